@@ -1,0 +1,3 @@
+module github.com/hourbell/hourbell
+
+go 1.26.0

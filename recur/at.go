@@ -1,0 +1,65 @@
+package recur
+
+import "time"
+
+// at rings once, at this many microseconds of Unix time.
+type at int64
+
+// At returns the rule that rings once, at t rounded up to a microsecond. A t
+// outside the years 1 to 9999 is no instant of any schedule: that rule never
+// rings, just as At(time.Time{}) never does.
+func At(t time.Time) Rule {
+	micro, ok := instantMicro(t)
+	if !ok {
+		return at(minMicro)
+	}
+	return at(micro)
+}
+
+// Next implements [Rule].
+func (a at) Next(after time.Time) time.Time {
+	if now, ok := afterMicro(after); !ok || now >= int64(a) {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(a)).UTC()
+}
+
+// String implements [Rule].
+func (a at) String() string {
+	return "at " + formatMicro(int64(a))
+}
+
+// parseAt reads an instant such as "2026-03-01T09:00:00Z".
+func parseAt(text string, loc *time.Location) (Rule, error) {
+	t, err := parseInstant("at", text, loc)
+	if err != nil {
+		return nil, err
+	}
+	return At(t), nil
+}
+
+// parseInstant reads an RFC 3339 instant. Without an offset it is a time on
+// the wall clock of loc and follows the rule for fixed times: in a gap it
+// moves to the first instant after it, shown twice it means the first.
+func parseInstant(field, text string, loc *time.Location) (time.Time, error) {
+	const remedy = "write it like 2026-03-01T09:00:00Z, or 2026-03-01T09:00:00 for the clock of the zone"
+	if len(text) > 64 {
+		return time.Time{}, newError(field, text, "the text is longer than 64 bytes", remedy)
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		wall, err := time.Parse("2006-01-02T15:04:05", text)
+		if err != nil {
+			return time.Time{}, newError(field, text, "this is not an RFC 3339 instant", remedy)
+		}
+		second, ok := zone{loc}.instantOf(wall.Unix())
+		if !ok {
+			return time.Time{}, newError(field, text, "the clocks of "+loc.String()+" skipped that whole day", "choose another day")
+		}
+		t = time.Unix(second, int64(wall.Nanosecond()))
+	}
+	if _, ok := instantMicro(t); !ok {
+		return time.Time{}, newError(field, text, "the instant lies outside the years 1 to 9999", "choose an instant in these years")
+	}
+	return t, nil
+}

@@ -1,0 +1,54 @@
+package recur
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Error is what every function of this package returns for a text or value
+// that is not a rule.
+type Error struct {
+	Field   string // which part of a Spec is wrong: "cron", "every", "at" or "tz"
+	Value   string // the offending text, cut to at most 64 bytes; may hold any bytes
+	Problem string // what is wrong with it
+	Remedy  string // what to write instead
+}
+
+// Error returns one line of valid, printable UTF-8, whatever the value holds.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Field)
+	if e.Value != "" {
+		b.WriteString(" " + strconv.Quote(e.Value))
+	}
+	b.WriteString(": " + e.Problem)
+	if e.Remedy != "" {
+		b.WriteString("; " + e.Remedy)
+	}
+	return b.String()
+}
+
+// newError is the only place that makes an Error, so that its value is
+// always bounded.
+func newError(field, value, problem, remedy string) *Error {
+	return &Error{Field: field, Value: shorten(value), Problem: problem, Remedy: remedy}
+}
+
+// quote prepares a piece of the user's text for the middle of a sentence.
+func quote(s string) string {
+	return strconv.Quote(shorten(s))
+}
+
+// shorten cuts s to at most 64 bytes, between characters, and marks the cut.
+func shorten(s string) string {
+	const limit, mark = 64, "…"
+	if len(s) <= limit {
+		return s
+	}
+	cut := limit - len(mark)
+	for back := 0; back < utf8.UTFMax-1 && !utf8.RuneStart(s[cut]); back++ {
+		cut--
+	}
+	return s[:cut] + mark
+}

@@ -1,0 +1,86 @@
+package recur_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/recur"
+)
+
+func ExampleParseCron() {
+	prague, err := time.LoadLocation("Europe/Prague")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rule, err := recur.ParseCron("0 9 * * MON-FRI", prague)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	at := time.Date(2026, 2, 27, 12, 0, 0, 0, time.UTC) // a Friday
+	for range 3 {
+		at = rule.Next(at)
+		fmt.Println(at.Format(time.RFC3339))
+	}
+	// Output:
+	// 2026-03-02T09:00:00+01:00
+	// 2026-03-03T09:00:00+01:00
+	// 2026-03-04T09:00:00+01:00
+}
+
+// A job at half past two, on the night when New York's clocks jump from two
+// to three, runs at three.
+func ExampleRule() {
+	rule, err := recur.Parse("CRON_TZ=America/New_York 30 2 * * *")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	at := time.Date(2024, 3, 9, 0, 0, 0, 0, time.UTC)
+	for range 3 {
+		at = rule.Next(at)
+		fmt.Println(at.Format(time.RFC3339))
+	}
+	// Output:
+	// 2024-03-09T02:30:00-05:00
+	// 2024-03-10T03:00:00-04:00
+	// 2024-03-11T02:30:00-04:00
+}
+
+func ExampleEvery() {
+	anchor := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	rule, err := recur.Every(90*time.Second, anchor)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(rule)
+	fmt.Println(rule.Next(anchor.Add(10 * time.Minute)).Format(time.RFC3339))
+	// Output:
+	// every 90s from 2026-01-01T00:00:00Z
+	// 2026-01-01T00:10:30Z
+}
+
+func ExampleAt() {
+	rule := recur.At(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC))
+	first := rule.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	fmt.Println(first.Format(time.RFC3339), rule.Next(first).IsZero())
+	// Output: 2026-03-01T09:00:00Z true
+}
+
+func ExampleSpec() {
+	spec := recur.Spec{At: "2026-07-01T09:00:00", Zone: "Europe/Prague"}
+	rule, err := spec.Rule(time.Time{})
+	fmt.Println(rule, err)
+
+	err = recur.Spec{Cron: "0 22-2 * * *"}.Validate()
+	fmt.Println(err)
+	var wrong *recur.Error
+	fmt.Println(errors.As(err, &wrong), wrong.Field)
+	// Output:
+	// at 2026-07-01T07:00:00Z <nil>
+	// cron "0 22-2 * * *": hour "22-2" runs backwards; write 22-23,0-2
+	// true cron
+}

@@ -1,0 +1,307 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// State is where a job is on its way.
+type State int16
+
+// The states, in the order of a job's way. Drivers store these numbers; they
+// never change.
+const (
+	StateReady     State = 0 // due at run_at, now or later
+	StateWaiting   State = 1 // on other jobs
+	StateRunning   State = 2 // claimed; drivers may derive it from the claim
+	StateCompleted State = 3
+	StateFailed    State = 4
+	StateCancelled State = 5
+)
+
+var stateNames = [...]string{"ready", "waiting", "running", "completed", "failed", "cancelled"}
+
+// String returns the state's word.
+func (s State) String() string {
+	if s < 0 || int(s) >= len(stateNames) {
+		return fmt.Sprintf("state(%d)", int16(s))
+	}
+	return stateNames[s]
+}
+
+// Finished says whether the state is an end.
+func (s State) Finished() bool { return s >= StateCompleted }
+
+// ParseState is the inverse of String.
+func ParseState(text string) (State, bool) {
+	for i, name := range stateNames {
+		if name == text {
+			return State(i), true
+		}
+	}
+	return 0, false
+}
+
+// OnLoss says what becomes of a job whose node died while it ran.
+type OnLoss int16
+
+// The choices. Drivers store these numbers.
+const (
+	OnLossRetry OnLoss = 0 // run again elsewhere (default)
+	OnLossFail  OnLoss = 1 // never start twice: fail with reason "lost"
+)
+
+// String returns the choice's word.
+func (o OnLoss) String() string {
+	if o == OnLossFail {
+		return "fail"
+	}
+	return "retry"
+}
+
+// Origin says who made a job.
+type Origin int16
+
+// The origins. Drivers store these numbers.
+const (
+	OriginEnqueue  Origin = 0 // a program or a person
+	OriginSchedule Origin = 1 // a slot; under promise P1
+	OriginTrigger  Origin = 2 // "run now" of a schedule; outside P1
+	OriginBackfill Origin = 3 // a past range run again; outside P1
+)
+
+var originNames = [...]string{"enqueue", "schedule", "trigger", "backfill"}
+
+// String returns the origin's word.
+func (o Origin) String() string {
+	if o < 0 || int(o) >= len(originNames) {
+		return fmt.Sprintf("origin(%d)", int16(o))
+	}
+	return originNames[o]
+}
+
+// Priorities run from FirstPriority, served first, to LastPriority.
+const (
+	FirstPriority = 1
+	LastPriority  = 9
+)
+
+// NewJob is a job to be stored. The caller has filled every default.
+type NewJob struct {
+	Kind        string
+	Queue       string
+	Args        []byte // kept byte for byte
+	Headers     []byte // JSON object of strings, or nil: what travels with the job (trace context, tags)
+	Priority    int16  // FirstPriority … LastPriority
+	MaxAttempts int16  // at least 1
+	OnLoss      OnLoss
+	Origin      Origin
+	Timeout     time.Duration // of one attempt; 0 = the worker's default
+	RunAt       time.Time     // zero: now + Delay
+	Delay       time.Duration // counted by the store's clock; ignored with RunAt
+	Schedule    int64         // the schedule's number, or 0
+	Slot        time.Time     // the slot it was made for, or zero
+}
+
+// InsertRequest stores jobs.
+type InsertRequest struct {
+	Now  time.Time
+	Tx   Tx // nil: a transaction of the store's own
+	Jobs []NewJob
+}
+
+// InsertResult numbers the jobs, in the order of the request. Numbers grow
+// with time but may have gaps.
+type InsertResult struct {
+	IDs []int64
+}
+
+// ClaimRequest asks for due jobs.
+type ClaimRequest struct {
+	Now   time.Time
+	Node  int64
+	Queue string
+	Kinds []string
+	Limit int
+}
+
+// ClaimResult is a batch of claimed jobs, in the order they are to start.
+type ClaimResult struct {
+	Now  time.Time // the store's clock
+	Jobs []Claimed
+	// Batch, if not 0, names this claim for HeartbeatRequest.EndedBatches.
+	Batch int64
+	// NextDue is, where fewer than Limit jobs came back, the earliest run_at
+	// after now among ready jobs of the queue, of any kind; zero: none.
+	NextDue time.Time
+}
+
+// Claimed is a job in the hands of a node.
+type Claimed struct {
+	ID          int64
+	Token       int64
+	Kind        string
+	Queue       string
+	Args        []byte
+	Headers     []byte
+	Priority    int16
+	Attempt     int16 // this one counted; the first is 1
+	MaxAttempts int16
+	OnLoss      OnLoss
+	Origin      Origin
+	Timeout     time.Duration
+	RunAt       time.Time
+	CreatedAt   time.Time
+	Schedule    int64
+	// ScheduleName is the name of Schedule, also of a deleted one, or empty.
+	ScheduleName string
+	Slot         time.Time
+}
+
+// ClaimRef names one claim of one job.
+type ClaimRef struct {
+	ID    int64
+	Token int64
+}
+
+// Result says what a claim came to.
+type Result int16
+
+// The results of a claim.
+const (
+	Completed Result = iota // done; the job moves to history
+	Failed                  // over, without success
+	Cancelled               // over, on request
+	Retry                   // ready again after Delay; the attempt is spent
+	Release                 // ready again with run_at now; the attempt is refunded
+)
+
+// Outcome is the result of one claim.
+type Outcome struct {
+	ID     int64
+	Token  int64
+	Result Result
+	// Delay, for Retry, counts from the store's now.
+	Delay time.Duration
+	// Error and Trace are valid UTF-8 without NUL, at most 64 KiB each. An
+	// attempt leaves a record if Error or Output is not empty. The Error of a
+	// Failed or Cancelled outcome is also the job's Reason; where that of a
+	// Cancelled one is empty, the cancel request's reason is.
+	Error string
+	Trace string
+	// Output is what the attempt printed, any bytes, at most 64 KiB.
+	Output []byte
+}
+
+// FinishRequest records outcomes, at most one per job.
+type FinishRequest struct {
+	Now      time.Time
+	Outcomes []Outcome
+}
+
+// FinishResult says which outcomes were not accepted.
+type FinishResult struct {
+	Refused []ClaimRef
+}
+
+// JobAction is what ChangeJobs does.
+type JobAction int
+
+// The actions.
+const (
+	// CancelJobs ends waiting and ready jobs as cancelled, and leaves a cancel
+	// request for running ones, pushed to their nodes.
+	CancelJobs JobAction = iota
+	// RetryJobs makes finished jobs ready with run_at now, under their old
+	// number, with at least one more attempt (max_attempts is raised to
+	// attempt + 1 if it is less), and pulls ready ones to now (never later than
+	// they were). The token stays as it is until the next claim.
+	RetryJobs
+	// DeleteJobs removes jobs that do not run, with their attempts.
+	DeleteJobs
+)
+
+// ChangeJobsRequest names jobs by number or, for CancelJobs only, by the name
+// of the schedule they run for.
+type ChangeJobsRequest struct {
+	Now      time.Time
+	Action   JobAction
+	IDs      []int64
+	Schedule string
+	Reason   string // kept with a cancelled job
+}
+
+// Change says what ChangeJobs did with one job.
+type Change int
+
+// What can become of a job.
+const (
+	Changed   Change = iota
+	Requested        // it runs: its node has been asked to cancel it
+	NotFound         // no such job (any more)
+	Unchanged        // it is finished already (cancel), or runs (retry, delete)
+)
+
+// JobChange is the answer for one job.
+type JobChange struct {
+	ID     int64
+	Change Change
+}
+
+// ChangeJobsResult answers in the order of the request's IDs, or by number for
+// a schedule's jobs.
+type ChangeJobsResult struct {
+	Changes []JobChange
+}
+
+// ListJobsRequest selects jobs. Conditions that are given must all hold.
+type ListJobsRequest struct {
+	IDs      []int64
+	States   []State
+	Queue    string
+	Kind     string
+	Schedule string // by name
+	Before   int64  // only numbers below this; 0: from the newest
+	Limit    int    // at least 1
+	Attempts bool   // also read the attempts' records and the args
+}
+
+// JobInfo is a job as people see it.
+type JobInfo struct {
+	ID           int64
+	Token        int64
+	Kind         string
+	Queue        string
+	State        State
+	Args         []byte // only with Attempts
+	Headers      []byte // only with Attempts
+	Priority     int16
+	Attempt      int16
+	MaxAttempts  int16
+	OnLoss       OnLoss
+	Origin       Origin
+	Timeout      time.Duration
+	RunAt        time.Time
+	CreatedAt    time.Time
+	StartedAt    time.Time // of the last attempt
+	FinishedAt   time.Time
+	Node         string // name of the node of the last attempt; may be empty unless it runs
+	Schedule     int64
+	ScheduleName string
+	Slot         time.Time
+	CancelAsked  bool      // it runs, and its node has been asked to cancel it
+	Reason       string    // why it ended as failed or cancelled: the last error, "lost", …
+	Attempts     []Attempt // only with Attempts; oldest first
+}
+
+// Attempt is the record of one attempt that had something to say.
+type Attempt struct {
+	Attempt    int16
+	Token      int64
+	Node       string
+	StartedAt  time.Time
+	FinishedAt time.Time
+	Error      string
+	Trace      string
+	Output     []byte
+}

@@ -1,0 +1,102 @@
+package memory
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
+func (s *Store) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
+	now, err := s.begin(ctx, "change jobs", req.Now)
+	if err != nil {
+		return store.ChangeJobsResult{}, err
+	}
+	defer s.mu.Unlock()
+	ids := req.IDs
+	if req.Action == store.CancelJobs && req.Schedule != "" {
+		ids = s.liveOf(req.Schedule)
+	}
+	var out store.ChangeJobsResult
+	for _, id := range ids {
+		out.Changes = append(out.Changes, store.JobChange{ID: id, Change: s.changeJob(id, req, now)})
+	}
+	return out, nil
+}
+
+// liveOf returns the numbers of a schedule's live jobs, in order.
+func (s *Store) liveOf(schedule string) []int64 {
+	var ids []int64
+	for _, j := range s.live {
+		if s.scheduleName(j.Schedule) == schedule {
+			ids = append(ids, j.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (s *Store) changeJob(id int64, req store.ChangeJobsRequest, now time.Time) store.Change {
+	live, finished := s.live[id], s.finished[id]
+	if live == nil && finished == nil {
+		return store.NotFound
+	}
+	switch req.Action {
+	case store.CancelJobs:
+		return s.cancelJob(live, req.Reason, now)
+	case store.RetryJobs:
+		return s.retryJob(live, finished, now)
+	default:
+		return s.deleteJob(id, live)
+	}
+}
+
+// cancelJob ends a job, or asks its node to; live is nil if it has finished.
+func (s *Store) cancelJob(live *job, reason string, now time.Time) store.Change {
+	switch {
+	case live == nil:
+		return store.Unchanged
+	case live.State == store.StateRunning:
+		if _, asked := s.cancels[live.ID]; !asked {
+			s.cancels[live.ID] = reason
+		}
+		s.wake(store.Wake{Kind: store.WakeCancels})
+		return store.Requested
+	default:
+		s.end(live, store.StateCancelled, reason, now)
+		return store.Changed
+	}
+}
+
+// retryJob makes a job ready now; one of live and finished is nil.
+func (s *Store) retryJob(live, finished *job, now time.Time) store.Change {
+	switch {
+	case live != nil && live.State == store.StateRunning:
+		return store.Unchanged
+	case live != nil:
+		if live.RunAt.After(now) {
+			s.ready(live, now)
+		}
+		return store.Changed
+	}
+	delete(s.finished, finished.ID)
+	s.live[finished.ID] = finished
+	finished.FinishedAt = time.Time{}
+	finished.Reason = ""
+	finished.MaxAttempts = max(finished.MaxAttempts, finished.Attempt+1)
+	s.ready(finished, now)
+	return store.Changed
+}
+
+// deleteJob forgets a job and its attempts, unless it runs.
+func (s *Store) deleteJob(id int64, live *job) store.Change {
+	if live != nil && live.State == store.StateRunning {
+		return store.Unchanged
+	}
+	delete(s.live, id)
+	delete(s.finished, id)
+	delete(s.attempts, id)
+	return store.Changed
+}

@@ -1,0 +1,92 @@
+package memory
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Finish records outcomes; see store.Jobs.
+func (s *Store) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
+	now, err := s.begin(ctx, "finish jobs", req.Now)
+	if err != nil {
+		return store.FinishResult{}, err
+	}
+	defer s.mu.Unlock()
+	var out store.FinishResult
+	for _, o := range req.Outcomes {
+		if !s.finish(o, now) {
+			out.Refused = append(out.Refused, store.ClaimRef{ID: o.ID, Token: o.Token})
+		}
+	}
+	return out, nil
+}
+
+// finish applies one outcome and says whether it counts.
+func (s *Store) finish(o store.Outcome, now time.Time) bool {
+	j := s.live[o.ID]
+	if j == nil {
+		return s.recorded(o)
+	}
+	if j.Token != o.Token {
+		return false
+	}
+	s.recordAttempt(j, o, now)
+	asked, cancel := s.cancels[j.ID]
+	switch {
+	case o.Result == store.Completed:
+		s.end(j, store.StateCompleted, "", now)
+	case o.Result == store.Failed:
+		s.end(j, store.StateFailed, o.Error, now)
+	case o.Result == store.Cancelled && o.Error != "":
+		s.end(j, store.StateCancelled, o.Error, now)
+	case o.Result == store.Cancelled || cancel:
+		s.end(j, store.StateCancelled, asked, now)
+	case j.State != store.StateRunning: // repeated, or late after a rescue: it is ready
+	case o.Result == store.Retry:
+		s.ready(j, now.Add(o.Delay))
+	case o.Result == store.Release:
+		j.Attempt--
+		s.ready(j, now)
+	}
+	return true
+}
+
+// recorded says whether a finished job ended by this very outcome.
+func (s *Store) recorded(o store.Outcome) bool {
+	j := s.finished[o.ID]
+	if j == nil || j.Token != o.Token {
+		return false
+	}
+	switch o.Result {
+	case store.Completed:
+		return j.State == store.StateCompleted
+	case store.Failed:
+		return j.State == store.StateFailed
+	default: // a retry or release that met a cancel request, too
+		return j.State == store.StateCancelled
+	}
+}
+
+// recordAttempt keeps what an attempt had to say, once a claim.
+func (s *Store) recordAttempt(j *job, o store.Outcome, now time.Time) {
+	if o.Error == "" && len(o.Output) == 0 {
+		return
+	}
+	for _, a := range s.attempts[j.ID] {
+		if a.Token == o.Token {
+			return
+		}
+	}
+	s.attempts[j.ID] = append(s.attempts[j.ID], store.Attempt{
+		Attempt:    j.Attempt,
+		Token:      o.Token,
+		Node:       j.Node,
+		StartedAt:  j.StartedAt,
+		FinishedAt: now,
+		Error:      o.Error,
+		Trace:      o.Trace,
+		Output:     copyOf(o.Output),
+	})
+}

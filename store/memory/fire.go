@@ -1,0 +1,166 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// DueSchedules reads what is due; see store.Schedules.
+func (s *Store) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
+	now, err := s.begin(ctx, "read due schedules", req.Now)
+	if err != nil {
+		return store.DueSchedulesResult{}, err
+	}
+	defer s.mu.Unlock()
+	out := store.DueSchedulesResult{Now: now}
+	for _, row := range s.schedules {
+		switch {
+		case row.NextAt.IsZero():
+		case row.NextAt.After(now):
+			if len(req.Names) == 0 {
+				out.Next = earliest(out.Next, row.NextAt)
+			}
+		case len(req.Names) == 0 || slices.Contains(req.Names, row.Name):
+			out.Schedules = append(out.Schedules, copySchedule(row))
+		}
+	}
+	slices.SortFunc(out.Schedules, func(a, b store.Schedule) int {
+		return cmp.Or(a.NextAt.Compare(b.NextAt), cmp.Compare(a.ID, b.ID))
+	})
+	out.Schedules = out.Schedules[:min(len(out.Schedules), req.Limit)]
+	return out, nil
+}
+
+// Fire accounts for slots; see store.Schedules.
+func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
+	now, err := s.begin(ctx, "fire schedules", req.Now)
+	if err != nil {
+		return store.FireResult{}, err
+	}
+	defer s.mu.Unlock()
+	var out store.FireResult
+	for _, f := range req.Firings {
+		row := s.schedules[f.Schedule]
+		if !matches(row, f, now) {
+			out.Lost = append(out.Lost, f.Schedule)
+			continue
+		}
+		s.fire(row, f, now, &out)
+	}
+	return out, nil
+}
+
+// matches says whether a firing was decided from the row as it is, and is due.
+func matches(row *store.Schedule, f store.Firing, now time.Time) bool {
+	return row != nil && row.DeletedAt.IsZero() &&
+		row.Revision == f.Revision && row.Mark.Equal(instant(f.Mark)) && row.NextAt.Equal(instant(f.NextAt)) &&
+		!row.NextAt.IsZero() && !row.NextAt.After(now)
+}
+
+// fire does one firing and adds to out what it did.
+func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *store.FireResult) {
+	settled := f.Settle(s.liveJobs(row.ID))
+	for _, id := range settled.Supersede {
+		s.end(s.live[id], store.StateCancelled, store.SupersededReason, now)
+		out.Superseded = append(out.Superseded, id)
+	}
+	for _, record := range settled.Slots {
+		s.recordSlot(row.ID, record, now)
+		out.Slots = append(out.Slots, store.SkippedSlot{Schedule: row.ID, Record: record})
+	}
+	for _, n := range settled.Jobs {
+		n.Schedule = row.ID
+		j := s.newJob(n, now)
+		s.add([]*job{j})
+		record := store.SlotRecord{Slot: j.Slot, Last: j.Slot, Count: 1, Outcome: store.SlotFired}
+		s.addSlot(row.ID, record, j.ID, now)
+		out.Fired = append(out.Fired, store.FiredSlot{Schedule: row.ID, Slot: j.Slot, Job: j.ID})
+		row.Fired++
+	}
+	row.Mark = instant(f.NewMark)
+	row.NextAt = instant(f.NewNextAt)
+}
+
+// liveJobs is what Settle has to know of a schedule's jobs, by number.
+func (s *Store) liveJobs(schedule int64) []store.LiveJob {
+	var out []store.LiveJob
+	for _, j := range s.live {
+		if j.Schedule == schedule {
+			out = append(out, store.LiveJob{
+				ID: j.ID, Slot: j.Slot, Running: j.State == store.StateRunning, Attempt: j.Attempt, Origin: j.Origin,
+			})
+		}
+	}
+	slices.SortFunc(out, func(a, b store.LiveJob) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// recordSlot adds a record without a job, or prolongs the newest one.
+func (s *Store) recordSlot(schedule int64, r store.SlotRecord, now time.Time) {
+	newest := s.newestSlot(schedule)
+	if r.Extend && newest != nil && newest.Outcome == r.Outcome && newest.Reason == r.Reason && newest.Last.Before(instant(r.Slot)) {
+		newest.Last = instant(r.Last)
+		newest.Count += r.Count
+		newest.RecordedAt = now
+		return
+	}
+	s.addSlot(schedule, r, 0, now)
+}
+
+// newestSlot is a schedule's newest record, or nil.
+func (s *Store) newestSlot(schedule int64) *store.SlotInfo {
+	var newest *store.SlotInfo
+	for _, row := range s.slots {
+		if row.Schedule == schedule && (newest == nil || compareSlots(row, newest) < 0) {
+			newest = row
+		}
+	}
+	return newest
+}
+
+// compareSlots orders records newest first.
+func compareSlots(a, b *store.SlotInfo) int {
+	return cmp.Or(b.Slot.Compare(a.Slot), cmp.Compare(b.ID, a.ID))
+}
+
+func (s *Store) addSlot(schedule int64, r store.SlotRecord, job int64, now time.Time) {
+	s.lastSlot++
+	r.Slot, r.Last, r.Extend = instant(r.Slot), instant(r.Last), false
+	s.slots = append(s.slots, &store.SlotInfo{
+		ID: s.lastSlot, Schedule: schedule, SlotRecord: r, Job: job, RecordedAt: now,
+	})
+}
+
+// ListSlots reads records in pages; see store.Schedules.
+func (s *Store) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
+	if _, err := s.begin(ctx, "list slots", time.Time{}); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var rows []*store.SlotInfo
+	for _, row := range s.slots {
+		if s.slotSelected(row, req) {
+			rows = append(rows, row)
+		}
+	}
+	slices.SortFunc(rows, compareSlots)
+	var out []store.SlotInfo
+	for _, row := range rows[:min(len(rows), req.Limit)] {
+		info := *row
+		info.ScheduleName = s.scheduleName(row.Schedule)
+		out = append(out, info)
+	}
+	return out, nil
+}
+
+func (s *Store) slotSelected(row *store.SlotInfo, req store.ListSlotsRequest) bool {
+	cursor := store.SlotInfo{ID: req.Before.ID, SlotRecord: store.SlotRecord{Slot: instant(req.Before.Slot)}}
+	return (req.Schedule == "" || req.Schedule == s.scheduleName(row.Schedule)) &&
+		(req.From.IsZero() || !row.Last.Before(req.From)) &&
+		(req.To.IsZero() || row.Slot.Before(req.To)) &&
+		(req.Before == store.SlotCursor{} || compareSlots(row, &cursor) > 0)
+}

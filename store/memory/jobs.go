@@ -1,0 +1,210 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Insert stores jobs; see store.Jobs.
+func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	now, err := s.begin(ctx, "insert jobs", req.Now)
+	if err != nil {
+		return store.InsertResult{}, err
+	}
+	defer s.mu.Unlock()
+	tx, err := s.txOf(req.Tx)
+	if err != nil {
+		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
+	}
+	var out store.InsertResult
+	var jobs []*job
+	for _, n := range req.Jobs {
+		j := s.newJob(n, now)
+		jobs = append(jobs, j)
+		out.IDs = append(out.IDs, j.ID)
+	}
+	if tx != nil {
+		tx.jobs = append(tx.jobs, jobs...)
+	} else {
+		s.add(jobs)
+	}
+	return out, nil
+}
+
+// newJob numbers a job; it is not in the table yet.
+func (s *Store) newJob(n store.NewJob, now time.Time) *job {
+	s.lastJob++
+	runAt := n.RunAt
+	if runAt.IsZero() {
+		runAt = now.Add(n.Delay)
+	}
+	return &job{JobInfo: store.JobInfo{
+		ID:          s.lastJob,
+		Kind:        n.Kind,
+		Queue:       n.Queue,
+		State:       store.StateReady,
+		Args:        copyOf(n.Args),
+		Headers:     copyOf(n.Headers),
+		Priority:    n.Priority,
+		MaxAttempts: n.MaxAttempts,
+		OnLoss:      n.OnLoss,
+		Origin:      n.Origin,
+		Timeout:     n.Timeout,
+		RunAt:       instant(runAt),
+		CreatedAt:   now,
+		Schedule:    n.Schedule,
+		Slot:        instant(n.Slot),
+	}}
+}
+
+// add puts new jobs into the table and wakes those who may claim them.
+func (s *Store) add(jobs []*job) {
+	for _, j := range jobs {
+		s.live[j.ID] = j
+		s.wake(store.Wake{Kind: store.WakeJobs, Queue: j.Queue})
+	}
+}
+
+// Claim takes due jobs; see store.Jobs. Batches have no number here.
+func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	now, err := s.begin(ctx, "claim jobs", req.Now)
+	if err != nil {
+		return store.ClaimResult{}, err
+	}
+	defer s.mu.Unlock()
+	node, err := s.livingNode(req.Node)
+	if err != nil {
+		return store.ClaimResult{}, fmt.Errorf("claim jobs: %w", err)
+	}
+	out := store.ClaimResult{Now: now}
+	for _, j := range s.claimable(req, now) {
+		out.Jobs = append(out.Jobs, s.claim(j, node, now))
+	}
+	if len(out.Jobs) < req.Limit {
+		out.NextDue = s.nextDue(req.Queue, now)
+	}
+	return out, nil
+}
+
+// claimable returns the jobs that a request gets, in order.
+func (s *Store) claimable(req store.ClaimRequest, now time.Time) []*job {
+	var due []*job
+	for _, j := range s.live {
+		if j.State == store.StateReady && j.Queue == req.Queue && !j.RunAt.After(now) && slices.Contains(req.Kinds, j.Kind) {
+			due = append(due, j)
+		}
+	}
+	slices.SortFunc(due, func(a, b *job) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
+	})
+	return due[:min(len(due), req.Limit)]
+}
+
+// claim puts one ready job into the hands of a node.
+func (s *Store) claim(j *job, node *store.NodeInfo, now time.Time) store.Claimed {
+	j.State = store.StateRunning
+	j.node = node.ID
+	j.Node = node.Name
+	j.Attempt++
+	j.Token = s.token(j.Token)
+	j.StartedAt = now
+	return store.Claimed{
+		ID:           j.ID,
+		Token:        j.Token,
+		Kind:         j.Kind,
+		Queue:        j.Queue,
+		Args:         copyOf(j.Args),
+		Headers:      copyOf(j.Headers),
+		Priority:     j.Priority,
+		Attempt:      j.Attempt,
+		MaxAttempts:  j.MaxAttempts,
+		OnLoss:       j.OnLoss,
+		Origin:       j.Origin,
+		Timeout:      j.Timeout,
+		RunAt:        j.RunAt,
+		CreatedAt:    j.CreatedAt,
+		Schedule:     j.Schedule,
+		ScheduleName: s.scheduleName(j.Schedule),
+		Slot:         j.Slot,
+	}
+}
+
+// nextDue is when the queue's next ready job is due; zero: there is none.
+func (s *Store) nextDue(queue string, now time.Time) time.Time {
+	var next time.Time
+	for _, j := range s.live {
+		if j.State == store.StateReady && j.Queue == queue && j.RunAt.After(now) {
+			next = earliest(next, j.RunAt)
+		}
+	}
+	return next
+}
+
+// ready makes a live job claimable from runAt on and wakes the claimers.
+func (s *Store) ready(j *job, runAt time.Time) {
+	j.State = store.StateReady
+	j.node = 0
+	j.RunAt = instant(runAt)
+	delete(s.cancels, j.ID)
+	s.wake(store.Wake{Kind: store.WakeJobs, Queue: j.Queue})
+}
+
+// end moves a live job to the finished ones.
+func (s *Store) end(j *job, state store.State, reason string, now time.Time) {
+	j.State = state
+	j.node = 0
+	j.Reason = reason
+	j.FinishedAt = now
+	delete(s.cancels, j.ID)
+	delete(s.live, j.ID)
+	s.finished[j.ID] = j
+}
+
+// ListJobs reads jobs in pages; see store.Jobs.
+func (s *Store) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
+	if _, err := s.begin(ctx, "list jobs", time.Time{}); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var out []store.JobInfo
+	for _, table := range []map[int64]*job{s.live, s.finished} {
+		for _, j := range table {
+			if s.selected(j, req) {
+				out = append(out, s.info(j, req.Attempts))
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b store.JobInfo) int { return cmp.Compare(b.ID, a.ID) })
+	return out[:min(len(out), req.Limit)], nil
+}
+
+// selected says whether all conditions hold for a job.
+func (s *Store) selected(j *job, req store.ListJobsRequest) bool {
+	return (len(req.IDs) == 0 || slices.Contains(req.IDs, j.ID)) &&
+		(len(req.States) == 0 || slices.Contains(req.States, j.State)) &&
+		(req.Queue == "" || req.Queue == j.Queue) &&
+		(req.Kind == "" || req.Kind == j.Kind) &&
+		(req.Schedule == "" || req.Schedule == s.scheduleName(j.Schedule)) &&
+		(req.Before == 0 || j.ID < req.Before)
+}
+
+// info is a job as it is listed.
+func (s *Store) info(j *job, full bool) store.JobInfo {
+	out := j.JobInfo
+	out.ScheduleName = s.scheduleName(j.Schedule)
+	_, out.CancelAsked = s.cancels[j.ID]
+	out.Args, out.Headers = nil, nil
+	if full {
+		out.Args, out.Headers = copyOf(j.Args), copyOf(j.Headers)
+		for _, a := range s.attempts[j.ID] {
+			a.Output = copyOf(a.Output)
+			out.Attempts = append(out.Attempts, a)
+		}
+	}
+	return out
+}

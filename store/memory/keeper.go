@@ -1,0 +1,83 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Prune deletes what is old, the oldest first; see store.Keeper.
+func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
+	now, err := s.begin(ctx, "prune", req.Now)
+	if err != nil {
+		return store.PruneResult{}, err
+	}
+	defer s.mu.Unlock()
+	var out store.PruneResult
+	done := s.pruneJobs(req.Completed, req.Limit, now, store.StateCompleted, store.StateCancelled)
+	failed := s.pruneJobs(req.Failed, req.Limit, now, store.StateFailed)
+	out.Jobs = done + failed
+	out.Slots = s.pruneSlots(req.Slots, req.Limit, now)
+	out.Nodes = s.pruneNodes(req.Nodes, req.Limit, now)
+	out.More = max(done, failed, out.Slots, out.Nodes) >= req.Limit
+	return out, nil
+}
+
+// old says whether something of that time is older than keep allows.
+func old(at time.Time, keep time.Duration, now time.Time) bool {
+	return keep != 0 && !at.IsZero() && at.Add(keep).Before(now)
+}
+
+func (s *Store) pruneJobs(keep time.Duration, limit int, now time.Time, states ...store.State) int {
+	var gone []*job
+	for _, j := range s.finished {
+		if slices.Contains(states, j.State) && old(j.FinishedAt, keep, now) {
+			gone = append(gone, j)
+		}
+	}
+	slices.SortFunc(gone, func(a, b *job) int {
+		return cmp.Or(a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.ID, b.ID))
+	})
+	gone = gone[:min(len(gone), limit)]
+	for _, j := range gone {
+		delete(s.finished, j.ID)
+		delete(s.attempts, j.ID)
+	}
+	return len(gone)
+}
+
+func (s *Store) pruneSlots(keep time.Duration, limit int, now time.Time) int {
+	gone := 0
+	s.slots = slices.DeleteFunc(s.slots, func(row *store.SlotInfo) bool {
+		if gone == limit || !old(row.RecordedAt, keep, now) {
+			return false
+		}
+		gone++
+		return true
+	})
+	return gone
+}
+
+func (s *Store) pruneNodes(keep time.Duration, limit int, now time.Time) int {
+	gone := 0
+	for _, node := range s.sortedNodes() {
+		if gone < limit && old(node.EndedAt, keep, now) {
+			delete(s.nodes, node.ID)
+			gone++
+		}
+	}
+	return gone
+}
+
+// Now reads the store's clock.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	now, err := s.begin(ctx, "read the clock", time.Time{})
+	if err != nil {
+		return time.Time{}, err
+	}
+	s.mu.Unlock()
+	return now, nil
+}

@@ -1,0 +1,145 @@
+// Package memory is the reference for every driver: the storage contract of
+// package store in one process's memory, written to be read. One mutex guards
+// plain maps that mirror a database's tables; nothing is indexed and nothing is
+// clever. It serves tests, and it is what store/storetest compares drivers
+// with.
+//
+// It keeps nothing when the process ends, so promises that speak of restarts
+// do not hold here.
+package memory
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Store is a store.Backend and a store.Listener. Every holder of the pointer is
+// another client of the same store. It is safe for concurrent use.
+type Store struct {
+	clock func() time.Time
+
+	mu       sync.Mutex // guards what follows; never held while foreign code runs
+	live     map[int64]*job
+	finished map[int64]*job
+	attempts map[int64][]store.Attempt // by job, oldest first
+	cancels  map[int64]string          // cancel requests of running jobs: the reason
+	// schedules holds tombstones too.
+	schedules map[int64]*store.Schedule
+	revisions map[string]int64 // the last Sync of each owner
+	slots     []*store.SlotInfo
+	nodes     map[int64]*store.NodeInfo
+
+	lastJob, lastSchedule, lastSlot, lastNode int64
+	lastToken, lastRevision                   int64
+
+	listeners map[*listener]bool
+}
+
+var (
+	_ store.Backend  = (*Store)(nil)
+	_ store.Listener = (*Store)(nil)
+)
+
+// job is a row of the tables live and finished. Its info has neither the name
+// of the schedule nor attempts; both are added when it is read.
+type job struct {
+	store.JobInfo
+	node int64 // who holds it; 0: nobody
+}
+
+// Option changes how New makes a store.
+type Option func(*Store)
+
+// WithClock makes clock the store's clock instead of the process's. It must be
+// safe for concurrent use.
+func WithClock(clock func() time.Time) Option {
+	return func(s *Store) { s.clock = clock }
+}
+
+// New returns an empty store.
+func New(options ...Option) *Store {
+	s := &Store{
+		clock:     time.Now,
+		live:      map[int64]*job{},
+		finished:  map[int64]*job{},
+		attempts:  map[int64][]store.Attempt{},
+		cancels:   map[int64]string{},
+		schedules: map[int64]*store.Schedule{},
+		revisions: map[string]int64{},
+		nodes:     map[int64]*store.NodeInfo{},
+		listeners: map[*listener]bool{},
+	}
+	for _, option := range options {
+		option(s)
+	}
+	return s
+}
+
+// begin starts a call: it takes the mutex and returns the call's now. The
+// caller unlocks, unless there is an error.
+func (s *Store) begin(ctx context.Context, what string, asked time.Time) (time.Time, error) {
+	if err := ctx.Err(); err != nil {
+		return time.Time{}, fmt.Errorf("%s: %w", what, err)
+	}
+	s.mu.Lock()
+	if asked.IsZero() {
+		asked = s.clock()
+	}
+	return instant(asked), nil
+}
+
+// instant brings a time to the form in which it is kept: UTC, microseconds.
+func instant(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Microsecond)
+}
+
+// laterOf returns the later of two times.
+func laterOf(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// earliest returns the earlier of two times of which the zero one means none.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}
+
+// token returns a fencing token greater than every one before it and than last.
+func (s *Store) token(last int64) int64 {
+	s.lastToken = max(s.lastToken, last) + 1
+	return s.lastToken
+}
+
+// byName finds a schedule, also a deleted one; nil: there is none.
+func (s *Store) byName(name string) *store.Schedule {
+	for _, row := range s.schedules {
+		if row.Name == name {
+			return row
+		}
+	}
+	return nil
+}
+
+// scheduleName is the name of a schedule, also of a deleted one, or empty.
+func (s *Store) scheduleName(id int64) string {
+	if row := s.schedules[id]; row != nil {
+		return row.Name
+	}
+	return ""
+}
+
+// copyOf keeps callers and rows apart.
+func copyOf(b []byte) []byte { return bytes.Clone(b) }

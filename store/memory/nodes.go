@@ -1,0 +1,214 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Register enters a node; see store.Nodes.
+func (s *Store) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
+	now, err := s.begin(ctx, "register node", req.Now)
+	if err != nil {
+		return store.RegisterResult{}, err
+	}
+	defer s.mu.Unlock()
+	s.lastNode++
+	s.nodes[s.lastNode] = &store.NodeInfo{
+		ID:        s.lastNode,
+		Name:      req.Name,
+		Version:   req.Version,
+		Queues:    slices.Clone(req.Queues),
+		Kinds:     slices.Clone(req.Kinds),
+		Lease:     req.Lease,
+		StartedAt: now,
+		SeenAt:    now,
+	}
+	return store.RegisterResult{Node: s.lastNode, Now: now}, nil
+}
+
+// livingNode returns a node that nobody declared dead and that has not left.
+// Its lease may have passed.
+func (s *Store) livingNode(id int64) (*store.NodeInfo, error) {
+	node := s.nodes[id]
+	if node == nil || !node.EndedAt.IsZero() {
+		return nil, fmt.Errorf("node %d: %w", id, store.ErrNodeGone)
+	}
+	return node, nil
+}
+
+// Heartbeat prolongs a lease; see store.Nodes.
+func (s *Store) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
+	now, err := s.begin(ctx, "heartbeat", req.Now)
+	if err != nil {
+		return store.HeartbeatResult{}, err
+	}
+	defer s.mu.Unlock()
+	node, err := s.livingNode(req.Node)
+	if err != nil {
+		return store.HeartbeatResult{}, fmt.Errorf("heartbeat: %w", err)
+	}
+	node.SeenAt = now
+	out := store.HeartbeatResult{Now: now}
+	for _, other := range s.nodes {
+		if other != node && other.EndedAt.IsZero() {
+			out.NextExpiry = earliest(out.NextExpiry, expiry(other))
+		}
+	}
+	return out, nil
+}
+
+// expiry is when a node's lease passes.
+func expiry(node *store.NodeInfo) time.Time { return node.SeenAt.Add(node.Lease) }
+
+// Claims lists what a node holds; see store.Nodes.
+func (s *Store) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
+	if _, err := s.begin(ctx, "read claims", time.Time{}); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var out []store.ClaimRef
+	for _, j := range s.held(req.Node) {
+		if _, asked := s.cancels[j.ID]; asked || !req.Cancelled {
+			out = append(out, store.ClaimRef{ID: j.ID, Token: j.Token})
+		}
+	}
+	return out, nil
+}
+
+// held returns the jobs in a node's hands, by number.
+func (s *Store) held(node int64) []*job {
+	var out []*job
+	for _, j := range s.live {
+		if j.State == store.StateRunning && j.node == node {
+			out = append(out, j)
+		}
+	}
+	slices.SortFunc(out, func(a, b *job) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// Rescue declares nodes dead; see store.Nodes.
+func (s *Store) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
+	now, err := s.begin(ctx, "rescue", req.Now)
+	if err != nil {
+		return store.RescueResult{}, err
+	}
+	defer s.mu.Unlock()
+	var out store.RescueResult
+	for _, node := range s.sortedNodes() {
+		if node.ID != req.Node && node.EndedAt.IsZero() && !expiry(node).After(now) {
+			node.Died = true
+			s.endNode(node, now, &out)
+		}
+	}
+	return out, nil
+}
+
+// Leave ends a registration; see store.Nodes.
+func (s *Store) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
+	now, err := s.begin(ctx, "leave", req.Now)
+	if err != nil {
+		return store.RescueResult{}, err
+	}
+	defer s.mu.Unlock()
+	var out store.RescueResult
+	if node, err := s.livingNode(req.Node); err == nil {
+		s.endNode(node, now, &out)
+	}
+	return out, nil
+}
+
+// endNode ends a node and takes its jobs from it.
+func (s *Store) endNode(node *store.NodeInfo, now time.Time, out *store.RescueResult) {
+	node.EndedAt = now
+	for _, j := range s.held(node.ID) {
+		s.takeBack(j, now)
+		if j.State == store.StateReady && !node.Died {
+			j.Attempt--
+		}
+		out.Jobs = append(out.Jobs, store.RescuedJob{
+			ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Node: node.ID, State: j.State,
+		})
+	}
+	out.Nodes = append(out.Nodes, s.nodeInfo(node))
+}
+
+// takeBack decides what becomes of a job whose node is gone.
+func (s *Store) takeBack(j *job, now time.Time) {
+	reason, asked := s.cancels[j.ID]
+	switch {
+	case asked:
+		s.end(j, store.StateCancelled, reason, now)
+	case j.OnLoss == store.OnLossFail || j.Attempt >= j.MaxAttempts:
+		s.end(j, store.StateFailed, store.LostReason, now)
+	default:
+		s.ready(j, now)
+	}
+}
+
+// sortedNodes returns all nodes by number.
+func (s *Store) sortedNodes() []*store.NodeInfo {
+	var out []*store.NodeInfo
+	for _, node := range s.nodes {
+		out = append(out, node)
+	}
+	slices.SortFunc(out, func(a, b *store.NodeInfo) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+func (s *Store) nodeInfo(node *store.NodeInfo) store.NodeInfo {
+	out := *node
+	out.Queues, out.Kinds = slices.Clone(node.Queues), slices.Clone(node.Kinds)
+	out.Running = int64(len(s.held(node.ID)))
+	return out
+}
+
+// ListNodes lists nodes; see store.Nodes.
+func (s *Store) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
+	if _, err := s.begin(ctx, "list nodes", time.Time{}); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var out []store.NodeInfo
+	for _, node := range s.sortedNodes() {
+		out = append(out, s.nodeInfo(node))
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// ListQueues counts live jobs; see store.Nodes.
+func (s *Store) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
+	now, err := s.begin(ctx, "list queues", time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	queues := map[string]store.QueueInfo{}
+	for _, j := range s.live {
+		queue := queues[j.Queue]
+		queue.Name = j.Queue
+		switch {
+		case j.State == store.StateRunning:
+			queue.Running++
+		case j.State == store.StateWaiting:
+			queue.Waiting++
+		case j.RunAt.After(now):
+			queue.Scheduled++
+		default:
+			queue.Ready++
+		}
+		queues[j.Queue] = queue
+	}
+	var out []store.QueueInfo
+	for _, queue := range queues {
+		out = append(out, queue)
+	}
+	slices.SortFunc(out, func(a, b store.QueueInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}

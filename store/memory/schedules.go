@@ -1,0 +1,214 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// PutSchedules creates or changes schedules; see store.Schedules. It checks
+// everything first and writes then, so that a refusal leaves nothing behind.
+func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
+	now, err := s.begin(ctx, "put schedules", req.Now)
+	if err != nil {
+		return store.PutSchedulesResult{}, err
+	}
+	defer s.mu.Unlock()
+	if last, ok := s.revisions[req.Owner]; req.Sync && ok && req.SyncRevision < last {
+		return store.PutSchedulesResult{}, fmt.Errorf("put schedules of owner %q, revision %d after %d: %w", req.Owner, req.SyncRevision, last, store.ErrStale)
+	}
+	for _, put := range req.Schedules {
+		if err := s.checkPut(put, req.Owner, now); err != nil {
+			return store.PutSchedulesResult{}, fmt.Errorf("put schedule %q: %w", put.Name, err)
+		}
+	}
+	gone := s.notIn(req)
+	for _, row := range gone {
+		if unsettled(row, now) {
+			return store.PutSchedulesResult{}, fmt.Errorf("delete schedule %q: %w", row.Name, store.ErrUnsettled)
+		}
+	}
+	return s.put(req, gone, now), nil
+}
+
+// put writes what has been checked.
+func (s *Store) put(req store.PutSchedulesRequest, gone []*store.Schedule, now time.Time) store.PutSchedulesResult {
+	var out store.PutSchedulesResult
+	for _, put := range req.Schedules {
+		row := s.byName(put.Name)
+		if row == nil || !same(row, put, req.Owner) {
+			row = s.putOne(row, put, req.Owner, now)
+			out.Changed++
+		}
+		out.Revisions = append(out.Revisions, row.Revision)
+	}
+	for _, row := range gone {
+		bury(row, now)
+		out.Deleted++
+	}
+	if req.Sync {
+		s.revisions[req.Owner] = req.SyncRevision
+	}
+	if out.Changed+out.Deleted > 0 {
+		s.wake(store.Wake{Kind: store.WakeSchedules})
+	}
+	return out
+}
+
+// checkPut returns why one schedule cannot be put, or nil.
+func (s *Store) checkPut(put store.PutSchedule, owner string, now time.Time) error {
+	row := s.byName(put.Name)
+	living := row != nil && row.DeletedAt.IsZero()
+	switch {
+	case put.IfRevision != 0 && (!living || row.Revision != put.IfRevision):
+		return store.ErrConflict
+	case living && row.Owner != owner:
+		return fmt.Errorf("%w: it belongs to owner %q", store.ErrConflict, row.Owner)
+	case living && !same(row, put, owner) && unsettled(row, now):
+		return store.ErrUnsettled
+	}
+	return nil
+}
+
+// notIn returns the owner's schedules that a Sync deletes.
+func (s *Store) notIn(req store.PutSchedulesRequest) []*store.Schedule {
+	var gone []*store.Schedule
+	for _, row := range s.schedules {
+		if req.Sync && row.Owner == req.Owner && row.DeletedAt.IsZero() &&
+			!slices.ContainsFunc(req.Schedules, func(p store.PutSchedule) bool { return p.Name == row.Name }) {
+			gone = append(gone, row)
+		}
+	}
+	return gone
+}
+
+// same says whether a put changes nothing.
+func same(row *store.Schedule, put store.PutSchedule, owner string) bool {
+	return row.DeletedAt.IsZero() && row.Owner == owner && bytes.Equal(row.Definition, put.Definition)
+}
+
+// unsettled says whether a slot is due that nobody has accounted for.
+func unsettled(row *store.Schedule, now time.Time) bool {
+	return !row.NextAt.IsZero() && row.NextAt.After(row.Mark) && !row.NextAt.After(now)
+}
+
+// putOne writes a new, changed or returning schedule; row is nil for a new one.
+func (s *Store) putOne(row *store.Schedule, put store.PutSchedule, owner string, now time.Time) *store.Schedule {
+	if row == nil {
+		s.lastSchedule++
+		row = &store.Schedule{ID: s.lastSchedule, Name: put.Name, Anchor: now, CreatedAt: now}
+		s.schedules[row.ID] = row
+	}
+	if !row.DeletedAt.IsZero() {
+		row.Anchor = now
+		row.DeletedAt = time.Time{}
+		row.PausedAt = time.Time{}
+	}
+	s.lastRevision++
+	row.Revision = s.lastRevision
+	row.Owner = owner
+	row.Definition = copyOf(put.Definition)
+	row.Mark = laterOf(row.Mark, now)
+	row.NextAt = now
+	row.UpdatedAt = now
+	row.PausedAt = paused(row.PausedAt, put.Paused, now)
+	return row
+}
+
+// paused is when a schedule was paused, after it was asked to be paused or not.
+func paused(since time.Time, pause bool, now time.Time) time.Time {
+	if !pause {
+		return time.Time{}
+	}
+	return earliest(since, now)
+}
+
+// bury leaves a tombstone.
+func bury(row *store.Schedule, now time.Time) {
+	row.DeletedAt = now
+	row.NextAt = time.Time{}
+}
+
+// ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
+func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
+	now, err := s.begin(ctx, "change schedules", req.Now)
+	if err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	var rows []*store.Schedule
+	for _, name := range req.Names {
+		row := s.byName(name)
+		if row == nil || !row.DeletedAt.IsZero() {
+			return fmt.Errorf("change schedule %q: %w", name, store.ErrNotFound)
+		}
+		rows = append(rows, row)
+	}
+	for _, row := range rows {
+		if changes(row, req.Action) && req.Action != store.ResetSchedules && unsettled(row, now) {
+			return fmt.Errorf("change schedule %q: %w", row.Name, store.ErrUnsettled)
+		}
+	}
+	for _, row := range rows {
+		if changes(row, req.Action) {
+			change(row, req.Action, now)
+			s.wake(store.Wake{Kind: store.WakeSchedules})
+		}
+	}
+	return nil
+}
+
+// changes says whether an action does anything to a living schedule.
+func changes(row *store.Schedule, action store.ScheduleAction) bool {
+	switch action {
+	case store.PauseSchedules:
+		return row.PausedAt.IsZero()
+	case store.ResumeSchedules:
+		return !row.PausedAt.IsZero()
+	}
+	return true
+}
+
+func change(row *store.Schedule, action store.ScheduleAction, now time.Time) {
+	switch action {
+	case store.PauseSchedules:
+		row.PausedAt = now
+	case store.ResumeSchedules:
+		row.PausedAt = time.Time{}
+	case store.DeleteSchedules:
+		bury(row, now)
+	case store.ResetSchedules:
+		row.Mark, row.NextAt = now, now
+	}
+}
+
+// ListSchedules reads schedules in pages; see store.Schedules.
+func (s *Store) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
+	if _, err := s.begin(ctx, "list schedules", time.Time{}); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var out []store.Schedule
+	for _, row := range s.schedules {
+		if (len(req.Names) == 0 || slices.Contains(req.Names, row.Name)) &&
+			(len(req.IDs) == 0 || slices.Contains(req.IDs, row.ID)) &&
+			(req.Owner == nil || *req.Owner == row.Owner) &&
+			row.Name > req.After &&
+			(req.Deleted || row.DeletedAt.IsZero()) {
+			out = append(out, copySchedule(row))
+		}
+	}
+	slices.SortFunc(out, func(a, b store.Schedule) int { return cmp.Compare(a.Name, b.Name) })
+	return out[:min(len(out), req.Limit)], nil
+}
+
+func copySchedule(row *store.Schedule) store.Schedule {
+	out := *row
+	out.Definition = copyOf(row.Definition)
+	return out
+}

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Migrator is implemented by backends with a schema. Callers find it by
+// assertion.
+type Migrator interface {
+	// MigrateUp applies what is missing, each step in a transaction, and
+	// returns the steps it applied. Several processes may call at once: one
+	// works, the others wait for it.
+	MigrateUp(ctx context.Context) ([]Migration, error)
+	// MigrateStatus reads where the schema is; it creates nothing.
+	MigrateStatus(ctx context.Context) ([]MigrationStatus, error)
+	// Migrations returns all steps, so that they can be printed for the user's
+	// own tools.
+	Migrations() []Migration
+}
+
+// Migration is one numbered step of a schema.
+type Migration struct {
+	Version int    // 1, 2, 3 … without gaps
+	Name    string // "first" for a file 0001_first.sql
+	SQL     string
+}
+
+// MigrationStatus is a step and whether the database has it.
+type MigrationStatus struct {
+	Migration
+	Applied bool
+}
+
+// CheckSchema compares what the database has with what a release needs. A
+// schema ahead of the release by one step is accepted, so that a rolling
+// deploy can migrate first. Its error wraps ErrSchema.
+func CheckSchema(have, need int) error {
+	switch {
+	case have < need:
+		return fmt.Errorf("%w: it is at step %d, this release needs step %d; run `hourbell migrate up` (or let a serve without --no-migrate do it)", ErrSchema, have, need)
+	case have > need+1:
+		return fmt.Errorf("%w: it is at step %d, this release knows step %d; run a newer release of hourbell", ErrSchema, have, need)
+	}
+	return nil
+}
+
+// ReadMigrations reads the files NNNN_name.sql of a folder, in order.
+func ReadMigrations(files fs.FS, dir string) ([]Migration, error) {
+	entries, err := fs.ReadDir(files, dir)
+	if err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
+	var steps []Migration
+	for _, entry := range entries {
+		number, rest, ok := strings.Cut(strings.TrimSuffix(entry.Name(), ".sql"), "_")
+		version, err := strconv.Atoi(number)
+		if !ok || err != nil || !strings.HasSuffix(entry.Name(), ".sql") {
+			return nil, fmt.Errorf("read migrations: %s is not named NNNN_name.sql", entry.Name())
+		}
+		text, err := fs.ReadFile(files, path.Join(dir, entry.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read migrations: %w", err)
+		}
+		steps = append(steps, Migration{Version: version, Name: rest, SQL: string(text)})
+	}
+	sort.Slice(steps, func(i, j int) bool { return steps[i].Version < steps[j].Version })
+	for i, step := range steps {
+		if step.Version != i+1 {
+			return nil, fmt.Errorf("read migrations: step %d is missing", i+1)
+		}
+	}
+	return steps, nil
+}

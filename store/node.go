@@ -1,0 +1,115 @@
+package store
+
+import "time"
+
+// RegisterRequest enters a node.
+type RegisterRequest struct {
+	Now     time.Time
+	Name    string // for people: host, process and a random part
+	Lease   time.Duration
+	Version string
+	Queues  []string
+	Kinds   []string
+}
+
+// RegisterResult is the node's number and the store's clock.
+type RegisterResult struct {
+	Node int64
+	Now  time.Time
+}
+
+// HeartbeatRequest prolongs a node's lease.
+type HeartbeatRequest struct {
+	Now  time.Time
+	Node int64
+	// EndedBatches are claims (ClaimResult.Batch) whose jobs have all ended,
+	// so that a driver can forget them.
+	EndedBatches []int64
+}
+
+// HeartbeatResult is the state of the neighbourhood.
+type HeartbeatResult struct {
+	Now time.Time // the store's clock
+	// NextExpiry is when the first lease of another node passes if it stays
+	// silent; zero: there is no other node.
+	NextExpiry time.Time
+}
+
+// ClaimsRequest asks for a node's claims.
+type ClaimsRequest struct {
+	Node      int64
+	Cancelled bool // only those for which a cancel request waits
+}
+
+// RescueRequest looks for dead nodes.
+type RescueRequest struct {
+	Now  time.Time
+	Node int64 // who asks
+}
+
+// LeaveRequest ends a node's registration.
+type LeaveRequest struct {
+	Now  time.Time
+	Node int64
+}
+
+// RescueResult tells what was taken from whom.
+type RescueResult struct {
+	Nodes []NodeInfo
+	Jobs  []RescuedJob
+}
+
+// LostReason is kept with a job that failed because its node died.
+const LostReason = "lost: its node died while it ran"
+
+// RescuedJob is a job that was taken from a node.
+type RescuedJob struct {
+	ID    int64
+	Token int64 // of the claim that was lost
+	Kind  string
+	Queue string
+	Node  int64 // who lost it
+	State State // ready, failed or cancelled
+}
+
+// NodeInfo is a node as people see it.
+type NodeInfo struct {
+	ID        int64
+	Name      string
+	Version   string
+	Queues    []string
+	Kinds     []string
+	Lease     time.Duration
+	StartedAt time.Time
+	SeenAt    time.Time // last heartbeat
+	EndedAt   time.Time // zero: alive as far as anyone knows
+	Died      bool      // declared dead, rather than having left
+	Running   int64     // jobs in its hands
+}
+
+// QueueInfo counts a queue's live jobs.
+type QueueInfo struct {
+	Name      string
+	Ready     int64 // due now
+	Scheduled int64 // due later
+	Running   int64
+	Waiting   int64
+}
+
+// PruneRequest says what may go. A zero duration keeps that sort for ever.
+type PruneRequest struct {
+	Now       time.Time
+	Completed time.Duration // completed and cancelled jobs, since they finished
+	Failed    time.Duration
+	Slots     time.Duration // records of slots, since they were recorded
+	Nodes     time.Duration // nodes that ended
+	Limit     int           // rows of each sort
+}
+
+// PruneResult counts what went.
+type PruneResult struct {
+	Jobs  int
+	Slots int
+	Nodes int
+	More  bool // some sort reached Limit: ask again
+}

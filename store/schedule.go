@@ -1,0 +1,299 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// Schedule is a schedule's row. What it runs and when is in Definition, which
+// drivers keep byte for byte and never read: a new time rule or policy needs
+// no change in any driver.
+type Schedule struct {
+	ID         int64
+	Name       string
+	Owner      string
+	Revision   int64 // changes with the definition or the owner only, and always to a greater number
+	Definition []byte
+	// Anchor is where intervals count from: the time the schedule was first
+	// put. Edits keep it.
+	Anchor time.Time
+	// Mark says how far the schedule is accounted for. It only moves forward,
+	// also through delete and put (reset alone may move it back).
+	Mark time.Time
+	// NextAt is when Fire has to look at it again: its next slot, or the time
+	// of a change that nobody has planned yet. Zero: it has ended, or is deleted.
+	NextAt    time.Time
+	Fired     int64     // slots that made a job, for ever
+	PausedAt  time.Time // zero: not paused
+	CreatedAt time.Time // first put
+	UpdatedAt time.Time // of the definition
+	DeletedAt time.Time // a tombstone: keeps name, number and mark
+}
+
+// PutSchedule is one schedule to be created or changed.
+type PutSchedule struct {
+	Name       string
+	Definition []byte
+	// IfRevision, if not 0, must equal the row's revision (ErrConflict).
+	IfRevision int64
+	// Paused is what the definition declares. It takes effect when the
+	// schedule is created, returns or its definition changes; one that is
+	// paused already keeps its PausedAt.
+	Paused bool
+}
+
+// PutSchedulesRequest creates or changes schedules of one owner.
+//
+// A schedule that is new gets anchor, mark and next_at now; one that was deleted
+// comes back with its number, under whatever owner asks, and goes on after its
+// mark, with a new anchor. An unchanged one (same owner and definition) keeps
+// its row as it is. A changed or returned one gets a new revision,
+// mark = max(mark, now) and next_at = now, so that a node plans it.
+//
+// It refuses, and writes nothing: ErrConflict for a wrong IfRevision (any, if
+// the schedule does not exist or is deleted), and for a name that lives under
+// another owner; ErrStale for a Sync older than the last
+// one of its owner; ErrUnsettled where a schedule that would change, or be
+// deleted, is unsettled: next_at is after mark and not after now, so that a
+// slot is due that nobody has accounted for.
+type PutSchedulesRequest struct {
+	Now       time.Time
+	Owner     string
+	Schedules []PutSchedule
+	// Sync makes the owner's set equal to Schedules: others of this owner are
+	// deleted. Needs an owner.
+	Sync bool
+	// SyncRevision, with Sync, must not be less than that of the last Sync of this owner.
+	SyncRevision int64
+}
+
+// PutSchedulesResult tells what happened to each.
+type PutSchedulesResult struct {
+	Revisions []int64 // in the order of the request
+	Changed   int     // created or changed
+	Deleted   int
+}
+
+// ScheduleAction is what ChangeSchedules does.
+type ScheduleAction int
+
+// The actions.
+const (
+	// PauseSchedules sets PausedAt, if it is not set.
+	PauseSchedules ScheduleAction = iota
+	// ResumeSchedules clears PausedAt.
+	ResumeSchedules
+	// DeleteSchedules leaves a tombstone.
+	DeleteSchedules
+	// ResetSchedules sets mark = now and next_at = now: for a mark that lies
+	// ahead of the clock because the clock was wrong.
+	ResetSchedules
+)
+
+// ChangeSchedulesRequest names schedules. Pause, resume and delete refuse with
+// ErrUnsettled as PutSchedules does, so that the slots before the change are
+// accounted for as what they were; pause and resume leave next_at as it is.
+// Pause and resume of what is so already change nothing, and never refuse.
+type ChangeSchedulesRequest struct {
+	Now    time.Time
+	Action ScheduleAction
+	Names  []string
+}
+
+// DueSchedulesRequest asks for schedules that Fire has to look at.
+type DueSchedulesRequest struct {
+	Now   time.Time
+	Limit int
+	Names []string // only these; empty: all
+}
+
+// DueSchedulesResult is what is due.
+type DueSchedulesResult struct {
+	Now       time.Time // the store's clock
+	Schedules []Schedule
+	// Next is the earliest next_at after now, of any schedule; zero: none.
+	// Not given with Names.
+	Next time.Time
+}
+
+// SlotOutcome says what became of a slot.
+type SlotOutcome int16
+
+// The outcomes. Drivers store these numbers.
+const (
+	SlotFired   SlotOutcome = 0 // it made a job
+	SlotMissed  SlotOutcome = 1 // nobody was there in time
+	SlotSkipped SlotOutcome = 2 // by a rule of the schedule; the reason says which
+)
+
+var slotOutcomeNames = [...]string{"fired", "missed", "skipped"}
+
+// String returns the outcome's word.
+func (o SlotOutcome) String() string {
+	if o < 0 || int(o) >= len(slotOutcomeNames) {
+		return fmt.Sprintf("outcome(%d)", int16(o))
+	}
+	return slotOutcomeNames[o]
+}
+
+// SlotRecord accounts for one slot, or for Count slots from Slot to Last that
+// had the same fate.
+type SlotRecord struct {
+	Slot    time.Time
+	Last    time.Time // equals Slot for a single one
+	Count   int64
+	Outcome SlotOutcome
+	Reason  string // in words
+	// Extend asks to prolong the schedule's newest record (the first that
+	// ListSlots gives) instead, if that has the same outcome and reason and
+	// ends before Slot: Last is moved, Count added, and the time of recording
+	// is now.
+	Extend bool
+}
+
+// Overlap says what a slot does while a job of its schedule runs.
+type Overlap int16
+
+// The choices. Drivers never see them but in Firing.Settle.
+const (
+	OverlapSkip  Overlap = 0
+	OverlapAllow Overlap = 1
+)
+
+// Firing accounts for slots of one schedule, decided from the row that
+// Revision, Mark and NextAt describe.
+type Firing struct {
+	Schedule int64
+	Revision int64
+	Mark     time.Time
+	NextAt   time.Time
+	// NewMark is not before Mark.
+	NewMark time.Time
+	// NewNextAt is after Mark, or zero at the schedule's end.
+	NewNextAt time.Time
+	// Slots are records of slots that do not fire.
+	Slots []SlotRecord
+	// Jobs are the jobs of slots that fire, each with its Slot, unless Overlap
+	// forbids it.
+	Jobs    []NewJob
+	Overlap Overlap
+}
+
+// LiveJob is a job of a schedule that has not finished.
+type LiveJob struct {
+	ID      int64
+	Slot    time.Time
+	Running bool
+	Attempt int16
+	Origin  Origin
+}
+
+// Settled is a firing after overlaps are decided.
+type Settled struct {
+	Jobs      []NewJob     // to insert, each recorded as fired
+	Slots     []SlotRecord // to record besides
+	Supersede []int64      // live jobs to end as cancelled with SupersedeReason
+}
+
+// SupersededReason is kept with a job that the schedule's next slot replaced
+// while it awaited a retry.
+const SupersededReason = "superseded: the schedule's next slot fired while this job awaited a retry"
+
+// Settle decides overlaps; it is pure. Under OverlapSkip only a running job
+// overlaps: the slot is then skipped. A job awaiting a retry is superseded. A
+// job that has never started is left alone. Backfilled jobs do not count.
+func (f Firing) Settle(live []LiveJob) Settled {
+	out := Settled{Jobs: f.Jobs, Slots: f.Slots}
+	if f.Overlap == OverlapAllow || len(f.Jobs) == 0 {
+		return out
+	}
+	var running *LiveJob
+	for i := range live {
+		if live[i].Running && live[i].Origin != OriginBackfill && (running == nil || live[i].ID < running.ID) {
+			running = &live[i]
+		}
+	}
+	if running != nil {
+		out.Jobs = nil
+		out.Slots = append([]SlotRecord(nil), f.Slots...)
+		for _, job := range f.Jobs {
+			out.Slots = append(out.Slots, SlotRecord{
+				Slot: job.Slot, Last: job.Slot, Count: 1, Outcome: SlotSkipped,
+				Reason: fmt.Sprintf("overlap: job %d was still running", running.ID),
+			})
+		}
+		return out
+	}
+	for _, job := range live {
+		if job.Attempt > 0 && job.Origin != OriginBackfill {
+			out.Supersede = append(out.Supersede, job.ID)
+		}
+	}
+	return out
+}
+
+// FireRequest accounts for slots of any number of schedules, each at most once.
+type FireRequest struct {
+	Now     time.Time
+	Firings []Firing
+}
+
+// FireResult tells what was done.
+type FireResult struct {
+	Fired []FiredSlot
+	Slots []SkippedSlot // recorded without a job
+	// Superseded jobs ended as cancelled.
+	Superseded []int64
+	// Lost are the schedules whose firing was left out.
+	Lost []int64
+}
+
+// FiredSlot is a slot and its job.
+type FiredSlot struct {
+	Schedule int64
+	Slot     time.Time
+	Job      int64
+}
+
+// SkippedSlot is a record without a job.
+type SkippedSlot struct {
+	Schedule int64
+	Record   SlotRecord
+}
+
+// ListSchedulesRequest selects schedules. Conditions that are given must all hold.
+type ListSchedulesRequest struct {
+	Names   []string
+	IDs     []int64
+	Owner   *string // nil: any
+	After   string  // only names after this one, in byte order
+	Limit   int     // at least 1
+	Deleted bool    // tombstones too
+}
+
+// ListSlotsRequest selects records of slots.
+type ListSlotsRequest struct {
+	Schedule string    // by name; empty: all
+	From     time.Time // records whose range ends at or after this
+	To       time.Time // … and begins before this
+	// Before continues a listing: only records after the cursor in its order
+	// (slot descending, then number descending).
+	Before SlotCursor
+	Limit  int // at least 1
+}
+
+// SlotCursor is the place of the last record read. The zero value: from the newest.
+type SlotCursor struct {
+	Slot time.Time
+	ID   int64
+}
+
+// SlotInfo is a record as people see it.
+type SlotInfo struct {
+	ID           int64 // the record's number
+	Schedule     int64
+	ScheduleName string
+	SlotRecord         // Extend is not used
+	Job          int64 // for SlotFired
+	RecordedAt   time.Time
+}

@@ -1,0 +1,216 @@
+// Package store is the contract between Hourbell and a database.
+//
+// It is written for those who implement a driver. Users of Hourbell meet a
+// driver only as a value they hand to hourbell.New; they never call it.
+//
+// # Rules for every method
+//
+//   - Any number of goroutines and of processes may call at once.
+//   - One call is one transaction: after an error nothing of it is there,
+//     except where the connection broke during the commit. Callers may then
+//     send the same call again; each method says what a repetition does.
+//   - The database's clock decides. A request's Now is for tests only; zero
+//     means the clock of the database. All other times are instants, kept to
+//     the microsecond and returned in UTC. The zero time means "none".
+//   - A driver does not keep slices of a request after it returns, and the
+//     caller may keep those of a result.
+//   - Requests were validated by the caller (see Validate in package
+//     hourbell); a driver may rely on sizes and ranges, and must still never
+//     build SQL out of text.
+//   - Errors say what was being done and wrap the cause. The sentinels of
+//     this package are the only ones callers compare with.
+//
+// The suite in store/storetest holds every line of this contract; a driver
+// that passes it is a driver, and one that does not is none.
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Backend is a database seen by Hourbell. See the package comment for what
+// holds for every method.
+type Backend interface {
+	Jobs
+	Schedules
+	Nodes
+	Keeper
+}
+
+// Jobs is the role that keeps jobs.
+type Jobs interface {
+	// Insert stores jobs, all or none, and returns their numbers in the order
+	// of the request. Any number is taken; a driver sends some thousands a
+	// statement. With a Tx all of it happens in the caller's transaction, and
+	// the wake-up leaves with its commit. A repetition inserts again.
+	Insert(ctx context.Context, req InsertRequest) (InsertResult, error)
+
+	// Claim takes up to Limit due jobs of one queue for a node: state ready,
+	// run_at not after now, kind among Kinds, lowest priority number first,
+	// then run_at, then number. Each gets attempt + 1 and a new token, greater
+	// than every token given before for that job or for its schedule. No job
+	// is handed to two claims. A node that is not registered, or was declared
+	// dead, gets ErrNodeGone and no job (also where the two happen at once). A
+	// repetition claims others; what a lost reply held is found by Claims.
+	Claim(ctx context.Context, req ClaimRequest) (ClaimResult, error)
+
+	// Finish records outcomes of claims. An outcome counts only where the job
+	// still bears the token of the claim and nobody has taken it since;
+	// the others come back in Refused, and touch nothing. An outcome that is
+	// already recorded for the same job and token (the job finished under that
+	// token in the state the outcome leads to) is not refused and touches
+	// nothing, so that a repetition is harmless. A retry or release of a job
+	// with a cancel request is a cancellation, with the request's reason. A
+	// retry or release of a job that does not run any more (repeated, or late
+	// after a rescue) is not refused and leaves the row as it is: the job is
+	// ready already. A claim leaves at most one attempt's record, the first.
+	Finish(ctx context.Context, req FinishRequest) (FinishResult, error)
+
+	// ChangeJobs cancels, retries or deletes jobs by number or by schedule,
+	// and says for each what it did. With neither it changes nothing.
+	ChangeJobs(ctx context.Context, req ChangeJobsRequest) (ChangeJobsResult, error)
+
+	// ListJobs returns jobs, alive and finished, greatest number first, in
+	// pages.
+	ListJobs(ctx context.Context, req ListJobsRequest) ([]JobInfo, error)
+}
+
+// Schedules is the role that keeps schedules and their slots.
+type Schedules interface {
+	// PutSchedules creates or changes schedules, all or none. See
+	// PutSchedulesRequest for what it refuses.
+	PutSchedules(ctx context.Context, req PutSchedulesRequest) (PutSchedulesResult, error)
+
+	// ChangeSchedules pauses, resumes, deletes or resets schedules by name,
+	// all or none: an unknown or deleted name gives ErrNotFound and changes
+	// nothing.
+	ChangeSchedules(ctx context.Context, req ChangeSchedulesRequest) error
+
+	// DueSchedules reads what Fire is to work on: schedules with next_at not
+	// after now, earliest first.
+	DueSchedules(ctx context.Context, req DueSchedulesRequest) (DueSchedulesResult, error)
+
+	// Fire accounts for slots: for each firing it compares revision, mark and
+	// next_at (which must be due by the store's clock) with the row, settles
+	// overlaps by Firing.Settle over the schedule's live jobs (locked for
+	// the time of the transaction), records the slots, inserts the jobs and
+	// moves mark and next_at. A firing whose comparison fails is left out and
+	// returned in Lost: another node was first, or an editor. A repetition is
+	// therefore harmless.
+	Fire(ctx context.Context, req FireRequest) (FireResult, error)
+
+	// ListSchedules returns schedules by name in byte order, in pages.
+	ListSchedules(ctx context.Context, req ListSchedulesRequest) ([]Schedule, error)
+
+	// ListSlots returns recorded slots, newest first, in pages.
+	ListSlots(ctx context.Context, req ListSlotsRequest) ([]SlotInfo, error)
+}
+
+// Nodes is the role that knows who is alive.
+type Nodes interface {
+	// Register enters a node, alive as of now, and returns its number, which
+	// is never used again.
+	Register(ctx context.Context, req RegisterRequest) (RegisterResult, error)
+
+	// Heartbeat prolongs a node's lease to now + its length. A node that was
+	// declared dead or has left gets ErrNodeGone: its claims are lost, and it
+	// must register anew.
+	Heartbeat(ctx context.Context, req HeartbeatRequest) (HeartbeatResult, error)
+
+	// Claims returns what a node holds by the store's books, or only those
+	// claims for which a cancel request waits. It only reads.
+	Claims(ctx context.Context, req ClaimsRequest) ([]ClaimRef, error)
+
+	// Rescue declares dead every other node whose lease has passed (its end is
+	// not after now) and takes its jobs from it: a job with a cancel request is
+	// cancelled, with the request's reason; one with on_loss fail, or without
+	// attempts left, fails with LostReason; any other is ready again with
+	// run_at now, its token unchanged, so that a late outcome is still accepted
+	// while nobody has taken it. The caller has made sure that it may judge
+	// (its own heartbeats succeeded for one lease).
+	Rescue(ctx context.Context, req RescueRequest) (RescueResult, error)
+
+	// Leave ends a node's registration. Whatever it still holds is treated as
+	// in Rescue, except that attempts of jobs that may run again are refunded.
+	// Leaving twice is harmless.
+	Leave(ctx context.Context, req LeaveRequest) (RescueResult, error)
+
+	// ListNodes returns living nodes and those that ended within the time
+	// that Prune keeps them, greatest number first.
+	ListNodes(ctx context.Context) ([]NodeInfo, error)
+
+	// ListQueues counts the live jobs of each queue, by name.
+	ListQueues(ctx context.Context) ([]QueueInfo, error)
+}
+
+// Keeper is the role that keeps the house.
+type Keeper interface {
+	// Prune deletes up to Limit rows of each sort that are older than asked
+	// (not those of exactly that age). Attempts go with their jobs. Living
+	// jobs and nodes, schedules, tombstones and owners' sync revisions stay.
+	Prune(ctx context.Context, req PruneRequest) (PruneResult, error)
+
+	// Now reads the store's clock; it also serves as the cheapest ping.
+	Now(ctx context.Context) (time.Time, error)
+}
+
+// Listener is implemented by backends that can push wake-ups. Callers find it
+// by assertion and poll where it is missing.
+type Listener interface {
+	// Listen calls wake for each change another connection made that a node
+	// may care about, and blocks until ctx ends or the channel breaks. Each
+	// time it is listening (again), and before any push is relied upon, it
+	// calls wake once with WakeAll. wake returns at once. The error says why
+	// it ended; ErrNoPush means that pushes do not get through here (a pooler
+	// in between, for example), and the caller polls from then on.
+	Listen(ctx context.Context, wake func(Wake)) error
+}
+
+// Wake says what changed. Wake-ups are hints: one may be lost, doubled or
+// about nothing.
+type Wake struct {
+	Kind  WakeKind
+	Queue string // for WakeJobs; empty means any queue
+}
+
+// WakeKind says which loop a wake-up is for.
+type WakeKind int
+
+// The kinds of wake-up.
+const (
+	WakeAll WakeKind = iota
+	WakeJobs
+	WakeSchedules
+	WakeCancels
+)
+
+// Tx is a caller's transaction. Only the driver that made the value can use
+// it; any other answers ErrForeignTx.
+type Tx interface {
+	// HourbellTx marks the type; it does nothing.
+	HourbellTx()
+}
+
+// What callers compare with errors.Is.
+var (
+	// ErrNotFound: what was named is not there.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict: the row changed since it was read, or belongs to another
+	// owner; nothing was written.
+	ErrConflict = errors.New("changed by someone else")
+	// ErrStale: a newer revision of this owner's set is in place.
+	ErrStale = errors.New("a newer revision is in place")
+	// ErrUnsettled: a schedule to be changed has due slots that nobody has
+	// accounted for yet. Fire it, then try again.
+	ErrUnsettled = errors.New("due slots are not accounted for yet")
+	// ErrNodeGone: the node is not registered (any more).
+	ErrNodeGone = errors.New("node is not registered or was declared dead")
+	// ErrForeignTx: the transaction was made by another driver.
+	ErrForeignTx = errors.New("transaction belongs to another driver")
+	// ErrNoPush: wake-ups cannot be pushed on this connection.
+	ErrNoPush = errors.New("the store cannot push wake-ups here")
+	// ErrSchema: the schema in the database is not the one this release needs.
+	ErrSchema = errors.New("database schema does not fit this release")
+)

@@ -1,0 +1,144 @@
+package event
+
+import (
+	"context"
+	"log/slog"
+)
+
+// LevelTrace is the level of loop steps, below slog.LevelDebug.
+const LevelTrace = slog.Level(-8)
+
+// line is how a kind of event reads in the log.
+type line struct {
+	level   slog.Level
+	message string
+}
+
+// lines holds every message Hourbell logs. Loop steps are TRACE, claims and
+// lost races DEBUG, lifecycle and runs INFO, what was refused or lost WARN,
+// errors ERROR.
+func lines(kind Kind) line {
+	switch kind {
+	case Step:
+		return line{LevelTrace, "step"}
+	case JobsClaimed:
+		return line{slog.LevelDebug, "jobs claimed"}
+	case JobStarted:
+		return line{slog.LevelDebug, "job started"}
+	case SlotFired:
+		return line{slog.LevelDebug, "slot fired"}
+	case FiringLost:
+		return line{slog.LevelDebug, "slot fired by another node"}
+	case StoreRetried:
+		return line{slog.LevelDebug, "store still away"}
+	case Pruned:
+		return line{slog.LevelDebug, "finished work pruned"}
+	case NodeStarted:
+		return line{slog.LevelInfo, "node started"}
+	case NodeStopping:
+		return line{slog.LevelInfo, "node stopping"}
+	case NodeStopped:
+		return line{slog.LevelInfo, "node stopped"}
+	case StoreBack:
+		return line{slog.LevelInfo, "store is back"}
+	case LeaseRegained:
+		return line{slog.LevelInfo, "lease regained"}
+	case PushBack:
+		return line{slog.LevelInfo, "wake-ups are pushed"}
+	case JobCompleted:
+		return line{slog.LevelInfo, "job completed"}
+	case JobCancelled:
+		return line{slog.LevelInfo, "job cancelled"}
+	case JobReleased:
+		return line{slog.LevelInfo, "job handed back"}
+	case JobRescued:
+		return line{slog.LevelInfo, "job rescued"}
+	case JobSuperseded:
+		return line{slog.LevelInfo, "job superseded by the next slot"}
+	case SlotSkipped:
+		return line{slog.LevelInfo, "slot skipped"}
+	case SlotMissed:
+		return line{slog.LevelWarn, "slot missed"}
+	case PushLost:
+		return line{slog.LevelWarn, "wake-ups cannot be pushed; polling"}
+	case NodeDied:
+		return line{slog.LevelWarn, "node declared dead"}
+	case LeaseLost:
+		return line{slog.LevelWarn, "lease lost"}
+	case ClaimLost:
+		return line{slog.LevelWarn, "claim lost: the outcome was refused"}
+	case JobLost:
+		return line{slog.LevelWarn, "job lost"}
+	case ScheduleAhead:
+		return line{slog.LevelWarn, "schedule is accounted for ahead of the store's clock; see `hourbell schedules reset`"}
+	case JobRetried:
+		return line{slog.LevelError, "job failed, will retry"}
+	case JobFailed:
+		return line{slog.LevelError, "job failed"}
+	case StoreFailed:
+		return line{slog.LevelError, "store failed"}
+	case ScheduleBad:
+		return line{slog.LevelError, "schedule cannot be used"}
+	}
+	return line{slog.LevelWarn, string(kind)}
+}
+
+// Log returns a sink that writes each event as one line to logger.
+func Log(logger *slog.Logger) Sink {
+	return func(e Event) {
+		line := lines(e.Kind)
+		ctx := context.Background()
+		if !logger.Enabled(ctx, line.level) {
+			return
+		}
+		logger.LogAttrs(ctx, line.level, line.message, attributes(e)...)
+	}
+}
+
+// attributes lists the fields that are set, in a fixed order.
+func attributes(e Event) []slog.Attr {
+	attrs := make([]slog.Attr, 0, 12)
+	if e.Schedule != "" {
+		attrs = append(attrs, slog.String("schedule", e.Schedule))
+	}
+	if !e.Slot.IsZero() {
+		attrs = append(attrs, slog.Time("slot", e.Slot))
+	}
+	if e.Job != 0 {
+		attrs = append(attrs, slog.Int64("job", e.Job))
+	}
+	if e.JobKind != "" {
+		attrs = append(attrs, slog.String("kind", e.JobKind))
+	}
+	if e.Queue != "" {
+		attrs = append(attrs, slog.String("queue", e.Queue))
+	}
+	if e.Attempt != 0 {
+		attrs = append(attrs, slog.Int("attempt", e.Attempt))
+	}
+	if e.Token != 0 {
+		attrs = append(attrs, slog.Int64("token", e.Token))
+	}
+	if e.Count != 0 {
+		attrs = append(attrs, slog.Int64("count", e.Count))
+	}
+	if e.Took != 0 {
+		attrs = append(attrs, slog.Duration("took", e.Took))
+	}
+	if e.Delay != 0 {
+		attrs = append(attrs, slog.Duration("retry_in", e.Delay))
+	}
+	if e.Detail != "" {
+		attrs = append(attrs, slog.String("detail", e.Detail))
+	}
+	if e.Err != nil {
+		attrs = append(attrs, slog.String("error", e.Err.Error()))
+	}
+	if e.Trace != "" {
+		attrs = append(attrs, slog.String("trace", e.Trace))
+	}
+	if e.Node != 0 {
+		attrs = append(attrs, slog.Int64("node", e.Node))
+	}
+	return attrs
+}

@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Config is everything an engine needs; the caller has filled all of it.
+type Config struct {
+	Backend store.Backend
+	Name    string // of the node, for people
+	Version string
+	Queues  map[string]int // workers by queue; empty: this node runs no jobs
+	Kinds   []string
+	Work    Work
+	// Timeout bounds an attempt; 0: no bound.
+	Timeout func(store.Claimed) time.Duration
+
+	Lease     time.Duration
+	Heartbeat time.Duration
+	Drain     time.Duration // how long a stop waits for running jobs
+	Grace     time.Duration // … and then for those whose contexts it cancelled
+
+	PollBusy   time.Duration // after work was found
+	PollIdle   time.Duration // with nothing to do and no pushes
+	PollPushed time.Duration // with nothing to do, while pushes come
+
+	Keep store.PruneRequest
+	Sink event.Sink
+}
+
+// Engine is one life of a node. It runs once.
+type Engine struct {
+	cfg      Config
+	session  *session
+	held     *held
+	outcomes *outcomes
+	wakes    *wakes
+	outage   *outage
+	expiry   expiry
+	suspect  suspicion
+	stopping atomic.Bool
+
+	// claiming is held for reading while a claim is under way, so that
+	// reconcile can look at a moment when none is.
+	claiming  sync.RWMutex
+	beatNow   bell
+	rescueNow bell
+}
+
+// New returns an engine that has not started.
+func New(cfg Config) *Engine {
+	e := &Engine{
+		cfg:       cfg,
+		held:      newHeld(),
+		wakes:     newWakes(cfg.Queues),
+		beatNow:   newBell(),
+		rescueNow: newBell(),
+	}
+	e.outage = newOutage(e.emit)
+	e.outcomes = newOutcomes(e)
+	return e
+}
+
+// Run registers the node and works until ctx ends, then drains: no new
+// claims, wait Drain for running jobs, cancel their contexts, wait Grace, hand
+// back what is left, leave. hurry, if it ends first, cuts the waiting short.
+// The error says what could not be done in order; a clean stop returns nil.
+func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
+	base := context.WithoutCancel(ctx)
+	e.session = newSession(base, e.cfg.Lease)
+	call, cancel := context.WithTimeout(ctx, e.callTimeout())
+	err := e.register(call)
+	cancel()
+	if err != nil {
+		return fmt.Errorf("register this node: %w", err)
+	}
+	e.emit(event.Event{Kind: event.NodeStarted, Detail: e.cfg.Name})
+
+	life, endLife := context.WithCancel(base) // of what must outlive the drain
+	defer endLife()
+	var living, loops, workers sync.WaitGroup
+	living.Go(func() { e.heartbeats(life) })
+	living.Go(func() { e.watchLease(life) })
+	living.Go(func() { e.watchCancels(life) })
+	writing, endWriting := context.WithCancel(base)
+	defer endWriting()
+	var writer sync.WaitGroup
+	writer.Go(func() { e.outcomes.run(writing) })
+
+	loops.Go(func() { e.listen(ctx) })
+	loops.Go(func() { e.rescues(ctx) })
+	loops.Go(func() { e.fire(ctx) })
+	loops.Go(func() { e.prune(ctx) })
+	for queue, width := range e.cfg.Queues {
+		loops.Go(func() { newFetcher(e, queue, width).run(ctx, &workers) })
+	}
+
+	<-ctx.Done()
+	e.stopping.Store(true)
+	e.emit(event.Event{Kind: event.NodeStopping, Count: int64(e.held.len())})
+	loops.Wait()
+	handedBack := e.drain(hurry, &workers)
+	err = e.flush()
+	endWriting()
+	writer.Wait()
+	endLife()
+	living.Wait()
+	if leaveErr := e.leave(base); err == nil {
+		err = leaveErr
+	}
+	e.emit(event.Event{Kind: event.NodeStopped, Count: int64(handedBack)})
+	return err
+}
+
+// drain waits for running jobs, then cancels them, then gives them back.
+func (e *Engine) drain(hurry context.Context, workers *sync.WaitGroup) (handedBack int) {
+	done := make(chan struct{})
+	go func() { workers.Wait(); close(done) }()
+	if waitFor(done, hurry.Done(), e.cfg.Drain) {
+		return 0
+	}
+	handedBack = e.held.len()
+	e.session.lose(ErrStopping)
+	if waitFor(done, nil, e.cfg.Grace) {
+		return handedBack
+	}
+	for _, run := range e.held.all() {
+		e.settle(run, result{outcome: interrupted(run.Claimed, ErrStopping), why: "it did not end when its node stopped"})
+	}
+	return handedBack
+}
+
+// waitFor waits for done, and gives up after limit or when hurry is closed.
+func waitFor(done, hurry <-chan struct{}, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-hurry:
+	case <-timer.C:
+	}
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
+}
+
+// flush waits until the outcomes are written, for a heartbeat's time at most.
+func (e *Engine) flush() error {
+	deadline := time.After(e.cfg.Heartbeat)
+	for e.outcomes.backlog() > 0 {
+		select {
+		case <-deadline:
+			return fmt.Errorf("stop: the store did not take %d outcomes in time; those jobs will run again when this node's lease has passed", e.outcomes.backlog())
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// leave ends the registration, so that whatever this node still holds is free
+// at once.
+func (e *Engine) leave(ctx context.Context) error {
+	call, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
+	defer cancel()
+	if _, err := e.cfg.Backend.Leave(call, store.LeaveRequest{Node: e.session.number()}); err != nil {
+		return fmt.Errorf("leave the cluster: %w (others notice when the lease has passed)", err)
+	}
+	return nil
+}
+
+// callTimeout bounds one call of the store that need not be quick.
+func (e *Engine) callTimeout() time.Duration { return max(e.cfg.Lease, 10*time.Second) }
+
+func (e *Engine) queueNames() []string { return slices.Sorted(maps.Keys(e.cfg.Queues)) }
+
+func (e *Engine) emit(ev event.Event) {
+	if e.session != nil {
+		ev.Node = e.session.number()
+	}
+	ev.Time = time.Now()
+	e.cfg.Sink(ev)
+}

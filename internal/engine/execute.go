@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hourbell/hourbell/event"
+)
+
+// execute runs one attempt and passes its outcome on.
+func (e *Engine) execute(run *Run) {
+	if e.stopping.Load() || run.session.Err() != nil {
+		e.settle(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
+		return
+	}
+	ctx, cancel := context.WithCancelCause(run.session)
+	defer cancel(nil)
+	if !run.begin(cancel) { // cancelled before it began
+		cancel(ErrCancelled)
+	}
+	if timeout := e.cfg.Timeout(run.Claimed); timeout > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, timeout, ErrTimeout)
+		defer stop()
+	}
+	e.emit(run.event(event.JobStarted))
+	started := monotonic()
+	err := errExited
+	defer func() { // also when the worker ended its goroutine
+		cause := context.Cause(ctx)
+		r := result{outcome: verdict(run.Claimed, err, cause), took: monotonic() - started, err: err}
+		r.outcome.Output = run.Output()
+		if cause != nil && err != nil {
+			r.why = cause.Error()
+		}
+		e.settle(run, r)
+	}()
+	err = try(ctx, e.cfg.Work, run)
+}
+
+// errExited: the worker called runtime.Goexit, as testing's FailNow does.
+var errExited = errors.New("the worker ended its goroutine")
+
+// settle passes on the outcome of a run, unless the node has handed the run
+// back already because it would not end.
+func (e *Engine) settle(run *Run, r result) {
+	if run.settled.Swap(true) {
+		return
+	}
+	r.run = run
+	e.outcomes.put(r)
+}

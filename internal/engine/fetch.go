@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+)
+
+// fetcher claims the jobs of one queue and hands them to its workers.
+type fetcher struct {
+	engine *Engine
+	queue  string
+	width  int // workers
+	jobs   chan *Run
+	pace   pace
+	inHand atomic.Int64 // claimed and not over
+	refill atomic.Int64 // ring room when inHand falls to this
+	room   bell
+	wake   bell
+}
+
+func newFetcher(e *Engine, queue string, width int) *fetcher {
+	return &fetcher{
+		engine: e, queue: queue, width: width,
+		jobs: make(chan *Run, width+maxDepth),
+		room: newBell(), wake: e.wakes.queues[queue],
+	}
+}
+
+// run claims until ctx ends, then waits for the workers to put down what they
+// have not begun; those that work go on.
+func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
+	for range f.width {
+		workers.Go(func() { f.work(workers) })
+	}
+	defer close(f.jobs)
+	f.refill.Store(int64(f.pace.refillAt(f.width)))
+	poll := f.engine.cfg.PollBusy
+	failures := 0
+	for ctx.Err() == nil {
+		if f.inHand.Load() > f.refill.Load() {
+			f.await(ctx, nil, f.room)
+			continue
+		}
+		if f.engine.outcomes.backlog() > maxDepth { // the store takes them more slowly than it hands out
+			_ = sleep(ctx, 10*time.Millisecond)
+			continue
+		}
+		started := monotonic()
+		limit := f.pace.limit(f.width, int(f.inHand.Load()))
+		res, err := f.claim(ctx, limit)
+		if err != nil {
+			if !errors.Is(err, errNoLease) {
+				_ = sleep(ctx, retryWait(failures)) // ctx is looked at by the loop
+				failures++
+			}
+			continue
+		}
+		failures = 0
+		if len(res.Jobs) == limit {
+			poll = f.engine.cfg.PollBusy
+			f.awaitRoom(ctx, limit, started)
+			continue
+		}
+		// A short claim does not prove that nothing is due: rows may have been
+		// locked. So look again soon, then ever more seldom.
+		poll = min(2*poll, f.engine.idlePoll())
+		if len(res.Jobs) > 0 {
+			poll = f.engine.cfg.PollBusy
+		}
+		wait := poll
+		if !res.NextDue.IsZero() {
+			wait = min(wait, max(res.NextDue.Sub(res.Now), 0))
+		}
+		f.await(ctx, time.After(wait), f.wake)
+	}
+}
+
+// awaitRoom waits until the claim just made is used up to the point where the
+// next is worth making, and lets the pace learn from how long that took.
+func (f *fetcher) awaitRoom(ctx context.Context, limit int, started time.Duration) {
+	for f.inHand.Load() > f.refill.Load() && ctx.Err() == nil {
+		f.await(ctx, nil, f.room)
+	}
+	f.pace.used(limit, limit, monotonic()-started)
+	f.refill.Store(int64(f.pace.refillAt(f.width)))
+}
+
+func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b bell) {
+	select {
+	case <-ctx.Done():
+	case <-timer:
+	case <-b:
+	}
+}
+
+// errNoLease: claiming has to wait for the lease.
+var errNoLease = errors.New("the lease is not confirmed")
+
+// claim asks for jobs and hands them out. Once sent, a claim is waited for
+// also when the node begins to stop: jobs it returns are put back at once,
+// which is better than not knowing.
+func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, error) {
+	e := f.engine
+	node, session, ok := e.session.standing()
+	if !ok {
+		_ = sleep(ctx, 50*time.Millisecond)
+		return store.ClaimResult{}, errNoLease
+	}
+	e.claiming.RLock()
+	defer e.claiming.RUnlock()
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.callTimeout())
+	defer cancel()
+	started := monotonic()
+	res, err := e.cfg.Backend.Claim(call, store.ClaimRequest{Node: node, Queue: f.queue, Kinds: e.cfg.Kinds, Limit: limit})
+	switch {
+	case errors.Is(err, store.ErrNodeGone):
+		e.beatNow.ring()
+		_ = sleep(ctx, 50*time.Millisecond) // the heartbeat registers anew
+		return res, errNoLease
+	case err != nil:
+		e.suspect.raise(2 * e.cfg.Lease)
+		e.outage.fail("claim", err)
+		return res, err
+	}
+	e.outage.over("claim")
+	if len(res.Jobs) > 0 {
+		e.emit(event.Event{Kind: event.JobsClaimed, Queue: f.queue, Count: int64(len(res.Jobs)), Took: monotonic() - started})
+	}
+	f.hand(session, res)
+	return res, nil
+}
+
+// hand gives claimed jobs to the workers.
+func (f *fetcher) hand(session context.Context, res store.ClaimResult) {
+	runs := make([]*Run, len(res.Jobs))
+	for i, job := range res.Jobs {
+		runs[i] = &Run{Claimed: job, batch: res.Batch, session: session}
+	}
+	f.inHand.Add(int64(len(runs)))
+	f.engine.held.add(res.Batch, runs)
+	for _, run := range runs {
+		f.jobs <- run // has room for all that may be in hand
+	}
+}
+
+// work runs jobs one after another until the fetcher closes the channel. If
+// one of them ends the goroutine, another takes over.
+func (f *fetcher) work(workers *sync.WaitGroup) {
+	closed := false
+	defer func() {
+		if !closed {
+			workers.Go(func() { f.work(workers) })
+		}
+	}()
+	for run := range f.jobs {
+		f.workOn(run)
+	}
+	closed = true
+}
+
+func (f *fetcher) workOn(run *Run) {
+	defer func() {
+		if f.inHand.Add(-1) <= f.refill.Load() {
+			f.room.ring()
+		}
+	}()
+	f.engine.execute(run)
+}

@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+)
+
+const (
+	// fireBatch is how many schedules are read and fired at a time.
+	fireBatch = 500
+	// badRest is how long a schedule that cannot be used rests before it is
+	// looked at again.
+	badRest = time.Minute
+	// maxAhead is how far a mark may lie ahead of the store's clock before it
+	// is told.
+	maxAhead = time.Minute
+)
+
+// fire reads due schedules, decides, and writes the decisions, until ctx ends.
+// Every node does so; the store lets one of them win each schedule's slot.
+func (e *Engine) fire(ctx context.Context) {
+	failures := 0
+	plans := planCache{}
+	for ctx.Err() == nil {
+		call, cancel := context.WithTimeout(ctx, e.callTimeout())
+		next, more, err := e.fireDue(call, plans)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			e.outage.fail("fire schedules", err)
+			next, more = retryWait(failures), false
+			failures++
+		default:
+			e.outage.over("fire schedules")
+			failures = 0
+		}
+		if more {
+			continue
+		}
+		timer := time.NewTimer(next)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-e.wakes.schedules:
+		}
+		timer.Stop()
+	}
+}
+
+// fireDue makes one round: it returns how long to wait for the next, or that
+// there is more to do at once.
+func (e *Engine) fireDue(ctx context.Context, plans planCache) (wait time.Duration, more bool, err error) {
+	due, err := e.cfg.Backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: fireBatch})
+	if err != nil {
+		return 0, false, err
+	}
+	read := monotonic()
+	until := func(next time.Time) time.Duration {
+		if next.IsZero() {
+			return e.idlePoll()
+		}
+		return min(e.idlePoll(), max(next.Sub(due.Now)-(monotonic()-read), 0))
+	}
+	if len(due.Schedules) == 0 {
+		return until(due.Next), false, nil
+	}
+	firings := make([]store.Firing, len(due.Schedules))
+	for i, s := range due.Schedules {
+		plan, err := plans.get(s)
+		firings[i] = Resolve(s, plan, err, due.Now)
+		if err != nil {
+			e.emit(event.Event{Kind: event.ScheduleBad, Schedule: s.Name, Err: err})
+		} else if s.Mark.Sub(due.Now) > maxAhead {
+			e.emit(event.Event{Kind: event.ScheduleAhead, Schedule: s.Name, Slot: s.Mark})
+		}
+	}
+	res, err := e.cfg.Backend.Fire(ctx, store.FireRequest{Firings: firings})
+	if err != nil {
+		return 0, false, err
+	}
+	e.tellFired(due.Schedules, res)
+	if len(res.Fired) > 0 {
+		e.wakes.jobs("") // this node need not wait for its own push
+	}
+	if len(due.Schedules) == fireBatch || len(res.Lost) > 0 {
+		return 0, true, nil
+	}
+	wait = until(due.Next)
+	for _, f := range firings {
+		wait = min(wait, until(f.NewNextAt))
+	}
+	return wait, false, nil
+}
+
+// Resolve is Decide for a schedule whose plan may be unusable: that one is
+// put off, and accounted for when a release or an edit has mended it.
+func Resolve(s store.Schedule, plan Plan, planErr error, now time.Time) store.Firing {
+	if planErr == nil {
+		return plan.Decide(s, now)
+	}
+	return store.Firing{
+		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt,
+		NewMark: s.Mark, NewNextAt: now.Add(badRest),
+	}
+}
+
+func (e *Engine) tellFired(schedules []store.Schedule, res store.FireResult) {
+	names := make(map[int64]string, len(schedules))
+	for _, s := range schedules {
+		names[s.ID] = s.Name
+	}
+	for _, fired := range res.Fired {
+		e.emit(event.Event{Kind: event.SlotFired, Schedule: names[fired.Schedule], Slot: fired.Slot, Job: fired.Job})
+	}
+	for _, skipped := range res.Slots {
+		kind := event.SlotSkipped
+		if skipped.Record.Outcome == store.SlotMissed {
+			kind = event.SlotMissed
+		}
+		e.emit(event.Event{
+			Kind: kind, Schedule: names[skipped.Schedule], Slot: skipped.Record.Slot,
+			Count: skipped.Record.Count, Detail: skipped.Record.Reason,
+		})
+	}
+	for _, job := range res.Superseded {
+		e.emit(event.Event{Kind: event.JobSuperseded, Job: job})
+	}
+	for _, lost := range res.Lost {
+		e.emit(event.Event{Kind: event.FiringLost, Schedule: names[lost]})
+	}
+}
+
+// planCache keeps plans by schedule and revision. One goroutine uses it.
+type planCache map[int64]cachedPlan
+
+type cachedPlan struct {
+	revision int64
+	anchor   time.Time
+	plan     Plan
+}
+
+// mostPlans bounds the cache; beyond, it starts anew.
+const mostPlans = 100_000
+
+func (c planCache) get(s store.Schedule) (Plan, error) {
+	if cached, ok := c[s.ID]; ok && cached.revision == s.Revision && cached.anchor.Equal(s.Anchor) {
+		return cached.plan, nil
+	}
+	plan, err := NewPlan(s)
+	if err != nil {
+		return Plan{}, err
+	}
+	if len(c) >= mostPlans {
+		clear(c)
+	}
+	c[s.ID] = cachedPlan{revision: s.Revision, anchor: s.Anchor, plan: plan}
+	return plan, nil
+}

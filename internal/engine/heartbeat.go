@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+)
+
+// heartbeats tells the store every Heartbeat that the node lives, more often
+// while it does not answer, and at once when asked by the bell.
+func (e *Engine) heartbeats(ctx context.Context) {
+	timer := time.NewTimer(e.cfg.Heartbeat)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-e.beatNow:
+		}
+		wait := e.cfg.Heartbeat
+		if !e.heartbeat(ctx) {
+			wait = min(wait, time.Second) / 2
+		}
+		timer.Reset(wait)
+	}
+}
+
+// heartbeat sends one, and registers anew if the node was declared dead.
+func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
+	call, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
+	defer cancel()
+	ended := e.held.takeEnded()
+	sent := uptime()
+	res, err := e.cfg.Backend.Heartbeat(call, store.HeartbeatRequest{Node: e.session.number(), EndedBatches: ended})
+	switch {
+	case err == nil:
+		e.expiry.set(sent, res)
+		if e.session.confirm(e.session.number(), sent, uptime(), res.Now) && !e.stopping.Load() {
+			e.emit(event.Event{Kind: event.LeaseRegained})
+		}
+		e.outage.over("heartbeat")
+		e.reconcile(call)
+		e.readCancels(call)
+		return true
+	case errors.Is(err, store.ErrNodeGone):
+		e.session.missed()
+		e.loseLease("another node declared this one dead")
+		return e.registerAgain(call)
+	case ctx.Err() != nil:
+		return false
+	}
+	e.held.putBackEnded(ended)
+	e.session.missed()
+	e.outage.fail("heartbeat", err)
+	return false
+}
+
+// registerAgain enters the node under a new number after it was declared dead.
+func (e *Engine) registerAgain(ctx context.Context) bool {
+	before := e.session.number()
+	if err := e.register(ctx); err != nil {
+		e.outage.fail("register", err)
+		return false
+	}
+	e.outage.over("register")
+	e.emit(event.Event{Kind: event.LeaseRegained, Detail: fmt.Sprintf("registered anew; was node %d", before)})
+	return true
+}
+
+// watchLease ends the contexts of all runs when the lease can no longer be
+// trusted: the store did not answer, or the machine or the process was stopped.
+func (e *Engine) watchLease(ctx context.Context) {
+	ticker := time.NewTicker(e.tick())
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if e.session.expire() {
+			e.lost("no heartbeat got through in time")
+			e.beatNow.ring()
+		}
+		if e.expiry.due() && e.session.mayJudge() {
+			e.rescueNow.ring()
+		}
+	}
+}
+
+// tick is how often the lease is looked at.
+func (e *Engine) tick() time.Duration {
+	return min(max(e.cfg.Lease/60, 10*time.Millisecond), 250*time.Millisecond)
+}
+
+func (e *Engine) loseLease(why string) {
+	if e.session.lose(ErrClaimLost) {
+		e.lost(why)
+	}
+}
+
+func (e *Engine) lost(why string) {
+	e.emit(event.Event{Kind: event.LeaseLost, Count: int64(e.held.len()), Detail: why})
+}
+
+// reconcile hands back what the store believes this node holds and the node
+// knows nothing of: a claim whose answer was lost. It runs for a while after
+// each claim that failed, because such a claim may yet be committed.
+func (e *Engine) reconcile(ctx context.Context) {
+	if !e.suspect.active() {
+		return
+	}
+	e.claiming.Lock() // no claim of ours is under way
+	defer e.claiming.Unlock()
+	claims, err := e.cfg.Backend.Claims(ctx, store.ClaimsRequest{Node: e.session.number()})
+	if err != nil {
+		e.outage.fail("read own claims", err)
+		return
+	}
+	e.outage.over("read own claims")
+	for _, ref := range claims {
+		if !e.held.has(ref) {
+			e.outcomes.put(result{outcome: store.Outcome{ID: ref.ID, Token: ref.Token, Result: store.Release}, why: "its claim was not answered"})
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"testing"
+	"time"
+)
+
+// storeAt is the store's clock at an uptime.
+func storeAt(up time.Duration) time.Time {
+	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(up)
+}
+
+func TestLeaseIsTrustedFromWhenTheHeartbeatWasSent(t *testing.T) {
+	c := leaseClock{length: 15 * time.Second}
+	c.beat(10*time.Second, 14*time.Second, storeAt(12*time.Second))
+	if !c.trusted(23 * time.Second) {
+		t.Error("not trusted 13 s after it was sent")
+	}
+	if c.trusted(23500 * time.Millisecond) {
+		t.Error("trusted until the store's lease may end; the margin is missing")
+	}
+}
+
+func TestWhoMayDeclareOthersDead(t *testing.T) {
+	const s = time.Second
+	beats := func(c *leaseClock, from, to time.Duration) {
+		for up := from; up <= to; up += 5 * s {
+			c.beat(up, up, storeAt(up))
+		}
+	}
+	for _, test := range []struct {
+		name string
+		do   func(c *leaseClock)
+		at   time.Duration
+		want bool
+	}{
+		{"just started", func(c *leaseClock) { beats(c, 100*s, 110*s) }, 114 * s, false},
+		{"steady for one lease", func(c *leaseClock) { beats(c, 100*s, 115*s) }, 115 * s, true},
+		{"lease not trusted now", func(c *leaseClock) { beats(c, 100*s, 115*s) }, 129 * s, false},
+		{"one heartbeat failed", func(c *leaseClock) { beats(c, 100*s, 115*s); c.fail(); beats(c, 120*s, 130*s) }, 134 * s, false},
+		{"one lease after the failure", func(c *leaseClock) { beats(c, 100*s, 115*s); c.fail(); beats(c, 120*s, 135*s) }, 135 * s, true},
+		{"a gap longer than the lease", func(c *leaseClock) { beats(c, 100*s, 115*s); beats(c, 131*s, 141*s) }, 145 * s, false},
+		{"the store's clock jumped ahead", func(c *leaseClock) {
+			beats(c, 100*s, 115*s)
+			c.beat(120*s, 120*s, storeAt(180*s))
+		}, 121 * s, false},
+		{"the store's clock was set back", func(c *leaseClock) {
+			beats(c, 100*s, 115*s)
+			c.beat(120*s, 120*s, storeAt(60*s))
+		}, 121 * s, false},
+		{"a slow answer is no jump", func(c *leaseClock) {
+			beats(c, 100*s, 115*s)
+			c.beat(120*s, 123*s, storeAt(123*s))
+		}, 123 * s, true},
+	} {
+		c := leaseClock{length: 15 * s}
+		test.do(&c)
+		if got := c.mayJudge(test.at); got != test.want {
+			t.Errorf("%s: mayJudge is %v", test.name, got)
+		}
+	}
+}
+
+func TestUptimeGoesOn(t *testing.T) {
+	before := uptime()
+	time.Sleep(20 * time.Millisecond)
+	if passed := uptime() - before; passed < 20*time.Millisecond || passed > 10*time.Second {
+		t.Errorf("uptime moved by %v in 20 ms", passed)
+	}
+}
+
+func TestPace(t *testing.T) {
+	var p pace
+	if got := p.limit(10, 4); got != 6 {
+		t.Errorf("without depth it asks for %d of 6 free workers", got)
+	}
+	for range 20 {
+		p.used(p.limit(10, 0), p.limit(10, 0), time.Millisecond)
+	}
+	if p.depth != maxDepth {
+		t.Errorf("quick jobs lead to depth %d, want %d", p.depth, maxDepth)
+	}
+	if p.refillAt(10) <= 9 {
+		t.Error("with depth it waits until all is used up")
+	}
+	for range 20 {
+		p.used(p.limit(10, 0), p.limit(10, 0), time.Second)
+	}
+	if p.depth != 0 {
+		t.Errorf("slow jobs are hoarded: depth %d", p.depth)
+	}
+	if p.used(10, 3, time.Millisecond); p.depth != 0 {
+		t.Errorf("a short claim deepens to %d", p.depth)
+	}
+}
+
+func TestBackoff(t *testing.T) {
+	for attempt, want := range map[int]time.Duration{1: time.Second, 2: 16 * time.Second, 5: 625 * time.Second, 18: maxBackoff, 1000: maxBackoff} {
+		for range 100 {
+			got := backoff(attempt)
+			if got < want*9/10 || got > want*11/10 {
+				t.Fatalf("attempt %d: %v, want %v ± 10 %%", attempt, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+)
+
+// result is an outcome on its way to the store, and what is told of it.
+type result struct {
+	outcome store.Outcome
+	run     *Run // nil: a claim this node knew nothing of
+	took    time.Duration
+	err     error
+	why     string
+}
+
+// outcomes gathers results and writes them in batches: what came while one
+// batch was written is the next. None is ever dropped while the process lives;
+// one that the store refuses was lost to another node, and that is told.
+type outcomes struct {
+	engine *Engine
+	more   bell
+
+	mu      sync.Mutex
+	waiting []result
+	writing int
+}
+
+// maxOutcomes bounds one statement.
+const maxOutcomes = 2000
+
+func newOutcomes(e *Engine) *outcomes { return &outcomes{engine: e, more: newBell()} }
+
+// put takes a result; it never blocks.
+func (o *outcomes) put(r result) {
+	o.mu.Lock()
+	o.waiting = append(o.waiting, r)
+	o.mu.Unlock()
+	o.more.ring()
+}
+
+// backlog counts the results that are not written yet.
+func (o *outcomes) backlog() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.waiting) + o.writing
+}
+
+func (o *outcomes) take() []result {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := min(len(o.waiting), maxOutcomes)
+	batch := o.waiting[:n:n]
+	o.waiting = o.waiting[n:]
+	if len(o.waiting) == 0 {
+		o.waiting = nil
+	}
+	o.writing = n
+	return batch
+}
+
+// run writes until ctx ends.
+func (o *outcomes) run(ctx context.Context) {
+	for {
+		batch := o.take()
+		if len(batch) == 0 {
+			select {
+			case <-ctx.Done():
+				return
+			case <-o.more:
+			}
+			continue
+		}
+		if !o.write(ctx, batch) {
+			return
+		}
+	}
+}
+
+// write sends a batch until the store has taken it; false: ctx ended first.
+func (o *outcomes) write(ctx context.Context, batch []result) bool {
+	e := o.engine
+	req := store.FinishRequest{Outcomes: make([]store.Outcome, len(batch))}
+	for i, r := range batch {
+		req.Outcomes[i] = r.outcome
+	}
+	for attempt := 0; ; attempt++ {
+		call, cancel := context.WithTimeout(ctx, e.callTimeout())
+		res, err := e.cfg.Backend.Finish(call, req)
+		cancel()
+		if err == nil {
+			e.outage.over("record outcomes")
+			o.written(batch, res.Refused)
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		e.outage.fail("record outcomes", err)
+		if sleep(ctx, retryWait(attempt)) != nil {
+			return false
+		}
+	}
+}
+
+func (o *outcomes) written(batch []result, refused []store.ClaimRef) {
+	o.engine.held.drop(batch)
+	o.mu.Lock()
+	o.writing = 0
+	o.mu.Unlock()
+	lost := make(map[store.ClaimRef]bool, len(refused))
+	for _, ref := range refused {
+		lost[ref] = true
+	}
+	for _, r := range batch {
+		if r.run != nil {
+			o.engine.emit(r.event(lost[r.run.ref()]))
+		}
+	}
+}
+
+// event tells what became of a run.
+func (r result) event(refused bool) event.Event {
+	e := r.run.event(event.ClaimLost)
+	e.Took, e.Err, e.Trace = r.took, r.err, r.outcome.Trace
+	if refused {
+		return e
+	}
+	switch r.outcome.Result {
+	case store.Completed:
+		e.Kind = event.JobCompleted
+	case store.Failed:
+		e.Kind = event.JobFailed
+	case store.Cancelled:
+		e.Kind, e.Detail = event.JobCancelled, r.why
+	case store.Retry:
+		e.Kind, e.Delay = event.JobRetried, r.outcome.Delay
+	case store.Release:
+		e.Kind, e.Detail, e.Err = event.JobReleased, r.why, nil
+	}
+	return e
+}

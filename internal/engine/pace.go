@@ -1,0 +1,39 @@
+package engine
+
+import "time"
+
+// pace decides how far a fetcher may claim ahead of its workers. Long jobs
+// must not be hoarded while another node idles; jobs of microseconds must not
+// wait for a round trip each. So the depth doubles while a full claim is used
+// up at once, and halves when it lasts too long.
+type pace struct {
+	depth int // jobs to hold beyond those that run
+}
+
+const (
+	maxDepth  = 4000
+	quickUse  = 20 * time.Millisecond
+	slowUse   = 100 * time.Millisecond
+	leastStep = 16
+)
+
+// used records that a claim which asked for limit jobs and got got of them was
+// used up, to the point where the next is worth making, in took.
+func (p *pace) used(limit, got int, took time.Duration) {
+	switch {
+	case got == limit && took < quickUse:
+		p.depth = min(max(2*p.depth, leastStep), maxDepth)
+	case took > slowUse:
+		p.depth /= 2
+		if p.depth < leastStep {
+			p.depth = 0
+		}
+	}
+}
+
+// refillAt is the number of jobs in hand, running ones included, at or below
+// which the next claim is worth making.
+func (p *pace) refillAt(width int) int { return width - 1 + p.depth/2 }
+
+// limit is how many jobs to ask for with inHand jobs there.
+func (p *pace) limit(width, inHand int) int { return width + p.depth - inHand }

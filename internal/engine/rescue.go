@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+)
+
+// expiry is when, by uptime, the first lease of another node passes if it
+// stays silent.
+type expiry struct {
+	mu    sync.Mutex
+	at    time.Duration
+	known bool
+}
+
+func (x *expiry) set(sent time.Duration, res store.HeartbeatResult) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.known = !res.NextExpiry.IsZero()
+	x.at = sent + res.NextExpiry.Sub(res.Now)
+}
+
+func (x *expiry) due() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.known && uptime() >= x.at
+}
+
+func (x *expiry) forget() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.known = false
+}
+
+// rescues takes the jobs of dead nodes whenever watchLease sees a lease pass.
+// A living node's lease never passes, so that this costs nothing in peace.
+func (e *Engine) rescues(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.rescueNow:
+		}
+		if e.expiry.due() && e.session.mayJudge() {
+			e.rescue(ctx)
+		}
+	}
+}
+
+func (e *Engine) rescue(ctx context.Context) {
+	call, cancel := context.WithTimeout(ctx, e.callTimeout())
+	defer cancel()
+	res, err := e.cfg.Backend.Rescue(call, store.RescueRequest{Node: e.session.number()})
+	if err != nil {
+		e.outage.fail("rescue", err)
+		return
+	}
+	e.outage.over("rescue")
+	e.expiry.forget()
+	e.beatNow.ring() // to learn when the next one would pass
+	e.tellRescued(res)
+	if len(res.Jobs) > 0 {
+		e.wakes.jobs("")
+	}
+}
+
+// tellRescued turns what was taken into events.
+func (e *Engine) tellRescued(res store.RescueResult) {
+	names := make(map[int64]string, len(res.Nodes))
+	counts := make(map[int64]int64, len(res.Nodes))
+	for _, job := range res.Jobs {
+		counts[job.Node]++
+	}
+	for _, node := range res.Nodes {
+		names[node.ID] = node.Name
+		e.emit(event.Event{Kind: event.NodeDied, Detail: fmt.Sprintf("%s (node %d)", node.Name, node.ID), Count: counts[node.ID]})
+	}
+	for _, job := range res.Jobs {
+		kind := event.JobRescued
+		switch job.State {
+		case store.StateFailed:
+			kind = event.JobLost
+		case store.StateCancelled:
+			kind = event.JobCancelled
+		}
+		e.emit(event.Event{
+			Kind: kind, Job: job.ID, Token: job.Token, JobKind: job.Kind, Queue: job.Queue,
+			Detail: fmt.Sprintf("was running on %s (node %d)", names[job.Node], job.Node),
+		})
+	}
+}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+)
+
+// OutputLimit is how much of an attempt's output is kept: its last bytes.
+const OutputLimit = 64 << 10
+
+// Run is one attempt at a job in this process. The zero value serves in tests
+// of workers.
+type Run struct {
+	store.Claimed
+	batch   int64
+	session context.Context // ends with the node's lease
+	settled atomic.Bool     // its outcome is on its way
+
+	mu        sync.Mutex
+	cancel    context.CancelCauseFunc // set while it runs
+	cancelled bool
+	output    []byte
+}
+
+// begin makes the run cancellable; it returns false if it was cancelled before.
+func (r *Run) begin(cancel context.CancelCauseFunc) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cancel = cancel
+	return !r.cancelled
+}
+
+// stop cancels the run with ErrCancelled, now or as soon as it begins.
+func (r *Run) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cancelled = true
+	if r.cancel != nil {
+		r.cancel(ErrCancelled)
+	}
+}
+
+// SetOutput keeps the last OutputLimit bytes of output with the attempt.
+func (r *Run) SetOutput(output []byte) {
+	if over := len(output) - OutputLimit; over > 0 {
+		output = output[over:]
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.output = append([]byte(nil), output...)
+}
+
+// Output returns what SetOutput kept.
+func (r *Run) Output() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.output
+}
+
+func (r *Run) ref() store.ClaimRef { return store.ClaimRef{ID: r.ID, Token: r.Token} }
+
+// event returns an event about the run.
+func (r *Run) event(kind event.Kind) event.Event {
+	return event.Event{
+		Kind: kind, Job: r.ID, Token: r.Token, JobKind: r.Kind, Queue: r.Queue,
+		Attempt: int(r.Attempt), Schedule: r.ScheduleName, Slot: r.Slot,
+	}
+}
+
+// Work does one attempt. It returns when the attempt is over.
+type Work func(ctx context.Context, run *Run) error
+
+// PanicError is a worker's panic as an error.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+// Error says what the panic said.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// try calls work and turns a panic into an error.
+func try(ctx context.Context, work Work, run *Run) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &PanicError{Value: value, Stack: debug.Stack()}
+		}
+	}()
+	return work(ctx, run)
+}

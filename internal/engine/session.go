@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// session is the node's standing in the store: its number, how far its lease
+// may be trusted, and the context all its runs hang on. It is safe for
+// concurrent use.
+type session struct {
+	base context.Context // of the runs; never cancelled itself
+
+	mu     sync.Mutex
+	clock  leaseClock
+	node   int64
+	ctx    context.Context // nil while the lease is not trusted
+	cancel context.CancelCauseFunc
+}
+
+func newSession(base context.Context, lease time.Duration) *session {
+	return &session{base: base, clock: leaseClock{length: lease}}
+}
+
+// confirm records that the store confirmed node alive, and says whether the
+// lease had been lost before.
+func (s *session) confirm(node int64, sent, received time.Duration, storeNow time.Time) (regained bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.node = node
+	s.clock.beat(sent, received, storeNow)
+	if s.ctx != nil || !s.clock.trusted(uptime()) {
+		return false
+	}
+	s.ctx, s.cancel = context.WithCancelCause(s.base)
+	return true
+}
+
+// missed records a heartbeat that failed.
+func (s *session) missed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock.fail()
+}
+
+// lose ends the contexts of all runs with cause, and says whether there was a
+// trusted lease to lose.
+func (s *session) lose(cause error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.loseLocked(cause)
+}
+
+func (s *session) loseLocked(cause error) bool {
+	if s.ctx == nil {
+		return false
+	}
+	s.cancel(cause)
+	s.ctx, s.cancel = nil, nil
+	return true
+}
+
+// expire loses the lease if its time is over.
+func (s *session) expire() (lost bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.clock.trusted(uptime()) {
+		return false
+	}
+	return s.loseLocked(ErrClaimLost)
+}
+
+// standing returns the node's number and the context of new runs; ok is false
+// while the lease is not trusted.
+func (s *session) standing() (node int64, ctx context.Context, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx == nil || !s.clock.trusted(uptime()) {
+		return s.node, nil, false
+	}
+	return s.node, s.ctx, true
+}
+
+// number returns the node's number.
+func (s *session) number() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.node
+}
+
+// mayJudge says whether the node may declare others dead.
+func (s *session) mayJudge() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clock.mayJudge(uptime())
+}
+
+// register enters the node in the store.
+func (e *Engine) register(ctx context.Context) error {
+	sent := uptime()
+	res, err := e.cfg.Backend.Register(ctx, store.RegisterRequest{
+		Name:    e.cfg.Name,
+		Lease:   e.cfg.Lease,
+		Version: e.cfg.Version,
+		Queues:  e.queueNames(),
+		Kinds:   e.cfg.Kinds,
+	})
+	if err != nil {
+		return err
+	}
+	e.session.confirm(res.Node, sent, uptime(), res.Now)
+	return nil
+}

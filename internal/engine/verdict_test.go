@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+func TestVerdict(t *testing.T) {
+	boom := errors.New("boom")
+	for _, test := range []struct {
+		name       string
+		attempt    int16
+		onLoss     store.OnLoss
+		err, cause error
+		want       store.Result
+		delay      time.Duration // exact, if not 0
+	}{
+		{"success", 1, 0, nil, nil, store.Completed, 0},
+		{"success in spite of a cancel", 1, 0, nil, ErrCancelled, store.Completed, 0},
+		{"success in spite of a lost claim", 1, 0, nil, ErrClaimLost, store.Completed, 0},
+		{"failure", 1, 0, boom, nil, store.Retry, 0},
+		{"failure of the last attempt", 3, 0, boom, nil, store.Failed, 0},
+		{"timeout", 1, 0, context.DeadlineExceeded, ErrTimeout, store.Retry, 0},
+		{"cancelled", 1, 0, boom, ErrCancelled, store.Cancelled, 0},
+		{"stopping", 3, 0, context.Canceled, ErrStopping, store.Release, 0},
+		{"claim lost", 3, 0, context.Canceled, ErrClaimLost, store.Release, 0},
+		{"stopping, may not start twice", 1, store.OnLossFail, boom, ErrStopping, store.Failed, 0},
+		{"claim lost, may not start twice", 1, store.OnLossFail, boom, ErrClaimLost, store.Failed, 0},
+		{"final", 1, 0, Final(boom, store.Failed, 0), nil, store.Failed, 0},
+		{"gives up", 1, 0, fmt.Errorf("x: %w", Final(boom, store.Cancelled, 0)), nil, store.Cancelled, 0},
+		{"asks for a time", 1, 0, Final(boom, store.Retry, time.Hour), nil, store.Retry, time.Hour},
+		{"asks for a time without attempts left", 3, 0, Final(boom, store.Retry, time.Hour), nil, store.Failed, 0},
+		{"panic", 1, 0, &PanicError{Value: "x", Stack: []byte("stack")}, nil, store.Retry, 0},
+	} {
+		job := store.Claimed{ID: 7, Token: 9, Attempt: test.attempt, MaxAttempts: 3, OnLoss: test.onLoss}
+		got := verdict(job, test.err, test.cause)
+		if got.ID != 7 || got.Token != 9 || got.Result != test.want || test.delay != 0 && got.Delay != test.delay {
+			t.Errorf("%s: %+v", test.name, got)
+		}
+		if (got.Result == store.Failed || got.Result == store.Retry) && got.Error == "" {
+			t.Errorf("%s: no error is kept", test.name)
+		}
+	}
+	if got := verdict(store.Claimed{MaxAttempts: 3}, &PanicError{Value: "x", Stack: []byte("stack")}, nil); got.Trace != "stack" {
+		t.Errorf("a panic's stack is not kept: %+v", got)
+	}
+	if Final(nil, store.Failed, 0) != nil {
+		t.Error("no error became one")
+	}
+}
+
+func TestTextsCanBeStored(t *testing.T) {
+	for _, text := range []string{"", "fine", "a\x00b", "a\xff\xfeb", strings.Repeat("é", textLimit)} {
+		got := cleanText(text)
+		if !utf8.ValidString(got) || strings.Contains(got, "\x00") || len(got) > textLimit+8 {
+			t.Errorf("%.20q became %.20q (%d bytes)", text, got, len(got))
+		}
+	}
+	if got := verdict(store.Claimed{MaxAttempts: 2}, errors.New(""), nil); got.Error == "" {
+		t.Error("an error without text leaves no record")
+	}
+}
+
+func TestOutputKeepsItsEnd(t *testing.T) {
+	var run Run
+	run.SetOutput([]byte(strings.Repeat("a", OutputLimit) + "end"))
+	if out := run.Output(); len(out) != OutputLimit || !strings.HasSuffix(string(out), "aend") {
+		t.Errorf("kept %d bytes", len(out))
+	}
+}

@@ -1,0 +1,140 @@
+package hourbell
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Client is a program's way to Hourbell: it enqueues jobs, keeps schedules,
+// looks at both, and, while Run runs, is a node that works. It is safe for
+// concurrent use.
+type Client struct {
+	backend store.Backend
+	cfg     Config
+	feed    feed
+
+	mu      sync.Mutex
+	running bool
+	stopped bool
+	stop    context.CancelFunc // begins the stop of a running client
+	hurry   context.CancelFunc // cuts its drain short
+	done    chan struct{}      // closed when Run has returned
+}
+
+// New returns a client over a driver's backend. It reports every mistake in
+// cfg at once and does not touch the store. The backend stays the caller's: it
+// is not closed by Stop.
+func New(backend store.Backend, cfg Config) (*Client, error) {
+	if backend == nil {
+		return nil, &FieldError{Field: "backend", Problem: "is nil", Remedy: "pass what a driver's Open or New returned"}
+	}
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	return &Client{backend: backend, cfg: cfg, feed: feed{log: event.Log(cfg.Logger)}, done: make(chan struct{})}, nil
+}
+
+// Run makes this process a node and blocks until ctx ends or Stop is called,
+// then stops in order: no new claims; running jobs get Config.Drain to end;
+// then their contexts end with ErrStopping and they get Config.Grace; what is
+// left is handed back with its attempt refunded (a FailOnLoss job fails with
+// the reason "lost" instead). It returns nil after a clean stop.
+//
+// A client runs once: ErrRunning while it does, ErrStopped after that, or if
+// Stop came first. A failure to register with the store is returned at once;
+// later failures of the store are waited out.
+func (c *Client) Run(ctx context.Context) error {
+	life, stop := context.WithCancel(ctx)
+	defer stop()
+	hurry, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	if err := c.begin(stop, cut); err != nil {
+		return err
+	}
+	defer c.end()
+	return engine.New(c.engineConfig()).Run(life, hurry)
+}
+
+func (c *Client) begin(stop, hurry context.CancelFunc) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.stopped:
+		return ErrStopped
+	case c.running:
+		return ErrRunning
+	}
+	c.running, c.stop, c.hurry = true, stop, hurry
+	return nil
+}
+
+func (c *Client) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running, c.stopped = false, true
+	close(c.done)
+}
+
+// Stop makes Run stop in order and waits until it has returned. When ctx ends,
+// the wait for running jobs is cut short: their contexts end, and Stop returns
+// ctx's error without waiting for Run. Stopping twice is harmless; stopping a
+// client that has not started makes a later Run return ErrStopped.
+func (c *Client) Stop(ctx context.Context) error {
+	c.mu.Lock()
+	if !c.running {
+		c.stopped = true
+		c.mu.Unlock()
+		return nil
+	}
+	stop, hurry := c.stop, c.hurry
+	c.mu.Unlock()
+	stop()
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		hurry()
+		return fmt.Errorf("stop: running jobs were cut short: %w", context.Cause(ctx))
+	}
+}
+
+func (c *Client) engineConfig() engine.Config {
+	queues := c.cfg.Queues
+	if len(c.cfg.Workers.byKind) == 0 {
+		queues = nil // a node without code claims nothing; it still fires slots
+	}
+	return engine.Config{
+		Backend:    c.backend,
+		Name:       c.cfg.Name,
+		Version:    Version,
+		Queues:     queues,
+		Kinds:      c.cfg.Workers.Kinds(),
+		Work:       c.cfg.Workers.work,
+		Timeout:    c.cfg.Workers.timeout,
+		Lease:      c.cfg.Lease,
+		Heartbeat:  c.cfg.Heartbeat,
+		Drain:      c.cfg.Drain,
+		Grace:      c.cfg.Grace,
+		PollBusy:   min(defaultPollBusy, c.cfg.PollIdle),
+		PollIdle:   c.cfg.PollIdle,
+		PollPushed: max(defaultPushed, c.cfg.PollIdle),
+		Keep:       c.cfg.Keep.prune(),
+		Sink:       c.feed.send,
+	}
+}
+
+// Now reads the store's clock, by which everything is due.
+func (c *Client) Now(ctx context.Context) (time.Time, error) {
+	now, err := c.backend.Now(ctx)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the store's clock: %w", err)
+	}
+	return now, nil
+}

@@ -1,0 +1,562 @@
+package hourbell_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// Note is the arguments of the jobs in these tests.
+type Note struct {
+	Text string `json:"text"`
+}
+
+func (Note) Kind() string { return "note" }
+
+// cluster is a memory store with clients on it.
+type cluster struct {
+	t     *testing.T
+	store *memory.Store
+}
+
+func newCluster(t *testing.T) *cluster { return &cluster{t: t, store: memory.New()} }
+
+// client makes a client with quick leases; change may alter its configuration.
+func (c *cluster) client(workers *hourbell.Workers, change ...func(*hourbell.Config)) *hourbell.Client {
+	c.t.Helper()
+	cfg := hourbell.Config{
+		Workers: workers,
+		Logger:  slog.New(slog.DiscardHandler),
+		Lease:   500 * time.Millisecond,
+		Drain:   2 * time.Second,
+		Grace:   200 * time.Millisecond,
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	client, err := hourbell.New(c.store, cfg)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return client
+}
+
+// run starts the client and stops it at the end of the test.
+func (c *cluster) run(client *hourbell.Client) (stop func()) {
+	c.t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- client.Run(context.Background()) }()
+	stop = sync.OnceFunc(func() {
+		c.t.Helper()
+		if err := client.Stop(context.Background()); err != nil {
+			c.t.Error(err)
+		}
+		if err := <-done; err != nil {
+			c.t.Errorf("Run returned %v after Stop", err)
+		}
+	})
+	c.t.Cleanup(stop)
+	return stop
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("waited in vain for: %s", what)
+}
+
+func noteWorkers(work func(ctx context.Context, job *hourbell.Job[Note]) error) *hourbell.Workers {
+	workers := hourbell.NewWorkers()
+	hourbell.Register(workers, work)
+	return workers
+}
+
+func state(t *testing.T, client *hourbell.Client, id int64) hourbell.State {
+	t.Helper()
+	job, err := client.Job(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return job.State
+}
+
+func TestJobRunsWithItsArguments(t *testing.T) {
+	c := newCluster(t)
+	got := make(chan *hourbell.Job[Note], 1)
+	client := c.client(noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error {
+		job.SetOutput([]byte("done"))
+		got <- job
+		return nil
+	}))
+	c.run(client)
+	id, err := client.Enqueue(t.Context(), Note{Text: "hello"}, hourbell.Priority(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := <-got
+	if job.Args.Text != "hello" || job.ID != id || job.Attempt != 1 || job.Token == 0 || job.Priority != 2 || job.Origin != "enqueue" {
+		t.Fatalf("worker saw %+v", job)
+	}
+	eventually(t, "completed", func() bool { return state(t, client, id) == hourbell.Completed })
+	info, err := client.Job(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(info.Attempts) != 1 || string(info.Attempts[0].Output) != "done" || string(info.Args) != `{"text":"hello"}` {
+		t.Fatalf("record of the job: %+v", info)
+	}
+}
+
+func TestFailureRetriesWithBackoffThenFails(t *testing.T) {
+	c := newCluster(t)
+	var runs atomic.Int32
+	client := c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error {
+		if runs.Add(1) == 1 {
+			panic("out of paper")
+		}
+		return hourbell.RetryIn(time.Millisecond, errors.New("still no paper"))
+	}))
+	c.run(client)
+	id, err := client.Enqueue(t.Context(), Note{}, hourbell.MaxAttempts(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the first failure on record", func() bool {
+		job, err := client.Job(t.Context(), id)
+		return err == nil && len(job.Attempts) == 1
+	})
+	job, err := client.Job(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := job.Attempts[0]
+	if !strings.Contains(first.Error, "out of paper") || !strings.Contains(first.Trace, "client_test.go") {
+		t.Fatalf("the panic's record: %q, trace %q", first.Error, first.Trace)
+	}
+	if wait := job.RunAt.Sub(first.FinishedAt); wait < 850*time.Millisecond || wait > 1200*time.Millisecond {
+		t.Fatalf("back-off after attempt 1 is %v, want 1 s ± 10 %%", wait)
+	}
+	eventually(t, "failed", func() bool { return state(t, client, id) == hourbell.Failed })
+	if job, _ = client.Job(t.Context(), id); job.Attempt != 3 || len(job.Attempts) != 3 || job.Reason != "still no paper" {
+		t.Fatalf("after the last attempt: %+v", job)
+	}
+}
+
+func TestWorkersErrorsWithMeaning(t *testing.T) {
+	c := newCluster(t)
+	boom := errors.New("boom")
+	client := c.client(noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error {
+		switch job.Args.Text {
+		case "fail":
+			return hourbell.Fail(boom)
+		case "cancel":
+			return fmt.Errorf("wrapped: %w", hourbell.Cancel(boom))
+		case "exit":
+			runtime.Goexit()
+		}
+		return nil
+	}), func(cfg *hourbell.Config) { cfg.Queues = map[string]int{"default": 1} })
+	c.run(client)
+	want := map[string]hourbell.State{"fail": hourbell.Failed, "cancel": hourbell.Cancelled, "exit": hourbell.Failed, "fine": hourbell.Completed}
+	for _, text := range []string{"fail", "cancel", "exit", "fine"} {
+		id, err := client.Enqueue(t.Context(), Note{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text == "exit" {
+			eventually(t, "the attempt of a worker that ended its goroutine on record", func() bool {
+				job, err := client.Job(t.Context(), id)
+				return err == nil && len(job.Attempts) == 1
+			})
+			continue
+		}
+		eventually(t, text, func() bool { return state(t, client, id) == want[text] })
+	}
+}
+
+func TestTimeoutEndsTheContext(t *testing.T) {
+	c := newCluster(t)
+	causes := make(chan error, 2)
+	workers := hourbell.NewWorkers()
+	hourbell.Register(workers, func(ctx context.Context, _ *hourbell.Job[Note]) error {
+		<-ctx.Done()
+		causes <- context.Cause(ctx)
+		return ctx.Err()
+	}, hourbell.WithTimeout(20*time.Millisecond))
+	client := c.client(workers)
+	c.run(client)
+	if _, err := client.Enqueue(t.Context(), Note{}, hourbell.MaxAttempts(1)); err != nil {
+		t.Fatal(err)
+	}
+	if cause := <-causes; !errors.Is(cause, hourbell.ErrTimeout) {
+		t.Fatalf("cause %v", cause)
+	}
+}
+
+func TestCancelReachesARunningJob(t *testing.T) {
+	c := newCluster(t)
+	started := make(chan struct{})
+	runner := c.client(noteWorkers(func(ctx context.Context, _ *hourbell.Job[Note]) error {
+		close(started)
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}))
+	c.run(runner)
+	elsewhere := c.client(nil)
+	id, err := elsewhere.Enqueue(t.Context(), Note{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-started
+	changes, err := elsewhere.CancelJobs(t.Context(), id)
+	if err != nil || len(changes) != 1 || changes[0].Change != hourbell.JobRequested {
+		t.Fatalf("cancel: %v, %v", changes, err)
+	}
+	eventually(t, "cancelled", func() bool { return state(t, elsewhere, id) == hourbell.Cancelled })
+}
+
+func TestStopHandsBackWithTheAttemptRefunded(t *testing.T) {
+	c := newCluster(t)
+	started := make(chan struct{}, 4)
+	deaf := make(chan struct{})
+	defer close(deaf)
+	client := c.client(noteWorkers(func(ctx context.Context, job *hourbell.Job[Note]) error {
+		started <- struct{}{}
+		if job.Args.Text == "deaf" {
+			<-deaf
+			return nil
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}), func(cfg *hourbell.Config) { cfg.Drain = 50 * time.Millisecond })
+	stop := c.run(client)
+	var ids []int64
+	for _, options := range [][]hourbell.Option{{}, {hourbell.WithOnLoss(hourbell.FailOnLoss)}} {
+		for _, text := range []string{"good", "deaf"} {
+			id, err := client.Enqueue(t.Context(), Note{Text: text}, options...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+	}
+	for range ids {
+		<-started
+	}
+	begun := time.Now()
+	stop()
+	if took := time.Since(begun); took > 2*time.Second {
+		t.Fatalf("the stop took %v", took)
+	}
+	for i, id := range ids {
+		job, err := client.Job(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i < 2 && (job.State != hourbell.Ready || job.Attempt != 0) {
+			t.Errorf("job %d: %v with attempt %d, want it ready with the attempt refunded", i, job.State, job.Attempt)
+		}
+		if i >= 2 && (job.State != hourbell.Failed || !strings.Contains(job.Reason, "lost")) {
+			t.Errorf("job %d must not start twice: %v, reason %q", i, job.State, job.Reason)
+		}
+	}
+	nodes, err := client.Nodes(t.Context())
+	if err != nil || len(nodes) != 1 || nodes[0].EndedAt.IsZero() || nodes[0].Died {
+		t.Fatalf("nodes after the stop: %+v, %v", nodes, err)
+	}
+}
+
+func TestLifecycle(t *testing.T) {
+	c := newCluster(t)
+	early := c.client(nil)
+	if err := early.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := early.Run(t.Context()); !errors.Is(err, hourbell.ErrStopped) {
+		t.Fatalf("Run after an early Stop: %v", err)
+	}
+
+	client := c.client(nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- client.Run(ctx) }()
+	eventually(t, "the node registered", func() bool {
+		nodes, err := client.Nodes(t.Context())
+		return err == nil && len(nodes) == 1
+	})
+	if err := client.Run(t.Context()); !errors.Is(err, hourbell.ErrRunning) {
+		t.Fatalf("second Run: %v", err)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatalf("Run after its context ended: %v", err)
+	}
+	for range 2 {
+		if err := client.Stop(t.Context()); err != nil {
+			t.Fatalf("Stop of a stopped client: %v", err)
+		}
+	}
+	if err := client.Run(t.Context()); !errors.Is(err, hourbell.ErrStopped) {
+		t.Fatalf("Run of a stopped client: %v", err)
+	}
+}
+
+func TestStopCutShort(t *testing.T) {
+	c := newCluster(t)
+	started := make(chan struct{})
+	client := c.client(noteWorkers(func(ctx context.Context, _ *hourbell.Job[Note]) error {
+		close(started)
+		<-ctx.Done()
+		return ctx.Err()
+	}), func(cfg *hourbell.Config) { cfg.Drain = time.Hour })
+	done := make(chan error, 1)
+	go func() { done <- client.Run(context.Background()) }()
+	if _, err := client.Enqueue(t.Context(), Note{}); err != nil {
+		t.Fatal(err)
+	}
+	<-started
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := client.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("Stop returned %v", err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestScheduleFiresOncePerSlotOnTwoNodes(t *testing.T) {
+	c := newCluster(t)
+	var mu sync.Mutex
+	slots := map[time.Time]int{}
+	work := func(_ context.Context, job *hourbell.Job[Note]) error {
+		mu.Lock()
+		defer mu.Unlock()
+		slots[job.Slot]++
+		if job.Schedule != "bell" || job.Origin != "schedule" {
+			t.Errorf("job of a slot: %+v", job.JobRow)
+		}
+		return nil
+	}
+	first := c.client(noteWorkers(work))
+	c.run(first)
+	c.run(c.client(noteWorkers(work)))
+	_, err := first.PutSchedule(t.Context(), hourbell.Schedule{Name: "bell", Rule: recur.Spec{Every: "100ms"}, Kind: "note", Args: []byte(`{}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "ten slots", func() bool { mu.Lock(); defer mu.Unlock(); return len(slots) >= 10 })
+	if err := first.PauseSchedules(t.Context(), "bell"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(250 * time.Millisecond)
+	mu.Lock()
+	defer mu.Unlock()
+	for slot, n := range slots {
+		if n != 1 {
+			t.Errorf("slot %v ran %d times", slot, n)
+		}
+	}
+	records, err := first.Slots(t.Context(), hourbell.SlotFilter{Schedule: "bell"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paused, count int64
+	for i, record := range records {
+		count += record.Count
+		if strings.HasPrefix(record.Reason, "paused") {
+			paused += record.Count
+		}
+		if i > 0 && records[i-1].Slot.Sub(record.Last) != 100*time.Millisecond {
+			t.Errorf("between %v and %v is a slot without a record", record.Last, records[i-1].Slot)
+		}
+	}
+	if paused < 1 || count < 11 {
+		t.Errorf("%d slots on record, %d of them paused", count, paused)
+	}
+}
+
+func TestLostUpdateIsRefused(t *testing.T) {
+	c := newCluster(t)
+	client := c.client(nil)
+	s := hourbell.Schedule{Name: "report", Rule: recur.Spec{Cron: "0 9 * * *"}, Kind: "note"}
+	first, err := client.PutSchedule(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine, theirs := first, first
+	theirs.Priority = 1
+	if _, err = client.PutSchedule(t.Context(), theirs); err != nil {
+		t.Fatal(err)
+	}
+	mine.Priority = 9
+	if _, err = client.PutSchedule(t.Context(), mine); !errors.Is(err, hourbell.ErrConflict) {
+		t.Fatalf("an update over a newer one: %v", err)
+	}
+	if info, _ := client.Schedule(t.Context(), "report"); info.Priority != 1 {
+		t.Fatalf("priority is %d after a refused update", info.Priority)
+	}
+}
+
+func TestSyncMakesTheSetEqual(t *testing.T) {
+	c := newCluster(t)
+	client := c.client(nil)
+	make3 := func(names ...string) (set []hourbell.Schedule) {
+		for _, name := range names {
+			set = append(set, hourbell.Schedule{Name: name, Rule: recur.Spec{Every: "1h"}, Kind: "note"})
+		}
+		return set
+	}
+	if _, err := client.Sync(t.Context(), "app", 7, make3("a", "b")); err != nil {
+		t.Fatal(err)
+	}
+	before, err := client.Schedule(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := client.Sync(t.Context(), "app", 8, make3("b", "c"))
+	if err != nil || res != (hourbell.SyncResult{Changed: 1, Unchanged: 1, Deleted: 1}) {
+		t.Fatalf("sync: %+v, %v", res, err)
+	}
+	after, err := client.Schedule(t.Context(), "b")
+	if err != nil || after.Revision != before.Revision || !after.Anchor.Equal(before.Anchor) {
+		t.Fatalf("an unchanged schedule changed: %+v, %v", after, err)
+	}
+	if _, err := client.Sync(t.Context(), "app", 7, make3("a", "b")); !errors.Is(err, hourbell.ErrStale) {
+		t.Fatalf("an older revision: %v", err)
+	}
+}
+
+func TestTriggerMakesAJobOutsideTheSlots(t *testing.T) {
+	c := newCluster(t)
+	ran := make(chan *hourbell.Job[Note], 1)
+	client := c.client(noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error { ran <- job; return nil }))
+	c.run(client)
+	_, err := client.PutSchedule(t.Context(), hourbell.Schedule{Name: "yearly", Rule: recur.Spec{Cron: "@yearly"}, Kind: "note", Args: []byte(`{"text":"x"}`), Paused: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.TriggerSchedule(t.Context(), "yearly"); err != nil {
+		t.Fatal(err)
+	}
+	job := <-ran
+	if job.Origin != "trigger" || job.Schedule != "yearly" || !job.Slot.IsZero() || job.Args.Text != "x" {
+		t.Fatalf("triggered job: %+v", job)
+	}
+	if slots, _ := client.Slots(t.Context(), hourbell.SlotFilter{}); len(slots) != 0 {
+		t.Fatalf("a trigger touched slots: %+v", slots)
+	}
+}
+
+func TestSubscribe(t *testing.T) {
+	c := newCluster(t)
+	client := c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error { return nil }))
+	events, stop := client.Subscribe(100)
+	c.run(client)
+	id, err := client.Enqueue(t.Context(), Note{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := range events {
+		if e.Kind == event.JobCompleted {
+			if e.Job != id || e.JobKind != "note" || e.Queue != "default" {
+				t.Fatalf("event: %+v", e)
+			}
+			break
+		}
+	}
+	stop()
+	stop()
+	for range events { // closed
+	}
+}
+
+func TestBadInputChangesNothing(t *testing.T) {
+	c := newCluster(t)
+	client := c.client(nil)
+	good := hourbell.Schedule{Name: "n", Rule: recur.Spec{Every: "1h"}, Kind: "k"}
+	for name, spoil := range map[string]func(*hourbell.Schedule){
+		"empty name":   func(s *hourbell.Schedule) { s.Name = "" },
+		"long name":    func(s *hourbell.Schedule) { s.Name = strings.Repeat("x", 201) },
+		"NUL":          func(s *hourbell.Schedule) { s.Name = "a\x00b" },
+		"not UTF-8":    func(s *hourbell.Schedule) { s.Name = "a\xff" },
+		"outer space":  func(s *hourbell.Schedule) { s.Name = "a " },
+		"no rule":      func(s *hourbell.Schedule) { s.Rule = recur.Spec{} },
+		"two rules":    func(s *hourbell.Schedule) { s.Rule.Cron = "* * * * *" },
+		"zone":         func(s *hourbell.Schedule) { s.Rule.Zone = "Mars/Base" },
+		"priority":     func(s *hourbell.Schedule) { s.Priority = 10 },
+		"attempts":     func(s *hourbell.Schedule) { s.MaxAttempts = -1 },
+		"args":         func(s *hourbell.Schedule) { s.Args = []byte("{") },
+		"huge args":    func(s *hourbell.Schedule) { s.Args = []byte(`"` + strings.Repeat("x", 1<<20) + `"`) },
+		"timeout":      func(s *hourbell.Schedule) { s.Timeout = -time.Second },
+		"overlap":      func(s *hourbell.Schedule) { s.Overlap = "sometimes" },
+		"empty kind":   func(s *hourbell.Schedule) { s.Kind = "" },
+		"newline kind": func(s *hourbell.Schedule) { s.Kind = "a\nb" },
+	} {
+		bad := good
+		spoil(&bad)
+		if _, err := client.PutSchedule(t.Context(), bad); err == nil {
+			t.Errorf("%s: accepted", name)
+		} else if len(err.Error()) > 500 {
+			t.Errorf("%s: a message of %d bytes", name, len(err.Error()))
+		}
+	}
+	for name, option := range map[string]hourbell.Option{
+		"queue":    hourbell.Queue("\x01"),
+		"priority": hourbell.Priority(0),
+		"attempts": hourbell.MaxAttempts(1001),
+		"in":       hourbell.In(-1),
+		"at":       hourbell.At(time.Time{}),
+		"timeout":  hourbell.Timeout(-1),
+		"tx":       hourbell.InTx(nil),
+	} {
+		if _, err := client.Enqueue(t.Context(), Note{}, option); err == nil {
+			t.Errorf("option %s: accepted", name)
+		}
+	}
+	if _, err := client.Enqueue(t.Context(), hourbell.RawArgs{Name: "x", JSON: []byte("nope")}); err == nil {
+		t.Error("args that are no JSON: accepted")
+	}
+	if jobs, _ := client.Jobs(t.Context(), hourbell.JobFilter{}); len(jobs) != 0 {
+		t.Errorf("bad input stored %d jobs", len(jobs))
+	}
+	if schedules, _ := client.Schedules(t.Context(), hourbell.ScheduleFilter{}); len(schedules) != 0 {
+		t.Errorf("bad input stored %d schedules", len(schedules))
+	}
+	if _, err := hourbell.New(c.store, hourbell.Config{Lease: time.Second, Heartbeat: time.Second, Queues: map[string]int{"": 0}}); err == nil {
+		t.Error("a heartbeat as long as the lease: accepted")
+	}
+}
+
+func TestRawArgsAreKeptByteForByte(t *testing.T) {
+	c := newCluster(t)
+	got := make(chan []byte, 1)
+	workers := hourbell.NewWorkers()
+	workers.Handle("raw", func(_ context.Context, job *hourbell.JobRow) error { got <- job.RawArgs; return nil })
+	client := c.client(workers)
+	c.run(client)
+	text := "{ \"b\" :1e400,\n\t\"a\": \"\\u0000\\/\" }"
+	if _, err := client.Enqueue(t.Context(), hourbell.RawArgs{Name: "raw", JSON: []byte(text)}); err != nil {
+		t.Fatal(err)
+	}
+	if args := string(<-got); args != text {
+		t.Fatalf("got %q, want %q", args, text)
+	}
+}

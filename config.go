@@ -1,0 +1,161 @@
+package hourbell
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Config is how a client works. The zero value is useful: every field has a
+// default, and a client without workers can do everything but run jobs.
+type Config struct {
+	// Workers is the code this node has, by kind. A node claims only jobs of
+	// these kinds.
+	Workers *Workers
+	// Queues is how many jobs of each queue run at once on this node. Default:
+	// queue "default" with 4 × cores, at least 10.
+	Queues map[string]int
+	// Name is the node's name for people. Default: host name, process number
+	// and a random part.
+	Name string
+	// Logger gets every event as a line. Default: slog.Default(). Use
+	// slog.New(slog.DiscardHandler) for silence.
+	Logger *slog.Logger
+
+	// Lease is how long the others wait for a heartbeat before they take this
+	// node's jobs. Default 15 s, at least 100 ms.
+	Lease time.Duration
+	// Heartbeat is the time between heartbeats. Default a third of Lease;
+	// at most half of it.
+	Heartbeat time.Duration
+	// Drain is how long a stop waits for running jobs before it cancels their
+	// contexts. Default 30 s; negative: not at all.
+	Drain time.Duration
+	// Grace is how long it then waits for them to return before it hands them
+	// back as they are. Default 5 s.
+	Grace time.Duration
+	// PollIdle is how often a node without pushed wake-ups looks for work while
+	// it finds none. Default 1 s; after work was found it looks every 100 ms.
+	PollIdle time.Duration
+
+	// Keep is how long what is finished can be looked at.
+	Keep Keep
+}
+
+// Keep is how long what is finished can be looked at. 0 means the default,
+// negative for ever.
+type Keep struct {
+	Completed time.Duration // completed and cancelled jobs; default 24 h
+	Failed    time.Duration // default 7 days
+	Slots     time.Duration // records of slots; default 30 days
+}
+
+const (
+	defaultQueue     = "default"
+	defaultPriority  = 5
+	defaultAttempts  = 25
+	defaultLease     = 15 * time.Second
+	defaultDrain     = 30 * time.Second
+	defaultGrace     = 5 * time.Second
+	defaultPollBusy  = 100 * time.Millisecond
+	defaultPollIdle  = time.Second
+	defaultPushed    = 10 * time.Second
+	defaultCompleted = 24 * time.Hour
+	defaultFailed    = 7 * 24 * time.Hour
+	defaultSlots     = 30 * 24 * time.Hour
+	keepNodes        = 8 * 24 * time.Hour // longer than the jobs that name them
+	pruneLimit       = 1000
+	maxWidth         = 10_000
+)
+
+// withDefaults fills every field that is zero.
+func (c Config) withDefaults() Config {
+	if c.Workers == nil {
+		c.Workers = NewWorkers()
+	}
+	if c.Queues == nil {
+		c.Queues = map[string]int{defaultQueue: max(4*runtime.GOMAXPROCS(0), 10)}
+	}
+	c.Queues = maps.Clone(c.Queues)
+	if c.Name == "" {
+		c.Name = nodeName()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	c.Lease = orDefault(c.Lease, defaultLease)
+	c.Heartbeat = orDefault(c.Heartbeat, c.Lease/3)
+	c.Drain = max(orDefault(c.Drain, defaultDrain), 0)
+	c.Grace = orDefault(c.Grace, defaultGrace)
+	c.PollIdle = orDefault(c.PollIdle, defaultPollIdle)
+	c.Keep.Completed = orDefault(c.Keep.Completed, defaultCompleted)
+	c.Keep.Failed = orDefault(c.Keep.Failed, defaultFailed)
+	c.Keep.Slots = orDefault(c.Keep.Slots, defaultSlots)
+	return c
+}
+
+func orDefault(d, otherwise time.Duration) time.Duration {
+	if d == 0 {
+		return otherwise
+	}
+	return d
+}
+
+// validate reports every mistake at once.
+func (c Config) validate() error {
+	errs := append([]error{CheckName("node name", c.Name)}, c.Workers.errs...)
+	for queue, width := range c.Queues {
+		errs = append(errs, CheckName("queue", queue))
+		if width < 1 || width > maxWidth {
+			errs = append(errs, &FieldError{
+				Field: "workers of queue " + shorten(queue), Value: fmt.Sprint(width), Problem: "is out of range",
+				Remedy: fmt.Sprintf("use 1 to %d", maxWidth),
+			})
+		}
+	}
+	errs = append(errs,
+		between("lease", c.Lease, 100*time.Millisecond, time.Hour),
+		between("heartbeat", c.Heartbeat, 10*time.Millisecond, c.Lease/2),
+		between("drain", c.Drain, 0, MaxDuration),
+		between("grace", c.Grace, 0, MaxDuration),
+		between("poll interval", c.PollIdle, time.Millisecond, time.Hour),
+	)
+	return errors.Join(errs...)
+}
+
+func between(field string, d, least, most time.Duration) error {
+	if d < least || d > most {
+		return &FieldError{Field: field, Value: d.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", least, most)}
+	}
+	return nil
+}
+
+// prune is what the engine asks the store to delete.
+func (k Keep) prune() store.PruneRequest {
+	return store.PruneRequest{
+		Completed: max(k.Completed, 0), Failed: max(k.Failed, 0), Slots: max(k.Slots, 0),
+		Nodes: keepNodes, Limit: pruneLimit,
+	}
+}
+
+// nodeName makes a name nobody else has.
+func nodeName() string {
+	host, err := os.Hostname()
+	if err != nil || CheckName("host", host) != nil {
+		host = "node"
+	}
+	host, _, _ = strings.Cut(host, ".")
+	return fmt.Sprintf("%s-%d-%s", host[:min(len(host), 100)], os.Getpid(), strings.ToLower(rand.Text()[:4]))
+}
+
+// Event is a fact that Client.Subscribe delivers; see package event.
+type Event = event.Event

@@ -1,0 +1,166 @@
+package hourbell
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Option changes how a job is enqueued. Options that contradict each other are
+// an error.
+type Option func(*enqueuing)
+
+type enqueuing struct {
+	store.NewJob
+	tx       Tx
+	hasRunAt bool
+	hasDelay bool
+	errs     []error
+}
+
+// Queue names the queue; default "default".
+func Queue(name string) Option {
+	return func(e *enqueuing) {
+		e.NewJob.Queue = name
+		e.errs = append(e.errs, CheckName("queue", name))
+	}
+}
+
+// Priority is 1 (first) … 9 (last); default 5.
+func Priority(priority int) Option {
+	return func(e *enqueuing) {
+		if err := checkPriority(priority); err != nil {
+			e.errs = append(e.errs, err)
+			return
+		}
+		e.NewJob.Priority = int16(priority)
+	}
+}
+
+// MaxAttempts is how often the job may be tried, 1 … 1000; default 25.
+func MaxAttempts(attempts int) Option {
+	return func(e *enqueuing) {
+		if err := checkMaxAttempts(attempts); err != nil {
+			e.errs = append(e.errs, err)
+			return
+		}
+		e.NewJob.MaxAttempts = int16(attempts)
+	}
+}
+
+// At makes the job run no sooner than t, by the store's clock.
+func At(t time.Time) Option {
+	return func(e *enqueuing) {
+		e.RunAt, e.hasRunAt = t, true
+		if t.IsZero() {
+			e.errs = append(e.errs, &FieldError{Field: "at", Problem: "is the zero time", Remedy: "leave it out to run at once"})
+		}
+		e.errs = append(e.errs, checkTime("at", t))
+	}
+}
+
+// In makes the job run no sooner than d from now, counted by the store.
+func In(d time.Duration) Option {
+	return func(e *enqueuing) {
+		e.Delay, e.hasDelay = d, true
+		e.errs = append(e.errs, checkDuration("in", d))
+	}
+}
+
+// WithOnLoss says what becomes of the job if its node dies while it runs.
+func WithOnLoss(choice OnLoss) Option {
+	return func(e *enqueuing) {
+		e.NewJob.OnLoss = choice
+		e.errs = append(e.errs, checkOnLoss(choice))
+	}
+}
+
+// Timeout bounds each attempt; 0 means the worker's own bound.
+func Timeout(d time.Duration) Option {
+	return func(e *enqueuing) {
+		e.NewJob.Timeout = d
+		e.errs = append(e.errs, checkDuration("timeout", d))
+	}
+}
+
+// InTx enqueues in the caller's transaction: the job exists if, and only if,
+// that commits, and wakes a node right after. The value comes from the driver.
+func InTx(tx Tx) Option {
+	return func(e *enqueuing) {
+		if tx == nil {
+			e.errs = append(e.errs, &FieldError{Field: "tx", Problem: "is nil", Remedy: "pass what the driver's Tx returned"})
+		}
+		e.tx = tx
+	}
+}
+
+// Enqueue stores a job and returns its number. When it returns without error
+// and without InTx, the job is durable and will run.
+func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int64, error) {
+	ids, err := c.EnqueueMany(ctx, []Args{args}, options...)
+	if err != nil {
+		return 0, err
+	}
+	return ids[0], nil
+}
+
+// EnqueueMany stores any number of jobs with the same options, all or none,
+// in one transaction with one statement per some thousands. It returns their
+// numbers in order.
+func (c *Client) EnqueueMany(ctx context.Context, args []Args, options ...Option) ([]int64, error) {
+	template, err := newEnqueuing(options)
+	if err != nil {
+		return nil, fmt.Errorf("enqueue: %w", err)
+	}
+	if len(args) == 0 {
+		return nil, nil
+	}
+	jobs := make([]store.NewJob, len(args))
+	for i, a := range args {
+		jobs[i] = template.NewJob
+		if jobs[i].Kind, jobs[i].Args, err = encodeArgs(a); err != nil {
+			return nil, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(args), err)
+		}
+	}
+	res, err := c.backend.Insert(ctx, store.InsertRequest{Tx: template.tx, Jobs: jobs})
+	if err != nil {
+		return nil, fmt.Errorf("enqueue: %w", err)
+	}
+	return res.IDs, nil
+}
+
+func newEnqueuing(options []Option) (enqueuing, error) {
+	e := enqueuing{NewJob: store.NewJob{Queue: defaultQueue, Priority: defaultPriority, MaxAttempts: defaultAttempts}}
+	for _, option := range options {
+		option(&e)
+	}
+	if e.hasRunAt && e.hasDelay {
+		e.errs = append(e.errs, &FieldError{Field: "in", Problem: "is given together with at", Remedy: "use one of them"})
+	}
+	return e, errors.Join(e.errs...)
+}
+
+// encodeArgs returns a job's kind and its arguments as JSON.
+func encodeArgs(args Args) (kind string, text []byte, err error) {
+	if args == nil {
+		return "", nil, &FieldError{Field: "args", Problem: "are nil", Remedy: "pass a value with a Kind method"}
+	}
+	kind = args.Kind()
+	if err := CheckName("kind", kind); err != nil {
+		return "", nil, err
+	}
+	if raw, ok := args.(RawArgs); ok {
+		if text = raw.JSON; len(text) == 0 {
+			text = []byte("null")
+		}
+		return kind, text, CheckArgs(text)
+	}
+	if text, err = json.Marshal(args); err != nil {
+		return "", nil, fmt.Errorf("encode args of kind %q: %w", kind, err)
+	}
+	return kind, text, CheckArgs(text)
+}

@@ -1,0 +1,131 @@
+package hourbell
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// JobFilter selects jobs. Conditions that are given must all hold; the zero
+// value selects all.
+type JobFilter struct {
+	States   []State
+	Queue    string
+	Kind     string
+	Schedule string // by name
+	Before   int64  // only numbers below this: the last of the page before
+	Limit    int    // of a page; default 100
+	Details  bool   // also read arguments and the records of attempts
+}
+
+// Jobs lists jobs, alive and finished, newest first, a page at a time.
+func (c *Client) Jobs(ctx context.Context, f JobFilter) ([]JobInfo, error) {
+	jobs, err := c.backend.ListJobs(ctx, store.ListJobsRequest{
+		States: f.States, Queue: f.Queue, Kind: f.Kind, Schedule: f.Schedule,
+		Before: f.Before, Limit: pageSize(f.Limit), Attempts: f.Details,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	return jobs, nil
+}
+
+// Job returns one job with its arguments and attempts, or ErrNotFound: there
+// is none of that number, or it has been pruned.
+func (c *Client) Job(ctx context.Context, id int64) (JobInfo, error) {
+	jobs, err := c.backend.ListJobs(ctx, store.ListJobsRequest{IDs: []int64{id}, Limit: 1, Attempts: true})
+	if err != nil {
+		return JobInfo{}, fmt.Errorf("read job %d: %w", id, err)
+	}
+	if len(jobs) == 0 {
+		return JobInfo{}, fmt.Errorf("job %d: %w", id, ErrNotFound)
+	}
+	return jobs[0], nil
+}
+
+// What became of a job in CancelJobs, RetryJobs and DeleteJobs.
+const (
+	JobChanged   = store.Changed
+	JobRequested = store.Requested // it runs: its node has been asked to cancel it
+	JobNotFound  = store.NotFound
+	JobUnchanged = store.Unchanged // finished already (cancel), or running (retry, delete)
+)
+
+// CancelJobs ends jobs that do not run, and asks the nodes of those that do to
+// end their contexts. A running job that returns an error after that is
+// cancelled; one that completes has completed.
+func (c *Client) CancelJobs(ctx context.Context, ids ...int64) ([]JobChange, error) {
+	return c.changeJobs(ctx, "cancel", store.ChangeJobsRequest{Action: store.CancelJobs, IDs: ids, Reason: "cancelled on request"})
+}
+
+// CancelScheduleJobs cancels every job that was made for a schedule and has
+// not finished.
+func (c *Client) CancelScheduleJobs(ctx context.Context, name string) ([]JobChange, error) {
+	if err := CheckName("schedule", name); err != nil {
+		return nil, fmt.Errorf("cancel jobs: %w", err)
+	}
+	return c.changeJobs(ctx, "cancel", store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: name, Reason: "cancelled on request"})
+}
+
+// RetryJobs makes finished jobs ready again now, with at least one more
+// attempt, and jobs that wait for their time due now. It is a person's
+// decision: also a FailOnLoss job starts again.
+func (c *Client) RetryJobs(ctx context.Context, ids ...int64) ([]JobChange, error) {
+	return c.changeJobs(ctx, "retry", store.ChangeJobsRequest{Action: store.RetryJobs, IDs: ids})
+}
+
+// DeleteJobs removes jobs that do not run, with all records of them.
+func (c *Client) DeleteJobs(ctx context.Context, ids ...int64) ([]JobChange, error) {
+	return c.changeJobs(ctx, "delete", store.ChangeJobsRequest{Action: store.DeleteJobs, IDs: ids})
+}
+
+func (c *Client) changeJobs(ctx context.Context, what string, req store.ChangeJobsRequest) ([]JobChange, error) {
+	res, err := c.backend.ChangeJobs(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("%s jobs: %w", what, err)
+	}
+	return res.Changes, nil
+}
+
+// SlotFilter selects records of slots. The zero value selects all.
+type SlotFilter struct {
+	Schedule string    // by name
+	From     time.Time // inclusive
+	To       time.Time // exclusive
+	Before   SlotCursor
+	Limit    int // of a page; default 100
+}
+
+// SlotCursor continues a listing of slots: the Slot and ID of the last record.
+type SlotCursor = store.SlotCursor
+
+// Slots lists what became of slots, newest first, a page at a time.
+func (c *Client) Slots(ctx context.Context, f SlotFilter) ([]SlotInfo, error) {
+	slots, err := c.backend.ListSlots(ctx, store.ListSlotsRequest{
+		Schedule: f.Schedule, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list slots: %w", err)
+	}
+	return slots, nil
+}
+
+// Queues counts the live jobs of each queue.
+func (c *Client) Queues(ctx context.Context) ([]QueueInfo, error) {
+	queues, err := c.backend.ListQueues(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list queues: %w", err)
+	}
+	return queues, nil
+}
+
+// Nodes lists living nodes and those that ended lately, newest first.
+func (c *Client) Nodes(ctx context.Context) ([]NodeInfo, error) {
+	nodes, err := c.backend.ListNodes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	return nodes, nil
+}

@@ -1,0 +1,304 @@
+package hourbell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/store"
+)
+
+// PutSchedule creates or replaces one schedule and returns it with its new
+// revision. It is in effect on every node within a second. With a Revision it
+// is refused (ErrConflict) if the schedule was changed since that was read.
+// An edit keeps the schedule's anchor and never fires a slot twice. Slots that
+// are due already are accounted for under the old definition first.
+func (c *Client) PutSchedule(ctx context.Context, s Schedule) (Schedule, error) {
+	res, err := c.put(ctx, s.Owner, []Schedule{s}, nil)
+	if err != nil {
+		return Schedule{}, fmt.Errorf("put schedule %q: %w", shorten(s.Name), err)
+	}
+	s = s.withDefaults()
+	s.Revision = res.Revisions[0]
+	return s, nil
+}
+
+// PutSchedules creates or replaces any number of schedules of one owner, all
+// or none. Others of that owner stay as they are.
+func (c *Client) PutSchedules(ctx context.Context, owner string, schedules []Schedule) (SyncResult, error) {
+	res, err := c.put(ctx, owner, schedules, nil)
+	if err != nil {
+		return SyncResult{}, fmt.Errorf("put %d schedules: %w", len(schedules), err)
+	}
+	return SyncResult{Changed: res.Changed, Unchanged: len(schedules) - res.Changed}, nil
+}
+
+// SyncResult counts what a Sync did.
+type SyncResult struct {
+	Changed   int // created or changed
+	Unchanged int
+	Deleted   int
+}
+
+// Sync makes an owner's set of schedules equal to the given one, in one
+// transaction: what is missing is deleted, what is unchanged keeps its row,
+// anchor and mark. A revision less than that of the owner's last Sync is
+// refused (ErrStale), so that an old deployment never undoes a newer one; use
+// 0 throughout where order does not matter.
+func (c *Client) Sync(ctx context.Context, owner string, revision int64, schedules []Schedule) (SyncResult, error) {
+	if err := CheckName("owner", owner); err != nil {
+		return SyncResult{}, fmt.Errorf("sync schedules: %w", err)
+	}
+	res, err := c.put(ctx, owner, schedules, &revision)
+	if err != nil {
+		return SyncResult{}, fmt.Errorf("sync schedules of %q: %w", owner, err)
+	}
+	return SyncResult{Changed: res.Changed, Unchanged: len(schedules) - res.Changed, Deleted: res.Deleted}, nil
+}
+
+// put validates, encodes and stores schedules of one owner.
+func (c *Client) put(ctx context.Context, owner string, schedules []Schedule, sync *int64) (store.PutSchedulesResult, error) {
+	req := store.PutSchedulesRequest{Owner: owner, Schedules: make([]store.PutSchedule, len(schedules)), Sync: sync != nil}
+	if sync != nil {
+		req.SyncRevision = *sync
+	}
+	seen := make(map[string]bool, len(schedules))
+	var errs []error
+	for i, s := range schedules {
+		s.Owner = owner
+		if err := s.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("schedule %q: %w", shorten(s.Name), err))
+			continue
+		}
+		if seen[s.Name] {
+			errs = append(errs, &FieldError{Field: "name", Value: shorten(s.Name), Problem: "is given twice", Remedy: "give each schedule a name of its own"})
+			continue
+		}
+		seen[s.Name] = true
+		definition, err := s.definition().Encode()
+		if err != nil {
+			return store.PutSchedulesResult{}, err
+		}
+		req.Schedules[i] = store.PutSchedule{Name: s.Name, Definition: definition, IfRevision: s.Revision, Paused: s.Paused}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return store.PutSchedulesResult{}, err
+	}
+	var res store.PutSchedulesResult
+	err := c.settled(ctx, func() (err error) {
+		res, err = c.backend.PutSchedules(ctx, req)
+		return err
+	})
+	return res, err
+}
+
+const (
+	settleTries = 100
+	settleBatch = 500
+)
+
+// settled makes a change that the store refuses while slots are due that
+// nobody has accounted for: it fires them as they were defined, and tries
+// again. Nodes do the same meanwhile; whoever comes first wins.
+func (c *Client) settled(ctx context.Context, change func() error) error {
+	var err error
+	for range settleTries {
+		if err = change(); !errors.Is(err, store.ErrUnsettled) {
+			return err
+		}
+		if fireErr := c.fireDue(ctx); fireErr != nil {
+			return fireErr
+		}
+	}
+	return err
+}
+
+// fireDue accounts for everything that is due, once.
+func (c *Client) fireDue(ctx context.Context) error {
+	due, err := c.backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: settleBatch})
+	if err != nil {
+		return fmt.Errorf("read due schedules: %w", err)
+	}
+	firings := make([]store.Firing, len(due.Schedules))
+	for i, s := range due.Schedules {
+		plan, planErr := engine.NewPlan(s)
+		firings[i] = engine.Resolve(s, plan, planErr, due.Now)
+	}
+	if len(firings) == 0 {
+		return nil
+	}
+	if _, err := c.backend.Fire(ctx, store.FireRequest{Firings: firings}); err != nil {
+		return fmt.Errorf("account for due slots: %w", err)
+	}
+	return nil
+}
+
+// ScheduleFilter selects schedules. The zero value selects all.
+type ScheduleFilter struct {
+	Owner   *string // nil: of anybody
+	After   string  // only names after this one, in byte order: the last of the page before
+	Limit   int     // of a page; default 100
+	Deleted bool    // deleted ones too
+}
+
+const defaultPage = 100
+
+// Schedules lists schedules by name, a page at a time.
+func (c *Client) Schedules(ctx context.Context, f ScheduleFilter) ([]ScheduleInfo, error) {
+	return c.listSchedules(ctx, store.ListSchedulesRequest{
+		Owner: f.Owner, After: f.After, Limit: pageSize(f.Limit), Deleted: f.Deleted,
+	})
+}
+
+// Schedule returns the schedule of that name, or ErrNotFound.
+func (c *Client) Schedule(ctx context.Context, name string) (ScheduleInfo, error) {
+	if err := CheckName("name", name); err != nil {
+		return ScheduleInfo{}, fmt.Errorf("read schedule: %w", err)
+	}
+	found, err := c.listSchedules(ctx, store.ListSchedulesRequest{Names: []string{name}, Limit: 1})
+	if err != nil {
+		return ScheduleInfo{}, err
+	}
+	if len(found) == 0 {
+		return ScheduleInfo{}, fmt.Errorf("schedule %q: %w", name, ErrNotFound)
+	}
+	return found[0], nil
+}
+
+func (c *Client) listSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]ScheduleInfo, error) {
+	rows, err := c.backend.ListSchedules(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("list schedules: %w", err)
+	}
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	now, err := c.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]ScheduleInfo, len(rows))
+	for i, row := range rows {
+		infos[i] = newScheduleInfo(row, now)
+	}
+	return infos, nil
+}
+
+// PauseSchedules pauses schedules, all or none: their slots are recorded as
+// skipped from now on. Jobs already made are left alone.
+func (c *Client) PauseSchedules(ctx context.Context, names ...string) error {
+	return c.changeSchedules(ctx, "pause", store.PauseSchedules, names)
+}
+
+// ResumeSchedules ends a pause.
+func (c *Client) ResumeSchedules(ctx context.Context, names ...string) error {
+	return c.changeSchedules(ctx, "resume", store.ResumeSchedules, names)
+}
+
+// DeleteSchedules deletes schedules, all or none. Name and mark are remembered:
+// a schedule put again under that name never fires a slot a second time.
+func (c *Client) DeleteSchedules(ctx context.Context, names ...string) error {
+	return c.changeSchedules(ctx, "delete", store.DeleteSchedules, names)
+}
+
+// ResetSchedules sets how far schedules are accounted for to the store's now:
+// the cure when that lies in the future because the clock was wrong.
+func (c *Client) ResetSchedules(ctx context.Context, names ...string) error {
+	return c.changeSchedules(ctx, "reset", store.ResetSchedules, names)
+}
+
+func (c *Client) changeSchedules(ctx context.Context, what string, action store.ScheduleAction, names []string) error {
+	for _, name := range names {
+		if err := CheckName("name", name); err != nil {
+			return fmt.Errorf("%s schedule: %w", what, err)
+		}
+	}
+	err := c.settled(ctx, func() error {
+		return c.backend.ChangeSchedules(ctx, store.ChangeSchedulesRequest{Action: action, Names: names})
+	})
+	if err != nil {
+		return fmt.Errorf("%s schedules: %w", what, err)
+	}
+	return nil
+}
+
+// TriggerSchedule makes a job as the schedule's next slot would, to run now.
+// It bears the origin "trigger", belongs to no slot and touches none. A paused
+// schedule can be triggered.
+func (c *Client) TriggerSchedule(ctx context.Context, name string) (int64, error) {
+	info, err := c.Schedule(ctx, name)
+	if err != nil {
+		return 0, fmt.Errorf("trigger: %w", err)
+	}
+	if info.Problem != "" {
+		return 0, fmt.Errorf("trigger schedule %q: %s", name, info.Problem)
+	}
+	job := info.Schedule.withDefaults().definition().Job(info.ID, store.OriginTrigger)
+	res, err := c.backend.Insert(ctx, store.InsertRequest{Jobs: []store.NewJob{job}})
+	if err != nil {
+		return 0, fmt.Errorf("trigger schedule %q: %w", name, err)
+	}
+	return res.IDs[0], nil
+}
+
+// withDefaults fills what is left out.
+func (s Schedule) withDefaults() Schedule {
+	if s.Queue == "" {
+		s.Queue = defaultQueue
+	}
+	if s.Priority == 0 {
+		s.Priority = defaultPriority
+	}
+	if s.MaxAttempts == 0 {
+		s.MaxAttempts = defaultAttempts
+	}
+	if len(s.Args) == 0 {
+		s.Args = []byte("null")
+	}
+	return s
+}
+
+// definition is what the store keeps of a valid schedule.
+func (s Schedule) definition() engine.Definition {
+	s = s.withDefaults()
+	return engine.Definition{
+		Rule: s.Rule, Kind: s.Kind, Args: string(s.Args), Queue: s.Queue,
+		Priority: int16(s.Priority), MaxAttempts: int16(s.MaxAttempts), OnLoss: s.OnLoss,
+		Timeout: s.Timeout, Overlap: s.Overlap, Group: s.Group, Paused: s.Paused,
+	}
+}
+
+// newScheduleInfo reads a row; now is the store's clock.
+func newScheduleInfo(row store.Schedule, now time.Time) ScheduleInfo {
+	info := ScheduleInfo{
+		Schedule: Schedule{Name: row.Name, Owner: row.Owner, Revision: row.Revision},
+		ID:       row.ID, Anchor: row.Anchor, Mark: row.Mark, Fired: row.Fired,
+		PausedAt: row.PausedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, DeletedAt: row.DeletedAt,
+	}
+	d, err := engine.DecodeDefinition(row.Definition)
+	if err != nil {
+		info.Problem = err.Error()
+		return info
+	}
+	info.Rule, info.Kind, info.Args, info.Queue = d.Rule, d.Kind, []byte(d.Args), d.Queue
+	info.Priority, info.MaxAttempts, info.OnLoss = int(d.Priority), int(d.MaxAttempts), d.OnLoss
+	info.Timeout, info.Overlap, info.Group, info.Paused = d.Timeout, d.Overlap, d.Group, d.Paused
+	plan, err := engine.NewPlan(row)
+	if err != nil {
+		info.Problem = err.Error()
+		return info
+	}
+	if row.DeletedAt.IsZero() {
+		info.NextAt = plan.Next(row, now)
+	}
+	return info
+}
+
+func pageSize(limit int) int {
+	if limit <= 0 {
+		return defaultPage
+	}
+	return limit
+}

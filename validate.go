@@ -1,0 +1,155 @@
+package hourbell
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Limits of what people may give.
+const (
+	// MaxName is the length of a name in bytes.
+	MaxName = 200
+	// MaxArgs is the size of a job's arguments in bytes.
+	MaxArgs = 1 << 20
+	// MaxAttemptsLimit is the greatest number of attempts of a job.
+	MaxAttemptsLimit = 1000
+	// MaxDuration bounds timeouts and delays.
+	MaxDuration = 100 * 365 * 24 * time.Hour
+)
+
+// Times a store can keep: from the year 1 to the end of 9999.
+var (
+	minTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	maxTime = time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC)
+)
+
+// shorten cuts a value to what fits in a message.
+func shorten(value string) string {
+	const most = 60
+	if len(value) <= most {
+		return value
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(value[cut]) {
+		cut--
+	}
+	return value[:cut] + "…"
+}
+
+// CheckName says whether text can be a name of a queue, kind, schedule, owner
+// or group: 1–200 bytes of UTF-8, no control characters, no space at the ends.
+// field is how the message calls it.
+func CheckName(field, text string) error {
+	bad := func(problem, remedy string) error {
+		return &FieldError{Field: field, Value: shorten(text), Problem: problem, Remedy: remedy}
+	}
+	switch {
+	case text == "":
+		return bad("is empty", "give it a name of 1 to 200 bytes")
+	case len(text) > MaxName:
+		return bad(fmt.Sprintf("is %d bytes long", len(text)), fmt.Sprintf("use at most %d", MaxName))
+	case !utf8.ValidString(text):
+		return bad("is not valid UTF-8", "write it in UTF-8")
+	case strings.TrimSpace(text) != text:
+		return bad("begins or ends with white space", "remove it")
+	}
+	for _, r := range text {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
+			return bad(fmt.Sprintf("contains the character %U", r), "use printable characters only")
+		}
+	}
+	return nil
+}
+
+// CheckArgs says whether text can be a job's arguments: JSON of at most 1 MiB.
+func CheckArgs(text []byte) error {
+	bad := func(problem, remedy string) error {
+		return &FieldError{Field: "args", Value: shorten(string(text)), Problem: problem, Remedy: remedy}
+	}
+	switch {
+	case len(text) > MaxArgs:
+		return bad(fmt.Sprintf("are %d bytes long", len(text)), fmt.Sprintf("keep them within %d bytes and pass a reference to larger data", MaxArgs))
+	case !utf8.Valid(text):
+		return bad("are not valid UTF-8", "JSON is written in UTF-8")
+	}
+	var value json.RawMessage
+	if err := json.Unmarshal(text, &value); err != nil {
+		return bad("are not valid JSON: "+err.Error(), "write one JSON value, for example {\"name\":\"Ada\"}")
+	}
+	return nil
+}
+
+func checkPriority(priority int) error {
+	if priority < store.FirstPriority || priority > store.LastPriority {
+		return &FieldError{
+			Field: "priority", Value: fmt.Sprint(priority), Problem: "is out of range",
+			Remedy: fmt.Sprintf("use %d (first) to %d (last)", store.FirstPriority, store.LastPriority),
+		}
+	}
+	return nil
+}
+
+func checkMaxAttempts(attempts int) error {
+	if attempts < 1 || attempts > MaxAttemptsLimit {
+		return &FieldError{
+			Field: "max_attempts", Value: fmt.Sprint(attempts), Problem: "is out of range",
+			Remedy: fmt.Sprintf("use 1 to %d", MaxAttemptsLimit),
+		}
+	}
+	return nil
+}
+
+func checkDuration(field string, d time.Duration) error {
+	if d < 0 || d > MaxDuration {
+		return &FieldError{Field: field, Value: d.String(), Problem: "is out of range", Remedy: "use a duration from 0 to 100 years"}
+	}
+	return nil
+}
+
+func checkTime(field string, t time.Time) error {
+	if !t.IsZero() && (t.Before(minTime) || t.After(maxTime)) {
+		return &FieldError{Field: field, Value: shorten(t.String()), Problem: "is out of range", Remedy: "use a year from 1 to 9999"}
+	}
+	return nil
+}
+
+func checkOnLoss(choice OnLoss) error {
+	if choice != RetryOnLoss && choice != FailOnLoss {
+		return &FieldError{Field: "on_loss", Value: fmt.Sprint(int(choice)), Problem: "is unknown", Remedy: "use retry or fail"}
+	}
+	return nil
+}
+
+// Validate reports everything that is wrong with the schedule, each as a
+// *FieldError or *recur.Error joined by errors.Join, or nil.
+func (s Schedule) Validate() error {
+	s = s.withDefaults()
+	errs := []error{
+		CheckName("name", s.Name),
+		s.Rule.Validate(),
+		CheckName("kind", s.Kind),
+		CheckName("queue", s.Queue),
+		checkPriority(s.Priority),
+		checkMaxAttempts(s.MaxAttempts),
+		checkOnLoss(s.OnLoss),
+		checkDuration("timeout", s.Timeout),
+		CheckArgs(s.Args),
+	}
+	if s.Owner != "" {
+		errs = append(errs, CheckName("owner", s.Owner))
+	}
+	if s.Group != "" {
+		errs = append(errs, CheckName("group", s.Group))
+	}
+	if s.Overlap != OverlapSkip && s.Overlap != OverlapAllow {
+		errs = append(errs, &FieldError{Field: "overlap", Value: shorten(string(s.Overlap)), Problem: "is unknown", Remedy: "use skip or allow"})
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,112 @@
+package hourbell
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Workers finds the code for each kind of job. Fill it before the client
+// runs; it is not safe for concurrent changes.
+type Workers struct {
+	byKind map[string]worker
+	errs   []error
+}
+
+type worker struct {
+	handle  Handler
+	timeout time.Duration
+}
+
+// NewWorkers returns an empty set.
+func NewWorkers() *Workers { return &Workers{byKind: map[string]worker{}} }
+
+// WorkerOption changes how a kind is run.
+type WorkerOption func(*worker)
+
+// WithTimeout bounds an attempt at a job of this kind that has no timeout of
+// its own. 0, the default, means no bound.
+func WithTimeout(d time.Duration) WorkerOption { return func(w *worker) { w.timeout = d } }
+
+// Register sets the code for jobs whose arguments are of type A. Arguments
+// that do not decode into A fail the attempt like any other error. A mistake
+// (an empty or doubled kind) is reported by New.
+func Register[A Args](workers *Workers, work func(ctx context.Context, job *Job[A]) error, options ...WorkerOption) {
+	var zero A
+	workers.Handle(zero.Kind(), func(ctx context.Context, row *JobRow) error {
+		job := &Job[A]{JobRow: *row}
+		if err := json.Unmarshal(row.RawArgs, &job.Args); err != nil {
+			return fmt.Errorf("decode args of kind %q: %w", row.Kind, err)
+		}
+		return work(ctx, job)
+	}, options...)
+}
+
+// Handle sets the code for a kind, which gets its arguments as they are
+// stored. A mistake (an empty or doubled kind) is reported by New.
+func (w *Workers) Handle(kind string, handle Handler, options ...WorkerOption) {
+	if err := CheckName("kind", kind); err != nil {
+		w.errs = append(w.errs, err)
+		return
+	}
+	if _, taken := w.byKind[kind]; taken {
+		w.errs = append(w.errs, &FieldError{Field: "kind", Value: kind, Problem: "is registered twice", Remedy: "register each kind once"})
+		return
+	}
+	entry := worker{handle: handle}
+	for _, option := range options {
+		option(&entry)
+	}
+	if err := checkDuration("timeout", entry.timeout); err != nil {
+		w.errs = append(w.errs, err)
+	}
+	w.byKind[kind] = entry
+}
+
+// Kinds lists the registered kinds by name.
+func (w *Workers) Kinds() []string {
+	return slices.Sorted(maps.Keys(w.byKind))
+}
+
+// work is what the engine calls for each attempt.
+func (w *Workers) work(ctx context.Context, run *engine.Run) error {
+	entry, ok := w.byKind[run.Kind]
+	if !ok { // the claim asked for registered kinds only
+		return fmt.Errorf("no worker for kind %q", run.Kind)
+	}
+	return entry.handle(ctx, newJobRow(run))
+}
+
+// timeout is the bound of a claimed job's attempt; 0: none.
+func (w *Workers) timeout(job store.Claimed) time.Duration {
+	if job.Timeout > 0 {
+		return job.Timeout
+	}
+	return w.byKind[job.Kind].timeout
+}
+
+func newJobRow(run *engine.Run) *JobRow {
+	return &JobRow{
+		ID:          run.ID,
+		Token:       run.Token,
+		Kind:        run.Kind,
+		Queue:       run.Queue,
+		Priority:    int(run.Priority),
+		Attempt:     int(run.Attempt),
+		MaxAttempts: int(run.MaxAttempts),
+		OnLoss:      run.OnLoss,
+		Origin:      run.Origin.String(),
+		RunAt:       run.RunAt,
+		CreatedAt:   run.CreatedAt,
+		Schedule:    run.ScheduleName,
+		Slot:        run.Slot,
+		RawArgs:     run.Args,
+		run:         run,
+	}
+}

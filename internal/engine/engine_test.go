@@ -1,0 +1,331 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+var errAway = errors.New("the store is away")
+
+// faulty is a store that can be cut off, and that can lose its answers.
+type faulty struct {
+	store.Backend
+	away        atomic.Bool
+	loseAnswers atomic.Bool // of claims
+	beats       atomic.Int32
+}
+
+func (f *faulty) check() error {
+	if f.away.Load() {
+		return errAway
+	}
+	return nil
+}
+
+func (f *faulty) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	if err := f.check(); err != nil {
+		return store.ClaimResult{}, err
+	}
+	res, err := f.Backend.Claim(ctx, req)
+	if err == nil && len(res.Jobs) > 0 && f.loseAnswers.Load() {
+		return store.ClaimResult{}, errAway
+	}
+	return res, err
+}
+
+func (f *faulty) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
+	if err := f.check(); err != nil {
+		return store.FinishResult{}, err
+	}
+	return f.Backend.Finish(ctx, req)
+}
+
+func (f *faulty) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
+	if err := f.check(); err != nil {
+		return store.HeartbeatResult{}, err
+	}
+	f.beats.Add(1)
+	return f.Backend.Heartbeat(ctx, req)
+}
+
+func (f *faulty) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
+	if err := f.check(); err != nil {
+		return store.DueSchedulesResult{}, err
+	}
+	return f.Backend.DueSchedules(ctx, req)
+}
+
+func (f *faulty) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
+	if err := f.check(); err != nil {
+		return store.RescueResult{}, err
+	}
+	return f.Backend.Rescue(ctx, req)
+}
+
+// journal counts events.
+type journal struct {
+	mu     sync.Mutex
+	events []event.Event
+}
+
+func (j *journal) note(e event.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.events = append(j.events, e)
+}
+
+func (j *journal) count(kind event.Kind) (n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range j.events {
+		if e.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// node is an engine under test.
+type node struct {
+	*faulty
+	journal
+	stop func()
+}
+
+const testLease = 400 * time.Millisecond
+
+func startNode(t *testing.T, backend store.Backend, work Work) *node {
+	t.Helper()
+	n := &node{faulty: &faulty{Backend: backend}}
+	e := New(Config{
+		Backend: n.faulty, Name: t.Name(), Version: "test",
+		Queues: map[string]int{"q": 4}, Kinds: []string{"k"}, Work: work,
+		Timeout: func(store.Claimed) time.Duration { return 0 },
+		Lease:   testLease, Heartbeat: testLease / 4, Drain: time.Second, Grace: 100 * time.Millisecond,
+		PollBusy: 5 * time.Millisecond, PollIdle: 20 * time.Millisecond, PollPushed: 20 * time.Millisecond,
+		Sink: n.note,
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- e.Run(ctx, context.Background()) }()
+	n.stop = sync.OnceFunc(func() {
+		n.away.Store(false)
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("run: %v", err)
+		}
+	})
+	t.Cleanup(n.stop)
+	return n
+}
+
+func insert(t *testing.T, backend store.Backend, n int, change ...func(*store.NewJob)) []int64 {
+	t.Helper()
+	jobs := make([]store.NewJob, n)
+	for i := range jobs {
+		jobs[i] = store.NewJob{Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 3, Args: []byte("null")}
+		for _, f := range change {
+			f(&jobs[i])
+		}
+	}
+	res, err := backend.Insert(context.Background(), store.InsertRequest{Jobs: jobs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.IDs
+}
+
+func waitUntil(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("waited in vain for: %s", what)
+}
+
+func finished(t *testing.T, backend store.Backend, want store.State, ids ...int64) func() bool {
+	t.Helper()
+	return func() bool {
+		jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{IDs: ids, States: []store.State{want}, Limit: len(ids)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(jobs) == len(ids)
+	}
+}
+
+func TestAShortOutageInterruptsNobody(t *testing.T) {
+	backend := memory.New()
+	release := make(chan struct{})
+	n := startNode(t, backend, func(ctx context.Context, _ *Run) error {
+		select {
+		case <-release:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	ids := insert(t, backend, 4)
+	waitUntil(t, "all run", func() bool { return n.count(event.JobStarted) == 4 })
+	n.away.Store(true)
+	time.Sleep(testLease / 2)
+	close(release) // outcomes come due while the store is away
+	time.Sleep(20 * time.Millisecond)
+	n.away.Store(false)
+	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
+	if n.count(event.LeaseLost) != 0 || n.count(event.ClaimLost) != 0 {
+		t.Errorf("lease lost %d times, claims %d", n.count(event.LeaseLost), n.count(event.ClaimLost))
+	}
+	if failed, back := n.count(event.StoreFailed), n.count(event.StoreBack); failed == 0 || failed > 4 {
+		t.Errorf("the outage was told %d times as an error (%d times its end)", failed, back)
+	}
+}
+
+func TestAnOutageLongerThanTheLeaseEndsContextsFirst(t *testing.T) {
+	backend := memory.New()
+	var interrupted atomic.Int32
+	n := startNode(t, backend, func(ctx context.Context, run *Run) error {
+		if run.Attempt > 1 || interrupted.Load() >= 4 {
+			return nil
+		}
+		<-ctx.Done()
+		if !errors.Is(context.Cause(ctx), ErrClaimLost) {
+			t.Errorf("cause: %v", context.Cause(ctx))
+		}
+		interrupted.Add(1)
+		return ctx.Err()
+	})
+	ids := insert(t, backend, 4)
+	waitUntil(t, "all run", func() bool { return n.count(event.JobStarted) == 4 })
+	n.away.Store(true)
+	waitUntil(t, "contexts ended", func() bool { return interrupted.Load() == 4 })
+	n.away.Store(false)
+	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
+	jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{IDs: ids, Limit: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, job := range jobs {
+		if job.Attempt != 1 {
+			t.Errorf("job %d: attempt %d; the interrupted one was not refunded", job.ID, job.Attempt)
+		}
+	}
+	if n.count(event.LeaseLost) != 1 || n.count(event.JobReleased) != 4 {
+		t.Errorf("lease lost %d times, %d jobs handed back", n.count(event.LeaseLost), n.count(event.JobReleased))
+	}
+}
+
+func TestAZombiesOutcomeIsRefused(t *testing.T) {
+	backend := memory.New()
+	hold := make(chan struct{})
+	var ended atomic.Bool
+	zombie := startNode(t, backend, func(ctx context.Context, _ *Run) error {
+		<-ctx.Done()
+		ended.Store(true)
+		<-hold // ignores that its context ended
+		return nil
+	})
+	ids := insert(t, backend, 1)
+	waitUntil(t, "the zombie runs", func() bool { return zombie.count(event.JobStarted) == 1 })
+	zombie.away.Store(true)
+	second := startNode(t, backend, func(context.Context, *Run) error {
+		if !ended.Load() {
+			t.Error("the job was started elsewhere before its first context ended")
+		}
+		return nil
+	})
+	waitUntil(t, "rescued and completed", finished(t, backend, store.StateCompleted, ids...))
+	zombie.away.Store(false)
+	close(hold)
+	waitUntil(t, "the zombie is told", func() bool { return zombie.count(event.ClaimLost) == 1 })
+	if second.count(event.JobRescued) != 1 || second.count(event.NodeDied) != 1 || zombie.count(event.JobCompleted) != 0 {
+		t.Errorf("rescued %d, died %d, zombie completed %d", second.count(event.JobRescued), second.count(event.NodeDied), zombie.count(event.JobCompleted))
+	}
+	insert(t, backend, 3)
+	waitUntil(t, "the zombie registered anew and works", func() bool {
+		return zombie.count(event.JobCompleted)+second.count(event.JobCompleted) == 4 && zombie.count(event.LeaseRegained) > 0
+	})
+}
+
+func TestClaimsWithoutAnAnswerAreHandedBack(t *testing.T) {
+	backend := memory.New()
+	n := startNode(t, backend, func(context.Context, *Run) error { return nil })
+	n.loseAnswers.Store(true)
+	ids := insert(t, backend, 3)
+	waitUntil(t, "the claim was made", func() bool {
+		jobs, _ := backend.ListJobs(context.Background(), store.ListJobsRequest{IDs: ids, Limit: 3, States: []store.State{store.StateRunning}})
+		return len(jobs) == 3
+	})
+	n.loseAnswers.Store(false)
+	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
+}
+
+func TestAStartJudgesNobodyForOneLease(t *testing.T) {
+	backend := memory.New()
+	dead, err := backend.Register(context.Background(), store.RegisterRequest{Name: "dead", Lease: time.Microsecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := insert(t, backend, 1)
+	if _, err := backend.Claim(context.Background(), store.ClaimRequest{Node: dead.Node, Queue: "q", Kinds: []string{"k"}, Limit: 1}); err != nil {
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	n := startNode(t, backend, func(context.Context, *Run) error { return nil })
+	waitUntil(t, "rescued", finished(t, backend, store.StateCompleted, ids...))
+	if took := time.Since(begun); took < testLease || took > testLease+time.Second {
+		t.Errorf("the rescue came after %v, want one lease (%v) and at most a second more", took, testLease)
+	}
+	if n.count(event.NodeDied) != 1 {
+		t.Errorf("%d deaths", n.count(event.NodeDied))
+	}
+}
+
+func TestALongJobOnALivingNodeIsLeftAlone(t *testing.T) {
+	backend := memory.New()
+	var runs atomic.Int32
+	work := func(ctx context.Context, _ *Run) error {
+		runs.Add(1)
+		return sleep(ctx, 4*testLease)
+	}
+	startNode(t, backend, work)
+	startNode(t, backend, work)
+	ids := insert(t, backend, 1, func(job *store.NewJob) { job.OnLoss = store.OnLossFail })
+	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
+	if runs.Load() != 1 {
+		t.Errorf("it ran %d times", runs.Load())
+	}
+}
+
+func TestEachJobOnceOnThreeNodes(t *testing.T) {
+	backend := memory.New()
+	const total = 1000
+	var mu sync.Mutex
+	seen := make(map[int64]int, total)
+	work := func(_ context.Context, run *Run) error {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[run.ID]++
+		return nil
+	}
+	for range 3 {
+		startNode(t, backend, work)
+	}
+	insert(t, backend, total)
+	waitUntil(t, "all done", func() bool { mu.Lock(); defer mu.Unlock(); return len(seen) == total })
+	for id, n := range seen {
+		if n != 1 {
+			t.Errorf("job %d ran %d times", id, n)
+		}
+	}
+}

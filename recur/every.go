@@ -59,7 +59,7 @@ func (e every) Next(after time.Time) time.Time {
 	if now >= e.anchor {
 		next += ((now-e.anchor)/e.interval + 1) * e.interval
 	}
-	if next > maxMicro || next == minMicro {
+	if next > maxMicro {
 		return time.Time{}
 	}
 	return time.UnixMicro(next).UTC()

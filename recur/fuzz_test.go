@@ -1,6 +1,7 @@
 package recur
 
 import (
+	"math/rand"
 	"testing"
 	"time"
 )
@@ -38,38 +39,62 @@ func FuzzParse(f *testing.F) {
 // FuzzNext: what Next returns is later than what it was asked, and from
 // anywhere between the two it is still the next.
 func FuzzNext(f *testing.F) {
-	zones := []string{
-		"UTC", "America/New_York", "Europe/London", "Australia/Lord_Howe", "America/Sao_Paulo", "Asia/Tehran", "Africa/Casablanca",
-		"Pacific/Apia", "Asia/Amman", "Antarctica/Troll", "Europe/Dublin", "Africa/Cairo", "America/Juneau", "Pacific/Kwajalein",
-	}
 	for i, expr := range []string{
 		"* * * * *", "30 2 * * *", "*/30 1 * * *", "*/7 15 2 * * *", "0 0 * * 7", "0 0 29 2 *", "59 23 31 12 5", "*/5 2 8-14 3 */7", "* * * * * *",
 	} {
 		f.Add(expr, uint8(i), int64(1_710_000_000), uint32(1<<31))
 	}
 	f.Fuzz(func(t *testing.T, expr string, zone uint8, second int64, part uint32) {
-		rule, err := Spec{Cron: expr, Zone: zones[int(zone)%len(zones)]}.Rule(anchor)
-		if err != nil {
-			return
-		}
-		after := time.Unix(second, int64(part))
-		next := rule.Next(after)
-		if next.IsZero() {
-			return
-		}
-		if !next.After(after) || next.After(lastMicro) {
-			t.Fatalf("%s: after %s got %s", rule, after, next)
-		}
-		// Any instant in between, the very last one before, and the start.
-		from := max(after.Unix(), minSecond)
-		within := time.Unix(from+int64(float64(next.Unix()-from)*float64(part)/(1<<32)), 0)
-		for _, between := range []time.Time{within, next.Add(-1)} {
-			if between.Before(after) || !between.Before(next) {
-				continue
-			}
-			if again := rule.Next(between); !again.Equal(next) {
-				t.Fatalf("%s: after %s got %s, but after %s got %s", rule, after, next, between, again)
-			}
+		rule, err := Spec{Cron: expr, Zone: changingZones[int(zone)%len(changingZones)]}.Rule(anchor)
+		if err == nil {
+			checkNext(t, rule, time.Unix(second, int64(part)), float64(part)/(1<<32))
 		}
 	})
+}
+
+// TestNextAnywhere checks the same as FuzzNext for random rules at random
+// times of some centuries.
+func TestNextAnywhere(t *testing.T) {
+	rng := rand.New(rand.NewSource(testSeed(t)))
+	for range 200 {
+		zone := changingZones[rng.Intn(len(changingZones))]
+		rule, err := Spec{Cron: randomExpr(rng, anchor), Zone: zone}.Rule(anchor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 50 {
+			after := time.Date(1800+rng.Intn(700), 1, 1+rng.Intn(366), 0, 0, rng.Intn(86400), 0, time.UTC)
+			checkNext(t, rule, after, rng.Float64())
+		}
+	}
+}
+
+// checkNext asks again from a part of the way to the next instant, and from
+// the very last moment before it.
+func checkNext(t *testing.T, rule Rule, after time.Time, part float64) {
+	t.Helper()
+	next := rule.Next(after)
+	if next.IsZero() {
+		return
+	}
+	if !next.After(after) || next.After(lastMicro) {
+		t.Fatalf("%s: after %s got %s", rule, after, next)
+	}
+	from := max(after.Unix(), minSecond)
+	within := time.Unix(from+int64(float64(next.Unix()-from)*part), 0)
+	for _, between := range []time.Time{within, next.Add(-1)} {
+		if between.Before(after) || !between.Before(next) {
+			continue
+		}
+		if again := rule.Next(between); !again.Equal(next) {
+			t.Fatalf("%s: after %s got %s, but after %s got %s", rule, after, next, between, again)
+		}
+	}
+}
+
+// changingZones are zones with every kind of clock change.
+var changingZones = []string{
+	"UTC", "America/New_York", "Europe/London", "Australia/Lord_Howe", "America/Sao_Paulo", "Asia/Tehran", "Africa/Casablanca",
+	"Pacific/Apia", "Asia/Amman", "Antarctica/Troll", "Europe/Dublin", "Africa/Cairo", "America/Juneau", "Pacific/Kwajalein",
+	"America/Ciudad_Juarez", "America/Toronto", "Africa/Monrovia", "Pacific/Chatham", "Asia/Manila", "America/Santiago",
 }

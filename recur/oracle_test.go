@@ -174,6 +174,8 @@ var oracleTransitions = []struct{ zone, at string }{
 	{"Asia/Pyongyang", "2018-05-04T15:00:00Z"},
 	{"Europe/Amsterdam", "1937-07-01T00:00:00Z"},
 	{"UTC", "2024-02-29T00:00:00Z"},
+	{"Europe/Warsaw", "2028-12-31T12:00:00Z"},
+	{"America/New_York", "2040-12-31T12:00:00Z"},
 }
 
 // TestNextAgainstOracle compares random rules in the two days around each

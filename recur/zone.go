@@ -77,7 +77,7 @@ const never = math.MaxInt64
 type zone struct{ loc *time.Location }
 
 // stretch returns the offset in force at an instant and the instant at which
-// it ends. The next stretch may have the same offset.
+// it ends, which is always later. The next stretch may have the same offset.
 func (z zone) stretch(instant int64) (offset, end int64) {
 	t := time.Unix(instant, 0).In(z.loc)
 	_, seconds := t.Zone()
@@ -85,7 +85,14 @@ func (z zone) stretch(instant int64) (offset, end int64) {
 	if until.IsZero() {
 		return int64(seconds), never
 	}
-	return int64(seconds), until.Unix()
+	end = until.Unix()
+	if end <= instant {
+		// Where the yearly rule is in force, ZoneBounds ends every year after
+		// 365 days, so on the last day of a leap year it answers with the
+		// past (go.dev/issue/81583). That day, by UTC, is what is left.
+		end = instant - floorMod(instant, secondsPerDay) + secondsPerDay
+	}
+	return int64(seconds), end
 }
 
 // highWater returns the latest wall time that the clock has shown up to and
@@ -127,11 +134,7 @@ func (z zone) instantOf(wall int64) (instant int64, ok bool) {
 
 // floorMod is the remainder that is never negative.
 func floorMod(a, b int64) int64 {
-	if r := a % b; r < 0 {
-		return r + b
-	} else {
-		return r
-	}
+	return (a%b + b) % b
 }
 
 // loadZone finds a zone by its IANA name.

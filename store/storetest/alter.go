@@ -1,0 +1,121 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var changeSchedulesTests = []scenario{
+	{"PauseAndResume", pauseResume},
+	{"Delete", deleteSchedule},
+	{"Reset", resetSchedule},
+	{"UnknownNameChangesNothing", changeUnknown},
+	{"Unsettled", changeUnsettled},
+	{"PausedAlreadyNeverRefuses", pausedAlready},
+	{"ManyNames", changeMany},
+}
+
+func pauseResume(e *env) {
+	before := e.planned("s")
+	e.tick(time.Second)
+	e.changeSchedules(store.PauseSchedules, "s")
+	want := before
+	want.PausedAt = e.now
+	e.want(e.schedule("s"), want, "a pause must set paused_at now, and leave next_at and all else as it is")
+	e.tick(time.Second)
+	e.changeSchedules(store.PauseSchedules, "s")
+	e.want(e.schedule("s"), want, "a second pause must change nothing")
+	e.changeSchedules(store.ResumeSchedules, "s")
+	e.want(e.schedule("s"), before, "a resume must clear paused_at, and leave next_at and all else as it is")
+	e.changeSchedules(store.ResumeSchedules, "s")
+	e.want(e.schedule("s"), before, "a second resume must change nothing")
+}
+
+func deleteSchedule(e *env) {
+	before := e.planned("s")
+	e.tick(time.Second)
+	e.changeSchedules(store.DeleteSchedules, "s")
+	want := before
+	want.DeletedAt, want.NextAt = e.now, time.Time{}
+	e.want(e.schedule("s"), want, "a delete must leave a tombstone that is due no more")
+	e.tick(time.Hour)
+	res, err := e.a.DueSchedules(e.ctx, store.DueSchedulesRequest{Now: e.now, Limit: 10})
+	e.must(err)
+	e.want([]any{len(res.Schedules), res.Next}, []any{0, time.Time{}}, "a deleted schedule must not be due")
+	for _, action := range []store.ScheduleAction{store.PauseSchedules, store.ResumeSchedules, store.DeleteSchedules, store.ResetSchedules} {
+		e.is(e.tryChangeSchedules(action, "s"), store.ErrNotFound, "a deleted schedule is not found")
+	}
+	e.want(e.schedule("s"), want, "a tombstone must not be changed")
+	f := firing(before, e.now, e.now.Add(time.Hour))
+	e.want(e.fire(f).Lost, []int64{before.ID}, "a deleted schedule must not fire")
+}
+
+func resetSchedule(e *env) {
+	row := e.put("s", "1")
+	ahead := e.now.Add(1000 * time.Hour)
+	e.fire(firing(row, ahead, ahead.Add(time.Hour)))
+	row = e.schedule("s")
+	e.want(row.Mark, ahead, "the mark lies ahead")
+	e.tick(time.Minute)
+	e.changeSchedules(store.ResetSchedules, "s")
+	row.Mark, row.NextAt = e.now, e.now
+	e.want(e.schedule("s"), row, "a reset must set mark = now and next_at = now, and nothing else")
+	due := e.due("t")
+	e.changeSchedules(store.ResetSchedules, "t")
+	due.Mark, due.NextAt = e.now, e.now
+	e.want(e.schedule("t"), due, "a reset must not be refused where a slot is due")
+}
+
+func changeUnknown(e *env) {
+	before := e.planned("s")
+	for _, action := range []store.ScheduleAction{store.PauseSchedules, store.ResumeSchedules, store.DeleteSchedules, store.ResetSchedules} {
+		for _, names := range [][]string{{"s", "nobody"}, {"nobody", "s"}, {"S"}} {
+			e.is(e.tryChangeSchedules(action, names...), store.ErrNotFound, "an unknown name must give ErrNotFound")
+			e.want(e.schedule("s"), before, "an unknown name must change nothing")
+		}
+	}
+}
+
+func changeUnsettled(e *env) {
+	paused := e.put("paused", "every minute")
+	e.changeSchedules(store.PauseSchedules, "paused")
+	e.fire(firing(paused, e.now, e.now.Add(time.Minute)))
+	e.planned("settled")
+	e.fire(firing(e.schedule("settled"), e.now, e.now.Add(time.Hour)))
+	e.due("s")
+	e.fire(firing(e.schedule("settled"), e.now, e.now.Add(time.Hour)))
+	before := e.schedules(store.ListSchedulesRequest{Deleted: true})
+	for action, names := range map[store.ScheduleAction][]string{
+		store.PauseSchedules: {"settled", "s"}, store.DeleteSchedules: {"settled", "s"}, store.ResumeSchedules: {"settled", "paused"},
+	} {
+		e.is(e.tryChangeSchedules(action, names...), store.ErrUnsettled, "pause, resume and delete of a schedule with a due slot that nobody has accounted for must be refused")
+		e.want(e.schedules(store.ListSchedulesRequest{Deleted: true}), before, "a refused change must change nothing")
+	}
+	e.fire(ringing(e.schedule("s")))
+	e.is(e.tryChangeSchedules(store.PauseSchedules, "s"), nil, "once the slot is accounted for, the change must succeed")
+}
+
+func pausedAlready(e *env) {
+	row := e.put("s", "every minute")
+	e.changeSchedules(store.PauseSchedules, "s")
+	e.fire(firing(row, e.now, e.now.Add(time.Minute)))
+	before := e.schedule("s")
+	e.due("t")
+	e.ok(!before.NextAt.After(e.now), "the paused schedule is due")
+	e.is(e.tryChangeSchedules(store.PauseSchedules, "s"), nil, "pausing what is paused must never be refused")
+	e.is(e.tryChangeSchedules(store.ResumeSchedules, "t"), nil, "resuming what is not paused must never be refused")
+	e.want(e.schedule("s"), before, "pausing what is paused must change nothing")
+}
+
+func changeMany(e *env) {
+	for _, name := range []string{"a", "b", "c"} {
+		e.planned(name)
+	}
+	c := e.schedule("c")
+	e.changeSchedules(store.PauseSchedules, "a", "b")
+	e.want([]time.Time{e.schedule("a").PausedAt, e.schedule("b").PausedAt}, []time.Time{e.now, e.now}, "all named schedules must be paused")
+	e.want(e.schedule("c"), c, "a schedule that was not named must be left alone")
+	e.must(e.tryChangeSchedules(store.DeleteSchedules))
+	e.want(len(e.schedules(store.ListSchedulesRequest{})), 3, "a change that names nothing must change nothing")
+}

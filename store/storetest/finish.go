@@ -1,0 +1,391 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var finishTests = []scenario{
+	{"Completed", finishCompleted},
+	{"FailedAndCancelled", finishEnds},
+	{"Retry", finishRetry},
+	{"Release", finishRelease},
+	{"StaleTokenIsRefused", finishStale},
+	{"UnknownJobIsRefused", finishUnknown},
+	{"MixedBatch", finishMixed},
+	{"RepetitionIsHarmless", finishRepeated},
+	{"RepeatedRetryIsHarmless", finishRepeatedRetry},
+	{"AnotherOutcomeOfAFinishedJobIsRefused", finishOther},
+	{"LateOutcomeAfterRescue", finishLate},
+	{"LateRetryAfterRescue", finishLateRetry},
+	{"LateOutcomeAfterOthersTookIt", finishTooLate},
+	{"CancelRequestTurnsRetryIntoCancelled", finishCancelAsked},
+	{"CompletionWinsOverCancelRequest", finishCompletedAsked},
+	{"AttemptsAreRecorded", finishAttempts},
+	{"LargeRecords", finishLargeRecords},
+	{"TwoNodesAtOnce", finishRace},
+}
+
+// running makes one job and claims it.
+func (e *env) running(n int64) store.Claimed {
+	e.t.Helper()
+	id := e.insertOne(newJob())
+	c := e.claimOne(n)
+	if c.ID != id {
+		e.t.Fatalf("claimed job %d, want the new one %d", c.ID, id)
+	}
+	return c
+}
+
+func finishCompleted(e *env) {
+	n := e.node("n")
+	c := e.running(n)
+	started := e.now
+	e.tick(time.Second)
+	e.finishWell(outcome(c, store.Completed))
+	info := e.job(c.ID)
+	e.want([]any{info.State, info.FinishedAt, info.StartedAt, info.Reason, info.Attempt, info.Token, info.Node, info.CancelAsked, info.MaxAttempts},
+		[]any{store.StateCompleted, e.now, started, "", int16(1), c.Token, "n", false, int16(5)}, "a completed job must move to history, finished now")
+	e.want(string(info.Args), `{}`, "history must keep the args")
+	e.want(len(e.claims(n, false)), 0, "a finished job must be nobody's claim")
+	e.want(e.nodes()[n].Running, int64(0), "a finished job must not count with its node")
+}
+
+func finishEnds(e *env) {
+	n := e.node("n")
+	c := e.running(n)
+	o := outcome(c, store.Failed)
+	o.Error = "disk full"
+	e.finishWell(o)
+	info := e.job(c.ID)
+	e.want([]any{info.State, info.Reason, info.FinishedAt}, []any{store.StateFailed, "disk full", e.now}, "a failed job must keep its error as reason")
+	c = e.running(n)
+	o = outcome(c, store.Cancelled)
+	o.Error = "as you wish"
+	e.finishWell(o)
+	info = e.job(c.ID)
+	e.want([]any{info.State, info.Reason, info.FinishedAt}, []any{store.StateCancelled, "as you wish", e.now}, "a cancelled job must keep its error as reason")
+}
+
+func finishRetry(e *env) {
+	n := e.node("n")
+	c := e.running(n)
+	started := e.now
+	e.tick(time.Second)
+	o := outcome(c, store.Retry)
+	o.Delay, o.Error = time.Minute, "try later"
+	e.finishWell(o)
+	info := e.job(c.ID)
+	e.want([]any{info.State, info.RunAt, info.Attempt, info.StartedAt, info.Token, info.FinishedAt},
+		[]any{store.StateReady, e.now.Add(time.Minute), int16(1), started, c.Token, time.Time{}},
+		"a retry must make the job ready at now + Delay, the attempt spent")
+	e.want(len(e.claims(n, false)), 0, "a job to be retried must be nobody's claim")
+	e.tick(time.Minute - time.Microsecond)
+	e.want(len(e.claim(n, 1)), 0, "a retry must not come before its delay")
+	e.tick(time.Microsecond)
+	d := e.claimOne(n)
+	e.want(d.Attempt, int16(2), "a retry spends an attempt")
+}
+
+func finishRelease(e *env) {
+	n := e.node("n")
+	c := e.running(n)
+	e.tick(time.Second)
+	o := outcome(c, store.Release)
+	o.Delay = time.Hour // means nothing here
+	e.finishWell(o)
+	info := e.job(c.ID)
+	e.want([]any{info.State, info.RunAt, info.Attempt}, []any{store.StateReady, e.now, int16(0)},
+		"a release must make the job ready now, the attempt refunded")
+	e.want(e.claimOne(n).Attempt, int16(1), "a released attempt counts again")
+}
+
+func finishStale(e *env) {
+	n := e.node("n")
+	for _, result := range []store.Result{store.Completed, store.Failed, store.Cancelled, store.Retry, store.Release} {
+		old := e.running(n)
+		e.finishWell(outcome(old, store.Retry))
+		current := e.claimOne(n)
+		before := e.job(old.ID)
+		o := outcome(old, result)
+		o.Error, o.Output = "zombie", []byte("zombie")
+		e.want(e.finish(o), []store.ClaimRef{{ID: old.ID, Token: old.Token}}, "an outcome under an old token must be refused")
+		e.want(e.job(old.ID), before, "a refused outcome must touch nothing")
+		o.Token = current.Token + 1
+		e.want(e.finish(o), []store.ClaimRef{{ID: old.ID, Token: o.Token}}, "an outcome under a token that was never given must be refused")
+		e.want(e.job(old.ID), before, "a refused outcome must touch nothing")
+		e.finishWell(outcome(current, store.Completed))
+		before = e.job(old.ID)
+		o.Token = old.Token
+		e.want(e.finish(o), []store.ClaimRef{{ID: old.ID, Token: old.Token}}, "an outcome under an old token of a finished job must be refused")
+		e.want(e.job(old.ID), before, "a refused outcome must touch nothing")
+	}
+}
+
+func finishUnknown(e *env) {
+	n := e.node("n")
+	c := e.running(n)
+	o := store.Outcome{ID: c.ID + 1000, Token: c.Token, Result: store.Completed, Error: "x"}
+	e.want(e.finish(o), []store.ClaimRef{{ID: o.ID, Token: o.Token}}, "an outcome of a job that does not exist must be refused")
+	e.finishWell(outcome(c, store.Completed))
+	e.changeOne(store.DeleteJobs, c.ID)
+	e.want(e.finish(outcome(c, store.Completed)), []store.ClaimRef{{ID: c.ID, Token: c.Token}}, "an outcome of a deleted job must be refused")
+	e.want(e.finish(), []store.ClaimRef(nil), "no outcomes, no refusals")
+}
+
+func finishMixed(e *env) {
+	n := e.node("n")
+	const size = 200
+	e.insertN(size)
+	jobs := e.claim(n, size)
+	results := []store.Result{store.Completed, store.Failed, store.Cancelled, store.Retry, store.Release}
+	states := []store.State{store.StateCompleted, store.StateFailed, store.StateCancelled, store.StateReady, store.StateReady}
+	var outcomes []store.Outcome
+	var stale []store.ClaimRef
+	for i, j := range jobs {
+		o := outcome(j, results[i%5])
+		if i%7 == 3 {
+			o.Token--
+			stale = append(stale, store.ClaimRef{ID: o.ID, Token: o.Token})
+		}
+		if i%3 == 0 {
+			o.Error = "e"
+		}
+		outcomes = append(outcomes, o)
+	}
+	refused := map[store.ClaimRef]bool{}
+	for _, ref := range e.finish(outcomes...) {
+		refused[ref] = true
+	}
+	e.want(len(refused), len(stale), "a batch must refuse exactly its stale outcomes")
+	for _, ref := range stale {
+		e.ok(refused[ref], "a stale outcome in a batch must be refused", ref)
+	}
+	for i, j := range jobs {
+		want := states[i%5]
+		if i%7 == 3 {
+			want = store.StateRunning
+		}
+		e.want(e.state(j.ID), want, "each outcome of a batch must be applied to its own job")
+	}
+}
+
+func finishRepeated(e *env) {
+	n := e.node("n")
+	for _, result := range []store.Result{store.Completed, store.Failed, store.Cancelled} {
+		c := e.running(n)
+		o := outcome(c, result)
+		o.Error, o.Output = "why", []byte("out")
+		e.finishWell(o)
+		before := e.job(c.ID)
+		e.tick(time.Minute)
+		o.Error = "said twice"
+		e.want(e.finish(o), []store.ClaimRef(nil), "an outcome that is recorded already must not be refused when it is repeated")
+		e.want(e.job(c.ID), before, "a repeated outcome must touch nothing")
+	}
+}
+
+func finishRepeatedRetry(e *env) {
+	n := e.node("n")
+	for _, result := range []store.Result{store.Retry, store.Release} {
+		c := e.running(n)
+		o := outcome(c, result)
+		o.Error, o.Delay = "why", time.Minute
+		e.finishWell(o)
+		before := e.job(c.ID)
+		e.tick(time.Second)
+		e.want(e.finish(o), []store.ClaimRef(nil), "a retry or release that is recorded already must not be refused when it is repeated")
+		e.want(e.job(c.ID), before, "a repeated retry or release must touch nothing (no second refund, record or delay)")
+		e.tick(time.Hour)
+		e.finishWell(outcome(e.claimOne(n), store.Completed))
+	}
+}
+
+func finishOther(e *env) {
+	n := e.node("n")
+	c := e.running(n)
+	e.finishWell(outcome(c, store.Failed))
+	before := e.job(c.ID)
+	for _, result := range []store.Result{store.Completed, store.Cancelled, store.Retry, store.Release} {
+		e.want(e.finish(outcome(c, result)), []store.ClaimRef{{ID: c.ID, Token: c.Token}},
+			"an outcome other than the one that is recorded must be refused")
+		e.want(e.job(c.ID), before, "a refused outcome must touch nothing")
+	}
+}
+
+// lost makes a claim of a node that is then declared dead.
+func (e *env) lost(change func(*store.NewJob)) store.Claimed {
+	e.t.Helper()
+	dead, alive := e.node("dead"), e.nodeFor("alive", 24*time.Hour)
+	id := e.insertOne(with(change))
+	c := e.claimOne(dead)
+	e.want(c.ID, id, "the new job must be claimed")
+	e.tick(time.Minute)
+	res := e.rescue(alive)
+	if len(res.Jobs) != 1 {
+		e.t.Fatalf("the dead node's job must be rescued: %+v", res)
+	}
+	return c
+}
+
+func finishLate(e *env) {
+	for result, state := range map[store.Result]store.State{
+		store.Completed: store.StateCompleted, store.Failed: store.StateFailed, store.Cancelled: store.StateCancelled,
+	} {
+		c := e.lost(func(*store.NewJob) {})
+		e.want(e.state(c.ID), store.StateReady, "a rescued job must be ready")
+		e.tick(time.Second)
+		o := outcome(c, result)
+		o.Error = "late"
+		e.want(e.finish(o), []store.ClaimRef(nil), "a late outcome must be accepted while nobody has taken the job")
+		info := e.job(c.ID)
+		e.want([]any{info.State, info.FinishedAt, info.Attempt, len(info.Attempts)}, []any{state, e.now, int16(1), 1},
+			"a late outcome must count as any other")
+	}
+}
+
+func finishLateRetry(e *env) {
+	for _, result := range []store.Result{store.Retry, store.Release} {
+		c := e.lost(func(*store.NewJob) {})
+		before := e.job(c.ID)
+		e.tick(time.Second)
+		o := outcome(c, result)
+		o.Delay = time.Hour
+		e.want(e.finish(o), []store.ClaimRef(nil), "a late retry or release must not be refused while nobody has taken the job")
+		e.want(e.job(c.ID), before, "a late retry or release must leave the job as it is: it is ready already")
+		e.changeOne(store.DeleteJobs, c.ID)
+	}
+}
+
+func finishTooLate(e *env) {
+	c := e.lost(func(*store.NewJob) {})
+	d := e.claimOne(e.node("next"))
+	e.want(d.ID, c.ID, "a rescued job must be claimable at once")
+	e.want(d.Attempt, int16(2), "a rescue must not refund the attempt")
+	before := e.job(c.ID)
+	e.want(e.finish(outcome(c, store.Completed)), []store.ClaimRef{{ID: c.ID, Token: c.Token}}, "a late outcome must be refused once another has taken the job")
+	e.want(e.job(c.ID), before, "a refused outcome must touch nothing")
+	e.finishWell(outcome(d, store.Completed))
+
+	c = e.lost(func(j *store.NewJob) { j.OnLoss = store.OnLossFail })
+	before = e.job(c.ID)
+	e.want(e.finish(outcome(c, store.Completed)), []store.ClaimRef{{ID: c.ID, Token: c.Token}}, "a late outcome must be refused after the job failed as lost")
+	e.want(e.job(c.ID), before, "a refused outcome must touch nothing")
+
+	c = e.lost(func(*store.NewJob) {})
+	e.cancel(c.ID)
+	e.want(e.finish(outcome(c, store.Completed)), []store.ClaimRef{{ID: c.ID, Token: c.Token}}, "a late outcome must be refused after the rescued job was cancelled")
+	e.want(e.state(c.ID), store.StateCancelled, "a refused outcome must touch nothing")
+}
+
+func finishCancelAsked(e *env) {
+	n := e.node("n")
+	for _, result := range []store.Result{store.Retry, store.Release, store.Cancelled} {
+		c := e.running(n)
+		e.want(e.cancel(c.ID), store.Requested, "cancelling a running job leaves a request")
+		e.tick(time.Second)
+		o := outcome(c, result)
+		e.finishWell(o)
+		info := e.job(c.ID)
+		e.want([]any{info.State, info.FinishedAt, info.Reason, info.CancelAsked}, []any{store.StateCancelled, e.now, "asked by the test", false},
+			"a retry, release or cancelled outcome of a job with a cancel request must end it as cancelled, with the request's reason")
+		e.want(e.finish(o), []store.ClaimRef(nil), "a repetition of what became a cancellation must not be refused")
+		e.want(len(e.claims(n, true)), 0, "a cancel request must end with its claim")
+	}
+}
+
+func finishCompletedAsked(e *env) {
+	n := e.node("n")
+	for result, state := range map[store.Result]store.State{store.Completed: store.StateCompleted, store.Failed: store.StateFailed} {
+		c := e.running(n)
+		e.cancel(c.ID)
+		e.finishWell(outcome(c, result))
+		e.want(e.state(c.ID), state, "a job that completed or failed in spite of a cancel request is completed or failed")
+		e.changeOne(store.RetryJobs, c.ID)
+		d := e.claimOne(n)
+		e.want(e.job(c.ID).CancelAsked, false, "a cancel request must not outlive its claim")
+		e.want(len(e.claims(n, true)), 0, "a cancel request must not outlive its claim")
+		e.finishWell(outcome(d, store.Completed))
+	}
+}
+
+func finishAttempts(e *env) {
+	n := e.node("n")
+	c := e.running(n)
+	id := c.ID
+	var want []store.Attempt
+	say := func(result store.Result, errText, trace, output string) {
+		e.tick(time.Second)
+		o := store.Outcome{ID: id, Token: c.Token, Result: result, Error: errText, Trace: trace}
+		if output != "" {
+			o.Output = []byte(output)
+		}
+		e.finishWell(o)
+		if errText != "" || output != "" {
+			want = append(want, store.Attempt{
+				Attempt: c.Attempt, Token: c.Token, Node: "n", StartedAt: e.now.Add(-time.Second), FinishedAt: e.now,
+				Error: errText, Trace: trace, Output: o.Output,
+			})
+		}
+		if result == store.Retry {
+			c = e.claimOne(n)
+		}
+	}
+	say(store.Retry, "first: ü 🔔", "main.go:1\n\tmain.go:2", "")
+	say(store.Retry, "", "a trace alone says nothing", "")
+	say(store.Retry, "", "", "out\x00\xff\n")
+	say(store.Failed, "last", "", "out")
+	got := e.job(id).Attempts
+	for i := range got {
+		if len(got[i].Output) == 0 {
+			got[i].Output = nil
+		}
+	}
+	e.want(got, want, "each attempt that had an error or output must leave a record, oldest first")
+	e.want(e.list(store.ListJobsRequest{IDs: []int64{id}})[0].Attempts, []store.Attempt(nil), "records are read only where Attempts asks for them")
+	e.changeOne(store.RetryJobs, id)
+	e.want(len(e.job(id).Attempts), len(want), "records must stay with a job that is retried")
+	c = e.claimOne(n)
+	e.finishWell(outcome(c, store.Completed))
+	e.want(len(e.job(id).Attempts), len(want), "an attempt that had nothing to say must leave no record")
+}
+
+func finishLargeRecords(e *env) {
+	n := e.node("n")
+	c := e.running(n)
+	o := outcome(c, store.Failed)
+	big := make([]byte, 64<<10)
+	for i := range big {
+		big[i] = byte(i * 7)
+	}
+	o.Output = big
+	text := make([]byte, 64<<10)
+	for i := range text {
+		text[i] = byte('a' + i%26)
+	}
+	o.Error, o.Trace = string(text), string(text)
+	e.finishWell(o)
+	info := e.job(c.ID)
+	e.ok(len(info.Attempts) == 1 && string(info.Attempts[0].Output) == string(big), "64 KiB of output must be kept byte for byte")
+	e.ok(info.Reason == o.Error && info.Attempts[0].Error == o.Error && info.Attempts[0].Trace == o.Trace, "64 KiB of error and trace must be kept")
+}
+
+func finishRace(e *env) {
+	n := e.node("n")
+	for range 20 {
+		c := e.running(n)
+		o := outcome(c, store.Retry)
+		o.Error = "e"
+		var errs [2]error
+		var results [2]store.FinishResult
+		e.both(func(i int, client store.Backend) {
+			results[i], errs[i] = client.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: []store.Outcome{o}})
+		})
+		e.must(errs[0])
+		e.must(errs[1])
+		e.want(len(results[0].Refused)+len(results[1].Refused), 0, "the same outcome sent twice at once must be accepted twice")
+		e.want(len(e.job(c.ID).Attempts), 1, "the same outcome sent twice at once must leave one record")
+		e.finishWell(outcome(e.claimOne(n), store.Completed))
+	}
+}

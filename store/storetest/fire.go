@@ -1,0 +1,387 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var dueTests = []scenario{
+	{"EarliestFirst", dueOrder},
+	{"Next", dueNext},
+	{"Names", dueNames},
+}
+
+var fireTests = []scenario{
+	{"Plan", firePlan},
+	{"OneSlotOneJob", fireOne},
+	{"Revision", fireRevision},
+	{"Mark", fireMark},
+	{"NextAt", fireNextAt},
+	{"NotYetDue", fireNotYet},
+	{"UnknownSchedule", fireUnknown},
+	{"RepetitionIsHarmless", fireRepeated},
+	{"LostAmongOthers", fireLostAmongOthers},
+	{"RecordsOfSlots", fireRecords},
+	{"ExtendedRecords", fireExtend},
+	{"SeveralJobs", fireSeveral},
+	{"End", fireEnd},
+	{"Many", fireMany},
+	{"BothClientsAtOnce", fireRace},
+	{"EditAtTheSameMoment", fireEditRace},
+}
+
+func (e *env) readDue(limit int, names ...string) store.DueSchedulesResult {
+	e.t.Helper()
+	res, err := e.b.DueSchedules(e.ctx, store.DueSchedulesRequest{Now: e.now, Limit: limit, Names: names})
+	e.must(err)
+	return res
+}
+
+// plannedAt puts a schedule with its next slot at some time.
+func (e *env) plannedAt(name string, next time.Time) store.Schedule {
+	e.t.Helper()
+	row := e.put(name, "{}")
+	e.fire(firing(row, e.now, next))
+	return e.schedule(name)
+}
+
+func dueOrder(e *env) {
+	a := e.plannedAt("a", e.now.Add(3*time.Minute))
+	b := e.plannedAt("b", e.now.Add(time.Minute))
+	c := e.plannedAt("c", e.now.Add(2*time.Minute))
+	e.plannedAt("d", e.now.Add(10*time.Minute))
+	e.tick(3 * time.Minute)
+	res := e.readDue(10)
+	e.want(res.Schedules, []store.Schedule{b, c, a}, "due schedules must come whole, earliest next_at first, up to and with now")
+	e.want(res.Now, e.now, "the store's now must be returned")
+	e.want(scheduleNames(e.readDue(2).Schedules), []string{"b", "c"}, "a limit must keep the earliest")
+	e.changeSchedules(store.ResetSchedules, "b")
+	e.want(scheduleNames(e.readDue(1).Schedules), []string{"c"}, "a schedule that was reset is due now")
+}
+
+func dueNext(e *env) {
+	e.want(e.readDue(10).Next, time.Time{}, "Next must be zero where there is no schedule")
+	e.plannedAt("a", e.now.Add(time.Minute))
+	b := e.plannedAt("b", e.now.Add(2*time.Minute))
+	res := e.readDue(10)
+	e.want([]any{len(res.Schedules), res.Next}, []any{0, e.now.Add(time.Minute)}, "Next must be the earliest next_at after now")
+	e.tick(time.Minute)
+	e.want(e.readDue(10).Next, b.NextAt, "Next must be after now, not a schedule that is due")
+	e.tick(-time.Microsecond)
+	e.want(len(e.readDue(10).Schedules), 0, "a schedule must not be due before next_at by the request's Now")
+}
+
+func dueNames(e *env) {
+	for _, name := range []string{"a", "b", "c"} {
+		e.plannedAt(name, e.now.Add(time.Minute))
+	}
+	e.want(len(e.readDue(10, "a").Schedules), 0, "a named schedule that is not due must not be returned")
+	e.tick(time.Minute)
+	res := e.readDue(10, "c", "a", "nobody")
+	names := scheduleNames(res.Schedules)
+	slices.Sort(names)
+	e.want(names, []string{"a", "c"}, "only the named schedules must be returned")
+}
+
+func firePlan(e *env) {
+	row := e.put("s", "{}")
+	next := e.now.Add(time.Minute)
+	e.tick(time.Second)
+	res := e.fire(firing(row, e.now, next))
+	e.want([]int{len(res.Fired), len(res.Slots), len(res.Superseded), len(res.Lost)}, []int{0, 0, 0, 0}, "planning fires nothing")
+	row.Mark, row.NextAt = e.now, next
+	e.want(e.schedule("s"), row, "a firing must move mark and next_at, and nothing else")
+}
+
+func fireOne(e *env) {
+	row := e.due("s")
+	slot := row.NextAt
+	e.tick(time.Second)
+	res := e.fire(ringing(row))
+	if len(res.Fired) != 1 {
+		e.t.Fatalf("a due slot must fire: %+v", res)
+	}
+	id := res.Fired[0].Job
+	e.want(res.Fired, []store.FiredSlot{{Schedule: row.ID, Slot: slot, Job: id}}, "a fired slot must be returned with its job")
+	want := row
+	want.Mark, want.NextAt, want.Fired = slot, slot.Add(time.Minute), 1
+	e.want(e.schedule("s"), want, "a firing must move mark and next_at and count the slot, and leave the revision")
+	info := e.job(id)
+	e.want([]any{info.State, info.Schedule, info.ScheduleName, info.Slot, info.RunAt, info.Origin, info.CreatedAt, string(info.Args)},
+		[]any{store.StateReady, row.ID, "s", slot, slot, store.OriginSchedule, e.now, "{}"}, "a slot's job must be as asked")
+	slots := e.slots(store.ListSlotsRequest{})
+	if len(slots) != 1 {
+		e.t.Fatalf("a fired slot must be recorded once: %+v", slots)
+	}
+	e.want(slots[0], store.SlotInfo{
+		ID: slots[0].ID, Schedule: row.ID, ScheduleName: "s", Job: id, RecordedAt: e.now,
+		SlotRecord: store.SlotRecord{Slot: slot, Last: slot, Count: 1, Outcome: store.SlotFired},
+	}, "a fired slot must be recorded with its job")
+	e.want(claimedIDs(e.claim(e.node("n"), 9)), []int64{id}, "a slot's job must be claimable")
+}
+
+// lostFiring checks that a firing is left out and touches nothing.
+func (e *env) lostFiring(f store.Firing, rule string) {
+	e.t.Helper()
+	before := e.schedules(store.ListSchedulesRequest{Deleted: true})
+	f.Slots = []store.SlotRecord{{Slot: f.NextAt, Last: f.NextAt, Count: 1, Outcome: store.SlotMissed, Reason: "x"}}
+	res := e.fire(f)
+	e.want([]any{res.Lost, len(res.Fired), len(res.Slots)}, []any{[]int64{f.Schedule}, 0, 0}, rule)
+	e.want(e.schedules(store.ListSchedulesRequest{Deleted: true}), before, "a lost firing must not touch the schedule")
+	e.want(len(e.slots(store.ListSlotsRequest{})), 0, "a lost firing must record nothing")
+	e.want(len(e.list(store.ListJobsRequest{})), 0, "a lost firing must make no job")
+}
+
+func fireRevision(e *env) {
+	f := ringing(e.due("s"))
+	f.Revision++
+	e.lostFiring(f, "a firing decided from another revision must be lost")
+	f.Revision -= 2
+	e.lostFiring(f, "a firing decided from another revision must be lost")
+	// An edit that leaves mark and next_at as they are is known by the revision alone.
+	row := e.put("t", "1")
+	f = ringing(row)
+	e.put("t", "2")
+	e.lostFiring(f, "a firing decided before an edit must be lost")
+}
+
+func fireMark(e *env) {
+	f := ringing(e.due("s"))
+	f.Mark = f.Mark.Add(time.Microsecond)
+	e.lostFiring(f, "a firing decided from another mark must be lost")
+	f.Mark = f.Mark.Add(-2 * time.Microsecond)
+	e.lostFiring(f, "a firing decided from another mark must be lost")
+	f.Mark = time.Time{}
+	e.lostFiring(f, "a firing decided from no mark must be lost")
+}
+
+func fireNextAt(e *env) {
+	f := ringing(e.due("s"))
+	f.NextAt = f.NextAt.Add(-time.Microsecond)
+	e.lostFiring(f, "a firing decided from another next_at must be lost")
+	f.NextAt = time.Time{}
+	e.lostFiring(f, "a firing decided from no next_at must be lost")
+}
+
+func fireNotYet(e *env) {
+	row := e.planned("s")
+	e.tick(time.Minute - time.Microsecond)
+	e.lostFiring(ringing(row), "a slot must not fire before it is due by the store's clock")
+	e.now = time.Date(2005, 1, 1, 0, 0, 0, 0, time.UTC) // a store clock behind the real one
+	row = e.planned("t")
+	e.lostFiring(ringing(row), "a slot that is due by the node's clock, but not by the store's, must not fire")
+	e.tick(time.Minute)
+	e.want(len(e.fire(ringing(row)).Fired), 1, "a slot must fire once it is due")
+}
+
+func fireUnknown(e *env) {
+	row := e.due("s")
+	f := ringing(row)
+	f.Schedule += 1000
+	e.lostFiring(f, "a firing of a schedule that does not exist must be lost")
+}
+
+func fireRepeated(e *env) {
+	row := e.due("s")
+	f := ringing(row)
+	e.fire(f)
+	after := e.schedule("s")
+	e.tick(time.Hour)
+	res := e.fire(f)
+	e.want([]any{res.Lost, len(res.Fired)}, []any{[]int64{row.ID}, 0}, "a repeated firing must be lost")
+	e.want(e.schedule("s"), after, "a repeated firing must touch nothing")
+	e.want([]int{len(e.list(store.ListJobsRequest{})), len(e.slots(store.ListSlotsRequest{}))}, []int{1, 1}, "one slot, one job: a repeated firing must not make another")
+}
+
+func fireLostAmongOthers(e *env) {
+	var firings []store.Firing
+	for i := range 5 {
+		e.planned(fmt.Sprint("s", i))
+	}
+	e.tick(time.Minute)
+	for i := range 5 {
+		firings = append(firings, ringing(e.schedule(fmt.Sprint("s", i))))
+	}
+	firings[1].Mark = firings[1].Mark.Add(time.Second)
+	firings[3].Revision += 1000
+	res := e.fire(firings...)
+	slices.Sort(res.Lost)
+	e.want(res.Lost, []int64{firings[1].Schedule, firings[3].Schedule}, "exactly the firings whose comparison fails must be lost")
+	e.want([]int{len(res.Fired), len(e.slots(store.ListSlotsRequest{}))}, []int{3, 3}, "the others of the request must be done")
+}
+
+func fireRecords(e *env) {
+	row := e.due("s")
+	at := row.NextAt
+	f := firing(row, at.Add(10*time.Minute), at.Add(11*time.Minute))
+	f.Slots = []store.SlotRecord{
+		{Slot: at, Last: at.Add(4 * time.Minute), Count: 5, Outcome: store.SlotMissed, Reason: "nobody was there: ü"},
+		{Slot: at.Add(5 * time.Minute), Last: at.Add(5 * time.Minute), Count: 1, Outcome: store.SlotSkipped, Reason: "paused"},
+	}
+	e.tick(10 * time.Minute)
+	f.Jobs = []store.NewJob{slotJob(row, at.Add(10*time.Minute))}
+	res := e.fire(f)
+	e.want(len(res.Slots), 2, "records without a job must be returned")
+	for i, s := range res.Slots {
+		e.want(s, store.SkippedSlot{Schedule: row.ID, Record: f.Slots[i]}, "a record without a job must be returned as asked")
+	}
+	got := e.slots(store.ListSlotsRequest{})
+	if len(got) != 3 {
+		e.t.Fatalf("every slot must be accounted for: %+v", got)
+	}
+	e.want([]int64{got[0].Job, got[1].Job, got[2].Job}, []int64{res.Fired[0].Job, 0, 0}, "only a fired slot has a job")
+	e.want([]store.SlotRecord{got[2].SlotRecord, got[1].SlotRecord}, f.Slots, "records must be kept as asked")
+	e.want([]any{got[2].RecordedAt, got[2].ScheduleName}, []any{e.now, "s"}, "records must be recorded now")
+	e.want(e.schedule("s").Fired, int64(1), "skipped slots must not count as fired")
+}
+
+func fireExtend(e *env) {
+	skip := func(outcome store.SlotOutcome, reason string, extend bool) {
+		row := e.schedule("s")
+		e.now = row.NextAt.Add(time.Minute)
+		f := firing(row, e.now, e.now.Add(time.Minute))
+		f.Slots = []store.SlotRecord{{Slot: row.NextAt, Last: e.now, Count: 2, Outcome: outcome, Reason: reason, Extend: extend}}
+		e.want(len(e.fire(f).Slots), 1, "a prolonged record must be returned too")
+	}
+	start := e.planned("s").NextAt
+	other := e.planned("other")
+	skip(store.SlotSkipped, "paused", true) // nothing to prolong
+	skip(store.SlotSkipped, "paused", true) // prolongs
+	prolonged := e.now
+	e.fire(ringing(other))
+	skip(store.SlotSkipped, "exclusion", true) // another reason
+	skip(store.SlotMissed, "exclusion", true)  // another outcome
+	skip(store.SlotMissed, "exclusion", false) // not asked
+	e.ring("s")
+	skip(store.SlotMissed, "exclusion", true) // the newest is a fired one
+	got := e.slots(store.ListSlotsRequest{Schedule: "s"})
+	slices.Reverse(got)
+	var counts []int64
+	for _, s := range got {
+		counts = append(counts, s.Count)
+	}
+	e.want(counts, []int64{4, 2, 2, 2, 1, 2}, "Extend must prolong the newest record of its schedule, if outcome and reason are the same, and only then")
+	first := got[0]
+	e.want([]any{first.Slot, first.Last, first.RecordedAt, first.Extend}, []any{start, start.Add(3 * time.Minute), prolonged, false},
+		"a prolonged record must keep its beginning, and end at the new Last")
+}
+
+func fireSeveral(e *env) {
+	row := e.due("s")
+	at := row.NextAt
+	e.tick(2 * time.Minute)
+	f := firing(row, at.Add(2*time.Minute), at.Add(3*time.Minute))
+	for i := range 3 {
+		f.Jobs = append(f.Jobs, slotJob(row, at.Add(time.Duration(i)*time.Minute)))
+	}
+	res := e.fire(f)
+	e.want(len(res.Fired), 3, "each slot that fires must make its job")
+	for _, fired := range res.Fired {
+		e.want(e.job(fired.Job).Slot, fired.Slot, "a fired slot must be returned with its own job")
+	}
+	for _, s := range e.slots(store.ListSlotsRequest{}) {
+		e.want(e.job(s.Job).Slot, s.Slot, "a slot's record must bear its own job")
+	}
+	e.want(e.schedule("s").Fired, int64(3), "each slot that fires counts")
+}
+
+func fireEnd(e *env) {
+	row := e.due("s")
+	f := ringing(row)
+	f.NewNextAt = time.Time{}
+	e.want(len(e.fire(f).Fired), 1, "the last slot must fire")
+	e.want(e.schedule("s").NextAt, time.Time{}, "a schedule without a further slot must end")
+	e.tick(time.Hour)
+	res := e.readDue(10)
+	e.want([]any{len(res.Schedules), res.Next}, []any{0, time.Time{}}, "an ended schedule must not be due")
+	after := e.schedule("s")
+	f = ringing(after)
+	f.NewNextAt = e.now
+	e.want(e.fire(f).Lost, []int64{row.ID}, "an ended schedule must not fire")
+	e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{})), []string{"s"}, "an ended schedule must stay in the list")
+	e.is(e.putAs("", "s", "changed"), nil, "an ended schedule may be changed")
+	e.want(e.schedule("s").NextAt, e.now, "a changed schedule must be planned again")
+}
+
+func fireMany(e *env) {
+	const n = 1200
+	var puts []store.PutSchedule
+	for i := range n {
+		puts = append(puts, store.PutSchedule{Name: fmt.Sprintf("s%04d", i), Definition: []byte("{}")})
+	}
+	_, err := e.tryPut(store.PutSchedulesRequest{Schedules: puts})
+	e.must(err)
+	e.tick(time.Second)
+	var firings []store.Firing
+	for _, row := range e.readDue(n).Schedules {
+		f := firing(row, e.now, e.now.Add(time.Minute))
+		f.Jobs = []store.NewJob{slotJob(row, e.now)}
+		firings = append(firings, f)
+	}
+	res := e.fire(firings...)
+	e.want([]int{len(res.Fired), len(res.Lost)}, []int{n, 0}, "any number of schedules may fire at once")
+	jobs := map[int64]int64{}
+	for _, info := range e.list(store.ListJobsRequest{Limit: n + 1}) {
+		jobs[info.ID] = info.Schedule
+	}
+	for _, fired := range res.Fired {
+		if jobs[fired.Job] != fired.Schedule {
+			e.t.Fatalf("a fired slot must be returned with its own job: %+v is a job of schedule %d", fired, jobs[fired.Job])
+		}
+	}
+	e.want(len(jobs), n, "each slot must make one job")
+}
+
+func fireRace(e *env) {
+	const schedules, rounds = 8, 15
+	for i := range schedules {
+		e.planned(fmt.Sprint("s", i))
+	}
+	for range rounds {
+		e.tick(time.Minute)
+		due := e.readDue(100).Schedules
+		var fired, lost [2]int
+		e.both(func(i int, client store.Backend) {
+			order := slices.Clone(due)
+			if i == 1 {
+				slices.Reverse(order) // the order in which rows are locked must not matter
+			}
+			var firings []store.Firing
+			for _, row := range order {
+				firings = append(firings, ringing(row))
+			}
+			res, err := client.Fire(e.ctx, store.FireRequest{Now: e.now, Firings: firings})
+			e.ok(err == nil, "two nodes that fire the same slots at once must not get errors", err)
+			fired[i], lost[i] = len(res.Fired), len(res.Lost)
+		})
+		e.want([]int{fired[0] + fired[1], lost[0] + lost[1]}, []int{schedules, schedules}, "of two nodes that fire a slot at once exactly one must win")
+	}
+	slots := e.slots(store.ListSlotsRequest{})
+	e.want([]int{len(slots), len(e.list(store.ListJobsRequest{}))}, []int{schedules * rounds, schedules * rounds}, "one slot, one job")
+}
+
+func fireEditRace(e *env) {
+	for round := range 20 {
+		name := fmt.Sprint("s", round)
+		row := e.due(name)
+		var errs [2]error
+		var res store.FireResult
+		e.both(func(i int, client store.Backend) {
+			if i == 0 {
+				res, errs[0] = client.Fire(e.ctx, store.FireRequest{Now: e.now, Firings: []store.Firing{ringing(row)}})
+				return
+			}
+			_, errs[1] = client.PutSchedules(e.ctx, store.PutSchedulesRequest{
+				Now: e.now, Schedules: []store.PutSchedule{{Name: name, Definition: []byte("edited")}},
+			})
+		})
+		e.must(errs[0])
+		e.want([]int{len(res.Fired), len(res.Lost)}, []int{1, 0}, "an edit at the moment of a slot must wait for the slot: its firing must not be lost")
+		if errs[1] != nil {
+			e.is(errs[1], store.ErrUnsettled, "an edit at the moment of a slot may only be refused as unsettled")
+		}
+	}
+}

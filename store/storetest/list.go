@@ -1,0 +1,79 @@
+package storetest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var listJobsTests = []scenario{
+	{"Filters", listFilters},
+	{"Pages", listPages},
+	{"ArgsOnlyOnRequest", listArgs},
+}
+
+func listFilters(e *env) {
+	n := e.nodeFor("n", 24*time.Hour)
+	row := e.put("s", "{}")
+	kinds := func(queue, kind string, schedule int64) store.NewJob {
+		return with(func(j *store.NewJob) { j.Queue, j.Kind, j.Schedule = queue, kind, schedule })
+	}
+	ids := e.insert(kinds("q", "k", 0), kinds("q", "k", row.ID), kinds("q", "k", 0), kinds("q", "k", row.ID), kinds("r", "k", row.ID), kinds("r", "l", 0))
+	jobs := e.claim(n, 3)
+	e.finish(outcome(jobs[0], store.Completed), outcome(jobs[1], store.Failed))
+	for _, c := range []struct {
+		req  store.ListJobsRequest
+		want []int64
+	}{
+		{store.ListJobsRequest{}, []int64{ids[5], ids[4], ids[3], ids[2], ids[1], ids[0]}},
+		{store.ListJobsRequest{States: []store.State{store.StateCompleted}}, []int64{ids[0]}},
+		{store.ListJobsRequest{States: []store.State{store.StateFailed, store.StateRunning}}, []int64{ids[2], ids[1]}},
+		{store.ListJobsRequest{States: []store.State{store.StateReady}}, []int64{ids[5], ids[4], ids[3]}},
+		{store.ListJobsRequest{States: []store.State{store.StateWaiting, store.StateCancelled}}, nil},
+		{store.ListJobsRequest{Queue: "r"}, []int64{ids[5], ids[4]}},
+		{store.ListJobsRequest{Kind: "l"}, []int64{ids[5]}},
+		{store.ListJobsRequest{Schedule: "s"}, []int64{ids[4], ids[3], ids[1]}},
+		{store.ListJobsRequest{Schedule: "nobody"}, nil},
+		{store.ListJobsRequest{Schedule: "s", Queue: "q", States: []store.State{store.StateReady}}, []int64{ids[3]}},
+		{store.ListJobsRequest{IDs: []int64{ids[0], ids[5], ids[5] + 1000}}, []int64{ids[5], ids[0]}},
+		{store.ListJobsRequest{IDs: []int64{ids[0], ids[5]}, Kind: "k"}, []int64{ids[0]}},
+		{store.ListJobsRequest{Before: ids[2]}, []int64{ids[1], ids[0]}},
+		{store.ListJobsRequest{Limit: 2}, []int64{ids[5], ids[4]}},
+	} {
+		e.want(e.listIDs(c.req), c.want, "all given conditions must hold, greatest number first: "+show(c.req))
+	}
+	e.tick(time.Second)
+	e.changeSchedules(store.ResetSchedules, "s")
+	e.changeSchedules(store.DeleteSchedules, "s")
+	e.want(e.listIDs(store.ListJobsRequest{Schedule: "s"}), []int64{ids[4], ids[3], ids[1]}, "jobs of a deleted schedule must be found by its name")
+	e.want([]string{e.job(ids[1]).ScheduleName, e.job(ids[3]).ScheduleName}, []string{"s", "s"}, "jobs of a deleted schedule must keep its name")
+}
+
+func listPages(e *env) {
+	n := e.node("n")
+	ids := e.insertN(25)
+	jobs := e.claim(n, 15)
+	for i, j := range jobs {
+		if i%2 == 0 {
+			e.finishWell(outcome(j, store.Completed))
+		}
+	}
+	var got []int64
+	for before := int64(0); ; before = got[len(got)-1] {
+		page := e.listIDs(store.ListJobsRequest{Before: before, Limit: 4})
+		e.ok(len(page) <= 4, "a page must not be longer than Limit", len(page))
+		if len(page) == 0 || len(got) > len(ids) {
+			break
+		}
+		got = append(got, page...)
+	}
+	slices.Reverse(ids)
+	e.want(got, ids, "pages must give every job, alive or finished, once, greatest number first")
+}
+
+func listArgs(e *env) {
+	id := e.insertOne(fullJob(e.now))
+	info := e.list(store.ListJobsRequest{IDs: []int64{id}})[0]
+	e.ok(info.Args == nil && info.Headers == nil, "args and headers are read only where Attempts asks for them", info)
+}

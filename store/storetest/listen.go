@@ -1,0 +1,126 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var listenTests = []scenario{
+	{"WakesForOthersChanges", listenWakes},
+	{"EndsWithItsContext", listenEnds},
+}
+
+// ears is a running call of Listen.
+type ears struct {
+	wakes chan store.Wake
+	ended chan error
+	stop  context.CancelFunc
+}
+
+// listen listens through client b, or skips the test where nothing is pushed.
+func (e *env) listen() *ears {
+	e.t.Helper()
+	listener, ok := e.b.(store.Listener)
+	if !ok {
+		e.t.Skip("this driver pushes no wake-ups")
+	}
+	ctx, cancel := context.WithCancel(e.ctx)
+	l := &ears{wakes: make(chan store.Wake, 1000), ended: make(chan error, 1), stop: cancel}
+	e.t.Cleanup(func() { // Listen is over before the store is closed
+		cancel()
+		for range l.ended {
+		}
+	})
+	go func() {
+		defer close(l.ended)
+		l.ended <- listener.Listen(ctx, func(w store.Wake) {
+			select {
+			case l.wakes <- w:
+			default:
+			}
+		})
+	}()
+	select {
+	case w := <-l.wakes:
+		e.want(w.Kind, store.WakeAll, "Listen must begin with WakeAll")
+	case err := <-l.ended:
+		if errors.Is(err, store.ErrNoPush) {
+			e.t.Skip("wake-ups do not get through here: ", err)
+		}
+		e.t.Fatalf("Listen ended at once: %v", err)
+	case <-time.After(10 * time.Second):
+		e.t.Fatal("Listen must call wake with WakeAll as soon as it listens")
+	}
+	return l
+}
+
+// wakes checks that a change made through client a wakes client b in time.
+// A wake-up of everything serves for any kind.
+func (e *env) wakes(l *ears, kind store.WakeKind, what string, change func()) {
+	e.t.Helper()
+	for quiet := false; !quiet; { // forget earlier ones
+		select {
+		case <-l.wakes:
+		case <-time.After(150 * time.Millisecond):
+			quiet = true
+		}
+	}
+	change()
+	deadline := time.After(time.Second)
+	for {
+		select {
+		case w := <-l.wakes:
+			if w.Kind == store.WakeAll || w.Kind == kind && (w.Queue == "" || w.Queue == "q") {
+				return
+			}
+		case err := <-l.ended:
+			e.t.Fatalf("Listen must go on until its context ends: %v", err)
+		case <-deadline:
+			e.t.Errorf("%s must wake other clients within a second", what)
+			return
+		}
+	}
+}
+
+func listenWakes(e *env) {
+	n := e.nodeFor("n", 1000*time.Hour)
+	dead := e.node("dead")
+	l := e.listen()
+	var c store.Claimed
+	e.wakes(l, store.WakeJobs, "an insert", func() { e.insertN(3) })
+	tx := e.begin()
+	e.insertTx(tx.Tx, newJob())
+	e.wakes(l, store.WakeJobs, "the commit of a transaction with an insert", func() { e.must(tx.Commit()) })
+	c = e.claimOne(n)
+	e.wakes(l, store.WakeCancels, "a cancel request", func() { e.cancel(c.ID) })
+	c = e.claimOne(n)
+	e.wakes(l, store.WakeJobs, "a retry", func() { e.finishWell(outcome(c, store.Retry)) })
+	c = e.claimOne(n)
+	e.finishWell(outcome(c, store.Failed))
+	e.wakes(l, store.WakeJobs, "a retry by hand", func() { e.changeOne(store.RetryJobs, c.ID) })
+	e.claimOne(dead)
+	e.tick(time.Minute)
+	e.wakes(l, store.WakeJobs, "a rescue", func() { e.rescue(n) })
+	e.wakes(l, store.WakeSchedules, "a new schedule", func() { e.put("s", "1") })
+	e.wakes(l, store.WakeSchedules, "a changed schedule", func() { e.put("s", "every minute") })
+	row := e.schedule("s")
+	e.fire(firing(row, e.now, e.now.Add(time.Minute)))
+	e.wakes(l, store.WakeSchedules, "a pause", func() { e.changeSchedules(store.PauseSchedules, "s") })
+	e.wakes(l, store.WakeSchedules, "a resume", func() { e.changeSchedules(store.ResumeSchedules, "s") })
+	e.wakes(l, store.WakeJobs, "a fired slot", func() { e.ring("s") })
+	e.wakes(l, store.WakeSchedules, "a delete", func() { e.changeSchedules(store.DeleteSchedules, "s") })
+}
+
+func listenEnds(e *env) {
+	l := e.listen()
+	l.stop()
+	select {
+	case err := <-l.ended:
+		e.ok(err != nil, "Listen must say why it ended")
+	case <-time.After(5 * time.Second):
+		e.t.Error("Listen must end with its context")
+	}
+}

@@ -1,0 +1,317 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var (
+	queues = []string{"q", "r"}
+	kinds  = []string{"k", "l", "m"}
+)
+
+// someJob makes a job, in the reference's numbers.
+func (w *world) someJob() store.NewJob {
+	j := store.NewJob{
+		Kind: pick(w, kinds...), Queue: pick(w, queues...), Args: fmt.Appendf(nil, "{ \"n\": %d}%s", w.steps, pick(w, "", " ", "\n")),
+		Priority: int16(1 + w.rng.IntN(3)), MaxAttempts: int16(1 + w.rng.IntN(3)), Timeout: time.Duration(w.rng.IntN(5)) * time.Second,
+	}
+	if w.chance(4) {
+		j.OnLoss = store.OnLossFail
+	}
+	if w.chance(5) {
+		j.Headers = []byte(`{"trace":"ü"}`)
+	}
+	switch w.rng.IntN(4) {
+	case 0:
+		j.RunAt = w.now.Add(w.within(time.Minute) - 30*time.Second)
+	case 1:
+		j.Delay = w.within(time.Minute)
+	}
+	if id := w.someSchedule(); id != 0 && w.chance(3) {
+		j.Schedule, j.Origin = id, pick(w, store.OriginTrigger, store.OriginBackfill)
+		j.Slot = w.now.Add(-w.within(time.Hour))
+	}
+	return j
+}
+
+// realJob translates a job.
+func (w *world) realJob(j store.NewJob) store.NewJob {
+	j.Schedule = w.names.schedules.real(j.Schedule)
+	j.Args, j.Headers = clone(j.Args), clone(j.Headers)
+	return j
+}
+
+// insertBoth inserts some jobs into both stores and returns their numbers.
+func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx store.Tx) (real, model []int64) {
+	n := 1 + w.rng.IntN(3)
+	if w.chance(40) {
+		n = 30
+	}
+	want := store.InsertRequest{Now: w.now, Tx: modelTx}
+	got := store.InsertRequest{Now: w.now, Tx: realTx}
+	for range n {
+		j := w.someJob()
+		want.Jobs = append(want.Jobs, j)
+		got.Jobs = append(got.Jobs, w.realJob(j))
+	}
+	a, err := w.model.Insert(w.ctx, want)
+	w.must(err)
+	b, err := client.Insert(w.ctx, got)
+	w.must(err)
+	w.compare(op, want.Jobs, len(b.IDs), len(a.IDs))
+	if !slices.IsSorted(b.IDs) {
+		w.fail("numbers must grow in the order of the request")
+	}
+	return b.IDs, a.IDs
+}
+
+// pair notes new jobs.
+func (w *world) pair(real, model []int64) {
+	for i := range model {
+		w.names.jobs.add(real[i], model[i])
+	}
+}
+
+func (w *world) insert() {
+	w.pair(w.insertBoth("Insert", w.client, nil, nil))
+}
+
+// transaction inserts in a caller's transaction and looks from outside before
+// it commits or rolls back.
+func (w *world) transaction() {
+	theirs, err := w.real.Begin(w.ctx)
+	w.must(err)
+	ours := w.model.Begin()
+	var real, model []int64
+	for range 1 + w.rng.IntN(2) {
+		r, m := w.insertBoth("Insert in a transaction", w.real.Clients[0], theirs.Tx, ours)
+		real, model = append(real, r...), append(model, m...)
+	}
+	if w.chance(3) {
+		w.client = w.real.Clients[1]
+		w.listBoth(store.ListJobsRequest{Limit: 10})
+	}
+	if w.chance(2) {
+		w.must(theirs.Rollback())
+		w.must(ours.Rollback())
+		w.compare("Rollback", model, nil, nil)
+		return
+	}
+	w.must(theirs.Commit())
+	w.must(ours.Commit())
+	w.compare("Commit", model, nil, nil)
+	w.pair(real, model)
+}
+
+// someNode returns a node, mostly a living one; 0: there is none.
+func (w *world) someNode() int64 {
+	if len(w.nodes) == 0 {
+		return 0
+	}
+	if w.chance(10) {
+		return pick(w, w.nodes...)
+	}
+	return w.livingNode()
+}
+
+func (w *world) livingNode() int64 {
+	nodes, err := w.model.ListNodes(w.ctx)
+	w.must(err)
+	var living []int64
+	for _, n := range nodes {
+		if n.EndedAt.IsZero() {
+			living = append(living, n.ID)
+		}
+	}
+	if len(living) == 0 {
+		return 0
+	}
+	return pick(w, living...)
+}
+
+func (w *world) claim() {
+	req := store.ClaimRequest{Now: w.now, Node: w.someNode(), Queue: pick(w, queues...), Limit: 1 + w.rng.IntN(4)}
+	for _, kind := range kinds {
+		if !w.chance(4) {
+			req.Kinds = append(req.Kinds, kind)
+		}
+	}
+	want, wantErr := w.model.Claim(w.ctx, req)
+	sent := req
+	sent.Node = w.names.nodes.real(req.Node)
+	got, gotErr := w.client.Claim(w.ctx, sent)
+	if !w.agree("Claim", req, gotErr, wantErr, true) {
+		return
+	}
+	b := batch{id: got.Batch}
+	got.Batch = 0
+	if len(got.Jobs) == 0 {
+		got.Jobs = nil
+	}
+	for i := range got.Jobs {
+		if i < len(want.Jobs) {
+			w.claimed(&got.Jobs[i], want.Jobs[i])
+			b.refs = append(b.refs, store.ClaimRef{ID: want.Jobs[i].ID, Token: want.Jobs[i].Token})
+		}
+	}
+	w.compare("Claim", req, got, want)
+	w.claims = append(w.claims, b.refs...)
+	w.claims = w.claims[max(0, len(w.claims)-300):]
+	if b.id != 0 {
+		w.batches[req.Node] = append(w.batches[req.Node], b)
+	}
+}
+
+// claimed translates a claimed job, after a look at its token.
+func (w *world) claimed(got *store.Claimed, want store.Claimed) {
+	n := w.names
+	got.ID = n.jobs.model(got.ID)
+	got.Schedule = n.schedules.model(got.Schedule)
+	if sameJSON(got.Headers, want.Headers) {
+		got.Headers = want.Headers
+	}
+	if got.Token <= n.lastToken[got.ID] || got.Schedule != 0 && got.Token == n.lastScheduleToken[got.Schedule] {
+		w.fail(fmt.Sprintf("Claim: the token %d of job %d must be greater than every one before for the job (%d) and for its schedule (%d)",
+			got.Token, got.ID, n.lastToken[got.ID], n.lastScheduleToken[got.Schedule]))
+	}
+	n.lastToken[got.ID] = got.Token
+	n.lastScheduleToken[got.Schedule] = max(got.Token, n.lastScheduleToken[got.Schedule])
+	if got.ID == want.ID {
+		of(n.tokens, got.ID).add(got.Token, want.Token)
+		got.Token = want.Token
+	}
+}
+
+// someClaims returns claims, most of them held, of different jobs.
+func (w *world) someClaims() []store.ClaimRef {
+	var refs []store.ClaimRef
+	if node := w.livingNode(); node != 0 {
+		held, err := w.model.Claims(w.ctx, store.ClaimsRequest{Node: node})
+		w.must(err)
+		w.rng.Shuffle(len(held), func(i, j int) { held[i], held[j] = held[j], held[i] })
+		refs = held[:min(len(held), 1+w.rng.IntN(4))]
+	}
+	if len(w.claims) > 0 && w.chance(2) {
+		old := pick(w, w.claims...)
+		if !slices.ContainsFunc(refs, func(ref store.ClaimRef) bool { return ref.ID == old.ID }) {
+			refs = append(refs, old)
+		}
+	}
+	return refs
+}
+
+func (w *world) finish() {
+	want, got := store.FinishRequest{Now: w.now}, store.FinishRequest{Now: w.now}
+	asked := map[store.ClaimRef]store.ClaimRef{}
+	for _, ref := range w.someClaims() {
+		o := store.Outcome{ID: ref.ID, Token: ref.Token, Result: store.Result(w.rng.IntN(5)), Delay: w.within(30 * time.Second)}
+		if w.chance(3) {
+			o.Error, o.Trace = fmt.Sprint("error ", w.steps), pick(w, "", "trace")
+		}
+		if w.chance(5) {
+			o.Output = fmt.Append(nil, "out\x00", w.steps)
+		}
+		want.Outcomes = append(want.Outcomes, o)
+		real := w.names.realRef(ref)
+		asked[real] = ref
+		o.ID, o.Token, o.Output = real.ID, real.Token, clone(o.Output)
+		got.Outcomes = append(got.Outcomes, o)
+	}
+	a, err := w.model.Finish(w.ctx, want)
+	w.must(err)
+	b, err := w.client.Finish(w.ctx, got)
+	w.must(err)
+	w.compare("Finish", want.Outcomes, w.names.modelRefs(b.Refused, asked), sortRefs(a.Refused))
+}
+
+// someJobs returns numbers of jobs that exist, or did.
+func (w *world) someJobs(n int) []int64 {
+	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{Limit: 300})
+	w.must(err)
+	var ids []int64
+	for range n {
+		id := int64(1 + w.rng.IntN(1<<20)) // most likely unknown
+		if len(jobs) > 0 && !w.chance(12) {
+			id = pick(w, jobs...).ID
+		}
+		if !slices.Contains(ids, id) && (w.names.jobs.toReal[id] != 0 || !w.exists(id)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// exists says whether a number has ever been given to a job of the reference.
+func (w *world) exists(id int64) bool {
+	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{IDs: []int64{id}, Limit: 1})
+	w.must(err)
+	return len(jobs) > 0
+}
+
+func (w *world) changeJobs() {
+	req := store.ChangeJobsRequest{Now: w.now, Action: store.JobAction(w.rng.IntN(3)), Reason: "asked"}
+	if w.chance(6) {
+		req.Action, req.Schedule = store.CancelJobs, pick(w, scheduleNamesOf...)
+	} else {
+		req.IDs = w.someJobs(w.rng.IntN(4))
+	}
+	want, err := w.model.ChangeJobs(w.ctx, req)
+	w.must(err)
+	sent := req
+	sent.IDs = nil
+	for _, id := range req.IDs {
+		sent.IDs = append(sent.IDs, w.names.jobs.real(id))
+	}
+	got, err := w.client.ChangeJobs(w.ctx, sent)
+	w.must(err)
+	var changes []store.JobChange
+	for _, c := range got.Changes {
+		model := w.names.jobs.model(c.ID)
+		if c.ID > unknown {
+			model = c.ID - unknown
+		}
+		changes = append(changes, store.JobChange{ID: model, Change: c.Change})
+	}
+	w.compare("ChangeJobs", req, changes, want.Changes)
+}
+
+func (w *world) listJobs() {
+	req := store.ListJobsRequest{Limit: 1 + w.rng.IntN(30), Attempts: w.chance(2)}
+	if w.chance(2) {
+		req.States = []store.State{store.State(w.rng.IntN(6)), store.State(w.rng.IntN(6))}
+	}
+	if w.chance(3) {
+		req.Queue = pick(w, queues...)
+	}
+	if w.chance(3) {
+		req.Kind = pick(w, kinds...)
+	}
+	if w.chance(3) {
+		req.Schedule = pick(w, scheduleNamesOf...)
+	}
+	if ids := w.someJobs(1); len(ids) == 1 && w.exists(ids[0]) && w.chance(3) {
+		req.Before = ids[0]
+	}
+	if w.chance(5) {
+		req.IDs = w.someJobs(5)
+	}
+	w.listBoth(req)
+}
+
+func (w *world) listBoth(req store.ListJobsRequest) {
+	want, err := w.model.ListJobs(w.ctx, req)
+	w.must(err)
+	sent := req
+	sent.IDs = nil
+	for _, id := range req.IDs {
+		sent.IDs = append(sent.IDs, w.names.jobs.real(id))
+	}
+	sent.Before = w.names.jobs.real(req.Before)
+	got, err := w.client.ListJobs(w.ctx, sent)
+	w.must(err)
+	w.compare("ListJobs", req, w.names.modelJobs(got, want), want)
+}

@@ -1,0 +1,308 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var (
+	scheduleNamesOf = []string{"a", "b", "c", "d", "e", "f", "g", "h", "ä", "Z"}
+	owners          = []string{"", "one", "two"}
+)
+
+// someSchedule returns a schedule's number, also of a deleted one, or 0.
+func (w *world) someSchedule() int64 {
+	return w.names.scheduleByName[pick(w, scheduleNamesOf...)]
+}
+
+// rows reads the reference's schedules.
+func (w *world) rows(names ...string) []store.Schedule {
+	rows, err := w.model.ListSchedules(w.ctx, store.ListSchedulesRequest{Names: names, Deleted: true, Limit: 100})
+	w.must(err)
+	return rows
+}
+
+// somePuts returns puts of different names.
+func (w *world) somePuts(n int) []store.PutSchedule {
+	var puts []store.PutSchedule
+	for range n {
+		name := pick(w, scheduleNamesOf...)
+		if slices.ContainsFunc(puts, func(p store.PutSchedule) bool { return p.Name == name }) {
+			continue
+		}
+		put := store.PutSchedule{Name: name, Definition: fmt.Append(nil, "{ } ", w.rng.IntN(3)), Paused: w.chance(5)}
+		if rows := w.rows(name); len(rows) == 1 && w.chance(4) {
+			put.IfRevision = rows[0].Revision
+			if w.chance(3) {
+				put.IfRevision++
+			}
+		}
+		puts = append(puts, put)
+	}
+	return puts
+}
+
+func (w *world) put() {
+	w.putBoth(store.PutSchedulesRequest{Now: w.now, Owner: pick(w, "", "", owners[1]), Schedules: w.somePuts(1 + w.rng.IntN(2))})
+}
+
+func (w *world) sync() {
+	owner := pick(w, owners[1:]...)
+	req := store.PutSchedulesRequest{
+		Now: w.now, Owner: owner, Sync: true, SyncRevision: max(0, w.revs[owner]+int64(w.rng.IntN(4))-1), Schedules: w.somePuts(w.rng.IntN(4)),
+	}
+	if w.putBoth(req) {
+		w.revs[owner] = req.SyncRevision
+	}
+}
+
+// putBoth puts into both stores and pairs what is new.
+func (w *world) putBoth(req store.PutSchedulesRequest) bool {
+	want, wantErr := w.model.PutSchedules(w.ctx, req)
+	sent := req
+	sent.Schedules = nil
+	for _, put := range req.Schedules {
+		put.IfRevision = w.realRevision(put)
+		put.Definition = clone(put.Definition)
+		sent.Schedules = append(sent.Schedules, put)
+	}
+	got, gotErr := w.client.PutSchedules(w.ctx, sent)
+	if !w.agree("PutSchedules", req, gotErr, wantErr, false) {
+		return false
+	}
+	w.pairSchedules(req.Schedules)
+	for i, put := range req.Schedules {
+		if i < len(got.Revisions) {
+			got.Revisions[i] = w.revision(put.Name, got.Revisions[i], want.Revisions[i])
+		}
+	}
+	if len(got.Revisions) == 0 {
+		got.Revisions = nil
+	}
+	w.compare("PutSchedules", req, got, want)
+	return true
+}
+
+func (w *world) realRevision(put store.PutSchedule) int64 {
+	id := w.names.scheduleByName[put.Name]
+	return of(w.names.revisions, id).real(put.IfRevision)
+}
+
+// pairSchedules notes schedules that are new.
+func (w *world) pairSchedules(puts []store.PutSchedule) {
+	for _, put := range puts {
+		if w.names.scheduleByName[put.Name] != 0 {
+			continue
+		}
+		model := w.rows(put.Name)
+		real, err := w.client.ListSchedules(w.ctx, store.ListSchedulesRequest{Names: []string{put.Name}, Deleted: true, Limit: 2})
+		w.must(err)
+		w.compare("ListSchedules", put.Name, len(real), len(model))
+		w.names.schedules.add(real[0].ID, model[0].ID)
+		w.names.scheduleByName[put.Name] = model[0].ID
+	}
+}
+
+// revision translates a revision, which must be greater than all before if it
+// is new.
+func (w *world) revision(name string, real, model int64) int64 {
+	id := w.names.scheduleByName[name]
+	known := of(w.names.revisions, id)
+	if _, ok := known.toReal[model]; !ok {
+		if real <= w.names.lastRevision[id] {
+			w.fail(fmt.Sprintf("PutSchedules: a new revision of %q must be greater than the last: %d after %d", name, real, w.names.lastRevision[id]))
+		}
+		w.names.lastRevision[id] = real
+		known.add(real, model)
+	}
+	return known.model(real)
+}
+
+func (w *world) changeSchedules() {
+	req := store.ChangeSchedulesRequest{Now: w.now, Action: pick(w, store.PauseSchedules, store.PauseSchedules, store.ResumeSchedules, store.ResumeSchedules, store.DeleteSchedules, store.ResetSchedules)}
+	for range 1 + w.rng.IntN(2) {
+		if name := pick(w, scheduleNamesOf...); !slices.Contains(req.Names, name) {
+			req.Names = append(req.Names, name)
+		}
+	}
+	want := w.model.ChangeSchedules(w.ctx, req)
+	got := w.client.ChangeSchedules(w.ctx, req)
+	if w.agree("ChangeSchedules", req, got, want, len(req.Names) == 1) {
+		w.compare("ChangeSchedules", req, nil, nil)
+	}
+}
+
+func (w *world) due() {
+	req := store.DueSchedulesRequest{Now: w.now, Limit: 1 + w.rng.IntN(12)}
+	if w.chance(3) {
+		req.Names = []string{pick(w, scheduleNamesOf...), pick(w, scheduleNamesOf...)}
+	}
+	want, err := w.model.DueSchedules(w.ctx, req)
+	w.must(err)
+	got, err := w.client.DueSchedules(w.ctx, req)
+	w.must(err)
+	if len(req.Names) > 0 {
+		got.Next, want.Next = time.Time{}, time.Time{}
+	}
+	for i := range got.Schedules {
+		got.Schedules[i] = w.names.modelSchedule(got.Schedules[i])
+	}
+	if len(want.Schedules) == req.Limit { // which of several at one time come is free
+		for _, rows := range [][]store.Schedule{got.Schedules, want.Schedules} {
+			for i := range rows {
+				rows[i] = store.Schedule{NextAt: rows[i].NextAt}
+			}
+		}
+	} else {
+		sortDue(got.Schedules)
+		sortDue(want.Schedules)
+	}
+	if len(got.Schedules) == 0 {
+		got.Schedules = nil
+	}
+	if len(want.Schedules) == 0 {
+		want.Schedules = nil
+	}
+	w.compare("DueSchedules", req, got, want)
+}
+
+// sortDue orders schedules that are due at the same time.
+func sortDue(rows []store.Schedule) {
+	slices.SortStableFunc(rows, func(a, b store.Schedule) int {
+		return cmp.Or(a.NextAt.Compare(b.NextAt), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// fire makes firings of schedules that are mostly due, some of which are
+// decided from what is not in the row. At most one of them has jobs, so that
+// jobs are numbered in the same order everywhere.
+func (w *world) fire() {
+	rows := w.rows()
+	w.rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	req := store.FireRequest{Now: w.now}
+	jobs := true
+	for _, row := range rows {
+		due := row.DeletedAt.IsZero() && !row.NextAt.IsZero() && !row.NextAt.After(w.now)
+		if !due && !w.chance(15) {
+			continue
+		}
+		f := w.firing(row, jobs)
+		jobs = jobs && len(f.Jobs) == 0
+		req.Firings = append(req.Firings, f)
+		if len(req.Firings) == 4 {
+			break
+		}
+	}
+	want, err := w.model.Fire(w.ctx, req)
+	w.must(err)
+	got, err := w.client.Fire(w.ctx, w.realFire(req))
+	w.must(err)
+	want = sortFire(want)
+	w.compare("Fire", req, w.names.modelFire(got, want), want)
+}
+
+// firing accounts for some slots of a schedule.
+func (w *world) firing(row store.Schedule, jobs bool) store.Firing {
+	f := firing(row, row.Mark, row.Mark.Add(time.Second+w.within(40*time.Second)))
+	at := row.NextAt
+	if at.Before(row.Mark) {
+		at = row.Mark
+	}
+	if w.chance(2) {
+		r := store.SlotRecord{Slot: at, Last: at.Add(w.within(time.Second)), Count: 1 + w.rng.Int64N(5), Outcome: pick(w, store.SlotMissed, store.SlotSkipped), Reason: pick(w, "x", "ü")}
+		r.Extend = w.mayExtend(row, r)
+		f.Slots = append(f.Slots, r)
+		at = r.Last.Add(2 * time.Microsecond)
+	}
+	for range w.rng.IntN(3) {
+		if !jobs {
+			break
+		}
+		j := w.someJob()
+		j.Schedule, j.Slot, j.RunAt, j.Origin = row.ID, at, at, store.OriginSchedule
+		f.Jobs = append(f.Jobs, j)
+		at = at.Add(2*time.Microsecond + w.within(time.Second))
+	}
+	f.Overlap = pick(w, store.OverlapSkip, store.OverlapSkip, store.OverlapAllow)
+	if f.NewMark.Before(at) {
+		f.NewMark = at
+	}
+	f.NewNextAt = f.NewMark.Add(2*time.Microsecond + w.within(40*time.Second))
+	switch w.rng.IntN(40) {
+	case 0:
+		f.NewNextAt = time.Time{}
+	case 1:
+		f.Revision++
+	case 2:
+		f.Mark = f.Mark.Add(-2 * time.Microsecond)
+	case 3:
+		f.NextAt = f.NextAt.Add(2 * time.Microsecond)
+	}
+	return f
+}
+
+// mayExtend says whether it is clear which record Extend prolongs, and
+// sometimes that it is not to.
+func (w *world) mayExtend(row store.Schedule, r store.SlotRecord) bool {
+	newest, err := w.model.ListSlots(w.ctx, store.ListSlotsRequest{Schedule: row.Name, Limit: 2})
+	w.must(err)
+	if len(newest) == 2 && newest[0].Slot.Equal(newest[1].Slot) || w.chance(3) {
+		return false
+	}
+	return len(newest) == 0 || newest[0].Last.Before(r.Slot)
+}
+
+// realFire translates firings.
+func (w *world) realFire(req store.FireRequest) store.FireRequest {
+	out := store.FireRequest{Now: req.Now}
+	for _, f := range req.Firings {
+		f.Revision = of(w.names.revisions, f.Schedule).real(f.Revision)
+		f.Schedule = w.names.schedules.real(f.Schedule)
+		f.Slots = slices.Clone(f.Slots)
+		var jobs []store.NewJob
+		for _, j := range f.Jobs {
+			jobs = append(jobs, w.realJob(j))
+		}
+		f.Jobs = jobs
+		out.Firings = append(out.Firings, f)
+	}
+	return out
+}
+
+func (w *world) listSlots() {
+	req := store.ListSlotsRequest{Limit: 10000}
+	if w.chance(2) {
+		req.Schedule = pick(w, scheduleNamesOf...)
+	}
+	if w.chance(2) {
+		req.From = w.now.Add(-w.within(2 * time.Minute))
+	}
+	if w.chance(2) {
+		req.To = w.now.Add(-w.within(time.Minute))
+	}
+	w.slotsBoth(req)
+}
+
+// slotsBoth compares records; the store's are read in pages.
+func (w *world) slotsBoth(req store.ListSlotsRequest) {
+	want, err := w.model.ListSlots(w.ctx, req)
+	w.must(err)
+	var got []store.SlotInfo
+	page := req
+	page.Limit = max(1, len(want)/2)
+	for {
+		rows, err := w.client.ListSlots(w.ctx, page)
+		w.must(err)
+		if len(rows) == 0 || len(got) > len(want) {
+			break
+		}
+		got = append(got, rows...)
+		last := rows[len(rows)-1]
+		page.Before = store.SlotCursor{Slot: last.Slot, ID: last.ID}
+	}
+	w.compare("ListSlots", req, w.names.modelSlots(got), sortSlots(want))
+}

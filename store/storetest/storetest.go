@@ -1,0 +1,79 @@
+// Package storetest is the suite that makes a driver a driver: one test for
+// each line of the contract in package store, races between two clients of one
+// store, and a long random run that is compared, step by step, with the
+// reference in store/memory.
+//
+// A driver calls Run from one test of its own:
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Run(t, func(t *testing.T) storetest.Store { … })
+//	}
+//
+// Nearly all requests carry a Now that is years away from the real time, so
+// that a driver that looks at any other clock gives wrong answers.
+//
+// Two environment variables steer the random run: HOURBELL_STORETEST_OPS is
+// the number of steps (default 50,000; 2,000 with -short), and
+// HOURBELL_STORETEST_SEED repeats a run whose seed was printed.
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Transaction is a caller's transaction on the store under test.
+type Transaction struct {
+	Tx               store.Tx
+	Commit, Rollback func() error
+}
+
+// Store is a fresh, empty store under test, opened twice.
+type Store struct {
+	// Clients are two backends over separate connections to one store.
+	Clients [2]store.Backend
+	// Begin opens a caller's transaction that Clients[0] accepts.
+	Begin func(ctx context.Context) (Transaction, error)
+}
+
+// Run runs the whole suite. open is called once for each test; it registers
+// its clean-up with t.
+func Run(t *testing.T, open func(t *testing.T) Store) {
+	for _, group := range []struct {
+		name  string
+		tests []scenario
+	}{
+		{"Insert", insertTests},
+		{"Claim", claimTests},
+		{"Finish", finishTests},
+		{"ChangeJobs", changeJobsTests},
+		{"ListJobs", listJobsTests},
+		{"PutSchedules", putTests},
+		{"Sync", syncTests},
+		{"ChangeSchedules", changeSchedulesTests},
+		{"DueSchedules", dueTests},
+		{"Fire", fireTests},
+		{"Overlap", overlapTests},
+		{"ListSlots", slotTests},
+		{"Nodes", nodeTests},
+		{"Rescue", rescueTests},
+		{"Keeper", keeperTests},
+		{"Clock", clockTests},
+		{"Listen", listenTests},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			for _, test := range group.tests {
+				t.Run(test.name, func(t *testing.T) { test.run(newEnv(t, open(t))) })
+			}
+		})
+	}
+	t.Run("Random", func(t *testing.T) { runRandom(t, open) })
+}
+
+// scenario is one named test.
+type scenario struct {
+	name string
+	run  func(e *env)
+}

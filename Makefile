@@ -1,0 +1,72 @@
+# Everything one does in this repository. `make help` prints the list.
+
+SHELL := bash
+.DEFAULT_GOAL := help
+
+# What can be said on the command line, as in `make bench BENCH=Claim`.
+TESTFLAGS ?=
+BENCH ?= .
+FUZZTIME ?= 10s
+
+.PHONY: help
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: build
+build: ## The program, to bin/hourbell
+	CGO_ENABLED=0 go build -trimpath -o bin/hourbell ./cmd/hourbell
+
+.PHONY: test
+test: ## The tests of every module, with the race detector, on throw-away servers; TESTFLAGS for go test
+	@scripts/install-deps cc
+	@scripts/with-servers scripts/each-module go test -race $(TESTFLAGS) ./...
+
+.PHONY: test-short
+test-short: ## The quick tests alone, without servers
+	@scripts/each-module go test -short $(TESTFLAGS) ./...
+
+.PHONY: proof
+proof: ## The fault and history tests with real processes, on throw-away servers
+	@scripts/install-deps cc
+	@cd proof && ../scripts/with-servers go test -race -count=1 -timeout=60m -v $(TESTFLAGS) ./...
+
+.PHONY: mutate
+mutate: ## Named faults put into the drivers one by one; the tests must notice each
+	@scripts/with-servers go run ./proof/mutate
+
+.PHONY: fuzz
+fuzz: ## Every fuzz test for FUZZTIME (10s)
+	@scripts/fuzz $(FUZZTIME)
+
+.PHONY: bench
+bench: ## The Go benchmarks that match BENCH, on throw-away servers that wait for their disk
+	@HOURBELL_TEST_FSYNC=on scripts/with-servers scripts/each-module go test -run '^$$' -bench '$(BENCH)' -benchmem $(TESTFLAGS) ./...
+
+.PHONY: servers
+servers: ## Throw-away servers for a bare go test, until Ctrl-C
+	@scripts/with-servers
+
+.PHONY: check
+check: verify lint test ## All that CI runs
+
+# With -race, so that what is compiled here serves the tests too: SQLite in Go takes a minute to compile.
+.PHONY: verify
+verify: ## Format, imports, go.mod files, and each module on its own
+	@scripts/install-deps cc
+	@gofumpt=$$(scripts/tool gofumpt) && files=$$("$$gofumpt" -l .) && \
+		{ [ -z "$$files" ] || { echo "make fmt would change:"; echo "$$files"; exit 1; }; }
+	@diff <(scripts/modules) <(awk '/^\t\./ { print $$1 }' go.work) || { echo "go.work does not list every module"; exit 1; }
+	@scripts/check-imports
+	@scripts/each-module env GOWORK=off go mod tidy -diff
+	@scripts/each-module env GOWORK=off go build -race ./...
+	@scripts/each-module env GOWORK=off go vet -race ./...
+
+.PHONY: lint
+lint: ## golangci-lint, and shellcheck for the scripts
+	@scripts/install-deps shellcheck
+	@shellcheck .ci/run scripts/*
+	@lint=$$(scripts/tool golangci-lint) && scripts/each-module "$$lint" run ./...
+
+.PHONY: fmt
+fmt: ## Write all Go files the way gofumpt wants them
+	@gofumpt=$$(scripts/tool gofumpt) && "$$gofumpt" -w .

@@ -43,11 +43,17 @@ const Version = "0.1.0"
 // What people see of jobs, nodes, queues and slots. They are the store's own
 // types: fields may be added, never removed.
 type (
-	JobInfo   = store.JobInfo
-	Attempt   = store.Attempt
-	NodeInfo  = store.NodeInfo
+	// JobInfo is a job as people see it.
+	JobInfo = store.JobInfo
+	// Attempt is the record of one attempt that had something to say.
+	Attempt = store.Attempt
+	// NodeInfo is a node as people see it.
+	NodeInfo = store.NodeInfo
+	// QueueInfo counts a queue's live jobs.
 	QueueInfo = store.QueueInfo
-	SlotInfo  = store.SlotInfo
+	// SlotInfo is what became of a slot, or of a range of slots.
+	SlotInfo = store.SlotInfo
+	// JobChange says what became of one job in CancelJobs, RetryJobs or DeleteJobs.
 	JobChange = store.JobChange
 	// Tx is a caller's transaction, made by the driver: postgres.Tx(tx),
 	// postgres.SQLTx(tx), sqlite.Tx(tx).

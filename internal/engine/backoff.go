@@ -14,8 +14,8 @@ const (
 // n⁴ seconds, at most a day, spread by ± 10 % so that what failed together
 // does not come back together.
 func backoff(attempt int) time.Duration {
-	n := time.Duration(min(attempt, 18)) // 18⁴ s is more than a day
-	wait := min(n*n*n*n*time.Second, maxBackoff)
+	n := time.Duration(min(attempt, 18))         // 18⁴ s is more than a day
+	wait := min(n*n*n*n*time.Second, maxBackoff) //nolint:durationcheck // n counts; only time.Second is a duration
 	return time.Duration(float64(wait) * (1 + backoffJitter*(2*rand.Float64()-1)))
 }
 

@@ -14,8 +14,8 @@ const clockBoottime = 7
 // is suspended, so that a lease does not outlive a closed lid.
 func uptime() time.Duration {
 	var ts syscall.Timespec
-	_, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockBoottime, uintptr(unsafe.Pointer(&ts)), 0)
-	if errno != 0 { // kernels before 2.6.39
+	_, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockBoottime, uintptr(unsafe.Pointer(&ts)), 0) //nolint:gosec // the kernel writes there during the call, and nothing keeps it
+	if errno != 0 {                                                                                           // kernels before 2.6.39
 		return monotonic()
 	}
 	return time.Duration(ts.Nano())

@@ -144,9 +144,9 @@ func putPaused(e *env) {
 }
 
 func putUndelete(e *env) {
-	before := e.planned("s")
+	e.planned("s")
 	job := e.ring("s")
-	before = e.schedule("s")
+	before := e.schedule("s")
 	e.changeSchedules(store.PauseSchedules, "s")
 	e.changeSchedules(store.DeleteSchedules, "s")
 	e.tick(24 * time.Hour)
@@ -172,7 +172,7 @@ func putUnsettled(e *env) {
 	row = e.due("t")
 	e.fire(ringing(row))
 	e.is(e.putAs("", "t", "changed"), nil, "once the slot is accounted for, the change must succeed")
-	row = e.put("u", "1")
+	e.put("u", "1")
 	e.tick(time.Hour)
 	e.is(e.putAs("", "u", "2"), nil, "a change that nobody has planned yet is not a due slot: next_at is not after mark")
 }

@@ -97,9 +97,24 @@ func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world 
 		names: newNumbers(), batches: map[int64][]batch{}, revs: map[string]int64{},
 	}
 	w.weights = []weighted{
-		{12, w.insert}, {5, w.transaction}, {20, w.claim}, {18, w.finish}, {6, w.changeJobs}, {3, w.listJobs},
-		{6, w.put}, {2, w.sync}, {4, w.changeSchedules}, {2, w.due}, {14, w.fire}, {2, w.listSlots},
-		{2, w.register}, {9, w.heartbeat}, {3, w.readClaims}, {3, w.rescue}, {1, w.leave}, {2, w.prune},
+		{12, w.insert},
+		{5, w.transaction},
+		{20, w.claim},
+		{18, w.finish},
+		{6, w.changeJobs},
+		{3, w.listJobs},
+		{6, w.put},
+		{2, w.sync},
+		{4, w.changeSchedules},
+		{2, w.due},
+		{14, w.fire},
+		{2, w.listSlots},
+		{2, w.register},
+		{9, w.heartbeat},
+		{3, w.readClaims},
+		{3, w.rescue},
+		{1, w.leave},
+		{2, w.prune},
 	}
 	for _, c := range w.weights {
 		w.total += c.weight

@@ -1,0 +1,270 @@
+//go:build unix
+
+package kinds
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+)
+
+// perform runs a command as Work does and returns its output.
+func perform(ctx context.Context, grace time.Duration, command Command) (string, error) {
+	output := &tail{limit: outputLimit}
+	env := environment(os.Environ(), command.Env, &hourbell.JobRow{ID: 7, Attempt: 2, Token: 99})
+	err := CommandWorker{Grace: grace}.run(ctx, command, env, output)
+	return string(output.bytes()), err
+}
+
+func TestCommandRuns(t *testing.T) {
+	t.Setenv("HOURBELL_STORE", "postgres://u:secret@db/x")
+	dir := t.TempDir()
+	write(t, dir, "own-tool", 0o755, "#!/bin/sh\necho own $1\n")
+	for _, test := range []struct {
+		name    string
+		command Command
+		output  string
+		err     string
+	}{
+		{"argv is not a shell line", Command{Argv: []string{"echo", "a  b", "$HOME", ";", ""}}, "a  b $HOME ; \n", ""},
+		{"shell line", Command{Shell: "echo $((1+1)); echo err >&2"}, "2\nerr\n", ""},
+		{"env", Command{Shell: `echo "$A|$HOURBELL_JOB_ID|$HOURBELL_ATTEMPT|$HOURBELL_SLOT|$HOURBELL_TOKEN|${HOURBELL_STORE-unset}"`, Env: map[string]string{"A": "x\ny"}}, "x\ny|7|2||99|unset\n", ""},
+		{"stdin", Command{Argv: []string{"cat"}, Stdin: "one\ntwo\x00"}, "one\ntwo\x00", ""},
+		{"no stdin", Command{Argv: []string{"cat"}}, "", ""},
+		{"stdin that is not read", Command{Argv: []string{"true"}, Stdin: strings.Repeat("x", 1<<20)}, "", ""},
+		{"dir", Command{Shell: "pwd -P", Dir: "/"}, "/\n", ""},
+		{"program relative to dir", Command{Argv: []string{"./own-tool", "x"}, Dir: dir}, "own x\n", ""},
+		{"program in the PATH of env", Command{Argv: []string{"own-tool", "y"}, Env: map[string]string{"PATH": "/nowhere:" + dir + ":/usr/bin:/bin"}}, "own y\n", ""},
+		{"binary output", Command{Shell: `printf '\000\377\r\n\033'`}, "\x00\xff\r\n\x1b", ""},
+		{"exit code", Command{Shell: "echo before; exit 3"}, "before\n", "exit code 3"},
+		{"signal", Command{Shell: "kill -KILL $$"}, "", "ended by signal: killed"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			output, err := perform(t.Context(), 0, test.command)
+			if message(err) != test.err {
+				t.Errorf("error %q, want %q", message(err), test.err)
+			}
+			if output != test.output {
+				t.Errorf("output %q, want %q", output, test.output)
+			}
+		})
+	}
+}
+
+func TestCommandThatCannotStart(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "plain", 0o644, "text")
+	write(t, dir, "orphan", 0o755, "#!/nowhere/interpreter\n")
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for _, test := range []struct {
+		name    string
+		command Command
+		want    string
+	}{
+		{"not in PATH", Command{Argv: []string{"no-such-tool"}}, `command "no-such-tool": not found in the node's PATH: executable file not found in $PATH; install it on this node or give its full path`},
+		{"not in own PATH", Command{Argv: []string{"sh"}, Env: map[string]string{"PATH": dir}}, `command "sh": not found in the PATH of its env: executable file not found in $PATH; install it on this node or give its full path`},
+		{"no file", Command{Argv: []string{file("gone")}}, `command "` + file("gone") + `": no such file or directory; install it on this node or correct the path`},
+		{"no interpreter", Command{Argv: []string{file("orphan")}}, `command "` + file("orphan") + `": its interpreter is missing: no such file or directory; correct its first line or install the interpreter`},
+		{"not executable", Command{Argv: []string{file("plain")}}, `command "` + file("plain") + `": permission denied`},
+		{"no dir", Command{Shell: "pwd", Dir: file("gone")}, `dir "` + file("gone") + `": no such file or directory; create it on this node or correct dir`},
+		{"dir is a file", Command{Shell: "pwd", Dir: file("plain")}, `dir "` + file("plain") + `": is not a directory; correct dir`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if _, err := perform(t.Context(), 0, test.command); message(err) != test.want {
+				t.Errorf("got  %s\nwant %s", message(err), test.want)
+			}
+		})
+	}
+}
+
+func TestExitErrorTellsTheCode(t *testing.T) {
+	_, err := perform(t.Context(), 0, Command{Shell: "exit 255"})
+	var exit *ExitError
+	if !errors.As(err, &exit) || exit.Code != 255 || exit.Signal != "" {
+		t.Errorf("got %#v", err)
+	}
+}
+
+func TestBigOutputKeepsItsEnd(t *testing.T) {
+	output, err := perform(t.Context(), 0, Command{Shell: "head -c 10485760 /dev/zero; printf the-end"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(output) != 64<<10 || !strings.HasSuffix(output, "\x00the-end") {
+		t.Errorf("%d bytes kept, ending in %q", len(output), output[max(0, len(output)-10):])
+	}
+}
+
+// The whole group goes when the job's time is over, the disobedient too.
+func TestStopEndsTheGroup(t *testing.T) {
+	for _, test := range []struct{ name, shell, signal string }{
+		{"all obey", `sleep 300 & echo $! >pid; wait`, "terminated"},
+		{"grandchild ignores TERM", `(trap '' TERM; exec sleep 300) & echo $! >pid; wait`, "terminated"},
+		{"grandchild ignores TERM and holds no output", `(trap '' TERM; exec sleep 300) >/dev/null 2>&1 & echo $! >pid; wait`, "terminated"},
+		{"all ignore TERM", `trap '' TERM; sleep 300 & echo $! >pid; while :; do sleep 1; done`, "killed"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			go func() {
+				awaitFile(filepath.Join(dir, "pid"))
+				cancel(hourbell.ErrTimeout)
+			}()
+			_, err := perform(ctx, 200*time.Millisecond, Command{Shell: test.shell, Dir: dir})
+			if pid := readPid(t, dir); alive(pid) {
+				t.Errorf("process %d is still alive", pid)
+			}
+			var exit *ExitError
+			if !errors.Is(err, hourbell.ErrTimeout) || !errors.As(err, &exit) || exit.Signal != test.signal {
+				t.Errorf("got %v, want the timeout and the signal %q", err, test.signal)
+			}
+		})
+	}
+}
+
+// A command that tidies up on SIGTERM and exits with 0 was stopped all the same.
+func TestStoppedCommandIsNoSuccess(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		awaitFile(filepath.Join(dir, "pid"))
+		cancel(hourbell.ErrStopping)
+	}()
+	output, err := perform(ctx, 10*time.Second, Command{Shell: `trap 'echo tidy; exit 0' TERM; sleep 300 & echo $! >pid; wait`, Dir: dir})
+	if !errors.Is(err, hourbell.ErrStopping) || output != "tidy\n" {
+		t.Errorf("got %v and output %q", err, output)
+	}
+}
+
+// Another node may start the job as soon as the claim is lost.
+func TestLostClaimLeavesNoGrace(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		awaitFile(filepath.Join(dir, "pid"))
+		cancel(hourbell.ErrClaimLost)
+	}()
+	began := time.Now()
+	_, err := perform(ctx, time.Minute, Command{Shell: `trap '' TERM; sleep 300 & echo $! >pid; while :; do sleep 1; done`, Dir: dir})
+	if pid := readPid(t, dir); alive(pid) {
+		t.Errorf("process %d is still alive", pid)
+	}
+	if took := time.Since(began); !errors.Is(err, hourbell.ErrClaimLost) || took > 30*time.Second {
+		t.Errorf("got %v after %v", err, took)
+	}
+}
+
+func TestCommandIsNotStartedTooLate(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(hourbell.ErrClaimLost)
+	output, err := perform(ctx, 0, Command{Shell: "echo ran"})
+	if !errors.Is(err, hourbell.ErrClaimLost) || output != "" {
+		t.Errorf("got %v and output %q", err, output)
+	}
+}
+
+// Nothing of a job is left when it has ended well, either.
+func TestNothingIsLeftBehind(t *testing.T) {
+	dir := t.TempDir()
+	output, err := perform(t.Context(), 200*time.Millisecond, Command{Shell: `sleep 300 >/dev/null 2>&1 & echo $! >pid; echo done`, Dir: dir})
+	if err != nil || output != "done\n" {
+		t.Errorf("got %v and output %q", err, output)
+	}
+	if pid := readPid(t, dir); alive(pid) {
+		t.Errorf("process %d is still alive", pid)
+	}
+}
+
+// A process in a session of its own cannot be found, but must not hang the
+// worker by holding the output.
+func TestOutputHeldByADaemon(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("needs the program setsid")
+	}
+	dir := t.TempDir()
+	began := time.Now()
+	output, err := perform(t.Context(), 200*time.Millisecond, Command{
+		Shell: `setsid sh -c 'echo $$ >pid.new; mv pid.new pid; exec sleep 60' & while [ ! -f pid ]; do sleep 0.01; done; echo done`, Dir: dir,
+	})
+	pid := readPid(t, dir)
+	defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()
+	if err != nil || output != "done\n" {
+		t.Errorf("got %v and output %q", err, output)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("the worker hung for %v", took)
+	}
+	if !alive(pid) {
+		t.Error("the daemon is dead: this test shows nothing")
+	}
+}
+
+func TestBadArgsAreRefused(t *testing.T) {
+	job := &hourbell.JobRow{RawArgs: []byte(`{"argv":["true"],"comand":1}`)}
+	err := CommandWorker{}.Work(t.Context(), job)
+	var field *hourbell.FieldError
+	if !errors.As(err, &field) || field.Field != "args" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func write(t *testing.T, dir, name string, mode os.FileMode, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitFile returns when the file has text, or after 20 s.
+func awaitFile(name string) {
+	for range 2000 {
+		if text, err := os.ReadFile(name); err == nil && len(text) > 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func readPid(t *testing.T, dir string) int {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+// alive says whether the process runs; a dead one that nobody has reaped does
+// not.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return true
+	}
+	_, state, _ := bytes.Cut(stat, []byte(") "))
+	return !bytes.HasPrefix(state, []byte("Z"))
+}

@@ -159,6 +159,11 @@ func encodeArgs(args Args) (kind string, text []byte, err error) {
 		}
 		return kind, text, CheckArgs(text)
 	}
+	if checked, ok := args.(interface{ Validate() error }); ok {
+		if err := checked.Validate(); err != nil {
+			return "", nil, err
+		}
+	}
 	if text, err = json.Marshal(args); err != nil {
 		return "", nil, fmt.Errorf("encode args of kind %q: %w", kind, err)
 	}

@@ -9,7 +9,8 @@ import (
 
 // Args is what a job is about: any value that encodes to JSON. Kind names its
 // sort (1–200 bytes, the same for every value of a type, also the zero one)
-// and so finds the worker.
+// and so finds the worker. If the type has a method Validate() error as well,
+// it is asked before a job is stored.
 type Args interface {
 	Kind() string
 }

@@ -178,7 +178,8 @@ func (e *ExitError) Error() string {
 // last 64 KiB.
 type CommandWorker struct {
 	// Grace is how long a command may take to end after SIGTERM, and how long
-	// its output is awaited from processes that it left behind. 0 means 5 s.
+	// its output is awaited from processes that it left behind. 0 means 3 s,
+	// which is less than a stopping node waits (hourbell.Config.Grace).
 	Grace time.Duration
 }
 
@@ -201,7 +202,7 @@ func (w CommandWorker) run(ctx context.Context, command Command, env []string, o
 	if ctx.Err() != nil {
 		return fmt.Errorf("command not started: %w", context.Cause(ctx))
 	}
-	grace := cmp.Or(w.Grace, 5*time.Second)
+	grace := cmp.Or(w.Grace, 3*time.Second)
 	cmd, err := prepare(command, env)
 	if err != nil {
 		return err

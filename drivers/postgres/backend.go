@@ -1,0 +1,285 @@
+// Package postgres keeps Hourbell's jobs, schedules and nodes in PostgreSQL. It is
+// tested with PostgreSQL 15 and uses nothing that 13 lacks.
+//
+//	backend, err := postgres.Open(ctx, "postgres://user@host/db") // a pool of its own
+//	backend := postgres.New(pool)                                 // the program's pgx pool
+//	backend, err := postgres.NewDB(ctx, db)                       // the program's *sql.DB
+//
+// All tables live in one schema, "hourbell" unless Schema says otherwise. The
+// statements name it, so nothing depends on a session's search_path.
+//
+// # Transactions of the program
+//
+// Tx and SQLTx make a job part of a transaction that the program began itself,
+// with pgx or with any PostgreSQL driver for database/sql.
+//
+// # Poolers
+//
+// Nothing here needs a session: no prepared statement has to outlive a
+// transaction, no advisory lock is held on a session, settings are local to
+// transactions. Open and NewDB notice a pooler such as PgBouncer and then send
+// statements unprepared; for a pool of the program's own behind a pooler in
+// transaction mode put default_query_exec_mode=exec into its URL. Wake-ups need
+// one connection that does not go through the pooler; give it with ListenURL,
+// or Listen answers store.ErrNoPush and Hourbell polls.
+//
+// # Plans
+//
+// Queue tables are empty when they are first planned for and full a minute
+// later, so statistics mislead the planner. Every transaction of this package
+// therefore pins its plans with settings that end with it.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// DefaultSchema is the schema of the tables unless the option Schema is given.
+const DefaultSchema = "hourbell"
+
+// Backend is a store.Backend, a store.Listener and a store.Migrator on
+// PostgreSQL. It is safe for concurrent use.
+type Backend struct {
+	pool      *pgxpool.Pool
+	ownsPool  bool
+	schema    string
+	channel   string
+	listenURL string
+	maxConns  int32
+	sql       statements
+	steps     []store.Migration
+	invalid   error // what is wrong with the options; every call answers it
+}
+
+var (
+	_ store.Backend  = (*Backend)(nil)
+	_ store.Listener = (*Backend)(nil)
+	_ store.Migrator = (*Backend)(nil)
+)
+
+// Option changes what Open, New and NewDB make.
+type Option func(*Backend)
+
+// Schema names the database schema of the tables: 1 to 63 bytes of UTF-8
+// without control characters, not beginning with "pg_". It need not be quoted.
+// MigrateUp creates it if it is missing.
+func Schema(name string) Option {
+	return func(b *Backend) { b.schema = name }
+}
+
+// ListenURL gives the URL of a direct connection for wake-ups, for stores that
+// are reached through a pooler in transaction mode.
+func ListenURL(url string) Option {
+	return func(b *Backend) { b.listenURL = url }
+}
+
+// MaxConns bounds the pool that Open or NewDB makes, from 1 on. Without it the
+// URL's pool_max_conns counts, else pgx's default: the number of cores, at
+// least 4. New ignores it.
+func MaxConns(n int32) Option {
+	return func(b *Backend) { b.maxConns = n }
+}
+
+// Open connects to the database that url names, as pgxpool.ParseConfig reads
+// it, with a pool of its own, which Close closes. It does not look at the
+// schema; see CheckSchema and MigrateUp.
+func Open(ctx context.Context, url string, opts ...Option) (*Backend, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL: %w", parseError(err))
+	}
+	modeGiven := strings.Contains(url, "default_query_exec_mode")
+	return open(ctx, config, modeGiven, opts)
+}
+
+// New uses a pool of the program's own, which stays open when the Backend is
+// closed. Options that are not valid are reported by the first call.
+func New(pool *pgxpool.Pool, opts ...Option) *Backend {
+	b := newBackend(opts)
+	b.pool = pool
+	return b
+}
+
+// NewDB uses the database of a *sql.DB that was opened with pgx's stdlib
+// package. It reads the configuration of one of its connections and opens a
+// small pool of its own with it, which Close closes; db stays as it is. Hooks
+// that db runs for new connections are not run for that pool.
+func NewDB(ctx context.Context, db *sql.DB, opts ...Option) (*Backend, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL: %w", err)
+	}
+	defer conn.Close()
+	var config *pgx.ConnConfig
+	err = conn.Raw(func(driver any) error {
+		own, ok := driver.(*stdlib.Conn)
+		if !ok {
+			return fmt.Errorf("the *sql.DB uses another driver (%T); open it with github.com/jackc/pgx/v5/stdlib, or use postgres.Open", driver)
+		}
+		config = own.Conn().Config()
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL: %w", err)
+	}
+	pool, err := pgxpool.ParseConfig("")
+	if err != nil {
+		return nil, fmt.Errorf("open PostgreSQL: %w", parseError(err))
+	}
+	pool.ConnConfig = config
+	modeGiven := config.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement
+	return open(ctx, pool, modeGiven, opts)
+}
+
+// connectTimeout bounds an attempt to connect where the URL has no
+// connect_timeout.
+const connectTimeout = 10 * time.Second
+
+// open makes a backend with a pool of its own.
+func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Option) (*Backend, error) {
+	b := newBackend(opts)
+	if b.invalid != nil {
+		return nil, fmt.Errorf("open PostgreSQL: %w", b.invalid)
+	}
+	if b.maxConns > 0 {
+		config.MaxConns = b.maxConns
+	}
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	if config.ConnConfig.RuntimeParams["application_name"] == "" {
+		config.ConnConfig.RuntimeParams["application_name"] = "hourbell"
+	}
+	pooled, err := behindPooler(ctx, config.ConnConfig)
+	if err != nil {
+		return nil, b.explain("open PostgreSQL", err)
+	}
+	if pooled && !modeGiven {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
+	b.pool, err = pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, b.explain("open PostgreSQL", err)
+	}
+	b.ownsPool = true
+	return b, nil
+}
+
+// behindPooler connects once and says whether the server process that answers
+// is another one than the connection was told: then a pooler stands between.
+func behindPooler(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close(ctx)
+	var pid int64
+	err = conn.QueryRow(ctx, "select pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
+	return pid != int64(conn.PgConn().PID()), err
+}
+
+// newBackend applies the options and prepares the statements' texts.
+func newBackend(opts []Option) *Backend {
+	b := &Backend{schema: DefaultSchema}
+	for _, opt := range opts {
+		opt(b)
+	}
+	b.invalid = checkSchemaName(b.schema)
+	if b.maxConns < 0 {
+		b.invalid = errors.New("MaxConns is negative; give 1 or more")
+	}
+	b.channel = channelOf(b.schema)
+	b.sql = readStatements(b.schema)
+	b.steps = readSteps(b.schema)
+	return b
+}
+
+func checkSchemaName(name string) error {
+	control := func(r rune) bool { return r < ' ' || r == 0x7f }
+	if name == "" || len(name) > 63 || !utf8.ValidString(name) || strings.ContainsFunc(name, control) || strings.HasPrefix(name, "pg_") {
+		return fmt.Errorf("schema name %q: give 1 to 63 bytes of UTF-8 without control characters, not beginning with pg_", name)
+	}
+	return nil
+}
+
+// Close closes the pool if Open or NewDB made it. It waits for connections in
+// use. Closing twice is harmless.
+func (b *Backend) Close() error {
+	if b.ownsPool {
+		b.pool.Close()
+	}
+	return nil
+}
+
+// Transactions begin with their settings in one message. Those that look for
+// rows to work on pin their plans: a generic plan over the indexes, whatever
+// the statistics say. Those that only write, and migrations, have none to pin.
+// Compiling queries (jit) never pays here. DateStyle matters where statements
+// go unprepared and times come back as text.
+const (
+	common = "; set local jit = off; set local datestyle = 'ISO, YMD'"
+
+	working = "begin isolation level read committed read write" + common +
+		"; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off; set local enable_hashjoin = off" +
+		"; set local enable_mergejoin = off; set local enable_bitmapscan = off"
+
+	writing = "begin isolation level read committed read write"
+
+	listing = "begin isolation level repeatable read read only" + common + "; set local plan_cache_mode = force_custom_plan"
+)
+
+// tries bounds how often a transaction is begun that the server gave up because
+// of others.
+const tries = 8
+
+// work does something in a transaction of its own. After a deadlock it begins
+// again, so do must not keep anything from one run to the next.
+func (b *Backend) work(ctx context.Context, what string, do func(tx pgx.Tx) error) error {
+	return b.transact(ctx, what, working, do)
+}
+
+// list reads in a transaction of its own, all from one snapshot.
+func (b *Backend) list(ctx context.Context, what string, do func(tx pgx.Tx) error) error {
+	return b.transact(ctx, what, listing, do)
+}
+
+func (b *Backend) transact(ctx context.Context, what, begin string, do func(tx pgx.Tx) error) error {
+	if b.invalid != nil {
+		return fmt.Errorf("%s: %w", what, b.invalid)
+	}
+	for try := 1; ; try++ {
+		err := pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{BeginQuery: begin}, do)
+		if err == nil {
+			return nil
+		}
+		if try == tries || !passing(err) || !pause(ctx, try) {
+			return b.explain(what, err)
+		}
+	}
+}
+
+// pause waits a little, the longer the more tries there were. It says false if
+// ctx ended.
+func pause(ctx context.Context, try int) bool {
+	timer := time.NewTimer(time.Duration(1+rand.IntN(5<<try)) * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,72 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// errMoved: rows went from where they were looked for; the transaction begins
+// again.
+var errMoved = errors.New("rows were moved by someone else")
+
+// passing says whether a transaction that failed so may succeed when it is
+// begun again: a deadlock, a serialization failure, a row that moved.
+func passing(err error) bool {
+	code := codeOf(err)
+	return code == "40P01" || code == "40001" || errors.Is(err, errMoved)
+}
+
+// codeOf is the server's code of an error, or empty. Errors of pgx and of
+// lib/pq tell it by the same method.
+func codeOf(err error) string {
+	var server interface{ SQLState() string }
+	if errors.As(err, &server) {
+		return server.SQLState()
+	}
+	return ""
+}
+
+// explain says what was being done and, where there is one, the remedy.
+func (b *Backend) explain(what string, err error) error {
+	switch codeOf(err) {
+	case "42P01", "42703", "3F000": // no such table, column, schema
+		return fmt.Errorf("%s: %w: schema %q lacks something; run `hourbell migrate up`: %w", what, store.ErrSchema, b.schema, err)
+	case "42501":
+		return fmt.Errorf("%s: the database role may not do this; grant it USAGE on schema %q and all rights on its tables and sequences: %w", what, b.schema, err)
+	case "26000", "42P05", "08P01": // prepared statement is missing, exists; protocol
+		return fmt.Errorf("%s: a pooler in transaction mode seems to stand in between; add default_query_exec_mode=exec to the pool's URL: %w", what, err)
+	case "53100":
+		return fmt.Errorf("%s: the disk of the database server is full: %w", what, err)
+	case "53300":
+		return fmt.Errorf("%s: the database server has no connection left; raise its max_connections or lower pool_max_conns: %w", what, err)
+	case "25006":
+		return fmt.Errorf("%s: the server is a read-only standby; add target_session_attrs=read-write to the URL: %w", what, err)
+	}
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		return fmt.Errorf("%s: cannot reach the database; see that it runs and that host, port and password are right: %w", what, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// parseError says why a URL could not be read without repeating any of it: a
+// password that was not percent-encoded may be anywhere in it, and in the
+// messages of those who tried to read it.
+func parseError(err error) error {
+	var parse *pgconn.ParseConfigError
+	if !errors.As(err, &parse) {
+		return errors.New("the store URL is not valid: see that its pool_… parameters have proper values")
+	}
+	const malformed = "the store URL is not valid; write postgres://user:password@host:port/database, with special characters of user and password percent-encoded"
+	var bad *url.Error
+	if errors.As(err, &bad) || !strings.Contains(parse.ConnString, "://") {
+		return errors.New(malformed)
+	}
+	return errors.New(malformed + ", and see that parameters such as sslmode and connect_timeout have proper values")
+}

@@ -1,0 +1,246 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Finish records outcomes; see store.Jobs.
+func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
+	var out store.FinishResult
+	if len(req.Outcomes) == 0 {
+		return out, nil
+	}
+	outcomes := slices.Clone(req.Outcomes)
+	slices.SortFunc(outcomes, func(a, b store.Outcome) int { return cmp.Compare(a.ID, b.ID) })
+	err := b.work(ctx, "finish jobs", func(tx pgx.Tx) error {
+		f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}}
+		var err error
+		out.Refused, err = f.run(ctx, outcomes)
+		return err
+	})
+	if err != nil {
+		return store.FinishResult{}, err
+	}
+	return out, nil
+}
+
+// finishing is one run of Finish.
+type finishing struct {
+	b        *Backend
+	tx       pgx.Tx
+	now      *time.Time
+	ends     ends
+	accepted map[int64]bool // by job
+}
+
+// ends are jobs to be moved to history, as columns.
+type ends struct {
+	ids     []int64
+	tokens  []int64
+	states  []int16
+	reasons []string
+}
+
+func (e *ends) add(id, token int64, state store.State, reason string) {
+	e.ids = append(e.ids, id)
+	e.tokens = append(e.tokens, token)
+	e.states = append(e.states, int16(state))
+	e.reasons = append(e.reasons, reason)
+}
+
+// run sends plain ends straight to history; all others look at their job first.
+func (f *finishing) run(ctx context.Context, outcomes []store.Outcome) ([]store.ClaimRef, error) {
+	var careful []store.Outcome
+	for _, o := range outcomes {
+		if plain(o) {
+			f.ends.add(o.ID, o.Token, endOf(o), "")
+		} else {
+			careful = append(careful, o)
+		}
+	}
+	if len(careful) > 0 {
+		if err := f.look(ctx, careful); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.end(ctx); err != nil {
+		return nil, err
+	}
+	return f.refused(ctx, outcomes)
+}
+
+// plain says whether an outcome ends its job and has nothing to say.
+func plain(o store.Outcome) bool {
+	return (o.Result == store.Completed || o.Result == store.Failed) && o.Error == "" && len(o.Output) == 0
+}
+
+// endOf is the state in which a job ends by an outcome; a retry or release ends
+// it only as cancelled.
+func endOf(o store.Outcome) store.State {
+	switch o.Result {
+	case store.Completed:
+		return store.StateCompleted
+	case store.Failed:
+		return store.StateFailed
+	}
+	return store.StateCancelled
+}
+
+// look locks the jobs of outcomes, keeps what the attempts had to say, makes
+// jobs ready again and notes which of the others end.
+func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
+	running, err := f.hold(ctx, outcomes)
+	if err != nil {
+		return err
+	}
+	outcomes = slices.DeleteFunc(outcomes, func(o store.Outcome) bool { return !f.accepted[o.ID] })
+	cancels, err := f.b.cancelsOf(ctx, f.tx, idsOf(outcomes))
+	if err != nil {
+		return err
+	}
+	if err := f.keepAttempts(ctx, outcomes); err != nil {
+		return err
+	}
+	var again frees
+	for _, o := range outcomes {
+		asked, cancel := cancels[o.ID]
+		switch {
+		case o.Result == store.Completed:
+			f.ends.add(o.ID, o.Token, store.StateCompleted, "")
+		case o.Result == store.Failed:
+			f.ends.add(o.ID, o.Token, store.StateFailed, o.Error)
+		case o.Result == store.Cancelled && o.Error != "":
+			f.ends.add(o.ID, o.Token, store.StateCancelled, o.Error)
+		case o.Result == store.Cancelled || cancel:
+			f.ends.add(o.ID, o.Token, store.StateCancelled, asked)
+		case running[o.ID]: // else it is repeated, or late after a rescue
+			again.add(o)
+		}
+	}
+	return f.b.free(ctx, f.tx, f.now, again)
+}
+
+// hold locks the jobs that bear the outcomes' tokens and returns which run.
+func (f *finishing) hold(ctx context.Context, outcomes []store.Outcome) (map[int64]bool, error) {
+	var ids, tokens []int64
+	for _, o := range outcomes {
+		ids, tokens = append(ids, o.ID), append(tokens, o.Token)
+	}
+	running := map[int64]bool{}
+	var id int64
+	var runs bool
+	err := each(ctx, f.tx, []any{&id, &runs}, func() { f.accepted[id], running[id] = true, runs }, f.b.q("hold_claims"), ids, tokens)
+	return running, err
+}
+
+func idsOf(outcomes []store.Outcome) []int64 {
+	ids := make([]int64, len(outcomes))
+	for i, o := range outcomes {
+		ids[i] = o.ID
+	}
+	return ids
+}
+
+// cancelsOf reads the cancel requests for jobs: the reasons by job.
+func (b *Backend) cancelsOf(ctx context.Context, tx pgx.Tx, ids []int64) (map[int64]string, error) {
+	reasons := map[int64]string{}
+	var id int64
+	var reason string
+	err := each(ctx, tx, []any{&id, &reason}, func() { reasons[id] = reason }, b.q("read_cancels"), ids)
+	return reasons, err
+}
+
+// keepAttempts writes the records of the attempts that had something to say.
+func (f *finishing) keepAttempts(ctx context.Context, outcomes []store.Outcome) error {
+	var ids []int64
+	var errs, traces []string
+	var outputs [][]byte
+	for _, o := range outcomes {
+		if o.Error == "" && len(o.Output) == 0 {
+			continue
+		}
+		ids, errs, traces = append(ids, o.ID), append(errs, o.Error), append(traces, o.Trace)
+		outputs = append(outputs, append([]byte{}, o.Output...)) // never null
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := f.tx.Exec(ctx, f.b.q("insert_attempts"), f.now, ids, errs, traces, outputs)
+	return err
+}
+
+// end moves to history what ends.
+func (f *finishing) end(ctx context.Context) error {
+	if len(f.ends.ids) == 0 {
+		return nil
+	}
+	var batch pgx.Batch
+	batch.Queue(f.b.q("finish_jobs"), f.now, f.ends.ids, f.ends.tokens, f.ends.states, f.ends.reasons)
+	batch.Queue(f.b.q("forget_cancels"), f.ends.ids)
+	answers := f.tx.SendBatch(ctx, &batch)
+	rows, err := answers.Query()
+	if err == nil {
+		var id int64
+		_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
+			f.accepted[id] = true
+			return nil
+		})
+	}
+	return cmp.Or(err, answers.Close())
+}
+
+// refused returns the outcomes that were not accepted and are not recorded
+// already.
+func (f *finishing) refused(ctx context.Context, outcomes []store.Outcome) ([]store.ClaimRef, error) {
+	var missing ends
+	for _, o := range outcomes {
+		if !f.accepted[o.ID] {
+			missing.add(o.ID, o.Token, endOf(o), "")
+		}
+	}
+	if len(missing.ids) == 0 {
+		return nil, nil
+	}
+	return collect(ctx, f.tx, scanClaimRef, f.b.q("find_unrecorded"), missing.ids, missing.tokens, missing.states)
+}
+
+func scanClaimRef(r pgx.CollectableRow) (ref store.ClaimRef, err error) {
+	err = r.Scan(&ref.ID, &ref.Token)
+	return ref, err
+}
+
+// frees are running jobs that become ready again, as columns.
+type frees struct {
+	ids     []int64
+	delays  []int64 // in microseconds
+	refunds []int16 // attempts
+}
+
+func (f *frees) add(o store.Outcome) {
+	delay, refund := o.Delay, int16(0)
+	if o.Result == store.Release {
+		delay, refund = 0, 1
+	}
+	f.ids = append(f.ids, o.ID)
+	f.delays = append(f.delays, delay.Microseconds())
+	f.refunds = append(f.refunds, refund)
+}
+
+// free makes locked jobs ready again and wakes who may claim them.
+func (b *Backend) free(ctx context.Context, tx pgx.Tx, now *time.Time, jobs frees) error {
+	if len(jobs.ids) == 0 {
+		return nil
+	}
+	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q("free_jobs"), now, jobs.ids, jobs.delays, jobs.refunds)
+	if err != nil {
+		return err
+	}
+	return b.wakeQueues(ctx, tx, queues)
+}

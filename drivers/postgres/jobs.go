@@ -1,0 +1,221 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// What one insert statement takes at most.
+const (
+	chunkJobs  = 5000
+	chunkBytes = 8 << 20
+)
+
+// Insert stores jobs; see store.Jobs. What fits into one statement needs no
+// transaction around it, and no settings: it plans nothing.
+func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	const what = "insert jobs"
+	var out store.InsertResult
+	if b.invalid != nil {
+		return out, fmt.Errorf("%s: %w", what, b.invalid)
+	}
+	q, err := b.insertInto(req)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", what, err)
+	}
+	if q != nil {
+		if out.IDs, err = b.insertJobs(ctx, q, req.Now, req.Jobs); err != nil {
+			return out, b.explain(what, err)
+		}
+		return out, nil
+	}
+	err = b.transact(ctx, what, writing, func(tx pgx.Tx) (err error) {
+		out.IDs, err = b.insertJobs(ctx, nativeTx{tx}, req.Now, req.Jobs)
+		return err
+	})
+	return out, err
+}
+
+// insertInto is where the statements of an insert run; nil: in a transaction
+// that is still to be begun.
+func (b *Backend) insertInto(req store.InsertRequest) (querier, error) {
+	switch {
+	case req.Tx != nil:
+		return querierOf(req.Tx)
+	case chunk(req.Jobs) == len(req.Jobs):
+		return noTx{b.pool}, nil
+	}
+	return nil, nil
+}
+
+// insertJobs inserts any number of jobs, some thousands a statement, and
+// returns their numbers in order.
+func (b *Backend) insertJobs(ctx context.Context, q querier, now time.Time, jobs []store.NewJob) ([]int64, error) {
+	var ids []int64
+	for len(jobs) > 0 {
+		n := chunk(jobs)
+		got, err := b.insertChunk(ctx, q, now, jobs[:n])
+		if err != nil {
+			return nil, err
+		}
+		ids, jobs = append(ids, got...), jobs[n:]
+	}
+	return ids, nil
+}
+
+// chunk is how many of the jobs go into the next statement.
+func chunk(jobs []store.NewJob) int {
+	size := 0
+	for i, job := range jobs {
+		size += len(job.Args) + len(job.Headers)
+		if i == chunkJobs || (i > 0 && size > chunkBytes) {
+			return i
+		}
+	}
+	return len(jobs)
+}
+
+func (b *Backend) insertChunk(ctx context.Context, q querier, now time.Time, jobs []store.NewJob) ([]int64, error) {
+	text, args := b.insertOf(now, jobs)
+	var ids, wake string
+	if err := q.queryRow(ctx, text, args...).Scan(&ids, &wake); err != nil {
+		return nil, err
+	}
+	return parseIDs(ids)
+}
+
+// parseIDs reads an array of numbers as PostgreSQL writes it, {1,2,3}.
+func parseIDs(text string) ([]int64, error) {
+	var ids []int64
+	for field := range strings.SplitSeq(strings.Trim(text, "{}"), ",") {
+		id, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("read the numbers of inserted jobs: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// insertOf is the statement for a chunk. Values that are the same for all jobs
+// travel once: sending each column as an array costs a third of the rate.
+func (b *Backend) insertOf(now time.Time, jobs []store.NewJob) (string, []any) {
+	first := jobs[0]
+	queue := first.Queue
+	same := true
+	for _, job := range jobs[1:] {
+		same = same && equalButArgs(job, first)
+		if job.Queue != queue {
+			queue = "" // any
+		}
+	}
+	head := []any{when(now), b.channel, wakeText(store.Wake{Kind: store.WakeJobs, Queue: queue})}
+	if same {
+		return b.q("insert_same_jobs"), append(head, sameColumns(jobs)...)
+	}
+	return b.q("insert_jobs"), append(head, columns(jobs)...)
+}
+
+func equalButArgs(a, b store.NewJob) bool {
+	return a.Kind == b.Kind && a.Queue == b.Queue && a.Priority == b.Priority && a.MaxAttempts == b.MaxAttempts && a.OnLoss == b.OnLoss &&
+		a.Origin == b.Origin && a.Timeout == b.Timeout && a.RunAt.Equal(b.RunAt) && a.Delay == b.Delay && a.Schedule == b.Schedule &&
+		a.Slot.Equal(b.Slot) && bytes.Equal(a.Headers, b.Headers) && (a.Headers == nil) == (b.Headers == nil)
+}
+
+func sameColumns(jobs []store.NewJob) []any {
+	args := make([]string, len(jobs))
+	for i, job := range jobs {
+		args[i] = string(job.Args)
+	}
+	first := jobs[0]
+	return []any{
+		when(first.RunAt), first.Delay.Microseconds(), when(first.Slot), orNull(first.Schedule), int64(first.Timeout), first.Priority,
+		first.MaxAttempts, int16(first.OnLoss), int16(first.Origin), first.Queue, first.Kind, args, headersText(first.Headers),
+	}
+}
+
+func columns(jobs []store.NewJob) []any {
+	n := len(jobs)
+	runAt, slot := make([]*time.Time, n), make([]*time.Time, n)
+	delay, timeout := make([]int64, n), make([]int64, n)
+	schedule, headers := make([]*int64, n), make([]*string, n)
+	priority, maxAttempts := make([]int16, n), make([]int16, n)
+	onLoss, origin := make([]int16, n), make([]int16, n)
+	queue, kind, args := make([]string, n), make([]string, n), make([]string, n)
+	for i, job := range jobs {
+		runAt[i], slot[i] = when(job.RunAt), when(job.Slot)
+		delay[i], timeout[i] = job.Delay.Microseconds(), int64(job.Timeout)
+		schedule[i], headers[i] = orNull(job.Schedule), headersText(job.Headers)
+		priority[i], maxAttempts[i] = job.Priority, job.MaxAttempts
+		onLoss[i], origin[i] = int16(job.OnLoss), int16(job.Origin)
+		queue[i], kind[i], args[i] = job.Queue, job.Kind, string(job.Args)
+	}
+	return []any{runAt, delay, slot, schedule, timeout, priority, maxAttempts, onLoss, origin, queue, kind, args, headers}
+}
+
+func headersText(headers []byte) *string {
+	if headers == nil {
+		return nil
+	}
+	text := string(headers)
+	return &text
+}
+
+// ListJobs reads jobs in pages; see store.Jobs.
+func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
+	var out []store.JobInfo
+	err := b.list(ctx, "list jobs", func(tx pgx.Tx) (err error) {
+		out, err = collect(ctx, tx, scanJob, b.q("list_jobs"), listOrNull(req.IDs), listOrNull(stateNumbers(req.States)), orNull(req.Queue), orNull(req.Kind),
+			orNull(req.Schedule), orNull(req.Before), req.Limit, len(req.States) == 1 && req.States[0] == store.StateRunning, req.Attempts)
+		if err != nil || !req.Attempts {
+			return err
+		}
+		return b.addAttempts(ctx, tx, out)
+	})
+	return out, err
+}
+
+func stateNumbers(states []store.State) []int16 {
+	var out []int16
+	for _, state := range states {
+		out = append(out, int16(state))
+	}
+	return out
+}
+
+func scanJob(r pgx.CollectableRow) (j store.JobInfo, err error) {
+	var state, onLoss, origin int16
+	var timeout int64
+	err = r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &state, &j.Args, &j.Headers, &j.Priority, &j.Attempt, &j.MaxAttempts, &onLoss, &origin, &timeout,
+		into(&j.RunAt), into(&j.CreatedAt), into(&j.StartedAt), into(&j.FinishedAt), (*word)(&j.Node), (*number)(&j.Schedule), (*word)(&j.ScheduleName),
+		into(&j.Slot), &j.CancelAsked, &j.Reason)
+	j.State, j.OnLoss, j.Origin, j.Timeout = store.State(state), store.OnLoss(onLoss), store.Origin(origin), time.Duration(timeout)
+	return j, err
+}
+
+// addAttempts reads the attempts of jobs.
+func (b *Backend) addAttempts(ctx context.Context, tx pgx.Tx, jobs []store.JobInfo) error {
+	place := map[int64]int{}
+	ids := make([]int64, len(jobs))
+	for i, job := range jobs {
+		place[job.ID], ids[i] = i, job.ID
+	}
+	var id int64
+	var a store.Attempt
+	targets := []any{
+		&id, &a.Attempt, &a.Token, (*word)(&a.Node), into(&a.StartedAt), into(&a.FinishedAt), &a.Error, &a.Trace, &a.Output,
+	}
+	return each(ctx, tx, targets, func() {
+		job := &jobs[place[id]]
+		job.Attempts = append(job.Attempts, a)
+		a.Output = nil // the next one gets bytes of its own
+	}, b.q("list_attempts"), ids)
+}

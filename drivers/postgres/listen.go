@@ -1,0 +1,181 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+const (
+	probeTime = 2 * time.Second  // in which a notification to ourselves must arrive
+	quietTime = 30 * time.Second // of silence, after which the connection is tried
+	pingTime  = 5 * time.Second  // in which it must answer then
+)
+
+// channelOf is the name of the channel for wake-ups, at most 63 bytes.
+func channelOf(schema string) string {
+	name := "hourbell:" + schema
+	if len(name) <= 63 {
+		return name
+	}
+	sum := sha256.Sum256([]byte(schema))
+	return "hourbell:" + hex.EncodeToString(sum[:16])
+}
+
+// Listen calls wake for each change; see store.Listener. It uses a connection
+// of its own: from ListenURL, else one that it takes out of the pool for good.
+// It ends with store.ErrNoPush where a notification that it sends to itself
+// does not come back.
+func (b *Backend) Listen(ctx context.Context, wake func(store.Wake)) error {
+	const what = "listen for wake-ups"
+	if b.invalid != nil {
+		return b.explain(what, b.invalid)
+	}
+	conn, err := b.listenConn(ctx)
+	if err != nil {
+		return b.explain(what, err)
+	}
+	defer closeSoon(conn)
+	if err := b.startListening(ctx, conn); err != nil {
+		return b.explain(what, err)
+	}
+	wake(store.Wake{Kind: store.WakeAll})
+	for {
+		payload, err := nextPayload(ctx, conn)
+		if err != nil {
+			return b.explain(what, err)
+		}
+		if w, ok := parseWake(payload); ok {
+			wake(w)
+		}
+	}
+}
+
+func (b *Backend) listenConn(ctx context.Context) (*pgx.Conn, error) {
+	if b.listenURL != "" {
+		config, err := pgx.ParseConfig(b.listenURL)
+		if err != nil {
+			return nil, fmt.Errorf("the URL for listening: %w", parseError(err))
+		}
+		return pgx.ConnectConfig(ctx, config)
+	}
+	conn, err := b.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return conn.Hijack(), nil
+}
+
+func closeSoon(conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	conn.Close(ctx) // nothing is lost if this fails
+}
+
+// startListening listens and proves that notifications arrive: a pooler in
+// transaction mode takes LISTEN and stays silent for ever.
+func (b *Backend) startListening(ctx context.Context, conn *pgx.Conn) error {
+	if _, err := conn.Exec(ctx, "listen "+pgx.Identifier{b.channel}.Sanitize()); err != nil {
+		return err
+	}
+	probe := "p" + rand.Text()
+	if _, err := b.pool.Exec(ctx, notify, b.channel, probe); err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	for {
+		got, err := conn.WaitForNotification(limited)
+		switch {
+		case err == nil && got.Payload == probe:
+			return nil
+		case err == nil:
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case limited.Err() != nil:
+			_, _ = conn.Exec(ctx, "unlisten *") // leaves the pooler's connection as it was, if it can
+			return fmt.Errorf("%w: a notification to ourselves did not arrive within %v; a connection pooler in transaction mode seems to stand in between; "+
+				"give the URL of a direct connection to the same database for listening", store.ErrNoPush, probeTime)
+		default:
+			return err
+		}
+	}
+}
+
+// nextPayload waits for a notification. After some silence it tries whether the
+// connection is still there.
+func nextPayload(ctx context.Context, conn *pgx.Conn) (string, error) {
+	for {
+		quiet, cancel := context.WithTimeout(ctx, quietTime)
+		got, err := conn.WaitForNotification(quiet)
+		cancel()
+		switch {
+		case err == nil:
+			return got.Payload, nil
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case !pgconn.Timeout(err) && !errors.Is(err, context.DeadlineExceeded):
+			return "", err
+		}
+		if err := tryConn(ctx, conn); err != nil {
+			return "", err
+		}
+	}
+}
+
+func tryConn(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, pingTime)
+	defer cancel()
+	return conn.Ping(ctx)
+}
+
+// notify sends a payload with the commit of the transaction it runs in. Equal
+// payloads of one transaction are delivered once.
+const notify = "select pg_notify($1::text, $2::text)"
+
+func (b *Backend) wake(ctx context.Context, tx pgx.Tx, w store.Wake) error {
+	_, err := tx.Exec(ctx, notify, b.channel, wakeText(w))
+	return err
+}
+
+func (b *Backend) queueWake(batch *pgx.Batch, w store.Wake) {
+	batch.Queue(notify, b.channel, wakeText(w))
+}
+
+// wakeQueues wakes the claimers of queues: by name if there is but one.
+func (b *Backend) wakeQueues(ctx context.Context, tx pgx.Tx, queues []string) error {
+	if len(queues) == 0 {
+		return nil
+	}
+	queue := queues[0]
+	for _, other := range queues[1:] {
+		if other != queue {
+			queue = "" // any
+		}
+	}
+	return b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs, Queue: queue})
+}
+
+// Payloads are one letter for the kind and the queue's name.
+var wakeLetters = map[store.WakeKind]string{store.WakeAll: "a", store.WakeJobs: "j", store.WakeSchedules: "s", store.WakeCancels: "c"}
+
+func wakeText(w store.Wake) string { return wakeLetters[w.Kind] + w.Queue }
+
+// parseWake is the inverse of wakeText; false: it is a probe, or of a newer release.
+func parseWake(text string) (store.Wake, bool) {
+	for kind, letter := range wakeLetters {
+		if len(text) > 0 && text[:1] == letter {
+			return store.Wake{Kind: kind, Queue: text[1:]}, true
+		}
+	}
+	return store.Wake{}, false
+}

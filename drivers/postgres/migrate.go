@@ -1,0 +1,141 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+const looking = "begin isolation level read committed read only"
+
+// Migrations returns all steps; see store.Migrator. Run one after the other in
+// a transaction each, they do what MigrateUp does.
+func (b *Backend) Migrations() []store.Migration {
+	steps := slices.Clone(b.steps)
+	steps[0].SQL = "CREATE SCHEMA IF NOT EXISTS " + pgx.Identifier{b.schema}.Sanitize() + ";\n\n" + steps[0].SQL
+	return steps
+}
+
+// MigrateStatus reads where the schema is; see store.Migrator.
+func (b *Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, error) {
+	versions, err := b.appliedSteps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []store.MigrationStatus
+	for _, step := range b.Migrations() {
+		out = append(out, store.MigrationStatus{Migration: step, Applied: slices.Contains(versions, step.Version)})
+	}
+	return out, nil
+}
+
+// CheckSchema says whether the schema in the database fits this release; the
+// error wraps store.ErrSchema. It needs no rights but to read.
+func (b *Backend) CheckSchema(ctx context.Context) error {
+	versions, err := b.appliedSteps(ctx)
+	if err != nil {
+		return err
+	}
+	if err := store.CheckSchema(newest(versions), len(b.steps)); err != nil {
+		return fmt.Errorf("check schema %q: %w", b.schema, err)
+	}
+	return nil
+}
+
+// newest is the last of the applied steps, 0 without any.
+func newest(versions []int) int {
+	if len(versions) == 0 {
+		return 0
+	}
+	return slices.Max(versions)
+}
+
+// appliedSteps reads the numbers of the steps that the database has.
+func (b *Backend) appliedSteps(ctx context.Context) (versions []int, err error) {
+	err = b.transact(ctx, "read the state of the schema", looking, func(tx pgx.Tx) error {
+		versions, err = b.versions(ctx, tx)
+		return err
+	})
+	return versions, err
+}
+
+// versions asks the catalogs by a query: to_regclass may answer from a cache
+// that has not heard yet what another process committed.
+func (b *Backend) versions(ctx context.Context, tx pgx.Tx) ([]int, error) {
+	const exists = `select exists (select from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
+		where n.nspname = $1::text and c.relname = 'migration')`
+	var there bool
+	if err := tx.QueryRow(ctx, exists, b.schema).Scan(&there); err != nil || !there {
+		return nil, err
+	}
+	return collect(ctx, tx, pgx.RowTo[int], "select version from "+pgx.Identifier{b.schema, "migration"}.Sanitize())
+}
+
+// MigrateUp applies what is missing; see store.Migrator. Where nothing is
+// missing it only reads, so that it needs no rights to change the schema.
+func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
+	versions, err := b.appliedSteps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var applied []store.Migration
+	for _, step := range b.steps {
+		if step.Version <= newest(versions) {
+			continue
+		}
+		did, err := b.migrate(ctx, step)
+		if err != nil {
+			return applied, err
+		}
+		if did {
+			applied = append(applied, b.Migrations()[step.Version-1])
+		}
+	}
+	return applied, nil
+}
+
+// migrate applies one step, and says so, unless someone else has meanwhile. The
+// lock, which ends with the transaction, lets one process work at a time.
+func (b *Backend) migrate(ctx context.Context, step store.Migration) (did bool, err error) {
+	what := fmt.Sprintf("migrate schema %q to step %d (%s)", b.schema, step.Version, step.Name)
+	err = b.transact(ctx, what, writing, func(tx pgx.Tx) error {
+		did = false
+		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtextextended($1::text, 0))", "hourbell migrate "+b.schema); err != nil {
+			return err
+		}
+		versions, err := b.versions(ctx, tx)
+		if err != nil || step.Version <= newest(versions) {
+			return err
+		}
+		if err := b.createSchema(ctx, tx); err != nil {
+			return err
+		}
+		did = true
+		_, err = tx.Exec(ctx, step.SQL)
+		return err
+	})
+	return did && err == nil, err
+}
+
+// createSchema makes the schema if it is missing. CREATE SCHEMA IF NOT EXISTS
+// would ask for the right to create one even where it is there.
+func (b *Backend) createSchema(ctx context.Context, tx pgx.Tx) error {
+	var there bool
+	var encoding string
+	err := tx.QueryRow(ctx, "select exists (select from pg_catalog.pg_namespace where nspname = $1::text), current_setting('server_encoding')", b.schema).Scan(&there, &encoding)
+	if err != nil {
+		return err
+	}
+	if encoding != "UTF8" {
+		return fmt.Errorf("the database's encoding is %s; use a database with encoding UTF8", encoding)
+	}
+	if there {
+		return nil
+	}
+	_, err = tx.Exec(ctx, "CREATE SCHEMA "+pgx.Identifier{b.schema}.Sanitize())
+	return err
+}

@@ -1,0 +1,204 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Register enters a node; see store.Nodes.
+func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
+	var out store.RegisterResult
+	err := b.work(ctx, "register node", func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, b.q("register_node"), when(req.Now), req.Name, req.Version, append([]string{}, req.Queues...),
+			append([]string{}, req.Kinds...), req.Lease.Microseconds()).Scan(&out.Node, into(&out.Now))
+	})
+	return out, err
+}
+
+// Heartbeat prolongs a lease; see store.Nodes.
+func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
+	var out store.HeartbeatResult
+	err := b.work(ctx, "heartbeat", func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, b.q("beat"), when(req.Now), req.Node).Scan(into(&out.Now))
+		if err := nodeAlive(req.Node, err); err != nil {
+			return err
+		}
+		if len(req.EndedBatches) > 0 {
+			if _, err := tx.Exec(ctx, b.q("forget_batches"), req.Node, req.EndedBatches); err != nil {
+				return err
+			}
+		}
+		return tx.QueryRow(ctx, b.q("next_expiry"), req.Node).Scan(into(&out.NextExpiry))
+	})
+	if err != nil {
+		return store.HeartbeatResult{}, err
+	}
+	return out, nil
+}
+
+// Claims lists what a node holds; see store.Nodes.
+func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
+	text := b.q("read_claims")
+	if req.Cancelled {
+		text = b.q("read_cancelled_claims")
+	}
+	var out []store.ClaimRef
+	err := b.work(ctx, "read claims", func(tx pgx.Tx) (err error) {
+		out, err = collect(ctx, tx, scanClaimRef, text, req.Node)
+		return err
+	})
+	return out, err
+}
+
+// Rescue declares nodes dead and takes their jobs; see store.Nodes. The jobs
+// are looked for in a statement of its own, after the heartbeats are gone: from
+// then on those nodes can claim nothing more.
+func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
+	return b.endNodes(ctx, "rescue", b.q("expire_nodes"), req.Now, req.Node, 0)
+}
+
+// Leave ends a registration; see store.Nodes.
+func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
+	return b.endNodes(ctx, "leave", b.q("leave_node"), req.Now, req.Node, 1)
+}
+
+// endNodes ends the nodes that a statement chooses and takes what they hold.
+// refund is how many attempts jobs get back that may run again.
+func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Time, node int64, refund int16) (store.RescueResult, error) {
+	var out store.RescueResult
+	err := b.work(ctx, what, func(tx pgx.Tx) (err error) {
+		out = store.RescueResult{}
+		out.Nodes, err = collect(ctx, tx, scanNode, choose, when(now), node)
+		if err != nil || len(out.Nodes) == 0 {
+			return err
+		}
+		slices.SortFunc(out.Nodes, func(a, b store.NodeInfo) int { return cmp.Compare(a.ID, b.ID) })
+		out.Jobs, err = b.takeJobs(ctx, tx, when(now), out.Nodes, refund)
+		return err
+	})
+	if err != nil {
+		return store.RescueResult{}, err
+	}
+	return out, nil
+}
+
+// heldJob is a job in the hands of a node that has ended.
+type heldJob struct {
+	store.RescuedJob
+	attempt, maxAttempts int16
+	onLoss               store.OnLoss
+}
+
+// takeJobs takes from ended nodes all they hold.
+func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes []store.NodeInfo, refund int16) ([]store.RescuedJob, error) {
+	var ids []int64
+	for _, node := range nodes {
+		ids = append(ids, node.ID)
+	}
+	held, err := collect(ctx, tx, scanHeld, b.q("lock_held_jobs"), ids)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := tx.Exec(ctx, b.q("forget_nodes"), ids); err != nil {
+		return nil, err
+	}
+	return b.settleHeld(ctx, tx, now, held, refund)
+}
+
+// settleHeld ends or frees locked jobs whose nodes are gone.
+func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, held []heldJob, refund int16) ([]store.RescuedJob, error) {
+	if len(held) == 0 {
+		return nil, nil
+	}
+	ids := make([]int64, len(held))
+	for i, job := range held {
+		ids[i] = job.ID
+	}
+	cancels, err := b.cancelsOf(ctx, tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var out []store.RescuedJob
+	var over ends
+	var again frees
+	for _, job := range held {
+		state, reason := fate(job, cancels)
+		if state == store.StateReady {
+			again.ids, again.delays, again.refunds = append(again.ids, job.ID), append(again.delays, 0), append(again.refunds, refund)
+		} else {
+			over.add(job.ID, job.Token, state, reason)
+		}
+		job.State = state
+		out = append(out, job.RescuedJob)
+	}
+	slices.SortFunc(out, func(a, b store.RescuedJob) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
+	if err := b.free(ctx, tx, now, again); err != nil {
+		return nil, err
+	}
+	return out, b.endLost(ctx, tx, now, over)
+}
+
+// fate decides what becomes of a job whose node is gone, and why.
+func fate(job heldJob, cancels map[int64]string) (store.State, string) {
+	reason, asked := cancels[job.ID]
+	switch {
+	case asked:
+		return store.StateCancelled, reason
+	case job.onLoss == store.OnLossFail || job.attempt >= job.maxAttempts:
+		return store.StateFailed, store.LostReason
+	}
+	return store.StateReady, ""
+}
+
+func (b *Backend) endLost(ctx context.Context, tx pgx.Tx, now *time.Time, over ends) error {
+	if len(over.ids) == 0 {
+		return nil
+	}
+	var batch pgx.Batch
+	batch.Queue(b.q("end_jobs"), now, over.ids, over.states, over.reasons)
+	batch.Queue(b.q("forget_cancels"), over.ids)
+	return send(ctx, tx, &batch)
+}
+
+func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
+	var onLoss int16
+	err = r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.Node, &j.attempt, &j.maxAttempts, &onLoss)
+	j.onLoss = store.OnLoss(onLoss)
+	return j, err
+}
+
+func scanNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
+	err = r.Scan(&n.ID, &n.Name, &n.Version, &n.Queues, &n.Kinds, &n.Lease, into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Running)
+	return n, err
+}
+
+// ListNodes lists nodes; see store.Nodes.
+func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
+	var out []store.NodeInfo
+	err := b.list(ctx, "list nodes", func(tx pgx.Tx) (err error) {
+		out, err = collect(ctx, tx, scanNode, b.q("list_nodes"))
+		return err
+	})
+	return out, err
+}
+
+// ListQueues counts live jobs; see store.Nodes.
+func (b *Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
+	var out []store.QueueInfo
+	err := b.list(ctx, "list queues", func(tx pgx.Tx) (err error) {
+		out, err = collect(ctx, tx, scanQueue, b.q("list_queues"))
+		return err
+	})
+	return out, err
+}
+
+func scanQueue(r pgx.CollectableRow) (q store.QueueInfo, err error) {
+	err = r.Scan(&q.Name, &q.Ready, &q.Scheduled, &q.Running, &q.Waiting)
+	return q, err
+}

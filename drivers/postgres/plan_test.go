@@ -1,0 +1,126 @@
+package postgres
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// hot are the statements that run all the time, and the tables that they may
+// never walk from end to end.
+var hot = map[string]string{
+	"claim_jobs": "job|schedule", "next_due": "job", "finish_jobs": "job|history", "hold_claims": "job", "free_jobs": "job", "end_jobs": "job",
+	"insert_attempts": "job|attempt", "find_unrecorded": "history", "lock_jobs": "job", "lock_finished": "history", "find_schedule_jobs": "job|schedule",
+	"delete_jobs": "job|history|attempt", "revive_jobs": "job|history", "pull_jobs": "job", "lock_held_jobs": "job", "read_claims": "job", "read_cancelled_claims": "job",
+	"lock_schedules": "schedule", "update_schedules": "schedule", "due_schedules": "schedule", "due_schedules_named": "schedule", "next_schedule": "schedule",
+	"lock_firings": "schedule", "lock_live_jobs": "job", "find_fired_slots": "slot", "newest_slots": "slot", "extend_slots": "slot", "advance_schedules": "schedule",
+	"prune_jobs": "history|attempt", "prune_slots": "slot", "prune_nodes": "node",
+}
+
+// TestPlans pins the plans on tables that are empty and never analysed, where
+// the first plans are made, and on filled ones.
+func TestPlans(t *testing.T) {
+	b := fresh(t, MaxConns(2))
+	t.Run("empty", func(t *testing.T) { checkPlans(t, b) })
+	fill(t, b)
+	t.Run("filled", func(t *testing.T) { checkPlans(t, b) })
+	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history; analyze {schema}.schedule; analyze {schema}.slot", b.schema))
+	t.Run("analysed", func(t *testing.T) { checkPlans(t, b) })
+}
+
+func fill(t *testing.T, b *Backend) {
+	t.Helper()
+	execute(t, withSchema(`
+		insert into {schema}.job (run_at, created_at, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, schedule_id)
+		select now() + i * interval '1 second', now(), 0, 1 + i % 9, 1, 0, 0, 'q', 'k', '{}', nullif(i % 100, 0) from generate_series(-10000, 10000) i;
+		insert into {schema}.history (id, run_at, created_at, finished_at, token, timeout_ns, priority, state, attempt, max_attempts, on_loss, origin, queue, kind, args, reason)
+		select -i, now(), now(), now(), 1, 0, 1, 3 + i % 3, 1, 1, 0, 0, 'q', 'k', '{}', '' from generate_series(1, 10000) i;
+		insert into {schema}.schedule (revision, anchor, mark, next_at, created_at, updated_at, name, owner, definition)
+		select 1, now(), now(), now() + i * interval '1 second', now(), now(), 's' || i, '', '{}' from generate_series(-5000, 5000) i;
+		insert into {schema}.slot (schedule_id, slot, last, count, recorded_at, outcome, reason)
+		select i % 100, now() + i * interval '1 second', now(), 1, now(), 0, '' from generate_series(1, 10000) i`, b.schema))
+}
+
+func checkPlans(t *testing.T, b *Backend) {
+	for name, tables := range hot {
+		plan := planOf(t, b, name)
+		walks := regexp.MustCompile(`(?m)Seq Scan on (` + tables + `)\b`)
+		if found := walks.FindString(plan); found != "" {
+			t.Errorf("%s: %s\n%s", name, found, plan)
+		}
+	}
+	// These order by an index and must not sort, however long the backlog is.
+	for _, name := range []string{"claim_jobs", "next_due", "finish_jobs", "due_schedules", "next_schedule", "prune_slots"} {
+		if plan := planOf(t, b, name); strings.Contains(plan, "Sort") && !strings.Contains(plan, "Incremental Sort") {
+			t.Errorf("%s sorts\n%s", name, plan)
+		}
+	}
+	wantInPlan(t, b, "claim_jobs", "Index Scan using job_ready", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job")
+	wantInPlan(t, b, "finish_jobs", "Index Scan using job_pkey")
+	wantInPlan(t, b, "lock_firings", "Index Scan using schedule_pkey")
+	wantInPlan(t, b, "due_schedules", "using schedule_due")
+	wantInPlan(t, b, "lock_held_jobs", "Index Scan using job_pkey")
+}
+
+func wantInPlan(t *testing.T, b *Backend, name string, parts ...string) {
+	t.Helper()
+	plan := planOf(t, b, name)
+	for _, part := range parts {
+		if !strings.Contains(plan, part) {
+			t.Errorf("%s: the plan lacks %q\n%s", name, part, plan)
+		}
+	}
+}
+
+var parameter = regexp.MustCompile(`\$(\d+)`)
+
+// planOf is the plan that the backend's own transactions use for a statement.
+func planOf(t *testing.T, b *Backend, name string) string {
+	t.Helper()
+	text := b.q(name)
+	count := 0
+	for _, match := range parameter.FindAllStringSubmatch(text, -1) {
+		var n int
+		fmt.Sscan(match[1], &n)
+		count = max(count, n)
+	}
+	var plan []string
+	err := b.work(t.Context(), "explain "+name, func(tx pgx.Tx) (err error) {
+		if _, err = tx.Exec(t.Context(), "prepare one as "+text); err != nil {
+			return err
+		}
+		plan, err = collect(t.Context(), tx, pgx.RowTo[string], "explain execute one("+strings.Join(slices.Repeat([]string{"null"}, count), ",")+")")
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(t.Context(), "deallocate one")
+		return err
+	})
+	must(t, err)
+	return strings.Join(plan, "\n")
+}
+
+// TestClaimsAreHeapOnly pins that a claim touches no index.
+func TestClaimsAreHeapOnly(t *testing.T) {
+	b := fresh(t)
+	node := register(t, b)
+	const n = 2000
+	insertN(t, b, n)
+	before := indexBytes(t, b)
+	if got := len(claimN(t, b, node, n)); got != n {
+		t.Fatalf("claimed %d of %d", got, n)
+	}
+	if after := indexBytes(t, b); after != before {
+		t.Errorf("the indexes of job grew from %d to %d bytes by a claim", before, after)
+	}
+}
+
+func indexBytes(t *testing.T, b *Backend) (size int64) {
+	t.Helper()
+	must(t, b.pool.QueryRow(t.Context(), "select pg_indexes_size($1::regclass)", pgx.Identifier{b.schema, "job"}.Sanitize()).Scan(&size))
+	return size
+}

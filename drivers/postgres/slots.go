@@ -1,0 +1,161 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// record writes what became of the slots of firings: those without a job, then
+// those that fired.
+func (f *firing) record(ctx context.Context, held []store.Firing, settled []store.Settled) error {
+	newest, err := f.newestSlots(ctx, held, settled)
+	if err != nil {
+		return err
+	}
+	var r records
+	for i, s := range settled {
+		schedule := held[i].Schedule
+		for _, record := range s.Slots {
+			f.out.Slots = append(f.out.Slots, store.SkippedSlot{Schedule: schedule, Record: record})
+			if last := newest[schedule]; record.Extend && last != nil && extends(record, last.SlotRecord) {
+				r.grow(last, record)
+				continue
+			}
+			newest[schedule] = newerOf(newest[schedule], r.add(schedule, record, 0))
+		}
+	}
+	for _, fired := range f.out.Fired {
+		r.add(fired.Schedule, store.SlotRecord{Slot: fired.Slot, Last: fired.Slot, Count: 1, Outcome: store.SlotFired}, fired.Job)
+	}
+	return f.writeSlots(ctx, r)
+}
+
+// slotRow is a record in the table or on its way there.
+type slotRow struct {
+	store.SlotRecord
+	schedule int64
+	id       int64 // 0: not in the table yet
+	job      int64
+	grown    bool // in this call
+}
+
+// records are records to be written.
+type records struct {
+	added []*slotRow
+	grown []*slotRow
+}
+
+func (r *records) add(schedule int64, record store.SlotRecord, job int64) *slotRow {
+	row := &slotRow{SlotRecord: record, schedule: schedule, job: job}
+	r.added = append(r.added, row)
+	return row
+}
+
+// grow prolongs a record. One that is not in the table yet is simply written
+// as it has become.
+func (r *records) grow(row *slotRow, by store.SlotRecord) {
+	row.Last, row.Count = by.Last, row.Count+by.Count
+	if row.id != 0 && !row.grown {
+		row.grown = true
+		r.grown = append(r.grown, row)
+	}
+}
+
+// extends says whether a record can be told by prolonging the newest one.
+func extends(record, newest store.SlotRecord) bool {
+	return newest.Outcome == record.Outcome && newest.Reason == record.Reason && newest.Last.Before(record.Slot)
+}
+
+// newerOf returns the newer of a record, which may be nil, and a later one.
+func newerOf(a, added *slotRow) *slotRow {
+	if a != nil && a.Slot.After(added.Slot) {
+		return a
+	}
+	return added
+}
+
+// newestSlots reads the newest records of schedules where one may be prolonged.
+func (f *firing) newestSlots(ctx context.Context, held []store.Firing, settled []store.Settled) (map[int64]*slotRow, error) {
+	newest := map[int64]*slotRow{}
+	var ids []int64
+	for i, s := range settled {
+		for _, record := range s.Slots {
+			if record.Extend {
+				ids = append(ids, held[i].Schedule)
+				break
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return newest, nil
+	}
+	list, err := collect(ctx, f.tx, scanSlotRow, f.b.q("newest_slots"), ids)
+	for i := range list {
+		newest[list[i].schedule] = &list[i]
+	}
+	return newest, err
+}
+
+func scanSlotRow(r pgx.CollectableRow) (row slotRow, err error) {
+	var outcome int16
+	err = r.Scan(&row.id, &row.schedule, into(&row.Slot), into(&row.Last), &row.Count, &outcome, &row.Reason)
+	row.Outcome = store.SlotOutcome(outcome)
+	return row, err
+}
+
+func (f *firing) writeSlots(ctx context.Context, r records) error {
+	var batch pgx.Batch
+	if len(r.added) > 0 {
+		batch.Queue(f.b.q("insert_slots"), append([]any{f.now}, slotColumns(r.added)...)...)
+	}
+	if len(r.grown) > 0 {
+		batch.Queue(f.b.q("extend_slots"), append([]any{f.now}, grownColumns(r.grown)...)...)
+	}
+	return send(ctx, f.tx, &batch)
+}
+
+func slotColumns(rows []*slotRow) []any {
+	n := len(rows)
+	schedules, counts, jobs := make([]int64, n), make([]int64, n), make([]*int64, n)
+	slots, lasts := make([]*time.Time, n), make([]*time.Time, n)
+	outcomes, reasons := make([]int16, n), make([]string, n)
+	for i, row := range rows {
+		schedules[i], counts[i], jobs[i] = row.schedule, row.Count, orNull(row.job)
+		slots[i], lasts[i] = when(row.Slot), when(row.Last)
+		outcomes[i], reasons[i] = int16(row.Outcome), row.Reason
+	}
+	return []any{schedules, slots, lasts, counts, outcomes, reasons, jobs}
+}
+
+func grownColumns(rows []*slotRow) []any {
+	n := len(rows)
+	schedules, ids, counts := make([]int64, n), make([]int64, n), make([]int64, n)
+	slots, lasts := make([]*time.Time, n), make([]*time.Time, n)
+	for i, row := range rows {
+		schedules[i], ids[i], counts[i] = row.schedule, row.id, row.Count
+		slots[i], lasts[i] = when(row.Slot), when(row.Last)
+	}
+	return []any{schedules, slots, ids, lasts, counts}
+}
+
+// ListSlots reads records in pages; see store.Schedules.
+func (b *Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
+	var out []store.SlotInfo
+	err := b.list(ctx, "list slots", func(tx pgx.Tx) (err error) {
+		out, err = collect(ctx, tx, scanSlot, b.q("list_slots"), orNull(req.Schedule), when(req.From), when(req.To), when(req.Before.Slot), req.Before.ID, req.Limit)
+		return err
+	})
+	return out, err
+}
+
+func scanSlot(r pgx.CollectableRow) (s store.SlotInfo, err error) {
+	var outcome int16
+	err = r.Scan(&s.ID, &s.Schedule, (*word)(&s.ScheduleName), into(&s.Slot), into(&s.Last), &s.Count, &outcome, &s.Reason,
+		(*number)(&s.Job), into(&s.RecordedAt))
+	s.Outcome = store.SlotOutcome(outcome)
+	return s, err
+}

@@ -1,0 +1,25 @@
+-- Claims up to $5 due jobs. The scan takes one priority after the other and
+-- stops as soon as it has enough: no sort, nothing that is due later is walked.
+-- ctid is safe under FOR UPDATE in the same statement only. The rows come back
+-- in no order.
+WITH claimed AS (
+    UPDATE {schema}.job
+    SET running = true, node = $2::bigint, attempt = attempt + 1, started_at = coalesce($1::timestamptz, now()),
+        token = greatest(nextval('{schema_text}.token'), token + 1)
+    WHERE ctid = ANY (ARRAY(
+        SELECT due.ctid
+        FROM generate_series(1, 9) AS p (priority), LATERAL (
+            SELECT j.ctid FROM {schema}.job AS j
+            WHERE j.state = 0 AND j.queue = $3::text AND j.priority = p.priority AND j.run_at <= coalesce($1::timestamptz, now())
+                AND NOT j.running AND j.kind = ANY ($4::text[])
+            ORDER BY j.run_at, j.id LIMIT $5::bigint FOR UPDATE SKIP LOCKED
+        ) AS due
+        LIMIT $5::bigint))
+    RETURNING id, token, kind, args, headers, priority, attempt, max_attempts, on_loss, origin, timeout_ns, run_at, created_at, schedule_id, slot
+), batch AS (
+    INSERT INTO {schema}.lease (node, ids) SELECT $2::bigint, array_agg(id) FROM claimed HAVING count(*) > 0
+    RETURNING id
+)
+SELECT batch.id, c.id, c.token, c.kind, c.args, c.headers, c.priority, c.attempt, c.max_attempts, c.on_loss, c.origin, c.timeout_ns,
+    c.run_at, c.created_at, c.schedule_id, s.name, c.slot
+FROM batch CROSS JOIN claimed AS c LEFT JOIN {schema}.schedule AS s ON s.id = c.schedule_id

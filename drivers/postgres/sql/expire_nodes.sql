@@ -1,0 +1,11 @@
+-- Declares dead every other node whose lease has passed. A heartbeat or a claim
+-- that is under way is waited for, and a prolonged lease then looked at again.
+WITH expired AS (
+    DELETE FROM {schema}.heartbeat
+    WHERE node = ANY (ARRAY(SELECT node FROM {schema}.heartbeat
+        WHERE node <> $2::bigint AND seen_at + lease <= coalesce($1::timestamptz, now()) ORDER BY node FOR UPDATE))
+    RETURNING node, seen_at
+)
+UPDATE {schema}.node AS n SET seen_at = expired.seen_at, ended_at = coalesce($1::timestamptz, now()), died = true
+FROM expired WHERE n.id = expired.node
+RETURNING n.id, n.name, n.version, n.queues, n.kinds, n.lease, n.started_at, n.seen_at, n.ended_at, n.died, 0::bigint

@@ -1,0 +1,3 @@
+-- Removes the cancel requests of those of these jobs that have ended.
+DELETE FROM {schema}.cancel_request AS c
+WHERE c.job_id = ANY ($1::bigint[]) AND NOT EXISTS (SELECT FROM {schema}.job AS j WHERE j.id = c.job_id)

@@ -1,0 +1,7 @@
+-- Locks the jobs that still bear the tokens of these claims, in the order of
+-- their numbers, and says which run.
+SELECT j.id, j.running
+FROM unnest($1::bigint[], $2::bigint[]) AS o (id, token) JOIN {schema}.job AS j ON j.id = o.id
+WHERE j.token = o.token
+ORDER BY j.id
+FOR UPDATE OF j

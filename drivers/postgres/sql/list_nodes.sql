@@ -1,0 +1,10 @@
+-- Nodes, greatest number first.
+SELECT n.id, n.name, n.version, n.queues, n.kinds, n.lease, n.started_at, coalesce(h.seen_at, n.seen_at), n.ended_at, n.died, coalesce(held.running, 0)
+FROM {schema}.node AS n
+    LEFT JOIN {schema}.heartbeat AS h ON h.node = n.id
+    LEFT JOIN (
+        SELECT j.node, count(*) AS running FROM {schema}.job AS j
+        WHERE j.id = ANY (ARRAY(SELECT unnest(ids) FROM {schema}.lease)) AND j.running
+        GROUP BY j.node
+    ) AS held ON held.node = n.id
+ORDER BY n.id DESC

@@ -1,0 +1,9 @@
+-- Schedules by name, in byte order. A condition that is null does not count.
+SELECT id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, created_at, updated_at, deleted_at
+FROM {schema}.schedule
+WHERE ($1::text[] IS NULL OR name = ANY ($1))
+    AND ($2::bigint[] IS NULL OR id = ANY ($2))
+    AND ($3::text IS NULL OR owner = $3)
+    AND name > $4::text COLLATE "C"
+    AND ($5::boolean OR deleted_at IS NULL)
+ORDER BY name LIMIT $6::bigint

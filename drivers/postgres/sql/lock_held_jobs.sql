@@ -1,0 +1,7 @@
+-- Locks what nodes hold that have ended, in the order of the jobs' numbers.
+SELECT j.id, j.token, j.kind, j.queue, j.node, j.attempt, j.max_attempts, j.on_loss
+FROM {schema}.job AS j
+WHERE j.id = ANY (ARRAY(SELECT unnest(ids) FROM {schema}.lease WHERE node = ANY ($1::bigint[])))
+    AND j.node = ANY ($1::bigint[]) AND j.running
+ORDER BY j.id
+FOR UPDATE

@@ -1,0 +1,2 @@
+-- The clock that decides.
+SELECT coalesce($1::timestamptz, now())

@@ -1,0 +1,69 @@
+package postgres
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// statements holds the text of each file in sql/, by its name without ".sql",
+// with the schema filled in.
+type statements map[string]string
+
+// readStatements reads all of sql/. The files are part of the program, so that
+// they cannot be missing.
+func readStatements(schema string) statements {
+	out := statements{}
+	entries, err := sqlFiles.ReadDir("sql")
+	if err != nil {
+		panic(err)
+	}
+	for _, entry := range entries {
+		text, err := sqlFiles.ReadFile("sql/" + entry.Name())
+		if err != nil {
+			panic(err)
+		}
+		out[strings.TrimSuffix(entry.Name(), ".sql")] = withSchema(string(text), schema)
+	}
+	return out
+}
+
+// withSchema fills in {schema}, the quoted name, and {schema_text}, the same
+// inside a string literal.
+func withSchema(text, schema string) string {
+	quoted := pgx.Identifier{schema}.Sanitize()
+	return strings.NewReplacer("{schema}", quoted, "{schema_text}", strings.ReplaceAll(quoted, "'", "''")).Replace(text)
+}
+
+// q is the text of a statement. Asking for one that is not there is a mistake
+// in this package.
+func (b *Backend) q(name string) string {
+	text, ok := b.sql[name]
+	if !ok {
+		panic("postgres: no statement " + name)
+	}
+	return text
+}
+
+// readSteps reads the migrations. Each ends by noting that it was applied.
+func readSteps(schema string) []store.Migration {
+	steps, err := store.ReadMigrations(migrationFiles, "migrations")
+	if err != nil {
+		panic(err)
+	}
+	for i := range steps {
+		note := fmt.Sprintf("\nINSERT INTO {schema}.migration (version, name) VALUES (%d, '%s');\n", steps[i].Version, steps[i].Name)
+		steps[i].SQL = withSchema(steps[i].SQL+note, schema)
+	}
+	return steps
+}

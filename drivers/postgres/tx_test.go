@@ -1,0 +1,156 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// oddJobs are jobs whose values are hard to write down as text.
+func oddJobs() []store.NewJob {
+	at := time.Date(2031, 2, 3, 4, 5, 6, 123456789, time.FixedZone("", -5*3600))
+	return []store.NewJob{
+		{Kind: `k"{},\'`, Queue: "NULL", Args: []byte("{\"a\": \"\\\\ \\\" ü\", \"b\": [1, null]}\n"), Priority: 1, MaxAttempts: 1, RunAt: at, Slot: at, Schedule: 7},
+		{Kind: "null", Queue: "", Args: []byte(`""`), Headers: []byte(`{"x":"{}"}`), Priority: 9, MaxAttempts: 32767, OnLoss: store.OnLossFail, Origin: store.OriginBackfill, Timeout: time.Nanosecond},
+		{Kind: "k", Queue: "q", Args: nil, Headers: []byte{}, Priority: 5, MaxAttempts: 3, Delay: time.Hour},
+	}
+}
+
+// TestTransactionsInsertTheSame inserts the same jobs by every path and compares
+// what is stored.
+func TestTransactionsInsertTheSame(t *testing.T) {
+	b := fresh(t)
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	want := insertedBy(t, b, nil, now)
+	native, err := newPool(t).Begin(t.Context())
+	must(t, err)
+	compareJobs(t, "pgx", insertedBy(t, b, Tx(native), now, func() { must(t, native.Commit(t.Context())) }), want)
+	for _, mode := range []string{"cache_statement", "exec", "simple_protocol"} {
+		tx, err := openSQL(t, mode).Begin()
+		must(t, err)
+		compareJobs(t, "database/sql, "+mode, insertedBy(t, b, SQLTx(tx), now, func() { must(t, tx.Commit()) }), want)
+	}
+}
+
+func openSQL(t *testing.T, mode string) *sql.DB {
+	t.Helper()
+	config, err := pgx.ParseConfig(urlFrom(t, serverVariable))
+	must(t, err)
+	config.DefaultQueryExecMode = map[string]pgx.QueryExecMode{
+		"cache_statement": pgx.QueryExecModeCacheStatement, "exec": pgx.QueryExecModeExec, "simple_protocol": pgx.QueryExecModeSimpleProtocol,
+	}[mode]
+	db := stdlib.OpenDB(*config)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// insertedBy inserts the odd jobs, each kind of statement once, and lists them.
+func insertedBy(t *testing.T, b *Backend, tx store.Tx, now time.Time, commit ...func()) []store.JobInfo {
+	t.Helper()
+	var ids []int64
+	for _, jobs := range [][]store.NewJob{oddJobs(), oddJobs()[:1], oddJobs()[1:2], oddJobs()[2:]} {
+		res, err := b.Insert(t.Context(), store.InsertRequest{Now: now, Tx: tx, Jobs: jobs})
+		must(t, err)
+		ids = append(ids, res.IDs...)
+	}
+	list := func() []store.JobInfo {
+		jobs, err := b.ListJobs(t.Context(), store.ListJobsRequest{IDs: ids, Limit: 100, Attempts: true})
+		must(t, err)
+		return jobs
+	}
+	for _, do := range commit {
+		if n := len(list()); n != 0 {
+			t.Errorf("%d jobs are there before the commit", n)
+		}
+		do()
+	}
+	return list()
+}
+
+func compareJobs(t *testing.T, what string, got, want []store.JobInfo) {
+	t.Helper()
+	if len(got) != len(want) || len(got) != 6 {
+		t.Fatalf("%s: %d jobs, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		a, b := got[i], want[i]
+		a.ID, b.ID = 0, 0
+		if text(a) != text(b) {
+			t.Errorf("%s:\n got %s\nwant %s", what, text(a), text(b))
+		}
+	}
+	if first := want[len(want)-1]; first.Kind != `k"{},\'` || !first.RunAt.Equal(oddJobs()[0].RunAt.Truncate(time.Microsecond)) || first.RunAt.Location() != time.UTC {
+		t.Errorf("%s: the first job is %s", what, text(first))
+	}
+}
+
+func TestRolledBackSQLTx(t *testing.T) {
+	b := fresh(t)
+	tx, err := openSQL(t, "cache_statement").Begin()
+	must(t, err)
+	_, err = b.Insert(t.Context(), store.InsertRequest{Tx: SQLTx(tx), Jobs: noop(2)})
+	must(t, err)
+	must(t, tx.Rollback())
+	jobs, err := b.ListJobs(t.Context(), store.ListJobsRequest{Limit: 10})
+	must(t, err)
+	if len(jobs) != 0 {
+		t.Errorf("%d jobs after a rollback", len(jobs))
+	}
+}
+
+type foreignTx struct{}
+
+func (foreignTx) HourbellTx() {}
+
+func TestForeignTx(t *testing.T) {
+	b := fresh(t)
+	if _, err := b.Insert(t.Context(), store.InsertRequest{Tx: foreignTx{}, Jobs: noop(1)}); !errors.Is(err, store.ErrForeignTx) {
+		t.Errorf("a foreign transaction: %v", err)
+	}
+}
+
+func TestPoolOfTheProgram(t *testing.T) {
+	pool, schema := newPool(t), newSchema(t)
+	b := New(pool, Schema(schema))
+	migrate(t, b)
+	node := register(t, b)
+	insertN(t, b, 2)
+	if got := len(claimN(t, b, node, 5)); got != 2 {
+		t.Errorf("claimed %d jobs, want 2", got)
+	}
+	must(t, b.Close())
+	must(t, pool.Ping(t.Context()))
+	var seqscan string
+	must(t, pool.QueryRow(t.Context(), "show enable_seqscan").Scan(&seqscan))
+	if seqscan != "on" {
+		t.Error("settings stay behind in the program's pool")
+	}
+}
+
+func TestNewDB(t *testing.T) {
+	db := openSQL(t, "cache_statement")
+	b, err := NewDB(t.Context(), db, Schema(newSchema(t)))
+	must(t, err)
+	migrate(t, b)
+	insertN(t, b, 1)
+	must(t, b.Close())
+	must(t, b.Close())
+	must(t, db.Ping())
+}
+
+func TestNewDBOfAnotherDriver(t *testing.T) {
+	db := sql.OpenDB(otherDriver{})
+	defer db.Close()
+	if _, err := NewDB(context.Background(), db); err == nil {
+		t.Error("NewDB takes another driver's database")
+	} else {
+		t.Log(err)
+	}
+}

@@ -1,0 +1,66 @@
+package postgres
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// instant scans a time: UTC, the zero time for null.
+type instant time.Time
+
+// ScanTimestamptz implements pgtype.TimestamptzScanner.
+func (t *instant) ScanTimestamptz(v pgtype.Timestamptz) error {
+	*t = instant{}
+	if v.Valid {
+		*t = instant(v.Time.UTC())
+	}
+	return nil
+}
+
+// into makes a time a target for Scan.
+func into(t *time.Time) *instant { return (*instant)(t) }
+
+// number scans a bigint, 0 for null.
+type number int64
+
+// ScanInt64 implements pgtype.Int64Scanner.
+func (n *number) ScanInt64(v pgtype.Int8) error {
+	*n = number(v.Int64) // 0 if it is null
+	return nil
+}
+
+// word scans a text, empty for null.
+type word string
+
+// ScanText implements pgtype.TextScanner.
+func (w *word) ScanText(v pgtype.Text) error {
+	*w = word(v.String) // empty if it is null
+	return nil
+}
+
+// when is a time as an argument: null for the zero time, whole microseconds.
+func when(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC().Truncate(time.Microsecond)
+	return &t
+}
+
+// orNull is a value as an argument: null for the zero value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// listOrNull is a list as an argument: null for an empty one.
+func listOrNull[T any](list []T) any {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}

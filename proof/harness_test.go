@@ -1,0 +1,300 @@
+package proof
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// program is the path of the built hourbell, for all tests of the run.
+var program string
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv("HOURBELL_PROOF_ROLE"); role != "" {
+		os.Exit(play(role))
+	}
+	os.Exit(testMain(m))
+}
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "hourbell-proof-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "hourbell")
+	build := exec.Command("go", "build", "-o", program, ".")
+	build.Dir = filepath.Join("..", "cmd", "hourbell")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the program: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// duration is how long tests that run for a time do so.
+func duration(t *testing.T) time.Duration {
+	return fromEnv(t, "HOURBELL_PROOF_SECONDS", 12*time.Second, func(text string) (time.Duration, error) {
+		n, err := strconv.Atoi(text)
+		return time.Duration(n) * time.Second, err
+	})
+}
+
+// lease is the lease of the nodes.
+func lease(t *testing.T) time.Duration {
+	return fromEnv(t, "HOURBELL_PROOF_LEASE", 4*time.Second, time.ParseDuration)
+}
+
+func fromEnv(t *testing.T, name string, otherwise time.Duration, parse func(string) (time.Duration, error)) time.Duration {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	d, err := parse(text)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return d
+}
+
+// random returns a source whose seed is printed.
+func random(t *testing.T) *rand.Rand {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// onEachStore runs a test on a fresh PostgreSQL schema and a fresh SQLite file.
+func onEachStore(t *testing.T, test func(t *testing.T, store string)) {
+	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db")) })
+	t.Run("postgres", func(t *testing.T) { test(t, postgresStore(t)) })
+}
+
+// postgresStore returns the URL of a schema that is dropped after the test.
+func postgresStore(t *testing.T) string {
+	t.Helper()
+	base := os.Getenv("HOURBELL_TEST_POSTGRES_URL")
+	if base == "" {
+		if os.Getenv("HOURBELL_TEST_REQUIRE") != "" {
+			t.Fatal("HOURBELL_TEST_POSTGRES_URL is not set: run this through make")
+		}
+		t.Skip("HOURBELL_TEST_POSTGRES_URL is not set; make test starts a server")
+	}
+	u, err := url.Parse(base)
+	if err != nil {
+		t.Fatal("HOURBELL_TEST_POSTGRES_URL is not a URL")
+	}
+	schema := fmt.Sprintf("proof_%d_%d", os.Getpid(), time.Now().UnixNano())
+	t.Cleanup(func() {
+		ctx := context.Background()
+		conn, err := pgx.Connect(ctx, base)
+		if err != nil {
+			t.Errorf("drop the schema: %v", err)
+			return
+		}
+		defer conn.Close(ctx)
+		if _, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
+			t.Errorf("drop the schema: %v", err)
+		}
+	})
+	query := u.Query()
+	query.Set("schema", schema)
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// run calls the program and returns what it printed; it must exit with 0.
+func run(t *testing.T, store string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), "HOURBELL_STORE="+store)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("hourbell %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return string(out)
+}
+
+// list calls a listing and decodes its lines.
+func list[T any](t *testing.T, store string, args ...string) []T {
+	t.Helper()
+	var rows []T
+	lines := bufio.NewScanner(strings.NewReader(run(t, store, append(args, "--output", "ndjson", "--limit", "0")...)))
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var row T
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatalf("hourbell %s: %v in %s", strings.Join(args, " "), err, lines.Text())
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+type slotRow struct {
+	Schedule string    `json:"schedule"`
+	Slot     time.Time `json:"slot"`
+	Last     time.Time `json:"last"`
+	Count    int64     `json:"count"`
+	Outcome  string    `json:"outcome"`
+	Reason   string    `json:"reason"`
+	JobID    *int64    `json:"job_id"`
+}
+
+type jobRow struct {
+	ID       int64  `json:"id"`
+	State    string `json:"state"`
+	Attempt  int    `json:"attempt"`
+	Token    int64  `json:"token"`
+	Node     string `json:"node"`
+	Schedule string `json:"schedule"`
+	Reason   string `json:"reason"`
+}
+
+// process is a node.
+type process struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	log  string
+	done chan struct{}
+}
+
+// serve starts a node of the built program. More arguments go to serve.
+func serve(t *testing.T, store string, args ...string) *process {
+	t.Helper()
+	cmd := exec.Command(program, append([]string{"serve", "--log-format", "json", "--log-level", "debug", "--lease", lease(t).String()}, args...)...)
+	cmd.Env = append(os.Environ(), "HOURBELL_STORE="+store)
+	return start(t, cmd)
+}
+
+func start(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	log, err := os.CreateTemp(t.TempDir(), "node-*.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Dir = t.TempDir()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{t: t, cmd: cmd, log: log.Name(), done: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait() // how it ended is the test's business
+		close(p.done)
+	}()
+	t.Cleanup(func() {
+		p.signal(syscall.SIGCONT)
+		p.kill()
+		if t.Failed() {
+			text, _ := os.ReadFile(p.log)
+			t.Logf("log of process %d:\n%s", cmd.Process.Pid, tail(string(text), 60))
+		}
+	})
+	return p
+}
+
+func tail(text string, lines int) string {
+	all := strings.Split(text, "\n")
+	return strings.Join(all[max(len(all)-lines, 0):], "\n")
+}
+
+func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+
+// kill is kill -9.
+func (p *process) kill() {
+	p.signal(syscall.SIGKILL)
+	<-p.done
+}
+
+// stop asks it to stop and expects a clean exit.
+func (p *process) stop() {
+	p.t.Helper()
+	p.signal(syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(60 * time.Second):
+		p.t.Fatalf("process %d did not stop", p.cmd.Process.Pid)
+	}
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		p.t.Errorf("process %d exited with %d", p.cmd.Process.Pid, code)
+	}
+}
+
+// logged counts the log lines with this message.
+func (p *process) logged(message string) int { return len(p.lines(message)) }
+
+type logLine struct {
+	Message string `json:"msg"`
+	Job     int64  `json:"job"`
+	Token   int64  `json:"token"`
+	Detail  string `json:"detail"`
+}
+
+func (p *process) lines(message string) (found []logLine) {
+	p.t.Helper()
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var l logLine
+		if json.Unmarshal([]byte(line), &l) == nil && l.Message == message {
+			found = append(found, l)
+		}
+	}
+	return found
+}
+
+// until waits for a condition, and gives up after limit.
+func until(t *testing.T, limit time.Duration, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("waited %v in vain for: %s", limit, what)
+}
+
+// witness is a file to which jobs add lines.
+type witness struct {
+	t    *testing.T
+	path string
+}
+
+func newWitness(t *testing.T) witness {
+	return witness{t: t, path: filepath.Join(t.TempDir(), "witness")}
+}
+
+// lines returns the fields of each line written so far.
+func (w witness) lines() (rows [][]string) {
+	w.t.Helper()
+	text, err := os.ReadFile(w.path)
+	if err != nil && !os.IsNotExist(err) {
+		w.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		rows = append(rows, strings.Fields(line))
+	}
+	return rows
+}

@@ -1,0 +1,5 @@
+package main
+
+var postgresFaults = []fault{}
+
+var sqliteFaults = []fault{}

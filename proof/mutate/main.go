@@ -1,0 +1,146 @@
+// Mutate puts named faults of one line into the drivers, one at a time, and
+// runs each driver's tests: they must notice. The tree is not touched; the
+// faulty file reaches the compiler as an overlay.
+//
+//	go run ./proof/mutate [-driver postgres|sqlite] [-fault NAME]
+//
+// It exits with 1 if a fault went unnoticed or could not be put in.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// fault is a mistake somebody could make.
+type fault struct {
+	name string
+	file string // within the driver's folder
+	old  string // must occur exactly once
+	new  string
+}
+
+func main() {
+	driver := flag.String("driver", "", "only this driver")
+	name := flag.String("fault", "", "only the fault of this name")
+	flag.Parse()
+	root, err := repository()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		os.Exit(1)
+	}
+	bad := 0
+	for _, set := range []struct {
+		driver string
+		faults []fault
+	}{{"postgres", postgresFaults}, {"sqlite", sqliteFaults}} {
+		if *driver != "" && *driver != set.driver {
+			continue
+		}
+		for _, f := range set.faults {
+			if *name != "" && *name != f.name {
+				continue
+			}
+			if !try(filepath.Join(root, "drivers", set.driver), set.driver, f) {
+				bad++
+			}
+		}
+	}
+	if bad > 0 {
+		fmt.Printf("%d faults went unnoticed or could not be put in\n", bad)
+		os.Exit(1)
+	}
+	fmt.Println("every fault was noticed")
+}
+
+// repository finds the folder of the library's go.mod, from here upward.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "drivers")); err == nil {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("run this inside the repository")
+}
+
+// try puts one fault in and reports whether the tests noticed.
+func try(dir, driver string, f fault) bool {
+	started := time.Now()
+	verdict, detail := test(dir, f)
+	fmt.Printf("%-9s %-9s %-45s %5.1f s  %s\n", verdict, driver, f.name, time.Since(started).Seconds(), detail)
+	return verdict == "noticed"
+}
+
+func test(dir string, f fault) (verdict, detail string) {
+	tmp, err := os.MkdirTemp("", "mutate-")
+	if err != nil {
+		return "error", err.Error()
+	}
+	defer os.RemoveAll(tmp)
+	overlay, err := prepare(dir, tmp, f)
+	if err != nil {
+		return "error", err.Error()
+	}
+	cmd := exec.Command("go", "test", "-overlay", overlay, "-short", "-count=1", "-failfast", "-timeout=5m", ".")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	switch {
+	case err == nil:
+		return "SURVIVED", ""
+	case bytes.Contains(out, []byte("[build failed]")), bytes.Contains(out, []byte("[setup failed]")):
+		return "error", "the faulty driver does not compile:\n" + string(out)
+	}
+	return "noticed", "by " + firstFailure(string(out))
+}
+
+// prepare writes the faulty file and the overlay that names it.
+func prepare(dir, tmp string, f fault) (overlay string, err error) {
+	path := filepath.Join(dir, filepath.FromSlash(f.file))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(text), f.old); n != 1 {
+		return "", fmt.Errorf("%s: %q occurs %d times, want once", f.file, f.old, n)
+	}
+	faulty := filepath.Join(tmp, filepath.Base(path))
+	if err := os.WriteFile(faulty, []byte(strings.Replace(string(text), f.old, f.new, 1)), 0o600); err != nil {
+		return "", err
+	}
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {path: faulty}})
+	if err != nil {
+		return "", err
+	}
+	overlay = filepath.Join(tmp, "overlay.json")
+	return overlay, os.WriteFile(overlay, list, 0o600)
+}
+
+// firstFailure names the deepest test that failed first.
+func firstFailure(out string) string {
+	name := "a failure outside a test"
+	depth := -1
+	for line := range strings.Lines(out) {
+		trimmed := strings.TrimLeft(line, " ")
+		rest, ok := strings.CutPrefix(trimmed, "--- FAIL: ")
+		if !ok {
+			continue
+		}
+		if d := len(line) - len(trimmed); d > depth {
+			name, depth = strings.Fields(rest)[0], d
+		} else if depth >= 0 {
+			break
+		}
+	}
+	return name
+}

@@ -1,0 +1,122 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/storetest"
+)
+
+// newFile returns the path of a file with the schema.
+func newFile(t testing.TB) string {
+	path := filepath.Join(t.TempDir(), "a file? 100% #1.db")
+	b := openFile(t, path)
+	if _, err := b.MigrateUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func openFile(t testing.TB, path string, options ...Option) *Backend {
+	t.Helper()
+	b, err := Open(t.Context(), path, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// usersDB opens a file as an application would.
+func usersDB(t testing.TB, path, more string) *sql.DB {
+	t.Helper()
+	if !strings.Contains(more, "busy_timeout") {
+		more += "&_pragma=busy_timeout(10000)"
+	}
+	db, err := sql.Open("sqlite", "file:"+path+"?"+more)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+const goodPragmas = "&_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(full)"
+
+// The suite runs with NORMAL: it is about what is written, not about power.
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) storetest.Store {
+		path := newFile(t)
+		a, b := openFile(t, path, Synchronous("NORMAL")), openFile(t, path, Synchronous("NORMAL"))
+		return storetest.Store{Clients: [2]store.Backend{a, b}, Begin: beginOn(a.writer)}
+	})
+}
+
+// TestStoreOnUsersPool runs the suite over an application's own connections.
+func TestStoreOnUsersPool(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) storetest.Store {
+		path := filepath.Join(t.TempDir(), "app.db")
+		var clients [2]store.Backend
+		var dbs [2]*sql.DB
+		for i := range clients {
+			dbs[i] = usersDB(t, path, "&_pragma=journal_mode(wal)&_pragma=synchronous(normal)")
+			b, err := New(t.Context(), dbs[i], Synchronous("NORMAL"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { b.Close() })
+			if _, err := b.MigrateUp(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			clients[i] = b
+		}
+		return storetest.Store{Clients: clients, Begin: beginOn(dbs[0])}
+	})
+}
+
+func beginOn(db *sql.DB) func(ctx context.Context) (storetest.Transaction, error) {
+	return func(ctx context.Context) (storetest.Transaction, error) {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return storetest.Transaction{}, err
+		}
+		return storetest.Transaction{Tx: Tx(tx), Commit: tx.Commit, Rollback: tx.Rollback}, nil
+	}
+}
+
+func register(t testing.TB, b *Backend, lease time.Duration) int64 {
+	t.Helper()
+	res, err := b.Register(t.Context(), store.RegisterRequest{Name: "n", Lease: lease, Queues: []string{"q"}, Kinds: []string{"k"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Node
+}
+
+// insertPlain inserts jobs of kind k into queue q.
+func insertPlain(t testing.TB, b *Backend, n int) []int64 {
+	t.Helper()
+	jobs := make([]store.NewJob, n)
+	for i := range jobs {
+		jobs[i] = store.NewJob{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: int16(1 + i%9), MaxAttempts: 5}
+	}
+	res, err := b.Insert(t.Context(), store.InsertRequest{Jobs: jobs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.IDs
+}
+
+func claimPlain(t testing.TB, b *Backend, node int64, limit int) []store.Claimed {
+	t.Helper()
+	res, err := b.Claim(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Jobs
+}

@@ -1,0 +1,98 @@
+package sqlite
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// BenchmarkDrain claims and finishes 100,000 jobs that do nothing, a thousand
+// at a time, through one Backend. One iteration is one drain; its jobs are
+// inserted beforehand and not counted.
+func BenchmarkDrain(b *testing.B) {
+	for _, mode := range []string{"FULL", "NORMAL"} {
+		for _, batch := range []int{1, 100, 1_000} {
+			jobs := min(100_000, 1_000*batch)
+			b.Run(fmt.Sprintf("synchronous=%s/batch=%d", mode, batch), func(b *testing.B) {
+				var spent time.Duration
+				for range b.N {
+					spent += drain(b, mode, jobs, batch)
+				}
+				b.ReportMetric(float64(jobs*b.N)/spent.Seconds(), "jobs/s")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}
+
+// drain returns how long it took to claim and finish all jobs of a new file.
+func drain(b *testing.B, mode string, jobs, batch int) time.Duration {
+	backend, node := benchBackend(b, mode)
+	benchInsert(b, backend, jobs, 1_000)
+	b.ResetTimer()
+	start := time.Now()
+	for left := jobs; left > 0; {
+		claimed, err := backend.Claim(b.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: batch})
+		if err != nil {
+			b.Fatal(err)
+		}
+		outcomes := make([]store.Outcome, len(claimed.Jobs))
+		for i, job := range claimed.Jobs {
+			outcomes[i] = store.Outcome{ID: job.ID, Token: job.Token, Result: store.Completed}
+		}
+		result, err := backend.Finish(b.Context(), store.FinishRequest{Outcomes: outcomes})
+		if err != nil || len(result.Refused) > 0 || len(outcomes) == 0 {
+			b.Fatalf("%d claimed, %d refused, %v", len(outcomes), len(result.Refused), err)
+		}
+		left -= len(outcomes)
+	}
+	return time.Since(start)
+}
+
+// BenchmarkInsert inserts jobs, a thousand a call and one a call.
+func BenchmarkInsert(b *testing.B) {
+	for _, mode := range []string{"FULL", "NORMAL"} {
+		for _, batch := range []int{1, 1_000} {
+			b.Run(fmt.Sprintf("synchronous=%s/batch=%d", mode, batch), func(b *testing.B) {
+				backend, _ := benchBackend(b, mode)
+				b.ResetTimer()
+				benchInsert(b, backend, b.N*batch, batch)
+				b.ReportMetric(float64(b.N*batch)/b.Elapsed().Seconds(), "jobs/s")
+			})
+		}
+	}
+}
+
+// BenchmarkEmptyClaim asks for jobs where there are none.
+func BenchmarkEmptyClaim(b *testing.B) {
+	backend, node := benchBackend(b, "FULL")
+	for b.Loop() {
+		if _, err := backend.Claim(b.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func benchBackend(b *testing.B, mode string) (*Backend, int64) {
+	backend := openFile(b, filepath.Join(b.TempDir(), "bench.db"), Synchronous(mode))
+	if _, err := backend.MigrateUp(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	return backend, register(b, backend, time.Hour)
+}
+
+// benchInsert inserts jobs of four priorities, batch a call.
+func benchInsert(b *testing.B, backend *Backend, jobs, batch int) {
+	for done := 0; done < jobs; done += batch {
+		list := make([]store.NewJob, min(batch, jobs-done))
+		for i := range list {
+			list[i] = store.NewJob{Kind: "k", Queue: "q", Priority: int16(1 + i%4), MaxAttempts: 25, Args: fmt.Appendf(nil, `{"customer":%d,"subject":"the bell rings"}`, done+i)}
+		}
+		if _, err := backend.Insert(b.Context(), store.InsertRequest{Jobs: list}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

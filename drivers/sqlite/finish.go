@@ -1,0 +1,256 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// finishRows is how many outcomes go into one set of statements.
+const finishRows = 1_000
+
+// Finish records outcomes; see store.Jobs.
+func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
+	var out store.FinishResult
+	if len(req.Outcomes) == 0 {
+		return out, nil
+	}
+	err := b.write(ctx, "finish jobs", func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		for rest := req.Outcomes; len(rest) > 0; {
+			n := min(len(rest), finishRows)
+			refused, err := s.finish(ctx, rest[:n], now)
+			if err != nil {
+				return err
+			}
+			out.Refused = append(out.Refused, refused...)
+			rest = rest[n:]
+		}
+		return nil
+	})
+	if err != nil {
+		return store.FinishResult{}, err
+	}
+	return out, nil
+}
+
+// finish records some outcomes and returns the claims it refused.
+func (s *session) finish(ctx context.Context, outcomes []store.Outcome, now time.Time) ([]store.ClaimRef, error) {
+	claims := make([]claimRef, len(outcomes))
+	for i, o := range outcomes {
+		claims[i] = claimRef{o.ID, o.Token}
+	}
+	held, err := s.heldClaims(ctx, claims)
+	if err != nil {
+		return nil, err
+	}
+	var plan finishPlan
+	var unknown []int
+	for i, o := range outcomes {
+		if held[i].found {
+			plan.add(o, held[i])
+		} else {
+			unknown = append(unknown, i)
+		}
+	}
+	if err := s.applyOutcomes(ctx, plan, now); err != nil {
+		return nil, err
+	}
+	return s.refused(ctx, outcomes, unknown)
+}
+
+// claimRef names a claim in the JSON of a parameter.
+type claimRef struct {
+	ID    int64 `json:"id"`
+	Token int64 `json:"token"`
+}
+
+// heldClaim is what the books say about a live job under the token of a claim.
+type heldClaim struct {
+	found        bool
+	state        store.State
+	cancel       bool // a cancel request waits
+	cancelReason string
+}
+
+// heldClaims looks claims up, each in its place.
+func (s *session) heldClaims(ctx context.Context, claims []claimRef) ([]heldClaim, error) {
+	held := make([]heldClaim, len(claims))
+	err := s.each(ctx, "finish_check", args{"claims": jsonList(claims)}, func(r row) error {
+		var i int
+		var reason *string
+		h := heldClaim{found: true}
+		if err := r.Scan(&i, &h.state, &reason); err != nil {
+			return err
+		}
+		if reason != nil {
+			h.cancel, h.cancelReason = true, *reason
+		}
+		held[i] = h
+		return nil
+	})
+	return held, err
+}
+
+// refused returns those outcomes among the unknown that are not repetitions of
+// what ended their job.
+func (s *session) refused(ctx context.Context, outcomes []store.Outcome, unknown []int) ([]store.ClaimRef, error) {
+	if len(unknown) == 0 {
+		return nil, nil
+	}
+	claims := make([]claimRef, len(unknown))
+	for k, i := range unknown {
+		claims[k] = claimRef{outcomes[i].ID, outcomes[i].Token}
+	}
+	recorded := make([]bool, len(unknown))
+	err := s.each(ctx, "finish_recorded", args{"claims": jsonList(claims)}, func(r row) error {
+		var k int
+		var state store.State
+		err := r.Scan(&k, &state)
+		recorded[k] = state == endState(outcomes[unknown[k]].Result)
+		return err
+	})
+	var refused []store.ClaimRef
+	for k, i := range unknown {
+		if !recorded[k] {
+			refused = append(refused, store.ClaimRef{ID: outcomes[i].ID, Token: outcomes[i].Token})
+		}
+	}
+	return refused, err
+}
+
+// endState is the state in which a result ends a job, if it does; a retry or a
+// release does so only where it meets a cancel request.
+func endState(r store.Result) store.State {
+	switch r {
+	case store.Completed:
+		return store.StateCompleted
+	case store.Failed:
+		return store.StateFailed
+	}
+	return store.StateCancelled
+}
+
+// ending moves a live job to history.
+type ending struct {
+	ID     int64       `json:"id"`
+	State  store.State `json:"state"`
+	Reason string      `json:"reason"`
+	asked  bool        // a cancel request waits
+}
+
+// again makes a live job ready.
+type again struct {
+	ID     int64 `json:"id"`
+	Delay  int64 `json:"delay"`  // microseconds from now
+	Refund int16 `json:"refund"` // attempts given back
+}
+
+// finishPlan is what a batch of outcomes has to write.
+type finishPlan struct {
+	speak []store.Outcome // that leave a record of the attempt
+	end   []ending
+	ready []again
+}
+
+// add decides about one outcome that counts.
+func (p *finishPlan) add(o store.Outcome, held heldClaim) {
+	if o.Error != "" || len(o.Output) > 0 {
+		p.speak = append(p.speak, o)
+	}
+	again := o.Result == store.Retry || o.Result == store.Release
+	switch {
+	case !again || held.cancel:
+		p.end = append(p.end, ending{ID: o.ID, State: endState(o.Result), Reason: endReason(o, held), asked: held.cancel})
+	case held.state != store.StateRunning: // repeated, or late after a rescue: it is ready already
+	default:
+		p.ready = append(p.ready, readyAgain(o))
+	}
+}
+
+// endReason is what is kept as the reason of a job that ends.
+func endReason(o store.Outcome, held heldClaim) string {
+	switch {
+	case o.Result == store.Completed:
+		return ""
+	case o.Result == store.Failed, o.Result == store.Cancelled && o.Error != "":
+		return o.Error
+	}
+	return held.cancelReason
+}
+
+func readyAgain(o store.Outcome) again {
+	if o.Result == store.Release {
+		return again{ID: o.ID, Refund: 1}
+	}
+	return again{ID: o.ID, Delay: o.Delay.Microseconds()}
+}
+
+// applyOutcomes writes a plan. Attempts come first: they tell of the job as it
+// was while it ran.
+func (s *session) applyOutcomes(ctx context.Context, p finishPlan, now time.Time) error {
+	if err := s.insertAttempts(ctx, p.speak, now); err != nil {
+		return err
+	}
+	if err := s.endJobs(ctx, p.end, now); err != nil {
+		return err
+	}
+	return s.readyJobs(ctx, p.ready, now)
+}
+
+// newAttempt is a record on its way to insert_attempts.sql.
+type newAttempt struct {
+	ID        int64  `json:"id"`
+	Error     string `json:"error"`
+	Trace     string `json:"trace"`
+	OutputAt  int    `json:"output_at"`
+	OutputLen int    `json:"output_len"`
+}
+
+func (s *session) insertAttempts(ctx context.Context, outcomes []store.Outcome, now time.Time) error {
+	if len(outcomes) == 0 {
+		return nil
+	}
+	var pack packer
+	rows := make([]newAttempt, len(outcomes))
+	for i, o := range outcomes {
+		at, length := pack.add(o.Output)
+		rows[i] = newAttempt{o.ID, o.Error, o.Trace, at, length}
+	}
+	return s.exec(ctx, "insert_attempts", args{"attempts": jsonOf(rows), "bytes": pack.parameter(), "now": micros(now)})
+}
+
+// endJobs moves live jobs to history, and forgets the cancel requests that they
+// are known to have.
+func (s *session) endJobs(ctx context.Context, ends []ending, now time.Time) error {
+	if len(ends) == 0 {
+		return nil
+	}
+	list := jsonOf(ends)
+	if err := s.exec(ctx, "end_jobs", args{"ends": list, "now": micros(now)}); err != nil {
+		return err
+	}
+	if err := s.exec(ctx, "delete_live", args{"ends": list}); err != nil {
+		return err
+	}
+	var asked []int64
+	for _, end := range ends {
+		if end.asked {
+			asked = append(asked, end.ID)
+		}
+	}
+	return s.onIDs(ctx, asked, nil, "delete_cancels")
+}
+
+// readyJobs makes live jobs claimable again. None has a cancel request: with
+// one it would have ended.
+func (s *session) readyJobs(ctx context.Context, jobs []again, now time.Time) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	return s.exec(ctx, "ready_jobs", args{"jobs": jsonOf(jobs), "now": micros(now)})
+}

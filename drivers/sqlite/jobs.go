@@ -1,0 +1,352 @@
+package sqlite
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Insert stores jobs; see store.Jobs.
+func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	var out store.InsertResult
+	if len(req.Jobs) == 0 && req.Tx == nil {
+		return out, nil
+	}
+	err := b.within(ctx, "insert jobs", req.Tx, func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		out.IDs, err = s.insertJobs(ctx, req.Jobs, now)
+		return err
+	})
+	if err != nil {
+		return store.InsertResult{}, err
+	}
+	return out, nil
+}
+
+// A statement inserts at most insertRows jobs and about insertBytes of args.
+const (
+	insertRows  = 2_000
+	insertBytes = 16 << 20
+)
+
+// newJob is a job on its way to insert_jobs.sql.
+type newJob struct {
+	RunAt       *int64 `json:"run_at"`
+	Delay       int64  `json:"delay"`
+	Slot        *int64 `json:"slot"`
+	Schedule    *int64 `json:"schedule"`
+	Timeout     int64  `json:"timeout"`
+	Priority    int16  `json:"priority"`
+	MaxAttempts int16  `json:"max_attempts"`
+	OnLoss      int16  `json:"on_loss"`
+	Origin      int16  `json:"origin"`
+	Queue       string `json:"queue"`
+	Kind        string `json:"kind"`
+	ArgsAt      int    `json:"args_at"`
+	ArgsLen     int    `json:"args_len"`
+	HeadersAt   *int   `json:"headers_at"` // null: no headers
+	HeadersLen  int    `json:"headers_len"`
+}
+
+// insertJobs inserts jobs in as many statements as they need and returns their
+// numbers in order.
+func (s *session) insertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]int64, error) {
+	ids := make([]int64, 0, len(jobs))
+	for len(jobs) > 0 {
+		n := chunk(jobs)
+		some, err := s.insertChunk(ctx, jobs[:n], now)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, some...)
+		jobs = jobs[n:]
+	}
+	return ids, nil
+}
+
+// chunk is how many of the jobs, at least one, go into the next statement.
+func chunk(jobs []store.NewJob) int {
+	size := 0
+	for i, job := range jobs[:min(len(jobs), insertRows)] {
+		size += len(job.Args) + len(job.Headers)
+		if size > insertBytes {
+			return max(i, 1)
+		}
+	}
+	return min(len(jobs), insertRows)
+}
+
+func (s *session) insertChunk(ctx context.Context, jobs []store.NewJob, now time.Time) ([]int64, error) {
+	var pack packer
+	rows := make([]newJob, len(jobs))
+	for i, job := range jobs {
+		rows[i] = packJob(job, &pack)
+	}
+	ids := make([]int64, 0, len(jobs))
+	err := s.each(ctx, "insert_jobs", args{"now": micros(now), "jobs": jsonOf(rows), "bytes": pack.parameter()}, func(r row) error {
+		var id int64
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	// Numbers were given in the order of the rows; RETURNING promises none.
+	slices.Sort(ids)
+	return ids, err
+}
+
+func packJob(job store.NewJob, pack *packer) newJob {
+	out := newJob{
+		RunAt:       micros(job.RunAt),
+		Delay:       job.Delay.Microseconds(),
+		Slot:        micros(job.Slot),
+		Timeout:     job.Timeout.Microseconds(),
+		Priority:    job.Priority,
+		MaxAttempts: job.MaxAttempts,
+		OnLoss:      int16(job.OnLoss),
+		Origin:      int16(job.Origin),
+		Queue:       job.Queue,
+		Kind:        job.Kind,
+	}
+	if job.Schedule != 0 {
+		out.Schedule = &job.Schedule
+	}
+	out.ArgsAt, out.ArgsLen = pack.add(job.Args)
+	if job.Headers != nil {
+		at, length := pack.add(job.Headers)
+		out.HeadersAt, out.HeadersLen = &at, length
+	}
+	return out
+}
+
+// ListJobs reads jobs in pages; see store.Jobs.
+func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
+	var out []store.JobInfo
+	err := b.read(ctx, "list jobs", func(s *session) error {
+		given, a := jobConditions(req)
+		err := s.list(ctx, "list_jobs", given, a, func(r row) error {
+			job, err := scanJob(r)
+			out = append(out, job)
+			return err
+		})
+		if err != nil || !req.Attempts {
+			return err
+		}
+		return s.addAttempts(ctx, out)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// jobConditions are the conditions of list_jobs.sql that a request gives.
+func jobConditions(req store.ListJobsRequest) (given []string, a args) {
+	a = args{"full": req.Attempts, "before": req.Before, "limit": req.Limit}
+	if req.Before == 0 {
+		a["before"] = int64(math.MaxInt64)
+	}
+	add := func(is bool, name string, value any) {
+		if is {
+			given = append(given, name)
+			a[name] = value
+		}
+	}
+	add(len(req.IDs) > 0, "ids", jsonList(req.IDs))
+	add(len(req.States) > 0, "states", jsonList(req.States))
+	add(req.Queue != "", "queue", req.Queue)
+	add(req.Kind != "", "kind", req.Kind)
+	add(req.Schedule != "", "schedule", req.Schedule)
+	return given, a
+}
+
+func scanJob(r row) (store.JobInfo, error) {
+	var j store.JobInfo
+	err := r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.State, &j.Args, &j.Headers,
+		&j.Priority, &j.Attempt, &j.MaxAttempts, &j.OnLoss, &j.Origin, durationScanner{&j.Timeout},
+		into(&j.RunAt), into(&j.CreatedAt), into(&j.StartedAt), into(&j.FinishedAt),
+		&j.Node, &j.Schedule, &j.ScheduleName, into(&j.Slot), &j.CancelAsked, &j.Reason)
+	return j, err
+}
+
+// addAttempts reads the attempts of listed jobs into them.
+func (s *session) addAttempts(ctx context.Context, jobs []store.JobInfo) error {
+	place := map[int64]*store.JobInfo{}
+	ids := make([]int64, len(jobs))
+	for i := range jobs {
+		ids[i] = jobs[i].ID
+		place[ids[i]] = &jobs[i]
+	}
+	return s.each(ctx, "list_attempts", args{"ids": jsonList(ids)}, func(r row) error {
+		var id int64
+		var a store.Attempt
+		err := r.Scan(&id, &a.Attempt, &a.Token, &a.Node, into(&a.StartedAt), into(&a.FinishedAt), &a.Error, &a.Trace, &a.Output)
+		if err == nil {
+			place[id].Attempts = append(place[id].Attempts, a)
+		}
+		return err
+	})
+}
+
+// target is a job that ChangeJobs has to decide about.
+type target struct {
+	id    int64
+	state store.State
+	runAt time.Time
+}
+
+// ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
+func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
+	var out store.ChangeJobsResult
+	bySchedule := req.Action == store.CancelJobs && req.Schedule != ""
+	if len(req.IDs) == 0 && !bySchedule {
+		return out, nil
+	}
+	err := b.write(ctx, "change jobs", func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		targets, ids, err := s.targets(ctx, req, bySchedule)
+		if err != nil {
+			return err
+		}
+		plan := planChanges(req, targets, ids, now)
+		out.Changes = plan.changes
+		return s.applyChanges(ctx, req, plan, now)
+	})
+	if err != nil {
+		return store.ChangeJobsResult{}, err
+	}
+	return out, nil
+}
+
+// targets reads the jobs that a request names, and its numbers in order.
+func (s *session) targets(ctx context.Context, req store.ChangeJobsRequest, bySchedule bool) (map[int64]*target, []int64, error) {
+	name, a := "change_by_id", args{"ids": jsonList(req.IDs)}
+	if bySchedule {
+		name, a = "change_by_schedule", args{"schedule": req.Schedule}
+	}
+	found := map[int64]*target{}
+	var ids []int64
+	err := s.each(ctx, name, a, func(r row) error {
+		var t target
+		err := r.Scan(&t.id, &t.state, into(&t.runAt))
+		found[t.id] = &t
+		ids = append(ids, t.id)
+		return err
+	})
+	if !bySchedule {
+		ids = req.IDs
+	}
+	return found, ids, err
+}
+
+// changePlan is what ChangeJobs has to write.
+type changePlan struct {
+	changes []store.JobChange
+	end     []ending // ready and waiting jobs to cancel
+	ask     []int64  // running jobs to ask
+	ready   []again  // live jobs to pull to now
+	revive  []int64  // finished jobs to run again
+	remove  []int64  // jobs to delete
+}
+
+// planChanges decides for each number in turn. It keeps the states up to date,
+// so that a number named twice gets the answers of two calls.
+func planChanges(req store.ChangeJobsRequest, targets map[int64]*target, ids []int64, now time.Time) changePlan {
+	var plan changePlan
+	for _, id := range ids {
+		change := store.NotFound
+		if t := targets[id]; t != nil {
+			switch req.Action {
+			case store.CancelJobs:
+				change = plan.cancel(t, req.Reason)
+			case store.RetryJobs:
+				change = plan.retry(t, now)
+			case store.DeleteJobs:
+				if change = plan.delete(t); change == store.Changed {
+					delete(targets, id)
+				}
+			}
+		}
+		plan.changes = append(plan.changes, store.JobChange{ID: id, Change: change})
+	}
+	return plan
+}
+
+func (p *changePlan) cancel(t *target, reason string) store.Change {
+	switch {
+	case t.state.Finished():
+		return store.Unchanged
+	case t.state == store.StateRunning:
+		p.ask = append(p.ask, t.id)
+		return store.Requested
+	}
+	p.end = append(p.end, ending{ID: t.id, State: store.StateCancelled, Reason: reason})
+	t.state = store.StateCancelled
+	return store.Changed
+}
+
+func (p *changePlan) retry(t *target, now time.Time) store.Change {
+	switch {
+	case t.state == store.StateRunning:
+		return store.Unchanged
+	case t.state.Finished():
+		p.revive = append(p.revive, t.id)
+		t.state, t.runAt = store.StateReady, now
+	case t.runAt.After(now):
+		p.ready = append(p.ready, again{ID: t.id})
+		t.runAt = now
+	}
+	return store.Changed
+}
+
+func (p *changePlan) delete(t *target) store.Change {
+	if t.state == store.StateRunning {
+		return store.Unchanged
+	}
+	p.remove = append(p.remove, t.id)
+	return store.Changed
+}
+
+// applyChanges writes a plan.
+func (s *session) applyChanges(ctx context.Context, req store.ChangeJobsRequest, p changePlan, now time.Time) error {
+	if err := s.endJobs(ctx, p.end, now); err != nil {
+		return err
+	}
+	if err := s.readyJobs(ctx, p.ready, now); err != nil {
+		return err
+	}
+	if len(p.ask) > 0 {
+		if err := s.exec(ctx, "ask_cancel", args{"ids": jsonList(p.ask), "now": micros(now), "reason": req.Reason}); err != nil {
+			return err
+		}
+	}
+	if err := s.onIDs(ctx, p.revive, args{"now": micros(now)}, "revive_jobs", "delete_history"); err != nil {
+		return err
+	}
+	return s.onIDs(ctx, p.remove, nil, "delete_jobs", "delete_history", "delete_attempts")
+}
+
+// onIDs runs statements over a list of numbers, if there are any.
+func (s *session) onIDs(ctx context.Context, ids []int64, more args, names ...string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	a := args{"ids": jsonList(ids)}
+	for name, value := range more {
+		a[name] = value
+	}
+	for _, name := range names {
+		if err := s.exec(ctx, name, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Migrations returns all steps of the schema; see store.Migrator.
+func (b *Backend) Migrations() []store.Migration { return slices.Clone(b.steps) }
+
+// MigrateUp applies what is missing; see store.Migrator. It creates the file if
+// it is missing and puts it into WAL mode. Where nothing is missing it writes
+// nothing. A schema of a newer release is left alone, and one too new answers
+// store.ErrSchema.
+func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
+	doing := "migrate the SQLite file"
+	if b.path != "" {
+		doing = fmt.Sprintf("migrate SQLite file %q", b.path)
+	}
+	if err := b.createFile(); err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	conn, err := b.writer.Conn(ctx)
+	if err != nil {
+		return nil, b.explain(ctx, doing, err)
+	}
+	defer conn.Close()
+	if b.own {
+		if err := enterWAL(ctx, conn); err != nil {
+			return nil, b.explain(ctx, doing, err)
+		}
+	}
+	var applied []store.Migration
+	for {
+		step, err := b.migrateOnce(ctx, conn)
+		if err != nil {
+			return applied, b.explain(ctx, doing, err)
+		}
+		if step == nil {
+			return applied, nil
+		}
+		applied = append(applied, *step)
+	}
+}
+
+// createFile creates an empty file, readable by its owner alone, where there is
+// none. SQLite gives the files beside it the same rights.
+func (b *Backend) createFile() error {
+	if !b.own {
+		return nil
+	}
+	file, err := os.OpenFile(b.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: choose a folder that this user may write to", err)
+	}
+	return file.Close()
+}
+
+// enterWAL puts the file into WAL mode, where it stays. SQLite does not always
+// wait by itself for others who do the same at this moment.
+func enterWAL(ctx context.Context, conn *sql.Conn) error {
+	return patiently(ctx, func() error {
+		mode, err := pragma(ctx, conn, "journal_mode = wal")
+		if err == nil && mode != "wal" {
+			return fmt.Errorf("the file cannot be put into WAL mode, it stays in mode %s; put it on a local disk", mode)
+		}
+		return err
+	})
+}
+
+// migrateOnce applies the next step in a transaction of its own and returns it;
+// nil if there is none. The write lock lets one of several processes work.
+func (b *Backend) migrateOnce(ctx context.Context, conn *sql.Conn) (step *store.Migration, err error) {
+	if step, err = b.nextStep(ctx, conn); step == nil || err != nil {
+		return nil, err
+	}
+	if err := patiently(ctx, func() error { _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); return err }); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil || step == nil {
+			conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		}
+	}()
+	if step, err = b.nextStep(ctx, conn); step == nil || err != nil {
+		return nil, err
+	}
+	if err := b.applyStep(ctx, conn, *step); err != nil {
+		return nil, fmt.Errorf("step %d (%s): %w", step.Version, step.Name, err)
+	}
+	_, err = conn.ExecContext(context.WithoutCancel(ctx), "COMMIT")
+	return step, err
+}
+
+// nextStep returns the first step that the database does not have, or nil.
+func (b *Backend) nextStep(ctx context.Context, conn *sql.Conn) (*store.Migration, error) {
+	var have int
+	err := patiently(ctx, func() (err error) {
+		have, err = version(ctx, conn)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if have >= len(b.steps) {
+		return nil, store.CheckSchema(have, len(b.steps))
+	}
+	return &b.steps[have], nil
+}
+
+// applyStep runs a step and enters it into the books.
+func (b *Backend) applyStep(ctx context.Context, conn *sql.Conn, step store.Migration) error {
+	const table = "CREATE TABLE IF NOT EXISTS hourbell_schema_version (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT"
+	for _, text := range []string{table, step.SQL} {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	var now int64
+	if err := conn.QueryRowContext(ctx, b.texts["now"]).Scan(&now); err != nil {
+		return err
+	}
+	_, err := conn.ExecContext(ctx, "INSERT INTO hourbell_schema_version (version, name, applied_at) VALUES (?, ?, ?)", step.Version, step.Name, now)
+	return err
+}
+
+// version reads how many steps the database has; 0 where there is no schema.
+func version(ctx context.Context, q querier) (int, error) {
+	var have int
+	err := q.QueryRowContext(ctx, "SELECT coalesce(max(version), 0) FROM hourbell_schema_version").Scan(&have)
+	if err != nil && strings.Contains(err.Error(), "no such table: hourbell_schema_version") {
+		return 0, nil
+	}
+	return have, err
+}
+
+// haveVersion is version, and 0 for a file that does not exist.
+func (b *Backend) haveVersion(ctx context.Context) (int, error) {
+	if b.own {
+		if _, err := os.Stat(b.path); errors.Is(err, fs.ErrNotExist) {
+			return 0, nil
+		}
+	}
+	return version(ctx, b.reader)
+}
+
+// MigrateStatus says which steps the database has; see store.Migrator. It
+// creates nothing, not even the file.
+func (b *Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, error) {
+	have, err := b.haveVersion(ctx)
+	if err != nil {
+		return nil, b.explain(ctx, "read the schema's version", err)
+	}
+	var out []store.MigrationStatus
+	for _, step := range b.steps {
+		out = append(out, store.MigrationStatus{Migration: step, Applied: step.Version <= have})
+	}
+	return out, nil
+}
+
+// CheckSchema says whether the schema in the file is one that this release can
+// work with, and the file in WAL mode; its error wraps store.ErrSchema. It only
+// reads.
+func (b *Backend) CheckSchema(ctx context.Context) error {
+	const doing = "check the schema"
+	have, err := b.haveVersion(ctx)
+	if err != nil {
+		return b.explain(ctx, doing, err)
+	}
+	if err := store.CheckSchema(have, len(b.steps)); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	mode, err := pragma(ctx, b.reader, "journal_mode")
+	if err != nil {
+		return b.explain(ctx, doing, err)
+	}
+	if mode != "wal" {
+		return fmt.Errorf("%s: %w: the file is in journal mode %s, not wal; run `hourbell migrate up`", doing, store.ErrSchema, mode)
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Register enters a node; see store.Nodes.
+func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
+	var out store.RegisterResult
+	err := b.write(ctx, "register node", func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		out.Now = now
+		return s.one(ctx, "register", args{
+			"name": req.Name, "version": req.Version, "queues": jsonList(req.Queues), "kinds": jsonList(req.Kinds),
+			"lease": req.Lease.Microseconds(), "now": micros(now),
+		}, &out.Node)
+	})
+	if err != nil {
+		return store.RegisterResult{}, err
+	}
+	return out, nil
+}
+
+// Heartbeat prolongs a lease; see store.Nodes. There are no batches to forget.
+func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
+	var out store.HeartbeatResult
+	err := b.write(ctx, "heartbeat", func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		out.Now = now
+		n, err := s.count(ctx, "heartbeat", args{"node": req.Node, "now": micros(now)})
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return fmt.Errorf("node %d: %w", req.Node, store.ErrNodeGone)
+		}
+		return s.one(ctx, "next_expiry", args{"node": req.Node}, into(&out.NextExpiry))
+	})
+	if err != nil {
+		return store.HeartbeatResult{}, err
+	}
+	return out, nil
+}
+
+// Claims lists what a node holds; see store.Nodes.
+func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
+	name := "claims"
+	if req.Cancelled {
+		name = "claims_cancelled"
+	}
+	var out []store.ClaimRef
+	err := b.read(ctx, "read claims", func(s *session) error {
+		return s.each(ctx, name, args{"node": req.Node}, func(r row) error {
+			var ref store.ClaimRef
+			err := r.Scan(&ref.ID, &ref.Token)
+			out = append(out, ref)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Rescue declares nodes dead; see store.Nodes. It looks first without the
+// write lock.
+func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
+	const doing = "rescue"
+	some := false
+	err := b.read(ctx, doing, func(s *session) error {
+		_, expired, err := s.expiredNodes(ctx, req)
+		some = len(expired) > 0
+		return err
+	})
+	if err != nil || !some {
+		return store.RescueResult{}, err
+	}
+	var out store.RescueResult
+	err = b.write(ctx, doing, func(s *session) error {
+		now, expired, err := s.expiredNodes(ctx, req)
+		if err != nil {
+			return err
+		}
+		out, err = s.endNodes(ctx, expired, true, now)
+		return err
+	})
+	if err != nil {
+		return store.RescueResult{}, err
+	}
+	return out, nil
+}
+
+// expiredNodes returns now and the other nodes whose lease has passed.
+func (s *session) expiredNodes(ctx context.Context, req store.RescueRequest) (time.Time, []store.NodeInfo, error) {
+	now, err := s.now(ctx, req.Now)
+	if err != nil {
+		return now, nil, err
+	}
+	nodes, err := s.nodes(ctx, "expired_nodes", args{"node": req.Node, "now": micros(now)})
+	return now, nodes, err
+}
+
+// Leave ends a registration; see store.Nodes.
+func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
+	var out store.RescueResult
+	err := b.write(ctx, "leave", func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		living, err := s.nodes(ctx, "living_node", args{"node": req.Node})
+		if err != nil {
+			return err
+		}
+		out, err = s.endNodes(ctx, living, false, now)
+		return err
+	})
+	if err != nil {
+		return store.RescueResult{}, err
+	}
+	return out, nil
+}
+
+// endNodes ends nodes and takes their jobs from them.
+func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died bool, now time.Time) (store.RescueResult, error) {
+	out := store.RescueResult{Nodes: nodes}
+	if len(nodes) == 0 {
+		return out, nil
+	}
+	ids := make([]int64, len(nodes))
+	for i := range nodes {
+		nodes[i].EndedAt, nodes[i].Died, nodes[i].Running = now, died, 0
+		ids[i] = nodes[i].ID
+	}
+	list := jsonList(ids)
+	if err := s.exec(ctx, "end_nodes", args{"nodes": list, "died": died, "now": micros(now)}); err != nil {
+		return out, err
+	}
+	held, err := s.heldJobs(ctx, list)
+	if err != nil {
+		return out, err
+	}
+	var ends []ending
+	var ready []again
+	for i := range held {
+		if end, over := held[i].fate(); over {
+			ends = append(ends, end)
+			held[i].State = end.State
+		} else {
+			ready = append(ready, again{ID: held[i].ID, Refund: refund(died)})
+			held[i].State = store.StateReady
+		}
+		out.Jobs = append(out.Jobs, held[i].RescuedJob)
+	}
+	if err := s.endJobs(ctx, ends, now); err != nil {
+		return out, err
+	}
+	return out, s.readyJobs(ctx, ready, now)
+}
+
+// refund is how many attempts a job gets back that will run again.
+func refund(died bool) int16 {
+	if died {
+		return 0
+	}
+	return 1
+}
+
+// heldJob is a job that is to be taken from a node.
+type heldJob struct {
+	store.RescuedJob
+	onLoss               store.OnLoss
+	attempt, maxAttempts int16
+	cancel               *string // the reason of a cancel request
+}
+
+// fate says whether a job is over now that its node is gone, and how.
+func (h heldJob) fate() (end ending, over bool) {
+	switch {
+	case h.cancel != nil:
+		return ending{ID: h.ID, State: store.StateCancelled, Reason: *h.cancel, asked: true}, true
+	case h.onLoss == store.OnLossFail || h.attempt >= h.maxAttempts:
+		return ending{ID: h.ID, State: store.StateFailed, Reason: store.LostReason}, true
+	}
+	return ending{}, false
+}
+
+func (s *session) heldJobs(ctx context.Context, nodes string) ([]heldJob, error) {
+	var held []heldJob
+	err := s.each(ctx, "held_jobs", args{"nodes": nodes}, func(r row) error {
+		var h heldJob
+		err := r.Scan(&h.ID, &h.Token, &h.Kind, &h.Queue, &h.Node, &h.onLoss, &h.attempt, &h.maxAttempts, &h.cancel)
+		held = append(held, h)
+		return err
+	})
+	return held, err
+}
+
+// ListNodes lists nodes; see store.Nodes.
+func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
+	var out []store.NodeInfo
+	err := b.read(ctx, "list nodes", func(s *session) error {
+		var err error
+		out, err = s.nodes(ctx, "list_nodes", nil)
+		return err
+	})
+	return out, err
+}
+
+// nodes runs a statement that returns nodes.
+func (s *session) nodes(ctx context.Context, name string, a args) ([]store.NodeInfo, error) {
+	var out []store.NodeInfo
+	err := s.each(ctx, name, a, func(r row) error {
+		var n store.NodeInfo
+		err := r.Scan(&n.ID, &n.Name, &n.Version, wordsScanner{&n.Queues}, wordsScanner{&n.Kinds}, durationScanner{&n.Lease},
+			into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Running)
+		out = append(out, n)
+		return err
+	})
+	return out, err
+}
+
+// ListQueues counts live jobs; see store.Nodes.
+func (b *Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
+	var out []store.QueueInfo
+	err := b.read(ctx, "list queues", func(s *session) error {
+		now, err := s.now(ctx, time.Time{})
+		if err != nil {
+			return err
+		}
+		return s.each(ctx, "list_queues", args{"now": micros(now)}, func(r row) error {
+			var q store.QueueInfo
+			err := r.Scan(&q.Name, &q.Ready, &q.Scheduled, &q.Running, &q.Waiting)
+			out = append(out, q)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

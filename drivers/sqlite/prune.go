@@ -1,0 +1,75 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Prune deletes what is old, the oldest first; see store.Keeper. Where nothing
+// is old it writes nothing.
+func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
+	var out store.PruneResult
+	err := b.write(ctx, "prune", func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		completed, err := s.pruneJobs(ctx, "prune_completed", req.Completed, req.Limit, now)
+		if err != nil {
+			return err
+		}
+		failed, err := s.pruneJobs(ctx, "prune_failed", req.Failed, req.Limit, now)
+		if err != nil {
+			return err
+		}
+		out.Jobs = completed + failed
+		if out.Slots, err = s.pruneRows(ctx, "prune_slots", req.Slots, req.Limit, now); err != nil {
+			return err
+		}
+		out.Nodes, err = s.pruneRows(ctx, "prune_nodes", req.Nodes, req.Limit, now)
+		out.More = max(completed, failed, out.Slots, out.Nodes) >= req.Limit
+		return err
+	})
+	if err != nil {
+		return store.PruneResult{}, err
+	}
+	return out, nil
+}
+
+// pruneRows deletes what is older than keep, which 0 switches off.
+func (s *session) pruneRows(ctx context.Context, name string, keep time.Duration, limit int, now time.Time) (int, error) {
+	if keep == 0 {
+		return 0, nil
+	}
+	return s.count(ctx, name, args{"before": micros(now.Add(-keep)), "limit": limit})
+}
+
+// pruneJobs deletes finished jobs with their attempts.
+func (s *session) pruneJobs(ctx context.Context, name string, keep time.Duration, limit int, now time.Time) (int, error) {
+	if keep == 0 {
+		return 0, nil
+	}
+	var ids []int64
+	err := s.each(ctx, name, args{"before": micros(now.Add(-keep)), "limit": limit}, func(r row) error {
+		var id int64
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(ids), s.onIDs(ctx, ids, nil, "delete_attempts")
+}
+
+// Now reads the store's clock; see store.Keeper.
+func (b *Backend) Now(ctx context.Context) (time.Time, error) {
+	var now time.Time
+	err := b.read(ctx, "read the clock", func(s *session) (err error) {
+		now, err = s.now(ctx, time.Time{})
+		return err
+	})
+	return now, err
+}

@@ -1,0 +1,354 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// PutSchedules creates or changes schedules; see store.Schedules. It reads the
+// rows, decides in memory, and writes those that change.
+func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
+	var out store.PutSchedulesResult
+	err := b.write(ctx, "put schedules", func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		if err := s.checkSync(ctx, req); err != nil {
+			return err
+		}
+		plan, err := s.planPut(ctx, req, now)
+		if err != nil {
+			return err
+		}
+		out = plan.result()
+		return s.applyPut(ctx, req, plan)
+	})
+	if err != nil {
+		return store.PutSchedulesResult{}, err
+	}
+	return out, nil
+}
+
+// checkSync refuses a Sync that is older than the owner's last one.
+func (s *session) checkSync(ctx context.Context, req store.PutSchedulesRequest) error {
+	if !req.Sync {
+		return nil
+	}
+	return s.each(ctx, "owner_revision", args{"owner": req.Owner}, func(r row) error {
+		var last int64
+		if err := r.Scan(&last); err != nil {
+			return err
+		}
+		if req.SyncRevision < last {
+			return fmt.Errorf("owner %q, revision %d after %d: %w", req.Owner, req.SyncRevision, last, store.ErrStale)
+		}
+		return nil
+	})
+}
+
+// putPlan is what PutSchedules has to write.
+type putPlan struct {
+	rows         []*store.Schedule // one for each of the request, as it will be
+	changed      []*store.Schedule // those of rows that are new or change
+	gone         []*store.Schedule // those that a Sync deletes
+	lastRevision int64             // given so far, of any schedule
+}
+
+func (p *putPlan) result() store.PutSchedulesResult {
+	out := store.PutSchedulesResult{Changed: len(p.changed), Deleted: len(p.gone)}
+	for _, row := range p.rows {
+		out.Revisions = append(out.Revisions, row.Revision)
+	}
+	return out
+}
+
+// planPut decides about every schedule of a request, and refuses all of it where
+// one cannot be put.
+func (s *session) planPut(ctx context.Context, req store.PutSchedulesRequest, now time.Time) (*putPlan, error) {
+	known, err := s.schedulesNamed(ctx, putNames(req.Schedules))
+	if err != nil {
+		return nil, err
+	}
+	plan := &putPlan{}
+	if err := s.one(ctx, "counter_value", args{"name": "revision"}, &plan.lastRevision); err != nil {
+		return nil, err
+	}
+	asked := map[string]bool{}
+	for _, put := range req.Schedules {
+		asked[put.Name] = true
+		if err := checkPut(known[put.Name], put, req.Owner, now); err != nil {
+			return nil, fmt.Errorf("schedule %q: %w", put.Name, err)
+		}
+		known[put.Name] = plan.put(known[put.Name], put, req.Owner, now)
+	}
+	if !req.Sync {
+		return plan, nil
+	}
+	err = s.eachSchedule(ctx, "schedules_owned", args{"owner": req.Owner}, func(row *store.Schedule) error {
+		if asked[row.Name] {
+			return nil
+		}
+		if unsettled(row, now) {
+			return fmt.Errorf("delete schedule %q: %w", row.Name, store.ErrUnsettled)
+		}
+		bury(row, now)
+		plan.gone = append(plan.gone, row)
+		return nil
+	})
+	return plan, err
+}
+
+func putNames(puts []store.PutSchedule) []string {
+	names := make([]string, len(puts))
+	for i, put := range puts {
+		names[i] = put.Name
+	}
+	return names
+}
+
+// checkPut returns why one schedule cannot be put, or nil; row is nil for a
+// name that was never put.
+func checkPut(row *store.Schedule, put store.PutSchedule, owner string, now time.Time) error {
+	living := row != nil && row.DeletedAt.IsZero()
+	switch {
+	case put.IfRevision != 0 && (!living || row.Revision != put.IfRevision):
+		return store.ErrConflict
+	case living && row.Owner != owner:
+		return fmt.Errorf("%w: it belongs to owner %q", store.ErrConflict, row.Owner)
+	case living && !same(row, put, owner) && unsettled(row, now):
+		return store.ErrUnsettled
+	}
+	return nil
+}
+
+// same says whether a put changes nothing.
+func same(row *store.Schedule, put store.PutSchedule, owner string) bool {
+	return row != nil && row.DeletedAt.IsZero() && row.Owner == owner && bytes.Equal(row.Definition, put.Definition)
+}
+
+// unsettled says whether a slot is due that nobody has accounted for.
+func unsettled(row *store.Schedule, now time.Time) bool {
+	return !row.NextAt.IsZero() && row.NextAt.After(row.Mark) && !row.NextAt.After(now)
+}
+
+// bury makes a row a tombstone.
+func bury(row *store.Schedule, now time.Time) {
+	row.DeletedAt, row.NextAt = now, time.Time{}
+}
+
+// put adds one schedule to the plan and returns its row as it will be.
+func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, owner string, now time.Time) *store.Schedule {
+	if !same(row, put, owner) {
+		p.lastRevision++
+		row = changedRow(row, put, now)
+		row.Owner, row.Revision = owner, p.lastRevision
+		p.changed = append(p.changed, row)
+	}
+	p.rows = append(p.rows, row)
+	return row
+}
+
+// changedRow is the row of a new (nil), changed or returning schedule.
+func changedRow(row *store.Schedule, put store.PutSchedule, now time.Time) *store.Schedule {
+	if row == nil {
+		row = &store.Schedule{Name: put.Name, Anchor: now, CreatedAt: now, Mark: now}
+	}
+	if !row.DeletedAt.IsZero() {
+		row.Anchor, row.DeletedAt, row.PausedAt = now, time.Time{}, time.Time{}
+	}
+	if row.Mark.Before(now) {
+		row.Mark = now
+	}
+	row.Definition, row.NextAt, row.UpdatedAt = put.Definition, now, now
+	switch {
+	case !put.Paused:
+		row.PausedAt = time.Time{}
+	case row.PausedAt.IsZero():
+		row.PausedAt = now
+	}
+	return row
+}
+
+// applyPut writes a plan; where nothing changes it writes nothing.
+func (s *session) applyPut(ctx context.Context, req store.PutSchedulesRequest, p *putPlan) error {
+	if err := s.saveSchedules(ctx, append(p.changed, p.gone...)); err != nil {
+		return err
+	}
+	if len(p.changed) > 0 {
+		if err := s.exec(ctx, "counter_raise", args{"name": "revision", "value": p.lastRevision}); err != nil {
+			return err
+		}
+	}
+	if !req.Sync {
+		return nil
+	}
+	return s.exec(ctx, "save_owner", args{"owner": req.Owner, "revision": req.SyncRevision})
+}
+
+// savedSchedule is a row on its way to save_schedules.sql.
+type savedSchedule struct {
+	Name          string `json:"name"`
+	Owner         string `json:"owner"`
+	Revision      int64  `json:"revision"`
+	DefinitionAt  int    `json:"definition_at"`
+	DefinitionLen int    `json:"definition_len"`
+	Anchor        *int64 `json:"anchor"`
+	Mark          *int64 `json:"mark"`
+	NextAt        *int64 `json:"next_at"`
+	Fired         int64  `json:"fired"`
+	PausedAt      *int64 `json:"paused_at"`
+	CreatedAt     *int64 `json:"created_at"`
+	UpdatedAt     *int64 `json:"updated_at"`
+	DeletedAt     *int64 `json:"deleted_at"`
+}
+
+// saveSchedules writes rows by their names.
+func (s *session) saveSchedules(ctx context.Context, rows []*store.Schedule) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	var pack packer
+	saved := make([]savedSchedule, len(rows))
+	for i, r := range rows {
+		at, length := pack.add(r.Definition)
+		saved[i] = savedSchedule{
+			Name: r.Name, Owner: r.Owner, Revision: r.Revision, DefinitionAt: at, DefinitionLen: length,
+			Anchor: micros(r.Anchor), Mark: micros(r.Mark), NextAt: micros(r.NextAt), Fired: r.Fired,
+			PausedAt: micros(r.PausedAt), CreatedAt: micros(r.CreatedAt), UpdatedAt: micros(r.UpdatedAt), DeletedAt: micros(r.DeletedAt),
+		}
+	}
+	return s.exec(ctx, "save_schedules", args{"schedules": jsonOf(saved), "bytes": pack.parameter()})
+}
+
+// schedulesNamed reads schedules, tombstones too.
+func (s *session) schedulesNamed(ctx context.Context, names []string) (map[string]*store.Schedule, error) {
+	found := map[string]*store.Schedule{}
+	err := s.eachSchedule(ctx, "schedules_named", args{"names": jsonList(names)}, func(row *store.Schedule) error {
+		found[row.Name] = row
+		return nil
+	})
+	return found, err
+}
+
+func (s *session) eachSchedule(ctx context.Context, name string, a args, do func(*store.Schedule) error) error {
+	return s.each(ctx, name, a, func(r row) error {
+		schedule, err := scanSchedule(r)
+		if err != nil {
+			return err
+		}
+		return do(&schedule)
+	})
+}
+
+func scanSchedule(r row) (store.Schedule, error) {
+	var x store.Schedule
+	err := r.Scan(&x.ID, &x.Name, &x.Owner, &x.Revision, &x.Definition, into(&x.Anchor), into(&x.Mark), into(&x.NextAt), &x.Fired,
+		into(&x.PausedAt), into(&x.CreatedAt), into(&x.UpdatedAt), into(&x.DeletedAt))
+	return x, err
+}
+
+// ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
+func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
+	return b.write(ctx, "change schedules", func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		known, err := s.schedulesNamed(ctx, req.Names)
+		if err != nil {
+			return err
+		}
+		rows, err := planChange(req, known, now)
+		if err != nil {
+			return err
+		}
+		return s.saveSchedules(ctx, rows)
+	})
+}
+
+// planChange returns the rows that an action changes, as they will be, or why
+// nothing may change.
+func planChange(req store.ChangeSchedulesRequest, known map[string]*store.Schedule, now time.Time) ([]*store.Schedule, error) {
+	for _, name := range req.Names {
+		if row := known[name]; row == nil || !row.DeletedAt.IsZero() {
+			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrNotFound)
+		}
+	}
+	var rows []*store.Schedule
+	for _, name := range req.Names {
+		row := known[name]
+		if !changes(row, req.Action) {
+			continue
+		}
+		if req.Action != store.ResetSchedules && unsettled(row, now) {
+			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrUnsettled)
+		}
+		change(row, req.Action, now)
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// changes says whether an action does anything to a living schedule.
+func changes(row *store.Schedule, action store.ScheduleAction) bool {
+	switch action {
+	case store.PauseSchedules:
+		return row.PausedAt.IsZero()
+	case store.ResumeSchedules:
+		return !row.PausedAt.IsZero()
+	}
+	return row.DeletedAt.IsZero()
+}
+
+func change(row *store.Schedule, action store.ScheduleAction, now time.Time) {
+	switch action {
+	case store.PauseSchedules:
+		row.PausedAt = now
+	case store.ResumeSchedules:
+		row.PausedAt = time.Time{}
+	case store.DeleteSchedules:
+		bury(row, now)
+	case store.ResetSchedules:
+		row.Mark, row.NextAt = now, now
+	}
+}
+
+// ListSchedules reads schedules in pages; see store.Schedules.
+func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
+	var out []store.Schedule
+	err := b.read(ctx, "list schedules", func(s *session) error {
+		given, a := scheduleConditions(req)
+		return s.list(ctx, "list_schedules", given, a, func(r row) error {
+			schedule, err := scanSchedule(r)
+			out = append(out, schedule)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// scheduleConditions are the conditions of list_schedules.sql that a request gives.
+func scheduleConditions(req store.ListSchedulesRequest) (given []string, a args) {
+	a = args{"after": req.After, "limit": req.Limit}
+	if len(req.Names) > 0 {
+		given, a["names"] = append(given, "names"), jsonList(req.Names)
+	}
+	if len(req.IDs) > 0 {
+		given, a["ids"] = append(given, "ids"), jsonList(req.IDs)
+	}
+	if req.Owner != nil {
+		given, a["owner"] = append(given, "owner"), *req.Owner
+	}
+	if !req.Deleted {
+		given = append(given, "living")
+	}
+	return given, a
+}

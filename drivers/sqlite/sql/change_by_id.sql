@@ -1,0 +1,5 @@
+SELECT j.id, j.state, j.run_at
+FROM json_each(:ids) AS o CROSS JOIN hourbell_job AS j ON j.id = o.value
+UNION ALL
+SELECT h.id, h.state, h.run_at
+FROM json_each(:ids) AS o CROSS JOIN hourbell_history AS h ON h.id = o.value

@@ -1,0 +1,3 @@
+SELECT id, state, run_at FROM hourbell_job
+WHERE schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)
+ORDER BY id

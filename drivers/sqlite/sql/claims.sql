@@ -1,0 +1,3 @@
+SELECT j.id, j.token FROM hourbell_job AS j
+WHERE j.state = 2 AND j.node = :node
+ORDER BY j.id

@@ -1,0 +1,4 @@
+SELECT j.id, j.token
+FROM hourbell_cancel_request AS c
+CROSS JOIN hourbell_job AS j ON j.id = c.job_id AND j.state = 2 AND j.node = :node
+ORDER BY j.id

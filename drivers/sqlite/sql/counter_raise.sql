@@ -1,0 +1,1 @@
+UPDATE hourbell_counter SET value = max(value, :value) WHERE name = :name

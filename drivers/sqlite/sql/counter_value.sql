@@ -1,0 +1,1 @@
+SELECT value FROM hourbell_counter WHERE name = :name

@@ -1,0 +1,1 @@
+DELETE FROM hourbell_attempt WHERE job_id IN (SELECT value FROM json_each(:ids))

@@ -1,0 +1,1 @@
+DELETE FROM hourbell_history WHERE id IN (SELECT value FROM json_each(:ids))

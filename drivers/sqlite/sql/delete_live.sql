@@ -1,0 +1,1 @@
+DELETE FROM hourbell_job WHERE id IN (SELECT value ->> 'id' FROM jsonb_each(:ends))

@@ -1,0 +1,5 @@
+-- The live jobs of schedules whose overlaps are to be settled.
+SELECT j.schedule_id, j.id, j.slot, j.state = 2, j.attempt, j.origin
+FROM json_each(:ids) AS o
+CROSS JOIN hourbell_job AS j ON j.schedule_id = o.value
+ORDER BY o.key, j.id

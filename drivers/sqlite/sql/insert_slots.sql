@@ -1,0 +1,4 @@
+INSERT INTO hourbell_slot (schedule_id, slot, last, count, outcome, reason, job_id, recorded_at)
+SELECT value ->> 'schedule', value ->> 'slot', value ->> 'last', value ->> 'count', value ->> 'outcome', value ->> 'reason',
+       value ->> 'job', :now
+FROM jsonb_each(:slots)

@@ -1,0 +1,30 @@
+-- Both tables are walked backwards in step; neither is sorted.
+SELECT j.id, j.token, j.kind, j.queue, j.state,
+       CASE WHEN :full THEN j.args END, CASE WHEN :full THEN j.headers END, j.priority, j.attempt, j.max_attempts,
+       j.on_loss, j.origin, j.timeout, j.run_at, j.created_at, j.started_at, NULL,
+       coalesce((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), ''), coalesce(j.schedule_id, 0),
+       coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), ''), j.slot,
+       EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id), ''
+FROM hourbell_job AS j
+WHERE j.id < :before
+  AND j.id IN (SELECT value FROM json_each(:ids))                                          -- if ids
+  AND j.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)   -- if schedule
+  AND j.state IN (SELECT value FROM json_each(:states))                                    -- if states
+  AND j.queue = :queue                                                                     -- if queue
+  AND j.kind = :kind                                                                       -- if kind
+UNION ALL
+SELECT h.id, h.token, h.kind, h.queue, h.state,
+       CASE WHEN :full THEN h.args END, CASE WHEN :full THEN h.headers END, h.priority, h.attempt, h.max_attempts,
+       h.on_loss, h.origin, h.timeout, h.run_at, h.created_at, h.started_at, h.finished_at,
+       h.node_name, coalesce(h.schedule_id, 0),
+       coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = h.schedule_id), ''), h.slot,
+       false, h.reason
+FROM hourbell_history AS h
+WHERE h.id < :before
+  AND h.id IN (SELECT value FROM json_each(:ids))                                          -- if ids
+  AND h.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)   -- if schedule
+  AND h.state IN (SELECT value FROM json_each(:states))                                    -- if states
+  AND h.queue = :queue                                                                     -- if queue
+  AND h.kind = :kind                                                                       -- if kind
+ORDER BY 1 DESC
+LIMIT +:limit

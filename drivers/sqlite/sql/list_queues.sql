@@ -1,0 +1,10 @@
+-- Each state from its own index, none from the table.
+SELECT queue, sum(ready), sum(scheduled), sum(running), sum(waiting)
+FROM (
+  SELECT queue, run_at <= :now AS ready, run_at > :now AS scheduled, 0 AS running, 0 AS waiting FROM hourbell_job WHERE state = 0
+  UNION ALL
+  SELECT queue, 0, 0, 1, 0 FROM hourbell_job WHERE state = 2
+  UNION ALL
+  SELECT queue, 0, 0, 0, 1 FROM hourbell_job WHERE state = 1)
+GROUP BY queue
+ORDER BY queue

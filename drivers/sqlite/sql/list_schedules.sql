@@ -1,0 +1,9 @@
+SELECT id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, created_at, updated_at, deleted_at
+FROM hourbell_schedule
+WHERE name > :after
+  AND name IN (SELECT value FROM json_each(:names))   -- if names
+  AND id IN (SELECT value FROM json_each(:ids))       -- if ids
+  AND owner = :owner                                  -- if owner
+  AND deleted_at IS NULL                              -- if living
+ORDER BY name
+LIMIT +:limit

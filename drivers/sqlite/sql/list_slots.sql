@@ -1,0 +1,10 @@
+SELECT r.id, r.schedule_id, coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = r.schedule_id), ''),
+       r.slot, r.last, r.count, r.outcome, r.reason, coalesce(r.job_id, 0), r.recorded_at
+FROM hourbell_slot AS r
+WHERE true
+  AND r.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)   -- if schedule
+  AND r.last >= :from                                                                      -- if from
+  AND r.slot < :to                                                                         -- if to
+  AND (r.slot, r.id) < (:before_slot, :before_id)                                          -- if before
+ORDER BY r.slot DESC, r.id DESC
+LIMIT +:limit

@@ -1,0 +1,1 @@
+SELECT revision FROM hourbell_owner WHERE name = :owner

@@ -1,0 +1,4 @@
+DELETE FROM hourbell_node WHERE id IN (
+  SELECT id FROM hourbell_node WHERE ended_at < :before
+  ORDER BY ended_at, id
+  LIMIT +:limit)

@@ -1,0 +1,375 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+//go:embed sql/*.sql
+var statements embed.FS
+
+// Tx makes a transaction of an application usable for Hourbell: what is
+// enqueued with it becomes real with its commit and never was after its
+// rollback. The transaction must be on the same file as the Backend. One that
+// reads before it writes should have begun with the write lock
+// (_txlock=immediate in the DSN): else SQLite refuses the first write where
+// someone else wrote in between. Until it ends, no other writer gets on.
+func Tx(tx *sql.Tx) store.Tx { return callersTx{tx} }
+
+type callersTx struct{ tx *sql.Tx }
+
+// HourbellTx marks the type as a store.Tx.
+func (callersTx) HourbellTx() {}
+
+// args are the values of a statement's parameters, by name.
+type args map[string]any
+
+// row is what scan functions get.
+type row interface{ Scan(dest ...any) error }
+
+// session runs statements in one transaction.
+type session struct {
+	tx       *sql.Tx
+	texts    map[string]string
+	prepared map[string]*sql.Stmt // nil in a caller's transaction
+}
+
+// readStatements reads the embedded SQL files by name. What comes after a
+// statement is cut: the driver keeps only those prepared that end with the text.
+func readStatements() (map[string]string, error) {
+	entries, err := statements.ReadDir("sql")
+	if err != nil {
+		return nil, fmt.Errorf("read statements: %w", err)
+	}
+	texts := map[string]string{}
+	for _, entry := range entries {
+		text, err := statements.ReadFile(path.Join("sql", entry.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("read statements: %w", err)
+		}
+		texts[strings.TrimSuffix(entry.Name(), ".sql")] = strings.TrimSpace(string(text))
+	}
+	return texts, nil
+}
+
+// pick returns a listing's text with those of its conditional lines, which end
+// in "-- if NAME", whose name is among given.
+func pick(text string, given ...string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		_, name, conditional := strings.Cut(line, "-- if ")
+		if !conditional || slices.Contains(given, strings.TrimSpace(name)) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// statementsOn prepares all statements on a pool, once. It must be done before
+// a transaction takes the pool's only connection.
+func (b *Backend) statementsOn(ctx context.Context, db *sql.DB) (map[string]*sql.Stmt, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if ready := b.prepared[db]; ready != nil {
+		return ready, nil
+	}
+	ready := map[string]*sql.Stmt{}
+	for name, text := range b.texts {
+		var statement *sql.Stmt
+		err := patiently(ctx, func() (err error) {
+			statement, err = db.PrepareContext(ctx, text)
+			return err
+		})
+		if err != nil {
+			for _, done := range ready {
+				done.Close()
+			}
+			return nil, err
+		}
+		ready[name] = statement
+	}
+	b.prepared[db] = ready
+	return ready, nil
+}
+
+// read runs work in a reading transaction: all it sees is of one instant.
+func (b *Backend) read(ctx context.Context, doing string, work func(*session) error) error {
+	prepared, err := b.statementsOn(ctx, b.reader)
+	if err != nil {
+		return b.explain(ctx, doing, err)
+	}
+	tx, err := b.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return b.explain(ctx, doing, err)
+	}
+	defer tx.Rollback()
+	return b.explain(ctx, doing, work(&session{tx, b.texts, prepared}))
+}
+
+// write runs work in a writing transaction, which has the write lock before
+// work reads anything. The writers of this process queue here, not at SQLite.
+func (b *Backend) write(ctx context.Context, doing string, work func(*session) error) error {
+	prepared, err := b.statementsOn(ctx, b.writer)
+	if err != nil {
+		return b.explain(ctx, doing, err)
+	}
+	select {
+	case b.writing <- struct{}{}:
+		defer func() { <-b.writing }()
+	case <-ctx.Done():
+		return b.explain(ctx, doing, ctx.Err())
+	}
+	s, err := b.begin(ctx, prepared)
+	if err != nil {
+		return b.explain(ctx, doing, err)
+	}
+	defer s.tx.Rollback()
+	if err := work(s); err != nil {
+		return b.explain(ctx, doing, err)
+	}
+	return b.explain(ctx, doing, s.tx.Commit())
+}
+
+// begin takes the write lock; it waits for whoever has it, within bounds.
+func (b *Backend) begin(ctx context.Context, prepared map[string]*sql.Stmt) (s *session, err error) {
+	err = patiently(ctx, func() error {
+		s, err = b.beginOnce(ctx, prepared)
+		return err
+	})
+	return s, err
+}
+
+// patiently repeats what failed because others held a lock, until lockWait has
+// passed or the context ends. Its pauses are short and not of equal length, so
+// that nobody who waits is always too late.
+func patiently(ctx context.Context, try func() error) error {
+	for deadline := time.Now().Add(lockWait); ; {
+		err := try()
+		if !isBusy(err) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration(rand.Int64N(int64(2 * time.Millisecond)))):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (b *Backend) beginOnce(ctx context.Context, prepared map[string]*sql.Stmt) (*session, error) {
+	tx, err := b.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{tx, b.texts, prepared}
+	if err := s.exec(ctx, "lock", nil); err != nil {
+		tx.Rollback()
+		return nil, err
+	}
+	return s, nil
+}
+
+// within runs work in the caller's transaction if there is one, else in one of
+// our own.
+func (b *Backend) within(ctx context.Context, doing string, tx store.Tx, work func(*session) error) error {
+	if tx == nil {
+		return b.write(ctx, doing, work)
+	}
+	callers, ok := tx.(callersTx)
+	if !ok || callers.tx == nil {
+		return fmt.Errorf("%s: %w (use sqlite.Tx)", doing, store.ErrForeignTx)
+	}
+	return b.explain(ctx, doing, work(&session{tx: callers.tx, texts: b.texts}))
+}
+
+// exec runs a statement for its effect.
+func (s *session) exec(ctx context.Context, name string, a args) error {
+	_, err := s.count(ctx, name, a)
+	return err
+}
+
+// count runs a statement and says how many rows it touched.
+func (s *session) count(ctx context.Context, name string, a args) (int, error) {
+	var result sql.Result
+	var err error
+	if statement := s.prepared[name]; statement != nil {
+		result, err = s.tx.StmtContext(ctx, statement).ExecContext(ctx, named(a)...)
+	} else {
+		result, err = s.tx.ExecContext(ctx, s.texts[name], named(a)...)
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, err := result.RowsAffected()
+	return int(n), err
+}
+
+// each runs a statement and hands its rows to scan.
+func (s *session) each(ctx context.Context, name string, a args, scan func(row) error) error {
+	if statement := s.prepared[name]; statement != nil {
+		rows, err := s.tx.StmtContext(ctx, statement).QueryContext(ctx, named(a)...)
+		return eachRow(rows, err, scan)
+	}
+	rows, err := s.tx.QueryContext(ctx, s.texts[name], named(a)...)
+	return eachRow(rows, err, scan)
+}
+
+// list runs a listing with the conditions that are given; see pick.
+func (s *session) list(ctx context.Context, name string, given []string, a args, scan func(row) error) error {
+	rows, err := s.tx.QueryContext(ctx, pick(s.texts[name], given...), named(a)...)
+	return eachRow(rows, err, scan)
+}
+
+func eachRow(rows *sql.Rows, err error, scan func(row) error) error {
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// one runs a statement that returns exactly one row, into dest.
+func (s *session) one(ctx context.Context, name string, a args, dest ...any) error {
+	found := false
+	err := s.each(ctx, name, a, func(r row) error {
+		found = true
+		return r.Scan(dest...)
+	})
+	if err == nil && !found {
+		return fmt.Errorf("statement %s returned no row", name)
+	}
+	return err
+}
+
+// now is the instant of a call: the request's, else the store's clock.
+func (s *session) now(ctx context.Context, asked time.Time) (time.Time, error) {
+	if !asked.IsZero() {
+		return instant(asked), nil
+	}
+	var now time.Time
+	err := s.one(ctx, "now", nil, into(&now))
+	return now, err
+}
+
+func named(a args) []any {
+	list := make([]any, 0, len(a))
+	for name, value := range a {
+		list = append(list, sql.Named(name, value))
+	}
+	return list
+}
+
+// jsonOf encodes rows for json_each. Texts in them are valid UTF-8; bytes that
+// must stay as they are go through a packer.
+func jsonOf(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // only our own types of numbers and texts come here
+	}
+	return string(text)
+}
+
+// jsonList is jsonOf for lists, with [] for none.
+func jsonList[T any](list []T) string {
+	if len(list) == 0 {
+		return "[]"
+	}
+	return jsonOf(list)
+}
+
+// packer gathers the bytes of many rows in one parameter, so that SQL can cut
+// each row's part out with substr, unchanged.
+type packer struct{ bytes []byte }
+
+// add returns where a part begins, counted from 1, and its length; nil comes
+// back as an empty part.
+func (p *packer) add(part []byte) (at, length int) {
+	at = len(p.bytes) + 1
+	p.bytes = append(p.bytes, part...)
+	return at, len(part)
+}
+
+// parameter is the gathered bytes; never nil, which would be SQL's NULL.
+func (p *packer) parameter() []byte {
+	if p.bytes == nil {
+		return []byte{}
+	}
+	return p.bytes
+}
+
+// instant brings a time to the form in which it is kept: UTC, microseconds.
+func instant(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Microsecond)
+}
+
+// micros is a time as a parameter: microseconds since 1970, or nil for none.
+func micros(t time.Time) *int64 {
+	if t.IsZero() {
+		return nil
+	}
+	n := t.UnixMicro()
+	return &n
+}
+
+// timeScanner is the way back from micros.
+type timeScanner struct{ t *time.Time }
+
+// into scans an instant; NULL becomes the zero time.
+func into(t *time.Time) timeScanner { return timeScanner{t} }
+
+// Scan implements sql.Scanner.
+func (s timeScanner) Scan(value any) error {
+	switch v := value.(type) {
+	case nil:
+		*s.t = time.Time{}
+	case int64:
+		*s.t = time.UnixMicro(v).UTC()
+	default:
+		return fmt.Errorf("an instant is kept as %T", value)
+	}
+	return nil
+}
+
+// durationScanner reads microseconds.
+type durationScanner struct{ d *time.Duration }
+
+// Scan implements sql.Scanner.
+func (s durationScanner) Scan(value any) error {
+	n, ok := value.(int64)
+	if !ok {
+		return fmt.Errorf("a duration is kept as %T", value)
+	}
+	*s.d = time.Duration(n) * time.Microsecond
+	return nil
+}
+
+// wordsScanner reads a JSON array of texts.
+type wordsScanner struct{ words *[]string }
+
+// Scan implements sql.Scanner.
+func (s wordsScanner) Scan(value any) error {
+	text, ok := value.(string)
+	if !ok {
+		return errors.New("a list of words is not kept as text")
+	}
+	return json.Unmarshal([]byte(text), s.words)
+}

@@ -1,0 +1,249 @@
+// Package declared holds what the readers of schedule files and crontabs have
+// in common: the set of schedules that a file declares, and the list of its
+// mistakes.
+package declared
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/recur"
+)
+
+// MaxSize is the size in bytes of the largest file that is read.
+const MaxSize = 16 << 20
+
+// File is the set of schedules of one file.
+type File struct {
+	// Owner is whose set it is.
+	Owner string
+	// Revision orders the versions of the set; 0 if the file has none.
+	Revision int64
+	// Entries are its schedules, in the order of the file, each with Owner set.
+	Entries []Entry
+}
+
+// Entry is one schedule and where it stands.
+type Entry struct {
+	hourbell.Schedule
+	Line int // the first is 1
+}
+
+// Schedules returns the entries as a client takes them.
+func (f *File) Schedules() []hourbell.Schedule {
+	schedules := make([]hourbell.Schedule, len(f.Entries))
+	for i, entry := range f.Entries {
+		schedules[i] = entry.Schedule
+	}
+	return schedules
+}
+
+// Error is one mistake in a file.
+type Error struct {
+	File    string
+	Line    int    // 0: the file as a whole
+	Entry   string // which entry, such as `schedules[2] "name"`; may be empty
+	Field   string // may be empty
+	Problem string
+	Remedy  string
+}
+
+// Error is one line: file:line: entry: field: problem; remedy.
+func (e *Error) Error() string {
+	text := e.File
+	if e.Line > 0 {
+		text = fmt.Sprintf("%s:%d", e.File, e.Line)
+	}
+	for _, part := range []string{e.Entry, e.Field, e.Problem} {
+		if part != "" {
+			text += ": " + part
+		}
+	}
+	if e.Remedy != "" {
+		text += "; " + e.Remedy
+	}
+	return oneLine(text)
+}
+
+// oneLine keeps a message on its line, and its bytes printable, whatever it quotes.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return utf8.RuneError
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd"))
+}
+
+// maxErrors bounds how many mistakes are kept; beyond it they are counted.
+const maxErrors = 1000
+
+// Errors collects the mistakes of one file. The zero value is ready.
+type Errors struct {
+	list []*Error
+	more int
+}
+
+// Add notes a mistake.
+func (e *Errors) Add(err Error) {
+	if len(e.list) == maxErrors {
+		e.more++
+		return
+	}
+	e.list = append(e.list, &err)
+}
+
+// List returns the mistakes.
+func (e *Errors) List() []*Error { return e.list }
+
+// Error has a line for each mistake.
+func (e *Errors) Error() string {
+	var lines []string
+	for _, err := range e.list {
+		lines = append(lines, err.Error())
+	}
+	if e.more > 0 {
+		lines = append(lines, fmt.Sprintf("%s: %d more mistakes of this sort; correct those above first", e.list[0].File, e.more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Err returns e, in the order of lines, if it holds mistakes, else nil.
+func (e *Errors) Err() error {
+	if len(e.list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(e.list, func(a, b *Error) int { return cmp.Compare(a.Line, b.Line) })
+	return e
+}
+
+// Field is bad input without its place: which field, and what about it.
+type Field struct{ Name, Value, Problem, Remedy string }
+
+// Title is the name, and the value if there is one, as messages show them.
+func (f Field) Title() string {
+	if f.Value == "" {
+		return f.Name
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %q", f.Name, f.Value))
+}
+
+// Fields takes apart what a Validate method returned, joined errors too.
+func Fields(err error) []Field {
+	var (
+		joined interface{ Unwrap() []error }
+		field  *hourbell.FieldError
+		rule   *recur.Error
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &joined):
+		var all []Field
+		for _, one := range joined.Unwrap() {
+			all = append(all, Fields(one)...)
+		}
+		return all
+	case errors.As(err, &field):
+		return []Field{{field.Field, field.Value, field.Problem, field.Remedy}}
+	case errors.As(err, &rule):
+		return []Field{{rule.Field, rule.Value, rule.Problem, rule.Remedy}}
+	}
+	return []Field{{Problem: err.Error()}}
+}
+
+// Owner returns the owner of a file that names none: the sort of the file and
+// the base name of its path, cut and cleaned to what a name may be.
+func Owner(sort, path string) string { return sort + ":" + Label(filepath.Base(path), 100) }
+
+// Label makes part of a name from any text: printable, at most limit bytes.
+func Label(text string, limit int) string {
+	text = strings.TrimSpace(oneLine(strings.Map(func(r rune) rune {
+		if r == '\u2028' || r == '\u2029' || (r >= 0x80 && r < 0xa0) || r == utf8.RuneError {
+			return '_'
+		}
+		return r
+	}, text)))
+	text = strings.ReplaceAll(text, "\ufffd", "_")
+	if len(text) > limit {
+		for limit > 0 && !utf8.RuneStart(text[limit]) {
+			limit--
+		}
+		text = strings.TrimSpace(text[:limit])
+	}
+	return text
+}
+
+// CheckText finds what no reader takes: too many bytes, invalid UTF-8, NUL.
+func CheckText(name string, text []byte, errs *Errors) bool {
+	if len(text) > MaxSize {
+		errs.Add(Error{File: name, Problem: fmt.Sprintf("the file has %d bytes", len(text)), Remedy: fmt.Sprintf("split it into files of at most %d", MaxSize)})
+		return false
+	}
+	before := len(errs.list)
+	for line, rest := 1, text; len(rest) > 0 && len(errs.list) < maxErrors; line++ {
+		end := len(rest)
+		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+			end = i + 1
+		}
+		checkLine(name, line, rest[:end], errs)
+		rest = rest[end:]
+	}
+	return len(errs.list) == before
+}
+
+func checkLine(name string, line int, text []byte, errs *Errors) {
+	if !utf8.Valid(text) {
+		errs.Add(Error{File: name, Line: line, Problem: "is not valid UTF-8", Remedy: "save the file in UTF-8"})
+	}
+	if bytes.IndexByte(text, 0) >= 0 {
+		errs.Add(Error{File: name, Line: line, Problem: "contains a NUL byte", Remedy: "remove it"})
+	}
+}
+
+// Suggest returns ` (did you mean "x"?)` for the choice nearest to a misspelt
+// word, or nothing when none is near.
+func Suggest(word string, choices []string) string {
+	best, least := "", 3
+	for _, choice := range choices {
+		if d := distance(word, choice); d < least && d < len(choice) {
+			best, least = choice, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", best)
+}
+
+// distance is the number of letters to insert, delete or change (Levenshtein);
+// words of very different length count as far apart.
+func distance(a, b string) int {
+	if len(a) > len(b)+2 || len(b) > len(a)+2 {
+		return 3
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// enqueueFlags are those of enqueue that a schedule does not have.
+type enqueueFlags struct {
+	work   workFlags
+	store  storeFlags
+	format format
+	in     time.Duration
+	at     string
+}
+
+func (p *program) enqueueCommand() *cobra.Command {
+	var f enqueueFlags
+	c := &cobra.Command{
+		Use:   "enqueue KIND [--args JSON] [flags] | command [flags] -- PROGRAM [ARG…]",
+		Short: "Adds a job and prints its number",
+		Long: "Adds a job of a kind that some node has code for, and prints its number. Nodes of `hourbell serve` have\n" +
+			"the kind command, which runs a program (after --) or a line for the shell (--shell).",
+		Example: "  hourbell enqueue command -- pg_dump --file app.sql app\n" +
+			"  hourbell enqueue command --in 10m --on-loss fail --shell 'cd /srv && ./report | mail -s report ops'\n" +
+			"  hourbell enqueue greet --args '{\"name\":\"Ada\"}' --queue mail --priority 1\n" +
+			"  make-report-args | hourbell enqueue report --args - --at 2027-03-01T06:00:00Z",
+		DisableFlagsInUseLine: true,
+		Args: func(c *cobra.Command, args []string) error {
+			words, _ := splitArgv(c, args)
+			return takes(false, "KIND")(c, words)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			words, argv := splitArgv(c, args)
+			return p.enqueue(c, f, words[0], argv)
+		},
+	}
+	f.work.addTo(c)
+	f.store.addTo(c)
+	f.format.addTo(c)
+	c.Flags().DurationVar(&f.in, "in", 0, "run it no sooner than this from now")
+	c.Flags().StringVar(&f.at, "at", "", "run it no sooner than this instant, such as 2027-03-01T09:00:00Z")
+	return c
+}
+
+func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []string) error {
+	payload, err := p.payload(c, f.work, kind, argv)
+	if err != nil {
+		return err
+	}
+	options, err := f.options(c)
+	if err != nil {
+		return err
+	}
+	args := hourbell.RawArgs{Name: kind, JSON: payload}
+	if err := rehearse(func(client *hourbell.Client) error {
+		_, err := client.Enqueue(c.Context(), args, options...)
+		return err
+	}); err != nil {
+		return err
+	}
+	return p.withClient(c.Context(), f.store, func(client *hourbell.Client) error {
+		id, err := client.Enqueue(c.Context(), args, options...)
+		if err != nil {
+			return err
+		}
+		return p.printID(f.format, id)
+	})
+}
+
+func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
+	onLoss, err := parseOnLoss(f.work.onLoss)
+	if err != nil {
+		return nil, err
+	}
+	options := []hourbell.Option{
+		hourbell.Queue(f.work.queue), hourbell.Priority(f.work.priority), hourbell.MaxAttempts(f.work.maxAttempts),
+		hourbell.WithOnLoss(onLoss), hourbell.Timeout(f.work.timeout),
+	}
+	if c.Flags().Changed("in") {
+		options = append(options, hourbell.In(f.in))
+	}
+	if c.Flags().Changed("at") {
+		at, err := instantFlag(c, "at", "")
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, hourbell.At(at))
+	}
+	return options, nil
+}
+
+// rehearse does something with a client of a store in memory, which refuses
+// what any store would: bad input must not open, and so create, the real one.
+func rehearse(use func(*hourbell.Client) error) error {
+	client, err := hourbell.New(memory.New(), hourbell.Config{})
+	if err != nil {
+		return err
+	}
+	return use(client)
+}
+
+// printID prints the number of a new job, in a table without a heading: for
+// scripts.
+func (p *program) printID(f format, id int64) error {
+	return p.show(f, map[string]int64{"id": id}, func(out *bufio.Writer) { fmt.Fprintln(out, id) })
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/recur"
+)
+
+// ruleFlags say when, as flags: exactly one of three, and a zone.
+type ruleFlags struct{ recur.Spec }
+
+func (r *ruleFlags) addTo(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&r.Cron, "cron", "", `a cron rule: "MINUTE HOUR DAY MONTH WEEKDAY", with seconds first if it has six fields, or @daily and the like`)
+	flags.StringVar(&r.Every, "every", "", "an interval such as 90s or 1h30m")
+	flags.StringVar(&r.At, "at", "", "one instant, such as 2027-03-01T09:00:00Z, or without the Z on the clock of --tz")
+	flags.StringVar(&r.Zone, "tz", "", "a time zone such as Europe/Prague (default UTC)")
+}
+
+// check names what is wrong, also a flag that was given an empty value.
+func (r *ruleFlags) check(c *cobra.Command) error {
+	for _, name := range []string{"cron", "every", "at", "tz"} {
+		if err := notEmpty(c, name); err != nil {
+			return err
+		}
+	}
+	return r.Validate()
+}
+
+// notEmpty refuses a flag that was given, but with an empty value.
+func notEmpty(c *cobra.Command, name string) error {
+	flag := c.Flags().Lookup(name)
+	if flag.Changed && flag.Value.String() == "" {
+		return &hourbell.FieldError{Field: name, Problem: "is empty", Remedy: "give a value, or leave the flag out"}
+	}
+	return nil
+}
+
+// nameFlags checks flags that hold names, where they were given.
+func nameFlags(c *cobra.Command, names ...string) error {
+	var errs []error
+	for _, name := range names {
+		if flag := c.Flags().Lookup(name); flag.Changed {
+			errs = append(errs, hourbell.CheckName(name, flag.Value.String()))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkNames checks arguments that are names.
+func checkNames(field string, names []string) error {
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, hourbell.CheckName(field, name))
+	}
+	return errors.Join(errs...)
+}
+
+// parseInstant reads an RFC 3339 instant, or a date and time on the clock of
+// the zone (empty: UTC).
+func parseInstant(field, text, zone string) (time.Time, error) {
+	rule, err := recur.Spec{At: text, Zone: zone}.Rule(time.Time{})
+	var bad *recur.Error
+	if errors.As(err, &bad) && bad.Field == "at" {
+		renamed := *bad
+		renamed.Field = field
+		return time.Time{}, &renamed
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil // a rule rounds up to microseconds, which is wrong for "strictly after"
+	}
+	return rule.Next(time.Time{}), nil
+}
+
+// instantFlag reads a flag that holds an instant; zero: it was not given.
+func instantFlag(c *cobra.Command, name, zone string) (time.Time, error) {
+	flag := c.Flags().Lookup(name)
+	if !flag.Changed {
+		return time.Time{}, nil
+	}
+	if err := notEmpty(c, name); err != nil {
+		return time.Time{}, err
+	}
+	return parseInstant(name, flag.Value.String(), zone)
+}
+
+// parseIDs reads the numbers of jobs, each once.
+func parseIDs(args []string) ([]int64, error) {
+	ids := make([]int64, 0, len(args))
+	seen := make(map[int64]bool, len(args))
+	for _, arg := range args {
+		id, err := strconv.ParseInt(arg, 10, 64)
+		if err != nil || id < 1 {
+			return nil, &hourbell.FieldError{Field: "ID", Value: shorten(arg), Problem: "is not the number of a job", Remedy: "write a positive whole number, as `hourbell jobs list` shows it"}
+		}
+		if !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// parseOnLoss reads the flag --on-loss.
+func parseOnLoss(text string) (hourbell.OnLoss, error) {
+	switch text {
+	case "retry":
+		return hourbell.RetryOnLoss, nil
+	case "fail":
+		return hourbell.FailOnLoss, nil
+	}
+	return 0, &hourbell.FieldError{Field: "on_loss", Value: shorten(text), Problem: "is unknown", Remedy: "use retry or fail"}
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+)
+
+func (p *program) jobsCommand() *cobra.Command {
+	f := &storeFlags{}
+	c := p.group("jobs", "Lists, shows, cancels, retries and deletes jobs",
+		p.jobsListCommand(f),
+		p.jobsShowCommand(f),
+		p.jobsCancelCommand(f),
+		p.jobsChangeCommand(f, jobChange{
+			verb: "retry", short: "Makes finished jobs ready again, and waiting ones due now",
+			do:   (*hourbell.Client).RetryJobs,
+			said: map[store.Change]string{hourbell.JobChanged: "ready to run again"},
+			left: "is running; cancel it first",
+		}),
+		p.jobsChangeCommand(f, jobChange{
+			verb: "delete", short: "Deletes jobs that do not run, with all records of them",
+			do:   (*hourbell.Client).DeleteJobs,
+			said: map[store.Change]string{hourbell.JobChanged: "deleted"},
+			left: "is running; cancel it first",
+		}),
+	)
+	f.addTo(c)
+	return c
+}
+
+// jobsListFlags select jobs.
+type jobsListFlags struct {
+	states   []string
+	queue    string
+	kind     string
+	schedule string
+	before   int64
+	limit    int
+	format   format
+}
+
+func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
+	var l jobsListFlags
+	c := &cobra.Command{
+		Use: "list", Short: "Lists jobs, alive and finished, newest first", Args: takes(false),
+		Example: "  hourbell jobs list --state running\n" +
+			"  hourbell jobs list --schedule nightly --state failed,cancelled\n" +
+			"  hourbell jobs list --limit 0 --output ndjson",
+		RunE: func(c *cobra.Command, _ []string) error { return p.jobsList(c, *f, l) },
+	}
+	flags := c.Flags()
+	flags.StringSliceVar(&l.states, "state", nil, "only these: waiting, ready, running, completed, failed, cancelled")
+	flags.StringVar(&l.queue, "queue", "", "only of this queue")
+	flags.StringVar(&l.kind, "kind", "", "only of this kind")
+	flags.StringVar(&l.schedule, "schedule", "", "only those made for this schedule")
+	flags.Int64Var(&l.before, "before", 0, "only jobs with a number below this")
+	flags.IntVar(&l.limit, "limit", 100, "at most so many; 0 for all")
+	l.format.addTo(c)
+	return c
+}
+
+func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) error {
+	states, err := parseStates(l.states, c.Flags().Changed("state"))
+	err = errors.Join(err, nameFlags(c, "queue", "kind", "schedule"), checkLimit(l.limit))
+	if c.Flags().Changed("before") && l.before < 1 {
+		err = errors.Join(err, &hourbell.FieldError{Field: "before", Value: fmt.Sprint(l.before), Problem: "is not the number of a job", Remedy: "use a positive whole number"})
+	}
+	if err != nil {
+		return err
+	}
+	filter := hourbell.JobFilter{States: states, Queue: l.queue, Kind: l.kind, Schedule: l.schedule, Before: l.before, Details: true}
+	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
+		now, err := client.Now(c.Context())
+		if err != nil {
+			return err
+		}
+		return jobListing(now).print(p, l.format, pages(p.page, l.limit, func(size int, last *hourbell.JobInfo) ([]hourbell.JobInfo, error) {
+			page := filter
+			page.Limit = size
+			if last != nil {
+				page.Before = last.ID
+			}
+			return client.Jobs(c.Context(), page)
+		}))
+	})
+}
+
+func parseStates(words []string, given bool) ([]hourbell.State, error) {
+	const remedy = "use waiting, ready, running, completed, failed or cancelled"
+	if given && len(words) == 0 {
+		return nil, &hourbell.FieldError{Field: "state", Problem: "is empty", Remedy: remedy}
+	}
+	var states []hourbell.State
+	for _, word := range words {
+		state, ok := store.ParseState(word)
+		switch {
+		case word == "scheduled" || word == "retrying":
+			return nil, &hourbell.FieldError{Field: "state", Value: word, Problem: "is how a ready job is shown while it waits for its time", Remedy: "use ready"}
+		case !ok:
+			return nil, &hourbell.FieldError{Field: "state", Value: shorten(word), Problem: "is unknown", Remedy: remedy}
+		}
+		states = append(states, state)
+	}
+	return states, nil
+}
+
+func jobListing(now time.Time) listing[hourbell.JobInfo] {
+	return listing[hourbell.JobInfo]{
+		columns: []string{"ID", "STATE", "KIND", "QUEUE", "ATTEMPT", "RUN AT", "TOOK", "SCHEDULE", "RESULT"},
+		row: func(j hourbell.JobInfo) []string {
+			return []string{
+				fmt.Sprint(j.ID), shownState(j, now), j.Kind, j.Queue, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
+				stamp(j.RunAt), took(j), dash(j.ScheduleName), dash(cut(jobResult(j), 60)),
+			}
+		},
+		record: func(j hourbell.JobInfo) any { return newJobRecord(j) },
+	}
+}
+
+// shownState is the state as people see it: a ready job whose time has not
+// come is scheduled, or retrying.
+func shownState(j hourbell.JobInfo, now time.Time) string {
+	switch {
+	case j.State == hourbell.Ready && j.Attempt > 0:
+		return "retrying"
+	case j.State == hourbell.Ready && j.RunAt.After(now):
+		return "scheduled"
+	case j.State == hourbell.Running && j.CancelAsked:
+		return "cancelling"
+	}
+	return j.State.String()
+}
+
+func took(j hourbell.JobInfo) string {
+	if j.StartedAt.IsZero() || j.FinishedAt.IsZero() {
+		return "-"
+	}
+	return brief(j.FinishedAt.Sub(j.StartedAt))
+}
+
+// jobResult is why the job ended or was tried again, else its last line of
+// output.
+func jobResult(j hourbell.JobInfo) string {
+	if j.Reason != "" {
+		return j.Reason
+	}
+	if n := len(j.Attempts); n > 0 && j.Attempts[n-1].Error != "" {
+		return j.Attempts[n-1].Error
+	}
+	output := strings.TrimSpace(string(lastOutput(j)))
+	return output[strings.LastIndexByte(output, '\n')+1:]
+}
+
+// lastOutput is what the last attempt left, if that attempt left a record.
+func lastOutput(j hourbell.JobInfo) []byte {
+	if len(j.Attempts) == 0 {
+		return nil
+	}
+	last := j.Attempts[len(j.Attempts)-1]
+	if j.State.Finished() && last.Token != j.Token {
+		return nil
+	}
+	return last.Output
+}
+
+func jobNode(j hourbell.JobInfo) string {
+	if j.Node == "" && j.State.Finished() && len(j.Attempts) > 0 {
+		return j.Attempts[len(j.Attempts)-1].Node
+	}
+	return j.Node
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+)
+
+// jobChange is a command that changes jobs.
+type jobChange struct {
+	verb, short string
+	do          func(*hourbell.Client, context.Context, ...int64) ([]hourbell.JobChange, error)
+	said        map[store.Change]string // by what became of a job
+	left        string                  // why one was left alone, as a failure
+}
+
+func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Command {
+	return &cobra.Command{
+		Use: change.verb + " ID…", Short: change.short, Args: takes(true, "ID"),
+		Example:               fmt.Sprintf("  hourbell jobs %s 17 18 19", change.verb),
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			ids, err := parseIDs(args)
+			if err != nil {
+				return err
+			}
+			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+				changes, err := change.do(client, c.Context(), ids...)
+				if err != nil {
+					return err
+				}
+				return p.tellChanges(change, changes)
+			})
+		},
+	}
+}
+
+// tellChanges prints a line for each job. What could not be done is an error
+// after all is told.
+func (p *program) tellChanges(change jobChange, changes []hourbell.JobChange) error {
+	failed := false
+	for _, one := range changes {
+		said, done := change.said[one.Change]
+		switch {
+		case done:
+			fmt.Fprintf(p.stdout, "job %d: %s\n", one.ID, said)
+			continue
+		case one.Change == hourbell.JobNotFound:
+			printError(p.stderr, fmt.Errorf("%s job %d: %w; it never was, or it has been pruned", change.verb, one.ID, hourbell.ErrNotFound))
+		default:
+			printError(p.stderr, fmt.Errorf("%s job %d: it %s", change.verb, one.ID, change.left))
+		}
+		failed = true
+	}
+	if failed {
+		return errReported
+	}
+	return nil
+}
+
+func (p *program) jobsCancelCommand(f *storeFlags) *cobra.Command {
+	change := jobChange{verb: "cancel", said: map[store.Change]string{
+		hourbell.JobChanged:   "cancelled",
+		hourbell.JobRequested: "is running; its node has been asked to cancel it",
+		hourbell.JobUnchanged: "had finished already",
+	}}
+	var schedule string
+	c := &cobra.Command{
+		Use: "cancel ID… | --schedule NAME", Short: "Cancels jobs, also running ones on any node",
+		Long: "Cancels jobs that do not run, and asks the nodes of those that do to stop them. A job that completes\n" +
+			"all the same has completed.",
+		Example:               "  hourbell jobs cancel 17 18\n  hourbell jobs cancel --schedule nightly",
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			ids, err := cancelTarget(c, args)
+			if err != nil {
+				return err
+			}
+			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+				changes, err := cancelJobs(c.Context(), client, schedule, ids)
+				if err != nil {
+					return err
+				}
+				return p.tellChanges(change, changes)
+			})
+		},
+	}
+	c.Flags().StringVar(&schedule, "schedule", "", "all jobs of this schedule that have not finished")
+	return c
+}
+
+// cancelTarget reads the numbers, or none where --schedule is given.
+func cancelTarget(c *cobra.Command, args []string) ([]int64, error) {
+	switch given := c.Flags().Changed("schedule"); {
+	case given && len(args) > 0:
+		return nil, &hourbell.FieldError{Field: "ID", Value: shorten(args[0]), Problem: "is given together with --schedule", Remedy: "use one of them"}
+	case given:
+		return nil, nameFlags(c, "schedule")
+	}
+	if err := takes(true, "ID")(c, args); err != nil {
+		return nil, err
+	}
+	return parseIDs(args)
+}
+
+func cancelJobs(ctx context.Context, client *hourbell.Client, schedule string, ids []int64) ([]hourbell.JobChange, error) {
+	if len(ids) > 0 {
+		return client.CancelJobs(ctx, ids...)
+	}
+	changes, err := client.CancelScheduleJobs(ctx, schedule)
+	if err == nil && len(changes) == 0 {
+		_, err = client.Schedule(ctx, schedule) // a misspelt name is a failure, a schedule at rest is none
+	}
+	return changes, err
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+)
+
+func (p *program) jobsShowCommand(f *storeFlags) *cobra.Command {
+	var o format
+	c := &cobra.Command{
+		Use: "show ID", Short: "Shows a job with its arguments, attempts and output", Args: takes(false, "ID"),
+		Example: "  hourbell jobs show 17\n  hourbell jobs show 17 --output json",
+		RunE: func(c *cobra.Command, args []string) error {
+			ids, err := parseIDs(args)
+			if err != nil {
+				return err
+			}
+			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error { return p.jobsShow(c.Context(), client, o, ids[0]) })
+		},
+	}
+	o.addTo(c)
+	return c
+}
+
+func (p *program) jobsShow(ctx context.Context, client *hourbell.Client, f format, id int64) error {
+	job, err := client.Job(ctx, id)
+	if err != nil {
+		return err
+	}
+	now, err := client.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return p.show(f, newJobRecord(job), func(out *bufio.Writer) { printJob(out, job, now) })
+}
+
+// jobRecord is a job for programs. Fields are only ever added.
+type jobRecord struct {
+	ID              int64           `json:"id"`
+	Kind            string          `json:"kind"`
+	Queue           string          `json:"queue"`
+	State           string          `json:"state"`
+	Priority        int16           `json:"priority"`
+	Attempt         int16           `json:"attempt"`
+	MaxAttempts     int16           `json:"max_attempts"`
+	Token           *int64          `json:"token"`
+	RunAt           *time.Time      `json:"run_at"`
+	CreatedAt       *time.Time      `json:"created_at"`
+	StartedAt       *time.Time      `json:"started_at"`
+	FinishedAt      *time.Time      `json:"finished_at"`
+	Node            *string         `json:"node"`
+	Schedule        *string         `json:"schedule"`
+	Slot            *time.Time      `json:"slot"`
+	Origin          string          `json:"origin"`
+	Args            json.RawMessage `json:"args"`
+	Timeout         *string         `json:"timeout"`
+	OnLoss          string          `json:"on_loss"`
+	Reason          *string         `json:"reason"`
+	CancelRequested bool            `json:"cancel_requested"`
+	Errors          []errorRecord   `json:"errors"`
+	Output          *string         `json:"output"`
+	// OutputBase64 has the bytes of an output that is not valid UTF-8.
+	OutputBase64 string `json:"output_base64,omitempty"`
+}
+
+// errorRecord is an attempt that failed.
+type errorRecord struct {
+	Attempt    int16      `json:"attempt"`
+	Token      int64      `json:"token"`
+	Node       *string    `json:"node"`
+	StartedAt  *time.Time `json:"started_at"`
+	FinishedAt *time.Time `json:"finished_at"`
+	Error      string     `json:"error"`
+	Trace      *string    `json:"trace"`
+}
+
+func newJobRecord(j hourbell.JobInfo) jobRecord {
+	r := jobRecord{
+		ID: j.ID, Kind: j.Kind, Queue: j.Queue, State: j.State.String(),
+		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Token: orNull(j.Token),
+		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
+		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
+		Node: orNull(jobNode(j)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
+		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), OnLoss: j.OnLoss.String(),
+		Reason: orNull(j.Reason), CancelRequested: j.CancelAsked, Errors: []errorRecord{},
+	}
+	for _, a := range j.Attempts {
+		if a.Error != "" {
+			r.Errors = append(r.Errors, errorRecord{
+				Attempt: a.Attempt, Token: a.Token, Node: orNull(a.Node),
+				StartedAt: timeOrNull(a.StartedAt), FinishedAt: timeOrNull(a.FinishedAt),
+				Error: a.Error, Trace: orNull(a.Trace),
+			})
+		}
+	}
+	if output := lastOutput(j); len(output) > 0 {
+		text := validText(output)
+		r.Output = &text
+		if !utf8.Valid(output) {
+			r.OutputBase64 = base64.StdEncoding.EncodeToString(output)
+		}
+	}
+	return r
+}
+
+// printJob shows a job to people, with the errors and outputs of its attempts.
+func printJob(out *bufio.Writer, j hourbell.JobInfo, now time.Time) {
+	timeout := ""
+	if j.Timeout > 0 {
+		timeout = j.Timeout.String()
+	}
+	printFacts(out, []fact{
+		{"job", fmt.Sprint(j.ID)},
+		{"state", shownState(j, now)},
+		{"reason", j.Reason},
+		{"kind", j.Kind},
+		{"args", string(j.Args)},
+		{"queue", j.Queue},
+		{"priority", fmt.Sprint(j.Priority)},
+		{"attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts)},
+		{"on_loss", j.OnLoss.String()},
+		{"timeout", timeout},
+		{"origin", j.Origin.String()},
+		{"schedule", j.ScheduleName},
+		{"slot", stamp(j.Slot)},
+		{"created_at", stamp(j.CreatedAt)},
+		{"run_at", stamp(j.RunAt)},
+		{"started_at", stamp(j.StartedAt)},
+		{"finished_at", stamp(j.FinishedAt)},
+		{"took", took(j)},
+		{"node", jobNode(j)},
+	})
+	for _, a := range j.Attempts {
+		printAttempt(out, a)
+	}
+}
+
+func printAttempt(out *bufio.Writer, a hourbell.Attempt) {
+	fmt.Fprintf(out, "\nattempt %d, %s to %s on %s\n", a.Attempt, stamp(a.StartedAt), stamp(a.FinishedAt), dash(clean(a.Node)))
+	for _, part := range []fact{{"error", a.Error}, {"trace", a.Trace}, {"output", string(a.Output)}} {
+		if part.value != "" {
+			fmt.Fprintf(out, "  %s:\n%s", part.name, cleanLines(part.value, "    "))
+		}
+	}
+}

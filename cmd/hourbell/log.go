@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/event"
+)
+
+// newLogger makes the logger that --log-level and --log-format ask for.
+func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
+	l, err := parseLevel(level)
+	if err != nil {
+		return nil, err
+	}
+	switch format {
+	case "text":
+		return slog.New(&lineHandler{out: &lockedWriter{w: w}, level: l, terse: l >= slog.LevelInfo}), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: nameTrace})), nil
+	}
+	return nil, &hourbell.FieldError{Field: "log-format", Value: shorten(format), Problem: "is unknown", Remedy: "use text or json"}
+}
+
+func parseLevel(word string) (slog.Level, error) {
+	switch word {
+	case "trace":
+		return event.LevelTrace, nil
+	case "debug":
+		return slog.LevelDebug, nil
+	case "info":
+		return slog.LevelInfo, nil
+	case "warn":
+		return slog.LevelWarn, nil
+	case "error":
+		return slog.LevelError, nil
+	}
+	return 0, &hourbell.FieldError{Field: "log-level", Value: shorten(word), Problem: "is unknown", Remedy: "use trace, debug, info, warn or error"}
+}
+
+// nameTrace gives the level below DEBUG its word.
+func nameTrace(groups []string, a slog.Attr) slog.Attr {
+	if level, ok := a.Value.Any().(slog.Level); ok && len(groups) == 0 && a.Key == slog.LevelKey && level <= event.LevelTrace {
+		return slog.String(slog.LevelKey, "TRACE")
+	}
+	return a
+}
+
+// lockedWriter writes one line at a time.
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(line)
+}
+
+// lineHandler writes log records for people: the time of day, the message in a
+// column of its own, then key=value. It implements slog.Handler.
+//
+//	12:00:02 job completed         schedule=hello slot=12:00:02 job=17 took=3ms
+type lineHandler struct {
+	out    io.Writer
+	level  slog.Level
+	terse  bool   // leave out what only those who look for faults want
+	prefix string // of keys, from WithGroup
+	before string // attributes from WithAttrs, as text
+}
+
+// messageWidth is the column in which the attributes begin, where the message
+// leaves room.
+const messageWidth = 22
+
+// Enabled implements slog.Handler.
+func (h *lineHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
+
+// WithGroup implements slog.Handler.
+func (h *lineHandler) WithGroup(name string) slog.Handler {
+	if name == "" {
+		return h
+	}
+	other := *h
+	other.prefix += name + "."
+	return &other
+}
+
+// WithAttrs implements slog.Handler.
+func (h *lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	other := *h
+	var line logLine
+	for _, a := range attrs {
+		line.add(h.prefix, a, time.Now())
+	}
+	other.before += line.pairs.String()
+	return &other
+}
+
+// Handle implements slog.Handler.
+func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
+	message := clean(r.Message)
+	if r.Level != slog.LevelInfo {
+		message = levelWord(r.Level) + " " + message
+	}
+	var line logLine
+	line.pairs.WriteString(h.before)
+	r.Attrs(func(a slog.Attr) bool {
+		if !h.terse || worthSaying(r, a) {
+			line.add(h.prefix, a, r.Time)
+		}
+		return true
+	})
+	text := fmt.Sprintf("%s %-*s %s", r.Time.Format("15:04:05"), messageWidth, message, line.pairs.String())
+	_, err := io.WriteString(h.out, strings.TrimRight(text, " ")+"\n"+line.below.String())
+	return err
+}
+
+func levelWord(level slog.Level) string {
+	if level <= event.LevelTrace {
+		return "TRACE"
+	}
+	return level.String()
+}
+
+// worthSaying leaves out of calm lines what they say already, and numbers that
+// only help to look for faults.
+func worthSaying(r slog.Record, a slog.Attr) bool {
+	switch a.Key {
+	case "queue", "token":
+		return false
+	case "node":
+		return !has(r, "job")
+	case "kind":
+		return !has(r, "schedule")
+	case "attempt":
+		return a.Value.Resolve().Kind() != slog.KindInt64 || a.Value.Int64() != 1
+	}
+	return true
+}
+
+func has(r slog.Record, key string) bool {
+	found := false
+	r.Attrs(func(a slog.Attr) bool {
+		found = found || a.Key == key
+		return !found
+	})
+	return found
+}
+
+// logLine collects attributes: short ones in a row, texts of several lines
+// below.
+type logLine struct {
+	pairs strings.Builder
+	below strings.Builder
+}
+
+// add writes an attribute; day is when the record was made.
+func (l *logLine) add(prefix string, a slog.Attr, day time.Time) {
+	value := a.Value.Resolve()
+	if value.Kind() == slog.KindGroup {
+		if a.Key != "" {
+			prefix += a.Key + "."
+		}
+		for _, member := range value.Group() {
+			l.add(prefix, member, day)
+		}
+		return
+	}
+	if a.Key == "" {
+		return
+	}
+	if text := value.String(); value.Kind() == slog.KindString && strings.Contains(strings.TrimSpace(text), "\n") {
+		l.below.WriteString(cleanLines(strings.TrimSpace(text), "         "+clean(prefix+a.Key)+"| "))
+		return
+	}
+	l.pairs.WriteString(" " + clean(prefix+a.Key) + "=" + logValue(value, day))
+}
+
+// logValue is a value in one word, or quoted.
+func logValue(value slog.Value, day time.Time) string {
+	switch value.Kind() {
+	case slog.KindTime:
+		return logTime(value.Time(), day)
+	case slog.KindDuration:
+		return brief(value.Duration())
+	}
+	text := value.String()
+	if text == "" || strings.ContainsAny(text, " =\"") || !isClean(text) {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// logTime leaves the date out where it is that of the line.
+func logTime(t, day time.Time) string {
+	t = t.In(day.Location())
+	if t.Format(time.DateOnly) == day.Format(time.DateOnly) {
+		return t.Format("15:04:05.999")
+	}
+	return t.Format("2006-01-02T15:04:05.999Z07:00")
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+)
+
+func (p *program) migrateCommand() *cobra.Command {
+	f := &storeFlags{}
+	c := p.group("migrate", "Creates and updates the database schema, or prints it",
+		p.migrateUpCommand(f),
+		p.migrateStatusCommand(f),
+		p.migratePrintCommand(f),
+	)
+	f.addTo(c)
+	_ = c.PersistentFlags().MarkHidden("no-migrate") // it fails only for an unknown flag
+	return c
+}
+
+func (p *program) migrateUpCommand(f *storeFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "up", Short: "Applies the steps that are missing", Args: takes(false),
+		Example: "  hourbell migrate up --store postgres://owner@db/app",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.noMigrate {
+				return &hourbell.FieldError{Field: "no-migrate", Problem: "contradicts migrate up", Remedy: "leave it out, or use migrate status"}
+			}
+			l, err := p.locate(*f)
+			if err != nil {
+				return err
+			}
+			b, err := l.connect(c.Context())
+			if err != nil {
+				return fmt.Errorf("open the store %s: %w", l, err)
+			}
+			defer b.Close()
+			steps, err := b.MigrateUp(c.Context())
+			for _, step := range steps {
+				fmt.Fprintf(p.stdout, "applied step %d, %s\n", step.Version, step.Name)
+			}
+			if err == nil && len(steps) == 0 {
+				fmt.Fprintln(p.stdout, "the schema is up to date")
+			}
+			return err
+		},
+	}
+}
+
+func (p *program) migrateStatusCommand(f *storeFlags) *cobra.Command {
+	var o format
+	c := &cobra.Command{
+		Use: "status", Short: "Lists the steps, and which of them the database has", Args: takes(false),
+		Example: "  hourbell migrate status --output json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			l, err := p.locate(*f)
+			if err != nil {
+				return err
+			}
+			b, err := l.connect(c.Context())
+			if err != nil {
+				return fmt.Errorf("open the store %s: %w", l, err)
+			}
+			defer b.Close()
+			steps, err := b.MigrateStatus(c.Context())
+			if err != nil {
+				return err
+			}
+			return stepListing.print(p, o, all(steps))
+		},
+	}
+	o.addTo(c)
+	return c
+}
+
+func (p *program) migratePrintCommand(f *storeFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "print", Short: "Prints the SQL of all steps, for your own tools", Args: takes(false),
+		Long: "Prints the SQL of all steps. No database is needed: --store only says whose SQL it is. Each step is to\n" +
+			"run in a transaction of its own.",
+		Example: "  hourbell migrate print --store postgres:// --schema jobs > hourbell.sql",
+		RunE: func(c *cobra.Command, _ []string) error {
+			l, err := p.locate(*f)
+			if err != nil {
+				return err
+			}
+			steps, err := l.migrations(c.Context())
+			if err != nil {
+				return err
+			}
+			for _, step := range steps {
+				fmt.Fprintf(p.stdout, "-- Step %d, %s.\n\n%s\n\n", step.Version, step.Name, strings.TrimSpace(step.SQL))
+			}
+			return nil
+		},
+	}
+}
+
+var stepListing = listing[store.MigrationStatus]{
+	columns: []string{"STEP", "NAME", "APPLIED"},
+	row: func(s store.MigrationStatus) []string {
+		applied := "no"
+		if s.Applied {
+			applied = "yes"
+		}
+		return []string{fmt.Sprint(s.Version), s.Name, applied}
+	},
+	record: func(s store.MigrationStatus) any { return stepRecord{s.Version, s.Name, s.Applied} },
+}
+
+// stepRecord is a step of the schema for programs. Fields are only ever added.
+type stepRecord struct {
+	Step    int    `json:"step"`
+	Name    string `json:"name"`
+	Applied bool   `json:"applied"`
+}

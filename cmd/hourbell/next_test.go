@@ -1,0 +1,52 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNext(t *testing.T) {
+	tests := []struct {
+		args string // separated by |
+		want string // separated by |
+	}{
+		{"--cron|0 9 * * 1-5|--count|2|--from|2027-03-01T00:00:00Z", "2027-03-01T09:00:00Z|2027-03-02T09:00:00Z"},
+		{"--cron|0 9 * * *|--count|1|--from|2027-03-01T09:00:00Z", "2027-03-02T09:00:00Z"}, // strictly after
+		{"--cron|0 9 * * *|--count|1|--from|2027-03-01T08:59:59.9999999Z", "2027-03-01T09:00:00Z"},
+		{"--cron|0 9 * * *|--count|1", "2027-03-02T09:00:00Z"}, // from now
+		{"--cron|0 9 * * *|--tz|Europe/Prague|--count|1|--from|2027-07-01T00:00:00Z", "2027-07-01T09:00:00+02:00"},
+		{"--cron|CRON_TZ=Asia/Tokyo 0 9 * * *|--count|1|--from|2027-07-01T00:00:00Z", "2027-07-02T09:00:00+09:00"},
+		{"--cron|30 2 * * *|--tz|America/New_York|--from|2027-03-13T00:00:00|--count|3", // a gap
+			"2027-03-13T02:30:00-05:00|2027-03-14T03:00:00-04:00|2027-03-15T02:30:00-04:00"},
+		{"--cron|*/20 * * * * *|--count|2|--from|2027-03-01T00:00:00Z", "2027-03-01T00:00:20Z|2027-03-01T00:00:40Z"},
+		{"--cron|0 0 30 2 *", ""}, // never
+		{"--every|90s|--from|2027-01-01T00:00:00Z|--count|2", "2027-01-01T00:01:30Z|2027-01-01T00:03:00Z"},
+		{"--every|250ms|--from|2027-01-01T00:00:00Z|--count|1", "2027-01-01T00:00:00.25Z"},
+		{"--every|1h|--tz|Asia/Kolkata|--from|2027-01-01T00:00:00|--count|1", "2027-01-01T01:00:00+05:30"},
+		{"--at|2027-06-01T09:00:00|--tz|Europe/Prague", "2027-06-01T09:00:00+02:00"},
+		{"--at|2027-03-01T12:00:00Z", ""}, // it is that now
+		{"--at|2026-01-01T00:00:00Z", ""}, // over
+		{"--every|876600h|--from|9990-01-01T00:00:00Z", ""},
+		{"--cron|0 0 1 1 *|--from|0001-01-01T00:00:00Z|--tz|Europe/Prague|--count|1", "0001-12-31T23:02:16Z"}, // an offset with seconds
+	}
+	b := newBench(t)
+	for _, test := range tests {
+		got := b.ok(append([]string{"next"}, strings.Split(test.args, "|")...)...)
+		want := strings.ReplaceAll(test.want, "|", "\n")
+		if want != "" {
+			want += "\n"
+		}
+		equal(t, test.args, got, want)
+	}
+	noStore(t, b)
+}
+
+func TestNextDefaultsAndMost(t *testing.T) {
+	b := newBench(t)
+	if got := strings.Count(b.ok("next", "--every", "1s"), "\n"); got != 5 {
+		t.Errorf("%d lines by default", got)
+	}
+	if got := strings.Count(b.ok("next", "--every", "1s", "--count", "100000"), "\n"); got != 100_000 {
+		t.Errorf("%d lines at most", got)
+	}
+}

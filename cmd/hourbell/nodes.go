@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+)
+
+func (p *program) nodesCommand() *cobra.Command {
+	var (
+		f storeFlags
+		o format
+	)
+	c := &cobra.Command{
+		Use: "nodes", Short: "Lists living nodes, and those that ended lately", Args: takes(false),
+		Example: "  hourbell nodes\n  hourbell nodes --output ndjson",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
+				nodes, err := client.Nodes(c.Context())
+				if err != nil {
+					return err
+				}
+				now, err := client.Now(c.Context())
+				if err != nil {
+					return err
+				}
+				return nodeListing(now).print(p, o, all(nodes))
+			})
+		},
+	}
+	o.addTo(c)
+	f.addTo(c)
+	return c
+}
+
+// nodeState is alive, silent (its lease has passed, and nobody has declared it
+// dead yet), left or died.
+func nodeState(n hourbell.NodeInfo, now time.Time) string {
+	switch {
+	case n.Died:
+		return "died"
+	case !n.EndedAt.IsZero():
+		return "left"
+	case n.SeenAt.Add(n.Lease).Before(now):
+		return "silent"
+	}
+	return "alive"
+}
+
+func nodeListing(now time.Time) listing[hourbell.NodeInfo] {
+	return listing[hourbell.NodeInfo]{
+		columns: []string{"ID", "NAME", "STATE", "RUNNING", "QUEUES", "KINDS", "STARTED", "SEEN", "VERSION"},
+		row: func(n hourbell.NodeInfo) []string {
+			return []string{
+				fmt.Sprint(n.ID), n.Name, nodeState(n, now), fmt.Sprint(n.Running),
+				dash(strings.Join(n.Queues, ",")), dash(strings.Join(n.Kinds, ",")),
+				stamp(n.StartedAt), stamp(n.SeenAt), n.Version,
+			}
+		},
+		record: func(n hourbell.NodeInfo) any {
+			return nodeRecord{
+				ID: n.ID, Name: n.Name, State: nodeState(n, now), Version: n.Version,
+				Queues: orEmpty(n.Queues), Kinds: orEmpty(n.Kinds), Lease: n.Lease.String(),
+				StartedAt: timeOrNull(n.StartedAt), SeenAt: timeOrNull(n.SeenAt), EndedAt: timeOrNull(n.EndedAt),
+				Died: n.Died, Running: n.Running,
+			}
+		},
+	}
+}
+
+// orEmpty keeps a list without elements from becoming null.
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// nodeRecord is a node for programs. Fields are only ever added.
+type nodeRecord struct {
+	ID        int64      `json:"id"`
+	Name      string     `json:"name"`
+	State     string     `json:"state"`
+	Version   string     `json:"version"`
+	Queues    []string   `json:"queues"`
+	Kinds     []string   `json:"kinds"`
+	Lease     string     `json:"lease"`
+	StartedAt *time.Time `json:"started_at"`
+	SeenAt    *time.Time `json:"seen_at"`
+	EndedAt   *time.Time `json:"ended_at"`
+	Died      bool       `json:"died"`
+	Running   int64      `json:"running"` // jobs in its hands
+}

@@ -1,0 +1,283 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+)
+
+// format is how a listing is printed: a flag with three values.
+type format string
+
+const (
+	asTable  format = "table"
+	asJSON   format = "json"   // one array, or one object where one thing is shown
+	asNDJSON format = "ndjson" // an object a line
+)
+
+func (f *format) String() string { return string(*f) }
+func (f *format) Type() string   { return "format" }
+
+func (f *format) Set(value string) error {
+	switch format(value) {
+	case asTable, asJSON, asNDJSON:
+		*f = format(value)
+		return nil
+	}
+	return &hourbell.FieldError{Field: "output", Value: shorten(value), Problem: "is unknown", Remedy: "use table, json or ndjson"}
+}
+
+// addTo adds the flag --output to a command.
+func (f *format) addTo(c *cobra.Command) {
+	*f = asTable
+	c.Flags().Var(f, "output", "table, json or ndjson")
+	words := []string{string(asTable), string(asJSON), string(asNDJSON)}
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for an unknown flag
+}
+
+// listing says how things of one sort are printed.
+type listing[T any] struct {
+	columns []string
+	row     func(T) []string // for people; cleaned before it is printed
+	record  func(T) any      // for programs
+}
+
+// print writes all items. Records are written as they come, a table when all
+// have come.
+func (l listing[T]) print(p *program, f format, items iter.Seq2[T, error]) error {
+	out := bufio.NewWriter(p.stdout)
+	var err error
+	switch f {
+	case asJSON:
+		err = l.printArray(out, items)
+	case asNDJSON:
+		err = l.printLines(out, items)
+	default:
+		err = l.printTable(out, items)
+	}
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func (l listing[T]) printLines(out *bufio.Writer, items iter.Seq2[T, error]) error {
+	for item, err := range items {
+		if err != nil {
+			return err
+		}
+		line, err := encode(l.record(item))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s\n", line)
+	}
+	return nil
+}
+
+func (l listing[T]) printArray(out *bufio.Writer, items iter.Seq2[T, error]) error {
+	before := "[\n  "
+	for item, err := range items {
+		if err != nil {
+			return err
+		}
+		object, err := encode(l.record(item))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s%s", before, object)
+		before = ",\n  "
+	}
+	if before == "[\n  " {
+		fmt.Fprintln(out, "[]")
+		return nil
+	}
+	fmt.Fprint(out, "\n]\n")
+	return nil
+}
+
+func (l listing[T]) printTable(out *bufio.Writer, items iter.Seq2[T, error]) error {
+	t := newTable(l.columns)
+	for item, err := range items {
+		if err != nil {
+			return err
+		}
+		t.AppendRow(cells(l.row(item)))
+	}
+	fmt.Fprintln(out, t.Render())
+	return nil
+}
+
+// newTable is a table without lines, as wide as its texts.
+func newTable(columns []string) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Options = table.Options{SeparateColumns: false}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header, style.Format.Row = text.FormatDefault, text.FormatDefault
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	if len(columns) > 0 {
+		t.AppendHeader(cells(columns))
+	}
+	return t
+}
+
+func cells(texts []string) table.Row {
+	row := make(table.Row, len(texts))
+	for i, text := range texts {
+		row[i] = clean(text)
+	}
+	return row
+}
+
+// show prints one thing: an object, or what people prints.
+func (p *program) show(f format, record any, people func(out *bufio.Writer)) error {
+	out := bufio.NewWriter(p.stdout)
+	if f == asTable {
+		people(out)
+		return out.Flush()
+	}
+	object, err := encode(record)
+	if err != nil {
+		return err
+	}
+	if f == asJSON {
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, object, "", "  "); err != nil {
+			return fmt.Errorf("write JSON: %w", err)
+		}
+		object = indented.Bytes()
+	}
+	fmt.Fprintf(out, "%s\n", object)
+	return out.Flush()
+}
+
+// fact is a line of what people see of one thing.
+type fact struct{ name, value string }
+
+// printFacts leaves out facts without a value.
+func printFacts(out *bufio.Writer, facts []fact) {
+	t := newTable(nil)
+	for _, f := range facts {
+		if f.value != "" && f.value != "-" {
+			t.AppendRow(cells([]string{f.name, f.value}))
+		}
+	}
+	fmt.Fprintln(out, t.Render())
+}
+
+// encode writes a record on one line. Characters that HTML gives a meaning
+// stay readable.
+func encode(record any) ([]byte, error) {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(record); err != nil {
+		return nil, fmt.Errorf("write JSON: %w", err)
+	}
+	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), nil
+}
+
+// pageSize is how much of a long listing is read at a time.
+const pageSize = 200
+
+// pages yields up to limit items (0: all) of a listing that is read in pages.
+// read gets the size of the page and the last item before it, or nil.
+func pages[T any](most, limit int, read func(size int, last *T) ([]T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var last *T
+		for left := limit; limit == 0 || left > 0; left -= most {
+			size := most
+			if limit > 0 {
+				size = min(size, left)
+			}
+			page, err := read(size, last)
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			for _, item := range page {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if len(page) < size {
+				return
+			}
+			last = &page[len(page)-1]
+		}
+	}
+}
+
+// all yields a listing that is in memory.
+func all[T any](items []T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for _, item := range items {
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// checkLimit is for the flag --limit.
+func checkLimit(limit int) error {
+	if limit < 0 {
+		return &hourbell.FieldError{Field: "limit", Value: fmt.Sprint(limit), Problem: "is negative", Remedy: "use a number of rows, or 0 for all"}
+	}
+	return nil
+}
+
+// The values of records: what is missing is null.
+
+func orNull[T comparable](value T) *T {
+	var zero T
+	if value == zero {
+		return nil
+	}
+	return &value
+}
+
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func durationOrNull(d time.Duration) *string {
+	if d == 0 {
+		return nil
+	}
+	return orNull(d.String())
+}
+
+// validText makes text fit for JSON where it may be of any bytes.
+func validText(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }
+
+// rawJSON passes JSON on as it is, in one line; what is none becomes a string.
+func rawJSON(text []byte) json.RawMessage {
+	switch {
+	case len(text) == 0:
+		return json.RawMessage("null")
+	case json.Valid(text):
+		return text
+	}
+	quoted, err := json.Marshal(validText(text))
+	if err != nil { // strings always encode
+		return json.RawMessage("null")
+	}
+	return quoted
+}

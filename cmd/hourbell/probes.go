@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/hourbell/hourbell"
+)
+
+// probeTime is how long the store may take to answer a probe.
+const probeTime = 2 * time.Second
+
+// probes answers /healthz (the process is alive) and /readyz (the store
+// answers, and this node is registered) for those who watch over processes.
+type probes struct {
+	server *http.Server
+	node   string
+	client atomic.Pointer[hourbell.Client] // nil until the store is open
+	ending atomic.Bool
+}
+
+// listen binds the address, host:port, and answers until close.
+func listen(ctx context.Context, addr, node string) (*probes, net.Addr, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, nil, fmt.Errorf("listen on %s for probes: %w", addr, withoutAddress(err))
+	}
+	p := &probes{node: node}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, "ok", nil) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, "ready", p.ready(r.Context())) })
+	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
+	go p.server.Serve(listener) //nolint:errcheck // it ends with ErrServerClosed
+	return p, listener.Addr(), nil
+}
+
+// withoutAddress takes the cause out of an error that repeats the address.
+func withoutAddress(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}
+
+func (p *probes) close() { p.server.Close() }
+
+// ready says why the node is not, or nil. It asks the store, which alone knows
+// whether others still take this node for alive.
+func (p *probes) ready(ctx context.Context) error {
+	client := p.client.Load()
+	switch {
+	case client == nil:
+		return errors.New("starting")
+	case p.ending.Load():
+		return errors.New("stopping")
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	nodes, err := client.Nodes(ctx)
+	if ctx.Err() != nil {
+		return fmt.Errorf("the store has not answered within %v", probeTime)
+	}
+	if err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		if node.Name == p.node && node.EndedAt.IsZero() {
+			return nil
+		}
+	}
+	return errors.New("this node is not registered")
+}
+
+// answer writes the state, or why it is not so.
+func answer(w http.ResponseWriter, state string, err error) {
+	body := map[string]string{"status": state}
+	code := http.StatusOK
+	if err != nil {
+		body = map[string]string{"status": "not " + state, "reason": err.Error()}
+		code = http.StatusServiceUnavailable
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	json.NewEncoder(w).Encode(body) //nolint:errcheck // the reader has gone
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hourbell/hourbell"
+)
+
+// program is the whole of hourbell as a value: what it reads, where it writes,
+// and the little it knows of its surroundings.
+type program struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	getenv func(string) string
+	now    func() time.Time // for a --from that is left out; never for what is due
+	page   int              // how much of a long listing is read at a time
+}
+
+func newProgram() *program {
+	return &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now, page: pageSize}
+}
+
+// run does what args say and returns the exit code. An error is printed once.
+func (p *program) run(ctx context.Context, args []string) int {
+	root := p.rootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !errors.Is(err, errReported) {
+		printError(p.stderr, err)
+	}
+	return exitCode(err)
+}
+
+func (p *program) rootCommand() *cobra.Command {
+	root := p.group("hourbell", "Scheduled and queued work, once, on any number of servers",
+		p.serveCommand(),
+		p.nextCommand(),
+		p.checkCommand(),
+		p.applyCommand(),
+		p.enqueueCommand(),
+		p.jobsCommand(),
+		p.schedulesCommand(),
+		p.slotsCommand(),
+		p.queuesCommand(),
+		p.nodesCommand(),
+		p.migrateCommand(),
+		p.versionCommand(),
+	)
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(p.completionCommand(root))
+	root.Long = "Hourbell runs scheduled and queued work exactly where and when it should on a cluster of ordinary\n" +
+		"servers, with nothing to install but the database they already share.\n\n" +
+		"The store is --store URL or HOURBELL_STORE: sqlite:path/to/file.db or postgres://user@host/database;\n" +
+		"without either, the file hourbell.db in the working directory.\n\n" +
+		"Exit codes: 0 done, 1 failed, 2 asked wrongly."
+	root.Version = versionText()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetIn(p.stdin)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
+	root.SetHelpCommand(p.helpCommand(root))
+	root.SetFlagErrorFunc(flagError)
+	return root
+}
+
+// group is a command that only has commands. Named without one of them, or
+// with a misspelt one, it fails; cobra alone would print its help and exit 0.
+func (p *program) group(name, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: name + " COMMAND", Short: short, Args: cobra.ArbitraryArgs,
+		SilenceUsage: true, SilenceErrors: true, DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &hourbell.FieldError{Field: "command", Problem: "is missing", Remedy: listRemedy(c)}
+			}
+			return unknownCommand(c, args[0])
+		},
+	}
+	c.AddCommand(commands...)
+	return c
+}
+
+func unknownCommand(group *cobra.Command, name string) error {
+	return &hourbell.FieldError{Field: "command", Value: shorten(name), Problem: "is unknown", Remedy: listRemedy(group)}
+}
+
+func listRemedy(group *cobra.Command) string {
+	return fmt.Sprintf("`%s --help` lists them", group.CommandPath())
+}
+
+func (p *program) helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [COMMAND]", Short: "Tells a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return unknownCommand(root, args[len(args)-max(len(rest), 1)])
+			}
+			return c.Help()
+		},
+	}
+}
+
+// takes checks the number of arguments before a command runs. names are what
+// the usage line calls those that are needed; more says that the last one may
+// be repeated.
+func takes(more bool, names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		remedy := fmt.Sprintf("write `%s`; `%s --help` tells more", c.UseLine(), c.CommandPath())
+		if len(args) < len(names) {
+			return &hourbell.FieldError{Field: names[len(args)], Problem: "is missing", Remedy: remedy}
+		}
+		if len(args) > len(names) && !more {
+			return &hourbell.FieldError{Field: "argument", Value: shorten(args[len(names)]), Problem: "is one too many", Remedy: remedy}
+		}
+		return nil
+	}
+}
+
+// flagError turns what the flag parser says into a message that names the flag
+// and the remedy, whatever bytes and sizes it was given.
+func flagError(c *cobra.Command, err error) error {
+	var (
+		unknown *pflag.NotExistError
+		without *pflag.ValueRequiredError
+		invalid *pflag.InvalidValueError
+		field   *hourbell.FieldError
+		help    = fmt.Sprintf("`%s --help` lists the flags", c.CommandPath())
+	)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		return err
+	case errors.As(err, &field):
+		return field
+	case errors.As(err, &unknown) && c.HasSubCommands() && c.Flags().NArg() > 0:
+		return unknownCommand(c, c.Flags().Arg(0)) // the flag is that of the command that was meant
+	case errors.As(err, &unknown):
+		return &hourbell.FieldError{Field: "flag", Value: shorten(flagName(unknown)), Problem: "is unknown", Remedy: help}
+	case errors.As(err, &without):
+		return &hourbell.FieldError{Field: "--" + without.GetFlag().Name, Problem: "has no value", Remedy: help}
+	case errors.As(err, &invalid):
+		problem, remedy := flagProblem(invalid.GetFlag())
+		return &hourbell.FieldError{Field: "--" + invalid.GetFlag().Name, Value: shorten(invalid.GetValue()), Problem: problem, Remedy: remedy}
+	}
+	return &hourbell.FieldError{Field: "flag", Problem: "cannot be read", Remedy: help}
+}
+
+// flagName is an unknown flag as it was written.
+func flagName(unknown *pflag.NotExistError) string {
+	if unknown.GetSpecifiedShortnames() != "" {
+		return "-" + unknown.GetSpecifiedName()
+	}
+	return "--" + unknown.GetSpecifiedName()
+}
+
+func flagProblem(flag *pflag.Flag) (problem, remedy string) {
+	switch flag.Value.Type() {
+	case "duration":
+		return "is not a duration", "write it like 90s or 1h30m"
+	case "bool":
+		return "is neither true nor false", "give the flag without a value"
+	case "int", "int64":
+		return "is not a whole number in range", "write it in digits"
+	}
+	return "cannot be read", "write words separated by commas"
+}
+
+func versionText() string {
+	return fmt.Sprintf("hourbell %s (%s %s/%s)", hourbell.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/drivers/sqlite"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+// asProgram makes the test binary be hourbell itself, for tests that need a
+// process with signals.
+const asProgram = "HOURBELL_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// bench is a program on a SQLite file of its own, in a working directory of
+// its own.
+type bench struct {
+	t     *testing.T
+	path  string // of the store
+	stdin string
+	env   map[string]string
+	page  int
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	path := filepath.Join(dir, "store.db")
+	return &bench{t: t, path: path, env: map[string]string{storeVariable: "sqlite:" + path}, page: pageSize}
+}
+
+// result is what a command came to.
+type result struct {
+	code     int
+	out, err string
+}
+
+var noon = time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// run runs one command in this process.
+func (b *bench) run(args ...string) result {
+	b.t.Helper()
+	var out, errs bytes.Buffer
+	p := &program{
+		stdin: strings.NewReader(b.stdin), stdout: &out, stderr: &errs,
+		getenv: func(name string) string { return b.env[name] }, now: func() time.Time { return noon }, page: b.page,
+	}
+	code := p.run(b.t.Context(), args)
+	return result{code, out.String(), errs.String()}
+}
+
+// ok runs a command that must succeed in silence, and returns its output.
+func (b *bench) ok(args ...string) string {
+	b.t.Helper()
+	r := b.run(args...)
+	if r.code != exitDone || r.err != "" {
+		b.t.Fatalf("%q: exit code %d, stderr %q", args, r.code, r.err)
+	}
+	return r.out
+}
+
+// fails runs a command that must fail with a code, and one line on stderr that
+// contains each text.
+func (b *bench) fails(code int, texts []string, args ...string) result {
+	b.t.Helper()
+	r := b.run(args...)
+	if r.code != code {
+		b.t.Errorf("%q: exit code %d instead of %d, stdout %q, stderr %q", args, r.code, code, r.out, r.err)
+	}
+	if strings.Count(r.err, "\n") != 1 || !strings.HasPrefix(r.err, "hourbell: ") {
+		b.t.Errorf("%q: stderr is not one line: %q", args, r.err)
+	}
+	for _, text := range texts {
+		if !strings.Contains(r.err, text) {
+			b.t.Errorf("%q: stderr lacks %q: %q", args, text, r.err)
+		}
+	}
+	return r
+}
+
+// objects runs a listing as ndjson.
+func (b *bench) objects(args ...string) []map[string]any {
+	b.t.Helper()
+	var list []map[string]any
+	for line := range strings.Lines(b.ok(append(args, "--output", "ndjson")...)) {
+		var object map[string]any
+		if err := json.Unmarshal([]byte(line), &object); err != nil {
+			b.t.Fatalf("%q: %v in %q", args, err, line)
+		}
+		list = append(list, object)
+	}
+	return list
+}
+
+// work runs the commands that are due, until each has ended or awaits a retry.
+func (b *bench) work() {
+	b.t.Helper()
+	backend, err := sqlite.Open(b.t.Context(), b.path)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer backend.Close()
+	workers := hourbell.NewWorkers()
+	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work)
+	client, err := hourbell.New(backend, hourbell.Config{Name: "bench", Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- client.Run(b.t.Context()) }()
+	eventually(b.t, "all jobs have run", func() bool {
+		jobs, err := client.Jobs(b.t.Context(), hourbell.JobFilter{Kind: kinds.CommandKind, States: []hourbell.State{hourbell.Ready, hourbell.Running}})
+		return err == nil && !slices.ContainsFunc(jobs, func(j hourbell.JobInfo) bool { return j.Attempt == 0 || j.State == hourbell.Running })
+	})
+	if err := client.Stop(context.Background()); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// eventually waits for what must come.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+var varying = []struct {
+	pattern *regexp.Regexp
+	word    string
+}{
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z *`), "TIME "},
+	{regexp.MustCompile(`\b\d+(\.\d+)?(µs|ms|s)\b *`), "TOOK "},
+	{regexp.MustCompile(` +(\n|$)`), "$1"},
+	{regexp.MustCompile(`  +`), "  "},
+}
+
+// steady replaces what differs from run to run.
+func steady(text string) string {
+	for _, v := range varying {
+		text = v.pattern.ReplaceAllString(text, v.word)
+	}
+	return text
+}
+
+func equal(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s:\n%s\ninstead of\n%s", what, got, want)
+	}
+}
+
+func TestHelpSucceeds(t *testing.T) {
+	b := newBench(t)
+	for _, args := range [][]string{{"--help"}, {"help"}, {"help", "jobs", "cancel"}, {"jobs", "--help"}, {"serve", "-h"}} {
+		if out := b.ok(args...); !strings.Contains(out, "Usage:") {
+			t.Errorf("%q prints %q", args, out)
+		}
+	}
+	for _, args := range [][]string{{"version"}, {"--version"}} {
+		if out := b.ok(args...); !strings.HasPrefix(out, "hourbell "+hourbell.Version+" ") {
+			t.Errorf("%q prints %q", args, out)
+		}
+	}
+	if out := b.ok("completion", "bash"); !strings.Contains(out, "__hourbell") {
+		t.Errorf("completion prints %q", out)
+	}
+	if r := b.run("__complete", "jobs", "ca"); r.code != exitDone || !strings.Contains(r.out, "cancel") {
+		t.Errorf("completing a command gives %+v", r)
+	}
+	noStore(t, b)
+}
+
+// TestEveryCommandIsExplained holds that each command has a sentence, and each
+// that does something an example that begins with the program's name.
+func TestEveryCommandIsExplained(t *testing.T) {
+	p := newProgram()
+	root := p.rootCommand()
+	commands := slices.Clone(root.Commands())
+	for i := 0; i < len(commands); i++ {
+		c := commands[i]
+		commands = append(commands, c.Commands()...)
+		if c.Short == "" {
+			t.Errorf("%s has no short text", c.CommandPath())
+		}
+		if c.HasSubCommands() || c.Name() == "version" || c.Name() == "help" || c.Parent().Name() == "completion" {
+			continue
+		}
+		if !strings.Contains(c.Example, "hourbell "+strings.TrimPrefix(c.CommandPath(), "hourbell ")) {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+	}
+}
+
+// noStore fails if anything made a store.
+func noStore(t *testing.T, b *bench) {
+	t.Helper()
+	for _, pattern := range []string{filepath.Join(filepath.Dir(b.path), "*.db*"), "*.db*"} {
+		if files, _ := filepath.Glob(pattern); len(files) > 0 {
+			t.Errorf("a store was made: %q", files)
+		}
+	}
+}

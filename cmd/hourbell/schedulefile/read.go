@@ -1,0 +1,476 @@
+package schedulefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+var (
+	fileKeys  = []string{"owner", "revision", "schedules"}
+	entryKeys = []string{
+		"name", "cron", "every", "at", "tz", "command", "shell", "kind", "args", "queue", "priority",
+		"max_attempts", "on_loss", "timeout", "env", "dir", "group", "paused", "overlap",
+	}
+)
+
+// maxExpansion bounds what the args of all schedules of a file come to, since
+// aliases can make a small file mean much.
+const maxExpansion = 64 << 20
+
+// ReadFile reads the file at path; see Read.
+func ReadFile(path string) (*declared.File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read schedule file: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(file, declared.MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read schedule file: %w", err)
+	}
+	return Read(path, text)
+}
+
+// Read reads the text of a schedule file. name is how messages call the file,
+// and gives the owner if the file names none. The error is a *declared.Errors
+// with every mistake; there is no file then.
+func Read(name string, text []byte) (*declared.File, error) {
+	var errs declared.Errors
+	if !declared.CheckText(name, text, &errs) {
+		return nil, errs.Err()
+	}
+	root := parse(name, text, &errs)
+	if root == nil {
+		return nil, errs.Err()
+	}
+	r := &reader{path: name, errs: &errs, lines: map[string]int{}}
+	file := r.file(root)
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// reader turns the tree into schedules.
+type reader struct {
+	path     string // as messages call the file
+	errs     *declared.Errors
+	lines    map[string]int // where each name of a schedule was first given
+	expanded int            // bytes of args so far
+}
+
+func (r *reader) file(root *node) *declared.File {
+	m := &entry{reader: r, node: root}
+	if !m.isMapping("the file", "write owner, revision and schedules as keys") {
+		return nil
+	}
+	m.checkKeys(fileKeys)
+	file := &declared.File{Owner: declared.Owner("file", r.path)}
+	if owner := m.text("owner"); m.has("owner") {
+		file.Owner = owner
+		if owner != "" || m.find("owner").value.sort == scalar {
+			m.addFields(hourbell.CheckName("owner", owner))
+		}
+	}
+	file.Revision = m.number("revision", 0, math.MaxInt64)
+	r.schedules(m, file)
+	return file
+}
+
+func (r *reader) schedules(m *entry, file *declared.File) {
+	all := m.find("schedules")
+	switch {
+	case all == nil:
+		m.add("schedules", "is missing", "list the schedules, or write schedules: [] for none")
+		return
+	case all.value.sort == null:
+		m.add("schedules", "is empty", "list the schedules, or write schedules: [] for none: all that this owner has would be deleted")
+		return
+	case all.value.sort != list:
+		m.add("schedules", "is "+all.value.sort.String(), "write a list: each schedule begins with - name:")
+		return
+	}
+	for i, item := range all.value.items {
+		one := &entry{reader: r, node: item, label: fmt.Sprintf("schedules[%d]", i)}
+		if schedule, ok := one.schedule(file.Owner); ok {
+			file.Entries = append(file.Entries, declared.Entry{Schedule: schedule, Line: item.line})
+		}
+	}
+}
+
+// entry is a mapping that is being read, and what messages call it.
+type entry struct {
+	*reader
+	node  *node
+	label string
+}
+
+// schedule reads one schedule. It is complete only if no mistake was noted.
+func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
+	if !e.isMapping("", "write name, a rule and what to run as keys") {
+		return hourbell.Schedule{}, false
+	}
+	name := e.text("name")
+	e.nameIt(name)
+	e.checkKeys(entryKeys)
+	s := hourbell.Schedule{Name: name, Owner: owner}
+	s.Rule.Cron, s.Rule.Every, s.Rule.At, s.Rule.Zone = e.text("cron"), e.text("every"), e.text("at"), e.properName("tz")
+	e.exactlyOne("rule", "when it rings", "cron", "every", "at")
+	e.work(&s)
+	s.Queue, s.Group = e.properName("queue"), e.properName("group")
+	s.Priority = int(e.number("priority", 1, 9))
+	s.MaxAttempts = int(e.number("max_attempts", 1, hourbell.MaxAttemptsLimit))
+	s.Timeout = e.duration("timeout")
+	s.Paused = e.truth("paused")
+	if e.choice("on_loss", "retry", "fail") == "fail" {
+		s.OnLoss = hourbell.FailOnLoss
+	}
+	if e.choice("overlap", "skip", "allow") == "allow" {
+		s.Overlap = hourbell.OverlapAllow
+	}
+	e.validate(s)
+	return s, true
+}
+
+// nameIt puts the name into the label, and refuses none and a second use.
+func (e *entry) nameIt(name string) {
+	if name == "" {
+		if f := e.find("name"); f == nil || f.value.sort == scalar {
+			e.add("name", "is missing", "give each schedule a name of its own")
+		}
+		return
+	}
+	e.label += fmt.Sprintf(" %q", declared.Label(name, 60))
+	if first, twice := e.lines[name]; twice {
+		e.add("name", fmt.Sprintf("is given twice, first in line %d", first), "give each schedule a name of its own")
+		return
+	}
+	e.lines[name] = e.lineOf("name")
+}
+
+// exactlyOne refuses none or several of the keys.
+func (e *entry) exactlyOne(what, purpose string, keys ...string) bool {
+	remedy := "give exactly one of " + strings.Join(keys[:len(keys)-1], ", ") + " and " + keys[len(keys)-1]
+	var given []string
+	for _, key := range keys {
+		if e.has(key) {
+			given = append(given, key)
+		}
+	}
+	switch len(given) {
+	case 0:
+		e.add(what, "is missing: nothing says "+purpose, remedy)
+	case 1:
+		return true
+	default:
+		e.add(given[1], "is given besides "+given[0], remedy)
+	}
+	return false
+}
+
+// work reads what the schedule runs.
+func (e *entry) work(s *hourbell.Schedule) {
+	one := e.exactlyOne("command", "what it runs", "command", "shell", "kind")
+	command := kinds.Command{Argv: e.texts("command"), Shell: e.text("shell"), Env: e.env(), Dir: e.properName("dir")}
+	s.Kind, s.Args = e.text("kind"), e.args()
+	if !one {
+		return
+	}
+	if e.has("kind") {
+		e.refuse("with kind: it belongs to command and shell", "put it into args", "env", "dir")
+		if s.Kind == kinds.CommandKind && s.Args != nil {
+			_, err := kinds.DecodeCommand(s.Args)
+			e.addFields(err)
+		}
+		return
+	}
+	e.refuse("without kind", "write kind and args, or command or shell alone", "args")
+	s.Kind = kinds.CommandKind
+	e.encode(s, command)
+}
+
+// encode makes args of a command, and translates the names of its fields.
+func (e *entry) encode(s *hourbell.Schedule, command kinds.Command) {
+	if len(command.Argv) == 0 && command.Shell == "" && !e.emptyCommand() {
+		return // the value was of the wrong sort, which is noted
+	}
+	args, err := command.Encode()
+	for _, f := range declared.Fields(err) {
+		f.Name = strings.Replace(f.Name, "argv", "command", 1)
+		if e.has("shell") && f.Name == "command" {
+			f = declared.Field{Name: "shell", Problem: "is empty", Remedy: "write the line to run"}
+		}
+		if e.has("command") && f.Name == "command" {
+			f.Problem, f.Remedy = "is empty", "list the program and its arguments"
+		}
+		e.addField(f)
+	}
+	s.Args = args
+}
+
+// emptyCommand says whether command or shell is given in its right form, but empty.
+func (e *entry) emptyCommand() bool {
+	if f := e.find("shell"); f != nil {
+		return f.value.sort == scalar
+	}
+	f := e.find("command")
+	return f != nil && f.value.sort == list && len(f.value.items) == 0
+}
+
+func (e *entry) args() []byte {
+	f := e.find("args")
+	if f == nil {
+		return nil
+	}
+	text, err := toJSON(f.value)
+	var number *numberError
+	switch {
+	case errors.As(err, &number):
+		e.addAt(number.line, "args", fmt.Sprintf("%q is a number to some readers of YAML and a text to others", number.text), "write a decimal number like 12 or 0.5, or put quotes around a text")
+	case errors.Is(err, errTooLarge):
+		e.add("args", "are larger than 1 MiB", "pass a reference to larger data")
+	case err != nil:
+		e.add("args", "are nested too deeply", fmt.Sprintf("use at most %d levels", maxDepth))
+	}
+	if e.expanded += len(text); e.expanded > maxExpansion {
+		e.add("args", fmt.Sprintf("of all schedules come to more than %d bytes", maxExpansion), "use fewer aliases or smaller args")
+		return nil
+	}
+	return text
+}
+
+// env reads a mapping of texts.
+func (e *entry) env() map[string]string {
+	f := e.find("env")
+	if f == nil {
+		return nil
+	}
+	if f.value.sort != mapping {
+		e.add("env", "is "+f.value.sort.String(), "write NAME: value pairs")
+		return nil
+	}
+	env := make(map[string]string, len(f.value.fields))
+	for _, pair := range f.value.fields {
+		if pair.value.sort != scalar {
+			e.addAt(pair.line, fmt.Sprintf("env %q", pair.key), "is "+pair.value.sort.String(), `write a text; "" for an empty one`)
+			continue
+		}
+		env[pair.key] = pair.value.text
+	}
+	return env
+}
+
+// refuse notes each of the keys that is given.
+func (e *entry) refuse(why, remedy string, keys ...string) {
+	for _, key := range keys {
+		if e.has(key) {
+			e.add(key, "has no meaning "+why, remedy)
+		}
+	}
+}
+
+// validate applies the rules that hold for schedules from anywhere, as far as
+// the file did not break stricter ones of its own.
+func (e *entry) validate(s hourbell.Schedule) {
+	for _, f := range declared.Fields(s.Validate()) {
+		if f.Name == "args" {
+			f.Value = "" // it may show a secret
+		}
+		switch {
+		case f.Name == "owner": // noted once, for the file
+		case !e.has(f.Name) && f.Name != "args": // missing, which is noted in the file's words
+		case f.Name == "cron" || f.Name == "every" || f.Name == "at":
+			if e.single("cron", "every", "at") && e.find(f.Name).value.sort == scalar {
+				e.addField(f)
+			}
+		case f.Name == "name" && s.Name == "", f.Name == "kind" && s.Kind == "" && e.find("kind").value.sort != scalar:
+		default:
+			e.addField(f)
+		}
+	}
+}
+
+func (e *entry) single(keys ...string) bool {
+	n := 0
+	for _, key := range keys {
+		if e.has(key) {
+			n++
+		}
+	}
+	return n == 1
+}
+
+// The rest reads single values and notes what is wrong with their form. A key
+// that is not given reads as the zero value.
+
+func (e *entry) find(key string) *field {
+	for i := range e.node.fields {
+		if e.node.fields[i].key == key {
+			return &e.node.fields[i]
+		}
+	}
+	return nil
+}
+
+func (e *entry) has(key string) bool { return e.find(key) != nil }
+
+// lineOf is where a field stands; "env \"A\"" and "command[2]" stand with env
+// and command.
+func (e *entry) lineOf(name string) int {
+	if end := strings.IndexAny(name, " [."); end > 0 {
+		name = name[:end]
+	}
+	if f := e.find(name); f != nil {
+		return f.line
+	}
+	return e.node.line
+}
+
+func (e *entry) add(name, problem, remedy string) { e.addAt(e.lineOf(name), name, problem, remedy) }
+
+func (e *entry) addAt(line int, name, problem, remedy string) {
+	e.errs.Add(declared.Error{File: e.path, Line: line, Entry: e.label, Field: name, Problem: problem, Remedy: remedy})
+}
+
+func (e *entry) addField(f declared.Field) { e.addAt(e.lineOf(f.Name), f.Title(), f.Problem, f.Remedy) }
+
+func (e *entry) addFields(err error) {
+	for _, f := range declared.Fields(err) {
+		e.addField(f)
+	}
+}
+
+func (e *entry) isMapping(what, remedy string) bool {
+	if e.node.sort == mapping {
+		return true
+	}
+	e.add(what, "is "+e.node.sort.String(), remedy)
+	return false
+}
+
+func (e *entry) checkKeys(known []string) {
+	for _, f := range e.node.fields {
+		if !slices.Contains(known, f.key) {
+			label := declared.Label(f.key, 60)
+			e.addAt(f.line, label, "is not a key here"+declared.Suggest(f.key, known), "use "+strings.Join(known, ", "))
+		}
+	}
+}
+
+// text reads a single value as it is written.
+func (e *entry) text(key string) string {
+	f := e.find(key)
+	if f == nil {
+		return ""
+	}
+	if f.value.sort != scalar {
+		e.add(key, "is "+f.value.sort.String(), remedyFor(key))
+		return ""
+	}
+	return f.value.text
+}
+
+func remedyFor(key string) string {
+	if key == "shell" {
+		return "write one line for the shell, or a list as command:"
+	}
+	return "write a text"
+}
+
+// properName reads a text that may be left out, but not be empty.
+func (e *entry) properName(key string) string {
+	text := e.text(key)
+	if f := e.find(key); text == "" && f != nil && f.value.sort == scalar {
+		e.add(key, "is empty", "write a value, or leave the key out")
+	}
+	return text
+}
+
+// texts reads a list of single values.
+func (e *entry) texts(key string) []string {
+	f := e.find(key)
+	if f == nil {
+		return nil
+	}
+	if f.value.sort != list {
+		e.add(key, "is "+f.value.sort.String(), "list the program and its arguments, as in [echo, hello], or write a line as shell:")
+		return nil
+	}
+	texts := make([]string, 0, len(f.value.items))
+	for i, item := range f.value.items {
+		if item.sort != scalar {
+			e.addAt(item.line, fmt.Sprintf("%s[%d]", key, i), "is "+item.sort.String(), `write a text; "" for an empty one`)
+			continue
+		}
+		texts = append(texts, item.text)
+	}
+	if len(texts) < len(f.value.items) {
+		return nil
+	}
+	return texts
+}
+
+// number reads a whole number from least to most.
+func (e *entry) number(key string, least, most int64) int64 {
+	f := e.find(key)
+	if f == nil {
+		return 0
+	}
+	remedy := fmt.Sprintf("write a whole number from %d to %d, without quotes", least, most)
+	if f.value.sort != scalar {
+		e.add(key, "is "+f.value.sort.String(), remedy)
+		return 0
+	}
+	n, err := strconv.ParseInt(f.value.text, 10, 64)
+	if err != nil || !f.value.plain || n < least || n > most || !jsonNumber.MatchString(f.value.text) {
+		e.add(key, fmt.Sprintf("%q is not a number of this range", declared.Label(f.value.text, 60)), remedy)
+		return 0
+	}
+	return n
+}
+
+func (e *entry) truth(key string) bool {
+	f := e.find(key)
+	if f == nil {
+		return false
+	}
+	if f.value.sort != scalar || !f.value.plain || !isTrue(f.value.text) && !isFalse(f.value.text) {
+		e.add(key, "is neither true nor false", "write true or false, without quotes")
+		return false
+	}
+	return isTrue(f.value.text)
+}
+
+// duration reads a positive duration.
+func (e *entry) duration(key string) time.Duration {
+	text := e.text(key)
+	if f := e.find(key); f == nil || f.value.sort != scalar {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		e.add(key, fmt.Sprintf("%q is not a positive duration", declared.Label(text, 60)), "write a number with its unit, like 90s, 15m or 1h30m")
+		return 0
+	}
+	return d
+}
+
+func (e *entry) choice(key string, choices ...string) string {
+	text := e.text(key)
+	if f := e.find(key); f == nil || f.value.sort != scalar || slices.Contains(choices, text) {
+		return text
+	}
+	e.add(key, fmt.Sprintf("%q is unknown%s", declared.Label(text, 60), declared.Suggest(text, choices)), "use "+strings.Join(choices, " or "))
+	return ""
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+func (p *program) schedulesCommand() *cobra.Command {
+	f := &storeFlags{}
+	c := p.group("schedules", "Lists, shows, puts and changes schedules",
+		p.schedulesListCommand(f),
+		p.schedulesShowCommand(f),
+		p.schedulesPutCommand(f),
+		p.schedulesChangeCommand(f, scheduleChange{"pause", "Pauses schedules: their slots are recorded as skipped", "paused", (*hourbell.Client).PauseSchedules}),
+		p.schedulesChangeCommand(f, scheduleChange{"resume", "Ends a pause", "resumed", (*hourbell.Client).ResumeSchedules}),
+		p.schedulesTriggerCommand(f),
+		p.schedulesChangeCommand(f, scheduleChange{"delete", "Deletes schedules; jobs already made are left alone", "deleted", (*hourbell.Client).DeleteSchedules}),
+		p.schedulesChangeCommand(f, scheduleChange{"reset", "Accounts for schedules up to now: the cure after the store's clock was wrong", "reset", (*hourbell.Client).ResetSchedules}),
+	)
+	f.addTo(c)
+	return c
+}
+
+// schedulesListFlags select schedules.
+type schedulesListFlags struct {
+	owner   string
+	after   string
+	limit   int
+	deleted bool
+	format  format
+}
+
+func (p *program) schedulesListCommand(f *storeFlags) *cobra.Command {
+	var l schedulesListFlags
+	c := &cobra.Command{
+		Use: "list", Short: "Lists schedules by name", Args: takes(false),
+		Example: "  hourbell schedules list\n  hourbell schedules list --owner '' --output ndjson",
+		RunE:    func(c *cobra.Command, _ []string) error { return p.schedulesList(c, *f, l) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&l.owner, "owner", "", "only of this owner; '' for those put by hand")
+	flags.StringVar(&l.after, "after", "", "only names after this one, in byte order")
+	flags.IntVar(&l.limit, "limit", 100, "at most so many; 0 for all")
+	flags.BoolVar(&l.deleted, "deleted", false, "deleted ones too")
+	l.format.addTo(c)
+	return c
+}
+
+func (p *program) schedulesList(c *cobra.Command, f storeFlags, l schedulesListFlags) error {
+	filter := hourbell.ScheduleFilter{After: l.after, Deleted: l.deleted}
+	err := errors.Join(checkLimit(l.limit), nameFlags(c, "after"))
+	if c.Flags().Changed("owner") {
+		filter.Owner = &l.owner
+		if l.owner != "" {
+			err = errors.Join(err, nameFlags(c, "owner"))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
+		return scheduleListing.print(p, l.format, pages(p.page, l.limit, func(size int, last *hourbell.ScheduleInfo) ([]hourbell.ScheduleInfo, error) {
+			page := filter
+			page.Limit = size
+			if last != nil {
+				page.After = last.Name
+			}
+			return client.Schedules(c.Context(), page)
+		}))
+	})
+}
+
+// shownNext says in words when a schedule rings next.
+func shownNext(s hourbell.ScheduleInfo) string {
+	if s.State() == "active" {
+		return "next " + inZone(s.NextAt, s.Rule.Zone)
+	}
+	return s.State()
+}
+
+var scheduleListing = listing[hourbell.ScheduleInfo]{
+	columns: []string{"NAME", "RULE", "STATE", "NEXT", "FIRED", "RUNS", "OWNER"},
+	row: func(s hourbell.ScheduleInfo) []string {
+		return []string{s.Name, cut(s.Rule.String(), 50), s.State(), stamp(s.NextAt), fmt.Sprint(s.Fired), cut(whatRuns(s.Schedule), 50), dash(s.Owner)}
+	},
+	record: func(s hourbell.ScheduleInfo) any { return newScheduleRecord(s) },
+}
+
+// whatRuns is the work of a schedule in a few words.
+func whatRuns(s hourbell.Schedule) string {
+	if s.Kind != kinds.CommandKind {
+		return s.Kind
+	}
+	command, err := kinds.DecodeCommand(s.Args)
+	switch {
+	case err != nil:
+		return s.Kind
+	case command.Shell != "":
+		return "sh: " + command.Shell
+	}
+	return fmt.Sprintf("%q", command.Argv)
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+)
+
+// scheduleChange is a command that changes schedules, all or none.
+type scheduleChange struct {
+	verb, short, done string
+	do                func(*hourbell.Client, context.Context, ...string) error
+}
+
+func (p *program) schedulesChangeCommand(f *storeFlags, change scheduleChange) *cobra.Command {
+	return &cobra.Command{
+		Use: change.verb + " NAME…", Short: change.short, Args: takes(true, "NAME"),
+		Long:                  change.short + ". All of them, or none where one is not there.",
+		Example:               fmt.Sprintf("  hourbell schedules %s nightly hourly", change.verb),
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, names []string) error {
+			if err := checkNames("NAME", names); err != nil {
+				return err
+			}
+			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+				if err := change.do(client, c.Context(), names...); err != nil {
+					return err
+				}
+				for _, name := range names {
+					fmt.Fprintf(p.stdout, "schedule %q: %s\n", name, change.done)
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func (p *program) schedulesTriggerCommand(f *storeFlags) *cobra.Command {
+	var o format
+	c := &cobra.Command{
+		Use: "trigger NAME…", Short: "Makes a job as the next slot would, to run now, and prints its number", Args: takes(true, "NAME"),
+		Long:                  "Makes a job as the schedule's next slot would, to run now, and prints its number. No slot is touched. A\npaused schedule can be triggered.",
+		Example:               "  hourbell schedules trigger nightly",
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, names []string) error {
+			if err := checkNames("NAME", names); err != nil {
+				return err
+			}
+			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+				return p.each(names, func(name string) error {
+					id, err := client.TriggerSchedule(c.Context(), name)
+					if err != nil {
+						return err
+					}
+					return p.printID(o, id)
+				})
+			})
+		},
+	}
+	o.addTo(c)
+	return c
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+// putFlags define a schedule.
+type putFlags struct {
+	rule       ruleFlags
+	work       workFlags
+	kind       string
+	overlap    string
+	group      string
+	paused     bool
+	ifRevision int64
+	format     format
+}
+
+func (p *program) schedulesPutCommand(f *storeFlags) *cobra.Command {
+	var s putFlags
+	c := &cobra.Command{
+		Use:   "put NAME (--cron EXPR | --every D | --at T) [flags] (--kind K [--args JSON] | --shell LINE | -- PROGRAM [ARG…])",
+		Short: "Creates or replaces a schedule",
+		Long: "Creates or replaces a schedule. It is in effect on every node within a second. A schedule that is\n" +
+			"replaced keeps where it stands: no slot fires twice.",
+		Example: "  hourbell schedules put nightly --cron '30 2 * * *' --tz Europe/Prague -- pg_dump --file app.sql app\n" +
+			"  hourbell schedules put pulse --every 90s --shell 'curl -fsS https://example.org/pulse'\n" +
+			"  hourbell schedules put report --cron '@monthly' --kind report --args @report.json --if-revision 7",
+		DisableFlagsInUseLine: true,
+		Args: func(c *cobra.Command, args []string) error {
+			words, _ := splitArgv(c, args)
+			return takes(false, "NAME")(c, words)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			words, argv := splitArgv(c, args)
+			return p.schedulesPut(c, *f, s, words[0], argv)
+		},
+	}
+	s.rule.addTo(c)
+	s.work.addTo(c)
+	flags := c.Flags()
+	flags.StringVar(&s.kind, "kind", kinds.CommandKind, "the kind of the jobs")
+	flags.StringVar(&s.overlap, "overlap", "skip", "what a slot does while a job of this schedule runs: skip or allow")
+	flags.StringVar(&s.group, "group", "", "a label for people")
+	flags.BoolVar(&s.paused, "paused", false, "start paused")
+	flags.Int64Var(&s.ifRevision, "if-revision", 0, "only if it still has this revision, which schedules show prints")
+	s.format.addTo(c)
+	return c
+}
+
+func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name string, argv []string) error {
+	schedule, err := p.newSchedule(c, s, name, argv)
+	if err != nil {
+		return err
+	}
+	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
+		put, err := client.PutSchedule(c.Context(), schedule)
+		if err != nil {
+			return err
+		}
+		info, err := client.Schedule(c.Context(), name)
+		if err != nil {
+			return err
+		}
+		return p.show(s.format, newScheduleRecord(info), func(out *bufio.Writer) {
+			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, shownNext(info))
+		})
+	})
+}
+
+// newSchedule reads the flags and reports everything that is wrong with them.
+func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []string) (hourbell.Schedule, error) {
+	payload, payloadErr := p.payload(c, s.work, s.kind, argv)
+	onLoss, onLossErr := parseOnLoss(s.work.onLoss)
+	overlap, overlapErr := parseOverlap(s.overlap)
+	schedule := hourbell.Schedule{
+		Name: name, Rule: s.rule.Spec, Kind: s.kind, Args: payload,
+		Queue: s.work.queue, Priority: s.work.priority, MaxAttempts: s.work.maxAttempts, OnLoss: onLoss, Timeout: s.work.timeout,
+		Overlap: overlap, Group: s.group, Paused: s.paused, Revision: s.ifRevision,
+	}
+	errs := []error{hourbell.CheckName("NAME", name), s.rule.check(c), payloadErr, onLossErr, overlapErr}
+	if c.Flags().Changed("if-revision") && s.ifRevision < 1 {
+		errs = append(errs, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(s.ifRevision), Problem: "is not a revision", Remedy: "use the one that `hourbell schedules show` prints"})
+	}
+	errs = append(errs, zeroMeansDefault(c, s.work), notEmpty(c, "group"))
+	if err := errors.Join(errs...); err != nil {
+		return hourbell.Schedule{}, err
+	}
+	return schedule, schedule.Validate()
+}
+
+// zeroMeansDefault refuses values that a hourbell.Schedule would take for "left
+// out".
+func zeroMeansDefault(c *cobra.Command, w workFlags) error {
+	errs := []error{notEmpty(c, "queue")}
+	if w.priority == 0 {
+		errs = append(errs, &hourbell.FieldError{Field: "priority", Value: "0", Problem: "is out of range", Remedy: "use 1 (first) to 9 (last)"})
+	}
+	if w.maxAttempts == 0 {
+		errs = append(errs, &hourbell.FieldError{Field: "max_attempts", Value: "0", Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", hourbell.MaxAttemptsLimit)})
+	}
+	return errors.Join(errs...)
+}
+
+func parseOverlap(text string) (hourbell.Overlap, error) {
+	switch text {
+	case "skip":
+		return hourbell.OverlapSkip, nil
+	case "allow":
+		return hourbell.OverlapAllow, nil
+	}
+	return "", &hourbell.FieldError{Field: "overlap", Value: shorten(text), Problem: "is unknown", Remedy: "use skip or allow"}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+)
+
+func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
+	var o format
+	c := &cobra.Command{
+		Use: "show NAME", Short: "Shows a schedule and where it stands", Args: takes(false, "NAME"),
+		Example: "  hourbell schedules show nightly\n  hourbell schedules show nightly --output json",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkNames("NAME", args); err != nil {
+				return err
+			}
+			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+				s, err := client.Schedule(c.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return p.show(o, newScheduleRecord(s), func(out *bufio.Writer) { printSchedule(out, s) })
+			})
+		},
+	}
+	o.addTo(c)
+	return c
+}
+
+// scheduleRecord is a schedule for programs. Fields are only ever added.
+type scheduleRecord struct {
+	Name        string          `json:"name"`
+	Owner       *string         `json:"owner"`
+	Revision    int64           `json:"revision"`
+	State       string          `json:"state"`
+	Cron        *string         `json:"cron"`
+	Every       *string         `json:"every"`
+	At          *string         `json:"at"`
+	TZ          *string         `json:"tz"`
+	Kind        string          `json:"kind"`
+	Args        json.RawMessage `json:"args"`
+	Queue       string          `json:"queue"`
+	Priority    int             `json:"priority"`
+	MaxAttempts int             `json:"max_attempts"`
+	OnLoss      string          `json:"on_loss"`
+	Timeout     *string         `json:"timeout"`
+	Overlap     string          `json:"overlap"`
+	Group       *string         `json:"group"`
+	Paused      bool            `json:"paused"`
+	PausedAt    *time.Time      `json:"paused_at"`
+	NextAt      *time.Time      `json:"next_at"`
+	Mark        *time.Time      `json:"mark"`
+	Anchor      *time.Time      `json:"anchor"`
+	Fired       int64           `json:"fired"`
+	CreatedAt   *time.Time      `json:"created_at"`
+	UpdatedAt   *time.Time      `json:"updated_at"`
+	DeletedAt   *time.Time      `json:"deleted_at"`
+	Problem     *string         `json:"problem"`
+}
+
+func newScheduleRecord(s hourbell.ScheduleInfo) scheduleRecord {
+	return scheduleRecord{
+		Name: s.Name, Owner: orNull(s.Owner), Revision: s.Revision, State: s.State(),
+		Cron: orNull(s.Rule.Cron), Every: orNull(s.Rule.Every), At: orNull(s.Rule.At), TZ: orNull(s.Rule.Zone),
+		Kind: s.Kind, Args: rawJSON(s.Args), Queue: s.Queue, Priority: s.Priority, MaxAttempts: s.MaxAttempts,
+		OnLoss: s.OnLoss.String(), Timeout: durationOrNull(s.Timeout), Overlap: overlapWord(s.Overlap), Group: orNull(s.Group),
+		Paused: !s.PausedAt.IsZero(), PausedAt: timeOrNull(s.PausedAt), NextAt: timeOrNull(s.NextAt),
+		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
+		CreatedAt: timeOrNull(s.CreatedAt), UpdatedAt: timeOrNull(s.UpdatedAt), DeletedAt: timeOrNull(s.DeletedAt),
+		Problem: orNull(s.Problem),
+	}
+}
+
+func overlapWord(o hourbell.Overlap) string {
+	if o == hourbell.OverlapAllow {
+		return "allow"
+	}
+	return "skip"
+}
+
+// printSchedule shows a schedule to people.
+func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
+	timeout := ""
+	if s.Timeout > 0 {
+		timeout = s.Timeout.String()
+	}
+	printFacts(out, []fact{
+		{"schedule", s.Name},
+		{"state", s.State()},
+		{"problem", s.Problem},
+		{"owner", s.Owner},
+		{"group", s.Group},
+		{"revision", fmt.Sprint(s.Revision)},
+		{"rule", s.Rule.String()},
+		{"next_at", stamp(s.NextAt)},
+		{"kind", s.Kind},
+		{"args", string(s.Args)},
+		{"queue", s.Queue},
+		{"priority", fmt.Sprint(s.Priority)},
+		{"max_attempts", fmt.Sprint(s.MaxAttempts)},
+		{"on_loss", s.OnLoss.String()},
+		{"timeout", timeout},
+		{"overlap", overlapWord(s.Overlap)},
+		{"paused_at", stamp(s.PausedAt)},
+		{"fired", fmt.Sprint(s.Fired)},
+		{"mark", stamp(s.Mark)},
+		{"anchor", stamp(s.Anchor)},
+		{"created_at", stamp(s.CreatedAt)},
+		{"updated_at", stamp(s.UpdatedAt)},
+	})
+}

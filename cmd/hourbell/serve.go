@@ -1,0 +1,287 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/kinds"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// commandTimeout bounds commands that have no timeout of their own.
+const commandTimeout = time.Hour
+
+// serveFlags are what serve was asked for, as people wrote it.
+type serveFlags struct {
+	store         storeFlags
+	files         []string
+	crontabs      []string
+	queues        string
+	listen        string
+	logLevel      string
+	logFormat     string
+	name          string
+	lease         time.Duration
+	drain         time.Duration
+	keepCompleted time.Duration
+	keepFailed    time.Duration
+	keepSlots     time.Duration
+}
+
+func (p *program) serveCommand() *cobra.Command {
+	var f serveFlags
+	c := &cobra.Command{
+		Use: "serve", Short: "Runs schedules and jobs until it is stopped", Args: takes(false),
+		Long: "Makes this process a node: it fires schedules and runs jobs of the kind command, together with all other\n" +
+			"nodes on the same store. Files are read again on SIGHUP and whenever they change.\n\n" +
+			"SIGINT or SIGTERM stops in order: no more claims, a wait of --drain for running jobs, and the rest is\n" +
+			"handed back. A second one cuts the wait short.",
+		Example: "  hourbell serve --file schedules.yaml\n" +
+			"  hourbell serve --store postgres://user@host/database --crontab /etc/ops.crontab --listen :8080\n" +
+			"  hourbell serve --queues default,reports=2 --log-format json",
+		RunE: func(c *cobra.Command, _ []string) error { return p.serve(c, f) },
+	}
+	flags := c.Flags()
+	flags.StringArrayVar(&f.files, "file", nil, "a file of schedules (YAML); may be repeated")
+	flags.StringArrayVar(&f.crontabs, "crontab", nil, "a user's crontab; may be repeated")
+	flags.StringVar(&f.queues, "queues", "default", "queues to work on, each with how many jobs at once if you like: a,b=20 (else 4 × cores, at least 10)")
+	flags.StringVar(&f.listen, "listen", "", "answer /healthz and /readyz on this address, such as :8080")
+	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
+	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
+	flags.StringVar(&f.name, "name", "", "the node's name for people, not shared with another (default host, process and a random part)")
+	flags.DurationVar(&f.lease, "lease", 15*time.Second, "how long the others wait for a sign of life before they take this node's jobs")
+	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long a stop waits for running jobs")
+	flags.DurationVar(&f.keepCompleted, "keep-completed", 24*time.Hour, "how long completed and cancelled jobs are kept; 0 for ever")
+	flags.DurationVar(&f.keepFailed, "keep-failed", 7*24*time.Hour, "how long failed jobs are kept; 0 for ever")
+	flags.DurationVar(&f.keepSlots, "keep-slots", 30*24*time.Hour, "how long records of slots are kept; 0 for ever")
+	f.store.addTo(c)
+	return c
+}
+
+// node is a serve whose input has been checked: nothing is open yet.
+type node struct {
+	location location
+	config   hourbell.Config
+	list     []source
+	seen     []os.FileInfo // before the files were read
+	sets     []*declared.File
+	reread   chan os.Signal // SIGHUP
+}
+
+func (p *program) serve(c *cobra.Command, f serveFlags) error {
+	n, err := p.newNode(c, f)
+	if err != nil {
+		return err
+	}
+	signal.Notify(n.reread, syscall.SIGHUP) // from now on it must not end the process
+	defer signal.Stop(n.reread)
+	var probe *probes
+	if c.Flags().Changed("listen") {
+		var addr net.Addr
+		if probe, addr, err = listen(c.Context(), f.listen, n.config.Name); err != nil {
+			return err
+		}
+		defer probe.close()
+		n.config.Logger.Info("probes answered", "address", addr.String(), "paths", "/healthz /readyz")
+	}
+	b, err := f.store.openBackend(c.Context(), n.location)
+	if err != nil {
+		return fmt.Errorf("open the store %s: %w", n.location, err)
+	}
+	defer b.Close()
+	n.config.Logger.Info("store opened", "store", n.location.String())
+	client, err := hourbell.New(b, n.config)
+	if err != nil {
+		return err
+	}
+	return n.run(c.Context(), client, probe)
+}
+
+// newNode checks everything that serve was given and reports all mistakes.
+func (p *program) newNode(c *cobra.Command, f serveFlags) (*node, error) {
+	n := &node{list: sources(f.files, f.crontabs), reread: make(chan os.Signal, 1)}
+	n.seen = lookAll(n.list)
+	var errs [5]error
+	n.location, errs[0] = p.locate(f.store)
+	n.config, errs[1] = f.config(c)
+	n.config.Logger, errs[2] = newLogger(p.stderr, f.logLevel, f.logFormat)
+	n.sets, errs[3] = loadAll(n.list)
+	if c.Flags().Changed("listen") {
+		errs[4] = checkAddress(f.listen)
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, err
+	}
+	_, err := hourbell.New(memory.New(), n.config) // checks queues, name and durations, and opens nothing
+	return n, err
+}
+
+// config is what the flags mean for the client.
+func (f serveFlags) config(c *cobra.Command) (hourbell.Config, error) {
+	queues, err := parseQueues(f.queues)
+	err = errors.Join(err,
+		notNegative("drain", f.drain), notNegative("keep-completed", f.keepCompleted),
+		notNegative("keep-failed", f.keepFailed), notNegative("keep-slots", f.keepSlots))
+	if f.lease == 0 {
+		err = errors.Join(err, &hourbell.FieldError{Field: "lease", Value: "0s", Problem: "is out of range", Remedy: "use 100ms to 1h"})
+	}
+	name := f.name
+	if !c.Flags().Changed("name") {
+		name = nodeName()
+	} else {
+		err = errors.Join(err, nameFlags(c, "name"))
+	}
+	workers := hourbell.NewWorkers()
+	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, hourbell.WithTimeout(commandTimeout))
+	return hourbell.Config{
+		Workers: workers, Queues: queues, Name: name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
+		Keep: hourbell.Keep{
+			Completed: zeroIsNegative(f.keepCompleted), Failed: zeroIsNegative(f.keepFailed), Slots: zeroIsNegative(f.keepSlots),
+		},
+	}, err
+}
+
+// zeroIsNegative says "none" or "for ever" as hourbell.Config does, where 0
+// means the default.
+func zeroIsNegative(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
+}
+
+func notNegative(field string, d time.Duration) error {
+	if d < 0 {
+		return &hourbell.FieldError{Field: field, Value: d.String(), Problem: "is negative", Remedy: "use 0 or more"}
+	}
+	return nil
+}
+
+// run brings the files into the store and works until a signal ends it.
+func (n *node) run(ctx context.Context, client *hourbell.Client, probe *probes) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	begin := func() {
+		if probe != nil {
+			probe.ending.Store(true)
+		}
+		stop()
+	}
+	defer n.onSignals(begin, func() { cutShort(client) })()
+
+	watch := newWatcher(client, n.config.Logger, n.list, n.seen, n.sets)
+	if err := watch.syncAll(ctx); ctx.Err() != nil {
+		return nil // it was stopped before it had begun
+	} else if err != nil {
+		return err
+	}
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer stop()
+	watching.Go(func() { watch.run(ctx, n.reread) })
+	if probe != nil {
+		probe.client.Store(client)
+	}
+	return client.Run(ctx)
+}
+
+// onSignals makes the first SIGINT or SIGTERM begin the stop, and the second
+// cut it short; a third ends the process as if nobody listened. The function
+// it returns ends all that.
+func (n *node) onSignals(begin, hurry func()) (end func()) {
+	signals, ended := make(chan os.Signal, 2), make(chan struct{})
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	await := func(message string, do func()) {
+		select {
+		case s := <-signals:
+			n.config.Logger.Info(message, "signal", s.String())
+			do()
+		case <-ended:
+		}
+	}
+	go func() {
+		await("stopping", begin)
+		await("stop is cut short", hurry)
+		signal.Stop(signals)
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(ended)
+	}
+}
+
+// cutShort ends the wait for running jobs.
+func cutShort(client *hourbell.Client) {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = client.Stop(now) // it says only that jobs were cut short
+}
+
+// parseQueues reads a,b=20.
+func parseQueues(text string) (map[string]int, error) {
+	queues := map[string]int{}
+	var errs []error
+	for _, part := range strings.Split(text, ",") {
+		name, width, err := parseQueue(strings.TrimSpace(part))
+		if err == nil && queues[name] != 0 {
+			err = &hourbell.FieldError{Field: "queues", Value: shorten(name), Problem: "is given twice", Remedy: "give each queue once"}
+		}
+		queues[name] = width
+		errs = append(errs, err)
+	}
+	return queues, errors.Join(errs...)
+}
+
+// parseQueue reads one queue. The range of the number is checked later,
+// together with the name.
+func parseQueue(text string) (name string, width int, err error) {
+	const remedy = "write names separated by commas, each with how many jobs at once if you like: a,b=20"
+	name, number, given := strings.Cut(text, "=")
+	if name == "" {
+		return "", 0, &hourbell.FieldError{Field: "queues", Value: shorten(text), Problem: "has an empty name", Remedy: remedy}
+	}
+	if !given {
+		return name, max(4*runtime.GOMAXPROCS(0), 10), nil
+	}
+	if width, err = strconv.Atoi(number); err != nil || width < 1 {
+		return "", 0, &hourbell.FieldError{Field: "queues", Value: shorten(text), Problem: "has no number of jobs after the =", Remedy: remedy}
+	}
+	return name, width, nil
+}
+
+// checkAddress checks what --listen was given, so far as that can be done
+// without binding it.
+func checkAddress(addr string) error {
+	host, port, err := net.SplitHostPort(addr)
+	_, portErr := strconv.ParseUint(port, 10, 16)
+	if err != nil || portErr != nil || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' }) {
+		return &hourbell.FieldError{Field: "listen", Value: shorten(addr), Problem: "is not an address", Remedy: "write host:port, or :port for all addresses, such as :8080"}
+	}
+	return nil
+}
+
+// nodeName makes a name nobody else has, by which readiness finds this node in
+// the store.
+func nodeName() string {
+	host, err := os.Hostname()
+	if err != nil || hourbell.CheckName("host", host) != nil {
+		host = "node"
+	}
+	host, _, _ = strings.Cut(host, ".")
+	return fmt.Sprintf("%s-%d-%s", cut(host, 100), os.Getpid(), strings.ToLower(rand.Text()[:4]))
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// process is a real `hourbell serve`.
+type process struct {
+	t   *testing.T
+	cmd *exec.Cmd
+
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+func (p *process) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.Write(text)
+}
+
+func (p *process) logged() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
+}
+
+// serve starts a node on the bench's store.
+func (b *bench) serve(args ...string) *process {
+	b.t.Helper()
+	if runtime.GOOS == "windows" {
+		b.t.Skip("signals")
+	}
+	p := &process{t: b.t}
+	p.cmd = exec.CommandContext(b.t.Context(), os.Args[0], append([]string{"serve"}, args...)...)
+	p.cmd.Env = append(os.Environ(), asProgram+"=1", storeVariable+"=sqlite:"+b.path)
+	p.cmd.Stderr = p
+	if err := p.cmd.Start(); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() {
+		p.cmd.Process.Kill()
+		p.cmd.Wait()
+		if b.t.Failed() {
+			b.t.Logf("the node's log:\n%s", p.logged())
+		}
+	})
+	return p
+}
+
+func (p *process) signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// awaits waits until the log has so many of a text.
+func (p *process) awaits(text string, times int) {
+	p.t.Helper()
+	eventually(p.t, fmt.Sprintf("the log has %q %d times", text, times), func() bool { return strings.Count(p.logged(), text) >= times })
+}
+
+// ends waits for the process and returns its exit code.
+func (p *process) ends() int {
+	p.t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- p.cmd.Wait() }()
+	select {
+	case <-ended:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(30 * time.Second):
+		p.t.Fatal("the process does not end")
+		return -1
+	}
+}
+
+// TestServe is a node's whole life.
+func TestServe(t *testing.T) {
+	b := newBench(t)
+	writeFile(t, "s.yaml", "schedules:\n  - {name: bell, every: 500ms, shell: 'echo ring $HOURBELL_JOB_ID'}\n")
+	p := b.serve("--file", "s.yaml", "--listen", "127.0.0.1:0", "--name", "tower")
+	p.awaits("schedule=bell", 2)
+	for _, text := range []string{"store=sqlite:", "file=s.yaml owner=file:s.yaml schedules=1", "next="} {
+		if !strings.Contains(p.logged(), text) {
+			t.Errorf("the log lacks %q", text)
+		}
+	}
+	slots := b.objects("slots", "--schedule", "bell")
+	if len(slots) < 2 || slots[0]["outcome"] != "fired" || slots[0]["job_id"] == nil {
+		t.Errorf("slots: %v", slots)
+	}
+	last := slots[len(slots)-1]
+	job := b.objects("jobs", "show", fmt.Sprint(last["job_id"]))[0]
+	if job["output"] != fmt.Sprintf("ring %v\n", last["job_id"]) || job["slot"] != last["slot"] || job["schedule"] != "bell" || job["origin"] != "schedule" || job["node"] != "tower" {
+		t.Errorf("job: %v", job)
+	}
+
+	t.Run("probes", func(t *testing.T) { checkProbes(t, p) })
+	t.Run("enqueue", func(t *testing.T) {
+		id := strings.TrimSpace(b.ok("enqueue", "command", "--", "echo", "by hand"))
+		eventually(t, "the job has run", func() bool { return b.objects("jobs", "show", id)[0]["state"] == "completed" })
+		if out := b.objects("jobs", "show", id)[0]["output"]; out != "by hand\n" {
+			t.Errorf("output %q", out)
+		}
+	})
+	t.Run("cancel", func(t *testing.T) {
+		id := strings.TrimSpace(b.ok("enqueue", "command", "--", "sleep", "1000"))
+		eventually(t, "the job runs", func() bool { return b.objects("jobs", "show", id)[0]["state"] == "running" })
+		if said := b.ok("jobs", "cancel", id); !strings.Contains(said, "asked to cancel") {
+			t.Errorf("cancel says %q", said)
+		}
+		eventually(t, "the job is cancelled", func() bool { return b.objects("jobs", "show", id)[0]["state"] == "cancelled" })
+	})
+	t.Run("files", func(t *testing.T) { checkReload(t, b, p) })
+
+	p.signal(syscall.SIGTERM)
+	if code := p.ends(); code != exitDone {
+		t.Errorf("exit code %d after SIGTERM", code)
+	}
+	if state := b.objects("nodes")[0]["state"]; state != "left" {
+		t.Errorf("the node is %v", state)
+	}
+}
+
+// checkReload changes the file under a running node in every way.
+func checkReload(t *testing.T, b *bench, p *process) {
+	names := func() string {
+		var list []string
+		for _, s := range b.objects("schedules", "list") {
+			list = append(list, fmt.Sprint(s["name"]))
+		}
+		return strings.Join(list, " ")
+	}
+	became := func(want string) {
+		t.Helper()
+		eventually(t, "the schedules are "+want, func() bool { return names() == want })
+	}
+	entry := "  - {name: %s, every: 1h, shell: date}\n"
+	writeFile(t, "s.yaml", "schedules:\n"+fmt.Sprintf(entry, "in-place"))
+	became("in-place")
+
+	writeFile(t, "new.yaml", "schedules:\n"+fmt.Sprintf(entry, "renamed"))
+	if err := os.Rename("new.yaml", "s.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	became("renamed")
+
+	writeFile(t, "s.yaml", "schedules:\n  - {name: broken}\n")
+	p.awaits("file has mistakes", 1)
+	p.awaits("s.yaml:2", 1)
+	time.Sleep(3 * watchEvery) // a complaint must not come twice
+	if n := strings.Count(p.logged(), "file has mistakes"); n != 1 {
+		t.Errorf("the mistakes were logged %d times", n)
+	}
+	became("renamed")
+
+	if err := os.Remove("s.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	p.awaits("file has mistakes", 2)
+	became("renamed")
+
+	writeFile(t, "s.yaml", "revision: 7\nschedules:\n"+fmt.Sprintf(entry, "back"))
+	became("back")
+
+	// Nothing shows that this file has changed, so only a signal has it read.
+	info, err := os.Stat("s.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, "s.yaml", "revision: 7\nschedules:\n"+fmt.Sprintf(entry, "hupd"))
+	if err := os.Chtimes("s.yaml", info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGHUP)
+	became("hupd")
+
+	writeFile(t, "s.yaml", "revision: 6\nschedules:\n"+fmt.Sprintf(entry, "old"))
+	p.awaits("a newer revision is in place", 1)
+	became("hupd")
+}
+
+func checkProbes(t *testing.T, p *process) {
+	_, rest, _ := strings.Cut(p.logged(), "address=")
+	address, _, _ := strings.Cut(rest, " ")
+	for path, want := range map[string]string{"/healthz": "ok", "/readyz": "ready"} {
+		code, body := get(t, "http://"+address+path)
+		if code != http.StatusOK || body["status"] != want {
+			t.Errorf("%s: %d %v", path, code, body)
+		}
+	}
+}
+
+func get(t *testing.T, url string) (int, map[string]string) {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body map[string]string
+	if err := json.Unmarshal(text, &body); err != nil {
+		t.Fatalf("%s answers %q: %v", url, text, err)
+	}
+	return response.StatusCode, body
+}
+
+// TestServeIsCutShort holds that the second signal does not wait for jobs.
+func TestServeIsCutShort(t *testing.T) {
+	b := newBench(t)
+	id := strings.TrimSpace(b.ok("enqueue", "command", "--", "sleep", "1000"))
+	p := b.serve("--drain", "10m", "--log-format", "json")
+	eventually(t, "the job runs", func() bool { return b.objects("jobs", "show", id)[0]["state"] == "running" })
+	p.signal(syscall.SIGINT)
+	p.awaits("stopping", 1)
+	p.signal(syscall.SIGINT)
+	if code := p.ends(); code != exitDone {
+		t.Errorf("exit code %d", code)
+	}
+	for line := range strings.Lines(p.logged()) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line of the log is no JSON: %q", line)
+		}
+	}
+	if job := b.objects("jobs", "show", id)[0]; job["state"] != "ready" || job["attempt"] != 0.0 {
+		t.Errorf("the job was not handed back: %v", job)
+	}
+}
+
+// TestServeTwice is the README's second terminal: two nodes, each slot once.
+func TestServeTwice(t *testing.T) {
+	b := newBench(t)
+	writeFile(t, "s.yaml", "schedules:\n  - {name: bell, every: 200ms, command: ['true']}\n")
+	one, two := b.serve("--file", "s.yaml"), b.serve("--file", "s.yaml")
+	eventually(t, "some slots have fired", func() bool { return len(b.objects("slots")) > 10 })
+	one.signal(syscall.SIGTERM)
+	two.signal(syscall.SIGTERM)
+	if a, b := one.ends(), two.ends(); a != exitDone || b != exitDone {
+		t.Errorf("exit codes %d and %d", a, b)
+	}
+	for _, listing := range []string{"slots", "jobs list"} { // in one page, and in small ones
+		args := append(strings.Fields(listing), "--limit", "0", "--output", "ndjson")
+		whole := b.ok(args...)
+		b.page = 3
+		equal(t, listing+" in pages", b.ok(args...), whole)
+		b.page = pageSize
+	}
+	seen := map[any]bool{}
+	for _, slot := range b.objects("slots", "--limit", "0") {
+		if slot["outcome"] != "fired" {
+			continue
+		}
+		if seen[slot["slot"]] || seen[slot["job_id"]] {
+			t.Errorf("twice: %v", slot)
+		}
+		seen[slot["slot"]], seen[slot["job_id"]] = true, true
+	}
+}
+
+// TestServeStartFails holds what is found out at the start.
+func TestServeStartFails(t *testing.T) {
+	b := newBench(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	b.fails(exitFailed, []string{taken.Addr().String(), "in use"}, "serve", "--listen", taken.Addr().String())
+	noStore(t, b)
+
+	b.ok("schedules", "put", "mine", "--every", "1h", "--", "date")
+	writeFile(t, "s.yaml", "schedules:\n  - {name: mine, every: 1h, shell: date}\n")
+	r := b.run("serve", "--file", "s.yaml")
+	if r.code != exitFailed || !strings.Contains(r.err, "hourbell: s.yaml: ") || !strings.Contains(r.err, `"mine"`) {
+		t.Errorf("a name of another owner: %+v", r)
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+)
+
+func (p *program) slotsCommand() *cobra.Command {
+	var (
+		f        storeFlags
+		o        format
+		schedule string
+		from, to string
+		limit    int
+	)
+	c := &cobra.Command{
+		Use: "slots", Short: "Says of every slot what became of it, newest first", Args: takes(false),
+		Long: "Lists the slots that are accounted for: fired, with the job; missed or skipped, with the reason. Slots in\n" +
+			"a row that shared a fate are one record with a count.",
+		Example: "  hourbell slots --schedule nightly --from 2027-03-01T00:00:00Z --to 2027-04-01T00:00:00Z\n" +
+			"  hourbell slots --limit 0 --output ndjson",
+		RunE: func(c *cobra.Command, _ []string) error {
+			filter := hourbell.SlotFilter{Schedule: schedule}
+			var fromErr, toErr error
+			filter.From, fromErr = instantFlag(c, "from", "")
+			filter.To, toErr = instantFlag(c, "to", "")
+			if err := errors.Join(nameFlags(c, "schedule"), fromErr, toErr, checkLimit(limit), checkRange(filter)); err != nil {
+				return err
+			}
+			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
+				return slotListing.print(p, o, pages(p.page, limit, func(size int, last *hourbell.SlotInfo) ([]hourbell.SlotInfo, error) {
+					page := filter
+					page.Limit = size
+					if last != nil {
+						page.Before = hourbell.SlotCursor{Slot: last.Slot, ID: last.ID}
+					}
+					return client.Slots(c.Context(), page)
+				}))
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&schedule, "schedule", "", "only of this schedule")
+	flags.StringVar(&from, "from", "", "only slots at or after this instant, such as 2027-03-01T00:00:00Z")
+	flags.StringVar(&to, "to", "", "only slots before this instant")
+	flags.IntVar(&limit, "limit", 100, "at most so many; 0 for all")
+	o.addTo(c)
+	f.addTo(c)
+	return c
+}
+
+func checkRange(f hourbell.SlotFilter) error {
+	if !f.To.IsZero() && f.To.Before(f.From) {
+		return &hourbell.FieldError{Field: "to", Value: stamp(f.To), Problem: "is before from", Remedy: "give the earlier instant as --from"}
+	}
+	return nil
+}
+
+var slotListing = listing[hourbell.SlotInfo]{
+	columns: []string{"SCHEDULE", "SLOT", "OUTCOME", "JOB", "COUNT", "LAST", "REASON"},
+	row: func(s hourbell.SlotInfo) []string {
+		job, count, last := "-", "-", "-"
+		if s.Job != 0 {
+			job = fmt.Sprint(s.Job)
+		}
+		if s.Count > 1 {
+			count, last = fmt.Sprint(s.Count), stamp(s.Last)
+		}
+		return []string{s.ScheduleName, stamp(s.Slot), s.Outcome.String(), job, count, last, dash(s.Reason)}
+	},
+	record: func(s hourbell.SlotInfo) any {
+		return slotRecord{
+			Schedule: s.ScheduleName, Slot: timeOrNull(s.Slot), Outcome: s.Outcome.String(),
+			Reason: orNull(s.Reason), JobID: orNull(s.Job),
+			Last: timeOrNull(s.Last), Count: s.Count, RecordedAt: timeOrNull(s.RecordedAt),
+		}
+	},
+}
+
+// slotRecord is the record of a slot, or of several in a row, for programs.
+// Fields are only ever added.
+type slotRecord struct {
+	Schedule   string     `json:"schedule"`
+	Slot       *time.Time `json:"slot"`
+	Outcome    string     `json:"outcome"`
+	Reason     *string    `json:"reason"`
+	JobID      *int64     `json:"job_id"`
+	Last       *time.Time `json:"last"`
+	Count      int64      `json:"count"`
+	RecordedAt *time.Time `json:"recorded_at"`
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+// workFlags say what is to run and how, for one job or for those of a schedule.
+type workFlags struct {
+	args        string
+	shell       string
+	env         []string
+	dir         string
+	queue       string
+	priority    int
+	maxAttempts int
+	onLoss      string
+	timeout     time.Duration
+}
+
+func (w *workFlags) addTo(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringVar(&w.args, "args", "", "arguments as JSON, - to read them from standard input, @FILE from a file")
+	flags.StringVar(&w.shell, "shell", "", "kind command: a line for /bin/sh -c instead of an argument list")
+	flags.StringArrayVar(&w.env, "env", nil, "kind command: NAME=VALUE to add to its environment; may be repeated")
+	flags.StringVar(&w.dir, "dir", "", "kind command: its working directory")
+	flags.StringVar(&w.queue, "queue", "default", "the queue")
+	flags.IntVar(&w.priority, "priority", 5, "1 (first) to 9 (last)")
+	flags.IntVar(&w.maxAttempts, "max-attempts", 25, "how often it may be tried, 1 to 1000")
+	flags.StringVar(&w.onLoss, "on-loss", "retry", "when its node dies while it runs: retry, or fail and never start it twice")
+	flags.DurationVar(&w.timeout, "timeout", 0, "bound of each attempt (default the worker's own; one hour for commands)")
+}
+
+// payload returns the arguments of a job of a kind: --args, or, for the kind
+// command, what --shell, --env, --dir and the words after -- say.
+func (p *program) payload(c *cobra.Command, w workFlags, kind string, argv []string) ([]byte, error) {
+	if err := hourbell.CheckName("kind", kind); err != nil {
+		return nil, err
+	}
+	flag, given := commandFlag(c, argv)
+	switch {
+	case c.Flags().Changed("args") && given:
+		return nil, &hourbell.FieldError{Field: "args", Problem: "are given together with " + flag, Remedy: "use one of them"}
+	case given && kind != kinds.CommandKind:
+		return nil, &hourbell.FieldError{Field: flag, Problem: "is for the kind command", Remedy: "give other kinds their arguments by --args"}
+	case c.Flags().Changed("args"):
+		return p.readArgs(w.args, kind)
+	case kind == kinds.CommandKind:
+		return w.command(argv)
+	}
+	return nil, nil
+}
+
+// commandFlag names the first thing given that only a command has.
+func commandFlag(c *cobra.Command, argv []string) (name string, given bool) {
+	for _, name := range []string{"shell", "env", "dir"} {
+		if c.Flags().Changed(name) {
+			return name, true
+		}
+	}
+	return "argv", len(argv) > 0
+}
+
+// command encodes the arguments of the kind command.
+func (w workFlags) command(argv []string) ([]byte, error) {
+	env, err := parseEnv(w.env)
+	if err != nil {
+		return nil, err
+	}
+	return kinds.Command{Argv: argv, Shell: w.shell, Env: env, Dir: w.dir}.Encode()
+}
+
+// parseEnv reads NAME=VALUE pairs. Values may be secrets: messages leave them
+// out.
+func parseEnv(pairs []string) (map[string]string, error) {
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	env := make(map[string]string, len(pairs))
+	for i, pair := range pairs {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return nil, &hourbell.FieldError{Field: fmt.Sprintf("env[%d]", i), Problem: "has no name before a =", Remedy: "write NAME=VALUE"}
+		}
+		if _, twice := env[name]; twice {
+			return nil, &hourbell.FieldError{Field: "env", Value: shorten(name), Problem: "is given twice", Remedy: "give each variable once"}
+		}
+		env[name] = value
+	}
+	return env, nil
+}
+
+// readArgs reads --args and checks it.
+func (p *program) readArgs(source, kind string) ([]byte, error) {
+	text, err := p.argsText(source)
+	if err != nil {
+		return nil, err
+	}
+	if err := hourbell.CheckArgs(text); err != nil {
+		return nil, err
+	}
+	if kind == kinds.CommandKind {
+		if _, err := kinds.DecodeCommand(text); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
+}
+
+func (p *program) argsText(source string) ([]byte, error) {
+	if source == "-" {
+		return readBounded(p.stdin, "standard input")
+	}
+	path, isFile := strings.CutPrefix(source, "@")
+	if !isFile {
+		return []byte(source), nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, badArgsFile(path, err)
+	}
+	defer file.Close()
+	return readBounded(file, path)
+}
+
+// readBounded reads no more than can be arguments, and one byte to notice.
+func readBounded(r io.Reader, name string) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, hourbell.MaxArgs+1))
+	if err != nil {
+		return nil, badArgsFile(name, err)
+	}
+	if len(text) > hourbell.MaxArgs {
+		return nil, &hourbell.FieldError{
+			Field: "args", Problem: fmt.Sprintf("are longer than %d bytes", hourbell.MaxArgs),
+			Remedy: "pass a reference to larger data",
+		}
+	}
+	return bytes.TrimRight(text, "\r\n"), nil // the end of the line is the file's, not the value's
+}
+
+func badArgsFile(name string, err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return &hourbell.FieldError{Field: "args", Value: shorten(name), Problem: "cannot be read: " + err.Error(), Remedy: "name a file that can, or - for standard input"}
+}
+
+// splitArgv parts the words before -- from those after it.
+func splitArgv(c *cobra.Command, args []string) (words, argv []string) {
+	if dash := c.ArgsLenAtDash(); dash >= 0 {
+		return args[:dash], args[dash:]
+	}
+	return args, nil
+}

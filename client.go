@@ -35,7 +35,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 		return nil, &FieldError{Field: "backend", Problem: "is nil", Remedy: "pass what a driver's Open or New returned"}
 	}
 	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	return &Client{backend: backend, cfg: cfg, feed: feed{log: event.Log(cfg.Logger)}, done: make(chan struct{})}, nil

@@ -110,8 +110,10 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 	return d
 }
 
-// validate reports every mistake at once.
-func (c Config) validate() error {
+// Validate reports every mistake in the configuration at once; New does the
+// same.
+func (c Config) Validate() error {
+	c = c.withDefaults()
 	errs := append([]error{CheckName("node name", c.Name)}, c.Workers.errs...)
 	for queue, width := range c.Queues {
 		errs = append(errs, CheckName("queue", queue))

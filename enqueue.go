@@ -112,25 +112,37 @@ func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int
 // in one transaction with one statement per some thousands. It returns their
 // numbers in order.
 func (c *Client) EnqueueMany(ctx context.Context, args []Args, options ...Option) ([]int64, error) {
-	template, err := newEnqueuing(options)
+	req, err := newInsert(args, options)
+	if err != nil || len(req.Jobs) == 0 {
+		return nil, err
+	}
+	res, err := c.backend.Insert(ctx, req)
 	if err != nil {
 		return nil, fmt.Errorf("enqueue: %w", err)
 	}
-	if len(args) == 0 {
-		return nil, nil
+	return res.IDs, nil
+}
+
+// CheckJob reports what Enqueue would refuse, without a store.
+func CheckJob(args Args, options ...Option) error {
+	_, err := newInsert([]Args{args}, options)
+	return err
+}
+
+// newInsert validates and encodes jobs.
+func newInsert(args []Args, options []Option) (store.InsertRequest, error) {
+	template, err := newEnqueuing(options)
+	if err != nil {
+		return store.InsertRequest{}, fmt.Errorf("enqueue: %w", err)
 	}
 	jobs := make([]store.NewJob, len(args))
 	for i, a := range args {
 		jobs[i] = template.NewJob
 		if jobs[i].Kind, jobs[i].Args, err = encodeArgs(a); err != nil {
-			return nil, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(args), err)
+			return store.InsertRequest{}, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(args), err)
 		}
 	}
-	res, err := c.backend.Insert(ctx, store.InsertRequest{Tx: template.tx, Jobs: jobs})
-	if err != nil {
-		return nil, fmt.Errorf("enqueue: %w", err)
-	}
-	return res.IDs, nil
+	return store.InsertRequest{Tx: template.tx, Jobs: jobs}, nil
 }
 
 func newEnqueuing(options []Option) (enqueuing, error) {

@@ -43,7 +43,7 @@ const (
 	ScheduleAhead Kind = "schedule_ahead" // Schedule; Slot: its mark lies ahead of the store's clock
 
 	Pruned Kind = "pruned" // Count; Detail
-	Step   Kind = "step"   // a loop went round; Detail says which and what it saw
+	Step   Kind = "step"   // a loop went round; Detail says which, Count how much it saw
 )
 
 // Event is one fact. Fields that do not belong to its kind are zero.
@@ -66,6 +66,7 @@ type Event struct {
 	Detail string
 	Err    error
 	Trace  string // of a panic
+	Output string // the last line of what the attempt printed, shortened
 }
 
 // Sink takes events. It is called from many goroutines and must return at

@@ -131,6 +131,9 @@ func attributes(e Event) []slog.Attr {
 	if e.Detail != "" {
 		attrs = append(attrs, slog.String("detail", e.Detail))
 	}
+	if e.Output != "" {
+		attrs = append(attrs, slog.String("output", e.Output))
+	}
 	if e.Err != nil {
 		attrs = append(attrs, slog.String("error", e.Err.Error()))
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/store/memory"
 )
 
 // enqueueFlags are those of enqueue that a schedule does not have.
@@ -59,10 +58,8 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 		return err
 	}
 	args := hourbell.RawArgs{Name: kind, JSON: payload}
-	if err := rehearse(func(client *hourbell.Client) error {
-		_, err := client.Enqueue(c.Context(), args, options...)
-		return err
-	}); err != nil {
+	// Before the store is opened, and so perhaps created.
+	if err := hourbell.CheckJob(args, options...); err != nil {
 		return err
 	}
 	return p.withClient(c.Context(), f.store, func(client *hourbell.Client) error {
@@ -94,16 +91,6 @@ func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
 		options = append(options, hourbell.At(at))
 	}
 	return options, nil
-}
-
-// rehearse does something with a client of a store in memory, which refuses
-// what any store would: bad input must not open, and so create, the real one.
-func rehearse(use func(*hourbell.Client) error) error {
-	client, err := hourbell.New(memory.New(), hourbell.Config{})
-	if err != nil {
-		return err
-	}
-	return use(client)
 }
 
 // printID prints the number of a new job, in a table without a heading: for

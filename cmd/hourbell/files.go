@@ -25,7 +25,7 @@ func sources(files, crontabs []string) []source {
 		list = append(list, source{path, schedulefile.Read})
 	}
 	for _, path := range crontabs {
-		list = append(list, source{path, crontab.Read})
+		list = append(list, source{path, crontab.InZone(crontab.LocalZone())})
 	}
 	return list
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 	"github.com/hourbell/hourbell/kinds"
-	"github.com/hourbell/hourbell/store/memory"
 )
 
 // commandTimeout bounds commands that have no timeout of their own.
@@ -127,8 +126,7 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	_, err := hourbell.New(memory.New(), n.config) // checks queues, name and durations, and opens nothing
-	return n, err
+	return n, n.config.Validate()
 }
 
 // config is what the flags mean for the client.

@@ -186,6 +186,11 @@ func (e *Engine) callTimeout() time.Duration { return max(e.cfg.Lease, 10*time.S
 
 func (e *Engine) queueNames() []string { return slices.Sorted(maps.Keys(e.cfg.Queues)) }
 
+// step tells that a loop went round.
+func (e *Engine) step(loop, queue string, count int) {
+	e.emit(event.Event{Kind: event.Step, Detail: loop, Queue: queue, Count: int64(count)})
+}
+
 func (e *Engine) emit(ev event.Event) {
 	if e.session != nil {
 		ev.Node = e.session.number()

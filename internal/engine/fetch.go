@@ -129,6 +129,7 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, erro
 		return res, err
 	}
 	e.outage.over("claim")
+	e.step("claim", f.queue, len(res.Jobs))
 	if len(res.Jobs) > 0 {
 		e.emit(event.Event{Kind: event.JobsClaimed, Queue: f.queue, Count: int64(len(res.Jobs)), Took: monotonic() - started})
 	}

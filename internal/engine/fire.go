@@ -60,6 +60,7 @@ func (e *Engine) fireDue(ctx context.Context, plans planCache) (wait time.Durati
 		return 0, false, err
 	}
 	read := monotonic()
+	e.step("read due schedules", "", len(due.Schedules))
 	until := func(next time.Time) time.Duration {
 		if next.IsZero() {
 			return e.idlePoll()

@@ -44,6 +44,7 @@ func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
 			e.emit(event.Event{Kind: event.LeaseRegained})
 		}
 		e.outage.over("heartbeat")
+		e.step("heartbeat", "", e.held.len())
 		e.reconcile(call)
 		e.readCancels(call)
 		return true

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"time"
@@ -126,7 +127,7 @@ func (o *outcomes) written(batch []result, refused []store.ClaimRef) {
 // event tells what became of a run.
 func (r result) event(refused bool) event.Event {
 	e := r.run.event(event.ClaimLost)
-	e.Took, e.Err, e.Trace = r.took, r.err, r.outcome.Trace
+	e.Took, e.Err, e.Trace, e.Output = r.took, r.err, r.outcome.Trace, lastLine(r.outcome.Output)
 	if refused {
 		return e
 	}
@@ -143,4 +144,17 @@ func (r result) event(refused bool) event.Event {
 		e.Kind, e.Detail, e.Err = event.JobReleased, r.why, nil
 	}
 	return e
+}
+
+// mostLine is how much of an attempt's last line goes into its event.
+const mostLine = 200
+
+// lastLine is the last line of an output that is not blank, for people.
+func lastLine(output []byte) string {
+	output = bytes.TrimRight(output, " \t\r\n")
+	line := output[bytes.LastIndexByte(output, '\n')+1:]
+	if len(line) > mostLine {
+		line = append(bytes.Clone(line[:mostLine]), "…"...)
+	}
+	return cleanText(string(line))
 }

@@ -39,7 +39,9 @@ func (e *Engine) pruneOnce(ctx context.Context) bool {
 		return false
 	}
 	e.outage.over("prune")
-	if total := res.Jobs + res.Slots + res.Nodes; total > 0 {
+	total := res.Jobs + res.Slots + res.Nodes
+	e.step("prune", "", total)
+	if total > 0 {
 		e.emit(event.Event{Kind: event.Pruned, Count: int64(total)})
 	}
 	return res.More

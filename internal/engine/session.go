@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -14,9 +15,10 @@ import (
 type session struct {
 	base context.Context // of the runs; never cancelled itself
 
+	node atomic.Int64 // written under mu
+
 	mu     sync.Mutex
 	clock  leaseClock
-	node   int64
 	ctx    context.Context // nil while the lease is not trusted
 	cancel context.CancelCauseFunc
 }
@@ -30,7 +32,7 @@ func newSession(base context.Context, lease time.Duration) *session {
 func (s *session) confirm(node int64, sent, received time.Duration, storeNow time.Time) (regained bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.node = node
+	s.node.Store(node)
 	s.clock.beat(sent, received, storeNow)
 	if s.ctx != nil || !s.clock.trusted(uptime()) {
 		return false
@@ -79,17 +81,13 @@ func (s *session) standing() (node int64, ctx context.Context, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx == nil || !s.clock.trusted(uptime()) {
-		return s.node, nil, false
+		return s.node.Load(), nil, false
 	}
-	return s.node, s.ctx, true
+	return s.node.Load(), s.ctx, true
 }
 
 // number returns the node's number.
-func (s *session) number() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.node
-}
+func (s *session) number() int64 { return s.node.Load() }
 
 // mayJudge says whether the node may declare others dead.
 func (s *session) mayJudge() bool {

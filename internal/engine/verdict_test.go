@@ -75,3 +75,14 @@ func TestOutputKeepsItsEnd(t *testing.T) {
 		t.Errorf("kept %d bytes", len(out))
 	}
 }
+
+func TestLastLine(t *testing.T) {
+	for output, want := range map[string]string{
+		"": "", "\n\n": "", "one": "one", "one\ntwo\n\n": "two", "a\r\nb\r\n": "b",
+		"\xff\x00": "\uFFFD\uFFFD", strings.Repeat("x", 300): strings.Repeat("x", 200) + "…",
+	} {
+		if got := lastLine([]byte(output)); got != want {
+			t.Errorf("%.20q: %.20q, want %.20q", output, got, want)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package hourbell_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// Greet is what a job of kind "greet" is about.
+type Greet struct {
+	Name string `json:"name"`
+}
+
+func (Greet) Kind() string { return "greet" }
+
+func Example() {
+	ctx := context.Background()
+	done := make(chan struct{})
+	workers := hourbell.NewWorkers()
+	hourbell.Register(workers, func(_ context.Context, job *hourbell.Job[Greet]) error {
+		fmt.Println("hello", job.Args.Name)
+		close(done)
+		return nil
+	})
+	// In earnest the backend comes from a driver: sqlite.Open or postgres.Open.
+	client, err := hourbell.New(memory.New(), hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := client.Enqueue(ctx, Greet{Name: "Ada"}, hourbell.MaxAttempts(3)); err != nil {
+		log.Fatal(err)
+	}
+	go func() {
+		<-done
+		_ = client.Stop(ctx) // it returns nil without a deadline
+	}()
+	if err := client.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output: hello Ada
+}
+
+func ExampleClient_PutSchedule() {
+	ctx := context.Background()
+	client, err := hourbell.New(memory.New(), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	first, err := client.PutSchedule(ctx, hourbell.Schedule{
+		Name: "morning",
+		Rule: recur.Spec{Cron: "0 9 * * 1-5", Zone: "Europe/Prague"},
+		Kind: "greet",
+		Args: []byte(`{"name":"all"}`),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// An edit of what was read is refused if somebody was faster.
+	edit := first
+	edit.Priority = 1
+	if _, err := client.PutSchedule(ctx, edit); err != nil {
+		log.Fatal(err)
+	}
+	_, err = client.PutSchedule(ctx, first)
+	fmt.Println(errors.Is(err, hourbell.ErrConflict))
+	// Output: true
+}
+
+func ExampleRetryIn() {
+	work := func(_ context.Context, _ *hourbell.Job[Greet]) error {
+		err := errors.New("the server asks to come back later")
+		return hourbell.RetryIn(10*time.Minute, err)
+	}
+	fmt.Println(work(context.Background(), nil))
+	// Output: the server asks to come back later
+}

@@ -20,7 +20,7 @@ type line struct {
 func lines(kind Kind) line {
 	switch kind {
 	case Step:
-		return line{LevelTrace, "step"}
+		return line{LevelTrace, "loop step"}
 	case JobsClaimed:
 		return line{slog.LevelDebug, "jobs claimed"}
 	case JobStarted:

@@ -1,0 +1,103 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log/slog"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// kinds reads the constants of type Kind from the source, so that none is
+// forgotten.
+func kinds(t *testing.T) (all []Kind) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || spec.Type == nil || spec.Type.(*ast.Ident).Name != "Kind" {
+			return true
+		}
+		for _, value := range spec.Values {
+			text, err := strconv.Unquote(value.(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, Kind(text))
+		}
+		return true
+	})
+	return all
+}
+
+func TestEveryKindHasALineOfItsOwn(t *testing.T) {
+	all := kinds(t)
+	if len(all) < 25 {
+		t.Fatalf("found %d kinds", len(all))
+	}
+	seen := map[string]Kind{}
+	for _, kind := range all {
+		message := lines(kind).message
+		if message == string(kind) {
+			t.Errorf("%s has no line", kind)
+		}
+		if other, taken := seen[message]; taken {
+			t.Errorf("%s and %s read the same", kind, other)
+		}
+		seen[message] = kind
+	}
+}
+
+func TestLevels(t *testing.T) {
+	for kind, want := range map[Kind]slog.Level{
+		Step: LevelTrace, JobsClaimed: slog.LevelDebug, FiringLost: slog.LevelDebug,
+		NodeStarted: slog.LevelInfo, JobCompleted: slog.LevelInfo, StoreBack: slog.LevelInfo,
+		ClaimLost: slog.LevelWarn, LeaseLost: slog.LevelWarn, JobLost: slog.LevelWarn, SlotMissed: slog.LevelWarn,
+		StoreFailed: slog.LevelError, JobFailed: slog.LevelError, JobRetried: slog.LevelError,
+		StoreRetried: slog.LevelDebug, // the first of an outage was the error
+	} {
+		if got := lines(kind).level; got != want {
+			t.Errorf("%s is logged at %v, want %v", kind, got, want)
+		}
+	}
+}
+
+func TestLogWritesWhatIsSet(t *testing.T) {
+	var out bytes.Buffer
+	log := Log(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelInfo})))
+	log(Event{Kind: JobStarted, Job: 1})
+	if out.Len() != 0 {
+		t.Fatalf("a line below the level: %s", out.String())
+	}
+	slot := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	log(Event{
+		Kind: JobFailed, Node: 2, Job: 3, Token: 4, JobKind: "k", Queue: "q", Attempt: 5, Schedule: "s", Slot: slot,
+		Count: 6, Took: 7, Delay: 8, Detail: "d", Err: errors.New("e"), Trace: "t", Output: "o",
+	})
+	var line map[string]any
+	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
+		t.Fatal(err)
+	}
+	delete(line, "time")
+	want := map[string]any{
+		"level": "ERROR", "msg": "job failed", "node": 2.0, "job": 3.0, "token": 4.0, "kind": "k", "queue": "q", "attempt": 5.0,
+		"schedule": "s", "slot": "2026-03-01T09:00:00Z", "count": 6.0, "took": 7.0, "retry_in": 8.0, "detail": "d", "error": "e", "trace": "t", "output": "o",
+	}
+	for key, value := range want {
+		if line[key] != value {
+			t.Errorf("%s is %v, want %v", key, line[key], value)
+		}
+		delete(line, key)
+	}
+	if len(line) != 0 {
+		t.Errorf("more than expected: %v", line)
+	}
+}

@@ -47,6 +47,8 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 // left is handed back with its attempt refunded (a FailOnLoss job fails with
 // the reason "lost" instead). It returns nil after a clean stop.
 //
+// It creates or updates the schema first, unless Config.NoMigrate says not to.
+//
 // A client runs once: ErrRunning while it does, ErrStopped after that, or if
 // Stop came first. A failure to register with the store is returned at once;
 // later failures of the store are waited out.
@@ -59,7 +61,26 @@ func (c *Client) Run(ctx context.Context) error {
 		return err
 	}
 	defer c.end()
+	if !c.cfg.NoMigrate {
+		if err := c.Migrate(ctx); err != nil {
+			return err
+		}
+	}
 	return engine.New(c.engineConfig()).Run(life, hurry)
+}
+
+// Migrate creates the schema or brings it up to date; where it is current it
+// does nothing, and needs no right to. Run does this too, so that a program
+// needs it only to use the store before it runs, or without running.
+func (c *Client) Migrate(ctx context.Context) error {
+	migrator, ok := c.backend.(store.Migrator)
+	if !ok {
+		return nil
+	}
+	if _, err := migrator.MigrateUp(ctx); err != nil {
+		return fmt.Errorf("create or update the schema: %w", err)
+	}
+	return nil
 }
 
 func (c *Client) begin(stop, hurry context.CancelFunc) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
 
@@ -558,5 +559,43 @@ func TestRawArgsAreKeptByteForByte(t *testing.T) {
 	}
 	if args := string(<-got); args != text {
 		t.Fatalf("got %q, want %q", args, text)
+	}
+}
+
+// migrated is a memory store that says it has a schema.
+type migrated struct {
+	*memory.Store
+	ups atomic.Int32
+	err error
+}
+
+func (m *migrated) MigrateUp(context.Context) ([]store.Migration, error) {
+	m.ups.Add(1)
+	return nil, m.err
+}
+func (m *migrated) MigrateStatus(context.Context) ([]store.MigrationStatus, error) { return nil, nil }
+func (m *migrated) Migrations() []store.Migration                                  { return nil }
+
+func TestRunCreatesTheSchemaUnlessToldNotTo(t *testing.T) {
+	for _, not := range []bool{false, true} {
+		backend := &migrated{Store: memory.New()}
+		client, err := hourbell.New(backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler), NoMigrate: not})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_ = client.Run(ctx) // may fail to register: its context has ended
+		if ran := backend.ups.Load() == 1; ran == not {
+			t.Errorf("NoMigrate %v: %d migrations", not, backend.ups.Load())
+		}
+	}
+	backend := &migrated{Store: memory.New(), err: errors.New("no rights")}
+	client, err := hourbell.New(backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no rights") {
+		t.Errorf("a schema that cannot be made: %v", err)
 	}
 }

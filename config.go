@@ -47,6 +47,10 @@ type Config struct {
 	// it finds none. Default 1 s; after work was found it looks every 100 ms.
 	PollIdle time.Duration
 
+	// NoMigrate keeps Run from creating or updating the schema: for databases
+	// whose owner does that, with Client.Migrate or `hourbell migrate`.
+	NoMigrate bool
+
 	// Keep is how long what is finished can be looked at.
 	Keep Keep
 }

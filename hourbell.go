@@ -22,6 +22,7 @@
 //	…
 //	client, err := hourbell.New(backend, hourbell.Config{Workers: workers})
 //	…
+//	err = client.Migrate(ctx) // creates the schema, once
 //	_, err = client.Enqueue(ctx, Greet{Name: "Ada"})
 //	_, err = client.PutSchedule(ctx, hourbell.Schedule{
 //		Name: "morning", Rule: recur.Spec{Cron: "0 9 * * 1-5", Zone: "Europe/Prague"},

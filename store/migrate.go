@@ -43,7 +43,7 @@ type MigrationStatus struct {
 func CheckSchema(have, need int) error {
 	switch {
 	case have < need:
-		return fmt.Errorf("%w: it is at step %d, this release needs step %d; run `hourbell migrate up` (or let a serve without --no-migrate do it)", ErrSchema, have, need)
+		return fmt.Errorf("%w: it is at step %d, this release needs step %d; run `hourbell migrate up`, or Client.Migrate in a program", ErrSchema, have, need)
 	case have > need+1:
 		return fmt.Errorf("%w: it is at step %d, this release knows step %d; run a newer release of hourbell", ErrSchema, have, need)
 	}

@@ -148,6 +148,7 @@ func (f serveFlags) config(c *cobra.Command) (hourbell.Config, error) {
 	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, hourbell.WithTimeout(commandTimeout))
 	return hourbell.Config{
 		Workers: workers, Queues: queues, Name: name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
+		NoMigrate: true, // opening the store has seen to that
 		Keep: hourbell.Keep{
 			Completed: zeroIsNegative(f.keepCompleted), Failed: zeroIsNegative(f.keepFailed), Slots: zeroIsNegative(f.keepSlots),
 		},

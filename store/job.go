@@ -285,7 +285,7 @@ type JobInfo struct {
 	CreatedAt    time.Time
 	StartedAt    time.Time // of the last attempt
 	FinishedAt   time.Time
-	Node         string // name of the node of the last attempt; may be empty unless it runs
+	Node         string // name of the node of the last attempt; may be empty once Prune has deleted the node
 	Schedule     int64
 	ScheduleName string
 	Slot         time.Time

@@ -22,12 +22,13 @@ type Schedule struct {
 	Mark time.Time
 	// NextAt is when Fire has to look at it again: its next slot, or the time
 	// of a change that nobody has planned yet. Zero: it has ended, or is deleted.
-	NextAt    time.Time
-	Fired     int64     // slots that made a job, for ever
-	PausedAt  time.Time // zero: not paused
-	CreatedAt time.Time // first put
-	UpdatedAt time.Time // of the definition
-	DeletedAt time.Time // a tombstone: keeps name, number and mark
+	NextAt         time.Time
+	Fired          int64     // slots that made a job, for ever
+	PausedAt       time.Time // zero: not paused
+	PausedDeclared bool      // what the last put declared; see PutSchedule.Paused
+	CreatedAt      time.Time // first put
+	UpdatedAt      time.Time // of the definition
+	DeletedAt      time.Time // a tombstone: keeps name, number and mark
 }
 
 // PutSchedule is one schedule to be created or changed.
@@ -36,9 +37,11 @@ type PutSchedule struct {
 	Definition []byte
 	// IfRevision, if not 0, must equal the row's revision (ErrConflict).
 	IfRevision int64
-	// Paused is what the definition declares. It takes effect when the
-	// schedule is created, returns or its definition changes; one that is
-	// paused already keeps its PausedAt.
+	// Paused is what the definition declares. It takes effect when the schedule
+	// is created or comes back from its tombstone, and when it differs from what
+	// the last put declared; otherwise a pause or resume by hand stays. One that
+	// is paused already keeps its PausedAt. With an unchanged definition it
+	// means nothing.
 	Paused bool
 }
 
@@ -86,7 +89,8 @@ const (
 	// DeleteSchedules leaves a tombstone.
 	DeleteSchedules
 	// ResetSchedules sets mark = now and next_at = now: for a mark that lies
-	// ahead of the clock because the clock was wrong.
+	// ahead of the clock because the clock was wrong. Slots that made a job
+	// before do not make another; see Schedules.Fire.
 	ResetSchedules
 )
 
@@ -173,8 +177,8 @@ type Firing struct {
 	NewNextAt time.Time
 	// Slots are records of slots that do not fire.
 	Slots []SlotRecord
-	// Jobs are the jobs of slots that fire, each with its Slot, unless Overlap
-	// forbids it.
+	// Jobs are the jobs of slots that fire, each with a Slot of its own, unless
+	// Overlap forbids it or the slot has made a job before (see Schedules.Fire).
 	Jobs    []NewJob
 	Overlap Overlap
 }

@@ -99,6 +99,11 @@ type Schedules interface {
 	// moves mark and next_at. A firing whose comparison fails is left out and
 	// returned in Lost: another node was first, or an editor. A repetition is
 	// therefore harmless.
+	//
+	// A slot that has made a job never makes a second one, as long as its record
+	// is kept: where a reset has moved the mark back, Fire takes such a slot's
+	// job out of Firing.Jobs before it settles overlaps, and passes over the slot
+	// in silence, with no job, no record and no place in the result or in Fired.
 	Fire(ctx context.Context, req FireRequest) (FireResult, error)
 
 	// ListSchedules returns schedules by name in byte order, in pages.

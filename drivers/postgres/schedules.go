@@ -138,7 +138,7 @@ func (p *putting) put(put store.PutSchedule) {
 		p.created = append(p.created, row)
 	case !row.DeletedAt.IsZero():
 		row.Anchor = p.now
-		row.DeletedAt, row.PausedAt = time.Time{}, time.Time{}
+		row.DeletedAt, row.PausedAt, row.PausedDeclared = time.Time{}, time.Time{}, false
 		p.changed = append(p.changed, row)
 	case bytes.Equal(row.Definition, put.Definition):
 		return
@@ -153,12 +153,20 @@ func (p *putting) put(put store.PutSchedule) {
 		row.Mark = p.now
 	}
 	row.NextAt, row.UpdatedAt = p.now, p.now
+	declare(row, put.Paused, p.now)
+}
+
+// declare pauses or resumes a schedule if its definition declares another thing
+// than before; otherwise a pause or resume by hand stays.
+func declare(row *store.Schedule, paused bool, now time.Time) {
 	switch {
-	case !put.Paused:
+	case paused == row.PausedDeclared:
+	case !paused:
 		row.PausedAt = time.Time{}
 	case row.PausedAt.IsZero():
-		row.PausedAt = p.now
+		row.PausedAt = now
 	}
+	row.PausedDeclared = paused
 }
 
 // unsettled says whether a slot is due that nobody has accounted for.
@@ -177,7 +185,7 @@ func (b *Backend) writePut(ctx context.Context, tx pgx.Tx, p putting) error {
 	if n := len(p.created); n > 0 {
 		names, definitions, paused := make([]string, n), make([]string, n), make([]bool, n)
 		for i, row := range p.created {
-			names[i], definitions[i], paused[i] = row.Name, string(row.Definition), !row.PausedAt.IsZero()
+			names[i], definitions[i], paused[i] = row.Name, string(row.Definition), row.PausedDeclared
 		}
 		tag, err := tx.Exec(ctx, b.q("insert_schedules"), when(p.now), p.owner, names, definitions, paused)
 		if err != nil {
@@ -205,13 +213,15 @@ func (b *Backend) writeSchedules(ctx context.Context, tx pgx.Tx, rows []*store.S
 	ids, revisions := make([]int64, n), make([]int64, n)
 	owners, definitions := make([]string, n), make([]string, n)
 	anchors, marks, nexts := make([]*time.Time, n), make([]*time.Time, n), make([]*time.Time, n)
-	paused, updated, deleted := make([]*time.Time, n), make([]*time.Time, n), make([]*time.Time, n)
+	paused, declared := make([]*time.Time, n), make([]bool, n)
+	updated, deleted := make([]*time.Time, n), make([]*time.Time, n)
 	for i, row := range rows {
 		ids[i], revisions[i], owners[i], definitions[i] = row.ID, row.Revision, row.Owner, string(row.Definition)
 		anchors[i], marks[i], nexts[i] = when(row.Anchor), when(row.Mark), when(row.NextAt)
-		paused[i], updated[i], deleted[i] = when(row.PausedAt), when(row.UpdatedAt), when(row.DeletedAt)
+		paused[i], declared[i] = when(row.PausedAt), row.PausedDeclared
+		updated[i], deleted[i] = when(row.UpdatedAt), when(row.DeletedAt)
 	}
-	_, err := tx.Exec(ctx, b.q("update_schedules"), ids, owners, revisions, definitions, anchors, marks, nexts, paused, updated, deleted)
+	_, err := tx.Exec(ctx, b.q("update_schedules"), ids, owners, revisions, definitions, anchors, marks, nexts, paused, declared, updated, deleted)
 	return err
 }
 
@@ -292,6 +302,6 @@ func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequ
 
 func scanSchedule(r pgx.CollectableRow) (s store.Schedule, err error) {
 	err = r.Scan(&s.ID, &s.Name, &s.Owner, &s.Revision, &s.Definition, into(&s.Anchor), into(&s.Mark), into(&s.NextAt), &s.Fired,
-		into(&s.PausedAt), into(&s.CreatedAt), into(&s.UpdatedAt), into(&s.DeletedAt))
+		into(&s.PausedAt), &s.PausedDeclared, into(&s.CreatedAt), into(&s.UpdatedAt), into(&s.DeletedAt))
 	return s, err
 }

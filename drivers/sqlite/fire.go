@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -123,6 +124,10 @@ type slotKey struct {
 	Slot     int64 `json:"slot"` // microseconds
 }
 
+func keyOf(schedule int64, slot time.Time) slotKey {
+	return slotKey{schedule, instant(slot).UnixMicro()}
+}
+
 // slotRow is a record, of the books (id is not 0) or to be written.
 type slotRow struct {
 	id       int64
@@ -163,7 +168,7 @@ func (s *session) readForFiring(ctx context.Context, p *firePlan) error {
 			}
 		}
 		for _, job := range f.Jobs {
-			slots = append(slots, slotKey{f.Schedule, instant(job.Slot).UnixMicro()})
+			slots = append(slots, keyOf(f.Schedule, job.Slot))
 		}
 	}
 	if err := s.readLive(ctx, overlaps, p); err != nil {
@@ -215,6 +220,7 @@ func (s *session) readFired(ctx context.Context, slots []slotKey, p *firePlan) e
 // settle decides about every firing.
 func (p *firePlan) settle() {
 	for _, f := range p.firings {
+		f.Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(job store.NewJob) bool { return p.fired[keyOf(f.Schedule, job.Slot)] })
 		settled := f.Settle(p.live[f.Schedule])
 		for _, id := range settled.Supersede {
 			p.supersede = append(p.supersede, ending{ID: id, State: store.StateCancelled, Reason: store.SupersededReason})
@@ -257,11 +263,6 @@ func (p *firePlan) add(r *slotRow) {
 // fire adds a job with its record.
 func (p *firePlan) fire(schedule int64, job store.NewJob) {
 	slot := instant(job.Slot)
-	key := slotKey{schedule, slot.UnixMicro()}
-	if p.fired[key] {
-		return
-	}
-	p.fired[key] = true
 	job.Schedule = schedule
 	r := &slotRow{schedule: schedule, SlotRecord: store.SlotRecord{Slot: slot, Last: slot, Count: 1, Outcome: store.SlotFired}}
 	p.add(r)

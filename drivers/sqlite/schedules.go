@@ -159,19 +159,28 @@ func changedRow(row *store.Schedule, put store.PutSchedule, now time.Time) *stor
 		row = &store.Schedule{Name: put.Name, Anchor: now, CreatedAt: now, Mark: now}
 	}
 	if !row.DeletedAt.IsZero() {
-		row.Anchor, row.DeletedAt, row.PausedAt = now, time.Time{}, time.Time{}
+		row.Anchor, row.DeletedAt = now, time.Time{}
+		row.PausedAt, row.PausedDeclared = time.Time{}, false
 	}
 	if row.Mark.Before(now) {
 		row.Mark = now
 	}
 	row.Definition, row.NextAt, row.UpdatedAt = put.Definition, now, now
+	declare(row, put.Paused, now)
+	return row
+}
+
+// declare pauses or resumes a schedule if its definition declares another thing
+// than before; otherwise a pause or resume by hand stays.
+func declare(row *store.Schedule, paused bool, now time.Time) {
 	switch {
-	case !put.Paused:
+	case paused == row.PausedDeclared:
+	case !paused:
 		row.PausedAt = time.Time{}
 	case row.PausedAt.IsZero():
 		row.PausedAt = now
 	}
-	return row
+	row.PausedDeclared = paused
 }
 
 // applyPut writes a plan; where nothing changes it writes nothing.
@@ -202,6 +211,7 @@ type savedSchedule struct {
 	NextAt        *int64 `json:"next_at"`
 	Fired         int64  `json:"fired"`
 	PausedAt      *int64 `json:"paused_at"`
+	Declared      bool   `json:"paused_declared"`
 	CreatedAt     *int64 `json:"created_at"`
 	UpdatedAt     *int64 `json:"updated_at"`
 	DeletedAt     *int64 `json:"deleted_at"`
@@ -219,7 +229,7 @@ func (s *session) saveSchedules(ctx context.Context, rows []*store.Schedule) err
 		saved[i] = savedSchedule{
 			Name: r.Name, Owner: r.Owner, Revision: r.Revision, DefinitionAt: at, DefinitionLen: length,
 			Anchor: micros(r.Anchor), Mark: micros(r.Mark), NextAt: micros(r.NextAt), Fired: r.Fired,
-			PausedAt: micros(r.PausedAt), CreatedAt: micros(r.CreatedAt), UpdatedAt: micros(r.UpdatedAt), DeletedAt: micros(r.DeletedAt),
+			PausedAt: micros(r.PausedAt), Declared: r.PausedDeclared, CreatedAt: micros(r.CreatedAt), UpdatedAt: micros(r.UpdatedAt), DeletedAt: micros(r.DeletedAt),
 		}
 	}
 	return s.exec(ctx, "save_schedules", args{"schedules": jsonOf(saved), "bytes": pack.parameter()})
@@ -248,7 +258,7 @@ func (s *session) eachSchedule(ctx context.Context, name string, a args, do func
 func scanSchedule(r row) (store.Schedule, error) {
 	var x store.Schedule
 	err := r.Scan(&x.ID, &x.Name, &x.Owner, &x.Revision, &x.Definition, into(&x.Anchor), into(&x.Mark), into(&x.NextAt), &x.Fired,
-		into(&x.PausedAt), into(&x.CreatedAt), into(&x.UpdatedAt), into(&x.DeletedAt))
+		into(&x.PausedAt), &x.PausedDeclared, into(&x.CreatedAt), into(&x.UpdatedAt), into(&x.DeletedAt))
 	return x, err
 }
 

@@ -63,6 +63,7 @@ func matches(row *store.Schedule, f store.Firing, now time.Time) bool {
 
 // fire does one firing and adds to out what it did.
 func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *store.FireResult) {
+	f.Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(n store.NewJob) bool { return s.firedBefore(row.ID, n.Slot) })
 	settled := f.Settle(s.liveJobs(row.ID))
 	for _, id := range settled.Supersede {
 		s.end(s.live[id], store.StateCancelled, store.SupersededReason, now)
@@ -83,6 +84,14 @@ func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *st
 	}
 	row.Mark = instant(f.NewMark)
 	row.NextAt = instant(f.NewNextAt)
+}
+
+// firedBefore says whether a slot has made a job. The mark keeps such slots
+// away, unless it was moved back by a reset.
+func (s *Store) firedBefore(schedule int64, slot time.Time) bool {
+	return slices.ContainsFunc(s.slots, func(row *store.SlotInfo) bool {
+		return row.Schedule == schedule && row.Outcome == store.SlotFired && row.Slot.Equal(instant(slot))
+	})
 }
 
 // liveJobs is what Settle has to know of a schedule's jobs, by number.

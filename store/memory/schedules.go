@@ -107,7 +107,7 @@ func (s *Store) putOne(row *store.Schedule, put store.PutSchedule, owner string,
 	if !row.DeletedAt.IsZero() {
 		row.Anchor = now
 		row.DeletedAt = time.Time{}
-		row.PausedAt = time.Time{}
+		row.PausedAt, row.PausedDeclared = time.Time{}, false
 	}
 	s.lastRevision++
 	row.Revision = s.lastRevision
@@ -116,16 +116,21 @@ func (s *Store) putOne(row *store.Schedule, put store.PutSchedule, owner string,
 	row.Mark = laterOf(row.Mark, now)
 	row.NextAt = now
 	row.UpdatedAt = now
-	row.PausedAt = paused(row.PausedAt, put.Paused, now)
+	declare(row, put.Paused, now)
 	return row
 }
 
-// paused is when a schedule was paused, after it was asked to be paused or not.
-func paused(since time.Time, pause bool, now time.Time) time.Time {
-	if !pause {
-		return time.Time{}
+// declare pauses or resumes a schedule if its definition declares another thing
+// than before; otherwise a pause or resume by hand stays.
+func declare(row *store.Schedule, paused bool, now time.Time) {
+	switch {
+	case paused == row.PausedDeclared:
+	case !paused:
+		row.PausedAt = time.Time{}
+	case row.PausedAt.IsZero():
+		row.PausedAt = now
 	}
-	return earliest(since, now)
+	row.PausedDeclared = paused
 }
 
 // bury leaves a tombstone.

@@ -23,6 +23,8 @@ var fireTests = []scenario{
 	{"NotYetDue", fireNotYet},
 	{"UnknownSchedule", fireUnknown},
 	{"RepetitionIsHarmless", fireRepeated},
+	{"FiredSlotsStayFiredAfterAReset", fireAfterReset},
+	{"OtherSlotsFireAfterAReset", fireOthersAfterReset},
 	{"LostAmongOthers", fireLostAmongOthers},
 	{"RecordsOfSlots", fireRecords},
 	{"ExtendedRecords", fireExtend},
@@ -194,6 +196,80 @@ func fireRepeated(e *env) {
 	e.want([]any{res.Lost, len(res.Fired)}, []any{[]int64{row.ID}, 0}, "a repeated firing must be lost")
 	e.want(e.schedule("s"), after, "a repeated firing must touch nothing")
 	e.want([]int{len(e.list(store.ListJobsRequest{})), len(e.slots(store.ListSlotsRequest{}))}, []int{1, 1}, "one slot, one job: a repeated firing must not make another")
+}
+
+// rewind resets a schedule by a clock that was ahead by d, and comes back to
+// the time of the call: the slots between are due again.
+func (e *env) rewind(name string, d time.Duration) store.Schedule {
+	e.t.Helper()
+	e.tick(-d)
+	e.changeSchedules(store.ResetSchedules, name)
+	e.tick(d)
+	return e.schedule(name)
+}
+
+// again fires slots from a mark that was moved back.
+func again(row store.Schedule, overlap store.Overlap, slots ...time.Time) store.Firing {
+	last := slots[len(slots)-1]
+	f := firing(row, last, last.Add(time.Minute))
+	f.Overlap = overlap
+	for _, slot := range slots {
+		f.Jobs = append(f.Jobs, slotJob(row, slot))
+	}
+	return f
+}
+
+func fireAfterReset(e *env) {
+	e.planned("s")
+	n := e.node("n")
+	id := e.ring("s")
+	slot := e.schedule("s").Mark
+	records := e.slots(store.ListSlotsRequest{})
+	silent := func(overlap store.Overlap, state string) {
+		before := e.list(store.ListJobsRequest{})
+		row := e.rewind("s", time.Hour)
+		res := e.fire(again(row, overlap, slot))
+		e.want([]int{len(res.Fired), len(res.Slots), len(res.Superseded), len(res.Lost)}, []int{0, 0, 0, 0},
+			"a slot that has made a job must be passed over in silence after a reset, its job "+state)
+		row.Mark, row.NextAt = slot, slot.Add(time.Minute)
+		e.want(e.schedule("s"), row, "a slot that is passed over must move mark and next_at, and not count as fired")
+		e.want(e.slots(store.ListSlotsRequest{}), records, "a slot that is passed over must not be recorded again")
+		e.want(e.list(store.ListJobsRequest{}), before, "one slot, one job, also after a reset: nothing may be made, and no job superseded")
+	}
+	for _, overlap := range []store.Overlap{store.OverlapAllow, store.OverlapSkip} {
+		silent(overlap, "ready")
+	}
+	c := e.claimOne(n)
+	silent(store.OverlapSkip, "running")
+	e.finishWell(outcome(c, store.Retry))
+	silent(store.OverlapSkip, "awaiting a retry")
+	e.finishWell(outcome(e.claimOne(n), store.Completed))
+	silent(store.OverlapSkip, "completed")
+	e.changeOne(store.DeleteJobs, id)
+	silent(store.OverlapSkip, "deleted")
+}
+
+func fireOthersAfterReset(e *env) {
+	e.planned("other")
+	e.ring("other")
+	e.planned("s")
+	e.ring("s")
+	fired := e.schedule("s").Mark
+	e.now = fired.Add(2 * time.Minute)
+	f := firing(e.schedule("s"), e.now, e.now.Add(time.Minute))
+	missed := fired.Add(time.Minute)
+	f.Slots = []store.SlotRecord{{Slot: missed, Last: missed, Count: 1, Outcome: store.SlotMissed, Reason: "m"}}
+	e.fire(f)
+	row := e.rewind("s", time.Hour)
+	otherFired := e.schedule("other").Mark
+	res := e.fire(again(row, store.OverlapAllow, otherFired, fired, missed))
+	var slots []time.Time
+	for _, s := range res.Fired {
+		slots = append(slots, s.Slot)
+	}
+	slices.SortFunc(slots, time.Time.Compare)
+	e.want(slots, []time.Time{otherFired, missed}, "after a reset, slots that made no job, of this schedule, may fire beside one that did")
+	e.want(e.schedule("s").Fired, int64(3), "each slot that fires counts")
 }
 
 func fireLostAmongOthers(e *env) {

@@ -11,6 +11,7 @@ var listJobsTests = []scenario{
 	{"Filters", listFilters},
 	{"Pages", listPages},
 	{"ArgsOnlyOnRequest", listArgs},
+	{"NodeIsNamed", listNode},
 }
 
 func listFilters(e *env) {
@@ -76,4 +77,36 @@ func listArgs(e *env) {
 	id := e.insertOne(fullJob(e.now))
 	info := e.list(store.ListJobsRequest{IDs: []int64{id}})[0]
 	e.ok(info.Args == nil && info.Headers == nil, "args and headers are read only where Attempts asks for them", info)
+}
+
+func listNode(e *env) {
+	n := e.nodeFor("n/日本", time.Hour)
+	ids := e.insertN(4)
+	e.want(e.job(ids[0]).Node, "", "a job that has never run has no node")
+	jobs := e.claim(n, 4)
+	named := func(ids []int64, when string) {
+		e.t.Helper()
+		for _, id := range ids {
+			info := e.job(id)
+			e.want(info.Node, "n/日本", "a job must name the node of its last attempt "+when)
+			for _, a := range info.Attempts {
+				e.want(a.Node, "n/日本", "an attempt must name its node "+when)
+			}
+		}
+	}
+	named(ids, "while it runs")
+	for i, result := range []store.Result{store.Completed, store.Failed, store.Retry} {
+		o := outcome(jobs[i], result)
+		o.Error = "why"
+		e.finishWell(o)
+	}
+	named(ids, "when that is over")
+	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: n})
+	e.must(err)
+	named(ids, "when the node has left")
+	m := e.nodeFor("m", time.Hour)
+	for _, c := range e.claim(m, 4) {
+		e.want(e.job(c.ID).Node, "m", "a job must name the node of its last attempt, not of one before")
+	}
+	named(ids[:2], "when the node has left")
 }

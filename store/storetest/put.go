@@ -17,6 +17,8 @@ var putTests = []scenario{
 	{"IfRevision", putIfRevision},
 	{"OtherOwner", putOwner},
 	{"PausedByDefinition", putPaused},
+	{"PauseByHandSurvivesAnEdit", putPausedByHand},
+	{"PausedWhenItComesBack", putPausedAgain},
 	{"ComesBackAfterDelete", putUndelete},
 	{"Unsettled", putUnsettled},
 	{"AllOrNone", putAllOrNone},
@@ -127,20 +129,64 @@ func putOwner(e *env) {
 	e.ok(got.Revision > row.Revision, "a new owner means a greater revision", got.Revision, row.Revision)
 }
 
+// declare puts schedule s with what its definition declares.
+func (e *env) declare(definition string, paused bool) store.Schedule {
+	e.t.Helper()
+	_, err := e.tryPut(store.PutSchedulesRequest{Schedules: []store.PutSchedule{{Name: "s", Definition: []byte(definition), Paused: paused}}})
+	e.must(err)
+	return e.schedule("s")
+}
+
+// pause is what a schedule says about pauses.
+type pause struct {
+	at       time.Time
+	declared bool
+}
+
+func pauseOf(row store.Schedule) pause { return pause{row.PausedAt, row.PausedDeclared} }
+
 func putPaused(e *env) {
-	put := func(definition string, paused bool) store.Schedule {
-		_, err := e.tryPut(store.PutSchedulesRequest{Schedules: []store.PutSchedule{{Name: "s", Definition: []byte(definition), Paused: paused}}})
-		e.must(err)
-		return e.schedule("s")
-	}
 	first := e.now
-	e.want(put("1", true).PausedAt, first, "a schedule that is created paused must be paused now")
+	created := e.declare("1", true)
+	e.want(pauseOf(created), pause{first, true}, "a schedule that is created paused must be paused now")
 	e.tick(time.Second)
-	e.want(put("1", false).PausedAt, first, "an unchanged definition must not resume a schedule")
-	e.want(put("2", true).PausedAt, first, "a schedule that is paused already must keep its time")
-	e.want(put("3", false).PausedAt, time.Time{}, "a changed definition that is not paused must resume the schedule")
-	e.want(put("3", true).PausedAt, time.Time{}, "an unchanged definition must not pause a schedule")
-	e.want(put("4", true).PausedAt, e.now, "a changed definition that is paused must pause the schedule now")
+	e.want(e.declare("1", false), created, "an unchanged definition must not resume a schedule")
+	e.want(pauseOf(e.declare("2", true)), pause{first, true}, "a schedule that is paused already must keep its time")
+	e.want(pauseOf(e.declare("3", false)), pause{}, "a changed definition that is paused no more must resume the schedule")
+	running := e.schedule("s")
+	e.want(e.declare("3", true), running, "an unchanged definition must not pause a schedule")
+	e.want(pauseOf(e.declare("4", true)), pause{e.now, true}, "a changed definition that is paused now must pause the schedule now")
+}
+
+func putPausedByHand(e *env) {
+	e.declare("1", false)
+	e.tick(time.Second)
+	e.changeSchedules(store.PauseSchedules, "s")
+	paused := e.now
+	e.tick(time.Second)
+	e.want(pauseOf(e.declare("2", false)), pause{paused, false}, "a pause by hand must survive an edit of something else")
+	e.want(pauseOf(e.declare("3", true)), pause{paused, true}, "a schedule that is paused by hand must keep its time when its definition is paused too")
+	e.changeSchedules(store.ResumeSchedules, "s")
+	e.want(pauseOf(e.schedule("s")), pause{declared: true}, "a resume by hand must not change what was declared")
+	e.want(pauseOf(e.declare("4", true)), pause{declared: true}, "a resume by hand must survive an edit of something else")
+	e.want(pauseOf(e.declare("5", false)), pause{}, "a schedule that is resumed by hand must go on when its definition is paused no more")
+	e.changeSchedules(store.PauseSchedules, "s")
+	e.declare("6", true)
+	e.want(pauseOf(e.declare("7", false)), pause{}, "a definition that is paused no more must resume also what was paused by hand")
+}
+
+func putPausedAgain(e *env) {
+	e.declare("1", true)
+	e.changeSchedules(store.ResumeSchedules, "s")
+	e.changeSchedules(store.DeleteSchedules, "s")
+	e.tick(time.Second)
+	e.want(pauseOf(e.declare("1", true)), pause{e.now, true}, "a schedule that comes back paused must be paused now, whatever was declared or done by hand before")
+	e.changeSchedules(store.DeleteSchedules, "s")
+	e.want(pauseOf(e.declare("1", false)), pause{}, "a schedule that comes back must not be paused unless it is declared so")
+	e.changeSchedules(store.PauseSchedules, "s")
+	e.changeSchedules(store.DeleteSchedules, "s")
+	e.tick(time.Second)
+	e.want(pauseOf(e.declare("1", true)), pause{e.now, true}, "a pause by hand must end with the schedule")
 }
 
 func putUndelete(e *env) {

@@ -18,11 +18,11 @@ import (
 // runRandom makes random requests, sends each to the store under test and to
 // the reference, and compares the answers, half of them under a clock that is
 // ahead of the real one and half under one that is behind.
-func runRandom(t *testing.T, open func(t *testing.T) Store) {
-	ops := number(t, "HOURBELL_STORETEST_OPS", 50_000)
+func runRandom(t *testing.T, open func(t *testing.T) Store, ops int64) {
 	if testing.Short() {
-		ops = number(t, "HOURBELL_STORETEST_OPS", 2_000)
+		ops = min(ops, 2_000)
 	}
+	ops = number(t, "HOURBELL_STORETEST_OPS", ops)
 	seed := number(t, "HOURBELL_STORETEST_SEED", int64(rand.Uint32()))
 	t.Logf("HOURBELL_STORETEST_SEED=%d HOURBELL_STORETEST_OPS=%d", seed, ops)
 	for i, now := range []time.Time{epoch, time.Date(2008, 9, 10, 11, 12, 13, 456000, time.UTC)} {
@@ -106,6 +106,7 @@ func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world 
 		{6, w.put},
 		{2, w.sync},
 		{4, w.changeSchedules},
+		{3, w.reset},
 		{2, w.due},
 		{14, w.fire},
 		{2, w.listSlots},

@@ -313,5 +313,16 @@ func (w *world) listBoth(req store.ListJobsRequest) {
 	sent.Before = w.names.jobs.real(req.Before)
 	got, err := w.client.ListJobs(w.ctx, sent)
 	w.must(err)
-	w.compare("ListJobs", req, w.names.modelJobs(got, want), want)
+	w.compare("ListJobs", req, w.names.modelJobs(got, want, w.nodeNames()), want)
+}
+
+// nodeNames are the names of the nodes that are listed.
+func (w *world) nodeNames() map[string]bool {
+	nodes, err := w.model.ListNodes(w.ctx)
+	w.must(err)
+	names := map[string]bool{}
+	for _, n := range nodes {
+		names[n.Name] = true
+	}
+	return names
 }

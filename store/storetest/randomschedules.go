@@ -129,6 +129,17 @@ func (w *world) changeSchedules() {
 			req.Names = append(req.Names, name)
 		}
 	}
+	w.changeSchedulesBoth(req)
+}
+
+// reset moves a mark back, mostly so that slots which have fired are due again.
+func (w *world) reset() {
+	w.changeSchedulesBoth(store.ChangeSchedulesRequest{
+		Now: w.now.Add(-w.within(4 * time.Minute)), Action: store.ResetSchedules, Names: []string{pick(w, scheduleNamesOf...)},
+	})
+}
+
+func (w *world) changeSchedulesBoth(req store.ChangeSchedulesRequest) {
 	want := w.model.ChangeSchedules(w.ctx, req)
 	got := w.client.ChangeSchedules(w.ctx, req)
 	if w.agree("ChangeSchedules", req, got, want, len(req.Names) == 1) {
@@ -222,6 +233,9 @@ func (w *world) firing(row store.Schedule, jobs bool) store.Firing {
 		if !jobs {
 			break
 		}
+		if fired, ok := w.firedSince(row, at); ok && !w.chance(4) {
+			at = fired
+		}
 		j := w.someJob()
 		j.Schedule, j.Slot, j.RunAt, j.Origin = row.ID, at, at, store.OriginSchedule
 		f.Jobs = append(f.Jobs, j)
@@ -243,6 +257,19 @@ func (w *world) firing(row store.Schedule, jobs bool) store.Firing {
 		f.NextAt = f.NextAt.Add(2 * time.Microsecond)
 	}
 	return f
+}
+
+// firedSince is the first slot from a time on that has fired before; there is
+// none unless the mark was moved back.
+func (w *world) firedSince(row store.Schedule, from time.Time) (time.Time, bool) {
+	slots, err := w.model.ListSlots(w.ctx, store.ListSlotsRequest{Schedule: row.Name, From: from, Limit: 10000})
+	w.must(err)
+	for _, s := range slices.Backward(slots) {
+		if s.Outcome == store.SlotFired {
+			return s.Slot, true
+		}
+	}
+	return time.Time{}, false
 }
 
 // mayExtend says whether it is clear which record Extend prolongs, and

@@ -13,8 +13,9 @@
 // that a driver that looks at any other clock gives wrong answers.
 //
 // Two environment variables steer the random run: HOURBELL_STORETEST_OPS is
-// the number of steps (default 50,000; 2,000 with -short), and
-// HOURBELL_STORETEST_SEED repeats a run whose seed was printed.
+// the number of steps (default 50,000, or what the option Operations says;
+// at most 2,000 with -short), and HOURBELL_STORETEST_SEED repeats a run whose
+// seed was printed.
 package storetest
 
 import (
@@ -38,9 +39,28 @@ type Store struct {
 	Begin func(ctx context.Context) (Transaction, error)
 }
 
+// Option changes what Run does.
+type Option func(*settings)
+
+type settings struct {
+	operations int64
+}
+
+// Operations sets the number of steps of the random run, instead of 50,000, for
+// one more way to reach a store that runs the whole number elsewhere.
+// HOURBELL_STORETEST_OPS overrides it.
+func Operations(n int) Option {
+	return func(s *settings) { s.operations = int64(n) }
+}
+
 // Run runs the whole suite. open is called once for each test; it registers
-// its clean-up with t.
-func Run(t *testing.T, open func(t *testing.T) Store) {
+// its clean-up with t. Tests run one after the other, so open may return the
+// same store each time, emptied.
+func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
+	s := settings{operations: 50_000}
+	for _, option := range options {
+		option(&s)
+	}
 	for _, group := range []struct {
 		name  string
 		tests []scenario
@@ -69,7 +89,7 @@ func Run(t *testing.T, open func(t *testing.T) Store) {
 			}
 		})
 	}
-	t.Run("Random", func(t *testing.T) { runRandom(t, open) })
+	t.Run("Random", func(t *testing.T) { runRandom(t, open, s.operations) })
 }
 
 // scenario is one named test.

@@ -102,16 +102,16 @@ func sortRefs(refs []store.ClaimRef) []store.ClaimRef {
 }
 
 // modelJob translates a listed job. want is the reference's, for what may
-// differ: headers may be printed in another way, and the node's name may be
-// missing unless the job runs.
-func (n numbers) modelJob(got, want store.JobInfo) store.JobInfo {
+// differ: headers may be printed in another way, and the name of a node may be
+// missing that is not among the listed ones.
+func (n numbers) modelJob(got, want store.JobInfo, listed map[string]bool) store.JobInfo {
 	got.ID = n.jobs.model(got.ID)
 	got.Token = n.modelToken(got.ID, got.Token)
 	got.Schedule = n.schedules.model(got.Schedule)
 	if sameJSON(got.Headers, want.Headers) {
 		got.Headers = want.Headers
 	}
-	if got.Node == "" && got.State != store.StateRunning {
+	if got.Node == "" && !listed[want.Node] {
 		got.Node = want.Node
 	}
 	if len(got.Args) == 0 {
@@ -124,7 +124,7 @@ func (n numbers) modelJob(got, want store.JobInfo) store.JobInfo {
 		if len(a.Output) == 0 {
 			a.Output = nil
 		}
-		if a.Node == "" && i < len(want.Attempts) {
+		if a.Node == "" && i < len(want.Attempts) && !listed[want.Attempts[i].Node] {
 			a.Node = want.Attempts[i].Node
 		}
 		got.Attempts = append(got.Attempts, a)
@@ -132,14 +132,14 @@ func (n numbers) modelJob(got, want store.JobInfo) store.JobInfo {
 	return got
 }
 
-func (n numbers) modelJobs(got, want []store.JobInfo) []store.JobInfo {
+func (n numbers) modelJobs(got, want []store.JobInfo, listed map[string]bool) []store.JobInfo {
 	var out []store.JobInfo
 	for i, j := range got {
 		var model store.JobInfo
 		if i < len(want) {
 			model = want[i]
 		}
-		out = append(out, n.modelJob(j, model))
+		out = append(out, n.modelJob(j, model, listed))
 	}
 	return out
 }

@@ -1,5 +1,5 @@
 -- Schedules by name, in byte order. A condition that is null does not count.
-SELECT id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, created_at, updated_at, deleted_at
+SELECT id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_declared, created_at, updated_at, deleted_at
 FROM {schema}.schedule
 WHERE ($1::text[] IS NULL OR name = ANY ($1))
     AND ($2::bigint[] IS NULL OR id = ANY ($2))

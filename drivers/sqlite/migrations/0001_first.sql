@@ -80,19 +80,20 @@ CREATE TABLE hourbell_cancel_request (
 ) STRICT;
 
 CREATE TABLE hourbell_schedule (
-  id         INTEGER PRIMARY KEY AUTOINCREMENT,
-  name       TEXT NOT NULL UNIQUE,
-  owner      TEXT NOT NULL,
-  revision   INTEGER NOT NULL,
-  definition BLOB NOT NULL,
-  anchor     INTEGER NOT NULL,
-  mark       INTEGER NOT NULL,
-  next_at    INTEGER,
-  fired      INTEGER NOT NULL DEFAULT 0,
-  paused_at  INTEGER,
-  created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
-  deleted_at INTEGER
+  id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  name            TEXT NOT NULL UNIQUE,
+  owner           TEXT NOT NULL,
+  revision        INTEGER NOT NULL,
+  definition      BLOB NOT NULL,
+  anchor          INTEGER NOT NULL,
+  mark            INTEGER NOT NULL,
+  next_at         INTEGER,
+  fired           INTEGER NOT NULL DEFAULT 0,
+  paused_at       INTEGER,
+  paused_declared INTEGER NOT NULL DEFAULT 0, -- what the last put declared
+  created_at      INTEGER NOT NULL,
+  updated_at      INTEGER NOT NULL,
+  deleted_at      INTEGER
 ) STRICT;
 CREATE INDEX hourbell_schedule_due ON hourbell_schedule (next_at, id) WHERE next_at IS NOT NULL;
 CREATE INDEX hourbell_schedule_owner ON hourbell_schedule (owner) WHERE deleted_at IS NULL;

@@ -1,3 +1,3 @@
-SELECT id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, created_at, updated_at, deleted_at
+SELECT id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_declared, created_at, updated_at, deleted_at
 FROM hourbell_schedule WHERE owner = :owner AND deleted_at IS NULL
 ORDER BY name

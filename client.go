@@ -50,8 +50,8 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 // It creates or updates the schema first, unless Config.NoMigrate says not to.
 //
 // A client runs once: ErrRunning while it does, ErrStopped after that, or if
-// Stop came first. A failure to register with the store is returned at once;
-// later failures of the store are waited out.
+// Stop came first. A failure to register with the store is returned at once,
+// and the client can be run again; later failures of the store are waited out.
 func (c *Client) Run(ctx context.Context) error {
 	life, stop := context.WithCancel(ctx)
 	defer stop()
@@ -60,13 +60,27 @@ func (c *Client) Run(ctx context.Context) error {
 	if err := c.begin(stop, cut); err != nil {
 		return err
 	}
-	defer c.end()
+	e, err := c.start(life)
+	if err != nil {
+		c.end(false)
+		if life.Err() != nil {
+			return nil // the stop came before it had begun
+		}
+		return err
+	}
+	defer c.end(true)
+	return e.Run(life, hurry)
+}
+
+// start makes the schema and registers the node.
+func (c *Client) start(ctx context.Context) (*engine.Engine, error) {
 	if !c.cfg.NoMigrate {
 		if err := c.Migrate(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return engine.New(c.engineConfig()).Run(life, hurry)
+	e := engine.New(c.engineConfig())
+	return e, e.Start(ctx)
 }
 
 // Migrate creates the schema or brings it up to date; where it is current it
@@ -87,20 +101,26 @@ func (c *Client) begin(stop, hurry context.CancelFunc) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.stopped:
-		return ErrStopped
 	case c.running:
 		return ErrRunning
+	case c.stopped:
+		return ErrStopped
 	}
 	c.running, c.stop, c.hurry = true, stop, hurry
 	return nil
 }
 
-func (c *Client) end() {
+// end is called when Run returns; a client that has not begun can run again,
+// unless Stop was called.
+func (c *Client) end(begun bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.running, c.stopped = false, true
+	c.running = false
+	c.stopped = c.stopped || begun
 	close(c.done)
+	if !c.stopped {
+		c.done = make(chan struct{})
+	}
 }
 
 // Stop makes Run stop in order and waits until it has returned. When ctx ends,
@@ -114,11 +134,12 @@ func (c *Client) Stop(ctx context.Context) error {
 		c.mu.Unlock()
 		return nil
 	}
-	stop, hurry := c.stop, c.hurry
+	c.stopped = true
+	stop, hurry, done := c.stop, c.hurry, c.done
 	c.mu.Unlock()
 	stop()
 	select {
-	case <-c.done:
+	case <-done:
 		return nil
 	case <-ctx.Done():
 		hurry()
@@ -132,22 +153,23 @@ func (c *Client) engineConfig() engine.Config {
 		queues = nil // a node without code claims nothing; it still fires slots
 	}
 	return engine.Config{
-		Backend:    c.backend,
-		Name:       c.cfg.Name,
-		Version:    Version,
-		Queues:     queues,
-		Kinds:      c.cfg.Workers.Kinds(),
-		Work:       c.cfg.Workers.work,
-		Timeout:    c.cfg.Workers.timeout,
-		Lease:      c.cfg.Lease,
-		Heartbeat:  c.cfg.Heartbeat,
-		Drain:      c.cfg.Drain,
-		Grace:      c.cfg.Grace,
-		PollBusy:   min(defaultPollBusy, c.cfg.PollIdle),
-		PollIdle:   c.cfg.PollIdle,
-		PollPushed: max(defaultPushed, c.cfg.PollIdle),
-		Keep:       c.cfg.Keep.prune(),
-		Sink:       c.feed.send,
+		Backend:     c.backend,
+		Name:        c.cfg.Name,
+		Version:     Version,
+		Queues:      queues,
+		Kinds:       c.cfg.Workers.Kinds(),
+		Work:        c.cfg.Workers.work,
+		Timeout:     c.cfg.Workers.timeout,
+		Lease:       c.cfg.Lease,
+		Heartbeat:   c.cfg.Heartbeat,
+		Drain:       c.cfg.Drain,
+		Grace:       c.cfg.Grace,
+		CallTimeout: max(c.cfg.Lease, 10*time.Second),
+		PollBusy:    min(defaultPollBusy, c.cfg.PollIdle),
+		PollIdle:    c.cfg.PollIdle,
+		PollPushed:  max(defaultPushed, c.cfg.PollIdle) * time.Duration(max(len(queues), 1)),
+		Keep:        c.cfg.Keep.prune(),
+		Sink:        c.feed.send,
 	}
 }
 

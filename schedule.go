@@ -36,8 +36,9 @@ type Schedule struct {
 	Overlap Overlap
 	// Group is a label for people.
 	Group string
-	// Paused is whether it starts paused. It takes effect when the schedule is
-	// created, or when its definition changes.
+	// Paused is whether it is paused by its definition. That takes effect when
+	// the schedule is created or comes back, and when it differs from what was
+	// put before; otherwise a pause or resume by hand stays.
 	Paused bool
 }
 

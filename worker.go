@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -38,14 +39,22 @@ func WithTimeout(d time.Duration) WorkerOption { return func(w *worker) { w.time
 // that do not decode into A fail the attempt like any other error. A mistake
 // (an empty or doubled kind) is reported by New.
 func Register[A Args](workers *Workers, work func(ctx context.Context, job *Job[A]) error, options ...WorkerOption) {
-	var zero A
-	workers.Handle(zero.Kind(), func(ctx context.Context, row *JobRow) error {
+	workers.Handle(kindOf[A](), func(ctx context.Context, row *JobRow) error {
 		job := &Job[A]{JobRow: *row}
 		if err := json.Unmarshal(row.RawArgs, &job.Args); err != nil {
 			return fmt.Errorf("decode args of kind %q: %w", row.Kind, err)
 		}
 		return work(ctx, job)
 	}, options...)
+}
+
+// kindOf asks a zero value of type A, or of what A points to, for its kind.
+func kindOf[A Args]() string {
+	if t := reflect.TypeFor[A](); t.Kind() == reflect.Pointer {
+		return reflect.New(t.Elem()).Interface().(Args).Kind()
+	}
+	var zero A
+	return zero.Kind()
 }
 
 // Handle sets the code for a kind, which gets its arguments as they are
@@ -57,6 +66,10 @@ func (w *Workers) Handle(kind string, handle Handler, options ...WorkerOption) {
 	}
 	if _, taken := w.byKind[kind]; taken {
 		w.errs = append(w.errs, &FieldError{Field: "kind", Value: kind, Problem: "is registered twice", Remedy: "register each kind once"})
+		return
+	}
+	if handle == nil {
+		w.errs = append(w.errs, &FieldError{Field: "worker of kind " + kind, Problem: "is nil", Remedy: "pass a function"})
 		return
 	}
 	entry := worker{handle: handle}

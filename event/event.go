@@ -11,9 +11,9 @@ type Kind string
 // The kinds of event. The comment names the fields that are set besides Time
 // and Node.
 const (
-	NodeStarted   Kind = "node_started"   // Detail: queues and kinds
+	NodeStarted   Kind = "node_started"   // Detail: its name
 	NodeStopping  Kind = "node_stopping"  // Count: jobs still running
-	NodeStopped   Kind = "node_stopped"   // Count: jobs handed back
+	NodeStopped   Kind = "node_stopped"   // Count: jobs that still ran when the wait for them was over
 	NodeDied      Kind = "node_died"      // Detail: the other node's name; Count: its jobs
 	LeaseLost     Kind = "lease_lost"     // Count: jobs whose contexts were cancelled
 	LeaseRegained Kind = "lease_regained" // Detail

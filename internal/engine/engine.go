@@ -28,6 +28,9 @@ type Config struct {
 	Heartbeat time.Duration
 	Drain     time.Duration // how long a stop waits for running jobs
 	Grace     time.Duration // … and then for those whose contexts it cancelled
+	// CallTimeout bounds one call of the store, but for heartbeats, which are
+	// bounded by Heartbeat.
+	CallTimeout time.Duration
 
 	PollBusy   time.Duration // after work was found
 	PollIdle   time.Duration // with nothing to do and no pushes
@@ -49,9 +52,8 @@ type Engine struct {
 	suspect  suspicion
 	stopping atomic.Bool
 
-	// claiming is held for reading while a claim is under way, so that
-	// reconcile can look at a moment when none is.
-	claiming  sync.RWMutex
+	unknown unknownClaims
+
 	beatNow   bell
 	rescueNow bell
 }
@@ -64,25 +66,30 @@ func New(cfg Config) *Engine {
 		wakes:     newWakes(cfg.Queues),
 		beatNow:   newBell(),
 		rescueNow: newBell(),
+		unknown:   unknownClaims{},
 	}
 	e.outage = newOutage(e.emit)
 	e.outcomes = newOutcomes(e)
 	return e
 }
 
-// Run registers the node and works until ctx ends, then drains: no new
+// Start registers the node. After an error nothing has begun.
+func (e *Engine) Start(ctx context.Context) error {
+	e.session = newSession(context.WithoutCancel(ctx), e.cfg.Lease)
+	call, cancel := context.WithTimeout(ctx, e.callTimeout())
+	defer cancel()
+	if err := e.register(call); err != nil {
+		return fmt.Errorf("register this node: %w", err)
+	}
+	return nil
+}
+
+// Run works, once Start has succeeded, until ctx ends, then drains: no new
 // claims, wait Drain for running jobs, cancel their contexts, wait Grace, hand
 // back what is left, leave. hurry, if it ends first, cuts the waiting short.
 // The error says what could not be done in order; a clean stop returns nil.
 func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	base := context.WithoutCancel(ctx)
-	e.session = newSession(base, e.cfg.Lease)
-	call, cancel := context.WithTimeout(ctx, e.callTimeout())
-	err := e.register(call)
-	cancel()
-	if err != nil {
-		return fmt.Errorf("register this node: %w", err)
-	}
 	e.emit(event.Event{Kind: event.NodeStarted, Detail: e.cfg.Name})
 
 	life, endLife := context.WithCancel(base) // of what must outlive the drain
@@ -90,13 +97,13 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	var living, loops, workers sync.WaitGroup
 	living.Go(func() { e.heartbeats(life) })
 	living.Go(func() { e.watchLease(life) })
+	living.Go(func() { e.listen(life) })
 	living.Go(func() { e.watchCancels(life) })
 	writing, endWriting := context.WithCancel(base)
 	defer endWriting()
 	var writer sync.WaitGroup
 	writer.Go(func() { e.outcomes.run(writing) })
 
-	loops.Go(func() { e.listen(ctx) })
 	loops.Go(func() { e.rescues(ctx) })
 	loops.Go(func() { e.fire(ctx) })
 	loops.Go(func() { e.prune(ctx) })
@@ -109,7 +116,7 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	e.emit(event.Event{Kind: event.NodeStopping, Count: int64(e.held.len())})
 	loops.Wait()
 	handedBack := e.drain(hurry, &workers)
-	err = e.flush()
+	err := e.flush()
 	endWriting()
 	writer.Wait()
 	endLife()
@@ -134,7 +141,7 @@ func (e *Engine) drain(hurry context.Context, workers *sync.WaitGroup) (handedBa
 		return handedBack
 	}
 	for _, run := range e.held.all() {
-		e.settle(run, result{outcome: interrupted(run.Claimed, ErrStopping), why: "it did not end when its node stopped"})
+		e.deliver(run, result{outcome: interrupted(run.Claimed, ErrStopping), why: "it did not end when its node stopped"})
 	}
 	return handedBack
 }
@@ -175,14 +182,16 @@ func (e *Engine) flush() error {
 func (e *Engine) leave(ctx context.Context) error {
 	call, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
 	defer cancel()
-	if _, err := e.cfg.Backend.Leave(call, store.LeaveRequest{Node: e.session.number()}); err != nil {
+	res, err := e.cfg.Backend.Leave(call, store.LeaveRequest{Node: e.session.number()})
+	if err != nil {
 		return fmt.Errorf("leave the cluster: %w (others notice when the lease has passed)", err)
 	}
+	e.tellTaken(res.Jobs, func(int64) string { return e.cfg.Name })
 	return nil
 }
 
 // callTimeout bounds one call of the store that need not be quick.
-func (e *Engine) callTimeout() time.Duration { return max(e.cfg.Lease, 10*time.Second) }
+func (e *Engine) callTimeout() time.Duration { return e.cfg.CallTimeout }
 
 func (e *Engine) queueNames() []string { return slices.Sorted(maps.Keys(e.cfg.Queues)) }
 

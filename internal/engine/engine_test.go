@@ -19,7 +19,8 @@ var errAway = errors.New("the store is away")
 type faulty struct {
 	store.Backend
 	away        atomic.Bool
-	loseAnswers atomic.Bool // of claims
+	loseAnswers atomic.Bool  // of claims
+	refuses     atomic.Int64 // the number of a job whose outcome cannot be written
 	beats       atomic.Int32
 }
 
@@ -44,6 +45,11 @@ func (f *faulty) Claim(ctx context.Context, req store.ClaimRequest) (store.Claim
 func (f *faulty) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
 	if err := f.check(); err != nil {
 		return store.FinishResult{}, err
+	}
+	for _, o := range req.Outcomes {
+		if o.ID == f.refuses.Load() {
+			return store.FinishResult{}, errors.New("this outcome cannot be written")
+		}
 	}
 	return f.Backend.Finish(ctx, req)
 }
@@ -109,12 +115,15 @@ func startNode(t *testing.T, backend store.Backend, work Work) *node {
 		Backend: n.faulty, Name: t.Name(), Version: "test",
 		Queues: map[string]int{"q": 4}, Kinds: []string{"k"}, Work: work,
 		Timeout: func(store.Claimed) time.Duration { return 0 },
-		Lease:   testLease, Heartbeat: testLease / 4, Drain: time.Second, Grace: 100 * time.Millisecond,
+		Lease:   testLease, Heartbeat: testLease / 4, Drain: time.Second, Grace: 100 * time.Millisecond, CallTimeout: time.Second,
 		PollBusy: 5 * time.Millisecond, PollIdle: 20 * time.Millisecond, PollPushed: 20 * time.Millisecond,
 		Sink: n.note,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
+	if err := e.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
 	go func() { done <- e.Run(ctx, context.Background()) }()
 	n.stop = sync.OnceFunc(func() {
 		n.away.Store(false)
@@ -327,5 +336,122 @@ func TestEachJobOnceOnThreeNodes(t *testing.T) {
 		if n != 1 {
 			t.Errorf("job %d ran %d times", id, n)
 		}
+	}
+}
+
+func TestClaimsWithoutAnAnswerAreFoundAfterALongOutageToo(t *testing.T) {
+	backend := memory.New()
+	n := startNode(t, backend, func(context.Context, *Run) error { return nil })
+	n.loseAnswers.Store(true)
+	ids := insert(t, backend, 1)
+	waitUntil(t, "the claim was made", func() bool { return n.count(event.StoreFailed) > 0 })
+	n.away.Store(true)
+	n.loseAnswers.Store(false)
+	time.Sleep(3 * testLease)
+	n.away.Store(false)
+	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
+}
+
+func TestWhatIsUnknownForLongIsHandedBackOnce(t *testing.T) {
+	var u unknownClaims
+	a, b := store.ClaimRef{ID: 1}, store.ClaimRef{ID: 2}
+	const patience = 10 * time.Second
+	for _, step := range []struct {
+		at      time.Duration
+		unknown []store.ClaimRef
+		ripe    int
+	}{
+		{0, []store.ClaimRef{a}, 0},
+		{10 * time.Second, []store.ClaimRef{a, b}, 0},
+		{11 * time.Second, []store.ClaimRef{a, b}, 1},
+		{12 * time.Second, []store.ClaimRef{a, b}, 0}, // a is on its way
+		{15 * time.Second, []store.ClaimRef{a}, 0},    // b was in a call under way
+		{16 * time.Second, []store.ClaimRef{b}, 0},    // and is unknown anew
+		{25 * time.Second, []store.ClaimRef{b}, 0},
+		{27 * time.Second, []store.ClaimRef{b}, 1},
+	} {
+		if got := u.ripe(step.unknown, step.at, patience); len(got) != step.ripe {
+			t.Errorf("at %v: %v", step.at, got)
+		}
+	}
+}
+
+type silentError struct{ text string }
+
+func (e *silentError) Error() string { return e.text }
+
+func TestANilPointerInAnErrorIsAPanicOfTheJob(t *testing.T) {
+	backend := memory.New()
+	startNode(t, backend, func(context.Context, *Run) error {
+		var err *silentError
+		return err
+	})
+	ids := insert(t, backend, 1, func(job *store.NewJob) { job.MaxAttempts = 1 })
+	waitUntil(t, "failed", finished(t, backend, store.StateFailed, ids...))
+}
+
+func TestAnOutcomeThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
+	backend := memory.New()
+	hold := make(chan struct{})
+	n := startNode(t, backend, func(context.Context, *Run) error { <-hold; return nil })
+	ids := insert(t, backend, 20)
+	n.refuses.Store(ids[0])
+	close(hold)
+	waitUntil(t, "the others completed", finished(t, backend, store.StateCompleted, ids[1:]...))
+	n.refuses.Store(0)
+	waitUntil(t, "that one too, once it can be", finished(t, backend, store.StateCompleted, ids[0]))
+}
+
+func TestTwoOutcomesOfOneJobNeverMeet(t *testing.T) {
+	o := newOutcomes(nil)
+	for token := range int64(3) {
+		o.put(result{outcome: store.Outcome{ID: 7, Token: token}})
+		o.put(result{outcome: store.Outcome{ID: 8 + token, Token: token}})
+	}
+	var sizes []int
+	for batch := o.take(maxOutcomes); len(batch) > 0; batch = o.take(maxOutcomes) {
+		sizes = append(sizes, len(batch))
+	}
+	if len(sizes) != 3 || sizes[0] != 2 || sizes[1] != 2 || sizes[2] != 2 {
+		t.Errorf("batches of %v", sizes)
+	}
+}
+
+func TestSlowJobsAreNotHoarded(t *testing.T) {
+	backend := memory.New()
+	var slow atomic.Bool
+	work := func(ctx context.Context, _ *Run) error {
+		if slow.Load() {
+			return sleep(ctx, 50*time.Millisecond)
+		}
+		return nil
+	}
+	nodes := []*node{startNode(t, backend, work), startNode(t, backend, work)}
+	ids := insert(t, backend, 1000) // quick ones, so that nodes claim far ahead
+	waitUntil(t, "the quick ones completed", finished(t, backend, store.StateCompleted, ids...))
+	slow.Store(true)
+	ids = insert(t, backend, 200)
+	begun := time.Now()
+	waitUntil(t, "the slow ones completed", finished(t, backend, store.StateCompleted, ids...))
+	took := time.Since(begun)
+	// Two nodes with four workers each need 1.25 s; one alone 2.5 s.
+	t.Logf("took %v; handed back %d and %d", took, nodes[0].count(event.JobReleased), nodes[1].count(event.JobReleased))
+	if took > 2300*time.Millisecond {
+		t.Errorf("200 jobs of 50 ms took two nodes %v", took)
+	}
+}
+
+func TestAJobCancelledBeforeItBeginsDoesNotBegin(t *testing.T) {
+	backend := memory.New()
+	n := &journal{}
+	e := New(Config{Backend: backend, Sink: n.note, Timeout: func(store.Claimed) time.Duration { return 0 }, Work: func(context.Context, *Run) error {
+		t.Error("it began")
+		return nil
+	}})
+	run := &Run{Claimed: store.Claimed{ID: 1, Token: 1}, session: t.Context()}
+	run.stop()
+	e.execute(run)
+	if got := e.outcomes.take(1); len(got) != 1 || got[0].outcome.Result != store.Cancelled {
+		t.Errorf("outcome: %+v", got)
 	}
 }

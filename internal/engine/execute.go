@@ -10,13 +10,14 @@ import (
 // execute runs one attempt and passes its outcome on.
 func (e *Engine) execute(run *Run) {
 	if e.stopping.Load() || run.session.Err() != nil {
-		e.settle(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
+		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
 		return
 	}
 	ctx, cancel := context.WithCancelCause(run.session)
 	defer cancel(nil)
-	if !run.begin(cancel) { // cancelled before it began
-		cancel(ErrCancelled)
+	if !run.begin(cancel) {
+		e.deliver(run, result{outcome: cancelledEarly(run.Claimed), why: "it had not begun"})
+		return
 	}
 	if timeout := e.cfg.Timeout(run.Claimed); timeout > 0 {
 		var stop context.CancelFunc
@@ -33,7 +34,7 @@ func (e *Engine) execute(run *Run) {
 		if cause != nil && err != nil {
 			r.why = cause.Error()
 		}
-		e.settle(run, r)
+		e.deliver(run, r)
 	}()
 	err = try(ctx, e.cfg.Work, run)
 }
@@ -41,10 +42,10 @@ func (e *Engine) execute(run *Run) {
 // errExited: the worker called runtime.Goexit, as testing's FailNow does.
 var errExited = errors.New("the worker ended its goroutine")
 
-// settle passes on the outcome of a run, unless the node has handed the run
+// deliver passes on the outcome of a run, unless the node has handed the run
 // back already because it would not end.
-func (e *Engine) settle(run *Run, r result) {
-	if run.settled.Swap(true) {
+func (e *Engine) deliver(run *Run, r result) {
+	if run.delivered.Swap(true) {
 		return
 	}
 	r.run = run

@@ -22,6 +22,11 @@ type fetcher struct {
 	refill atomic.Int64 // ring room when inHand falls to this
 	room   bell
 	wake   bell
+
+	begun atomic.Int64 // jobs that workers have taken
+	// What is claimed ahead has to begin in time: see hoarding.
+	markedAt   time.Duration
+	markedThru int64
 }
 
 func newFetcher(e *Engine, queue string, width int) *fetcher {
@@ -43,8 +48,11 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 	poll := f.engine.cfg.PollBusy
 	failures := 0
 	for ctx.Err() == nil {
+		if f.hoarding() {
+			f.putBack()
+		}
 		if f.inHand.Load() > f.refill.Load() {
-			f.await(ctx, nil, f.room)
+			f.await(ctx, f.hoardTimer(), f.room)
 			continue
 		}
 		if f.engine.outcomes.backlog() > maxDepth { // the store takes them more slowly than it hands out
@@ -70,10 +78,15 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 		// A short claim does not prove that nothing is due: rows may have been
 		// locked. So look again soon, then ever more seldom.
 		poll = min(2*poll, f.engine.idlePoll())
+		f.pace.less()
+		f.refill.Store(int64(f.pace.refillAt(f.width)))
 		if len(res.Jobs) > 0 {
 			poll = f.engine.cfg.PollBusy
 		}
 		wait := poll
+		if len(f.jobs) > 0 {
+			wait = min(wait, hoardTime)
+		}
 		if !res.NextDue.IsZero() {
 			wait = min(wait, max(res.NextDue.Sub(res.Now), 0))
 		}
@@ -84,11 +97,50 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 // awaitRoom waits until the claim just made is used up to the point where the
 // next is worth making, and lets the pace learn from how long that took.
 func (f *fetcher) awaitRoom(ctx context.Context, limit int, started time.Duration) {
-	for f.inHand.Load() > f.refill.Load() && ctx.Err() == nil {
-		f.await(ctx, nil, f.room)
+	for f.inHand.Load() > f.refill.Load() && ctx.Err() == nil && !f.hoarding() {
+		f.await(ctx, f.hoardTimer(), f.room)
 	}
 	f.pace.used(limit, limit, monotonic()-started)
 	f.refill.Store(int64(f.pace.refillAt(f.width)))
+}
+
+// hoardTime is how long a job that was claimed ahead may wait for a worker.
+const hoardTime = 500 * time.Millisecond
+
+// hoarding says that what was claimed ahead does not begin in time. It marks
+// the last job that waits, and expects it to begin before the time is over.
+func (f *fetcher) hoarding() bool {
+	now, begun := monotonic(), f.begun.Load()
+	if begun >= f.markedThru {
+		f.markedAt, f.markedThru = now, begun+int64(len(f.jobs))
+	}
+	return begun < f.markedThru && now-f.markedAt >= hoardTime
+}
+
+// hoardTimer fires when it is time to look at what was claimed ahead; nil:
+// nothing was.
+func (f *fetcher) hoardTimer() <-chan time.Time {
+	if len(f.jobs) == 0 {
+		return nil
+	}
+	return time.After(hoardTime)
+}
+
+// putBack hands back what no worker has taken, for other nodes, and stops
+// claiming ahead until jobs are quick again.
+func (f *fetcher) putBack() {
+	f.pace = pace{}
+	f.refill.Store(int64(f.pace.refillAt(f.width)))
+	for {
+		select {
+		case run := <-f.jobs:
+			f.engine.deliver(run, result{outcome: unstarted(run.Claimed), why: "it was claimed ahead and could not begin in time"})
+			f.begun.Add(1)
+			f.inHand.Add(-1)
+		default:
+			return
+		}
+	}
 }
 
 func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b bell) {
@@ -102,9 +154,13 @@ func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b bell) {
 // errNoLease: claiming has to wait for the lease.
 var errNoLease = errors.New("the lease is not confirmed")
 
+// maxStopWait bounds the wait for a claim that is under way when the node
+// begins to stop.
+const maxStopWait = 2 * time.Second
+
 // claim asks for jobs and hands them out. Once sent, a claim is waited for
-// also when the node begins to stop: jobs it returns are put back at once,
-// which is better than not knowing.
+// also when the node begins to stop, for a while: jobs it returns are put back
+// at once, which is better than not knowing.
 func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, error) {
 	e := f.engine
 	node, session, ok := e.session.standing()
@@ -112,10 +168,9 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, erro
 		_ = sleep(ctx, 50*time.Millisecond)
 		return store.ClaimResult{}, errNoLease
 	}
-	e.claiming.RLock()
-	defer e.claiming.RUnlock()
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.callTimeout())
 	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(e.cfg.Heartbeat, maxStopWait), cancel) })()
 	started := monotonic()
 	res, err := e.cfg.Backend.Claim(call, store.ClaimRequest{Node: node, Queue: f.queue, Kinds: e.cfg.Kinds, Limit: limit})
 	switch {
@@ -124,11 +179,11 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, erro
 		_ = sleep(ctx, 50*time.Millisecond) // the heartbeat registers anew
 		return res, errNoLease
 	case err != nil:
-		e.suspect.raise(2 * e.cfg.Lease)
-		e.outage.fail("claim", err)
+		e.suspect.raise()
+		e.outage.fail("claim from queue "+f.queue, err)
 		return res, err
 	}
-	e.outage.over("claim")
+	e.outage.over("claim from queue " + f.queue)
 	e.step("claim", f.queue, len(res.Jobs))
 	if len(res.Jobs) > 0 {
 		e.emit(event.Event{Kind: event.JobsClaimed, Queue: f.queue, Count: int64(len(res.Jobs)), Took: monotonic() - started})
@@ -160,6 +215,7 @@ func (f *fetcher) work(workers *sync.WaitGroup) {
 		}
 	}()
 	for run := range f.jobs {
+		f.begun.Add(1)
 		f.workOn(run)
 	}
 	closed = true

@@ -12,8 +12,9 @@ const (
 	// fireBatch is how many schedules are read and fired at a time.
 	fireBatch = 500
 	// badRest is how long a schedule that cannot be used rests before it is
-	// looked at again.
-	badRest = time.Minute
+	// looked at again: much less than Grace, for in a cluster of mixed releases
+	// another node may be able to use it.
+	badRest = 5 * time.Second
 	// maxAhead is how far a mark may lie ahead of the store's clock before it
 	// is told.
 	maxAhead = time.Minute
@@ -72,9 +73,9 @@ func (e *Engine) fireDue(ctx context.Context, plans planCache) (wait time.Durati
 	}
 	firings := make([]store.Firing, len(due.Schedules))
 	for i, s := range due.Schedules {
-		plan, err := plans.get(s)
+		plan, again, err := plans.get(s)
 		firings[i] = Resolve(s, plan, err, due.Now)
-		if err != nil {
+		if err != nil && !again {
 			e.emit(event.Event{Kind: event.ScheduleBad, Schedule: s.Name, Err: err})
 		} else if s.Mark.Sub(due.Now) > maxAhead {
 			e.emit(event.Event{Kind: event.ScheduleAhead, Schedule: s.Name, Slot: s.Mark})
@@ -106,7 +107,7 @@ func Resolve(s store.Schedule, plan Plan, planErr error, now time.Time) store.Fi
 	}
 	return store.Firing{
 		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt,
-		NewMark: s.Mark, NewNextAt: now.Add(badRest),
+		NewMark: s.Mark, NewNextAt: later(now, s.Mark).Add(badRest),
 	}
 }
 
@@ -143,22 +144,22 @@ type cachedPlan struct {
 	revision int64
 	anchor   time.Time
 	plan     Plan
+	err      error // why it cannot be used
 }
 
 // mostPlans bounds the cache; beyond, it starts anew.
 const mostPlans = 100_000
 
-func (c planCache) get(s store.Schedule) (Plan, error) {
+// get returns a schedule's plan, or why there is none; again says that this
+// was returned before.
+func (c planCache) get(s store.Schedule) (plan Plan, again bool, err error) {
 	if cached, ok := c[s.ID]; ok && cached.revision == s.Revision && cached.anchor.Equal(s.Anchor) {
-		return cached.plan, nil
+		return cached.plan, true, cached.err
 	}
-	plan, err := NewPlan(s)
-	if err != nil {
-		return Plan{}, err
-	}
+	plan, err = NewPlan(s)
 	if len(c) >= mostPlans {
 		clear(c)
 	}
-	c[s.ID] = cachedPlan{revision: s.Revision, anchor: s.Anchor, plan: plan}
-	return plan, nil
+	c[s.ID] = cachedPlan{revision: s.Revision, anchor: s.Anchor, plan: plan, err: err}
+	return plan, false, err
 }

@@ -39,8 +39,9 @@ func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
 	res, err := e.cfg.Backend.Heartbeat(call, store.HeartbeatRequest{Node: e.session.number(), EndedBatches: ended})
 	switch {
 	case err == nil:
-		e.expiry.set(sent, res)
-		if e.session.confirm(e.session.number(), sent, uptime(), res.Now) && !e.stopping.Load() {
+		regained := e.session.confirm(e.session.number(), sent, uptime(), res.Now)
+		e.expiry.set(sent, res) // after confirm, which may have seen that nobody can be judged now
+		if regained && !e.stopping.Load() {
 			e.emit(event.Event{Kind: event.LeaseRegained})
 		}
 		e.outage.over("heartbeat")
@@ -107,26 +108,4 @@ func (e *Engine) loseLease(why string) {
 
 func (e *Engine) lost(why string) {
 	e.emit(event.Event{Kind: event.LeaseLost, Count: int64(e.held.len()), Detail: why})
-}
-
-// reconcile hands back what the store believes this node holds and the node
-// knows nothing of: a claim whose answer was lost. It runs for a while after
-// each claim that failed, because such a claim may yet be committed.
-func (e *Engine) reconcile(ctx context.Context) {
-	if !e.suspect.active() {
-		return
-	}
-	e.claiming.Lock() // no claim of ours is under way
-	defer e.claiming.Unlock()
-	claims, err := e.cfg.Backend.Claims(ctx, store.ClaimsRequest{Node: e.session.number()})
-	if err != nil {
-		e.outage.fail("read own claims", err)
-		return
-	}
-	e.outage.over("read own claims")
-	for _, ref := range claims {
-		if !e.held.has(ref) {
-			e.outcomes.put(result{outcome: store.Outcome{ID: ref.ID, Token: ref.Token, Result: store.Release}, why: "its claim was not answered"})
-		}
-	}
 }

@@ -91,21 +91,29 @@ func (h *held) putBackEnded(ended []int64) {
 	h.ended = append(h.ended, ended...)
 }
 
-// suspicion is a time during which a claim may be committed whose answer was
-// lost.
+// suspicion says that a claim may be committed whose answer was lost. It lasts
+// until the books were compared after every call under way then has ended.
 type suspicion struct {
-	mu    sync.Mutex
-	until time.Duration
+	mu     sync.Mutex
+	active bool
+	raised time.Duration
 }
 
-func (s *suspicion) raise(d time.Duration) {
+func (s *suspicion) raise() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.until = monotonic() + d
+	s.active, s.raised = true, monotonic()
 }
 
-func (s *suspicion) active() bool {
+func (s *suspicion) holds() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return monotonic() < s.until
+	return s.active
+}
+
+// looked records that the books were compared at a time.
+func (s *suspicion) looked(at, patience time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.active = s.active && at-s.raised <= patience
 }

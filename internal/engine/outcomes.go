@@ -21,7 +21,9 @@ type result struct {
 
 // outcomes gathers results and writes them in batches: what came while one
 // batch was written is the next. None is ever dropped while the process lives;
-// one that the store refuses was lost to another node, and that is told.
+// one that the store refuses was lost to another node, and that is told. A
+// batch that fails is tried again in halves, so that a result which the store
+// cannot take holds up no other.
 type outcomes struct {
 	engine *Engine
 	more   bell
@@ -31,8 +33,10 @@ type outcomes struct {
 	writing int
 }
 
-// maxOutcomes bounds one statement.
-const maxOutcomes = 2000
+const (
+	maxOutcomes     = 2000    // of one statement
+	maxOutcomeBytes = 8 << 20 // of one statement, about
+)
 
 func newOutcomes(e *Engine) *outcomes { return &outcomes{engine: e, more: newBell()} }
 
@@ -51,23 +55,48 @@ func (o *outcomes) backlog() int {
 	return len(o.waiting) + o.writing
 }
 
-func (o *outcomes) take() []result {
+// take removes a batch of at most limit results. Two results of one job, which
+// a node may have when it lost a claim and got the job again, never meet in one.
+func (o *outcomes) take(limit int) []result {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	n := min(len(o.waiting), maxOutcomes)
+	size, n := 0, 0
+	jobs := make(map[int64]bool, min(limit, len(o.waiting)))
+	for n < len(o.waiting) && n < limit && size < maxOutcomeBytes {
+		out := o.waiting[n].outcome
+		if jobs[out.ID] {
+			break
+		}
+		jobs[out.ID] = true
+		size += len(out.Output) + len(out.Error) + len(out.Trace)
+		n++
+	}
 	batch := o.waiting[:n:n]
-	o.waiting = o.waiting[n:]
-	if len(o.waiting) == 0 {
+	if o.waiting = o.waiting[n:]; len(o.waiting) == 0 {
 		o.waiting = nil
 	}
 	o.writing = n
 	return batch
 }
 
+// putBack returns a batch that could not be written: to its place, or, a single
+// one, to the end.
+func (o *outcomes) putBack(batch []result) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.writing = 0
+	if len(batch) == 1 {
+		o.waiting = append(o.waiting, batch[0])
+		return
+	}
+	o.waiting = append(batch, o.waiting...)
+}
+
 // run writes until ctx ends.
 func (o *outcomes) run(ctx context.Context) {
+	limit, failures := maxOutcomes, 0
 	for {
-		batch := o.take()
+		batch := o.take(limit)
 		if len(batch) == 0 {
 			select {
 			case <-ctx.Done():
@@ -76,36 +105,37 @@ func (o *outcomes) run(ctx context.Context) {
 			}
 			continue
 		}
-		if !o.write(ctx, batch) {
+		if o.write(ctx, batch) {
+			limit, failures = min(2*limit, maxOutcomes), 0
+			continue
+		}
+		o.putBack(batch)
+		if sleep(ctx, retryWait(failures)) != nil {
 			return
 		}
+		limit, failures = max(len(batch)/2, 1), failures+1
 	}
 }
 
-// write sends a batch until the store has taken it; false: ctx ended first.
+// write sends a batch once.
 func (o *outcomes) write(ctx context.Context, batch []result) bool {
 	e := o.engine
 	req := store.FinishRequest{Outcomes: make([]store.Outcome, len(batch))}
 	for i, r := range batch {
 		req.Outcomes[i] = r.outcome
 	}
-	for attempt := 0; ; attempt++ {
-		call, cancel := context.WithTimeout(ctx, e.callTimeout())
-		res, err := e.cfg.Backend.Finish(call, req)
-		cancel()
-		if err == nil {
-			e.outage.over("record outcomes")
-			o.written(batch, res.Refused)
-			return true
+	call, cancel := context.WithTimeout(ctx, e.callTimeout())
+	defer cancel()
+	res, err := e.cfg.Backend.Finish(call, req)
+	if err != nil {
+		if ctx.Err() == nil {
+			e.outage.fail("record outcomes", err)
 		}
-		if ctx.Err() != nil {
-			return false
-		}
-		e.outage.fail("record outcomes", err)
-		if sleep(ctx, retryWait(attempt)) != nil {
-			return false
-		}
+		return false
 	}
+	e.outage.over("record outcomes")
+	o.written(batch, res.Refused)
+	return true
 }
 
 func (o *outcomes) written(batch []result, refused []store.ClaimRef) {

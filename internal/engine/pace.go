@@ -24,10 +24,15 @@ func (p *pace) used(limit, got int, took time.Duration) {
 	case got == limit && took < quickUse:
 		p.depth = min(max(2*p.depth, leastStep), maxDepth)
 	case took > slowUse:
-		p.depth /= 2
-		if p.depth < leastStep {
-			p.depth = 0
-		}
+		p.less()
+	}
+}
+
+// less halves the depth: the last claim lasted too long, or got less than it
+// asked for, so that there is no backlog worth claiming ahead for.
+func (p *pace) less() {
+	if p.depth /= 2; p.depth < leastStep {
+		p.depth = 0
 	}
 }
 

@@ -80,7 +80,12 @@ func (e *Engine) tellRescued(res store.RescueResult) {
 		names[node.ID] = node.Name
 		e.emit(event.Event{Kind: event.NodeDied, Detail: fmt.Sprintf("%s (node %d)", node.Name, node.ID), Count: counts[node.ID]})
 	}
-	for _, job := range res.Jobs {
+	e.tellTaken(res.Jobs, func(node int64) string { return fmt.Sprintf("%s (node %d)", names[node], node) })
+}
+
+// tellTaken tells what became of jobs that were taken from their nodes.
+func (e *Engine) tellTaken(jobs []store.RescuedJob, name func(node int64) string) {
+	for _, job := range jobs {
 		kind := event.JobRescued
 		switch job.State {
 		case store.StateFailed:
@@ -90,7 +95,7 @@ func (e *Engine) tellRescued(res store.RescueResult) {
 		}
 		e.emit(event.Event{
 			Kind: kind, Job: job.ID, Token: job.Token, JobKind: job.Kind, Queue: job.Queue,
-			Detail: fmt.Sprintf("was running on %s (node %d)", names[job.Node], job.Node),
+			Detail: "was running on " + name(job.Node),
 		})
 	}
 }

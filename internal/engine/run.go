@@ -18,9 +18,9 @@ const OutputLimit = 64 << 10
 // of workers.
 type Run struct {
 	store.Claimed
-	batch   int64
-	session context.Context // ends with the node's lease
-	settled atomic.Bool     // its outcome is on its way
+	batch     int64
+	session   context.Context // ends with the node's lease
+	delivered atomic.Bool     // its outcome is on its way
 
 	mu        sync.Mutex
 	cancel    context.CancelCauseFunc // set while it runs
@@ -92,5 +92,8 @@ func try(ctx context.Context, work Work, run *Run) (err error) {
 			err = &PanicError{Value: value, Stack: debug.Stack()}
 		}
 	}()
-	return work(ctx, run)
+	if err = work(ctx, run); err != nil {
+		_ = err.Error() // a nil pointer in an error would panic later, where nobody catches it
+	}
+	return err
 }

@@ -41,10 +41,12 @@ const textLimit = 64 << 10
 
 // cleanText makes text storable everywhere: valid UTF-8, no NUL, bounded.
 func cleanText(text string) string {
-	if len(text) > textLimit {
-		text = text[:textLimit]
+	text = text[:min(len(text), textLimit)]
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	if len(text) <= textLimit {
+		return text
 	}
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	return strings.ToValidUTF8(text[:textLimit], "") // what replacing made too long; a rune cut in half goes
 }
 
 // verdict is what an attempt came to: err is what the worker returned, cause
@@ -67,10 +69,10 @@ func verdict(job store.Claimed, err, cause error) store.Outcome {
 	switch {
 	case errors.Is(cause, ErrCancelled):
 		out.Result = store.Cancelled
-	case errors.Is(cause, ErrStopping), errors.Is(cause, ErrClaimLost):
-		return interrupted(job, cause)
 	case errors.As(err, &final) && final.result != store.Retry:
 		out.Result = final.result
+	case errors.Is(cause, ErrStopping), errors.Is(cause, ErrClaimLost):
+		return interrupted(job, fmt.Errorf("%w (%w)", cause, err))
 	case job.Attempt >= job.MaxAttempts:
 		out.Result = store.Failed
 	case final != nil:
@@ -83,13 +85,19 @@ func verdict(job store.Claimed, err, cause error) store.Outcome {
 
 // interrupted is the outcome of an attempt that its node, not the job, ended:
 // it does not count, unless the job must never start twice.
-func interrupted(job store.Claimed, cause error) store.Outcome {
+func interrupted(job store.Claimed, why error) store.Outcome {
 	out := store.Outcome{ID: job.ID, Token: job.Token, Result: store.Release}
 	if job.OnLoss == store.OnLossFail {
 		out.Result = store.Failed
-		out.Error = "lost: it was interrupted, and may not start twice: " + cause.Error()
+		out.Error = cleanText("lost: it was interrupted, and may not start twice: " + why.Error())
 	}
 	return out
+}
+
+// cancelledEarly is the outcome of a claim that was cancelled before its job
+// began.
+func cancelledEarly(job store.Claimed) store.Outcome {
+	return store.Outcome{ID: job.ID, Token: job.Token, Result: store.Cancelled}
 }
 
 // unstarted is the outcome of a claim whose job never began.

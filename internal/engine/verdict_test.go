@@ -33,6 +33,8 @@ func TestVerdict(t *testing.T) {
 		{"claim lost", 3, 0, context.Canceled, ErrClaimLost, store.Release, 0},
 		{"stopping, may not start twice", 1, store.OnLossFail, boom, ErrStopping, store.Failed, 0},
 		{"claim lost, may not start twice", 1, store.OnLossFail, boom, ErrClaimLost, store.Failed, 0},
+		{"final while stopping", 1, 0, Final(boom, store.Failed, 0), ErrStopping, store.Failed, 0},
+		{"asks for a time while stopping", 1, 0, Final(boom, store.Retry, time.Hour), ErrStopping, store.Release, 0},
 		{"final", 1, 0, Final(boom, store.Failed, 0), nil, store.Failed, 0},
 		{"gives up", 1, 0, fmt.Errorf("x: %w", Final(boom, store.Cancelled, 0)), nil, store.Cancelled, 0},
 		{"asks for a time", 1, 0, Final(boom, store.Retry, time.Hour), nil, store.Retry, time.Hour},
@@ -57,9 +59,9 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestTextsCanBeStored(t *testing.T) {
-	for _, text := range []string{"", "fine", "a\x00b", "a\xff\xfeb", strings.Repeat("é", textLimit)} {
+	for _, text := range []string{"", "fine", "a\x00b", "a\xff\xfeb", strings.Repeat("\x00", textLimit), strings.Repeat("a\xff", textLimit), strings.Repeat("é", textLimit)} {
 		got := cleanText(text)
-		if !utf8.ValidString(got) || strings.Contains(got, "\x00") || len(got) > textLimit+8 {
+		if !utf8.ValidString(got) || strings.Contains(got, "\x00") || len(got) > textLimit {
 			t.Errorf("%.20q became %.20q (%d bytes)", text, got, len(got))
 		}
 	}

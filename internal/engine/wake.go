@@ -76,6 +76,10 @@ func (e *Engine) idlePoll() time.Duration {
 	return e.cfg.PollIdle
 }
 
+// steadyPush is how long pushes must have come before it is believed that they
+// will, and told.
+const steadyPush = 10 * time.Second
+
 // listen keeps pushes coming; while they do not, the loops poll.
 func (e *Engine) listen(ctx context.Context) {
 	listener, ok := e.cfg.Backend.(store.Listener)
@@ -84,8 +88,12 @@ func (e *Engine) listen(ctx context.Context) {
 	}
 	told := false // that pushes are lost
 	for attempt := 0; ; attempt++ {
+		began := monotonic()
 		err := listener.Listen(ctx, func(hint store.Wake) {
-			if hint.Kind == store.WakeAll && !e.wakes.pushed.Swap(true) && told {
+			if hint.Kind == store.WakeAll {
+				e.wakes.pushed.Store(true)
+			}
+			if told && monotonic()-began > steadyPush {
 				told = false
 				e.emit(event.Event{Kind: event.PushBack})
 			}
@@ -94,7 +102,7 @@ func (e *Engine) listen(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if e.wakes.pushed.Swap(false) {
+		if e.wakes.pushed.Swap(false) && monotonic()-began > steadyPush {
 			attempt = 0
 		}
 		e.wakes.wake(store.Wake{}) // sleeping loops must learn to poll

@@ -62,8 +62,12 @@ func printSet(out *bufio.Writer, path string, set *declared.File, now time.Time)
 	fmt.Fprintf(out, "%s: %s of owner %q\n", clean(path), plural(len(set.Entries), "schedule"), set.Owner)
 	for _, entry := range set.Entries {
 		fmt.Fprintf(out, "\n  %s\n    %s\n", clean(entry.Name), clean(entry.Rule.String()))
-		for _, t := range upcoming(entry, now) {
+		next := upcoming(entry, now)
+		for _, t := range next {
 			fmt.Fprintf(out, "    %s\n", inZone(t, entry.Rule.Zone))
+		}
+		if len(next) == 0 {
+			fmt.Fprintln(out, "    never from now on")
 		}
 	}
 }

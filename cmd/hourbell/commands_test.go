@@ -159,7 +159,7 @@ func TestPutComparesTheRevision(t *testing.T) {
 	b := newBench(t)
 	b.ok("schedules", "put", "a", "--every", "1h", "--", "one")
 	b.ok("schedules", "put", "a", "--every", "1h", "--if-revision", "1", "--", "two")
-	b.fails(exitFailed, []string{"a"}, "schedules", "put", "a", "--every", "1h", "--if-revision", "1", "--", "three")
+	b.fails(exitFailed, []string{"a", "schedules show", "current revision"}, "schedules", "put", "a", "--every", "1h", "--if-revision", "1", "--", "three")
 	b.fails(exitFailed, []string{"b"}, "schedules", "put", "b", "--every", "1h", "--if-revision", "9", "--", "x")
 	if text := b.ok("schedules", "show", "a", "--output", "ndjson"); !strings.Contains(text, `"argv":["two"]`) {
 		t.Errorf("the schedule is %s", text)
@@ -179,6 +179,8 @@ func TestApplyAndCheck(t *testing.T) {
 	if text := b.ok("check", "--crontab", "tab"); !strings.Contains(text, "2027-03-02T03:00:00Z") {
 		t.Errorf("check of a crontab prints %s", text)
 	}
+	b.stdin = "owner: o\nschedules:\n  - {name: past, at: 2020-01-01T00:00:00Z, shell: date}\n"
+	equal(t, "check what is over", b.ok("check", "-"), "-: 1 schedule of owner \"o\"\n\n  past\n    at 2020-01-01T00:00:00Z\n    never from now on\n")
 	b.fails(exitUsage, []string{"s.yaml", "owner"}, "check", "s.yaml", "./s.yaml")
 	noStore(t, b)
 
@@ -187,7 +189,7 @@ func TestApplyAndCheck(t *testing.T) {
 	equal(t, "apply stdin", b.ok("apply", "-"), "owner \"ops\": 0 changed, 1 unchanged, 0 deleted\n")
 	equal(t, "prune", b.ok("apply", "--prune", "-"), "owner \"ops\": 0 changed, 1 unchanged, 1 deleted\n")
 	b.stdin = strings.Replace(first, "revision: 5", "revision: 4", 1)
-	b.fails(exitFailed, []string{"ops", "newer revision"}, "apply", "--prune", "-")
+	b.fails(exitFailed, []string{"ops", "newer revision", "give the file a revision"}, "apply", "--prune", "-")
 	b.stdin = strings.Replace(first, "owner: ops", "owner: dev", 1)
 	b.fails(exitFailed, []string{"ops"}, "apply", "-")
 	if got := b.objects("schedules", "list", "--owner", "ops"); len(got) != 1 || got[0]["name"] != "b" {
@@ -245,8 +247,18 @@ func TestLongListing(t *testing.T) {
 			t.Errorf("limit %d: %d rows, last %v", limit, len(got), got[len(got)-1]["name"])
 		}
 	}
+	if got := b.objects("schedules", "list"); len(got) != n {
+		t.Errorf("as ndjson: %d rows", len(got))
+	}
+	r := b.run("schedules", "list")
+	if rows := strings.Count(r.out, "\n") - 1; r.code != exitDone || rows != tableRows || !strings.Contains(r.err, "--limit 0 lists all") {
+		t.Errorf("as a table: exit code %d, %d rows, stderr %q", r.code, rows, r.err)
+	}
+	if rows := strings.Count(b.ok("schedules", "list", "--limit", "0"), "\n") - 1; rows != n {
+		t.Errorf("as a table without a limit: %d rows", rows)
+	}
 	var list []map[string]any
-	if err := json.Unmarshal([]byte(b.ok("schedules", "list", "--limit", "0", "--output", "json")), &list); err != nil || len(list) != n {
+	if err := json.Unmarshal([]byte(b.ok("schedules", "list", "--output", "json")), &list); err != nil || len(list) != n {
 		t.Errorf("as json: %d rows, %v", len(list), err)
 	}
 }

@@ -45,12 +45,26 @@ func exitCode(err error) int {
 func printError(w io.Writer, err error) {
 	var files mistakes
 	if !errors.As(err, &files) {
-		fmt.Fprintln(w, "hourbell: "+oneLine(err.Error()))
+		fmt.Fprintln(w, "hourbell: "+oneLine(err.Error())+remedy(err))
 		return
 	}
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintln(w, "hourbell: "+clean(strings.TrimSuffix(line, "\n")))
 	}
+}
+
+// remedy is what to do about those errors of the library that leave it to the
+// program to say; empty for all others.
+func remedy(err error) string {
+	switch {
+	case errors.Is(err, hourbell.ErrConflict):
+		return "; `hourbell schedules show` tells its owner and revision: change it in the owner's file, or start from the current revision"
+	case errors.Is(err, hourbell.ErrStale):
+		return "; give the file a revision that is not less, or apply it without --prune"
+	case errors.Is(err, hourbell.ErrNotFound):
+		return "; `hourbell schedules list` and `hourbell jobs list` show what is there"
+	}
+	return ""
 }
 
 // oneLine joins the lines of joined errors.

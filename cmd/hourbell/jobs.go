@@ -52,7 +52,7 @@ func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
 		Use: "list", Short: "Lists jobs, alive and finished, newest first", Args: takes(false),
 		Example: "  hourbell jobs list --state running\n" +
 			"  hourbell jobs list --schedule nightly --state failed,cancelled\n" +
-			"  hourbell jobs list --limit 0 --output ndjson",
+			"  hourbell jobs list --queue mail --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error { return p.jobsList(c, *f, l) },
 	}
 	flags := c.Flags()
@@ -61,7 +61,7 @@ func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
 	flags.StringVar(&l.kind, "kind", "", "only of this kind")
 	flags.StringVar(&l.schedule, "schedule", "", "only those made for this schedule")
 	flags.Int64Var(&l.before, "before", 0, "only jobs with a number below this")
-	flags.IntVar(&l.limit, "limit", 100, "at most so many; 0 for all")
+	addLimit(c, &l.limit)
 	l.format.addTo(c)
 	return c
 }
@@ -81,7 +81,7 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 		if err != nil {
 			return err
 		}
-		return jobListing(now).print(p, l.format, pages(p.page, l.limit, func(size int, last *hourbell.JobInfo) ([]hourbell.JobInfo, error) {
+		return jobListing(now).print(p, l.format, paged(p, c, l.format, l.limit, func(size int, last *hourbell.JobInfo) ([]hourbell.JobInfo, error) {
 			page := filter
 			page.Limit = size
 			if last != nil {

@@ -138,7 +138,9 @@ func worthSaying(r slog.Record, a slog.Attr) bool {
 	case "queue", "token":
 		return false
 	case "node":
-		return !has(r, "job")
+		return !has(r, "job") && !has(r, "slot")
+	case "count":
+		return a.Value.Resolve().Kind() != slog.KindInt64 || a.Value.Int64() != 1
 	case "kind":
 		return !has(r, "schedule")
 	case "attempt":

@@ -24,6 +24,10 @@ func TestLineHandler(t *testing.T) {
 			slog.String("schedule", "hello"), slog.Time("slot", at.Truncate(time.Second)), slog.Int64("job", 17), slog.String("kind", "command"),
 			slog.String("queue", "default"), slog.Int("attempt", 1), slog.Int64("token", 9), slog.Duration("took", 3123456), slog.Int64("node", 1),
 		}, "12:00:02 job completed           schedule=hello slot=12:00:02 job=17 took=3.1ms\n"},
+		{"a slot", slog.LevelInfo, "slot skipped", []slog.Attr{
+			slog.String("schedule", "hello"), slog.Time("slot", at.Truncate(time.Second)), slog.Int64("count", 1), slog.String("detail", "paused"), slog.Int64("node", 1),
+		}, "12:00:02 slot skipped            schedule=hello slot=12:00:02 detail=paused\n"},
+		{"many slots", slog.LevelInfo, "slot missed", []slog.Attr{slog.Int64("count", 7)}, "12:00:02 slot missed             count=7\n"},
 		{"another day", slog.LevelInfo, "m", []slog.Attr{slog.Time("slot", at.AddDate(0, 0, 1))}, "12:00:02 m                       slot=2027-03-02T12:00:02.003Z\n"},
 		{"a retry", slog.LevelError, "job failed", []slog.Attr{slog.Int("attempt", 2), slog.String("error", "exit code 3")}, "12:00:02 ERROR job failed        attempt=2 error=\"exit code 3\"\n"},
 		{"no attributes", slog.LevelWarn, "a message that is longer than its column", nil, "12:00:02 WARN a message that is longer than its column\n"},

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -65,10 +66,17 @@ func (l listing[T]) print(p *program, f format, items iter.Seq2[T, error]) error
 	default:
 		err = l.printTable(out, items)
 	}
-	if err != nil {
+	more := errors.Is(err, errMore)
+	if err != nil && !more {
 		return err
 	}
-	return out.Flush()
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if more {
+		printError(p.stderr, err)
+	}
+	return nil
 }
 
 func (l listing[T]) printLines(out *bufio.Writer, items iter.Seq2[T, error]) error {
@@ -108,14 +116,19 @@ func (l listing[T]) printArray(out *bufio.Writer, items iter.Seq2[T, error]) err
 
 func (l listing[T]) printTable(out *bufio.Writer, items iter.Seq2[T, error]) error {
 	t := newTable(l.columns)
+	var more error
 	for item, err := range items {
+		if errors.Is(err, errMore) {
+			more = err
+			break
+		}
 		if err != nil {
 			return err
 		}
 		t.AppendRow(cells(l.row(item)))
 	}
 	fmt.Fprintln(out, t.Render())
-	return nil
+	return more
 }
 
 // newTable is a table without lines, as wide as its texts.
@@ -187,6 +200,44 @@ func encode(record any) ([]byte, error) {
 		return nil, fmt.Errorf("write JSON: %w", err)
 	}
 	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), nil
+}
+
+// tableRows is how much of a long listing people see where they do not say.
+const tableRows = 100
+
+// errMore ends a table that has more rows than people are shown unasked.
+var errMore = fmt.Errorf("there are more than these %d; --limit 0 lists all", tableRows)
+
+// addLimit adds the flag --limit of a long listing.
+func addLimit(c *cobra.Command, limit *int) {
+	c.Flags().IntVar(limit, "limit", 0, fmt.Sprintf("at most so many; 0 for all (default %d in a table, else all)", tableRows))
+}
+
+// paged yields a long listing up to --limit. Where that was not given,
+// programs get all, and people the beginning.
+func paged[T any](p *program, c *cobra.Command, f format, limit int, read func(size int, last *T) ([]T, error)) iter.Seq2[T, error] {
+	if f != asTable || c.Flags().Changed("limit") {
+		return pages(p.page, limit, read)
+	}
+	return beginning(pages(p.page, tableRows+1, read))
+}
+
+// beginning yields the first tableRows items, and then errMore if there are
+// more.
+func beginning[T any](items iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		n := 0
+		for item, err := range items {
+			if n == tableRows && err == nil {
+				yield(*new(T), errMore)
+				return
+			}
+			if !yield(item, err) {
+				return
+			}
+			n++
+		}
+	}
 }
 
 // pageSize is how much of a long listing is read at a time.

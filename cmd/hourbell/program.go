@@ -148,6 +148,8 @@ func flagError(c *cobra.Command, err error) error {
 		return &hourbell.FieldError{Field: "flag", Value: shorten(flagName(unknown)), Problem: "is unknown", Remedy: help}
 	case errors.As(err, &without):
 		return &hourbell.FieldError{Field: "--" + without.GetFlag().Name, Problem: "has no value", Remedy: help}
+	case errors.As(err, &invalid) && errors.Is(err, errEmptyText):
+		return &hourbell.FieldError{Field: "--" + invalid.GetFlag().Name, Problem: "is empty", Remedy: "give a value, or leave the flag out"}
 	case errors.As(err, &invalid):
 		problem, remedy := flagProblem(invalid.GetFlag())
 		return &hourbell.FieldError{Field: "--" + invalid.GetFlag().Name, Value: shorten(invalid.GetValue()), Problem: problem, Remedy: remedy}

@@ -45,7 +45,7 @@ func (p *program) schedulesListCommand(f *storeFlags) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&l.owner, "owner", "", "only of this owner; '' for those put by hand")
 	flags.StringVar(&l.after, "after", "", "only names after this one, in byte order")
-	flags.IntVar(&l.limit, "limit", 100, "at most so many; 0 for all")
+	addLimit(c, &l.limit)
 	flags.BoolVar(&l.deleted, "deleted", false, "deleted ones too")
 	l.format.addTo(c)
 	return c
@@ -64,7 +64,7 @@ func (p *program) schedulesList(c *cobra.Command, f storeFlags, l schedulesListF
 		return err
 	}
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-		return scheduleListing.print(p, l.format, pages(p.page, l.limit, func(size int, last *hourbell.ScheduleInfo) ([]hourbell.ScheduleInfo, error) {
+		return scheduleListing.print(p, l.format, paged(p, c, l.format, l.limit, func(size int, last *hourbell.ScheduleInfo) ([]hourbell.ScheduleInfo, error) {
 			page := filter
 			page.Limit = size
 			if last != nil {

@@ -25,6 +25,12 @@ import (
 // commandTimeout bounds commands that have no timeout of their own.
 const commandTimeout = time.Hour
 
+// The range of --lease. The library checks it too, but takes 0 for its default.
+const (
+	minLease = 100 * time.Millisecond
+	maxLease = time.Hour
+)
+
 // serveFlags are what serve was asked for, as people wrote it.
 type serveFlags struct {
 	store         storeFlags
@@ -135,8 +141,8 @@ func (f serveFlags) config(c *cobra.Command) (hourbell.Config, error) {
 	err = errors.Join(err,
 		notNegative("drain", f.drain), notNegative("keep-completed", f.keepCompleted),
 		notNegative("keep-failed", f.keepFailed), notNegative("keep-slots", f.keepSlots))
-	if f.lease == 0 {
-		err = errors.Join(err, &hourbell.FieldError{Field: "lease", Value: "0s", Problem: "is out of range", Remedy: "use 100ms to 1h"})
+	if f.lease < minLease || f.lease > maxLease {
+		err = errors.Join(err, &hourbell.FieldError{Field: "lease", Value: f.lease.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", brief(minLease), brief(maxLease))})
 	}
 	name := f.name
 	if !c.Flags().Changed("name") {
@@ -199,23 +205,33 @@ func (n *node) run(ctx context.Context, client *hourbell.Client, probe *probes) 
 	return client.Run(ctx)
 }
 
+// echoTime is how long after the first signal another one counts as the same:
+// timeout(1), and others that signal a process and then its group, send two.
+const echoTime = 200 * time.Millisecond
+
 // onSignals makes the first SIGINT or SIGTERM begin the stop, and the second
 // cut it short; a third ends the process as if nobody listened. The function
 // it returns ends all that.
 func (n *node) onSignals(begin, hurry func()) (end func()) {
 	signals, ended := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	await := func(message string, do func()) {
-		select {
-		case s := <-signals:
-			n.config.Logger.Info(message, "signal", s.String())
-			do()
-		case <-ended:
+	await := func(message string, since time.Time, do func()) {
+		for {
+			select {
+			case s := <-signals:
+				if time.Now().Before(since) {
+					continue
+				}
+				n.config.Logger.Info(message, "signal", s.String())
+				do()
+			case <-ended:
+			}
+			return
 		}
 	}
 	go func() {
-		await("stopping", begin)
-		await("stop is cut short", hurry)
+		await("stopping", time.Time{}, begin)
+		await("stop is cut short", time.Now().Add(echoTime), hurry)
 		signal.Stop(signals)
 	}()
 	return func() {

@@ -23,7 +23,7 @@ func (p *program) slotsCommand() *cobra.Command {
 		Long: "Lists the slots that are accounted for: fired, with the job; missed or skipped, with the reason. Slots in\n" +
 			"a row that shared a fate are one record with a count.",
 		Example: "  hourbell slots --schedule nightly --from 2027-03-01T00:00:00Z --to 2027-04-01T00:00:00Z\n" +
-			"  hourbell slots --limit 0 --output ndjson",
+			"  hourbell slots --schedule hourly --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error {
 			filter := hourbell.SlotFilter{Schedule: schedule}
 			var fromErr, toErr error
@@ -33,7 +33,7 @@ func (p *program) slotsCommand() *cobra.Command {
 				return err
 			}
 			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-				return slotListing.print(p, o, pages(p.page, limit, func(size int, last *hourbell.SlotInfo) ([]hourbell.SlotInfo, error) {
+				return slotListing.print(p, o, paged(p, c, o, limit, func(size int, last *hourbell.SlotInfo) ([]hourbell.SlotInfo, error) {
 					page := filter
 					page.Limit = size
 					if last != nil {
@@ -48,7 +48,7 @@ func (p *program) slotsCommand() *cobra.Command {
 	flags.StringVar(&schedule, "schedule", "", "only of this schedule")
 	flags.StringVar(&from, "from", "", "only slots at or after this instant, such as 2027-03-01T00:00:00Z")
 	flags.StringVar(&to, "to", "", "only slots before this instant")
-	flags.IntVar(&limit, "limit", 100, "at most so many; 0 for all")
+	addLimit(c, &limit)
 	o.addTo(c)
 	f.addTo(c)
 	return c

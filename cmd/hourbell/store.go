@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -34,10 +35,28 @@ type storeFlags struct {
 // addTo adds the flags to a command and all commands below it.
 func (f *storeFlags) addTo(c *cobra.Command) {
 	flags := c.PersistentFlags()
-	flags.StringVar(&f.url, "store", "", "where jobs and schedules are kept: sqlite:path/to/file.db or postgres://… (default $"+storeVariable+", else "+defaultStore+")")
-	flags.StringVar(&f.schema, "schema", "", "the database schema of the tables in PostgreSQL (default \""+postgres.DefaultSchema+"\")")
+	flags.Var((*givenText)(&f.url), "store", "where jobs and schedules are kept: sqlite:path/to/file.db or postgres://… (default $"+storeVariable+", else "+defaultStore+")")
+	flags.Var((*givenText)(&f.schema), "schema", "the database schema of the tables in PostgreSQL (default \""+postgres.DefaultSchema+"\")")
 	flags.BoolVar(&f.noMigrate, "no-migrate", false, "leave the database schema as it is, and fail if it is behind")
 }
+
+// givenText is a text flag that cannot be given empty: in scripts that is a
+// variable nobody has set, and to fall back to the default then would work on
+// another store than was meant.
+type givenText string
+
+func (g *givenText) String() string { return string(*g) }
+func (g *givenText) Type() string   { return "string" }
+
+func (g *givenText) Set(value string) error {
+	if value == "" {
+		return errEmptyText
+	}
+	*g = givenText(value)
+	return nil
+}
+
+var errEmptyText = errors.New("is empty")
 
 // location is a store URL that has been understood.
 type location struct {
@@ -77,10 +96,13 @@ func parseStore(text string) (location, error) {
 	case found && scheme == "sqlite":
 		return parseSQLite(rest)
 	case found && (scheme == "postgres" || scheme == "postgresql"):
+		if !strings.HasPrefix(rest, "//") {
+			return location{}, badStore(scheme+":…", "has no // after "+scheme+":")
+		}
 		return parsePostgres(text)
 	case found && strings.HasPrefix(rest, "//"):
 		return location{}, badStore(scheme+"://…", "is no store that this release knows")
-	case strings.ContainsAny(text, "@="):
+	case strings.ContainsAny(text, "@=:"):
 		return location{}, badStore("", "is not a store URL")
 	}
 	return location{}, badStore(text, "is not a store URL")
@@ -96,7 +118,7 @@ func parseSQLite(path string) (location, error) {
 	if strings.HasPrefix(path, "//") {
 		path = strings.TrimPrefix(path, "//")
 		if !strings.HasPrefix(path, "/") {
-			return location{}, badStore(full, "has a host where a path is expected")
+			return location{}, badStore("sqlite://…", "has a host where a path is expected")
 		}
 	}
 	switch {

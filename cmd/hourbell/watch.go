@@ -157,10 +157,15 @@ func (w *watcher) complain(i int, err error) {
 	}
 	f.said = err.Error()
 	path := slog.String("file", w.list[i].path)
-	var wrong mistakes
+	var (
+		wrong      mistakes
+		unreadable *hourbell.FieldError
+	)
 	switch {
 	case errors.Is(err, hourbell.ErrStale):
 		w.log.Warn("file not used: a newer revision is in place", path, slog.Int64("revision", f.good.Revision))
+	case errors.As(err, &wrong) && errors.As(err, &unreadable):
+		w.log.Error("file not read; its last good version goes on", path, slog.String("error", oneLine(unreadable.Error())))
 	case errors.As(err, &wrong):
 		w.log.Error("file has mistakes; its last good version goes on", path, slog.String("mistakes", wrong.Error()))
 	default:

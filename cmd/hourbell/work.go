@@ -55,6 +55,8 @@ func (p *program) payload(c *cobra.Command, w workFlags, kind string, argv []str
 		return nil, &hourbell.FieldError{Field: flag, Problem: "is for the kind command", Remedy: "give other kinds their arguments by --args"}
 	case c.Flags().Changed("args"):
 		return p.readArgs(w.args, kind)
+	case kind == kinds.CommandKind && !c.Flags().Changed("shell") && len(argv) == 0:
+		return nil, &hourbell.FieldError{Field: "argv", Problem: "is empty: nothing says what to run", Remedy: "write the program and its arguments after --, or a line as --shell"}
 	case kind == kinds.CommandKind:
 		return w.command(argv)
 	}

@@ -173,6 +173,9 @@ func (c *Client) engineConfig() engine.Config {
 	}
 }
 
+// Name is the name under which this client's node is listed.
+func (c *Client) Name() string { return c.cfg.Name }
+
 // Now reads the store's clock, by which everything is due.
 func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	now, err := c.backend.Now(ctx)

@@ -2,6 +2,7 @@ package hourbell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,16 +21,27 @@ type JobFilter struct {
 	Details  bool   // also read arguments and the records of attempts
 }
 
+// checkNames checks the names of a filter, given in turn with their fields;
+// empty ones are no condition.
+func checkNames(pairs ...string) error {
+	var errs []error
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			errs = append(errs, CheckName(pairs[i], pairs[i+1]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // Jobs lists jobs, alive and finished, newest first, a page at a time.
 func (c *Client) Jobs(ctx context.Context, f JobFilter) ([]JobInfo, error) {
-	jobs, err := c.backend.ListJobs(ctx, store.ListJobsRequest{
+	if err := checkNames("queue", f.Queue, "kind", f.Kind, "schedule", f.Schedule); err != nil {
+		return nil, fmt.Errorf("list jobs: %w", err)
+	}
+	return c.backend.ListJobs(ctx, store.ListJobsRequest{
 		States: f.States, Queue: f.Queue, Kind: f.Kind, Schedule: f.Schedule,
 		Before: f.Before, Limit: pageSize(f.Limit), Attempts: f.Details,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("list jobs: %w", err)
-	}
-	return jobs, nil
 }
 
 // Job returns one job with its arguments and attempts, or ErrNotFound: there
@@ -103,29 +115,20 @@ type SlotCursor = store.SlotCursor
 
 // Slots lists what became of slots, newest first, a page at a time.
 func (c *Client) Slots(ctx context.Context, f SlotFilter) ([]SlotInfo, error) {
-	slots, err := c.backend.ListSlots(ctx, store.ListSlotsRequest{
-		Schedule: f.Schedule, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit),
-	})
-	if err != nil {
+	if err := errors.Join(checkNames("schedule", f.Schedule), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
 		return nil, fmt.Errorf("list slots: %w", err)
 	}
-	return slots, nil
+	return c.backend.ListSlots(ctx, store.ListSlotsRequest{
+		Schedule: f.Schedule, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit),
+	})
 }
 
 // Queues counts the live jobs of each queue.
 func (c *Client) Queues(ctx context.Context) ([]QueueInfo, error) {
-	queues, err := c.backend.ListQueues(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list queues: %w", err)
-	}
-	return queues, nil
+	return c.backend.ListQueues(ctx)
 }
 
 // Nodes lists living nodes and those that ended lately, newest first.
 func (c *Client) Nodes(ctx context.Context) ([]NodeInfo, error) {
-	nodes, err := c.backend.ListNodes(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list nodes: %w", err)
-	}
-	return nodes, nil
+	return c.backend.ListNodes(ctx)
 }

@@ -70,17 +70,23 @@ type ScheduleInfo struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time // of the definition
 	DeletedAt time.Time // zero: not deleted
+	// Ahead says that Mark lies ahead of the store's clock, which must have been
+	// wrong then: no slot fires until the clock gets there. ResetSchedules mends it.
+	Ahead bool
 	// Problem says why the definition cannot be used by this release, or is empty.
 	Problem string
 }
 
-// State is "active", "paused", "ended", "deleted" or "broken".
+// State is "active", "paused", "ended", "deleted", "broken" (see Problem) or
+// "ahead" (see Ahead).
 func (s ScheduleInfo) State() string {
 	switch {
 	case !s.DeletedAt.IsZero():
 		return "deleted"
 	case s.Problem != "":
 		return "broken"
+	case s.Ahead:
+		return "ahead"
 	case !s.PausedAt.IsZero():
 		return "paused"
 	case s.NextAt.IsZero():

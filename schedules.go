@@ -147,6 +147,13 @@ const defaultPage = 100
 
 // Schedules lists schedules by name, a page at a time.
 func (c *Client) Schedules(ctx context.Context, f ScheduleFilter) ([]ScheduleInfo, error) {
+	err := checkNames("after", f.After)
+	if f.Owner != nil {
+		err = errors.Join(err, checkNames("owner", *f.Owner))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list schedules: %w", err)
+	}
 	return c.listSchedules(ctx, store.ListSchedulesRequest{
 		Owner: f.Owner, After: f.After, Limit: pageSize(f.Limit), Deleted: f.Deleted,
 	})
@@ -169,11 +176,8 @@ func (c *Client) Schedule(ctx context.Context, name string) (ScheduleInfo, error
 
 func (c *Client) listSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]ScheduleInfo, error) {
 	rows, err := c.backend.ListSchedules(ctx, req)
-	if err != nil {
-		return nil, fmt.Errorf("list schedules: %w", err)
-	}
-	if len(rows) == 0 {
-		return nil, nil
+	if err != nil || len(rows) == 0 {
+		return nil, err
 	}
 	now, err := c.Now(ctx)
 	if err != nil {
@@ -292,6 +296,7 @@ func newScheduleInfo(row store.Schedule, now time.Time) ScheduleInfo {
 	}
 	if row.DeletedAt.IsZero() {
 		info.NextAt = plan.Next(row, now)
+		info.Ahead = row.Mark.Sub(now) > engine.MaxAhead
 	}
 	return info
 }

@@ -11,10 +11,10 @@ type Kind string
 // The kinds of event. The comment names the fields that are set besides Time
 // and Node.
 const (
-	NodeStarted   Kind = "node_started"   // Detail: its name
+	NodeStarted   Kind = "node_started"   // Name
 	NodeStopping  Kind = "node_stopping"  // Count: jobs still running
 	NodeStopped   Kind = "node_stopped"   // Count: jobs that still ran when the wait for them was over
-	NodeDied      Kind = "node_died"      // Detail: the other node's name; Count: its jobs
+	NodeDied      Kind = "node_died"      // Name and Detail: the other node; Count: its jobs
 	LeaseLost     Kind = "lease_lost"     // Count: jobs whose contexts were cancelled
 	LeaseRegained Kind = "lease_regained" // Detail
 	StoreFailed   Kind = "store_failed"   // Detail: what was being done; Err. Once per outage
@@ -63,6 +63,7 @@ type Event struct {
 	Count  int64
 	Took   time.Duration
 	Delay  time.Duration
+	Name   string // of a node
 	Detail string
 	Err    error
 	Trace  string // of a panic

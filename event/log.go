@@ -128,6 +128,9 @@ func attributes(e Event) []slog.Attr {
 	if e.Delay != 0 {
 		attrs = append(attrs, slog.Duration("retry_in", e.Delay))
 	}
+	if e.Name != "" {
+		attrs = append(attrs, slog.String("name", e.Name))
+	}
 	if e.Detail != "" {
 		attrs = append(attrs, slog.String("detail", e.Detail))
 	}

@@ -20,18 +20,17 @@ const probeTime = 2 * time.Second
 // answers, and this node is registered) for those who watch over processes.
 type probes struct {
 	server *http.Server
-	node   string
 	client atomic.Pointer[hourbell.Client] // nil until the store is open
 	ending atomic.Bool
 }
 
 // listen binds the address, host:port, and answers until close.
-func listen(ctx context.Context, addr, node string) (*probes, net.Addr, error) {
+func listen(ctx context.Context, addr string) (*probes, net.Addr, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, nil, fmt.Errorf("listen on %s for probes: %w", addr, withoutAddress(err))
 	}
-	p := &probes{node: node}
+	p := &probes{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, "ok", nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, "ready", p.ready(r.Context())) })
@@ -67,11 +66,11 @@ func (p *probes) ready(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("the store has not answered within %v", probeTime)
 	}
-	if err != nil {
-		return err
+	if err != nil { // which says where the store is, to anybody who reaches this port
+		return errors.New("the store does not answer; the log says why")
 	}
 	for _, node := range nodes {
-		if node.Name == p.node && node.EndedAt.IsZero() {
+		if node.Name == client.Name() && node.EndedAt.IsZero() {
 			return nil
 		}
 	}

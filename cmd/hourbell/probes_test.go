@@ -20,7 +20,7 @@ func (deaf) ListNodes(ctx context.Context) ([]hourbell.NodeInfo, error) {
 }
 
 func TestReadyzSaysWhyNot(t *testing.T) {
-	p, addr, err := listen(t.Context(), "127.0.0.1:0", "tower")
+	p, addr, err := listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

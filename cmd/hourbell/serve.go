@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -98,7 +97,7 @@ func (p *program) serve(c *cobra.Command, f serveFlags) error {
 	var probe *probes
 	if c.Flags().Changed("listen") {
 		var addr net.Addr
-		if probe, addr, err = listen(c.Context(), f.listen, n.config.Name); err != nil {
+		if probe, addr, err = listen(c.Context(), f.listen); err != nil {
 			return err
 		}
 		defer probe.close()
@@ -144,16 +143,13 @@ func (f serveFlags) config(c *cobra.Command) (hourbell.Config, error) {
 	if f.lease < minLease || f.lease > maxLease {
 		err = errors.Join(err, &hourbell.FieldError{Field: "lease", Value: f.lease.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", brief(minLease), brief(maxLease))})
 	}
-	name := f.name
-	if !c.Flags().Changed("name") {
-		name = nodeName()
-	} else {
+	if c.Flags().Changed("name") {
 		err = errors.Join(err, nameFlags(c, "name"))
 	}
 	workers := hourbell.NewWorkers()
 	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, hourbell.WithTimeout(commandTimeout))
 	return hourbell.Config{
-		Workers: workers, Queues: queues, Name: name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
+		Workers: workers, Queues: queues, Name: f.name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
 		NoMigrate: true, // opening the store has seen to that
 		Keep: hourbell.Keep{
 			Completed: zeroIsNegative(f.keepCompleted), Failed: zeroIsNegative(f.keepFailed), Slots: zeroIsNegative(f.keepSlots),
@@ -288,15 +284,4 @@ func checkAddress(addr string) error {
 		return &hourbell.FieldError{Field: "listen", Value: shorten(addr), Problem: "is not an address", Remedy: "write host:port, or :port for all addresses, such as :8080"}
 	}
 	return nil
-}
-
-// nodeName makes a name nobody else has, by which readiness finds this node in
-// the store.
-func nodeName() string {
-	host, err := os.Hostname()
-	if err != nil || hourbell.CheckName("host", host) != nil {
-		host = "node"
-	}
-	host, _, _ = strings.Cut(host, ".")
-	return fmt.Sprintf("%s-%d-%s", cut(host, 100), os.Getpid(), strings.ToLower(rand.Text()[:4]))
 }

@@ -90,7 +90,7 @@ func (e *Engine) Start(ctx context.Context) error {
 // The error says what could not be done in order; a clean stop returns nil.
 func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	base := context.WithoutCancel(ctx)
-	e.emit(event.Event{Kind: event.NodeStarted, Detail: e.cfg.Name})
+	e.emit(event.Event{Kind: event.NodeStarted, Name: e.cfg.Name})
 
 	life, endLife := context.WithCancel(base) // of what must outlive the drain
 	defer endLife()

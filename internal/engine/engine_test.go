@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
@@ -454,4 +455,28 @@ func TestAJobCancelledBeforeItBeginsDoesNotBegin(t *testing.T) {
 	if got := e.outcomes.take(1); len(got) != 1 || got[0].outcome.Result != store.Cancelled {
 		t.Errorf("outcome: %+v", got)
 	}
+}
+
+// TestAClockThatWasAheadIsTold: the store's clock is a day ahead for a while,
+// then mended.
+func TestAClockThatWasAheadIsTold(t *testing.T) {
+	var ahead atomic.Int64
+	backend := memory.New(memory.WithClock(func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }))
+	n := startNode(t, backend, func(context.Context, *Run) error { return nil })
+	text, err := Definition{Rule: recur.Spec{Every: "100ms"}, Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 1}.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backend.PutSchedules(t.Context(), store.PutSchedulesRequest{Schedules: []store.PutSchedule{{Name: "s", Definition: text}}}); err != nil {
+		t.Fatal(err)
+	}
+	ahead.Store(int64(24 * time.Hour))
+	waitUntil(t, "it fires", func() bool { return n.count(event.SlotFired) > 3 })
+	ahead.Store(0)
+	waitUntil(t, "it is told", func() bool { return n.count(event.ScheduleAhead) > 0 })
+	fired := n.count(event.SlotFired)
+	if err := backend.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: []string{"s"}}); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "it fires again after a reset", func() bool { return n.count(event.SlotFired) > fired })
 }

@@ -15,9 +15,9 @@ const (
 	// looked at again: much less than Grace, for in a cluster of mixed releases
 	// another node may be able to use it.
 	badRest = 5 * time.Second
-	// maxAhead is how far a mark may lie ahead of the store's clock before it
+	// MaxAhead is how far a mark may lie ahead of the store's clock before it
 	// is told.
-	maxAhead = time.Minute
+	MaxAhead = time.Minute
 )
 
 // fire reads due schedules, decides, and writes the decisions, until ctx ends.
@@ -25,10 +25,17 @@ const (
 func (e *Engine) fire(ctx context.Context) {
 	failures := 0
 	plans := planCache{}
+	var clock time.Time // the store's, when last read
 	for ctx.Err() == nil {
 		call, cancel := context.WithTimeout(ctx, e.callTimeout())
-		next, more, err := e.fireDue(call, plans)
+		now, next, more, err := e.fireDue(call, plans)
+		if now.Before(clock.Add(-MaxAhead)) && err == nil {
+			err = e.tellAhead(call, now)
+		}
 		cancel()
+		if !now.IsZero() {
+			clock = now
+		}
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -53,12 +60,33 @@ func (e *Engine) fire(ctx context.Context) {
 	}
 }
 
-// fireDue makes one round: it returns how long to wait for the next, or that
-// there is more to do at once.
-func (e *Engine) fireDue(ctx context.Context, plans planCache) (wait time.Duration, more bool, err error) {
+// tellAhead tells, when the store's clock was set back, which schedules are
+// accounted for beyond it: they stay silent until it gets there again.
+func (e *Engine) tellAhead(ctx context.Context, now time.Time) error {
+	req := store.ListSchedulesRequest{Limit: fireBatch}
+	for {
+		page, err := e.cfg.Backend.ListSchedules(ctx, req)
+		if err != nil {
+			return err
+		}
+		for _, s := range page {
+			if s.Mark.Sub(now) > MaxAhead {
+				e.emit(event.Event{Kind: event.ScheduleAhead, Schedule: s.Name, Slot: s.Mark})
+			}
+		}
+		if len(page) < fireBatch {
+			return nil
+		}
+		req.After = page[len(page)-1].Name
+	}
+}
+
+// fireDue makes one round: it returns the store's clock and how long to wait
+// for the next, or that there is more to do at once.
+func (e *Engine) fireDue(ctx context.Context, plans planCache) (now time.Time, wait time.Duration, more bool, err error) {
 	due, err := e.cfg.Backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: fireBatch})
 	if err != nil {
-		return 0, false, err
+		return now, 0, false, err
 	}
 	read := monotonic()
 	e.step("read due schedules", "", len(due.Schedules))
@@ -69,7 +97,7 @@ func (e *Engine) fireDue(ctx context.Context, plans planCache) (wait time.Durati
 		return min(e.idlePoll(), max(next.Sub(due.Now)-(monotonic()-read), 0))
 	}
 	if len(due.Schedules) == 0 {
-		return until(due.Next), false, nil
+		return due.Now, until(due.Next), false, nil
 	}
 	firings := make([]store.Firing, len(due.Schedules))
 	for i, s := range due.Schedules {
@@ -77,26 +105,24 @@ func (e *Engine) fireDue(ctx context.Context, plans planCache) (wait time.Durati
 		firings[i] = Resolve(s, plan, err, due.Now)
 		if err != nil && !again {
 			e.emit(event.Event{Kind: event.ScheduleBad, Schedule: s.Name, Err: err})
-		} else if s.Mark.Sub(due.Now) > maxAhead {
-			e.emit(event.Event{Kind: event.ScheduleAhead, Schedule: s.Name, Slot: s.Mark})
 		}
 	}
 	res, err := e.cfg.Backend.Fire(ctx, store.FireRequest{Firings: firings})
 	if err != nil {
-		return 0, false, err
+		return due.Now, 0, false, err
 	}
 	e.tellFired(due.Schedules, res)
 	if len(res.Fired) > 0 {
 		e.wakes.jobs("") // this node need not wait for its own push
 	}
 	if len(due.Schedules) == fireBatch || len(res.Lost) > 0 {
-		return 0, true, nil
+		return due.Now, 0, true, nil
 	}
 	wait = until(due.Next)
 	for _, f := range firings {
 		wait = min(wait, until(f.NewNextAt))
 	}
-	return wait, false, nil
+	return due.Now, wait, false, nil
 }
 
 // Resolve is Decide for a schedule whose plan may be unusable: that one is

@@ -78,7 +78,7 @@ func (e *Engine) tellRescued(res store.RescueResult) {
 	}
 	for _, node := range res.Nodes {
 		names[node.ID] = node.Name
-		e.emit(event.Event{Kind: event.NodeDied, Detail: fmt.Sprintf("%s (node %d)", node.Name, node.ID), Count: counts[node.ID]})
+		e.emit(event.Event{Kind: event.NodeDied, Name: node.Name, Detail: fmt.Sprintf("node %d", node.ID), Count: counts[node.ID]})
 	}
 	e.tellTaken(res.Jobs, func(node int64) string { return fmt.Sprintf("%s (node %d)", names[node], node) })
 }

@@ -573,6 +573,7 @@ func (m *migrated) MigrateUp(context.Context) ([]store.Migration, error) {
 	m.ups.Add(1)
 	return nil, m.err
 }
+
 func (m *migrated) MigrateStatus(context.Context) ([]store.MigrationStatus, error) { return nil, nil }
 func (m *migrated) Migrations() []store.Migration                                  { return nil }
 

@@ -21,21 +21,18 @@ type JobFilter struct {
 	Details  bool   // also read arguments and the records of attempts
 }
 
-// checkNames checks the names of a filter, given in turn with their fields;
-// empty ones are no condition.
-func checkNames(pairs ...string) error {
-	var errs []error
-	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] != "" {
-			errs = append(errs, CheckName(pairs[i], pairs[i+1]))
-		}
+// checkIfGiven checks a name of a filter; an empty one is no condition.
+func checkIfGiven(field, name string) error {
+	if name == "" {
+		return nil
 	}
-	return errors.Join(errs...)
+	return CheckName(field, name)
 }
 
 // Jobs lists jobs, alive and finished, newest first, a page at a time.
 func (c *Client) Jobs(ctx context.Context, f JobFilter) ([]JobInfo, error) {
-	if err := checkNames("queue", f.Queue, "kind", f.Kind, "schedule", f.Schedule); err != nil {
+	err := errors.Join(checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule))
+	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
 	return c.backend.ListJobs(ctx, store.ListJobsRequest{
@@ -115,7 +112,7 @@ type SlotCursor = store.SlotCursor
 
 // Slots lists what became of slots, newest first, a page at a time.
 func (c *Client) Slots(ctx context.Context, f SlotFilter) ([]SlotInfo, error) {
-	if err := errors.Join(checkNames("schedule", f.Schedule), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
+	if err := errors.Join(checkIfGiven("schedule", f.Schedule), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
 		return nil, fmt.Errorf("list slots: %w", err)
 	}
 	return c.backend.ListSlots(ctx, store.ListSlotsRequest{

@@ -147,9 +147,9 @@ const defaultPage = 100
 
 // Schedules lists schedules by name, a page at a time.
 func (c *Client) Schedules(ctx context.Context, f ScheduleFilter) ([]ScheduleInfo, error) {
-	err := checkNames("after", f.After)
+	err := checkIfGiven("after", f.After)
 	if f.Owner != nil {
-		err = errors.Join(err, checkNames("owner", *f.Owner))
+		err = errors.Join(err, checkIfGiven("owner", *f.Owner))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list schedules: %w", err)

@@ -94,7 +94,7 @@ func (b *Backend) migrateOnce(ctx context.Context, conn *sql.Conn) (step *store.
 	}
 	defer func() {
 		if err != nil || step == nil {
-			conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+			_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") // the answer to an error already in hand
 		}
 	}()
 	if step, err = b.nextStep(ctx, conn); step == nil || err != nil {

@@ -317,7 +317,9 @@ func TestBytesAreKept(t *testing.T) {
 	node := register(t, b, time.Minute)
 	big := append([]byte(`{"x":"`), bytes.Repeat([]byte("ü"), 1<<19)...)
 	for _, x := range [][]byte{
-		[]byte(`{"a":"\u0000\ud800","b":1e400,"a":[]}`), []byte(" {\t}\n"), {0, 255, 254, '\''}, append(big, `"}`...),
+		[]byte(`{"a":"\u0000\ud800","b":1e400,"a":[]}`), []byte(" {\t}\n"),
+		{0, 255, 254, '\''},
+		append(big, `"}`...),
 		[]byte(`12345678901234567890.000`), []byte(`"<&>"`),
 	} {
 		for _, headers := range [][]byte{nil, x} {

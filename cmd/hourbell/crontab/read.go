@@ -22,10 +22,10 @@ var sixthField = regexp.MustCompile(`^([*?]|[0-9]+|(SUN|MON|TUE|WED|THU|FRI|SAT)
 
 // Read reads the text of a crontab. name is how messages call the file; its
 // base name goes into the owner and the names of the schedules. The error is a
-// *declared.Errors with every mistake; there is no file then. A crontab
+// *declared.FileError with every mistake; there is no file then. A crontab
 // without commands is an empty set.
 func Read(name string, text []byte) (*declared.File, error) {
-	var errs declared.Errors
+	var errs declared.FileError
 	if !declared.CheckText(name, text, &errs) {
 		return nil, errs.Err()
 	}
@@ -44,7 +44,7 @@ func Read(name string, text []byte) (*declared.File, error) {
 // reader goes through the lines; env is what is in force for the next one.
 type reader struct {
 	path  string
-	errs  *declared.Errors
+	errs  *declared.FileError
 	line  int
 	env   map[string]string
 	names *names

@@ -186,7 +186,7 @@ func TestHostileFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file, err := Read("backup.cron", []byte(test.text))
-			var errs *declared.Errors
+			var errs *declared.FileError
 			if file != nil || !errors.As(err, &errs) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %+v, %.300v", file, err)
 			}

@@ -85,14 +85,14 @@ func oneLine(text string) string {
 // maxErrors bounds how many mistakes are kept; beyond it they are counted.
 const maxErrors = 1000
 
-// Errors collects the mistakes of one file. The zero value is ready.
-type Errors struct {
+// FileError collects the mistakes of one file. The zero value is ready.
+type FileError struct {
 	list []*Error
 	more int
 }
 
 // Add notes a mistake.
-func (e *Errors) Add(err Error) {
+func (e *FileError) Add(err Error) {
 	if len(e.list) == maxErrors {
 		e.more++
 		return
@@ -101,10 +101,10 @@ func (e *Errors) Add(err Error) {
 }
 
 // List returns the mistakes.
-func (e *Errors) List() []*Error { return e.list }
+func (e *FileError) List() []*Error { return e.list }
 
 // Error has a line for each mistake.
-func (e *Errors) Error() string {
+func (e *FileError) Error() string {
 	var lines []string
 	for _, err := range e.list {
 		lines = append(lines, err.Error())
@@ -116,7 +116,7 @@ func (e *Errors) Error() string {
 }
 
 // Err returns e, in the order of lines, if it holds mistakes, else nil.
-func (e *Errors) Err() error {
+func (e *FileError) Err() error {
 	if len(e.list) == 0 {
 		return nil
 	}
@@ -182,7 +182,7 @@ func Label(text string, limit int) string {
 }
 
 // CheckText finds what no reader takes: too many bytes, invalid UTF-8, NUL.
-func CheckText(name string, text []byte, errs *Errors) bool {
+func CheckText(name string, text []byte, errs *FileError) bool {
 	if len(text) > MaxSize {
 		errs.Add(Error{File: name, Problem: fmt.Sprintf("the file has %d bytes", len(text)), Remedy: fmt.Sprintf("split it into files of at most %d", MaxSize)})
 		return false
@@ -199,7 +199,7 @@ func CheckText(name string, text []byte, errs *Errors) bool {
 	return len(errs.list) == before
 }
 
-func checkLine(name string, line int, text []byte, errs *Errors) {
+func checkLine(name string, line int, text []byte, errs *FileError) {
 	if !utf8.Valid(text) {
 		errs.Add(Error{File: name, Line: line, Problem: "is not valid UTF-8", Remedy: "save the file in UTF-8"})
 	}

@@ -23,7 +23,7 @@ func TestErrorIsOneLine(t *testing.T) {
 }
 
 func TestErrorsAreInTheOrderOfLines(t *testing.T) {
-	var errs Errors
+	var errs FileError
 	if errs.Err() != nil {
 		t.Error("no mistakes are an error")
 	}

@@ -43,10 +43,10 @@ func ReadFile(path string) (*declared.File, error) {
 }
 
 // Read reads the text of a schedule file. name is how messages call the file,
-// and gives the owner if the file names none. The error is a *declared.Errors
+// and gives the owner if the file names none. The error is a *declared.FileError
 // with every mistake; there is no file then.
 func Read(name string, text []byte) (*declared.File, error) {
-	var errs declared.Errors
+	var errs declared.FileError
 	if !declared.CheckText(name, text, &errs) {
 		return nil, errs.Err()
 	}
@@ -65,7 +65,7 @@ func Read(name string, text []byte) (*declared.File, error) {
 // reader turns the tree into schedules.
 type reader struct {
 	path     string // as messages call the file
-	errs     *declared.Errors
+	errs     *declared.FileError
 	lines    map[string]int // where each name of a schedule was first given
 	expanded int            // bytes of args so far
 }

@@ -164,7 +164,7 @@ func TestHostileFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
 			file, err := Read("hours.yaml", []byte(test.text))
-			var errs *declared.Errors
+			var errs *declared.FileError
 			if file != nil || !errors.As(err, &errs) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %+v, %.300v, want %q", file, err, test.want)
 			}

@@ -51,13 +51,13 @@ type field struct {
 // builder turns the parser's tree into ours, and notes what is wrong with it.
 type builder struct {
 	file    string
-	errs    *declared.Errors
+	errs    *declared.FileError
 	anchors map[string]*node
 	merged  int // fields copied by <<
 }
 
 // parse returns the root of the file's only document, or nil after noting why not.
-func parse(name string, text []byte, errs *declared.Errors) *node {
+func parse(name string, text []byte, errs *declared.FileError) *node {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
 	b := &builder{file: name, errs: errs, anchors: map[string]*node{}}

@@ -41,7 +41,8 @@ type ClaimsRequest struct {
 	Cancelled bool // only those for which a cancel request waits
 }
 
-// RescueRequest looks for dead nodes.
+// RescueRequest looks for dead nodes. Only a node that was heard lately may
+// ask; see Nodes.Rescue.
 type RescueRequest struct {
 	Now  time.Time
 	Node int64 // who asks

@@ -89,12 +89,14 @@ const (
 	// DeleteSchedules leaves a tombstone.
 	DeleteSchedules
 	// ResetSchedules sets mark = now and next_at = now: for a mark that lies
-	// ahead of the clock because the clock was wrong. Slots that made a job
-	// before do not make another; see Schedules.Fire.
+	// ahead of the clock because the clock was wrong. Such a schedule is never
+	// unsettled; one that is has to be fired first, so that a reset drops no
+	// slot that is due. Slots that made a job before do not make another; see
+	// Schedules.Fire.
 	ResetSchedules
 )
 
-// ChangeSchedulesRequest names schedules. Pause, resume and delete refuse with
+// ChangeSchedulesRequest names schedules. Every action refuses with
 // ErrUnsettled as PutSchedules does, so that the slots before the change are
 // accounted for as what they were; pause and resume leave next_at as it is.
 // Pause and resume of what is so already change nothing, and never refuse.

@@ -135,6 +135,12 @@ type Nodes interface {
 	// run_at now, its token unchanged, so that a late outcome is still accepted
 	// while nobody has taken it. The caller has made sure that it may judge
 	// (its own heartbeats succeeded for one lease).
+	//
+	// The request may be executed long after it was sent, by a server that was
+	// frozen or under a clock that jumped, when all leases seem to have passed.
+	// So it does nothing, without an error, unless the node that asks is
+	// registered and its last Heartbeat (or Register) is at most half its own
+	// lease away from now, before or after: abs(now - seen_at) <= lease / 2.
 	Rescue(ctx context.Context, req RescueRequest) (RescueResult, error)
 
 	// Leave ends a node's registration. Whatever it still holds is treated as

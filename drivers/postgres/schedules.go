@@ -257,7 +257,7 @@ func decideChange(req store.ChangeSchedulesRequest, rows map[string]*store.Sched
 			continue
 		}
 		seen[name] = true
-		if req.Action != store.ResetSchedules && unsettled(row, now) {
+		if unsettled(row, now) {
 			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrUnsettled)
 		}
 		act(req.Action, row, now)

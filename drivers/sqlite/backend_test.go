@@ -76,7 +76,7 @@ func TestStoreOnUsersPool(t *testing.T) {
 			clients[i] = b
 		}
 		return storetest.Store{Clients: clients, Begin: beginOn(dbs[0])}
-	})
+	}, storetest.Operations(5_000))
 }
 
 func beginOn(db *sql.DB) func(ctx context.Context) (storetest.Transaction, error) {

@@ -101,7 +101,8 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.Re
 	return out, nil
 }
 
-// expiredNodes returns now and the other nodes whose lease has passed.
+// expiredNodes returns now and the other nodes whose lease has passed; none if
+// the node that asks was not heard lately.
 func (s *session) expiredNodes(ctx context.Context, req store.RescueRequest) (time.Time, []store.NodeInfo, error) {
 	now, err := s.now(ctx, req.Now)
 	if err != nil {

@@ -295,7 +295,7 @@ func planChange(req store.ChangeSchedulesRequest, known map[string]*store.Schedu
 		if !changes(row, req.Action) {
 			continue
 		}
-		if req.Action != store.ResetSchedules && unsettled(row, now) {
+		if unsettled(row, now) {
 			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrUnsettled)
 		}
 		change(row, req.Action, now)

@@ -100,6 +100,9 @@ func (s *Store) Rescue(ctx context.Context, req store.RescueRequest) (store.Resc
 	}
 	defer s.mu.Unlock()
 	var out store.RescueResult
+	if !s.heardLately(req.Node, now) {
+		return out, nil
+	}
 	for _, node := range s.sortedNodes() {
 		if node.ID != req.Node && node.EndedAt.IsZero() && !expiry(node).After(now) {
 			node.Died = true
@@ -107,6 +110,12 @@ func (s *Store) Rescue(ctx context.Context, req store.RescueRequest) (store.Resc
 		}
 	}
 	return out, nil
+}
+
+// heardLately says whether a node's word about others counts.
+func (s *Store) heardLately(id int64, now time.Time) bool {
+	node, err := s.livingNode(id)
+	return err == nil && now.Sub(node.SeenAt).Abs() <= node.Lease/2
 }
 
 // Leave ends a registration; see store.Nodes.

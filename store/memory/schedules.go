@@ -155,7 +155,7 @@ func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRe
 		rows = append(rows, row)
 	}
 	for _, row := range rows {
-		if changes(row, req.Action) && req.Action != store.ResetSchedules && unsettled(row, now) {
+		if changes(row, req.Action) && unsettled(row, now) {
 			return fmt.Errorf("change schedule %q: %w", row.Name, store.ErrUnsettled)
 		}
 	}

@@ -61,10 +61,14 @@ func resetSchedule(e *env) {
 	e.changeSchedules(store.ResetSchedules, "s")
 	row.Mark, row.NextAt = e.now, e.now
 	e.want(e.schedule("s"), row, "a reset must set mark = now and next_at = now, and nothing else")
-	due := e.due("t")
+	row = e.put("t", "1")
+	e.fire(firing(row, ahead, ahead.Add(time.Hour)))
+	row = e.put("t", "2")
+	e.want([]time.Time{row.Mark, row.NextAt}, []time.Time{ahead, e.now}, "an edit leaves a mark that lies ahead, and is due for planning")
+	e.tick(time.Minute)
 	e.changeSchedules(store.ResetSchedules, "t")
-	due.Mark, due.NextAt = e.now, e.now
-	e.want(e.schedule("t"), due, "a reset must not be refused where a slot is due")
+	row.Mark, row.NextAt = e.now, e.now
+	e.want(e.schedule("t"), row, "a reset must not be refused where the mark lies ahead of the clock, also if the schedule is due")
 }
 
 func changeUnknown(e *env) {
@@ -88,12 +92,14 @@ func changeUnsettled(e *env) {
 	before := e.schedules(store.ListSchedulesRequest{Deleted: true})
 	for action, names := range map[store.ScheduleAction][]string{
 		store.PauseSchedules: {"settled", "s"}, store.DeleteSchedules: {"settled", "s"}, store.ResumeSchedules: {"settled", "paused"},
+		store.ResetSchedules: {"settled", "s"},
 	} {
-		e.is(e.tryChangeSchedules(action, names...), store.ErrUnsettled, "pause, resume and delete of a schedule with a due slot that nobody has accounted for must be refused")
+		e.is(e.tryChangeSchedules(action, names...), store.ErrUnsettled, "pause, resume, delete and reset of a schedule with a due slot that nobody has accounted for must be refused")
 		e.want(e.schedules(store.ListSchedulesRequest{Deleted: true}), before, "a refused change must change nothing")
 	}
 	e.fire(ringing(e.schedule("s")))
 	e.is(e.tryChangeSchedules(store.PauseSchedules, "s"), nil, "once the slot is accounted for, the change must succeed")
+	e.is(e.tryChangeSchedules(store.ResetSchedules, "s"), nil, "once the slot is accounted for, a reset must succeed")
 }
 
 func pausedAlready(e *env) {

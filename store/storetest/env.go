@@ -357,7 +357,15 @@ func (e *env) slots(req store.ListSlotsRequest) []store.SlotInfo {
 	return slots
 }
 
+// rescue asks for a rescue by a living node, after a heartbeat, so that it may.
 func (e *env) rescue(node int64) store.RescueResult {
+	e.t.Helper()
+	e.heartbeat(node)
+	return e.rescueUnheard(node)
+}
+
+// rescueUnheard asks for a rescue without a heartbeat before.
+func (e *env) rescueUnheard(node int64) store.RescueResult {
 	e.t.Helper()
 	res, err := e.a.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: node})
 	e.must(err)

@@ -29,7 +29,11 @@ func (w *world) register() {
 }
 
 func (w *world) heartbeat() {
-	req := store.HeartbeatRequest{Now: w.now, Node: w.someNode()}
+	w.heartbeatBoth(w.someNode())
+}
+
+func (w *world) heartbeatBoth(node int64) {
+	req := store.HeartbeatRequest{Now: w.now, Node: node}
 	sent := req
 	sent.Node = w.names.nodes.real(req.Node)
 	if w.chance(2) {
@@ -72,10 +76,14 @@ func (w *world) claimsBoth(req store.ClaimsRequest) {
 	w.compare("Claims", req, w.names.modelRefs(got, nil), sortRefs(want))
 }
 
+// rescue asks in the name of a node that mostly, but not always, may.
 func (w *world) rescue() {
-	node := w.livingNode()
+	node := w.someNode()
 	if node == 0 {
 		return
+	}
+	if !w.chance(4) {
+		w.heartbeatBoth(node)
 	}
 	want, err := w.model.Rescue(w.ctx, store.RescueRequest{Now: w.now, Node: node})
 	w.must(err)

@@ -12,6 +12,8 @@ var rescueTests = []scenario{
 	{"JobsStartElsewhere", rescueJobs},
 	{"OnlyExpiredLeases", rescueExpired},
 	{"NeverItself", rescueItself},
+	{"AskerNotHeardLately", rescueUnheard},
+	{"AskerNotRegistered", rescueUnregistered},
 	{"OnLossFail", rescueOnLoss},
 	{"AttemptsExhausted", rescueExhausted},
 	{"CancelRequest", rescueCancelled},
@@ -76,9 +78,61 @@ func rescueItself(e *env) {
 	e.insertN(1)
 	e.claimOne(n)
 	e.tick(time.Hour)
-	res := e.rescue(n)
-	e.want([]int{len(res.Nodes), len(res.Jobs), len(e.claims(n, false))}, []int{0, 0, 1}, "a node must not rescue from itself")
+	for _, ask := range []func(int64) store.RescueResult{e.rescueUnheard, e.rescue} {
+		res := ask(n)
+		e.want([]int{len(res.Nodes), len(res.Jobs), len(e.claims(n, false))}, []int{0, 0, 1}, "a node must not rescue from itself")
+	}
 	e.heartbeat(n)
+}
+
+// refusedRescue checks that a rescue does nothing although there is a dead
+// node with one job.
+func (e *env) refusedRescue(asker, dead int64, rule string) {
+	e.t.Helper()
+	before := e.nodes()
+	res := e.rescueUnheard(asker)
+	e.want([]int{len(res.Nodes), len(res.Jobs)}, []int{0, 0}, rule)
+	e.want(e.nodes(), before, "a rescue that may not be must touch no node")
+	e.want(len(e.claims(dead, false)), 1, "a rescue that may not be must take no job")
+}
+
+func rescueUnheard(e *env) {
+	const lease, us = 20 * time.Second, time.Microsecond
+	dead := e.nodeFor("dead", time.Second)
+	e.insertN(1)
+	e.claimOne(dead)
+	asker := e.nodeFor("asker", lease)
+	e.tick(lease/2 + us)
+	e.refusedRescue(asker, dead, "a rescue by a node that was not heard lately must do nothing")
+	e.tick(time.Hour)
+	e.refusedRescue(asker, dead, "a rescue that is executed long after it was sent must do nothing")
+	heard := e.now.Add(time.Hour)
+	e.now = heard
+	e.heartbeat(asker)
+	e.now = heard.Add(-lease/2 - us) // the clock was set back
+	e.refusedRescue(asker, dead, "a rescue by a node that was heard far in the future must do nothing")
+	for _, away := range []time.Duration{-lease / 2, lease / 2} {
+		e.now = heard.Add(away)
+		res := e.rescueUnheard(asker)
+		e.want([]int{len(res.Nodes), len(res.Jobs)}, []int{1, 1}, "a node that was heard within half its lease must be able to rescue")
+		e.claimOne(e.nodeFor("dead", time.Second))
+	}
+}
+
+func rescueUnregistered(e *env) {
+	left, died, alive := e.nodeFor("left", 100*time.Hour), e.nodeFor("died", time.Minute), e.nodeFor("alive", 100*time.Hour)
+	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: left})
+	e.must(err)
+	e.tick(time.Minute)
+	e.want(len(e.rescue(alive).Nodes), 1, "the silent node has died")
+	dead := e.nodeFor("dead", time.Second)
+	e.insertN(1)
+	e.claimOne(dead)
+	e.tick(time.Second)
+	for _, asker := range []int64{left, died, alive + 1000, 0} {
+		e.refusedRescue(asker, dead, "a rescue by a node that is unknown, has left or was declared dead must do nothing")
+	}
+	e.want(len(e.rescue(alive).Jobs), 1, "a registered node must be able to rescue")
 }
 
 func rescueOnLoss(e *env) {

@@ -1,9 +1,13 @@
--- Declares dead every other node whose lease has passed. A heartbeat or a claim
--- that is under way is waited for, and a prolonged lease then looked at again.
+-- Declares dead every other node whose lease has passed, if the node that asks
+-- was itself heard within half its lease. A heartbeat or a claim that is under
+-- way is waited for, and a prolonged lease then looked at again.
 WITH expired AS (
     DELETE FROM {schema}.heartbeat
     WHERE node = ANY (ARRAY(SELECT node FROM {schema}.heartbeat
-        WHERE node <> $2::bigint AND seen_at + lease <= coalesce($1::timestamptz, now()) ORDER BY node FOR UPDATE))
+        WHERE node <> $2::bigint AND seen_at + lease <= coalesce($1::timestamptz, now())
+            AND EXISTS (SELECT FROM {schema}.heartbeat AS asker WHERE asker.node = $2::bigint
+                AND (coalesce($1::timestamptz, now()) - asker.seen_at) * 2 BETWEEN -asker.lease AND asker.lease)
+        ORDER BY node FOR UPDATE))
     RETURNING node, seen_at
 )
 UPDATE {schema}.node AS n SET seen_at = expired.seen_at, ended_at = coalesce($1::timestamptz, now()), died = true

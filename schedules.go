@@ -16,7 +16,7 @@ import (
 // An edit keeps the schedule's anchor and never fires a slot twice. Slots that
 // are due already are accounted for under the old definition first.
 func (c *Client) PutSchedule(ctx context.Context, s Schedule) (Schedule, error) {
-	res, err := c.put(ctx, s.Owner, []Schedule{s}, nil)
+	res, err := c.put(ctx, store.PutSchedulesRequest{Owner: s.Owner}, []Schedule{s})
 	if err != nil {
 		return Schedule{}, fmt.Errorf("put schedule %q: %w", shorten(s.Name), err)
 	}
@@ -26,9 +26,10 @@ func (c *Client) PutSchedule(ctx context.Context, s Schedule) (Schedule, error) 
 }
 
 // PutSchedules creates or replaces any number of schedules of one owner, all
-// or none. Others of that owner stay as they are.
-func (c *Client) PutSchedules(ctx context.Context, owner string, schedules []Schedule) (SyncResult, error) {
-	res, err := c.put(ctx, owner, schedules, nil)
+// or none. Others of that owner stay as they are. A revision other than 0 is
+// compared and remembered as by Sync.
+func (c *Client) PutSchedules(ctx context.Context, owner string, revision int64, schedules []Schedule) (SyncResult, error) {
+	res, err := c.put(ctx, store.PutSchedulesRequest{Owner: owner, SyncRevision: revision}, schedules)
 	if err != nil {
 		return SyncResult{}, fmt.Errorf("put %d schedules: %w", len(schedules), err)
 	}
@@ -51,23 +52,20 @@ func (c *Client) Sync(ctx context.Context, owner string, revision int64, schedul
 	if err := CheckName("owner", owner); err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules: %w", err)
 	}
-	res, err := c.put(ctx, owner, schedules, &revision)
+	res, err := c.put(ctx, store.PutSchedulesRequest{Owner: owner, Sync: true, SyncRevision: revision}, schedules)
 	if err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules of %q: %w", owner, err)
 	}
 	return SyncResult{Changed: res.Changed, Unchanged: len(schedules) - res.Changed, Deleted: res.Deleted}, nil
 }
 
-// put validates, encodes and stores schedules of one owner.
-func (c *Client) put(ctx context.Context, owner string, schedules []Schedule, sync *int64) (store.PutSchedulesResult, error) {
-	req := store.PutSchedulesRequest{Owner: owner, Schedules: make([]store.PutSchedule, len(schedules)), Sync: sync != nil}
-	if sync != nil {
-		req.SyncRevision = *sync
-	}
+// put validates, encodes and stores schedules of the request's owner.
+func (c *Client) put(ctx context.Context, req store.PutSchedulesRequest, schedules []Schedule) (store.PutSchedulesResult, error) {
+	req.Schedules = make([]store.PutSchedule, len(schedules))
 	seen := make(map[string]bool, len(schedules))
 	var errs []error
 	for i, s := range schedules {
-		s.Owner = owner
+		s.Owner = req.Owner
 		if err := s.Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("schedule %q: %w", shorten(s.Name), err))
 			continue

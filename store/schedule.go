@@ -55,8 +55,8 @@ type PutSchedule struct {
 //
 // It refuses, and writes nothing: ErrConflict for a wrong IfRevision (any, if
 // the schedule does not exist or is deleted), and for a name that lives under
-// another owner; ErrStale for a Sync older than the last
-// one of its owner; ErrUnsettled where a schedule that would change, or be
+// another owner; ErrStale for a SyncRevision older
+// than the last one of its owner; ErrUnsettled where a schedule that would change, or be
 // deleted, is unsettled: next_at is after mark and not after now, so that a
 // slot is due that nobody has accounted for.
 type PutSchedulesRequest struct {
@@ -66,9 +66,13 @@ type PutSchedulesRequest struct {
 	// Sync makes the owner's set equal to Schedules: others of this owner are
 	// deleted. Needs an owner.
 	Sync bool
-	// SyncRevision, with Sync, must not be less than that of the last Sync of this owner.
+	// SyncRevision, with Sync or if it is not 0, must not be less than the last
+	// one of this owner, and is remembered as that.
 	SyncRevision int64
 }
+
+// Ordered says whether SyncRevision is compared and remembered.
+func (r PutSchedulesRequest) Ordered() bool { return r.Sync || r.SyncRevision != 0 }
 
 // PutSchedulesResult tells what happened to each.
 type PutSchedulesResult struct {

@@ -19,8 +19,8 @@ func (p *program) applyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "apply FILE", Short: "Puts the schedules of a file into the store", Args: takes(false, "FILE"),
 		Long: "Puts the schedules of a file (YAML; - for standard input) into the store, all or none, under the owner of\n" +
-			"the file. With --prune the owner's other schedules are deleted, and a file with an older revision than\n" +
-			"the last one is refused.",
+			"the file. A file with an older revision than the last one is refused. With --prune the owner's other\n" +
+			"schedules are deleted.",
 		Example: "  hourbell apply schedules.yaml\n  hourbell apply --prune --store postgres://user@host/database schedules.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			set, err := p.loadOrStdin(source{args[0], schedulefile.Read})
@@ -46,5 +46,5 @@ func applySet(ctx context.Context, client *hourbell.Client, set *declared.File, 
 	if prune {
 		return client.Sync(ctx, set.Owner, set.Revision, set.Schedules())
 	}
-	return client.PutSchedules(ctx, set.Owner, set.Schedules())
+	return client.PutSchedules(ctx, set.Owner, set.Revision, set.Schedules())
 }

@@ -38,6 +38,9 @@ func (b *Backend) explain(what string, err error) error {
 	case "42P01", "42703", "3F000": // no such table, column, schema
 		return fmt.Errorf("%s: %w: schema %q lacks something; run `hourbell migrate up`: %w", what, store.ErrSchema, b.schema, err)
 	case "42501":
+		if strings.HasPrefix(what, "migrate ") {
+			return fmt.Errorf("%s: the database role may not do this; run `hourbell migrate up` as a role that may, then start with --no-migrate: %w", what, err)
+		}
 		return fmt.Errorf("%s: the database role may not do this; grant it USAGE on schema %q and all rights on its tables and sequences: %w", what, b.schema, err)
 	case "26000", "42P05", "08P01": // prepared statement is missing, exists; protocol
 		return fmt.Errorf("%s: a pooler in transaction mode seems to stand in between; add default_query_exec_mode=exec to the pool's URL: %w", what, err)
@@ -47,6 +50,8 @@ func (b *Backend) explain(what string, err error) error {
 		return fmt.Errorf("%s: the database server has no connection left; raise its max_connections or lower pool_max_conns: %w", what, err)
 	case "25006":
 		return fmt.Errorf("%s: the server is a read-only standby; add target_session_attrs=read-write to the URL: %w", what, err)
+	case "28P01", "28000", "3D000": // password, role, database
+		return fmt.Errorf("%s: the database server refuses this user, password or database; see that the URL names them rightly: %w", what, err)
 	}
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {

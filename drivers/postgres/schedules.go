@@ -38,7 +38,7 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 
 // noteSync refuses a sync that is older than the owner's last.
 func (b *Backend) noteSync(ctx context.Context, tx pgx.Tx, req store.PutSchedulesRequest) error {
-	if !req.Sync {
+	if !req.Ordered() {
 		return nil
 	}
 	var revision int64

@@ -36,7 +36,7 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 
 // checkSync refuses a Sync that is older than the owner's last one.
 func (s *session) checkSync(ctx context.Context, req store.PutSchedulesRequest) error {
-	if !req.Sync {
+	if !req.Ordered() {
 		return nil
 	}
 	return s.each(ctx, "owner_revision", args{"owner": req.Owner}, func(r row) error {
@@ -193,7 +193,7 @@ func (s *session) applyPut(ctx context.Context, req store.PutSchedulesRequest, p
 			return err
 		}
 	}
-	if !req.Sync {
+	if !req.Ordered() {
 		return nil
 	}
 	return s.exec(ctx, "save_owner", args{"owner": req.Owner, "revision": req.SyncRevision})

@@ -19,7 +19,7 @@ func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest)
 		return store.PutSchedulesResult{}, err
 	}
 	defer s.mu.Unlock()
-	if last, ok := s.revisions[req.Owner]; req.Sync && ok && req.SyncRevision < last {
+	if last, ok := s.revisions[req.Owner]; req.Ordered() && ok && req.SyncRevision < last {
 		return store.PutSchedulesResult{}, fmt.Errorf("put schedules of owner %q, revision %d after %d: %w", req.Owner, req.SyncRevision, last, store.ErrStale)
 	}
 	for _, put := range req.Schedules {
@@ -51,7 +51,7 @@ func (s *Store) put(req store.PutSchedulesRequest, gone []*store.Schedule, now t
 		bury(row, now)
 		out.Deleted++
 	}
-	if req.Sync {
+	if req.Ordered() {
 		s.revisions[req.Owner] = req.SyncRevision
 	}
 	if out.Changed+out.Deleted > 0 {

@@ -12,6 +12,7 @@ var syncTests = []scenario{
 	{"MakesTheSetEqual", syncEqual},
 	{"LeavesOthersAlone", syncOthers},
 	{"StaleRevision", syncStale},
+	{"PutWithARevision", syncPut},
 	{"AllOrNone", syncAllOrNone},
 	{"Empty", syncEmpty},
 	{"TwoRevisionsAtOnce", syncRace},
@@ -48,6 +49,21 @@ func syncEqual(e *env) {
 	res, err = e.trySync("o", 2, "d", "a")
 	e.must(err)
 	e.want([]int{res.Changed, res.Deleted}, []int{0, 0}, "a sync of the same revision again must change nothing")
+}
+
+func syncPut(e *env) {
+	put := func(revision int64, definition string) error {
+		_, err := e.tryPut(store.PutSchedulesRequest{Owner: "o", SyncRevision: revision, Schedules: []store.PutSchedule{{Name: "a", Definition: []byte(definition)}}})
+		return err
+	}
+	_, err := e.trySync("o", 5, "a", "b")
+	e.must(err)
+	e.is(put(4, "older"), store.ErrStale, "a put with a revision older than the owner's last must be refused")
+	e.is(put(0, "unordered"), nil, "a put without a revision is not compared")
+	e.must(put(6, "newer"))
+	e.ok(e.schedule("b").DeletedAt.IsZero(), "a put with a revision must delete nothing")
+	_, err = e.trySync("o", 5, "a")
+	e.is(err, store.ErrStale, "a put's revision must be remembered as the owner's last")
 }
 
 func syncOthers(e *env) {

@@ -206,7 +206,8 @@ func (c *Client) DeleteSchedules(ctx context.Context, names ...string) error {
 }
 
 // ResetSchedules sets how far schedules are accounted for to the store's now:
-// the cure when that lies in the future because the clock was wrong.
+// the cure when that lies in the future because the clock was wrong. Slots that
+// are due otherwise are accounted for first.
 func (c *Client) ResetSchedules(ctx context.Context, names ...string) error {
 	return c.changeSchedules(ctx, "reset", store.ResetSchedules, names)
 }

@@ -44,14 +44,14 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 		workers.Go(func() { f.work(workers) })
 	}
 	defer close(f.jobs)
-	f.refill.Store(int64(f.pace.refillAt(f.width)))
+	f.learn(func() {})
 	poll := f.engine.cfg.PollBusy
 	failures := 0
 	for ctx.Err() == nil {
 		if f.hoarding() {
 			f.putBack()
 		}
-		if f.inHand.Load() > f.refill.Load() {
+		if f.full() {
 			f.await(ctx, f.hoardTimer(), f.room)
 			continue
 		}
@@ -75,34 +75,48 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 			f.awaitRoom(ctx, limit, started)
 			continue
 		}
-		// A short claim does not prove that nothing is due: rows may have been
-		// locked. So look again soon, then ever more seldom.
-		poll = min(2*poll, f.engine.idlePoll())
-		f.pace.less()
-		f.refill.Store(int64(f.pace.refillAt(f.width)))
-		if len(res.Jobs) > 0 {
-			poll = f.engine.cfg.PollBusy
-		}
-		wait := poll
-		if len(f.jobs) > 0 {
-			wait = min(wait, hoardTime)
-		}
-		if !res.NextDue.IsZero() {
-			wait = min(wait, max(res.NextDue.Sub(res.Now), 0))
-		}
-		f.await(ctx, time.After(wait), f.wake)
+		poll = f.awaitWork(ctx, res, poll)
 	}
+}
+
+// awaitWork waits, after a claim that got less than it asked for, until there
+// may be more: for a push, for what is due next, or for poll to pass. A short
+// claim does not prove that nothing is due, for rows may have been locked: so
+// it returns a poll that begins short and doubles.
+func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, poll time.Duration) (next time.Duration) {
+	f.learn(f.pace.less)
+	next = min(2*poll, f.engine.idlePoll())
+	if len(res.Jobs) > 0 {
+		next = f.engine.cfg.PollBusy
+	}
+	wait := next
+	if len(f.jobs) > 0 {
+		wait = min(wait, hoardTime)
+	}
+	if !res.NextDue.IsZero() {
+		wait = min(wait, max(res.NextDue.Sub(res.Now), 0))
+	}
+	f.await(ctx, time.After(wait), f.wake)
+	return next
+}
+
+// learn changes the pace, and with it when the next claim is worth making.
+func (f *fetcher) learn(change func()) {
+	change()
+	f.refill.Store(int64(f.pace.refillAt(f.width)))
 }
 
 // awaitRoom waits until the claim just made is used up to the point where the
 // next is worth making, and lets the pace learn from how long that took.
 func (f *fetcher) awaitRoom(ctx context.Context, limit int, started time.Duration) {
-	for f.inHand.Load() > f.refill.Load() && ctx.Err() == nil && !f.hoarding() {
+	for f.full() && ctx.Err() == nil && !f.hoarding() {
 		f.await(ctx, f.hoardTimer(), f.room)
 	}
-	f.pace.used(limit, limit, monotonic()-started)
-	f.refill.Store(int64(f.pace.refillAt(f.width)))
+	f.learn(func() { f.pace.used(limit, limit, monotonic()-started) })
 }
+
+// full says that another claim is not worth making yet.
+func (f *fetcher) full() bool { return f.inHand.Load() > f.refill.Load() }
 
 // hoardTime is how long a job that was claimed ahead may wait for a worker.
 const hoardTime = 500 * time.Millisecond
@@ -129,8 +143,7 @@ func (f *fetcher) hoardTimer() <-chan time.Time {
 // putBack hands back what no worker has taken, for other nodes, and stops
 // claiming ahead until jobs are quick again.
 func (f *fetcher) putBack() {
-	f.pace = pace{}
-	f.refill.Store(int64(f.pace.refillAt(f.width)))
+	f.learn(func() { f.pace = pace{} })
 	for {
 		select {
 		case run := <-f.jobs:
@@ -223,7 +236,7 @@ func (f *fetcher) work(workers *sync.WaitGroup) {
 
 func (f *fetcher) workOn(run *Run) {
 	defer func() {
-		if f.inHand.Add(-1) <= f.refill.Load() {
+		if f.inHand.Add(-1); !f.full() {
 			f.room.ring()
 		}
 	}()

@@ -477,6 +477,9 @@ func TestSubscribe(t *testing.T) {
 	}
 	for e := range events {
 		if e.Kind == event.JobCompleted {
+			if n := client.Counts()[event.JobCompleted]; n != 1 {
+				t.Errorf("%d completed jobs are counted", n)
+			}
 			if e.Job != id || e.JobKind != "note" || e.Queue != "default" {
 				t.Fatalf("event: %+v", e)
 			}

@@ -3,6 +3,7 @@ package hourbell
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hourbell/hourbell/event"
 )
@@ -15,16 +16,30 @@ func (c *Client) Subscribe(buffer int) (events <-chan Event, stop func()) {
 	return c.feed.subscribe(max(buffer, 1))
 }
 
-// feed hands events to the log and to subscribers. It is safe for concurrent
-// use.
+// Counts says how often each kind of event has happened in this process since
+// the client was made: event.ClaimLost, for example, counts the outcomes that
+// were refused because another node had taken the job.
+func (c *Client) Counts() map[event.Kind]int64 {
+	counts := map[event.Kind]int64{}
+	c.feed.counts.Range(func(kind, n any) bool {
+		counts[kind.(event.Kind)] = n.(*atomic.Int64).Load()
+		return true
+	})
+	return counts
+}
+
+// feed hands events to the log and to subscribers, and counts them. It is safe
+// for concurrent use.
 type feed struct {
-	log event.Sink
+	log    event.Sink
+	counts sync.Map // event.Kind → *atomic.Int64
 
 	mu          sync.RWMutex
 	subscribers []chan Event
 }
 
 func (f *feed) send(e Event) {
+	f.count(e.Kind)
 	f.log(e)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -34,6 +49,14 @@ func (f *feed) send(e Event) {
 		default:
 		}
 	}
+}
+
+func (f *feed) count(kind event.Kind) {
+	n, known := f.counts.Load(kind)
+	if !known {
+		n, _ = f.counts.LoadOrStore(kind, new(atomic.Int64))
+	}
+	n.(*atomic.Int64).Add(1)
 }
 
 func (f *feed) subscribe(buffer int) (<-chan Event, func()) {

@@ -34,7 +34,7 @@ func TestCommandAsAJob(t *testing.T) {
 	}()
 	for _, test := range []struct {
 		name    string
-		command kinds.Command
+		command hourbell.Args
 		timeout time.Duration
 		output  string
 		reason  string
@@ -42,7 +42,7 @@ func TestCommandAsAJob(t *testing.T) {
 		{"it runs", kinds.Command{Shell: `printf '\000'; echo "$HOURBELL_ATTEMPT"`}, 0, "\x001\n", ""},
 		{"it fails", kinds.Command{Shell: "echo why; exit 3"}, 0, "why\n", "exit code 3"},
 		{"its time is over", kinds.Command{Shell: "echo early; sleep 300"}, 300 * time.Millisecond, "early\n", hourbell.ErrTimeout.Error()},
-		{"it is no command", kinds.Command{}, 0, "", "argv: is empty"},
+		{"it is no command", hourbell.RawArgs{Name: kinds.CommandKind, JSON: []byte("{}")}, 0, "", "argv: is empty"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			job := finish(t, client, test.command, test.timeout)
@@ -56,8 +56,18 @@ func TestCommandAsAJob(t *testing.T) {
 	}
 }
 
+func TestABadCommandIsNotEnqueued(t *testing.T) {
+	client, err := hourbell.New(memory.New(), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Enqueue(t.Context(), kinds.Command{}); err == nil || !strings.Contains(err.Error(), "argv") {
+		t.Errorf("a command without anything to run: %v", err)
+	}
+}
+
 // finish enqueues the command for one attempt and waits for its end.
-func finish(t *testing.T, client *hourbell.Client, command kinds.Command, timeout time.Duration) hourbell.JobInfo {
+func finish(t *testing.T, client *hourbell.Client, command hourbell.Args, timeout time.Duration) hourbell.JobInfo {
 	t.Helper()
 	id, err := client.Enqueue(t.Context(), command, hourbell.MaxAttempts(1), hourbell.Timeout(timeout))
 	if err != nil {

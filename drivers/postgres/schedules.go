@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +89,7 @@ func (p *putting) decide(req store.PutSchedulesRequest) error {
 	named := make(map[string]bool, len(req.Schedules))
 	for _, put := range req.Schedules {
 		named[put.Name] = true
-		if err := p.check(put); err != nil {
+		if err := p.rows[put.Name].CheckPut(put, p.owner, p.now); err != nil {
 			return fmt.Errorf("schedule %q: %w", put.Name, err)
 		}
 		p.put(put)
@@ -103,27 +102,12 @@ func (p *putting) decide(req store.PutSchedulesRequest) error {
 		if named[name] || row.Owner != p.owner || !row.DeletedAt.IsZero() {
 			continue
 		}
-		if unsettled(row, p.now) {
+		if row.Unsettled(p.now) {
 			return fmt.Errorf("delete schedule %q: %w", name, store.ErrUnsettled)
 		}
-		bury(row, p.now)
+		row.Bury(p.now)
 		p.changed = append(p.changed, row)
 		p.out.Deleted++
-	}
-	return nil
-}
-
-// check returns why a schedule cannot be put, or nil.
-func (p *putting) check(put store.PutSchedule) error {
-	row := p.rows[put.Name]
-	alive := row != nil && row.DeletedAt.IsZero()
-	switch {
-	case put.IfRevision != 0 && (!alive || row.Revision != put.IfRevision):
-		return store.ErrConflict
-	case alive && row.Owner != p.owner:
-		return fmt.Errorf("%w: it belongs to owner %q", store.ErrConflict, row.Owner)
-	case alive && !bytes.Equal(row.Definition, put.Definition) && unsettled(row, p.now):
-		return store.ErrUnsettled
 	}
 	return nil
 }
@@ -132,51 +116,18 @@ func (p *putting) check(put store.PutSchedule) error {
 func (p *putting) put(put store.PutSchedule) {
 	row := p.rows[put.Name]
 	switch {
+	case row.Same(put, p.owner):
+		return
 	case row == nil:
-		row = &store.Schedule{Name: put.Name, Anchor: p.now}
+		row = &store.Schedule{}
 		p.rows[put.Name] = row
 		p.created = append(p.created, row)
-	case !row.DeletedAt.IsZero():
-		row.Anchor = p.now
-		row.DeletedAt, row.PausedAt, row.PausedDeclared = time.Time{}, time.Time{}, false
-		p.changed = append(p.changed, row)
-	case bytes.Equal(row.Definition, put.Definition):
-		return
 	default:
 		p.changed = append(p.changed, row)
 	}
 	p.out.Changed++
+	row.Put(put, p.owner, p.now)
 	row.Revision++
-	row.Owner = p.owner
-	row.Definition = bytes.Clone(put.Definition)
-	if row.Mark.Before(p.now) {
-		row.Mark = p.now
-	}
-	row.NextAt, row.UpdatedAt = p.now, p.now
-	declare(row, put.Paused, p.now)
-}
-
-// declare pauses or resumes a schedule if its definition declares another thing
-// than before; otherwise a pause or resume by hand stays.
-func declare(row *store.Schedule, paused bool, now time.Time) {
-	switch {
-	case paused == row.PausedDeclared:
-	case !paused:
-		row.PausedAt = time.Time{}
-	case row.PausedAt.IsZero():
-		row.PausedAt = now
-	}
-	row.PausedDeclared = paused
-}
-
-// unsettled says whether a slot is due that nobody has accounted for.
-func unsettled(row *store.Schedule, now time.Time) bool {
-	return !row.NextAt.IsZero() && row.NextAt.After(row.Mark) && !row.NextAt.After(now)
-}
-
-// bury leaves a tombstone.
-func bury(row *store.Schedule, now time.Time) {
-	row.DeletedAt, row.NextAt = now, time.Time{}
 }
 
 // writePut writes what was decided. If a name that was free has been taken
@@ -253,41 +204,17 @@ func decideChange(req store.ChangeSchedulesRequest, rows map[string]*store.Sched
 		if row == nil || (!row.DeletedAt.IsZero() && !seen[name]) {
 			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrNotFound)
 		}
-		if seen[name] || !does(req.Action, row) {
+		if seen[name] || !req.Action.Changes(row) {
 			continue
 		}
 		seen[name] = true
-		if unsettled(row, now) {
+		if row.Unsettled(now) {
 			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrUnsettled)
 		}
-		act(req.Action, row, now)
+		req.Action.Apply(row, now)
 		changed = append(changed, row)
 	}
 	return changed, nil
-}
-
-// does says whether an action changes a living schedule.
-func does(action store.ScheduleAction, row *store.Schedule) bool {
-	switch action {
-	case store.PauseSchedules:
-		return row.PausedAt.IsZero()
-	case store.ResumeSchedules:
-		return !row.PausedAt.IsZero()
-	}
-	return true
-}
-
-func act(action store.ScheduleAction, row *store.Schedule, now time.Time) {
-	switch action {
-	case store.PauseSchedules:
-		row.PausedAt = now
-	case store.ResumeSchedules:
-		row.PausedAt = time.Time{}
-	case store.DeleteSchedules:
-		bury(row, now)
-	case store.ResetSchedules:
-		row.Mark, row.NextAt = now, now
-	}
 }
 
 // ListSchedules reads schedules in pages; see store.Schedules.

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -81,7 +80,7 @@ func (s *session) planPut(ctx context.Context, req store.PutSchedulesRequest, no
 	asked := map[string]bool{}
 	for _, put := range req.Schedules {
 		asked[put.Name] = true
-		if err := checkPut(known[put.Name], put, req.Owner, now); err != nil {
+		if err := known[put.Name].CheckPut(put, req.Owner, now); err != nil {
 			return nil, fmt.Errorf("schedule %q: %w", put.Name, err)
 		}
 		known[put.Name] = plan.put(known[put.Name], put, req.Owner, now)
@@ -93,10 +92,10 @@ func (s *session) planPut(ctx context.Context, req store.PutSchedulesRequest, no
 		if asked[row.Name] {
 			return nil
 		}
-		if unsettled(row, now) {
+		if row.Unsettled(now) {
 			return fmt.Errorf("delete schedule %q: %w", row.Name, store.ErrUnsettled)
 		}
-		bury(row, now)
+		row.Bury(now)
 		plan.gone = append(plan.gone, row)
 		return nil
 	})
@@ -111,76 +110,19 @@ func putNames(puts []store.PutSchedule) []string {
 	return names
 }
 
-// checkPut returns why one schedule cannot be put, or nil; row is nil for a
-// name that was never put.
-func checkPut(row *store.Schedule, put store.PutSchedule, owner string, now time.Time) error {
-	living := row != nil && row.DeletedAt.IsZero()
-	switch {
-	case put.IfRevision != 0 && (!living || row.Revision != put.IfRevision):
-		return store.ErrConflict
-	case living && row.Owner != owner:
-		return fmt.Errorf("%w: it belongs to owner %q", store.ErrConflict, row.Owner)
-	case living && !same(row, put, owner) && unsettled(row, now):
-		return store.ErrUnsettled
-	}
-	return nil
-}
-
-// same says whether a put changes nothing.
-func same(row *store.Schedule, put store.PutSchedule, owner string) bool {
-	return row != nil && row.DeletedAt.IsZero() && row.Owner == owner && bytes.Equal(row.Definition, put.Definition)
-}
-
-// unsettled says whether a slot is due that nobody has accounted for.
-func unsettled(row *store.Schedule, now time.Time) bool {
-	return !row.NextAt.IsZero() && row.NextAt.After(row.Mark) && !row.NextAt.After(now)
-}
-
-// bury makes a row a tombstone.
-func bury(row *store.Schedule, now time.Time) {
-	row.DeletedAt, row.NextAt = now, time.Time{}
-}
-
 // put adds one schedule to the plan and returns its row as it will be.
 func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, owner string, now time.Time) *store.Schedule {
-	if !same(row, put, owner) {
+	if !row.Same(put, owner) {
+		if row == nil {
+			row = &store.Schedule{}
+		}
 		p.lastRevision++
-		row = changedRow(row, put, now)
-		row.Owner, row.Revision = owner, p.lastRevision
+		row.Put(put, owner, now)
+		row.Revision = p.lastRevision
 		p.changed = append(p.changed, row)
 	}
 	p.rows = append(p.rows, row)
 	return row
-}
-
-// changedRow is the row of a new (nil), changed or returning schedule.
-func changedRow(row *store.Schedule, put store.PutSchedule, now time.Time) *store.Schedule {
-	if row == nil {
-		row = &store.Schedule{Name: put.Name, Anchor: now, CreatedAt: now, Mark: now}
-	}
-	if !row.DeletedAt.IsZero() {
-		row.Anchor, row.DeletedAt = now, time.Time{}
-		row.PausedAt, row.PausedDeclared = time.Time{}, false
-	}
-	if row.Mark.Before(now) {
-		row.Mark = now
-	}
-	row.Definition, row.NextAt, row.UpdatedAt = put.Definition, now, now
-	declare(row, put.Paused, now)
-	return row
-}
-
-// declare pauses or resumes a schedule if its definition declares another thing
-// than before; otherwise a pause or resume by hand stays.
-func declare(row *store.Schedule, paused bool, now time.Time) {
-	switch {
-	case paused == row.PausedDeclared:
-	case !paused:
-		row.PausedAt = time.Time{}
-	case row.PausedAt.IsZero():
-		row.PausedAt = now
-	}
-	row.PausedDeclared = paused
 }
 
 // applyPut writes a plan; where nothing changes it writes nothing.
@@ -292,40 +234,16 @@ func planChange(req store.ChangeSchedulesRequest, known map[string]*store.Schedu
 	var rows []*store.Schedule
 	for _, name := range req.Names {
 		row := known[name]
-		if !changes(row, req.Action) {
+		if !req.Action.Changes(row) {
 			continue
 		}
-		if unsettled(row, now) {
+		if row.Unsettled(now) {
 			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrUnsettled)
 		}
-		change(row, req.Action, now)
+		req.Action.Apply(row, now)
 		rows = append(rows, row)
 	}
 	return rows, nil
-}
-
-// changes says whether an action does anything to a living schedule.
-func changes(row *store.Schedule, action store.ScheduleAction) bool {
-	switch action {
-	case store.PauseSchedules:
-		return row.PausedAt.IsZero()
-	case store.ResumeSchedules:
-		return !row.PausedAt.IsZero()
-	}
-	return row.DeletedAt.IsZero()
-}
-
-func change(row *store.Schedule, action store.ScheduleAction, now time.Time) {
-	switch action {
-	case store.PauseSchedules:
-		row.PausedAt = now
-	case store.ResumeSchedules:
-		row.PausedAt = time.Time{}
-	case store.DeleteSchedules:
-		bury(row, now)
-	case store.ResetSchedules:
-		row.Mark, row.NextAt = now, now
-	}
 }
 
 // ListSchedules reads schedules in pages; see store.Schedules.

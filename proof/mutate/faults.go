@@ -3,6 +3,9 @@ package main
 // The faults of each driver. Each is one line that somebody could get wrong
 // and that breaks a promise.
 
+// rules is the file of what drivers share.
+const rules = "../../store/rules.go"
+
 var postgresFaults = []fault{
 	{"a claim takes jobs that run", "sql/claim_jobs.sql", "AND NOT j.running AND", "AND"},
 	{"a claim takes kinds nobody asked for", "sql/claim_jobs.sql", "j.kind = ANY ($4::text[])", "j.kind <> ALL ($4::text[] || 'x'::text) IS NOT NULL"},
@@ -20,11 +23,11 @@ var postgresFaults = []fault{
 	{"a rescue takes jobs from the living", "sql/expire_nodes.sql", "seen_at + lease <= coalesce($1::timestamptz, now())", "seen_at + lease <= coalesce($1::timestamptz, now()) + interval '1 year'"},
 	{"a rescue forgets on_loss", "nodes.go", "case job.onLoss == store.OnLossFail || job.attempt >= job.maxAttempts:", "case job.attempt >= job.maxAttempts:"},
 	{"leaving does not refund the attempt", "nodes.go", `b.q("leave_node"), req.Now, req.Node, 1)`, `b.q("leave_node"), req.Now, req.Node, 0)`},
-	{"an edit moves the mark back", "schedules.go", "if row.Mark.Before(p.now) {", "if row.Mark.After(p.now) {"},
-	{"an edit drops a due slot", "schedules.go", "!row.NextAt.IsZero() && row.NextAt.After(row.Mark) && !row.NextAt.After(now)", "false"},
-	{"an edit undoes a pause by hand", "schedules.go", "case paused == row.PausedDeclared:", "case false:"},
-	{"a schedule's owner is not looked at", "schedules.go", "case alive && row.Owner != p.owner:", "case false:"},
-	{"a lost update is not refused", "schedules.go", "case put.IfRevision != 0 && (!alive || row.Revision != put.IfRevision):", "case false:"},
+	{"an edit moves the mark back", rules, "if s.Mark.Before(now) {", "if s.Mark.After(now) {"},
+	{"an edit drops a due slot", rules, "!s.NextAt.IsZero() && s.NextAt.After(s.Mark) && !s.NextAt.After(now)", "false"},
+	{"an edit undoes a pause by hand", rules, "case paused == s.PausedDeclared:", "case false:"},
+	{"a schedule's owner is not looked at", rules, "case s.living() && s.Owner != owner:", "case false:"},
+	{"a lost update is not refused", rules, "case put.IfRevision != 0 && (!s.living() || s.Revision != put.IfRevision):", "case false:"},
 	{"an old sync undoes a newer one", "sql/sync_owner.sql", " WHERE owner.revision <= excluded.revision", ""},
 	{"pruning forgets the age", "sql/prune_jobs.sql", "h.finished_at < coalesce($1::timestamptz, now()) - $3::bigint * interval '1 microsecond'", "h.finished_at < coalesce($1::timestamptz, now()) + $3::bigint * interval '1 microsecond'"},
 }
@@ -46,11 +49,11 @@ var sqliteFaults = []fault{
 	{"a rescue takes jobs from the living", "sql/expired_nodes.sql", "seen_at + lease <= :now", "seen_at + lease <= :now + 1000000000000"},
 	{"a rescue forgets on_loss", "nodes.go", "case h.onLoss == store.OnLossFail || h.attempt >= h.maxAttempts:", "case h.attempt >= h.maxAttempts:"},
 	{"leaving does not refund the attempt", "nodes.go", "	return 1\n}", "	return 0\n}"},
-	{"an edit moves the mark back", "schedules.go", "if row.Mark.Before(now) {", "if row.Mark.After(now) {"},
-	{"an edit drops a due slot", "schedules.go", "!row.NextAt.IsZero() && row.NextAt.After(row.Mark) && !row.NextAt.After(now)", "false"},
-	{"an edit undoes a pause by hand", "schedules.go", "case paused == row.PausedDeclared:", "case false:"},
-	{"a schedule's owner is not looked at", "schedules.go", "case living && row.Owner != owner:", "case false:"},
-	{"a lost update is not refused", "schedules.go", "case put.IfRevision != 0 && (!living || row.Revision != put.IfRevision):", "case false:"},
+	{"an edit moves the mark back", rules, "if s.Mark.Before(now) {", "if s.Mark.After(now) {"},
+	{"an edit drops a due slot", rules, "!s.NextAt.IsZero() && s.NextAt.After(s.Mark) && !s.NextAt.After(now)", "false"},
+	{"an edit undoes a pause by hand", rules, "case paused == s.PausedDeclared:", "case false:"},
+	{"a schedule's owner is not looked at", rules, "case s.living() && s.Owner != owner:", "case false:"},
+	{"a lost update is not refused", rules, "case put.IfRevision != 0 && (!s.living() || s.Revision != put.IfRevision):", "case false:"},
 	{"an old sync undoes a newer one", "schedules.go", "if req.SyncRevision < last {", "if req.SyncRevision < 0 && last < 0 {"},
 	{"pruning forgets the age", "prune.go", `err := s.each(ctx, name, args{"before": micros(now.Add(-keep))`, `err := s.each(ctx, name, args{"before": micros(now.Add(keep))`},
 }

@@ -22,7 +22,7 @@ import (
 // fault is a mistake somebody could make.
 type fault struct {
 	name string
-	file string // within the driver's folder
+	file string // from the driver's folder
 	old  string // must occur exactly once
 	new  string
 }

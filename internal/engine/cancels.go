@@ -25,7 +25,7 @@ func (e *Engine) watchCancels(ctx context.Context) {
 		case <-e.wakes.cancels:
 		case <-timer:
 		}
-		call, cancel := context.WithTimeout(ctx, e.callTimeout())
+		call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 		e.readCancels(call)
 		cancel()
 		if sleep(ctx, leastCancelGap) != nil {

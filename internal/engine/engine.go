@@ -50,9 +50,8 @@ type Engine struct {
 	outage   *outage
 	expiry   expiry
 	suspect  suspicion
+	unknown  unknownClaims
 	stopping atomic.Bool
-
-	unknown unknownClaims
 
 	beatNow   bell
 	rescueNow bell
@@ -66,7 +65,6 @@ func New(cfg Config) *Engine {
 		wakes:     newWakes(cfg.Queues),
 		beatNow:   newBell(),
 		rescueNow: newBell(),
-		unknown:   unknownClaims{},
 	}
 	e.outage = newOutage(e.emit)
 	e.outcomes = newOutcomes(e)
@@ -76,7 +74,7 @@ func New(cfg Config) *Engine {
 // Start registers the node. After an error nothing has begun.
 func (e *Engine) Start(ctx context.Context) error {
 	e.session = newSession(context.WithoutCancel(ctx), e.cfg.Lease)
-	call, cancel := context.WithTimeout(ctx, e.callTimeout())
+	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 	defer cancel()
 	if err := e.register(call); err != nil {
 		return fmt.Errorf("register this node: %w", err)
@@ -189,9 +187,6 @@ func (e *Engine) leave(ctx context.Context) error {
 	e.tellTaken(res.Jobs, func(int64) string { return e.cfg.Name })
 	return nil
 }
-
-// callTimeout bounds one call of the store that need not be quick.
-func (e *Engine) callTimeout() time.Duration { return e.cfg.CallTimeout }
 
 func (e *Engine) queueNames() []string { return slices.Sorted(maps.Keys(e.cfg.Queues)) }
 

@@ -181,7 +181,7 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, erro
 		_ = sleep(ctx, 50*time.Millisecond)
 		return store.ClaimResult{}, errNoLease
 	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.callTimeout())
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.cfg.CallTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(e.cfg.Heartbeat, maxStopWait), cancel) })()
 	started := monotonic()

@@ -27,7 +27,7 @@ func (e *Engine) fire(ctx context.Context) {
 	plans := planCache{}
 	var clock time.Time // the store's, when last read
 	for ctx.Err() == nil {
-		call, cancel := context.WithTimeout(ctx, e.callTimeout())
+		call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 		now, next, more, err := e.fireDue(call, plans)
 		if now.Before(clock.Add(-MaxAhead)) && err == nil {
 			err = e.tellAhead(call, now)

@@ -124,7 +124,7 @@ func (o *outcomes) write(ctx context.Context, batch []result) bool {
 	for i, r := range batch {
 		req.Outcomes[i] = r.outcome
 	}
-	call, cancel := context.WithTimeout(ctx, e.callTimeout())
+	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 	defer cancel()
 	res, err := e.cfg.Backend.Finish(call, req)
 	if err != nil {

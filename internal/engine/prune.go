@@ -29,7 +29,7 @@ func (e *Engine) prune(ctx context.Context) {
 
 // pruneOnce deletes one batch, and says whether there is more.
 func (e *Engine) pruneOnce(ctx context.Context) bool {
-	call, cancel := context.WithTimeout(ctx, e.callTimeout())
+	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 	defer cancel()
 	res, err := e.cfg.Backend.Prune(call, e.cfg.Keep)
 	if err != nil {

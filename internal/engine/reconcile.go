@@ -53,7 +53,7 @@ func (e *Engine) reconcile(ctx context.Context) {
 		return
 	}
 	e.outage.over("read own claims")
-	patience := e.callTimeout() + time.Second
+	patience := e.cfg.CallTimeout + time.Second
 	e.suspect.looked(now, patience)
 	var unknown []store.ClaimRef
 	for _, ref := range claims {

@@ -3,9 +3,7 @@ package schedulefile
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,20 +25,6 @@ var (
 // maxExpansion bounds what the args of all schedules of a file come to, since
 // aliases can make a small file mean much.
 const maxExpansion = 64 << 20
-
-// ReadFile reads the file at path; see Read.
-func ReadFile(path string) (*declared.File, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read schedule file: %w", err)
-	}
-	defer func() { _ = file.Close() }() // it was only read
-	text, err := io.ReadAll(io.LimitReader(file, declared.MaxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("read schedule file: %w", err)
-	}
-	return Read(path, text)
-}
 
 // Read reads the text of a schedule file. name is how messages call the file,
 // and gives the owner if the file names none. The error is a *declared.FileError

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -175,19 +174,6 @@ func TestHostileFiles(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 		})
-	}
-}
-
-func TestReadFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "hours.yaml")
-	if _, err := ReadFile(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file that is not there: %v", err)
-	}
-	if err := os.WriteFile(path, []byte(complete), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if file, err := ReadFile(path); err != nil || len(file.Entries) != 3 {
-		t.Errorf("got %+v, %v", file, err)
 	}
 }
 

@@ -36,6 +36,8 @@ type Schedule struct {
 	Overlap Overlap
 	// Group is a label for people.
 	Group string
+	// Hooks are jobs that failures, missed slots and recoveries make.
+	Hooks Hooks
 	// Paused is whether it is paused by its definition. That takes effect when
 	// the schedule is created or comes back, and when it differs from what was
 	// put before; otherwise a pause or resume by hand stays.

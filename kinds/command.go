@@ -35,13 +35,47 @@ type Command struct {
 	Argv []string `json:"argv,omitempty"`
 	// Shell is a line for /bin/sh -c. Exactly one of Argv and Shell is given.
 	Shell string `json:"shell,omitempty"`
-	// Env is added to the environment of the node.
+	// Env is added to the environment that Base names.
 	Env map[string]string `json:"env,omitempty"`
-	// Dir is the working directory; empty means the node's own.
+	// Base is the environment the command begins with: BaseNode or BaseCron.
+	Base Base `json:"base,omitempty"`
+	// User is the login name of the user to run as, which needs a node that
+	// runs as root (or as that user). Empty: the node's own user.
+	User string `json:"user,omitempty"`
+	// Dir is the working directory; empty means the node's own, under BaseCron
+	// HOME.
 	Dir string `json:"dir,omitempty"`
 	// Stdin is what the command reads; empty means nothing.
 	Stdin string `json:"stdin,omitempty"`
+	// Detached says what becomes of processes that have left the command's
+	// session and still live when it has ended.
+	Detached Detached `json:"detached,omitempty"`
 }
+
+// Base is an environment to begin with.
+type Base string
+
+// The choices of Base.
+const (
+	// BaseNode is the node's environment, without HOURBELL_STORE (default).
+	BaseNode Base = ""
+	// BaseCron is what cron gives: SHELL=/bin/sh, PATH=/usr/bin:/bin, HOME and
+	// LOGNAME of the user who runs the command, and what /etc/environment and
+	// /etc/default/locale set, all on the machine where it runs.
+	BaseCron Base = "cron"
+)
+
+// Detached says what becomes of processes that left their command's session.
+type Detached string
+
+// The choices of Detached.
+const (
+	// EndDetached ends them as the command's time being over would (default).
+	EndDetached Detached = ""
+	// KeepDetached leaves them alone after a command that ended by itself; they
+	// are ended all the same where the claim is lost or the job is stopped.
+	KeepDetached Detached = "keep"
+)
 
 // Kind returns CommandKind.
 func (Command) Kind() string { return CommandKind }

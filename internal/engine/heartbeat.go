@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/uptime"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -35,11 +36,11 @@ func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
 	call, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
 	defer cancel()
 	ended := e.held.takeEnded()
-	sent := uptime()
+	sent := uptime.Now()
 	res, err := e.cfg.Backend.Heartbeat(call, store.HeartbeatRequest{Node: e.session.number(), EndedBatches: ended})
 	switch {
 	case err == nil:
-		regained := e.session.confirm(e.session.number(), sent, uptime(), res.Now)
+		regained := e.session.confirm(e.session.number(), sent, uptime.Now(), res.Now)
 		e.expiry.set(sent, res) // after confirm, which may have seen that nobody can be judged now
 		if regained && !e.stopping.Load() {
 			e.emit(event.Event{Kind: event.LeaseRegained})

@@ -61,14 +61,6 @@ func TestWhoMayDeclareOthersDead(t *testing.T) {
 	}
 }
 
-func TestUptimeGoesOn(t *testing.T) {
-	before := uptime()
-	time.Sleep(20 * time.Millisecond)
-	if passed := uptime() - before; passed < 20*time.Millisecond || passed > 10*time.Second {
-		t.Errorf("uptime moved by %v in 20 ms", passed)
-	}
-}
-
 func TestPace(t *testing.T) {
 	var p pace
 	if got := p.limit(10, 4); got != 6 {

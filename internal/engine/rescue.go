@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/uptime"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -28,7 +29,7 @@ func (x *expiry) set(sent time.Duration, res store.HeartbeatResult) {
 func (x *expiry) due() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.known && uptime() >= x.at
+	return x.known && uptime.Now() >= x.at
 }
 
 func (x *expiry) forget() {

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/uptime"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -34,7 +35,7 @@ func (s *session) confirm(node int64, sent, received time.Duration, storeNow tim
 	defer s.mu.Unlock()
 	s.node.Store(node)
 	s.clock.beat(sent, received, storeNow)
-	if s.ctx != nil || !s.clock.trusted(uptime()) {
+	if s.ctx != nil || !s.clock.trusted(uptime.Now()) {
 		return false
 	}
 	s.ctx, s.cancel = context.WithCancelCause(s.base)
@@ -69,7 +70,7 @@ func (s *session) loseLocked(cause error) bool {
 func (s *session) expire() (lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.clock.trusted(uptime()) {
+	if s.clock.trusted(uptime.Now()) {
 		return false
 	}
 	return s.loseLocked(ErrClaimLost)
@@ -80,7 +81,7 @@ func (s *session) expire() (lost bool) {
 func (s *session) standing() (node int64, ctx context.Context, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ctx == nil || !s.clock.trusted(uptime()) {
+	if s.ctx == nil || !s.clock.trusted(uptime.Now()) {
 		return s.node.Load(), nil, false
 	}
 	return s.node.Load(), s.ctx, true
@@ -93,12 +94,12 @@ func (s *session) number() int64 { return s.node.Load() }
 func (s *session) mayJudge() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.clock.mayJudge(uptime())
+	return s.clock.mayJudge(uptime.Now())
 }
 
 // register enters the node in the store.
 func (e *Engine) register(ctx context.Context) error {
-	sent := uptime()
+	sent := uptime.Now()
 	res, err := e.cfg.Backend.Register(ctx, store.RegisterRequest{
 		Name:    e.cfg.Name,
 		Lease:   e.cfg.Lease,
@@ -109,6 +110,6 @@ func (e *Engine) register(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.session.confirm(res.Node, sent, uptime(), res.Now)
+	e.session.confirm(res.Node, sent, uptime.Now(), res.Now)
 	return nil
 }

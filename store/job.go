@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"time"
 )
@@ -68,9 +69,10 @@ const (
 	OriginSchedule Origin = 1 // a slot; under promise P1
 	OriginTrigger  Origin = 2 // "run now" of a schedule; outside P1
 	OriginBackfill Origin = 3 // a past range run again; outside P1
+	OriginHook     Origin = 4 // tells of a failure, missed slots or a recovery; belongs to no schedule
 )
 
-var originNames = [...]string{"enqueue", "schedule", "trigger", "backfill"}
+var originNames = [...]string{"enqueue", "schedule", "trigger", "backfill", "hook"}
 
 // String returns the origin's word.
 func (o Origin) String() string {
@@ -116,13 +118,28 @@ type InsertResult struct {
 	IDs []int64
 }
 
-// ClaimRequest asks for due jobs.
+// ClaimRequest asks for due jobs: of one of Kinds, or equal to one of Exact.
 type ClaimRequest struct {
 	Now   time.Time
 	Node  int64
 	Queue string
 	Kinds []string
+	Exact []ExactJob
 	Limit int
+}
+
+// ExactJob admits jobs of a kind with exactly these arguments, byte for byte:
+// how a node that does not run a kind in general still runs what it has in its
+// own files.
+type ExactJob struct {
+	Kind   string
+	Args   []byte
+	SHA256 [sha256.Size]byte // of Args, for drivers that compare it in their place
+}
+
+// NewExactJob returns an ExactJob with its digest.
+func NewExactJob(kind string, args []byte) ExactJob {
+	return ExactJob{Kind: kind, Args: args, SHA256: sha256.Sum256(args)}
 }
 
 // ClaimResult is a batch of claimed jobs, in the order they are to start.
@@ -191,6 +208,28 @@ type Outcome struct {
 	Trace string
 	// Output is what the attempt printed, any bytes, at most 64 KiB.
 	Output []byte
+	// After, if not nil, happens too if the outcome counts, was not recorded
+	// before, and ends the job as completed or failed.
+	After *Aftermath
+}
+
+// Aftermath is what the end of a schedule's job, or a missed slot, brings
+// about in the transaction that records it. A store remembers of each schedule
+// whether it is failing: so from the first Aftermath with Failing until the
+// next without. It is well, too, when it is deleted and when it comes back; a
+// pause, an edit or a reset changes nothing.
+//
+// Those of one call happen one after the other: in the order of the request, or
+// of the lost jobs by node and number.
+type Aftermath struct {
+	// Schedule may be 0, for a job without one: of that nobody keeps count, and
+	// only failures make their jobs.
+	Schedule int64
+	// Failing says that the schedule fails from now on; otherwise it is well.
+	Failing bool
+	// Jobs are made, and wake nodes, as by Insert; without Failing only if the
+	// schedule was failing until now. They have no Schedule.
+	Jobs []NewJob
 }
 
 // FinishRequest records outcomes, at most one per job.

@@ -46,12 +46,30 @@ type ClaimsRequest struct {
 type RescueRequest struct {
 	Now  time.Time
 	Node int64 // who asks
+	// After, if not nil, says what else happens for each job that fails as
+	// lost (nil: nothing). It is a pure function that drivers call, maybe more
+	// than once, within the transaction; it must not call the store.
+	After func(LostJob) *Aftermath
+}
+
+// LostJob is a job that fails because its node died.
+type LostJob struct {
+	ID           int64
+	Token        int64
+	Kind         string
+	Queue        string
+	Headers      []byte
+	Attempt      int16
+	Schedule     int64
+	ScheduleName string
+	Slot         time.Time
 }
 
 // LeaveRequest ends a node's registration.
 type LeaveRequest struct {
-	Now  time.Time
-	Node int64
+	Now   time.Time
+	Node  int64
+	After func(LostJob) *Aftermath // as in RescueRequest
 }
 
 // RescueResult tells what was taken from whom.

@@ -3,12 +3,15 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
-// The rules of PutSchedules and ChangeSchedules as pure functions on a row, for
-// drivers that read a row, decide, and write it back. (store/memory has its own
-// words for them: it is the model that drivers are compared with.)
+// The rules of PutSchedules and ChangeSchedules as pure functions on a row, and
+// those of an Aftermath, for drivers that read rows, decide, and write them
+// back. (store/memory has its own words for them: it is the model that drivers
+// are compared with.)
 
 // living says whether there is a row, and it is no tombstone.
 func (s *Schedule) living() bool { return s != nil && s.DeletedAt.IsZero() }
@@ -95,4 +98,51 @@ func (a ScheduleAction) Apply(s *Schedule, now time.Time) {
 	case ResetSchedules:
 		s.Mark, s.NextAt = now, now
 	}
+}
+
+// Consequences are what a run of aftermaths has to write.
+type Consequences struct {
+	Jobs []NewJob // to be inserted, in order
+	// Begun, Again and Ended are schedules by number, in order, each in one of
+	// them at most: those that fail and did not, those that fail again after
+	// they were well in between, and those that failed and are well.
+	Begun, Again, Ended []int64
+}
+
+// Follow says what aftermaths come to, one after the other, of which nil ones
+// are nothing; failing are those of their schedules that fail as yet.
+func Follow(aftermaths []*Aftermath, failing map[int64]bool) Consequences {
+	var out Consequences
+	fails, well := map[int64]bool{}, map[int64]bool{} // now; at any time
+	for _, a := range aftermaths {
+		switch {
+		case a == nil:
+			continue
+		case a.Schedule == 0:
+			if a.Failing {
+				out.Jobs = append(out.Jobs, a.Jobs...)
+			}
+			continue
+		}
+		before, seen := fails[a.Schedule]
+		if !seen {
+			before = failing[a.Schedule]
+		}
+		if a.Failing || before {
+			out.Jobs = append(out.Jobs, a.Jobs...)
+		}
+		fails[a.Schedule] = a.Failing
+		well[a.Schedule] = well[a.Schedule] || !a.Failing
+	}
+	for _, id := range slices.Sorted(maps.Keys(fails)) {
+		switch {
+		case fails[id] && !failing[id]:
+			out.Begun = append(out.Begun, id)
+		case fails[id] && well[id]:
+			out.Again = append(out.Again, id)
+		case failing[id] && !fails[id]:
+			out.Ended = append(out.Ended, id)
+		}
+	}
+	return out
 }

@@ -29,6 +29,9 @@ type Schedule struct {
 	CreatedAt      time.Time // first put
 	UpdatedAt      time.Time // of the definition
 	DeletedAt      time.Time // a tombstone: keeps name, number and mark
+	// FailingSince is when the first Aftermath with Failing came since it was
+	// well; zero: it is well. Only ListSchedules gives it.
+	FailingSince time.Time
 }
 
 // PutSchedule is one schedule to be created or changed.
@@ -187,6 +190,8 @@ type Firing struct {
 	// Overlap forbids it or the slot has made a job before (see Schedules.Fire).
 	Jobs    []NewJob
 	Overlap Overlap
+	// After, if not nil, happens too unless the firing is lost.
+	After *Aftermath
 }
 
 // LiveJob is a job of a schedule that has not finished.

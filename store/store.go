@@ -48,10 +48,11 @@ type Jobs interface {
 	Insert(ctx context.Context, req InsertRequest) (InsertResult, error)
 
 	// Claim takes up to Limit due jobs of one queue for a node: state ready,
-	// run_at not after now, kind among Kinds, lowest priority number first,
-	// then run_at, then number. Each gets attempt + 1 and a new token, greater
-	// than every token given before for that job or for its schedule. No job
-	// is handed to two claims. A node that is not registered, or was declared
+	// run_at not after now, kind among Kinds, or kind and args (byte for byte)
+	// those of one of Exact; lowest priority number first, then run_at, then
+	// number. Each gets attempt + 1 and a new token, greater than every token
+	// given before for that job or for its schedule. No job is handed to two
+	// claims. A node that is not registered, or was declared
 	// dead, gets ErrNodeGone and no job (also where the two happen at once). A
 	// repetition claims others; what a lost reply held is found by Claims.
 	Claim(ctx context.Context, req ClaimRequest) (ClaimResult, error)
@@ -66,6 +67,7 @@ type Jobs interface {
 	// retry or release of a job that does not run any more (repeated, or late
 	// after a rescue) is not refused and leaves the row as it is: the job is
 	// ready already. A claim leaves at most one attempt's record, the first.
+	// Outcome.After happens once, in the same transaction; see Aftermath.
 	Finish(ctx context.Context, req FinishRequest) (FinishResult, error)
 
 	// ChangeJobs cancels, retries or deletes jobs by number or by schedule,
@@ -104,6 +106,9 @@ type Schedules interface {
 	// is kept: where a reset has moved the mark back, Fire takes such a slot's
 	// job out of Firing.Jobs before it settles overlaps, and passes over the slot
 	// in silence, with no job, no record and no place in the result or in Fired.
+	//
+	// Firing.After of those that are not lost happens in the same transaction;
+	// its jobs have no place in the result or in Fired.
 	Fire(ctx context.Context, req FireRequest) (FireResult, error)
 
 	// ListSchedules returns schedules by name in byte order, in pages.
@@ -134,7 +139,8 @@ type Nodes interface {
 	// attempts left, fails with LostReason; any other is ready again with
 	// run_at now, its token unchanged, so that a late outcome is still accepted
 	// while nobody has taken it. The caller has made sure that it may judge
-	// (its own heartbeats succeeded for one lease).
+	// (its own heartbeats succeeded for one lease). What After says of those that
+	// fail as lost happens in the same transaction.
 	//
 	// The request may be executed long after it was sent, by a server that was
 	// frozen or under a clock that jumped, when all leases seem to have passed.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/hourbell/hourbell/store"
@@ -48,4 +49,39 @@ func BenchmarkInsert(b *testing.B) {
 		insertN(b, s, 1_000)
 	}
 	b.ReportMetric(float64(1_000*b.N)/b.Elapsed().Seconds(), "jobs/s")
+}
+
+// BenchmarkClaim claims jobs, 100 a call: by their kind, and as one of 1,000
+// exact ones.
+func BenchmarkClaim(b *testing.B) {
+	const batch = 100
+	job := noop(1)[0]
+	exact := []store.ExactJob{store.NewExactJob(job.Kind, job.Args)}
+	for i := range 999 {
+		exact = append(exact, store.NewExactJob(job.Kind, fmt.Append(nil, i)))
+	}
+	for name, req := range map[string]store.ClaimRequest{
+		"kinds": {Kinds: []string{"k"}},
+		"exact": {Exact: exact},
+	} {
+		b.Run(name, func(b *testing.B) {
+			s := fresh(b)
+			req.Node, req.Queue, req.Limit = register(b, s), "q", batch
+			left := 0
+			for b.Loop() {
+				if left == 0 {
+					b.StopTimer()
+					left = 20_000
+					insertN(b, s, left)
+					b.StartTimer()
+				}
+				res, err := s.Claim(context.Background(), req)
+				must(b, err)
+				if left -= len(res.Jobs); len(res.Jobs) != batch {
+					b.Fatalf("claimed %d jobs, want %d", len(res.Jobs), batch)
+				}
+			}
+			b.ReportMetric(float64(batch*b.N)/b.Elapsed().Seconds(), "jobs/s")
+		})
+	}
 }

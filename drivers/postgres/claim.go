@@ -28,9 +28,13 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 }
 
 func (b *Backend) claim(ctx context.Context, tx pgx.Tx, req store.ClaimRequest) (store.ClaimResult, error) {
+	text, args := b.q("claim_jobs"), []any{when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit}
+	if len(req.Exact) > 0 {
+		text, args = b.q("claim_exact"), append(args, exactColumns(req.Exact)...)
+	}
 	var batch pgx.Batch
 	batch.Queue(b.q("hold_node"), when(req.Now), req.Node)
-	batch.Queue(b.q("claim_jobs"), when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit)
+	batch.Queue(text, args...)
 	answers := tx.SendBatch(ctx, &batch)
 	out, err := readClaim(answers, req)
 	if err := cmp.Or(err, answers.Close()); err != nil || len(out.Jobs) >= req.Limit {
@@ -38,6 +42,16 @@ func (b *Backend) claim(ctx context.Context, tx pgx.Tx, req store.ClaimRequest) 
 	}
 	err = tx.QueryRow(ctx, b.q("next_due"), when(req.Now), req.Queue).Scan(into(&out.NextDue))
 	return out, err
+}
+
+// exactColumns are the kinds of exact jobs, each once, and the kind and digest of
+// every one.
+func exactColumns(jobs []store.ExactJob) []any {
+	kinds, digests := make([]string, len(jobs)), make([][]byte, len(jobs))
+	for i := range jobs {
+		kinds[i], digests[i] = jobs[i].Kind, jobs[i].SHA256[:]
+	}
+	return []any{slices.Compact(slices.Sorted(slices.Values(kinds))), kinds, digests}
 }
 
 // readClaim reads the answers of hold_node and claim_jobs.

@@ -20,10 +20,12 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 	outcomes := slices.Clone(req.Outcomes)
 	slices.SortFunc(outcomes, func(a, b store.Outcome) int { return cmp.Compare(a.ID, b.ID) })
 	err := b.work(ctx, "finish jobs", func(tx pgx.Tx) error {
-		f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}}
+		f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, ended: map[int64]bool{}}
 		var err error
-		out.Refused, err = f.run(ctx, outcomes)
-		return err
+		if out.Refused, err = f.run(ctx, outcomes); err != nil {
+			return err
+		}
+		return b.follow(ctx, tx, req.Now, f.aftermaths(req.Outcomes))
 	})
 	if err != nil {
 		return store.FinishResult{}, err
@@ -38,6 +40,7 @@ type finishing struct {
 	now      *time.Time
 	ends     ends
 	accepted map[int64]bool // by job
+	ended    map[int64]bool // by job: moved to history by this run
 }
 
 // ends are jobs to be moved to history, as columns.
@@ -189,11 +192,22 @@ func (f *finishing) end(ctx context.Context) error {
 	if err == nil {
 		var id int64
 		_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
-			f.accepted[id] = true
+			f.accepted[id], f.ended[id] = true, true
 			return nil
 		})
 	}
 	return cmp.Or(err, answers.Close())
+}
+
+// aftermaths are those that happen, in the order of the request.
+func (f *finishing) aftermaths(outcomes []store.Outcome) []*store.Aftermath {
+	var out []*store.Aftermath
+	for _, o := range outcomes {
+		if f.ended[o.ID] && endOf(o) != store.StateCancelled {
+			out = append(out, o.After)
+		}
+	}
+	return out
 }
 
 // refused returns the outcomes that were not accepted and are not recorded

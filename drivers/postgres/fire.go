@@ -94,7 +94,14 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 	if err := f.record(ctx, held, settled); err != nil {
 		return err
 	}
-	return f.advance(ctx, held, settled)
+	if err := f.advance(ctx, held, settled); err != nil {
+		return err
+	}
+	var after []*store.Aftermath
+	for _, one := range held {
+		after = append(after, one.After)
+	}
+	return f.b.follow(ctx, f.tx, f.at, after)
 }
 
 // lockFirings locks the schedules of firings and returns those firings that

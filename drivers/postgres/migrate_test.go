@@ -113,6 +113,35 @@ func TestSchemaOfANewerRelease(t *testing.T) {
 	}
 }
 
+// TestUpgrade brings the schema of every release before to this one's, with
+// jobs in it; the last one goes on beside it.
+func TestUpgrade(t *testing.T) {
+	last := len(newBackend(nil).steps)
+	for have := 1; have < last; have++ {
+		schema := newSchema(t)
+		before, b := openAt(t, urlFrom(t, serverVariable), schema), openAt(t, urlFrom(t, serverVariable), schema)
+		before.steps = before.steps[:have]
+		migrate(t, before)
+		must(t, before.CheckSchema(t.Context()))
+		insertN(t, before, 2)
+		if err := b.CheckSchema(t.Context()); !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "migrate up") {
+			t.Errorf("CheckSchema at step %d: %v", have, err)
+		}
+		applied, err := b.MigrateUp(t.Context())
+		must(t, err)
+		if len(applied) != last-have || applied[0].Version != have+1 {
+			t.Errorf("MigrateUp from step %d applied %d steps, want %d", have, len(applied), last-have)
+		}
+		must(t, b.CheckSchema(t.Context()))
+		if have == last-1 {
+			must(t, before.CheckSchema(t.Context()))
+		}
+		if got := len(claimN(t, b, register(t, b), 5)); got != 2 {
+			t.Errorf("claimed %d jobs of the release before, want 2", got)
+		}
+	}
+}
+
 // TestWithoutRightsToChangeTheSchema works as a role that may only read and write.
 func TestWithoutRightsToChangeTheSchema(t *testing.T) {
 	owner := fresh(t)

@@ -60,17 +60,18 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 // are looked for in a statement of its own, after the heartbeats are gone: from
 // then on those nodes can claim nothing more.
 func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
-	return b.endNodes(ctx, "rescue", b.q("expire_nodes"), req.Now, req.Node, 0)
+	return b.endNodes(ctx, "rescue", b.q("expire_nodes"), req.Now, req.Node, 0, req.After)
 }
 
 // Leave ends a registration; see store.Nodes.
 func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
-	return b.endNodes(ctx, "leave", b.q("leave_node"), req.Now, req.Node, 1)
+	return b.endNodes(ctx, "leave", b.q("leave_node"), req.Now, req.Node, 1, req.After)
 }
 
 // endNodes ends the nodes that a statement chooses and takes what they hold.
-// refund is how many attempts jobs get back that may run again.
-func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Time, node int64, refund int16) (store.RescueResult, error) {
+// refund is how many attempts jobs get back that may run again; after, if not
+// nil, says what else happens for each that is lost.
+func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Time, node int64, refund int16, after func(store.LostJob) *store.Aftermath) (store.RescueResult, error) {
 	var out store.RescueResult
 	err := b.work(ctx, what, func(tx pgx.Tx) (err error) {
 		out = store.RescueResult{}
@@ -79,8 +80,18 @@ func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Ti
 			return err
 		}
 		slices.SortFunc(out.Nodes, func(a, b store.NodeInfo) int { return cmp.Compare(a.ID, b.ID) })
-		out.Jobs, err = b.takeJobs(ctx, tx, when(now), out.Nodes, refund)
-		return err
+		held, err := b.takeJobs(ctx, tx, when(now), out.Nodes, refund)
+		if err != nil {
+			return err
+		}
+		var aftermaths []*store.Aftermath
+		for _, job := range held {
+			out.Jobs = append(out.Jobs, job.RescuedJob)
+			if after != nil && job.State == store.StateFailed {
+				aftermaths = append(aftermaths, after(job.lost()))
+			}
+		}
+		return b.follow(ctx, tx, now, aftermaths)
 	})
 	if err != nil {
 		return store.RescueResult{}, err
@@ -93,10 +104,23 @@ type heldJob struct {
 	store.RescuedJob
 	attempt, maxAttempts int16
 	onLoss               store.OnLoss
+	headers              []byte
+	schedule             int64
+	scheduleName         string
+	slot                 time.Time
 }
 
-// takeJobs takes from ended nodes all they hold.
-func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes []store.NodeInfo, refund int16) ([]store.RescuedJob, error) {
+// lost is the job as one that fails as lost.
+func (j heldJob) lost() store.LostJob {
+	return store.LostJob{
+		ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Headers: j.headers, Attempt: j.attempt,
+		Schedule: j.schedule, ScheduleName: j.scheduleName, Slot: j.slot,
+	}
+}
+
+// takeJobs takes from ended nodes all they hold, and returns it by node and
+// number as it is then.
+func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes []store.NodeInfo, refund int16) ([]heldJob, error) {
 	var ids []int64
 	for _, node := range nodes {
 		ids = append(ids, node.ID)
@@ -108,13 +132,14 @@ func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes
 	if _, err := tx.Exec(ctx, b.q("forget_nodes"), ids); err != nil {
 		return nil, err
 	}
-	return b.settleHeld(ctx, tx, now, held, refund)
+	slices.SortFunc(held, func(a, b heldJob) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
+	return held, b.settleHeld(ctx, tx, now, held, refund)
 }
 
-// settleHeld ends or frees locked jobs whose nodes are gone.
-func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, held []heldJob, refund int16) ([]store.RescuedJob, error) {
+// settleHeld ends or frees locked jobs whose nodes are gone, and notes which.
+func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, held []heldJob, refund int16) error {
 	if len(held) == 0 {
-		return nil, nil
+		return nil
 	}
 	ids := make([]int64, len(held))
 	for i, job := range held {
@@ -122,26 +147,23 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 	}
 	cancels, err := b.cancelsOf(ctx, tx, ids)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var out []store.RescuedJob
 	var over ends
 	var again frees
-	for _, job := range held {
+	for i, job := range held {
 		state, reason := fate(job, cancels)
 		if state == store.StateReady {
 			again.ids, again.delays, again.refunds = append(again.ids, job.ID), append(again.delays, 0), append(again.refunds, refund)
 		} else {
 			over.add(job.ID, job.Token, state, reason)
 		}
-		job.State = state
-		out = append(out, job.RescuedJob)
+		held[i].State = state
 	}
-	slices.SortFunc(out, func(a, b store.RescuedJob) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
 	if err := b.free(ctx, tx, now, again); err != nil {
-		return nil, err
+		return err
 	}
-	return out, b.endLost(ctx, tx, now, over)
+	return b.endLost(ctx, tx, now, over)
 }
 
 // fate decides what becomes of a job whose node is gone, and why.
@@ -168,7 +190,8 @@ func (b *Backend) endLost(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 
 func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
 	var onLoss int16
-	err = r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.Node, &j.attempt, &j.maxAttempts, &onLoss)
+	err = r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.Node, &j.attempt, &j.maxAttempts, &onLoss,
+		&j.headers, (*number)(&j.schedule), (*word)(&j.scheduleName), into(&j.slot))
 	j.onLoss = store.OnLoss(onLoss)
 	return j, err
 }

@@ -13,12 +13,13 @@ import (
 // hot are the statements that run all the time, and the tables that they may
 // never walk from end to end.
 var hot = map[string]string{
-	"claim_jobs": "job|schedule", "next_due": "job", "finish_jobs": "job|history", "hold_claims": "job", "free_jobs": "job", "end_jobs": "job",
+	"claim_jobs": "job|schedule", "claim_exact": "job|schedule", "next_due": "job", "finish_jobs": "job|history", "hold_claims": "job", "free_jobs": "job", "end_jobs": "job",
 	"insert_attempts": "job|attempt", "find_unrecorded": "history", "lock_jobs": "job", "lock_finished": "history", "find_schedule_jobs": "job|schedule",
 	"delete_jobs": "job|history|attempt", "revive_jobs": "job|history", "pull_jobs": "job", "lock_held_jobs": "job", "read_claims": "job", "read_cancelled_claims": "job",
 	"lock_schedules": "schedule", "update_schedules": "schedule", "due_schedules": "schedule", "due_schedules_named": "schedule", "next_schedule": "schedule",
 	"lock_firings": "schedule", "lock_live_jobs": "job", "find_fired_slots": "slot", "newest_slots": "slot", "extend_slots": "slot", "advance_schedules": "schedule",
 	"prune_jobs": "history|attempt", "prune_slots": "slot", "prune_nodes": "node",
+	"lock_failing": "failing", "renew_failing": "failing", "end_failing": "failing",
 }
 
 // TestPlans pins the plans on tables that are empty and never analysed, where
@@ -28,7 +29,7 @@ func TestPlans(t *testing.T) {
 	t.Run("empty", func(t *testing.T) { checkPlans(t, b) })
 	fill(t, b)
 	t.Run("filled", func(t *testing.T) { checkPlans(t, b) })
-	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history; analyze {schema}.schedule; analyze {schema}.slot", b.schema))
+	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history; analyze {schema}.schedule; analyze {schema}.slot; analyze {schema}.failing", b.schema))
 	t.Run("analysed", func(t *testing.T) { checkPlans(t, b) })
 }
 
@@ -41,6 +42,7 @@ func fill(t *testing.T, b *Backend) {
 		select -i, now(), now(), now(), 1, 0, 1, 3 + i % 3, 1, 1, 0, 0, 'q', 'k', '{}', '' from generate_series(1, 10000) i;
 		insert into {schema}.schedule (revision, anchor, mark, next_at, created_at, updated_at, name, owner, definition)
 		select 1, now(), now(), now() + i * interval '1 second', now(), now(), 's' || i, '', '{}' from generate_series(-5000, 5000) i;
+		insert into {schema}.failing (schedule_id, since) select i, now() from generate_series(1, 2000) i;
 		insert into {schema}.slot (schedule_id, slot, last, count, recorded_at, outcome, reason)
 		select i % 100, now() + i * interval '1 second', now(), 1, now(), 0, '' from generate_series(1, 10000) i`, b.schema))
 }
@@ -54,12 +56,14 @@ func checkPlans(t *testing.T, b *Backend) {
 		}
 	}
 	// These order by an index and must not sort, however long the backlog is.
-	for _, name := range []string{"claim_jobs", "next_due", "finish_jobs", "due_schedules", "next_schedule", "prune_slots"} {
+	for _, name := range []string{"claim_jobs", "claim_exact", "next_due", "finish_jobs", "due_schedules", "next_schedule", "prune_slots"} {
 		if plan := planOf(t, b, name); strings.Contains(plan, "Sort") && !strings.Contains(plan, "Incremental Sort") {
 			t.Errorf("%s sorts\n%s", name, plan)
 		}
 	}
-	wantInPlan(t, b, "claim_jobs", "Index Scan using job_ready", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job")
+	claim := []string{"Index Scan using job_ready", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job"}
+	wantInPlan(t, b, "claim_jobs", claim...)
+	wantInPlan(t, b, "claim_exact", append(claim, "hashed SubPlan")...)
 	wantInPlan(t, b, "finish_jobs", "Index Scan using job_pkey")
 	wantInPlan(t, b, "lock_firings", "Index Scan using schedule_pkey")
 	wantInPlan(t, b, "due_schedules", "using schedule_due")

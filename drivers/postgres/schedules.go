@@ -82,6 +82,7 @@ type putting struct {
 	rows    map[string]*store.Schedule // as they are, locked; then as they shall be
 	created []*store.Schedule
 	changed []*store.Schedule
+	well    []int64 // those that are deleted or come back: they fail no more
 	out     store.PutSchedulesResult
 }
 
@@ -106,7 +107,7 @@ func (p *putting) decide(req store.PutSchedulesRequest) error {
 			return fmt.Errorf("delete schedule %q: %w", name, store.ErrUnsettled)
 		}
 		row.Bury(p.now)
-		p.changed = append(p.changed, row)
+		p.changed, p.well = append(p.changed, row), append(p.well, row.ID)
 		p.out.Deleted++
 	}
 	return nil
@@ -124,6 +125,9 @@ func (p *putting) put(put store.PutSchedule) {
 		p.created = append(p.created, row)
 	default:
 		p.changed = append(p.changed, row)
+		if !row.DeletedAt.IsZero() {
+			p.well = append(p.well, row.ID)
+		}
 	}
 	p.out.Changed++
 	row.Put(put, p.owner, p.now)
@@ -147,6 +151,9 @@ func (b *Backend) writePut(ctx context.Context, tx pgx.Tx, p putting) error {
 		}
 	}
 	if err := b.writeSchedules(ctx, tx, p.changed); err != nil {
+		return err
+	}
+	if err := b.well(ctx, tx, p.well); err != nil {
 		return err
 	}
 	if len(p.created)+len(p.changed) == 0 {
@@ -190,8 +197,21 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		if err := b.writeSchedules(ctx, tx, changed); err != nil {
 			return err
 		}
+		if req.Action == store.DeleteSchedules {
+			if err := b.well(ctx, tx, numbersOf(changed)); err != nil {
+				return err
+			}
+		}
 		return b.wake(ctx, tx, store.Wake{Kind: store.WakeSchedules})
 	})
+}
+
+func numbersOf(rows []*store.Schedule) []int64 {
+	ids := make([]int64, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	return ids
 }
 
 // decideChange changes the rows that an action does something to and returns
@@ -221,14 +241,26 @@ func decideChange(req store.ChangeSchedulesRequest, rows map[string]*store.Sched
 func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
 	var out []store.Schedule
 	err := b.list(ctx, "list schedules", func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanSchedule, b.q("list_schedules"), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit)
+		out, err = collect(ctx, tx, scanListed, b.q("list_schedules"), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit)
 		return err
 	})
 	return out, err
 }
 
 func scanSchedule(r pgx.CollectableRow) (s store.Schedule, err error) {
-	err = r.Scan(&s.ID, &s.Name, &s.Owner, &s.Revision, &s.Definition, into(&s.Anchor), into(&s.Mark), into(&s.NextAt), &s.Fired,
-		into(&s.PausedAt), &s.PausedDeclared, into(&s.CreatedAt), into(&s.UpdatedAt), into(&s.DeletedAt))
+	err = r.Scan(scheduleTargets(&s)...)
 	return s, err
+}
+
+// scanListed is scanSchedule, and since when it fails.
+func scanListed(r pgx.CollectableRow) (s store.Schedule, err error) {
+	err = r.Scan(append(scheduleTargets(&s), into(&s.FailingSince))...)
+	return s, err
+}
+
+func scheduleTargets(s *store.Schedule) []any {
+	return []any{
+		&s.ID, &s.Name, &s.Owner, &s.Revision, &s.Definition, into(&s.Anchor), into(&s.Mark), into(&s.NextAt), &s.Fired,
+		into(&s.PausedAt), &s.PausedDeclared, into(&s.CreatedAt), into(&s.UpdatedAt), into(&s.DeletedAt),
+	}
 }

@@ -17,7 +17,9 @@ var sqlFiles embed.FS
 var migrationFiles embed.FS
 
 // statements holds the text of each file in sql/, by its name without ".sql",
-// with the schema filled in.
+// with the schema filled in. That of claim_jobs.sql is there twice: as it is
+// under "claim_exact", and as "claim_jobs" without what only claims with Exact
+// need, so that others do not pay for it.
 type statements map[string]string
 
 // readStatements reads all of sql/. The files are part of the program, so that
@@ -35,7 +37,19 @@ func readStatements(schema string) statements {
 		}
 		out[strings.TrimSuffix(entry.Name(), ".sql")] = withSchema(string(text), schema)
 	}
+	out["claim_exact"], out["claim_jobs"] = out["claim_jobs"], withoutLines(out["claim_jobs"], "-- if exact\n")
 	return out
+}
+
+// withoutLines cuts the lines that end so.
+func withoutLines(text, end string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if !strings.HasSuffix(line, end) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
 }
 
 // withSchema fills in {schema}, the quoted name, and {schema_text}, the same

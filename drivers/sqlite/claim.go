@@ -53,8 +53,8 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return err
 		}
 		out.Now = now
-		a := args{"queue": req.Queue, "now": micros(now), "kinds": jsonList(req.Kinds)}
-		if err := s.one(ctx, "claim_any", a, &found); err != nil || found {
+		name, a := claimOf("claim_any", req, now)
+		if err := s.one(ctx, name, a, &found); err != nil || found {
 			return err
 		}
 		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
@@ -64,6 +64,30 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 		return store.ClaimResult{}, found, err
 	}
 	return out, false, nil
+}
+
+// exactJob is what a claim takes beside its kinds, in the JSON of a parameter.
+type exactJob struct {
+	Kind    string `json:"kind"`
+	ArgsAt  int    `json:"at"`
+	ArgsLen int    `json:"len"`
+}
+
+// claimOf returns the statement that serves a claim, which looks at args only
+// where it must, and the parameters that tell which jobs may be taken.
+func claimOf(statement string, req store.ClaimRequest, now time.Time) (string, args) {
+	a := args{"queue": req.Queue, "now": micros(now), "kinds": jsonList(req.Kinds)}
+	if len(req.Exact) == 0 {
+		return statement, a
+	}
+	var pack packer
+	exact := make([]exactJob, len(req.Exact))
+	for i, e := range req.Exact {
+		at, length := pack.add(e.Args)
+		exact[i] = exactJob{e.Kind, at, length}
+	}
+	a["exact"], a["bytes"] = jsonOf(exact), pack.parameter()
+	return statement + "_exact", a
 }
 
 // checkNode answers store.ErrNodeGone for a node that is not alive by the books.
@@ -82,8 +106,9 @@ func (s *session) checkNode(ctx context.Context, node int64) error {
 func (s *session) claim(ctx context.Context, req store.ClaimRequest, now time.Time) ([]store.Claimed, error) {
 	var jobs []store.Claimed
 	var token int64
-	a := args{"queue": req.Queue, "now": micros(now), "kinds": jsonList(req.Kinds), "limit": req.Limit, "node": req.Node}
-	err := s.each(ctx, "claim", a, func(r row) error {
+	name, a := claimOf("claim", req, now)
+	a["limit"], a["node"] = req.Limit, req.Node
+	err := s.each(ctx, name, a, func(r row) error {
 		job, err := scanClaimed(r)
 		jobs = append(jobs, job)
 		token = max(token, job.Token)

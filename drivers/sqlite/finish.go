@@ -21,16 +21,17 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 		if err != nil {
 			return err
 		}
+		var after []*store.Aftermath
 		for rest := req.Outcomes; len(rest) > 0; {
 			n := min(len(rest), finishRows)
-			refused, err := s.finish(ctx, rest[:n], now)
+			refused, some, err := s.finish(ctx, rest[:n], now)
 			if err != nil {
 				return err
 			}
-			out.Refused = append(out.Refused, refused...)
+			out.Refused, after = append(out.Refused, refused...), append(after, some...)
 			rest = rest[n:]
 		}
-		return nil
+		return s.follow(ctx, after, now)
 	})
 	if err != nil {
 		return store.FinishResult{}, err
@@ -38,15 +39,16 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 	return out, nil
 }
 
-// finish records some outcomes and returns the claims it refused.
-func (s *session) finish(ctx context.Context, outcomes []store.Outcome, now time.Time) ([]store.ClaimRef, error) {
+// finish records some outcomes and returns the claims it refused, and what else
+// is to happen.
+func (s *session) finish(ctx context.Context, outcomes []store.Outcome, now time.Time) (refused []store.ClaimRef, after []*store.Aftermath, err error) {
 	claims := make([]claimRef, len(outcomes))
 	for i, o := range outcomes {
 		claims[i] = claimRef{o.ID, o.Token}
 	}
 	held, err := s.heldClaims(ctx, claims)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var plan finishPlan
 	var unknown []int
@@ -58,9 +60,10 @@ func (s *session) finish(ctx context.Context, outcomes []store.Outcome, now time
 		}
 	}
 	if err := s.applyOutcomes(ctx, plan, now); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return s.refused(ctx, outcomes, unknown)
+	refused, err = s.refused(ctx, outcomes, unknown)
+	return refused, plan.after, err
 }
 
 // claimRef names a claim in the JSON of a parameter.
@@ -155,6 +158,7 @@ type finishPlan struct {
 	speak []store.Outcome // that leave a record of the attempt
 	end   []ending
 	ready []again
+	after []*store.Aftermath
 }
 
 // add decides about one outcome that counts.
@@ -166,6 +170,9 @@ func (p *finishPlan) add(o store.Outcome, held heldClaim) {
 	switch {
 	case !again || held.cancel:
 		p.end = append(p.end, ending{ID: o.ID, State: endState(o.Result), Reason: endReason(o, held), asked: held.cancel})
+		if endState(o.Result) != store.StateCancelled {
+			p.after = append(p.after, o.After)
+		}
 	case held.state != store.StateRunning: // repeated, or late after a rescue: it is ready already
 	default:
 		p.ready = append(p.ready, readyAgain(o))

@@ -287,7 +287,14 @@ func (s *session) applyFiring(ctx context.Context, p *firePlan, now time.Time) e
 	if err := s.saveSlots(ctx, p, now); err != nil {
 		return err
 	}
-	return s.moveMarks(ctx, p)
+	if err := s.moveMarks(ctx, p); err != nil {
+		return err
+	}
+	var after []*store.Aftermath
+	for _, f := range p.firings {
+		after = append(after, f.After)
+	}
+	return s.follow(ctx, after, now)
 }
 
 // newSlot is a record on its way to insert_slots.sql or extend_slots.sql.

@@ -58,6 +58,39 @@ func TestMigrateAheadOfRelease(t *testing.T) {
 	}
 }
 
+// TestUpgrade brings the schema of every release before to this one's; the last
+// one goes on beside it.
+func TestUpgrade(t *testing.T) {
+	last := len(openFile(t, filepath.Join(t.TempDir(), "x.db")).steps)
+	for have := 1; have < last; have++ {
+		path := filepath.Join(t.TempDir(), "old.db")
+		before, b := openFile(t, path), openFile(t, path)
+		before.steps = before.steps[:have]
+		if applied, err := before.MigrateUp(t.Context()); err != nil || len(applied) != have {
+			t.Fatal(applied, err)
+		}
+		if _, err := before.writer.Exec("INSERT INTO hourbell_owner (name, revision) VALUES ('o', 7)"); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.CheckSchema(t.Context()); !errors.Is(err, store.ErrSchema) {
+			t.Errorf("CheckSchema at step %d: %v", have, err)
+		}
+		if applied, err := b.MigrateUp(t.Context()); err != nil || len(applied) != last-have || applied[0].Version != have+1 {
+			t.Errorf("MigrateUp from step %d applied %v, %v", have, applied, err)
+		}
+		if err := b.CheckSchema(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := before.CheckSchema(t.Context()); err != nil && have == last-1 {
+			t.Error(err)
+		}
+		_, err := b.PutSchedules(t.Context(), store.PutSchedulesRequest{Owner: "o", Sync: true, SyncRevision: 6})
+		if !errors.Is(err, store.ErrStale) {
+			t.Errorf("what the release before wrote is gone: %v", err)
+		}
+	}
+}
+
 // A step that fails leaves nothing behind.
 func TestMigrationIsATransaction(t *testing.T) {
 	b := openFile(t, newFile(t))

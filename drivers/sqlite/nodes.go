@@ -92,7 +92,7 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.Re
 		if err != nil {
 			return err
 		}
-		out, err = s.endNodes(ctx, expired, true, now)
+		out, err = s.endNodes(ctx, expired, true, req.After, now)
 		return err
 	})
 	if err != nil {
@@ -124,7 +124,7 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.Resc
 		if err != nil {
 			return err
 		}
-		out, err = s.endNodes(ctx, living, false, now)
+		out, err = s.endNodes(ctx, living, false, req.After, now)
 		return err
 	})
 	if err != nil {
@@ -133,8 +133,9 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.Resc
 	return out, nil
 }
 
-// endNodes ends nodes and takes their jobs from them.
-func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died bool, now time.Time) (store.RescueResult, error) {
+// endNodes ends nodes and takes their jobs from them. after, if not nil, says
+// what else happens for each job that is lost.
+func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died bool, after func(store.LostJob) *store.Aftermath, now time.Time) (store.RescueResult, error) {
 	out := store.RescueResult{Nodes: nodes}
 	if len(nodes) == 0 {
 		return out, nil
@@ -154,10 +155,14 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 	}
 	var ends []ending
 	var ready []again
+	var aftermaths []*store.Aftermath
 	for i := range held {
 		if end, over := held[i].fate(); over {
 			ends = append(ends, end)
 			held[i].State = end.State
+			if after != nil && end.State == store.StateFailed {
+				aftermaths = append(aftermaths, after(held[i].lost()))
+			}
 		} else {
 			ready = append(ready, again{ID: held[i].ID, Refund: refund(died)})
 			held[i].State = store.StateReady
@@ -167,7 +172,10 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 	if err := s.endJobs(ctx, ends, now); err != nil {
 		return out, err
 	}
-	return out, s.readyJobs(ctx, ready, now)
+	if err := s.readyJobs(ctx, ready, now); err != nil {
+		return out, err
+	}
+	return out, s.follow(ctx, aftermaths, now)
 }
 
 // refund is how many attempts a job gets back that will run again.
@@ -184,6 +192,18 @@ type heldJob struct {
 	onLoss               store.OnLoss
 	attempt, maxAttempts int16
 	cancel               *string // the reason of a cancel request
+	headers              []byte
+	schedule             int64
+	scheduleName         string
+	slot                 time.Time
+}
+
+// lost is the job as one that fails as lost.
+func (h heldJob) lost() store.LostJob {
+	return store.LostJob{
+		ID: h.ID, Token: h.Token, Kind: h.Kind, Queue: h.Queue, Headers: h.headers, Attempt: h.attempt,
+		Schedule: h.schedule, ScheduleName: h.scheduleName, Slot: h.slot,
+	}
 }
 
 // fate says whether a job is over now that its node is gone, and how.
@@ -201,7 +221,8 @@ func (s *session) heldJobs(ctx context.Context, nodes string) ([]heldJob, error)
 	var held []heldJob
 	err := s.each(ctx, "held_jobs", args{"nodes": nodes}, func(r row) error {
 		var h heldJob
-		err := r.Scan(&h.ID, &h.Token, &h.Kind, &h.Queue, &h.Node, &h.onLoss, &h.attempt, &h.maxAttempts, &h.cancel)
+		err := r.Scan(&h.ID, &h.Token, &h.Kind, &h.Queue, &h.Node, &h.onLoss, &h.attempt, &h.maxAttempts, &h.cancel,
+			&h.headers, &h.schedule, &h.scheduleName, into(&h.slot))
 		held = append(held, h)
 		return err
 	})

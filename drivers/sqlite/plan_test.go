@@ -23,6 +23,11 @@ var plans = []struct {
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND priority=? AND run_at<?)",
 		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
 	}},
+	{statement: "claim_any_exact", want: []string{"SEARCH hourbell_job EXISTS USING INDEX hourbell_job_ready (queue=? AND priority=? AND run_at<?)"}},
+	{statement: "claim_exact", want: []string{
+		"SEARCH hourbell_job USING INDEX hourbell_job_ready (queue=? AND priority=? AND run_at<?)",
+		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
+	}},
 	{statement: "next_due", want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND priority=? AND run_at>?)"}},
 	{statement: "finish_check", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "finish_recorded", want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
@@ -33,6 +38,8 @@ var plans = []struct {
 	{statement: "insert_attempts", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "claims", want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
 	{statement: "held_jobs", want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
+	{statement: "failing", want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: "failing_end", want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "list_queues", want: []string{
 		"USING COVERING INDEX hourbell_job_ready", "USING COVERING INDEX hourbell_job_running", "USING COVERING INDEX hourbell_job_waiting",
 	}},
@@ -54,7 +61,7 @@ var plans = []struct {
 	{statement: "list_jobs", given: "ids", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "list_jobs", given: "schedule", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}},
 	{statement: "list_attempts", want: []string{"SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)"}, sorts: true},
-	{statement: "list_schedules", given: "living", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name>?)"}},
+	{statement: "list_schedules", given: "living", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name>?)", "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "list_slots", want: []string{"SCAN r USING INDEX hourbell_slot_time"}},
 	{statement: "list_slots", given: "before", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot<?)"}},
 	{statement: "list_slots", given: "schedule", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)"}},
@@ -104,7 +111,7 @@ func fullScan(line string) bool {
 		return false
 	}
 	switch alias {
-	case "hourbell_job", "hourbell_history", "hourbell_schedule", "hourbell_slot", "hourbell_attempt", "j", "h", "s", "r", "n", "a":
+	case "hourbell_job", "hourbell_history", "hourbell_schedule", "hourbell_slot", "hourbell_attempt", "hourbell_failing", "j", "h", "s", "r", "n", "a", "f":
 		return true
 	}
 	return false

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell/lock/locktest"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -21,6 +22,7 @@ import (
 const childFile = "HOURBELL_SQLITE_TEST_FILE"
 
 func TestMain(m *testing.M) {
+	locktest.Contend(openLocks)
 	if path := os.Getenv(childFile); path != "" {
 		if err := work(path); err != nil {
 			fmt.Fprintln(os.Stderr, "worker:", err)
@@ -91,7 +93,7 @@ func round(b *Backend, node int64) error {
 	var outcomes []store.Outcome
 	for _, job := range claimed.Jobs {
 		fmt.Println("claim", job.ID, job.Token)
-		outcomes = append(outcomes, store.Outcome{ID: job.ID, Token: job.Token, Result: store.Completed})
+		outcomes = append(outcomes, store.Outcome{ID: job.ID, Token: job.Token, Result: store.Completed, After: tellingOf(job.ID)})
 	}
 	finished, err := b.Finish(ctx, store.FinishRequest{Outcomes: outcomes})
 	if err != nil {
@@ -103,6 +105,12 @@ func round(b *Backend, node int64) error {
 		}
 	}
 	return nil
+}
+
+// tellingOf makes one job that tells of another's end.
+func tellingOf(id int64) *store.Aftermath {
+	job := store.NewJob{Kind: "hook", Queue: "hooks", Args: fmt.Append(nil, id), Priority: 5, MaxAttempts: 1, Origin: store.OriginHook}
+	return &store.Aftermath{Schedule: 1, Failing: true, Jobs: []store.NewJob{job}}
 }
 
 func make20() []store.NewJob {
@@ -142,7 +150,7 @@ func startWorker(t *testing.T, path, output string) *worker {
 
 // Five processes share one file from its creation on; some are killed in the
 // middle of what they do. Nothing acknowledged is lost, nothing is done under
-// two claims, and the file stays sound.
+// two claims, each end is told of once, and the file stays sound.
 func TestProcessesAndKill9(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shared.db")
 	dir := t.TempDir()
@@ -192,7 +200,7 @@ func finishRest(t *testing.T, b *Backend) {
 	for {
 		var outcomes []store.Outcome
 		for _, job := range claimPlain(t, b, node, 1_000) {
-			outcomes = append(outcomes, store.Outcome{ID: job.ID, Token: job.Token, Result: store.Completed})
+			outcomes = append(outcomes, store.Outcome{ID: job.ID, Token: job.Token, Result: store.Completed, After: tellingOf(job.ID)})
 		}
 		if len(outcomes) == 0 {
 			return
@@ -250,9 +258,9 @@ func (h *history) add(line string) {
 
 func checkHistory(t *testing.T, b *Backend, h history) {
 	t.Helper()
-	jobs := map[int64]store.JobInfo{}
+	jobs, told := map[int64]store.JobInfo{}, map[string]int{}
 	for before := int64(0); ; {
-		page, err := b.ListJobs(t.Context(), store.ListJobsRequest{Before: before, Limit: 1_000})
+		page, err := b.ListJobs(t.Context(), store.ListJobsRequest{Before: before, Limit: 1_000, Attempts: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,6 +269,9 @@ func checkHistory(t *testing.T, b *Backend, h history) {
 		}
 		for _, job := range page {
 			jobs[job.ID] = job
+			if job.Kind == "hook" {
+				told[string(job.Args)]++
+			}
 		}
 		before = page[len(page)-1].ID
 	}
@@ -281,6 +292,9 @@ func checkHistory(t *testing.T, b *Backend, h history) {
 	for _, id := range h.inserted {
 		if job, there := jobs[id]; !there || job.State != store.StateCompleted {
 			t.Errorf("job %d was acknowledged and is %v", id, job.State)
+		}
+		if n := told[fmt.Sprint(id)]; n != 1 {
+			t.Errorf("the end of job %d was told of %d times", id, n)
 		}
 	}
 	for id, tokens := range h.finished {

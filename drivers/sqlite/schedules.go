@@ -55,6 +55,7 @@ type putPlan struct {
 	rows         []*store.Schedule // one for each of the request, as it will be
 	changed      []*store.Schedule // those of rows that are new or change
 	gone         []*store.Schedule // those that a Sync deletes
+	back         []int64           // those of changed that were deleted
 	lastRevision int64             // given so far, of any schedule
 }
 
@@ -116,6 +117,9 @@ func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, owner string, 
 		if row == nil {
 			row = &store.Schedule{}
 		}
+		if !row.DeletedAt.IsZero() {
+			p.back = append(p.back, row.ID)
+		}
 		p.lastRevision++
 		row.Put(put, owner, now)
 		row.Revision = p.lastRevision
@@ -128,6 +132,9 @@ func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, owner string, 
 // applyPut writes a plan; where nothing changes it writes nothing.
 func (s *session) applyPut(ctx context.Context, req store.PutSchedulesRequest, p *putPlan) error {
 	if err := s.saveSchedules(ctx, append(p.changed, p.gone...)); err != nil {
+		return err
+	}
+	if err := s.onIDs(ctx, append(p.back, numbersOf(p.gone)...), nil, "failing_end"); err != nil {
 		return err
 	}
 	if len(p.changed) > 0 {
@@ -197,10 +204,13 @@ func (s *session) eachSchedule(ctx context.Context, name string, a args, do func
 	})
 }
 
-func scanSchedule(r row) (store.Schedule, error) {
+// scanSchedule scans a schedule, and into more what comes after it.
+func scanSchedule(r row, more ...any) (store.Schedule, error) {
 	var x store.Schedule
-	err := r.Scan(&x.ID, &x.Name, &x.Owner, &x.Revision, &x.Definition, into(&x.Anchor), into(&x.Mark), into(&x.NextAt), &x.Fired,
-		into(&x.PausedAt), &x.PausedDeclared, into(&x.CreatedAt), into(&x.UpdatedAt), into(&x.DeletedAt))
+	err := r.Scan(append([]any{
+		&x.ID, &x.Name, &x.Owner, &x.Revision, &x.Definition, into(&x.Anchor), into(&x.Mark), into(&x.NextAt), &x.Fired,
+		into(&x.PausedAt), &x.PausedDeclared, into(&x.CreatedAt), into(&x.UpdatedAt), into(&x.DeletedAt),
+	}, more...)...)
 	return x, err
 }
 
@@ -219,8 +229,19 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		if err != nil {
 			return err
 		}
-		return s.saveSchedules(ctx, rows)
+		if err := s.saveSchedules(ctx, rows); err != nil || req.Action != store.DeleteSchedules {
+			return err
+		}
+		return s.onIDs(ctx, numbersOf(rows), nil, "failing_end")
 	})
+}
+
+func numbersOf(rows []*store.Schedule) []int64 {
+	ids := make([]int64, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	return ids
 }
 
 // planChange returns the rows that an action changes, as they will be, or why
@@ -252,7 +273,9 @@ func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequ
 	err := b.read(ctx, "list schedules", func(s *session) error {
 		given, a := scheduleConditions(req)
 		return s.list(ctx, "list_schedules", given, a, func(r row) error {
-			schedule, err := scanSchedule(r)
+			var since time.Time
+			schedule, err := scanSchedule(r, into(&since))
+			schedule.FailingSince = since
 			out = append(out, schedule)
 			return err
 		})

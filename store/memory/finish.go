@@ -16,8 +16,13 @@ func (s *Store) Finish(ctx context.Context, req store.FinishRequest) (store.Fini
 	defer s.mu.Unlock()
 	var out store.FinishResult
 	for _, o := range req.Outcomes {
+		j := s.live[o.ID] // what has ended before is not there
 		if !s.finish(o, now) {
 			out.Refused = append(out.Refused, store.ClaimRef{ID: o.ID, Token: o.Token})
+			continue
+		}
+		if j != nil && (j.State == store.StateCompleted || j.State == store.StateFailed) {
+			s.follow(o.After, now)
 		}
 	}
 	return out, nil

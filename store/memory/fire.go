@@ -43,6 +43,7 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 	}
 	defer s.mu.Unlock()
 	var out store.FireResult
+	var after []*store.Aftermath
 	for _, f := range req.Firings {
 		row := s.schedules[f.Schedule]
 		if !matches(row, f, now) {
@@ -50,6 +51,10 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 			continue
 		}
 		s.fire(row, f, now, &out)
+		after = append(after, f.After)
+	}
+	for _, a := range after {
+		s.follow(a, now)
 	}
 	return out, nil
 }

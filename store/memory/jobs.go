@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -95,7 +96,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 func (s *Store) claimable(req store.ClaimRequest, now time.Time) []*job {
 	var due []*job
 	for _, j := range s.live {
-		if j.State == store.StateReady && j.Queue == req.Queue && !j.RunAt.After(now) && slices.Contains(req.Kinds, j.Kind) {
+		if j.State == store.StateReady && j.Queue == req.Queue && !j.RunAt.After(now) && admitted(req, j) {
 			due = append(due, j)
 		}
 	}
@@ -103,6 +104,12 @@ func (s *Store) claimable(req store.ClaimRequest, now time.Time) []*job {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
 	})
 	return due[:min(len(due), req.Limit)]
+}
+
+// admitted says whether a request takes such a job at all.
+func admitted(req store.ClaimRequest, j *job) bool {
+	return slices.Contains(req.Kinds, j.Kind) ||
+		slices.ContainsFunc(req.Exact, func(e store.ExactJob) bool { return e.Kind == j.Kind && bytes.Equal(e.Args, j.Args) })
 }
 
 // claim puts one ready job into the hands of a node.

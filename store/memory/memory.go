@@ -23,14 +23,15 @@ import (
 type Store struct {
 	clock func() time.Time
 
-	mu       sync.Mutex // guards what follows; never held while foreign code runs
+	mu       sync.Mutex // guards what follows; never held while foreign code runs, but for RescueRequest.After, which is pure
 	live     map[int64]*job
 	finished map[int64]*job
 	attempts map[int64][]store.Attempt // by job, oldest first
 	cancels  map[int64]string          // cancel requests of running jobs: the reason
 	// schedules holds tombstones too.
 	schedules map[int64]*store.Schedule
-	revisions map[string]int64 // the last Sync of each owner
+	failing   map[int64]time.Time // schedules that fail: since when
+	revisions map[string]int64    // the last Sync of each owner
 	slots     []*store.SlotInfo
 	nodes     map[int64]*store.NodeInfo
 
@@ -70,6 +71,7 @@ func New(options ...Option) *Store {
 		attempts:  map[int64][]store.Attempt{},
 		cancels:   map[int64]string{},
 		schedules: map[int64]*store.Schedule{},
+		failing:   map[int64]time.Time{},
 		revisions: map[string]int64{},
 		nodes:     map[int64]*store.NodeInfo{},
 		listeners: map[*listener]bool{},

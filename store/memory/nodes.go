@@ -106,7 +106,7 @@ func (s *Store) Rescue(ctx context.Context, req store.RescueRequest) (store.Resc
 	for _, node := range s.sortedNodes() {
 		if node.ID != req.Node && node.EndedAt.IsZero() && !expiry(node).After(now) {
 			node.Died = true
-			s.endNode(node, now, &out)
+			s.endNode(node, req.After, now, &out)
 		}
 	}
 	return out, nil
@@ -127,18 +127,21 @@ func (s *Store) Leave(ctx context.Context, req store.LeaveRequest) (store.Rescue
 	defer s.mu.Unlock()
 	var out store.RescueResult
 	if node, err := s.livingNode(req.Node); err == nil {
-		s.endNode(node, now, &out)
+		s.endNode(node, req.After, now, &out)
 	}
 	return out, nil
 }
 
 // endNode ends a node and takes its jobs from it.
-func (s *Store) endNode(node *store.NodeInfo, now time.Time, out *store.RescueResult) {
+func (s *Store) endNode(node *store.NodeInfo, after func(store.LostJob) *store.Aftermath, now time.Time, out *store.RescueResult) {
 	node.EndedAt = now
 	for _, j := range s.held(node.ID) {
 		s.takeBack(j, now)
-		if j.State == store.StateReady && !node.Died {
+		switch {
+		case j.State == store.StateReady && !node.Died:
 			j.Attempt--
+		case j.State == store.StateFailed && after != nil:
+			s.follow(after(s.lostJob(j)), now)
 		}
 		out.Jobs = append(out.Jobs, store.RescuedJob{
 			ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Node: node.ID, State: j.State,
@@ -157,6 +160,21 @@ func (s *Store) takeBack(j *job, now time.Time) {
 		s.end(j, store.StateFailed, store.LostReason, now)
 	default:
 		s.ready(j, now)
+	}
+}
+
+// lostJob is what After gets to know of a job that fails as lost.
+func (s *Store) lostJob(j *job) store.LostJob {
+	return store.LostJob{
+		ID:           j.ID,
+		Token:        j.Token,
+		Kind:         j.Kind,
+		Queue:        j.Queue,
+		Headers:      copyOf(j.Headers),
+		Attempt:      j.Attempt,
+		Schedule:     j.Schedule,
+		ScheduleName: s.scheduleName(j.Schedule),
+		Slot:         j.Slot,
 	}
 }
 

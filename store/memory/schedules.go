@@ -48,7 +48,7 @@ func (s *Store) put(req store.PutSchedulesRequest, gone []*store.Schedule, now t
 		out.Revisions = append(out.Revisions, row.Revision)
 	}
 	for _, row := range gone {
-		bury(row, now)
+		s.bury(row, now)
 		out.Deleted++
 	}
 	if req.Ordered() {
@@ -107,6 +107,7 @@ func (s *Store) putOne(row *store.Schedule, put store.PutSchedule, owner string,
 	if !row.DeletedAt.IsZero() {
 		row.Anchor = now
 		row.DeletedAt = time.Time{}
+		delete(s.failing, row.ID)
 		row.PausedAt, row.PausedDeclared = time.Time{}, false
 	}
 	s.lastRevision++
@@ -134,7 +135,8 @@ func declare(row *store.Schedule, paused bool, now time.Time) {
 }
 
 // bury leaves a tombstone.
-func bury(row *store.Schedule, now time.Time) {
+func (s *Store) bury(row *store.Schedule, now time.Time) {
+	delete(s.failing, row.ID)
 	row.DeletedAt = now
 	row.NextAt = time.Time{}
 }
@@ -161,7 +163,7 @@ func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRe
 	}
 	for _, row := range rows {
 		if changes(row, req.Action) {
-			change(row, req.Action, now)
+			s.change(row, req.Action, now)
 			s.wake(store.Wake{Kind: store.WakeSchedules})
 		}
 	}
@@ -179,14 +181,14 @@ func changes(row *store.Schedule, action store.ScheduleAction) bool {
 	return true
 }
 
-func change(row *store.Schedule, action store.ScheduleAction, now time.Time) {
+func (s *Store) change(row *store.Schedule, action store.ScheduleAction, now time.Time) {
 	switch action {
 	case store.PauseSchedules:
 		row.PausedAt = now
 	case store.ResumeSchedules:
 		row.PausedAt = time.Time{}
 	case store.DeleteSchedules:
-		bury(row, now)
+		s.bury(row, now)
 	case store.ResetSchedules:
 		row.Mark, row.NextAt = now, now
 	}
@@ -205,7 +207,9 @@ func (s *Store) ListSchedules(ctx context.Context, req store.ListSchedulesReques
 			(req.Owner == nil || *req.Owner == row.Owner) &&
 			row.Name > req.After &&
 			(req.Deleted || row.DeletedAt.IsZero()) {
-			out = append(out, copySchedule(row))
+			info := copySchedule(row)
+			info.FailingSince = s.failing[row.ID]
+			out = append(out, info)
 		}
 	}
 	slices.SortFunc(out, func(a, b store.Schedule) int { return cmp.Compare(a.Name, b.Name) })

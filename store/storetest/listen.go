@@ -101,6 +101,12 @@ func listenWakes(e *env) {
 	c = e.claimOne(n)
 	e.finishWell(outcome(c, store.Failed))
 	e.wakes(l, store.WakeJobs, "a retry by hand", func() { e.changeOne(store.RetryJobs, c.ID) })
+	c = e.claimOne(n)
+	e.wakes(l, store.WakeJobs, "an aftermath", func() {
+		o := outcome(c, store.Completed)
+		o.After = &store.Aftermath{Failing: true, Jobs: []store.NewJob{newJob()}}
+		e.finishWell(o)
+	})
 	e.claimOne(dead)
 	e.tick(time.Minute)
 	e.wakes(l, store.WakeJobs, "a rescue", func() { e.rescue(n) })

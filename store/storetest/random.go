@@ -69,6 +69,7 @@ type world struct {
 	batches map[int64][]batch // of each node
 	revs    map[string]int64  // the greatest SyncRevision of each owner
 	client  store.Backend     // the store's client that this step uses
+	hooked  bool              // this step's request may make jobs besides
 	weights []weighted        // of the steps
 	total   int               // of the weights
 }

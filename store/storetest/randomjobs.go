@@ -140,6 +140,9 @@ func (w *world) claim() {
 			req.Kinds = append(req.Kinds, kind)
 		}
 	}
+	if w.chance(3) {
+		req.Kinds, req.Exact = nil, w.someExact()
+	}
 	want, wantErr := w.model.Claim(w.ctx, req)
 	sent := req
 	sent.Node = w.names.nodes.real(req.Node)
@@ -164,6 +167,25 @@ func (w *world) claim() {
 	if b.id != 0 {
 		w.batches[req.Node] = append(w.batches[req.Node], b)
 	}
+}
+
+// someExact returns what some ready jobs are, and what none is.
+func (w *world) someExact() []store.ExactJob {
+	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{States: []store.State{store.StateReady}, Limit: 20, Attempts: true})
+	w.must(err)
+	var exact []store.ExactJob
+	for _, job := range jobs {
+		switch w.rng.IntN(6) {
+		case 0:
+			job.Kind = pick(w, kinds...)
+		case 1:
+			job.Args = append(job.Args, ' ')
+		case 2:
+			continue
+		}
+		exact = append(exact, store.NewExactJob(job.Kind, job.Args))
+	}
+	return exact
 }
 
 // claimed translates a claimed job, after a look at its token.
@@ -215,10 +237,13 @@ func (w *world) finish() {
 		if w.chance(5) {
 			o.Output = fmt.Append(nil, "out\x00", w.steps)
 		}
+		if w.chance(2) {
+			o.After = w.someAftermath()
+		}
 		want.Outcomes = append(want.Outcomes, o)
 		real := w.names.realRef(ref)
 		asked[real] = ref
-		o.ID, o.Token, o.Output = real.ID, real.Token, clone(o.Output)
+		o.ID, o.Token, o.Output, o.After = real.ID, real.Token, clone(o.Output), w.realAftermath(o.After)
 		got.Outcomes = append(got.Outcomes, o)
 	}
 	a, err := w.model.Finish(w.ctx, want)
@@ -226,6 +251,7 @@ func (w *world) finish() {
 	b, err := w.client.Finish(w.ctx, got)
 	w.must(err)
 	w.compare("Finish", want.Outcomes, w.names.modelRefs(b.Refused, asked), sortRefs(a.Refused))
+	w.pairMade("Finish", want.Outcomes)
 }
 
 // someJobs returns numbers of jobs that exist, or did.

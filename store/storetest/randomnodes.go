@@ -85,11 +85,13 @@ func (w *world) rescue() {
 	if !w.chance(4) {
 		w.heartbeatBoth(node)
 	}
-	want, err := w.model.Rescue(w.ctx, store.RescueRequest{Now: w.now, Node: node})
+	want, err := w.model.Rescue(w.ctx, store.RescueRequest{Now: w.now, Node: node, After: lostAftermath})
 	w.must(err)
-	got, err := w.client.Rescue(w.ctx, store.RescueRequest{Now: w.now, Node: w.names.nodes.real(node)})
+	got, err := w.client.Rescue(w.ctx, store.RescueRequest{Now: w.now, Node: w.names.nodes.real(node), After: w.realLost})
 	w.must(err)
 	w.compare("Rescue", node, w.names.modelRescue(got), sortRescue(want))
+	w.hooked = anyLost(want.Jobs)
+	w.pairMade("Rescue", node)
 }
 
 func (w *world) leave() {
@@ -97,12 +99,14 @@ func (w *world) leave() {
 	if node == 0 {
 		return
 	}
-	want, err := w.model.Leave(w.ctx, store.LeaveRequest{Now: w.now, Node: node})
+	want, err := w.model.Leave(w.ctx, store.LeaveRequest{Now: w.now, Node: node, After: lostAftermath})
 	w.must(err)
-	got, err := w.client.Leave(w.ctx, store.LeaveRequest{Now: w.now, Node: w.names.nodes.real(node)})
+	got, err := w.client.Leave(w.ctx, store.LeaveRequest{Now: w.now, Node: w.names.nodes.real(node), After: w.realLost})
 	w.must(err)
 	got.Nodes, want.Nodes = nil, nil
 	w.compare("Leave", node, w.names.modelRescue(got), sortRescue(want))
+	w.hooked = anyLost(want.Jobs)
+	w.pairMade("Leave", node)
 }
 
 // prune prunes with ages that nothing has exactly, until nothing is left to.

@@ -214,6 +214,7 @@ func (w *world) fire() {
 	w.must(err)
 	want = sortFire(want)
 	w.compare("Fire", req, w.names.modelFire(got, want), want)
+	w.pairMade("Fire", req)
 }
 
 // firing accounts for some slots of a schedule.
@@ -246,6 +247,9 @@ func (w *world) firing(row store.Schedule, jobs bool) store.Firing {
 		f.NewMark = at
 	}
 	f.NewNextAt = f.NewMark.Add(2*time.Microsecond + w.within(40*time.Second))
+	if w.chance(3) {
+		f.After = w.someAftermath()
+	}
 	switch w.rng.IntN(40) {
 	case 0:
 		f.NewNextAt = time.Time{}
@@ -294,7 +298,7 @@ func (w *world) realFire(req store.FireRequest) store.FireRequest {
 		for _, j := range f.Jobs {
 			jobs = append(jobs, w.realJob(j))
 		}
-		f.Jobs = jobs
+		f.Jobs, f.After = jobs, w.realAftermath(f.After)
 		out.Firings = append(out.Firings, f)
 	}
 	return out

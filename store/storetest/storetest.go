@@ -79,6 +79,8 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"ListSlots", slotTests},
 		{"Nodes", nodeTests},
 		{"Rescue", rescueTests},
+		{"Exact", exactTests},
+		{"Aftermath", aftermathTests},
 		{"Keeper", keeperTests},
 		{"Clock", clockTests},
 		{"Listen", listenTests},

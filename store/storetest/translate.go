@@ -157,7 +157,7 @@ func withoutRemains(row store.Schedule) store.Schedule {
 	if !row.DeletedAt.IsZero() {
 		row = store.Schedule{
 			ID: row.ID, Name: row.Name, Owner: row.Owner, Mark: row.Mark, NextAt: row.NextAt, Fired: row.Fired,
-			CreatedAt: row.CreatedAt, DeletedAt: row.DeletedAt,
+			CreatedAt: row.CreatedAt, DeletedAt: row.DeletedAt, FailingSince: row.FailingSince,
 		}
 	}
 	if len(row.Definition) == 0 {

@@ -1,7 +1,9 @@
--- Claims up to $5 due jobs. The scan takes one priority after the other and
--- stops as soon as it has enough: no sort, nothing that is due later is walked.
--- ctid is safe under FOR UPDATE in the same statement only. The rows come back
--- in no order.
+-- Claims up to $5 due jobs of the kinds $4, and those whose kind and digest of
+-- args are among pairs that are given; each kind of these is given once more
+-- before, so that only their jobs are digested. The scan takes one priority
+-- after the other and stops as soon as it has enough: no sort, nothing that is
+-- due later is walked. ctid is safe under FOR UPDATE in the same statement only.
+-- The rows come back in no order.
 WITH claimed AS (
     UPDATE {schema}.job
     SET running = true, node = $2::bigint, attempt = attempt + 1, started_at = coalesce($1::timestamptz, now()),
@@ -11,7 +13,11 @@ WITH claimed AS (
         FROM generate_series(1, 9) AS p (priority), LATERAL (
             SELECT j.ctid FROM {schema}.job AS j
             WHERE j.state = 0 AND j.queue = $3::text AND j.priority = p.priority AND j.run_at <= coalesce($1::timestamptz, now())
-                AND NOT j.running AND j.kind = ANY ($4::text[])
+                AND NOT j.running AND (j.kind = ANY ($4::text[])
+                    OR j.kind = ANY ($6::text[])                                                                   -- if exact
+                        AND (j.kind, sha256(convert_to(j.args, 'UTF8'))) IN (                                      -- if exact
+                            SELECT e.kind, e.digest FROM unnest($7::text[], $8::bytea[]) AS e (kind, digest))      -- if exact
+                )
             ORDER BY j.run_at, j.id LIMIT $5::bigint FOR UPDATE SKIP LOCKED
         ) AS due
         LIMIT $5::bigint))

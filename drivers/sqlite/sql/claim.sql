@@ -3,7 +3,8 @@
 -- sorted or walked. The inner list of each priority goes through json because a
 -- subquery in FROM cannot look at the priority, but an argument of json_each can.
 -- The plus before :limit, here and elsewhere: SQLite plans a statement anew for
--- each value of a bare parameter in LIMIT.
+-- each value of a bare parameter in LIMIT. Only a claim with Exact looks into the
+-- table, for the args of jobs of those kinds; these lie in :bytes.
 UPDATE hourbell_job AS j
 SET state = 2, node = :node, attempt = min(j.attempt + 1, 32767), started_at = :now,
     token = max((SELECT value FROM hourbell_counter WHERE name = 'token'), j.token) + due.place
@@ -14,7 +15,11 @@ FROM (
       SELECT json_group_array(id) FROM (
         SELECT id FROM hourbell_job
         WHERE state = 0 AND queue = :queue AND priority = p.value AND run_at <= :now
-          AND kind IN (SELECT value FROM json_each(:kinds))
+          AND (kind IN (SELECT value FROM json_each(:kinds))
+            OR kind IN (SELECT value ->> 'kind' FROM jsonb_each(:exact))                                      -- if exact
+              AND (kind, args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len')   -- if exact
+                                   FROM jsonb_each(:exact))                                                   -- if exact
+          )
         ORDER BY run_at, id LIMIT +:limit))) AS pick
     LIMIT +:limit)) AS due
 WHERE j.id = due.id AND j.state = 0

@@ -1,0 +1,2 @@
+-- Which of these schedules fail, locked in the order of their numbers.
+SELECT schedule_id FROM {schema}.failing WHERE schedule_id = ANY ($1::bigint[]) ORDER BY schedule_id FOR UPDATE

@@ -1,0 +1,1 @@
+DELETE FROM hourbell_failing WHERE schedule_id IN (SELECT value FROM json_each(:ids))

@@ -1,0 +1,93 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// someAftermath makes an aftermath, in the reference's numbers, or nil.
+func (w *world) someAftermath() *store.Aftermath {
+	schedule := w.someSchedule()
+	if schedule == 0 || w.chance(3) {
+		return nil
+	}
+	after := &store.Aftermath{Schedule: schedule, Failing: w.chance(2)}
+	for i := range w.rng.IntN(3) {
+		job := w.someJob()
+		job.Origin, job.Args = store.OriginHook, fmt.Appendf(job.Args, "%d", i)
+		job.Schedule, job.Slot = 0, time.Time{}
+		after.Jobs = append(after.Jobs, job)
+		w.hooked = true
+	}
+	return after
+}
+
+// realAftermath translates an aftermath.
+func (w *world) realAftermath(after *store.Aftermath) *store.Aftermath {
+	if after == nil {
+		return nil
+	}
+	out := &store.Aftermath{Schedule: w.names.schedules.real(after.Schedule), Failing: after.Failing}
+	for _, job := range after.Jobs {
+		out.Jobs = append(out.Jobs, w.realJob(job))
+	}
+	return out
+}
+
+// lostAftermath says what comes after the loss of a job, all in the reference's
+// numbers: a job that tells all there is to know, so that a listing shows
+// whether it was known.
+func lostAftermath(lost store.LostJob) *store.Aftermath {
+	if lost.Schedule == 0 || lost.ID%4 == 0 {
+		return nil
+	}
+	told := lost
+	told.Headers = nil // may be printed in another way
+	job := hook(fmt.Sprintf("%q", fmt.Sprintf("%+v, %d headers", told, min(1, len(lost.Headers)))))
+	job.Headers = lost.Headers
+	return &store.Aftermath{Schedule: lost.Schedule, Failing: lost.ID%3 != 0, Jobs: []store.NewJob{job}}
+}
+
+// realLost is lostAftermath for the store under test.
+func (w *world) realLost(lost store.LostJob) *store.Aftermath {
+	lost.ID = w.names.jobs.model(lost.ID)
+	lost.Token = w.names.modelToken(lost.ID, lost.Token)
+	lost.Schedule = w.names.schedules.model(lost.Schedule)
+	return w.realAftermath(lostAftermath(lost))
+}
+
+// anyLost says whether a job failed as lost.
+func anyLost(jobs []store.RescuedJob) bool {
+	return slices.ContainsFunc(jobs, func(j store.RescuedJob) bool { return j.State == store.StateFailed })
+}
+
+// pairMade pairs the jobs that aftermaths made: the newest without a
+// counterpart, in the order of their numbers.
+func (w *world) pairMade(op string, req any) {
+	if !w.hooked {
+		return
+	}
+	w.hooked = false
+	newest := store.ListJobsRequest{Limit: 100}
+	ours, err := w.model.ListJobs(w.ctx, newest)
+	w.must(err)
+	theirs, err := w.client.ListJobs(w.ctx, newest)
+	w.must(err)
+	real, model := unpaired(theirs, w.names.jobs.toModel), unpaired(ours, w.names.jobs.toReal)
+	w.compare(op+": jobs made besides", req, len(real), len(model))
+	w.pair(real, model)
+}
+
+// unpaired are the numbers of jobs that have no counterpart yet.
+func unpaired(jobs []store.JobInfo, paired map[int64]int64) []int64 {
+	var ids []int64
+	for _, job := range jobs {
+		if _, ok := paired[job.ID]; !ok {
+			ids = append(ids, job.ID)
+		}
+	}
+	return ids
+}

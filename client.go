@@ -25,6 +25,9 @@ type Client struct {
 	stop    context.CancelFunc // begins the stop of a running client
 	hurry   context.CancelFunc // cuts its drain short
 	done    chan struct{}      // closed when Run has returned
+
+	engine   *engine.Engine   // of a client that has run
+	admitted []store.ExactJob // see Admit
 }
 
 // New returns a client over a driver's backend. It reports every mistake in
@@ -80,6 +83,10 @@ func (c *Client) start(ctx context.Context) (*engine.Engine, error) {
 		}
 	}
 	e := engine.New(c.engineConfig())
+	c.mu.Lock()
+	c.engine = e
+	e.Admit(c.admitted)
+	c.mu.Unlock()
 	return e, e.Start(ctx)
 }
 
@@ -157,7 +164,8 @@ func (c *Client) engineConfig() engine.Config {
 		Name:        c.cfg.Name,
 		Version:     Version,
 		Queues:      queues,
-		Kinds:       c.cfg.Workers.Kinds(),
+		Kinds:       c.cfg.Workers.kinds(false),
+		Restricted:  c.cfg.Workers.kinds(true),
 		Work:        c.cfg.Workers.work,
 		Timeout:     c.cfg.Workers.timeout,
 		Lease:       c.cfg.Lease,

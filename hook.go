@@ -1,5 +1,11 @@
 package hourbell
 
+import (
+	"errors"
+
+	"github.com/hourbell/hourbell/internal/engine"
+)
+
 // Hooks are jobs that a schedule makes of what becomes of it: to tell people,
 // to feed a monitor, to clean up. A hook is itself a job: it is made in the
 // same transaction as what it tells of, it is retried, and it can be looked at.
@@ -21,4 +27,66 @@ type Hooks struct {
 type Hook struct {
 	Kind string
 	Args []byte // JSON, kept byte for byte; empty: null
+}
+
+// HookHeader is the header (see JobRow.Headers) in which a hook's job finds
+// what it is about: a HookEvent as JSON.
+const HookHeader = engine.HookHeader
+
+// HookEvent is what a hook is about, and the JSON that its job gets.
+type HookEvent = engine.HookEvent
+
+// The values of HookEvent.Event.
+const (
+	HookFailure  = engine.HookFailure
+	HookMissed   = engine.HookMissed
+	HookRecovery = engine.HookRecovery
+)
+
+// Each calls do for every hook that is set, with the word by which files and
+// messages call it.
+func (h Hooks) Each(do func(name string, hook *Hook)) {
+	for _, one := range []struct {
+		name string
+		hook *Hook
+	}{{"on_failure", h.OnFailure}, {"on_missed", h.OnMissed}, {"on_recovery", h.OnRecovery}} {
+		if one.hook != nil {
+			do(one.name, one.hook)
+		}
+	}
+}
+
+// validate reports what is wrong with the hooks.
+func (h Hooks) validate() error {
+	var errs []error
+	h.Each(func(name string, hook *Hook) {
+		errs = append(errs, CheckName(name+" kind", hook.Kind))
+		if len(hook.Args) > 0 {
+			errs = append(errs, checkArgsOf(name+" args", hook.Args))
+		}
+	})
+	return errors.Join(errs...)
+}
+
+// stored is what a schedule's row keeps.
+func (h Hooks) stored() engine.Hooks {
+	return engine.Hooks{OnFailure: h.OnFailure.stored(), OnMissed: h.OnMissed.stored(), OnRecovery: h.OnRecovery.stored()}
+}
+
+func (h *Hook) stored() *engine.Hook {
+	if h == nil {
+		return nil
+	}
+	return &engine.Hook{Kind: h.Kind, Args: string(h.Args)}
+}
+
+func storedHooks(h engine.Hooks) Hooks {
+	return Hooks{OnFailure: storedHook(h.OnFailure), OnMissed: storedHook(h.OnMissed), OnRecovery: storedHook(h.OnRecovery)}
+}
+
+func storedHook(h *engine.Hook) *Hook {
+	if h == nil {
+		return nil
+	}
+	return &Hook{Kind: h.Kind, Args: []byte(h.Args)}
 }

@@ -48,6 +48,9 @@ type JobRow struct {
 	Schedule    string    // the name of the schedule that made it, or empty
 	Slot        time.Time // the slot it was made for, or zero
 	RawArgs     []byte    // the arguments as they were stored
+	// Headers travel with the job; of a hook's job they have HookHeader. May be
+	// nil.
+	Headers map[string]string
 
 	run *engine.Run
 }
@@ -67,6 +70,20 @@ func (j *JobRow) Output() []byte {
 		return nil
 	}
 	return j.run.Output()
+}
+
+// HeldFor returns for how long from now the node may trust its claim on the
+// job if no heartbeat gets through any more, and the length of the node's
+// lease. Work that cannot see its context end, such as what runs in another
+// process, has to be over before left has passed: another node may start the
+// job soon after. Each heartbeat prolongs it, so ask anew now and then. Both
+// are 0 for a worker under test, which has no claim. It is safe for concurrent
+// use.
+func (j *JobRow) HeldFor() (left, lease time.Duration) {
+	if j.run == nil {
+		return 0, 0
+	}
+	return j.run.HeldFor()
 }
 
 // Handler does the work of one attempt. A nil error completes the job; any

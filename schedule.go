@@ -75,6 +75,10 @@ type ScheduleInfo struct {
 	// Ahead says that Mark lies ahead of the store's clock, which must have been
 	// wrong then: no slot fires until the clock gets there. ResetSchedules mends it.
 	Ahead bool
+	// FailingSince is when the schedule began to fail: a job of it failed, or a
+	// slot was missed, and none has completed since. Zero: it does not, or has no
+	// Hooks; without them nobody keeps count.
+	FailingSince time.Time
 	// Problem says why the definition cannot be used by this release, or is empty.
 	Problem string
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -246,6 +247,24 @@ func (c *Client) TriggerSchedule(ctx context.Context, name string) (int64, error
 	return res.IDs[0], nil
 }
 
+// RunOnce makes a job as a slot of the schedule would, due now, of a schedule
+// that is not stored: its rule does not matter, and neither do Overlap, Paused
+// and all hooks but OnFailure. The job bears the origin "enqueue".
+func (c *Client) RunOnce(ctx context.Context, s Schedule) (int64, error) {
+	checked := s
+	checked.Rule = recur.Spec{Cron: "@yearly"} // any that is valid
+	if err := checked.Validate(); err != nil {
+		return 0, fmt.Errorf("run %q once: %w", shorten(s.Name), err)
+	}
+	definition := s.definition()
+	definition.Hooks.Name = s.Name
+	res, err := c.backend.Insert(ctx, store.InsertRequest{Jobs: []store.NewJob{definition.Job(0, store.OriginEnqueue)}})
+	if err != nil {
+		return 0, fmt.Errorf("run %q once: %w", s.Name, err)
+	}
+	return res.IDs[0], nil
+}
+
 // withDefaults fills what is left out.
 func (s Schedule) withDefaults() Schedule {
 	if s.Queue == "" {
@@ -270,6 +289,7 @@ func (s Schedule) definition() engine.Definition {
 		Rule: s.Rule, Kind: s.Kind, Args: string(s.Args), Queue: s.Queue,
 		Priority: int16(s.Priority), MaxAttempts: int16(s.MaxAttempts), OnLoss: s.OnLoss,
 		Timeout: s.Timeout, Overlap: s.Overlap, Group: s.Group, Paused: s.Paused,
+		Hooks: s.Hooks.stored(),
 	}
 }
 
@@ -279,6 +299,7 @@ func newScheduleInfo(row store.Schedule, now time.Time) ScheduleInfo {
 		Schedule: Schedule{Name: row.Name, Owner: row.Owner, Revision: row.Revision},
 		ID:       row.ID, Anchor: row.Anchor, Mark: row.Mark, Fired: row.Fired,
 		PausedAt: row.PausedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, DeletedAt: row.DeletedAt,
+		FailingSince: row.FailingSince,
 	}
 	d, err := engine.DecodeDefinition(row.Definition)
 	if err != nil {
@@ -287,7 +308,7 @@ func newScheduleInfo(row store.Schedule, now time.Time) ScheduleInfo {
 	}
 	info.Rule, info.Kind, info.Args, info.Queue = d.Rule, d.Kind, []byte(d.Args), d.Queue
 	info.Priority, info.MaxAttempts, info.OnLoss = int(d.Priority), int(d.MaxAttempts), d.OnLoss
-	info.Timeout, info.Overlap, info.Group, info.Paused = d.Timeout, d.Overlap, d.Group, d.Paused
+	info.Timeout, info.Overlap, info.Group, info.Paused, info.Hooks = d.Timeout, d.Overlap, d.Group, d.Paused, storedHooks(d.Hooks)
 	plan, err := engine.NewPlan(row)
 	if err != nil {
 		info.Problem = err.Error()

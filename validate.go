@@ -69,9 +69,11 @@ func CheckName(field, text string) error {
 }
 
 // CheckArgs says whether text can be a job's arguments: JSON of at most 1 MiB.
-func CheckArgs(text []byte) error {
+func CheckArgs(text []byte) error { return checkArgsOf("args", text) }
+
+func checkArgsOf(field string, text []byte) error {
 	bad := func(problem, remedy string) error {
-		return &FieldError{Field: "args", Value: shorten(string(text)), Problem: problem, Remedy: remedy}
+		return &FieldError{Field: field, Value: shorten(string(text)), Problem: problem, Remedy: remedy}
 	}
 	switch {
 	case len(text) > MaxArgs:
@@ -141,6 +143,7 @@ func (s Schedule) Validate() error {
 		checkOnLoss(s.OnLoss),
 		checkDuration("timeout", s.Timeout),
 		CheckArgs(s.Args),
+		s.Hooks.validate(),
 	}
 	if s.Owner != "" {
 		errs = append(errs, CheckName("owner", s.Owner))

@@ -21,8 +21,9 @@ type Workers struct {
 }
 
 type worker struct {
-	handle  Handler
-	timeout time.Duration
+	handle     Handler
+	timeout    time.Duration
+	restricted bool
 }
 
 // NewWorkers returns an empty set.
@@ -34,6 +35,11 @@ type WorkerOption func(*worker)
 // WithTimeout bounds an attempt at a job of this kind that has no timeout of
 // its own. 0, the default, means no bound.
 func WithTimeout(d time.Duration) WorkerOption { return func(w *worker) { w.timeout = d } }
+
+// Restricted makes the node run only those jobs of this kind whose arguments it
+// was told by Client.Admit: none until then. Others are not claimed; they wait
+// for a node that may run them, and Client.Waits says so.
+func Restricted() WorkerOption { return func(w *worker) { w.restricted = true } }
 
 // Register sets the code for jobs whose arguments are of type A. Arguments
 // that do not decode into A fail the attempt like any other error. A mistake
@@ -87,6 +93,12 @@ func (w *Workers) Kinds() []string {
 	return slices.Sorted(maps.Keys(w.byKind))
 }
 
+// kinds lists those registered kinds that are restricted, or those that are
+// not, by name.
+func (w *Workers) kinds(restricted bool) []string {
+	return slices.DeleteFunc(w.Kinds(), func(kind string) bool { return w.byKind[kind].restricted != restricted })
+}
+
 // work is what the engine calls for each attempt.
 func (w *Workers) work(ctx context.Context, run *engine.Run) error {
 	entry, ok := w.byKind[run.Kind]
@@ -120,6 +132,14 @@ func newJobRow(run *engine.Run) *JobRow {
 		Schedule:    run.ScheduleName,
 		Slot:        run.Slot,
 		RawArgs:     run.Args,
+		Headers:     userHeaders(run.Headers),
 		run:         run,
 	}
+}
+
+// userHeaders are a job's headers without those that are Hourbell's own.
+func userHeaders(text []byte) map[string]string {
+	headers := engine.Headers(text)
+	delete(headers, engine.HooksHeader)
+	return headers
 }

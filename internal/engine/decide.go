@@ -72,6 +72,7 @@ func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 		book.openEnd(f.NewMark)
 	}
 	f.Slots = book.records
+	f.After = p.missedAftermath(s, f.Slots)
 	return f
 }
 

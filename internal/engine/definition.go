@@ -24,6 +24,7 @@ type Definition struct {
 	Timeout     time.Duration `json:"timeout,omitempty"`
 	Overlap     Overlap       `json:"overlap,omitempty"`
 	Group       string        `json:"group,omitempty"`
+	Hooks       Hooks         `json:"hooks,omitzero"`
 	Paused      bool          `json:"paused,omitempty"` // as declared; the row says whether it is
 }
 
@@ -78,6 +79,7 @@ func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
 		OnLoss:      d.OnLoss,
 		Origin:      origin,
 		Timeout:     d.Timeout,
+		Headers:     d.Hooks.headers(),
 		Schedule:    schedule,
 	}
 }

@@ -13,6 +13,8 @@
 //	cancels.go     carries cancel requests to runs        backoff.go  (pure) how long to wait
 //	fire.go        fires slots                            decide.go   (pure) which, and why not the others
 //	definition.go  what a schedule's row keeps for decide.go
+//	hooks.go       (pure) the jobs that failures, missed slots and recoveries make
+//	admit.go       which jobs of restricted kinds this node runs
 //	prune.go       deletes what is old
 //	wake.go        pushes and polls
 //	outage.go      says once what failed

@@ -19,8 +19,11 @@ type Config struct {
 	Name    string // of the node, for people
 	Version string
 	Queues  map[string]int // workers by queue; empty: this node runs no jobs
-	Kinds   []string
-	Work    Work
+	// Kinds are those this node runs with any args, Restricted those it runs
+	// only with args it was told by Admit.
+	Kinds      []string
+	Restricted []string
+	Work       Work
 	// Timeout bounds an attempt; 0: no bound.
 	Timeout func(store.Claimed) time.Duration
 
@@ -51,6 +54,7 @@ type Engine struct {
 	expiry   expiry
 	suspect  suspicion
 	unknown  unknownClaims
+	admitted admitted
 	stopping atomic.Bool
 
 	beatNow   bell
@@ -180,7 +184,7 @@ func (e *Engine) flush() error {
 func (e *Engine) leave(ctx context.Context) error {
 	call, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
 	defer cancel()
-	res, err := e.cfg.Backend.Leave(call, store.LeaveRequest{Node: e.session.number()})
+	res, err := e.cfg.Backend.Leave(call, store.LeaveRequest{Node: e.session.number(), After: lostAftermath})
 	if err != nil {
 		return fmt.Errorf("leave the cluster: %w (others notice when the lease has passed)", err)
 	}

@@ -13,6 +13,10 @@ func (e *Engine) execute(run *Run) {
 		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
 		return
 	}
+	if !e.runs(run.Claimed) {
+		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "this node may not run it any more"})
+		return
+	}
 	ctx, cancel := context.WithCancelCause(run.session)
 	defer cancel(nil)
 	if !run.begin(cancel) {
@@ -33,6 +37,8 @@ func (e *Engine) execute(run *Run) {
 		r.outcome.Output = run.Output()
 		if cause != nil && err != nil {
 			r.why = cause.Error()
+		} else if errors.Is(err, ErrClaimLost) {
+			r.why = err.Error()
 		}
 		e.deliver(run, r)
 	}()
@@ -49,5 +55,6 @@ func (e *Engine) deliver(run *Run, r result) {
 		return
 	}
 	r.run = run
+	r.outcome.After = aftermath(run.Claimed, r.outcome, e.cfg.Name)
 	e.outcomes.put(r)
 }

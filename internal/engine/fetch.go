@@ -185,7 +185,9 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, erro
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(e.cfg.Heartbeat, maxStopWait), cancel) })()
 	started := monotonic()
-	res, err := e.cfg.Backend.Claim(call, store.ClaimRequest{Node: node, Queue: f.queue, Kinds: e.cfg.Kinds, Limit: limit})
+	res, err := e.cfg.Backend.Claim(call, store.ClaimRequest{
+		Node: node, Queue: f.queue, Kinds: e.cfg.Kinds, Exact: e.admitted.list(), Limit: limit,
+	})
 	switch {
 	case errors.Is(err, store.ErrNodeGone):
 		e.beatNow.ring()
@@ -209,7 +211,7 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, erro
 func (f *fetcher) hand(session context.Context, res store.ClaimResult) {
 	runs := make([]*Run, len(res.Jobs))
 	for i, job := range res.Jobs {
-		runs[i] = &Run{Claimed: job, batch: res.Batch, session: session}
+		runs[i] = &Run{Claimed: job, batch: res.Batch, session: session, standing: f.engine.session}
 	}
 	f.inHand.Add(int64(len(runs)))
 	f.engine.held.add(res.Batch, runs)

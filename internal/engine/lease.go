@@ -46,6 +46,9 @@ func (c *leaseClock) fail() { c.steady = false }
 // trusted says whether the node's claims still stand.
 func (c *leaseClock) trusted(now time.Duration) bool { return now < c.trustedUntil }
 
+// left is for how long from now the node's claims stand without a heartbeat.
+func (c *leaseClock) left(now time.Duration) time.Duration { return max(c.trustedUntil-now, 0) }
+
 // mayJudge says whether the node may declare others dead.
 func (c *leaseClock) mayJudge(now time.Duration) bool {
 	return c.steady && c.trusted(now) && now-c.steadySince >= c.length

@@ -3,6 +3,8 @@ package engine
 import (
 	"testing"
 	"time"
+
+	"github.com/hourbell/hourbell/internal/uptime"
 )
 
 // storeAt is the store's clock at an uptime.
@@ -18,6 +20,39 @@ func TestLeaseIsTrustedFromWhenTheHeartbeatWasSent(t *testing.T) {
 	}
 	if c.trusted(23500 * time.Millisecond) {
 		t.Error("trusted until the store's lease may end; the margin is missing")
+	}
+}
+
+func TestHowLongALeaseIsLeft(t *testing.T) {
+	c := leaseClock{length: 15 * time.Second}
+	if got := c.left(10 * time.Second); got != 0 {
+		t.Errorf("%v are left before the first heartbeat", got)
+	}
+	c.beat(10*time.Second, 14*time.Second, storeAt(12*time.Second))
+	for now, want := range map[time.Duration]time.Duration{
+		14 * time.Second: 9500 * time.Millisecond, 23 * time.Second: 500 * time.Millisecond, 24 * time.Second: 0,
+	} {
+		if got := c.left(now); got != want {
+			t.Errorf("at %v, %v are left, want %v", now, got, want)
+		}
+	}
+}
+
+func TestARunIsNotHeldByALaterLease(t *testing.T) {
+	if left, lease := new(Run).HeldFor(); left != 0 || lease != 0 {
+		t.Errorf("a run without a claim: %v of %v", left, lease)
+	}
+	s := newSession(t.Context(), time.Minute)
+	s.confirm(1, uptime.Now(), uptime.Now(), time.Now())
+	_, ctx, _ := s.standing()
+	run := &Run{session: ctx, standing: s}
+	if left, lease := run.HeldFor(); left < 50*time.Second || left > 54*time.Second || lease != time.Minute {
+		t.Errorf("%v of %v are left", left, lease)
+	}
+	s.lose(ErrClaimLost)
+	s.confirm(1, uptime.Now(), uptime.Now(), time.Now())
+	if left, _ := run.HeldFor(); left != 0 {
+		t.Errorf("%v are left of a lost claim", left)
 	}
 }
 

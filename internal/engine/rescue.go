@@ -56,7 +56,7 @@ func (e *Engine) rescues(ctx context.Context) {
 func (e *Engine) rescue(ctx context.Context) {
 	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 	defer cancel()
-	res, err := e.cfg.Backend.Rescue(call, store.RescueRequest{Node: e.session.number()})
+	res, err := e.cfg.Backend.Rescue(call, store.RescueRequest{Node: e.session.number(), After: lostAftermath})
 	if err != nil {
 		e.outage.fail("rescue", err)
 		return

@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/store"
@@ -20,6 +22,7 @@ type Run struct {
 	store.Claimed
 	batch     int64
 	session   context.Context // ends with the node's lease
+	standing  *session        // of the node; nil in tests of workers
 	delivered atomic.Bool     // its outcome is on its way
 
 	mu        sync.Mutex
@@ -44,6 +47,20 @@ func (r *Run) stop() {
 	if r.cancel != nil {
 		r.cancel(ErrCancelled)
 	}
+}
+
+// HeldFor returns for how long from now the node may trust the claim if no
+// heartbeat gets through any more, and the length of its lease. Both are 0 in
+// tests of workers, which claim nothing.
+func (r *Run) HeldFor() (left, lease time.Duration) {
+	if r.standing == nil {
+		return 0, 0
+	}
+	left, lease = r.standing.left()
+	if errors.Is(context.Cause(r.session), ErrClaimLost) { // a lease regained later does not hold this claim
+		left = 0
+	}
+	return left, lease
 }
 
 // SetOutput keeps the last OutputLimit bytes of output with the attempt.

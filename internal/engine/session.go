@@ -87,6 +87,13 @@ func (s *session) standing() (node int64, ctx context.Context, ok bool) {
 	return s.node.Load(), s.ctx, true
 }
 
+// left returns for how long from now the lease may be trusted, and its length.
+func (s *session) left() (left, lease time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.clock.left(uptime.Now()), s.clock.length
+}
+
 // number returns the node's number.
 func (s *session) number() int64 { return s.node.Load() }
 
@@ -105,7 +112,7 @@ func (e *Engine) register(ctx context.Context) error {
 		Lease:   e.cfg.Lease,
 		Version: e.cfg.Version,
 		Queues:  e.queueNames(),
-		Kinds:   e.cfg.Kinds,
+		Kinds:   e.kindNames(),
 	})
 	if err != nil {
 		return err

@@ -73,6 +73,8 @@ func verdict(job store.Claimed, err, cause error) store.Outcome {
 		out.Result = final.result
 	case errors.Is(cause, ErrStopping), errors.Is(cause, ErrClaimLost):
 		return interrupted(job, fmt.Errorf("%w (%w)", cause, err))
+	case errors.Is(err, ErrClaimLost): // a worker that was told sooner than its context
+		return interrupted(job, err)
 	case job.Attempt >= job.MaxAttempts:
 		out.Result = store.Failed
 	case final != nil:

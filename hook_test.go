@@ -1,0 +1,245 @@
+package hourbell_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/recur"
+)
+
+// hooked is a schedule whose hooks make jobs of kind "hook".
+func hooked(name string, attempts int) hourbell.Schedule {
+	tell := &hourbell.Hook{Kind: "hook", Args: []byte(`{"to":"ops"}`)}
+	return hourbell.Schedule{
+		Name: name, Rule: recur.Spec{Cron: "0 0 1 1 *"}, Kind: "note", Args: []byte(`{"text":"a"}`), MaxAttempts: attempts,
+		Hooks: hourbell.Hooks{OnFailure: tell, OnMissed: tell, OnRecovery: tell},
+	}
+}
+
+// hookWorkers run notes by work and pass what hooks are about to events.
+func hookWorkers(t *testing.T, work func(ctx context.Context, job *hourbell.Job[Note]) error) (*hourbell.Workers, chan hourbell.HookEvent) {
+	workers, events := noteWorkers(work), make(chan hourbell.HookEvent, 10)
+	workers.Handle("hook", func(_ context.Context, job *hourbell.JobRow) error {
+		var e hourbell.HookEvent
+		if err := json.Unmarshal([]byte(job.Headers[hourbell.HookHeader]), &e); err != nil {
+			t.Errorf("headers %q: %v", job.Headers, err)
+		}
+		if string(job.RawArgs) != `{"to":"ops"}` || job.Origin != "hook" || job.Schedule != "" {
+			t.Errorf("the hook's job: %+v", job)
+		}
+		events <- e
+		return nil
+	})
+	return workers, events
+}
+
+func TestHooksTellOfFailureAndRecovery(t *testing.T) {
+	c := newCluster(t)
+	var broken atomic.Bool
+	workers, events := hookWorkers(t, func(_ context.Context, job *hourbell.Job[Note]) error {
+		if job.Headers[hourbell.HookHeader] != "" || len(job.Headers) != 0 {
+			t.Errorf("a schedule's job must not see its hooks: %v", job.Headers)
+		}
+		job.SetOutput([]byte("half\xff"))
+		if broken.Load() {
+			return errors.New("no disk")
+		}
+		return nil
+	})
+	client := c.client(workers)
+	c.run(client)
+	if _, err := client.PutSchedule(t.Context(), hooked("s", 1)); err != nil {
+		t.Fatal(err)
+	}
+	trigger := func() int64 {
+		t.Helper()
+		id, err := client.TriggerSchedule(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the job's end", func() bool { return state(t, client, id).Finished() })
+		return id
+	}
+	failing := func(want bool) {
+		t.Helper()
+		info, err := client.Schedule(t.Context(), "s")
+		if err != nil || info.FailingSince.IsZero() == want {
+			t.Errorf("failing since %v, %v", info.FailingSince, err)
+		}
+	}
+	trigger() // well, and was: nothing to tell
+	failing(false)
+	broken.Store(true)
+	for range 2 {
+		id := trigger()
+		e := <-events
+		if e.Event != hourbell.HookFailure || e.Schedule != "s" || e.Job != id || e.Attempt != 1 || e.Reason != "no disk" || e.Output != "half\uFFFD" || e.Node != client.Name() {
+			t.Errorf("a failure: %+v", e)
+		}
+		failing(true)
+	}
+	broken.Store(false)
+	id := trigger()
+	if e := <-events; e.Event != hourbell.HookRecovery || e.Job != id || e.Reason != "" {
+		t.Errorf("a recovery: %+v", e)
+	}
+	failing(false)
+	trigger()
+	if len(events) != 0 {
+		t.Errorf("a second recovery was told: %+v", <-events)
+	}
+}
+
+// A job made for no stored schedule tells of its failure under the name it was
+// given, and nobody keeps count.
+func TestRunOnceTellsOfItsFailure(t *testing.T) {
+	c := newCluster(t)
+	workers, events := hookWorkers(t, func(context.Context, *hourbell.Job[Note]) error { return errors.New("no disk") })
+	client := c.client(workers)
+	c.run(client)
+	s := hooked("@reboot", 1)
+	s.Rule = recur.Spec{}
+	id, err := client.RunOnce(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := <-events; e.Event != hourbell.HookFailure || e.Schedule != "@reboot" || e.Job != id {
+		t.Errorf("got %+v", e)
+	}
+	if _, err := client.RunOnce(t.Context(), hourbell.Schedule{Name: "s"}); err == nil || !strings.Contains(err.Error(), "kind") {
+		t.Errorf("without a kind: %v", err)
+	}
+}
+
+// Only the last attempt is a failure, and a cancelled job is none.
+func TestHooksTellOfTheLastAttemptOnly(t *testing.T) {
+	c := newCluster(t)
+	workers, events := hookWorkers(t, func(ctx context.Context, job *hourbell.Job[Note]) error {
+		if job.Attempt < 2 {
+			return hourbell.RetryIn(0, errors.New("not yet"))
+		}
+		return hourbell.Cancel(errors.New("no longer wanted"))
+	})
+	client := c.client(workers)
+	c.run(client)
+	if _, err := client.PutSchedule(t.Context(), hooked("s", 3)); err != nil {
+		t.Fatal(err)
+	}
+	id, err := client.TriggerSchedule(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the job's end", func() bool { return state(t, client, id) == hourbell.Cancelled })
+	jobs, err := client.Jobs(t.Context(), hourbell.JobFilter{Kind: "hook"})
+	if err != nil || len(jobs) != 0 || len(events) != 0 {
+		t.Errorf("hooks were made: %v, %v", jobs, err)
+	}
+}
+
+func TestBadHooksAreRefused(t *testing.T) {
+	s := hooked("s", 1)
+	s.Hooks.OnMissed = &hourbell.Hook{Kind: " ", Args: []byte("{")}
+	err := s.Validate()
+	for _, want := range []string{"on_missed kind", "on_missed args"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+// A node runs of a restricted kind what it was told, and nothing else; what it
+// leaves says why it waits.
+func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
+	c := newCluster(t)
+	ran := make(chan string, 10)
+	workers := hourbell.NewWorkers()
+	hourbell.Register(workers, func(_ context.Context, job *hourbell.Job[Note]) error {
+		ran <- job.Args.Text
+		return nil
+	}, hourbell.Restricted())
+	client := c.client(workers)
+	mine := hourbell.Schedule{Name: "mine", Kind: "note", Args: []byte(`{"text":"mine"}`)}
+	client.Admit(mine)
+	c.run(client)
+
+	enqueue := func(text string) hourbell.JobInfo {
+		t.Helper()
+		id, err := client.Enqueue(t.Context(), Note{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		job, err := client.Job(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job
+	}
+	foreign := enqueue("foreign")
+	enqueue("mine")
+	if got := <-ran; got != "mine" {
+		t.Fatalf("it ran %q", got)
+	}
+	reasons, err := client.Waits(t.Context(), foreign)
+	if err != nil || !strings.Contains(reasons[foreign.ID], "any job of kind \"note\"") || !strings.Contains(reasons[foreign.ID], client.Name()) {
+		t.Errorf("why the other waits: %q, %v", reasons[foreign.ID], err)
+	}
+	if state(t, client, foreign.ID) != hourbell.Ready {
+		t.Error("the other must wait untouched")
+	}
+
+	hook := hourbell.Schedule{Hooks: hourbell.Hooks{OnFailure: &hourbell.Hook{Kind: "note", Args: []byte(`{"text":"foreign"}`)}}}
+	client.Admit(hook) // in the place of the first, and at once
+	if got := <-ran; got != "foreign" {
+		t.Errorf("it ran %q", got)
+	}
+	waiting := enqueue("mine")
+	any := c.client(noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error {
+		ran <- "any: " + job.Args.Text
+		return nil
+	}))
+	c.run(any)
+	if got := <-ran; got != "any: mine" {
+		t.Errorf("a node without restriction ran %q", got)
+	}
+	eventually(t, "its end", func() bool { return state(t, client, waiting.ID) == hourbell.Completed })
+}
+
+func TestWhyJobsWait(t *testing.T) {
+	c := newCluster(t)
+	client := c.client(nil)
+	waits := func(options ...hourbell.Option) string {
+		t.Helper()
+		id, err := client.Enqueue(t.Context(), Note{}, options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job, err := client.Job(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reasons, err := client.Waits(t.Context(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reasons[id]
+	}
+	if got := waits(); !strings.Contains(got, "no node is alive") {
+		t.Errorf("without a node: %q", got)
+	}
+	workers := hourbell.NewWorkers()
+	workers.Handle("other", func(context.Context, *hourbell.JobRow) error { return nil })
+	node := c.client(workers)
+	c.run(node)
+	eventually(t, "the node", func() bool { return strings.Contains(waits(), "has code for kind") })
+	if got := waits(hourbell.Queue("q")); !strings.Contains(got, `serves queue "q"`) {
+		t.Errorf("in a queue nobody serves: %q", got)
+	}
+	if got := waits(hourbell.In(1e12)); got != "" {
+		t.Errorf("one that is not due: %q", got)
+	}
+}

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var tellOps = &Hook{Kind: "tell", Args: `{"to": "ops"}`}
+
+// about reads what the only job of an aftermath is about.
+func about(t *testing.T, after *store.Aftermath) HookEvent {
+	t.Helper()
+	if after == nil || len(after.Jobs) != 1 {
+		t.Fatalf("no hook, or several: %+v", after)
+	}
+	job := after.Jobs[0]
+	if job.Kind != "tell" || string(job.Args) != `{"to": "ops"}` || job.Queue != "q" || job.Origin != store.OriginHook || job.Schedule != 0 || job.MaxAttempts < 2 {
+		t.Errorf("the hook's job: %+v", job)
+	}
+	var e HookEvent
+	if err := json.Unmarshal([]byte(Headers(job.Headers)[HookHeader]), &e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// The job that a schedule makes carries what whoever ends it has to know.
+func TestHooksTravelWithJobs(t *testing.T) {
+	for _, hooks := range []Hooks{{}, {OnFailure: tellOps}, {OnMissed: tellOps, OnRecovery: tellOps}} {
+		plan, s := planned(t, "10s", noon, func(d *Definition) { d.Hooks = hooks })
+		job := plan.Decide(s, noon.Add(10*time.Second)).Jobs[0]
+		if got, want := string(mustJSON(t, hooksOf(job.Headers))), string(mustJSON(t, hooks)); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if (job.Headers == nil) != hooks.IsZero() {
+			t.Errorf("headers %q", job.Headers)
+		}
+	}
+}
+
+func mustJSON(t *testing.T, value any) []byte {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestAftermath(t *testing.T) {
+	all := Hooks{OnFailure: tellOps, OnRecovery: tellOps}
+	job := store.Claimed{ID: 7, Attempt: 2, Queue: "q", Schedule: 5, ScheduleName: "s", Slot: noon, Headers: all.headers()}
+	long := store.Outcome{Result: store.Failed, Error: strings.Repeat("é", 5000), Output: bytes.Repeat([]byte("x\xff"), 9000)}
+
+	after := aftermath(job, long, "n")
+	e := about(t, after)
+	if !after.Failing || after.Schedule != 5 || e.Event != HookFailure || e.Schedule != "s" || !e.Slot.Equal(noon) || e.Job != 7 || e.Attempt != 2 || e.Node != "n" {
+		t.Errorf("a failure: %+v %+v", after, e)
+	}
+	if len(e.Reason) > hookReason || !strings.HasPrefix(e.Reason, "éé") || len(e.Output) > 3*hookOutput || !strings.HasSuffix(e.Output, "x\uFFFD") {
+		t.Errorf("reason of %d bytes, output of %d", len(e.Reason), len(e.Output))
+	}
+	after = aftermath(job, store.Outcome{Result: store.Completed}, "n")
+	if e := about(t, after); after.Failing || e.Event != HookRecovery {
+		t.Errorf("a recovery: %+v %+v", after, e)
+	}
+	after = lostAftermath(store.LostJob{ID: 7, Attempt: 1, Queue: "q", Schedule: 5, ScheduleName: "s", Headers: job.Headers})
+	if e := about(t, after); !after.Failing || e.Event != HookFailure || e.Reason != store.LostReason {
+		t.Errorf("a lost job: %+v %+v", after, e)
+	}
+	for _, result := range []store.Result{store.Retry, store.Release, store.Cancelled} {
+		if after := aftermath(job, store.Outcome{Result: result}, "n"); after != nil {
+			t.Errorf("result %d: %+v", result, after)
+		}
+	}
+	job.Headers = Hooks{OnMissed: tellOps}.headers() // the schedule is watched, but this is not told
+	if after := aftermath(job, long, "n"); after == nil || !after.Failing || len(after.Jobs) != 0 {
+		t.Errorf("without a hook for it: %+v", after)
+	}
+	for _, headers := range []string{"", "{}", "[", `{"hourbell-hooks":"["}`, `{"hourbell-hooks":7}`} {
+		job.Headers = []byte(headers)
+		if after := aftermath(job, long, "n"); after != nil {
+			t.Errorf("headers %q: %+v", headers, after)
+		}
+	}
+}
+
+func TestMissedSlotsAreTold(t *testing.T) {
+	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
+	plan, s := planned(t, "1m", noon, func(d *Definition) { d.Hooks.OnMissed = tellOps })
+	s.Name = "s"
+	f := plan.Decide(s, at(100).Add(30*time.Second))
+	e := about(t, f.After)
+	if e.Event != HookMissed || e.Schedule != "s" || e.Count != 99 || !e.First.Equal(at(1)) || !e.Last.Equal(at(99)) || !strings.Contains(e.Reason, "misfire") || !f.After.Failing {
+		t.Errorf("an outage: %+v %+v", f.After, e)
+	}
+	if f := plan.Decide(s, at(1)); f.After != nil {
+		t.Errorf("nothing was missed: %+v", f.After)
+	}
+	s.PausedAt = noon
+	if f := plan.Decide(s, at(100)); f.After != nil {
+		t.Errorf("a pause misses nothing: %+v", f.After)
+	}
+	plan, s = planned(t, "1m", noon)
+	if f := plan.Decide(s, at(100)); f.After != nil {
+		t.Errorf("without hooks: %+v", f.After)
+	}
+}

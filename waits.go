@@ -1,0 +1,80 @@
+package hourbell
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hourbell/hourbell/internal/engine"
+)
+
+// Waits says why jobs that are due do not run: by number, for those among the
+// given ones that no living node takes. One that is missing here is not due, is
+// not ready, or has nodes that are merely busy.
+func (c *Client) Waits(ctx context.Context, jobs ...JobInfo) (map[int64]string, error) {
+	due, err := c.dueOf(ctx, jobs)
+	if err != nil || len(due) == 0 {
+		return nil, err
+	}
+	nodes, err := c.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	nodes = slices.DeleteFunc(nodes, func(n NodeInfo) bool { return !n.EndedAt.IsZero() })
+	reasons := map[int64]string{}
+	for _, job := range due {
+		if reason := waits(job.Queue, job.Kind, nodes); reason != "" {
+			reasons[job.ID] = reason
+		}
+	}
+	return reasons, nil
+}
+
+// dueOf returns those of the jobs that are ready and due by the store's clock.
+func (c *Client) dueOf(ctx context.Context, jobs []JobInfo) ([]JobInfo, error) {
+	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j JobInfo) bool { return j.State != Ready })
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	now, err := c.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(jobs, func(j JobInfo) bool { return j.RunAt.After(now) }), nil
+}
+
+// waits says why no living node takes jobs of a queue and kind, or nothing.
+func waits(queue, kind string, living []NodeInfo) string {
+	var serving, restricted []string
+	for _, node := range living {
+		if !slices.Contains(node.Queues, queue) {
+			continue
+		}
+		serving = append(serving, node.Name)
+		switch {
+		case slices.Contains(node.Kinds, kind):
+			return ""
+		case slices.Contains(node.Kinds, kind+engine.Restricted):
+			restricted = append(restricted, node.Name)
+		}
+	}
+	switch {
+	case len(living) == 0:
+		return "no node is alive; start one"
+	case len(serving) == 0:
+		return fmt.Sprintf("no living node serves queue %q; start one that does", queue)
+	case len(restricted) > 0:
+		return fmt.Sprintf("it is for a node that runs any job of kind %q, or has this one in its own files: %s run only what is in theirs", kind, some(restricted))
+	}
+	return fmt.Sprintf("no living node of queue %q has code for kind %q; start one that has", queue, kind)
+}
+
+// some names the first few.
+func some(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/supervise"
 )
 
 // CommandKind is the kind of jobs that run an external command.
@@ -31,19 +30,22 @@ const outputLimit = 64 << 10
 type Command struct {
 	// Argv is the program and its arguments, run as they are, without a shell.
 	// A program without a slash is looked up in PATH: that of Env, if it has
-	// one, else the node's.
+	// one, else that of Base.
 	Argv []string `json:"argv,omitempty"`
-	// Shell is a line for /bin/sh -c. Exactly one of Argv and Shell is given.
+	// Shell is a line for /bin/sh -c, under BaseCron for the SHELL of Env, if
+	// it has one. Exactly one of Argv and Shell is given.
 	Shell string `json:"shell,omitempty"`
-	// Env is added to the environment that Base names.
+	// Env is added to the environment that Base names. Under BaseCron LOGNAME
+	// cannot be set.
 	Env map[string]string `json:"env,omitempty"`
 	// Base is the environment the command begins with: BaseNode or BaseCron.
 	Base Base `json:"base,omitempty"`
-	// User is the login name of the user to run as, which needs a node that
-	// runs as root (or as that user). Empty: the node's own user.
+	// User is the login name of the user to run as, with all its groups, which
+	// needs a node that runs as root (or as that user). HOME, LOGNAME and USER
+	// are set to match unless Env sets them. Empty: the node's own user.
 	User string `json:"user,omitempty"`
 	// Dir is the working directory; empty means the node's own, under BaseCron
-	// HOME.
+	// HOME, or / if there is no such directory.
 	Dir string `json:"dir,omitempty"`
 	// Stdin is what the command reads; empty means nothing.
 	Stdin string `json:"stdin,omitempty"`
@@ -59,9 +61,10 @@ type Base string
 const (
 	// BaseNode is the node's environment, without HOURBELL_STORE (default).
 	BaseNode Base = ""
-	// BaseCron is what cron gives: SHELL=/bin/sh, PATH=/usr/bin:/bin, HOME and
-	// LOGNAME of the user who runs the command, and what /etc/environment and
-	// /etc/default/locale set, all on the machine where it runs.
+	// BaseCron is what Debian's cron gives: what /etc/environment and
+	// /etc/default/locale set, and over that SHELL=/bin/sh, PATH=/usr/bin:/bin,
+	// HOME and LOGNAME of the user who runs the command, all on the machine
+	// where it runs.
 	BaseCron Base = "cron"
 )
 
@@ -74,6 +77,7 @@ const (
 	EndDetached Detached = ""
 	// KeepDetached leaves them alone after a command that ended by itself; they
 	// are ended all the same where the claim is lost or the job is stopped.
+	// One that still writes to the command's output gets SIGPIPE.
 	KeepDetached Detached = "keep"
 )
 
@@ -116,7 +120,7 @@ func DecodeCommand(args []byte) (Command, error) {
 func badArgs(problem string) error {
 	return &hourbell.FieldError{
 		Field: "args", Problem: "are not a command: " + problem,
-		Remedy: `write {"argv":["program","argument"]} or {"shell":"line"}, with env, dir and stdin if needed`,
+		Remedy: `write {"argv":["program","argument"]} or {"shell":"line"}, with env, base, user, dir, stdin and detached if needed`,
 	}
 }
 
@@ -124,7 +128,11 @@ func badArgs(problem string) error {
 // *hourbell.FieldError joined by errors.Join, or nil. It looks at the command
 // alone: whether the program exists is known only to the node that runs it.
 func (c Command) Validate() error {
-	errs := []error{c.checkOne(), checkText("shell", c.Shell), checkText("dir", c.Dir), checkUTF8("stdin", c.Stdin)}
+	errs := []error{
+		c.checkOne(), checkText("shell", c.Shell), checkText("dir", c.Dir), checkUTF8("stdin", c.Stdin), c.checkUser(),
+		checkChoice("base", string(c.Base), string(BaseNode), string(BaseCron)),
+		checkChoice("detached", string(c.Detached), string(EndDetached), string(KeepDetached)),
+	}
 	for i, arg := range c.Argv {
 		errs = append(errs, checkText(fmt.Sprintf("argv[%d]", i), arg))
 	}
@@ -148,6 +156,29 @@ func (c Command) checkOne() error {
 		return &hourbell.FieldError{Field: "shell", Problem: "is blank", Remedy: remedy}
 	}
 	return nil
+}
+
+// checkUser refuses what can be no login name; whether there is such a user is
+// known only to the node that runs the command.
+func (c Command) checkUser() error {
+	if !strings.ContainsAny(c.User, ": \t\r\n\x00/") && utf8.ValidString(c.User) {
+		return nil
+	}
+	return &hourbell.FieldError{
+		Field: "user", Value: c.User, Problem: "is not a login name",
+		Remedy: "write the name as it is in the first column of /etc/passwd",
+	}
+}
+
+// checkChoice refuses anything but the default, which is empty, and the other.
+func checkChoice(field, value, empty, other string) error {
+	if value == empty || value == other {
+		return nil
+	}
+	return &hourbell.FieldError{
+		Field: field, Value: value, Problem: "is not a choice",
+		Remedy: "write " + other + ", or leave it out",
+	}
 }
 
 // The messages of these checks leave the value out: it may be a secret.
@@ -196,23 +227,37 @@ func (e *ExitError) Error() string {
 // CommandWorker runs commands. The zero value is ready, and safe for
 // concurrent use.
 //
-// A command runs in a process group of its own and never outlives its job:
-// when the job's context ends the group gets SIGTERM, and SIGKILL after Grace;
-// what is left of the group after the command itself has ended goes the same
-// way. After a lost claim there is no grace, since another node may start the
-// job at any moment. Only processes that made a group or session of their own stay behind.
-// (Systems without process groups kill the command alone, at once.)
+// On Unix each command runs under a supervisor, a small process of its own
+// that is this program's file run anew and that knows how long the claim on
+// the job may be trusted. So a command never runs on beside its replacement:
+// it ends, with all it has started, when the job's context ends, when the node
+// dies (kill -9 too) and before the claim passes, also while the node is
+// stopped by a signal. All of it gets SIGTERM then, and SIGKILL after Grace or
+// when the claim passes, if that is sooner; after a lost claim at once. A
+// command that was ended because its claim was about to pass gives an error
+// that wraps hourbell.ErrClaimLost: the attempt does not count.
 //
-// Its environment is the node's, then Command.Env, then HOURBELL_JOB_ID,
-// HOURBELL_ATTEMPT, HOURBELL_SLOT (RFC 3339 in UTC; empty if the job was made
-// for no slot) and HOURBELL_TOKEN, the fencing token. The node's
-// HOURBELL_STORE is not passed on: it may hold a password.
+// A run lasts until the command's session (it has one of its own, as under
+// cron) is empty, background processes of a shell line included. Then what has
+// left the session is ended as well, with a line about it in the output, or
+// left alone if Command.Detached says so.
+//
+// On Linux nothing escapes but what runs as a user whom the node may not
+// signal, or is started by other services (at, systemd-run, a container's
+// daemon). On other Unix systems what leaves the command's process group is
+// not found. Systems that are no Unix kill the command alone, at once, and
+// only while the node lives.
+//
+// What a command sees is the environment that Command.Base names, then
+// Command.Env, then HOURBELL_JOB_ID, HOURBELL_ATTEMPT, HOURBELL_SLOT (RFC 3339
+// in UTC; empty if the job was made for no slot) and HOURBELL_TOKEN, the
+// fencing token. The node's HOURBELL_STORE is not passed on: it may hold a
+// password.
 //
 // Standard output and error, as they come, are kept with the attempt: the
-// last 64 KiB.
+// last 64 KiB. The command never waits for them to be taken.
 type CommandWorker struct {
-	// Grace is how long a command may take to end after SIGTERM, and how long
-	// its output is awaited from processes that it left behind. 0 means 3 s,
+	// Grace is how long a command may take to end after SIGTERM. 0 means 3 s,
 	// which is less than a stopping node waits (hourbell.Config.Grace).
 	Grace time.Duration
 }
@@ -225,95 +270,40 @@ func (w CommandWorker) Work(ctx context.Context, job *hourbell.JobRow) error {
 	if err != nil {
 		return hourbell.Fail(err)
 	}
-	output := &tail{limit: outputLimit}
-	err = w.run(ctx, command, environment(os.Environ(), command.Env, job), output)
-	job.SetOutput(output.bytes())
+	output := supervise.NewTail(outputLimit)
+	err = w.run(ctx, command, job, output)
+	job.SetOutput(output.Bytes())
 	return err
 }
 
-// run starts the command and stays with it until nothing of its group is left.
-func (w CommandWorker) run(ctx context.Context, command Command, env []string, output io.Writer) error {
+// run starts the command, unless it is too late, and stays with it to its end.
+func (w CommandWorker) run(ctx context.Context, command Command, job *hourbell.JobRow, output *supervise.Tail) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("command not started: %w", context.Cause(ctx))
 	}
-	grace := cmp.Or(w.Grace, 3*time.Second)
-	cmd, err := prepare(command, env)
+	ready, err := prepare(command, job)
 	if err != nil {
 		return err
 	}
-	cmd.Stdout, cmd.Stderr = output, output
-	cmd.WaitDelay = grace
-	if err := cmd.Start(); err != nil {
-		return startError(cmd, command, err)
-	}
-	finished := make(chan error, 1)
-	go func() { finished <- cmd.Wait() }()
-
-	select {
-	case err := <-finished:
-		endGroup(cmd.Process, grace)
-		return exitError(err)
-	case <-ctx.Done():
-	}
-	if errors.Is(context.Cause(ctx), hourbell.ErrClaimLost) {
-		grace = 0
-	}
-	endGroup(cmd.Process, grace)
-	if err := exitError(<-finished); err != nil {
-		return fmt.Errorf("command stopped (%w): %w", err, context.Cause(ctx))
-	}
-	return fmt.Errorf("command stopped: %w", context.Cause(ctx))
+	return w.execute(ctx, ready, job, output)
 }
 
-// prepare turns a command into a process that has not started.
-func prepare(command Command, env []string) (*exec.Cmd, error) {
-	argv := command.Argv
-	if command.Shell != "" {
-		argv = []string{"/bin/sh", "-c", command.Shell}
+// grace is how long a command may take to end after SIGTERM.
+func (w CommandWorker) grace() time.Duration { return cmp.Or(w.Grace, 3*time.Second) }
+
+// graceFor is the grace that the end of a job's context leaves: none when
+// another node may start the job at any moment.
+func (w CommandWorker) graceFor(cause error) time.Duration {
+	if errors.Is(cause, hourbell.ErrClaimLost) {
+		return 0
 	}
-	program, err := findProgram(argv[0], command.Env)
-	if err != nil {
-		return nil, err
-	}
-	cmd := &exec.Cmd{Path: program, Args: argv, Env: env, Dir: command.Dir}
-	if command.Stdin != "" {
-		cmd.Stdin = strings.NewReader(command.Stdin)
-	}
-	ownGroup(cmd)
-	return cmd, nil
+	return w.grace()
 }
 
-// environment is what the command sees. Of a name given twice the last counts.
-func environment(node []string, own map[string]string, job *hourbell.JobRow) []string {
-	env := slices.DeleteFunc(slices.Clone(node), func(pair string) bool {
-		return strings.HasPrefix(pair, "HOURBELL_STORE=")
-	})
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		env = append(env, name+"="+own[name])
+// stopped is the error of a command that ended because its job's context did.
+func stopped(exit, cause error) error {
+	if exit != nil {
+		return fmt.Errorf("command stopped (%w): %w", exit, cause)
 	}
-	slot := ""
-	if !job.Slot.IsZero() {
-		slot = job.Slot.UTC().Format(time.RFC3339Nano)
-	}
-	return append(env,
-		"HOURBELL_JOB_ID="+strconv.FormatInt(job.ID, 10),
-		"HOURBELL_ATTEMPT="+strconv.Itoa(job.Attempt),
-		"HOURBELL_SLOT="+slot,
-		"HOURBELL_TOKEN="+strconv.FormatInt(job.Token, 10),
-	)
-}
-
-// exitError translates what exec.Cmd.Wait says.
-func exitError(err error) error {
-	var exit *exec.ExitError
-	switch {
-	case errors.Is(err, exec.ErrWaitDelay):
-		// It ended well, but a process it left behind still holds its output.
-		return nil
-	case errors.As(err, &exit):
-		return &ExitError{Code: exit.ExitCode(), Signal: endSignal(exit.ProcessState)}
-	case err != nil:
-		return fmt.Errorf("await command: %w", err)
-	}
-	return nil
+	return fmt.Errorf("command stopped: %w", cause)
 }

@@ -3,16 +3,55 @@
 package kinds
 
 import (
-	"os"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"os/exec"
-	"time"
+	"os/user"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/supervise"
 )
 
-// ownGroup does nothing: there are no process groups here.
-func ownGroup(*exec.Cmd) {}
+// identity is whom a command runs as; there is no choice here.
+type identity struct{}
 
-// endGroup kills the process, if it has not ended.
-func endGroup(leader *os.Process, _ time.Duration) { _ = leader.Kill() }
+// identify refuses to run as somebody else.
+func identify(*user.User) (*identity, error) {
+	return nil, errors.New("running commands as another user needs a Unix system")
+}
 
-// endSignal is empty: there are no signals here.
-func endSignal(*os.ProcessState) string { return "" }
+// execute runs a prepared command, and kills it when ctx ends.
+func (w CommandWorker) execute(ctx context.Context, ready ready, _ *hourbell.JobRow, output *supervise.Tail) error {
+	cmd := exec.CommandContext(ctx, ready.path)
+	cmd.Args, cmd.Env, cmd.Dir = ready.argv, ready.env, ready.dir
+	if len(ready.stdin) > 0 {
+		cmd.Stdin = bytes.NewReader(ready.stdin)
+	}
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.WaitDelay = w.graceFor(nil) // for its output, if another process holds that
+	if err := cmd.Start(); err != nil {
+		return ready.startError(err)
+	}
+	err := exitError(cmd.Wait())
+	if ctx.Err() != nil {
+		return stopped(err, context.Cause(ctx))
+	}
+	return err
+}
+
+// exitError translates what exec.Cmd.Wait says.
+func exitError(err error) error {
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(err, exec.ErrWaitDelay):
+		// It ended well, but a process it left behind still holds its output.
+		return nil
+	case errors.As(err, &exit):
+		return &ExitError{Code: exit.ExitCode()}
+	case err != nil:
+		return fmt.Errorf("await command: %w", err)
+	}
+	return nil
+}

@@ -6,30 +6,110 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"runtime"
+	"strconv"
+
+	"github.com/hourbell/hourbell"
 )
+
+// ready is a command with all that this machine decides: the program's file,
+// the user, the environment.
+type ready struct {
+	path     string
+	argv     []string
+	env      []string
+	dir      string // empty: the node's own
+	stdin    []byte
+	user     *identity // nil: the node's own
+	detached Detached
+}
+
+// prepare makes a command ready to start here. It must not change anything.
+func prepare(command Command, job *hourbell.JobRow) (ready, error) {
+	var who *user.User
+	r := ready{argv: command.Argv, dir: command.Dir, stdin: []byte(command.Stdin), detached: command.Detached}
+	if command.User != "" {
+		var err error
+		if who, r.user, err = findUser(command.User); err != nil {
+			return ready{}, err
+		}
+	}
+	base := baseEnvironment(command.Base, who)
+	r.env = environment(base, command.ownEnv(), job)
+	if command.Base == BaseCron && r.dir == "" {
+		r.dir = cronDir(valueOf(r.env, "HOME"))
+	}
+	if command.Shell != "" {
+		shell := "/bin/sh"
+		if command.Base == BaseCron {
+			shell = valueOf(r.env, "SHELL")
+		}
+		r.path, r.argv = shell, []string{shell, "-c", command.Shell}
+		return r, nil
+	}
+	var err error
+	r.path, err = findProgram(command, r.env)
+	return r, err
+}
+
+// findUser looks a login name up on this machine.
+func findUser(name string) (*user.User, *identity, error) {
+	who, err := user.Lookup(name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("user %q: not known on this machine: %w; create the user or correct the name", name, err)
+	}
+	identity, err := identify(who)
+	if err != nil {
+		return nil, nil, fmt.Errorf("user %q: %w", name, err)
+	}
+	return who, identity, nil
+}
+
+// self is the user who runs the node. One who is not in the list of users, as
+// happens in containers, is known by the number and has the node's HOME.
+func self() *user.User {
+	number := strconv.Itoa(os.Geteuid())
+	if who, err := user.LookupId(number); err == nil {
+		return who
+	}
+	return &user.User{Uid: number, Username: number, HomeDir: os.Getenv("HOME")}
+}
+
+// cronDir is where cron starts a command. Many users of services have a home
+// that does not exist; their lines run all the same.
+func cronDir(home string) string {
+	if info, err := os.Stat(home); err == nil && info.IsDir() {
+		return home
+	}
+	return "/"
+}
 
 // findProgram returns the file to execute. Like execvp it looks a bare name up
 // in the PATH the command will have, which is not always the node's.
-func findProgram(name string, env map[string]string) (string, error) {
-	path, own := env["PATH"]
-	if filepath.Base(name) != name || !own || runtime.GOOS == "windows" {
+func findProgram(command Command, env []string) (string, error) {
+	name := command.Argv[0]
+	if filepath.Base(name) != name {
+		return name, nil // the system looks, from the command's own directory
+	}
+	_, own := command.Env["PATH"]
+	if runtime.GOOS == "windows" || !own && command.Base == BaseNode {
 		return nodeProgram(name)
 	}
-	for _, dir := range filepath.SplitList(path) {
+	for _, dir := range filepath.SplitList(valueOf(env, "PATH")) {
 		file := filepath.Join(dir, name)
 		if filepath.IsAbs(dir) && executable(file) {
 			return file, nil
 		}
 	}
-	return "", notFound(name, "in the PATH of its env")
+	if own {
+		return "", notFound(name, "in the PATH of its env")
+	}
+	return "", notFound(name, "in cron's PATH, "+cronPath)
 }
 
 func nodeProgram(name string) (string, error) {
-	if filepath.Base(name) != name {
-		return name, nil // the system looks, from the command's own directory
-	}
 	file, err := exec.LookPath(name)
 	if err != nil {
 		return "", notFound(name, "in the node's PATH")
@@ -49,19 +129,19 @@ func notFound(name, where string) error {
 // startError tells the reasons apart that the system reports as one: "no such
 // file or directory" may mean the directory, the program, or the interpreter
 // in the program's first line.
-func startError(cmd *exec.Cmd, command Command, err error) error {
-	if command.Dir != "" {
-		if info, statErr := os.Stat(command.Dir); statErr != nil {
-			return fmt.Errorf("dir %q: %w; create it on this node or correct dir", command.Dir, cause(statErr))
+func (r ready) startError(err error) error {
+	if r.dir != "" {
+		if info, statErr := os.Stat(r.dir); statErr != nil {
+			return fmt.Errorf("dir %q: %w; create it on this node or correct dir", r.dir, cause(statErr))
 		} else if !info.IsDir() {
-			return fmt.Errorf("dir %q: is not a directory; correct dir", command.Dir)
+			return fmt.Errorf("dir %q: is not a directory; correct dir", r.dir)
 		}
 	}
-	name := cmd.Args[0]
+	name := r.argv[0]
 	if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("command %q: %w", name, cause(err))
 	}
-	if _, statErr := os.Stat(fromDir(cmd.Path, command.Dir)); statErr == nil {
+	if _, statErr := os.Stat(fromDir(r.path, r.dir)); statErr == nil {
 		return fmt.Errorf("command %q: its interpreter is missing: %w; correct its first line or install the interpreter", name, cause(err))
 	}
 	return fmt.Errorf("command %q: %w; install it on this node or correct the path", name, cause(err))

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"math/rand/v2"
+	"os"
+	"os/user"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,7 +24,7 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 	}{
 		{"argv", Command{Argv: []string{"true"}}, nil},
 		{"shell", Command{Shell: "true"}, nil},
-		{"everything", Command{Argv: []string{"cat", ""}, Env: map[string]string{"A": "", "b.c-d": "x\ny"}, Dir: "/", Stdin: "\x00"}, nil},
+		{"everything", Command{Argv: []string{"cat", ""}, Env: map[string]string{"A": "", "b.c-d": "x\ny"}, Dir: "/", Stdin: "\x00", Base: BaseCron, User: "www-data", Detached: KeepDetached}, nil},
 		{"nothing", Command{}, []string{`argv: is empty, and so is shell; give the program and its arguments as argv, or one line as shell`}},
 		{"both", Command{Argv: []string{"a"}, Shell: "b"}, []string{`shell: is given besides argv; give only one of them`}},
 		{"no program", Command{Argv: []string{"", "a"}}, []string{`argv[0]: is empty; begin with the program to run`}},
@@ -35,6 +37,11 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		{"UTF-8", Command{Shell: "\xff", Stdin: "\xff"}, []string{
 			`shell: is not valid UTF-8; write it in UTF-8, or read other bytes from a file`,
 			`stdin: is not valid UTF-8; write it in UTF-8, or read other bytes from a file`,
+		}},
+		{"choices", Command{Shell: "a", Base: "crom", Detached: "kept", User: "root:adm"}, []string{
+			`user "root:adm": is not a login name; write the name as it is in the first column of /etc/passwd`,
+			`base "crom": is not a choice; write cron, or leave it out`,
+			`detached "kept": is not a choice; write keep, or leave it out`,
 		}},
 		{"names", Command{Shell: "a", Env: map[string]string{"": "1", "A=B": "2", "C\x00": "3"}}, []string{
 			`env: is not a name of a variable; use a name without =, for example PATH`,
@@ -122,61 +129,99 @@ func TestPlainJSONRoundTrip(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	slot := time.Date(2026, 3, 29, 2, 30, 0, 250_000_000, time.FixedZone("", 3600))
 	job := &hourbell.JobRow{ID: 7, Attempt: 2, Token: 99, Slot: slot}
-	node := []string{"HOURBELL_STORE=postgres://u:secret@db/x", "A=node", "B=node", "HOURBELL_SLOT=stale"}
+	base := []string{"A=base", "B=twice", "HOURBELL_SLOT=stale", "B=base", "=C:=C:/dir"}
 
-	got := effective(environment(node, map[string]string{"A": "own"}, job))
-	want := map[string]string{
-		"A": "own", "B": "node", "HOURBELL_JOB_ID": "7", "HOURBELL_ATTEMPT": "2",
-		"HOURBELL_SLOT": "2026-03-29T01:30:00.25Z", "HOURBELL_TOKEN": "99",
+	got := environment(base, map[string]string{"A": "own"}, job)
+	want := []string{
+		"B=base", "=C:=C:/dir", "A=own", "HOURBELL_JOB_ID=7", "HOURBELL_ATTEMPT=2",
+		"HOURBELL_SLOT=2026-03-29T01:30:00.25Z", "HOURBELL_TOKEN=99",
 	}
-	if !maps.Equal(got, want) {
-		t.Errorf("got  %v\nwant %v", got, want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if node[0] != "HOURBELL_STORE=postgres://u:secret@db/x" {
-		t.Error("the node's own environment was changed")
+	if base[0] != "A=base" || base[4] != "=C:=C:/dir" {
+		t.Error("the base itself was changed")
 	}
 
 	job.Slot = time.Time{}
-	got = effective(environment(node, map[string]string{"HOURBELL_STORE": "sqlite:x.db"}, job))
-	if got["HOURBELL_STORE"] != "sqlite:x.db" || got["HOURBELL_SLOT"] != "" {
+	got = environment(nil, map[string]string{"HOURBELL_STORE": "sqlite:x.db"}, job)
+	if valueOf(got, "HOURBELL_STORE") != "sqlite:x.db" || !slices.Contains(got, "HOURBELL_SLOT=") {
 		t.Errorf("got %v, want the command's own store and no slot", got)
 	}
 }
 
-// effective is an environment as a process sees it: the last of a name counts.
-func effective(env []string) map[string]string {
-	seen := map[string]string{}
-	for _, pair := range env {
-		name, value, _ := strings.Cut(pair, "=")
-		seen[name] = value
+func TestNodesEnvironment(t *testing.T) {
+	t.Setenv("HOURBELL_STORE", "postgres://u:secret@db/x")
+	t.Setenv("HOME", "/node")
+	t.Setenv("OTHER", "of the node")
+	got := environment(baseEnvironment(BaseNode, nil), nil, &hourbell.JobRow{})
+	if valueOf(got, "OTHER") != "of the node" || valueOf(got, "HOME") != "/node" || strings.Contains(strings.Join(got, "\n"), "secret") {
+		t.Errorf("got %q", got)
 	}
-	return seen
+	got = environment(baseEnvironment(BaseNode, &user.User{Username: "www", HomeDir: "/var/www"}), nil, &hourbell.JobRow{})
+	if valueOf(got, "HOME") != "/var/www" || valueOf(got, "LOGNAME") != "www" || valueOf(got, "USER") != "www" {
+		t.Errorf("as another user: %q", got)
+	}
 }
 
-func TestTailKeepsTheEnd(t *testing.T) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
-	for range 200 {
-		limit := 1 + random.IntN(50)
-		output := &tail{limit: limit}
-		var all []byte
-		for range random.IntN(30) {
-			piece := make([]byte, random.IntN(3*limit))
-			for i := range piece {
-				piece[i] = byte(random.Uint32())
-			}
-			if n, err := output.Write(piece); n != len(piece) || err != nil {
-				t.Fatalf("Write of %d bytes: %d, %v", len(piece), n, err)
-			}
-			all = append(all, piece...)
-			if want := all[max(0, len(all)-limit):]; !slices.Equal(output.bytes(), want) {
-				t.Fatalf("limit %d: got %x, want %x", limit, output.bytes(), want)
-			}
-			if len(output.kept) > 2*limit {
-				t.Fatalf("holds %d bytes, more than twice %d", len(output.kept), limit)
-			}
+func TestCronsEnvironment(t *testing.T) {
+	who := &user.User{Username: "www", HomeDir: "/var/www"}
+	system := map[string]string{"LANG": "C.UTF-8", "PATH": "/of/the/system", "TZ": "UTC"}
+	own := Command{Base: BaseCron, Env: map[string]string{"LOGNAME": "root", "SHELL": "/bin/bash", "TZ": ""}}
+	got := lastOfEach(append(cronEnvironment(who, system), pairs(own.ownEnv())...))
+	slices.Sort(got)
+	want := []string{"HOME=/var/www", "LANG=C.UTF-8", "LOGNAME=www", "PATH=/usr/bin:/bin", "SHELL=/bin/bash", "TZ="}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if own.Env["LOGNAME"] != "root" {
+		t.Error("the command itself was changed")
+	}
+}
+
+func pairs(env map[string]string) (list []string) {
+	for name, value := range env {
+		list = append(list, name+"="+value)
+	}
+	return list
+}
+
+// The answers are those of pam_env 1.5.2.
+func TestSystemVariables(t *testing.T) {
+	for text, want := range map[string]map[string]string{
+		"A=b\nC=d":                         {"A": "b", "C": "d"},
+		"# x\n\n \t A=b\n":                 {"A": "b"},
+		"A=b c # said\n":                   {"A": "b c "},
+		"A=b  \n":                          {"A": "b  "},
+		"A=b\r\n":                          {"A": "b\r"},
+		"export A=b\n":                     {"A": "b"},
+		"export  A=b\n":                    {},
+		"A=\"b c\"\nB='d'\n":               {"A": "b c", "B": "d"},
+		"A=\"b'\nB=\"\nC=\"\"\nD=\"b\"c\n": {"A": "b", "B": "", "C": "", "D": "b\"c"},
+		"A=b\"c\"\n":                       {"A": "b\"c\""},
+		"A=\"#b\"\n":                       {"A": ""},
+		"A=b=c\n":                          {"A": "b=c"},
+		"A=\n":                             {"A": ""},
+		"A=b\nA\n":                         {},
+		"A-B=c\n=d\nA B=c\nÄ=c\n":          {},
+		"A=b\\\n c\nD=e\n":                 {"A": "b c", "D": "e"},
+		"A=b\\ \n\n# x\nc\nD=e\n":          {"A": "bc", "D": "e"},
+		"A=b\\# x\nD=e\n":                  {"A": "b\\", "D": "e"},
+		"A=b\nC=d\\":                       {"A": "b"},
+	} {
+		file := filepath.Join(t.TempDir(), "environment")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
+		if got := systemVariables(file); !maps.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	first, second := filepath.Join(t.TempDir(), "1"), filepath.Join(t.TempDir(), "2")
+	_ = os.WriteFile(first, []byte("A=1\nB=1\nC=1\n"), 0o600)
+	_ = os.WriteFile(second, []byte("B=2\nC\n"), 0o600)
+	if got := systemVariables(first, "/nowhere", second); !maps.Equal(got, map[string]string{"A": "1", "B": "2"}) {
+		t.Errorf("of two files: %q", got)
 	}
 }
 

@@ -3,54 +3,138 @@
 package kinds
 
 import (
-	"os"
-	"os/exec"
-	"syscall"
+	"context"
+	"errors"
+	"fmt"
 	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/supervise"
+	"github.com/hourbell/hourbell/internal/uptime"
 )
 
-// ownGroup makes the process the leader of a group of its own.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
-
-// endGroup ends what is left of the leader's group, and returns when none of
-// it is alive: SIGTERM, then SIGKILL after grace. The leader must be awaited
-// elsewhere meanwhile. The number of a group is not given to another while it
-// has members, and numbers are handed out in turn, so a group that has just
-// emptied cannot be taken for a new one.
-func endGroup(leader *os.Process, grace time.Duration) {
-	group := -leader.Pid
-	if !signalGroup(group, syscall.SIGTERM) || groupGone(group, grace) {
-		return
+// execute runs a prepared command under a supervisor.
+func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.JobRow, output *supervise.Tail) error {
+	held := hold{job: job, grace: w.grace()}
+	claim, _ := held.renewed()
+	process, err := supervise.Start(ready.spec(job, w.grace()), claim, output)
+	var refused *supervise.StartError
+	switch {
+	case errors.Is(err, supervise.ErrClaimOver):
+		return fmt.Errorf("command not started: %w (%w)", hourbell.ErrClaimLost, err)
+	case errors.As(err, &refused):
+		return ready.startError(refused.Errno)
+	case err != nil:
+		return err
 	}
-	signalGroup(group, syscall.SIGKILL)
-	// Nothing survives SIGKILL; this only awaits that it has taken effect.
-	groupGone(group, time.Second)
+	w.attend(ctx, process, &held)
+	result, err := process.Wait()
+	if err != nil {
+		return err
+	}
+	note(output, result)
+	return outcome(ctx, result)
 }
 
-// signalGroup says whether the group has, or may have, members.
-func signalGroup(group int, signal syscall.Signal) bool {
-	return syscall.Kill(group, signal) != syscall.ESRCH
-}
-
-// groupGone waits until the group has no living members, at most for limit.
-func groupGone(group int, limit time.Duration) bool {
-	const shortest, longest = time.Millisecond, 50 * time.Millisecond
-	deadline := time.Now().Add(limit)
-	for pause := shortest; signalGroup(group, 0) && !onlyZombies(-group); pause = min(2*pause, longest) {
-		left := time.Until(deadline)
-		if left <= 0 {
-			return false
+// attend stays with the command until its run is over: it passes on what
+// becomes of the claim, and that the job's context has ended.
+func (w CommandWorker) attend(ctx context.Context, process *supervise.Process, held *hold) {
+	ticker := time.NewTicker(held.interval())
+	defer ticker.Stop()
+	ended := ctx.Done()
+	for {
+		select {
+		case <-process.Done():
+			return
+		case <-ended:
+			process.Stop(w.graceFor(context.Cause(ctx)))
+			ended = nil
+		case <-ticker.C:
+			if claim, moved := held.renewed(); moved {
+				process.Hold(claim)
+			}
 		}
-		time.Sleep(min(pause, left))
 	}
-	return true
 }
 
-// endSignal names the signal that ended the process, or is empty.
-func endSignal(state *os.ProcessState) string {
-	status, ok := state.Sys().(syscall.WaitStatus)
-	if !ok || !status.Signaled() {
-		return ""
+// hold knows what the supervisor has been told of the claim.
+type hold struct {
+	job   *hourbell.JobRow
+	grace time.Duration
+	until time.Duration
+}
+
+// renewed returns until when the claim may be trusted, and whether that has
+// moved on since it was last asked. A claim without a lease, that of a worker
+// under test, stands for ever.
+func (h *hold) renewed() (claim supervise.Claim, moved bool) {
+	now := uptime.Now() // before the question, so that a pause between them errs on the safe side
+	left, lease := h.job.HeldFor()
+	until := now + left
+	first := h.until == 0
+	if lease == 0 || !first && (left == 0 || until < h.until+lease/50) {
+		return supervise.Claim{}, false
 	}
-	return status.Signal().String()
+	h.until = until
+	return supervise.ClaimFor(until, lease, h.grace), true
+}
+
+// interval is how often to look whether a heartbeat has got through.
+func (h *hold) interval() time.Duration {
+	_, lease := h.job.HeldFor()
+	if lease == 0 {
+		return time.Second
+	}
+	return min(max(lease/10, 10*time.Millisecond), time.Second)
+}
+
+// spec is the command as its supervisor takes it.
+func (r ready) spec(job *hourbell.JobRow, grace time.Duration) supervise.Spec {
+	label := fmt.Sprintf("job %d", job.ID)
+	if job.Schedule != "" {
+		label += " of schedule " + job.Schedule
+	}
+	return supervise.Spec{
+		Label: label, Path: r.path, Argv: r.argv, Env: r.env, Dir: r.dir, User: r.user, Stdin: r.stdin,
+		KeepDetached: r.detached == KeepDetached, Grace: grace,
+	}
+}
+
+// note adds to the output what else became of the command's processes.
+func note(output *supervise.Tail, result supervise.Result) {
+	tell := func(format string, n int) {
+		if n == 0 {
+			return
+		}
+		if text := output.Bytes(); len(text) > 0 && text[len(text)-1] != '\n' {
+			fmt.Fprintln(output)
+		}
+		fmt.Fprintf(output, "hourbell: "+format+"\n", n)
+	}
+	tell(`processes ended that the command had left behind: %d (with "detached":"keep" they live on)`, result.LeftBehind)
+	tell("processes still living that this node has not the right to end: %d", result.Unreachable)
+}
+
+// outcome translates how a command ended.
+func outcome(ctx context.Context, result supervise.Result) error {
+	exit := exitError(result)
+	switch result.Why {
+	case supervise.Itself:
+		return exit
+	case supervise.ClaimOver:
+		return stopped(exit, hourbell.ErrClaimLost)
+	case supervise.Stopped:
+		return stopped(exit, context.Cause(ctx))
+	}
+	return stopped(exit, errors.New("its supervisor was told to end by a signal"))
+}
+
+func exitError(result supervise.Result) error {
+	switch {
+	case result.Signal != 0:
+		return &ExitError{Code: -1, Signal: result.Signal.String()}
+	case result.Code != 0:
+		return &ExitError{Code: result.Code}
+	}
+	return nil
 }

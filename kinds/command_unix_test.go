@@ -8,7 +8,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,14 +18,14 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/supervise"
 )
 
 // perform runs a command as Work does and returns its output.
 func perform(ctx context.Context, grace time.Duration, command Command) (string, error) {
-	output := &tail{limit: outputLimit}
-	env := environment(os.Environ(), command.Env, &hourbell.JobRow{ID: 7, Attempt: 2, Token: 99})
-	err := CommandWorker{Grace: grace}.run(ctx, command, env, output)
-	return string(output.bytes()), err
+	output := supervise.NewTail(outputLimit)
+	err := CommandWorker{Grace: grace}.run(ctx, command, &hourbell.JobRow{ID: 7, Attempt: 2, Token: 99}, output)
+	return string(output.Bytes()), err
 }
 
 func TestCommandRuns(t *testing.T) {
@@ -173,11 +175,26 @@ func TestCommandIsNotStartedTooLate(t *testing.T) {
 	}
 }
 
-// Nothing of a job is left when it has ended well, either.
+// What a line puts into the background belongs to its run, as under cron.
+func TestBackgroundBelongsToTheRun(t *testing.T) {
+	output, err := perform(t.Context(), 0, Command{Shell: `(sleep 0.2; echo later) & echo now`})
+	if err != nil || output != "now\nlater\n" {
+		t.Errorf("got %v and output %q", err, output)
+	}
+}
+
+// daemonLine starts a daemon that holds the output, and writes its number.
+const daemonLine = `setsid sh -c 'echo $$ >pid.new; mv pid.new pid; exec sleep 60' & while [ ! -f pid ]; do sleep 0.01; done; printf done`
+
+// A daemon is ended when its command has ended well, too, and that is told.
 func TestNothingIsLeftBehind(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("daemons are found on Linux alone")
+	}
 	dir := t.TempDir()
-	output, err := perform(t.Context(), 200*time.Millisecond, Command{Shell: `sleep 300 >/dev/null 2>&1 & echo $! >pid; echo done`, Dir: dir})
-	if err != nil || output != "done\n" {
+	const want = "done\nhourbell: processes ended that the command had left behind: 1 (with \"detached\":\"keep\" they live on)\n"
+	output, err := perform(t.Context(), 200*time.Millisecond, Command{Shell: daemonLine, Dir: dir})
+	if err != nil || output != want {
 		t.Errorf("got %v and output %q", err, output)
 	}
 	if pid := readPid(t, dir); alive(pid) {
@@ -185,27 +202,83 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 }
 
-// A process in a session of its own cannot be found, but must not hang the
-// worker by holding the output.
-func TestOutputHeldByADaemon(t *testing.T) {
+// A daemon that may live on must not hang the worker by holding the output.
+func TestDetachedDaemonIsKept(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("needs the program setsid")
 	}
 	dir := t.TempDir()
 	began := time.Now()
-	output, err := perform(t.Context(), 200*time.Millisecond, Command{
-		Shell: `setsid sh -c 'echo $$ >pid.new; mv pid.new pid; exec sleep 60' & while [ ! -f pid ]; do sleep 0.01; done; echo done`, Dir: dir,
-	})
+	output, err := perform(t.Context(), 200*time.Millisecond, Command{Shell: daemonLine, Dir: dir, Detached: KeepDetached})
 	pid := readPid(t, dir)
 	defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()
-	if err != nil || output != "done\n" {
+	if err != nil || output != "done" {
 		t.Errorf("got %v and output %q", err, output)
 	}
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("the worker hung for %v", took)
 	}
 	if !alive(pid) {
-		t.Error("the daemon is dead: this test shows nothing")
+		t.Error("the daemon is dead")
+	}
+}
+
+func TestCommandAsAnotherUser(t *testing.T) {
+	_, err := perform(t.Context(), 0, Command{Shell: "id", User: "no-such-user"})
+	if want := `user "no-such-user": not known on this machine`; !strings.HasPrefix(message(err), want) || !strings.HasSuffix(message(err), "create the user or correct the name") {
+		t.Errorf("got %v", err)
+	}
+	if os.Geteuid() != 0 {
+		_, err := perform(t.Context(), 0, Command{Shell: "id", User: "root"})
+		if !strings.Contains(message(err), "only a node that runs as root") {
+			t.Errorf("got %v", err)
+		}
+		t.Skip("needs root")
+	}
+	if _, err := user.Lookup("daemon"); err != nil {
+		t.Skip("needs the user daemon")
+	}
+	ids := func(arg string) string {
+		out, err := exec.Command("id", arg, "daemon").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	output, err := perform(t.Context(), 0, Command{Shell: `id -un; id -g; id -G; echo "$LOGNAME"`, User: "daemon"})
+	if want := "daemon\n" + ids("-g") + ids("-G") + "daemon\n"; err != nil || output != want {
+		t.Errorf("got %v and %q, want %q", err, output, want)
+	}
+}
+
+// Under cron's environment a command sees nothing of the node's.
+func TestCommandUnderCronsEnvironment(t *testing.T) {
+	t.Setenv("NODE", "secret")
+	t.Setenv("PATH", os.Getenv("PATH")+":/node")
+	dir := t.TempDir()
+	who, err := user.LookupId(strconv.Itoa(os.Geteuid()))
+	if err != nil {
+		t.Skip("who runs this is not in the list of users")
+	}
+	output, err := perform(t.Context(), 0, Command{
+		Shell: `echo "$0|$SHELL|$PATH|$HOME|$LOGNAME|$NODE|$A"; pwd -P`, Base: BaseCron,
+		Env: map[string]string{"HOME": dir, "LOGNAME": "nobody", "A": "own"},
+	})
+	real, _ := filepath.EvalSymlinks(dir)
+	if want := "/bin/sh|/bin/sh|/usr/bin:/bin|" + dir + "|" + who.Username + "||own\n" + real + "\n"; err != nil || output != want {
+		t.Errorf("got %v and %q, want %q", err, output, want)
+	}
+	for home, shell := range map[string]string{"/nowhere": "/bin/sh", dir: filepath.Join(dir, "shell")} {
+		write(t, dir, "shell", 0o755, "#!/bin/sh\nshift; eval \"$1\"\n")
+		output, err := perform(t.Context(), 0, Command{Shell: "pwd", Base: BaseCron, Env: map[string]string{"HOME": home, "SHELL": shell}})
+		want := map[string]string{"/nowhere": "/\n", dir: real + "\n"}[home]
+		if err != nil || output != want {
+			t.Errorf("home %s, shell %s: %v and %q, want %q", home, shell, err, output, want)
+		}
+	}
+	_, err = perform(t.Context(), 0, Command{Argv: []string{"no-such-tool"}, Base: BaseCron})
+	if !strings.Contains(message(err), "not found in cron's PATH, /usr/bin:/bin") {
+		t.Errorf("got %v", err)
 	}
 }
 

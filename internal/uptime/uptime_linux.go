@@ -10,6 +10,9 @@ import (
 // sleeps.
 const clockBoottime = 7
 
+// Shared says whether all processes of the machine read the same clock.
+const Shared = true
+
 // Now is the time since the machine started. All processes of a machine read
 // the same clock, so that one may tell another an instant on it.
 func Now() time.Duration {

@@ -4,6 +4,9 @@ package uptime
 
 import "time"
 
+// Shared says whether all processes of the machine read the same clock.
+const Shared = false
+
 var processStart = time.Now()
 
 // Now is the time since the process started, by its monotonic clock. Whether

@@ -1,0 +1,67 @@
+//go:build unix
+
+package supervise
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Both ways the socket carries JSON values, one a line.
+
+// order is what a node tells a supervisor: the first is start and claim, each
+// later one has one field.
+type order struct {
+	Start  *task          `json:"start,omitempty"`
+	Claim  *Claim         `json:"claim,omitempty"`
+	Stop   *time.Duration `json:"stop,omitempty"` // the grace
+	Signal syscall.Signal `json:"signal,omitempty"`
+}
+
+// task is a Spec on its way. Its texts need not be UTF-8, so they go as bytes.
+type task struct {
+	Path         []byte        `json:"path"`
+	Argv         []byte        `json:"argv"` // packed
+	Env          []byte        `json:"env"`  // packed
+	Dir          []byte        `json:"dir,omitempty"`
+	Stdin        []byte        `json:"stdin,omitempty"`
+	User         *User         `json:"user,omitempty"`
+	Inherit      bool          `json:"inherit,omitempty"`
+	KeepDetached bool          `json:"keep_detached,omitempty"`
+	Grace        time.Duration `json:"grace"`
+}
+
+// report is what a supervisor tells its node; each has one field.
+type report struct {
+	// Clock is the supervisor's uptime, its first report where processes do
+	// not share that clock.
+	Clock   time.Duration `json:"clock,omitempty"`
+	Started int           `json:"started,omitempty"` // the number of the command's process
+	Failed  syscall.Errno `json:"failed,omitempty"`  // why it could not be started
+	Output  []byte        `json:"output,omitempty"`  // the next bytes of it
+	Ended   *Result       `json:"ended,omitempty"`   // the last report
+}
+
+// pack joins texts to one, each ended by a NUL, which none may hold.
+func pack(field string, texts []string) ([]byte, error) {
+	var packed []byte
+	for _, text := range texts {
+		if strings.ContainsRune(text, 0) {
+			return nil, fmt.Errorf("%s of the command contains a NUL byte", field)
+		}
+		packed = append(append(packed, text...), 0)
+	}
+	return packed, nil
+}
+
+// unpack is the reverse of pack.
+func unpack(packed []byte) []string {
+	texts := []string{}
+	for text := range bytes.SplitSeq(packed, []byte{0}) {
+		texts = append(texts, string(text))
+	}
+	return texts[:len(texts)-1]
+}

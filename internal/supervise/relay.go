@@ -1,0 +1,129 @@
+//go:build unix
+
+package supervise
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// OutputLimit is how much of a command's output is kept while its node does
+// not take it: the last bytes.
+const OutputLimit = 64 << 10
+
+// streamEvery is the least time between two pieces of output. A flood is thus
+// thinned where it comes up, for only its end is kept anyway.
+const streamEvery = 20 * time.Millisecond
+
+// relay carries a command's output and the reports to the node. Reading the
+// output never waits for the node; telling the node does.
+type relay struct {
+	node   *json.Encoder
+	output *Tail
+	source *os.File      // the pipe; nil where the command inherits its output
+	fresh  chan struct{} // there is output to tell
+	eof    chan struct{} // closed when nothing more is read
+	stop   chan struct{} // closed when the run is over
+	idle   chan struct{} // closed when stream has ended
+}
+
+func newRelay(node io.Writer) *relay {
+	return &relay{
+		node: json.NewEncoder(node), output: NewTail(OutputLimit), fresh: make(chan struct{}, 1),
+		eof: make(chan struct{}), stop: make(chan struct{}), idle: make(chan struct{}),
+	}
+}
+
+// report tells the node something; if it is gone, others notice.
+func (r *relay) report(what report) { _ = r.node.Encode(what) }
+
+// pipe returns the end to which the command writes, and begins to read the
+// other one.
+func (r *relay) pipe() (*os.File, error) {
+	source, sink, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	r.source = source
+	go r.read()
+	return sink, nil
+}
+
+func (r *relay) read() {
+	defer close(r.eof)
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := r.source.Read(buf)
+		_, _ = r.output.Write(buf[:n]) // never fails
+		if err != nil {
+			return
+		}
+		select {
+		case r.fresh <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// stream tells the output as it comes, until the run is over.
+func (r *relay) stream() {
+	defer close(r.idle)
+	for {
+		select {
+		case <-r.stop:
+			return
+		case <-r.fresh:
+			r.tell()
+		}
+		select {
+		case <-r.stop:
+			return
+		case <-time.After(streamEvery):
+		}
+	}
+}
+
+// tell sends what the node has not had yet.
+func (r *relay) tell() {
+	if fresh, _ := r.output.Next(); len(fresh) > 0 {
+		r.report(report{Output: fresh})
+	}
+}
+
+// finish tells the rest of the output, and the result.
+func (r *relay) finish(result Result) {
+	close(r.stop)
+	<-r.idle
+	if r.source != nil {
+		r.drain()
+		r.tell()
+	}
+	r.report(report{Ended: &result})
+}
+
+// drain reads what is in the pipe without waiting for more: a process that is
+// left alive may hold its other end.
+func (r *relay) drain() {
+	_ = r.source.SetReadDeadline(time.Unix(1, 0)) // pipes have deadlines
+	<-r.eof
+	_ = r.source.SetReadDeadline(time.Time{})
+	conn, err := r.source.SyscallConn()
+	if err != nil {
+		return
+	}
+	buf := make([]byte, 32<<10)
+	for range 64 { // a pipe holds 1 MiB at most unless root said otherwise
+		n := 0
+		_ = conn.Read(func(fd uintptr) bool {
+			n, _ = syscall.Read(int(fd), buf)
+			return true // do not wait
+		})
+		if n <= 0 {
+			return
+		}
+		_, _ = r.output.Write(buf[:n]) // never fails
+	}
+}

@@ -1,0 +1,569 @@
+//go:build unix
+
+package supervise_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/internal/supervise"
+	"github.com/hourbell/hourbell/internal/uptime"
+)
+
+// A node in a process of its own, so that it can be killed and stopped: the
+// test binary again, in the role that the environment names.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("SUPERVISE_TEST_NODE"); dir != "" {
+		os.Exit(playNode(dir))
+	}
+	os.Exit(m.Run())
+}
+
+// playNode runs the script in dir, and writes its result and output there.
+func playNode(dir string) int {
+	text, err := os.ReadFile(filepath.Join(dir, "claim"))
+	if err != nil {
+		return 2
+	}
+	var claim supervise.Claim
+	if left, err := time.ParseDuration(string(text)); err == nil && left > 0 {
+		claim = supervise.ClaimFor(uptime.Now()+left, left, 100*time.Millisecond)
+	}
+	tail := supervise.NewTail(supervise.OutputLimit)
+	p, err := supervise.Start(shell(dir, filepath.Join(dir, "script")), claim, tail)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	result, err := p.Wait()
+	_ = os.WriteFile(filepath.Join(dir, "output"), tail.Bytes(), 0o600)
+	_ = os.WriteFile(filepath.Join(dir, "result.new"), fmt.Appendf(nil, "%+v %v", result, err), 0o600)
+	_ = os.Rename(filepath.Join(dir, "result.new"), filepath.Join(dir, "result"))
+	return 0
+}
+
+// shell is a script that runs in dir. Every process of it bears the dir in its
+// environment, by which living finds it, whatever becomes of it.
+func shell(dir, script string) supervise.Spec {
+	return supervise.Spec{
+		Label: "test", Path: "/bin/sh", Argv: []string{"sh", script}, Dir: dir,
+		Env: []string{"PATH=/usr/bin:/bin", "WITNESS=" + dir}, Grace: 200 * time.Millisecond,
+	}
+}
+
+// daemon is a shell function: a double fork with a session in between, that
+// ignores what it can. It writes its number to the file it is given.
+const daemon = `
+daemon() { setsid sh -c '(trap "" TERM HUP INT; echo $$ >/dev/null; exec sleep 300 >/dev/null 2>&1) & echo $! >'"$1"'.new; mv '"$1"'.new '"$1"; }
+`
+
+// dirWith makes a folder with a script.
+func dirWith(t *testing.T, script string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "script"), []byte(daemon+script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, pid := range living(t, dir) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	return dir
+}
+
+// start runs a script in dir under a supervisor of this process.
+func start(t *testing.T, dir string, claim supervise.Claim, change func(*supervise.Spec)) (*supervise.Process, *supervise.Tail) {
+	t.Helper()
+	spec := shell(dir, filepath.Join(dir, "script"))
+	if change != nil {
+		change(&spec)
+	}
+	tail := supervise.NewTail(supervise.OutputLimit)
+	p, err := supervise.Start(spec, claim, tail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, tail
+}
+
+// wait returns the result, and fails the test if that takes long.
+func wait(t *testing.T, p *supervise.Process) supervise.Result {
+	t.Helper()
+	select {
+	case <-p.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the run does not end")
+	}
+	result, err := p.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("waited in vain for: %s", what)
+}
+
+func awaitFile(t *testing.T, dir, name string) {
+	t.Helper()
+	until(t, "file "+name, func() bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil })
+}
+
+// living lists the processes whose environment names dir, dead ones that
+// nobody has reaped included: of a zombie the environment is gone, so its
+// name must be known by its number before.
+func living(t *testing.T, dir string) (pids []int) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc")
+	}
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		env, err := os.ReadFile(file)
+		if err == nil && bytes.Contains(env, []byte("WITNESS="+dir+"\x00")) {
+			pid, _ := strconv.Atoi(strings.Split(file, "/")[2])
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// zombies lists the dead children of this process that nobody has reaped.
+func zombies(t *testing.T) (found []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		stat, _ := os.ReadFile(file)
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(fields) > 1 && fields[0] == "Z" && fields[1] == strconv.Itoa(os.Getpid()) {
+			found = append(found, string(stat))
+		}
+	}
+	return found
+}
+
+func noneLeft(t *testing.T, dir string) {
+	t.Helper()
+	if left := living(t, dir); len(left) > 0 {
+		for _, pid := range left {
+			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			t.Errorf("process %d lives: %q", pid, line)
+		}
+	}
+	if found := zombies(t); len(found) > 0 {
+		t.Errorf("zombies: %q", found)
+	}
+}
+
+func TestHowACommandEnds(t *testing.T) {
+	for _, test := range []struct {
+		name, script, output string
+		want                 supervise.Result
+	}{
+		{"well", "echo fine", "fine\n", supervise.Result{}},
+		{"with a code", "echo why >&2; exit 3", "why\n", supervise.Result{Code: 3}},
+		{"by a signal", "kill -KILL $$", "", supervise.Result{Signal: syscall.SIGKILL}},
+		{"binary", `printf 'a\000\377\r\n'`, "a\x00\xff\r\n", supervise.Result{}},
+		{"a background process is part of the run", "(sleep 0.3; echo later) & echo now", "now\nlater\n", supervise.Result{}},
+		{"a pipeline", "echo a | cat | cat", "a\n", supervise.Result{}},
+		{"a daemon", "daemon pid; until [ -f pid ]; do sleep 0.01; done; echo started", "started\n", supervise.Result{LeftBehind: 1}},
+		{"orphans that end are reaped", "for i in 1 2 3 4 5; do (setsid sh -c 'sleep 0.05 &' ); done; sleep 0.3", "", supervise.Result{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := dirWith(t, test.script)
+			p, tail := start(t, dir, supervise.Claim{}, nil)
+			if got := wait(t, p); got != test.want {
+				t.Errorf("got %+v, want %+v", got, test.want)
+			}
+			if got := string(tail.Bytes()); got != test.output {
+				t.Errorf("output %q, want %q", got, test.output)
+			}
+			noneLeft(t, dir)
+		})
+	}
+}
+
+func TestSessionAndStreams(t *testing.T) {
+	dir := dirWith(t, `ps -o pid=,sid=,pgid= -p $$; ls -l /proc/$$/fd | grep -c socket; cat`)
+	p, tail := start(t, dir, supervise.Claim{}, func(s *supervise.Spec) { s.Stdin = []byte("in\xff\x00") })
+	wait(t, p)
+	lines := strings.Split(string(tail.Bytes()), "\n")
+	pid := strconv.Itoa(p.Pid())
+	if got := strings.Fields(lines[0]); len(got) != 3 || got[0] != pid || got[1] != pid || got[2] != pid {
+		t.Errorf("process, session and group are %v, want %s", got, pid)
+	}
+	if lines[1] != "0" { // it would keep its node from being seen to die
+		t.Errorf("the command holds %s sockets", lines[1])
+	}
+	if lines[2] != "in\xff\x00" {
+		t.Errorf("it read %q", lines[2])
+	}
+}
+
+// What the command gets must not depend on what is UTF-8, and what ps shows
+// must not hold it.
+func TestSecretsAndBytes(t *testing.T) {
+	dir := t.TempDir()
+	tail := supervise.NewTail(supervise.OutputLimit)
+	p, err := supervise.Start(supervise.Spec{
+		Label: "job 7", Path: "/bin/sh",
+		Argv: []string{"sh", "-c", `printf '%s|%s|%s' "$1" "$V" "$#"; cat /proc/$PPID/cmdline /proc/$PPID/environ /proc/$PPID/comm`, "sh", "a\xffb", ""},
+		Env:  []string{"V=\xfe=\n", "PATH=/usr/bin:/bin"}, Dir: dir,
+	}, supervise.Claim{}, tail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, p)
+	got := string(tail.Bytes())
+	if !strings.HasPrefix(got, "a\xffb|\xfe=\n|2") {
+		t.Errorf("the command got %q", got)
+	}
+	shown := strings.TrimPrefix(got, "a\xffb|\xfe=\n|2")
+	if runtime.GOOS == "linux" && shown != "hourbell-supervisor\x00job 7\x00GOMAXPROCS=2\x00GOTRACEBACK=single\x00hourbell-superv\n" {
+		t.Errorf("the supervisor shows %q", shown)
+	}
+	if _, err := supervise.Start(supervise.Spec{Path: "/bin/true", Argv: []string{"a\x00b"}}, supervise.Claim{}, tail); err == nil {
+		t.Error("an argument with a NUL was taken")
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	_, err := supervise.Start(supervise.Spec{Path: "/nowhere/x", Argv: []string{"x"}}, supervise.Claim{}, supervise.NewTail(1))
+	var refused *supervise.StartError
+	if !errors.As(err, &refused) || refused.Errno != syscall.ENOENT {
+		t.Errorf("got %v", err)
+	}
+	now := uptime.Now()
+	_, err = supervise.Start(supervise.Spec{Path: "/bin/true", Argv: []string{"true"}}, supervise.Claim{Term: now, Kill: now + time.Hour}, supervise.NewTail(1))
+	if !errors.Is(err, supervise.ErrClaimOver) {
+		t.Errorf("too late: got %v", err)
+	}
+	if found := zombies(t); len(found) > 0 {
+		t.Errorf("zombies: %q", found)
+	}
+}
+
+// unruly is a command with everything that a careless kill leaves behind.
+const unruly = `
+trap '' TERM HUP INT
+daemon one
+setsid sh -c "trap '' TERM; while :; do sleep 1; done" &
+(trap '' TERM; sleep 300) &
+until [ -f one ]; do sleep 0.01; done
+echo up >up
+while :; do sleep 1; done
+`
+
+// However a run is ended from outside, nothing is left of it.
+func TestEveryEndEndsAll(t *testing.T) {
+	now := func(d time.Duration) supervise.Claim {
+		return supervise.ClaimFor(uptime.Now()+d, d, 200*time.Millisecond)
+	}
+	for _, test := range []struct {
+		name string
+		end  func(p *supervise.Process)
+		why  supervise.Why
+	}{
+		{"Stop", func(p *supervise.Process) { p.Stop(200 * time.Millisecond) }, supervise.Stopped},
+		{"Stop at once", func(p *supervise.Process) { p.Stop(0) }, supervise.Stopped},
+		{"a second, shorter Stop", func(p *supervise.Process) { p.Stop(time.Hour); p.Stop(0) }, supervise.Stopped},
+		{"the claim passes", func(p *supervise.Process) { p.Hold(now(300 * time.Millisecond)) }, supervise.ClaimOver},
+		{"the claim passes during a long grace", func(p *supervise.Process) { p.Stop(time.Hour); p.Hold(now(300 * time.Millisecond)) }, supervise.Stopped},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := dirWith(t, unruly)
+			p, _ := start(t, dir, now(time.Hour), nil)
+			awaitFile(t, dir, "up")
+			if len(living(t, dir)) < 4 {
+				t.Errorf("only %d processes: this shows nothing", len(living(t, dir)))
+			}
+			began := time.Now()
+			test.end(p)
+			got := wait(t, p)
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("took %v", took)
+			}
+			if got.Why != test.why || got.Signal != syscall.SIGKILL {
+				t.Errorf("got %+v", got)
+			}
+			noneLeft(t, dir)
+		})
+	}
+}
+
+func TestTermComesFirst(t *testing.T) {
+	dir := dirWith(t, `trap 'sleep 0.1; echo tidy; exit 0' TERM; sleep 300 & echo up >up; wait`)
+	p, tail := start(t, dir, supervise.Claim{}, nil)
+	awaitFile(t, dir, "up")
+	p.Stop(10 * time.Second)
+	if got := wait(t, p); got != (supervise.Result{Why: supervise.Stopped}) || string(tail.Bytes()) != "tidy\n" {
+		t.Errorf("got %+v and %q", got, tail.Bytes())
+	}
+	noneLeft(t, dir)
+}
+
+// A claim that is prolonged in time ends nothing.
+func TestHold(t *testing.T) {
+	dir := dirWith(t, `sleep 1; echo whole`)
+	const lease = 400 * time.Millisecond
+	claim := func() supervise.Claim { return supervise.ClaimFor(uptime.Now()+lease, lease, time.Second) }
+	p, tail := start(t, dir, claim(), nil)
+	for range 10 {
+		time.Sleep(100 * time.Millisecond)
+		p.Hold(claim())
+	}
+	if got := wait(t, p); got != (supervise.Result{}) || string(tail.Bytes()) != "whole\n" {
+		t.Errorf("got %+v and %q", got, tail.Bytes())
+	}
+}
+
+func TestKeepDetached(t *testing.T) {
+	dir := dirWith(t, "daemon pid; until [ -f pid ]; do sleep 0.01; done; echo started")
+	p, tail := start(t, dir, supervise.Claim{}, func(s *supervise.Spec) { s.KeepDetached = true })
+	if got := wait(t, p); got != (supervise.Result{}) || string(tail.Bytes()) != "started\n" {
+		t.Errorf("got %+v and %q", got, tail.Bytes())
+	}
+	if left := living(t, dir); len(left) != 1 {
+		t.Errorf("%d daemons live, want 1", len(left))
+	}
+
+	dir = dirWith(t, unruly)
+	p, _ = start(t, dir, supervise.Claim{}, func(s *supervise.Spec) { s.KeepDetached = true })
+	awaitFile(t, dir, "up")
+	p.Stop(0)
+	wait(t, p)
+	noneLeft(t, dir)
+}
+
+// A daemon that holds the output does not hold the run.
+func TestKeptDaemonHoldsTheOutput(t *testing.T) {
+	dir := dirWith(t, `setsid sh -c 'echo up >up; exec sleep 300' & until [ -f up ]; do sleep 0.01; done; echo end`)
+	p, tail := start(t, dir, supervise.Claim{}, func(s *supervise.Spec) { s.KeepDetached = true })
+	if got := wait(t, p); got != (supervise.Result{}) || string(tail.Bytes()) != "end\n" {
+		t.Errorf("got %+v and %q", got, tail.Bytes())
+	}
+}
+
+// Processes that fork all the time, in sessions of their own too.
+func TestForkStorm(t *testing.T) {
+	for name, step := range map[string]string{
+		"in one group":    `storm() { while :; do (sleep 300) & (sleep 0.01) & sleep 0.01; done; }`,
+		"in new sessions": `storm() { while :; do setsid sh -c 'trap "" TERM; sleep 300 & exec sleep 300' & sleep 0.01; done; }`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := dirWith(t, "trap '' TERM; "+step+"\n storm & storm & sleep 0.3; echo up >up; storm")
+			p, _ := start(t, dir, supervise.Claim{}, nil)
+			awaitFile(t, dir, "up")
+			p.Stop(50 * time.Millisecond)
+			wait(t, p)
+			noneLeft(t, dir)
+		})
+	}
+}
+
+// A chain in which each process leaves its session, forks, and ends at once.
+func TestRunaway(t *testing.T) {
+	dir := dirWith(t, `cat >hop <<'E'
+trap '' TERM
+setsid sh ./hop &
+E
+setsid sh ./hop & sleep 0.3; echo up >up; sleep 300`)
+	p, _ := start(t, dir, supervise.Claim{}, nil)
+	awaitFile(t, dir, "up")
+	p.Stop(0)
+	wait(t, p)
+	noneLeft(t, dir)
+}
+
+// node starts a node in a process of its own.
+func node(t *testing.T, dir, claim string) *exec.Cmd {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "claim"), []byte(claim), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "SUPERVISE_TEST_NODE="+dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd
+}
+
+// stop stops a process and returns when it stands.
+func stop(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	_ = cmd.Process.Signal(syscall.SIGSTOP)
+	until(t, "the node stands", func() bool {
+		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
+		_, rest, _ := bytes.Cut(stat, []byte(") "))
+		return bytes.HasPrefix(rest, []byte("T"))
+	})
+}
+
+func TestNodeIsKilled(t *testing.T) {
+	dir := dirWith(t, unruly)
+	cmd := node(t, dir, "1h")
+	awaitFile(t, dir, "up")
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	until(t, "nothing is left", func() bool { return len(living(t, dir)) == 0 })
+}
+
+// The claim passes while the node stands still; it hears of it when it goes on.
+func TestNodeIsStopped(t *testing.T) {
+	dir := dirWith(t, unruly)
+	cmd := node(t, dir, "2s")
+	awaitFile(t, dir, "up")
+	stop(t, cmd)
+	began := time.Now()
+	until(t, "nothing is left", func() bool { return len(living(t, dir)) == 0 })
+	if took := time.Since(began); took > 2500*time.Millisecond {
+		t.Errorf("the command lived for %v more, longer than its claim", took)
+	}
+	_ = cmd.Process.Signal(syscall.SIGCONT)
+	awaitFile(t, dir, "result")
+	if got, _ := os.ReadFile(filepath.Join(dir, "result")); !strings.Contains(string(got), "Why:claim") {
+		t.Errorf("the node heard %s", got)
+	}
+}
+
+// A command that writes more than the node takes does not wait for it, and
+// the node gets the end.
+func TestOutputWhileTheNodeIsStopped(t *testing.T) {
+	dir := dirWith(t, `echo up >up; until [ -f go ]; do sleep 0.01; done
+head -c 20000000 /dev/zero; printf the-end; echo done >done; until [ -f end ]; do sleep 0.01; done; exit 5`)
+	cmd := node(t, dir, "")
+	awaitFile(t, dir, "up")
+	stop(t, cmd)
+	write(t, dir, "go")
+	awaitFile(t, dir, "done")
+	write(t, dir, "end")
+	until(t, "the command ends", func() bool { return len(living(t, dir)) == 0 })
+	_ = cmd.Process.Signal(syscall.SIGCONT)
+	awaitFile(t, dir, "result")
+	result, _ := os.ReadFile(filepath.Join(dir, "result"))
+	output, _ := os.ReadFile(filepath.Join(dir, "output"))
+	if len(output) != supervise.OutputLimit || !bytes.HasSuffix(output, []byte("\x00the-end")) || !strings.Contains(string(result), "Code:5") {
+		t.Errorf("%d bytes of output, result %s", len(output), result)
+	}
+}
+
+// Output comes while the command runs.
+func TestOutputIsStreamed(t *testing.T) {
+	dir := dirWith(t, `echo early; sleep 300`)
+	p, tail := start(t, dir, supervise.Claim{}, nil)
+	until(t, "output", func() bool { return string(tail.Bytes()) == "early\n" })
+	p.Stop(0)
+	wait(t, p)
+}
+
+// Should the supervisor be killed, its node says so and kills what it finds.
+func TestSupervisorIsKilled(t *testing.T) {
+	dir := dirWith(t, `echo $PPID >pid.new; mv pid.new pid; trap '' TERM; (trap '' TERM; sleep 300) & sleep 300`)
+	p, _ := start(t, dir, supervise.Claim{}, nil)
+	awaitFile(t, dir, "pid")
+	text, _ := os.ReadFile(filepath.Join(dir, "pid"))
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	if result, err := p.Wait(); err == nil || !strings.Contains(err.Error(), "supervisor ended before it (signal: killed)") {
+		t.Errorf("got %+v, %v", result, err)
+	}
+	until(t, "nothing is left", func() bool { return len(living(t, dir)) == 0 })
+}
+
+// A service manager that stops everything at once stops the command in order.
+func TestSupervisorGetsTerm(t *testing.T) {
+	dir := dirWith(t, `trap 'echo tidy; exit 0' TERM; echo $PPID >pid.new; mv pid.new pid; sleep 300 & wait`)
+	p, tail := start(t, dir, supervise.Claim{}, func(s *supervise.Spec) { s.Grace = 5 * time.Second })
+	awaitFile(t, dir, "pid")
+	text, _ := os.ReadFile(filepath.Join(dir, "pid"))
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	_ = syscall.Kill(pid, syscall.SIGINT) // a terminal's; not for it
+	_ = syscall.Kill(pid, syscall.SIGTERM)
+	if got := wait(t, p); got.Why != supervise.Signalled || string(tail.Bytes()) != "tidy\n" {
+		t.Errorf("got %+v and %q", got, tail.Bytes())
+	}
+}
+
+func TestSignal(t *testing.T) {
+	dir := dirWith(t, `trap 'echo got it; exit 4' USR1; echo up >up; while :; do sleep 0.02; done`)
+	p, tail := start(t, dir, supervise.Claim{}, nil)
+	awaitFile(t, dir, "up")
+	p.Signal(syscall.SIGUSR1)
+	if got := wait(t, p); got.Code != 4 || !strings.HasSuffix(string(tail.Bytes()), "got it\n") {
+		t.Errorf("got %+v and %q", got, tail.Bytes())
+	}
+}
+
+func TestRunAsAnotherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root")
+	}
+	tail := supervise.NewTail(supervise.OutputLimit)
+	p, err := supervise.Start(supervise.Spec{
+		Label: "test", Path: "/bin/sh", Argv: []string{"sh", "-c", "id -u; id -g; id -G; grep NoNewPrivs /proc/self/status >/dev/null && sleep 300"}, Dir: "/",
+		Env: []string{"PATH=/usr/bin:/bin"}, User: &supervise.User{UID: 65534, GID: 65533, Groups: []uint32{65533, 65532}},
+	}, supervise.Claim{}, tail)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "output", func() bool { return string(tail.Bytes()) == "65534\n65533\n65533 65532\n" })
+	p.Stop(0)
+	if got := wait(t, p); got.Signal != syscall.SIGKILL {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func write(t *testing.T, dir, name string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// BenchmarkSupervised and BenchmarkAlone compare starting and awaiting a
+// program that does nothing.
+func BenchmarkSupervised(b *testing.B) {
+	for b.Loop() {
+		p, err := supervise.Start(supervise.Spec{Label: "benchmark", Path: "/bin/true", Argv: []string{"true"}}, supervise.Claim{}, supervise.NewTail(1))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := p.Wait(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkAlone(b *testing.B) {
+	for b.Loop() {
+		if err := exec.Command("/bin/true").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

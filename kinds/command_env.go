@@ -1,0 +1,170 @@
+package kinds
+
+import (
+	"maps"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+)
+
+// What cron sets where neither a crontab nor the system says otherwise.
+const (
+	cronShell = "/bin/sh"
+	cronPath  = "/usr/bin:/bin"
+)
+
+// baseEnvironment is what a command begins with. who is nil for the node's own
+// user.
+func baseEnvironment(base Base, who *user.User) []string {
+	if base == BaseCron {
+		if who == nil {
+			who = self()
+		}
+		return cronEnvironment(who, systemVariables("/etc/environment", "/etc/default/locale"))
+	}
+	env := slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		return strings.HasPrefix(pair, "HOURBELL_STORE=")
+	})
+	if who != nil {
+		env = append(env, "HOME="+who.HomeDir, "LOGNAME="+who.Username, "USER="+who.Username)
+	}
+	return env
+}
+
+// cronEnvironment is what cron gives to the commands of a user. What the
+// system sets for all sessions comes first: cron's own four stand over it, PATH
+// too.
+func cronEnvironment(who *user.User, system map[string]string) []string {
+	env := make([]string, 0, len(system)+4)
+	for _, name := range slices.Sorted(maps.Keys(system)) {
+		env = append(env, name+"="+system[name])
+	}
+	return append(env, "SHELL="+cronShell, "HOME="+who.HomeDir, "PATH="+cronPath, "LOGNAME="+who.Username)
+}
+
+// ownEnv is what the command adds to its base. Who runs a command is not for a
+// crontab to say.
+func (c Command) ownEnv() map[string]string {
+	if _, given := c.Env["LOGNAME"]; !given || c.Base != BaseCron {
+		return c.Env
+	}
+	own := maps.Clone(c.Env)
+	delete(own, "LOGNAME")
+	return own
+}
+
+// environment is what the command sees: base, over it the command's own, over
+// that what the job is. Each name is there once.
+func environment(base []string, own map[string]string, job *hourbell.JobRow) []string {
+	env := slices.Clone(base)
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		env = append(env, name+"="+own[name])
+	}
+	slot := ""
+	if !job.Slot.IsZero() {
+		slot = job.Slot.UTC().Format(time.RFC3339Nano)
+	}
+	return lastOfEach(append(env,
+		"HOURBELL_JOB_ID="+strconv.FormatInt(job.ID, 10),
+		"HOURBELL_ATTEMPT="+strconv.Itoa(job.Attempt),
+		"HOURBELL_SLOT="+slot,
+		"HOURBELL_TOKEN="+strconv.FormatInt(job.Token, 10),
+	))
+}
+
+// lastOfEach keeps the last pair of each name: programs differ in which one
+// they take.
+func lastOfEach(env []string) []string {
+	seen := map[string]bool{}
+	var kept []string
+	for _, pair := range slices.Backward(env) {
+		// A name may begin with "=" on Windows, where it is a drive's directory.
+		name, _, _ := strings.Cut(pair[min(1, len(pair)):], "=")
+		name = pair[:min(1, len(pair))] + name
+		if !seen[name] {
+			seen[name] = true
+			kept = append(kept, pair)
+		}
+	}
+	slices.Reverse(kept)
+	return kept
+}
+
+// valueOf returns the value of a variable, or nothing.
+func valueOf(env []string, name string) string {
+	for _, pair := range env {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// systemVariables reads files of variables for all sessions as the PAM module
+// pam_env does; a later file stands over an earlier one. Files that cannot be
+// read count as empty.
+func systemVariables(files ...string) map[string]string {
+	found := map[string]string{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		for _, line := range logicalLines(string(text)) {
+			setVariable(found, line)
+		}
+	}
+	return found
+}
+
+// logicalLines joins lines that end in a backslash with the next one, and cuts
+// off comments. Within such a line, blank lines and comments are passed over.
+func logicalLines(text string) (lines []string) {
+	joined := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		content := strings.TrimLeft(line, " \t")
+		if content == "" || content[0] == '#' {
+			continue
+		}
+		before, _, comment := strings.Cut(line, "#")
+		more, continued := strings.CutSuffix(strings.TrimRight(before, " \t"), `\`)
+		if continued && !comment {
+			joined += more
+			continue
+		}
+		lines, joined = append(lines, joined+before), ""
+	}
+	return lines // one left open by the end of the file is not complete
+}
+
+// setVariable takes one line: NAME=value sets, NAME alone unsets, and "export"
+// before it is passed over. Quotes count only around the whole value; what
+// cannot be understood is ignored.
+func setVariable(set map[string]string, line string) {
+	line = strings.TrimPrefix(strings.TrimLeft(line, " \t"), "export ")
+	name, value, assigned := strings.Cut(line, "=")
+	if name == "" || strings.ContainsFunc(name, notInName) {
+		return
+	}
+	if !assigned {
+		delete(set, name)
+		return
+	}
+	if value != "" && strings.ContainsRune(`"'`, rune(value[0])) {
+		value = value[1:]
+		if n := len(value) - 1; n >= 0 && strings.ContainsRune(`"'`, rune(value[n])) {
+			value = value[:n]
+		}
+	}
+	set[name] = value
+}
+
+func notInName(r rune) bool {
+	return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+}

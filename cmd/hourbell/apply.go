@@ -8,7 +8,6 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
-	"github.com/hourbell/hourbell/cmd/hourbell/schedulefile"
 )
 
 func (p *program) applyCommand() *cobra.Command {
@@ -23,10 +22,13 @@ func (p *program) applyCommand() *cobra.Command {
 			"schedules are deleted.",
 		Example: "  hourbell apply schedules.yaml\n  hourbell apply --prune --store postgres://user@host/database schedules.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
-			set, err := p.loadOrStdin(source{args[0], schedulefile.Read})
+			file, err := p.loader().load(source{path: args[0], form: yamlForm})
 			if err != nil {
 				return err
 			}
+			set := file.set
+			warnAtStart(args[0], set)
+			p.printWarnings(set)
 			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
 				done, err := applySet(c.Context(), client, set, prune)
 				if err != nil {
@@ -47,4 +49,21 @@ func applySet(ctx context.Context, client *hourbell.Client, set *declared.File, 
 		return client.Sync(ctx, set.Owner, set.Revision, set.Schedules())
 	}
 	return client.PutSchedules(ctx, set.Owner, set.Revision, set.Schedules())
+}
+
+// warnAtStart says that the store takes nothing that has no rule.
+func warnAtStart(path string, set *declared.File) {
+	for _, entry := range set.AtStart {
+		set.Warn(declared.Error{
+			File: path, Line: entry.Line, Field: "@reboot", Problem: "is not put into the store",
+			Remedy: "it runs on the nodes that have the file: hourbell serve --file",
+		})
+	}
+}
+
+// printWarnings tells what a file asks for and does not get.
+func (p *program) printWarnings(set *declared.File) {
+	for _, warning := range set.Warnings {
+		fmt.Fprintln(p.stderr, "hourbell: "+clean(warning.Error()))
+	}
 }

@@ -14,6 +14,7 @@ func TestBadInput(t *testing.T) {
 	writeFile(t, "huge.json", `"`+huge+`"`)
 	writeFile(t, "broken.json", `{"a":`)
 	writeFile(t, "broken.yaml", "schedules:\n  - {name: a, every: 1s, comand: [ls], shell: ls}\n")
+	writeFile(t, "broken.tab", "61 * * * * date\n")
 	tests := []struct {
 		names string // what the message must contain
 		args  []string
@@ -199,6 +200,13 @@ func TestBadInput(t *testing.T) {
 		{"file", []string{"check", "missing.yaml"}},
 		{"broken.yaml:2", []string{"check", "broken.yaml"}},
 		{"missing", []string{"check", "--crontab", "missing"}},
+		{"missing", []string{"check", "--crontab-system", "missing"}},
+		{"file", []string{"check", "--crontab", ""}},
+		{"broken.tab:1", []string{"check", "broken.tab"}},
+		{"output", []string{"check", "broken.yaml", "--output", "xml"}},
+		{"FILE", []string{"import"}},
+		{"file", []string{"import", "missing"}},
+		{"broken.tab:1", []string{"import", "--crontab", "broken.tab"}},
 
 		// slots, queues, nodes
 		{"schedule", []string{"slots", "--schedule", ""}},
@@ -237,6 +245,7 @@ func TestBadInput(t *testing.T) {
 		{"file", []string{"serve", "--file", ""}},
 		{"broken.yaml:2", []string{"serve", "--file", "broken.yaml"}},
 		{"file", []string{"serve", "--crontab", "missing"}},
+		{"file", []string{"serve", "--crontab-system", "missing"}},
 		{"queues", []string{"serve", "--queues", ""}},
 		{"queues", []string{"serve", "--queues", "a,,b"}},
 		{"queues", []string{"serve", "--queues", "a=0"}},

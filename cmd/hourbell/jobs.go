@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -43,6 +44,7 @@ type jobsListFlags struct {
 	schedule string
 	before   int64
 	limit    int
+	secrets  bool
 	format   format
 }
 
@@ -62,6 +64,7 @@ func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
 	flags.StringVar(&l.schedule, "schedule", "", "only those made for this schedule")
 	flags.Int64Var(&l.before, "before", 0, "only jobs with a number below this")
 	addLimit(c, &l.limit)
+	addSecrets(c, &l.secrets)
 	l.format.addTo(c)
 	return c
 }
@@ -81,13 +84,17 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 		if err != nil {
 			return err
 		}
-		return jobListing(now).print(p, l.format, paged(p, c, l.format, l.limit, func(size int, last *hourbell.JobInfo) ([]hourbell.JobInfo, error) {
+		return jobListing(now).print(p, l.format, paged(p, c, l.format, l.limit, func(size int, last *jobView) ([]jobView, error) {
 			page := filter
 			page.Limit = size
 			if last != nil {
 				page.Before = last.ID
 			}
-			return client.Jobs(c.Context(), page)
+			jobs, err := client.Jobs(c.Context(), page)
+			if err != nil {
+				return nil, err
+			}
+			return viewJobs(c.Context(), client, l.secrets, jobs...)
 		}))
 	})
 }
@@ -111,16 +118,16 @@ func parseStates(words []string, given bool) ([]hourbell.State, error) {
 	return states, nil
 }
 
-func jobListing(now time.Time) listing[hourbell.JobInfo] {
-	return listing[hourbell.JobInfo]{
+func jobListing(now time.Time) listing[jobView] {
+	return listing[jobView]{
 		columns: []string{"ID", "STATE", "KIND", "QUEUE", "ATTEMPT", "RUN AT", "TOOK", "SCHEDULE", "RESULT"},
-		row: func(j hourbell.JobInfo) []string {
+		row: func(j jobView) []string {
 			return []string{
-				fmt.Sprint(j.ID), shownState(j, now), j.Kind, j.Queue, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
-				stamp(j.RunAt), took(j), dash(j.ScheduleName), dash(cut(jobResult(j), 60)),
+				fmt.Sprint(j.ID), shownState(j.JobInfo, now), j.Kind, j.Queue, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
+				stamp(j.RunAt), took(j.JobInfo), dash(j.ScheduleName), dash(cut(jobResult(j), 60)),
 			}
 		},
-		record: func(j hourbell.JobInfo) any { return newJobRecord(j) },
+		record: func(j jobView) any { return newJobRecord(j) },
 	}
 }
 
@@ -145,16 +152,16 @@ func took(j hourbell.JobInfo) string {
 	return brief(j.FinishedAt.Sub(j.StartedAt))
 }
 
-// jobResult is why the job ended or was tried again, else its last line of
-// output.
-func jobResult(j hourbell.JobInfo) string {
-	if j.Reason != "" {
-		return j.Reason
+// jobResult is why the job ended, waits or was tried again, else its last line
+// of output.
+func jobResult(j jobView) string {
+	if reason := cmp.Or(j.Reason, j.waits); reason != "" {
+		return reason
 	}
 	if n := len(j.Attempts); n > 0 && j.Attempts[n-1].Error != "" {
 		return j.Attempts[n-1].Error
 	}
-	output := strings.TrimSpace(string(lastOutput(j)))
+	output := strings.TrimSpace(string(lastOutput(j.JobInfo)))
 	return output[strings.LastIndexByte(output, '\n')+1:]
 }
 

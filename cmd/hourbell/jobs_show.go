@@ -16,6 +16,7 @@ import (
 
 func (p *program) jobsShowCommand(f *storeFlags) *cobra.Command {
 	var o format
+	var secrets bool
 	c := &cobra.Command{
 		Use: "show ID", Short: "Shows a job with its arguments, attempts and output", Args: takes(false, "ID"),
 		Example: "  hourbell jobs show 17\n  hourbell jobs show 17 --output json",
@@ -24,14 +25,15 @@ func (p *program) jobsShowCommand(f *storeFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error { return p.jobsShow(c.Context(), client, o, ids[0]) })
+			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error { return p.jobsShow(c.Context(), client, o, secrets, ids[0]) })
 		},
 	}
+	addSecrets(c, &secrets)
 	o.addTo(c)
 	return c
 }
 
-func (p *program) jobsShow(ctx context.Context, client *hourbell.Client, f format, id int64) error {
+func (p *program) jobsShow(ctx context.Context, client *hourbell.Client, f format, secrets bool, id int64) error {
 	job, err := client.Job(ctx, id)
 	if err != nil {
 		return err
@@ -40,31 +42,39 @@ func (p *program) jobsShow(ctx context.Context, client *hourbell.Client, f forma
 	if err != nil {
 		return err
 	}
-	return p.show(f, newJobRecord(job), func(out *bufio.Writer) { printJob(out, job, now) })
+	views, err := viewJobs(ctx, client, secrets, job)
+	if err != nil {
+		return err
+	}
+	return p.show(f, newJobRecord(views[0]), func(out *bufio.Writer) { printJob(out, views[0], now) })
 }
 
 // jobRecord is a job for programs. Fields are only ever added.
 type jobRecord struct {
-	ID              int64           `json:"id"`
-	Kind            string          `json:"kind"`
-	Queue           string          `json:"queue"`
-	State           string          `json:"state"`
-	Priority        int16           `json:"priority"`
-	Attempt         int16           `json:"attempt"`
-	MaxAttempts     int16           `json:"max_attempts"`
-	Token           *int64          `json:"token"`
-	RunAt           *time.Time      `json:"run_at"`
-	CreatedAt       *time.Time      `json:"created_at"`
-	StartedAt       *time.Time      `json:"started_at"`
-	FinishedAt      *time.Time      `json:"finished_at"`
-	Node            *string         `json:"node"`
-	Schedule        *string         `json:"schedule"`
-	Slot            *time.Time      `json:"slot"`
-	Origin          string          `json:"origin"`
-	Args            json.RawMessage `json:"args"`
-	Timeout         *string         `json:"timeout"`
-	OnLoss          string          `json:"on_loss"`
-	Reason          *string         `json:"reason"`
+	ID          int64           `json:"id"`
+	Kind        string          `json:"kind"`
+	Queue       string          `json:"queue"`
+	State       string          `json:"state"`
+	Priority    int16           `json:"priority"`
+	Attempt     int16           `json:"attempt"`
+	MaxAttempts int16           `json:"max_attempts"`
+	Token       *int64          `json:"token"`
+	RunAt       *time.Time      `json:"run_at"`
+	CreatedAt   *time.Time      `json:"created_at"`
+	StartedAt   *time.Time      `json:"started_at"`
+	FinishedAt  *time.Time      `json:"finished_at"`
+	Node        *string         `json:"node"`
+	Schedule    *string         `json:"schedule"`
+	Slot        *time.Time      `json:"slot"`
+	Origin      string          `json:"origin"`
+	Args        json.RawMessage `json:"args"`
+	Timeout     *string         `json:"timeout"`
+	OnLoss      string          `json:"on_loss"`
+	Reason      *string         `json:"reason"`
+	// Waits is why no living node takes the job, which is due.
+	Waits *string `json:"waits"`
+	// Hook is, of a hook's job, what it is about.
+	Hook            json.RawMessage `json:"hook,omitempty"`
 	CancelRequested bool            `json:"cancel_requested"`
 	Errors          []errorRecord   `json:"errors"`
 	Output          *string         `json:"output"`
@@ -83,15 +93,15 @@ type errorRecord struct {
 	Trace      *string    `json:"trace"`
 }
 
-func newJobRecord(j hourbell.JobInfo) jobRecord {
+func newJobRecord(j jobView) jobRecord {
 	r := jobRecord{
 		ID: j.ID, Kind: j.Kind, Queue: j.Queue, State: j.State.String(),
 		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Token: orNull(j.Token),
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
-		Node: orNull(jobNode(j)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
+		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
 		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), OnLoss: j.OnLoss.String(),
-		Reason: orNull(j.Reason), CancelRequested: j.CancelAsked, Errors: []errorRecord{},
+		Reason: orNull(j.Reason), Waits: orNull(j.waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []errorRecord{},
 	}
 	for _, a := range j.Attempts {
 		if a.Error != "" {
@@ -102,7 +112,7 @@ func newJobRecord(j hourbell.JobInfo) jobRecord {
 			})
 		}
 	}
-	if output := lastOutput(j); len(output) > 0 {
+	if output := lastOutput(j.JobInfo); len(output) > 0 {
 		text := validText(output)
 		r.Output = &text
 		if !utf8.Valid(output) {
@@ -113,17 +123,19 @@ func newJobRecord(j hourbell.JobInfo) jobRecord {
 }
 
 // printJob shows a job to people, with the errors and outputs of its attempts.
-func printJob(out *bufio.Writer, j hourbell.JobInfo, now time.Time) {
+func printJob(out *bufio.Writer, j jobView, now time.Time) {
 	timeout := ""
 	if j.Timeout > 0 {
 		timeout = j.Timeout.String()
 	}
 	printFacts(out, []fact{
 		{"job", fmt.Sprint(j.ID)},
-		{"state", shownState(j, now)},
+		{"state", shownState(j.JobInfo, now)},
 		{"reason", j.Reason},
+		{"waits", j.waits},
 		{"kind", j.Kind},
 		{"args", string(j.Args)},
+		{"hook", string(aboutHook(j.JobInfo))},
 		{"queue", j.Queue},
 		{"priority", fmt.Sprint(j.Priority)},
 		{"attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts)},
@@ -136,8 +148,8 @@ func printJob(out *bufio.Writer, j hourbell.JobInfo, now time.Time) {
 		{"run_at", stamp(j.RunAt)},
 		{"started_at", stamp(j.StartedAt)},
 		{"finished_at", stamp(j.FinishedAt)},
-		{"took", took(j)},
-		{"node", jobNode(j)},
+		{"took", took(j.JobInfo)},
+		{"node", jobNode(j.JobInfo)},
 	})
 	for _, a := range j.Attempts {
 		printAttempt(out, a)
@@ -151,4 +163,13 @@ func printAttempt(out *bufio.Writer, a hourbell.Attempt) {
 			fmt.Fprintf(out, "  %s:\n%s", part.name, cleanLines(part.value, "    "))
 		}
 	}
+}
+
+// aboutHook is, of a hook's job, what it is about, as JSON.
+func aboutHook(j hourbell.JobInfo) json.RawMessage {
+	var headers map[string]string
+	if json.Unmarshal(j.Headers, &headers) != nil || headers[hourbell.HookHeader] == "" {
+		return nil
+	}
+	return rawJSON([]byte(headers[hourbell.HookHeader]))
 }

@@ -35,7 +35,8 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root := p.rootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err != nil && !errors.Is(err, errReported) {
+	var code exitStatus
+	if err != nil && !errors.Is(err, errReported) && !errors.As(err, &code) {
 		printError(p.stderr, err)
 	}
 	return exitCode(err)
@@ -46,6 +47,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.serveCommand(),
 		p.nextCommand(),
 		p.checkCommand(),
+		p.importCommand(),
 		p.applyCommand(),
 		p.enqueueCommand(),
 		p.jobsCommand(),
@@ -53,6 +55,8 @@ func (p *program) rootCommand() *cobra.Command {
 		p.slotsCommand(),
 		p.queuesCommand(),
 		p.nodesCommand(),
+		p.execCommand(),
+		p.locksCommand(),
 		p.migrateCommand(),
 		p.versionCommand(),
 	)
@@ -62,7 +66,7 @@ func (p *program) rootCommand() *cobra.Command {
 		"servers, with nothing to install but the database they already share.\n\n" +
 		"The store is --store URL or HOURBELL_STORE: sqlite:path/to/file.db or postgres://user@host/database;\n" +
 		"without either, the file hourbell.db in the working directory.\n\n" +
-		"Exit codes: 0 done, 1 failed, 2 asked wrongly."
+		"Exit codes: 0 done, 1 failed, 2 asked wrongly, 3 held by someone else or not due."
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(p.stdin)

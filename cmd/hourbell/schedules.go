@@ -32,6 +32,7 @@ type schedulesListFlags struct {
 	after   string
 	limit   int
 	deleted bool
+	secrets bool
 	format  format
 }
 
@@ -47,6 +48,7 @@ func (p *program) schedulesListCommand(f *storeFlags) *cobra.Command {
 	flags.StringVar(&l.after, "after", "", "only names after this one, in byte order")
 	addLimit(c, &l.limit)
 	flags.BoolVar(&l.deleted, "deleted", false, "deleted ones too")
+	addSecrets(c, &l.secrets)
 	l.format.addTo(c)
 	return c
 }
@@ -70,7 +72,11 @@ func (p *program) schedulesList(c *cobra.Command, f storeFlags, l schedulesListF
 			if last != nil {
 				page.After = last.Name
 			}
-			return client.Schedules(c.Context(), page)
+			found, err := client.Schedules(c.Context(), page)
+			for i := range found {
+				found[i] = viewSchedule(found[i], l.secrets)
+			}
+			return found, err
 		}))
 	})
 }

@@ -69,7 +69,7 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 		if err != nil {
 			return err
 		}
-		return p.show(s.format, newScheduleRecord(info), func(out *bufio.Writer) {
+		return p.show(s.format, newScheduleRecord(viewSchedule(info, false)), func(out *bufio.Writer) {
 			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, shownNext(info))
 		})
 	})

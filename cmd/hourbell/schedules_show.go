@@ -13,6 +13,7 @@ import (
 
 func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
 	var o format
+	var secrets bool
 	c := &cobra.Command{
 		Use: "show NAME", Short: "Shows a schedule and where it stands", Args: takes(false, "NAME"),
 		Example: "  hourbell schedules show nightly\n  hourbell schedules show nightly --output json",
@@ -25,43 +26,62 @@ func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				s = viewSchedule(s, secrets)
 				return p.show(o, newScheduleRecord(s), func(out *bufio.Writer) { printSchedule(out, s) })
 			})
 		},
 	}
+	addSecrets(c, &secrets)
 	o.addTo(c)
 	return c
 }
 
 // scheduleRecord is a schedule for programs. Fields are only ever added.
 type scheduleRecord struct {
-	Name        string          `json:"name"`
-	Owner       *string         `json:"owner"`
-	Revision    int64           `json:"revision"`
-	State       string          `json:"state"`
-	Cron        *string         `json:"cron"`
-	Every       *string         `json:"every"`
-	At          *string         `json:"at"`
-	TZ          *string         `json:"tz"`
-	Kind        string          `json:"kind"`
-	Args        json.RawMessage `json:"args"`
-	Queue       string          `json:"queue"`
-	Priority    int             `json:"priority"`
-	MaxAttempts int             `json:"max_attempts"`
-	OnLoss      string          `json:"on_loss"`
-	Timeout     *string         `json:"timeout"`
-	Overlap     string          `json:"overlap"`
-	Group       *string         `json:"group"`
-	Paused      bool            `json:"paused"`
-	PausedAt    *time.Time      `json:"paused_at"`
-	NextAt      *time.Time      `json:"next_at"`
-	Mark        *time.Time      `json:"mark"`
-	Anchor      *time.Time      `json:"anchor"`
-	Fired       int64           `json:"fired"`
-	CreatedAt   *time.Time      `json:"created_at"`
-	UpdatedAt   *time.Time      `json:"updated_at"`
-	DeletedAt   *time.Time      `json:"deleted_at"`
-	Problem     *string         `json:"problem"`
+	Name         string          `json:"name"`
+	Owner        *string         `json:"owner"`
+	Revision     int64           `json:"revision"`
+	State        string          `json:"state"`
+	Cron         *string         `json:"cron"`
+	Every        *string         `json:"every"`
+	At           *string         `json:"at"`
+	TZ           *string         `json:"tz"`
+	Kind         string          `json:"kind"`
+	Args         json.RawMessage `json:"args"`
+	Queue        string          `json:"queue"`
+	Priority     int             `json:"priority"`
+	MaxAttempts  int             `json:"max_attempts"`
+	OnLoss       string          `json:"on_loss"`
+	Timeout      *string         `json:"timeout"`
+	Overlap      string          `json:"overlap"`
+	Group        *string         `json:"group"`
+	Paused       bool            `json:"paused"`
+	PausedAt     *time.Time      `json:"paused_at"`
+	NextAt       *time.Time      `json:"next_at"`
+	Mark         *time.Time      `json:"mark"`
+	Anchor       *time.Time      `json:"anchor"`
+	Fired        int64           `json:"fired"`
+	CreatedAt    *time.Time      `json:"created_at"`
+	UpdatedAt    *time.Time      `json:"updated_at"`
+	DeletedAt    *time.Time      `json:"deleted_at"`
+	FailingSince *time.Time      `json:"failing_since"`
+	OnFailure    *hookRecord     `json:"on_failure"`
+	OnMissed     *hookRecord     `json:"on_missed"`
+	OnRecovery   *hookRecord     `json:"on_recovery"`
+	Problem      *string         `json:"problem"`
+}
+
+// hookRecord is a hook for programs.
+type hookRecord struct {
+	Kind string          `json:"kind"`
+	Args json.RawMessage `json:"args"`
+}
+
+func newHookRecord(h *hourbell.Hook) *hookRecord {
+	if h == nil {
+		return nil
+	}
+	return &hookRecord{h.Kind, rawJSON(h.Args)}
 }
 
 func newScheduleRecord(s hourbell.ScheduleInfo) scheduleRecord {
@@ -73,6 +93,8 @@ func newScheduleRecord(s hourbell.ScheduleInfo) scheduleRecord {
 		Paused: !s.PausedAt.IsZero(), PausedAt: timeOrNull(s.PausedAt), NextAt: timeOrNull(s.NextAt),
 		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
 		CreatedAt: timeOrNull(s.CreatedAt), UpdatedAt: timeOrNull(s.UpdatedAt), DeletedAt: timeOrNull(s.DeletedAt),
+		FailingSince: timeOrNull(s.FailingSince),
+		OnFailure:    newHookRecord(s.Hooks.OnFailure), OnMissed: newHookRecord(s.Hooks.OnMissed), OnRecovery: newHookRecord(s.Hooks.OnRecovery),
 		Problem: orNull(s.Problem),
 	}
 }
@@ -107,6 +129,10 @@ func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
 		{"on_loss", s.OnLoss.String()},
 		{"timeout", timeout},
 		{"overlap", overlapWord(s.Overlap)},
+		{"on_failure", shownHook(s.Hooks.OnFailure)},
+		{"on_missed", shownHook(s.Hooks.OnMissed)},
+		{"on_recovery", shownHook(s.Hooks.OnRecovery)},
+		{"failing_since", stamp(s.FailingSince)},
 		{"paused_at", stamp(s.PausedAt)},
 		{"fired", fmt.Sprint(s.Fired)},
 		{"mark", stamp(s.Mark)},
@@ -114,4 +140,11 @@ func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
 		{"created_at", stamp(s.CreatedAt)},
 		{"updated_at", stamp(s.UpdatedAt)},
 	})
+}
+
+func shownHook(h *hourbell.Hook) string {
+	if h == nil {
+		return ""
+	}
+	return h.Kind + " " + string(h.Args)
 }

@@ -17,12 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/cmd/hourbell/declared"
-	"github.com/hourbell/hourbell/kinds"
 )
-
-// commandTimeout bounds commands that have no timeout of their own.
-const commandTimeout = time.Hour
 
 // The range of --lease. The library checks it too, but takes 0 for its default.
 const (
@@ -35,7 +30,9 @@ type serveFlags struct {
 	store         storeFlags
 	files         []string
 	crontabs      []string
+	sysCrontabs   []string
 	queues        string
+	commands      string
 	listen        string
 	logLevel      string
 	logFormat     string
@@ -62,8 +59,10 @@ func (p *program) serveCommand() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringArrayVar(&f.files, "file", nil, "a file of schedules (YAML); may be repeated")
-	flags.StringArrayVar(&f.crontabs, "crontab", nil, "a user's crontab; may be repeated")
+	flags.StringArrayVar(&f.crontabs, "crontab", nil, "a user's crontab, or a directory of them; may be repeated")
+	flags.StringArrayVar(&f.sysCrontabs, "crontab-system", nil, "a crontab with users in it such as /etc/crontab, or a directory such as /etc/cron.d; may be repeated")
 	flags.StringVar(&f.queues, "queues", "default", "queues to work on, each with how many jobs at once if you like: a,b=20 (else 4 × cores, at least 10)")
+	flags.StringVar(&f.commands, "commands", "", "which commands and HTTP calls this node runs: off, declared (those of its own files) or any (default any with SQLite, else declared)")
 	flags.StringVar(&f.listen, "listen", "", "answer /healthz and /readyz on this address, such as :8080")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
@@ -81,10 +80,9 @@ func (p *program) serveCommand() *cobra.Command {
 type node struct {
 	location location
 	config   hourbell.Config
-	list     []source
-	seen     []os.FileInfo // before the files were read
-	sets     []*declared.File
+	watch    *watcher
 	reread   chan os.Signal // SIGHUP
+	starting string         // the queue of what runs at the start; empty: nothing does
 }
 
 func (p *program) serve(c *cobra.Command, f serveFlags) error {
@@ -118,26 +116,31 @@ func (p *program) serve(c *cobra.Command, f serveFlags) error {
 
 // newNode checks everything that serve was given and reports all mistakes.
 func (p *program) newNode(c *cobra.Command, f serveFlags) (*node, error) {
-	n := &node{list: sources(f.files, f.crontabs), reread: make(chan os.Signal, 1)}
-	n.seen = lookAll(n.list)
+	n := &node{reread: make(chan os.Signal, 1)}
 	var errs [5]error
 	n.location, errs[0] = p.locate(f.store)
-	n.config, errs[1] = f.config(c)
+	n.config, errs[1] = f.config(c, n.location)
 	n.config.Logger, errs[2] = newLogger(p.stderr, f.logLevel, f.logFormat)
-	n.sets, errs[3] = loadAll(n.list)
+	files := loader{strict: f.commands != string(commandsOff), me: whoAmI()}
+	n.watch, errs[3] = openFiles(files, inputs(f.files, yamlForm, f.crontabs, f.sysCrontabs))
 	if c.Flags().Changed("listen") {
 		errs[4] = checkAddress(f.listen)
 	}
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
+	if len(atStart(n.watch.sets())) > 0 && len(n.config.Workers.Kinds()) > 0 {
+		n.starting = newStartQueue()
+		n.config.Queues[n.starting] = startWidth
+	}
 	return n, n.config.Validate()
 }
 
 // config is what the flags mean for the client.
-func (f serveFlags) config(c *cobra.Command) (hourbell.Config, error) {
+func (f serveFlags) config(c *cobra.Command, at location) (hourbell.Config, error) {
 	queues, err := parseQueues(f.queues)
-	err = errors.Join(err,
+	policy, policyErr := parseCommands(f.commands, c.Flags().Changed("commands"), at)
+	err = errors.Join(err, policyErr,
 		notNegative("drain", f.drain), notNegative("keep-completed", f.keepCompleted),
 		notNegative("keep-failed", f.keepFailed), notNegative("keep-slots", f.keepSlots))
 	if f.lease < minLease || f.lease > maxLease {
@@ -146,10 +149,8 @@ func (f serveFlags) config(c *cobra.Command) (hourbell.Config, error) {
 	if c.Flags().Changed("name") {
 		err = errors.Join(err, nameFlags(c, "name"))
 	}
-	workers := hourbell.NewWorkers()
-	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, hourbell.WithTimeout(commandTimeout))
 	return hourbell.Config{
-		Workers: workers, Queues: queues, Name: f.name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
+		Workers: policy.workers(), Queues: queues, Name: f.name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
 		NoMigrate: true, // opening the store has seen to that
 		Keep: hourbell.Keep{
 			Completed: zeroIsNegative(f.keepCompleted), Failed: zeroIsNegative(f.keepFailed), Slots: zeroIsNegative(f.keepSlots),
@@ -185,16 +186,19 @@ func (n *node) run(ctx context.Context, client *hourbell.Client, probe *probes) 
 	}
 	defer n.onSignals(begin, func() { cutShort(client) })()
 
-	watch := newWatcher(client, n.config.Logger, n.list, n.seen, n.sets)
-	if err := watch.syncAll(ctx); ctx.Err() != nil {
+	n.watch.start(client, n.config.Logger)
+	if err := n.watch.syncAll(ctx); ctx.Err() != nil {
 		return nil // it was stopped before it had begun
 	} else if err != nil {
+		return err
+	}
+	if err := n.runAtStart(ctx, client); err != nil {
 		return err
 	}
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer stop()
-	watching.Go(func() { watch.run(ctx, n.reread) })
+	watching.Go(func() { n.watch.run(ctx, n.reread) })
 	if probe != nil {
 		probe.client.Store(client)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -20,44 +21,82 @@ const watchEvery = 500 * time.Millisecond
 // watcher keeps the schedules in the store equal to the files. It belongs to
 // one goroutine.
 type watcher struct {
+	loader
 	client *hourbell.Client
 	log    *slog.Logger
-	list   []source
+	inputs []input
 	files  []*watched
+	said   map[string]string // the last complaint about a directory
 }
 
 // watched is where a file stands.
 type watched struct {
+	source
 	seen    os.FileInfo    // at the last look; nil: it was not there
 	read    os.FileInfo    // when it was last read
-	good    *declared.File // the last version without mistakes
+	good    *declared.File // the last version without mistakes; nil: there was none
+	stored  *declared.File // the last version that was brought to the store
 	pending bool           // good is not in the store yet
 	said    string         // the last complaint, so that it is made once
 }
 
-// newWatcher takes over files that have been read, and are not in the store
-// yet. seen is how each looked before that.
-func newWatcher(client *hourbell.Client, log *slog.Logger, list []source, seen []os.FileInfo, sets []*declared.File) *watcher {
-	w := &watcher{client: client, log: log, list: list}
-	for i, set := range sets {
-		w.files = append(w.files, &watched{seen: seen[i], read: seen[i], good: set, pending: true})
+// openFiles reads the files of the inputs. The error names every mistake.
+func openFiles(l loader, list []input) (*watcher, error) {
+	w := &watcher{loader: l, inputs: list, said: map[string]string{}}
+	began := map[string]os.FileInfo{} // how each file looked before it was read
+	for _, in := range list {
+		found, _, _ := in.list() // loadAll tells what is wrong
+		for _, s := range found {
+			began[s.path] = look(s.path)
+		}
 	}
-	return w
+	files, _, err := l.loadAll(list)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		w.files = append(w.files, &watched{source: f.source, seen: began[f.path], read: began[f.path], good: f.set, pending: true})
+	}
+	return w, nil
+}
+
+// start gives the watcher what it works with.
+func (w *watcher) start(client *hourbell.Client, log *slog.Logger) {
+	w.client, w.log = client, log
+	for _, in := range w.inputs {
+		_, left, _ := in.list()
+		for _, s := range left {
+			log.Debug("file of a directory left alone", "file", s.path, "reason", s.reason)
+		}
+	}
+}
+
+// sets are the good versions of all files.
+func (w *watcher) sets() []*declared.File {
+	var sets []*declared.File
+	for _, f := range w.files {
+		if f.good != nil {
+			sets = append(sets, f.good)
+		}
+	}
+	return sets
 }
 
 // syncAll brings every file into the store at the start; the first failure
 // that is not a newer revision ends it.
 func (w *watcher) syncAll(ctx context.Context) error {
-	for i, f := range w.files {
+	w.admit()
+	for _, f := range w.files {
+		w.tellWarnings(f)
 		done, err := w.sync(ctx, f)
 		switch {
 		case errors.Is(err, hourbell.ErrStale):
-			w.complain(i, err)
+			w.stale(ctx, f)
 			continue
 		case err != nil:
-			return fmt.Errorf("%s: %w", w.list[i].path, err)
+			return fmt.Errorf("%s: %w", f.path, err)
 		}
-		w.tell(ctx, "file loaded", i, done)
+		w.tell(ctx, "file loaded", f, done)
 	}
 	return nil
 }
@@ -73,143 +112,151 @@ func (w *watcher) run(ctx context.Context, reread <-chan os.Signal) {
 			return
 		case <-reread:
 			w.log.Info("files are read again")
-			for i := range w.files {
-				w.reload(ctx, i, look(w.list[i].path))
+			w.directories(ctx)
+			for _, f := range w.files {
+				if now := look(f.path); now != nil || f.dir == "" {
+					w.reload(ctx, f, now)
+				}
 			}
 		case <-tick.C:
-			for i := range w.files {
-				w.step(ctx, i)
+			w.directories(ctx)
+			for _, f := range w.files {
+				w.step(ctx, f)
 			}
 		}
 	}
 }
 
+// directories takes up files that have come into the directories, and drops
+// those that have gone. A directory that cannot be read changes nothing.
+func (w *watcher) directories(ctx context.Context) {
+	for _, in := range w.inputs {
+		info := look(in.path)
+		if info == nil && !w.isDirectory(in) || info != nil && !info.IsDir() || in.form == yamlForm {
+			continue
+		}
+		found, _, err := in.listDir()
+		if err != nil {
+			w.complainOnce(in.path, err)
+			continue
+		}
+		delete(w.said, in.path)
+		for _, s := range found {
+			if !slices.ContainsFunc(w.files, func(f *watched) bool { return f.path == s.path }) {
+				w.files = append(w.files, &watched{source: s, seen: look(s.path)})
+			}
+		}
+		w.dropGone(ctx, in, info, found)
+	}
+}
+
+// isDirectory says whether files were found in an input.
+func (w *watcher) isDirectory(in input) bool {
+	return slices.ContainsFunc(w.files, func(f *watched) bool { return f.dir == in.path })
+}
+
+func (w *watcher) complainOnce(path string, err error) {
+	if w.said[path] != err.Error() {
+		w.said[path] = err.Error()
+		w.log.Error("directory not read; the files known in it go on", "directory", path, "error", oneLine(err.Error()))
+	}
+}
+
+// dropGone deletes the schedules of files that were gone at two looks. The
+// directory knows when that happened: its time is their last revision, so that
+// a node with an older directory does not bring them back.
+func (w *watcher) dropGone(ctx context.Context, in input, info os.FileInfo, found []source) {
+	before := len(w.files)
+	w.files = slices.DeleteFunc(w.files, func(f *watched) bool {
+		here := slices.ContainsFunc(found, func(s source) bool { return s.path == f.path })
+		if f.dir != in.path || here || info == nil {
+			return false
+		}
+		if f.seen != nil { // it may be on its way from one name to another
+			f.seen = nil
+			return false
+		}
+		return w.drop(ctx, f, info.ModTime().UnixMicro())
+	})
+	if len(w.files) < before {
+		w.admit()
+	}
+}
+
+// drop deletes the schedules of a file that is gone; false: the store failed.
+func (w *watcher) drop(ctx context.Context, f *watched, at int64) bool {
+	if f.stored == nil {
+		return true
+	}
+	done, err := w.clear(ctx, f.stored, at)
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case errors.Is(err, hourbell.ErrStale):
+		w.log.Warn("file is gone, and its schedules stay: a newer revision is in place", "file", f.path, "owner", f.stored.Owner)
+	case err != nil:
+		w.complain(f, err)
+		return false
+	default:
+		w.log.Info("file is gone, and its schedules with it", "file", f.path, "owner", f.stored.Owner, "deleted", done.Deleted)
+	}
+	return true
+}
+
+// clear deletes the schedules of a set, as of a time in microseconds.
+func (w *watcher) clear(ctx context.Context, set *declared.File, at int64) (hourbell.SyncResult, error) {
+	revision := set.Revision
+	if set.Dated {
+		revision = max(revision, at)
+	}
+	return w.client.Sync(ctx, set.Owner, revision, nil)
+}
+
 // step looks at one file: it is read when it has changed and is still.
-func (w *watcher) step(ctx context.Context, i int) {
-	f := w.files[i]
-	now := look(w.list[i].path)
+func (w *watcher) step(ctx context.Context, f *watched) {
+	now := look(f.path)
+	if now == nil && f.dir != "" {
+		return // the directory tells what to do
+	}
 	still := same(now, f.seen)
 	f.seen = now
 	switch {
 	case still && !same(now, f.read):
-		w.reload(ctx, i, now)
+		w.reload(ctx, f, now)
 	case f.pending:
-		w.bring(ctx, i)
+		w.bring(ctx, f)
 	}
 }
 
 // reload reads a file. One with mistakes changes nothing: the last good
 // version goes on.
-func (w *watcher) reload(ctx context.Context, i int, info os.FileInfo) {
-	f := w.files[i]
+func (w *watcher) reload(ctx context.Context, f *watched, info os.FileInfo) {
 	f.read, f.said = info, ""
-	set, err := w.list[i].load()
+	file, err := w.load(f.source)
 	if err == nil {
-		err = checkTogether(w.list, w.with(i, set))
+		err = checkTogether(w.with(f, file.set))
 	}
 	if err != nil {
-		w.complain(i, mistakes{err})
+		w.complain(f, mistakes{err})
 		return
 	}
-	f.good, f.pending = set, true
-	w.bring(ctx, i)
+	f.good, f.pending = file.set, true
+	w.admit()
+	w.tellWarnings(f)
+	w.bring(ctx, f)
 }
 
-// with are the sets of all files, with a new one for file i.
-func (w *watcher) with(i int, set *declared.File) []*declared.File {
-	sets := make([]*declared.File, len(w.files))
-	for j, f := range w.files {
-		sets[j] = f.good
-	}
-	sets[i] = set
-	return sets
-}
-
-// bring syncs a file. Where the store fails it stays pending, and the next
-// step tries again.
-func (w *watcher) bring(ctx context.Context, i int) {
-	f := w.files[i]
-	done, err := w.sync(ctx, f)
-	if ctx.Err() != nil {
-		return
-	}
-	if err != nil {
-		w.complain(i, err)
-		return
-	}
-	f.said = ""
-	w.tell(ctx, "file read again", i, done)
-}
-
-// sync makes the owner's schedules equal to the file's. An older revision is
-// refused for good; after any other failure the file stays pending.
-func (w *watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, error) {
-	done, err := w.client.Sync(ctx, f.good.Owner, f.good.Revision, f.good.Schedules())
-	f.pending = err != nil && !errors.Is(err, hourbell.ErrStale)
-	return done, err
-}
-
-// complain logs what is wrong with a file, once, a line for each mistake.
-func (w *watcher) complain(i int, err error) {
-	f := w.files[i]
-	if f.said == err.Error() {
-		return
-	}
-	f.said = err.Error()
-	path := slog.String("file", w.list[i].path)
-	var (
-		wrong      mistakes
-		unreadable *hourbell.FieldError
-	)
-	switch {
-	case errors.Is(err, hourbell.ErrStale):
-		w.log.Warn("file not used: a newer revision is in place", path, slog.Int64("revision", f.good.Revision))
-	case errors.As(err, &wrong) && errors.As(err, &unreadable):
-		w.log.Error("file not read; its last good version goes on", path, slog.String("error", oneLine(unreadable.Error())))
-	case errors.As(err, &wrong):
-		w.log.Error("file has mistakes; its last good version goes on", path, slog.String("mistakes", wrong.Error()))
-	default:
-		w.log.Error("file not in effect", path, slog.String("error", oneLine(err.Error())))
-	}
-}
-
-// tell logs what a file brought.
-func (w *watcher) tell(ctx context.Context, message string, i int, done hourbell.SyncResult) {
-	set := w.files[i].good
-	attrs := []slog.Attr{
-		slog.String("file", w.list[i].path), slog.String("owner", set.Owner), slog.Int("schedules", len(set.Entries)),
-		slog.Int("changed", done.Changed), slog.Int("deleted", done.Deleted),
-	}
-	if next := w.next(ctx, set.Owner); !next.IsZero() {
-		attrs = append(attrs, slog.Time("next", next))
-	}
-	w.log.LogAttrs(ctx, slog.LevelInfo, message, attrs...)
-}
-
-// next is when the first of an owner's schedules rings; zero where that is not
-// known, or too much to look through for a line in the log.
-func (w *watcher) next(ctx context.Context, owner string) time.Time {
-	const most = 1000
-	found, err := w.client.Schedules(ctx, hourbell.ScheduleFilter{Owner: &owner, Limit: most})
-	if err != nil || len(found) == most {
-		return time.Time{}
-	}
-	var first time.Time
-	for _, s := range found {
-		if s.State() == "active" && (first.IsZero() || s.NextAt.Before(first)) {
-			first = s.NextAt
+// with are all files, one of them with a new set.
+func (w *watcher) with(changed *watched, set *declared.File) []loaded {
+	all := make([]loaded, 0, len(w.files))
+	for _, f := range w.files {
+		if f == changed {
+			all = append(all, loaded{f.source, set})
+			continue
 		}
+		all = append(all, loaded{f.source, f.good})
 	}
-	return first
-}
-
-// lookAll looks at every file.
-func lookAll(list []source) []os.FileInfo {
-	seen := make([]os.FileInfo, len(list))
-	for i, s := range list {
-		seen[i] = look(s.path)
-	}
-	return seen
+	return all
 }
 
 // look is what is known of a file without reading it; nil: it cannot be seen.

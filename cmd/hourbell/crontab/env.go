@@ -1,8 +1,11 @@
 package crontab
 
 import (
+	"maps"
 	"regexp"
 	"strings"
+
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
 // setting is an environment line.
@@ -13,7 +16,7 @@ var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // parseSetting reads NAME=value. Name and value may each be in quotes, single
 // or double, and have blanks around them; quotes end where they are closed,
 // and nothing may follow; there is no other escaping, and no variable is
-// replaced. The line is none of this sort if ok is false; what is wrong with
+// replaced. Names may be of any bytes. The line is none of this sort if ok is false; what is wrong with
 // one that is, problem says.
 func parseSetting(line string) (s setting, problem string, ok bool) {
 	name, rest, closed := word(line, " \t=")
@@ -22,9 +25,6 @@ func parseSetting(line string) (s setting, problem string, ok bool) {
 		return setting{}, "", false
 	}
 	s.name = name
-	if !variable.MatchString(name) {
-		return s, "is not a name of a variable", true
-	}
 	rest = strings.Trim(rest[1:], blanks)
 	if !strings.HasPrefix(rest, `"`) && !strings.HasPrefix(rest, `'`) {
 		s.value = rest
@@ -54,4 +54,41 @@ func word(text, ends string) (word, rest string, closed bool) {
 		return text[:end], text[end:], true
 	}
 	return text, "", true
+}
+
+// set puts a setting in force. Settings are kept in a map of their own for
+// each change, so that entries can share them.
+func (s *scan) set(one setting, problem string) {
+	field := declared.Label(one.name, 60)
+	switch {
+	case problem != "":
+		s.add(field, problem, `write NAME=value or NAME="value"`)
+		return
+	case one.name == "CRON_TZ" && s.badZone(one.value):
+		return
+	case one.name == "LOGNAME":
+		s.warn(field, "is not taken: it is always the name of who runs the command, as with cron", "remove the line")
+		return
+	case !variable.MatchString(one.name):
+		s.warn(field, "is not a name that shells can read", "use letters, digits and _")
+	case one.name == "SHELL" && one.value == "":
+		s.warn(field, "is empty: /bin/sh runs the lines below", "write the path of a shell, or remove the line")
+	case one.value != "":
+		if m, meant := meaning[one.name]; meant {
+			s.warn(field, m.problem, m.remedy)
+		}
+	}
+	s.env = maps.Clone(s.env)
+	s.env[one.name] = one.value
+}
+
+// meaning are the variables that mean something to a cron and nothing here.
+// Commands get them all the same.
+var meaning = map[string]struct{ problem, remedy string }{
+	"MAILTO":                    {"nothing is mailed: the output is kept with each job", `use on_failure to be told of failures; MAILTO="" ends this warning`},
+	"MAILFROM":                  {"nothing is mailed: the output is kept with each job", "remove the line"},
+	"CONTENT_TYPE":              {"nothing is mailed: the output is kept with each job", "remove the line"},
+	"CONTENT_TRANSFER_ENCODING": {"nothing is mailed: the output is kept with each job", "remove the line"},
+	"RANDOM_DELAY":              {"lines start on time, without a random delay", "remove the line"},
+	"START_HOURS_RANGE":         {"is for anacron and has no meaning here", "remove the line"},
 }

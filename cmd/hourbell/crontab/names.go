@@ -11,18 +11,37 @@ import (
 
 // names gives each line of a file its name.
 type names struct {
-	file string
-	used map[string]int
+	file  string         // what they begin with
+	used  map[string]int // how often a line's contents were met
+	given map[string]int // the line of each name that is in use
+	begun bool           // a line that runs something has been read
 }
 
 func newNames(path string) *names {
-	return &names{file: declared.Label(filepath.Base(path), 100), used: map[string]int{}}
+	return &names{file: "crontab:" + declared.Label(filepath.Base(path), 100), used: map[string]int{}, given: map[string]int{}}
+}
+
+// contents is what the name of a line depends on. user is empty in the user
+// form.
+type contents struct{ rule, zone, user, command, input string }
+
+// key is the text that is hashed. Parts that were not always there are left
+// out where they are empty, so that names last.
+func (c contents) key() string {
+	key := c.rule + "\x00" + c.zone + "\x00" + c.command
+	if c.input != "" {
+		key += "\x00input\x00" + c.input
+	}
+	if c.user != "" {
+		key += "\x00user\x00" + c.user
+	}
+	return key
 }
 
 // next returns the name of the next line with these contents.
-func (n *names) next(rule, zone, command string) string {
-	hash := sha256.Sum256([]byte(rule + "\x00" + zone + "\x00" + command))
-	name := fmt.Sprintf("crontab:%s:%s-%x", n.file, readable(command), hash[:5])
+func (n *names) next(c contents) string {
+	hash := sha256.Sum256([]byte(c.key()))
+	name := fmt.Sprintf("%s:%s-%x", n.file, readable(c.command), hash[:5])
 	n.used[name]++
 	if count := n.used[name]; count > 1 {
 		name = fmt.Sprintf("%s-%d", name, count)

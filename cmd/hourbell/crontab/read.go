@@ -2,147 +2,195 @@ package crontab
 
 import (
 	"fmt"
-	"maps"
-	"regexp"
 	"strings"
 
-	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
-	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
 )
 
 // blanks are what separates the parts of a line.
 const blanks = " \t"
 
-var macros = []string{"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
+// Form is how the lines of a crontab are made.
+type Form int
 
-// sixthField is a word that can only be one more time field, not a program.
-var sixthField = regexp.MustCompile(`^([*?]|[0-9]+|(SUN|MON|TUE|WED|THU|FRI|SAT)\b)[-0-9*,/?#LWA-Z]*$`)
+// The forms.
+const (
+	// User is a user's crontab: rule and command.
+	User Form = iota
+	// System is that of /etc/crontab and /etc/cron.d: rule, user and command.
+	System
+)
+
+// String is "user crontab" or "system crontab".
+func (f Form) String() string { return [...]string{"user crontab", "system crontab"}[f] }
+
+// Reader says how crontabs are read. The zero value reads a user's.
+type Reader struct {
+	Form Form
+	// Zone is that of lines without a CRON_TZ; empty means UTC. Names of lines
+	// do not depend on it.
+	Zone string
+	// User is who runs the lines and hooks of a user's crontab, and none of them
+	// can ask for another; empty: the node's own user. Names of lines do not
+	// depend on it.
+	User string
+}
+
+// Read reads the text of a crontab of this form, as Reader.Read does.
+func Read(name string, text []byte, form Form) (*declared.File, error) {
+	return Reader{Form: form}.Read(name, text)
+}
 
 // Read reads the text of a crontab. name is how messages call the file; its
 // base name goes into the owner and the names of the schedules. The error is a
 // *declared.FileError with every mistake; there is no file then. A crontab
 // without commands is an empty set.
-func Read(name string, text []byte) (*declared.File, error) {
+func (r Reader) Read(name string, text []byte) (*declared.File, error) {
 	var errs declared.FileError
 	if !declared.CheckText(name, text, &errs) {
 		return nil, errs.Err()
 	}
-	r := &reader{path: name, errs: &errs, env: map[string]string{}, names: newNames(name)}
-	r.file.Owner = declared.Owner("crontab", name)
+	s := &scan{Reader: r, path: name, errs: &errs, env: map[string]string{}, names: newNames(name)}
+	s.file.Owner = declared.Owner("crontab", name)
 	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
-		r.line = i + 1
-		r.read(strings.TrimLeft(strings.TrimSuffix(line, "\r"), blanks))
+		s.line = i + 1
+		s.read(strings.TrimLeft(strings.TrimSuffix(line, "\r"), blanks))
 	}
+	s.strayComments()
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return &r.file, nil
+	s.file.SortWarnings()
+	return &s.file, nil
 }
 
-// reader goes through the lines; env is what is in force for the next one.
-type reader struct {
+// scan goes through the lines of a file.
+type scan struct {
+	Reader
 	path  string
 	errs  *declared.FileError
 	line  int
-	env   map[string]string
+	env   map[string]string // in force for the next line
 	names *names
+	whole settings // of #hourbell-file: comments
+	above settings // of #hourbell: comments that wait for their line
 	file  declared.File
 }
 
-func (r *reader) add(field, problem, remedy string) {
-	r.errs.Add(declared.Error{File: r.path, Line: r.line, Field: field, Problem: problem, Remedy: remedy})
+func (s *scan) add(field, problem, remedy string) { s.addAt(s.line, field, problem, remedy) }
+
+func (s *scan) addAt(line int, field, problem, remedy string) {
+	s.errs.Add(declared.Error{File: s.path, Line: line, Field: field, Problem: problem, Remedy: remedy})
+}
+
+func (s *scan) warn(field, problem, remedy string) {
+	s.file.Warn(declared.Error{File: s.path, Line: s.line, Field: field, Problem: problem, Remedy: remedy})
 }
 
 // read takes one line, without blanks before it.
-func (r *reader) read(line string) {
-	if line == "" || line[0] == '#' {
+func (s *scan) read(line string) {
+	if strings.HasPrefix(line, "#") {
+		s.comment(line)
 		return
 	}
-	if s, problem, ok := parseSetting(line); ok {
-		r.set(s, problem)
-		return
+	set, problem, ok := parseSetting(line)
+	if line == "" || ok {
+		s.strayComments()
 	}
-	rule, command, ok := r.split(line)
+	switch {
+	case line == "":
+	case ok:
+		s.set(set, problem)
+	default:
+		s.job(line)
+		s.above = nil
+		s.names.begun = true
+	}
+}
+
+// job takes a line that runs something.
+func (s *scan) job(line string) {
+	if rest, found := strings.CutPrefix(line, "-"); found && strings.TrimLeft(rest, blanks) == rest && rest != "" {
+		s.warn("-", "before the rule has no meaning here: it asks cron not to log the line", "remove the -")
+		line = rest
+	}
+	rule, rest, ok := s.split(line)
 	if !ok {
 		return
 	}
-	if command, ok = r.unescape(command); ok {
-		r.entry(rule, command)
+	user := s.Reader.User
+	if s.Form == System {
+		if user, rest, ok = s.splitUser(rest); !ok {
+			return
+		}
+	}
+	if s.checkCommand(rest) {
+		command, input := splitInput(rest)
+		if strings.Contains(rest, `\\`) {
+			s.warn("command", `has two backslashes in a row, which are one to Debian's cron and here, and two to cronie`, `see what the line runs by hourbell check; '\' is one backslash to all`)
+		}
+		s.entry(rule, user, command, input)
 	}
 }
 
-// set puts a setting in force, if it can be honoured. Settings are kept in a
-// map of their own for each change, so that entries can share them.
-func (r *reader) set(s setting, problem string) {
-	field := declared.Label(s.name, 60)
-	switch {
-	case problem != "":
-		r.add(field, problem, `write NAME=value or NAME="value"`)
-	case s.name == "MAILTO" && s.value != "":
-		r.add(field, "cannot be honoured: no mail is sent", `write MAILTO=""; the output is kept with each job`)
-	case s.name == "RANDOM_DELAY":
-		r.add(field, "cannot be honoured: lines start on time", "remove the line")
-	case s.name == "LOGNAME":
-		r.add(field, "cannot be set in a crontab: it is who runs the command", "remove the line")
-	case s.name == "CRON_TZ" && r.badZone(s.value):
-	default:
-		r.env = maps.Clone(r.env)
-		r.env[s.name] = s.value
-	}
-}
+// macros are the words for rules; @reboot is none.
+var macros = []string{"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
 
-// badZone notes a zone that is none, once and not for each line below it.
-func (r *reader) badZone(zone string) bool {
-	err := recur.Spec{Cron: "@daily", Zone: zone}.Validate()
-	r.addFields(err)
-	return err != nil
-}
+// reboot is the word for the start of a node.
+const reboot = "@reboot"
 
-// split takes rule and command apart.
-func (r *reader) split(line string) (rule, command string, ok bool) {
+// split takes the rule off a line.
+func (s *scan) split(line string) (rule, rest string, ok bool) {
 	if line[0] == '@' {
-		return r.splitMacro(line)
+		return s.splitMacro(line)
 	}
-	rest := line
+	rest = line
 	var fields []string
 	for len(fields) < 5 && rest != "" {
 		var field string
 		field, rest = cut(rest)
 		fields = append(fields, field)
 	}
-	next, _ := cut(rest)
+	if len(fields) < 5 {
+		s.add("", "has too few words: a line is five time fields and a command", `write minute, hour, day of month, month, day of week and the command, as in 30 2 * * * backup`)
+		return "", "", false
+	}
+	if !s.checkFields(fields) {
+		return "", "", false
+	}
+	if rest == "" {
+		s.missing("the five time fields")
+		return "", "", false
+	}
+	return strings.Join(fields, " "), rest, true
+}
+
+func (s *scan) splitMacro(line string) (rule, rest string, ok bool) {
+	macro, rest := cut(line)
+	known := macro == reboot
+	for _, m := range macros {
+		known = known || m == macro
+	}
+	all := append([]string{reboot}, macros...)
 	switch {
-	case len(fields) < 5:
-		r.add("", "has too few words: a line is five time fields and a command", `write minute, hour, day of month, month, day of week and the command, as in 30 2 * * * backup`)
+	case !known:
+		s.add(declared.Label(macro, 60), "is not a macro"+declared.Suggest(macro, all), "use "+strings.Join(all, ", ")+" or five time fields")
 	case rest == "":
-		r.add("command", "is missing after the five time fields", "write what to run")
-	case sixthField.MatchString(next):
-		r.add("command", fmt.Sprintf("begins with %q, which looks like a sixth time field", declared.Label(next, 60)), "a crontab has five fields, without seconds and years; remove one")
+		s.missing(macro)
 	default:
-		return strings.Join(fields, " "), rest, true
+		return macro, rest, true
 	}
 	return "", "", false
 }
 
-func (r *reader) splitMacro(line string) (rule, command string, ok bool) {
-	macro, command := cut(line)
-	known := false
-	for _, m := range macros {
-		known = known || m == macro
+// missing notes that nothing follows the rule.
+func (s *scan) missing(after string) {
+	if s.Form == System {
+		s.add("user", "is missing after "+after, "write who runs the command, and the command")
+		return
 	}
-	switch {
-	case macro == "@reboot":
-		r.add("@reboot", "is not supported yet", "run the command from the system's own start-up instead, and remove the line")
-	case !known:
-		r.add(declared.Label(macro, 60), "is not a macro"+declared.Suggest(macro, macros), "use "+strings.Join(macros, ", ")+" or five time fields")
-	case command == "":
-		r.add("command", "is missing after "+macro, "write what to run")
-	default:
-		return macro, command, true
-	}
-	return "", "", false
+	s.add("command", "is missing after "+after, "write what to run")
 }
 
 // cut takes the first word, and the rest without the blanks before it.
@@ -153,62 +201,54 @@ func cut(text string) (word, rest string) {
 	return text, ""
 }
 
-// unescape turns \% into %. A % without a backslash ends the command in cron
-// and begins its input. A backslash before anything else stays, and what
-// follows it is not special.
-func (r *reader) unescape(command string) (string, bool) {
-	var out strings.Builder
-	for i := 0; i < len(command); i++ {
-		switch {
-		case command[i] == '%':
-			r.add("command", "contains a %, which cron reads as the end of the command and the beginning of its input; that is not supported yet", `write \% for a plain %, or pass the input by a pipe`)
-			return "", false
-		case command[i] == '\\' && i+1 < len(command):
-			i++
-			if command[i] != '%' {
-				out.WriteByte('\\')
-			}
+// splitUser takes the user off what follows the rule, and the one blank behind
+// it: as under cron, more of them are the command's.
+func (s *scan) splitUser(text string) (user, rest string, ok bool) {
+	user, rest = text, ""
+	if end := strings.IndexAny(text, blanks); end >= 0 {
+		user, rest = text[:end], text[end+1:]
+	}
+	field := fmt.Sprintf("user %q", declared.Label(user, 60))
+	switch {
+	case sixthField.MatchString(user):
+		s.sixth("user", user)
+	case strings.Contains(user, ":"):
+		s.add(field, "names a group or class too, which is not supported", "write the user alone")
+	case strings.ContainsAny(user, `/"'$;&|<>()=*?[]{}`) || strings.HasPrefix(user, "-"):
+		s.add(field, "is not a login name, which stands before the command in the system form", "write who runs the command, as in 30 2 * * * root backup; a user's crontab is read by --crontab")
+	case strings.Trim(rest, blanks) == "":
+		s.add("command", "is missing after the user "+declared.Label(user, 60), "write what to run; a user's crontab, without users in it, is read by --crontab")
+	default:
+		return user, rest, true
+	}
+	return "", "", false
+}
+
+// checkCommand refuses what is no command.
+func (s *scan) checkCommand(text string) bool {
+	first, _ := cut(strings.TrimLeft(text, blanks))
+	switch {
+	case sixthField.MatchString(first):
+		s.sixth("command", first)
+	case first == "-n" || first == "-q" || first == "-s":
+		s.add("command", "begins with "+first+", a flag that only some crons know", "remove it; #hourbell: overlap=skip above the line is for -s, hooks are for -n")
+	case strings.Trim(strings.SplitN(text, "%", 2)[0], blanks) == "":
+		s.add("command", "is missing before the %, which begins its input", "write what to run")
+	default:
+		if s.Form == User && first == "root" {
+			s.warn("command", "begins with root, which looks like the user of a system crontab", "if it is one, read the file by --crontab-system")
 		}
-		out.WriteByte(command[i])
+		return true
 	}
-	return out.String(), true
+	return false
 }
 
-// entry makes a schedule of a line.
-func (r *reader) entry(rule, line string) {
-	zone := r.env["CRON_TZ"]
-	s := hourbell.Schedule{
-		Name:        r.names.next(rule, zone, line),
-		Owner:       r.file.Owner,
-		Kind:        kinds.CommandKind,
-		MaxAttempts: 1,
-		OnLoss:      hourbell.FailOnLoss,
-		Overlap:     hourbell.OverlapAllow,
-	}
-	s.Rule.Cron, s.Rule.Zone = rule, zone
-	args, err := r.command(line).Encode()
-	r.addFields(err)
-	if s.Args = args; err == nil {
-		r.addFields(s.Validate())
-	} else {
-		r.addFields(s.Rule.Validate())
-	}
-	r.file.Entries = append(r.file.Entries, declared.Entry{Schedule: s, Line: r.line})
+func (s *scan) sixth(what, word string) {
+	s.add(what, fmt.Sprintf("begins with %q, which looks like a sixth time field", declared.Label(word, 60)), "a crontab has five fields, without seconds and years; remove one")
 }
 
-// command is what the line runs, in the environment that is in force.
-func (r *reader) command(line string) kinds.Command {
-	c := kinds.Command{Env: r.env, Dir: r.env["HOME"]}
-	if shell := r.env["SHELL"]; shell != "" && shell != "/bin/sh" {
-		c.Argv = []string{shell, "-c", line}
-	} else {
-		c.Shell = line
-	}
-	return c
-}
-
-// addFields notes what is wrong in the words of a crontab.
-func (r *reader) addFields(err error) {
+// addFields notes what is wrong with a schedule, in the words of a crontab.
+func (s *scan) addFields(err error) {
 	for _, f := range declared.Fields(err) {
 		switch f.Name {
 		case "cron":
@@ -222,6 +262,13 @@ func (r *reader) addFields(err error) {
 		case "dir":
 			f.Name = "HOME"
 		}
-		r.add(f.Title(), f.Problem, f.Remedy)
+		s.add(f.Title(), f.Problem, f.Remedy)
 	}
+}
+
+// badZone notes a zone that is none, once and not for each line below it.
+func (s *scan) badZone(zone string) bool {
+	err := recur.Spec{Cron: "@daily", Zone: zone}.Validate()
+	s.addFields(err)
+	return err != nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -31,25 +32,25 @@ SHELL=/bin/sh
 @hourly FOO=bar ls`
 
 func TestWholeCrontab(t *testing.T) {
-	file, err := Read("/var/spool/cron/backup.cron", []byte(whole))
+	file, err := Read("/var/spool/cron/backup.cron", []byte(whole), User)
 	if err != nil {
 		t.Fatal(err)
 	}
 	entry := func(line int, name, cron, zone, args string) declared.Entry {
 		return declared.Entry{Line: line, Schedule: hourbell.Schedule{
 			Name: "crontab:backup.cron:" + name, Owner: "crontab:backup.cron", Rule: recur.Spec{Cron: cron, Zone: zone},
-			Kind: "command", Args: []byte(args), MaxAttempts: 1, OnLoss: hourbell.FailOnLoss, Overlap: hourbell.OverlapAllow,
+			Kind: "command", Args: []byte(args), MaxAttempts: 1, OnLoss: hourbell.FailOnLoss, Overlap: hourbell.OverlapAllow, Timeout: hourbell.MaxDuration,
 		}}
 	}
 	const (
-		first  = `"env":{"MAILTO":"","PATH":"/usr/local/bin:/usr/bin:/bin"}}`
-		prague = `"env":{"CRON_TZ":"Europe/Prague","HOME":"/srv/my app","MAILTO":"","NOTE":"a = b # c","PATH":"/usr/local/bin:/usr/bin:/bin","QUOTED":" x ","SHELL":"/bin/bash"},"dir":"/srv/my app"}`
-		last   = `"env":{"CRON_TZ":"","HOME":"/srv/my app","MAILTO":"","NOTE":"a = b # c","PATH":"/usr/local/bin:/usr/bin:/bin","QUOTED":" x ","SHELL":"/bin/sh"},"dir":"/srv/my app"}`
+		first  = `"env":{"MAILTO":"","PATH":"/usr/local/bin:/usr/bin:/bin"},"base":"cron"}`
+		prague = `"env":{"CRON_TZ":"Europe/Prague","HOME":"/srv/my app","MAILTO":"","NOTE":"a = b # c","PATH":"/usr/local/bin:/usr/bin:/bin","QUOTED":" x ","SHELL":"/bin/bash"},"base":"cron","dir":"/srv/my app"}`
+		last   = `"env":{"CRON_TZ":"","HOME":"/srv/my app","MAILTO":"","NOTE":"a = b # c","PATH":"/usr/local/bin:/usr/bin:/bin","QUOTED":" x ","SHELL":"/bin/sh"},"base":"cron","dir":"/srv/my app"}`
 	)
 	want := []declared.Entry{
 		entry(5, "NAME", "30 2 * * *", "", `{"shell":"/usr/local/bin/backup --full",`+first),
 		entry(6, "NAME", "*/5 8-18 * jan,jul mon-fri", "", `{"shell":"date +%H:%M >> \"$HOME/log\" # not a comment",`+first),
-		entry(7, "NAME", "@daily", "", `{"shell":"echo a\\\\b 'c\\d'",`+first),
+		entry(7, "NAME", "@daily", "", `{"shell":"echo a\\b 'c\\d'",`+first),
 		entry(14, "NAME", "0 9 * * 1", "Europe/Prague", `{"argv":["/bin/bash","-c","TOKEN=hunter2 report  --all "],`+prague),
 		entry(17, "NAME", "@hourly", "", `{"shell":"FOO=bar ls",`+last),
 	}
@@ -57,7 +58,7 @@ func TestWholeCrontab(t *testing.T) {
 	names := []string{
 		"/usr/local/bin/backup-full-4962b2120d",
 		"date-H-M-HOME/log-not-a-comment-8e137295a8",
-		"echo-a-b-c-d-24e85cdd28",
+		"echo-a-b-c-d-9820b79c63",
 		"report-all-e89b535a23",
 		"ls-96d830c9cf",
 	}
@@ -73,7 +74,7 @@ func TestWholeCrontab(t *testing.T) {
 }
 
 func TestSameInEveryDress(t *testing.T) {
-	want, err := Read("backup.cron", []byte(whole))
+	want, err := Read("backup.cron", []byte(whole), User)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,7 @@ func TestSameInEveryDress(t *testing.T) {
 		"BOM":      "\ufeff" + whole,
 		"last end": whole + "\n",
 	} {
-		got, err := Read("backup.cron", []byte(text))
+		got, err := Read("backup.cron", []byte(text), User)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
@@ -91,7 +92,7 @@ func TestSameInEveryDress(t *testing.T) {
 
 func TestNothingToRun(t *testing.T) {
 	for _, text := range []string{"", "\n\n", "# only this", "PATH=/bin\n"} {
-		if file, err := Read("x", []byte(text)); err != nil || len(file.Entries) != 0 {
+		if file, err := Read("x", []byte(text), User); err != nil || len(file.Entries) != 0 {
 			t.Errorf("%q: got %+v, %v", text, file, err)
 		}
 	}
@@ -101,7 +102,7 @@ func TestNothingToRun(t *testing.T) {
 func TestNamesStayWithTheirLines(t *testing.T) {
 	names := func(text string) []string {
 		t.Helper()
-		file, err := Read("a/b.cron", []byte(text))
+		file, err := Read("a/b.cron", []byte(text), User)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +163,7 @@ func TestParseSetting(t *testing.T) {
 		`A=$HOME/bin:$PATH`: {setting{"A", "$HOME/bin:$PATH"}, "", true},
 		`A="b" c`:           {setting{"A", ""}, "has text after the closing quote", true},
 		`A='b`:              {setting{"A", ""}, "has a quote that is not closed", true},
-		`1=b`:               {setting{"1", ""}, "is not a name of a variable", true},
+		`1=b`:               {setting{"1", "b"}, "", true},
 		`=b`:                {},
 		`"A=b`:              {},
 		`* * * * * A=b`:     {},
@@ -185,7 +186,7 @@ func TestHostileFiles(t *testing.T) {
 		"mistakes": {strings.Repeat("x\n", 100_000), "99000 more mistakes"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			file, err := Read("backup.cron", []byte(test.text))
+			file, err := Read("backup.cron", []byte(test.text), User)
 			var errs *declared.FileError
 			if file != nil || !errors.As(err, &errs) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %+v, %.300v", file, err)
@@ -197,16 +198,23 @@ func TestHostileFiles(t *testing.T) {
 // Whatever the text, Read gives a file whose schedules are valid and named
 // apart, or mistakes.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(whole))
-	golden, err := os.ReadFile("testdata/mistakes.txt")
-	if err != nil {
-		f.Fatal(err)
+	f.Add([]byte(whole), false)
+	for _, path := range []string{"testdata/mistakes.txt", "testdata/system.txt", "testdata/warnings.txt"} {
+		golden, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, line := range strings.Split(string(golden), "\n") {
+			f.Add([]byte(line), path == "testdata/system.txt")
+		}
 	}
-	for _, line := range strings.Split(string(golden), "\n") {
-		f.Add([]byte(line))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		file, err := Read("backup.cron", text)
+	f.Add([]byte("#hourbell: name='a b' on_failure=\"x\"\n@reboot cat%a\\%b%"), false)
+	f.Fuzz(func(t *testing.T, text []byte, system bool) {
+		form := User
+		if system {
+			form = System
+		}
+		file, err := Read("backup.cron", text, form)
 		if (file == nil) == (err == nil) {
 			t.Fatalf("got %v and %v", file, err)
 		}
@@ -219,9 +227,13 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		seen := map[string]bool{}
-		for _, entry := range file.Entries {
-			if err := entry.Validate(); err != nil || seen[entry.Name] || entry.Line < 1 {
-				t.Errorf("line %d, %q: %v", entry.Line, entry.Name, err)
+		for _, entry := range file.All() {
+			if entry.Rule.Cron == "" {
+				entry.Rule.Cron = "@daily"
+			}
+			command, commandErr := kinds.DecodeCommand(entry.Args)
+			if err := entry.Validate(); err != nil || commandErr != nil || seen[entry.Name] || entry.Line < 1 || system != (command.User != "") && system {
+				t.Errorf("line %d, %q: %v, %v", entry.Line, entry.Name, err, commandErr)
 			}
 			seen[entry.Name] = true
 		}

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
 // LocalZone is the name of this machine's time zone, by which cron reads lines
@@ -37,21 +35,4 @@ func known(zone string) string {
 		return "UTC"
 	}
 	return zone
-}
-
-// InZone returns a reader of crontabs whose lines without a CRON_TZ are in zone.
-// Names of lines do not depend on it.
-func InZone(zone string) func(name string, text []byte) (*declared.File, error) {
-	return func(name string, text []byte) (*declared.File, error) {
-		file, err := Read(name, text)
-		if err != nil {
-			return nil, err
-		}
-		for i := range file.Entries {
-			if rule := &file.Entries[i].Schedule.Rule; rule.Zone == "" {
-				rule.Zone = zone
-			}
-		}
-		return file, nil
-	}
 }

@@ -16,21 +16,21 @@ func TestLocalZone(t *testing.T) {
 
 func TestLinesAreInTheMachinesZoneUnlessTheySayOtherwise(t *testing.T) {
 	text := []byte("0 1 * * * first\nCRON_TZ=Asia/Tokyo\n0 1 * * * second\n")
-	file, err := InZone("Europe/Prague")("tab", text)
+	file, err := Reader{Zone: "Europe/Prague"}.Read("tab", text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a, b := file.Entries[0].Schedule.Rule.Zone, file.Entries[1].Schedule.Rule.Zone; a != "Europe/Prague" || b != "Asia/Tokyo" {
 		t.Errorf("zones %s and %s", a, b)
 	}
-	other, err := InZone("UTC")("tab", text)
+	other, err := Reader{Zone: "UTC"}.Read("tab", text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if file.Entries[0].Schedule.Name != other.Entries[0].Schedule.Name {
 		t.Error("a line's name depends on the machine's zone")
 	}
-	if _, err := InZone("UTC")("tab", []byte("nonsense\n")); err == nil {
+	if _, err := (Reader{Zone: "UTC"}).Read("tab", []byte("nonsense\n")); err == nil {
 		t.Error("a bad line was accepted")
 	}
 }

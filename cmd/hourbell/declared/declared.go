@@ -26,11 +26,35 @@ type File struct {
 	Owner string
 	// Revision orders the versions of the set; 0 if the file has none.
 	Revision int64
+	// Dated says that Revision is not of the file's text: it is when the file
+	// was last changed, in microseconds since 1970.
+	Dated bool
 	// Entries are its schedules, in the order of the file, each with Owner set.
 	Entries []Entry
+	// AtStart are entries without a rule: each runs once for every start of a
+	// node that has the file (@reboot). The store knows nothing of them.
+	AtStart []Entry
+	// Warnings are what the file asks for and does not get, although it is
+	// taken: whoever reads the file must show them.
+	Warnings []Error
 }
 
-// Entry is one schedule and where it stands.
+// Warn notes a warning.
+func (f *File) Warn(w Error) { f.Warnings = append(f.Warnings, w) }
+
+// All returns the entries of both lists in the order of the file.
+func (f *File) All() []Entry {
+	all := slices.Concat(f.Entries, f.AtStart)
+	slices.SortStableFunc(all, func(a, b Entry) int { return cmp.Compare(a.Line, b.Line) })
+	return all
+}
+
+// SortWarnings puts the warnings into the order of lines.
+func (f *File) SortWarnings() {
+	slices.SortStableFunc(f.Warnings, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })
+}
+
+// Entry is one schedule, or what runs at a node's start, and where it stands.
 type Entry struct {
 	hourbell.Schedule
 	Line int // the first is 1
@@ -45,7 +69,7 @@ func (f *File) Schedules() []hourbell.Schedule {
 	return schedules
 }
 
-// Error is one mistake in a file.
+// Error is one mistake in a file, or one warning.
 type Error struct {
 	File    string
 	Line    int    // 0: the file as a whole

@@ -1,7 +1,10 @@
-// Package schedulefile reads schedules from a YAML file:
+// Package schedulefile reads schedules from a YAML file, and writes it:
 //
 //	owner: nightly            # optional; else "file:" and the file's base name
 //	revision: 7               # optional
+//	on_failure: https://example.org/alert    # optional, for all schedules
+//	groups:                   # optional, for the schedules of a group
+//	  backups: {on_failure: mail -s "no backup" ops}
 //	schedules:
 //	  - name: backup
 //	    cron: "30 2 * * *"    # or every: 90s, or at: 2026-03-01T09:00:00Z
@@ -10,12 +13,22 @@
 //	    env: {LEVEL: "9"}
 //	    dir: /srv
 //	    timeout: 2h
+//	    group: backups
 //
-// Further keys of a schedule: queue, priority, max_attempts, on_loss, group,
-// overlap, paused. Keys are strict, and every mistake is reported with its
-// line, not only the first.
+// Further keys of a schedule: queue, priority, max_attempts, on_loss, overlap,
+// paused; with command and shell also user, base (node or cron), stdin and
+// detached (end or keep). cron: "@reboot" is once for each start of a node that
+// has the file.
 //
-// It is read in three steps, one file each: YAML text becomes a small tree
-// (tree.go, after a look at its shape in limits.go), the tree becomes
-// schedules (read.go), and args become JSON (json.go).
+// The hooks on_failure, on_missed and on_recovery are a line for the shell, an
+// http or https URL, or a mapping with command, shell or url and its details.
+// The nearest one holds: the schedule's, its group's, the file's; none switches
+// one off.
+//
+// Keys are strict, and every mistake is reported with its line, not only the
+// first.
+//
+// A file is read in three steps: YAML text becomes a small tree (tree.go, after
+// a look at its shape in limits.go), the tree becomes schedules (read.go and
+// hooks.go), and args become JSON (json.go). write.go is the way back.
 package schedulefile

@@ -6,4 +6,6 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/declared/declaredtest"
 )
 
-func TestMistakes(t *testing.T) { declaredtest.Mistakes(t, "hours.yaml", Read) }
+func TestMistakes(t *testing.T) {
+	declaredtest.Mistakes(t, "testdata/mistakes.txt", "hours.yaml", Read)
+}

@@ -5,22 +5,26 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 	"github.com/hourbell/hourbell/kinds"
+	"github.com/hourbell/hourbell/recur"
 )
 
 var (
-	fileKeys  = []string{"owner", "revision", "schedules"}
-	entryKeys = []string{
-		"name", "cron", "every", "at", "tz", "command", "shell", "kind", "args", "queue", "priority",
-		"max_attempts", "on_loss", "timeout", "env", "dir", "group", "paused", "overlap",
-	}
+	fileKeys  = slices.Concat([]string{"owner", "revision", "schedules", "groups"}, declared.HookKeys())
+	entryKeys = slices.Concat(
+		[]string{"name", "cron", "every", "at", "tz", "command", "shell", "kind", "args"},
+		commandKeys, declared.KeyNames(), declared.HookKeys(),
+	)
+	// commandKeys belong to command and shell.
+	commandKeys = []string{"env", "dir", "user", "base", "stdin", "detached"}
 )
+
+// reboot, in the place of a rule, is the start of a node.
+const reboot = "@reboot"
 
 // maxExpansion bounds what the args of all schedules of a file come to, since
 // aliases can make a small file mean much.
@@ -43,6 +47,7 @@ func Read(name string, text []byte) (*declared.File, error) {
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
+	file.SortWarnings()
 	return file, nil
 }
 
@@ -52,6 +57,7 @@ type reader struct {
 	errs     *declared.FileError
 	lines    map[string]int // where each name of a schedule was first given
 	expanded int            // bytes of args so far
+	hooks    hookScopes
 }
 
 func (r *reader) file(root *node) *declared.File {
@@ -68,7 +74,9 @@ func (r *reader) file(root *node) *declared.File {
 		}
 	}
 	file.Revision = m.number("revision", 0, math.MaxInt64)
+	r.hooks = m.hookScopes()
 	r.schedules(m, file)
+	r.hooks.warnUnused(r.path, file)
 	return file
 }
 
@@ -87,8 +95,13 @@ func (r *reader) schedules(m *entry, file *declared.File) {
 	}
 	for i, item := range all.value.items {
 		one := &entry{reader: r, node: item, label: fmt.Sprintf("schedules[%d]", i)}
-		if schedule, ok := one.schedule(file.Owner); ok {
-			file.Entries = append(file.Entries, declared.Entry{Schedule: schedule, Line: item.line})
+		schedule, ok := one.schedule(file.Owner)
+		switch found := (declared.Entry{Schedule: schedule, Line: item.line}); {
+		case !ok:
+		case one.atStart():
+			file.AtStart = append(file.AtStart, found)
+		default:
+			file.Entries = append(file.Entries, found)
 		}
 	}
 }
@@ -112,19 +125,36 @@ func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
 	s.Rule.Cron, s.Rule.Every, s.Rule.At, s.Rule.Zone = e.text("cron"), e.text("every"), e.text("at"), e.properName("tz")
 	e.exactlyOne("rule", "when it rings", "cron", "every", "at")
 	e.work(&s)
-	s.Queue, s.Group = e.properName("queue"), e.properName("group")
-	s.Priority = int(e.number("priority", 1, 9))
-	s.MaxAttempts = int(e.number("max_attempts", 1, hourbell.MaxAttemptsLimit))
-	s.Timeout = e.duration("timeout")
-	s.Paused = e.truth("paused")
-	if e.choice("on_loss", "retry", "fail") == "fail" {
-		s.OnLoss = hourbell.FailOnLoss
+	for _, key := range declared.Keys() {
+		e.set(key, &s)
 	}
-	if e.choice("overlap", "skip", "allow") == "allow" {
-		s.Overlap = hourbell.OverlapAllow
+	s.Hooks = e.scheduleHooks(s.Group)
+	if e.atStart() {
+		s.Rule, s.Hooks.OnMissed = recur.Spec{}, nil
+		e.refuse("for "+reboot+", which has no slots", "remove it", "tz", "overlap", "paused", "on_missed")
 	}
 	e.validate(s)
 	return s, true
+}
+
+// atStart says whether it runs once for every start of a node.
+func (e *entry) atStart() bool {
+	f := e.find("cron")
+	return f != nil && f.value.sort == scalar && f.value.text == reboot
+}
+
+// set reads one of the keys that crontabs have too.
+func (e *entry) set(key declared.Key, s *hourbell.Schedule) {
+	f := e.find(key.Name)
+	switch {
+	case f == nil:
+	case f.value.sort != scalar:
+		e.add(key.Name, "is "+f.value.sort.String(), key.Remedy)
+	case key.Bare && !f.value.plain:
+		e.add(key.Name, fmt.Sprintf("%q is in quotes, which make it a text", declared.Label(f.value.text, 60)), key.Remedy)
+	default:
+		e.addFields(key.Set(s, f.value.text))
+	}
 }
 
 // nameIt puts the name into the label, and refuses none and a second use.
@@ -166,13 +196,13 @@ func (e *entry) exactlyOne(what, purpose string, keys ...string) bool {
 // work reads what the schedule runs.
 func (e *entry) work(s *hourbell.Schedule) {
 	one := e.exactlyOne("command", "what it runs", "command", "shell", "kind")
-	command := kinds.Command{Argv: e.texts("command"), Shell: e.text("shell"), Env: e.env(), Dir: e.properName("dir")}
+	command := e.command()
 	s.Kind, s.Args = e.text("kind"), e.args()
 	if !one {
 		return
 	}
 	if e.has("kind") {
-		e.refuse("with kind: it belongs to command and shell", "put it into args", "env", "dir")
+		e.refuse("with kind: it belongs to command and shell", "put it into args", commandKeys...)
 		if s.Kind == kinds.CommandKind && s.Args != nil {
 			_, err := kinds.DecodeCommand(s.Args)
 			e.addFields(err)
@@ -182,6 +212,21 @@ func (e *entry) work(s *hourbell.Schedule) {
 	e.refuse("without kind", "write kind and args, or command or shell alone", "args")
 	s.Kind = kinds.CommandKind
 	e.encode(s, command)
+}
+
+// command reads what command and shell may have beside them.
+func (e *entry) command() kinds.Command {
+	c := kinds.Command{
+		Argv: e.texts("command"), Shell: e.text("shell"), Env: e.texted("env"), Dir: e.properName("dir"),
+		User: e.properName("user"), Stdin: e.text("stdin"),
+	}
+	if e.choice("base", "node", "cron") != "" {
+		c.Base, _ = declared.ParseBase(e.text("base"))
+	}
+	if e.choice("detached", "end", "keep") != "" {
+		c.Detached, _ = declared.ParseDetached(e.text("detached"))
+	}
+	return c
 }
 
 // encode makes args of a command, and translates the names of its fields.
@@ -234,25 +279,25 @@ func (e *entry) args() []byte {
 	return text
 }
 
-// env reads a mapping of texts.
-func (e *entry) env() map[string]string {
-	f := e.find("env")
+// texted reads a mapping of texts.
+func (e *entry) texted(key string) map[string]string {
+	f := e.find(key)
 	if f == nil {
 		return nil
 	}
 	if f.value.sort != mapping {
-		e.add("env", "is "+f.value.sort.String(), "write NAME: value pairs")
+		e.add(key, "is "+f.value.sort.String(), "write NAME: value pairs")
 		return nil
 	}
-	env := make(map[string]string, len(f.value.fields))
+	texts := make(map[string]string, len(f.value.fields))
 	for _, pair := range f.value.fields {
 		if pair.value.sort != scalar {
-			e.addAt(pair.line, fmt.Sprintf("env %q", pair.key), "is "+pair.value.sort.String(), `write a text; "" for an empty one`)
+			e.addAt(pair.line, fmt.Sprintf("%s %q", key, pair.key), "is "+pair.value.sort.String(), `write a text; "" for an empty one`)
 			continue
 		}
-		env[pair.key] = pair.value.text
+		texts[pair.key] = pair.value.text
 	}
-	return env
+	return texts
 }
 
 // refuse notes each of the keys that is given.
@@ -267,6 +312,9 @@ func (e *entry) refuse(why, remedy string, keys ...string) {
 // validate applies the rules that hold for schedules from anywhere, as far as
 // the file did not break stricter ones of its own.
 func (e *entry) validate(s hourbell.Schedule) {
+	if e.atStart() {
+		s.Rule.Cron = "@yearly" // any rule that is one
+	}
 	for _, f := range declared.Fields(s.Validate()) {
 		if f.Name == "args" {
 			f.Value = "" // it may show a secret
@@ -411,43 +459,17 @@ func (e *entry) number(key string, least, most int64) int64 {
 	if f == nil {
 		return 0
 	}
-	remedy := fmt.Sprintf("write a whole number from %d to %d, without quotes", least, most)
+	remedy := declared.NumberRemedy(least, most)
 	if f.value.sort != scalar {
 		e.add(key, "is "+f.value.sort.String(), remedy)
 		return 0
 	}
-	n, err := strconv.ParseInt(f.value.text, 10, 64)
-	if err != nil || !f.value.plain || n < least || n > most || !jsonNumber.MatchString(f.value.text) {
+	n, ok := declared.Number(f.value.text, least, most)
+	if !ok || !f.value.plain {
 		e.add(key, fmt.Sprintf("%q is not a number of this range", declared.Label(f.value.text, 60)), remedy)
 		return 0
 	}
 	return n
-}
-
-func (e *entry) truth(key string) bool {
-	f := e.find(key)
-	if f == nil {
-		return false
-	}
-	if f.value.sort != scalar || !f.value.plain || !isTrue(f.value.text) && !isFalse(f.value.text) {
-		e.add(key, "is neither true nor false", "write true or false, without quotes")
-		return false
-	}
-	return isTrue(f.value.text)
-}
-
-// duration reads a positive duration.
-func (e *entry) duration(key string) time.Duration {
-	text := e.text(key)
-	if f := e.find(key); f == nil || f.value.sort != scalar {
-		return 0
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		e.add(key, fmt.Sprintf("%q is not a positive duration", declared.Label(text, 60)), "write a number with its unit, like 90s, 15m or 1h30m")
-		return 0
-	}
-	return d
 }
 
 func (e *entry) choice(key string, choices ...string) string {

@@ -1,4 +1,9 @@
-// Package declaredtest holds the golden test of those who read declarations.
+// Package declaredtest holds the golden tests of those who read declarations.
+//
+// A golden file has cases: a text after "=== name", and after the line "==>"
+// what reading it says when the text stands in the file of the name that the
+// test gives. With HOURBELL_UPDATE_GOLDEN=1 what is got is written instead, to
+// be read before it is kept.
 package declaredtest
 
 import (
@@ -9,13 +14,42 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
-// Mistakes runs every case of testdata/mistakes.txt: a text after "=== name",
-// and after the line "==>" the messages that read gives when the text stands
-// in the file of that name. With HOURBELL_UPDATE_GOLDEN=1 it writes what is got
-// instead, to be read before it is kept.
-func Mistakes(t *testing.T, name string, read func(name string, text []byte) (*declared.File, error)) {
+// read is a reader of declarations.
+type read = func(name string, text []byte) (*declared.File, error)
+
+// Mistakes holds that every text of a golden file is refused, with just the
+// messages that stand there.
+func Mistakes(t *testing.T, golden, name string, read read) {
 	t.Helper()
-	const path = "testdata/mistakes.txt"
+	cases(t, golden, func(t *testing.T, text []byte) string {
+		file, err := read(name, text)
+		if err == nil || file != nil {
+			t.Fatalf("taken: %+v, %v", file, err)
+		}
+		return err.Error()
+	})
+}
+
+// Warnings holds that every text of a golden file is taken, with just the
+// warnings that stand there.
+func Warnings(t *testing.T, golden, name string, read read) {
+	t.Helper()
+	cases(t, golden, func(t *testing.T, text []byte) string {
+		file, err := read(name, text)
+		if err != nil {
+			t.Fatalf("refused: %v", err)
+		}
+		var lines []string
+		for _, warning := range file.Warnings {
+			lines = append(lines, warning.Error())
+		}
+		return strings.Join(lines, "\n")
+	})
+}
+
+// cases compares what a reader says of each text with the golden file.
+func cases(t *testing.T, path string, say func(t *testing.T, text []byte) string) {
+	t.Helper()
 	update := os.Getenv("HOURBELL_UPDATE_GOLDEN") != ""
 	golden, err := os.ReadFile(path)
 	if err != nil {
@@ -28,11 +62,7 @@ func Mistakes(t *testing.T, name string, read func(name string, text []byte) (*d
 		text = strings.TrimSuffix(text, "\n")
 		var got string
 		t.Run(title, func(t *testing.T) {
-			file, err := read(name, []byte(text))
-			if err == nil || file != nil {
-				t.Fatalf("taken: %+v, %v", file, err)
-			}
-			if got = err.Error(); got != strings.TrimSpace(want) && !update {
+			if got = say(t, []byte(text)); got != strings.TrimSpace(want) && !update {
 				t.Errorf("got\n%s\nwant\n%s", got, want)
 			}
 		})

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+const checkedTab = `#hourbell-file: owner=ops revision=4 on_failure=https://x.example/?key=hunter2
+MAILTO=ops@example.org
+TOKEN=hunter2
+HOME=/srv
+#hourbell: name=backup timeout=2h overlap=skip
+30 2 * * * backup --full%hunter2
+@reboot it's
+`
+
+// TestCheckCrontab holds what check prints of each line.
+func TestCheckCrontab(t *testing.T) {
+	t.Setenv("TZ", "Europe/Prague")
+	b := newBench(t)
+	writeFile(t, "tab", checkedTab)
+	text := b.ok("check", "tab")
+	for _, want := range []string{
+		"tab: user crontab, 1 schedule of owner \"ops\", 1 at start, revision 4\n",
+		"\n  backup\n    line    6\n    rule    CRON_TZ=Europe/Prague 30 2 * * *\n    runs    /bin/sh -c 'backup --full'\n    as      the node's user\n    in      /srv\n",
+		"    env     cron's: SHELL PATH HOME LOGNAME; set: HOME MAILTO TOKEN\n    input   8 bytes (--show-secrets prints it)\n    limits  1 attempt, timeout 2h0m0s, on_loss fail, overlap skip\n",
+		"    on_failure POST https://x.example/?…\n    next    2027-03-02T02:30:00+01:00\n            2027-03-03T02:30:00+01:00\n            2027-03-04T02:30:00+01:00\n",
+		"    rule    @reboot: once for each start of a node\n    runs    /bin/sh -c 'it'\\''s'\n",
+		"    limits  1 attempt, no time limit, on_loss fail\n",
+		"\n  warnings\n    tab:2: MAILTO: nothing is mailed",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("check lacks\n%s\nin\n%s", want, text)
+		}
+	}
+	asJSON := b.ok("check", "--crontab", "tab", "--output", "json")
+	if strings.Contains(text+asJSON, "hunter2") {
+		t.Errorf("a secret is shown:\n%s\n%s", text, asJSON)
+	}
+	for _, shown := range []string{b.ok("check", "tab", "--show-secrets"), b.ok("check", "tab", "--show-secrets", "--output", "json")} {
+		if n := strings.Count(shown, "hunter2"); n < 3 {
+			t.Errorf("%d secrets are shown:\n%s", n, shown)
+		}
+	}
+	var files []fileRecord
+	if err := json.Unmarshal([]byte(asJSON), &files); err != nil || len(files) != 1 {
+		t.Fatalf("%v in %s", err, asJSON)
+	}
+	if f := files[0]; f.Form != userForm || f.Owner != "ops" || *f.Revision != 4 || len(f.Schedules) != 2 || len(f.Warnings) != 1 ||
+		f.Schedules[0].Argv[2] != "backup --full" || *f.Schedules[0].Rule != "30 2 * * *" || len(f.Schedules[0].Next) != 3 || f.Schedules[1].Rule != nil {
+		t.Errorf("got %+v", f)
+	}
+	noStore(t, b)
+}
+
+// TestCheckDirectory holds that what is left alone is named.
+func TestCheckDirectory(t *testing.T) {
+	b := newBench(t)
+	mustMakeDir(t, "d")
+	writeFile(t, "d/one", "0 0 * * * root date\n")
+	writeFile(t, "d/two.sh", "nonsense\n")
+	text := b.ok("check", "--crontab-system", "d")
+	if !strings.Contains(text, "d/one: system crontab, 1 schedule") || !strings.Contains(text, "    as      root\n") || !strings.Contains(text, "d/two.sh: left alone: its name has more") {
+		t.Errorf("check prints\n%s", text)
+	}
+	if record := b.objects("check", "--crontab-system", "d")[0]; len(record["left_alone"].([]any)) != 1 {
+		t.Errorf("check prints %v", record)
+	}
+}

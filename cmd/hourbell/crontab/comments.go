@@ -1,0 +1,262 @@
+package crontab
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+// The comments that mean something.
+const (
+	lineComment = "hourbell"
+	fileComment = "hourbell-file"
+)
+
+// pair is key=value in such a comment.
+type pair struct {
+	key, value string
+	line       int
+}
+
+// settings are the pairs of one or more comments, each key once.
+type settings []pair
+
+func (s settings) find(key string) (pair, bool) {
+	i := slices.IndexFunc(s, func(p pair) bool { return p.key == key })
+	if i < 0 {
+		return pair{}, false
+	}
+	return s[i], true
+}
+
+// commentWord is the first word of a comment, and what follows it.
+var commentWord = regexp.MustCompile(`^#+[ \t]*([A-Za-z][A-Za-z_-]*)[ \t]*(:?)(.*)$`)
+
+// looksLikePair is what makes a comment look as if it was to set something.
+var looksLikePair = regexp.MustCompile(`(^|[ \t])[a-z_]+=`)
+
+// comment takes a line that begins with #.
+func (s *scan) comment(line string) {
+	rest, forLine := strings.CutPrefix(line, "#"+lineComment+":")
+	if forLine {
+		s.above = s.settings(s.above, rest, s.lineKeys())
+		return
+	}
+	s.strayComments()
+	rest, forFile := strings.CutPrefix(line, "#"+fileComment+":")
+	switch {
+	case forFile && s.names.begun:
+		s.add("#"+fileComment, "stands below a line that runs something", "put it above the first line")
+	case forFile:
+		before := len(s.whole)
+		s.whole = s.settings(s.whole, rest, s.fileKeys())
+		s.ofFile(s.whole[before:])
+	default:
+		s.nearComment(line)
+	}
+}
+
+// nearComment finds comments that were meant to be ours and are not.
+func (s *scan) nearComment(line string) {
+	m := commentWord.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	word, meant := strings.ToLower(m[1]), lineComment
+	if strings.HasSuffix(declared.Suggest(word, []string{fileComment}), "?)") || word == fileComment {
+		meant = fileComment
+	} else if word != lineComment && declared.Suggest(word, []string{lineComment}) == "" {
+		return
+	}
+	field, remedy := "#"+declared.Label(m[1], 60), "write #"+meant+": without a blank before it, or begin the comment with another word"
+	switch {
+	case looksLikePair.MatchString(m[3]):
+		s.add(field, "is a comment that sets nothing", remedy)
+	case m[2] != "":
+		s.warn(field, "is a comment that sets nothing", remedy)
+	}
+}
+
+// strayComments notes #hourbell: comments with no line below them.
+func (s *scan) strayComments() {
+	if len(s.above) > 0 {
+		s.addAt(s.above[0].line, "#"+lineComment, "stands above no line", "put it right above the line it is for, or remove it")
+	}
+	s.above = nil
+}
+
+// settings adds the pairs of a comment to those before it.
+func (s *scan) settings(to settings, text string, known []string) settings {
+	pairs, problem := parsePairs(text)
+	if problem != "" || len(pairs) == 0 {
+		if problem == "" {
+			problem = "sets nothing"
+		}
+		s.add("#"+lineComment, problem, `write key=value, or key="several words"`)
+		return to
+	}
+	for _, p := range pairs {
+		p.line = s.line
+		if s.checkKey(p, to, known) {
+			to = append(to, p)
+		}
+	}
+	return to
+}
+
+// checkKey refuses a pair that may not stand there, or whose value cannot be.
+func (s *scan) checkKey(p pair, before settings, known []string) bool {
+	label := declared.Label(p.key, 60)
+	first, twice := before.find(p.key)
+	instead, ofLine := ofLines[p.key]
+	switch {
+	case twice:
+		s.add(label, fmt.Sprintf("is given twice, first in line %d", first.line), "remove one of them")
+	case ofLine:
+		s.add(label, "belongs to the line itself", instead)
+	case !slices.Contains(known, p.key):
+		s.add(label, "is not a key here"+declared.Suggest(p.key, known), "use "+strings.Join(known, ", "))
+	default:
+		return s.checkValue(p)
+	}
+	return false
+}
+
+// ofLines are the keys of a schedule file for which a crontab has its own words.
+var ofLines = map[string]string{
+	"cron": "write the rule in the line", "every": "write a rule in the line", "at": "write a rule in the line",
+	"tz": "write CRON_TZ=ZONE above the line", "env": "write NAME=value above the line",
+	"command": "write it in the line", "shell": "write it in the line", "stdin": "write it after a % in the line",
+	"kind": "use a schedule file (YAML)", "args": "use a schedule file (YAML)", "base": "use a schedule file (YAML)",
+	"schedules": "use a schedule file (YAML)", "groups": "use a schedule file (YAML)",
+}
+
+// lineKeys are what a comment may set for a line. A user's crontab that was
+// read as such (Reader.User) may not name another user, nor, for the file,
+// another owner: whoever wrote it may be trusted with no more.
+func (s *scan) lineKeys() []string {
+	keys := slices.Concat([]string{"name"}, declared.KeyNames(), declared.HookKeys(), []string{"dir", "detached"})
+	if s.Form == User && s.User == "" {
+		keys = append(keys, "user")
+	}
+	return keys
+}
+
+// fileKeys are what a comment may set for all lines.
+func (s *scan) fileKeys() []string {
+	keys := append([]string{"revision"}, s.lineKeys()[1:]...) // no name
+	if s.User == "" {
+		keys = append(keys, "owner")
+	}
+	return keys
+}
+
+// checkValue tries a value on its own, so that its mistake is noted once, with
+// the line of the comment.
+func (s *scan) checkValue(p pair) bool {
+	var err error
+	switch p.key {
+	case "name", "owner":
+		err = hourbell.CheckName(p.key, p.value)
+	case "revision":
+		if _, ok := declared.Number(p.value, 1, math.MaxInt64); !ok {
+			err = &hourbell.FieldError{Field: p.key, Problem: fmt.Sprintf("%q is not a number of this range", declared.Label(p.value, 60)), Remedy: declared.NumberRemedy(1, math.MaxInt64)}
+		}
+	default:
+		err = s.apply(p, &hourbell.Schedule{}, &kinds.Command{}, declared.HookSet{})
+	}
+	for _, f := range declared.Fields(err) {
+		if f.Name != p.key {
+			f.Name = p.key // the hook as a whole
+		}
+		s.add(f.Title(), f.Problem, f.Remedy)
+	}
+	return err == nil
+}
+
+// apply sets what a pair says.
+func (s *scan) apply(p pair, schedule *hourbell.Schedule, command *kinds.Command, hooks declared.HookSet) error {
+	if key, found := declared.FindKey(p.key); found {
+		return key.Set(schedule, p.value)
+	}
+	if slices.Contains(declared.HookKeys(), p.key) {
+		hook, err := declared.ParseHook(p.value, s.User)
+		hooks[p.key] = hook
+		return err
+	}
+	ok := p.value != ""
+	switch p.key {
+	case "dir":
+		command.Dir = p.value
+	case "user":
+		command.User = p.value
+	case "detached":
+		command.Detached, ok = declared.ParseDetached(p.value)
+		if !ok {
+			return &hourbell.FieldError{Field: p.key, Problem: fmt.Sprintf("%q is unknown", declared.Label(p.value, 60)), Remedy: "use end or keep"}
+		}
+	}
+	if !ok {
+		return &hourbell.FieldError{Field: p.key, Problem: "is empty", Remedy: "write a value, or leave the key out"}
+	}
+	return nil
+}
+
+// ofFile takes what concerns the file and not its lines.
+func (s *scan) ofFile(pairs settings) {
+	if p, given := pairs.find("owner"); given {
+		s.file.Owner = p.value
+		s.names.file = declared.Label(p.value, 120) // two files of one base name
+	}
+	if p, given := pairs.find("revision"); given {
+		s.file.Revision, _ = declared.Number(p.value, 1, math.MaxInt64) // it was checked
+	}
+}
+
+// parsePairs reads key=value, separated by blanks, with quotes as in a shell:
+// single ones keep everything, double ones all but a backslash before " or \,
+// and without quotes a backslash keeps the byte after it.
+func parsePairs(text string) (pairs []pair, problem string) {
+	for text = strings.Trim(text, blanks); text != ""; text = strings.TrimLeft(text, blanks) {
+		word, rest, closed := shellWord(text)
+		if !closed {
+			return nil, "has a quote that is not closed"
+		}
+		key, value, found := strings.Cut(word, "=")
+		if !found || key == "" {
+			return nil, fmt.Sprintf("has %q, which is not key=value", declared.Label(word, 60))
+		}
+		pairs = append(pairs, pair{key: key, value: value})
+		text = rest
+	}
+	return pairs, ""
+}
+
+// shellWord takes the first word, without its quotes.
+func shellWord(text string) (word, rest string, closed bool) {
+	var out strings.Builder
+	var quote byte
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quote == 0 && (c == ' ' || c == '\t'):
+			return out.String(), text[i:], true
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		case c == quote:
+			quote = 0
+		case c == '\\' && quote != '\'' && i+1 < len(text) && (quote == 0 || text[i+1] == '"' || text[i+1] == '\\'):
+			i++
+			out.WriteByte(text[i])
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return out.String(), "", quote == 0
+}

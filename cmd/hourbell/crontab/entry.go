@@ -1,0 +1,91 @@
+package crontab
+
+import (
+	"strings"
+
+	"fmt"
+	"slices"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+// entry makes a schedule of a line, or, of an @reboot, what runs at the start
+// of a node.
+func (s *scan) entry(rule, user, line, input string) {
+	sched := hourbell.Schedule{
+		Owner:       s.file.Owner,
+		Kind:        kinds.CommandKind,
+		MaxAttempts: 1,
+		OnLoss:      hourbell.FailOnLoss,
+		Overlap:     hourbell.OverlapAllow,
+		Timeout:     hourbell.MaxDuration, // cron sets no limit
+	}
+	command := s.command(user, line, input)
+	hooks := declared.HookSet{}
+	for _, p := range slices.Concat(s.whole, s.above) {
+		_ = s.apply(p, &sched, &command, hooks) // it was checked
+	}
+	sched.Hooks = hooks.Hooks()
+	sched.Name = s.name(rule, user, line, input)
+	args, err := command.Encode()
+	s.addFields(err)
+	if sched.Args = args; err != nil {
+		sched.Args = nil // only the rest is checked
+	}
+	if rule == reboot {
+		s.atStart(sched)
+		return
+	}
+	sched.Rule.Cron, sched.Rule.Zone = rule, s.env["CRON_TZ"]
+	if sched.Rule.Zone == "" {
+		sched.Rule.Zone = s.Zone
+	}
+	s.addFields(sched.Validate())
+	s.file.Entries = append(s.file.Entries, declared.Entry{Schedule: sched, Line: s.line})
+}
+
+// atStart takes a line that runs when a node starts.
+func (s *scan) atStart(sched hourbell.Schedule) {
+	for _, key := range []string{"overlap", "paused", "on_missed"} {
+		if p, given := s.above.find(key); given {
+			s.addAt(p.line, key, "has no meaning for "+reboot+", which has no slots", "remove it")
+		}
+	}
+	checked := sched
+	checked.Rule.Cron = "@yearly" // any rule that is one
+	s.addFields(checked.Validate())
+	sched.Overlap, sched.Paused, sched.Hooks.OnMissed = hourbell.OverlapSkip, false, nil
+	s.file.AtStart = append(s.file.AtStart, declared.Entry{Schedule: sched, Line: s.line})
+}
+
+// command is what the line runs, in the environment that is in force.
+func (s *scan) command(user, line, input string) kinds.Command {
+	c := kinds.Command{Base: kinds.BaseCron, Env: s.env, Dir: s.env["HOME"], User: user, Stdin: input}
+	if shell := s.env["SHELL"]; shell != "" && shell != "/bin/sh" {
+		c.Argv = []string{shell, "-c", line}
+	} else {
+		c.Shell = line
+	}
+	return c
+}
+
+// name is the one that was given, or one made of the line.
+func (s *scan) name(rule, user, line, input string) string {
+	// Blanks before the command are the layout's: aligned anew, a line keeps its name.
+	c := contents{rule: rule, zone: s.env["CRON_TZ"], command: strings.TrimLeft(line, blanks), input: input}
+	if s.Form == System {
+		c.user = user
+	}
+	name := s.names.next(c)
+	given, own := s.above.find("name")
+	if own {
+		name = given.value
+	}
+	if first, taken := s.names.given[name]; taken {
+		s.add("name", fmt.Sprintf("%q is also that of line %d", declared.Label(name, 60), first), "give each line a name of its own")
+	}
+	s.names.given[name] = s.line
+	return name
+}

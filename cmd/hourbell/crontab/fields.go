@@ -1,0 +1,41 @@
+package crontab
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+)
+
+var fieldNames = [...]string{"minute", "hour", "day of month", "month", "day of week"}
+
+// sixthField is a word that can only be one more time field, not a program.
+var sixthField = regexp.MustCompile(`^([*?]|[0-9]+|(SUN|MON|TUE|WED|THU|FRI|SAT)\b)[-0-9*,/?#LWA-Z]*$`)
+
+var (
+	// stepOfOne is a step after a single value.
+	stepOfOne = regexp.MustCompile(`(^|,)[0-9A-Za-z]+/`)
+	// quartz is what other dialects write.
+	quartz = regexp.MustCompile(`[?#~]|(^|[^A-Za-z])(L|W|LW|H)([^A-Za-z]|$)|[0-9][LW]`)
+)
+
+// checkFields refuses what recur may take and cron does not, or what crons
+// read in different ways. The rest of the grammar is recur's.
+func (s *scan) checkFields(fields []string) bool {
+	for i, field := range fields {
+		title := fmt.Sprintf("time fields: %s %q", fieldNames[i], declared.Label(field, 60))
+		switch {
+		case strings.Contains(field, "~"):
+			s.add(title, "asks for a random time, which each node would choose for itself", "write a time")
+		case quartz.MatchString(field):
+			s.add(title, "is not in cron's words", "write numbers, names, *, ranges, lists and steps; schedule files (YAML) take more")
+		case stepOfOne.MatchString(field):
+			s.add(title, "has a step after a single value, which crons read in different ways", "write a range before the step, as in 5-59/10, or the value alone")
+		default:
+			continue
+		}
+		return false
+	}
+	return true
+}

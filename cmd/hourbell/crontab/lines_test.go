@@ -1,0 +1,167 @@
+package crontab
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+func read(t *testing.T, r Reader, lines ...string) *declared.File {
+	t.Helper()
+	file, err := r.Read("etc/tab", []byte(strings.Join(lines, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func commandOf(t *testing.T, entry declared.Entry) kinds.Command {
+	t.Helper()
+	c, err := kinds.DecodeCommand(entry.Args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestSystemForm holds, among others, that of the blanks behind the user one
+// belongs to the layout and the others to the command, as under cron.
+func TestSystemForm(t *testing.T) {
+	file := read(t, Reader{Form: System}, "SHELL=/bin/bash", "17 *\t* * *\troot    cd / && run-parts /etc/cron.hourly", "@daily www-data  clean %yes", `0 1 * * * CORP\ada date`)
+	root, web := commandOf(t, file.Entries[0]), commandOf(t, file.Entries[1])
+	if want := (kinds.Command{Argv: []string{"/bin/bash", "-c", "   cd / && run-parts /etc/cron.hourly"}, Env: map[string]string{"SHELL": "/bin/bash"}, User: "root", Base: kinds.BaseCron}); !reflect.DeepEqual(root, want) {
+		t.Errorf("got %+v, want %+v", root, want)
+	}
+	if web.User != "www-data" || web.Argv[2] != " clean " || web.Stdin != "yes\n" {
+		t.Errorf("got %+v", web)
+	}
+	if c := commandOf(t, file.Entries[2]); c.User != `CORP\ada` {
+		t.Errorf("got %+v", c)
+	}
+}
+
+// Who runs a line belongs to what it is called in the system form only.
+func TestNamesKnowTheUserOfTheSystemForm(t *testing.T) {
+	names := func(r Reader, lines ...string) []string {
+		var names []string
+		for _, entry := range read(t, r, lines...).Entries {
+			names = append(names, entry.Name)
+		}
+		return names
+	}
+	system := names(Reader{Form: System}, "0 0 * * * root date", "0 0 * * * ada date")
+	user := names(Reader{}, "0 0 * * * date", "0 0 * * * date%x", "0 0 * * * date%y")
+	spool := names(Reader{User: "ada"}, "0 0 * * * date")
+	for _, name := range slices.Concat(system, user) {
+		if strings.HasSuffix(name, "-2") {
+			t.Errorf("%q is told apart by a number", name)
+		}
+	}
+	if system[0] == system[1] || user[0] == user[1] || user[1] == user[2] || system[1] == user[0] || spool[0] != user[0] {
+		t.Errorf("system %q, user %q, spool %q", system, user, spool)
+	}
+	if c := commandOf(t, read(t, Reader{User: "ada"}, "0 0 * * * date").Entries[0]); c.User != "ada" {
+		t.Errorf("a line of a user's crontab runs as %q", c.User)
+	}
+}
+
+// What Debian's cron made of these was looked at.
+func TestInput(t *testing.T) {
+	for line, want := range map[string][2]string{
+		`date`:                           {`date`, ""},
+		`date +\%H`:                      {`date +%H`, ""},
+		`cat%`:                           {`cat`, ""},
+		`cat%a`:                          {`cat`, "a\n"},
+		`cat%a%`:                         {`cat`, "a\n"},
+		`cat%%a%%b`:                      {`cat`, "\na\n\nb\n"},
+		`cat%one\%1%two\\three\\%four\`:  {`cat`, "one%1\ntwo\\\\three\\%four\\\n"},
+		`echo a\\b 'c\d' "e\%f" '\\x\\'`: {`echo a\b 'c\d' "e%f" '\x\'`, ""},
+		`echo \\%in`:                     {`echo \`, "in\n"},
+		`echo \\\%in`:                    {`echo \%in`, ""},
+		`echo \`:                         {`echo \`, ""},
+	} {
+		if command, input := splitInput(line); command != want[0] || input != want[1] {
+			t.Errorf("%s: got %q and %q, want %q", line, command, input, want)
+		}
+	}
+}
+
+func TestComments(t *testing.T) {
+	file := read(
+		t, Reader{},
+		`#hourbell-file: owner=ops revision=12 group=nightly on_failure="curl -fsS 'https://x/?a=b'" timeout=2h`,
+		"HOME=/srv",
+		`#hourbell: name="the backup" overlap=skip max_attempts=3 on_loss=retry`,
+		`#hourbell: on_failure=none on_missed=https://example.org/missed on_recovery='say "well"'`,
+		"0 1 * * * backup",
+		"#hourbell: timeout=30m dir=/tmp detached=keep user=ada queue=slow priority=1 paused=true",
+		"0 2 * * * report",
+		"@reboot warm-up",
+	)
+	if file.Owner != "ops" || file.Revision != 12 || len(file.Entries) != 2 || len(file.AtStart) != 1 || len(file.Warnings) != 0 {
+		t.Fatalf("got %+v", file)
+	}
+	backup, report, start := file.Entries[0], file.Entries[1], file.AtStart[0]
+	if backup.Name != "the backup" || backup.Overlap != hourbell.OverlapSkip || backup.MaxAttempts != 3 || backup.OnLoss != hourbell.RetryOnLoss ||
+		backup.Timeout != 2*time.Hour || backup.Group != "nightly" || backup.Owner != "ops" || backup.Line != 5 {
+		t.Errorf("backup is %+v", backup)
+	}
+	if h := backup.Hooks; h.OnFailure != nil || h.OnMissed == nil || h.OnMissed.Kind != kinds.HTTPKind || string(h.OnMissed.Args) != `{"url":"https://example.org/missed"}` ||
+		h.OnRecovery == nil || string(h.OnRecovery.Args) != `{"shell":"say \"well\""}` {
+		t.Errorf("hooks of backup are %+v", h)
+	}
+	c := commandOf(t, report)
+	if c.Dir != "/tmp" || c.Detached != kinds.KeepDetached || c.User != "ada" || report.Timeout != 30*time.Minute || report.Queue != "slow" || report.Priority != 1 || !report.Paused {
+		t.Errorf("report is %+v, %+v", report, c)
+	}
+	if !strings.HasPrefix(report.Name, "ops:report-") {
+		t.Errorf("report is called %q", report.Name)
+	}
+	if f := report.Hooks.OnFailure; f == nil || string(f.Args) != `{"shell":"curl -fsS 'https://x/?a=b'"}` {
+		t.Errorf("the file's hook is %+v", f)
+	}
+	if start.Rule.String() != "" || start.Timeout != 2*time.Hour || start.MaxAttempts != 1 || start.OnLoss != hourbell.FailOnLoss || start.Overlap != "" || !json.Valid(start.Args) {
+		t.Errorf("what runs at the start is %+v", start)
+	}
+}
+
+// Whoever can write a user's crontab gets no more than that user may.
+func TestUsersStayThemselves(t *testing.T) {
+	ada := Reader{User: "ada"}
+	file := read(t, ada, "#hourbell-file: on_failure='tell ops'", "#hourbell: on_missed=https://example.org", "0 0 * * * date")
+	h := file.Entries[0].Hooks
+	if string(h.OnFailure.Args) != `{"shell":"tell ops","user":"ada"}` || h.OnMissed.Kind != kinds.HTTPKind {
+		t.Errorf("the hooks are %+v", h)
+	}
+	for _, text := range []string{"#hourbell-file: user=root", "#hourbell-file: owner=prod", "#hourbell: user=root\n0 0 * * * date"} {
+		if file, err := ada.Read("tab", []byte(text)); err == nil {
+			t.Errorf("%s: taken: %+v", text, file)
+		}
+	}
+}
+
+func TestParsePairs(t *testing.T) {
+	for text, want := range map[string][]pair{
+		``:                        nil,
+		` a=b  c= `:               {{key: "a", value: "b"}, {key: "c"}},
+		"a=\"b c\"\td='e  \"f\"'": {{key: "a", value: "b c"}, {key: "d", value: `e  "f"`}},
+		`a=b\ c d="e\"f\\g\h"`:    {{key: "a", value: "b c"}, {key: "d", value: `e"f\g\h`}},
+		`a=b=c 'd e=f'`:           {{key: "a", value: "b=c"}, {key: "d e", value: "f"}},
+	} {
+		if got, problem := parsePairs(text); problem != "" || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %+v, %s", text, got, problem)
+		}
+	}
+	for _, text := range []string{`a`, `=a`, `a="b`, `a='b`, `a=b c`} {
+		if got, problem := parsePairs(text); problem == "" {
+			t.Errorf("%s: got %+v", text, got)
+		}
+	}
+}

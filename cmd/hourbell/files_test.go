@@ -1,0 +1,162 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestDirectoryNames holds which files of a directory count as crontabs.
+func TestDirectoryNames(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{"d", "d/sub"} {
+		mustMakeDir(t, dir)
+	}
+	for _, name := range []string{"backup", "e2scrub_all", "with-dash", "9", ".placeholder", "backup~", "backup.dpkg-old", "backup.sh", "tmp.XXXX", "a b", "target"} {
+		writeFile(t, filepath.Join("d", name), "")
+	}
+	for link, to := range map[string]string{"link": "target", "dangling": "nowhere"} {
+		if err := os.Symlink(to, filepath.Join("d", link)); err != nil {
+			t.Skip(err)
+		}
+	}
+	found, left, err := input{"d", systemForm}.list()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range found {
+		names = append(names, filepath.Base(s.path))
+	}
+	equal(t, "crontabs", strings.Join(names, " "), "9 backup e2scrub_all link target with-dash")
+	reasons := map[string]string{}
+	for _, s := range left {
+		reasons[filepath.Base(s.path)] = s.reason
+	}
+	for name, want := range map[string]string{
+		".placeholder": "hidden", "backup~": "copy", "backup.dpkg-old": "copy", "tmp.XXXX": "copy", "backup.sh": "more than letters", "a b": "more than letters", "sub": "not a file", "dangling": "not a file",
+	} {
+		if !strings.Contains(reasons[name], want) {
+			t.Errorf("%s is left alone because %q, want %q", name, reasons[name], want)
+		}
+	}
+}
+
+func TestSpoolUser(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("paths of Unix")
+	}
+	for path, want := range map[string]string{
+		"/var/spool/cron/crontabs/ada": "ada", "/var/spool/cron/ada": "ada", "/var/spool/cron/crontabs/../crontabs/ada.l": "ada.l",
+		"/etc/cron.d/ada": "", "/srv/ada": "", "ada": "",
+	} {
+		if got := spoolUser(path); got != want {
+			t.Errorf("%s: got %q, want %q", path, got, want)
+		}
+	}
+	if whyNot("/var/spool/cron/crontabs/ada.l") != "it is not a file" {
+		t.Error("a user's name may not have a dot")
+	}
+}
+
+func TestFormOf(t *testing.T) {
+	me, err := user.Current()
+	if err != nil {
+		t.Skip(err)
+	}
+	system := "SHELL=/bin/sh\n17 * * * * " + me.Username + " cd /\n@daily\t" + me.Username + " date\n"
+	if strings.Contains(me.Username, `\`) {
+		t.Skip("names of Windows")
+	}
+	for _, test := range []struct {
+		path, text string
+		want       form
+	}{
+		{"a.yaml", system, yamlForm},
+		{"a.yml", system, yamlForm},
+		{"a.json", system, yamlForm},
+		{"/etc/crontab", "", systemForm},
+		{"/etc/cron.d/x", "schedules: []", systemForm},
+		{"/var/spool/cron/crontabs/ada", system, userForm},
+		{"tab", system, systemForm},
+		{"tab", "\ufeff0 0 * * * date\r\n", userForm},
+		{"tab", system + "0 0 * * * nobody-here date\n", userForm},
+		{"-", "@reboot x", userForm},
+		{"tab", "", yamlForm},
+		{"tab", "schedules:\n  - {name: a}\n", yamlForm},
+		{"tab", "PATH=/bin\n", yamlForm},
+	} {
+		if got := formOf(test.path, []byte(test.text)); got != test.want {
+			t.Errorf("%s %q: got %s, want %s", test.path, test.text, got, test.want)
+		}
+	}
+}
+
+// TestUsersNeedRoot holds that a node refuses lines that it cannot run, and
+// that others only warn of them.
+func TestUsersNeedRoot(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "tab", "0 0 * * * ada date\n0 0 * * * me date\n")
+	me := identity{name: "me"}
+	s := source{path: "tab", form: systemForm}
+	_, err := loader{strict: true, me: me}.load(s)
+	equal(t, "refused", messageOf(err), `tab:1: user "ada": needs a node that runs as root, and this one runs as "me"; run the node as root or as this user, or leave the line out of its files`)
+	file, err := loader{me: me}.load(s)
+	if err != nil || len(file.set.Warnings) != 2 || !strings.Contains(file.set.Warnings[0].Error(), "needs a node that runs as root") || !strings.Contains(file.set.Warnings[1].Error(), `"me": is not known on this machine`) {
+		t.Errorf("got %+v, %v", file.set, err)
+	}
+	if err := os.Chmod("tab", 0o664); err != nil {
+		t.Fatal(err)
+	}
+	file, err = loader{strict: true, me: identity{root: true}}.load(s)
+	if err != nil || !strings.Contains(file.set.Warnings[0].Error(), "tab: can be written by others") {
+		t.Errorf("for root: %+v, %v", file.set, err)
+	}
+	writeFile(t, "hooks.yaml", "schedules:\n  - {name: a, every: 1m, shell: x, on_failure: {shell: y, user: ada}}\n")
+	if _, err := (loader{strict: true, me: me}).load(source{path: "hooks.yaml", form: yamlForm}); err == nil {
+		t.Error("a hook as another user is taken")
+	}
+}
+
+func messageOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// TestAllMistakesAtOnce holds that serve names the mistakes of all files, and
+// what two of them share.
+func TestAllMistakesAtOnce(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustMakeDir(t, "d")
+	writeFile(t, "d/one", "61 * * * * a\n* * * * *\n")
+	writeFile(t, "d/two", "@never a\n")
+	writeFile(t, "good", "0 0 * * * a\n")
+	_, err := openFiles(loader{strict: true}, []input{{"d", userForm}, {"good", userForm}, {"missing", yamlForm}})
+	for _, want := range []string{"d/one:1", "d/one:2", "d/two:1", "missing"} {
+		if !strings.Contains(messageOf(err), want) {
+			t.Errorf("%v lacks %s", err, want)
+		}
+	}
+	var files mistakes
+	if !errors.As(err, &files) || exitCode(err) != exitUsage {
+		t.Errorf("exit code %d", exitCode(err))
+	}
+	writeFile(t, "d/one", "0 0 * * * a\n")
+	writeFile(t, "d/two", "#hourbell-file: owner=mine\n0 0 * * * a\n")
+	mustMakeDir(t, "e")
+	writeFile(t, "e/one", "0 0 * * * a\n")
+	_, err = openFiles(loader{strict: true}, []input{{"d", userForm}, {"e", userForm}})
+	if text := messageOf(err); !strings.Contains(text, `"crontab:one" is also that of d/one`) || !strings.Contains(text, "#hourbell-file: owner=") {
+		t.Errorf("two files of one name: %v", err)
+	}
+	writeFile(t, "e/one", "#hourbell-file: owner=other\n0 0 * * * a\n")
+	if _, err = openFiles(loader{strict: true}, []input{{"d", userForm}, {"e", userForm}}); err != nil {
+		t.Errorf("two owners: %v", err)
+	}
+}

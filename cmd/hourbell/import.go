@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/cmd/hourbell/schedulefile"
+)
+
+func (p *program) importCommand() *cobra.Command {
+	var (
+		files fileFlags
+		into  string
+	)
+	c := &cobra.Command{
+		Use: "import FILE… [--crontab FILE] [--crontab-system FILE] [--into DIR]", Short: "Writes crontabs as schedule files (YAML)",
+		Long: "Writes a crontab as a schedule file to standard output, with the same owner, revision, names, rules and\n" +
+			"commands: put in the place of the crontab it changes nothing. Values of environments are part of it, also\n" +
+			"secret ones. Of several crontabs, or a directory, each is written to a file of its own in --into DIR; files\n" +
+			"that exist are left alone. No store is opened.",
+		Example: "  hourbell import --crontab /var/spool/cron/crontabs/ops > ops.yaml\n" +
+			"  hourbell import --crontab-system /etc/cron.d --into /etc/hourbell",
+		DisableFlagsInUseLine: true,
+		Args:                  files.args,
+		RunE: func(_ *cobra.Command, args []string) error {
+			read, left, err := p.loader().loadAll(files.inputs(args))
+			if err != nil {
+				return err
+			}
+			for _, s := range left {
+				fmt.Fprintf(p.stderr, "hourbell: %s: left alone: %s\n", clean(s.path), s.reason)
+			}
+			return p.importFiles(read, into)
+		},
+	}
+	files.addTo(c)
+	c.Flags().StringVar(&into, "into", "", "write a file NAME.yaml for each crontab into this directory")
+	return c
+}
+
+func (p *program) importFiles(files []loaded, into string) error {
+	if into == "" && len(files) != 1 {
+		return &hourbell.FieldError{
+			Field: "FILE", Value: fmt.Sprint(len(files)), Problem: "is the number of crontabs, and standard output takes one: each has an owner of its own",
+			Remedy: "name one file, or give --into DIR",
+		}
+	}
+	for _, f := range files {
+		if f.form == yamlForm {
+			return mistakes{&declared.Error{File: f.path, Problem: "is a schedule file already", Remedy: "name a crontab; --crontab and --crontab-system say that it is one"}}
+		}
+	}
+	for _, f := range files {
+		p.printWarnings(f.set)
+		if err := p.importFile(f, into); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *program) importFile(f loaded, into string) error {
+	text, err := schedulefile.Write(f.set)
+	if err != nil {
+		return fmt.Errorf("import %s: %w", f.path, err)
+	}
+	if into == "" {
+		_, err := p.stdout.Write(text)
+		return err
+	}
+	path := filepath.Join(into, filepath.Base(f.path)+".yaml")
+	if err := writeNew(path, text); err != nil {
+		return fmt.Errorf("import %s: %w", f.path, err)
+	}
+	_, err = fmt.Fprintf(p.stdout, "%s: %s\n", clean(path), plural(len(f.set.All()), "schedule"))
+	return err
+}
+
+// writeNew writes a file that was not there, readable by its owner alone: it
+// may hold secrets.
+func writeNew(path string, text []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := file.Write(text); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}

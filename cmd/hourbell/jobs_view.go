@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+// jobView is a job as it is shown: without what may be a secret, and with why
+// it waits.
+type jobView struct {
+	hourbell.JobInfo
+	waits string
+}
+
+// addSecrets adds the flag that shows environments as they are.
+func addSecrets(c *cobra.Command, show *bool) {
+	c.Flags().BoolVar(show, "show-secrets", false, "show the values of environments, inputs and HTTP headers, which are hidden otherwise")
+}
+
+// viewJobs looks at jobs as they are to be shown.
+func viewJobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs ...hourbell.JobInfo) ([]jobView, error) {
+	reasons, err := client.Waits(ctx, jobs...)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]jobView, len(jobs))
+	for i, job := range jobs {
+		if !secrets {
+			job.Args = kinds.Redact(job.Kind, job.Args)
+		}
+		views[i] = jobView{job, reasons[job.ID]}
+	}
+	return views, nil
+}
+
+// viewSchedule is a schedule as it is to be shown.
+func viewSchedule(s hourbell.ScheduleInfo, secrets bool) hourbell.ScheduleInfo {
+	if secrets {
+		return s
+	}
+	s.Args = kinds.Redact(s.Kind, s.Args)
+	s.Hooks = redactHooks(s.Hooks)
+	return s
+}
+
+func redactHooks(h hourbell.Hooks) hourbell.Hooks {
+	for _, hook := range []**hourbell.Hook{&h.OnFailure, &h.OnMissed, &h.OnRecovery} {
+		if *hook != nil {
+			*hook = &hourbell.Hook{Kind: (*hook).Kind, Args: kinds.Redact((*hook).Kind, (*hook).Args)}
+		}
+	}
+	return h
+}

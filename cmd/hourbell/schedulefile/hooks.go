@@ -1,0 +1,127 @@
+package schedulefile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+// hookKeys are the keys of a hook that is written as a mapping.
+var hookKeys = []string{"command", "shell", "url", "env", "dir", "user", "base", "detached", "method", "header", "body"}
+
+// hookScopes are the hooks that stand outside the schedules. The nearest one
+// wins: a schedule's own, its group's, the file's.
+type hookScopes struct {
+	file   declared.HookSet
+	groups map[string]group
+}
+
+// group is what a file says of a group of its schedules.
+type group struct {
+	hooks declared.HookSet
+	line  int
+}
+
+// hookScopes reads the file's hooks and those of its groups.
+func (e *entry) hookScopes() hookScopes {
+	scopes := hookScopes{file: e.hookSet(), groups: map[string]group{}}
+	f := e.find("groups")
+	switch {
+	case f == nil:
+		return scopes
+	case f.value.sort != mapping:
+		e.add("groups", "is "+f.value.sort.String(), "write the name of each group and its hooks, as in nightly: {on_failure: line}")
+		return scopes
+	}
+	for _, g := range f.value.fields {
+		one := &entry{reader: e.reader, node: g.value, label: fmt.Sprintf("groups %q", declared.Label(g.key, 60))}
+		if !one.isMapping("", "write its hooks as keys") {
+			continue
+		}
+		one.checkKeys(declared.HookKeys())
+		scopes.groups[g.key] = group{one.hookSet(), g.line}
+	}
+	return scopes
+}
+
+// warnUnused names groups that no schedule is in: their hooks will never run.
+func (h hookScopes) warnUnused(path string, file *declared.File) {
+	for name, g := range h.groups {
+		used := slices.ContainsFunc(file.All(), func(e declared.Entry) bool { return e.Group == name })
+		if !used {
+			file.Warn(declared.Error{
+				File: path, Line: g.line, Entry: fmt.Sprintf("groups %q", declared.Label(name, 60)),
+				Problem: "no schedule of this file is in the group", Remedy: "give schedules group: with this name, or remove it",
+			})
+		}
+	}
+}
+
+// scheduleHooks are the hooks that hold for a schedule of the group.
+func (e *entry) scheduleHooks(group string) hourbell.Hooks {
+	return e.hookSet().Within(e.hooks.groups[group].hooks).Within(e.hooks.file).Hooks()
+}
+
+// hookSet reads the hooks of one place.
+func (e *entry) hookSet() declared.HookSet {
+	set := declared.HookSet{}
+	for _, key := range declared.HookKeys() {
+		if f := e.find(key); f != nil {
+			set[key] = e.hook(f)
+		}
+	}
+	return set
+}
+
+// hook reads one hook; nil if it is none, or after noting what is wrong.
+func (e *entry) hook(f *field) *hourbell.Hook {
+	var (
+		hook *hourbell.Hook
+		err  error
+	)
+	switch f.value.sort {
+	case null:
+	case scalar:
+		hook, err = declared.ParseHook(f.value.text, "")
+	case mapping:
+		one := &entry{reader: e.reader, node: f.value, label: strings.TrimPrefix(e.label+": "+f.key, ": ")}
+		return one.hookMapping()
+	default:
+		e.add(f.key, "is "+f.value.sort.String(), "write a line for the shell, a URL, or a mapping with command, shell or url; none switches it off")
+	}
+	for _, problem := range declared.Fields(err) {
+		e.add(f.key, problem.Problem, problem.Remedy)
+	}
+	return hook
+}
+
+// hookMapping reads a hook with its details.
+func (e *entry) hookMapping() *hourbell.Hook {
+	e.checkKeys(hookKeys)
+	if !e.exactlyOne("hook", "what it does", "command", "shell", "url") {
+		return nil
+	}
+	if !e.has("url") {
+		e.refuse("without url", "remove it", "method", "header", "body")
+		return e.checkedHook(declared.NewHook(e.command()))
+	}
+	e.refuse("with url: it belongs to command and shell", "remove it", "env", "dir", "user", "base", "detached")
+	return e.checkedHook(declared.NewHook(kinds.HTTP{
+		URL: e.text("url"), Method: e.properName("method"), Header: e.texted("header"), Body: e.text("body"),
+	}))
+}
+
+// checkedHook notes what is wrong with a hook.
+func (e *entry) checkedHook(hook *hourbell.Hook, err error) *hourbell.Hook {
+	for _, f := range declared.Fields(err) {
+		if f.Name = strings.Replace(f.Name, "argv", "command", 1); f.Name == "command" {
+			f.Problem, f.Remedy = "is empty", "list the program and its arguments, or write a line as shell:"
+		}
+		e.addField(f)
+	}
+	return hook
+}

@@ -1,0 +1,48 @@
+package schedulefile
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hourbell/hourbell"
+)
+
+// The nearest hook wins, and none or nothing switches off those further out.
+func TestHooks(t *testing.T) {
+	file, err := Read("hours.yaml", []byte(`
+on_failure: mail ops
+on_missed: https://example.org/missed?a=b&c=d
+groups:
+  nightly:
+    on_failure: {command: [page, --now], env: {LEVEL: 1}, user: ops}
+    on_recovery: {url: https://example.org/up, method: PUT, header: {X-Key: secret}}
+  lone: {on_failure: x}
+schedules:
+  - {name: a, every: 1m, shell: a}
+  - {name: b, every: 1m, shell: b, group: nightly}
+  - {name: c, every: 1m, shell: c, group: nightly, on_failure: none, on_missed: , on_recovery: own}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := func(h *hourbell.Hook) string {
+		if h == nil {
+			return "-"
+		}
+		return h.Kind + " " + string(h.Args)
+	}
+	const missed = `http {"url":"https://example.org/missed?a=b&c=d"}`
+	for i, want := range [][3]string{
+		{`command {"shell":"mail ops"}`, missed, "-"},
+		{`command {"argv":["page","--now"],"env":{"LEVEL":"1"},"user":"ops"}`, missed, `http {"url":"https://example.org/up","method":"PUT","header":{"X-Key":"secret"}}`},
+		{"-", "-", `command {"shell":"own"}`},
+	} {
+		h := file.Entries[i].Hooks
+		if got := [3]string{args(h.OnFailure), args(h.OnMissed), args(h.OnRecovery)}; got != want {
+			t.Errorf("%s: got %q, want %q", file.Entries[i].Name, got, want)
+		}
+	}
+	if len(file.Warnings) != 1 || !strings.Contains(file.Warnings[0].Error(), `hours.yaml:8: groups "lone": no schedule of this file is in the group`) {
+		t.Errorf("warnings %v", file.Warnings)
+	}
+}

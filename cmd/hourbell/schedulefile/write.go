@@ -1,0 +1,256 @@
+package schedulefile
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+// Write returns a schedule file that Read reads as the same set: owner,
+// revision, names, rules and jobs. Values of environments are in it as they
+// are. The error tells an entry that no schedule file can declare.
+func Write(set *declared.File) ([]byte, error) {
+	w := &writer{envs: map[string]string{}}
+	fmt.Fprintf(&w.out, "owner: %s\n", scalarText(set.Owner))
+	if set.Revision != 0 {
+		fmt.Fprintf(&w.out, "revision: %d\n", set.Revision)
+	}
+	entries := set.All()
+	if len(entries) == 0 {
+		w.out.WriteString("schedules: []\n")
+		return w.out.Bytes(), nil
+	}
+	w.out.WriteString("schedules:\n")
+	for _, entry := range entries {
+		if err := w.entry(entry.Schedule); err != nil {
+			return nil, fmt.Errorf("write schedule %q: %w", entry.Name, err)
+		}
+	}
+	return w.out.Bytes(), nil
+}
+
+// writer makes YAML. envs are the environments that were written, by their
+// text, with the anchors to refer to them by.
+type writer struct {
+	out  bytes.Buffer
+	envs map[string]string
+}
+
+func (w *writer) entry(s hourbell.Schedule) error {
+	fmt.Fprintf(&w.out, "  - name: %s\n", scalarText(s.Name))
+	rule := s.Rule
+	if rule.String() == "" {
+		rule.Cron = reboot
+	}
+	w.text("cron", rule.Cron)
+	w.text("every", rule.Every)
+	w.text("at", rule.At)
+	w.text("tz", rule.Zone)
+	if err := w.work(s); err != nil {
+		return err
+	}
+	w.text("queue", s.Queue)
+	w.number("priority", s.Priority)
+	w.number("max_attempts", s.MaxAttempts)
+	if s.OnLoss == hourbell.FailOnLoss {
+		w.text("on_loss", "fail")
+	}
+	if s.Timeout != 0 {
+		w.text("timeout", durationText(s.Timeout))
+	}
+	w.text("group", s.Group)
+	if s.Paused {
+		w.key("paused", "true")
+	}
+	if s.Overlap == hourbell.OverlapAllow {
+		w.text("overlap", "allow")
+	}
+	return w.hooks(s.Hooks)
+}
+
+// work writes what a schedule runs.
+func (w *writer) work(s hourbell.Schedule) error {
+	if s.Kind != kinds.CommandKind {
+		w.text("kind", s.Kind)
+		if len(s.Args) > 0 {
+			w.key("args", string(s.Args))
+		}
+		return nil
+	}
+	c, err := kinds.DecodeCommand(s.Args)
+	if err != nil {
+		return err
+	}
+	if c.Shell != "" {
+		w.text("shell", c.Shell)
+	} else {
+		w.key("command", listText(c.Argv))
+	}
+	w.env(c.Env)
+	w.text("dir", c.Dir)
+	w.text("user", c.User)
+	w.text("base", string(c.Base))
+	w.text("stdin", c.Stdin)
+	w.text("detached", string(c.Detached))
+	return nil
+}
+
+// env writes an environment once, and refers to it from then on.
+func (w *writer) env(env map[string]string) {
+	if len(env) == 0 {
+		return
+	}
+	text := mapText(env)
+	if anchor, written := w.envs[text]; written {
+		w.key("env", "*"+anchor)
+		return
+	}
+	anchor := fmt.Sprintf("env%d", len(w.envs)+1)
+	w.envs[text] = anchor
+	w.key("env", "&"+anchor+" "+text)
+}
+
+func (w *writer) hooks(hooks hourbell.Hooks) (err error) {
+	hooks.Each(func(name string, hook *hourbell.Hook) {
+		text, hookErr := hookText(hook)
+		if hookErr != nil {
+			err = fmt.Errorf("%s: %w", name, hookErr)
+			return
+		}
+		w.key(name, text)
+	})
+	return err
+}
+
+// hookText is a hook as a mapping on one line.
+func hookText(hook *hourbell.Hook) (string, error) {
+	pairs := &pairs{}
+	if hook.Kind == kinds.HTTPKind {
+		call, err := kinds.DecodeHTTP(hook.Args)
+		pairs.text("url", call.URL)
+		pairs.text("method", call.Method)
+		pairs.mapping("header", call.Header)
+		pairs.text("body", call.Body)
+		return pairs.String(), err
+	}
+	c, err := kinds.DecodeCommand(hook.Args)
+	pairs.text("shell", c.Shell)
+	if len(c.Argv) > 0 {
+		pairs.add("command", listText(c.Argv))
+	}
+	pairs.mapping("env", c.Env)
+	pairs.text("dir", c.Dir)
+	pairs.text("user", c.User)
+	pairs.text("base", string(c.Base))
+	pairs.text("detached", string(c.Detached))
+	return pairs.String(), err
+}
+
+// pairs is a mapping in flow style. Empty values are left out.
+type pairs struct{ list []string }
+
+func (p *pairs) add(key, value string) { p.list = append(p.list, key+": "+value) }
+
+func (p *pairs) text(key, value string) {
+	if value != "" {
+		p.add(key, scalarText(value))
+	}
+}
+
+func (p *pairs) mapping(key string, value map[string]string) {
+	if len(value) > 0 {
+		p.add(key, mapText(value))
+	}
+}
+
+func (p *pairs) String() string { return "{" + strings.Join(p.list, ", ") + "}" }
+
+func (w *writer) key(key, value string) { fmt.Fprintf(&w.out, "    %s: %s\n", key, value) }
+
+func (w *writer) text(key, value string) {
+	if value != "" {
+		w.key(key, scalarText(value))
+	}
+}
+
+func (w *writer) number(key string, value int) {
+	if value != 0 {
+		w.key(key, fmt.Sprint(value))
+	}
+}
+
+func listText(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = scalarText(text)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+func mapText(texts map[string]string) string {
+	p := &pairs{}
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		p.add(scalarText(name), scalarText(texts[name]))
+	}
+	return p.String()
+}
+
+// bare is a text that needs no quotes anywhere in YAML, unless it is one of
+// the words that mean something.
+var (
+	bare  = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./]*([:-][A-Za-z0-9_./]+)*$`)
+	words = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|null|y|n)$`)
+)
+
+// scalarText writes a text on one line, so that all readers of YAML take it
+// for this text: without quotes where it is plain, in double ones, or in single
+// ones where double ones would need escapes.
+func scalarText(text string) string {
+	printable := !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
+	switch {
+	case bare.MatchString(text) && !words.MatchString(text):
+		return text
+	case printable && strings.ContainsAny(text, `"\`):
+		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+	case printable:
+		return `"` + text + `"`
+	}
+	return `"` + escaped(text) + `"`
+}
+
+// escaped is a text within double quotes.
+func escaped(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		switch short := strings.IndexRune("\"\\\n\r\t", r); {
+		case short >= 0:
+			out.WriteString(`\` + `"\nrt`[short:short+1])
+		case r <= 0xffff && !unicode.IsPrint(r):
+			fmt.Fprintf(&out, `\u%04x`, r)
+		default:
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
+}
+
+// durationText leaves out the units that are zero: 2h and not 2h0m0s.
+func durationText(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"strings"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+// identity is who this process is.
+type identity struct {
+	root bool   // it can become anybody
+	name string // its login name; empty where that is not known
+}
+
+// whoAmI asks the system.
+func whoAmI() identity {
+	me := identity{root: os.Geteuid() == 0}
+	if u, err := user.Current(); err == nil {
+		me.name = u.Username
+	}
+	return me
+}
+
+// knownUser says whether this machine knows a login name.
+func knownUser(name string) bool {
+	_, err := user.Lookup(name)
+	return err == nil
+}
+
+// checkUsers looks at whom the commands of a file are to run as. What this
+// process cannot become is a mistake where it is to run them, else a warning,
+// since another machine may; so is a name that this machine does not know.
+func (l loader) checkUsers(path string, set *declared.File) error {
+	var errs declared.FileError
+	unknown := map[string]bool{}
+	for _, entry := range set.All() {
+		for _, name := range usersOf(entry.Schedule) {
+			about := declared.Error{File: path, Line: entry.Line, Field: fmt.Sprintf("user %q", declared.Label(name, 60))}
+			switch can := l.me.root || name == l.me.name; {
+			case !can && l.strict:
+				about.Problem = fmt.Sprintf("needs a node that runs as root, and this one runs as %q", l.me.name)
+				about.Remedy = "run the node as root or as this user, or leave the line out of its files"
+				errs.Add(about)
+			case !can:
+				about.Problem, about.Remedy = "needs a node that runs as root or as this user", ""
+				set.Warn(about)
+			case !unknown[name] && !knownUser(name):
+				unknown[name] = true
+				about.Problem, about.Remedy = "is not known on this machine", "add the user to every machine that is to run the line"
+				set.Warn(about)
+			}
+		}
+	}
+	set.SortWarnings()
+	return errs.Err()
+}
+
+// usersOf are whom a schedule's command and those of its hooks run as, where
+// they say.
+func usersOf(s hourbell.Schedule) []string {
+	var names []string
+	add := func(kind string, args []byte) {
+		if kind != kinds.CommandKind {
+			return
+		}
+		command, err := kinds.DecodeCommand(args)
+		if err == nil && strings.TrimSpace(command.User) != "" {
+			names = append(names, command.User)
+		}
+	}
+	add(s.Kind, s.Args)
+	s.Hooks.Each(func(_ string, hook *hourbell.Hook) { add(hook.Kind, hook.Args) })
+	return names
+}

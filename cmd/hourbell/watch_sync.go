@@ -1,0 +1,182 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"reflect"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+)
+
+// admit tells the client what its files declare: where commands are run only
+// if they are declared, these are.
+func (w *watcher) admit() {
+	var all []hourbell.Schedule
+	for _, set := range w.sets() {
+		for _, entry := range set.All() {
+			all = append(all, entry.Schedule)
+		}
+	}
+	w.client.Admit(all...)
+}
+
+// bring syncs a file. Where the store fails it stays pending, and the next
+// step tries again.
+func (w *watcher) bring(ctx context.Context, f *watched) {
+	done, err := w.sync(ctx, f)
+	if ctx.Err() != nil {
+		return
+	}
+	if errors.Is(err, hourbell.ErrStale) {
+		w.stale(ctx, f)
+		return
+	}
+	if err != nil {
+		w.complain(f, err)
+		return
+	}
+	f.said = ""
+	w.tell(ctx, "file read again", f, done)
+}
+
+// sync makes the owner's schedules equal to the file's. An older revision is
+// refused for good; after any other failure the file stays pending. A file
+// that has changed its owner leaves nothing under the one before.
+func (w *watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, error) {
+	if f.stored != nil && f.stored.Owner != f.good.Owner {
+		if _, err := w.clear(ctx, f.stored, f.good.Revision); err != nil && !errors.Is(err, hourbell.ErrStale) {
+			return hourbell.SyncResult{}, err
+		}
+	}
+	done, err := w.client.Sync(ctx, f.good.Owner, f.good.Revision, f.good.Schedules())
+	if f.pending = err != nil && !errors.Is(err, hourbell.ErrStale); !f.pending {
+		f.stored = f.good
+	}
+	return done, err
+}
+
+// stale is for a file that is older than what is in place: worth a word only
+// if it says something else.
+func (w *watcher) stale(ctx context.Context, f *watched) {
+	if w.inPlace(ctx, f.good) {
+		w.log.Debug("file is older than the revision in place, and equal to it", "file", f.path, "revision", f.good.Revision)
+		return
+	}
+	w.complain(f, hourbell.ErrStale)
+}
+
+// complain logs what is wrong with a file, once, a line for each mistake.
+func (w *watcher) complain(f *watched, err error) {
+	if f.said == err.Error() {
+		return
+	}
+	f.said = err.Error()
+	goesOn := "; its last good version goes on"
+	if f.good == nil {
+		goesOn = "; none of it is used"
+	}
+	path := slog.String("file", f.path)
+	var (
+		wrong      mistakes
+		unreadable *hourbell.FieldError
+	)
+	switch {
+	case errors.Is(err, hourbell.ErrStale):
+		w.log.Warn("file not used: a newer revision is in place", path, slog.String("owner", f.good.Owner), slog.Int64("revision", f.good.Revision), slog.String("remedy", staleRemedy(f.good)))
+	case errors.As(err, &wrong) && errors.As(err, &unreadable):
+		w.log.Error("file not read"+goesOn, path, slog.String("error", oneLine(unreadable.Error())))
+	case errors.As(err, &wrong):
+		w.log.Error("file has mistakes"+goesOn, path, slog.String("mistakes", wrong.Error()))
+	default:
+		w.log.Error("file not in effect", path, slog.String("error", oneLine(err.Error())))
+	}
+}
+
+func staleRemedy(set *declared.File) string {
+	if set.Dated {
+		return "bring the newer file to this machine; or touch this one to have it count as newer; or, if it is another crontab of the same name, give it the line #hourbell-file: owner=NAME"
+	}
+	return "bring the newer file to this machine, or give this one a greater revision"
+}
+
+// tellWarnings logs what the file asks for and does not get.
+func (w *watcher) tellWarnings(f *watched) {
+	for _, warning := range f.good.Warnings {
+		w.log.Warn("file asks for what it does not get", slog.String("file", f.path), slog.String("warning", warning.Error()))
+	}
+}
+
+// tell logs what a file brought.
+func (w *watcher) tell(ctx context.Context, message string, f *watched, done hourbell.SyncResult) {
+	attrs := []slog.Attr{
+		slog.String("file", f.path), slog.String("owner", f.good.Owner), slog.Int("schedules", len(f.good.Entries)),
+		slog.Int("changed", done.Changed), slog.Int("deleted", done.Deleted),
+	}
+	if n := len(f.good.AtStart); n > 0 {
+		attrs = append(attrs, slog.Int("at_start", n))
+	}
+	if next := w.next(ctx, f.good.Owner); !next.IsZero() {
+		attrs = append(attrs, slog.Time("next", next))
+	}
+	w.log.LogAttrs(ctx, slog.LevelInfo, message, attrs...)
+}
+
+// mostLookedAt bounds how many schedules of an owner are read for the log.
+const mostLookedAt = 1000
+
+// ofOwner are the schedules of an owner in the store; ok is false where they
+// are not known, or too many for a line in the log.
+func (w *watcher) ofOwner(ctx context.Context, owner string) (found []hourbell.ScheduleInfo, ok bool) {
+	found, err := w.client.Schedules(ctx, hourbell.ScheduleFilter{Owner: &owner, Limit: mostLookedAt})
+	return found, err == nil && len(found) < mostLookedAt
+}
+
+// next is when the first of an owner's schedules rings; zero where that is not
+// known.
+func (w *watcher) next(ctx context.Context, owner string) time.Time {
+	found, ok := w.ofOwner(ctx, owner)
+	if !ok {
+		return time.Time{}
+	}
+	var first time.Time
+	for _, s := range found {
+		if s.State() == "active" && (first.IsZero() || s.NextAt.Before(first)) {
+			first = s.NextAt
+		}
+	}
+	return first
+}
+
+// inPlace says whether an owner's schedules in the store are those of a set.
+func (w *watcher) inPlace(ctx context.Context, set *declared.File) bool {
+	found, ok := w.ofOwner(ctx, set.Owner)
+	if !ok || len(found) != len(set.Entries) {
+		return false
+	}
+	stored := map[string]hourbell.Schedule{}
+	for _, info := range found {
+		stored[info.Name] = asStored(info.Schedule)
+	}
+	for _, entry := range set.Entries {
+		if !reflect.DeepEqual(stored[entry.Name], asStored(entry.Schedule)) {
+			return false
+		}
+	}
+	return true
+}
+
+// asStored is a schedule as the store gives it back, without its revision.
+func asStored(s hourbell.Schedule) hourbell.Schedule {
+	s.Revision = 0
+	s.Queue = cmp.Or(s.Queue, "default")
+	s.Priority = cmp.Or(s.Priority, 5)
+	s.MaxAttempts = cmp.Or(s.MaxAttempts, 25)
+	if len(s.Args) == 0 {
+		s.Args = []byte("null")
+	}
+	return s
+}

@@ -1,0 +1,52 @@
+/*
+ * A clock for cron, preloaded into it: time stands still while cron works, and
+ * sleeping moves it on. Nobody waits, so a week passes in seconds.
+ *
+ * The clock lies in a file that all processes of the run share, so that a
+ * command started at some instant finds that instant there. To make this so,
+ * cron's sleep first awaits every command.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CLOCK_FILE "/run/clock"
+
+/* Unix time in seconds, in the machine's own byte order. */
+static struct {
+	long now;
+	long end; /* cron ends here */
+} *shared;
+
+__attribute__((constructor)) static void open_clock(void)
+{
+	int fd = open(CLOCK_FILE, O_RDWR | O_CLOEXEC);
+	shared = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (shared == MAP_FAILED) {
+		perror(CLOCK_FILE);
+		_exit(1);
+	}
+	close(fd);
+}
+
+time_t time(time_t *where)
+{
+	if (where)
+		*where = shared->now;
+	return shared->now;
+}
+
+unsigned int sleep(unsigned int seconds)
+{
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
+	shared->now += seconds;
+	if (shared->now >= shared->end)
+		_exit(0);
+	return 0;
+}

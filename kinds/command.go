@@ -252,7 +252,9 @@ func (e *ExitError) Error() string {
 // Command.Env, then HOURBELL_JOB_ID, HOURBELL_ATTEMPT, HOURBELL_SLOT (RFC 3339
 // in UTC; empty if the job was made for no slot) and HOURBELL_TOKEN, the
 // fencing token. The node's HOURBELL_STORE is not passed on: it may hold a
-// password.
+// password. The command of a hook also has HOURBELL_HOOK, which is failure,
+// missed or recovery, and reads what it is about from its standard input, unless
+// it has one of its own.
 //
 // Standard output and error, as they come, are kept with the attempt: the
 // last 64 KiB. The command never waits for them to be taken.
@@ -269,6 +271,9 @@ func (w CommandWorker) Work(ctx context.Context, job *hourbell.JobRow) error {
 	command, err := DecodeCommand(job.RawArgs)
 	if err != nil {
 		return hourbell.Fail(err)
+	}
+	if about, hook := job.Headers[hourbell.HookHeader]; hook && command.Stdin == "" {
+		command.Stdin = about
 	}
 	output := supervise.NewTail(outputLimit)
 	err = w.run(ctx, command, job, output)

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"encoding/json"
 	"maps"
 	"os"
 	"os/user"
@@ -68,6 +69,11 @@ func environment(base []string, own map[string]string, job *hourbell.JobRow) []s
 	slot := ""
 	if !job.Slot.IsZero() {
 		slot = job.Slot.UTC().Format(time.RFC3339Nano)
+	}
+	if about, hook := job.Headers[hourbell.HookHeader]; hook {
+		var event hourbell.HookEvent
+		_ = json.Unmarshal([]byte(about), &event) // what is none says nothing
+		env = append(env, "HOURBELL_HOOK="+event.Event)
 	}
 	return lastOfEach(append(env,
 		"HOURBELL_JOB_ID="+strconv.FormatInt(job.ID, 10),

@@ -85,3 +85,16 @@ func finish(t *testing.T, client *hourbell.Client, command hourbell.Args, timeou
 	t.Fatalf("job %d did not finish", id)
 	return hourbell.JobInfo{}
 }
+
+// The command of a hook reads what it is about, unless it has an input of its own.
+func TestCommandOfAHook(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"shell":"echo $HOURBELL_HOOK; cat"}`:                     "failure\n" + `{"event":"failure","schedule":"s"}`,
+		`{"shell":"echo $HOURBELL_HOOK; cat","stdin":"own input"}`: "failure\nown input",
+	} {
+		job := hourbell.JobRow{RawArgs: []byte(args), Headers: map[string]string{hourbell.HookHeader: `{"event":"failure","schedule":"s"}`}}
+		if err := (kinds.CommandWorker{}).Work(t.Context(), &job); err != nil || string(job.Output()) != want {
+			t.Errorf("%s printed %q, %v", args, job.Output(), err)
+		}
+	}
+}

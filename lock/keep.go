@@ -1,0 +1,94 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// glance is how often a holder looks at its clock, whatever its timers say: they
+// stand still while the machine is suspended.
+const glance = 250 * time.Millisecond
+
+// start begins to watch the lock and to keep it alive, until its release.
+func (l *Lock) start() {
+	go l.watch()
+	if l.lease > 0 {
+		go l.keepAlive()
+	}
+}
+
+// watch ends the lock's context in time, whatever the store does meanwhile.
+func (l *Lock) watch() {
+	for l.relied() == nil {
+		l.mu.Lock()
+		left := l.trust.left(l.locker.uptime())
+		l.mu.Unlock()
+		if !sleep(l.keeping, min(left, glance)) {
+			return
+		}
+	}
+}
+
+// keepAlive renews the row until the release, a loss, or the at-most time.
+func (l *Lock) keepAlive() {
+	for l.awaitRenewal() {
+		err := l.renew()
+		switch {
+		case errors.Is(err, ErrLost), l.relied() != nil:
+			return
+		case err != nil && !sleep(l.keeping, l.lease/10):
+			return
+		}
+	}
+}
+
+// awaitRenewal blocks until a renewal is due; false means never again.
+func (l *Lock) awaitRenewal() bool {
+	for {
+		l.mu.Lock()
+		last, due := l.trust.last, l.trust.renew-l.locker.uptime()
+		l.mu.Unlock()
+		if last { // only an Extend makes more to do
+			due = time.Hour
+		}
+		if due <= 0 {
+			return l.keeping.Err() == nil
+		}
+		timer := time.NewTimer(due)
+		select {
+		case <-timer.C:
+		case <-l.changed:
+		case <-l.keeping.Done():
+		}
+		timer.Stop()
+		if l.relied() != nil || l.keeping.Err() != nil {
+			return false
+		}
+	}
+}
+
+// renew holds the row for another lease, in an attempt that leaves time for one
+// more before the lease ends.
+func (l *Lock) renew() error {
+	l.mu.Lock()
+	hold := l.trust.nextHold(l.locker.uptime())
+	l.mu.Unlock()
+	if hold <= 0 {
+		return nil
+	}
+	limit := min(l.locker.config.Timeout, l.lease/3)
+	return l.extend(l.keeping, limit, hold, func(t *trust, sent time.Duration) { t.renewed(sent, hold) })
+}
+
+// sleep waits, and says whether ctx lasted so long.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,207 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/internal/uptime"
+)
+
+// Config is how a Locker works. The zero value is useful.
+type Config struct {
+	// Lease is how long a lock under keep-alive is held at a time, and so for
+	// how long a dead holder blocks others. It is renewed each third of it.
+	// Default 30 s, from 100 ms to 1 h.
+	Lease time.Duration
+
+	// Timeout bounds each single call to the store, also those of a caller
+	// whose context has no deadline. Default 5 s, from 10 ms.
+	Timeout time.Duration
+
+	// Now replaces the store's clock, for tests only: see [Request]. The time
+	// for which a lock is relied upon goes by the machine's clock all the same.
+	Now func() time.Time
+}
+
+// Locker takes locks from a provider, and does what is the same for all of
+// them: it waits, keeps alive, ends contexts in time and decides what is due
+// once per interval. Any number of goroutines may use one.
+type Locker struct {
+	provider Provider
+	config   Config
+	uptime   func() time.Duration
+}
+
+// New makes a Locker. The error is a *[FieldError] about the configuration.
+func New(provider Provider, config Config) (*Locker, error) {
+	if config.Lease == 0 {
+		config.Lease = 30 * time.Second
+	}
+	if config.Timeout == 0 {
+		config.Timeout = 5 * time.Second
+	}
+	config.Lease = config.Lease.Truncate(time.Millisecond)
+	err := errors.Join(
+		checkRange("lease", config.Lease, MinAtMost, time.Hour),
+		checkRange("timeout", config.Timeout, 10*time.Millisecond, time.Hour),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return &Locker{provider: provider, config: config, uptime: uptime.Now}, nil
+}
+
+// Try takes the lock if it can be had at once. Otherwise the error is
+// [ErrHeld], [ErrNotDue], [ErrNested], [ErrBusy], a *[FieldError], or what the
+// store failed with. The caller releases the lock; its context is
+// [Lock.Context].
+func (l *Locker) Try(ctx context.Context, name string, opts Options) (*Lock, error) {
+	if opts.Wait != 0 {
+		return nil, &FieldError{Field: "wait", Value: opts.Wait.String(), Problem: "a try does not wait", Remedy: "leave it out, or use Lock"}
+	}
+	return l.take(ctx, name, opts)
+}
+
+// Lock takes the lock, and waits for another holder as long as opts.Wait says,
+// which must be given. When that time is up the error is [ErrHeld]; when ctx
+// ends, it wraps the cause. Nobody waits for what is not due: the other errors
+// are those of Try, and come at once.
+func (l *Locker) Lock(ctx context.Context, name string, opts Options) (*Lock, error) {
+	if opts.Wait == 0 {
+		return nil, &FieldError{Field: "wait", Problem: "is not given", Remedy: "say for how long to wait, or use Try"}
+	}
+	return l.take(ctx, name, opts)
+}
+
+// Do runs fn under the lock and releases it afterwards, however fn ends.
+//
+// The context of fn ends when ctx does, when the at-most time comes (cause
+// [ErrAtMost]), and when the lock cannot be kept (cause [ErrLost]), in time
+// before anyone else can have it. While fn winds down after the end of ctx, the
+// lock is still kept for it.
+//
+// If the lock could not be had, fn did not run and the error is that of Try or
+// Lock. Otherwise it joins what fn returned with [ErrLost] or [ErrAtMost] if the
+// lock did not last, and with [ErrUnreleased] if the release failed.
+func (l *Locker) Do(ctx context.Context, name string, opts Options, fn func(ctx context.Context, held *Lock) error) (err error) {
+	held, err := l.take(ctx, name, opts)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if more := held.finish(err); more != nil {
+			err = errors.Join(err, more)
+		}
+	}()
+	return fn(held.Context(), held)
+}
+
+// take validates, then tries once or waits.
+func (l *Locker) take(ctx context.Context, name string, opts Options) (*Lock, error) {
+	if err := errors.Join(CheckName(name), opts.Validate()); err != nil {
+		return nil, err
+	}
+	opts = opts.withDefaults()
+	same := func(held *Lock) bool { return held.locker == l && held.name == name && held.relied() == nil }
+	if find(ctx, same) != nil {
+		return nil, fmt.Errorf("take lock %q: %w; locks are not re-entrant", name, ErrNested)
+	}
+	try := func() (*Lock, error) { return l.try(ctx, name, opts) }
+	if opts.Wait == 0 {
+		return try()
+	}
+	return wait(ctx, opts.Wait, try)
+}
+
+// try asks the provider once, or, for once per interval, as often as the state
+// of the name changes meanwhile.
+func (l *Locker) try(ctx context.Context, name string, opts Options) (*Lock, error) {
+	g := opts.grid()
+	if g == nil {
+		return l.ask(ctx, name, opts, nil)
+	}
+	const attempts = 10
+	slot := &Slot{} // reads the state
+	for range attempts {
+		held, err := l.ask(ctx, name, opts, slot)
+		var notDue *NotDueError
+		if !errors.As(err, &notDue) {
+			return held, err
+		}
+		d := decide(notDue.State, *g)
+		if !d.due {
+			notDue.Next, notDue.DueAt = d.next, d.dueAt
+			return nil, err
+		}
+		slot = &d.slot
+	}
+	return nil, fmt.Errorf("take lock %q: its state changed %d times under the request: %w", name, attempts, ErrBusy)
+}
+
+// ask sends one request.
+func (l *Locker) ask(ctx context.Context, name string, opts Options, slot *Slot) (*Lock, error) {
+	lease := l.config.Lease
+	if opts.NoKeepAlive {
+		lease = 0
+	}
+	hold := max(holdFor(lease, opts.AtMost), opts.AtLeast)
+	req := Request{Name: name, Owner: newOwner(), Hold: hold, AtLeast: opts.AtLeast, Slot: slot, Now: l.config.Now}
+	sent := l.uptime()
+	granted, err := bounded(ctx, l.config.Timeout, func(ctx context.Context) (Lease, error) {
+		return l.provider.TryLock(ctx, req)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take lock %q: %w", name, err)
+	}
+	held := l.newLock(ctx, name, granted, newTrust(sent, hold, opts.AtMost, lease))
+	if slot != nil {
+		held.slot = slot.Mark.Slot
+	}
+	if held.relied() != nil {
+		late := fmt.Errorf("take lock %q: it was granted after %v, too late to rely on: %w", name, l.uptime()-sent, ErrBusy)
+		return nil, errors.Join(late, ignoreLost(held.Release(ctx)))
+	}
+	held.start()
+	return held, nil
+}
+
+// newLock makes a lock of a grant, with its context.
+func (l *Locker) newLock(ctx context.Context, name string, granted Lease, t trust) *Lock {
+	held := &Lock{
+		locker: l, name: name, lease: t.lease, granted: granted, trust: t,
+		calls: make(chan struct{}, 1), changed: make(chan struct{}, 1),
+	}
+	held.outer, _ = ctx.Value(heldKey{}).(*Lock)
+	held.ctx, held.cancel = context.WithCancelCause(context.WithValue(ctx, heldKey{}, held))
+	held.keeping, held.stopKeeping = context.WithCancel(context.WithoutCancel(ctx))
+	return held
+}
+
+func ignoreLost(err error) error {
+	if errors.Is(err, ErrLost) {
+		return nil
+	}
+	return err
+}
+
+// holdFor is how long the row is held at a time; lease is 0 without keep-alive.
+func holdFor(lease, atMost time.Duration) time.Duration {
+	if lease == 0 {
+		return atMost
+	}
+	return min(lease, atMost)
+}
+
+// bounded calls the store with a limit. Where that limit ends the call, and not
+// the caller's own, the error says so.
+func bounded[T any](ctx context.Context, limit time.Duration, call func(ctx context.Context) (T, error)) (T, error) {
+	inner, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	result, err := call(inner)
+	if err != nil && inner.Err() != nil && ctx.Err() == nil && !errors.Is(err, ErrBusy) {
+		err = fmt.Errorf("%w (%v): %w", ErrBusy, limit, err)
+	}
+	return result, err
+}

@@ -1,0 +1,152 @@
+package locktest
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/lock"
+)
+
+var leaseTests = []scenario{
+	{"ReleaseFrees", leaseReleaseFrees},
+	{"ReleaseKeepsTheRow", leaseReleaseKeepsRow},
+	{"ReleaseWaitsForAtLeast", leaseAtLeast},
+	{"ExtendHoldsFromNow", leaseExtend},
+	{"ExtendNeverShortens", leaseExtendNeverShortens},
+	{"ExpiredCannotExtend", leaseExpiredCannotExtend},
+	{"ExpiredCannotRelease", leaseExpiredCannotRelease},
+	{"FormerHolderLeavesItsSuccessorAlone", leaseFormerHolder},
+	{"ReleaseOfALockNeverGotFreesNothing", leaseNeverGot},
+	{"RowDeletedIsLost", leaseRowDeleted},
+}
+
+func leaseReleaseFrees(e *env) {
+	name := e.name()
+	lease := e.take(e.a, name, 3)
+	e.must(lease.Release(e.ctx))
+	e.free(name, "a released lock is free at once")
+}
+
+func leaseReleaseKeepsRow(e *env) {
+	if e.s.DeleteRow == nil || e.s.RowsExpire {
+		e.t.Skip("rows cannot be looked at, or end by themselves")
+	}
+	name := e.name()
+	e.must(e.take(e.a, name, 3).Release(e.ctx))
+	existed, err := e.s.DeleteRow(e.ctx, name)
+	e.must(err)
+	e.ok(existed, "a release keeps the row: others remember that it is there, and only update it")
+}
+
+func leaseAtLeast(e *env) {
+	name := e.name()
+	req := e.request(name, 5)
+	req.AtLeast = 2 * e.unit
+	lease := e.grant(e.a, req)
+	e.tick(1)
+	e.must(lease.Release(e.ctx))
+	held := e.holder(e.b, name, "a lock released before its at-least time is held until then")
+	if !e.s.RealTime {
+		e.same(held.Until, epoch.Add(req.AtLeast), "at-least counts from the grant")
+	}
+	e.tick(1.2)
+	e.free(name, "and free after it")
+
+	req = e.request(name, 5)
+	req.AtLeast = e.unit
+	lease = e.grant(e.a, req)
+	e.tick(2)
+	e.must(lease.Release(e.ctx))
+	e.free(name, "released after its at-least time, a lock is free at once")
+}
+
+func leaseExtend(e *env) {
+	name := e.name()
+	lease := e.take(e.a, name, 3)
+	e.tick(2)
+	e.must(lease.Extend(e.ctx, 3*e.unit))
+	e.tick(2)
+	e.refused(e.b, name, "an extended lock is held for longer")
+	e.must(lease.Extend(e.ctx, 3*e.unit))
+	e.tick(2)
+	held := e.holder(e.b, name, "and longer still")
+	if !e.s.RealTime {
+		e.same(held.Until, epoch.Add(7*e.unit), "an extension counts from now")
+	}
+	e.tick(1.2)
+	e.free(name, "and is free after that")
+}
+
+func leaseExtendNeverShortens(e *env) {
+	e.exact()
+	name := e.name()
+	lease := e.take(e.a, name, 5)
+	e.must(lease.Extend(e.ctx, e.unit))
+	e.same(e.holder(e.b, name, "still held").Until, epoch.Add(5*e.unit), "Extend never shortens a hold")
+}
+
+func leaseExpiredCannotExtend(e *env) {
+	name := e.name()
+	lease := e.take(e.a, name, 1)
+	if e.s.RealTime {
+		e.tick(1.1)
+	} else {
+		e.tick(1) // lock_until == now
+	}
+	e.is(lease.Extend(e.ctx, 3*e.unit), lock.ErrLost, "an expired lock cannot be extended")
+	e.free(name, "and the attempt changes nothing")
+}
+
+func leaseExpiredCannotRelease(e *env) {
+	name := e.name()
+	lease := e.take(e.a, name, 1)
+	e.tick(1.1)
+	e.is(lease.Release(e.ctx), lock.ErrLost, "an expired lock is not there to be released")
+	e.free(name, "and is free")
+}
+
+func leaseFormerHolder(e *env) {
+	name := e.name()
+	former := e.take(e.a, name, 1)
+	e.tick(1.1)
+	req := e.request(name, 4)
+	e.grant(e.b, req)
+	before := e.holder(e.a, name, "taken over")
+	e.is(former.Extend(e.ctx, 9*e.unit), lock.ErrLost, "a former holder cannot extend its successor's lock")
+	e.is(former.Release(e.ctx), lock.ErrLost, "a former holder cannot release its successor's lock")
+	after := e.holder(e.a, name, "a former holder's release frees nothing")
+	e.want(after.Owner, req.Owner, "the owner is still the successor")
+	e.same(after.Until, before.Until, "until the same instant")
+}
+
+// The classic mistake with a lock in a table: a release in a finally block that
+// runs for those, too, who did not get the lock.
+func leaseNeverGot(e *env) {
+	name := e.name()
+	req := e.request(name, 4)
+	e.grant(e.a, req)
+	rival := e.locker(e.b, lock.Config{Now: e.clock()})
+	err := rival.Do(e.ctx, name, lock.Options{}, func(context.Context, *lock.Lock) error {
+		e.t.Error("work must not run without its lock")
+		return nil
+	})
+	e.is(err, lock.ErrHeld, "whoever does not get the lock is told so")
+	held := e.holder(e.b, name, "who never got a lock frees nothing")
+	e.want(held.Owner, req.Owner, "the holder is the same")
+}
+
+func leaseRowDeleted(e *env) {
+	if e.s.DeleteRow == nil {
+		e.t.Skip("rows cannot be deleted")
+	}
+	name := e.name()
+	lease := e.take(e.a, name, 3)
+	_, err := e.s.DeleteRow(e.ctx, name)
+	e.must(err)
+	e.is(lease.Extend(e.ctx, 3*e.unit), lock.ErrLost, "a lock whose row was deleted is lost")
+	e.is(lease.Release(e.ctx), lock.ErrLost, "and there is nothing to release")
+	ctx, cancel := context.WithTimeout(e.ctx, 10*time.Second)
+	defer cancel()
+	_, err = e.b.TryLock(ctx, e.request(name, 1))
+	e.must(err)
+}

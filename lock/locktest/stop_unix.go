@@ -1,0 +1,14 @@
+//go:build unix
+
+package locktest
+
+import (
+	"os"
+	"syscall"
+)
+
+// canStop says whether a process can be stopped, and go on later.
+const canStop = true
+
+func stop(p *os.Process) error   { return p.Signal(syscall.SIGSTOP) }
+func resume(p *os.Process) error { return p.Signal(syscall.SIGCONT) }

@@ -1,0 +1,55 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// The pauses between two tries of one who waits.
+const (
+	shortestPause = 20 * time.Millisecond
+	longestPause  = time.Second
+)
+
+// pause is how long to wait before try number n (from 0): twice as long each
+// time, but not beyond the end of the lock that is waited for, which is all that
+// is known of it. random, from 0 to 1, spreads those who wait for the same.
+func pause(n int, remaining time.Duration, random float64) time.Duration {
+	backoff := min(shortestPause<<min(n, 10), longestPause)
+	wait := max(min(backoff, remaining), time.Millisecond)
+	return wait/2 + time.Duration(random*float64(wait))
+}
+
+// remaining is how long a lock is held still, as far as the error knows.
+func remaining(err error) time.Duration {
+	var held *HeldError
+	if errors.As(err, &held) && !held.Until.IsZero() {
+		return held.Until.Sub(held.Now)
+	}
+	return longestPause
+}
+
+// wait calls try until it does not say that the lock is held, or the time is
+// up. Then the answer is that of the last try.
+func wait(ctx context.Context, limit time.Duration, try func() (*Lock, error)) (*Lock, error) {
+	timeUp := time.NewTimer(limit)
+	defer timeUp.Stop()
+	for n := 0; ; n++ {
+		l, err := try()
+		if !errors.Is(err, ErrHeld) {
+			return l, err
+		}
+		again := time.NewTimer(pause(n, remaining(err), rand.Float64()))
+		select {
+		case <-again.C:
+		case <-timeUp.C:
+			again.Stop()
+			return nil, err
+		case <-ctx.Done():
+			again.Stop()
+			return nil, errors.Join(context.Cause(ctx), err)
+		}
+	}
+}

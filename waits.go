@@ -65,7 +65,7 @@ func waits(queue, kind string, living []NodeInfo) string {
 	case len(serving) == 0:
 		return fmt.Sprintf("no living node serves queue %q; start one that does", queue)
 	case len(restricted) > 0:
-		return fmt.Sprintf("it is for a node that runs any job of kind %q, or has this one in its own files: %s run only what is in theirs", kind, some(restricted))
+		return fmt.Sprintf("no living node may run it: it takes one that runs any job of kind %q, or has this one in its own files, unlike %s", kind, some(restricted))
 	}
 	return fmt.Sprintf("no living node of queue %q has code for kind %q; start one that has", queue, kind)
 }

@@ -6,6 +6,9 @@
 //	…
 //	_, err = client.Enqueue(ctx, kinds.Command{Argv: []string{"pg_dump", "-f", "app.sql", "app"}})
 //
+// Commands run under a supervisor, a small process of their own, and end with
+// it before their job can start elsewhere: see CommandWorker.
+//
 // A job carries its command with it, so whoever may write to the store decides
 // what runs on the nodes that have registered this kind.
 package kinds

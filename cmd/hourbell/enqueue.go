@@ -87,7 +87,7 @@ func (p *program) noteWaits(ctx context.Context, client *hourbell.Client, id int
 		return
 	}
 	if reasons, err := client.Waits(ctx, job); err == nil && reasons[id] != "" {
-		fmt.Fprintf(p.stderr, "hourbell: job %d waits: %s\n", id, reasons[id])
+		fmt.Fprintf(p.stderr, "hourbell: job %d waits: %s\n", id, withFlag(reasons[id]))
 	}
 }
 

@@ -124,10 +124,6 @@ func newJobRecord(j jobView) jobRecord {
 
 // printJob shows a job to people, with the errors and outputs of its attempts.
 func printJob(out *bufio.Writer, j jobView, now time.Time) {
-	timeout := ""
-	if j.Timeout > 0 {
-		timeout = j.Timeout.String()
-	}
 	printFacts(out, []fact{
 		{"job", fmt.Sprint(j.ID)},
 		{"state", shownState(j.JobInfo, now)},
@@ -140,7 +136,7 @@ func printJob(out *bufio.Writer, j jobView, now time.Time) {
 		{"priority", fmt.Sprint(j.Priority)},
 		{"attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts)},
 		{"on_loss", j.OnLoss.String()},
-		{"timeout", timeout},
+		{"timeout", shownTimeout(j.Timeout)},
 		{"origin", j.Origin.String()},
 		{"schedule", j.ScheduleName},
 		{"slot", stamp(j.Slot)},

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,9 +34,17 @@ func viewJobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs .
 		if !secrets {
 			job.Args = kinds.Redact(job.Kind, job.Args)
 		}
-		views[i] = jobView{job, reasons[job.ID]}
+		views[i] = jobView{job, withFlag(reasons[job.ID])}
 	}
 	return views, nil
+}
+
+// withFlag adds to a reason of the library what to do with this program.
+func withFlag(reason string) string {
+	if strings.Contains(reason, "may run it") {
+		return reason + "; `serve --commands any` is such a node"
+	}
+	return reason
 }
 
 // viewSchedule is a schedule as it is to be shown.
@@ -54,4 +64,15 @@ func redactHooks(h hourbell.Hooks) hourbell.Hooks {
 		}
 	}
 	return h
+}
+
+// shownTimeout is a timeout for people; 0 is the worker's own.
+func shownTimeout(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d >= hourbell.MaxDuration:
+		return "none"
+	}
+	return d.String()
 }

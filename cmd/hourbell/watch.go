@@ -26,6 +26,7 @@ type watcher struct {
 	log    *slog.Logger
 	inputs []input
 	files  []*watched
+	former []declared.Entry  // of versions that are good no more; see admit
 	said   map[string]string // the last complaint about a directory
 }
 
@@ -176,7 +177,11 @@ func (w *watcher) dropGone(ctx context.Context, in input, info os.FileInfo, foun
 			f.seen = nil
 			return false
 		}
-		return w.drop(ctx, f, info.ModTime().UnixMicro())
+		gone := w.drop(ctx, f, info.ModTime().UnixMicro())
+		if gone {
+			w.retire(f.good)
+		}
+		return gone
 	})
 	if len(w.files) < before {
 		w.admit()
@@ -240,6 +245,7 @@ func (w *watcher) reload(ctx context.Context, f *watched, info os.FileInfo) {
 		w.complain(f, mistakes{err})
 		return
 	}
+	w.retire(f.good)
 	f.good, f.pending = file.set, true
 	w.admit()
 	w.tellWarnings(f)

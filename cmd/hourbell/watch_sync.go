@@ -13,7 +13,9 @@ import (
 )
 
 // admit tells the client what its files declare: where commands are run only
-// if they are declared, these are.
+// if they are declared, these are. What they declared in former versions still
+// counts while this process lives: a job that was made just before an edit, or
+// awaits a retry, would have nobody to run it.
 func (w *watcher) admit() {
 	var all []hourbell.Schedule
 	for _, set := range w.sets() {
@@ -21,7 +23,22 @@ func (w *watcher) admit() {
 			all = append(all, entry.Schedule)
 		}
 	}
+	for _, entry := range w.former {
+		all = append(all, entry.Schedule)
+	}
 	w.client.Admit(all...)
+}
+
+// mostFormer bounds what is kept of former versions.
+const mostFormer = 1000
+
+// retire keeps the entries of a version that is good no more; nil: there is none.
+func (w *watcher) retire(set *declared.File) {
+	if set == nil {
+		return
+	}
+	w.former = append(w.former, set.All()...)
+	w.former = w.former[max(0, len(w.former)-mostFormer):]
 }
 
 // bring syncs a file. Where the store fails it stays pending, and the next

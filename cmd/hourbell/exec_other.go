@@ -1,0 +1,39 @@
+//go:build !unix
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/hourbell/hourbell/lock"
+)
+
+// guarded is a command that runs under a lock.
+type guarded struct {
+	path  string
+	argv  []string
+	env   []string
+	grace time.Duration
+}
+
+// runLocked runs a command to its end, or to that of the lock: here there is
+// no supervisor, so that it runs on if this process is killed.
+func (p *program) runLocked(ctx context.Context, _ *lock.Lock, g guarded) error {
+	command := exec.CommandContext(ctx, g.path)
+	command.Args, command.Env, command.WaitDelay = g.argv, g.env, g.grace
+	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := command.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.ExitCode() > 0:
+		return exitStatus(exit.ExitCode())
+	case err != nil:
+		return fmt.Errorf("run %s: %w", g.argv[0], err)
+	}
+	return nil
+}

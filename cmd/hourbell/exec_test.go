@@ -1,0 +1,203 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// asExec runs `hourbell exec` as a process of its own, for what it passes
+// through: input, output, signals and the exit code.
+func (b *bench) asExec(stdin string, args ...string) (r result) {
+	b.t.Helper()
+	cmd := b.command(args...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
+	_ = cmd.Run() // the exit code tells
+	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+func (b *bench) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], append([]string{"exec"}, args...)...)
+	cmd.Env = append(os.Environ(), asProgram+"=1", storeVariable+"="+b.env[storeVariable])
+	return cmd
+}
+
+func TestExecPassesThrough(t *testing.T) {
+	b := newBench(t)
+	if r := b.asExec("in\x00put", "a", "--", "cat"); r != (result{0, "in\x00put", ""}) {
+		t.Errorf("input and output: %+v", r)
+	}
+	if r := b.asExec("", "a", "--", "sh", "-c", "echo why >&2; exit 7"); r != (result{7, "", "why\n"}) {
+		t.Errorf("exit code and errors: %+v", r)
+	}
+	if r := b.asExec("", "a", "--", "sh", "-c", "kill -KILL $$"); r.code != 128+9 {
+		t.Errorf("ended by a signal: %+v", r)
+	}
+	r := b.asExec("", "a", "--", "sh", "-c", `echo "$HOURBELL_TOKEN/$HOURBELL_SLOT/$HOURBELL_STORE"`)
+	if r.out != "4//\n" {
+		t.Errorf("the fourth token, no slot, and no store: %+v", r)
+	}
+	if r := b.asExec("", "a", "--", "no-such-program"); r.code != exitFailed || !strings.Contains(r.err, "no-such-program") || !strings.Contains(r.err, "install") {
+		t.Errorf("a program that is not there: %+v", r)
+	}
+}
+
+func TestExecOnceAnInterval(t *testing.T) {
+	b := newBench(t)
+	say := []string{"a", "--every", "1h", "--", "sh", "-c", "echo $HOURBELL_SLOT"}
+	r := b.asExec("", say...)
+	slot, err := time.Parse(time.RFC3339Nano, strings.TrimSpace(r.out))
+	if r.code != 0 || err != nil || time.Since(slot).Abs() > time.Minute {
+		t.Errorf("the first: %+v, %v", r, err)
+	}
+	if r := b.asExec("", say...); r.code != exitSkipped || r.out != "" || !strings.Contains(r.err, "not due") {
+		t.Errorf("the second: %+v", r)
+	}
+	if r := b.asExec("", append([]string{"a", "--quiet-skip"}, say[1:]...)...); r != (result{}) {
+		t.Errorf("the second, quietly: %+v", r)
+	}
+	if r := b.asExec("", "c", "--cron", "0 0 1 1 *", "--tz", "Europe/Prague", "--", "true"); r.code != 0 {
+		t.Errorf("by a cron rule, the last instant: %+v", r)
+	}
+	if r := b.asExec("", "c", "--cron", "0 0 1 1 *", "--tz", "Europe/Prague", "--", "true"); r.code != exitSkipped {
+		t.Errorf("by a cron rule, not before the next: %+v", r)
+	}
+}
+
+// TestExecWarnsOfItsCaller: nobody calls in the middle of an interval who keeps
+// to it, and slots that nobody called for are told.
+func TestExecWarnsOfItsCaller(t *testing.T) {
+	b := newBench(t)
+	every := func() result { return b.asExec("", "a", "--every", "1s", "--", "true") }
+	every()
+	time.Sleep(400 * time.Millisecond)
+	if r := every(); r.code != exitSkipped || !strings.Contains(r.err, "more often than --every 1s says") {
+		t.Errorf("in the middle: %+v", r)
+	}
+	time.Sleep(3600 * time.Millisecond)
+	if r := every(); r.code != 0 || !strings.Contains(r.err, "more seldom than --every 1s says") {
+		t.Errorf("after slots that nobody called for: %+v", r)
+	}
+}
+
+func TestExecIsHeld(t *testing.T) {
+	b := newBench(t)
+	holder := b.command("a", "--", "sh", "-c", "echo $$ > pid; exec sleep 300")
+	if err := holder.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = holder.Process.Kill(); _ = holder.Wait() }()
+	child := 0
+	wait(t, "the holder's command", func() bool {
+		text, _ := os.ReadFile("pid")
+		child, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		return child != 0
+	})
+	if r := b.asExec("", "a", "--", "true"); r.code != exitSkipped || !strings.Contains(r.err, "is held by") {
+		t.Errorf("while it is held: %+v", r)
+	}
+	if r := b.asExec("", "a", "--wait", "300ms", "--", "true"); r.code != exitSkipped {
+		t.Errorf("after a wait: %+v", r)
+	}
+	locks := b.objects("locks", "list")
+	if len(locks) != 1 || locks[0]["state"] != "held" || locks[0]["name"] != "a" || locks[0]["token"] != 1.0 {
+		t.Errorf("listed: %v", locks)
+	}
+	b.fails(exitUsage, []string{"force"}, "locks", "release", "a")
+	_ = holder.Process.Signal(syscall.SIGKILL)
+	wait(t, "the command to die with its holder", func() bool { return syscall.Kill(child, 0) != nil })
+	b.ok("locks", "release", "a", "--force")
+	if r := b.asExec("", "a", "--", "true"); r.code != 0 {
+		t.Errorf("once it was freed: %+v", r)
+	}
+	if out := b.ok("locks", "show", "a"); !strings.Contains(out, "free") {
+		t.Errorf("shown: %s", out)
+	}
+	b.fails(exitFailed, []string{"nobody", "locks list"}, "locks", "show", "nobody")
+}
+
+// TestExecEndsInTime: at the at-most time the command goes, and all it started;
+// a signal is the command's.
+func TestExecEndsInTime(t *testing.T) {
+	b := newBench(t)
+	r := b.asExec("", "a", "--at-most", "1s", "--grace", "100ms", "--", "sh", "-c", "trap '' TERM; setsid sleep 301 & echo $! > pid; sleep 301")
+	if r.code != 128+int(syscall.SIGKILL) || !strings.Contains(r.err, "--at-most") {
+		t.Errorf("got %+v", r)
+	}
+	text, _ := os.ReadFile("pid")
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err != nil || syscall.Kill(pid, 0) == nil {
+		t.Errorf("a process was left behind: %q, %v", text, err)
+	}
+
+	cmd := b.command("b", "--", "sh", "-c", "trap 'echo caught; exit 5' INT; touch ready; while :; do sleep 0.05; done")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the command", func() bool { _, err := os.Stat("ready"); return err == nil })
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 5 || out.String() != "caught\n" {
+		t.Errorf("a signal: exit code %d, %q", code, out.String())
+	}
+}
+
+func wait(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	t.Fatalf("waited in vain for %s", what)
+}
+
+func TestExecBadInput(t *testing.T) {
+	b := newBench(t)
+	for _, test := range []struct {
+		names string
+		args  []string
+	}{
+		{"NAME", nil},
+		{"PROGRAM", []string{"a"}},
+		{"PROGRAM", []string{"a", "--"}},
+		{"name", []string{"", "--", "true"}},
+		{"name", []string{" a", "--", "true"}},
+		{"name", []string{strings.Repeat("n", 201), "--", "true"}},
+		{"every", []string{"a", "--every", "-1s", "--", "true"}},
+		{"every", []string{"a", "--every", "0s", "--", "true"}},
+		{"every", []string{"a", "--every", "1h", "--cron", "@daily", "--", "true"}},
+		{"cron", []string{"a", "--cron", "61 * * * *", "--", "true"}},
+		{"tz", []string{"a", "--tz", "Europe/Prague", "--", "true"}},
+		{"at-least", []string{"a", "--at-least", "2h", "--", "true"}},
+		{"at-most", []string{"a", "--at-most", "1ms", "--", "true"}},
+		{"wait", []string{"a", "--wait", "-1s", "--", "true"}},
+		{"grace", []string{"a", "--grace", "-1s", "--", "true"}},
+		{"table", []string{"a", "--store", "redis://h", "--table", "t", "--", "true"}},
+		{"environment", []string{"a", "--environment", "t", "--", "true"}},
+		{"schema", []string{"a", "--store", "redis://h", "--schema", "t", "--", "true"}},
+		{"postgres://", []string{"a", "--store", "oracle://u:hunter2@h/d", "--", "true"}},
+	} {
+		r := b.fails(exitUsage, []string{test.names}, append([]string{"exec"}, test.args...)...)
+		if strings.Contains(r.err, "hunter2") || r.out != "" {
+			t.Errorf("%q: %+v", test.args, r)
+		}
+	}
+	b.env = nil
+	b.fails(exitUsage, []string{"store", "HOURBELL_STORE"}, "exec", "a", "--", "true")
+	b.fails(exitUsage, []string{"store", "HOURBELL_STORE"}, "locks", "list")
+	if found, _ := filepath.Glob("*.db*"); len(found) > 0 {
+		t.Error(fmt.Sprint("stores were made: ", found))
+	}
+}

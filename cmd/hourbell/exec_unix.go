@@ -1,0 +1,88 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/hourbell/hourbell/internal/supervise"
+	"github.com/hourbell/hourbell/internal/uptime"
+	"github.com/hourbell/hourbell/lock"
+)
+
+// guarded is a command that runs under a lock.
+type guarded struct {
+	path  string
+	argv  []string
+	env   []string
+	grace time.Duration
+}
+
+// passedOn are the signals that the command gets in our place.
+var passedOn = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
+
+// runLocked runs a command to its end, or to that of the lock. The error is
+// its exit code as an exitStatus, or why it could not be started.
+func (p *program) runLocked(ctx context.Context, held *lock.Lock, g guarded) error {
+	claim := func() supervise.Claim {
+		now := uptime.Now() // before the question, so that a pause between them errs on the safe side
+		left, lease := held.HeldFor()
+		return supervise.ClaimFor(now+left, lease, g.grace)
+	}
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, passedOn...)
+	defer signal.Stop(signals)
+	command, err := supervise.Start(supervise.Spec{
+		Label: "lock " + held.Name(), Path: g.path, Argv: g.argv, Env: g.env, Inherit: true, Grace: g.grace,
+	}, claim(), nil)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", g.argv[0], err)
+	}
+	_, lease := held.HeldFor()
+	tick := time.NewTicker(min(max(lease/10, 10*time.Millisecond), time.Second))
+	defer tick.Stop()
+	ended := ctx.Done()
+	for {
+		select {
+		case <-tick.C:
+			command.Hold(claim())
+		case s := <-signals:
+			command.Signal(s.(syscall.Signal)) //nolint:errcheck,forcetypeassert // on Unix every signal is one
+		case <-ended:
+			ended = nil
+			left, _ := held.HeldFor()
+			command.Stop(min(g.grace, left))
+		case <-command.Done():
+			return p.lockedStatus(command.Wait())
+		}
+	}
+}
+
+// lockedStatus is the exit code of a command that has ended, with a word about
+// what else there is to know.
+func (p *program) lockedStatus(result supervise.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	if result.Why == supervise.ClaimOver {
+		fmt.Fprintln(p.stderr, "hourbell: the command was ended before the lock did: --at-most has come, or the lock could not be renewed")
+	}
+	if result.LeftBehind > 0 {
+		fmt.Fprintf(p.stderr, "hourbell: warning: %s that the command left behind had to be ended; the lock does not cover what outlives the command\n", plural(result.LeftBehind, "process"))
+	}
+	if result.Signal != 0 {
+		return signalStatus(result.Signal)
+	}
+	if result.Code != 0 {
+		return exitStatus(result.Code)
+	}
+	if result.Why != supervise.Itself {
+		return exitStatus(exitFailed)
+	}
+	return nil
+}

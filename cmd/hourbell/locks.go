@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/lock"
+)
+
+func (p *program) locksCommand() *cobra.Command {
+	f := &lockFlags{}
+	c := p.group("locks", "Lists, shows and frees locks",
+		p.locksListCommand(f),
+		p.locksShowCommand(f),
+		p.locksReleaseCommand(f),
+	)
+	f.addTo(c)
+	return c
+}
+
+// withLocks opens the store of locks for a while.
+func (p *program) withLocks(ctx context.Context, f lockFlags, do func(locks lockStore) error) error {
+	at, err := p.locateLocks(f)
+	if err != nil {
+		return err
+	}
+	locks, err := at.open(ctx)
+	if err != nil {
+		return fmt.Errorf("open the store %s: %w", at, err)
+	}
+	defer locks.Close()
+	return do(locks)
+}
+
+func (p *program) locksListCommand(f *lockFlags) *cobra.Command {
+	var (
+		o     format
+		limit int
+	)
+	c := &cobra.Command{
+		Use: "list", Short: "Lists locks by name, held or not", Args: takes(false),
+		Example: "  hourbell locks list --store postgres://user@host/database\n  hourbell locks list --table shedlock --output ndjson",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkLimit(limit); err != nil {
+				return err
+			}
+			return p.withLocks(c.Context(), *f, func(locks lockStore) error {
+				return lockListing.print(p, o, paged(p, c, o, limit, func(size int, last *lock.Info) ([]lock.Info, error) {
+					req := lock.LocksRequest{Limit: size}
+					if last != nil {
+						req.After = last.Name
+					}
+					return locks.Locks(c.Context(), req)
+				}))
+			})
+		},
+	}
+	addLimit(c, &limit)
+	o.addTo(c)
+	return c
+}
+
+func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
+	var o format
+	c := &cobra.Command{
+		Use: "show NAME", Short: "Shows a lock: who holds it until when, its token, its last slot", Args: takes(false, "NAME"),
+		Example: "  hourbell locks show nightly-report --output json",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := lock.CheckName(args[0]); err != nil {
+				return err
+			}
+			return p.withLocks(c.Context(), *f, func(locks lockStore) error {
+				found, err := locks.Locks(c.Context(), lock.LocksRequest{Names: args, Limit: 1})
+				if err != nil {
+					return err
+				}
+				if len(found) == 0 {
+					return fmt.Errorf("lock %q: %w; `hourbell locks list` shows what is there", shorten(args[0]), lock.ErrNotFound)
+				}
+				return p.show(o, newLockRecord(found[0]), func(out *bufio.Writer) { printLock(out, found[0]) })
+			})
+		},
+	}
+	o.addTo(c)
+	return c
+}
+
+func (p *program) locksReleaseCommand(f *lockFlags) *cobra.Command {
+	var force bool
+	c := &cobra.Command{
+		Use: "release NAME --force", Short: "Frees a lock whoever holds it", Args: takes(false, "NAME"),
+		Long: "Frees a lock at once, without regard to its holder and to --at-least. Its holder finds out at its next\n" +
+			"renewal, seconds later, and may work on until then: have it stopped first.",
+		Example: "  hourbell locks release nightly-report --force",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := lock.CheckName(args[0]); err != nil {
+				return err
+			}
+			if !force {
+				return &hourbell.FieldError{Field: "force", Problem: "is not given: the holder may still be at work", Remedy: "make sure that it is not, then give --force"}
+			}
+			return p.withLocks(c.Context(), *f, func(locks lockStore) error {
+				return locks.ForceRelease(c.Context(), lock.ForceReleaseRequest{Name: args[0]})
+			})
+		},
+	}
+	c.Flags().BoolVar(&force, "force", false, "free it although somebody may hold it")
+	return c
+}
+
+var lockListing = listing[lock.Info]{
+	columns: []string{"NAME", "STATE", "UNTIL", "SINCE", "OWNER", "TOKEN", "LAST SLOT"},
+	row: func(i lock.Info) []string {
+		return []string{i.Name, lockState(i), stamp(i.Until), stamp(i.LockedAt), dash(i.Owner), fmt.Sprint(i.State.Token), stamp(i.State.Mark.Slot)}
+	},
+	record: func(i lock.Info) any { return newLockRecord(i) },
+}
+
+func lockState(i lock.Info) string {
+	if i.Held() {
+		return "held"
+	}
+	return "free"
+}
+
+// lockRecord is a lock for programs. Fields are only ever added.
+type lockRecord struct {
+	Name      string     `json:"name"`
+	State     string     `json:"state"`
+	Owner     *string    `json:"owner"`
+	LockedAt  *time.Time `json:"locked_at"`
+	LockUntil *time.Time `json:"lock_until"`
+	Token     *int64     `json:"token"`
+	Slot      *time.Time `json:"slot"`
+	GrantedAt *time.Time `json:"granted_at"`
+	Every     *string    `json:"every"`
+	Anchor    *time.Time `json:"anchor"`
+}
+
+func newLockRecord(i lock.Info) lockRecord {
+	return lockRecord{
+		Name: i.Name, State: lockState(i), Owner: orNull(i.Owner), LockedAt: timeOrNull(i.LockedAt), LockUntil: timeOrNull(i.Until),
+		Token: orNull(i.State.Token), Slot: timeOrNull(i.State.Mark.Slot), GrantedAt: timeOrNull(i.State.GrantedAt),
+		Every: durationOrNull(i.State.Mark.Interval), Anchor: timeOrNull(i.State.Mark.Anchor),
+	}
+}
+
+// printLock shows a lock to people.
+func printLock(out *bufio.Writer, i lock.Info) {
+	every := ""
+	if i.State.Mark.Interval > 0 {
+		every = i.State.Mark.Interval.String()
+	}
+	printFacts(out, []fact{
+		{"lock", i.Name},
+		{"state", lockState(i)},
+		{"owner", i.Owner},
+		{"locked_at", stamp(i.LockedAt)},
+		{"lock_until", stamp(i.Until)},
+		{"token", fmt.Sprint(i.State.Token)},
+		{"slot", stamp(i.State.Mark.Slot)},
+		{"granted_at", stamp(i.State.GrantedAt)},
+		{"every", every},
+		{"anchor", stamp(i.State.Mark.Anchor)},
+	})
+}

@@ -1,0 +1,33 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
+
+	"github.com/hourbell/hourbell/lock"
+)
+
+// explain says what was being done and, where there is one, the remedy. What
+// the contract has an error of its own for stays as it is.
+func explain(what string, err error) error {
+	var pool topology.WaitQueueTimeoutError
+	var selection topology.ServerSelectionError
+	var server mongo.ServerError
+	switch {
+	case errors.Is(err, lock.ErrHeld), errors.Is(err, lock.ErrNotDue):
+		return err
+	case errors.As(err, &pool):
+		return fmt.Errorf("%s: %w: raise maxPoolSize in the URL: %w", what, lock.ErrBusy, err)
+	case errors.As(err, &selection) && !errors.Is(err, context.Canceled):
+		return fmt.Errorf("%s: cannot reach a primary of MongoDB; see that it runs and that hosts, ports and replicaSet in the URL are right: %w", what, err)
+	case errors.As(err, &server) && server.HasErrorCode(13):
+		return fmt.Errorf("%s: the database user may not do this; grant it readWrite on the database: %w", what, err)
+	case errors.As(err, &server) && (server.HasErrorCode(18) || server.HasErrorCode(8000)):
+		return fmt.Errorf("%s: MongoDB refuses this user or password; see that the URL names them rightly, and the right authSource: %w", what, err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}

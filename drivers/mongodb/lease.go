@@ -1,0 +1,57 @@
+package mongodb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/hourbell/hourbell/lock"
+)
+
+// lease is a grant: its request, when it was, and its token.
+type lease struct {
+	provider *Provider
+	req      lock.Request
+	lockedAt bson.DateTime
+	token    int64
+}
+
+// Token implements [lock.Lease].
+func (l *lease) Token() int64 { return l.token }
+
+// Extend implements [lock.Lease].
+func (l *lease) Extend(ctx context.Context, hold time.Duration) error {
+	return l.change(ctx, "extend", func(now bson.DateTime) bson.E {
+		return bson.E{Key: "$max", Value: lockUntil(plus(now, hold))}
+	})
+}
+
+// Release implements [lock.Lease].
+func (l *lease) Release(ctx context.Context) error {
+	return l.change(ctx, "release", func(now bson.DateTime) bson.E {
+		return bson.E{Key: "$set", Value: lockUntil(max(now, plus(l.lockedAt, l.req.AtLeast)))}
+	})
+}
+
+// change changes the row if it is still the lease's.
+func (l *lease) change(ctx context.Context, verb string, update func(now bson.DateTime) bson.E) error {
+	what := fmt.Sprintf("%s lock %q", verb, l.req.Name)
+	r, _, err := l.provider.readRow(ctx, l.req.Name, l.req.Now)
+	if err != nil {
+		return explain(what, err)
+	}
+	own := r.Owner == l.req.Owner
+	if own {
+		own, err = l.provider.changeRow(ctx, l.own(), update(r.Now))
+	}
+	switch {
+	case err != nil:
+		return explain(what, err)
+	case !own:
+		return fmt.Errorf("%s: %w", what, lock.ErrLost)
+	default:
+		return nil
+	}
+}

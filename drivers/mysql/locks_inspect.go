@@ -1,0 +1,106 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/lock"
+)
+
+// lockRow is what there is of a name: the row of the lock and the state, either
+// of which may be missing.
+type lockRow struct {
+	now                     time.Time
+	name, owner             sql.NullString // of the row
+	lockedAt, until         time.Time
+	token                   sql.NullInt64 // of the state
+	slot, anchor, grantedAt time.Time
+	stepMS                  int64
+}
+
+// scan reads a row of look or list.
+func (f *lockRow) scan(r row) error {
+	var now, lockedAt, until, slot, anchor, step, granted sql.NullInt64
+	if err := r.Scan(&now, &f.name, &f.owner, &lockedAt, &until, &f.token, &slot, &anchor, &step, &granted); err != nil {
+		return err
+	}
+	f.now, f.lockedAt, f.until = fromMicros(now), fromMicros(lockedAt), fromMicros(until)
+	f.slot, f.anchor, f.grantedAt, f.stepMS = fromMicros(slot), fromMicros(anchor), fromMicros(granted), step.Int64
+	return nil
+}
+
+// fromMicros is an instant from microseconds since 1970; zero for null.
+func fromMicros(n sql.NullInt64) time.Time {
+	if !n.Valid {
+		return time.Time{}
+	}
+	return time.UnixMicro(n.Int64).UTC()
+}
+
+// refusal says why a lock cannot be had, or nil.
+func (f *lockRow) refusal(req lock.Request) error {
+	switch slot := req.Slot; {
+	case f.name.Valid && f.name.String != req.Name:
+		return &lock.FieldError{
+			Field: "name", Value: req.Name,
+			Problem: fmt.Sprintf("is the same as %q to the table, whose collation does not tell them apart", f.name.String),
+			Remedy:  `use that name, or give the column name a collation such as utf8mb4_bin`,
+		}
+	case f.until.After(f.now):
+		return &lock.HeldError{Name: req.Name, Owner: f.owner.String, Until: f.until, Now: f.now}
+	case slot != nil && (f.token.Int64 != slot.Seen || f.now.Before(slot.From) || !f.now.Before(slot.Until)):
+		return &lock.NotDueError{Name: req.Name, State: f.state()}
+	}
+	return nil
+}
+
+func (f *lockRow) state() lock.State {
+	mark := lock.Mark{Slot: f.slot, Anchor: f.anchor, Interval: time.Duration(f.stepMS) * time.Millisecond}
+	return lock.State{Now: f.now, Token: f.token.Int64, Mark: mark, GrantedAt: f.grantedAt}
+}
+
+// info is the lock as listings show it. A row without an owner was made for the
+// first who comes, and nobody has had it yet.
+func (f *lockRow) info() lock.Info {
+	info := lock.Info{Name: f.name.String, State: f.state()}
+	if f.owner.String != "" {
+		info.Owner, info.LockedAt, info.Until = f.owner.String, f.lockedAt, f.until
+	}
+	return info
+}
+
+// Locks implements lock.Inspector.
+func (l *Locks) Locks(ctx context.Context, req lock.LocksRequest) ([]lock.Info, error) {
+	var infos []lock.Info
+	err := l.call(ctx, "list locks", func(s lockSession) error {
+		infos = nil
+		return s.list(req, func(r row) error {
+			var found lockRow
+			err := found.scan(r)
+			infos = append(infos, found.info())
+			return err
+		})
+	})
+	return infos, err
+}
+
+// ForceRelease implements lock.Inspector.
+func (l *Locks) ForceRelease(ctx context.Context, req lock.ForceReleaseRequest) error {
+	return l.call(ctx, fmt.Sprintf("release lock %q by force", req.Name), func(s lockSession) error {
+		found, err := s.look(req.Name, req.Now)
+		if err != nil {
+			return err
+		}
+		if found.name.String != req.Name && !found.token.Valid {
+			return lock.ErrNotFound
+		}
+		a := args{"name": req.Name, "now": clock(req.Now)}
+		if _, err := s.exec("free", a); err != nil {
+			return err
+		}
+		_, err = s.exec("forget", a)
+		return err
+	})
+}

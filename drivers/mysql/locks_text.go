@@ -1,0 +1,148 @@
+package mysql
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Statements are written with named parameters, :name, and with macros,
+// {name(argument)}, for what depends on the types of the columns.
+
+// args are the values of a statement's parameters, by name. What is not given is
+// null.
+type args map[string]any
+
+// statement is a text with question marks, and which parameter each stands for.
+type statement struct {
+	text  string
+	order []string
+}
+
+// values are what goes with the question marks.
+func (s statement) values(a args) []any {
+	values := make([]any, len(s.order))
+	for i, name := range s.order {
+		values[i] = a[name]
+	}
+	return values
+}
+
+// compile replaces named parameters by question marks. Elsewhere a colon is
+// never before a letter in our statements.
+func compile(text string) statement {
+	var s statement
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(text, ":")
+		out.WriteString(before)
+		if !found {
+			s.text = out.String()
+			return s
+		}
+		end := strings.IndexFunc(after, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' })
+		if end < 0 {
+			end = len(after)
+		}
+		if text = after[end:]; end == 0 {
+			out.WriteByte(':')
+			continue
+		}
+		s.order = append(s.order, after[:end])
+		out.WriteByte('?')
+	}
+}
+
+// expand replaces macros, those inside of others first.
+func expand(text string, macros map[string]func(argument string) string) string {
+	for {
+		end := strings.IndexByte(text, '}')
+		if end < 0 {
+			return strings.NewReplacer("\x01", "{", "\x02", "}").Replace(text)
+		}
+		start := strings.LastIndexByte(text[:end], '{')
+		name, argument, _ := strings.Cut(text[start+1:end], "(")
+		body := "\x01" + name + "\x02" // braces to be put back: the name of a table
+		if macro, ok := macros[name]; ok {
+			body = macro(strings.TrimSuffix(argument, ")"))
+		}
+		text = text[:start] + body + text[end+1:]
+	}
+}
+
+// timeText is how statements treat a column of instants: what it keeps of the
+// fraction of a second, and whether it is in a session's zone.
+type timeText struct {
+	step    int    // the precision in microseconds
+	foreign string // the zone that others' sessions are in; empty: it is in UTC
+}
+
+// timeColumn is the timeText of a column.
+func timeColumn(columns map[string]column, name, zone string) (t timeText, err error) {
+	c := columns[name]
+	t.step = 1
+	for range 6 - c.precision {
+		t.step *= 10
+	}
+	switch c.kind {
+	case "datetime":
+		return t, nil
+	case "timestamp":
+		t.foreign = zone
+		return t, nil
+	case "":
+		return t, fmt.Errorf("it has no column %s; a lock table has name, lock_until, locked_at and locked_by", name)
+	}
+	return t, fmt.Errorf("column %s is of type %s; make it timestamp(3) or datetime(3)", name, c.kind)
+}
+
+// utc reads the column.
+func (t timeText) utc(column string) string {
+	if t.foreign == "" {
+		return column
+	}
+	return fmt.Sprintf("CONVERT_TZ(%s, @@session.time_zone, %s)", column, t.foreign)
+}
+
+// write brings an instant in UTC to the column's form.
+func (t timeText) write(instant string) string {
+	if t.foreign == "" {
+		return instant
+	}
+	return fmt.Sprintf("CONVERT_TZ(%s, %s, @@session.time_zone)", instant, t.foreign)
+}
+
+// up and down round to what the column keeps: servers differ in whether they
+// round or cut.
+func (t timeText) up(instant string) string {
+	if t.step == 1 {
+		return instant
+	}
+	return fmt.Sprintf("(%[1]s + INTERVAL MOD(%[2]d - MOD(MICROSECOND(%[1]s), %[2]d), %[2]d) MICROSECOND)", instant, t.step)
+}
+
+func (t timeText) down(instant string) string {
+	if t.step == 1 {
+		return instant
+	}
+	return fmt.Sprintf("(%[1]s - INTERVAL MOD(MICROSECOND(%[1]s), %[2]d) MICROSECOND)", instant, t.step)
+}
+
+// least is an at-least time in microseconds, from one in milliseconds, that
+// counts from what the column kept: it makes up for what was cut.
+func (t timeText) least(duration string) string {
+	return fmt.Sprintf("(%[1]s * 1000 + SIGN(%[1]s) * %[2]d)", duration, t.step-1)
+}
+
+// macros are those of the statements.
+func macros(until, at timeText) map[string]func(string) string {
+	return map[string]func(string) string{
+		"now":        func(string) string { return "COALESCE(CAST(:now AS DATETIME(6)), UTC_TIMESTAMP(6))" },
+		"micros":     func(x string) string { return "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', " + x + ")" },
+		"until":      func(x string) string { return until.write(until.up("(" + x + ")")) },
+		"until_down": func(x string) string { return until.write(until.down(x)) },
+		"at":         func(x string) string { return at.write(at.down(x)) },
+		"at_least":   at.least,
+		"utc_until":  until.utc,
+		"utc_at":     at.utc,
+	}
+}

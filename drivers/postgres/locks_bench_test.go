@@ -1,0 +1,147 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hourbell/hourbell/lock"
+)
+
+// BenchmarkLockCycle has 8 clients take and release a lock each, over and over,
+// beside pgbench with the two bare statements that ShedLock would send, and with
+// the very statements of this package. Each iteration is a round of all of them
+// in turn; the medians of the rounds count.
+func BenchmarkLockCycle(b *testing.B) {
+	const clients, duration = 8, 2 * time.Second
+	s := fresh(b)
+	pool := lockPool(b, clients)
+	bare, same := bareScript(b, s), sameScript(b, s)
+	var ours, bares, sames, ratios []float64
+	for b.Loop() {
+		ours = append(ours, cycles(b, NewLocks(pool, Table(s.schema+".lock")), clients, duration))
+		bares = append(bares, pgbench(b, bare, clients, duration))
+		sames = append(sames, pgbench(b, same, clients, duration))
+	}
+	for i := range ours {
+		ratios = append(ratios, ours[i]/bares[i])
+	}
+	b.ReportMetric(median(ours), "cycles/s")
+	b.ReportMetric(median(bares), "bare-cycles/s")
+	b.ReportMetric(median(sames), "same-cycles/s")
+	b.ReportMetric(median(ratios), "of-bare")
+	b.ReportMetric(median(ours)/median(sames), "of-same")
+	b.ReportMetric(0, "ns/op")
+}
+
+func median(list []float64) float64 {
+	list = slices.Sorted(slices.Values(list))
+	return list[len(list)/2]
+}
+
+func lockPool(b *testing.B, clients int) *pgxpool.Pool {
+	config, err := pgxpool.ParseConfig(urlFrom(b, serverVariable))
+	must(b, err)
+	config.MaxConns = int32(clients)
+	pool, err := pgxpool.NewWithConfig(b.Context(), config)
+	must(b, err)
+	b.Cleanup(pool.Close)
+	return pool
+}
+
+// cycles is how many locks a second the clients take and release.
+func cycles(b *testing.B, locks *Locks, clients int, duration time.Duration) float64 {
+	ctx, cancel := context.WithTimeout(b.Context(), duration)
+	defer cancel()
+	var all sync.WaitGroup
+	counts := make([]int, clients)
+	start := time.Now()
+	for i := range clients {
+		all.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				req := lock.Request{Name: fmt.Sprint("lock", i), Owner: fmt.Sprint("host/1/", n), Hold: 30 * time.Second}
+				lease, err := locks.TryLock(b.Context(), req)
+				if err == nil {
+					err = lease.Release(b.Context())
+				}
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				counts[i]++
+			}
+		})
+	}
+	all.Wait()
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	return float64(total) / time.Since(start).Seconds()
+}
+
+// bareScript takes and releases with nothing but the row of the lock.
+func bareScript(b *testing.B, s *Backend) string {
+	execute(b, withSchema(`create table {schema}.bare (name varchar(64) primary key, lock_until timestamp not null, locked_at timestamp not null, locked_by varchar(255) not null);
+		insert into {schema}.bare select 'lock' || i, '2000-01-01', '2000-01-01', '' from generate_series(0, 7) i`, s.schema))
+	return withSchema(`
+UPDATE {schema}.bare SET lock_until = timezone('utc', CURRENT_TIMESTAMP) + interval '30 seconds', locked_at = timezone('utc', CURRENT_TIMESTAMP), locked_by = 'host'
+WHERE name = 'lock' || :client_id AND lock_until <= timezone('utc', CURRENT_TIMESTAMP);
+UPDATE {schema}.bare SET lock_until = timezone('utc', CURRENT_TIMESTAMP)
+WHERE name = 'lock' || :client_id AND locked_by = 'host' AND lock_until > timezone('utc', CURRENT_TIMESTAMP);
+`, s.schema)
+}
+
+// sameScript takes and releases as this package does.
+func sameScript(b *testing.B, s *Backend) string {
+	locks := s.Locks()
+	for i := range 8 { // makes the rows
+		_, err := locks.TryLock(b.Context(), lock.Request{Name: fmt.Sprint("same", i), Owner: "o", Hold: time.Millisecond})
+		must(b, err)
+	}
+	filled := func(name, third string) string {
+		text := regexp.MustCompile(`(?m)^--.*\n`).ReplaceAllString(locks.shape.texts[name], "")
+		text = strings.NewReplacer("$10", "null", "$11", "'5000'", "$1", "'same' || :client_id", "$2", "'host'", "$3", third).Replace(text)
+		return parameter.ReplaceAllString(text, "null") + ";\n"
+	}
+	return filled("take", "30000") + filled("release", "0")
+}
+
+// pgbench is how many times a second its clients run a script.
+func pgbench(b *testing.B, script string, clients int, duration time.Duration) float64 {
+	program, err := exec.LookPath("pgbench")
+	if err != nil {
+		b.Skip("pgbench is not installed")
+	}
+	file := filepath.Join(b.TempDir(), "script.sql")
+	must(b, os.WriteFile(file, []byte(script), 0o600))
+	config, err := pgx.ParseConfig(urlFrom(b, serverVariable))
+	must(b, err)
+	cmd := exec.Command(program, "--no-vacuum", "--protocol=prepared", "--client="+strconv.Itoa(clients), "--jobs=2",
+		"--time="+strconv.Itoa(int(duration.Seconds())), "--file="+file,
+		"--host="+config.Host, "--port="+strconv.Itoa(int(config.Port)), "--username="+config.User, config.Database)
+	cmd.Env = append(os.Environ(), "PGPASSWORD="+config.Password)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		b.Fatalf("pgbench: %v\n%s", err, out)
+	}
+	found := regexp.MustCompile(`tps = ([0-9.]+)`).FindSubmatch(out)
+	if found == nil {
+		b.Fatalf("pgbench said\n%s", out)
+	}
+	tps, err := strconv.ParseFloat(string(found[1]), 64)
+	must(b, err)
+	return tps
+}

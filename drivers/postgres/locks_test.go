@@ -1,0 +1,440 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hourbell/hourbell/lock"
+	"github.com/hourbell/hourbell/lock/locktest"
+	"github.com/hourbell/hourbell/store"
+)
+
+func TestMain(m *testing.M) {
+	locktest.Contend(openLocks)
+	os.Exit(m.Run())
+}
+
+// lockTarget is what tests and contending processes open.
+type lockTarget struct {
+	URL, Table string
+	SQL        bool // by database/sql
+}
+
+func (l lockTarget) String() string {
+	text, err := json.Marshal(l)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func openLocks(ctx context.Context, target string) (lock.Provider, func(), error) {
+	var at lockTarget
+	if err := json.Unmarshal([]byte(target), &at); err != nil {
+		return nil, nil, err
+	}
+	if at.SQL {
+		db, err := sql.Open("pgx", at.URL)
+		if err != nil {
+			return nil, nil, err
+		}
+		return NewSQLLocks(db, Table(at.Table)), func() { db.Close() }, nil
+	}
+	b, err := Open(ctx, at.URL) // which sees a pooler by itself
+	if err != nil {
+		return nil, nil, err
+	}
+	return b.Locks(Table(at.Table)), func() { b.Close() }, nil
+}
+
+// lockVariants are the tables that locks can live in: those of our own, and what
+// Java programs have made.
+var lockVariants = []struct {
+	name, table string // with {schema}; empty: our own
+	sql, pooled bool
+	rounds      string
+}{
+	{name: "own"},
+	{name: "pooler", pooled: true},
+	{name: "database/sql", sql: true},
+	{name: "timestamp(3)", table: `CREATE TABLE {schema}.shedlock (name VARCHAR(64) NOT NULL, lock_until TIMESTAMP(3) NOT NULL,
+		locked_at TIMESTAMP(3) NOT NULL, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name))`},
+	{name: "timestamptz", table: `CREATE TABLE {schema}.shedlock (name VARCHAR(64) NOT NULL, lock_until TIMESTAMPTZ(3) NOT NULL,
+		locked_at TIMESTAMPTZ NOT NULL, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name))`},
+}
+
+func TestLocks(t *testing.T) {
+	for _, v := range lockVariants {
+		t.Run(v.name, func(t *testing.T) {
+			t.Parallel() // they sleep most of the time
+			url := urlFrom(t, serverVariable)
+			if v.pooled {
+				url = urlFrom(t, bouncerVariable)
+			}
+			schema := newSchema(t)
+			execute(t, "create schema "+pgx.Identifier{schema}.Sanitize())
+			execute(t, withSchema(v.table, schema))
+			table := schema + ".shedlock"
+			must(t, NewLocks(newPool(t), Table(table)).CreateTables(t.Context()))
+			locktest.Run(t, lockStore(t, lockTarget{URL: url, Table: table, SQL: v.sql}))
+		})
+	}
+}
+
+func lockStore(t *testing.T, target lockTarget) locktest.Store {
+	db := newPool(t)
+	schema, table, _ := strings.Cut(target.Table, ".")
+	return locktest.Store{
+		Target: target.String(), Open: openLocks,
+		DeleteRow: func(ctx context.Context, name string) (bool, error) {
+			tag, err := db.Exec(ctx, "delete from "+pgx.Identifier{schema, table}.Sanitize()+" where name = $1", name)
+			return tag.RowsAffected() == 1, err
+		},
+		Begin: func(ctx context.Context) (func() error, error) {
+			tx, err := db.Begin(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return func() error { return tx.Rollback(context.WithoutCancel(ctx)) }, nil
+		},
+		Exhausted: func(t testing.TB) lock.Provider {
+			config, err := pgxpool.ParseConfig(target.URL)
+			must(t, err)
+			config.MaxConns = 1
+			pool, err := pgxpool.NewWithConfig(t.Context(), config)
+			must(t, err)
+			conn, err := pool.Acquire(t.Context())
+			must(t, err)
+			t.Cleanup(func() { conn.Release(); pool.Close() })
+			return NewLocks(pool, Table(target.Table))
+		},
+	}
+}
+
+// ownLocks are locks in a schema of their own, with the tables of this package.
+func ownLocks(t testing.TB, pool *pgxpool.Pool) (locks *Locks, schema string) {
+	t.Helper()
+	schema = newSchema(t)
+	locks = NewLocks(pool, Table(schema+".shedlock"))
+	must(t, locks.CreateTables(t.Context()))
+	return locks, schema
+}
+
+func tryLock(t testing.TB, locks *Locks, name string) (lock.Lease, error) {
+	t.Helper()
+	return locks.TryLock(t.Context(), lock.Request{Name: name, Owner: fmt.Sprint("owner ", time.Now().UnixNano()), Hold: time.Hour})
+}
+
+// queries counts what a pool sends.
+type queries struct{ texts []string }
+
+func (q *queries) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	q.texts = append(q.texts, data.SQL)
+	return ctx
+}
+
+func (q *queries) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func TestLockCallsAreOneStatement(t *testing.T) {
+	config, err := pgxpool.ParseConfig(urlFrom(t, serverVariable))
+	must(t, err)
+	var sent queries
+	config.ConnConfig.Tracer = &sent
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	must(t, err)
+	t.Cleanup(pool.Close)
+	locks, _ := ownLocks(t, pool)
+	for turn := range 3 {
+		sent.texts = nil
+		lease, err := tryLock(t, locks, "a")
+		must(t, err)
+		must(t, lease.Extend(t.Context(), 2*time.Hour))
+		must(t, lease.Release(t.Context()))
+		if turn > 0 && len(sent.texts) != 3 { // the first time has to look for tables and make rows
+			t.Errorf("taking, extending and releasing sent %d statements:\n%s", len(sent.texts), strings.Join(sent.texts, "\n"))
+		}
+	}
+}
+
+func TestLockPlans(t *testing.T) {
+	pool := newPool(t)
+	locks, schema := ownLocks(t, pool)
+	lease, err := tryLock(t, locks, "a")
+	must(t, err)
+	must(t, lease.Release(t.Context()))
+	execute(t, withSchema(`insert into {schema}.shedlock select 'l' || i, now(), now(), '' from generate_series(1, 10000) i;
+		insert into {schema}.shedlock_state select 'l' || i, 1 from generate_series(1, 10000) i`, schema))
+	conn, err := pool.Acquire(t.Context())
+	must(t, err)
+	defer conn.Release()
+	_, err = conn.Exec(t.Context(), "set plan_cache_mode = force_generic_plan")
+	must(t, err)
+	for _, name := range []string{"take", "look", "extend", "release"} {
+		_, err := conn.Exec(t.Context(), "prepare one as "+locks.shape.texts[name])
+		must(t, err)
+		nulls := strings.Repeat(", null", map[string]int{"take": 10, "look": 1}[name]+3*strings.Count("extend release", name))
+		rows, err := conn.Query(t.Context(), "explain execute one('a'"+nulls+")")
+		must(t, err)
+		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		must(t, err)
+		if text := strings.Join(plan, "\n"); strings.Contains(text, "Seq Scan") {
+			t.Errorf("%s walks a whole table:\n%s", name, text)
+		}
+		_, err = conn.Exec(t.Context(), "deallocate one")
+		must(t, err)
+	}
+}
+
+// An open transaction that holds the row ends no call in a hang, nor in a lock
+// that nobody knows of.
+func TestLockBehindAnOpenTransaction(t *testing.T) {
+	pool := newPool(t)
+	locks, schema := ownLocks(t, pool)
+	lease, err := tryLock(t, locks, "a")
+	must(t, err)
+	must(t, lease.Release(t.Context()))
+	tx, err := pool.Begin(t.Context())
+	must(t, err)
+	defer tx.Rollback(t.Context())
+	_, err = tx.Exec(t.Context(), withSchema("update {schema}.shedlock set locked_by = 'somebody'", schema))
+	must(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err = locks.TryLock(ctx, lock.Request{Name: "a", Owner: "o", Hold: time.Hour})
+	if !errors.Is(err, lock.ErrBusy) || codeOf(err) != "55P03" || time.Since(start) > 5*time.Second {
+		t.Errorf("after %v: %v; ErrBusy was expected, by the server's word that it does not wait any more", time.Since(start), err)
+	}
+	must(t, tx.Rollback(t.Context()))
+	_, err = tryLock(t, locks, "a")
+	must(t, err)
+}
+
+// What a slot was decided on may have gone while its request waited for the row:
+// then nothing is granted, and nothing is kept.
+func TestLockSlotDecidedOnAnOldState(t *testing.T) {
+	pool := newPool(t)
+	locks, schema := ownLocks(t, pool)
+	lease, err := tryLock(t, locks, "a")
+	must(t, err)
+	must(t, lease.Release(t.Context()))
+	tx, err := pool.Begin(t.Context())
+	must(t, err)
+	defer tx.Rollback(t.Context())
+	_, err = tx.Exec(t.Context(), withSchema("update {schema}.shedlock set locked_by = 'somebody' where name = 'a'", schema))
+	must(t, err)
+	answer := make(chan error)
+	go func() {
+		now := time.Now().Truncate(time.Millisecond)
+		slot := lock.Slot{Seen: lease.Token(), From: now.Add(-time.Hour), Until: now.Add(time.Hour), Mark: lock.Mark{Slot: now}}
+		_, err := locks.TryLock(t.Context(), lock.Request{Name: "a", Owner: "o", Hold: time.Hour, Slot: &slot})
+		answer <- err
+	}()
+	for waiting := false; !waiting; {
+		must(t, pool.QueryRow(t.Context(), "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and query like '%' || $1 || '%')", schema).Scan(&waiting))
+	}
+	_, err = tx.Exec(t.Context(), withSchema("update {schema}.shedlock_state set token = token + 1 where name = 'a'", schema))
+	must(t, err)
+	must(t, tx.Commit(t.Context()))
+	var notDue *lock.NotDueError
+	if err := <-answer; !errors.As(err, &notDue) || notDue.State.Token != lease.Token()+1 || !notDue.State.Mark.Slot.IsZero() {
+		t.Errorf("%v %+v; not due was expected, with the new token", err, notDue)
+	}
+	_, err = tryLock(t, locks, "a")
+	must(t, err)
+}
+
+func TestLockTablesMissing(t *testing.T) {
+	pool := newPool(t)
+	schema := newSchema(t)
+	b := openAt(t, urlFrom(t, serverVariable), schema)
+	for _, locks := range []*Locks{b.Locks(), NewLocks(pool, Table(schema+".shedlock"))} {
+		_, err := tryLock(t, locks, "a")
+		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "CreateTables") {
+			t.Errorf("%v; the remedy was expected", err)
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if err := locks.CreateTables(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		_, err = tryLock(t, locks, "a")
+		must(t, err)
+	}
+	migrate(t, b) // beside tables that are there
+	execute(t, withSchema("drop table {schema}.lock_state", schema))
+	locks := b.Locks()
+	if _, err := tryLock(t, locks, "a"); !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "lock_state") {
+		t.Errorf("%v; the name of the missing table was expected", err)
+	}
+	execute(t, locks.TablesSQL())
+	_, err := tryLock(t, locks, "b")
+	must(t, err)
+}
+
+func TestLockTablesThatDoNotFit(t *testing.T) {
+	pool := newPool(t)
+	for columns, want := range map[string]string{
+		"name text primary key, lock_until timestamp, locked_at timestamp":                     "no column locked_by",
+		"name text, lock_until timestamp, locked_at timestamp, locked_by text":                 "no unique index",
+		"name text primary key, lock_until bigint, locked_at timestamp, locked_by text":        "lock_until is of type int8",
+		"name char(64) primary key, lock_until timestamp, locked_at timestamp, locked_by text": "name is of type bpchar",
+	} {
+		schema := newSchema(t)
+		execute(t, withSchema("create schema {schema}; create table {schema}.shedlock ("+columns+")", schema))
+		locks := NewLocks(pool, Table(schema+".shedlock"))
+		must(t, locks.CreateTables(t.Context()))
+		if _, err := tryLock(t, locks, "a"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", columns, err)
+		}
+	}
+	for _, name := range []string{"", ".", "a.", ".a", "a.b.c", "pg_a.b", strings.Repeat("n", 58), "a\x00"} {
+		if _, err := tryLock(t, NewLocks(pool, Table(name)), "a"); err == nil || !strings.Contains(err.Error(), "lock table") {
+			t.Errorf("table %q: %v", name, err)
+		}
+	}
+}
+
+// A collation that takes two names for one must not make one lock of them.
+func TestLockNamesUnderACollation(t *testing.T) {
+	schema := newSchema(t)
+	execute(t, withSchema(`create schema {schema}; create collation {schema}.loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+		create table {schema}.shedlock (name text collate {schema}.loose primary key, lock_until timestamptz, locked_at timestamptz, locked_by text)`, schema))
+	locks := NewLocks(newPool(t), Table(schema+".shedlock"))
+	must(t, locks.CreateTables(t.Context()))
+	lease, err := tryLock(t, locks, "a")
+	must(t, err)
+	execute(t, withSchema("insert into {schema}.shedlock_state (name, token) values ('A', 7)", schema))
+	for turn := range 2 { // held, and free
+		var refused *lock.FieldError
+		if _, err := tryLock(t, locks, "A"); !errors.As(err, &refused) || refused.Field != "name" {
+			t.Errorf("the lock of another name was taken or waited for: %v", err)
+		}
+		if err := locks.ForceRelease(t.Context(), lock.ForceReleaseRequest{Name: "A"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Release(t.Context()); turn == 0 && err != nil {
+			t.Errorf("the lock of another name was freed: %v", err)
+		}
+	}
+}
+
+// Columns of little precision round a hold up, and a release down.
+func TestLockTimesAreRounded(t *testing.T) {
+	pool := newPool(t)
+	now := time.Date(2035, 1, 2, 3, 4, 5, 444_555_000, time.UTC)
+	for kind, step := range map[string]time.Duration{"timestamp(0)": time.Second, "timestamptz(2)": 10 * time.Millisecond, "timestamp(3)": time.Millisecond, "timestamptz": time.Microsecond} {
+		schema := newSchema(t)
+		execute(t, withSchema("create schema {schema}; create table {schema}.shedlock (name text primary key, lock_until "+kind+", locked_at "+kind+", locked_by text)", schema))
+		locks := NewLocks(pool, Table(schema+".shedlock"))
+		must(t, locks.CreateTables(t.Context()))
+		checkRounding(t, locks, now, step)
+	}
+}
+
+func checkRounding(t *testing.T, locks *Locks, now time.Time, step time.Duration) {
+	t.Helper()
+	const hold = 7 * time.Second
+	until := func() time.Time {
+		infos, err := locks.Locks(t.Context(), lock.LocksRequest{Limit: 1})
+		must(t, err)
+		return infos[0].Until
+	}
+	up := func(at time.Time) time.Time { return at.Add(step - 1).Truncate(step) }
+	req := lock.Request{Name: "a", Owner: "o", Hold: hold, Now: func() time.Time { return now }}
+	lease, err := locks.TryLock(t.Context(), req)
+	must(t, err)
+	if got, want := until(), up(now.Add(hold)); !got.Equal(want) {
+		t.Errorf("steps of %v: held until %v, want %v", step, got, want)
+	}
+	must(t, lease.Extend(t.Context(), 2*hold))
+	if got, want := until(), up(now.Add(2*hold)); !got.Equal(want) {
+		t.Errorf("steps of %v: extended until %v, want %v", step, got, want)
+	}
+	must(t, lease.Release(t.Context())) // in the very step of the grant
+	if got, want := until(), now.Truncate(step); !got.Equal(want) {
+		t.Errorf("steps of %v: released at %v, want %v", step, got, want)
+	}
+	req.AtLeast = hold
+	lease, err = locks.TryLock(t.Context(), req)
+	must(t, err)
+	must(t, lease.Release(t.Context()))
+	if got, want := until(), now.Add(hold); got.Before(want) || got.After(want.Add(step)) {
+		t.Errorf("steps of %v: at least until %v, want %v", step, got, want)
+	}
+}
+
+// javaTakes and javaFrees are what ShedLock sends with usingDbTime.
+func javaTakes(t testing.TB, schema, name string) bool {
+	return javaRows(t, schema, `update {schema}.shedlock set lock_until = timezone('utc', CURRENT_TIMESTAMP) + interval '1 hour',
+		locked_at = timezone('utc', CURRENT_TIMESTAMP), locked_by = 'java-host' where name = $1 and lock_until <= timezone('utc', CURRENT_TIMESTAMP)`, name)
+}
+
+func javaFrees(t testing.TB, schema, name string) bool {
+	return javaRows(t, schema, `update {schema}.shedlock set lock_until = timezone('utc', CURRENT_TIMESTAMP)
+		where name = $1 and locked_by = 'java-host'`, name)
+}
+
+func javaRows(t testing.TB, schema, text, name string) bool {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), urlFrom(t, serverVariable))
+	must(t, err)
+	defer conn.Close(t.Context())
+	_, err = conn.Exec(t.Context(), "set timezone = 'Asia/Kolkata'")
+	must(t, err)
+	tag, err := conn.Exec(t.Context(), withSchema(text, schema), name)
+	must(t, err)
+	return tag.RowsAffected() == 1
+}
+
+// Java and we exclude each other, whatever the time zones of sessions; and with
+// the trigger its acquisitions draw tokens, while ours are not counted twice.
+func TestLockBesideJava(t *testing.T) {
+	config, err := pgxpool.ParseConfig(urlFrom(t, serverVariable))
+	must(t, err)
+	config.ConnConfig.RuntimeParams["timezone"] = "America/New_York"
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	must(t, err)
+	t.Cleanup(pool.Close)
+	locks, schema := ownLocks(t, pool)
+	text, err := locks.TriggerSQL(t.Context())
+	must(t, err)
+	execute(t, text)
+	execute(t, text) // again is harmless
+	locker, err := lock.New(locks, lock.Config{})
+	must(t, err)
+	for want := int64(1); want < 6; want += 2 {
+		held, err := locker.Try(t.Context(), "a", lock.Options{})
+		if err != nil || held.Token() != want {
+			t.Fatalf("token %d was expected, got %v, %v", want, held, err)
+		}
+		if javaTakes(t, schema, "a") {
+			t.Error("Java took a lock that is held")
+		}
+		must(t, held.Release(t.Context()))
+		if !javaTakes(t, schema, "a") {
+			t.Error("Java did not get a lock that is free")
+		}
+		if _, err := locker.Try(t.Context(), "a", lock.Options{}); !errors.Is(err, lock.ErrHeld) {
+			t.Errorf("a lock was taken that Java holds: %v", err)
+		}
+		if !javaFrees(t, schema, "a") {
+			t.Error("Java's lock was not its own any more")
+		}
+	}
+}

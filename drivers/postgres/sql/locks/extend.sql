@@ -1,0 +1,4 @@
+-- Prolongs a lock that its owner still has; no row: it has not.
+UPDATE {table}
+SET lock_until = greatest(lock_until, ({now $4} + $3::bigint * interval '1 millisecond'{until_up}){until_zone})
+WHERE name = $1::text AND locked_by COLLATE "C" = $2::text AND lock_until{until_zone} > {now $4}

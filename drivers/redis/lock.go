@@ -1,0 +1,84 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/lock"
+)
+
+// TryLock implements [lock.Provider].
+func (p *Provider) TryLock(ctx context.Context, req lock.Request) (lock.Lease, error) {
+	what := fmt.Sprintf("take lock %q", req.Name)
+	args := []any{clock(req.Now), req.Owner, req.Hold.Milliseconds()}
+	reply, err := evaluate(ctx, p.client, takeScript, p.keys(req.Name), append(args, slotArgs(req.Slot)...)...)
+	if err != nil {
+		return nil, explain(what, err)
+	}
+	verdict, r, err := readVerdict(reply)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	switch verdict {
+	case "granted":
+		return &lease{provider: p, req: req, record: r}, nil
+	case "held":
+		return nil, &lock.HeldError{Name: req.Name, Owner: r.owner(), Until: r.until(), Now: r.state.Now}
+	default:
+		return nil, &lock.NotDueError{Name: req.Name, State: r.state}
+	}
+}
+
+// slotArgs are the slot as the script takes it.
+func slotArgs(s *lock.Slot) []any {
+	if s == nil {
+		return []any{"", "", "", "", "", ""}
+	}
+	return []any{
+		s.Seen, milliseconds(s.From), milliseconds(s.Until),
+		instant(s.Mark.Slot), instant(s.Mark.Anchor), s.Mark.Interval.Milliseconds(),
+	}
+}
+
+// instant is an instant as the state keeps it; the zero time is empty.
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return milliseconds(t)
+}
+
+// lease is a grant: its request, and what the server answered.
+type lease struct {
+	provider *Provider
+	req      lock.Request
+	record   record
+}
+
+// Token implements [lock.Lease].
+func (l *lease) Token() int64 { return l.record.state.Token }
+
+// Extend implements [lock.Lease].
+func (l *lease) Extend(ctx context.Context, hold time.Duration) error {
+	return l.change(ctx, "extend", extendScript, hold.Milliseconds())
+}
+
+// Release implements [lock.Lease].
+func (l *lease) Release(ctx context.Context) error {
+	return l.change(ctx, "release", releaseScript, milliseconds(l.record.state.Now.Add(l.req.AtLeast)))
+}
+
+// change runs a script that changes the lock if it is still the lease's own.
+func (l *lease) change(ctx context.Context, verb string, s script, arg any) error {
+	what := fmt.Sprintf("%s lock %q", verb, l.req.Name)
+	done, err := evaluate(ctx, l.provider.client, s, l.provider.keys(l.req.Name), clock(l.req.Now), l.record.value, arg)
+	switch {
+	case err != nil:
+		return explain(what, err)
+	case done != int64(1):
+		return fmt.Errorf("%s: %w", what, lock.ErrLost)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,3 @@
+-- read: the record of a name.
+
+return record()

@@ -1,0 +1,183 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/lock"
+	"github.com/hourbell/hourbell/lock/locktest"
+	"github.com/hourbell/hourbell/store"
+)
+
+// openLocks opens the locks of a file: those of a Backend, or with "db:" before
+// it those of a program's own pool and in a table of Java's.
+func openLocks(ctx context.Context, target string) (lock.Provider, func(), error) {
+	if path, ok := strings.CutPrefix(target, "db:"); ok {
+		db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)&_pragma=synchronous(off)")
+		if err != nil {
+			return nil, nil, err
+		}
+		return NewLocks(db, Table("shedlock")), func() { db.Close() }, nil
+	}
+	b, err := Open(ctx, target, Synchronous("NORMAL"))
+	if err != nil {
+		return nil, nil, err
+	}
+	return b.Locks(), func() { b.Close() }, nil
+}
+
+func TestLocks(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a file.db")
+	b := openFile(t, path)
+	if _, err := b.MigrateUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db := usersDB(t, path, goodPragmas)
+	s := lockStore(path, db, "hourbell_lock")
+	s.Begin = func(ctx context.Context) (func() error, error) {
+		tx, err := usersDB(t, path, "").BeginTx(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		var n int
+		return tx.Rollback, tx.QueryRowContext(ctx, "SELECT count(*) FROM hourbell_lock").Scan(&n)
+	}
+	locktest.Run(t, s)
+}
+
+// Java's own table, in a file without a write-ahead log: readers and writers get
+// in each other's way.
+func TestLocksInJavasTable(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "java.db")
+	db := usersDB(t, path, "&_txlock=immediate")
+	_, err := db.Exec(`CREATE TABLE shedlock (name VARCHAR(64) NOT NULL, lock_until TIMESTAMP NOT NULL,
+		locked_at TIMESTAMP NOT NULL, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name))`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := NewLocks(db, Table("shedlock")).CreateTables(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	locktest.Run(t, lockStore("db:"+path, db, "shedlock"))
+}
+
+// A collation that takes two names for one must not make one lock of them.
+func TestLockNamesUnderACollation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "nocase.db")
+	db := usersDB(t, path, "")
+	if _, err := db.Exec(`CREATE TABLE shedlock (name TEXT COLLATE NOCASE PRIMARY KEY, lock_until, locked_at, locked_by)`); err != nil {
+		t.Fatal(err)
+	}
+	locks := NewLocks(db, Table("shedlock"))
+	if err := locks.CreateTables(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	lease, err := locks.TryLock(t.Context(), lock.Request{Name: "a", Owner: "o", Hold: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("INSERT INTO shedlock_state (name, token) VALUES ('A', 7)"); err != nil {
+		t.Fatal(err)
+	}
+	for turn := range 2 { // held, and free
+		var refused *lock.FieldError
+		if _, err := locks.TryLock(t.Context(), lock.Request{Name: "A", Owner: "p", Hold: time.Hour}); !errors.As(err, &refused) || refused.Field != "name" {
+			t.Errorf("the lock of another name was taken or waited for: %v", err)
+		}
+		if err := locks.ForceRelease(t.Context(), lock.ForceReleaseRequest{Name: "A"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := lease.Release(t.Context()); turn == 0 && err != nil {
+			t.Errorf("the lock of another name was freed: %v", err)
+		}
+	}
+}
+
+func TestLocksWithoutTables(t *testing.T) {
+	db := usersDB(t, filepath.Join(t.TempDir(), "new.db"), "")
+	for _, table := range []string{"hourbell_lock", "shedlock"} {
+		locks := NewLocks(db, Table(table))
+		_, err := locks.TryLock(t.Context(), lock.Request{Name: "a", Owner: "o", Hold: time.Hour})
+		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "CreateTables") {
+			t.Errorf("%v; the remedy was expected", err)
+		}
+		for range 2 {
+			if err := locks.CreateTables(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := locks.TryLock(t.Context(), lock.Request{Name: "a", Owner: "o", Hold: time.Hour}); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := openFile(t, dbPath(t, db)).MigrateUp(t.Context()); err != nil {
+		t.Errorf("migrations beside tables that are there: %v", err)
+	}
+}
+
+func dbPath(t *testing.T, db *sql.DB) (path string) {
+	t.Helper()
+	if err := db.QueryRow("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// With the triggers Java's acquisitions draw tokens, and Hourbell's are not
+// counted twice.
+func TestLockTriggers(t *testing.T) {
+	b := openFile(t, newFile(t))
+	locks := b.Locks()
+	if _, err := b.writer.Exec(locks.TriggerSQL()); err != nil {
+		t.Fatal(err)
+	}
+	locker, err := lock.New(locks, lock.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want := int64(1); want < 6; want += 2 {
+		held, err := locker.Try(t.Context(), "a", lock.Options{})
+		if err != nil || held.Token() != want {
+			t.Fatalf("token %d was expected, got %v, %v", want, held, err)
+		}
+		if err := held.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.writer.Exec("UPDATE hourbell_lock SET lock_until = 0, locked_at = 0, locked_by = 'java' WHERE name = 'a'"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.writer.Exec("UPDATE hourbell_lock SET lock_until = 0 WHERE name = 'a'"); err != nil { // its release
+			t.Fatal(err)
+		}
+	}
+}
+
+func lockStore(target string, db *sql.DB, table string) locktest.Store {
+	path := strings.TrimPrefix(target, "db:")
+	return locktest.Store{
+		Target: target, Open: openLocks,
+		DeleteRow: func(ctx context.Context, name string) (bool, error) {
+			result, err := db.ExecContext(ctx, "DELETE FROM "+table+" WHERE name = ? COLLATE BINARY", name)
+			if err != nil {
+				return false, err
+			}
+			n, err := result.RowsAffected()
+			return n == 1, err
+		},
+		Exhausted: func(t testing.TB) lock.Provider {
+			tx, err := db.BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { tx.Rollback() })
+			return NewLocks(usersDB(t, path, ""), Table(table))
+		},
+	}
+}

@@ -3,10 +3,13 @@ module github.com/hourbell/hourbell/bench
 go 1.26.0
 
 require (
+	github.com/adhocore/gronx v1.20.4
+	github.com/hashicorp/cronexpr v1.1.3
 	github.com/hourbell/hourbell v0.0.0
 	github.com/hourbell/hourbell/drivers/postgres v0.0.0
 	github.com/hourbell/hourbell/drivers/sqlite v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
+	github.com/robfig/cron/v3 v3.0.1
 )
 
 require (

@@ -24,6 +24,14 @@ func (a at) Next(after time.Time) time.Time {
 	return time.UnixMicro(int64(a)).UTC()
 }
 
+// Prev implements [Rule].
+func (a at) Prev(before time.Time) time.Time {
+	if now, ok := beforeMicro(before); !ok || now <= int64(a) {
+		return time.Time{}
+	}
+	return instantOf(int64(a))
+}
+
 // String implements [Rule].
 func (a at) String() string {
 	return "at " + formatMicro(int64(a))

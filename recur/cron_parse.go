@@ -17,19 +17,23 @@ const maxCronText = 1000
 //	second        0-59 (only where there are six fields, then first)
 //	minute        0-59
 //	hour          0-23
-//	day of month  1-31
+//	day of month  1-31, L (the last), L-3 (three days before it), 15W (the
+//	              working day nearest to it in the same month), LW, L-3W
 //	month         1-12 or JAN-DEC
-//	day of week   0-7 or SUN-SAT (0 and 7 are Sunday)
+//	day of week   0-7 or SUN-SAT (0 and 7 are Sunday), 5L (the last Friday of
+//	              the month), 5#3 (the third)
 //
 // A field is a list of values (5), ranges (1-5), and steps (*/10, 5/10 from 5
 // on, 1-30/10), with * for all values; ? means * in the two day fields. Names
 // are three letters in any case. If day of month and day of week are both
 // restricted, a date matches when either does; a field that starts with * is
-// not restricted in this sense, and both must match.
+// not restricted in this sense, and both must match. A month without the day
+// (31, 31W, 5#5, L-30) is left out.
 //
 // Instead of fields there may be one of @yearly, @annually, @monthly,
-// @weekly, @daily, @midnight, @hourly, or "@every 90s", which counts from
-// 1970-01-01T00:00:00Z ([Spec.Rule] lets it count from an anchor).
+// @weekly, @daily, @midnight, @hourly, or "@every 90s", which takes what
+// [Spec.Every] takes and counts from 1970-01-01T00:00:00Z ([Spec.Rule] lets it
+// count from an anchor).
 //
 // The zone is loc, or the one named before the fields as in
 // "CRON_TZ=Europe/Prague 0 9 * * *" (TZ= means the same); if both are given
@@ -39,47 +43,54 @@ const maxCronText = 1000
 //
 // A rule that matches no date, such as 30 February, is accepted and never
 // rings. The error is an [*Error] that names the field and the remedy.
+// [Spec] takes more: Quartz's dialect, bounds, and what clock changes do.
 func ParseCron(expr string, loc *time.Location) (Rule, error) {
 	if loc != nil {
 		if err := checkNamed(loc); err != nil {
 			return nil, err
 		}
 	}
-	return parseCron(expr, loc, time.Unix(0, 0))
-}
-
-// parseCron is ParseCron for a location already checked, and with an anchor
-// for @every.
-func parseCron(expr string, loc *time.Location, anchor time.Time) (Rule, error) {
-	rest, loc, err := cutZone(expr, loc)
+	rest, loc, err := cutZone(nil, expr, loc)
 	if err != nil {
 		return nil, err
 	}
-	if len(rest) > maxCronText {
+	return parseCron(expr, rest, orUTC(loc), time.Unix(0, 0), options{})
+}
+
+// parseCron reads a cron rule without its zone, which is given; expr is how
+// the user wrote it.
+func parseCron(expr, text string, loc *time.Location, anchor time.Time, opts options) (Rule, error) {
+	if len(text) > maxCronText {
 		return nil, newError("cron", expr, fmt.Sprintf("the rule is longer than %d bytes", maxCronText), "write ranges and steps instead of lists")
 	}
-	words := strings.Fields(rest)
+	words := strings.Fields(text)
 	if len(words) > 0 && strings.EqualFold(words[0], "@every") {
-		return parseCronEvery(expr, words[1:], anchor)
+		return parseCronEvery(expr, words[1:], loc, anchor, opts)
 	}
-	c := &cron{zone: zone{orUTC(loc)}, text: strings.Join(words, " ")}
-	if len(words) > 0 && strings.HasPrefix(words[0], "@") {
-		c.text = strings.ToLower(c.text)
-		words, err = expandMacro(expr, words)
-		if err != nil {
+	c := &cron{fields: &fields{}, text: strings.Join(words, " "), options: opts}
+	d := &standard
+	switch {
+	case len(words) > 0 && strings.HasPrefix(words[0], "@"):
+		var err error
+		if words, err = expandMacro(expr, words); err != nil {
 			return nil, err
 		}
+		c.text, c.options.dialect = strings.ToLower(c.text), ""
+	case opts.dialect == Quartz:
+		d = &quartz
 	}
-	if err := c.parseFields(words); err != nil {
+	fixed, err := d.parse(c.fields, words)
+	if err != nil {
 		return nil, newError("cron", expr, err.Problem, err.Remedy)
 	}
+	c.clock = opts.clock(loc, fixed)
 	c.never = c.matchesNoDate()
 	return c, nil
 }
 
 // cutZone takes CRON_TZ=name or TZ=name off the front of expr and settles
 // which zone holds.
-func cutZone(expr string, loc *time.Location) (string, *time.Location, error) {
+func cutZone(zones *Zones, expr string, loc *time.Location) (string, *time.Location, error) {
 	word, rest := cutWord(expr)
 	name, ok := strings.CutPrefix(strings.TrimPrefix(word, "CRON_"), "TZ=")
 	if !ok {
@@ -92,8 +103,14 @@ func cutZone(expr string, loc *time.Location) (string, *time.Location, error) {
 	if again, _ := cutWord(rest); strings.HasPrefix(again, "TZ=") || strings.HasPrefix(again, "CRON_TZ=") {
 		return "", nil, newError("tz", again, "the cron rule names a zone twice", "give the zone once")
 	}
-	loc, err := loadZone(name)
+	loc, err := zones.Load(name)
 	return rest, loc, err
+}
+
+// namesZone reports whether a cron rule begins with its zone.
+func namesZone(expr string) bool {
+	word, _ := cutWord(expr)
+	return strings.HasPrefix(strings.TrimPrefix(word, "CRON_"), "TZ=")
 }
 
 // cutWord splits text after its first word.
@@ -105,11 +122,12 @@ func cutWord(text string) (word, rest string) {
 	return text, ""
 }
 
-func parseCronEvery(expr string, args []string, anchor time.Time) (Rule, error) {
-	if len(args) != 1 {
+func parseCronEvery(expr string, args []string, loc *time.Location, anchor time.Time, opts options) (Rule, error) {
+	if len(args) != 1 && len(args) != 2 {
 		return nil, newError("cron", expr, "@every takes one duration", "write it like @every 90s")
 	}
-	return parseEvery(args[0], anchor)
+	opts.dialect = ""
+	return parseEvery(strings.Join(args, " "), loc, anchor, opts)
 }
 
 // expandMacro returns the five fields that a macro stands for.
@@ -135,65 +153,239 @@ func expandMacro(expr string, words []string) ([]string, error) {
 		"use @yearly, @monthly, @weekly, @daily, @hourly or @every with a duration")
 }
 
-// fieldKind describes one position of a cron rule.
+// dialect is a way to write the fields.
+type dialect struct {
+	kinds  [7]fieldKind // in the order in which they are written
+	quartz bool
+}
+
+// The positions of a rule's fields.
+const (
+	atSecond = iota
+	atMinute
+	atHour
+	atDay
+	atMonth
+	atWeekday
+	atYear
+)
+
+const (
+	monthNames   = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"
+	weekdayNames = "SUNMONTUEWEDTHUFRISAT"
+)
+
+// The two dialects. Both are constant.
+var (
+	standard = dialect{kinds: [...]fieldKind{
+		{name: "second", min: 0, max: 59},
+		{name: "minute", min: 0, max: 59},
+		{name: "hour", min: 0, max: 23},
+		{name: "day of month", min: 1, max: 31},
+		{name: "month", min: 1, max: 12, names: monthNames},
+		{name: "day of week", min: 0, max: 7, names: weekdayNames},
+		{},
+	}}
+	quartz = dialect{quartz: true, kinds: [...]fieldKind{
+		{name: "second", min: 0, max: 59, strict: true, wraps: true},
+		{name: "minute", min: 0, max: 59, strict: true, wraps: true},
+		{name: "hour", min: 0, max: 23, strict: true, wraps: true},
+		{name: "day of month", min: 1, max: 31, strict: true, wraps: true},
+		{name: "month", min: 1, max: 12, names: monthNames, strict: true, wraps: true},
+		{name: "day of week", min: 1, max: 7, names: weekdayNames, strict: true, wraps: true},
+		{name: "year", min: firstYear, max: lastYear},
+	}}
+)
+
+// parse fills in what the words say, and reports whether they name fixed
+// times; see zone.go. Its error lacks Field and Value.
+func (d *dialect) parse(f *fields, words []string) (fixed bool, err *Error) {
+	if words, err = d.arrange(words); err != nil {
+		return false, err
+	}
+	for at, set := range [...]*uint64{atSecond: &f.second, atMinute: &f.minute, atHour: &f.hour, atMonth: &f.month} {
+		if set == nil {
+			continue // the day of the month comes below
+		}
+		if *set, err = d.kinds[at].parse(words[at]); err != nil {
+			return false, err
+		}
+	}
+	if err = d.parseDays(f, words[atDay], words[atWeekday]); err != nil {
+		return false, err
+	}
+	if len(words) > atYear {
+		if f.years, err = d.kinds[atYear].parseYears(words[atYear]); err != nil {
+			return false, err
+		}
+	}
+	return !isStar(words[atMinute]) && !isStar(words[atHour]), nil
+}
+
+// arrange checks the number of the fields and returns them with the second.
+func (d *dialect) arrange(words []string) ([]string, *Error) {
+	switch n := len(words); {
+	case n == 0 && d.quartz:
+		return nil, &Error{Problem: "the rule is empty", Remedy: "write six or seven fields: second, minute, hour, day of month, month, day of week, year"}
+	case n == 0:
+		return nil, &Error{Problem: "the rule is empty", Remedy: "write five fields: minute, hour, day of month, month, day of week"}
+	case d.quartz && (n == 6 || n == 7), n == 6:
+		return words, nil
+	case d.quartz:
+		return nil, &Error{Problem: fmt.Sprintf("the rule has %d field(s)", n), Remedy: "write 6 fields with seconds first, or 7 with the year last, as Quartz has them"}
+	case n == 5:
+		return append([]string{"0"}, words...), nil
+	case n == 7:
+		return nil, &Error{Problem: "the rule has 7 fields, but years belong to the dialect of Quartz", Remedy: "write 5 fields, or 6 with seconds first, or choose the dialect quartz"}
+	default:
+		return nil, &Error{Problem: fmt.Sprintf("the rule has %d field(s)", n), Remedy: "write 5 fields, or 6 with seconds first"}
+	}
+}
+
+// isStar reports whether a field counts as not restricted.
+func isStar(field string) bool {
+	return field[0] == '*' || field[0] == '?'
+}
+
+// parseDays reads the two fields that choose dates.
+func (d *dialect) parseDays(f *fields, day, weekday string) (err *Error) {
+	if d.quartz && (day == "?") == (weekday == "?") {
+		return &Error{
+			Problem: "day of month and day of week are " + quote(day) + " and " + quote(weekday),
+			Remedy:  "write ? in exactly one of the two, as Quartz wants it",
+		}
+	}
+	if day == "?" {
+		day = "*"
+	}
+	if weekday == "?" {
+		weekday = "*"
+	}
+	for item := range strings.SplitSeq(day, ",") {
+		if err = d.kinds[atDay].parseDay(&f.days, item); err != nil {
+			return err
+		}
+	}
+	for item := range strings.SplitSeq(weekday, ",") {
+		if err = d.parseWeekday(&f.days, item); err != nil {
+			return err
+		}
+	}
+	f.weekday = (f.weekday | f.weekday>>7) & 0x7f // 7 is Sunday
+	f.special = f.last|f.lastNearest|f.nearest|f.ordinal|f.lastWeekday != 0
+	f.eitherDay = !isStar(day) && !isStar(weekday)
+	return nil
+}
+
+// parseDay reads one item of the day of month.
+func (k fieldKind) parseDay(d *days, item string) *Error {
+	rest, toWorkingDay := cutLast(item, 'W')
+	back, fromEnd := rest, rest != "" && rest[0]|0x20 == 'l'
+	if fromEnd {
+		back = rest[1:]
+	}
+	switch {
+	case fromEnd:
+		n, ok := 0, back == ""
+		if digits, minus := strings.CutPrefix(back, "-"); minus {
+			n, ok = number(digits)
+		}
+		if !ok || n > 30 {
+			return k.fault(item, "is not a day counted from the last", "write L, or L-1 to L-30, and W behind it for the nearest working day")
+		}
+		if toWorkingDay {
+			d.lastNearest |= 1 << n
+		} else {
+			d.last |= 1 << n
+		}
+		return nil
+	case toWorkingDay:
+		n, ok := number(rest)
+		if !ok || n < 1 || n > 31 {
+			return k.fault(item, "is not a working day", "write 1W to 31W, or LW")
+		}
+		d.nearest |= 1 << n
+		return nil
+	}
+	set, err := k.parseItem(item)
+	d.day |= set
+	return err
+}
+
+// parseWeekday reads one item of the day of week.
+func (d *dialect) parseWeekday(days *days, item string) *Error {
+	k := d.kinds[atWeekday]
+	if name, digits, ok := strings.Cut(item, "#"); ok {
+		weekday, err := d.weekday(name, item)
+		n, ok := number(digits)
+		switch {
+		case err != nil:
+			return err
+		case !ok || n < 1 || n > 5:
+			return k.fault(item, "has no count from 1 to 5 behind #", "write it like FRI#3, the third Friday of the month")
+		}
+		days.ordinal |= 1 << (7*(n-1) + weekday)
+		return nil
+	}
+	if name, ok := cutLast(item, 'L'); ok {
+		switch {
+		case name == "" && d.quartz:
+			days.weekday |= 1 << 6
+			return nil
+		case name == "":
+			return k.fault(item, "names no day of the week", "write it like 5L or FRIL, the last Friday of the month, or L as day of month")
+		}
+		weekday, err := d.weekday(name, item)
+		days.lastWeekday |= 1 << weekday
+		return err
+	}
+	set, err := k.parseItem(item)
+	if d.quartz {
+		set >>= 1 // 1 is Sunday
+	}
+	days.weekday |= set
+	return err
+}
+
+// cutLast takes a letter, in either case, off the end.
+func cutLast(item string, letter byte) (rest string, ok bool) {
+	if n := len(item); n > 0 && item[n-1]&^0x20 == letter {
+		return item[:n-1], true
+	}
+	return item, false
+}
+
+// weekday reads one day of the week, 0 = Sunday, that is part of an item.
+func (d *dialect) weekday(text, item string) (int, *Error) {
+	v, err := d.kinds[atWeekday].parseValue(text, item)
+	if d.quartz {
+		v--
+	}
+	return (v + 7) % 7, err
+}
+
+// matchesNoDate looks through the years named, or through the last of the
+// range, in which every kind of year occurs.
+func (f *fields) matchesNoDate() bool {
+	var from int64
+	if f.years == nil {
+		from = maxSecond - cronCycle
+	}
+	_, ok := f.nextWall(from)
+	return !ok
+}
+
+// fieldKind describes one field of a cron rule.
 type fieldKind struct {
 	name     string
 	min, max int
 	names    string // three letters each; the first one names the value min
-	isDay    bool   // takes ?, and later L, W and #
-}
-
-// The six positions in the order in which they are written.
-var fieldKinds = [...]fieldKind{
-	{name: "second", min: 0, max: 59},
-	{name: "minute", min: 0, max: 59},
-	{name: "hour", min: 0, max: 23},
-	{name: "day of month", min: 1, max: 31, isDay: true},
-	{name: "month", min: 1, max: 12, names: "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"},
-	{name: "day of week", min: 0, max: 7, names: "SUNMONTUEWEDTHUFRISAT", isDay: true},
-}
-
-// parseFields fills in what the words say. Its error lacks Field and Value.
-func (c *cron) parseFields(words []string) *Error {
-	switch len(words) {
-	case 5:
-		words = append([]string{"0"}, words...)
-	case 6:
-	case 0:
-		return &Error{Problem: "the rule is empty", Remedy: "write five fields: minute, hour, day of month, month, day of week"}
-	case 7:
-		return &Error{Problem: "the rule has 7 fields; years are not supported yet", Remedy: "write 5 fields, or 6 with seconds first"}
-	default:
-		return &Error{Problem: fmt.Sprintf("the rule has %d field(s)", len(words)), Remedy: "write 5 fields, or 6 with seconds first"}
-	}
-	sets := [len(fieldKinds)]*uint64{&c.second, &c.minute, &c.hour, &c.day, &c.month, &c.weekday}
-	var star [len(fieldKinds)]bool
-	for i, kind := range fieldKinds {
-		set, err := kind.parse(words[i])
-		if err != nil {
-			return err
-		}
-		*sets[i] = set
-		star[i] = words[i][0] == '*' || words[i][0] == '?'
-	}
-	c.weekday = (c.weekday | c.weekday>>7) & 0x7f // 7 is Sunday
-	c.fields.eitherDay = !star[3] && !star[5]
-	c.fixed = !star[1] && !star[2]
-	return nil
-}
-
-// matchesNoDate looks through the last 400 years of the range, in which every
-// combination of date and day of the week occurs that ever does.
-func (f *fields) matchesNoDate() bool {
-	_, ok := f.nextWall(time.Date(maxYear-400, 1, 1, 0, 0, 0, 0, time.UTC).Unix())
-	return !ok
+	wraps    bool   // a range may run over the end: FRI-MON
+	strict   bool   // a step may not be greater than the field, and one may lack the star: /5
 }
 
 // parse reads a whole field, a list.
 func (k fieldKind) parse(text string) (set uint64, _ *Error) {
-	if text == "?" && k.isDay {
-		text = "*"
-	}
 	for item := range strings.SplitSeq(text, ",") {
 		values, err := k.parseItem(item)
 		if err != nil {
@@ -204,56 +396,83 @@ func (k fieldKind) parse(text string) (set uint64, _ *Error) {
 	return set, nil
 }
 
-// parseItem reads one item of a list: a value or a range, with or without a
-// step.
+// parseItem reads one item of a list as a set.
 func (k fieldKind) parseItem(item string) (set uint64, _ *Error) {
-	span, stepText, hasStep := strings.Cut(item, "/")
-	low, high, err := k.parseSpan(span, hasStep)
-	if err != nil {
-		return 0, err
-	}
-	step := 1
-	if hasStep {
-		var ok bool
-		if step, ok = number(stepText); !ok || step == 0 {
-			return 0, k.fault(item, "has a step that is not a number from 1 on", "write a step such as */5")
+	low, high, step, err := k.parseSpan(item)
+	for v := low; v <= high && err == nil; v += step {
+		value := v
+		if value > k.max {
+			value -= k.max - k.min + 1
 		}
+		set |= 1 << value
 	}
-	for v := low; v <= high; v += step {
-		set |= 1 << v
+	return set, err
+}
+
+// parseYears reads the field of the year.
+func (k fieldKind) parseYears(text string) (years, *Error) {
+	if text == "*" {
+		return nil, nil
+	}
+	set := make(years, k.max-k.min+1)
+	for item := range strings.SplitSeq(text, ",") {
+		low, high, step, err := k.parseSpan(item)
+		if err != nil {
+			return nil, err
+		}
+		for v := low; v <= high; v += step {
+			set[v-k.min] = true
+		}
 	}
 	return set, nil
 }
 
-// parseSpan reads what stands before a step.
-func (k fieldKind) parseSpan(span string, hasStep bool) (low, high int, err *Error) {
-	if span == "*" {
-		return k.min, k.max, nil
+// parseSpan reads a value or a range, with or without a step. Where ranges
+// may wrap, high is greater than the field's greatest value if this one does.
+func (k fieldKind) parseSpan(item string) (low, high, step int, err *Error) {
+	span, stepText, hasStep := strings.Cut(item, "/")
+	step = 1
+	if hasStep {
+		var ok bool
+		switch step, ok = number(stepText); {
+		case !ok || step == 0:
+			return 0, 0, 0, k.fault(item, "has a step that is not a number from 1 on", "write a step such as */5")
+		case k.strict && step > k.max:
+			return 0, 0, 0, k.fault(item, "has a step greater than the field", fmt.Sprintf("write a step of at most %d", k.max))
+		}
+	}
+	if span == "*" || span == "" && hasStep && k.strict {
+		return k.min, k.max, step, nil
 	}
 	lowText, highText, isRange := strings.Cut(span, "-")
 	if low, err = k.parseValue(lowText, span); err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	switch {
 	case isRange:
 		if high, err = k.parseValue(highText, span); err != nil {
-			return 0, 0, err
+			return 0, 0, 0, err
+		}
+		if low > high && !k.wraps {
+			return 0, 0, 0, k.fault(span, "runs backwards", k.unwrap(low, high))
 		}
 		if low > high {
-			return 0, 0, k.fault(span, "runs backwards", k.unwrap(low, high))
+			high += k.max - k.min + 1
 		}
 	case hasStep:
 		high = k.max
 	default:
 		high = low
 	}
-	return low, high, nil
+	return low, high, step, nil
 }
 
 // unwrap says how to write a range that runs over the end of the field.
 func (k fieldKind) unwrap(low, high int) string {
 	const sunday = 7 // and 0
 	switch {
+	case k.min == firstYear:
+		return fmt.Sprintf("write %s", span(high, low))
 	case k.max != sunday:
 		return fmt.Sprintf("write %s,%s", span(low, k.max), span(k.min, high))
 	case low == sunday:
@@ -288,25 +507,7 @@ func (k fieldKind) parseValue(text, item string) (int, *Error) {
 			}
 		}
 	}
-	if k.isSpecialDay(item) {
-		return 0, k.fault(item, "uses L, W or #, which are not supported yet", "use numbers, names, *, ranges, lists and steps")
-	}
 	return 0, k.fault(item, "is not a value of this field", k.example())
-}
-
-// isSpecialDay recognizes last days (L, L-3, 5L, FRIL), nearest weekdays (15W,
-// LW) and ordinal weekdays (5#3).
-func (k fieldKind) isSpecialDay(item string) bool {
-	if !k.isDay {
-		return false
-	}
-	item = strings.ToUpper(item)
-	switch strings.Trim(item, "0123456789-") {
-	case "L", "W", "LW":
-		return true
-	}
-	ofName := len(item) == 4 && item[3] == 'L' && k.names != ""
-	return ofName || strings.Contains(item, "#")
 }
 
 func (k fieldKind) example() string {

@@ -9,7 +9,7 @@ import (
 // Error is what every function of this package returns for a text or value
 // that is not a rule.
 type Error struct {
-	Field   string // which part of a Spec is wrong: "cron", "every", "at" or "tz"
+	Field   string // which part of a Spec or CalendarSpec is wrong, as JSON calls it: "cron", "tz", "dates" and so on
 	Value   string // the offending text, cut to at most 64 bytes; may hold any bytes
 	Problem string // what is wrong with it
 	Remedy  string // what to write instead

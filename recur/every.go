@@ -59,10 +59,7 @@ func (e every) Next(after time.Time) time.Time {
 	if now >= e.anchor {
 		next += ((now-e.anchor)/e.interval + 1) * e.interval
 	}
-	if next > maxMicro {
-		return time.Time{}
-	}
-	return time.UnixMicro(next).UTC()
+	return instantOf(next)
 }
 
 // String implements [Rule].
@@ -85,53 +82,92 @@ func formatInterval(micros int64) string {
 	return strconv.FormatInt(micros, 10) + "us"
 }
 
-// parseEvery reads an interval such as "90s".
-func parseEvery(text string, anchor time.Time) (Rule, error) {
-	const remedy = "write a duration such as 90s, 15m or 1h30m"
+// Prev implements [Rule].
+func (e every) Prev(before time.Time) time.Time {
+	now, ok := beforeMicro(before)
+	if !ok || now <= e.anchor {
+		return time.Time{}
+	}
+	return instantOf(e.anchor + (now-1-e.anchor)/e.interval*e.interval)
+}
+
+// count implements counter.
+func (e every) count(after, until time.Time, _ int64) int64 {
+	from, ok := afterMicro(after)
+	if !ok {
+		return 0
+	}
+	to, ok := afterMicro(until)
+	if !ok {
+		to = maxMicro
+	}
+	// How many there are up to and including an instant.
+	upTo := func(micro int64) int64 {
+		if micro < e.anchor {
+			return 0
+		}
+		return (micro-e.anchor)/e.interval + 1
+	}
+	return upTo(to) - upTo(max(from, minMicro))
+}
+
+// parseEvery reads an interval such as "90s" or "1 month".
+func parseEvery(text string, loc *time.Location, anchor time.Time, opts options) (Rule, error) {
+	const remedy = "write a duration such as 90s, 15m or 1h30m, or a number and a unit such as 1 month"
 	if len(text) > 64 {
 		return nil, newError("every", text, "the text is longer than 64 bytes", remedy)
 	}
 	d, err := time.ParseDuration(text)
-	if err == nil {
-		return newEvery(d, text, anchor)
-	}
-	if unit := calendarUnit(text); unit != "" {
-		return nil, newError("every", text, unit+" are calendar units, which are not supported yet",
-			"write hours (24h is exactly 24 hours, whatever the clock does) or a cron rule")
-	}
-	return nil, newError("every", text, "this is not a duration", remedy)
-}
-
-// calendarUnit tells "1d" or "2 months" from mere nonsense: it returns the
-// unit that the text counts, in the plural, or "".
-func calendarUnit(text string) string {
-	unit := strings.ToLower(strings.TrimSpace(strings.TrimLeft(text, "0123456789.+- ")))
-	if len(unit) == len(text) {
-		return ""
-	}
-	switch strings.TrimSuffix(unit, "s") {
-	case "d", "day":
-		return "days"
-	case "w", "week":
-		return "weeks"
-	case "mo", "month":
-		return "months"
-	case "y", "year":
-		return "years"
-	}
-	return ""
-}
-
-// parseEveryFrom reads what follows the word "every" in a rule's text.
-func parseEveryFrom(text string) (Rule, error) {
-	words := strings.Fields(text)
-	if len(words) != 3 || words[1] != "from" {
-		return nil, newError("every", text, "the interval and the instant it counts from are needed",
-			"write it like: every 90s from 2026-01-01T00:00:00Z")
-	}
-	anchor, err := parseInstant("every", words[2], time.UTC)
 	if err != nil {
+		n, u, ok := cutUnit(text)
+		switch {
+		case !ok:
+			return nil, newError("every", text, "this is not a duration", remedy)
+		case u.elapsed == 0:
+			return newInterval(n, u, text, loc, anchor, opts)
+		case n > int64(MaxEvery/u.elapsed): // also keeps the product below within 64 bits
+			d = MaxEvery + 1
+		default:
+			d = time.Duration(n) * u.elapsed
+		}
+	}
+	if err := opts.checkFor("every"); err != nil {
 		return nil, err
 	}
-	return parseEvery(words[0], anchor)
+	return newEvery(d, text, anchor)
+}
+
+// unit is a unit of intervals: of elapsed time, or so many days or months on
+// the calendar.
+type unit struct {
+	name         string
+	short        string // as people shorten it
+	elapsed      time.Duration
+	days, months int64
+}
+
+var units = [...]unit{
+	{name: "second", short: "s", elapsed: time.Second},
+	{name: "minute", short: "min", elapsed: time.Minute},
+	{name: "hour", short: "h", elapsed: time.Hour},
+	{name: "day", short: "d", days: 1},
+	{name: "week", short: "w", days: 7},
+	{name: "month", short: "mo", months: 1},
+	{name: "year", short: "y", months: 12},
+}
+
+// cutUnit reads a whole number and a unit.
+func cutUnit(text string) (n int64, u unit, ok bool) {
+	digits := 0
+	for digits < len(text) && '0' <= text[digits] && text[digits] <= '9' {
+		digits++
+	}
+	n, err := strconv.ParseInt(text[:digits], 10, 64)
+	name := strings.ToLower(strings.TrimSpace(text[digits:]))
+	for _, u := range units {
+		if name == u.name || name == u.name+"s" || name == u.short {
+			return n, u, err == nil
+		}
+	}
+	return 0, unit{}, false
 }

@@ -84,3 +84,79 @@ func ExampleSpec() {
 	// cron "0 22-2 * * *": hour "22-2" runs backwards; write 22-23,0-2
 	// true cron
 }
+
+// Every month at the end: the day of the start is kept where a month has it.
+func ExampleSpec_interval() {
+	spec := recur.Spec{Every: "1 month", Start: "2027-01-31T09:00:00", Zone: "Europe/Prague"}
+	rule, err := spec.Rule(time.Time{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(rule.Describe())
+	at := time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC)
+	for range 3 {
+		at = rule.Next(at)
+		fmt.Println(at.Format(time.RFC3339))
+	}
+	// Output:
+	// every month on the 31st (or the last day of the month) at 09:00, from 2027-01-31, Europe/Prague
+	// 2027-02-28T09:00:00+01:00
+	// 2027-03-31T09:00:00+02:00
+	// 2027-04-30T09:00:00+02:00
+}
+
+func ExampleSpec_quartz() {
+	spec := recur.Spec{Cron: "0 15 10 ? * 6L 2027", Dialect: recur.Quartz}
+	rule, err := spec.Rule(time.Time{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(rule.Describe())
+	end := time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC)
+	fmt.Println(rule.Prev(end).Format(time.RFC3339))
+	fmt.Println(recur.Count(rule, time.Time{}, end, 100_000))
+	// Output:
+	// at 10:15 on the last Friday of the month in 2027, UTC
+	// 2027-12-31T10:15:00Z
+	// 12 false
+}
+
+func ExampleCalendarSpec() {
+	calendar, err := recur.CalendarSpec{
+		Dates:    []string{"12-24..12-26 Christmas"},
+		Weekdays: []string{"sat", "sun"},
+	}.Calendar()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rule, err := recur.Parse("CRON_TZ=Europe/Prague 0 9 * * *")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	slot := rule.Next(time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC))
+	why, excluded := calendar.Excludes(slot)
+	fmt.Println(slot.Format(time.DateOnly), excluded, why)
+	open, found := recur.NextOpen(rule, slot, calendar)
+	fmt.Println(open.Format(time.DateOnly), found)
+	// Output:
+	// 2026-12-24 true date 12-24..12-26 Christmas
+	// 2026-12-28 true
+}
+
+func ExampleClockChanges() {
+	rule, err := recur.Parse("CRON_TZ=America/New_York 30 2 * * * gap skip")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	spring := time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC)
+	for _, change := range recur.ClockChanges(rule, spring, spring.AddDate(0, 1, 0), 10) {
+		fmt.Println(change.At.Format(time.RFC3339), change.Text)
+	}
+	// Output:
+	// 2027-03-14T03:00:00-04:00 the clock goes from 2027-03-14 02:00 to 03:00: 02:30 is skipped and does not ring
+}

@@ -20,47 +20,71 @@ func TestNextCases(t *testing.T) {
 			continue
 		}
 		cases++
-		columns := strings.Split(line, " | ")
-		if len(columns) != 4 {
-			t.Fatalf("line %d: %d columns, want 4", i+1, len(columns))
+		zone, rest, ok := strings.Cut(line, " | ")
+		columns := strings.Split(rest, " | ") // a union has bars of its own
+		last := len(columns) - 1
+		if !ok || last < 2 {
+			t.Fatalf("line %d: %d columns, want 4", i+1, len(columns)+1)
 		}
-		checkCase(t, i+1, columns[0], columns[1], columns[2], strings.Fields(columns[3]))
+		c := ringCase{t, i + 1, strings.Join(columns[:last-1], " | "), columns[last-1]}
+		if last == 2 {
+			c.rule += " tz " + zone
+		}
+		c.check(strings.Fields(columns[last]))
 	}
-	if cases < 200 {
+	if cases < 400 {
 		t.Errorf("only %d cases found", cases)
 	}
 }
 
-func checkCase(t *testing.T, line int, zone, expr, after string, want []string) {
-	t.Helper()
-	rule, err := Spec{Cron: expr, Zone: zone}.Rule(time.Unix(0, 0))
+// ringCase is a line of the file.
+type ringCase struct {
+	*testing.T
+	line        int
+	rule, after string
+}
+
+func (c ringCase) check(want []string) {
+	c.Helper()
+	rule, err := Parse(c.rule)
 	if want[0] == "error" {
 		if err == nil {
-			t.Errorf("line %d: %s %s: no error", line, zone, expr)
+			c.Errorf("line %d: %s: no error", c.line, c.rule)
 		}
 		return
 	}
 	if err != nil {
-		t.Errorf("line %d: %v", line, err)
+		c.Errorf("line %d: %v", c.line, err)
 		return
 	}
-	at := mustTime(t, after)
-	for _, w := range want {
+	checkParsesBack(c.T, rule)
+	checkDescribes(c.T, rule)
+	after := mustTime(c, c.after)
+	at := after
+	for n, w := range want {
 		next := rule.Next(at)
 		if w == "none" {
 			if !next.IsZero() {
-				t.Errorf("line %d: %s: after %s got %s, want none", line, rule, at.Format(time.RFC3339), next.Format(time.RFC3339))
+				c.Errorf("line %d: %s: after %s got %s, want none", c.line, rule, stampOf(at), stampOf(next))
 			}
 			return
 		}
-		wanted := mustTime(t, w)
-		if next.Format(time.RFC3339) != wanted.Format(time.RFC3339) {
-			t.Errorf("line %d: %s: after %s got %s, want %s", line, rule, at.Format(time.RFC3339), next.Format(time.RFC3339), w)
+		if wanted := mustTime(c, w); stampOf(next) != stampOf(wanted) {
+			c.Errorf("line %d: %s: after %s got %s, want %s", c.line, rule, stampOf(at), stampOf(next), w)
 			return
+		}
+		prev := rule.Prev(next)
+		if n == 0 && prev.After(after) || n > 0 && !prev.Equal(at) {
+			c.Errorf("line %d: %s: before %s got %s, want %s or earlier", c.line, rule, stampOf(next), stampOf(prev), stampOf(at))
+		}
+		if got, more := Count(rule, after, next, 1000); got != int64(n+1) || more {
+			c.Errorf("line %d: %s: %d instants after %s up to %s, want %d", c.line, rule, got, stampOf(after), stampOf(next), n+1)
 		}
 		at = next
 	}
 }
+
+func stampOf(t time.Time) string { return t.Format(time.RFC3339Nano) }
 
 // mustTime reads RFC 3339 with or without seconds.
 func mustTime(t testing.TB, text string) time.Time {

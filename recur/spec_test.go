@@ -12,7 +12,18 @@ var (
 	anchor      = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	lastMicro   = time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
 	extremes    = []time.Time{{}, time.Unix(math.MinInt64, 0), time.Unix(math.MaxInt64, 0), time.Unix(math.MinInt64/2, 999), time.Unix(math.MaxInt64/2, 999), year(-1_000_000), year(-1), year(0), year(1), year(9999), year(10_000), year(1_000_000), lastMicro}
-	sampleRules = []string{"* * * * *", "* * * * * *", "0 9 * * *", "@yearly", "0 0 29 2 */7", "0 0 30 2 *", "CRON_TZ=America/New_York 30 2 * * *", "CRON_TZ=Pacific/Apia */5 * * * *", "CRON_TZ=Asia/Tokyo 59 59 23 31 12 *", "every 100ms from 0001-01-01T00:00:00Z", "every 876600h from 9999-12-31T23:59:59Z", "at 2026-03-01T09:00:00Z", "at 0001-01-01T00:00:00Z"}
+	sampleRules = []string{
+		"* * * * *", "* * * * * *", "0 9 * * *", "@yearly", "0 0 29 2 */7", "0 0 30 2 *", "CRON_TZ=America/New_York 30 2 * * *",
+		"CRON_TZ=Pacific/Apia */5 * * * *", "CRON_TZ=Asia/Tokyo 59 59 23 31 12 *",
+		"0 0 L,15W * FRI#3", "0 0 L-3W 2 5L", "CRON_TZ=America/New_York */5 2 8-14 3 */7",
+		"CRON_TZ=America/New_York 30 1 * * * gap skip fold last", "CRON_TZ=Europe/London 30 1 25-31 3 */7 gap skip fold first",
+		"CRON_TZ=Pacific/Apia 30 3 * * * gap shift fold both", "0 0 0 1 1 ? 2026/4 dialect quartz",
+		"every 100ms from 0001-01-01T00:00:00Z", "every 876600h from 9999-12-31T23:59:59Z",
+		"every 1 day from 0001-01-01T00:00:00Z tz Pacific/Apia", "every 1 month from 2024-02-29T07:30:00Z tz America/New_York fold both",
+		"every 100 years from 9999-01-01T00:00:00Z", "every 1 month from 2026-01-10T07:30:00Z tz America/New_York gap skip until 2030-01-01T00:00:00Z",
+		"at 2026-03-01T09:00:00Z", "at 0001-01-01T00:00:00Z", "0 9 * * * from 2026-03-01T09:00:00Z until 2027-03-01T09:00:00Z",
+		"0 9 * * 1-5 | CRON_TZ=Asia/Tokyo 0 12 * * 6 until 2026-05-01T00:00:00Z | every 90s from 2026-01-01T00:00:00Z",
+	}
 )
 
 func year(y int) time.Time { return time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC) }
@@ -128,6 +139,20 @@ func TestStringParsesBack(t *testing.T) {
 		{Spec{Every: "48h"}, "every 48h from 2026-01-01T00:00:00Z"},
 		{Spec{At: "2026-03-01T09:00:00", Zone: "Europe/Prague"}, "at 2026-03-01T08:00:00Z"},
 		{Spec{At: "2026-03-01T09:00:00.5+01:00"}, "at 2026-03-01T08:00:00.5Z"},
+		{Spec{Cron: "0 0 9 ? * 2-6", Dialect: Quartz, Zone: "Europe/Prague"}, "CRON_TZ=Europe/Prague 0 0 9 ? * 2-6 dialect quartz"},
+		{Spec{Cron: "@Daily", Dialect: Quartz}, "@daily"},
+		{Spec{Cron: "0 9 l,15w * fri#2", Fold: FoldLast, Gap: GapSkip}, "0 9 l,15w * fri#2 gap skip fold last"},
+		{Spec{Cron: "0 9 * * *", Zone: "Europe/Prague", Start: "2026-03-01T00:00:00", Stop: "2026-04-01T00:00:00"}, "CRON_TZ=Europe/Prague 0 9 * * * from 2026-02-28T23:00:00Z until 2026-03-31T22:00:00Z"},
+		{Spec{Cron: "CRON_TZ=Europe/Prague 0 9 * * *", Start: "2026-03-01T00:00:00"}, "CRON_TZ=Europe/Prague 0 9 * * * from 2026-02-28T23:00:00Z"},
+		{Spec{Cron: "@every 1 month", Zone: "Europe/Prague"}, "every 1 month from 2026-01-01T00:00:00Z tz Europe/Prague"},
+		{Spec{Cron: "@every 90s", Start: "2026-02-01T00:00:00Z"}, "every 90s from 2026-02-01T00:00:00Z"},
+		{Spec{Every: "90 seconds"}, "every 90s from 2026-01-01T00:00:00Z"},
+		{Spec{Every: "24 hours"}, "every 24h from 2026-01-01T00:00:00Z"},
+		{Spec{Every: "2mo", Gap: GapShift}, "every 2 months from 2026-01-01T00:00:00Z gap shift"},
+		{Spec{Every: "1 days", Start: "2026-03-01T09:00:00", Stop: "2026-03-05T09:00:00", Zone: "Asia/Tokyo"}, "every 1 day from 2026-03-01T00:00:00Z tz Asia/Tokyo until 2026-03-05T00:00:00Z"},
+		{Spec{At: "2026-03-01T09:00:00Z", Stop: "2026-04-01T00:00:00Z"}, "at 2026-03-01T09:00:00Z until 2026-04-01T00:00:00Z"},
+		{Spec{Any: []Spec{{Cron: "0 9 * * 1-5"}, {Cron: "TZ=UTC 0 12 * * 6"}}, Zone: "Asia/Tokyo", Start: "2026-03-01T09:00:00"}, "CRON_TZ=Asia/Tokyo 0 9 * * 1-5 from 2026-03-01T00:00:00Z | 0 12 * * 6 from 2026-03-01T09:00:00Z"},
+		{Spec{Any: []Spec{{Cron: "0 9 * * 1-5"}}}, "0 9 * * 1-5"},
 	}
 	for _, c := range cases {
 		rule, err := c.spec.Rule(anchor)
@@ -152,6 +177,9 @@ func checkParsesBack(t *testing.T, rule Rule) {
 	if again.String() != rule.String() {
 		t.Fatalf("%q parses back as %q", rule, again)
 	}
+	if again.Describe() != rule.Describe() {
+		t.Fatalf("%q parsed back is %q, not %q", rule, again.Describe(), rule.Describe())
+	}
 	at := anchor
 	for range 5 {
 		got, want := again.Next(at), rule.Next(at)
@@ -162,20 +190,45 @@ func checkParsesBack(t *testing.T, rule Rule) {
 	}
 }
 
+// TestSpecJSON holds the bytes that stores keep: what an earlier release wrote
+// stays as it is, and fields that are not given are left out.
 func TestSpecJSON(t *testing.T) {
 	for want, spec := range map[string]Spec{
 		`{"cron":"0 9 * * *","tz":"Europe/Prague"}`: {Cron: "0 9 * * *", Zone: "Europe/Prague"},
 		`{"every":"90s"}`:               {Every: "90s"},
 		`{"at":"2026-03-01T09:00:00Z"}`: {At: "2026-03-01T09:00:00Z"},
+		`{"cron":"0 0 9 ? * 2-6","dialect":"quartz","start":"2026-03-01T00:00:00Z","stop":"2027-03-01T00:00:00Z","gap":"skip","fold":"both"}`: {
+			Cron: "0 0 9 ? * 2-6", Dialect: Quartz, Start: "2026-03-01T00:00:00Z", Stop: "2027-03-01T00:00:00Z", Gap: GapSkip, Fold: FoldBoth,
+		},
+		`{"tz":"Europe/Prague","any":[{"cron":"0 9 * * 1-5"},{"every":"1 month"}]}`: {Zone: "Europe/Prague", Any: []Spec{{Cron: "0 9 * * 1-5"}, {Every: "1 month"}}},
 	} {
 		got, err := json.Marshal(spec)
 		if err != nil || string(got) != want {
 			t.Errorf("got %s, %v, want %s", got, err, want)
 		}
 		var back Spec
-		if err := json.Unmarshal(got, &back); err != nil || back != spec {
+		if err := json.Unmarshal(got, &back); err != nil || !back.Equal(spec) {
 			t.Errorf("%s reads back as %v, %v", got, back, err)
 		}
+	}
+}
+
+func TestSpecEqual(t *testing.T) {
+	spec := Spec{Cron: "0 9 * * *", Any: []Spec{{Every: "1h"}}}
+	for _, other := range []Spec{
+		{},
+		{Cron: "0 9 * * *"},
+		{Cron: "0 9 * * *", Any: []Spec{{Every: "2h"}}},
+		{Cron: "0 8 * * *", Any: []Spec{{Every: "1h"}}},
+		{Cron: "0 9 * * *", Any: []Spec{{Every: "1h"}}, Fold: FoldLast},
+		{Cron: "0 9 * * *", Any: []Spec{{Every: "1h"}, {}}},
+	} {
+		if spec.Equal(other) || other.Equal(spec) {
+			t.Errorf("%v equals %v", spec, other)
+		}
+	}
+	if !spec.Equal(Spec{Cron: "0 9 * * *", Any: []Spec{{Every: "1h"}}}) {
+		t.Error("equal ones differ")
 	}
 }
 
@@ -187,6 +240,8 @@ func TestSpecString(t *testing.T) {
 		"at 2026-03-01T09:00:00 Europe/Prague": {At: "2026-03-01T09:00:00", Zone: "Europe/Prague"},
 		"at 2026-03-01T09:00:00Z":              {At: "2026-03-01T09:00:00Z"},
 		"":                                     {Zone: "UTC"},
+		"every 1 month gap skip from 2026-01-31T09:00:00 until never": {Every: "1 month", Gap: "skip", Start: "2026-01-31T09:00:00", Stop: "never"},
+		"0 9 * * 1-5 | every 90s from 2026-01-31T09:00:00":            {Any: []Spec{{Cron: "0 9 * * 1-5"}, {Every: "90s"}}, Start: "2026-01-31T09:00:00"},
 	} {
 		if got := spec.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -239,20 +294,32 @@ func TestParseCronLocation(t *testing.T) {
 func TestExtremeTimes(t *testing.T) {
 	for _, text := range sampleRules {
 		rule := mustRule(t, text)
-		for _, after := range extremes {
-			next := rule.Next(after)
-			if next.IsZero() {
-				continue
+		for _, at := range extremes {
+			next, prev := rule.Next(at), rule.Prev(at)
+			at = inRange(at)
+			if !next.IsZero() && (!next.After(at) || next.Before(time.Time{}) || next.After(lastMicro)) {
+				t.Errorf("%s: after %s got %s", rule, at, next)
 			}
-			if !next.After(after) || next.Before(time.Time{}) || next.After(lastMicro) {
-				t.Errorf("%s: after %s got %s", rule, after, next)
+			if !prev.IsZero() && (!prev.Before(at) || prev.Before(time.Time{}) || prev.After(lastMicro)) {
+				t.Errorf("%s: before %s got %s", rule, at, prev)
+			}
+			for _, until := range extremes {
+				if n, more := Count(rule, at, until, 10); n < 0 || n > 10 || more && n != 10 || n > 0 && !inRange(until).After(at) {
+					t.Errorf("%s: %d, %v instants after %s up to %s", rule, n, more, at, until)
+				}
 			}
 		}
 		if next := rule.Next(lastMicro); !next.IsZero() {
 			t.Errorf("%s rings at %s, after the end", rule, next)
 		}
+		if prev := rule.Prev(time.Time{}); !prev.IsZero() {
+			t.Errorf("%s rings at %s, before the beginning", rule, prev)
+		}
 		if got, want := rule.Next(year(-1_000_000)), rule.Next(time.Time{}); !got.Equal(want) {
 			t.Errorf("%s: before the range got %s, want %s", rule, got, want)
+		}
+		if got, want := rule.Prev(year(1_000_000)), rule.Prev(year(10_000)); !got.Equal(want) {
+			t.Errorf("%s: after the range got %s, want %s", rule, got, want)
 		}
 	}
 }
@@ -262,7 +329,7 @@ func TestNextDoesNotAllocate(t *testing.T) {
 	for _, text := range sampleRules {
 		rule := mustRule(t, text)
 		after := mustTime(t, "2011-12-30T09:59:00Z")
-		if n := testing.AllocsPerRun(100, func() { rule.Next(after) }); n != 0 {
+		if n := testing.AllocsPerRun(100, func() { rule.Next(after); rule.Prev(after) }); n != 0 {
 			t.Errorf("%s: %v allocations", rule, n)
 		}
 	}

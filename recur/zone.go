@@ -43,12 +43,22 @@ import (
 // across the date line and had no 30 December 2011) is not made up for on
 // the next.
 //
-// # Intervals
+// # An even pace
 //
 // Somebody who writes "every ten minutes" expects rings at an even pace, so
 // such a rule rings at every instant whose wall time matches: in a fold both
 // times, in a gap never. Search the stretch at hand for a matching wall time;
 // if there is none before it ends, go on with the next.
+//
+// # Other choices
+//
+// [Spec.Gap] and [Spec.Fold] choose freely between the two. What changes:
+//
+//	skip   a wall time that the clock does not show when its turn comes is passed over
+//	last   the mirror image of the rule for fixed times: a wall time rings at the
+//	       last instant at which the clock shows it or an earlier one; its mark
+//	       is the earliest wall time that is still to be shown (low water)
+//	both   with skip, the even pace; with shift, that and the ends of the gaps
 //
 // # Finding the stretches
 //
@@ -62,9 +72,12 @@ import (
 // Early enough is [reach]. Real offsets lie within 16 hours of UTC, so no
 // clock shows a wall time that a clock more than 32 hours earlier has shown.
 
-// reach is a span of seconds greater than any offset and than the difference
-// of any two offsets.
-const reach = 48 * 3600
+const (
+	// maxOffset is the greatest offset from UTC, in seconds.
+	maxOffset = 16 * 3600
+	// reach is greater than the difference of any two offsets.
+	reach = 48 * 3600
+)
 
 // secondsPerDay is the length of every date on the wall clock.
 const secondsPerDay = 24 * 3600
@@ -125,7 +138,7 @@ func (z zone) first(wall int64) int64 {
 // the clock skipped its whole date.
 func (z zone) instantOf(wall int64) (instant int64, ok bool) {
 	instant = z.first(wall)
-	if offset, _ := z.stretch(instant); instant+offset == wall {
+	if instant+z.offset(instant) == wall {
 		return instant, true
 	}
 	midnight := wall - floorMod(wall, secondsPerDay)

@@ -1,0 +1,119 @@
+package recur
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// ClockChange is a change of the clock that touched times of a rule, for
+// those who ask why it rang when it did, or did not.
+type ClockChange struct {
+	// At is the first instant after the change, in the rule's zone.
+	At time.Time
+
+	// Gap says that the clock jumped over times of the rule; otherwise it
+	// showed them twice.
+	Gap bool
+
+	// Times is how many times of the rule the change touched. More than
+	// 100,000 count as 100,000.
+	Times int
+
+	// Text tells it in a sentence: what the clock did, which times it
+	// touched, and what came of them.
+	Text string
+}
+
+// ClockChanges returns the changes of the clock after the first and not after
+// the second instant that touched times of a rule, in order, at most as many
+// as given. Only cron rules and intervals of days and longer know any.
+func ClockChanges(r Rule, after, until time.Time, most int) (changes []ClockChange) {
+	after, until = inRange(after), inRange(until)
+	switch r := r.(type) {
+	case *cron:
+		return r.changes(r.fields, after, until, most)
+	case *interval:
+		if start := time.Unix(r.start, 0); after.Before(start) {
+			after = start
+		}
+		return r.changes(r, after, until, most)
+	case bounded:
+		if start := time.UnixMicro(r.start); after.Before(start) {
+			after = start.Add(-1)
+		}
+		if stop := time.UnixMicro(r.stop); until.After(stop) {
+			until = stop
+		}
+		return ClockChanges(r.rule, after, until, most)
+	case union:
+		for _, one := range r {
+			changes = append(changes, ClockChanges(one, after, until, most)...)
+		}
+		slices.SortStableFunc(changes, func(a, b ClockChange) int { return a.At.Compare(b.At) })
+		return changes[:min(most, len(changes))]
+	}
+	return nil
+}
+
+// changes walks through the stretches of the zone.
+func (c *clock) changes(times wallTimes, after, until time.Time, most int) (changes []ClockChange) {
+	at, ok := afterSecond(after)
+	if !ok {
+		return nil
+	}
+	last, _ := afterSecond(until)
+	for at < min(last, maxSecond) && len(changes) < most {
+		offset, end := c.stretch(at)
+		if end > last {
+			break
+		}
+		if change, ok := c.change(times, end, offset); ok {
+			changes = append(changes, change)
+		}
+		at = end
+	}
+	return changes
+}
+
+// change looks at the change at an instant, from the given offset.
+func (c *clock) change(times wallTimes, at, before int64) (ClockChange, bool) {
+	was, is := at+before, at+c.offset(at)
+	from, to := min(was, is), max(was, is)
+	if from == to {
+		return ClockChange{}, false
+	}
+	const most = 100_000
+	n := min(times.countWalls(from, to, most), most)
+	if n == 0 {
+		return ClockChange{}, false
+	}
+	first, _ := times.nextWall(from)
+	last, _ := times.prevWall(to - 1)
+	change := ClockChange{At: c.time(at), Gap: was < is, Times: int(n)}
+	jump := fmt.Sprintf("the clock goes from %s to %s: ", stamp(time.Unix(was, 0).UTC()), wallStamp(is, was))
+	subject, verb, rings := wallStamp(first, is)+" is", "rings", "does not ring"
+	if n > 1 {
+		subject, verb, rings = fmt.Sprintf("%d times from %s to %s are", n, wallStamp(first, is), wallStamp(last, is)), "ring", "do not ring"
+	}
+	outcome := map[string]string{FoldFirst: verb + " the first time", FoldLast: verb + " the last time", FoldBoth: verb + " each time"}[c.fold]
+	switch {
+	case !change.Gap:
+		change.Text = jump + subject + " shown twice and " + outcome
+	case c.makesUp(first) || c.makesUp(last):
+		change.Text = jump + subject + " skipped and " + verb + " once, right after"
+	default:
+		change.Text = jump + subject + " skipped and " + rings
+	}
+	return change, true
+}
+
+// wallStamp writes a wall time, with its date where that is not the one of the
+// other.
+func wallStamp(wall, other int64) string {
+	t := time.Unix(wall, 0).UTC()
+	if wall-floorMod(wall, secondsPerDay) == other-floorMod(other, secondsPerDay) {
+		return clockTime(int(floorMod(wall, secondsPerDay)))
+	}
+	return stamp(t)
+}

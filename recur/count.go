@@ -1,0 +1,36 @@
+package recur
+
+import "time"
+
+// Count returns how many instants of a rule lie after the first and not after
+// the second time given. With more than most of them it returns most and true.
+//
+// Cron rules and intervals are counted by arithmetic: one that rings each
+// second of a year takes microseconds. Only a union is walked through, up to
+// most.
+func Count(r Rule, after, until time.Time, most int64) (n int64, more bool) {
+	n = count(r, inRange(after), inRange(until), max(most, 0))
+	if n > most {
+		return max(most, 0), true
+	}
+	return n, false
+}
+
+// counter is a rule that counts faster than by walking. Its count may be any
+// number above most instead of the exact one.
+type counter interface {
+	count(after, until time.Time, most int64) int64
+}
+
+func count(r Rule, after, until time.Time, most int64) (n int64) {
+	if !after.Before(until) {
+		return 0
+	}
+	if c, ok := r.(counter); ok {
+		return c.count(after, until, most)
+	}
+	for t := r.Next(after); !t.IsZero() && !t.After(until) && n <= most; t = r.Next(t) {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,70 @@
+package recur
+
+import (
+	"strings"
+	"time"
+)
+
+// unionMark stands between the rules of a union.
+const unionMark = " | "
+
+// union rings whenever one of its rules does.
+type union []Rule
+
+// Next implements [Rule].
+func (u union) Next(after time.Time) (next time.Time) {
+	for _, rule := range u {
+		if t := rule.Next(after); !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	return next
+}
+
+// Prev implements [Rule].
+func (u union) Prev(before time.Time) (prev time.Time) {
+	for _, rule := range u {
+		if t := rule.Prev(before); t.After(prev) {
+			prev = t
+		}
+	}
+	return prev
+}
+
+// String implements [Rule].
+func (u union) String() string {
+	texts := make([]string, len(u))
+	for i, rule := range u {
+		texts[i] = rule.String()
+	}
+	return strings.Join(texts, unionMark)
+}
+
+// count implements counter. It merges the rules, of which each is asked for
+// its next instant only when that was counted.
+func (u union) count(after, until time.Time, most int64) (n int64) {
+	heads := make([]time.Time, len(u))
+	for i, rule := range u {
+		if n := count(rule, after, until, most); n > most {
+			return n
+		}
+		heads[i] = rule.Next(after)
+	}
+	for ; n <= most; n++ {
+		var first time.Time
+		for _, t := range heads {
+			if !t.IsZero() && !t.After(until) && (first.IsZero() || t.Before(first)) {
+				first = t
+			}
+		}
+		if first.IsZero() {
+			break
+		}
+		for i, rule := range u {
+			if heads[i].Equal(first) {
+				heads[i] = rule.Next(first)
+			}
+		}
+	}
+	return n
+}

@@ -22,7 +22,7 @@ build: ## The program, to bin/hourbell
 
 .PHONY: test
 test: ## The tests of every module, with the race detector, on throw-away servers; TESTFLAGS for go test
-	@scripts/install-deps cc
+	@scripts/install-deps cc cron
 	@scripts/with-servers scripts/each-module go test $(RACE) $(TESTFLAGS) ./...
 
 .PHONY: test-short
@@ -31,7 +31,7 @@ test-short: ## The quick tests alone, without servers
 
 .PHONY: proof
 proof: ## The fault and history tests with real processes, on throw-away servers
-	@scripts/install-deps cc
+	@scripts/install-deps cc cron
 	@cd proof && ../scripts/with-servers go test $(RACE) -count=1 -timeout=60m -v $(TESTFLAGS) ./...
 
 .PHONY: mutate

@@ -17,9 +17,10 @@
 // too, read on the server by the request before: by a round trip they are too
 // early, never too late, so a hold is shorter than asked for by no more than
 // that. A program that was stopped in between writes a hold that has ended, and
-// is refused by the check that ends every grant. Where $$NOW comes from a
-// router (mongos) or from a new primary, it is that machine's clock: keep the
-// servers' clocks in step.
+// is refused by the check that ends every grant. Where $$NOW comes from a router
+// (mongos) or from a new primary, it is that machine's clock: keep the servers'
+// clocks in step. The clock is read beside a document, so the first request for
+// a name writes its row, as a free one.
 //
 // The row and the state are two writes, in the order that package lock
 // prescribes: take the row, draw the token, make sure of the row. Each waits

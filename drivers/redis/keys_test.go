@@ -78,17 +78,18 @@ func startCluster(t *testing.T) *goredis.ClusterClient {
 	serverURL(t) // who has no server need not have the program
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
-		t.Skip("there is no redis-server to start as a cluster")
+		t.Skip("redis-server is not installed; this test starts one as a cluster")
 	}
 	port := freePort(t)
-	cmd := exec.Command(program, "--port", port, "--bind", "127.0.0.1", "--save", "", "--cluster-enabled", "yes", "--dir", t.TempDir())
+	cmd := exec.Command(program, "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--cluster-enabled", "yes")
 	must(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
 	address := "127.0.0.1:" + port
-	node := goredis.NewClient(&goredis.Options{Addr: address, MaxRetries: 100, MaxRetryBackoff: 50 * time.Millisecond})
+	awaitListening(t, address)
+	node := goredis.NewClient(&goredis.Options{Addr: address})
 	defer node.Close()
 	must(t, node.ClusterAddSlotsRange(t.Context(), 0, 16383).Err())
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -104,6 +105,21 @@ func startCluster(t *testing.T) *goredis.ClusterClient {
 	client := goredis.NewClusterClient(&goredis.ClusterOptions{Addrs: []string{address}})
 	t.Cleanup(func() { client.Close() })
 	return client
+}
+
+// awaitListening waits until a server takes connections.
+func awaitListening(t *testing.T, address string) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			must(t, conn.Close())
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the server does not start: %v", err)
+		}
+	}
 }
 
 func freePort(t *testing.T) string {

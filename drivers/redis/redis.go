@@ -75,7 +75,8 @@ func KeyPrefix(prefix string) Option { return func(p *Provider) { p.prefix = pre
 // Open connects to the server that a URL names, redis:// or rediss:// as
 // go-redis reads it: redis://user:password@host:port/database. The parameters
 // environment and key_prefix in it stand for the options of these names. No
-// connection is made before the first call.
+// connection is made before the first call. For a cluster, or a primary that
+// Sentinel knows, make a client of your own and call [New].
 func Open(_ context.Context, text string, opts ...Option) (*Provider, error) {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 
 // pair is the two sides of one lock.
 type pair struct {
-	go_   *ours
-	java  *theirs
-	sides [2]side
+	ours   *ours
+	theirs *theirs
+	sides  [2]side
 }
 
 func newPair(t *testing.T, s store, j *java, provider string) *pair {
 	t.Helper()
 	name := "send statistics: " + t.Name()[max(0, len(t.Name())-40):]
-	p := &pair{go_: newOurs(t, s.ours, name), java: newTheirs(t, j, provider, name, s.java)}
-	p.sides = [2]side{p.go_, p.java}
+	p := &pair{ours: newOurs(t, s.ours, name), theirs: newTheirs(t, j, provider, name, s.java)}
+	p.sides = [2]side{p.ours, p.theirs}
 	return p
 }
 
@@ -85,7 +85,7 @@ func expiry(t *testing.T, p *pair) {
 			t.Fatalf("%s must get a lock that is free", holder.name())
 		}
 		comesAfterKeeping(t, p.sides[1-i], sent)
-		if holder == side(p.go_) {
+		if holder == side(p.ours) {
 			p.checkLost(t)
 		}
 		p.sides[1-i].release(t)
@@ -95,11 +95,11 @@ func expiry(t *testing.T, p *pair) {
 // checkLost: our lock, which Java has taken over, is lost, and stays Java's.
 func (p *pair) checkLost(t *testing.T) {
 	t.Helper()
-	err := p.go_.held.Release(context.Background())
+	err := p.ours.held.Release(context.Background())
 	if !errors.Is(err, lock.ErrLost) {
 		t.Errorf("the release of a lock that Java has taken over must say that it was lost, not %v", err)
 	}
-	if now(t, p.go_, time.Minute, 0) {
+	if now(t, p.ours, time.Minute, 0) {
 		t.Error("a former holder's release freed its successor's lock")
 	}
 }

@@ -15,7 +15,8 @@ type Rule interface {
 // instant of the grid: the one that the present interval began with, or, in its
 // last quarter, the one it will end with. A slot is granted if it is later than
 // the last that was, and if a quarter of an interval has passed since that was
-// granted. So callers need not be punctual: one a little early gets the slot to
+// granted: of the interval that the slot ends, for under a cron rule the one that
+// it begins may be much longer. So callers need not be punctual: one a little early gets the slot to
 // come, one a little late the same, and either way it is spent. Slots are kept
 // as instants of the grid, never as the time of the call, so that lateness does
 // not add up and cost a run some day.
@@ -38,20 +39,17 @@ func decide(s State, g grid) decision {
 	g = g.anchored(s.Mark, now)
 	prev, next := g.around(now)
 	quarter := quarterOf(prev, next)
-	slot, from, until := prev, prev, endOfTime
+	slot, from, until, rest := prev, prev, endOfTime, g.quarterBefore(prev)
 	if !next.IsZero() {
 		until = next.Add(-quarter)
 		if !now.Before(until) {
-			slot, from, until = next, until, next
+			slot, from, until, rest = next, until, next, quarter
 		}
 	}
-	rested := s.GrantedAt
-	if !rested.IsZero() {
-		rested = ceil(rested.Add(quarter))
-	}
+	rested := s.rested(rest)
 	switch {
 	case slot.IsZero() || !slot.After(s.Mark.Slot):
-		return g.upcoming(later(now, s.Mark.Slot), rested)
+		return g.upcoming(later(now, s.Mark.Slot), s)
 	case now.Before(rested):
 		return decision{next: slot, dueAt: rested}
 	}
@@ -61,14 +59,34 @@ func decide(s State, g grid) decision {
 	}}
 }
 
+// rested is when so much time has passed since the last grant; zero if there
+// was none.
+func (s State) rested(rest time.Duration) time.Time {
+	if s.GrantedAt.IsZero() {
+		return time.Time{}
+	}
+	return ceil(s.GrantedAt.Add(rest))
+}
+
 // upcoming says what is granted next: the first instant after t, from a quarter
-// of an interval before it, but not before rested.
-func (g grid) upcoming(t, rested time.Time) decision {
+// of the interval before it, but not before as much has passed since the last
+// grant.
+func (g grid) upcoming(t time.Time, s State) decision {
 	prev, next := g.around(t)
 	if next.IsZero() {
 		return decision{}
 	}
-	return decision{next: next, dueAt: later(next.Add(-quarterOf(prev, next)), rested)}
+	quarter := quarterOf(prev, next)
+	return decision{next: next, dueAt: later(next.Add(-quarter), s.rested(quarter))}
+}
+
+// quarterBefore is a quarter of the interval that an instant of the grid ends.
+func (g grid) quarterBefore(instant time.Time) time.Duration {
+	if instant.IsZero() {
+		return 0
+	}
+	prev, _ := g.around(instant.Add(-time.Millisecond))
+	return quarterOf(prev, instant)
 }
 
 // endOfTime is later than any store's clock.

@@ -127,3 +127,28 @@ func TestRuleThatEnded(t *testing.T) {
 		t.Errorf("and then nothing: %+v", d)
 	}
 }
+
+// office rings at each full hour from 9 to 17.
+type office struct{}
+
+func (office) Next(after time.Time) time.Time {
+	t := after.Truncate(time.Hour).Add(time.Hour)
+	for t.Hour() < 9 || t.Hour() > 17 {
+		t = t.Add(time.Hour)
+	}
+	return t
+}
+
+// TestPunctualCallersLoseNoSlotOfAnUnevenRule calls at each instant of a rule
+// whose last instant of the day begins an interval of 16 hours.
+func TestPunctualCallersLoseNoSlotOfAnUnevenRule(t *testing.T) {
+	state := State{}
+	for now := day("09:00:00"); now.Before(day("09:00:00").Add(48 * time.Hour)); now = (office{}).Next(now) {
+		state.Now = now.Add(30 * time.Millisecond)
+		d := decide(state, grid{rule: office{}})
+		if !d.due || !d.slot.Mark.Slot.Equal(now) {
+			t.Fatalf("the slot of %v: %+v", now, d)
+		}
+		state.Token, state.Mark, state.GrantedAt = state.Token+1, d.slot.Mark, state.Now
+	}
+}

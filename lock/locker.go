@@ -153,7 +153,7 @@ func (l *Locker) ask(ctx context.Context, name string, opts Options, slot *Slot)
 		return l.provider.TryLock(ctx, req)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("take lock %q: %w", name, err)
+		return nil, err // says what was being done; a *NotDueError gets its Next still
 	}
 	held := l.newLock(ctx, name, granted, newTrust(sent, hold, opts.AtMost, lease))
 	if slot != nil {

@@ -291,6 +291,9 @@ func TestEveryWithARule(t *testing.T) {
 	if !errors.As(err, &notDue) || !notDue.Next.Equal(held.Slot().Add(24*time.Hour)) {
 		t.Fatalf("got %v", err)
 	}
+	if want := "next is " + notDue.Next.Format(time.RFC3339); !strings.Contains(err.Error(), want) {
+		t.Errorf("got %q, want %q in it", err, want)
+	}
 	now = notDue.DueAt.Add(-time.Millisecond)
 	_, err = l.Try(t.Context(), "a", opts)
 	is(t, err, lock.ErrNotDue)

@@ -33,8 +33,10 @@ type Options struct {
 	// turn begin a new grid each time. 0: no such condition.
 	Every time.Duration
 
-	// Cron is Every with the instants of a rule as the grid; the interval is
-	// the one that the store's clock is in. At most one of both.
+	// Cron is Every with the instants of a rule as the grid. Intervals need not
+	// be alike: what counts for a slot is the one that ends with it. So the
+	// first slot after a long pause, a night or a weekend, is granted to whoever
+	// asks in the pause's last quarter. At most one of both.
 	Cron Rule
 
 	// NoKeepAlive holds the lock for the whole of AtMost at once instead of

@@ -39,9 +39,10 @@ import (
 // Each call is atomic and committed when it returns, on a connection of its
 // own, whatever transaction the caller has open elsewhere. It ends soon after
 // its ctx does. If what it waited for was a free connection, or a writer before
-// it, its error wraps [ErrBusy]. Other failures wrap their cause. After an error
-// the outcome may be unknown: a lock that was taken unnoticed stays taken until
-// its hold ends. Errors never show the password of a store's URL.
+// it, its error wraps [ErrBusy]. Other failures say what was being done and wrap
+// their cause. After an error the outcome may be unknown: a lock that was taken
+// unnoticed stays taken until its hold ends. Errors never show the password of a
+// store's URL.
 //
 // Any number of goroutines and processes may call at once. The suite in
 // lock/locktest holds every line of this.

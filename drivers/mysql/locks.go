@@ -26,11 +26,18 @@ import (
 // and hourbell_lock_state in the connection's database. CreateTables creates
 // them, and nothing else does.
 //
+// A backup that is restored brings back the tokens of its time, and they would be
+// given again. Raise them before the first program starts, by more than can have
+// been given since:
+//
+//	UPDATE hourbell_lock_state SET token = token + 1000000
+//
 // # Beside ShedLock
 //
 // With Table("shedlock") programs in Java and this one exclude each other. The
 // columns lock_until and locked_at may be datetime, which then is in UTC, or
-// timestamp; see TimeZone for the latter. Where the collation of the column name
+// timestamp; see TimeZone for the latter. Times are kept to the column's
+// precision: holds are rounded up. Where the collation of the column name
 // takes two names for one, as most do that tell "a" from "b" but not from "A",
 // the second of them is refused. Java's acquisitions draw no token, unless the
 // triggers of TriggerSQL are there.

@@ -144,7 +144,7 @@ func TestLockUnderFalseClocks(t *testing.T) {
 	for i := range lockers {
 		locks := NewLocks(openDB(t, url))
 		must(t, locks.CreateTables(t.Context()))
-		locker, err := lock.New(locks, lock.Config{Lease: 600 * time.Millisecond})
+		locker, err := lock.New(locks, lock.Config{Lease: 2 * time.Second})
 		must(t, err)
 		lockers[i] = locker
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/url"
 	"strings"
 	"time"
@@ -335,6 +336,10 @@ func (l *Locks) explain(ctx context.Context, what string, err error) error {
 		return fmt.Errorf("%s: the database server refuses this user or password; see that they are right: %w", what, err)
 	case errReadOnly:
 		return fmt.Errorf("%s: the server is a read-only replica; connect to the one that takes writes: %w", what, err)
+	}
+	var dial *net.OpError
+	if errors.As(err, &dial) {
+		return fmt.Errorf("%s: cannot reach the database; see that it runs and that host and port are right: %w", what, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

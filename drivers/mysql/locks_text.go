@@ -128,8 +128,12 @@ func (t timeText) down(instant string) string {
 }
 
 // least is an at-least time in microseconds, from one in milliseconds, that
-// counts from what the column kept: it makes up for what was cut.
+// counts from what the column kept: it makes up for what was cut, if that is
+// more than a millisecond.
 func (t timeText) least(duration string) string {
+	if t.step <= 1000 {
+		return duration + " * 1000"
+	}
 	return fmt.Sprintf("(%[1]s * 1000 + SIGN(%[1]s) * %[2]d)", duration, t.step-1)
 }
 

@@ -37,11 +37,19 @@ import (
 // and hourbell.lock_state, which `hourbell migrate up` creates; CreateTables
 // creates them too. Nothing is created otherwise.
 //
+// A backup that is restored brings back the tokens of its time, and they would be
+// given again. Raise them before the first program starts, by more than can have
+// been given since:
+//
+//	UPDATE hourbell.lock_state SET token = token + 1000000
+//
 // # Beside ShedLock
 //
 // With Table("shedlock") programs in Java and this one exclude each other. The
 // columns lock_until and locked_at may be timestamp, which then is in UTC as
-// usingDbTime writes it, or timestamptz. Java's acquisitions draw no token,
+// usingDbTime writes it (without that let Java write UTC, by its option
+// withTimeZone), or timestamptz (with usingDbTime let Java's sessions be in UTC).
+// Times are kept to the column's precision: holds are rounded up. Java's acquisitions draw no token,
 // unless the trigger of TriggerSQL is there.
 type Locks struct {
 	db      lockDB
@@ -97,8 +105,8 @@ func newLocks(db lockDB, schema string, opts []LockOption) *Locks {
 	return l
 }
 
-// tries bounds how often a lock is found free and then not had, because others
-// come and go.
+// lockTries bounds how often a lock is found free and then not had, because
+// others come and go.
 const lockTries = 8
 
 // TryLock implements lock.Provider. It is one statement where the lock can be
@@ -145,13 +153,11 @@ func (s lockSession) take(req lock.Request) (token int64, err error) {
 	if req.Slot != nil && !req.Slot.From.Before(req.Slot.Until) {
 		return 0, nil // no clock can be in between
 	}
-	args := make([]any, 4, 11)
-	args[0], args[1], args[2], args[3] = req.Name, req.Owner, req.Hold.Milliseconds(), clock(req.Now)
+	args := [11]any{req.Name, req.Owner, req.Hold.Milliseconds(), clock(req.Now), 10: s.patience()}
 	if slot := req.Slot; slot != nil {
-		args = append(args, slot.Seen, slot.From, slot.Until, when(slot.Mark.Slot), when(slot.Mark.Anchor), orNull(slot.Mark.Interval.Milliseconds()))
+		copy(args[4:], []any{slot.Seen, slot.From, slot.Until, when(slot.Mark.Slot), when(slot.Mark.Anchor), orNull(slot.Mark.Interval.Milliseconds())})
 	}
-	args = append(args[:cap(args)-1], s.patience())
-	_, err = s.query("take", args, func(r row) error { return r.Scan(&token) })
+	_, err = s.query("take", args[:], func(r row) error { return r.Scan(&token) })
 	if codeOf(err) == "23502" { // not_null_violation: the state was written in between
 		return 0, nil
 	}

@@ -22,16 +22,18 @@ import (
 
 // BenchmarkLockCycle has 8 clients take and release a lock each, over and over,
 // beside pgbench with the two bare statements that ShedLock would send, and with
-// the very statements of this package. Each iteration is a round of all of them
+// the very statements of this package, and beside pgx with the bare ones. Each iteration is a round of all of them
 // in turn; the medians of the rounds count.
 func BenchmarkLockCycle(b *testing.B) {
 	const clients, duration = 8, 2 * time.Second
 	s := fresh(b)
 	pool := lockPool(b, clients)
 	bare, same := bareScript(b, s), sameScript(b, s)
-	var ours, bares, sames, ratios []float64
+	locks, byPgx := NewLocks(pool, Table(s.schema+".lock")), bareCycle(pool, bare)
+	var ours, pgxs, bares, sames, ratios []float64
 	for b.Loop() {
-		ours = append(ours, cycles(b, NewLocks(pool, Table(s.schema+".lock")), clients, duration))
+		ours = append(ours, cycles(b, func(client, n int) error { return lockCycle(b.Context(), locks, client, n) }, clients, duration))
+		pgxs = append(pgxs, cycles(b, func(client, _ int) error { return byPgx(b.Context(), client) }, clients, duration))
 		bares = append(bares, pgbench(b, bare, clients, duration))
 		sames = append(sames, pgbench(b, same, clients, duration))
 	}
@@ -41,7 +43,9 @@ func BenchmarkLockCycle(b *testing.B) {
 	b.ReportMetric(median(ours), "cycles/s")
 	b.ReportMetric(median(bares), "bare-cycles/s")
 	b.ReportMetric(median(sames), "same-cycles/s")
+	b.ReportMetric(median(pgxs), "pgx-cycles/s")
 	b.ReportMetric(median(ratios), "of-bare")
+	b.ReportMetric(median(ours)/median(pgxs), "of-pgx")
 	b.ReportMetric(median(ours)/median(sames), "of-same")
 	b.ReportMetric(0, "ns/op")
 }
@@ -61,8 +65,30 @@ func lockPool(b *testing.B, clients int) *pgxpool.Pool {
 	return pool
 }
 
-// cycles is how many locks a second the clients take and release.
-func cycles(b *testing.B, locks *Locks, clients int, duration time.Duration) float64 {
+// lockCycle takes a lock and releases it.
+func lockCycle(ctx context.Context, locks *Locks, client, n int) error {
+	lease, err := locks.TryLock(ctx, lock.Request{Name: fmt.Sprint("lock", client), Owner: fmt.Sprint("host/1/", n), Hold: 30 * time.Second})
+	if err != nil {
+		return err
+	}
+	return lease.Release(ctx)
+}
+
+// bareCycle sends the statements of a script of pgbench.
+func bareCycle(pool *pgxpool.Pool, script string) func(ctx context.Context, client int) error {
+	texts := strings.SplitN(strings.TrimSuffix(strings.TrimSpace(strings.ReplaceAll(script, ":client_id", "$1::text")), ";"), ";", 2)
+	return func(ctx context.Context, client int) error {
+		for _, text := range texts {
+			if _, err := pool.Exec(ctx, text, strconv.Itoa(client)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// cycles is how many times a second the clients do one cycle after the other.
+func cycles(b *testing.B, cycle func(client, n int) error, clients int, duration time.Duration) float64 {
 	ctx, cancel := context.WithTimeout(b.Context(), duration)
 	defer cancel()
 	var all sync.WaitGroup
@@ -70,17 +96,11 @@ func cycles(b *testing.B, locks *Locks, clients int, duration time.Duration) flo
 	start := time.Now()
 	for i := range clients {
 		all.Go(func() {
-			for n := 0; ctx.Err() == nil; n++ {
-				req := lock.Request{Name: fmt.Sprint("lock", i), Owner: fmt.Sprint("host/1/", n), Hold: 30 * time.Second}
-				lease, err := locks.TryLock(b.Context(), req)
-				if err == nil {
-					err = lease.Release(b.Context())
-				}
-				if err != nil {
+			for ; ctx.Err() == nil; counts[i]++ {
+				if err := cycle(i, counts[i]); err != nil {
 					b.Error(err)
 					return
 				}
-				counts[i]++
 			}
 		})
 	}

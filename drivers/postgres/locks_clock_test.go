@@ -141,7 +141,7 @@ func TestLockUnderFalseClocks(t *testing.T) {
 		if i == 0 {
 			migrate(t, b)
 		}
-		locker, err := lock.New(b.Locks(), lock.Config{Lease: 600 * time.Millisecond})
+		locker, err := lock.New(b.Locks(), lock.Config{Lease: 2 * time.Second})
 		must(t, err)
 		lockers[i] = locker
 	}

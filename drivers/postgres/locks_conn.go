@@ -94,8 +94,6 @@ func (l *Locks) explain(ctx context.Context, what, waited string, err error) err
 		return fmt.Errorf("%s: %w: %s: %w", what, lock.ErrBusy, waited, err)
 	}
 	switch codeOf(err) {
-	case "":
-		return fmt.Errorf("%s: %w", what, err)
 	case "55P03", "57014": // the server's own lock_timeout, statement_timeout
 		return fmt.Errorf("%s: %w: %s: %w", what, lock.ErrBusy, waited, err)
 	case "42P01", "42703", "42804", "42883", "3F000", "42P10": // the tables are not what they were
@@ -105,7 +103,7 @@ func (l *Locks) explain(ctx context.Context, what, waited string, err error) err
 		return fmt.Errorf("%s: the database role may not do this; grant it SELECT, INSERT and UPDATE on %s and %s: %w",
 			what, qualified(l.schema, l.table), qualified(l.schema, l.table+"_state"), err)
 	}
-	return new(Backend).explain(what, err)
+	return new(Backend).explain(what, err) // the rest is as everywhere in this package
 }
 
 // poolDB is a pool of pgx.

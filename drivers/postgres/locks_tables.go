@@ -188,7 +188,9 @@ func timeColumn(columns map[string]column, name string) (text timeText, err erro
 		}
 		text.up = fmt.Sprintf(" + interval '%d microseconds'", half-1)
 		text.down = fmt.Sprintf(" - interval '%d microseconds'", half)
-		text.least = fmt.Sprintf(" + sign($3::bigint) * interval '%d microseconds'", 2*half-1)
+		if step := 2 * half; step > 1000 { // to the millisecond is good enough
+			text.least = fmt.Sprintf(" + sign($3::bigint) * interval '%d microseconds'", step-1)
+		}
 	}
 	return text, nil
 }

@@ -17,10 +17,11 @@ import (
 //	locker, err := lock.New(locks, lock.Config{})
 //
 // Taking, extending and releasing are short transactions of their own on a
-// connection of the pool. SQLite has one writer at a time: while the program has
-// a writing transaction open, they wait for it, and end with lock.ErrBusy when
-// their context does. A lock that is held is refused without waiting. The clock
-// is SQLite's, which is that of the host, in milliseconds.
+// connection of the pool. SQLite has one writer at a time: while somebody has a
+// writing transaction open, or was stopped in the middle of one, they wait, and
+// end with lock.ErrBusy when their context does. A lock that is held is refused
+// without waiting. The clock is SQLite's, which is that of the host, in
+// milliseconds.
 //
 // # Tables
 //
@@ -32,8 +33,12 @@ import (
 // `hourbell migrate up` creates; CreateTables creates them too. Nothing is
 // created otherwise.
 //
-// With synchronous=NORMAL the last grants before a loss of power may be gone;
-// then a token can be given again.
+// With synchronous=NORMAL the last grants before a loss of power may be gone, and
+// a backup that is restored brings back the tokens of its time; they would be
+// given again. Raise them before the first program starts, by more than can have
+// been given since:
+//
+//	UPDATE hourbell_lock_state SET token = token + 1000000
 type Locks struct {
 	db      *sql.DB
 	table   string
@@ -177,15 +182,20 @@ func (g *lockLease) Release(ctx context.Context) error {
 	return g.change(ctx, "release", g.req.AtLeast)
 }
 
-// change runs a statement on a lock that must still be the lease's own.
+// change runs a statement on a lock that must still be the lease's own. The
+// statement is a transaction by itself: the shorter the better, for a process
+// that is stopped in the middle of one keeps all others from writing.
 func (g *lockLease) change(ctx context.Context, verb string, d time.Duration) error {
 	return g.locks.connected(ctx, fmt.Sprintf("%s lock %q", verb, g.req.Name), func(s lockSession) error {
-		return s.write(func() error {
-			n, err := s.exec(verb, args{"name": g.req.Name, "owner": g.req.Owner, "duration": d.Milliseconds(), "now": clock(g.req.Now)})
-			if err == nil && n == 0 {
-				err = lock.ErrLost
-			}
+		a := args{"name": g.req.Name, "owner": g.req.Owner, "duration": d.Milliseconds(), "now": clock(g.req.Now)}
+		var changed int
+		err := patiently(s.ctx, func() (err error) {
+			changed, err = s.exec(verb, a)
 			return err
 		})
+		if err == nil && changed == 0 {
+			err = lock.ErrLost
+		}
+		return err
 	})
 }

@@ -202,6 +202,7 @@ func processStopped(e *env) {
 	e.refusedInRealTime(name, "a lock that is kept alive is held beyond its lease")
 	e.ok(table.write(first.Token), "the holder may write")
 
+	e.awaitRenewal(name)
 	e.must(stop(rivals[0].process))
 	// Where the next order fails the test, the process must not stay stopped.
 	defer func() { _ = resume(rivals[0].process) }()
@@ -218,6 +219,20 @@ func processStopped(e *env) {
 	e.refusedInRealTime(name, "the lock is still its successor's")
 	rivals[1].order(order{Do: "release"})
 	e.freeInRealTime(name, "and free when that one releases it")
+}
+
+// awaitRenewal waits until the holder has just renewed its lock, and so is not
+// about to: one that is stopped in the middle of a write to a SQLite file would
+// keep all others from writing.
+func (e *env) awaitRenewal(name string) {
+	e.t.Helper()
+	until := func() time.Time {
+		_, err := e.b.TryLock(e.ctx, e.realRequest(name, time.Second))
+		return e.asHeld(err).Until
+	}
+	for before := until(); until().Equal(before); {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 func processKilled(e *env) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,26 +109,38 @@ func (p *program) exec(c *cobra.Command, f execFlags, name string, argv []string
 	if err != nil {
 		return err
 	}
-	locks, err := at.open(c.Context())
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, slices.DeleteFunc(slices.Clone(passedOn), signal.Ignored)...)
+	defer signal.Stop(signals)
+	ctx, start, cancel := untilStart(c.Context(), signals)
+	defer cancel()
+	locks, err := at.open(ctx)
 	if err != nil {
-		return fmt.Errorf("open the store %s: %w", at, err)
+		return interrupted(ctx, fmt.Errorf("open the store %s: %w", at, err))
 	}
 	defer locks.Close()
 	locker, err := lock.New(locks, lock.Config{})
 	if err != nil {
 		return err
 	}
-	before := lastSlot(c.Context(), locks, name)
+	before := lastSlot(ctx, locks, name, f.every)
+	ran := false
 	var status error
-	err = locker.Do(c.Context(), name, opts, func(ctx context.Context, held *lock.Lock) error {
+	err = locker.Do(ctx, name, opts, func(ctx context.Context, held *lock.Lock) error {
+		if err := start(); err != nil {
+			return err
+		}
+		ran = true
 		p.warnSeldom(f.every, before, held.Slot())
-		status = p.runLocked(ctx, held, guarded{path: path, argv: argv, env: lockEnvironment(held), grace: f.grace})
+		status = p.runLocked(ctx, held, signals, guarded{path: path, argv: argv, env: lockEnvironment(held), grace: f.grace})
 		return nil
 	})
 	switch {
+	case !ran && ctx.Err() != nil:
+		return interrupted(ctx, err)
 	case errors.Is(err, lock.ErrHeld), errors.Is(err, lock.ErrNotDue):
 		return p.skipped(f, err)
-	case err != nil && status == nil:
+	case err != nil && (!ran || status == nil && !keptThroughout(err)):
 		return err
 	case err != nil:
 		printError(p.stderr, err)
@@ -135,19 +148,65 @@ func (p *program) exec(c *cobra.Command, f execFlags, name string, argv []string
 	return status
 }
 
+// untilStart ends a context at a signal as long as there is no command that
+// could get it: then nobody waits for the lock any more, and one that was just
+// granted is released. Call start before the command: from then on signals are
+// the command's, and the error says that one came before.
+func untilStart(ctx context.Context, signals <-chan os.Signal) (_ context.Context, start func() error, cancel context.CancelFunc) {
+	ctx, end := context.WithCancelCause(ctx)
+	starting, watched := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case s := <-signals:
+			number, _ := s.(syscall.Signal)
+			end(signalStatus(number))
+		case <-starting:
+		case <-ctx.Done():
+		}
+	}()
+	start = func() error {
+		close(starting)
+		<-watched
+		return context.Cause(ctx)
+	}
+	return ctx, start, func() { end(nil) }
+}
+
+// interrupted is the exit code of the signal that ended a context, or the error
+// where none did.
+func interrupted(ctx context.Context, err error) error {
+	var status exitStatus
+	if errors.As(context.Cause(ctx), &status) {
+		return status
+	}
+	return err
+}
+
+// keptThroughout says whether nothing but the release failed, so that the
+// command had its lock to its end, and its exit code counts.
+func keptThroughout(err error) bool {
+	return errors.Is(err, lock.ErrUnreleased) && !errors.Is(err, lock.ErrLost) && !errors.Is(err, lock.ErrAtMost)
+}
+
 // skipped tells why the command did not run.
 func (p *program) skipped(f execFlags, err error) error {
-	p.warnOften(f.every, err)
 	if f.quietSkip {
 		return nil
 	}
+	p.warnOften(f.every, err)
 	printError(p.stderr, err)
 	return exitStatus(exitSkipped)
 }
 
 // lastSlot is the slot of a lock that was granted last; zero if there is none,
-// or the store cannot tell.
-func lastSlot(ctx context.Context, locks lock.Inspector, name string) time.Time {
+// the store cannot tell in time, or nobody asks for intervals.
+func lastSlot(ctx context.Context, locks lock.Inspector, name string, every time.Duration) time.Time {
+	if every == 0 {
+		return time.Time{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
 	found, err := locks.Locks(ctx, lock.LocksRequest{Names: []string{name}, Limit: 1})
 	if err != nil || len(found) == 0 {
 		return time.Time{}
@@ -190,7 +249,7 @@ func lockEnvironment(held *lock.Lock) []string {
 }
 
 // exitStatus is an exit code that says all there is to say.
-type exitStatus int
+type exitStatus int //nolint:errname // it is one only to be returned as one
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
 

@@ -21,9 +21,13 @@ type guarded struct {
 	grace time.Duration
 }
 
+// passedOn is what the system itself also gives to the command; here it only
+// must not end us before the lock is released.
+var passedOn = []os.Signal{os.Interrupt}
+
 // runLocked runs a command to its end, or to that of the lock: here there is
 // no supervisor, so that it runs on if this process is killed.
-func (p *program) runLocked(ctx context.Context, _ *lock.Lock, g guarded) error {
+func (p *program) runLocked(ctx context.Context, _ *lock.Lock, _ <-chan os.Signal, g guarded) error {
 	command := exec.CommandContext(ctx, g.path)
 	command.Args, command.Env, command.WaitDelay = g.argv, g.env, g.grace
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr

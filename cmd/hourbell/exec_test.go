@@ -4,7 +4,11 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
+	"database/sql"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // asExec runs `hourbell exec` as a process of its own, for what it passes
@@ -78,14 +84,18 @@ func TestExecOnceAnInterval(t *testing.T) {
 // to it, and slots that nobody called for are told.
 func TestExecWarnsOfItsCaller(t *testing.T) {
 	b := newBench(t)
-	every := func() result { return b.asExec("", "a", "--every", "1s", "--", "true") }
-	every()
-	time.Sleep(400 * time.Millisecond)
-	if r := every(); r.code != exitSkipped || !strings.Contains(r.err, "more often than --every 1s says") {
+	every := func(name, interval string) result { return b.asExec("", name, "--every", interval, "--", "true") }
+	every("a", "6s")
+	time.Sleep(1700 * time.Millisecond)
+	if r := every("a", "6s"); r.code != exitSkipped || !strings.Contains(r.err, "more often than --every 6s says") {
 		t.Errorf("in the middle: %+v", r)
 	}
-	time.Sleep(3600 * time.Millisecond)
-	if r := every(); r.code != 0 || !strings.Contains(r.err, "more seldom than --every 1s says") {
+	if r := b.asExec("", "a", "--every", "6s", "--quiet-skip", "--", "true"); r != (result{}) {
+		t.Errorf("in the middle, quietly: %+v", r)
+	}
+	every("b", "200ms")
+	time.Sleep(700 * time.Millisecond)
+	if r := every("b", "200ms"); r.code != 0 || !strings.Contains(r.err, "more seldom than --every 200ms says") {
 		t.Errorf("after slots that nobody called for: %+v", r)
 	}
 }
@@ -108,6 +118,16 @@ func TestExecIsHeld(t *testing.T) {
 	}
 	if r := b.asExec("", "a", "--wait", "300ms", "--", "true"); r.code != exitSkipped {
 		t.Errorf("after a wait: %+v", r)
+	}
+	waiter := b.command("a", "--wait", "5m", "--", "true")
+	if err := waiter.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	_ = waiter.Process.Signal(syscall.SIGTERM)
+	_ = waiter.Wait()
+	if status, _ := waiter.ProcessState.Sys().(syscall.WaitStatus); status.ExitStatus() != 128+15 && status.Signal() != syscall.SIGTERM {
+		t.Errorf("a signal to one who waits: %v", waiter.ProcessState)
 	}
 	locks := b.objects("locks", "list")
 	if len(locks) != 1 || locks[0]["state"] != "held" || locks[0]["name"] != "a" || locks[0]["token"] != 1.0 {
@@ -153,6 +173,98 @@ func TestExecEndsInTime(t *testing.T) {
 	}
 }
 
+// TestExecWithUseRightsOnly: where the lock tables are there, a role needs no
+// others, and no right to create any.
+func TestExecWithUseRightsOnly(t *testing.T) {
+	const variable = "HOURBELL_TEST_POSTGRES_URL"
+	admin := os.Getenv(variable)
+	if admin == "" {
+		if os.Getenv("HOURBELL_TEST_REQUIRE") != "" {
+			t.Fatalf("%s is not set", variable)
+		}
+		t.Skipf("%s is not set: run `make test`, or `make servers` and what it prints", variable)
+	}
+	b := newBench(t)
+	name := "cli_" + strings.ToLower(rand.Text()[:10]) // of the schema and the role
+	b.env[storeVariable] = admin
+	b.ok("migrate", "up", "--schema", name)
+	conn, err := pgx.Connect(t.Context(), admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		dropSchema(t, admin, name)
+		if _, err := conn.Exec(context.Background(), "drop role "+name); err != nil {
+			t.Error(err)
+		}
+		_ = conn.Close(context.Background())
+	})
+	_, err = conn.Exec(t.Context(), strings.ReplaceAll(`create role ROLE login password 'ROLE'; grant usage on schema ROLE to ROLE;
+		grant select, insert, update on ROLE.lock, ROLE.lock_state to ROLE`, "ROLE", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(admin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword(name, name)
+	b.env[storeVariable] = u.String()
+	if r := b.asExec("", "a", "--schema", name, "--every", "1h", "--", "echo", "ran"); r.code != 0 || r.out != "ran\n" {
+		t.Errorf("as a role that may use the tables: %+v", r)
+	}
+}
+
+// TestExecKeepsTheExitCodeWhenTheReleaseFails: the command had its lock to its
+// end, and the lock frees itself.
+func TestExecKeepsTheExitCodeWhenTheReleaseFails(t *testing.T) {
+	b := newBench(t)
+	cmd := b.command("a", "--", "sh", "-c", "touch ready; while [ ! -e go ]; do sleep 0.02; done")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the command", func() bool { _, err := os.Stat("ready"); return err == nil })
+	db, err := sql.Open("sqlite", b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("ALTER TABLE hourbell_lock RENAME TO gone"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 0 || !strings.Contains(errs.String(), "frees itself") {
+		t.Errorf("exit code %d: %s", code, &errs)
+	}
+}
+
+// TestSignalBeforeTheCommand: one that comes before start is told by it, and
+// ends the context; one that comes after is left to the command.
+func TestSignalBeforeTheCommand(t *testing.T) {
+	signals := make(chan os.Signal, 1)
+	ctx, start, cancel := untilStart(t.Context(), signals)
+	defer cancel()
+	signals <- syscall.SIGTERM
+	<-ctx.Done()
+	if err := start(); err != signalStatus(syscall.SIGTERM) || interrupted(ctx, nil) != err {
+		t.Errorf("before: %v", err)
+	}
+	ctx, start, cancel = untilStart(t.Context(), signals)
+	if err := start(); err != nil {
+		t.Error(err)
+	}
+	signals <- syscall.SIGTERM
+	if s := <-signals; s != syscall.SIGTERM || ctx.Err() != nil {
+		t.Errorf("after: %v, %v", s, ctx.Err())
+	}
+	cancel()
+}
+
 func wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -188,6 +300,9 @@ func TestExecBadInput(t *testing.T) {
 		{"environment", []string{"a", "--environment", "t", "--", "true"}},
 		{"schema", []string{"a", "--store", "redis://h", "--schema", "t", "--", "true"}},
 		{"postgres://", []string{"a", "--store", "oracle://u:hunter2@h/d", "--", "true"}},
+		{"store", []string{"a", "--store", "redis://:hun/hunter2@h:1", "--", "true"}},
+		{"store", []string{"a", "--store", "redis:hunter2", "--", "true"}},
+		{"store", []string{"a", "--store", "mysql:hunter2", "--", "true"}},
 	} {
 		r := b.fails(exitUsage, []string{test.names}, append([]string{"exec"}, test.args...)...)
 		if strings.Contains(r.err, "hunter2") || r.out != "" {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"syscall"
 	"time"
 
@@ -27,16 +26,14 @@ type guarded struct {
 var passedOn = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 
 // runLocked runs a command to its end, or to that of the lock. The error is
-// its exit code as an exitStatus, or why it could not be started.
-func (p *program) runLocked(ctx context.Context, held *lock.Lock, g guarded) error {
+// its exit code as an exitStatus, or why it could not be started. The command
+// gets the signals.
+func (p *program) runLocked(ctx context.Context, held *lock.Lock, signals <-chan os.Signal, g guarded) error {
 	claim := func() supervise.Claim {
 		now := uptime.Now() // before the question, so that a pause between them errs on the safe side
 		left, lease := held.HeldFor()
 		return supervise.ClaimFor(now+left, lease, g.grace)
 	}
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, passedOn...)
-	defer signal.Stop(signals)
 	command, err := supervise.Start(supervise.Spec{
 		Label: "lock " + held.Name(), Path: g.path, Argv: g.argv, Env: g.env, Inherit: true, Grace: g.grace,
 	}, claim(), nil)
@@ -52,7 +49,7 @@ func (p *program) runLocked(ctx context.Context, held *lock.Lock, g guarded) err
 		case <-tick.C:
 			command.Hold(claim())
 		case s := <-signals:
-			command.Signal(s.(syscall.Signal)) //nolint:errcheck,forcetypeassert // on Unix every signal is one
+			command.Signal(s.(syscall.Signal)) //nolint:forcetypeassert // on Unix every signal is one
 		case <-ended:
 			ended = nil
 			left, _ := held.HeldFor()

@@ -67,6 +67,9 @@ func (p *program) locateLocks(f lockFlags) (lockLocation, error) {
 	scheme, _, _ := strings.Cut(text, ":")
 	switch scheme {
 	case "mysql", "mariadb", "redis", "rediss", "mongodb", "mongodb+srv":
+		if u, err := url.Parse(text); (err != nil || u.Host == "") && !strings.HasPrefix(scheme, "mongodb") { // which may name several hosts
+			return lockLocation{}, &hourbell.FieldError{Field: "store", Value: scheme + ":…", Problem: "is not a URL that names a host (characters like / ? # in a user or password are written as %2F %3F %23)", Remedy: lockStoreRemedy}
+		}
 		l.other = text
 	default:
 		var err error
@@ -151,14 +154,18 @@ func (l lockLocation) connectLocks(ctx context.Context) (lockStore, func(context
 			return nil, nil, err
 		}
 		locks := b.Locks(tableOption(l.table, sqlite.Table)...)
-		return closing{locks, locks, b.Close}, l.migrateUp(b), nil
+		return closing{locks, locks, b.Close}, func(ctx context.Context) error { // which makes the file too
+			_, err := b.MigrateUp(ctx)
+			return err
+		}, nil
 	case l.other == "":
 		b, err := postgres.Open(ctx, l.url, l.options()...)
 		if err != nil {
 			return nil, nil, err
 		}
 		locks := b.Locks(tableOption(l.table, postgres.Table)...)
-		return closing{locks, locks, b.Close}, l.migrateUp(b), nil
+		// Not the jobs' tables: a role that may only use the locks' needs no others.
+		return closing{locks, locks, b.Close}, locks.CreateTables, nil
 	case strings.HasPrefix(scheme, "redis"):
 		locks, err := redis.Open(ctx, l.other, tableOption(l.environment, redis.Environment)...)
 		return locks, nil, err
@@ -179,14 +186,6 @@ func tableOption[O any](value string, option func(string) O) []O {
 		return nil
 	}
 	return []O{option(value)}
-}
-
-// migrateUp makes the tables of a store that keeps jobs too.
-func (l lockLocation) migrateUp(b backend) func(context.Context) error {
-	return func(ctx context.Context) error {
-		_, err := b.MigrateUp(ctx)
-		return err
-	}
 }
 
 // findCommand finds the file of a program as a shell would.

@@ -139,13 +139,18 @@ func newShape(schema, table string, columns []column) (*lockShape, error) {
 		"{table}", pgx.Identifier{schema, table}.Sanitize(), "{state}", pgx.Identifier{schema, table + "_state"}.Sanitize(),
 		"{until_zone}", until.zone, "{until_up}", until.up, "{until_down}", until.down, "{at_zone}", at.zone, "{at_down}", at.down, "{at_least}", at.least)
 	for _, name := range []string{"take", "look", "seed", "extend", "release", "free", "list"} {
-		shape.texts[name] = fill.Replace(nowMark.ReplaceAllString(lockText(name), "coalesce(${1}::timestamptz, now())"))
+		text := nowMark.ReplaceAllString(lockText(name), "coalesce(${1}::timestamptz, now())")
+		shape.texts[name] = fill.Replace(lateMark.ReplaceAllString(text, "coalesce(${1}::timestamptz, clock_timestamp())"))
 	}
 	return shape, nil
 }
 
-// nowMark is the clock in a statement, with the parameter that replaces it.
-var nowMark = regexp.MustCompile(`\{now (\$\d)\}`)
+// The clock in a statement, with the parameter that replaces it: when it began,
+// and when it looks, which is later if it had to wait for a row.
+var (
+	nowMark  = regexp.MustCompile(`\{now (\$\d)\}`)
+	lateMark = regexp.MustCompile(`\{clock (\$\d)\}`)
+)
 
 // textColumn says how many characters a column takes, 0 for any number.
 func textColumn(columns map[string]column, name string) (most int, err error) {

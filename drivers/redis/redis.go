@@ -97,6 +97,9 @@ func Open(_ context.Context, text string, opts ...Option) (*Provider, error) {
 		return nil, errURL
 	}
 	config.ContextTimeoutEnabled = true
+	// A script whose answer was lost must not be sent again: the second would find
+	// the lock held, by its own owner.
+	config.MaxRetries = -1
 	client := goredis.NewClient(config)
 	p := New(GoRedis(client), opts...)
 	p.close = client.Close

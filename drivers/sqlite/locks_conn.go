@@ -77,7 +77,12 @@ func (s lockSession) write(work func() error) (err error) {
 	if err := work(); err != nil {
 		return err
 	}
-	return s.control(context.WithoutCancel(s.ctx), "COMMIT")
+	// The statement itself is not interrupted, but waiting for readers of the file
+	// ends with the caller.
+	return patiently(s.ctx, func() error {
+		_, err := s.conn.ExecContext(context.WithoutCancel(s.ctx), "COMMIT")
+		return err
+	})
 }
 
 // control begins or ends a transaction; it waits for those who are before it.

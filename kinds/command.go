@@ -45,7 +45,9 @@ type Command struct {
 	// are set to match unless Env sets them. Empty: the node's own user.
 	User string `json:"user,omitempty"`
 	// Dir is the working directory; empty means the node's own, under BaseCron
-	// HOME, or / if there is no such directory.
+	// HOME, or / if there is no such directory. As cron does, BaseCron runs a
+	// command also where Dir cannot be entered: on Unix, in /, with a line about
+	// it in the output.
 	Dir string `json:"dir,omitempty"`
 	// Stdin is what the command reads; empty means nothing.
 	Stdin string `json:"stdin,omitempty"`
@@ -244,17 +246,19 @@ func (e *ExitError) Error() string {
 //
 // On Linux nothing escapes but what runs as a user whom the node may not
 // signal, or is started by other services (at, systemd-run, a container's
-// daemon). On other Unix systems what leaves the command's process group is
-// not found. Systems that are no Unix kill the command alone, at once, and
-// only while the node lives.
+// daemon), or attacks its supervisor and has the node killed too: running
+// commands as another user prevents that. On other Unix systems what leaves the
+// command's process group is not found. Systems that are no Unix kill the
+// command alone, at once, and only while the node lives.
 //
 // What a command sees is the environment that Command.Base names, then
 // Command.Env, then HOURBELL_JOB_ID, HOURBELL_ATTEMPT, HOURBELL_SLOT (RFC 3339
 // in UTC; empty if the job was made for no slot) and HOURBELL_TOKEN, the
-// fencing token. The node's HOURBELL_STORE is not passed on: it may hold a
-// password. The command of a hook also has HOURBELL_HOOK, which is failure,
-// missed or recovery, and reads what it is about from its standard input, unless
-// it has one of its own.
+// fencing token. On Unix there is also HOURBELL_RUN, by which the node finds
+// what is left of a command whose supervisor was killed. The node's
+// HOURBELL_STORE is not passed on: it may hold a password. The command of a
+// hook also has HOURBELL_HOOK, which is failure, missed or recovery, and reads
+// what it is about from its standard input, unless it has one of its own.
 //
 // Standard output and error, as they come, are kept with the attempt: the
 // last 64 KiB. The command never waits for them to be taken.

@@ -21,6 +21,7 @@ type ready struct {
 	argv     []string
 	env      []string
 	dir      string // empty: the node's own
+	anywhere bool   // run it in / if dir cannot be entered
 	stdin    []byte
 	user     *identity // nil: the node's own
 	detached Detached
@@ -47,11 +48,15 @@ func prepare(command Command, job *hourbell.JobRow) (ready, error) {
 			shell = valueOf(r.env, "SHELL")
 		}
 		r.path, r.argv = shell, []string{shell, "-c", command.Shell}
-		return r, nil
+	} else {
+		var err error
+		if r.path, err = findProgram(command, r.env); err != nil {
+			return ready{}, err
+		}
 	}
-	var err error
-	r.path, err = findProgram(command, r.env)
-	return r, err
+	// A program that is given relative to its directory is not to be found in /.
+	r.anywhere = command.Base == BaseCron && filepath.IsAbs(r.path)
+	return r, nil
 }
 
 // findUser looks a login name up on this machine.

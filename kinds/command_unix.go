@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -17,23 +19,54 @@ import (
 func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.JobRow, output *supervise.Tail) error {
 	held := hold{job: job, grace: w.grace()}
 	claim, _ := held.renewed()
-	process, err := supervise.Start(ready.spec(job, w.grace()), claim, output)
-	var refused *supervise.StartError
+	process, elsewhere, err := start(ready, ready.spec(job, w.grace()), claim, output)
 	switch {
 	case errors.Is(err, supervise.ErrClaimOver):
 		return fmt.Errorf("command not started: %w (%w)", hourbell.ErrClaimLost, err)
-	case errors.As(err, &refused):
-		return ready.startError(refused.Errno)
 	case err != nil:
-		return err
+		return unlessStopped(ctx, err)
 	}
 	w.attend(ctx, process, &held)
+	if elsewhere != nil {
+		tell(output, "directory %s: %v; running in /", ready.dir, elsewhere)
+	}
 	result, err := process.Wait()
 	if err != nil {
-		return err
+		return unlessStopped(ctx, err)
 	}
 	note(output, result)
 	return outcome(ctx, result)
+}
+
+// start starts a command. As under cron, one whose directory cannot be entered
+// runs all the same: in /, and elsewhere says why.
+func start(ready ready, spec supervise.Spec, claim supervise.Claim, output *supervise.Tail) (process *supervise.Process, elsewhere, err error) {
+	process, err = supervise.Start(spec, claim, output)
+	var refused *supervise.StartError
+	if !errors.As(err, &refused) {
+		return process, nil, err
+	}
+	if ready.anywhere && aboutPath(refused.Errno) {
+		spec.Dir = "/"
+		if process, err = supervise.Start(spec, claim, output); err == nil {
+			return process, refused, nil // so it was the directory
+		}
+	}
+	return nil, nil, ready.startError(refused.Errno)
+}
+
+// aboutPath says whether an error may be that of a directory that is not there
+// or cannot be entered.
+func aboutPath(errno syscall.Errno) bool {
+	return slices.Contains([]syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.EACCES, syscall.ELOOP}, errno)
+}
+
+// unlessStopped is the error of a command whose supervisor was lost.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return stopped(err, context.Cause(ctx))
+	}
+	return err
 }
 
 // attend stays with the command until its run is over: it passes on what
@@ -102,17 +135,23 @@ func (r ready) spec(job *hourbell.JobRow, grace time.Duration) supervise.Spec {
 
 // note adds to the output what else became of the command's processes.
 func note(output *supervise.Tail, result supervise.Result) {
-	tell := func(format string, n int) {
-		if n == 0 {
-			return
-		}
-		if text := output.Bytes(); len(text) > 0 && text[len(text)-1] != '\n' {
-			fmt.Fprintln(output)
-		}
-		fmt.Fprintf(output, "hourbell: "+format+"\n", n)
+	if result.LeftBehind > 0 {
+		tell(output, `processes ended that the command had left behind: %d (with "detached":"keep" they live on)`, result.LeftBehind)
 	}
-	tell(`processes ended that the command had left behind: %d (with "detached":"keep" they live on)`, result.LeftBehind)
-	tell("processes still living that this node has not the right to end: %d", result.Unreachable)
+	if result.Unreachable > 0 {
+		tell(output, "processes still living that this node has not the right to end: %d", result.Unreachable)
+	}
+	if result.Forced {
+		tell(output, "the command's supervisor was stopped and did not end it: the node killed both; run the command as another user, who cannot stop it")
+	}
+}
+
+// tell adds a line to the output that is not the command's.
+func tell(output *supervise.Tail, format string, args ...any) {
+	if text := output.Bytes(); len(text) > 0 && text[len(text)-1] != '\n' {
+		fmt.Fprintln(output)
+	}
+	fmt.Fprintf(output, "hourbell: "+format+"\n", args...)
 }
 
 // outcome translates how a command ended.

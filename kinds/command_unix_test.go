@@ -282,6 +282,90 @@ func TestCommandUnderCronsEnvironment(t *testing.T) {
 	}
 }
 
+// Cron runs a line also where it cannot enter the directory.
+func TestCronsDirectoryMayBeMissing(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "plain", 0o644, "text")
+	gone, plain := filepath.Join(dir, "gone"), filepath.Join(dir, "plain")
+	for _, test := range []struct {
+		name    string
+		command Command
+		output  string
+		err     string
+	}{
+		{"none", Command{Shell: "printf here", Dir: gone, Base: BaseCron}, "here\nhourbell: directory " + gone + ": no such file or directory; running in /\n", ""},
+		{"a file", Command{Argv: []string{"pwd"}, Dir: plain, Base: BaseCron}, "/\nhourbell: directory " + plain + ": not a directory; running in /\n", ""},
+		{
+			"but not the program",
+			Command{Argv: []string{gone}, Dir: dir, Base: BaseCron},
+			"",
+			`command "` + gone + `": no such file or directory; install it on this node or correct the path`,
+		},
+		{
+			"nor one that is to be there",
+			Command{Argv: []string{"./bin/true"}, Dir: gone, Base: BaseCron},
+			"",
+			`dir "` + gone + `": no such file or directory; create it on this node or correct dir`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			output, err := perform(t.Context(), 0, test.command)
+			if message(err) != test.err || output != test.output {
+				t.Errorf("got %v and %q\nwant %s and %q", err, output, test.err, test.output)
+			}
+		})
+	}
+}
+
+// The directory of one user may be closed to another.
+func TestCronsDirectoryMayBeClosed(t *testing.T) {
+	if _, err := user.Lookup("daemon"); err != nil || os.Geteuid() != 0 {
+		t.Skip("needs root, and the user daemon")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	output, err := perform(t.Context(), 0, Command{Shell: "pwd", Dir: dir, Base: BaseCron, User: "daemon"})
+	if want := "/\nhourbell: directory " + dir + ": permission denied; running in /\n"; err != nil || output != want {
+		t.Errorf("got %v and %q, want %q", err, output, want)
+	}
+}
+
+// A command that stops its supervisor does not outlast its time.
+func TestCommandThatStopsItsSupervisor(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		awaitFile(filepath.Join(dir, "pid"))
+		cancel(hourbell.ErrTimeout)
+	}()
+	began := time.Now()
+	_, err := perform(ctx, 200*time.Millisecond, Command{Shell: `trap '' TERM; s=$PPID; echo $$ >pid; while :; do kill -STOP $s; done`, Dir: dir})
+	if pid := readPid(t, dir); alive(pid) {
+		t.Errorf("process %d is still alive", pid)
+	}
+	if took := time.Since(began); !errors.Is(err, hourbell.ErrTimeout) || took > 10*time.Second {
+		t.Errorf("got %v after %v", err, took)
+	}
+}
+
+// A supervisor that was killed does not hide why its command was to end.
+func TestCommandThatKillsItsSupervisor(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	line := `trap 'kill -KILL $s' TERM; s=$PPID; echo $$ >pid; while :; do sleep 0.01; done`
+	go func() {
+		awaitFile(filepath.Join(dir, "pid"))
+		cancel(hourbell.ErrTimeout)
+	}()
+	_, err := perform(ctx, 20*time.Second, Command{Shell: line, Dir: dir})
+	if !errors.Is(err, hourbell.ErrTimeout) || !strings.Contains(message(err), "supervisor ended before it") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestBadArgsAreRefused(t *testing.T) {
 	job := &hourbell.JobRow{RawArgs: []byte(`{"argv":["true"],"comand":1}`)}
 	err := CommandWorker{}.Work(t.Context(), job)

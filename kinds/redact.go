@@ -3,13 +3,16 @@ package kinds
 import (
 	"encoding/json"
 	"net/url"
+	"regexp"
+	"strings"
 )
 
 // hidden stands in the place of a value that may be a secret.
 const hidden = "…"
 
 // Redact returns the arguments of a job, or of a hook, as listings show them:
-// of a command without the values of its environment and its input, of an HTTP
+// of a command without the values of its environment and its input (also those
+// that a shell line sets before its program, as in TOKEN=… curl), of an HTTP
 // request without the values of its header, its body, and what its URL says
 // after the path. Other kinds' arguments, and what cannot be read, come back as
 // they are.
@@ -19,6 +22,10 @@ func Redact(kind string, args []byte) []byte {
 		return redact(args, func(c *Command) {
 			hideValues(c.Env)
 			hide(&c.Stdin)
+			c.Shell = hideAssigned(c.Shell)
+			if len(c.Argv) == 3 && c.Argv[1] == "-c" {
+				c.Argv[2] = hideAssigned(c.Argv[2])
+			}
 		})
 	case HTTPKind:
 		return redact(args, func(h *HTTP) {
@@ -52,6 +59,42 @@ func hide(text *string) {
 func hideValues(pairs map[string]string) {
 	for name := range pairs {
 		pairs[name] = hidden
+	}
+}
+
+// assigned is what a shell line may begin with: a variable's name and, if that
+// is plain to see, its value.
+var assigned = regexp.MustCompile(`^[ \t]*[A-Za-z_][A-Za-z0-9_]*=`)
+
+// hideAssigned hides the values that a shell line sets before its program.
+// Where the shell alone knows where a value ends, all that follows is hidden.
+func hideAssigned(line string) string {
+	var shown strings.Builder
+	for {
+		name := assigned.FindString(line)
+		if name == "" {
+			return shown.String() + line
+		}
+		shown.WriteString(name)
+		rest := line[len(name):]
+		end := len(rest)
+		if blank := strings.IndexAny(rest, " \t"); blank >= 0 {
+			end = blank
+		}
+		if rest != "" && (rest[0] == '\'' || rest[0] == '"') {
+			if closing := strings.IndexByte(rest[1:], rest[0]); closing >= 0 {
+				end = closing + 2
+			}
+		}
+		value := rest[:end]
+		plain := value == "" || !strings.ContainsAny(strings.Trim(value, string(value[0])), "'\"`$\\(")
+		if after := rest[end:]; !plain || after != "" && after[0] != ' ' && after[0] != '\t' {
+			return shown.String() + hidden
+		}
+		if value != "" {
+			shown.WriteString(hidden)
+		}
+		line = rest[end:]
 	}
 }
 

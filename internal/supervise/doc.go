@@ -43,11 +43,29 @@
 // only processes with rights that the supervisor has not (a command that
 // changes users by sudo under a node that is not root), and what other services
 // start on a command's behalf (at, systemd-run, a container's daemon).
-// Result.Unreachable counts the former. Should the supervisor itself be killed,
-// the system kills the command's first process, and the node the rest of its
-// session; daemons may then be left.
+// Result.Unreachable counts the former.
+//
+// # A command that attacks its supervisor
+//
+// A command that runs as the node's user may send its supervisor signals, which
+// one that runs as another user cannot.
+//
+//   - One that stops it: while the node lives, that has it go on five times a
+//     second, and kills the command itself when the claim is over, or shortly
+//     after a grace is; and then the supervisor, if that still does not report
+//     (Result.Forced). When the node dies, the system has a stopped supervisor
+//     go on, provided that the node's own parent is of another session, as
+//     under a service manager. But one that is stopped again after that ends
+//     nothing any more.
+//   - One that kills it: the system kills the command's first process, and the
+//     node the rest of its session, what bears the run's mark (the variable
+//     HOURBELL_RUN) in its environment, and the descendants of both. A daemon
+//     that had the environment cleared is left.
+//   - Should node and supervisor both be killed, only the command's first
+//     process goes with them. Its children stay.
 //
 // On other Unix systems there are neither subreapers nor a list of processes in
 // /proc: there a session is the process group the command begins with, and what
-// leaves that is left alone. Elsewhere this package is empty but for Tail.
+// leaves that is left alone, and nothing ends with a supervisor that is killed
+// together with its node. Elsewhere this package is empty but for Tail.
 package supervise

@@ -62,7 +62,12 @@ func (e *ending) termDue(now time.Duration) bool {
 
 // killDue says whether everything has to go.
 func (e *ending) killDue(now time.Duration) bool {
-	return e.begun && now >= e.kill || e.claim != Claim{} && now >= e.claim.Kill
+	return e.begun && now >= e.kill || e.claimOver(now)
+}
+
+// claimOver says whether the claim cannot be trusted any more.
+func (e *ending) claimOver(now time.Duration) bool {
+	return e.claim != Claim{} && now >= e.claim.Kill
 }
 
 // next is how long from now nothing is due; at most most.

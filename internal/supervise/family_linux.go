@@ -12,9 +12,6 @@ import (
 // process is a living process of a command.
 type process struct{ pid, parent, group, session int }
 
-// nobody is the parent of no process.
-const nobody = -1
-
 // becomeSubreaper makes orphans among the descendants of this process its
 // children, and says whether the system does that.
 func becomeSubreaper() bool {
@@ -30,11 +27,27 @@ func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL
 // family returns the living processes that are descendants of root or belong
 // to the session, root itself left out.
 func family(root, session int) []process {
-	return kin(processes(), root, session)
+	return kin(processes(), root, func(p process) bool { return session > 1 && p.session == session })
 }
 
-// kin picks from all processes the descendants of root, and the session.
-func kin(all []process, root, session int) []process {
+// orphans returns the living processes of a command whose supervisor has ended:
+// the session, what bears the mark in its environment, and descendants of both.
+func orphans(session int, mark string) []process {
+	const nobody = -1 // the parent of no process
+	return kin(processes(), nobody, func(p process) bool {
+		return session > 1 && p.session == session || bears(p.pid, mark)
+	})
+}
+
+// bears says whether a process was started with the mark in its environment.
+func bears(pid int, mark string) bool {
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return err == nil && bytes.Contains(env, []byte(mark))
+}
+
+// kin picks from all processes the descendants of root, and those that belong
+// with theirs.
+func kin(all []process, root int, belongs func(process) bool) []process {
 	children := map[int][]process{}
 	for _, p := range all {
 		children[p.parent] = append(children[p.parent], p)
@@ -56,7 +69,7 @@ func kin(all []process, root, session int) []process {
 		add(child)
 	}
 	for _, p := range all {
-		if p.session == session && session > 1 {
+		if belongs(p) {
 			add(p)
 		}
 	}

@@ -5,6 +5,7 @@ package supervise
 import (
 	"errors"
 	"os"
+	"strconv"
 	"syscall"
 )
 
@@ -29,6 +30,42 @@ func (s *supervisor) start() error {
 	in.Close()
 	out.Close()
 	return err
+}
+
+// keepDescriptors keeps from the command what the supervisor has open: its own
+// and what the node was started with.
+func keepDescriptors() {
+	for _, fd := range descriptors() {
+		if fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}
+
+// descriptors are those that are open, or where the system does not list them
+// the first ones, whether open or not.
+func descriptors() (open []int) {
+	if names, err := readNames("/proc/self/fd"); err == nil {
+		for _, name := range names {
+			if fd, err := strconv.Atoi(name); err == nil {
+				open = append(open, fd)
+			}
+		}
+		return open
+	}
+	for fd := range 4096 {
+		open = append(open, fd)
+	}
+	return open
+}
+
+func readNames(path string) ([]string, error) {
+	dir, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return dir.Readdirnames(-1)
 }
 
 // files returns the command's standard input and output. It writes errors to

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -58,16 +59,24 @@ type Result struct {
 	// Unreachable counts processes that still live because the node has not
 	// the right to end them.
 	Unreachable int `json:"unreachable,omitempty"`
+	// Forced says that the supervisor did not end the command when it should
+	// have, so that the node killed both.
+	Forced bool `json:"-"`
 }
 
 // Process is a command under its supervisor. Its methods are safe for
 // concurrent use.
 type Process struct {
-	pid        int // of the command
+	pid        atomic.Int64 // of the command; 0 while it is not known
+	mark       string       // in the environment of the command
 	supervisor *os.Process
 	socket     *os.File
 	// ahead is the supervisor's clock minus ours.
 	ahead time.Duration
+
+	mu     sync.Mutex
+	ending ending  // what the supervisor should be doing
+	forced *Result // once the node has killed the supervisor
 
 	orders sync.Mutex // held while one is written
 	done   chan struct{}
@@ -82,6 +91,8 @@ type Process struct {
 // *StartError if the system refused to start the command, and ErrClaimOver if
 // it was too late for that.
 func Start(spec Spec, claim Claim, output io.Writer) (*Process, error) {
+	var mark string
+	spec.Env, mark = marked(spec.Env)
 	first, err := spec.order()
 	if err != nil {
 		return nil, err
@@ -90,12 +101,17 @@ func Start(spec Spec, claim Claim, output io.Writer) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the command's supervisor: %w", err)
 	}
+	p.mark = mark
+	p.expectStart(claim)
+	go p.guard()
 	reports := json.NewDecoder(p.socket)
 	if err := p.handshake(reports, first, claim); err != nil {
 		p.socket.Close()
 		_, _ = p.supervisor.Wait() // it ends now, if it has not
+		close(p.done)
 		return nil, err
 	}
+	p.expect(claim)
 	go p.listen(reports, output)
 	return p, nil
 }
@@ -150,7 +166,11 @@ func launch(spec Spec) (*Process, error) {
 		files = append(files, os.Stdin, os.Stdout, os.Stderr)
 	}
 	supervisor, err := os.StartProcess(self, []string{processName, spec.Label}, &os.ProcAttr{
-		Env: []string{"GOMAXPROCS=2", "GOTRACEBACK=single"}, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
+		Env: []string{"GOMAXPROCS=2", "GOTRACEBACK=single"}, Files: files,
+		// A group of its own keeps a terminal's signals from it. In a session of
+		// its own it would miss what the system does for a group whose parent
+		// dies: it has the group go on if it was stopped.
+		Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	if err != nil {
 		near.Close()
@@ -191,17 +211,17 @@ func (p *Process) handshake(reports *json.Decoder, first *task, claim Claim) err
 	var answer report
 	if !uptime.Shared {
 		if err := reports.Decode(&answer); err != nil {
-			return died(err)
+			return p.lost(err)
 		}
 		// Its clock has gone on since it told, so it will be early, not late.
 		p.ahead = answer.Clock - uptime.Now()
 	}
 	translated := p.translate(claim)
 	if err := p.order(order{Start: first, Claim: &translated}); err != nil {
-		return died(err)
+		return p.lost(err)
 	}
 	if err := reports.Decode(&answer); err != nil {
-		return died(err)
+		return p.lost(err)
 	}
 	switch {
 	case answer.Failed != 0:
@@ -209,11 +229,16 @@ func (p *Process) handshake(reports *json.Decoder, first *task, claim Claim) err
 	case answer.Ended != nil:
 		return ErrClaimOver
 	}
-	p.pid = answer.Started
+	p.pid.Store(int64(answer.Started))
 	return nil
 }
 
-func died(err error) error {
+// lost is the error where the supervisor ended too early. It may have started
+// the command.
+func (p *Process) lost(err error) error {
+	_ = p.supervisor.Kill()    // it does not answer, if it lives
+	_, _ = p.supervisor.Wait() // nothing is to be learnt from how it ended
+	p.killOrphans()
 	return fmt.Errorf("the command's supervisor ended before it could start it: %w", err)
 }
 
@@ -239,29 +264,21 @@ func (p *Process) listen(reports *json.Decoder, output io.Writer) {
 		p.result = *ended
 		return
 	}
-	killSession(p.pid)
+	p.killOrphans()
+	if forced := p.wasForced(); forced != nil {
+		p.result = *forced
+		return
+	}
 	how := fmt.Sprint(err)
 	if err == nil {
 		how = state.String()
 	}
-	p.err = fmt.Errorf("the command's supervisor ended before it (%s): the command's session was killed, but a daemon of its may be left", how)
-}
-
-// killSession kills what lives of a session, as far as it can be found.
-func killSession(session int) {
-	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		left := family(nobody, session)
-		if len(left) == 0 {
-			return
-		}
-		for _, p := range left {
-			_ = syscall.Kill(-p.group, syscall.SIGKILL) // looked at anew in the next round
-		}
-	}
+	p.err = fmt.Errorf("the command's supervisor ended before it (%s): the command was killed, but daemons of its that cleared their environment may be left", how)
 }
 
 // Hold tells until when the claim may now be trusted.
 func (p *Process) Hold(claim Claim) {
+	p.expect(claim)
 	claim = p.translate(claim)
 	_ = p.order(order{Claim: &claim}) // if it has died, listen knows
 }
@@ -271,6 +288,9 @@ func (p *Process) Hold(claim Claim) {
 // shorten the grace.
 func (p *Process) Stop(grace time.Duration) {
 	grace = max(grace, 0)
+	p.mu.Lock()
+	p.ending.begin(Stopped, uptime.Now(), grace)
+	p.mu.Unlock()
 	_ = p.order(order{Stop: &grace}) // if it has died, listen knows
 }
 
@@ -284,6 +304,7 @@ const orderLimit = 30 * time.Second
 
 // order writes an order. A supervisor that does not read cannot hold us up.
 func (p *Process) order(o order) error {
+	_ = p.resume() // if it has died, listen knows
 	p.orders.Lock()
 	defer p.orders.Unlock()
 	_ = p.socket.SetWriteDeadline(time.Now().Add(orderLimit)) // sockets have deadlines
@@ -298,7 +319,7 @@ func (p *Process) translate(claim Claim) Claim {
 }
 
 // Pid is the number of the command's first process, which leads its session.
-func (p *Process) Pid() int { return p.pid }
+func (p *Process) Pid() int { return int(p.pid.Load()) }
 
 // Done is closed when the run is over.
 func (p *Process) Done() <-chan struct{} { return p.done }

@@ -298,9 +298,7 @@ func TestEveryEndEndsAll(t *testing.T) {
 			dir := dirWith(t, unruly)
 			p, _ := start(t, dir, now(time.Hour), nil)
 			awaitFile(t, dir, "up")
-			if len(living(t, dir)) < 4 {
-				t.Errorf("only %d processes: this shows nothing", len(living(t, dir)))
-			}
+			until(t, "all processes live", func() bool { return len(living(t, dir)) >= 4 })
 			began := time.Now()
 			test.end(p)
 			got := wait(t, p)
@@ -328,11 +326,11 @@ func TestTermComesFirst(t *testing.T) {
 
 // A claim that is prolonged in time ends nothing.
 func TestHold(t *testing.T) {
-	dir := dirWith(t, `sleep 1; echo whole`)
-	const lease = 400 * time.Millisecond
+	dir := dirWith(t, `sleep 1.4; echo whole`)
+	const lease = time.Second // less, and a busy machine is late with a Hold
 	claim := func() supervise.Claim { return supervise.ClaimFor(uptime.Now()+lease, lease, time.Second) }
 	p, tail := start(t, dir, claim(), nil)
-	for range 10 {
+	for range 14 {
 		time.Sleep(100 * time.Millisecond)
 		p.Hold(claim())
 	}
@@ -407,6 +405,7 @@ func node(t *testing.T, dir, claim string) *exec.Cmd {
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "SUPERVISE_TEST_NODE="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as a service
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -484,16 +483,103 @@ func TestOutputIsStreamed(t *testing.T) {
 
 // Should the supervisor be killed, its node says so and kills what it finds.
 func TestSupervisorIsKilled(t *testing.T) {
-	dir := dirWith(t, `echo $PPID >pid.new; mv pid.new pid; trap '' TERM; (trap '' TERM; sleep 300) & sleep 300`)
+	dir := dirWith(t, unruly)
 	p, _ := start(t, dir, supervise.Claim{}, nil)
-	awaitFile(t, dir, "pid")
-	text, _ := os.ReadFile(filepath.Join(dir, "pid"))
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	_ = syscall.Kill(pid, syscall.SIGKILL)
+	awaitFile(t, dir, "up")
+	until(t, "all processes live", func() bool { return len(living(t, dir)) >= 4 })
+	_ = syscall.Kill(supervisorOf(t, p), syscall.SIGKILL)
 	if result, err := p.Wait(); err == nil || !strings.Contains(err.Error(), "supervisor ended before it (signal: killed)") {
 		t.Errorf("got %+v, %v", result, err)
 	}
+	noneLeft(t, dir)
+}
+
+// supervisorOf is the number of a command's supervisor.
+func supervisorOf(t *testing.T, p *supervise.Process) int {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
+	if err != nil {
+		t.Skip("needs /proc")
+	}
+	pid, _ := strconv.Atoi(strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))[1])
+	return pid
+}
+
+// besiege is a command that stops its supervisor again and again, from before
+// that could tell that the command was started.
+const besiege = `
+trap '' TERM HUP
+s=$PPID
+siege() { while :; do kill -STOP $s; done; }
+siege & siege &
+` + unruly
+
+// A command that stops its supervisor is ended all the same, by its node.
+func TestSupervisorIsStopped(t *testing.T) {
+	soon := func() supervise.Claim {
+		return supervise.ClaimFor(uptime.Now()+400*time.Millisecond, 400*time.Millisecond, 100*time.Millisecond)
+	}
+	for _, test := range []struct {
+		name string
+		end  func(p *supervise.Process)
+		why  supervise.Why
+	}{
+		{"Stop", func(p *supervise.Process) { p.Stop(200 * time.Millisecond) }, supervise.Stopped},
+		{"the claim passes", func(p *supervise.Process) { p.Hold(soon()) }, supervise.ClaimOver},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := dirWith(t, besiege)
+			p, _ := start(t, dir, supervise.Claim{}, nil)
+			awaitFile(t, dir, "up")
+			began := time.Now()
+			test.end(p)
+			until(t, "nothing is left", func() bool { return len(living(t, dir)) == 0 })
+			if took := time.Since(began); took > 2*time.Second {
+				t.Errorf("the command lived for %v more", took)
+			}
+			if got := wait(t, p); got.Why != test.why || got.Signal != syscall.SIGKILL {
+				t.Errorf("got %+v", got)
+			}
+			noneLeft(t, dir)
+		})
+	}
+}
+
+// A command that stops its supervisor once gains nothing by it.
+func TestStoppedSupervisorGoesOn(t *testing.T) {
+	dir := dirWith(t, `kill -STOP $PPID; echo said; exit 3`)
+	p, tail := start(t, dir, supervise.Claim{}, nil)
+	if got := wait(t, p); got != (supervise.Result{Code: 3}) || string(tail.Bytes()) != "said\n" {
+		t.Errorf("got %+v and %q", got, tail.Bytes())
+	}
+}
+
+// The system has a stopped supervisor go on when its node dies.
+func TestNodeDiesWhileTheSupervisorIsStopped(t *testing.T) {
+	dir := dirWith(t, `s=$PPID; (until [ -f go ]; do sleep 0.01; done; kill -STOP $s; echo stopped >stopped) &`+unruly)
+	cmd := node(t, dir, "1h")
+	awaitFile(t, dir, "up")
+	write(t, dir, "go")
+	awaitFile(t, dir, "stopped")
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
 	until(t, "nothing is left", func() bool { return len(living(t, dir)) == 0 })
+}
+
+// What the node was started with, its commands do not get.
+func TestNoDescriptorsAreInherited(t *testing.T) {
+	fd, err := syscall.Open("/dev/null", syscall.O_RDONLY, 0) // without O_CLOEXEC
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(fd)
+	dir := dirWith(t, `ls -1 /proc/$$/fd; true`) // true, lest the shell becomes ls
+	p, tail := start(t, dir, supervise.Claim{}, nil)
+	wait(t, p)
+	// 10 is where a shell holds its script.
+	if got := string(tail.Bytes()); got != "0\n1\n10\n2\n" && got != "0\n1\n2\n10\n" {
+		t.Errorf("the command has the descriptors %q", got)
+	}
 }
 
 // A service manager that stops everything at once stops the command in order.

@@ -65,9 +65,7 @@ type supervisor struct {
 
 // superviseOne serves the node at the other end of the socket: one command.
 func superviseOne(node *os.File) {
-	for fd := socketFD; fd < inheritFD+3; fd++ {
-		syscall.CloseOnExec(fd)
-	}
+	keepDescriptors()
 	rename()
 	// Handled, not ignored: what is ignored would stay so in the command. What
 	// a terminal sends is the node's business.
@@ -244,38 +242,20 @@ func (s *supervisor) end(why Why, grace time.Duration) {
 	if !s.ending.begin(why, uptime.Now(), grace) || grace <= 0 {
 		return
 	}
-	s.signal(syscall.SIGTERM)
-	s.signal(syscall.SIGCONT) // a stopped process would not hear it
+	signalAll(s.family(), syscall.SIGTERM)
+	signalAll(s.family(), syscall.SIGCONT) // a stopped process would not hear it
 }
 
 // kill sends SIGKILL to everything, and says whether there is hope: that not
 // all that is left is out of reach.
 func (s *supervisor) kill() (hope bool) {
 	s.kills++
-	living, reached := s.signal(syscall.SIGKILL)
+	living, reached := signalAll(s.family(), syscall.SIGKILL)
 	if living > 0 && reached == 0 {
 		s.lost = living
 		return false
 	}
 	return true
-}
-
-// signal sends a signal to all processes of the command by their groups: a
-// group gets it at once, and nobody in it can fork meanwhile.
-func (s *supervisor) signal(sig syscall.Signal) (living, reached int) {
-	done := map[int]error{}
-	for _, p := range s.family() {
-		err, known := done[p.group]
-		if !known {
-			err = syscall.Kill(-p.group, sig)
-			done[p.group] = err
-		}
-		living++
-		if err != syscall.EPERM {
-			reached++
-		}
-	}
-	return living, reached
 }
 
 func (s *supervisor) family() []process { return family(os.Getpid(), s.main) }
@@ -284,9 +264,7 @@ func (s *supervisor) family() []process { return family(os.Getpid(), s.main) }
 func (s *supervisor) pause() time.Duration {
 	now := uptime.Now()
 	if s.ending.killDue(now) {
-		// At once those that were forked meanwhile; later there may be some
-		// that wait for a disk and end when it answers.
-		return min(time.Duration(s.kills)*time.Millisecond/4, lookAgain)
+		return killAgain(s.kills)
 	}
 	return s.ending.next(now, lookAgain)
 }

@@ -103,6 +103,9 @@ type NewJob struct {
 	Delay       time.Duration // counted by the store's clock; ignored with RunAt
 	Schedule    int64         // the schedule's number, or 0
 	Slot        time.Time     // the slot it was made for, or zero
+	// Waiting makes it wait until no other job of its schedule, which it must
+	// have, is ready or running; see Jobs. Never in a caller's transaction.
+	Waiting bool
 }
 
 // InsertRequest stores jobs.
@@ -227,6 +230,8 @@ type Aftermath struct {
 	Schedule int64
 	// Failing says that the schedule fails from now on; otherwise it is well.
 	Failing bool
+	// JobFailed, with Failing, adds one to Schedule.Failures.
+	JobFailed bool
 	// Jobs are made, and wake nodes, as by Insert; without Failing only if the
 	// schedule was failing until now. They have no Schedule.
 	Jobs []NewJob
@@ -254,7 +259,8 @@ const (
 	// RetryJobs makes finished jobs ready with run_at now, under their old
 	// number, with at least one more attempt (max_attempts is raised to
 	// attempt + 1 if it is less), and pulls ready ones to now (never later than
-	// they were). The token stays as it is until the next claim.
+	// they were). The token stays as it is until the next claim. Waiting ones
+	// stay as they are.
 	RetryJobs
 	// DeleteJobs removes jobs that do not run, with their attempts.
 	DeleteJobs
@@ -278,7 +284,7 @@ const (
 	Changed   Change = iota
 	Requested        // it runs: its node has been asked to cancel it
 	NotFound         // no such job (any more)
-	Unchanged        // it is finished already (cancel), or runs (retry, delete)
+	Unchanged        // it is finished already (cancel), runs (retry, delete) or waits (retry)
 )
 
 // JobChange is the answer for one job.

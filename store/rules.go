@@ -49,7 +49,7 @@ func (s *Schedule) Put(put PutSchedule, owner string, now time.Time) {
 	}
 	if !s.DeletedAt.IsZero() {
 		s.Anchor, s.DeletedAt = now, time.Time{}
-		s.PausedAt, s.PausedDeclared = time.Time{}, false
+		s.PausedAt, s.PausedUntil, s.PausedDeclared = time.Time{}, time.Time{}, false
 	}
 	if s.Mark.Before(now) {
 		s.Mark = now
@@ -65,9 +65,9 @@ func (s *Schedule) declare(paused bool, now time.Time) {
 	switch {
 	case paused == s.PausedDeclared:
 	case !paused:
-		s.PausedAt = time.Time{}
-	case s.PausedAt.IsZero():
-		s.PausedAt = now
+		s.PausedAt, s.PausedUntil = time.Time{}, time.Time{}
+	default:
+		s.pause(now, time.Time{})
 	}
 	s.PausedDeclared = paused
 }
@@ -75,24 +75,32 @@ func (s *Schedule) declare(paused bool, now time.Time) {
 // Bury makes s a tombstone.
 func (s *Schedule) Bury(now time.Time) { s.DeletedAt, s.NextAt = now, time.Time{} }
 
-// Changes says whether the action does anything to s, which lives.
-func (a ScheduleAction) Changes(s *Schedule) bool {
-	switch a {
+// pause pauses s until then (zero: for good). A pause that is on goes on.
+func (s *Schedule) pause(now, until time.Time) {
+	if !s.PausedFor(now) {
+		s.PausedAt = now
+	}
+	s.PausedUntil = until
+}
+
+// Changes says whether the request does anything to s, which lives.
+func (r ChangeSchedulesRequest) Changes(s *Schedule) bool {
+	switch r.Action {
 	case PauseSchedules:
-		return s.PausedAt.IsZero()
+		return s.PausedAt.IsZero() || !s.PausedUntil.Equal(r.Until.Truncate(time.Microsecond))
 	case ResumeSchedules:
-		return !s.PausedAt.IsZero()
+		return !s.PausedAt.IsZero() || s.Failures > 0
 	}
 	return s.living()
 }
 
-// Apply does the action to s.
-func (a ScheduleAction) Apply(s *Schedule, now time.Time) {
-	switch a {
+// Apply does to s what the request asks for.
+func (r ChangeSchedulesRequest) Apply(s *Schedule, now time.Time) {
+	switch r.Action {
 	case PauseSchedules:
-		s.PausedAt = now
+		s.pause(now, r.Until.UTC().Truncate(time.Microsecond))
 	case ResumeSchedules:
-		s.PausedAt = time.Time{}
+		s.PausedAt, s.PausedUntil, s.Failures = time.Time{}, time.Time{}, 0
 	case DeleteSchedules:
 		s.Bury(now)
 	case ResetSchedules:
@@ -103,17 +111,24 @@ func (a ScheduleAction) Apply(s *Schedule, now time.Time) {
 // Consequences are what a run of aftermaths has to write.
 type Consequences struct {
 	Jobs []NewJob // to be inserted, in order
-	// Begun, Again and Ended are schedules by number, in order, each in one of
-	// them at most: those that fail and did not, those that fail again after
-	// they were well in between, and those that failed and are well.
-	Begun, Again, Ended []int64
+	// Begun, Again, Counted and Ended are schedules by number, in order, each in
+	// one of them at most: those that fail and did not, those that fail again
+	// after they were well in between, those that still fail, with another number
+	// of failures, and those that failed and are well.
+	Begun, Again, Counted, Ended []int64
+	// Failures is the number of each that fails.
+	Failures map[int64]int64
 }
 
 // Follow says what aftermaths come to, one after the other, of which nil ones
-// are nothing; failing are those of their schedules that fail as yet.
-func Follow(aftermaths []*Aftermath, failing map[int64]bool) Consequences {
-	var out Consequences
-	fails, well := map[int64]bool{}, map[int64]bool{} // now; at any time
+// are nothing; failing are those of their schedules that fail as yet, with the
+// number of their failures.
+func Follow(aftermaths []*Aftermath, failing map[int64]int64) Consequences {
+	out := Consequences{Failures: maps.Clone(failing)}
+	if out.Failures == nil {
+		out.Failures = map[int64]int64{}
+	}
+	touched, well := map[int64]bool{}, map[int64]bool{} // well: at any time
 	for _, a := range aftermaths {
 		switch {
 		case a == nil:
@@ -124,23 +139,32 @@ func Follow(aftermaths []*Aftermath, failing map[int64]bool) Consequences {
 			}
 			continue
 		}
-		before, seen := fails[a.Schedule]
-		if !seen {
-			before = failing[a.Schedule]
-		}
+		touched[a.Schedule] = true
+		n, before := out.Failures[a.Schedule]
 		if a.Failing || before {
 			out.Jobs = append(out.Jobs, a.Jobs...)
 		}
-		fails[a.Schedule] = a.Failing
-		well[a.Schedule] = well[a.Schedule] || !a.Failing
-	}
-	for _, id := range slices.Sorted(maps.Keys(fails)) {
 		switch {
-		case fails[id] && !failing[id]:
+		case !a.Failing:
+			delete(out.Failures, a.Schedule)
+			well[a.Schedule] = true
+		case a.JobFailed:
+			out.Failures[a.Schedule] = n + 1
+		default:
+			out.Failures[a.Schedule] = n
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(touched)) {
+		n, fails := out.Failures[id]
+		was, failed := failing[id]
+		switch {
+		case fails && !failed:
 			out.Begun = append(out.Begun, id)
-		case fails[id] && well[id]:
+		case fails && well[id]:
 			out.Again = append(out.Again, id)
-		case failing[id] && !fails[id]:
+		case fails && n != was:
+			out.Counted = append(out.Counted, id)
+		case failed && !fails:
 			out.Ended = append(out.Ended, id)
 		}
 	}

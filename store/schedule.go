@@ -25,6 +25,7 @@ type Schedule struct {
 	NextAt         time.Time
 	Fired          int64     // slots that made a job, for ever
 	PausedAt       time.Time // zero: not paused
+	PausedUntil    time.Time // slots before it are under the pause; zero: all are
 	PausedDeclared bool      // what the last put declared; see PutSchedule.Paused
 	CreatedAt      time.Time // first put
 	UpdatedAt      time.Time // of the definition
@@ -32,6 +33,14 @@ type Schedule struct {
 	// FailingSince is when the first Aftermath with Failing came since it was
 	// well; zero: it is well. Only ListSchedules gives it.
 	FailingSince time.Time
+	// Failures counts the jobs that failed in a row: aftermaths with JobFailed
+	// since it was well, or since the last ResumeSchedules.
+	Failures int64
+}
+
+// PausedFor says whether a slot falls under the schedule's pause.
+func (s *Schedule) PausedFor(slot time.Time) bool {
+	return !s.PausedAt.IsZero() && (s.PausedUntil.IsZero() || slot.Before(s.PausedUntil))
 }
 
 // PutSchedule is one schedule to be created or changed.
@@ -89,9 +98,10 @@ type ScheduleAction int
 
 // The actions.
 const (
-	// PauseSchedules sets PausedAt, if it is not set.
+	// PauseSchedules sets PausedAt, unless a pause is on already, and PausedUntil
+	// to Until.
 	PauseSchedules ScheduleAction = iota
-	// ResumeSchedules clears PausedAt.
+	// ResumeSchedules clears both, and Failures.
 	ResumeSchedules
 	// DeleteSchedules leaves a tombstone.
 	DeleteSchedules
@@ -111,6 +121,8 @@ type ChangeSchedulesRequest struct {
 	Now    time.Time
 	Action ScheduleAction
 	Names  []string
+	// Until is, for PauseSchedules, when the pause ends by itself; zero: never.
+	Until time.Time
 }
 
 // DueSchedulesRequest asks for schedules that Fire has to look at.
@@ -167,11 +179,18 @@ type SlotRecord struct {
 // Overlap says what a slot does while a job of its schedule runs.
 type Overlap int16
 
-// The choices. Drivers never see them but in Firing.Settle.
+// The choices. Drivers never see them but in Firing.Settle, and to spare
+// themselves its live jobs under OverlapAllow.
 const (
-	OverlapSkip  Overlap = 0
-	OverlapAllow Overlap = 1
+	OverlapSkip    Overlap = 0 // the slot does not fire
+	OverlapAllow   Overlap = 1 // it fires beside
+	OverlapQueue   Overlap = 2 // its job waits; one at a time
+	OverlapReplace Overlap = 3 // its job waits, and the running one is asked to cancel
 )
+
+// MostUnstarted is how many jobs of a schedule that nobody has started yet may
+// pile up under OverlapSkip, which they do not count for otherwise.
+const MostUnstarted = 100
 
 // Firing accounts for slots of one schedule, decided from the row that
 // Revision, Mark and NextAt describe.
@@ -199,53 +218,27 @@ type LiveJob struct {
 	ID      int64
 	Slot    time.Time
 	Running bool
+	Waiting bool
 	Attempt int16
 	Origin  Origin
 }
 
 // Settled is a firing after overlaps are decided.
 type Settled struct {
-	Jobs      []NewJob     // to insert, each recorded as fired
+	Jobs      []NewJob     // to insert, each recorded as fired; some are Waiting
 	Slots     []SlotRecord // to record besides
-	Supersede []int64      // live jobs to end as cancelled with SupersedeReason
+	Supersede []int64      // live jobs to end as cancelled with SupersededReason
+	Replace   []int64      // waiting jobs to end as cancelled with ReplacedReason
+	Cancel    []int64      // running jobs to be asked to cancel, for ReplacedReason
 }
 
 // SupersededReason is kept with a job that the schedule's next slot replaced
 // while it awaited a retry.
 const SupersededReason = "superseded: the schedule's next slot fired while this job awaited a retry"
 
-// Settle decides overlaps; it is pure. Under OverlapSkip only a running job
-// overlaps: the slot is then skipped. A job awaiting a retry is superseded. A
-// job that has never started is left alone. Backfilled jobs do not count.
-func (f Firing) Settle(live []LiveJob) Settled {
-	out := Settled{Jobs: f.Jobs, Slots: f.Slots}
-	if f.Overlap == OverlapAllow || len(f.Jobs) == 0 {
-		return out
-	}
-	var running *LiveJob
-	for i := range live {
-		if live[i].Running && live[i].Origin != OriginBackfill && (running == nil || live[i].ID < running.ID) {
-			running = &live[i]
-		}
-	}
-	if running != nil {
-		out.Jobs = nil
-		out.Slots = append([]SlotRecord(nil), f.Slots...)
-		for _, job := range f.Jobs {
-			out.Slots = append(out.Slots, SlotRecord{
-				Slot: job.Slot, Last: job.Slot, Count: 1, Outcome: SlotSkipped,
-				Reason: fmt.Sprintf("overlap: job %d was still running", running.ID),
-			})
-		}
-		return out
-	}
-	for _, job := range live {
-		if job.Attempt > 0 && job.Origin != OriginBackfill {
-			out.Supersede = append(out.Supersede, job.ID)
-		}
-	}
-	return out
-}
+// ReplacedReason is kept with a job that the schedule's next slot replaced while
+// it ran, or waited to start.
+const ReplacedReason = "replaced: the schedule's next slot fired before this job had ended"
 
 // FireRequest accounts for slots of any number of schedules, each at most once.
 type FireRequest struct {
@@ -257,8 +250,10 @@ type FireRequest struct {
 type FireResult struct {
 	Fired []FiredSlot
 	Slots []SkippedSlot // recorded without a job
-	// Superseded jobs ended as cancelled.
+	// Superseded jobs ended as cancelled, those of Settled.Replace too.
 	Superseded []int64
+	// Asked are running jobs that were asked to cancel.
+	Asked []int64
 	// Lost are the schedules whose firing was left out.
 	Lost []int64
 }

@@ -40,6 +40,13 @@ type Backend interface {
 }
 
 // Jobs is the role that keeps jobs.
+//
+// Jobs of one schedule can be made to run one after the other (NewJob.Waiting).
+// Such a job is waiting while another job of its schedule is ready or running,
+// backfilled jobs counting for backfilled ones only and all others for all
+// others. In the transaction that ends or deletes the last of those, or that
+// inserts it where there is none, the job that waits with the smallest slot,
+// then number, becomes ready; it keeps its run_at, and wakes nodes as by Insert.
 type Jobs interface {
 	// Insert stores jobs, all or none, and returns their numbers in the order
 	// of the request. Any number is taken; a driver sends some thousands a
@@ -64,6 +71,8 @@ type Jobs interface {
 	// token in the state the outcome leads to) is not refused and touches
 	// nothing, so that a repetition is harmless. A retry or release of a job
 	// with a cancel request is a cancellation, with the request's reason. A
+	// retry of a job that is not backfilled, while a job of its schedule waits
+	// that is not either, ends it as cancelled with SupersededReason. A
 	// retry or release of a job that does not run any more (repeated, or late
 	// after a rescue) is not refused and leaves the row as it is: the job is
 	// ready already. A claim leaves at most one attempt's record, the first.
@@ -96,9 +105,9 @@ type Schedules interface {
 
 	// Fire accounts for slots: for each firing it compares revision, mark and
 	// next_at (which must be due by the store's clock) with the row, settles
-	// overlaps by Firing.Settle over the schedule's live jobs (locked for
-	// the time of the transaction), records the slots, inserts the jobs and
-	// moves mark and next_at. A firing whose comparison fails is left out and
+	// overlaps by Firing.Settle over the schedule's live jobs, but for backfilled ones (locked for
+	// the time of the transaction), does what that says, records the slots,
+	// inserts the jobs and moves mark and next_at. A firing whose comparison fails is left out and
 	// returned in Lost: another node was first, or an editor. A repetition is
 	// therefore harmless.
 	//
@@ -136,7 +145,8 @@ type Nodes interface {
 	// Rescue declares dead every other node whose lease has passed (its end is
 	// not after now) and takes its jobs from it: a job with a cancel request is
 	// cancelled, with the request's reason; one with on_loss fail, or without
-	// attempts left, fails with LostReason; any other is ready again with
+	// attempts left, fails with LostReason; one for which a job of its schedule
+	// waits is superseded as by a retry (see Jobs.Finish); any other is ready again with
 	// run_at now, its token unchanged, so that a late outcome is still accepted
 	// while nobody has taken it. The caller has made sure that it may judge
 	// (its own heartbeats succeeded for one lease). What After says of those that
@@ -150,7 +160,8 @@ type Nodes interface {
 	Rescue(ctx context.Context, req RescueRequest) (RescueResult, error)
 
 	// Leave ends a node's registration. Whatever it still holds is treated as
-	// in Rescue, except that attempts of jobs that may run again are refunded.
+	// in Rescue, except that attempts of jobs that may run again are refunded, and
+	// none is superseded.
 	// Leaving twice is harmless.
 	Leave(ctx context.Context, req LeaveRequest) (RescueResult, error)
 

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,18 +20,27 @@ func (b *Backend) follow(ctx context.Context, tx pgx.Tx, at time.Time, aftermath
 	if len(ids) == 0 {
 		return nil
 	}
-	failing := map[int64]bool{}
-	var id int64
-	if err := each(ctx, tx, []any{&id}, func() { failing[id] = true }, b.q("lock_failing"), ids); err != nil {
+	failing := map[int64]int64{}
+	var id, failures int64
+	if err := each(ctx, tx, []any{&id, &failures}, func() { failing[id] = failures }, b.q("lock_failing"), ids); err != nil {
 		return err
 	}
 	c := store.Follow(aftermaths, failing)
-	var batch pgx.Batch
-	if len(c.Begun) > 0 {
-		batch.Queue(b.q("begin_failing"), when(at), c.Begun)
+	counts := func(ids []int64) (out []int64) {
+		for _, id := range ids {
+			out = append(out, c.Failures[id])
+		}
+		return out
 	}
+	if err := b.begin(ctx, tx, at, c); err != nil {
+		return err
+	}
+	var batch pgx.Batch
 	if len(c.Again) > 0 {
-		batch.Queue(b.q("renew_failing"), when(at), c.Again)
+		batch.Queue(b.q("renew_failing"), when(at), c.Again, counts(c.Again))
+	}
+	if len(c.Counted) > 0 {
+		batch.Queue(b.q("count_failing"), c.Counted, counts(c.Counted))
 	}
 	if len(c.Ended) > 0 {
 		batch.Queue(b.q("end_failing"), c.Ended)
@@ -38,6 +49,25 @@ func (b *Backend) follow(ctx context.Context, tx pgx.Tx, at time.Time, aftermath
 		return err
 	}
 	_, err := b.insertJobs(ctx, nativeTx{tx}, at, c.Jobs)
+	return err
+}
+
+// begin notes schedules that fail from now on. If somebody else has noted one
+// meanwhile and there are failures to be counted, all begins again.
+func (b *Backend) begin(ctx context.Context, tx pgx.Tx, at time.Time, c store.Consequences) error {
+	if len(c.Begun) == 0 {
+		return nil
+	}
+	missing := map[int64]bool{}
+	failures := make([]int64, len(c.Begun))
+	for i, id := range c.Begun {
+		failures[i], missing[id] = c.Failures[id], c.Failures[id] > 0
+	}
+	var id int64
+	err := each(ctx, tx, []any{&id}, func() { missing[id] = false }, b.q("begin_failing"), when(at), c.Begun, failures)
+	if err == nil && slices.Contains(slices.Collect(maps.Values(missing)), true) {
+		return errMoved
+	}
 	return err
 }
 

@@ -45,6 +45,7 @@ type place struct {
 	resting  bool // alive, in nobody's hands
 	later    bool // resting, and due later
 	running  bool
+	waiting  bool // resting, until others have ended
 	asked    bool // running, and asked to be cancelled by this call
 	finished bool
 	node     int64 // of the last claim
@@ -75,7 +76,7 @@ func (b *Backend) locate(ctx context.Context, tx pgx.Tx, now *time.Time, ids []i
 func (b *Backend) lockLiving(ctx context.Context, tx pgx.Tx, now *time.Time, ids []int64, found map[int64]place) error {
 	var id int64
 	var p place
-	return each(ctx, tx, []any{&id, (*number)(&p.node), &p.running, &p.later}, func() {
+	return each(ctx, tx, []any{&id, (*number)(&p.node), &p.running, &p.waiting, &p.later}, func() {
 		p.resting = !p.running
 		found[id] = p
 	}, b.q("lock_jobs"), ids, now)
@@ -137,7 +138,7 @@ func (c *changes) cancel(id int64, p place) (store.Change, place) {
 
 func (c *changes) retry(id int64, p place) (store.Change, place) {
 	switch {
-	case p.running:
+	case p.running, p.waiting:
 		return store.Unchanged, p
 	case p.later:
 		c.pull = append(c.pull, id)
@@ -158,10 +159,22 @@ func (c *changes) delete(id int64, p place) (store.Change, place) {
 // apply does what was planned; all jobs are locked.
 func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequest, c changes) error {
 	now := when(req.Now)
-	var batch pgx.Batch
+	freed := lanes{}
 	if len(c.end) > 0 {
-		batch.Queue(b.q("end_jobs"), now, c.end, repeat(int16(store.StateCancelled), len(c.end)), repeat(req.Reason, len(c.end)))
+		err := freed.scan(ctx, tx, b.q("end_jobs"), now, c.end, repeat(int16(store.StateCancelled), len(c.end)), repeat(req.Reason, len(c.end)))
+		if err != nil {
+			return err
+		}
 	}
+	if len(c.remove) > 0 {
+		if err := freed.scan(ctx, tx, b.q("delete_jobs"), c.remove); err != nil {
+			return err
+		}
+	}
+	if err := b.release(ctx, tx, freed); err != nil {
+		return err
+	}
+	var batch pgx.Batch
 	if len(c.ask) > 0 {
 		batch.Queue(b.q("request_cancels"), now, c.ask, c.nodes, req.Reason)
 		b.queueWake(&batch, store.Wake{Kind: store.WakeCancels})
@@ -174,9 +187,6 @@ func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequ
 	}
 	if len(c.pull)+len(c.revive) > 0 {
 		b.queueWake(&batch, store.Wake{Kind: store.WakeJobs})
-	}
-	if len(c.remove) > 0 {
-		batch.Queue(b.q("delete_jobs"), c.remove)
 	}
 	return send(ctx, tx, &batch)
 }

@@ -20,9 +20,12 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 	outcomes := slices.Clone(req.Outcomes)
 	slices.SortFunc(outcomes, func(a, b store.Outcome) int { return cmp.Compare(a.ID, b.ID) })
 	err := b.work(ctx, "finish jobs", func(tx pgx.Tx) error {
-		f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, ended: map[int64]bool{}}
+		f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, ended: map[int64]bool{}, freed: lanes{}}
 		var err error
 		if out.Refused, err = f.run(ctx, outcomes); err != nil {
+			return err
+		}
+		if err := b.release(ctx, tx, f.freed); err != nil {
 			return err
 		}
 		return b.follow(ctx, tx, req.Now, f.aftermaths(req.Outcomes))
@@ -41,6 +44,7 @@ type finishing struct {
 	ends     ends
 	accepted map[int64]bool // by job
 	ended    map[int64]bool // by job: moved to history by this run
+	freed    lanes          // of what ended
 }
 
 // ends are jobs to be moved to history, as columns.
@@ -99,7 +103,7 @@ func endOf(o store.Outcome) store.State {
 // look locks the jobs of outcomes, keeps what the attempts had to say, makes
 // jobs ready again and notes which of the others end.
 func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
-	running, err := f.hold(ctx, outcomes)
+	running, lanesOf, err := f.hold(ctx, outcomes)
 	if err != nil {
 		return err
 	}
@@ -109,6 +113,10 @@ func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
 		return err
 	}
 	if err := f.keepAttempts(ctx, outcomes); err != nil {
+		return err
+	}
+	giving, err := f.giving(ctx, outcomes, lanesOf)
+	if err != nil {
 		return err
 	}
 	var again frees
@@ -123,6 +131,8 @@ func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
 			f.ends.add(o.ID, o.Token, store.StateCancelled, o.Error)
 		case o.Result == store.Cancelled || cancel:
 			f.ends.add(o.ID, o.Token, store.StateCancelled, asked)
+		case running[o.ID] && giving[o.ID]:
+			f.ends.add(o.ID, o.Token, store.StateCancelled, store.SupersededReason)
 		case running[o.ID]: // else it is repeated, or late after a rescue
 			again.add(o)
 		}
@@ -130,17 +140,41 @@ func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
 	return f.b.free(ctx, f.tx, f.now, again)
 }
 
-// hold locks the jobs that bear the outcomes' tokens and returns which run.
-func (f *finishing) hold(ctx context.Context, outcomes []store.Outcome) (map[int64]bool, error) {
+// giving returns those jobs of a retry which give way to one of their schedule
+// that waits.
+func (f *finishing) giving(ctx context.Context, outcomes []store.Outcome, lanesOf map[int64]lane) (map[int64]bool, error) {
+	retried := lanes{}
+	for _, o := range outcomes {
+		if o.Result == store.Retry && !lanesOf[o.ID].backfill {
+			retried.add(lanesOf[o.ID])
+		}
+	}
+	waiting, err := f.b.heads(ctx, f.tx, retried)
+	if err != nil || len(waiting) == 0 {
+		return nil, err
+	}
+	out := map[int64]bool{}
+	for _, o := range outcomes {
+		out[o.ID] = o.Result == store.Retry && waiting[lanesOf[o.ID]] != 0
+	}
+	return out, nil
+}
+
+// hold locks the jobs that bear the outcomes' tokens and returns which run, and
+// the lanes of all.
+func (f *finishing) hold(ctx context.Context, outcomes []store.Outcome) (map[int64]bool, map[int64]lane, error) {
 	var ids, tokens []int64
 	for _, o := range outcomes {
 		ids, tokens = append(ids, o.ID), append(tokens, o.Token)
 	}
-	running := map[int64]bool{}
+	running, lanesOf := map[int64]bool{}, map[int64]lane{}
 	var id int64
 	var runs bool
-	err := each(ctx, f.tx, []any{&id, &runs}, func() { f.accepted[id], running[id] = true, runs }, f.b.q("hold_claims"), ids, tokens)
-	return running, err
+	var in lane
+	err := each(ctx, f.tx, append([]any{&id, &runs}, in.targets()...), func() {
+		f.accepted[id], running[id], lanesOf[id] = true, runs, in
+	}, f.b.q("hold_claims"), ids, tokens)
+	return running, lanesOf, err
 }
 
 func idsOf(outcomes []store.Outcome) []int64 {
@@ -191,8 +225,10 @@ func (f *finishing) end(ctx context.Context) error {
 	rows, err := answers.Query()
 	if err == nil {
 		var id int64
-		_, err = pgx.ForEachRow(rows, []any{&id}, func() error {
+		var in lane
+		_, err = pgx.ForEachRow(rows, append([]any{&id}, in.targets()...), func() error {
 			f.accepted[id], f.ended[id] = true, true
+			f.freed.add(in)
 			return nil
 		})
 	}

@@ -83,12 +83,19 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 		held[i].Jobs = slices.DeleteFunc(slices.Clone(held[i].Jobs), func(job store.NewJob) bool {
 			return fired[slotKey{held[i].Schedule, job.Slot.UnixMicro()}]
 		})
-		settled = append(settled, held[i].Settle(live[held[i].Schedule]))
+		settled = append(settled, held[i].Settle(liveOf(live[held[i].Schedule])))
 	}
-	if err := f.supersede(ctx, settled); err != nil {
+	touched := waitingLanes(live) // so that nothing that was left waiting waits for ever
+	if err := f.end(ctx, settled, touched); err != nil {
 		return err
 	}
-	if err := f.insert(ctx, held, settled); err != nil {
+	if err := f.ask(ctx, settled, live); err != nil {
+		return err
+	}
+	if err := f.insert(ctx, held, settled, touched); err != nil {
+		return err
+	}
+	if err := f.b.release(ctx, f.tx, touched); err != nil {
 		return err
 	}
 	if err := f.record(ctx, held, settled); err != nil {
@@ -129,9 +136,35 @@ func (f *firing) lockFirings(ctx context.Context, all []store.Firing) ([]store.F
 	return held, err
 }
 
+// liveJob is a living job and the node of its last claim.
+type liveJob struct {
+	store.LiveJob
+	node int64
+}
+
+// waitingLanes are those of schedules of which a job waits.
+func waitingLanes(live map[int64][]liveJob) lanes {
+	out := lanes{}
+	for schedule, jobs := range live {
+		for _, job := range jobs {
+			if job.Waiting {
+				out.add(lane{schedule: schedule})
+			}
+		}
+	}
+	return out
+}
+
+func liveOf(jobs []liveJob) (out []store.LiveJob) {
+	for _, job := range jobs {
+		out = append(out, job.LiveJob)
+	}
+	return out
+}
+
 // lockLive locks the living jobs of schedules whose overlaps are to be settled
 // and returns them by schedule.
-func (f *firing) lockLive(ctx context.Context, held []store.Firing) (map[int64][]store.LiveJob, error) {
+func (f *firing) lockLive(ctx context.Context, held []store.Firing) (map[int64][]liveJob, error) {
 	var ids []int64
 	for _, one := range held {
 		if len(one.Jobs) > 0 && one.Overlap != store.OverlapAllow {
@@ -141,11 +174,11 @@ func (f *firing) lockLive(ctx context.Context, held []store.Firing) (map[int64][
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	live := map[int64][]store.LiveJob{}
+	live := map[int64][]liveJob{}
 	var schedule int64
-	var job store.LiveJob
+	var job liveJob
 	var origin int16
-	targets := []any{&job.ID, &schedule, into(&job.Slot), &job.Running, &job.Attempt, &origin}
+	targets := []any{&job.ID, &schedule, into(&job.Slot), &job.Running, &job.Waiting, &job.Attempt, &origin, (*number)(&job.node)}
 	err := each(ctx, f.tx, targets, func() {
 		job.Origin = store.Origin(origin)
 		live[schedule] = append(live[schedule], job)
@@ -177,27 +210,60 @@ func (f *firing) firedBefore(ctx context.Context, held []store.Firing) (map[slot
 	return fired, err
 }
 
-// supersede ends jobs that await a retry which will not come.
-func (f *firing) supersede(ctx context.Context, settled []store.Settled) error {
-	var ids []int64
+// end ends jobs that await a retry which will not come, or that have waited in
+// vain, and notes their lanes.
+func (f *firing) end(ctx context.Context, settled []store.Settled, touched lanes) error {
+	var over ends
 	for _, s := range settled {
-		ids = append(ids, s.Supersede...)
+		for _, id := range s.Replace {
+			over.add(id, 0, store.StateCancelled, store.ReplacedReason)
+		}
+		for _, id := range s.Supersede {
+			over.add(id, 0, store.StateCancelled, store.SupersededReason)
+		}
+	}
+	if len(over.ids) == 0 {
+		return nil
+	}
+	f.out.Superseded = over.ids
+	return touched.scan(ctx, f.tx, f.b.q("end_jobs"), f.now, over.ids, over.states, over.reasons)
+}
+
+// ask asks the nodes of running jobs to cancel them.
+func (f *firing) ask(ctx context.Context, settled []store.Settled, live map[int64][]liveJob) error {
+	var ids, nodes []int64
+	for _, s := range settled {
+		ids = append(ids, s.Cancel...)
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	f.out.Superseded = ids
-	_, err := f.tx.Exec(ctx, f.b.q("end_jobs"), f.now, ids, repeat(int16(store.StateCancelled), len(ids)), repeat(store.SupersededReason, len(ids)))
-	return err
+	nodeOf := map[int64]int64{}
+	for _, jobs := range live {
+		for _, job := range jobs {
+			nodeOf[job.ID] = job.node
+		}
+	}
+	for _, id := range ids {
+		nodes = append(nodes, nodeOf[id])
+	}
+	f.out.Asked = ids
+	var batch pgx.Batch
+	batch.Queue(f.b.q("request_cancels"), f.now, ids, nodes, store.ReplacedReason)
+	f.b.queueWake(&batch, store.Wake{Kind: store.WakeCancels})
+	return send(ctx, f.tx, &batch)
 }
 
 // insert makes the jobs of the slots that fire.
-func (f *firing) insert(ctx context.Context, held []store.Firing, settled []store.Settled) error {
+func (f *firing) insert(ctx context.Context, held []store.Firing, settled []store.Settled, touched lanes) error {
 	var jobs []store.NewJob
 	for i, s := range settled {
 		for _, job := range s.Jobs {
 			job.Schedule = held[i].Schedule
 			jobs = append(jobs, job)
+			if job.Waiting {
+				touched.add(lane{schedule: job.Schedule})
+			}
 		}
 	}
 	ids, err := f.b.insertJobs(ctx, nativeTx{f.tx}, f.at, jobs)

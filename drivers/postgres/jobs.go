@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,11 +38,22 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		}
 		return out, nil
 	}
+	if anyWaits(req.Jobs) {
+		err = b.work(ctx, what, func(tx pgx.Tx) (err error) {
+			out.IDs, err = b.insertWaiting(ctx, tx, req.Now, req.Jobs)
+			return err
+		})
+		return out, err
+	}
 	err = b.transact(ctx, what, writing, func(tx pgx.Tx) (err error) {
 		out.IDs, err = b.insertJobs(ctx, nativeTx{tx}, req.Now, req.Jobs)
 		return err
 	})
 	return out, err
+}
+
+func anyWaits(jobs []store.NewJob) bool {
+	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.Waiting })
 }
 
 // insertInto is where the statements of an insert run; nil: in a transaction
@@ -50,6 +62,8 @@ func (b *Backend) insertInto(req store.InsertRequest) (querier, error) {
 	switch {
 	case req.Tx != nil:
 		return querierOf(req.Tx)
+	case anyWaits(req.Jobs):
+		return nil, nil
 	case chunk(req.Jobs) == len(req.Jobs):
 		return noTx{b.pool}, nil
 	}
@@ -127,7 +141,7 @@ func (b *Backend) insertOf(now time.Time, jobs []store.NewJob) (string, []any) {
 func equalButArgs(a, b store.NewJob) bool {
 	return a.Kind == b.Kind && a.Queue == b.Queue && a.Priority == b.Priority && a.MaxAttempts == b.MaxAttempts && a.OnLoss == b.OnLoss &&
 		a.Origin == b.Origin && a.Timeout == b.Timeout && a.RunAt.Equal(b.RunAt) && a.Delay == b.Delay && a.Schedule == b.Schedule &&
-		a.Slot.Equal(b.Slot) && bytes.Equal(a.Headers, b.Headers) && (a.Headers == nil) == (b.Headers == nil)
+		a.Slot.Equal(b.Slot) && a.Waiting == b.Waiting && bytes.Equal(a.Headers, b.Headers) && (a.Headers == nil) == (b.Headers == nil)
 }
 
 func sameColumns(jobs []store.NewJob) []any {
@@ -138,7 +152,7 @@ func sameColumns(jobs []store.NewJob) []any {
 	first := jobs[0]
 	return []any{
 		when(first.RunAt), first.Delay.Microseconds(), when(first.Slot), orNull(first.Schedule), int64(first.Timeout), first.Priority,
-		first.MaxAttempts, int16(first.OnLoss), int16(first.Origin), first.Queue, first.Kind, args, headersText(first.Headers),
+		first.MaxAttempts, int16(first.OnLoss), int16(first.Origin), first.Queue, first.Kind, args, headersText(first.Headers), first.Waiting,
 	}
 }
 
@@ -150,6 +164,7 @@ func columns(jobs []store.NewJob) []any {
 	priority, maxAttempts := make([]int16, n), make([]int16, n)
 	onLoss, origin := make([]int16, n), make([]int16, n)
 	queue, kind, args := make([]string, n), make([]string, n), make([]string, n)
+	waiting := make([]bool, n)
 	for i, job := range jobs {
 		runAt[i], slot[i] = when(job.RunAt), when(job.Slot)
 		delay[i], timeout[i] = job.Delay.Microseconds(), int64(job.Timeout)
@@ -157,8 +172,9 @@ func columns(jobs []store.NewJob) []any {
 		priority[i], maxAttempts[i] = job.Priority, job.MaxAttempts
 		onLoss[i], origin[i] = int16(job.OnLoss), int16(job.Origin)
 		queue[i], kind[i], args[i] = job.Queue, job.Kind, string(job.Args)
+		waiting[i] = job.Waiting
 	}
-	return []any{runAt, delay, slot, schedule, timeout, priority, maxAttempts, onLoss, origin, queue, kind, args, headers}
+	return []any{runAt, delay, slot, schedule, timeout, priority, maxAttempts, onLoss, origin, queue, kind, args, headers, waiting}
 }
 
 func headersText(headers []byte) *string {

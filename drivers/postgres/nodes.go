@@ -108,6 +108,7 @@ type heldJob struct {
 	schedule             int64
 	scheduleName         string
 	slot                 time.Time
+	backfill             bool
 }
 
 // lost is the job as one that fails as lost.
@@ -149,10 +150,14 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 	if err != nil {
 		return err
 	}
+	waiting, err := b.waitingFor(ctx, tx, held, refund)
+	if err != nil {
+		return err
+	}
 	var over ends
 	var again frees
 	for i, job := range held {
-		state, reason := fate(job, cancels)
+		state, reason := fate(job, cancels, waiting)
 		if state == store.StateReady {
 			again.ids, again.delays, again.refunds = append(again.ids, job.ID), append(again.delays, 0), append(again.refunds, refund)
 		} else {
@@ -167,31 +172,48 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 }
 
 // fate decides what becomes of a job whose node is gone, and why.
-func fate(job heldJob, cancels map[int64]string) (store.State, string) {
+func fate(job heldJob, cancels map[int64]string, waiting map[lane]int64) (store.State, string) {
 	reason, asked := cancels[job.ID]
 	switch {
 	case asked:
 		return store.StateCancelled, reason
 	case job.onLoss == store.OnLossFail || job.attempt >= job.maxAttempts:
 		return store.StateFailed, store.LostReason
+	case waiting[job.lane()] != 0:
+		return store.StateCancelled, store.SupersededReason
 	}
 	return store.StateReady, ""
+}
+
+func (j heldJob) lane() lane { return lane{j.schedule, j.backfill} }
+
+// waitingFor returns, by lane, the jobs that wait for those of nodes that died,
+// if these give way to them; a refund says that the node left.
+func (b *Backend) waitingFor(ctx context.Context, tx pgx.Tx, held []heldJob, refund int16) (map[lane]int64, error) {
+	taken := lanes{}
+	for _, job := range held {
+		if refund == 0 && !job.backfill {
+			taken.add(job.lane())
+		}
+	}
+	return b.heads(ctx, tx, taken)
 }
 
 func (b *Backend) endLost(ctx context.Context, tx pgx.Tx, now *time.Time, over ends) error {
 	if len(over.ids) == 0 {
 		return nil
 	}
-	var batch pgx.Batch
-	batch.Queue(b.q("end_jobs"), now, over.ids, over.states, over.reasons)
-	batch.Queue(b.q("forget_cancels"), over.ids)
-	return send(ctx, tx, &batch)
+	if err := b.endJobs(ctx, tx, now, over); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, b.q("forget_cancels"), over.ids)
+	return err
 }
 
 func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
 	var onLoss int16
 	err = r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.Node, &j.attempt, &j.maxAttempts, &onLoss,
-		&j.headers, (*number)(&j.schedule), (*word)(&j.scheduleName), into(&j.slot))
+		&j.headers, (*number)(&j.schedule), (*word)(&j.scheduleName), into(&j.slot), &j.backfill)
 	j.onLoss = store.OnLoss(onLoss)
 	return j, err
 }

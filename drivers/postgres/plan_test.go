@@ -19,6 +19,7 @@ var hot = map[string]string{
 	"lock_schedules": "schedule", "update_schedules": "schedule", "due_schedules": "schedule", "due_schedules_named": "schedule", "next_schedule": "schedule",
 	"lock_firings": "schedule", "lock_live_jobs": "job", "find_fired_slots": "slot", "newest_slots": "slot", "extend_slots": "slot", "advance_schedules": "schedule",
 	"prune_jobs": "history|attempt", "prune_slots": "slot", "prune_nodes": "node",
+	"lock_waiting": "job", "release_jobs": "job", "lock_lanes": "schedule", "lock_lane_jobs": "job", "count_failing": "failing", "forget_failures": "failing",
 	"lock_failing": "failing", "renew_failing": "failing", "end_failing": "failing",
 }
 

@@ -171,15 +171,15 @@ func (b *Backend) writeSchedules(ctx context.Context, tx pgx.Tx, rows []*store.S
 	ids, revisions := make([]int64, n), make([]int64, n)
 	owners, definitions := make([]string, n), make([]string, n)
 	anchors, marks, nexts := make([]*time.Time, n), make([]*time.Time, n), make([]*time.Time, n)
-	paused, declared := make([]*time.Time, n), make([]bool, n)
+	paused, until, declared := make([]*time.Time, n), make([]*time.Time, n), make([]bool, n)
 	updated, deleted := make([]*time.Time, n), make([]*time.Time, n)
 	for i, row := range rows {
 		ids[i], revisions[i], owners[i], definitions[i] = row.ID, row.Revision, row.Owner, string(row.Definition)
 		anchors[i], marks[i], nexts[i] = when(row.Anchor), when(row.Mark), when(row.NextAt)
-		paused[i], declared[i] = when(row.PausedAt), row.PausedDeclared
+		paused[i], until[i], declared[i] = when(row.PausedAt), when(row.PausedUntil), row.PausedDeclared
 		updated[i], deleted[i] = when(row.UpdatedAt), when(row.DeletedAt)
 	}
-	_, err := tx.Exec(ctx, b.q("update_schedules"), ids, owners, revisions, definitions, anchors, marks, nexts, paused, declared, updated, deleted)
+	_, err := tx.Exec(ctx, b.q("update_schedules"), ids, owners, revisions, definitions, anchors, marks, nexts, paused, declared, updated, deleted, until)
 	return err
 }
 
@@ -197,10 +197,14 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		if err := b.writeSchedules(ctx, tx, changed); err != nil {
 			return err
 		}
-		if req.Action == store.DeleteSchedules {
-			if err := b.well(ctx, tx, numbersOf(changed)); err != nil {
-				return err
-			}
+		switch req.Action {
+		case store.DeleteSchedules:
+			err = b.well(ctx, tx, numbersOf(changed))
+		case store.ResumeSchedules:
+			_, err = tx.Exec(ctx, b.q("forget_failures"), numbersOf(changed))
+		}
+		if err != nil {
+			return err
 		}
 		return b.wake(ctx, tx, store.Wake{Kind: store.WakeSchedules})
 	})
@@ -224,14 +228,14 @@ func decideChange(req store.ChangeSchedulesRequest, rows map[string]*store.Sched
 		if row == nil || (!row.DeletedAt.IsZero() && !seen[name]) {
 			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrNotFound)
 		}
-		if seen[name] || !req.Action.Changes(row) {
+		if seen[name] || !req.Changes(row) {
 			continue
 		}
 		seen[name] = true
 		if row.Unsettled(now) {
 			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrUnsettled)
 		}
-		req.Action.Apply(row, now)
+		req.Apply(row, now)
 		changed = append(changed, row)
 	}
 	return changed, nil
@@ -261,6 +265,6 @@ func scanListed(r pgx.CollectableRow) (s store.Schedule, err error) {
 func scheduleTargets(s *store.Schedule) []any {
 	return []any{
 		&s.ID, &s.Name, &s.Owner, &s.Revision, &s.Definition, into(&s.Anchor), into(&s.Mark), into(&s.NextAt), &s.Fired,
-		into(&s.PausedAt), &s.PausedDeclared, into(&s.CreatedAt), into(&s.UpdatedAt), into(&s.DeletedAt),
+		into(&s.PausedAt), into(&s.PausedUntil), &s.PausedDeclared, into(&s.CreatedAt), into(&s.UpdatedAt), into(&s.DeletedAt), (*number)(&s.Failures),
 	}
 }

@@ -19,18 +19,21 @@ func (s *session) follow(ctx context.Context, aftermaths []*store.Aftermath, now
 	if len(ids) == 0 {
 		return nil
 	}
-	failing := map[int64]bool{}
+	failing := map[int64]int64{}
 	err := s.each(ctx, "failing", args{"ids": jsonList(ids)}, func(r row) error {
-		var id int64
-		err := r.Scan(&id)
-		failing[id] = true
+		var id, failures int64
+		err := r.Scan(&id, &failures)
+		failing[id] = failures
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	c := store.Follow(aftermaths, failing)
-	if err := s.onIDs(ctx, slices.Concat(c.Begun, c.Again), args{"now": micros(now)}, "failing_begin"); err != nil {
+	if err := s.fail(ctx, "failing_begin", slices.Concat(c.Begun, c.Again), c.Failures, now); err != nil {
+		return err
+	}
+	if err := s.fail(ctx, "failing_count", c.Counted, c.Failures, now); err != nil {
 		return err
 	}
 	if err := s.onIDs(ctx, c.Ended, nil, "failing_end"); err != nil {
@@ -38,4 +41,23 @@ func (s *session) follow(ctx context.Context, aftermaths []*store.Aftermath, now
 	}
 	_, err = s.insertJobs(ctx, c.Jobs, now)
 	return err
+}
+
+// failingRow is a schedule that fails on its way to failing_begin.sql or
+// failing_count.sql.
+type failingRow struct {
+	ID       int64 `json:"id"`
+	Failures int64 `json:"failures"`
+}
+
+// fail notes that schedules fail.
+func (s *session) fail(ctx context.Context, name string, ids []int64, failures map[int64]int64, now time.Time) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	rows := make([]failingRow, len(ids))
+	for i, id := range ids {
+		rows[i] = failingRow{id, failures[id]}
+	}
+	return s.exec(ctx, name, args{"failing": jsonOf(rows), "now": micros(now)})
 }

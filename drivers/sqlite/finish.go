@@ -50,7 +50,10 @@ func (s *session) finish(ctx context.Context, outcomes []store.Outcome, now time
 	if err != nil {
 		return nil, nil, err
 	}
-	var plan finishPlan
+	plan, err := s.planFinish(ctx, outcomes, held)
+	if err != nil {
+		return nil, nil, err
+	}
 	var unknown []int
 	for i, o := range outcomes {
 		if held[i].found {
@@ -78,6 +81,7 @@ type heldClaim struct {
 	state        store.State
 	cancel       bool // a cancel request waits
 	cancelReason string
+	lane         lane
 }
 
 // heldClaims looks claims up, each in its place.
@@ -87,9 +91,11 @@ func (s *session) heldClaims(ctx context.Context, claims []claimRef) ([]heldClai
 		var i int
 		var reason *string
 		h := heldClaim{found: true}
-		if err := r.Scan(&i, &h.state, &reason); err != nil {
+		var origin store.Origin
+		if err := r.Scan(&i, &h.state, &reason, &h.lane.Schedule, &origin); err != nil {
 			return err
 		}
+		h.lane.Backfill = origin == store.OriginBackfill
 		if reason != nil {
 			h.cancel, h.cancelReason = true, *reason
 		}
@@ -159,6 +165,21 @@ type finishPlan struct {
 	end   []ending
 	ready []again
 	after []*store.Aftermath
+	freed []lane // of what ends
+
+	waiting map[lane]bool // where a job waits for one that may be tried again
+}
+
+// planFinish reads where retries meet jobs that wait.
+func (s *session) planFinish(ctx context.Context, outcomes []store.Outcome, held []heldClaim) (plan finishPlan, err error) {
+	var retried []lane
+	for i, o := range outcomes {
+		if o.Result == store.Retry && !held[i].lane.Backfill {
+			retried = append(retried, held[i].lane)
+		}
+	}
+	plan.waiting, err = s.waitingIn(ctx, retried)
+	return plan, err
 }
 
 // add decides about one outcome that counts.
@@ -170,10 +191,14 @@ func (p *finishPlan) add(o store.Outcome, held heldClaim) {
 	switch {
 	case !again || held.cancel:
 		p.end = append(p.end, ending{ID: o.ID, State: endState(o.Result), Reason: endReason(o, held), asked: held.cancel})
+		p.freed = append(p.freed, held.lane)
 		if endState(o.Result) != store.StateCancelled {
 			p.after = append(p.after, o.After)
 		}
 	case held.state != store.StateRunning: // repeated, or late after a rescue: it is ready already
+	case o.Result == store.Retry && p.waiting[held.lane]:
+		p.end = append(p.end, ending{ID: o.ID, State: store.StateCancelled, Reason: store.SupersededReason})
+		p.freed = append(p.freed, held.lane)
 	default:
 		p.ready = append(p.ready, readyAgain(o))
 	}
@@ -206,7 +231,10 @@ func (s *session) applyOutcomes(ctx context.Context, p finishPlan, now time.Time
 	if err := s.endJobs(ctx, p.end, now); err != nil {
 		return err
 	}
-	return s.readyJobs(ctx, p.ready, now)
+	if err := s.readyJobs(ctx, p.ready, now); err != nil {
+		return err
+	}
+	return s.release(ctx, p.freed)
 }
 
 // newAttempt is a record on its way to insert_attempts.sql.

@@ -114,6 +114,8 @@ type firePlan struct {
 	slots      []*slotRow // in order
 	extended   []*slotRow // of the books
 	supersede  []ending
+	ask        []int64 // running jobs to be asked to cancel
+	touched    []lane  // of what ends, or is added to wait
 	firedCount map[int64]int64
 	out        store.FireResult
 }
@@ -187,7 +189,7 @@ func (s *session) readLive(ctx context.Context, schedules []int64, p *firePlan) 
 	return s.each(ctx, "fire_live", args{"ids": jsonList(schedules)}, func(r row) error {
 		var schedule int64
 		var j store.LiveJob
-		err := r.Scan(&schedule, &j.ID, into(&j.Slot), &j.Running, &j.Attempt, &j.Origin)
+		err := r.Scan(&schedule, &j.ID, into(&j.Slot), &j.Running, &j.Waiting, &j.Attempt, &j.Origin)
 		p.live[schedule] = append(p.live[schedule], j)
 		return err
 	})
@@ -222,10 +224,14 @@ func (p *firePlan) settle() {
 	for _, f := range p.firings {
 		f.Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(job store.NewJob) bool { return p.fired[keyOf(f.Schedule, job.Slot)] })
 		settled := f.Settle(p.live[f.Schedule])
-		for _, id := range settled.Supersede {
-			p.supersede = append(p.supersede, ending{ID: id, State: store.StateCancelled, Reason: store.SupersededReason})
-			p.out.Superseded = append(p.out.Superseded, id)
+		for _, job := range p.live[f.Schedule] {
+			if job.Waiting { // so that nothing that was left waiting waits for ever
+				p.touched = append(p.touched, lane{Schedule: f.Schedule})
+			}
 		}
+		p.end(f.Schedule, settled.Replace, store.ReplacedReason)
+		p.end(f.Schedule, settled.Supersede, store.SupersededReason)
+		p.ask = append(p.ask, settled.Cancel...)
 		for _, record := range settled.Slots {
 			p.record(f.Schedule, record)
 			p.out.Slots = append(p.out.Slots, store.SkippedSlot{Schedule: f.Schedule, Record: record})
@@ -234,6 +240,15 @@ func (p *firePlan) settle() {
 			p.fire(f.Schedule, job)
 		}
 	}
+}
+
+// end ends live jobs of a schedule as cancelled.
+func (p *firePlan) end(schedule int64, jobs []int64, reason string) {
+	for _, id := range jobs {
+		p.supersede = append(p.supersede, ending{ID: id, State: store.StateCancelled, Reason: reason})
+		p.touched = append(p.touched, lane{Schedule: schedule})
+	}
+	p.out.Superseded = append(p.out.Superseded, jobs...)
 }
 
 // record adds a record without a job, or prolongs the newest one.
@@ -264,6 +279,9 @@ func (p *firePlan) add(r *slotRow) {
 func (p *firePlan) fire(schedule int64, job store.NewJob) {
 	slot := instant(job.Slot)
 	job.Schedule = schedule
+	if job.Waiting {
+		p.touched = append(p.touched, lane{Schedule: schedule})
+	}
 	r := &slotRow{schedule: schedule, SlotRecord: store.SlotRecord{Slot: slot, Last: slot, Count: 1, Outcome: store.SlotFired}}
 	p.add(r)
 	p.jobs = append(p.jobs, job)
@@ -284,6 +302,13 @@ func (s *session) applyFiring(ctx context.Context, p *firePlan, now time.Time) e
 		r.job = ids[i]
 		p.out.Fired = append(p.out.Fired, store.FiredSlot{Schedule: r.schedule, Slot: r.Slot, Job: r.job})
 	}
+	if err := s.release(ctx, p.touched); err != nil {
+		return err
+	}
+	if err := s.onIDs(ctx, p.ask, args{"now": micros(now), "reason": store.ReplacedReason}, "ask_cancel"); err != nil {
+		return err
+	}
+	p.out.Asked = p.ask
 	if err := s.saveSlots(ctx, p, now); err != nil {
 		return err
 	}

@@ -20,8 +20,16 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		if err != nil {
 			return err
 		}
-		out.IDs, err = s.insertJobs(ctx, req.Jobs, now)
-		return err
+		if out.IDs, err = s.insertJobs(ctx, req.Jobs, now); err != nil {
+			return err
+		}
+		var touched []lane
+		for _, job := range req.Jobs {
+			if job.Waiting {
+				touched = append(touched, laneOf(job.Schedule, job.Origin))
+			}
+		}
+		return s.release(ctx, touched)
 	})
 	if err != nil {
 		return store.InsertResult{}, err
@@ -43,6 +51,7 @@ type newJob struct {
 	Schedule    *int64 `json:"schedule"`
 	Timeout     int64  `json:"timeout"`
 	Priority    int16  `json:"priority"`
+	State       int16  `json:"state"`
 	MaxAttempts int16  `json:"max_attempts"`
 	OnLoss      int16  `json:"on_loss"`
 	Origin      int16  `json:"origin"`
@@ -112,6 +121,9 @@ func packJob(job store.NewJob, pack *packer) newJob {
 		Origin:      int16(job.Origin),
 		Queue:       job.Queue,
 		Kind:        job.Kind,
+	}
+	if job.Waiting {
+		out.State = int16(store.StateWaiting)
 	}
 	if job.Schedule != 0 {
 		out.Schedule = &job.Schedule
@@ -198,6 +210,7 @@ type target struct {
 	id    int64
 	state store.State
 	runAt time.Time
+	lane  lane
 }
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
@@ -236,7 +249,9 @@ func (s *session) targets(ctx context.Context, req store.ChangeJobsRequest, bySc
 	var ids []int64
 	err := s.each(ctx, name, a, func(r row) error {
 		var t target
-		err := r.Scan(&t.id, &t.state, into(&t.runAt))
+		var origin store.Origin
+		err := r.Scan(&t.id, &t.state, into(&t.runAt), &t.lane.Schedule, &origin)
+		t.lane.Backfill = origin == store.OriginBackfill
 		found[t.id] = &t
 		ids = append(ids, t.id)
 		return err
@@ -255,6 +270,7 @@ type changePlan struct {
 	ready   []again  // live jobs to pull to now
 	revive  []int64  // finished jobs to run again
 	remove  []int64  // jobs to delete
+	freed   []lane   // of what ends or goes
 }
 
 // planChanges decides for each number in turn. It keeps the states up to date,
@@ -289,13 +305,14 @@ func (p *changePlan) cancel(t *target, reason string) store.Change {
 		return store.Requested
 	}
 	p.end = append(p.end, ending{ID: t.id, State: store.StateCancelled, Reason: reason})
+	p.freed = append(p.freed, t.lane)
 	t.state = store.StateCancelled
 	return store.Changed
 }
 
 func (p *changePlan) retry(t *target, now time.Time) store.Change {
 	switch {
-	case t.state == store.StateRunning:
+	case t.state == store.StateRunning, t.state == store.StateWaiting:
 		return store.Unchanged
 	case t.state.Finished():
 		p.revive = append(p.revive, t.id)
@@ -312,6 +329,7 @@ func (p *changePlan) delete(t *target) store.Change {
 		return store.Unchanged
 	}
 	p.remove = append(p.remove, t.id)
+	p.freed = append(p.freed, t.lane)
 	return store.Changed
 }
 
@@ -331,7 +349,10 @@ func (s *session) applyChanges(ctx context.Context, req store.ChangeJobsRequest,
 	if err := s.onIDs(ctx, p.revive, args{"now": micros(now)}, "revive_jobs", "delete_history"); err != nil {
 		return err
 	}
-	return s.onIDs(ctx, p.remove, nil, "delete_jobs", "delete_history", "delete_attempts")
+	if err := s.onIDs(ctx, p.remove, nil, "delete_jobs", "delete_history", "delete_attempts"); err != nil {
+		return err
+	}
+	return s.release(ctx, p.freed)
 }
 
 // onIDs runs statements over a list of numbers, if there are any.

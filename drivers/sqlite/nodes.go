@@ -153,12 +153,18 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 	if err != nil {
 		return out, err
 	}
+	waiting, err := s.waitingFor(ctx, held, died)
+	if err != nil {
+		return out, err
+	}
 	var ends []ending
 	var ready []again
+	var freed []lane
 	var aftermaths []*store.Aftermath
 	for i := range held {
-		if end, over := held[i].fate(); over {
+		if end, over := held[i].fate(waiting); over {
 			ends = append(ends, end)
+			freed = append(freed, held[i].lane)
 			held[i].State = end.State
 			if after != nil && end.State == store.StateFailed {
 				aftermaths = append(aftermaths, after(held[i].lost()))
@@ -173,6 +179,9 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 		return out, err
 	}
 	if err := s.readyJobs(ctx, ready, now); err != nil {
+		return out, err
+	}
+	if err := s.release(ctx, freed); err != nil {
 		return out, err
 	}
 	return out, s.follow(ctx, aftermaths, now)
@@ -196,6 +205,7 @@ type heldJob struct {
 	schedule             int64
 	scheduleName         string
 	slot                 time.Time
+	lane                 lane
 }
 
 // lost is the job as one that fails as lost.
@@ -206,13 +216,28 @@ func (h heldJob) lost() store.LostJob {
 	}
 }
 
-// fate says whether a job is over now that its node is gone, and how.
-func (h heldJob) fate() (end ending, over bool) {
+// waitingFor returns the lanes in which jobs wait for those of nodes that died,
+// which then give way to them.
+func (s *session) waitingFor(ctx context.Context, held []heldJob, died bool) (map[lane]bool, error) {
+	var taken []lane
+	for _, h := range held {
+		if died && !h.lane.Backfill {
+			taken = append(taken, h.lane)
+		}
+	}
+	return s.waitingIn(ctx, taken)
+}
+
+// fate says whether a job is over now that its node is gone, and how. waiting are
+// the lanes in which another one waits.
+func (h heldJob) fate(waiting map[lane]bool) (end ending, over bool) {
 	switch {
 	case h.cancel != nil:
 		return ending{ID: h.ID, State: store.StateCancelled, Reason: *h.cancel, asked: true}, true
 	case h.onLoss == store.OnLossFail || h.attempt >= h.maxAttempts:
 		return ending{ID: h.ID, State: store.StateFailed, Reason: store.LostReason}, true
+	case waiting[h.lane]:
+		return ending{ID: h.ID, State: store.StateCancelled, Reason: store.SupersededReason}, true
 	}
 	return ending{}, false
 }
@@ -221,8 +246,10 @@ func (s *session) heldJobs(ctx context.Context, nodes string) ([]heldJob, error)
 	var held []heldJob
 	err := s.each(ctx, "held_jobs", args{"nodes": nodes}, func(r row) error {
 		var h heldJob
+		var origin store.Origin
 		err := r.Scan(&h.ID, &h.Token, &h.Kind, &h.Queue, &h.Node, &h.onLoss, &h.attempt, &h.maxAttempts, &h.cancel,
-			&h.headers, &h.schedule, &h.scheduleName, into(&h.slot))
+			&h.headers, &h.schedule, &h.scheduleName, into(&h.slot), &origin)
+		h.lane = laneOf(h.schedule, origin)
 		held = append(held, h)
 		return err
 	})

@@ -160,6 +160,7 @@ type savedSchedule struct {
 	NextAt        *int64 `json:"next_at"`
 	Fired         int64  `json:"fired"`
 	PausedAt      *int64 `json:"paused_at"`
+	PausedUntil   *int64 `json:"paused_until"`
 	Declared      bool   `json:"paused_declared"`
 	CreatedAt     *int64 `json:"created_at"`
 	UpdatedAt     *int64 `json:"updated_at"`
@@ -178,7 +179,7 @@ func (s *session) saveSchedules(ctx context.Context, rows []*store.Schedule) err
 		saved[i] = savedSchedule{
 			Name: r.Name, Owner: r.Owner, Revision: r.Revision, DefinitionAt: at, DefinitionLen: length,
 			Anchor: micros(r.Anchor), Mark: micros(r.Mark), NextAt: micros(r.NextAt), Fired: r.Fired,
-			PausedAt: micros(r.PausedAt), Declared: r.PausedDeclared, CreatedAt: micros(r.CreatedAt), UpdatedAt: micros(r.UpdatedAt), DeletedAt: micros(r.DeletedAt),
+			PausedAt: micros(r.PausedAt), PausedUntil: micros(r.PausedUntil), Declared: r.PausedDeclared, CreatedAt: micros(r.CreatedAt), UpdatedAt: micros(r.UpdatedAt), DeletedAt: micros(r.DeletedAt),
 		}
 	}
 	return s.exec(ctx, "save_schedules", args{"schedules": jsonOf(saved), "bytes": pack.parameter()})
@@ -209,7 +210,7 @@ func scanSchedule(r row, more ...any) (store.Schedule, error) {
 	var x store.Schedule
 	err := r.Scan(append([]any{
 		&x.ID, &x.Name, &x.Owner, &x.Revision, &x.Definition, into(&x.Anchor), into(&x.Mark), into(&x.NextAt), &x.Fired,
-		into(&x.PausedAt), &x.PausedDeclared, into(&x.CreatedAt), into(&x.UpdatedAt), into(&x.DeletedAt),
+		into(&x.PausedAt), into(&x.PausedUntil), &x.PausedDeclared, into(&x.CreatedAt), into(&x.UpdatedAt), into(&x.DeletedAt), &x.Failures,
 	}, more...)...)
 	return x, err
 }
@@ -229,10 +230,16 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		if err != nil {
 			return err
 		}
-		if err := s.saveSchedules(ctx, rows); err != nil || req.Action != store.DeleteSchedules {
+		if err := s.saveSchedules(ctx, rows); err != nil {
 			return err
 		}
-		return s.onIDs(ctx, numbersOf(rows), nil, "failing_end")
+		switch req.Action {
+		case store.DeleteSchedules:
+			return s.onIDs(ctx, numbersOf(rows), nil, "failing_end")
+		case store.ResumeSchedules:
+			return s.onIDs(ctx, numbersOf(rows), nil, "failing_forget")
+		}
+		return nil
 	})
 }
 
@@ -255,13 +262,13 @@ func planChange(req store.ChangeSchedulesRequest, known map[string]*store.Schedu
 	var rows []*store.Schedule
 	for _, name := range req.Names {
 		row := known[name]
-		if !req.Action.Changes(row) {
+		if !req.Changes(row) {
 			continue
 		}
 		if row.Unsettled(now) {
 			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrUnsettled)
 		}
-		req.Action.Apply(row, now)
+		req.Apply(row, now)
 		rows = append(rows, row)
 	}
 	return rows, nil

@@ -6,6 +6,19 @@ package main
 // rules is the file of what drivers share.
 const rules = "../../store/rules.go"
 
+// sharedFaults are those of what drivers share, besides: how overlaps are
+// decided, and how pauses end.
+var sharedFaults = []fault{
+	{"a slot fires beside a running job under skip", "../../store/overlap.go", "case overlap == OverlapSkip && len(l.running) > 0:", "case false:"},
+	{"any number of jobs wait", "../../store/overlap.go", "case overlap != OverlapReplace && len(l.waiting) > 0:", "case false:"},
+	{"jobs that nobody starts pile up", "../../store/overlap.go", "case overlap == OverlapSkip && len(l.fresh) >= MostUnstarted:", "case false:"},
+	{"a queued job does not wait", "../../store/overlap.go", "i > 0 || f.Overlap != OverlapSkip && len(lane.running)+len(lane.fresh) > 0", "i > 0"},
+	{"slots that fire at once run at once", "../../store/overlap.go", "i > 0 || f.Overlap != OverlapSkip", "f.Overlap != OverlapSkip"},
+	{"replace lets the running job be", "../../store/overlap.go", "idsOf(lane.waiting), idsOf(lane.running)", "idsOf(lane.waiting), nil"},
+	{"a pause never ends", "../../store/schedule.go", "(s.PausedUntil.IsZero() || slot.Before(s.PausedUntil))", "!s.PausedAt.After(slot)"},
+	{"every failure counts", rules, "case a.JobFailed:", "case true:"},
+}
+
 var postgresFaults = []fault{
 	{"a claim takes jobs that run", "sql/claim_jobs.sql", "AND NOT j.running AND", "AND"},
 	{"a claim takes kinds nobody asked for", "sql/claim_jobs.sql", "j.kind = ANY ($4::text[])", "j.kind <> ALL ($4::text[] || 'x'::text) IS NOT NULL"},
@@ -22,7 +35,7 @@ var postgresFaults = []fault{
 	{"a node not heard lately rescues", "sql/expire_nodes.sql", "* 2 BETWEEN -asker.lease AND asker.lease", "IS NOT NULL"},
 	{"a rescue takes jobs from the living", "sql/expire_nodes.sql", "seen_at + lease <= coalesce($1::timestamptz, now())", "seen_at + lease <= coalesce($1::timestamptz, now()) + interval '1 year'"},
 	{"a rescue forgets on_loss", "nodes.go", "case job.onLoss == store.OnLossFail || job.attempt >= job.maxAttempts:", "case job.attempt >= job.maxAttempts:"},
-	{"leaving does not refund the attempt", "nodes.go", `b.q("leave_node"), req.Now, req.Node, 1)`, `b.q("leave_node"), req.Now, req.Node, 0)`},
+	{"leaving does not refund the attempt", "nodes.go", `b.q("leave_node"), req.Now, req.Node, 1, `, `b.q("leave_node"), req.Now, req.Node, 0, `},
 	{"a claim by Exact does not look at the args", "sql/claim_jobs.sql", "SELECT e.kind, e.digest FROM", "SELECT e.kind, sha256(convert_to(j.args, 'UTF8')) FROM"},
 	{"a claim by Exact mixes kinds", "sql/claim_jobs.sql", "SELECT e.kind, e.digest FROM", "SELECT j.kind, e.digest FROM"},
 	{"a repeated outcome tells again", "finish.go", "if f.ended[o.ID] && endOf(o) != store.StateCancelled {", "if endOf(o) != store.StateCancelled {"},
@@ -30,9 +43,18 @@ var postgresFaults = []fault{
 	{"a lost job tells nobody", "nodes.go", "if after != nil && job.State == store.StateFailed {", "if after != nil && job.State == store.StateCompleted {"},
 	{"a lost firing tells of missed slots", "fire.go", "	for _, one := range held {\n		after =", "	for _, one := range all {\n		after ="},
 	{"two nodes tell of one recovery", "sql/lock_failing.sql", " FOR UPDATE", ""},
-	{"failing schedules are written in no order", rules, "slices.Sorted(maps.Keys(fails))", "slices.Collect(maps.Keys(fails))"},
+	{"failing schedules are written in no order", rules, "slices.Sorted(maps.Keys(touched))", "slices.Collect(maps.Keys(touched))"},
 	{"every success is a recovery", rules, "if a.Failing || before {", "if a.Failing || before || len(failing) == 0 {"},
-	{"a deleted schedule goes on failing", "schedules.go", "if req.Action == store.DeleteSchedules {", "if req.Action == store.ResetSchedules {"},
+	{"a deleted schedule goes on failing", "schedules.go", "case store.DeleteSchedules:\n			err = b.well", "case store.ResetSchedules:\n			err = b.well"},
+	{"a resume forgets no failures", "schedules.go", `_, err = tx.Exec(ctx, b.q("forget_failures"), numbersOf(changed))`, "err = nil"},
+	{"nobody releases what waits", "finish.go", "			f.freed.add(in)\n", ""},
+	{"a waiting job starts beside a running one", "sql/release_jobs.sql", "j.schedule_id = w.schedule_id AND j.state = 0", "j.schedule_id = w.schedule_id AND j.state = 7"},
+	{"jobs wait for backfilled ones", "sql/release_jobs.sql", " AND (j.origin = 3) = (w.origin = 3)", ""},
+	{"of two that end at once nobody releases what waits", "sql/lock_waiting.sql", "LIMIT 1 FOR UPDATE", "LIMIT 1"},
+	{"a job that is added while the last one ends waits for ever", "lane.go", `[]string{"lock_lanes", "lock_lane_jobs"}`, `[]string{"lock_lanes"}`},
+	{"a retry lets others wait", "finish.go", "case running[o.ID] && giving[o.ID]:", "case !running[o.ID] && giving[o.ID]:"},
+	{"a rescue lets others wait", "nodes.go", "case waiting[job.lane()] != 0:", "case false:"},
+	{"a retry by hand starts what waits", "change.go", "case p.running, p.waiting:", "case p.running:"},
 	{"an edit moves the mark back", rules, "if s.Mark.Before(now) {", "if s.Mark.After(now) {"},
 	{"an edit drops a due slot", rules, "!s.NextAt.IsZero() && s.NextAt.After(s.Mark) && !s.NextAt.After(now)", "false"},
 	{"an edit undoes a pause by hand", rules, "case paused == s.PausedDeclared:", "case false:"},
@@ -66,6 +88,13 @@ var sqliteFaults = []fault{
 	{"a lost job tells nobody", "nodes.go", "if after != nil && end.State == store.StateFailed {", "if after != nil && end.State == store.StateCompleted {"},
 	{"every success is a recovery", rules, "if a.Failing || before {", "if a.Failing || before || len(failing) == 0 {"},
 	{"a schedule fails since its last failure", "aftermath.go", "slices.Concat(c.Begun, c.Again)", "slices.Clone(ids)"},
+	{"a resume forgets no failures", "schedules.go", `"failing_forget"`, `"failing_end"`},
+	{"nobody releases what waits", "finish.go", "	return s.release(ctx, p.freed)", "	return s.release(ctx, nil)"},
+	{"a waiting job starts beside a running one", "sql/release_jobs.sql", "AND j.state <> 1", "AND j.state = 7"},
+	{"jobs wait for backfilled ones", "sql/release_jobs.sql", "AND j.state <> 1 AND (j.origin = 3) = (o.value ->> 'backfill')))", "AND j.state <> 1))"},
+	{"a retry lets others wait", "finish.go", "case o.Result == store.Retry && p.waiting[held.lane]:", "case false:"},
+	{"a rescue lets others wait", "nodes.go", "case waiting[h.lane]:", "case false:"},
+	{"a retry by hand starts what waits", "jobs.go", "case t.state == store.StateRunning, t.state == store.StateWaiting:", "case t.state == store.StateRunning:"},
 	{"a schedule that comes back goes on failing", "schedules.go", "append(p.back, numbersOf(p.gone)...)", "numbersOf(p.gone)"},
 	{"an edit moves the mark back", rules, "if s.Mark.Before(now) {", "if s.Mark.After(now) {"},
 	{"an edit drops a due slot", rules, "!s.NextAt.IsZero() && s.NextAt.After(s.Mark) && !s.NextAt.After(now)", "false"},

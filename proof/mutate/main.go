@@ -40,7 +40,7 @@ func main() {
 	for _, set := range []struct {
 		driver string
 		faults []fault
-	}{{"postgres", postgresFaults}, {"sqlite", sqliteFaults}} {
+	}{{"postgres", append(postgresFaults, sharedFaults...)}, {"sqlite", append(sqliteFaults, sharedFaults...)}} {
 		if *driver != "" && *driver != set.driver {
 			continue
 		}

@@ -73,7 +73,7 @@ func (s *Store) cancelJob(live *job, reason string, now time.Time) store.Change 
 // retryJob makes a job ready now; one of live and finished is nil.
 func (s *Store) retryJob(live, finished *job, now time.Time) store.Change {
 	switch {
-	case live != nil && live.State == store.StateRunning:
+	case live != nil && live.State != store.StateReady:
 		return store.Unchanged
 	case live != nil:
 		if live.RunAt.After(now) {
@@ -98,5 +98,8 @@ func (s *Store) deleteJob(id int64, live *job) store.Change {
 	delete(s.live, id)
 	delete(s.finished, id)
 	delete(s.attempts, id)
+	if live != nil {
+		s.release(live)
+	}
 	return store.Changed
 }

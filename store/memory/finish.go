@@ -49,6 +49,8 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 	case o.Result == store.Cancelled || cancel:
 		s.end(j, store.StateCancelled, asked, now)
 	case j.State != store.StateRunning: // repeated, or late after a rescue: it is ready
+	case o.Result == store.Retry && s.gives(j):
+		s.end(j, store.StateCancelled, store.SupersededReason, now)
 	case o.Result == store.Retry:
 		s.ready(j, now.Add(o.Delay))
 	case o.Result == store.Release:

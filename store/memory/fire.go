@@ -25,7 +25,7 @@ func (s *Store) DueSchedules(ctx context.Context, req store.DueSchedulesRequest)
 				out.Next = earliest(out.Next, row.NextAt)
 			}
 		case len(req.Names) == 0 || slices.Contains(req.Names, row.Name):
-			out.Schedules = append(out.Schedules, copySchedule(row))
+			out.Schedules = append(out.Schedules, s.copySchedule(row))
 		}
 	}
 	slices.SortFunc(out.Schedules, func(a, b store.Schedule) int {
@@ -70,9 +70,17 @@ func matches(row *store.Schedule, f store.Firing, now time.Time) bool {
 func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *store.FireResult) {
 	f.Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(n store.NewJob) bool { return s.firedBefore(row.ID, n.Slot) })
 	settled := f.Settle(s.liveJobs(row.ID))
+	for _, id := range settled.Replace {
+		s.end(s.live[id], store.StateCancelled, store.ReplacedReason, now)
+		out.Superseded = append(out.Superseded, id)
+	}
 	for _, id := range settled.Supersede {
 		s.end(s.live[id], store.StateCancelled, store.SupersededReason, now)
 		out.Superseded = append(out.Superseded, id)
+	}
+	for _, id := range settled.Cancel {
+		s.cancelJob(s.live[id], store.ReplacedReason, now)
+		out.Asked = append(out.Asked, id)
 	}
 	for _, record := range settled.Slots {
 		s.recordSlot(row.ID, record, now)
@@ -87,6 +95,7 @@ func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *st
 		out.Fired = append(out.Fired, store.FiredSlot{Schedule: row.ID, Slot: j.Slot, Job: j.ID})
 		row.Fired++
 	}
+	s.release(&job{JobInfo: store.JobInfo{Schedule: row.ID}})
 	row.Mark = instant(f.NewMark)
 	row.NextAt = instant(f.NewNextAt)
 }
@@ -105,7 +114,7 @@ func (s *Store) liveJobs(schedule int64) []store.LiveJob {
 	for _, j := range s.live {
 		if j.Schedule == schedule {
 			out = append(out, store.LiveJob{
-				ID: j.ID, Slot: j.Slot, Running: j.State == store.StateRunning, Attempt: j.Attempt, Origin: j.Origin,
+				ID: j.ID, Slot: j.Slot, Running: j.State == store.StateRunning, Waiting: j.State == store.StateWaiting, Attempt: j.Attempt, Origin: j.Origin,
 			})
 		}
 	}

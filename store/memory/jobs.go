@@ -33,6 +33,7 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 		tx.jobs = append(tx.jobs, jobs...)
 	} else {
 		s.add(jobs)
+		s.release(jobs...)
 	}
 	return out, nil
 }
@@ -44,11 +45,15 @@ func (s *Store) newJob(n store.NewJob, now time.Time) *job {
 	if runAt.IsZero() {
 		runAt = now.Add(n.Delay)
 	}
+	state := store.StateReady
+	if n.Waiting {
+		state = store.StateWaiting
+	}
 	return &job{JobInfo: store.JobInfo{
 		ID:          s.lastJob,
 		Kind:        n.Kind,
 		Queue:       n.Queue,
-		State:       store.StateReady,
+		State:       state,
 		Args:        copyOf(n.Args),
 		Headers:     copyOf(n.Headers),
 		Priority:    n.Priority,
@@ -170,6 +175,7 @@ func (s *Store) end(j *job, state store.State, reason string, now time.Time) {
 	delete(s.cancels, j.ID)
 	delete(s.live, j.ID)
 	s.finished[j.ID] = j
+	s.release(j)
 }
 
 // ListJobs reads jobs in pages; see store.Jobs.

@@ -30,8 +30,8 @@ type Store struct {
 	cancels  map[int64]string          // cancel requests of running jobs: the reason
 	// schedules holds tombstones too.
 	schedules map[int64]*store.Schedule
-	failing   map[int64]time.Time // schedules that fail: since when
-	revisions map[string]int64    // the last Sync of each owner
+	failing   map[int64]failure // schedules that fail
+	revisions map[string]int64  // the last Sync of each owner
 	slots     []*store.SlotInfo
 	nodes     map[int64]*store.NodeInfo
 
@@ -53,6 +53,12 @@ type job struct {
 	node int64 // who holds it; 0: nobody
 }
 
+// failure is since when a schedule fails, and how many jobs failed in a row.
+type failure struct {
+	since time.Time
+	jobs  int64
+}
+
 // Option changes how New makes a store.
 type Option func(*Store)
 
@@ -71,7 +77,7 @@ func New(options ...Option) *Store {
 		attempts:  map[int64][]store.Attempt{},
 		cancels:   map[int64]string{},
 		schedules: map[int64]*store.Schedule{},
-		failing:   map[int64]time.Time{},
+		failing:   map[int64]failure{},
 		revisions: map[string]int64{},
 		nodes:     map[int64]*store.NodeInfo{},
 		listeners: map[*listener]bool{},

@@ -136,7 +136,7 @@ func (s *Store) Leave(ctx context.Context, req store.LeaveRequest) (store.Rescue
 func (s *Store) endNode(node *store.NodeInfo, after func(store.LostJob) *store.Aftermath, now time.Time, out *store.RescueResult) {
 	node.EndedAt = now
 	for _, j := range s.held(node.ID) {
-		s.takeBack(j, now)
+		s.takeBack(j, node.Died, now)
 		switch {
 		case j.State == store.StateReady && !node.Died:
 			j.Attempt--
@@ -150,14 +150,16 @@ func (s *Store) endNode(node *store.NodeInfo, after func(store.LostJob) *store.A
 	out.Nodes = append(out.Nodes, s.nodeInfo(node))
 }
 
-// takeBack decides what becomes of a job whose node is gone.
-func (s *Store) takeBack(j *job, now time.Time) {
+// takeBack decides what becomes of a job whose node has died, or left.
+func (s *Store) takeBack(j *job, died bool, now time.Time) {
 	reason, asked := s.cancels[j.ID]
 	switch {
 	case asked:
 		s.end(j, store.StateCancelled, reason, now)
 	case j.OnLoss == store.OnLossFail || j.Attempt >= j.MaxAttempts:
 		s.end(j, store.StateFailed, store.LostReason, now)
+	case died && s.gives(j):
+		s.end(j, store.StateCancelled, store.SupersededReason, now)
 	default:
 		s.ready(j, now)
 	}

@@ -108,7 +108,7 @@ func (s *Store) putOne(row *store.Schedule, put store.PutSchedule, owner string,
 		row.Anchor = now
 		row.DeletedAt = time.Time{}
 		delete(s.failing, row.ID)
-		row.PausedAt, row.PausedDeclared = time.Time{}, false
+		row.PausedAt, row.PausedUntil, row.PausedDeclared = time.Time{}, time.Time{}, false
 	}
 	s.lastRevision++
 	row.Revision = s.lastRevision
@@ -127,11 +127,19 @@ func declare(row *store.Schedule, paused bool, now time.Time) {
 	switch {
 	case paused == row.PausedDeclared:
 	case !paused:
-		row.PausedAt = time.Time{}
-	case row.PausedAt.IsZero():
-		row.PausedAt = now
+		row.PausedAt, row.PausedUntil = time.Time{}, time.Time{}
+	default:
+		pause(row, time.Time{}, now)
 	}
 	row.PausedDeclared = paused
+}
+
+// pause pauses a schedule until then (zero: for good).
+func pause(row *store.Schedule, until, now time.Time) {
+	if row.PausedAt.IsZero() || !row.PausedUntil.IsZero() && !now.Before(row.PausedUntil) {
+		row.PausedAt = now
+	}
+	row.PausedUntil = until
 }
 
 // bury leaves a tombstone.
@@ -157,36 +165,39 @@ func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRe
 		rows = append(rows, row)
 	}
 	for _, row := range rows {
-		if changes(row, req.Action) && unsettled(row, now) {
+		if s.changes(row, req) && unsettled(row, now) {
 			return fmt.Errorf("change schedule %q: %w", row.Name, store.ErrUnsettled)
 		}
 	}
 	for _, row := range rows {
-		if changes(row, req.Action) {
-			s.change(row, req.Action, now)
+		if s.changes(row, req) {
+			s.change(row, req, now)
 			s.wake(store.Wake{Kind: store.WakeSchedules})
 		}
 	}
 	return nil
 }
 
-// changes says whether an action does anything to a living schedule.
-func changes(row *store.Schedule, action store.ScheduleAction) bool {
-	switch action {
+// changes says whether a request does anything to a living schedule.
+func (s *Store) changes(row *store.Schedule, req store.ChangeSchedulesRequest) bool {
+	switch req.Action {
 	case store.PauseSchedules:
-		return row.PausedAt.IsZero()
+		return row.PausedAt.IsZero() || !row.PausedUntil.Equal(instant(req.Until))
 	case store.ResumeSchedules:
-		return !row.PausedAt.IsZero()
+		return !row.PausedAt.IsZero() || s.failing[row.ID].jobs > 0
 	}
 	return true
 }
 
-func (s *Store) change(row *store.Schedule, action store.ScheduleAction, now time.Time) {
-	switch action {
+func (s *Store) change(row *store.Schedule, req store.ChangeSchedulesRequest, now time.Time) {
+	switch req.Action {
 	case store.PauseSchedules:
-		row.PausedAt = now
+		pause(row, instant(req.Until), now)
 	case store.ResumeSchedules:
-		row.PausedAt = time.Time{}
+		row.PausedAt, row.PausedUntil = time.Time{}, time.Time{}
+		if f, fails := s.failing[row.ID]; fails {
+			s.failing[row.ID] = failure{since: f.since}
+		}
 	case store.DeleteSchedules:
 		s.bury(row, now)
 	case store.ResetSchedules:
@@ -207,8 +218,8 @@ func (s *Store) ListSchedules(ctx context.Context, req store.ListSchedulesReques
 			(req.Owner == nil || *req.Owner == row.Owner) &&
 			row.Name > req.After &&
 			(req.Deleted || row.DeletedAt.IsZero()) {
-			info := copySchedule(row)
-			info.FailingSince = s.failing[row.ID]
+			info := s.copySchedule(row)
+			info.FailingSince = s.failing[row.ID].since
 			out = append(out, info)
 		}
 	}
@@ -216,8 +227,9 @@ func (s *Store) ListSchedules(ctx context.Context, req store.ListSchedulesReques
 	return out[:min(len(out), req.Limit)], nil
 }
 
-func copySchedule(row *store.Schedule) store.Schedule {
+func (s *Store) copySchedule(row *store.Schedule) store.Schedule {
 	out := *row
 	out.Definition = copyOf(row.Definition)
+	out.Failures = s.failing[row.ID].jobs
 	return out
 }

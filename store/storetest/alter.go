@@ -14,6 +14,8 @@ var changeSchedulesTests = []scenario{
 	{"Unsettled", changeUnsettled},
 	{"PausedAlreadyNeverRefuses", pausedAlready},
 	{"ManyNames", changeMany},
+	{"PauseUntil", pauseUntil},
+	{"ResumeCountsFailuresAnew", resumeFailures},
 }
 
 func pauseResume(e *env) {
@@ -124,4 +126,59 @@ func changeMany(e *env) {
 	e.want(e.schedule("c"), c, "a schedule that was not named must be left alone")
 	e.must(e.tryChangeSchedules(store.DeleteSchedules))
 	e.want(len(e.schedules(store.ListSchedulesRequest{})), 3, "a change that names nothing must change nothing")
+}
+
+func pauseUntil(e *env) {
+	e.planned("s")
+	pause := func(until time.Time) store.Schedule {
+		e.must(e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: store.PauseSchedules, Names: []string{"s"}, Until: until}))
+		return e.schedule("s")
+	}
+	first := e.now
+	until := e.now.Add(30 * time.Second)
+	row := pause(until)
+	e.want([]time.Time{row.PausedAt, row.PausedUntil}, []time.Time{first, until}, "a pause until an instant must remember it")
+	e.want([]bool{row.PausedFor(until.Add(-time.Microsecond)), row.PausedFor(until)}, []bool{true, false}, "slots before the end of a pause are under it, and not the one at its end")
+	e.tick(10 * time.Second)
+	row = pause(until.Add(time.Second))
+	e.want([]time.Time{row.PausedAt, row.PausedUntil}, []time.Time{first, until.Add(time.Second)}, "a pause can be prolonged, and began when it began")
+	e.tick(40 * time.Second)
+	e.want([]time.Time{pause(time.Time{}).PausedAt, e.schedule("s").PausedUntil}, []time.Time{e.now, {}}, "a pause after one that has ended is a new one")
+	e.changeSchedules(store.ResumeSchedules, "s")
+	pause(e.now.Add(time.Second))
+	e.changeSchedules(store.ResumeSchedules, "s")
+	row = e.schedule("s")
+	e.want([]time.Time{row.PausedAt, row.PausedUntil}, []time.Time{{}, {}}, "resume must forget when the pause was to end")
+	pause(e.now.Add(time.Second))
+	e.tick(2 * time.Second)
+	_, err := e.tryPut(store.PutSchedulesRequest{Schedules: []store.PutSchedule{{Name: "s", Definition: []byte("other"), Paused: true}}})
+	e.must(err)
+	row = e.schedule("s")
+	e.want([]time.Time{row.PausedAt, row.PausedUntil}, []time.Time{e.now, {}}, "a definition that declares a pause must pause, though there was one that has ended")
+}
+
+func resumeFailures(e *env) {
+	row := e.planned("s")
+	node := e.nodeFor("n", 100*time.Hour)
+	end := func(result store.Result, failing, counts bool) int64 {
+		e.insertOne(with(func(j *store.NewJob) { j.Schedule, j.Origin = row.ID, store.OriginTrigger }))
+		o := outcome(e.claimOne(node), result)
+		o.After = &store.Aftermath{Schedule: row.ID, Failing: failing, JobFailed: counts}
+		e.finishWell(o)
+		return e.schedule("s").Failures
+	}
+	e.want(end(store.Failed, true, true), int64(1), "a job that failed counts")
+	since := e.schedule("s").FailingSince
+	e.tick(time.Second)
+	e.want(end(store.Failed, true, true), int64(2), "jobs that failed in a row add up")
+	e.want(end(store.Failed, true, false), int64(2), "what is no failed job does not count")
+	e.tick(time.Minute)
+	e.want(e.readDue(1).Schedules[0].Failures, int64(2), "failures must be known to those who fire")
+	e.fire(firing(e.schedule("s"), e.now, e.now.Add(time.Hour)))
+	e.changeSchedules(store.ResumeSchedules, "s")
+	row = e.schedule("s")
+	e.want([]any{row.Failures, row.FailingSince}, []any{int64(0), since}, "resume must count from 0 again, of a schedule that still fails")
+	e.want(end(store.Failed, true, true), int64(1), "failures after a resume are counted")
+	e.want(end(store.Completed, false, false), int64(0), "a job that completes ends the row of failures")
+	e.want(e.schedule("s").FailingSince, time.Time{}, "and the schedule is well")
 }

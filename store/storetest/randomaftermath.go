@@ -14,11 +14,11 @@ func (w *world) someAftermath() *store.Aftermath {
 	if schedule == 0 || w.chance(3) {
 		return nil
 	}
-	after := &store.Aftermath{Schedule: schedule, Failing: w.chance(2)}
+	after := &store.Aftermath{Schedule: schedule, Failing: w.chance(2), JobFailed: w.chance(2)}
 	for i := range w.rng.IntN(3) {
 		job := w.someJob()
 		job.Origin, job.Args = store.OriginHook, fmt.Appendf(job.Args, "%d", i)
-		job.Schedule, job.Slot = 0, time.Time{}
+		job.Schedule, job.Slot, job.Waiting = 0, time.Time{}, false
 		after.Jobs = append(after.Jobs, job)
 		w.hooked = true
 	}
@@ -30,7 +30,7 @@ func (w *world) realAftermath(after *store.Aftermath) *store.Aftermath {
 	if after == nil {
 		return nil
 	}
-	out := &store.Aftermath{Schedule: w.names.schedules.real(after.Schedule), Failing: after.Failing}
+	out := &store.Aftermath{Schedule: w.names.schedules.real(after.Schedule), Failing: after.Failing, JobFailed: after.JobFailed}
 	for _, job := range after.Jobs {
 		out.Jobs = append(out.Jobs, w.realJob(job))
 	}
@@ -48,7 +48,7 @@ func lostAftermath(lost store.LostJob) *store.Aftermath {
 	told.Headers = nil // may be printed in another way
 	job := hook(fmt.Sprintf("%q", fmt.Sprintf("%+v, %d headers", told, min(1, len(lost.Headers)))))
 	job.Headers = lost.Headers
-	return &store.Aftermath{Schedule: lost.Schedule, Failing: lost.ID%3 != 0, Jobs: []store.NewJob{job}}
+	return &store.Aftermath{Schedule: lost.Schedule, Failing: lost.ID%3 != 0, JobFailed: lost.ID%2 == 0, Jobs: []store.NewJob{job}}
 }
 
 // realLost is lostAftermath for the store under test.

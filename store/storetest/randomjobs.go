@@ -34,6 +34,7 @@ func (w *world) someJob() store.NewJob {
 	if id := w.someSchedule(); id != 0 && w.chance(3) {
 		j.Schedule, j.Origin = id, pick(w, store.OriginTrigger, store.OriginBackfill)
 		j.Slot = w.now.Add(-w.within(time.Hour))
+		j.Waiting = w.chance(2)
 	}
 	return j
 }
@@ -55,6 +56,7 @@ func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx stor
 	got := store.InsertRequest{Now: w.now, Tx: realTx}
 	for range n {
 		j := w.someJob()
+		j.Waiting = j.Waiting && realTx == nil
 		want.Jobs = append(want.Jobs, j)
 		got.Jobs = append(got.Jobs, w.realJob(j))
 	}

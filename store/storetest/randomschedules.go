@@ -124,6 +124,9 @@ func (w *world) revision(name string, real, model int64) int64 {
 
 func (w *world) changeSchedules() {
 	req := store.ChangeSchedulesRequest{Now: w.now, Action: pick(w, store.PauseSchedules, store.PauseSchedules, store.ResumeSchedules, store.ResumeSchedules, store.DeleteSchedules, store.ResetSchedules)}
+	if w.chance(2) {
+		req.Until = w.now.Add(w.within(time.Minute))
+	}
 	for range 1 + w.rng.IntN(2) {
 		if name := pick(w, scheduleNamesOf...); !slices.Contains(req.Names, name) {
 			req.Names = append(req.Names, name)
@@ -238,11 +241,11 @@ func (w *world) firing(row store.Schedule, jobs bool) store.Firing {
 			at = fired
 		}
 		j := w.someJob()
-		j.Schedule, j.Slot, j.RunAt, j.Origin = row.ID, at, at, store.OriginSchedule
+		j.Schedule, j.Slot, j.RunAt, j.Origin, j.Waiting = row.ID, at, at, store.OriginSchedule, false
 		f.Jobs = append(f.Jobs, j)
 		at = at.Add(2*time.Microsecond + w.within(time.Second))
 	}
-	f.Overlap = pick(w, store.OverlapSkip, store.OverlapSkip, store.OverlapAllow)
+	f.Overlap = pick(w, store.OverlapSkip, store.OverlapSkip, store.OverlapAllow, store.OverlapQueue, store.OverlapReplace)
 	if f.NewMark.Before(at) {
 		f.NewMark = at
 	}

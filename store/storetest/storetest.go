@@ -76,6 +76,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"DueSchedules", dueTests},
 		{"Fire", fireTests},
 		{"Overlap", overlapTests},
+		{"Lane", laneTests},
 		{"ListSlots", slotTests},
 		{"Nodes", nodeTests},
 		{"Rescue", rescueTests},

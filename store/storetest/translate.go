@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -157,7 +158,7 @@ func withoutRemains(row store.Schedule) store.Schedule {
 	if !row.DeletedAt.IsZero() {
 		row = store.Schedule{
 			ID: row.ID, Name: row.Name, Owner: row.Owner, Mark: row.Mark, NextAt: row.NextAt, Fired: row.Fired,
-			CreatedAt: row.CreatedAt, DeletedAt: row.DeletedAt, FailingSince: row.FailingSince,
+			CreatedAt: row.CreatedAt, DeletedAt: row.DeletedAt, FailingSince: row.FailingSince, Failures: row.Failures,
 		}
 	}
 	if len(row.Definition) == 0 {
@@ -169,10 +170,11 @@ func withoutRemains(row store.Schedule) store.Schedule {
 // modelReason translates the number in the reason of a skipped slot.
 func (n numbers) modelReason(reason string) string {
 	var job int64
-	if _, err := fmt.Sscanf(reason, "overlap: job %d was still running", &job); err != nil {
+	const prefix = "overlap: job %d "
+	if _, err := fmt.Sscanf(reason, prefix, &job); err != nil {
 		return reason
 	}
-	return fmt.Sprintf("overlap: job %d was still running", n.jobs.model(job))
+	return fmt.Sprintf(prefix, n.jobs.model(job)) + strings.TrimPrefix(reason, fmt.Sprintf(prefix, job))
 }
 
 // modelSlots translates records of slots; their own numbers are dropped.
@@ -213,6 +215,9 @@ func (n numbers) modelFire(got, want store.FireResult) store.FireResult {
 	for i := range got.Superseded {
 		got.Superseded[i] = n.jobs.model(got.Superseded[i])
 	}
+	for i := range got.Asked {
+		got.Asked[i] = n.jobs.model(got.Asked[i])
+	}
 	for i := range got.Lost {
 		got.Lost[i] = n.schedules.model(got.Lost[i])
 	}
@@ -232,6 +237,7 @@ func sortFire(res store.FireResult) store.FireResult {
 	out.Fired = append(out.Fired, res.Fired...)
 	out.Slots = append(out.Slots, res.Slots...)
 	out.Superseded = append(out.Superseded, res.Superseded...)
+	out.Asked = append(out.Asked, res.Asked...)
 	out.Lost = append(out.Lost, res.Lost...)
 	slices.SortFunc(out.Fired, func(a, b store.FiredSlot) int {
 		return cmp.Or(cmp.Compare(a.Schedule, b.Schedule), a.Slot.Compare(b.Slot))
@@ -243,6 +249,7 @@ func sortFire(res store.FireResult) store.FireResult {
 		return cmp.Or(cmp.Compare(a.Schedule, b.Schedule), a.Record.Slot.Compare(b.Record.Slot), cmp.Compare(a.Record.Reason, b.Record.Reason))
 	})
 	slices.Sort(out.Superseded)
+	slices.Sort(out.Asked)
 	slices.Sort(out.Lost)
 	return out
 }

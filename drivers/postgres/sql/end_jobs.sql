@@ -8,3 +8,4 @@ WITH ended AS (
 )
 INSERT INTO {schema}.history (finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, headers)
 SELECT coalesce($1::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, headers FROM ended
+RETURNING schedule_id, origin = 3

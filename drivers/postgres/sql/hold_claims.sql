@@ -1,6 +1,6 @@
 -- Locks the jobs that still bear the tokens of these claims, in the order of
 -- their numbers, and says which run.
-SELECT j.id, j.running
+SELECT j.id, j.running, j.schedule_id, j.origin = 3
 FROM unnest($1::bigint[], $2::bigint[]) AS o (id, token) JOIN {schema}.job AS j ON j.id = o.id
 WHERE j.token = o.token
 ORDER BY j.id

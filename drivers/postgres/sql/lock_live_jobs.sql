@@ -1,6 +1,7 @@
--- Locks the living jobs of schedules, in the order of their numbers.
-SELECT id, schedule_id, slot, running, attempt, origin
+-- Locks the living jobs of schedules, but for backfilled ones, in the order of
+-- their numbers.
+SELECT id, schedule_id, slot, running, state = 1, attempt, origin, node
 FROM {schema}.job
-WHERE schedule_id = ANY ($1::bigint[])
+WHERE schedule_id = ANY ($1::bigint[]) AND origin <> 3
 ORDER BY id
 FOR UPDATE

@@ -1,2 +1,4 @@
 -- Notes that schedules, which are locked, fail again after they were well.
-UPDATE {schema}.failing SET since = coalesce($1::timestamptz, now()) WHERE schedule_id = ANY ($2::bigint[])
+UPDATE {schema}.failing AS f SET since = coalesce($1::timestamptz, now()), failures = u.failures
+FROM unnest($2::bigint[], $3::bigint[]) AS u (id, failures)
+WHERE f.schedule_id = u.id

@@ -1,2 +1,3 @@
 -- Schedules that fail from now on.
-INSERT OR REPLACE INTO hourbell_failing (schedule_id, since) SELECT value, :now FROM json_each(:ids)
+INSERT OR REPLACE INTO hourbell_failing (schedule_id, since, failures)
+SELECT value ->> 'id', :now, value ->> 'failures' FROM jsonb_each(:failing)

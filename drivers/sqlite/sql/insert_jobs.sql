@@ -3,7 +3,7 @@
 INSERT INTO hourbell_job (run_at, created_at, slot, schedule_id, timeout, priority, state, max_attempts, on_loss, origin,
                           queue, kind, args, headers)
 SELECT coalesce(value ->> 'run_at', :now + (value ->> 'delay')), :now, value ->> 'slot', value ->> 'schedule',
-       value ->> 'timeout', value ->> 'priority', 0, value ->> 'max_attempts', value ->> 'on_loss', value ->> 'origin',
+       value ->> 'timeout', value ->> 'priority', value ->> 'state', value ->> 'max_attempts', value ->> 'on_loss', value ->> 'origin',
        value ->> 'queue', value ->> 'kind',
        substr(:bytes, value ->> 'args_at', value ->> 'args_len'),
        substr(:bytes, value ->> 'headers_at', value ->> 'headers_len')

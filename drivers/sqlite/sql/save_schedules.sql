@@ -1,11 +1,11 @@
-INSERT INTO hourbell_schedule (name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_declared, created_at, updated_at, deleted_at)
+INSERT INTO hourbell_schedule (name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at)
 SELECT value ->> 'name', value ->> 'owner', value ->> 'revision',
        coalesce(substr(:bytes, value ->> 'definition_at', value ->> 'definition_len'), x''),
-       value ->> 'anchor', value ->> 'mark', value ->> 'next_at', value ->> 'fired', value ->> 'paused_at', value ->> 'paused_declared', value ->> 'created_at',
+       value ->> 'anchor', value ->> 'mark', value ->> 'next_at', value ->> 'fired', value ->> 'paused_at', value ->> 'paused_until', value ->> 'paused_declared', value ->> 'created_at',
        value ->> 'updated_at', value ->> 'deleted_at'
 FROM jsonb_each(:schedules)
 WHERE true -- tells ON CONFLICT from a join
 ON CONFLICT (name) DO UPDATE SET
   owner = excluded.owner, revision = excluded.revision, definition = excluded.definition, anchor = excluded.anchor,
-  mark = excluded.mark, next_at = excluded.next_at, paused_at = excluded.paused_at, paused_declared = excluded.paused_declared, updated_at = excluded.updated_at,
+  mark = excluded.mark, next_at = excluded.next_at, paused_at = excluded.paused_at, paused_until = excluded.paused_until, paused_declared = excluded.paused_declared, updated_at = excluded.updated_at,
   deleted_at = excluded.deleted_at

@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// lane is where jobs run one after the other if they ask to: those of a
+// schedule, of which the backfilled ones have a lane of their own.
+type lane struct {
+	schedule int64
+	backfill bool
+}
+
+// lanes is a set of them. Jobs without a schedule are in none.
+type lanes map[lane]bool
+
+func (l lanes) add(one lane) {
+	if one.schedule != 0 {
+		l[one] = true
+	}
+}
+
+// scan runs a statement that returns the lanes of jobs that came or went.
+func (l lanes) scan(ctx context.Context, tx pgx.Tx, text string, args ...any) error {
+	var one lane
+	return each(ctx, tx, one.targets(), func() { l.add(one) }, text, args...)
+}
+
+// targets are what a schedule and origin = 3 are scanned into.
+func (l *lane) targets() []any { return []any{(*number)(&l.schedule), &l.backfill} }
+
+// heads locks and returns the job that waits first in each lane where one does.
+func (b *Backend) heads(ctx context.Context, tx pgx.Tx, l lanes) (map[lane]int64, error) {
+	if len(l) == 0 {
+		return nil, nil
+	}
+	var schedules []int64
+	var backfills []bool
+	for one := range l {
+		schedules, backfills = append(schedules, one.schedule), append(backfills, one.backfill)
+	}
+	waiting := map[lane]int64{}
+	var id int64
+	var one lane
+	err := each(ctx, tx, append([]any{&id}, one.targets()...), func() { waiting[one] = id }, b.q("lock_waiting"), schedules, backfills)
+	return waiting, err
+}
+
+// release makes ready what waits in lanes and need not any more.
+func (b *Backend) release(ctx context.Context, tx pgx.Tx, l lanes) error {
+	waiting, err := b.heads(ctx, tx, l)
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	var ids []int64
+	for _, id := range waiting {
+		ids = append(ids, id)
+	}
+	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q("release_jobs"), ids)
+	if err != nil {
+		return err
+	}
+	return b.wakeQueues(ctx, tx, queues)
+}
+
+// endJobs moves locked jobs to history though no outcome says so, and releases
+// what waited for them.
+func (b *Backend) endJobs(ctx context.Context, tx pgx.Tx, now *time.Time, over ends) error {
+	if len(over.ids) == 0 {
+		return nil
+	}
+	freed := lanes{}
+	if err := freed.scan(ctx, tx, b.q("end_jobs"), now, over.ids, over.states, over.reasons); err != nil {
+		return err
+	}
+	return b.release(ctx, tx, freed)
+}
+
+// insertWaiting inserts jobs of which some wait. Their schedules are locked, so
+// that nobody else adds to their lanes, and then the jobs in there, so that none
+// ends unseen.
+func (b *Backend) insertWaiting(ctx context.Context, tx pgx.Tx, at time.Time, jobs []store.NewJob) ([]int64, error) {
+	added := lanes{}
+	var schedules []int64
+	for _, job := range jobs {
+		if job.Waiting {
+			added.add(lane{job.Schedule, job.Origin == store.OriginBackfill})
+			schedules = append(schedules, job.Schedule)
+		}
+	}
+	slices.Sort(schedules)
+	schedules = slices.Compact(schedules)
+	for _, name := range []string{"lock_lanes", "lock_lane_jobs"} {
+		if _, err := tx.Exec(ctx, b.q(name), schedules); err != nil {
+			return nil, err
+		}
+	}
+	ids, err := b.insertJobs(ctx, nativeTx{tx}, at, jobs)
+	if err != nil {
+		return nil, err
+	}
+	return ids, b.release(ctx, tx, added)
+}

@@ -1,0 +1,1 @@
+UPDATE hourbell_failing SET failures = 0 WHERE schedule_id IN (SELECT value FROM json_each(:ids))

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Settle decides overlaps; it is pure. Only a running job overlaps.
+//
+//   - OverlapSkip: beside a running job no slot fires. Nor does one while others
+//     of the schedule wait to start, or MostUnstarted jobs that are ready have
+//     never started; fewer of these count for nothing, and are left alone.
+//   - OverlapQueue: beside a running job, or one that has not started, the newest
+//     slot's job waits; while one waits, no other slot fires.
+//   - OverlapReplace: the newest slot's job takes the place of one that waits,
+//     the running ones are asked to cancel, and it waits until they have ended.
+//   - OverlapAllow: every slot fires.
+//
+// Under all but OverlapAllow a job that awaits a retry is superseded by what
+// fires, and of several slots that fire at once each waits for the one before.
+// Backfilled jobs do not count.
+func (f Firing) Settle(live []LiveJob) Settled {
+	out := Settled{Jobs: f.Jobs, Slots: f.Slots}
+	if f.Overlap == OverlapAllow || len(f.Jobs) == 0 {
+		return out
+	}
+	lane := newLane(live)
+	jobs, skipped, reason := f.Jobs, []NewJob(nil), lane.inTheWay(f.Overlap)
+	switch {
+	case reason != "":
+		jobs, skipped = nil, f.Jobs
+	case f.Overlap != OverlapSkip && len(lane.running) > 0:
+		last := len(jobs) - 1
+		jobs, skipped, reason = jobs[last:], jobs[:last], "overlap: a newer slot fired in its place"
+	}
+	out.Slots = slices.Clip(out.Slots)
+	for _, job := range skipped {
+		out.Slots = append(out.Slots, SlotRecord{Slot: job.Slot, Last: job.Slot, Count: 1, Outcome: SlotSkipped, Reason: reason})
+	}
+	if len(jobs) == 0 {
+		out.Jobs = nil
+		return out
+	}
+	out.Supersede = idsOf(lane.retrying)
+	if f.Overlap == OverlapReplace {
+		out.Replace, out.Cancel = idsOf(lane.waiting), idsOf(lane.running)
+	}
+	out.Jobs = slices.Clone(jobs)
+	for i := range out.Jobs {
+		out.Jobs[i].Waiting = i > 0 || f.Overlap != OverlapSkip && len(lane.running)+len(lane.fresh) > 0
+	}
+	return out
+}
+
+// lane holds the jobs of a schedule that its slots have to do with, by number.
+type lane struct{ running, waiting, retrying, fresh []LiveJob }
+
+func newLane(live []LiveJob) (l lane) {
+	for _, job := range live {
+		switch {
+		case job.Origin == OriginBackfill:
+		case job.Running:
+			l.running = append(l.running, job)
+		case job.Waiting:
+			l.waiting = append(l.waiting, job)
+		case job.Attempt > 0:
+			l.retrying = append(l.retrying, job)
+		default:
+			l.fresh = append(l.fresh, job)
+		}
+	}
+	return l
+}
+
+// inTheWay says why no slot fires now; empty: one does.
+func (l lane) inTheWay(overlap Overlap) string {
+	switch {
+	case overlap == OverlapSkip && len(l.running) > 0:
+		return fmt.Sprintf("overlap: job %d was still running", first(l.running))
+	case overlap != OverlapReplace && len(l.waiting) > 0:
+		return fmt.Sprintf("overlap: job %d waited to start", first(l.waiting))
+	case overlap == OverlapSkip && len(l.fresh) >= MostUnstarted:
+		return fmt.Sprintf("overlap: job %d had not started yet, nor had %d others", first(l.fresh), len(l.fresh)-1)
+	}
+	return ""
+}
+
+// first is the smallest number of some jobs.
+func first(jobs []LiveJob) int64 {
+	return slices.MinFunc(jobs, func(a, b LiveJob) int { return cmp.Compare(a.ID, b.ID) }).ID
+}
+
+func idsOf(jobs []LiveJob) (ids []int64) {
+	for _, job := range jobs {
+		ids = append(ids, job.ID)
+	}
+	return ids
+}

@@ -1,30 +1,35 @@
 package hourbell
 
-import "github.com/hourbell/hourbell/store"
+import (
+	"fmt"
+
+	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/store"
+)
 
 // Admit sets which jobs of kinds that are Restricted this client's node runs:
 // those with, byte for byte, the kind and arguments of one of these schedules
 // or of a hook of theirs (their rules do not matter). It replaces what was set
 // before and takes effect at once, also while the client runs.
 func (c *Client) Admit(schedules ...Schedule) {
-	var jobs []store.ExactJob
+	var admissions []engine.Admission
 	seen := map[string]bool{}
-	admit := func(kind string, args []byte) {
-		key := kind + "\x00" + string(args)
+	admit := func(kind string, args []byte, hook bool) {
+		key := fmt.Sprint(hook, kind, "\x00", string(args))
 		if !seen[key] && c.cfg.Workers.byKind[kind].restricted {
 			seen[key] = true
-			jobs = append(jobs, store.NewExactJob(kind, args))
+			admissions = append(admissions, engine.Admission{ExactJob: store.NewExactJob(kind, args), Hook: hook})
 		}
 	}
 	for _, s := range schedules {
-		admit(s.Kind, s.withDefaults().Args)
-		s.Hooks.Each(func(_ string, hook *Hook) { admit(hook.Kind, orNullArgs(hook.Args)) })
+		admit(s.Kind, s.withDefaults().Args, false)
+		s.Hooks.Each(func(_ string, hook *Hook) { admit(hook.Kind, orNullArgs(hook.Args), true) })
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.admitted = jobs
+	c.admitted = admissions
 	if c.engine != nil {
-		c.engine.Admit(jobs)
+		c.engine.Admit(admissions)
 	}
 }
 

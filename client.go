@@ -26,8 +26,8 @@ type Client struct {
 	hurry   context.CancelFunc // cuts its drain short
 	done    chan struct{}      // closed when Run has returned
 
-	engine   *engine.Engine   // of a client that has run
-	admitted []store.ExactJob // see Admit
+	engine   *engine.Engine     // of a client that has run
+	admitted []engine.Admission // see Admit
 }
 
 // New returns a client over a driver's backend. It reports every mistake in

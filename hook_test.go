@@ -198,11 +198,11 @@ func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 		t.Errorf("it ran %q", got)
 	}
 	waiting := enqueue("mine")
-	any := c.client(noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error {
+	anyNode := c.client(noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error {
 		ran <- "any: " + job.Args.Text
 		return nil
 	}))
-	c.run(any)
+	c.run(anyNode)
 	if got := <-ran; got != "any: mine" {
 		t.Errorf("a node without restriction ran %q", got)
 	}

@@ -34,6 +34,27 @@ type Schedule struct {
 	Timeout time.Duration
 	// Overlap says what a slot does while a job of this schedule runs.
 	Overlap Overlap
+	// Misfire says what becomes of slots that are found later than Grace, which
+	// 0 makes a minute; it is at most MaxGrace.
+	Misfire Misfire
+	Grace   time.Duration
+	// MisfireCap is how many slots MisfireAll makes up for at a time, 1 … 1000;
+	// 0 means 100.
+	MisfireCap int
+	// Window bounds Misfire: what is older is not made up for. 0: no bound.
+	Window time.Duration
+	// Count is how many slots may fire; after that the schedule has ended. 0: no
+	// bound. Slots that do not fire do not count, and neither do triggered jobs.
+	Count int64
+	// Jitter delays each slot's job by a time of its own, always the same one,
+	// from 0 up to it, so that not all start at once; at most MaxJitter.
+	Jitter time.Duration
+	// PauseAfterFailures, if not 0, pauses the schedule when so many of its jobs
+	// in a row have failed (1 … 1000), until somebody resumes it.
+	PauseAfterFailures int
+	// Exclude are calendars: a slot that one of them excludes is skipped. At most
+	// 10, each with a name of its own, which the reason names.
+	Exclude []Calendar
 	// Group is a label for people.
 	Group string
 	// Hooks are jobs that failures, missed slots and recoveries make.
@@ -54,6 +75,36 @@ const (
 	OverlapSkip = engine.OverlapSkip
 	// OverlapAllow fires every slot.
 	OverlapAllow = engine.OverlapAllow
+	// OverlapQueue lets one slot's job wait until the running one has ended;
+	// further slots are skipped.
+	OverlapQueue = engine.OverlapQueue
+	// OverlapReplace asks the running job to cancel; the slot's job starts when
+	// that one has ended, unless a newer slot takes its place before.
+	OverlapReplace = engine.OverlapReplace
+)
+
+// Misfire says what becomes of slots that nobody was there to fire in time.
+type Misfire = engine.Misfire
+
+// The choices of Misfire. What is not made up for is recorded as missed.
+const (
+	// MisfireSkip makes up for none (default).
+	MisfireSkip = engine.MisfireSkip
+	// MisfireOnce makes up for the newest.
+	MisfireOnce = engine.MisfireOnce
+	// MisfireAll makes up for all, or the newest MisfireCap of them; their jobs
+	// run one after the other, oldest first, or side by side with OverlapAllow.
+	MisfireAll = engine.MisfireAll
+)
+
+// Calendar is a named set of times at which slots do not fire: dates, days of the
+// week, and instants of other rules.
+type Calendar = engine.Calendar
+
+// Bounds of a schedule's durations.
+const (
+	MaxGrace  = 24 * time.Hour
+	MaxJitter = 24 * time.Hour
 )
 
 // ScheduleInfo is a schedule and where it stands.
@@ -64,11 +115,17 @@ type ScheduleInfo struct {
 	Anchor time.Time
 	// Mark says how far its slots are accounted for.
 	Mark time.Time
-	// NextAt is its next slot; zero when it has ended or is deleted.
+	// NextAt is its next slot that no calendar excludes; zero when it has ended or
+	// is deleted.
 	NextAt time.Time
 	// Fired counts the slots that made a job.
-	Fired     int64
-	PausedAt  time.Time // zero: not paused
+	Fired int64
+	// PausedAt and PausedUntil tell of a pause that is on; zero: it is not, and it
+	// does not end by itself.
+	PausedAt    time.Time
+	PausedUntil time.Time
+	// Failures counts the jobs that failed in a row, if PauseAfterFailures is set.
+	Failures  int64
 	CreatedAt time.Time
 	UpdatedAt time.Time // of the definition
 	DeletedAt time.Time // zero: not deleted
@@ -76,15 +133,15 @@ type ScheduleInfo struct {
 	// wrong then: no slot fires until the clock gets there. ResetSchedules mends it.
 	Ahead bool
 	// FailingSince is when the schedule began to fail: a job of it failed, or a
-	// slot was missed, and none has completed since. Zero: it does not, or has no
-	// Hooks; without them nobody keeps count.
+	// slot was missed, and none has completed since. Zero: it does not, or has
+	// neither Hooks nor PauseAfterFailures; without them nobody keeps count.
 	FailingSince time.Time
 	// Problem says why the definition cannot be used by this release, or is empty.
 	Problem string
 }
 
-// State is "active", "paused", "ended", "deleted", "broken" (see Problem) or
-// "ahead" (see Ahead).
+// State is "active", "paused" (by hand, or since too many jobs failed), "ended",
+// "deleted", "broken" (see Problem) or "ahead" (see Ahead).
 func (s ScheduleInfo) State() string {
 	switch {
 	case !s.DeletedAt.IsZero():
@@ -93,10 +150,10 @@ func (s ScheduleInfo) State() string {
 		return "broken"
 	case s.Ahead:
 		return "ahead"
-	case !s.PausedAt.IsZero():
-		return "paused"
 	case s.NextAt.IsZero():
 		return "ended"
+	case !s.PausedAt.IsZero(), s.PauseAfterFailures > 0 && s.Failures >= int64(s.PauseAfterFailures):
+		return "paused"
 	}
 	return "active"
 }

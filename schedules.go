@@ -192,35 +192,54 @@ func (c *Client) listSchedules(ctx context.Context, req store.ListSchedulesReque
 // PauseSchedules pauses schedules, all or none: their slots are recorded as
 // skipped from now on. Jobs already made are left alone.
 func (c *Client) PauseSchedules(ctx context.Context, names ...string) error {
-	return c.changeSchedules(ctx, "pause", store.PauseSchedules, names)
+	return c.changeSchedules(ctx, "pause", store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: names})
 }
 
-// ResumeSchedules ends a pause.
+// PauseSchedulesUntil pauses schedules until an instant of the store's clock, at
+// which they go on by themselves: slots before it are skipped, that at it fires.
+func (c *Client) PauseSchedulesUntil(ctx context.Context, until time.Time, names ...string) error {
+	now, err := c.Now(ctx)
+	if err != nil {
+		return fmt.Errorf("pause schedules: %w", err)
+	}
+	if !until.After(now) || until.Year() > maxYear {
+		return fmt.Errorf("pause schedules: %w", &FieldError{
+			Field: "until", Value: until.Format(time.RFC3339), Problem: "is not in the future",
+			Remedy: fmt.Sprintf("give an instant after %s, the store's clock, and before the year 10000", now.Format(time.RFC3339)),
+		})
+	}
+	return c.changeSchedules(ctx, "pause", store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: names, Until: until})
+}
+
+const maxYear = 9999
+
+// ResumeSchedules ends a pause, also that of a schedule whose jobs failed, and
+// counts their failures from 0 again.
 func (c *Client) ResumeSchedules(ctx context.Context, names ...string) error {
-	return c.changeSchedules(ctx, "resume", store.ResumeSchedules, names)
+	return c.changeSchedules(ctx, "resume", store.ChangeSchedulesRequest{Action: store.ResumeSchedules, Names: names})
 }
 
 // DeleteSchedules deletes schedules, all or none. Name and mark are remembered:
 // a schedule put again under that name never fires a slot a second time.
 func (c *Client) DeleteSchedules(ctx context.Context, names ...string) error {
-	return c.changeSchedules(ctx, "delete", store.DeleteSchedules, names)
+	return c.changeSchedules(ctx, "delete", store.ChangeSchedulesRequest{Action: store.DeleteSchedules, Names: names})
 }
 
 // ResetSchedules sets how far schedules are accounted for to the store's now:
 // the cure when that lies in the future because the clock was wrong. Slots that
 // are due otherwise are accounted for first.
 func (c *Client) ResetSchedules(ctx context.Context, names ...string) error {
-	return c.changeSchedules(ctx, "reset", store.ResetSchedules, names)
+	return c.changeSchedules(ctx, "reset", store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: names})
 }
 
-func (c *Client) changeSchedules(ctx context.Context, what string, action store.ScheduleAction, names []string) error {
-	for _, name := range names {
+func (c *Client) changeSchedules(ctx context.Context, what string, req store.ChangeSchedulesRequest) error {
+	for _, name := range req.Names {
 		if err := CheckName("name", name); err != nil {
 			return fmt.Errorf("%s schedule: %w", what, err)
 		}
 	}
 	err := c.settled(ctx, func() error {
-		return c.backend.ChangeSchedules(ctx, store.ChangeSchedulesRequest{Action: action, Names: names})
+		return c.backend.ChangeSchedules(ctx, req)
 	})
 	if err != nil {
 		return fmt.Errorf("%s schedules: %w", what, err)
@@ -289,7 +308,8 @@ func (s Schedule) definition() engine.Definition {
 		Rule: s.Rule, Kind: s.Kind, Args: string(s.Args), Queue: s.Queue,
 		Priority: int16(s.Priority), MaxAttempts: int16(s.MaxAttempts), OnLoss: s.OnLoss,
 		Timeout: s.Timeout, Overlap: s.Overlap, Group: s.Group, Paused: s.Paused,
-		Hooks: s.Hooks.stored(),
+		Hooks: s.Hooks.stored(), Misfire: s.Misfire, MisfireCap: s.MisfireCap, Grace: s.Grace, Window: s.Window,
+		Count: s.Count, Jitter: s.Jitter, PauseAfter: s.PauseAfterFailures, Exclude: s.Exclude,
 	}
 }
 
@@ -298,8 +318,11 @@ func newScheduleInfo(row store.Schedule, now time.Time) ScheduleInfo {
 	info := ScheduleInfo{
 		Schedule: Schedule{Name: row.Name, Owner: row.Owner, Revision: row.Revision},
 		ID:       row.ID, Anchor: row.Anchor, Mark: row.Mark, Fired: row.Fired,
-		PausedAt: row.PausedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, DeletedAt: row.DeletedAt,
-		FailingSince: row.FailingSince,
+		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, DeletedAt: row.DeletedAt,
+		FailingSince: row.FailingSince, Failures: row.Failures,
+	}
+	if row.PausedFor(now) {
+		info.PausedAt, info.PausedUntil = row.PausedAt, row.PausedUntil
 	}
 	d, err := engine.DecodeDefinition(row.Definition)
 	if err != nil {
@@ -309,13 +332,16 @@ func newScheduleInfo(row store.Schedule, now time.Time) ScheduleInfo {
 	info.Rule, info.Kind, info.Args, info.Queue = d.Rule, d.Kind, []byte(d.Args), d.Queue
 	info.Priority, info.MaxAttempts, info.OnLoss = int(d.Priority), int(d.MaxAttempts), d.OnLoss
 	info.Timeout, info.Overlap, info.Group, info.Paused, info.Hooks = d.Timeout, d.Overlap, d.Group, d.Paused, storedHooks(d.Hooks)
+	info.Misfire, info.MisfireCap, info.Grace, info.Window = d.Misfire, d.MisfireCap, d.Grace, d.Window
+	info.Count, info.Jitter, info.PauseAfterFailures = d.Count, d.Jitter, d.PauseAfter
+	info.Exclude = d.Exclude
 	plan, err := engine.NewPlan(row)
 	if err != nil {
 		info.Problem = err.Error()
 		return info
 	}
 	if row.DeletedAt.IsZero() {
-		info.NextAt = plan.Next(row, now)
+		info.NextAt = plan.NextOpen(row, now)
 		info.Ahead = row.Mark.Sub(now) > engine.MaxAhead
 	}
 	return info

@@ -34,12 +34,15 @@ type feed struct {
 	log    event.Sink
 	counts sync.Map // event.Kind → *atomic.Int64
 
+	schedules scheduleCounts
+
 	mu          sync.RWMutex
 	subscribers []chan Event
 }
 
 func (f *feed) send(e Event) {
 	f.count(e.Kind)
+	f.schedules.add(e)
 	f.log(e)
 	f.mu.RLock()
 	defer f.mu.RUnlock()

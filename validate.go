@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode"
@@ -151,8 +152,74 @@ func (s Schedule) Validate() error {
 	if s.Group != "" {
 		errs = append(errs, CheckName("group", s.Group))
 	}
-	if s.Overlap != OverlapSkip && s.Overlap != OverlapAllow {
-		errs = append(errs, &FieldError{Field: "overlap", Value: shorten(string(s.Overlap)), Problem: "is unknown", Remedy: "use skip or allow"})
+	return errors.Join(append(errs, s.checkPolicies()...)...)
+}
+
+// What policies may be at most.
+const (
+	maxMisfireCap = 1000
+	maxFailures   = 1000
+)
+
+// checkPolicies reports what is wrong with what the schedule does when things
+// are not as they should be.
+func (s Schedule) checkPolicies() []error {
+	errs := []error{
+		checkOverlap("overlap", s.Overlap),
+		between("grace", s.Grace, 0, MaxGrace),
+		checkDuration("window", s.Window),
+		between("jitter", s.Jitter, 0, MaxJitter),
+		checkCount("misfire_cap", int64(s.MisfireCap), maxMisfireCap),
+		checkCount("count", s.Count, math.MaxInt64),
+		checkCount("pause_after_failures", int64(s.PauseAfterFailures), maxFailures),
 	}
-	return errors.Join(errs...)
+	errs = append(errs, checkCalendars(s.Exclude)...)
+	switch s.Misfire {
+	case MisfireSkip, MisfireOnce, MisfireAll:
+	default:
+		errs = append(errs, &FieldError{Field: "misfire", Value: shorten(string(s.Misfire)), Problem: "is unknown", Remedy: "use skip, once or all"})
+	}
+	if s.MisfireCap != 0 && s.Misfire != MisfireAll {
+		errs = append(errs, &FieldError{Field: "misfire_cap", Value: fmt.Sprint(s.MisfireCap), Problem: "bounds misfire all, which is not given", Remedy: "leave it out, or choose misfire all"})
+	}
+	if s.Window != 0 && s.Misfire == MisfireSkip {
+		errs = append(errs, &FieldError{Field: "window", Value: s.Window.String(), Problem: "bounds what misfire makes up for, which is nothing", Remedy: "leave it out, or choose misfire once or all"})
+	}
+	return errs
+}
+
+const maxCalendars = 10
+
+func checkCalendars(calendars []Calendar) (errs []error) {
+	if len(calendars) > maxCalendars {
+		errs = append(errs, &FieldError{Field: "exclude", Problem: fmt.Sprintf("has %d calendars", len(calendars)), Remedy: fmt.Sprintf("use at most %d", maxCalendars)})
+	}
+	seen := map[string]bool{}
+	for _, c := range calendars {
+		errs = append(errs, CheckName("exclude", c.Name))
+		if seen[c.Name] {
+			errs = append(errs, &FieldError{Field: "exclude", Value: shorten(c.Name), Problem: "is given twice", Remedy: "give each calendar a name of its own"})
+		}
+		seen[c.Name] = true
+		if err := c.Validate(); err != nil {
+			errs = append(errs, &FieldError{Field: "exclude", Value: shorten(c.Name), Problem: "cannot be used: " + err.Error()})
+		}
+	}
+	return errs
+}
+
+func checkOverlap(field string, overlap Overlap) error {
+	switch overlap {
+	case OverlapSkip, OverlapAllow, OverlapQueue, OverlapReplace:
+		return nil
+	}
+	return &FieldError{Field: field, Value: shorten(string(overlap)), Problem: "is unknown", Remedy: "use skip, queue, allow or replace"}
+}
+
+// checkCount allows 0, which stands for the default.
+func checkCount(field string, n, most int64) error {
+	if n < 0 || n > most {
+		return &FieldError{Field: field, Value: fmt.Sprint(n), Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d, or 0 for the default", most)}
+	}
+	return nil
 }

@@ -8,37 +8,67 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// admitted are the jobs of restricted kinds that this node runs: those with
-// exactly the args it was told. It is safe for concurrent use.
-type admitted struct {
-	jobs atomic.Pointer[[]store.ExactJob]
+// Admission is a job of a restricted kind that a node runs: one with exactly
+// these args.
+type Admission struct {
+	store.ExactJob
+	// Hook says that it is a hook's. Only then it is given what its headers say:
+	// whoever can write to the store must not choose what another command reads.
+	Hook bool
 }
 
+// admitted are a node's admissions. It is safe for concurrent use.
+type admitted struct {
+	admissions atomic.Pointer[[]Admission]
+	exact      atomic.Pointer[[]store.ExactJob] // the same, for claims
+}
+
+// list returns what claims ask for.
 func (a *admitted) list() []store.ExactJob {
-	if jobs := a.jobs.Load(); jobs != nil {
+	if jobs := a.exact.Load(); jobs != nil {
 		return *jobs
 	}
 	return nil
 }
 
-// has says whether a job is among them.
-func (a *admitted) has(kind string, args []byte) bool {
-	return slices.ContainsFunc(a.list(), func(j store.ExactJob) bool {
-		return j.Kind == kind && bytes.Equal(j.Args, args)
-	})
+// find returns how a job is admitted.
+func (a *admitted) find(kind string, args []byte) (found, hook bool) {
+	list := a.admissions.Load()
+	if list == nil {
+		return false, false
+	}
+	for _, one := range *list {
+		if one.Kind == kind && bytes.Equal(one.Args, args) {
+			found, hook = true, hook || one.Hook
+		}
+	}
+	return found, hook
 }
 
 // Admit sets the jobs of restricted kinds that this node runs, in the place of
 // those before, and looks at once whether such jobs wait.
-func (e *Engine) Admit(jobs []store.ExactJob) {
-	e.admitted.jobs.Store(&jobs)
+func (e *Engine) Admit(admissions []Admission) {
+	jobs := make([]store.ExactJob, len(admissions))
+	for i, one := range admissions {
+		jobs[i] = one.ExactJob
+	}
+	e.admitted.admissions.Store(&admissions)
+	e.admitted.exact.Store(&jobs)
 	e.wakes.jobs("")
 }
 
-// runs says whether this node may run a claimed job. The claim asked for such
-// only, but what is admitted may have changed since.
-func (e *Engine) runs(job store.Claimed) bool {
-	return !slices.Contains(e.cfg.Restricted, job.Kind) || e.admitted.has(job.Kind, job.Args)
+// admit says whether this node may run a claimed job, and takes from it what it
+// must not see. The claim asked for such only, but what is admitted may have
+// changed since.
+func (e *Engine) admit(job *store.Claimed) bool {
+	if !slices.Contains(e.cfg.Restricted, job.Kind) {
+		return true
+	}
+	found, hook := e.admitted.find(job.Kind, job.Args)
+	if found && !hook {
+		job.Headers = withoutHook(job.Headers)
+	}
+	return found
 }
 
 // Restricted marks, in the list of a node's kinds, one that the node does not

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/recur"
@@ -9,8 +10,6 @@ import (
 )
 
 const (
-	// Grace is how late a slot may be found and still fire.
-	Grace = time.Minute
 	// mostSingly is how many slots of one decision are recorded one by one;
 	// of more, neighbours with the same fate become one record with a range.
 	mostSingly = 60
@@ -22,7 +21,8 @@ const (
 // Plan is a schedule's definition, ready for use.
 type Plan struct {
 	Definition
-	Rule recur.Rule
+	Rule      recur.Rule
+	calendars []*recur.Calendar // those of Exclude
 }
 
 // NewPlan decodes a schedule's definition.
@@ -35,43 +35,79 @@ func NewPlan(s store.Schedule) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{Definition: d, Rule: rule}, nil
+	p := Plan{Definition: d, Rule: rule}
+	for _, c := range d.Exclude {
+		calendar, err := c.Calendar()
+		if err != nil {
+			return Plan{}, fmt.Errorf("calendar %q: %w", c.Name, err)
+		}
+		p.calendars = append(p.calendars, calendar)
+	}
+	return p, nil
 }
 
-// Next is the schedule's first slot after both now and its mark; zero: none.
+// Next is the schedule's first slot after both now and its mark, one that a
+// calendar excludes too; zero: none.
 func (p Plan) Next(s store.Schedule, now time.Time) time.Time {
+	if p.over(s) {
+		return time.Time{}
+	}
 	return p.Rule.Next(later(now, s.Mark))
 }
+
+// NextOpen is the first slot after now and the mark that no calendar excludes;
+// zero: none. Where very many in a row are excluded it is one of them.
+func (p Plan) NextOpen(s store.Schedule, now time.Time) time.Time {
+	if p.over(s) {
+		return time.Time{}
+	}
+	next, _ := recur.NextOpen(p.Rule, later(now, s.Mark), p.calendars...)
+	return next
+}
+
+// over says whether as many slots as the schedule is to have have fired.
+func (p Plan) over(s store.Schedule) bool { return p.Count > 0 && s.Fired >= p.Count }
 
 // Decide accounts for all slots of a schedule from its mark to now, the
 // store's clock: which fire, which do not and why, and which comes next. It
 // is pure. Overlaps with running jobs are settled later, in the transaction
-// that writes the decision (store.Firing.Settle).
+// that writes the decision (store.Firing.Settle). Where not all slots can be
+// decided on at once, the next one is due already, and the rest is the next
+// decision's.
 func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 	f := store.Firing{
 		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt,
 		NewMark: s.Mark, NewNextAt: p.Next(s, now), Overlap: p.overlap(),
 	}
+	if p.over(s) {
+		return f
+	}
 	due, more := p.due(s.Mark, now)
 	if len(due) == 0 {
 		return f
 	}
-	f.NewMark = due[len(due)-1]
 	book := slotBook{singly: len(due) <= mostSingly}
-	for i, slot := range due {
-		outcome, reason := p.fate(s, slot, now, i == len(due)-1 && !more)
-		if outcome == store.SlotFired {
-			f.Jobs = append(f.Jobs, p.job(s.ID, slot))
+	var end time.Time // of what is accounted for without being looked at
+	if more {
+		due, end = p.inBulk(s, due, now)
+	}
+	fates := p.fates(s, due, now, !end.IsZero())
+	fates = p.untilSpent(s, fates)
+	for i, fate := range fates {
+		if fate.outcome == store.SlotFired {
+			f.Jobs = append(f.Jobs, p.job(s, due[i]))
 			continue
 		}
-		book.add(slot, outcome, reason, !s.PausedAt.IsZero())
+		book.add(due[i], fate)
 	}
-	if more { // the last range covers what is too late in any case; the rest is the next decision's
-		f.NewMark = later(f.NewMark, now.Add(-Grace))
+	f.NewMark = later(due[len(fates)-1], end)
+	if more || len(fates) < len(due) {
 		f.NewNextAt = p.Rule.Next(f.NewMark)
+	}
+	if !end.IsZero() {
 		book.openEnd(f.NewMark)
 	}
-	f.Slots = book.records
+	f.Slots = p.withGaps(s, book.records, f.NewMark)
 	f.After = p.missedAftermath(s, f.Slots)
 	return f
 }
@@ -88,24 +124,71 @@ func (p Plan) due(mark, now time.Time) (slots []time.Time, more bool) {
 	return slots, false
 }
 
-// fate decides on one slot. last says that it is the latest of those due.
-func (p Plan) fate(s store.Schedule, slot, now time.Time, last bool) (store.SlotOutcome, string) {
-	switch late := now.Sub(slot); {
-	case !s.PausedAt.IsZero():
-		return store.SlotSkipped, "paused: the schedule was paused at " + s.PausedAt.Format(time.RFC3339)
-	case late > Grace:
-		return store.SlotMissed, fmt.Sprintf("misfire: no node fired it within %v", Grace)
-	case p.Overlap == OverlapSkip && !last:
-		return store.SlotSkipped, "late: found together with a newer slot, which fired instead"
+// inBulk returns those of the first due slots that are certainly too late to
+// fire, and the end of the time in which all are: before it, none need be looked
+// at. Where one of them may fire it returns all, and no end.
+func (p Plan) inBulk(s store.Schedule, due []time.Time, now time.Time) (late []time.Time, end time.Time) {
+	end = p.earliest(s, now).Add(-time.Microsecond)
+	if pause := s.PausedUntil; s.PausedFor(due[0]) && !pause.IsZero() && !pause.After(end) {
+		end = pause.Add(-time.Microsecond)
 	}
-	return store.SlotFired, ""
+	n, _ := slices.BinarySearchFunc(due, end, func(slot, end time.Time) int {
+		if slot.After(end) {
+			return 1
+		}
+		return -1
+	})
+	if n == 0 {
+		return due, time.Time{}
+	}
+	return due[:n], end
+}
+
+// untilSpent cuts fates after the last slot that the schedule may have fire.
+func (p Plan) untilSpent(s store.Schedule, fates []fate) []fate {
+	if p.Count == 0 {
+		return fates
+	}
+	left := p.Count - s.Fired
+	for i, f := range fates {
+		if f.outcome == store.SlotFired {
+			left--
+		}
+		if left == 0 {
+			return fates[:i+1]
+		}
+	}
+	return fates
 }
 
 func (p Plan) overlap() store.Overlap {
-	if p.Overlap == OverlapAllow {
+	switch p.Overlap {
+	case OverlapAllow:
 		return store.OverlapAllow
+	case OverlapQueue:
+		return store.OverlapQueue
+	case OverlapReplace:
+		return store.OverlapReplace
 	}
 	return store.OverlapSkip
+}
+
+// withGaps adds, in their order, records of the times up to end that a change of
+// the clock jumped over and that are not made up.
+func (p Plan) withGaps(s store.Schedule, records []store.SlotRecord, end time.Time) []store.SlotRecord {
+	n := len(records)
+	for _, change := range recur.ClockChanges(p.Rule, s.Mark, end, mostSingly) {
+		if !change.Gap || p.Rule.Next(change.At.Add(-time.Microsecond)).Equal(change.At) || p.paused(s, change.At) != "" {
+			continue
+		}
+		records = append(records, store.SlotRecord{
+			Slot: change.At, Last: change.At, Count: int64(change.Times), Outcome: store.SlotSkipped, Reason: "gap: " + change.Text,
+		})
+	}
+	if len(records) > n {
+		slices.SortStableFunc(records, func(a, b store.SlotRecord) int { return a.Slot.Compare(b.Slot) })
+	}
+	return records
 }
 
 // slotBook writes records, of many neighbours with the same fate as one range.
@@ -114,16 +197,16 @@ type slotBook struct {
 	records []store.SlotRecord
 }
 
-func (b *slotBook) add(slot time.Time, outcome store.SlotOutcome, reason string, extend bool) {
+func (b *slotBook) add(slot time.Time, f fate) {
 	if n := len(b.records); n > 0 && !b.singly {
-		if last := &b.records[n-1]; last.Outcome == outcome && last.Reason == reason {
+		if last := &b.records[n-1]; last.Outcome == f.outcome && last.Reason == f.reason {
 			last.Last = slot
 			last.Count++
 			return
 		}
 	}
 	b.records = append(b.records, store.SlotRecord{
-		Slot: slot, Last: slot, Count: 1, Outcome: outcome, Reason: reason, Extend: extend,
+		Slot: slot, Last: slot, Count: 1, Outcome: f.outcome, Reason: f.reason, Extend: f.extend,
 	})
 }
 

@@ -119,7 +119,7 @@ func TestAnOutageOfMoreSlotsThanAreCounted(t *testing.T) {
 	if len(f.Jobs) != 0 || len(f.Slots) != 1 || f.Slots[0].Count != mostSlots || !strings.Contains(f.Slots[0].Reason, "more than") {
 		t.Fatalf("first round: %d jobs, %+v", len(f.Jobs), f.Slots)
 	}
-	if !f.NewMark.Equal(now.Add(-Grace)) || !f.NewNextAt.Equal(now.Add(-Grace+time.Second)) {
+	if !f.NewMark.Equal(now.Add(-DefaultGrace-time.Microsecond)) || !f.NewNextAt.Equal(now.Add(-DefaultGrace)) {
 		t.Fatalf("first round: mark %v, next %v", f.NewMark, f.NewNextAt)
 	}
 	s.Mark, s.NextAt = f.NewMark, f.NewNextAt

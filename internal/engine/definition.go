@@ -26,6 +26,14 @@ type Definition struct {
 	Group       string        `json:"group,omitempty"`
 	Hooks       Hooks         `json:"hooks,omitzero"`
 	Paused      bool          `json:"paused,omitempty"` // as declared; the row says whether it is
+	Misfire     Misfire       `json:"misfire,omitempty"`
+	MisfireCap  int           `json:"misfire_cap,omitempty"` // of MisfireAll; 0: DefaultMisfireCap
+	Grace       time.Duration `json:"grace,omitempty"`       // how late a slot is still on time; 0: DefaultGrace
+	Window      time.Duration `json:"window,omitempty"`      // what is older is not made up for; 0: no bound
+	Count       int64         `json:"count,omitempty"`       // slots that may fire; 0: no bound
+	Jitter      time.Duration `json:"jitter,omitempty"`
+	PauseAfter  int           `json:"pause_after_failures,omitempty"` // jobs in a row; 0: never
+	Exclude     []Calendar    `json:"exclude,omitempty"`
 }
 
 // Overlap says what a slot does while a job of its schedule runs.
@@ -33,8 +41,32 @@ type Overlap string
 
 // The choices of Overlap.
 const (
-	OverlapSkip  Overlap = ""
-	OverlapAllow Overlap = "allow"
+	OverlapSkip    Overlap = ""
+	OverlapAllow   Overlap = "allow"
+	OverlapQueue   Overlap = "queue"
+	OverlapReplace Overlap = "replace"
+)
+
+// Calendar is a named set of times at which slots do not fire.
+type Calendar struct {
+	Name string `json:"name"`
+	recur.CalendarSpec
+}
+
+// Misfire says what becomes of slots that are found too late to fire.
+type Misfire string
+
+// The choices of Misfire.
+const (
+	MisfireSkip Misfire = ""
+	MisfireOnce Misfire = "once"
+	MisfireAll  Misfire = "all"
+)
+
+// What a definition leaves out.
+const (
+	DefaultGrace      = time.Minute
+	DefaultMisfireCap = 100
 )
 
 // Encode returns the definition's bytes; equal definitions have equal bytes.
@@ -54,17 +86,22 @@ func DecodeDefinition(text []byte) (Definition, error) {
 		return Definition{}, fmt.Errorf("decode schedule: %w", err)
 	}
 	switch d.Overlap {
-	case OverlapSkip, OverlapAllow:
+	case OverlapSkip, OverlapAllow, OverlapQueue, OverlapReplace:
 	default:
 		return Definition{}, fmt.Errorf("decode schedule: overlap %q is not known to this release", d.Overlap)
+	}
+	switch d.Misfire {
+	case MisfireSkip, MisfireOnce, MisfireAll:
+	default:
+		return Definition{}, fmt.Errorf("decode schedule: misfire %q is not known to this release", d.Misfire)
 	}
 	return d, nil
 }
 
 // job returns the job that the schedule makes for a slot.
-func (d Definition) job(schedule int64, slot time.Time) store.NewJob {
-	job := d.Job(schedule, store.OriginSchedule)
-	job.Slot, job.RunAt = slot, slot
+func (d Definition) job(s store.Schedule, slot time.Time) store.NewJob {
+	job := d.Job(s.ID, store.OriginSchedule)
+	job.Slot, job.RunAt = slot, slot.Add(recur.Jitter(s.Name, slot, d.Jitter))
 	return job
 }
 
@@ -79,7 +116,13 @@ func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
 		OnLoss:      d.OnLoss,
 		Origin:      origin,
 		Timeout:     d.Timeout,
-		Headers:     d.Hooks.headers(),
+		Headers:     d.hooks().headers(),
 		Schedule:    schedule,
 	}
+}
+
+// hooks are what travels with the schedule's jobs.
+func (d Definition) hooks() Hooks {
+	d.Hooks.Count = d.PauseAfter > 0
+	return d.Hooks
 }

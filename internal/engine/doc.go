@@ -12,7 +12,9 @@
 //	held.go        what this node has in its hands        reconcile.go  … compared with the store's books
 //	cancels.go     carries cancel requests to runs        backoff.go  (pure) how long to wait
 //	fire.go        fires slots                            decide.go   (pure) which, and why not the others
-//	definition.go  what a schedule's row keeps for decide.go
+//	definition.go  what a schedule's row keeps for decide.go    fate.go   (pure) what becomes of one slot
+//	simulate.go    (pure) plays a time through, without a store
+//	foreign.go     which slots are for other nodes to fire
 //	hooks.go       (pure) the jobs that failures, missed slots and recoveries make
 //	admit.go       which jobs of restricted kinds this node runs
 //	prune.go       deletes what is old

@@ -55,7 +55,10 @@ type Engine struct {
 	suspect  suspicion
 	unknown  unknownClaims
 	admitted admitted
-	stopping atomic.Bool
+	// passedOver is how many due schedules the last round left to others; they
+	// stand before what comes later. It belongs to the loop of fire.go.
+	passedOver int
+	stopping   atomic.Bool
 
 	beatNow   bell
 	rescueNow bell

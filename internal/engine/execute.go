@@ -13,7 +13,7 @@ func (e *Engine) execute(run *Run) {
 		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
 		return
 	}
-	if !e.runs(run.Claimed) {
+	if !e.admit(&run.Claimed) {
 		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "this node may not run it any more"})
 		return
 	}

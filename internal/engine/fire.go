@@ -12,7 +12,7 @@ const (
 	// fireBatch is how many schedules are read and fired at a time.
 	fireBatch = 500
 	// badRest is how long a schedule that cannot be used rests before it is
-	// looked at again: much less than Grace, for in a cluster of mixed releases
+	// looked at again: much less than DefaultGrace, for in a cluster of mixed releases
 	// another node may be able to use it.
 	badRest = 5 * time.Second
 	// MaxAhead is how far a mark may lie ahead of the store's clock before it
@@ -84,7 +84,8 @@ func (e *Engine) tellAhead(ctx context.Context, now time.Time) error {
 // fireDue makes one round: it returns the store's clock and how long to wait
 // for the next, or that there is more to do at once.
 func (e *Engine) fireDue(ctx context.Context, plans planCache) (now time.Time, wait time.Duration, more bool, err error) {
-	due, err := e.cfg.Backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: fireBatch})
+	limit := fireBatch + e.passedOver
+	due, err := e.cfg.Backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: limit})
 	if err != nil {
 		return now, 0, false, err
 	}
@@ -96,13 +97,24 @@ func (e *Engine) fireDue(ctx context.Context, plans planCache) (now time.Time, w
 		}
 		return min(e.idlePoll(), max(next.Sub(due.Now)-(monotonic()-read), 0))
 	}
-	if len(due.Schedules) == 0 {
-		return due.Now, until(due.Next), false, nil
+	full := len(due.Schedules) == limit
+	ours, again := e.passOver(due.Schedules, plans, due.Now)
+	e.passedOver = len(due.Schedules) - len(ours)
+	due.Schedules = ours
+	if !again.IsZero() && (due.Next.IsZero() || again.Before(due.Next)) {
+		due.Next = again
 	}
-	firings := make([]store.Firing, len(due.Schedules))
-	for i, s := range due.Schedules {
+	if len(due.Schedules) == 0 {
+		return due.Now, until(due.Next), full, nil
+	}
+	firings := make([]store.Firing, 0, len(due.Schedules))
+	for _, s := range due.Schedules {
 		plan, again, err := plans.get(s)
-		firings[i] = Resolve(s, plan, err, due.Now)
+		f := Resolve(s, plan, err, due.Now)
+		if err == nil && e.foreign(plan) {
+			f = plan.onlyLate(s, f, due.Now)
+		}
+		firings = append(firings, f)
 		if err != nil && !again {
 			e.emit(event.Event{Kind: event.ScheduleBad, Schedule: s.Name, Err: err})
 		}
@@ -115,7 +127,7 @@ func (e *Engine) fireDue(ctx context.Context, plans planCache) (now time.Time, w
 	if len(res.Fired) > 0 {
 		e.wakes.jobs("") // this node need not wait for its own push
 	}
-	if len(due.Schedules) == fireBatch || len(res.Lost) > 0 {
+	if full || len(res.Lost) > 0 {
 		return due.Now, 0, true, nil
 	}
 	wait = until(due.Next)
@@ -157,6 +169,9 @@ func (e *Engine) tellFired(schedules []store.Schedule, res store.FireResult) {
 	}
 	for _, job := range res.Superseded {
 		e.emit(event.Event{Kind: event.JobSuperseded, Job: job})
+	}
+	if len(res.Asked) > 0 {
+		e.wakes.wake(store.Wake{Kind: store.WakeCancels}) // their nodes are pushed to; this may be one
 	}
 	for _, lost := range res.Lost {
 		e.emit(event.Event{Kind: event.FiringLost, Schedule: names[lost]})

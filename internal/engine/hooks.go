@@ -17,10 +17,14 @@ type Hooks struct {
 	OnRecovery *Hook `json:"on_recovery,omitempty"`
 	// Name is that of the schedule where the job has none to belong to.
 	Name string `json:"name,omitempty"`
+	// Count says that failures are counted, for Definition.PauseAfter.
+	Count bool `json:"count,omitempty"`
 }
 
 // IsZero says whether there are none; encoding/json asks it.
-func (h Hooks) IsZero() bool { return h.OnFailure == nil && h.OnMissed == nil && h.OnRecovery == nil }
+func (h Hooks) IsZero() bool {
+	return h.OnFailure == nil && h.OnMissed == nil && h.OnRecovery == nil && !h.Count
+}
 
 // Hook is the job that a hook makes.
 type Hook struct {
@@ -105,6 +109,20 @@ func Headers(text []byte) map[string]string {
 	return headers
 }
 
+// withoutHook takes away what a hook is about.
+func withoutHook(text []byte) []byte {
+	headers := Headers(text)
+	if _, found := headers[HookHeader]; !found {
+		return text
+	}
+	delete(headers, HookHeader)
+	left, err := json.Marshal(headers)
+	if err != nil { // texts always encode
+		panic(err)
+	}
+	return left
+}
+
 // hooksOf returns the hooks that travel with a job.
 func hooksOf(headers []byte) Hooks {
 	var hooks Hooks
@@ -151,7 +169,7 @@ func aftermath(job store.Claimed, out store.Outcome, node string) *store.Afterma
 		about.Event, about.Reason = HookFailure, cut(out.Error, hookReason)
 		hook = hooks.OnFailure
 	}
-	return &store.Aftermath{Schedule: job.Schedule, Failing: failing, Jobs: hook.job(job.Queue, about)}
+	return &store.Aftermath{Schedule: job.Schedule, Failing: failing, JobFailed: failing, Jobs: hook.job(job.Queue, about)}
 }
 
 // lostAftermath is what a job brings about that failed because its node died.

@@ -111,3 +111,33 @@ func TestMissedSlotsAreTold(t *testing.T) {
 		t.Errorf("without hooks: %+v", f.After)
 	}
 }
+
+// What a hook is about reaches the jobs of restricted kinds that were admitted
+// as hooks, and no others: headers are anybody's who can write to the store.
+func TestOnlyHooksSeeWhatTheyAreAbout(t *testing.T) {
+	e := New(Config{Restricted: []string{"tell"}})
+	exact := store.NewExactJob("tell", []byte(`{"a":1}`))
+	job := func(kind, args string) *store.Claimed {
+		return &store.Claimed{Kind: kind, Args: []byte(args), Headers: []byte(`{"hourbell-hook":"{}","trace":"x"}`)}
+	}
+	for _, test := range []struct {
+		name       string
+		admissions []Admission
+		job        *store.Claimed
+		runs, hook bool
+	}{
+		{"nothing admitted", nil, job("tell", `{"a":1}`), false, true},
+		{"other args", []Admission{{exact, true}}, job("tell", `{"a": 1}`), false, true},
+		{"as a schedule's", []Admission{{exact, false}}, job("tell", `{"a":1}`), true, false},
+		{"as a hook's", []Admission{{exact, true}}, job("tell", `{"a":1}`), true, true},
+		{"as both", []Admission{{exact, true}, {exact, false}}, job("tell", `{"a":1}`), true, true},
+		{"a kind without restriction", nil, job("free", `{"a":1}`), true, true},
+	} {
+		e.Admit(test.admissions)
+		runs := e.admit(test.job)
+		headers := Headers(test.job.Headers)
+		if _, hook := headers[HookHeader]; runs != test.runs || hook != test.hook || headers["trace"] != "x" {
+			t.Errorf("%s: runs %v, headers %v", test.name, runs, headers)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package hourbell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// BackfillRequest is a past range of a schedule to be run again.
+type BackfillRequest struct {
+	// Slots from From up to, but without, To, which is not in the future.
+	From, To time.Time
+	// Overlap says how the jobs meet each other and earlier backfilled ones:
+	// OverlapQueue, and OverlapSkip, which is the default, let them run one after
+	// the other, oldest first; OverlapAllow lets all run at once. They never meet
+	// the schedule's own jobs.
+	Overlap Overlap
+	// Force runs slots again that have fired, and ranges of which records of
+	// slots may have been deleted.
+	Force bool
+	// DryRun only says what would be done.
+	DryRun bool
+}
+
+// Backfill is what BackfillSchedule made.
+type Backfill struct {
+	Slots []time.Time // oldest first
+	Jobs  []int64     // one for each; none after a DryRun
+}
+
+// MaxBackfill is how many slots a backfill may have.
+const MaxBackfill = 10_000
+
+// BackfillSchedule makes a job for each slot that a schedule's rule, as it is
+// now, has in a past range, whatever its pauses and policies. The jobs bear the
+// origin "backfill" and their slots; no slot is accounted for by them, and none
+// counts for Schedule.Count. Without Force it refuses, and makes none, if a slot
+// of the range is recorded as fired, or if the range begins before the oldest
+// records that are kept, by this client's Config.Keep or by the store: what has
+// fired there cannot be known.
+func (c *Client) BackfillSchedule(ctx context.Context, name string, req BackfillRequest) (Backfill, error) {
+	out, err := c.backfill(ctx, name, req)
+	if err != nil {
+		return Backfill{}, fmt.Errorf("backfill schedule %q: %w", shorten(name), err)
+	}
+	return out, nil
+}
+
+func (c *Client) backfill(ctx context.Context, name string, req BackfillRequest) (Backfill, error) {
+	info, err := c.Schedule(ctx, name)
+	if err != nil {
+		return Backfill{}, err
+	}
+	if info.Problem != "" {
+		return Backfill{}, errors.New(info.Problem)
+	}
+	now, err := c.Now(ctx)
+	if err != nil {
+		return Backfill{}, err
+	}
+	if err := req.validate(now); err != nil {
+		return Backfill{}, err
+	}
+	slots, err := info.slotsBetween(req.From, req.To)
+	if err != nil || len(slots) == 0 {
+		return Backfill{}, err
+	}
+	if !req.Force {
+		if err := c.checkUnfired(ctx, info, req, now); err != nil {
+			return Backfill{}, err
+		}
+	}
+	if req.DryRun {
+		return Backfill{Slots: slots}, nil
+	}
+	definition := info.Schedule.definition()
+	definition.PauseAfter = 0 // the past does not pause the present
+	jobs := make([]store.NewJob, len(slots))
+	for i, slot := range slots {
+		jobs[i] = definition.Job(info.ID, store.OriginBackfill)
+		jobs[i].Slot, jobs[i].Waiting = slot, req.Overlap != OverlapAllow
+	}
+	res, err := c.backend.Insert(ctx, store.InsertRequest{Jobs: jobs})
+	return Backfill{Slots: slots, Jobs: res.IDs}, err
+}
+
+// validate reports what is wrong with a request; now is the store's clock.
+func (r BackfillRequest) validate(now time.Time) error {
+	errs := []error{checkTime("from", r.From), checkOverlap("overlap", r.Overlap)}
+	if r.Overlap == OverlapReplace {
+		errs = append(errs, &FieldError{Field: "overlap", Value: string(r.Overlap), Problem: "would cancel all of the range but its last slot", Remedy: "use queue or allow"})
+	}
+	switch {
+	case !r.From.Before(r.To):
+		errs = append(errs, &FieldError{Field: "to", Value: r.To.Format(time.RFC3339), Problem: "is not after from", Remedy: "give a later instant"})
+	case r.To.After(now):
+		errs = append(errs, &FieldError{
+			Field: "to", Value: r.To.Format(time.RFC3339), Problem: "is in the future", Remedy: fmt.Sprintf("give at most %s, the store's clock", now.Format(time.RFC3339)),
+		})
+	}
+	return errors.Join(errs...)
+}
+
+// slotsBetween lists the slots from an instant up to, but without, another.
+func (s ScheduleInfo) slotsBetween(from, to time.Time) ([]time.Time, error) {
+	rule, err := s.Rule.Rule(s.Anchor)
+	if err != nil {
+		return nil, err
+	}
+	var slots []time.Time
+	for slot := rule.Next(from.Add(-time.Microsecond)); !slot.IsZero() && slot.Before(to); slot = rule.Next(slot) {
+		if len(slots) == MaxBackfill {
+			return nil, &FieldError{Field: "to", Value: to.Format(time.RFC3339), Problem: fmt.Sprintf("makes more than %d slots", MaxBackfill), Remedy: "take the range in parts"}
+		}
+		slots = append(slots, slot)
+	}
+	return slots, nil
+}
+
+// checkUnfired refuses a range in which slots have fired, or may have.
+func (c *Client) checkUnfired(ctx context.Context, info ScheduleInfo, req BackfillRequest, now time.Time) error {
+	if oldest := now.Add(-c.cfg.Keep.Slots); c.cfg.Keep.Slots > 0 && req.From.Before(oldest) && info.CreatedAt.Before(oldest) {
+		return &FieldError{
+			Field: "from", Value: req.From.Format(time.RFC3339), Problem: fmt.Sprintf("lies before %s, from when on records of slots are kept: what fired there is not known", oldest.UTC().Format(time.RFC3339)),
+			Remedy: "give a later instant, or force it",
+		}
+	}
+	page := SlotFilter{Schedule: info.Name, From: req.From, To: req.To, Limit: 1000}
+	for {
+		slots, err := c.Slots(ctx, page)
+		if err != nil {
+			return err
+		}
+		for _, slot := range slots {
+			if slot.Outcome == store.SlotFired {
+				return &FieldError{
+					Field: "from", Value: req.From.Format(time.RFC3339),
+					Problem: fmt.Sprintf("begins a range in which the slot %s fired already (job %d)", slot.Slot.Format(time.RFC3339), slot.Job),
+					Remedy:  "give a range without it, or force it",
+				}
+			}
+		}
+		if len(slots) < page.Limit {
+			return nil
+		}
+		page.Before = SlotCursor{Slot: slots[len(slots)-1].Slot, ID: slots[len(slots)-1].ID}
+	}
+}

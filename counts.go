@@ -1,0 +1,60 @@
+package hourbell
+
+import (
+	"maps"
+	"sync"
+
+	"github.com/hourbell/hourbell/event"
+)
+
+// mostCounted bounds the schedules whose events are counted.
+const mostCounted = 10_000
+
+// ScheduleCounts says, as Counts does, how often each kind of event of one
+// schedule has happened in this process: of event.SlotFired, SlotMissed and
+// SlotSkipped how many slots they tell of, and of the events of its jobs how many
+// there were. It keeps count of the first 10,000 schedules of which there is
+// anything to tell; of others it returns nothing.
+func (c *Client) ScheduleCounts(name string) map[event.Kind]int64 {
+	return c.feed.schedules.of(name)
+}
+
+// scheduleCounts counts events by schedule. It is safe for concurrent use; the
+// zero value is empty.
+type scheduleCounts struct {
+	mu     sync.Mutex
+	counts map[string]map[event.Kind]int64
+}
+
+// add counts an event, if it is about a schedule.
+func (s *scheduleCounts) add(e Event) {
+	if e.Schedule == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	counts := s.counts[e.Schedule]
+	switch {
+	case counts != nil:
+	case len(s.counts) >= mostCounted:
+		return
+	default:
+		if s.counts == nil {
+			s.counts = map[string]map[event.Kind]int64{}
+		}
+		counts = map[event.Kind]int64{}
+		s.counts[e.Schedule] = counts
+	}
+	n := int64(1)
+	if e.Kind == event.SlotMissed || e.Kind == event.SlotSkipped {
+		n = e.Count
+	}
+	counts[e.Kind] += n
+}
+
+// of returns the counts of a schedule, which the caller may keep.
+func (s *scheduleCounts) of(name string) map[event.Kind]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.counts[name])
+}

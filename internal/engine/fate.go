@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// fate is what becomes of a slot, as far as the schedule alone decides it.
+type fate struct {
+	outcome store.SlotOutcome
+	reason  string
+	extend  bool // the record may prolong the one before
+	late    bool // its time has passed; it fires only if it is made up for
+}
+
+// fates decides on each of some slots in a row that are due; bulk says that none
+// of them is to fire.
+func (p Plan) fates(s store.Schedule, due []time.Time, now time.Time, bulk bool) []fate {
+	out := make([]fate, len(due))
+	for i, slot := range due {
+		out[i] = p.fateOf(s, slot, now)
+	}
+	if bulk {
+		return out
+	}
+	p.makeUp(out, due, now)
+	if p.Overlap != OverlapAllow && p.Misfire != MisfireAll {
+		p.newestOnly(out)
+	}
+	return out
+}
+
+// fateOf decides on one slot, as if it were the only one.
+func (p Plan) fateOf(s store.Schedule, slot, now time.Time) fate {
+	if why := p.paused(s, slot); why != "" {
+		return fate{outcome: store.SlotSkipped, reason: why, extend: true}
+	}
+	if why := p.excluded(slot); why != "" {
+		return fate{outcome: store.SlotSkipped, reason: why, extend: true}
+	}
+	if now.Sub(slot) > p.grace() {
+		return fate{outcome: store.SlotMissed, reason: fmt.Sprintf("misfire: no node fired it within %v", p.grace()), late: true}
+	}
+	return fate{outcome: store.SlotFired}
+}
+
+// paused says why a slot does not fire though the schedule has it, or is empty.
+func (p Plan) paused(s store.Schedule, slot time.Time) string {
+	switch {
+	case s.PausedFor(slot) && s.PausedUntil.IsZero():
+		return "paused: the schedule was paused at " + s.PausedAt.Format(time.RFC3339)
+	case s.PausedFor(slot):
+		return "paused: the schedule was paused at " + s.PausedAt.Format(time.RFC3339) + " until " + s.PausedUntil.Format(time.RFC3339)
+	case p.Failing(s):
+		return fmt.Sprintf("paused: %d jobs in a row failed", s.Failures)
+	}
+	return ""
+}
+
+// excluded says which calendar excludes a slot and why, or is empty.
+func (p Plan) excluded(slot time.Time) string {
+	for i, calendar := range p.calendars {
+		if why, excluded := calendar.Excludes(slot); excluded {
+			return fmt.Sprintf("calendar: %s excludes %s", p.Exclude[i].Name, why)
+		}
+	}
+	return ""
+}
+
+// Failing says whether the schedule is paused because so many of its jobs failed
+// in a row.
+func (d Definition) Failing(s store.Schedule) bool {
+	return d.PauseAfter > 0 && s.Failures >= int64(d.PauseAfter)
+}
+
+// makeUp lets the newest of the slots that are too late fire, as many as the
+// misfire policy says and none older than its window.
+func (p Plan) makeUp(fates []fate, due []time.Time, now time.Time) {
+	left := p.madeUp()
+	for i := range slices.Backward(fates) {
+		f := &fates[i]
+		switch {
+		case !f.late || p.Misfire == MisfireSkip:
+		case p.Window > 0 && now.Sub(due[i]) > p.Window:
+			f.reason = fmt.Sprintf("misfire: no node fired it within %v, and it is not made up for after %v", p.grace(), p.Window)
+		case left == 0 && p.Misfire == MisfireOnce:
+			f.reason = fmt.Sprintf("misfire: no node fired it within %v; a newer slot is made up for", p.grace())
+		case left == 0:
+			f.reason = fmt.Sprintf("misfire: no node fired it within %v; the newest %d are made up for", p.grace(), p.madeUp())
+		default:
+			left--
+			f.outcome, f.reason = store.SlotFired, ""
+		}
+	}
+}
+
+// newestOnly lets of several slots that would fire at once only the newest.
+func (p Plan) newestOnly(fates []fate) {
+	newest := true
+	for i := range slices.Backward(fates) {
+		f := &fates[i]
+		switch {
+		case f.outcome != store.SlotFired:
+		case newest:
+			newest = false
+		case f.late:
+			*f = fate{outcome: store.SlotMissed, reason: fmt.Sprintf("misfire: no node fired it within %v; a newer slot fired instead", p.grace())}
+		default:
+			*f = fate{outcome: store.SlotSkipped, reason: "late: found together with a newer slot, which fired instead"}
+		}
+	}
+}
+
+// earliest is the earliest instant from which on a slot may fire now, or have a
+// reason of its own for not firing.
+func (p Plan) earliest(s store.Schedule, now time.Time) time.Time {
+	if p.paused(s, now) != "" {
+		return now.Add(time.Microsecond)
+	}
+	at := now.Add(-p.grace())
+	for left, most := p.madeUp(), mostSlots; left > 0 && most > 0; most-- {
+		slot := p.Rule.Prev(at)
+		if slot.IsZero() || p.Window > 0 && now.Sub(slot) > p.Window {
+			break
+		}
+		if at = slot; p.excluded(slot) == "" {
+			left--
+		}
+	}
+	if !s.PausedAt.IsZero() && s.PausedUntil.After(at) {
+		at = s.PausedUntil
+	}
+	return at
+}
+
+// grace is how late a slot may be found and still fire.
+func (d Definition) grace() time.Duration {
+	if d.Grace == 0 {
+		return DefaultGrace
+	}
+	return d.Grace
+}
+
+// madeUp is how many slots that are too late fire all the same, at most.
+func (d Definition) madeUp() int {
+	switch {
+	case d.Misfire == MisfireOnce:
+		return 1
+	case d.Misfire != MisfireAll:
+		return 0
+	case d.MisfireCap == 0:
+		return DefaultMisfireCap
+	}
+	return d.MisfireCap
+}

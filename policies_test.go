@@ -1,0 +1,351 @@
+package hourbell_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// town is a store and its nodes under a clock that jumps.
+type town struct {
+	*memory.Store
+	t       *testing.T
+	workers *hourbell.Workers
+}
+
+// newTown makes one whose jobs of kind k do what is given.
+func newTown(t *testing.T, do hourbell.Handler) town {
+	workers := hourbell.NewWorkers()
+	workers.Handle("k", do)
+	return town{memory.New(), t, workers}
+}
+
+func (c town) client() *hourbell.Client {
+	c.t.Helper()
+	client, err := hourbell.New(c.Store, hourbell.Config{
+		Workers: c.workers, Logger: slog.New(slog.DiscardHandler), Drain: -1,
+		Keep: hourbell.Keep{Completed: -1}, Lease: time.Hour, PollIdle: time.Minute,
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return client
+}
+
+// until lets nodes live up to an instant.
+func (c town) until(at time.Time, nodes int) {
+	c.t.Helper()
+	ctx, stop := context.WithDeadline(c.t.Context(), at)
+	defer stop()
+	var all sync.WaitGroup
+	for range nodes {
+		all.Go(func() {
+			if err := c.client().Run(ctx); err != nil {
+				c.t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (c town) put(s hourbell.Schedule) {
+	c.t.Helper()
+	s.Name, s.Kind = "s", "k"
+	if _, err := c.client().PutSchedule(c.t.Context(), s); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// told is what became of all slots: 15:04:05 outcome, oldest first.
+func (c town) told() []string {
+	c.t.Helper()
+	slots, err := c.client().Slots(c.t.Context(), hourbell.SlotFilter{Limit: 1000})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var told []string
+	for _, slot := range slices.Backward(slots) {
+		why, _, _ := strings.Cut(slot.Reason, ":")
+		if slot.Count > 1 {
+			why += fmt.Sprint(" ×", slot.Count)
+		}
+		told = append(told, strings.TrimSpace(slot.Slot.Format("15:04:05 ")+slot.Outcome.String()+" "+why))
+	}
+	return told
+}
+
+func (c town) wantTold(want ...string) {
+	c.t.Helper()
+	if got := c.told(); !slices.Equal(got, want) {
+		c.t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+	}
+}
+
+func done(context.Context, *hourbell.JobRow) error { return nil }
+
+// at is an instant in March 2000, where the clock of these tests has not been yet.
+func at(day, hour, minute int) time.Time {
+	return time.Date(2000, 3, day, hour, minute, 0, 0, time.UTC)
+}
+
+// The examples by which people know what calendar intervals do.
+func TestIntervalsCountFromTheirStart(t *testing.T) {
+	hourly := hourbell.Schedule{Rule: recur.Spec{Every: "1 hour", Start: "2000-03-01T01:00:00Z"}}
+	synctest.Test(t, func(t *testing.T) { // put long after its start
+		c := newTown(t, done)
+		time.Sleep(time.Until(at(3, 3, 5)))
+		c.put(hourly)
+		c.until(at(3, 4, 1), 1)
+		c.wantTold("04:00:00 fired")
+	})
+	synctest.Test(t, func(t *testing.T) { // an outage
+		c := newTown(t, done)
+		time.Sleep(time.Until(at(4, 3, 30)))
+		c.put(hourly)
+		c.until(at(4, 4, 5), 1)
+		time.Sleep(time.Until(at(4, 7, 30)))
+		c.until(at(4, 8, 1), 1)
+		c.wantTold("04:00:00 fired", "05:00:00 missed misfire", "06:00:00 missed misfire", "07:00:00 missed misfire", "08:00:00 fired")
+	})
+	synctest.Test(t, func(t *testing.T) { // another interval
+		c := newTown(t, done)
+		time.Sleep(time.Until(at(4, 2, 0)) - time.Second)
+		c.put(hourbell.Schedule{Rule: recur.Spec{Every: "30 minutes", Start: "2000-03-04T02:00:00Z"}})
+		c.until(at(4, 3, 40), 1)
+		time.Sleep(time.Until(at(4, 3, 45)))
+		c.put(hourbell.Schedule{Rule: recur.Spec{Every: "1 hour", Start: "2000-03-04T02:00:00Z"}})
+		c.until(at(4, 5, 1), 1)
+		c.wantTold("02:00:00 fired", "02:30:00 fired", "03:00:00 fired", "03:30:00 fired", "04:00:00 fired", "05:00:00 fired")
+	})
+}
+
+func TestStopAndCountEndAScheduleUntilTheyAreRaised(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, done)
+		time.Sleep(time.Until(at(1, 0, 30)))
+		rule := recur.Spec{Every: "1 hour", Start: "2000-03-01T00:00:00Z", Stop: "2000-03-01T05:00:00Z"}
+		state := func() string {
+			info, err := c.client().Schedule(t.Context(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(info.State(), " ", info.Fired)
+		}
+		for _, step := range []struct {
+			count int64
+			stop  string
+			until time.Time
+			want  string
+		}{
+			{2, rule.Stop, at(1, 3, 30), "ended 2"},                  // 1:00 and 2:00
+			{3, rule.Stop, at(1, 4, 30), "ended 3"},                  // 4:00
+			{0, rule.Stop, at(1, 6, 30), "ended 4"},                  // 5:00, the stop itself
+			{0, "2000-03-01T07:00:00Z", at(1, 6, 45), "active 4"},    // revived
+			{0, "2000-03-01T07:00:00.5Z", at(1, 7, 30), "ended 5"},   // 7:00
+			{0, "2000-03-01T05:30:00Z", at(1, 8, 30), "ended 5"},     // a stop in the past
+			{0, "2000-03-01T09:00:00Z", at(1, 8, 59), "active 5"},    // and again
+			{5, "2000-03-01T09:00:00Z", at(1, 9, 30), "ended 5"},     // no slot is left of the count
+			{6, "2000-03-01T19:00:00Z", at(1, 12, 30), "ended 6"},    // 10:00
+			{100, "2000-03-01T19:00:00Z", at(1, 14, 30), "active 8"}, // 13:00 and 14:00
+		} {
+			rule.Stop = step.stop
+			c.put(hourbell.Schedule{Rule: rule, Count: step.count})
+			c.until(step.until, 1)
+			if got := state(); got != step.want {
+				t.Errorf("count %d, stop %s: %s, want %s", step.count, step.stop, got, step.want)
+			}
+		}
+	})
+}
+
+func TestAPauseEndsByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, done)
+		time.Sleep(time.Until(at(1, 0, 30)))
+		c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "0 * * * *"}})
+		client := c.client()
+		if err := client.PauseSchedulesUntil(t.Context(), at(1, 3, 0), "s"); err != nil {
+			t.Fatal(err)
+		}
+		if err := client.PauseSchedulesUntil(t.Context(), at(1, 0, 30), "s"); err == nil {
+			t.Error("a pause until now was accepted")
+		}
+		info, err := client.Schedule(t.Context(), "s")
+		if err != nil || info.State() != "paused" || !info.PausedUntil.Equal(at(1, 3, 0)) {
+			t.Errorf("%s until %v: %v", info.State(), info.PausedUntil, err)
+		}
+		c.until(at(1, 4, 1), 1)
+		c.wantTold("01:00:00 skipped paused ×2", "03:00:00 fired", "04:00:00 fired")
+		if info, _ = client.Schedule(t.Context(), "s"); info.State() != "active" || !info.PausedAt.IsZero() {
+			t.Errorf("after the pause: %s since %v", info.State(), info.PausedAt)
+		}
+	})
+}
+
+func TestFailuresInARowPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var broken sync.Map
+		c := newTown(t, func(_ context.Context, job *hourbell.JobRow) error {
+			if _, fails := broken.Load(job.Slot.Hour()); fails {
+				return errors.New("broken")
+			}
+			return nil
+		})
+		for _, hour := range []int{1, 2, 4, 5, 6, 10} {
+			broken.Store(hour, true)
+		}
+		time.Sleep(time.Until(at(1, 0, 30)))
+		c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "0 * * * *"}, MaxAttempts: 1, PauseAfterFailures: 3})
+		c.until(at(1, 8, 1), 2)
+		want := []string{
+			"01:00:00 fired", "02:00:00 fired", "03:00:00 fired", "04:00:00 fired", "05:00:00 fired", "06:00:00 fired",
+			"07:00:00 skipped paused ×2",
+		}
+		c.wantTold(want...)
+		client := c.client()
+		if info, err := client.Schedule(t.Context(), "s"); err != nil || info.State() != "paused" || info.Failures != 3 {
+			t.Errorf("%s after %d failures: %v", info.State(), info.Failures, err)
+		}
+		if err := client.ResumeSchedules(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		c.until(at(1, 10, 1), 2)
+		c.wantTold(append(want, "09:00:00 fired", "10:00:00 fired")...)
+	})
+}
+
+func TestCountsBySchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, done)
+		time.Sleep(time.Until(at(1, 0, 30)))
+		c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "0 * * * *"}})
+		time.Sleep(time.Until(at(1, 3, 30)))
+		client := c.client()
+		ctx, stop := context.WithDeadline(t.Context(), at(1, 5, 30))
+		defer stop()
+		if err := client.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		counts := client.ScheduleCounts("s")
+		if counts[event.SlotMissed] != 3 || counts[event.SlotFired] != 2 || counts[event.JobCompleted] != 2 {
+			t.Errorf("3 missed, 2 fired, 2 completed: %v", counts)
+		}
+		if other := client.ScheduleCounts("other"); len(other) != 0 {
+			t.Errorf("of another schedule: %v", other)
+		}
+	})
+}
+
+func TestBackfill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var ran []string
+		running := 0
+		c := newTown(t, func(_ context.Context, job *hourbell.JobRow) error {
+			mu.Lock()
+			running++
+			ran = append(ran, fmt.Sprint(job.Origin, job.Slot.Format(" 15:04 "), running))
+			mu.Unlock()
+			time.Sleep(9 * time.Minute)
+			mu.Lock()
+			running--
+			mu.Unlock()
+			return nil
+		})
+		time.Sleep(time.Until(at(1, 5, 30)))
+		c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "0 * * * *"}})
+		client := c.client()
+		past := hourbell.BackfillRequest{From: at(1, 2, 0), To: at(1, 5, 0), DryRun: true}
+		if made, err := client.BackfillSchedule(t.Context(), "s", past); err != nil || len(made.Slots) != 3 || made.Jobs != nil {
+			t.Errorf("a dry run: %+v, %v", made, err)
+		}
+		past.DryRun = false
+		if made, err := client.BackfillSchedule(t.Context(), "s", past); err != nil || len(made.Jobs) != 3 {
+			t.Errorf("%+v, %v", made, err)
+		}
+		c.until(at(1, 6, 15), 2)
+		if want := []string{"backfill 02:00 1", "backfill 03:00 1", "backfill 04:00 1", "schedule 06:00 1"}; !slices.Equal(ran, want) {
+			t.Errorf("ran %q, want %q", ran, want)
+		}
+		c.wantTold("06:00:00 fired")
+		mu.Lock()
+		ran = nil
+		mu.Unlock()
+		late := hourbell.BackfillRequest{From: at(1, 5, 0), To: at(1, 6, 15), Overlap: hourbell.OverlapAllow}
+		var field *hourbell.FieldError
+		if _, err := client.BackfillSchedule(t.Context(), "s", late); !errors.As(err, &field) || !strings.Contains(err.Error(), "06:00") {
+			t.Errorf("a slot that has fired: %v", err)
+		}
+		late.Force = true
+		if made, err := client.BackfillSchedule(t.Context(), "s", late); err != nil || len(made.Jobs) != 2 {
+			t.Errorf("by force: %+v, %v", made, err)
+		}
+		c.until(at(1, 6, 30), 1)
+		if slices.Sort(ran); len(ran) != 2 || ran[0] == ran[1] {
+			t.Errorf("at once: %q", ran)
+		}
+		time.Sleep(40 * 24 * time.Hour)
+		past.To = at(1, 3, 0)
+		if _, err := client.BackfillSchedule(t.Context(), "s", past); !errors.As(err, &field) || field.Field != "from" {
+			t.Errorf("older than the records that are kept: %v", err)
+		}
+		past.To = time.Now().Add(time.Hour)
+		if _, err := client.BackfillSchedule(t.Context(), "s", past); !errors.As(err, &field) || field.Field != "to" {
+			t.Errorf("in the future: %v", err)
+		}
+	})
+}
+
+// A schedule is edited each second while five nodes ring it: no slot twice, none
+// lost at the seam.
+func TestEditsWhileNodesRing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		fired := map[time.Time]int{}
+		c := newTown(t, func(_ context.Context, job *hourbell.JobRow) error {
+			mu.Lock()
+			defer mu.Unlock()
+			fired[job.Slot]++
+			return nil
+		})
+		time.Sleep(time.Until(at(1, 0, 0)))
+		zones := []string{"UTC", "America/New_York", "Europe/Prague"}
+		overlaps := []hourbell.Overlap{hourbell.OverlapAllow, hourbell.OverlapSkip, hourbell.OverlapQueue}
+		edit := func(n int) {
+			c.put(hourbell.Schedule{
+				Rule: recur.Spec{Cron: "* * * * * *", Zone: zones[n%3]}, Overlap: overlaps[n%3], Grace: time.Duration(60+n%5) * time.Second,
+				Misfire: []hourbell.Misfire{hourbell.MisfireSkip, hourbell.MisfireOnce}[n%2],
+			})
+		}
+		edit(0)
+		var editing sync.WaitGroup
+		editing.Go(func() {
+			for n := range 118 { // every other one at the very instant of a slot
+				time.Sleep(500 * time.Millisecond)
+				edit(n)
+			}
+		})
+		c.until(at(1, 0, 1).Add(500*time.Millisecond), 5)
+		editing.Wait()
+		for second := 1; second <= 60; second++ {
+			if slot := at(1, 0, 0).Add(time.Duration(second) * time.Second); fired[slot] != 1 {
+				t.Errorf("the slot %s made %d jobs", slot.Format("15:04:05"), fired[slot])
+			}
+		}
+		if got := c.told(); len(got) != 60 {
+			t.Errorf("%d slots are accounted for, of 60: %q", len(got), got)
+		}
+	})
+}

@@ -36,9 +36,9 @@ func ask(t *testing.T, h HTTP, job hourbell.JobRow, code int, text string) (got 
 
 func TestHTTPSendsWhatItWasGiven(t *testing.T) {
 	job := hourbell.JobRow{ID: 7, Attempt: 2, Token: 99, Slot: time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)}
-	h := HTTP{Method: "PUT", Header: map[string]string{"x-team": "ops", "content-type": "text/plain"}, Body: "é"}
+	h := HTTP{Method: http.MethodPut, Header: map[string]string{"x-team": "ops", "content-type": "text/plain"}, Body: "é"}
 	req, body, output, err := ask(t, h, job, 201, "thanks")
-	if err != nil || req.Method != "PUT" || body != "é" || output != "thanks" {
+	if err != nil || req.Method != http.MethodPut || body != "é" || output != "thanks" {
 		t.Errorf("%s %q answered %q, %v", req.Method, body, output, err)
 	}
 	for name, want := range map[string]string{
@@ -54,7 +54,7 @@ func TestHTTPSendsWhatItWasGiven(t *testing.T) {
 func TestHTTPSendsTheHooksEvent(t *testing.T) {
 	job := hourbell.JobRow{Headers: map[string]string{hourbell.HookHeader: `{"event":"failure"}`}}
 	req, body, _, err := ask(t, HTTP{}, job, 204, "")
-	if err != nil || req.Method != "POST" || body != `{"event":"failure"}` || req.Header.Get("Content-Type") != "application/json" {
+	if err != nil || req.Method != http.MethodPost || body != `{"event":"failure"}` || req.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("%s %q (%s), %v", req.Method, body, req.Header.Get("Content-Type"), err)
 	}
 }
@@ -75,7 +75,7 @@ func TestHTTPFailures(t *testing.T) {
 // isFinal says whether an error was wrapped by hourbell.Fail.
 func isFinal(err error) bool {
 	type unwrapper interface{ Unwrap() error }
-	_, wraps := err.(unwrapper) //nolint:errorlint // it is the outermost that counts
+	_, wraps := err.(unwrapper)
 	return wraps && errors.Unwrap(err).Error() == err.Error()
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -59,6 +60,9 @@ func (p *program) checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, file := range read {
+				warnNever(file, p.now())
+			}
 			return p.printFiles(read, left, out, secrets)
 		},
 	}
@@ -66,6 +70,35 @@ func (p *program) checkCommand() *cobra.Command {
 	out.addTo(c)
 	c.Flags().BoolVar(&secrets, "show-secrets", false, "print values of environments, inputs and arguments")
 	return c
+}
+
+// checkSetting looks at what a crontab sets, on this machine: another may be
+// the one that runs its lines.
+func checkSetting(name, value string) (problem, remedy string) {
+	info := look(value)
+	switch {
+	case name != "HOME" && name != "SHELL":
+	case !filepath.IsAbs(value):
+		return "is not a path from / on", "write it in full"
+	case name == "HOME" && (info == nil || !info.IsDir()):
+		return "is no directory on this machine", "create it on every machine that is to run the lines below"
+	case name == "SHELL" && (info == nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0):
+		return "is no program on this machine", "install it on every machine that is to run the lines below, or write another"
+	}
+	return "", ""
+}
+
+// warnNever warns of rules that are right and have no instant.
+func warnNever(file loaded, now time.Time) {
+	for _, entry := range file.set.Entries {
+		if entry.Rule.Cron != "" && len(upcoming(entry, now)) == 0 {
+			file.set.Warn(declared.Error{
+				File: file.path, Line: entry.Line, Field: fmt.Sprintf("rule %q", declared.Label(entry.Rule.Cron, 60)),
+				Problem: "never comes from now on", Remedy: "see that its day is one of its months'",
+			})
+		}
+	}
+	file.set.SortWarnings()
 }
 
 // printFiles prints what files declare.
@@ -232,6 +265,9 @@ func limits(s hourbell.Schedule) string {
 	parts = append(parts, "on_loss "+lossText(s.OnLoss))
 	if s.Rule.String() != "" {
 		parts = append(parts, "overlap "+overlapWord(s.Overlap))
+		if policies := shownPolicies(s); policies != "" {
+			parts = append(parts, policies)
+		}
 	}
 	for _, f := range []fact{{"queue", s.Queue}, {"group", s.Group}} {
 		if f.value != "" {

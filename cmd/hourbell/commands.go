@@ -39,14 +39,12 @@ func parseCommands(text string, given bool, at location) (commandPolicy, error) 
 	return "", &hourbell.FieldError{Field: "commands", Value: shorten(text), Problem: "is unknown", Remedy: "use " + strings.Join(commandPolicies, ", ")}
 }
 
-// workers is the code of a node under the policy.
+// workers is the code of a node under the policy. Under off and declared the
+// kinds are restricted; under off nothing is ever admitted.
 func (p commandPolicy) workers() *hourbell.Workers {
 	workers := hourbell.NewWorkers()
-	if p == commandsOff {
-		return workers
-	}
 	options := []hourbell.WorkerOption{hourbell.WithTimeout(commandTimeout)}
-	if p == commandsDeclared {
+	if p != commandsAny {
 		options = append(options, hourbell.Restricted())
 	}
 	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, options...)

@@ -38,10 +38,13 @@ func TestEnqueueAndJobs(t *testing.T) {
 	}
 
 	shown := steady(b.ok("jobs", "show", "2"))
-	for _, line := range []string{"state  failed", "reason  exit code 3", `args  {"shell":"echo \"$WHO $HOURBELL_JOB_ID\"; exit 3","env":{"WHO":"a=b"}}`, "  output:\n  a=b 2\n"} {
+	for _, line := range []string{"state  failed", "reason  exit code 3", `args  {"shell":"echo \"$WHO $HOURBELL_JOB_ID\"; exit 3","env":{"WHO":"…"}}`, "  output:\n  a=b 2\n"} {
 		if !strings.Contains(shown, line) {
 			t.Errorf("jobs show lacks %q:\n%s", line, shown)
 		}
+	}
+	if shown := b.ok("jobs", "show", "2", "--show-secrets"); !strings.Contains(shown, `"env":{"WHO":"a=b"}`) {
+		t.Errorf("jobs show --show-secrets hides something:\n%s", shown)
 	}
 	if text := b.ok("jobs", "show", "4", "--output", "json"); !strings.Contains(text, "12345678901234567890") {
 		t.Errorf("a large number was not kept: %s", text)
@@ -57,7 +60,7 @@ func TestJobRecord(t *testing.T) {
 	jobs := b.objects("jobs", "list")
 	later, failed := jobs[0], jobs[1]
 	want := strings.Fields(`args attempt cancel_requested created_at errors finished_at id kind max_attempts node on_loss origin
-		output priority queue reason run_at schedule slot started_at state timeout token`)
+		output priority queue reason run_at schedule slot started_at state timeout token waits`)
 	if got := slices.Sorted(maps.Keys(later)); !slices.Equal(got, want) {
 		t.Errorf("fields %q instead of %q", got, want)
 	}
@@ -128,7 +131,9 @@ func TestSchedules(t *testing.T) {
 
 	record := b.objects("schedules", "list")[0]
 	want := strings.Fields(`anchor args at created_at cron deleted_at every failing_since fired group kind mark max_attempts name next_at on_failure on_loss on_missed on_recovery
-		overlap owner paused paused_at priority problem queue revision state timeout tz updated_at`)
+		overlap owner paused paused_at priority problem queue revision state timeout tz updated_at
+		count dialect exclude failures fold gap grace jitter misfire misfire_cap pause_after_failures paused_until rule start stop window`)
+	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(record)); !slices.Equal(got, want) {
 		t.Errorf("fields %q instead of %q", got, want)
 	}
@@ -302,11 +307,11 @@ func TestMigrate(t *testing.T) {
 	}
 	b.fails(exitFailed, []string{"migrate up"}, "jobs", "list", "--no-migrate")
 	b.fails(exitFailed, []string{"migrate up"}, "serve", "--no-migrate")
-	equal(t, "status before", steady(b.ok("migrate", "status")), "STEP  NAME  APPLIED\n1  first  no\n2  failing  no\n3  locks  no\n")
+	equal(t, "status before", steady(b.ok("migrate", "status")), "STEP  NAME  APPLIED\n1  first  no\n2  failing  no\n3  locks  no\n4  policies  no\n")
 	noStore(t, b)
-	equal(t, "up", b.ok("migrate", "up"), "applied step 1, first\napplied step 2, failing\napplied step 3, locks\n")
+	equal(t, "up", b.ok("migrate", "up"), "applied step 1, first\napplied step 2, failing\napplied step 3, locks\napplied step 4, policies\n")
 	equal(t, "up again", b.ok("migrate", "up"), "the schema is up to date\n")
-	equal(t, "status after", b.ok("migrate", "status", "--output", "ndjson"), `{"step":1,"name":"first","applied":true}`+"\n"+`{"step":2,"name":"failing","applied":true}`+"\n"+`{"step":3,"name":"locks","applied":true}`+"\n")
+	equal(t, "status after", b.ok("migrate", "status", "--output", "ndjson"), `{"step":1,"name":"first","applied":true}`+"\n"+`{"step":2,"name":"failing","applied":true}`+"\n"+`{"step":3,"name":"locks","applied":true}`+"\n"+`{"step":4,"name":"policies","applied":true}`+"\n")
 	equal(t, "now it fits", b.ok("jobs", "list", "--no-migrate", "--output", "json"), "[]\n")
 }
 

@@ -75,10 +75,16 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 }
 
 // noteWaits tells, beside the number, why none of the living nodes takes the
-// new job. That there are none yet is no news to who sets up a cluster, and
-// that it could not be found out no failure: the job was enqueued.
+// new job, if none has a moment later. That there are none yet is no news to who
+// sets up a cluster, and that it could not be found out no failure: the job was
+// enqueued.
 func (p *program) noteWaits(ctx context.Context, client *hourbell.Client, id int64) {
 	job, err := client.Job(ctx, id)
+	if reasons, waitErr := client.Waits(ctx, job); err != nil || waitErr != nil || reasons[id] == "" {
+		return
+	}
+	time.Sleep(300 * time.Millisecond) // a node that has it among its own may take it
+	job, err = client.Job(ctx, id)
 	if err != nil {
 		return
 	}

@@ -108,7 +108,7 @@ func TestExecIsHeld(t *testing.T) {
 	}
 	defer func() { _ = holder.Process.Kill(); _ = holder.Wait() }()
 	child := 0
-	wait(t, "the holder's command", func() bool {
+	eventually(t, "the holder's command", func() bool {
 		text, _ := os.ReadFile("pid")
 		child, _ = strconv.Atoi(strings.TrimSpace(string(text)))
 		return child != 0
@@ -135,7 +135,7 @@ func TestExecIsHeld(t *testing.T) {
 	}
 	b.fails(exitUsage, []string{"force"}, "locks", "release", "a")
 	_ = holder.Process.Signal(syscall.SIGKILL)
-	wait(t, "the command to die with its holder", func() bool { return syscall.Kill(child, 0) != nil })
+	eventually(t, "the command to die with its holder", func() bool { return syscall.Kill(child, 0) != nil })
 	b.ok("locks", "release", "a", "--force")
 	if r := b.asExec("", "a", "--", "true"); r.code != 0 {
 		t.Errorf("once it was freed: %+v", r)
@@ -165,7 +165,7 @@ func TestExecEndsInTime(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, "the command", func() bool { _, err := os.Stat("ready"); return err == nil })
+	eventually(t, "the command", func() bool { _, err := os.Stat("ready"); return err == nil })
 	_ = cmd.Process.Signal(syscall.SIGINT)
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 5 || out.String() != "caught\n" {
@@ -225,7 +225,7 @@ func TestExecKeepsTheExitCodeWhenTheReleaseFails(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	wait(t, "the command", func() bool { _, err := os.Stat("ready"); return err == nil })
+	eventually(t, "the command", func() bool { _, err := os.Stat("ready"); return err == nil })
 	db, err := sql.Open("sqlite", b.path)
 	if err != nil {
 		t.Fatal(err)
@@ -263,16 +263,6 @@ func TestSignalBeforeTheCommand(t *testing.T) {
 		t.Errorf("after: %v, %v", s, ctx.Err())
 	}
 	cancel()
-}
-
-func wait(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatalf("waited in vain for %s", what)
 }
 
 func TestExecBadInput(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/hourbell/hourbell"
@@ -56,7 +55,10 @@ type source struct {
 }
 
 // skipped is a file of a directory that is left alone.
-type skipped struct{ path, reason string }
+type skipped struct {
+	path, reason string
+	byName       bool // it may be meant as a crontab, but for its name
+}
 
 // list returns the files of an input: itself, or the crontabs of a directory.
 func (in input) list() ([]source, []skipped, error) {
@@ -74,13 +76,19 @@ func (in input) listDir() (found []source, left []skipped, err error) {
 	for _, entry := range entries {
 		path := filepath.Join(in.path, entry.Name())
 		if reason := whyNot(path); reason != "" {
-			left = append(left, skipped{path, reason})
+			left = append(left, skipped{path, reason, reason == badName})
 			continue
 		}
 		found = append(found, source{path: path, form: in.form, dir: in.path})
 	}
 	return found, left, nil
 }
+
+// badName is why a file is left alone that has to be renamed to be read.
+const badName = "its name has more than letters, digits, _ and -"
+
+// leftover is what editors and packagers call the copies that they leave.
+var leftover = regexp.MustCompile(`~$|^#.*#$|^tmp\.|\.(dpkg|ucf)-|\.rpm(save|new|orig)$|\.pac(new|save)$`)
 
 // cronName is what files are called that cron reads in a directory.
 var cronName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
@@ -89,37 +97,23 @@ var cronName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 // in cron's own spool, where files are called as users, names may have dots.
 func whyNot(path string) string {
 	base := filepath.Base(path)
-	switch inSpool := spoolUser(path) != ""; {
+	switch info := look(path); {
 	case strings.HasPrefix(base, "."):
 		return "it is hidden"
-	case strings.HasSuffix(base, "~"), strings.Contains(base, ".dpkg-"), strings.HasSuffix(base, ".rpmsave"), strings.HasSuffix(base, ".rpmnew"), strings.HasPrefix(base, "tmp."):
+	case leftover.MatchString(base):
 		return "its name is that of a copy that a program left"
-	case !cronName.MatchString(base) && !inSpool:
-		return "its name has more than letters, digits, _ and -"
-	}
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
+	case info == nil || !info.Mode().IsRegular():
 		return "it is not a file"
+	case !cronName.MatchString(base) && spoolUser(path) == "":
+		return badName
 	}
 	return ""
-}
-
-// spools are where crons keep users' crontabs, each called as its user.
-var spools = []string{"/var/spool/cron/crontabs", "/var/spool/cron/tabs", "/var/spool/cron", "/var/cron/tabs"}
-
-// spoolUser is whose crontab a file is by its place; empty: it is in no spool.
-func spoolUser(path string) string {
-	path, err := filepath.Abs(path)
-	if err != nil || !slices.Contains(spools, filepath.ToSlash(filepath.Dir(path))) {
-		return ""
-	}
-	return filepath.Base(path)
 }
 
 // loader reads files.
 type loader struct {
 	stdin  io.Reader // what the file - is; nil: it is a file like others
-	strict bool      // a line that this process cannot run is a mistake
+	strict bool      // it is to run the lines: what it cannot or must not run is a mistake
 	me     identity
 }
 
@@ -136,7 +130,7 @@ func (l loader) load(s source) (loaded, error) {
 	case s.path == "":
 		return loaded{}, &hourbell.FieldError{Field: "file", Problem: "is empty", Remedy: "name a file of schedules"}
 	case s.path == "-" && l.stdin != nil:
-		return l.loadFrom(s, l.stdin, 0)
+		return l.loadFrom(s, l.stdin, nil)
 	}
 	file, err := os.Open(s.path)
 	if err != nil {
@@ -147,17 +141,11 @@ func (l loader) load(s source) (loaded, error) {
 	if err != nil {
 		return loaded{}, s.unreadable(err)
 	}
-	read, err := l.loadFrom(s, file, info.ModTime().UnixMicro())
-	if err == nil && l.me.root && info.Mode().Perm()&0o022 != 0 {
-		read.set.Warn(declared.Error{File: s.path, Problem: "can be written by others than its owner, and this process runs its lines as root", Remedy: "chmod go-w it"})
-		read.set.SortWarnings()
-	}
-	return read, err
+	return l.loadFrom(s, file, info)
 }
 
-// loadFrom reads a file that was changed at an instant, in microseconds; 0: it
-// is not known.
-func (l loader) loadFrom(s source, r io.Reader, changed int64) (loaded, error) {
+// loadFrom reads an open file; info is nil if it is none.
+func (l loader) loadFrom(s source, r io.Reader, info os.FileInfo) (loaded, error) {
 	text, err := io.ReadAll(io.LimitReader(r, declared.MaxSize+1))
 	if err != nil {
 		return loaded{}, s.unreadable(err)
@@ -165,27 +153,43 @@ func (l loader) loadFrom(s source, r io.Reader, changed int64) (loaded, error) {
 	if s.form == anyForm {
 		s.form = formOf(s.path, text)
 	}
-	set, err := s.read(text)
-	if err == nil {
-		err = l.checkUsers(s.path, set)
+	set, err := l.read(s, text)
+	if info != nil {
+		err = errors.Join(l.checkTrust(s, info, set), err)
+	}
+	if set != nil {
+		err = errors.Join(err, l.checkUsers(s.path, set))
 	}
 	if err != nil {
 		return loaded{}, mistakes{err}
 	}
 	if s.form != yamlForm && set.Revision == 0 {
-		set.Revision, set.Dated = changed, true
+		set.Dated = true
+		if info != nil {
+			set.Revision = info.ModTime().UnixMicro()
+		}
 	}
 	return loaded{s, set}, nil
 }
 
-func (s source) read(text []byte) (*declared.File, error) {
-	switch s.form {
-	case userForm:
-		return crontab.Reader{Form: crontab.User, Zone: crontab.LocalZone(), User: spoolUser(s.path)}.Read(s.path, text)
-	case systemForm:
-		return crontab.Reader{Form: crontab.System, Zone: crontab.LocalZone()}.Read(s.path, text)
+func (l loader) read(s source, text []byte) (*declared.File, error) {
+	if s.form == yamlForm {
+		return schedulefile.Read(s.path, text)
 	}
-	return schedulefile.Read(s.path, text)
+	reader := s.reader()
+	if !l.strict {
+		reader.CheckSetting = checkSetting
+	}
+	return reader.Read(s.path, text)
+}
+
+// reader reads the file if it is a crontab.
+func (s source) reader() crontab.Reader {
+	r := crontab.Reader{Form: crontab.System, Zone: crontab.LocalZone()}
+	if s.form == userForm {
+		r.Form, r.User = crontab.User, spoolUser(s.path)
+	}
+	return r
 }
 
 func (s source) unreadable(err error) error {
@@ -196,19 +200,37 @@ func (s source) unreadable(err error) error {
 	return &hourbell.FieldError{Field: "file", Value: shorten(s.path), Problem: "cannot be read: " + err.Error(), Remedy: "name a file that can"}
 }
 
-// loadAll reads all files of the inputs, to be used together, and names every
-// mistake in any of them.
-func (l loader) loadAll(list []input) (files []loaded, left []skipped, err error) {
+// tried is a file that was read, with or without success.
+type tried struct {
+	loaded             // set is nil if there is an error
+	seen   os.FileInfo // how the file looked before
+	err    error
+}
+
+// tryAll reads all files of the inputs. The error is about directories.
+func (l loader) tryAll(list []input) (files []tried, left []skipped, err error) {
 	var errs []error
 	for _, in := range list {
 		found, skipped, err := in.list()
 		errs = append(errs, err)
 		left = append(left, skipped...)
 		for _, s := range found {
-			file, err := l.load(s)
-			errs = append(errs, err)
-			files = append(files, cmp.Or(file, loaded{source: s}))
+			f := tried{seen: look(s.path)}
+			f.loaded, f.err = l.load(s)
+			f.loaded = cmp.Or(f.loaded, loaded{source: s})
+			files = append(files, f)
 		}
+	}
+	return files, left, errors.Join(errs...)
+}
+
+// loadAll reads all files of the inputs, to be used together, and names every
+// mistake in any of them.
+func (l loader) loadAll(list []input) (files []loaded, left []skipped, err error) {
+	all, left, err := l.tryAll(list)
+	errs := []error{err}
+	for _, f := range all {
+		files, errs = append(files, f.loaded), append(errs, f.err)
 	}
 	if err := errors.Join(append(errs, checkTogether(files))...); err != nil {
 		return nil, nil, mistakes{err}

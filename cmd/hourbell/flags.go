@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -11,20 +12,59 @@ import (
 	"github.com/hourbell/hourbell/recur"
 )
 
-// ruleFlags say when, as flags: exactly one of three, and a zone.
+// ruleFlags say when, as flags: exactly one of three, a zone, and what else a
+// rule can have.
 type ruleFlags struct{ recur.Spec }
 
 func (r *ruleFlags) addTo(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&r.Cron, "cron", "", `a cron rule: "MINUTE HOUR DAY MONTH WEEKDAY", with seconds first if it has six fields, or @daily and the like`)
-	flags.StringVar(&r.Every, "every", "", "an interval such as 90s or 1h30m")
+	flags.StringVar(&r.Every, "every", "", `an interval such as 90s or "1 month"`)
 	flags.StringVar(&r.At, "at", "", "one instant, such as 2027-03-01T09:00:00Z, or without the Z on the clock of --tz")
 	flags.StringVar(&r.Zone, "tz", "", "a time zone such as Europe/Prague (default UTC)")
+	flags.StringVar(&r.Dialect, "dialect", "", "how --cron is written: quartz, for six or seven fields as Quartz has them")
+	flags.StringVar(&r.Start, "start", "", "no slot before this instant; an interval counts from it")
+	flags.StringVar(&r.Stop, "stop", "", "no slot after this instant")
+	flags.StringVar(&r.Gap, "gap", "", "a time that the clock jumps over: shift (fire right after) or skip")
+	flags.StringVar(&r.Fold, "fold", "", "a time that the clock shows twice: first, last or both")
+}
+
+// ruleFlagNames are the flags of a rule.
+var ruleFlagNames = []string{"cron", "every", "at", "tz", "dialect", "start", "stop", "gap", "fold"}
+
+// given says whether any of them was.
+func (r *ruleFlags) given(c *cobra.Command) bool {
+	return slices.ContainsFunc(ruleFlagNames, func(name string) bool { return c.Flags().Changed(name) })
+}
+
+// edit changes a rule in what was given. Another sort of rule takes the place of
+// the old one; an empty value takes an option away.
+func (r *ruleFlags) edit(c *cobra.Command, rule *recur.Spec) {
+	changed := c.Flags().Changed
+	if changed("cron") || changed("every") || changed("at") {
+		rule.Cron, rule.Every, rule.At, rule.Any = r.Cron, r.Every, r.At, nil
+	}
+	for _, one := range []struct {
+		name string
+		to   *string
+		from string
+	}{
+		{"tz", &rule.Zone, r.Zone},
+		{"dialect", &rule.Dialect, r.Dialect},
+		{"start", &rule.Start, r.Start},
+		{"stop", &rule.Stop, r.Stop},
+		{"gap", &rule.Gap, r.Gap},
+		{"fold", &rule.Fold, r.Fold},
+	} {
+		if changed(one.name) {
+			*one.to = one.from
+		}
+	}
 }
 
 // check names what is wrong, also a flag that was given an empty value.
 func (r *ruleFlags) check(c *cobra.Command) error {
-	for _, name := range []string{"cron", "every", "at", "tz"} {
+	for _, name := range ruleFlagNames {
 		if err := notEmpty(c, name); err != nil {
 			return err
 		}
@@ -52,11 +92,11 @@ func nameFlags(c *cobra.Command, names ...string) error {
 	return errors.Join(errs...)
 }
 
-// checkNames checks arguments that are names.
-func checkNames(field string, names []string) error {
+// checkNames checks the arguments NAME….
+func checkNames(names []string) error {
 	var errs []error
 	for _, name := range names {
-		errs = append(errs, hourbell.CheckName(field, name))
+		errs = append(errs, hourbell.CheckName("NAME", name))
 	}
 	return errors.Join(errs...)
 }

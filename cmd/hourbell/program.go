@@ -46,6 +46,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root := p.group("hourbell", "Scheduled and queued work, once, on any number of servers",
 		p.serveCommand(),
 		p.nextCommand(),
+		p.explainCommand(),
 		p.checkCommand(),
 		p.importCommand(),
 		p.applyCommand(),

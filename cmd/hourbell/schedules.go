@@ -16,9 +16,11 @@ func (p *program) schedulesCommand() *cobra.Command {
 		p.schedulesListCommand(f),
 		p.schedulesShowCommand(f),
 		p.schedulesPutCommand(f),
-		p.schedulesChangeCommand(f, scheduleChange{"pause", "Pauses schedules: their slots are recorded as skipped", "paused", (*hourbell.Client).PauseSchedules}),
+		p.schedulesEditCommand(f),
+		p.schedulesPauseCommand(f),
 		p.schedulesChangeCommand(f, scheduleChange{"resume", "Ends a pause", "resumed", (*hourbell.Client).ResumeSchedules}),
 		p.schedulesTriggerCommand(f),
+		p.schedulesBackfillCommand(f),
 		p.schedulesChangeCommand(f, scheduleChange{"delete", "Deletes schedules; jobs already made are left alone", "deleted", (*hourbell.Client).DeleteSchedules}),
 		p.schedulesChangeCommand(f, scheduleChange{"reset", "Accounts for schedules up to now: the cure after the store's clock was wrong", "reset", (*hourbell.Client).ResetSchedules}),
 	)

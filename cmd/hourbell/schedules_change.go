@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -22,7 +23,7 @@ func (p *program) schedulesChangeCommand(f *storeFlags, change scheduleChange) *
 		Example:               fmt.Sprintf("  hourbell schedules %s nightly hourly", change.verb),
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := checkNames("NAME", names); err != nil {
+			if err := checkNames(names); err != nil {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
@@ -38,6 +39,37 @@ func (p *program) schedulesChangeCommand(f *storeFlags, change scheduleChange) *
 	}
 }
 
+func (p *program) schedulesPauseCommand(f *storeFlags) *cobra.Command {
+	var until string
+	c := p.schedulesChangeCommand(f, scheduleChange{verb: "pause", short: "Pauses schedules: their slots are recorded as skipped", done: "paused"})
+	c.Flags().StringVar(&until, "until", "", "go on by itself at this instant of the store's clock, such as 2027-03-01T09:00:00Z")
+	c.Long += " Without --until they\nare paused until somebody resumes them."
+	c.Example += "\n  hourbell schedules pause nightly --until 2027-03-01T09:00:00Z"
+	c.RunE = func(c *cobra.Command, names []string) error {
+		end, err := instantFlag(c, "until", "")
+		if err := errors.Join(checkNames(names), err); err != nil {
+			return err
+		}
+		return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+			change, done := client.PauseSchedules, "paused"
+			if c.Flags().Changed("until") {
+				change = func(ctx context.Context, names ...string) error {
+					return client.PauseSchedulesUntil(ctx, end, names...)
+				}
+				done = "paused until " + stamp(end)
+			}
+			if err := change(c.Context(), names...); err != nil {
+				return err
+			}
+			for _, name := range names {
+				fmt.Fprintf(p.stdout, "schedule %q: %s\n", name, done)
+			}
+			return nil
+		})
+	}
+	return c
+}
+
 func (p *program) schedulesTriggerCommand(f *storeFlags) *cobra.Command {
 	var o format
 	c := &cobra.Command{
@@ -46,7 +78,7 @@ func (p *program) schedulesTriggerCommand(f *storeFlags) *cobra.Command {
 		Example:               "  hourbell schedules trigger nightly",
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, names []string) error {
-			if err := checkNames("NAME", names); err != nil {
+			if err := checkNames(names); err != nil {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {

@@ -16,7 +16,6 @@ type putFlags struct {
 	rule       ruleFlags
 	work       workFlags
 	kind       string
-	overlap    string
 	group      string
 	paused     bool
 	ifRevision int64
@@ -47,7 +46,7 @@ func (p *program) schedulesPutCommand(f *storeFlags) *cobra.Command {
 	s.work.addTo(c)
 	flags := c.Flags()
 	flags.StringVar(&s.kind, "kind", kinds.CommandKind, "the kind of the jobs")
-	flags.StringVar(&s.overlap, "overlap", "skip", "what a slot does while a job of this schedule runs: skip or allow")
+	allPolicies.addTo(c)
 	flags.StringVar(&s.group, "group", "", "a label for people")
 	flags.BoolVar(&s.paused, "paused", false, "start paused")
 	flags.Int64Var(&s.ifRevision, "if-revision", 0, "only if it still has this revision, which schedules show prints")
@@ -69,6 +68,7 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 		if err != nil {
 			return err
 		}
+		p.warnStopped(info)
 		return p.show(s.format, newScheduleRecord(viewSchedule(info, false)), func(out *bufio.Writer) {
 			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, shownNext(info))
 		})
@@ -79,13 +79,12 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []string) (hourbell.Schedule, error) {
 	payload, payloadErr := p.payload(c, s.work, s.kind, argv)
 	onLoss, onLossErr := parseOnLoss(s.work.onLoss)
-	overlap, overlapErr := parseOverlap(s.overlap)
 	schedule := hourbell.Schedule{
 		Name: name, Rule: s.rule.Spec, Kind: s.kind, Args: payload,
 		Queue: s.work.queue, Priority: s.work.priority, MaxAttempts: s.work.maxAttempts, OnLoss: onLoss, Timeout: s.work.timeout,
-		Overlap: overlap, Group: s.group, Paused: s.paused, Revision: s.ifRevision,
+		Group: s.group, Paused: s.paused, Revision: s.ifRevision,
 	}
-	errs := []error{hourbell.CheckName("NAME", name), s.rule.check(c), payloadErr, onLossErr, overlapErr}
+	errs := []error{hourbell.CheckName("NAME", name), s.rule.check(c), payloadErr, onLossErr, allPolicies.apply(c, &schedule, false)}
 	if c.Flags().Changed("if-revision") && s.ifRevision < 1 {
 		errs = append(errs, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(s.ifRevision), Problem: "is not a revision", Remedy: "use the one that `hourbell schedules show` prints"})
 	}
@@ -107,14 +106,4 @@ func zeroMeansDefault(c *cobra.Command, w workFlags) error {
 		errs = append(errs, &hourbell.FieldError{Field: "max_attempts", Value: "0", Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", hourbell.MaxAttemptsLimit)})
 	}
 	return errors.Join(errs...)
-}
-
-func parseOverlap(text string) (hourbell.Overlap, error) {
-	switch text {
-	case "skip":
-		return hourbell.OverlapSkip, nil
-	case "allow":
-		return hourbell.OverlapAllow, nil
-	}
-	return "", &hourbell.FieldError{Field: "overlap", Value: shorten(text), Problem: "is unknown", Remedy: "use skip or allow"}
 }

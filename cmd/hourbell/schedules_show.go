@@ -2,13 +2,16 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
 func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
@@ -18,7 +21,7 @@ func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
 		Use: "show NAME", Short: "Shows a schedule and where it stands", Args: takes(false, "NAME"),
 		Example: "  hourbell schedules show nightly\n  hourbell schedules show nightly --output json",
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := checkNames("NAME", args); err != nil {
+			if err := checkNames(args); err != nil {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
@@ -54,6 +57,22 @@ type scheduleRecord struct {
 	OnLoss       string          `json:"on_loss"`
 	Timeout      *string         `json:"timeout"`
 	Overlap      string          `json:"overlap"`
+	Rule         string          `json:"rule"`
+	Misfire      string          `json:"misfire"`
+	MisfireCap   *int            `json:"misfire_cap"`
+	Grace        *string         `json:"grace"`
+	Window       *string         `json:"window"`
+	Count        *int64          `json:"count"`
+	Jitter       *string         `json:"jitter"`
+	PauseAfter   *int            `json:"pause_after_failures"`
+	Failures     int64           `json:"failures"`
+	Dialect      *string         `json:"dialect"`
+	Start        *string         `json:"start"`
+	Stop         *string         `json:"stop"`
+	Gap          *string         `json:"gap"`
+	Fold         *string         `json:"fold"`
+	PausedUntil  *time.Time      `json:"paused_until"`
+	Exclude      []string        `json:"exclude"` // names of calendars
 	Group        *string         `json:"group"`
 	Paused       bool            `json:"paused"`
 	PausedAt     *time.Time      `json:"paused_at"`
@@ -90,20 +109,21 @@ func newScheduleRecord(s hourbell.ScheduleInfo) scheduleRecord {
 		Cron: orNull(s.Rule.Cron), Every: orNull(s.Rule.Every), At: orNull(s.Rule.At), TZ: orNull(s.Rule.Zone),
 		Kind: s.Kind, Args: rawJSON(s.Args), Queue: s.Queue, Priority: s.Priority, MaxAttempts: s.MaxAttempts,
 		OnLoss: s.OnLoss.String(), Timeout: durationOrNull(s.Timeout), Overlap: overlapWord(s.Overlap), Group: orNull(s.Group),
-		Paused: !s.PausedAt.IsZero(), PausedAt: timeOrNull(s.PausedAt), NextAt: timeOrNull(s.NextAt),
+		Paused: s.State() == "paused", PausedAt: timeOrNull(s.PausedAt), NextAt: timeOrNull(s.NextAt),
 		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
 		CreatedAt: timeOrNull(s.CreatedAt), UpdatedAt: timeOrNull(s.UpdatedAt), DeletedAt: timeOrNull(s.DeletedAt),
-		FailingSince: timeOrNull(s.FailingSince),
-		OnFailure:    newHookRecord(s.Hooks.OnFailure), OnMissed: newHookRecord(s.Hooks.OnMissed), OnRecovery: newHookRecord(s.Hooks.OnRecovery),
+		FailingSince: timeOrNull(s.FailingSince), PausedUntil: timeOrNull(s.PausedUntil), Exclude: calendarNames(s.Schedule),
+		Rule: s.Rule.String(), Dialect: orNull(s.Rule.Dialect), Start: orNull(s.Rule.Start), Stop: orNull(s.Rule.Stop),
+		Gap: orNull(s.Rule.Gap), Fold: orNull(s.Rule.Fold),
+		Misfire: cmp.Or(string(s.Misfire), "skip"), MisfireCap: orNull(s.MisfireCap), Grace: durationOrNull(s.Grace), Window: durationOrNull(s.Window),
+		Count: orNull(s.Count), Jitter: durationOrNull(s.Jitter), PauseAfter: orNull(s.PauseAfterFailures), Failures: s.Failures,
+		OnFailure: newHookRecord(s.Hooks.OnFailure), OnMissed: newHookRecord(s.Hooks.OnMissed), OnRecovery: newHookRecord(s.Hooks.OnRecovery),
 		Problem: orNull(s.Problem),
 	}
 }
 
 func overlapWord(o hourbell.Overlap) string {
-	if o == hourbell.OverlapAllow {
-		return "allow"
-	}
-	return "skip"
+	return cmp.Or(string(o), "skip")
 }
 
 // printSchedule shows a schedule to people.
@@ -129,17 +149,47 @@ func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
 		{"on_loss", s.OnLoss.String()},
 		{"timeout", timeout},
 		{"overlap", overlapWord(s.Overlap)},
+		{"policies", shownPolicies(s.Schedule)},
+		{"exclude", strings.Join(calendarNames(s.Schedule), ", ")},
 		{"on_failure", shownHook(s.Hooks.OnFailure)},
 		{"on_missed", shownHook(s.Hooks.OnMissed)},
 		{"on_recovery", shownHook(s.Hooks.OnRecovery)},
 		{"failing_since", stamp(s.FailingSince)},
+		{"failures", shownFailures(s)},
 		{"paused_at", stamp(s.PausedAt)},
+		{"paused_until", stamp(s.PausedUntil)},
 		{"fired", fmt.Sprint(s.Fired)},
 		{"mark", stamp(s.Mark)},
 		{"anchor", stamp(s.Anchor)},
 		{"created_at", stamp(s.CreatedAt)},
 		{"updated_at", stamp(s.UpdatedAt)},
 	})
+}
+
+// shownPolicies are the policies that are not the default, but for overlap.
+func shownPolicies(s hourbell.Schedule) string {
+	var shown []string
+	for _, policy := range allPolicies[1:] {
+		if key, found := declared.FindKey(policy.key); found && key.Text(s) != "" {
+			shown = append(shown, key.Name+" "+key.Text(s))
+		}
+	}
+	return strings.Join(shown, ", ")
+}
+
+func calendarNames(s hourbell.Schedule) []string {
+	names := []string{}
+	for _, c := range s.Exclude {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+func shownFailures(s hourbell.ScheduleInfo) string {
+	if s.Failures == 0 {
+		return ""
+	}
+	return fmt.Sprint(s.Failures)
 }
 
 func shownHook(h *hourbell.Hook) string {

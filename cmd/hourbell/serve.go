@@ -19,6 +19,13 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
+const (
+	defaultQueue = "default"
+	// crontabWidth is how many jobs run at once on a node with crontabs that was
+	// not told: cron knows no bound, and slow lines must not hold up the others.
+	crontabWidth = 200
+)
+
 // The range of --lease. The library checks it too, but takes 0 for its default.
 const (
 	minLease = 100 * time.Millisecond
@@ -61,7 +68,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringArrayVar(&f.files, "file", nil, "a file of schedules (YAML); may be repeated")
 	flags.StringArrayVar(&f.crontabs, "crontab", nil, "a user's crontab, or a directory of them; may be repeated")
 	flags.StringArrayVar(&f.sysCrontabs, "crontab-system", nil, "a crontab with users in it such as /etc/crontab, or a directory such as /etc/cron.d; may be repeated")
-	flags.StringVar(&f.queues, "queues", "default", "queues to work on, each with how many jobs at once if you like: a,b=20 (else 4 × cores, at least 10)")
+	flags.StringVar(&f.queues, "queues", defaultQueue, "queues to work on, each with how many jobs at once if you like: a,b=20 (else 4 × cores, at least 10; with crontabs 200)")
 	flags.StringVar(&f.commands, "commands", "", "which commands and HTTP calls this node runs: off, declared (those of its own files) or any (default any with SQLite, else declared)")
 	flags.StringVar(&f.listen, "listen", "", "answer /healthz and /readyz on this address, such as :8080")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
@@ -119,7 +126,9 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node, error) {
 	n := &node{reread: make(chan os.Signal, 1)}
 	var errs [5]error
 	n.location, errs[0] = p.locate(f.store)
-	n.config, errs[1] = f.config(c, n.location)
+	policy, policyErr := parseCommands(f.commands, c.Flags().Changed("commands"), n.location)
+	n.config, errs[1] = f.config(c, policy)
+	errs[1] = errors.Join(policyErr, errs[1])
 	n.config.Logger, errs[2] = newLogger(p.stderr, f.logLevel, f.logFormat)
 	files := loader{strict: f.commands != string(commandsOff), me: whoAmI()}
 	n.watch, errs[3] = openFiles(files, inputs(f.files, yamlForm, f.crontabs, f.sysCrontabs))
@@ -129,7 +138,11 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	if len(atStart(n.watch.sets())) > 0 && len(n.config.Workers.Kinds()) > 0 {
+	if !c.Flags().Changed("queues") && len(f.crontabs)+len(f.sysCrontabs) > 0 {
+		n.config.Queues[defaultQueue] = crontabWidth
+	}
+	n.watch.off = policy == commandsOff
+	if len(atStart(n.watch.sets())) > 0 && !n.watch.off {
 		n.starting = newStartQueue()
 		n.config.Queues[n.starting] = startWidth
 	}
@@ -137,10 +150,9 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node, error) {
 }
 
 // config is what the flags mean for the client.
-func (f serveFlags) config(c *cobra.Command, at location) (hourbell.Config, error) {
+func (f serveFlags) config(c *cobra.Command, policy commandPolicy) (hourbell.Config, error) {
 	queues, err := parseQueues(f.queues)
-	policy, policyErr := parseCommands(f.commands, c.Flags().Changed("commands"), at)
-	err = errors.Join(err, policyErr,
+	err = errors.Join(err,
 		notNegative("drain", f.drain), notNegative("keep-completed", f.keepCompleted),
 		notNegative("keep-failed", f.keepFailed), notNegative("keep-slots", f.keepSlots))
 	if f.lease < minLease || f.lease > maxLease {

@@ -15,11 +15,12 @@ import (
 type identity struct {
 	root bool   // it can become anybody
 	name string // its login name; empty where that is not known
+	uid  int    // its number; -1 where there are none
 }
 
 // whoAmI asks the system.
 func whoAmI() identity {
-	me := identity{root: os.Geteuid() == 0}
+	me := identity{root: os.Geteuid() == 0, uid: os.Geteuid()}
 	if u, err := user.Current(); err == nil {
 		me.name = u.Username
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -26,8 +28,10 @@ type watcher struct {
 	log    *slog.Logger
 	inputs []input
 	files  []*watched
+	off    bool              // nothing of the files is run here
 	former []declared.Entry  // of versions that are good no more; see admit
 	said   map[string]string // the last complaint about a directory
+	left   map[string]bool   // files that are left alone and were named
 }
 
 // watched is where a file stands.
@@ -38,27 +42,53 @@ type watched struct {
 	good    *declared.File // the last version without mistakes; nil: there was none
 	stored  *declared.File // the last version that was brought to the store
 	pending bool           // good is not in the store yet
+	waiting *declared.File // a version that shares an owner or a name with another file
+	fault   error          // what was wrong at the start
 	said    string         // the last complaint, so that it is made once
 }
 
-// openFiles reads the files of the inputs. The error names every mistake.
+// openFiles reads the files of the inputs. What is wrong with a file that was
+// named itself is an error, which names every mistake in any of them; a file of
+// a directory is out until it is right, as it would be later.
 func openFiles(l loader, list []input) (*watcher, error) {
-	w := &watcher{loader: l, inputs: list, said: map[string]string{}}
-	began := map[string]os.FileInfo{} // how each file looked before it was read
-	for _, in := range list {
-		found, _, _ := in.list() // loadAll tells what is wrong
-		for _, s := range found {
-			began[s.path] = look(s.path)
+	w := &watcher{loader: l, inputs: list, said: map[string]string{}, left: map[string]bool{}}
+	files, _, err := l.tryAll(list)
+	mustBe, all := []error{err}, []error{err}
+	var named []loaded
+	for _, f := range files {
+		all = append(all, f.err)
+		if f.dir == "" {
+			named, mustBe = append(named, f.loaded), append(mustBe, f.err)
 		}
 	}
-	files, _, err := l.loadAll(list)
-	if err != nil {
-		return nil, err
+	together := checkTogether(named)
+	if errors.Join(append(mustBe, together)...) != nil {
+		return nil, mistakes{errors.Join(append(all, together)...)}
 	}
-	for _, f := range files {
-		w.files = append(w.files, &watched{source: f.source, seen: began[f.path], read: began[f.path], good: f.set, pending: true})
+	// Those of directories come later, and give way to those that were named.
+	for _, inDir := range []bool{false, true} {
+		for _, f := range files {
+			if (f.dir != "") == inDir {
+				w.open(f)
+			}
+		}
 	}
 	return w, nil
+}
+
+// open begins with what is known of a file at the start.
+func (w *watcher) open(tried tried) {
+	f := &watched{source: tried.source, seen: tried.seen, read: tried.seen}
+	w.files = append(w.files, f)
+	if tried.err != nil {
+		f.fault = mistakes{tried.err}
+		return
+	}
+	if err := checkTogether(w.with(f, tried.set)); err != nil {
+		f.fault, f.waiting = mistakes{err}, tried.set
+		return
+	}
+	f.good, f.pending = tried.set, true
 }
 
 // start gives the watcher what it works with.
@@ -66,10 +96,33 @@ func (w *watcher) start(client *hourbell.Client, log *slog.Logger) {
 	w.client, w.log = client, log
 	for _, in := range w.inputs {
 		_, left, _ := in.list()
-		for _, s := range left {
-			log.Debug("file of a directory left alone", "file", s.path, "reason", s.reason)
+		w.tellLeft(in, left)
+	}
+	for _, f := range w.files {
+		if f.fault != nil {
+			w.complain(f, f.fault)
+			f.fault = nil
 		}
 	}
+}
+
+// tellLeft names the files of a directory that are left alone, each once while
+// it is there: aloud where somebody may expect them to run.
+func (w *watcher) tellLeft(in input, left []skipped) {
+	now := map[string]bool{}
+	for _, s := range left {
+		now[s.path] = true
+		if w.left[s.path] {
+			continue
+		}
+		level := slog.LevelDebug
+		if s.byName {
+			level = slog.LevelWarn
+		}
+		w.log.Log(context.Background(), level, "file of a directory left alone", "file", s.path, "reason", s.reason)
+		w.left[s.path] = true
+	}
+	maps.DeleteFunc(w.left, func(path string, _ bool) bool { return filepath.Dir(path) == filepath.Clean(in.path) && !now[path] })
 }
 
 // sets are the good versions of all files.
@@ -84,15 +137,22 @@ func (w *watcher) sets() []*declared.File {
 }
 
 // syncAll brings every file into the store at the start; the first failure
-// that is not a newer revision ends it.
+// that is not a newer revision ends it, but for a name that is another owner's
+// where it stands in a file of a directory.
 func (w *watcher) syncAll(ctx context.Context) error {
 	w.admit()
 	for _, f := range w.files {
+		if f.good == nil {
+			continue
+		}
 		w.tellWarnings(f)
 		done, err := w.sync(ctx, f)
 		switch {
 		case errors.Is(err, hourbell.ErrStale):
 			w.stale(ctx, f)
+			continue
+		case errors.Is(err, hourbell.ErrConflict) && f.dir != "":
+			w.complain(f, err) // and run tries again
 			continue
 		case err != nil:
 			return fmt.Errorf("%s: %w", f.path, err)
@@ -107,6 +167,7 @@ func (w *watcher) syncAll(ctx context.Context) error {
 func (w *watcher) run(ctx context.Context, reread <-chan os.Signal) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
+	w.tellUndeclared(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -115,7 +176,7 @@ func (w *watcher) run(ctx context.Context, reread <-chan os.Signal) {
 			w.log.Info("files are read again")
 			w.directories(ctx)
 			for _, f := range w.files {
-				if now := look(f.path); now != nil || f.dir == "" {
+				if now := f.look(); now != nil || f.dir == "" {
 					w.reload(ctx, f, now)
 				}
 			}
@@ -136,12 +197,13 @@ func (w *watcher) directories(ctx context.Context) {
 		if info == nil && !w.isDirectory(in) || info != nil && !info.IsDir() || in.form == yamlForm {
 			continue
 		}
-		found, _, err := in.listDir()
+		found, left, err := in.listDir()
 		if err != nil {
 			w.complainOnce(in.path, err)
 			continue
 		}
 		delete(w.said, in.path)
+		w.tellLeft(in, left)
 		for _, s := range found {
 			if !slices.ContainsFunc(w.files, func(f *watched) bool { return f.path == s.path }) {
 				w.files = append(w.files, &watched{source: s, seen: look(s.path)})
@@ -219,7 +281,7 @@ func (w *watcher) clear(ctx context.Context, set *declared.File, at int64) (hour
 
 // step looks at one file: it is read when it has changed and is still.
 func (w *watcher) step(ctx context.Context, f *watched) {
-	now := look(f.path)
+	now := f.look()
 	if now == nil && f.dir != "" {
 		return // the directory tells what to do
 	}
@@ -230,39 +292,58 @@ func (w *watcher) step(ctx context.Context, f *watched) {
 		w.reload(ctx, f, now)
 	case f.pending:
 		w.bring(ctx, f)
+	case f.waiting != nil:
+		w.take(ctx, f, f.waiting)
 	}
 }
 
 // reload reads a file. One with mistakes changes nothing: the last good
 // version goes on.
 func (w *watcher) reload(ctx context.Context, f *watched, info os.FileInfo) {
-	f.read, f.said = info, ""
+	f.read, f.said, f.waiting = info, "", nil
 	file, err := w.load(f.source)
-	if err == nil {
-		err = checkTogether(w.with(f, file.set))
-	}
 	if err != nil {
 		w.complain(f, mistakes{err})
 		return
 	}
+	w.take(ctx, f, file.set)
+}
+
+// take puts a version into effect. One that shares an owner or a name with
+// another file waits until that one gives way.
+func (w *watcher) take(ctx context.Context, f *watched, set *declared.File) {
+	if err := checkTogether(w.with(f, set)); err != nil {
+		f.waiting = set
+		w.complain(f, mistakes{err})
+		return
+	}
+	w.tellStarts(f, set)
 	w.retire(f.good)
-	f.good, f.pending = file.set, true
+	f.good, f.pending, f.waiting = set, true, nil
 	w.admit()
 	w.tellWarnings(f)
 	w.bring(ctx, f)
 }
 
-// with are all files, one of them with a new set.
+// with are all files, the last of them the one with a new set.
 func (w *watcher) with(changed *watched, set *declared.File) []loaded {
 	all := make([]loaded, 0, len(w.files))
 	for _, f := range w.files {
-		if f == changed {
-			all = append(all, loaded{f.source, set})
-			continue
+		if f != changed {
+			all = append(all, loaded{f.source, f.good})
 		}
-		all = append(all, loaded{f.source, f.good})
 	}
-	return all
+	return append(all, loaded{changed.source, set})
+}
+
+// look is what is known of the file without reading it; nil: it cannot be seen,
+// or, in a directory, it is no file any more.
+func (f *watched) look() os.FileInfo {
+	info := look(f.path)
+	if info != nil && f.dir != "" && !info.Mode().IsRegular() {
+		return nil
+	}
+	return info
 }
 
 // look is what is known of a file without reading it; nil: it cannot be seen.
@@ -274,10 +355,13 @@ func look(path string) os.FileInfo {
 	return info
 }
 
-// same says whether a file is the same in place, size and time of change.
+// same says whether a file is the same in place, size, time of change, and who
+// can write it.
 func same(a, b os.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+	ownerA, _ := fileOwner(a)
+	ownerB, _ := fileOwner(b)
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() && ownerA == ownerB
 }

@@ -17,6 +17,9 @@ import (
 // counts while this process lives: a job that was made just before an edit, or
 // awaits a retry, would have nobody to run it.
 func (w *watcher) admit() {
+	if w.off {
+		return
+	}
 	var all []hourbell.Schedule
 	for _, set := range w.sets() {
 		for _, entry := range set.All() {
@@ -124,6 +127,22 @@ func staleRemedy(set *declared.File) string {
 func (w *watcher) tellWarnings(f *watched) {
 	for _, warning := range f.good.Warnings {
 		w.log.Warn("file asks for what it does not get", slog.String("file", f.path), slog.String("warning", warning.Error()))
+	}
+}
+
+// tellStarts says that commands of a node's start that have come into a file
+// are not run now.
+func (w *watcher) tellStarts(f *watched, set *declared.File) {
+	known := map[string]bool{}
+	if f.good != nil {
+		for _, entry := range f.good.AtStart {
+			known[entry.Name] = true
+		}
+	}
+	for _, entry := range set.AtStart {
+		if !known[entry.Name] {
+			w.log.Info("command of the node's start waits for the next start of a node", "file", f.path, "line", entry.Line, "name", entry.Name)
+		}
 	}
 }
 

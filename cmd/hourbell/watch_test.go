@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -53,7 +54,7 @@ func watch(t *testing.T, store *away, inputs ...input) *watching {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.watcher, err = openFiles(loader{strict: true, me: identity{root: true}}, inputs); err != nil {
+	if w.watcher, err = openFiles(loader{strict: true, me: identity{root: true, uid: os.Getuid()}}, inputs); err != nil {
 		t.Fatal(err)
 	}
 	w.start(client, log)
@@ -141,6 +142,29 @@ func TestWatchLeavesStillFilesAlone(t *testing.T) {
 	}
 }
 
+// says wants one message in the log with all of the words.
+func (w *watching) says(words ...string) {
+	w.t.Helper()
+	if n := w.times(words...); n != 1 {
+		w.t.Errorf("%d lines with %q:\n%s", n, words, w.log)
+	}
+}
+
+// times counts the messages of the log with all of the words.
+func (w *watching) times(words ...string) (n int) {
+	messages := strings.NewReplacer("\n ", " ", `\"`, `"`).Replace(w.log.String())
+	for line := range strings.Lines(messages) {
+		all := true
+		for _, word := range words {
+			all = all && strings.Contains(line, word)
+		}
+		if all {
+			n++
+		}
+	}
+	return n
+}
+
 // dated writes a crontab as of some minutes after a fixed time.
 func dated(t *testing.T, path, text string, minutes int) {
 	t.Helper()
@@ -178,12 +202,15 @@ func TestWatchDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustMakeDir(t, "d")
 	dated(t, "d/one", lines("a"), 1)
-	dated(t, "d/one.bak", "nonsense", 1)
+	dated(t, "d/one.sh", "nonsense", 1)
+	dated(t, "d/one~", "nonsense", 1)
 	w := watch(t, &away{Store: memory.New()}, input{"d", userForm})
 	w.has("a")
-	if !strings.Contains(w.log.String(), "d/one.bak") {
-		t.Errorf("nothing tells of the file left alone:\n%s", w.log)
-	}
+	w.says("WARN", "left alone", "d/one.sh")
+	w.says("DEBUG", "left alone", "d/one~")
+	dated(t, "d/late.sh", "nonsense", 1)
+	w.look(3)
+	w.says("WARN", "left alone", "d/late.sh")
 	dated(t, "d/two", lines("b", "c"), 2)
 	w.look(2)
 	w.has("a b c")
@@ -263,5 +290,134 @@ func TestWatchOwnerChanges(t *testing.T) {
 	found, err := w.client.Schedules(t.Context(), hourbell.ScheduleFilter{})
 	if err != nil || len(found) != 1 || found[0].Owner != "two" {
 		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+// TestBadFileOfADirectoryIsOut holds that it stops no other, is named in full,
+// and comes in when it is right.
+func TestBadFileOfADirectoryIsOut(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustMakeDir(t, "d")
+	dated(t, "d/bad", lines("x")+"nonsense\n61 * * * * y\n", 1)
+	dated(t, "d/good", lines("a"), 1)
+	store := &away{Store: memory.New()}
+	w := watch(t, store, input{"d", userForm})
+	w.has("a")
+	w.says("ERROR", "file has mistakes; none of it is used", "d/bad:3", "d/bad:4")
+	w.look(3)
+	w.says("ERROR", "file has mistakes")
+	dated(t, "d/bad", lines("x"), 2)
+	w.look(2)
+	w.has("a x")
+
+	// So is one with a name that is another file's, or another owner's in the store.
+	dated(t, "d/thief", lines("a"), 3)
+	w = watch(t, &away{Store: memory.New()}, input{"d", userForm})
+	w.has("a x")
+	w.says("ERROR", "file has mistakes", `"a" is also in d/good`)
+	mustMakeDir(t, "e")
+	dated(t, "e/late", lines("a"), 3)
+	dated(t, "e/own", lines("o"), 3)
+	w = watch(t, store, input{"e", userForm})
+	w.has("a o x")
+	w.says("ERROR", "file not in effect", "e/late")
+}
+
+// TestClashesWait holds that of two files that share an owner the later one is
+// out, a file that was named itself is in, and that the one that is out comes
+// in when the other goes.
+func TestClashesWait(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{"d", "e"} {
+		mustMakeDir(t, dir)
+	}
+	dated(t, "d/one", "#hourbell-file: owner=same\n"+lines("a"), 1)
+	dated(t, "d/two", "#hourbell-file: owner=same\n"+lines("b"), 60*24*365*5) // newer than the other's going
+	w := watch(t, &away{Store: memory.New()}, input{"d", userForm})
+	w.look(3)
+	w.has("a")
+	w.says("ERROR", "d/two", `"same" is also that of d/one`)
+	if err := os.Remove("d/one"); err != nil {
+		t.Fatal(err)
+	}
+	w.look(3)
+	w.has("b")
+
+	dated(t, "e/tab", "#hourbell-file: owner=same\n"+lines("c"), 1)
+	w = watch(t, &away{Store: memory.New()}, input{"d", userForm}, input{"e/tab", userForm})
+	w.has("c")
+	w.says("ERROR", "d/two", `"same" is also that of e/tab`)
+}
+
+// TestWatchOwnersOfFiles holds that a file that was refused for who can write
+// it is taken once that has changed.
+func TestWatchOwnersOfFiles(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("permissions of Unix")
+	}
+	t.Chdir(t.TempDir())
+	mustMakeDir(t, "d")
+	dated(t, "d/open", lines("a"), 1)
+	if err := os.Chmod("d/open", 0o666); err != nil {
+		t.Fatal(err)
+	}
+	w := watch(t, &away{Store: memory.New()}, input{"d", userForm})
+	w.has("")
+	w.says("ERROR", "d/open: can be written by others")
+	if err := os.Chmod("d/open", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.look(2)
+	w.has("a")
+}
+
+// TestWatchStartsWait holds that an @reboot line that comes is said to wait.
+func TestWatchStartsWait(t *testing.T) {
+	t.Chdir(t.TempDir())
+	dated(t, "tab", lines("a")+"@reboot first\n", 1)
+	w := watch(t, &away{Store: memory.New()}, input{"tab", userForm})
+	dated(t, "tab", lines("a")+"@reboot first\n@reboot second\n", 2)
+	w.look(2)
+	w.says("waits for the next start of a node", "tab:second-")
+	if w.times("waits for the next start") != 1 {
+		t.Errorf("the log is\n%s", w.log)
+	}
+}
+
+// TestFileBecomesDirectory holds that it counts as gone.
+func TestFileBecomesDirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustMakeDir(t, "d")
+	dated(t, "d/one", lines("a"), 1)
+	w := watch(t, &away{Store: memory.New()}, input{"d", userForm})
+	if err := os.Remove("d/one"); err != nil {
+		t.Fatal(err)
+	}
+	mustMakeDir(t, "d/one")
+	w.look(3)
+	w.has("")
+	w.says("file is gone", "d/one")
+}
+
+// TestUndeclared holds that schedules of crontabs that went while no node ran
+// are named at the next start, and none that are declared.
+func TestUndeclared(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustMakeDir(t, "d")
+	dated(t, "d/one", lines("a"), 1)
+	dated(t, "d/two", lines("it")+"0 1 * * * curl -u me:hunter2\n", 1)
+	dated(t, "d/three", lines("c"), 1)
+	writeFile(t, "s.yaml", declareB)
+	store := &away{Store: memory.New()}
+	watch(t, store, input{"d", userForm}, input{"s.yaml", yamlForm})
+	if err := os.Remove("d/two"); err != nil {
+		t.Fatal(err)
+	}
+	dated(t, "d/three", "nonsense\n", 2)
+	w := watch(t, store, input{"d", userForm})
+	w.tellUndeclared(t.Context())
+	w.says("WARN", "no file of this node declares", "owner=crontab:two", "schedules=2", "if no other node has its file", "hourbell schedules delete crontab:two:curl-", ` it"`)
+	if w.times("no file of this node declares") != 1 || strings.Contains(w.log.String(), "hunter2") {
+		t.Errorf("the log is\n%s", w.log)
 	}
 }

@@ -1,6 +1,7 @@
 package crontab
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -112,7 +113,7 @@ func (s *scan) settings(to settings, text string, known []string) settings {
 
 // checkKey refuses a pair that may not stand there, or whose value cannot be.
 func (s *scan) checkKey(p pair, before settings, known []string) bool {
-	label := declared.Label(p.key, 60)
+	label := shown(p.key)
 	first, twice := before.find(p.key)
 	instead, ofLine := ofLines[p.key]
 	switch {
@@ -163,7 +164,7 @@ func (s *scan) checkValue(p pair) bool {
 	var err error
 	switch p.key {
 	case "name", "owner":
-		err = hourbell.CheckName(p.key, p.value)
+		err = errors.Join(hourbell.CheckName(p.key, p.value), s.checkPrefix(p))
 	case "revision":
 		if _, ok := declared.Number(p.value, 1, math.MaxInt64); !ok {
 			err = &hourbell.FieldError{Field: p.key, Problem: fmt.Sprintf("%q is not a number of this range", declared.Label(p.value, 60)), Remedy: declared.NumberRemedy(1, math.MaxInt64)}
@@ -178,6 +179,19 @@ func (s *scan) checkValue(p pair) bool {
 		s.add(f.Title(), f.Problem, f.Remedy)
 	}
 	return err == nil
+}
+
+// checkPrefix keeps the names that a user's crontab gives among its own: with
+// another's it could take the place of that one's schedule.
+func (s *scan) checkPrefix(p pair) error {
+	prefix := s.file.Owner + ":"
+	if p.key != "name" || s.User == "" || strings.HasPrefix(p.value, prefix) {
+		return nil
+	}
+	return &hourbell.FieldError{
+		Field: p.key, Value: shown(p.value), Problem: fmt.Sprintf("does not begin with %q, as the names of this user's lines do", prefix),
+		Remedy: "put that before it",
+	}
 }
 
 // apply sets what a pair says.
@@ -230,12 +244,21 @@ func parsePairs(text string) (pairs []pair, problem string) {
 		}
 		key, value, found := strings.Cut(word, "=")
 		if !found || key == "" {
-			return nil, fmt.Sprintf("has %q, which is not key=value", declared.Label(word, 60))
+			return nil, notPair(pairs, word)
 		}
 		pairs = append(pairs, pair{key: key, value: value})
 		text = rest
 	}
 	return pairs, ""
+}
+
+// notPair says what is wrong with a word. One behind a pair is likely to belong
+// to its value, which may be secret.
+func notPair(before []pair, word string) string {
+	if len(before) > 0 {
+		return fmt.Sprintf("has a word after %s= that is not key=value", shown(before[len(before)-1].key))
+	}
+	return fmt.Sprintf("has %q, which is not key=value", shown(word))
 }
 
 // shellWord takes the first word, without its quotes.

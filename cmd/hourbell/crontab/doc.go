@@ -26,6 +26,7 @@
 // what they say (MAILTO: nothing is mailed); nothing is dropped in silence.
 //
 // Each line gets a name that its place in the file does not change: the file
-// (or the owner that it names), the beginning of the command, and a hash of rule, zone, command, input and,
-// in the system form, user. Equal lines are numbered.
+// (or the owner that it names), the program, and a hash of rule, zone, command,
+// input and, in the system form, user. Equal lines are numbered. Neither names
+// nor messages show arguments or values, which may be secret.
 package crontab

@@ -1,10 +1,9 @@
 package crontab
 
 import (
-	"strings"
-
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
@@ -48,7 +47,7 @@ func (s *scan) entry(rule, user, line, input string) {
 
 // atStart takes a line that runs when a node starts.
 func (s *scan) atStart(sched hourbell.Schedule) {
-	for _, key := range []string{"overlap", "paused", "on_missed"} {
+	for _, key := range append(declared.SlotKeys(), "paused", "on_missed") {
 		if p, given := s.above.find(key); given {
 			s.addAt(p.line, key, "has no meaning for "+reboot+", which has no slots", "remove it")
 		}
@@ -56,7 +55,12 @@ func (s *scan) atStart(sched hourbell.Schedule) {
 	checked := sched
 	checked.Rule.Cron = "@yearly" // any rule that is one
 	s.addFields(checked.Validate())
-	sched.Overlap, sched.Paused, sched.Hooks.OnMissed = hourbell.OverlapSkip, false, nil
+	for _, name := range declared.SlotKeys() {
+		if key, found := declared.FindKey(name); found {
+			key.Clear(&sched)
+		}
+	}
+	sched.Paused, sched.Hooks.OnMissed = false, nil
 	s.file.AtStart = append(s.file.AtStart, declared.Entry{Schedule: sched, Line: s.line})
 }
 
@@ -84,7 +88,7 @@ func (s *scan) name(rule, user, line, input string) string {
 		name = given.value
 	}
 	if first, taken := s.names.given[name]; taken {
-		s.add("name", fmt.Sprintf("%q is also that of line %d", declared.Label(name, 60), first), "give each line a name of its own")
+		s.add("name", fmt.Sprintf("%q is also that of line %d", shown(name), first), "give each line a name of its own")
 	}
 	s.names.given[name] = s.line
 	return name

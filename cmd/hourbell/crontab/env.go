@@ -4,8 +4,6 @@ import (
 	"maps"
 	"regexp"
 	"strings"
-
-	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
 // setting is an environment line.
@@ -59,7 +57,7 @@ func word(text, ends string) (word, rest string, closed bool) {
 // set puts a setting in force. Settings are kept in a map of their own for
 // each change, so that entries can share them.
 func (s *scan) set(one setting, problem string) {
-	field := declared.Label(one.name, 60)
+	field := shown(one.name)
 	switch {
 	case problem != "":
 		s.add(field, problem, `write NAME=value or NAME="value"`)
@@ -77,9 +75,20 @@ func (s *scan) set(one setting, problem string) {
 		if m, meant := meaning[one.name]; meant {
 			s.warn(field, m.problem, m.remedy)
 		}
+		s.checkSetting(one)
 	}
 	s.env = maps.Clone(s.env)
 	s.env[one.name] = one.value
+}
+
+// checkSetting looks at a setting by the reader's own eyes.
+func (s *scan) checkSetting(one setting) {
+	if s.CheckSetting == nil {
+		return
+	}
+	if problem, remedy := s.CheckSetting(one.name, one.value); problem != "" {
+		s.warn(one.name, problem, remedy)
+	}
 }
 
 // meaning are the variables that mean something to a cron and nothing here.

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-
-	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
 var fieldNames = [...]string{"minute", "hour", "day of month", "month", "day of week"}
@@ -24,8 +22,10 @@ var (
 // read in different ways. The rest of the grammar is recur's.
 func (s *scan) checkFields(fields []string) bool {
 	for i, field := range fields {
-		title := fmt.Sprintf("time fields: %s %q", fieldNames[i], declared.Label(field, 60))
+		title := fmt.Sprintf("time fields: %s %q", fieldNames[i], shown(field))
 		switch {
+		case strings.Contains(field, "="):
+			s.add(title, "is no time; it looks like a setting", "write NAME=value alone in a line, without export; or put the five time fields before the command")
 		case strings.Contains(field, "~"):
 			s.add(title, "asks for a random time, which each node would choose for itself", "write a time")
 		case quartz.MatchString(field):

@@ -2,6 +2,7 @@ package crontab
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -64,13 +65,15 @@ func TestNamesKnowTheUserOfTheSystemForm(t *testing.T) {
 			t.Errorf("%q is told apart by a number", name)
 		}
 	}
-	if system[0] == system[1] || user[0] == user[1] || user[1] == user[2] || system[1] == user[0] || spool[0] != user[0] {
+	if system[0] == system[1] || user[0] == user[1] || user[1] == user[2] || system[1] == user[0] || hashOf(spool[0]) != hashOf(user[0]) {
 		t.Errorf("system %q, user %q, spool %q", system, user, spool)
 	}
 	if c := commandOf(t, read(t, Reader{User: "ada"}, "0 0 * * * date").Entries[0]); c.User != "ada" {
 		t.Errorf("a line of a user's crontab runs as %q", c.User)
 	}
 }
+
+func hashOf(name string) string { return name[strings.LastIndexByte(name, '-'):] }
 
 // What Debian's cron made of these was looked at.
 func TestInput(t *testing.T) {
@@ -140,10 +143,66 @@ func TestUsersStayThemselves(t *testing.T) {
 	if string(h.OnFailure.Args) != `{"shell":"tell ops","user":"ada"}` || h.OnMissed.Kind != kinds.HTTPKind {
 		t.Errorf("the hooks are %+v", h)
 	}
-	for _, text := range []string{"#hourbell-file: user=root", "#hourbell-file: owner=prod", "#hourbell: user=root\n0 0 * * * date"} {
+	if name := file.Entries[0].Name; file.Owner != "crontab:spool/ada" || !strings.HasPrefix(name, "crontab:spool/ada:date-") {
+		t.Errorf("owner %q, name %q", file.Owner, name)
+	}
+	own := read(t, ada, "#hourbell: name=crontab:spool/ada:mine", "0 0 * * * date")
+	if own.Entries[0].Name != "crontab:spool/ada:mine" {
+		t.Errorf("got %+v", own.Entries[0])
+	}
+	for _, text := range []string{
+		"#hourbell-file: user=root", "#hourbell-file: owner=prod", "#hourbell: user=root\n0 0 * * * date",
+		"#hourbell: name=nightly\n0 0 * * * date", "#hourbell: name=crontab:spool/adam:x\n@reboot date", "#hourbell: name=crontab:spool/ada\n@reboot date",
+	} {
 		if file, err := ada.Read("tab", []byte(text)); err == nil {
 			t.Errorf("%s: taken: %+v", text, file)
 		}
+	}
+}
+
+// No message shows what may be secret.
+func TestMessagesShowNoSecrets(t *testing.T) {
+	for _, text := range []string{
+		"export DB_PASSWORD=hunter2; run a b c d",
+		"DB PASSWORD=hunter2 x y z w",
+		`5 PASSWORD="my hunter2" x y z w`,
+		`0 0 * * PASSWORD="my hunter2" x y`,
+		"curl -u me:hunter2 https://x.example y z w",
+		"0 P=hunter2? * * * x",
+		"@daily=hunter2 x",
+		"0 0 * * * P=hunter2 backup",
+		"0 0 * * * root:P=hunter2 backup",
+		"0 0 * * * 'P=hunter2 backup",
+		"#hourbell: on_failure=tell hunter2\n0 0 * * * root x",
+		"#hourbell: =hunter2\n0 0 * * * root x",
+		"#hourbell: name=P=hunter2\n0 0 * * * root x\n#hourbell: name=P=hunter2\n0 0 * * * root x",
+		"CRON_TZ=P=hunter2",
+		`A="hunter2" hunter2`,
+	} {
+		for _, form := range []Form{User, System} {
+			file, err := Read("tab", []byte(text), form)
+			said := fmt.Sprint(err)
+			if err == nil {
+				said = fmt.Sprint(file.Warnings)
+			}
+			if strings.Contains(said, "hunter2") {
+				t.Errorf("%s: %s", text, said)
+			}
+		}
+	}
+}
+
+// What a reader says of a setting is a warning at its line.
+func TestCheckSetting(t *testing.T) {
+	r := Reader{CheckSetting: func(name, value string) (string, string) {
+		if name == "HOME" && value == "/nowhere" {
+			return "is bad", "mend it"
+		}
+		return "", ""
+	}}
+	file := read(t, r, "SHELL=/bin/sh", "HOME=/nowhere", "0 0 * * * date", "0 0 * * * date")
+	if len(file.Warnings) != 1 || file.Warnings[0].Error() != "etc/tab:2: HOME: is bad; mend it" {
+		t.Errorf("got %+v", file.Warnings)
 	}
 }
 

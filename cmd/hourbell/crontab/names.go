@@ -3,22 +3,21 @@ package crontab
 import (
 	"crypto/sha256"
 	"fmt"
-	"path/filepath"
+	"path"
+	"regexp"
 	"strings"
-
-	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
 // names gives each line of a file its name.
 type names struct {
-	file  string         // what they begin with
+	file  string         // what they begin with: the owner
 	used  map[string]int // how often a line's contents were met
 	given map[string]int // the line of each name that is in use
 	begun bool           // a line that runs something has been read
 }
 
-func newNames(path string) *names {
-	return &names{file: "crontab:" + declared.Label(filepath.Base(path), 100), used: map[string]int{}, given: map[string]int{}}
+func newNames(owner string) *names {
+	return &names{file: owner, used: map[string]int{}, given: map[string]int{}}
 }
 
 // contents is what the name of a line depends on. user is empty in the user
@@ -41,7 +40,7 @@ func (c contents) key() string {
 // next returns the name of the next line with these contents.
 func (n *names) next(c contents) string {
 	hash := sha256.Sum256([]byte(c.key()))
-	name := fmt.Sprintf("%s:%s-%x", n.file, readable(c.command), hash[:5])
+	name := fmt.Sprintf("%s:%s-%x", n.file, program(c.command), hash[:5])
 	n.used[name]++
 	if count := n.used[name]; count > 1 {
 		name = fmt.Sprintf("%s-%d", name, count)
@@ -49,37 +48,33 @@ func (n *names) next(c contents) string {
 	return name
 }
 
-// readable is the beginning of a command in letters, digits and . _ / -. Values
-// set before the command (NAME=value) are left out: they may be secrets.
-func readable(command string) string {
-	const limit = 32
-	for {
-		first, rest := cut(command)
-		if rest == "" || !strings.Contains(first, "=") {
-			break
+// assigns is a word that sets a variable for the command behind it.
+var assigns = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\+?=`)
+
+const (
+	quoting  = "'\"`$\\" // what only a shell can read
+	operator = ";|&<>()" // what ends a word without a blank
+	unclear  = "sh"      // the program where that is not plain to see
+	inNames  = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+)
+
+// program is the base name of what a command starts, at most 32 bytes. Nothing
+// else goes into names, since arguments and values set before the command
+// (NAME=value) may be secret.
+func program(command string) string {
+	first, rest := cut(command)
+	for assigns.MatchString(first) {
+		if strings.ContainsAny(first, quoting+operator) {
+			return unclear // where its value ends only a shell can tell
 		}
-		if strings.ContainsAny(first, `'"`+"`$\\") {
-			return "sh" // where its value ends only a shell can tell
-		}
-		command = rest
+		first, rest = cut(rest)
 	}
-	var out strings.Builder
-	dash := false
-	for _, c := range command {
-		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/", c) {
-			dash = true
-			continue
-		}
-		if dash && out.Len() > 0 {
-			out.WriteByte('-')
-		}
-		dash = false
-		if out.WriteRune(c); out.Len() >= limit {
-			break
-		}
+	if end := strings.IndexAny(first, operator); end >= 0 {
+		first = first[:end]
 	}
-	if out.Len() == 0 {
-		return "sh"
+	base := path.Base(first)
+	if strings.ContainsAny(first, quoting) || strings.Trim(base, inNames) != "" || strings.Trim(base, ".") == "" {
+		return unclear
 	}
-	return out.String()
+	return base[:min(len(base), 32)]
 }

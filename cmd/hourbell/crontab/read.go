@@ -32,10 +32,29 @@ type Reader struct {
 	// do not depend on it.
 	Zone string
 	// User is who runs the lines and hooks of a user's crontab, and none of them
-	// can ask for another; empty: the node's own user. Names of lines do not
-	// depend on it.
+	// can ask for another; empty: the node's own user. Owner and names begin with
+	// the user then, in place of the file, and are shared with no other crontab:
+	// given names have to begin so too.
 	User string
+	// CheckSetting, if there is one, is asked of each setting that is in force
+	// and not empty; a problem becomes a warning.
+	CheckSetting func(name, value string) (problem, remedy string)
 }
+
+// Owner is whose schedules the lines of the file are, unless it says it itself.
+// No file shares that of a user's crontab: its name would have a slash in it.
+func (r Reader) Owner(path string) string {
+	if r.User != "" {
+		return ownerSort + ":spool/" + declared.Label(r.User, 100)
+	}
+	return declared.Owner(ownerSort, path)
+}
+
+// ownerSort is what the owners of crontabs begin with.
+const ownerSort = "crontab"
+
+// OwnerPrefix is what the owners of crontabs begin with that name none.
+const OwnerPrefix = ownerSort + ":"
 
 // Read reads the text of a crontab of this form, as Reader.Read does.
 func Read(name string, text []byte, form Form) (*declared.File, error) {
@@ -51,8 +70,9 @@ func (r Reader) Read(name string, text []byte) (*declared.File, error) {
 	if !declared.CheckText(name, text, &errs) {
 		return nil, errs.Err()
 	}
-	s := &scan{Reader: r, path: name, errs: &errs, env: map[string]string{}, names: newNames(name)}
-	s.file.Owner = declared.Owner("crontab", name)
+	owner := r.Owner(name)
+	s := &scan{Reader: r, path: name, errs: &errs, env: map[string]string{}, names: newNames(owner)}
+	s.file.Owner = owner
 	for i, line := range strings.Split(strings.TrimPrefix(string(text), "\ufeff"), "\n") {
 		s.line = i + 1
 		s.read(strings.TrimLeft(strings.TrimSuffix(line, "\r"), blanks))
@@ -175,7 +195,7 @@ func (s *scan) splitMacro(line string) (rule, rest string, ok bool) {
 	all := append([]string{reboot}, macros...)
 	switch {
 	case !known:
-		s.add(declared.Label(macro, 60), "is not a macro"+declared.Suggest(macro, all), "use "+strings.Join(all, ", ")+" or five time fields")
+		s.add(shown(macro), "is not a macro"+declared.Suggest(macro, all), "use "+strings.Join(all, ", ")+" or five time fields")
 	case rest == "":
 		s.missing(macro)
 	default:
@@ -208,7 +228,7 @@ func (s *scan) splitUser(text string) (user, rest string, ok bool) {
 	if end := strings.IndexAny(text, blanks); end >= 0 {
 		user, rest = text[:end], text[end+1:]
 	}
-	field := fmt.Sprintf("user %q", declared.Label(user, 60))
+	field := fmt.Sprintf("user %q", shown(user))
 	switch {
 	case sixthField.MatchString(user):
 		s.sixth("user", user)
@@ -217,7 +237,7 @@ func (s *scan) splitUser(text string) (user, rest string, ok bool) {
 	case strings.ContainsAny(user, `/"'$;&|<>()=*?[]{}`) || strings.HasPrefix(user, "-"):
 		s.add(field, "is not a login name, which stands before the command in the system form", "write who runs the command, as in 30 2 * * * root backup; a user's crontab is read by --crontab")
 	case strings.Trim(rest, blanks) == "":
-		s.add("command", "is missing after the user "+declared.Label(user, 60), "write what to run; a user's crontab, without users in it, is read by --crontab")
+		s.add("command", "is missing after the user "+shown(user), "write what to run; a user's crontab, without users in it, is read by --crontab")
 	default:
 		return user, rest, true
 	}
@@ -244,15 +264,32 @@ func (s *scan) checkCommand(text string) bool {
 }
 
 func (s *scan) sixth(what, word string) {
-	s.add(what, fmt.Sprintf("begins with %q, which looks like a sixth time field", declared.Label(word, 60)), "a crontab has five fields, without seconds and years; remove one")
+	s.add(what, fmt.Sprintf("begins with %q, which looks like a sixth time field", shown(word)), "a crontab has five fields, without seconds and years; remove one")
+}
+
+// timeBytes are what rules are made of.
+const timeBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789*,/- "
+
+// shown is how messages quote a text of the file: at most 60 bytes, and of what
+// has a = in it only the name, since the rest may be secret.
+func shown(text string) string {
+	if name, _, pair := strings.Cut(text, "="); pair {
+		return declared.Label(name, 50) + "=…"
+	}
+	return declared.Label(text, 60)
 }
 
 // addFields notes what is wrong with a schedule, in the words of a crontab.
 func (s *scan) addFields(err error) {
 	for _, f := range declared.Fields(err) {
+		if strings.Contains(f.Value, "=") {
+			f.Value = shown(f.Value)
+		}
 		switch f.Name {
 		case "cron":
-			f.Name = "time fields"
+			if f.Name = "time fields"; strings.Trim(f.Value, timeBytes) != "" {
+				f.Value = "" // it was not meant as a rule
+			}
 		case "tz":
 			f.Name = "CRON_TZ"
 		case "shell", "argv[2]", "args":

@@ -56,10 +56,10 @@ func TestWholeCrontab(t *testing.T) {
 	}
 	// A change here would make every user's schedules new ones.
 	names := []string{
-		"/usr/local/bin/backup-full-4962b2120d",
-		"date-H-M-HOME/log-not-a-comment-8e137295a8",
-		"echo-a-b-c-d-9820b79c63",
-		"report-all-e89b535a23",
+		"backup-4962b2120d",
+		"date-8e137295a8",
+		"echo-9820b79c63",
+		"report-e89b535a23",
 		"ls-96d830c9cf",
 	}
 	for i := range want {
@@ -130,19 +130,34 @@ func TestNamesStayWithTheirLines(t *testing.T) {
 	}
 }
 
-func TestReadable(t *testing.T) {
+// Arguments and values may be secret, and stay out of names.
+func TestProgram(t *testing.T) {
 	for command, want := range map[string]string{
-		"/usr/bin/backup --full":            "/usr/bin/backup-full",
-		"A=1 B=secret run":                  "run",
-		"A='sec ret' run":                   "sh",
-		"A=\"$(cat secret)\" run":           "sh",
-		"[ -x a ] && b":                     "x-a-b",
-		"A=1":                               "A-1",
-		"é":                                 "sh",
-		"echo " + strings.Repeat("x", 100):  "echo-" + strings.Repeat("x", 27),
-		"cd /srv && ./run 2>&1 >/dev/null;": "cd-/srv-./run-2-1-/dev/null",
+		"/usr/bin/backup --full":           "backup",
+		"curl -u me:hunter2 https://x":     "curl",
+		"A=1 B=hunter2 run":                "run",
+		"A+=1 ./run.sh":                    "run.sh",
+		"A='sec ret' run":                  "sh",
+		"A=\"$(cat hunter2)\" run":         "sh",
+		"A=hunter2;run x":                  "sh",
+		"A=hunter2":                        "sh",
+		"--key=hunter2 x":                  "sh",
+		"me:hunter2@host x":                "sh",
+		`"/opt/my app/run" x`:              "sh",
+		"$HOME/bin/run":                    "sh",
+		"`which run`":                      "sh",
+		"~/bin/run":                        "run",
+		"date>hunter2":                     "date",
+		"cd /srv&&./run;":                  "cd",
+		"(cd /srv; run)":                   "sh",
+		"[ -x a ] && b":                    "sh",
+		". /etc/profile; run":              "sh",
+		"..":                               "sh",
+		"/":                                "sh",
+		"é":                                "sh",
+		"/srv/" + strings.Repeat("x", 100): strings.Repeat("x", 32),
 	} {
-		if got := readable(command); got != want {
+		if got := program(command); got != want {
 			t.Errorf("%q: got %q, want %q", command, got, want)
 		}
 	}

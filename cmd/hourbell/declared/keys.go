@@ -2,6 +2,7 @@ package declared
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +23,18 @@ type Key struct {
 	Bare bool
 
 	set func(s *hourbell.Schedule, text string) (problem, remedy string)
+	// write returns the value of a schedule as a text that set reads, or nothing
+	// for the default.
+	write func(s hourbell.Schedule) string
+	clear func(s *hourbell.Schedule)
 }
+
+// Clear makes the schedule have the key's default.
+func (k Key) Clear(s *hourbell.Schedule) { k.clear(s) }
+
+// Text is the key's value of a schedule as Set reads it; empty: the default,
+// which files leave out.
+func (k Key) Text(s hourbell.Schedule) string { return k.write(s) }
 
 // Set reads a value into the schedule. Whether it fits the schedule's other
 // fields is for hourbell.Schedule.Validate. The error is a
@@ -39,15 +51,26 @@ var scheduleKeys = []Key{
 	name("queue", func(s *hourbell.Schedule) *string { return &s.Queue }),
 	number("priority", 1, 9, func(s *hourbell.Schedule) *int { return &s.Priority }),
 	number("max_attempts", 1, hourbell.MaxAttemptsLimit, func(s *hourbell.Schedule) *int { return &s.MaxAttempts }),
-	choice("on_loss", []string{"retry", "fail"}, func(s *hourbell.Schedule, i int) {
-		s.OnLoss = []hourbell.OnLoss{hourbell.RetryOnLoss, hourbell.FailOnLoss}[i]
-	}),
+	choice("on_loss", []string{"retry", "fail"}, func(s *hourbell.Schedule) *hourbell.OnLoss { return &s.OnLoss },
+		hourbell.RetryOnLoss, hourbell.FailOnLoss),
 	duration("timeout", func(s *hourbell.Schedule) *time.Duration { return &s.Timeout }),
 	name("group", func(s *hourbell.Schedule) *string { return &s.Group }),
 	truth("paused", func(s *hourbell.Schedule) *bool { return &s.Paused }),
-	choice("overlap", []string{"skip", "allow"}, func(s *hourbell.Schedule, i int) {
-		s.Overlap = []hourbell.Overlap{hourbell.OverlapSkip, hourbell.OverlapAllow}[i]
-	}),
+	choice("overlap", []string{"skip", "queue", "allow", "replace"}, func(s *hourbell.Schedule) *hourbell.Overlap { return &s.Overlap },
+		hourbell.OverlapSkip, hourbell.OverlapQueue, hourbell.OverlapAllow, hourbell.OverlapReplace),
+	choice("misfire", []string{"skip", "once", "all"}, func(s *hourbell.Schedule) *hourbell.Misfire { return &s.Misfire },
+		hourbell.MisfireSkip, hourbell.MisfireOnce, hourbell.MisfireAll),
+	number("misfire_cap", 1, 1000, func(s *hourbell.Schedule) *int { return &s.MisfireCap }),
+	duration("grace", func(s *hourbell.Schedule) *time.Duration { return &s.Grace }),
+	duration("window", func(s *hourbell.Schedule) *time.Duration { return &s.Window }),
+	number("count", 1, math.MaxInt64, func(s *hourbell.Schedule) *int64 { return &s.Count }),
+	duration("jitter", func(s *hourbell.Schedule) *time.Duration { return &s.Jitter }),
+	number("pause_after_failures", 1, 1000, func(s *hourbell.Schedule) *int { return &s.PauseAfterFailures }),
+	name("start", func(s *hourbell.Schedule) *string { return &s.Rule.Start }),
+	name("stop", func(s *hourbell.Schedule) *string { return &s.Rule.Stop }),
+	name("gap", func(s *hourbell.Schedule) *string { return &s.Rule.Gap }),
+	name("fold", func(s *hourbell.Schedule) *string { return &s.Rule.Fold }),
+	name("dialect", func(s *hourbell.Schedule) *string { return &s.Rule.Dialect }),
 }
 
 // Keys are the keys of a schedule that schedule files and crontabs share. The
@@ -63,6 +86,13 @@ func KeyNames() []string {
 	return names
 }
 
+// SlotKeys are those of Keys that are about slots, and mean nothing for what has
+// none.
+func SlotKeys() []string {
+	names := KeyNames()
+	return names[slices.Index(names, "overlap"):]
+}
+
 // FindKey returns the key of that name.
 func FindKey(name string) (Key, bool) {
 	i := slices.IndexFunc(scheduleKeys, func(k Key) bool { return k.Name == name })
@@ -74,65 +104,97 @@ func FindKey(name string) (Key, bool) {
 
 // The forms of values.
 
-func name(key string, field func(*hourbell.Schedule) *string) Key {
-	return Key{key, "write a text", false, func(s *hourbell.Schedule, text string) (string, string) {
-		if text == "" {
-			return "is empty", "write a value, or leave the key out"
-		}
-		*field(s) = text
-		return "", ""
-	}}
+// keyOf makes a key of a field.
+func keyOf[T comparable](name, remedy string, bare bool, field func(*hourbell.Schedule) *T, read func(text string) (T, string), write func(T) string) Key {
+	return Key{
+		Name: name, Remedy: remedy, Bare: bare,
+		set: func(s *hourbell.Schedule, text string) (string, string) {
+			value, problem := read(text)
+			if problem == "" {
+				*field(s) = value
+			}
+			return problem, remedy
+		},
+		write: func(s hourbell.Schedule) string {
+			var zero T
+			if value := *field(&s); value != zero {
+				return write(value)
+			}
+			return ""
+		},
+		clear: func(s *hourbell.Schedule) {
+			var zero T
+			*field(s) = zero
+		},
+	}
 }
 
-func number(key string, least, most int64, field func(*hourbell.Schedule) *int) Key {
-	remedy := NumberRemedy(least, most)
-	return Key{key, remedy, true, func(s *hourbell.Schedule, text string) (string, string) {
+func name(key string, field func(*hourbell.Schedule) *string) Key {
+	const remedy = "write a value, or leave the key out"
+	return keyOf(key, remedy, false, field, func(text string) (string, string) {
+		if text == "" {
+			return "", "is empty"
+		}
+		return text, ""
+	}, func(text string) string { return text })
+}
+
+func number[T int | int64](key string, least, most int64, field func(*hourbell.Schedule) *T) Key {
+	return keyOf(key, NumberRemedy(least, most), true, field, func(text string) (T, string) {
 		n, ok := Number(text, least, most)
 		if !ok {
-			return fmt.Sprintf("%q is not a number of this range", Label(text, 60)), remedy
+			return 0, fmt.Sprintf("%q is not a number of this range", Label(text, 60))
 		}
-		*field(s) = int(n)
-		return "", ""
-	}}
+		return T(n), ""
+	}, func(n T) string { return strconv.FormatInt(int64(n), 10) })
 }
 
 func duration(key string, field func(*hourbell.Schedule) *time.Duration) Key {
 	const remedy = "write a number with its unit, like 90s, 15m or 1h30m"
-	return Key{key, remedy, false, func(s *hourbell.Schedule, text string) (string, string) {
+	return keyOf(key, remedy, false, field, func(text string) (time.Duration, string) {
 		d, err := time.ParseDuration(text)
 		if err != nil || d <= 0 {
-			return fmt.Sprintf("%q is not a positive duration", Label(text, 60)), remedy
+			return 0, fmt.Sprintf("%q is not a positive duration", Label(text, 60))
 		}
-		*field(s) = d
-		return "", ""
-	}}
+		return d, ""
+	}, durationText)
+}
+
+// durationText leaves out the units that are zero: 2h and not 2h0m0s.
+func durationText(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 func truth(key string, field func(*hourbell.Schedule) *bool) Key {
 	const remedy = "write true or false, without quotes"
-	return Key{key, remedy, true, func(s *hourbell.Schedule, text string) (string, string) {
+	return keyOf(key, remedy, true, field, func(text string) (bool, string) {
 		switch text {
 		case "true", "True", "TRUE":
-			*field(s) = true
+			return true, ""
 		case "false", "False", "FALSE":
-			*field(s) = false
-		default:
-			return "is neither true nor false", remedy
+			return false, ""
 		}
-		return "", ""
-	}}
+		return false, "is neither true nor false"
+	}, strconv.FormatBool)
 }
 
-func choice(key string, choices []string, set func(*hourbell.Schedule, int)) Key {
-	remedy := "use " + strings.Join(choices, " or ")
-	return Key{key, remedy, false, func(s *hourbell.Schedule, text string) (string, string) {
-		i := slices.Index(choices, text)
+func choice[T comparable](key string, words []string, field func(*hourbell.Schedule) *T, values ...T) Key {
+	last := len(words) - 1
+	remedy := "use " + strings.Join(words[:last], ", ") + " or " + words[last]
+	return keyOf(key, remedy, false, field, func(text string) (value T, problem string) {
+		i := slices.Index(words, text)
 		if i < 0 {
-			return fmt.Sprintf("%q is unknown%s", Label(text, 60), Suggest(text, choices)), remedy
+			return value, fmt.Sprintf("%q is unknown%s", Label(text, 60), Suggest(text, words))
 		}
-		set(s, i)
-		return "", ""
-	}}
+		return values[i], ""
+	}, func(value T) string { return words[slices.Index(values, value)] })
 }
 
 // Number reads a whole number from least to most, in digits and without zeros

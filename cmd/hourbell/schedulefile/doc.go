@@ -5,6 +5,8 @@
 //	on_failure: https://example.org/alert    # optional, for all schedules
 //	groups:                   # optional, for the schedules of a group
 //	  backups: {on_failure: mail -s "no backup" ops}
+//	calendars:                # optional, for the schedules that exclude them
+//	  holidays: {dates: ["12-24..12-26 Christmas"], weekdays: [sun]}
 //	schedules:
 //	  - name: backup
 //	    cron: "30 2 * * *"    # or every: 90s, or at: 2026-03-01T09:00:00Z
@@ -15,8 +17,10 @@
 //	    timeout: 2h
 //	    group: backups
 //
-// Further keys of a schedule: queue, priority, max_attempts, on_loss, overlap,
-// paused; with command and shell also user, base (node or cron), stdin and
+// Further keys of a schedule: queue, priority, max_attempts, on_loss, paused;
+// overlap (skip, queue, allow, replace), misfire (skip, once, all), misfire_cap,
+// grace, window, start, stop, count, jitter, gap, fold, dialect,
+// pause_after_failures; exclude, names of the file's calendars; with command and shell also user, base (node or cron), stdin and
 // detached (end or keep). cron: "@reboot" is once for each start of a node that
 // has the file.
 //
@@ -29,6 +33,6 @@
 // first.
 //
 // A file is read in three steps: YAML text becomes a small tree (tree.go, after
-// a look at its shape in limits.go), the tree becomes schedules (read.go and
-// hooks.go), and args become JSON (json.go). write.go is the way back.
+// a look at its shape in limits.go), the tree becomes schedules (read.go,
+// hooks.go and calendars.go), and args become JSON (json.go). write.go is the way back.
 package schedulefile

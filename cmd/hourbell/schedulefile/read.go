@@ -14,10 +14,10 @@ import (
 )
 
 var (
-	fileKeys  = slices.Concat([]string{"owner", "revision", "schedules", "groups"}, declared.HookKeys())
+	fileKeys  = slices.Concat([]string{"owner", "revision", "schedules", "groups", "calendars"}, declared.HookKeys())
 	entryKeys = slices.Concat(
 		[]string{"name", "cron", "every", "at", "tz", "command", "shell", "kind", "args"},
-		commandKeys, declared.KeyNames(), declared.HookKeys(),
+		commandKeys, declared.KeyNames(), []string{"exclude"}, declared.HookKeys(),
 	)
 	// commandKeys belong to command and shell.
 	commandKeys = []string{"env", "dir", "user", "base", "stdin", "detached"}
@@ -58,6 +58,7 @@ type reader struct {
 	lines    map[string]int // where each name of a schedule was first given
 	expanded int            // bytes of args so far
 	hooks    hookScopes
+	known    map[string]hourbell.Calendar
 }
 
 func (r *reader) file(root *node) *declared.File {
@@ -75,6 +76,7 @@ func (r *reader) file(root *node) *declared.File {
 	}
 	file.Revision = m.number("revision", 0, math.MaxInt64)
 	r.hooks = m.hookScopes()
+	r.known = m.calendars()
 	r.schedules(m, file)
 	r.hooks.warnUnused(r.path, file)
 	return file
@@ -128,10 +130,10 @@ func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
 	for _, key := range declared.Keys() {
 		e.set(key, &s)
 	}
-	s.Hooks = e.scheduleHooks(s.Group)
+	s.Hooks, s.Exclude = e.scheduleHooks(s.Group), e.exclude()
 	if e.atStart() {
 		s.Rule, s.Hooks.OnMissed = recur.Spec{}, nil
-		e.refuse("for "+reboot+", which has no slots", "remove it", "tz", "overlap", "paused", "on_missed")
+		e.refuse("for "+reboot+", which has no slots", "remove it", slices.Concat([]string{"tz", "paused", "exclude", "on_missed"}, declared.SlotKeys())...)
 	}
 	e.validate(s)
 	return s, true

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/hourbell/hourbell"
@@ -28,6 +27,9 @@ func Write(set *declared.File) ([]byte, error) {
 	if len(entries) == 0 {
 		w.out.WriteString("schedules: []\n")
 		return w.out.Bytes(), nil
+	}
+	if err := w.calendars(entries); err != nil {
+		return nil, err
 	}
 	w.out.WriteString("schedules:\n")
 	for _, entry := range entries {
@@ -58,21 +60,21 @@ func (w *writer) entry(s hourbell.Schedule) error {
 	if err := w.work(s); err != nil {
 		return err
 	}
-	w.text("queue", s.Queue)
-	w.number("priority", s.Priority)
-	w.number("max_attempts", s.MaxAttempts)
-	if s.OnLoss == hourbell.FailOnLoss {
-		w.text("on_loss", "fail")
+	for _, key := range declared.Keys() {
+		switch text := key.Text(s); {
+		case text == "":
+		case key.Bare:
+			w.key(key.Name, text)
+		default:
+			w.text(key.Name, text)
+		}
 	}
-	if s.Timeout != 0 {
-		w.text("timeout", durationText(s.Timeout))
-	}
-	w.text("group", s.Group)
-	if s.Paused {
-		w.key("paused", "true")
-	}
-	if s.Overlap == hourbell.OverlapAllow {
-		w.text("overlap", "allow")
+	if len(s.Exclude) > 0 {
+		var names []string
+		for _, c := range s.Exclude {
+			names = append(names, c.Name)
+		}
+		w.key("exclude", listText(names))
 	}
 	return w.hooks(s.Hooks)
 }
@@ -182,12 +184,6 @@ func (w *writer) text(key, value string) {
 	}
 }
 
-func (w *writer) number(key string, value int) {
-	if value != 0 {
-		w.key(key, fmt.Sprint(value))
-	}
-}
-
 func listText(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, text := range texts {
@@ -241,16 +237,4 @@ func escaped(text string) string {
 		}
 	}
 	return out.String()
-}
-
-// durationText leaves out the units that are zero: 2h and not 2h0m0s.
-func durationText(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
 }

@@ -80,11 +80,3 @@ func twin(s hourbell.Schedule) hourbell.Schedule {
 	}
 	return s
 }
-
-func TestDurationText(t *testing.T) {
-	for d, want := range map[time.Duration]string{time.Hour: "1h", 90 * time.Minute: "1h30m", 5 * time.Minute: "5m", 10 * time.Second: "10s", time.Hour + time.Second: "1h0m1s", time.Millisecond: "1ms", hourbell.MaxDuration: "876000h"} {
-		if got := durationText(d); got != want {
-			t.Errorf("%v: got %s, want %s", d, got, want)
-		}
-	}
-}

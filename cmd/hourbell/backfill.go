@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+)
+
+func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
+	var (
+		o        format
+		from, to string
+		overlap  string
+		req      hourbell.BackfillRequest
+	)
+	c := &cobra.Command{
+		Use:   "backfill NAME --from T --to T [--overlap queue|allow] [--force] [--dry-run]",
+		Short: "Makes a job for each slot of a past range",
+		Long: "Makes a job for each slot that the schedule's rule, as it is now, has from --from up to, but without, --to.\n" +
+			"The jobs run one after the other, oldest first, or all at once with --overlap allow; they never meet the\n" +
+			"schedule's own jobs, and no slot is accounted for by them. A range with slots that have fired, or of which\n" +
+			"that is not known any more, is refused without --force.",
+		Example: "  hourbell schedules backfill nightly --from 2027-03-01T00:00:00Z --to 2027-03-08T00:00:00Z --dry-run\n" +
+			"  hourbell schedules backfill hourly --from 2027-03-01T00:00:00Z --to 2027-03-02T00:00:00Z --overlap allow",
+		Args:                  takes(false, "NAME"),
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, args []string) error {
+			var fromErr, toErr error
+			req.From, fromErr = requiredInstant(c, "from")
+			req.To, toErr = requiredInstant(c, "to")
+			req.Overlap = hourbell.Overlap(overlap)
+			if overlap == "skip" {
+				req.Overlap = hourbell.OverlapSkip
+			}
+			if err := errors.Join(hourbell.CheckName("NAME", args[0]), fromErr, toErr); err != nil {
+				return err
+			}
+			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+				made, err := client.BackfillSchedule(c.Context(), args[0], req)
+				if err != nil {
+					return err
+				}
+				return backfillListing.print(p, o, all(backfilled(made)))
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&from, "from", "", "the first instant, such as 2027-03-01T00:00:00Z")
+	flags.StringVar(&to, "to", "", "the instant after the last")
+	flags.StringVar(&overlap, "overlap", "queue", "how the jobs meet each other: queue, one after the other, or allow, all at once")
+	flags.BoolVar(&req.Force, "force", false, "run slots again that have fired, and ranges older than the records that are kept")
+	flags.BoolVar(&req.DryRun, "dry-run", false, "print the slots, and make no jobs")
+	o.addTo(c)
+	return c
+}
+
+// requiredInstant reads a flag that holds an instant and must be given.
+func requiredInstant(c *cobra.Command, name string) (time.Time, error) {
+	if !c.Flags().Changed(name) {
+		return time.Time{}, &hourbell.FieldError{Field: name, Problem: "is missing", Remedy: fmt.Sprintf("give --%s with an instant such as 2027-03-01T00:00:00Z", name)}
+	}
+	return instantFlag(c, name, "")
+}
+
+// backfillRecord is a slot and its job, for programs.
+type backfillRecord struct {
+	Slot  *time.Time `json:"slot"`
+	JobID *int64     `json:"job_id"`
+}
+
+func backfilled(made hourbell.Backfill) []backfillRecord {
+	records := make([]backfillRecord, len(made.Slots))
+	for i := range made.Slots {
+		records[i].Slot = timeOrNull(made.Slots[i])
+		if len(made.Jobs) > 0 {
+			records[i].JobID = orNull(made.Jobs[i])
+		}
+	}
+	return records
+}
+
+var backfillListing = listing[backfillRecord]{
+	columns: []string{"SLOT", "JOB"},
+	row: func(r backfillRecord) []string {
+		job := "-"
+		if r.JobID != nil {
+			job = fmt.Sprint(*r.JobID)
+		}
+		return []string{stamp(*r.Slot), job}
+	},
+	record: func(r backfillRecord) any { return r },
+}

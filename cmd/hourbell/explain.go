@@ -1,0 +1,186 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+)
+
+// explainFlags say what is to be explained.
+type explainFlags struct {
+	store   storeFlags
+	rule    ruleFlags
+	down    []string
+	request hourbell.ExplainRequest
+	format  format
+}
+
+func (p *program) explainCommand() *cobra.Command {
+	var e explainFlags
+	var from, to string
+	c := &cobra.Command{
+		Use:   "explain (NAME | --cron EXPR | --every D | --at T) --from T --to T [--down FROM..TO] [--run-time D] [flags]",
+		Short: "Says of every slot what would become of it, and why",
+		Long: "Plays the time from --from up to, but without, --to through by the very rules by which nodes decide, and\n" +
+			"says of every slot what would become of it: when the clock changes, when no node lives for some time\n" +
+			"(--down), and when jobs take long (--run-time). Each slot is found the moment it is due, unless no node\n" +
+			"lives; no job fails. With NAME a schedule of the store is explained, changed in what the flags say; with a\n" +
+			"rule no store is opened.",
+		Example: "  hourbell explain --cron '30 2 * * *' --tz America/New_York --from 2027-03-13T00:00:00 --to 2027-03-16T00:00:00\n" +
+			"  hourbell explain --every 1h --from 2027-03-01T00:00:00Z --to 2027-03-01T12:00:00Z --down 2027-03-01T03:00:00Z..2027-03-01T06:00:00Z --misfire once\n" +
+			"  hourbell explain nightly --from 2027-03-01T00:00:00Z --to 2027-04-01T00:00:00Z --run-time 30h --overlap queue",
+		DisableFlagsInUseLine: true,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 && e.rule.given(c) {
+				return nil
+			}
+			return takes(false, "NAME")(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error { return p.explain(c, e, args) },
+	}
+	e.rule.addTo(c)
+	allPolicies.addTo(c)
+	flags := c.Flags()
+	flags.StringVar(&from, "from", "", "the first instant, or a date and time on the clock of --tz")
+	flags.StringVar(&to, "to", "", "the instant after the last")
+	flags.StringArrayVar(&e.down, "down", nil, "FROM..TO: no node lives in this time; may be repeated")
+	flags.DurationVar(&e.request.RunTime, "run-time", 0, "how long each job runs")
+	flags.IntVar(&e.request.Limit, "limit", 1000, "how many slots are shown at most, 1 to 100000")
+	e.format.addTo(c)
+	e.store.addTo(c)
+	return c
+}
+
+func (p *program) explain(c *cobra.Command, e explainFlags, args []string) error {
+	if len(args) == 0 {
+		return p.explainSchedule(c, e, hourbell.ScheduleInfo{Schedule: hourbell.Schedule{Name: "NAME"}})
+	}
+	if err := checkNames(args); err != nil {
+		return err
+	}
+	return p.withClient(c.Context(), e.store, func(client *hourbell.Client) error {
+		info, err := client.Schedule(c.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		if info.Problem != "" {
+			return fmt.Errorf("explain schedule %q: %s", info.Name, info.Problem)
+		}
+		return p.explainSchedule(c, e, info)
+	})
+}
+
+// explainSchedule explains a schedule as it is, but for what the flags change.
+func (p *program) explainSchedule(c *cobra.Command, e explainFlags, info hourbell.ScheduleInfo) error {
+	e.rule.edit(c, &info.Rule)
+	zone := info.Rule.Zone
+	var errs [3]error
+	e.request.From, errs[0] = requiredIn(c, "from", zone)
+	e.request.To, errs[1] = requiredIn(c, "to", zone)
+	e.request.Down, errs[2] = parseSpans(e.down, zone)
+	if err := errors.Join(append(errs[:], allPolicies.apply(c, &info.Schedule, true))...); err != nil {
+		return err
+	}
+	explained, err := info.Explain(e.request)
+	if err != nil {
+		return err
+	}
+	items := all(explainedRows(explained, zone))
+	if explained.More && e.format != asTable {
+		printError(p.stderr, fmt.Errorf("there are more slots; --limit shows more than %d", e.request.Limit))
+	}
+	if err := explainListing.print(p, e.format, items); err != nil {
+		return err
+	}
+	if explained.More && e.format == asTable {
+		printError(p.stderr, fmt.Errorf("there are more slots; --limit shows more than %d", e.request.Limit))
+	}
+	return nil
+}
+
+func requiredIn(c *cobra.Command, name, zone string) (time.Time, error) {
+	if !c.Flags().Changed(name) {
+		return requiredInstant(c, name)
+	}
+	return instantFlag(c, name, zone)
+}
+
+// parseSpans reads the values of --down.
+func parseSpans(texts []string, zone string) ([]hourbell.Span, error) {
+	var spans []hourbell.Span
+	for _, text := range texts {
+		from, to, found := strings.Cut(text, "..")
+		if !found {
+			return nil, &hourbell.FieldError{Field: "down", Value: shorten(text), Problem: "is not FROM..TO", Remedy: "write two instants with two dots between them"}
+		}
+		var span hourbell.Span
+		var err error
+		if span.From, err = parseInstant("down", from, zone); err != nil {
+			return nil, err
+		}
+		if span.To, err = parseInstant("down", to, zone); err != nil {
+			return nil, err
+		}
+		spans = append(spans, span)
+	}
+	return spans, nil
+}
+
+// explainedRow is a slot, or a change of the clock, for people and programs.
+type explainedRow struct {
+	Slot    string     `json:"slot"` // on the clock of the rule
+	Outcome string     `json:"outcome"`
+	Reason  *string    `json:"reason"`
+	Count   int64      `json:"count"`
+	Last    string     `json:"last"`
+	Job     *int64     `json:"job"` // numbered from 1
+	Started *time.Time `json:"started_at"`
+	Ended   *time.Time `json:"finished_at"`
+	at      time.Time
+}
+
+// clockOutcome stands in the place of an outcome for a change of the clock.
+const clockOutcome = "clock"
+
+func explainedRows(e hourbell.Explanation, zone string) []explainedRow {
+	var rows []explainedRow
+	for _, change := range e.ClockChanges {
+		at := inZone(change.At, zone)
+		rows = append(rows, explainedRow{Slot: at, Last: at, Outcome: clockOutcome, Reason: orNull(change.Text), at: change.At})
+	}
+	for _, slot := range e.Slots {
+		rows = append(rows, explainedRow{
+			Slot: inZone(slot.Slot, zone), Last: inZone(slot.Last, zone), Outcome: slot.Outcome, Reason: orNull(slot.Reason), Count: slot.Count,
+			Job: orNull(slot.Job), Started: timeOrNull(slot.Started), Ended: timeOrNull(slot.Ended), at: slot.Slot,
+		})
+	}
+	slices.SortStableFunc(rows, func(a, b explainedRow) int { return a.at.Compare(b.at) })
+	return rows
+}
+
+var explainListing = listing[explainedRow]{
+	columns: []string{"SLOT", "OUTCOME", "JOB", "STARTS", "COUNT", "LAST", "REASON"},
+	row: func(r explainedRow) []string {
+		job, starts, count, last, reason := "-", "-", "-", "-", "-"
+		if r.Job != nil {
+			job = fmt.Sprint(*r.Job)
+		}
+		if r.Started != nil {
+			starts = stamp(*r.Started)
+		}
+		if r.Count > 1 {
+			count, last = fmt.Sprint(r.Count), r.Last
+		}
+		if r.Reason != nil {
+			reason = *r.Reason
+		}
+		return []string{r.Slot, r.Outcome, job, starts, count, last, reason}
+	},
+	record: func(r explainedRow) any { return r },
+}

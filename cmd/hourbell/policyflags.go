@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+)
+
+// policyFlags are the policies of a schedule. Each flag is one of the keys that
+// schedule files have, and is read as there.
+type policyFlags []policyFlag
+
+type policyFlag struct{ flag, key, usage string }
+
+var allPolicies = policyFlags{
+	{"overlap", "overlap", "what a slot does while a job of this schedule runs: skip, queue, allow or replace (default skip)"},
+	{"misfire", "misfire", "what becomes of slots that nobody was there to fire in time: skip, once or all (default skip)"},
+	{"misfire-cap", "misfire_cap", "how many slots --misfire all makes up for, 1 to 1000 (default 100)"},
+	{"grace", "grace", "how late a slot is still in time, such as 10m (default 1m)"},
+	{"window", "window", "how old a slot may be to be made up for, such as 24h (default: any age)"},
+	{"times", "count", "how many slots may fire; after that the schedule has ended (default: any number)"},
+	{"jitter", "jitter", "delay each slot's job by a time of its own, up to this, such as 30s"},
+	{"pause-after-failures", "pause_after_failures", "pause when so many jobs in a row have failed, 1 to 1000 (default never)"},
+}
+
+func (p policyFlags) addTo(c *cobra.Command) {
+	for _, one := range p {
+		c.Flags().String(one.flag, "", one.usage)
+	}
+}
+
+// apply sets the policies that were given. An empty value stands for the
+// default, if that may be asked for: where a schedule is edited.
+func (p policyFlags) apply(c *cobra.Command, s *hourbell.Schedule, mayClear bool) error {
+	var errs []error
+	for _, one := range p {
+		key, found := declared.FindKey(one.key)
+		if !found {
+			return fmt.Errorf("there is no key %s", one.key) // a mistake in this program
+		}
+		switch flag := c.Flags().Lookup(one.flag); {
+		case !flag.Changed:
+		case flag.Value.String() == "" && mayClear:
+			key.Clear(s)
+		case flag.Value.String() == "":
+			errs = append(errs, notEmpty(c, one.flag))
+		default:
+			errs = append(errs, key.Set(s, flag.Value.String()))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// warnStopped warns people of a schedule that was to stop before it was put.
+func (p *program) warnStopped(s hourbell.ScheduleInfo) {
+	if s.State() == "ended" && s.Rule.Stop != "" {
+		printError(p.stderr, fmt.Errorf("warning: schedule %q has ended: its stop, %s, is over or leaves it no slot", s.Name, s.Rule.Stop))
+	}
+}

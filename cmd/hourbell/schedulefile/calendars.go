@@ -1,0 +1,157 @@
+package schedulefile
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/recur"
+)
+
+var (
+	calendarKeys      = []string{"dates", "weekdays", "rules", "tz"}
+	exclusionRuleKeys = []string{"cron", "every", "at", "tz", "dialect", "start", "stop", "gap", "fold"}
+)
+
+// calendars reads the calendars that schedules of the file name.
+func (e *entry) calendars() map[string]hourbell.Calendar {
+	f := e.find("calendars")
+	switch {
+	case f == nil:
+		return nil
+	case f.value.sort != mapping:
+		e.add("calendars", "is "+f.value.sort.String(), `write the name of each calendar and what it excludes, as in holidays: {dates: ["12-25"]}`)
+		return nil
+	}
+	calendars := map[string]hourbell.Calendar{}
+	for _, c := range f.value.fields {
+		one := &entry{reader: e.reader, node: c.value, label: fmt.Sprintf("calendars %q", declared.Label(c.key, 60))}
+		if one.isMapping("", "write dates, weekdays, rules and tz as keys") {
+			calendars[c.key] = one.calendar(c.key)
+		}
+	}
+	return calendars
+}
+
+func (e *entry) calendar(name string) hourbell.Calendar {
+	e.checkKeys(calendarKeys)
+	c := hourbell.Calendar{Name: name, CalendarSpec: recur.CalendarSpec{
+		Dates: e.words("dates"), Weekdays: e.words("weekdays"), Rules: e.exclusionRules(), Zone: e.properName("tz"),
+	}}
+	e.addFields(hourbell.CheckName("calendars", name))
+	e.addFields(c.Validate())
+	return c
+}
+
+// words reads a list of texts, or a single one.
+func (e *entry) words(key string) []string {
+	f := e.find(key)
+	switch {
+	case f == nil:
+		return nil
+	case f.value.sort == scalar:
+		return []string{f.value.text}
+	case f.value.sort != list:
+		e.add(key, "is "+f.value.sort.String(), "write a list of texts")
+		return nil
+	}
+	var words []string
+	for _, item := range f.value.items {
+		if item.sort != scalar {
+			e.addAt(item.line, key, "holds "+item.sort.String(), "write a list of texts")
+			continue
+		}
+		words = append(words, item.text)
+	}
+	return words
+}
+
+// exclusionRules reads the rules of a calendar.
+func (e *entry) exclusionRules() []recur.Spec {
+	f := e.find("rules")
+	switch {
+	case f == nil:
+		return nil
+	case f.value.sort != list:
+		e.add("rules", "is "+f.value.sort.String(), `write a list, as in [{cron: "* 0-6 * * *"}]`)
+		return nil
+	}
+	var rules []recur.Spec
+	for i, item := range f.value.items {
+		one := &entry{reader: e.reader, node: item, label: fmt.Sprintf("%s: rules[%d]", e.label, i)}
+		if one.isMapping("", "write cron, every or at, and tz as keys") {
+			one.checkKeys(exclusionRuleKeys)
+			rules = append(rules, recur.Spec{
+				Cron: one.text("cron"), Every: one.text("every"), At: one.text("at"), Zone: one.properName("tz"), Dialect: one.properName("dialect"),
+				Start: one.properName("start"), Stop: one.properName("stop"), Gap: one.properName("gap"), Fold: one.properName("fold"),
+			})
+		}
+	}
+	return rules
+}
+
+// exclude finds the calendars that a schedule names.
+func (e *entry) exclude() (calendars []hourbell.Calendar) {
+	for _, name := range e.words("exclude") {
+		c, found := e.known[name]
+		if !found {
+			names := slices.Sorted(maps.Keys(e.known))
+			remedy := "write it under calendars:, beside schedules:"
+			if len(names) > 0 {
+				remedy += "; there are " + strings.Join(names, ", ")
+			}
+			e.add("exclude", fmt.Sprintf("%q is not a calendar of this file%s", declared.Label(name, 60), declared.Suggest(name, names)), remedy)
+			continue
+		}
+		calendars = append(calendars, c)
+	}
+	return calendars
+}
+
+// calendars writes those that schedules exclude, each once.
+func (w *writer) calendars(entries []declared.Entry) error {
+	known := map[string]hourbell.Calendar{}
+	for _, entry := range entries {
+		for _, c := range entry.Exclude {
+			if before, twice := known[c.Name]; twice && !reflect.DeepEqual(before, c) {
+				return fmt.Errorf("write calendar %q: schedules have different ones of this name", c.Name)
+			}
+			known[c.Name] = c
+		}
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	w.out.WriteString("calendars:\n")
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		fmt.Fprintf(&w.out, "  %s: %s\n", scalarText(name), calendarText(known[name]))
+	}
+	return nil
+}
+
+func calendarText(c hourbell.Calendar) string {
+	p := &pairs{}
+	if len(c.Dates) > 0 {
+		p.add("dates", listText(c.Dates))
+	}
+	if len(c.Weekdays) > 0 {
+		p.add("weekdays", listText(c.Weekdays))
+	}
+	var rules []string
+	for _, r := range c.Rules {
+		one := &pairs{}
+		for i, value := range []string{r.Cron, r.Every, r.At, r.Zone, r.Dialect, r.Start, r.Stop, r.Gap, r.Fold} {
+			one.text(exclusionRuleKeys[i], value)
+		}
+		rules = append(rules, one.String())
+	}
+	if len(rules) > 0 {
+		p.add("rules", "["+strings.Join(rules, ", ")+"]")
+	}
+	p.text("tz", c.Zone)
+	return p.String()
+}

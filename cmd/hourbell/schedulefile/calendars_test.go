@@ -1,0 +1,76 @@
+package schedulefile
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/hourbell/hourbell"
+)
+
+const withPolicies = `owner: o
+calendars:
+  holidays: {dates: ["12-24..12-26 Christmas", 2027-05-01], tz: Europe/Prague}
+  nights: {rules: [{cron: "* 0-6 * * *"}], weekdays: [sat, "0"]}
+schedules:
+  - name: a
+    every: 1 month
+    start: 2027-01-31T10:00:00
+    stop: 2028-01-31T10:00:00
+    tz: Europe/Prague
+    gap: skip
+    fold: both
+    kind: k
+    overlap: replace
+    misfire: all
+    misfire_cap: 5
+    grace: 10m
+    window: 48h
+    count: 12
+    jitter: 30s
+    pause_after_failures: 3
+    exclude: [holidays, nights]
+  - name: b
+    cron: "0 30 2 ? * MON-FRI"
+    dialect: quartz
+    kind: k
+    exclude: holidays
+`
+
+func TestPoliciesAndCalendars(t *testing.T) {
+	set, err := Read("x.yaml", []byte(withPolicies))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := set.Entries[0].Schedule, set.Entries[1].Schedule
+	if a.Overlap != hourbell.OverlapReplace || a.Misfire != hourbell.MisfireAll || a.MisfireCap != 5 || a.Count != 12 || a.PauseAfterFailures != 3 || a.Rule.Gap != "skip" {
+		t.Errorf("%+v", a)
+	}
+	if len(a.Exclude) != 2 || len(b.Exclude) != 1 || !reflect.DeepEqual(a.Exclude[0], b.Exclude[0]) || a.Exclude[0].Dates[1] != "2027-05-01" || a.Exclude[1].Rules[0].Cron != "* 0-6 * * *" {
+		t.Errorf("calendars: %+v and %+v", a.Exclude, b.Exclude)
+	}
+	got := readBack(t, set)
+	if !reflect.DeepEqual(got.Schedules(), set.Schedules()) {
+		t.Errorf("written and read again: %+v, want %+v", got.Schedules(), set.Schedules())
+	}
+}
+
+func TestMistakesInCalendars(t *testing.T) {
+	for text, want := range map[string]string{
+		"calendars: [a]\nschedules: []\n":                                                         "x.yaml:1: calendars: is a list",
+		"calendars:\n  c: {days: [mon]}\nschedules: []\n":                                         `days: is not a key here`,
+		"calendars:\n  c: {dates: [someday]}\nschedules: []\n":                                    `dates "someday": this is not a date`,
+		"calendars:\n  c: {rules: [{cron: x}]}\nschedules: []\n":                                  `cron`,
+		"calendars:\n  cc: {}\nschedules:\n  - {name: a, every: 1h, kind: k, exclude: [cd]}\n":    `exclude: "cd" is not a calendar of this file (did you mean "cc"?)`,
+		"schedules:\n  - {name: a, cron: \"@reboot\", shell: x, exclude: [c]}\n":                  "exclude: has no meaning for @reboot",
+		"schedules:\n  - {name: a, every: 1h, kind: k, misfire: once, misfire_cap: 3}\n":          "misfire_cap",
+		"schedules:\n  - {name: a, every: 1h, kind: k, grace: 48h}\n":                             "grace",
+		"schedules:\n  - {name: a, every: 1h, kind: k, stop: soon}\n":                             "stop",
+		"schedules:\n  - {name: a, every: 1h, kind: k, start: 2027-01-01T00:00:00Z, gap: jump}\n": "gap",
+	} {
+		_, err := Read("x.yaml", []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/crontab"
+)
+
+// Bounds of what is read and said of schedules that no file declares.
+const (
+	mostSearched = 100_000
+	mostNamed    = 20
+)
+
+// tellUndeclared names the owners of crontabs whose schedules are in the store
+// and in no file of this node. Nobody noticed that such a file went, if no node
+// ran at the time; or else another node has it, which cannot be known.
+func (w *watcher) tellUndeclared(ctx context.Context) {
+	found, err := w.undeclared(ctx)
+	if err != nil {
+		w.log.Debug("schedules that no file declares not looked for", "error", oneLine(err.Error()))
+		return
+	}
+	for _, owner := range slices.Sorted(maps.Keys(found)) {
+		w.log.Warn("schedules of a crontab that no file of this node declares", "owner", owner, "schedules", len(found[owner]), "remedy", deleteRemedy(owner, found[owner]))
+	}
+}
+
+// undeclared are the names of such schedules, by owner.
+func (w *watcher) undeclared(ctx context.Context) (map[string][]string, error) {
+	declared := map[string]bool{}
+	for _, f := range w.files {
+		if f.good != nil {
+			declared[f.good.Owner] = true
+		} else if f.form != yamlForm {
+			declared[f.reader().Owner(f.path)] = true // its schedules wait for its mistakes to be corrected
+		}
+	}
+	found := map[string][]string{}
+	filter := hourbell.ScheduleFilter{Limit: 1000}
+	for range mostSearched / filter.Limit {
+		page, err := w.client.Schedules(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range page {
+			if strings.HasPrefix(s.Owner, crontab.OwnerPrefix) && !declared[s.Owner] {
+				found[s.Owner] = append(found[s.Owner], s.Name)
+			}
+			filter.After = s.Name
+		}
+		if len(page) < filter.Limit {
+			break
+		}
+	}
+	return found, nil
+}
+
+// deleteRemedy says how to be rid of an owner's schedules.
+func deleteRemedy(owner string, names []string) string {
+	const when = "if no other node has its file, delete them: "
+	if len(names) > mostNamed {
+		return fmt.Sprintf("%shourbell schedules list --owner %s tells their names, hourbell schedules delete takes them", when, quoted(owner))
+	}
+	var words []string
+	for _, name := range names {
+		words = append(words, quoted(name))
+	}
+	return when + "hourbell schedules delete " + strings.Join(words, " ")
+}

@@ -372,3 +372,12 @@ func TestLastOutput(t *testing.T) {
 		t.Errorf("the attempt itself: %+v", r)
 	}
 }
+
+func TestShownSchedule(t *testing.T) {
+	hook := hourbell.JobInfo{Headers: []byte(`{"hourbell-hook":"{\"event\":\"failure\",\"schedule\":\"nightly\"}"}`)}
+	for want, job := range map[string]hourbell.JobInfo{"failure of nightly": hook, "s": {ScheduleName: "s"}, "": {}} {
+		if got := shownSchedule(job); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -124,7 +125,7 @@ func jobListing(now time.Time) listing[jobView] {
 		row: func(j jobView) []string {
 			return []string{
 				fmt.Sprint(j.ID), shownState(j.JobInfo, now), j.Kind, j.Queue, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
-				stamp(j.RunAt), took(j.JobInfo), dash(j.ScheduleName), dash(cut(jobResult(j), 60)),
+				stamp(j.RunAt), took(j.JobInfo), dash(shownSchedule(j.JobInfo)), dash(cut(jobResult(j), 60)),
 			}
 		},
 		record: func(j jobView) any { return newJobRecord(j) },
@@ -143,6 +144,16 @@ func shownState(j hourbell.JobInfo, now time.Time) string {
 		return "cancelling"
 	}
 	return j.State.String()
+}
+
+// shownSchedule is the schedule that a job was made for, or that a hook's job is
+// about.
+func shownSchedule(j hourbell.JobInfo) string {
+	var about hourbell.HookEvent
+	if json.Unmarshal(aboutHook(j), &about) == nil && about.Event != "" {
+		return about.Event + " of " + about.Schedule
+	}
+	return j.ScheduleName
 }
 
 func took(j hourbell.JobInfo) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 	"github.com/hourbell/hourbell/kinds"
+	"github.com/hourbell/hourbell/recur"
 )
 
 // fileFlags are the files that check and import read.
@@ -149,6 +150,8 @@ func entryFacts(entry declared.Entry, now time.Time, secrets bool) []fact {
 	facts := []fact{{"line", fmt.Sprint(entry.Line)}, {"rule", entry.Rule.String()}}
 	if entry.Rule.String() == "" {
 		facts[1].value = "@reboot: once for each start of a node"
+	} else {
+		facts = append(facts, fact{"means", describe(entry.Rule, now)})
 	}
 	facts = append(facts, workFacts(entry.Schedule, secrets)...)
 	facts = append(facts, fact{"limits", limits(entry.Schedule)})
@@ -168,13 +171,22 @@ func entryFacts(entry declared.Entry, now time.Time, secrets bool) []fact {
 	return facts
 }
 
+// describe is a rule in words; empty for one that cannot be used.
+func describe(spec recur.Spec, anchor time.Time) string {
+	rule, err := spec.Rule(anchor)
+	if err != nil {
+		return ""
+	}
+	return rule.Describe()
+}
+
 // workFacts are what a schedule runs.
 func workFacts(s hourbell.Schedule, secrets bool) []fact {
 	command, err := kinds.DecodeCommand(s.Args)
 	if s.Kind != kinds.CommandKind || err != nil {
 		return []fact{{"runs", "kind " + s.Kind + argsIf(secrets, s.Args)}}
 	}
-	facts := []fact{{"runs", argvText(command)}, {"as", orElse(command.User, "the node's user")}, {"in", workDir(command)}, {"env", envText(command, secrets)}}
+	facts := []fact{{"runs", argvText(argv(s.Args, secrets))}, {"as", orElse(command.User, "the node's user")}, {"in", workDir(command)}, {"env", envText(command, secrets)}}
 	switch {
 	case command.Stdin != "" && secrets:
 		facts = append(facts, fact{"input", fmt.Sprintf("%q", command.Stdin)})
@@ -194,17 +206,25 @@ func argsIf(secrets bool, args []byte) string {
 	return " with " + string(args)
 }
 
-// argv is what a command starts.
-func argv(c kinds.Command) []string {
-	if c.Shell != "" {
+// argv is what a command starts; nil for what is none. Unless secrets are asked
+// for, it is without the values that a shell line sets before its program.
+func argv(args []byte, secrets bool) []string {
+	if !secrets {
+		args = kinds.Redact(kinds.CommandKind, args)
+	}
+	c, err := kinds.DecodeCommand(args)
+	switch {
+	case err != nil:
+		return nil
+	case c.Shell != "":
 		return []string{"/bin/sh", "-c", c.Shell}
 	}
 	return c.Argv
 }
 
-// argvText is argv as one would type it.
-func argvText(c kinds.Command) string {
-	words := slices.Clone(argv(c))
+// argvText is an argument list as one would type it.
+func argvText(argv []string) string {
+	words := slices.Clone(argv)
 	for i, word := range words {
 		words[i] = quoted(word)
 	}
@@ -292,12 +312,12 @@ func lossText(choice hourbell.OnLoss) string {
 
 // hookText is what a hook does.
 func hookText(hook *hourbell.Hook, secrets bool) string {
+	if words := argv(hook.Args, secrets); hook.Kind == kinds.CommandKind && words != nil {
+		return argvText(words)
+	}
 	args := hook.Args
 	if !secrets {
 		args = kinds.Redact(hook.Kind, args)
-	}
-	if command, err := kinds.DecodeCommand(args); hook.Kind == kinds.CommandKind && err == nil {
-		return argvText(command)
 	}
 	var call kinds.HTTP
 	if err := json.Unmarshal(args, &call); hook.Kind == kinds.HTTPKind && err == nil {

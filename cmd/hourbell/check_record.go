@@ -33,6 +33,7 @@ type entryRecord struct {
 	Line        int                        `json:"line"`
 	Rule        *string                    `json:"rule"`
 	TZ          *string                    `json:"tz"`
+	Description *string                    `json:"description"`
 	Kind        string                     `json:"kind"`
 	Argv        []string                   `json:"argv"`
 	User        *string                    `json:"user"`
@@ -81,8 +82,11 @@ func newEntryRecord(entry declared.Entry, now time.Time, secrets bool) entryReco
 		Timeout: durationOrNull(entry.Timeout), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Overlap),
 		Group: orNull(entry.Group), Paused: entry.Paused, Hooks: map[string]json.RawMessage{}, Next: []time.Time{},
 	}
+	if entry.Rule.String() != "" {
+		r.Description = orNull(describe(entry.Rule, now))
+	}
 	if command, err := kinds.DecodeCommand(entry.Args); entry.Kind == kinds.CommandKind && err == nil {
-		r.Argv, r.User, r.Dir = argv(command), orNull(command.User), orNull(command.Dir)
+		r.Argv, r.User, r.Dir = argv(entry.Args, secrets), orNull(command.User), orNull(command.Dir)
 	}
 	entry.Hooks.Each(func(name string, hook *hourbell.Hook) { r.Hooks[name] = show(hook.Kind, hook.Args) })
 	r.Next = append(r.Next, upcoming(entry, now)...)

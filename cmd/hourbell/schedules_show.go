@@ -140,6 +140,7 @@ func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
 		{"group", s.Group},
 		{"revision", fmt.Sprint(s.Revision)},
 		{"rule", s.Rule.String()},
+		{"means", describe(s.Rule, s.Anchor)},
 		{"next_at", stamp(s.NextAt)},
 		{"kind", s.Kind},
 		{"args", string(s.Args)},

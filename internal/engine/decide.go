@@ -26,12 +26,15 @@ type Plan struct {
 }
 
 // NewPlan decodes a schedule's definition.
-func NewPlan(s store.Schedule) (Plan, error) {
+func NewPlan(s store.Schedule) (Plan, error) { return newPlan(s, nil) }
+
+// newPlan shares time zones between plans; nil: this one loads its own.
+func newPlan(s store.Schedule, zones *recur.Zones) (Plan, error) {
 	d, err := DecodeDefinition(s.Definition)
 	if err != nil {
 		return Plan{}, err
 	}
-	rule, err := d.Rule.Rule(s.Anchor)
+	rule, err := zones.Rule(d.Rule, s.Anchor)
 	if err != nil {
 		return Plan{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -24,7 +25,7 @@ const (
 // Every node does so; the store lets one of them win each schedule's slot.
 func (e *Engine) fire(ctx context.Context) {
 	failures := 0
-	plans := planCache{}
+	plans := newPlanCache()
 	var clock time.Time // the store's, when last read
 	for ctx.Err() == nil {
 		call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
@@ -179,7 +180,14 @@ func (e *Engine) tellFired(schedules []store.Schedule, res store.FireResult) {
 }
 
 // planCache keeps plans by schedule and revision. One goroutine uses it.
-type planCache map[int64]cachedPlan
+type planCache struct {
+	plans map[int64]cachedPlan
+	zones *recur.Zones
+}
+
+func newPlanCache() planCache {
+	return planCache{plans: map[int64]cachedPlan{}, zones: &recur.Zones{}}
+}
 
 type cachedPlan struct {
 	revision int64
@@ -194,13 +202,13 @@ const mostPlans = 100_000
 // get returns a schedule's plan, or why there is none; again says that this
 // was returned before.
 func (c planCache) get(s store.Schedule) (plan Plan, again bool, err error) {
-	if cached, ok := c[s.ID]; ok && cached.revision == s.Revision && cached.anchor.Equal(s.Anchor) {
+	if cached, ok := c.plans[s.ID]; ok && cached.revision == s.Revision && cached.anchor.Equal(s.Anchor) {
 		return cached.plan, true, cached.err
 	}
-	plan, err = NewPlan(s)
-	if len(c) >= mostPlans {
-		clear(c)
+	plan, err = newPlan(s, c.zones)
+	if len(c.plans) >= mostPlans {
+		clear(c.plans)
 	}
-	c[s.ID] = cachedPlan{revision: s.Revision, anchor: s.Anchor, plan: plan, err: err}
+	c.plans[s.ID] = cachedPlan{revision: s.Revision, anchor: s.Anchor, plan: plan, err: err}
 	return plan, false, err
 }

@@ -15,7 +15,7 @@ func TestForeignSlotsAreLeftToOthers(t *testing.T) {
 	plan, s := planned(t, "10s", noon)
 	s.NextAt = at(10)
 	pass := func(now time.Time) int {
-		ours, again := e.passOver([]store.Schedule{s}, planCache{}, now)
+		ours, again := e.passOver([]store.Schedule{s}, newPlanCache(), now)
 		if len(ours) == 0 && !again.Equal(s.NextAt.Add(DefaultGrace+time.Microsecond)) {
 			t.Errorf("at %v it looks again at %v", now, again)
 		}
@@ -34,11 +34,11 @@ func TestForeignSlotsAreLeftToOthers(t *testing.T) {
 	}
 	e.Admit(nil)
 	plan, s = planned(t, "10s", noon, func(d *Definition) { d.Misfire = MisfireAll })
-	if ours, again := e.passOver([]store.Schedule{s}, planCache{}, at(1000)); len(ours) != 0 || !again.IsZero() {
+	if ours, again := e.passOver([]store.Schedule{s}, newPlanCache(), at(1000)); len(ours) != 0 || !again.IsZero() {
 		t.Error("what is to be made up for is for those who can")
 	}
 	e = New(Config{Kinds: []string{"k"}})
-	if ours, _ := e.passOver([]store.Schedule{s}, planCache{}, at(10)); len(ours) != 1 || e.foreign(plan) {
+	if ours, _ := e.passOver([]store.Schedule{s}, newPlanCache(), at(10)); len(ours) != 1 || e.foreign(plan) {
 		t.Error("a kind without restriction is never foreign")
 	}
 }

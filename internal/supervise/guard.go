@@ -88,6 +88,7 @@ func (p *Process) takeOver() {
 		if p.resume() != nil {
 			return // what was found may be another's; listen does the rest
 		}
+		p.noteKill()
 		living, reached := signalAll(left, syscall.SIGKILL)
 		if reached == 0 && time.Since(began) > lastWord {
 			p.force(living)
@@ -100,11 +101,29 @@ func (p *Process) takeOver() {
 	}
 }
 
+// noteKill notes that the node kills the command, and why.
+func (p *Process) noteKill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ending.begin(ClaimOver, uptime.Now(), 0) // if nothing else has begun it
+	p.killed = true
+}
+
+// reported is what the supervisor has to say. One that has just woken up sees a
+// command that was killed by the node, and takes it for one that ended by itself.
+func (p *Process) reported(result Result) Result {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.killed && result.Why == Itself {
+		result.Why, result.Forced = p.ending.why, true
+	}
+	return result
+}
+
 // force ends the supervisor, and leaves what there is to say in its place.
 func (p *Process) force(living int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ending.begin(ClaimOver, uptime.Now(), 0) // if nothing else has begun it
 	p.forced = &Result{Why: p.ending.why, Signal: syscall.SIGKILL, Unreachable: living, Forced: true}
 	_ = p.supervisor.Kill() // it may be dead already
 }

@@ -76,6 +76,7 @@ type Process struct {
 
 	mu     sync.Mutex
 	ending ending  // what the supervisor should be doing
+	killed bool    // the node has begun to kill the command
 	forced *Result // once the node has killed the supervisor
 
 	orders sync.Mutex // held while one is written
@@ -261,7 +262,7 @@ func (p *Process) listen(reports *json.Decoder, output io.Writer) {
 	state, err := p.supervisor.Wait()
 	p.socket.Close()
 	if ended != nil {
-		p.result = *ended
+		p.result = p.reported(*ended)
 		return
 	}
 	p.killOrphans()

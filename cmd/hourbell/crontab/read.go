@@ -22,9 +22,6 @@ const (
 	System
 )
 
-// String is "user crontab" or "system crontab".
-func (f Form) String() string { return [...]string{"user crontab", "system crontab"}[f] }
-
 // Reader says how crontabs are read. The zero value reads a user's.
 type Reader struct {
 	Form Form

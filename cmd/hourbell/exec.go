@@ -141,7 +141,7 @@ func (p *program) exec(c *cobra.Command, f execFlags, name string, argv []string
 	case errors.Is(err, lock.ErrHeld), errors.Is(err, lock.ErrNotDue):
 		return p.skipped(f, err)
 	case err != nil && (!ran || status == nil && !keptThroughout(err)):
-		return err
+		return withTables(err)
 	case err != nil:
 		printError(p.stderr, err)
 	}

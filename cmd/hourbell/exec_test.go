@@ -265,6 +265,24 @@ func TestSignalBeforeTheCommand(t *testing.T) {
 	cancel()
 }
 
+// TestExecInAnotherTable: a table that is named is never made unasked, for a
+// misspelt one would lock nobody out.
+func TestExecInAnotherTable(t *testing.T) {
+	b := newBench(t)
+	b.asExec("", "own", "--", "true")
+	b.fails(exitFailed, []string{"shedlock", "hourbell locks create"}, "exec", "a", "--table", "shedlock", "--", "true")
+	b.ok("locks", "create", "--table", "shedlock")
+	if r := b.asExec("", "a", "--table", "shedlock", "--", "sh", "-c", "echo $HOURBELL_TOKEN"); r != (result{0, "1\n", ""}) {
+		t.Errorf("got %+v", r)
+	}
+	if list := b.objects("locks", "list", "--table", "shedlock"); len(list) != 1 || list[0]["name"] != "a" {
+		t.Errorf("listed %v", list)
+	}
+	if list := b.objects("locks", "list"); len(list) != 1 || list[0]["name"] != "own" {
+		t.Errorf("in our own table: %v", list)
+	}
+}
+
 func TestExecBadInput(t *testing.T) {
 	b := newBench(t)
 	for _, test := range []struct {

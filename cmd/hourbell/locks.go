@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/lock"
+	"github.com/hourbell/hourbell/store"
 )
 
 func (p *program) locksCommand() *cobra.Command {
@@ -18,6 +20,7 @@ func (p *program) locksCommand() *cobra.Command {
 		p.locksListCommand(f),
 		p.locksShowCommand(f),
 		p.locksReleaseCommand(f),
+		p.locksCreateCommand(f),
 	)
 	f.addTo(c)
 	return c
@@ -34,7 +37,39 @@ func (p *program) withLocks(ctx context.Context, f lockFlags, do func(locks lock
 		return fmt.Errorf("open the store %s: %w", at, err)
 	}
 	defer locks.Close()
-	return do(locks)
+	return withTables(do(locks))
+}
+
+// withTables adds to an error about missing tables how they are made.
+func withTables(err error) error {
+	if errors.Is(err, store.ErrSchema) {
+		return fmt.Errorf("%w; `hourbell locks create` with the same flags makes what is missing", err)
+	}
+	return err
+}
+
+func (p *program) locksCreateCommand(f *lockFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "create", Short: "Makes the tables of locks that are missing", Args: takes(false),
+		Long: "Makes what is missing: with --table the table of that name, and beside it the one with _state appended that\n" +
+			"holds the tokens, which programs in Java know nothing of. Without --table exec does this by itself.",
+		Example: "  hourbell locks create --store postgres://user@host/database --table shedlock",
+		RunE: func(c *cobra.Command, _ []string) error {
+			at, err := p.locateLocks(*f)
+			if err != nil {
+				return err
+			}
+			locks, create, err := at.connectLocks(c.Context())
+			if err != nil {
+				return fmt.Errorf("open the store %s: %w", at, err)
+			}
+			defer locks.Close()
+			if create == nil { // Redis and MongoDB make theirs when they are written
+				return nil
+			}
+			return create(c.Context())
+		},
+	}
 }
 
 func (p *program) locksListCommand(f *lockFlags) *cobra.Command {

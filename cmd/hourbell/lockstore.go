@@ -154,8 +154,11 @@ func (l lockLocation) connectLocks(ctx context.Context) (lockStore, func(context
 			return nil, nil, err
 		}
 		locks := b.Locks(tableOption(l.table, sqlite.Table)...)
-		return closing{locks, locks, b.Close}, func(ctx context.Context) error { // which makes the file too
-			_, err := b.MigrateUp(ctx)
+		return closing{locks, locks, b.Close}, func(ctx context.Context) error {
+			_, err := b.MigrateUp(ctx) // which makes the file too
+			if err == nil && l.table != "" {
+				err = locks.CreateTables(ctx)
+			}
 			return err
 		}, nil
 	case l.other == "":

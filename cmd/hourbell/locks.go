@@ -16,7 +16,7 @@ import (
 
 func (p *program) locksCommand() *cobra.Command {
 	f := &lockFlags{}
-	c := p.group("locks", "Lists, shows and frees locks",
+	c := p.group("locks", "Lists, shows and frees locks, and makes their tables",
 		p.locksListCommand(f),
 		p.locksShowCommand(f),
 		p.locksReleaseCommand(f),

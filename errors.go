@@ -2,10 +2,10 @@ package hourbell
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -49,23 +49,5 @@ func Cancel(err error) error { return engine.Final(err, store.Cancelled, 0) }
 func RetryIn(delay time.Duration, err error) error { return engine.Final(err, store.Retry, delay) }
 
 // FieldError is bad input. It names the field as people write it, what is
-// wrong with it and what to do instead.
-type FieldError struct {
-	Field   string
-	Value   string // as given, shortened
-	Problem string
-	Remedy  string
-}
-
-// Error says all of it in one line.
-func (e *FieldError) Error() string {
-	text := e.Field + ": "
-	if e.Value != "" {
-		text = fmt.Sprintf("%s %q: ", e.Field, e.Value)
-	}
-	text += e.Problem
-	if e.Remedy != "" {
-		text += "; " + e.Remedy
-	}
-	return text
-}
+// wrong with it and what to do instead. It is the same type in package lock.
+type FieldError = lock.FieldError

@@ -96,5 +96,9 @@ func (e *FieldError) Error() string {
 	if e.Value != "" {
 		text = fmt.Sprintf("%s %q: ", e.Field, e.Value)
 	}
-	return text + e.Problem + "; " + e.Remedy
+	text += e.Problem
+	if e.Remedy != "" {
+		text += "; " + e.Remedy
+	}
+	return text
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -31,7 +30,6 @@ func exitCode(err error) int {
 		field *hourbell.FieldError
 		rule  *recur.Error
 		files mistakes
-		locks *lock.FieldError
 		code  exitStatus
 	)
 	switch {
@@ -39,7 +37,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.As(err, &code):
 		return int(code)
-	case errors.As(err, &field), errors.As(err, &rule), errors.As(err, &files), errors.As(err, &locks):
+	case errors.As(err, &field), errors.As(err, &rule), errors.As(err, &files):
 		return exitUsage
 	}
 	return exitFailed

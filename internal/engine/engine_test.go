@@ -109,17 +109,21 @@ type node struct {
 
 const testLease = 400 * time.Millisecond
 
-func startNode(t *testing.T, backend store.Backend, work Work) *node {
+func startNode(t *testing.T, backend store.Backend, work Work, change ...func(*Config)) *node {
 	t.Helper()
 	n := &node{faulty: &faulty{Backend: backend}}
-	e := New(Config{
+	cfg := Config{
 		Backend: n.faulty, Name: t.Name(), Version: "test",
 		Queues: map[string]int{"q": 4}, Kinds: []string{"k"}, Work: work,
 		Timeout: func(store.Claimed) time.Duration { return 0 },
 		Lease:   testLease, Heartbeat: testLease / 4, Drain: time.Second, Grace: 100 * time.Millisecond, CallTimeout: time.Second,
 		PollBusy: 5 * time.Millisecond, PollIdle: 20 * time.Millisecond, PollPushed: 20 * time.Millisecond,
 		Sink: n.note,
-	})
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	e := New(cfg)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	if err := e.Start(ctx); err != nil {
@@ -172,6 +176,29 @@ func finished(t *testing.T, backend store.Backend, want store.State, ids ...int6
 		}
 		return len(jobs) == len(ids)
 	}
+}
+
+// shortSighted is a store whose first claims do not look everywhere.
+type shortSighted struct {
+	store.Backend
+	blind atomic.Int32 // that many claims more
+}
+
+func (s *shortSighted) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	if s.blind.Add(-1) >= 0 {
+		return store.ClaimResult{Again: 10 * time.Millisecond}, nil
+	}
+	return s.Backend.Claim(ctx, req)
+}
+
+func TestAClaimThatDidNotLookEverywhereIsRepeated(t *testing.T) {
+	backend := &shortSighted{Backend: memory.New()}
+	backend.blind.Store(3)
+	ids := insert(t, backend, 1)
+	startNode(t, backend, func(context.Context, *Run) error { return nil }, func(cfg *Config) {
+		cfg.PollBusy, cfg.PollIdle, cfg.PollPushed = time.Hour, time.Hour, time.Hour
+	})
+	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
 }
 
 func TestAShortOutageInterruptsNobody(t *testing.T) {
@@ -410,11 +437,39 @@ func TestTwoOutcomesOfOneJobNeverMeet(t *testing.T) {
 		o.put(result{outcome: store.Outcome{ID: 8 + token, Token: token}})
 	}
 	var sizes []int
-	for batch := o.take(maxOutcomes); len(batch) > 0; batch = o.take(maxOutcomes) {
+	for batch := o.take(); len(batch) > 0; batch = o.take() {
 		sizes = append(sizes, len(batch))
+		o.done(batch)
 	}
 	if len(sizes) != 3 || sizes[0] != 2 || sizes[1] != 2 || sizes[2] != 2 {
 		t.Errorf("batches of %v", sizes)
+	}
+}
+
+func TestASecondBatchIsBegunOnlyWhenItIsFull(t *testing.T) {
+	o := newOutcomes(nil)
+	put := func(from, n int) {
+		for id := from; id < from+n; id++ {
+			o.put(result{outcome: store.Outcome{ID: int64(id)}})
+		}
+	}
+	put(0, 1)
+	first := o.take()
+	put(1, maxOutcomes-1)
+	if len(first) != 1 || o.take() != nil {
+		t.Fatalf("a first batch of %d, then another though it was not full", len(first))
+	}
+	put(maxOutcomes, 1)
+	second := o.take()
+	if len(second) != maxOutcomes || o.backlog() != maxOutcomes+1 {
+		t.Fatalf("a second batch of %d, backlog %d", len(second), o.backlog())
+	}
+	if put(5000, maxOutcomes); o.putBack(second) != 0 || o.take() != nil {
+		t.Error("after a failure, a batch was begun beside the first")
+	}
+	o.done(first)
+	if third := o.take(); len(third) == 0 || o.backlog() != 2*maxOutcomes {
+		t.Errorf("a third batch of %d, backlog %d", len(third), o.backlog())
 	}
 }
 
@@ -452,7 +507,7 @@ func TestAJobCancelledBeforeItBeginsDoesNotBegin(t *testing.T) {
 	run := &Run{Claimed: store.Claimed{ID: 1, Token: 1}, session: t.Context()}
 	run.stop()
 	e.execute(run)
-	if got := e.outcomes.take(1); len(got) != 1 || got[0].outcome.Result != store.Cancelled {
+	if got := e.outcomes.take(); len(got) != 1 || got[0].outcome.Result != store.Cancelled {
 		t.Errorf("outcome: %+v", got)
 	}
 }

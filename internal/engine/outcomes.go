@@ -28,24 +28,39 @@ type outcomes struct {
 	engine *Engine
 	more   bell
 
-	mu      sync.Mutex
-	waiting []result
-	writing int
+	mu       sync.Mutex
+	waiting  []result
+	writing  int // in the batches under way
+	limit    int // of the next batch; less than maxOutcomes after a failure
+	failures int // in a row
 }
 
 const (
 	maxOutcomes     = 2000    // of one statement
 	maxOutcomeBytes = 8 << 20 // of one statement, about
+	// writers is how many batches may be under way at a time. A second one is
+	// begun only when it is full: small ones cost the store more than they bring.
+	writers = 2
 )
 
-func newOutcomes(e *Engine) *outcomes { return &outcomes{engine: e, more: newBell()} }
+func newOutcomes(e *Engine) *outcomes {
+	return &outcomes{engine: e, more: newBell(), limit: maxOutcomes}
+}
 
 // put takes a result; it never blocks.
 func (o *outcomes) put(r result) {
 	o.mu.Lock()
 	o.waiting = append(o.waiting, r)
+	worth := o.worthWriting()
 	o.mu.Unlock()
-	o.more.ring()
+	if worth {
+		o.more.ring()
+	}
+}
+
+// worthWriting says whether a batch may be begun now. The caller holds mu.
+func (o *outcomes) worthWriting() bool {
+	return len(o.waiting) > 0 && (o.writing == 0 || len(o.waiting) >= maxOutcomes && o.limit == maxOutcomes)
 }
 
 // backlog counts the results that are not written yet.
@@ -55,14 +70,18 @@ func (o *outcomes) backlog() int {
 	return len(o.waiting) + o.writing
 }
 
-// take removes a batch of at most limit results. Two results of one job, which
-// a node may have when it lost a claim and got the job again, never meet in one.
-func (o *outcomes) take(limit int) []result {
+// take removes the next batch, or nothing if none is worth writing now. Two
+// results of one job, which a node may have when it lost a claim and got the job
+// again, never meet in one.
+func (o *outcomes) take() []result {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if !o.worthWriting() {
+		return nil
+	}
 	size, n := 0, 0
-	jobs := make(map[int64]bool, min(limit, len(o.waiting)))
-	for n < len(o.waiting) && n < limit && size < maxOutcomeBytes {
+	jobs := make(map[int64]bool, min(o.limit, len(o.waiting)))
+	for n < len(o.waiting) && n < o.limit && size < maxOutcomeBytes {
 		out := o.waiting[n].outcome
 		if jobs[out.ID] {
 			break
@@ -75,28 +94,48 @@ func (o *outcomes) take(limit int) []result {
 	if o.waiting = o.waiting[n:]; len(o.waiting) == 0 {
 		o.waiting = nil
 	}
-	o.writing = n
+	o.writing += n
 	return batch
 }
 
 // putBack returns a batch that could not be written: to its place, or, a single
-// one, to the end.
-func (o *outcomes) putBack(batch []result) {
+// one, to the end. The next is half as large. It returns how many failed in a
+// row before.
+func (o *outcomes) putBack(batch []result) (failures int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.writing = 0
+	o.writing -= len(batch)
+	o.limit = max(len(batch)/2, 1)
+	o.failures++
 	if len(batch) == 1 {
 		o.waiting = append(o.waiting, batch[0])
-		return
+	} else {
+		o.waiting = append(batch, o.waiting...)
 	}
-	o.waiting = append(batch, o.waiting...)
+	return o.failures - 1
+}
+
+// done forgets a batch that was written.
+func (o *outcomes) done(batch []result) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.writing -= len(batch)
+	o.limit, o.failures = min(2*o.limit, maxOutcomes), 0
 }
 
 // run writes until ctx ends.
 func (o *outcomes) run(ctx context.Context) {
-	limit, failures := maxOutcomes, 0
+	var loops sync.WaitGroup
+	for range writers {
+		loops.Go(func() { o.writeBatches(ctx) })
+	}
+	loops.Wait()
+}
+
+// writeBatches writes one batch after another until ctx ends.
+func (o *outcomes) writeBatches(ctx context.Context) {
 	for {
-		batch := o.take(limit)
+		batch := o.take()
 		if len(batch) == 0 {
 			select {
 			case <-ctx.Done():
@@ -106,14 +145,11 @@ func (o *outcomes) run(ctx context.Context) {
 			continue
 		}
 		if o.write(ctx, batch) {
-			limit, failures = min(2*limit, maxOutcomes), 0
 			continue
 		}
-		o.putBack(batch)
-		if sleep(ctx, retryWait(failures)) != nil {
+		if sleep(ctx, retryWait(o.putBack(batch))) != nil {
 			return
 		}
-		limit, failures = max(len(batch)/2, 1), failures+1
 	}
 }
 
@@ -140,9 +176,7 @@ func (o *outcomes) write(ctx context.Context, batch []result) bool {
 
 func (o *outcomes) written(batch []result, refused []store.ClaimRef) {
 	o.engine.held.drop(batch)
-	o.mu.Lock()
-	o.writing = 0
-	o.mu.Unlock()
+	o.done(batch)
 	lost := make(map[store.ClaimRef]bool, len(refused))
 	for _, ref := range refused {
 		lost[ref] = true

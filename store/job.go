@@ -154,6 +154,9 @@ type ClaimResult struct {
 	// NextDue is, where fewer than Limit jobs came back, the earliest run_at
 	// after now among ready jobs of the queue, of any kind; zero: none.
 	NextDue time.Time
+	// Again, if not 0, says that the store has not looked everywhere, and after
+	// how long another claim will.
+	Again time.Duration
 }
 
 // Claimed is a job in the hands of a node.

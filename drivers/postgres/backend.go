@@ -35,6 +35,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -59,6 +60,8 @@ type Backend struct {
 	channel   string
 	listenURL string
 	maxConns  int32
+	scans     scans
+	pinned    bool // the pool's sessions have the settings of pins
 	sql       statements
 	steps     []store.Migration
 	invalid   error // what is wrong with the options; every call answers it
@@ -170,6 +173,9 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 	if pooled && !modeGiven {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
+	if b.pinned = !pooled; b.pinned {
+		pin(config.ConnConfig.RuntimeParams)
+	}
 	b.pool, err = pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, b.explain("open PostgreSQL", err)
@@ -224,22 +230,33 @@ func (b *Backend) Close() error {
 	return nil
 }
 
-// Transactions begin with their settings in one message. Those that look for
-// rows to work on pin their plans: a generic plan over the indexes, whatever
-// the statistics say. Those that only write, and migrations, have none to pin.
-// Compiling queries (jit) never pays here. DateStyle matters where statements
-// go unprepared and times come back as text.
+// Transactions that look for rows to work on pin their plans: a generic plan over
+// the indexes, whatever the statistics say. Those that only write, and
+// migrations, have none to pin. Compiling queries (jit) never pays here. DateStyle
+// matters where statements go unprepared and times come back as text.
+//
+// A pool of our own gives these settings to its sessions. Others may not keep
+// them, or serve the program too: there each transaction begins with them, in
+// one message.
 const (
-	common = "; set local jit = off; set local datestyle = 'ISO, YMD'"
-
-	working = "begin isolation level read committed read write" + common +
-		"; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off; set local enable_hashjoin = off" +
-		"; set local enable_mergejoin = off; set local enable_bitmapscan = off"
-
 	writing = "begin isolation level read committed read write"
 
-	listing = "begin isolation level repeatable read read only" + common + "; set local plan_cache_mode = force_custom_plan"
+	common  = "; set local jit = off; set local datestyle = 'ISO, YMD'"
+	working = writing + common + "; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off; set local enable_hashjoin = off" +
+		"; set local enable_mergejoin = off; set local enable_bitmapscan = off"
+
+	listing = "begin isolation level repeatable read read only" + common + "; set local plan_cache_mode = force_custom_plan" +
+		"; set local enable_seqscan = on; set local enable_hashjoin = on; set local enable_mergejoin = on; set local enable_bitmapscan = on"
 )
+
+// pin gives the sessions of a pool what transactions would begin with.
+func pin(settings map[string]string) {
+	maps.Copy(settings, map[string]string{
+		"default_transaction_isolation": "read committed", "default_transaction_read_only": "off",
+		"jit": "off", "datestyle": "ISO, YMD", "plan_cache_mode": "force_generic_plan",
+		"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off", "enable_bitmapscan": "off",
+	})
+}
 
 // tries bounds how often a transaction is begun that the server gave up because
 // of others.
@@ -248,7 +265,25 @@ const tries = 8
 // work does something in a transaction of its own. After a deadlock it begins
 // again, so do must not keep anything from one run to the next.
 func (b *Backend) work(ctx context.Context, what string, do func(tx pgx.Tx) error) error {
+	if b.pinned {
+		return b.transact(ctx, what, writing, do)
+	}
 	return b.transact(ctx, what, working, do)
+}
+
+// sender sends statements in one message.
+type sender interface {
+	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
+}
+
+// pipeline is work that consists of one message. On a pool of our own the message
+// is the whole transaction: it is committed when its answers are closed without
+// an error.
+func (b *Backend) pipeline(ctx context.Context, what string, do func(s sender) error) error {
+	if !b.pinned {
+		return b.work(ctx, what, func(tx pgx.Tx) error { return do(tx) })
+	}
+	return b.retry(ctx, what, func() error { return do(b.pool) })
 }
 
 // list reads in a transaction of its own, all from one snapshot.
@@ -257,11 +292,16 @@ func (b *Backend) list(ctx context.Context, what string, do func(tx pgx.Tx) erro
 }
 
 func (b *Backend) transact(ctx context.Context, what, begin string, do func(tx pgx.Tx) error) error {
+	return b.retry(ctx, what, func() error { return pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{BeginQuery: begin}, do) })
+}
+
+// retry does something again while the server gives it up because of others.
+func (b *Backend) retry(ctx context.Context, what string, do func() error) error {
 	if b.invalid != nil {
 		return fmt.Errorf("%s: %w", what, b.invalid)
 	}
 	for try := 1; ; try++ {
-		err := pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{BeginQuery: begin}, do)
+		err := do()
 		if err == nil {
 			return nil
 		}

@@ -26,7 +26,7 @@ func BenchmarkDrain(b *testing.B) {
 	b.ReportMetric(float64(jobs*b.N)/b.Elapsed().Seconds(), "jobs/s")
 }
 
-func finishAll(b *testing.B, s *Backend, jobs []store.Claimed, want int) {
+func finishAll(b testing.TB, s *Backend, jobs []store.Claimed, want int) {
 	b.Helper()
 	if len(jobs) != want {
 		b.Fatalf("claimed %d jobs, want %d", len(jobs), want)

@@ -16,32 +16,65 @@ import (
 // Claim takes due jobs; see store.Jobs. The node is held first, so that nobody
 // can declare it dead before the claim is committed or gone.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	if !req.Now.IsZero() { // a test's clock; marks follow the store's
+		return b.claim(ctx, req, marks{})
+	}
+	scan := b.scans.of(req.Node, req.Queue)
+	from, sweep := scan.begin()
+	if sweep {
+		return b.sweep(ctx, req, scan)
+	}
+	out, err := b.claim(ctx, req, from)
+	switch {
+	case errors.Is(err, store.ErrNodeGone):
+		b.scans.forget(req.Node)
+		return out, err
+	case err != nil:
+		return out, err
+	case len(out.Jobs) == 0:
+		if out.Again = scan.again(); out.Again == 0 {
+			return b.sweep(ctx, req, scan)
+		}
+	}
+	scan.found(out.Jobs, len(out.Jobs) >= req.Limit, out.Now)
+	return out, nil
+}
+
+// sweep claims from the head of the index.
+func (b *Backend) sweep(ctx context.Context, req store.ClaimRequest, scan *scan) (store.ClaimResult, error) {
+	began := time.Now()
+	out, err := b.claim(ctx, req, marks{})
+	if errors.Is(err, store.ErrNodeGone) {
+		b.scans.forget(req.Node)
+	}
+	if err == nil {
+		scan.looked(time.Since(began))
+		scan.found(out.Jobs, len(out.Jobs) >= req.Limit, out.Now)
+	}
+	return out, err
+}
+
+// claim is one claim behind marks, in one round trip where the connection allows.
+func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from marks) (store.ClaimResult, error) {
+	lowRunAt, lowID := from.columns()
+	text, args := b.q("claim_jobs"), []any{when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit, lowRunAt, lowID}
+	if len(req.Exact) > 0 {
+		text, args = b.q("claim_exact"), append(args, exactColumns(req.Exact)...)
+	}
 	var out store.ClaimResult
-	err := b.work(ctx, "claim jobs", func(tx pgx.Tx) (err error) {
-		out, err = b.claim(ctx, tx, req)
-		return err
+	err := b.pipeline(ctx, "claim jobs", func(s sender) (err error) {
+		var batch pgx.Batch
+		batch.Queue(b.q("hold_node"), when(req.Now), req.Node)
+		batch.Queue(text, args...)
+		batch.Queue(b.q("next_due"), when(req.Now), req.Queue)
+		answers := s.SendBatch(ctx, &batch)
+		out, err = readClaim(answers, req)
+		return cmp.Or(err, answers.Close())
 	})
 	if err != nil {
 		return store.ClaimResult{}, err
 	}
 	return out, nil
-}
-
-func (b *Backend) claim(ctx context.Context, tx pgx.Tx, req store.ClaimRequest) (store.ClaimResult, error) {
-	text, args := b.q("claim_jobs"), []any{when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit}
-	if len(req.Exact) > 0 {
-		text, args = b.q("claim_exact"), append(args, exactColumns(req.Exact)...)
-	}
-	var batch pgx.Batch
-	batch.Queue(b.q("hold_node"), when(req.Now), req.Node)
-	batch.Queue(text, args...)
-	answers := tx.SendBatch(ctx, &batch)
-	out, err := readClaim(answers, req)
-	if err := cmp.Or(err, answers.Close()); err != nil || len(out.Jobs) >= req.Limit {
-		return out, err
-	}
-	err = tx.QueryRow(ctx, b.q("next_due"), when(req.Now), req.Queue).Scan(into(&out.NextDue))
-	return out, err
 }
 
 // exactColumns are the kinds of exact jobs, each once, and the kind and digest of
@@ -54,7 +87,7 @@ func exactColumns(jobs []store.ExactJob) []any {
 	return []any{slices.Compact(slices.Sorted(slices.Values(kinds))), kinds, digests}
 }
 
-// readClaim reads the answers of hold_node and claim_jobs.
+// readClaim reads the answers of hold_node, claim_jobs and next_due.
 func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.ClaimResult, err error) {
 	if err := nodeAlive(req.Node, answers.QueryRow().Scan(into(&out.Now))); err != nil {
 		return out, err
@@ -63,9 +96,15 @@ func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.Clai
 	if err != nil {
 		return out, err
 	}
-	out.Jobs, out.Batch, err = scanClaimed(rows, req)
+	if out.Jobs, out.Batch, err = scanClaimed(rows, req); err != nil {
+		return out, err
+	}
 	slices.SortFunc(out.Jobs, inOrder)
-	return out, err
+	if err := answers.QueryRow().Scan(into(&out.NextDue)); err != nil || len(out.Jobs) >= req.Limit {
+		out.NextDue = time.Time{} // not asked for
+		return out, err
+	}
+	return out, nil
 }
 
 // nodeAlive turns the missing row of a node into ErrNodeGone.

@@ -56,7 +56,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 			continue
 		}
 		if f.engine.outcomes.backlog() > maxDepth { // the store takes them more slowly than it hands out
-			_ = sleep(ctx, 10*time.Millisecond)
+			_ = sleep(ctx, 2*time.Millisecond)
 			continue
 		}
 		started := monotonic()
@@ -92,6 +92,9 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, poll tim
 	wait := next
 	if len(f.jobs) > 0 {
 		wait = min(wait, hoardTime)
+	}
+	if res.Again > 0 {
+		wait = min(wait, res.Again)
 	}
 	if !res.NextDue.IsZero() {
 		wait = min(wait, max(res.NextDue.Sub(res.Now), 0))

@@ -1,25 +1,28 @@
 -- Claims up to $5 due jobs of the kinds $4, and those whose kind and digest of
 -- args are among pairs that are given; each kind of these is given once more
 -- before, so that only their jobs are digested. The scan takes one priority
--- after the other and stops as soon as it has enough: no sort, nothing that is
--- due later is walked. ctid is safe under FOR UPDATE in the same statement only.
--- The rows come back in no order.
+-- after the other, each behind its mark, and stops as soon as it has enough: no
+-- sort, nothing that is due later is walked. ctid is safe under FOR UPDATE in the
+-- same statement only. A node that is gone gets nothing. The rows come back in
+-- no order.
 WITH claimed AS (
     UPDATE {schema}.job
     SET running = true, node = $2::bigint, attempt = attempt + 1, started_at = coalesce($1::timestamptz, now()),
         token = greatest(nextval('{schema_text}.token'), token + 1)
     WHERE ctid = ANY (ARRAY(
         SELECT due.ctid
-        FROM generate_series(1, 9) AS p (priority), LATERAL (
+        FROM unnest($6::timestamptz[], $7::bigint[]) WITH ORDINALITY AS m (run_at, id, priority), LATERAL (
             SELECT j.ctid FROM {schema}.job AS j
-            WHERE j.state = 0 AND j.queue = $3::text AND j.priority = p.priority AND j.run_at <= coalesce($1::timestamptz, now())
+            WHERE j.state = 0 AND j.queue = $3::text AND j.priority = m.priority AND (j.run_at, j.id) > (m.run_at, m.id)
+                AND j.run_at <= coalesce($1::timestamptz, now())
                 AND NOT j.running AND (j.kind = ANY ($4::text[])
-                    OR j.kind = ANY ($6::text[])                                                                   -- if exact
+                    OR j.kind = ANY ($8::text[])                                                                   -- if exact
                         AND (j.kind, sha256(convert_to(j.args, 'UTF8'))) IN (                                      -- if exact
-                            SELECT e.kind, e.digest FROM unnest($7::text[], $8::bytea[]) AS e (kind, digest))      -- if exact
+                            SELECT e.kind, e.digest FROM unnest($9::text[], $10::bytea[]) AS e (kind, digest))     -- if exact
                 )
             ORDER BY j.run_at, j.id LIMIT $5::bigint FOR UPDATE SKIP LOCKED
         ) AS due
+        WHERE EXISTS (SELECT FROM {schema}.heartbeat AS h WHERE h.node = $2::bigint)
         LIMIT $5::bigint))
     RETURNING id, token, kind, args, headers, priority, attempt, max_attempts, on_loss, origin, timeout_ns, run_at, created_at, schedule_id, slot
 ), batch AS (

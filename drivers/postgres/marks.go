@@ -1,0 +1,176 @@
+package postgres
+
+import (
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// priorities is how many there are; the first is 1.
+const priorities = store.LastPriority - store.FirstPriority + 1
+
+// mark is a place in the index job_ready, within one queue and priority. The
+// zero mark lies before everything.
+type mark struct {
+	runAt time.Time
+	id    int64
+}
+
+// marks are low-water marks: one a priority.
+type marks [priorities]mark
+
+// scan remembers, for one node and queue, up to where its claims have found
+// everything that was due. A claim begins there, not at the head of the index,
+// which is where the entries of jobs lie that have ended but that cannot be
+// removed yet: because a claim of a moment ago still sees them, or a report that
+// runs for an hour.
+//
+// A mark is a hint. What is due is decided by a job's row alone, and a sweep, a
+// claim without marks, comes by the clock whether or not claims find something:
+// so a job that appears behind a mark (by a late commit, a rollback, a priority
+// that was changed) waits for one sweep at most.
+//
+// It is safe for concurrent use.
+type scan struct {
+	mu    sync.Mutex
+	low   marks
+	swept time.Time     // when the last sweep ended, on this process's monotonic clock
+	cost  time.Duration // how long it took
+}
+
+const (
+	// sweepShare bounds what sweeps cost: one part in so many.
+	sweepShare = 20
+	// sweepRest is the least time between sweeps.
+	sweepRest = 20 * time.Millisecond
+	// cheapSweep is a sweep that is made at once where a claim with marks finds
+	// nothing.
+	cheapSweep = time.Millisecond
+	// slack is how far behind the clock marks stay, since transactions commit
+	// out of the order in which they began.
+	slack = 20 * time.Millisecond
+)
+
+// begin returns where a claim is to begin: at the marks, or, as a sweep, before
+// everything.
+func (s *scan) begin() (from marks, sweep bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rest() <= 0 {
+		return marks{}, true
+	}
+	return s.low, false
+}
+
+// rest is how long it is to the next sweep. The caller holds mu.
+func (s *scan) rest() time.Duration {
+	if s.swept.IsZero() {
+		return 0
+	}
+	return max(sweepRest, sweepShare*s.cost) - time.Since(s.swept)
+}
+
+// again says what is to follow a claim with marks that found nothing: a sweep at
+// once, or after a while.
+func (s *scan) again() (wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cost <= cheapSweep {
+		return 0
+	}
+	return max(s.rest(), 0)
+}
+
+// found learns from a committed claim: its jobs in their order, whether it got
+// as many as it asked for, and the store's clock.
+func (s *scan) found(jobs []store.Claimed, full bool, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	horizon := now.Add(-slack)
+	last := int16(store.LastPriority + 1) // where the claim stopped
+	if full {
+		last = jobs[len(jobs)-1].Priority
+	}
+	for p := range last - store.FirstPriority {
+		s.low[p].raise(mark{runAt: horizon})
+	}
+	for i, job := range jobs {
+		if i+1 < len(jobs) && jobs[i+1].Priority == job.Priority {
+			continue
+		}
+		at := mark{runAt: job.RunAt, id: job.ID}
+		if at.runAt.After(horizon) {
+			at = mark{runAt: horizon}
+		}
+		if p := &s.low[job.Priority-store.FirstPriority]; job.Priority == last {
+			*p = at // it may have fallen: what a sweep found behind it goes on from here
+		} else {
+			p.raise(at)
+		}
+	}
+}
+
+// looked notes that a sweep was made.
+func (s *scan) looked(cost time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.swept, s.cost = time.Now(), cost
+}
+
+// raise moves a mark forward, never back.
+func (m *mark) raise(to mark) {
+	if to.runAt.After(m.runAt) || to.runAt.Equal(m.runAt) && to.id > m.id {
+		*m = to
+	}
+}
+
+// columns are the marks as arguments, in the order of the priorities.
+func (m marks) columns() (runAt []pgtype.Timestamptz, id []int64) {
+	for _, at := range m {
+		t := pgtype.Timestamptz{Time: at.runAt, Valid: true}
+		if at.runAt.IsZero() {
+			t = pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
+		}
+		runAt, id = append(runAt, t), append(id, at.id)
+	}
+	return runAt, id
+}
+
+// scans are those of the nodes of this process. It is safe for concurrent use.
+type scans struct {
+	mu  sync.Mutex
+	all map[scanKey]*scan
+}
+
+type scanKey struct {
+	node  int64
+	queue string
+}
+
+// of returns a node's scan of a queue, a new one at first.
+func (s *scans) of(node int64, queue string) *scan {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := scanKey{node, queue}
+	if s.all[key] == nil {
+		if s.all == nil {
+			s.all = map[scanKey]*scan{}
+		}
+		s.all[key] = &scan{}
+	}
+	return s.all[key]
+}
+
+// forget drops the scans of a node that is gone.
+func (s *scans) forget(node int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key := range s.all {
+		if key.node == node {
+			delete(s.all, key)
+		}
+	}
+}

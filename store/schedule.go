@@ -12,7 +12,7 @@ type Schedule struct {
 	ID         int64
 	Name       string
 	Owner      string
-	Revision   int64 // changes with the definition or the owner only, and always to a greater number
+	Revision   int64 // changes with the definition, the owner or a calendar only, and always to a greater number
 	Definition []byte
 	// Anchor is where intervals count from: the time the schedule was first
 	// put. Edits keep it.
@@ -47,6 +47,9 @@ func (s *Schedule) PausedFor(slot time.Time) bool {
 type PutSchedule struct {
 	Name       string
 	Definition []byte
+	// Calendars are those that the definition names, each once. Equal definitions
+	// name the same.
+	Calendars []string
 	// IfRevision, if not 0, must equal the row's revision (ErrConflict).
 	IfRevision int64
 	// Paused is what the definition declares. It takes effect when the schedule
@@ -67,7 +70,7 @@ type PutSchedule struct {
 //
 // It refuses, and writes nothing: ErrConflict for a wrong IfRevision (any, if
 // the schedule does not exist or is deleted), and for a name that lives under
-// another owner; ErrStale for a SyncRevision older
+// another owner; ErrNotFound for a calendar that is not there; ErrStale for a SyncRevision older
 // than the last one of its owner; ErrUnsettled where a schedule that would change, or be
 // deleted, is unsettled: next_at is after mark and not after now, so that a
 // slot is due that nobody has accounted for.
@@ -273,12 +276,14 @@ type SkippedSlot struct {
 
 // ListSchedulesRequest selects schedules. Conditions that are given must all hold.
 type ListSchedulesRequest struct {
-	Names   []string
-	IDs     []int64
-	Owner   *string // nil: any
-	After   string  // only names after this one, in byte order
-	Limit   int     // at least 1
-	Deleted bool    // tombstones too
+	Names []string
+	IDs   []int64
+	Owner *string // nil: any
+	// Calendar, if not empty, is one that they name.
+	Calendar string
+	After    string // only names after this one, in byte order
+	Limit    int    // at least 1
+	Deleted  bool   // tombstones too
 }
 
 // ListSlotsRequest selects records of slots.

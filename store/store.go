@@ -35,6 +35,7 @@ import (
 type Backend interface {
 	Jobs
 	Schedules
+	Calendars
 	Nodes
 	Keeper
 }
@@ -125,6 +126,23 @@ type Schedules interface {
 
 	// ListSlots returns recorded slots, newest first, in pages.
 	ListSlots(ctx context.Context, req ListSlotsRequest) ([]SlotInfo, error)
+}
+
+// Calendars is the role that keeps calendars of exclusions, which schedules name
+// (PutSchedule.Calendars). Whoever reads a schedule and then the calendars that it
+// names has those of the schedule's revision, or newer ones; then the schedule has
+// a newer revision, too.
+type Calendars interface {
+	// PutCalendars creates or changes calendars, all or none. See
+	// PutCalendarsRequest for what it refuses.
+	PutCalendars(ctx context.Context, req PutCalendarsRequest) (PutCalendarsResult, error)
+
+	// DeleteCalendars deletes calendars by name, all or none. See
+	// DeleteCalendarsRequest for what it refuses.
+	DeleteCalendars(ctx context.Context, req DeleteCalendarsRequest) error
+
+	// ListCalendars returns calendars by name in byte order, in pages.
+	ListCalendars(ctx context.Context, req ListCalendarsRequest) ([]Calendar, error)
 }
 
 // Nodes is the role that knows who is alive.
@@ -233,6 +251,8 @@ var (
 	// ErrUnsettled: a schedule to be changed has due slots that nobody has
 	// accounted for yet. Fire it, then try again.
 	ErrUnsettled = errors.New("due slots are not accounted for yet")
+	// ErrInUse: a schedule names the calendar that was to be deleted.
+	ErrInUse = errors.New("in use by a schedule")
 	// ErrNodeGone: the node is not registered (any more).
 	ErrNodeGone = errors.New("node is not registered or was declared dead")
 	// ErrForeignTx: the transaction was made by another driver.

@@ -20,6 +20,7 @@ var hot = map[string]string{
 	"lock_firings": "schedule", "lock_live_jobs": "job", "find_fired_slots": "slot", "newest_slots": "slot", "extend_slots": "slot", "advance_schedules": "schedule",
 	"prune_jobs": "history|attempt", "prune_slots": "slot", "prune_nodes": "node",
 	"lock_waiting": "job", "release_jobs": "job", "lock_lanes": "schedule", "lock_lane_jobs": "job", "count_failing": "failing", "forget_failures": "failing",
+	"lock_calendar_users": "schedule|calendar_use", "revise_schedules": "schedule", "unname_calendars": "calendar_use", "name_calendars": "schedule", "hold_calendars": "calendar",
 	"lock_failing": "failing", "renew_failing": "failing", "end_failing": "failing",
 }
 
@@ -30,7 +31,7 @@ func TestPlans(t *testing.T) {
 	t.Run("empty", func(t *testing.T) { checkPlans(t, b) })
 	fill(t, b)
 	t.Run("filled", func(t *testing.T) { checkPlans(t, b) })
-	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history; analyze {schema}.schedule; analyze {schema}.slot; analyze {schema}.failing", b.schema))
+	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history; analyze {schema}.schedule; analyze {schema}.slot; analyze {schema}.calendar; analyze {schema}.calendar_use; analyze {schema}.failing", b.schema))
 	t.Run("analysed", func(t *testing.T) { checkPlans(t, b) })
 }
 
@@ -43,6 +44,8 @@ func fill(t *testing.T, b *Backend) {
 		select -i, now(), now(), now(), 1, 0, 1, 3 + i % 3, 1, 1, 0, 0, 'q', 'k', '{}', '' from generate_series(1, 10000) i;
 		insert into {schema}.schedule (revision, anchor, mark, next_at, created_at, updated_at, name, owner, definition)
 		select 1, now(), now(), now() + i * interval '1 second', now(), now(), 's' || i, '', '{}' from generate_series(-5000, 5000) i;
+		insert into {schema}.calendar (name, revision, definition, updated_at) select 'c' || i, 1, '{}', now() from generate_series(1, 2000) i;
+		insert into {schema}.calendar_use (calendar, schedule_id) select 'c' || i % 10, i from generate_series(1, 5000) i;
 		insert into {schema}.failing (schedule_id, since) select i, now() from generate_series(1, 2000) i;
 		insert into {schema}.slot (schedule_id, slot, last, count, recorded_at, outcome, reason)
 		select i % 100, now() + i * interval '1 second', now(), 1, now(), 0, '' from generate_series(1, 10000) i`, b.schema))

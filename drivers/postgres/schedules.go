@@ -18,6 +18,9 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 		if err := b.noteSync(ctx, tx, req); err != nil {
 			return err
 		}
+		if err := b.holdCalendars(ctx, tx, req.Schedules); err != nil {
+			return err
+		}
 		now, rows, err := b.lockForPut(ctx, tx, req)
 		if err != nil {
 			return err
@@ -82,7 +85,8 @@ type putting struct {
 	rows    map[string]*store.Schedule // as they are, locked; then as they shall be
 	created []*store.Schedule
 	changed []*store.Schedule
-	well    []int64 // those that are deleted or come back: they fail no more
+	well    []int64             // those that are deleted or come back: they fail no more
+	uses    []store.PutSchedule // those of created and changed ones that name calendars
 	out     store.PutSchedulesResult
 }
 
@@ -130,6 +134,9 @@ func (p *putting) put(put store.PutSchedule) {
 		}
 	}
 	p.out.Changed++
+	if len(put.Calendars) > 0 {
+		p.uses = append(p.uses, put)
+	}
 	row.Put(put, p.owner, p.now)
 	row.Revision++
 }
@@ -154,6 +161,9 @@ func (b *Backend) writePut(ctx context.Context, tx pgx.Tx, p putting) error {
 		return err
 	}
 	if err := b.well(ctx, tx, p.well); err != nil {
+		return err
+	}
+	if err := b.nameCalendars(ctx, tx, p); err != nil {
 		return err
 	}
 	if len(p.created)+len(p.changed) == 0 {
@@ -245,7 +255,7 @@ func decideChange(req store.ChangeSchedulesRequest, rows map[string]*store.Sched
 func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
 	var out []store.Schedule
 	err := b.list(ctx, "list schedules", func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanListed, b.q("list_schedules"), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit)
+		out, err = collect(ctx, tx, scanListed, b.q("list_schedules"), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar))
 		return err
 	})
 	return out, err

@@ -20,6 +20,9 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 		if err := s.checkSync(ctx, req); err != nil {
 			return err
 		}
+		if err := s.checkCalendars(ctx, req.Schedules); err != nil {
+			return err
+		}
 		plan, err := s.planPut(ctx, req, now)
 		if err != nil {
 			return err
@@ -132,6 +135,9 @@ func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, owner string, 
 // applyPut writes a plan; where nothing changes it writes nothing.
 func (s *session) applyPut(ctx context.Context, req store.PutSchedulesRequest, p *putPlan) error {
 	if err := s.saveSchedules(ctx, append(p.changed, p.gone...)); err != nil {
+		return err
+	}
+	if err := s.nameCalendars(ctx, req, p); err != nil {
 		return err
 	}
 	if err := s.onIDs(ctx, append(p.back, numbersOf(p.gone)...), nil, "failing_end"); err != nil {
@@ -304,6 +310,9 @@ func scheduleConditions(req store.ListSchedulesRequest) (given []string, a args)
 	}
 	if req.Owner != nil {
 		given, a["owner"] = append(given, "owner"), *req.Owner
+	}
+	if req.Calendar != "" {
+		given, a["calendar"] = append(given, "calendar"), req.Calendar
 	}
 	if !req.Deleted {
 		given = append(given, "living")

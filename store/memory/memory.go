@@ -31,7 +31,9 @@ type Store struct {
 	// schedules holds tombstones too.
 	schedules map[int64]*store.Schedule
 	failing   map[int64]failure // schedules that fail
-	revisions map[string]int64  // the last Sync of each owner
+	calendars map[string]*store.Calendar
+	named     map[int64][]string // the calendars that each schedule names
+	revisions map[string]int64   // the last Sync of each owner
 	slots     []*store.SlotInfo
 	nodes     map[int64]*store.NodeInfo
 
@@ -78,6 +80,8 @@ func New(options ...Option) *Store {
 		cancels:   map[int64]string{},
 		schedules: map[int64]*store.Schedule{},
 		failing:   map[int64]failure{},
+		calendars: map[string]*store.Calendar{},
+		named:     map[int64][]string{},
 		revisions: map[string]int64{},
 		nodes:     map[int64]*store.NodeInfo{},
 		listeners: map[*listener]bool{},

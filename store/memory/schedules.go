@@ -22,6 +22,9 @@ func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest)
 	if last, ok := s.revisions[req.Owner]; req.Ordered() && ok && req.SyncRevision < last {
 		return store.PutSchedulesResult{}, fmt.Errorf("put schedules of owner %q, revision %d after %d: %w", req.Owner, req.SyncRevision, last, store.ErrStale)
 	}
+	if missing, found := s.missingCalendar(req.Schedules); found {
+		return store.PutSchedulesResult{}, fmt.Errorf("put schedules: calendar %q: %w", missing, store.ErrNotFound)
+	}
 	for _, put := range req.Schedules {
 		if err := s.checkPut(put, req.Owner, now); err != nil {
 			return store.PutSchedulesResult{}, fmt.Errorf("put schedule %q: %w", put.Name, err)
@@ -114,6 +117,7 @@ func (s *Store) putOne(row *store.Schedule, put store.PutSchedule, owner string,
 	row.Revision = s.lastRevision
 	row.Owner = owner
 	row.Definition = copyOf(put.Definition)
+	s.named[row.ID] = slices.Clone(put.Calendars)
 	row.Mark = laterOf(row.Mark, now)
 	row.NextAt = now
 	row.UpdatedAt = now
@@ -216,6 +220,7 @@ func (s *Store) ListSchedules(ctx context.Context, req store.ListSchedulesReques
 		if (len(req.Names) == 0 || slices.Contains(req.Names, row.Name)) &&
 			(len(req.IDs) == 0 || slices.Contains(req.IDs, row.ID)) &&
 			(req.Owner == nil || *req.Owner == row.Owner) &&
+			(req.Calendar == "" || slices.Contains(s.named[row.ID], req.Calendar)) &&
 			row.Name > req.After &&
 			(req.Deleted || row.DeletedAt.IsZero()) {
 			info := s.copySchedule(row)

@@ -108,6 +108,8 @@ func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world 
 		{2, w.sync},
 		{4, w.changeSchedules},
 		{3, w.reset},
+		{3, w.putCalendars},
+		{1, w.deleteCalendars},
 		{2, w.due},
 		{14, w.fire},
 		{2, w.listSlots},

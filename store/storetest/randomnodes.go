@@ -169,6 +169,7 @@ func (w *world) compareAll() {
 	w.client = w.real.Clients[w.rng.IntN(2)]
 	w.listBoth(store.ListJobsRequest{Limit: 10000, Attempts: true})
 	w.schedulesBoth()
+	w.calendarsBoth()
 	w.slotsBoth(store.ListSlotsRequest{Limit: 10000})
 	w.nodesBoth()
 	w.queuesBoth()

@@ -34,7 +34,8 @@ func (w *world) somePuts(n int) []store.PutSchedule {
 		if slices.ContainsFunc(puts, func(p store.PutSchedule) bool { return p.Name == name }) {
 			continue
 		}
-		put := store.PutSchedule{Name: name, Definition: fmt.Append(nil, "{ } ", w.rng.IntN(3)), Paused: w.chance(5)}
+		definition := w.rng.IntN(3)
+		put := store.PutSchedule{Name: name, Definition: fmt.Append(nil, "{ } ", definition), Calendars: calendarsOf(definition), Paused: w.chance(5)}
 		if rows := w.rows(name); len(rows) == 1 && w.chance(4) {
 			put.IfRevision = rows[0].Revision
 			if w.chance(3) {

@@ -73,6 +73,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"PutSchedules", putTests},
 		{"Sync", syncTests},
 		{"ChangeSchedules", changeSchedulesTests},
+		{"Calendars", calendarTests},
 		{"DueSchedules", dueTests},
 		{"Fire", fireTests},
 		{"Overlap", overlapTests},

@@ -281,7 +281,7 @@ func sortRescue(res store.RescueResult) store.RescueResult {
 
 // sentinel is the error of package store that err is, or nil.
 func sentinel(err error) error {
-	for _, s := range []error{store.ErrNotFound, store.ErrConflict, store.ErrStale, store.ErrUnsettled, store.ErrNodeGone, store.ErrForeignTx} {
+	for _, s := range []error{store.ErrNotFound, store.ErrConflict, store.ErrStale, store.ErrUnsettled, store.ErrInUse, store.ErrNodeGone, store.ErrForeignTx} {
 		if errors.Is(err, s) {
 			return s
 		}

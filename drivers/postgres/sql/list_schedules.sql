@@ -6,4 +6,5 @@ WHERE ($1::text[] IS NULL OR name = ANY ($1))
     AND ($3::text IS NULL OR owner = $3)
     AND name > $4::text COLLATE "C"
     AND ($5::boolean OR deleted_at IS NULL)
+    AND ($7::text IS NULL OR id IN (SELECT u.schedule_id FROM {schema}.calendar_use AS u WHERE u.calendar = $7))
 ORDER BY name LIMIT $6::bigint

@@ -1,0 +1,218 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Calendars are locked before schedules, by name. Whoever puts a schedule that
+// names one holds it, so that nobody changes or deletes it in between.
+
+// PutCalendars creates or changes calendars; see store.Calendars. It sends a fixed
+// number of statements, however many schedules name them.
+func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
+	var out store.PutCalendarsResult
+	err := b.work(ctx, "put calendars", func(tx pgx.Tx) error {
+		rows, err := b.lockCalendars(ctx, tx, putCalendarNames(req.Calendars))
+		if err != nil {
+			return err
+		}
+		created, changed, err := decideCalendars(req, rows)
+		if err != nil {
+			return err
+		}
+		if err := b.reviseUsers(ctx, tx, req.Now, putCalendarNames(changed)); err != nil {
+			return err
+		}
+		revisions, err := b.writeCalendars(ctx, tx, req.Now, created, changed)
+		if err != nil {
+			return err
+		}
+		out = store.PutCalendarsResult{Changed: len(created) + len(changed)}
+		for _, put := range req.Calendars {
+			if revision, written := revisions[put.Name]; written {
+				out.Revisions = append(out.Revisions, revision)
+			} else {
+				out.Revisions = append(out.Revisions, rows[put.Name].Revision)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return store.PutCalendarsResult{}, err
+	}
+	return out, nil
+}
+
+func putCalendarNames(puts []store.PutCalendar) []string {
+	names := make([]string, len(puts))
+	for i, put := range puts {
+		names[i] = put.Name
+	}
+	return names
+}
+
+// lockCalendars locks calendars and returns those that are there, by name.
+func (b *Backend) lockCalendars(ctx context.Context, tx pgx.Tx, names []string) (map[string]*store.Calendar, error) {
+	list, err := collect(ctx, tx, scanCalendar, b.q("lock_calendars"), names)
+	rows := make(map[string]*store.Calendar, len(list))
+	for i := range list {
+		rows[list[i].Name] = &list[i]
+	}
+	return rows, err
+}
+
+// decideCalendars says which calendars a put creates and which it changes. It is
+// pure.
+func decideCalendars(req store.PutCalendarsRequest, rows map[string]*store.Calendar) (created, changed []store.PutCalendar, err error) {
+	for _, put := range req.Calendars {
+		row := rows[put.Name]
+		if err := row.CheckPut(put); err != nil {
+			return nil, nil, fmt.Errorf("calendar %q: %w", put.Name, err)
+		}
+		switch {
+		case row == nil:
+			created = append(created, put)
+		case !row.Same(put):
+			changed = append(changed, put)
+		}
+	}
+	return created, changed, nil
+}
+
+// reviseUsers gives the schedules that name one of the calendars a new revision,
+// unless one of them is due.
+func (b *Backend) reviseUsers(ctx context.Context, tx pgx.Tx, now time.Time, calendars []string) error {
+	if len(calendars) == 0 {
+		return nil
+	}
+	var users []int64
+	var id int64
+	var due, unsettled bool
+	err := each(ctx, tx, []any{&id, &due}, func() {
+		users = append(users, id)
+		unsettled = unsettled || due
+	}, b.q("lock_calendar_users"), when(now), calendars)
+	switch {
+	case err != nil || len(users) == 0:
+		return err
+	case unsettled:
+		return fmt.Errorf("a schedule that names it: %w", store.ErrUnsettled)
+	}
+	_, err = tx.Exec(ctx, b.q("revise_schedules"), users)
+	return err
+}
+
+// writeCalendars returns the new revisions by name. If a name that was free has
+// been taken meanwhile, all begins again.
+func (b *Backend) writeCalendars(ctx context.Context, tx pgx.Tx, now time.Time, created, changed []store.PutCalendar) (map[string]int64, error) {
+	revisions := map[string]int64{}
+	var name string
+	var revision int64
+	write := func(statement string, puts []store.PutCalendar) error {
+		if len(puts) == 0 {
+			return nil
+		}
+		definitions := make([]string, len(puts))
+		for i, put := range puts {
+			definitions[i] = string(put.Definition)
+		}
+		return each(ctx, tx, []any{&name, &revision}, func() { revisions[name] = revision },
+			b.q(statement), when(now), putCalendarNames(puts), definitions)
+	}
+	if err := write("insert_calendars", created); err != nil {
+		return nil, err
+	}
+	if len(revisions) < len(created) {
+		return nil, errMoved
+	}
+	return revisions, write("update_calendars", changed)
+}
+
+// DeleteCalendars deletes calendars; see store.Calendars.
+func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
+	return b.work(ctx, "delete calendars", func(tx pgx.Tx) error {
+		rows, err := b.lockCalendars(ctx, tx, req.Names)
+		if err != nil {
+			return err
+		}
+		for _, name := range req.Names {
+			if rows[name] == nil {
+				return fmt.Errorf("calendar %q: %w", name, store.ErrNotFound)
+			}
+		}
+		used, err := collect(ctx, tx, pgx.RowTo[string], b.q("find_calendar_user"), req.Names)
+		if err != nil {
+			return err
+		}
+		if len(used) > 0 {
+			return fmt.Errorf("calendar %q: %w", used[0], store.ErrInUse)
+		}
+		_, err = tx.Exec(ctx, b.q("delete_calendars"), req.Names)
+		return err
+	})
+}
+
+// ListCalendars reads calendars in pages; see store.Calendars.
+func (b *Backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
+	var out []store.Calendar
+	err := b.list(ctx, "list calendars", func(tx pgx.Tx) (err error) {
+		out, err = collect(ctx, tx, scanCalendar, b.q("list_calendars"), listOrNull(req.Names), req.After, req.Limit)
+		return err
+	})
+	return out, err
+}
+
+func scanCalendar(r pgx.CollectableRow) (c store.Calendar, err error) {
+	err = r.Scan(&c.Name, &c.Revision, &c.Definition, into(&c.UpdatedAt))
+	return c, err
+}
+
+// holdCalendars keeps the calendars that schedules are to name as they are until
+// the transaction ends.
+func (b *Backend) holdCalendars(ctx context.Context, tx pgx.Tx, puts []store.PutSchedule) error {
+	var names []string
+	for _, put := range puts {
+		names = append(names, put.Calendars...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 {
+		return nil
+	}
+	held, err := collect(ctx, tx, pgx.RowTo[string], b.q("hold_calendars"), names)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !slices.Contains(held, name) {
+			return fmt.Errorf("calendar %q: %w", name, store.ErrNotFound)
+		}
+	}
+	return nil
+}
+
+// nameCalendars notes which calendars the schedules of a put name that were
+// created or changed.
+func (b *Backend) nameCalendars(ctx context.Context, tx pgx.Tx, p putting) error {
+	var batch pgx.Batch
+	if len(p.changed) > 0 {
+		batch.Queue(b.q("unname_calendars"), numbersOf(p.changed))
+	}
+	if len(p.uses) > 0 {
+		var calendars, schedules []string
+		for _, put := range p.uses {
+			for _, calendar := range put.Calendars {
+				calendars, schedules = append(calendars, calendar), append(schedules, put.Name)
+			}
+		}
+		batch.Queue(b.q("name_calendars"), calendars, schedules)
+	}
+	return send(ctx, tx, &batch)
+}

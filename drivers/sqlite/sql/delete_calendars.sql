@@ -1,0 +1,1 @@
+DELETE FROM hourbell_calendar WHERE name IN (SELECT value FROM json_each(:names))

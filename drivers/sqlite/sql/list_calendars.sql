@@ -1,0 +1,5 @@
+SELECT name, revision, definition, updated_at FROM hourbell_calendar
+WHERE name > :after
+  AND name IN (SELECT value FROM json_each(:names)) -- if names
+ORDER BY name
+LIMIT +:limit

@@ -1,0 +1,112 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// PutCalendars creates or changes calendars; see store.Calendars. It checks
+// everything first and writes then, so that a refusal leaves nothing behind.
+func (s *Store) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
+	now, err := s.begin(ctx, "put calendars", req.Now)
+	if err != nil {
+		return store.PutCalendarsResult{}, err
+	}
+	defer s.mu.Unlock()
+	for _, put := range req.Calendars {
+		row := s.calendars[put.Name]
+		if err := row.CheckPut(put); err != nil {
+			return store.PutCalendarsResult{}, fmt.Errorf("put calendar %q: %w", put.Name, err)
+		}
+		for _, schedule := range s.naming(put.Name) {
+			if !row.Same(put) && !schedule.NextAt.IsZero() && !schedule.NextAt.After(now) {
+				return store.PutCalendarsResult{}, fmt.Errorf("put calendar %q, schedule %q: %w", put.Name, schedule.Name, store.ErrUnsettled)
+			}
+		}
+	}
+	var out store.PutCalendarsResult
+	for _, put := range req.Calendars {
+		if !s.calendars[put.Name].Same(put) {
+			s.putCalendar(put, now)
+			out.Changed++
+		}
+		out.Revisions = append(out.Revisions, s.calendars[put.Name].Revision)
+	}
+	return out, nil
+}
+
+// putCalendar writes a new or changed calendar, and that the schedules that name
+// it have changed.
+func (s *Store) putCalendar(put store.PutCalendar, now time.Time) {
+	s.lastRevision++
+	s.calendars[put.Name] = &store.Calendar{Name: put.Name, Revision: s.lastRevision, Definition: copyOf(put.Definition), UpdatedAt: now}
+	for _, schedule := range s.naming(put.Name) {
+		s.lastRevision++
+		schedule.Revision = s.lastRevision
+	}
+}
+
+// naming returns the living schedules that name a calendar.
+func (s *Store) naming(calendar string) (rows []*store.Schedule) {
+	for _, row := range s.schedules {
+		if row.DeletedAt.IsZero() && slices.Contains(s.named[row.ID], calendar) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// missingCalendar finds a calendar that a put names and that is not there.
+func (s *Store) missingCalendar(puts []store.PutSchedule) (name string, found bool) {
+	for _, put := range puts {
+		for _, name := range put.Calendars {
+			if s.calendars[name] == nil {
+				return name, true
+			}
+		}
+	}
+	return "", false
+}
+
+// DeleteCalendars deletes calendars; see store.Calendars.
+func (s *Store) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
+	if _, err := s.begin(ctx, "delete calendars", time.Time{}); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	for _, name := range req.Names {
+		switch {
+		case s.calendars[name] == nil:
+			return fmt.Errorf("delete calendar %q: %w", name, store.ErrNotFound)
+		case len(s.naming(name)) > 0:
+			return fmt.Errorf("delete calendar %q: %w", name, store.ErrInUse)
+		}
+	}
+	for _, name := range req.Names {
+		delete(s.calendars, name)
+	}
+	return nil
+}
+
+// ListCalendars reads calendars in pages; see store.Calendars.
+func (s *Store) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
+	if _, err := s.begin(ctx, "list calendars", time.Time{}); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var out []store.Calendar
+	for _, row := range s.calendars {
+		if (len(req.Names) == 0 || slices.Contains(req.Names, row.Name)) && row.Name > req.After {
+			calendar := *row
+			calendar.Definition = copyOf(row.Definition)
+			out = append(out, calendar)
+		}
+	}
+	slices.SortFunc(out, func(a, b store.Calendar) int { return cmp.Compare(a.Name, b.Name) })
+	return out[:min(len(out), req.Limit)], nil
+}

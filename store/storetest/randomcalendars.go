@@ -1,0 +1,70 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var calendarNamesOf = []string{"c0", "c1", "ä"}
+
+// calendarsOf are what a schedule's definition names in the random run.
+func calendarsOf(definition int) []string { return calendarNamesOf[:definition] }
+
+func (w *world) putCalendars() {
+	req := store.PutCalendarsRequest{Now: w.now}
+	for range 1 + w.rng.IntN(2) {
+		name := pick(w, calendarNamesOf...)
+		if !slices.ContainsFunc(req.Calendars, func(p store.PutCalendar) bool { return p.Name == name }) {
+			req.Calendars = append(req.Calendars, store.PutCalendar{Name: name, Definition: fmt.Append(nil, w.rng.IntN(3))})
+		}
+	}
+	want, wantErr := w.model.PutCalendars(w.ctx, req)
+	got, gotErr := w.client.PutCalendars(w.ctx, req)
+	if !w.agree("PutCalendars", req, gotErr, wantErr, true) {
+		return
+	}
+	w.compare("PutCalendars", req, []int{got.Changed, len(got.Revisions)}, []int{want.Changed, len(want.Revisions)})
+	w.pairRevisions()
+}
+
+// pairRevisions notes the new revisions of schedules.
+func (w *world) pairRevisions() {
+	real, err := w.client.ListSchedules(w.ctx, store.ListSchedulesRequest{Deleted: true, Limit: 1000})
+	w.must(err)
+	model := w.rows()
+	w.compare("ListSchedules", nil, len(real), len(model))
+	for i, row := range real {
+		got := w.revision(row.Name, row.Revision, model[i].Revision)
+		w.compare("the revision after PutCalendars", row.Name, got, model[i].Revision)
+	}
+}
+
+func (w *world) deleteCalendars() {
+	req := store.DeleteCalendarsRequest{Names: []string{pick(w, calendarNamesOf...)}}
+	w.agree("DeleteCalendars", req, w.client.DeleteCalendars(w.ctx, req), w.model.DeleteCalendars(w.ctx, req), true)
+}
+
+func (w *world) calendarsBoth() {
+	req := store.ListCalendarsRequest{Limit: 10}
+	want, err := w.model.ListCalendars(w.ctx, req)
+	w.must(err)
+	got, err := w.client.ListCalendars(w.ctx, req)
+	w.must(err)
+	for i := range want {
+		want[i].Revision = 0
+	}
+	for i := range got {
+		got[i].Revision = 0
+	}
+	w.compare("ListCalendars", req, got, want)
+	for _, name := range calendarNamesOf {
+		req := store.ListSchedulesRequest{Calendar: name, Limit: 100}
+		want, err := w.model.ListSchedules(w.ctx, req)
+		w.must(err)
+		got, err := w.client.ListSchedules(w.ctx, req)
+		w.must(err)
+		w.compare("ListSchedules", req, scheduleNames(got), scheduleNames(want))
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -35,7 +36,8 @@ type Backfill struct {
 const MaxBackfill = 10_000
 
 // BackfillSchedule makes a job for each slot that a schedule's rule, as it is
-// now, has in a past range, whatever its pauses and policies. The jobs bear the
+// now, has in a past range and that its calendars, as they are now, do not exclude,
+// whatever its pauses and policies. The jobs bear the
 // origin "backfill" and their slots; no slot is accounted for by them, and none
 // counts for Schedule.Count. Without Force it refuses, and makes none, if a slot
 // of the range is recorded as fired, or if the range begins before the oldest
@@ -104,20 +106,33 @@ func (r BackfillRequest) validate(now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// slotsBetween lists the slots from an instant up to, but without, another.
+// slotsBetween lists the slots from an instant up to, but without, another that no
+// calendar excludes.
 func (s ScheduleInfo) slotsBetween(from, to time.Time) ([]time.Time, error) {
 	rule, err := s.Rule.Rule(s.Anchor)
 	if err != nil {
 		return nil, err
 	}
+	calendars := make([]*recur.Calendar, len(s.Exclude))
+	for i, c := range s.Exclude {
+		if calendars[i], err = c.Calendar(); err != nil {
+			return nil, err
+		}
+	}
 	var slots []time.Time
-	for slot := rule.Next(from.Add(-time.Microsecond)); !slot.IsZero() && slot.Before(to); slot = rule.Next(slot) {
+	for after := from.Add(-time.Microsecond); ; {
+		slot, open := recur.NextOpen(rule, after, calendars...)
+		if slot.IsZero() || !slot.Before(to) {
+			return slots, nil
+		}
+		if after = slot; !open {
+			continue
+		}
 		if len(slots) == MaxBackfill {
 			return nil, &FieldError{Field: "to", Value: to.Format(time.RFC3339), Problem: fmt.Sprintf("makes more than %d slots", MaxBackfill), Remedy: "take the range in parts"}
 		}
 		slots = append(slots, slot)
 	}
-	return slots, nil
 }
 
 // checkUnfired refuses a range in which slots have fired, or may have.

@@ -63,7 +63,7 @@ const (
 // when jobs take long. It uses no store, and the very rules by which nodes
 // decide: each slot is found the moment it is due, unless no node lives, jobs
 // start as soon as they may, none fails, and one that is asked to cancel does so
-// at once.
+// at once. A stored calendar counts as it is in s, as Client.Calendar returns it.
 func Explain(s Schedule, req ExplainRequest) (Explanation, error) {
 	return explain(s, store.Schedule{}, req)
 }
@@ -97,7 +97,7 @@ func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, e
 	if row.Definition, err = s.definition().Encode(); err != nil {
 		return Explanation{}, err
 	}
-	plan, err := engine.NewPlan(row)
+	plan, err := engine.NewPlan(row, engine.Given(s.Exclude))
 	if err != nil {
 		return Explanation{}, fmt.Errorf("explain: %w", err)
 	}

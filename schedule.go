@@ -53,7 +53,8 @@ type Schedule struct {
 	// in a row have failed (1 … 1000), until somebody resumes it.
 	PauseAfterFailures int
 	// Exclude are calendars: a slot that one of them excludes is skipped. At most
-	// 10, each with a name of its own, which the reason names.
+	// 10, each with a name of its own, which the reason names. They are part of the
+	// schedule, or calendars of the store that many share; see StoredCalendar.
 	Exclude []Calendar
 	// Group is a label for people.
 	Group string
@@ -98,7 +99,9 @@ const (
 )
 
 // Calendar is a named set of times at which slots do not fire: dates, days of the
-// week, and instants of other rules.
+// week, and instants of other rules. One that is Stored is the store's of that
+// name: of a schedule that is put its name alone counts, and in what is read the
+// rest is what it excluded at that time.
 type Calendar = engine.Calendar
 
 // Bounds of a schedule's durations.

@@ -76,11 +76,12 @@ func (c *Client) put(ctx context.Context, req store.PutSchedulesRequest, schedul
 			continue
 		}
 		seen[s.Name] = true
-		definition, err := s.definition().Encode()
+		definition := s.definition()
+		text, err := definition.Encode()
 		if err != nil {
 			return store.PutSchedulesResult{}, err
 		}
-		req.Schedules[i] = store.PutSchedule{Name: s.Name, Definition: definition, IfRevision: s.Revision, Paused: s.Paused}
+		req.Schedules[i] = store.PutSchedule{Name: s.Name, Definition: text, Calendars: definition.StoredNames(), IfRevision: s.Revision, Paused: s.Paused}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return store.PutSchedulesResult{}, err
@@ -90,6 +91,9 @@ func (c *Client) put(ctx context.Context, req store.PutSchedulesRequest, schedul
 		res, err = c.backend.PutSchedules(ctx, req)
 		return err
 	})
+	if errors.Is(err, store.ErrNotFound) {
+		err = errors.Join(c.missingCalendars(ctx, schedules), err)
+	}
 	return res, err
 }
 
@@ -120,9 +124,13 @@ func (c *Client) fireDue(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read due schedules: %w", err)
 	}
+	calendars, err := engine.CalendarsOf(ctx, c.backend, due.Schedules)
+	if err != nil {
+		return err
+	}
 	firings := make([]store.Firing, len(due.Schedules))
 	for i, s := range due.Schedules {
-		plan, planErr := engine.NewPlan(s)
+		plan, planErr := engine.NewPlan(s, calendars)
 		firings[i] = engine.Resolve(s, plan, planErr, due.Now)
 	}
 	if len(firings) == 0 {
@@ -178,13 +186,17 @@ func (c *Client) listSchedules(ctx context.Context, req store.ListSchedulesReque
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
+	calendars, err := engine.CalendarsOf(ctx, c.backend, rows)
+	if err != nil {
+		return nil, err
+	}
 	now, err := c.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
 	infos := make([]ScheduleInfo, len(rows))
 	for i, row := range rows {
-		infos[i] = newScheduleInfo(row, now)
+		infos[i] = newScheduleInfo(row, calendars, now)
 	}
 	return infos, nil
 }
@@ -314,7 +326,7 @@ func (s Schedule) definition() engine.Definition {
 }
 
 // newScheduleInfo reads a row; now is the store's clock.
-func newScheduleInfo(row store.Schedule, now time.Time) ScheduleInfo {
+func newScheduleInfo(row store.Schedule, calendars engine.StoredCalendars, now time.Time) ScheduleInfo {
 	info := ScheduleInfo{
 		Schedule: Schedule{Name: row.Name, Owner: row.Owner, Revision: row.Revision},
 		ID:       row.ID, Anchor: row.Anchor, Mark: row.Mark, Fired: row.Fired,
@@ -334,8 +346,8 @@ func newScheduleInfo(row store.Schedule, now time.Time) ScheduleInfo {
 	info.Timeout, info.Overlap, info.Group, info.Paused, info.Hooks = d.Timeout, d.Overlap, d.Group, d.Paused, storedHooks(d.Hooks)
 	info.Misfire, info.MisfireCap, info.Grace, info.Window = d.Misfire, d.MisfireCap, d.Grace, d.Window
 	info.Count, info.Jitter, info.PauseAfterFailures = d.Count, d.Jitter, d.PauseAfter
-	info.Exclude = d.Exclude
-	plan, err := engine.NewPlan(row)
+	info.Exclude = calendars.Fill(d.Exclude)
+	plan, err := engine.NewPlan(row, calendars)
 	if err != nil {
 		info.Problem = err.Error()
 		return info

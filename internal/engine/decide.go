@@ -25,11 +25,11 @@ type Plan struct {
 	calendars []*recur.Calendar // those of Exclude
 }
 
-// NewPlan decodes a schedule's definition.
-func NewPlan(s store.Schedule) (Plan, error) { return newPlan(s, nil) }
+// NewPlan decodes a schedule's definition. stored are the calendars that it names.
+func NewPlan(s store.Schedule, stored StoredCalendars) (Plan, error) { return newPlan(s, stored, nil) }
 
 // newPlan shares time zones between plans; nil: this one loads its own.
-func newPlan(s store.Schedule, zones *recur.Zones) (Plan, error) {
+func newPlan(s store.Schedule, stored StoredCalendars, zones *recur.Zones) (Plan, error) {
 	d, err := DecodeDefinition(s.Definition)
 	if err != nil {
 		return Plan{}, err
@@ -40,7 +40,7 @@ func newPlan(s store.Schedule, zones *recur.Zones) (Plan, error) {
 	}
 	p := Plan{Definition: d, Rule: rule}
 	for _, c := range d.Exclude {
-		calendar, err := c.Calendar()
+		calendar, err := stored.find(c, zones)
 		if err != nil {
 			return Plan{}, fmt.Errorf("calendar %q: %w", c.Name, err)
 		}

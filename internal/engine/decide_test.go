@@ -23,7 +23,7 @@ func planned(t *testing.T, d string, mark time.Time, change ...func(*Definition)
 		t.Fatal(err)
 	}
 	s := store.Schedule{ID: 5, Revision: 8, Definition: text, Anchor: noon, Mark: mark, NextAt: mark}
-	plan, err := NewPlan(s)
+	plan, err := NewPlan(s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestAnEndedScheduleHasNoNext(t *testing.T) {
 	def := Definition{Rule: recur.Spec{At: "2026-03-01T12:00:10Z"}, Kind: "k", Queue: "q"}
 	text, _ := def.Encode()
 	s := store.Schedule{ID: 1, Definition: text, Mark: noon, NextAt: noon}
-	plan, err := NewPlan(s)
+	plan, err := NewPlan(s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestAnEndedScheduleHasNoNext(t *testing.T) {
 func TestAnUnusableDefinitionIsPutOff(t *testing.T) {
 	for _, text := range []string{"", "{", `{"rule":{"cron":"nope"}}`, `{"rule":{"every":"1s"},"overlap":"from the future"}`} {
 		s := store.Schedule{ID: 1, Definition: []byte(text), Mark: noon, NextAt: noon}
-		plan, err := NewPlan(s)
+		plan, err := NewPlan(s, nil)
 		if err == nil {
 			t.Errorf("%q was accepted", text)
 			continue

@@ -47,12 +47,6 @@ const (
 	OverlapReplace Overlap = "replace"
 )
 
-// Calendar is a named set of times at which slots do not fire.
-type Calendar struct {
-	Name string `json:"name"`
-	recur.CalendarSpec
-}
-
 // Misfire says what becomes of slots that are found too late to fire.
 type Misfire string
 

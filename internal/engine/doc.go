@@ -13,6 +13,7 @@
 //	cancels.go     carries cancel requests to runs        backoff.go  (pure) how long to wait
 //	fire.go        fires slots                            decide.go   (pure) which, and why not the others
 //	definition.go  what a schedule's row keeps for decide.go    fate.go   (pure) what becomes of one slot
+//	calendars.go   the calendars that schedules share
 //	simulate.go    (pure) plays a time through, without a store
 //	foreign.go     which slots are for other nodes to fire
 //	hooks.go       (pure) the jobs that failures, missed slots and recoveries make

@@ -175,7 +175,7 @@ func TestGapsAreRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		mark := time.Date(2026, 3, 7, 8, 0, 0, 0, time.UTC)
-		plan, err := NewPlan(store.Schedule{Definition: text})
+		plan, err := NewPlan(store.Schedule{Definition: text}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,8 +198,8 @@ func TestCalendarsExclude(t *testing.T) {
 	def := Definition{
 		Rule: recur.Spec{Cron: "0 12 * * *"}, Kind: "k", Queue: "q", Misfire: MisfireAll, MisfireCap: 2,
 		Exclude: []Calendar{
-			{"weekend", recur.CalendarSpec{Weekdays: []string{"sat", "sun"}}},
-			{"holidays", recur.CalendarSpec{Dates: []string{"03-05 Founders' Day"}}},
+			{Name: "weekend", CalendarSpec: recur.CalendarSpec{Weekdays: []string{"sat", "sun"}}},
+			{Name: "holidays", CalendarSpec: recur.CalendarSpec{Dates: []string{"03-05 Founders' Day"}}},
 		},
 	}
 	text, err := def.Encode()
@@ -207,7 +207,7 @@ func TestCalendarsExclude(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := store.Schedule{ID: 1, Definition: text, Mark: noons(1), NextAt: noons(2)}
-	plan, err := NewPlan(s)
+	plan, err := NewPlan(s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,6 +87,9 @@ func (e *Engine) tellAhead(ctx context.Context, now time.Time) error {
 func (e *Engine) fireDue(ctx context.Context, plans planCache) (now time.Time, wait time.Duration, more bool, err error) {
 	limit := fireBatch + e.passedOver
 	due, err := e.cfg.Backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: limit})
+	if err == nil {
+		err = plans.readCalendars(ctx, e.cfg.Backend, due.Schedules)
+	}
 	if err != nil {
 		return now, 0, false, err
 	}
@@ -179,14 +182,16 @@ func (e *Engine) tellFired(schedules []store.Schedule, res store.FireResult) {
 	}
 }
 
-// planCache keeps plans by schedule and revision. One goroutine uses it.
+// planCache keeps plans by schedule and revision, and the calendars that they
+// name. One goroutine uses it.
 type planCache struct {
-	plans map[int64]cachedPlan
-	zones *recur.Zones
+	plans     map[int64]cachedPlan
+	calendars StoredCalendars
+	zones     *recur.Zones
 }
 
 func newPlanCache() planCache {
-	return planCache{plans: map[int64]cachedPlan{}, zones: &recur.Zones{}}
+	return planCache{plans: map[int64]cachedPlan{}, calendars: StoredCalendars{}, zones: &recur.Zones{}}
 }
 
 type cachedPlan struct {
@@ -199,13 +204,31 @@ type cachedPlan struct {
 // mostPlans bounds the cache; beyond, it starts anew.
 const mostPlans = 100_000
 
+// readCalendars reads the stored calendars of schedules that get has no plan of. A
+// plan that is there has the right ones: a change of a calendar changes the
+// revision of the schedules that name it.
+func (c planCache) readCalendars(ctx context.Context, backend store.Calendars, schedules []store.Schedule) error {
+	var unknown []store.Schedule
+	for _, s := range schedules {
+		if _, ok := c.find(s); !ok {
+			unknown = append(unknown, s)
+		}
+	}
+	return c.calendars.read(ctx, backend, unknown, c.zones)
+}
+
+func (c planCache) find(s store.Schedule) (cachedPlan, bool) {
+	cached, ok := c.plans[s.ID]
+	return cached, ok && cached.revision == s.Revision && cached.anchor.Equal(s.Anchor)
+}
+
 // get returns a schedule's plan, or why there is none; again says that this
 // was returned before.
 func (c planCache) get(s store.Schedule) (plan Plan, again bool, err error) {
-	if cached, ok := c.plans[s.ID]; ok && cached.revision == s.Revision && cached.anchor.Equal(s.Anchor) {
+	if cached, ok := c.find(s); ok {
 		return cached.plan, true, cached.err
 	}
-	plan, err = newPlan(s, c.zones)
+	plan, err = newPlan(s, c.calendars, c.zones)
 	if len(c.plans) >= mostPlans {
 		clear(c.plans)
 	}

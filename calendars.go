@@ -1,0 +1,272 @@
+package hourbell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
+)
+
+// OwnCalendar is the name of the calendar that holds what a schedule excludes
+// itself where it was written as text; see [ParseExclude].
+const OwnCalendar = "own"
+
+// StoredCalendar is the store's calendar of that name (see [Client.PutCalendar]),
+// for [Schedule.Exclude].
+func StoredCalendar(name string) Calendar { return Calendar{Name: name, Stored: true} }
+
+// ParseExclude reads what people write into [Schedule.Exclude], each text as
+// [recur.ParseExclude] does: a name is that of a stored calendar, and all else is
+// gathered in a calendar named OwnCalendar. The error is a *FieldError or a
+// *recur.Error.
+func ParseExclude(texts ...string) ([]Calendar, error) {
+	var calendars []Calendar
+	own := Calendar{Name: OwnCalendar}
+	for _, text := range texts {
+		spec, names, err := recur.ParseExclude(text)
+		if err != nil {
+			return nil, err
+		}
+		own.Dates = append(own.Dates, spec.Dates...)
+		own.Weekdays = append(own.Weekdays, spec.Weekdays...)
+		own.Rules = append(own.Rules, spec.Rules...)
+		for _, name := range names {
+			calendars = append(calendars, StoredCalendar(name))
+		}
+	}
+	if !reflect.DeepEqual(own.CalendarSpec, recur.CalendarSpec{}) {
+		calendars = append(calendars, own)
+	}
+	return calendars, errors.Join(checkCalendars(calendars)...)
+}
+
+// CalendarInfo is a calendar of the store and where it stands.
+type CalendarInfo struct {
+	Calendar
+	// Revision changes with what the calendar excludes.
+	Revision  int64
+	UpdatedAt time.Time
+	// Problem says why this release cannot use the calendar, or is empty.
+	Problem string
+}
+
+// PutCalendar creates or replaces a calendar of the store, which schedules exclude
+// by its name, and returns its revision. A change is an edit of every schedule that
+// names it: it is in effect at once on every node, slots that are due already are
+// accounted for under the old calendar first, and each of those schedules gets a
+// new revision. With ifRevision, if not 0, it is refused (ErrConflict) if the
+// calendar was changed since that was read.
+func (c *Client) PutCalendar(ctx context.Context, calendar Calendar, ifRevision int64) (revision int64, err error) {
+	res, err := c.putCalendars(ctx, []Calendar{calendar}, ifRevision)
+	if err != nil {
+		return 0, fmt.Errorf("put calendar %q: %w", shorten(calendar.Name), err)
+	}
+	return res.Revisions[0], nil
+}
+
+// PutCalendars is PutCalendar for any number of calendars, all or none.
+func (c *Client) PutCalendars(ctx context.Context, calendars []Calendar) (SyncResult, error) {
+	res, err := c.putCalendars(ctx, calendars, 0)
+	if err != nil {
+		return SyncResult{}, fmt.Errorf("put %d calendars: %w", len(calendars), err)
+	}
+	return SyncResult{Changed: res.Changed, Unchanged: len(calendars) - res.Changed}, nil
+}
+
+func (c *Client) putCalendars(ctx context.Context, calendars []Calendar, ifRevision int64) (res store.PutCalendarsResult, err error) {
+	req := store.PutCalendarsRequest{}
+	seen := map[string]bool{}
+	var errs []error
+	for _, calendar := range calendars {
+		if err := checkStoredCalendar(calendar); err != nil {
+			errs = append(errs, fmt.Errorf("calendar %q: %w", shorten(calendar.Name), err))
+			continue
+		}
+		if seen[calendar.Name] {
+			errs = append(errs, &FieldError{Field: "name", Value: shorten(calendar.Name), Problem: "is given twice", Remedy: "give each calendar a name of its own"})
+			continue
+		}
+		seen[calendar.Name] = true
+		definition, err := engine.EncodeCalendar(calendar.CalendarSpec)
+		if err != nil {
+			return res, err
+		}
+		req.Calendars = append(req.Calendars, store.PutCalendar{Name: calendar.Name, Definition: definition, IfRevision: ifRevision})
+	}
+	if err := errors.Join(errs...); err != nil {
+		return res, err
+	}
+	err = c.settled(ctx, func() (err error) {
+		res, err = c.backend.PutCalendars(ctx, req)
+		return err
+	})
+	return res, err
+}
+
+// checkStoredCalendar reports what is wrong with a calendar for the store. Its
+// name must be one that is read as such wherever people write what to exclude.
+func checkStoredCalendar(c Calendar) error {
+	errs := []error{CheckName("name", c.Name), c.Validate()}
+	if _, names, err := recur.ParseExclude(c.Name); errs[0] == nil && (err != nil || !slices.Equal(names, []string{c.Name})) || c.Name == OwnCalendar {
+		errs = append(errs, &FieldError{
+			Field: "name", Value: shorten(c.Name), Problem: "would not be read as the name of a calendar where a schedule excludes it",
+			Remedy: fmt.Sprintf("use a name without commas and | that is no date, day of the week or rule, and not %q", OwnCalendar),
+		})
+	}
+	return errors.Join(errs...)
+}
+
+// CalendarFilter selects calendars. The zero value selects all.
+type CalendarFilter struct {
+	After string // only names after this one, in byte order: the last of the page before
+	Limit int    // of a page; default 100
+}
+
+// Calendars lists the store's calendars by name, a page at a time.
+func (c *Client) Calendars(ctx context.Context, f CalendarFilter) ([]CalendarInfo, error) {
+	if err := checkIfGiven("after", f.After); err != nil {
+		return nil, fmt.Errorf("list calendars: %w", err)
+	}
+	return c.listCalendars(ctx, store.ListCalendarsRequest{After: f.After, Limit: pageSize(f.Limit)})
+}
+
+// Calendar returns the store's calendar of that name, or ErrNotFound.
+func (c *Client) Calendar(ctx context.Context, name string) (CalendarInfo, error) {
+	if err := CheckName("name", name); err != nil {
+		return CalendarInfo{}, fmt.Errorf("read calendar: %w", err)
+	}
+	found, err := c.listCalendars(ctx, store.ListCalendarsRequest{Names: []string{name}, Limit: 1})
+	if err != nil {
+		return CalendarInfo{}, err
+	}
+	if len(found) == 0 {
+		return CalendarInfo{}, fmt.Errorf("calendar %q: %w", name, ErrNotFound)
+	}
+	return found[0], nil
+}
+
+func (c *Client) listCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]CalendarInfo, error) {
+	rows, err := c.backend.ListCalendars(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]CalendarInfo, len(rows))
+	for i, row := range rows {
+		infos[i] = CalendarInfo{Calendar: StoredCalendar(row.Name), Revision: row.Revision, UpdatedAt: row.UpdatedAt}
+		spec, err := engine.DecodeCalendar(row.Definition)
+		if err == nil {
+			err = spec.Validate()
+		}
+		if err != nil {
+			infos[i].Problem = err.Error()
+			continue
+		}
+		infos[i].CalendarSpec = spec
+	}
+	return infos, nil
+}
+
+// DeleteCalendars deletes calendars of the store, all or none. One that a schedule
+// names is refused.
+func (c *Client) DeleteCalendars(ctx context.Context, names ...string) error {
+	for _, name := range names {
+		if err := CheckName("name", name); err != nil {
+			return fmt.Errorf("delete calendar: %w", err)
+		}
+	}
+	err := c.backend.DeleteCalendars(ctx, store.DeleteCalendarsRequest{Names: names})
+	if errors.Is(err, store.ErrInUse) {
+		err = errors.Join(c.inUse(ctx, names), err)
+	}
+	if err != nil {
+		return fmt.Errorf("delete calendars: %w", err)
+	}
+	return nil
+}
+
+// inUse tells which schedules keep calendars from being deleted.
+func (c *Client) inUse(ctx context.Context, calendars []string) error {
+	const shown = 3
+	var errs []error
+	for _, calendar := range calendars {
+		rows, err := c.backend.ListSchedules(ctx, store.ListSchedulesRequest{Calendar: calendar, Limit: shown + 1})
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		names := make([]string, len(rows))
+		for i, row := range rows {
+			names[i] = fmt.Sprintf("%q", shorten(row.Name))
+		}
+		if len(names) > shown {
+			names[shown] = "and others"
+		}
+		errs = append(errs, &FieldError{
+			Field: "calendar", Value: shorten(calendar), Problem: "is excluded by schedules: " + strings.Join(names, ", "), Remedy: "take it out of them first",
+		})
+	}
+	return errors.Join(errs...)
+}
+
+// missingCalendars explains a put that was refused because a schedule names a
+// calendar which is not stored.
+func (c *Client) missingCalendars(ctx context.Context, schedules []Schedule) error {
+	names := map[string]bool{}
+	for _, s := range schedules {
+		for _, name := range s.definition().StoredNames() {
+			names[name] = true
+		}
+	}
+	for name := range names {
+		rows, err := c.backend.ListCalendars(ctx, store.ListCalendarsRequest{Names: []string{name}, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			delete(names, name)
+		}
+	}
+	const shown = 10
+	rows, err := c.backend.ListCalendars(ctx, store.ListCalendarsRequest{Limit: shown + 1})
+	if err != nil {
+		return err
+	}
+	remedy := "store it first (`hourbell calendars put`, or Client.PutCalendar); "
+	if len(rows) == 0 {
+		remedy += "there is none yet"
+	} else {
+		remedy += "there are " + listed(rows, shown)
+	}
+	var errs []error
+	for _, s := range schedules {
+		for _, name := range s.definition().StoredNames() {
+			if names[name] {
+				errs = append(errs, fmt.Errorf("schedule %q: %w", shorten(s.Name), &FieldError{Field: "exclude", Value: shorten(name), Problem: "is no calendar of the store", Remedy: remedy}))
+			}
+		}
+		if len(errs) == shown {
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func listed(rows []store.Calendar, most int) string {
+	var names []string
+	for _, row := range rows[:min(len(rows), most)] {
+		names = append(names, shorten(row.Name))
+	}
+	if len(rows) > most {
+		names = append(names, "and others")
+	}
+	return strings.Join(names, ", ")
+}

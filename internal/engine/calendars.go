@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Calendar is a named set of times at which slots do not fire.
+type Calendar struct {
+	Name string `json:"name"`
+	recur.CalendarSpec
+	// Stored says that this is the store's calendar of that name, which schedules
+	// share: a definition keeps only the name of it. CalendarSpec is then what it
+	// excluded when it was read.
+	Stored bool `json:"-"`
+}
+
+// MarshalJSON writes a stored calendar as its name alone, and any other whole.
+// Releases that do not know stored calendars cannot read a name in this place, and
+// so refuse the schedule instead of firing what it excludes.
+func (c Calendar) MarshalJSON() ([]byte, error) {
+	if c.Stored {
+		return json.Marshal(c.Name)
+	}
+	type whole Calendar
+	return json.Marshal(whole(c))
+}
+
+// UnmarshalJSON is the inverse of MarshalJSON.
+func (c *Calendar) UnmarshalJSON(text []byte) error {
+	if bytes.HasPrefix(text, []byte(`"`)) {
+		*c = Calendar{Stored: true}
+		return json.Unmarshal(text, &c.Name)
+	}
+	type whole Calendar
+	*c = Calendar{}
+	return json.Unmarshal(text, (*whole)(c))
+}
+
+// StoredNames are the names of the stored calendars that the definition excludes.
+func (d Definition) StoredNames() (names []string) {
+	for _, c := range d.Exclude {
+		if c.Stored {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// EncodeCalendar returns what the store keeps of a calendar; equal ones have equal
+// bytes.
+func EncodeCalendar(spec recur.CalendarSpec) ([]byte, error) {
+	text, err := json.Marshal(spec)
+	if err != nil {
+		return nil, fmt.Errorf("encode calendar: %w", err)
+	}
+	return text, nil
+}
+
+// DecodeCalendar is the inverse of EncodeCalendar. It refuses fields of newer
+// releases: what they exclude must not fire.
+func DecodeCalendar(text []byte) (recur.CalendarSpec, error) {
+	var spec recur.CalendarSpec
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&spec); err != nil {
+		return recur.CalendarSpec{}, fmt.Errorf("decode calendar: %w", err)
+	}
+	return spec, nil
+}
+
+// StoredCalendars are calendars of the store by name. Plans share them.
+type StoredCalendars map[string]StoredCalendar
+
+// StoredCalendar is a calendar of the store, ready for use.
+type StoredCalendar struct {
+	spec     recur.CalendarSpec
+	revision int64
+	calendar *recur.Calendar
+	err      error // why it cannot be used
+}
+
+func newStoredCalendar(row store.Calendar, zones *recur.Zones) StoredCalendar {
+	c := StoredCalendar{revision: row.Revision}
+	if c.spec, c.err = DecodeCalendar(row.Definition); c.err == nil {
+		c.calendar, c.err = zones.Calendar(c.spec)
+	}
+	return c
+}
+
+// CalendarsOf reads the stored calendars that schedules name; without any it asks
+// nobody. It is to be called after the schedules were read: a calendar that has
+// changed since has given them another revision, so that what is decided by it is
+// lost when it is to be written.
+func CalendarsOf(ctx context.Context, backend store.Calendars, schedules []store.Schedule) (StoredCalendars, error) {
+	calendars := StoredCalendars{}
+	return calendars, calendars.read(ctx, backend, schedules, nil)
+}
+
+// read reads those that schedules name, and keeps those that have not changed.
+func (c StoredCalendars) read(ctx context.Context, backend store.Calendars, schedules []store.Schedule, zones *recur.Zones) error {
+	names := map[string]bool{}
+	for _, s := range schedules {
+		if !bytes.Contains(s.Definition, []byte(`"exclude":`)) {
+			continue
+		}
+		if d, err := DecodeDefinition(s.Definition); err == nil {
+			for _, name := range d.StoredNames() {
+				names[name] = true
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	rows, err := backend.ListCalendars(ctx, store.ListCalendarsRequest{Names: slices.Sorted(maps.Keys(names)), Limit: len(names)})
+	if err != nil {
+		return fmt.Errorf("read calendars: %w", err)
+	}
+	for _, row := range rows {
+		if known, found := c[row.Name]; !found || known.revision != row.Revision {
+			c[row.Name] = newStoredCalendar(row, zones)
+		}
+		delete(names, row.Name)
+	}
+	for name := range names {
+		delete(c, name)
+	}
+	return nil
+}
+
+// Given returns the stored calendars of a definition as they are in it, for plans
+// that are made without a store.
+func Given(exclude []Calendar) StoredCalendars {
+	calendars := StoredCalendars{}
+	for _, c := range exclude {
+		if c.Stored {
+			one := StoredCalendar{spec: c.CalendarSpec}
+			one.calendar, one.err = c.Calendar()
+			calendars[c.Name] = one
+		}
+	}
+	return calendars
+}
+
+// Fill returns the calendars with what the stored ones among them exclude.
+func (c StoredCalendars) Fill(exclude []Calendar) []Calendar {
+	filled := slices.Clone(exclude)
+	for i := range filled {
+		if filled[i].Stored {
+			filled[i].CalendarSpec = c[filled[i].Name].spec
+		}
+	}
+	return filled
+}
+
+// find returns the calendar that a definition means.
+func (c StoredCalendars) find(of Calendar, zones *recur.Zones) (*recur.Calendar, error) {
+	if !of.Stored {
+		return zones.Calendar(of.CalendarSpec)
+	}
+	stored, found := c[of.Name]
+	if !found {
+		return nil, fmt.Errorf("it is not stored: %w", store.ErrNotFound)
+	}
+	return stored.calendar, stored.err
+}

@@ -1,6 +1,7 @@
 package hourbell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,15 +25,14 @@ func StoredCalendar(name string) Calendar { return Calendar{Name: name, Stored: 
 
 // ParseExclude reads what people write into [Schedule.Exclude], each text as
 // [recur.ParseExclude] does: a name is that of a stored calendar, and all else is
-// gathered in a calendar named OwnCalendar. The error is a *FieldError or a
-// *recur.Error.
+// gathered in a calendar named OwnCalendar. The error is of *FieldErrors.
 func ParseExclude(texts ...string) ([]Calendar, error) {
 	var calendars []Calendar
 	own := Calendar{Name: OwnCalendar}
 	for _, text := range texts {
 		spec, names, err := recur.ParseExclude(text)
 		if err != nil {
-			return nil, err
+			return nil, &FieldError{Field: "exclude", Value: shorten(text), Problem: "cannot be used: " + err.Error()}
 		}
 		own.Dates = append(own.Dates, spec.Dates...)
 		own.Weekdays = append(own.Weekdays, spec.Weekdays...)
@@ -45,6 +45,24 @@ func ParseExclude(texts ...string) ([]Calendar, error) {
 		calendars = append(calendars, own)
 	}
 	return calendars, errors.Join(checkCalendars(calendars)...)
+}
+
+// ExcludeTexts is the way back from [ParseExclude], a text for each calendar: a
+// stored calendar is its name, and the calendar OwnCalendar what it excludes. One
+// that no text can say is its name, too, and then ok is false.
+func ExcludeTexts(calendars []Calendar) (texts []string, ok bool) {
+	ok = true
+	for _, c := range calendars {
+		text, said := c.Exclude()
+		switch {
+		case c.Stored:
+			text = c.Name
+		case !said || c.Name != OwnCalendar:
+			text, ok = c.Name, false
+		}
+		texts = append(texts, text)
+	}
+	return texts, ok
 }
 
 // CalendarInfo is a calendar of the store and where it stands.
@@ -85,7 +103,7 @@ func (c *Client) putCalendars(ctx context.Context, calendars []Calendar, ifRevis
 	seen := map[string]bool{}
 	var errs []error
 	for _, calendar := range calendars {
-		if err := checkStoredCalendar(calendar); err != nil {
+		if err := CheckCalendar(calendar); err != nil {
 			errs = append(errs, fmt.Errorf("calendar %q: %w", shorten(calendar.Name), err))
 			continue
 		}
@@ -110,9 +128,9 @@ func (c *Client) putCalendars(ctx context.Context, calendars []Calendar, ifRevis
 	return res, err
 }
 
-// checkStoredCalendar reports what is wrong with a calendar for the store. Its
+// CheckCalendar reports what is wrong with a calendar for the store, or nil. Its
 // name must be one that is read as such wherever people write what to exclude.
-func checkStoredCalendar(c Calendar) error {
+func CheckCalendar(c Calendar) error {
 	errs := []error{CheckName("name", c.Name), c.Validate()}
 	if _, names, err := recur.ParseExclude(c.Name); errs[0] == nil && (err != nil || !slices.Equal(names, []string{c.Name})) || c.Name == OwnCalendar {
 		errs = append(errs, &FieldError{
@@ -183,7 +201,7 @@ func (c *Client) DeleteCalendars(ctx context.Context, names ...string) error {
 	}
 	err := c.backend.DeleteCalendars(ctx, store.DeleteCalendarsRequest{Names: names})
 	if errors.Is(err, store.ErrInUse) {
-		err = errors.Join(c.inUse(ctx, names), err)
+		err = cmp.Or(c.inUse(ctx, names), err)
 	}
 	if err != nil {
 		return fmt.Errorf("delete calendars: %w", err)
@@ -191,7 +209,7 @@ func (c *Client) DeleteCalendars(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// inUse tells which schedules keep calendars from being deleted.
+// inUse tells which schedules, if any, keep calendars from being deleted.
 func (c *Client) inUse(ctx context.Context, calendars []string) error {
 	const shown = 3
 	var errs []error
@@ -250,10 +268,14 @@ func (c *Client) missingCalendars(ctx context.Context, schedules []Schedule) err
 	for _, s := range schedules {
 		for _, name := range s.definition().StoredNames() {
 			if names[name] {
-				errs = append(errs, fmt.Errorf("schedule %q: %w", shorten(s.Name), &FieldError{Field: "exclude", Value: shorten(name), Problem: "is no calendar of the store", Remedy: remedy}))
+				var err error = &FieldError{Field: "exclude", Value: shorten(name), Problem: "is no calendar of the store", Remedy: remedy}
+				if len(schedules) > 1 {
+					err = fmt.Errorf("schedule %q: %w", shorten(s.Name), err)
+				}
+				errs = append(errs, err)
 			}
 		}
-		if len(errs) == shown {
+		if len(errs) >= shown {
 			break
 		}
 	}

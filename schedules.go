@@ -1,6 +1,7 @@
 package hourbell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +93,7 @@ func (c *Client) put(ctx context.Context, req store.PutSchedulesRequest, schedul
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		err = errors.Join(c.missingCalendars(ctx, schedules), err)
+		err = cmp.Or(c.missingCalendars(ctx, schedules), err)
 	}
 	return res, err
 }
@@ -144,17 +145,18 @@ func (c *Client) fireDue(ctx context.Context) error {
 
 // ScheduleFilter selects schedules. The zero value selects all.
 type ScheduleFilter struct {
-	Owner   *string // nil: of anybody
-	After   string  // only names after this one, in byte order: the last of the page before
-	Limit   int     // of a page; default 100
-	Deleted bool    // deleted ones too
+	Owner    *string // nil: of anybody
+	Calendar string  // only those that exclude the store's calendar of that name; empty: all
+	After    string  // only names after this one, in byte order: the last of the page before
+	Limit    int     // of a page; default 100
+	Deleted  bool    // deleted ones too
 }
 
 const defaultPage = 100
 
 // Schedules lists schedules by name, a page at a time.
 func (c *Client) Schedules(ctx context.Context, f ScheduleFilter) ([]ScheduleInfo, error) {
-	err := checkIfGiven("after", f.After)
+	err := errors.Join(checkIfGiven("after", f.After), checkIfGiven("calendar", f.Calendar))
 	if f.Owner != nil {
 		err = errors.Join(err, checkIfGiven("owner", *f.Owner))
 	}
@@ -162,7 +164,7 @@ func (c *Client) Schedules(ctx context.Context, f ScheduleFilter) ([]ScheduleInf
 		return nil, fmt.Errorf("list schedules: %w", err)
 	}
 	return c.listSchedules(ctx, store.ListSchedulesRequest{
-		Owner: f.Owner, After: f.After, Limit: pageSize(f.Limit), Deleted: f.Deleted,
+		Owner: f.Owner, Calendar: f.Calendar, After: f.After, Limit: pageSize(f.Limit), Deleted: f.Deleted,
 	})
 }
 

@@ -54,7 +54,26 @@ func (z *Zones) parseOne(text string) (Rule, error) {
 	return z.Rule(s, time.Unix(0, 0))
 }
 
-// parseSpec turns a rule's text into a Spec.
+// ParseSpec turns the text of a rule, as [Parse] reads it, into a Spec that is
+// written the same way. The rule may still be wrong, which [Spec.Validate] tells.
+// The error is an [*Error].
+func ParseSpec(text string) (Spec, error) {
+	parts := strings.Split(text, strings.TrimSpace(unionMark))
+	if len(parts) == 1 {
+		return parseSpec(text)
+	}
+	var s Spec
+	for _, part := range parts {
+		one, err := parseSpec(part)
+		if err != nil {
+			return Spec{}, err
+		}
+		s.Any = append(s.Any, one)
+	}
+	return s, nil
+}
+
+// parseSpec is ParseSpec for a rule that is no union.
 func parseSpec(text string) (s Spec, err error) {
 	rule, err := cutOptions(text, &s)
 	if err != nil {

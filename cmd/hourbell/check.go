@@ -155,6 +155,9 @@ func entryFacts(entry declared.Entry, now time.Time, secrets bool) []fact {
 	}
 	facts = append(facts, workFacts(entry.Schedule, secrets)...)
 	facts = append(facts, fact{"limits", limits(entry.Schedule)})
+	if len(entry.Exclude) > 0 {
+		facts = append(facts, fact{"except", excludedText(entry.Schedule)})
+	}
 	entry.Hooks.Each(func(name string, hook *hourbell.Hook) {
 		facts = append(facts, fact{name + " ", hookText(hook, secrets)})
 	})
@@ -169,6 +172,17 @@ func entryFacts(entry declared.Entry, now time.Time, secrets bool) []fact {
 		facts = append(facts, fact{"next", "never from now on"})
 	}
 	return facts
+}
+
+// excludedText is what a schedule excludes, and what of it was not looked at.
+func excludedText(s hourbell.Schedule) string {
+	texts := excludeTexts(s)
+	for i, c := range s.Exclude {
+		if c.Stored {
+			texts[i] += " (a stored calendar, not looked at)"
+		}
+	}
+	return strings.Join(texts, " | ")
 }
 
 // describe is a rule in words; empty for one that cannot be used.
@@ -333,17 +347,27 @@ func orElse(text, instead string) string {
 	return text
 }
 
-// upcoming are the next three instants. An interval counts from now, as it
-// would if the schedule were put now.
+// upcoming are the next three instants that the file excludes not; calendars of
+// the store are not looked at. An interval counts from now, as it would if the
+// schedule were put now.
 func upcoming(entry declared.Entry, now time.Time) []time.Time {
 	now = now.Truncate(time.Second)
 	rule, err := entry.Rule.Rule(now)
 	if err != nil { // the file was checked, or it has no rule
 		return nil
 	}
+	var calendars []*recur.Calendar
+	for _, c := range entry.Exclude {
+		if calendar, err := c.Calendar(); err == nil && !c.Stored {
+			calendars = append(calendars, calendar)
+		}
+	}
 	var next []time.Time
-	for t := rule.Next(now); len(next) < 3 && !t.IsZero(); t = rule.Next(t) {
-		next = append(next, t)
+	looked := 0
+	for t, open := recur.NextOpen(rule, now, calendars...); len(next) < 3 && !t.IsZero() && looked < mostClosed; t, open = recur.NextOpen(rule, t, calendars...) {
+		if looked++; open {
+			next = append(next, t)
+		}
 	}
 	return next
 }

@@ -45,6 +45,7 @@ type entryRecord struct {
 	OnLoss      string                     `json:"on_loss"`
 	Overlap     string                     `json:"overlap"`
 	Group       *string                    `json:"group"`
+	Exclude     []string                   `json:"exclude"` // names of stored calendars were not looked at
 	Paused      bool                       `json:"paused"`
 	Hooks       map[string]json.RawMessage `json:"hooks"`
 	Next        []time.Time                `json:"next"`
@@ -80,7 +81,7 @@ func newEntryRecord(entry declared.Entry, now time.Time, secrets bool) entryReco
 		Name: entry.Name, Line: entry.Line, Rule: orNull(strings.TrimPrefix(entry.Rule.String(), "CRON_TZ="+entry.Rule.Zone+" ")), TZ: orNull(entry.Rule.Zone),
 		Kind: entry.Kind, Args: show(entry.Kind, entry.Args), Queue: orNull(entry.Queue), MaxAttempts: orNull(entry.MaxAttempts),
 		Timeout: durationOrNull(entry.Timeout), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Overlap),
-		Group: orNull(entry.Group), Paused: entry.Paused, Hooks: map[string]json.RawMessage{}, Next: []time.Time{},
+		Group: orNull(entry.Group), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused, Hooks: map[string]json.RawMessage{}, Next: []time.Time{},
 	}
 	if entry.Rule.String() != "" {
 		r.Description = orNull(describe(entry.Rule, now))

@@ -10,12 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
 // explainFlags say what is to be explained.
 type explainFlags struct {
 	store   storeFlags
 	rule    ruleFlags
+	exclude excludeFlag
 	down    []string
 	request hourbell.ExplainRequest
 	format  format
@@ -31,7 +33,7 @@ func (p *program) explainCommand() *cobra.Command {
 			"says of every slot what would become of it: when the clock changes, when no node lives for some time\n" +
 			"(--down), and when jobs take long (--run-time). Each slot is found the moment it is due, unless no node\n" +
 			"lives; no job fails. With NAME a schedule of the store is explained, changed in what the flags say; with a\n" +
-			"rule no store is opened.",
+			"rule a store is opened only to read the calendars that --exclude names.",
 		Example: "  hourbell explain --cron '30 2 * * *' --tz America/New_York --from 2027-03-13T00:00:00 --to 2027-03-16T00:00:00\n" +
 			"  hourbell explain --every 1h --from 2027-03-01T00:00:00Z --to 2027-03-01T12:00:00Z --down 2027-03-01T03:00:00Z..2027-03-01T06:00:00Z --misfire once\n" +
 			"  hourbell explain nightly --from 2027-03-01T00:00:00Z --to 2027-04-01T00:00:00Z --run-time 30h --overlap queue",
@@ -45,6 +47,7 @@ func (p *program) explainCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return p.explain(c, e, args) },
 	}
 	e.rule.addTo(c)
+	e.exclude.addTo(c)
 	allPolicies.addTo(c)
 	flags := c.Flags()
 	flags.StringVar(&from, "from", "", "the first instant, or a date and time on the clock of --tz")
@@ -58,16 +61,27 @@ func (p *program) explainCommand() *cobra.Command {
 }
 
 func (p *program) explain(c *cobra.Command, e explainFlags, args []string) error {
-	if len(args) == 0 {
-		return p.explainSchedule(c, e, hourbell.ScheduleInfo{Schedule: hourbell.Schedule{Name: "NAME"}})
-	}
-	if err := checkNames(args); err != nil {
+	var wanted hourbell.Schedule
+	if err := errors.Join(checkNames(args), e.exclude.apply(c, &wanted, true)); err != nil {
 		return err
 	}
+	if len(args) == 0 && !namesStored(wanted.Exclude) {
+		return p.explainSchedule(c, e, hourbell.ScheduleInfo{Schedule: hourbell.Schedule{Name: "NAME", Exclude: wanted.Exclude}})
+	}
 	return p.withClient(c.Context(), e.store, func(client *hourbell.Client) error {
+		exclude, err := readStored(c.Context(), client, wanted.Exclude)
+		if err != nil {
+			return err
+		}
+		if len(args) == 0 {
+			return p.explainSchedule(c, e, hourbell.ScheduleInfo{Schedule: hourbell.Schedule{Name: "NAME", Exclude: exclude}})
+		}
 		info, err := client.Schedule(c.Context(), args[0])
 		if err != nil {
 			return err
+		}
+		if c.Flags().Changed(declared.ExcludeKey) {
+			info.Exclude = exclude
 		}
 		if info.Problem != "" {
 			return fmt.Errorf("explain schedule %q: %s", info.Name, info.Problem)

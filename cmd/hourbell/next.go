@@ -8,60 +8,112 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/recur"
 )
 
 const mostInstants = 100_000
 
+// nextFlags say what next prints.
+type nextFlags struct {
+	rule    ruleFlags
+	exclude excludeFlag
+	count   int
+	store   storeFlags
+}
+
 func (p *program) nextCommand() *cobra.Command {
 	var (
-		rule  ruleFlags
-		from  string
-		count int
+		n    nextFlags
+		from string
 	)
 	c := &cobra.Command{
-		Use:   "next (--cron EXPR | --every D | --at T) [--tz ZONE] [--from T] [--count N]",
+		Use:   "next (--cron EXPR | --every D | --at T) [--tz ZONE] [--exclude …] [--from T] [--count N]",
 		Short: "Prints the next instants of a rule",
-		Long: "Prints the first instants of a rule strictly after --from, one a line, in the zone of the rule, and fewer\n" +
-			"than --count when the rule ends. An interval counts from --from. No store is opened.",
+		Long: "Prints the first instants of a rule strictly after --from that are not excluded, one a line, in the zone of\n" +
+			"the rule, and fewer than --count when the rule ends. An interval counts from --from. A store is opened only\n" +
+			"to read the calendars that --exclude names.",
 		Example: "  hourbell next --cron '0 9 * * 1-5' --tz Europe/Prague\n" +
 			"  hourbell next --cron '30 2 * * *' --tz America/New_York --from 2027-03-13T00:00:00 --count 3\n" +
+			"  hourbell next --cron '@daily' --exclude sat,sun --exclude 12-24..12-26\n" +
 			"  hourbell next --every 90s --from 2027-01-01T00:00:00Z",
 		Args:                  takes(false),
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.next(c, rule, count)
+			return p.next(c, n)
 		},
 	}
-	rule.addTo(c)
+	n.rule.addTo(c)
+	n.exclude.addTo(c)
 	c.Flags().StringVar(&from, "from", "", "count from this instant, or this date and time on the clock of --tz (default now)")
-	c.Flags().IntVar(&count, "count", 5, fmt.Sprintf("how many, 1 to %d", mostInstants))
+	c.Flags().IntVar(&n.count, "count", 5, fmt.Sprintf("how many, 1 to %d", mostInstants))
+	n.store.addTo(c)
 	return c
 }
 
-func (p *program) next(c *cobra.Command, rule ruleFlags, count int) error {
-	if err := rule.check(c); err != nil {
+func (p *program) next(c *cobra.Command, n nextFlags) error {
+	if err := n.rule.check(c); err != nil {
 		return err
 	}
-	if count < 1 || count > mostInstants {
-		return &hourbell.FieldError{Field: "count", Value: fmt.Sprint(count), Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", mostInstants)}
+	if n.count < 1 || n.count > mostInstants {
+		return &hourbell.FieldError{Field: "count", Value: fmt.Sprint(n.count), Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", mostInstants)}
 	}
-	from, err := instantFlag(c, "from", rule.Zone)
+	from, err := instantFlag(c, "from", n.rule.Zone)
+	if err != nil {
+		return err
+	}
+	calendars, err := p.nextCalendars(c, n)
 	if err != nil {
 		return err
 	}
 	if !c.Flags().Changed("from") {
 		from = p.now()
 	}
-	r, err := rule.Rule(from)
+	r, err := n.rule.Rule(from)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(p.stdout)
-	for t := r.Next(from); count > 0 && !t.IsZero(); t = r.Next(t) {
-		fmt.Fprintln(out, inZone(t, rule.Zone))
-		count--
+	looked := 0
+	for t, open := recur.NextOpen(r, from, calendars...); n.count > 0 && !t.IsZero(); t, open = recur.NextOpen(r, t, calendars...) {
+		if open {
+			fmt.Fprintln(out, inZone(t, n.rule.Zone))
+			n.count, looked = n.count-1, 0
+		} else if looked++; looked == mostClosed {
+			printError(p.stderr, fmt.Errorf("all instants up to %s are excluded, and it was looked no further", inZone(t, n.rule.Zone)))
+			break
+		}
 	}
 	return out.Flush()
+}
+
+// mostClosed bounds how far next looks for an instant that is not excluded: some
+// thousand at a time, whole days at once.
+const mostClosed = 1000
+
+// nextCalendars are those that exclude instants.
+func (p *program) nextCalendars(c *cobra.Command, n nextFlags) ([]*recur.Calendar, error) {
+	var s hourbell.Schedule
+	if err := n.exclude.apply(c, &s, false); err != nil {
+		return nil, err
+	}
+	if namesStored(s.Exclude) {
+		err := p.withClient(c.Context(), n.store, func(client *hourbell.Client) (err error) {
+			s.Exclude, err = readStored(c.Context(), client, s.Exclude)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	calendars := make([]*recur.Calendar, len(s.Exclude))
+	for i, one := range s.Exclude {
+		calendar, err := one.Calendar()
+		if err != nil {
+			return nil, err
+		}
+		calendars[i] = calendar
+	}
+	return calendars, nil
 }
 
 // inZone writes an instant on the clock of a zone that is known to exist, or

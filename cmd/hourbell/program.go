@@ -53,6 +53,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.enqueueCommand(),
 		p.jobsCommand(),
 		p.schedulesCommand(),
+		p.calendarsCommand(),
 		p.slotsCommand(),
 		p.queuesCommand(),
 		p.nodesCommand(),

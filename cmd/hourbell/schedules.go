@@ -30,12 +30,13 @@ func (p *program) schedulesCommand() *cobra.Command {
 
 // schedulesListFlags select schedules.
 type schedulesListFlags struct {
-	owner   string
-	after   string
-	limit   int
-	deleted bool
-	secrets bool
-	format  format
+	owner    string
+	calendar string
+	after    string
+	limit    int
+	deleted  bool
+	secrets  bool
+	format   format
 }
 
 func (p *program) schedulesListCommand(f *storeFlags) *cobra.Command {
@@ -47,6 +48,7 @@ func (p *program) schedulesListCommand(f *storeFlags) *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringVar(&l.owner, "owner", "", "only of this owner; '' for those put by hand")
+	flags.StringVar(&l.calendar, "calendar", "", "only those that exclude this stored calendar")
 	flags.StringVar(&l.after, "after", "", "only names after this one, in byte order")
 	addLimit(c, &l.limit)
 	flags.BoolVar(&l.deleted, "deleted", false, "deleted ones too")
@@ -56,8 +58,8 @@ func (p *program) schedulesListCommand(f *storeFlags) *cobra.Command {
 }
 
 func (p *program) schedulesList(c *cobra.Command, f storeFlags, l schedulesListFlags) error {
-	filter := hourbell.ScheduleFilter{After: l.after, Deleted: l.deleted}
-	err := errors.Join(checkLimit(l.limit), nameFlags(c, "after"))
+	filter := hourbell.ScheduleFilter{Calendar: l.calendar, After: l.after, Deleted: l.deleted}
+	err := errors.Join(checkLimit(l.limit), nameFlags(c, "after", "calendar"))
 	if c.Flags().Changed("owner") {
 		filter.Owner = &l.owner
 		if l.owner != "" {

@@ -13,6 +13,7 @@ import (
 // editFlags change a schedule.
 type editFlags struct {
 	rule       ruleFlags
+	exclude    excludeFlag
 	ifRevision int64
 	format     format
 }
@@ -31,6 +32,7 @@ func (p *program) schedulesEditCommand(f *storeFlags) *cobra.Command {
 		RunE:                  func(c *cobra.Command, args []string) error { return p.schedulesEdit(c, *f, e, args[0]) },
 	}
 	e.rule.addTo(c)
+	e.exclude.addTo(c)
 	allPolicies.addTo(c)
 	c.Flags().Int64Var(&e.ifRevision, "if-revision", 0, "only if it still has this revision, which schedules show prints")
 	e.format.addTo(c)
@@ -38,7 +40,7 @@ func (p *program) schedulesEditCommand(f *storeFlags) *cobra.Command {
 }
 
 func (p *program) schedulesEdit(c *cobra.Command, f storeFlags, e editFlags, name string) error {
-	if err := errors.Join(hourbell.CheckName("NAME", name), allPolicies.apply(c, &hourbell.Schedule{}, true)); err != nil {
+	if err := errors.Join(hourbell.CheckName("NAME", name), allPolicies.apply(c, &hourbell.Schedule{}, true), e.exclude.apply(c, &hourbell.Schedule{}, true)); err != nil {
 		return err
 	}
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
@@ -57,7 +59,7 @@ func (p *program) schedulesEdit(c *cobra.Command, f storeFlags, e editFlags, nam
 			edited.Revision = e.ifRevision
 		}
 		e.rule.edit(c, &edited.Rule)
-		if err := allPolicies.apply(c, &edited, true); err != nil {
+		if err := errors.Join(allPolicies.apply(c, &edited, true), e.exclude.apply(c, &edited, true)); err != nil {
 			return err
 		}
 		put, err := client.PutSchedule(c.Context(), edited)

@@ -14,6 +14,7 @@ import (
 // putFlags define a schedule.
 type putFlags struct {
 	rule       ruleFlags
+	exclude    excludeFlag
 	work       workFlags
 	kind       string
 	group      string
@@ -30,6 +31,7 @@ func (p *program) schedulesPutCommand(f *storeFlags) *cobra.Command {
 		Long: "Creates or replaces a schedule. It is in effect on every node within a second. A schedule that is\n" +
 			"replaced keeps where it stands: no slot fires twice.",
 		Example: "  hourbell schedules put nightly --cron '30 2 * * *' --tz Europe/Prague -- pg_dump --file app.sql app\n" +
+			"  hourbell schedules put billing --cron '0 8 * * *' --exclude holidays --exclude sat,sun -- bill\n" +
 			"  hourbell schedules put pulse --every 90s --shell 'curl -fsS https://example.org/pulse'\n" +
 			"  hourbell schedules put report --cron '@monthly' --kind report --args @report.json --if-revision 7",
 		DisableFlagsInUseLine: true,
@@ -43,6 +45,7 @@ func (p *program) schedulesPutCommand(f *storeFlags) *cobra.Command {
 		},
 	}
 	s.rule.addTo(c)
+	s.exclude.addTo(c)
 	s.work.addTo(c)
 	flags := c.Flags()
 	flags.StringVar(&s.kind, "kind", kinds.CommandKind, "the kind of the jobs")
@@ -84,7 +87,7 @@ func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []
 		Queue: s.work.queue, Priority: s.work.priority, MaxAttempts: s.work.maxAttempts, OnLoss: onLoss, Timeout: s.work.timeout,
 		Group: s.group, Paused: s.paused, Revision: s.ifRevision,
 	}
-	errs := []error{hourbell.CheckName("NAME", name), s.rule.check(c), payloadErr, onLossErr, allPolicies.apply(c, &schedule, false)}
+	errs := []error{hourbell.CheckName("NAME", name), s.rule.check(c), payloadErr, onLossErr, allPolicies.apply(c, &schedule, false), s.exclude.apply(c, &schedule, false)}
 	if c.Flags().Changed("if-revision") && s.ifRevision < 1 {
 		errs = append(errs, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(s.ifRevision), Problem: "is not a revision", Remedy: "use the one that `hourbell schedules show` prints"})
 	}

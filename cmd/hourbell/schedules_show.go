@@ -72,7 +72,7 @@ type scheduleRecord struct {
 	Gap          *string         `json:"gap"`
 	Fold         *string         `json:"fold"`
 	PausedUntil  *time.Time      `json:"paused_until"`
-	Exclude      []string        `json:"exclude"` // names of calendars
+	Exclude      []string        `json:"exclude"` // as --exclude takes it; the file's calendars by name
 	Group        *string         `json:"group"`
 	Paused       bool            `json:"paused"`
 	PausedAt     *time.Time      `json:"paused_at"`
@@ -112,7 +112,7 @@ func newScheduleRecord(s hourbell.ScheduleInfo) scheduleRecord {
 		Paused: s.State() == "paused", PausedAt: timeOrNull(s.PausedAt), NextAt: timeOrNull(s.NextAt),
 		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
 		CreatedAt: timeOrNull(s.CreatedAt), UpdatedAt: timeOrNull(s.UpdatedAt), DeletedAt: timeOrNull(s.DeletedAt),
-		FailingSince: timeOrNull(s.FailingSince), PausedUntil: timeOrNull(s.PausedUntil), Exclude: calendarNames(s.Schedule),
+		FailingSince: timeOrNull(s.FailingSince), PausedUntil: timeOrNull(s.PausedUntil), Exclude: excludeTexts(s.Schedule),
 		Rule: s.Rule.String(), Dialect: orNull(s.Rule.Dialect), Start: orNull(s.Rule.Start), Stop: orNull(s.Rule.Stop),
 		Gap: orNull(s.Rule.Gap), Fold: orNull(s.Rule.Fold),
 		Misfire: cmp.Or(string(s.Misfire), "skip"), MisfireCap: orNull(s.MisfireCap), Grace: durationOrNull(s.Grace), Window: durationOrNull(s.Window),
@@ -151,7 +151,7 @@ func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
 		{"timeout", timeout},
 		{"overlap", overlapWord(s.Overlap)},
 		{"policies", shownPolicies(s.Schedule)},
-		{"exclude", strings.Join(calendarNames(s.Schedule), ", ")},
+		{"exclude", strings.Join(excludeTexts(s.Schedule), " | ")},
 		{"on_failure", shownHook(s.Hooks.OnFailure)},
 		{"on_missed", shownHook(s.Hooks.OnMissed)},
 		{"on_recovery", shownHook(s.Hooks.OnRecovery)},
@@ -178,12 +178,10 @@ func shownPolicies(s hourbell.Schedule) string {
 	return strings.Join(shown, ", ")
 }
 
-func calendarNames(s hourbell.Schedule) []string {
-	names := []string{}
-	for _, c := range s.Exclude {
-		names = append(names, c.Name)
-	}
-	return names
+// excludeTexts are what a schedule excludes.
+func excludeTexts(s hourbell.Schedule) []string {
+	texts, _ := hourbell.ExcludeTexts(s.Exclude)
+	return append([]string{}, texts...)
 }
 
 func shownFailures(s hourbell.ScheduleInfo) string {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -213,6 +214,12 @@ func asStored(s hourbell.Schedule) hourbell.Schedule {
 	s.MaxAttempts = cmp.Or(s.MaxAttempts, 25)
 	if len(s.Args) == 0 {
 		s.Args = []byte("null")
+	}
+	s.Exclude = slices.Clone(s.Exclude)
+	for i, c := range s.Exclude {
+		if c.Stored {
+			s.Exclude[i] = hourbell.StoredCalendar(c.Name) // whatever it excludes now
+		}
 	}
 	return s
 }

@@ -71,6 +71,29 @@ var scheduleKeys = []Key{
 	name("gap", func(s *hourbell.Schedule) *string { return &s.Rule.Gap }),
 	name("fold", func(s *hourbell.Schedule) *string { return &s.Rule.Fold }),
 	name("dialect", func(s *hourbell.Schedule) *string { return &s.Rule.Dialect }),
+	exclude,
+}
+
+// ExcludeKey is the name of the key whose value can also be a list of texts in a
+// schedule file, and a flag that is repeated.
+const ExcludeKey = "exclude"
+
+// exclude is that key as one text.
+var exclude = Key{
+	Name: ExcludeKey, Remedy: "write dates, days of the week, rules or names of calendars",
+	set: func(s *hourbell.Schedule, text string) (problem, remedy string) {
+		calendars, err := hourbell.ParseExclude(text)
+		for _, f := range Fields(err) {
+			return fmt.Sprintf("%q %s", Label(text, 60), f.Problem), f.Remedy
+		}
+		s.Exclude = calendars
+		return "", ""
+	},
+	write: func(s hourbell.Schedule) string {
+		texts, _ := hourbell.ExcludeTexts(s.Exclude)
+		return strings.Join(texts, " | ")
+	},
+	clear: func(s *hourbell.Schedule) { s.Exclude = nil },
 }
 
 // Keys are the keys of a schedule that schedule files and crontabs share. The

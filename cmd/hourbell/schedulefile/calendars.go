@@ -1,6 +1,7 @@
 package schedulefile
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"reflect"
@@ -16,6 +17,43 @@ var (
 	calendarKeys      = []string{"dates", "weekdays", "rules", "tz"}
 	exclusionRuleKeys = []string{"cron", "every", "at", "tz", "dialect", "start", "stop", "gap", "fold"}
 )
+
+// ReadCalendars reads the calendars alone of the text of a schedule file, in the
+// order of their names; there need be no schedules. name is how messages call the
+// file. The error is a *declared.FileError with every mistake.
+func ReadCalendars(name string, text []byte) ([]hourbell.Calendar, error) {
+	var errs declared.FileError
+	if !declared.CheckText(name, text, &errs) {
+		return nil, errs.Err()
+	}
+	root := parse(name, text, &errs)
+	if root == nil {
+		return nil, errs.Err()
+	}
+	m := &entry{reader: &reader{path: name, errs: &errs}, node: root}
+	var calendars []hourbell.Calendar
+	if m.isMapping("the file", "write calendars: and below it the name of each") {
+		m.checkKeys(fileKeys)
+		if !m.has("calendars") {
+			m.add("calendars", "is missing", `write the name of each calendar and what it excludes, as in calendars: {holidays: {dates: ["12-25"]}}`)
+		}
+		for _, c := range m.calendars() {
+			calendars = append(calendars, c)
+		}
+	}
+	slices.SortFunc(calendars, func(a, b hourbell.Calendar) int { return strings.Compare(a.Name, b.Name) })
+	return calendars, errs.Err()
+}
+
+// WriteCalendars returns a text that ReadCalendars reads as the same calendars.
+func WriteCalendars(calendars ...hourbell.Calendar) []byte {
+	var out bytes.Buffer
+	out.WriteString("calendars:\n")
+	for _, c := range calendars {
+		fmt.Fprintf(&out, "  %s: %s\n", scalarText(c.Name), calendarText(c))
+	}
+	return out.Bytes()
+}
 
 // calendars reads the calendars that schedules of the file name.
 func (e *entry) calendars() map[string]hourbell.Calendar {
@@ -94,29 +132,31 @@ func (e *entry) exclusionRules() []recur.Spec {
 	return rules
 }
 
-// exclude finds the calendars that a schedule names.
+// exclude reads what a schedule excludes: the file's own calendars by name, and
+// all that has a meaning elsewhere.
 func (e *entry) exclude() (calendars []hourbell.Calendar) {
-	for _, name := range e.words("exclude") {
-		c, found := e.known[name]
-		if !found {
-			names := slices.Sorted(maps.Keys(e.known))
-			remedy := "write it under calendars:, beside schedules:"
-			if len(names) > 0 {
-				remedy += "; there are " + strings.Join(names, ", ")
-			}
-			e.add("exclude", fmt.Sprintf("%q is not a calendar of this file%s", declared.Label(name, 60), declared.Suggest(name, names)), remedy)
-			continue
+	var texts []string
+	for _, text := range e.words(declared.ExcludeKey) {
+		if c, found := e.known[text]; found {
+			calendars = append(calendars, c)
+		} else {
+			texts = append(texts, text)
 		}
-		calendars = append(calendars, c)
 	}
-	return calendars
+	more, err := hourbell.ParseExclude(texts...)
+	e.addFields(err)
+	return append(calendars, more...)
 }
 
-// calendars writes those that schedules exclude, each once.
+// calendars writes those that schedules exclude, each once, but for what can stand
+// in the schedules themselves.
 func (w *writer) calendars(entries []declared.Entry) error {
 	known := map[string]hourbell.Calendar{}
 	for _, entry := range entries {
 		for _, c := range entry.Exclude {
+			if _, said := hourbell.ExcludeTexts([]hourbell.Calendar{c}); said {
+				continue
+			}
 			if before, twice := known[c.Name]; twice && !reflect.DeepEqual(before, c) {
 				return fmt.Errorf("write calendar %q: schedules have different ones of this name", c.Name)
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/recur"
 )
 
 const withPolicies = `owner: o
@@ -61,7 +62,8 @@ func TestMistakesInCalendars(t *testing.T) {
 		"calendars:\n  c: {days: [mon]}\nschedules: []\n":                                         `days: is not a key here`,
 		"calendars:\n  c: {dates: [someday]}\nschedules: []\n":                                    `dates "someday": this is not a date`,
 		"calendars:\n  c: {rules: [{cron: x}]}\nschedules: []\n":                                  `cron`,
-		"calendars:\n  cc: {}\nschedules:\n  - {name: a, every: 1h, kind: k, exclude: [cd]}\n":    `exclude: "cd" is not a calendar of this file (did you mean "cc"?)`,
+		"schedules:\n  - {name: a, every: 1h, kind: k, exclude: [c, 2027-13-01]}\n":               `exclude "2027-13-01": cannot be used: dates "2027-13-01": this is not a date`,
+		"schedules:\n  - {name: a, every: 1h, kind: k, exclude: [c, c]}\n":                        `exclude "c": is given twice`,
 		"schedules:\n  - {name: a, cron: \"@reboot\", shell: x, exclude: [c]}\n":                  "exclude: has no meaning for @reboot",
 		"schedules:\n  - {name: a, every: 1h, kind: k, misfire: once, misfire_cap: 3}\n":          "misfire_cap",
 		"schedules:\n  - {name: a, every: 1h, kind: k, grace: 48h}\n":                             "grace",
@@ -70,6 +72,55 @@ func TestMistakesInCalendars(t *testing.T) {
 	} {
 		_, err := Read("x.yaml", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+const withExclusions = `calendars:
+  sat: {dates: [01-06]}
+  nights: {rules: [{cron: "* 0-6 * * *"}]}
+schedules:
+  - {name: a, every: 1h, kind: k, exclude: [nights, holidays, sat, "sun, 12-24..12-26 Christmas", "0 9 1,15 * *"]}
+  - {name: b, every: 1h, kind: k, exclude: 2027-12-25}
+`
+
+// What the file does not define has the meaning it has everywhere.
+func TestExclude(t *testing.T) {
+	set, err := Read("x.yaml", []byte(withExclusions))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []hourbell.Calendar{
+		{Name: "nights", CalendarSpec: recur.CalendarSpec{Rules: []recur.Spec{{Cron: "* 0-6 * * *"}}}},
+		{Name: "sat", CalendarSpec: recur.CalendarSpec{Dates: []string{"01-06"}}},
+		{Name: "holidays", Stored: true},
+		{Name: "own", CalendarSpec: recur.CalendarSpec{Dates: []string{"12-24..12-26 Christmas"}, Weekdays: []string{"sun"}, Rules: []recur.Spec{{Cron: "0 9 1,15 * *"}}}},
+	}
+	if got := set.Entries[0].Exclude; !reflect.DeepEqual(got, want) {
+		t.Errorf("read as %+v, want %+v", got, want)
+	}
+	if got := readBack(t, set); !reflect.DeepEqual(got.Schedules(), set.Schedules()) {
+		t.Errorf("written and read again: %+v, want %+v", got.Schedules(), set.Schedules())
+	}
+}
+
+func TestCalendarsAlone(t *testing.T) {
+	calendars, err := ReadCalendars("x.yaml", []byte("calendars:\n  b: {weekdays: [sat]}\n  \"a b\": {dates: [12-25 Christmas], rules: [{every: 2 weeks, start: 2027-01-01T00:00:00Z}], tz: Europe/Prague}\n"))
+	if err != nil || len(calendars) != 2 || calendars[0].Name != "a b" {
+		t.Fatalf("%+v, %v", calendars, err)
+	}
+	again, err := ReadCalendars("y.yaml", WriteCalendars(calendars...))
+	if err != nil || !reflect.DeepEqual(again, calendars) {
+		t.Errorf("written and read again: %+v, %v", again, err)
+	}
+	for text, want := range map[string]string{
+		"schedules: []\n":                       "calendars: is missing",
+		"[]\n":                                  "x.yaml:1: the file: is a list",
+		"calender: {}\n":                        `did you mean "calendars"?`,
+		"calendars: {c: {dates: [2027-02-30]}}": "this is not a date",
+	} {
+		if _, err := ReadCalendars("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

@@ -20,9 +20,14 @@
 // Further keys of a schedule: queue, priority, max_attempts, on_loss, paused;
 // overlap (skip, queue, allow, replace), misfire (skip, once, all), misfire_cap,
 // grace, window, start, stop, count, jitter, gap, fold, dialect,
-// pause_after_failures; exclude, names of the file's calendars; with command and shell also user, base (node or cron), stdin and
-// detached (end or keep). cron: "@reboot" is once for each start of a node that
+// pause_after_failures; with command and shell also user, base (node or cron),
+// stdin and detached (end or keep). cron: "@reboot" is once for each start of a node that
 // has the file.
+//
+// exclude is one text or a list of them: names of the file's calendars and, where
+// the file has none of that name, of the store's; dates, days of the week and rules
+// as recur.ParseExclude reads them. The file's own calendars are part of its
+// schedules; a stored one is shared by all that name it.
 //
 // The hooks on_failure, on_missed and on_recovery are a line for the shell, an
 // http or https URL, or a mapping with command, shell or url and its details.

@@ -17,7 +17,7 @@ var (
 	fileKeys  = slices.Concat([]string{"owner", "revision", "schedules", "groups", "calendars"}, declared.HookKeys())
 	entryKeys = slices.Concat(
 		[]string{"name", "cron", "every", "at", "tz", "command", "shell", "kind", "args"},
-		commandKeys, declared.KeyNames(), []string{"exclude"}, declared.HookKeys(),
+		commandKeys, declared.KeyNames(), declared.HookKeys(),
 	)
 	// commandKeys belong to command and shell.
 	commandKeys = []string{"env", "dir", "user", "base", "stdin", "detached"}
@@ -128,12 +128,14 @@ func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
 	e.exactlyOne("rule", "when it rings", "cron", "every", "at")
 	e.work(&s)
 	for _, key := range declared.Keys() {
-		e.set(key, &s)
+		if key.Name != declared.ExcludeKey {
+			e.set(key, &s)
+		}
 	}
 	s.Hooks, s.Exclude = e.scheduleHooks(s.Group), e.exclude()
 	if e.atStart() {
 		s.Rule, s.Hooks.OnMissed = recur.Spec{}, nil
-		e.refuse("for "+reboot+", which has no slots", "remove it", slices.Concat([]string{"tz", "paused", "exclude", "on_missed"}, declared.SlotKeys())...)
+		e.refuse("for "+reboot+", which has no slots", "remove it", slices.Concat([]string{"tz", "paused", "on_missed"}, declared.SlotKeys())...)
 	}
 	e.validate(s)
 	return s, true

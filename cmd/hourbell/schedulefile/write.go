@@ -62,7 +62,7 @@ func (w *writer) entry(s hourbell.Schedule) error {
 	}
 	for _, key := range declared.Keys() {
 		switch text := key.Text(s); {
-		case text == "":
+		case text == "", key.Name == declared.ExcludeKey:
 		case key.Bare:
 			w.key(key.Name, text)
 		default:
@@ -70,11 +70,8 @@ func (w *writer) entry(s hourbell.Schedule) error {
 		}
 	}
 	if len(s.Exclude) > 0 {
-		var names []string
-		for _, c := range s.Exclude {
-			names = append(names, c.Name)
-		}
-		w.key("exclude", listText(names))
+		texts, _ := hourbell.ExcludeTexts(s.Exclude)
+		w.key(declared.ExcludeKey, listText(texts))
 	}
 	return w.hooks(s.Hooks)
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+)
+
+// excludeFlag says when a schedule does not run.
+type excludeFlag struct{ texts []string }
+
+func (e *excludeFlag) addTo(c *cobra.Command) {
+	c.Flags().StringArrayVar(&e.texts, declared.ExcludeKey, nil,
+		`no slot then: a date (2026-12-25, 12-25), a range (12-24..12-26), days (sat,sun), a rule ("* 0-6 * * *"),`+
+			" or the name of a stored calendar; may be repeated")
+}
+
+// apply sets what was given. One empty value stands for nothing, if that may be
+// asked for: where a schedule is edited.
+func (e *excludeFlag) apply(c *cobra.Command, s *hourbell.Schedule, mayClear bool) error {
+	if !c.Flags().Changed(declared.ExcludeKey) {
+		return nil
+	}
+	if mayClear && slices.Equal(e.texts, []string{""}) {
+		s.Exclude = nil
+		return nil
+	}
+	calendars, err := hourbell.ParseExclude(e.texts...)
+	if err == nil {
+		s.Exclude = calendars
+	}
+	return err
+}
+
+// namesStored says whether one of the calendars is the store's.
+func namesStored(calendars []hourbell.Calendar) bool {
+	return slices.ContainsFunc(calendars, func(c hourbell.Calendar) bool { return c.Stored })
+}
+
+// readStored returns calendars with what the stored ones among them exclude.
+func readStored(ctx context.Context, client *hourbell.Client, calendars []hourbell.Calendar) ([]hourbell.Calendar, error) {
+	read := slices.Clone(calendars)
+	for i, c := range read {
+		if !c.Stored {
+			continue
+		}
+		info, err := client.Calendar(ctx, c.Name)
+		switch {
+		case errors.Is(err, hourbell.ErrNotFound):
+			return nil, &hourbell.FieldError{Field: declared.ExcludeKey, Value: shorten(c.Name), Problem: "is no calendar of the store", Remedy: "`hourbell calendars list` lists them"}
+		case err != nil:
+			return nil, err
+		case info.Problem != "":
+			return nil, &hourbell.FieldError{Field: declared.ExcludeKey, Value: shorten(c.Name), Problem: "cannot be used by this release: " + info.Problem}
+		}
+		read[i] = info.Calendar
+	}
+	return read, nil
+}

@@ -18,11 +18,17 @@ schedules:
   - name: skip
     every: 1s
     command: ["true"]
+  - name: shared
+    every: 1s
+    command: ["true"]
+    overlap: allow
+    exclude: shared
 `
 
 // TestEverySlotOnceWhileNodesDie (P1, P2, P7): two, then five nodes on one
-// store, killed and started at random; every second is on record exactly
-// once, and every slot that fired has one job.
+// store, killed and started at random, while a calendar that one schedule
+// excludes is edited; every second is on record exactly once, and every slot that
+// fired has one job.
 func TestEverySlotOnceWhileNodesDie(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		file := filepath.Join(t.TempDir(), "bells.yaml")
@@ -30,13 +36,18 @@ func TestEverySlotOnceWhileNodesDie(t *testing.T) {
 			t.Fatal(err)
 		}
 		rnd := random(t)
+		rules := []string{"*/2 * * * * *", "1-59/3 * * * * *", "0 0 1 1 *"}
+		putCalendar := func(n int) { run(t, store, "calendars", "put", "shared", "--rule", rules[n%len(rules)]) }
+		putCalendar(0)
 		nodes := []*process{serve(t, store, "--file", file), serve(t, store, "--file", file)}
 		until(t, 20*time.Second, "the first slot", func() bool { return nodes[0].logged("slot fired")+nodes[1].logged("slot fired") > 0 })
-		kills := 0
+		kills, edits := 0, 0
 		half := time.Now().Add(duration(t) / 2)
 		end := time.Now().Add(duration(t))
 		for time.Now().Before(end) {
 			time.Sleep(time.Duration(300+rnd.IntN(1200)) * time.Millisecond)
+			edits++
+			putCalendar(edits)
 			most := 2
 			if time.Now().After(half) {
 				most = 5
@@ -54,8 +65,8 @@ func TestEverySlotOnceWhileNodesDie(t *testing.T) {
 		for _, node := range nodes {
 			node.stop()
 		}
-		t.Logf("%d nodes were killed", kills)
-		for _, schedule := range []string{"allow", "skip"} {
+		t.Logf("%d nodes were killed, and the calendar was edited %d times", kills, edits)
+		for _, schedule := range []string{"allow", "skip", "shared"} {
 			checkSlots(t, store, schedule)
 		}
 	})
@@ -76,7 +87,8 @@ func checkSlots(t *testing.T, store, schedule string) {
 			t.Errorf("%s: %v comes after %v", schedule, row.Slot, rows[i-1].Last)
 		}
 		if row.Outcome != "fired" {
-			if schedule == "allow" || !strings.HasPrefix(row.Reason, "overlap") && !strings.HasPrefix(row.Reason, "late") {
+			allowed := map[string][]string{"skip": {"overlap", "late"}, "shared": {"calendar: shared excludes rule"}}[schedule]
+			if !slices.ContainsFunc(allowed, func(why string) bool { return strings.HasPrefix(row.Reason, why) }) {
 				t.Errorf("%s: slot %v is %s: %s", schedule, row.Slot, row.Outcome, row.Reason)
 			}
 			continue

@@ -61,6 +61,9 @@ var postgresFaults = []fault{
 	{"a schedule's owner is not looked at", rules, "case s.living() && s.Owner != owner:", "case false:"},
 	{"a lost update is not refused", rules, "case put.IfRevision != 0 && (!s.living() || s.Revision != put.IfRevision):", "case false:"},
 	{"an old sync undoes a newer one", "sql/sync_owner.sql", " WHERE owner.revision <= excluded.revision", ""},
+	{"a calendar changes while a slot is due", "calendars.go", "case unsettled:", "case unsettled && false:"},
+	{"nobody hears of a calendar's change", "sql/revise_schedules.sql", "revision + 1", "revision + 0"},
+	{"a schedule comes to name a calendar that is being deleted", "sql/hold_calendars.sql", " FOR KEY SHARE", ""},
 	{"pruning forgets the age", "sql/prune_jobs.sql", "h.finished_at < coalesce($1::timestamptz, now()) - $3::bigint * interval '1 microsecond'", "h.finished_at < coalesce($1::timestamptz, now()) + $3::bigint * interval '1 microsecond'"},
 }
 
@@ -102,5 +105,7 @@ var sqliteFaults = []fault{
 	{"a schedule's owner is not looked at", rules, "case s.living() && s.Owner != owner:", "case false:"},
 	{"a lost update is not refused", rules, "case put.IfRevision != 0 && (!s.living() || s.Revision != put.IfRevision):", "case false:"},
 	{"an old sync undoes a newer one", "schedules.go", "if req.SyncRevision < last {", "if req.SyncRevision < 0 && last < 0 {"},
+	{"a calendar changes while a slot is due", "calendars.go", "if due > 0 {", "if due < 0 {"},
+	{"nobody hears of a calendar's change", "sql/calendar_changed.sql", "SET revision = :revision", "SET revision = revision + 0 * :revision"},
 	{"pruning forgets the age", "prune.go", `err := s.each(ctx, name, args{"before": micros(now.Add(-keep))`, `err := s.each(ctx, name, args{"before": micros(now.Add(keep))`},
 }

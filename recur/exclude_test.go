@@ -29,7 +29,8 @@ func TestParseExclude(t *testing.T) {
 		{"holidays", CalendarSpec{}, []string{"holidays"}},
 		{"Czech holidays, 2027 plan,monthly", CalendarSpec{}, []string{"Czech holidays", "2027 plan", "monthly"}},
 		{
-			"holidays, sat | * 0-6 * * * | 2026-12-25", CalendarSpec{Dates: []string{"2026-12-25"}, Weekdays: []string{"sat"}, Rules: []Spec{{Cron: "* 0-6 * * *"}}},
+			"holidays, sat | * 0-6 * * * | 2026-12-25",
+			CalendarSpec{Dates: []string{"2026-12-25"}, Weekdays: []string{"sat"}, Rules: []Spec{{Cron: "* 0-6 * * *"}}},
 			[]string{"holidays"},
 		},
 	}
@@ -69,7 +70,10 @@ func TestParseExcludeErrors(t *testing.T) {
 // What a text cannot say is not written as one.
 func TestExcludeHasNoText(t *testing.T) {
 	for _, s := range []CalendarSpec{
-		{}, {Weekdays: []string{"sat"}, Zone: "UTC"}, {Dates: []string{"12-25 Christmas, all of it"}}, {Weekdays: []string{"0"}},
+		{},
+		{Weekdays: []string{"sat"}, Zone: "UTC"},
+		{Dates: []string{"12-25 Christmas, all of it"}},
+		{Weekdays: []string{"0"}},
 		{Rules: []Spec{{Any: []Spec{{Cron: "@daily"}, {Cron: "@hourly"}}}}},
 	} {
 		if text, ok := s.Exclude(); ok {

@@ -155,38 +155,25 @@ func calendarRevises(e *env) {
 }
 
 func calendarUnsettled(e *env) {
-	before := e.putCalendar("c", "1")
+	e.putCalendar("c", "1")
 	put := func(definition string) error {
 		_, err := e.tryPutCalendars(store.PutCalendar{Name: "c", Definition: []byte(definition)})
 		return err
 	}
 	e.must(e.tryPutNaming("s", "new", "c"))
 	e.is(put("2"), store.ErrUnsettled, "a calendar that a schedule names which nobody has planned yet must not change: slots may be due")
-	row := e.schedule("s")
-	e.fire(firing(row, e.now, e.now.Add(time.Minute)))
-	row = e.schedule("s")
+	e.fire(firing(e.schedule("s"), e.now, e.now.Add(time.Minute)))
 	e.tick(time.Minute - time.Microsecond)
 	e.is(put("2"), nil, "a calendar must change where no schedule that names it is due")
-	before = e.calendar("c")
-	row = e.schedule("s")
+	before, row := e.calendar("c"), e.schedule("s")
 	e.tick(time.Microsecond)
 	e.is(put("3"), store.ErrUnsettled, "a calendar must not change while a slot of a schedule that names it is due")
 	e.want([]any{e.calendar("c"), e.schedule("s")}, []any{before, row}, "a refused put must write nothing")
 	e.ring("s")
 	e.is(put("3"), nil, "when the slot is accounted for, the calendar may change")
-	e.ring("s")
+	e.changeSchedules(store.DeleteSchedules, "s")
 	e.tick(time.Hour)
-	e.changeSchedulesDue("s")
 	e.is(put("4"), nil, "a deleted schedule is never due")
-}
-
-// changeSchedulesDue deletes a schedule whatever is due.
-func (e *env) changeSchedulesDue(name string) {
-	e.t.Helper()
-	row := e.schedule(name)
-	e.fire(firing(row, e.now, e.now.Add(time.Hour)))
-	e.changeSchedules(store.DeleteSchedules, name)
-	e.tick(2 * time.Hour)
 }
 
 func calendarAllOrNone(e *env) {

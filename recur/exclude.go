@@ -16,25 +16,27 @@ import (
 //	* 0-6 * * *                       a rule, as Parse reads it
 //	holidays                          anything else is the name of a calendar
 //
-// Commas separate dates, days and names, and a | all of them. The names are
-// returned apart; what they stand for is for the caller to know. The error is an
+// Commas separate them, but for a rule with commas of its own, which a | separates
+// from the others. The names are returned apart; what they stand for is for the caller to know. The error is an
 // [*Error].
 func ParseExclude(text string) (own CalendarSpec, names []string, err error) {
 	for part := range strings.SplitSeq(text, strings.TrimSpace(unionMark)) {
 		part = strings.TrimSpace(part)
+		several := strings.Split(part, ",")
 		if readsAsRule(part) {
-			rule, err := parseSpec(part)
-			if err != nil {
-				return CalendarSpec{}, nil, err
-			}
-			own.Rules = append(own.Rules, rule)
-			continue
+			several = []string{part} // its commas are its own
 		}
-		for one := range strings.SplitSeq(part, ",") {
+		for _, one := range several {
 			one = strings.TrimSpace(one)
 			switch {
 			case one == "":
 				return CalendarSpec{}, nil, newError("exclude", text, "something is empty", "write a date, a day of the week, a rule or the name of a calendar, with a comma between two")
+			case readsAsRule(one):
+				rule, err := parseSpec(one)
+				if err != nil {
+					return CalendarSpec{}, nil, err
+				}
+				own.Rules = append(own.Rules, rule)
 			case readsAsDate(one):
 				own.Dates = append(own.Dates, one)
 			case readWeekdays(one) != nil:

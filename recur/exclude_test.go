@@ -26,6 +26,7 @@ func TestParseExclude(t *testing.T) {
 		{"CRON_TZ=Europe/Prague * 0-6 * * *", CalendarSpec{Rules: []Spec{{Cron: "CRON_TZ=Europe/Prague * 0-6 * * *"}}}, nil},
 		{"every 2 weeks from 2026-01-05T09:00:00Z", CalendarSpec{Rules: []Spec{{Every: "2 weeks", Start: "2026-01-05T09:00:00Z"}}}, nil},
 		{"at 2026-01-05T09:00:00Z", CalendarSpec{Rules: []Spec{{At: "2026-01-05T09:00:00Z"}}}, nil},
+		{"sat, * 0-6 * * *", CalendarSpec{Weekdays: []string{"sat"}, Rules: []Spec{{Cron: "* 0-6 * * *"}}}, nil},
 		{"holidays", CalendarSpec{}, []string{"holidays"}},
 		{"Czech holidays, 2027 plan,monthly", CalendarSpec{}, []string{"Czech holidays", "2027 plan", "monthly"}},
 		{
@@ -53,7 +54,7 @@ func TestParseExclude(t *testing.T) {
 func TestParseExcludeErrors(t *testing.T) {
 	for text, field := range map[string]string{
 		"": "exclude", "sat,": "exclude", "sat | ": "exclude", "2026-13-01": "dates", "2026-12-26..2026-12-24": "dates", "12-25..": "dates",
-		"* * * *": "cron", "0 25 * * *": "cron", "every 2 weeks": "every", "at noon": "at", "@never": "cron",
+		"* * * *": "cron", "0 25 * * *": "cron", "every 2 weeks": "every", "at noon": "at", "@never": "cron", "sat, *": "cron",
 	} {
 		_, _, err := ParseExclude(text)
 		if err == nil {

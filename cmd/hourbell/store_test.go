@@ -60,6 +60,7 @@ func TestPostgres(t *testing.T) {
 {"step":2,"name":"failing","applied":true}
 {"step":3,"name":"locks","applied":true}
 {"step":4,"name":"policies","applied":true}
+{"step":5,"name":"calendars","applied":true}
 `)
 	noStore(t, b)
 }

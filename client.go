@@ -15,9 +15,10 @@ import (
 // looks at both, and, while Run runs, is a node that works. It is safe for
 // concurrent use.
 type Client struct {
-	backend store.Backend
-	cfg     Config
-	feed    feed
+	backend  store.Backend
+	cfg      Config
+	feed     feed
+	gatherer gatherer
 
 	mu      sync.Mutex
 	running bool
@@ -41,7 +42,10 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	return &Client{backend: backend, cfg: cfg, feed: feed{log: event.Log(cfg.Logger)}, done: make(chan struct{})}, nil
+	return &Client{
+		backend: backend, cfg: cfg, feed: feed{log: event.Log(cfg.Logger)},
+		gatherer: gatherer{backend: backend}, done: make(chan struct{}),
+	}, nil
 }
 
 // Run makes this process a node and blocks until ctx ends or Stop is called,

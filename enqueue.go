@@ -100,12 +100,30 @@ func InTx(tx Tx) Option {
 
 // Enqueue stores a job and returns its number. When it returns without error
 // and without InTx, the job is durable and will run.
+//
+// Calls without InTx that come at the same time go to the store together, so
+// that many goroutines may call it at once and share the cost of the commits.
+// A call alone never waits for others.
+//
+// An error that wraps that of ctx says whether the job was not stored, because
+// ctx ended before it was sent, or whether that is unknown.
 func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int64, error) {
-	ids, err := c.EnqueueMany(ctx, []Args{args}, options...)
+	req, err := newInsert([]Args{args}, options)
 	if err != nil {
 		return 0, err
 	}
-	return ids[0], nil
+	if req.Tx == nil {
+		id, err := c.gatherer.insert(ctx, req.Jobs[0])
+		if err != nil {
+			return 0, fmt.Errorf("enqueue: %w", err)
+		}
+		return id, nil
+	}
+	res, err := c.backend.Insert(ctx, req)
+	if err != nil {
+		return 0, fmt.Errorf("enqueue: %w", err)
+	}
+	return res.IDs[0], nil
 }
 
 // EnqueueMany stores any number of jobs with the same options, all or none,

@@ -259,6 +259,10 @@ var (
 	ErrForeignTx = errors.New("transaction belongs to another driver")
 	// ErrNoPush: wake-ups cannot be pushed on this connection.
 	ErrNoPush = errors.New("the store cannot push wake-ups here")
+	// ErrRejected: the database does not take a value of this request, and
+	// would not if it were sent again: text that its encoding lacks, a row that
+	// a constraint or trigger of the owner's forbids. Nothing was written.
+	ErrRejected = errors.New("the database rejects a value")
 	// ErrSchema: the schema in the database is not the one this release needs.
 	ErrSchema = errors.New("database schema does not fit this release")
 )

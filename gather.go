@@ -1,0 +1,185 @@
+package hourbell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// What one insert of gathered jobs takes at most, and how many such inserts
+// are under way at once: with two, the next is encoded and sent while the
+// store still writes the one before.
+const (
+	gatherJobs    = 1000
+	gatherBytes   = 4 << 20
+	gatherFlights = 2
+)
+
+// gatherer brings single enqueues that come at the same time into one insert,
+// since what a store takes its time for is the commit. It never waits for more:
+// whoever comes while few inserts are under way inserts at once, in its own
+// goroutine; the others gather meanwhile and go together as soon as one of those
+// ends. A goroutine of its own lives only while jobs wait.
+type gatherer struct {
+	backend store.Backend
+
+	mu      sync.Mutex
+	flights int      // inserts under way
+	waiting []*batch // in order; only the last one has room
+}
+
+// batch is jobs of several callers on their way into one insert.
+type batch struct {
+	calls   []*call
+	bytes   int // of what the jobs carry
+	present int // callers who still wait for the answer
+	sent    bool
+	ctx     context.Context // of the insert; ends when nobody waits for it any more
+	forget  context.CancelFunc
+	done    chan struct{} // closed when all answers are there
+}
+
+// call is one caller's job, then its answer.
+type call struct {
+	job  store.NewJob
+	left bool // the caller has gone, and the job goes with it
+	id   int64
+	err  error
+}
+
+// insert stores one job and returns its number when it is durable. If ctx ends
+// before the job was sent, it is not stored.
+func (g *gatherer) insert(ctx context.Context, job store.NewJob) (int64, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, fmt.Errorf("the job was not stored: %w", err)
+	}
+	c := &call{job: job}
+	b := g.join(c)
+	if b == nil {
+		defer g.landed()
+		g.send(ctx, []*call{c})
+		if c.err != nil && ctx.Err() != nil {
+			return 0, unknown(c.err)
+		}
+		return c.id, c.err
+	}
+	select {
+	case <-b.done:
+		return c.id, c.err
+	case <-ctx.Done():
+		return 0, g.leave(ctx, b, c)
+	}
+}
+
+// join adds a call to those that wait; nil: it need not wait, and the caller is
+// to send it.
+func (g *gatherer) join(c *call) *batch {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.flights < gatherFlights {
+		g.flights++
+		return nil
+	}
+	size := len(c.job.Args) + len(c.job.Headers)
+	if n := len(g.waiting); n == 0 || !g.waiting[n-1].room(size) {
+		g.waiting = append(g.waiting, newBatch())
+	}
+	b := g.waiting[len(g.waiting)-1]
+	b.calls = append(b.calls, c)
+	b.bytes += size
+	b.present++
+	return b
+}
+
+func newBatch() *batch {
+	b := &batch{done: make(chan struct{})}
+	b.ctx, b.forget = context.WithCancel(context.Background())
+	return b
+}
+
+// room says whether one more job fits.
+func (b *batch) room(size int) bool {
+	return len(b.calls) < gatherJobs && b.bytes+size <= gatherBytes
+}
+
+// leave is for a caller whose ctx ended. What it answers is the truth about its
+// job: not stored, or unknown.
+func (g *gatherer) leave(ctx context.Context, b *batch, c *call) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if b.present--; b.present == 0 {
+		b.forget()
+	}
+	if b.sent {
+		return unknown(ctx.Err())
+	}
+	*c = call{left: true}
+	if b.present == 0 {
+		g.waiting = slices.DeleteFunc(g.waiting, func(other *batch) bool { return other == b })
+	}
+	return fmt.Errorf("the job was not stored: %w", ctx.Err())
+}
+
+func unknown(err error) error {
+	return fmt.Errorf("it is unknown whether the job was stored: %w", err)
+}
+
+// landed is called after an insert of a caller's own: those who have gathered
+// meanwhile go next.
+func (g *gatherer) landed() {
+	if b := g.next(); b != nil {
+		go g.fly(b)
+	}
+}
+
+// fly sends one batch after the other while there are any.
+func (g *gatherer) fly(b *batch) {
+	for ; b != nil; b = g.next() {
+		g.send(b.ctx, b.calls)
+		b.forget()
+		close(b.done)
+	}
+}
+
+// next takes the batch that has waited longest, without those who have left;
+// nil: there is none, and the flight is over.
+func (g *gatherer) next() *batch {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting) == 0 {
+		g.flights--
+		return nil
+	}
+	b := g.waiting[0]
+	g.waiting = slices.Delete(g.waiting, 0, 1)
+	b.calls = slices.DeleteFunc(b.calls, func(c *call) bool { return c.left })
+	b.sent = true
+	return b
+}
+
+// send inserts the jobs and leaves each call its answer. Where the store rejects
+// a value of one of them it inserts them in halves, so that the others get in.
+func (g *gatherer) send(ctx context.Context, calls []*call) {
+	jobs := make([]store.NewJob, len(calls))
+	for i, c := range calls {
+		jobs[i] = c.job
+	}
+	res, err := g.backend.Insert(ctx, store.InsertRequest{Jobs: jobs})
+	if half := len(calls) / 2; half > 0 && errors.Is(err, store.ErrRejected) {
+		g.send(ctx, calls[:half])
+		g.send(ctx, calls[half:])
+		return
+	}
+	if err == nil && len(res.IDs) != len(calls) {
+		err = fmt.Errorf("the store answered with %d numbers for %d jobs", len(res.IDs), len(calls))
+	}
+	for i, c := range calls {
+		if c.err = err; err == nil {
+			c.id = res.IDs[i]
+		}
+	}
+}

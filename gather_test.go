@@ -1,0 +1,334 @@
+package hourbell_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// gate is a store whose inserts wait until they are let through, and fail as
+// the test says.
+type gate struct {
+	store.Backend
+	open chan struct{} // nil: it stands open
+	fail func(jobs []store.NewJob) error
+
+	mu    sync.Mutex
+	sizes []int // of inserts, in the order in which they were sent
+}
+
+func (g *gate) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	g.mu.Lock()
+	g.sizes = append(g.sizes, len(req.Jobs))
+	g.mu.Unlock()
+	if g.open != nil {
+		select {
+		case <-g.open:
+		case <-ctx.Done():
+			return store.InsertResult{}, ctx.Err()
+		}
+	}
+	if g.fail != nil {
+		if err := g.fail(req.Jobs); err != nil {
+			return store.InsertResult{}, err
+		}
+	}
+	return g.Backend.Insert(ctx, req)
+}
+
+// letThrough lets n inserts through, one after the other.
+func (g *gate) letThrough(n int) {
+	for range n {
+		g.open <- struct{}{}
+		synctest.Wait()
+	}
+}
+
+// answer is what an Enqueue returned.
+type answer struct {
+	id  int64
+	err error
+}
+
+// burst is many calls of Enqueue that are under way.
+type burst struct {
+	client  *hourbell.Client
+	answers []*answer
+	wg      sync.WaitGroup
+}
+
+// newBurst returns a client on the gate. Where the gate is closed its first
+// calls stand before it, so that all others gather.
+func newBurst(t *testing.T, g *gate) *burst {
+	t.Helper()
+	g.Backend = memory.New()
+	client, err := hourbell.New(g, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &burst{client: client}
+	for g.open != nil && len(g.sizes) < 2 {
+		b.enqueue(t.Context(), fmt.Sprint("first ", len(g.sizes)))
+	}
+	return b
+}
+
+// enqueue calls Enqueue and returns when it waits or has ended.
+func (b *burst) enqueue(ctx context.Context, texts ...string) {
+	for _, text := range texts {
+		a := &answer{}
+		b.answers = append(b.answers, a)
+		b.wg.Go(func() { a.id, a.err = b.client.Enqueue(ctx, Note{Text: text}) })
+	}
+	synctest.Wait()
+}
+
+// stored are the texts of all stored jobs by number.
+func (b *burst) stored(t *testing.T) map[int64]string {
+	t.Helper()
+	jobs, err := b.client.Jobs(t.Context(), hourbell.JobFilter{Limit: 10_000, Details: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[int64]string{}
+	for _, job := range jobs {
+		out[job.ID] = string(job.Args)
+	}
+	return out
+}
+
+func numbered(n int) []string {
+	texts := make([]string, n)
+	for i := range texts {
+		texts[i] = fmt.Sprint("job ", i)
+	}
+	return texts
+}
+
+func TestABurstOfEnqueuesIsGathered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		b := newBurst(t, g)
+		texts := numbered(2_500)
+		b.enqueue(t.Context(), texts...)
+		g.letThrough(5)
+		b.wg.Wait()
+		if want := []int{1, 1, 1000, 1000, 500}; !slices.Equal(g.sizes, want) {
+			t.Errorf("inserts of %v jobs, want %v", g.sizes, want)
+		}
+		stored := b.stored(t)
+		if len(stored) != len(b.answers) {
+			t.Errorf("%d jobs are stored, want %d", len(stored), len(b.answers))
+		}
+		for i, a := range b.answers[2:] {
+			if want := fmt.Sprintf(`{"text":%q}`, texts[i]); a.err != nil || stored[a.id] != want {
+				t.Fatalf("%q got the number %d of %s, %v", texts[i], a.id, stored[a.id], a.err)
+			}
+		}
+	})
+}
+
+func TestAnEnqueueAloneDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{}
+		b := newBurst(t, g)
+		for i := range 3 {
+			b.enqueue(t.Context(), fmt.Sprint(i))
+		}
+		b.wg.Wait()
+		if want := []int{1, 1, 1}; !slices.Equal(g.sizes, want) {
+			t.Errorf("inserts of %v jobs, want %v", g.sizes, want)
+		}
+	})
+}
+
+func TestGatheredJobsAreBoundedInBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		b := newBurst(t, g)
+		for range 9 {
+			b.enqueue(t.Context(), strings.Repeat("x", 1_000_000))
+		}
+		g.letThrough(5)
+		b.wg.Wait()
+		if want := []int{1, 1, 4, 4, 1}; !slices.Equal(g.sizes, want) {
+			t.Errorf("inserts of %v jobs of 1 MB, want %v", g.sizes, want)
+		}
+	})
+}
+
+func TestARejectedJobFailsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := func(job store.NewJob) bool { return strings.Contains(string(job.Args), "bad") }
+		g := &gate{open: make(chan struct{}), fail: func(jobs []store.NewJob) error {
+			if slices.ContainsFunc(jobs, bad) {
+				return fmt.Errorf("insert jobs: %w", store.ErrRejected)
+			}
+			return nil
+		}}
+		b := newBurst(t, g)
+		texts := append(numbered(997), "bad 1", "good", "bad 2")
+		b.enqueue(t.Context(), texts...)
+		close(g.open)
+		b.wg.Wait()
+		for i, a := range b.answers[2:] {
+			if got, want := errors.Is(a.err, store.ErrRejected), strings.HasPrefix(texts[i], "bad"); got != want || (a.err == nil) == want {
+				t.Errorf("%q got %v", texts[i], a.err)
+			}
+		}
+		if got, want := len(b.stored(t)), len(b.answers)-2; got != want {
+			t.Errorf("%d jobs are stored, want %d", got, want)
+		}
+		if len(g.sizes) > 50 {
+			t.Errorf("it took %d inserts to find two bad jobs among 1,000", len(g.sizes))
+		}
+	})
+}
+
+func TestAnErrorOfTheStoreIsEverybodys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := errors.New("the connection broke during the commit")
+		g := &gate{open: make(chan struct{}), fail: func(jobs []store.NewJob) error {
+			if len(jobs) > 1 {
+				return gone
+			}
+			return nil
+		}}
+		b := newBurst(t, g)
+		b.enqueue(t.Context(), numbered(10)...)
+		g.letThrough(3)
+		b.wg.Wait()
+		for _, a := range b.answers[2:] {
+			if !errors.Is(a.err, gone) {
+				t.Errorf("a call got %v", a.err)
+			}
+		}
+		if want := []int{1, 1, 10}; !slices.Equal(g.sizes, want) {
+			t.Errorf("inserts of %v jobs, want %v: what may have been stored is not sent again", g.sizes, want)
+		}
+	})
+}
+
+func TestWhoLeavesBeforeTheInsertStoresNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		b := newBurst(t, g)
+		ctx, cancel := context.WithCancel(t.Context())
+		b.enqueue(ctx, "leaves 1")
+		b.enqueue(t.Context(), "stays")
+		b.enqueue(ctx, "leaves 2")
+		cancel()
+		synctest.Wait()
+		for _, i := range []int{2, 4} {
+			if err := b.answers[i].err; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "not stored") {
+				t.Errorf("a call whose context ended while it waited got %v", err)
+			}
+		}
+		g.letThrough(3)
+		b.wg.Wait()
+		stored := b.stored(t)
+		if got := stored[b.answers[3].id]; len(stored) != 3 || got != `{"text":"stays"}` {
+			t.Errorf("stored: %v; the one that stayed got %d, %v", stored, b.answers[3].id, b.answers[3].err)
+		}
+
+		if _, err := b.client.Enqueue(ctx, Note{}); !errors.Is(err, context.Canceled) || len(g.sizes) != 3 {
+			t.Errorf("with a context that had ended: %v, inserts %v", err, g.sizes)
+		}
+	})
+}
+
+// Where all have left nothing is sent, and nothing is kept.
+func TestWhereAllHaveLeftNothingIsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		b := newBurst(t, g)
+		ctx, cancel := context.WithCancel(t.Context())
+		b.enqueue(ctx, numbered(1_500)...)
+		cancel()
+		synctest.Wait()
+		g.letThrough(2)
+		b.wg.Wait()
+		if want := []int{1, 1}; !slices.Equal(g.sizes, want) {
+			t.Errorf("inserts of %v jobs, want %v", g.sizes, want)
+		}
+	})
+}
+
+func TestWhoLeavesDuringTheInsertIsToldThatItIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		b := newBurst(t, g)
+		ctx, cancel := context.WithCancel(t.Context())
+		b.enqueue(ctx, "leaves")
+		b.enqueue(t.Context(), "stays")
+		g.letThrough(1) // the two are under way now, where the first was
+		cancel()
+		synctest.Wait()
+		if err := b.answers[2].err; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "unknown") {
+			t.Errorf("a call whose context ended during its insert got %v", err)
+		}
+		g.letThrough(2)
+		b.wg.Wait()
+		if err := b.answers[3].err; err != nil || len(b.stored(t)) != 4 {
+			t.Errorf("the other call got %v; stored: %v", err, b.stored(t))
+		}
+	})
+}
+
+// An insert that nobody waits for any more is given up, so that a store that
+// hangs does not keep it for ever.
+func TestAnInsertThatAllHaveLeftEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		b := newBurst(t, g)
+		ctx, cancel := context.WithCancel(t.Context())
+		b.enqueue(ctx, numbered(2)...)
+		g.letThrough(1)
+		cancel()
+		b.enqueue(t.Context(), "next") // takes the place of the one that was given up
+		g.letThrough(2)
+		b.wg.Wait()
+		if err := b.answers[4].err; err != nil || len(b.stored(t)) != 3 {
+			t.Errorf("the next call got %v; stored: %v", err, b.stored(t))
+		}
+	})
+}
+
+func TestManyGoroutinesEnqueue(t *testing.T) {
+	b := &burst{client: newCluster(t).client(nil)}
+	const goroutines, each = 100, 20
+	ids := make(chan int64, goroutines*each)
+	for range goroutines {
+		b.wg.Go(func() {
+			for range each {
+				id, err := b.client.Enqueue(t.Context(), Note{})
+				if err != nil {
+					t.Error(err)
+				}
+				ids <- id
+			}
+		})
+	}
+	b.wg.Wait()
+	close(ids)
+	stored := b.stored(t)
+	if len(stored) != goroutines*each {
+		t.Errorf("%d jobs are stored, want %d", len(stored), goroutines*each)
+	}
+	for id := range ids {
+		if _, there := stored[id]; !there {
+			t.Fatalf("job %d is not stored, or was told twice", id)
+		}
+		delete(stored, id)
+	}
+}

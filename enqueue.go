@@ -197,5 +197,5 @@ func encodeArgs(args Args) (kind string, text []byte, err error) {
 	if text, err = json.Marshal(args); err != nil {
 		return "", nil, fmt.Errorf("encode args of kind %q: %w", kind, err)
 	}
-	return kind, text, CheckArgs(text)
+	return kind, text, checkArgsText("args", text)
 }

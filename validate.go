@@ -73,20 +73,30 @@ func CheckName(field, text string) error {
 func CheckArgs(text []byte) error { return checkArgsOf("args", text) }
 
 func checkArgsOf(field string, text []byte) error {
-	bad := func(problem, remedy string) error {
-		return &FieldError{Field: field, Value: shorten(string(text)), Problem: problem, Remedy: remedy}
+	if err := checkArgsText(field, text); err != nil {
+		return err
 	}
-	switch {
-	case len(text) > MaxArgs:
-		return bad(fmt.Sprintf("are %d bytes long", len(text)), fmt.Sprintf("keep them within %d bytes and pass a reference to larger data", MaxArgs))
-	case !utf8.Valid(text):
-		return bad("are not valid UTF-8", "JSON is written in UTF-8")
+	if json.Valid(text) {
+		return nil
 	}
 	var value json.RawMessage
-	if err := json.Unmarshal(text, &value); err != nil {
-		return bad("are not valid JSON: "+err.Error(), "write one JSON value, for example {\"name\":\"Ada\"}")
+	return badArgs(field, text, fmt.Sprintf("are not valid JSON: %v", json.Unmarshal(text, &value)), "write one JSON value, for example {\"name\":\"Ada\"}")
+}
+
+// checkArgsText is the part of checkArgsOf that JSON made by json.Marshal needs
+// too: it is valid JSON, but a type's own MarshalJSON may put any bytes in.
+func checkArgsText(field string, text []byte) error {
+	switch {
+	case len(text) > MaxArgs:
+		return badArgs(field, text, fmt.Sprintf("are %d bytes long", len(text)), fmt.Sprintf("keep them within %d bytes and pass a reference to larger data", MaxArgs))
+	case !utf8.Valid(text):
+		return badArgs(field, text, "are not valid UTF-8", "JSON is written in UTF-8")
 	}
 	return nil
+}
+
+func badArgs(field string, text []byte, problem, remedy string) error {
+	return &FieldError{Field: field, Value: shorten(string(text)), Problem: problem, Remedy: remedy}
 }
 
 func checkPriority(priority int) error {

@@ -64,6 +64,7 @@ type Backend struct {
 	pinned    bool // the pool's sessions have the settings of pins
 	sql       statements
 	steps     []store.Migration
+	ringer    *ringer
 	invalid   error // what is wrong with the options; every call answers it
 }
 
@@ -210,6 +211,7 @@ func newBackend(opts []Option) *Backend {
 	b.channel = channelOf(b.schema)
 	b.sql = readStatements(b.schema)
 	b.steps = readSteps(b.schema)
+	b.ringer = newRinger(b.sendWakes)
 	return b
 }
 
@@ -221,9 +223,11 @@ func checkSchemaName(name string) error {
 	return nil
 }
 
-// Close closes the pool if Open or NewDB made it. It waits for connections in
-// use. Closing twice is harmless.
+// Close sends the wake-ups that are still to be sent, and closes the pool if
+// Open or NewDB made it. It waits for connections in use. Closing twice is
+// harmless.
 func (b *Backend) Close() error {
+	b.ringer.wait()
 	if b.ownsPool {
 		b.pool.Close()
 	}

@@ -3,8 +3,11 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"runtime"
 	"testing"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -49,6 +52,67 @@ func BenchmarkInsert(b *testing.B) {
 		insertN(b, s, 1_000)
 	}
 	b.ReportMetric(float64(1_000*b.N)/b.Elapsed().Seconds(), "jobs/s")
+}
+
+// BenchmarkInsertSingle stores jobs, one a call, from 8 goroutines over as many
+// connections.
+func BenchmarkInsertSingle(b *testing.B) {
+	s := fresh(b, MaxConns(8))
+	b.ReportAllocs()
+	b.SetParallelism(8 / runtime.GOMAXPROCS(0))
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			insertN(b, s, 1)
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+}
+
+// BenchmarkEnqueue is the same through a client, which gathers what comes at
+// the same time, and 1,000 jobs a call.
+func BenchmarkEnqueue(b *testing.B) {
+	for _, goroutines := range []int{8, 100, 1_000} {
+		b.Run(fmt.Sprintf("goroutines=%d", goroutines), func(b *testing.B) {
+			client := newClient(b)
+			b.ReportAllocs()
+			b.SetParallelism(max(goroutines/runtime.GOMAXPROCS(0), 1))
+			b.RunParallel(func(p *testing.PB) {
+				for p.Next() {
+					_, err := client.Enqueue(context.Background(), note{To: "someone@example.org", Subject: "hello"})
+					must(b, err)
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+		})
+	}
+	b.Run("many=1000", func(b *testing.B) {
+		client := newClient(b)
+		args := make([]hourbell.Args, 1_000)
+		for i := range args {
+			args[i] = note{To: "someone@example.org", Subject: "hello"}
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			_, err := client.EnqueueMany(context.Background(), args)
+			must(b, err)
+		}
+		b.ReportMetric(float64(len(args)*b.N)/b.Elapsed().Seconds(), "jobs/s")
+	})
+}
+
+// note is the args of a job.
+type note struct {
+	To      string `json:"to"`
+	Subject string `json:"subject"`
+}
+
+func (note) Kind() string { return "k" }
+
+func newClient(t testing.TB) *hourbell.Client {
+	t.Helper()
+	client, err := hourbell.New(fresh(t), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	return client
 }
 
 // BenchmarkClaim claims jobs, 100 a call: by their kind, and as one of 1,000

@@ -32,6 +32,17 @@ func codeOf(err error) string {
 	return ""
 }
 
+// rejects says whether a code tells of a value: data, a constraint, a view's
+// check, or what a trigger raises.
+func rejects(code string) bool {
+	for _, class := range []string{"22", "23", "44", "P0"} {
+		if strings.HasPrefix(code, class) {
+			return true
+		}
+	}
+	return false
+}
+
 // explain says what was being done and, where there is one, the remedy.
 func (b *Backend) explain(what string, err error) error {
 	switch codeOf(err) {
@@ -52,6 +63,9 @@ func (b *Backend) explain(what string, err error) error {
 		return fmt.Errorf("%s: the server is a read-only standby; add target_session_attrs=read-write to the URL: %w", what, err)
 	case "28P01", "28000", "3D000": // password, role, database
 		return fmt.Errorf("%s: the database server refuses this user, password or database; see that the URL names them rightly: %w", what, err)
+	}
+	if rejects(codeOf(err)) {
+		return fmt.Errorf("%s: %w; see that the database's encoding is UTF8, and what constraints and triggers that were added to its tables forbid: %w", what, store.ErrRejected, err)
 	}
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {

@@ -28,46 +28,55 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 	if b.invalid != nil {
 		return out, fmt.Errorf("%s: %w", what, b.invalid)
 	}
-	q, err := b.insertInto(req)
-	if err != nil {
-		return out, fmt.Errorf("%s: %w", what, err)
-	}
-	if q != nil {
-		if out.IDs, err = b.insertJobs(ctx, q, req.Now, req.Jobs); err != nil {
-			return out, b.explain(what, err)
-		}
-		return out, nil
-	}
-	if anyWaits(req.Jobs) {
+	var err error
+	switch {
+	case req.Tx != nil:
+		return b.insertWith(ctx, req)
+	case anyWaits(req.Jobs):
 		err = b.work(ctx, what, func(tx pgx.Tx) (err error) {
 			out.IDs, err = b.insertWaiting(ctx, tx, req.Now, req.Jobs)
 			return err
 		})
-		return out, err
+	case len(req.Jobs) == 0:
+	case chunk(req.Jobs) == len(req.Jobs):
+		if out.IDs, err = b.insertAlone(ctx, req.Now, req.Jobs); err != nil {
+			err = b.explain(what, err)
+		}
+	default:
+		err = b.transact(ctx, what, writing, func(tx pgx.Tx) (err error) {
+			out.IDs, err = b.insertJobs(ctx, nativeTx{tx}, req.Now, req.Jobs)
+			return err
+		})
 	}
-	err = b.transact(ctx, what, writing, func(tx pgx.Tx) (err error) {
-		out.IDs, err = b.insertJobs(ctx, nativeTx{tx}, req.Now, req.Jobs)
-		return err
-	})
 	return out, err
+}
+
+// insertWith inserts in the caller's transaction.
+func (b *Backend) insertWith(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+	const what = "insert jobs"
+	q, err := querierOf(req.Tx)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", what, err)
+	}
+	if out.IDs, err = b.insertJobs(ctx, q, req.Now, req.Jobs); err != nil {
+		return out, b.explain(what, err)
+	}
+	return out, nil
+}
+
+// insertAlone inserts a chunk in one statement that commits by itself. Its
+// wake-up goes with it or, in a burst, together with those of others.
+func (b *Backend) insertAlone(ctx context.Context, now time.Time, jobs []store.NewJob) ([]int64, error) {
+	wake := insertWake(jobs)
+	if b.ringer.take(wake) {
+		return b.insertChunk(ctx, noTx{b.pool}, now, jobs, &wake)
+	}
+	defer b.ringer.owe(wake) // also after an error: it may have been committed
+	return b.insertChunk(ctx, noTx{b.pool}, now, jobs, nil)
 }
 
 func anyWaits(jobs []store.NewJob) bool {
 	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.Waiting })
-}
-
-// insertInto is where the statements of an insert run; nil: in a transaction
-// that is still to be begun.
-func (b *Backend) insertInto(req store.InsertRequest) (querier, error) {
-	switch {
-	case req.Tx != nil:
-		return querierOf(req.Tx)
-	case anyWaits(req.Jobs):
-		return nil, nil
-	case chunk(req.Jobs) == len(req.Jobs):
-		return noTx{b.pool}, nil
-	}
-	return nil, nil
 }
 
 // insertJobs inserts any number of jobs, some thousands a statement, and
@@ -76,7 +85,8 @@ func (b *Backend) insertJobs(ctx context.Context, q querier, now time.Time, jobs
 	var ids []int64
 	for len(jobs) > 0 {
 		n := chunk(jobs)
-		got, err := b.insertChunk(ctx, q, now, jobs[:n])
+		wake := insertWake(jobs[:n])
+		got, err := b.insertChunk(ctx, q, now, jobs[:n], &wake)
 		if err != nil {
 			return nil, err
 		}
@@ -97,18 +107,33 @@ func chunk(jobs []store.NewJob) int {
 	return len(jobs)
 }
 
-func (b *Backend) insertChunk(ctx context.Context, q querier, now time.Time, jobs []store.NewJob) ([]int64, error) {
-	text, args := b.insertOf(now, jobs)
-	var ids, wake string
-	if err := q.queryRow(ctx, text, args...).Scan(&ids, &wake); err != nil {
+// insertChunk inserts jobs with one statement; wake nil: without a wake-up.
+func (b *Backend) insertChunk(ctx context.Context, q querier, now time.Time, jobs []store.NewJob, wake *string) ([]int64, error) {
+	text, args := b.insertOf(now, jobs, wake)
+	var ids string
+	var sent *string
+	if err := q.queryRow(ctx, text, args...).Scan(&ids, &sent); err != nil {
 		return nil, err
 	}
-	return parseIDs(ids)
+	return parseIDs(ids, len(jobs))
 }
 
-// parseIDs reads an array of numbers as PostgreSQL writes it, {1,2,3}.
-func parseIDs(text string) ([]int64, error) {
-	var ids []int64
+// insertWake is the wake-up for new jobs: by the name of their queue, if there
+// is but one.
+func insertWake(jobs []store.NewJob) string {
+	queue := jobs[0].Queue
+	for _, job := range jobs[1:] {
+		if job.Queue != queue {
+			queue = "" // any
+		}
+	}
+	return wakeText(store.Wake{Kind: store.WakeJobs, Queue: queue})
+}
+
+// parseIDs reads n numbers, or an array of them as PostgreSQL writes it,
+// {1,2,3}, and puts them in order.
+func parseIDs(text string, n int) ([]int64, error) {
+	ids := make([]int64, 0, n)
 	for field := range strings.SplitSeq(strings.Trim(text, "{}"), ",") {
 		id, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {
@@ -116,26 +141,27 @@ func parseIDs(text string) ([]int64, error) {
 		}
 		ids = append(ids, id)
 	}
+	slices.Sort(ids) // RETURNING promises no order
 	return ids, nil
 }
 
 // insertOf is the statement for a chunk. Values that are the same for all jobs
 // travel once: sending each column as an array costs a third of the rate.
-func (b *Backend) insertOf(now time.Time, jobs []store.NewJob) (string, []any) {
-	first := jobs[0]
-	queue := first.Queue
-	same := true
+func (b *Backend) insertOf(now time.Time, jobs []store.NewJob, wake *string) (string, []any) {
+	head := []any{when(now), b.channel, wake}
+	if len(jobs) == 1 {
+		return b.q("insert_job"), append(head, sharedColumns(jobs[0], string(jobs[0].Args))...)
+	}
 	for _, job := range jobs[1:] {
-		same = same && equalButArgs(job, first)
-		if job.Queue != queue {
-			queue = "" // any
+		if !equalButArgs(job, jobs[0]) {
+			return b.q("insert_jobs"), append(head, columns(jobs)...)
 		}
 	}
-	head := []any{when(now), b.channel, wakeText(store.Wake{Kind: store.WakeJobs, Queue: queue})}
-	if same {
-		return b.q("insert_same_jobs"), append(head, sameColumns(jobs)...)
+	args := make([]string, len(jobs))
+	for i, job := range jobs {
+		args[i] = string(job.Args)
 	}
-	return b.q("insert_jobs"), append(head, columns(jobs)...)
+	return b.q("insert_same_jobs"), append(head, sharedColumns(jobs[0], args)...)
 }
 
 func equalButArgs(a, b store.NewJob) bool {
@@ -144,15 +170,11 @@ func equalButArgs(a, b store.NewJob) bool {
 		a.Slot.Equal(b.Slot) && a.Waiting == b.Waiting && bytes.Equal(a.Headers, b.Headers) && (a.Headers == nil) == (b.Headers == nil)
 }
 
-func sameColumns(jobs []store.NewJob) []any {
-	args := make([]string, len(jobs))
-	for i, job := range jobs {
-		args[i] = string(job.Args)
-	}
-	first := jobs[0]
+// sharedColumns are the values of jobs that differ in their args only.
+func sharedColumns(job store.NewJob, args any) []any {
 	return []any{
-		when(first.RunAt), first.Delay.Microseconds(), when(first.Slot), orNull(first.Schedule), int64(first.Timeout), first.Priority,
-		first.MaxAttempts, int16(first.OnLoss), int16(first.Origin), first.Queue, first.Kind, args, headersText(first.Headers), first.Waiting,
+		when(job.RunAt), job.Delay.Microseconds(), when(job.Slot), orNull(job.Schedule), int64(job.Timeout), job.Priority,
+		job.MaxAttempts, int16(job.OnLoss), int16(job.Origin), job.Queue, job.Kind, args, headersText(job.Headers), job.Waiting,
 	}
 }
 

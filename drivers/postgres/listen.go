@@ -142,6 +142,14 @@ func tryConn(ctx context.Context, conn *pgx.Conn) error {
 // payloads of one transaction are delivered once.
 const notify = "select pg_notify($1::text, $2::text)"
 
+// sendWakes sends wake-ups by themselves. They are hints: an error loses them.
+func (b *Backend) sendWakes(ctx context.Context, payloads []string) {
+	if len(payloads) > ringMost {
+		payloads = []string{wakeText(store.Wake{Kind: store.WakeJobs})}
+	}
+	_, _ = b.pool.Exec(ctx, "select pg_notify($1::text, payload) from unnest($2::text[]) as payload", b.channel, payloads)
+}
+
 func (b *Backend) wake(ctx context.Context, tx pgx.Tx, w store.Wake) error {
 	_, err := tx.Exec(ctx, notify, b.channel, wakeText(w))
 	return err

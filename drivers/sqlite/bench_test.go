@@ -1,11 +1,15 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -65,6 +69,57 @@ func BenchmarkInsert(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkInsertSingle stores jobs, one a call, from 8 goroutines.
+func BenchmarkInsertSingle(b *testing.B) {
+	for _, mode := range []string{"FULL", "NORMAL"} {
+		b.Run("synchronous="+mode, func(b *testing.B) {
+			backend, _ := benchBackend(b, mode)
+			b.ReportAllocs()
+			b.SetParallelism(max(8/runtime.GOMAXPROCS(0), 1))
+			b.RunParallel(func(p *testing.PB) {
+				for p.Next() {
+					benchInsert(b, backend, 1, 1)
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+		})
+	}
+}
+
+// BenchmarkEnqueue stores jobs, one a call, through a client, which gathers what
+// comes at the same time.
+func BenchmarkEnqueue(b *testing.B) {
+	for _, mode := range []string{"FULL", "NORMAL"} {
+		for _, goroutines := range []int{8, 100, 1_000} {
+			b.Run(fmt.Sprintf("synchronous=%s/goroutines=%d", mode, goroutines), func(b *testing.B) {
+				backend, _ := benchBackend(b, mode)
+				client, err := hourbell.New(backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.ReportAllocs()
+				b.SetParallelism(max(goroutines/runtime.GOMAXPROCS(0), 1))
+				b.RunParallel(func(p *testing.PB) {
+					for p.Next() {
+						if _, err := client.Enqueue(context.Background(), note{Customer: 12345, Subject: "the bell rings"}); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "jobs/s")
+			})
+		}
+	}
+}
+
+// note is the args of a job.
+type note struct {
+	Customer int    `json:"customer"`
+	Subject  string `json:"subject"`
+}
+
+func (note) Kind() string { return "k" }
 
 // BenchmarkEmptyClaim asks for jobs where there are none.
 func BenchmarkEmptyClaim(b *testing.B) {

@@ -22,7 +22,11 @@ const (
 	codeCorrupt  = 11
 	codeFull     = 13
 	codeCantOpen = 14
+	codeTooBig   = 18
+	codeMismatch = 20
 	codeNotADB   = 26
+
+	codeConstraint = 19
 
 	codeBusySnapshot = 5 | 2<<8
 )
@@ -63,6 +67,9 @@ func explain(doing string, err error) error {
 	if missesSchema(err) {
 		return fmt.Errorf("%s: %w: %w; run `hourbell migrate up`", doing, store.ErrSchema, err)
 	}
+	if rejects(codeOf(err)) {
+		return fmt.Errorf("%s: %w; see what constraints and triggers that were added to the tables forbid: %w", doing, store.ErrRejected, err)
+	}
 	if remedy := remedyFor(codeOf(err)); remedy != "" {
 		return fmt.Errorf("%s: %w: %s", doing, err, remedy)
 	}
@@ -75,6 +82,16 @@ func missesSchema(err error) bool {
 		return false
 	}
 	return strings.Contains(err.Error(), "no such table: hourbell_") || strings.Contains(err.Error(), "no such column: ")
+}
+
+// rejects says whether a code tells of a value: too big, against a constraint,
+// or refused by a trigger.
+func rejects(code int) bool {
+	switch code & 0xff {
+	case codeTooBig, codeConstraint, codeMismatch:
+		return true
+	}
+	return false
 }
 
 func remedyFor(code int) string {

@@ -12,8 +12,16 @@ import (
 // Insert stores jobs; see store.Jobs.
 func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
 	var out store.InsertResult
-	if len(req.Jobs) == 0 && req.Tx == nil {
+	switch {
+	case req.Tx != nil:
+	case len(req.Jobs) == 0:
 		return out, nil
+	case len(req.Jobs) == 1 && !req.Jobs[0].Waiting:
+		id, err := b.insertOne(ctx, req.Jobs[0], req.Now)
+		if err != nil {
+			return out, err
+		}
+		return store.InsertResult{IDs: []int64{id}}, nil
 	}
 	err := b.within(ctx, "insert jobs", req.Tx, func(s *session) error {
 		now, err := s.now(ctx, req.Now)
@@ -35,6 +43,23 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		return store.InsertResult{}, err
 	}
 	return out, nil
+}
+
+// insertOne stores a job by a single statement, which is much faster than
+// a transaction of several.
+func (b *Backend) insertOne(ctx context.Context, job store.NewJob, now time.Time) (int64, error) {
+	const doing = "insert jobs"
+	result, err := b.writeOnce(ctx, doing, "insert_job", args{
+		"now": micros(instant(now)), "run_at": micros(job.RunAt), "delay": job.Delay.Microseconds(), "slot": micros(job.Slot),
+		"schedule": orNull(job.Schedule), "timeout": job.Timeout.Microseconds(), "priority": job.Priority, "max_attempts": job.MaxAttempts,
+		"on_loss": int16(job.OnLoss), "origin": int16(job.Origin), "queue": job.Queue, "kind": job.Kind,
+		"args": notNull(job.Args), "headers": job.Headers,
+	})
+	if err != nil {
+		return 0, err
+	}
+	id, err := result.LastInsertId()
+	return id, b.explain(ctx, doing, err)
 }
 
 // A statement inserts at most insertRows jobs and about insertBytes of args.
@@ -125,9 +150,7 @@ func packJob(job store.NewJob, pack *packer) newJob {
 	if job.Waiting {
 		out.State = int16(store.StateWaiting)
 	}
-	if job.Schedule != 0 {
-		out.Schedule = &job.Schedule
-	}
+	out.Schedule = orNull(job.Schedule)
 	out.ArgsAt, out.ArgsLen = pack.add(job.Args)
 	if job.Headers != nil {
 		at, length := pack.add(job.Headers)

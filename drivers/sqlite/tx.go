@@ -128,12 +128,10 @@ func (b *Backend) write(ctx context.Context, doing string, work func(*session) e
 	if err != nil {
 		return b.explain(ctx, doing, err)
 	}
-	select {
-	case b.writing <- struct{}{}:
-		defer func() { <-b.writing }()
-	case <-ctx.Done():
-		return b.explain(ctx, doing, ctx.Err())
+	if err := b.awaitTurn(ctx); err != nil {
+		return b.explain(ctx, doing, err)
 	}
+	defer b.endTurn()
 	s, err := b.begin(ctx, prepared)
 	if err != nil {
 		return b.explain(ctx, doing, err)
@@ -144,6 +142,36 @@ func (b *Backend) write(ctx context.Context, doing string, work func(*session) e
 	}
 	return b.explain(ctx, doing, s.tx.Commit())
 }
+
+// writeOnce runs one writing statement that reads nothing, in a transaction of
+// its own.
+func (b *Backend) writeOnce(ctx context.Context, doing, name string, a args) (result sql.Result, err error) {
+	prepared, err := b.statementsOn(ctx, b.writer)
+	if err != nil {
+		return nil, b.explain(ctx, doing, err)
+	}
+	if err := b.awaitTurn(ctx); err != nil {
+		return nil, b.explain(ctx, doing, err)
+	}
+	defer b.endTurn()
+	err = patiently(ctx, func() error {
+		result, err = prepared[name].ExecContext(ctx, named(a)...)
+		return err
+	})
+	return result, b.explain(ctx, doing, err)
+}
+
+// awaitTurn waits until no other goroutine of this process writes.
+func (b *Backend) awaitTurn(ctx context.Context) error {
+	select {
+	case b.writing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (b *Backend) endTurn() { <-b.writing }
 
 // begin takes the write lock; it waits for whoever has it, within bounds.
 func (b *Backend) begin(ctx context.Context, prepared map[string]*sql.Stmt) (s *session, err error) {
@@ -309,12 +337,23 @@ func (p *packer) add(part []byte) (at, length int) {
 	return at, len(part)
 }
 
-// parameter is the gathered bytes; never nil, which would be SQL's NULL.
-func (p *packer) parameter() []byte {
-	if p.bytes == nil {
+// parameter is the gathered bytes.
+func (p *packer) parameter() []byte { return notNull(p.bytes) }
+
+// notNull is bytes as a parameter; nil would be SQL's NULL.
+func notNull(bytes []byte) []byte {
+	if bytes == nil {
 		return []byte{}
 	}
-	return p.bytes
+	return bytes
+}
+
+// orNull is a number as a parameter: NULL for 0.
+func orNull(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
 }
 
 // instant brings a time to the form in which it is kept: UTC, microseconds.

@@ -25,7 +25,7 @@ var postgresFaults = []fault{
 	{"a claim compares with the node's clock", "claim.go", `b.q("claim_jobs"), []any{when(req.Now), req.Node`, `b.q("claim_jobs"), []any{when(time.Now().Add(0)), req.Node`},
 	{"a claim does not hold its node", "sql/hold_node.sql", "WHERE node = $2::bigint FOR KEY SHARE", "WHERE node = $2::bigint"},
 	{"a token is counted for each job alone", "sql/claim_jobs.sql", "greatest(nextval('{schema_text}.token'), token + 1)", "token + 1"},
-	{"an insert commits before its caller", "jobs.go", "return querierOf(req.Tx)", "return noTx{b.pool}, nil"},
+	{"an insert commits before its caller", "jobs.go", "q, err := querierOf(req.Tx)", "var q querier = noTx{b.pool}"},
 	{"an outcome counts whatever its token", "sql/finish_jobs.sql", "j.id = o.id AND j.token = o.token", "j.id = o.id"},
 	{"a repeated outcome is refused", "sql/find_unrecorded.sql", "h.id = o.id AND h.token = o.token AND h.state = o.state", "h.id = o.id AND h.token = o.token AND h.state <> o.state"},
 	{"firing skips the revision check", "sql/lock_firings.sql", "s.revision = f.revision AND ", ""},

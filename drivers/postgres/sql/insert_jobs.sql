@@ -1,5 +1,5 @@
--- Inserts jobs of any sort. One row: the numbers, ascending in the order of the
--- arrays. The wake-up leaves with the commit.
+-- Inserts jobs of any sort. One row: the numbers, which are given in the order
+-- of the arrays. The wake-up, if $3 is one, leaves with the commit.
 WITH inserted AS (
     INSERT INTO {schema}.job (run_at, created_at, slot, schedule_id, state, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, headers, args)
     SELECT coalesce(new.run_at, coalesce($1::timestamptz, now()) + new.delay_us * interval '1 microsecond'),
@@ -10,4 +10,4 @@ WITH inserted AS (
         AS new (run_at, delay_us, slot, schedule_id, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, headers, waiting)
     RETURNING id
 )
-SELECT array_agg(id ORDER BY id)::text, (SELECT pg_notify($2::text, $3::text))::text FROM inserted
+SELECT array_agg(id)::text, (SELECT pg_notify($2::text, $3::text) WHERE $3::text IS NOT NULL)::text FROM inserted

@@ -1,5 +1,5 @@
--- Inserts jobs that differ in their args only. One row: the numbers, ascending
--- in the order of $15. The wake-up leaves with the commit.
+-- Inserts jobs that differ in their args only. One row: the numbers, which
+-- are given in the order of $15. The wake-up, if $3 is one, leaves with the commit.
 WITH inserted AS (
     INSERT INTO {schema}.job (run_at, created_at, slot, schedule_id, state, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, headers, args)
     SELECT coalesce($4::timestamptz, coalesce($1::timestamptz, now()) + $5::bigint * interval '1 microsecond'),
@@ -8,4 +8,4 @@ WITH inserted AS (
     FROM unnest($15::text[]) AS new (args)
     RETURNING id
 )
-SELECT array_agg(id ORDER BY id)::text, (SELECT pg_notify($2::text, $3::text))::text FROM inserted
+SELECT array_agg(id)::text, (SELECT pg_notify($2::text, $3::text) WHERE $3::text IS NOT NULL)::text FROM inserted

@@ -60,6 +60,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.execCommand(),
 		p.locksCommand(),
 		p.migrateCommand(),
+		p.benchCommand(),
 		p.versionCommand(),
 	)
 	root.CompletionOptions.DisableDefaultCmd = true

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+)
+
+// benchFlags are those of bench.
+type benchFlags struct {
+	store   storeFlags
+	format  format
+	jobs    int
+	seconds int
+}
+
+// What the flags may be at most.
+const (
+	mostBenchJobs    = 10_000_000
+	mostBenchSeconds = 3600
+)
+
+func (p *program) benchCommand() *cobra.Command {
+	var f benchFlags
+	c := &cobra.Command{
+		Use: "bench", Short: "Measures what this database gives", Args: takes(false),
+		Long: "Measures what this database gives, as this machine sees it: how fast jobs are enqueued, one after the other,\n" +
+			"by many at once and 1,000 a call; how fast one node works off jobs that do nothing; and how long it takes from\n" +
+			"enqueuing a job to its start. The figures depend on what a commit waits for, so that is told too.\n\n" +
+			"It works in a place of its own, a schema in PostgreSQL or a file beside a SQLite store, which it removes in the\n" +
+			"end and when it is interrupted; of a run that was killed, a later one removes what is left. It needs the right\n" +
+			"to create a schema. Other work on the database gets slower meanwhile.",
+		Example: "  hourbell bench\n" +
+			"  hourbell bench --store postgres://owner@db/app --seconds 10 --output json",
+		RunE: func(c *cobra.Command, _ []string) error { return p.bench(c.Context(), f) },
+	}
+	f.format.addTo(c)
+	f.store.addTo(c)
+	_ = c.PersistentFlags().MarkHidden("no-migrate") // they fail only for an unknown flag
+	_ = c.PersistentFlags().MarkHidden("schema")
+	c.Flags().IntVar(&f.jobs, "jobs", 100_000, "end a measurement after this many jobs")
+	c.Flags().IntVar(&f.seconds, "seconds", 4, "or after this many seconds")
+	return c
+}
+
+// check names every mistake in the flags.
+func (f benchFlags) check() error {
+	var errs []error
+	for _, flag := range []struct {
+		name        string
+		value, most int
+	}{{"jobs", f.jobs, mostBenchJobs}, {"seconds", f.seconds, mostBenchSeconds}} {
+		if flag.value < 1 || flag.value > flag.most {
+			errs = append(errs, &hourbell.FieldError{
+				Field: flag.name, Value: strconv.Itoa(flag.value), Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", flag.most),
+			})
+		}
+	}
+	for name, given := range map[string]bool{"schema": f.store.schema != "", "no-migrate": f.store.noMigrate} {
+		if given {
+			errs = append(errs, &hourbell.FieldError{Field: name, Problem: "has no meaning for bench, which works in a place of its own", Remedy: "leave it out"})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// benchLimit is how long a run may take as a whole.
+func (f benchFlags) limit() time.Duration {
+	return time.Minute + 10*time.Duration(f.seconds)*time.Second
+}
+
+func (p *program) bench(ctx context.Context, f benchFlags) error {
+	l, err := p.locate(f.store)
+	if err := errors.Join(f.check(), err); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, f.limit(), fmt.Errorf("it has not ended within %v; use smaller --jobs or --seconds", f.limit()))
+	defer cancel()
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process as if nobody listened
+
+	place, err := newBenchPlace(ctx, l, f.limit())
+	if err != nil {
+		return stopped(ctx, fmt.Errorf("prepare a place for bench in %s: %w", l, err))
+	}
+	results, err := p.benchIn(ctx, place, f)
+	if cleanErr := place.remove(); cleanErr != nil {
+		err = errors.Join(err, fmt.Errorf("remove %s, which you can delete: %w", place, cleanErr))
+	}
+	if err != nil {
+		return stopped(ctx, err)
+	}
+	return p.printBench(f.format, l, place, results)
+}
+
+// stopped says why a run ended early, if it was told to.
+func stopped(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return fmt.Errorf("the measurement ended early: %w (%w)", context.Cause(ctx), err)
+}
+
+// benchIn measures in a place that has been prepared.
+func (p *program) benchIn(ctx context.Context, place *benchPlace, f benchFlags) ([]benchResult, error) {
+	b := &benchRun{backend: place.backend, jobs: f.jobs, span: time.Duration(f.seconds) * time.Second}
+	bar := p.newBar(len(benchCells))
+	defer bar.clear()
+	var results []benchResult
+	for i, cell := range benchCells {
+		b.progress = func(done float64) { bar.show(cell.title, float64(i)+done) }
+		b.progress(0)
+		result, err := cell.measure(b, ctx)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("measure %s: %w", cell.title, err)
+		}
+		result.cell = cell
+		results = append(results, result)
+	}
+	return results, nil
+}
+
+func (p *program) printBench(o format, l location, place *benchPlace, results []benchResult) error {
+	items := make([]benchRow, len(results))
+	for i, r := range results {
+		items[i] = benchRow{r, l.String(), place.settings}
+	}
+	if err := benchListing.print(p, o, all(items)); err != nil || o != asTable {
+		return err
+	}
+	fmt.Fprintf(p.stdout, "\n%s, %s\n", clean(l.String()), clean(place.describe()))
+	return nil
+}
+
+// benchRow is a result with what it depends on.
+type benchRow struct {
+	benchResult
+	store    string
+	settings []fact
+}
+
+var benchListing = listing[benchRow]{
+	columns: []string{"MEASURED", "JOBS", "PER SECOND", "P50", "P99"},
+	row: func(r benchRow) []string {
+		rate := "-"
+		if !r.cell.paced {
+			rate = strconv.FormatFloat(r.rate(), 'f', 0, 64)
+		}
+		return []string{r.cell.title, strconv.Itoa(r.jobs), rate, millis(r.quantile(0.5)), millis(r.quantile(0.99))}
+	},
+	record: func(r benchRow) any {
+		settings := map[string]string{}
+		for _, s := range r.settings {
+			settings[s.name] = s.value
+		}
+		record := benchRecord{Measured: r.cell.name, Jobs: r.jobs, Seconds: r.took.Seconds(), Store: r.store, Settings: settings}
+		if !r.cell.paced {
+			record.PerSecond = r.rate()
+		}
+		if len(r.waits) > 0 {
+			record.P50, record.P99 = r.quantile(0.5).Seconds()*1000, r.quantile(0.99).Seconds()*1000
+		}
+		return record
+	},
+}
+
+// benchRecord is a measurement for programs. Fields are only ever added.
+type benchRecord struct {
+	Measured  string            `json:"measured"` // enqueue_single, enqueue_gathered, enqueue_many, drain, latency
+	Jobs      int               `json:"jobs"`
+	Seconds   float64           `json:"seconds"`
+	PerSecond float64           `json:"per_second,omitempty"` // not of latency, whose pace is given
+	P50       float64           `json:"p50_ms,omitempty"`     // of a call; of latency: from the call to the start
+	P99       float64           `json:"p99_ms,omitempty"`
+	Store     string            `json:"store"`
+	Settings  map[string]string `json:"settings"` // what a commit waits for
+}
+
+// millis is a short time for people; "-" for none.
+func millis(d time.Duration) string {
+	if d == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(d.Seconds()*1000, 'f', 2, 64) + " ms"
+}

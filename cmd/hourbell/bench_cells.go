@@ -1,0 +1,341 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hourbell/hourbell"
+)
+
+// benchCell is one measurement.
+type benchCell struct {
+	name    string // for programs
+	title   string // for people
+	paced   bool   // its rate is given, not measured
+	measure func(*benchRun, context.Context) (benchResult, error)
+}
+
+// benchCells are the measurements in order. What the first three have enqueued
+// is what drain works off.
+var benchCells = []benchCell{
+	{"enqueue_single", "enqueue, one after the other", false, (*benchRun).single},
+	{"enqueue_gathered", fmt.Sprintf("enqueue, %d at the same time", benchCallers), false, (*benchRun).gathered},
+	{"enqueue_many", fmt.Sprintf("enqueue, %d a call", benchCallJobs), false, (*benchRun).many},
+	{"drain", "drain by one node", false, (*benchRun).drain},
+	{"latency", fmt.Sprintf("enqueue to start, at %d a second", benchPace), true, (*benchRun).latency},
+}
+
+const (
+	benchCallers  = 1000 // goroutines that enqueue at the same time
+	benchCallJobs = 1000 // jobs of one call
+	benchPace     = 50   // jobs a second of the latency
+	benchWorkers  = 10   // of the node
+)
+
+// benchResult is what a measurement came to.
+type benchResult struct {
+	cell  benchCell
+	jobs  int
+	took  time.Duration
+	waits []time.Duration // of each call or job, if it was looked at
+}
+
+func (r benchResult) rate() float64 { return float64(r.jobs) / r.took.Seconds() }
+
+// quantile is the wait that a share of q of all did not exceed; 0 if waits were
+// not looked at.
+func (r benchResult) quantile(q float64) time.Duration {
+	if len(r.waits) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(r.waits))
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+}
+
+// benchRun is what all measurements share.
+type benchRun struct {
+	backend  backend
+	jobs     int           // a measurement ends after so many jobs,
+	span     time.Duration // or after this time
+	enqueued int           // into benchQueue
+	progress func(done float64)
+}
+
+const (
+	benchKind    = "bench"
+	benchQueue   = "bench"
+	latencyQueue = "bench latency"
+)
+
+// benchArgs are of a usual size.
+func benchArgs(n int) hourbell.RawArgs {
+	return hourbell.RawArgs{Name: benchKind, JSON: fmt.Appendf(nil, `{"number":%d,"to":"someone@example.org","subject":"the bell rings"}`, n)}
+}
+
+func (b *benchRun) client(queue string, work hourbell.Handler) (*hourbell.Client, error) {
+	config := hourbell.Config{Logger: slog.New(slog.DiscardHandler), NoMigrate: true}
+	if work != nil {
+		config.Workers = hourbell.NewWorkers()
+		config.Workers.Handle(benchKind, work)
+		config.Queues = map[string]int{queue: benchWorkers}
+	}
+	return hourbell.New(b.backend, config)
+}
+
+// quota hands out the jobs of one measurement.
+type quota struct {
+	b     *benchRun
+	start time.Time
+	taken atomic.Int64
+}
+
+func (b *benchRun) quota() *quota { return &quota{b: b, start: time.Now()} }
+
+// take takes up to n jobs; 0: the measurement is over.
+func (q *quota) take(n int) int {
+	spent := time.Since(q.start)
+	after := int(q.taken.Add(int64(n)))
+	if spent >= q.b.span {
+		return 0
+	}
+	return max(min(n, q.b.jobs-(after-n)), 0)
+}
+
+// done is which part of the measurement is over.
+func (q *quota) done() float64 {
+	return min(max(float64(q.taken.Load())/float64(q.b.jobs), float64(time.Since(q.start))/float64(q.b.span)), 1)
+}
+
+// watch shows progress until the function it returns is called.
+func (q *quota) watch() (end func()) {
+	ended := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				q.b.progress(q.done())
+			case <-ended:
+				return
+			}
+		}
+	})
+	return func() {
+		close(ended)
+		wg.Wait()
+	}
+}
+
+// enqueue measures calls, made by some goroutines at once, that enqueue up to
+// size jobs each and time themselves.
+func (b *benchRun) enqueue(callers, size int, call func(n int) error) (benchResult, error) {
+	q := b.quota()
+	defer q.watch()()
+	type share struct {
+		jobs  int
+		waits []time.Duration
+		err   error
+	}
+	shares := make([]share, callers)
+	var wg sync.WaitGroup
+	for i := range shares {
+		s := &shares[i]
+		wg.Go(func() {
+			for n := q.take(size); n > 0 && s.err == nil; n = q.take(size) {
+				began := time.Now()
+				if s.err = call(n); s.err == nil {
+					s.jobs += n
+					s.waits = append(s.waits, time.Since(began))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	r := benchResult{took: time.Since(q.start)}
+	var errs []error
+	for _, s := range shares {
+		r.jobs += s.jobs
+		r.waits = append(r.waits, s.waits...)
+		errs = append(errs, s.err)
+	}
+	b.enqueued += r.jobs
+	return r, firstOf(errs)
+}
+
+// firstOf is the first error: a thousand callers have the same.
+func firstOf(errs []error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *benchRun) single(ctx context.Context) (benchResult, error) { return b.singles(ctx, 1) }
+
+func (b *benchRun) gathered(ctx context.Context) (benchResult, error) {
+	return b.singles(ctx, min(benchCallers, b.jobs))
+}
+
+func (b *benchRun) singles(ctx context.Context, callers int) (benchResult, error) {
+	client, err := b.client(benchQueue, nil)
+	if err != nil {
+		return benchResult{}, err
+	}
+	return b.enqueue(callers, 1, func(int) error {
+		_, err := client.Enqueue(ctx, benchArgs(0), hourbell.Queue(benchQueue))
+		return err
+	})
+}
+
+func (b *benchRun) many(ctx context.Context) (benchResult, error) {
+	client, err := b.client(benchQueue, nil)
+	if err != nil {
+		return benchResult{}, err
+	}
+	args := make([]hourbell.Args, benchCallJobs)
+	for i := range args {
+		args[i] = benchArgs(i)
+	}
+	return b.enqueue(1, benchCallJobs, func(n int) error {
+		_, err := client.EnqueueMany(ctx, args[:n], hourbell.Queue(benchQueue))
+		return err
+	})
+}
+
+// drain works off what has been enqueued. The node's start and its orderly stop,
+// after which all outcomes are in the store, count.
+func (b *benchRun) drain(ctx context.Context) (benchResult, error) {
+	q := b.quota()
+	defer q.watch()()
+	enough := make(chan struct{})
+	target := int64(min(b.jobs, b.enqueued))
+	var worked atomic.Int64
+	client, err := b.client(benchQueue, func(context.Context, *hourbell.JobRow) error {
+		q.taken.Add(1)
+		if worked.Add(1) == target {
+			close(enough)
+		}
+		return nil
+	})
+	if err != nil {
+		return benchResult{}, err
+	}
+	err = whileRunning(ctx, client, func(ctx context.Context) error {
+		select {
+		case <-enough:
+		case <-time.After(b.span):
+		case <-ctx.Done():
+		}
+		return nil
+	})
+	if worked.Load() == 0 && err == nil {
+		err = errors.New("no job began; use greater --seconds")
+	}
+	return benchResult{jobs: int(worked.Load()), took: time.Since(q.start)}, err
+}
+
+// whileRunning runs a client for as long as a function takes, and stops it in
+// order. The context of do ends when the client does.
+func whileRunning(ctx context.Context, client *hourbell.Client, do func(ctx context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ran := make(chan error, 1)
+	go func() {
+		defer cancel()
+		ran <- client.Run(context.WithoutCancel(ctx))
+	}()
+	err := do(ctx)
+	// The jobs do nothing: there is nothing to wait for but the store.
+	_ = client.Stop(context.WithoutCancel(ctx))
+	return errors.Join(err, <-ran)
+}
+
+// latency measures how long it takes from the call of Enqueue to the start of
+// the job, on a node that is otherwise idle.
+func (b *benchRun) latency(ctx context.Context) (benchResult, error) {
+	q := b.quota()
+	defer q.watch()()
+	count := max(min(b.jobs, int(b.span.Seconds()*benchPace)), 1)
+	base := time.Now()
+	starts := make(chan benchStart, count)
+	client, err := b.client(latencyQueue, func(_ context.Context, job *hourbell.JobRow) error {
+		at := time.Since(base)
+		n, err := strconv.Atoi(string(job.RawArgs))
+		if err == nil {
+			starts <- benchStart{n, at}
+		}
+		return err
+	})
+	if err != nil {
+		return benchResult{}, err
+	}
+	r := benchResult{jobs: count}
+	err = whileRunning(ctx, client, func(ctx context.Context) error {
+		if err := b.warmUp(ctx, client, starts); err != nil {
+			return err
+		}
+		sent, err := enqueuePaced(ctx, client, base, count)
+		for range sent {
+			select {
+			case s := <-starts:
+				r.waits = append(r.waits, s.at-sent[s.job])
+			case <-ctx.Done():
+				return errors.Join(err, ctx.Err())
+			}
+		}
+		return err
+	})
+	r.took = time.Since(q.start)
+	return r, err
+}
+
+// benchStart is the start of a job.
+type benchStart struct {
+	job int
+	at  time.Duration
+}
+
+// warmUp enqueues a job and waits for it, so that the node has begun.
+func (b *benchRun) warmUp(ctx context.Context, client *hourbell.Client, starts <-chan benchStart) error {
+	if _, err := client.Enqueue(ctx, hourbell.RawArgs{Name: benchKind, JSON: []byte("0")}, hourbell.Queue(latencyQueue)); err != nil {
+		return err
+	}
+	select {
+	case <-starts:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// enqueuePaced enqueues count jobs, benchPace a second, and returns when each
+// was.
+func enqueuePaced(ctx context.Context, client *hourbell.Client, base time.Time, count int) ([]time.Duration, error) {
+	sent := make([]time.Duration, 0, count)
+	tick := time.NewTicker(time.Second / benchPace)
+	defer tick.Stop()
+	for len(sent) < count {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return sent, ctx.Err()
+		}
+		args := hourbell.RawArgs{Name: benchKind, JSON: strconv.AppendInt(nil, int64(len(sent)), 10)}
+		sent = append(sent, time.Since(base))
+		if _, err := client.Enqueue(ctx, args, hourbell.Queue(latencyQueue)); err != nil {
+			return sent, err
+		}
+	}
+	return sent, nil
+}

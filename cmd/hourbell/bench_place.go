@@ -1,0 +1,231 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hourbell/hourbell/drivers/postgres"
+	"github.com/hourbell/hourbell/drivers/sqlite"
+)
+
+// benchPlace is where a run of bench works: a schema or a file of its own. Its
+// name says until when the run may last, so that a later run knows what a
+// killed one has left, whatever stands between it and the database.
+type benchPlace struct {
+	backend  backend
+	name     string // of the schema, or the file
+	settings []fact // what a commit waits for
+	drop     func(ctx context.Context) error
+}
+
+const (
+	benchPrefix    = "hourbell_bench_"
+	benchCleanTime = 30 * time.Second // for removing a place
+	// benchSynchronous is what a SQLite store of this program waits for.
+	benchSynchronous = "FULL"
+)
+
+// benchNames are places of runs, in SQLite with the endings of its files.
+var benchNames = regexp.MustCompile(`^hourbell_bench_([0-9]{9,12})_[a-z0-9]{8}(\.db(-wal|-shm|-journal)?)?$`)
+
+// newBenchName makes the name of a place that is in use until an instant at most.
+func newBenchName(until time.Time) string {
+	return benchPrefix + strconv.FormatInt(until.Unix(), 10) + "_" + strings.ToLower(rand.Text()[:8])
+}
+
+// leftBehind says whether a name is that of a place that nobody uses any more.
+func leftBehind(name string, now time.Time) bool {
+	m := benchNames.FindStringSubmatch(name)
+	if m == nil {
+		return false
+	}
+	until, err := strconv.ParseInt(m[1], 10, 64)
+	return err == nil && until < now.Unix()
+}
+
+// newBenchPlace removes what killed runs have left in a store, and prepares a
+// place for one that lasts no longer than limit.
+func newBenchPlace(ctx context.Context, l location, limit time.Duration) (*benchPlace, error) {
+	limit += benchCleanTime
+	prepare := newBenchSchema
+	if l.path != "" {
+		prepare = newBenchFile
+	}
+	place, err := prepare(ctx, l, limit)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := place.backend.MigrateUp(ctx); err != nil {
+		return nil, errors.Join(err, place.remove())
+	}
+	return place, nil
+}
+
+func (p *benchPlace) String() string { return p.name }
+
+// describe is what a commit waits for, for people.
+func (p *benchPlace) describe() string {
+	words := make([]string, len(p.settings))
+	for i, s := range p.settings {
+		words[i] = s.name + " " + s.value
+	}
+	return strings.Join(words, ", ")
+}
+
+// remove removes the place, also when the run was told to end.
+func (p *benchPlace) remove() error {
+	ctx, cancel := context.WithTimeout(context.Background(), benchCleanTime)
+	defer cancel()
+	return errors.Join(p.backend.Close(), p.drop(ctx))
+}
+
+// newBenchFile prepares a file in the directory of the store, so that it is on
+// the same disk. The store itself need not be there.
+func newBenchFile(ctx context.Context, l location, limit time.Duration) (*benchPlace, error) {
+	dir := filepath.Dir(l.path)
+	if err := removeLeftFiles(dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, newBenchName(time.Now().Add(limit))+".db")
+	b, err := sqlite.Open(ctx, path, sqlite.Synchronous(benchSynchronous))
+	if err != nil {
+		return nil, err
+	}
+	return &benchPlace{
+		backend: b, name: path,
+		settings: []fact{{"database", "SQLite"}, {"journal_mode", "WAL"}, {"synchronous", benchSynchronous}},
+		drop: func(context.Context) error {
+			var errs []error
+			for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+				if err := os.Remove(path + end); !errors.Is(err, os.ErrNotExist) {
+					errs = append(errs, err)
+				}
+			}
+			return errors.Join(errs...)
+		},
+	}, nil
+}
+
+// removeLeftFiles removes the files of killed runs.
+func removeLeftFiles(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("look for what earlier runs have left: %w", err)
+	}
+	var errs []error
+	for _, entry := range entries {
+		if entry.Type().IsRegular() && leftBehind(entry.Name(), time.Now()) {
+			errs = append(errs, os.Remove(filepath.Join(dir, entry.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// newBenchSchema prepares a schema.
+func newBenchSchema(ctx context.Context, l location, limit time.Duration) (*benchPlace, error) {
+	probe, err := postgres.Open(ctx, l.url) // its messages hold no password
+	if err != nil {
+		return nil, err
+	}
+	probe.Close()
+	var place *benchPlace
+	err = withAdmin(ctx, l, func(conn *pgx.Conn) error {
+		now, err := removeLeftSchemas(ctx, conn)
+		if err != nil {
+			return err
+		}
+		name := newBenchName(now.Add(limit))
+		if _, err := conn.Exec(ctx, "create schema "+name); err != nil {
+			return explainBench(conn, err)
+		}
+		place = &benchPlace{name: name, drop: func(ctx context.Context) error {
+			return withAdmin(ctx, l, func(conn *pgx.Conn) error {
+				_, err := conn.Exec(ctx, "drop schema "+name+" cascade")
+				return err
+			})
+		}}
+		place.settings, err = commitSettings(ctx, conn)
+		return err
+	})
+	if err == nil {
+		place.backend, err = postgres.Open(ctx, l.url, postgres.Schema(place.name))
+	}
+	if err != nil && place != nil {
+		clean, cancel := context.WithTimeout(context.Background(), benchCleanTime)
+		defer cancel()
+		err = errors.Join(err, place.drop(clean))
+	}
+	return place, err
+}
+
+// withAdmin gives a connection beside the driver's, in a mode that any pooler
+// understands.
+func withAdmin(ctx context.Context, l location, do func(conn *pgx.Conn) error) error {
+	config, err := pgxpool.ParseConfig(l.url)
+	if err != nil {
+		return errors.New("the store URL is not valid") // the driver has read it before
+	}
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return do(conn)
+}
+
+// removeLeftSchemas removes the schemas of killed runs, those that the role may
+// remove, and returns the database's clock, by which they are known.
+func removeLeftSchemas(ctx context.Context, conn *pgx.Conn) (now time.Time, err error) {
+	var names []string
+	err = conn.QueryRow(ctx, `select now(), coalesce(array_agg(nspname::text), '{}') from pg_namespace
+		where starts_with(nspname::text, $1) and pg_has_role(nspowner, 'usage')`, benchPrefix).Scan(&now, &names)
+	if err != nil {
+		return now, fmt.Errorf("look for what earlier runs have left: %w", err)
+	}
+	for _, name := range names {
+		if !leftBehind(name, now) {
+			continue
+		}
+		if _, err := conn.Exec(ctx, "drop schema if exists "+pgx.Identifier{name}.Sanitize()+" cascade"); err != nil {
+			return now, fmt.Errorf("remove the schema %s, which an earlier run has left: %w", name, err)
+		}
+	}
+	return now, nil
+}
+
+// commitSettings are the server's version and what its commits wait for.
+func commitSettings(ctx context.Context, conn *pgx.Conn) ([]fact, error) {
+	facts := []fact{{"database", "PostgreSQL " + conn.PgConn().ParameterStatus("server_version")}}
+	for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes", "synchronous_standby_names"} {
+		var value string
+		if err := conn.QueryRow(ctx, "select current_setting($1)", name).Scan(&value); err != nil {
+			return nil, fmt.Errorf("read the setting %s: %w", name, err)
+		}
+		if value != "" {
+			facts = append(facts, fact{name, value})
+		}
+	}
+	return facts, nil
+}
+
+// explainBench adds the remedy where the role lacks a right.
+func explainBench(conn *pgx.Conn, err error) error {
+	var server *pgconn.PgError
+	if errors.As(err, &server) && server.Code == "42501" {
+		return fmt.Errorf("the role %q may not create a schema; grant it CREATE on database %q, or give --store a role that may: %w", conn.Config().User, conn.Config().Database, err)
+	}
+	return err
+}

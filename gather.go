@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -142,6 +143,7 @@ func (g *gatherer) fly(b *batch) {
 		g.send(b.ctx, b.calls)
 		b.forget()
 		close(b.done)
+		runtime.Gosched() // lets those who have their answers enqueue again, and go along
 	}
 }
 

@@ -88,7 +88,8 @@ func (p *program) bench(ctx context.Context, f benchFlags) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process as if nobody listened
 
-	place, err := newBenchPlace(ctx, l, f.limit())
+	note := func(text string) { fmt.Fprintln(p.stderr, "hourbell: "+clean(text)) }
+	place, err := newBenchPlace(ctx, l, f.limit(), note)
 	if err != nil {
 		return stopped(ctx, fmt.Errorf("prepare a place for bench in %s: %w", l, err))
 	}

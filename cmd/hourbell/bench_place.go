@@ -38,32 +38,43 @@ const (
 )
 
 // benchNames are places of runs, in SQLite with the endings of its files.
-var benchNames = regexp.MustCompile(`^hourbell_bench_([0-9]{9,12})_[a-z0-9]{8}(\.db(-wal|-shm|-journal)?)?$`)
+var benchNames = regexp.MustCompile(`^` + benchPrefix + `([0-9]{9,12})_[a-z0-9]{8}(\.db(-wal|-shm|-journal)?)?$`)
 
 // newBenchName makes the name of a place that is in use until an instant at most.
 func newBenchName(until time.Time) string {
 	return benchPrefix + strconv.FormatInt(until.Unix(), 10) + "_" + strings.ToLower(rand.Text()[:8])
 }
 
-// leftBehind says whether a name is that of a place that nobody uses any more.
-func leftBehind(name string, now time.Time) bool {
-	m := benchNames.FindStringSubmatch(name)
-	if m == nil {
-		return false
+// leftBehind are those of the names that killed runs have left. Of places that
+// may still be in use it tells by note.
+func leftBehind(names []string, now time.Time, note func(text string)) (left []string) {
+	for _, name := range names {
+		m := benchNames.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		seconds, err := strconv.ParseInt(m[1], 10, 64)
+		until := time.Unix(seconds, 0)
+		switch {
+		case err != nil:
+		case until.Before(now):
+			left = append(left, name)
+		case m[2] == "" || m[2] == ".db":
+			note(fmt.Sprintf("%s is there: another run is under way, or was killed; a run after %s removes it", name, until.UTC().Format(time.RFC3339)))
+		}
 	}
-	until, err := strconv.ParseInt(m[1], 10, 64)
-	return err == nil && until < now.Unix()
+	return left
 }
 
 // newBenchPlace removes what killed runs have left in a store, and prepares a
 // place for one that lasts no longer than limit.
-func newBenchPlace(ctx context.Context, l location, limit time.Duration) (*benchPlace, error) {
+func newBenchPlace(ctx context.Context, l location, limit time.Duration, note func(text string)) (*benchPlace, error) {
 	limit += benchCleanTime
 	prepare := newBenchSchema
 	if l.path != "" {
 		prepare = newBenchFile
 	}
-	place, err := prepare(ctx, l, limit)
+	place, err := prepare(ctx, l, limit, note)
 	if err != nil {
 		return nil, err
 	}
@@ -93,15 +104,15 @@ func (p *benchPlace) remove() error {
 
 // newBenchFile prepares a file in the directory of the store, so that it is on
 // the same disk. The store itself need not be there.
-func newBenchFile(ctx context.Context, l location, limit time.Duration) (*benchPlace, error) {
+func newBenchFile(ctx context.Context, l location, limit time.Duration, note func(text string)) (*benchPlace, error) {
 	dir := filepath.Dir(l.path)
-	if err := removeLeftFiles(dir); err != nil {
-		return nil, err
-	}
 	path := filepath.Join(dir, newBenchName(time.Now().Add(limit))+".db")
 	b, err := sqlite.Open(ctx, path, sqlite.Synchronous(benchSynchronous))
 	if err != nil {
 		return nil, err
+	}
+	if err := removeLeftFiles(dir, note); err != nil {
+		return nil, errors.Join(err, b.Close())
 	}
 	return &benchPlace{
 		backend: b, name: path,
@@ -119,22 +130,26 @@ func newBenchFile(ctx context.Context, l location, limit time.Duration) (*benchP
 }
 
 // removeLeftFiles removes the files of killed runs.
-func removeLeftFiles(dir string) error {
+func removeLeftFiles(dir string, note func(text string)) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("look for what earlier runs have left: %w", err)
 	}
-	var errs []error
+	var names []string
 	for _, entry := range entries {
-		if entry.Type().IsRegular() && leftBehind(entry.Name(), time.Now()) {
-			errs = append(errs, os.Remove(filepath.Join(dir, entry.Name())))
+		if entry.Type().IsRegular() {
+			names = append(names, entry.Name())
 		}
+	}
+	var errs []error
+	for _, name := range leftBehind(names, time.Now(), note) {
+		errs = append(errs, os.Remove(filepath.Join(dir, name)))
 	}
 	return errors.Join(errs...)
 }
 
 // newBenchSchema prepares a schema.
-func newBenchSchema(ctx context.Context, l location, limit time.Duration) (*benchPlace, error) {
+func newBenchSchema(ctx context.Context, l location, limit time.Duration, note func(text string)) (*benchPlace, error) {
 	probe, err := postgres.Open(ctx, l.url) // its messages hold no password
 	if err != nil {
 		return nil, err
@@ -142,20 +157,20 @@ func newBenchSchema(ctx context.Context, l location, limit time.Duration) (*benc
 	probe.Close()
 	var place *benchPlace
 	err = withAdmin(ctx, l, func(conn *pgx.Conn) error {
-		now, err := removeLeftSchemas(ctx, conn)
+		now, err := removeLeftSchemas(ctx, conn, note)
 		if err != nil {
 			return err
 		}
 		name := newBenchName(now.Add(limit))
-		if _, err := conn.Exec(ctx, "create schema "+name); err != nil {
-			return explainBench(conn, err)
-		}
 		place = &benchPlace{name: name, drop: func(ctx context.Context) error {
 			return withAdmin(ctx, l, func(conn *pgx.Conn) error {
-				_, err := conn.Exec(ctx, "drop schema "+name+" cascade")
+				_, err := conn.Exec(ctx, "drop schema if exists "+name+" cascade")
 				return err
 			})
 		}}
+		if _, err := conn.Exec(ctx, "create schema "+name); err != nil {
+			return explainBench(conn, err)
+		}
 		place.settings, err = commitSettings(ctx, conn)
 		return err
 	})
@@ -188,17 +203,14 @@ func withAdmin(ctx context.Context, l location, do func(conn *pgx.Conn) error) e
 
 // removeLeftSchemas removes the schemas of killed runs, those that the role may
 // remove, and returns the database's clock, by which they are known.
-func removeLeftSchemas(ctx context.Context, conn *pgx.Conn) (now time.Time, err error) {
+func removeLeftSchemas(ctx context.Context, conn *pgx.Conn, note func(text string)) (now time.Time, err error) {
 	var names []string
 	err = conn.QueryRow(ctx, `select now(), coalesce(array_agg(nspname::text), '{}') from pg_namespace
 		where starts_with(nspname::text, $1) and pg_has_role(nspowner, 'usage')`, benchPrefix).Scan(&now, &names)
 	if err != nil {
 		return now, fmt.Errorf("look for what earlier runs have left: %w", err)
 	}
-	for _, name := range names {
-		if !leftBehind(name, now) {
-			continue
-		}
+	for _, name := range leftBehind(names, now, note) {
 		if _, err := conn.Exec(ctx, "drop schema if exists "+pgx.Identifier{name}.Sanitize()+" cascade"); err != nil {
 			return now, fmt.Errorf("remove the schema %s, which an earlier run has left: %w", name, err)
 		}

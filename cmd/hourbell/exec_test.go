@@ -176,14 +176,7 @@ func TestExecEndsInTime(t *testing.T) {
 // TestExecWithUseRightsOnly: where the lock tables are there, a role needs no
 // others, and no right to create any.
 func TestExecWithUseRightsOnly(t *testing.T) {
-	const variable = "HOURBELL_TEST_POSTGRES_URL"
-	admin := os.Getenv(variable)
-	if admin == "" {
-		if os.Getenv("HOURBELL_TEST_REQUIRE") != "" {
-			t.Fatalf("%s is not set", variable)
-		}
-		t.Skipf("%s is not set: run `make test`, or `make servers` and what it prints", variable)
-	}
+	admin := postgresURL(t)
 	b := newBench(t)
 	name := "cli_" + strings.ToLower(rand.Text()[:10]) // of the schema and the role
 	b.env[storeVariable] = admin

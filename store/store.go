@@ -52,7 +52,9 @@ type Jobs interface {
 	// Insert stores jobs, all or none, and returns their numbers in the order
 	// of the request. Any number is taken; a driver sends some thousands a
 	// statement. With a Tx all of it happens in the caller's transaction, and
-	// the wake-up leaves with its commit. A repetition inserts again.
+	// the wake-up leaves with its commit; else with the commit or, in a burst, a
+	// few milliseconds after it. Where the database rejects a value the answer
+	// is ErrRejected. A repetition inserts again.
 	Insert(ctx context.Context, req InsertRequest) (InsertResult, error)
 
 	// Claim takes up to Limit due jobs of one queue for a node: state ready,

@@ -7,30 +7,34 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
 
-// What one insert of gathered jobs takes at most, and how many such inserts
-// are under way at once: with two, the next is encoded and sent while the
-// store still writes the one before.
+// What one insert of gathered jobs takes at most, and when another may begin
+// beside it: while one is under way, the next gathers more, which beats two at a
+// time; but one that takes long (the store is far away, or a connection hangs)
+// does not hold up the others.
 const (
 	gatherJobs    = 1000
 	gatherBytes   = 4 << 20
-	gatherFlights = 2
+	gatherSlow    = 20 * time.Millisecond
+	gatherFlights = 4
 )
 
 // gatherer brings single enqueues that come at the same time into one insert,
 // since what a store takes its time for is the commit. It never waits for more:
-// whoever comes while few inserts are under way inserts at once, in its own
-// goroutine; the others gather meanwhile and go together as soon as one of those
-// ends. A goroutine of its own lives only while jobs wait.
+// who comes while no insert is under way inserts at once, in his own goroutine;
+// the others gather meanwhile and go together as soon as that ends. A goroutine
+// of its own lives only while jobs wait.
 type gatherer struct {
 	backend store.Backend
 
 	mu      sync.Mutex
-	flights int      // inserts under way
-	waiting []*batch // in order; only the last one has room
+	flights int       // inserts under way
+	begun   time.Time // when the last of them began
+	waiting []*batch  // in order; only the last one has room
 }
 
 // batch is jobs of several callers on their way into one insert.
@@ -81,8 +85,9 @@ func (g *gatherer) insert(ctx context.Context, job store.NewJob) (int64, error) 
 func (g *gatherer) join(c *call) *batch {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.flights < gatherFlights {
+	if g.flights == 0 || g.flights < gatherFlights && time.Since(g.begun) >= gatherSlow {
 		g.flights++
+		g.begun = time.Now()
 		return nil
 	}
 	size := len(c.job.Args) + len(c.job.Headers)
@@ -160,6 +165,7 @@ func (g *gatherer) next() *batch {
 	g.waiting = slices.Delete(g.waiting, 0, 1)
 	b.calls = slices.DeleteFunc(b.calls, func(c *call) bool { return c.left })
 	b.sent = true
+	g.begun = time.Now()
 	return b
 }
 

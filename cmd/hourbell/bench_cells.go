@@ -286,15 +286,18 @@ func (b *benchRun) latency(ctx context.Context) (benchResult, error) {
 			return err
 		}
 		sent, err := enqueuePaced(ctx, client, base, count)
+		if err != nil {
+			return err
+		}
 		for range sent {
 			select {
 			case s := <-starts:
 				r.waits = append(r.waits, s.at-sent[s.job])
 			case <-ctx.Done():
-				return errors.Join(err, ctx.Err())
+				return ctx.Err()
 			}
 		}
-		return err
+		return nil
 	})
 	r.took = time.Since(q.start)
 	return r, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -152,6 +153,17 @@ func TestBenchRemovesWhatAKilledRunLeft(t *testing.T) {
 			t.Errorf("there are %v, want %v", left, stay)
 		}
 	})
+}
+
+func TestProgressBar(t *testing.T) {
+	var terminal bytes.Buffer
+	on, off := &bar{out: &terminal, steps: 5}, (&program{stderr: &terminal}).newBar(5)
+	for _, b := range []*bar{off, on} {
+		b.show("drain", 2.5)
+		b.clear()
+	}
+	const half = "███████████████░░░░░░░░░░░░░░░"
+	equal(t, "the bar, on a terminal alone", terminal.String(), "\r\x1b[K"+half+" drain\r\x1b[K")
 }
 
 func TestBenchRefuses(t *testing.T) {

@@ -17,6 +17,9 @@ var (
 	ErrConflict = store.ErrConflict
 	// ErrStale: a newer revision of the owner's set is in place.
 	ErrStale = store.ErrStale
+	// ErrRejected: the database does not take a value, by its encoding or by a
+	// constraint or trigger that its owner added; nothing was written.
+	ErrRejected = store.ErrRejected
 	// ErrSchema: the database schema does not fit this release.
 	ErrSchema = store.ErrSchema
 	// ErrRunning: the client runs already.

@@ -183,7 +183,7 @@ func TestARejectedJobFailsAlone(t *testing.T) {
 		close(g.open)
 		b.wg.Wait()
 		for i, a := range b.answers[1:] {
-			if got, want := errors.Is(a.err, store.ErrRejected), strings.HasPrefix(texts[i], "bad"); got != want || (a.err == nil) == want {
+			if got, want := errors.Is(a.err, hourbell.ErrRejected), strings.HasPrefix(texts[i], "bad"); got != want || (a.err == nil) == want {
 				t.Errorf("%q got %v", texts[i], a.err)
 			}
 		}

@@ -116,23 +116,20 @@ func nodeAlive(node int64, err error) error {
 }
 
 // scanClaimed reads claimed jobs and the number of their batch.
-func scanClaimed(rows pgx.Rows, req store.ClaimRequest) ([]store.Claimed, int64, error) {
-	defer rows.Close()
-	var batch int64
-	var jobs []store.Claimed
-	for rows.Next() {
-		j := store.Claimed{Queue: req.Queue}
-		var onLoss, origin int16
-		var timeout int64
-		err := rows.Scan(&batch, &j.ID, &j.Token, &j.Kind, &j.Args, &j.Headers, &j.Priority, &j.Attempt, &j.MaxAttempts, &onLoss, &origin, &timeout,
-			into(&j.RunAt), into(&j.CreatedAt), (*number)(&j.Schedule), (*word)(&j.ScheduleName), into(&j.Slot))
-		if err != nil {
-			return nil, 0, err
-		}
-		j.OnLoss, j.Origin, j.Timeout = store.OnLoss(onLoss), store.Origin(origin), time.Duration(timeout)
-		jobs = append(jobs, j)
+func scanClaimed(rows pgx.Rows, req store.ClaimRequest) (jobs []store.Claimed, batch int64, err error) {
+	j := store.Claimed{Queue: req.Queue}
+	targets := []any{
+		&batch, &j.ID, &j.Token, &j.Kind, &j.Args, &j.Headers, &j.Priority, &j.Attempt, &j.MaxAttempts, (*int16)(&j.OnLoss), (*int16)(&j.Origin),
+		(*int64)(&j.Timeout), into(&j.RunAt), into(&j.CreatedAt), (*number)(&j.Schedule), (*word)(&j.ScheduleName), into(&j.Slot),
 	}
-	return jobs, batch, rows.Err()
+	_, err = pgx.ForEachRow(rows, targets, func() error {
+		if len(jobs) == cap(jobs) { // append would grow by less and copy more
+			jobs = slices.Grow(jobs, max(len(jobs), 16))
+		}
+		jobs = append(jobs, j)
+		return nil
+	})
+	return jobs, batch, err
 }
 
 // inOrder is the order in which claimed jobs are to start.

@@ -1,0 +1,248 @@
+// Package child is the process in which one system is measured: it enqueues
+// jobs, or runs a node that works them, as the benchmark asks. Each system
+// has a process of its own, so that its CPU time and its memory are its own.
+//
+// The benchmark starts it with a Request as JSON, as the last argument. It
+// answers with Events, one JSON object a line on standard output. After the
+// first, which says that it is connected, it waits for a line on standard
+// input. It ends when standard input does; a node stops then. The programs in
+// ../node speak the same way.
+package child
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Request is what one process is to do.
+type Request struct {
+	Do     string // Setup, Insert or Work
+	System string // which system, as the benchmark calls it
+	URL    string // of the PostgreSQL database, or the path of the SQLite file
+	Mode   string // settings of the system that have a name, such as "default"
+
+	Synchronous string // of SQLite: NORMAL or FULL
+	Connections int    // at most so many to PostgreSQL; 0: as the system's default
+
+	// Of Insert.
+	Jobs    int   // how many
+	Batch   int   // how many a call
+	Clients int   // how many goroutines call
+	Rate    int   // jobs a second; 0: as fast as it goes
+	Delay   int   // seconds from now until they are due
+	InTx    bool  // each call in a transaction of the caller's
+	First   int   // number of the first job
+	At      int64 // microseconds since 1970 at which schedules are due; 0: jobs are meant
+
+	// Of Work.
+	Workers   int  // how many jobs run at once; 0: as the system does at its best
+	Hold      bool // jobs run until the node stops
+	Schedules int  // kept in memory by systems that cannot store them
+	Due       int  // how many of the schedules are due at At
+}
+
+// What a Request says in Do.
+const (
+	Setup  = "setup"
+	Insert = "insert"
+	Work   = "work"
+)
+
+// Event is what a process tells.
+type Event struct {
+	Ready   bool    `json:"ready,omitempty"`
+	Ended   int     `json:"ended,omitempty"`   // jobs so far
+	Seconds float64 `json:"seconds,omitempty"` // that Insert took
+	Final   bool    `json:"final,omitempty"`   // the last one
+	// Latencies from Args.Sent to the start of the function, in milliseconds.
+	P50 float64 `json:"p50,omitempty"`
+	P99 float64 `json:"p99,omitempty"`
+	Max float64 `json:"max,omitempty"`
+}
+
+// Args are those of every job: about 60 bytes of JSON.
+type Args struct {
+	Number int    `json:"number"`
+	Text   string `json:"text"`
+	Sent   int64  `json:"sent"` // microseconds since 1970
+}
+
+// Kind is the kind of job that they are for.
+func (Args) Kind() string { return "noop" }
+
+// System is a job queue as the benchmark uses it.
+type System interface {
+	// Setup creates the tables.
+	Setup(ctx context.Context) error
+	// Insert enqueues jobs in one call, by the call that the system has for so
+	// many.
+	Insert(ctx context.Context, jobs []Args) error
+	// Work runs a node that calls do for each job, until ctx ends.
+	Work(ctx context.Context, do func(Args)) error
+}
+
+// Scheduler is a System that stores schedules.
+type Scheduler interface {
+	// Schedule stores req.Schedules of which req.Due are due at req.At.
+	Schedule(ctx context.Context, req Request) error
+}
+
+// Main does what the request in the last argument of the program says.
+func Main(open func(context.Context, Request) (System, error)) {
+	if err := serve(open); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func serve(open func(context.Context, Request) (System, error)) error {
+	var req Request
+	if err := json.Unmarshal([]byte(os.Args[len(os.Args)-1]), &req); err != nil {
+		return fmt.Errorf("read the request: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	system, err := open(ctx, req)
+	if err != nil {
+		return fmt.Errorf("open: %w", err)
+	}
+	tell(Event{Ready: true})
+	input := bufio.NewReader(os.Stdin)
+	if _, err := input.ReadString('\n'); err != nil {
+		return nil // the benchmark has gone
+	}
+	if req.Do == Work {
+		go func() {
+			_, _ = input.ReadString('\n') // until standard input ends
+			cancel()
+		}()
+		return work(ctx, system, req)
+	}
+	started := time.Now()
+	switch {
+	case req.Do == Setup:
+		err = system.Setup(ctx)
+	case req.At != 0:
+		err = system.(Scheduler).Schedule(ctx, req)
+	default:
+		err = insert(ctx, system, req)
+	}
+	if err != nil {
+		return err
+	}
+	tell(Event{Final: true, Ended: req.Jobs, Seconds: time.Since(started).Seconds()})
+	_, _ = input.ReadString('\n') // stay until the benchmark has looked at the process
+	return nil
+}
+
+// tell writes e for the benchmark.
+func tell(e Event) {
+	_ = json.NewEncoder(os.Stdout).Encode(e)
+}
+
+// insert divides the jobs among the clients.
+func insert(ctx context.Context, system System, req Request) error {
+	var (
+		wg    sync.WaitGroup
+		next  atomic.Int64
+		first atomic.Pointer[error]
+		start = time.Now()
+	)
+	for range req.Clients {
+		wg.Go(func() {
+			jobs := make([]Args, 0, req.Batch)
+			for {
+				from := int(next.Add(int64(req.Batch))) - req.Batch
+				if from >= req.Jobs || first.Load() != nil {
+					return
+				}
+				if req.Rate > 0 {
+					time.Sleep(time.Until(start.Add(time.Duration(from) * time.Second / time.Duration(req.Rate))))
+				}
+				jobs = jobs[:0]
+				sent := time.Now().UnixMicro()
+				for i := from; i < min(from+req.Batch, req.Jobs); i++ {
+					jobs = append(jobs, Args{Number: req.First + i, Text: "the quick brown fox", Sent: sent})
+				}
+				if err := system.Insert(ctx, jobs); err != nil {
+					err = fmt.Errorf("insert: %w", err)
+					first.CompareAndSwap(nil, &err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := first.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// work runs a node until ctx ends, and tells how many jobs have ended
+// whenever that has changed.
+func work(ctx context.Context, system System, req Request) error {
+	var ended atomic.Int64
+	latencies := make([]float32, 0, 1<<12)
+	var mu sync.Mutex
+	do := func(a Args) {
+		now := time.Now().UnixMicro()
+		if req.Rate > 0 || req.At > 0 { // latencies are asked for
+			mu.Lock()
+			latencies = append(latencies, float32(now-a.Sent)/1000)
+			mu.Unlock()
+		}
+		ended.Add(1)
+		if req.Hold {
+			<-ctx.Done()
+		}
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- system.Work(ctx, do) }()
+
+	told := int64(0)
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		select {
+		case err := <-stopped:
+			if ctx.Err() == nil {
+				return fmt.Errorf("the node stopped: %w", err)
+			}
+		case <-ctx.Done():
+		case <-ticker.C:
+			if n := ended.Load(); n != told {
+				told = n
+				tell(Event{Ended: int(n)})
+			}
+		}
+	}
+	select {
+	case <-stopped:
+	case <-time.After(10 * time.Second):
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	slices.Sort(latencies)
+	tell(Event{
+		Final: true, Ended: int(ended.Load()),
+		P50: quantile(latencies, 0.5), P99: quantile(latencies, 0.99), Max: quantile(latencies, 1),
+	})
+	return nil
+}
+
+// quantile is the smallest of the sorted values that a share q of them does
+// not exceed; 0 of none.
+func quantile(sorted []float32, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return float64(sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)])
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/hourbell/hourbell/bench/child"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// bench is one run of the benchmark.
+type bench struct {
+	env       env
+	admin     *pgxpool.Pool
+	server    server
+	dir       string // temporary files
+	self      string // this program
+	nodeDir   string // the scripts for Node.js, with what they need
+	noNode    string // why there is no Node.js
+	results   []sample
+	databases int
+	mu        sync.Mutex // guards results and databases
+}
+
+// errSkipped is the reason why a row is not measured here.
+type errSkipped string
+
+func (e errSkipped) Error() string { return string(e) }
+
+func newBench(ctx context.Context) (*bench, error) {
+	e, err := readEnv()
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{env: e}
+	if b.self, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	if b.dir, err = os.MkdirTemp("", "hourbell-bench."); err != nil {
+		return nil, err
+	}
+	if b.admin, err = pgxpool.New(ctx, e.url); err != nil {
+		return nil, err
+	}
+	if b.server, err = findServer(ctx, b.admin); err != nil {
+		return nil, err
+	}
+	if err := b.findNode(ctx); err != nil {
+		return nil, err
+	}
+	return b, b.printHead(ctx)
+}
+
+func (b *bench) close() {
+	b.admin.Close()
+	_ = os.RemoveAll(b.dir)
+}
+
+// findNode installs what the scripts need, in the versions of their lock file.
+func (b *bench) findNode(ctx context.Context) error {
+	b.nodeDir = "node"
+	if _, err := exec.LookPath("node"); err != nil {
+		b.noNode = "skipped: Node.js is not installed"
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(b.nodeDir, "node_modules", "graphile-worker")); err == nil {
+		return nil
+	}
+	install := exec.CommandContext(ctx, "npm", "ci", "--no-audit", "--no-fund")
+	install.Dir, install.Stdout, install.Stderr = b.nodeDir, os.Stderr, os.Stderr
+	if err := install.Run(); err != nil {
+		b.noNode = fmt.Sprintf("skipped: npm ci in bench/node: %v", err)
+	}
+	return nil
+}
+
+// riverSQLite is the program that is River on SQLite; it has requirements of
+// its own.
+func (b *bench) riverSQLite() string { return filepath.Join(b.dir, "river-sqlite") }
+
+// command is the program that does what req says.
+func (b *bench) command(ctx context.Context, s system, request string) (*exec.Cmd, error) {
+	switch {
+	case s.node != "" && b.noNode != "":
+		return nil, errSkipped(b.noNode)
+	case s.node != "":
+		cmd := exec.CommandContext(ctx, "node", s.node, request)
+		cmd.Dir = b.nodeDir
+		return cmd, nil
+	case s.program == nil:
+		return exec.CommandContext(ctx, b.self, "child", request), nil
+	}
+	program := s.program(b)
+	if _, err := os.Stat(program); errors.Is(err, os.ErrNotExist) {
+		build := exec.CommandContext(ctx, "go", "build", "-modfile=river/sqlite/go.sqlite.mod", "-o", program, "./river/sqlite/main.go")
+		build.Env, build.Stderr = append(os.Environ(), "GOWORK=off"), os.Stderr
+		if err := build.Run(); err != nil {
+			return nil, fmt.Errorf("build River for SQLite: %w", err)
+		}
+	}
+	return exec.CommandContext(ctx, program, request), nil
+}
+
+// database is where one row is measured: fresh, and dropped afterwards.
+type database struct {
+	url         string
+	synchronous string // of SQLite
+	drop        func()
+}
+
+// create makes a database on the server, or with synchronous, a file of
+// SQLite.
+func (b *bench) create(ctx context.Context, synchronous string) (database, error) {
+	b.mu.Lock()
+	b.databases++
+	name := fmt.Sprintf("bench_%d_%d", os.Getpid(), b.databases)
+	b.mu.Unlock()
+	if synchronous != "" {
+		path := filepath.Join(b.dir, name)
+		return database{path, synchronous, func() {
+			for _, suffix := range []string{"", "-wal", "-shm"} {
+				_ = os.Remove(path + suffix)
+			}
+		}}, nil
+	}
+	if _, err := b.admin.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+		return database{}, fmt.Errorf("create a database: %w", err)
+	}
+	u, err := url.Parse(b.env.url)
+	if err != nil {
+		return database{}, errors.New("HOURBELL_TEST_POSTGRES_URL is no URL")
+	}
+	u.Path = "/" + name
+	return database{url: u.String(), drop: func() {
+		_, _ = b.admin.Exec(context.WithoutCancel(ctx), "DROP DATABASE "+name+" WITH (FORCE)")
+	}}, nil
+}
+
+// name is the database's name on the server.
+func (d database) name() string {
+	u, err := url.Parse(d.url)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimPrefix(u.Path, "/")
+}
+
+// request completes what r says of a system on d.
+func (d database) request(r child.Request) child.Request {
+	r.URL, r.Synchronous = d.url, d.synchronous
+	return r
+}
+
+// alive returns a function that says whether there are jobs of s on d whose
+// outcome is not in the store.
+func (d database) alive(ctx context.Context, s system) (func() (bool, error), func(), error) {
+	switch {
+	case s.alive == "":
+		return oursAlive(ctx, d.request(child.Request{}))
+	case d.synchronous != "":
+		db, err := sql.Open("sqlite", child.SQLite(d.request(child.Request{})))
+		if err != nil {
+			return nil, nil, err
+		}
+		return func() (alive bool, err error) {
+			err = db.QueryRowContext(ctx, s.alive).Scan(&alive)
+			return alive, err
+		}, func() { _ = db.Close() }, nil
+	}
+	conn, err := pgx.Connect(ctx, d.url)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func() (alive bool, err error) {
+		err = conn.QueryRow(ctx, s.alive).Scan(&alive)
+		return alive, err
+	}, func() { _ = conn.Close(context.WithoutCancel(ctx)) }, nil
+}

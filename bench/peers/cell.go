@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// cell is one question, put to several systems under the same conditions.
+type cell struct {
+	name    string
+	title   string
+	metrics []string // what its table shows, the one that ratios are made of first
+	// yardsticks are the rows that the others are compared with, round by
+	// round.
+	yardsticks []string
+	rows       []row
+	once       bool // one round is enough
+	together   bool // all rows at the same time: none keeps the machine busy
+}
+
+// row is one system, or way of using it.
+type row struct {
+	name string
+	run  func(context.Context) (metrics, error)
+}
+
+// sample is what one row gave in one round.
+type sample struct {
+	Cell    string  `json:"cell"`
+	Row     string  `json:"row"`
+	Round   int     `json:"round"`
+	Metrics metrics `json:"metrics,omitempty"`
+	Note    string  `json:"note,omitempty"` // why there are no figures
+}
+
+// throughput is what the tables of most cells show.
+var throughput = []string{"jobs/s", "client µs", "server µs", "WAL B", "foreign %"}
+
+// chosen are the cells and rows that are asked for.
+func chosen(all []cell, names []string, rows *regexp.Regexp) ([]cell, error) {
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(c cell) bool { return c.name == name }) {
+			var known []string
+			for _, c := range all {
+				known = append(known, c.name)
+			}
+			return nil, fmt.Errorf("BENCH_CELLS: no cell is called %q; there are %v", name, known)
+		}
+	}
+	var picked []cell
+	for _, c := range all {
+		if len(names) > 0 && !slices.Contains(names, c.name) {
+			continue
+		}
+		c.rows = slices.DeleteFunc(c.rows, func(r row) bool { return !rows.MatchString(r.name) })
+		if len(c.rows) > 0 {
+			picked = append(picked, c)
+		}
+	}
+	return picked, nil
+}
+
+// runCell measures each row of c once.
+func (b *bench) runCell(ctx context.Context, c cell, round int) error {
+	var wg sync.WaitGroup
+	errs := make([]error, len(c.rows))
+	for i, r := range c.rows {
+		one := func() { errs[i] = b.runRow(ctx, c, r, round) }
+		if c.together {
+			wg.Go(one)
+		} else if one(); errs[i] != nil {
+			return errs[i]
+		}
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// runRow measures a row. A failure is noted and does not end the run, unless
+// that is being stopped.
+func (b *bench) runRow(ctx context.Context, c cell, r row, round int) error {
+	started := time.Now()
+	m, err := r.run(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	s := sample{Cell: c.name, Row: r.name, Round: round, Metrics: m}
+	if err != nil {
+		s.Note = err.Error()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.results = append(b.results, s)
+	fmt.Fprintf(os.Stderr, "%d %-16s %-40s %s  (%.0f s)\n", round, c.name, r.name, s.short(c), time.Since(started).Seconds())
+	return appendLine(b.env.out, s)
+}
+
+// short is the sample as one line.
+func (s sample) short(c cell) string {
+	if s.Note != "" {
+		return s.Note
+	}
+	text := ""
+	for _, name := range c.metrics {
+		text += fmt.Sprintf(" %s=%s", name, figure(s.Metrics[name]))
+	}
+	return text
+}
+
+// appendLine adds v to a file as a line of JSON.
+func appendLine(path string, v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(line, '\n'))
+	return errors.Join(err, file.Close())
+}

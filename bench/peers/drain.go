@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/bench/child"
+	"github.com/jackc/pgx/v5"
+)
+
+// drain is how jobs are worked off.
+type drain struct {
+	system      string
+	mode        string
+	processes   int // 0: one
+	jobs        int
+	until       int    // stop after so many; 0: when the last outcome is stored
+	dead        int    // jobs worked off before, under a snapshot that stays
+	synchronous string // on SQLite
+}
+
+// backlogPart is how many jobs of the large backlog are worked off.
+func (b *bench) backlogPart() int { return min(b.env.backlog, 3*b.env.jobs) }
+
+func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
+	db, err := b.create(ctx, d.synchronous)
+	if err != nil {
+		return nil, err
+	}
+	defer db.drop()
+	s := named(d.system)
+	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
+		return nil, err
+	}
+	if d.dead > 0 {
+		release, err := holdSnapshot(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		if err := b.makeDead(ctx, db, s, d); err != nil {
+			return nil, err
+		}
+	}
+	before, err := b.walPosition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.fill(ctx, db, s, d.jobs); err != nil {
+		return nil, err
+	}
+	after, err := b.walPosition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := b.workOff(ctx, db, s, d)
+	if err == nil {
+		m["WAL B insert"] = (after - before) / float64(d.jobs)
+		m["WAL B insert + work"] = m["WAL B insert"] + m["WAL B"]
+	}
+	return m, err
+}
+
+// fill inserts n jobs that are due, as fast as that goes.
+func (b *bench) fill(ctx context.Context, db database, s system, n int) error {
+	_, err := b.once(ctx, s, db.request(child.Request{Do: child.Insert, Jobs: n, Batch: 1000, Clients: 1}))
+	return err
+}
+
+// holdSnapshot keeps a transaction open that sees what there is now.
+func holdSnapshot(ctx context.Context, db database) (release func(), err error) {
+	conn, err := pgx.Connect(ctx, db.url)
+	if err != nil {
+		return nil, err
+	}
+	release = func() { _ = conn.Close(context.WithoutCancel(ctx)) }
+	_, err = conn.Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_class")
+	if err != nil {
+		release()
+	}
+	return release, err
+}
+
+// makeDead works jobs off that stay behind as dead rows.
+func (b *bench) makeDead(ctx context.Context, db database, s system, d drain) error {
+	if err := b.fill(ctx, db, s, d.dead); err != nil {
+		return err
+	}
+	before := drain{mode: d.mode, jobs: d.dead}
+	m, err := b.workOff(ctx, db, s, before)
+	if err == nil && m["cut"] > 0 {
+		return fmt.Errorf("under the snapshot it worked off %.0f of the %s jobs before in %s, %s a second at last",
+			m["done"], thousands(d.dead), b.deadLimit(), figure(m["jobs/s"]))
+	}
+	return err
+}
+
+// deadLimit is how long the jobs before the measured ones may take.
+func (b *bench) deadLimit() time.Duration { return 4 * b.env.limit }
+
+// workOff runs nodes until the jobs on db have ended, or the limit has
+// passed; then the rate is that up to there.
+func (b *bench) workOff(ctx context.Context, db database, s system, d drain) (metrics, error) {
+	var nodes []*process
+	defer func() {
+		for _, p := range nodes {
+			p.end()
+		}
+	}()
+	var pids []int
+	for range max(1, d.processes) {
+		p, err := b.start(ctx, s, db.request(child.Request{Do: child.Work, Mode: d.mode}))
+		if err != nil {
+			return nil, err
+		}
+		nodes, pids = append(nodes, p), append(pids, p.cmd.Process.Pid)
+	}
+	alive, closeAlive, err := db.alive(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAlive()
+
+	meter, err := b.begin(ctx, pids...)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range nodes {
+		if err := p.begin(); err != nil {
+			return nil, err
+		}
+	}
+	limit := b.env.limit
+	if d.until == 0 && d.dead == 0 && d.jobs == b.env.dead {
+		limit = b.deadLimit()
+	}
+	target := d.jobs
+	if d.until > 0 {
+		target = d.until
+	}
+	done, err := count(ctx, nodes, target, limit)
+	if err != nil {
+		return nil, err
+	}
+	cut := done < target
+	for !cut && d.until == 0 && ctx.Err() == nil {
+		left, err := alive()
+		if err != nil {
+			return nil, err
+		}
+		if !left {
+			break
+		}
+		if cut = time.Since(meter.start) > limit+5*time.Second; cut {
+			return nil, fmt.Errorf("%d functions have run, but not all outcomes came to the store", done)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	m, err := meter.end(ctx, done, time.Since(meter.start), 0)
+	if err == nil {
+		m["done"] = float64(done)
+		if cut {
+			m["cut"] = 1
+		}
+	}
+	return m, err
+}
+
+// count waits until all nodes together have run target functions, or the
+// limit has passed, and says how many have.
+func count(ctx context.Context, nodes []*process, target int, limit time.Duration) (int, error) {
+	type progress struct{ node, ended int }
+	all := make(chan progress)
+	done := make(chan struct{})
+	defer close(done)
+	for i, p := range nodes {
+		go func() {
+			for {
+				select {
+				case e, ok := <-p.events:
+					if !ok {
+						e.Ended = -1
+					}
+					select {
+					case all <- progress{i, e.Ended}:
+					case <-done:
+						return
+					}
+					if !ok {
+						return
+					}
+				case <-done:
+					return
+				}
+			}
+		}()
+	}
+	ended := make([]int, len(nodes))
+	timeout := time.After(limit)
+	for sum := 0; ; {
+		select {
+		case p := <-all:
+			if p.ended < 0 {
+				return sum, fmt.Errorf("%s ended early: %w", nodes[p.node].name, nodes[p.node].err)
+			}
+			ended[p.node] = p.ended
+			sum = 0
+			for _, n := range ended {
+				sum += n
+			}
+			if sum >= target {
+				return sum, nil
+			}
+		case <-timeout:
+			return sum, nil
+		case <-ctx.Done():
+			return sum, ctx.Err()
+		}
+	}
+}

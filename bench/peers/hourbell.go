@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/bench/child"
+	"github.com/hourbell/hourbell/drivers/postgres"
+	"github.com/hourbell/hourbell/drivers/sqlite"
+	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// ours is Hourbell as a user would write it: a client on a driver's backend,
+// all settings as they are by default, but for 100 workers.
+type ours struct {
+	req     child.Request
+	backend store.Backend
+	pool    *pgxpool.Pool // the caller's, for transactions of its own
+	client  *hourbell.Client
+	options []hourbell.Option
+}
+
+func openOurs(ctx context.Context, req child.Request) (child.System, error) {
+	s := &ours{req: req}
+	var err error
+	if s.backend, err = openBackend(ctx, req); err != nil {
+		return nil, err
+	}
+	if req.InTx {
+		if s.pool, err = pgxpool.New(ctx, pooled(req)); err != nil {
+			return nil, err
+		}
+	}
+	if req.Delay > 0 {
+		s.options = append(s.options, hourbell.In(time.Duration(req.Delay)*time.Second))
+	}
+	s.client, err = hourbell.New(s.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	return s, err
+}
+
+func openBackend(ctx context.Context, req child.Request) (store.Backend, error) {
+	if req.Synchronous != "" {
+		return sqlite.Open(ctx, req.URL, sqlite.Synchronous(req.Synchronous))
+	}
+	return postgres.Open(ctx, pooled(req))
+}
+
+// pooled is the URL of req with the number of connections for pgxpool.
+func pooled(req child.Request) string {
+	if req.Connections == 0 {
+		return req.URL
+	}
+	separator := "?"
+	if strings.Contains(req.URL, "?") {
+		separator = "&"
+	}
+	return fmt.Sprintf("%s%spool_max_conns=%d", req.URL, separator, req.Connections)
+}
+
+func (s *ours) Setup(ctx context.Context) error { return s.client.Migrate(ctx) }
+
+func (s *ours) Insert(ctx context.Context, jobs []child.Args) error {
+	if s.req.InTx {
+		return s.insertInTx(ctx, jobs[0])
+	}
+	if len(jobs) == 1 {
+		_, err := s.client.Enqueue(ctx, jobs[0], s.options...)
+		return err
+	}
+	args := make([]hourbell.Args, len(jobs))
+	for i, j := range jobs {
+		args[i] = j
+	}
+	_, err := s.client.EnqueueMany(ctx, args, s.options...)
+	return err
+}
+
+func (s *ours) insertInTx(ctx context.Context, job child.Args) error {
+	tx, err := s.pool.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback(ctx)
+	if _, err := s.client.Enqueue(ctx, job, hourbell.InTx(postgres.Tx(tx))); err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
+func (s *ours) Work(ctx context.Context, do func(child.Args)) error {
+	workers := hourbell.NewWorkers()
+	hourbell.Register(workers, func(_ context.Context, job *hourbell.Job[child.Args]) error {
+		a := job.Args
+		if !job.Slot.IsZero() {
+			a.Sent = job.Slot.UnixMicro()
+		}
+		do(a)
+		return nil
+	})
+	running := 100
+	if s.req.Workers > 0 {
+		running = s.req.Workers
+	}
+	client, err := hourbell.New(s.backend, hourbell.Config{
+		Workers: workers, Queues: map[string]int{"default": running}, Logger: slog.New(slog.DiscardHandler),
+		Drain: time.Second, Grace: time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	return client.Run(ctx)
+}
+
+// Schedule stores schedules, each with one slot: of the due ones at req.At, of
+// the others in ten days.
+func (s *ours) Schedule(ctx context.Context, req child.Request) error {
+	due, far := time.UnixMicro(req.At), time.Now().Add(240*time.Hour)
+	const portion = 5000
+	schedules := make([]hourbell.Schedule, 0, portion)
+	for i := range req.Schedules {
+		at := far
+		if i < req.Due {
+			at = due
+		}
+		schedules = append(schedules, hourbell.Schedule{
+			Name: fmt.Sprintf("schedule%d", i), Owner: "bench",
+			Rule: recur.Spec{At: at.UTC().Format(time.RFC3339Nano)},
+			Kind: "noop", Args: []byte(`{"number":1,"text":"the quick brown fox"}`),
+		})
+		if len(schedules) == portion || i == req.Schedules-1 {
+			if _, err := s.client.PutSchedules(ctx, "bench", 0, schedules); err != nil {
+				return err
+			}
+			schedules = schedules[:0]
+		}
+	}
+	if time.Until(due) < time.Second {
+		return errors.New("storing the schedules took until they were due; BENCH_LEAD gives more time")
+	}
+	return nil
+}
+
+// oursAlive says whether there are jobs whose outcome is not in the store yet.
+func oursAlive(ctx context.Context, req child.Request) (alive func() (bool, error), closeAll func(), err error) {
+	backend, err := openBackend(ctx, req)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := hourbell.New(backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, nil, err
+	}
+	return func() (bool, error) {
+		queues, err := client.Queues(ctx)
+		for _, q := range queues {
+			if q.Ready+q.Running+q.Scheduled+q.Waiting > 0 {
+				return true, nil
+			}
+		}
+		return false, err
+	}, func() { _ = backend.(io.Closer).Close() }, nil
+}

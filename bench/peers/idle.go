@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/bench/child"
+)
+
+// idleRow counts what a node without work asks of the database.
+func (b *bench) idleRow(name, system, mode string) row {
+	return row{name, func(ctx context.Context) (metrics, error) { return b.idle(ctx, named(system), mode) }}
+}
+
+func (b *bench) idle(ctx context.Context, s system, mode string) (metrics, error) {
+	const settle, watch = 15 * time.Second, 40 * time.Second
+	db, err := b.create(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	defer db.drop()
+	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
+		return nil, err
+	}
+	node, err := b.node(ctx, s, db.request(child.Request{Do: child.Work, Mode: mode}), settle)
+	if err != nil {
+		return nil, err
+	}
+	defer node.end()
+	transactions := func() (n float64, err error) {
+		err = b.admin.QueryRow(ctx, "SELECT (xact_commit + xact_rollback)::float8 FROM pg_stat_database WHERE datname = $1", db.name()).Scan(&n)
+		return n, err
+	}
+	before, err := transactions()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-time.After(watch):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	after, err := transactions()
+	return metrics{"tx/s": (after - before) / watch.Seconds()}, err
+}
+
+// memoryRow looks at how much memory a node has in use while some jobs wait
+// for their time, or run.
+func (b *bench) memoryRow(name, system string, waiting, running int) row {
+	return row{name, func(ctx context.Context) (metrics, error) {
+		return b.memory(ctx, named(system), waiting, running)
+	}}
+}
+
+func (b *bench) memory(ctx context.Context, s system, waiting, running int) (metrics, error) {
+	db, err := b.create(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	defer db.drop()
+	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
+		return nil, err
+	}
+	insert := child.Request{Do: child.Insert, Jobs: max(waiting, running), Batch: 1000, Clients: 1}
+	if waiting > 0 {
+		insert.Delay = 3600
+	}
+	if insert.Jobs > 0 {
+		if _, err := b.once(ctx, s, db.request(insert)); err != nil {
+			return nil, err
+		}
+	}
+	node, err := b.node(ctx, s, db.request(child.Request{Do: child.Work, Workers: running, Hold: running > 0}), 5*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	defer node.end()
+	if running > 0 {
+		if _, err := count(ctx, []*process{node}, running, b.env.limit); err != nil {
+			return nil, err
+		}
+	}
+	bytes, err := memoryOf(node.cmd.Process.Pid)
+	return metrics{"MB": bytes / 1e6}, err
+}

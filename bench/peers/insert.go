@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/bench/child"
+)
+
+// connections are as many as pgbench's clients.
+const connections = 8
+
+// insertRow measures how fast jobs are enqueued; no node runs.
+func (b *bench) insertRow(name, system string, req child.Request) row {
+	req.Connections = connections
+	return row{name, func(ctx context.Context) (metrics, error) { return b.insert(ctx, named(system), req) }}
+}
+
+// sqliteInsertRow is insertRow on SQLite, one a call.
+func (b *bench) sqliteInsertRow(name, system, synchronous string, clients int) row {
+	return row{name, func(ctx context.Context) (metrics, error) {
+		return b.insert(ctx, named(system), child.Request{Clients: clients, Synchronous: synchronous})
+	}}
+}
+
+func (b *bench) insert(ctx context.Context, s system, req child.Request) (metrics, error) {
+	req.Do = child.Insert
+	req.Clients, req.Batch = max(1, req.Clients), max(1, req.Batch)
+	if req.Jobs == 0 {
+		req.Jobs = b.env.inserts
+	}
+	db, err := b.create(ctx, req.Synchronous)
+	if err != nil {
+		return nil, err
+	}
+	defer db.drop()
+	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
+		return nil, err
+	}
+	p, err := b.start(ctx, s, db.request(req))
+	if err != nil {
+		return nil, err
+	}
+	defer p.end()
+	m, err := b.begin(ctx, p.cmd.Process.Pid)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.begin(); err != nil {
+		return nil, err
+	}
+	e, err := p.final()
+	if err != nil {
+		return nil, err
+	}
+	return m.end(ctx, e.Ended, time.Duration(e.Seconds*float64(time.Second)), 0)
+}

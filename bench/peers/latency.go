@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hourbell/hourbell/bench/child"
+)
+
+var latencies = []string{"p50 ms", "p99 ms", "max ms"}
+
+// latencyRow measures how long it takes from the call that enqueues, in one
+// process, to the start of the function, in another.
+func (b *bench) latencyRow(name, system, mode string, rate, batch int) row {
+	return row{name, func(ctx context.Context) (metrics, error) {
+		return b.latency(ctx, named(system), mode, rate, batch)
+	}}
+}
+
+func (b *bench) latency(ctx context.Context, s system, mode string, rate, batch int) (metrics, error) {
+	db, err := b.create(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	defer db.drop()
+	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
+		return nil, err
+	}
+	node, err := b.node(ctx, s, db.request(child.Request{Do: child.Work, Mode: mode, Rate: rate}), 3*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	defer node.end()
+	meter, err := b.begin(ctx, node.cmd.Process.Pid)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := b.once(ctx, s, db.request(child.Request{
+		Do: child.Insert, Rate: rate, Batch: batch, Clients: 2, Jobs: rate * b.env.latencySeconds, Connections: 2,
+	}))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := count(ctx, []*process{node}, sent.Ended, b.env.limit); err != nil {
+		return nil, err
+	}
+	m, err := meter.end(ctx, sent.Ended, time.Duration(sent.Seconds*float64(time.Second)), 0)
+	if err != nil {
+		return nil, err
+	}
+	last, err := node.stop()
+	if err != nil {
+		return nil, err
+	}
+	if last.Ended < sent.Ended {
+		return nil, errors.New("not all jobs had started at the end")
+	}
+	m["p50 ms"], m["p99 ms"], m["max ms"] = last.P50, last.P99, last.Max
+	return m, nil
+}
+
+// node starts a node and lets it settle.
+func (b *bench) node(ctx context.Context, s system, req child.Request, settle time.Duration) (*process, error) {
+	p, err := b.start(ctx, s, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.begin(); err != nil {
+		p.end()
+		return nil, err
+	}
+	select {
+	case <-time.After(settle):
+	case <-ctx.Done():
+		p.end()
+	}
+	return p, ctx.Err()
+}
+
+// schedulesRow measures how long it takes from the instant of schedules to the
+// start of their functions.
+func (b *bench) schedulesRow(name, system string, due int) row {
+	return row{name, func(ctx context.Context) (metrics, error) { return b.schedules(ctx, named(system), due) }}
+}
+
+func (b *bench) schedules(ctx context.Context, s system, due int) (metrics, error) {
+	db, err := b.create(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	defer db.drop()
+	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
+		return nil, err
+	}
+	stored := s.name == "hourbell"
+	req := child.Request{Schedules: b.env.schedules, Due: due}
+	if stored { // those that are not due take long, and come first
+		far := child.Request{Do: child.Insert, Schedules: req.Schedules - due, First: due, At: time.Now().Add(time.Hour).UnixMicro()}
+		if _, err := b.once(ctx, s, db.request(far)); err != nil {
+			return nil, err
+		}
+	}
+	at := time.Now().Add(time.Duration(b.env.leadSec) * time.Second)
+	req.At = at.UnixMicro()
+	if stored {
+		soon := child.Request{Do: child.Insert, Schedules: due, Due: due, At: req.At}
+		if _, err := b.once(ctx, s, db.request(soon)); err != nil {
+			return nil, err
+		}
+	}
+	req.Do = child.Work
+	node, err := b.node(ctx, s, db.request(req), 0)
+	if err != nil {
+		return nil, err
+	}
+	defer node.end()
+	if _, err := b.begin(ctx); err != nil { // checkpoints
+		return nil, err
+	}
+	if _, err := count(ctx, []*process{node}, due, time.Until(at)+b.env.limit); err != nil {
+		return nil, err
+	}
+	last, err := node.stop()
+	if err != nil {
+		return nil, err
+	}
+	if last.Ended < due {
+		return nil, errors.New("not all functions had started at the end")
+	}
+	return metrics{"p50 ms": last.P50, "p99 ms": last.P99, "max ms": last.Max}, nil
+}

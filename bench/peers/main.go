@@ -1,0 +1,95 @@
+// Command peers measures Hourbell side by side with other job queues and with
+// what PostgreSQL does at best. `make bench` runs it on a server of its own.
+//
+//	peers              runs the cells, interleaved, and prints a table for each
+//	peers report FILE… writes the figures of the given results into ../docs/benchmarks.md
+//
+// What is measured is chosen by the environment:
+//
+//	BENCH_CELLS     names of cells, separated by commas; default all
+//	BENCH_ROWS      a regular expression for the rows of them
+//	BENCH_ROUNDS    how often each row is measured (3)
+//	BENCH_FROM      number of the first round (1): rounds can be run one by one
+//	BENCH_JOBS      jobs of a drain, and of inserts of 1,000 (100,000)
+//	BENCH_DEAD      jobs worked off under the old snapshot before (300,000)
+//	BENCH_INSERTS   jobs inserted one by one (20,000)
+//	BENCH_BACKLOG   jobs of the large backlog (1,000,000)
+//	BENCH_SCHEDULES schedules that are stored (100,000)
+//	BENCH_SECONDS   length of a row of the latency cells (6)
+//	BENCH_LIMIT     seconds after which a drain is cut, and its rate taken as it is (15)
+//	BENCH_LEAD      seconds from storing schedules until they are due (15)
+//	BENCH_OUT       the file that gets each figure as a line of JSON (bench.jsonl in the folder of temporary files)
+//	TMPDIR          where SQLite's files are: on a disk, not in memory
+//	HOURBELL_TEST_POSTGRES_URL  the server, with the rights of a superuser and on this machine
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/hourbell/hourbell/bench/child"
+	_ "modernc.org/sqlite"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "child" {
+		child.Main(open)
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(1) //nolint:gocritic // stop only unregisters the signals
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	switch {
+	case len(args) == 0:
+		return measure(ctx)
+	case args[0] == "report" && len(args) > 1:
+		return report("../docs/benchmarks.md", args[1:])
+	}
+	return errors.New("usage: peers, or peers report FILE…")
+}
+
+// measure runs the chosen cells round by round, so that whatever changes on
+// the machine meets all of them, and then prints the tables.
+func measure(ctx context.Context) error {
+	b, err := newBench(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	all := cells(b)
+	picked, err := chosen(all, b.env.cells, b.env.rows)
+	if err != nil {
+		return err
+	}
+	for round := b.env.from; round < b.env.from+b.env.rounds; round++ {
+		for _, c := range picked {
+			if c.once && round > 1 {
+				continue
+			}
+			if err := b.runCell(ctx, c, round); err != nil {
+				return err
+			}
+		}
+	}
+	return printTables(os.Stdout, all, b.results)
+}
+
+// open opens the system of a child process.
+func open(ctx context.Context, req child.Request) (child.System, error) {
+	for _, s := range systems {
+		if s.name == req.System && s.open != nil {
+			return s.open(ctx, req)
+		}
+	}
+	return nil, fmt.Errorf("no system is called %q", req.System)
+}

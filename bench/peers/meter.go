@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// tick is the unit of the times in /proc: 10 ms.
+const tick = 10 * time.Millisecond
+
+// stat is what /proc says of a process.
+type stat struct {
+	parent   int
+	cpu      time.Duration
+	children time.Duration // CPU time of those that have ended
+}
+
+func readStat(pid int) (stat, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return stat{}, err
+	}
+	// The name in brackets may hold anything.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	number := func(i int) int {
+		n, _ := strconv.Atoi(fields[i-3]) // fields are numbered from 1, and two are cut off
+		return n
+	}
+	return stat{
+		parent:   number(4),
+		cpu:      time.Duration(number(14)+number(15)) * tick,
+		children: time.Duration(number(16)+number(17)) * tick,
+	}, nil
+}
+
+// cpuOf is the CPU time of a process; 0 when it is gone.
+func cpuOf(pid int) time.Duration {
+	s, _ := readStat(pid)
+	return s.cpu
+}
+
+// memoryOf is how much memory a process has in use, in bytes.
+func memoryOf(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0, err
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
+	return float64(pages * os.Getpagesize()), err
+}
+
+// busy is how long all cores together have worked.
+func busy() time.Duration {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	var total int
+	for i, field := range strings.Fields(line)[1:] {
+		if i == 3 || i == 4 || i > 7 { // idle, waiting for the disk, guests (counted before)
+			continue
+		}
+		n, _ := strconv.Atoi(field)
+		total += n
+	}
+	return time.Duration(total) * tick
+}
+
+// server is the PostgreSQL server: its first process. 0: not on this machine.
+type server int
+
+func findServer(ctx context.Context, pool *pgxpool.Pool) (server, error) {
+	var backend int
+	var fsync, commit string
+	if err := pool.QueryRow(ctx, "SELECT pg_backend_pid(), current_setting('fsync'), current_setting('synchronous_commit')").
+		Scan(&backend, &fsync, &commit); err != nil {
+		return 0, fmt.Errorf("look at the server: %w", err)
+	}
+	if fsync != "on" || commit != "on" {
+		return 0, errors.New("the server has fsync or synchronous_commit off: figures would be of no use; make bench starts one that has them on")
+	}
+	s, err := readStat(backend)
+	if err != nil {
+		return 0, nil //nolint:nilerr // the server is elsewhere: then its CPU time is not known
+	}
+	return server(s.parent), nil
+}
+
+// cpu is the CPU time of all processes of the server, also of those that have
+// ended.
+func (s server) cpu() time.Duration {
+	if s == 0 {
+		return 0
+	}
+	for {
+		before, err := readStat(int(s))
+		if err != nil {
+			return 0
+		}
+		total := before.cpu + before.children
+		dirs, _ := filepath.Glob("/proc/[0-9]*")
+		for _, dir := range dirs {
+			pid, _ := strconv.Atoi(filepath.Base(dir))
+			if p, err := readStat(pid); err == nil && p.parent == int(s) {
+				total += p.cpu
+			}
+		}
+		if after, err := readStat(int(s)); err == nil && after.children == before.children {
+			return total // else one has ended meanwhile: count again
+		}
+	}
+}
+
+// metrics are figures by name.
+type metrics map[string]float64
+
+// meter measures what happens between begin and end.
+type meter struct {
+	b      *bench
+	pids   []int
+	start  time.Time
+	client time.Duration
+	server time.Duration
+	busy   time.Duration
+	own    time.Duration
+	wal    float64
+}
+
+// begin checkpoints and starts to measure; pids are the clients.
+func (b *bench) begin(ctx context.Context, pids ...int) (*meter, error) {
+	if _, err := b.admin.Exec(ctx, "CHECKPOINT"); err != nil {
+		return nil, err
+	}
+	m := &meter{b: b, pids: pids}
+	var err error
+	if m.wal, err = b.walPosition(ctx); err != nil {
+		return nil, err
+	}
+	m.client, m.server, m.busy, m.own, m.start = m.clients(), b.server.cpu(), busy(), cpuOf(os.Getpid()), time.Now()
+	return m, nil
+}
+
+func (b *bench) walPosition(ctx context.Context) (bytes float64, err error) {
+	err = b.admin.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0')::float8").Scan(&bytes)
+	return bytes, err
+}
+
+func (m *meter) clients() time.Duration {
+	var total time.Duration
+	for _, pid := range m.pids {
+		total += cpuOf(pid)
+	}
+	return total
+}
+
+// end says what n jobs in the given time have cost. ended is the CPU time of
+// clients that have ended.
+func (m *meter) end(ctx context.Context, n int, took, ended time.Duration) (metrics, error) {
+	client, server := m.clients()-m.client+ended, m.b.server.cpu()-m.server
+	foreign := busy() - m.busy - client - server - (cpuOf(os.Getpid()) - m.own)
+	whole := time.Since(m.start).Seconds() * float64(runtime.NumCPU())
+	wal, err := m.b.walPosition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	jobs := float64(n)
+	return metrics{
+		"jobs/s":    jobs / took.Seconds(),
+		"client µs": micros(client) / jobs,
+		"server µs": micros(server) / jobs,
+		"WAL B":     (wal - m.wal) / jobs,
+		"foreign %": max(0, 100*foreign.Seconds()/whole),
+	}, nil
+}
+
+func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// head is the first line of each run's results: where they come from.
+type head struct {
+	Date     string            `json:"date"`
+	Machine  string            `json:"machine"`
+	Server   string            `json:"server"`
+	Versions []string          `json:"versions"`
+	Sizes    map[string]string `json:"sizes"`
+}
+
+// printHead says where the run takes place, on the terminal and in the file.
+func (b *bench) printHead(ctx context.Context) error {
+	h := head{Date: time.Now().UTC().Format(time.DateOnly), Machine: machine(), Versions: versions(ctx), Sizes: b.env.sizes()}
+	const settings = `SELECT split_part(version(), ' on ', 1) || ', ' || string_agg(name || '=' || current_setting(name), ', ' ORDER BY name)
+		FROM pg_settings WHERE name IN ('shared_buffers', 'fsync', 'synchronous_commit', 'max_wal_size', 'checkpoint_timeout', 'autovacuum')`
+	if err := b.admin.QueryRow(ctx, settings).Scan(&h.Server); err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%s\n%s\n%s\nfigures go to %s\n", h.Machine, h.Server, strings.Join(h.Versions, ", "), b.env.out)
+	return appendLine(b.env.out, h)
+}
+
+// machine says what the cores are.
+func machine() string {
+	model := "unknown processor"
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+				model = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("%d cores, %s, %s/%s, %s", runtime.NumCPU(), model, runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// versions are those of the systems that are measured.
+func versions(ctx context.Context) []string {
+	var found []string
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			switch m.Path {
+			case "github.com/riverqueue/river", "github.com/vgarvardt/gue/v5", "maragu.dev/goqite",
+				"github.com/mikestefanello/backlite", "github.com/go-co-op/gocron/v2", "github.com/jackc/pgx/v5", "modernc.org/sqlite":
+				found = append(found, m.Path+" "+m.Version)
+			}
+		}
+	}
+	if text, err := os.ReadFile("river/sqlite/go.sqlite.mod"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if path, version, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasSuffix(path, "/riversqlite") {
+				found = append(found, path+" "+version)
+			}
+		}
+	}
+	var manifest struct{ Dependencies map[string]string }
+	if text, err := os.ReadFile("node/package.json"); err == nil && json.Unmarshal(text, &manifest) == nil {
+		for _, name := range []string{"graphile-worker", "pg-boss"} {
+			found = append(found, name+" "+manifest.Dependencies[name])
+		}
+	}
+	if text, err := exec.CommandContext(ctx, "node", "--version").Output(); err == nil {
+		found = append(found, "node "+strings.TrimSpace(string(text)))
+	}
+	return found
+}
+
+// What the machine writes in the page stands between these lines.
+const (
+	figuresBegin = "<!-- figures: written by `peers report` -->"
+	figuresEnd   = "<!-- end of figures -->"
+)
+
+// report writes the figures of the result files into a page.
+func report(page string, files []string) error {
+	var heads []head
+	var samples []sample
+	for _, file := range files {
+		h, s, err := readResults(file)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", file, err)
+		}
+		heads, samples = append(heads, h...), append(samples, s...)
+	}
+	if len(heads) == 0 {
+		return errors.New("there are no results in these files")
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	before, rest, ok := bytes.Cut(text, []byte(figuresBegin))
+	_, after, ok2 := bytes.Cut(rest, []byte(figuresEnd))
+	if !ok || !ok2 {
+		return fmt.Errorf("%s has no lines %q and %q", page, figuresBegin, figuresEnd)
+	}
+	h := heads[len(heads)-1]
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n\nMeasured on %s: %s. %s. %s.\n", h.Date, h.Machine, h.Server, strings.Join(h.Versions, ", "))
+	for _, t := range tables(cells(&bench{env: envOf(h.Sizes)}), samples) {
+		fmt.Fprintf(&b, "\n### %s\n\n%s", t.title, t.markdown())
+	}
+	b.WriteString("\n")
+	return os.WriteFile(page, []byte(string(before)+figuresBegin+b.String()+figuresEnd+string(after)), 0o600)
+}
+
+// readResults reads a file of results; the last of a row and round counts.
+func readResults(path string) (heads []head, samples []sample, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		var either struct {
+			head
+			sample
+		}
+		if err := json.Unmarshal(lines.Bytes(), &either); err != nil {
+			return nil, nil, err
+		}
+		if either.Cell == "" {
+			heads = append(heads, either.head)
+		} else {
+			samples = append(samples, either.sample)
+		}
+	}
+	return heads, samples, lines.Err()
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"context"
+
+	"github.com/hourbell/hourbell/bench/child"
+	"github.com/hourbell/hourbell/bench/river"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+)
+
+func openRiver(ctx context.Context, req child.Request) (child.System, error) {
+	pool, err := pgxpool.New(ctx, pooled(req))
+	if err != nil {
+		return nil, err
+	}
+	system := &river.System[pgx.Tx]{
+		Driver: riverpgxv5.New(pool), Request: req,
+		Begin: func(ctx context.Context) (pgx.Tx, func() error, error) {
+			tx, err := pool.Begin(ctx)
+			if err != nil {
+				return nil, nil, err
+			}
+			return tx, func() error { return tx.Commit(ctx) }, nil
+		},
+	}
+	return system.Open()
+}

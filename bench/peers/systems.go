@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+
+	"github.com/hourbell/hourbell/bench/child"
+)
+
+// system is one job queue.
+type system struct {
+	name string
+	open func(context.Context, child.Request) (child.System, error) // in this program
+	// program runs the others: by node a script in ../node, or a program of
+	// its own.
+	node    string
+	program func(*bench) string
+	// alive answers whether there are jobs whose outcome is not in the store.
+	// Hourbell is asked through its client.
+	alive string
+}
+
+const (
+	riverAlive    = "SELECT EXISTS (SELECT 1 FROM river_job WHERE state NOT IN ('completed', 'scheduled'))"
+	graphileAlive = "SELECT EXISTS (SELECT 1 FROM graphile_worker._private_jobs)"
+	pgBossAlive   = "SELECT EXISTS (SELECT 1 FROM pgboss.job WHERE name = 'noop' AND state < 'completed')"
+)
+
+var systems = []system{
+	{name: "hourbell", open: openOurs},
+	{name: "river", open: openRiver, alive: riverAlive},
+	{name: "river-sqlite", program: (*bench).riverSQLite, alive: riverAlive},
+	{name: "gue", open: openGue, alive: "SELECT EXISTS (SELECT 1 FROM gue_jobs)"},
+	{name: "graphile-worker", node: "graphile-worker.mjs", alive: graphileAlive},
+	{name: "pg-boss", node: "pg-boss.mjs", alive: pgBossAlive},
+	{name: "goqite", open: openGoqite, alive: "SELECT EXISTS (SELECT 1 FROM goqite)"},
+	{name: "backlite", open: openBacklite, alive: "SELECT EXISTS (SELECT 1 FROM backlite_tasks)"},
+	{name: "gocron", open: openGocron},
+}
+
+// named finds a system.
+func named(name string) system {
+	for _, s := range systems {
+		if s.name == name {
+			return s
+		}
+	}
+	panic("no system is called " + name)
+}

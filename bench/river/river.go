@@ -1,0 +1,157 @@
+// Package river measures River, on PostgreSQL and on SQLite.
+package river
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/hourbell/hourbell/bench/child"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/rivermigrate"
+)
+
+// args are those of the benchmark, as River takes them.
+type args struct{ child.Args }
+
+func (args) Kind() string { return "noop" }
+
+// System is River on a driver for transactions of type T.
+type System[T any] struct {
+	Driver  riverdriver.Driver[T]
+	Request child.Request
+	// Begin starts a transaction of the caller's; commit ends it.
+	Begin func(ctx context.Context) (tx T, commit func() error, err error)
+
+	client *river.Client[T]
+}
+
+// Open connects a client that only enqueues.
+func (s *System[T]) Open() (child.System, error) {
+	var err error
+	s.client, err = river.NewClient(s.Driver, &river.Config{Logger: slog.New(slog.DiscardHandler)})
+	return s, err
+}
+
+// Setup runs River's migrations.
+func (s *System[T]) Setup(ctx context.Context) error {
+	migrator, err := rivermigrate.New(s.Driver, nil)
+	if err != nil {
+		return err
+	}
+	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	return err
+}
+
+// Insert enqueues one by Insert, in the caller's transaction by InsertTx, and
+// more by InsertMany, in mode "copy" by InsertManyFast: that is COPY on
+// PostgreSQL, and returns no rows.
+func (s *System[T]) Insert(ctx context.Context, jobs []child.Args) error {
+	var opts river.InsertOpts
+	if s.Request.Delay > 0 {
+		opts.ScheduledAt = time.Now().Add(time.Duration(s.Request.Delay) * time.Second)
+	}
+	if len(jobs) == 1 {
+		if !s.Request.InTx {
+			_, err := s.client.Insert(ctx, args{jobs[0]}, &opts)
+			return err
+		}
+		tx, commit, err := s.Begin(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := s.client.InsertTx(ctx, tx, args{jobs[0]}, &opts); err != nil {
+			return err
+		}
+		return commit()
+	}
+	params := make([]river.InsertManyParams, len(jobs))
+	for i, j := range jobs {
+		params[i] = river.InsertManyParams{Args: args{j}, InsertOpts: &opts}
+	}
+	var err error
+	if s.Request.Mode == "copy" {
+		_, err = s.client.InsertManyFast(ctx, params)
+	} else {
+		_, err = s.client.InsertMany(ctx, params)
+	}
+	return err
+}
+
+// Work runs a client that works. In mode "default" it has what River's own
+// introduction shows: 100 workers, all else as River sets it. Otherwise it has
+// what was best in trials.
+func (s *System[T]) Work(ctx context.Context, do func(child.Args)) error {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, river.WorkFunc(func(_ context.Context, job *river.Job[args]) error {
+		a := job.Args.Args
+		if s.Request.At > 0 {
+			a.Sent = s.Request.At
+		}
+		do(a)
+		return nil
+	}))
+	client, err := river.NewClient(s.Driver, s.config(workers))
+	if err != nil {
+		return err
+	}
+	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return client.Stop(stopping)
+}
+
+func (s *System[T]) config(workers *river.Workers) *river.Config {
+	queue := river.QueueConfig{MaxWorkers: 100}
+	if s.Request.Mode != "default" {
+		queue = river.QueueConfig{
+			// A fetch takes at most as many as there are workers free, so many
+			// workers make large batches.
+			MaxWorkers: 2000,
+			// After a full fetch the next one waits for the cool-down; it must
+			// not end while too few workers are free again.
+			FetchCooldown:     2 * time.Millisecond,
+			FetchPollInterval: 25 * time.Millisecond,
+		}
+	}
+	if s.Request.Workers > 0 {
+		queue.MaxWorkers = s.Request.Workers
+	}
+	return &river.Config{
+		Logger: slog.New(slog.DiscardHandler), Workers: workers,
+		Queues:       map[string]river.QueueConfig{river.QueueDefault: queue},
+		PeriodicJobs: s.periodic(),
+	}
+}
+
+// periodic are the schedules, which River keeps in memory.
+func (s *System[T]) periodic() []*river.PeriodicJob {
+	jobs := make([]*river.PeriodicJob, s.Request.Schedules)
+	due, far := time.UnixMicro(s.Request.At), time.Now().Add(240*time.Hour)
+	for i := range jobs {
+		at := far
+		if i < s.Request.Due {
+			at = due
+		}
+		jobs[i] = river.NewPeriodicJob(once{at, far}, func() (river.JobArgs, *river.InsertOpts) {
+			return args{child.Args{Number: i, Text: "the quick brown fox"}}, nil
+		}, &river.PeriodicJobOpts{ID: fmt.Sprintf("schedule%d", i)})
+	}
+	return jobs
+}
+
+// once is a schedule with one instant that matters, and one far away.
+type once struct{ at, far time.Time }
+
+// Next returns the instant, and what is far away after it.
+func (o once) Next(current time.Time) time.Time {
+	if current.Before(o.at) {
+		return o.at
+	}
+	return o.far
+}

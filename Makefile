@@ -5,7 +5,7 @@ SHELL := bash
 
 # What can be said on the command line, as in `make bench BENCH=Claim`.
 TESTFLAGS ?=
-BENCH ?= .
+BENCH ?=
 FUZZTIME ?= 10s
 
 # The race detector, for our code: SQLite's C, translated to Go, runs on one goroutine at a time, and watching it would
@@ -43,8 +43,14 @@ fuzz: ## Every fuzz test for FUZZTIME (10s)
 	@scripts/fuzz $(FUZZTIME)
 
 .PHONY: bench
-bench: ## The Go benchmarks that match BENCH, on throw-away servers that wait for their disk
+bench: ## Side by side with other queues (see docs/benchmarks.md); with BENCH=Claim, the Go benchmarks that match
+ifeq ($(BENCH),)
+	@scripts/install-deps postgres
+	@cd bench && BENCH_POSTGRES_BIN=$$(../scripts/postgres-bin) HOURBELL_TEST_POSTGRES_BIN=$$PWD/postgres HOURBELL_TEST_FSYNC=on \
+		HOURBELL_TEST_MYSQL_URL=none HOURBELL_TEST_REDIS_URL=none HOURBELL_TEST_MONGO_URL=none ../scripts/with-servers go run ./peers
+else
 	@HOURBELL_TEST_FSYNC=on scripts/with-servers scripts/each-module go test -run '^$$' -bench '$(BENCH)' -benchmem $(TESTFLAGS) ./...
+endif
 
 .PHONY: servers
 servers: ## Throw-away servers for a bare go test, until Ctrl-C

@@ -105,6 +105,9 @@ func (b *bench) bareDrain(ctx context.Context, db database, script string, jobs 
 	if err := bareExec(ctx, db, fill); err != nil {
 		return nil, err
 	}
+	if err := analyze(ctx, db); err != nil {
+		return nil, err
+	}
 	const clients = 4
 	rounds := max(1, jobs/1000/clients)
 	return b.pgbench(ctx, db, script, clients, rounds, func() (int, error) {

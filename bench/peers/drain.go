@@ -54,6 +54,9 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := analyze(ctx, db); err != nil {
+		return nil, err
+	}
 	m, err := b.workOff(ctx, db, s, d)
 	if err == nil {
 		m["WAL B insert"] = (after - before) / float64(d.jobs)
@@ -66,6 +69,15 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 func (b *bench) fill(ctx context.Context, db database, s system, n int) error {
 	_, err := b.once(ctx, s, db.request(child.Request{Do: child.Insert, Jobs: n, Batch: 1000, Clients: 1}))
 	return err
+}
+
+// analyze brings the statistics of a PostgreSQL database up to date: nobody is
+// to be measured with plans for the empty table that it was a moment ago.
+func analyze(ctx context.Context, db database) error {
+	if db.synchronous != "" {
+		return nil
+	}
+	return bareExec(ctx, db, "ANALYZE")
 }
 
 // holdSnapshot keeps a transaction open that sees what there is now.
@@ -87,6 +99,9 @@ func (b *bench) makeDead(ctx context.Context, db database, s system, d drain) er
 	if err := b.fill(ctx, db, s, d.dead); err != nil {
 		return err
 	}
+	if err := analyze(ctx, db); err != nil {
+		return err
+	}
 	before := drain{mode: d.mode, jobs: d.dead}
 	m, err := b.workOff(ctx, db, s, before)
 	if err == nil && m["cut"] > 0 {
@@ -97,7 +112,7 @@ func (b *bench) makeDead(ctx context.Context, db database, s system, d drain) er
 }
 
 // deadLimit is how long the jobs before the measured ones may take.
-func (b *bench) deadLimit() time.Duration { return 4 * b.env.limit }
+func (b *bench) deadLimit() time.Duration { return 3 * b.env.limit }
 
 // workOff runs nodes until the jobs on db have ended, or the limit has
 // passed; then the rate is that up to there.

@@ -72,7 +72,7 @@ func parseEnv(get func(string) string) (env, error) {
 
 		latencySeconds: number("BENCH_SECONDS", 6),
 		leadSec:        number("BENCH_LEAD", 15),
-		limit:          time.Duration(number("BENCH_LIMIT", 15)) * time.Second,
+		limit:          time.Duration(number("BENCH_LIMIT", 10)) * time.Second,
 	}
 	if names := get("BENCH_CELLS"); names != "" {
 		e.cells = strings.Split(names, ",")

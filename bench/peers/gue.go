@@ -61,7 +61,7 @@ func (s *gueSystem) Insert(ctx context.Context, jobs []child.Args) error {
 }
 
 // Work polls for what is due first: that is the order of gue's index. It
-// looks for new work every 10 ms, for gue pushes nothing.
+// each worker looks for new work every 50 ms, for gue pushes nothing.
 func (s *gueSystem) Work(ctx context.Context, do func(child.Args)) error {
 	work := gue.WorkMap{"noop": func(_ context.Context, j *gue.Job) error {
 		var a child.Args
@@ -72,7 +72,7 @@ func (s *gueSystem) Work(ctx context.Context, do func(child.Args)) error {
 		return nil
 	}}
 	pool, err := gue.NewWorkerPool(s.client, work, gueWorkers,
-		gue.WithPoolPollStrategy(gue.RunAtPollStrategy), gue.WithPoolPollInterval(10*time.Millisecond))
+		gue.WithPoolPollStrategy(gue.RunAtPollStrategy), gue.WithPoolPollInterval(50*time.Millisecond))
 	if err != nil {
 		return err
 	}

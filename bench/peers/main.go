@@ -16,7 +16,7 @@
 //	BENCH_BACKLOG   jobs of the large backlog (1,000,000)
 //	BENCH_SCHEDULES schedules that are stored (100,000)
 //	BENCH_SECONDS   length of a row of the latency cells (6)
-//	BENCH_LIMIT     seconds after which a drain is cut, and its rate taken as it is (15)
+//	BENCH_LIMIT     seconds after which a drain is cut, and its rate taken as it is (10)
 //	BENCH_LEAD      seconds from storing schedules until they are due (15)
 //	BENCH_OUT       the file that gets each figure as a line of JSON (bench.jsonl in the folder of temporary files)
 //	TMPDIR          where SQLite's files are: on a disk, not in memory

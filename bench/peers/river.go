@@ -11,6 +11,9 @@ import (
 )
 
 func openRiver(ctx context.Context, req child.Request) (child.System, error) {
+	if req.Do == child.Work && req.Mode != "default" {
+		req.Connections = 10 // more than pgxpool's four helped in trials, 20 did not
+	}
 	pool, err := pgxpool.New(ctx, pooled(req))
 	if err != nil {
 		return nil, err

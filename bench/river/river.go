@@ -111,10 +111,11 @@ func (s *System[T]) config(workers *river.Workers) *river.Config {
 	if s.Request.Mode != "default" {
 		queue = river.QueueConfig{
 			// A fetch takes at most as many as there are workers free, so many
-			// workers make large batches.
+			// workers make large batches; with more than these the scheduler
+			// has too much to do.
 			MaxWorkers: 2000,
-			// After a full fetch the next one waits for the cool-down; it must
-			// not end while too few workers are free again.
+			// The next fetch waits for the cool-down. With less, too few
+			// workers are free again by then; with more, jobs start late.
 			FetchCooldown:     2 * time.Millisecond,
 			FetchPollInterval: 25 * time.Millisecond,
 		}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestFigure(t *testing.T) {
+	for x, want := range map[float64]string{
+		0: "0", 0.0123: "0.012", 0.5: "0.50", 2.44: "2.4", 12.6: "13", 99.4: "99", 99.6: "100", 1234.6: "1,235", 1234567: "1,234,567",
+	} {
+		if got := figure(x); got != want {
+			t.Errorf("figure(%v) = %q, want %q", x, got, want)
+		}
+	}
+}
+
+// TestRatios: they are made within a round, of the best of several rows.
+func TestRatios(t *testing.T) {
+	samples := []sample{
+		{Cell: "c", Row: "ours", Round: 1, Metrics: metrics{rate: 100}},
+		{Cell: "c", Row: "slow", Round: 1, Metrics: metrics{rate: 10}},
+		{Cell: "c", Row: "fast", Round: 1, Metrics: metrics{rate: 50}},
+		{Cell: "c", Row: "ours", Round: 2, Metrics: metrics{rate: 30}},
+		{Cell: "c", Row: "slow", Round: 2, Metrics: metrics{rate: 10}},
+		{Cell: "c", Row: "ours", Round: 3, Metrics: metrics{rate: 30}},
+		{Cell: "other", Row: "slow", Round: 3, Metrics: metrics{rate: 1}},
+	}
+	got, ok := spreadOf(ratios(samples, "c", "ours", rate, []string{"slow", "fast"}))
+	if want := (spread{2.5, 2, 3}); !ok || got != want {
+		t.Errorf("ratios = %v, want %v", got, want)
+	}
+	if s, _ := spreadOf(listed(values(samples, "c", "ours", rate))); s.String() != "30 (30–100)" {
+		t.Errorf("figures = %q", s)
+	}
+}
+
+// TestGoals: each names a cell and rows that there are.
+func TestGoals(t *testing.T) {
+	b := &bench{env: envOf(nil)}
+	rows := map[string]bool{}
+	for _, c := range cells(b) {
+		for _, r := range c.rows {
+			rows[c.name+"/"+r.name] = true
+		}
+		for _, y := range c.yardsticks {
+			if !rows[c.name+"/"+y] {
+				t.Errorf("cell %s has no row %q to compare with", c.name, y)
+			}
+		}
+	}
+	for _, g := range goals {
+		for _, row := range append([]string{g.row}, g.beside...) {
+			if !rows[g.cell+"/"+row] {
+				t.Errorf("goal %q: cell %s has no row %q", g.text, g.cell, row)
+			}
+		}
+		if (g.least == 0) == (g.most == 0) {
+			t.Errorf("goal %q wants %v … %v", g.text, g.least, g.most)
+		}
+		if !g.reached(max(g.least, g.most)) || g.reached(math.NaN()) {
+			t.Errorf("goal %q is reached by the wrong figures", g.text)
+		}
+	}
+}
+
+func TestChosen(t *testing.T) {
+	b := &bench{env: envOf(nil)}
+	picked, err := chosen(cells(b), []string{"drain"}, regexp.MustCompile("^river"))
+	if err != nil || len(picked) != 1 || len(picked[0].rows) != 2 {
+		t.Errorf("chosen = %v, %v", picked, err)
+	}
+	if _, err := chosen(cells(b), []string{"drian"}, regexp.MustCompile("")); err == nil || !strings.Contains(err.Error(), "drain") {
+		t.Errorf("a misspelt cell: %v", err)
+	}
+}
+
+// TestReport goes from a file of results to a page, twice.
+func TestReport(t *testing.T) {
+	dir := t.TempDir()
+	results, page := filepath.Join(dir, "results"), filepath.Join(dir, "page")
+	for _, v := range []any{
+		head{Date: "2026-01-02", Machine: "a machine", Sizes: map[string]string{"BENCH_JOBS": "5000"}},
+		sample{Cell: "drain", Row: "hourbell", Round: 1, Metrics: metrics{rate: 3000}},
+		sample{Cell: "drain", Row: "river", Round: 1, Metrics: metrics{rate: 1000, "cut": 1}},
+		sample{Cell: "drain", Row: "pg-boss", Round: 1, Note: "skipped: for a reason"},
+	} {
+		if err := appendLine(results, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(page, []byte("before\n"+figuresBegin+"\nold\n"+figuresEnd+"\nafter\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := report(page, []string{results}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"before\n", "\nafter\n", "a machine", "Drain 5,000 no-op jobs", "| drain, beside river | ≥ 4.0 × | 3.0 | missed |",
+		"| river ¹ | 1,000 |", "| pg-boss | skipped: for a reason |",
+	} {
+		if strings.Count(string(text), want) != 1 {
+			t.Errorf("the page does not have once: %s", want)
+		}
+	}
+	if strings.Contains(string(text), "old") {
+		t.Error("the page still has what stood there before")
+	}
+}

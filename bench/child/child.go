@@ -13,6 +13,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -225,7 +226,10 @@ func work(ctx context.Context, system System, req Request) error {
 		}
 	}
 	select {
-	case <-stopped:
+	case err := <-stopped:
+		if err != nil && !errors.Is(err, context.Canceled) {
+			fmt.Fprintln(os.Stderr, "the node stopped:", err)
+		}
 	case <-time.After(10 * time.Second):
 	}
 	mu.Lock()

@@ -70,7 +70,7 @@ func bareExec(ctx context.Context, db database, statements string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	defer conn.Close(context.WithoutCancel(ctx))
 	_, err = conn.Exec(ctx, statements)
 	return err
 }
@@ -115,7 +115,7 @@ func (b *bench) bareDrain(ctx context.Context, db database, script string, jobs 
 		if err != nil {
 			return 0, err
 		}
-		defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+		defer conn.Close(context.WithoutCancel(ctx))
 		var left int
 		err = conn.QueryRow(ctx, "SELECT count(*) FROM job").Scan(&left)
 		return jobs - left, err
@@ -157,7 +157,7 @@ func (b *bench) pgbench(ctx context.Context, db database, script string, clients
 	if err != nil {
 		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")
 		if len(found) == 0 {
-			return nil, errSkipped("skipped: there is no pgbench")
+			return nil, skippedError("there is no pgbench")
 		}
 		program = found[len(found)-1]
 	}

@@ -166,11 +166,11 @@ const undisturbed = "hourbell, no snapshot"
 var onSQLite = []string{"jobs/s", "client µs", "foreign %"}
 
 // bothModes makes a row for each system on SQLite and each mode.
-func (b *bench) bothModes(make func(name, system, mode string) row) []row {
+func (b *bench) bothModes(of func(name, system, mode string) row) []row {
 	var rows []row
 	for _, mode := range []string{"NORMAL", "FULL"} {
-		rows = append(rows, make("hourbell "+mode, "hourbell", mode), make("river "+mode, "river-sqlite", mode),
-			make("backlite "+mode, "backlite", mode), make("goqite "+mode, "goqite", mode))
+		rows = append(rows, of("hourbell "+mode, "hourbell", mode), of("river "+mode, "river-sqlite", mode),
+			of("backlite "+mode, "backlite", mode), of("goqite "+mode, "goqite", mode))
 	}
 	return rows
 }

@@ -97,7 +97,7 @@ func (p *process) end() {
 	timer := time.AfterFunc(20*time.Second, p.cancel)
 	defer timer.Stop()
 	defer p.cancel()
-	for range p.events { //nolint:revive // until it has ended
+	for range p.events { // until it has ended
 	}
 }
 

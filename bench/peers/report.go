@@ -126,7 +126,7 @@ func readResults(path string) (heads []head, samples []sample, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		var either struct {

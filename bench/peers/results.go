@@ -124,10 +124,10 @@ func cellTable(c cell, samples []sample) (table, bool) {
 // why.
 func rowLine(c cell, r row, samples []sample) ([]string, bool) {
 	line := []string{r.name}
-	any := false
+	measured := false
 	for _, metric := range c.metrics {
 		s, ok := spreadOf(listed(values(samples, c.name, r.name, metric)))
-		any = any || ok
+		measured = measured || ok
 		line = append(line, textOr(s, ok))
 	}
 	for _, y := range c.yardsticks {
@@ -137,7 +137,7 @@ func rowLine(c cell, r row, samples []sample) ([]string, bool) {
 	if cut, ok := spreadOf(listed(values(samples, c.name, r.name, "cut"))); ok && cut.most > 0 {
 		line[0] += " ¹"
 	}
-	if any {
+	if measured {
 		return line, true
 	}
 	for _, s := range samples {

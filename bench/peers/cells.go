@@ -12,7 +12,8 @@ func cells(b *bench) []cell {
 	return []cell{
 		{
 			name: "drain", title: fmt.Sprintf("Drain %s no-op jobs, from the start of the node until the last outcome is in the store", thousands(b.env.jobs)),
-			metrics: throughput, yardsticks: []string{"river", "graphile-worker", bareDelete},
+			metrics:    []string{"jobs/s", "client µs", "server µs", "WAL B", "WAL B insert + work", "foreign %"},
+			yardsticks: []string{"river", "graphile-worker", bareDelete},
 			rows: []row{
 				b.drainRow("hourbell", drain{system: "hourbell"}),
 				b.drainRow("hourbell, two processes", drain{system: "hourbell", processes: 2}),

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/bench/child"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// TestMain is also the program of the child processes.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "child" {
+		child.Main(open)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestSystems lets each of the systems in Go work off a few jobs, so that the
+// benchmark is known to run before anybody waits for its figures.
+func TestSystems(t *testing.T) {
+	url := os.Getenv("HOURBELL_TEST_POSTGRES_URL")
+	if url == "" {
+		if os.Getenv("HOURBELL_TEST_REQUIRE") != "" {
+			t.Fatal("HOURBELL_TEST_POSTGRES_URL is not set")
+		}
+		t.Skip("HOURBELL_TEST_POSTGRES_URL is not set; make servers starts a server")
+	}
+	admin, err := pgxpool.New(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(admin.Close)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{admin: admin, self: self, dir: t.TempDir(), env: env{url: url, limit: 30 * time.Second, inserts: 20}}
+	for _, d := range []drain{
+		{system: "hourbell", processes: 2, dead: 100},
+		{system: "river"},
+		{system: "gue"},
+		{system: "hourbell", synchronous: "NORMAL"},
+		{system: "backlite", synchronous: "NORMAL"},
+		{system: "goqite", synchronous: "NORMAL"},
+	} {
+		t.Run(d.system+d.synchronous, func(t *testing.T) {
+			t.Parallel()
+			d.jobs = 200
+			m, err := b.drain(t.Context(), d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m["done"] != 200 || m["cut"] != 0 || m[rate] <= 0 {
+				t.Errorf("drain of 200 jobs gave %v", m)
+			}
+			m, err = b.insert(t.Context(), named(d.system), child.Request{Clients: 2, Synchronous: d.synchronous, InTx: d.system == "river"})
+			if err != nil || m[rate] <= 0 {
+				t.Errorf("inserting 20 jobs gave %v, %v", m, err)
+			}
+		})
+	}
+}

@@ -109,7 +109,9 @@ func (s sample) short(c cell) string {
 	}
 	text := ""
 	for _, name := range c.metrics {
-		text += fmt.Sprintf(" %s=%s", name, figure(s.Metrics[name]))
+		if v, ok := s.Metrics[name]; ok {
+			text += fmt.Sprintf(" %s=%s", name, figure(v))
+		}
 	}
 	return text
 }

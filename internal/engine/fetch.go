@@ -55,7 +55,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 			f.await(ctx, f.hoardTimer(), f.room)
 			continue
 		}
-		if f.engine.outcomes.backlog() > maxDepth { // the store takes them more slowly than it hands out
+		if f.engine.outcomes.backlog() > 2*maxDepth { // the store takes them more slowly than it hands out
 			_ = sleep(ctx, 2*time.Millisecond)
 			continue
 		}

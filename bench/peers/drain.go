@@ -105,8 +105,8 @@ func (b *bench) makeDead(ctx context.Context, db database, s system, d drain) er
 	before := drain{mode: d.mode, jobs: d.dead}
 	m, err := b.workOff(ctx, db, s, before)
 	if err == nil && m["cut"] > 0 {
-		return fmt.Errorf("under the snapshot it worked off %.0f of the %s jobs before in %s, %s a second at last",
-			m["done"], thousands(d.dead), b.deadLimit(), figure(m["jobs/s"]))
+		return fmt.Errorf("under the snapshot it worked off %s of the %s jobs before in %s",
+			thousands(int(m["done"])), thousands(d.dead), b.deadLimit())
 	}
 	return err
 }

@@ -70,6 +70,7 @@ func checkPlans(t *testing.T, b *Backend) {
 	wantInPlan(t, b, "claim_exact", append(claim, "hashed SubPlan")...)
 	wantInPlan(t, b, "finish_jobs", "Index Scan using job_pkey")
 	wantInPlan(t, b, "lock_firings", "Index Scan using schedule_pkey")
+	wantInPlan(t, b, "find_fired_slots", "ROW(schedule_id, slot) >= ", "slot_fired_once")
 	wantInPlan(t, b, "due_schedules", "using schedule_due")
 	wantInPlan(t, b, "lock_held_jobs", "Index Scan using job_pkey")
 }

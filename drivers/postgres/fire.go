@@ -61,29 +61,20 @@ type firing struct {
 	at  time.Time
 	now *time.Time
 	out store.FireResult
+	// counted is how many slots of each firing that was taken are counted as fired.
+	counted []int
 }
 
-// run locks the schedules, then their jobs, settles all firings in memory and
-// writes the results in bulk.
+// run moves the schedules on, locks their jobs, settles all firings in memory
+// and writes the results in bulk.
 func (f *firing) run(ctx context.Context, all []store.Firing) error {
-	held, err := f.lockFirings(ctx, all)
-	if err != nil {
+	held, live, err := f.take(ctx, all)
+	if err != nil || len(held) == 0 {
 		return err
 	}
-	live, err := f.lockLive(ctx, held)
-	if err != nil {
-		return err
-	}
-	fired, err := f.firedBefore(ctx, held)
-	if err != nil {
-		return err
-	}
-	var settled []store.Settled
+	settled := make([]store.Settled, len(held))
 	for i := range held {
-		held[i].Jobs = slices.DeleteFunc(slices.Clone(held[i].Jobs), func(job store.NewJob) bool {
-			return fired[slotKey{held[i].Schedule, job.Slot.UnixMicro()}]
-		})
-		settled = append(settled, held[i].Settle(liveOf(live[held[i].Schedule])))
+		settled[i] = held[i].Settle(liveOf(live[held[i].Schedule]))
 	}
 	touched := waitingLanes(live) // so that nothing that was left waiting waits for ever
 	if err := f.end(ctx, settled, touched); err != nil {
@@ -92,16 +83,16 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 	if err := f.ask(ctx, settled, live); err != nil {
 		return err
 	}
+	if err := f.record(ctx, held, settled); err != nil {
+		return err
+	}
 	if err := f.insert(ctx, held, settled, touched); err != nil {
 		return err
 	}
 	if err := f.b.release(ctx, f.tx, touched); err != nil {
 		return err
 	}
-	if err := f.record(ctx, held, settled); err != nil {
-		return err
-	}
-	if err := f.advance(ctx, held, settled); err != nil {
+	if err := f.uncount(ctx, held, settled); err != nil {
 		return err
 	}
 	var after []*store.Aftermath
@@ -111,29 +102,54 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 	return f.b.follow(ctx, f.tx, f.at, after)
 }
 
-// lockFirings locks the schedules of firings and returns those firings that
-// were decided from the rows as they are; the others are lost.
-func (f *firing) lockFirings(ctx context.Context, all []store.Firing) ([]store.Firing, error) {
+// take moves on the schedules of those firings that were decided from the rows
+// as they are, and returns these firings, without jobs of slots that have fired
+// before, and the schedules' living jobs; the others are lost. The statements
+// travel together, each with a snapshot of its own: the jobs are read when the
+// schedules are locked.
+func (f *firing) take(ctx context.Context, all []store.Firing) (held []store.Firing, live map[int64][]liveJob, err error) {
+	advanced, fired := map[int64]bool{}, map[slotKey]bool{}
+	live = map[int64][]liveJob{}
+	var batch pgx.Batch
+	f.queueAdvance(&batch, all, advanced)
+	f.queueLive(&batch, all, live)
+	f.queueFired(&batch, all, fired)
+	if err := send(ctx, f.tx, &batch); err != nil {
+		return nil, nil, err
+	}
+	for _, one := range all {
+		if !advanced[one.Schedule] {
+			f.out.Lost = append(f.out.Lost, one.Schedule)
+			delete(live, one.Schedule)
+			continue
+		}
+		f.counted = append(f.counted, len(one.Jobs))
+		if len(fired) > 0 {
+			one.Jobs = slices.DeleteFunc(slices.Clone(one.Jobs), func(job store.NewJob) bool {
+				return fired[slotKey{one.Schedule, job.Slot.UnixMicro()}]
+			})
+		}
+		held = append(held, one)
+	}
+	return held, live, nil
+}
+
+// queueAdvance compares firings with the rows of their schedules and moves these
+// on. It counts all the firings' jobs as fired; see uncount.
+func (f *firing) queueAdvance(batch *pgx.Batch, all []store.Firing, advanced map[int64]bool) {
 	ordered := slices.Clone(all)
 	slices.SortFunc(ordered, func(a, b store.Firing) int { return cmp.Compare(a.Schedule, b.Schedule) })
 	n := len(ordered)
-	ids, revisions := make([]int64, n), make([]int64, n)
+	ids, revisions, jobs := make([]int64, n), make([]int64, n), make([]int64, n)
 	marks, nexts := make([]*time.Time, n), make([]*time.Time, n)
+	newMarks, newNexts := make([]*time.Time, n), make([]*time.Time, n)
 	for i, one := range ordered {
-		ids[i], revisions[i], marks[i], nexts[i] = one.Schedule, one.Revision, when(one.Mark), when(one.NextAt)
+		ids[i], revisions[i], jobs[i] = one.Schedule, one.Revision, int64(len(one.Jobs))
+		marks[i], nexts[i], newMarks[i], newNexts[i] = when(one.Mark), when(one.NextAt), when(one.NewMark), when(one.NewNextAt)
 	}
-	locked := map[int64]bool{}
 	var id int64
-	err := each(ctx, f.tx, []any{&id}, func() { locked[id] = true }, f.b.q("lock_firings"), f.now, ids, revisions, marks, nexts)
-	var held []store.Firing
-	for _, one := range all {
-		if locked[one.Schedule] {
-			held = append(held, one)
-		} else {
-			f.out.Lost = append(f.out.Lost, one.Schedule)
-		}
-	}
-	return held, err
+	batch.Queue(f.b.q("advance_schedules"), f.now, ids, revisions, marks, nexts, newMarks, newNexts, jobs).
+		Query(scanEach([]any{&id}, func() { advanced[id] = true }))
 }
 
 // liveJob is a living job and the node of its last claim.
@@ -162,52 +178,47 @@ func liveOf(jobs []liveJob) (out []store.LiveJob) {
 	return out
 }
 
-// lockLive locks the living jobs of schedules whose overlaps are to be settled
-// and returns them by schedule.
-func (f *firing) lockLive(ctx context.Context, held []store.Firing) (map[int64][]liveJob, error) {
+// queueLive locks the living jobs of schedules whose overlaps are to be settled.
+func (f *firing) queueLive(batch *pgx.Batch, all []store.Firing, live map[int64][]liveJob) {
 	var ids []int64
-	for _, one := range held {
+	for _, one := range all {
 		if len(one.Jobs) > 0 && one.Overlap != store.OverlapAllow {
 			ids = append(ids, one.Schedule)
 		}
 	}
 	if len(ids) == 0 {
-		return nil, nil
+		return
 	}
-	live := map[int64][]liveJob{}
 	var schedule int64
 	var job liveJob
 	var origin int16
 	targets := []any{&job.ID, &schedule, into(&job.Slot), &job.Running, &job.Waiting, &job.Attempt, &origin, (*number)(&job.node)}
-	err := each(ctx, f.tx, targets, func() {
+	batch.Queue(f.b.q("lock_live_jobs"), ids).Query(scanEach(targets, func() {
 		job.Origin = store.Origin(origin)
 		live[schedule] = append(live[schedule], job)
-	}, f.b.q("lock_live_jobs"), ids)
-	return live, err
+	}))
 }
 
 // slotKey is a slot of a schedule, in microseconds.
 type slotKey struct{ schedule, slot int64 }
 
-// firedBefore finds slots that have fired already. The mark keeps them away,
+// queueFired finds slots that have fired already. The mark keeps them away,
 // but for a mark that was reset: such a slot makes no second job.
-func (f *firing) firedBefore(ctx context.Context, held []store.Firing) (map[slotKey]bool, error) {
+func (f *firing) queueFired(batch *pgx.Batch, all []store.Firing, fired map[slotKey]bool) {
 	var schedules []int64
 	var slots []*time.Time
-	for _, one := range held {
+	for _, one := range all {
 		for _, job := range one.Jobs {
 			schedules, slots = append(schedules, one.Schedule), append(slots, when(job.Slot))
 		}
 	}
 	if len(slots) == 0 {
-		return nil, nil
+		return
 	}
-	fired := map[slotKey]bool{}
 	var schedule int64
 	var slot time.Time
-	err := each(ctx, f.tx, []any{&schedule, into(&slot)}, func() { fired[slotKey{schedule, slot.UnixMicro()}] = true },
-		f.b.q("find_fired_slots"), schedules, slots)
-	return fired, err
+	batch.Queue(f.b.q("find_fired_slots"), schedules, slots).
+		Query(scanEach([]any{&schedule, into(&slot)}, func() { fired[slotKey{schedule, slot.UnixMicro()}] = true }))
 }
 
 // end ends jobs that await a retry which will not come, or that have waited in
@@ -254,7 +265,7 @@ func (f *firing) ask(ctx context.Context, settled []store.Settled, live map[int6
 	return send(ctx, f.tx, &batch)
 }
 
-// insert makes the jobs of the slots that fire.
+// insert makes the jobs of the slots that fire, and the records of these.
 func (f *firing) insert(ctx context.Context, held []store.Firing, settled []store.Settled, touched lanes) error {
 	var jobs []store.NewJob
 	for i, s := range settled {
@@ -266,25 +277,47 @@ func (f *firing) insert(ctx context.Context, held []store.Firing, settled []stor
 			}
 		}
 	}
-	ids, err := f.b.insertJobs(ctx, nativeTx{f.tx}, f.at, jobs)
-	for i, id := range ids {
-		slot := *when(jobs[i].Slot)
-		f.out.Fired = append(f.out.Fired, store.FiredSlot{Schedule: jobs[i].Schedule, Slot: slot, Job: id})
+	for len(jobs) > 0 {
+		n := chunk(jobs)
+		head := []any{f.now, f.b.channel, wakeText(store.Wake{Kind: store.WakeJobs, Queue: queueOf(jobs[:n])})}
+		var numbers, wake string
+		if err := f.tx.QueryRow(ctx, f.b.q("insert_slot_jobs"), append(head, columns(jobs[:n])...)...).Scan(&numbers, &wake); err != nil {
+			return err
+		}
+		ids, err := parseIDs(numbers)
+		if err != nil {
+			return err
+		}
+		for i, id := range ids {
+			f.out.Fired = append(f.out.Fired, store.FiredSlot{Schedule: jobs[i].Schedule, Slot: *when(jobs[i].Slot), Job: id})
+		}
+		jobs = jobs[n:]
 	}
-	return err
+	return nil
 }
 
-// advance moves marks and next instants.
-func (f *firing) advance(ctx context.Context, held []store.Firing, settled []store.Settled) error {
-	n := len(held)
-	if n == 0 {
+// queueOf is the queue of jobs; empty: they are in several.
+func queueOf(jobs []store.NewJob) string {
+	for _, job := range jobs {
+		if job.Queue != jobs[0].Queue {
+			return ""
+		}
+	}
+	return jobs[0].Queue
+}
+
+// uncount corrects how many slots have fired where not all that a firing asked
+// for did.
+func (f *firing) uncount(ctx context.Context, held []store.Firing, settled []store.Settled) error {
+	var ids, less []int64
+	for i, one := range held {
+		if n := f.counted[i] - len(settled[i].Jobs); n != 0 {
+			ids, less = append(ids, one.Schedule), append(less, int64(n))
+		}
+	}
+	if len(ids) == 0 {
 		return nil
 	}
-	ids, fired := make([]int64, n), make([]int64, n)
-	marks, nexts := make([]*time.Time, n), make([]*time.Time, n)
-	for i, one := range held {
-		ids[i], marks[i], nexts[i], fired[i] = one.Schedule, when(one.NewMark), when(one.NewNextAt), int64(len(settled[i].Jobs))
-	}
-	_, err := f.tx.Exec(ctx, f.b.q("advance_schedules"), ids, marks, nexts, fired)
+	_, err := f.tx.Exec(ctx, f.b.q("uncount_fired"), ids, less)
 	return err
 }

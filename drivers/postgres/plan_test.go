@@ -17,7 +17,7 @@ var hot = map[string]string{
 	"insert_attempts": "job|attempt", "find_unrecorded": "history", "lock_jobs": "job", "lock_finished": "history", "find_schedule_jobs": "job|schedule",
 	"delete_jobs": "job|history|attempt", "revive_jobs": "job|history", "pull_jobs": "job", "lock_held_jobs": "job", "read_claims": "job", "read_cancelled_claims": "job",
 	"lock_schedules": "schedule", "update_schedules": "schedule", "due_schedules": "schedule", "due_schedules_named": "schedule", "next_schedule": "schedule",
-	"lock_firings": "schedule", "lock_live_jobs": "job", "find_fired_slots": "slot", "newest_slots": "slot", "extend_slots": "slot", "advance_schedules": "schedule",
+	"lock_live_jobs": "job", "find_fired_slots": "slot", "newest_slots": "slot", "extend_slots": "slot", "advance_schedules": "schedule", "uncount_fired": "schedule",
 	"prune_jobs": "history|attempt", "prune_slots": "slot", "prune_nodes": "node",
 	"lock_waiting": "job", "release_jobs": "job", "lock_lanes": "schedule", "lock_lane_jobs": "job", "count_failing": "failing", "forget_failures": "failing",
 	"lock_calendar_users": "schedule|calendar_use", "revise_schedules": "schedule", "unname_calendars": "calendar_use", "name_calendars": "schedule", "hold_calendars": "calendar",
@@ -69,8 +69,8 @@ func checkPlans(t *testing.T, b *Backend) {
 	wantInPlan(t, b, "claim_jobs", claim...)
 	wantInPlan(t, b, "claim_exact", append(claim, "hashed SubPlan")...)
 	wantInPlan(t, b, "finish_jobs", "Index Scan using job_pkey")
-	wantInPlan(t, b, "lock_firings", "Index Scan using schedule_pkey")
-	wantInPlan(t, b, "find_fired_slots", "ROW(schedule_id, slot) >= ", "slot_fired_once")
+	wantInPlan(t, b, "advance_schedules", "Index Scan using schedule_pkey")
+	wantInPlan(t, b, "find_fired_slots", "ROW(schedule_id, slot) >= ", "Index Only Scan using slot_fired_once")
 	wantInPlan(t, b, "due_schedules", "using schedule_due")
 	wantInPlan(t, b, "lock_held_jobs", "Index Scan using job_pkey")
 }

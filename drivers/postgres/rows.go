@@ -40,3 +40,15 @@ func send(ctx context.Context, tx pgx.Tx, batch *pgx.Batch) error {
 	}
 	return tx.SendBatch(ctx, batch).Close()
 }
+
+// scanEach reads the answer of a statement in a batch: it scans each row into the
+// targets and calls do.
+func scanEach(targets []any, do func()) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		_, err := pgx.ForEachRow(rows, targets, func() error {
+			do()
+			return nil
+		})
+		return err
+	}
+}

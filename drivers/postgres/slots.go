@@ -9,8 +9,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// record writes what became of the slots of firings: those without a job, then
-// those that fired.
+// record writes what became of the slots of firings that make no job.
 func (f *firing) record(ctx context.Context, held []store.Firing, settled []store.Settled) error {
 	newest, err := f.newestSlots(ctx, held, settled)
 	if err != nil {
@@ -25,11 +24,8 @@ func (f *firing) record(ctx context.Context, held []store.Firing, settled []stor
 				r.grow(last, record)
 				continue
 			}
-			newest[schedule] = newerOf(newest[schedule], r.add(schedule, record, 0))
+			newest[schedule] = newerOf(newest[schedule], r.add(schedule, record))
 		}
-	}
-	for _, fired := range f.out.Fired {
-		r.add(fired.Schedule, store.SlotRecord{Slot: fired.Slot, Last: fired.Slot, Count: 1, Outcome: store.SlotFired}, fired.Job)
 	}
 	return f.writeSlots(ctx, r)
 }
@@ -39,8 +35,7 @@ type slotRow struct {
 	store.SlotRecord
 	schedule int64
 	id       int64 // 0: not in the table yet
-	job      int64
-	grown    bool // in this call
+	grown    bool  // in this call
 }
 
 // records are records to be written.
@@ -49,8 +44,8 @@ type records struct {
 	grown []*slotRow
 }
 
-func (r *records) add(schedule int64, record store.SlotRecord, job int64) *slotRow {
-	row := &slotRow{SlotRecord: record, schedule: schedule, job: job}
+func (r *records) add(schedule int64, record store.SlotRecord) *slotRow {
+	row := &slotRow{SlotRecord: record, schedule: schedule}
 	r.added = append(r.added, row)
 	return row
 }
@@ -120,15 +115,15 @@ func (f *firing) writeSlots(ctx context.Context, r records) error {
 
 func slotColumns(rows []*slotRow) []any {
 	n := len(rows)
-	schedules, counts, jobs := make([]int64, n), make([]int64, n), make([]*int64, n)
+	schedules, counts := make([]int64, n), make([]int64, n)
 	slots, lasts := make([]*time.Time, n), make([]*time.Time, n)
 	outcomes, reasons := make([]int16, n), make([]string, n)
 	for i, row := range rows {
-		schedules[i], counts[i], jobs[i] = row.schedule, row.Count, orNull(row.job)
+		schedules[i], counts[i] = row.schedule, row.Count
 		slots[i], lasts[i] = when(row.Slot), when(row.Last)
 		outcomes[i], reasons[i] = int16(row.Outcome), row.Reason
 	}
-	return []any{schedules, slots, lasts, counts, outcomes, reasons, jobs}
+	return []any{schedules, slots, lasts, counts, outcomes, reasons}
 }
 
 func grownColumns(rows []*slotRow) []any {

@@ -1,4 +1,10 @@
--- Moves mark and next_at of schedules, which are locked.
-UPDATE {schema}.schedule AS s SET mark = u.mark, next_at = u.next_at, fired = s.fired + u.fired
-FROM unnest($1::bigint[], $2::timestamptz[], $3::timestamptz[], $4::bigint[]) AS u (id, mark, next_at, fired)
-WHERE s.id = u.id
+-- Moves mark and next_at of the schedules that are as their firings found them
+-- and are due, and returns their numbers; they stay locked. Firings come in the
+-- order of these numbers. IS TRUE keeps the index on next_at out of the plan: as
+-- the inner side of a nested loop it would be walked once for each firing.
+UPDATE {schema}.schedule AS s SET mark = f.new_mark, next_at = f.new_next_at, fired = s.fired + f.jobs
+FROM unnest($2::bigint[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::bigint[])
+    AS f (id, revision, mark, next_at, new_mark, new_next_at, jobs)
+WHERE s.id = f.id AND s.revision = f.revision AND s.mark = f.mark AND (s.next_at = f.next_at) IS TRUE
+    AND (s.next_at <= coalesce($1::timestamptz, now())) IS TRUE
+RETURNING s.id

@@ -1,4 +1,4 @@
--- Records slots.
-INSERT INTO {schema}.slot (recorded_at, schedule_id, slot, last, count, outcome, reason, job_id)
+-- Records slots that make no job.
+INSERT INTO {schema}.slot (recorded_at, schedule_id, slot, last, count, outcome, reason)
 SELECT coalesce($1::timestamptz, now()), new.*
-FROM unnest($2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::bigint[], $6::smallint[], $7::text[], $8::bigint[]) AS new
+FROM unnest($2::bigint[], $3::timestamptz[], $4::timestamptz[], $5::bigint[], $6::smallint[], $7::text[]) AS new

@@ -133,13 +133,25 @@ type DueSchedulesRequest struct {
 	Now   time.Time
 	Limit int
 	Names []string // only these; empty: all
+	// Ahead is how much later than now they may be due. Not with Names.
+	Ahead time.Duration
+	// After continues a reading: only what stands after the cursor in its order
+	// (next_at ascending, then number ascending). Not with Names.
+	After DueCursor
+}
+
+// DueCursor is the place of a schedule in the order in which they are due. The
+// zero value is before all.
+type DueCursor struct {
+	NextAt time.Time
+	ID     int64
 }
 
 // DueSchedulesResult is what is due.
 type DueSchedulesResult struct {
 	Now       time.Time // the store's clock
 	Schedules []Schedule
-	// Next is the earliest next_at after now, of any schedule; zero: none.
+	// Next is the earliest next_at after now + Ahead, of any schedule; zero: none.
 	// Not given with Names.
 	Next time.Time
 }
@@ -196,12 +208,13 @@ const (
 const MostUnstarted = 100
 
 // Firing accounts for slots of one schedule, decided from the row that
-// Revision, Mark and NextAt describe.
+// Revision, Mark, NextAt and PausedAt describe.
 type Firing struct {
 	Schedule int64
 	Revision int64
 	Mark     time.Time
 	NextAt   time.Time
+	PausedAt time.Time
 	// NewMark is not before Mark.
 	NewMark time.Time
 	// NewNextAt is after Mark, or zero at the schedule's end.
@@ -247,6 +260,9 @@ const ReplacedReason = "replaced: the schedule's next slot fired before this job
 type FireRequest struct {
 	Now     time.Time
 	Firings []Firing
+	// Until is how long the decisions hold: if now is after it, all are lost.
+	// Zero: for ever.
+	Until time.Time
 }
 
 // FireResult tells what was done.

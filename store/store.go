@@ -103,11 +103,11 @@ type Schedules interface {
 	ChangeSchedules(ctx context.Context, req ChangeSchedulesRequest) error
 
 	// DueSchedules reads what Fire is to work on: schedules with next_at not
-	// after now, earliest first.
+	// after now, or not after now + Ahead, earliest first.
 	DueSchedules(ctx context.Context, req DueSchedulesRequest) (DueSchedulesResult, error)
 
-	// Fire accounts for slots: for each firing it compares revision, mark and
-	// next_at (which must be due by the store's clock) with the row, settles
+	// Fire accounts for slots: for each firing it compares revision, mark,
+	// paused_at and next_at (which must be due by the store's clock) with the row, settles
 	// overlaps by Firing.Settle over the schedule's live jobs, but for backfilled ones (locked for
 	// the time of the transaction), does what that says, records the slots,
 	// inserts the jobs and moves mark and next_at. A firing whose comparison fails is left out and

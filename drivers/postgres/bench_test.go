@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/store"
@@ -149,4 +150,33 @@ func BenchmarkClaim(b *testing.B) {
 			b.ReportMetric(float64(batch*b.N)/b.Elapsed().Seconds(), "jobs/s")
 		})
 	}
+}
+
+// BenchmarkFire fires the slots of 20,000 schedules, 500 a call, each of which
+// makes one job; one of 100,000 schedules is due.
+func BenchmarkFire(b *testing.B) {
+	const due, batch = 20_000, 500
+	s := fresh(b)
+	rows := planned(b, s, 5*due)
+	next := firstNow
+	for b.Loop() {
+		b.StopTimer()
+		next = next.Add(time.Minute)
+		now := make([]store.Schedule, due)
+		for i := range now {
+			now[i] = rows[i*5]
+		}
+		firings := ringing(now)
+		execute(b, "checkpoint")
+		b.StartTimer()
+		for first := 0; first < due; first += batch {
+			if got := len(fire(b, s, next, firings[first:first+batch]).Fired); got != batch {
+				b.Fatalf("%d slots fired, want %d", got, batch)
+			}
+		}
+		for i := range now {
+			rows[i*5].Mark, rows[i*5].NextAt = next, next.Add(time.Minute)
+		}
+	}
+	b.ReportMetric(float64(due*b.N)/b.Elapsed().Seconds(), "slots/s")
 }

@@ -15,14 +15,14 @@ import (
 func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	var out store.DueSchedulesResult
 	err := b.work(ctx, "read due schedules", func(tx pgx.Tx) (err error) {
-		text, args := b.q("due_schedules"), []any{when(req.Now), req.Limit}
+		text, args := b.q("due_schedules"), []any{when(req.Now), req.Limit, req.Ahead.Microseconds(), when(req.After.NextAt), req.After.ID}
 		if len(req.Names) > 0 {
-			text, args = b.q("due_schedules_named"), append(args, req.Names)
+			text, args = b.q("due_schedules_named"), []any{when(req.Now), req.Limit, req.Names}
 		}
 		if out.Schedules, err = collect(ctx, tx, scanSchedule, text, args...); err != nil {
 			return err
 		}
-		err = tx.QueryRow(ctx, b.q("next_schedule"), when(req.Now)).Scan(into(&out.Now), into(&out.Next))
+		err = tx.QueryRow(ctx, b.q("next_schedule"), when(req.Now), req.Ahead.Microseconds()).Scan(into(&out.Now), into(&out.Next))
 		if len(req.Names) > 0 {
 			out.Next = time.Time{}
 		}
@@ -43,7 +43,7 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRe
 	}
 	var out store.FireResult
 	err := b.work(ctx, "fire schedules", func(tx pgx.Tx) error {
-		f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now)}
+		f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until)}
 		err := f.run(ctx, req.Firings)
 		out = f.out
 		return err
@@ -60,7 +60,9 @@ type firing struct {
 	tx  pgx.Tx
 	at  time.Time
 	now *time.Time
-	out store.FireResult
+	// until is how long the decisions hold; nil: for ever.
+	until *time.Time
+	out   store.FireResult
 	// counted is how many slots of each firing that was taken are counted as fired.
 	counted []int
 }
@@ -142,13 +144,14 @@ func (f *firing) queueAdvance(batch *pgx.Batch, all []store.Firing, advanced map
 	n := len(ordered)
 	ids, revisions, jobs := make([]int64, n), make([]int64, n), make([]int64, n)
 	marks, nexts := make([]*time.Time, n), make([]*time.Time, n)
-	newMarks, newNexts := make([]*time.Time, n), make([]*time.Time, n)
+	newMarks, newNexts, paused := make([]*time.Time, n), make([]*time.Time, n), make([]*time.Time, n)
 	for i, one := range ordered {
 		ids[i], revisions[i], jobs[i] = one.Schedule, one.Revision, int64(len(one.Jobs))
-		marks[i], nexts[i], newMarks[i], newNexts[i] = when(one.Mark), when(one.NextAt), when(one.NewMark), when(one.NewNextAt)
+		marks[i], nexts[i], paused[i] = when(one.Mark), when(one.NextAt), when(one.PausedAt)
+		newMarks[i], newNexts[i] = when(one.NewMark), when(one.NewNextAt)
 	}
 	var id int64
-	batch.Queue(f.b.q("advance_schedules"), f.now, ids, revisions, marks, nexts, newMarks, newNexts, jobs).
+	batch.Queue(f.b.q("advance_schedules"), f.now, f.until, ids, revisions, marks, nexts, paused, newMarks, newNexts, jobs).
 		Query(scanEach([]any{&id}, func() { advanced[id] = true }))
 }
 

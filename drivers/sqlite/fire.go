@@ -21,7 +21,10 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 			return err
 		}
 		out.Now = now
-		a := args{"now": micros(now), "limit": req.Limit, "names": jsonList(req.Names)}
+		a := args{
+			"now": micros(now), "limit": req.Limit, "names": jsonList(req.Names),
+			"soon": micros(now.Add(req.Ahead)), "after_at": micros(req.After.NextAt), "after_id": req.After.ID,
+		}
 		err = s.eachSchedule(ctx, name, a, func(row *store.Schedule) error {
 			out.Schedules = append(out.Schedules, *row)
 			return nil
@@ -29,7 +32,7 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 		if err != nil || len(req.Names) > 0 {
 			return err
 		}
-		return s.one(ctx, "next_schedule", args{"now": micros(now)}, into(&out.Next))
+		return s.one(ctx, "next_schedule", args{"soon": micros(now.Add(req.Ahead))}, into(&out.Next))
 	})
 	if err != nil {
 		return store.DueSchedulesResult{}, err
@@ -57,6 +60,9 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRe
 		if err != nil {
 			return err
 		}
+		if !req.Until.IsZero() && now.After(instant(req.Until)) {
+			rows = nil // nothing holds any more
+		}
 		plan := newFirePlan(req.Firings, rows)
 		if err := s.readForFiring(ctx, plan); err != nil {
 			return err
@@ -76,8 +82,8 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRe
 
 // dueRow is what a firing is compared with.
 type dueRow struct {
-	revision     int64
-	mark, nextAt time.Time
+	revision               int64
+	mark, nextAt, pausedAt time.Time
 }
 
 // dueRows reads the schedules of firings that live and are due.
@@ -90,7 +96,7 @@ func (s *session) dueRows(ctx context.Context, firings []store.Firing, now time.
 	err := s.each(ctx, "fire_rows", args{"ids": jsonList(ids), "now": micros(now)}, func(r row) error {
 		var id int64
 		var d dueRow
-		err := r.Scan(&id, &d.revision, into(&d.mark), into(&d.nextAt))
+		err := r.Scan(&id, &d.revision, into(&d.mark), into(&d.nextAt), into(&d.pausedAt))
 		rows[id] = d
 		return err
 	})
@@ -99,7 +105,7 @@ func (s *session) dueRows(ctx context.Context, firings []store.Firing, now time.
 
 // matches says whether a firing was decided from the row as it is.
 func (d dueRow) matches(f store.Firing) bool {
-	return d.revision == f.Revision && d.mark.Equal(instant(f.Mark)) && d.nextAt.Equal(instant(f.NextAt))
+	return d.revision == f.Revision && d.mark.Equal(instant(f.Mark)) && d.nextAt.Equal(instant(f.NextAt)) && d.pausedAt.Equal(instant(f.PausedAt))
 }
 
 // firePlan is what Fire reads, decides and has to write.

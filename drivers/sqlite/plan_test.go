@@ -47,7 +47,7 @@ var plans = []struct {
 	{statement: "list_queues", want: []string{
 		"USING COVERING INDEX hourbell_job_ready", "USING COVERING INDEX hourbell_job_running", "USING COVERING INDEX hourbell_job_waiting",
 	}},
-	{statement: "due_schedules", want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_due (next_at<?)"}},
+	{statement: "due_schedules", want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_due (next_at>? AND next_at<?)"}},
 	{statement: "due_schedules_named", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}, sorts: true},
 	{statement: "next_schedule", want: []string{"SEARCH hourbell_schedule USING COVERING INDEX hourbell_schedule_due (next_at>?)"}},
 	{statement: "fire_rows", want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},

@@ -79,7 +79,7 @@ func (p Plan) over(s store.Schedule) bool { return p.Count > 0 && s.Fired >= p.C
 // decision's.
 func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 	f := store.Firing{
-		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt,
+		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.PausedAt,
 		NewMark: s.Mark, NewNextAt: p.Next(s, now), Overlap: p.overlap(),
 	}
 	if p.over(s) {

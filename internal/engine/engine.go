@@ -55,10 +55,7 @@ type Engine struct {
 	suspect  suspicion
 	unknown  unknownClaims
 	admitted admitted
-	// passedOver is how many due schedules the last round left to others; they
-	// stand before what comes later. It belongs to the loop of fire.go.
-	passedOver int
-	stopping   atomic.Bool
+	stopping atomic.Bool
 
 	beatNow   bell
 	rescueNow bell

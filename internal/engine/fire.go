@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
@@ -21,44 +22,142 @@ const (
 	MaxAhead = time.Minute
 )
 
-// fire reads due schedules, decides, and writes the decisions, until ctx ends.
-// Every node does so; the store lets one of them win each schedule's slot.
+// fire fires slots, until ctx ends. Every node does so; the store lets one of
+// them win each schedule's slot.
 func (e *Engine) fire(ctx context.Context) {
+	f := newFirer(e)
 	failures := 0
-	plans := newPlanCache()
-	var clock time.Time // the store's, when last read
 	for ctx.Err() == nil {
 		call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
-		now, next, more, err := e.fireDue(call, plans)
-		if now.Before(clock.Add(-MaxAhead)) && err == nil {
-			err = e.tellAhead(call, now)
-		}
+		err := f.step(call)
 		cancel()
-		if !now.IsZero() {
-			clock = now
-		}
+		wait := f.wait()
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			e.outage.fail("fire schedules", err)
-			next, more = retryWait(failures), false
+			wait = retryWait(failures)
 			failures++
 		default:
 			e.outage.over("fire schedules")
 			failures = 0
 		}
-		if more {
+		if wait <= 0 {
 			continue
 		}
-		timer := time.NewTimer(next)
+		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
 		case <-e.wakes.schedules:
+			f.dueAt = atOnce
 		}
 		timer.Stop()
 	}
+}
+
+// firer is what the loop of fire knows. One goroutine uses it.
+type firer struct {
+	engine *Engine
+	plans  planCache
+	clock  storeClock
+	// coming are decisions that wait for their instant, in its order, and seen is
+	// how far was read ahead to make them.
+	coming []coming
+	seen   store.DueCursor
+	// dueAt and aheadAt are when to look, on the monotonic clock, for what is due
+	// and for what comes next.
+	dueAt, aheadAt time.Duration
+	// passedOver is how many due schedules the last round left to others; they
+	// stand before what comes later.
+	passedOver int
+}
+
+// Instants of the monotonic clock that have always come, and that never do.
+const (
+	atOnce time.Duration = math.MinInt64 / 2
+	never  time.Duration = math.MaxInt64 / 2
+)
+
+func newFirer(e *Engine) *firer {
+	return &firer{engine: e, plans: newPlanCache(), dueAt: atOnce, aheadAt: never}
+}
+
+// step does what is to be done now, if anything is. What has been decided goes
+// first; but in a long backlog of it, what comes next is read between, a page at
+// a time, or all that follows would have to wait for a round.
+func (f *firer) step(ctx context.Context) error {
+	ready := f.ready()
+	if ready {
+		if err := f.fireComing(ctx); err != nil {
+			return err
+		}
+	}
+	now := monotonic()
+	switch {
+	case f.aheadAt <= now:
+		return f.readAhead(ctx)
+	case !ready && f.dueAt <= now:
+		return f.round(ctx)
+	}
+	return nil
+}
+
+// wait is how long there is nothing to do.
+func (f *firer) wait() time.Duration {
+	at := min(f.dueAt, f.aheadAt)
+	if len(f.coming) > 0 {
+		at = min(at, f.clock.reaches(f.coming[0].NextAt))
+	}
+	return at - monotonic()
+}
+
+// expect makes the loop look for what is due at t: ahead of it, if it has not
+// looked so far ahead yet.
+func (f *firer) expect(t time.Time) {
+	switch {
+	case t.IsZero():
+	case t.After(f.seen.NextAt):
+		f.aheadAt = min(f.aheadAt, f.clock.reaches(t.Add(-foreseen)))
+	default:
+		f.dueAt = min(f.dueAt, f.clock.reaches(t))
+	}
+}
+
+// storeClock is the store's clock as it was last read.
+type storeClock struct {
+	at   time.Time
+	read time.Duration // on the monotonic clock, when the answer was there
+}
+
+// now is the store's clock now, or a little less.
+func (c storeClock) now() time.Time { return c.at.Add(monotonic() - c.read) }
+
+// reaches is when the store's clock has certainly reached t, if nobody sets it.
+func (c storeClock) reaches(t time.Time) time.Duration { return c.read + t.Sub(c.at) }
+
+// read reads schedules, what is needed to plan them, and the store's clock.
+func (f *firer) read(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
+	due, err := f.engine.cfg.Backend.DueSchedules(ctx, req)
+	if err != nil {
+		return due, err
+	}
+	f.engine.step("read due schedules", "", len(due.Schedules))
+	before := f.clock.at
+	f.clock = storeClock{at: due.Now, read: monotonic()}
+	switch {
+	case due.Now.Before(before):
+		f.seen, f.coming = store.DueCursor{NextAt: due.Now, ID: math.MaxInt64}, nil
+	case f.seen.NextAt.Before(due.Now):
+		f.seen = store.DueCursor{NextAt: due.Now, ID: math.MaxInt64}
+	}
+	if due.Now.Before(before.Add(-MaxAhead)) {
+		if err := f.engine.tellAhead(ctx, due.Now); err != nil {
+			return due, err
+		}
+	}
+	return due, f.plans.readCalendars(ctx, f.engine.cfg.Backend, due.Schedules)
 }
 
 // tellAhead tells, when the store's clock was set back, which schedules are
@@ -82,63 +181,60 @@ func (e *Engine) tellAhead(ctx context.Context, now time.Time) error {
 	}
 }
 
-// fireDue makes one round: it returns the store's clock and how long to wait
-// for the next, or that there is more to do at once.
-func (e *Engine) fireDue(ctx context.Context, plans planCache) (now time.Time, wait time.Duration, more bool, err error) {
-	limit := fireBatch + e.passedOver
-	due, err := e.cfg.Backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: limit})
-	if err == nil {
-		err = plans.readCalendars(ctx, e.cfg.Backend, due.Schedules)
-	}
+// round fires what is due by the store's clock, as much as one call takes.
+func (f *firer) round(ctx context.Context) error {
+	e := f.engine
+	limit := fireBatch + f.passedOver
+	due, err := f.read(ctx, store.DueSchedulesRequest{Limit: limit})
 	if err != nil {
-		return now, 0, false, err
+		return err
 	}
-	read := monotonic()
-	e.step("read due schedules", "", len(due.Schedules))
-	until := func(next time.Time) time.Duration {
-		if next.IsZero() {
-			return e.idlePoll()
+	f.dueAt = monotonic() + e.idlePoll()
+	more := len(due.Schedules) == limit
+	ours, again := e.passOver(due.Schedules, f.plans, due.Now)
+	f.passedOver = len(due.Schedules) - len(ours)
+	f.expect(again)
+	f.expect(due.Next)
+	if len(ours) > 0 {
+		lost, err := f.fireDue(ctx, ours, due.Now)
+		if err != nil {
+			return err
 		}
-		return min(e.idlePoll(), max(next.Sub(due.Now)-(monotonic()-read), 0))
+		more = more || lost
 	}
-	full := len(due.Schedules) == limit
-	ours, again := e.passOver(due.Schedules, plans, due.Now)
-	e.passedOver = len(due.Schedules) - len(ours)
-	due.Schedules = ours
-	if !again.IsZero() && (due.Next.IsZero() || again.Before(due.Next)) {
-		due.Next = again
+	if more {
+		f.dueAt = atOnce
 	}
-	if len(due.Schedules) == 0 {
-		return due.Now, until(due.Next), full, nil
-	}
-	firings := make([]store.Firing, 0, len(due.Schedules))
-	for _, s := range due.Schedules {
-		plan, again, err := plans.get(s)
-		f := Resolve(s, plan, err, due.Now)
+	return nil
+}
+
+// fireDue decides on due schedules and writes the decisions; lost: not all were
+// taken.
+func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time) (lost bool, err error) {
+	e := f.engine
+	firings := make([]store.Firing, 0, len(due))
+	names := make(map[int64]string, len(due))
+	for _, s := range due {
+		plan, again, err := f.plans.get(s)
+		firing := Resolve(s, plan, err, now)
 		if err == nil && e.foreign(plan) {
-			f = plan.onlyLate(s, f, due.Now)
+			firing = plan.onlyLate(s, firing, now)
 		}
-		firings = append(firings, f)
+		firings = append(firings, firing)
+		names[s.ID] = s.Name
 		if err != nil && !again {
 			e.emit(event.Event{Kind: event.ScheduleBad, Schedule: s.Name, Err: err})
 		}
 	}
 	res, err := e.cfg.Backend.Fire(ctx, store.FireRequest{Firings: firings})
 	if err != nil {
-		return due.Now, 0, false, err
+		return false, err
 	}
-	e.tellFired(due.Schedules, res)
-	if len(res.Fired) > 0 {
-		e.wakes.jobs("") // this node need not wait for its own push
+	e.tellFired(names, res)
+	for _, firing := range firings {
+		f.expect(firing.NewNextAt)
 	}
-	if full || len(res.Lost) > 0 {
-		return due.Now, 0, true, nil
-	}
-	wait = until(due.Next)
-	for _, f := range firings {
-		wait = min(wait, until(f.NewNextAt))
-	}
-	return due.Now, wait, false, nil
+	return len(res.Lost) > 0, nil
 }
 
 // Resolve is Decide for a schedule whose plan may be unusable: that one is
@@ -148,15 +244,16 @@ func Resolve(s store.Schedule, plan Plan, planErr error, now time.Time) store.Fi
 		return plan.Decide(s, now)
 	}
 	return store.Firing{
-		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt,
+		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.PausedAt,
 		NewMark: s.Mark, NewNextAt: later(now, s.Mark).Add(badRest),
 	}
 }
 
-func (e *Engine) tellFired(schedules []store.Schedule, res store.FireResult) {
-	names := make(map[int64]string, len(schedules))
-	for _, s := range schedules {
-		names[s.ID] = s.Name
+// tellFired tells what was fired, by the schedules' names, and wakes those whom
+// it concerns on this node, who need not wait for the push.
+func (e *Engine) tellFired(names map[int64]string, res store.FireResult) {
+	if len(res.Fired) > 0 {
+		e.wakes.jobs("")
 	}
 	for _, fired := range res.Fired {
 		e.emit(event.Event{Kind: event.SlotFired, Schedule: names[fired.Schedule], Slot: fired.Slot, Job: fired.Job})
@@ -175,7 +272,7 @@ func (e *Engine) tellFired(schedules []store.Schedule, res store.FireResult) {
 		e.emit(event.Event{Kind: event.JobSuperseded, Job: job})
 	}
 	if len(res.Asked) > 0 {
-		e.wakes.wake(store.Wake{Kind: store.WakeCancels}) // their nodes are pushed to; this may be one
+		e.wakes.wake(store.Wake{Kind: store.WakeCancels})
 	}
 	for _, lost := range res.Lost {
 		e.emit(event.Event{Kind: event.FiringLost, Schedule: names[lost]})

@@ -31,6 +31,8 @@ var postgresFaults = []fault{
 	{"firing skips the revision check", "sql/advance_schedules.sql", "s.revision = f.revision AND ", ""},
 	{"firing skips the mark check", "sql/advance_schedules.sql", "s.mark = f.mark AND ", ""},
 	{"firing does not look whether it is due", "sql/advance_schedules.sql", "AND (s.next_at <= coalesce($1::timestamptz, now())) IS TRUE", "AND (coalesce($1::timestamptz, now()) IS NOT NULL)"},
+	{"firing does not look whether it is paused", "sql/advance_schedules.sql", "AND s.paused_at IS NOT DISTINCT FROM f.paused_at", "AND true"},
+	{"a decision that held until a while ago fires", "sql/advance_schedules.sql", "<= coalesce($2::timestamptz, 'infinity')", "<= coalesce($2::timestamptz + interval '1 year', 'infinity')"},
 	{"a slot that fired fires again after a reset", "sql/find_fired_slots.sql", "s.outcome = 0", "s.outcome = 1"},
 	{"a node not heard lately rescues", "sql/expire_nodes.sql", "* 2 BETWEEN -asker.lease AND asker.lease", "IS NOT NULL"},
 	{"a rescue takes jobs from the living", "sql/expire_nodes.sql", "seen_at + lease <= coalesce($1::timestamptz, now())", "seen_at + lease <= coalesce($1::timestamptz, now()) + interval '1 year'"},

@@ -17,13 +17,15 @@ func (s *Store) DueSchedules(ctx context.Context, req store.DueSchedulesRequest)
 	}
 	defer s.mu.Unlock()
 	out := store.DueSchedulesResult{Now: now}
+	soon := now.Add(req.Ahead)
 	for _, row := range s.schedules {
 		switch {
 		case row.NextAt.IsZero():
-		case row.NextAt.After(now):
+		case row.NextAt.After(soon):
 			if len(req.Names) == 0 {
 				out.Next = earliest(out.Next, row.NextAt)
 			}
+		case !isAfter(row, req.After):
 		case len(req.Names) == 0 || slices.Contains(req.Names, row.Name):
 			out.Schedules = append(out.Schedules, s.copySchedule(row))
 		}
@@ -35,6 +37,11 @@ func (s *Store) DueSchedules(ctx context.Context, req store.DueSchedulesRequest)
 	return out, nil
 }
 
+// isAfter says whether a schedule stands after a cursor.
+func isAfter(row *store.Schedule, c store.DueCursor) bool {
+	return cmp.Or(row.NextAt.Compare(instant(c.NextAt)), cmp.Compare(row.ID, c.ID)) > 0
+}
+
 // Fire accounts for slots; see store.Schedules.
 func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
 	now, err := s.begin(ctx, "fire schedules", req.Now)
@@ -44,9 +51,10 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 	defer s.mu.Unlock()
 	var out store.FireResult
 	var after []*store.Aftermath
+	late := !req.Until.IsZero() && now.After(instant(req.Until))
 	for _, f := range req.Firings {
 		row := s.schedules[f.Schedule]
-		if !matches(row, f, now) {
+		if late || !matches(row, f, now) {
 			out.Lost = append(out.Lost, f.Schedule)
 			continue
 		}
@@ -62,7 +70,7 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 // matches says whether a firing was decided from the row as it is, and is due.
 func matches(row *store.Schedule, f store.Firing, now time.Time) bool {
 	return row != nil && row.DeletedAt.IsZero() &&
-		row.Revision == f.Revision && row.Mark.Equal(instant(f.Mark)) && row.NextAt.Equal(instant(f.NextAt)) &&
+		row.Revision == f.Revision && row.Mark.Equal(instant(f.Mark)) && row.NextAt.Equal(instant(f.NextAt)) && row.PausedAt.Equal(instant(f.PausedAt)) &&
 		!row.NextAt.IsZero() && !row.NextAt.After(now)
 }
 

@@ -84,9 +84,9 @@ func changeUnknown(e *env) {
 }
 
 func changeUnsettled(e *env) {
-	paused := e.put("paused", "every minute")
+	e.put("paused", "every minute")
 	e.changeSchedules(store.PauseSchedules, "paused")
-	e.fire(firing(paused, e.now, e.now.Add(time.Minute)))
+	e.fire(firing(e.schedule("paused"), e.now, e.now.Add(time.Minute)))
 	e.planned("settled")
 	e.fire(firing(e.schedule("settled"), e.now, e.now.Add(time.Hour)))
 	e.due("s")

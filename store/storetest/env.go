@@ -312,7 +312,7 @@ func (e *env) changeSchedules(action store.ScheduleAction, names ...string) {
 // firing accounts for a row's time up to mark without any slot.
 func firing(row store.Schedule, mark, next time.Time) store.Firing {
 	return store.Firing{
-		Schedule: row.ID, Revision: row.Revision, Mark: row.Mark, NextAt: row.NextAt, NewMark: mark, NewNextAt: next,
+		Schedule: row.ID, Revision: row.Revision, Mark: row.Mark, NextAt: row.NextAt, PausedAt: row.PausedAt, NewMark: mark, NewNextAt: next,
 	}
 }
 

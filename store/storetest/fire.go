@@ -12,6 +12,8 @@ var dueTests = []scenario{
 	{"EarliestFirst", dueOrder},
 	{"Next", dueNext},
 	{"Names", dueNames},
+	{"Ahead", dueAhead},
+	{"Pages", duePages},
 }
 
 var fireTests = []scenario{
@@ -20,6 +22,8 @@ var fireTests = []scenario{
 	{"Revision", fireRevision},
 	{"Mark", fireMark},
 	{"NextAt", fireNextAt},
+	{"Paused", firePaused},
+	{"Until", fireUntil},
 	{"NotYetDue", fireNotYet},
 	{"UnknownSchedule", fireUnknown},
 	{"RepetitionIsHarmless", fireRepeated},
@@ -76,6 +80,42 @@ func dueNext(e *env) {
 	e.want(e.readDue(10).Next, b.NextAt, "Next must be after now, not a schedule that is due")
 	e.tick(-time.Microsecond)
 	e.want(len(e.readDue(10).Schedules), 0, "a schedule must not be due before next_at by the request's Now")
+}
+
+func dueAhead(e *env) {
+	a := e.plannedAt("a", e.now.Add(time.Minute))
+	b := e.plannedAt("b", e.now.Add(2*time.Minute))
+	e.plannedAt("c", e.now.Add(3*time.Minute))
+	e.tick(time.Minute)
+	res, err := e.b.DueSchedules(e.ctx, store.DueSchedulesRequest{Now: e.now, Limit: 10, Ahead: time.Minute})
+	e.must(err)
+	e.want(res.Schedules, []store.Schedule{a, b}, "what is due within Ahead must come, up to and with its end")
+	e.want([]time.Time{res.Now, res.Next}, []time.Time{e.now, e.now.Add(2 * time.Minute)}, "Now must be the store's clock, and Next after now + Ahead")
+	f := ringing(b)
+	e.want(e.fire(f).Lost, []int64{b.ID}, "what comes soon must not fire before its instant")
+	e.tick(time.Minute)
+	e.want(len(e.fire(f).Fired), 1, "what was decided ahead must fire at its instant")
+}
+
+func duePages(e *env) {
+	soon := e.now.Add(time.Minute)
+	a, b, c := e.plannedAt("a", soon), e.plannedAt("b", soon), e.plannedAt("c", soon.Add(-time.Second))
+	e.plannedAt("d", soon.Add(time.Second))
+	req := store.DueSchedulesRequest{Now: e.now, Limit: 2, Ahead: time.Minute}
+	var pages [][]string
+	for range 3 {
+		res, err := e.b.DueSchedules(e.ctx, req)
+		e.must(err)
+		pages = append(pages, scheduleNames(res.Schedules))
+		if n := len(res.Schedules); n > 0 {
+			req.After = store.DueCursor{NextAt: res.Schedules[n-1].NextAt, ID: res.Schedules[n-1].ID}
+		}
+	}
+	second := []string{"a", "b"}
+	if a.ID > b.ID {
+		second = []string{"b", "a"}
+	}
+	e.want(pages, [][]string{{c.Name, second[0]}, second[1:], nil}, "a page must go on after the cursor, by next_at, then number")
 }
 
 func dueNames(e *env) {
@@ -168,6 +208,33 @@ func fireNextAt(e *env) {
 	e.lostFiring(f, "a firing decided from another next_at must be lost")
 	f.NextAt = time.Time{}
 	e.lostFiring(f, "a firing decided from no next_at must be lost")
+}
+
+func firePaused(e *env) {
+	row := e.planned("s")
+	e.changeSchedules(store.PauseSchedules, "s")
+	e.tick(time.Minute)
+	e.lostFiring(ringing(row), "a firing decided before a pause must be lost")
+	row = e.schedule("s")
+	e.fire(firing(row, e.now, e.now.Add(time.Minute)))
+	row = e.schedule("s")
+	e.changeSchedules(store.ResumeSchedules, "s")
+	e.tick(time.Minute)
+	e.lostFiring(ringing(row), "a firing decided under a pause must be lost when that is over")
+	e.want(len(e.fire(ringing(e.schedule("s"))).Fired), 1, "a firing decided from the row as it is must count")
+}
+
+func fireUntil(e *env) {
+	f := ringing(e.due("s"))
+	until := func(at time.Time) store.FireResult {
+		res, err := e.b.Fire(e.ctx, store.FireRequest{Now: e.now, Until: at, Firings: []store.Firing{f}})
+		e.must(err)
+		return res
+	}
+	res := until(e.now.Add(-time.Microsecond))
+	e.want([]any{res.Lost, len(res.Fired)}, []any{[]int64{f.Schedule}, 0}, "a decision must be lost when the time in which it holds is over")
+	res = until(e.now)
+	e.want([]int{len(res.Lost), len(res.Fired)}, []int{0, 1}, "a decision must count up to and with the end of its time")
 }
 
 func fireNotYet(e *env) {

@@ -3,8 +3,10 @@
 -- order of these numbers. IS TRUE keeps the index on next_at out of the plan: as
 -- the inner side of a nested loop it would be walked once for each firing.
 UPDATE {schema}.schedule AS s SET mark = f.new_mark, next_at = f.new_next_at, fired = s.fired + f.jobs
-FROM unnest($2::bigint[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::bigint[])
-    AS f (id, revision, mark, next_at, new_mark, new_next_at, jobs)
+FROM unnest($3::bigint[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[], $9::timestamptz[], $10::bigint[])
+    AS f (id, revision, mark, next_at, paused_at, new_mark, new_next_at, jobs)
 WHERE s.id = f.id AND s.revision = f.revision AND s.mark = f.mark AND (s.next_at = f.next_at) IS TRUE
+    AND s.paused_at IS NOT DISTINCT FROM f.paused_at
     AND (s.next_at <= coalesce($1::timestamptz, now())) IS TRUE
+    AND coalesce($1::timestamptz, now()) <= coalesce($2::timestamptz, 'infinity')
 RETURNING s.id

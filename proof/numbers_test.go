@@ -1,0 +1,326 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/drivers/postgres"
+	"github.com/hourbell/hourbell/recur"
+	"github.com/jackc/pgx/v5"
+)
+
+// Mail is a job that tells the witness which schedule it is of, and when it
+// started.
+type Mail struct{}
+
+func (Mail) Kind() string { return "mail" }
+
+// Hold is a job that keeps its worker for a time.
+type Hold struct {
+	For time.Duration `json:"for"`
+}
+
+func (Hold) Kind() string { return "hold" }
+
+const mailWorkers = 20
+
+// playMailer is a node that sends mails; one of role "holder" can be kept busy
+// besides.
+func playMailer(role string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	backend, err := postgres.Open(ctx, os.Getenv("HOURBELL_PROOF_URL"), postgres.Schema(os.Getenv("HOURBELL_PROOF_SCHEMA")))
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	file, err := os.OpenFile(os.Getenv("HOURBELL_PROOF_WITNESS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	workers := hourbell.NewWorkers()
+	hourbell.Register(workers, func(_ context.Context, job *hourbell.Job[Mail]) error {
+		_, err := fmt.Fprintf(file, "%s %d %d %s\n", job.Schedule, job.Slot.UnixMicro(), time.Now().UnixMicro(), role)
+		return err
+	})
+	if role == "holder" {
+		hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Hold]) error {
+			if _, err := fmt.Fprintf(file, "held %d %d %s\n", time.Now().UnixMicro(), time.Now().UnixMicro(), role); err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-time.After(job.Args.For):
+				return nil
+			}
+		})
+	}
+	client, err := hourbell.New(backend, hourbell.Config{
+		Workers: workers, Queues: map[string]int{"default": mailWorkers},
+		Logger: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
+	})
+	if err != nil {
+		return err
+	}
+	return client.Run(ctx)
+}
+
+// office is a store with many schedules, and nodes on it.
+type office struct {
+	t       *testing.T
+	url     string
+	schema  string
+	client  *hourbell.Client
+	backend *postgres.Backend
+	witness witness
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	u, err := url.Parse(postgresStore(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	schema := query.Get("schema")
+	query.Del("schema")
+	u.RawQuery = query.Encode()
+	o := &office{t: t, url: u.String(), schema: schema, witness: newWitness(t)}
+	o.backend, err = postgres.Open(t.Context(), o.url, postgres.Schema(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { o.backend.Close() })
+	o.client, err = hourbell.New(o.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	o.must(err)
+	o.must(o.client.Migrate(t.Context()))
+	return o
+}
+
+func (o *office) must(err error) {
+	o.t.Helper()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+}
+
+func (o *office) node(role string) *process {
+	o.t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "HOURBELL_PROOF_ROLE="+role, "HOURBELL_PROOF_URL="+o.url, "HOURBELL_PROOF_SCHEMA="+o.schema,
+		"HOURBELL_PROOF_WITNESS="+o.witness.path)
+	p := start(o.t, cmd)
+	until(o.t, 20*time.Second, "a node", func() bool { return p.logged("node started") == 1 })
+	return p
+}
+
+// put puts n schedules that ring at an instant of each day, 10,000 a call at
+// most, and returns how long the first call took.
+func (o *office) put(prefix string, n int, at func(i int) time.Time) (first time.Duration) {
+	o.t.Helper()
+	for done := 0; done < n; {
+		page := make([]hourbell.Schedule, min(n-done, 10_000))
+		for i := range page {
+			t := at(done + i).UTC()
+			page[i] = hourbell.Schedule{
+				Name: fmt.Sprintf("%s-%06d", prefix, done+i), Kind: "mail", Args: []byte(`{}`),
+				Rule: recur.Spec{Cron: fmt.Sprintf("%d %d %d * * *", t.Second(), t.Minute(), t.Hour())},
+			}
+		}
+		began := time.Now()
+		_, err := o.client.PutSchedules(o.t.Context(), "", 0, page)
+		o.must(err)
+		if done == 0 {
+			first = time.Since(began)
+		}
+		done += len(page)
+	}
+	return first
+}
+
+// planned waits until every schedule has its next slot.
+func (o *office) planned() {
+	o.t.Helper()
+	until(o.t, time.Minute, "a next slot for every schedule", func() bool {
+		return o.count("SELECT count(*) FROM {schema}.schedule WHERE next_at <= now()") <= 1 // one rings all the while
+	})
+}
+
+func (o *office) exec(text string) {
+	o.t.Helper()
+	conn, err := pgx.Connect(o.t.Context(), o.url)
+	o.must(err)
+	defer conn.Close(context.Background())
+	_, err = conn.Exec(o.t.Context(), strings.ReplaceAll(text, "{schema}", o.schema))
+	o.must(err)
+}
+
+func (o *office) count(text string) (n int64) {
+	o.t.Helper()
+	conn, err := pgx.Connect(o.t.Context(), o.url)
+	o.must(err)
+	defer conn.Close(context.Background())
+	o.must(conn.QueryRow(o.t.Context(), strings.ReplaceAll(text, "{schema}", o.schema)).Scan(&n))
+	return n
+}
+
+// mails are the mails of schedules whose names begin so: how late each started.
+func (o *office) mails(prefix string) (late map[string][]time.Duration, by map[string]int) {
+	o.t.Helper()
+	late, by = map[string][]time.Duration{}, map[string]int{}
+	for _, fields := range o.witness.lines() {
+		if len(fields) != 4 || !strings.HasPrefix(fields[0], prefix) {
+			continue // the last line may be on its way
+		}
+		slot, err := strconv.ParseInt(fields[1], 10, 64)
+		o.must(err)
+		started, err := strconv.ParseInt(fields[2], 10, 64)
+		o.must(err)
+		late[fields[0]] = append(late[fields[0]], time.Duration(started-slot)*time.Microsecond)
+		by[fields[3]]++
+	}
+	return late, by
+}
+
+// once waits for n mails and checks that each schedule sent one; it returns the
+// latest start.
+func (o *office) once(prefix string, n int) (latest time.Duration, by map[string]int) {
+	o.t.Helper()
+	var late map[string][]time.Duration
+	until(o.t, 2*time.Minute, "all mails", func() bool { late, by = o.mails(prefix); return len(late) >= n })
+	time.Sleep(time.Second) // for mails that must not come
+	late, by = o.mails(prefix)
+	for name, times := range late {
+		if len(times) != 1 {
+			o.t.Errorf("%s sent %d mails for one slot", name, len(times))
+		}
+		latest = max(latest, times[0])
+	}
+	if len(late) != n {
+		o.t.Errorf("%d schedules sent mails, want %d", len(late), n)
+	}
+	return latest, by
+}
+
+// manySchedules is how many schedules there are; a fifth of them is due at once.
+func manySchedules(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("HOURBELL_PROOF_SCHEDULES")
+	if text == "" {
+		return 2_000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 100 {
+		t.Fatalf("HOURBELL_PROOF_SCHEDULES: %q is not a number from 100 on", text)
+	}
+	return n
+}
+
+// TestManySchedulesOnTwoNodes (P1): of many schedules of half and full hours, put
+// 10,000 a call, a fifth is due at one instant. Two nodes run all of them within
+// ten seconds, once, while a schedule of every second is never a second late.
+func TestManySchedulesOnTwoNodes(t *testing.T) {
+	o := newOffice(t)
+	n := manySchedules(t)
+	due := n / 5
+	now := time.Now()
+	first := o.put("later", n-due, func(i int) time.Time {
+		return now.Truncate(30 * time.Minute).Add(time.Duration(6+i%24) * 30 * time.Minute)
+	})
+	nodes := []*process{o.node("mailer"), o.node("mailer")}
+	_, err := o.client.PutSchedule(t.Context(), hourbell.Schedule{Name: "second", Rule: recur.Spec{Every: "1s"}, Kind: "mail", Args: []byte(`{}`)})
+	o.must(err)
+	o.planned()
+	at := time.Now().Truncate(time.Second).Add(3*time.Second + time.Duration(due)*time.Second/2000)
+	o.put("now", due, func(int) time.Time { return at })
+	latest, _ := o.once("now-", due)
+	seconds, _ := o.mails("second")
+	worst := time.Duration(0)
+	for _, late := range seconds["second"] {
+		worst = max(worst, late)
+	}
+	t.Logf("%d of %d schedules were due at once; the last mail began %v after that; the schedule of every second was at most %v late; the first call put %d in %v",
+		due, n, latest, worst, min(n-due, 10_000), first.Round(time.Millisecond))
+	if latest > 10*time.Second {
+		t.Errorf("not all were running within ten seconds")
+	}
+	if worst > time.Second || len(seconds["second"]) < 3 {
+		t.Errorf("the schedule of every second rang %d times, at most %v late", len(seconds["second"]), worst)
+	}
+	for _, node := range nodes {
+		node.stop()
+	}
+}
+
+// TestAFullNodeLeavesSlotsToOthers (P1, P5): while all workers of one node are
+// busy, each slot that comes makes one job, which the other node runs, once.
+func TestAFullNodeLeavesSlotsToOthers(t *testing.T) {
+	o := newOffice(t)
+	n := manySchedules(t) / 10
+	hold := 4 * time.Second
+	if n > 1000 {
+		hold = 10 * time.Second
+	}
+	holder := o.node("holder")
+	at := time.Now().Truncate(time.Second).Add(3 * time.Second)
+	o.put("mail", n, func(int) time.Time { return at })
+	held := make([]hourbell.Args, mailWorkers)
+	for i := range held {
+		held[i] = Hold{For: hold + time.Until(at)}
+	}
+	_, err := o.client.EnqueueMany(t.Context(), held)
+	o.must(err)
+	until(t, 5*time.Second, "a full node", func() bool { late, _ := o.mails("held"); return len(late["held"]) == mailWorkers })
+	other := o.node("mailer")
+	latest, by := o.once("mail-", n)
+	t.Logf("%d slots came while one node was full; the last mail began %v after its slot", n, latest)
+	if by["holder"] > 0 || latest > hold {
+		t.Errorf("the full node sent %d mails, and the last began %v late", by["holder"], latest)
+	}
+	if slots := o.count("SELECT count(*) FROM {schema}.slot WHERE outcome = 0"); slots != int64(n) {
+		t.Errorf("%d slots are on record as fired, want %d", slots, n)
+	}
+	holder.stop()
+	other.stop()
+}
+
+// TestAStartReadsLittle: a node that starts on very many schedules and jobs that
+// are for later reads next to none of them, by the database's own counters.
+func TestAStartReadsLittle(t *testing.T) {
+	o := newOffice(t)
+	rows := 10 * manySchedules(t)
+	o.exec(fmt.Sprintf(`
+		INSERT INTO {schema}.schedule (revision, anchor, mark, next_at, created_at, updated_at, name, owner, definition)
+		SELECT 1, now(), now(), now() + interval '1 day' + i * interval '1 millisecond', now(), now(), 'later ' || i, '',
+			'{"rule":{"cron":"0 3 * * *"},"kind":"mail","queue":"default","priority":5,"max_attempts":25}' FROM generate_series(1, %[1]d) i;
+		INSERT INTO {schema}.job (run_at, created_at, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args)
+		SELECT now() + interval '1 day' + i * interval '1 millisecond', now(), 0, 5, 25, 0, 0, 'default', 'mail', '{}' FROM generate_series(1, %[1]d) i`, rows))
+	const read = `SELECT (SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_user_tables WHERE schemaname = '{schema}')::bigint
+		+ (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '{schema}')::bigint`
+	time.Sleep(time.Second) // until the counters of what was inserted are there
+	before := o.count(read)
+	began := time.Now()
+	node := o.node("mailer")
+	started := time.Since(began)
+	time.Sleep(2 * time.Second)
+	node.stop() // a connection that ends hands in its counters
+	time.Sleep(time.Second)
+	n := o.count(read) - before
+	t.Logf("a node on %d schedules and as many jobs was there after %v, and read %d rows and index entries until it stopped", rows, started.Round(time.Millisecond), n)
+	if n >= 2000 {
+		t.Errorf("that is not less than 2,000")
+	}
+}

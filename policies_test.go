@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -346,6 +347,53 @@ func TestEditsWhileNodesRing(t *testing.T) {
 		}
 		if got := c.told(); len(got) != 60 {
 			t.Errorf("%d slots are accounted for, of 60: %q", len(got), got)
+		}
+	})
+}
+
+// A schedule is paused, edited, resumed and deleted 300 ms before a slot, which
+// the nodes have decided on by then: the slot is what the schedule says at its
+// instant.
+func TestChangesJustBeforeASlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		ran := map[string]int{}
+		c := newTown(t, func(_ context.Context, job *hourbell.JobRow) error {
+			mu.Lock()
+			defer mu.Unlock()
+			ran[job.Slot.Format("15:04 ")+string(job.RawArgs)]++
+			return nil
+		})
+		time.Sleep(time.Until(at(1, 0, 0).Add(10 * time.Second)))
+		minutely := func(args string) hourbell.Schedule {
+			return hourbell.Schedule{Rule: recur.Spec{Cron: "* * * * *"}, Args: []byte(args)}
+		}
+		c.put(minutely("1"))
+		client := c.client()
+		must := func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		var changes sync.WaitGroup
+		changes.Go(func() {
+			for minute, change := range []func(){
+				1: func() { must(client.PauseSchedules(t.Context(), "s")) },
+				2: func() { must(client.ResumeSchedules(t.Context(), "s")) },
+				3: func() { c.put(minutely("2")) },
+				5: func() { must(client.DeleteSchedules(t.Context(), "s")) },
+			} {
+				if change != nil {
+					time.Sleep(time.Until(at(1, 0, minute).Add(-300 * time.Millisecond)))
+					change()
+				}
+			}
+		})
+		c.until(at(1, 0, 6).Add(time.Second), 3)
+		changes.Wait()
+		c.wantTold("00:01:00 skipped paused", "00:02:00 fired", "00:03:00 fired", "00:04:00 fired")
+		if want := map[string]int{"00:02 1": 1, "00:03 2": 1, "00:04 2": 1}; !maps.Equal(ran, want) {
+			t.Errorf("ran %v, want %v", ran, want)
 		}
 	})
 }

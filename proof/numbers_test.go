@@ -274,7 +274,7 @@ func TestAFullNodeLeavesSlotsToOthers(t *testing.T) {
 	if n > 1000 {
 		hold = 10 * time.Second
 	}
-	holder := o.node("holder")
+	holder, other := o.node("holder"), o.node("mailer")
 	at := time.Now().Truncate(time.Second).Add(3 * time.Second)
 	o.put("mail", n, func(int) time.Time { return at })
 	held := make([]hourbell.Args, mailWorkers)
@@ -284,7 +284,6 @@ func TestAFullNodeLeavesSlotsToOthers(t *testing.T) {
 	_, err := o.client.EnqueueMany(t.Context(), held)
 	o.must(err)
 	until(t, 5*time.Second, "a full node", func() bool { late, _ := o.mails("held"); return len(late["held"]) == mailWorkers })
-	other := o.node("mailer")
 	latest, by := o.once("mail-", n)
 	t.Logf("%d slots came while one node was full; the last mail began %v after its slot", n, latest)
 	if by["holder"] > 0 || latest > hold {

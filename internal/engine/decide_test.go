@@ -163,3 +163,25 @@ func TestEqualDefinitionsHaveEqualBytes(t *testing.T) {
 		t.Errorf("%s and %s", a.Definition, b.Definition)
 	}
 }
+
+// BenchmarkDecide decides on the next slot of a schedule, as is done for each
+// before its instant.
+func BenchmarkDecide(b *testing.B) {
+	row := store.Schedule{ID: 1, Name: "report", Revision: 1, Anchor: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
+	row.Mark, row.NextAt = row.Anchor, row.Anchor.Add(30*time.Minute)
+	definition := Definition{Rule: recur.Spec{Cron: "*/30 * * * *", Zone: "Europe/Prague"}, Kind: "mail", Args: `{"to":1}`, Queue: "default", Priority: 5, MaxAttempts: 25}
+	var err error
+	if row.Definition, err = definition.Encode(); err != nil {
+		b.Fatal(err)
+	}
+	plan, _, err := newPlanCache().get(row)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if f := plan.Decide(row, row.NextAt); len(f.Jobs) != 1 {
+			b.Fatalf("%d jobs, want 1", len(f.Jobs))
+		}
+	}
+}

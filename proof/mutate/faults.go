@@ -80,6 +80,8 @@ var sqliteFaults = []fault{
 	{"a repeated outcome is refused", "finish.go", "recorded[k] = state == endState(outcomes[unknown[k]].Result)", "recorded[k] = state != endState(outcomes[unknown[k]].Result)"},
 	{"firing skips the revision check", "fire.go", "return d.revision == f.Revision && d.mark", "return d.mark"},
 	{"firing skips the mark check", "fire.go", "d.mark.Equal(instant(f.Mark)) && ", ""},
+	{"firing does not look whether it is paused", "fire.go", " && d.pausedAt.Equal(instant(f.PausedAt))", ""},
+	{"a decision that held until a while ago fires", "fire.go", "now.After(instant(req.Until))", "now.After(instant(req.Until).AddDate(1, 0, 0))"},
 	{"firing does not look whether it is due", "sql/fire_rows.sql", " AND +s.next_at <= :now", " AND :now IS NOT NULL"},
 	{"a slot that fired fires again after a reset", "sql/fire_fired.sql", "AND r.outcome = 0", "AND r.outcome = 1"},
 	{"a node not heard lately rescues", "sql/expired_nodes.sql", "abs(:now - asker.seen_at) * 2 <= asker.lease", "asker.seen_at IS NOT NULL"},

@@ -282,12 +282,12 @@ func (f *firing) insert(ctx context.Context, held []store.Firing, settled []stor
 	}
 	for len(jobs) > 0 {
 		n := chunk(jobs)
-		head := []any{f.now, f.b.channel, wakeText(store.Wake{Kind: store.WakeJobs, Queue: queueOf(jobs[:n])})}
+		head := []any{f.now, f.b.channel, insertWake(jobs[:n])}
 		var numbers, wake string
 		if err := f.tx.QueryRow(ctx, f.b.q("insert_slot_jobs"), append(head, columns(jobs[:n])...)...).Scan(&numbers, &wake); err != nil {
 			return err
 		}
-		ids, err := parseIDs(numbers)
+		ids, err := parseIDs(numbers, n)
 		if err != nil {
 			return err
 		}
@@ -297,16 +297,6 @@ func (f *firing) insert(ctx context.Context, held []store.Firing, settled []stor
 		jobs = jobs[n:]
 	}
 	return nil
-}
-
-// queueOf is the queue of jobs; empty: they are in several.
-func queueOf(jobs []store.NewJob) string {
-	for _, job := range jobs {
-		if job.Queue != jobs[0].Queue {
-			return ""
-		}
-	}
-	return jobs[0].Queue
 }
 
 // uncount corrects how many slots have fired where not all that a firing asked

@@ -22,34 +22,28 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 	scan := b.scans.of(req.Node, req.Queue)
 	from, sweep := scan.begin()
 	if sweep {
-		return b.sweep(ctx, req, scan)
+		return b.scan(ctx, req, scan, marks{}, scan.sweptIn)
 	}
-	out, err := b.claim(ctx, req, from)
-	switch {
-	case errors.Is(err, store.ErrNodeGone):
-		b.scans.forget(req.Node)
+	out, err := b.scan(ctx, req, scan, from, scan.used)
+	if err != nil || len(out.Jobs) > 0 {
 		return out, err
-	case err != nil:
-		return out, err
-	case len(out.Jobs) == 0:
-		if out.Again = scan.again(); out.Again == 0 {
-			return b.sweep(ctx, req, scan)
-		}
 	}
-	scan.found(out.Jobs, len(out.Jobs) >= req.Limit, out.Now)
-	return out, nil
+	if out.Again = scan.again(); out.Again > 0 {
+		return out, nil
+	}
+	return b.scan(ctx, req, scan, marks{}, scan.sweptIn)
 }
 
-// sweep claims from the head of the index.
-func (b *Backend) sweep(ctx context.Context, req store.ClaimRequest, scan *scan) (store.ClaimResult, error) {
+// scan makes a claim and lets scan learn from it.
+func (b *Backend) scan(ctx context.Context, req store.ClaimRequest, scan *scan, from marks, took func(jobs int, took time.Duration)) (store.ClaimResult, error) {
 	began := time.Now()
-	out, err := b.claim(ctx, req, marks{})
-	if errors.Is(err, store.ErrNodeGone) {
-		b.scans.forget(req.Node)
-	}
-	if err == nil {
-		scan.looked(time.Since(began))
+	out, err := b.claim(ctx, req, from)
+	switch {
+	case err == nil:
+		took(len(out.Jobs), time.Since(began))
 		scan.found(out.Jobs, len(out.Jobs) >= req.Limit, out.Now)
+	case errors.Is(err, store.ErrNodeGone):
+		b.scans.forget(req.Node)
 	}
 	return out, err
 }

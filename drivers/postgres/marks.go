@@ -38,14 +38,22 @@ type scan struct {
 	mu    sync.Mutex
 	low   marks
 	swept time.Time     // when the last sweep ended, on this process's monotonic clock
-	cost  time.Duration // how long it took
+	cost  time.Duration // how much longer it took than a claim with marks
+	usual usual
+}
+
+// usual is the last claim with marks: what it found, and how long it took.
+type usual struct {
+	jobs int
+	took time.Duration
 }
 
 const (
 	// sweepShare bounds what sweeps cost: one part in so many.
 	sweepShare = 20
-	// sweepRest is the least time between sweeps.
-	sweepRest = 20 * time.Millisecond
+	// sweepRest is the least time between sweeps. While nothing lies dead they
+	// cost what other claims cost.
+	sweepRest = 5 * time.Millisecond
 	// cheapSweep is a sweep that is made at once where a claim with marks finds
 	// nothing.
 	cheapSweep = time.Millisecond
@@ -113,11 +121,22 @@ func (s *scan) found(jobs []store.Claimed, full bool, now time.Time) {
 	}
 }
 
-// looked notes that a sweep was made.
-func (s *scan) looked(cost time.Duration) {
+// used notes how long a claim with marks took.
+func (s *scan) used(jobs int, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.swept, s.cost = time.Now(), cost
+	s.usual = usual{jobs: jobs, took: took}
+}
+
+// sweptIn notes how long a sweep took. What a claim with marks would have taken
+// for about as many jobs is no cost.
+func (s *scan) sweptIn(jobs int, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.swept, s.cost = time.Now(), took
+	if u := s.usual; u.took > 0 && jobs <= 2*u.jobs && u.jobs <= 2*jobs {
+		s.cost = max(took-u.took, 0)
+	}
 }
 
 // raise moves a mark forward, never back.

@@ -49,7 +49,7 @@ func TestSweepsComeByTheClock(t *testing.T) {
 	if _, sweep := s.begin(); !sweep {
 		t.Error("the first claim is no sweep")
 	}
-	s.looked(10 * time.Millisecond)
+	s.sweptIn(0, 10*time.Millisecond)
 	if _, sweep := s.begin(); sweep {
 		t.Error("a sweep follows a sweep")
 	}
@@ -60,9 +60,18 @@ func TestSweepsComeByTheClock(t *testing.T) {
 	if _, sweep := s.begin(); !sweep {
 		t.Error("a sweep of 10 ms is not followed by another after 200 ms")
 	}
-	s.looked(cheapSweep)
+	s.sweptIn(0, cheapSweep)
 	if wait := s.again(); wait != 0 {
 		t.Errorf("a cheap sweep has to wait %v", wait)
+	}
+	s.used(900, 8*time.Millisecond)
+	s.sweptIn(1000, 10*time.Millisecond)
+	if s.cost != 2*time.Millisecond {
+		t.Errorf("a sweep that took 2 ms more than a claim with marks cost %v", s.cost)
+	}
+	s.sweptIn(10, 10*time.Millisecond)
+	if s.cost != 10*time.Millisecond {
+		t.Errorf("a sweep of 10 ms that found little cost %v", s.cost)
 	}
 }
 
@@ -84,7 +93,7 @@ func TestAJobBehindTheMarkIsFound(t *testing.T) {
 		t.Fatalf("claimed %d of 10", got)
 	}
 	scan := b.scans.of(node, "q")
-	scan.looked(5 * time.Millisecond) // so that the next sweep is due in 100 ms
+	scan.sweptIn(0, 5*time.Millisecond) // so that the next sweep is due in 100 ms
 	must(t, tx.Commit(ctx))
 	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
 	res, err := b.Claim(ctx, req)

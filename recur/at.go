@@ -46,19 +46,20 @@ func parseAt(text string, loc *time.Location) (Rule, error) {
 	return At(t), nil
 }
 
-// parseInstant reads an RFC 3339 instant. Without an offset it is a time on
-// the wall clock of loc and follows the rule for fixed times: in a gap it
-// moves to the first instant after it, shown twice it means the first.
+// parseInstant reads an instant. Without an offset it is a time on the wall
+// clock of loc and follows the rule for fixed times: in a gap it moves to the
+// first instant after it, shown twice it means the first. A date alone is its
+// midnight.
 func parseInstant(field, text string, loc *time.Location) (time.Time, error) {
-	const remedy = "write it like 2026-03-01T09:00:00Z, or 2026-03-01T09:00:00 for the clock of the zone"
+	const remedy = "write it like 2026-03-01T09:00:00Z, or 2026-03-01 09:00 for the clock of the zone"
 	if len(text) > 64 {
 		return time.Time{}, newError(field, text, "the text is longer than 64 bytes", remedy)
 	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		wall, err := time.Parse("2006-01-02T15:04:05", text)
-		if err != nil {
-			return time.Time{}, newError(field, text, "this is not an RFC 3339 instant", remedy)
+	t, ok := parseLayouts(text, time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02 15:04Z07:00")
+	if !ok {
+		wall, ok := parseLayouts(text, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly)
+		if !ok {
+			return time.Time{}, newError(field, text, "this is not an instant", remedy)
 		}
 		second, ok := zone{loc}.instantOf(wall.Unix())
 		if !ok {
@@ -70,4 +71,14 @@ func parseInstant(field, text string, loc *time.Location) (time.Time, error) {
 		return time.Time{}, newError(field, text, "the instant lies outside the years 1 to 9999", "choose an instant in these years")
 	}
 	return t, nil
+}
+
+// parseLayouts reads a time in the first of the layouts that fits.
+func parseLayouts(text string, layouts ...string) (time.Time, bool) {
+	for _, layout := range layouts {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
 }

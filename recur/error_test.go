@@ -141,8 +141,8 @@ func TestErrors(t *testing.T) {
 		{Spec{Every: "1h", Fold: FoldLast}, "fold", "leave it out"},
 		{Spec{At: "2026-03-01T09:00:00Z", Gap: GapSkip}, "gap", "leave it out"},
 		{Spec{At: "2026-03-01T09:00:00Z", Fold: FoldBoth}, "fold", "leave it out"},
-		{Spec{Cron: "@daily", Start: "tomorrow"}, "start", "RFC 3339"},
-		{Spec{Cron: "@daily", Stop: "tomorrow"}, "stop", "RFC 3339"},
+		{Spec{Cron: "@daily", Start: "tomorrow"}, "start", "not an instant"},
+		{Spec{Cron: "@daily", Stop: "tomorrow"}, "stop", "not an instant"},
 		{Spec{Cron: "@daily", Start: "2026-03-01T09:00:00Z", Stop: "2026-03-01T08:59:59Z"}, "stop", "before the start"},
 
 		// unions
@@ -214,11 +214,10 @@ func TestErrors(t *testing.T) {
 		{Spec{Every: strings.Repeat("1h", 1<<19)}, "every", "longer than 64 bytes"},
 
 		// instants
-		{Spec{At: "tomorrow"}, "at", "not an RFC 3339 instant"},
-		{Spec{At: "2026-03-01"}, "at", "not an RFC 3339 instant"},
-		{Spec{At: "2026-02-30T09:00:00Z"}, "at", "not an RFC 3339 instant"},
-		{Spec{At: "2026-03-01T25:00:00Z"}, "at", "not an RFC 3339 instant"},
-		{Spec{At: "2026-03-01T09:00:00\x00"}, "at", "not an RFC 3339 instant"},
+		{Spec{At: "tomorrow"}, "at", "not an instant"},
+		{Spec{At: "2026-02-30T09:00:00Z"}, "at", "not an instant"},
+		{Spec{At: "2026-03-01T25:00:00Z"}, "at", "not an instant"},
+		{Spec{At: "2026-03-01T09:00:00\x00"}, "at", "not an instant"},
 		{Spec{At: "0000-12-31T00:00:00Z"}, "at", "outside the years 1 to 9999"},
 		{Spec{At: "9999-12-31T23:00:00-05:00"}, "at", "outside the years 1 to 9999"},
 		{Spec{At: "9999-12-31T23:59:59.9999999Z"}, "at", "outside the years 1 to 9999"},

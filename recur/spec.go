@@ -28,8 +28,9 @@ type Spec struct {
 	// It lies between [MinEvery] and [MaxEvery] and counts from Start.
 	Every string `json:"every,omitempty"`
 
-	// At is one RFC 3339 instant. Without an offset, as in
-	// 2026-03-01T09:00:00, it is read on the wall clock of Zone.
+	// At is one instant, by RFC 3339, or with a space for the T and without
+	// the seconds. Without an offset, as in 2026-03-01 09:00, it is read on the
+	// wall clock of Zone; a date alone is its midnight.
 	At string `json:"at,omitempty"`
 
 	// Zone is an IANA name such as Europe/Prague; empty means UTC, or the

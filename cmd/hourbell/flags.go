@@ -101,8 +101,8 @@ func checkNames(names []string) error {
 	return errors.Join(errs...)
 }
 
-// parseInstant reads an RFC 3339 instant, or a date and time on the clock of
-// the zone (empty: UTC).
+// parseInstant reads an instant as recur.Spec.At has it; without an offset it is
+// on the clock of the zone (empty: UTC).
 func parseInstant(field, text, zone string) (time.Time, error) {
 	rule, err := recur.Spec{At: text, Zone: zone}.Rule(time.Time{})
 	var bad *recur.Error

@@ -121,7 +121,7 @@ func (c *Client) putCalendars(ctx context.Context, calendars []Calendar, ifRevis
 	if err := errors.Join(errs...); err != nil {
 		return res, err
 	}
-	err = c.settled(ctx, func() (err error) {
+	err = c.settled(ctx, nil, func() (err error) {
 		res, err = c.backend.PutCalendars(ctx, req)
 		return err
 	})

@@ -397,3 +397,18 @@ func TestChangesJustBeforeASlot(t *testing.T) {
 		}
 	})
 }
+
+// A schedule is put and edited while no node lives: what was due in between is
+// accounted for by what it was.
+func TestSlotsBeforeTheFirstNodeAreAccountedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, done)
+		time.Sleep(time.Until(at(1, 0, 30)))
+		c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "0 * * * *"}})
+		time.Sleep(time.Until(at(1, 3, 30)))
+		c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "30 * * * *"}})
+		time.Sleep(time.Until(at(1, 5, 45)))
+		c.until(at(1, 6, 45), 1)
+		c.wantTold("01:00:00 missed misfire", "02:00:00 missed misfire", "03:00:00 missed misfire", "04:30:00 missed misfire", "05:30:00 missed misfire", "06:30:00 fired")
+	})
+}

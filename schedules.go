@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/internal/engine"
@@ -88,7 +90,7 @@ func (c *Client) put(ctx context.Context, req store.PutSchedulesRequest, schedul
 		return store.PutSchedulesResult{}, err
 	}
 	var res store.PutSchedulesResult
-	err := c.settled(ctx, func() (err error) {
+	err := c.settled(ctx, slices.Collect(maps.Keys(seen)), func() (err error) {
 		res, err = c.backend.PutSchedules(ctx, req)
 		return err
 	})
@@ -105,23 +107,31 @@ const (
 
 // settled makes a change that the store refuses while slots are due that
 // nobody has accounted for: it fires them as they were defined, and tries
-// again. Nodes do the same meanwhile; whoever comes first wins.
-func (c *Client) settled(ctx context.Context, change func() error) error {
+// again. Nodes do the same meanwhile; whoever comes first wins. names are the
+// schedules that the change is known to concern; there may be others.
+func (c *Client) settled(ctx context.Context, names []string, change func() error) error {
 	var err error
-	for range settleTries {
+	for try := range settleTries {
 		if err = change(); !errors.Is(err, store.ErrUnsettled) {
 			return err
 		}
-		if fireErr := c.fireDue(ctx); fireErr != nil {
+		if try%2 == 0 && len(names) > 0 {
+			for part := range slices.Chunk(names, settleBatch) {
+				if fireErr := c.fireDue(ctx, part); fireErr != nil {
+					return fireErr
+				}
+			}
+		} else if fireErr := c.fireDue(ctx, nil); fireErr != nil {
 			return fireErr
 		}
 	}
 	return err
 }
 
-// fireDue accounts for everything that is due, once.
-func (c *Client) fireDue(ctx context.Context) error {
-	due, err := c.backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: settleBatch})
+// fireDue accounts for what is due, of these schedules or, for none, of all:
+// once, and a batch at most.
+func (c *Client) fireDue(ctx context.Context, names []string) error {
+	due, err := c.backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: settleBatch, Names: names})
 	if err != nil {
 		return fmt.Errorf("read due schedules: %w", err)
 	}
@@ -252,7 +262,7 @@ func (c *Client) changeSchedules(ctx context.Context, what string, req store.Cha
 			return fmt.Errorf("%s schedule: %w", what, err)
 		}
 	}
-	err := c.settled(ctx, func() error {
+	err := c.settled(ctx, req.Names, func() error {
 		return c.backend.ChangeSchedules(ctx, req)
 	})
 	if err != nil {

@@ -16,9 +16,10 @@ import (
 // living says whether there is a row, and it is no tombstone.
 func (s *Schedule) living() bool { return s != nil && s.DeletedAt.IsZero() }
 
-// Unsettled says whether a slot is due that nobody has accounted for.
+// Unsettled says whether a slot may be due that nobody has accounted for: one is,
+// or nobody has planned the schedule since its mark.
 func (s *Schedule) Unsettled(now time.Time) bool {
-	return !s.NextAt.IsZero() && s.NextAt.After(s.Mark) && !s.NextAt.After(now)
+	return !s.NextAt.IsZero() && !s.NextAt.After(now) && s.Mark.Before(now)
 }
 
 // Same says whether a put changes nothing of s, which is nil for a name that

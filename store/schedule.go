@@ -72,8 +72,8 @@ type PutSchedule struct {
 // the schedule does not exist or is deleted), and for a name that lives under
 // another owner; ErrNotFound for a calendar that is not there; ErrStale for a SyncRevision older
 // than the last one of its owner; ErrUnsettled where a schedule that would change, or be
-// deleted, is unsettled: next_at is after mark and not after now, so that a
-// slot is due that nobody has accounted for.
+// deleted, is unsettled: next_at is not after now, and mark before it, so that a
+// slot may be due that nobody has accounted for.
 type PutSchedulesRequest struct {
 	Now       time.Time
 	Owner     string

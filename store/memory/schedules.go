@@ -95,9 +95,10 @@ func same(row *store.Schedule, put store.PutSchedule, owner string) bool {
 	return row.DeletedAt.IsZero() && row.Owner == owner && bytes.Equal(row.Definition, put.Definition)
 }
 
-// unsettled says whether a slot is due that nobody has accounted for.
+// unsettled says whether something may be due since the row's mark that nobody
+// has accounted for.
 func unsettled(row *store.Schedule, now time.Time) bool {
-	return !row.NextAt.IsZero() && row.NextAt.After(row.Mark) && !row.NextAt.After(now)
+	return !row.NextAt.IsZero() && !row.NextAt.After(now) && now.After(row.Mark)
 }
 
 // putOne writes a new, changed or returning schedule; row is nil for a new one.

@@ -395,6 +395,7 @@ func aftermathDeleted(e *env) {
 	back := func() {
 		_, err := e.tryPut(store.PutSchedulesRequest{Owner: "o", Schedules: []store.PutSchedule{{Name: "s", Definition: []byte("{}")}}})
 		e.must(err)
+		e.plan("s")
 	}
 	back()
 	s := e.schedule("s").ID

@@ -103,6 +103,8 @@ func clockSchedules(e *env) {
 	e.between("paused_at", before, e.schedule("s").PausedAt)
 	e.changeSchedules(store.ResetSchedules, "s")
 	e.between("a mark that was reset", before, e.schedule("s").Mark)
+	row = e.schedule("s")
+	e.fire(firing(row, row.NextAt, row.NextAt.Add(time.Hour)))
 	e.changeSchedules(store.DeleteSchedules, "s")
 	e.between("deleted_at", before, e.schedule("s").DeletedAt)
 }

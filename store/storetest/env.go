@@ -264,6 +264,15 @@ func (e *env) planned(name string) store.Schedule {
 	return e.schedule(name)
 }
 
+// plan does what a node does with a schedule that was put: it accounts for what
+// lies before now.
+func (e *env) plan(names ...string) {
+	e.t.Helper()
+	for _, name := range names {
+		e.fire(firing(e.schedule(name), e.now, e.now.Add(time.Hour)))
+	}
+}
+
 // due puts a schedule whose slot is due now.
 func (e *env) due(name string) store.Schedule {
 	e.t.Helper()

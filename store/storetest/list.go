@@ -45,6 +45,7 @@ func listFilters(e *env) {
 		e.want(e.listIDs(c.req), c.want, "all given conditions must hold, greatest number first: "+show(c.req))
 	}
 	e.tick(time.Second)
+	e.plan("s")
 	e.changeSchedules(store.ResetSchedules, "s")
 	e.changeSchedules(store.DeleteSchedules, "s")
 	e.want(e.listIDs(store.ListJobsRequest{Schedule: "s"}), []int64{ids[4], ids[3], ids[1]}, "jobs of a deleted schedule must be found by its name")

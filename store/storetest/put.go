@@ -92,7 +92,9 @@ func putMark(e *env) {
 }
 
 func putIfRevision(e *env) {
-	row := e.put("s", "1")
+	e.put("s", "1")
+	e.plan("s")
+	row := e.schedule("s")
 	try := func(name, definition string, revision int64) error {
 		_, err := e.tryPut(store.PutSchedulesRequest{Schedules: []store.PutSchedule{{Name: name, Definition: []byte(definition), IfRevision: revision}}})
 		return err
@@ -115,6 +117,7 @@ func putIfRevision(e *env) {
 
 func putOwner(e *env) {
 	e.must(e.putAs("one", "s", "1"))
+	e.plan("s")
 	row := e.schedule("s")
 	e.tick(time.Second)
 	for _, owner := range []string{"two", "", "One"} {
@@ -149,6 +152,8 @@ func putPaused(e *env) {
 	first := e.now
 	created := e.declare("1", true)
 	e.want(pauseOf(created), pause{first, true}, "a schedule that is created paused must be paused now")
+	e.plan("s")
+	created = e.schedule("s")
 	e.tick(time.Second)
 	e.want(e.declare("1", false), created, "an unchanged definition must not resume a schedule")
 	e.want(pauseOf(e.declare("2", true)), pause{first, true}, "a schedule that is paused already must keep its time")
@@ -160,6 +165,7 @@ func putPaused(e *env) {
 
 func putPausedByHand(e *env) {
 	e.declare("1", false)
+	e.plan("s")
 	e.tick(time.Second)
 	e.changeSchedules(store.PauseSchedules, "s")
 	paused := e.now
@@ -219,8 +225,11 @@ func putUnsettled(e *env) {
 	e.fire(ringing(row))
 	e.is(e.putAs("", "t", "changed"), nil, "once the slot is accounted for, the change must succeed")
 	e.put("u", "1")
-	e.tick(time.Hour)
-	e.is(e.putAs("", "u", "2"), nil, "a change that nobody has planned yet is not a due slot: next_at is not after mark")
+	e.is(e.putAs("", "u", "2"), nil, "a schedule that was put at this very instant is settled")
+	e.tick(time.Microsecond)
+	e.is(e.putAs("", "u", "3"), store.ErrUnsettled, "slots may be due of a schedule that nobody has planned since it was put")
+	e.plan("u")
+	e.is(e.putAs("", "u", "3"), nil, "once they are accounted for, the change must succeed")
 }
 
 func putAllOrNone(e *env) {

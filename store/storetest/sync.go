@@ -35,6 +35,7 @@ func syncRequest(owner string, revision int64, names ...string) store.PutSchedul
 func syncEqual(e *env) {
 	_, err := e.trySync("o", 1, "a", "b", "c")
 	e.must(err)
+	e.plan("a", "b", "c")
 	a, b := e.schedule("a"), e.schedule("b")
 	e.tick(time.Minute)
 	res, err := e.trySync("o", 2, "d", "a")

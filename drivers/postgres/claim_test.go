@@ -1,0 +1,27 @@
+package postgres
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// TestAClaimThatCannotBeCommittedReturnsNoJobs: a claim is one message without a
+// BEGIN, so that its commit comes after the last row.
+func TestAClaimThatCannotBeCommittedReturnsNoJobs(t *testing.T) {
+	b := fresh(t)
+	node := register(t, b)
+	insertN(t, b, 3)
+	execute(t, withSchema(`
+		create function {schema}.refuse() returns trigger language plpgsql as $$ begin raise 'refused at the commit'; end $$;
+		create constraint trigger refuse after insert on {schema}.lease deferrable initially deferred for each row execute function {schema}.refuse()`, b.schema))
+	res, err := b.Claim(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10})
+	if err == nil || !strings.Contains(err.Error(), "refused at the commit") || len(res.Jobs) != 0 {
+		t.Fatalf("%d jobs, error %v", len(res.Jobs), err)
+	}
+	execute(t, withSchema("drop trigger refuse on {schema}.lease", b.schema))
+	if got := len(claimN(t, b, node, 10)); got != 3 {
+		t.Errorf("afterwards %d jobs were claimed", got)
+	}
+}

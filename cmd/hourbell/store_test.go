@@ -69,6 +69,7 @@ func TestPostgres(t *testing.T) {
 {"step":3,"name":"locks","applied":true}
 {"step":4,"name":"policies","applied":true}
 {"step":5,"name":"calendars","applied":true}
+{"step":6,"name":"lease_plain","applied":true}
 `)
 	noStore(t, b)
 }

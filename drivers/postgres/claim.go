@@ -25,10 +25,10 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 		return b.scan(ctx, req, scan, marks{}, scan.sweptIn)
 	}
 	out, err := b.scan(ctx, req, scan, from, scan.used)
-	if err != nil || len(out.Jobs) > 0 {
+	if err != nil || len(out.Jobs) >= req.Limit {
 		return out, err
 	}
-	if out.Again = scan.again(); out.Again > 0 {
+	if out.Again = scan.again(len(out.Jobs)); out.Again > 0 {
 		return out, nil
 	}
 	return b.scan(ctx, req, scan, marks{}, scan.sweptIn)

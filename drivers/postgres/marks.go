@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -37,9 +38,13 @@ type marks [priorities]mark
 type scan struct {
 	mu    sync.Mutex
 	low   marks
-	swept time.Time     // when the last sweep ended, on this process's monotonic clock
-	cost  time.Duration // how much longer it took than a claim with marks
+	swept time.Time // when the last sweep ended, on this process's monotonic clock
+	// costs are how much longer the last sweeps took than claims with marks. The
+	// least of them counts: the machine may have been busy with something else.
+	costs [3]time.Duration
 	usual usual
+	// compared says that there was a claim with marks since.
+	compared bool
 }
 
 // usual is the last claim with marks: what it found, and how long it took.
@@ -57,17 +62,20 @@ const (
 	// cheapSweep is a sweep that is made at once where a claim with marks finds
 	// nothing.
 	cheapSweep = time.Millisecond
+	// guessedClaim is what claiming one job of a batch takes, roughly.
+	guessedClaim = 10 * time.Microsecond
 	// slack is how far behind the clock marks stay, since transactions commit
 	// out of the order in which they began.
 	slack = 20 * time.Millisecond
 )
 
 // begin returns where a claim is to begin: at the marks, or, as a sweep, before
-// everything.
+// everything. Between two sweeps in short succession there is a claim with marks,
+// to compare them with.
 func (s *scan) begin() (from marks, sweep bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.rest() <= 0 {
+	if s.rest() <= 0 && (s.compared || time.Since(s.swept) > sweepShare*sweepRest) {
 		return marks{}, true
 	}
 	return s.low, false
@@ -78,18 +86,21 @@ func (s *scan) rest() time.Duration {
 	if s.swept.IsZero() {
 		return 0
 	}
-	return max(sweepRest, sweepShare*s.cost) - time.Since(s.swept)
+	return max(sweepRest, sweepShare*s.cost()) - time.Since(s.swept)
 }
 
-// again says what is to follow a claim with marks that found nothing: a sweep at
-// once, or after a while.
-func (s *scan) again() (wait time.Duration) {
+// cost is what a sweep costs. The caller holds mu.
+func (s *scan) cost() time.Duration { return slices.Min(s.costs[:]) }
+
+// again says after how long a sweep is to follow a claim with marks that got less
+// than it asked for; 0: at once, for it found nothing and sweeps are cheap.
+func (s *scan) again(jobs int) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.cost <= cheapSweep {
+	if jobs == 0 && s.cost() <= cheapSweep {
 		return 0
 	}
-	return max(s.rest(), 0)
+	return max(s.rest(), time.Millisecond)
 }
 
 // found learns from a committed claim: its jobs in their order, whether it got
@@ -125,18 +136,24 @@ func (s *scan) found(jobs []store.Claimed, full bool, now time.Time) {
 func (s *scan) used(jobs int, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.usual = usual{jobs: jobs, took: took}
+	s.usual, s.compared = usual{jobs: jobs, took: took}, true
 }
 
-// sweptIn notes how long a sweep took. What a claim with marks would have taken
-// for about as many jobs is no cost.
+// sweptIn notes how long a sweep took. What a claim with marks takes for as many
+// jobs is no cost.
 func (s *scan) sweptIn(jobs int, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.swept, s.cost = time.Now(), took
-	if u := s.usual; u.took > 0 && jobs <= 2*u.jobs && u.jobs <= 2*jobs {
-		s.cost = max(took-u.took, 0)
+	expected := cheapSweep + time.Duration(jobs)*guessedClaim
+	if s.usual.jobs > 0 {
+		expected = min(expected, max(cheapSweep, s.usual.took*time.Duration(jobs)/time.Duration(s.usual.jobs)))
 	}
+	cost := max(took-expected, 0)
+	if s.swept.IsZero() {
+		s.costs = [...]time.Duration{cost, cost, cost}
+	}
+	s.swept, s.compared = time.Now(), false
+	s.costs = [...]time.Duration{s.costs[1], s.costs[2], cost}
 }
 
 // raise moves a mark forward, never back.

@@ -46,32 +46,64 @@ func TestMarksFollowWhatIsClaimed(t *testing.T) {
 
 func TestSweepsComeByTheClock(t *testing.T) {
 	var s scan
-	if _, sweep := s.begin(); !sweep {
+	sweeps := func() bool { _, sweep := s.begin(); return sweep }
+	swept := func(took time.Duration) {
+		for range s.costs {
+			s.sweptIn(0, took)
+		}
+	}
+	if !sweeps() {
 		t.Error("the first claim is no sweep")
 	}
-	s.sweptIn(0, 10*time.Millisecond)
-	if _, sweep := s.begin(); sweep {
+	swept(11 * time.Millisecond) // 10 ms more than expected
+	if sweeps() {
 		t.Error("a sweep follows a sweep")
 	}
-	if wait := s.again(); wait <= 0 || wait > 200*time.Millisecond {
+	if wait := s.again(0); wait <= 0 || wait > 200*time.Millisecond {
 		t.Errorf("after a sweep of 10 ms the next is due in %v", wait)
 	}
 	s.swept = s.swept.Add(-200 * time.Millisecond)
-	if _, sweep := s.begin(); !sweep {
+	if !sweeps() {
 		t.Error("a sweep of 10 ms is not followed by another after 200 ms")
 	}
 	s.sweptIn(0, cheapSweep)
-	if wait := s.again(); wait != 0 {
-		t.Errorf("a cheap sweep has to wait %v", wait)
+	if wait := s.again(0); wait != 0 {
+		t.Errorf("where one sweep was cheap, the next has to wait %v", wait)
+	}
+	if wait := s.again(3); wait <= 0 || wait > sweepRest {
+		t.Errorf("after a claim with marks that found something, a sweep is due in %v", wait)
+	}
+	s.swept = s.swept.Add(-2 * sweepRest)
+	if sweeps() {
+		t.Error("there was nothing to compare the sweep with, and another follows at once")
 	}
 	s.used(900, 8*time.Millisecond)
-	s.sweptIn(1000, 10*time.Millisecond)
-	if s.cost != 2*time.Millisecond {
-		t.Errorf("a sweep that took 2 ms more than a claim with marks cost %v", s.cost)
+	if !sweeps() {
+		t.Error("after a claim with marks no sweep follows")
 	}
-	s.sweptIn(10, 10*time.Millisecond)
-	if s.cost != 10*time.Millisecond {
-		t.Errorf("a sweep of 10 ms that found little cost %v", s.cost)
+}
+
+func TestWhatASweepCosts(t *testing.T) {
+	for _, c := range []struct {
+		usual usual
+		jobs  int
+		took  time.Duration
+		want  time.Duration
+	}{
+		{usual{1000, 8 * time.Millisecond}, 1000, 10 * time.Millisecond, 2 * time.Millisecond},
+		{usual{1000, 8 * time.Millisecond}, 1000, 7 * time.Millisecond, 0},
+		{usual{1000, 8 * time.Millisecond}, 500, 50 * time.Millisecond, 46 * time.Millisecond},
+		{usual{1, time.Millisecond}, 1000, 15 * time.Millisecond, 4 * time.Millisecond}, // 1 s for 1,000 is not expected
+		{usual{}, 1000, 10 * time.Millisecond, 0},
+		{usual{}, 0, 10 * time.Millisecond, 9 * time.Millisecond},
+	} {
+		s := scan{usual: c.usual}
+		for range s.costs {
+			s.sweptIn(c.jobs, c.took)
+		}
+		if got := s.cost(); got != c.want {
+			t.Errorf("a sweep of %v for %d jobs beside %+v cost %v, want %v", c.took, c.jobs, c.usual, got, c.want)
+		}
 	}
 }
 
@@ -93,7 +125,9 @@ func TestAJobBehindTheMarkIsFound(t *testing.T) {
 		t.Fatalf("claimed %d of 10", got)
 	}
 	scan := b.scans.of(node, "q")
-	scan.sweptIn(0, 5*time.Millisecond) // so that the next sweep is due in 100 ms
+	for range scan.costs {
+		scan.sweptIn(0, 5*time.Millisecond+cheapSweep) // so that the next sweep is due in 100 ms
+	}
 	must(t, tx.Commit(ctx))
 	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
 	res, err := b.Claim(ctx, req)

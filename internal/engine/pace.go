@@ -14,7 +14,7 @@ const (
 	maxDepth  = 4000
 	quickUse  = 20 * time.Millisecond
 	slowUse   = 100 * time.Millisecond
-	leastStep = 16
+	leastStep = 64
 )
 
 // used records that a claim which asked for limit jobs and got got of them was

@@ -152,6 +152,11 @@ func NewDB(ctx context.Context, db *sql.DB, opts ...Option) (*Backend, error) {
 // connect_timeout.
 const connectTimeout = 10 * time.Second
 
+// pingAfter is for how long a connection may rest before it is tried out on its
+// next use: longer than heartbeats are apart, which use the one that rested least,
+// so that an idle node does not ask twice each time.
+const pingAfter = 6 * time.Second
+
 // open makes a backend with a pool of its own.
 func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Option) (*Backend, error) {
 	b := newBackend(opts)
@@ -167,6 +172,7 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "hourbell"
 	}
+	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
 	pooled, err := behindPooler(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, b.explain("open PostgreSQL", err)

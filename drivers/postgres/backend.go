@@ -16,8 +16,8 @@
 // # Poolers
 //
 // Nothing here needs a session: no prepared statement has to outlive a
-// transaction, no advisory lock is held on a session, settings are local to
-// transactions. Open and NewDB notice a pooler such as PgBouncer and then send
+// transaction, no advisory lock is held on a session, and behind a pooler settings
+// are local to transactions. Open and NewDB notice a pooler such as PgBouncer and then send
 // statements unprepared; for a pool of the program's own behind a pooler in
 // transaction mode put default_query_exec_mode=exec into its URL. Wake-ups need
 // one connection that does not go through the pooler; give it with ListenURL,
@@ -26,8 +26,9 @@
 // # Plans
 //
 // Queue tables are empty when they are first planned for and full a minute
-// later, so statistics mislead the planner. Every transaction of this package
-// therefore pins its plans with settings that end with it.
+// later, so statistics mislead the planner. This package therefore pins its plans:
+// in a pool of its own by settings of the sessions, elsewhere by settings that end
+// with each transaction.
 package postgres
 
 import (

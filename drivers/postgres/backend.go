@@ -36,7 +36,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -182,7 +181,10 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
 	if b.pinned = !pooled; b.pinned {
-		pin(config.ConnConfig.RuntimeParams)
+		config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, pins)
+			return err
+		}
 	}
 	b.pool, err = pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
@@ -260,14 +262,11 @@ const (
 		"; set local enable_seqscan = on; set local enable_hashjoin = on; set local enable_mergejoin = on; set local enable_bitmapscan = on"
 )
 
-// pin gives the sessions of a pool what transactions would begin with.
-func pin(settings map[string]string) {
-	maps.Copy(settings, map[string]string{
-		"default_transaction_isolation": "read committed", "default_transaction_read_only": "off",
-		"jit": "off", "datestyle": "ISO, YMD", "plan_cache_mode": "force_generic_plan",
-		"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off", "enable_bitmapscan": "off",
-	})
-}
+// pins gives a session what transactions would begin with. It is sent when a
+// connection is made, and not part of the connecting, which some proxies refuse.
+const pins = "set default_transaction_isolation = 'read committed'; set default_transaction_read_only = off; set jit = off" +
+	"; set datestyle = 'ISO, YMD'; set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off" +
+	"; set enable_mergejoin = off; set enable_bitmapscan = off"
 
 // tries bounds how often a transaction is begun that the server gave up because
 // of others.

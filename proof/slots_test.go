@@ -62,7 +62,8 @@ func TestEverySlotOnceWhileNodesDie(t *testing.T) {
 				nodes = append(nodes, serve(t, store, "--file", file))
 			}
 		}
-		for _, node := range nodes {
+		for _, node := range nodes { // one that has only just begun does not heed signals yet
+			until(t, 20*time.Second, "the node's start", func() bool { return node.logged("node started") > 0 })
 			node.stop()
 		}
 		t.Logf("%d nodes were killed, and the calendar was edited %d times", kills, edits)

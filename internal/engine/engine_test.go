@@ -201,6 +201,56 @@ func TestAClaimThatDidNotLookEverywhereIsRepeated(t *testing.T) {
 	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
 }
 
+// locked is a store where the first claim after a push finds the rows locked.
+type locked struct {
+	store.Backend
+	push   chan struct{}
+	locked atomic.Bool
+}
+
+func (l *locked) Listen(ctx context.Context, wake func(store.Wake)) error {
+	wake(store.Wake{})
+	select {
+	case <-ctx.Done():
+	case <-l.push:
+		wake(store.Wake{Kind: store.WakeJobs, Queue: "q"})
+		<-ctx.Done()
+	}
+	return ctx.Err()
+}
+
+func (l *locked) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	if l.locked.CompareAndSwap(true, false) {
+		return store.ClaimResult{}, nil
+	}
+	return l.Backend.Claim(ctx, req)
+}
+
+func TestAPushIsBelievedThoughTheClaimFindsNothing(t *testing.T) {
+	backend := &locked{Backend: memory.New(), push: make(chan struct{})}
+	e := New(Config{
+		Backend: backend, Name: t.Name(), Version: "test", Queues: map[string]int{"q": 4}, Kinds: []string{"k"},
+		Work: func(context.Context, *Run) error { return nil }, Timeout: func(store.Claimed) time.Duration { return 0 },
+		Lease: 10 * time.Second, Heartbeat: time.Second, Drain: time.Second, Grace: time.Second, CallTimeout: time.Second,
+		PollBusy: 4 * time.Second, PollIdle: time.Hour, PollPushed: time.Hour, Sink: (&journal{}).note,
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	if err := e.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- e.Run(ctx, context.Background()) }()
+	time.Sleep(100 * time.Millisecond) // it rests
+	ids := insert(t, backend, 1)
+	backend.locked.Store(true)
+	close(backend.push)
+	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAShortOutageInterruptsNobody(t *testing.T) {
 	backend := memory.New()
 	release := make(chan struct{})

@@ -82,7 +82,8 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 // awaitWork waits, after a claim that got less than it asked for, until there
 // may be more: for a push, for what is due next, or for poll to pass. A short
 // claim does not prove that nothing is due, for rows may have been locked: so
-// it returns a poll that begins short and doubles.
+// it returns a poll that begins short and doubles, shortest after a push, which
+// says that there is something.
 func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, poll time.Duration) (next time.Duration) {
 	f.learn(f.pace.less)
 	next = min(2*poll, f.engine.idlePoll())
@@ -99,7 +100,9 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, poll tim
 	if !res.NextDue.IsZero() {
 		wait = min(wait, max(res.NextDue.Sub(res.Now), 0))
 	}
-	f.await(ctx, time.After(wait), f.wake)
+	if f.await(ctx, time.After(wait), f.wake) {
+		return f.engine.cfg.PollBusy / 8
+	}
 	return next
 }
 
@@ -159,12 +162,15 @@ func (f *fetcher) putBack() {
 	}
 }
 
-func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b bell) {
+// await waits, and says whether the bell rang.
+func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b bell) bool {
 	select {
 	case <-ctx.Done():
 	case <-timer:
 	case <-b:
+		return true
 	}
+	return false
 }
 
 // errNoLease: claiming has to wait for the lease.

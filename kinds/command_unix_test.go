@@ -345,7 +345,9 @@ func TestCommandThatStopsItsSupervisor(t *testing.T) {
 	if pid := readPid(t, dir); alive(pid) {
 		t.Errorf("process %d is still alive", pid)
 	}
-	if took := time.Since(began); !errors.Is(err, hourbell.ErrTimeout) || took > 10*time.Second {
+	// A second, mostly. If it stops the supervisor just as that is to answer, the
+	// node waits for the answer as long as a supervisor may take, 30 s.
+	if took := time.Since(began); !errors.Is(err, hourbell.ErrTimeout) || took > 45*time.Second {
 		t.Errorf("got %v after %v", err, took)
 	}
 }

@@ -43,7 +43,7 @@ type scan struct {
 	// least of them counts: the machine may have been busy with something else.
 	costs [3]time.Duration
 	usual usual
-	// compared says that there was a claim with marks since.
+	// compared says that there was a claim with marks since the last sweep.
 	compared bool
 }
 

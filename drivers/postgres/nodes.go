@@ -65,6 +65,7 @@ func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.Re
 
 // Leave ends a registration; see store.Nodes.
 func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
+	b.scans.forget(req.Node)
 	return b.endNodes(ctx, "leave", b.q("leave_node"), req.Now, req.Node, 1, req.After)
 }
 

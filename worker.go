@@ -21,7 +21,7 @@ type Workers struct {
 }
 
 type worker struct {
-	handle     Handler
+	work       engine.Work
 	timeout    time.Duration
 	restricted bool
 }
@@ -45,13 +45,14 @@ func Restricted() WorkerOption { return func(w *worker) { w.restricted = true } 
 // that do not decode into A fail the attempt like any other error. A mistake
 // (an empty or doubled kind) is reported by New.
 func Register[A Args](workers *Workers, work func(ctx context.Context, job *Job[A]) error, options ...WorkerOption) {
-	workers.Handle(kindOf[A](), func(ctx context.Context, row *JobRow) error {
-		job := &Job[A]{JobRow: *row}
-		if err := json.Unmarshal(row.RawArgs, &job.Args); err != nil {
-			return fmt.Errorf("decode args of kind %q: %w", row.Kind, err)
+	workers.add(kindOf[A](), func(ctx context.Context, run *engine.Run) error {
+		job := &Job[A]{}
+		job.fill(run)
+		if err := json.Unmarshal(job.RawArgs, &job.Args); err != nil {
+			return fmt.Errorf("decode args of kind %q: %w", job.Kind, err)
 		}
 		return work(ctx, job)
-	}, options...)
+	}, options)
 }
 
 // kindOf asks a zero value of type A, or of what A points to, for its kind.
@@ -66,6 +67,19 @@ func kindOf[A Args]() string {
 // Handle sets the code for a kind, which gets its arguments as they are
 // stored. A mistake (an empty or doubled kind) is reported by New.
 func (w *Workers) Handle(kind string, handle Handler, options ...WorkerOption) {
+	if handle == nil {
+		w.errs = append(w.errs, &FieldError{Field: "worker of kind " + kind, Problem: "is nil", Remedy: "pass a function"})
+		return
+	}
+	w.add(kind, func(ctx context.Context, run *engine.Run) error {
+		row := &JobRow{}
+		row.fill(run)
+		return handle(ctx, row)
+	}, options)
+}
+
+// add sets the code for a kind.
+func (w *Workers) add(kind string, work engine.Work, options []WorkerOption) {
 	if err := CheckName("kind", kind); err != nil {
 		w.errs = append(w.errs, err)
 		return
@@ -74,11 +88,7 @@ func (w *Workers) Handle(kind string, handle Handler, options ...WorkerOption) {
 		w.errs = append(w.errs, &FieldError{Field: "kind", Value: kind, Problem: "is registered twice", Remedy: "register each kind once"})
 		return
 	}
-	if handle == nil {
-		w.errs = append(w.errs, &FieldError{Field: "worker of kind " + kind, Problem: "is nil", Remedy: "pass a function"})
-		return
-	}
-	entry := worker{handle: handle}
+	entry := worker{work: work}
 	for _, option := range options {
 		option(&entry)
 	}
@@ -105,7 +115,7 @@ func (w *Workers) work(ctx context.Context, run *engine.Run) error {
 	if !ok { // the claim asked for registered kinds only
 		return fmt.Errorf("no worker for kind %q", run.Kind)
 	}
-	return entry.handle(ctx, newJobRow(run))
+	return entry.work(ctx, run)
 }
 
 // timeout is the bound of a claimed job's attempt; 0: none.
@@ -116,8 +126,9 @@ func (w *Workers) timeout(job store.Claimed) time.Duration {
 	return w.byKind[job.Kind].timeout
 }
 
-func newJobRow(run *engine.Run) *JobRow {
-	return &JobRow{
+// fill makes j the row of a run.
+func (j *JobRow) fill(run *engine.Run) {
+	*j = JobRow{
 		ID:          run.ID,
 		Token:       run.Token,
 		Kind:        run.Kind,

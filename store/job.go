@@ -240,7 +240,8 @@ type Aftermath struct {
 	Jobs []NewJob
 }
 
-// FinishRequest records outcomes, at most one per job.
+// FinishRequest records outcomes, at most one per job. The caller may use the
+// list again once Finish has returned.
 type FinishRequest struct {
 	Now      time.Time
 	Outcomes []Outcome

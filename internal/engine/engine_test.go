@@ -487,7 +487,7 @@ func TestTwoOutcomesOfOneJobNeverMeet(t *testing.T) {
 		o.put(result{outcome: store.Outcome{ID: 8 + token, Token: token}})
 	}
 	var sizes []int
-	for batch := o.take(); len(batch) > 0; batch = o.take() {
+	for batch := o.take(nil); len(batch) > 0; batch = o.take(nil) {
 		sizes = append(sizes, len(batch))
 		o.done(batch)
 	}
@@ -504,21 +504,21 @@ func TestASecondBatchIsBegunOnlyWhenItIsFull(t *testing.T) {
 		}
 	}
 	put(0, 1)
-	first := o.take()
+	first := o.take(nil)
 	put(1, maxOutcomes-1)
-	if len(first) != 1 || o.take() != nil {
+	if len(first) != 1 || o.take(nil) != nil {
 		t.Fatalf("a first batch of %d, then another though it was not full", len(first))
 	}
 	put(maxOutcomes, 1)
-	second := o.take()
+	second := o.take(nil)
 	if len(second) != maxOutcomes || o.backlog() != maxOutcomes+1 {
 		t.Fatalf("a second batch of %d, backlog %d", len(second), o.backlog())
 	}
-	if put(5000, maxOutcomes); o.putBack(second) != 0 || o.take() != nil {
+	if put(5000, maxOutcomes); o.putBack(second) != 0 || o.take(nil) != nil {
 		t.Error("after a failure, a batch was begun beside the first")
 	}
 	o.done(first)
-	if third := o.take(); len(third) == 0 || o.backlog() != 2*maxOutcomes {
+	if third := o.take(nil); len(third) == 0 || o.backlog() != 2*maxOutcomes {
 		t.Errorf("a third batch of %d, backlog %d", len(third), o.backlog())
 	}
 }
@@ -557,7 +557,7 @@ func TestAJobCancelledBeforeItBeginsDoesNotBegin(t *testing.T) {
 	run := &Run{Claimed: store.Claimed{ID: 1, Token: 1}, session: t.Context()}
 	run.stop()
 	e.execute(run)
-	if got := e.outcomes.take(); len(got) != 1 || got[0].outcome.Result != store.Cancelled {
+	if got := e.outcomes.take(nil); len(got) != 1 || got[0].outcome.Result != store.Cancelled {
 		t.Errorf("outcome: %+v", got)
 	}
 }

@@ -216,11 +216,20 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, erro
 	return res, nil
 }
 
+// runBlock is how many runs are allocated at a time: not more, for a long one
+// keeps its whole block in memory.
+const runBlock = 16
+
 // hand gives claimed jobs to the workers.
 func (f *fetcher) hand(session context.Context, res store.ClaimResult) {
 	runs := make([]*Run, len(res.Jobs))
+	var block []Run
 	for i, job := range res.Jobs {
-		runs[i] = &Run{Claimed: job, batch: res.Batch, session: session, standing: f.engine.session}
+		if len(block) == 0 {
+			block = make([]Run, min(runBlock, len(res.Jobs)-i))
+		}
+		block[0] = Run{Claimed: job, batch: res.Batch, session: session, standing: f.engine.session}
+		runs[i], block = &block[0], block[1:]
 	}
 	f.inHand.Add(int64(len(runs)))
 	f.engine.held.add(res.Batch, runs)

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -70,14 +71,14 @@ func (o *outcomes) backlog() int {
 	return len(o.waiting) + o.writing
 }
 
-// take removes the next batch, or nothing if none is worth writing now. Two
-// results of one job, which a node may have when it lost a claim and got the job
-// again, never meet in one.
-func (o *outcomes) take() []result {
+// take appends the next batch to buffer, or nothing if none is worth writing now.
+// Two results of one job, which a node may have when it lost a claim and got the
+// job again, never meet in one.
+func (o *outcomes) take(buffer []result) []result {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.worthWriting() {
-		return nil
+		return buffer
 	}
 	size, n := 0, 0
 	jobs := make(map[int64]bool, min(o.limit, len(o.waiting)))
@@ -90,12 +91,10 @@ func (o *outcomes) take() []result {
 		size += len(out.Output) + len(out.Error) + len(out.Trace)
 		n++
 	}
-	batch := o.waiting[:n:n]
-	if o.waiting = o.waiting[n:]; len(o.waiting) == 0 {
-		o.waiting = nil
-	}
+	buffer = append(buffer, o.waiting[:n]...)
+	o.waiting = slices.Delete(o.waiting, 0, n)
 	o.writing += n
-	return batch
+	return buffer
 }
 
 // putBack returns a batch that could not be written: to its place, or, a single
@@ -110,7 +109,7 @@ func (o *outcomes) putBack(batch []result) (failures int) {
 	if len(batch) == 1 {
 		o.waiting = append(o.waiting, batch[0])
 	} else {
-		o.waiting = append(batch, o.waiting...)
+		o.waiting = slices.Insert(o.waiting, 0, batch...)
 	}
 	return o.failures - 1
 }
@@ -134,8 +133,10 @@ func (o *outcomes) run(ctx context.Context) {
 
 // writeBatches writes one batch after another until ctx ends.
 func (o *outcomes) writeBatches(ctx context.Context) {
+	var batch []result // both are filled again and again
+	var outcomes []store.Outcome
 	for {
-		batch := o.take()
+		batch = o.take(batch[:0])
 		if len(batch) == 0 {
 			select {
 			case <-ctx.Done():
@@ -144,25 +145,29 @@ func (o *outcomes) writeBatches(ctx context.Context) {
 			}
 			continue
 		}
-		if o.write(ctx, batch) {
-			continue
+		outcomes = outcomes[:0]
+		for _, r := range batch {
+			outcomes = append(outcomes, r.outcome)
 		}
-		if sleep(ctx, retryWait(o.putBack(batch))) != nil {
+		written := o.write(ctx, batch, outcomes)
+		failures := 0
+		if !written {
+			failures = o.putBack(batch)
+		}
+		clear(batch) // holds no job any longer
+		clear(outcomes)
+		if !written && sleep(ctx, retryWait(failures)) != nil {
 			return
 		}
 	}
 }
 
 // write sends a batch once.
-func (o *outcomes) write(ctx context.Context, batch []result) bool {
+func (o *outcomes) write(ctx context.Context, batch []result, outcomes []store.Outcome) bool {
 	e := o.engine
-	req := store.FinishRequest{Outcomes: make([]store.Outcome, len(batch))}
-	for i, r := range batch {
-		req.Outcomes[i] = r.outcome
-	}
 	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 	defer cancel()
-	res, err := e.cfg.Backend.Finish(call, req)
+	res, err := e.cfg.Backend.Finish(call, store.FinishRequest{Outcomes: outcomes})
 	if err != nil {
 		if ctx.Err() == nil {
 			e.outage.fail("record outcomes", err)
@@ -177,19 +182,15 @@ func (o *outcomes) write(ctx context.Context, batch []result) bool {
 func (o *outcomes) written(batch []result, refused []store.ClaimRef) {
 	o.engine.held.drop(batch)
 	o.done(batch)
-	lost := make(map[store.ClaimRef]bool, len(refused))
-	for _, ref := range refused {
-		lost[ref] = true
-	}
-	for _, r := range batch {
-		if r.run != nil {
-			o.engine.emit(r.event(lost[r.run.ref()]))
+	for i := range batch {
+		if r := &batch[i]; r.run != nil {
+			o.engine.emit(r.event(slices.Contains(refused, r.run.ref())))
 		}
 	}
 }
 
 // event tells what became of a run.
-func (r result) event(refused bool) event.Event {
+func (r *result) event(refused bool) event.Event {
 	e := r.run.event(event.ClaimLost)
 	e.Took, e.Err, e.Trace, e.Output = r.took, r.err, r.outcome.Trace, lastLine(r.outcome.Output)
 	if refused {

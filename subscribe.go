@@ -20,32 +20,31 @@ func (c *Client) Subscribe(buffer int) (events <-chan Event, stop func()) {
 // the client was made: event.ClaimLost, for example, counts the outcomes that
 // were refused because another node had taken the job.
 func (c *Client) Counts() map[event.Kind]int64 {
-	counts := map[event.Kind]int64{}
-	c.feed.counts.Range(func(kind, n any) bool {
-		counts[kind.(event.Kind)] = n.(*atomic.Int64).Load()
-		return true
-	})
-	return counts
+	return c.feed.counted()
 }
 
 // feed hands events to the log and to subscribers, and counts them. It is safe
 // for concurrent use.
 type feed struct {
-	log    event.Sink
-	counts sync.Map // event.Kind → *atomic.Int64
-
+	log       event.Sink
 	schedules scheduleCounts
 
 	mu          sync.RWMutex
+	counts      map[event.Kind]*atomic.Int64
 	subscribers []chan Event
 }
 
 func (f *feed) send(e Event) {
-	f.count(e.Kind)
 	f.schedules.add(e)
 	f.log(e)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
+	for f.counts[e.Kind] == nil { // the first of its kind
+		f.mu.RUnlock()
+		f.know(e.Kind)
+		f.mu.RLock()
+	}
+	f.counts[e.Kind].Add(1)
 	for _, c := range f.subscribers {
 		select {
 		case c <- e:
@@ -54,12 +53,26 @@ func (f *feed) send(e Event) {
 	}
 }
 
-func (f *feed) count(kind event.Kind) {
-	n, known := f.counts.Load(kind)
-	if !known {
-		n, _ = f.counts.LoadOrStore(kind, new(atomic.Int64))
+// know makes a counter for a kind of event.
+func (f *feed) know(kind event.Kind) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.counts == nil {
+		f.counts = map[event.Kind]*atomic.Int64{}
 	}
-	n.(*atomic.Int64).Add(1)
+	if f.counts[kind] == nil {
+		f.counts[kind] = &atomic.Int64{}
+	}
+}
+
+func (f *feed) counted() map[event.Kind]int64 {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	counts := make(map[event.Kind]int64, len(f.counts))
+	for kind, n := range f.counts {
+		counts[kind] = n.Load()
+	}
+	return counts
 }
 
 func (f *feed) subscribe(buffer int) (<-chan Event, func()) {

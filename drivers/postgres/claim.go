@@ -117,8 +117,8 @@ func scanClaimed(rows pgx.Rows, req store.ClaimRequest) (jobs []store.Claimed, b
 		(*int64)(&j.Timeout), into(&j.RunAt), into(&j.CreatedAt), (*number)(&j.Schedule), (*word)(&j.ScheduleName), into(&j.Slot),
 	}
 	_, err = pgx.ForEachRow(rows, targets, func() error {
-		if len(jobs) == cap(jobs) { // append would grow by less and copy more
-			jobs = slices.Grow(jobs, max(len(jobs), 16))
+		if len(jobs) == cap(jobs) { // a few, or all that were asked for: append would copy again and again
+			jobs = slices.Grow(jobs, min(max(len(jobs)*len(jobs), 16), max(req.Limit-len(jobs), 1)))
 		}
 		jobs = append(jobs, j)
 		return nil

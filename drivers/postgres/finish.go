@@ -17,10 +17,13 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 	if len(req.Outcomes) == 0 {
 		return out, nil
 	}
-	outcomes := slices.Clone(req.Outcomes)
-	slices.SortFunc(outcomes, func(a, b store.Outcome) int { return cmp.Compare(a.ID, b.ID) })
+	outcomes := req.Outcomes
+	if byID := func(a, b store.Outcome) int { return cmp.Compare(a.ID, b.ID) }; !slices.IsSortedFunc(outcomes, byID) {
+		outcomes = slices.Clone(outcomes)
+		slices.SortFunc(outcomes, byID)
+	}
 	err := b.work(ctx, "finish jobs", func(tx pgx.Tx) error {
-		f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, ended: map[int64]bool{}, freed: lanes{}}
+		f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, freed: lanes{}}
 		var err error
 		if out.Refused, err = f.run(ctx, outcomes); err != nil {
 			return err
@@ -42,8 +45,8 @@ type finishing struct {
 	tx       pgx.Tx
 	now      *time.Time
 	ends     ends
-	accepted map[int64]bool // by job
-	ended    map[int64]bool // by job: moved to history by this run
+	accepted map[int64]bool // by job: those that were looked at
+	ended    []int64        // jobs moved to history by this run
 	freed    lanes          // of what ended
 }
 
@@ -62,9 +65,15 @@ func (e *ends) add(id, token int64, state store.State, reason string) {
 	e.reasons = append(e.reasons, reason)
 }
 
+func (e *ends) grow(n int) {
+	e.ids, e.tokens = slices.Grow(e.ids, n), slices.Grow(e.tokens, n)
+	e.states, e.reasons = slices.Grow(e.states, n), slices.Grow(e.reasons, n)
+}
+
 // run sends plain ends straight to history; all others look at their job first.
 func (f *finishing) run(ctx context.Context, outcomes []store.Outcome) ([]store.ClaimRef, error) {
 	var careful []store.Outcome
+	f.ends.grow(len(outcomes))
 	for _, o := range outcomes {
 		if plain(o) {
 			f.ends.add(o.ID, o.Token, endOf(o), "")
@@ -79,6 +88,9 @@ func (f *finishing) run(ctx context.Context, outcomes []store.Outcome) ([]store.
 	}
 	if err := f.end(ctx); err != nil {
 		return nil, err
+	}
+	if len(careful) == 0 && len(f.ended) == len(outcomes) {
+		return nil, nil
 	}
 	return f.refused(ctx, outcomes)
 }
@@ -226,8 +238,9 @@ func (f *finishing) end(ctx context.Context) error {
 	if err == nil {
 		var id int64
 		var in lane
+		f.ended = slices.Grow(f.ended, len(f.ends.ids))
 		_, err = pgx.ForEachRow(rows, append([]any{&id}, in.targets()...), func() error {
-			f.accepted[id], f.ended[id] = true, true
+			f.ended = append(f.ended, id)
 			f.freed.add(in)
 			return nil
 		})
@@ -237,21 +250,34 @@ func (f *finishing) end(ctx context.Context) error {
 
 // aftermaths are those that happen, in the order of the request.
 func (f *finishing) aftermaths(outcomes []store.Outcome) []*store.Aftermath {
+	if !slices.ContainsFunc(outcomes, func(o store.Outcome) bool { return o.After != nil }) {
+		return nil
+	}
+	ended := setOf(f.ended)
 	var out []*store.Aftermath
 	for _, o := range outcomes {
-		if f.ended[o.ID] && endOf(o) != store.StateCancelled {
+		if ended[o.ID] && endOf(o) != store.StateCancelled {
 			out = append(out, o.After)
 		}
 	}
 	return out
 }
 
+func setOf(ids []int64) map[int64]bool {
+	set := make(map[int64]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
+}
+
 // refused returns the outcomes that were not accepted and are not recorded
 // already.
 func (f *finishing) refused(ctx context.Context, outcomes []store.Outcome) ([]store.ClaimRef, error) {
 	var missing ends
+	ended := setOf(f.ended)
 	for _, o := range outcomes {
-		if !f.accepted[o.ID] {
+		if !f.accepted[o.ID] && !ended[o.ID] {
 			missing.add(o.ID, o.Token, endOf(o), "")
 		}
 	}

@@ -70,6 +70,26 @@ func (e *ends) grow(n int) {
 	e.states, e.reasons = slices.Grow(e.states, n), slices.Grow(e.reasons, n)
 }
 
+// leastNoted is how many jobs have to end together for a row that notes them to
+// be cheaper than an index entry for each.
+const leastNoted = 16
+
+// queueNote notes when jobs ended, for those who prune.
+func (b *Backend) queueNote(batch *pgx.Batch, now *time.Time, over ends) {
+	done, failed := over.ids, []int64{}
+	if slices.Contains(over.states, int16(store.StateFailed)) {
+		done = []int64{}
+		for i, id := range over.ids {
+			if over.states[i] == int16(store.StateFailed) {
+				failed = append(failed, id)
+			} else {
+				done = append(done, id)
+			}
+		}
+	}
+	batch.Queue(b.q("note_ended"), now, done, failed)
+}
+
 // run sends plain ends straight to history; all others look at their job first.
 func (f *finishing) run(ctx context.Context, outcomes []store.Outcome) ([]store.ClaimRef, error) {
 	var careful []store.Outcome
@@ -230,8 +250,12 @@ func (f *finishing) end(ctx context.Context) error {
 	if len(f.ends.ids) == 0 {
 		return nil
 	}
+	noted := len(f.ends.ids) >= leastNoted
 	var batch pgx.Batch
-	batch.Queue(f.b.q("finish_jobs"), f.now, f.ends.ids, f.ends.tokens, f.ends.states, f.ends.reasons)
+	batch.Queue(f.b.q("finish_jobs"), f.now, f.ends.ids, f.ends.tokens, f.ends.states, f.ends.reasons, noted)
+	if noted {
+		f.b.queueNote(&batch, f.now, f.ends)
+	}
 	batch.Queue(f.b.q("forget_cancels"), f.ends.ids)
 	answers := f.tx.SendBatch(ctx, &batch)
 	rows, err := answers.Query()

@@ -11,6 +11,7 @@ var keeperTests = []scenario{
 	{"PruneByAge", pruneAge},
 	{"PruneZeroKeeps", pruneZero},
 	{"PruneLimit", pruneLimit},
+	{"PruneWhatEndedTogether", pruneTogether},
 	{"PruneLeavesWhatLives", pruneLeaves},
 	{"Now", keeperNow},
 }
@@ -89,6 +90,42 @@ func pruneLimit(e *env) {
 	e.want(e.prune(req), store.PruneResult{Jobs: 4, More: true}, "a prune must stop at Limit and say that there may be more")
 	e.want(e.prune(req), store.PruneResult{Jobs: 4, More: true}, "a prune must stop at Limit and say that there may be more")
 	e.want(e.prune(req), store.PruneResult{Jobs: 2}, "a prune that did not reach Limit must not ask for more")
+}
+
+// pruneTogether prunes jobs that ended in one call: some failed, one was deleted,
+// and some were revived, to fail together later.
+func pruneTogether(e *env) {
+	n := e.node("n")
+	e.insertN(60)
+	jobs := e.claim(n, 60)
+	end := func(result store.Result, jobs ...store.Claimed) {
+		var outcomes []store.Outcome
+		for _, j := range jobs {
+			outcomes = append(outcomes, outcome(j, result))
+		}
+		e.finish(outcomes...)
+	}
+	end(store.Failed, jobs[50:]...)
+	end(store.Completed, jobs[:50]...)
+	e.want(e.changeOne(store.DeleteJobs, jobs[49].ID), store.Changed, "a completed job can be deleted")
+	for _, j := range jobs[:20] {
+		e.want(e.changeOne(store.RetryJobs, j.ID), store.Changed, "a completed job can be revived")
+	}
+	e.tick(time.Hour)
+	end(store.Failed, e.claim(n, 20)...)
+	left := func() int { return len(e.list(store.ListJobsRequest{})) }
+	e.tick(time.Hour)
+	req, sum := store.PruneRequest{Completed: time.Minute, Limit: 20}, 0
+	for more, calls := true, 0; more; calls++ {
+		res := e.prune(req)
+		if res.Jobs > req.Limit || calls == 10 {
+			e.t.Fatalf("call %d of a prune took %d jobs with a limit of %d", calls, res.Jobs, req.Limit)
+		}
+		sum, more = sum+res.Jobs, res.More
+	}
+	e.want([]int{sum, left()}, []int{29, 30}, "of the 50 that completed together one was deleted and 20 failed later")
+	e.want(e.prune(store.PruneRequest{Failed: 90 * time.Minute}), store.PruneResult{Jobs: 10}, "what was revived has the age of its second end")
+	e.want(e.prune(store.PruneRequest{Failed: time.Minute}), store.PruneResult{Jobs: 20}, "failed jobs that are older must go")
 }
 
 func pruneLeaves(e *env) {

@@ -7,4 +7,4 @@ WITH gone AS (
         ORDER BY id LIMIT $3::bigint FOR UPDATE SKIP LOCKED))
     RETURNING id
 )
-SELECT count(*) FROM gone
+SELECT count(*), count(*) FROM gone

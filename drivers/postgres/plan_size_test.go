@@ -1,0 +1,408 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// waitingVariable says how many jobs wait in TestPlansAtSize; all else is in
+// proportion. 10,000,000 is the size that its bounds are meant for; it takes
+// a minute or two and 6 GB on the server's disk.
+const waitingVariable = "HOURBELL_PLANTEST_JOBS"
+
+// sizes are how much there is of what may not slow a claim down.
+type sizes struct{ waiting, later, finished, dead, running, retried, schedules int }
+
+func readSizes(t *testing.T) sizes {
+	t.Helper()
+	waiting := 1_000_000
+	if text := os.Getenv(waitingVariable); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 200*planBatch {
+			t.Fatalf("%s=%s: give a whole number from %d on", waitingVariable, text, 200*planBatch)
+		}
+		waiting = n
+	}
+	return sizes{
+		waiting: waiting, later: waiting / 10, finished: waiting / 10, dead: waiting * 3 / 100,
+		running: waiting / 200, retried: waiting / 200, schedules: waiting / 100,
+	}
+}
+
+const (
+	planBatch = 1000 // jobs that are claimed and finished at once
+	planDue   = 500  // schedules that are read at once
+)
+
+// bounds are the pages, in memory or read, that one thing may touch at most. They
+// are what was measured with 10 million jobs, and a fifth; none may grow with what
+// there is beside it. A page that is touched again counts again, unless it was the
+// last one of its scan.
+var bounds = map[string]float64{
+	"claim, a job": 6.3, "claim of four priorities, a job": 6.4, "claim where all are for later, a call": 100,
+	"finish, a job": 11.6, "retry, a job": 35, "rescue, a job": 25, "read due schedules, each": 2.4,
+}
+
+// TestPlansAtSize counts the pages that the statements of a node touch, first
+// where jobs only wait, then among others that are scheduled for later, finished,
+// dead but not yet removed, running, or waiting for their next attempt. It reads
+// the plans that the server really used (auto_explain), in the transactions of
+// the backend itself.
+//
+// Claims are measured behind their marks. A sweep, which walks what is dead and
+// what runs, is bounded in time instead: see marks.go.
+func TestPlansAtSize(t *testing.T) {
+	n := readSizes(t)
+	p := newCrowd(t)
+	p.addWaiting(n)
+	alone := p.measure("alone")
+
+	p.addOthers(n)
+	crowded := p.measure("among others, never analysed")
+	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history; analyze {schema}.schedule; analyze {schema}.lease", p.b.schema))
+	analysed := p.measure("among others, analysed")
+
+	for name, before := range alone {
+		// Trees that grow by a level are a page more a search.
+		after := max(crowded[name], analysed[name])
+		if strings.HasSuffix(name, "a job") && after > 1.2*before {
+			t.Errorf("%s: %.2f pages where jobs only wait, %.2f among others", name, before, after)
+		}
+	}
+}
+
+// crowd is a backend whose plans are read, and the node that works in it.
+type crowd struct {
+	t     *testing.T
+	b     *Backend
+	plans *planReader
+	node  int64
+}
+
+// newCrowd opens it on tables that are quick to fill, and that nothing cleans
+// up meanwhile.
+func newCrowd(t *testing.T) *crowd {
+	t.Helper()
+	requireAutoExplain(t)
+	schema := newSchema(t)
+	migrate(t, openAt(t, urlFrom(t, serverVariable), schema))
+	execute(t, withSchema(`
+		alter table {schema}.job set unlogged; alter table {schema}.job set (autovacuum_enabled = off);
+		alter table {schema}.history set unlogged; alter table {schema}.history set (autovacuum_enabled = off)`, schema))
+	p := &crowd{t: t, plans: &planReader{}}
+	p.b = openExplained(t, schema, p.plans)
+	p.node = register(t, p.b)
+	return p
+}
+
+// requireAutoExplain skips the test, or lets it fail, where the server cannot
+// report its plans.
+func requireAutoExplain(t *testing.T) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), urlFrom(t, serverVariable))
+	must(t, err)
+	defer conn.Close(t.Context())
+	if _, err = conn.Exec(t.Context(), "load 'auto_explain'"); err == nil {
+		return
+	}
+	if os.Getenv("HOURBELL_TEST_REQUIRE") == "1" {
+		t.Fatalf("HOURBELL_TEST_REQUIRE=1 asks for this test, which needs PostgreSQL's own module auto_explain and a superuser: %v", err)
+	}
+	t.Skipf("this test needs PostgreSQL's own module auto_explain and a superuser: %v", err)
+}
+
+// openExplained opens a backend whose connections report the plan of every
+// statement.
+func openExplained(t *testing.T, schema string, plans *planReader) *Backend {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(urlFrom(t, serverVariable))
+	must(t, err)
+	for name, value := range map[string]string{
+		"session_preload_libraries": "auto_explain", "auto_explain.log_min_duration": "0", "auto_explain.log_level": "notice",
+		"auto_explain.log_analyze": "on", "auto_explain.log_buffers": "on", "auto_explain.log_timing": "off", "auto_explain.log_format": "json",
+	} {
+		config.ConnConfig.RuntimeParams[name] = value
+	}
+	config.ConnConfig.OnNotice = plans.notice
+	b, err := open(context.Background(), config, false, []Option{Schema(schema), MaxConns(2)})
+	must(t, err)
+	t.Cleanup(func() { b.Close() })
+	return b
+}
+
+// addWaiting lets half of the jobs wait in the queue "q", in one priority, and
+// half in "mixed", in priority 4, where others are to come before them. All are
+// due, and half of the schedules are.
+func (p *crowd) addWaiting(n sizes) {
+	p.t.Helper()
+	p.insert("'q', 5, clock_timestamp() - interval '1 day' + i * interval '1 millisecond'", n.waiting/2)
+	p.insert("'mixed', 4, clock_timestamp() - interval '1 day' + i * interval '1 millisecond'", n.waiting/2)
+	execute(p.t, withSchema(fmt.Sprintf(`
+		insert into {schema}.schedule (revision, anchor, mark, next_at, created_at, updated_at, name, owner, definition)
+		select 1, now(), now(), now() + (i - %d) * interval '1 second', now(), now(), 's' || i, '', '{}' from generate_series(1, %d) i`,
+		n.schedules/2, n.schedules), p.b.schema))
+	p.claim("q") // the first claim of a queue is a sweep
+	p.claim("mixed")
+}
+
+// addOthers adds what claims have to pass by.
+func (p *crowd) addOthers(n sizes) {
+	p.t.Helper()
+	// Those scheduled for later come before what is due, if it is by priority.
+	p.insert("'q', 1, clock_timestamp() + interval '1 day' + i * interval '1 millisecond'", n.later/2)
+	p.insert("'later', 1 + i % 9, clock_timestamp() + interval '1 day' + i * interval '1 millisecond'", n.later/2)
+	execute(p.t, withSchema(fmt.Sprintf(`
+		insert into {schema}.history (id, run_at, created_at, finished_at, token, timeout_ns, priority, state, attempt, max_attempts, on_loss, origin, queue, kind, args, reason)
+		select -i, now(), now(), now() - i * interval '1 millisecond', 1, 0, 5, 3, 1, 25, 0, 0, 'q', 'k', '{}', '' from generate_series(1, %d) i`, n.finished), p.b.schema))
+
+	conn, err := pgx.Connect(p.t.Context(), urlFrom(p.t, serverVariable))
+	must(p.t, err)
+	p.t.Cleanup(func() { conn.Close(context.Background()) })
+	_, err = conn.Exec(p.t.Context(), "begin isolation level repeatable read; select count(*) from pg_class")
+	must(p.t, err)
+	for range n.dead / planBatch {
+		finishAll(p.t, p.b, p.claim("q"), planBatch)
+	}
+	for range n.running / planBatch {
+		p.claim("q")
+	}
+	for range n.retried / planBatch {
+		p.retry(p.claim("q"))
+	}
+}
+
+// insert stores jobs of a queue, a priority and a run_at, which may depend on i,
+// the number of the job.
+func (p *crowd) insert(columns string, n int) {
+	p.t.Helper()
+	execute(p.t, withSchema(fmt.Sprintf(`
+		insert into {schema}.job (created_at, timeout_ns, max_attempts, on_loss, origin, kind, args, queue, priority, run_at)
+		select now(), 0, 25, 0, 0, 'k', '{"to":"someone@example.org","subject":"hello"}', %s from generate_series(1, %d) i`, columns, n), p.b.schema))
+}
+
+// claim claims a batch, behind marks if the queue was claimed from before.
+func (p *crowd) claim(queue string) []store.Claimed {
+	p.t.Helper()
+	res, err := p.b.Claim(p.t.Context(), store.ClaimRequest{Node: p.node, Queue: queue, Kinds: []string{"k"}, Limit: planBatch})
+	must(p.t, err)
+	scan := p.b.scans.of(p.node, queue)
+	for range scan.costs { // so that the next sweep is due in a day
+		scan.sweptIn(0, time.Hour)
+	}
+	return res.Jobs
+}
+
+// retry lets claimed jobs fail, to be tried again later.
+func (p *crowd) retry(jobs []store.Claimed) {
+	p.t.Helper()
+	var outcomes []store.Outcome
+	for _, job := range jobs {
+		outcomes = append(outcomes, store.Outcome{ID: job.ID, Token: job.Token, Result: store.Retry, Delay: time.Hour, Error: "no answer"})
+	}
+	res, err := p.b.Finish(p.t.Context(), store.FinishRequest{Outcomes: outcomes})
+	must(p.t, err)
+	if len(res.Refused) > 0 {
+		p.t.Fatalf("%d outcomes were refused", len(res.Refused))
+	}
+}
+
+// measure does what nodes do, and returns the pages that each thing cost.
+func (p *crowd) measure(state string) map[string]float64 {
+	p.t.Helper()
+	costs := map[string]float64{}
+	pages := func(name string, of int, do func()) { costs[name] = p.cost(state, name, of, do) }
+	var jobs []store.Claimed
+	pages("claim, a job", planBatch, func() { jobs = p.claim("q") })
+	pages("finish, a job", planBatch, func() { finishAll(p.t, p.b, jobs, planBatch) })
+	jobs = p.claim("q")
+	pages("retry, a job", planBatch, func() { p.retry(jobs) })
+	p.insert("'mixed', 1 + i % 3, clock_timestamp()", 1200)
+	pages("claim of four priorities, a job", planBatch, func() { jobs = p.claim("mixed") })
+	p.inOrderOfPriority(jobs)
+	p.claim("later") // a sweep, the first time
+	pages("claim where all are for later, a call", 1, func() { p.claim("later") })
+	held := p.lose(state)
+	pages("rescue, a job", held, func() { p.rescue(held) })
+	pages("read due schedules, each", planDue, p.dueSchedules)
+	return costs
+}
+
+// cost is how many pages do touches for each of the things it does.
+func (p *crowd) cost(state, name string, of int, do func()) float64 {
+	p.t.Helper()
+	plans := p.during(do)
+	pages := float64(plans.pages()) / float64(of)
+	p.t.Logf("%s: %s: %.2f pages (%s)", state, name, pages, p.spent(plans))
+	if pages > bounds[name] {
+		p.t.Errorf("%s: %s: %.2f pages, at most %.2f are allowed\n%s", state, name, pages, bounds[name], plans)
+	}
+	if sorted := plans.sorted(); sorted > 2*planBatch {
+		p.t.Errorf("%s: %s sorts %.0f rows\n%s", state, name, sorted, plans)
+	}
+	return pages
+}
+
+// inOrderOfPriority checks that jobs are the 1,200 of three priorities that were
+// added, as far as they go.
+func (p *crowd) inOrderOfPriority(jobs []store.Claimed) {
+	p.t.Helper()
+	if len(jobs) != planBatch || !slices.IsSortedFunc(jobs, inOrder) || jobs[0].Priority != 1 || jobs[len(jobs)-1].Priority != 3 {
+		p.t.Errorf("claimed %d jobs, of the priorities %d to %d", len(jobs), jobs[0].Priority, jobs[len(jobs)-1].Priority)
+	}
+}
+
+// lose lets a node claim a batch and fall silent. It returns how many jobs it
+// holds.
+func (p *crowd) lose(state string) int {
+	p.t.Helper()
+	res, err := p.b.Register(p.t.Context(), store.RegisterRequest{Name: "lost", Lease: time.Millisecond, Queues: []string{"q"}, Kinds: []string{"k"}})
+	must(p.t, err)
+	held := 0
+	plans := p.during(func() { held = len(claimN(p.t, p.b, res.Node, planBatch)) })
+	p.t.Logf("%s: the sweep of a new node: %d pages for %d jobs", state, plans.pages(), held)
+	time.Sleep(2 * time.Millisecond)
+	return held
+}
+
+func (p *crowd) rescue(want int) {
+	p.t.Helper()
+	res, err := p.b.Rescue(p.t.Context(), store.RescueRequest{Node: p.node})
+	must(p.t, err)
+	if len(res.Jobs) != want || want != planBatch {
+		p.t.Fatalf("rescued %d jobs of %d", len(res.Jobs), want)
+	}
+}
+
+func (p *crowd) dueSchedules() {
+	p.t.Helper()
+	res, err := p.b.DueSchedules(p.t.Context(), store.DueSchedulesRequest{Limit: planDue})
+	must(p.t, err)
+	if len(res.Schedules) != planDue {
+		p.t.Fatalf("%d schedules are due", len(res.Schedules))
+	}
+}
+
+// during returns the plans of what do does.
+func (p *crowd) during(do func()) shownPlans {
+	p.t.Helper()
+	p.plans.take()
+	do()
+	plans, err := p.plans.take()
+	must(p.t, err)
+	if len(plans) == 0 {
+		p.t.Fatal("the server showed no plan")
+	}
+	return plans
+}
+
+// spent says which statement of the plans cost how many pages.
+func (p *crowd) spent(plans shownPlans) string {
+	names := map[string]string{}
+	for name, text := range p.b.sql {
+		names[text] = name
+	}
+	var parts []string
+	for _, one := range plans {
+		parts = append(parts, fmt.Sprintf("%s %d", cmp.Or(names[one.Text], "other"), one.Plan.Hit+one.Plan.Read))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// planReader collects the plans that a server sends as notices.
+type planReader struct {
+	mu    sync.Mutex
+	plans shownPlans
+	err   error
+}
+
+// take returns what was collected, and forgets it.
+func (r *planReader) take() (shownPlans, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	plans, err := r.plans, r.err
+	r.plans, r.err = nil, nil
+	return plans, err
+}
+
+// notice reads a notice of auto_explain: its duration, then the plan.
+func (r *planReader) notice(_ *pgconn.PgConn, notice *pgconn.Notice) {
+	_, text, found := strings.Cut(notice.Message, "plan:\n")
+	if !found {
+		return
+	}
+	one := shownPlan{raw: text}
+	err := json.Unmarshal([]byte(text), &one)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.plans, r.err = append(r.plans, one), errors.Join(r.err, err)
+}
+
+// shownPlans are those of some statements.
+type shownPlans []shownPlan
+
+type shownPlan struct {
+	Text string   `json:"Query Text"`
+	Plan planNode `json:"Plan"`
+	raw  string
+}
+
+// planNode is a part of a plan. Its pages are also those of its parts.
+type planNode struct {
+	Type  string     `json:"Node Type"`
+	Rows  float64    `json:"Actual Rows"` // in each loop
+	Loops float64    `json:"Actual Loops"`
+	Hit   int        `json:"Shared Hit Blocks"`
+	Read  int        `json:"Shared Read Blocks"`
+	Plans []planNode `json:"Plans"`
+}
+
+// pages are how many were touched, however often each.
+func (all shownPlans) pages() (pages int) {
+	for _, one := range all {
+		pages += one.Plan.Hit + one.Plan.Read
+	}
+	return pages
+}
+
+// sorted is the largest number of rows that went into a sort.
+func (all shownPlans) sorted() (rows float64) {
+	for _, one := range all {
+		rows = max(rows, one.Plan.sorted())
+	}
+	return rows
+}
+
+func (n planNode) sorted() (rows float64) {
+	for _, part := range n.Plans {
+		rows = max(rows, part.sorted())
+		if strings.Contains(n.Type, "Sort") {
+			rows = max(rows, part.Rows*part.Loops)
+		}
+	}
+	return rows
+}
+
+// String is the plans as the server sent them.
+func (all shownPlans) String() string {
+	var out strings.Builder
+	for _, one := range all {
+		out.WriteString(one.raw + "\n")
+	}
+	return out.String()
+}

@@ -41,6 +41,7 @@ type Request struct {
 	Delay   int   // seconds from now until they are due
 	InTx    bool  // each call in a transaction of the caller's
 	First   int   // number of the first job
+	Order   Order // in which they are due
 	At      int64 // microseconds since 1970 at which schedules are due; 0: jobs are meant
 
 	// Of Work.
@@ -55,6 +56,16 @@ const (
 	Setup  = "setup"
 	Insert = "insert"
 	Work   = "work"
+)
+
+// Order is the order in which jobs are due, beside that in which they arrive.
+type Order string
+
+// The orders that there are.
+const (
+	Arrival   Order = ""          // the same
+	Priority4 Order = "priority4" // of the priorities 1 to 4 in turn
+	Scattered Order = "scattered" // at random over the past hour
 )
 
 // Event is what a process tells.

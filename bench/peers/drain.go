@@ -15,6 +15,7 @@ type drain struct {
 	mode        string
 	processes   int // 0: one
 	jobs        int
+	order       child.Order
 	until       int    // stop after so many; 0: when the last outcome is stored
 	dead        int    // jobs worked off before, under a snapshot that stays
 	synchronous string // on SQLite
@@ -47,7 +48,7 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.fill(ctx, db, s, d.jobs); err != nil {
+	if err := b.fill(ctx, db, s, d.jobs, d.order); err != nil {
 		return nil, err
 	}
 	after, err := b.walPosition(ctx)
@@ -66,8 +67,8 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 }
 
 // fill inserts n jobs that are due, as fast as that goes.
-func (b *bench) fill(ctx context.Context, db database, s system, n int) error {
-	_, err := b.once(ctx, s, db.request(child.Request{Do: child.Insert, Jobs: n, Batch: 1000, Clients: 1}))
+func (b *bench) fill(ctx context.Context, db database, s system, n int, order child.Order) error {
+	_, err := b.once(ctx, s, db.request(child.Request{Do: child.Insert, Jobs: n, Batch: 1000, Clients: 1, Order: order}))
 	return err
 }
 
@@ -96,7 +97,7 @@ func holdSnapshot(ctx context.Context, db database) (release func(), err error) 
 
 // makeDead works jobs off that stay behind as dead rows.
 func (b *bench) makeDead(ctx context.Context, db database, s system, d drain) error {
-	if err := b.fill(ctx, db, s, d.dead); err != nil {
+	if err := b.fill(ctx, db, s, d.dead, child.Arrival); err != nil {
 		return err
 	}
 	if err := analyze(ctx, db); err != nil {

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -71,6 +73,9 @@ func (s *ours) Insert(ctx context.Context, jobs []child.Args) error {
 	if s.req.InTx {
 		return s.insertInTx(ctx, jobs[0])
 	}
+	if s.req.Order != child.Arrival {
+		return s.insertOutOfOrder(ctx, jobs)
+	}
 	if len(jobs) == 1 {
 		_, err := s.client.Enqueue(ctx, jobs[0], s.options...)
 		return err
@@ -80,6 +85,29 @@ func (s *ours) Insert(ctx context.Context, jobs []child.Args) error {
 		args[i] = j
 	}
 	_, err := s.client.EnqueueMany(ctx, args, s.options...)
+	return err
+}
+
+// insertOutOfOrder stores jobs that differ in more than their arguments, which a
+// client does one a call. It only fills tables for a drain.
+func (s *ours) insertOutOfOrder(ctx context.Context, jobs []child.Args) error {
+	req := store.InsertRequest{Jobs: make([]store.NewJob, len(jobs))}
+	for i, job := range jobs {
+		args, err := json.Marshal(job)
+		if err != nil {
+			return err
+		}
+		req.Jobs[i] = store.NewJob{Kind: job.Kind(), Queue: "default", Args: args, Priority: 5, MaxAttempts: 25}
+		switch s.req.Order {
+		case child.Priority4:
+			req.Jobs[i].Priority = int16(1 + job.Number%4)
+		case child.Scattered:
+			req.Jobs[i].RunAt = time.Now().Add(-rand.N(time.Hour))
+		default:
+			return fmt.Errorf("no order is called %q", s.req.Order)
+		}
+	}
+	_, err := s.backend.Insert(ctx, req)
 	return err
 }
 

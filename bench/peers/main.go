@@ -13,7 +13,7 @@
 //	BENCH_JOBS      jobs of a drain, and of inserts of 1,000 (100,000)
 //	BENCH_DEAD      jobs worked off under the old snapshot before (300,000)
 //	BENCH_INSERTS   jobs inserted one by one (20,000)
-//	BENCH_BACKLOG   jobs of the large backlog (1,000,000)
+//	BENCH_BACKLOG   jobs of the large backlog (1,000,000); 10,000,000 take some 13 GB of disk and minutes a row to fill
 //	BENCH_SCHEDULES schedules that are stored (100,000)
 //	BENCH_SECONDS   length of a row of the latency cells (6)
 //	BENCH_LIMIT     seconds after which a drain is cut, and its rate taken as it is (10)

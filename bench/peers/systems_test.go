@@ -40,13 +40,15 @@ func TestSystems(t *testing.T) {
 	b := &bench{admin: admin, self: self, dir: t.TempDir(), env: env{url: url, limit: 30 * time.Second, inserts: 20}}
 	for _, d := range []drain{
 		{system: "hourbell", processes: 2, dead: 100},
+		{system: "hourbell", order: child.Priority4},
+		{system: "hourbell", order: child.Scattered},
 		{system: "river"},
 		{system: "gue"},
 		{system: "hourbell", synchronous: "NORMAL"},
 		{system: "backlite", synchronous: "NORMAL"},
 		{system: "goqite", synchronous: "NORMAL"},
 	} {
-		t.Run(d.system+d.synchronous, func(t *testing.T) {
+		t.Run(d.system+d.synchronous+string(d.order), func(t *testing.T) {
 			t.Parallel()
 			d.jobs = 200
 			m, err := b.drain(t.Context(), d)

@@ -30,6 +30,27 @@ func BenchmarkDrain(b *testing.B) {
 	b.ReportMetric(float64(jobs*b.N)/b.Elapsed().Seconds(), "jobs/s")
 }
 
+// BenchmarkJob claims and finishes jobs in batches of 1,000. One op is a job.
+func BenchmarkJob(b *testing.B) {
+	const jobs, batch = 100_000, 1_000
+	s := fresh(b)
+	node := register(b, s)
+	b.ReportAllocs()
+	b.ResetTimer()
+	stored := 0
+	for left := b.N; left > 0; left -= batch {
+		n := min(left, batch)
+		if stored < n {
+			b.StopTimer()
+			insertN(b, s, jobs)
+			stored += jobs
+			b.StartTimer()
+		}
+		finishAll(b, s, claimN(b, s, node, n), n)
+		stored -= n
+	}
+}
+
 func finishAll(b testing.TB, s *Backend, jobs []store.Claimed, want int) {
 	b.Helper()
 	if len(jobs) != want {

@@ -109,7 +109,7 @@ type node struct {
 
 const testLease = 400 * time.Millisecond
 
-func startNode(t *testing.T, backend store.Backend, work Work, change ...func(*Config)) *node {
+func startNode(t testing.TB, backend store.Backend, work Work, change ...func(*Config)) *node {
 	t.Helper()
 	n := &node{faulty: &faulty{Backend: backend}}
 	cfg := Config{

@@ -1,0 +1,125 @@
+package hourbell_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// free is a store that costs next to nothing: it hands out a given number of
+// jobs, takes all outcomes, and forgets what is inserted.
+type free struct {
+	store.Backend
+	ids []int64 // of a call of many; nobody looks at them
+
+	mu     sync.Mutex
+	claims int // still to be claimed
+	ends   int // still to be finished
+	over   chan struct{}
+}
+
+func newFree(jobs int) *free {
+	return &free{Backend: memory.New(), ids: make([]int64, benchMany), claims: jobs, ends: jobs, over: make(chan struct{})}
+}
+
+func (f *free) Insert(_ context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	return store.InsertResult{IDs: f.ids[:len(req.Jobs)]}, nil
+}
+
+func (f *free) Claim(_ context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	res := store.ClaimResult{Now: time.Now(), Jobs: make([]store.Claimed, min(req.Limit, f.claims))}
+	for i := range res.Jobs {
+		id := int64(f.claims)
+		res.Jobs[i] = store.Claimed{
+			ID: id, Token: id, Kind: "letter", Queue: "default", Priority: 5, MaxAttempts: 25, Attempt: 1,
+			Args: []byte(`{"to":"someone@example.org","subject":"hello"}`), RunAt: res.Now, CreatedAt: res.Now,
+		}
+		f.claims--
+	}
+	return res, nil
+}
+
+func (f *free) Finish(_ context.Context, req store.FinishRequest) (store.FinishResult, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ends -= len(req.Outcomes); f.ends == 0 {
+		close(f.over)
+	}
+	return store.FinishResult{}, nil
+}
+
+// letter is the args of a job.
+type letter struct {
+	To      string `json:"to"`
+	Subject string `json:"subject"`
+}
+
+func (letter) Kind() string { return "letter" }
+
+// benchMany is how many jobs a call of many has.
+const benchMany = 1000
+
+// BenchmarkWork is what a node costs a job, from the claim's answer to the
+// outcome's call, with 100 workers that do nothing with its arguments. One op is
+// a job.
+func BenchmarkWork(b *testing.B) {
+	store := newFree(b.N)
+	workers := hourbell.NewWorkers()
+	hourbell.Register(workers, func(context.Context, *hourbell.Job[letter]) error { return nil })
+	client := newBenchClient(b, store, hourbell.Config{Workers: workers, Queues: map[string]int{"default": 100}})
+	b.ReportAllocs()
+	ctx, stop := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- client.Run(ctx) }()
+	<-store.over
+	b.StopTimer()
+	stop()
+	if err := <-ended; err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkEnqueue is what a client costs a job, one a call.
+func BenchmarkEnqueue(b *testing.B) {
+	client := newBenchClient(b, newFree(0), hourbell.Config{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := client.Enqueue(b.Context(), letter{To: "someone@example.org", Subject: "hello"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkEnqueueMany is the same, 1,000 a call. One op is a job.
+func BenchmarkEnqueueMany(b *testing.B) {
+	client := newBenchClient(b, newFree(0), hourbell.Config{})
+	args := make([]hourbell.Args, benchMany)
+	for i := range args {
+		args[i] = letter{To: "someone@example.org", Subject: "hello"}
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for left := b.N; left > 0; left -= benchMany {
+		if _, err := client.EnqueueMany(b.Context(), args[:min(left, benchMany)]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func newBenchClient(b *testing.B, backend store.Backend, cfg hourbell.Config) *hourbell.Client {
+	b.Helper()
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	client, err := hourbell.New(backend, cfg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return client
+}

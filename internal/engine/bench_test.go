@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// feed is a store that has a given number of jobs, the same over and over, and
+// takes all outcomes. It costs next to nothing.
+type feed struct {
+	store.Backend
+	job store.Claimed
+
+	mu     sync.Mutex
+	claims int // still to be claimed
+	ends   int // still to be finished
+	over   chan struct{}
+}
+
+func newFeed(jobs int) *feed {
+	job := store.Claimed{Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 25, Attempt: 1, Args: []byte(`{"number":1}`), RunAt: noon, CreatedAt: noon}
+	return &feed{Backend: memory.New(), job: job, claims: jobs, ends: jobs, over: make(chan struct{})}
+}
+
+func (f *feed) Claim(_ context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	res := store.ClaimResult{Now: time.Now(), Jobs: make([]store.Claimed, min(req.Limit, f.claims))}
+	for i := range res.Jobs {
+		res.Jobs[i] = f.job
+		res.Jobs[i].ID, res.Jobs[i].Token = int64(f.claims), int64(f.claims)
+		f.claims--
+	}
+	return res, nil
+}
+
+func (f *feed) Finish(_ context.Context, req store.FinishRequest) (store.FinishResult, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ends -= len(req.Outcomes); f.ends == 0 {
+		close(f.over)
+	}
+	return store.FinishResult{}, nil
+}
+
+// BenchmarkJob is what a node itself costs a job, from the claim's answer to the
+// outcome's call, with 100 workers that do nothing. One op is a job.
+func BenchmarkJob(b *testing.B) {
+	f := newFeed(b.N)
+	b.ReportAllocs()
+	startNode(b, f, func(context.Context, *Run) error { return nil }, func(cfg *Config) {
+		cfg.Queues = map[string]int{"q": 100}
+		cfg.Sink = func(event.Event) {}
+	})
+	<-f.over
+}

@@ -38,6 +38,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -61,6 +62,9 @@ type Backend struct {
 	listenURL string
 	maxConns  int32
 	scans     scans
+	looking   sync.WaitGroup  // looks behind the marks that are under way
+	life      context.Context // of these; ends with Close
+	end       context.CancelFunc
 	pinned    bool // the pool's sessions have the settings of pins
 	sql       statements
 	steps     []store.Migration
@@ -217,6 +221,7 @@ func newBackend(opts []Option) *Backend {
 	if b.maxConns < 0 {
 		b.invalid = errors.New("MaxConns is negative; give 1 or more")
 	}
+	b.life, b.end = context.WithCancel(context.Background())
 	b.channel = channelOf(b.schema)
 	b.sql = readStatements(b.schema)
 	b.steps = readSteps(b.schema)
@@ -236,6 +241,8 @@ func checkSchemaName(name string) error {
 // Open or NewDB made it. It waits for connections in use. Closing twice is
 // harmless.
 func (b *Backend) Close() error {
+	b.end()
+	b.looking.Wait()
 	b.ringer.wait()
 	if b.ownsPool {
 		b.pool.Close()

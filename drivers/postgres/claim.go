@@ -20,18 +20,46 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 		return b.claim(ctx, req, marks{})
 	}
 	scan := b.scans.of(req.Node, req.Queue)
-	from, sweep := scan.begin()
-	if sweep {
+	from, next := scan.begin()
+	switch next {
+	case sweep:
 		return b.scan(ctx, req, scan, marks{}, scan.sweptIn)
+	case look:
+		b.looking.Go(func() { b.lookBehind(b.life, req, scan, from) })
 	}
 	out, err := b.scan(ctx, req, scan, from, scan.used)
 	if err != nil || len(out.Jobs) >= req.Limit {
 		return out, err
 	}
-	if out.Again = scan.again(len(out.Jobs)); out.Again > 0 {
+	var over bool
+	if out.Again, over = scan.again(len(out.Jobs)); out.Again > 0 || over {
 		return out, nil
 	}
 	return b.scan(ctx, req, scan, marks{}, scan.sweptIn)
+}
+
+// lookPatient is how long a look behind the marks may take.
+const lookPatient = time.Minute
+
+// lookBehind looks, beside the claims, for what a sweep would find. If it cannot,
+// the next one will.
+func (b *Backend) lookBehind(ctx context.Context, req store.ClaimRequest, scan *scan, from marks) {
+	ctx, cancel := context.WithTimeout(ctx, lookPatient)
+	defer cancel()
+	lowRunAt, lowID := from.columns()
+	text, args := b.q("look_behind"), []any{req.Queue, req.Kinds, lowRunAt, lowID}
+	if len(req.Exact) > 0 {
+		text, args = b.q("look_behind_exact"), append(args, exactColumns(req.Exact)...)
+	}
+	behind := map[int16]mark{}
+	began := time.Now()
+	err := b.work(ctx, "look for jobs behind the marks", func(tx pgx.Tx) error {
+		clear(behind)
+		var priority int16
+		var at mark
+		return each(ctx, tx, []any{&priority, into(&at.runAt), &at.id}, func() { behind[priority] = at }, text, args...)
+	})
+	scan.looked(behind, time.Since(began), err == nil)
 }
 
 // scan makes a claim and lets scan learn from it.

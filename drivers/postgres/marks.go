@@ -32,7 +32,9 @@ type marks [priorities]mark
 // A mark is a hint. What is due is decided by a job's row alone, and a sweep, a
 // claim without marks, comes by the clock whether or not claims find something:
 // so a job that appears behind a mark (by a late commit, a rollback, a priority
-// that was changed) waits for one sweep at most.
+// that was changed) waits for one sweep at most. Where much lies dead, and a sweep
+// would hold up the claims, a look behind the marks takes its place: it is made
+// beside the claims, and what it finds is where the next one begins.
 //
 // It is safe for concurrent use.
 type scan struct {
@@ -45,7 +47,22 @@ type scan struct {
 	usual usual
 	// compared says that there was a claim with marks since the last sweep.
 	compared bool
+
+	lookingSince time.Time // zero: no look is under way
+	// behind is where the last look found something that no claim has begun at yet.
+	// clear says that it found nothing, and no claim did since.
+	behind map[int16]mark
+	clear  bool
 }
+
+// step is what is to be done beside a claim with marks, or in its stead.
+type step int
+
+const (
+	nothing step = iota
+	sweep        // claim without marks
+	look         // look behind the marks meanwhile
+)
 
 // usual is the last claim with marks: what it found, and how long it took.
 type usual struct {
@@ -72,13 +89,35 @@ const (
 // begin returns where a claim is to begin: at the marks, or, as a sweep, before
 // everything. Between two sweeps in short succession there is a claim with marks,
 // to compare them with.
-func (s *scan) begin() (from marks, sweep bool) {
+func (s *scan) begin() (from marks, next step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.rest() <= 0 && (s.compared || time.Since(s.swept) > sweepShare*sweepRest) {
-		return marks{}, true
+	if s.rest() <= 0 && s.lookingSince.IsZero() && (s.compared || time.Since(s.swept) > sweepShare*sweepRest) {
+		if s.cost() <= cheapSweep {
+			return marks{}, sweep
+		}
+		s.lookingSince, next = time.Now(), look
 	}
-	return s.low, false
+	from = s.low
+	for priority, at := range s.behind {
+		if p := &from[priority-store.FirstPriority]; p.after(at) {
+			*p = mark{runAt: at.runAt, id: at.id - 1}
+		}
+	}
+	s.behind = nil
+	return from, next
+}
+
+// looked learns from a look behind the marks: the first job that it found of each
+// priority, and how long it took.
+func (s *scan) looked(behind map[int16]mark, took time.Duration, ok bool) {
+	s.sweptIn(0, took)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lookingSince = time.Time{}
+	if ok {
+		s.behind, s.clear = behind, len(behind) == 0
+	}
 }
 
 // rest is how long it is to the next sweep. The caller holds mu.
@@ -92,15 +131,21 @@ func (s *scan) rest() time.Duration {
 // cost is what a sweep costs. The caller holds mu.
 func (s *scan) cost() time.Duration { return slices.Min(s.costs[:]) }
 
-// again says after how long a sweep is to follow a claim with marks that got less
-// than it asked for; 0: at once, for it found nothing and sweeps are cheap.
-func (s *scan) again(jobs int) time.Duration {
+// again says after how long another claim is to follow one with marks that got
+// less than it asked for. 0: a sweep at once, for it found nothing and sweeps are
+// cheap; or, over, none, for nothing lies behind the marks.
+func (s *scan) again(jobs int) (wait time.Duration, over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if jobs == 0 && s.cost() <= cheapSweep {
-		return 0
+	switch {
+	case s.clear:
+		return 0, true
+	case !s.lookingSince.IsZero():
+		return max(s.cost()-time.Since(s.lookingSince), time.Millisecond), false
+	case jobs == 0 && s.cost() <= cheapSweep:
+		return 0, false
 	}
-	return max(s.rest(), time.Millisecond)
+	return max(s.rest(), time.Millisecond), false
 }
 
 // found learns from a committed claim: its jobs in their order, whether it got
@@ -108,6 +153,7 @@ func (s *scan) again(jobs int) time.Duration {
 func (s *scan) found(jobs []store.Claimed, full bool, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.clear = s.clear && len(jobs) == 0
 	horizon := now.Add(-slack)
 	last := int16(store.LastPriority + 1) // where the claim stopped
 	if full {
@@ -158,9 +204,14 @@ func (s *scan) sweptIn(jobs int, took time.Duration) {
 
 // raise moves a mark forward, never back.
 func (m *mark) raise(to mark) {
-	if to.runAt.After(m.runAt) || to.runAt.Equal(m.runAt) && to.id > m.id {
+	if to.after(*m) {
 		*m = to
 	}
+}
+
+// after says whether m lies behind other in the order of the index.
+func (m mark) after(other mark) bool {
+	return m.runAt.After(other.runAt) || m.runAt.Equal(other.runAt) && m.id > other.id
 }
 
 // columns are the marks as arguments, in the order of the priorities.

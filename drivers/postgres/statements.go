@@ -17,9 +17,9 @@ var sqlFiles embed.FS
 var migrationFiles embed.FS
 
 // statements holds the text of each file in sql/, by its name without ".sql",
-// with the schema filled in. That of claim_jobs.sql is there twice: as it is
-// under "claim_exact", and as "claim_jobs" without what only claims with Exact
-// need, so that others do not pay for it.
+// with the schema filled in. Those of claim_jobs.sql and look_behind.sql are there
+// twice: as they are under "claim_exact" and "look_behind_exact", and under their
+// names without what only claims with Exact need, so that others do not pay for it.
 type statements map[string]string
 
 // readStatements reads all of sql/. The files are part of the program, so that
@@ -37,7 +37,9 @@ func readStatements(schema string) statements {
 		}
 		out[strings.TrimSuffix(entry.Name(), ".sql")] = withSchema(string(text), schema)
 	}
-	out["claim_exact"], out["claim_jobs"] = out["claim_jobs"], withoutLines(out["claim_jobs"], "-- if exact\n")
+	for name, exact := range map[string]string{"claim_jobs": "claim_exact", "look_behind": "look_behind_exact"} {
+		out[exact], out[name] = out[name], withoutLines(out[name], "-- if exact\n")
+	}
 	return out
 }
 

@@ -121,9 +121,9 @@ func (c *Client) putCalendars(ctx context.Context, calendars []Calendar, ifRevis
 	if err := errors.Join(errs...); err != nil {
 		return res, err
 	}
-	err = c.settled(ctx, nil, func() (err error) {
+	err = c.settled(ctx, nil, func() (firedTo time.Time, err error) {
 		res, err = c.backend.PutCalendars(ctx, req)
-		return err
+		return res.FiredTo, err
 	})
 	return res, err
 }

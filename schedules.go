@@ -90,9 +90,9 @@ func (c *Client) put(ctx context.Context, req store.PutSchedulesRequest, schedul
 		return store.PutSchedulesResult{}, err
 	}
 	var res store.PutSchedulesResult
-	err := c.settled(ctx, slices.Collect(maps.Keys(seen)), func() (err error) {
+	err := c.settled(ctx, slices.Collect(maps.Keys(seen)), func() (firedTo time.Time, err error) {
 		res, err = c.backend.PutSchedules(ctx, req)
-		return err
+		return res.FiredTo, err
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		err = cmp.Or(c.missingCalendars(ctx, schedules), err)
@@ -109,10 +109,18 @@ const (
 // nobody has accounted for: it fires them as they were defined, and tries
 // again. Nodes do the same meanwhile; whoever comes first wins. names are the
 // schedules that the change is known to concern; there may be others.
-func (c *Client) settled(ctx context.Context, names []string, change func() error) error {
+//
+// A change that was made says up to when the schedules may have fired ahead, as
+// they were before. It returns after that, so that no slot of what was changed
+// begins later.
+func (c *Client) settled(ctx context.Context, names []string, change func() (firedTo time.Time, err error)) error {
 	var err error
 	for try := range settleTries {
-		if err = change(); !errors.Is(err, store.ErrUnsettled) {
+		var firedTo time.Time
+		if firedTo, err = change(); err == nil {
+			return c.passed(ctx, firedTo)
+		}
+		if !errors.Is(err, store.ErrUnsettled) {
 			return err
 		}
 		if try%2 == 0 && len(names) > 0 {
@@ -126,6 +134,29 @@ func (c *Client) settled(ctx context.Context, names []string, change func() erro
 		}
 	}
 	return err
+}
+
+// passed waits until the store's clock has reached an instant that is at most
+// store.MostAhead away; the zero time always has. If the clock is set back
+// meanwhile, that is not waited for.
+func (c *Client) passed(ctx context.Context, at time.Time) error {
+	for !at.IsZero() {
+		now, err := c.Now(ctx)
+		if err != nil {
+			return fmt.Errorf("the change is made; wait for slots that had fired ahead of it: %w", err)
+		}
+		ahead := at.Sub(now)
+		if ahead <= 0 || ahead > store.MostAhead {
+			return nil
+		}
+		timer := time.NewTimer(ahead)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	return nil
 }
 
 // fireDue accounts for what is due, of these schedules or, for none, of all:
@@ -262,8 +293,9 @@ func (c *Client) changeSchedules(ctx context.Context, what string, req store.Cha
 			return fmt.Errorf("%s schedule: %w", what, err)
 		}
 	}
-	err := c.settled(ctx, req.Names, func() error {
-		return c.backend.ChangeSchedules(ctx, req)
+	err := c.settled(ctx, req.Names, func() (time.Time, error) {
+		res, err := c.backend.ChangeSchedules(ctx, req)
+		return res.FiredTo, err
 	})
 	if err != nil {
 		return fmt.Errorf("%s schedules: %w", what, err)

@@ -263,7 +263,9 @@ const (
 	// RetryJobs makes finished jobs ready with run_at now, under their old
 	// number, with at least one more attempt (max_attempts is raised to
 	// attempt + 1 if it is less), and pulls ready ones to now (never later than
-	// they were). The token stays as it is until the next claim. Waiting ones
+	// they were). As with Insert, run_at is not before the FiredTo of a finished
+	// job's schedule, and that of a ready one not before its own slot, if this is
+	// at most MostAhead away. The token stays as it is until the next claim. Waiting ones
 	// stay as they are.
 	RetryJobs
 	// DeleteJobs removes jobs that do not run, with their attempts.

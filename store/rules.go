@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -20,6 +21,56 @@ func (s *Schedule) living() bool { return s != nil && s.DeletedAt.IsZero() }
 // or nobody has planned the schedule since its mark.
 func (s *Schedule) Unsettled(now time.Time) bool {
 	return !s.NextAt.IsZero() && !s.NextAt.After(now) && s.Mark.Before(now)
+}
+
+// FiredTo is the schedule's mark where slots up to it may have fired ahead of now
+// (see FireRequest.Ahead): their jobs are there, and start when they are due. The
+// zero time: none may have. A mark that lies further ahead than MostAhead is of a
+// clock that was wrong.
+func (s *Schedule) FiredTo(now time.Time) time.Time {
+	if !s.Mark.After(now) || s.Mark.After(now.Add(MostAhead)) {
+		return time.Time{}
+	}
+	return s.Mark
+}
+
+// LatestFiredTo is the latest FiredTo of some schedules.
+func LatestFiredTo(rows iter.Seq[*Schedule], now time.Time) (latest time.Time) {
+	for row := range rows {
+		if at := row.FiredTo(now); at.After(latest) {
+			latest = at
+		}
+	}
+	return latest
+}
+
+// StartAfter returns jobs of which triggered ones start no earlier than their
+// schedules have fired to, which is given by number.
+func StartAfter(jobs []NewJob, firedTo map[int64]time.Time, now time.Time) []NewJob {
+	jobs = slices.Clone(jobs)
+	for i := range jobs {
+		job := &jobs[i]
+		to, fired := firedTo[job.Schedule]
+		if job.Origin != OriginTrigger || !fired {
+			continue
+		}
+		if job.RunAt.IsZero() {
+			job.RunAt = now.Add(job.Delay)
+		}
+		if job.RunAt.Before(to) {
+			job.RunAt = to
+		}
+	}
+	return jobs
+}
+
+// Pulled is when a ready job that is pulled to now may start: not before its slot,
+// if this is near.
+func Pulled(slot, now time.Time) time.Time {
+	if slot.Before(now) || slot.After(now.Add(MostAhead)) {
+		return now
+	}
+	return slot
 }
 
 // Same says whether a put changes nothing of s, which is nil for a name that
@@ -105,7 +156,10 @@ func (r ChangeSchedulesRequest) Apply(s *Schedule, now time.Time) {
 	case DeleteSchedules:
 		s.Bury(now)
 	case ResetSchedules:
-		s.Mark, s.NextAt = now, now
+		if s.FiredTo(now).IsZero() {
+			s.Mark = now
+		}
+		s.NextAt = now
 	}
 }
 

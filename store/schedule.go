@@ -18,7 +18,8 @@ type Schedule struct {
 	// put. Edits keep it.
 	Anchor time.Time
 	// Mark says how far the schedule is accounted for. It only moves forward,
-	// also through delete and put (reset alone may move it back).
+	// also through delete and put (reset alone may move it back). It may lie ahead
+	// of the clock; see FiredTo.
 	Mark time.Time
 	// NextAt is when Fire has to look at it again: its next slot, or the time
 	// of a change that nobody has planned yet. Zero: it has ended, or is deleted.
@@ -94,6 +95,8 @@ type PutSchedulesResult struct {
 	Revisions []int64 // in the order of the request
 	Changed   int     // created or changed
 	Deleted   int
+	// FiredTo is the latest Schedule.FiredTo of those that were changed or deleted.
+	FiredTo time.Time
 }
 
 // ScheduleAction is what ChangeSchedules does.
@@ -109,7 +112,8 @@ const (
 	// DeleteSchedules leaves a tombstone.
 	DeleteSchedules
 	// ResetSchedules sets mark = now and next_at = now: for a mark that lies
-	// ahead of the clock because the clock was wrong. Such a schedule is never
+	// ahead of the clock because the clock was wrong. (One that lies ahead by
+	// MostAhead or less stays; see Schedule.FiredTo.) Such a schedule is never
 	// unsettled; one that is has to be fired first, so that a reset drops no
 	// slot that is due. Slots that made a job before do not make another; see
 	// Schedules.Fire.
@@ -126,6 +130,12 @@ type ChangeSchedulesRequest struct {
 	Names  []string
 	// Until is, for PauseSchedules, when the pause ends by itself; zero: never.
 	Until time.Time
+}
+
+// ChangeSchedulesResult tells what ChangeSchedules found.
+type ChangeSchedulesResult struct {
+	// FiredTo is the latest Schedule.FiredTo of those that were named.
+	FiredTo time.Time
 }
 
 // DueSchedulesRequest asks for schedules that Fire has to look at.
@@ -256,10 +266,19 @@ const SupersededReason = "superseded: the schedule's next slot fired while this 
 // it ran, or waited to start.
 const ReplacedReason = "replaced: the schedule's next slot fired before this job had ended"
 
+// MostAhead is how long before its instant a slot may fire, at most.
+const MostAhead = time.Second
+
 // FireRequest accounts for slots of any number of schedules, each at most once.
 type FireRequest struct {
 	Now     time.Time
 	Firings []Firing
+	// Ahead, at most MostAhead, is how long before next_at a firing may be done.
+	// One that is early is done only if no job of its schedule lives, backfilled
+	// ones not counted, so that there is no overlap to settle; else it is left out,
+	// and Busy. Under OverlapAllow that does not matter. Its jobs have a RunAt that
+	// is not before next_at, so that nobody claims them before.
+	Ahead time.Duration
 	// Until is how long the decisions hold: if now is after it, all are lost.
 	// Zero: for ever.
 	Until time.Time
@@ -273,8 +292,11 @@ type FireResult struct {
 	Superseded []int64
 	// Asked are running jobs that were asked to cancel.
 	Asked []int64
-	// Lost are the schedules whose firing was left out.
+	// Lost are the schedules whose firing was left out, but for those of Busy.
 	Lost []int64
+	// Busy are schedules whose firing was left out because it was early and one of
+	// their jobs lives. It may be sent again when it is due.
+	Busy []int64
 }
 
 // FiredSlot is a slot and its job.

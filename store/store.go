@@ -54,7 +54,10 @@ type Jobs interface {
 	// statement. With a Tx all of it happens in the caller's transaction, and
 	// the wake-up leaves with its commit; else with the commit or, in a burst, a
 	// few milliseconds after it. Where the database rejects a value the answer
-	// is ErrRejected. A repetition inserts again.
+	// is ErrRejected. A repetition inserts again. Without a Tx, a job of origin
+	// OriginTrigger gets no run_at before its schedule's FiredTo, for it would
+	// overlap a slot that has been decided on; and no slot of its schedule fires
+	// early between that look and the commit.
 	Insert(ctx context.Context, req InsertRequest) (InsertResult, error)
 
 	// Claim takes up to Limit due jobs of one queue for a node: state ready,
@@ -94,20 +97,22 @@ type Jobs interface {
 // Schedules is the role that keeps schedules and their slots.
 type Schedules interface {
 	// PutSchedules creates or changes schedules, all or none. See
-	// PutSchedulesRequest for what it refuses.
+	// PutSchedulesRequest for what it refuses. Slots that have fired ahead stand
+	// (FiredTo of the result), as they do for ChangeSchedules and PutCalendars.
 	PutSchedules(ctx context.Context, req PutSchedulesRequest) (PutSchedulesResult, error)
 
 	// ChangeSchedules pauses, resumes, deletes or resets schedules by name,
 	// all or none: an unknown or deleted name gives ErrNotFound and changes
 	// nothing.
-	ChangeSchedules(ctx context.Context, req ChangeSchedulesRequest) error
+	ChangeSchedules(ctx context.Context, req ChangeSchedulesRequest) (ChangeSchedulesResult, error)
 
 	// DueSchedules reads what Fire is to work on: schedules with next_at not
 	// after now, or not after now + Ahead, earliest first.
 	DueSchedules(ctx context.Context, req DueSchedulesRequest) (DueSchedulesResult, error)
 
 	// Fire accounts for slots: for each firing it compares revision, mark,
-	// paused_at and next_at (which must be due by the store's clock) with the row, settles
+	// paused_at and next_at (which must be due by the store's clock, or early as
+	// FireRequest.Ahead allows) with the row, settles
 	// overlaps by Firing.Settle over the schedule's live jobs, but for backfilled ones (locked for
 	// the time of the transaction), does what that says, records the slots,
 	// inserts the jobs and moves mark and next_at. A firing whose comparison fails is left out and

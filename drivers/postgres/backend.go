@@ -68,8 +68,9 @@ type Backend struct {
 	pinned    bool // the pool's sessions have the settings of pins
 	sql       statements
 	steps     []store.Migration
-	ringer    *ringer
-	invalid   error // what is wrong with the options; every call answers it
+	ringer    *ringer // of inserts
+	soon      *ringer // of slots that fire ahead
+	invalid   error   // what is wrong with the options; every call answers it
 }
 
 var (
@@ -225,7 +226,7 @@ func newBackend(opts []Option) *Backend {
 	b.channel = channelOf(b.schema)
 	b.sql = readStatements(b.schema)
 	b.steps = readSteps(b.schema)
-	b.ringer = newRinger(b.sendWakes)
+	b.ringer, b.soon = newRinger(ringGap, b.sendWakes), newRinger(soonGap, b.sendWakes)
 	return b
 }
 
@@ -244,6 +245,7 @@ func (b *Backend) Close() error {
 	b.end()
 	b.looking.Wait()
 	b.ringer.wait()
+	b.soon.wait()
 	if b.ownsPool {
 		b.pool.Close()
 	}

@@ -27,14 +27,15 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 		if err != nil {
 			return err
 		}
-		if err := b.reviseUsers(ctx, tx, req.Now, putCalendarNames(changed)); err != nil {
+		firedTo, err := b.reviseUsers(ctx, tx, req.Now, putCalendarNames(changed))
+		if err != nil {
 			return err
 		}
 		revisions, err := b.writeCalendars(ctx, tx, req.Now, created, changed)
 		if err != nil {
 			return err
 		}
-		out = store.PutCalendarsResult{Changed: len(created) + len(changed)}
+		out = store.PutCalendarsResult{Changed: len(created) + len(changed), FiredTo: firedTo}
 		for _, put := range req.Calendars {
 			if revision, written := revisions[put.Name]; written {
 				out.Revisions = append(out.Revisions, revision)
@@ -87,26 +88,30 @@ func decideCalendars(req store.PutCalendarsRequest, rows map[string]*store.Calen
 }
 
 // reviseUsers gives the schedules that name one of the calendars a new revision,
-// unless one of them is due.
-func (b *Backend) reviseUsers(ctx context.Context, tx pgx.Tx, now time.Time, calendars []string) error {
+// unless one of them is due, and says until when they may have fired.
+func (b *Backend) reviseUsers(ctx context.Context, tx pgx.Tx, now time.Time, calendars []string) (firedTo time.Time, err error) {
 	if len(calendars) == 0 {
-		return nil
+		return firedTo, nil
 	}
 	var users []int64
 	var id int64
 	var due, unsettled bool
-	err := each(ctx, tx, []any{&id, &due}, func() {
+	var to time.Time
+	err = each(ctx, tx, []any{&id, &due, into(&to)}, func() {
 		users = append(users, id)
 		unsettled = unsettled || due
-	}, b.q("lock_calendar_users"), when(now), calendars)
+		if to.After(firedTo) {
+			firedTo = to
+		}
+	}, b.q("lock_calendar_users"), when(now), calendars, store.MostAhead.Microseconds())
 	switch {
 	case err != nil || len(users) == 0:
-		return err
+		return firedTo, err
 	case unsettled:
-		return fmt.Errorf("a schedule that names it: %w", store.ErrUnsettled)
+		return firedTo, fmt.Errorf("a schedule that names it: %w", store.ErrUnsettled)
 	}
 	_, err = tx.Exec(ctx, b.q("revise_schedules"), users)
-	return err
+	return firedTo, err
 }
 
 // writeCalendars returns the new revisions by name. If a name that was free has

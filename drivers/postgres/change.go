@@ -18,6 +18,11 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 		if err != nil || len(ids) == 0 {
 			return err
 		}
+		if req.Action == store.RetryJobs {
+			if _, err := tx.Exec(ctx, b.q("lock_retried"), ids); err != nil {
+				return err
+			}
+		}
 		places, err := b.locate(ctx, tx, when(req.Now), ids)
 		if err != nil {
 			return err
@@ -180,10 +185,10 @@ func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequ
 		b.queueWake(&batch, store.Wake{Kind: store.WakeCancels})
 	}
 	if len(c.pull) > 0 {
-		batch.Queue(b.q("pull_jobs"), now, c.pull)
+		batch.Queue(b.q("pull_jobs"), now, c.pull, store.MostAhead.Microseconds())
 	}
 	if len(c.revive) > 0 {
-		batch.Queue(b.q("revive_jobs"), now, c.revive)
+		batch.Queue(b.q("revive_jobs"), now, c.revive, store.MostAhead.Microseconds())
 	}
 	if len(c.pull)+len(c.revive) > 0 {
 		b.queueWake(&batch, store.Wake{Kind: store.WakeJobs})

@@ -42,12 +42,16 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRe
 		return store.FireResult{}, nil
 	}
 	var out store.FireResult
+	var owed []string
 	err := b.work(ctx, "fire schedules", func(tx pgx.Tx) error {
-		f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until)}
+		f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until), ahead: req.Ahead.Microseconds()}
 		err := f.run(ctx, req.Firings)
-		out = f.out
+		out, owed = f.out, f.owed
 		return err
 	})
+	for _, wake := range owed { // also after an error: it may have been committed
+		b.soon.owe(wake)
+	}
 	if err != nil {
 		return store.FireResult{}, err
 	}
@@ -62,7 +66,12 @@ type firing struct {
 	now *time.Time
 	// until is how long the decisions hold; nil: for ever.
 	until *time.Time
+	ahead int64 // microseconds
 	out   store.FireResult
+	// allEarly says that no firing that was taken was due, and owed are the wake-ups
+	// that such ones do not take along.
+	allEarly bool
+	owed     []string
 	// counted is how many slots of each firing that was taken are counted as fired.
 	counted []int
 }
@@ -70,6 +79,10 @@ type firing struct {
 // run moves the schedules on, locks their jobs, settles all firings in memory
 // and writes the results in bulk.
 func (f *firing) run(ctx context.Context, all []store.Firing) error {
+	all, err := f.leaveBusy(ctx, all)
+	if err != nil || len(all) == 0 {
+		return err
+	}
 	held, live, err := f.take(ctx, all)
 	if err != nil || len(held) == 0 {
 		return err
@@ -104,41 +117,86 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 	return f.b.follow(ctx, f.tx, f.at, after)
 }
 
+// leaveBusy takes out the early firings of which a job lives.
+func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Firing, error) {
+	if f.ahead == 0 {
+		return all, nil
+	}
+	var ids, revisions []int64
+	var marks, nexts, paused []*time.Time
+	for _, one := range all {
+		if one.Overlap != store.OverlapAllow {
+			ids, revisions = append(ids, one.Schedule), append(revisions, one.Revision)
+			marks, nexts, paused = append(marks, when(one.Mark)), append(nexts, when(one.NextAt)), append(paused, when(one.PausedAt))
+		}
+	}
+	if len(ids) == 0 {
+		return all, nil
+	}
+	busy, err := collect(ctx, f.tx, pgx.RowTo[int64], f.b.q("find_busy"), f.now, f.until, f.ahead, ids, revisions, marks, nexts, paused)
+	if err != nil || len(busy) == 0 {
+		return all, err
+	}
+	f.out.Busy = busy
+	return slices.DeleteFunc(slices.Clone(all), func(one store.Firing) bool { return slices.Contains(busy, one.Schedule) }), nil
+}
+
 // take moves on the schedules of those firings that were decided from the rows
 // as they are, and returns these firings, without jobs of slots that have fired
-// before, and the schedules' living jobs; the others are lost. The statements
-// travel together, each with a snapshot of its own: the jobs are read when the
-// schedules are locked.
+// before, and the schedules' living jobs; the others are lost. The jobs are read
+// when the schedules are locked; those of others are let be, for they may run. If
+// one of a schedule that fires early has come to life since leaveBusy looked, all
+// begins again.
 func (f *firing) take(ctx context.Context, all []store.Firing) (held []store.Firing, live map[int64][]liveJob, err error) {
-	advanced, fired := map[int64]bool{}, map[slotKey]bool{}
+	advanced, err := f.advance(ctx, all)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.allEarly = true
+	for _, one := range all {
+		switch advanced[one.Schedule] {
+		case left:
+			f.out.Lost = append(f.out.Lost, one.Schedule)
+			continue
+		case due:
+			f.allEarly = false
+		}
+		held = append(held, one)
+		f.counted = append(f.counted, len(one.Jobs))
+	}
+	fired := map[slotKey]bool{}
 	live = map[int64][]liveJob{}
 	var batch pgx.Batch
-	f.queueAdvance(&batch, all, advanced)
-	f.queueLive(&batch, all, live)
-	f.queueFired(&batch, all, fired)
+	f.queueLive(&batch, held, live)
+	f.queueFired(&batch, held, fired)
 	if err := send(ctx, f.tx, &batch); err != nil {
 		return nil, nil, err
 	}
-	for _, one := range all {
-		if !advanced[one.Schedule] {
-			f.out.Lost = append(f.out.Lost, one.Schedule)
-			delete(live, one.Schedule)
-			continue
+	for i, one := range held {
+		if advanced[one.Schedule] == early && len(live[one.Schedule]) > 0 {
+			return nil, nil, errMoved
 		}
-		f.counted = append(f.counted, len(one.Jobs))
 		if len(fired) > 0 {
-			one.Jobs = slices.DeleteFunc(slices.Clone(one.Jobs), func(job store.NewJob) bool {
+			held[i].Jobs = slices.DeleteFunc(slices.Clone(one.Jobs), func(job store.NewJob) bool {
 				return fired[slotKey{one.Schedule, job.Slot.UnixMicro()}]
 			})
 		}
-		held = append(held, one)
 	}
 	return held, live, nil
 }
 
-// queueAdvance compares firings with the rows of their schedules and moves these
-// on. It counts all the firings' jobs as fired; see uncount.
-func (f *firing) queueAdvance(batch *pgx.Batch, all []store.Firing, advanced map[int64]bool) {
+// moved is what became of a schedule.
+type moved int
+
+const (
+	left  moved = iota // it is not as its firing found it
+	due                // it was moved on
+	early              // it was moved on before its time
+)
+
+// advance compares firings with the rows of their schedules and moves these on. It
+// counts all the firings' jobs as fired; see uncount.
+func (f *firing) advance(ctx context.Context, all []store.Firing) (map[int64]moved, error) {
 	ordered := slices.Clone(all)
 	slices.SortFunc(ordered, func(a, b store.Firing) int { return cmp.Compare(a.Schedule, b.Schedule) })
 	n := len(ordered)
@@ -150,9 +208,16 @@ func (f *firing) queueAdvance(batch *pgx.Batch, all []store.Firing, advanced map
 		marks[i], nexts[i], paused[i] = when(one.Mark), when(one.NextAt), when(one.PausedAt)
 		newMarks[i], newNexts[i] = when(one.NewMark), when(one.NewNextAt)
 	}
+	advanced := make(map[int64]moved, n)
 	var id int64
-	batch.Queue(f.b.q("advance_schedules"), f.now, f.until, ids, revisions, marks, nexts, paused, newMarks, newNexts, jobs).
-		Query(scanEach([]any{&id}, func() { advanced[id] = true }))
+	var soon bool
+	err := each(ctx, f.tx, []any{&id, &soon}, func() {
+		advanced[id] = due
+		if soon {
+			advanced[id] = early
+		}
+	}, f.b.q("advance_schedules"), f.now, f.until, ids, revisions, marks, nexts, paused, newMarks, newNexts, jobs, f.ahead)
+	return advanced, err
 }
 
 // liveJob is a living job and the node of its last claim.
@@ -181,11 +246,12 @@ func liveOf(jobs []liveJob) (out []store.LiveJob) {
 	return out
 }
 
-// queueLive locks the living jobs of schedules whose overlaps are to be settled.
+// queueLive locks the living jobs of schedules whose overlaps are to be settled,
+// or of which there must be none.
 func (f *firing) queueLive(batch *pgx.Batch, all []store.Firing, live map[int64][]liveJob) {
 	var ids []int64
 	for _, one := range all {
-		if len(one.Jobs) > 0 && one.Overlap != store.OverlapAllow {
+		if one.Overlap != store.OverlapAllow && (len(one.Jobs) > 0 || f.ahead > 0) {
 			ids = append(ids, one.Schedule)
 		}
 	}
@@ -282,9 +348,10 @@ func (f *firing) insert(ctx context.Context, held []store.Firing, settled []stor
 	}
 	for len(jobs) > 0 {
 		n := chunk(jobs)
-		head := []any{f.now, f.b.channel, insertWake(jobs[:n])}
-		var numbers, wake string
-		if err := f.tx.QueryRow(ctx, f.b.q("insert_slot_jobs"), append(head, columns(jobs[:n])...)...).Scan(&numbers, &wake); err != nil {
+		head := []any{f.now, f.b.channel, f.wake(jobs[:n])}
+		var numbers string
+		var sent *string
+		if err := f.tx.QueryRow(ctx, f.b.q("insert_slot_jobs"), append(head, columns(jobs[:n])...)...).Scan(&numbers, &sent); err != nil {
 			return err
 		}
 		ids, err := parseIDs(numbers, n)
@@ -297,6 +364,16 @@ func (f *firing) insert(ctx context.Context, held []store.Firing, settled []stor
 		jobs = jobs[n:]
 	}
 	return nil
+}
+
+// wake is the wake-up that goes with jobs; nil: it is owed.
+func (f *firing) wake(jobs []store.NewJob) *string {
+	wake := insertWake(jobs)
+	if f.allEarly && !f.b.soon.take(wake) {
+		f.owed = append(f.owed, wake)
+		return nil
+	}
+	return &wake
 }
 
 // uncount corrects how many slots have fired where not all that a firing asked

@@ -32,9 +32,13 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 	switch {
 	case req.Tx != nil:
 		return b.insertWith(ctx, req)
-	case anyWaits(req.Jobs):
-		err = b.work(ctx, what, func(tx pgx.Tx) (err error) {
-			out.IDs, err = b.insertWaiting(ctx, tx, req.Now, req.Jobs)
+	case anyMeets(req.Jobs):
+		err = b.work(ctx, what, func(tx pgx.Tx) error {
+			jobs, err := b.afterFired(ctx, tx, req)
+			if err != nil {
+				return err
+			}
+			out.IDs, err = b.insertWaiting(ctx, tx, req.Now, jobs)
 			return err
 		})
 	case len(req.Jobs) == 0:
@@ -75,8 +79,36 @@ func (b *Backend) insertAlone(ctx context.Context, now time.Time, jobs []store.N
 	return b.insertChunk(ctx, noTx{b.pool}, now, jobs, nil)
 }
 
-func anyWaits(jobs []store.NewJob) bool {
-	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.Waiting })
+// anyMeets says whether it matters to one of some jobs what else there is of its
+// schedule.
+func anyMeets(jobs []store.NewJob) bool {
+	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.Waiting || job.Origin == store.OriginTrigger })
+}
+
+// afterFired lets triggered jobs start after the slots of their schedules that have
+// fired ahead. It locks these schedules.
+func (b *Backend) afterFired(ctx context.Context, tx pgx.Tx, req store.InsertRequest) ([]store.NewJob, error) {
+	var schedules []int64
+	for _, job := range req.Jobs {
+		if job.Origin == store.OriginTrigger {
+			schedules = append(schedules, job.Schedule)
+		}
+	}
+	if len(schedules) == 0 {
+		return req.Jobs, nil
+	}
+	firedTo := map[int64]time.Time{}
+	var id int64
+	var now, to time.Time
+	err := each(ctx, tx, []any{&id, into(&now), into(&to)}, func() {
+		if !to.IsZero() {
+			firedTo[id] = to
+		}
+	}, b.q("lock_triggered"), when(req.Now), schedules, store.MostAhead.Microseconds())
+	if err != nil || len(firedTo) == 0 {
+		return req.Jobs, err
+	}
+	return store.StartAfter(req.Jobs, firedTo, now), nil
 }
 
 // insertJobs inserts any number of jobs, some thousands a statement, and

@@ -9,21 +9,23 @@ import (
 )
 
 const (
-	ringGap     = 3 * time.Millisecond // between wake-ups of one payload, by inserts
-	ringPatient = 2 * time.Second      // for sending wake-ups
-	ringMost    = 50                   // payloads in one message; beyond it everybody is woken
-	ringKnown   = 1000                 // payloads whose last time is remembered
+	ringGap     = 3 * time.Millisecond   // between wake-ups of one payload, by inserts
+	soonGap     = 100 * time.Millisecond // … for jobs that are due soon, of which one is enough to be awake
+	ringPatient = 2 * time.Second        // for sending wake-ups
+	ringMost    = 50                     // payloads in one message; beyond it everybody is woken
+	ringKnown   = 1000                   // payloads whose last time is remembered
 )
 
 // ringer spaces the wake-ups of inserts that commit by themselves. Commits with
 // a notification wait for each other, so that a burst of them has half the rate.
 //
 // The first insert after a pause takes its wake-up along in its transaction. One
-// that comes within ringGap of that owes it, and what is owed leaves together
+// that comes within the gap of that owes it, and what is owed leaves together
 // when the gap has passed, after the commits. A process that dies in between
-// loses a wake-up that follows another by less than ringGap: whoever heard that
+// loses a wake-up that follows another by less than the gap: whoever heard that
 // one looks again after its busy poll.
 type ringer struct {
+	gap  time.Duration
 	send func(ctx context.Context, payloads []string)
 
 	mu      sync.Mutex
@@ -33,8 +35,8 @@ type ringer struct {
 	ringing sync.WaitGroup // of that
 }
 
-func newRinger(send func(ctx context.Context, payloads []string)) *ringer {
-	return &ringer{send: send, last: map[string]time.Time{}, owed: map[string]bool{}}
+func newRinger(gap time.Duration, send func(ctx context.Context, payloads []string)) *ringer {
+	return &ringer{gap: gap, send: send, last: map[string]time.Time{}, owed: map[string]bool{}}
 }
 
 // take says whether an insert is to take its wake-up along; else it calls owe
@@ -43,11 +45,11 @@ func (r *ringer) take(payload string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	if now.Sub(r.last[payload]) < ringGap {
+	if now.Sub(r.last[payload]) < r.gap {
 		return false
 	}
 	if len(r.last) >= ringKnown {
-		maps.DeleteFunc(r.last, func(_ string, at time.Time) bool { return now.Sub(at) >= ringGap })
+		maps.DeleteFunc(r.last, func(_ string, at time.Time) bool { return now.Sub(at) >= r.gap })
 	}
 	r.last[payload] = now
 	return true
@@ -62,11 +64,11 @@ func (r *ringer) owe(payload string) {
 		return
 	}
 	r.busy = true
-	gap := ringGap - time.Since(r.last[payload])
+	gap := r.gap - time.Since(r.last[payload])
 	r.ringing.Go(func() {
 		time.Sleep(gap)
 		for r.ring() {
-			time.Sleep(ringGap)
+			time.Sleep(r.gap)
 		}
 	})
 }

@@ -21,7 +21,7 @@ type sentWake struct {
 func recorded() (*ringer, *[]sentWake) {
 	var sent []sentWake
 	start := time.Now()
-	return newRinger(func(_ context.Context, payloads []string) {
+	return newRinger(ringGap, func(_ context.Context, payloads []string) {
 		sent = append(sent, sentWake{time.Since(start), payloads})
 	}), &sent
 }

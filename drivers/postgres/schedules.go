@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,6 +32,7 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 			return err
 		}
 		out = p.out
+		out.FiredTo = store.LatestFiredTo(slices.Values(p.changed), p.now)
 		return b.writePut(ctx, tx, p)
 	})
 	if err != nil {
@@ -194,12 +197,14 @@ func (b *Backend) writeSchedules(ctx context.Context, tx pgx.Tx, rows []*store.S
 }
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
-func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
-	return b.work(ctx, "change schedules", func(tx pgx.Tx) error {
+func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) (store.ChangeSchedulesResult, error) {
+	var out store.ChangeSchedulesResult
+	err := b.work(ctx, "change schedules", func(tx pgx.Tx) error {
 		now, rows, err := b.lockSchedules(ctx, tx, req.Now, req.Names, nil)
 		if err != nil {
 			return err
 		}
+		out.FiredTo = store.LatestFiredTo(maps.Values(rows), now)
 		changed, err := decideChange(req, rows, now)
 		if err != nil || len(changed) == 0 {
 			return err
@@ -218,6 +223,10 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		}
 		return b.wake(ctx, tx, store.Wake{Kind: store.WakeSchedules})
 	})
+	if err != nil {
+		return store.ChangeSchedulesResult{}, err
+	}
+	return out, nil
 }
 
 func numbersOf(rows []*store.Schedule) []int64 {

@@ -45,7 +45,8 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 			out.Changed++
 			out.Revisions = append(out.Revisions, last+1)
 		}
-		return s.saveCalendars(ctx, changed, last+1, now)
+		out.FiredTo, err = s.saveCalendars(ctx, changed, last+1, now)
+		return err
 	})
 	if err != nil {
 		return store.PutCalendarsResult{}, err
@@ -61,10 +62,10 @@ type savedCalendar struct {
 }
 
 // saveCalendars gives calendars and the schedules that name them a new revision,
-// unless one of those is due.
-func (s *session) saveCalendars(ctx context.Context, puts []store.PutCalendar, revision int64, now time.Time) error {
+// unless one of those is due, and says until when these may have fired.
+func (s *session) saveCalendars(ctx context.Context, puts []store.PutCalendar, revision int64, now time.Time) (firedTo time.Time, err error) {
 	if len(puts) == 0 {
-		return nil
+		return firedTo, nil
 	}
 	var pack packer
 	saved, names := make([]savedCalendar, len(puts)), make([]string, len(puts))
@@ -72,22 +73,22 @@ func (s *session) saveCalendars(ctx context.Context, puts []store.PutCalendar, r
 		at, length := pack.add(put.Definition)
 		saved[i], names[i] = savedCalendar{put.Name, at, length}, put.Name
 	}
-	a := args{"names": jsonList(names), "now": micros(now)}
+	a := args{"names": jsonList(names), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
 	var users, due int64
-	if err := s.one(ctx, "calendar_users", a, &users, &due); err != nil {
-		return err
+	if err := s.one(ctx, "calendar_users", a, &users, &due, into(&firedTo)); err != nil {
+		return firedTo, err
 	}
 	if due > 0 {
-		return fmt.Errorf("a schedule that names it: %w", store.ErrUnsettled)
+		return firedTo, fmt.Errorf("a schedule that names it: %w", store.ErrUnsettled)
 	}
 	if err := s.exec(ctx, "calendar_changed", args{"names": jsonList(names), "revision": revision}); err != nil {
-		return err
+		return firedTo, err
 	}
-	err := s.exec(ctx, "save_calendars", args{"calendars": jsonOf(saved), "bytes": pack.parameter(), "revision": revision, "now": micros(now)})
+	err = s.exec(ctx, "save_calendars", args{"calendars": jsonOf(saved), "bytes": pack.parameter(), "revision": revision, "now": micros(now)})
 	if err != nil {
-		return err
+		return firedTo, err
 	}
-	return s.exec(ctx, "counter_raise", args{"name": "revision", "value": revision})
+	return firedTo, s.exec(ctx, "counter_raise", args{"name": "revision", "value": revision})
 }
 
 // calendarsNamed reads calendars by name.
@@ -118,7 +119,8 @@ func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendars
 				return fmt.Errorf("calendar %q: %w", name, store.ErrNotFound)
 			}
 			var users, due int64
-			if err := s.one(ctx, "calendar_users", args{"names": jsonList([]string{name}), "now": 0}, &users, &due); err != nil {
+			var firedTo time.Time
+			if err := s.one(ctx, "calendar_users", args{"names": jsonList([]string{name}), "now": 0, "most": 0}, &users, &due, into(&firedTo)); err != nil {
 				return err
 			}
 			if users > 0 {

@@ -56,7 +56,7 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRe
 		if err != nil {
 			return err
 		}
-		rows, err := s.dueRows(ctx, req.Firings, now)
+		rows, err := s.dueRows(ctx, req.Firings, now.Add(req.Ahead))
 		if err != nil {
 			return err
 		}
@@ -64,9 +64,10 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRe
 			rows = nil // nothing holds any more
 		}
 		plan := newFirePlan(req.Firings, rows)
-		if err := s.readForFiring(ctx, plan); err != nil {
+		if err := s.readForFiring(ctx, plan, now); err != nil {
 			return err
 		}
+		plan.leaveBusy(now)
 		plan.settle()
 		if err := s.applyFiring(ctx, plan, now); err != nil {
 			return err
@@ -86,14 +87,14 @@ type dueRow struct {
 	mark, nextAt, pausedAt time.Time
 }
 
-// dueRows reads the schedules of firings that live and are due.
-func (s *session) dueRows(ctx context.Context, firings []store.Firing, now time.Time) (map[int64]dueRow, error) {
+// dueRows reads the schedules of firings that live and are due until then.
+func (s *session) dueRows(ctx context.Context, firings []store.Firing, until time.Time) (map[int64]dueRow, error) {
 	ids := make([]int64, len(firings))
 	for i, f := range firings {
 		ids[i] = f.Schedule
 	}
 	rows := map[int64]dueRow{}
-	err := s.each(ctx, "fire_rows", args{"ids": jsonList(ids), "now": micros(now)}, func(r row) error {
+	err := s.each(ctx, "fire_rows", args{"ids": jsonList(ids), "until": micros(until)}, func(r row) error {
 		var id int64
 		var d dueRow
 		err := r.Scan(&id, &d.revision, into(&d.mark), into(&d.nextAt), into(&d.pausedAt))
@@ -162,11 +163,11 @@ func newFirePlan(firings []store.Firing, rows map[int64]dueRow) *firePlan {
 
 // readForFiring reads live jobs, newest records and earlier jobs of slots, each
 // only for the firings that depend on them.
-func (s *session) readForFiring(ctx context.Context, p *firePlan) error {
+func (s *session) readForFiring(ctx context.Context, p *firePlan, now time.Time) error {
 	var overlaps, extends []int64
 	var slots []slotKey
 	for _, f := range p.firings {
-		if f.Overlap != store.OverlapAllow && len(f.Jobs) > 0 {
+		if f.Overlap != store.OverlapAllow && (len(f.Jobs) > 0 || early(f, now)) {
 			overlaps = append(overlaps, f.Schedule)
 		}
 		for _, record := range f.Slots {
@@ -222,6 +223,21 @@ func (s *session) readFired(ctx context.Context, slots []slotKey, p *firePlan) e
 		err := r.Scan(&i)
 		p.fired[slots[i]] = true
 		return err
+	})
+}
+
+// early says whether a firing, which matches its row, is not due yet.
+func early(f store.Firing, now time.Time) bool { return instant(f.NextAt).After(now) }
+
+// leaveBusy takes those early firings out of the plan whose overlap would have to
+// be settled.
+func (p *firePlan) leaveBusy(now time.Time) {
+	p.firings = slices.DeleteFunc(p.firings, func(f store.Firing) bool {
+		busy := early(f, now) && len(p.live[f.Schedule]) > 0
+		if busy {
+			p.out.Busy = append(p.out.Busy, f.Schedule)
+		}
+		return busy
 	})
 }
 

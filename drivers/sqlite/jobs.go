@@ -18,7 +18,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 	case req.Tx != nil:
 	case len(req.Jobs) == 0:
 		return out, nil
-	case len(req.Jobs) == 1 && !req.Jobs[0].Waiting:
+	case len(req.Jobs) == 1 && !req.Jobs[0].Waiting && req.Jobs[0].Origin != store.OriginTrigger:
 		id, err := b.insertOne(ctx, req.Jobs[0], req.Now)
 		if err != nil {
 			return out, err
@@ -30,7 +30,13 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		if err != nil {
 			return err
 		}
-		if out.IDs, err = s.insertJobs(ctx, req.Jobs, now); err != nil {
+		jobs := req.Jobs
+		if req.Tx == nil {
+			if jobs, err = s.afterFired(ctx, jobs, now); err != nil {
+				return err
+			}
+		}
+		if out.IDs, err = s.insertJobs(ctx, jobs, now); err != nil {
 			return err
 		}
 		var touched []lane
@@ -45,6 +51,33 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		return store.InsertResult{}, err
 	}
 	return out, nil
+}
+
+// afterFired lets triggered jobs start after the slots of their schedules that have
+// fired ahead.
+func (s *session) afterFired(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.NewJob, error) {
+	var schedules []int64
+	for _, job := range jobs {
+		if job.Origin == store.OriginTrigger {
+			schedules = append(schedules, job.Schedule)
+		}
+	}
+	if len(schedules) == 0 {
+		return jobs, nil
+	}
+	firedTo := map[int64]time.Time{}
+	a := args{"ids": jsonList(schedules), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
+	err := s.each(ctx, "fired_to", a, func(r row) error {
+		var id int64
+		var at time.Time
+		err := r.Scan(&id, into(&at))
+		firedTo[id] = at
+		return err
+	})
+	if err != nil || len(firedTo) == 0 {
+		return jobs, err
+	}
+	return store.StartAfter(jobs, firedTo, now), nil
 }
 
 // insertOne stores a job by a single statement, which is much faster than
@@ -283,6 +316,7 @@ type target struct {
 	id    int64
 	state store.State
 	runAt time.Time
+	slot  time.Time
 	lane  lane
 }
 
@@ -323,7 +357,7 @@ func (s *session) targets(ctx context.Context, req store.ChangeJobsRequest, bySc
 	err := s.each(ctx, name, a, func(r row) error {
 		var t target
 		var origin store.Origin
-		err := r.Scan(&t.id, &t.state, into(&t.runAt), &t.lane.Schedule, &origin)
+		err := r.Scan(&t.id, &t.state, into(&t.runAt), into(&t.slot), &t.lane.Schedule, &origin)
 		t.lane.Backfill = origin == store.OriginBackfill
 		found[t.id] = &t
 		ids = append(ids, t.id)
@@ -390,9 +424,11 @@ func (p *changePlan) retry(t *target, now time.Time) store.Change {
 	case t.state.Finished():
 		p.revive = append(p.revive, t.id)
 		t.state, t.runAt = store.StateReady, now
-	case t.runAt.After(now):
-		p.ready = append(p.ready, again{ID: t.id})
-		t.runAt = now
+	default:
+		if at := store.Pulled(t.slot, now); t.runAt.After(at) {
+			p.ready = append(p.ready, again{ID: t.id, Delay: at.Sub(now).Microseconds()})
+			t.runAt = at
+		}
 	}
 	return store.Changed
 }
@@ -419,7 +455,7 @@ func (s *session) applyChanges(ctx context.Context, req store.ChangeJobsRequest,
 			return err
 		}
 	}
-	if err := s.onIDs(ctx, p.revive, args{"now": micros(now)}, "revive_jobs", "delete_history"); err != nil {
+	if err := s.onIDs(ctx, p.revive, args{"now": micros(now), "most": micros(now.Add(store.MostAhead))}, "revive_jobs", "delete_history"); err != nil {
 		return err
 	}
 	if err := s.onIDs(ctx, p.remove, nil, "delete_jobs", "delete_history", "delete_attempts"); err != nil {

@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -27,7 +29,7 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 		if err != nil {
 			return err
 		}
-		out = plan.result()
+		out = plan.result(now)
 		return s.applyPut(ctx, req, plan)
 	})
 	if err != nil {
@@ -62,8 +64,11 @@ type putPlan struct {
 	lastRevision int64             // given so far, of any schedule
 }
 
-func (p *putPlan) result() store.PutSchedulesResult {
-	out := store.PutSchedulesResult{Changed: len(p.changed), Deleted: len(p.gone)}
+func (p *putPlan) result(now time.Time) store.PutSchedulesResult {
+	out := store.PutSchedulesResult{
+		Changed: len(p.changed), Deleted: len(p.gone),
+		FiredTo: store.LatestFiredTo(slices.Values(slices.Concat(p.changed, p.gone)), now),
+	}
 	for _, row := range p.rows {
 		out.Revisions = append(out.Revisions, row.Revision)
 	}
@@ -222,8 +227,9 @@ func scanSchedule(r row, more ...any) (store.Schedule, error) {
 }
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
-func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
-	return b.write(ctx, "change schedules", func(s *session) error {
+func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) (store.ChangeSchedulesResult, error) {
+	var out store.ChangeSchedulesResult
+	err := b.write(ctx, "change schedules", func(s *session) error {
 		now, err := s.now(ctx, req.Now)
 		if err != nil {
 			return err
@@ -236,6 +242,7 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		if err != nil {
 			return err
 		}
+		out.FiredTo = store.LatestFiredTo(maps.Values(known), now)
 		if err := s.saveSchedules(ctx, rows); err != nil {
 			return err
 		}
@@ -247,6 +254,10 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		}
 		return nil
 	})
+	if err != nil {
+		return store.ChangeSchedulesResult{}, err
+	}
+	return out, nil
 }
 
 func numbersOf(rows []*store.Schedule) []int64 {

@@ -622,7 +622,7 @@ func TestAClockThatWasAheadIsTold(t *testing.T) {
 	ahead.Store(0)
 	waitUntil(t, "it is told", func() bool { return n.count(event.ScheduleAhead) > 0 })
 	fired := n.count(event.SlotFired)
-	if err := backend.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: []string{"s"}}); err != nil {
+	if _, err := backend.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: []string{"s"}}); err != nil {
 		t.Fatal(err)
 	}
 	waitUntil(t, "it fires again after a reset", func() bool { return n.count(event.SlotFired) > fired })

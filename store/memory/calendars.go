@@ -34,6 +34,9 @@ func (s *Store) PutCalendars(ctx context.Context, req store.PutCalendarsRequest)
 		if !s.calendars[put.Name].Same(put) {
 			s.putCalendar(put, now)
 			out.Changed++
+			for _, schedule := range s.naming(put.Name) {
+				out.FiredTo = laterOf(out.FiredTo, firedTo(schedule, now))
+			}
 		}
 		out.Revisions = append(out.Revisions, s.calendars[put.Name].Revision)
 	}

@@ -76,8 +76,12 @@ func (s *Store) retryJob(live, finished *job, now time.Time) store.Change {
 	case live != nil && live.State != store.StateReady:
 		return store.Unchanged
 	case live != nil:
-		if live.RunAt.After(now) {
-			s.ready(live, now)
+		at := now
+		if live.Slot.Sub(now) <= store.MostAhead {
+			at = laterOf(at, live.Slot)
+		}
+		if live.RunAt.After(at) {
+			s.ready(live, at)
 		}
 		return store.Changed
 	}
@@ -86,7 +90,7 @@ func (s *Store) retryJob(live, finished *job, now time.Time) store.Change {
 	finished.FinishedAt = time.Time{}
 	finished.Reason = ""
 	finished.MaxAttempts = max(finished.MaxAttempts, finished.Attempt+1)
-	s.ready(finished, now)
+	s.ready(finished, laterOf(now, s.firedToOf(finished.Schedule, now)))
 	return store.Changed
 }
 

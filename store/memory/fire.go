@@ -54,8 +54,12 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 	late := !req.Until.IsZero() && now.After(instant(req.Until))
 	for _, f := range req.Firings {
 		row := s.schedules[f.Schedule]
-		if late || !matches(row, f, now) {
+		if late || !matches(row, f, now.Add(req.Ahead)) {
 			out.Lost = append(out.Lost, f.Schedule)
+			continue
+		}
+		if row.NextAt.After(now) && f.Overlap != store.OverlapAllow && s.anyLives(row.ID) {
+			out.Busy = append(out.Busy, f.Schedule)
 			continue
 		}
 		s.fire(row, f, now, &out)
@@ -67,11 +71,22 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 	return out, nil
 }
 
-// matches says whether a firing was decided from the row as it is, and is due.
-func matches(row *store.Schedule, f store.Firing, now time.Time) bool {
+// anyLives says whether a schedule has a job that lives, backfilled ones aside.
+func (s *Store) anyLives(schedule int64) bool {
+	for _, j := range s.live {
+		if j.Schedule == schedule && j.Origin != store.OriginBackfill {
+			return true
+		}
+	}
+	return false
+}
+
+// matches says whether a firing was decided from the row as it is, and is due
+// until then.
+func matches(row *store.Schedule, f store.Firing, until time.Time) bool {
 	return row != nil && row.DeletedAt.IsZero() &&
 		row.Revision == f.Revision && row.Mark.Equal(instant(f.Mark)) && row.NextAt.Equal(instant(f.NextAt)) && row.PausedAt.Equal(instant(f.PausedAt)) &&
-		!row.NextAt.IsZero() && !row.NextAt.After(now)
+		!row.NextAt.IsZero() && !row.NextAt.After(until)
 }
 
 // fire does one firing and adds to out what it did.

@@ -26,6 +26,9 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	var jobs []*job
 	for _, n := range req.Jobs {
 		j := s.newJob(n, now)
+		if n.Origin == store.OriginTrigger && tx == nil {
+			j.RunAt = laterOf(j.RunAt, s.firedToOf(n.Schedule, now))
+		}
 		jobs = append(jobs, j)
 		out.IDs = append(out.IDs, j.ID)
 	}

@@ -47,12 +47,14 @@ func (s *Store) put(req store.PutSchedulesRequest, gone []*store.Schedule, now t
 		if row == nil || !same(row, put, req.Owner) {
 			row = s.putOne(row, put, req.Owner, now)
 			out.Changed++
+			out.FiredTo = laterOf(out.FiredTo, firedTo(row, now))
 		}
 		out.Revisions = append(out.Revisions, row.Revision)
 	}
 	for _, row := range gone {
 		s.bury(row, now)
 		out.Deleted++
+		out.FiredTo = laterOf(out.FiredTo, firedTo(row, now))
 	}
 	if req.Ordered() {
 		s.revisions[req.Owner] = req.SyncRevision
@@ -99,6 +101,22 @@ func same(row *store.Schedule, put store.PutSchedule, owner string) bool {
 // has accounted for.
 func unsettled(row *store.Schedule, now time.Time) bool {
 	return !row.NextAt.IsZero() && !row.NextAt.After(now) && now.After(row.Mark)
+}
+
+// firedTo is a row's mark if slots that are still to come may have fired.
+func firedTo(row *store.Schedule, now time.Time) time.Time {
+	if ahead := row.Mark.Sub(now); ahead > 0 && ahead <= store.MostAhead {
+		return row.Mark
+	}
+	return time.Time{}
+}
+
+// firedToOf is firedTo of a schedule that may not exist.
+func (s *Store) firedToOf(schedule int64, now time.Time) time.Time {
+	if row := s.schedules[schedule]; row != nil {
+		return firedTo(row, now)
+	}
+	return time.Time{}
 }
 
 // putOne writes a new, changed or returning schedule; row is nil for a new one.
@@ -155,32 +173,33 @@ func (s *Store) bury(row *store.Schedule, now time.Time) {
 }
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
-func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
+func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) (out store.ChangeSchedulesResult, err error) {
 	now, err := s.begin(ctx, "change schedules", req.Now)
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer s.mu.Unlock()
 	var rows []*store.Schedule
 	for _, name := range req.Names {
 		row := s.byName(name)
 		if row == nil || !row.DeletedAt.IsZero() {
-			return fmt.Errorf("change schedule %q: %w", name, store.ErrNotFound)
+			return out, fmt.Errorf("change schedule %q: %w", name, store.ErrNotFound)
 		}
 		rows = append(rows, row)
 	}
 	for _, row := range rows {
 		if s.changes(row, req) && unsettled(row, now) {
-			return fmt.Errorf("change schedule %q: %w", row.Name, store.ErrUnsettled)
+			return out, fmt.Errorf("change schedule %q: %w", row.Name, store.ErrUnsettled)
 		}
 	}
 	for _, row := range rows {
+		out.FiredTo = laterOf(out.FiredTo, firedTo(row, now))
 		if s.changes(row, req) {
 			s.change(row, req, now)
 			s.wake(store.Wake{Kind: store.WakeSchedules})
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // changes says whether a request does anything to a living schedule.
@@ -206,7 +225,10 @@ func (s *Store) change(row *store.Schedule, req store.ChangeSchedulesRequest, no
 	case store.DeleteSchedules:
 		s.bury(row, now)
 	case store.ResetSchedules:
-		row.Mark, row.NextAt = now, now
+		if firedTo(row, now).IsZero() {
+			row.Mark = now
+		}
+		row.NextAt = now
 	}
 }
 

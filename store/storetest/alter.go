@@ -131,7 +131,8 @@ func changeMany(e *env) {
 func pauseUntil(e *env) {
 	e.planned("s")
 	pause := func(until time.Time) store.Schedule {
-		e.must(e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: store.PauseSchedules, Names: []string{"s"}, Until: until}))
+		_, err := e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: store.PauseSchedules, Names: []string{"s"}, Until: until})
+		e.must(err)
 		return e.schedule("s")
 	}
 	first := e.now

@@ -310,7 +310,8 @@ func scheduleNames(rows []store.Schedule) []string {
 }
 
 func (e *env) tryChangeSchedules(action store.ScheduleAction, names ...string) error {
-	return e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: action, Names: names})
+	_, err := e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: action, Names: names})
+	return err
 }
 
 func (e *env) changeSchedules(action store.ScheduleAction, names ...string) {

@@ -144,10 +144,10 @@ func (w *world) reset() {
 }
 
 func (w *world) changeSchedulesBoth(req store.ChangeSchedulesRequest) {
-	want := w.model.ChangeSchedules(w.ctx, req)
-	got := w.client.ChangeSchedules(w.ctx, req)
-	if w.agree("ChangeSchedules", req, got, want, len(req.Names) == 1) {
-		w.compare("ChangeSchedules", req, nil, nil)
+	want, wantErr := w.model.ChangeSchedules(w.ctx, req)
+	got, gotErr := w.client.ChangeSchedules(w.ctx, req)
+	if w.agree("ChangeSchedules", req, gotErr, wantErr, len(req.Names) == 1) {
+		w.compare("ChangeSchedules", req, got, want)
 	}
 }
 
@@ -199,9 +199,12 @@ func (w *world) fire() {
 	rows := w.rows()
 	w.rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	req := store.FireRequest{Now: w.now}
+	if w.chance(2) {
+		req.Ahead = w.within(store.MostAhead)
+	}
 	jobs := true
 	for _, row := range rows {
-		due := row.DeletedAt.IsZero() && !row.NextAt.IsZero() && !row.NextAt.After(w.now)
+		due := row.DeletedAt.IsZero() && !row.NextAt.IsZero() && !row.NextAt.After(w.now.Add(req.Ahead))
 		if !due && !w.chance(15) {
 			continue
 		}
@@ -293,7 +296,7 @@ func (w *world) mayExtend(row store.Schedule, r store.SlotRecord) bool {
 
 // realFire translates firings.
 func (w *world) realFire(req store.FireRequest) store.FireRequest {
-	out := store.FireRequest{Now: req.Now}
+	out := store.FireRequest{Now: req.Now, Ahead: req.Ahead}
 	for _, f := range req.Firings {
 		f.Revision = of(w.names.revisions, f.Schedule).real(f.Revision)
 		f.Schedule = w.names.schedules.real(f.Schedule)

@@ -76,6 +76,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Calendars", calendarTests},
 		{"DueSchedules", dueTests},
 		{"Fire", fireTests},
+		{"FireAhead", earlyTests},
 		{"Overlap", overlapTests},
 		{"Lane", laneTests},
 		{"ListSlots", slotTests},

@@ -1,6 +1,6 @@
 -- Makes the jobs of slots and records these as fired. One row: the jobs'
--- numbers, which are given in the order of the arrays. The wake-up leaves with
--- the commit.
+-- numbers, which are given in the order of the arrays. The wake-up, if $3 is one,
+-- leaves with the commit.
 WITH made AS (
     INSERT INTO {schema}.job (run_at, created_at, slot, schedule_id, state, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, headers, args)
     SELECT coalesce(new.run_at, coalesce($1::timestamptz, now()) + new.delay_us * interval '1 microsecond'),
@@ -14,4 +14,4 @@ WITH made AS (
     INSERT INTO {schema}.slot (recorded_at, schedule_id, slot, last, count, outcome, reason, job_id)
     SELECT created_at, schedule_id, slot, slot, 1, 0, '', id FROM made
 )
-SELECT array_agg(id)::text, (SELECT pg_notify($2::text, $3::text))::text FROM made
+SELECT array_agg(id)::text, (SELECT pg_notify($2::text, $3::text) WHERE $3::text IS NOT NULL)::text FROM made

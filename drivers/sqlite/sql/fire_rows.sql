@@ -1,5 +1,5 @@
--- The schedules as they are, where they are due.
+-- The schedules as they are, where they are due until then.
 SELECT s.id, s.revision, s.mark, s.next_at, s.paused_at
 FROM json_each(:ids) AS o
 CROSS JOIN hourbell_schedule AS s ON s.id = o.value
-WHERE s.deleted_at IS NULL AND +s.next_at <= :now
+WHERE s.deleted_at IS NULL AND +s.next_at <= :until

@@ -1,6 +1,7 @@
--- Copies finished jobs back under their numbers; delete_history follows.
+-- Copies finished jobs back under their numbers; delete_history follows. None is
+-- due before a slot of its schedule that has fired ahead, which is until :most.
 INSERT INTO hourbell_job (id, run_at, created_at, started_at, slot, schedule_id, node, token, timeout, priority, state, attempt,
                           max_attempts, on_loss, origin, queue, kind, args, headers)
-SELECT h.id, :now, h.created_at, h.started_at, h.slot, h.schedule_id, h.node, h.token, h.timeout, h.priority, 0, h.attempt,
+SELECT h.id, coalesce((SELECT max(:now, s.mark) FROM hourbell_schedule AS s WHERE s.id = h.schedule_id AND s.mark <= :most), :now), h.created_at, h.started_at, h.slot, h.schedule_id, h.node, h.token, h.timeout, h.priority, 0, h.attempt,
        max(h.max_attempts, min(h.attempt + 1, 32767)), h.on_loss, h.origin, h.queue, h.kind, h.args, h.headers
 FROM json_each(:ids) AS o CROSS JOIN hourbell_history AS h ON h.id = o.value

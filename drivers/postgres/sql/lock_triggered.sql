@@ -1,0 +1,9 @@
+-- Locks the schedules of triggered jobs, in the order of their numbers, so that
+-- nobody fires them meanwhile, and says up to when they have fired ahead, which is
+-- $3 microseconds at most.
+SELECT s.id, coalesce($1::timestamptz, now()),
+    CASE WHEN s.mark > coalesce($1::timestamptz, now())
+        AND s.mark <= coalesce($1::timestamptz, now()) + $3::bigint * interval '1 microsecond' THEN s.mark END
+FROM {schema}.schedule AS s
+WHERE s.id = ANY ($2::bigint[])
+ORDER BY s.id FOR UPDATE

@@ -60,14 +60,14 @@ func lived(t *testing.T, s hourbell.Schedule, req hourbell.ExplainRequest) (told
 			stop()
 			up = back
 		}
-		told = toldBy(t, client())
+		told = toldBy(t, client(), req.To)
 	})
 	return told
 }
 
-// toldBy reads what became of all slots, oldest first.
-func toldBy(t *testing.T, c *hourbell.Client) (told []string) {
-	slots, err := c.Slots(t.Context(), hourbell.SlotFilter{Limit: 1000})
+// toldBy reads what became of all slots before an instant, oldest first.
+func toldBy(t *testing.T, c *hourbell.Client, to time.Time) (told []string) {
+	slots, err := c.Slots(t.Context(), hourbell.SlotFilter{To: to, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,6 +117,14 @@ func TestExplainIsWhatHappens(t *testing.T) {
 		From: at("2000-03-04T02:00:00Z"), To: at("2000-03-04T10:00:00Z"), RunTime: 3 * time.Minute,
 		Down: []hourbell.Span{{From: at("2000-03-04T04:05:00Z"), To: at("2000-03-04T07:30:00Z")}},
 	}
+	brink := func(before time.Duration) hourbell.ExplainRequest {
+		req := outage
+		req.To = at("2000-03-04T08:30:00Z")
+		req.Down = []hourbell.Span{{From: at("2000-03-04T04:00:00Z").Add(-before), To: at("2000-03-04T07:30:00Z")}}
+		return req
+	}
+	brinkBusy := brink(500 * time.Millisecond)
+	brinkBusy.RunTime = 150 * time.Minute
 	busy := hourbell.ExplainRequest{From: at("2000-03-04T02:00:00Z"), To: at("2000-03-04T08:00:00Z"), RunTime: 97 * time.Minute}
 	weekend := []hourbell.Calendar{{Name: "weekend", CalendarSpec: recur.CalendarSpec{Weekdays: []string{"sat", "sun"}}}}
 	hourly := recur.Spec{Every: "1 hour", Start: "2000-03-01T01:00:00Z"}
@@ -142,6 +150,9 @@ func TestExplainIsWhatHappens(t *testing.T) {
 		{"weekends off", hourbell.Schedule{Rule: nightly, Exclude: weekend}, spring, "skipped fired"},
 		{"three times", hourbell.Schedule{Rule: hourly, Count: 3}, busy, "fired skipped fired skipped fired"},
 		{"jitter", hourbell.Schedule{Rule: hourly, Jitter: 30 * time.Minute, Overlap: hourbell.OverlapAllow}, busy, "fired fired fired fired fired fired"},
+		{"an outage that begins just before a slot", hourbell.Schedule{Rule: hourly}, brink(500 * time.Millisecond), "fired fired fired missed missed missed fired"},
+		{"an outage that begins a second before a slot", hourbell.Schedule{Rule: hourly}, brink(time.Second), "fired fired missed missed missed missed fired"},
+		{"an outage that begins just before a slot, with a job", hourbell.Schedule{Rule: hourly}, brinkBusy, "fired skipped missed missed missed missed skipped"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.s.Name, test.s.Kind = "s", "k"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -334,11 +333,11 @@ func TestEditsWhileNodesRing(t *testing.T) {
 		var editing sync.WaitGroup
 		editing.Go(func() {
 			for n := range 118 { // every other one at the very instant of a slot
-				time.Sleep(500 * time.Millisecond)
+				time.Sleep(time.Until(at(1, 0, 0).Add(time.Duration(n+1) * 500 * time.Millisecond)))
 				edit(n)
 			}
 		})
-		c.until(at(1, 0, 1).Add(500*time.Millisecond), 5)
+		c.until(at(1, 0, 1).Add(50*time.Millisecond), 5) // before the next slot fires ahead
 		editing.Wait()
 		for second := 1; second <= 60; second++ {
 			if slot := at(1, 0, 0).Add(time.Duration(second) * time.Second); fired[slot] != 1 {
@@ -351,51 +350,93 @@ func TestEditsWhileNodesRing(t *testing.T) {
 	})
 }
 
-// A schedule is paused, edited, resumed and deleted 300 ms before a slot, which
-// the nodes have decided on by then: the slot is what the schedule says at its
-// instant.
+// A schedule is paused, resumed, edited and deleted 300 ms before a slot, which has
+// fired by then if no job lives: whoever changed it hears of it when that slot has
+// come, and no later one begins as it was before. Where the slot could not fire
+// ahead, the change is in force for it, and told at once.
 func TestChangesJustBeforeASlot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		ran := map[string]int{}
-		c := newTown(t, func(_ context.Context, job *hourbell.JobRow) error {
-			mu.Lock()
-			defer mu.Unlock()
-			ran[job.Slot.Format("15:04 ")+string(job.RawArgs)]++
-			return nil
-		})
-		time.Sleep(time.Until(at(1, 0, 0).Add(10 * time.Second)))
-		minutely := func(args string) hourbell.Schedule {
-			return hourbell.Schedule{Rule: recur.Spec{Cron: "* * * * *"}, Args: []byte(args)}
-		}
-		c.put(minutely("1"))
-		client := c.client()
-		must := func(err error) {
-			if err != nil {
-				t.Error(err)
-			}
-		}
-		var changes sync.WaitGroup
-		changes.Go(func() {
-			for minute, change := range []func(){
-				1: func() { must(client.PauseSchedules(t.Context(), "s")) },
-				2: func() { must(client.ResumeSchedules(t.Context(), "s")) },
-				3: func() { c.put(minutely("2")) },
-				5: func() { must(client.DeleteSchedules(t.Context(), "s")) },
-			} {
-				if change != nil {
-					time.Sleep(time.Until(at(1, 0, minute).Add(-300 * time.Millisecond)))
-					change()
+	for _, test := range []struct {
+		name    string
+		takes   time.Duration // a job
+		overlap hourbell.Overlap
+		waits   []int // the minutes whose slot the change waits for
+		told    string
+		ran     string
+	}{
+		{"quick jobs", 0, hourbell.OverlapSkip, []int{1, 4, 6}, "1 fired, 2 paused, 3 fired, 4 fired, 5 fired, 6 fired", "1 a, 3 a, 4 a, 5 b, 6 b"},
+		{"jobs that live on", 90 * time.Second, hourbell.OverlapSkip, []int{1}, "1 fired, 2 paused, 3 fired, 4 overlap, 5 fired", "1 a, 3 a, 5 b"},
+		{"jobs side by side", 90 * time.Second, hourbell.OverlapAllow, []int{1, 4, 6}, "1 fired, 2 paused, 3 fired, 4 fired, 5 fired, 6 fired", "1 a, 3 a, 4 a, 5 b, 6 b"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				var ran []string
+				c := newTown(t, func(_ context.Context, job *hourbell.JobRow) error {
+					if time.Now().Before(job.Slot) {
+						t.Errorf("the job of %v started at %v", job.Slot, time.Now())
+					}
+					mu.Lock()
+					ran = append(ran, fmt.Sprint(job.Slot.Minute(), " ", strings.Trim(string(job.RawArgs), `"`)))
+					mu.Unlock()
+					time.Sleep(test.takes)
+					return nil
+				})
+				time.Sleep(time.Until(at(1, 0, 0).Add(10 * time.Second)))
+				put := func(args string) error {
+					c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "* * * * *"}, Args: []byte(args), Overlap: test.overlap})
+					return nil
 				}
-			}
+				must := func(err error) {
+					if err != nil {
+						t.Error(err)
+					}
+				}
+				must(put(`"a"`))
+				client := c.client()
+				var waits []int
+				var changes sync.WaitGroup
+				changes.Go(func() {
+					for minute, change := range []func() error{
+						1: func() error { return client.PauseSchedules(t.Context(), "s") },
+						3: func() error { return client.ResumeSchedules(t.Context(), "s") },
+						4: func() error { return put(`"b"`) },
+						6: func() error { return client.DeleteSchedules(t.Context(), "s") },
+					} {
+						if change == nil {
+							continue
+						}
+						slot := at(1, 0, minute)
+						time.Sleep(time.Until(slot.Add(-300 * time.Millisecond)))
+						must(change())
+						switch late := time.Since(slot); late {
+						case 0:
+							waits = append(waits, minute)
+						case -300 * time.Millisecond:
+						default:
+							t.Errorf("the change before minute %d was told %v after its slot", minute, late)
+						}
+					}
+				})
+				c.until(at(1, 0, 8).Add(time.Second), 3)
+				changes.Wait()
+				var told []string
+				for _, line := range c.told() { // 00:01:00 skipped paused
+					words := strings.Fields(line)
+					told = append(told, strings.TrimPrefix(words[0][3:5], "0")+" "+words[len(words)-1])
+				}
+				if got := strings.Join(told, ", "); got != test.told {
+					t.Errorf("told %q, want %q", got, test.told)
+				}
+				slices.Sort(ran)
+				if got := strings.Join(ran, ", "); got != test.ran {
+					t.Errorf("ran %q, want %q", got, test.ran)
+				}
+				if !slices.Equal(waits, test.waits) {
+					t.Errorf("the changes before minutes %v waited for the slot, want %v", waits, test.waits)
+				}
+			})
 		})
-		c.until(at(1, 0, 6).Add(time.Second), 3)
-		changes.Wait()
-		c.wantTold("00:01:00 skipped paused", "00:02:00 fired", "00:03:00 fired", "00:04:00 fired")
-		if want := map[string]int{"00:02 1": 1, "00:03 2": 1, "00:04 2": 1}; !maps.Equal(ran, want) {
-			t.Errorf("ran %v, want %v", ran, want)
-		}
-	})
+	}
 }
 
 // A schedule is put and edited while no node lives: what was due in between is

@@ -75,7 +75,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 			f.awaitRoom(ctx, limit, started)
 			continue
 		}
-		poll = f.awaitWork(ctx, res, poll)
+		poll = f.awaitWork(ctx, res, started, poll)
 	}
 }
 
@@ -83,8 +83,9 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 // may be more: for a push, for what is due next, or for poll to pass. A short
 // claim does not prove that nothing is due, for rows may have been locked: so
 // it returns a poll that begins short and doubles, shortest after a push, which
-// says that there is something.
-func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, poll time.Duration) (next time.Duration) {
+// says that there is something. The store's clock was read after the claim
+// started; so what is due next is asked for a little too early rather than too late.
+func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, started, poll time.Duration) (next time.Duration) {
 	f.learn(f.pace.less)
 	next = min(2*poll, f.engine.idlePoll())
 	if len(res.Jobs) > 0 {
@@ -98,7 +99,7 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, poll tim
 		wait = min(wait, res.Again)
 	}
 	if !res.NextDue.IsZero() {
-		wait = min(wait, max(res.NextDue.Sub(res.Now), 0))
+		wait = min(wait, max(started+res.NextDue.Sub(res.Now)-monotonic(), 0))
 	}
 	if f.await(ctx, time.After(wait), f.wake) {
 		return f.engine.cfg.PollBusy / 8

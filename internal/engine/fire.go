@@ -62,10 +62,14 @@ type firer struct {
 	engine *Engine
 	plans  planCache
 	clock  storeClock
-	// coming are decisions that wait for their instant, in its order, and seen is
-	// how far was read ahead to make them.
-	coming []coming
-	seen   store.DueCursor
+	// coming are decisions that wait for their instant, and early are those that
+	// need not, both in the order of their instants; seen is how far was read ahead
+	// to make them.
+	coming, early []coming
+	seen          store.DueCursor
+	// busy are schedules that could not fire early, and until when that is not tried
+	// again.
+	busy map[int64]time.Duration
 	// dueAt and aheadAt are when to look, on the monotonic clock, for what is due
 	// and for what comes next.
 	dueAt, aheadAt time.Duration
@@ -81,16 +85,17 @@ const (
 )
 
 func newFirer(e *Engine) *firer {
-	return &firer{engine: e, plans: newPlanCache(), dueAt: atOnce, aheadAt: never}
+	return &firer{engine: e, plans: newPlanCache(), dueAt: atOnce, aheadAt: never, busy: map[int64]time.Duration{}}
 }
 
-// step does what is to be done now, if anything is. What has been decided goes
-// first; but in a long backlog of it, what comes next is read between, a page at
-// a time, or all that follows would have to wait for a round.
+// step does what is to be done now, if anything is. What has been decided and is
+// due goes first; but in a long backlog of it, what comes next is read between, a
+// page at a time, or all that follows would have to wait for a round. What may fire
+// early has time.
 func (f *firer) step(ctx context.Context) error {
 	ready := f.ready()
 	if ready {
-		if err := f.fireComing(ctx); err != nil {
+		if err := f.fireReady(ctx); err != nil {
 			return err
 		}
 	}
@@ -98,8 +103,12 @@ func (f *firer) step(ctx context.Context) error {
 	switch {
 	case f.aheadAt <= now:
 		return f.readAhead(ctx)
-	case !ready && f.dueAt <= now:
+	case ready:
+		return nil
+	case f.dueAt <= now:
 		return f.round(ctx)
+	case due(f.early, f.clock.now().Add(ahead)) > 0:
+		return f.fireEarly(ctx)
 	}
 	return nil
 }
@@ -107,6 +116,9 @@ func (f *firer) step(ctx context.Context) error {
 // wait is how long there is nothing to do.
 func (f *firer) wait() time.Duration {
 	at := min(f.dueAt, f.aheadAt)
+	if len(f.early) > 0 {
+		at = min(at, f.clock.reaches(f.early[0].NextAt.Add(-ahead)))
+	}
 	if len(f.coming) > 0 {
 		at = min(at, f.clock.reaches(f.coming[0].NextAt))
 	}
@@ -148,7 +160,7 @@ func (f *firer) read(ctx context.Context, req store.DueSchedulesRequest) (store.
 	f.clock = storeClock{at: due.Now, read: monotonic()}
 	switch {
 	case due.Now.Before(before):
-		f.seen, f.coming = store.DueCursor{NextAt: due.Now, ID: math.MaxInt64}, nil
+		f.seen, f.coming, f.early = store.DueCursor{NextAt: due.Now, ID: math.MaxInt64}, nil, nil
 	case f.seen.NextAt.Before(due.Now):
 		f.seen = store.DueCursor{NextAt: due.Now, ID: math.MaxInt64}
 	}
@@ -230,6 +242,9 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 	if err != nil {
 		return false, err
 	}
+	if len(res.Fired) > 0 {
+		e.wakes.jobs("")
+	}
 	e.tellFired(names, res)
 	for _, firing := range firings {
 		f.expect(firing.NewNextAt)
@@ -249,12 +264,10 @@ func Resolve(s store.Schedule, plan Plan, planErr error, now time.Time) store.Fi
 	}
 }
 
-// tellFired tells what was fired, by the schedules' names, and wakes those whom
-// it concerns on this node, who need not wait for the push.
+// tellFired tells what was fired, by the schedules' names, and wakes whom it
+// concerns on this node, who need not wait for the push: but for the fetchers,
+// whom the caller wakes.
 func (e *Engine) tellFired(names map[int64]string, res store.FireResult) {
-	if len(res.Fired) > 0 {
-		e.wakes.jobs("")
-	}
 	for _, fired := range res.Fired {
 		e.emit(event.Event{Kind: event.SlotFired, Schedule: names[fired.Schedule], Slot: fired.Slot, Job: fired.Job})
 	}

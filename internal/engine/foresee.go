@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -11,17 +13,22 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// What comes soon is read and decided on before its instant, so that at the
-// instant there is nothing left to do but write. A decision made ahead is for
-// the instant of its slot; the store refuses it where it is not due yet, where
-// the schedule was changed since, and where it is not on time any more.
+// What comes soon is read, decided on and, where that cannot matter to anybody,
+// fired before its instant, so that at the instant there is nothing left to do but
+// claim. A decision made ahead is for the instant of its slot; the store refuses it
+// where the schedule was changed since, where a job of the schedule lives, with
+// which the slot may overlap, and where it is not on time any more. What could not
+// fire early waits for its instant.
 
 const (
+	// ahead is how long before its instant a slot fires, if it can.
+	ahead = 900 * time.Millisecond
 	// foreseen is how long before its instant a slot is decided on: less than a
-	// second, so that the next slot of a schedule of every second is foreseen too.
-	foreseen = 900 * time.Millisecond
-	// mostComing bounds the decisions that wait for their instant; what is
-	// beyond is read when these have gone.
+	// second more, so that the next slot of a schedule of every second is foreseen
+	// too, which becomes known when this one fires.
+	foreseen = 1800 * time.Millisecond
+	// mostComing bounds the decisions that wait; what is beyond is read when these
+	// have gone.
 	mostComing = 50_000
 	// fireChunk is how many of them are written at a time, fireLanes how many
 	// such writes are under way at once, and mostChunks after how many of them the
@@ -29,9 +36,12 @@ const (
 	fireChunk  = 250
 	fireLanes  = 2
 	mostChunks = 8
+	// busyRest is how long a schedule that could not fire early, since a job of it
+	// lived, is not tried early again.
+	busyRest = 10 * time.Second
 )
 
-// coming is a decision that waits for its instant.
+// coming is a decision that waits for its instant, or until it is written.
 type coming struct {
 	store.Firing
 	name  string
@@ -40,7 +50,7 @@ type coming struct {
 
 // readAhead reads and decides a page of what comes soon.
 func (f *firer) readAhead(ctx context.Context) error {
-	if len(f.coming) >= mostComing {
+	if len(f.coming)+len(f.early) >= mostComing {
 		f.aheadAt = monotonic() + foreseen/10
 		return nil
 	}
@@ -57,6 +67,8 @@ func (f *firer) readAhead(ctx context.Context) error {
 		f.seen = store.DueCursor{NextAt: last.NextAt, ID: last.ID}
 		return nil // and at once the next page
 	}
+	f.spread(f.coming)
+	f.spread(f.early)
 	f.seen = store.DueCursor{NextAt: page.Now.Add(foreseen), ID: math.MaxInt64}
 	f.aheadAt = never
 	f.expect(page.Next)
@@ -67,51 +79,129 @@ func (f *firer) readAhead(ctx context.Context) error {
 // its rule takes part in the decision; then it is for the round at that instant.
 func (f *firer) foresee(s store.Schedule) {
 	plan, _, err := f.plans.get(s)
-	if err != nil || !s.PausedAt.IsZero() || plan.PauseAfter > 0 || f.engine.foreign(plan) {
+	if err != nil || !plan.foreseeable(s) || f.engine.foreign(plan) {
 		f.dueAt = min(f.dueAt, f.clock.reaches(s.NextAt))
 		return
 	}
-	f.coming = append(f.coming, coming{Firing: plan.Decide(s, s.NextAt), name: s.Name, until: s.NextAt.Add(plan.grace())})
+	one := coming{Firing: plan.Decide(s, s.NextAt), name: s.Name, until: s.NextAt.Add(plan.grace())}
+	if until, busy := f.busy[s.ID]; ringsOnce(one.Firing) && (!busy || until <= monotonic()) {
+		f.early = append(f.early, one)
+		return
+	}
+	f.coming = append(f.coming, one)
+}
+
+// foreseeable says whether what becomes of the next slot can be decided before.
+func (p Plan) foreseeable(s store.Schedule) bool { return s.PausedAt.IsZero() && p.PauseAfter == 0 }
+
+// ringsOnce says whether a decision is that the next slot makes its job, and
+// nothing else.
+func ringsOnce(f store.Firing) bool {
+	return len(f.Jobs) == 1 && len(f.Slots) == 0 && f.After == nil &&
+		f.Jobs[0].Slot.Equal(f.NextAt) && f.NewMark.Equal(f.NextAt) && !f.Jobs[0].RunAt.Before(f.NextAt)
 }
 
 // ready says whether the instant of a decision has come.
 func (f *firer) ready() bool {
-	return len(f.coming) > 0 && !f.coming[0].NextAt.After(f.clock.now())
+	now := f.clock.now()
+	return due(f.coming, now) > 0 || due(f.early, now) > 0
 }
 
-// fireComing writes decisions whose instant has come, some chunks at once.
-func (f *firer) fireComing(ctx context.Context) error {
-	chunks := slices.Collect(slices.Chunk(f.takeReady(), fireChunk))
+// due is how many of some decisions, which are in order, are due.
+func due(list []coming, now time.Time) int {
+	return sort.Search(len(list), func(i int) bool { return list[i].NextAt.After(now) })
+}
+
+// fireReady writes decisions whose instant has come, some chunks at once. What is
+// not taken is due: it is read again.
+func (f *firer) fireReady(ctx context.Context) error {
+	now := f.clock.now()
+	list := &f.coming
+	if due(*list, now) == 0 {
+		list = &f.early
+	}
+	res, err := f.write(ctx, f.take(list, due(*list, now)), 0)
+	if len(res.Lost) > 0 || err != nil {
+		f.dueAt = atOnce
+	}
+	return err
+}
+
+// fireEarly writes decisions before their instant, some chunks at once. What a job
+// of its schedule keeps from that waits for the instant. Where another node, or an
+// editor, was first, what is left is read anew. In the end the fetchers learn when
+// there will be something to claim.
+func (f *firer) fireEarly(ctx context.Context) error {
+	some := f.take(&f.early, due(f.early, f.clock.now().Add(ahead)))
+	res, err := f.write(ctx, some, ahead)
+	f.rest(some, res.Busy)
+	switch {
+	case err != nil:
+		f.dueAt = min(f.dueAt, f.clock.reaches(some[0].NextAt))
+	case len(res.Lost) > 0:
+		f.readAnew()
+	}
+	if len(f.early) == 0 {
+		f.engine.wakes.jobs("")
+	}
+	return err
+}
+
+// readAnew forgets what was read ahead, and has it read again; and what becomes due
+// meanwhile, too.
+func (f *firer) readAnew() {
+	for _, list := range [][]coming{f.coming, f.early} {
+		if len(list) > 0 {
+			f.dueAt = min(f.dueAt, f.clock.reaches(list[0].NextAt))
+		}
+	}
+	f.coming, f.early, f.seen = nil, nil, store.DueCursor{NextAt: f.clock.now(), ID: math.MaxInt64}
+	f.aheadAt = atOnce
+}
+
+// rest lets those that could not fire early wait for their instant.
+func (f *firer) rest(some []coming, busy []int64) {
+	if len(busy) == 0 {
+		return
+	}
+	now := monotonic()
+	maps.DeleteFunc(f.busy, func(_ int64, until time.Duration) bool { return until <= now })
+	for _, id := range busy {
+		f.busy[id] = now + busyRest
+	}
+	for _, one := range some {
+		if until, isBusy := f.busy[one.Schedule]; isBusy && until == now+busyRest {
+			f.coming = append(f.coming, one)
+		}
+	}
+	slices.SortStableFunc(f.coming, func(a, b coming) int { return a.NextAt.Compare(b.NextAt) })
+}
+
+// write writes decisions in chunks, some at once, early by so much at most. The result tells of those that were written.
+func (f *firer) write(ctx context.Context, some []coming, early time.Duration) (all store.FireResult, err error) {
+	chunks := slices.Collect(slices.Chunk(some, fireChunk))
 	results := make([]store.FireResult, len(chunks))
 	errs := make([]error, min(fireLanes, len(chunks)))
 	var lanes sync.WaitGroup
 	for lane := range errs {
 		lanes.Go(func() {
 			for i := lane; i < len(chunks) && errs[lane] == nil; i += fireLanes {
-				results[i], errs[lane] = f.fireChunk(ctx, chunks[i])
+				results[i], errs[lane] = f.fireChunk(ctx, chunks[i], early)
 			}
 		})
 	}
 	lanes.Wait()
 	for i, res := range results {
-		if len(res.Lost) > 0 {
-			f.dueAt = atOnce
-		}
+		all.Lost, all.Busy = append(all.Lost, res.Lost...), append(all.Busy, res.Busy...)
 		for _, one := range chunks[i] {
 			f.expect(one.NewNextAt)
 		}
 	}
-	for _, err := range errs {
-		if err != nil {
-			f.dueAt = atOnce // what was not written is due
-			return err
-		}
-	}
-	return nil
+	return all, cmp.Or(errs...)
 }
 
-func (f *firer) fireChunk(ctx context.Context, chunk []coming) (store.FireResult, error) {
-	req := store.FireRequest{Firings: make([]store.Firing, len(chunk)), Until: chunk[0].until}
+func (f *firer) fireChunk(ctx context.Context, chunk []coming, early time.Duration) (store.FireResult, error) {
+	req := store.FireRequest{Firings: make([]store.Firing, len(chunk)), Until: chunk[0].until, Ahead: early}
 	names := make(map[int64]string, len(chunk))
 	for i, one := range chunk {
 		req.Firings[i] = one.Firing
@@ -122,29 +212,36 @@ func (f *firer) fireChunk(ctx context.Context, chunk []coming) (store.FireResult
 	}
 	res, err := f.engine.cfg.Backend.Fire(ctx, req)
 	if err == nil {
+		if len(res.Fired) > 0 && early == 0 {
+			f.engine.wakes.jobs("")
+		}
 		f.engine.tellFired(names, res)
 	}
 	return res, err
 }
 
-// takeReady takes decisions whose instant has come out of those that wait,
-// instant by instant.
-func (f *firer) takeReady() []coming {
-	now := f.clock.now()
-	first := f.coming[0].NextAt
-	ready := sort.Search(len(f.coming), func(i int) bool { return f.coming[i].NextAt.After(now) })
-	same := sort.Search(ready, func(i int) bool { return f.coming[i].NextAt.After(first) })
-	from, n := 0, min(ready, mostChunks*fireChunk)
-	if same > fireChunk {
-		n = min(same, n)
-		from = share(f.engine.session.number(), same-n)
-	}
-	taken := slices.Clone(f.coming[from : from+n])
-	f.coming = slices.Delete(f.coming, from, from+n)
+// take takes decisions out of the first n of a list, not too many at a time.
+func (f *firer) take(list *[]coming, n int) []coming {
+	n = min(n, mostChunks*fireChunk)
+	taken := slices.Clone((*list)[:n])
+	*list = slices.Delete(*list, 0, n)
 	return taken
 }
 
-// share is where among n+1 places a node begins with what is due at one instant,
+// spread lets this node begin at a place of its own among decisions for the same
+// instant.
+func (f *firer) spread(list []coming) {
+	for len(list) > 0 {
+		same := due(list, list[0].NextAt)
+		if same > fireChunk {
+			place := share(f.engine.session.number(), same)
+			copy(list, slices.Concat(list[place:same], list[:place]))
+		}
+		list = list[same:]
+	}
+}
+
+// share is where among n places a node begins with what is due at one instant,
 // so that not all nodes try the same at the same time. Multiples of the golden
 // ratio are spread evenly, whatever the nodes' numbers.
 func share(node int64, n int) int {

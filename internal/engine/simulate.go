@@ -9,7 +9,8 @@ import (
 
 // Simulation is a time in which a schedule is played through: by Decide and
 // Settle, as nodes would, in no time at all. Each slot is found the moment it is
-// due, unless the cluster is down; jobs start when they are ready, and none fails.
+// due, or ahead of it as by nodes, unless the cluster is down; jobs start when they
+// are ready, and none fails.
 type Simulation struct {
 	Plan     Plan
 	Schedule store.Schedule // as it is at From; Mark before it
@@ -83,14 +84,27 @@ func (p *player) round() {
 	for {
 		p.endJobs()
 		p.startJobs()
-		if p.row.NextAt.IsZero() || p.row.NextAt.After(p.now) {
-			if !p.anyEnds() {
-				return
-			}
-			continue
+		switch {
+		case p.fires():
+			p.fire()
+		case !p.anyEnds():
+			return
 		}
-		p.fire()
 	}
+}
+
+// fires says whether the next slot fires now: it is due, or it will be soon and
+// need not wait.
+func (p *player) fires() bool {
+	at := p.row.NextAt
+	switch {
+	case at.IsZero() || at.After(p.now.Add(ahead)):
+		return false
+	case !at.After(p.now):
+		return true
+	}
+	alone := len(p.jobs) == 0 || p.Plan.overlap() == store.OverlapAllow
+	return alone && p.Plan.foreseeable(p.row) && ringsOnce(p.Plan.Decide(p.row, at))
 }
 
 // anyEnds says whether a job ends right now: one that takes no time.
@@ -100,7 +114,8 @@ func (p *player) anyEnds() bool {
 
 // fire makes and settles one decision.
 func (p *player) fire() {
-	f := p.Plan.Decide(p.row, p.now)
+	at := later(p.now, p.row.NextAt)
+	f := p.Plan.Decide(p.row, at)
 	live := make([]store.LiveJob, len(p.jobs))
 	for i, j := range p.jobs {
 		live[i] = j.LiveJob
@@ -116,7 +131,7 @@ func (p *player) fire() {
 		p.end(id, store.StateCancelled, store.ReplacedReason)
 	}
 	for _, record := range settled.Slots {
-		p.slots = append(p.slots, SimulatedSlot{SlotRecord: record, FoundAt: p.now})
+		p.slots = append(p.slots, SimulatedSlot{SlotRecord: record, FoundAt: at})
 	}
 	for _, job := range settled.Jobs {
 		p.last++
@@ -124,7 +139,7 @@ func (p *player) fire() {
 			LiveJob: store.LiveJob{ID: p.last, Slot: job.Slot, Waiting: job.Waiting}, runAt: job.RunAt, place: len(p.slots),
 		})
 		p.slots = append(p.slots, SimulatedSlot{
-			SlotRecord: store.SlotRecord{Slot: job.Slot, Last: job.Slot, Count: 1, Outcome: store.SlotFired}, Job: p.last, FoundAt: p.now,
+			SlotRecord: store.SlotRecord{Slot: job.Slot, Last: job.Slot, Count: 1, Outcome: store.SlotFired}, Job: p.last, FoundAt: at,
 		})
 		p.row.Fired++
 	}
@@ -196,6 +211,9 @@ func (p *player) next() time.Time {
 		if t.After(p.now) && (next.IsZero() || t.Before(next)) {
 			next = t
 		}
+	}
+	if !next.IsZero() {
+		sooner(next.Add(-ahead))
 	}
 	for _, j := range p.jobs {
 		if j.Running {

@@ -3,7 +3,7 @@
 WITH ended AS (
     DELETE FROM {schema}.job AS j
     USING unnest($2::bigint[], $3::bigint[], $4::smallint[], $5::text[]) AS o (id, token, state, reason)
-    WHERE j.id = o.id AND j.token = o.token
+    WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
     RETURNING j.*, o.state AS end_state, o.reason
 )
 INSERT INTO {schema}.history (noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, headers)

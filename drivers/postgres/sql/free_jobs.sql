@@ -3,5 +3,5 @@
 UPDATE {schema}.job AS j
 SET running = false, run_at = coalesce($1::timestamptz, now()) + o.delay_us * interval '1 microsecond', attempt = j.attempt - o.refund
 FROM unnest($2::bigint[], $3::bigint[], $4::smallint[]) AS o (id, delay_us, refund)
-WHERE j.id = o.id
+WHERE j.id = ANY (ARRAY[o.id])
 RETURNING j.queue

@@ -3,5 +3,5 @@
 SELECT id, schedule_id, slot, running, state = 1, attempt, origin, node
 FROM {schema}.job
 WHERE schedule_id = ANY ($1::bigint[]) AND origin <> 3
-ORDER BY id
+ORDER BY id + 0
 FOR UPDATE

@@ -439,6 +439,29 @@ func TestChangesJustBeforeASlot(t *testing.T) {
 	}
 }
 
+// Whoever leaves while a change waits for a slot that had fired is told that the
+// change is made.
+func TestAChangeThatIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newTown(t, done)
+		time.Sleep(time.Until(at(1, 0, 0).Add(10 * time.Second)))
+		c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "* * * * *"}})
+		var pausing sync.WaitGroup
+		pausing.Go(func() {
+			time.Sleep(time.Until(at(1, 0, 1).Add(-300 * time.Millisecond)))
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			err := c.client().PauseSchedules(ctx, "s")
+			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the change is made") {
+				t.Errorf("a pause that is not waited for: %v", err)
+			}
+		})
+		c.until(at(1, 0, 2).Add(time.Second), 1)
+		pausing.Wait()
+		c.wantTold("00:01:00 fired", "00:02:00 skipped paused")
+	})
+}
+
 // A schedule is put and edited while no node lives: what was due in between is
 // accounted for by what it was.
 func TestSlotsBeforeTheFirstNodeAreAccountedFor(t *testing.T) {

@@ -116,7 +116,8 @@ type ScheduleInfo struct {
 	ID int64
 	// Anchor is where intervals count from.
 	Anchor time.Time
-	// Mark says how far its slots are accounted for.
+	// Mark says how far its slots are accounted for, up to a second ahead of the
+	// store's clock.
 	Mark time.Time
 	// NextAt is its next slot that no calendar excludes; zero when it has ended or
 	// is deleted.

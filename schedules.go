@@ -15,10 +15,11 @@ import (
 )
 
 // PutSchedule creates or replaces one schedule and returns it with its new
-// revision. It is in effect on every node within a second. With a Revision it
-// is refused (ErrConflict) if the schedule was changed since that was read.
-// An edit keeps the schedule's anchor and never fires a slot twice. Slots that
-// are due already are accounted for under the old definition first.
+// revision. It is in effect on every node within a second: when it returns, no slot
+// of what the schedule was before is still to come. With a Revision it is refused
+// (ErrConflict) if the schedule was changed since that was read. An edit keeps the
+// schedule's anchor and never fires a slot twice. Slots that are due already are
+// accounted for under the old definition first.
 func (c *Client) PutSchedule(ctx context.Context, s Schedule) (Schedule, error) {
 	res, err := c.put(ctx, store.PutSchedulesRequest{Owner: s.Owner}, []Schedule{s})
 	if err != nil {
@@ -245,7 +246,7 @@ func (c *Client) listSchedules(ctx context.Context, req store.ListSchedulesReque
 }
 
 // PauseSchedules pauses schedules, all or none: their slots are recorded as
-// skipped from now on. Jobs already made are left alone.
+// skipped from when it returns on, at the latest. Jobs already made are left alone.
 func (c *Client) PauseSchedules(ctx context.Context, names ...string) error {
 	return c.changeSchedules(ctx, "pause", store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: names})
 }
@@ -303,7 +304,8 @@ func (c *Client) changeSchedules(ctx context.Context, what string, req store.Cha
 	return nil
 }
 
-// TriggerSchedule makes a job as the schedule's next slot would, to run now.
+// TriggerSchedule makes a job as the schedule's next slot would, to run now, or
+// right after a slot that is less than a second away.
 // It bears the origin "trigger", belongs to no slot and touches none. A paused
 // schedule can be triggered.
 func (c *Client) TriggerSchedule(ctx context.Context, name string) (int64, error) {

@@ -35,7 +35,7 @@ const (
 	ClaimLost     Kind = "claim_lost"     // a late outcome was refused: somebody took the job
 	JobSuperseded Kind = "job_superseded" // ended by its schedule's next slot; Job
 
-	SlotFired     Kind = "slot_fired"     // Schedule, Slot, Job
+	SlotFired     Kind = "slot_fired"     // Schedule, Slot, Job; up to a second before the slot
 	SlotMissed    Kind = "slot_missed"    // Schedule, Slot, Count, Detail: why
 	SlotSkipped   Kind = "slot_skipped"   // Schedule, Slot, Count, Detail: why
 	FiringLost    Kind = "firing_lost"    // Schedule: another node was first

@@ -12,7 +12,7 @@
 //	held.go        what this node has in its hands        reconcile.go  … compared with the store's books
 //	cancels.go     carries cancel requests to runs        backoff.go  (pure) how long to wait
 //	fire.go        fires slots                            decide.go   (pure) which, and why not the others
-//	foresee.go     decides on slots before their instant
+//	foresee.go     decides on slots before their instant, and fires them ahead where it can
 //	definition.go  what a schedule's row keeps for decide.go    fate.go   (pure) what becomes of one slot
 //	calendars.go   the calendars that schedules share
 //	simulate.go    (pure) plays a time through, without a store

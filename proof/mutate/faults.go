@@ -16,6 +16,8 @@ var sharedFaults = []fault{
 	{"slots that fire at once run at once", "../../store/overlap.go", "i > 0 || f.Overlap != OverlapSkip", "f.Overlap != OverlapSkip"},
 	{"replace lets the running job be", "../../store/overlap.go", "idsOf(lane.waiting), idsOf(lane.running)", "idsOf(lane.waiting), nil"},
 	{"a pause never ends", "../../store/schedule.go", "(s.PausedUntil.IsZero() || slot.Before(s.PausedUntil))", "!s.PausedAt.After(slot)"},
+	{"a change does not say what has fired ahead", rules, "if !s.Mark.After(now) || s.Mark.After(now.Add(MostAhead)) {", "if !now.IsZero() {"},
+	{"a triggered job starts before a slot that has been decided on", rules, "if job.RunAt.Before(to) {", "if job.RunAt.After(to) {"},
 	{"every failure counts", rules, "case a.JobFailed:", "case true:"},
 }
 
@@ -36,6 +38,9 @@ var postgresFaults = []fault{
 	{"firing does not look whether it is due", "sql/advance_schedules.sql", "AND (s.next_at <= coalesce($1::timestamptz, now()) + $11::bigint * interval '1 microsecond') IS TRUE", "AND (coalesce($1::timestamptz, now()) IS NOT NULL)"},
 	{"firing does not look whether it is paused", "sql/advance_schedules.sql", "AND s.paused_at IS NOT DISTINCT FROM f.paused_at", "AND true"},
 	{"a decision that held until a while ago fires", "sql/advance_schedules.sql", "<= coalesce($2::timestamptz, 'infinity')", "<= coalesce($2::timestamptz + interval '1 year', 'infinity')"},
+	{"an early firing looks at no living job", "sql/find_busy.sql", "AND EXISTS (", "AND false AND EXISTS ("},
+	{"an early firing overlooks a job that comes to life", "fire.go", "advanced[one.Schedule] == early && len(live[one.Schedule]) > 0", "len(all) == 0"},
+	{"a retried job starts before a slot that has been decided on", "sql/revive_jobs.sql", "s.id = revived.schedule_id AND", "s.id = -revived.schedule_id AND"},
 	{"a slot that fired fires again after a reset", "sql/find_fired_slots.sql", "s.outcome = 0", "s.outcome = 1"},
 	{"a node not heard lately rescues", "sql/expire_nodes.sql", "* 2 BETWEEN -asker.lease AND asker.lease", "IS NOT NULL"},
 	{"a rescue takes jobs from the living", "sql/expire_nodes.sql", "seen_at + lease <= coalesce($1::timestamptz, now())", "seen_at + lease <= coalesce($1::timestamptz, now()) + interval '1 year'"},
@@ -87,6 +92,7 @@ var sqliteFaults = []fault{
 	{"firing does not look whether it is paused", "fire.go", " && d.pausedAt.Equal(instant(f.PausedAt))", ""},
 	{"a decision that held until a while ago fires", "fire.go", "now.After(instant(req.Until))", "now.After(instant(req.Until).AddDate(1, 0, 0))"},
 	{"firing does not look whether it is due", "sql/fire_rows.sql", " AND +s.next_at <= :until", " AND :until IS NOT NULL"},
+	{"an early firing looks at no living job", "fire.go", "busy := early(f, now) && len(p.live[f.Schedule]) > 0", "busy := false"},
 	{"a slot that fired fires again after a reset", "sql/fire_fired.sql", "AND r.outcome = 0", "AND r.outcome = 1"},
 	{"a node not heard lately rescues", "sql/expired_nodes.sql", "abs(:now - asker.seen_at) * 2 <= asker.lease", "asker.seen_at IS NOT NULL"},
 	{"a rescue takes jobs from the living", "sql/expired_nodes.sql", "seen_at + lease <= :now", "seen_at + lease <= :now + 1000000000000"},

@@ -23,7 +23,9 @@
 //
 // All tables and indexes begin with hourbell_, so that they can live in an
 // application's own database file beside its tables. Then jobs can be enqueued
-// in the application's transactions: see Tx.
+// in the application's transactions: see Tx. Triggers that are added to them
+// have to refuse a row with RAISE(ABORT): RAISE(FAIL) would keep the rows before
+// it, which no call expects.
 package sqlite
 
 import (

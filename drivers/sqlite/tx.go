@@ -237,18 +237,20 @@ func (s *session) exec(ctx context.Context, name string, a args) error {
 
 // count runs a statement and says how many rows it touched.
 func (s *session) count(ctx context.Context, name string, a args) (int, error) {
-	var result sql.Result
-	var err error
-	if statement := s.prepared[name]; statement != nil {
-		result, err = s.tx.StmtContext(ctx, statement).ExecContext(ctx, named(a)...)
-	} else {
-		result, err = s.tx.ExecContext(ctx, s.texts[name], named(a)...)
-	}
+	result, err := s.run(ctx, name, a)
 	if err != nil {
 		return 0, err
 	}
 	n, err := result.RowsAffected()
 	return int(n), err
+}
+
+// run runs a statement that returns no rows.
+func (s *session) run(ctx context.Context, name string, a args) (sql.Result, error) {
+	if statement := s.prepared[name]; statement != nil {
+		return s.tx.StmtContext(ctx, statement).ExecContext(ctx, named(a)...)
+	}
+	return s.tx.ExecContext(ctx, s.texts[name], named(a)...)
 }
 
 // each runs a statement and hands its rows to scan.

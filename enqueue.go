@@ -108,18 +108,21 @@ func InTx(tx Tx) Option {
 // An error that wraps that of ctx says whether the job was not stored, because
 // ctx ended before it was sent, or whether that is unknown.
 func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int64, error) {
-	req, err := newInsert([]Args{args}, options)
-	if err != nil {
-		return 0, err
+	e, err := newEnqueuing(options)
+	if err == nil {
+		e.NewJob.Kind, e.NewJob.Args, err = encodeArgs(args)
 	}
-	if req.Tx == nil {
-		id, err := c.gatherer.insert(ctx, req.Jobs[0])
+	if err != nil {
+		return 0, fmt.Errorf("enqueue: %w", err)
+	}
+	if e.tx == nil {
+		id, err := c.gatherer.insert(ctx, e.NewJob)
 		if err != nil {
 			return 0, fmt.Errorf("enqueue: %w", err)
 		}
 		return id, nil
 	}
-	res, err := c.backend.Insert(ctx, req)
+	res, err := c.backend.Insert(ctx, store.InsertRequest{Tx: e.tx, Jobs: []store.NewJob{e.NewJob}})
 	if err != nil {
 		return 0, fmt.Errorf("enqueue: %w", err)
 	}
@@ -164,7 +167,11 @@ func newInsert(args []Args, options []Option) (store.InsertRequest, error) {
 }
 
 func newEnqueuing(options []Option) (enqueuing, error) {
-	e := enqueuing{NewJob: store.NewJob{Queue: defaultQueue, Priority: defaultPriority, MaxAttempts: defaultAttempts}}
+	defaults := enqueuing{NewJob: store.NewJob{Queue: defaultQueue, Priority: defaultPriority, MaxAttempts: defaultAttempts}}
+	if len(options) == 0 {
+		return defaults, nil
+	}
+	e := defaults // on the heap, where options reach it
 	for _, option := range options {
 		option(&e)
 	}

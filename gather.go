@@ -39,21 +39,22 @@ type gatherer struct {
 
 // batch is jobs of several callers on their way into one insert.
 type batch struct {
-	calls   []*call
-	bytes   int // of what the jobs carry
-	present int // callers who still wait for the answer
+	jobs    []store.NewJob
+	calls   []*call // whose the jobs are
+	bytes   int     // of what the jobs carry
+	present int     // callers who still wait for the answer
 	sent    bool
 	ctx     context.Context // of the insert; ends when nobody waits for it any more
 	forget  context.CancelFunc
 	done    chan struct{} // closed when all answers are there
 }
 
-// call is one caller's job, then its answer.
+// call is one caller, then the answer.
 type call struct {
-	job  store.NewJob
-	left bool // the caller has gone, and the job goes with it
-	id   int64
-	err  error
+	place int  // of its job in the batch
+	left  bool // the caller has gone, and the job goes with it
+	id    int64
+	err   error
 }
 
 // insert stores one job and returns its number when it is durable. If ctx ends
@@ -62,11 +63,11 @@ func (g *gatherer) insert(ctx context.Context, job store.NewJob) (int64, error) 
 	if err := ctx.Err(); err != nil {
 		return 0, fmt.Errorf("the job was not stored: %w", err)
 	}
-	c := &call{job: job}
-	b := g.join(c)
+	c := &call{}
+	b := g.join(c, job)
 	if b == nil {
 		defer g.landed()
-		g.send(ctx, []*call{c})
+		g.send(ctx, []store.NewJob{job}, []*call{c})
 		if c.err != nil && ctx.Err() != nil {
 			return 0, unknown(c.err)
 		}
@@ -82,7 +83,7 @@ func (g *gatherer) insert(ctx context.Context, job store.NewJob) (int64, error) 
 
 // join adds a call to those that wait; nil: it need not wait, and the caller is
 // to send it.
-func (g *gatherer) join(c *call) *batch {
+func (g *gatherer) join(c *call, job store.NewJob) *batch {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.flights == 0 || g.flights < gatherFlights && time.Since(g.begun) >= gatherSlow {
@@ -90,12 +91,13 @@ func (g *gatherer) join(c *call) *batch {
 		g.begun = time.Now()
 		return nil
 	}
-	size := len(c.job.Args) + len(c.job.Headers)
+	size := len(job.Args) + len(job.Headers)
 	if n := len(g.waiting); n == 0 || !g.waiting[n-1].room(size) {
 		g.waiting = append(g.waiting, newBatch())
 	}
 	b := g.waiting[len(g.waiting)-1]
-	b.calls = append(b.calls, c)
+	c.place = len(b.jobs)
+	b.jobs, b.calls = append(b.jobs, job), append(b.calls, c)
 	b.bytes += size
 	b.present++
 	return b
@@ -109,7 +111,7 @@ func newBatch() *batch {
 
 // room says whether one more job fits.
 func (b *batch) room(size int) bool {
-	return len(b.calls) < gatherJobs && b.bytes+size <= gatherBytes
+	return len(b.jobs) < gatherJobs && b.bytes+size <= gatherBytes
 }
 
 // leave is for a caller whose ctx ended. What it answers is the truth about its
@@ -123,7 +125,8 @@ func (g *gatherer) leave(ctx context.Context, b *batch, c *call) error {
 	if b.sent {
 		return unknown(ctx.Err())
 	}
-	*c = call{left: true}
+	c.left = true
+	b.jobs[c.place] = store.NewJob{} // to keep nothing of it
 	if b.present == 0 {
 		g.waiting = slices.DeleteFunc(g.waiting, func(other *batch) bool { return other == b })
 	}
@@ -145,7 +148,7 @@ func (g *gatherer) landed() {
 // fly sends one batch after the other while there are any.
 func (g *gatherer) fly(b *batch) {
 	for ; b != nil; b = g.next() {
-		g.send(b.ctx, b.calls)
+		g.send(b.ctx, b.jobs, b.calls)
 		b.forget()
 		close(b.done)
 		runtime.Gosched() // lets those who have their answers enqueue again, and go along
@@ -163,23 +166,33 @@ func (g *gatherer) next() *batch {
 	}
 	b := g.waiting[0]
 	g.waiting = slices.Delete(g.waiting, 0, 1)
-	b.calls = slices.DeleteFunc(b.calls, func(c *call) bool { return c.left })
+	if b.present < len(b.calls) {
+		b.dropLeft()
+	}
 	b.sent = true
 	g.begun = time.Now()
 	return b
 }
 
+// dropLeft takes out the jobs of those who have left.
+func (b *batch) dropLeft() {
+	stay := 0
+	for i, c := range b.calls {
+		if !c.left {
+			b.jobs[stay], b.calls[stay] = b.jobs[i], c
+			stay++
+		}
+	}
+	b.jobs, b.calls = b.jobs[:stay], b.calls[:stay]
+}
+
 // send inserts the jobs and leaves each call its answer. Where the store rejects
 // a value of one of them it inserts them in halves, so that the others get in.
-func (g *gatherer) send(ctx context.Context, calls []*call) {
-	jobs := make([]store.NewJob, len(calls))
-	for i, c := range calls {
-		jobs[i] = c.job
-	}
+func (g *gatherer) send(ctx context.Context, jobs []store.NewJob, calls []*call) {
 	res, err := g.backend.Insert(ctx, store.InsertRequest{Jobs: jobs})
 	if half := len(calls) / 2; half > 0 && errors.Is(err, store.ErrRejected) {
-		g.send(ctx, calls[:half])
-		g.send(ctx, calls[half:])
+		g.send(ctx, jobs[:half], calls[:half])
+		g.send(ctx, jobs[half:], calls[half:])
 		return
 	}
 	if err == nil && len(res.IDs) != len(calls) {

@@ -191,7 +191,7 @@ func packJobs(jobs []store.NewJob, now time.Time) (name string, a args) {
 	if slices.ContainsFunc(jobs, differs) {
 		return packDifferent(jobs, now)
 	}
-	var pack packer
+	pack := packerFor(jobs)
 	places := make([]byte, 0, 16*len(jobs))
 	for _, job := range jobs {
 		at, length := pack.add(job.Args)
@@ -201,6 +201,15 @@ func packJobs(jobs []store.NewJob, now time.Time) (name string, a args) {
 	a = sharedColumns(jobs[0], now)
 	a["places"], a["bytes"] = "["+string(places), pack.parameter()
 	return "insert_same_jobs", a
+}
+
+// packerFor has room for what the jobs carry.
+func packerFor(jobs []store.NewJob) packer {
+	size := 0
+	for _, job := range jobs {
+		size += len(job.Args) + len(job.Headers)
+	}
+	return packer{make([]byte, 0, size)}
 }
 
 // A place in insert_same_jobs.sql has so many bits for the length.
@@ -216,7 +225,7 @@ func equalButArgs(a, b store.NewJob) bool {
 }
 
 func packDifferent(jobs []store.NewJob, now time.Time) (name string, a args) {
-	var pack packer
+	pack := packerFor(jobs)
 	rows := make([]newJob, len(jobs))
 	for i, job := range jobs {
 		rows[i] = packJob(job, &pack)

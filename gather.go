@@ -23,6 +23,14 @@ const (
 	gatherFlights = 4
 )
 
+// How often, and for how long at most, the next insert lets those return who were
+// just answered. Fewer yields leave two batches of halves flying in turns; more
+// gain nothing.
+const (
+	returnYields = 16
+	returnTime   = time.Millisecond
+)
+
 // gatherer brings single enqueues that come at the same time into one insert,
 // since what a store takes its time for is the commit. It never waits for more:
 // who comes while no insert is under way inserts at once, in his own goroutine;
@@ -35,6 +43,7 @@ type gatherer struct {
 	flights int       // inserts under way
 	begun   time.Time // when the last of them began
 	waiting []*batch  // in order; only the last one has room
+	usual   int       // jobs of the batch that was sent last
 }
 
 // batch is jobs of several callers on their way into one insert.
@@ -93,7 +102,7 @@ func (g *gatherer) join(c *call, job store.NewJob) *batch {
 	}
 	size := len(job.Args) + len(job.Headers)
 	if n := len(g.waiting); n == 0 || !g.waiting[n-1].room(size) {
-		g.waiting = append(g.waiting, newBatch())
+		g.waiting = append(g.waiting, newBatch(g.usual))
 	}
 	b := g.waiting[len(g.waiting)-1]
 	c.place = len(b.jobs)
@@ -103,8 +112,8 @@ func (g *gatherer) join(c *call, job store.NewJob) *batch {
 	return b
 }
 
-func newBatch() *batch {
-	b := &batch{done: make(chan struct{})}
+func newBatch(usual int) *batch {
+	b := &batch{jobs: make([]store.NewJob, 0, usual), calls: make([]*call, 0, usual), done: make(chan struct{})}
 	b.ctx, b.forget = context.WithCancel(context.Background())
 	return b
 }
@@ -150,9 +159,32 @@ func (g *gatherer) fly(b *batch) {
 	for ; b != nil; b = g.next() {
 		g.send(b.ctx, b.jobs, b.calls)
 		b.forget()
+		all := len(b.calls) + g.gathered()
 		close(b.done)
-		runtime.Gosched() // lets those who have their answers enqueue again, and go along
+		g.letReturn(all)
 	}
+}
+
+// letReturn lets those who have their answers enqueue again, so that all go along,
+// they and those who wait already. It yields and does not sleep: where they do
+// something else it ends at once, and in a busy program after returnTime.
+func (g *gatherer) letReturn(all int) {
+	for start, n := time.Now(), 0; n < returnYields && time.Since(start) < returnTime; n++ {
+		runtime.Gosched()
+		if g.gathered() >= min(all, gatherJobs) {
+			return
+		}
+	}
+}
+
+// gathered is how many jobs the next insert would have.
+func (g *gatherer) gathered() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.waiting) == 0 {
+		return 0
+	}
+	return len(g.waiting[0].jobs)
 }
 
 // next takes the batch that has waited longest, without those who have left;
@@ -170,6 +202,7 @@ func (g *gatherer) next() *batch {
 		b.dropLeft()
 	}
 	b.sent = true
+	g.usual = len(b.jobs)
 	g.begun = time.Now()
 	return b
 }

@@ -23,11 +23,11 @@ const (
 	gatherFlights = 4
 )
 
-// How often, and for how long at most, the next insert lets those return who were
-// just answered. Fewer yields leave two batches of halves flying in turns; more
-// gain nothing.
+// How often at most, and for how long, a flight yields to those who were just
+// answered. A yield lets some 60 of them run on each processor, and fewer where
+// another one is idle and takes the flight up again.
 const (
-	returnYields = 16
+	returnYields = 64
 	returnTime   = time.Millisecond
 )
 
@@ -167,7 +167,7 @@ func (g *gatherer) fly(b *batch) {
 
 // letReturn lets those who have their answers enqueue again, so that all go along,
 // they and those who wait already. It yields and does not sleep: where they do
-// something else it ends at once, and in a busy program after returnTime.
+// something else it is over in microseconds, and in a busy program after returnTime.
 func (g *gatherer) letReturn(all int) {
 	for start, n := time.Now(), 0; n < returnYields && time.Since(start) < returnTime; n++ {
 		runtime.Gosched()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -135,6 +136,32 @@ func TestABurstOfEnqueuesIsGathered(t *testing.T) {
 			if want := fmt.Sprintf(`{"text":%q}`, texts[i]); a.err != nil || stored[a.id] != want {
 				t.Fatalf("%q got the number %d of %s, %v", texts[i], a.id, stored[a.id], a.err)
 			}
+		}
+	})
+}
+
+// Those who were answered go along with the next insert, not with the one after it.
+// On one processor the scheduler brings an insert to its front after 61 of them.
+func TestThoseWhoWereAnsweredGoAlong(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		b := newBurst(t, g)
+		for range 200 {
+			b.wg.Go(func() {
+				for range 2 {
+					if _, err := b.client.Enqueue(t.Context(), Note{}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		synctest.Wait()
+		g.letThrough(2)
+		close(g.open)
+		b.wg.Wait()
+		if want := []int{1, 200, 200}; !slices.Equal(g.sizes, want) {
+			t.Errorf("inserts of %v jobs, want %v", g.sizes, want)
 		}
 	})
 }

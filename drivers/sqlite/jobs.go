@@ -90,7 +90,7 @@ func looksFirst(job store.NewJob) bool { return job.Waiting || job.Origin == sto
 // sharedColumns are the values of jobs that differ in their args only.
 func sharedColumns(job store.NewJob, now time.Time) args {
 	return args{
-		"now": micros(instant(now)), "run_at": micros(job.RunAt), "state": stateOf(job), "delay": job.Delay.Microseconds(), "slot": micros(job.Slot),
+		"now": micros(instant(now)), "run_at": micros(job.RunAt), "delay": job.Delay.Microseconds(), "slot": micros(job.Slot),
 		"schedule": orNull(job.Schedule), "timeout": job.Timeout.Microseconds(), "priority": job.Priority, "max_attempts": job.MaxAttempts,
 		"on_loss": int16(job.OnLoss), "origin": int16(job.Origin), "queue": job.Queue, "kind": job.Kind, "headers": job.Headers,
 	}
@@ -182,7 +182,7 @@ func numbers(result sql.Result) ([]int64, error) {
 // travel once, which makes it three times as fast. Without now it is the
 // statement that reads the clock.
 func packJobs(jobs []store.NewJob, now time.Time) (name string, a args) {
-	if len(jobs) == 1 {
+	if len(jobs) == 1 && !jobs[0].Waiting {
 		a = sharedColumns(jobs[0], now)
 		a["args"] = notNull(jobs[0].Args)
 		return "insert_job", a
@@ -199,6 +199,7 @@ func packJobs(jobs []store.NewJob, now time.Time) (name string, a args) {
 	}
 	places[len(places)-1] = ']'
 	a = sharedColumns(jobs[0], now)
+	a["state"] = stateOf(jobs[0])
 	a["places"], a["bytes"] = "["+string(places), pack.parameter()
 	return "insert_same_jobs", a
 }

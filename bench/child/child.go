@@ -47,6 +47,7 @@ type Request struct {
 	// Of Work.
 	Workers   int  // how many jobs run at once; 0: as the system does at its best
 	Hold      bool // jobs run until the node stops
+	Warm      int  // so many jobs, those with the least numbers, count for no latency
 	Schedules int  // kept in memory by systems that cannot store them
 	Due       int  // how many of the schedules are due at At
 }
@@ -206,7 +207,7 @@ func work(ctx context.Context, system System, req Request) error {
 	var mu sync.Mutex
 	do := func(a Args) {
 		now := time.Now().UnixMicro()
-		if req.Rate > 0 || req.At > 0 { // latencies are asked for
+		if (req.Rate > 0 || req.At > 0) && a.Number >= req.Warm { // latencies are asked for
 			mu.Lock()
 			latencies = append(latencies, float32(now-a.Sent)/1000)
 			mu.Unlock()

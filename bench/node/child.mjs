@@ -55,7 +55,7 @@ async function work(system, lines) {
   let ended = 0;
   const latencies = [];
   const run = (args) => {
-    if (request.Rate > 0) latencies.push((micros() - args.sent) / 1000);
+    if (request.Rate > 0 && args.number >= request.Warm) latencies.push((micros() - args.sent) / 1000);
     ended++;
   };
   const stop = await system.work(run);

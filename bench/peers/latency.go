@@ -10,6 +10,11 @@ import (
 
 var latencies = []string{"p50 ms", "p99 ms", "max ms"}
 
+// warm is how many seconds of a rate count for no latency: new connections load
+// the catalogue and make their plans, and what that holds up has to be caught up
+// with.
+const warm = 2
+
 // latencyRow measures how long it takes from the call that enqueues, in one
 // process, to the start of the function, in another.
 func (b *bench) latencyRow(name, system, mode string, rate, batch int) row {
@@ -27,7 +32,7 @@ func (b *bench) latency(ctx context.Context, s system, mode string, rate, batch 
 	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
 		return nil, err
 	}
-	node, err := b.node(ctx, s, db.request(child.Request{Do: child.Work, Mode: mode, Rate: rate}), 3*time.Second)
+	node, err := b.node(ctx, s, db.request(child.Request{Do: child.Work, Mode: mode, Rate: rate, Warm: warm * rate}), 3*time.Second)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +42,7 @@ func (b *bench) latency(ctx context.Context, s system, mode string, rate, batch 
 		return nil, err
 	}
 	sent, err := b.once(ctx, s, db.request(child.Request{
-		Do: child.Insert, Rate: rate, Batch: batch, Clients: 2, Jobs: rate * b.env.latencySeconds, Connections: 2,
+		Do: child.Insert, Rate: rate, Batch: batch, Clients: 2, Jobs: rate * (warm + b.env.latencySeconds), Connections: 2,
 	}))
 	if err != nil {
 		return nil, err

@@ -480,50 +480,8 @@ func TestAnOutcomeThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 	waitUntil(t, "that one too, once it can be", finished(t, backend, store.StateCompleted, ids[0]))
 }
 
-func TestAFewOutcomesWaitForMore(t *testing.T) {
-	o := newOutcomes(&Engine{held: newHeld()})
-	runs := make([]*Run, 5)
-	for i := range runs {
-		runs[i] = &Run{Claimed: store.Claimed{ID: int64(i)}}
-	}
-	o.engine.held.add(0, runs)
-	put := func(id int64, as store.Result) {
-		o.put(result{outcome: store.Outcome{ID: id, Result: as}})
-	}
-	put(0, store.Completed)
-	if got := o.take(nil); len(got) != 0 || o.gathering() <= 0 {
-		t.Errorf("one outcome, while four jobs run, is written at once: %d", len(got))
-	}
-	time.Sleep(o.gathering())
-	first := o.take(nil)
-	if len(first) != 1 {
-		t.Error("it waits for longer than it should")
-	}
-	put(1, store.Failed)
-	if len(o.take(nil)) != 0 || o.gathering() != 0 {
-		t.Error("a small batch is begun beside another")
-	}
-	o.engine.held.drop(first)
-	o.done(first)
-	second := o.take(nil)
-	if len(second) != 1 {
-		t.Error("a failure waits for more")
-	}
-	o.engine.held.drop(second)
-	o.done(second)
-	for id := range int64(3) {
-		if len(o.take(nil)) != 0 {
-			t.Errorf("a batch is begun with %d jobs running", 3-id)
-		}
-		put(id+2, store.Completed)
-	}
-	if len(o.take(nil)) != 3 {
-		t.Error("all jobs have ended, and their outcomes wait")
-	}
-}
-
 func TestTwoOutcomesOfOneJobNeverMeet(t *testing.T) {
-	o := newOutcomes(&Engine{held: newHeld()})
+	o := newOutcomes(nil)
 	for token := range int64(3) {
 		o.put(result{outcome: store.Outcome{ID: 7, Token: token}})
 		o.put(result{outcome: store.Outcome{ID: 8 + token, Token: token}})
@@ -539,7 +497,7 @@ func TestTwoOutcomesOfOneJobNeverMeet(t *testing.T) {
 }
 
 func TestASecondBatchIsBegunOnlyWhenItIsFull(t *testing.T) {
-	o := newOutcomes(&Engine{held: newHeld()})
+	o := newOutcomes(nil)
 	put := func(from, n int) {
 		for id := from; id < from+n; id++ {
 			o.put(result{outcome: store.Outcome{ID: int64(id)}})

@@ -21,8 +21,7 @@ type result struct {
 }
 
 // outcomes gathers results and writes them in batches: what came while one
-// batch was written is the next. A few that come while other jobs run wait a moment
-// for those. None is ever dropped while the process lives;
+// batch was written is the next. None is ever dropped while the process lives;
 // one that the store refuses was lost to another node, and that is told. A
 // batch that fails is tried again in halves, so that a result which the store
 // cannot take holds up no other.
@@ -32,9 +31,7 @@ type outcomes struct {
 
 	mu       sync.Mutex
 	waiting  []result
-	since    time.Duration // when the first of them came, on the monotonic clock
-	urgent   bool          // one of them did not complete its job
-	writing  int           // in the batches under way
+	writing  int // in the batches under way
 	limit    int // of the next batch; less than maxOutcomes after a failure
 	failures int // in a row
 }
@@ -45,10 +42,6 @@ const (
 	// writers is how many batches may be under way at a time. A second one is
 	// begun only when it is full: small ones cost the store more than they bring.
 	writers = 2
-	// fewOutcomes are worth a batch at once; fewer wait for more, for gatherTime at
-	// most, while other jobs run that may end soon.
-	fewOutcomes = 250
-	gatherTime  = 2 * time.Millisecond
 )
 
 func newOutcomes(e *Engine) *outcomes {
@@ -58,38 +51,17 @@ func newOutcomes(e *Engine) *outcomes {
 // put takes a result; it never blocks.
 func (o *outcomes) put(r result) {
 	o.mu.Lock()
-	if len(o.waiting) == 0 {
-		o.since = monotonic()
-	}
 	o.waiting = append(o.waiting, r)
-	o.urgent = o.urgent || r.outcome.Result != store.Completed
-	ring := len(o.waiting) == 1 || o.worthWriting()
+	worth := o.worthWriting()
 	o.mu.Unlock()
-	if ring {
+	if worth {
 		o.more.ring()
 	}
 }
 
 // worthWriting says whether a batch may be begun now. The caller holds mu.
 func (o *outcomes) worthWriting() bool {
-	n := len(o.waiting)
-	switch {
-	case n == 0:
-		return false
-	case o.writing > 0:
-		return n >= maxOutcomes && o.limit == maxOutcomes
-	}
-	return n >= fewOutcomes || o.urgent || o.engine.held.len() <= n || monotonic()-o.since >= gatherTime
-}
-
-// gathering is how long what waits may still wait for more; 0: it need not.
-func (o *outcomes) gathering() time.Duration {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.waiting) == 0 || o.writing > 0 {
-		return 0 // who writes looks again when that is done
-	}
-	return max(o.since+gatherTime-monotonic(), time.Microsecond)
+	return len(o.waiting) > 0 && (o.writing == 0 || len(o.waiting) >= maxOutcomes && o.limit == maxOutcomes)
 }
 
 // backlog counts the results that are not written yet.
@@ -121,7 +93,6 @@ func (o *outcomes) take(buffer []result) []result {
 	}
 	buffer = append(buffer, o.waiting[:n]...)
 	o.waiting = slices.Delete(o.waiting, 0, n)
-	o.urgent = o.urgent && len(o.waiting) > 0
 	o.writing += n
 	return buffer
 }
@@ -167,15 +138,10 @@ func (o *outcomes) writeBatches(ctx context.Context) {
 	for {
 		batch = o.take(batch[:0])
 		if len(batch) == 0 {
-			var enough <-chan time.Time
-			if rest := o.gathering(); rest > 0 {
-				enough = time.After(rest)
-			}
 			select {
 			case <-ctx.Done():
 				return
 			case <-o.more:
-			case <-enough:
 			}
 			continue
 		}

@@ -70,6 +70,7 @@ func TestPostgres(t *testing.T) {
 {"step":4,"name":"policies","applied":true}
 {"step":5,"name":"calendars","applied":true}
 {"step":6,"name":"lease_plain","applied":true}
+{"step":7,"name":"history_batch","applied":true}
 `)
 	noStore(t, b)
 }

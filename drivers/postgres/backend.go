@@ -158,9 +158,9 @@ func NewDB(ctx context.Context, db *sql.DB, opts ...Option) (*Backend, error) {
 const connectTimeout = 10 * time.Second
 
 // pingAfter is for how long a connection may rest before it is tried out on its
-// next use: longer than heartbeats are apart, which use the one that rested least,
-// so that an idle node does not ask twice each time.
-const pingAfter = 6 * time.Second
+// next use: longer than heartbeats and polls of an idle node are apart, which use
+// the one that rested least, so that such a node does not ask twice each time.
+const pingAfter = 12 * time.Second
 
 // open makes a backend with a pool of its own.
 func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Option) (*Backend, error) {

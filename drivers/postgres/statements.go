@@ -20,6 +20,10 @@ var migrationFiles embed.FS
 // with the schema filled in. Those of claim_jobs.sql and look_behind.sql are there
 // twice: as they are under "claim_exact" and "look_behind_exact", and under their
 // names without what only claims with Exact need, so that others do not pay for it.
+//
+// They look rows of job and history up by id = ANY (ARRAY[…]), and sort by id + 0,
+// where id = … and id would do: after a vacuum of an emptied table the planner takes
+// it for empty, and would rather walk its whole index for the order that it has.
 type statements map[string]string
 
 // readStatements reads all of sql/. The files are part of the program, so that

@@ -46,9 +46,8 @@ func (e *Engine) readCancels(ctx context.Context) {
 		return
 	}
 	e.outage.over("read cancel requests")
-	for _, ref := range claims {
-		if run := e.held.get(ref); run != nil {
-			run.stop()
-		}
+	known, _ := e.held.split(claims)
+	for _, run := range known {
+		run.stop()
 	}
 }

@@ -7,7 +7,7 @@
 //	heartbeat.go   tells the store that the node lives    lease.go    (pure) whom to trust, and until when
 //	rescue.go      takes jobs from dead nodes             uptime.go   the clock that nobody can set
 //	fetch.go       claims jobs, one loop a queue          pace.go     (pure) how many to ask for
-//	execute.go     runs one attempt; run.go is what it knows
+//	execute.go     runs one attempt; run.go is what it knows, attempt.go the context it works in
 //	outcomes.go    writes outcomes in batches             verdict.go  (pure) what an attempt came to
 //	held.go        what this node has in its hands        reconcile.go  … compared with the store's books
 //	cancels.go     carries cancel requests to runs        backoff.go  (pure) how long to wait

@@ -17,12 +17,12 @@ func (e *Engine) execute(run *Run) {
 		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "this node may not run it any more"})
 		return
 	}
-	ctx, cancel := context.WithCancelCause(run.session)
-	defer cancel(nil)
-	if !run.begin(cancel) {
+	if run.cancelled() {
 		e.deliver(run, result{outcome: cancelledEarly(run.Claimed), why: "it had not begun"})
 		return
 	}
+	var ctx context.Context = attempt{run}
+	defer run.end(context.Canceled)
 	if timeout := e.cfg.Timeout(run.Claimed); timeout > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, timeout, ErrTimeout)

@@ -55,7 +55,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 			f.await(ctx, f.hoardTimer(), f.room)
 			continue
 		}
-		if f.engine.outcomes.backlog() > 2*maxDepth { // the store takes them more slowly than it hands out
+		if f.engine.outcomes.backlog() > maxBacklog { // the store takes them more slowly than it hands out
 			_ = sleep(ctx, 2*time.Millisecond)
 			continue
 		}
@@ -72,7 +72,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 		failures = 0
 		if len(res.Jobs) == limit {
 			poll = f.engine.cfg.PollBusy
-			f.awaitRoom(ctx, limit, started)
+			f.awaitRoom(ctx)
 			continue
 		}
 		poll = f.awaitWork(ctx, res, started, poll)
@@ -86,7 +86,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 // says that there is something. The store's clock was read after the claim
 // started; so what is due next is asked for a little too early rather than too late.
 func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, started, poll time.Duration) (next time.Duration) {
-	f.learn(f.pace.less)
+	f.learn(func() { f.pace.less(f.width) })
 	next = min(2*poll, f.engine.idlePoll())
 	if len(res.Jobs) > 0 {
 		next = f.engine.cfg.PollBusy
@@ -114,12 +114,15 @@ func (f *fetcher) learn(change func()) {
 }
 
 // awaitRoom waits until the claim just made is used up to the point where the
-// next is worth making, and lets the pace learn from how long that took.
-func (f *fetcher) awaitRoom(ctx context.Context, limit int, started time.Duration) {
+// next is worth making, and lets the pace learn from how long that took. How long
+// the claim itself took is not the jobs' fault: of a store that is far away more
+// has to be claimed at a time, not less.
+func (f *fetcher) awaitRoom(ctx context.Context) {
+	handed := monotonic()
 	for f.full() && ctx.Err() == nil && !f.hoarding() {
 		f.await(ctx, f.hoardTimer(), f.room)
 	}
-	f.learn(func() { f.pace.used(limit, limit, monotonic()-started) })
+	f.learn(func() { f.pace.used(f.width, monotonic()-handed) })
 }
 
 // full says that another claim is not worth making yet.
@@ -229,7 +232,7 @@ func (f *fetcher) hand(session context.Context, res store.ClaimResult) {
 		if len(block) == 0 {
 			block = make([]Run, min(runBlock, len(res.Jobs)-i))
 		}
-		block[0] = Run{Claimed: job, batch: res.Batch, session: session, standing: f.engine.session}
+		block[0] = Run{Claimed: job, session: session, standing: f.engine.session}
 		runs[i], block = &block[0], block[1:]
 	}
 	f.inHand.Add(int64(len(runs)))

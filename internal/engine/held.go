@@ -11,68 +11,94 @@ import (
 // its outcome is written. It is safe for concurrent use.
 type held struct {
 	mu      sync.Mutex
-	runs    map[store.ClaimRef]*Run
-	batches map[int64]int // claims whose jobs have not all ended
+	batches map[*batch]struct{} // whose jobs have not all ended
+	runs    int
 	ended   []int64
 }
 
-func newHeld() *held {
-	return &held{runs: map[store.ClaimRef]*Run{}, batches: map[int64]int{}}
+// batch is what one claim got.
+type batch struct {
+	number int64  // 0: the store gives none
+	runs   []*Run // by place; nil: its outcome is written
+	left   int
 }
 
-func (h *held) add(batch int64, runs []*Run) {
+func newHeld() *held {
+	return &held{batches: map[*batch]struct{}{}}
+}
+
+func (h *held) add(number int64, runs []*Run) {
+	if len(runs) == 0 {
+		return
+	}
+	b := &batch{number: number, runs: runs, left: len(runs)}
+	for i, run := range runs {
+		run.batch, run.place = b, i
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, run := range runs {
-		h.runs[run.ref()] = run
-	}
-	if batch != 0 {
-		h.batches[batch] = len(runs)
-	}
+	h.batches[b] = struct{}{}
+	h.runs += len(runs)
 }
 
 // drop forgets claims whose outcomes are written or refused.
-func (h *held) drop(outcomes []result) {
+func (h *held) drop(results []result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, r := range outcomes {
-		ref := store.ClaimRef{ID: r.outcome.ID, Token: r.outcome.Token}
-		run, ok := h.runs[ref]
-		if !ok {
+	for i := range results {
+		run := results[i].run
+		if run == nil || run.batch == nil || run.batch.runs[run.place] == nil {
 			continue
 		}
-		delete(h.runs, ref)
-		if run.batch == 0 {
+		b := run.batch
+		b.runs[run.place] = nil // keeps nothing of it while others of the batch run on
+		h.runs--
+		if b.left--; b.left > 0 {
 			continue
 		}
-		if h.batches[run.batch]--; h.batches[run.batch] == 0 {
-			delete(h.batches, run.batch)
-			h.ended = append(h.ended, run.batch)
+		delete(h.batches, b)
+		if b.number != 0 {
+			h.ended = append(h.ended, b.number)
 		}
 	}
 }
 
-func (h *held) get(ref store.ClaimRef) *Run {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.runs[ref]
+// split returns the runs of those claims that are in hand, and the others.
+func (h *held) split(claims []store.ClaimRef) (known []*Run, unknown []store.ClaimRef) {
+	if len(claims) == 0 {
+		return nil, nil
+	}
+	runs := map[store.ClaimRef]*Run{}
+	for _, run := range h.all() {
+		runs[run.ref()] = run
+	}
+	for _, ref := range claims {
+		if run := runs[ref]; run != nil {
+			known = append(known, run)
+		} else {
+			unknown = append(unknown, ref)
+		}
+	}
+	return known, unknown
 }
-
-func (h *held) has(ref store.ClaimRef) bool { return h.get(ref) != nil }
 
 func (h *held) len() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.runs)
+	return h.runs
 }
 
 // all returns every claim in hand.
 func (h *held) all() []*Run {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	runs := make([]*Run, 0, len(h.runs))
-	for _, run := range h.runs {
-		runs = append(runs, run)
+	runs := make([]*Run, 0, h.runs)
+	for b := range h.batches {
+		for _, run := range b.runs {
+			if run != nil {
+				runs = append(runs, run)
+			}
+		}
 	}
 	return runs
 }

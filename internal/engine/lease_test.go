@@ -96,31 +96,6 @@ func TestWhoMayDeclareOthersDead(t *testing.T) {
 	}
 }
 
-func TestPace(t *testing.T) {
-	var p pace
-	if got := p.limit(10, 4); got != 6 {
-		t.Errorf("without depth it asks for %d of 6 free workers", got)
-	}
-	for range 20 {
-		p.used(p.limit(10, 0), p.limit(10, 0), time.Millisecond)
-	}
-	if p.depth != maxDepth {
-		t.Errorf("quick jobs lead to depth %d, want %d", p.depth, maxDepth)
-	}
-	if p.refillAt(10) <= 9 {
-		t.Error("with depth it waits until all is used up")
-	}
-	for range 20 {
-		p.used(p.limit(10, 0), p.limit(10, 0), time.Second)
-	}
-	if p.depth != 0 {
-		t.Errorf("slow jobs are hoarded: depth %d", p.depth)
-	}
-	if p.used(10, 3, time.Millisecond); p.depth != 0 {
-		t.Errorf("a short claim deepens to %d", p.depth)
-	}
-}
-
 func TestBackoff(t *testing.T) {
 	for attempt, want := range map[int]time.Duration{1: time.Second, 2: 16 * time.Second, 5: 625 * time.Second, 18: maxBackoff, 1000: maxBackoff} {
 		for range 100 {

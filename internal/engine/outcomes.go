@@ -31,21 +31,24 @@ type outcomes struct {
 
 	mu       sync.Mutex
 	waiting  []result
-	writing  int // in the batches under way
-	limit    int // of the next batch; less than maxOutcomes after a failure
-	failures int // in a row
+	writing  int            // in the batches under way
+	limit    int            // of the next batch; less than maxOutcomes after a failure
+	failures int            // in a row
+	jobs     map[int64]bool // of the batch that is taken; filled again and again
 }
 
 const (
 	maxOutcomes     = 2000    // of one statement
 	maxOutcomeBytes = 8 << 20 // of one statement, about
+	// maxBacklog is how many may wait or be under way before no more jobs are claimed.
+	maxBacklog = 4 * maxOutcomes
 	// writers is how many batches may be under way at a time. A second one is
 	// begun only when it is full: small ones cost the store more than they bring.
 	writers = 2
 )
 
 func newOutcomes(e *Engine) *outcomes {
-	return &outcomes{engine: e, more: newBell(), limit: maxOutcomes}
+	return &outcomes{engine: e, more: newBell(), limit: maxOutcomes, jobs: map[int64]bool{}}
 }
 
 // put takes a result; it never blocks.
@@ -81,13 +84,13 @@ func (o *outcomes) take(buffer []result) []result {
 		return buffer
 	}
 	size, n := 0, 0
-	jobs := make(map[int64]bool, min(o.limit, len(o.waiting)))
+	clear(o.jobs)
 	for n < len(o.waiting) && n < o.limit && size < maxOutcomeBytes {
-		out := o.waiting[n].outcome
-		if jobs[out.ID] {
+		out := &o.waiting[n].outcome
+		if o.jobs[out.ID] {
 			break
 		}
-		jobs[out.ID] = true
+		o.jobs[out.ID] = true
 		size += len(out.Output) + len(out.Error) + len(out.Trace)
 		n++
 	}

@@ -4,34 +4,34 @@ import "time"
 
 // pace decides how far a fetcher may claim ahead of its workers. Long jobs
 // must not be hoarded while another node idles; jobs of microseconds must not
-// wait for a round trip each. So the depth doubles while a full claim is used
-// up at once, and halves when it lasts too long.
+// wait for a round trip each. So the depth grows fourfold while a full claim is
+// used up at once, and halves when it lasts too long. Fourfold is not too far: what
+// is used up within quickUse now will then be used up within slowUse.
 type pace struct {
 	depth int // jobs to hold beyond those that run
 }
 
 const (
-	maxDepth  = 4000
-	quickUse  = 20 * time.Millisecond
-	slowUse   = 100 * time.Millisecond
-	leastStep = 64
+	maxDepth = 2000
+	quickUse = 20 * time.Millisecond
+	slowUse  = 100 * time.Millisecond
 )
 
-// used records that a claim which asked for limit jobs and got got of them was
-// used up, to the point where the next is worth making, in took.
-func (p *pace) used(limit, got int, took time.Duration) {
+// used records that a full claim for width workers was used up, to the point
+// where the next is worth making, in took.
+func (p *pace) used(width int, took time.Duration) {
 	switch {
-	case got == limit && took < quickUse:
-		p.depth = min(max(2*p.depth, leastStep), maxDepth)
+	case took < quickUse:
+		p.depth = min(4*max(p.depth, width), maxDepth)
 	case took > slowUse:
-		p.less()
+		p.less(width)
 	}
 }
 
 // less halves the depth: the last claim lasted too long, or got less than it
 // asked for, so that there is no backlog worth claiming ahead for.
-func (p *pace) less() {
-	if p.depth /= 2; p.depth < leastStep {
+func (p *pace) less(width int) {
+	if p.depth /= 2; p.depth < width {
 		p.depth = 0
 	}
 }

@@ -55,12 +55,7 @@ func (e *Engine) reconcile(ctx context.Context) {
 	e.outage.over("read own claims")
 	patience := e.cfg.CallTimeout + time.Second
 	e.suspect.looked(now, patience)
-	var unknown []store.ClaimRef
-	for _, ref := range claims {
-		if !e.held.has(ref) {
-			unknown = append(unknown, ref)
-		}
-	}
+	_, unknown := e.held.split(claims)
 	for _, ref := range e.unknown.ripe(unknown, now, patience) {
 		e.outcomes.put(result{outcome: store.Outcome{ID: ref.ID, Token: ref.Token, Result: store.Release}})
 		e.emit(event.Event{Kind: event.JobReleased, Job: ref.ID, Token: ref.Token, Detail: "the answer to its claim was lost"})

@@ -20,32 +20,38 @@ const OutputLimit = 64 << 10
 // of workers.
 type Run struct {
 	store.Claimed
-	batch     int64
+	batch     *batch          // nil: none
+	place     int             // in it
 	session   context.Context // ends with the node's lease
 	standing  *session        // of the node; nil in tests of workers
 	delivered atomic.Bool     // its outcome is on its way
 
-	mu        sync.Mutex
-	cancel    context.CancelCauseFunc // set while it runs
-	cancelled bool
-	output    []byte
+	mu     sync.Mutex
+	over   error           // why its context has ended; nil: it has not, or with the session
+	ctx    context.Context // made when somebody needs it: see attempt
+	cancel context.CancelCauseFunc
+	output []byte
 }
 
-// begin makes the run cancellable; it returns false if it was cancelled before.
-func (r *Run) begin(cancel context.CancelCauseFunc) bool {
+// cancelled says whether somebody has asked for the run to be cancelled.
+func (r *Run) cancelled() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.cancel = cancel
-	return !r.cancelled
+	return r.over != nil
 }
 
 // stop cancels the run with ErrCancelled, now or as soon as it begins.
-func (r *Run) stop() {
+func (r *Run) stop() { r.end(ErrCancelled) }
+
+// end ends the context of the run with cause, unless that has ended.
+func (r *Run) end(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.cancelled = true
+	if r.over == nil {
+		r.over = cause
+	}
 	if r.cancel != nil {
-		r.cancel(ErrCancelled)
+		r.cancel(cause)
 	}
 }
 

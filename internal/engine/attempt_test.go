@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+)
+
+type attemptKey struct{}
+
+// ways to look at a context: each makes of it what the test then asks.
+var attemptLooks = map[string]func(t *testing.T, ctx context.Context) context.Context{
+	"nobody has looked": func(_ *testing.T, ctx context.Context) context.Context { return ctx },
+	"somebody waits": func(_ *testing.T, ctx context.Context) context.Context {
+		ctx.Done()
+		return ctx
+	},
+	"derived": func(t *testing.T, ctx context.Context) context.Context {
+		ctx, cancel := context.WithCancel(context.WithValue(ctx, attemptKey{}, "derived"))
+		t.Cleanup(cancel)
+		return ctx
+	},
+	"with a timeout": func(t *testing.T, ctx context.Context) context.Context {
+		ctx, cancel := context.WithTimeoutCause(ctx, time.Hour, ErrTimeout)
+		t.Cleanup(cancel)
+		return ctx
+	},
+}
+
+func TestAttemptEndsWithItsCause(t *testing.T) {
+	ends := map[string]struct {
+		end   func(run *Run, endSession context.CancelCauseFunc)
+		cause error
+	}{
+		"stopped":         {func(run *Run, _ context.CancelCauseFunc) { run.stop() }, ErrCancelled},
+		"over":            {func(run *Run, _ context.CancelCauseFunc) { run.end(context.Canceled) }, context.Canceled},
+		"lease lost":      {func(_ *Run, end context.CancelCauseFunc) { end(ErrClaimLost) }, ErrClaimLost},
+		"stopped, over":   {func(run *Run, _ context.CancelCauseFunc) { run.stop(); run.end(context.Canceled) }, ErrCancelled},
+		"lost, then over": {func(run *Run, end context.CancelCauseFunc) { end(ErrClaimLost); run.end(context.Canceled) }, ErrClaimLost},
+	}
+	for looked, look := range attemptLooks {
+		for name, test := range ends {
+			t.Run(looked+", "+name, func(t *testing.T) {
+				session, endSession := context.WithCancelCause(context.WithValue(t.Context(), attemptKey{}, "session"))
+				run := &Run{session: session}
+				ctx := look(t, attempt{run})
+				if err := ctx.Err(); err != nil || context.Cause(ctx) != nil {
+					t.Fatalf("before its end: %v, because %v", err, context.Cause(ctx))
+				}
+				if ctx.Value(attemptKey{}) == nil {
+					t.Error("it has no values")
+				}
+				ended := make(chan struct{})
+				context.AfterFunc(attempt{run}, func() { close(ended) })
+				test.end(run, endSession)
+				for what, done := range map[string]<-chan struct{}{"Done": ctx.Done(), "AfterFunc": ended} {
+					select {
+					case <-done:
+					case <-time.After(10 * time.Second):
+						t.Fatalf("%s does not know of the end", what)
+					}
+				}
+				if !errors.Is(ctx.Err(), context.Canceled) {
+					t.Errorf("Err is %v", ctx.Err())
+				}
+				if got := context.Cause(ctx); !errors.Is(got, test.cause) {
+					t.Errorf("it ended because %v, want %v", got, test.cause)
+				}
+			})
+		}
+	}
+}
+
+// TestAttemptEndsUnlooked is without AfterFunc, which looks.
+func TestAttemptEndsUnlooked(t *testing.T) {
+	session, endSession := context.WithCancelCause(t.Context())
+	stopped, lost := &Run{session: session}, &Run{session: session}
+	stopped.stop()
+	if err := (attempt{stopped}).Err(); !errors.Is(err, context.Canceled) || !errors.Is(context.Cause(attempt{stopped}), ErrCancelled) {
+		t.Errorf("stopped: %v, because %v", err, context.Cause(attempt{stopped}))
+	}
+	endSession(ErrClaimLost)
+	if err := (attempt{lost}).Err(); !errors.Is(err, context.Canceled) || !errors.Is(context.Cause(attempt{lost}), ErrClaimLost) {
+		t.Errorf("lost: %v, because %v", err, context.Cause(attempt{lost}))
+	}
+	if _, ok := (attempt{lost}).Deadline(); ok {
+		t.Error("it has a deadline")
+	}
+}

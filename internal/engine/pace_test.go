@@ -1,0 +1,63 @@
+package engine
+
+import (
+	"testing"
+	"time"
+)
+
+func TestPaceAsks(t *testing.T) {
+	var p pace
+	if got := p.limit(10, 4); got != 6 {
+		t.Errorf("without depth it asks for %d of 6 free workers", got)
+	}
+	if got := p.refillAt(10); got != 9 {
+		t.Errorf("without depth it asks again when %d are in hand, of 10 workers", got)
+	}
+	p.depth = 100
+	if got := p.refillAt(10); got != 59 {
+		t.Errorf("with depth it asks again when %d are in hand; the workers must not stand still meanwhile", got)
+	}
+}
+
+// TestPaceLearns claims from a backlog whose jobs all last equally long, and
+// looks at how many are held ahead of the workers in the end.
+func TestPaceLearns(t *testing.T) {
+	for _, width := range []int{1, 10, 100, 2000} {
+		for each := time.Microsecond; each < 10*time.Second; each *= 2 {
+			var p pace
+			for range 20 {
+				// Workers run width jobs at a time; a claim is used up when refillAt are left.
+				used := width + p.depth - p.refillAt(width)
+				rounds := (used + width - 1) / width
+				p.used(width, time.Duration(rounds)*each)
+			}
+			// What is held ahead begins within twice slowUse, by when half of it was
+			// to have begun.
+			if waits := time.Duration(p.depth) * each / time.Duration(width); waits > 2*slowUse {
+				t.Errorf("%d workers, jobs of %v: %d are held ahead, the last waits %v", width, each, p.depth, waits)
+			}
+			if each*maxDepth < quickUse*time.Duration(width) && p.depth != maxDepth {
+				t.Errorf("%d workers, jobs of %v: %d are held ahead, want %d", width, each, p.depth, maxDepth)
+			}
+			if each > quickUse && p.depth > 0 {
+				t.Errorf("%d workers, jobs of %v: %d are held ahead, want none", width, each, p.depth)
+			}
+		}
+	}
+}
+
+// TestPaceForgets makes a node that has claimed ahead stop doing so, when jobs
+// become slow or rare.
+func TestPaceForgets(t *testing.T) {
+	for name, learn := range map[string]func(p *pace){
+		"slow jobs": func(p *pace) { p.used(10, slowUse+1) },
+		"few jobs":  func(p *pace) { p.less(10) },
+	} {
+		p := pace{depth: maxDepth}
+		for n := 1; p.depth > 0; n++ {
+			if learn(&p); n > 10 {
+				t.Fatalf("%s: after %d claims %d jobs are still held ahead", name, n, p.depth)
+			}
+		}
+	}
+}

@@ -185,11 +185,14 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 	if pooled && !modeGiven {
 		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	}
-	if b.pinned = !pooled; b.pinned {
-		config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-			_, err := conn.Exec(ctx, pins)
-			return err
+	b.pinned = !pooled
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		registerLists(conn.TypeMap())
+		if !b.pinned {
+			return nil
 		}
+		_, err := conn.Exec(ctx, pins)
+		return err
 	}
 	b.pool, err = pgxpool.NewWithConfig(ctx, config)
 	if err != nil {

@@ -38,10 +38,10 @@ type outcomes struct {
 }
 
 const (
-	maxOutcomes     = 2000    // of one statement
+	maxOutcomes     = 4000    // of one statement
 	maxOutcomeBytes = 8 << 20 // of one statement, about
 	// maxBacklog is how many may wait or be under way before no more jobs are claimed.
-	maxBacklog = 4 * maxOutcomes
+	maxBacklog = 2 * maxOutcomes
 	// writers is how many batches may be under way at a time. A second one is
 	// begun only when it is full: small ones cost the store more than they bring.
 	writers = 2

@@ -117,6 +117,7 @@ func cells(b *bench) []cell {
 				b.idleRow("gue", "gue", ""),
 				b.idleRow("graphile-worker", "graphile-worker", ""),
 				b.idleRow("pg-boss", "pg-boss", ""),
+				b.nobodyRow("hourbell"),
 			},
 		},
 		{

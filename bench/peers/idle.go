@@ -7,13 +7,22 @@ import (
 	"github.com/hourbell/hourbell/bench/child"
 )
 
+// nobody names the row of a database that no node uses: what PostgreSQL counts
+// there is its own doing.
+const nobody = "nobody"
+
 // idleRow counts what a node without work asks of the database.
 func (b *bench) idleRow(name, system, mode string) row {
-	return row{name, func(ctx context.Context) (metrics, error) { return b.idle(ctx, named(system), mode) }}
+	return row{name, func(ctx context.Context) (metrics, error) { return b.idle(ctx, named(system), mode, true) }}
 }
 
-func (b *bench) idle(ctx context.Context, s system, mode string) (metrics, error) {
-	const settle, watch = 15 * time.Second, 40 * time.Second
+// nobodyRow counts it on a database with the tables of system and no node.
+func (b *bench) nobodyRow(system string) row {
+	return row{nobody, func(ctx context.Context) (metrics, error) { return b.idle(ctx, named(system), "", false) }}
+}
+
+func (b *bench) idle(ctx context.Context, s system, mode string, used bool) (metrics, error) {
+	const settle, watch = 15 * time.Second, 2 * time.Minute
 	db, err := b.create(ctx, "")
 	if err != nil {
 		return nil, err
@@ -22,11 +31,15 @@ func (b *bench) idle(ctx context.Context, s system, mode string) (metrics, error
 	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
 		return nil, err
 	}
-	node, err := b.node(ctx, s, db.request(child.Request{Do: child.Work, Mode: mode}), settle)
-	if err != nil {
+	if used {
+		node, err := b.node(ctx, s, db.request(child.Request{Do: child.Work, Mode: mode}), settle)
+		if err != nil {
+			return nil, err
+		}
+		defer node.end()
+	} else if err := rest(ctx, settle); err != nil {
 		return nil, err
 	}
-	defer node.end()
 	transactions := func() (n float64, err error) {
 		err = b.admin.QueryRow(ctx, "SELECT (xact_commit + xact_rollback)::float8 FROM pg_stat_database WHERE datname = $1", db.name()).Scan(&n)
 		return n, err
@@ -35,10 +48,8 @@ func (b *bench) idle(ctx context.Context, s system, mode string) (metrics, error
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case <-time.After(watch):
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := rest(ctx, watch); err != nil {
+		return nil, err
 	}
 	after, err := transactions()
 	return metrics{"tx/s": (after - before) / watch.Seconds()}, err

@@ -75,12 +75,20 @@ func (b *bench) node(ctx context.Context, s system, req child.Request, settle ti
 		p.end()
 		return nil, err
 	}
-	select {
-	case <-time.After(settle):
-	case <-ctx.Done():
+	if err := rest(ctx, settle); err != nil {
 		p.end()
+		return nil, err
 	}
-	return p, ctx.Err()
+	return p, nil
+}
+
+// rest waits for a time, or until ctx ends.
+func rest(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+	return ctx.Err()
 }
 
 // schedulesRow measures how long it takes from the instant of schedules to the

@@ -76,6 +76,19 @@ func ratios(samples []sample, cell, row, metric string, beside []string) []float
 	return found
 }
 
+// excess is by how much the figures of a row surpass those of another, round by
+// round.
+func excess(samples []sample, cell, row, metric, beyond string) []float64 {
+	var found []float64
+	others := values(samples, cell, beyond, metric)
+	for round, v := range values(samples, cell, row, metric) {
+		if other, ok := others[round]; ok {
+			found = append(found, v-other)
+		}
+	}
+	return found
+}
+
 func listed(byRound map[int]float64) []float64 {
 	var list []float64
 	for _, v := range byRound {
@@ -162,6 +175,9 @@ func goalTable(samples []sample) (table, bool) {
 		wanted, times := "≥ "+figure(g.least), ""
 		if g.most > 0 {
 			wanted = "≤ " + figure(g.most)
+		}
+		if g.beyond != "" {
+			list = excess(samples, g.cell, g.row, g.metric, g.beyond)
 		}
 		if len(g.beside) > 0 {
 			list, times = ratios(samples, g.cell, g.row, g.metric, g.beside), " ×"

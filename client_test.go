@@ -530,6 +530,8 @@ func TestBadInputChangesNothing(t *testing.T) {
 		"at":       hourbell.At(time.Time{}),
 		"timeout":  hourbell.Timeout(-1),
 		"tx":       hourbell.InTx(nil),
+		"unique":   hourbell.Unique(""),
+		"found":    hourbell.Found(nil),
 	} {
 		if _, err := client.Enqueue(t.Context(), Note{}, option); err == nil {
 			t.Errorf("option %s: accepted", name)
@@ -537,6 +539,9 @@ func TestBadInputChangesNothing(t *testing.T) {
 	}
 	if _, err := client.Enqueue(t.Context(), hourbell.RawArgs{Name: "x", JSON: []byte("nope")}); err == nil {
 		t.Error("args that are no JSON: accepted")
+	}
+	if _, err := client.EnqueueMany(t.Context(), []hourbell.Args{Note{}, Note{}}, hourbell.Unique("key")); err == nil {
+		t.Error("one key for two jobs: accepted")
 	}
 	if jobs, _ := client.Jobs(t.Context(), hourbell.JobFilter{}); len(jobs) != 0 {
 		t.Errorf("bad input stored %d jobs", len(jobs))
@@ -546,6 +551,27 @@ func TestBadInputChangesNothing(t *testing.T) {
 	}
 	if _, err := hourbell.New(c.store, hourbell.Config{Lease: time.Second, Heartbeat: time.Second, Queues: map[string]int{"": 0}}); err == nil {
 		t.Error("a heartbeat as long as the lease: accepted")
+	}
+}
+
+func TestUniqueTellsWhatItFound(t *testing.T) {
+	c := newCluster(t)
+	client := c.client(nil)
+	found := true
+	first, err := client.Enqueue(t.Context(), Note{}, hourbell.Unique("key"), hourbell.Found(&found))
+	if err != nil || found {
+		t.Fatalf("the first: found %v, %v", found, err)
+	}
+	second, err := client.Enqueue(t.Context(), Note{}, hourbell.Unique("key"), hourbell.Found(&found))
+	if err != nil || !found || second != first {
+		t.Errorf("the second: job %d after %d, found %v, %v", second, first, found, err)
+	}
+	ids, err := client.EnqueueMany(t.Context(), []hourbell.Args{Note{}}, hourbell.Unique("other"), hourbell.Found(&found))
+	if err != nil || found || len(ids) != 1 || ids[0] == first {
+		t.Errorf("another key: jobs %v, found %v, %v", ids, found, err)
+	}
+	if _, err := client.Enqueue(t.Context(), Note{}, hourbell.Found(&found)); err != nil || found {
+		t.Errorf("without a key: found %v, %v", found, err)
 	}
 }
 

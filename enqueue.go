@@ -17,6 +17,8 @@ type Option func(*enqueuing)
 type enqueuing struct {
 	store.NewJob
 	tx       Tx
+	unique   string
+	found    *bool
 	hasRunAt bool
 	hasDelay bool
 	errs     []error
@@ -87,6 +89,30 @@ func Timeout(d time.Duration) Option {
 	}
 }
 
+// Unique gives the job a key, 1 to 200 bytes of UTF-8 without control characters,
+// which no two living jobs of a kind share: while one with this key waits or runs,
+// Enqueue stores nothing and returns the number of that one. Neither its arguments
+// nor its options change; Found tells of it. A job loses its key when it ends.
+//
+// Two calls at once agree on one job, on any node and in transactions too: the
+// second waits until the transaction of the first has ended. At the isolation level
+// repeatable read or above, the database may ask the caller to begin anew.
+func Unique(key string) Option {
+	return func(e *enqueuing) {
+		e.unique = key
+		e.errs = append(e.errs, CheckName("unique", key))
+	}
+}
+
+// Found makes Enqueue set *found: whether there was a job with the key of Unique.
+func Found(found *bool) Option {
+	return func(e *enqueuing) {
+		if e.found = found; found == nil {
+			e.errs = append(e.errs, &FieldError{Field: "found", Problem: "is nil", Remedy: "pass the address of a bool"})
+		}
+	}
+}
+
 // InTx enqueues in the caller's transaction: the job exists if, and only if,
 // that commits, and wakes a node right after. The value comes from the driver.
 func InTx(tx Tx) Option {
@@ -115,16 +141,18 @@ func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int
 	if err != nil {
 		return 0, fmt.Errorf("enqueue: %w", err)
 	}
-	if e.tx == nil {
-		id, err := c.gatherer.insert(ctx, e.NewJob)
-		if err != nil {
-			return 0, fmt.Errorf("enqueue: %w", err)
-		}
-		return id, nil
+	var res store.InsertResult
+	if e.tx == nil && e.unique == "" {
+		res.IDs = make([]int64, 1)
+		res.IDs[0], err = c.gatherer.insert(ctx, e.NewJob)
+	} else { // a job with a key may have to wait, and would hold up those it goes with
+		res, err = c.backend.Insert(ctx, store.InsertRequest{Tx: e.tx, Unique: e.unique, Jobs: []store.NewJob{e.NewJob}})
 	}
-	res, err := c.backend.Insert(ctx, store.InsertRequest{Tx: e.tx, Jobs: []store.NewJob{e.NewJob}})
 	if err != nil {
 		return 0, fmt.Errorf("enqueue: %w", err)
+	}
+	if e.found != nil {
+		*e.found = res.Found
 	}
 	return res.IDs[0], nil
 }
@@ -133,7 +161,7 @@ func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int
 // in one transaction with one statement per some thousands. It returns their
 // numbers in order.
 func (c *Client) EnqueueMany(ctx context.Context, args []Args, options ...Option) ([]int64, error) {
-	req, err := newInsert(args, options)
+	req, found, err := newInsert(args, options)
 	if err != nil || len(req.Jobs) == 0 {
 		return nil, err
 	}
@@ -141,29 +169,36 @@ func (c *Client) EnqueueMany(ctx context.Context, args []Args, options ...Option
 	if err != nil {
 		return nil, fmt.Errorf("enqueue: %w", err)
 	}
+	if found != nil {
+		*found = res.Found
+	}
 	return res.IDs, nil
 }
 
 // CheckJob reports what Enqueue would refuse, without a store.
 func CheckJob(args Args, options ...Option) error {
-	_, err := newInsert([]Args{args}, options)
+	_, _, err := newInsert([]Args{args}, options)
 	return err
 }
 
 // newInsert validates and encodes jobs.
-func newInsert(args []Args, options []Option) (store.InsertRequest, error) {
+func newInsert(args []Args, options []Option) (req store.InsertRequest, found *bool, err error) {
 	template, err := newEnqueuing(options)
 	if err != nil {
-		return store.InsertRequest{}, fmt.Errorf("enqueue: %w", err)
+		return req, nil, fmt.Errorf("enqueue: %w", err)
+	}
+	if template.unique != "" && len(args) > 1 {
+		return req, nil, fmt.Errorf("enqueue: %w",
+			&FieldError{Field: "unique", Problem: "is one key for several jobs", Remedy: "enqueue them one by one, each with its own"})
 	}
 	jobs := make([]store.NewJob, len(args))
 	for i, a := range args {
 		jobs[i] = template.NewJob
 		if jobs[i].Kind, jobs[i].Args, err = encodeArgs(a); err != nil {
-			return store.InsertRequest{}, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(args), err)
+			return req, nil, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(args), err)
 		}
 	}
-	return store.InsertRequest{Tx: template.tx, Jobs: jobs}, nil
+	return store.InsertRequest{Tx: template.tx, Unique: template.unique, Jobs: jobs}, template.found, nil
 }
 
 func newEnqueuing(options []Option) (enqueuing, error) {

@@ -73,6 +73,25 @@ func ExampleClient_PutSchedule() {
 	// Output: true
 }
 
+func ExampleUnique() {
+	ctx := context.Background()
+	client, err := hourbell.New(memory.New(), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 { // whoever asks twice gets one job
+		var found bool
+		id, err := client.Enqueue(ctx, Greet{Name: "Ada"}, hourbell.Unique("Ada"), hourbell.Found(&found))
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println("job", id, "was there:", found)
+	}
+	// Output:
+	// job 1 was there: false
+	// job 1 was there: true
+}
+
 func ExampleRetryIn() {
 	work := func(_ context.Context, _ *hourbell.Job[Greet]) error {
 		err := errors.New("the server asks to come back later")

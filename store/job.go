@@ -113,12 +113,18 @@ type InsertRequest struct {
 	Now  time.Time
 	Tx   Tx // nil: a transaction of the store's own
 	Jobs []NewJob
+	// Unique, if not empty, is the key of the one job in Jobs, which belongs to no
+	// schedule: it is stored only if no other job of its kind with that key lives.
+	Unique string
 }
 
 // InsertResult numbers the jobs, in the order of the request. Numbers grow
 // with time but may have gaps.
 type InsertResult struct {
 	IDs []int64
+	// Found says that a job with the key of the request lives: it is that one's
+	// number, and nothing was stored.
+	Found bool
 }
 
 // ClaimRequest asks for due jobs: of one of Kinds, or equal to one of Exact.
@@ -342,6 +348,7 @@ type JobInfo struct {
 	Slot         time.Time
 	CancelAsked  bool      // it runs, and its node has been asked to cancel it
 	Reason       string    // why it ended as failed or cancelled: the last error, "lost", …
+	Unique       string    // its key; empty once it has ended
 	Attempts     []Attempt // only with Attempts; oldest first
 }
 

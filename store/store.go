@@ -54,7 +54,10 @@ type Jobs interface {
 	// statement. With a Tx all of it happens in the caller's transaction, and
 	// the wake-up leaves with its commit; else with the commit or, in a burst, a
 	// few milliseconds after it. Where the database rejects a value the answer
-	// is ErrRejected. A repetition inserts again. Without a Tx, a job of origin
+	// is ErrRejected. A repetition inserts again, but for a job with a key
+	// (Unique): while one of its kind with that key is waiting, ready or running,
+	// also in transactions that are not committed yet, which are waited for, it is
+	// not stored. A job loses its key when it ends. Without a Tx, a job of origin
 	// OriginTrigger gets no run_at before its schedule's FiredTo, for it would
 	// overlap a slot that has been decided on; and no slot of its schedule fires
 	// early between that look and the commit.

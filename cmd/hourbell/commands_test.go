@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/hourbell/hourbell"
@@ -51,6 +54,56 @@ func TestEnqueueAndJobs(t *testing.T) {
 	}
 }
 
+// TestEnqueueUnique lets many processes ask for the same job at once.
+func TestEnqueueUnique(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) { enqueueUnique(t, newBench(t)) })
+	t.Run("PostgreSQL", func(t *testing.T) {
+		url := postgresURL(t)
+		b := newBench(t)
+		schema := "cli_" + strings.ToLower(rand.Text()[:10])
+		b.env[storeVariable] = url
+		t.Cleanup(func() { dropSchema(t, url, schema) })
+		enqueueUnique(t, b, "--schema", schema)
+	})
+}
+
+func enqueueUnique(t *testing.T, b *bench, place ...string) {
+	b.ok(append([]string{"migrate", "up"}, place...)...)
+	type answer struct {
+		ID    int64 `json:"id"`
+		Found *bool `json:"found"`
+	}
+	var all sync.WaitGroup
+	answers := make([]answer, 8)
+	for i := range answers {
+		all.Go(func() {
+			cmd := b.program(append([]string{"enqueue", "mail", "--unique", "invoice 42", "--in", "1h", "--output", "json"}, place...)...)
+			out, err := cmd.Output()
+			if err = cmp.Or(err, json.Unmarshal(out, &answers[i])); err != nil {
+				t.Errorf("process %d: %v in %q", i, err, out)
+			}
+		})
+	}
+	all.Wait()
+	stored := 0
+	for i, a := range answers {
+		if a.ID != answers[0].ID || a.Found == nil {
+			t.Errorf("process %d was told %+v, another %+v", i, a, answers[0])
+		} else if !*a.Found {
+			stored++
+		}
+	}
+	jobs := b.objects(append([]string{"jobs", "list"}, place...)...)
+	if stored != 1 || len(jobs) != 1 || jobs[0]["unique"] != "invoice 42" {
+		t.Errorf("%d processes stored a job, and there are %v", stored, jobs)
+	}
+	r := b.run(append([]string{"enqueue", "mail", "--unique", "invoice 42"}, place...)...)
+	if r.code != 0 || r.out != fmt.Sprintln(answers[0].ID) || !strings.Contains(r.err, "nothing was added") {
+		t.Errorf("another one: %+v", r)
+	}
+	b.fails(exitUsage, []string{"unique"}, append([]string{"enqueue", "mail", "--unique", "a\nb"}, place...)...)
+}
+
 // TestJobRecord holds the fields that programs rely on.
 func TestJobRecord(t *testing.T) {
 	b := newBench(t)
@@ -60,11 +113,11 @@ func TestJobRecord(t *testing.T) {
 	jobs := b.objects("jobs", "list")
 	later, failed := jobs[0], jobs[1]
 	want := strings.Fields(`args attempt cancel_requested created_at errors finished_at id kind max_attempts node on_loss origin
-		output priority queue reason run_at schedule slot started_at state timeout token waits`)
+		output priority queue reason run_at schedule slot started_at state timeout token unique waits`)
 	if got := slices.Sorted(maps.Keys(later)); !slices.Equal(got, want) {
 		t.Errorf("fields %q instead of %q", got, want)
 	}
-	for _, field := range []string{"args", "finished_at", "node", "output", "reason", "schedule", "slot", "started_at", "timeout", "token"} {
+	for _, field := range []string{"args", "finished_at", "node", "output", "reason", "schedule", "slot", "started_at", "timeout", "token", "unique"} {
 		if later[field] != nil {
 			t.Errorf("%s is %v instead of null", field, later[field])
 		}
@@ -307,11 +360,11 @@ func TestMigrate(t *testing.T) {
 	}
 	b.fails(exitFailed, []string{"migrate up"}, "jobs", "list", "--no-migrate")
 	b.fails(exitFailed, []string{"migrate up"}, "serve", "--no-migrate")
-	equal(t, "status before", steady(b.ok("migrate", "status")), "STEP  NAME  APPLIED\n1  first  no\n2  failing  no\n3  locks  no\n4  policies  no\n5  calendars  no\n")
+	equal(t, "status before", steady(b.ok("migrate", "status")), "STEP  NAME  APPLIED\n1  first  no\n2  failing  no\n3  locks  no\n4  policies  no\n5  calendars  no\n6  unique  no\n")
 	noStore(t, b)
-	equal(t, "up", b.ok("migrate", "up"), "applied step 1, first\napplied step 2, failing\napplied step 3, locks\napplied step 4, policies\napplied step 5, calendars\n")
+	equal(t, "up", b.ok("migrate", "up"), "applied step 1, first\napplied step 2, failing\napplied step 3, locks\napplied step 4, policies\napplied step 5, calendars\napplied step 6, unique\n")
 	equal(t, "up again", b.ok("migrate", "up"), "the schema is up to date\n")
-	equal(t, "status after", b.ok("migrate", "status", "--output", "ndjson"), `{"step":1,"name":"first","applied":true}`+"\n"+`{"step":2,"name":"failing","applied":true}`+"\n"+`{"step":3,"name":"locks","applied":true}`+"\n"+`{"step":4,"name":"policies","applied":true}`+"\n"+`{"step":5,"name":"calendars","applied":true}`+"\n")
+	equal(t, "status after", b.ok("migrate", "status", "--output", "ndjson"), `{"step":1,"name":"first","applied":true}`+"\n"+`{"step":2,"name":"failing","applied":true}`+"\n"+`{"step":3,"name":"locks","applied":true}`+"\n"+`{"step":4,"name":"policies","applied":true}`+"\n"+`{"step":5,"name":"calendars","applied":true}`+"\n"+`{"step":6,"name":"unique","applied":true}`+"\n")
 	equal(t, "now it fits", b.ok("jobs", "list", "--no-migrate", "--output", "json"), "[]\n")
 }
 

@@ -19,6 +19,7 @@ type enqueueFlags struct {
 	format format
 	in     time.Duration
 	at     string
+	unique string
 }
 
 func (p *program) enqueueCommand() *cobra.Command {
@@ -31,6 +32,7 @@ func (p *program) enqueueCommand() *cobra.Command {
 		Example: "  hourbell enqueue command -- pg_dump --file app.sql app\n" +
 			"  hourbell enqueue command --in 10m --on-loss fail --shell 'cd /srv && ./report | mail -s report ops'\n" +
 			"  hourbell enqueue greet --args '{\"name\":\"Ada\"}' --queue mail --priority 1\n" +
+			"  hourbell enqueue invoice --unique 2027-42 --args '{\"number\":42}'\n" +
 			"  make-report-args | hourbell enqueue report --args - --at 2027-03-01T06:00:00Z",
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {
@@ -46,6 +48,7 @@ func (p *program) enqueueCommand() *cobra.Command {
 	f.store.addTo(c)
 	f.format.addTo(c)
 	c.Flags().DurationVar(&f.in, "in", 0, "run it no sooner than this from now")
+	c.Flags().StringVar(&f.unique, "unique", "", "a key: while a job of this kind with it waits or runs, add nothing and print the number of that one")
 	c.Flags().StringVar(&f.at, "at", "", "run it no sooner than this instant, such as 2027-03-01T09:00:00Z")
 	return c
 }
@@ -65,11 +68,19 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 		return err
 	}
 	return p.withClient(c.Context(), f.store, func(client *hourbell.Client) error {
-		id, err := client.Enqueue(c.Context(), args, options...)
+		var found bool
+		id, err := client.Enqueue(c.Context(), args, append(options, hourbell.Found(&found))...)
 		if err != nil {
 			return err
 		}
-		p.noteWaits(c.Context(), client, id)
+		if found {
+			fmt.Fprintf(p.stderr, "hourbell: job %d has this key and has not ended; nothing was added\n", id)
+		} else {
+			p.noteWaits(c.Context(), client, id)
+		}
+		if c.Flags().Changed("unique") {
+			return p.show(f.format, map[string]any{"id": id, "found": found}, func(out *bufio.Writer) { fmt.Fprintln(out, id) })
+		}
 		return p.printID(f.format, id)
 	})
 }
@@ -105,6 +116,9 @@ func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
 	options := []hourbell.Option{
 		hourbell.Queue(f.work.queue), hourbell.Priority(f.work.priority), hourbell.MaxAttempts(f.work.maxAttempts),
 		hourbell.WithOnLoss(onLoss), hourbell.Timeout(f.work.timeout),
+	}
+	if c.Flags().Changed("unique") {
+		options = append(options, hourbell.Unique(f.unique))
 	}
 	if c.Flags().Changed("in") {
 		options = append(options, hourbell.In(f.in))

@@ -33,7 +33,12 @@ func (b *bench) asExec(stdin string, args ...string) (r result) {
 }
 
 func (b *bench) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], append([]string{"exec"}, args...)...)
+	return b.program(append([]string{"exec"}, args...)...)
+}
+
+// program is the program as a process of its own, on the bench's store.
+func (b *bench) program(args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(b.t.Context(), os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1", storeVariable+"="+b.env[storeVariable])
 	return cmd
 }

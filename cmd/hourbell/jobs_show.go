@@ -70,6 +70,7 @@ type jobRecord struct {
 	Args        json.RawMessage `json:"args"`
 	Timeout     *string         `json:"timeout"`
 	OnLoss      string          `json:"on_loss"`
+	Unique      *string         `json:"unique"`
 	Reason      *string         `json:"reason"`
 	// Waits is why no living node takes the job, which is due.
 	Waits *string `json:"waits"`
@@ -100,7 +101,7 @@ func newJobRecord(j jobView) jobRecord {
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
 		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
-		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), OnLoss: j.OnLoss.String(),
+		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
 		Reason: orNull(j.Reason), Waits: orNull(j.waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []errorRecord{},
 	}
 	for _, a := range j.Attempts {
@@ -136,6 +137,7 @@ func printJob(out *bufio.Writer, j jobView, now time.Time) {
 		{"priority", fmt.Sprint(j.Priority)},
 		{"attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts)},
 		{"on_loss", j.OnLoss.String()},
+		{"unique", j.Unique},
 		{"timeout", shownTimeout(j.Timeout)},
 		{"origin", j.Origin.String()},
 		{"schedule", j.ScheduleName},

@@ -51,8 +51,7 @@ func (b *bench) start(args ...string) *process {
 		b.t.Skip("signals")
 	}
 	p := &process{t: b.t}
-	p.cmd = exec.CommandContext(b.t.Context(), os.Args[0], args...)
-	p.cmd.Env = append(os.Environ(), asProgram+"=1", storeVariable+"="+b.env[storeVariable])
+	p.cmd = b.program(args...)
 	p.cmd.Stderr = p
 	if err := p.cmd.Start(); err != nil {
 		b.t.Fatal(err)

@@ -71,6 +71,7 @@ func TestPostgres(t *testing.T) {
 {"step":5,"name":"calendars","applied":true}
 {"step":6,"name":"lease_plain","applied":true}
 {"step":7,"name":"history_batch","applied":true}
+{"step":8,"name":"unique","applied":true}
 `)
 	noStore(t, b)
 }

@@ -3,6 +3,8 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -30,6 +32,8 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 	}
 	var err error
 	switch {
+	case req.Unique != "":
+		return b.insertUnique(ctx, req)
 	case req.Tx != nil:
 		return b.insertWith(ctx, req)
 	case anyMeets(req.Jobs):
@@ -66,6 +70,44 @@ func (b *Backend) insertWith(ctx context.Context, req store.InsertRequest) (out 
 		return out, b.explain(what, err)
 	}
 	return out, nil
+}
+
+// insertUnique inserts the one job of a request unless one with its key lives. That
+// one may end, or be rolled back, while it is looked up: then it begins again.
+func (b *Backend) insertUnique(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+	const what = "insert jobs"
+	job := req.Jobs[0]
+	wake := insertWake(req.Jobs)
+	sent := &wake
+	var q querier = noTx{b.pool}
+	if req.Tx != nil {
+		if q, err = querierOf(req.Tx); err != nil {
+			return out, fmt.Errorf("%s: %w", what, err)
+		}
+	} else if !b.ringer.take(wake) {
+		defer b.ringer.owe(wake)
+		sent = nil
+	}
+	args := append([]any{when(req.Now), b.channel, sent}, sharedColumns(job, string(job.Args))...)
+	args = append(args, req.Unique)
+	for {
+		var text string
+		var notified *string
+		err := q.queryRow(ctx, b.q("insert_unique"), args...).Scan(&text, &notified)
+		if err == nil {
+			out.IDs, err = parseIDs(text, 1)
+			return out, err
+		}
+		var id int64
+		if errors.Is(err, sql.ErrNoRows) {
+			if err = q.queryRow(ctx, b.q("find_unique"), job.Kind, req.Unique).Scan(&id); err == nil {
+				return store.InsertResult{IDs: []int64{id}, Found: true}, nil
+			}
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return out, b.explain(what, err)
+		}
+	}
 }
 
 // insertAlone inserts a chunk in one statement that commits by itself. Its
@@ -266,7 +308,7 @@ func scanJob(r pgx.CollectableRow) (j store.JobInfo, err error) {
 	var timeout int64
 	err = r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &state, &j.Args, &j.Headers, &j.Priority, &j.Attempt, &j.MaxAttempts, &onLoss, &origin, &timeout,
 		into(&j.RunAt), into(&j.CreatedAt), into(&j.StartedAt), into(&j.FinishedAt), (*word)(&j.Node), (*number)(&j.Schedule), (*word)(&j.ScheduleName),
-		into(&j.Slot), &j.CancelAsked, &j.Reason)
+		into(&j.Slot), &j.CancelAsked, &j.Reason, (*word)(&j.Unique))
 	j.State, j.OnLoss, j.Origin, j.Timeout = store.State(state), store.OnLoss(onLoss), store.Origin(origin), time.Duration(timeout)
 	return j, err
 }

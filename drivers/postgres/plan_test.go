@@ -22,7 +22,7 @@ var hot = map[string]string{
 	"lock_waiting": "job", "release_jobs": "job", "lock_lanes": "schedule", "lock_lane_jobs": "job", "count_failing": "failing", "forget_failures": "failing",
 	"lock_calendar_users": "schedule|calendar_use", "revise_schedules": "schedule", "unname_calendars": "calendar_use", "name_calendars": "schedule", "hold_calendars": "calendar",
 	"lock_failing": "failing", "renew_failing": "failing", "end_failing": "failing",
-	"find_busy": "schedule|job", "lock_retried": "schedule|history", "lock_triggered": "schedule",
+	"find_unique": "job", "find_busy": "schedule|job", "lock_retried": "schedule|history", "lock_triggered": "schedule",
 }
 
 // TestPlans pins the plans on tables that are empty and never analysed, where
@@ -101,6 +101,7 @@ func checkPlans(t *testing.T, b *Backend) {
 	wantInPlan(t, b, "advance_schedules", "Index Scan using schedule_pkey")
 	wantInPlan(t, b, "find_fired_slots", "ROW(schedule_id, slot) >= ", "Index Only Scan using slot_fired_once")
 	wantInPlan(t, b, "due_schedules", "using schedule_due")
+	wantInPlan(t, b, "find_unique", "using job_unique")
 	wantInPlan(t, b, "lock_held_jobs", "Index Scan using job_pkey")
 }
 

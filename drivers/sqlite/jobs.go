@@ -16,7 +16,7 @@ import (
 func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
 	const doing = "insert jobs"
 	switch {
-	case req.Tx != nil:
+	case req.Tx != nil || req.Unique != "":
 	case len(req.Jobs) == 0:
 		return store.InsertResult{}, nil
 	case chunk(req.Jobs) == len(req.Jobs) && !slices.ContainsFunc(req.Jobs, looksFirst):
@@ -32,6 +32,10 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 	err := b.within(ctx, doing, req.Tx, func(s *session) error {
 		now, err := s.now(ctx, req.Now)
 		if err != nil {
+			return err
+		}
+		if req.Unique != "" {
+			out, err = s.insertUnique(ctx, req, now)
 			return err
 		}
 		jobs := req.Jobs
@@ -55,6 +59,26 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		return store.InsertResult{}, err
 	}
 	return out, nil
+}
+
+// insertUnique inserts the one job of a request unless one with its key lives.
+func (s *session) insertUnique(ctx context.Context, req store.InsertRequest, now time.Time) (out store.InsertResult, err error) {
+	job := req.Jobs[0]
+	var id int64
+	switch err := s.one(ctx, "find_unique", args{"kind": job.Kind, "unique": req.Unique}, &id); {
+	case err != nil:
+		return out, err
+	case id != 0:
+		return store.InsertResult{IDs: []int64{id}, Found: true}, nil
+	}
+	a := sharedColumns(job, now)
+	a["args"], a["unique"] = notNull(job.Args), req.Unique
+	result, err := s.run(ctx, "insert_unique", a)
+	if err != nil {
+		return out, err
+	}
+	out.IDs, err = numbers(result)
+	return out, err
 }
 
 // afterFired lets triggered jobs start after the slots of their schedules that have
@@ -310,7 +334,7 @@ func scanJob(r row) (store.JobInfo, error) {
 	err := r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.State, &j.Args, &j.Headers,
 		&j.Priority, &j.Attempt, &j.MaxAttempts, &j.OnLoss, &j.Origin, durationScanner{&j.Timeout},
 		into(&j.RunAt), into(&j.CreatedAt), into(&j.StartedAt), into(&j.FinishedAt),
-		&j.Node, &j.Schedule, &j.ScheduleName, into(&j.Slot), &j.CancelAsked, &j.Reason)
+		&j.Node, &j.Schedule, &j.ScheduleName, into(&j.Slot), &j.CancelAsked, &j.Reason, &j.Unique)
 	return j, err
 }
 

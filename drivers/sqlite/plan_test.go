@@ -28,6 +28,7 @@ var plans = []struct {
 		"SEARCH hourbell_job USING INDEX hourbell_job_ready (queue=? AND priority=? AND run_at<?)",
 		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
 	}},
+	{statement: "find_unique", want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},
 	{statement: "next_due", want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND priority=? AND run_at>?)"}},
 	{statement: "finish_check", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "finish_recorded", want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},

@@ -22,10 +22,17 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	if err != nil {
 		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
 	}
+	switch id, err := s.findUnique(ctx, tx, req); {
+	case err != nil:
+		return store.InsertResult{}, err
+	case id != 0:
+		return store.InsertResult{IDs: []int64{id}, Found: true}, nil
+	}
 	var out store.InsertResult
 	var jobs []*job
 	for _, n := range req.Jobs {
 		j := s.newJob(n, now)
+		j.Unique = req.Unique
 		if n.Origin == store.OriginTrigger && tx == nil {
 			j.RunAt = laterOf(j.RunAt, s.firedToOf(n.Schedule, now))
 		}
@@ -34,11 +41,59 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	}
 	if tx != nil {
 		tx.jobs = append(tx.jobs, jobs...)
+		s.reserve(tx, jobs)
 	} else {
 		s.add(jobs)
 		s.release(jobs...)
 	}
 	return out, nil
+}
+
+// uniqueKey is what no two living jobs share.
+type uniqueKey struct{ kind, key string }
+
+// findUnique returns the number of the living job with the key of a request, or 0.
+// It waits, without the lock, while another transaction has inserted one.
+func (s *Store) findUnique(ctx context.Context, tx *Tx, req store.InsertRequest) (int64, error) {
+	if req.Unique == "" {
+		return 0, nil
+	}
+	key := uniqueKey{req.Jobs[0].Kind, req.Unique}
+	for {
+		for _, j := range s.live {
+			if j.Unique == key.key && j.Kind == key.kind {
+				return j.ID, nil
+			}
+		}
+		holder := s.reserved[key]
+		if holder == nil {
+			return 0, nil
+		}
+		if holder == tx {
+			i := slices.IndexFunc(tx.jobs, func(j *job) bool { return j.Unique == key.key && j.Kind == key.kind })
+			return tx.jobs[i].ID, nil
+		}
+		s.mu.Unlock()
+		var err error
+		select {
+		case <-holder.ended:
+		case <-ctx.Done():
+			err = fmt.Errorf("insert jobs: %w", ctx.Err())
+		}
+		s.mu.Lock()
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// reserve keeps others from inserting what a transaction has inserted.
+func (s *Store) reserve(tx *Tx, jobs []*job) {
+	for _, j := range jobs {
+		if j.Unique != "" {
+			s.reserved[uniqueKey{j.Kind, j.Unique}] = tx
+		}
+	}
 }
 
 // newJob numbers a job; it is not in the table yet.
@@ -174,6 +229,7 @@ func (s *Store) end(j *job, state store.State, reason string, now time.Time) {
 	j.State = state
 	j.node = 0
 	j.Reason = reason
+	j.Unique = ""
 	j.FinishedAt = now
 	delete(s.cancels, j.ID)
 	delete(s.live, j.ID)

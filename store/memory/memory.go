@@ -28,6 +28,7 @@ type Store struct {
 	finished map[int64]*job
 	attempts map[int64][]store.Attempt // by job, oldest first
 	cancels  map[int64]string          // cancel requests of running jobs: the reason
+	reserved map[uniqueKey]*Tx         // by jobs of transactions that have not ended
 	// schedules holds tombstones too.
 	schedules map[int64]*store.Schedule
 	failing   map[int64]failure // schedules that fail
@@ -78,6 +79,7 @@ func New(options ...Option) *Store {
 		finished:  map[int64]*job{},
 		attempts:  map[int64][]store.Attempt{},
 		cancels:   map[int64]string{},
+		reserved:  map[uniqueKey]*Tx{},
 		schedules: map[int64]*store.Schedule{},
 		failing:   map[int64]failure{},
 		calendars: map[string]*store.Calendar{},

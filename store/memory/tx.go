@@ -13,36 +13,37 @@ type Tx struct {
 	store *Store
 	jobs  []*job
 	done  bool
+	ended chan struct{} // closed by then
 }
 
 var errTxDone = errors.New("the transaction has been committed or rolled back")
 
 // Begin starts a transaction.
-func (s *Store) Begin() *Tx { return &Tx{store: s} }
+func (s *Store) Begin() *Tx { return &Tx{store: s, ended: make(chan struct{})} }
 
 // HourbellTx marks the type as a store.Tx.
 func (*Tx) HourbellTx() {}
 
 // Commit makes all that was inserted visible at once and sends the wake-ups.
-func (t *Tx) Commit() error {
-	t.store.mu.Lock()
-	defer t.store.mu.Unlock()
-	if t.done {
-		return errTxDone
-	}
-	t.done = true
-	t.store.add(t.jobs)
-	return nil
-}
+func (t *Tx) Commit() error { return t.end(func() { t.store.add(t.jobs) }) }
 
 // Rollback forgets all that was inserted.
-func (t *Tx) Rollback() error {
+func (t *Tx) Rollback() error { return t.end(func() {}) }
+
+func (t *Tx) end(how func()) error {
 	t.store.mu.Lock()
 	defer t.store.mu.Unlock()
 	if t.done {
 		return errTxDone
 	}
 	t.done = true
+	how()
+	for _, j := range t.jobs {
+		if j.Unique != "" {
+			delete(t.store.reserved, uniqueKey{j.Kind, j.Unique})
+		}
+	}
+	close(t.ended)
 	return nil
 }
 

@@ -71,6 +71,32 @@ func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx stor
 	return b.IDs, a.IDs
 }
 
+// uniqueBoth inserts a job with a key into both stores and returns its numbers, or
+// none if it was found.
+func (w *world) uniqueBoth(op string, client store.Backend, realTx, modelTx store.Tx) (real, model []int64) {
+	j := w.someJob()
+	j.Schedule, j.Slot, j.Origin, j.Waiting = 0, time.Time{}, store.OriginEnqueue, false
+	key := pick(w, "a", "b", "ü")
+	want := store.InsertRequest{Now: w.now, Tx: modelTx, Unique: key, Jobs: []store.NewJob{j}}
+	a, err := w.model.Insert(w.ctx, want)
+	w.must(err)
+	b, err := client.Insert(w.ctx, store.InsertRequest{Now: w.now, Tx: realTx, Unique: key, Jobs: []store.NewJob{w.realJob(j)}})
+	w.must(err)
+	w.compare(op, want, b.Found, a.Found)
+	if !a.Found {
+		return b.IDs, a.IDs
+	}
+	if known, ok := w.names.jobs.toReal[a.IDs[0]]; ok { // else it is of this transaction
+		w.compare(op+" found", want, b.IDs[0], known)
+	}
+	return nil, nil
+}
+
+// insertUnique inserts a job that may be there.
+func (w *world) insertUnique() {
+	w.pair(w.uniqueBoth("Insert with a key", w.client, nil, nil))
+}
+
 // pair notes new jobs.
 func (w *world) pair(real, model []int64) {
 	for i := range model {
@@ -91,6 +117,8 @@ func (w *world) transaction() {
 	var real, model []int64
 	for range 1 + w.rng.IntN(2) {
 		r, m := w.insertBoth("Insert in a transaction", w.real.Clients[0], theirs.Tx, ours)
+		real, model = append(real, r...), append(model, m...)
+		r, m = w.uniqueBoth("Insert with a key in a transaction", w.real.Clients[0], theirs.Tx, ours)
 		real, model = append(real, r...), append(model, m...)
 	}
 	if w.chance(3) {

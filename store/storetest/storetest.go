@@ -66,6 +66,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		tests []scenario
 	}{
 		{"Insert", insertTests},
+		{"Unique", uniqueTests},
 		{"Claim", claimTests},
 		{"Finish", finishTests},
 		{"ChangeJobs", changeJobsTests},

@@ -1,0 +1,174 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var uniqueTests = []scenario{
+	{"OneJobPerKeyAndKind", uniqueOnce},
+	{"AKeyIsFreeWhenItsJobHasEnded", uniqueEnds},
+	{"ARevivedJobHasNoKey", uniqueRevived},
+	{"InATransaction", uniqueInTx},
+	{"ATransactionIsWaitedFor", uniqueWaits},
+	{"AllAtOnceAgree", uniqueRace},
+}
+
+// insertUnique inserts a job of a kind with a key and returns its number, or that
+// of the one that lives.
+func (e *env) insertUnique(client store.Backend, tx store.Tx, kind, key string) (id int64, found bool) {
+	e.t.Helper()
+	id, found, err := e.tryUnique(client, tx, kind, key)
+	e.must(err)
+	return id, found
+}
+
+func (e *env) tryUnique(client store.Backend, tx store.Tx, kind, key string) (id int64, found bool, err error) {
+	job := with(func(j *store.NewJob) { j.Kind = kind })
+	res, err := client.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx, Unique: key, Jobs: []store.NewJob{job}})
+	if err == nil && len(res.IDs) != 1 {
+		err = fmt.Errorf("an insert with a key must return one number, not %d", len(res.IDs))
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	return res.IDs[0], res.Found, nil
+}
+
+func (e *env) wantNew(client store.Backend, tx store.Tx, kind, key, rule string) int64 {
+	e.t.Helper()
+	id, found := e.insertUnique(client, tx, kind, key)
+	e.ok(!found, rule, "found", id)
+	return id
+}
+
+func (e *env) wantFound(want int64, client store.Backend, tx store.Tx, kind, key, rule string) {
+	e.t.Helper()
+	id, found := e.insertUnique(client, tx, kind, key)
+	e.ok(found && id == want, rule, "got", id, "found", found, "want", want)
+}
+
+func uniqueOnce(e *env) {
+	first := e.wantNew(e.a, nil, "k", "key", "the first job with a key must be stored")
+	e.want(e.job(first).Unique, "key", "a listed job must show its key")
+	before := e.job(first)
+	e.wantFound(first, e.b, nil, "k", "key", "a second job with the key must not be stored")
+	e.want(e.job(first), before, "the job that lives must stay as it is")
+	e.wantNew(e.b, nil, "l", "key", "a job of another kind may have the same key")
+	e.wantNew(e.a, nil, "k", "Key", "keys must be compared byte by byte")
+	e.wantNew(e.a, nil, "k", "key ", "keys must be compared with their spaces")
+	plain := e.insertOne(newJob())
+	e.want(e.job(plain).Unique, "", "a job without a key must show none")
+	e.want(len(e.list(store.ListJobsRequest{})), 5, "nothing else may be stored")
+}
+
+func uniqueEnds(e *env) {
+	node := e.node("n")
+	ends := map[string]func(c store.Claimed){
+		"completed": func(c store.Claimed) { e.finishWell(store.Outcome{ID: c.ID, Token: c.Token, Result: store.Completed}) },
+		"failed": func(c store.Claimed) {
+			e.finishWell(store.Outcome{ID: c.ID, Token: c.Token, Result: store.Failed, Error: "e"})
+		},
+		"cancelled": func(c store.Claimed) {
+			e.finishWell(store.Outcome{ID: c.ID, Token: c.Token, Result: store.Cancelled, Error: "e"})
+		},
+	}
+	for name, end := range ends {
+		id := e.wantNew(e.a, nil, "k", "key", "after an end the key must be free")
+		e.wantFound(id, e.a, nil, "k", "key", "a ready job must hold its key")
+		c := e.claimOne(node)
+		e.wantFound(id, e.b, nil, "k", "key", "a running job must hold its key")
+		e.finishWell(store.Outcome{ID: c.ID, Token: c.Token, Result: store.Retry, Error: "e"})
+		e.wantFound(id, e.a, nil, "k", "key", "a job that waits for its next attempt must hold its key")
+		end(e.claimOne(node))
+		e.want(e.job(id).Unique, "", "a job that is "+name+" must have no key any more")
+	}
+	id := e.wantNew(e.a, nil, "k", "key", "after an end the key must be free")
+	e.want(e.cancel(id), store.Changed, "a ready job must be cancelled at once")
+	id = e.wantNew(e.a, nil, "k", "key", "after a cancellation the key must be free")
+	e.want(e.changeOne(store.DeleteJobs, id), store.Changed, "a ready job must be deleted at once")
+	e.wantNew(e.a, nil, "k", "key", "after a deletion the key must be free")
+}
+
+func uniqueRevived(e *env) {
+	id := e.wantNew(e.a, nil, "k", "key", "the first job with a key must be stored")
+	e.want(e.cancel(id), store.Changed, "a ready job must be cancelled at once")
+	other := e.wantNew(e.a, nil, "k", "key", "after a cancellation the key must be free")
+	e.want(e.changeOne(store.RetryJobs, id), store.Changed, "a job that has ended must be revived although another has its key now")
+	e.want(e.job(id).Unique, "", "a revived job must have no key")
+	e.wantFound(other, e.a, nil, "k", "key", "the key must stay with the job that has it")
+}
+
+func uniqueInTx(e *env) {
+	tx := e.begin()
+	id := e.wantNew(e.a, tx.Tx, "k", "key", "the first job with a key must be stored")
+	e.wantFound(id, e.a, tx.Tx, "k", "key", "a transaction must find what it inserted itself")
+	e.must(tx.Rollback())
+	e.want(len(e.list(store.ListJobsRequest{})), 0, "rolled-back work must never have existed")
+	id = e.wantNew(e.b, nil, "k", "key", "a rolled-back job must leave its key free")
+	tx = e.begin()
+	e.wantFound(id, e.a, tx.Tx, "k", "key", "a transaction must find the job that lives")
+	e.wantNew(e.a, tx.Tx, "k", "other", "a transaction must go on after it has found a job")
+	e.must(tx.Commit())
+	e.want(len(e.list(store.ListJobsRequest{})), 2, "a transaction must store what it did not find")
+}
+
+func uniqueWaits(e *env) {
+	for _, name := range []string{"commit", "roll-back"} {
+		tx := e.begin()
+		end := map[string]func() error{"commit": tx.Commit, "roll-back": tx.Rollback}[name]
+		id := e.wantNew(e.a, tx.Tx, "k", name, "the first job with a key must be stored")
+		type answer struct {
+			id    int64
+			found bool
+			err   error
+		}
+		answers := make(chan answer, 1)
+		go func() {
+			id, found, err := e.tryUnique(e.b, nil, "k", name)
+			answers <- answer{id, found, err}
+		}()
+		select {
+		case got := <-answers:
+			e.ok(false, "an insert with the key of one that is not committed must wait for that", got)
+		case <-time.After(100 * time.Millisecond):
+		}
+		e.must(end())
+		got := <-answers
+		e.must(got.err)
+		e.want(got.found, name == "commit", "after the "+name+" of the other, found must say whether its job lives")
+		e.ok(!got.found || got.id == id, "what is found must be the job that lives", got.id, id)
+	}
+}
+
+func uniqueRace(e *env) {
+	const rounds, goroutines = 20, 4
+	for round := range rounds {
+		key := fmt.Sprint(round)
+		var mu sync.Mutex
+		ids, stored := map[int64]bool{}, 0
+		var failed error
+		e.both(func(_ int, client store.Backend) {
+			var all sync.WaitGroup
+			for range goroutines {
+				all.Go(func() {
+					id, found, err := e.tryUnique(client, nil, "k", key)
+					mu.Lock()
+					defer mu.Unlock()
+					ids[id], failed = true, errors.Join(failed, err)
+					if err == nil && !found {
+						stored++
+					}
+				})
+			}
+			all.Wait()
+		})
+		e.must(failed)
+		e.ok(len(ids) == 1 && stored == 1, "of all who insert a key at once one must store its job and the others find it", len(ids), stored)
+	}
+	e.want(len(e.list(store.ListJobsRequest{})), rounds, "there must be one job for each key")
+}

@@ -40,6 +40,7 @@ type Request struct {
 	Rate    int   // jobs a second; 0: as fast as it goes
 	Delay   int   // seconds from now until they are due
 	InTx    bool  // each call in a transaction of the caller's
+	Unique  bool  // each job with a unique key of its own
 	First   int   // number of the first job
 	Order   Order // in which they are due
 	At      int64 // microseconds since 1970 at which schedules are due; 0: jobs are meant

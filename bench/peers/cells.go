@@ -17,6 +17,7 @@ func cells(b *bench) []cell {
 			rows: []row{
 				b.drainRow("hourbell", drain{system: "hourbell"}),
 				b.drainRow("hourbell, two processes", drain{system: "hourbell", processes: 2}),
+				b.drainRow("hourbell, with unique keys", drain{system: "hourbell", unique: true}),
 				b.drainRow("river", drain{system: "river"}),
 				b.drainRow("river, default settings", drain{system: "river", mode: "default"}),
 				b.drainRow("gue", drain{system: "gue"}),
@@ -57,6 +58,7 @@ func cells(b *bench) []cell {
 			rows: []row{
 				b.insertRow("hourbell", "hourbell", child.Request{Clients: 8}),
 				b.insertRow("hourbell, in the caller's transaction", "hourbell", child.Request{Clients: 8, InTx: true}),
+				b.insertRow("hourbell, in the caller's transaction, with unique keys", "hourbell", child.Request{Clients: 8, InTx: true, Unique: true}),
 				b.insertRow("river", "river", child.Request{Clients: 8}),
 				b.insertRow("river, in the caller's transaction", "river", child.Request{Clients: 8, InTx: true}),
 				b.insertRow("gue", "gue", child.Request{Clients: 8}),

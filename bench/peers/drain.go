@@ -16,6 +16,7 @@ type drain struct {
 	processes   int // 0: one
 	jobs        int
 	order       child.Order
+	unique      bool   // each with a unique key
 	until       int    // stop after so many; 0: when the last outcome is stored
 	dead        int    // jobs worked off before, under a snapshot that stays
 	synchronous string // on SQLite
@@ -48,7 +49,7 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := b.fill(ctx, db, s, d.jobs, d.order); err != nil {
+	if err := b.fill(ctx, db, s, d); err != nil {
 		return nil, err
 	}
 	after, err := b.walPosition(ctx)
@@ -66,9 +67,13 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 	return m, err
 }
 
-// fill inserts n jobs that are due, as fast as that goes.
-func (b *bench) fill(ctx context.Context, db database, s system, n int, order child.Order) error {
-	_, err := b.once(ctx, s, db.request(child.Request{Do: child.Insert, Jobs: n, Batch: 1000, Clients: 1, Order: order}))
+// fill inserts the jobs of d, which are due, as fast as that goes.
+func (b *bench) fill(ctx context.Context, db database, s system, d drain) error {
+	req := child.Request{Do: child.Insert, Jobs: d.jobs, Batch: 1000, Clients: 1, Order: d.order}
+	if d.unique {
+		req.Unique, req.Batch, req.Clients, req.Connections = true, 1, connections, connections
+	}
+	_, err := b.once(ctx, s, db.request(req))
 	return err
 }
 
@@ -97,7 +102,7 @@ func holdSnapshot(ctx context.Context, db database) (release func(), err error) 
 
 // makeDead works jobs off that stay behind as dead rows.
 func (b *bench) makeDead(ctx context.Context, db database, s system, d drain) error {
-	if err := b.fill(ctx, db, s, d.dead, child.Arrival); err != nil {
+	if err := b.fill(ctx, db, s, drain{jobs: d.dead}); err != nil {
 		return err
 	}
 	if err := analyze(ctx, db); err != nil {

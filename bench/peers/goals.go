@@ -29,6 +29,8 @@ var goals = []goal{
 	{text: "drain out of a large backlog, beside 100,000", cell: "backlog", row: "hourbell, backlog", metric: rate, beside: []string{"hourbell, 100,000"}, least: 0.85},
 	{text: "the same of four priorities, beside 100,000 of one", cell: "backlog", row: "hourbell, backlog of four priorities", metric: rate, beside: []string{"hourbell, 100,000"}, least: 0.72},
 	{text: "the same with run_at scattered, beside 100,000 in order", cell: "backlog", row: "hourbell, backlog with run_at scattered", metric: rate, beside: []string{"hourbell, 100,000"}, least: 0.35},
+	{text: "drain of jobs with unique keys, beside without", cell: "drain", row: "hourbell, with unique keys", metric: rate, beside: []string{"hourbell"}, least: 0.9},
+	{text: "insert with unique keys in callers' transactions, beside without", cell: "insert", row: "hourbell, in the caller's transaction, with unique keys", metric: rate, beside: []string{"hourbell, in the caller's transaction"}, least: 0.9},
 	{text: "insert one by one, beside bare", cell: "insert", row: "hourbell", metric: rate, beside: []string{bareInsert}, least: 0.95},
 	{text: "insert in callers' transactions, beside bare with pg_notify", cell: "insert", row: "hourbell, in the caller's transaction", metric: rate, beside: []string{bareNotify}, least: 0.95},
 	{text: "insert 1,000 a call, beside bare unnest", cell: "insert-many", row: "hourbell", metric: rate, beside: []string{bareUnnest}, least: 0.8},

@@ -8,6 +8,8 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -70,21 +72,25 @@ func pooled(req child.Request) string {
 func (s *ours) Setup(ctx context.Context) error { return s.client.Migrate(ctx) }
 
 func (s *ours) Insert(ctx context.Context, jobs []child.Args) error {
+	options := s.options
+	if s.req.Unique { // with one job a call
+		options = append(slices.Clone(options), hourbell.Unique(strconv.Itoa(jobs[0].Number)))
+	}
 	if s.req.InTx {
-		return s.insertInTx(ctx, jobs[0])
+		return s.insertInTx(ctx, jobs[0], options)
 	}
 	if s.req.Order != child.Arrival {
 		return s.insertOutOfOrder(ctx, jobs)
 	}
 	if len(jobs) == 1 {
-		_, err := s.client.Enqueue(ctx, jobs[0], s.options...)
+		_, err := s.client.Enqueue(ctx, jobs[0], options...)
 		return err
 	}
 	args := make([]hourbell.Args, len(jobs))
 	for i, j := range jobs {
 		args[i] = j
 	}
-	_, err := s.client.EnqueueMany(ctx, args, s.options...)
+	_, err := s.client.EnqueueMany(ctx, args, options...)
 	return err
 }
 
@@ -111,13 +117,13 @@ func (s *ours) insertOutOfOrder(ctx context.Context, jobs []child.Args) error {
 	return err
 }
 
-func (s *ours) insertInTx(ctx context.Context, job child.Args) error {
+func (s *ours) insertInTx(ctx context.Context, job child.Args, options []hourbell.Option) error {
 	tx, err := s.pool.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback(ctx)
-	if _, err := s.client.Enqueue(ctx, job, hourbell.InTx(postgres.Tx(tx))); err != nil {
+	if _, err := s.client.Enqueue(ctx, job, append(slices.Clone(options), hourbell.InTx(postgres.Tx(tx)))...); err != nil {
 		return err
 	}
 	return tx.Commit(ctx)

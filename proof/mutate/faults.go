@@ -31,7 +31,8 @@ var postgresFaults = []fault{
 	{"a claim does not hold its node", "sql/hold_node.sql", "WHERE node = $2::bigint FOR KEY SHARE", "WHERE node = $2::bigint"},
 	{"a token is counted for each job alone", "sql/claim_jobs.sql", "greatest(nextval('{schema_text}.token'), token + 1)", "token + 1"},
 	{"an insert commits before its caller", "jobs.go", "q, err := querierOf(req.Tx)", "var q querier = noTx{b.pool}"},
-	{"an outcome counts whatever its token", "sql/finish_jobs.sql", "j.id = o.id AND j.token = o.token", "j.id = o.id"},
+	{"two jobs share a key", "sql/insert_unique.sql", "$15::text, $18::text)", "$15::text, nullif($18::text, $18::text))"},
+	{"an outcome counts whatever its token", "sql/finish_jobs.sql", "j.id = ANY (ARRAY[o.id]) AND j.token = o.token", "j.id = ANY (ARRAY[o.id])"},
 	{"a repeated outcome is refused", "sql/find_unrecorded.sql", "h.id = o.id AND h.token = o.token AND h.state = o.state", "h.id = o.id AND h.token = o.token AND h.state <> o.state"},
 	{"firing skips the revision check", "sql/advance_schedules.sql", "s.revision = f.revision AND ", ""},
 	{"firing skips the mark check", "sql/advance_schedules.sql", "s.mark = f.mark AND ", ""},
@@ -48,8 +49,8 @@ var postgresFaults = []fault{
 	{"leaving does not refund the attempt", "nodes.go", `b.q("leave_node"), req.Now, req.Node, 1, `, `b.q("leave_node"), req.Now, req.Node, 0, `},
 	{"a claim by Exact does not look at the args", "sql/claim_jobs.sql", "SELECT e.kind, e.digest FROM", "SELECT e.kind, sha256(convert_to(j.args, 'UTF8')) FROM"},
 	{"a claim by Exact mixes kinds", "sql/claim_jobs.sql", "SELECT e.kind, e.digest FROM", "SELECT j.kind, e.digest FROM"},
-	{"a repeated outcome tells again", "finish.go", "if f.ended[o.ID] && endOf(o) != store.StateCancelled {", "if endOf(o) != store.StateCancelled {"},
-	{"a cancellation tells of a failure", "finish.go", "if f.ended[o.ID] && endOf(o) != store.StateCancelled {", "if f.ended[o.ID] {"},
+	{"a repeated outcome tells again", "finish.go", "if ended[o.ID] && endOf(o) != store.StateCancelled {", "if _ = ended; endOf(o) != store.StateCancelled {"},
+	{"a cancellation tells of a failure", "finish.go", "if ended[o.ID] && endOf(o) != store.StateCancelled {", "if ended[o.ID] {"},
 	{"a lost job tells nobody", "nodes.go", "if after != nil && job.State == store.StateFailed {", "if after != nil && job.State == store.StateCompleted {"},
 	{"a lost firing tells of missed slots", "fire.go", "	for _, one := range held {\n		after =", "	for _, one := range all {\n		after ="},
 	{"two nodes tell of one recovery", "sql/lock_failing.sql", " FOR UPDATE", ""},
@@ -75,7 +76,7 @@ var postgresFaults = []fault{
 	{"a calendar changes while a slot is due", "calendars.go", "case unsettled:", "case unsettled && false:"},
 	{"nobody hears of a calendar's change", "sql/revise_schedules.sql", "revision + 1", "revision + 0"},
 	{"a schedule comes to name a calendar that is being deleted", "sql/hold_calendars.sql", " FOR KEY SHARE", ""},
-	{"pruning forgets the age", "sql/prune_jobs.sql", "h.finished_at < coalesce($1::timestamptz, now()) - $3::bigint * interval '1 microsecond'", "h.finished_at < coalesce($1::timestamptz, now()) + $3::bigint * interval '1 microsecond'"},
+	{"pruning forgets the age", "sql/prune_jobs.sql", "h.finished_at < coalesce($1::timestamptz, now()) - $2::bigint * interval '1 microsecond'", "h.finished_at < coalesce($1::timestamptz, now()) + $2::bigint * interval '1 microsecond'"},
 }
 
 var sqliteFaults = []fault{
@@ -85,6 +86,7 @@ var sqliteFaults = []fault{
 	{"a dead node claims", "sql/node_alive.sql", "id = :node AND ended_at IS NULL", "id = :node"},
 	{"a token is counted for each job alone", "sql/claim.sql", "max((SELECT value FROM hourbell_counter WHERE name = 'token'), j.token) + due.place", "j.token + 1"},
 	{"an insert commits before its caller", "tx.go", "return b.explain(ctx, doing, work(&session{tx: callers.tx, texts: b.texts}))", "defer func() { _ = callers.tx.Commit() }()\n	return b.explain(ctx, doing, work(&session{tx: callers.tx, texts: b.texts}))"},
+	{"two jobs share a key", "sql/insert_unique.sql", ":headers, :unique", ":headers, nullif(:unique, :unique)"},
 	{"an outcome counts whatever its token", "sql/finish_check.sql", " AND j.token = o.value ->> 'token'", ""},
 	{"a repeated outcome is refused", "finish.go", "recorded[k] = state == endState(outcomes[unknown[k]].Result)", "recorded[k] = state != endState(outcomes[unknown[k]].Result)"},
 	{"firing skips the revision check", "fire.go", "return d.revision == f.Revision && d.mark", "return d.mark"},

@@ -127,9 +127,9 @@ func InTx(tx Tx) Option {
 // Enqueue stores a job and returns its number. When it returns without error
 // and without InTx, the job is durable and will run.
 //
-// Calls without InTx that come at the same time go to the store together, so
-// that many goroutines may call it at once and share the cost of the commits.
-// A call alone never waits for others.
+// Calls without InTx and Unique that come at the same time go to the store
+// together, so that many goroutines may call it at once and share the cost of the
+// commits. A call alone never waits for others.
 //
 // An error that wraps that of ctx says whether the job was not stored, because
 // ctx ended before it was sent, or whether that is unknown.
@@ -147,6 +147,9 @@ func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int
 		res.IDs[0], err = c.gatherer.insert(ctx, e.NewJob)
 	} else { // a job with a key may have to wait, and would hold up those it goes with
 		res, err = c.backend.Insert(ctx, store.InsertRequest{Tx: e.tx, Unique: e.unique, Jobs: []store.NewJob{e.NewJob}})
+		if err != nil && e.tx == nil && ctx.Err() != nil {
+			err = unknown(err)
+		}
 	}
 	if err != nil {
 		return 0, fmt.Errorf("enqueue: %w", err)

@@ -72,40 +72,56 @@ func (b *Backend) insertWith(ctx context.Context, req store.InsertRequest) (out 
 	return out, nil
 }
 
-// insertUnique inserts the one job of a request unless one with its key lives. That
-// one may end, or be rolled back, while it is looked up: then it begins again.
+// insertUnique inserts the one job of a request unless one with its key lives.
 func (b *Backend) insertUnique(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
 	const what = "insert jobs"
-	job := req.Jobs[0]
 	wake := insertWake(req.Jobs)
-	sent := &wake
-	var q querier = noTx{b.pool}
-	if req.Tx != nil {
-		if q, err = querierOf(req.Tx); err != nil {
-			return out, fmt.Errorf("%s: %w", what, err)
+	if req.Tx == nil {
+		sent := &wake
+		if !b.ringer.take(wake) {
+			defer b.ringer.owe(wake)
+			sent = nil
 		}
-	} else if !b.ringer.take(wake) {
-		defer b.ringer.owe(wake)
-		sent = nil
+		err = b.retry(ctx, what, func() (err error) {
+			out, err = b.findOrInsert(ctx, noTx{b.pool}, req, sent)
+			return err
+		})
+		return out, err
 	}
-	args := append([]any{when(req.Now), b.channel, sent}, sharedColumns(job, string(job.Args))...)
+	q, err := querierOf(req.Tx)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", what, err)
+	}
+	if out, err = b.findOrInsert(ctx, q, req, &wake); err != nil {
+		return out, b.explain(what, err)
+	}
+	return out, nil
+}
+
+// findOrInsert inserts a job, or finds the one that has its key. That may end, or be
+// rolled back, while it is looked up: then it begins again.
+func (b *Backend) findOrInsert(ctx context.Context, q querier, req store.InsertRequest, wake *string) (out store.InsertResult, err error) {
+	job := req.Jobs[0]
+	args := append([]any{when(req.Now), b.channel, wake}, sharedColumns(job, string(job.Args))...)
 	args = append(args, req.Unique)
 	for {
 		var text string
-		var notified *string
-		err := q.queryRow(ctx, b.q("insert_unique"), args...).Scan(&text, &notified)
+		var sent *string
+		err := q.queryRow(ctx, b.q("insert_unique"), args...).Scan(&text, &sent)
 		if err == nil {
 			out.IDs, err = parseIDs(text, 1)
 			return out, err
 		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return out, err
+		}
 		var id int64
-		if errors.Is(err, sql.ErrNoRows) {
-			if err = q.queryRow(ctx, b.q("find_unique"), job.Kind, req.Unique).Scan(&id); err == nil {
-				return store.InsertResult{IDs: []int64{id}, Found: true}, nil
-			}
+		err = q.queryRow(ctx, b.q("find_unique"), job.Kind, req.Unique).Scan(&id)
+		if err == nil {
+			return store.InsertResult{IDs: []int64{id}, Found: true}, nil
 		}
 		if !errors.Is(err, sql.ErrNoRows) {
-			return out, b.explain(what, err)
+			return out, err
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/hourbell/hourbell/store"
@@ -102,6 +103,55 @@ func TestRolledBackSQLTx(t *testing.T) {
 	must(t, err)
 	if len(jobs) != 0 {
 		t.Errorf("%d jobs after a rollback", len(jobs))
+	}
+}
+
+// TestUniqueInTransactionsOfThePrograms finds by every path what another stored.
+func TestUniqueInTransactionsOfThePrograms(t *testing.T) {
+	b := fresh(t)
+	req := store.InsertRequest{Unique: `it's "{}`, Jobs: noop(1)}
+	first, err := b.Insert(t.Context(), req)
+	must(t, err)
+	look := func(what string, tx store.Tx) {
+		req := req
+		req.Tx = tx
+		if got, err := b.Insert(t.Context(), req); err != nil || !got.Found || got.IDs[0] != first.IDs[0] {
+			t.Errorf("%s: %+v, %v; want job %d to be found", what, got, err, first.IDs[0])
+		}
+		req.Unique += what
+		if got, err := b.Insert(t.Context(), req); err != nil || got.Found {
+			t.Errorf("%s: another key: %+v, %v", what, got, err)
+		}
+	}
+	native, err := newPool(t).Begin(t.Context())
+	must(t, err)
+	look("pgx", Tx(native))
+	must(t, native.Commit(t.Context()))
+	for _, mode := range []string{"cache_statement", "exec", "simple_protocol"} {
+		tx, err := openSQL(t, mode).Begin()
+		must(t, err)
+		look(mode, SQLTx(tx))
+		must(t, tx.Commit())
+	}
+}
+
+// TestUniqueUnderAnOlderSnapshot: a transaction that cannot see the job with its key
+// is told to begin anew.
+func TestUniqueUnderAnOlderSnapshot(t *testing.T) {
+	b := fresh(t)
+	tx, err := newPool(t).BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	must(t, err)
+	defer tx.Rollback(context.WithoutCancel(t.Context()))
+	_, err = tx.Exec(t.Context(), "select 1")
+	must(t, err)
+	req := store.InsertRequest{Unique: "key", Jobs: noop(1)}
+	_, err = b.Insert(t.Context(), req)
+	must(t, err)
+	req.Tx = Tx(tx)
+	_, err = b.Insert(t.Context(), req)
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || refused.Code != "40001" {
+		t.Errorf("error %v, want a serialization failure", err)
 	}
 }
 

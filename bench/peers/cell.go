@@ -67,11 +67,13 @@ func chosen(all []cell, names []string, rows *regexp.Regexp) ([]cell, error) {
 	return picked, nil
 }
 
-// runCell measures each row of c once.
+// runCell measures each row of c once. Each round begins with another row, for the
+// first comes right after another cell, whose last writes still go to the disk.
 func (b *bench) runCell(ctx context.Context, c cell, round int) error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(c.rows))
-	for i, r := range c.rows {
+	first := (round - 1) % len(c.rows)
+	for i, r := range slices.Concat(c.rows[first:], c.rows[:first]) {
 		one := func() { errs[i] = b.runRow(ctx, c, r, round) }
 		if c.together {
 			wg.Go(one)

@@ -78,9 +78,17 @@ func (e *env) over(held *lock.Lock) error {
 }
 
 func trustFromTheRequest(e *env) {
-	name := e.name()
 	slow := impaired{Provider: e.a, answer: trustLease / 2}
-	held, err := e.locker(slow, lock.Config{}).Try(e.ctx, name, lock.Options{AtMost: trustLease, NoKeepAlive: true})
+	var name string
+	var held *lock.Lock
+	var err error
+	for range 5 { // where the machine is as slow again, the locker refuses what came too late, rightly
+		name = e.name()
+		held, err = e.locker(slow, lock.Config{}).Try(e.ctx, name, lock.Options{AtMost: trustLease, NoKeepAlive: true})
+		if !errors.Is(err, lock.ErrBusy) {
+			break
+		}
+	}
 	e.must(err)
 	e.succeed(name)
 	e.unreliable(held, "a hold counts from its request, not from the answer: it must be over when another gets the lock")

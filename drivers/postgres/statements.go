@@ -41,8 +41,12 @@ func readStatements(schema string) statements {
 		}
 		out[strings.TrimSuffix(entry.Name(), ".sql")] = withSchema(string(text), schema)
 	}
-	for name, exact := range map[string]string{"claim_jobs": "claim_exact", "look_behind": "look_behind_exact"} {
-		out[exact], out[name] = out[name], withoutLines(out[name], "-- if exact\n")
+	for _, v := range []struct{ name, variant, condition string }{
+		{"claim_jobs", "claim_exact", "exact"},
+		{"look_behind", "look_behind_exact", "exact"},
+		{"insert_job", "insert_unique", "unique"},
+	} {
+		out[v.variant], out[v.name] = out[v.name], withoutLines(out[v.name], "-- if "+v.condition+"\n")
 	}
 	return out
 }

@@ -73,7 +73,7 @@ func (s *session) insertUnique(ctx context.Context, req store.InsertRequest, now
 	}
 	a := sharedColumns(job, now)
 	a["args"], a["unique"] = notNull(job.Args), req.Unique
-	result, err := s.run(ctx, "insert_unique", a)
+	result, err := s.run(ctx, "insert_job_unique", a)
 	if err != nil {
 		return out, err
 	}

@@ -47,7 +47,7 @@ type session struct {
 
 // readStatements reads the embedded SQL files by name. What comes after a
 // statement is cut: the driver keeps only those prepared that end with the text.
-// A claim is there twice: NAME and NAME_exact.
+// A claim is there twice: NAME and NAME_exact; insert_job and insert_job_unique too.
 func readStatements() (map[string]string, error) {
 	entries, err := statements.ReadDir("sql")
 	if err != nil {
@@ -61,14 +61,14 @@ func readStatements() (map[string]string, error) {
 		}
 		texts[strings.TrimSuffix(entry.Name(), ".sql")] = strings.TrimSpace(string(text))
 	}
-	for _, name := range []string{"claim", "claim_any"} {
-		texts[name], texts[name+"_exact"] = pick(texts[name]), pick(texts[name], "exact")
+	for name, condition := range map[string]string{"claim": "exact", "claim_any": "exact", "insert_job": "unique"} {
+		texts[name], texts[name+"_"+condition] = pick(texts[name]), pick(texts[name], condition)
 	}
 	return texts, nil
 }
 
-// pick returns the text of a listing or a claim with those of its conditional
-// lines, which end in "-- if NAME", whose name is among given.
+// pick returns a text with those of its conditional lines, which end in
+// "-- if NAME", whose name is among given.
 func pick(text string, given ...string) string {
 	var lines []string
 	for line := range strings.Lines(text) {

@@ -34,6 +34,8 @@
 // it says FailOnLoss. Each attempt bears a token (Job.Token) that is greater
 // than every earlier one of the same job or schedule; hand it to whatever the
 // job writes to, and let that refuse smaller ones.
+//
+// The words used here are defined in docs/glossary.md.
 package hourbell
 
 import "github.com/hourbell/hourbell/store"

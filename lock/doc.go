@@ -47,4 +47,6 @@
 // lock/locktest and the reference in lock/memory. Pure decisions: trust.go (until
 // when a holder relies on its lock), every.go (what is due). Loops: keep.go
 // (watch and keep alive), poll.go (wait).
+//
+// The words used here are defined in docs/glossary.md.
 package lock

@@ -36,6 +36,8 @@
 // wall clock matches, and nothing is made up. This is the behaviour of Vixie
 // cron; zone.go explains how it is computed. [Spec.Gap] and [Spec.Fold] choose
 // otherwise, and [ClockChanges] tells which times of a rule were touched.
+//
+// The words used here are defined in docs/glossary.md.
 package recur
 
 import "time"

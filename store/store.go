@@ -21,7 +21,8 @@
 //     this package are the only ones callers compare with.
 //
 // The suite in store/storetest holds every line of this contract; a driver
-// that passes it is a driver, and one that does not is none.
+// that passes it is a driver, and one that does not is none. The words used here
+// are defined in docs/glossary.md.
 package store
 
 import (

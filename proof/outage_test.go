@@ -29,8 +29,11 @@ func (Mark) Kind() string { return "mark" }
 // play makes this test binary a node of its own.
 func play(role string) int {
 	node := playNode
-	if role == "mailer" || role == "holder" {
+	switch role {
+	case "mailer", "holder":
 		node = func() error { return playMailer(role) }
+	case "mortal":
+		node = playMortal
 	}
 	if err := node(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", role, err)

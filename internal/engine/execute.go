@@ -21,6 +21,12 @@ func (e *Engine) execute(run *Run) {
 		e.deliver(run, result{outcome: cancelledEarly(run.Claimed), why: "it had not begun"})
 		return
 	}
+	started := monotonic()
+	if !e.session.trusted(started) { // looked at last: a process may be stopped at any line, for longer than its lease
+		e.expireLease()
+		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "the lease of its node had passed before it began"})
+		return
+	}
 	var ctx context.Context = attempt{run}
 	defer run.end(context.Canceled)
 	if timeout := e.cfg.Timeout(run.Claimed); timeout > 0 {
@@ -29,7 +35,6 @@ func (e *Engine) execute(run *Run) {
 		defer stop()
 	}
 	e.emit(run.event(event.JobStarted))
-	started := monotonic()
 	err := errExited
 	defer func() { // also when the worker ended its goroutine
 		cause := context.Cause(ctx)

@@ -86,10 +86,7 @@ func (e *Engine) watchLease(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if e.session.expire() {
-			e.lost("no heartbeat got through in time")
-			e.beatNow.ring()
-		}
+		e.expireLease()
 		if e.expiry.due() && e.session.mayJudge() {
 			e.rescueNow.ring()
 		}
@@ -99,6 +96,14 @@ func (e *Engine) watchLease(ctx context.Context) {
 // tick is how often the lease is looked at.
 func (e *Engine) tick() time.Duration {
 	return min(max(e.cfg.Lease/60, 10*time.Millisecond), 250*time.Millisecond)
+}
+
+// expireLease ends the contexts of all runs if the time of the lease is over.
+func (e *Engine) expireLease() {
+	if e.session.expire() {
+		e.lost("no heartbeat got through in time")
+		e.beatNow.ring()
+	}
 }
 
 func (e *Engine) loseLease(why string) {

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/uptime"
+	"github.com/hourbell/hourbell/store"
 )
 
 // storeAt is the store's clock at an uptime.
@@ -104,5 +107,44 @@ func TestBackoff(t *testing.T) {
 				t.Fatalf("attempt %d: %v, want %v ± 10 %%", attempt, got, want)
 			}
 		}
+	}
+}
+
+// TestNothingStartsAfterTheLease: the process was stopped between a claim and the
+// start of its jobs, for longer than the lease, and what ends the contexts has not
+// come round yet.
+func TestNothingStartsAfterTheLease(t *testing.T) {
+	for name, ago := range map[string]time.Duration{"in time": 0, "too late": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			var ran, lost int
+			e := New(Config{
+				Lease: time.Minute, Timeout: func(store.Claimed) time.Duration { return 0 },
+				Work: func(context.Context, *Run) error { ran++; return nil },
+				Sink: func(ev event.Event) {
+					if ev.Kind == event.LeaseLost {
+						lost++
+					}
+				},
+			})
+			e.session = newSession(t.Context(), time.Minute)
+			now := uptime.Now()
+			e.session.confirm(1, now, now, time.Now())
+			_, session, ok := e.session.standing()
+			if !ok {
+				t.Fatal("the lease is not trusted")
+			}
+			e.session.mu.Lock()
+			e.session.clock.trustedUntil -= ago
+			e.session.until.Add(-int64(ago))
+			e.session.mu.Unlock()
+			e.execute(&Run{Claimed: store.Claimed{ID: 1, Token: 2, Attempt: 1, MaxAttempts: 3}, session: session, standing: e.session})
+			late := ago > 0
+			if (ran == 0) != late || (lost == 1) != late || (session.Err() != nil) != late {
+				t.Errorf("it ran %d times, the lease was told as lost %d times, its context: %v", ran, lost, session.Err())
+			}
+			if got := e.outcomes.waiting[0].outcome.Result; (got == store.Release) != late {
+				t.Errorf("the outcome is %d", got)
+			}
+		})
 	}
 }

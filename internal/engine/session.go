@@ -16,7 +16,9 @@ import (
 type session struct {
 	base context.Context // of the runs; never cancelled itself
 
-	node atomic.Int64 // written under mu
+	node  atomic.Int64 // written under mu
+	until atomic.Int64 // clock.trustedUntil, for trusted; written under mu
+	sure  atomic.Int64 // by monotonic: until then trusted need not look again
 
 	mu     sync.Mutex
 	clock  leaseClock
@@ -35,6 +37,7 @@ func (s *session) confirm(node int64, sent, received time.Duration, storeNow tim
 	defer s.mu.Unlock()
 	s.node.Store(node)
 	s.clock.beat(sent, received, storeNow)
+	s.until.Store(int64(s.clock.trustedUntil))
 	if s.ctx != nil || !s.clock.trusted(uptime.Now()) {
 		return false
 	}
@@ -85,6 +88,27 @@ func (s *session) standing() (node int64, ctx context.Context, ok bool) {
 		return s.node.Load(), nil, false
 	}
 	return s.node.Load(), s.ctx, true
+}
+
+// lookEvery is for how long, by monotonic, a look at the uptime is believed. The
+// monotonic clock is read without a call of the system, which the uptime needs: that
+// would cost a start as much as half of all else. It stands still only while the
+// machine is suspended.
+const lookEvery = time.Millisecond
+
+// trusted reports whether the lease may be trusted at this moment, which is now by
+// monotonic. After the process or the machine was stopped it answers at once, where
+// the contexts of runs end only when watchLease has come round.
+func (s *session) trusted(now time.Duration) bool {
+	if int64(now) < s.sure.Load() {
+		return true
+	}
+	left := time.Duration(s.until.Load()) - uptime.Now()
+	if left <= 0 {
+		return false
+	}
+	s.sure.Store(int64(now + min(left, lookEvery)))
+	return true
 }
 
 // left returns for how long from now the lease may be trusted, and its length.

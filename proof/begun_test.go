@@ -1,0 +1,156 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/drivers/postgres"
+)
+
+// Deed is a job that tells the witness that it began, works for a time, and then
+// may end its process.
+type Deed struct {
+	For  time.Duration `json:"for"`
+	Kill bool          `json:"kill,omitempty"`
+}
+
+func (Deed) Kind() string { return "deed" }
+
+// killed is the exit code of a process that a job ended.
+const killed = 7
+
+// playMortal is a node whose jobs may end it.
+func playMortal() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	backend, err := postgres.Open(ctx, os.Getenv("HOURBELL_PROOF_URL"), postgres.Schema(os.Getenv("HOURBELL_PROOF_SCHEMA")))
+	if err != nil {
+		return err
+	}
+	defer backend.Close()
+	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
+	if err != nil {
+		return err
+	}
+	width, err := strconv.Atoi(os.Getenv("HOURBELL_PROOF_WORKERS"))
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(os.Getenv("HOURBELL_PROOF_WITNESS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	workers := hourbell.NewWorkers()
+	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Deed]) error {
+		if _, err := fmt.Fprintf(file, "%d %d %d %d\n", job.ID, job.Token, os.Getpid(), time.Now().UnixMilli()); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(job.Args.For):
+		}
+		if job.Args.Kill {
+			os.Exit(killed)
+		}
+		return nil
+	})
+	client, err := hourbell.New(backend, hourbell.Config{
+		Workers: workers, Lease: lease, Queues: map[string]int{"default": width},
+		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		return err
+	}
+	return client.Run(ctx)
+}
+
+// village is a store on which mortal nodes live.
+type village struct {
+	t           *testing.T
+	store       string // its URL, with the schema
+	url, schema string
+	client      *hourbell.Client
+	witness     witness
+}
+
+func newVillage(t *testing.T) *village {
+	t.Helper()
+	v := &village{t: t, store: postgresStore(t), witness: newWitness(t)}
+	run(t, v.store, "migrate", "up")
+	u, err := url.Parse(v.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	v.schema = query.Get("schema")
+	query.Del("schema")
+	// A process that is stopped in a transaction holds its locks; the server ends it.
+	query.Set("idle_in_transaction_session_timeout", "2000")
+	u.RawQuery = query.Encode()
+	v.url = u.String()
+	backend, err := postgres.Open(t.Context(), v.url, postgres.Schema(v.schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = backend.Close() })
+	if v.client, err = hourbell.New(backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// node starts a node with so many workers.
+func (v *village) node(workers int) *process {
+	v.t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "HOURBELL_PROOF_ROLE=mortal", "HOURBELL_PROOF_URL="+v.url, "HOURBELL_PROOF_SCHEMA="+v.schema,
+		"HOURBELL_PROOF_LEASE="+lease(v.t).String(), "HOURBELL_PROOF_WITNESS="+v.witness.path, "HOURBELL_PROOF_WORKERS="+strconv.Itoa(workers))
+	return start(v.t, cmd)
+}
+
+// add enqueues n deeds and returns their numbers.
+func (v *village) add(n int, deed Deed, options ...hourbell.Option) []int64 {
+	v.t.Helper()
+	ids, err := v.client.EnqueueMany(v.t.Context(), slices.Repeat([]hourbell.Args{deed}, n), options...)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return ids
+}
+
+// TestAResumedNodeStartsNothing (P4): a node is stopped while it holds claims that
+// have not begun, and goes on when another node has run those jobs. It starts none
+// of them.
+func TestAResumedNodeStartsNothing(t *testing.T) {
+	v := newVillage(t)
+	v.add(4000, Deed{For: 5 * time.Millisecond})
+	zombie := v.node(8)
+	until(t, 30*time.Second, "work", func() bool { return len(v.witness.lines()) > 50 })
+	zombie.signal(syscall.SIGSTOP)
+	other := v.node(40)
+	until(t, 3*lease(t)+60*time.Second, "everything done elsewhere", func() bool {
+		return len(list[jobRow](t, v.store, "jobs", "list", "--state", "ready,running")) == 0
+	})
+	before := len(v.witness.lines())
+	zombie.signal(syscall.SIGCONT)
+	until(t, 20*time.Second, "the node to be back", func() bool { return zombie.logged("lease regained") >= 1 })
+	zombie.stop()
+	other.stop()
+	// One may have been stopped between the look at the lease and its first line.
+	if late := len(v.witness.lines()) - before; late > 1 {
+		t.Errorf("the node that was stopped started %d jobs which had run elsewhere", late)
+	}
+}

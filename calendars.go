@@ -157,7 +157,7 @@ func (c *Client) Calendars(ctx context.Context, f CalendarFilter) ([]CalendarInf
 
 // Calendar returns the store's calendar of that name, or ErrNotFound.
 func (c *Client) Calendar(ctx context.Context, name string) (CalendarInfo, error) {
-	if err := CheckName("name", name); err != nil {
+	if err := CheckStoredName("name", name); err != nil {
 		return CalendarInfo{}, fmt.Errorf("read calendar: %w", err)
 	}
 	found, err := c.listCalendars(ctx, store.ListCalendarsRequest{Names: []string{name}, Limit: 1})
@@ -195,7 +195,7 @@ func (c *Client) listCalendars(ctx context.Context, req store.ListCalendarsReque
 // names is refused.
 func (c *Client) DeleteCalendars(ctx context.Context, names ...string) error {
 	for _, name := range names {
-		if err := CheckName("name", name); err != nil {
+		if err := CheckStoredName("name", name); err != nil {
 			return fmt.Errorf("delete calendar: %w", err)
 		}
 	}

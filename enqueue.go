@@ -100,7 +100,7 @@ func Timeout(d time.Duration) Option {
 func Unique(key string) Option {
 	return func(e *enqueuing) {
 		e.unique = key
-		e.errs = append(e.errs, CheckName("unique", key))
+		e.errs = append(e.errs, CheckStoredName("unique", key))
 	}
 }
 

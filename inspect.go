@@ -26,7 +26,7 @@ func checkIfGiven(field, name string) error {
 	if name == "" {
 		return nil
 	}
-	return CheckName(field, name)
+	return CheckStoredName(field, name)
 }
 
 // Jobs lists jobs, alive and finished, newest first, a page at a time.
@@ -72,7 +72,7 @@ func (c *Client) CancelJobs(ctx context.Context, ids ...int64) ([]JobChange, err
 // CancelScheduleJobs cancels every job that was made for a schedule and has
 // not finished.
 func (c *Client) CancelScheduleJobs(ctx context.Context, name string) ([]JobChange, error) {
-	if err := CheckName("schedule", name); err != nil {
+	if err := CheckStoredName("schedule", name); err != nil {
 		return nil, fmt.Errorf("cancel jobs: %w", err)
 	}
 	return c.changeJobs(ctx, "cancel", store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: name, Reason: "cancelled on request"})

@@ -212,7 +212,7 @@ func (c *Client) Schedules(ctx context.Context, f ScheduleFilter) ([]ScheduleInf
 
 // Schedule returns the schedule of that name, or ErrNotFound.
 func (c *Client) Schedule(ctx context.Context, name string) (ScheduleInfo, error) {
-	if err := CheckName("name", name); err != nil {
+	if err := CheckStoredName("name", name); err != nil {
 		return ScheduleInfo{}, fmt.Errorf("read schedule: %w", err)
 	}
 	found, err := c.listSchedules(ctx, store.ListSchedulesRequest{Names: []string{name}, Limit: 1})
@@ -290,7 +290,7 @@ func (c *Client) ResetSchedules(ctx context.Context, names ...string) error {
 
 func (c *Client) changeSchedules(ctx context.Context, what string, req store.ChangeSchedulesRequest) error {
 	for _, name := range req.Names {
-		if err := CheckName("name", name); err != nil {
+		if err := CheckStoredName("name", name); err != nil {
 			return fmt.Errorf("%s schedule: %w", what, err)
 		}
 	}

@@ -5,18 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/hourbell/hourbell/internal/names"
 	"github.com/hourbell/hourbell/store"
 )
 
 // Limits of what people may give.
 const (
 	// MaxName is the length of a name in bytes.
-	MaxName = 200
+	MaxName = names.Max
 	// MaxArgs is the size of a job's arguments in bytes.
 	MaxArgs = 1 << 20
 	// MaxAttemptsLimit is the greatest number of attempts of a job.
@@ -44,27 +43,21 @@ func shorten(value string) string {
 	return value[:cut] + "…"
 }
 
-// CheckName says whether text can be a name of a queue, kind, schedule, owner
-// or group: 1–200 bytes of UTF-8, no control characters, no space at the ends.
-// field is how the message calls it.
-func CheckName(field, text string) error {
-	bad := func(problem, remedy string) error {
+// CheckName reports whether text can be given as the name of a queue, kind,
+// schedule, calendar, owner or group: 1–200 bytes of UTF-8, no control
+// characters, no space at the ends, and no segment "." or ".." between slashes
+// or backslashes, because names stand in addresses. field is how the message
+// calls it. The error is a *[FieldError]. Locks have the same names.
+func CheckName(field, text string) error { return nameError(field, text, names.Fault) }
+
+// CheckStoredName is CheckName for a name that is looked up. It takes segments
+// "." and ".." too, so that what was stored under such a name can be listed and
+// deleted.
+func CheckStoredName(field, text string) error { return nameError(field, text, names.StoredFault) }
+
+func nameError(field, text string, fault func(text string) (problem, remedy string)) error {
+	if problem, remedy := fault(text); problem != "" {
 		return &FieldError{Field: field, Value: shorten(text), Problem: problem, Remedy: remedy}
-	}
-	switch {
-	case text == "":
-		return bad("is empty", "give it a name of 1 to 200 bytes")
-	case len(text) > MaxName:
-		return bad(fmt.Sprintf("is %d bytes long", len(text)), fmt.Sprintf("use at most %d", MaxName))
-	case !utf8.ValidString(text):
-		return bad("is not valid UTF-8", "write it in UTF-8")
-	case strings.TrimSpace(text) != text:
-		return bad("begins or ends with white space", "remove it")
-	}
-	for _, r := range text {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
-			return bad(fmt.Sprintf("contains the character %U", r), "use printable characters only")
-		}
 	}
 	return nil
 }

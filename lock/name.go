@@ -1,38 +1,31 @@
 package lock
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/hourbell/hourbell/internal/names"
 )
 
 // MaxName is the greatest length of a name in bytes.
-const MaxName = 200
+const MaxName = names.Max
 
-// CheckName says whether text can be a lock's name: 1–200 bytes of UTF-8, no
-// control characters, no space at the ends. The error is a *[FieldError].
+// CheckName reports whether text can be given as a lock's name: 1–200 bytes of
+// UTF-8, no control characters, no space at the ends, and no segment "." or ".."
+// between slashes or backslashes, because names stand in addresses. The error is
+// a *[FieldError].
 //
 // Names that differ in a byte are different locks: "a" and "A", and the two
 // Unicode forms of "á". A name is never cut, folded or normalised.
-func CheckName(text string) error {
-	bad := func(problem, remedy string) error {
+func CheckName(text string) error { return nameError(text, names.Fault) }
+
+// CheckStoredName is CheckName for a lock that is looked up. It takes segments
+// "." and ".." too, so that a lock that was stored under such a name can be shown
+// and freed.
+func CheckStoredName(text string) error { return nameError(text, names.StoredFault) }
+
+func nameError(text string, fault func(text string) (problem, remedy string)) error {
+	if problem, remedy := fault(text); problem != "" {
 		return &FieldError{Field: "name", Value: shorten(text), Problem: problem, Remedy: remedy}
-	}
-	switch {
-	case text == "":
-		return bad("is empty", "give the lock a name of 1 to 200 bytes")
-	case len(text) > MaxName:
-		return bad(fmt.Sprintf("is %d bytes long", len(text)), fmt.Sprintf("use at most %d", MaxName))
-	case !utf8.ValidString(text):
-		return bad("is not valid UTF-8", "write it in UTF-8")
-	case strings.TrimSpace(text) != text:
-		return bad("begins or ends with white space", "remove it")
-	}
-	for _, r := range text {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
-			return bad(fmt.Sprintf("contains the character %U", r), "use printable characters only")
-		}
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
 			if overlap == "skip" {
 				req.Overlap = hourbell.OverlapSkip
 			}
-			if err := errors.Join(hourbell.CheckName("NAME", args[0]), fromErr, toErr); err != nil {
+			if err := errors.Join(hourbell.CheckStoredName("NAME", args[0]), fromErr, toErr); err != nil {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {

@@ -81,22 +81,23 @@ func notEmpty(c *cobra.Command, name string) error {
 	return nil
 }
 
-// nameFlags checks flags that hold names, where they were given.
+// nameFlags checks flags that hold names of what is looked up, where they were
+// given.
 func nameFlags(c *cobra.Command, names ...string) error {
 	var errs []error
 	for _, name := range names {
 		if flag := c.Flags().Lookup(name); flag.Changed {
-			errs = append(errs, hourbell.CheckName(name, flag.Value.String()))
+			errs = append(errs, hourbell.CheckStoredName(name, flag.Value.String()))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// checkNames checks the arguments NAME….
+// checkNames checks the arguments NAME… of what is looked up.
 func checkNames(names []string) error {
 	var errs []error
 	for _, name := range names {
-		errs = append(errs, hourbell.CheckName("NAME", name))
+		errs = append(errs, hourbell.CheckStoredName("NAME", name))
 	}
 	return errors.Join(errs...)
 }

@@ -106,7 +106,7 @@ func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
 		Use: "show NAME", Short: "Shows a lock: who holds it until when, its token, its last slot", Args: takes(false, "NAME"),
 		Example: "  hourbell locks show nightly-report --output json",
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := lock.CheckName(args[0]); err != nil {
+			if err := lock.CheckStoredName(args[0]); err != nil {
 				return err
 			}
 			return p.withLocks(c.Context(), *f, func(locks lockStore) error {
@@ -133,7 +133,7 @@ func (p *program) locksReleaseCommand(f *lockFlags) *cobra.Command {
 			"renewal, seconds later, and may work on until then: have it stopped first.",
 		Example: "  hourbell locks release nightly-report --force",
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := lock.CheckName(args[0]); err != nil {
+			if err := lock.CheckStoredName(args[0]); err != nil {
 				return err
 			}
 			if !force {

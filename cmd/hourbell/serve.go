@@ -159,7 +159,7 @@ func (f serveFlags) config(c *cobra.Command, policy commandPolicy) (hourbell.Con
 		err = errors.Join(err, &hourbell.FieldError{Field: "lease", Value: f.lease.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", brief(minLease), brief(maxLease))})
 	}
 	if c.Flags().Changed("name") {
-		err = errors.Join(err, nameFlags(c, "name"))
+		err = errors.Join(err, hourbell.CheckName("name", f.name))
 	}
 	return hourbell.Config{
 		Workers: policy.workers(), Queues: queues, Name: f.name, Lease: f.lease, Drain: zeroIsNegative(f.drain),

@@ -125,6 +125,29 @@ func TestJobRunsWithItsArguments(t *testing.T) {
 	}
 }
 
+// A handler that asks for no delay, or for less than none, must not spin.
+func TestRetryInHasAFloor(t *testing.T) {
+	c := newCluster(t)
+	client := c.client(noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error {
+		return hourbell.RetryIn(time.Duration(1-job.Attempt)*time.Second, errors.New("at once"))
+	}))
+	c.run(client)
+	id, err := client.Enqueue(t.Context(), Note{}, hourbell.MaxAttempts(4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "failed", func() bool { return state(t, client, id) == hourbell.Failed })
+	job, err := client.Job(t.Context(), id)
+	if err != nil || len(job.Attempts) != 4 {
+		t.Fatalf("got %d attempts, %v", len(job.Attempts), err)
+	}
+	for i, attempt := range job.Attempts[1:] {
+		if wait := attempt.StartedAt.Sub(job.Attempts[i].FinishedAt); wait < 100*time.Millisecond {
+			t.Errorf("attempt %d began %v after the one before, want 100 ms at least", i+2, wait)
+		}
+	}
+}
+
 func TestFailureRetriesWithBackoffThenFails(t *testing.T) {
 	c := newCluster(t)
 	var runs atomic.Int32

@@ -47,8 +47,10 @@ func Fail(err error) error { return engine.Final(err, store.Failed, 0) }
 // Cancel ends the job as cancelled rather than failed.
 func Cancel(err error) error { return engine.Final(err, store.Cancelled, 0) }
 
-// RetryIn asks for the next attempt after delay instead of the usual back-off.
-// Without attempts left the job fails all the same.
+// RetryIn asks for the next attempt after delay instead of the usual back-off. A
+// delay below 100 ms, also a negative one, counts as 100 ms, so that a job that
+// fails at once does not start over and over without a pause. Without attempts
+// left the job fails all the same.
 func RetryIn(delay time.Duration, err error) error { return engine.Final(err, store.Retry, delay) }
 
 // FieldError is bad input. It names the field as people write it, what is

@@ -100,12 +100,18 @@ func TestWhoMayDeclareOthersDead(t *testing.T) {
 }
 
 func TestBackoff(t *testing.T) {
-	for attempt, want := range map[int]time.Duration{1: time.Second, 2: 16 * time.Second, 5: 625 * time.Second, 18: maxBackoff, 1000: maxBackoff} {
-		for range 100 {
+	const longest = maxBackoff * 10 / 11
+	for attempt, want := range map[int]time.Duration{1: time.Second, 2: 16 * time.Second, 5: 625 * time.Second, 17: longest, 18: longest, 1000: longest} {
+		least, most := maxBackoff, time.Duration(0)
+		for range 1000 {
 			got := backoff(attempt)
-			if got < want*9/10 || got > want*11/10 {
-				t.Fatalf("attempt %d: %v, want %v ± 10 %%", attempt, got, want)
-			}
+			least, most = min(least, got), max(most, got)
+		}
+		if least < want*9/10 || most > want*11/10 || most > 24*time.Hour {
+			t.Errorf("attempt %d: %v to %v, want %v ± 10 %% and at most 24 h", attempt, least, most, want)
+		}
+		if most-least < want/10 {
+			t.Errorf("attempt %d: %v to %v is hardly spread", attempt, least, most)
 		}
 	}
 }

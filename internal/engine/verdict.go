@@ -28,12 +28,13 @@ func (e *finalError) Error() string { return e.err.Error() }
 func (e *finalError) Unwrap() error { return e.err }
 
 // Final wraps a worker's error: store.Failed and store.Cancelled end the job,
-// store.Retry asks for another attempt after delay. A nil error stays nil.
+// store.Retry asks for another attempt after delay, at least minDelay. A nil
+// error stays nil.
 func Final(err error, result store.Result, delay time.Duration) error {
 	if err == nil {
 		return nil
 	}
-	return &finalError{err: err, result: result, delay: max(delay, 0)}
+	return &finalError{err: err, result: result, delay: max(delay, minDelay)}
 }
 
 // textLimit bounds what is kept of an error or a stack.

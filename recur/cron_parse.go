@@ -2,6 +2,7 @@ package recur
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +26,9 @@ const maxCronText = 1000
 //
 // A field is a list of values (5), ranges (1-5), and steps (*/10, 5/10 from 5
 // on, 1-30/10), with * for all values; ? means * in the two day fields. Names
-// are three letters in any case. If day of month and day of week are both
+// are three letters in any case. What has an L or a W stands alone in its field.
+// A step beyond the field, such as */90 minutes, leaves the first value alone;
+// [Spec.Warnings] warns of it. If day of month and day of week are both
 // restricted, a date matches when either does; a field that starts with * is
 // not restricted in this sense, and both must match. A month without the day
 // (31, 31W, 5#5, L-30) is left out.
@@ -178,11 +181,11 @@ const (
 // The two dialects. Both are constant.
 var (
 	standard = dialect{kinds: [...]fieldKind{
-		{name: "second", min: 0, max: 59},
-		{name: "minute", min: 0, max: 59},
-		{name: "hour", min: 0, max: 23},
-		{name: "day of month", min: 1, max: 31},
-		{name: "month", min: 1, max: 12, names: monthNames},
+		{name: "second", min: 0, max: 59, every: "s"},
+		{name: "minute", min: 0, max: 59, every: "m"},
+		{name: "hour", min: 0, max: 23, every: "h"},
+		{name: "day of month", min: 1, max: 31, every: " days"},
+		{name: "month", min: 1, max: 12, names: monthNames, every: " months"},
 		{name: "day of week", min: 0, max: 7, names: weekdayNames},
 		{},
 	}}
@@ -219,7 +222,7 @@ func (d *dialect) parse(f *fields, words []string) (fixed bool, err *Error) {
 			return false, err
 		}
 	}
-	return !isStar(words[atMinute]) && !isStar(words[atHour]), nil
+	return !isStar(words[atSecond]) && !isStar(words[atMinute]) && !isStar(words[atHour]), nil
 }
 
 // arrange checks the number of the fields and returns them with the second.
@@ -262,12 +265,12 @@ func (d *dialect) parseDays(f *fields, day, weekday string) (err *Error) {
 		weekday = "*"
 	}
 	for item := range strings.SplitSeq(day, ",") {
-		if err = d.kinds[atDay].parseDay(&f.days, item); err != nil {
+		if err = d.kinds[atDay].parseDay(&f.days, item, item == day); err != nil {
 			return err
 		}
 	}
 	for item := range strings.SplitSeq(weekday, ",") {
-		if err = d.parseWeekday(&f.days, item); err != nil {
+		if err = d.parseWeekday(&f.days, item, item == weekday); err != nil {
 			return err
 		}
 	}
@@ -277,8 +280,9 @@ func (d *dialect) parseDays(f *fields, day, weekday string) (err *Error) {
 	return nil
 }
 
-// parseDay reads one item of the day of month.
-func (k fieldKind) parseDay(d *days, item string) *Error {
+// parseDay reads one item of the day of month; alone says that it is the whole
+// field.
+func (k fieldKind) parseDay(d *days, item string, alone bool) *Error {
 	rest, toWorkingDay := cutLast(item, 'W')
 	back, fromEnd := rest, rest != "" && rest[0]|0x20 == 'l'
 	if fromEnd {
@@ -290,12 +294,14 @@ func (k fieldKind) parseDay(d *days, item string) *Error {
 		if digits, minus := strings.CutPrefix(back, "-"); minus {
 			n, ok = number(digits)
 		}
-		if !ok || n > 30 {
+		switch {
+		case !ok || n > 30:
 			return k.fault(item, "is not a day counted from the last", "write L, or L-1 to L-30, and W behind it for the nearest working day")
-		}
-		if toWorkingDay {
+		case !alone:
+			return k.notAlone(item)
+		case toWorkingDay:
 			d.lastNearest |= 1 << n
-		} else {
+		default:
 			d.last |= 1 << n
 		}
 		return nil
@@ -303,6 +309,9 @@ func (k fieldKind) parseDay(d *days, item string) *Error {
 		n, ok := number(rest)
 		if !ok || n < 1 || n > 31 {
 			return k.fault(item, "is not a working day", "write 1W to 31W, or LW")
+		}
+		if !alone {
+			return k.notAlone(item)
 		}
 		d.nearest |= 1 << n
 		return nil
@@ -312,8 +321,15 @@ func (k fieldKind) parseDay(d *days, item string) *Error {
 	return err
 }
 
-// parseWeekday reads one item of the day of week.
-func (d *dialect) parseWeekday(days *days, item string) *Error {
+// notAlone refuses an L or a W in a list: it is read as for that item alone by
+// some, and as for the whole list by others.
+func (k fieldKind) notAlone(item string) *Error {
+	return k.fault(item, "stands in a list, but L and W stand alone", "write a rule for each item of the list, and the rules as any")
+}
+
+// parseWeekday reads one item of the day of week; alone says that it is the
+// whole field.
+func (d *dialect) parseWeekday(days *days, item string, alone bool) *Error {
 	k := d.kinds[atWeekday]
 	if name, digits, ok := strings.Cut(item, "#"); ok {
 		weekday, err := d.weekday(name, item)
@@ -329,11 +345,13 @@ func (d *dialect) parseWeekday(days *days, item string) *Error {
 	}
 	if name, ok := cutLast(item, 'L'); ok {
 		switch {
-		case name == "" && d.quartz:
+		case name == "" && !d.quartz:
+			return k.fault(item, "names no day of the week", "write it like 5L or FRIL, the last Friday of the month, or L as day of month")
+		case !alone:
+			return k.notAlone(item)
+		case name == "":
 			days.weekday |= 1 << 6
 			return nil
-		case name == "":
-			return k.fault(item, "names no day of the week", "write it like 5L or FRIL, the last Friday of the month, or L as day of month")
 		}
 		weekday, err := d.weekday(name, item)
 		days.lastWeekday |= 1 << weekday
@@ -381,6 +399,7 @@ type fieldKind struct {
 	min, max int
 	names    string // three letters each; the first one names the value min
 	wraps    bool   // a range may run over the end: FRI-MON
+	every    string // how an interval of as many as a step is written; empty: as none
 	strict   bool   // a step may not be greater than the field, and one may lack the star: /5
 }
 
@@ -437,6 +456,8 @@ func (k fieldKind) parseSpan(item string) (low, high, step int, err *Error) {
 		switch step, ok = number(stepText); {
 		case !ok || step == 0:
 			return 0, 0, 0, k.fault(item, "has a step that is not a number from 1 on", "write a step such as */5")
+		case step > maxStep:
+			return 0, 0, 0, k.fault(item, "has a step greater than an integer", fmt.Sprintf("write a step of at most %d", max(k.max, 1)))
 		case k.strict && step > k.max:
 			return 0, 0, 0, k.fault(item, "has a step greater than the field", fmt.Sprintf("write a step of at most %d", k.max))
 		}
@@ -523,8 +544,12 @@ func (k fieldKind) fault(piece, problem, remedy string) *Error {
 	return &Error{Problem: k.name + " " + quote(piece) + " " + problem, Remedy: remedy}
 }
 
+// maxStep is the greatest step that is read. No field has as many values, but
+// cron takes any step that fits an integer.
+const maxStep = math.MaxInt32 - lastYear // a value plus a step is an integer too
+
 // number reads decimal digits and nothing else. A value too great for any
-// field stays too great.
+// field or step stays too great.
 func number(text string) (value int, ok bool) {
 	if text == "" {
 		return 0, false
@@ -533,7 +558,7 @@ func number(text string) (value int, ok bool) {
 		if c < '0' || c > '9' {
 			return 0, false
 		}
-		value = min(value*10+int(c-'0'), 1_000_000)
+		value = int(min(int64(value)*10+int64(c-'0'), math.MaxInt32))
 	}
 	return value, true
 }

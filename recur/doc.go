@@ -27,7 +27,7 @@
 //
 // # Clock changes
 //
-// A cron rule whose minute and hour fields both do not start with a star
+// A cron rule none of whose fields of second, minute and hour starts with a star
 // names fixed times. If the clock jumps over such a time, the rule rings once
 // at the first instant after the gap, however many of its times lie in there;
 // if the clock shows it twice, the rule rings the first time. A day that the

@@ -57,7 +57,7 @@ func newOracleRule(spec Spec) oracleRule {
 			r.year[year] = true
 		}
 	}
-	fixed := words[1][0] != '*' && words[2][0] != '*'
+	fixed := words[0][0] != '*' && words[1][0] != '*' && words[2][0] != '*'
 	r.choose(fixed)
 	return r
 }
@@ -566,7 +566,10 @@ func randomDay(rng *rand.Rand, near time.Time) string {
 		return "L-" + strconv.Itoa(rng.Intn(31)) + "W"
 	case 4:
 		edges := []string{"1W", "2W", "28W", "30W", "31W"}
-		return strconv.Itoa(min(near.Day()+rng.Intn(3), 31)) + "W," + edges[rng.Intn(len(edges))]
+		if rng.Intn(2) == 0 {
+			return edges[rng.Intn(len(edges))]
+		}
+		return strconv.Itoa(min(near.Day()+rng.Intn(3), 31)) + "W"
 	default:
 		return randomField(rng, 1, 31, near.Day())
 	}

@@ -15,7 +15,7 @@ var (
 	sampleRules = []string{
 		"* * * * *", "* * * * * *", "0 9 * * *", "@yearly", "0 0 29 2 */7", "0 0 30 2 *", "CRON_TZ=America/New_York 30 2 * * *",
 		"CRON_TZ=Pacific/Apia */5 * * * *", "CRON_TZ=Asia/Tokyo 59 59 23 31 12 *",
-		"0 0 L,15W * FRI#3", "0 0 L-3W 2 5L", "CRON_TZ=America/New_York */5 2 8-14 3 */7",
+		"0 0 15W * FRI#3", "0 0 L-3W 2 5L", "CRON_TZ=America/New_York */5 2 8-14 3 */7",
 		"CRON_TZ=America/New_York 30 1 * * * gap skip fold last", "CRON_TZ=Europe/London 30 1 25-31 3 */7 gap skip fold first",
 		"CRON_TZ=Pacific/Apia 30 3 * * * gap shift fold both", "0 0 0 1 1 ? 2026/4 dialect quartz",
 		"every 100ms from 0001-01-01T00:00:00Z", "every 876600h from 9999-12-31T23:59:59Z",
@@ -147,7 +147,7 @@ func TestStringParsesBack(t *testing.T) {
 		{Spec{At: "2026-03-01T09:00:00.5+01:00"}, "at 2026-03-01T08:00:00.5Z"},
 		{Spec{Cron: "0 0 9 ? * 2-6", Dialect: Quartz, Zone: "Europe/Prague"}, "CRON_TZ=Europe/Prague 0 0 9 ? * 2-6 dialect quartz"},
 		{Spec{Cron: "@Daily", Dialect: Quartz}, "@daily"},
-		{Spec{Cron: "0 9 l,15w * fri#2", Fold: FoldLast, Gap: GapSkip}, "0 9 l,15w * fri#2 gap skip fold last"},
+		{Spec{Cron: "0 9 15w * fri#2", Fold: FoldLast, Gap: GapSkip}, "0 9 15w * fri#2 gap skip fold last"},
 		{Spec{Cron: "0 9 * * *", Zone: "Europe/Prague", Start: "2026-03-01T00:00:00", Stop: "2026-04-01T00:00:00"}, "CRON_TZ=Europe/Prague 0 9 * * * from 2026-02-28T23:00:00Z until 2026-03-31T22:00:00Z"},
 		{Spec{Cron: "CRON_TZ=Europe/Prague 0 9 * * *", Start: "2026-03-01T00:00:00"}, "CRON_TZ=Europe/Prague 0 9 * * * from 2026-02-28T23:00:00Z"},
 		{Spec{Cron: "@every 1 month", Zone: "Europe/Prague"}, "every 1 month from 2026-01-01T00:00:00Z tz Europe/Prague"},

@@ -72,6 +72,7 @@ func (p *program) next(c *cobra.Command, n nextFlags) error {
 	if err != nil {
 		return err
 	}
+	p.warnRule(n.rule.Spec)
 	out := bufio.NewWriter(p.stdout)
 	looked := 0
 	for t, open := recur.NextOpen(r, from, calendars...); n.count > 0 && !t.IsZero(); t, open = recur.NextOpen(r, t, calendars...) {

@@ -41,6 +41,26 @@ func TestNext(t *testing.T) {
 	noStore(t, b)
 }
 
+// A rule that says what it hardly means is taken, with a warning that names what
+// to write instead.
+func TestStepBeyondItsFieldIsWarnedOf(t *testing.T) {
+	b := newBench(t)
+	for _, args := range [][]string{
+		{"next", "--cron", "*/90 * * * *", "--count", "1"},
+		{"schedules", "put", "odd", "--cron", "*/90 * * * *", "--kind", "k"},
+		{"schedules", "edit", "odd", "--grace", "5s"},
+	} {
+		r := b.run(args...)
+		if r.code != exitDone || r.out == "" || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, "warning: ") || !strings.Contains(r.err, "write every: 90m") {
+			t.Errorf("%q: exit code %d, stdout %q, stderr %q", args, r.code, r.out, r.err)
+		}
+	}
+	writeFile(t, "tab", "*/90 * * * * backup\n")
+	if text := b.ok("check", "--crontab", "tab"); !strings.Contains(text, "  warnings\n    tab:1: time fields \"*/90 * * * *\"") || !strings.Contains(text, "write every: 90m") {
+		t.Errorf("check prints %s", text)
+	}
+}
+
 func TestNextDefaultsAndMost(t *testing.T) {
 	b := newBench(t)
 	if got := strings.Count(b.ok("next", "--every", "1s"), "\n"); got != 5 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/recur"
 )
 
 // policyFlags are the policies of a schedule. Each flag is one of the keys that
@@ -53,6 +54,13 @@ func (p policyFlags) apply(c *cobra.Command, s *hourbell.Schedule, mayClear bool
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// warnRule warns people of what a rule says but hardly means.
+func (p *program) warnRule(rule recur.Spec) {
+	for _, warning := range rule.Warnings() {
+		printError(p.stderr, fmt.Errorf("warning: %w", warning))
+	}
 }
 
 // warnStopped warns people of a schedule that was to stop before it was put.

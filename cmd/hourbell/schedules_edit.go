@@ -69,6 +69,7 @@ func (p *program) schedulesEdit(c *cobra.Command, f storeFlags, e editFlags, nam
 		if info, err = client.Schedule(c.Context(), name); err != nil {
 			return err
 		}
+		p.warnRule(info.Rule)
 		p.warnStopped(info)
 		return p.show(e.format, newScheduleRecord(viewSchedule(info, false)), func(out *bufio.Writer) {
 			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, shownNext(info))

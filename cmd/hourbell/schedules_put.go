@@ -71,6 +71,7 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 		if err != nil {
 			return err
 		}
+		p.warnRule(info.Rule)
 		p.warnStopped(info)
 		return p.show(s.format, newScheduleRecord(viewSchedule(info, false)), func(out *bufio.Writer) {
 			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, shownNext(info))

@@ -42,6 +42,9 @@ func (s *scan) entry(rule, user, line, input string) {
 		sched.Rule.Zone = s.Zone
 	}
 	s.addFields(sched.Validate())
+	for _, w := range sched.Rule.Warnings() {
+		s.warn(fmt.Sprintf("time fields %q", shown(w.Value)), w.Problem, w.Remedy+"; every: is for schedule files (YAML)")
+	}
 	s.file.Entries = append(s.file.Entries, declared.Entry{Schedule: sched, Line: s.line})
 }
 

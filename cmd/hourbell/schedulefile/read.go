@@ -103,8 +103,19 @@ func (r *reader) schedules(m *entry, file *declared.File) {
 		case one.atStart():
 			file.AtStart = append(file.AtStart, found)
 		default:
+			one.warnRule(schedule.Rule, file)
 			file.Entries = append(file.Entries, found)
 		}
+	}
+}
+
+// warnRule warns of what a rule says but hardly means.
+func (e *entry) warnRule(rule recur.Spec, file *declared.File) {
+	for _, w := range rule.Warnings() {
+		file.Warn(declared.Error{
+			File: e.path, Line: e.lineOf("cron"), Entry: e.label,
+			Field: fmt.Sprintf("cron %q", declared.Label(w.Value, 60)), Problem: w.Problem, Remedy: w.Remedy,
+		})
 	}
 }
 

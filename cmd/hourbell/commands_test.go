@@ -321,7 +321,7 @@ func TestLongListing(t *testing.T) {
 // reaches no terminal raw.
 func TestHostileText(t *testing.T) {
 	b := newBench(t)
-	names := []string{"'; DROP TABLE hourbell_schedules; --", "../../etc/passwd", "%s%n", "<script>", "a\"b\\c", "שלום", "e\u0301", "\u202Egnp.exe"}
+	names := []string{"'; DROP TABLE hourbell_schedules; --", "/etc/passwd", "%s%n", "<script>", "a\"b\\c", "שלום", "e\u0301", "\u202Egnp.exe"}
 	for _, name := range names {
 		b.ok("schedules", "put", name, "--every", "1h", "--kind", "idle")
 	}

@@ -70,8 +70,12 @@ func (e *NotDueError) Error() string {
 			return text + fmt.Sprintf(", which is ahead of the store's clock (%s): if that clock is right now, release the lock by force", stamp(s.Now))
 		}
 	}
-	if !e.Next.IsZero() {
-		text += ", next is " + stamp(e.Next)
+	switch {
+	case e.Next.IsZero():
+	case e.Next.After(e.State.Now):
+		text += ", next is " + fineStamp(e.Next)
+	default: // too soon after the last grant
+		text += fmt.Sprintf(", the slot of %s can be had from %s", fineStamp(e.Next), fineStamp(e.DueAt))
 	}
 	return text
 }
@@ -80,6 +84,10 @@ func (e *NotDueError) Error() string {
 func (e *NotDueError) Unwrap() error { return ErrNotDue }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// fineStamp is for instants that are compared with now: whole seconds would put
+// one that is to come into the past.
+func fineStamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }
 
 // FieldError is bad input. It names the field as people write it, what is
 // wrong with it and what to do instead.

@@ -304,3 +304,53 @@ func TestEveryWithARule(t *testing.T) {
 		t.Errorf("slot: got %v, want %v", held.Slot(), notDue.Next)
 	}
 }
+
+// What a refused caller is told to come lies in the future: a slot that has come,
+// but too soon after the last grant, is told with when it can be had.
+func TestNotDueTellsWhatIsToCome(t *testing.T) {
+	start := time.Date(2035, 3, 4, 10, 0, 0, 0, time.UTC)
+	now := start
+	l := locker(t, memory.New(), lock.Config{Now: func() time.Time { return now }})
+	opts := lock.Options{Every: time.Hour, NoKeepAlive: true}
+	for _, test := range []struct {
+		after time.Duration
+		want  string // of the error; empty: granted
+	}{
+		{0, ""},
+		{20 * time.Minute, "next is 2035-03-04T11:00:00Z"},
+		{104 * time.Minute, ""}, // the slot of 11:00, late
+		{104*time.Minute + time.Second, "next is 2035-03-04T12:00:00Z"},
+		{105 * time.Minute, "next is 2035-03-04T12:00:00Z"},
+		{3*time.Hour + 40*time.Minute, ""}, // the slot of 13:00
+	} {
+		now = start.Add(test.after)
+		held, err := l.Try(t.Context(), "a", opts)
+		if test.want == "" {
+			must(t, err)
+			must(t, held.Release(t.Context()))
+			continue
+		}
+		var notDue *lock.NotDueError
+		if !errors.As(err, &notDue) || !strings.Contains(err.Error(), test.want) || !notDue.DueAt.After(now) {
+			t.Errorf("after %v: got %v, due at %v, want %q", test.after, err, notDue.DueAt, test.want)
+		}
+	}
+	// A shorter interval begins a new grid, whose first slot is now.
+	opts.Every = 2 * time.Hour
+	now = now.Add(time.Minute)
+	_, err := l.Try(t.Context(), "a", opts)
+	is(t, err, lock.ErrNotDue)
+	if want := "the slot of 2035-03-04T13:41:00Z can be had from 2035-03-04T14:10:00Z"; !strings.Contains(err.Error(), want) {
+		t.Errorf("got %q, want %q in it", err, want)
+	}
+	opts.Every = 100 * time.Millisecond
+	now = now.Add(time.Hour)
+	held, err := l.Try(t.Context(), "a", opts)
+	must(t, err)
+	must(t, held.Release(t.Context()))
+	now = now.Add(30 * time.Millisecond)
+	_, err = l.Try(t.Context(), "a", opts)
+	if want := "next is 2035-03-04T14:41:00.1Z"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %q, want %q in it", err, want)
+	}
+}

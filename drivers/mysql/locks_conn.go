@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/url"
@@ -23,12 +24,14 @@ const lockPatience = 10 * time.Second
 // OpenLocks keeps locks by connections of its own, which Close closes. The URL
 // is mysql://user:password@host:port/database, with special characters of user
 // and password percent-encoded and, after a question mark, parameters of
-// github.com/go-sql-driver/mysql such as tls=true. It does not connect yet.
+// github.com/go-sql-driver/mysql such as tls=true. It does not connect yet. What
+// that driver logs goes to slog.Default() at level DEBUG.
 func OpenLocks(storeURL string, opts ...LockOption) (*Locks, error) {
 	config, err := readURL(storeURL)
 	if err != nil {
 		return nil, fmt.Errorf("open MySQL: %w", err)
 	}
+	config.Logger = driverLog{}
 	connector, err := driver.NewConnector(config)
 	if err != nil {
 		return nil, fmt.Errorf("open MySQL: %w", err)
@@ -39,6 +42,17 @@ func OpenLocks(storeURL string, opts ...LockOption) (*Locks, error) {
 		return nil, errors.Join(fmt.Errorf("open MySQL: %w", l.invalid), l.Close())
 	}
 	return l, nil
+}
+
+// driverLog takes what the driver has to say of its connections, such as
+// "closing bad idle connection": it concerns those who look for faults alone,
+// because the driver then takes another connection, or the call fails and its
+// error says why.
+type driverLog struct{}
+
+// Print implements driver.Logger.
+func (driverLog) Print(values ...any) {
+	slog.Debug("MySQL driver", "detail", strings.TrimSpace(fmt.Sprintln(values...)))
 }
 
 // readURL reads a store URL. Its error repeats none of it, for a password that

@@ -61,6 +61,18 @@ func (l *Lock) HeldFor() (left, lease time.Duration) {
 	return max(l.trust.left(l.locker.uptime()), 0), l.lease
 }
 
+// AtMostLeft returns for how long from now the at-most time leaves the work, if
+// every renewal gets through: then the context ends with [ErrAtMost]. Only an
+// Extend prolongs it. A lock that is lost or released has 0 left.
+func (l *Lock) AtMostLeft() time.Duration {
+	if l.relied() != nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(l.trust.bound-l.locker.uptime(), 0)
+}
+
 // Extend gives the work more time: the at-most time counts anew from now. It
 // never shortens it. After a release it is refused with [ErrReleased], after a
 // loss with [ErrLost] or [ErrAtMost]. After any other error the lock lasts as

@@ -15,9 +15,10 @@ type trust struct {
 	last   bool          // the row is held to the very end: nothing to renew
 }
 
-// margin is how long before the end of a hold the holder stops relying on it:
-// for its work to end, and for clocks that do not run alike.
-func margin(hold time.Duration) time.Duration { return min(hold/10, 3*time.Second) }
+// Margin is how long before the end of a hold the holder stops relying on it, a
+// tenth of the hold but at most 3 s: for its work to end, and for clocks that do
+// not run alike.
+func Margin(hold time.Duration) time.Duration { return min(hold/10, 3*time.Second) }
 
 // newTrust begins with the request that took the lock.
 func newTrust(sent, hold, atMost, lease time.Duration) trust {
@@ -30,13 +31,13 @@ func newTrust(sent, hold, atMost, lease time.Duration) trust {
 // the request sent at that time. Neither ever gets shorter.
 func (t *trust) extended(sent, hold, atMost time.Duration) {
 	t.atMost = max(t.atMost, sent+atMost)
-	t.bound = max(t.bound, sent+atMost-margin(atMost))
+	t.bound = max(t.bound, sent+atMost-Margin(atMost))
 	t.renewed(sent, hold)
 }
 
 // renewed takes note of a row held for hold from the request sent at that time.
 func (t *trust) renewed(sent, hold time.Duration) {
-	t.until = max(t.until, sent+hold-margin(hold))
+	t.until = max(t.until, sent+hold-Margin(hold))
 	t.renew = sent + min(hold, t.lease)/3
 	t.last = t.lease == 0 || sent+hold >= t.atMost
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +29,7 @@ type execFlags struct {
 	atLeast   time.Duration
 	wait      time.Duration
 	grace     time.Duration
+	lease     time.Duration
 	quietSkip bool
 }
 
@@ -38,12 +40,26 @@ func (p *program) execCommand() *cobra.Command {
 		Short: "Runs a command under a lock: once, on whichever server is first",
 		Long: "Takes the lock NAME, runs the command, and releases the lock: put the same line into the crontab of every\n" +
 			"server, and the command runs once. With --every or --cron it runs once per interval or instant, however\n" +
-			"often and wherever it is called. The lock is kept while the command runs, and for a dead server it is free\n" +
-			"after half a minute; if it cannot be kept, or --at-most has come, the command and all it has started is ended.\n\n" +
-			"The command has this one's input and output, and in its environment HOURBELL_TOKEN, the fencing token, and\n" +
-			"HOURBELL_SLOT. There is no default store: a file of each server's own would lock nobody out.\n\n" +
-			"Exit codes: the command's own (128 and its number if a signal ended it); 3 if somebody else holds the lock\n" +
-			"or nothing is due (0 with --quiet-skip), 2 when asked wrongly, 1 when the lock failed.",
+			"often and wherever it is called. The lock is renewed while the command runs. If this server dies, the lock is\n" +
+			"free after --lease; if the lock cannot be renewed, the command and all processes it started are ended in time.\n\n" +
+			"The command gets less than --at-most, because the lock is free at that time: a margin (a tenth of --at-most, at\n" +
+			"most 3s) and --grace are taken off. SIGTERM is sent when both are left, SIGKILL when the margin is left. With\n" +
+			"--at-most 10m and --grace 3s the command gets SIGTERM after 9m54s and SIGKILL after 9m57s. An --at-most that\n" +
+			"leaves the command less than 1s is refused. If the lock cannot be renewed, the command has at most a tenth of\n" +
+			"--lease to end after SIGTERM, also with a longer --grace.\n\n" +
+			"SIGTERM, SIGINT and SIGHUP are passed on to the command. If the command has not ended after --grace, it is\n" +
+			"killed with all processes it started. SIGQUIT, SIGUSR1 and SIGUSR2 are passed on and have no other effect.\n\n" +
+			"The command has the input and output of this program, and its environment without HOURBELL_STORE. These\n" +
+			"variables are added:\n" +
+			"  HOURBELL_TOKEN  the fencing token: greater than every token granted before under this name\n" +
+			"  HOURBELL_SLOT   with --every or --cron: the instant that the run is for, RFC 3339 in UTC; not set otherwise\n" +
+			"  HOURBELL_RUN    a mark by which processes of this run are found if they have to be ended\n" +
+			"The command runs in a session of its own and has no controlling terminal: a program cannot ask for a password\n" +
+			"at /dev/tty, and Ctrl-C reaches the command as a SIGINT that is passed on. There is no default store, because a\n" +
+			"file on each server would exclude no other server.\n\n" +
+			"Exit codes: the command's own (128 and the number of the signal if a signal ended it); 3 if the lock is held\n" +
+			"or nothing is due (0 with --quiet-skip); 2 for a usage error; 1 when the lock failed, or the command was\n" +
+			"ended because of the lock and exited with 0.",
 		Example: "  hourbell exec nightly-report --store postgres://user@db/app --every 1h --at-most 10m -- /usr/local/bin/report\n" +
 			"  hourbell exec cleanup --cron '30 2 * * *' --tz Europe/Prague --quiet-skip -- find /srv/tmp -mtime +7 -delete\n" +
 			"  hourbell exec import --store redis://cache:6379 --wait 5m -- ./import.sh",
@@ -67,10 +83,11 @@ func (p *program) execCommand() *cobra.Command {
 	flags.DurationVar(&f.every, "every", 0, "run once in each interval of this length")
 	flags.StringVar(&f.rule.Cron, "cron", "", "run once for each instant of this cron rule")
 	flags.StringVar(&f.rule.Zone, "tz", "", "the time zone of --cron (default UTC)")
-	flags.DurationVar(&f.atMost, "at-most", time.Hour, "the longest the lock may be held; then the command is ended")
+	flags.DurationVar(&f.atMost, "at-most", time.Hour, "the longest the lock may be held; the command is ended by --grace and a margin sooner")
 	flags.DurationVar(&f.atLeast, "at-least", 0, "the shortest the lock is held, also after a quicker command")
 	flags.DurationVar(&f.wait, "wait", 0, "how long to wait for somebody else's lock (default not at all)")
-	flags.DurationVar(&f.grace, "grace", 3*time.Second, "how long the command may take to end after SIGTERM")
+	flags.DurationVar(&f.grace, "grace", 3*time.Second, "how long the command may take to end after SIGTERM; then it is killed")
+	flags.DurationVar(&f.lease, "lease", defaultExecLease, "how long the lock stays held after this server dies; renewed each third of it, 1s to 1h")
 	flags.BoolVar(&f.quietSkip, "quiet-skip", false, "say nothing and exit 0 where the lock is held or nothing is due")
 	f.store.addTo(c)
 	return c
@@ -79,7 +96,7 @@ func (p *program) execCommand() *cobra.Command {
 // options checks the flags and says what they mean for the lock.
 func (f execFlags) options(c *cobra.Command, name string) (lock.Options, error) {
 	opts := lock.Options{AtMost: f.atMost, AtLeast: f.atLeast, Wait: f.wait, Every: f.every}
-	errs := []error{lock.CheckName(name), notNegative("grace", f.grace)}
+	errs := []error{lock.CheckName(name), checkGrace(f.grace), f.checkLease(c)}
 	for _, flag := range []string{"every", "at-most"} {
 		if value := c.Flags().Lookup(flag); value.Changed && strings.HasPrefix(value.Value.String(), "0") && value.Value.String() == "0s" {
 			errs = append(errs, &hourbell.FieldError{Field: flag, Value: "0s", Problem: "is no time", Remedy: "give a duration such as 10m, or leave it out"})
@@ -96,7 +113,67 @@ func (f execFlags) options(c *cobra.Command, name string) (lock.Options, error) 
 	} else if c.Flags().Changed("tz") {
 		errs = append(errs, &hourbell.FieldError{Field: "tz", Value: shorten(f.rule.Zone), Problem: "is given without --cron", Remedy: "leave it out, or give --cron"})
 	}
-	return opts, errors.Join(append(errs, opts.Validate())...)
+	errs = append(errs, opts.Validate())
+	if errors.Join(errs...) == nil {
+		errs = append(errs, f.checkUseful())
+	}
+	return opts, errors.Join(errs...)
+}
+
+// Bounds of the flags.
+const (
+	defaultExecLease = 30 * time.Second
+	leastExecLease   = time.Second // shorter ones are lost on any busy machine
+	mostExecLease    = time.Hour
+	mostGrace        = 24 * time.Hour
+	leastUseful      = time.Second // of --at-most, for the command itself
+)
+
+// useful is how long a command may work before SIGTERM goes out for an at-most
+// time.
+func useful(atMost, grace time.Duration) time.Duration {
+	return atMost - lock.Margin(atMost) - grace
+}
+
+// leastAtMost is the shortest at-most time, in whole milliseconds, that leaves
+// the command leastUseful.
+func leastAtMost(grace time.Duration) time.Duration {
+	const most = int(lock.MaxAtMost / time.Millisecond)
+	return time.Duration(sort.Search(most, func(ms int) bool {
+		return useful(time.Duration(ms)*time.Millisecond, grace) >= leastUseful
+	})) * time.Millisecond
+}
+
+// checkUseful refuses an at-most time that would spend the slot on a command
+// that is ended before it has done anything.
+func (f execFlags) checkUseful() error {
+	if f.atMost.Truncate(time.Millisecond) >= leastAtMost(f.grace) {
+		return nil
+	}
+	return &hourbell.FieldError{
+		Field: "at-most", Value: f.atMost.String(),
+		Problem: fmt.Sprintf("leaves the command less than %v, because --grace (%v) and a margin (%v) are taken off", leastUseful, f.grace, lock.Margin(f.atMost)),
+		Remedy:  fmt.Sprintf("use at least %v, or a shorter --grace", leastAtMost(f.grace)),
+	}
+}
+
+func checkGrace(grace time.Duration) error {
+	if grace > mostGrace {
+		return &hourbell.FieldError{Field: "grace", Value: grace.String(), Problem: "is too long", Remedy: fmt.Sprintf("use at most %v", mostGrace)}
+	}
+	return notNegative("grace", grace)
+}
+
+// checkLease refuses a lease out of range; one that was given may also not be
+// longer than the lock is held at all.
+func (f execFlags) checkLease(c *cobra.Command) error {
+	switch {
+	case f.lease < leastExecLease || f.lease > mostExecLease:
+		return &hourbell.FieldError{Field: "lease", Value: f.lease.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", leastExecLease, mostExecLease)}
+	case f.lease > f.atMost && c.Flags().Changed("lease"):
+		return &hourbell.FieldError{Field: "lease", Value: f.lease.String(), Problem: fmt.Sprintf("is longer than --at-most, %v", f.atMost), Remedy: "use a shorter one, or leave it out"}
+	}
+	return nil
 }
 
 func (p *program) exec(c *cobra.Command, f execFlags, name string, argv []string) error {
@@ -119,7 +196,7 @@ func (p *program) exec(c *cobra.Command, f execFlags, name string, argv []string
 		return interrupted(ctx, fmt.Errorf("open the store %s: %w", at, err))
 	}
 	defer locks.Close()
-	locker, err := lock.New(locks, lock.Config{})
+	locker, err := lock.New(locks, lock.Config{Lease: f.lease})
 	if err != nil {
 		return err
 	}
@@ -238,14 +315,19 @@ func (p *program) warnOften(every time.Duration, err error) {
 }
 
 // lockEnvironment is what the command sees: ours without the store's URL,
-// which may hold a password, and what it needs to refuse the past.
+// which may hold a password, with the token and the slot. A token and a slot in
+// our own environment belong to other work and are removed: without a slot the
+// variable is not set.
 func lockEnvironment(held *lock.Lock) []string {
-	slot := ""
+	const token, slot = "HOURBELL_TOKEN=", "HOURBELL_SLOT="
+	env := slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		return strings.HasPrefix(pair, storeVariable+"=") || strings.HasPrefix(pair, token) || strings.HasPrefix(pair, slot)
+	})
+	env = append(env, token+strconv.FormatInt(held.Token(), 10))
 	if !held.Slot().IsZero() {
-		slot = held.Slot().UTC().Format(time.RFC3339Nano)
+		env = append(env, slot+held.Slot().UTC().Format(time.RFC3339Nano))
 	}
-	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, storeVariable+"=") })
-	return append(env, "HOURBELL_TOKEN="+strconv.FormatInt(held.Token(), 10), "HOURBELL_SLOT="+slot)
+	return env
 }
 
 // exitStatus is an exit code that says all there is to say.

@@ -26,8 +26,18 @@ type guarded struct {
 var passedOn = []os.Signal{os.Interrupt}
 
 // runLocked runs a command to its end, or to that of the lock: here there is
-// no supervisor, so that it runs on if this process is killed.
-func (p *program) runLocked(ctx context.Context, _ *lock.Lock, _ <-chan os.Signal, g guarded) error {
+// no supervisor, so that it runs on if this process is killed. A signal asks the
+// command to end within its grace.
+func (p *program) runLocked(ctx context.Context, _ *lock.Lock, signals <-chan os.Signal, g guarded) error {
+	ctx, kill := context.WithCancel(ctx)
+	defer kill()
+	go func() {
+		select {
+		case <-signals:
+			time.AfterFunc(g.grace, kill)
+		case <-ctx.Done():
+		}
+	}()
 	command := exec.CommandContext(ctx, g.path)
 	command.Args, command.Env, command.WaitDelay = g.argv, g.env, g.grace
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr

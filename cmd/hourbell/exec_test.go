@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -54,8 +55,10 @@ func TestExecPassesThrough(t *testing.T) {
 	if r := b.asExec("", "a", "--", "sh", "-c", "kill -KILL $$"); r.code != 128+9 {
 		t.Errorf("ended by a signal: %+v", r)
 	}
-	r := b.asExec("", "a", "--", "sh", "-c", `echo "$HOURBELL_TOKEN/$HOURBELL_SLOT/$HOURBELL_STORE"`)
-	if r.out != "4//\n" {
+	t.Setenv("HOURBELL_SLOT", "of a command around this one")
+	t.Setenv("HOURBELL_TOKEN", "1234")
+	r := b.asExec("", "a", "--", "sh", "-c", `echo "$HOURBELL_TOKEN/${HOURBELL_SLOT-unset}/$HOURBELL_STORE"; env | grep -c ^HOURBELL_TOKEN=`)
+	if r.out != "4/unset/\n1\n" {
 		t.Errorf("the fourth token, no slot, and no store: %+v", r)
 	}
 	if r := b.asExec("", "a", "--", "no-such-program"); r.code != exitFailed || !strings.Contains(r.err, "no-such-program") || !strings.Contains(r.err, "install") {
@@ -155,7 +158,7 @@ func TestExecIsHeld(t *testing.T) {
 // a signal is the command's.
 func TestExecEndsInTime(t *testing.T) {
 	b := newBench(t)
-	r := b.asExec("", "a", "--at-most", "1s", "--grace", "100ms", "--", "sh", "-c", "trap '' TERM; setsid sleep 301 & echo $! > pid; sleep 301")
+	r := b.asExec("", "a", "--at-most", "1500ms", "--grace", "100ms", "--", "sh", "-c", "trap '' TERM; setsid sleep 301 & echo $! > pid; sleep 301")
 	if r.code != 128+int(syscall.SIGKILL) || !strings.Contains(r.err, "--at-most") {
 		t.Errorf("got %+v", r)
 	}
@@ -175,6 +178,170 @@ func TestExecEndsInTime(t *testing.T) {
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != 5 || out.String() != "caught\n" {
 		t.Errorf("a signal: exit code %d, %q", code, out.String())
+	}
+}
+
+// leastNamed is the least value that an error names.
+var leastNamed = regexp.MustCompile(`use at least (\S+),`)
+
+// TestExecAtMostLeavesTime: an at-most time that leaves the command no time is
+// refused before the lock is taken, and the least value that the error names is
+// enough for the command to run.
+func TestExecAtMostLeavesTime(t *testing.T) {
+	b := newBench(t)
+	for _, test := range []struct {
+		atMost, grace, least string
+	}{
+		{"2s", "3s", "4.445s"},
+		{"3.5s", "3s", "4.445s"},
+		{"4.444s", "3s", "4.445s"},
+		{"1.6s", "500ms", "1.667s"},
+		{"100ms", "0s", "1.112s"},
+		{"1m", "1h0m0s", "1h0m4s"},
+	} {
+		r := b.fails(exitUsage, []string{"at-most", "--grace (" + test.grace + ")", "margin"},
+			"exec", "a", "--every", "1h", "--at-most", test.atMost, "--grace", test.grace, "--", "touch", "ran")
+		if found := leastNamed.FindStringSubmatch(r.err); len(found) == 0 || found[1] != test.least {
+			t.Errorf("at most %s with a grace of %s: %s", test.atMost, test.grace, r.err)
+		}
+	}
+	if _, err := os.Stat(b.path); err == nil {
+		t.Error("the store was touched")
+	}
+	for _, test := range []struct{ atMost, grace string }{{"4.445s", "3s"}, {"2s", "500ms"}, {"2s", "0s"}} {
+		if r := b.asExec("", "a"+test.atMost+test.grace, "--every", "1h", "--at-most", test.atMost, "--grace", test.grace, "--", "sh", "-c", "sleep 0.2; echo whole"); r != (result{0, "whole\n", ""}) {
+			t.Errorf("at most %s with a grace of %s: %+v", test.atMost, test.grace, r)
+		}
+	}
+}
+
+// TestLeastAtMost: it leaves the command a second, and a millisecond less does
+// not.
+func TestLeastAtMost(t *testing.T) {
+	for _, grace := range []time.Duration{0, 1, time.Millisecond, time.Second, 3 * time.Second, 25 * time.Second, 26 * time.Second, time.Hour, mostGrace} {
+		least := leastAtMost(grace)
+		if left := useful(least, grace); left < leastUseful || useful(least-time.Millisecond, grace) >= leastUseful {
+			t.Errorf("a grace of %v: at most %v leaves %v", grace, least, left)
+		}
+	}
+}
+
+// TestExecGraceOfAtMost: at the at-most time the command has all of its grace,
+// also one that is longer than a lost lease would leave.
+func TestExecGraceOfAtMost(t *testing.T) {
+	b := newBench(t)
+	r := b.asExec("", "a", "--at-most", "8s", "--grace", "5s", "--lease", "5s", "--", "sh", "-c", `trap 'sleep 3.5; echo tidy; exit 0' TERM; echo up; sleep 60 & wait`)
+	if r.out != "up\ntidy\n" || r.code != exitFailed || !strings.Contains(r.err, "--at-most") {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// TestExecGraceOfASignal: a command that goes on after a signal that asked it to
+// end is killed after its grace, with all it has started, and the lock is free.
+func TestExecGraceOfASignal(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			b := newBench(t)
+			cmd := b.command("a", "--grace", "300ms", "--", "sh", "-c", `trap 'echo >>heard' TERM INT HUP
+				setsid sh -c "trap '' TERM INT HUP; echo \$\$ >child.new; mv child.new child; while :; do sleep 0.05; done" &
+				echo $$ >pid; while :; do sleep 0.02; done`)
+			var errs bytes.Buffer
+			cmd.Stderr = &errs
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = cmd.Process.Kill() }()
+			var pids []int
+			for _, file := range []string{"pid", "child"} {
+				eventually(t, "the command has written "+file, func() bool {
+					text, _ := os.ReadFile(file)
+					pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+					if err == nil {
+						pids = append(pids, pid)
+					}
+					return err == nil
+				})
+			}
+			_ = cmd.Process.Signal(sig)
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			select {
+			case <-ended:
+			case <-time.After(30 * time.Second):
+				t.Fatal("the command is still there")
+			}
+			if code := cmd.ProcessState.ExitCode(); code != 128+int(syscall.SIGKILL) || !strings.Contains(errs.String(), "--grace") {
+				t.Errorf("exit code %d: %s", code, &errs)
+			}
+			if heard, _ := os.ReadFile("heard"); len(heard) != 1 {
+				t.Errorf("the command heard %d signals", len(heard))
+			}
+			for _, pid := range pids {
+				if syscall.Kill(pid, 0) == nil {
+					t.Errorf("process %d is left", pid)
+				}
+			}
+			if r := b.asExec("", "a", "--", "echo", "next"); r != (result{0, "next\n", ""}) {
+				t.Errorf("the lock is not free: %+v", r)
+			}
+		})
+	}
+}
+
+// TestExecSignalsThatDoNotEnd: a command may answer SIGQUIT, SIGUSR1 and SIGUSR2
+// and go on for as long as it likes; and one that ends in time after SIGTERM has
+// its own exit code.
+func TestExecSignalsThatDoNotEnd(t *testing.T) {
+	b := newBench(t)
+	cmd := b.command("a", "--grace", "1s", "--", "sh", "-c", `trap 'echo >>quit' QUIT; trap 'echo >>usr1' USR1; trap 'echo >>usr2' USR2
+		trap 'sleep 0.1; exit 6' TERM; echo >up; while :; do sleep 0.02; done`)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Process.Kill() }()
+	exists := func(name string) func() bool {
+		return func() bool { _, err := os.Stat(name); return err == nil }
+	}
+	eventually(t, "the command runs", exists("up"))
+	for name, sig := range map[string]syscall.Signal{"quit": syscall.SIGQUIT, "usr1": syscall.SIGUSR1, "usr2": syscall.SIGUSR2} {
+		_ = cmd.Process.Signal(sig)
+		eventually(t, "the command has heard "+name, exists(name))
+	}
+	time.Sleep(1500 * time.Millisecond) // longer than the grace: nothing may happen
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Errorf("it has ended: %v", err)
+	}
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 6 {
+		t.Errorf("got %v", cmd.ProcessState)
+	}
+}
+
+// TestExecLease: when exec is killed, its command ends, and the lock is free
+// after the lease that was asked for, long before the default.
+func TestExecLease(t *testing.T) {
+	b := newBench(t)
+	cmd := b.command("a", "--lease", "2s", "--grace", "10s", "--at-most", "1h", "--", "sh", "-c", `trap '' TERM; echo $$ >pid.new; mv pid.new pid; while :; do sleep 0.02; done`)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	child := 0
+	eventually(t, "the command runs", func() bool {
+		text, err := os.ReadFile("pid")
+		child, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		return err == nil
+	})
+	time.Sleep(3 * time.Second) // longer than the lease: it is renewed
+	if r := b.asExec("", "a", "--", "true"); r.code != exitSkipped {
+		t.Errorf("while it runs: %+v", r)
+	}
+	began := time.Now()
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	if r := b.asExec("", "a", "--wait", "25s", "--", "sh", "-c", fmt.Sprintf("kill -0 %d 2>/dev/null || echo alone", child)); r != (result{0, "alone\n", ""}) {
+		t.Errorf("after the kill: %+v", r)
+	}
+	if took := time.Since(began); took > 20*time.Second { // the default lease is 30 s
+		t.Errorf("the lock was free after %v", took)
 	}
 }
 
@@ -210,6 +377,74 @@ func TestExecWithUseRightsOnly(t *testing.T) {
 	b.env[storeVariable] = u.String()
 	if r := b.asExec("", "a", "--schema", name, "--every", "1h", "--", "echo", "ran"); r.code != 0 || r.out != "ran\n" {
 		t.Errorf("as a role that may use the tables: %+v", r)
+	}
+}
+
+// TestExecIsSilentAboutConnections: what the driver has to say of a connection
+// that the server has closed meanwhile is for nobody's mail.
+func TestExecIsSilentAboutConnections(t *testing.T) {
+	server := os.Getenv("HOURBELL_TEST_MYSQL_URL")
+	if server == "" {
+		if os.Getenv("HOURBELL_TEST_REQUIRE") == "1" {
+			t.Fatal("HOURBELL_TEST_MYSQL_URL is not set")
+		}
+		t.Skip("HOURBELL_TEST_MYSQL_URL is not set")
+	}
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	admin, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)%s", u.User.Username(), password, u.Host, u.Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close()
+	name := "cli_" + strings.ToLower(rand.Text()[:10])
+	if _, err := admin.Exec("CREATE DATABASE " + name); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if _, err := admin.Exec("DROP DATABASE " + name); err != nil {
+			t.Error(err)
+		}
+	}()
+	b := newBench(t)
+	u.Path = "/" + name
+	b.env[storeVariable] = u.String()
+	cmd := b.command("a", "--", "sh", "-c", "touch ready; while [ ! -e go ]; do sleep 0.02; done")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the command runs", func() bool { _, err := os.Stat("ready"); return err == nil })
+	killed := 0
+	eventually(t, "its connections are closed", func() bool {
+		rows, err := admin.Query("SELECT id FROM information_schema.processlist WHERE db = ?", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer rows.Close()
+		left := 0
+		for rows.Next() {
+			var id int64
+			if err := rows.Scan(&id); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := admin.Exec(fmt.Sprintf("KILL CONNECTION %d", id)); err == nil {
+				killed++
+			}
+			left++
+		}
+		return left == 0 && killed > 0
+	})
+	if err := os.WriteFile("go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 0 || errs.Len() > 0 {
+		t.Errorf("exit code %d: %s", code, &errs)
 	}
 }
 
@@ -302,6 +537,10 @@ func TestExecBadInput(t *testing.T) {
 		{"at-most", []string{"a", "--at-most", "1ms", "--", "true"}},
 		{"wait", []string{"a", "--wait", "-1s", "--", "true"}},
 		{"grace", []string{"a", "--grace", "-1s", "--", "true"}},
+		{"grace", []string{"a", "--grace", "25h", "--at-most", "100h", "--", "true"}},
+		{"lease", []string{"a", "--lease", "999ms", "--", "true"}},
+		{"lease", []string{"a", "--lease", "61m", "--at-most", "2h", "--", "true"}},
+		{"--at-most", []string{"a", "--lease", "20s", "--at-most", "10s", "--", "true"}},
 		{"table", []string{"a", "--store", "redis://h", "--table", "t", "--", "true"}},
 		{"environment", []string{"a", "--environment", "t", "--", "true"}},
 		{"schema", []string{"a", "--store", "redis://h", "--schema", "t", "--", "true"}},

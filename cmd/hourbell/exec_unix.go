@@ -25,6 +25,13 @@ type guarded struct {
 // passedOn are the signals that the command gets in our place.
 var passedOn = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 
+// asksToEnd reports whether a signal asks for the end of the command, so that it
+// must not go on for longer than its grace. SIGQUIT is no such signal: programs
+// on the Java machine answer it with a list of their threads.
+func asksToEnd(s os.Signal) bool {
+	return s == syscall.SIGTERM || s == syscall.SIGINT || s == syscall.SIGHUP
+}
+
 // runLocked runs a command to its end, or to that of the lock. The error is
 // its exit code as an exitStatus, or why it could not be started. The command
 // gets the signals.
@@ -32,7 +39,9 @@ func (p *program) runLocked(ctx context.Context, held *lock.Lock, signals <-chan
 	claim := func() supervise.Claim {
 		now := uptime.Now() // before the question, so that a pause between them errs on the safe side
 		left, lease := held.HeldFor()
-		return supervise.ClaimFor(now+left, lease, g.grace)
+		claim := supervise.ClaimFor(now+left, lease, g.grace)
+		claim.Term = min(claim.Term, now+held.AtMostLeft()-g.grace)
+		return claim
 	}
 	command, err := supervise.Start(supervise.Spec{
 		Label: "lock " + held.Name(), Path: g.path, Argv: g.argv, Env: g.env, Inherit: true, Grace: g.grace,
@@ -44,12 +53,21 @@ func (p *program) runLocked(ctx context.Context, held *lock.Lock, signals <-chan
 	tick := time.NewTicker(min(max(lease/10, 10*time.Millisecond), time.Second))
 	defer tick.Stop()
 	ended := ctx.Done()
+	var overdue <-chan time.Time // once a signal has asked for the end
+	var asked os.Signal
 	for {
 		select {
 		case <-tick.C:
 			command.Hold(claim())
 		case s := <-signals:
 			command.Signal(s.(syscall.Signal)) //nolint:forcetypeassert // on Unix every signal is one
+			if overdue == nil && asksToEnd(s) {
+				overdue, asked = time.After(g.grace), s
+			}
+		case <-overdue:
+			overdue = nil
+			fmt.Fprintf(p.stderr, "hourbell: the command has not ended within --grace (%v) of the signal %q, and is killed\n", g.grace, asked)
+			command.Stop(0)
 		case <-ended:
 			ended = nil
 			left, _ := held.HeldFor()

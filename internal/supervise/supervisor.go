@@ -201,7 +201,7 @@ func (s *supervisor) bury(some deaths) {
 func (s *supervisor) over() bool {
 	now := uptime.Now()
 	if s.ending.termDue(now) {
-		s.end(ClaimOver, s.ending.claim.Kill-now)
+		s.end(ClaimOver, s.task.Grace) // the end of the claim cuts it short
 	}
 	if s.ending.killDue(now) {
 		s.end(ClaimOver, 0) // if nothing else has begun it

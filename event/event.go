@@ -1,52 +1,52 @@
-// Package event is what happened, as facts. The running parts emit them; Log
-// is the one place that turns them into log lines, and metrics and traces can
-// subscribe in the same way.
+// Package event defines what happens in a node as events. The running parts
+// emit events; Log is the only code that turns events into log lines, and
+// metrics and traces can subscribe in the same way.
 package event
 
 import "time"
 
-// Kind says what happened.
+// Kind is the type of an event.
 type Kind string
 
-// The kinds of event. The comment names the fields that are set besides Time
+// The kinds of event. Each comment names the fields that are set besides Time
 // and Node.
 const (
 	NodeStarted   Kind = "node_started"   // Name
 	NodeStopping  Kind = "node_stopping"  // Count: jobs still running
-	NodeStopped   Kind = "node_stopped"   // Count: jobs that still ran when the wait for them was over
+	NodeStopped   Kind = "node_stopped"   // Count: jobs that were still running when the wait for them ended
 	NodeDied      Kind = "node_died"      // Name and Detail: the other node; Count: its jobs
 	LeaseLost     Kind = "lease_lost"     // Count: jobs whose contexts were cancelled
 	LeaseRegained Kind = "lease_regained" // Detail
-	StoreFailed   Kind = "store_failed"   // Detail: what was being done; Err. Once per outage
-	StoreRetried  Kind = "store_retried"  // as StoreFailed, while the outage lasts
-	StoreBack     Kind = "store_back"     // Took: how long it was away
-	PushLost      Kind = "push_lost"      // Err: polling from now on
+	StoreFailed   Kind = "store_failed"   // Detail: the operation; Err. Once until the operation works again
+	StoreRetried  Kind = "store_retried"  // as StoreFailed, for each further failure before StoreBack
+	StoreBack     Kind = "store_back"     // Took: how long the operation failed
+	PushLost      Kind = "push_lost"      // Err; the node polls from now on
 	PushBack      Kind = "push_back"
 
 	JobsClaimed   Kind = "jobs_claimed"   // Queue, Count, Took
-	JobStarted    Kind = "job_started"    // the job's fields
-	JobCompleted  Kind = "job_completed"  // the job's fields, Took
+	JobStarted    Kind = "job_started"    // the fields of the job
+	JobCompleted  Kind = "job_completed"  // the fields of the job, Took
 	JobRetried    Kind = "job_retried"    // the attempt failed; Err, Took, Delay
-	JobFailed     Kind = "job_failed"     // over without success; Err, Took
+	JobFailed     Kind = "job_failed"     // ended without success; Err, Took
 	JobCancelled  Kind = "job_cancelled"  // on request; Took
-	JobReleased   Kind = "job_released"   // handed back with the attempt refunded; Detail: why
-	JobRescued    Kind = "job_rescued"    // taken from a dead node and ready again; Detail: whose
-	JobLost       Kind = "job_lost"       // its node died and it may not start again; Detail: whose
-	ClaimLost     Kind = "claim_lost"     // a late outcome was refused: somebody took the job
-	JobSuperseded Kind = "job_superseded" // ended by its schedule's next slot; Job
+	JobReleased   Kind = "job_released"   // handed back, the attempt does not count; Detail: why
+	JobRescued    Kind = "job_rescued"    // taken from a dead node and ready again; Detail: the node
+	JobLost       Kind = "job_lost"       // its node died and the job may not start again; Detail: the node
+	ClaimLost     Kind = "claim_lost"     // a late outcome was refused because the job was claimed again
+	JobSuperseded Kind = "job_superseded" // ended in favour of its schedule's next slot; Job
 
 	SlotFired     Kind = "slot_fired"     // Schedule, Slot, Job; up to a second before the slot
 	SlotMissed    Kind = "slot_missed"    // Schedule, Slot, Count, Detail: why
 	SlotSkipped   Kind = "slot_skipped"   // Schedule, Slot, Count, Detail: why
 	FiringLost    Kind = "firing_lost"    // Schedule: another node was first
 	ScheduleBad   Kind = "schedule_bad"   // Schedule, Err: cannot be used by this release
-	ScheduleAhead Kind = "schedule_ahead" // Schedule; Slot: its mark lies ahead of the store's clock
+	ScheduleAhead Kind = "schedule_ahead" // Schedule; Slot: its mark is ahead of the store's clock
 
 	Pruned Kind = "pruned" // Count; Detail
-	Step   Kind = "step"   // a loop went round; Detail says which, Count how much it saw
+	Step   Kind = "step"   // a loop iteration; Detail: which loop, Count: how many items it saw
 )
 
-// Event is one fact. Fields that do not belong to its kind are zero.
+// Event is one event. Fields that do not belong to its kind are zero.
 type Event struct {
 	Kind Kind
 	Time time.Time // this process's clock: for people, never for decisions
@@ -63,13 +63,12 @@ type Event struct {
 	Count  int64
 	Took   time.Duration
 	Delay  time.Duration
-	Name   string // of a node
+	Name   string // the name of a node
 	Detail string
 	Err    error
-	Trace  string // of a panic
-	Output string // the last line of what the attempt printed, shortened
+	Trace  string // the stack trace of a panic
+	Output string // the last line of the attempt's output, shortened
 }
 
-// Sink takes events. It is called from many goroutines and must return at
-// once.
+// Sink receives events. It is called from many goroutines and must not block.
 type Sink func(Event)

@@ -8,15 +8,15 @@ import (
 // LevelTrace is the level of loop steps, below slog.LevelDebug.
 const LevelTrace = slog.Level(-8)
 
-// line is how a kind of event reads in the log.
+// line is how a kind of event is written to the log.
 type line struct {
 	level   slog.Level
 	message string
 }
 
-// lines holds every message Hourbell logs. Loop steps are TRACE, claims and
-// lost races DEBUG, lifecycle and runs INFO, what was refused or lost WARN,
-// errors ERROR.
+// lines defines every message that Hourbell logs. Loop iterations are TRACE,
+// claims and lost races DEBUG, lifecycle and runs INFO, refusals and losses
+// WARN, errors ERROR.
 func lines(kind Kind) line {
 	switch kind {
 	case Step:
@@ -95,7 +95,7 @@ func Log(logger *slog.Logger) Sink {
 	}
 }
 
-// attributes lists the fields that are set, in a fixed order.
+// attributes returns the fields that are set, in a fixed order.
 func attributes(e Event) []slog.Attr {
 	attrs := make([]slog.Attr, 0, 12)
 	if e.Schedule != "" {

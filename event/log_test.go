@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// kinds reads the constants of type Kind from the source, so that none is
-// forgotten.
+// kinds reads the constants of type Kind from the source, so that the test
+// covers all of them.
 func kinds(t *testing.T) (all []Kind) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)
@@ -62,7 +62,7 @@ func TestLevels(t *testing.T) {
 		NodeStarted: slog.LevelInfo, JobCompleted: slog.LevelInfo, StoreBack: slog.LevelInfo,
 		ClaimLost: slog.LevelWarn, LeaseLost: slog.LevelWarn, JobLost: slog.LevelWarn, SlotMissed: slog.LevelWarn,
 		StoreFailed: slog.LevelError, JobFailed: slog.LevelError, JobRetried: slog.LevelError,
-		StoreRetried: slog.LevelDebug, // the first of an outage was the error
+		StoreRetried: slog.LevelDebug, // the first failure was logged as an error
 	} {
 		if got := lines(kind).level; got != want {
 			t.Errorf("%s is logged at %v, want %v", kind, got, want)

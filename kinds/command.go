@@ -19,67 +19,69 @@ import (
 	"github.com/hourbell/hourbell/internal/supervise"
 )
 
-// CommandKind is the kind of jobs that run an external command.
+// CommandKind is the kind of the jobs that run an external command.
 const CommandKind = "command"
 
-// outputLimit is how much of a command's output is kept: its last bytes. It is
-// what JobRow.SetOutput keeps.
+// outputLimit is how many bytes of a command's output are kept: the last 64
+// KiB, as JobRow.SetOutput keeps them.
 const outputLimit = 64 << 10
 
 // Command is the arguments of a job that runs an external command.
 type Command struct {
-	// Argv is the program and its arguments, run as they are, without a shell.
-	// A program without a slash is looked up in PATH: that of Env, if it has
-	// one, else that of Base.
+	// Argv is the program and its arguments, executed without a shell. A
+	// program name without a slash is looked up in the PATH of Env, or else in
+	// the PATH of Base.
 	Argv []string `json:"argv,omitempty"`
-	// Shell is a line for /bin/sh -c, under BaseCron for the SHELL of Env, if
-	// it has one. Exactly one of Argv and Shell is given.
+	// Shell is a line for /bin/sh -c; under BaseCron for the SHELL variable of
+	// Env, if Env sets it. Exactly one of Argv and Shell is given.
 	Shell string `json:"shell,omitempty"`
-	// Env is added to the environment that Base names. Under BaseCron LOGNAME
+	// Env is added to the environment that Base selects. Under BaseCron LOGNAME
 	// cannot be set.
 	Env map[string]string `json:"env,omitempty"`
-	// Base is the environment the command begins with: BaseNode or BaseCron.
+	// Base selects the initial environment of the command: BaseNode or
+	// BaseCron.
 	Base Base `json:"base,omitempty"`
-	// User is the login name of the user to run as, with all its groups, which
+	// User is the login name of the user to run as, with all its groups. This
 	// needs a node that runs as root (or as that user). HOME, LOGNAME and USER
 	// are set to match unless Env sets them. Empty: the node's own user.
 	User string `json:"user,omitempty"`
-	// Dir is the working directory; empty means the node's own, under BaseCron
-	// HOME, or / if there is no such directory. As cron does, BaseCron runs a
-	// command also where Dir cannot be entered: on Unix, in /, with a line about
-	// it in the output.
+	// Dir is the working directory. Empty means the node's own directory, and
+	// under BaseCron HOME, or / if that directory does not exist. As cron does,
+	// BaseCron runs a command even if Dir cannot be entered: on Unix in /, with
+	// a line about it in the output.
 	Dir string `json:"dir,omitempty"`
-	// Stdin is what the command reads; empty means nothing.
+	// Stdin is the command's standard input; empty means no input.
 	Stdin string `json:"stdin,omitempty"`
-	// Detached says what becomes of processes that have left the command's
-	// session and still live when it has ended.
+	// Detached selects what happens to processes that have left the command's
+	// session and are still alive when the session has ended.
 	Detached Detached `json:"detached,omitempty"`
 }
 
-// Base is an environment to begin with.
+// Base is an initial environment.
 type Base string
 
-// The choices of Base.
+// The values of Base.
 const (
 	// BaseNode is the node's environment, without HOURBELL_STORE (default).
 	BaseNode Base = ""
-	// BaseCron is what Debian's cron gives: what /etc/environment and
-	// /etc/default/locale set, and over that SHELL=/bin/sh, PATH=/usr/bin:/bin,
-	// HOME and LOGNAME of the user who runs the command, all on the machine
-	// where it runs.
+	// BaseCron is the environment of Debian's cron: the variables of
+	// /etc/environment and /etc/default/locale, overridden by SHELL=/bin/sh,
+	// PATH=/usr/bin:/bin, and HOME and LOGNAME of the user who runs the
+	// command, all on the machine where it runs.
 	BaseCron Base = "cron"
 )
 
-// Detached says what becomes of processes that left their command's session.
+// Detached selects what happens to processes that left their command's session.
 type Detached string
 
-// The choices of Detached.
+// The values of Detached.
 const (
-	// EndDetached ends them as the command's time being over would (default).
+	// EndDetached ends them, with SIGTERM and SIGKILL as after the job's
+	// timeout (default).
 	EndDetached Detached = ""
-	// KeepDetached leaves them alone after a command that ended by itself; they
-	// are ended all the same where the claim is lost or the job is stopped.
-	// One that still writes to the command's output gets SIGPIPE.
+	// KeepDetached leaves them running after a command that ended by itself;
+	// they are still ended if the claim is lost or the job is stopped. A
+	// process that still writes to the command's output gets SIGPIPE.
 	KeepDetached Detached = "keep"
 )
 
@@ -87,7 +89,8 @@ const (
 func (Command) Kind() string { return CommandKind }
 
 // Encode returns the command as the arguments of a job. Equal commands have
-// equal bytes, and what a shell line is full of (<, >, &) stays readable.
+// equal bytes, and the characters <, > and &, which are common in shell lines,
+// stay readable.
 func (c Command) Encode() ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -101,8 +104,8 @@ func (c Command) Encode() ([]byte, error) {
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
 }
 
-// DecodeCommand reads the arguments of a job of this kind. It refuses fields
-// it does not know: a misspelt one must not be silently left out of what runs.
+// DecodeCommand reads the arguments of a job of this kind. It refuses unknown
+// fields, because a misspelt field must not be ignored silently.
 func DecodeCommand(args []byte) (Command, error) {
 	decoder := json.NewDecoder(bytes.NewReader(args))
 	decoder.DisallowUnknownFields()
@@ -127,8 +130,8 @@ func badArgs(problem string) error {
 }
 
 // Validate reports everything that is wrong with the command, each as a
-// *hourbell.FieldError joined by errors.Join, or nil. It looks at the command
-// alone: whether the program exists is known only to the node that runs it.
+// *hourbell.FieldError joined by errors.Join, or nil. It checks the command
+// only; whether the program exists is known only to the node that runs it.
 func (c Command) Validate() error {
 	errs := []error{
 		c.checkOne(), checkText("shell", c.Shell), checkText("dir", c.Dir), checkUTF8("stdin", c.Stdin), c.checkUser(),
@@ -144,7 +147,7 @@ func (c Command) Validate() error {
 	return errors.Join(errs...)
 }
 
-// checkOne refuses a command with nothing to run, or with two things.
+// checkOne refuses a command that has neither Argv nor Shell, or both.
 func (c Command) checkOne() error {
 	const remedy = "give the program and its arguments as argv, or one line as shell"
 	switch {
@@ -160,8 +163,8 @@ func (c Command) checkOne() error {
 	return nil
 }
 
-// checkUser refuses what can be no login name; whether there is such a user is
-// known only to the node that runs the command.
+// checkUser refuses text that cannot be a login name; whether the user exists
+// is known only to the node that runs the command.
 func (c Command) checkUser() error {
 	if !strings.ContainsAny(c.User, ": \t\r\n\x00/") && utf8.ValidString(c.User) {
 		return nil
@@ -172,7 +175,8 @@ func (c Command) checkUser() error {
 	}
 }
 
-// checkChoice refuses anything but the default, which is empty, and the other.
+// checkChoice refuses every value except the default, which is empty, and
+// other.
 func checkChoice(field, value, empty, other string) error {
 	if value == empty || value == other {
 		return nil
@@ -183,7 +187,8 @@ func checkChoice(field, value, empty, other string) error {
 	}
 }
 
-// The messages of these checks leave the value out: it may be a secret.
+// The messages of these checks do not contain the value, because it may be a
+// secret.
 
 func checkText(field, text string) error {
 	if strings.ContainsRune(text, 0) {
@@ -209,16 +214,16 @@ func checkEnvName(name string) error {
 	}
 }
 
-// ExitError says that a command ran and failed.
+// ExitError reports that a command ran and failed.
 type ExitError struct {
-	// Code is what the command exited with, 1 to 255; -1 if a signal ended it.
+	// Code is the command's exit code, 1 to 255; -1 if a signal ended it.
 	Code int
-	// Signal is the system's words for the signal that ended the command, such
-	// as "killed", or empty.
+	// Signal is the system's description of the signal that ended the command,
+	// such as "killed"; empty if no signal did.
 	Signal string
 }
 
-// Error is "exit code 3" or "ended by signal: killed".
+// Error returns a text such as "exit code 3" or "ended by signal: killed".
 func (e *ExitError) Error() string {
 	if e.Signal != "" {
 		return "ended by signal: " + e.Signal
@@ -226,51 +231,56 @@ func (e *ExitError) Error() string {
 	return "exit code " + strconv.Itoa(e.Code)
 }
 
-// CommandWorker runs commands. The zero value is ready, and safe for
-// concurrent use.
+// CommandWorker runs commands. The zero value is ready, and safe for concurrent
+// use.
 //
-// On Unix each command runs under a supervisor, a small process of its own
-// that is this program's file run anew and that knows how long the claim on
-// the job may be trusted. So a command never runs on beside its replacement:
-// it ends, with all it has started, when the job's context ends, when the node
-// dies (kill -9 too) and before the claim passes, also while the node is
-// stopped by a signal. All of it gets SIGTERM then, and SIGKILL after Grace or
-// when the claim passes, if that is sooner; after a lost claim at once. A
-// command that was ended because its claim was about to pass gives an error
+// On Unix each command runs under a supervisor: a small process that is this
+// program's file, executed again, and that knows how long the claim on the job
+// may be trusted. Therefore a command never runs concurrently with its
+// replacement. The supervisor ends the command, with every process it has
+// started, when the job's context ends, when the node dies (also by kill -9)
+// and before the claim expires, even if the node is stopped by a signal. All
+// these processes get SIGTERM, and SIGKILL after Grace or when the claim
+// expires, if that is sooner; after a lost claim they get SIGKILL at once. A
+// command that was ended because its claim was about to expire returns an error
 // that wraps hourbell.ErrClaimLost: the attempt does not count.
 //
-// A run lasts until the command's session (it has one of its own, as under
-// cron) is empty, background processes of a shell line included. Then what has
-// left the session is ended as well, with a line about it in the output, or
-// left alone if Command.Detached says so.
+// A run lasts until the command's session is empty (each command has its own
+// session, as under cron), including the background processes of a shell line.
+// Then processes that have left the session are ended as well, with a line
+// about it in the output, or left running if Command.Detached selects that.
 //
-// On Linux nothing escapes but what runs as a user whom the node may not
-// signal, or is started by other services (at, systemd-run, a container's
-// daemon), or attacks its supervisor and has the node killed too: running
-// commands as another user prevents that. On other Unix systems what leaves the
-// command's process group is not found. Systems that are no Unix kill the
-// command alone, at once, and only while the node lives.
+// On Linux the only processes that escape run as a user whom the node may not
+// signal, are started by other services (at, systemd-run, a container's
+// daemon), or belong to a command that attacks its supervisor and has the node
+// killed too; running commands as another user prevents the last case. On other
+// Unix systems, processes that leave the command's process group are not found.
+// On systems other than Unix only the command itself is killed, at once, and
+// only while the node lives.
 //
-// What a command sees is the environment that Command.Base names, then
+// The environment of a command is the one that Command.Base selects, then
 // Command.Env, then HOURBELL_JOB_ID, HOURBELL_ATTEMPT, HOURBELL_SLOT (RFC 3339
 // in UTC; empty if the job was made for no slot) and HOURBELL_TOKEN, the
 // fencing token. On Unix there is also HOURBELL_RUN, by which the node finds
-// what is left of a command whose supervisor was killed. The node's
-// HOURBELL_STORE is not passed on: it may hold a password. The command of a
-// hook also has HOURBELL_HOOK, which is failure, missed or recovery, and reads
-// what it is about from its standard input, unless it has one of its own.
+// the remaining processes of a command whose supervisor was killed. The node's
+// HOURBELL_STORE is not passed on, because it may contain a password. The
+// command of a hook also has HOURBELL_HOOK, which is failure, missed or
+// recovery, and reads the hook's event from its standard input, unless the
+// command has its own input.
 //
-// Standard output and error, as they come, are kept with the attempt: the
-// last 64 KiB. The command never waits for them to be taken.
+// Standard output and error are stored together with the attempt, in the order
+// of arrival: the last 64 KiB. The command never blocks on writing them.
 type CommandWorker struct {
-	// Grace is how long a command may take to end after SIGTERM. 0 means 3 s,
-	// which is less than a stopping node waits (hourbell.Config.Grace).
+	// Grace is how long a command may run after SIGTERM before it gets SIGKILL.
+	// 0 means 3 s, which is less than a stopping node waits
+	// (hourbell.Config.Grace).
 	Grace time.Duration
 }
 
-// Work runs the job's command to its end; it is a hourbell.Handler. A command
-// that failed gives an *ExitError; one that was stopped, an error that wraps
-// context.Cause(ctx). Arguments that are no command fail the job for good.
+// Work runs the job's command until it ends; it is a hourbell.Handler. A
+// command that failed returns an *ExitError; a command that was stopped returns
+// an error that wraps context.Cause(ctx). Arguments that are not a valid
+// command fail the job without a retry.
 func (w CommandWorker) Work(ctx context.Context, job *hourbell.JobRow) error {
 	command, err := DecodeCommand(job.RawArgs)
 	if err != nil {
@@ -285,7 +295,7 @@ func (w CommandWorker) Work(ctx context.Context, job *hourbell.JobRow) error {
 	return err
 }
 
-// run starts the command, unless it is too late, and stays with it to its end.
+// run starts the command, unless ctx has ended, and waits until it ends.
 func (w CommandWorker) run(ctx context.Context, command Command, job *hourbell.JobRow, output *supervise.Tail) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("command not started: %w", context.Cause(ctx))
@@ -297,11 +307,11 @@ func (w CommandWorker) run(ctx context.Context, command Command, job *hourbell.J
 	return w.execute(ctx, ready, job, output)
 }
 
-// grace is how long a command may take to end after SIGTERM.
+// grace is how long a command may run after SIGTERM.
 func (w CommandWorker) grace() time.Duration { return cmp.Or(w.Grace, 3*time.Second) }
 
-// graceFor is the grace that the end of a job's context leaves: none when
-// another node may start the job at any moment.
+// graceFor returns the grace after the job's context has ended for the given
+// cause: none if another node may start the job at any moment.
 func (w CommandWorker) graceFor(cause error) time.Duration {
 	if errors.Is(cause, hourbell.ErrClaimLost) {
 		return 0
@@ -309,7 +319,8 @@ func (w CommandWorker) graceFor(cause error) time.Duration {
 	return w.grace()
 }
 
-// stopped is the error of a command that ended because its job's context did.
+// stopped returns the error of a command that ended because its job's context
+// ended.
 func stopped(exit, cause error) error {
 	if exit != nil {
 		return fmt.Errorf("command stopped (%w): %w", exit, cause)

@@ -13,14 +13,14 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
-// What cron sets where neither a crontab nor the system says otherwise.
+// The values that cron sets if neither a crontab nor the system sets others.
 const (
 	cronShell = "/bin/sh"
 	cronPath  = "/usr/bin:/bin"
 )
 
-// baseEnvironment is what a command begins with. who is nil for the node's own
-// user.
+// baseEnvironment returns the initial environment of a command. who is nil for
+// the node's own user.
 func baseEnvironment(base Base, who *user.User) []string {
 	if base == BaseCron {
 		if who == nil {
@@ -37,9 +37,9 @@ func baseEnvironment(base Base, who *user.User) []string {
 	return env
 }
 
-// cronEnvironment is what cron gives to the commands of a user. What the
-// system sets for all sessions comes first: cron's own four stand over it, PATH
-// too.
+// cronEnvironment returns the environment that cron gives to the commands of a
+// user. The variables that the system sets for all sessions come first: cron's
+// own four override them, including PATH.
 func cronEnvironment(who *user.User, system map[string]string) []string {
 	env := make([]string, 0, len(system)+4)
 	for _, name := range slices.Sorted(maps.Keys(system)) {
@@ -48,8 +48,8 @@ func cronEnvironment(who *user.User, system map[string]string) []string {
 	return append(env, "SHELL="+cronShell, "HOME="+who.HomeDir, "PATH="+cronPath, "LOGNAME="+who.Username)
 }
 
-// ownEnv is what the command adds to its base. Who runs a command is not for a
-// crontab to say.
+// ownEnv returns the variables that the command adds to its base. A crontab
+// cannot change the login name, as under cron.
 func (c Command) ownEnv() map[string]string {
 	if _, given := c.Env["LOGNAME"]; !given || c.Base != BaseCron {
 		return c.Env
@@ -59,8 +59,9 @@ func (c Command) ownEnv() map[string]string {
 	return own
 }
 
-// environment is what the command sees: base, over it the command's own, over
-// that what the job is. Each name is there once.
+// environment returns the command's environment: base, overridden by the
+// command's own variables, overridden by the variables that describe the job.
+// Each name occurs once.
 func environment(base []string, own map[string]string, job *hourbell.JobRow) []string {
 	env := slices.Clone(base)
 	for _, name := range slices.Sorted(maps.Keys(own)) {
@@ -72,7 +73,7 @@ func environment(base []string, own map[string]string, job *hourbell.JobRow) []s
 	}
 	if about, hook := job.Headers[hourbell.HookHeader]; hook {
 		var event hourbell.HookEvent
-		_ = json.Unmarshal([]byte(about), &event) // what is none says nothing
+		_ = json.Unmarshal([]byte(about), &event) // data that is not an event leaves the variable unset
 		env = append(env, "HOURBELL_HOOK="+event.Event)
 	}
 	return lastOfEach(append(env,
@@ -83,13 +84,14 @@ func environment(base []string, own map[string]string, job *hourbell.JobRow) []s
 	))
 }
 
-// lastOfEach keeps the last pair of each name: programs differ in which one
-// they take.
+// lastOfEach keeps the last pair of each name, because programs differ in which
+// of several pairs they use.
 func lastOfEach(env []string) []string {
 	seen := map[string]bool{}
 	var kept []string
 	for _, pair := range slices.Backward(env) {
-		// A name may begin with "=" on Windows, where it is a drive's directory.
+		// On Windows a name may begin with "=": it is the current directory of
+		// a drive.
 		name, _, _ := strings.Cut(pair[min(1, len(pair)):], "=")
 		name = pair[:min(1, len(pair))] + name
 		if !seen[name] {
@@ -101,7 +103,7 @@ func lastOfEach(env []string) []string {
 	return kept
 }
 
-// valueOf returns the value of a variable, or nothing.
+// valueOf returns the value of a variable, or "".
 func valueOf(env []string, name string) string {
 	for _, pair := range env {
 		if value, ok := strings.CutPrefix(pair, name+"="); ok {
@@ -112,7 +114,7 @@ func valueOf(env []string, name string) string {
 }
 
 // systemVariables reads files of variables for all sessions as the PAM module
-// pam_env does; a later file stands over an earlier one. Files that cannot be
+// pam_env does; a later file overrides an earlier file. Files that cannot be
 // read count as empty.
 func systemVariables(files ...string) map[string]string {
 	found := map[string]string{}
@@ -128,8 +130,8 @@ func systemVariables(files ...string) map[string]string {
 	return found
 }
 
-// logicalLines joins lines that end in a backslash with the next one, and cuts
-// off comments. Within such a line, blank lines and comments are passed over.
+// logicalLines joins lines that end in a backslash with the next line, and cuts
+// off comments. Within a joined line, blank lines and comments are skipped.
 func logicalLines(text string) (lines []string) {
 	joined := ""
 	for line := range strings.Lines(text) {
@@ -146,12 +148,12 @@ func logicalLines(text string) (lines []string) {
 		}
 		lines, joined = append(lines, joined+before), ""
 	}
-	return lines // one left open by the end of the file is not complete
+	return lines // a joined line that the end of the file cuts off is incomplete and ignored
 }
 
-// setVariable takes one line: NAME=value sets, NAME alone unsets, and "export"
-// before it is passed over. Quotes count only around the whole value; what
-// cannot be understood is ignored.
+// setVariable applies one line: NAME=value sets a variable, NAME without a
+// value unsets it, and a leading "export" is skipped. Quotes count only around
+// the whole value; lines that cannot be parsed are ignored.
 func setVariable(set map[string]string, line string) {
 	line = strings.TrimPrefix(strings.TrimLeft(line, " \t"), "export ")
 	name, value, assigned := strings.Cut(line, "=")

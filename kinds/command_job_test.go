@@ -14,7 +14,7 @@ import (
 	"github.com/hourbell/hourbell/store/memory"
 )
 
-// A command as a job: enqueued, run by a client, and kept with its output.
+// A command as a job: enqueued, run by a client, and stored with its output.
 func TestCommandAsAJob(t *testing.T) {
 	workers := hourbell.NewWorkers()
 	workers.Handle(kinds.CommandKind, kinds.CommandWorker{Grace: 100 * time.Millisecond}.Work)
@@ -86,7 +86,8 @@ func finish(t *testing.T, client *hourbell.Client, command hourbell.Args, timeou
 	return hourbell.JobInfo{}
 }
 
-// The command of a hook reads what it is about, unless it has an input of its own.
+// The command of a hook reads the hook's event, unless the command has its own
+// input.
 func TestCommandOfAHook(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"shell":"echo $HOURBELL_HOOK; cat"}`:                     "failure\n" + `{"event":"failure","schedule":"s"}`,

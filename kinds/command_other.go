@@ -14,10 +14,11 @@ import (
 	"github.com/hourbell/hourbell/internal/supervise"
 )
 
-// identity is whom a command runs as; there is no choice here.
+// identity is the user that a command runs as; on this system it is always the
+// node's user.
 type identity struct{}
 
-// identify refuses to run as somebody else.
+// identify refuses to run a command as another user.
 func identify(*user.User) (*identity, error) {
 	return nil, errors.New("running commands as another user needs a Unix system")
 }
@@ -30,7 +31,7 @@ func (w CommandWorker) execute(ctx context.Context, ready ready, _ *hourbell.Job
 		cmd.Stdin = bytes.NewReader(ready.stdin)
 	}
 	cmd.Stdout, cmd.Stderr = output, output
-	cmd.WaitDelay = w.graceFor(nil) // for its output, if another process holds that
+	cmd.WaitDelay = w.graceFor(nil) // for its output, if another process holds that open
 	if err := cmd.Start(); err != nil {
 		return ready.startError(err)
 	}
@@ -41,12 +42,13 @@ func (w CommandWorker) execute(ctx context.Context, ready ready, _ *hourbell.Job
 	return err
 }
 
-// exitError translates what exec.Cmd.Wait says.
+// exitError translates the error of exec.Cmd.Wait.
 func exitError(err error) error {
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay):
-		// It ended well, but a process it left behind still holds its output.
+		// The command ended with 0, but a process that it left behind still
+		// holds its output open.
 		return nil
 	case errors.As(err, &exit):
 		return &ExitError{Code: exit.ExitCode()}

@@ -14,8 +14,8 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
-// ready is a command with all that this machine decides: the program's file,
-// the user, the environment.
+// ready is a command with everything that depends on this machine resolved: the
+// program's file, the user, the environment.
 type ready struct {
 	path     string
 	argv     []string
@@ -27,7 +27,8 @@ type ready struct {
 	detached Detached
 }
 
-// prepare makes a command ready to start here. It must not change anything.
+// prepare resolves a command so that it can start on this machine. It changes
+// nothing.
 func prepare(command Command, job *hourbell.JobRow) (ready, error) {
 	var who *user.User
 	r := ready{argv: command.Argv, dir: command.Dir, stdin: []byte(command.Stdin), detached: command.Detached}
@@ -54,12 +55,12 @@ func prepare(command Command, job *hourbell.JobRow) (ready, error) {
 			return ready{}, err
 		}
 	}
-	// A program that is given relative to its directory is not to be found in /.
+	// A program path relative to the directory cannot be found from /.
 	r.anywhere = command.Base == BaseCron && filepath.IsAbs(r.path)
 	return r, nil
 }
 
-// findUser looks a login name up on this machine.
+// findUser looks up a login name on this machine.
 func findUser(name string) (*user.User, *identity, error) {
 	who, err := user.Lookup(name)
 	if err != nil {
@@ -72,8 +73,9 @@ func findUser(name string) (*user.User, *identity, error) {
 	return who, identity, nil
 }
 
-// self is the user who runs the node. One who is not in the list of users, as
-// happens in containers, is known by the number and has the node's HOME.
+// self returns the user who runs the node. A user without an entry in the list
+// of users, as happens in containers, is represented by its number and the
+// node's HOME.
 func self() *user.User {
 	number := strconv.Itoa(os.Geteuid())
 	if who, err := user.LookupId(number); err == nil {
@@ -82,8 +84,8 @@ func self() *user.User {
 	return &user.User{Uid: number, Username: number, HomeDir: os.Getenv("HOME")}
 }
 
-// cronDir is where cron starts a command. Many users of services have a home
-// that does not exist; their lines run all the same.
+// cronDir returns the directory in which cron starts a command. Many service
+// users have a home that does not exist; their lines run anyway.
 func cronDir(home string) string {
 	if info, err := os.Stat(home); err == nil && info.IsDir() {
 		return home
@@ -91,12 +93,12 @@ func cronDir(home string) string {
 	return "/"
 }
 
-// findProgram returns the file to execute. Like execvp it looks a bare name up
-// in the PATH the command will have, which is not always the node's.
+// findProgram returns the file to execute. Like execvp it looks up a bare name
+// in the PATH that the command will have, which is not always the node's PATH.
 func findProgram(command Command, env []string) (string, error) {
 	name := command.Argv[0]
 	if filepath.Base(name) != name {
-		return name, nil // the system looks, from the command's own directory
+		return name, nil // the system resolves it from the command's own directory
 	}
 	_, own := command.Env["PATH"]
 	if runtime.GOOS == "windows" || !own && command.Base == BaseNode {
@@ -131,9 +133,9 @@ func notFound(name, where string) error {
 	return fmt.Errorf("command %q: not found %s: %w; install it on this node or give its full path", name, where, exec.ErrNotFound)
 }
 
-// startError tells the reasons apart that the system reports as one: "no such
-// file or directory" may mean the directory, the program, or the interpreter
-// in the program's first line.
+// startError distinguishes the causes that the system reports as one: "no such
+// file or directory" may mean the directory, the program, or the interpreter in
+// the program's first line.
 func (r ready) startError(err error) error {
 	if r.dir != "" {
 		if info, statErr := os.Stat(r.dir); statErr != nil {
@@ -159,7 +161,8 @@ func fromDir(file, dir string) string {
 	return filepath.Join(dir, file)
 }
 
-// cause strips the path and system call that the message names already.
+// cause removes the path and the system call from an error, because the message
+// names them already.
 func cause(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

@@ -113,7 +113,8 @@ func TestEncodeRoundTrip(t *testing.T) {
 	}
 }
 
-// A client encodes arguments by encoding/json; that must give the same command.
+// A client encodes arguments with encoding/json; decoding them must give the
+// same command.
 func TestPlainJSONRoundTrip(t *testing.T) {
 	command := Command{Argv: []string{"sh", "-c", "<&>"}}
 	text, err := json.Marshal(command)
@@ -186,7 +187,7 @@ func pairs(env map[string]string) (list []string) {
 	return list
 }
 
-// The answers are those of pam_env 1.5.2.
+// The expected values are the results of pam_env 1.5.2.
 func TestSystemVariables(t *testing.T) {
 	for text, want := range map[string]map[string]string{
 		"A=b\nC=d":                         {"A": "b", "C": "d"},
@@ -225,7 +226,7 @@ func TestSystemVariables(t *testing.T) {
 	}
 }
 
-// lines are the messages of joined errors.
+// lines returns the messages of joined errors.
 func lines(err error) []string {
 	if err == nil {
 		return nil

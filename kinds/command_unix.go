@@ -38,8 +38,8 @@ func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.J
 	return outcome(ctx, result)
 }
 
-// start starts a command. As under cron, one whose directory cannot be entered
-// runs all the same: in /, and elsewhere says why.
+// start starts a command. As under cron, a command whose directory cannot be
+// entered runs in /, and elsewhere contains the reason.
 func start(ready ready, spec supervise.Spec, claim supervise.Claim, output *supervise.Tail) (process *supervise.Process, elsewhere, err error) {
 	process, err = supervise.Start(spec, claim, output)
 	var refused *supervise.StartError
@@ -49,19 +49,19 @@ func start(ready ready, spec supervise.Spec, claim supervise.Claim, output *supe
 	if ready.anywhere && aboutPath(refused.Errno) {
 		spec.Dir = "/"
 		if process, err = supervise.Start(spec, claim, output); err == nil {
-			return process, refused, nil // so it was the directory
+			return process, refused, nil // so the directory was the cause
 		}
 	}
 	return nil, nil, ready.startError(refused.Errno)
 }
 
-// aboutPath says whether an error may be that of a directory that is not there
-// or cannot be entered.
+// aboutPath reports whether an error may have been caused by a directory that
+// does not exist or cannot be entered.
 func aboutPath(errno syscall.Errno) bool {
 	return slices.Contains([]syscall.Errno{syscall.ENOENT, syscall.ENOTDIR, syscall.EACCES, syscall.ELOOP}, errno)
 }
 
-// unlessStopped is the error of a command whose supervisor was lost.
+// unlessStopped returns the error of a command whose supervisor was lost.
 func unlessStopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return stopped(err, context.Cause(ctx))
@@ -69,8 +69,8 @@ func unlessStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// attend stays with the command until its run is over: it passes on what
-// becomes of the claim, and that the job's context has ended.
+// attend waits until the command's run is over. Until then it sends renewals of
+// the claim, and the end of the job's context, to the supervisor.
 func (w CommandWorker) attend(ctx context.Context, process *supervise.Process, held *hold) {
 	ticker := time.NewTicker(held.interval())
 	defer ticker.Stop()
@@ -90,18 +90,18 @@ func (w CommandWorker) attend(ctx context.Context, process *supervise.Process, h
 	}
 }
 
-// hold knows what the supervisor has been told of the claim.
+// hold is the last state of the claim that was sent to the supervisor.
 type hold struct {
 	job   *hourbell.JobRow
 	grace time.Duration
 	until time.Duration
 }
 
-// renewed returns until when the claim may be trusted, and whether that has
-// moved on since it was last asked. A claim without a lease, that of a worker
-// under test, stands for ever.
+// renewed returns until when the claim may be trusted, and whether that instant
+// has moved since the last call. A claim without a lease, as in tests of a
+// worker, is valid for ever.
 func (h *hold) renewed() (claim supervise.Claim, moved bool) {
-	now := uptime.Now() // before the question, so that a pause between them errs on the safe side
+	now := uptime.Now() // read before asking for the claim, so that a pause in between makes the result too early, not too late
 	left, lease := h.job.HeldFor()
 	until := now + left
 	first := h.until == 0
@@ -112,7 +112,7 @@ func (h *hold) renewed() (claim supervise.Claim, moved bool) {
 	return supervise.ClaimFor(until, lease, h.grace), true
 }
 
-// interval is how often to look whether a heartbeat has got through.
+// interval returns how often to check whether the claim was renewed.
 func (h *hold) interval() time.Duration {
 	_, lease := h.job.HeldFor()
 	if lease == 0 {
@@ -121,7 +121,7 @@ func (h *hold) interval() time.Duration {
 	return min(max(lease/10, 10*time.Millisecond), time.Second)
 }
 
-// spec is the command as its supervisor takes it.
+// spec returns the command in the form that its supervisor takes.
 func (r ready) spec(job *hourbell.JobRow, grace time.Duration) supervise.Spec {
 	label := fmt.Sprintf("job %d", job.ID)
 	if job.Schedule != "" {
@@ -133,7 +133,8 @@ func (r ready) spec(job *hourbell.JobRow, grace time.Duration) supervise.Spec {
 	}
 }
 
-// note adds to the output what else became of the command's processes.
+// note appends lines to the output about processes of the command that were
+// ended or kept.
 func note(output *supervise.Tail, result supervise.Result) {
 	if result.LeftBehind > 0 {
 		tell(output, `processes ended that the command had left behind: %d (with "detached":"keep" they live on)`, result.LeftBehind)
@@ -146,7 +147,7 @@ func note(output *supervise.Tail, result supervise.Result) {
 	}
 }
 
-// tell adds a line to the output that is not the command's.
+// tell appends a line to the output that does not come from the command.
 func tell(output *supervise.Tail, format string, args ...any) {
 	if text := output.Bytes(); len(text) > 0 && text[len(text)-1] != '\n' {
 		fmt.Fprintln(output)
@@ -154,7 +155,7 @@ func tell(output *supervise.Tail, format string, args ...any) {
 	fmt.Fprintf(output, "hourbell: "+format+"\n", args...)
 }
 
-// outcome translates how a command ended.
+// outcome translates the result of a command to the error of the attempt.
 func outcome(ctx context.Context, result supervise.Result) error {
 	exit := exitError(result)
 	switch result.Why {

@@ -107,7 +107,8 @@ func TestBigOutputKeepsItsEnd(t *testing.T) {
 	}
 }
 
-// The whole group goes when the job's time is over, the disobedient too.
+// The whole process group ends when the job's time is over, including processes
+// that ignore SIGTERM.
 func TestStopEndsTheGroup(t *testing.T) {
 	for _, test := range []struct{ name, shell, signal string }{
 		{"all obey", `sleep 300 & echo $! >pid; wait`, "terminated"},
@@ -134,7 +135,7 @@ func TestStopEndsTheGroup(t *testing.T) {
 	}
 }
 
-// A command that tidies up on SIGTERM and exits with 0 was stopped all the same.
+// A command that cleans up on SIGTERM and exits with 0 still counts as stopped.
 func TestStoppedCommandIsNoSuccess(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -148,7 +149,8 @@ func TestStoppedCommandIsNoSuccess(t *testing.T) {
 	}
 }
 
-// Another node may start the job as soon as the claim is lost.
+// Another node may start the job as soon as the claim is lost, so there is no
+// grace.
 func TestLostClaimLeavesNoGrace(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -175,7 +177,7 @@ func TestCommandIsNotStartedTooLate(t *testing.T) {
 	}
 }
 
-// What a line puts into the background belongs to its run, as under cron.
+// Background processes of a line belong to its run, as under cron.
 func TestBackgroundBelongsToTheRun(t *testing.T) {
 	output, err := perform(t.Context(), 0, Command{Shell: `(sleep 0.2; echo later) & echo now`})
 	if err != nil || output != "now\nlater\n" {
@@ -183,10 +185,12 @@ func TestBackgroundBelongsToTheRun(t *testing.T) {
 	}
 }
 
-// daemonLine starts a daemon that holds the output, and writes its number.
+// daemonLine starts a daemon that keeps the output open, and writes its process
+// number to a file.
 const daemonLine = `setsid sh -c 'echo $$ >pid.new; mv pid.new pid; exec sleep 60' & while [ ! -f pid ]; do sleep 0.01; done; printf done`
 
-// A daemon is ended when its command has ended well, too, and that is told.
+// A daemon is ended even if its command has ended well, and the output reports
+// that.
 func TestNothingIsLeftBehind(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("daemons are found on Linux alone")
@@ -202,7 +206,8 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	}
 }
 
-// A daemon that may live on must not hang the worker by holding the output.
+// A daemon that may stay alive must not block the worker by keeping the output
+// open.
 func TestDetachedDaemonIsKept(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("needs the program setsid")
@@ -251,7 +256,7 @@ func TestCommandAsAnotherUser(t *testing.T) {
 	}
 }
 
-// Under cron's environment a command sees nothing of the node's.
+// Under cron's environment a command gets no variable of the node.
 func TestCommandUnderCronsEnvironment(t *testing.T) {
 	t.Setenv("NODE", "secret")
 	t.Setenv("PATH", os.Getenv("PATH")+":/node")
@@ -282,7 +287,7 @@ func TestCommandUnderCronsEnvironment(t *testing.T) {
 	}
 }
 
-// Cron runs a line also where it cannot enter the directory.
+// Cron runs a line even if the directory cannot be entered.
 func TestCronsDirectoryMayBeMissing(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "plain", 0o644, "text")
@@ -317,7 +322,7 @@ func TestCronsDirectoryMayBeMissing(t *testing.T) {
 	}
 }
 
-// The directory of one user may be closed to another.
+// A user's directory may be closed to the user that the command runs as.
 func TestCronsDirectoryMayBeClosed(t *testing.T) {
 	if _, err := user.Lookup("daemon"); err != nil || os.Geteuid() != 0 {
 		t.Skip("needs root, and the user daemon")
@@ -332,9 +337,9 @@ func TestCronsDirectoryMayBeClosed(t *testing.T) {
 	}
 }
 
-// A command that stops its supervisor does not outlast its time.
-// The pause lets the supervisor say that the command has begun: one that is
-// stopped before that has orderLimit to say so.
+// A command that stops its supervisor does not outlast its time. The pause
+// gives the supervisor time to report that the command has begun: a supervisor
+// that is stopped before that has orderLimit to report it.
 func TestCommandThatStopsItsSupervisor(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -352,7 +357,8 @@ func TestCommandThatStopsItsSupervisor(t *testing.T) {
 	}
 }
 
-// A supervisor that was killed does not hide why its command was to end.
+// If the supervisor was killed, the error still contains the reason why the
+// command was to end.
 func TestCommandThatKillsItsSupervisor(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -414,8 +420,8 @@ func readPid(t *testing.T, dir string) int {
 	return pid
 }
 
-// alive says whether the process runs; a dead one that nobody has reaped does
-// not.
+// alive reports whether the process runs; a dead process that has not been
+// reaped does not run.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

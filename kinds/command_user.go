@@ -12,11 +12,11 @@ import (
 	"github.com/hourbell/hourbell/internal/supervise"
 )
 
-// identity is whom a command runs as.
+// identity is the user that a command runs as.
 type identity = supervise.User
 
-// identify returns what the system has to know to run a command as somebody:
-// nil if that is who runs the node.
+// identify returns what the system needs to run a command as the given user:
+// nil if that user runs the node.
 func identify(who *user.User) (*identity, error) {
 	self := os.Geteuid()
 	if self != 0 && who.Uid == strconv.Itoa(self) {

@@ -20,27 +20,28 @@ import (
 	"github.com/hourbell/hourbell/internal/supervise"
 )
 
-// HTTPKind is the kind of jobs that make an HTTP request.
+// HTTPKind is the kind of the jobs that make an HTTP request.
 const HTTPKind = "http"
 
 // HTTP is the arguments of a job that makes an HTTP request.
 type HTTP struct {
-	// URL is where to: http or https.
+	// URL is the address: http or https.
 	URL string `json:"url"`
-	// Method is POST if it is empty.
+	// Method is the request method; empty means POST.
 	Method string `json:"method,omitempty"`
-	// Header is added to the request. Without a Content-Type a body counts as
-	// JSON.
+	// Header is added to the request. A body without a Content-Type header is
+	// sent as JSON.
 	Header map[string]string `json:"header,omitempty"`
-	// Body is sent as it is. For a hook without one it is the hook's event.
+	// Body is sent unchanged. The request of a hook without a body sends the
+	// hook's event.
 	Body string `json:"body,omitempty"`
 }
 
 // Kind returns HTTPKind.
 func (HTTP) Kind() string { return HTTPKind }
 
-// Encode returns the request as the arguments of a job; equal ones have equal
-// bytes.
+// Encode returns the request as the arguments of a job; equal requests have
+// equal bytes.
 func (h HTTP) Encode() ([]byte, error) {
 	if err := h.Validate(); err != nil {
 		return nil, err
@@ -48,8 +49,8 @@ func (h HTTP) Encode() ([]byte, error) {
 	return encode(h)
 }
 
-// DecodeHTTP reads the arguments of a job of this kind. It refuses fields it
-// does not know.
+// DecodeHTTP reads the arguments of a job of this kind. It refuses unknown
+// fields.
 func DecodeHTTP(args []byte) (HTTP, error) {
 	var h HTTP
 	decoder := json.NewDecoder(bytes.NewReader(args))
@@ -66,8 +67,8 @@ func DecodeHTTP(args []byte) (HTTP, error) {
 var httpMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 
 // Validate reports everything that is wrong with the request, each as a
-// *hourbell.FieldError joined by errors.Join, or nil. The messages leave URL,
-// header values and body out: they may hold secrets.
+// *hourbell.FieldError joined by errors.Join, or nil. The messages do not
+// contain URL, header values or body, because they may be secret.
 func (h HTTP) Validate() error {
 	var errs []error
 	if u, err := url.Parse(h.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -93,15 +94,16 @@ func shortened(text string) string { return text[:min(len(text), 40)] }
 // HTTPWorker makes requests. The zero value is ready, and safe for concurrent
 // use.
 //
-// A request bears Hourbell-Job, Hourbell-Attempt, Hourbell-Token (the fencing
-// token) and, for a job of a slot, Hourbell-Slot (RFC 3339 in UTC). An answer
-// of 200 to 299 completes the job. One that another attempt cannot mend (other
-// codes below 500, but for 408, 425 and 429) fails it for good; redirects count
-// as such, since following one would drop the body. The body of the answer is
-// kept as the attempt's output: its last 64 KiB.
+// A request has the headers Hourbell-Job, Hourbell-Attempt, Hourbell-Token (the
+// fencing token) and, for a job of a slot, Hourbell-Slot (RFC 3339 in UTC). A
+// response status of 200 to 299 completes the job. 408, 425, 429 and 500 and
+// above fail the attempt, and the job is tried again. All other statuses fail
+// the job without a retry; redirects are among them, because following a
+// redirect would drop the body. The last 64 KiB of the response body are stored
+// as the attempt's output.
 type HTTPWorker struct {
-	// Client makes the requests; nil means one that follows the proxy settings
-	// of the environment. Its CheckRedirect is not used.
+	// Client makes the requests; nil means a client that follows the proxy
+	// settings of the environment. Its CheckRedirect is not used.
 	Client *http.Client
 }
 
@@ -169,7 +171,8 @@ func (h HTTP) request(ctx context.Context, job *hourbell.JobRow) (*http.Request,
 	return req, nil
 }
 
-// requestError leaves the URL out, but for the host: it may hold a secret.
+// requestError removes the URL except its host from the error, because the URL
+// may contain a secret.
 func requestError(req *http.Request, err error) error {
 	var in *url.Error
 	if errors.As(err, &in) {
@@ -178,7 +181,7 @@ func requestError(req *http.Request, err error) error {
 	return fmt.Errorf("%s to %s: %w", req.Method, req.URL.Host, err)
 }
 
-// statusError says what is wrong with an answer's code, or nil.
+// statusError returns an error for a status outside 200 to 299, or nil.
 func statusError(req *http.Request, answer *http.Response) error {
 	if answer.StatusCode >= 200 && answer.StatusCode < 300 {
 		return nil

@@ -59,7 +59,8 @@ func TestHTTPSendsTheHooksEvent(t *testing.T) {
 	}
 }
 
-// What another attempt cannot mend fails at once; the rest is tried again.
+// Failures that another attempt cannot correct fail the job at once; others are
+// tried again.
 func TestHTTPFailures(t *testing.T) {
 	for code, forGood := range map[int]bool{301: true, 404: true, 408: false, 429: false, 500: false, 503: false} {
 		_, _, output, err := ask(t, HTTP{}, hourbell.JobRow{}, code, "why")
@@ -72,7 +73,7 @@ func TestHTTPFailures(t *testing.T) {
 	}
 }
 
-// isFinal says whether an error was wrapped by hourbell.Fail.
+// isFinal reports whether an error was wrapped by hourbell.Fail.
 func isFinal(err error) bool {
 	type unwrapper interface{ Unwrap() error }
 	_, wraps := err.(unwrapper)

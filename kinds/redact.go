@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// hidden stands in the place of a value that may be a secret.
+// hidden replaces a value that may be a secret.
 const hidden = "…"
 
-// Redact returns the arguments of a job, or of a hook, as listings show them:
-// of a command without the values of its environment and its input (also those
-// that a shell line sets before its program, as in TOKEN=… curl), of an HTTP
-// request without the values of its header, its body, and what its URL says
-// after the path. Other kinds' arguments, and what cannot be read, come back as
-// they are.
+// Redact returns the arguments of a job, or of a hook, as listings show them.
+// In a command it hides the values of the environment and the input (also the
+// values that a shell line sets before its program, as in TOKEN=… curl); in an
+// HTTP request the header values, the body, and the part of the URL after the
+// path. The arguments of other kinds, and arguments that cannot be read, are
+// returned unchanged.
 func Redact(kind string, args []byte) []byte {
 	switch kind {
 	case CommandKind:
@@ -62,12 +62,12 @@ func hideValues(pairs map[string]string) {
 	}
 }
 
-// assigned is what a shell line may begin with: a variable's name and, if that
-// is plain to see, its value.
+// assigned matches the beginning of an assignment in a shell line: a variable's
+// name and the equals sign.
 var assigned = regexp.MustCompile(`^[ \t]*[A-Za-z_][A-Za-z0-9_]*=`)
 
-// hideAssigned hides the values that a shell line sets before its program.
-// Where the shell alone knows where a value ends, all that follows is hidden.
+// hideAssigned hides the values that a shell line sets before its program. If
+// only the shell can know where a value ends, everything after it is hidden.
 func hideAssigned(line string) string {
 	var shown strings.Builder
 	for {

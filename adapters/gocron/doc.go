@@ -60,28 +60,29 @@
 //
 // # Claim the slot
 //
-// gocron asks for the lock when a job is due and gives it back when the job has
-// ended. That alone locks the body of the job: if it ends before another
-// server's clock strikes, that server finds the lock free and runs it again.
-// [lock.Options] prevent this by Every or Cron: they claim the slot, which is
-// granted once, whoever asks and however late. The example of [New] shows both.
+// gocron takes the lock when a job is due and releases it when the job has
+// ended. That only prevents concurrent runs: if a job ends before another
+// server's clock reaches the instant, that server finds the lock free and runs
+// the job again. [lock.Options] prevent this with Every or Cron: they claim the
+// slot, which is granted once, to whichever server asks first, however late
+// others ask. The example of [New] shows both.
 //
 // # Names
 //
-// The lock's name is the job's, given by gocron.WithName. To a job without one
-// gocron gives the name of its function, such as "main.main.func1", which means
-// something else after the next change of the code, and is the same for two jobs
-// that share a function. The two kinds of name cannot be told apart by their
-// looks, so a [Locker] serves only the names that it was made for, and refuses
-// all others.
+// The lock's name is the job's name, set with gocron.WithName. gocron gives a
+// job without a name the name of its function, such as "main.main.func1", which
+// may mean another function after the next change of the code, and is the same
+// for two jobs that share a function. The two kinds of name cannot be
+// distinguished by their form, so a [Locker] serves only the names that it was
+// made for, and refuses all others.
 //
-// # What gocron does with it
+// # How gocron uses a Locker
 //
-// A job whose lock is not granted is skipped until it is due again; gocron tells
-// its listener AfterLockError, and nobody else, which is why a Locker has a
-// logger. A job in singleton mode, or under a limit, comes to the lock only when
-// its turn has come in its own scheduler. A scheduler with an Elector asks no
-// Locker. Shutting down ends the context that the lock was taken with; the lock
-// is kept until the job has ended. A lost lock cannot be told to the job through
-// gocron: a job that may outlast its lock works with [Locker.Held].
+// A job whose lock is not granted is skipped until it is due again; gocron
+// reports that only to its listener AfterLockError, which is why a Locker has a
+// logger. A job in singleton mode, or under a limit, requests the lock only
+// when its turn has come in its own scheduler. A scheduler with an Elector does
+// not use the Locker. A shutdown ends the context that the lock was taken with;
+// the lock is kept until the job has ended. gocron cannot notify a job of a
+// lost lock: a job that may outlast its lock uses [Locker.Held].
 package gocron

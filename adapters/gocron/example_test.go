@@ -15,14 +15,15 @@ import (
 	"github.com/hourbell/hourbell/lock/memory"
 )
 
-// Why one claims the slot: a quick job is due at noon on two servers, and the
-// clock of one is ten seconds behind. When it comes to noon there, a lock around
-// the body is free again; a slot is spent.
+// Why Every is needed: a quick job is due at noon on two servers, and the clock
+// of one server is ten seconds behind. When that clock shows noon, a lock
+// without Every is free again and the job runs twice; with Every the slot has
+// been granted already.
 func ExampleNew() {
 	for _, opts := range []lock.Options{{}, {Every: time.Hour}} {
 		now := time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
-		// In earnest: a provider of drivers/postgres, mysql, sqlite, redis,
-		// mongodb, and its clock.
+		// In a real program use a provider of drivers/postgres, mysql, sqlite,
+		// redis or mongodb, and its clock.
 		locks, err := lock.New(memory.New(), lock.Config{Now: func() time.Time { return now }})
 		if err != nil {
 			fmt.Println(err)
@@ -44,7 +45,7 @@ func ExampleNew() {
 	// web-2 has nothing to do
 }
 
-// noon is a server on which it becomes noon.
+// noon acts as a server whose clock shows noon.
 func noon(server string, locks *lock.Locker, opts lock.Options) error {
 	locker, err := hourbell.New(locks, hourbell.Config{Jobs: map[string]lock.Options{"statistics": opts}})
 	if err != nil {
@@ -82,8 +83,8 @@ func noon(server string, locks *lock.Locker, opts lock.Options) error {
 	return scheduler.Shutdown()
 }
 
-// A job that works with its lock: the context ends when the lock is lost, and
-// the token tells the job apart from all that ran before it.
+// A job that uses its lock: the context ends when the lock is lost, and the
+// token is greater than the tokens of all earlier runs.
 func ExampleLocker_Held() {
 	locks, err := lock.New(memory.New(), lock.Config{})
 	if err != nil {

@@ -14,35 +14,36 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// Config says which jobs a Locker serves.
+// Config selects the jobs that a Locker serves.
 type Config struct {
-	// Jobs is how the lock of each job is taken, by the name that the job has
-	// from gocron.WithName. At least one. With Every or Cron a job runs once per
-	// interval on all servers together; without, it only never runs twice at
-	// the same time. Wait holds back the job's next run in its own scheduler.
+	// Jobs are the lock options of each job, by the name that the job has from
+	// gocron.WithName. At least one. With Every or Cron a job runs once per
+	// interval on all servers together; without them a job only never runs
+	// twice at the same time. Wait delays the job's next run in its own
+	// scheduler.
 	Jobs map[string]lock.Options
 
-	// Logger is told, at level debug, when a job is skipped because the lock is
-	// held or nothing is due, and at level error when a job is refused for its
-	// name, and when a lock could not be asked for, was lost or was not
-	// released. Default slog.Default().
+	// Logger receives, at level debug, jobs that were skipped because the lock
+	// is held or nothing is due, and at level error jobs that were refused
+	// because of their name, and locks that could not be requested, were lost
+	// or were not released. Default slog.Default().
 	Logger *slog.Logger
 }
 
 // Locker implements [gocron.Locker], for gocron.WithDistributedLocker and
-// gocron.WithDistributedJobLocker. Any number of goroutines and schedulers may
-// use one.
+// gocron.WithDistributedJobLocker. It is safe for concurrent use by any number
+// of goroutines and schedulers.
 type Locker struct {
 	locks *lock.Locker
 	jobs  map[string]lock.Options
 	log   *slog.Logger
 
 	mu   sync.Mutex
-	held map[string]*lock.Lock // of each job the last, released or not
+	held map[string]*lock.Lock // the last lock of each job, released or not
 }
 
-// New makes a Locker. The error joins a *[lock.FieldError] for everything that
-// is wrong with names and options.
+// New makes a Locker. The error joins a *[lock.FieldError] for each mistake in
+// names and options.
 func New(locks *lock.Locker, config Config) (*Locker, error) {
 	if len(config.Jobs) == 0 {
 		return nil, &lock.FieldError{Field: "jobs", Problem: "is empty", Remedy: "give the name of each job and how it is locked"}
@@ -63,8 +64,8 @@ func New(locks *lock.Locker, config Config) (*Locker, error) {
 }
 
 // Lock implements [gocron.Locker]: it takes the lock of a job that is due. The
-// error is that of lock.Locker's Try or Lock, or a *[lock.FieldError] for a name
-// the Locker was not made for.
+// error is an error of lock.Locker's Try or Lock, or a *[lock.FieldError] for a
+// name that the Locker was not made for.
 func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
 	held, err := l.take(ctx, key)
 	switch {
@@ -98,9 +99,9 @@ func (l *Locker) take(ctx context.Context, name string) (*lock.Lock, error) {
 }
 
 // Held returns the lock under which the job of that name runs at this moment in
-// this process, if it can be relied on. Ask at the beginning of the job and keep
-// the answer: its context ends when gocron shuts down or removes the job, and
-// before anybody else can have the lock.
+// this process, if the lock can be relied on. Call it at the beginning of the
+// job and keep the result: its context ends when gocron shuts down or removes
+// the job, and before another owner can get the lock.
 func (l *Locker) Held(name string) (*lock.Lock, bool) {
 	l.mu.Lock()
 	held := l.held[name]
@@ -111,24 +112,25 @@ func (l *Locker) Held(name string) (*lock.Lock, bool) {
 	return lock.Held(held.Context(), name)
 }
 
-// running is the lock of a job that runs.
+// running is the lock of a running job.
 type running struct {
 	held *lock.Lock
 	log  *slog.Logger
 }
 
-// Unlock implements [gocron.Lock]. Beyond the errors of lock.Lock's Release, it
-// is [lock.ErrLost] or [lock.ErrAtMost] if the lock did not last until now.
+// Unlock implements [gocron.Lock]. Besides the errors of lock.Lock's Release,
+// it returns [lock.ErrLost] or [lock.ErrAtMost] if the lock was lost before
+// this call.
 func (r *running) Unlock(ctx context.Context) error {
 	why := context.Cause(r.held.Context())
 	err := r.held.Release(ctx)
 	if errors.Is(why, lock.ErrLost) || errors.Is(why, lock.ErrAtMost) {
 		err = fmt.Errorf("hold lock %q: %w", r.held.Name(), why)
 	}
-	if errors.Is(err, lock.ErrReleased) { // the job did it
+	if errors.Is(err, lock.ErrReleased) { // the job has released it
 		return nil
 	}
-	if err != nil { // gocron drops it
+	if err != nil { // gocron drops the error
 		r.log.ErrorContext(ctx, "lock was lost or not released", "job", r.held.Name(), "error", err)
 	}
 	return err

@@ -33,8 +33,8 @@ func newLocks(t *testing.T, provider lock.Provider) *lock.Locker {
 	return locks
 }
 
-// newLocker serves one job named "job". What it logs can be read when its
-// schedulers are shut down.
+// newLocker makes a Locker for one job named "job". Its log can be read after
+// its schedulers are shut down.
 func newLocker(t *testing.T, provider lock.Provider, opts lock.Options) (*hourbell.Locker, *bytes.Buffer) {
 	t.Helper()
 	var text bytes.Buffer
@@ -57,9 +57,9 @@ func wantLog(t *testing.T, text *bytes.Buffer, parts ...string) {
 	}
 }
 
-// start runs a task in a scheduler of its own. The channel tells
-// why it got no lock, or nil when it began; stop shuts the scheduler down, which
-// waits for the task.
+// start runs a task in its own scheduler. The channel receives the reason why
+// it got no lock, or nil when the task began; stop shuts the scheduler down,
+// which waits for the task.
 func start(t *testing.T, locker gocron.Locker, task any, opts ...gocron.JobOption) (outcome <-chan error, stop func()) {
 	t.Helper()
 	scheduler, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
@@ -98,7 +98,7 @@ func TestTwoSchedulers(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		opts    lock.Options
-		overlap bool // the second strikes while the first's job runs, else later
+		overlap bool // the second job is due while the first runs, else later
 		want    int32
 		wantErr error
 	}{
@@ -246,8 +246,8 @@ func TestLostLockEndsContextAndIsLogged(t *testing.T) {
 	wantLog(t, text, "level=ERROR", lock.ErrLost.Error())
 }
 
-// A job that outlasted its at-most time is told of, though its lock was still
-// there to be released.
+// A job that outlasted its at-most time is logged, although its lock could
+// still be released.
 func TestAtMostIsLogged(t *testing.T) {
 	t.Parallel()
 	locker, text := newLocker(t, memory.New(), lock.Options{AtMost: 400 * time.Millisecond})
@@ -263,7 +263,7 @@ func TestAtMostIsLogged(t *testing.T) {
 	wantLog(t, text, "level=ERROR", lock.ErrAtMost.Error())
 }
 
-// Shutting down tells the job to end and keeps the lock until it has.
+// A shutdown ends the job's context and keeps the lock until the job has ended.
 func TestShutdownKeepsLockUntilJobEnds(t *testing.T) {
 	t.Parallel()
 	provider := memory.New()

@@ -1,6 +1,6 @@
 // Package robfigcron runs jobs of github.com/robfig/cron/v3 on one server of
-// many: on every server the same cron, before each run a lock in the store that
-// the servers share.
+// many: every server has the same cron, and takes a lock before each run, in
+// the store that the servers share.
 //
 // A whole program, to be started on every server:
 //
@@ -45,15 +45,16 @@
 //
 // # Claim the slot
 //
-// A lock alone keeps two runs from being at work at the same time. If a job
-// ends before another server's clock strikes, that server finds the lock free
-// and runs it again. [lock.Options] prevent that by Every or Cron: the slot is
-// granted once, whoever asks and however late. Give Every the time between two
-// instants of the schedule where that is always the same, and Cron the schedule
-// itself otherwise.
+// A lock by itself only prevents concurrent runs. If a job ends before another
+// server's clock reaches the instant, that server finds the lock free and runs
+// the job again. [lock.Options] prevent this with Every or Cron: the slot is
+// granted once, to whichever server asks first, however late others ask. Set
+// Every to the time between two instants of the schedule if that time is
+// constant, and Cron to the schedule itself otherwise.
 //
-// A [cron.Schedule] from cron.ParseStandard can be that rule, if it begins with
-// CRON_TZ=: without it the zone would be whichever the store answers in. What
-// [github.com/hourbell/hourbell/recur.ParseCron] returns can be, too. A schedule
-// "@every 1h" cannot, for it counts from the time it is asked at; use Every.
+// Cron can be a [cron.Schedule] from cron.ParseStandard, if its text begins
+// with CRON_TZ=: without it the zone would be the zone of the store's answers.
+// Cron can also be a result of [github.com/hourbell/hourbell/recur.ParseCron].
+// It cannot be a schedule "@every 1h", because that schedule counts from the
+// time of each call; use Every.
 package robfigcron

@@ -12,10 +12,11 @@ import (
 	"github.com/hourbell/hourbell/lock/memory"
 )
 
-// A job that exists already, wrapped: each of two servers runs its own cron,
-// and one of them the job.
+// An existing job, wrapped: two servers each run their own cron, and one of
+// them runs the job.
 func ExampleOnce() {
-	// In earnest: a provider of drivers/postgres, mysql, sqlite, redis, mongodb.
+	// In a real program use a provider of drivers/postgres, mysql, sqlite,
+	// redis or mongodb.
 	locks, err := lock.New(memory.New(), lock.Config{})
 	if err != nil {
 		fmt.Println(err)
@@ -41,8 +42,8 @@ func ExampleOnce() {
 	// web-1 sends the statistics
 }
 
-// A job that is given what robfig/cron has no place for: a context that ends
-// when the lock is lost, and the lock with its token and its slot.
+// A job that gets what robfig/cron does not pass: a context that ends when the
+// lock is lost, and the lock with its token and its slot.
 func ExampleJob() {
 	locks, err := lock.New(memory.New(), lock.Config{})
 	if err != nil {

@@ -10,35 +10,38 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// Options say how a job is run. The zero value takes the lock for at most an
-// hour, only while the job runs.
+// Options configure how a job is run. With the zero value the lock is held only
+// while the job runs, for at most an hour.
 type Options struct {
-	// Lock says how the lock is taken. With Every or Cron the job runs once per
-	// interval on all servers together; without, it only never runs twice at
-	// the same time.
+	// Lock are the options of the lock. With Every or Cron the job runs once
+	// per interval on all servers together; without them it only never runs
+	// twice at the same time.
 	Lock lock.Options
 
-	// Context is what the contexts of runs derive from, as cron gives none: when
-	// it ends, they do. Default context.Background().
+	// Context is the parent of the runs' contexts, because cron passes none:
+	// when it ends, they end. Default context.Background().
 	Context context.Context
 
-	// Logger is told, at level debug, when a run is skipped because the lock is
-	// held or nothing is due, and at level error when it failed, the lock could
-	// not be asked for, or it was lost meanwhile. Default slog.Default().
+	// Logger receives, at level debug, runs that were skipped because the lock
+	// is held or nothing is due, and at level error runs that failed, locks
+	// that could not be requested, and locks that were lost during the run.
+	// Default slog.Default().
 	Logger *slog.Logger
 }
 
-// Once makes a wrapper that runs a job only when the lock of that name is
-// granted, and releases it afterwards. Wrap one job with it, by
-// cron.NewChain(once).Then(job); given to cron.WithChain it would put all jobs
-// under one name, and of those due at a time one would run.
+// Once makes a wrapper that runs a job only if the lock of that name is
+// granted, and releases the lock afterwards. Wrap one job with it, by
+// cron.NewChain(once).Then(job); if it were given to cron.WithChain, all jobs
+// would share one name, and of all jobs due at the same time only one would
+// run.
 //
-// The job is not told when the lock is lost or its at-most time has passed;
-// then it goes on without the lock, and the logger hears of it at its end.
-// [Job] has a context for that. A panic goes on to cron, with the lock released.
+// The job is not notified when the lock is lost or its at-most time has passed;
+// the job then continues without the lock, and the logger reports it when the
+// job ends. [Job] passes a context for that. A panic is passed on to cron after
+// the lock is released.
 //
-// The name is the same on every server. An error is a *[lock.FieldError] about
-// the name, or several joined about the options.
+// The name must be the same on every server. An error is a *[lock.FieldError]
+// about the name, or several of them joined about the options.
 func Once(locks *lock.Locker, name string, opts Options) (cron.JobWrapper, error) {
 	if err := validate(name, opts); err != nil {
 		return nil, err
@@ -51,9 +54,9 @@ func Once(locks *lock.Locker, name string, opts Options) (cron.JobWrapper, error
 	}, nil
 }
 
-// Job makes a job that runs fn only when the lock of that name is granted, and
-// releases it afterwards. The context of fn ends before anybody else can have
-// the lock; its error goes to the logger. The rest is as for [Once].
+// Job makes a job that runs fn only if the lock of that name is granted, and
+// releases the lock afterwards. The context of fn ends before another owner can
+// get the lock; its error goes to the logger. Otherwise it behaves as [Once].
 func Job(locks *lock.Locker, name string, opts Options, fn func(ctx context.Context, held *lock.Lock) error) (cron.Job, error) {
 	if err := validate(name, opts); err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func validate(name string, opts Options) error {
 	return errors.Join(lock.CheckName(name), opts.Lock.Validate())
 }
 
-// job is one job under one lock.
+// job is one job with one lock.
 type job struct {
 	locks *lock.Locker
 	name  string

@@ -35,7 +35,7 @@ func newJob(t *testing.T, locks *lock.Locker, opts robfigcron.Options, fn func(c
 	return job
 }
 
-// logged is a logger and what it was told.
+// logged returns a logger and its output.
 func logged() (*slog.Logger, *bytes.Buffer) {
 	var text bytes.Buffer
 	return slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug})), &text
@@ -50,7 +50,7 @@ func wantLog(t *testing.T, text *bytes.Buffer, parts ...string) {
 	}
 }
 
-// soon is a schedule that strikes once, in a moment.
+// soon is a schedule that is due once, in a moment.
 type soon time.Time
 
 func (s soon) Next(after time.Time) time.Time {
@@ -60,7 +60,7 @@ func (s soon) Next(after time.Time) time.Time {
 	return time.Time{}
 }
 
-// strike runs a job in a cron of its own. The channel is closed when the job has
+// strike runs a job in its own cron. The channel is closed when the job has
 // ended, or was skipped.
 func strike(t *testing.T, job cron.Job) <-chan struct{} {
 	t.Helper()
@@ -87,7 +87,7 @@ func TestTwoSchedulers(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		opts    lock.Options
-		overlap bool // the second strikes while the first's job runs, else later
+		overlap bool // the second job is due while the first runs, else later
 		want    int32
 	}{
 		{"locked body, at once", lock.Options{}, true, 1},
@@ -163,7 +163,7 @@ func TestFailureIsLogged(t *testing.T) {
 	wantLog(t, text, "level=ERROR", "job failed", "job=job", "no paper")
 }
 
-// A job that fails because some other lock is held was not skipped.
+// A job that fails because another lock is held does not count as skipped.
 func TestFailureOnAnotherLockIsNoSkip(t *testing.T) {
 	logger, text := logged()
 	job := newJob(t, newLocks(t, lock.Config{}), robfigcron.Options{Logger: logger}, func(context.Context, *lock.Lock) error {

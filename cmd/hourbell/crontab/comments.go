@@ -13,13 +13,13 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// The comments that mean something.
+// The comments that set fields.
 const (
 	lineComment = "hourbell"
 	fileComment = "hourbell-file"
 )
 
-// pair is key=value in such a comment.
+// pair is key=value in a #hourbell: or #hourbell-file: comment.
 type pair struct {
 	key, value string
 	line       int
@@ -36,13 +36,13 @@ func (s settings) find(key string) (pair, bool) {
 	return s[i], true
 }
 
-// commentWord is the first word of a comment, and what follows it.
+// commentWord matches the first word of a comment, and the text after it.
 var commentWord = regexp.MustCompile(`^#+[ \t]*([A-Za-z][A-Za-z_-]*)[ \t]*(:?)(.*)$`)
 
-// looksLikePair is what makes a comment look as if it was to set something.
+// looksLikePair matches text that looks like a setting.
 var looksLikePair = regexp.MustCompile(`(^|[ \t])[a-z_]+=`)
 
-// comment takes a line that begins with #.
+// comment reads a line that begins with #.
 func (s *scan) comment(line string) {
 	rest, forLine := strings.CutPrefix(line, "#"+lineComment+":")
 	if forLine {
@@ -63,7 +63,7 @@ func (s *scan) comment(line string) {
 	}
 }
 
-// nearComment finds comments that were meant to be ours and are not.
+// nearComment warns about comments that look like misspelt #hourbell: comments.
 func (s *scan) nearComment(line string) {
 	m := commentWord.FindStringSubmatch(line)
 	if m == nil {
@@ -84,7 +84,8 @@ func (s *scan) nearComment(line string) {
 	}
 }
 
-// strayComments notes #hourbell: comments with no line below them.
+// strayComments records a mistake for #hourbell: comments with no line below
+// them.
 func (s *scan) strayComments() {
 	if len(s.above) > 0 {
 		s.addAt(s.above[0].line, "#"+lineComment, "stands above no line", "put it right above the line it is for, or remove it")
@@ -92,7 +93,7 @@ func (s *scan) strayComments() {
 	s.above = nil
 }
 
-// settings adds the pairs of a comment to those before it.
+// settings adds the pairs of a comment to the pairs before it.
 func (s *scan) settings(to settings, text string, known []string) settings {
 	pairs, problem := parsePairs(text)
 	if problem != "" || len(pairs) == 0 {
@@ -111,7 +112,8 @@ func (s *scan) settings(to settings, text string, known []string) settings {
 	return to
 }
 
-// checkKey refuses a pair that may not stand there, or whose value cannot be.
+// checkKey refuses a pair that is not allowed at this place, or whose value is
+// invalid.
 func (s *scan) checkKey(p pair, before settings, known []string) bool {
 	label := shown(p.key)
 	first, twice := before.find(p.key)
@@ -129,7 +131,7 @@ func (s *scan) checkKey(p pair, before settings, known []string) bool {
 	return false
 }
 
-// ofLines are the keys of a schedule file for which a crontab has its own words.
+// ofLines are the keys of a schedule file that crontabs write in another way.
 var ofLines = map[string]string{
 	"cron": "write the rule in the line", "every": "write a rule in the line", "at": "write a rule in the line",
 	"tz": "write CRON_TZ=ZONE above the line", "env": "write NAME=value above the line",
@@ -138,9 +140,10 @@ var ofLines = map[string]string{
 	"schedules": "use a schedule file (YAML)", "groups": "use a schedule file (YAML)",
 }
 
-// lineKeys are what a comment may set for a line. A user's crontab that was
-// read as such (Reader.User) may not name another user, nor, for the file,
-// another owner: whoever wrote it may be trusted with no more.
+// lineKeys are the keys that a comment may set for a line. A user's crontab
+// that was read as such (Reader.User) may not name another user, nor, for the
+// file, another owner, because its author has the permissions of that user
+// only.
 func (s *scan) lineKeys() []string {
 	keys := slices.Concat([]string{"name"}, declared.KeyNames(), declared.HookKeys(), []string{"dir", "detached"})
 	if s.Form == User && s.User == "" {
@@ -149,16 +152,16 @@ func (s *scan) lineKeys() []string {
 	return keys
 }
 
-// fileKeys are what a comment may set for all lines.
+// fileKeys are the keys that a comment may set for all lines.
 func (s *scan) fileKeys() []string {
-	keys := append([]string{"revision"}, s.lineKeys()[1:]...) // no name
+	keys := append([]string{"revision"}, s.lineKeys()[1:]...) // without "name"
 	if s.User == "" {
 		keys = append(keys, "owner")
 	}
 	return keys
 }
 
-// checkValue tries a value on its own, so that its mistake is noted once, with
+// checkValue tries a value by itself, so that a mistake is recorded once, with
 // the line of the comment.
 func (s *scan) checkValue(p pair) bool {
 	var err error
@@ -174,15 +177,15 @@ func (s *scan) checkValue(p pair) bool {
 	}
 	for _, f := range declared.Fields(err) {
 		if f.Name != p.key {
-			f.Name = p.key // the hook as a whole
+			f.Name = p.key // report the key of the hook, not a field within the hook
 		}
 		s.add(f.Title(), f.Problem, f.Remedy)
 	}
 	return err == nil
 }
 
-// checkPrefix keeps the names that a user's crontab gives among its own: with
-// another's it could take the place of that one's schedule.
+// checkPrefix requires that the names set in a user's crontab begin with the
+// user's prefix; other names could replace the schedules of other users.
 func (s *scan) checkPrefix(p pair) error {
 	prefix := s.file.Owner + ":"
 	if p.key != "name" || s.User == "" || strings.HasPrefix(p.value, prefix) {
@@ -194,7 +197,7 @@ func (s *scan) checkPrefix(p pair) error {
 	}
 }
 
-// apply sets what a pair says.
+// apply sets the field that a pair names.
 func (s *scan) apply(p pair, schedule *hourbell.Schedule, command *kinds.Command, hooks declared.HookSet) error {
 	if key, found := declared.FindKey(p.key); found {
 		return key.Set(schedule, p.value)
@@ -222,20 +225,21 @@ func (s *scan) apply(p pair, schedule *hourbell.Schedule, command *kinds.Command
 	return nil
 }
 
-// ofFile takes what concerns the file and not its lines.
+// ofFile reads the pairs that concern the file and not its lines.
 func (s *scan) ofFile(pairs settings) {
 	if p, given := pairs.find("owner"); given {
 		s.file.Owner = p.value
-		s.names.file = declared.Label(p.value, 120) // two files of one base name
+		s.names.file = declared.Label(p.value, 120) // distinguishes two files of one base name
 	}
 	if p, given := pairs.find("revision"); given {
-		s.file.Revision, _ = declared.Number(p.value, 1, math.MaxInt64) // it was checked
+		s.file.Revision, _ = declared.Number(p.value, 1, math.MaxInt64) // the value was checked before
 	}
 }
 
-// parsePairs reads key=value, separated by blanks, with quotes as in a shell:
-// single ones keep everything, double ones all but a backslash before " or \,
-// and without quotes a backslash keeps the byte after it.
+// parsePairs reads key=value pairs, separated by blanks, with quotes as in a
+// shell: single quotes keep every byte, double quotes every byte except a
+// backslash before " or \, and without quotes a backslash keeps the byte after
+// it.
 func parsePairs(text string) (pairs []pair, problem string) {
 	for text = strings.Trim(text, blanks); text != ""; text = strings.TrimLeft(text, blanks) {
 		word, rest, closed := shellWord(text)
@@ -252,8 +256,9 @@ func parsePairs(text string) (pairs []pair, problem string) {
 	return pairs, ""
 }
 
-// notPair says what is wrong with a word. One behind a pair is likely to belong
-// to its value, which may be secret.
+// notPair returns what is wrong with a word that is not a pair. A word after a
+// pair probably belongs to the pair's value, which may be secret, so it is not
+// shown.
 func notPair(before []pair, word string) string {
 	if len(before) > 0 {
 		return fmt.Sprintf("has a word after %s= that is not key=value", shown(before[len(before)-1].key))
@@ -261,7 +266,7 @@ func notPair(before []pair, word string) string {
 	return fmt.Sprintf("has %q, which is not key=value", shown(word))
 }
 
-// shellWord takes the first word, without its quotes.
+// shellWord returns the first word, without its quotes.
 func shellWord(text string) (word, rest string, closed bool) {
 	var out strings.Builder
 	var quote byte

@@ -10,8 +10,8 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// entry makes a schedule of a line, or, of an @reboot, what runs at the start
-// of a node.
+// entry makes a schedule of a line, or, for an @reboot line, an entry that runs
+// at the start of a node.
 func (s *scan) entry(rule, user, line, input string) {
 	sched := hourbell.Schedule{
 		Owner:       s.file.Owner,
@@ -24,14 +24,14 @@ func (s *scan) entry(rule, user, line, input string) {
 	command := s.command(user, line, input)
 	hooks := declared.HookSet{}
 	for _, p := range slices.Concat(s.whole, s.above) {
-		_ = s.apply(p, &sched, &command, hooks) // it was checked
+		_ = s.apply(p, &sched, &command, hooks) // the pair was checked before
 	}
 	sched.Hooks = hooks.Hooks()
 	sched.Name = s.name(rule, user, line, input)
 	args, err := command.Encode()
 	s.addFields(err)
 	if sched.Args = args; err != nil {
-		sched.Args = nil // only the rest is checked
+		sched.Args = nil // only the other fields are checked
 	}
 	if rule == reboot {
 		s.atStart(sched)
@@ -48,7 +48,7 @@ func (s *scan) entry(rule, user, line, input string) {
 	s.file.Entries = append(s.file.Entries, declared.Entry{Schedule: sched, Line: s.line})
 }
 
-// atStart takes a line that runs when a node starts.
+// atStart adds a line that runs when a node starts.
 func (s *scan) atStart(sched hourbell.Schedule) {
 	for _, key := range append(declared.SlotKeys(), "paused", "on_missed") {
 		if p, given := s.above.find(key); given {
@@ -56,7 +56,7 @@ func (s *scan) atStart(sched hourbell.Schedule) {
 		}
 	}
 	checked := sched
-	checked.Rule.Cron = "@yearly" // any rule that is one
+	checked.Rule.Cron = "@yearly" // any valid rule
 	s.addFields(checked.Validate())
 	for _, name := range declared.SlotKeys() {
 		if key, found := declared.FindKey(name); found {
@@ -67,7 +67,8 @@ func (s *scan) atStart(sched hourbell.Schedule) {
 	s.file.AtStart = append(s.file.AtStart, declared.Entry{Schedule: sched, Line: s.line})
 }
 
-// command is what the line runs, in the environment that is in force.
+// command returns the command of a line, with the environment that applies to
+// it.
 func (s *scan) command(user, line, input string) kinds.Command {
 	c := kinds.Command{Base: kinds.BaseCron, Env: s.env, Dir: s.env["HOME"], User: user, Stdin: input}
 	if shell := s.env["SHELL"]; shell != "" && shell != "/bin/sh" {
@@ -78,9 +79,10 @@ func (s *scan) command(user, line, input string) kinds.Command {
 	return c
 }
 
-// name is the one that was given, or one made of the line.
+// name returns the name that was set, or a name made from the line.
 func (s *scan) name(rule, user, line, input string) string {
-	// Blanks before the command are the layout's: aligned anew, a line keeps its name.
+	// Blanks before the command are only layout: a line that is aligned
+	// differently keeps its name.
 	c := contents{rule: rule, zone: s.env["CRON_TZ"], command: strings.TrimLeft(line, blanks), input: input}
 	if s.Form == System {
 		c.user = user

@@ -12,10 +12,10 @@ type setting struct{ name, value string }
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // parseSetting reads NAME=value. Name and value may each be in quotes, single
-// or double, and have blanks around them; quotes end where they are closed,
-// and nothing may follow; there is no other escaping, and no variable is
-// replaced. Names may be of any bytes. The line is none of this sort if ok is false; what is wrong with
-// one that is, problem says.
+// or double, and have blanks around them; quotes end at the next quote, and no
+// text may follow; there is no other escaping, and no variable is replaced.
+// Names may consist of any bytes. ok is false if the line is not a setting;
+// problem describes what is wrong with a setting.
 func parseSetting(line string) (s setting, problem string, ok bool) {
 	name, rest, closed := word(line, " \t=")
 	rest = strings.TrimLeft(rest, blanks)
@@ -39,7 +39,8 @@ func parseSetting(line string) (s setting, problem string, ok bool) {
 	return s, "", true
 }
 
-// word takes a quoted text, or else all up to one of the bytes in ends.
+// word returns a quoted text, or otherwise the text up to one of the bytes in
+// ends.
 func word(text, ends string) (word, rest string, closed bool) {
 	if text != "" && (text[0] == '"' || text[0] == '\'') {
 		end := strings.IndexByte(text[1:], text[0])
@@ -54,8 +55,8 @@ func word(text, ends string) (word, rest string, closed bool) {
 	return text, "", true
 }
 
-// set puts a setting in force. Settings are kept in a map of their own for
-// each change, so that entries can share them.
+// set makes a setting apply to the lines below it. Each change copies the map
+// of settings, so that entries can share the maps.
 func (s *scan) set(one setting, problem string) {
 	field := shown(one.name)
 	switch {
@@ -81,7 +82,7 @@ func (s *scan) set(one setting, problem string) {
 	s.env[one.name] = one.value
 }
 
-// checkSetting looks at a setting by the reader's own eyes.
+// checkSetting calls Reader.CheckSetting, if there is one.
 func (s *scan) checkSetting(one setting) {
 	if s.CheckSetting == nil {
 		return
@@ -91,8 +92,8 @@ func (s *scan) checkSetting(one setting) {
 	}
 }
 
-// meaning are the variables that mean something to a cron and nothing here.
-// Commands get them all the same.
+// meaning are the variables that have a meaning for a cron and none here.
+// Commands get them nevertheless.
 var meaning = map[string]struct{ problem, remedy string }{
 	"MAILTO":                    {"nothing is mailed: the output is kept with each job", `use on_failure to be told of failures; MAILTO="" ends this warning`},
 	"MAILFROM":                  {"nothing is mailed: the output is kept with each job", "remove the line"},

@@ -8,18 +8,18 @@ import (
 
 var fieldNames = [...]string{"minute", "hour", "day of month", "month", "day of week"}
 
-// sixthField is a word that can only be one more time field, not a program.
+// sixthField matches a word that can only be another time field, not a program.
 var sixthField = regexp.MustCompile(`^([*?]|[0-9]+|(SUN|MON|TUE|WED|THU|FRI|SAT)\b)[-0-9*,/?#LWA-Z]*$`)
 
 var (
-	// stepOfOne is a step after a single value.
+	// stepOfOne matches a step after a single value.
 	stepOfOne = regexp.MustCompile(`(^|,)[0-9A-Za-z]+/`)
-	// quartz is what other dialects write.
+	// quartz matches the syntax of other dialects.
 	quartz = regexp.MustCompile(`[?#~]|(^|[^A-Za-z])(L|W|LW|H)([^A-Za-z]|$)|[0-9][LW]`)
 )
 
-// checkFields refuses what recur may take and cron does not, or what crons
-// read in different ways. The rest of the grammar is recur's.
+// checkFields refuses rules that recur may accept and cron does not, and rules
+// that crons interpret differently. recur checks the rest of the grammar.
 func (s *scan) checkFields(fields []string) bool {
 	for i, field := range fields {
 		title := fmt.Sprintf("time fields: %s %q", fieldNames[i], shown(field))

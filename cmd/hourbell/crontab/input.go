@@ -2,14 +2,14 @@ package crontab
 
 import "strings"
 
-// splitInput takes apart what cron runs and what it feeds to it. The first %
-// without a backslash ends the command; each further one is a newline, and the
-// input ends with one.
+// splitInput separates the command that cron runs from the command's input. The
+// first % without a backslash ends the command; each further % is a newline,
+// and the input ends with a newline.
 //
-// As with Debian's cron a backslash counts in a different way on each side:
-// within the command it covers a % or a backslash and is gone then, so that \\%
-// is a backslash and the end of the command; within the input it covers a %
-// alone, whatever stands before it. Any other backslash stays.
+// As with Debian's cron a backslash has a different meaning in each part:
+// within the command it escapes a % or a backslash and is removed, so that \\%
+// is a backslash and the end of the command; within the input it escapes only a
+// %, whatever byte is before it. Any other backslash stays.
 func splitInput(text string) (command, input string) {
 	var out strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -31,7 +31,7 @@ func inputLines(text string) string {
 	if text == "" {
 		return ""
 	}
-	const escaped = "\x00" // no crontab contains it
+	const escaped = "\x00" // a byte that no crontab contains
 	text = strings.ReplaceAll(text, `\%`, escaped)
 	text = strings.ReplaceAll(text, "%", "\n")
 	text = strings.ReplaceAll(text, escaped, "%")

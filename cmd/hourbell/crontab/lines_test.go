@@ -32,8 +32,8 @@ func commandOf(t *testing.T, entry declared.Entry) kinds.Command {
 	return c
 }
 
-// TestSystemForm holds, among others, that of the blanks behind the user one
-// belongs to the layout and the others to the command, as under cron.
+// TestSystemForm also checks that of the blanks after the user the first is
+// layout and the others belong to the command, as under cron.
 func TestSystemForm(t *testing.T) {
 	file := read(t, Reader{Form: System}, "SHELL=/bin/bash", "17 *\t* * *\troot    cd / && run-parts /etc/cron.hourly", "@daily www-data  clean %yes", `0 1 * * * CORP\ada date`)
 	root, web := commandOf(t, file.Entries[0]), commandOf(t, file.Entries[1])
@@ -48,7 +48,7 @@ func TestSystemForm(t *testing.T) {
 	}
 }
 
-// Who runs a line belongs to what it is called in the system form only.
+// The user of a line is part of its name in the system form only.
 func TestNamesKnowTheUserOfTheSystemForm(t *testing.T) {
 	names := func(r Reader, lines ...string) []string {
 		var names []string
@@ -75,7 +75,7 @@ func TestNamesKnowTheUserOfTheSystemForm(t *testing.T) {
 
 func hashOf(name string) string { return name[strings.LastIndexByte(name, '-'):] }
 
-// What Debian's cron made of these was looked at.
+// The expected values were observed with Debian's cron.
 func TestInput(t *testing.T) {
 	for line, want := range map[string][2]string{
 		`date`:                           {`date`, ""},
@@ -135,7 +135,7 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// Whoever can write a user's crontab gets no more than that user may.
+// The author of a user's crontab gets no more permissions than that user.
 func TestUsersStayThemselves(t *testing.T) {
 	ada := Reader{User: "ada"}
 	file := read(t, ada, "#hourbell-file: on_failure='tell ops'", "#hourbell: on_missed=https://example.org", "0 0 * * * date")
@@ -160,7 +160,7 @@ func TestUsersStayThemselves(t *testing.T) {
 	}
 }
 
-// No message shows what may be secret.
+// No message contains text that may be secret.
 func TestMessagesShowNoSecrets(t *testing.T) {
 	for _, text := range []string{
 		"export DB_PASSWORD=hunter2; run a b c d",
@@ -192,7 +192,7 @@ func TestMessagesShowNoSecrets(t *testing.T) {
 	}
 }
 
-// What a reader says of a setting is a warning at its line.
+// A problem that CheckSetting reports is a warning at the line of the setting.
 func TestCheckSetting(t *testing.T) {
 	r := Reader{CheckSetting: func(name, value string) (string, string) {
 		if name == "HOME" && value == "/nowhere" {

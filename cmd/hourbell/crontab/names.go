@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// names gives each line of a file its name.
+// names gives a name to each line of a file.
 type names struct {
-	file  string         // what they begin with: the owner
-	used  map[string]int // how often a line's contents were met
-	given map[string]int // the line of each name that is in use
-	begun bool           // a line that runs something has been read
+	file  string         // the prefix of the names: the owner
+	used  map[string]int // how often a line's contents occurred
+	given map[string]int // the line of each name in use
+	begun bool           // a line with a job has been read
 }
 
 func newNames(owner string) *names {
 	return &names{file: owner, used: map[string]int{}, given: map[string]int{}}
 }
 
-// contents is what the name of a line depends on. user is empty in the user
-// form.
+// contents are the parts of a line that determine its name. user is empty in
+// the user form.
 type contents struct{ rule, zone, user, command, input string }
 
-// key is the text that is hashed. Parts that were not always there are left
-// out where they are empty, so that names last.
+// key returns the text that is hashed. Parts that were added in later releases
+// are left out if they are empty, so that existing names stay the same.
 func (c contents) key() string {
 	key := c.rule + "\x00" + c.zone + "\x00" + c.command
 	if c.input != "" {
@@ -48,24 +48,24 @@ func (n *names) next(c contents) string {
 	return name
 }
 
-// assigns is a word that sets a variable for the command behind it.
+// assigns matches a word that sets a variable for the command after it.
 var assigns = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\+?=`)
 
 const (
-	quoting  = "'\"`$\\" // what only a shell can read
-	operator = ";|&<>()" // what ends a word without a blank
-	unclear  = "sh"      // the program where that is not plain to see
+	quoting  = "'\"`$\\" // bytes that only a shell can interpret
+	operator = ";|&<>()" // bytes that end a word without a blank
+	unclear  = "sh"      // stands for a program that cannot be determined
 	inNames  = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 )
 
-// program is the base name of what a command starts, at most 32 bytes. Nothing
-// else goes into names, since arguments and values set before the command
-// (NAME=value) may be secret.
+// program returns the base name of the program that a command starts, at most
+// 32 bytes. Nothing else becomes part of names, because arguments and values
+// set before the command (NAME=value) may be secret.
 func program(command string) string {
 	first, rest := cut(command)
 	for assigns.MatchString(first) {
 		if strings.ContainsAny(first, quoting+operator) {
-			return unclear // where its value ends only a shell can tell
+			return unclear // only a shell can find the end of the value
 		}
 		first, rest = cut(rest)
 	}

@@ -8,38 +8,42 @@ import (
 	"github.com/hourbell/hourbell/recur"
 )
 
-// blanks are what separates the parts of a line.
+// blanks are the bytes that separate the parts of a line.
 const blanks = " \t"
 
-// Form is how the lines of a crontab are made.
+// Form is the layout of the lines of a crontab.
 type Form int
 
 // The forms.
 const (
 	// User is a user's crontab: rule and command.
 	User Form = iota
-	// System is that of /etc/crontab and /etc/cron.d: rule, user and command.
+	// System is the form of /etc/crontab and /etc/cron.d: rule, user and
+	// command.
 	System
 )
 
-// Reader says how crontabs are read. The zero value reads a user's.
+// Reader configures how crontabs are read. The zero value reads a user's
+// crontab.
 type Reader struct {
 	Form Form
-	// Zone is that of lines without a CRON_TZ; empty means UTC. Names of lines
-	// do not depend on it.
+	// Zone is the zone of lines without a CRON_TZ; empty means UTC. Names of
+	// lines do not depend on it.
 	Zone string
-	// User is who runs the lines and hooks of a user's crontab, and none of them
-	// can ask for another; empty: the node's own user. Owner and names begin with
-	// the user then, in place of the file, and are shared with no other crontab:
-	// given names have to begin so too.
+	// User is the user who runs all lines and hooks of a user's crontab; no
+	// line can select another user. Empty: the node's own user. With a User,
+	// the owner and the names begin with the user instead of the file, and no
+	// other crontab shares them: names that the crontab sets must begin with
+	// that prefix too.
 	User string
-	// CheckSetting, if there is one, is asked of each setting that is in force
-	// and not empty; a problem becomes a warning.
+	// CheckSetting, if not nil, is called for each setting that applies and is
+	// not empty; a problem becomes a warning.
 	CheckSetting func(name, value string) (problem, remedy string)
 }
 
-// Owner is whose schedules the lines of the file are, unless it says it itself.
-// No file shares that of a user's crontab: its name would have a slash in it.
+// Owner returns the owner of the schedules of the file at path, unless the file
+// sets one. No file has the owner of a user's crontab, because its name would
+// contain a slash.
 func (r Reader) Owner(path string) string {
 	if r.User != "" {
 		return ownerSort + ":spool/" + declared.Label(r.User, 100)
@@ -47,10 +51,10 @@ func (r Reader) Owner(path string) string {
 	return declared.Owner(ownerSort, path)
 }
 
-// ownerSort is what the owners of crontabs begin with.
+// ownerSort is the prefix of the owners of crontabs.
 const ownerSort = "crontab"
 
-// OwnerPrefix is what the owners of crontabs begin with that name none.
+// OwnerPrefix is the prefix of the owners of crontabs that do not set an owner.
 const OwnerPrefix = ownerSort + ":"
 
 // Read reads the text of a crontab of this form, as Reader.Read does.
@@ -58,9 +62,9 @@ func Read(name string, text []byte, form Form) (*declared.File, error) {
 	return Reader{Form: form}.Read(name, text)
 }
 
-// Read reads the text of a crontab. name is how messages call the file; its
-// base name goes into the owner and the names of the schedules. The error is a
-// *declared.FileError with every mistake; there is no file then. A crontab
+// Read reads the text of a crontab. Messages call the file name; its base name
+// becomes part of the owner and of the names of the schedules. The error is a
+// *declared.FileError with every mistake; then no file is returned. A crontab
 // without commands is an empty set.
 func (r Reader) Read(name string, text []byte) (*declared.File, error) {
 	var errs declared.FileError
@@ -82,16 +86,16 @@ func (r Reader) Read(name string, text []byte) (*declared.File, error) {
 	return &s.file, nil
 }
 
-// scan goes through the lines of a file.
+// scan is the state of reading the lines of a file.
 type scan struct {
 	Reader
 	path  string
 	errs  *declared.FileError
 	line  int
-	env   map[string]string // in force for the next line
+	env   map[string]string // applies to the next line
 	names *names
 	whole settings // of #hourbell-file: comments
-	above settings // of #hourbell: comments that wait for their line
+	above settings // of #hourbell: comments; they apply to the next line with a job
 	file  declared.File
 }
 
@@ -105,7 +109,7 @@ func (s *scan) warn(field, problem, remedy string) {
 	s.file.Warn(declared.Error{File: s.path, Line: s.line, Field: field, Problem: problem, Remedy: remedy})
 }
 
-// read takes one line, without blanks before it.
+// read reads one line, without blanks before it.
 func (s *scan) read(line string) {
 	if strings.HasPrefix(line, "#") {
 		s.comment(line)
@@ -126,7 +130,7 @@ func (s *scan) read(line string) {
 	}
 }
 
-// job takes a line that runs something.
+// job reads a line with a job.
 func (s *scan) job(line string) {
 	if rest, found := strings.CutPrefix(line, "-"); found && strings.TrimLeft(rest, blanks) == rest && rest != "" {
 		s.warn("-", "before the rule has no meaning here: it asks cron not to log the line", "remove the -")
@@ -151,13 +155,13 @@ func (s *scan) job(line string) {
 	}
 }
 
-// macros are the words for rules; @reboot is none.
+// macros are the words for rules; @reboot is not a rule.
 var macros = []string{"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
 
 // reboot is the word for the start of a node.
 const reboot = "@reboot"
 
-// split takes the rule off a line.
+// split separates the rule from the rest of a line.
 func (s *scan) split(line string) (rule, rest string, ok bool) {
 	if line[0] == '@' {
 		return s.splitMacro(line)
@@ -201,7 +205,7 @@ func (s *scan) splitMacro(line string) (rule, rest string, ok bool) {
 	return "", "", false
 }
 
-// missing notes that nothing follows the rule.
+// missing records that nothing follows the rule.
 func (s *scan) missing(after string) {
 	if s.Form == System {
 		s.add("user", "is missing after "+after, "write who runs the command, and the command")
@@ -210,7 +214,7 @@ func (s *scan) missing(after string) {
 	s.add("command", "is missing after "+after, "write what to run")
 }
 
-// cut takes the first word, and the rest without the blanks before it.
+// cut returns the first word, and the rest without the blanks before it.
 func cut(text string) (word, rest string) {
 	if end := strings.IndexAny(text, blanks); end >= 0 {
 		return text[:end], strings.TrimLeft(text[end:], blanks)
@@ -218,8 +222,8 @@ func cut(text string) (word, rest string) {
 	return text, ""
 }
 
-// splitUser takes the user off what follows the rule, and the one blank behind
-// it: as under cron, more of them are the command's.
+// splitUser separates the user, and one blank after it, from the text after the
+// rule: as under cron, further blanks belong to the command.
 func (s *scan) splitUser(text string) (user, rest string, ok bool) {
 	user, rest = text, ""
 	if end := strings.IndexAny(text, blanks); end >= 0 {
@@ -241,7 +245,7 @@ func (s *scan) splitUser(text string) (user, rest string, ok bool) {
 	return "", "", false
 }
 
-// checkCommand refuses what is no command.
+// checkCommand refuses text that is not a command.
 func (s *scan) checkCommand(text string) bool {
 	first, _ := cut(strings.TrimLeft(text, blanks))
 	switch {
@@ -264,11 +268,11 @@ func (s *scan) sixth(what, word string) {
 	s.add(what, fmt.Sprintf("begins with %q, which looks like a sixth time field", shown(word)), "a crontab has five fields, without seconds and years; remove one")
 }
 
-// timeBytes are what rules are made of.
+// timeBytes are the bytes that occur in rules.
 const timeBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789*,/- "
 
-// shown is how messages quote a text of the file: at most 60 bytes, and of what
-// has a = in it only the name, since the rest may be secret.
+// shown returns how messages quote a text of the file: at most 60 bytes, and of
+// a text with a = only the name before it, because the rest may be secret.
 func shown(text string) string {
 	if name, _, pair := strings.Cut(text, "="); pair {
 		return declared.Label(name, 50) + "=…"
@@ -276,7 +280,7 @@ func shown(text string) string {
 	return declared.Label(text, 60)
 }
 
-// addFields notes what is wrong with a schedule, in the words of a crontab.
+// addFields records what is wrong with a schedule, in the terms of a crontab.
 func (s *scan) addFields(err error) {
 	for _, f := range declared.Fields(err) {
 		if strings.Contains(f.Value, "=") {
@@ -285,7 +289,7 @@ func (s *scan) addFields(err error) {
 		switch f.Name {
 		case "cron":
 			if f.Name = "time fields"; strings.Trim(f.Value, timeBytes) != "" {
-				f.Value = "" // it was not meant as a rule
+				f.Value = "" // the text was not meant as a rule
 			}
 		case "tz":
 			f.Name = "CRON_TZ"
@@ -300,7 +304,7 @@ func (s *scan) addFields(err error) {
 	}
 }
 
-// badZone notes a zone that is none, once and not for each line below it.
+// badZone records an unknown zone, once and not for each line below it.
 func (s *scan) badZone(zone string) bool {
 	err := recur.Spec{Cron: "@daily", Zone: zone}.Validate()
 	s.addFields(err)

@@ -54,7 +54,7 @@ func TestWholeCrontab(t *testing.T) {
 		entry(14, "NAME", "0 9 * * 1", "Europe/Prague", `{"argv":["/bin/bash","-c","TOKEN=hunter2 report  --all "],`+prague),
 		entry(17, "NAME", "@hourly", "", `{"shell":"FOO=bar ls",`+last),
 	}
-	// A change here would make every user's schedules new ones.
+	// A change of these names would make new schedules for every user.
 	names := []string{
 		"backup-4962b2120d",
 		"date-8e137295a8",
@@ -98,7 +98,8 @@ func TestNothingToRun(t *testing.T) {
 	}
 }
 
-// Names follow the line, not its place; equal lines are told apart.
+// Names depend on the line, not on its position; equal lines get different
+// names.
 func TestNamesStayWithTheirLines(t *testing.T) {
 	names := func(text string) []string {
 		t.Helper()
@@ -130,7 +131,7 @@ func TestNamesStayWithTheirLines(t *testing.T) {
 	}
 }
 
-// Arguments and values may be secret, and stay out of names.
+// Arguments and values may be secret, and are not part of names.
 func TestProgram(t *testing.T) {
 	for command, want := range map[string]string{
 		"/usr/bin/backup --full":           "backup",
@@ -210,8 +211,8 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// Whatever the text, Read gives a file whose schedules are valid and named
-// apart, or mistakes.
+// For any text, Read returns a file whose schedules are valid and have
+// different names, or mistakes.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(whole), false)
 	for _, path := range []string{"testdata/mistakes.txt", "testdata/system.txt", "testdata/warnings.txt"} {

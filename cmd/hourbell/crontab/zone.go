@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// LocalZone is the name of this machine's time zone, by which cron reads lines
-// without a CRON_TZ: the variable TZ, else where /etc/localtime leads, else
-// /etc/timezone, else UTC.
+// LocalZone returns the name of this machine's time zone, in which cron reads
+// lines without a CRON_TZ: the variable TZ, else the target of /etc/localtime,
+// else /etc/timezone, else UTC.
 func LocalZone() string {
 	if zone, set := os.LookupEnv("TZ"); set {
 		return known(strings.TrimPrefix(zone, ":"))
@@ -26,7 +26,7 @@ func LocalZone() string {
 	return known(strings.TrimSpace(string(text)))
 }
 
-// known returns zone if it is one that schedules can have.
+// known returns zone if schedules accept it, else "".
 func known(zone string) string {
 	if zone == "" || zone == "Local" {
 		return "UTC"

@@ -1,5 +1,5 @@
-// Package declared holds what the readers of schedule files and crontabs have
-// in common: the set of schedules that a file declares, and the list of its
+// Package declared contains what the readers of schedule files and crontabs
+// share: the set of schedules that a file declares, and the list of the file's
 // mistakes.
 package declared
 
@@ -17,29 +17,29 @@ import (
 	"github.com/hourbell/hourbell/recur"
 )
 
-// MaxSize is the size in bytes of the largest file that is read.
+// MaxSize is the maximum size in bytes of a file.
 const MaxSize = 16 << 20
 
 // File is the set of schedules of one file.
 type File struct {
-	// Owner is whose set it is.
+	// Owner is the owner of the set.
 	Owner string
 	// Revision orders the versions of the set; 0 if the file has none.
 	Revision int64
-	// Dated says that Revision is not of the file's text: it is when the file
-	// was last changed, in microseconds since 1970.
+	// Dated reports that Revision is not part of the file's text: it is the
+	// file's modification time, in microseconds since 1970.
 	Dated bool
-	// Entries are its schedules, in the order of the file, each with Owner set.
+	// Entries are the schedules, in the order of the file, each with Owner set.
 	Entries []Entry
 	// AtStart are entries without a rule: each runs once for every start of a
-	// node that has the file (@reboot). The store knows nothing of them.
+	// node that has the file (@reboot). They are not in the store.
 	AtStart []Entry
-	// Warnings are what the file asks for and does not get, although it is
-	// taken: whoever reads the file must show them.
+	// Warnings are settings of the file that have no effect, although the file
+	// is accepted: programs that read the file must print them.
 	Warnings []Error
 }
 
-// Warn notes a warning.
+// Warn adds a warning.
 func (f *File) Warn(w Error) { f.Warnings = append(f.Warnings, w) }
 
 // All returns the entries of both lists in the order of the file.
@@ -49,18 +49,19 @@ func (f *File) All() []Entry {
 	return all
 }
 
-// SortWarnings puts the warnings into the order of lines.
+// SortWarnings sorts the warnings by line.
 func (f *File) SortWarnings() {
 	slices.SortStableFunc(f.Warnings, func(a, b Error) int { return cmp.Compare(a.Line, b.Line) })
 }
 
-// Entry is one schedule, or what runs at a node's start, and where it stands.
+// Entry is one schedule, or one job for the start of a node, and its position
+// in the file.
 type Entry struct {
 	hourbell.Schedule
-	Line int // the first is 1
+	Line int // counted from 1
 }
 
-// Schedules returns the entries as a client takes them.
+// Schedules returns the entries in the form that a client takes.
 func (f *File) Schedules() []hourbell.Schedule {
 	schedules := make([]hourbell.Schedule, len(f.Entries))
 	for i, entry := range f.Entries {
@@ -73,13 +74,13 @@ func (f *File) Schedules() []hourbell.Schedule {
 type Error struct {
 	File    string
 	Line    int    // 0: the file as a whole
-	Entry   string // which entry, such as `schedules[2] "name"`; may be empty
+	Entry   string // the entry, such as `schedules[2] "name"`; may be empty
 	Field   string // may be empty
 	Problem string
 	Remedy  string
 }
 
-// Error is one line: file:line: entry: field: problem; remedy.
+// Error returns one line: file:line: entry: field: problem; remedy.
 func (e *Error) Error() string {
 	text := e.File
 	if e.Line > 0 {
@@ -96,7 +97,8 @@ func (e *Error) Error() string {
 	return oneLine(text)
 }
 
-// oneLine keeps a message on its line, and its bytes printable, whatever it quotes.
+// oneLine replaces line breaks and bytes that are not printable, because a
+// message may quote any text.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -106,7 +108,8 @@ func oneLine(text string) string {
 	}, strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// maxErrors bounds how many mistakes are kept; beyond it they are counted.
+// maxErrors is the maximum number of mistakes that are kept; further mistakes
+// are only counted.
 const maxErrors = 1000
 
 // FileError collects the mistakes of one file. The zero value is ready.
@@ -115,7 +118,7 @@ type FileError struct {
 	more int
 }
 
-// Add notes a mistake.
+// Add records a mistake.
 func (e *FileError) Add(err Error) {
 	if len(e.list) == maxErrors {
 		e.more++
@@ -127,7 +130,7 @@ func (e *FileError) Add(err Error) {
 // List returns the mistakes.
 func (e *FileError) List() []*Error { return e.list }
 
-// Error has a line for each mistake.
+// Error returns a line for each mistake.
 func (e *FileError) Error() string {
 	var lines []string
 	for _, err := range e.list {
@@ -139,7 +142,7 @@ func (e *FileError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Err returns e, in the order of lines, if it holds mistakes, else nil.
+// Err returns e, sorted by line, if it contains mistakes, else nil.
 func (e *FileError) Err() error {
 	if len(e.list) == 0 {
 		return nil
@@ -148,10 +151,11 @@ func (e *FileError) Err() error {
 	return e
 }
 
-// Field is bad input without its place: which field, and what about it.
+// Field describes a bad value without its position: the field, and what is
+// wrong with it.
 type Field struct{ Name, Value, Problem, Remedy string }
 
-// Title is the name, and the value if there is one, as messages show them.
+// Title returns the name, and the value if there is one, as messages show them.
 func (f Field) Title() string {
 	if f.Value == "" {
 		return f.Name
@@ -159,7 +163,7 @@ func (f Field) Title() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %q", f.Name, f.Value))
 }
 
-// Fields takes apart what a Validate method returned, joined errors too.
+// Fields splits the error of a Validate method into fields, joined errors too.
 func Fields(err error) []Field {
 	var (
 		joined interface{ Unwrap() []error }
@@ -183,11 +187,12 @@ func Fields(err error) []Field {
 	return []Field{{Problem: err.Error()}}
 }
 
-// Owner returns the owner of a file that names none: the sort of the file and
-// the base name of its path, cut and cleaned to what a name may be.
+// Owner returns the owner of a file that does not set one: the type of the file
+// and the base name of its path, shortened and cleaned so that it is a valid
+// name.
 func Owner(sort, path string) string { return sort + ":" + Label(filepath.Base(path), 100) }
 
-// Label makes part of a name from any text: printable, at most limit bytes.
+// Label returns a part of a name for any text: printable, at most limit bytes.
 func Label(text string, limit int) string {
 	text = strings.TrimSpace(oneLine(strings.Map(func(r rune) rune {
 		if r == '\u2028' || r == '\u2029' || (r >= 0x80 && r < 0xa0) || r == utf8.RuneError {
@@ -205,7 +210,7 @@ func Label(text string, limit int) string {
 	return text
 }
 
-// CheckText finds what no reader takes: too many bytes, invalid UTF-8, NUL.
+// CheckText records what no reader accepts: too many bytes, invalid UTF-8, NUL.
 func CheckText(name string, text []byte, errs *FileError) bool {
 	if len(text) > MaxSize {
 		errs.Add(Error{File: name, Problem: fmt.Sprintf("the file has %d bytes", len(text)), Remedy: fmt.Sprintf("split it into files of at most %d", MaxSize)})
@@ -233,7 +238,7 @@ func checkLine(name string, line int, text []byte, errs *FileError) {
 }
 
 // Suggest returns ` (did you mean "x"?)` for the choice nearest to a misspelt
-// word, or nothing when none is near.
+// word, or "" if no choice is near.
 func Suggest(word string, choices []string) string {
 	best, least := "", 3
 	for _, choice := range choices {
@@ -248,7 +253,7 @@ func Suggest(word string, choices []string) string {
 }
 
 // distance is the number of letters to insert, delete or change (Levenshtein);
-// words of very different length count as far apart.
+// words of very different lengths count as far apart.
 func distance(a, b string) int {
 	if len(a) > len(b)+2 || len(b) > len(a)+2 {
 		return 3

@@ -12,12 +12,12 @@ import (
 // HookKeys are the keys of hooks.
 func HookKeys() []string { return []string{"on_failure", "on_missed", "on_recovery"} }
 
-// HookSet is what one place declares of hooks, by their keys: nil switches one
-// off that a place further out declares.
+// HookSet is the hooks declared in one section, by their keys: nil switches off
+// a hook that an outer section declares.
 type HookSet map[string]*hourbell.Hook
 
-// Within returns what holds in a place that lies within another: its own
-// hooks, and those of the other that it leaves alone.
+// Within returns the hooks that apply in a section that lies within another:
+// its own hooks, and the outer hooks that it does not set.
 func (s HookSet) Within(outer HookSet) HookSet {
 	all := maps.Clone(outer)
 	if all == nil {
@@ -27,17 +27,18 @@ func (s HookSet) Within(outer HookSet) HookSet {
 	return all
 }
 
-// Hooks returns the set as a schedule takes it.
+// Hooks returns the set in the form that a schedule takes.
 func (s HookSet) Hooks() hourbell.Hooks {
 	return hourbell.Hooks{OnFailure: s["on_failure"], OnMissed: s["on_missed"], OnRecovery: s["on_recovery"]}
 }
 
-// address is a text that means a URL, whether or not it is one that is taken.
+// address matches a text that means a URL, whether or not it is an accepted
+// URL.
 var address = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 
-// ParseHook reads a hook written as one text: an http or https URL, or else a
-// line for the shell, which runs as user (empty: the node's own); none gives
-// nil. The error holds *hourbell.FieldErrors.
+// ParseHook reads a hook written as one text: an http or https URL, or
+// otherwise a line for the shell, which runs as user (empty: the node's own
+// user); "none" returns nil. The error contains *hourbell.FieldErrors.
 func ParseHook(text, user string) (*hourbell.Hook, error) {
 	switch {
 	case text == "none":
@@ -51,7 +52,7 @@ func ParseHook(text, user string) (*hourbell.Hook, error) {
 }
 
 // NewHook returns the hook that makes a job of a ready-made kind. The error is
-// what the kind finds wrong.
+// the kind's validation error.
 func NewHook(work interface {
 	Kind() string
 	Encode() ([]byte, error)

@@ -13,32 +13,33 @@ import (
 )
 
 // Key is a key of a schedule whose value is one text. Schedule files and the
-// #hourbell: comments of crontabs take the same ones, by the table below.
+// #hourbell: comments of crontabs take the same keys, defined in the table
+// below.
 type Key struct {
 	Name string
-	// Remedy says how a value is written.
+	// Remedy describes how a value is written.
 	Remedy string
-	// Bare says that the value is a number or a truth value, which YAML writes
-	// without quotes.
+	// Bare reports that the value is a number or a truth value, which YAML
+	// writes without quotes.
 	Bare bool
 
 	set func(s *hourbell.Schedule, text string) (problem, remedy string)
-	// write returns the value of a schedule as a text that set reads, or nothing
-	// for the default.
+	// write returns the value of a schedule as a text that set reads, or "" for
+	// the default.
 	write func(s hourbell.Schedule) string
 	clear func(s *hourbell.Schedule)
 }
 
-// Clear makes the schedule have the key's default.
+// Clear sets the schedule's field to the key's default.
 func (k Key) Clear(s *hourbell.Schedule) { k.clear(s) }
 
-// Text is the key's value of a schedule as Set reads it; empty: the default,
-// which files leave out.
+// Text returns the key's value of a schedule as Set reads it; "" is the
+// default, which files leave out.
 func (k Key) Text(s hourbell.Schedule) string { return k.write(s) }
 
-// Set reads a value into the schedule. Whether it fits the schedule's other
-// fields is for hourbell.Schedule.Validate. The error is a
-// *hourbell.FieldError, and then the schedule is as it was.
+// Set reads a value into the schedule. hourbell.Schedule.Validate checks
+// whether it fits the schedule's other fields. The error is a
+// *hourbell.FieldError, and then the schedule is unchanged.
 func (k Key) Set(s *hourbell.Schedule, text string) error {
 	problem, remedy := k.set(s, text)
 	if problem == "" {
@@ -74,11 +75,11 @@ var scheduleKeys = []Key{
 	exclude,
 }
 
-// ExcludeKey is the name of the key whose value can also be a list of texts in a
-// schedule file, and a flag that is repeated.
+// ExcludeKey is the name of the key whose value can also be a list of texts in
+// a schedule file, and whose flag can be repeated.
 const ExcludeKey = "exclude"
 
-// exclude is that key as one text.
+// exclude is the key ExcludeKey, with its value as one text.
 var exclude = Key{
 	Name: ExcludeKey, Remedy: "write dates, days of the week, rules or names of calendars",
 	set: func(s *hourbell.Schedule, text string) (problem, remedy string) {
@@ -100,7 +101,7 @@ var exclude = Key{
 // rule, the command, the name and the hooks are not among them.
 func Keys() []Key { return scheduleKeys }
 
-// KeyNames are the names of Keys.
+// KeyNames returns the names of Keys.
 func KeyNames() []string {
 	names := make([]string, len(scheduleKeys))
 	for i, k := range scheduleKeys {
@@ -109,8 +110,8 @@ func KeyNames() []string {
 	return names
 }
 
-// SlotKeys are those of Keys that are about slots, and mean nothing for what has
-// none.
+// SlotKeys returns the names of those Keys that concern slots, and have no
+// meaning for entries without slots.
 func SlotKeys() []string {
 	names := KeyNames()
 	return names[slices.Index(names, "overlap"):]
@@ -125,9 +126,9 @@ func FindKey(name string) (Key, bool) {
 	return scheduleKeys[i], true
 }
 
-// The forms of values.
+// How values are written.
 
-// keyOf makes a key of a field.
+// keyOf makes a key for a field.
 func keyOf[T comparable](name, remedy string, bare bool, field func(*hourbell.Schedule) *T, read func(text string) (T, string), write func(T) string) Key {
 	return Key{
 		Name: name, Remedy: remedy, Bare: bare,
@@ -183,7 +184,7 @@ func duration(key string, field func(*hourbell.Schedule) *time.Duration) Key {
 	}, durationText)
 }
 
-// durationText leaves out the units that are zero: 2h and not 2h0m0s.
+// durationText leaves out units that are zero: 2h and not 2h0m0s.
 func durationText(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -220,8 +221,8 @@ func choice[T comparable](key string, words []string, field func(*hourbell.Sched
 	}, func(value T) string { return words[slices.Index(values, value)] })
 }
 
-// Number reads a whole number from least to most, in digits and without zeros
-// before them.
+// Number reads a whole number between least and most, in digits and without
+// leading zeros.
 func Number(text string, least, most int64) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < least || n > most || strconv.FormatInt(n, 10) != text {
@@ -230,7 +231,7 @@ func Number(text string, least, most int64) (int64, bool) {
 	return n, true
 }
 
-// NumberRemedy says how such a number is written.
+// NumberRemedy describes how such a number is written.
 func NumberRemedy(least, most int64) string {
 	return fmt.Sprintf("write a whole number from %d to %d, without quotes", least, most)
 }

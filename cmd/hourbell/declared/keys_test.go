@@ -15,7 +15,7 @@ func TestDurationText(t *testing.T) {
 	}
 }
 
-// What a key writes it reads, and what it clears it does not write.
+// Set reads what Text writes, and Text writes nothing after Clear.
 func TestKeysWriteWhatTheyRead(t *testing.T) {
 	values := map[string]string{
 		"queue": "q", "priority": "3", "max_attempts": "7", "on_loss": "fail", "timeout": "1h30m", "group": "g", "paused": "true",

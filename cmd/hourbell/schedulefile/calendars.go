@@ -18,9 +18,9 @@ var (
 	exclusionRuleKeys = []string{"cron", "every", "at", "tz", "dialect", "start", "stop", "gap", "fold"}
 )
 
-// ReadCalendars reads the calendars alone of the text of a schedule file, in the
-// order of their names; there need be no schedules. name is how messages call the
-// file. The error is a *declared.FileError with every mistake.
+// ReadCalendars reads only the calendars of the text of a schedule file, sorted
+// by name; the file need not have schedules. Messages call the file name. The
+// error is a *declared.FileError with every mistake.
 func ReadCalendars(name string, text []byte) ([]hourbell.Calendar, error) {
 	var errs declared.FileError
 	if !declared.CheckText(name, text, &errs) {
@@ -55,7 +55,7 @@ func WriteCalendars(calendars ...hourbell.Calendar) []byte {
 	return out.Bytes()
 }
 
-// calendars reads the calendars that schedules of the file name.
+// calendars reads the calendars that the file's schedules may name.
 func (e *entry) calendars() map[string]hourbell.Calendar {
 	f := e.find("calendars")
 	switch {
@@ -85,7 +85,7 @@ func (e *entry) calendar(name string) hourbell.Calendar {
 	return c
 }
 
-// words reads a list of texts, or a single one.
+// words reads a list of texts, or a single text.
 func (e *entry) words(key string) []string {
 	f := e.find(key)
 	switch {
@@ -132,8 +132,8 @@ func (e *entry) exclusionRules() []recur.Spec {
 	return rules
 }
 
-// exclude reads what a schedule excludes: the file's own calendars by name, and
-// all that has a meaning elsewhere.
+// exclude reads the exclusions of a schedule: the file's own calendars by name,
+// and all other texts as recur.ParseExclude reads them.
 func (e *entry) exclude() (calendars []hourbell.Calendar) {
 	var texts []string
 	for _, text := range e.words(declared.ExcludeKey) {
@@ -148,8 +148,8 @@ func (e *entry) exclude() (calendars []hourbell.Calendar) {
 	return append(calendars, more...)
 }
 
-// calendars writes those that schedules exclude, each once, but for what can stand
-// in the schedules themselves.
+// calendars writes the calendars that schedules exclude, each once, except
+// exclusions that can be written in the schedules themselves.
 func (w *writer) calendars(entries []declared.Entry) error {
 	known := map[string]hourbell.Calendar{}
 	for _, entry := range entries {

@@ -85,7 +85,8 @@ schedules:
   - {name: b, every: 1h, kind: k, exclude: 2027-12-25}
 `
 
-// What the file does not define has the meaning it has everywhere.
+// A name that the file does not define has the same meaning as elsewhere: a
+// stored calendar.
 func TestExclude(t *testing.T) {
 	set, err := Read("x.yaml", []byte(withExclusions))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package schedulefile reads schedules from a YAML file, and writes it:
+// Package schedulefile reads schedules from a YAML file, and writes them:
 //
 //	owner: nightly            # optional; else "file:" and the file's base name
 //	revision: 7               # optional
@@ -18,26 +18,28 @@
 //	    group: backups
 //
 // Further keys of a schedule: queue, priority, max_attempts, on_loss, paused;
-// overlap (skip, queue, allow, replace), misfire (skip, once, all), misfire_cap,
-// grace, window, start, stop, count, jitter, gap, fold, dialect,
+// overlap (skip, queue, allow, replace), misfire (skip, once, all),
+// misfire_cap, grace, window, start, stop, count, jitter, gap, fold, dialect,
 // pause_after_failures; with command and shell also user, base (node or cron),
-// stdin and detached (end or keep). cron: "@reboot" is once for each start of a node that
-// has the file.
+// stdin and detached (end or keep). cron: "@reboot" is once for each start of a
+// node that has the file.
 //
-// exclude is one text or a list of them: names of the file's calendars and, where
-// the file has none of that name, of the store's; dates, days of the week and rules
-// as recur.ParseExclude reads them. The file's own calendars are part of its
-// schedules; a stored one is shared by all that name it.
+// exclude is one text or a list of texts: names of the file's calendars or, if
+// the file has no calendar of that name, of the store's calendars; dates, days
+// of the week and rules as recur.ParseExclude reads them. The file's own
+// calendars are part of its schedules; a stored calendar is shared by all
+// schedules that name it.
 //
 // The hooks on_failure, on_missed and on_recovery are a line for the shell, an
 // http or https URL, or a mapping with command, shell or url and its details.
-// The nearest one holds: the schedule's, its group's, the file's; none switches
-// one off.
+// The nearest hook applies: the schedule's, its group's, the file's; none
+// switches a hook off.
 //
 // Keys are strict, and every mistake is reported with its line, not only the
-// first.
+// first mistake.
 //
 // A file is read in three steps: YAML text becomes a small tree (tree.go, after
-// a look at its shape in limits.go), the tree becomes schedules (read.go,
-// hooks.go and calendars.go), and args become JSON (json.go). write.go is the way back.
+// limits.go has checked its shape), the tree becomes schedules (read.go,
+// hooks.go and calendars.go), and args become JSON (json.go). write.go is the
+// reverse.
 package schedulefile

@@ -10,17 +10,17 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// hookKeys are the keys of a hook that is written as a mapping.
+// hookKeys are the keys of a hook written as a mapping.
 var hookKeys = []string{"command", "shell", "url", "env", "dir", "user", "base", "detached", "method", "header", "body"}
 
-// hookScopes are the hooks that stand outside the schedules. The nearest one
-// wins: a schedule's own, its group's, the file's.
+// hookScopes are the hooks that are defined outside the schedules. The nearest
+// hook wins: a schedule's own, its group's, the file's.
 type hookScopes struct {
 	file   declared.HookSet
 	groups map[string]group
 }
 
-// group is what a file says of a group of its schedules.
+// group is the section of a file for one group of its schedules.
 type group struct {
 	hooks declared.HookSet
 	line  int
@@ -48,7 +48,8 @@ func (e *entry) hookScopes() hookScopes {
 	return scopes
 }
 
-// warnUnused names groups that no schedule is in: their hooks will never run.
+// warnUnused warns about groups that contain no schedule: their hooks never
+// run.
 func (h hookScopes) warnUnused(path string, file *declared.File) {
 	for name, g := range h.groups {
 		used := slices.ContainsFunc(file.All(), func(e declared.Entry) bool { return e.Group == name })
@@ -61,12 +62,12 @@ func (h hookScopes) warnUnused(path string, file *declared.File) {
 	}
 }
 
-// scheduleHooks are the hooks that hold for a schedule of the group.
+// scheduleHooks returns the hooks that apply to a schedule of the group.
 func (e *entry) scheduleHooks(group string) hourbell.Hooks {
 	return e.hookSet().Within(e.hooks.groups[group].hooks).Within(e.hooks.file).Hooks()
 }
 
-// hookSet reads the hooks of one place.
+// hookSet reads the hooks of one section.
 func (e *entry) hookSet() declared.HookSet {
 	set := declared.HookSet{}
 	for _, key := range declared.HookKeys() {
@@ -77,7 +78,8 @@ func (e *entry) hookSet() declared.HookSet {
 	return set
 }
 
-// hook reads one hook; nil if it is none, or after noting what is wrong.
+// hook reads one hook; it returns nil for "none", or after recording what is
+// wrong.
 func (e *entry) hook(f *field) *hourbell.Hook {
 	var (
 		hook *hourbell.Hook
@@ -99,7 +101,7 @@ func (e *entry) hook(f *field) *hourbell.Hook {
 	return hook
 }
 
-// hookMapping reads a hook with its details.
+// hookMapping reads a hook written as a mapping.
 func (e *entry) hookMapping() *hourbell.Hook {
 	e.checkKeys(hookKeys)
 	if !e.exactlyOne("hook", "what it does", "command", "shell", "url") {
@@ -115,7 +117,7 @@ func (e *entry) hookMapping() *hourbell.Hook {
 	}))
 }
 
-// checkedHook notes what is wrong with a hook.
+// checkedHook records what is wrong with a hook.
 func (e *entry) checkedHook(hook *hourbell.Hook, err error) *hourbell.Hook {
 	for _, f := range declared.Fields(err) {
 		if f.Name = strings.Replace(f.Name, "argv", "command", 1); f.Name == "command" {

@@ -7,7 +7,8 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
-// The nearest hook wins, and none or nothing switches off those further out.
+// The nearest hook wins, and none or an empty value switches off the hooks of
+// the outer sections.
 func TestHooks(t *testing.T) {
 	file, err := Read("hours.yaml", []byte(`
 on_failure: mail ops

@@ -14,8 +14,8 @@ import (
 // jsonNumber is the grammar of a number in JSON.
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// otherNumber is what YAML readers, old or new, take for a number and JSON
-// does not: 007, 0x1f, 1_000, +1, .5, .inf.
+// otherNumber matches texts that some YAML readers, old or new, take for a
+// number and JSON does not: 007, 0x1f, 1_000, +1, .5, .inf.
 var otherNumber = regexp.MustCompile(`^[-+]?(0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|[0-9][0-9_]*|[0-9_]*\.[0-9_]+([eE][-+]?[0-9]+)?|[0-9][0-9_]*\.[0-9_]*([eE][-+]?[0-9]+)?|[0-9][0-9_]*[eE][-+]?[0-9]+|\.(inf|Inf|INF))$|^\.(nan|NaN|NAN)$`)
 
 var (
@@ -23,7 +23,7 @@ var (
 	errTooDeep  = errors.New("args too deep")
 )
 
-// numberError is a plain scalar that is a number to some readers only.
+// numberError reports a plain scalar that only some readers take for a number.
 type numberError struct {
 	line int
 	text string
@@ -32,8 +32,8 @@ type numberError struct {
 func (e *numberError) Error() string { return fmt.Sprintf("%s is not a number in JSON", e.text) }
 
 // toJSON writes a value as JSON: numbers digit for digit, keys in their order.
-// Since aliases can make a small file mean a large value, it stops at the size
-// that args may have.
+// Because aliases can make a small file mean a large value, it stops at the
+// size limit of args.
 func toJSON(n *node) ([]byte, error) {
 	var out bytes.Buffer
 	if err := writeJSON(&out, n, 0); err != nil {
@@ -81,7 +81,7 @@ func writeText(out *bytes.Buffer, text string) error {
 	if err := encoder.Encode(text); err != nil {
 		return err
 	}
-	out.Truncate(out.Len() - 1) // the encoder ends the line
+	out.Truncate(out.Len() - 1) // the encoder appends a newline
 	return nil
 }
 
@@ -117,7 +117,7 @@ func writeMapping(out *bytes.Buffer, n *node, depth int) error {
 	return nil
 }
 
-// The spellings of YAML 1.2; yes, no, on and off are texts.
+// The spellings of YAML 1.2; yes, no, on and off are plain texts.
 
 func isTrue(text string) bool  { return text == "true" || text == "True" || text == "TRUE" }
 func isFalse(text string) bool { return text == "false" || text == "False" || text == "FALSE" }

@@ -2,15 +2,15 @@ package schedulefile
 
 import "github.com/goccy/go-yaml/token"
 
-// What a file may hold, so that the parser's time and memory stay in
-// proportion to its size.
+// Limits of a file's content, so that the parser's time and memory stay in
+// proportion to the file's size.
 const (
-	maxDepth = 100     // lists and mappings within each other
+	maxDepth = 100     // of nested lists and mappings
 	maxKeys  = 10_000  // in one mapping
 	maxMerge = 200_000 // keys copied by << in the whole file
 )
 
-// shape is the trouble that a file's tokens foretell.
+// shape is a violation of the limits, found in a file's tokens before parsing.
 type shape struct {
 	line   int
 	reason string
@@ -18,12 +18,12 @@ type shape struct {
 
 // level is a list or mapping that is open while the tokens are walked.
 type level struct {
-	column int // of its entries; 0 in flow style
+	column int // where its entries begin; 0 in flow style
 	keys   int
 }
 
-// checkShape looks for too much depth and too many keys before anything is
-// built. Depth in block style is counted by columns.
+// checkShape looks for too much depth and too many keys before a tree is built.
+// Depth in block style is counted by columns.
 func checkShape(tokens token.Tokens) *shape {
 	open := make([]level, 1, maxDepth+1)
 	for _, t := range tokens {
@@ -52,11 +52,12 @@ func checkShape(tokens token.Tokens) *shape {
 	return nil
 }
 
-// enter goes to the block whose entries begin at the column.
+// enter returns the open levels after moving to the block whose entries begin
+// at the column.
 func enter(open []level, column int) []level {
 	last := len(open) - 1
 	if open[last].column == 0 && last > 0 {
-		return open // within flow style columns mean nothing
+		return open // in flow style columns have no meaning
 	}
 	for last > 0 && open[last].column > column {
 		last--
@@ -67,7 +68,7 @@ func enter(open []level, column int) []level {
 	return append(open[:last+1], level{column: column})
 }
 
-// keyColumn is where the key before a colon begins.
+// keyColumn returns the column of the key before a colon.
 func keyColumn(colon *token.Token) int {
 	if colon.Prev == nil || colon.Prev.Position.Line != colon.Position.Line {
 		return colon.Position.Column

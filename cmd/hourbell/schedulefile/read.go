@@ -23,16 +23,16 @@ var (
 	commandKeys = []string{"env", "dir", "user", "base", "stdin", "detached"}
 )
 
-// reboot, in the place of a rule, is the start of a node.
+// reboot, given instead of a rule, means the start of a node.
 const reboot = "@reboot"
 
-// maxExpansion bounds what the args of all schedules of a file come to, since
-// aliases can make a small file mean much.
+// maxExpansion limits the total size in bytes of the args of all schedules of a
+// file, because aliases can make a small file expand to much data.
 const maxExpansion = 64 << 20
 
-// Read reads the text of a schedule file. name is how messages call the file,
-// and gives the owner if the file names none. The error is a *declared.FileError
-// with every mistake; there is no file then.
+// Read reads the text of a schedule file. Messages call the file name, which
+// also gives the owner if the file has none. The error is a *declared.FileError
+// with every mistake; then no file is returned.
 func Read(name string, text []byte) (*declared.File, error) {
 	var errs declared.FileError
 	if !declared.CheckText(name, text, &errs) {
@@ -51,11 +51,11 @@ func Read(name string, text []byte) (*declared.File, error) {
 	return file, nil
 }
 
-// reader turns the tree into schedules.
+// reader converts the tree to schedules.
 type reader struct {
-	path     string // as messages call the file
+	path     string // the file's name in messages
 	errs     *declared.FileError
-	lines    map[string]int // where each name of a schedule was first given
+	lines    map[string]int // the line where each schedule name was first given
 	expanded int            // bytes of args so far
 	hooks    hookScopes
 	known    map[string]hourbell.Calendar
@@ -109,7 +109,8 @@ func (r *reader) schedules(m *entry, file *declared.File) {
 	}
 }
 
-// warnRule warns of what a rule says but hardly means.
+// warnRule warns about parts of a rule that are probably not what its author
+// meant.
 func (e *entry) warnRule(rule recur.Spec, file *declared.File) {
 	for _, w := range rule.Warnings() {
 		file.Warn(declared.Error{
@@ -119,14 +120,15 @@ func (e *entry) warnRule(rule recur.Spec, file *declared.File) {
 	}
 }
 
-// entry is a mapping that is being read, and what messages call it.
+// entry is a mapping that is being read, and its label in messages.
 type entry struct {
 	*reader
 	node  *node
 	label string
 }
 
-// schedule reads one schedule. It is complete only if no mistake was noted.
+// schedule reads one schedule. The schedule is complete only if no mistake was
+// recorded.
 func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
 	if !e.isMapping("", "write name, a rule and what to run as keys") {
 		return hourbell.Schedule{}, false
@@ -152,13 +154,13 @@ func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
 	return s, true
 }
 
-// atStart says whether it runs once for every start of a node.
+// atStart reports whether the schedule runs once for every start of a node.
 func (e *entry) atStart() bool {
 	f := e.find("cron")
 	return f != nil && f.value.sort == scalar && f.value.text == reboot
 }
 
-// set reads one of the keys that crontabs have too.
+// set reads one of the keys that also exist in crontabs.
 func (e *entry) set(key declared.Key, s *hourbell.Schedule) {
 	f := e.find(key.Name)
 	switch {
@@ -172,7 +174,8 @@ func (e *entry) set(key declared.Key, s *hourbell.Schedule) {
 	}
 }
 
-// nameIt puts the name into the label, and refuses none and a second use.
+// nameIt puts the name into the label, and refuses an empty name and a second
+// use of the same name.
 func (e *entry) nameIt(name string) {
 	if name == "" {
 		if f := e.find("name"); f == nil || f.value.sort == scalar {
@@ -188,7 +191,7 @@ func (e *entry) nameIt(name string) {
 	e.lines[name] = e.lineOf("name")
 }
 
-// exactlyOne refuses none or several of the keys.
+// exactlyOne records a mistake if none or several of the keys are given.
 func (e *entry) exactlyOne(what, purpose string, keys ...string) bool {
 	remedy := "give exactly one of " + strings.Join(keys[:len(keys)-1], ", ") + " and " + keys[len(keys)-1]
 	var given []string
@@ -208,7 +211,7 @@ func (e *entry) exactlyOne(what, purpose string, keys ...string) bool {
 	return false
 }
 
-// work reads what the schedule runs.
+// work reads the job of the schedule.
 func (e *entry) work(s *hourbell.Schedule) {
 	one := e.exactlyOne("command", "what it runs", "command", "shell", "kind")
 	command := e.command()
@@ -229,7 +232,7 @@ func (e *entry) work(s *hourbell.Schedule) {
 	e.encode(s, command)
 }
 
-// command reads what command and shell may have beside them.
+// command reads the keys that are allowed together with command and shell.
 func (e *entry) command() kinds.Command {
 	c := kinds.Command{
 		Argv: e.texts("command"), Shell: e.text("shell"), Env: e.texted("env"), Dir: e.properName("dir"),
@@ -244,10 +247,10 @@ func (e *entry) command() kinds.Command {
 	return c
 }
 
-// encode makes args of a command, and translates the names of its fields.
+// encode encodes a command as args, and translates the names of its fields.
 func (e *entry) encode(s *hourbell.Schedule, command kinds.Command) {
 	if len(command.Argv) == 0 && command.Shell == "" && !e.emptyCommand() {
-		return // the value was of the wrong sort, which is noted
+		return // the value had the wrong type, which is recorded already
 	}
 	args, err := command.Encode()
 	for _, f := range declared.Fields(err) {
@@ -263,7 +266,8 @@ func (e *entry) encode(s *hourbell.Schedule, command kinds.Command) {
 	s.Args = args
 }
 
-// emptyCommand says whether command or shell is given in its right form, but empty.
+// emptyCommand reports whether command or shell has the right type but is
+// empty.
 func (e *entry) emptyCommand() bool {
 	if f := e.find("shell"); f != nil {
 		return f.value.sort == scalar
@@ -294,7 +298,7 @@ func (e *entry) args() []byte {
 	return text
 }
 
-// texted reads a mapping of texts.
+// texted reads a mapping with text values.
 func (e *entry) texted(key string) map[string]string {
 	f := e.find(key)
 	if f == nil {
@@ -315,7 +319,7 @@ func (e *entry) texted(key string) map[string]string {
 	return texts
 }
 
-// refuse notes each of the keys that is given.
+// refuse records a mistake for each of the given keys that is present.
 func (e *entry) refuse(why, remedy string, keys ...string) {
 	for _, key := range keys {
 		if e.has(key) {
@@ -324,19 +328,19 @@ func (e *entry) refuse(why, remedy string, keys ...string) {
 	}
 }
 
-// validate applies the rules that hold for schedules from anywhere, as far as
-// the file did not break stricter ones of its own.
+// validate applies the rules for all schedules, except to fields for which the
+// file has already broken its own stricter rules.
 func (e *entry) validate(s hourbell.Schedule) {
 	if e.atStart() {
-		s.Rule.Cron = "@yearly" // any rule that is one
+		s.Rule.Cron = "@yearly" // any valid rule
 	}
 	for _, f := range declared.Fields(s.Validate()) {
 		if f.Name == "args" {
-			f.Value = "" // it may show a secret
+			f.Value = "" // the value may contain a secret
 		}
 		switch {
-		case f.Name == "owner": // noted once, for the file
-		case !e.has(f.Name) && f.Name != "args": // missing, which is noted in the file's words
+		case f.Name == "owner": // recorded once, for the file
+		case !e.has(f.Name) && f.Name != "args": // missing, which is recorded with the key's name in the file
 		case f.Name == "cron" || f.Name == "every" || f.Name == "at":
 			if e.single("cron", "every", "at") && e.find(f.Name).value.sort == scalar {
 				e.addField(f)
@@ -358,8 +362,8 @@ func (e *entry) single(keys ...string) bool {
 	return n == 1
 }
 
-// The rest reads single values and notes what is wrong with their form. A key
-// that is not given reads as the zero value.
+// The functions below read single values and record mistakes in their form. A
+// missing key gives the zero value.
 
 func (e *entry) find(key string) *field {
 	for i := range e.node.fields {
@@ -372,8 +376,8 @@ func (e *entry) find(key string) *field {
 
 func (e *entry) has(key string) bool { return e.find(key) != nil }
 
-// lineOf is where a field stands; "env \"A\"" and "command[2]" stand with env
-// and command.
+// lineOf returns the line of a field; "env \"A\"" and "command[2]" are at the
+// lines of env and command.
 func (e *entry) lineOf(name string) int {
 	if end := strings.IndexAny(name, " [."); end > 0 {
 		name = name[:end]
@@ -435,7 +439,7 @@ func remedyFor(key string) string {
 	return "write a text"
 }
 
-// properName reads a text that may be left out, but not be empty.
+// properName reads a text that may be missing, but not empty.
 func (e *entry) properName(key string) string {
 	text := e.text(key)
 	if f := e.find(key); text == "" && f != nil && f.value.sort == scalar {
@@ -468,7 +472,7 @@ func (e *entry) texts(key string) []string {
 	return texts
 }
 
-// number reads a whole number from least to most.
+// number reads a whole number between least and most.
 func (e *entry) number(key string, least, most int64) int64 {
 	f := e.find(key)
 	if f == nil {

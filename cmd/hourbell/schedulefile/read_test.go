@@ -68,7 +68,7 @@ func TestEveryKey(t *testing.T) {
 	}
 }
 
-// What saves a file must not change what it means.
+// Variations in which editors save a file must not change its meaning.
 func TestSameInEveryDress(t *testing.T) {
 	want, err := Read("hours.yaml", []byte(complete))
 	if err != nil {
@@ -128,7 +128,8 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// Texts that are no files of words, or that would cost far more than their size.
+// Texts that are not schedule files, or that would cost far more than their
+// size.
 func TestHostileFiles(t *testing.T) {
 	aliases := "x: &a0 [lol, lol]\n"
 	for i := 1; i < 60; i++ {
@@ -177,7 +178,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// Whatever the text, Read gives a file whose schedules are valid, or mistakes.
+// For any text, Read returns a file whose schedules are valid, or mistakes.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(complete))
 	for _, text := range []string{"", "---\n", "a: *a", "? [", "&a [*a]", "!!str", "<<: {<<: {}}", "- |\n", "%YAML 1.2\n---\n", "{a: b: c}", "\t", "\"\\x\"", "schedules: [{name: &n a, every: *n, args: .5}]"} {

@@ -15,7 +15,7 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
-// sort is what a node is.
+// sort is the type of a node.
 type sort int
 
 const (
@@ -25,13 +25,13 @@ const (
 	mapping
 )
 
-// String is the word for it in messages.
+// String returns the word for the type in messages.
 func (s sort) String() string {
 	return [...]string{"empty", "a single value", "a list", "a mapping"}[s]
 }
 
 // node is a value of the file. Aliases share their anchor's node, so the tree
-// is never larger than the file, though it may be seen from many places.
+// is never larger than the file, although it may be reached by many paths.
 type node struct {
 	sort   sort
 	line   int
@@ -48,7 +48,8 @@ type field struct {
 	value *node
 }
 
-// builder turns the parser's tree into ours, and notes what is wrong with it.
+// builder converts the parser's tree to the tree of this package, and records
+// what is wrong with it.
 type builder struct {
 	file    string
 	errs    *declared.FileError
@@ -56,7 +57,8 @@ type builder struct {
 	merged  int // fields copied by <<
 }
 
-// parse returns the root of the file's only document, or nil after noting why not.
+// parse returns the root of the file's only document, or nil after recording
+// why there is none.
 func parse(name string, text []byte, errs *declared.FileError) *node {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
@@ -77,8 +79,8 @@ func parse(name string, text []byte, errs *declared.FileError) *node {
 	return root
 }
 
-// parseYAML calls the parser. It is not ours, and a file must not end a node:
-// a panic in it is one more way to refuse the file.
+// parseYAML calls the parser. The parser is a third-party package, and a file
+// must not end a node: a panic in the parser also refuses the file.
 func parseYAML(text string) (tree *ast.File, err error) {
 	defer func() {
 		if recover() != nil {
@@ -196,8 +198,8 @@ func (b *builder) tagged(n *ast.TagNode, line int) *node {
 	return &node{sort: scalar, line: line, text: value.text}
 }
 
-// mapping converts keys and values. Keys given twice are noted; keys of merged
-// mappings (<<) yield to the mapping's own.
+// mapping converts keys and values. Duplicate keys are recorded; keys of merged
+// mappings (<<) give way to the mapping's own keys.
 func (b *builder) mapping(values []*ast.MappingValueNode, line int) *node {
 	out := &node{sort: mapping, line: line}
 	seen := map[string]int{}
@@ -247,7 +249,7 @@ func (b *builder) merge(into *node, seen map[string]int, from field) {
 			continue
 		}
 		if b.merged > maxMerge {
-			return // noted
+			return // recorded as a mistake already
 		}
 		if b.merged += len(source.fields); b.merged > maxMerge {
 			b.add(from.line, "<< copies too much", "write fewer or smaller anchors")

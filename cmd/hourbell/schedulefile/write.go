@@ -15,8 +15,8 @@ import (
 )
 
 // Write returns a schedule file that Read reads as the same set: owner,
-// revision, names, rules and jobs. Values of environments are in it as they
-// are. The error tells an entry that no schedule file can declare.
+// revision, names, rules and jobs. It contains the values of environments
+// unredacted. The error names an entry that no schedule file can declare.
 func Write(set *declared.File) ([]byte, error) {
 	w := &writer{envs: map[string]string{}}
 	fmt.Fprintf(&w.out, "owner: %s\n", scalarText(set.Owner))
@@ -41,7 +41,7 @@ func Write(set *declared.File) ([]byte, error) {
 }
 
 // writer makes YAML. envs are the environments that were written, by their
-// text, with the anchors to refer to them by.
+// text, with the anchors that refer to them.
 type writer struct {
 	out  bytes.Buffer
 	envs map[string]string
@@ -76,7 +76,7 @@ func (w *writer) entry(s hourbell.Schedule) error {
 	return w.hooks(s.Hooks)
 }
 
-// work writes what a schedule runs.
+// work writes the job of a schedule.
 func (w *writer) work(s hourbell.Schedule) error {
 	if s.Kind != kinds.CommandKind {
 		w.text("kind", s.Kind)
@@ -130,7 +130,7 @@ func (w *writer) hooks(hooks hourbell.Hooks) (err error) {
 	return err
 }
 
-// hookText is a hook as a mapping on one line.
+// hookText returns a hook as a mapping on one line.
 func hookText(hook *hourbell.Hook) (string, error) {
 	pairs := &pairs{}
 	if hook.Kind == kinds.HTTPKind {
@@ -197,16 +197,16 @@ func mapText(texts map[string]string) string {
 	return p.String()
 }
 
-// bare is a text that needs no quotes anywhere in YAML, unless it is one of
-// the words that mean something.
+// bare matches a text that needs no quotes anywhere in YAML, except the words
+// with a special meaning.
 var (
 	bare  = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./]*([:-][A-Za-z0-9_./]+)*$`)
 	words = regexp.MustCompile(`(?i)^(true|false|yes|no|on|off|null|y|n)$`)
 )
 
-// scalarText writes a text on one line, so that all readers of YAML take it
-// for this text: without quotes where it is plain, in double ones, or in single
-// ones where double ones would need escapes.
+// scalarText writes a text on one line, so that all YAML readers read the same
+// text: without quotes if it is plain, in double quotes, or in single quotes if
+// double quotes would need escapes.
 func scalarText(text string) string {
 	printable := !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 	switch {
@@ -220,7 +220,7 @@ func scalarText(text string) string {
 	return `"` + escaped(text) + `"`
 }
 
-// escaped is a text within double quotes.
+// escaped writes a text within double quotes.
 func escaped(text string) string {
 	var out strings.Builder
 	for _, r := range text {

@@ -24,7 +24,8 @@ func readBack(t *testing.T, set *declared.File) *declared.File {
 	return got
 }
 
-// What Read makes of every key, Write makes into a file that reads the same.
+// Write writes every key that Read reads, into a file that reads as the same
+// schedules.
 func TestWriteEveryKey(t *testing.T) {
 	set, err := Read("hours.yaml", []byte(complete+`  - name: start
     cron: "@reboot"
@@ -73,7 +74,7 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-// twin is a schedule of another name.
+// twin returns the schedule with another name.
 func twin(s hourbell.Schedule) hourbell.Schedule {
 	if s.Name += "2"; len(s.Name) > hourbell.MaxName {
 		s.Name = "2"

@@ -1,9 +1,10 @@
-// Package declaredtest holds the golden tests of those who read declarations.
+// Package declaredtest contains the golden tests that the readers of
+// declarations share.
 //
-// A golden file has cases: a text after "=== name", and after the line "==>"
-// what reading it says when the text stands in the file of the name that the
-// test gives. With HOURBELL_UPDATE_GOLDEN=1 what is got is written instead, to
-// be read before it is kept.
+// A golden file consists of cases: a text after "=== name", and after the line
+// "==>" the messages of reading that text from a file with the name that the
+// test gives. With HOURBELL_UPDATE_GOLDEN=1 the actual messages are written
+// instead; read them before you commit them.
 package declaredtest
 
 import (
@@ -17,8 +18,8 @@ import (
 // read is a reader of declarations.
 type read = func(name string, text []byte) (*declared.File, error)
 
-// Mistakes holds that every text of a golden file is refused, with just the
-// messages that stand there.
+// Mistakes checks that every text of a golden file is refused, with exactly the
+// messages of the golden file.
 func Mistakes(t *testing.T, golden, name string, read read) {
 	t.Helper()
 	cases(t, golden, func(t *testing.T, text []byte) string {
@@ -30,8 +31,8 @@ func Mistakes(t *testing.T, golden, name string, read read) {
 	})
 }
 
-// Warnings holds that every text of a golden file is taken, with just the
-// warnings that stand there.
+// Warnings checks that every text of a golden file is accepted, with exactly
+// the warnings of the golden file.
 func Warnings(t *testing.T, golden, name string, read read) {
 	t.Helper()
 	cases(t, golden, func(t *testing.T, text []byte) string {
@@ -47,7 +48,7 @@ func Warnings(t *testing.T, golden, name string, read read) {
 	})
 }
 
-// cases compares what a reader says of each text with the golden file.
+// cases compares the messages for each text with the golden file.
 func cases(t *testing.T, path string, say func(t *testing.T, text []byte) string) {
 	t.Helper()
 	update := os.Getenv("HOURBELL_UPDATE_GOLDEN") != ""

@@ -1,15 +1,15 @@
-# Everything one does in this repository. `make help` prints the list.
+# The commands for work on this repository. `make help` prints the list.
 
 SHELL := bash
 .DEFAULT_GOAL := help
 
-# What can be said on the command line, as in `make bench BENCH=Claim`.
+# Variables that can be set on the command line, as in `make bench BENCH=Claim`.
 TESTFLAGS ?=
 BENCH ?=
 FUZZTIME ?= 10s
 
-# The race detector, for our code: SQLite's C, translated to Go, runs on one goroutine at a time, and watching it would
-# make the tests of its driver four times as long.
+# The race detector, without SQLite: its C code, translated to Go, runs on one goroutine at a time, and with the race
+# detector the tests of its driver would take four times as long.
 RACE := -race -gcflags='modernc.org/...=-race=false'
 
 .PHONY: help
@@ -26,7 +26,7 @@ test: ## The tests of every module, with the race detector, on throw-away server
 	@JOBS=2 scripts/with-servers scripts/each-module go test $(RACE) $(TESTFLAGS) ./...
 
 .PHONY: test-short
-test-short: ## The quick tests alone, without servers
+test-short: ## The quick tests only, without servers
 	@scripts/each-module go test -short $(TESTFLAGS) ./...
 
 .PHONY: proof
@@ -43,7 +43,7 @@ fuzz: ## Every fuzz test for FUZZTIME (10s)
 	@scripts/fuzz $(FUZZTIME)
 
 .PHONY: bench
-bench: ## Side by side with other queues (see docs/benchmarks.md); with BENCH=Claim, the Go benchmarks that match
+bench: ## Compare with other queues (see docs/benchmarks.md); with BENCH=Claim, the Go benchmarks that match
 ifeq ($(BENCH),)
 	@scripts/install-deps postgres
 	@cd bench && BENCH_POSTGRES_BIN=$$(../scripts/postgres-bin) HOURBELL_TEST_POSTGRES_BIN=$$PWD/postgres HOURBELL_TEST_FSYNC=on \
@@ -57,9 +57,9 @@ servers: ## Throw-away servers for a bare go test, until Ctrl-C
 	@scripts/with-servers
 
 .PHONY: check
-check: verify lint test ## All that CI runs
+check: verify lint test ## Everything that CI runs
 
-# With -race, so that what is compiled here serves the tests too: SQLite in Go takes a minute to compile.
+# With -race, so that the tests reuse the compiled packages: SQLite in Go takes a minute to compile.
 .PHONY: verify
 verify: ## Format, imports, go.mod files, and each module on its own
 	@scripts/install-deps cc
@@ -78,5 +78,5 @@ lint: ## golangci-lint, and shellcheck for the scripts
 	@lint=$$(scripts/tool golangci-lint) && scripts/each-module "$$lint" run ./...
 
 .PHONY: fmt
-fmt: ## Write all Go files the way gofumpt wants them
+fmt: ## Format all Go files with gofumpt
 	@gofumpt=$$(scripts/tool gofumpt) && "$$gofumpt" -w .

@@ -11,8 +11,8 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// explain says what was being done and, where there is one, the remedy. What
-// the contract has an error of its own for stays as it is.
+// explain adds the operation to an error and, for known causes, the remedy.
+// Errors that the contract defines are returned unchanged.
 func explain(what string, err error) error {
 	var pool topology.WaitQueueTimeoutError
 	var selection topology.ServerSelectionError

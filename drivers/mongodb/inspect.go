@@ -26,7 +26,7 @@ func (p *Provider) Locks(ctx context.Context, req lock.LocksRequest) ([]lock.Inf
 	return join(rows, states, req.Limit), nil
 }
 
-// page reads the first documents of a collection that a request asks for.
+// page reads the first documents of a collection that match a request.
 func page[T any](ctx context.Context, documents *mongo.Collection, req lock.LocksRequest) ([]T, error) {
 	id := bson.D{{Key: "$gt", Value: req.After}}
 	if len(req.Names) > 0 {
@@ -46,7 +46,7 @@ func page[T any](ctx context.Context, documents *mongo.Collection, req lock.Lock
 	return found, err
 }
 
-// join puts rows and states of a name together, either of which may be missing.
+// join merges the rows and the states by name; a name may lack either.
 func join(rows []row, states []state, limit int) []lock.Info {
 	infos := map[string]lock.Info{}
 	for _, s := range states {
@@ -78,7 +78,7 @@ func (p *Provider) ForceRelease(ctx context.Context, req lock.ForceReleaseReques
 	return nil
 }
 
-// force ends a hold, and forgets a mark from the future.
+// force ends a hold, and removes a mark that lies in the future.
 func (p *Provider) force(ctx context.Context, name string, now bson.DateTime) error {
 	if _, err := p.changeRow(ctx, bson.D{{Key: "_id", Value: name}}, bson.E{Key: "$min", Value: lockUntil(now)}); err != nil {
 		return err

@@ -10,7 +10,8 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// lease is a grant: its request, when it was, and its token.
+// lease is a granted lock: its request, the instant of the grant, and its
+// token.
 type lease struct {
 	provider *Provider
 	req      lock.Request
@@ -35,7 +36,7 @@ func (l *lease) Release(ctx context.Context) error {
 	})
 }
 
-// change changes the row if it is still the lease's.
+// change changes the row if the lease still owns it.
 func (l *lease) change(ctx context.Context, verb string, update func(now bson.DateTime) bson.E) error {
 	what := fmt.Sprintf("%s lock %q", verb, l.req.Name)
 	r, _, err := l.provider.readRow(ctx, l.req.Name, l.req.Now)

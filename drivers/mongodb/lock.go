@@ -18,8 +18,8 @@ func (p *Provider) TryLock(ctx context.Context, req lock.Request) (lock.Lease, e
 	return l, nil
 }
 
-// tryLock looks before it takes: whoever comes to a lock that is held, or is
-// not due, writes nothing and delays nobody.
+// tryLock reads before it writes: a request for a lock that is held, or is not
+// due, writes nothing and delays no other request.
 func (p *Provider) tryLock(ctx context.Context, req lock.Request) (*lease, error) {
 	r, err := p.ensureRow(ctx, req)
 	if err != nil {
@@ -42,7 +42,7 @@ func (p *Provider) tryLock(ctx context.Context, req lock.Request) (*lease, error
 	return l, l.drawToken(ctx)
 }
 
-// checkSlot says in a *[lock.NotDueError] that the conditions of a slot do not
+// checkSlot returns a *[lock.NotDueError] if the conditions of a slot do not
 // hold.
 func (p *Provider) checkSlot(ctx context.Context, req lock.Request, now bson.DateTime) error {
 	s, err := p.readState(ctx, req.Name)
@@ -55,8 +55,8 @@ func (p *Provider) checkSlot(ctx context.Context, req lock.Request, now bson.Dat
 	return nil
 }
 
-// nowHeld is what to say to the one who came second. The holder may be gone
-// again.
+// nowHeld returns the error of the request that came second. The holder may
+// have released the lock again.
 func (p *Provider) nowHeld(ctx context.Context, req lock.Request) error {
 	r, found, err := p.readRow(ctx, req.Name, req.Now)
 	switch {
@@ -69,14 +69,15 @@ func (p *Provider) nowHeld(ctx context.Context, req lock.Request) error {
 	}
 }
 
-// drawToken gives a lease its token, then makes sure that its row was not lost
-// meanwhile: the token would be greater than that of the one who has it now.
+// drawToken gives a lease its token, and then confirms that the row was not
+// lost in between: otherwise the token would be greater than the token of the
+// present owner.
 func (l *lease) drawToken(ctx context.Context) error {
 	s, drawn, err := l.provider.nextState(ctx, l.req, l.lockedAt)
 	if err != nil {
 		return err
 	}
-	if !drawn { // another grant came between look and take
+	if !drawn { // another grant came between reading and taking
 		if _, err := l.freeRow(ctx); err != nil {
 			return err
 		}

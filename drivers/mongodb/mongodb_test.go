@@ -21,9 +21,10 @@ import (
 	"github.com/hourbell/hourbell/lock/locktest"
 )
 
-// serverVariable names a server for tests, mongodb://host:port/. Without it those
-// that need one are skipped, or fail if HOURBELL_TEST_REQUIRE=1. Each test works
-// in a database of its own and drops it.
+// serverVariable is the variable with the server for tests,
+// mongodb://host:port/. Without it the tests that need a server are skipped, or
+// fail if HOURBELL_TEST_REQUIRE=1. Each test creates its own database and drops
+// it.
 const serverVariable = "HOURBELL_TEST_MONGO_URL"
 
 func TestMain(m *testing.M) {
@@ -39,7 +40,7 @@ func open(ctx context.Context, target string) (lock.Provider, func(), error) {
 	return p, func() { p.Close() }, nil
 }
 
-// serverURL names a database on the server that is dropped after the test.
+// serverURL returns the URL of a new database, which is dropped after the test.
 func serverURL(t testing.TB) string {
 	t.Helper()
 	text := os.Getenv(serverVariable)
@@ -60,7 +61,7 @@ func serverURL(t testing.TB) string {
 	return u.String()
 }
 
-// connect is a client of the test's own.
+// connect returns a separate client for the test.
 func connect(t testing.TB, url string) *mongo.Client {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(url))
@@ -99,7 +100,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// exhausted is a provider over a pool whose only connection is in use.
+// exhausted returns a provider over a pool whose only connection is in use.
 func exhausted(url string) func(t testing.TB) lock.Provider {
 	return func(t testing.TB) lock.Provider {
 		busy, free := make(chan struct{}), make(chan struct{})
@@ -121,8 +122,8 @@ func exhausted(url string) func(t testing.TB) lock.Provider {
 	}
 }
 
-// watched is a provider that calls back before it sends the first command of a
-// name.
+// watched returns a provider that calls back before it sends the first command
+// of a given name.
 func watched(t testing.TB, url string, before map[string]func()) *Provider {
 	t.Helper()
 	database := at(t, url).rows.Database().Name()
@@ -169,8 +170,8 @@ func TestDocumentIsShedLocks(t *testing.T) {
 	}
 }
 
-// A grant whose row is lost before its token is drawn is no grant: its token
-// would be greater than that of whoever has the row.
+// A grant whose row is lost before its token is drawn is refused: its token
+// would be greater than the token of the row's owner.
 func TestRowLostBeforeTheToken(t *testing.T) {
 	url := serverURL(t)
 	other := at(t, url)
@@ -185,8 +186,8 @@ func TestRowLostBeforeTheToken(t *testing.T) {
 	}
 }
 
-// A slot that another takes after it was looked at is not granted again, and the
-// lock is free.
+// A slot that another owner takes after it was read is not granted again, and
+// the lock is free.
 func TestSlotLostBeforeTheToken(t *testing.T) {
 	url := serverURL(t)
 	other := at(t, url)

@@ -24,7 +24,8 @@ func (r row) heldError() error {
 	return &lock.HeldError{Name: r.Name, Owner: r.Owner, Until: timeOf(r.Until), Now: timeOf(r.Now)}
 }
 
-// dateOf is a time as documents have it: milliseconds since 1970; 0 for none.
+// dateOf returns a time as documents store it: milliseconds since 1970; 0 for
+// the zero time.
 func dateOf(t time.Time) bson.DateTime {
 	if t.IsZero() {
 		return 0
@@ -32,7 +33,7 @@ func dateOf(t time.Time) bson.DateTime {
 	return bson.NewDateTimeFromTime(t)
 }
 
-// timeOf is a date in UTC; the zero time for none.
+// timeOf returns a date as a time in UTC; the zero time for 0.
 func timeOf(d bson.DateTime) time.Time {
 	if d == 0 {
 		return time.Time{}
@@ -40,12 +41,12 @@ func timeOf(d bson.DateTime) time.Time {
 	return d.Time().UTC()
 }
 
-// plus is a date some whole milliseconds later.
+// plus returns a date plus a duration, in whole milliseconds.
 func plus(d bson.DateTime, by time.Duration) bson.DateTime {
 	return d + bson.DateTime(by.Milliseconds())
 }
 
-// clock is the server's clock in an expression, or that of a test.
+// clock returns the server's clock as an expression, or the clock of a test.
 func clock(now func() time.Time) any {
 	if now == nil {
 		return "$$NOW"
@@ -53,7 +54,7 @@ func clock(now func() time.Time) any {
 	return dateOf(now())
 }
 
-// withClock is the stage of an aggregation that adds the clock.
+// withClock returns the stage of an aggregation that adds the clock.
 func withClock(now func() time.Time) bson.D {
 	return bson.D{{Key: "$addFields", Value: bson.D{{Key: "now", Value: clock(now)}}}}
 }
@@ -72,8 +73,7 @@ func (p *Provider) readRow(ctx context.Context, name string, now func() time.Tim
 	return rows[0], true, nil
 }
 
-// ensureRow reads the row of a request, and writes one that is free where there
-// is none yet.
+// ensureRow reads the row of a request, and writes a free row if there is none.
 func (p *Provider) ensureRow(ctx context.Context, req lock.Request) (row, error) {
 	r, found, err := p.readRow(ctx, req.Name, req.Now)
 	if err != nil || found {
@@ -101,32 +101,32 @@ func (p *Provider) takeRow(ctx context.Context, req lock.Request, now bson.DateT
 	}})
 }
 
-// confirmRow says whether the row is still the lease's. It is a write that
+// confirmRow reports whether the lease still owns the row. It is a write that
 // changes nothing, so that a majority confirms it.
 func (l *lease) confirmRow(ctx context.Context) (own bool, err error) {
 	same := bson.D{{Key: "lockedBy", Value: l.req.Owner}}
 	return l.provider.changeRow(ctx, l.own(), bson.E{Key: "$set", Value: same})
 }
 
-// freeRow ends the hold of a lease at its very beginning.
+// freeRow ends the hold of a lease right after the grant.
 func (l *lease) freeRow(ctx context.Context) (own bool, err error) {
 	return l.provider.changeRow(ctx, l.own(), bson.E{Key: "$set", Value: lockUntil(l.lockedAt)})
 }
 
-// own matches the row as long as it is the lease's and not expired.
+// own matches the row while the lease owns it and has not expired.
 func (l *lease) own() bson.D {
 	return bson.D{{Key: "_id", Value: l.req.Name}, {Key: "lockedBy", Value: l.req.Owner}, when("$gt", "$lockUntil", clock(l.req.Now))}
 }
 
-// when is a condition that compares a field with the clock.
+// when returns a condition that compares a field with the clock.
 func when(operator, field string, clock any) bson.E {
 	return bson.E{Key: "$expr", Value: bson.D{{Key: operator, Value: bson.A{field, clock}}}}
 }
 
-// lockUntil is the field of that name.
+// lockUntil returns the field lockUntil with a value.
 func lockUntil(d bson.DateTime) bson.D { return bson.D{{Key: "lockUntil", Value: d}} }
 
-// changeRow changes the row that matches, and says whether there was one.
+// changeRow changes the matching row, and reports whether there was one.
 func (p *Provider) changeRow(ctx context.Context, match bson.D, update bson.E) (bool, error) {
 	res, err := p.rows.UpdateOne(ctx, match, bson.D{update})
 	if err != nil {

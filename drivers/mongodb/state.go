@@ -12,18 +12,18 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// state is what a name remembers beyond its row.
+// state is the part of a name's data that outlives its row.
 type state struct {
 	Name      string        `bson:"_id"`
 	Token     int64         `bson:"token"`
 	Slot      bson.DateTime `bson:"slot"`
 	Anchor    bson.DateTime `bson:"anchor"`
-	Interval  int64         `bson:"interval"` // ms
+	Interval  int64         `bson:"interval"` // in ms
 	GrantedAt bson.DateTime `bson:"grantedAt"`
 	Now       bson.DateTime `bson:"now"`
 }
 
-// at is what requests are told of the state.
+// at returns the state in the form that requests get.
 func (s state) at(now bson.DateTime) lock.State {
 	return lock.State{
 		Now: timeOf(now), Token: s.Token, GrantedAt: timeOf(s.GrantedAt),
@@ -31,7 +31,8 @@ func (s state) at(now bson.DateTime) lock.State {
 	}
 }
 
-// readState reads the state of a name; one that is not there is empty.
+// readState reads the state of a name; a missing state is returned as an empty
+// one.
 func (p *Provider) readState(ctx context.Context, name string) (state, error) {
 	var s state
 	err := p.states.FindOne(ctx, bson.D{{Key: "_id", Value: name}}).Decode(&s)
@@ -41,8 +42,8 @@ func (p *Provider) readState(ctx context.Context, name string) (state, error) {
 	return s, err
 }
 
-// nextState draws a token, and keeps the mark of a slot if the state is still
-// the one that the slot rests on. It returns the state as it is then.
+// nextState draws a token, and stores the mark of a slot if the state is
+// unchanged since the slot was decided on. It returns the new state.
 func (p *Provider) nextState(ctx context.Context, req lock.Request, now bson.DateTime) (s state, drawn bool, err error) {
 	match := bson.D{{Key: "_id", Value: req.Name}}
 	update := bson.D{{Key: "$inc", Value: bson.D{{Key: "token", Value: int64(1)}}}}
@@ -61,11 +62,11 @@ func (p *Provider) nextState(ctx context.Context, req lock.Request, now bson.Dat
 	}
 	_, err = p.states.InsertOne(ctx, bson.D{{Key: "_id", Value: req.Name}, {Key: "token", Value: int64(0)}})
 	switch {
-	case err == nil: // it is the name's first token
+	case err == nil: // this was the name's first token
 		return p.updateState(ctx, match, update)
 	case mongo.IsDuplicateKeyError(err):
 		if req.Slot != nil {
-			return state{}, false, nil // the state is another than was seen
+			return state{}, false, nil // the state has changed since it was read
 		}
 		return p.updateState(ctx, match, update)
 	default:
@@ -73,7 +74,7 @@ func (p *Provider) nextState(ctx context.Context, req lock.Request, now bson.Dat
 	}
 }
 
-// updateState changes the state that matches, and returns it as it is then.
+// updateState changes the matching state, and returns the new state.
 func (p *Provider) updateState(ctx context.Context, match, update bson.D) (s state, found bool, err error) {
 	after := options.FindOneAndUpdate().SetReturnDocument(options.After)
 	err = p.states.FindOneAndUpdate(ctx, match, update, after).Decode(&s)

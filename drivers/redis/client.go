@@ -10,23 +10,25 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// Client runs scripts on a server. Any client of Redis can be made one, in a few
-// lines. Any number of goroutines call it at once. Replies are strings, int64
-// and []any of these. An error that the server answered begins with its code,
-// such as NOSCRIPT.
+// Client runs scripts on a server. An adapter for any Redis client takes a few
+// lines. It must be safe for concurrent use. Replies are strings, int64 and
+// []any of these. An error of the server begins with its code, such as
+// NOSCRIPT.
 //
-// A Client need not watch ctx: the Provider returns when ctx ends, and leaves
-// the call behind until the client's own time-outs end it. It should not send a
-// script twice on its own account: a grant whose reply was lost is then found
-// as held by itself, and stays so until its hold ends.
+// A Client need not observe ctx: the Provider returns when ctx ends, and
+// abandons the call, which the client's own time-outs then end. A Client should
+// not resend a script by itself: if the reply to a grant was lost, the resent
+// script would find the lock held by its own request, and the lock would stay
+// held until its hold ends.
 type Client interface {
-	// EvalSha runs a script that the server has, by its SHA-1 in hexadecimal.
+	// EvalSha runs a script that the server has cached, by its SHA-1 in
+	// hexadecimal.
 	EvalSha(ctx context.Context, sha string, keys []string, args ...any) (any, error)
-	// Eval runs a script, and leaves it with the server.
+	// Eval runs a script by its text; the server caches it.
 	Eval(ctx context.Context, script string, keys []string, args ...any) (any, error)
 }
 
-// GoRedis makes a Client of one of go-redis (v9): a *redis.Client, a
+// GoRedis makes a Client from a go-redis (v9) client: a *redis.Client, a
 // *redis.ClusterClient or a *redis.Ring.
 func GoRedis(client goredis.UniversalClient) Client { return goRedis{client} }
 
@@ -44,8 +46,8 @@ func (g goRedis) Eval(ctx context.Context, script string, keys []string, args ..
 	return reply, g.busy(err)
 }
 
-// busy adds lock.ErrBusy to an error that came of a pool without a connection
-// to spare.
+// busy adds lock.ErrBusy to an error that was caused by a pool without a free
+// connection.
 func (g goRedis) busy(err error) error {
 	late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 	switch {
@@ -56,14 +58,14 @@ func (g goRedis) busy(err error) error {
 	}
 }
 
-// exhausted says whether every connection is in use.
+// exhausted reports whether every connection is in use.
 func (g goRedis) exhausted() bool {
 	stats := g.client.PoolStats()
 	return stats != nil && stats.TotalConns > 0 && stats.IdleConns == 0
 }
 
-// eachNode implements [nodes]: keys are spread over the primaries of a cluster,
-// and over the servers of a ring.
+// eachNode implements [nodes]: keys are distributed over the primaries of a
+// cluster, or over the servers of a ring.
 func (g goRedis) eachNode(ctx context.Context, visit func(ctx context.Context, node Client) error) error {
 	one := func(ctx context.Context, client *goredis.Client) error { return visit(ctx, goRedis{client}) }
 	switch client := g.client.(type) {
@@ -76,8 +78,8 @@ func (g goRedis) eachNode(ctx context.Context, visit func(ctx context.Context, n
 	}
 }
 
-// nodes is implemented by a Client whose keys are on several servers. Visits
-// may be concurrent.
+// nodes is implemented by a Client whose keys are on several servers. visit may
+// be called concurrently.
 type nodes interface {
 	eachNode(ctx context.Context, visit func(ctx context.Context, node Client) error) error
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// stub is a client of the user's own, which answers as told.
+// stub is a custom client whose answers the test defines.
 type stub func(ctx context.Context) (any, error)
 
 func (s stub) EvalSha(ctx context.Context, _ string, _ []string, _ ...any) (any, error) {

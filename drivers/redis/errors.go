@@ -7,8 +7,8 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// explain says what was being done and, where there is one, the remedy. An
-// error that the server answered begins with its code.
+// explain adds the operation to an error and, for known causes, the remedy. An
+// error of the server begins with its code.
 func explain(what string, err error) error {
 	code, _, _ := strings.Cut(err.Error(), " ")
 	switch code {

@@ -11,10 +11,10 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// Locks implements [lock.Inspector]. Unless the request names the locks, it goes
-// through all keys of the database (SCAN, which blocks nobody for long). On a
-// cluster it asks every primary, if the client is go-redis's own; with another
-// Client it sees the keys of the node that answers.
+// Locks implements [lock.Inspector]. Unless the request names the locks, it
+// scans all keys of the database (SCAN, which does not block other clients for
+// long). On a cluster it scans every primary if the client is a go-redis
+// client; with another Client it sees only the keys of the node that answers.
 func (p *Provider) Locks(ctx context.Context, req lock.LocksRequest) ([]lock.Info, error) {
 	names, err := p.names(ctx, req.Names)
 	if err != nil {
@@ -37,14 +37,14 @@ func (p *Provider) Locks(ctx context.Context, req lock.LocksRequest) ([]lock.Inf
 			return nil, fmt.Errorf("list locks: %w", err)
 		}
 		if r.value == "" && r.state.Token == 0 {
-			continue // there is none of that name, or there was when it was found
+			continue // there is no lock of that name, or it is gone since the scan
 		}
 		infos = append(infos, lock.Info{Name: name, Owner: r.owner(), LockedAt: r.lockedAt(), Until: r.until(), State: r.state})
 	}
 	return infos, nil
 }
 
-// names returns the wanted names, or those of all locks, in byte order.
+// names returns the requested names, or the names of all locks, in byte order.
 func (p *Provider) names(ctx context.Context, wanted []string) ([]string, error) {
 	if len(wanted) > 0 {
 		return slices.Compact(slices.Sorted(slices.Values(wanted))), nil
@@ -69,8 +69,8 @@ func (p *Provider) names(ctx context.Context, wanted []string) ([]string, error)
 	return slices.Sorted(maps.Keys(found)), err
 }
 
-// scanKeys calls visit with every key of a server that matches, some of them
-// twice.
+// scanKeys calls visit with every matching key of a server, possibly more than
+// once per key.
 func scanKeys(ctx context.Context, node Client, pattern string, visit func(key string)) error {
 	for cursor := "0"; ; {
 		reply, err := evaluate(ctx, node, scanScript, nil, cursor, pattern)

@@ -2,20 +2,21 @@ package redis
 
 import "strings"
 
-// keys returns the lock's key and the state's.
+// keys returns the key of the lock and the key of its state.
 func (p *Provider) keys(name string) []string {
 	key := p.base() + name
 	return []string{key, stateKey(key)}
 }
 
-// base is what all locks' keys begin with.
+// base returns the prefix of all locks' keys.
 func (p *Provider) base() string { return p.prefix + ":" + p.environment + ":" }
 
-// stateBase is what all states' keys begin with.
+// stateBase is the prefix of all states' keys.
 const stateBase = "hourbell:"
 
-// stateKey is in the same slot of a cluster as the lock's key. Redis hashes what
-// stands between the first { and the first } after it, else the whole key.
+// stateKey returns a key in the same slot of a cluster as the lock's key. Redis
+// hashes the text between the first { and the first } after it, or otherwise
+// the whole key.
 func stateKey(key string) string {
 	if tagged(key) {
 		return stateBase + key
@@ -28,8 +29,8 @@ func tagged(key string) bool {
 	return found && strings.Index(after, "}") > 0
 }
 
-// nameOf is the name of the lock that a key of either kind belongs to, if it is
-// one of these locks.
+// nameOf returns the name of the lock that a key of either kind belongs to, if
+// the key belongs to this provider's locks.
 func (p *Provider) nameOf(key string) (string, bool) {
 	if state, ok := strings.CutPrefix(key, stateBase); ok {
 		key = state
@@ -41,8 +42,9 @@ func (p *Provider) nameOf(key string) (string, bool) {
 	return name, ok && name != ""
 }
 
-// globs escapes what has a meaning in a pattern.
+// globs escapes the characters with a meaning in a pattern.
 var globs = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`)
 
-// pattern matches the keys of both kinds of all these locks, and perhaps others.
+// pattern matches the keys of both kinds of all locks of this provider, and
+// possibly other keys.
 func (p *Provider) pattern() string { return "*" + globs.Replace(p.base()) + "*" }

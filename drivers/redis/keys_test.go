@@ -14,11 +14,11 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// names are lock names of all kinds: with and without what Redis takes for a
-// tag, and such as look like keys of the other kind.
+// names are lock names of all kinds: with and without text that Redis takes for
+// a hash tag, and names that look like keys of the other kind.
 var names = []string{"send", "a{b}c", "{b}", "a{b}{c}", "a:b", "a{", "hourbell:{send}", "x}y{z}", "*?[x]\\", "é"}
 
-// impossible are names that cannot be had on a cluster.
+// impossible are names that cannot be used on a cluster.
 var impossible = []string{"a}", "{}", "{}{x}", "a}b{"}
 
 func TestNamesAndKeys(t *testing.T) {
@@ -75,7 +75,7 @@ func TestCluster(t *testing.T) {
 
 func startCluster(t *testing.T) *goredis.ClusterClient {
 	t.Helper()
-	serverURL(t) // who has no server need not have the program
+	serverURL(t) // without a server the program redis-server is not required
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		t.Skip("redis-server is not installed; this test starts one as a cluster")
@@ -107,7 +107,7 @@ func startCluster(t *testing.T) *goredis.ClusterClient {
 	return client
 }
 
-// awaitListening waits until a server takes connections.
+// awaitListening waits until a server accepts connections.
 func awaitListening(t *testing.T, address string) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -135,7 +135,7 @@ func freePort(t *testing.T) string {
 	}
 }
 
-// What ShedLock has written is respected, shown and listed.
+// A lock that ShedLock has written is respected, shown and listed.
 func TestLockOfJava(t *testing.T) {
 	p, client := fresh(t), connect(t)
 	value := "ADDED:2026-11-21T15:19:07.123Z@shop-1:0b2f"
@@ -156,7 +156,7 @@ func TestLockOfJava(t *testing.T) {
 	}
 }
 
-// What Java reads is there, with an end.
+// The value that Java programs read is written, and the key expires.
 func TestLockForJava(t *testing.T) {
 	p, client := fresh(t), connect(t)
 	key := p.keys("send")[0]
@@ -178,7 +178,7 @@ func TestLockForJava(t *testing.T) {
 	ends("released before its at-least time", 30*time.Second)
 }
 
-// A lock without an end, which somebody wrote by hand, is held.
+// A lock without an expiry, written by hand, counts as held.
 func TestLockWithoutEnd(t *testing.T) {
 	p, client := fresh(t), connect(t)
 	must(t, client.Set(t.Context(), p.keys("send")[0], "mine", 0).Err())
@@ -189,7 +189,7 @@ func TestLockWithoutEnd(t *testing.T) {
 	}
 }
 
-// Tokens grow also when Redis has lost the state of the name.
+// Tokens grow even if Redis has lost the state of the name.
 func TestTokenGrowsAfterLoss(t *testing.T) {
 	p, client := fresh(t), connect(t)
 	last := int64(0)

@@ -30,7 +30,7 @@ func (p *Provider) TryLock(ctx context.Context, req lock.Request) (lock.Lease, e
 	}
 }
 
-// slotArgs are the slot as the script takes it.
+// slotArgs returns the slot as arguments of the script.
 func slotArgs(s *lock.Slot) []any {
 	if s == nil {
 		return []any{"", "", "", "", "", ""}
@@ -41,7 +41,7 @@ func slotArgs(s *lock.Slot) []any {
 	}
 }
 
-// instant is an instant as the state keeps it; the zero time is empty.
+// instant returns an instant as the state stores it; the zero time is empty.
 func instant(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -49,7 +49,7 @@ func instant(t time.Time) string {
 	return milliseconds(t)
 }
 
-// lease is a grant: its request, and what the server answered.
+// lease is a granted lock: its request, and the server's answer.
 type lease struct {
 	provider *Provider
 	req      lock.Request
@@ -69,7 +69,7 @@ func (l *lease) Release(ctx context.Context) error {
 	return l.change(ctx, "release", releaseScript, milliseconds(l.record.state.Now.Add(l.req.AtLeast)))
 }
 
-// change runs a script that changes the lock if it is still the lease's own.
+// change runs a script that changes the lock if the lease still owns it.
 func (l *lease) change(ctx context.Context, verb string, s script, arg any) error {
 	what := fmt.Sprintf("%s lock %q", verb, l.req.Name)
 	done, err := evaluate(ctx, l.provider.client, s, l.provider.keys(l.req.Name), clock(l.req.Now), l.record.value, arg)

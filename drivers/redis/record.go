@@ -9,10 +9,10 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// record is what the server knows of a name.
+// record is the server's data about a name.
 type record struct {
 	value string        // of the lock's key; empty if the lock is free
-	left  time.Duration // for which it is held; negative if it has no end
+	left  time.Duration // how long the lock stays held; negative if it has no end
 	state lock.State
 }
 
@@ -26,7 +26,7 @@ func readVerdict(reply any) (verdict string, r record, err error) {
 	return fmt.Sprint(parts[0]), r, err
 }
 
-// readRecord reads what the scripts' function record returns.
+// readRecord reads the result of the scripts' function record.
 func readRecord(reply any) (record, error) {
 	parts, ok := reply.([]any)
 	if !ok || len(parts) != 8 {
@@ -61,19 +61,20 @@ func readRecord(reply any) (record, error) {
 
 func unexpected(reply any) error { return fmt.Errorf("unexpected reply of the server: %v", reply) }
 
-// until is when the lock ends; zero if it is free.
+// until returns when the lock ends; zero if it is free.
 func (r record) until() time.Time {
 	switch {
 	case r.left == 0:
 		return time.Time{}
 	case r.left < 0:
-		return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) // somebody wrote the key by hand, without an expiry
+		return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) // a key that was written by hand, without an expiry
 	default:
 		return r.state.Now.Add(r.left)
 	}
 }
 
-// owner is who holds the lock: what follows the @ in the value, Java's too.
+// owner returns the holder of the lock: the text after the @ in the value, also
+// in Java's values.
 func (r record) owner() string {
 	_, owner, found := strings.Cut(r.value, "@")
 	if !found {
@@ -82,8 +83,8 @@ func (r record) owner() string {
 	return owner
 }
 
-// lockedAt is what stands before the @: milliseconds in our values, a date in
-// Java's. Zero if it is neither.
+// lockedAt returns the instant before the @: milliseconds in Hourbell's values,
+// a date in Java's. Zero if it is neither.
 func (r record) lockedAt() time.Time {
 	text, _, _ := strings.Cut(strings.TrimPrefix(r.value, "ADDED:"), "@")
 	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {

@@ -1,47 +1,49 @@
-// Package redis keeps locks in Redis (5 or later) or Valkey, beside programs
-// that use ShedLock's Redis providers.
+// Package redis keeps locks in Redis (5 or later) or Valkey, and can share them
+// with programs that use ShedLock's Redis providers.
 //
 // # Keys
 //
 // The lock of a name is ShedLock's own key, job-lock:<environment>:<name>. It
 // exists while the lock is held; its end is the key's expiry, and its value is
-// ADDED:<instant>@<owner>, the instant in milliseconds since 1970. Any value a
-// Java program writes is respected. The state of the name (the last token, and
-// the mark of Every) is a hash at hourbell:{job-lock:<environment>:<name>},
-// which never expires. On a cluster both are in one slot, whatever client the
-// Java programs use: the braces hold exactly what Redis hashes of ShedLock's
-// key. A name with a } whose first brace opens no {tag} cannot be had on a
-// cluster; elsewhere it can.
+// ADDED:<instant>@<owner>, the instant in milliseconds since 1970. Any value
+// that a Java program writes is respected. The state of the name (the last
+// token, and the mark of Every) is a hash at
+// hourbell:{job-lock:<environment>:<name>}, which never expires. On a cluster
+// both keys are in one slot, whatever client the Java programs use: the braces
+// contain exactly the text of ShedLock's key that Redis hashes. A name with a }
+// whose first brace opens no {tag} cannot be used on a cluster; on other
+// servers it can.
 //
-// Every operation is a script on the server, atomic there, and reads the
-// server's clock (TIME). On a cluster that is the clock of the node that owns
-// the slot.
+// Every operation is a script on the server, where scripts are atomic, and
+// reads the server's clock (TIME). On a cluster this is the clock of the node
+// that owns the slot.
 //
 // # What Redis promises, and what it does not
 //
-// Redis replicates asynchronously. When a primary dies, what it had accepted in
-// its last moments may be unknown to the replica that takes over: a lock that
-// was granted then is granted a second time, and two holders believe in theirs
-// until the first fails to extend. No client can prevent this. Two things limit
-// the damage. Tokens are taken from the server's clock in microseconds, and
-// are at least one more than the last, so that the second holder's is the
-// greater one, also after a failover, FLUSHALL or a restored backup, if only
-// the servers' clocks agree better than the failover takes: what the lock
-// protects can refuse the first holder by its token. And min-replicas-to-write
-// with min-replicas-max-lag keeps a primary that lost its replicas from going
-// on for long. A slot of Every whose grant was lost is granted again. Where a
-// job must not run twice even then, keep its lock in a database that
-// acknowledges nothing it can lose.
+// Redis replicates asynchronously. When a primary dies, its last writes may be
+// unknown to the replica that takes over: a lock that was granted by one of
+// these writes is granted a second time, and both holders rely on their lock
+// until the first fails to extend it. No client can prevent this. Two measures
+// limit the damage. First, tokens are taken from the server's clock in
+// microseconds, and are at least one greater than the last token; so the second
+// holder's token is greater, even after a failover, FLUSHALL or a restored
+// backup, provided that the servers' clocks differ by less than the failover
+// takes. The protected resource can then refuse the first holder by its token.
+// Second, min-replicas-to-write with min-replicas-max-lag keeps a primary that
+// has lost its replicas from accepting writes for long. A slot of Every whose
+// grant was lost is granted again. If a job must not run twice even then, keep
+// its lock in a database that cannot lose acknowledged writes.
 //
-// Let the server's maxmemory-policy be noeviction, or keep locks on a server of
-// their own: a key that is evicted is a lock that is lost.
+// Set the server's maxmemory-policy to noeviction, or keep locks on a separate
+// server: an evicted key is a lost lock.
 //
-// # Beside Java
+// # Together with Java programs
 //
-// A Java program's unlock deletes the key whoever holds it by then, unless its
-// provider was built with safeUpdate(true): one that runs past its at-most time
-// then frees its successor's lock. Java computes its at-least time with its own
-// clock. Its grants draw no token.
+// A Java program's unlock deletes the key even if another owner holds the lock
+// by then, unless its provider was built with safeUpdate(true): a program that
+// runs past its at-most time then frees its successor's lock. Java computes its
+// at-least time with its own clock. Locks granted to Java programs draw no
+// token.
 package redis
 
 import (
@@ -53,8 +55,8 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// Provider implements [lock.Provider] and [lock.Inspector]. Any number of
-// goroutines may use it. The zero value is not usable; see Open and New.
+// Provider implements [lock.Provider] and [lock.Inspector]. It is safe for
+// concurrent use. The zero value is not usable; see Open and New.
 type Provider struct {
 	client      Client
 	prefix      string
@@ -62,25 +64,26 @@ type Provider struct {
 	close       func() error
 }
 
-// Option is a choice for Open and New.
+// Option is an option of Open and New.
 type Option func(*Provider)
 
-// Environment is the middle part of the keys, as the Java programs name it.
-// Default "default".
+// Environment sets the middle part of the keys, as configured in the Java
+// programs. Default "default".
 func Environment(name string) Option { return func(p *Provider) { p.environment = name } }
 
-// KeyPrefix is the first part of the keys. Default "job-lock", ShedLock's own.
+// KeyPrefix sets the first part of the keys. Default "job-lock", ShedLock's
+// own.
 func KeyPrefix(prefix string) Option { return func(p *Provider) { p.prefix = prefix } }
 
-// Open connects to the server that a URL names, redis:// or rediss:// as
-// go-redis reads it: redis://user:password@host:port/database. The parameters
-// environment and key_prefix in it stand for the options of these names. No
-// connection is made before the first call. For a cluster, or a primary that
-// Sentinel knows, make a client of your own and call [New].
+// Open makes a provider for the server in a URL, redis:// or rediss:// as
+// go-redis reads it: redis://user:password@host:port/database. The URL
+// parameters environment and key_prefix set the options of these names. No
+// connection is made before the first call. For a cluster, or a primary behind
+// Sentinel, make your own client and call [New].
 func Open(_ context.Context, text string, opts ...Option) (*Provider, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, errURL // err may show the password
+		return nil, errURL // do not wrap err: it may contain the password
 	}
 	query := u.Query()
 	if query.Has("environment") {
@@ -97,8 +100,8 @@ func Open(_ context.Context, text string, opts ...Option) (*Provider, error) {
 		return nil, errURL
 	}
 	config.ContextTimeoutEnabled = true
-	// A script whose answer was lost must not be sent again: the second would find
-	// the lock held, by its own owner.
+	// A script whose answer was lost must not be sent again: the second
+	// execution would find the lock held by the first.
 	config.MaxRetries = -1
 	client := goredis.NewClient(config)
 	p := New(GoRedis(client), opts...)
@@ -108,8 +111,8 @@ func Open(_ context.Context, text string, opts ...Option) (*Provider, error) {
 
 var errURL = errors.New("open Redis: the store URL is not valid; write redis://user:password@host:port/database, with special characters of user and password percent-encoded")
 
-// New uses a client of the program's own, which stays open when the Provider
-// is closed. See [GoRedis] for those of go-redis.
+// New makes a provider for the program's own client, which stays open when the
+// Provider is closed. See [GoRedis] for go-redis clients.
 func New(client Client, opts ...Option) *Provider {
 	p := &Provider{client: client, prefix: "job-lock", environment: "default", close: func() error { return nil }}
 	for _, opt := range opts {

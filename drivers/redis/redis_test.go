@@ -14,9 +14,9 @@ import (
 	"github.com/hourbell/hourbell/lock/locktest"
 )
 
-// serverVariable names a server for tests. Without it those that need one are
-// skipped, or fail if HOURBELL_TEST_REQUIRE=1. Each test works in an environment
-// of its own and deletes it.
+// serverVariable is the variable with the server for tests. Without it the
+// tests that need a server are skipped, or fail if HOURBELL_TEST_REQUIRE=1.
+// Each test uses its own environment and deletes its keys.
 const serverVariable = "HOURBELL_TEST_REDIS_URL"
 
 func TestMain(m *testing.M) {
@@ -32,8 +32,8 @@ func open(ctx context.Context, target string) (lock.Provider, func(), error) {
 	return p, func() { p.Close() }, nil
 }
 
-// serverURL names the server with a new environment, whose keys are deleted
-// after the test.
+// serverURL returns the server's URL with a new environment, whose keys are
+// deleted after the test.
 func serverURL(t testing.TB) string {
 	t.Helper()
 	base := os.Getenv(serverVariable)
@@ -60,7 +60,7 @@ func serverURL(t testing.TB) string {
 	return base + separator + "environment=" + environment
 }
 
-// connect is a client of the test's own.
+// connect returns a separate client for the test.
 func connect(t testing.TB) *goredis.Client {
 	t.Helper()
 	config, err := goredis.ParseURL(os.Getenv(serverVariable))
@@ -102,7 +102,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// exhausted is a provider over a pool whose only connection is in use.
+// exhausted returns a provider over a pool whose only connection is in use.
 func exhausted(t testing.TB) lock.Provider {
 	config, err := goredis.ParseURL(os.Getenv(serverVariable))
 	must(t, err)

@@ -14,8 +14,8 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// forgetful is a proxy in front of a server. It loses the answer to the first
-// script, and the connection with it.
+// forgetful starts a proxy in front of a server. The proxy drops the answer to
+// the first script, and closes the connection.
 func forgetful(t *testing.T, server string) (address string, lost *atomic.Bool) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -67,9 +67,9 @@ func forgetful(t *testing.T, server string) (address string, lost *atomic.Bool) 
 	return listener.Addr().String(), lost
 }
 
-// A request whose answer was lost is not sent again: the second one would find
-// the lock held, by its own owner, and the caller would take it for somebody
-// else's.
+// A request whose answer was lost is not sent again: the second request would
+// find the lock held by the first, and the caller would take it for another
+// owner's lock.
 func TestALostAnswerIsNoHeldLock(t *testing.T) {
 	u, err := url.Parse(serverURL(t))
 	if err != nil {

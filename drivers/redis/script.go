@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// script is a script of the server's.
+// script is a script that runs on the server.
 type script struct{ text, sha string }
 
 func newScript(text string) script {
@@ -48,8 +48,8 @@ var (
 	scanScript    = newScript(scanText)
 )
 
-// evaluate runs a script by its name, or by its text on a server that does not
-// have it. It returns when ctx ends, whether the client has noticed or not.
+// evaluate runs a script by its SHA-1, or by its text on a server that has not
+// cached it. It returns when ctx ends, even if the client does not observe ctx.
 func evaluate(ctx context.Context, client Client, s script, keys []string, args ...any) (any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func evaluate(ctx context.Context, client Client, s script, keys []string, args 
 		return r.reply, r.err
 	case <-ctx.Done():
 	}
-	select { // the client says better what it waited for, if it says so at once
+	select { // prefer the client's own error, which names what it waited for, if it comes at once
 	case r := <-done:
 		return r.reply, r.err
 	case <-time.After(grace):
@@ -79,10 +79,10 @@ func evaluate(ctx context.Context, client Client, s script, keys []string, args 
 	}
 }
 
-// grace is what a client gets to return after its ctx has ended.
+// grace is how long a client has to return after ctx has ended.
 const grace = 20 * time.Millisecond
 
-// clock is the first argument of a script: empty for the server's clock.
+// clock returns the first argument of a script: empty for the server's clock.
 func clock(now func() time.Time) string {
 	if now == nil {
 		return ""
@@ -90,5 +90,5 @@ func clock(now func() time.Time) string {
 	return milliseconds(now())
 }
 
-// milliseconds is an instant as scripts take it.
+// milliseconds returns an instant as scripts take it.
 func milliseconds(t time.Time) string { return strconv.FormatInt(t.UnixMilli(), 10) }

@@ -1,4 +1,4 @@
--- extend: holds a lock that is still its owner's for longer, never for less: 1, or 0 if it was lost.
+-- extend: extends a lock that its owner still holds; it never shortens the hold. Returns 1, or 0 if the lock was lost.
 --
 -- ARGV[2]  the lock's value    ARGV[3]  hold in ms
 

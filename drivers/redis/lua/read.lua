@@ -1,3 +1,3 @@
--- read: the record of a name.
+-- read: returns the record of a name.
 
 return record()

@@ -1,4 +1,4 @@
--- release: frees a lock that is still its owner's, but not before an instant: 1, or 0 if it was lost.
+-- release: frees a lock that its owner still holds, but not before an instant. Returns 1, or 0 if the lock was lost.
 --
 -- ARGV[2]  the lock's value    ARGV[3]  the instant, ms since 1970
 

@@ -1,4 +1,4 @@
--- scan: a page of the keys that match: {next cursor, keys}.
+-- scan: returns a page of the matching keys: {next cursor, keys}.
 --
 -- ARGV[1]  cursor    ARGV[2]  pattern
 

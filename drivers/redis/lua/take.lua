@@ -1,6 +1,6 @@
--- take: grants the lock, or says what stands against it: {verdict, record}.
+-- take: grants the lock, or returns why it cannot be granted: {verdict, record}.
 --
--- ARGV[2]  owner               ARGV[4]  '' without a slot, else the token that was seen
+-- ARGV[2]  owner               ARGV[4]  '' without a slot, else the token of the state that was read
 -- ARGV[3]  hold in ms          ARGV[5…9]  from, until; slot, anchor and interval of the mark
 
 local seen, from, till = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -13,7 +13,7 @@ if seen ~= '' then
     'granted', string.format('%.0f', now))
 end
 
--- The clock's microseconds, for tokens to grow even if the state is lost; one more than the last at least.
+-- The clock's microseconds, so that tokens grow even if the state is lost; at least one greater than the last token.
 token = string.format('%.0f', math.max(tonumber(token) + 1, microseconds))
 redis.call('HSET', KEYS[2], 'token', token)
 redis.call('SET', KEYS[1], string.format('ADDED:%.0f@%s', now, ARGV[2]))

@@ -6,7 +6,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// follow makes an aftermath happen; nil: there is none.
+// follow applies a follow-up; nil: there is none.
 func (s *Store) follow(a *store.Aftermath, now time.Time) {
 	if a == nil {
 		return
@@ -15,7 +15,7 @@ func (s *Store) follow(a *store.Aftermath, now time.Time) {
 	switch {
 	case !a.Failing && !failing:
 		return
-	case a.Schedule == 0: // nobody keeps count of no schedule
+	case a.Schedule == 0: // failures of jobs without a schedule are not counted
 	case !a.Failing:
 		delete(s.failing, a.Schedule)
 	default:

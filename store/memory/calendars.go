@@ -10,8 +10,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// PutCalendars creates or changes calendars; see store.Calendars. It checks
-// everything first and writes then, so that a refusal leaves nothing behind.
+// PutCalendars creates or changes calendars; see store.Calendars. It first
+// checks everything and then writes, so that a refused request changes nothing.
 func (s *Store) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
 	now, err := s.begin(ctx, "put calendars", req.Now)
 	if err != nil {
@@ -43,8 +43,8 @@ func (s *Store) PutCalendars(ctx context.Context, req store.PutCalendarsRequest)
 	return out, nil
 }
 
-// putCalendar writes a new or changed calendar, and that the schedules that name
-// it have changed.
+// putCalendar writes a new or changed calendar, and gives the schedules that
+// name it a new revision.
 func (s *Store) putCalendar(put store.PutCalendar, now time.Time) {
 	s.lastRevision++
 	s.calendars[put.Name] = &store.Calendar{Name: put.Name, Revision: s.lastRevision, Definition: copyOf(put.Definition), UpdatedAt: now}
@@ -64,7 +64,7 @@ func (s *Store) naming(calendar string) (rows []*store.Schedule) {
 	return rows
 }
 
-// missingCalendar finds a calendar that a put names and that is not there.
+// missingCalendar finds a calendar that a put names and that does not exist.
 func (s *Store) missingCalendar(puts []store.PutSchedule) (name string, found bool) {
 	for _, put := range puts {
 		for _, name := range put.Calendars {

@@ -53,7 +53,8 @@ func (s *Store) changeJob(id int64, req store.ChangeJobsRequest, now time.Time) 
 	}
 }
 
-// cancelJob ends a job, or asks its node to; live is nil if it has finished.
+// cancelJob ends a job, or asks its node to end it; live is nil if the job has
+// finished.
 func (s *Store) cancelJob(live *job, reason string, now time.Time) store.Change {
 	switch {
 	case live == nil:
@@ -94,7 +95,7 @@ func (s *Store) retryJob(live, finished *job, now time.Time) store.Change {
 	return store.Changed
 }
 
-// deleteJob forgets a job and its attempts, unless it runs.
+// deleteJob deletes a job and its attempts, unless it runs.
 func (s *Store) deleteJob(id int64, live *job) store.Change {
 	if live != nil && live.State == store.StateRunning {
 		return store.Unchanged

@@ -16,7 +16,7 @@ func (s *Store) Finish(ctx context.Context, req store.FinishRequest) (store.Fini
 	defer s.mu.Unlock()
 	var out store.FinishResult
 	for _, o := range req.Outcomes {
-		j := s.live[o.ID] // what has ended before is not there
+		j := s.live[o.ID] // nil if the job has ended before
 		if !s.finish(o, now) {
 			out.Refused = append(out.Refused, store.ClaimRef{ID: o.ID, Token: o.Token})
 			continue
@@ -28,7 +28,7 @@ func (s *Store) Finish(ctx context.Context, req store.FinishRequest) (store.Fini
 	return out, nil
 }
 
-// finish applies one outcome and says whether it counts.
+// finish applies one outcome and reports whether it counts.
 func (s *Store) finish(o store.Outcome, now time.Time) bool {
 	j := s.live[o.ID]
 	if j == nil {
@@ -48,7 +48,7 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 		s.end(j, store.StateCancelled, o.Error, now)
 	case o.Result == store.Cancelled || cancel:
 		s.end(j, store.StateCancelled, asked, now)
-	case j.State != store.StateRunning: // repeated, or late after a rescue: it is ready
+	case j.State != store.StateRunning: // a repeated outcome, or a late one after a rescue that made the job ready
 	case o.Result == store.Retry && s.gives(j):
 		s.end(j, store.StateCancelled, store.SupersededReason, now)
 	case o.Result == store.Retry:
@@ -60,7 +60,7 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 	return true
 }
 
-// recorded says whether a finished job ended by this very outcome.
+// recorded reports whether a finished job ended by this same outcome.
 func (s *Store) recorded(o store.Outcome) bool {
 	j := s.finished[o.ID]
 	if j == nil || j.Token != o.Token {
@@ -71,12 +71,12 @@ func (s *Store) recorded(o store.Outcome) bool {
 		return j.State == store.StateCompleted
 	case store.Failed:
 		return j.State == store.StateFailed
-	default: // a retry or release that met a cancel request, too
+	default: // also a retry or release of a job with a cancel request
 		return j.State == store.StateCancelled
 	}
 }
 
-// recordAttempt keeps what an attempt had to say, once a claim.
+// recordAttempt stores the record of an attempt, once per claim.
 func (s *Store) recordAttempt(j *job, o store.Outcome, now time.Time) {
 	if o.Error == "" && len(o.Output) == 0 {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// DueSchedules reads what is due; see store.Schedules.
+// DueSchedules reads the schedules that are due; see store.Schedules.
 func (s *Store) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	now, err := s.begin(ctx, "read due schedules", req.Now)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Store) DueSchedules(ctx context.Context, req store.DueSchedulesRequest)
 	return out, nil
 }
 
-// isAfter says whether a schedule stands after a cursor.
+// isAfter reports whether a schedule follows a cursor.
 func isAfter(row *store.Schedule, c store.DueCursor) bool {
 	return cmp.Or(row.NextAt.Compare(instant(c.NextAt)), cmp.Compare(row.ID, c.ID)) > 0
 }
@@ -71,7 +71,8 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 	return out, nil
 }
 
-// anyLives says whether a schedule has a job that lives, backfilled ones aside.
+// anyLives reports whether a schedule has a live job, not counting backfilled
+// jobs.
 func (s *Store) anyLives(schedule int64) bool {
 	for _, j := range s.live {
 		if j.Schedule == schedule && j.Origin != store.OriginBackfill {
@@ -81,15 +82,15 @@ func (s *Store) anyLives(schedule int64) bool {
 	return false
 }
 
-// matches says whether a firing was decided from the row as it is, and is due
-// until then.
+// matches reports whether a firing was decided from the row as it is now, and
+// is due by then.
 func matches(row *store.Schedule, f store.Firing, until time.Time) bool {
 	return row != nil && row.DeletedAt.IsZero() &&
 		row.Revision == f.Revision && row.Mark.Equal(instant(f.Mark)) && row.NextAt.Equal(instant(f.NextAt)) && row.PausedAt.Equal(instant(f.PausedAt)) &&
 		!row.NextAt.IsZero() && !row.NextAt.After(until)
 }
 
-// fire does one firing and adds to out what it did.
+// fire writes one firing and adds its effects to out.
 func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *store.FireResult) {
 	f.Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(n store.NewJob) bool { return s.firedBefore(row.ID, n.Slot) })
 	settled := f.Settle(s.liveJobs(row.ID))
@@ -123,15 +124,15 @@ func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *st
 	row.NextAt = instant(f.NewNextAt)
 }
 
-// firedBefore says whether a slot has made a job. The mark keeps such slots
-// away, unless it was moved back by a reset.
+// firedBefore reports whether a slot has made a job. The mark excludes such
+// slots, unless a reset moved it back.
 func (s *Store) firedBefore(schedule int64, slot time.Time) bool {
 	return slices.ContainsFunc(s.slots, func(row *store.SlotInfo) bool {
 		return row.Schedule == schedule && row.Outcome == store.SlotFired && row.Slot.Equal(instant(slot))
 	})
 }
 
-// liveJobs is what Settle has to know of a schedule's jobs, by number.
+// liveJobs returns a schedule's live jobs for Settle, by number.
 func (s *Store) liveJobs(schedule int64) []store.LiveJob {
 	var out []store.LiveJob
 	for _, j := range s.live {
@@ -145,7 +146,7 @@ func (s *Store) liveJobs(schedule int64) []store.LiveJob {
 	return out
 }
 
-// recordSlot adds a record without a job, or prolongs the newest one.
+// recordSlot adds a record without a job, or extends the newest record.
 func (s *Store) recordSlot(schedule int64, r store.SlotRecord, now time.Time) {
 	newest := s.newestSlot(schedule)
 	if r.Extend && newest != nil && newest.Outcome == r.Outcome && newest.Reason == r.Reason && newest.Last.Before(instant(r.Slot)) {
@@ -157,7 +158,7 @@ func (s *Store) recordSlot(schedule int64, r store.SlotRecord, now time.Time) {
 	s.addSlot(schedule, r, 0, now)
 }
 
-// newestSlot is a schedule's newest record, or nil.
+// newestSlot returns a schedule's newest record, or nil.
 func (s *Store) newestSlot(schedule int64) *store.SlotInfo {
 	var newest *store.SlotInfo
 	for _, row := range s.slots {

@@ -49,11 +49,12 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	return out, nil
 }
 
-// uniqueKey is what no two living jobs share.
+// uniqueKey is the key that no two living jobs share.
 type uniqueKey struct{ kind, key string }
 
-// findUnique returns the number of the living job with the key of a request, or 0.
-// It waits, without the lock, while another transaction has inserted one.
+// findUnique returns the number of the living job with the key of a request, or
+// 0. While another transaction has inserted a job with the key, it waits,
+// without holding the mutex.
 func (s *Store) findUnique(ctx context.Context, tx *Tx, req store.InsertRequest) (int64, error) {
 	if req.Unique == "" {
 		return 0, nil
@@ -87,7 +88,8 @@ func (s *Store) findUnique(ctx context.Context, tx *Tx, req store.InsertRequest)
 	}
 }
 
-// reserve keeps others from inserting what a transaction has inserted.
+// reserve keeps other transactions from inserting the unique keys that a
+// transaction has inserted.
 func (s *Store) reserve(tx *Tx, jobs []*job) {
 	for _, j := range jobs {
 		if j.Unique != "" {
@@ -96,7 +98,7 @@ func (s *Store) reserve(tx *Tx, jobs []*job) {
 	}
 }
 
-// newJob numbers a job; it is not in the table yet.
+// newJob makes a job with a number; it does not add the job to the table.
 func (s *Store) newJob(n store.NewJob, now time.Time) *job {
 	s.lastJob++
 	runAt := n.RunAt
@@ -126,7 +128,7 @@ func (s *Store) newJob(n store.NewJob, now time.Time) *job {
 	}}
 }
 
-// add puts new jobs into the table and wakes those who may claim them.
+// add adds new jobs to the table and wakes the nodes that may claim them.
 func (s *Store) add(jobs []*job) {
 	for _, j := range jobs {
 		s.live[j.ID] = j
@@ -134,7 +136,7 @@ func (s *Store) add(jobs []*job) {
 	}
 }
 
-// Claim takes due jobs; see store.Jobs. Batches have no number here.
+// Claim takes due jobs; see store.Jobs. This store gives no batch numbers.
 func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
 	now, err := s.begin(ctx, "claim jobs", req.Now)
 	if err != nil {
@@ -169,13 +171,13 @@ func (s *Store) claimable(req store.ClaimRequest, now time.Time) []*job {
 	return due[:min(len(due), req.Limit)]
 }
 
-// admitted says whether a request takes such a job at all.
+// admitted reports whether a job is on the allow-list of a request.
 func admitted(req store.ClaimRequest, j *job) bool {
 	return slices.Contains(req.Kinds, j.Kind) ||
 		slices.ContainsFunc(req.Exact, func(e store.ExactJob) bool { return e.Kind == j.Kind && bytes.Equal(e.Args, j.Args) })
 }
 
-// claim puts one ready job into the hands of a node.
+// claim gives one ready job to a node.
 func (s *Store) claim(j *job, node *store.NodeInfo, now time.Time) store.Claimed {
 	j.State = store.StateRunning
 	j.node = node.ID
@@ -204,7 +206,7 @@ func (s *Store) claim(j *job, node *store.NodeInfo, now time.Time) store.Claimed
 	}
 }
 
-// nextDue is when the queue's next ready job is due; zero: there is none.
+// nextDue returns when the queue's next ready job is due; zero: there is none.
 func (s *Store) nextDue(queue string, now time.Time) time.Time {
 	var next time.Time
 	for _, j := range s.live {
@@ -215,7 +217,8 @@ func (s *Store) nextDue(queue string, now time.Time) time.Time {
 	return next
 }
 
-// ready makes a live job claimable from runAt on and wakes the claimers.
+// ready makes a live job claimable from runAt on and wakes the nodes that may
+// claim it.
 func (s *Store) ready(j *job, runAt time.Time) {
 	j.State = store.StateReady
 	j.node = 0
@@ -224,7 +227,7 @@ func (s *Store) ready(j *job, runAt time.Time) {
 	s.wake(store.Wake{Kind: store.WakeJobs, Queue: j.Queue})
 }
 
-// end moves a live job to the finished ones.
+// end moves a live job to the finished jobs.
 func (s *Store) end(j *job, state store.State, reason string, now time.Time) {
 	j.State = state
 	j.node = 0
@@ -255,7 +258,7 @@ func (s *Store) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]stor
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// selected says whether all conditions hold for a job.
+// selected reports whether all conditions of a request hold for a job.
 func (s *Store) selected(j *job, req store.ListJobsRequest) bool {
 	return (len(req.IDs) == 0 || slices.Contains(req.IDs, j.ID)) &&
 		(len(req.States) == 0 || slices.Contains(req.States, j.State)) &&
@@ -265,7 +268,7 @@ func (s *Store) selected(j *job, req store.ListJobsRequest) bool {
 		(req.Before == 0 || j.ID < req.Before)
 }
 
-// info is a job as it is listed.
+// info returns a job as it is listed.
 func (s *Store) info(j *job, full bool) store.JobInfo {
 	out := j.JobInfo
 	out.ScheduleName = s.scheduleName(j.Schedule)

@@ -9,7 +9,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Prune deletes what is old, the oldest first; see store.Keeper.
+// Prune deletes old rows, the oldest first; see store.Keeper.
 func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
 	now, err := s.begin(ctx, "prune", req.Now)
 	if err != nil {
@@ -26,7 +26,7 @@ func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneR
 	return out, nil
 }
 
-// old says whether something of that time is older than keep allows.
+// old reports whether a row of that time is older than keep allows.
 func old(at time.Time, keep time.Duration, now time.Time) bool {
 	return keep != 0 && !at.IsZero() && at.Add(keep).Before(now)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// release makes ready, in the schedules of jobs that came or went, those that
-// waited and need not any more; see store.Jobs.
+// release makes waiting jobs ready, in the serial groups of jobs that were
+// added or removed, if they no longer need to wait; see store.Jobs.
 func (s *Store) release(jobs ...*job) {
 	for _, j := range jobs {
 		if j.Schedule == 0 {
@@ -21,8 +21,8 @@ func (s *Store) release(jobs ...*job) {
 	}
 }
 
-// lane returns the jobs of some states that run one after the other with j, in
-// their order.
+// lane returns the jobs of j's serial group that are in one of the states, in
+// the order in which they run.
 func (s *Store) lane(j *job, states ...store.State) []*job {
 	var out []*job
 	for _, other := range s.live {
@@ -36,8 +36,8 @@ func (s *Store) lane(j *job, states ...store.State) []*job {
 
 func backfilled(j *job) bool { return j.Origin == store.OriginBackfill }
 
-// gives says whether a job that has run and would be tried again gives way to
-// one of its schedule that waits.
+// gives reports whether a job that has run and is to be retried gives way to a
+// waiting job of its schedule.
 func (s *Store) gives(j *job) bool {
 	return j.Schedule != 0 && !backfilled(j) && len(s.lane(j, store.StateWaiting)) > 0
 }

@@ -7,26 +7,26 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// listener is one call of Listen. Wake-ups gather in pending, equal ones once,
-// so that a slow reader costs nothing.
+// listener is one call of Listen. Wake-ups accumulate in pending, equal
+// wake-ups once, so that a slow reader costs nothing.
 type listener struct {
 	pending map[store.Wake]bool // guarded by Store.mu
 	signal  chan struct{}       // holds one token when pending is not empty
 }
 
-// wake leaves a wake-up with every listener. The caller holds the mutex.
+// wake adds a wake-up for every listener. The caller holds the mutex.
 func (s *Store) wake(w store.Wake) {
 	for l := range s.listeners {
 		l.pending[w] = true
 		select {
 		case l.signal <- struct{}{}:
-		default: // it has been signalled already
+		default: // a signal is pending already
 		}
 	}
 }
 
-// Listen calls wake for each change; see store.Listener. All holders of the
-// store share one connection, so to speak: they hear their own changes too.
+// Listen calls wake for each change; see store.Listener. Unlike with a
+// database, a client of this store also gets the wake-ups of its own changes.
 func (s *Store) Listen(ctx context.Context, wake func(store.Wake)) error {
 	l := &listener{pending: map[store.Wake]bool{}, signal: make(chan struct{}, 1)}
 	s.mu.Lock()

@@ -1,11 +1,11 @@
 // Package memory is the reference for every driver: the storage contract of
-// package store in one process's memory, written to be read. One mutex guards
-// plain maps that mirror a database's tables; nothing is indexed and nothing is
-// clever. It serves tests, and it is what store/storetest compares drivers
-// with.
+// package store in the memory of one process, written to be read. One mutex
+// guards plain maps that mirror a database's tables; there are no indexes and
+// no optimisations. It serves tests, and store/storetest compares drivers with
+// it.
 //
-// It keeps nothing when the process ends, so promises that speak of restarts
-// do not hold here.
+// All data is lost when the process ends, so promises about restarts do not
+// hold here.
 package memory
 
 import (
@@ -18,23 +18,23 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Store is a store.Backend and a store.Listener. Every holder of the pointer is
-// another client of the same store. It is safe for concurrent use.
+// Store is a store.Backend and a store.Listener. All holders of the pointer act
+// as clients of the same store. It is safe for concurrent use.
 type Store struct {
 	clock func() time.Time
 
-	mu       sync.Mutex // guards what follows; never held while foreign code runs, but for RescueRequest.After, which is pure
+	mu       sync.Mutex // guards the fields below; never held while callbacks run, except RescueRequest.After, which is pure
 	live     map[int64]*job
 	finished map[int64]*job
 	attempts map[int64][]store.Attempt // by job, oldest first
 	cancels  map[int64]string          // cancel requests of running jobs: the reason
-	reserved map[uniqueKey]*Tx         // by jobs of transactions that have not ended
-	// schedules holds tombstones too.
+	reserved map[uniqueKey]*Tx         // by jobs of open transactions
+	// schedules also contains tombstones.
 	schedules map[int64]*store.Schedule
-	failing   map[int64]failure // schedules that fail
+	failing   map[int64]failure // of the schedules that are failing
 	calendars map[string]*store.Calendar
 	named     map[int64][]string // the calendars that each schedule names
-	revisions map[string]int64   // the last Sync of each owner
+	revisions map[string]int64   // of the last Sync of each owner
 	slots     []*store.SlotInfo
 	nodes     map[int64]*store.NodeInfo
 
@@ -49,20 +49,21 @@ var (
 	_ store.Listener = (*Store)(nil)
 )
 
-// job is a row of the tables live and finished. Its info has neither the name
-// of the schedule nor attempts; both are added when it is read.
+// job is a row of the tables live and finished. Its info contains neither the
+// name of the schedule nor attempts; both are added when it is read.
 type job struct {
 	store.JobInfo
-	node int64 // who holds it; 0: nobody
+	node int64 // the node that holds the claim; 0: none
 }
 
-// failure is since when a schedule fails, and how many jobs failed in a row.
+// failure is since when a schedule has been failing, and how many of its jobs
+// failed in a row.
 type failure struct {
 	since time.Time
 	jobs  int64
 }
 
-// Option changes how New makes a store.
+// Option is an option of New.
 type Option func(*Store)
 
 // WithClock makes clock the store's clock instead of the process's. It must be
@@ -94,8 +95,8 @@ func New(options ...Option) *Store {
 	return s
 }
 
-// begin starts a call: it takes the mutex and returns the call's now. The
-// caller unlocks, unless there is an error.
+// begin starts a call: it locks the mutex and returns the call's now. The
+// caller unlocks the mutex, unless begin returns an error.
 func (s *Store) begin(ctx context.Context, what string, asked time.Time) (time.Time, error) {
 	if err := ctx.Err(); err != nil {
 		return time.Time{}, fmt.Errorf("%s: %w", what, err)
@@ -107,7 +108,7 @@ func (s *Store) begin(ctx context.Context, what string, asked time.Time) (time.T
 	return instant(asked), nil
 }
 
-// instant brings a time to the form in which it is kept: UTC, microseconds.
+// instant returns a time in the form in which it is stored: UTC, microseconds.
 func instant(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -123,7 +124,7 @@ func laterOf(a, b time.Time) time.Time {
 	return b
 }
 
-// earliest returns the earlier of two times of which the zero one means none.
+// earliest returns the earlier of two times; the zero time means none.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b
@@ -137,7 +138,7 @@ func (s *Store) token(last int64) int64 {
 	return s.lastToken
 }
 
-// byName finds a schedule, also a deleted one; nil: there is none.
+// byName finds a schedule, also a deleted one; nil if there is none.
 func (s *Store) byName(name string) *store.Schedule {
 	for _, row := range s.schedules {
 		if row.Name == name {
@@ -147,7 +148,8 @@ func (s *Store) byName(name string) *store.Schedule {
 	return nil
 }
 
-// scheduleName is the name of a schedule, also of a deleted one, or empty.
+// scheduleName returns the name of a schedule, also of a deleted one; empty if
+// there is none.
 func (s *Store) scheduleName(id int64) string {
 	if row := s.schedules[id]; row != nil {
 		return row.Name
@@ -155,5 +157,5 @@ func (s *Store) scheduleName(id int64) string {
 	return ""
 }
 
-// copyOf keeps callers and rows apart.
+// copyOf copies bytes, so that callers and rows do not share them.
 func copyOf(b []byte) []byte { return bytes.Clone(b) }

@@ -25,8 +25,8 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// useNumbers uses up some numbers of each sort and leaves nothing else behind,
-// so that the suite meets a store that numbers otherwise than its reference.
+// useNumbers uses up some numbers of each kind and leaves no other trace, so
+// that the suite tests a store whose numbers differ from the reference's.
 func useNumbers(t *testing.T, s *memory.Store) {
 	t.Helper()
 	ctx, now := t.Context(), time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)

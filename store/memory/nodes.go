@@ -10,7 +10,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Register enters a node; see store.Nodes.
+// Register adds a node; see store.Nodes.
 func (s *Store) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
 	now, err := s.begin(ctx, "register node", req.Now)
 	if err != nil {
@@ -31,8 +31,8 @@ func (s *Store) Register(ctx context.Context, req store.RegisterRequest) (store.
 	return store.RegisterResult{Node: s.lastNode, Now: now}, nil
 }
 
-// livingNode returns a node that nobody declared dead and that has not left.
-// Its lease may have passed.
+// livingNode returns a node that has neither been declared dead nor left. Its
+// lease may have expired.
 func (s *Store) livingNode(id int64) (*store.NodeInfo, error) {
 	node := s.nodes[id]
 	if node == nil || !node.EndedAt.IsZero() {
@@ -41,7 +41,7 @@ func (s *Store) livingNode(id int64) (*store.NodeInfo, error) {
 	return node, nil
 }
 
-// Heartbeat prolongs a lease; see store.Nodes.
+// Heartbeat extends a lease; see store.Nodes.
 func (s *Store) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
 	now, err := s.begin(ctx, "heartbeat", req.Now)
 	if err != nil {
@@ -62,10 +62,10 @@ func (s *Store) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (stor
 	return out, nil
 }
 
-// expiry is when a node's lease passes.
+// expiry returns when a node's lease expires.
 func expiry(node *store.NodeInfo) time.Time { return node.SeenAt.Add(node.Lease) }
 
-// Claims lists what a node holds; see store.Nodes.
+// Claims lists the claims of a node; see store.Nodes.
 func (s *Store) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
 	if _, err := s.begin(ctx, "read claims", time.Time{}); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (s *Store) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.Cl
 	return out, nil
 }
 
-// held returns the jobs in a node's hands, by number.
+// held returns the jobs that a node has claimed, by number.
 func (s *Store) held(node int64) []*job {
 	var out []*job
 	for _, j := range s.live {
@@ -112,7 +112,8 @@ func (s *Store) Rescue(ctx context.Context, req store.RescueRequest) (store.Resc
 	return out, nil
 }
 
-// heardLately says whether a node's word about others counts.
+// heardLately reports whether a node's heartbeats are recent enough that it may
+// declare others dead.
 func (s *Store) heardLately(id int64, now time.Time) bool {
 	node, err := s.livingNode(id)
 	return err == nil && now.Sub(node.SeenAt).Abs() <= node.Lease/2
@@ -132,7 +133,7 @@ func (s *Store) Leave(ctx context.Context, req store.LeaveRequest) (store.Rescue
 	return out, nil
 }
 
-// endNode ends a node and takes its jobs from it.
+// endNode ends a node and takes its jobs back.
 func (s *Store) endNode(node *store.NodeInfo, after func(store.LostJob) *store.Aftermath, now time.Time, out *store.RescueResult) {
 	node.EndedAt = now
 	for _, j := range s.held(node.ID) {
@@ -150,7 +151,7 @@ func (s *Store) endNode(node *store.NodeInfo, after func(store.LostJob) *store.A
 	out.Nodes = append(out.Nodes, s.nodeInfo(node))
 }
 
-// takeBack decides what becomes of a job whose node has died, or left.
+// takeBack decides the new state of a job whose node has died, or left.
 func (s *Store) takeBack(j *job, died bool, now time.Time) {
 	reason, asked := s.cancels[j.ID]
 	switch {
@@ -165,7 +166,7 @@ func (s *Store) takeBack(j *job, died bool, now time.Time) {
 	}
 }
 
-// lostJob is what After gets to know of a job that fails as lost.
+// lostJob returns what After gets about a job that fails as lost.
 func (s *Store) lostJob(j *job) store.LostJob {
 	return store.LostJob{
 		ID:           j.ID,

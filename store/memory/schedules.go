@@ -11,8 +11,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// PutSchedules creates or changes schedules; see store.Schedules. It checks
-// everything first and writes then, so that a refusal leaves nothing behind.
+// PutSchedules creates or changes schedules; see store.Schedules. It first
+// checks everything and then writes, so that a refused request changes nothing.
 func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
 	now, err := s.begin(ctx, "put schedules", req.Now)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest)
 	return s.put(req, gone, now), nil
 }
 
-// put writes what has been checked.
+// put writes a request that has been checked.
 func (s *Store) put(req store.PutSchedulesRequest, gone []*store.Schedule, now time.Time) store.PutSchedulesResult {
 	var out store.PutSchedulesResult
 	for _, put := range req.Schedules {
@@ -92,18 +92,19 @@ func (s *Store) notIn(req store.PutSchedulesRequest) []*store.Schedule {
 	return gone
 }
 
-// same says whether a put changes nothing.
+// same reports whether a put changes nothing.
 func same(row *store.Schedule, put store.PutSchedule, owner string) bool {
 	return row.DeletedAt.IsZero() && row.Owner == owner && bytes.Equal(row.Definition, put.Definition)
 }
 
-// unsettled says whether something may be due since the row's mark that nobody
-// has accounted for.
+// unsettled reports whether slots may be due since the row's mark that are not
+// accounted for.
 func unsettled(row *store.Schedule, now time.Time) bool {
 	return !row.NextAt.IsZero() && !row.NextAt.After(now) && now.After(row.Mark)
 }
 
-// firedTo is a row's mark if slots that are still to come may have fired.
+// firedTo returns a row's mark if it lies ahead of now, so that later slots may
+// have fired already.
 func firedTo(row *store.Schedule, now time.Time) time.Time {
 	if ahead := row.Mark.Sub(now); ahead > 0 && ahead <= store.MostAhead {
 		return row.Mark
@@ -111,7 +112,7 @@ func firedTo(row *store.Schedule, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// firedToOf is firedTo of a schedule that may not exist.
+// firedToOf returns firedTo of a schedule that may not exist.
 func (s *Store) firedToOf(schedule int64, now time.Time) time.Time {
 	if row := s.schedules[schedule]; row != nil {
 		return firedTo(row, now)
@@ -144,8 +145,8 @@ func (s *Store) putOne(row *store.Schedule, put store.PutSchedule, owner string,
 	return row
 }
 
-// declare pauses or resumes a schedule if its definition declares another thing
-// than before; otherwise a pause or resume by hand stays.
+// declare pauses or resumes a schedule if its definition declares another state
+// than before; otherwise a manual pause or resume stays.
 func declare(row *store.Schedule, paused bool, now time.Time) {
 	switch {
 	case paused == row.PausedDeclared:
@@ -157,7 +158,7 @@ func declare(row *store.Schedule, paused bool, now time.Time) {
 	row.PausedDeclared = paused
 }
 
-// pause pauses a schedule until then (zero: for good).
+// pause pauses a schedule until the given time (zero: without end).
 func pause(row *store.Schedule, until, now time.Time) {
 	if row.PausedAt.IsZero() || !row.PausedUntil.IsZero() && !now.Before(row.PausedUntil) {
 		row.PausedAt = now
@@ -165,7 +166,7 @@ func pause(row *store.Schedule, until, now time.Time) {
 	row.PausedUntil = until
 }
 
-// bury leaves a tombstone.
+// bury turns a schedule into a tombstone.
 func (s *Store) bury(row *store.Schedule, now time.Time) {
 	delete(s.failing, row.ID)
 	row.DeletedAt = now
@@ -202,7 +203,7 @@ func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRe
 	return out, nil
 }
 
-// changes says whether a request does anything to a living schedule.
+// changes reports whether a request changes a living schedule.
 func (s *Store) changes(row *store.Schedule, req store.ChangeSchedulesRequest) bool {
 	switch req.Action {
 	case store.PauseSchedules:

@@ -6,14 +6,13 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Tx is a caller's transaction. It holds what was inserted with it until
-// Commit. It is not safe for use by several goroutines at once, as other
-// transactions are not.
+// Tx is a caller's transaction. It keeps the inserted jobs until Commit. Like
+// other transactions it is not safe for concurrent use.
 type Tx struct {
 	store *Store
 	jobs  []*job
 	done  bool
-	ended chan struct{} // closed by then
+	ended chan struct{} // closed when the transaction ends
 }
 
 var errTxDone = errors.New("the transaction has been committed or rolled back")
@@ -24,10 +23,10 @@ func (s *Store) Begin() *Tx { return &Tx{store: s, ended: make(chan struct{})} }
 // HourbellTx marks the type as a store.Tx.
 func (*Tx) HourbellTx() {}
 
-// Commit makes all that was inserted visible at once and sends the wake-ups.
+// Commit makes all inserted jobs visible at once and sends the wake-ups.
 func (t *Tx) Commit() error { return t.end(func() { t.store.add(t.jobs) }) }
 
-// Rollback forgets all that was inserted.
+// Rollback discards the inserted jobs.
 func (t *Tx) Rollback() error { return t.end(func() {}) }
 
 func (t *Tx) end(how func()) error {

@@ -12,11 +12,12 @@ import (
 	"time"
 )
 
-// unruly is a shell script that does what commands do to live on: it has a
-// child in the background and a daemon (forked twice, in a session of its own),
-// and nothing of it heeds a signal that can be ignored. Each process tells the
-// witness twenty times a second that it lives, with one write of a few bytes to
-// a file opened for appending: so the order of lines is the order of events.
+// unruly is a shell script that tries to survive the end of its run: it has a
+// child in the background and a daemon (forked twice, in its own session), and
+// all of them ignore every signal that can be ignored. Each process reports to
+// the witness twenty times a second that it is alive, with one write of a few
+// bytes to a file opened for appending: so the order of lines is the order of
+// events.
 const unruly = `
 trap '' TERM HUP INT QUIT PIPE
 live() { while :; do echo "$HOURBELL_TOKEN $1" >>"$WITNESS"; sleep 0.05; done; }
@@ -49,7 +50,8 @@ func newCommandProof(t *testing.T, store string) *commandProof {
 	return p
 }
 
-// serve starts a node that runs any command; at is the store as it sees it.
+// serve starts a node that runs any command; at is the URL by which the node
+// reaches the store.
 func (p *commandProof) serve(at string) *process {
 	p.t.Helper()
 	node := serve(p.t, at, "--commands", "any", "--lease", p.lease.String(), "--drain", "100ms")
@@ -57,7 +59,7 @@ func (p *commandProof) serve(at string) *process {
 	return node
 }
 
-// enqueue enqueues the job and waits until all of it lives.
+// enqueue enqueues the job and waits until all its processes are alive.
 func (p *commandProof) enqueue() {
 	p.t.Helper()
 	script := p.w.path + ".sh"
@@ -68,7 +70,7 @@ func (p *commandProof) enqueue() {
 	p.awaitRunAfter(0)
 }
 
-// latest is the token of the latest run that the witness knows.
+// latest returns the token of the latest run that the witness knows.
 func (p *commandProof) latest() (token int64) {
 	p.t.Helper()
 	for other := range p.tokens() {
@@ -77,9 +79,9 @@ func (p *commandProof) latest() (token int64) {
 	return token
 }
 
-// awaitRunAfter waits until all processes of a run later than that with token
-// have told several times that they live: long enough for what lives beside it
-// to tell, too.
+// awaitRunAfter waits until all processes of a run later than the run with
+// token have reported several times that they are alive: long enough that any
+// concurrent process would have reported, too.
 func (p *commandProof) awaitRunAfter(token int64) {
 	p.t.Helper()
 	until(p.t, 4*p.lease+20*time.Second, "all processes of a later run", func() bool {
@@ -92,7 +94,8 @@ func (p *commandProof) awaitRunAfter(token int64) {
 	})
 }
 
-// tokens returns how often the witness has heard each process of each run.
+// tokens returns how often each process of each run has reported to the
+// witness.
 func (p *commandProof) tokens() map[int64]map[string]int {
 	p.t.Helper()
 	seen := map[int64]map[string]int{}
@@ -109,8 +112,8 @@ func (p *commandProof) tokens() map[int64]map[string]int {
 	return seen
 }
 
-// neverTwo expects that no process of a run told that it lived after one of a
-// later run had.
+// neverTwo expects that no process of a run reported after a process of a later
+// run had.
 func (p *commandProof) neverTwo() {
 	p.t.Helper()
 	latest := int64(0)
@@ -125,7 +128,7 @@ func (p *commandProof) neverTwo() {
 	p.t.Logf("%d lines of %d runs, one after the other", len(p.w.lines()), len(p.tokens()))
 }
 
-// living lists the processes of all runs, by the environment they were given.
+// living lists the processes of all runs, found by their environment.
 func (p *commandProof) living() (pids []int) {
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil || len(files) == 0 {
@@ -141,7 +144,7 @@ func (p *commandProof) living() (pids []int) {
 	return pids
 }
 
-// stop stops nodes in order; nothing is left of any run then.
+// stop stops nodes in order; afterwards no process of any run may be left.
 func (p *commandProof) stop(nodes ...*process) {
 	p.t.Helper()
 	if len(p.living()) == 0 {
@@ -157,8 +160,8 @@ func (p *commandProof) stop(nodes ...*process) {
 }
 
 // TestCommandsDieWithTheirNode (P4): kill -9 of a node whose command forks,
-// becomes a daemon and ignores SIGTERM: all of it is gone before the job starts
-// elsewhere.
+// becomes a daemon and ignores SIGTERM: all its processes are gone before the
+// job starts elsewhere.
 func TestCommandsDieWithTheirNode(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, store string) {
@@ -173,8 +176,9 @@ func TestCommandsDieWithTheirNode(t *testing.T) {
 	})
 }
 
-// TestCommandsOfAStoppedNode (P4, P5): a node is stopped past its lease, as its
-// commands are not; another takes the job. The node goes on and is refused.
+// TestCommandsOfAStoppedNode (P4, P5): a node is stopped past its lease while
+// its commands are not stopped; another node takes the job. The first node
+// continues and is refused.
 func TestCommandsOfAStoppedNode(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, store string) {
@@ -191,8 +195,9 @@ func TestCommandsOfAStoppedNode(t *testing.T) {
 	})
 }
 
-// TestCommandsOfANodeWithoutItsDatabase (P4, P5): one of two nodes cannot reach
-// the database any more. Its command is gone before the other starts the job.
+// TestCommandsOfANodeWithoutItsDatabase (P4, P5): one of two nodes can no
+// longer reach the database. Its command is gone before the other node starts
+// the job.
 func TestCommandsOfANodeWithoutItsDatabase(t *testing.T) {
 	t.Parallel()
 	store := postgresStore(t)

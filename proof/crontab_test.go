@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// minutes is for how many whole minutes crontabs are watched.
+// minutes returns how many whole minutes crontabs are observed.
 func minutes(t *testing.T) int {
 	return int(fromEnv(t, "HOURBELL_PROOF_MINUTES", 1, func(text string) (time.Duration, error) {
 		n, err := strconv.Atoi(text)
@@ -19,11 +19,11 @@ func minutes(t *testing.T) int {
 	}))
 }
 
-// TestCrontabOnThreeNodes (P1): three nodes have the same directory of
-// crontabs, each its own copy, and one copy of a file is older. The nodes are
+// TestCrontabOnThreeNodes (P1): three nodes each have a copy of the same
+// directory of crontabs, and one copy of a file is older. The nodes are
 // stopped, killed and started again in turn. Each line of the newer versions
 // runs once a minute, the older version's line never, and no restart changes
-// what is in the store.
+// the schedules in the store.
 func TestCrontabOnThreeNodes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a crontab rings once a minute")
@@ -48,7 +48,7 @@ func TestCrontabOnThreeNodes(t *testing.T) {
 		}
 	}
 	node := func(i int) *process { return serve(t, store, "--commands", "declared", "--crontab", dirs[i]) }
-	nodes := []*process{nil, nil, node(2)} // the older version comes first, and gives way
+	nodes := []*process{nil, nil, node(2)} // the older version comes first, and is then replaced
 	until(t, 20*time.Second, "the first node", func() bool { return nodes[2].logged("node started") > 0 })
 	nodes[0], nodes[1] = node(0), node(1)
 	until(t, 20*time.Second, "the others", func() bool { return nodes[0].logged("node started")+nodes[1].logged("node started") == 2 })
@@ -72,7 +72,7 @@ func TestCrontabOnThreeNodes(t *testing.T) {
 		nodes[i%3] = node(i % 3)
 		i++
 	}
-	time.Sleep(3 * time.Second) // the last minute's jobs
+	time.Sleep(3 * time.Second) // wait for the last minute's jobs
 	if now := scheduleRevisions(t, store); fmt.Sprint(now) != fmt.Sprint(revisions) {
 		t.Errorf("restarts changed the schedules:\n%v\n%v", revisions, now)
 	}
@@ -93,7 +93,7 @@ func writeCrontab(t *testing.T, path, text string, age time.Duration) {
 	}
 }
 
-// scheduleRevisions are the revisions of all schedules by name.
+// scheduleRevisions returns the revisions of all schedules by name.
 func scheduleRevisions(t *testing.T, store string) map[string]int64 {
 	t.Helper()
 	revisions := map[string]int64{}
@@ -106,7 +106,7 @@ func scheduleRevisions(t *testing.T, store string) map[string]int64 {
 	return revisions
 }
 
-// checkMinutes looks for each line once in each minute.
+// checkMinutes checks that each line ran once in each minute.
 func checkMinutes(t *testing.T, w witness, from, to time.Time) {
 	t.Helper()
 	ran := map[string]int{}

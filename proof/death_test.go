@@ -43,9 +43,9 @@ func starts(w witness) map[int64][]float64 {
 }
 
 // TestKilledNodesJobsRunElsewhere (P5): kill -9 of a node with ten running
-// jobs; all ten start again elsewhere within the lease and a second. A job on
-// a living node that runs longer than the lease is left alone, and one that
-// must not start twice does not.
+// jobs; all ten start again elsewhere within the lease and a second. A job on a
+// living node that runs longer than the lease is left alone, and a job that
+// must not start twice does not start again.
 func TestKilledNodesJobsRunElsewhere(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		w := newWitness(t)
@@ -109,9 +109,9 @@ func TestKilledNodesJobsRunElsewhere(t *testing.T) {
 	})
 }
 
-// TestZombieIsRefused (P4): a node is stopped past its lease, another takes
-// its job, the first goes on: its late outcome is refused and counted, and
-// nothing is overwritten.
+// TestZombieIsRefused (P4): a node is stopped past its lease, another node
+// takes its job, the first node continues: its late outcome is refused and
+// counted, and nothing is overwritten.
 func TestZombieIsRefused(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		w := newWitness(t)

@@ -1,8 +1,9 @@
 // Package proof tries to break Hourbell's promises with real processes: nodes
-// that are killed, stopped and cut off from their database while others go
-// on. Its tests build the program and run it; what they believe is a witness
-// outside Hourbell (files that the jobs write) and the program's own listings.
+// that are killed, stopped and cut off from their database while other nodes
+// continue. Its tests build the program and run it; they check the result with
+// a witness outside Hourbell (files that the jobs write) and with the program's
+// own listings.
 //
-// The tests take HOURBELL_PROOF_SECONDS (default 12) for those that run for a
-// time, and HOURBELL_PROOF_LEASE (default 4s) as the lease of their nodes.
+// HOURBELL_PROOF_SECONDS (default 12) is how long the timed tests run, and
+// HOURBELL_PROOF_LEASE (default 4s) is the lease of their nodes.
 package proof

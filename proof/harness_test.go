@@ -47,7 +47,7 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// duration is how long tests that run for a time do so.
+// duration returns how long the timed tests run.
 func duration(t *testing.T) time.Duration {
 	return fromEnv(t, "HOURBELL_PROOF_SECONDS", 12*time.Second, func(text string) (time.Duration, error) {
 		n, err := strconv.Atoi(text)
@@ -55,7 +55,7 @@ func duration(t *testing.T) time.Duration {
 	})
 }
 
-// lease is the lease of the nodes.
+// lease returns the lease of the nodes.
 func lease(t *testing.T) time.Duration {
 	return fromEnv(t, "HOURBELL_PROOF_LEASE", 4*time.Second, time.ParseDuration)
 }
@@ -119,7 +119,7 @@ func postgresStore(t *testing.T) string {
 	return u.String()
 }
 
-// run calls the program and returns what it printed; it must exit with 0.
+// run calls the program and returns its output; the program must exit with 0.
 func run(t *testing.T, store string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -199,7 +199,7 @@ func start(t *testing.T, cmd *exec.Cmd) *process {
 	}
 	p := &process{t: t, cmd: cmd, log: log.Name(), done: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // how it ended is the test's business
+		_ = cmd.Wait() // the test checks how it ended
 		close(p.done)
 	}()
 	t.Cleanup(func() {
@@ -220,13 +220,13 @@ func tail(text string, lines int) string {
 
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
 
-// kill is kill -9.
+// kill sends SIGKILL.
 func (p *process) kill() {
 	p.signal(syscall.SIGKILL)
 	<-p.done
 }
 
-// stop asks it to stop and expects a clean exit.
+// stop asks the node to stop and expects a clean exit.
 func (p *process) stop() {
 	p.t.Helper()
 	p.signal(syscall.SIGTERM)

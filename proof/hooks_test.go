@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// hookEvent is what a hook is about, as docs/hooks.md has it.
+// hookEvent is the data that a hook gets, as described in docs/hooks.md.
 type hookEvent struct {
 	Event    string `json:"event"`
 	Schedule string `json:"schedule"`
@@ -24,7 +24,7 @@ type hookEvent struct {
 }
 
 // monitor is a server that hooks call. It refuses the first call of each kind
-// of event, so that each has to be tried again.
+// of event, so that each call has to be tried again.
 type monitor struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -53,7 +53,7 @@ func newMonitor(t *testing.T) *monitor {
 	return m
 }
 
-// told returns the events of a kind.
+// told returns the events of a kind that the monitor received.
 func (m *monitor) told(kind string) (found []hookEvent) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,10 +65,10 @@ func (m *monitor) told(kind string) (found []hookEvent) {
 	return found
 }
 
-// TestHooksSurviveTheirNodes (P3): a job fails for good, and one is lost with a
-// node that is killed; both are told, by an HTTP call that is tried again and by
-// a command, although no node allows commands but those of its own file. The
-// next success is told as a recovery, once.
+// TestHooksSurviveTheirNodes (P3): a job fails for good, and another job is
+// lost with a node that is killed; both failures are reported, by an HTTP call
+// that is tried again and by a command, although each node allows only the
+// commands of its own file. The next success is reported as a recovery, once.
 func TestHooksSurviveTheirNodes(t *testing.T) {
 	t.Parallel()
 	store := postgresStore(t)

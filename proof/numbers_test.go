@@ -20,13 +20,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Mail is a job that tells the witness which schedule it is of, and when it
-// started.
+// Mail is a job that reports its schedule and its start to the witness.
 type Mail struct{}
 
 func (Mail) Kind() string { return "mail" }
 
-// Hold is a job that keeps its worker for a time.
+// Hold is a job that occupies its worker for a time.
 type Hold struct {
 	For time.Duration `json:"for"`
 }
@@ -35,8 +34,8 @@ func (Hold) Kind() string { return "hold" }
 
 const mailWorkers = 20
 
-// playMailer is a node that sends mails; one of role "holder" can be kept busy
-// besides.
+// playMailer acts as a node that sends mails; a node of role "holder" can also
+// be kept busy.
 func playMailer(role string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -127,8 +126,8 @@ func (o *office) node(role string) *process {
 	return p
 }
 
-// put puts n schedules that ring at an instant of each day, 10,000 a call at
-// most, and returns how long the first call took.
+// put puts n schedules that fire once a day, at most 10,000 per call, and
+// returns how long the first call took.
 func (o *office) put(prefix string, n int, at func(i int) time.Time) (first time.Duration) {
 	o.t.Helper()
 	for done := 0; done < n; {
@@ -155,7 +154,7 @@ func (o *office) put(prefix string, n int, at func(i int) time.Time) (first time
 func (o *office) planned() {
 	o.t.Helper()
 	until(o.t, time.Minute, "a next slot for every schedule", func() bool {
-		return o.count("SELECT count(*) FROM {schema}.schedule WHERE next_at <= now()") <= 1 // one rings all the while
+		return o.count("SELECT count(*) FROM {schema}.schedule WHERE next_at <= now()") <= 1 // the schedule of every second may be due
 	})
 }
 
@@ -177,13 +176,14 @@ func (o *office) count(text string) (n int64) {
 	return n
 }
 
-// mails are the mails of schedules whose names begin so: how late each started.
+// mails returns, for the schedules whose names begin with prefix, how late each
+// mail started, and how many mails each node sent.
 func (o *office) mails(prefix string) (late map[string][]time.Duration, by map[string]int) {
 	o.t.Helper()
 	late, by = map[string][]time.Duration{}, map[string]int{}
 	for _, fields := range o.witness.lines() {
 		if len(fields) != 4 || !strings.HasPrefix(fields[0], prefix) {
-			continue // the last line may be on its way
+			continue // the last line may be incomplete
 		}
 		slot, err := strconv.ParseInt(fields[1], 10, 64)
 		o.must(err)
@@ -195,13 +195,13 @@ func (o *office) mails(prefix string) (late map[string][]time.Duration, by map[s
 	return late, by
 }
 
-// once waits for n mails and checks that each schedule sent one; it returns the
-// latest start.
+// once waits for n mails and checks that each schedule sent one mail; it
+// returns the latest start.
 func (o *office) once(prefix string, n int) (latest time.Duration, by map[string]int) {
 	o.t.Helper()
 	var late map[string][]time.Duration
 	until(o.t, 2*time.Minute, "all mails", func() bool { late, by = o.mails(prefix); return len(late) >= n })
-	time.Sleep(time.Second) // for mails that must not come
+	time.Sleep(time.Second) // wait for mails that must not come
 	late, by = o.mails(prefix)
 	for name, times := range late {
 		if len(times) != 1 {
@@ -215,7 +215,8 @@ func (o *office) once(prefix string, n int) (latest time.Duration, by map[string
 	return latest, by
 }
 
-// manySchedules is how many schedules there are; a fifth of them is due at once.
+// manySchedules returns how many schedules there are; a fifth of them is due at
+// once.
 func manySchedules(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("HOURBELL_PROOF_SCHEDULES")
@@ -229,9 +230,10 @@ func manySchedules(t *testing.T) int {
 	return n
 }
 
-// TestManySchedulesOnTwoNodes (P1): of many schedules of half and full hours, put
-// 10,000 a call, a fifth is due at one instant. Two nodes run all of them within
-// ten seconds, once, while a schedule of every second is never a second late.
+// TestManySchedulesOnTwoNodes (P1): of many schedules of half and full hours,
+// put with 10,000 per call, a fifth is due at one instant. Two nodes run all of
+// them within ten seconds, once each, while a schedule of every second is never
+// a second late.
 func TestManySchedulesOnTwoNodes(t *testing.T) {
 	o := newOffice(t)
 	n := manySchedules(t)
@@ -266,7 +268,8 @@ func TestManySchedulesOnTwoNodes(t *testing.T) {
 }
 
 // TestAFullNodeLeavesSlotsToOthers (P1, P5): while all workers of one node are
-// busy, each slot that comes makes one job, which the other node runs, once.
+// busy, each slot that becomes due makes one job, which the other node runs
+// once.
 func TestAFullNodeLeavesSlotsToOthers(t *testing.T) {
 	o := newOffice(t)
 	n := manySchedules(t) / 10
@@ -296,8 +299,8 @@ func TestAFullNodeLeavesSlotsToOthers(t *testing.T) {
 	other.stop()
 }
 
-// TestAStartReadsLittle: a node that starts on very many schedules and jobs that
-// are for later reads next to none of them, by the database's own counters.
+// TestAStartReadsLittle: a node that starts with very many schedules and jobs
+// for later reads almost none of them, by the database's own counters.
 func TestAStartReadsLittle(t *testing.T) {
 	o := newOffice(t)
 	rows := 10 * manySchedules(t)
@@ -309,13 +312,13 @@ func TestAStartReadsLittle(t *testing.T) {
 		SELECT now() + interval '1 day' + i * interval '1 millisecond', now(), 0, 5, 25, 0, 0, 'default', 'mail', '{}' FROM generate_series(1, %[1]d) i`, rows))
 	const read = `SELECT (SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_user_tables WHERE schemaname = '{schema}')::bigint
 		+ (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE schemaname = '{schema}')::bigint`
-	time.Sleep(time.Second) // until the counters of what was inserted are there
+	time.Sleep(time.Second) // wait for the counters of the inserted rows
 	before := o.count(read)
 	began := time.Now()
 	node := o.node("mailer")
 	started := time.Since(began)
 	time.Sleep(2 * time.Second)
-	node.stop() // a connection that ends hands in its counters
+	node.stop() // a connection reports its counters when it ends
 	time.Sleep(time.Second)
 	n := o.count(read) - before
 	t.Logf("a node on %d schedules and as many jobs was there after %v, and read %d rows and index entries until it stopped", rows, started.Round(time.Millisecond), n)

@@ -21,12 +21,12 @@ import (
 	"github.com/hourbell/hourbell/drivers/postgres"
 )
 
-// Mark is a job that tells the witness that it ran.
+// Mark is a job that reports to the witness that it ran.
 type Mark struct{}
 
 func (Mark) Kind() string { return "mark" }
 
-// play makes this test binary a node of its own.
+// play makes this test binary act as a node.
 func play(role string) int {
 	node := playNode
 	switch role {
@@ -61,12 +61,12 @@ func playNode() error {
 	defer file.Close()
 	workers := hourbell.NewWorkers()
 	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Mark]) error {
-		// One write of a few bytes to a file opened for appending is not torn.
+		// One write of a few bytes to a file opened for appending is atomic.
 		if _, err := fmt.Fprintf(file, "%d %d\n", job.ID, job.Token); err != nil {
 			return err
 		}
 		work := 20 * time.Millisecond
-		if job.ID%50 == 0 { // some are under way when the lease is lost
+		if job.ID%50 == 0 { // so that some jobs are running when the lease is lost
 			work = lease
 		}
 		select {
@@ -157,11 +157,11 @@ func (c *cable) away(d time.Duration) {
 	c.cut.Store(false)
 }
 
-// TestTheDatabaseGoesAwayAndComesBack (P3, P4, P5, P8): under 200 jobs a
-// second the database is gone for longer than a heartbeat, and once for
-// longer than the lease. No node crashes, every job that was acknowledged
-// completes, each run beyond the first is explained by a claim that was lost
-// or handed back, and no node takes another's jobs.
+// TestTheDatabaseGoesAwayAndComesBack (P3, P4, P5, P8): under 200 jobs a second
+// the database is unreachable for longer than a heartbeat, and once for longer
+// than the lease. No node crashes, every acknowledged job completes, each run
+// beyond a job's first is explained by a claim that was lost or handed back,
+// and no node takes another node's jobs.
 func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 	for name, factor := range map[string]float64{"longer than a heartbeat": 2.0 / 3, "longer than the lease": 1.6} {
 		t.Run(name, func(t *testing.T) { outage(t, time.Duration(factor*float64(lease(t)))) })
@@ -204,7 +204,7 @@ func outage(t *testing.T, gone time.Duration) {
 	var acknowledged []int64
 	var load sync.WaitGroup
 	load.Go(func() { acknowledged = enqueueSteadily(ctx, client, 200) })
-	time.Sleep(lease(t) + 2*time.Second) // longer than nodes must have lived to judge others
+	time.Sleep(lease(t) + 2*time.Second) // longer than a node must have lived to declare others dead
 	wire.away(gone)
 	time.Sleep(lease(t) + 2*time.Second)
 	stop()
@@ -242,7 +242,7 @@ func outage(t *testing.T, gone time.Duration) {
 	}
 }
 
-// enqueueSteadily enqueues until ctx ends and returns what was acknowledged.
+// enqueueSteadily enqueues until ctx ends and returns the acknowledged jobs.
 func enqueueSteadily(ctx context.Context, client *hourbell.Client, perSecond int) (ids []int64) {
 	ticker := time.NewTicker(time.Second / time.Duration(perSecond))
 	defer ticker.Stop()
@@ -260,8 +260,8 @@ func enqueueSteadily(ctx context.Context, client *hourbell.Client, perSecond int
 	}
 }
 
-// explainDuplicates expects for each run beyond a job's first a log line that
-// names the claim that was lost.
+// explainDuplicates expects, for each run beyond a job's first, a log line that
+// names the lost claim.
 func explainDuplicates(t *testing.T, w witness, nodes []*process) (again int) {
 	t.Helper()
 	explained := map[int64]bool{} // by token

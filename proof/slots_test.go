@@ -27,8 +27,8 @@ schedules:
 
 // TestEverySlotOnceWhileNodesDie (P1, P2, P7): two, then five nodes on one
 // store, killed and started at random, while a calendar that one schedule
-// excludes is edited; every second is on record exactly once, and every slot that
-// fired has one job.
+// excludes is edited; every second is recorded exactly once, and every slot
+// that fired has one job.
 func TestEverySlotOnceWhileNodesDie(t *testing.T) {
 	onEachStore(t, func(t *testing.T, store string) {
 		file := filepath.Join(t.TempDir(), "bells.yaml")
@@ -62,7 +62,7 @@ func TestEverySlotOnceWhileNodesDie(t *testing.T) {
 				nodes = append(nodes, serve(t, store, "--file", file))
 			}
 		}
-		for _, node := range nodes { // one that has only just begun does not heed signals yet
+		for _, node := range nodes { // a process that has only just started does not handle signals yet
 			until(t, 20*time.Second, "the node's start", func() bool { return node.logged("node started") > 0 })
 			node.stop()
 		}

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// The week, from Monday to Sunday on the clocks of testdata/zone. It has both
-// changes, the end of a month and that of a year.
+// The week, from Monday to Sunday on the clocks of testdata/zone. It contains
+// both clock changes, the end of a month and the end of a year.
 var (
 	weekStart = time.Date(2026, time.December, 28, 0, 0, 0, 0, time.FixedZone("", 3600))
 	weekEnd   = time.Date(2027, time.January, 4, 0, 0, 0, 0, time.FixedZone("", 3600))
@@ -73,7 +73,7 @@ func TestBesideCron(t *testing.T) {
 	}
 }
 
-// command is what a run is recognised by: no two lines of testdata share it.
+// command identifies a run: no two lines of testdata have the same command.
 type command struct {
 	uid  int
 	text string
@@ -83,10 +83,10 @@ func (r run) command() command {
 	return command{r.UID, strings.TrimSpace(r.Argv[len(r.Argv)-1]) + "\n" + r.Stdin}
 }
 
-// compareMinutes holds the set of minutes in which cron ran a line beside that
-// of Hourbell. Where several times of one line fall into the hour that is left
-// out, cron makes up for each of them, all in the minute after the change,
-// where Hourbell rings once; as sets they are equal.
+// compareMinutes compares the set of minutes in which cron ran a line with
+// Hourbell's set. If several times of one line fall into the hour that the
+// clock skips, cron makes up for each of them, all in the minute after the
+// change, while Hourbell fires once; as sets they are equal.
 func compareMinutes(t *testing.T, l line, theirs []run) {
 	t.Helper()
 	var cron []int64
@@ -107,7 +107,8 @@ func compareMinutes(t *testing.T, l line, theirs []run) {
 	t.Errorf("cron alone: %v; Hourbell alone: %v", clock(without(cron, l.Minutes)), clock(without(l.Minutes, cron)))
 }
 
-// without returns what of a is not in b, as far as people read.
+// without returns the elements of a that are not in b, limited to a number that
+// people read.
 func without[T comparable](a, b []T) (rest []T) {
 	for _, x := range a {
 		if !slices.Contains(b, x) && len(rest) < 10 {
@@ -124,9 +125,9 @@ func clock(minutes []int64) (text []string) {
 	return text
 }
 
-// compareRun holds how the shell was called by Hourbell beside how cron called
-// it. Nothing may differ but what Hourbell adds, the variables that begin with
-// HOURBELL_, and what byTheBook mends.
+// compareRun compares how Hourbell called the shell with how cron called it.
+// The only allowed differences are the variables that Hourbell adds, which
+// begin with HOURBELL_, and the corrections of byTheBook.
 func compareRun(t *testing.T, ours, cron run) bool {
 	t.Helper()
 	ours.At, cron.At = 0, 0
@@ -145,13 +146,13 @@ func compareRun(t *testing.T, ours, cron run) bool {
 	return false
 }
 
-// byTheBook returns a run of cron as it would be if cron kept what crontab(5)
-// promises, or promised what it does:
+// byTheBook returns a run of cron as it would be if cron followed crontab(5),
+// or crontab(5) described cron:
 //
 //   - "The value string may be placed in quotes […] to preserve leading or
-//     trailing blanks." cron cuts off the trailing ones all the same.
-//   - Nothing is said about a home that is not there. cron stays in its own
-//     folder then, the spool; Hourbell has none and takes the root.
+//     trailing blanks." cron cuts off the trailing blanks nevertheless.
+//   - The manual does not mention homes that do not exist. cron then stays in
+//     its own folder, the spool; Hourbell has no such folder and uses /.
 func byTheBook(r run) run {
 	const cut, whole = "QUOTED=  blanks kept", "QUOTED=  blanks kept  "
 	r.Env = slices.Clone(r.Env)
@@ -170,7 +171,7 @@ func runHourbell(t *testing.T, tools tools) (lines []line) {
 	m := newMachine(t, tools, weekStart, weekEnd)
 	self, err := os.Executable()
 	must(t, err)
-	// What a node has in its own environment must not reach commands.
+	// The environment of a node must not reach commands.
 	env := []string{hourbellVariable + "=1", "ZONEINFO=/etc/zoneinfo", "HOURBELL_STORE=x", "EDITOR=emacs", "LC_ALL=C", "MAILTO=node", "PATH=/sbin", "TERM=linux"}
 	cmd := m.command(t, env, self)
 	var stderr bytes.Buffer
@@ -187,14 +188,14 @@ func runHourbell(t *testing.T, tools tools) (lines []line) {
 	return lines
 }
 
-// runCron returns all that cron runs in the week.
+// runCron returns all runs of cron in the week.
 func runCron(t *testing.T, tools tools) []run {
 	t.Helper()
 	m := newMachine(t, tools, weekStart.Add(-30*time.Second), weekEnd)
 	began := time.Now()
 	cmd := m.command(t, []string{preloadVariable + "=/run/clock.so"}, tools.cron, "-f", "-L", "0")
 	cmd.WaitDelay = time.Second
-	late := time.AfterFunc(2*time.Minute, func() { _ = cmd.Cancel() }) // it went by another clock
+	late := time.AfterFunc(2*time.Minute, func() { _ = cmd.Cancel() }) // then cron uses another clock than the preloaded one
 	defer late.Stop()
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Fatalf("cron: %v\n%s", err, out)
@@ -210,8 +211,8 @@ func runCron(t *testing.T, tools tools) []run {
 // tools are the files of the programs that the test needs.
 type tools struct{ cron, clock, shell string }
 
-// buildTools finds cron and compiles the rest. The test ends here where it
-// cannot run.
+// buildTools finds cron and compiles the other tools. It ends the test if the
+// test cannot run.
 func buildTools(t *testing.T) tools {
 	t.Helper()
 	if testing.Short() {

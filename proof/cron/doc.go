@@ -1,14 +1,15 @@
-// Package cron holds Hourbell beside Debian's cron. Both are given the same
-// crontabs on machines of the same making; what each runs, as whom, in which
-// environment, with what input, and in which minutes of a week whose clocks
-// change twice must be the same.
+// Package cron compares Hourbell with Debian's cron. Both get the same crontabs
+// on identical machines; the commands that each runs, their user, environment,
+// input, and the minutes in which they run must be the same, in a week whose
+// clocks change twice.
 //
-// Neither is told about the other's work: the shell of both machines is a
-// recorder (testdata/shell.c) that writes down how it was called. A machine is
-// a mount namespace with users, homes, zone and crontabs of its own; nothing
-// outside it is read or changed. For cron a preloaded clock (testdata/clock.c)
-// makes the week pass in seconds.
+// The shell of both machines is a recorder (testdata/shell.c) that writes down
+// how it was called, so that neither program affects the other's runs. A
+// machine is a mount namespace with its own users, homes, zone and crontabs;
+// nothing outside it is read or changed. For cron a preloaded clock
+// (testdata/clock.c) makes the week pass in seconds.
 //
-// Left out is what cron refuses or does not know and Hourbell takes: lines that
-// end in CR LF, a last line without its end, CRON_TZ, comments with settings.
+// The comparison leaves out syntax that cron refuses or does not know and
+// Hourbell accepts: lines that end in CR LF, a last line without a newline,
+// CRON_TZ, comments with settings.
 package cron

@@ -20,14 +20,14 @@ import (
 type line struct {
 	File    string
 	Line    int
-	AtStart bool    // it runs when the machine starts
-	Minutes []int64 // the instants of the week at which it rings, in Unix time
-	Run     run     // how the shell was called for it
+	AtStart bool    // it runs at the start of the machine
+	Minutes []int64 // the instants of the week at which it fires, in Unix time
+	Run     run     // how it called the shell
 }
 
-// playHourbell is Hourbell on a machine: it reads all crontabs, says when each
-// line rings from start on and before end, and runs each line once. It prints
-// a line of JSON for each.
+// playHourbell acts as Hourbell on a machine: it reads all crontabs, computes
+// when each line fires from start on and before end, and runs each line once.
+// It prints a line of JSON for each.
 func playHourbell(start, end time.Time) error {
 	zone := crontab.LocalZone()
 	files, err := filepath.Glob("/etc/cron.d/*")
@@ -50,7 +50,7 @@ func playHourbell(start, end time.Time) error {
 	return nil
 }
 
-// play takes one crontab.
+// play reads one crontab.
 func play(reader crontab.Reader, name string, start, end time.Time) error {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -16,11 +16,12 @@ import (
 	"time"
 )
 
-// machine is the folder of what processes on a machine see in place of the
-// system's own folders; see covers.
+// machine is a folder with the files that processes on a machine see instead of
+// the system's own; see covers.
 type machine struct{ dir string }
 
-// covers says what of a machine's folder lies over what of the system.
+// covers are the folders of a machine and the system's folders that they are
+// mounted over.
 var covers = []struct{ from, over string }{
 	{"etc", "/etc"},
 	{"home", "/home"},
@@ -31,7 +32,7 @@ var covers = []struct{ from, over string }{
 	{"shell", "/bin/bash"},
 }
 
-// accounts are the users of a machine. The first of the groups is the user's
+// accounts are the users of a machine. The first group of a user is the user's
 // own.
 var accounts = []struct {
 	name   string
@@ -48,8 +49,8 @@ var accounts = []struct {
 	{"nobody", 65534, []int{65534}, "/nonexistent"},
 }
 
-// newMachine makes a machine that has the crontabs of testdata, the shell, and
-// a clock that stands at now; cron on it ends at end.
+// newMachine makes a machine with the crontabs of testdata, the recording
+// shell, and a clock that starts at now; cron on it ends at end.
 func newMachine(t *testing.T, tools tools, now, end time.Time) machine {
 	t.Helper()
 	m := machine{t.TempDir()}
@@ -96,9 +97,9 @@ func (m machine) addAccounts(t *testing.T) {
 	m.write(t, "etc/group", []byte(group.String()), 0o644)
 }
 
-// addLogin sets up what happens before a command runs: the system's own rules
-// for cron, which read /etc/environment and /etc/default/locale, and around
-// them rules that let everybody in.
+// addLogin sets up PAM: the system's own rules for cron, which read
+// /etc/environment and /etc/default/locale, and around them rules that admit
+// every user.
 func (m machine) addLogin(t *testing.T) {
 	t.Helper()
 	m.copyAll(t, "testdata/pam.d", "etc/pam.d", 0o644)
@@ -121,16 +122,16 @@ func (m machine) addZone(t *testing.T) {
 	m.write(t, "etc/timezone", []byte(name+"\n"), 0o644)
 }
 
-// The variables by which the test's own binary plays another part: it enters a
-// machine and there becomes the command of its arguments, or it is Hourbell
-// there.
+// The variables with which the test's own binary acts in another role: it
+// enters a machine and then executes the command in its arguments, or acts as
+// Hourbell there.
 const (
 	enterVariable    = "HOURBELL_CRON_ENTER"
 	hourbellVariable = "HOURBELL_CRON_HOURBELL"
 )
 
-// command returns a process on the machine, with the given environment. It fails
-// with code 125 where no machine can be entered.
+// command returns a process on the machine, with the given environment. It
+// exits with code 125 if the machine cannot be entered.
 func (m machine) command(t *testing.T, env []string, program string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -142,8 +143,8 @@ func (m machine) command(t *testing.T, env []string, program string, args ...str
 	return cmd
 }
 
-// enter lays the machine in dir over the system, for this process alone, and
-// turns this process into the command.
+// enter mounts the machine in dir over the system, for this process only, and
+// replaces this process by the command.
 func enter(dir string, command []string) error {
 	for _, c := range covers {
 		if err := syscall.Mount(filepath.Join(dir, c.from), c.over, "", syscall.MS_BIND, ""); err != nil {
@@ -153,7 +154,7 @@ func enter(dir string, command []string) error {
 	if err := os.Unsetenv(enterVariable); err != nil {
 		return err
 	}
-	if preload, given := os.LookupEnv(preloadVariable); given { // not for this process itself
+	if preload, given := os.LookupEnv(preloadVariable); given { // set it only for the command, not for this process
 		if err := os.Setenv("LD_PRELOAD", preload); err != nil {
 			return err
 		}

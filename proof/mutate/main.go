@@ -1,10 +1,11 @@
-// Mutate puts named faults of one line into the drivers, one at a time, and
-// runs each driver's tests: they must notice. The tree is not touched; the
-// faulty file reaches the compiler as an overlay.
+// Mutate inserts named faults of one line into the drivers, one at a time, and
+// runs each driver's tests, which must fail. The source tree is not changed;
+// the compiler gets the faulty file as an overlay.
 //
 //	go run ./proof/mutate [-driver postgres|sqlite] [-fault NAME]
 //
-// It exits with 1 if a fault went unnoticed or could not be put in.
+// It exits with 1 if the tests passed with a fault or a fault could not be
+// inserted.
 package main
 
 import (
@@ -19,10 +20,10 @@ import (
 	"time"
 )
 
-// fault is a mistake somebody could make.
+// fault is a plausible mistake.
 type fault struct {
 	name string
-	file string // from the driver's folder
+	file string // relative to the driver's folder
 	old  string // must occur exactly once
 	new  string
 }
@@ -60,7 +61,7 @@ func main() {
 	fmt.Println("every fault was noticed")
 }
 
-// repository finds the folder of the library's go.mod, from here upward.
+// repository finds the folder of the library's go.mod, in this folder or above.
 func repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -74,7 +75,7 @@ func repository() (string, error) {
 	return "", fmt.Errorf("run this inside the repository")
 }
 
-// try puts one fault in and reports whether the tests noticed.
+// try inserts one fault and reports whether the tests failed.
 func try(dir, driver string, f fault) bool {
 	started := time.Now()
 	verdict, detail := test(dir, f)
@@ -104,7 +105,7 @@ func test(dir string, f fault) (verdict, detail string) {
 	return "noticed", "by " + firstFailure(string(out))
 }
 
-// prepare writes the faulty file and the overlay that names it.
+// prepare writes the faulty file and an overlay with that file.
 func prepare(dir, tmp string, f fault) (overlay string, err error) {
 	path := filepath.Join(dir, filepath.FromSlash(f.file))
 	text, err := os.ReadFile(path)
@@ -126,7 +127,7 @@ func prepare(dir, tmp string, f fault) (overlay string, err error) {
 	return overlay, os.WriteFile(overlay, list, 0o600)
 }
 
-// firstFailure names the deepest test that failed first.
+// firstFailure returns the name of the deepest test that failed first.
 func firstFailure(out string) string {
 	name := "a failure outside a test"
 	depth := -1

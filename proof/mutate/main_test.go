@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestEveryFaultCanBePutIn finds the faults whose line of code has changed since.
-// Whether the suites notice them takes minutes: see `make mutate`.
+// TestEveryFaultCanBePutIn finds faults whose line of code has changed since.
+// Whether the suites detect the faults takes minutes: see `make mutate`.
 func TestEveryFaultCanBePutIn(t *testing.T) {
 	root, err := repository()
 	if err != nil {

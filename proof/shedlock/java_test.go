@@ -16,15 +16,15 @@ import (
 // script runs Java programs.
 var script = filepath.Join("..", "..", "scripts", "java")
 
-// java is the Java program, which follows orders; see java/Rival.java.
+// java is the Java program, which executes orders; see java/Rival.java.
 type java struct {
 	in     io.Writer
 	out    *bufio.Scanner
-	orders int // how many were sent
+	orders int // how many orders were sent
 }
 
-// startJava builds the program if need be and starts it, far from UTC. It ends
-// with the test.
+// startJava builds the program if necessary and starts it, with a time zone far
+// from UTC. The program ends with the test.
 func startJava(t *testing.T) *java {
 	t.Helper()
 	for _, tool := range []string{"java", "javac", "mvn"} {
@@ -51,7 +51,7 @@ func startJava(t *testing.T) *java {
 	return &java{in: in, out: bufio.NewScanner(out)}
 }
 
-// missing skips a test that cannot be run, where that is allowed.
+// missing skips a test that cannot run, or fails it if HOURBELL_TEST_REQUIRE=1.
 func missing(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("HOURBELL_TEST_REQUIRE") == "1" {
@@ -67,7 +67,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// tell sends an order; hear waits for the answer to the last; order does both.
+// tell sends an order; hear waits for the answer to the last order; order does
+// both.
 func (j *java) tell(t *testing.T, fields ...any) {
 	t.Helper()
 	j.orders++
@@ -84,7 +85,7 @@ func (j *java) hear(t *testing.T) string {
 	for j.out.Scan() {
 		number, answer, _ := strings.Cut(j.out.Text(), "\t")
 		if number != strconv.Itoa(j.orders) {
-			continue // a test that failed has not waited for it
+			continue // a test that failed may not have waited for the answer
 		}
 		if text, failed := strings.CutPrefix(answer, "error "); failed {
 			t.Fatalf("the Java program failed: %s", text)

@@ -48,9 +48,9 @@ func TestBesideShedLock(t *testing.T) {
 	}
 }
 
-// Each side in turn takes the lock, and the other is refused until it is
-// released. The row is ours at first, and Java, which then remembers that it is
-// there, never inserts it again.
+// inTurn: each side in turn takes the lock, and the other side is refused until
+// the lock is released. Hourbell writes the row first, and Java, which then
+// caches that the row exists, never inserts it again.
 func inTurn(t *testing.T, p *pair) {
 	for turn := range 6 {
 		holder, other := p.sides[turn%2], p.sides[1-turn%2]
@@ -64,7 +64,8 @@ func inTurn(t *testing.T, p *pair) {
 	}
 }
 
-// atLeast: who releases early still keeps the other out until the at-least time.
+// atLeast: after an early release the lock still excludes the other side until
+// the at-least time.
 func atLeast(t *testing.T, p *pair) {
 	for i, holder := range p.sides {
 		sent := time.Now()
@@ -76,8 +77,8 @@ func atLeast(t *testing.T, p *pair) {
 	}
 }
 
-// expiry: what was abandoned is taken over when its at-most time has passed, and
-// not before. Its former holder can then do nothing to it.
+// expiry: an abandoned lock is taken over when its at-most time has passed, and
+// not before. Its former holder can then no longer change it.
 func expiry(t *testing.T, p *pair) {
 	for i, holder := range p.sides {
 		sent := time.Now()
@@ -92,7 +93,8 @@ func expiry(t *testing.T, p *pair) {
 	}
 }
 
-// checkLost: our lock, which Java has taken over, is lost, and stays Java's.
+// checkLost checks that Hourbell's lock, which Java has taken over, is lost and
+// stays Java's.
 func (p *pair) checkLost(t *testing.T) {
 	t.Helper()
 	err := p.ours.held.Release(context.Background())
@@ -104,8 +106,8 @@ func (p *pair) checkLost(t *testing.T) {
 	}
 }
 
-// comesAfter takes the lock as soon as it can be had, which must not be before
-// the time that it is held for, and releases it.
+// comesAfter takes the lock as soon as it is free, which must not be before the
+// end of the time that it is held for, and releases it.
 func comesAfter(t *testing.T, s side, sent time.Time) {
 	t.Helper()
 	comesAfterKeeping(t, s, sent)
@@ -122,13 +124,13 @@ func comesAfterKeeping(t *testing.T, s side, sent time.Time) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	// Instants are whole milliseconds on one of the sides.
+	// One of the sides uses whole milliseconds.
 	if took := time.Since(sent); took < atLeastOrMost-time.Millisecond || refused == 0 {
 		t.Errorf("%s got the lock after %v, and must wait for %v", s.name(), took, atLeastOrMost)
 	}
 }
 
-// counter: both raise an unguarded number under the lock, over and over.
+// counter: both sides repeatedly increment an unguarded number under the lock.
 func counter(t *testing.T, p *pair) {
 	const times = 20
 	file := newCounter(t)
@@ -157,7 +159,7 @@ func checkCounter(t *testing.T, file string, want int64) {
 	}
 }
 
-// rounds is how often the sides race.
+// rounds returns how often the sides race.
 func rounds(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("HOURBELL_PROOF_ROUNDS")
@@ -171,9 +173,9 @@ func rounds(t *testing.T) int {
 	return n
 }
 
-// race: both come for the lock at one instant; each time one gets it. In each
-// twentieth round the winner abandons it, and the next race is for what has
-// expired.
+// race: both sides request the lock at one instant; each time one side gets it.
+// In each twentieth round the winner abandons the lock, and the next race is
+// for the expired lock.
 func race(t *testing.T, p *pair) {
 	const abandoned = lock.MinAtMost
 	total, file := rounds(t), newCounter(t)
@@ -209,7 +211,7 @@ func race(t *testing.T, p *pair) {
 	}
 }
 
-// raceOnce returns which of the sides won.
+// raceOnce returns which side won.
 func (p *pair) raceOnce(t *testing.T, start *handicap, when time.Time, atMost time.Duration, file string) (winner int) {
 	t.Helper()
 	delays := start.delays()
@@ -228,15 +230,15 @@ func (p *pair) raceOnce(t *testing.T, start *handicap, when time.Time, atMost ti
 	return winner
 }
 
-// handicap lets the side that wins start a little later the next time, so that
-// both come to the store at the same instant, however long their way there is.
+// handicap makes the side that won start a little later the next time, so that
+// both requests reach the store at the same instant, however long each takes.
 type handicap struct {
 	lead time.Duration // how much later side 0 starts; negative: side 1
 	step time.Duration
-	last int // who won
+	last int // the last winner
 }
 
-// delays of the two sides, with some chance.
+// delays returns the delays of the two sides, with a random part.
 func (h *handicap) delays() [2]time.Duration {
 	lead := h.lead + time.Duration(rand.IntN(200)-100)*time.Microsecond
 	return [2]time.Duration{max(lead, 0), max(-lead, 0)}

@@ -12,31 +12,33 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// side is one of the two that share a lock.
+// side is one of the two sides that share a lock.
 type side interface {
 	name() string
-	// try takes the lock at an instant, if it can be had, and raises the number
-	// in a file, if one is given, as soon as it has it. The answer comes later.
+	// try requests the lock at an instant and, if the lock is granted and file
+	// is not empty, increments the number in the file at once. granted returns
+	// the answer.
 	try(t *testing.T, when time.Time, atMost, atLeast time.Duration, file string)
-	// granted is the answer.
+	// granted returns the answer to the last try.
 	granted(t *testing.T) bool
 	// release frees the lock that was granted last.
 	release(t *testing.T)
-	// count takes the lock, raises the number in a file, and releases the lock,
-	// so many times; counted waits until that is done.
+	// count repeatedly takes the lock, increments the number in a file, and
+	// releases the lock, the given number of times; counted waits until that is
+	// done.
 	count(t *testing.T, times int, file string)
 	counted(t *testing.T)
 }
 
-// now takes the lock at once, if it can be had. The little while is for Java, whose
-// own clock has whole milliseconds: within the same one it does not see a release.
+// now requests the lock at once. The short delay is for Java, whose clock has
+// whole milliseconds: within the same millisecond it does not see a release.
 func now(t *testing.T, s side, atMost, atLeast time.Duration) bool {
 	t.Helper()
 	s.try(t, time.Now().Add(2*time.Millisecond), atMost, atLeast, "")
 	return s.granted(t)
 }
 
-// ours is this program, with a Locker.
+// ours is the side of this program, with a Locker.
 type ours struct {
 	locker *lock.Locker
 	lock   string
@@ -99,14 +101,15 @@ func (o *ours) counted(t *testing.T) {
 	must(t, <-o.answer)
 }
 
-// await sleeps, and then watches the clock, for sleep alone is late by chance.
+// await sleeps, and then polls the clock, because sleep may return late.
 func await(when time.Time) {
 	time.Sleep(time.Until(when) - time.Millisecond)
 	for time.Now().Before(when) {
 	}
 }
 
-// raise adds one to the number in a file, slowly enough to be caught.
+// raise adds one to the number in a file, slowly enough that a concurrent
+// increment would be lost.
 func raise(file string) error {
 	n, err := number(file)
 	if err != nil {
@@ -124,7 +127,7 @@ func number(file string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// theirs is the Java program, with one of its providers.
+// theirs is the side of the Java program, with one of its providers.
 type theirs struct {
 	java     *java
 	provider string

@@ -19,13 +19,13 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// store is a store with its locks as both sides see them.
+// store is a store with its locks as both sides use them.
 type store struct {
 	ours lock.Provider
-	java []any // what the order open takes after the provider's name
+	java []any // the arguments of the order "open" after the provider's name
 }
 
-// stores open an empty store each, for one test.
+// stores each open an empty store for one test.
 var stores = []struct {
 	name string
 	open func(t *testing.T) store
@@ -53,7 +53,7 @@ func serverURL(t *testing.T, variable string) *url.URL {
 	return u
 }
 
-// space is a name for what a test has to itself.
+// space returns a name that no other test uses.
 func space() string { return fmt.Sprintf("shedlock_%d_%d", os.Getpid(), time.Now().UnixNano()) }
 
 // with adds a parameter to a URL.
@@ -64,7 +64,7 @@ func with(u url.URL, name, value string) *url.URL {
 	return &u
 }
 
-// The tables are as ShedLock's documentation has them.
+// The tables as given in ShedLock's documentation.
 const (
 	postgresTable = `CREATE TABLE shedlock (
 	name VARCHAR(64) NOT NULL, lock_until TIMESTAMP NOT NULL, locked_at TIMESTAMP NOT NULL, locked_by VARCHAR(255) NOT NULL,
@@ -75,7 +75,7 @@ const (
 )
 
 func openPostgres(t *testing.T, kind string) store {
-	ctx := context.Background() // the test's own has ended when it is cleaned up
+	ctx := context.Background() // the test's own context has ended when the test is cleaned up
 	u, schema := serverURL(t, "HOURBELL_TEST_POSTGRES_URL"), space()
 	conn, err := pgx.Connect(ctx, with(*u, "search_path", schema).String())
 	must(t, err)

@@ -30,12 +30,12 @@ var aftermathTests = []scenario{
 	{"FinishAndFireAtTheSameMoment", aftermathRace},
 }
 
-// hook is a job that tells of something, in a queue that no test claims from.
+// hook returns a hook's job, in a queue that no test claims from.
 func hook(text string) store.NewJob {
 	return store.NewJob{Kind: "hook", Queue: "hooks", Args: []byte(text), Priority: 3, MaxAttempts: 2, Origin: store.OriginHook}
 }
 
-// fails and recovers are aftermaths that make one hook.
+// fails and recovers are follow-ups that make one hook.
 func fails(schedule int64, text string) *store.Aftermath {
 	return &store.Aftermath{Schedule: schedule, Failing: true, Jobs: []store.NewJob{hook(text)}}
 }
@@ -44,7 +44,7 @@ func recovers(schedule int64, text string) *store.Aftermath {
 	return &store.Aftermath{Schedule: schedule, Jobs: []store.NewJob{hook(text)}}
 }
 
-// hooks returns what the hooks say that have been made so far, oldest first.
+// hooks returns the texts of the hooks made so far, oldest first.
 func (e *env) hooks() []string {
 	e.t.Helper()
 	var texts []string
@@ -54,13 +54,14 @@ func (e *env) hooks() []string {
 	return texts
 }
 
-// wantHooks checks which hooks there are, and since when a schedule fails.
+// wantHooks checks the hooks made so far, and since when a schedule has been
+// failing.
 func (e *env) wantHooks(schedule string, since time.Time, rule string, hooks ...string) {
 	e.t.Helper()
 	e.want([]any{e.hooks(), e.schedule(schedule).FailingSince}, []any{hooks, since}, rule)
 }
 
-// endsWith makes a job and ends it with an aftermath.
+// endsWith makes a job and ends it with a follow-up.
 func (e *env) endsWith(n int64, result store.Result, after *store.Aftermath) {
 	e.t.Helper()
 	o := outcome(e.running(n), result)
@@ -245,7 +246,7 @@ func aftermathLarge(e *env) {
 	e.wantHooks("s", time.Time{}, "any number of outcomes must bring about what they say, in order", want...)
 }
 
-// lostOne makes a schedule whose job a node holds that has died or will leave.
+// lostOne makes a schedule with a job on a node that has died or will leave.
 func (e *env) lostOne(node int64) (store.Schedule, store.Claimed) {
 	e.t.Helper()
 	row := e.due("s")
@@ -258,7 +259,7 @@ func (e *env) lostOne(node int64) (store.Schedule, store.Claimed) {
 	return row, e.claimOne(node)
 }
 
-// wantLost checks what After was told of one lost job of a schedule.
+// wantLost checks what After got about one lost job of a schedule.
 func (e *env) wantLost(got store.LostJob, c store.Claimed, schedule store.Schedule) {
 	e.t.Helper()
 	e.ok(sameJSON(got.Headers, []byte(`{"x":"y"}`)), "a lost job must be told with its headers", string(got.Headers))
@@ -305,7 +306,7 @@ func aftermathLeave(e *env) {
 		_, err := e.a.Leave(e.ctx, req)
 		e.must(err)
 	}
-	e.wantLost(told, c, row) // the schedule's name, though it is deleted
+	e.wantLost(told, c, row) // After gets the schedule's name, although the schedule is deleted
 	e.want(e.hooks(), []string{"lost"}, "a job that fails as its node leaves must bring about what After says, once")
 }
 
@@ -454,8 +455,8 @@ func aftermathRecoveryRace(e *env) {
 	}
 }
 
-// aftermathRace lets firings and outcomes of the same schedules meet, whose
-// aftermaths come in opposite orders.
+// aftermathRace runs firings and outcomes of the same schedules concurrently,
+// with their follow-ups in opposite orders.
 func aftermathRace(e *env) {
 	const schedules, rounds = 6, 15
 	n := e.nodeFor("n", 1000*time.Hour)

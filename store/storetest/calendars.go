@@ -62,7 +62,7 @@ func (e *env) tryPutNaming(name, definition string, calendars ...string) error {
 	return err
 }
 
-// plannedNaming puts a schedule that names calendars, and whose next slot is in a
+// plannedNaming puts a schedule that names calendars and has its next slot in a
 // minute.
 func (e *env) plannedNaming(name string, calendars ...string) store.Schedule {
 	e.t.Helper()
@@ -84,7 +84,7 @@ func calendarNew(e *env) {
 func calendarUnchanged(e *env) {
 	before := e.putCalendar("c", "1")
 	row := e.plannedNaming("s", "c")
-	e.tick(time.Hour) // the schedule is due, which must not matter
+	e.tick(time.Hour) // the schedule becomes due, which must not matter
 	res, err := e.tryPutCalendars(store.PutCalendar{Name: "c", Definition: []byte("1")})
 	e.must(err)
 	e.want(res, store.PutCalendarsResult{Revisions: []int64{before.Revision}}, "an unchanged calendar must keep its revision and count as unchanged")
@@ -263,8 +263,8 @@ func listCalendars(e *env) {
 	e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{Calendar: "b", Names: []string{"one"}})), []string(nil), "all given conditions must hold")
 }
 
-// calendarFireRace edits a calendar at the moment at which a firing is written
-// that was decided by what it was before.
+// calendarFireRace edits a calendar while a firing is written that was decided
+// with the old calendar.
 func calendarFireRace(e *env) {
 	e.putCalendar("c", "0")
 	for round := range 20 {
@@ -292,9 +292,9 @@ func calendarFireRace(e *env) {
 	}
 }
 
-// calendarNameRace looks at a schedule that comes to name a calendar while that
-// changes: whoever reads the schedule first and then the calendar must never have
-// the schedule's last revision and an old calendar.
+// calendarNameRace reads a schedule that comes to name a calendar, while the
+// calendar changes: a client that first reads the schedule and then the
+// calendar must never get the schedule's last revision with an old calendar.
 func calendarNameRace(e *env) {
 	e.putCalendar("c", "0")
 	for round := range 20 {

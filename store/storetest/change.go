@@ -88,7 +88,7 @@ func retryFinished(e *env) {
 		want := before
 		want.State, want.RunAt, want.FinishedAt, want.Reason = store.StateReady, e.now, time.Time{}, ""
 		got := e.job(c.ID)
-		want.Node = got.Node // not promised while it is ready
+		want.Node = got.Node // the contract does not define it while the job is ready
 		e.want(got, want, "a retried job must be ready now under its old number, with all that it had")
 		d := e.claimOne(n)
 		e.want([]any{d.ID, d.Attempt, d.MaxAttempts}, []any{c.ID, int16(2), int16(5)}, "a retried job goes on counting")

@@ -64,7 +64,7 @@ func claimNotYet(e *env) {
 	e.want(len(e.claim(n, 9)), 0, "a job must not be claimed before run_at by the request's Now (not by any other clock)")
 	e.tick(time.Microsecond)
 	e.want(claimedIDs(e.claim(n, 9)), []int64{id}, "a job must be claimable at run_at")
-	e.now = time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC) // a store clock behind the real one
+	e.now = time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC) // a store clock behind the real time
 	e.insertOne(with(func(j *store.NewJob) { j.RunAt = e.now.Add(time.Second) }))
 	e.want(len(e.claim(n, 9)), 0, "a job that is due by the node's clock, but not by the store's, must not be claimed")
 }
@@ -195,7 +195,7 @@ func claimStates(e *env) {
 	e.want(len(e.claim(n, 9)), 0, "finished jobs must never be claimed")
 }
 
-// taken collects claims made at once.
+// taken collects concurrent claims.
 type taken struct {
 	sync.Mutex
 	jobs map[int64][]int64 // tokens by job
@@ -273,7 +273,7 @@ func claimCancelRace(e *env) {
 			e.want(changes, []store.JobChange{{ID: id, Change: store.Requested}}, "cancelling a job that was claimed at the same moment must leave a request")
 			e.ok(info.State == store.StateRunning && info.CancelAsked, "a job claimed before its cancel must run, with a cancel request", info.State)
 			e.finishWell(outcome(claimed[0], store.Cancelled))
-		} else if info.State == store.StateReady { // the claim skipped a row that was locked
+		} else if info.State == store.StateReady { // the claim skipped a locked row
 			e.t.Errorf("a cancel of a ready job must end it: %+v", changes)
 		} else {
 			e.want(changes, []store.JobChange{{ID: id, Change: store.Changed}}, "cancelling a ready job must end it")

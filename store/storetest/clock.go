@@ -22,7 +22,7 @@ func (e *env) between(what string, before, at time.Time) {
 	e.ok(!at.Before(before) && !at.After(after), what+" must be the store's now where a request has none", before, at, after)
 }
 
-// real makes requests ask for the store's clock, and reads it.
+// real makes requests use the store's clock, and reads it.
 func (e *env) real() time.Time {
 	e.t.Helper()
 	e.now = time.Time{}

@@ -26,7 +26,7 @@ var earlyTests = []scenario{
 
 const aWhile = 500 * time.Millisecond
 
-// soon is a schedule whose next slot comes in half a second.
+// soon puts a schedule whose next slot comes in half a second.
 func (e *env) soon(name string) store.Schedule {
 	e.t.Helper()
 	row := e.planned(name)
@@ -41,8 +41,8 @@ func (e *env) fireAhead(ahead time.Duration, firings ...store.Firing) store.Fire
 	return res
 }
 
-// fireEarly fires the next slot of a schedule before its instant and returns the
-// schedule.
+// fireEarly fires the next slot of a schedule before its instant and returns
+// the schedule.
 func (e *env) fireEarly(row store.Schedule) store.Schedule {
 	e.t.Helper()
 	res := e.fireAhead(aWhile, ringing(row))
@@ -52,7 +52,8 @@ func (e *env) fireEarly(row store.Schedule) store.Schedule {
 	return e.schedule(row.Name)
 }
 
-// leftOut checks that a firing touches nothing, and whether it is lost or busy.
+// leftOut checks that a firing changes nothing, and whether it is reported as
+// lost or busy.
 func (e *env) leftOut(req store.FireRequest, busy bool, rule string) {
 	e.t.Helper()
 	state := func() []any {
@@ -286,8 +287,8 @@ func earlyReset(e *env) {
 	e.want(e.schedule("s").Mark, e.now, "a reset must move back a mark that lies further ahead than slots fire")
 }
 
-// earlyTrigger: a triggered job would run while the slot, which has been decided
-// on, comes.
+// earlyTrigger: without the contract's rule a triggered job would run when the
+// slot comes that has been decided on.
 func earlyTrigger(e *env) {
 	row := e.fireEarly(e.soon("s"))
 	other := e.planned("other")
@@ -323,7 +324,7 @@ func earlyPull(e *env) {
 	row := e.soon("s")
 	slot := row.NextAt
 	f := ringing(row)
-	f.Jobs[0].RunAt = slot.Add(time.Hour) // jitter
+	f.Jobs[0].RunAt = slot.Add(time.Hour) // the slot's job is delayed by jitter
 	id := e.fireAhead(aWhile, f).Fired[0].Job
 	e.changeOne(store.RetryJobs, id)
 	e.want(e.job(id).RunAt, slot, "a job that is pulled must not be due before its slot")
@@ -333,8 +334,8 @@ func earlyPull(e *env) {
 	e.want(claimedIDs(e.claim(e.node("n"), 9)), []int64{id}, "a job that was pulled must be due at its slot")
 }
 
-// notBeforeTheSlot checks that either the slot fired early, and what was made due
-// by hand at the same moment is due at the slot, or that it did not fire.
+// notBeforeTheSlot checks that either the slot fired early, and a job made due
+// by hand at the same moment is due at the slot, or that the slot did not fire.
 func (e *env) notBeforeTheSlot(res store.FireResult, slot time.Time, byHand int64) {
 	e.t.Helper()
 	runAt := e.job(byHand).RunAt

@@ -13,14 +13,14 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// env is a test with a store and a clock of its own. Calls go to client a
-// where nothing else is said, and what they did is read through client b.
+// env is a test with its own store and clock. Unless stated otherwise, calls go
+// to client a, and their effects are read through client b.
 type env struct {
 	t   *testing.T
 	ctx context.Context
 	Store
 	a, b store.Backend
-	now  time.Time // what requests carry; the zero time asks for the store's clock
+	now  time.Time // the Now of requests; the zero time selects the store's clock
 }
 
 // epoch is far from any real time, and has microseconds.
@@ -35,7 +35,7 @@ func newEnv(t *testing.T, s Store) *env {
 // tick moves the test's clock.
 func (e *env) tick(d time.Duration) { e.now = e.now.Add(d) }
 
-// want reports a broken rule if got and want differ.
+// want fails the test with the rule if got and want differ.
 func (e *env) want(got, want any, rule string) {
 	e.t.Helper()
 	if !reflect.DeepEqual(got, want) {
@@ -43,7 +43,7 @@ func (e *env) want(got, want any, rule string) {
 	}
 }
 
-// ok reports a broken rule if it does not hold.
+// ok fails the test with the rule if holds is false.
 func (e *env) ok(holds bool, rule string, more ...any) {
 	e.t.Helper()
 	if !holds {
@@ -51,7 +51,8 @@ func (e *env) ok(holds bool, rule string, more ...any) {
 	}
 }
 
-// is reports a broken rule if err is not the sentinel; nil means success.
+// is fails the test with the rule if err is not the sentinel; nil means
+// success.
 func (e *env) is(err, sentinel error, rule string) {
 	e.t.Helper()
 	if !errors.Is(err, sentinel) {
@@ -67,7 +68,7 @@ func (e *env) must(err error) {
 	}
 }
 
-// show prints a value at a bearable length.
+// show prints a value, shortened.
 func show(v any) string { return shorten(fmt.Sprintf("%+v", v), 2000) }
 
 // shorten cuts a text after some bytes.
@@ -78,12 +79,12 @@ func shorten(text string, size int) string {
 	return strings.ToValidUTF8(text[:size], "") + "…"
 }
 
-// newJob is a plain job: queue q, kind k, due at once.
+// newJob returns a plain job: queue q, kind k, due at once.
 func newJob() store.NewJob {
 	return store.NewJob{Kind: "k", Queue: "q", Args: []byte(`{}`), Priority: 5, MaxAttempts: 5}
 }
 
-// with changes a plain job.
+// with returns a changed plain job.
 func with(change func(*store.NewJob)) store.NewJob {
 	j := newJob()
 	change(&j)
@@ -177,7 +178,7 @@ func (e *env) finishWell(o store.Outcome) {
 	}
 }
 
-// outcome is the result of a claim.
+// outcome returns an outcome for a claim.
 func outcome(j store.Claimed, r store.Result) store.Outcome {
 	return store.Outcome{ID: j.ID, Token: j.Token, Result: r}
 }
@@ -190,7 +191,7 @@ func (e *env) change(req store.ChangeJobsRequest) []store.JobChange {
 	return res.Changes
 }
 
-// cancel cancels one job and returns what that did.
+// cancel cancels one job and returns the change.
 func (e *env) cancel(id int64) store.Change {
 	e.t.Helper()
 	return e.changeOne(store.CancelJobs, id)
@@ -224,7 +225,7 @@ func (e *env) listIDs(req store.ListJobsRequest) []int64 {
 	return ids
 }
 
-// job reads one job whole.
+// job reads one job with all fields.
 func (e *env) job(id int64) store.JobInfo {
 	e.t.Helper()
 	jobs := e.list(store.ListJobsRequest{IDs: []int64{id}, Attempts: true})
@@ -264,8 +265,8 @@ func (e *env) planned(name string) store.Schedule {
 	return e.schedule(name)
 }
 
-// plan does what a node does with a schedule that was put: it accounts for what
-// lies before now.
+// plan does what a node does with a schedule that was put: it accounts for the
+// time before now.
 func (e *env) plan(names ...string) {
 	e.t.Helper()
 	for _, name := range names {
@@ -319,21 +320,23 @@ func (e *env) changeSchedules(action store.ScheduleAction, names ...string) {
 	e.must(e.tryChangeSchedules(action, names...))
 }
 
-// firing accounts for a row's time up to mark without any slot.
+// firing returns a firing that accounts for a schedule's time up to mark,
+// without a slot.
 func firing(row store.Schedule, mark, next time.Time) store.Firing {
 	return store.Firing{
 		Schedule: row.ID, Revision: row.Revision, Mark: row.Mark, NextAt: row.NextAt, PausedAt: row.PausedAt, NewMark: mark, NewNextAt: next,
 	}
 }
 
-// ringing fires a row's next slot; the one after it is a minute later.
+// ringing returns a firing of a schedule's next slot; the slot after it is a
+// minute later.
 func ringing(row store.Schedule) store.Firing {
 	f := firing(row, row.NextAt, row.NextAt.Add(time.Minute))
 	f.Jobs = []store.NewJob{slotJob(row, row.NextAt)}
 	return f
 }
 
-// slotJob is the job of a slot.
+// slotJob returns the job of a slot.
 func slotJob(row store.Schedule, slot time.Time) store.NewJob {
 	return with(func(j *store.NewJob) {
 		j.Schedule, j.Slot, j.RunAt, j.Origin = row.ID, slot, slot, store.OriginSchedule
@@ -372,14 +375,15 @@ func (e *env) slots(req store.ListSlotsRequest) []store.SlotInfo {
 	return slots
 }
 
-// rescue asks for a rescue by a living node, after a heartbeat, so that it may.
+// rescue requests a rescue by a living node, after a heartbeat, so that the
+// node may rescue.
 func (e *env) rescue(node int64) store.RescueResult {
 	e.t.Helper()
 	e.heartbeat(node)
 	return e.rescueUnheard(node)
 }
 
-// rescueUnheard asks for a rescue without a heartbeat before.
+// rescueUnheard requests a rescue without a heartbeat before.
 func (e *env) rescueUnheard(node int64) store.RescueResult {
 	e.t.Helper()
 	res, err := e.a.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: node})
@@ -413,7 +417,7 @@ func (e *env) nodes() map[int64]store.NodeInfo {
 	return out
 }
 
-// both runs a function for both clients at the same moment and waits.
+// both calls a function concurrently for both clients and waits.
 func (e *env) both(f func(i int, client store.Backend)) {
 	start := make(chan struct{})
 	done := make(chan struct{})

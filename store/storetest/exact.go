@@ -12,7 +12,7 @@ var exactTests = []scenario{
 	{"Many", exactMany},
 }
 
-// claimExact claims up to ten jobs of some kinds, or equal to some.
+// claimExact claims up to ten jobs of some kinds, or of exact kinds and args.
 func (e *env) claimExact(node int64, kinds []string, exact ...store.ExactJob) []int64 {
 	e.t.Helper()
 	res, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: node, Queue: "q", Kinds: kinds, Exact: exact, Limit: 10})
@@ -20,7 +20,7 @@ func (e *env) claimExact(node int64, kinds []string, exact ...store.ExactJob) []
 	return claimedIDs(res.Jobs)
 }
 
-// kindArgs is a job of a kind with some args.
+// kindArgs returns a job of a kind with some args.
 func kindArgs(kind, args string) store.NewJob {
 	return with(func(j *store.NewJob) { j.Kind, j.Args = kind, []byte(args) })
 }

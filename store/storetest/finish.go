@@ -93,7 +93,7 @@ func finishRelease(e *env) {
 	c := e.running(n)
 	e.tick(time.Second)
 	o := outcome(c, store.Release)
-	o.Delay = time.Hour // means nothing here
+	o.Delay = time.Hour // must be ignored for this result
 	e.finishWell(o)
 	info := e.job(c.ID)
 	e.want([]any{info.State, info.RunAt, info.Attempt}, []any{store.StateReady, e.now, int16(0)},

@@ -167,7 +167,7 @@ func fireOne(e *env) {
 	e.want(claimedIDs(e.claim(e.node("n"), 9)), []int64{id}, "a slot's job must be claimable")
 }
 
-// lostFiring checks that a firing is left out and touches nothing.
+// lostFiring checks that a firing is refused and changes nothing.
 func (e *env) lostFiring(f store.Firing, rule string) {
 	e.t.Helper()
 	before := e.schedules(store.ListSchedulesRequest{Deleted: true})
@@ -185,7 +185,8 @@ func fireRevision(e *env) {
 	e.lostFiring(f, "a firing decided from another revision must be lost")
 	f.Revision -= 2
 	e.lostFiring(f, "a firing decided from another revision must be lost")
-	// An edit that leaves mark and next_at as they are is known by the revision alone.
+	// An edit that leaves mark and next_at unchanged can only be detected by
+	// the revision.
 	row := e.put("t", "1")
 	f = ringing(row)
 	e.put("t", "2")
@@ -241,7 +242,7 @@ func fireNotYet(e *env) {
 	row := e.planned("s")
 	e.tick(time.Minute - time.Microsecond)
 	e.lostFiring(ringing(row), "a slot must not fire before it is due by the store's clock")
-	e.now = time.Date(2005, 1, 1, 0, 0, 0, 0, time.UTC) // a store clock behind the real one
+	e.now = time.Date(2005, 1, 1, 0, 0, 0, 0, time.UTC) // a store clock behind the real time
 	row = e.planned("t")
 	e.lostFiring(ringing(row), "a slot that is due by the node's clock, but not by the store's, must not fire")
 	e.tick(time.Minute)
@@ -267,8 +268,8 @@ func fireRepeated(e *env) {
 	e.want([]int{len(e.list(store.ListJobsRequest{})), len(e.slots(store.ListSlotsRequest{}))}, []int{1, 1}, "one slot, one job: a repeated firing must not make another")
 }
 
-// rewind resets a schedule by a clock that was ahead by d, and comes back to
-// the time of the call: the slots between are due again.
+// rewind resets a schedule with a clock that is ahead by d, and then restores
+// the clock: the slots in between are due again.
 func (e *env) rewind(name string, d time.Duration) store.Schedule {
 	e.t.Helper()
 	e.tick(-d)
@@ -393,15 +394,15 @@ func fireExtend(e *env) {
 	}
 	start := e.planned("s").NextAt
 	other := e.planned("other")
-	skip(store.SlotSkipped, "paused", true) // nothing to prolong
-	skip(store.SlotSkipped, "paused", true) // prolongs
+	skip(store.SlotSkipped, "paused", true) // there is no record to extend
+	skip(store.SlotSkipped, "paused", true) // extends the record
 	prolonged := e.now
 	e.fire(ringing(other))
 	skip(store.SlotSkipped, "exclusion", true) // another reason
 	skip(store.SlotMissed, "exclusion", true)  // another outcome
-	skip(store.SlotMissed, "exclusion", false) // not asked
+	skip(store.SlotMissed, "exclusion", false) // Extend is not set
 	e.ring("s")
-	skip(store.SlotMissed, "exclusion", true) // the newest is a fired one
+	skip(store.SlotMissed, "exclusion", true) // the newest record is a fired slot
 	got := e.slots(store.ListSlotsRequest{Schedule: "s"})
 	slices.Reverse(got)
 	var counts []int64

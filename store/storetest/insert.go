@@ -28,7 +28,7 @@ var insertTests = []scenario{
 	{"ForeignTransactionIsRefused", insertForeign},
 }
 
-// sameJSON compares headers, which a database may print in its own way.
+// sameJSON compares headers, which a database may format differently.
 func sameJSON(a, b []byte) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)
@@ -216,7 +216,7 @@ func insertEnded(e *env) {
 	}
 }
 
-// foreignTx belongs to no driver.
+// foreignTx is a transaction that belongs to no driver.
 type foreignTx struct{}
 
 func (foreignTx) HourbellTx() {}

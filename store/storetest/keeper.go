@@ -27,7 +27,7 @@ func (e *env) prune(req store.PruneRequest) store.PruneResult {
 	return res
 }
 
-// old makes one of everything that can be pruned and returns the jobs:
+// old makes one row of each kind that can be pruned and returns the jobs:
 // completed, cancelled, failed.
 func (e *env) old() []int64 {
 	n := e.node("old")
@@ -92,8 +92,8 @@ func pruneLimit(e *env) {
 	e.want(e.prune(req), store.PruneResult{Jobs: 2}, "a prune that did not reach Limit must not ask for more")
 }
 
-// pruneTogether prunes jobs that ended in one call: some failed, one was deleted,
-// and some were revived, to fail together later.
+// pruneTogether prunes jobs that ended in one call: some failed, one was
+// deleted, and some were revived, so that they fail together later.
 func pruneTogether(e *env) {
 	n := e.node("n")
 	e.insertN(60)

@@ -61,7 +61,7 @@ func (e *env) queued() (node int64, running store.Claimed, waiting int64) {
 	return node, running, waiting
 }
 
-// released checks that a job waits no more, and ends it.
+// released checks that a job no longer waits, and ends it.
 func (e *env) released(node, job int64, rule string) {
 	e.t.Helper()
 	e.want(e.state(job), store.StateReady, rule)
@@ -197,7 +197,7 @@ func laneSeveral(e *env) {
 	}
 }
 
-// waitingJobs are jobs of a schedule that are to run one after the other.
+// waitingJobs returns jobs of a schedule that must run one after the other.
 func waitingJobs(schedule int64, origin store.Origin, slots ...time.Time) []store.NewJob {
 	var jobs []store.NewJob
 	for _, slot := range slots {

@@ -20,7 +20,8 @@ type ears struct {
 	stop  context.CancelFunc
 }
 
-// listen listens through client b, or skips the test where nothing is pushed.
+// listen listens through client b, or skips the test if the store pushes no
+// wake-ups.
 func (e *env) listen() *ears {
 	e.t.Helper()
 	listener, ok := e.b.(store.Listener)
@@ -29,7 +30,7 @@ func (e *env) listen() *ears {
 	}
 	ctx, cancel := context.WithCancel(e.ctx)
 	l := &ears{wakes: make(chan store.Wake, 1000), ended: make(chan error, 1), stop: cancel}
-	e.t.Cleanup(func() { // Listen is over before the store is closed
+	e.t.Cleanup(func() { // Listen must return before the store is closed
 		cancel()
 		for range l.ended {
 		}
@@ -57,11 +58,11 @@ func (e *env) listen() *ears {
 	return l
 }
 
-// wakes checks that a change made through client a wakes client b in time.
-// A wake-up of everything serves for any kind.
+// wakes checks that a change made through client a wakes client b in time. A
+// wake-up of kind WakeAll counts for every kind.
 func (e *env) wakes(l *ears, kind store.WakeKind, what string, change func()) {
 	e.t.Helper()
-	for quiet := false; !quiet; { // forget earlier ones
+	for quiet := false; !quiet; { // drop earlier wake-ups
 		select {
 		case <-l.wakes:
 		case <-time.After(150 * time.Millisecond):

@@ -171,7 +171,7 @@ func listNodes(e *env) {
 }
 
 func listQueues(e *env) {
-	e.now = time.Time{} // counted by the store's clock
+	e.now = time.Time{} // use the store's clock
 	n := e.node("n")
 	in := func(queue string, delay time.Duration) store.NewJob {
 		return with(func(j *store.NewJob) { j.Queue, j.Delay = queue, delay })

@@ -57,7 +57,7 @@ func putBytes(e *env) {
 }
 
 func putUnchanged(e *env) {
-	before := e.due("s") // unsettled, which must not matter
+	before := e.due("s") // has a due slot, which must not matter
 	e.tick(time.Hour)
 	res, err := e.tryPut(store.PutSchedulesRequest{Schedules: []store.PutSchedule{{Name: "s", Definition: before.Definition, Paused: true}}})
 	e.must(err)
@@ -132,7 +132,7 @@ func putOwner(e *env) {
 	e.ok(got.Revision > row.Revision, "a new owner means a greater revision", got.Revision, row.Revision)
 }
 
-// declare puts schedule s with what its definition declares.
+// declare puts schedule s with the pause that its definition declares.
 func (e *env) declare(definition string, paused bool) store.Schedule {
 	e.t.Helper()
 	_, err := e.tryPut(store.PutSchedulesRequest{Schedules: []store.PutSchedule{{Name: "s", Definition: []byte(definition), Paused: paused}}})
@@ -140,7 +140,7 @@ func (e *env) declare(definition string, paused bool) store.Schedule {
 	return e.schedule("s")
 }
 
-// pause is what a schedule says about pauses.
+// pause is the fields of a schedule that concern pauses.
 type pause struct {
 	at       time.Time
 	declared bool

@@ -16,8 +16,8 @@ import (
 )
 
 // runRandom makes random requests, sends each to the store under test and to
-// the reference, and compares the answers, half of them under a clock that is
-// ahead of the real one and half under one that is behind.
+// the reference, and compares the answers; half of the requests with a clock
+// ahead of the real time and half with a clock behind it.
 func runRandom(t *testing.T, open func(t *testing.T) Store, ops int64) {
 	if testing.Short() {
 		ops = min(ops, 2_000)
@@ -49,9 +49,9 @@ func number(t *testing.T, name string, otherwise int64) int64 {
 	return n
 }
 
-// world is a random run: the store under test, the reference, and what the
-// generator has to remember. Requests are thought out in the reference's
-// numbers and translated; see translate.go.
+// world is a random run: the store under test, the reference, and the state of
+// the generator. Requests are generated in the reference's numbers and
+// translated; see translate.go.
 type world struct {
 	t     *testing.T
 	ctx   context.Context
@@ -64,17 +64,17 @@ type world struct {
 	log   []record
 	names numbers
 
-	claims  []store.ClaimRef  // made so far, the last some hundreds, in the reference's numbers
-	nodes   []int64           // registered so far, the last some
+	claims  []store.ClaimRef  // the last several hundred claims, in the reference's numbers
+	nodes   []int64           // the last few registered nodes
 	batches map[int64][]batch // of each node
 	revs    map[string]int64  // the greatest SyncRevision of each owner
 	client  store.Backend     // the store's client that this step uses
-	hooked  bool              // this step's request may make jobs besides
+	hooked  bool              // this step's request may also make hooks' jobs
 	weights []weighted        // of the steps
 	total   int               // of the weights
 }
 
-// batch is a claim as HeartbeatRequest.EndedBatches names it.
+// batch is a claim as named in HeartbeatRequest.EndedBatches.
 type batch struct {
 	id   int64
 	refs []store.ClaimRef
@@ -165,13 +165,13 @@ func (w *world) chance(n int) bool { return w.rng.IntN(n) == 0 }
 // pick returns one of some values.
 func pick[T any](w *world, of ...T) T { return of[w.rng.IntN(len(of))] }
 
-// within returns a time span from 0 to d in even microseconds.
+// within returns a duration from 0 to d, in even microseconds.
 func (w *world) within(d time.Duration) time.Duration {
 	return time.Duration(2*w.rng.Int64N(int64(d/(2*time.Microsecond))+1)) * time.Microsecond
 }
 
-// compare ends the run if the store's answer, in the reference's numbers, is
-// not the reference's.
+// compare ends the run if the store's answer, in the reference's numbers,
+// differs from the reference's answer.
 func (w *world) compare(op string, req, got, want any) {
 	w.t.Helper()
 	w.log = append(w.log, record{w.steps, op, req, got, want})
@@ -197,7 +197,7 @@ func difference(got, want any) string {
 	return fmt.Sprintf("got %d, want %d", a.Len(), b.Len())
 }
 
-// fail ends the run with all that is needed to repeat it.
+// fail ends the run with everything that is needed to repeat it.
 func (w *world) fail(message string) {
 	w.t.Helper()
 	var text strings.Builder
@@ -210,9 +210,9 @@ func (w *world) fail(message string) {
 
 func clip(v any) string { return shorten(show(v), 600) }
 
-// agree reports whether both stores succeeded; it ends the run if they do not
-// agree on that. Where exact is set the sentinels must be equal, too: it is
-// not where a request may be wrong in two ways at once.
+// agree reports whether both stores succeeded; it ends the run if one succeeded
+// and the other did not. With exact the sentinels must be equal, too; exact is
+// false for requests that may be wrong in two ways at once.
 func (w *world) agree(op string, req any, got, want error, exact bool) bool {
 	w.t.Helper()
 	if (got == nil) != (want == nil) || exact && sentinel(got) != sentinel(want) || got != nil && sentinel(got) == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// someAftermath makes an aftermath, in the reference's numbers, or nil.
+// someAftermath returns a follow-up, in the reference's numbers, or nil.
 func (w *world) someAftermath() *store.Aftermath {
 	schedule := w.someSchedule()
 	if schedule == 0 || w.chance(3) {
@@ -25,7 +25,7 @@ func (w *world) someAftermath() *store.Aftermath {
 	return after
 }
 
-// realAftermath translates an aftermath.
+// realAftermath translates a follow-up.
 func (w *world) realAftermath(after *store.Aftermath) *store.Aftermath {
 	if after == nil {
 		return nil
@@ -37,15 +37,15 @@ func (w *world) realAftermath(after *store.Aftermath) *store.Aftermath {
 	return out
 }
 
-// lostAftermath says what comes after the loss of a job, all in the reference's
-// numbers: a job that tells all there is to know, so that a listing shows
-// whether it was known.
+// lostAftermath returns the follow-up of a lost job, all in the reference's
+// numbers: a job with all data about the loss as its args, so that a listing
+// shows whether the data was right.
 func lostAftermath(lost store.LostJob) *store.Aftermath {
 	if lost.Schedule == 0 || lost.ID%4 == 0 {
 		return nil
 	}
 	told := lost
-	told.Headers = nil // may be printed in another way
+	told.Headers = nil // may be formatted differently
 	job := hook(fmt.Sprintf("%q", fmt.Sprintf("%+v, %d headers", told, min(1, len(lost.Headers)))))
 	job.Headers = lost.Headers
 	return &store.Aftermath{Schedule: lost.Schedule, Failing: lost.ID%3 != 0, JobFailed: lost.ID%2 == 0, Jobs: []store.NewJob{job}}
@@ -59,12 +59,12 @@ func (w *world) realLost(lost store.LostJob) *store.Aftermath {
 	return w.realAftermath(lostAftermath(lost))
 }
 
-// anyLost says whether a job failed as lost.
+// anyLost reports whether a job failed as lost.
 func anyLost(jobs []store.RescuedJob) bool {
 	return slices.ContainsFunc(jobs, func(j store.RescuedJob) bool { return j.State == store.StateFailed })
 }
 
-// pairMade pairs the jobs that aftermaths made: the newest without a
+// pairMade pairs the jobs that follow-ups made: the newest jobs without a
 // counterpart, in the order of their numbers.
 func (w *world) pairMade(op string, req any) {
 	if !w.hooked {
@@ -81,7 +81,7 @@ func (w *world) pairMade(op string, req any) {
 	w.pair(real, model)
 }
 
-// unpaired are the numbers of jobs that have no counterpart yet.
+// unpaired returns the numbers of jobs that have no counterpart yet.
 func unpaired(jobs []store.JobInfo, paired map[int64]int64) []int64 {
 	var ids []int64
 	for _, job := range jobs {

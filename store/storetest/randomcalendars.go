@@ -9,7 +9,8 @@ import (
 
 var calendarNamesOf = []string{"c0", "c1", "ä"}
 
-// calendarsOf are what a schedule's definition names in the random run.
+// calendarsOf returns the calendars that a schedule's definition names in the
+// random run.
 func calendarsOf(definition int) []string { return calendarNamesOf[:definition] }
 
 func (w *world) putCalendars() {
@@ -29,7 +30,7 @@ func (w *world) putCalendars() {
 	w.pairRevisions()
 }
 
-// pairRevisions notes the new revisions of schedules.
+// pairRevisions records the new revisions of schedules.
 func (w *world) pairRevisions() {
 	real, err := w.client.ListSchedules(w.ctx, store.ListSchedulesRequest{Deleted: true, Limit: 1000})
 	w.must(err)

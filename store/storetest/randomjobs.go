@@ -13,7 +13,7 @@ var (
 	kinds  = []string{"k", "l", "m"}
 )
 
-// someJob makes a job, in the reference's numbers.
+// someJob returns a job, in the reference's numbers.
 func (w *world) someJob() store.NewJob {
 	j := store.NewJob{
 		Kind: pick(w, kinds...), Queue: pick(w, queues...), Args: fmt.Appendf(nil, "{ \"n\": %d}%s", w.steps, pick(w, "", " ", "\n")),
@@ -71,8 +71,8 @@ func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx stor
 	return b.IDs, a.IDs
 }
 
-// uniqueBoth inserts a job with a key into both stores and returns its numbers, or
-// none if it was found.
+// uniqueBoth inserts a job with a key into both stores and returns its numbers,
+// or none if a job with the key exists.
 func (w *world) uniqueBoth(op string, client store.Backend, realTx, modelTx store.Tx) (real, model []int64) {
 	j := w.someJob()
 	j.Schedule, j.Slot, j.Origin, j.Waiting = 0, time.Time{}, store.OriginEnqueue, false
@@ -86,18 +86,18 @@ func (w *world) uniqueBoth(op string, client store.Backend, realTx, modelTx stor
 	if !a.Found {
 		return b.IDs, a.IDs
 	}
-	if known, ok := w.names.jobs.toReal[a.IDs[0]]; ok { // else it is of this transaction
+	if known, ok := w.names.jobs.toReal[a.IDs[0]]; ok { // otherwise the job is of this transaction
 		w.compare(op+" found", want, b.IDs[0], known)
 	}
 	return nil, nil
 }
 
-// insertUnique inserts a job that may be there.
+// insertUnique inserts a job whose key may exist.
 func (w *world) insertUnique() {
 	w.pair(w.uniqueBoth("Insert with a key", w.client, nil, nil))
 }
 
-// pair notes new jobs.
+// pair records new jobs.
 func (w *world) pair(real, model []int64) {
 	for i := range model {
 		w.names.jobs.add(real[i], model[i])
@@ -108,7 +108,7 @@ func (w *world) insert() {
 	w.pair(w.insertBoth("Insert", w.client, nil, nil))
 }
 
-// transaction inserts in a caller's transaction and looks from outside before
+// transaction inserts in a caller's transaction and reads from outside before
 // it commits or rolls back.
 func (w *world) transaction() {
 	theirs, err := w.real.Begin(w.ctx)
@@ -137,7 +137,7 @@ func (w *world) transaction() {
 	w.pair(real, model)
 }
 
-// someNode returns a node, mostly a living one; 0: there is none.
+// someNode returns a node, mostly a living node; 0: there is none.
 func (w *world) someNode() int64 {
 	if len(w.nodes) == 0 {
 		return 0
@@ -199,7 +199,7 @@ func (w *world) claim() {
 	}
 }
 
-// someExact returns what some ready jobs are, and what none is.
+// someExact returns kinds and args of some ready jobs, and of no job.
 func (w *world) someExact() []store.ExactJob {
 	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{States: []store.State{store.StateReady}, Limit: 20, Attempts: true})
 	w.must(err)
@@ -218,7 +218,7 @@ func (w *world) someExact() []store.ExactJob {
 	return exact
 }
 
-// claimed translates a claimed job, after a look at its token.
+// claimed translates a claimed job, after checking its token.
 func (w *world) claimed(got *store.Claimed, want store.Claimed) {
 	n := w.names
 	got.ID = n.jobs.model(got.ID)
@@ -238,7 +238,7 @@ func (w *world) claimed(got *store.Claimed, want store.Claimed) {
 	}
 }
 
-// someClaims returns claims, most of them held, of different jobs.
+// someClaims returns claims of different jobs; most of them are still held.
 func (w *world) someClaims() []store.ClaimRef {
 	var refs []store.ClaimRef
 	if node := w.livingNode(); node != 0 {
@@ -284,7 +284,7 @@ func (w *world) finish() {
 	w.pairMade("Finish", want.Outcomes)
 }
 
-// someJobs returns numbers of jobs that exist, or did.
+// someJobs returns numbers of jobs that exist, or did exist.
 func (w *world) someJobs(n int) []int64 {
 	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{Limit: 300})
 	w.must(err)
@@ -301,7 +301,8 @@ func (w *world) someJobs(n int) []int64 {
 	return ids
 }
 
-// exists says whether a number has ever been given to a job of the reference.
+// exists reports whether a number has ever been given to a job of the
+// reference.
 func (w *world) exists(id int64) bool {
 	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{IDs: []int64{id}, Limit: 1})
 	w.must(err)
@@ -372,7 +373,7 @@ func (w *world) listBoth(req store.ListJobsRequest) {
 	w.compare("ListJobs", req, w.names.modelJobs(got, want, w.nodeNames()), want)
 }
 
-// nodeNames are the names of the nodes that are listed.
+// nodeNames returns the names of the nodes that are listed.
 func (w *world) nodeNames() map[string]bool {
 	nodes, err := w.model.ListNodes(w.ctx)
 	w.must(err)

@@ -46,7 +46,8 @@ func (w *world) heartbeatBoth(node int64) {
 	}
 }
 
-// endedBatches takes those of a node's claims of which it holds nothing more.
+// endedBatches returns the claims of a node whose jobs have all ended, and
+// removes them.
 func (w *world) endedBatches(node int64) []int64 {
 	held, err := w.model.Claims(w.ctx, store.ClaimsRequest{Node: node})
 	w.must(err)
@@ -76,7 +77,7 @@ func (w *world) claimsBoth(req store.ClaimsRequest) {
 	w.compare("Claims", req, w.names.modelRefs(got, nil), sortRefs(want))
 }
 
-// rescue asks in the name of a node that mostly, but not always, may.
+// rescue requests a rescue by a node that mostly, but not always, may rescue.
 func (w *world) rescue() {
 	node := w.someNode()
 	if node == 0 {
@@ -109,8 +110,8 @@ func (w *world) leave() {
 	w.pairMade("Leave", node)
 }
 
-// prune prunes with ages that nothing has exactly, until nothing is left to.
-// Which rows go first is free, so only the sums are compared.
+// prune prunes with ages that no row has exactly, until nothing is left to
+// prune. The order of deletion is free, so only the sums are compared.
 func (w *world) prune() {
 	age := func() time.Duration {
 		if w.chance(5) {
@@ -204,8 +205,8 @@ func (w *world) nodesBoth() {
 	w.compare("ListNodes", nil, nodes, want)
 }
 
-// queuesBoth compares counts; ListQueues has no Now, so what is ready and what
-// is scheduled are added up.
+// queuesBoth compares counts; ListQueues has no Now, so the counts of ready and
+// scheduled jobs are added up.
 func (w *world) queuesBoth() {
 	want, err := w.model.ListQueues(w.ctx)
 	w.must(err)

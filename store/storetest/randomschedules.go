@@ -61,7 +61,7 @@ func (w *world) sync() {
 	}
 }
 
-// putBoth puts into both stores and pairs what is new.
+// putBoth puts into both stores and pairs new schedules.
 func (w *world) putBoth(req store.PutSchedulesRequest) bool {
 	want, wantErr := w.model.PutSchedules(w.ctx, req)
 	sent := req
@@ -93,7 +93,7 @@ func (w *world) realRevision(put store.PutSchedule) int64 {
 	return of(w.names.revisions, id).real(put.IfRevision)
 }
 
-// pairSchedules notes schedules that are new.
+// pairSchedules records new schedules.
 func (w *world) pairSchedules(puts []store.PutSchedule) {
 	for _, put := range puts {
 		if w.names.scheduleByName[put.Name] != 0 {
@@ -108,8 +108,8 @@ func (w *world) pairSchedules(puts []store.PutSchedule) {
 	}
 }
 
-// revision translates a revision, which must be greater than all before if it
-// is new.
+// revision translates a revision, which must be greater than all earlier
+// revisions if it is new.
 func (w *world) revision(name string, real, model int64) int64 {
 	id := w.names.scheduleByName[name]
 	known := of(w.names.revisions, id)
@@ -166,7 +166,7 @@ func (w *world) due() {
 	for i := range got.Schedules {
 		got.Schedules[i] = w.names.modelSchedule(got.Schedules[i])
 	}
-	if len(want.Schedules) == req.Limit { // which of several at one time come is free
+	if len(want.Schedules) == req.Limit { // which of several schedules due at one time are returned is free
 		for _, rows := range [][]store.Schedule{got.Schedules, want.Schedules} {
 			for i := range rows {
 				rows[i] = store.Schedule{NextAt: rows[i].NextAt}
@@ -192,9 +192,9 @@ func sortDue(rows []store.Schedule) {
 	})
 }
 
-// fire makes firings of schedules that are mostly due, some of which are
-// decided from what is not in the row. At most one of them has jobs, so that
-// jobs are numbered in the same order everywhere.
+// fire makes firings of schedules that are mostly due; some are decided from
+// values that differ from the row. At most one firing has jobs, so that jobs
+// are numbered in the same order in both stores.
 func (w *world) fire() {
 	rows := w.rows()
 	w.rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
@@ -224,7 +224,7 @@ func (w *world) fire() {
 	w.pairMade("Fire", req)
 }
 
-// firing accounts for some slots of a schedule.
+// firing returns a firing that accounts for some slots of a schedule.
 func (w *world) firing(row store.Schedule, jobs bool) store.Firing {
 	f := firing(row, row.Mark, row.Mark.Add(time.Second+w.within(40*time.Second)))
 	at := row.NextAt
@@ -270,8 +270,8 @@ func (w *world) firing(row store.Schedule, jobs bool) store.Firing {
 	return f
 }
 
-// firedSince is the first slot from a time on that has fired before; there is
-// none unless the mark was moved back.
+// firedSince returns the first slot after a time that has fired before; there
+// is one only if the mark was moved back.
 func (w *world) firedSince(row store.Schedule, from time.Time) (time.Time, bool) {
 	slots, err := w.model.ListSlots(w.ctx, store.ListSlotsRequest{Schedule: row.Name, From: from, Limit: 10000})
 	w.must(err)
@@ -283,8 +283,8 @@ func (w *world) firedSince(row store.Schedule, from time.Time) (time.Time, bool)
 	return time.Time{}, false
 }
 
-// mayExtend says whether it is clear which record Extend prolongs, and
-// sometimes that it is not to.
+// mayExtend reports whether it is unambiguous which record Extend extends;
+// sometimes it returns false anyway.
 func (w *world) mayExtend(row store.Schedule, r store.SlotRecord) bool {
 	newest, err := w.model.ListSlots(w.ctx, store.ListSlotsRequest{Schedule: row.Name, Limit: 2})
 	w.must(err)

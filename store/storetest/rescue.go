@@ -66,7 +66,7 @@ func rescueExpired(e *env) {
 	e.tick(time.Microsecond)
 	res = e.rescue(m)
 	e.want([]int{len(res.Nodes), len(res.Jobs)}, []int{1, 1}, "a node must be declared dead once its lease has passed")
-	e.now = time.Date(2002, 1, 1, 0, 0, 0, 0, time.UTC) // a store clock behind the real one
+	e.now = time.Date(2002, 1, 1, 0, 0, 0, 0, time.UTC) // a store clock behind the real time
 	n = e.node("n")
 	e.tick(14 * time.Second)
 	e.want(len(e.rescue(m).Nodes), 0, "a node whose lease has passed by the node's clock, but not by the store's, must live")
@@ -85,8 +85,8 @@ func rescueItself(e *env) {
 	e.heartbeat(n)
 }
 
-// refusedRescue checks that a rescue does nothing although there is a dead
-// node with one job.
+// refusedRescue checks that a rescue does nothing although there is a dead node
+// with one job.
 func (e *env) refusedRescue(asker, dead int64, rule string) {
 	e.t.Helper()
 	before := e.nodes()

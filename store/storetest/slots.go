@@ -23,7 +23,7 @@ func (e *env) account(name string, records ...store.SlotRecord) {
 	}
 }
 
-// missed is a record of the slots between two minutes after the epoch.
+// missed returns a record of the slots between two minutes after the epoch.
 func missed(from, to int) store.SlotRecord {
 	at := func(m int) time.Time { return epoch.Add(time.Duration(m) * time.Minute) }
 	return store.SlotRecord{Slot: at(from), Last: at(to), Count: int64(to - from + 1), Outcome: store.SlotMissed, Reason: "m"}

@@ -1,19 +1,19 @@
-// Package storetest is the suite that makes a driver a driver: one test for
-// each line of the contract in package store, races between two clients of one
-// store, and a long random run that is compared, step by step, with the
-// reference in store/memory.
+// Package storetest is the test suite for drivers: one test for each line of
+// the contract in package store, races between two clients of one store, and a
+// long random run that is compared, step by step, with the reference in
+// store/memory.
 //
-// A driver calls Run from one test of its own:
+// A driver calls Run from one of its own tests:
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Run(t, func(t *testing.T) storetest.Store { … })
 //	}
 //
-// Nearly all requests carry a Now that is years away from the real time, so
-// that a driver that looks at any other clock gives wrong answers.
+// Nearly all requests have a Now that is years away from the real time, so that
+// a driver that reads any other clock gives wrong answers.
 //
-// Two environment variables steer the random run: HOURBELL_STORETEST_OPS is
-// the number of steps (default 50,000, or what the option Operations says;
+// Two environment variables control the random run: HOURBELL_STORETEST_OPS is
+// the number of steps (default 50,000, or the value of the option Operations;
 // at most 2,000 with -short), and HOURBELL_STORETEST_SEED repeats a run whose
 // seed was printed.
 package storetest
@@ -39,15 +39,15 @@ type Store struct {
 	Begin func(ctx context.Context) (Transaction, error)
 }
 
-// Option changes what Run does.
+// Option is an option of Run.
 type Option func(*settings)
 
 type settings struct {
 	operations int64
 }
 
-// Operations sets the number of steps of the random run, instead of 50,000, for
-// one more way to reach a store that runs the whole number elsewhere.
+// Operations sets the number of steps of the random run, instead of 50,000. It
+// is meant for a second way to reach a store whose full run is made elsewhere.
 // HOURBELL_STORETEST_OPS overrides it.
 func Operations(n int) Option {
 	return func(s *settings) { s.operations = int64(n) }

@@ -19,7 +19,7 @@ var syncTests = []scenario{
 	{"EqualSetsAtOnce", syncSameRace},
 }
 
-// trySync syncs an owner's set; each name has itself as definition.
+// trySync syncs an owner's set; the definition of each schedule is its name.
 func (e *env) trySync(owner string, revision int64, names ...string) (store.PutSchedulesResult, error) {
 	return e.tryPut(syncRequest(owner, revision, names...))
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// numbers pairs the numbers of the store under test with those of the
-// reference. Stores may leave gaps, so they are paired as they are made; of
-// tokens and revisions only the order is promised.
+// numbers pairs the numbers of the store under test with the numbers of the
+// reference. Stores may leave gaps, so numbers are paired when they are made;
+// for tokens and revisions only the order is promised.
 type numbers struct {
 	jobs, schedules, nodes pairs
 	tokens                 map[int64]*pairs // by job
 	revisions              map[int64]*pairs // by schedule
-	lastToken              map[int64]int64  // the store's, by job
-	lastScheduleToken      map[int64]int64  // the store's, by schedule
-	lastRevision           map[int64]int64  // the store's, by schedule
+	lastToken              map[int64]int64  // of the store, by job
+	lastScheduleToken      map[int64]int64  // of the store, by schedule
+	lastRevision           map[int64]int64  // of the store, by schedule
 	scheduleByName         map[string]int64
 }
 
@@ -37,7 +37,7 @@ func (p pairs) add(real, model int64) {
 }
 
 // unknown is added to a number that has no counterpart, so that neither store
-// knows it.
+// has it.
 const unknown = 1 << 40
 
 func (p pairs) real(model int64) int64 {
@@ -51,7 +51,7 @@ func (p pairs) model(real int64) int64 {
 	if model, ok := p.toModel[real]; ok || real == 0 {
 		return model
 	}
-	return -real // shows as a mismatch
+	return -real // causes a mismatch
 }
 
 func newNumbers() numbers {
@@ -62,7 +62,7 @@ func newNumbers() numbers {
 	}
 }
 
-// of returns the pairs under a key.
+// of returns the pairs for a key.
 func of(m map[int64]*pairs, key int64) *pairs {
 	if m[key] == nil {
 		p := newPairs()
@@ -75,7 +75,8 @@ func (n numbers) realRef(ref store.ClaimRef) store.ClaimRef {
 	return store.ClaimRef{ID: n.jobs.real(ref.ID), Token: of(n.tokens, ref.ID).real(ref.Token)}
 }
 
-// modelToken translates a token of a job; one that was never given is 0.
+// modelToken translates a token of a job; a token that was never given becomes
+// 0.
 func (n numbers) modelToken(job, token int64) int64 {
 	if model, ok := of(n.tokens, job).toModel[token]; ok {
 		return model
@@ -83,7 +84,7 @@ func (n numbers) modelToken(job, token int64) int64 {
 	return 0
 }
 
-// modelRefs translates and sorts claims, some of which were never made.
+// modelRefs translates and sorts claims, including claims that were never made.
 func (n numbers) modelRefs(refs []store.ClaimRef, asked map[store.ClaimRef]store.ClaimRef) []store.ClaimRef {
 	var out []store.ClaimRef
 	for _, ref := range refs {
@@ -102,9 +103,9 @@ func sortRefs(refs []store.ClaimRef) []store.ClaimRef {
 	return refs
 }
 
-// modelJob translates a listed job. want is the reference's, for what may
-// differ: headers may be printed in another way, and the name of a node may be
-// missing that is not among the listed ones.
+// modelJob translates a listed job. want is the reference's job, for fields
+// that may differ: headers may be formatted differently, and the name of a node
+// may be missing if the node is not listed.
 func (n numbers) modelJob(got, want store.JobInfo, listed map[string]bool) store.JobInfo {
 	got.ID = n.jobs.model(got.ID)
 	got.Token = n.modelToken(got.ID, got.Token)
@@ -145,15 +146,15 @@ func (n numbers) modelJobs(got, want []store.JobInfo, listed map[string]bool) []
 	return out
 }
 
-// modelSchedule translates a schedule. Of a tombstone only what is promised
-// is compared.
+// modelSchedule translates a schedule. Only the promised fields of a tombstone
+// are compared.
 func (n numbers) modelSchedule(row store.Schedule) store.Schedule {
 	row.ID = n.schedules.model(row.ID)
 	row.Revision = of(n.revisions, row.ID).model(row.Revision)
 	return withoutRemains(row)
 }
 
-// withoutRemains clears what a tombstone need not keep.
+// withoutRemains clears the fields that a tombstone need not keep.
 func withoutRemains(row store.Schedule) store.Schedule {
 	if !row.DeletedAt.IsZero() {
 		row = store.Schedule{
@@ -189,7 +190,7 @@ func (n numbers) modelSlots(slots []store.SlotInfo) []store.SlotInfo {
 	return sortSlots(out)
 }
 
-// sortSlots orders records by all that is not their number.
+// sortSlots orders records by all fields except their number.
 func sortSlots(slots []store.SlotInfo) []store.SlotInfo {
 	for i := range slots {
 		slots[i].ID = 0
@@ -203,7 +204,7 @@ func sortSlots(slots []store.SlotInfo) []store.SlotInfo {
 }
 
 // modelFire translates and sorts the answer to Fire. want is the reference's
-// answer, sorted, with whose jobs new ones are paired.
+// sorted answer; new jobs are paired with its jobs.
 func (n numbers) modelFire(got, want store.FireResult) store.FireResult {
 	for i := range got.Fired {
 		got.Fired[i].Schedule = n.schedules.model(got.Fired[i].Schedule)
@@ -234,7 +235,7 @@ func (n numbers) modelFire(got, want store.FireResult) store.FireResult {
 	return got
 }
 
-// sortFire brings the answer to Fire into one order, and empty slices to nil.
+// sortFire sorts the answer to Fire, and changes empty slices to nil.
 func sortFire(res store.FireResult) store.FireResult {
 	var out store.FireResult
 	out.Fired = append(out.Fired, res.Fired...)
@@ -259,8 +260,8 @@ func sortFire(res store.FireResult) store.FireResult {
 	return out
 }
 
-// modelRescue translates and sorts the answer to Rescue or Leave; of the
-// nodes it keeps what is promised.
+// modelRescue translates and sorts the answer to Rescue or Leave; of the nodes
+// it keeps only the promised fields.
 func (n numbers) modelRescue(res store.RescueResult) store.RescueResult {
 	for i, j := range res.Jobs {
 		res.Jobs[i].ID = n.jobs.model(j.ID)
@@ -284,7 +285,7 @@ func sortRescue(res store.RescueResult) store.RescueResult {
 	return out
 }
 
-// sentinel is the error of package store that err is, or nil.
+// sentinel returns the error of package store that err wraps, or nil.
 func sentinel(err error) error {
 	for _, s := range []error{store.ErrNotFound, store.ErrConflict, store.ErrStale, store.ErrUnsettled, store.ErrInUse, store.ErrNodeGone, store.ErrForeignTx} {
 		if errors.Is(err, s) {
@@ -296,5 +297,5 @@ func sentinel(err error) error {
 
 func sentinelText(err error) string { return fmt.Sprint("refused: ", sentinel(err)) }
 
-// clone keeps a request's bytes apart from what a store may do to them.
+// clone copies a request's bytes, because a store may change them.
 func clone(b []byte) []byte { return bytes.Clone(b) }

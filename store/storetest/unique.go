@@ -18,8 +18,8 @@ var uniqueTests = []scenario{
 	{"AllAtOnceAgree", uniqueRace},
 }
 
-// insertUnique inserts a job of a kind with a key and returns its number, or that
-// of the one that lives.
+// insertUnique inserts a job of a kind with a key and returns its number, or
+// the number of the living job with that key.
 func (e *env) insertUnique(client store.Backend, tx store.Tx, kind, key string) (id int64, found bool) {
 	e.t.Helper()
 	id, found, err := e.tryUnique(client, tx, kind, key)

@@ -192,7 +192,7 @@ func checkChoice(field, value, empty, other string) error {
 
 func checkText(field, text string) error {
 	if strings.ContainsRune(text, 0) {
-		return &hourbell.FieldError{Field: field, Problem: "contains a NUL byte, which no system can pass on", Remedy: "remove it"}
+		return &hourbell.FieldError{Field: field, Problem: "contains a NUL byte, which no system accepts", Remedy: "remove it"}
 	}
 	return checkUTF8(field, text)
 }

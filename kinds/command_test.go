@@ -30,9 +30,9 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		{"no program", Command{Argv: []string{"", "a"}}, []string{`argv[0]: is empty; begin with the program to run`}},
 		{"blank shell", Command{Shell: " \t"}, []string{`shell: is blank; give the program and its arguments as argv, or one line as shell`}},
 		{"NUL", Command{Argv: []string{"a", "b\x00"}, Dir: "\x00", Env: map[string]string{"A": "\x00"}}, []string{
-			`dir: contains a NUL byte, which no system can pass on; remove it`,
-			`argv[1]: contains a NUL byte, which no system can pass on; remove it`,
-			`env "A": contains a NUL byte, which no system can pass on; remove it`,
+			`dir: contains a NUL byte, which no system accepts; remove it`,
+			`argv[1]: contains a NUL byte, which no system accepts; remove it`,
+			`env "A": contains a NUL byte, which no system accepts; remove it`,
 		}},
 		{"UTF-8", Command{Shell: "\xff", Stdin: "\xff"}, []string{
 			`shell: is not valid UTF-8; write it in UTF-8, or read other bytes from a file`,

@@ -166,7 +166,7 @@ func outcome(ctx context.Context, result supervise.Result) error {
 	case supervise.Stopped:
 		return stopped(exit, context.Cause(ctx))
 	}
-	return stopped(exit, errors.New("its supervisor was told to end by a signal"))
+	return stopped(exit, errors.New("its supervisor was ended by a signal"))
 }
 
 func exitError(result supervise.Result) error {

@@ -72,7 +72,7 @@ var httpMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 func (h HTTP) Validate() error {
 	var errs []error
 	if u, err := url.Parse(h.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		errs = append(errs, &hourbell.FieldError{Field: "url", Problem: "is not an address of the web", Remedy: "write it in full, as in https://example.org/hook"})
+		errs = append(errs, &hourbell.FieldError{Field: "url", Problem: "is not an http or https URL", Remedy: "write it in full, as in https://example.org/hook"})
 	}
 	if h.Method != "" && !slices.Contains(httpMethods, h.Method) {
 		errs = append(errs, &hourbell.FieldError{Field: "method", Value: shortened(h.Method), Problem: "is unknown", Remedy: "use " + strings.Join(httpMethods, ", ")})

@@ -27,7 +27,7 @@ func explain(what string, err error) error {
 	case errors.As(err, &server) && server.HasErrorCode(13):
 		return fmt.Errorf("%s: the database user may not do this; grant it readWrite on the database: %w", what, err)
 	case errors.As(err, &server) && (server.HasErrorCode(18) || server.HasErrorCode(8000)):
-		return fmt.Errorf("%s: MongoDB refuses this user or password; see that the URL names them rightly, and the right authSource: %w", what, err)
+		return fmt.Errorf("%s: MongoDB refuses this user or password; check them, and authSource, in the URL: %w", what, err)
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

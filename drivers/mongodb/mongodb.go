@@ -90,7 +90,7 @@ func Open(_ context.Context, url string, opts ...Option) (*Provider, error) {
 	}
 	client, err := mongo.Connect(options.Client().ApplyURI(url))
 	if err != nil {
-		return nil, errors.New("open MongoDB: the options in the store URL do not go together; compare them with MongoDB's documentation of connection strings")
+		return nil, errors.New("open MongoDB: the options in the store URL contradict each other; compare them with MongoDB's documentation of connection strings")
 	}
 	p := New(client.Database(parsed.Database), opts...)
 	p.close = client.Disconnect

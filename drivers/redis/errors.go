@@ -13,7 +13,7 @@ func explain(what string, err error) error {
 	code, _, _ := strings.Cut(err.Error(), " ")
 	switch code {
 	case "NOAUTH", "WRONGPASS":
-		return fmt.Errorf("%s: Redis refuses this user or password; see that the URL names them rightly: %w", what, err)
+		return fmt.Errorf("%s: Redis refuses this user or password; check them in the URL: %w", what, err)
 	case "NOPERM":
 		return fmt.Errorf("%s: the Redis user may not do this; grant it the locks' keys and hourbell:* with +@scripting +@read +@write +time +scan: %w", what, err)
 	case "READONLY":

@@ -73,7 +73,7 @@ func aftermathStates(e *env) {
 	n := e.node("n")
 	s, other := e.put("s", "{}").ID, e.put("other", "{}").ID
 	e.endsWith(n, store.Completed, recovers(s, "well 0"))
-	e.wantHooks("s", time.Time{}, "a schedule that was well and is well must bring about nothing")
+	e.wantHooks("s", time.Time{}, "a completion of a schedule that was not failing must make no job")
 	since := e.now.Add(time.Second)
 	e.tick(time.Second)
 	e.endsWith(n, store.Failed, fails(s, "bad 1"))
@@ -84,7 +84,7 @@ func aftermathStates(e *env) {
 	e.endsWith(n, store.Completed, recovers(other, "well"))
 	e.wantHooks("s", since, "what happens to other schedules must not count", "bad 1", "bad 2")
 	e.endsWith(n, store.Completed, nil)
-	e.wantHooks("s", since, "an outcome without an aftermath must bring about nothing", "bad 1", "bad 2")
+	e.wantHooks("s", since, "an outcome without a follow-up must make no job", "bad 1", "bad 2")
 	e.endsWith(n, store.Completed, recovers(s, "well 1"))
 	e.wantHooks("s", time.Time{}, "the first that is well must make its jobs, and the schedule well", "bad 1", "bad 2", "well 1")
 	e.endsWith(n, store.Completed, recovers(s, "well 2"))
@@ -101,7 +101,7 @@ func aftermathWithoutSchedule(e *env) {
 	e.endsWith(n, store.Failed, fails(0, "bad"))
 	e.want(e.hooks(), []string{"bad"}, "the failure of a job without a schedule must make its jobs")
 	e.endsWith(n, store.Completed, recovers(0, "well"))
-	e.want(e.hooks(), []string{"bad"}, "nobody keeps count of jobs without a schedule, so that none of them recovers")
+	e.want(e.hooks(), []string{"bad"}, "failures of jobs without a schedule are not counted, so none of these jobs is a recovery")
 }
 
 func aftermathJobs(e *env) {
@@ -113,7 +113,7 @@ func aftermathJobs(e *env) {
 	e.endsWith(n, store.Failed, &store.Aftermath{Schedule: s, Failing: true, Jobs: []store.NewJob{one, two}})
 	jobs := e.list(store.ListJobsRequest{Queue: "hooks", Attempts: true})
 	if len(jobs) != 2 {
-		e.t.Fatalf("an aftermath must make all its jobs: %+v", jobs)
+		e.t.Fatalf("a follow-up must make all its jobs: %+v", jobs)
 	}
 	slices.Reverse(jobs)
 	e.ok(sameJSON(jobs[0].Headers, one.Headers), "headers must be kept", string(jobs[0].Headers))
@@ -122,7 +122,7 @@ func aftermathJobs(e *env) {
 		e.want(job, store.JobInfo{
 			ID: job.ID, Kind: "hook", Queue: "hooks", State: store.StateReady, Args: n.Args, Headers: job.Headers, Priority: 3, MaxAttempts: 2,
 			OnLoss: n.OnLoss, Origin: store.OriginHook, Timeout: n.Timeout, RunAt: e.now.Add(n.Delay), CreatedAt: e.now,
-		}, "the jobs of an aftermath must be as asked, and belong to no schedule")
+		}, "the jobs of a follow-up must be as requested, and belong to no schedule")
 	}
 }
 
@@ -136,7 +136,7 @@ func aftermathRepeated(e *env) {
 	plain.After = fails(s, "bad too")
 	e.finish(bad, plain)
 	e.finish(bad, plain)
-	e.wantHooks("s", since, "a repeated outcome must bring about nothing more", "bad", "bad too")
+	e.wantHooks("s", since, "a repeated outcome must make no further job", "bad", "bad too")
 	well := outcome(e.running(n), store.Completed)
 	well.After = recovers(s, "well")
 	e.finishWell(well)
@@ -159,7 +159,7 @@ func aftermathRefused(e *env) {
 			{ID: old.ID + 1000, Token: 1, Result: store.Failed, Error: text, After: fails(s, "unknown")},
 		} {
 			e.want(len(e.finish(o)), 1, "the outcome must be refused")
-			e.wantHooks("s", time.Time{}, "a refused outcome must bring about nothing")
+			e.wantHooks("s", time.Time{}, "a refused outcome must make no job")
 		}
 	}
 }
@@ -178,7 +178,7 @@ func aftermathResults(e *env) {
 			e.changeOne(store.DeleteJobs, o.ID)
 		}
 	}
-	e.wantHooks("s", time.Time{}, "a retry, a release and a cancellation must bring about nothing")
+	e.wantHooks("s", time.Time{}, "a retry, a release and a cancellation must make no job")
 	c := e.running(n)
 	e.cancel(c.ID)
 	o := outcome(c, store.Failed)
@@ -193,7 +193,7 @@ func aftermathLate(e *env) {
 	o := outcome(c, store.Failed)
 	o.After = fails(s, "late")
 	e.finishWell(o)
-	e.wantHooks("s", e.now, "a late outcome that counts must bring about what any other does", "late")
+	e.wantHooks("s", e.now, "a late outcome that counts must have its follow-up", "late")
 }
 
 func aftermathOrder(e *env) {
@@ -243,7 +243,7 @@ func aftermathLarge(e *env) {
 	last := &outcomes[size-1]
 	last.Result, last.After = store.Completed, recovers(s, fmt.Sprint(size-1))
 	e.want(len(e.finish(outcomes...)), 0, "none may be refused")
-	e.wantHooks("s", time.Time{}, "any number of outcomes must bring about what they say, in order", want...)
+	e.wantHooks("s", time.Time{}, "the follow-ups of any number of outcomes must be applied in order", want...)
 }
 
 // lostOne makes a schedule with a job on a node that has died or will leave.
@@ -262,11 +262,11 @@ func (e *env) lostOne(node int64) (store.Schedule, store.Claimed) {
 // wantLost checks what After got about one lost job of a schedule.
 func (e *env) wantLost(got store.LostJob, c store.Claimed, schedule store.Schedule) {
 	e.t.Helper()
-	e.ok(sameJSON(got.Headers, []byte(`{"x":"y"}`)), "a lost job must be told with its headers", string(got.Headers))
+	e.ok(sameJSON(got.Headers, []byte(`{"x":"y"}`)), "After must get a lost job with its headers", string(got.Headers))
 	got.Headers = nil
 	e.want(got, store.LostJob{
 		ID: c.ID, Token: c.Token, Kind: "k", Queue: "q", Attempt: 1, Schedule: schedule.ID, ScheduleName: "s", Slot: schedule.NextAt,
-	}, "a lost job must be told whole")
+	}, "After must get all fields of a lost job")
 }
 
 func aftermathRescue(e *env) {
@@ -285,7 +285,7 @@ func aftermathRescue(e *env) {
 		e.must(err)
 	}
 	e.wantLost(told, c, row)
-	e.wantHooks("s", e.now, "a job that a rescue fails as lost must bring about what After says, once", "lost")
+	e.wantHooks("s", e.now, "a job that a rescue fails as lost must have the follow-up that After returns, once", "lost")
 	o := outcome(c, store.Failed)
 	o.After = fails(row.ID, "late")
 	e.finish(o)
@@ -307,7 +307,7 @@ func aftermathLeave(e *env) {
 		e.must(err)
 	}
 	e.wantLost(told, c, row) // After gets the schedule's name, although the schedule is deleted
-	e.want(e.hooks(), []string{"lost"}, "a job that fails as its node leaves must bring about what After says, once")
+	e.want(e.hooks(), []string{"lost"}, "a job that fails because its node leaves must have the follow-up that After returns, once")
 }
 
 func aftermathOnlyLost(e *env) {
@@ -337,7 +337,7 @@ func aftermathOnlyLost(e *env) {
 			}
 			return fails(s, fmt.Sprint("lost ", lost.Schedule, lost.ScheduleName))
 		}))
-		e.want(told, map[int64]bool{ids[1]: true, ids[2]: true}, "After must be asked for the jobs that fail as lost, not for those that run again or are cancelled")
+		e.want(told, map[int64]bool{ids[1]: true, ids[2]: true}, "After must be called for jobs that fail as lost, not for jobs that run again or are cancelled")
 		e.wantHooks("s", e.now, "where After says nothing, nothing more may happen", "lost 0")
 		e.change(store.ChangeJobsRequest{Action: store.DeleteJobs, IDs: append(e.listIDs(store.ListJobsRequest{Queue: "hooks"}), ids...)})
 		e.endsWith(e.node("m"), store.Completed, &store.Aftermath{Schedule: s})
@@ -354,10 +354,10 @@ func aftermathFiring(e *env) {
 	fs.Slots = []store.SlotRecord{{Slot: s.NextAt, Last: s.NextAt, Count: 1, Outcome: store.SlotMissed, Reason: "m"}}
 	fs.After, ft.After = fails(s.ID, "missed"), fails(t.ID, "missed too")
 	res := e.fire(ft, fs)
-	e.want([]int{len(res.Fired), len(res.Slots)}, []int{1, 1}, "an aftermath's jobs are not slots'")
-	e.wantHooks("s", e.now, "a firing must bring about what it says, in the order of the request", "missed too", "missed")
-	e.want(e.schedule("t").FailingSince, e.now, "a firing with jobs must bring about what it says")
-	e.want(e.schedule("t").Fired, int64(1), "an aftermath's jobs do not count as fired")
+	e.want([]int{len(res.Fired), len(res.Slots)}, []int{1, 1}, "the jobs of a follow-up are not jobs of slots")
+	e.wantHooks("s", e.now, "the follow-ups of firings must be applied in the order of the request", "missed too", "missed")
+	e.want(e.schedule("t").FailingSince, e.now, "a firing with jobs must have its follow-up")
+	e.want(e.schedule("t").Fired, int64(1), "the jobs of a follow-up do not count as fired")
 	since := e.now
 	e.claimOne(n)
 	e.tick(time.Minute)
@@ -367,7 +367,7 @@ func aftermathFiring(e *env) {
 	fs.After = fails(s.ID, "again")
 	res = e.fire(fs, ft)
 	e.want(len(res.Slots), 1, "the slot must be skipped: its schedule's job runs")
-	e.wantHooks("s", since, "a firing whose slot is skipped must bring about what it says", "missed too", "missed", "again", "well")
+	e.wantHooks("s", since, "a firing whose slot is skipped must have its follow-up", "missed too", "missed", "again", "well")
 	e.want(e.schedule("t").FailingSince, time.Time{}, "a firing may make its schedule well")
 }
 
@@ -377,11 +377,11 @@ func aftermathLostFiring(e *env) {
 	f.Revision++
 	f.After = fails(row.ID, "lost")
 	e.lostFiring(f, "the firing must be lost")
-	e.wantHooks("s", time.Time{}, "a lost firing must bring about nothing")
+	e.wantHooks("s", time.Time{}, "a lost firing must make no job")
 	f.Revision--
 	e.fire(f)
 	e.fire(f)
-	e.wantHooks("s", e.now, "a repeated firing is lost and must bring about nothing more", "lost")
+	e.wantHooks("s", e.now, "a repeated firing is lost and must make no further job", "lost")
 }
 
 func aftermathDeleted(e *env) {
@@ -408,7 +408,7 @@ func aftermathDeleted(e *env) {
 		e.endsWith(n, store.Completed, recovers(s, "no"))
 		e.want(len(e.hooks()), 0, "a schedule that was deleted does not recover")
 		e.endsWith(n, store.Failed, fails(s, "last"))
-		e.want(e.hooks(), []string{"last"}, "the last failure of a deleted schedule must be told")
+		e.want(e.hooks(), []string{"last"}, "the last failure of a deleted schedule must make its hook")
 		e.tick(time.Second)
 		back()
 		e.want(e.schedule("s").FailingSince, time.Time{}, "a schedule that comes back must be well")

@@ -96,7 +96,7 @@ func changeUnsettled(e *env) {
 		store.PauseSchedules: {"settled", "s"}, store.DeleteSchedules: {"settled", "s"}, store.ResumeSchedules: {"settled", "paused"},
 		store.ResetSchedules: {"settled", "s"},
 	} {
-		e.is(e.tryChangeSchedules(action, names...), store.ErrUnsettled, "pause, resume, delete and reset of a schedule with a due slot that nobody has accounted for must be refused")
+		e.is(e.tryChangeSchedules(action, names...), store.ErrUnsettled, "pause, resume, delete and reset of a schedule with a due slot that is not accounted for must be refused")
 		e.want(e.schedules(store.ListSchedulesRequest{Deleted: true}), before, "a refused change must change nothing")
 	}
 	e.fire(ringing(e.schedule("s")))
@@ -174,7 +174,7 @@ func resumeFailures(e *env) {
 	e.want(end(store.Failed, true, true), int64(2), "jobs that failed in a row add up")
 	e.want(end(store.Failed, true, false), int64(2), "what is no failed job does not count")
 	e.tick(time.Minute)
-	e.want(e.readDue(1).Schedules[0].Failures, int64(2), "failures must be known to those who fire")
+	e.want(e.readDue(1).Schedules[0].Failures, int64(2), "DueSchedules must give the failures of a schedule")
 	e.fire(firing(e.schedule("s"), e.now, e.now.Add(time.Hour)))
 	e.changeSchedules(store.ResumeSchedules, "s")
 	row = e.schedule("s")

@@ -161,7 +161,7 @@ func calendarUnsettled(e *env) {
 		return err
 	}
 	e.must(e.tryPutNaming("s", "new", "c"))
-	e.is(put("2"), store.ErrUnsettled, "a calendar that a schedule names which nobody has planned yet must not change: slots may be due")
+	e.is(put("2"), store.ErrUnsettled, "a calendar must not change while a schedule that names it is not planned yet: slots may be due")
 	e.fire(firing(e.schedule("s"), e.now, e.now.Add(time.Minute)))
 	e.tick(time.Minute - time.Microsecond)
 	e.is(put("2"), nil, "a calendar must change where no schedule that names it is due")
@@ -323,7 +323,7 @@ func calendarNameRace(e *env) {
 		}
 		now := e.schedule(row.Name)
 		e.ok(now.Revision > seen.Revision || string(calendars[0].Definition) == string(e.calendar("c").Definition),
-			"whoever reads a schedule and then its calendar must have that of the schedule's revision", now.Revision, seen.Revision, string(calendars[0].Definition))
+			"a client that reads a schedule and then its calendar must get the calendar of the schedule's revision", now.Revision, seen.Revision, string(calendars[0].Definition))
 		e.fire(firing(now, e.now, e.now.Add(time.Hour)))
 		e.changeSchedules(store.DeleteSchedules, row.Name)
 	}

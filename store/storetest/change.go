@@ -37,7 +37,7 @@ func cancelRunning(e *env) {
 	info := e.job(jobs[1].ID)
 	e.want([]any{info.State, info.CancelAsked, info.Token}, []any{store.StateRunning, true, jobs[1].Token}, "a running job that is cancelled goes on, with a request")
 	e.want(e.job(jobs[0].ID).CancelAsked, false, "a cancel request is for its job alone")
-	e.want(e.claims(n, true), []store.ClaimRef{{ID: jobs[1].ID, Token: jobs[1].Token}}, "Claims with Cancelled must give the claims whose cancellation was asked, and only those")
+	e.want(e.claims(n, true), []store.ClaimRef{{ID: jobs[1].ID, Token: jobs[1].Token}}, "Claims with Cancelled must give exactly the claims whose cancellation was requested")
 	e.want(len(e.claims(n, false)), 3, "Claims must give all that the node holds")
 }
 

@@ -133,7 +133,7 @@ func claimExpired(e *env) {
 	n := e.node("n")
 	e.tick(time.Hour)
 	e.insertN(1)
-	e.want(len(e.claim(n, 1)), 1, "a node whose lease has passed, but that nobody has declared dead, may still claim")
+	e.want(len(e.claim(n, 1)), 1, "a node whose lease has expired, but which has not been declared dead, may still claim")
 }
 
 func claimTokens(e *env) {
@@ -245,7 +245,7 @@ func claimConcurrent(e *env) {
 		e.ok(len(tokens) == 1, "no job may be handed to two claims", id, tokens)
 	}
 	held := append(e.claims(nodes[0], false), e.claims(nodes[1], false)...)
-	e.want(len(held), total, "what was claimed must be held")
+	e.want(len(held), total, "the node must hold the jobs that it has claimed")
 	for _, ref := range held {
 		e.ok(slices.Contains(seen.jobs[ref.ID], ref.Token), "a job must bear the token that its claim got", ref)
 	}

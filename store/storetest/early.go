@@ -280,7 +280,7 @@ func earlyReset(e *env) {
 	res, err := e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: store.ResetSchedules, Names: []string{"s"}})
 	e.must(err)
 	row = e.schedule("s")
-	e.want([]time.Time{res.FiredTo, row.Mark, row.NextAt}, []time.Time{slot, slot, e.now}, "a reset must leave a mark that a slot ahead has set, and plan anew")
+	e.want([]time.Time{res.FiredTo, row.Mark, row.NextAt}, []time.Time{slot, slot, e.now}, "a reset must keep a mark that an early firing has set, and plan again")
 	e.fire(firing(row, slot.Add(store.MostAhead), slot.Add(time.Hour)))
 	e.now = slot.Add(-time.Microsecond)
 	e.changeSchedules(store.ResetSchedules, "s")

@@ -174,7 +174,7 @@ func (e *env) finish(outcomes ...store.Outcome) []store.ClaimRef {
 func (e *env) finishWell(o store.Outcome) {
 	e.t.Helper()
 	if refused := e.finish(o); len(refused) != 0 {
-		e.t.Fatalf("the outcome of a claim that nobody has taken must be accepted: %+v refused", refused)
+		e.t.Fatalf("the outcome of a claim that is still valid must be accepted: %+v refused", refused)
 	}
 }
 

@@ -38,7 +38,7 @@ func exactKindAndArgs(e *env) {
 		with(func(j *store.NewJob) { j.Args, j.Queue = []byte(args), "other" }))
 	e.want(e.claimExact(n, nil, exactly("k", args)), []int64{ids[0], ids[3]},
 		"a claim must take jobs of its queue that are equal to one of Exact byte for byte, blanks too, and no others")
-	e.want(e.claimExact(n, nil, exactly("k", `[2]`), exactly("l", `[3]`)), []int64(nil), "kind and args must be those of one and the same of Exact")
+	e.want(e.claimExact(n, nil, exactly("k", `[2]`), exactly("l", `[3]`)), []int64(nil), "kind and args must both equal the same entry of Exact")
 	e.want(e.claimExact(n, nil, exactly("k", ""), exactly("l", `[2]`)), ids[1:3], "a claim must take what is equal to any of Exact, also with empty args")
 	e.want(e.claimExact(n, nil), []int64(nil), "a claim without kinds and Exact must take nothing")
 }
@@ -51,7 +51,7 @@ func exactBesideKinds(e *env) {
 	}
 	ids := e.insert(priority(3, kindArgs("l", "1")), priority(2, kindArgs("k", "1")), priority(1, kindArgs("k", "2")), priority(1, kindArgs("l", "2")), priority(1, kindArgs("m", "1")))
 	e.want(e.claimExact(n, []string{"k"}, exactly("l", "1"), exactly("k", "2"), exactly("k", "3")), []int64{ids[2], ids[1], ids[0]},
-		"a claim must take jobs of its kinds and those equal to Exact in one order, each once")
+		"a claim must take jobs of its kinds and jobs equal to Exact in one order, each once")
 	_, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n + 1000, Queue: "q", Exact: []store.ExactJob{exactly("l", "2")}, Limit: 1})
 	e.is(err, store.ErrNodeGone, "a claim by Exact of a node that is gone must give ErrNodeGone")
 	e.want(len(e.list(store.ListJobsRequest{States: []store.State{store.StateReady}})), 2, "all others must be left alone")

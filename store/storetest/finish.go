@@ -48,7 +48,7 @@ func finishCompleted(e *env) {
 	e.want([]any{info.State, info.FinishedAt, info.StartedAt, info.Reason, info.Attempt, info.Token, info.Node, info.CancelAsked, info.MaxAttempts},
 		[]any{store.StateCompleted, e.now, started, "", int16(1), c.Token, "n", false, int16(5)}, "a completed job must move to history, finished now")
 	e.want(string(info.Args), `{}`, "history must keep the args")
-	e.want(len(e.claims(n, false)), 0, "a finished job must be nobody's claim")
+	e.want(len(e.claims(n, false)), 0, "a finished job must not be claimed")
 	e.want(e.nodes()[n].Running, int64(0), "a finished job must not count with its node")
 }
 
@@ -80,7 +80,7 @@ func finishRetry(e *env) {
 	e.want([]any{info.State, info.RunAt, info.Attempt, info.StartedAt, info.Token, info.FinishedAt},
 		[]any{store.StateReady, e.now.Add(time.Minute), int16(1), started, c.Token, time.Time{}},
 		"a retry must make the job ready at now + Delay, the attempt spent")
-	e.want(len(e.claims(n, false)), 0, "a job to be retried must be nobody's claim")
+	e.want(len(e.claims(n, false)), 0, "a job to be retried must not be claimed")
 	e.tick(time.Minute - time.Microsecond)
 	e.want(len(e.claim(n, 1)), 0, "a retry must not come before its delay")
 	e.tick(time.Microsecond)
@@ -238,7 +238,7 @@ func finishLate(e *env) {
 		e.tick(time.Second)
 		o := outcome(c, result)
 		o.Error = "late"
-		e.want(e.finish(o), []store.ClaimRef(nil), "a late outcome must be accepted while nobody has taken the job")
+		e.want(e.finish(o), []store.ClaimRef(nil), "a late outcome must be accepted while the job has not been claimed again")
 		info := e.job(c.ID)
 		e.want([]any{info.State, info.FinishedAt, info.Attempt, len(info.Attempts)}, []any{state, e.now, int16(1), 1},
 			"a late outcome must count as any other")
@@ -252,7 +252,7 @@ func finishLateRetry(e *env) {
 		e.tick(time.Second)
 		o := outcome(c, result)
 		o.Delay = time.Hour
-		e.want(e.finish(o), []store.ClaimRef(nil), "a late retry or release must not be refused while nobody has taken the job")
+		e.want(e.finish(o), []store.ClaimRef(nil), "a late retry or release must not be refused while the job has not been claimed again")
 		e.want(e.job(c.ID), before, "a late retry or release must leave the job as it is: it is ready already")
 		e.changeOne(store.DeleteJobs, c.ID)
 	}

@@ -268,7 +268,7 @@ func laneUnstarted(e *env) {
 		e.ring("s")
 	}
 	res := e.ringAs("s", store.OverlapSkip)
-	e.want([]int{len(res.Fired), len(res.Slots)}, []int{0, 1}, "under skip a bounded number of jobs that nobody starts may pile up")
+	e.want([]int{len(res.Fired), len(res.Slots)}, []int{0, 1}, "under skip only a limited number of unstarted jobs may accumulate")
 	e.want(len(e.ringAs("s", store.OverlapAllow).Fired), 1, "under allow any number may")
 	e.claimOne(e.nodeFor("n", time.Hour))
 }

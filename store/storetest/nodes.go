@@ -66,7 +66,7 @@ func nextExpiry(e *env) {
 	e.heartbeat(short)
 	e.want(e.heartbeat(n).NextExpiry, e.now.Add(time.Minute), "NextExpiry must follow heartbeats")
 	e.tick(2 * time.Minute)
-	e.want(e.heartbeat(n).NextExpiry, e.now.Add(-time.Minute), "NextExpiry of a lease that has passed must lie in the past, so that somebody looks")
+	e.want(e.heartbeat(n).NextExpiry, e.now.Add(-time.Minute), "NextExpiry of an expired lease must lie in the past, so that a node rescues")
 	e.rescue(n)
 	e.want(e.heartbeat(n).NextExpiry, epoch.Add(time.Hour), "a node that was declared dead must not count")
 }

@@ -216,7 +216,7 @@ func putUndelete(e *env) {
 
 func putUnsettled(e *env) {
 	row := e.due("s")
-	e.is(e.putAs("", "s", "changed"), store.ErrUnsettled, "a change of a schedule with a due slot that nobody has accounted for must be refused")
+	e.is(e.putAs("", "s", "changed"), store.ErrUnsettled, "a change of a schedule with a due slot that is not accounted for must be refused")
 	e.want(e.schedule("s"), row, "a refused put must write nothing")
 	e.tick(-time.Microsecond)
 	e.is(e.putAs("", "s", "changed"), nil, "a schedule whose next slot is not due by the store's clock is settled")
@@ -227,7 +227,7 @@ func putUnsettled(e *env) {
 	e.put("u", "1")
 	e.is(e.putAs("", "u", "2"), nil, "a schedule that was put at this very instant is settled")
 	e.tick(time.Microsecond)
-	e.is(e.putAs("", "u", "3"), store.ErrUnsettled, "slots may be due of a schedule that nobody has planned since it was put")
+	e.is(e.putAs("", "u", "3"), store.ErrUnsettled, "a schedule that has not been planned since it was put may have due slots")
 	e.plan("u")
 	e.is(e.putAs("", "u", "3"), nil, "once they are accounted for, the change must succeed")
 }

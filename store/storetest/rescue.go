@@ -240,8 +240,8 @@ func rescueClaimRace(e *env) {
 		} else {
 			e.want(len(rescued.Jobs), len(claimed.Jobs), "what a node claimed just before it was declared dead must be rescued from it")
 		}
-		e.want(len(e.claims(dead, false)), 0, "no job may stay in the hands of a dead node")
-		e.want(e.state(id), store.StateReady, "no job may stay in the hands of a dead node")
+		e.want(len(e.claims(dead, false)), 0, "no dead node may keep a claim")
+		e.want(e.state(id), store.StateReady, "no dead node may keep a claim")
 		e.changeOne(store.DeleteJobs, id)
 	}
 }

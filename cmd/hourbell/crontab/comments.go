@@ -170,7 +170,7 @@ func (s *scan) checkValue(p pair) bool {
 		err = errors.Join(hourbell.CheckName(p.key, p.value), s.checkPrefix(p))
 	case "revision":
 		if _, ok := declared.Number(p.value, 1, math.MaxInt64); !ok {
-			err = &hourbell.FieldError{Field: p.key, Problem: fmt.Sprintf("%q is not a number of this range", declared.Label(p.value, 60)), Remedy: declared.NumberRemedy(1, math.MaxInt64)}
+			err = &hourbell.FieldError{Field: p.key, Problem: fmt.Sprintf("%q is not a number in the allowed range", declared.Label(p.value, 60)), Remedy: declared.NumberRemedy(1, math.MaxInt64)}
 		}
 	default:
 		err = s.apply(p, &hourbell.Schedule{}, &kinds.Command{}, declared.HookSet{})

@@ -66,7 +66,7 @@ func (s *scan) set(one setting, problem string) {
 	case one.name == "CRON_TZ" && s.badZone(one.value):
 		return
 	case one.name == "LOGNAME":
-		s.warn(field, "is not taken: it is always the name of who runs the command, as with cron", "remove the line")
+		s.warn(field, "is ignored: it is always the name of the user who runs the command, as with cron", "remove the line")
 		return
 	case !variable.MatchString(one.name):
 		s.warn(field, "is not a name that shells can read", "use letters, digits and _")

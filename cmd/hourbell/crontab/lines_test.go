@@ -32,8 +32,8 @@ func commandOf(t *testing.T, entry declared.Entry) kinds.Command {
 	return c
 }
 
-// TestSystemForm also checks that of the blanks after the user the first is
-// layout and the others belong to the command, as under cron.
+// TestSystemForm also checks that, after the user, the first blank is layout
+// and the others belong to the command, as under cron.
 func TestSystemForm(t *testing.T) {
 	file := read(t, Reader{Form: System}, "SHELL=/bin/bash", "17 *\t* * *\troot    cd / && run-parts /etc/cron.hourly", "@daily www-data  clean %yes", `0 1 * * * CORP\ada date`)
 	root, web := commandOf(t, file.Entries[0]), commandOf(t, file.Entries[1])

@@ -149,7 +149,7 @@ func (s *scan) job(line string) {
 	if s.checkCommand(rest) {
 		command, input := splitInput(rest)
 		if strings.Contains(rest, `\\`) {
-			s.warn("command", `has two backslashes in a row, which are one to Debian's cron and here, and two to cronie`, `see what the line runs by hourbell check; '\' is one backslash to all`)
+			s.warn("command", `has two backslashes in a row, which Debian's cron and Hourbell read as one, and cronie as two`, `see what the line runs by hourbell check; '\' is one backslash for all of them`)
 		}
 		s.entry(rule, user, command, input)
 	}

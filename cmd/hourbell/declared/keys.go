@@ -167,7 +167,7 @@ func number[T int | int64](key string, least, most int64, field func(*hourbell.S
 	return keyOf(key, NumberRemedy(least, most), true, field, func(text string) (T, string) {
 		n, ok := Number(text, least, most)
 		if !ok {
-			return 0, fmt.Sprintf("%q is not a number of this range", Label(text, 60))
+			return 0, fmt.Sprintf("%q is not a number in the allowed range", Label(text, 60))
 		}
 		return T(n), ""
 	}, func(n T) string { return strconv.FormatInt(int64(n), 10) })

@@ -158,7 +158,7 @@ func (w *writer) calendars(entries []declared.Entry) error {
 				continue
 			}
 			if before, twice := known[c.Name]; twice && !reflect.DeepEqual(before, c) {
-				return fmt.Errorf("write calendar %q: schedules have different ones of this name", c.Name)
+				return fmt.Errorf("write calendar %q: schedules use different calendars of this name", c.Name)
 			}
 			known[c.Name] = c
 		}

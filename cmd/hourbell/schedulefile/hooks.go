@@ -26,7 +26,7 @@ type group struct {
 	line  int
 }
 
-// hookScopes reads the file's hooks and those of its groups.
+// hookScopes reads the file's hooks and its groups' hooks.
 func (e *entry) hookScopes() hookScopes {
 	scopes := hookScopes{file: e.hookSet(), groups: map[string]group{}}
 	f := e.find("groups")

@@ -485,7 +485,7 @@ func (e *entry) number(key string, least, most int64) int64 {
 	}
 	n, ok := declared.Number(f.value.text, least, most)
 	if !ok || !f.value.plain {
-		e.add(key, fmt.Sprintf("%q is not a number of this range", declared.Label(f.value.text, 60)), remedy)
+		e.add(key, fmt.Sprintf("%q is not a number in the allowed range", declared.Label(f.value.text, 60)), remedy)
 		return 0
 	}
 	return n

@@ -167,7 +167,7 @@ func (b *builder) node(n ast.Node) *node {
 	case *ast.TagNode:
 		return b.tagged(n, line)
 	}
-	b.add(line, "this form of YAML is not taken here", "write a plain value, list or mapping")
+	b.add(line, "this form of YAML is not accepted here", "write a plain value, list or mapping")
 	return &node{line: line}
 }
 
@@ -192,7 +192,7 @@ func (b *builder) alias(n *ast.AliasNode, line int) *node {
 func (b *builder) tagged(n *ast.TagNode, line int) *node {
 	value := b.node(n.Value)
 	if tag := n.GetToken().Value; tag != "!!str" || value.sort == list || value.sort == mapping {
-		b.add(line, fmt.Sprintf("the tag %s is not taken", tag), "remove it")
+		b.add(line, fmt.Sprintf("the tag %s is not accepted", tag), "remove it")
 		return value
 	}
 	return &node{sort: scalar, line: line, text: value.text}

@@ -1,5 +1,5 @@
--- force: frees a lock whoever its holder is, and removes a mark that lies in the future: 1, or 0 if the name is
--- unknown.
+-- force: frees a lock regardless of its holder, and removes a mark that lies in the future. Returns 1, or 0 if the name
+-- is unknown.
 
 if redis.call('EXISTS', unpack(KEYS)) == 0 then return 0 end
 redis.call('DEL', KEYS[1])

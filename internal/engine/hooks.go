@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -166,7 +167,7 @@ func aftermath(job store.Claimed, out store.Outcome, node string) *store.Afterma
 	hook := hooks.OnRecovery
 	failing := out.Result == store.Failed
 	if failing {
-		about.Event, about.Reason = HookFailure, cut(out.Error, hookReason)
+		about.Event, about.Reason = HookFailure, event.Text(out.Error, hookReason)
 		hook = hooks.OnFailure
 	}
 	return &store.Aftermath{Schedule: job.Schedule, Failing: failing, JobFailed: failing, Jobs: hook.job(job.Queue, about)}
@@ -201,12 +202,4 @@ func (d Definition) missedAftermath(s store.Schedule, records []store.SlotRecord
 		return nil
 	}
 	return &store.Aftermath{Schedule: s.ID, Failing: true, Jobs: d.Hooks.OnMissed.job(d.Queue, about)}
-}
-
-// cut shortens valid UTF-8 to at most limit bytes.
-func cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit], "")
 }

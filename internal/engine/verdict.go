@@ -3,9 +3,9 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -41,14 +41,7 @@ func Final(err error, result store.Result, delay time.Duration) error {
 const textLimit = 64 << 10
 
 // cleanText makes text storable everywhere: valid UTF-8, no NUL, bounded.
-func cleanText(text string) string {
-	text = text[:min(len(text), textLimit)]
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
-	if len(text) <= textLimit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:textLimit], "") // what replacing made too long; a rune cut in half goes
-}
+func cleanText(text string) string { return event.Text(text, textLimit) }
 
 // verdict is what an attempt came to: err is what the worker returned, cause
 // why its context ended, or nil. It is pure but for the back-off's jitter.

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/drivers/sqlite"
+)
+
+// lockedBuffer is a log that several goroutines write.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.log.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.log.String()
+}
+
+// node runs a client on the bench's store until stop is called.
+func (b *bench) node(config hourbell.Config) (client *hourbell.Client, stop func()) {
+	b.t.Helper()
+	backend, err := sqlite.Open(b.t.Context(), b.path)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	client, err = hourbell.New(backend, config)
+	if err == nil {
+		err = client.Migrate(b.t.Context())
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- client.Run(context.Background()) }()
+	return client, func() {
+		if err := errors.Join(client.Stop(context.Background()), <-ended, backend.Close()); err != nil {
+			b.t.Error(err)
+		}
+	}
+}
+
+// TestHugeErrors: an error of 50 MiB is a line of some KiB in the log and 64 KiB
+// in the store, and both name its size.
+func TestHugeErrors(t *testing.T) {
+	const named = "… (52,428,800 bytes in all)"
+	huge := strings.Repeat("x", 50<<20)
+	for _, format := range []string{"text", "json"} {
+		t.Run(format, func(t *testing.T) {
+			b := newBench(t)
+			var log lockedBuffer
+			logger, err := newLogger(&log, "info", format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			workers := hourbell.NewWorkers()
+			workers.Handle("fails", func(context.Context, *hourbell.JobRow) error { return errors.New(huge) })
+			workers.Handle("cancels", func(context.Context, *hourbell.JobRow) error { return hourbell.Cancel(errors.New(huge)) })
+			workers.Handle("panics", func(context.Context, *hourbell.JobRow) error { panic(huge) })
+			client, stop := b.node(hourbell.Config{Workers: workers, Logger: logger})
+			for _, kind := range []string{"fails", "cancels", "panics"} {
+				b.ok("enqueue", kind, "--max-attempts", "1")
+			}
+			b.ok("enqueue", "fails")
+			eventually(t, "all jobs have run", func() bool {
+				jobs, err := client.Jobs(t.Context(), hourbell.JobFilter{})
+				return err == nil && !slices.ContainsFunc(jobs, func(j hourbell.JobInfo) bool {
+					return j.State == hourbell.Running || j.Attempt == 0
+				})
+			})
+			stop()
+			lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+			told := 0
+			for _, line := range lines {
+				if len(line) > 5<<10 && !strings.Contains(line, `"trace"`) || len(line) > 24<<10 {
+					t.Errorf("a line of %d bytes: %.100s", len(line), line)
+				}
+				if strings.Contains(line, "bytes in all)") {
+					told++
+				}
+			}
+			if told != 4 {
+				t.Errorf("%d lines name the size of an error, of 4", told)
+			}
+			for id, want := range map[string]string{"1": named, "2": named, "3": "bytes in all)", "4": named} {
+				out := b.ok("jobs", "show", id)
+				if !strings.Contains(out, want) || len(out) > 200<<10 {
+					t.Errorf("job %s is shown in %d bytes: %.200s", id, len(out), out)
+				}
+				if out := b.ok("jobs", "show", id, "--output", "json"); !strings.Contains(out, want) || len(out) > 200<<10 {
+					t.Errorf("job %s is shown as JSON in %d bytes", id, len(out))
+				}
+			}
+		})
+	}
+}

@@ -43,7 +43,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	return &Client{
-		backend: backend, cfg: cfg, feed: feed{log: event.Log(cfg.Logger)},
+		backend: backend, cfg: cfg, feed: feed{log: event.Log(cfg.Logger, cfg.LogCompleted)},
 		gatherer: gatherer{backend: backend}, done: make(chan struct{}),
 	}, nil
 }

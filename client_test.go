@@ -2,6 +2,7 @@ package hourbell_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -52,6 +53,85 @@ func (c *cluster) client(workers *hourbell.Workers, change ...func(*hourbell.Con
 		c.t.Fatal(err)
 	}
 	return client
+}
+
+// TestTheLogOfManyJobs: by default a node logs no line for each job that
+// completes, but all that fail; with LogCompleted the lines and the counts tell of
+// all jobs.
+func TestTheLogOfManyJobs(t *testing.T) {
+	const jobs, failures = 400, 3
+	for _, rationed := range []int{0, 50} {
+		c := newCluster(t)
+		var log syncBuffer
+		workers := hourbell.NewWorkers()
+		workers.Handle("note", func(_ context.Context, job *hourbell.JobRow) error {
+			if job.ID <= failures {
+				return errors.New("broken")
+			}
+			return nil
+		})
+		client := c.client(workers, func(cfg *hourbell.Config) {
+			cfg.Logger, cfg.LogCompleted = slog.New(slog.NewJSONHandler(&log, nil)), rationed
+		})
+		notes := make([]hourbell.Args, jobs+failures)
+		for i := range notes {
+			notes[i] = Note{}
+		}
+		if _, err := client.EnqueueMany(t.Context(), notes, hourbell.MaxAttempts(1)); err != nil {
+			t.Fatal(err)
+		}
+		stop := c.run(client)
+		eventually(t, "all jobs have ended", func() bool {
+			counts := client.Counts()
+			return counts[event.JobCompleted] == jobs && counts[event.JobFailed] == failures
+		})
+		stop()
+		completed, failed, nodes := 0, 0, 0
+		for line := range strings.Lines(log.String()) {
+			var told struct {
+				Msg   string
+				Count int
+			}
+			if err := json.Unmarshal([]byte(line), &told); err != nil {
+				t.Fatal(err)
+			}
+			switch told.Msg {
+			case "job completed":
+				completed++
+			case "more jobs completed":
+				completed += told.Count
+			case "job failed":
+				failed++
+			case "node started", "node stopped":
+				nodes++
+			}
+		}
+		want := 0
+		if rationed > 0 {
+			want = jobs
+		}
+		if completed != want || failed != failures || nodes != 2 {
+			t.Errorf("rationed to %d: the log tells of %d completed jobs, want %d; of %d failures, want %d; of %d ends of a node, want 2", rationed, completed, want, failed, failures, nodes)
+		}
+	}
+}
+
+// syncBuffer is a log that several goroutines write.
+type syncBuffer struct {
+	mu  sync.Mutex
+	log strings.Builder
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.log.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.log.String()
 }
 
 // run starts the client and stops it at the end of the test.

@@ -28,8 +28,13 @@ type Config struct {
 	// and a random part.
 	Name string
 	// Logger gets every event as a line. Default: slog.Default(). Use
-	// slog.New(slog.DiscardHandler) for silence.
+	// slog.New(slog.DiscardHandler) for silence. Completed jobs are lines at level
+	// DEBUG, failed ones at ERROR.
 	Logger *slog.Logger
+	// LogCompleted is how many completed jobs of each second get their lines at
+	// level INFO instead; one more line counts the further jobs of that second.
+	// Default 0, at most 10,000.
+	LogCompleted int
 
 	// Lease is how long the others wait for a heartbeat before they take this
 	// node's jobs. Default 15 s, at least 100 ms.
@@ -79,6 +84,7 @@ const (
 	keepNodes        = 8 * 24 * time.Hour // longer than the jobs that name them
 	pruneLimit       = 1000
 	maxWidth         = 10_000
+	maxLogCompleted  = 10_000
 )
 
 // withDefaults fills every field that is zero.
@@ -133,6 +139,7 @@ func (c Config) Validate() error {
 		between("heartbeat", c.Heartbeat, 10*time.Millisecond, c.Lease/2),
 		between("drain", c.Drain, 0, MaxDuration),
 		between("grace", c.Grace, 0, MaxDuration),
+		checkCount("log_completed", int64(c.LogCompleted), maxLogCompleted),
 		between("poll interval", c.PollIdle, time.Millisecond, time.Hour),
 	)
 	return errors.Join(errs...)

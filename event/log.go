@@ -14,9 +14,9 @@ type line struct {
 	message string
 }
 
-// lines defines every message that Hourbell logs. Loop iterations are TRACE,
-// claims and lost races DEBUG, lifecycle and runs INFO, refusals and losses
-// WARN, errors ERROR.
+// lines defines every message that Hourbell logs. Loop iterations are TRACE;
+// claims, lost races and completed jobs are DEBUG, because there are as many of
+// them as there are jobs; lifecycle is INFO, refusals and losses WARN, errors ERROR.
 func lines(kind Kind) line {
 	switch kind {
 	case Step:
@@ -33,6 +33,8 @@ func lines(kind Kind) line {
 		return line{slog.LevelDebug, "store still away"}
 	case Pruned:
 		return line{slog.LevelDebug, "finished work pruned"}
+	case JobCompleted:
+		return line{slog.LevelDebug, "job completed"}
 	case NodeStarted:
 		return line{slog.LevelInfo, "node started"}
 	case NodeStopping:
@@ -45,8 +47,6 @@ func lines(kind Kind) line {
 		return line{slog.LevelInfo, "lease regained"}
 	case PushBack:
 		return line{slog.LevelInfo, "wake-ups are pushed"}
-	case JobCompleted:
-		return line{slog.LevelInfo, "job completed"}
 	case JobCancelled:
 		return line{slog.LevelInfo, "job cancelled"}
 	case JobReleased:
@@ -83,19 +83,47 @@ func lines(kind Kind) line {
 	return line{slog.LevelWarn, string(kind)}
 }
 
-// Log returns a sink that writes each event as one line to logger.
-func Log(logger *slog.Logger) Sink {
-	return func(e Event) {
-		line := lines(e.Kind)
-		ctx := context.Background()
-		if !logger.Enabled(ctx, line.level) {
-			return
+// Log returns a sink that writes each event as one line to logger. Of the jobs
+// that complete, the first so many of each second (completed, not negative) have
+// their lines at level INFO, and one line counts the further ones of that second;
+// their own lines are DEBUG.
+func Log(logger *slog.Logger, completed int) Sink {
+	l := &logSink{logger: logger}
+	if completed > 0 {
+		l.ration = newRation(completed, l.more)
+	}
+	return l.send
+}
+
+// logSink writes lines.
+type logSink struct {
+	logger *slog.Logger
+	ration *ration // nil: completed jobs are DEBUG
+}
+
+func (l *logSink) send(e Event) {
+	line := lines(e.Kind)
+	if l.ration != nil {
+		switch e.Kind {
+		case JobCompleted:
+			if l.logger.Enabled(context.Background(), slog.LevelInfo) && l.ration.take() {
+				line.level = slog.LevelInfo
+			}
+		case NodeStopped: // nothing more comes
+			l.ration.flush()
 		}
-		logger.LogAttrs(ctx, line.level, line.message, attributes(e)...)
+	}
+	if l.logger.Enabled(context.Background(), line.level) {
+		l.logger.LogAttrs(context.Background(), line.level, line.message, attributes(e)...)
 	}
 }
 
-// attributes returns the fields that are set, in a fixed order.
+// more writes the line that counts completed jobs without a line of their own.
+func (l *logSink) more(count int64) {
+	l.logger.LogAttrs(context.Background(), slog.LevelInfo, "more jobs completed", slog.Int64("count", count), slog.Duration("within", rationTime))
+}
+
+// attributes returns the fields that are set, in a fixed order. Texts are bounded.
 func attributes(e Event) []slog.Attr {
 	attrs := make([]slog.Attr, 0, 12)
 	if e.Schedule != "" {
@@ -132,16 +160,16 @@ func attributes(e Event) []slog.Attr {
 		attrs = append(attrs, slog.String("name", e.Name))
 	}
 	if e.Detail != "" {
-		attrs = append(attrs, slog.String("detail", e.Detail))
+		attrs = append(attrs, slog.String("detail", Text(e.Detail, logText)))
 	}
 	if e.Output != "" {
-		attrs = append(attrs, slog.String("output", e.Output))
+		attrs = append(attrs, slog.String("output", Text(e.Output, logText)))
 	}
 	if e.Err != nil {
-		attrs = append(attrs, slog.String("error", e.Err.Error()))
+		attrs = append(attrs, slog.String("error", Text(e.Err.Error(), logText)))
 	}
 	if e.Trace != "" {
-		attrs = append(attrs, slog.String("trace", e.Trace))
+		attrs = append(attrs, slog.String("trace", Text(e.Trace, logTrace)))
 	}
 	if e.Node != 0 {
 		attrs = append(attrs, slog.Int64("node", e.Node))

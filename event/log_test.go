@@ -59,7 +59,7 @@ func TestEveryKindHasALineOfItsOwn(t *testing.T) {
 func TestLevels(t *testing.T) {
 	for kind, want := range map[Kind]slog.Level{
 		Step: LevelTrace, JobsClaimed: slog.LevelDebug, FiringLost: slog.LevelDebug,
-		NodeStarted: slog.LevelInfo, JobCompleted: slog.LevelInfo, StoreBack: slog.LevelInfo,
+		NodeStarted: slog.LevelInfo, JobCompleted: slog.LevelDebug, StoreBack: slog.LevelInfo,
 		ClaimLost: slog.LevelWarn, LeaseLost: slog.LevelWarn, JobLost: slog.LevelWarn, SlotMissed: slog.LevelWarn,
 		StoreFailed: slog.LevelError, JobFailed: slog.LevelError, JobRetried: slog.LevelError,
 		StoreRetried: slog.LevelDebug, // the first failure was logged as an error
@@ -72,7 +72,7 @@ func TestLevels(t *testing.T) {
 
 func TestLogWritesWhatIsSet(t *testing.T) {
 	var out bytes.Buffer
-	log := Log(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelInfo})))
+	log := Log(slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelInfo})), 0)
 	log(Event{Kind: JobStarted, Job: 1})
 	if out.Len() != 0 {
 		t.Fatalf("a line below the level: %s", out.String())

@@ -24,6 +24,9 @@ const (
 	// crontabWidth is how many jobs run at once on a node with crontabs that was
 	// not told: cron knows no bound, and slow lines must not hold up the others.
 	crontabWidth = 200
+	// completedLines is how many jobs that complete within a second get lines of
+	// their own: more are no reading for people, and slow the node down.
+	completedLines = 50
 )
 
 // The range of --lease. The library checks it too, but takes 0 for its default.
@@ -163,7 +166,7 @@ func (f serveFlags) config(c *cobra.Command, policy commandPolicy) (hourbell.Con
 	}
 	return hourbell.Config{
 		Workers: policy.workers(), Queues: queues, Name: f.name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
-		NoMigrate: true, // opening the store has seen to that
+		LogCompleted: completedLines, NoMigrate: true, // opening the store has seen to that
 		Keep: hourbell.Keep{
 			Completed: zeroIsNegative(f.keepCompleted), Failed: zeroIsNegative(f.keepFailed), Slots: zeroIsNegative(f.keepSlots),
 		},

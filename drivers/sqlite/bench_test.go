@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -54,6 +55,48 @@ func drain(b *testing.B, mode string, jobs, batch int) time.Duration {
 		left -= len(outcomes)
 	}
 	return time.Since(start)
+}
+
+// BenchmarkIdleClaim claims, in vain, from a queue in which a million jobs are due
+// that the node does not take.
+func BenchmarkIdleClaim(b *testing.B) {
+	const backlog = 1_000_000
+	for _, other := range []struct {
+		name  string
+		job   store.NewJob
+		exact []store.ExactJob
+	}{
+		{"none", store.NewJob{}, nil},
+		{"kind", store.NewJob{Kind: "foreign", Priority: 5}, nil},
+		{"kind of another priority", store.NewJob{Kind: "foreign", Priority: 1}, nil},
+		{"args", store.NewJob{Kind: "command", Priority: 5}, []store.ExactJob{store.NewExactJob("command", []byte("[1]"))}},
+	} {
+		b.Run("other="+other.name, func(b *testing.B) {
+			backend, node := benchBackend(b, "NORMAL")
+			if other.job.Kind != "" {
+				insertSame(b, backend, other.job, backlog)
+			}
+			req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k", "l"}, Exact: other.exact, Limit: 10}
+			for b.Loop() {
+				if res, err := backend.Claim(b.Context(), req); err != nil || len(res.Jobs) > 0 {
+					b.Fatalf("%d claimed, %v", len(res.Jobs), err)
+				}
+			}
+		})
+	}
+}
+
+// insertSame inserts a number of equal jobs into the queue q, due now.
+func insertSame(tb testing.TB, backend *Backend, job store.NewJob, number int) {
+	tb.Helper()
+	job.Queue, job.MaxAttempts, job.Args = "q", 1, []byte("{}")
+	for number > 0 {
+		jobs := slices.Repeat([]store.NewJob{job}, min(number, 20_000))
+		if _, err := backend.Insert(tb.Context(), store.InsertRequest{Jobs: jobs}); err != nil {
+			tb.Fatal(err)
+		}
+		number -= len(jobs)
+	}
 }
 
 // BenchmarkInsert inserts jobs, a thousand a call and one a call.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -53,8 +54,8 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return err
 		}
 		out.Now = now
-		name, a := claimOf("claim_any", req, now)
-		if err := s.one(ctx, name, a, &found); err != nil || found {
+		due, err := s.due(ctx, req, now)
+		if found = len(due) > 0; err != nil || found {
 			return err
 		}
 		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
@@ -66,6 +67,32 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 	return out, false, nil
 }
 
+// stream is the jobs of one kind that a claim may take, in the JSON of a
+// parameter: all of them, or those equal to an exact job.
+type stream struct {
+	Kind  string `json:"kind"`
+	Exact bool   `json:"exact"`
+}
+
+// streamsOf are the kinds of a claim, each once.
+func streamsOf(req store.ClaimRequest) []stream {
+	streams := make([]stream, 0, len(req.Kinds))
+	seen := make(map[string]bool, len(req.Kinds))
+	add := func(kind string, exact bool) {
+		if !seen[kind] {
+			seen[kind] = true
+			streams = append(streams, stream{kind, exact})
+		}
+	}
+	for _, kind := range req.Kinds {
+		add(kind, false)
+	}
+	for i := range req.Exact {
+		add(req.Exact[i].Kind, true)
+	}
+	return streams
+}
+
 // exactJob is what a claim takes beside its kinds, in the JSON of a parameter.
 type exactJob struct {
 	Kind    string `json:"kind"`
@@ -73,21 +100,39 @@ type exactJob struct {
 	ArgsLen int    `json:"len"`
 }
 
-// claimOf returns the statement that serves a claim, which looks at args only
-// where it must, and the parameters that tell which jobs may be taken.
-func claimOf(statement string, req store.ClaimRequest, now time.Time) (string, args) {
-	a := args{"queue": req.Queue, "now": micros(now), "kinds": jsonList(req.Kinds)}
-	if len(req.Exact) == 0 {
-		return statement, a
-	}
+// addExact adds the parameters that tell which args an exact stream may have.
+func addExact(a args, jobs []store.ExactJob) {
 	var pack packer
-	exact := make([]exactJob, len(req.Exact))
-	for i, e := range req.Exact {
+	exact := make([]exactJob, len(jobs))
+	for i, e := range jobs {
 		at, length := pack.add(e.Args)
 		exact[i] = exactJob{e.Kind, at, length}
 	}
 	a["exact"], a["bytes"] = jsonOf(exact), pack.parameter()
-	return statement + "_exact", a
+}
+
+// due returns those of a claim's streams of which a job is due.
+func (s *session) due(ctx context.Context, req store.ClaimRequest, now time.Time) (due []stream, err error) {
+	streams := streamsOf(req)
+	if len(streams) == 0 {
+		return nil, nil
+	}
+	name, a := "due_streams", args{"queue": req.Queue, "now": micros(now), "streams": jsonOf(streams)}
+	if len(req.Exact) > 0 {
+		name += "_exact"
+		addExact(a, req.Exact)
+	}
+	err = s.each(ctx, name, a, func(r row) error {
+		var text string
+		var one stream
+		if err := r.Scan(&text); err != nil {
+			return err
+		}
+		err := json.Unmarshal([]byte(text), &one)
+		due = append(due, one)
+		return err
+	})
+	return due, err
 }
 
 // checkNode answers store.ErrNodeGone for a node that is not alive by the books.
@@ -104,10 +149,27 @@ func (s *session) checkNode(ctx context.Context, node int64) error {
 
 // claim takes up to req.Limit jobs and returns them in the order of their start.
 func (s *session) claim(ctx context.Context, req store.ClaimRequest, now time.Time) ([]store.Claimed, error) {
+	due := streamsOf(req)
+	if len(due) > 1 { // what claim does for one kind is no more than the look
+		var err error
+		if due, err = s.due(ctx, req, now); err != nil || len(due) == 0 {
+			return nil, err
+		}
+	}
+	name, a := "claim", args{"queue": req.Queue, "now": micros(now), "limit": req.Limit, "node": req.Node}
+	switch {
+	case slices.ContainsFunc(due, func(s stream) bool { return s.Exact }):
+		name = "claim_exact"
+		a["streams"] = jsonOf(due)
+		addExact(a, req.Exact)
+	case len(due) > 1:
+		name = "claim_several"
+		a["streams"] = jsonOf(due)
+	default:
+		a["kind"] = due[0].Kind
+	}
 	var jobs []store.Claimed
 	var token int64
-	name, a := claimOf("claim", req, now)
-	a["limit"], a["node"] = req.Limit, req.Node
 	err := s.each(ctx, name, a, func(r row) error {
 		job, err := scanClaimed(r)
 		jobs = append(jobs, job)

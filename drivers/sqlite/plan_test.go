@@ -18,18 +18,32 @@ var plans = []struct {
 	want      []string
 	sorts     bool // a sort of few rows is in order
 }{
-	{statement: "claim_any", want: []string{"hourbell_job EXISTS USING COVERING INDEX hourbell_job_ready (queue=? AND priority=? AND run_at<?)"}},
+	{statement: "due_streams", want: []string{"SEARCH d USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at<?)"}},
+	{statement: "due_streams_exact", want: []string{"SEARCH d USING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at<?)"}},
 	{statement: "claim", want: []string{
-		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND priority=? AND run_at<?)",
+		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at<?)",
 		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
 	}},
-	{statement: "claim_any_exact", want: []string{"SEARCH hourbell_job EXISTS USING INDEX hourbell_job_ready (queue=? AND priority=? AND run_at<?)"}},
+	{statement: "claim_several", want: []string{
+		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at<?)",
+		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at=? AND id>?)",
+		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at>? AND run_at<?)",
+		"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)",
+		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
+	}},
 	{statement: "claim_exact", want: []string{
-		"SEARCH hourbell_job USING INDEX hourbell_job_ready (queue=? AND priority=? AND run_at<?)",
+		"SEARCH hourbell_job USING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at<?)",
+		"SEARCH hourbell_job USING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at=? AND id>?)",
+		"SEARCH hourbell_job USING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at>? AND run_at<?)",
+		"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)",
 		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
 	}},
 	{statement: "find_unique", want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},
-	{statement: "next_due", want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND priority=? AND run_at>?)"}},
+	{statement: "next_due", want: []string{
+		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=?)",
+		"SEARCH j USING COVERING INDEX hourbell_job_ready (queue=? AND kind>?)",
+		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at>?)",
+	}},
 	{statement: "finish_check", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "finish_recorded", want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "end_jobs", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},

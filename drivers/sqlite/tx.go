@@ -47,7 +47,7 @@ type session struct {
 
 // readStatements reads the embedded SQL files by name. What comes after a
 // statement is cut: the driver keeps only those prepared that end with the text.
-// A claim is there twice: NAME and NAME_exact; insert_job and insert_job_unique too.
+// Texts with conditional lines are there once for each of their variants.
 func readStatements() (map[string]string, error) {
 	entries, err := statements.ReadDir("sql")
 	if err != nil {
@@ -61,10 +61,25 @@ func readStatements() (map[string]string, error) {
 		}
 		texts[strings.TrimSuffix(entry.Name(), ".sql")] = strings.TrimSpace(string(text))
 	}
-	for name, condition := range map[string]string{"claim": "exact", "claim_any": "exact", "insert_job": "unique"} {
-		texts[name], texts[name+"_"+condition] = pick(texts[name]), pick(texts[name], condition)
+	for _, v := range variants {
+		texts[v.name] = pick(texts[v.of], v.given...)
 	}
 	return texts, nil
+}
+
+// variants are statements made of a text with conditional lines. One with the
+// name of its text comes last.
+var variants = []struct {
+	name, of string
+	given    []string
+}{
+	{"claim_several", "claim", []string{"several"}},
+	{"claim_exact", "claim", []string{"several", "exact"}},
+	{"claim", "claim", []string{"one"}},
+	{"due_streams_exact", "due_streams", []string{"exact"}},
+	{"due_streams", "due_streams", nil},
+	{"insert_job_unique", "insert_job", []string{"unique"}},
+	{"insert_job", "insert_job", nil},
 }
 
 // pick returns a text with those of its conditional lines, which end in

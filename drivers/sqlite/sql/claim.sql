@@ -1,27 +1,51 @@
--- One priority after the other, each in its own order from the index and none
--- further than needed, so that neither a backlog nor what is due later is
--- sorted or walked. The inner list of each priority goes through json because a
--- subquery in FROM cannot look at the priority, but an argument of json_each can.
+-- Jobs of one kind: one priority after the other, each in its own order from the
+-- index and none further than needed, so that neither a backlog nor what is due
+-- later is sorted or walked. The inner list of each priority goes through json
+-- because a subquery in FROM cannot look at the priority, but an argument of
+-- json_each can.
+-- Jobs of several kinds: the first due job of each kind and priority, and after
+-- each job that is taken the one behind it in the index: with the same run_at, or
+-- a later one. The recursion takes the
+-- first of those it holds, so it looks at no more jobs than it takes and one for
+-- each kind and priority. Only for kinds with exact jobs does it look at args;
+-- these lie in :bytes.
 -- The plus before :limit, here and elsewhere: SQLite plans a statement anew for
--- each value of a bare parameter in LIMIT. Only a claim with Exact looks into the
--- table, for the args of jobs of those kinds; these lie in :bytes.
+-- each value of a bare parameter in LIMIT.
+WITH RECURSIVE merged (priority, run_at, id, kind, exact) AS (                                                                                          -- if several
+  SELECT f.priority, f.run_at, f.id, f.kind, s.value ->> 'exact'                                                                                        -- if several
+  FROM json_each(:streams) AS s CROSS JOIN json_each('[1,2,3,4,5,6,7,8,9]') AS p CROSS JOIN hourbell_job AS f                                           -- if several
+  WHERE f.id = (                                                                                                                                        -- if several
+    SELECT id FROM hourbell_job                                                                                                                         -- if several
+    WHERE state = 0 AND queue = :queue AND kind = s.value ->> 'kind' AND priority = p.value AND run_at <= :now                                          -- if several
+      AND (NOT s.value ->> 'exact' OR (kind, args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len') FROM jsonb_each(:exact))) -- if exact
+    ORDER BY run_at, id LIMIT 1)                                                                                                                        -- if several
+  UNION ALL                                                                                                                                             -- if several
+  SELECT f.priority, f.run_at, f.id, f.kind, m.exact                                                                                                    -- if several
+  FROM merged AS m CROSS JOIN hourbell_job AS f                                                                                                         -- if several
+  WHERE f.id = coalesce((                                                                                                                               -- if several
+    SELECT id FROM hourbell_job                                                                                                                         -- if several
+    WHERE state = 0 AND queue = :queue AND kind = m.kind AND priority = m.priority AND run_at = m.run_at AND id > m.id                                  -- if several
+      AND (NOT m.exact OR (kind, args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len') FROM jsonb_each(:exact)))           -- if exact
+    ORDER BY id LIMIT 1), (                                                                                                                             -- if several
+    SELECT id FROM hourbell_job                                                                                                                         -- if several
+    WHERE state = 0 AND queue = :queue AND kind = m.kind AND priority = m.priority AND run_at > m.run_at AND run_at <= :now                             -- if several
+      AND (NOT m.exact OR (kind, args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len') FROM jsonb_each(:exact)))           -- if exact
+    ORDER BY run_at, id LIMIT 1))                                                                                                                       -- if several
+  ORDER BY 1, 2, 3 LIMIT +:limit)                                                                                                                       -- if several
 UPDATE hourbell_job AS j
 SET state = 2, node = :node, attempt = min(j.attempt + 1, 32767), started_at = :now,
     token = max((SELECT value FROM hourbell_counter WHERE name = 'token'), j.token) + due.place
 FROM (
   SELECT id, row_number() OVER () AS place FROM (
-    SELECT pick.value AS id
-    FROM json_each('[1,2,3,4,5,6,7,8,9]') AS p, json_each((
-      SELECT json_group_array(id) FROM (
-        SELECT id FROM hourbell_job
-        WHERE state = 0 AND queue = :queue AND priority = p.value AND run_at <= :now
-          AND (kind IN (SELECT value FROM json_each(:kinds))
-            OR kind IN (SELECT value ->> 'kind' FROM jsonb_each(:exact))                                      -- if exact
-              AND (kind, args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len')   -- if exact
-                                   FROM jsonb_each(:exact))                                                   -- if exact
-          )
-        ORDER BY run_at, id LIMIT +:limit))) AS pick
-    LIMIT +:limit)) AS due
+    SELECT value AS id FROM json_each((SELECT json_group_array(id) FROM merged))                               -- if several
+    SELECT pick.value AS id                                                                                    -- if one
+    FROM json_each('[1,2,3,4,5,6,7,8,9]') AS p, json_each((                                                    -- if one
+      SELECT json_group_array(id) FROM (                                                                       -- if one
+        SELECT id FROM hourbell_job                                                                            -- if one
+        WHERE state = 0 AND queue = :queue AND kind = :kind AND priority = p.value AND run_at <= :now          -- if one
+        ORDER BY run_at, id LIMIT +:limit))) AS pick                                                           -- if one
+    LIMIT +:limit                                                                                              -- if one
+  )) AS due
 WHERE j.id = due.id AND j.state = 0
   AND EXISTS (SELECT 1 FROM hourbell_node WHERE id = :node AND ended_at IS NULL)
 RETURNING id, token, kind, queue, args, headers, priority, attempt, max_attempts, on_loss, origin, timeout, run_at, created_at,

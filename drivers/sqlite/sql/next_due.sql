@@ -1,6 +1,13 @@
--- The first ready job after now, of any kind: one look per priority.
+-- The first ready job after now, of any kind: one look for each kind of which the
+-- queue has ready jobs, and one for each of its priorities.
+WITH RECURSIVE kinds (kind) AS (
+  SELECT (SELECT kind FROM hourbell_job WHERE state = 0 AND queue = :queue ORDER BY kind LIMIT 1)
+  UNION ALL
+  SELECT (SELECT j.kind FROM hourbell_job AS j WHERE j.state = 0 AND j.queue = :queue AND j.kind > k.kind ORDER BY j.kind LIMIT 1)
+  FROM kinds AS k WHERE k.kind IS NOT NULL)
 SELECT min(run_at) FROM (
   SELECT (SELECT run_at FROM hourbell_job
-          WHERE state = 0 AND queue = :queue AND priority = p.value AND run_at > :now
+          WHERE state = 0 AND queue = :queue AND kind = k.kind AND priority = p.value AND run_at > :now
           ORDER BY run_at LIMIT 1) AS run_at
-  FROM json_each('[1,2,3,4,5,6,7,8,9]') AS p)
+  FROM kinds AS k, json_each('[1,2,3,4,5,6,7,8,9]') AS p
+  WHERE k.kind IS NOT NULL)

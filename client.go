@@ -181,6 +181,7 @@ func (c *Client) engineConfig() engine.Config {
 		PollIdle:    c.cfg.PollIdle,
 		PollPushed:  max(defaultPushed, c.cfg.PollIdle) * time.Duration(max(len(queues), 1)),
 		Keep:        c.cfg.Keep.prune(),
+		StateDir:    c.cfg.StateDir,
 		Sink:        c.feed.send,
 	}
 }

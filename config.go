@@ -56,6 +56,14 @@ type Config struct {
 	// whose owner does that, with Client.Migrate or `hourbell migrate`.
 	NoMigrate bool
 
+	// StateDir is a folder on this host where the node keeps how far it has seen the
+	// store come, a small file for each store. By it a node that starts notices that the
+	// store went back in time: a backup was restored, or a failover lost commits. It
+	// then claims and fires nothing until AcceptHistory is called. The folder is
+	// created; nodes of one host may share it; it must not be part of the database's
+	// backup. Default: none; then only a node that runs all the while notices.
+	StateDir string
+
 	// Keep is how long what is finished can be looked at.
 	Keep Keep
 }

@@ -22,6 +22,9 @@ var (
 	ErrRejected = store.ErrRejected
 	// ErrSchema: the database schema does not fit this release.
 	ErrSchema = store.ErrSchema
+	// ErrSuspended: the store went back in time, and no operator has accepted that yet; see
+	// Client.AcceptHistory.
+	ErrSuspended = engine.ErrSuspended
 	// ErrRunning: the client runs already.
 	ErrRunning = errors.New("the client is running already")
 	// ErrStopped: the client was stopped; make a new one.

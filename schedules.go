@@ -163,6 +163,9 @@ func (c *Client) passed(ctx context.Context, at time.Time) error {
 // fireDue accounts for what is due, of these schedules or, for none, of all:
 // once, and a batch at most.
 func (c *Client) fireDue(ctx context.Context, names []string) error {
+	if err := engine.CheckHistory(ctx, c.backend, c.cfg.StateDir); err != nil {
+		return fmt.Errorf("fire due schedules: %w", err)
+	}
 	due, err := c.backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: settleBatch, Names: names})
 	if err != nil {
 		return fmt.Errorf("read due schedules: %w", err)

@@ -23,6 +23,10 @@ const (
 	PushLost      Kind = "push_lost"      // Err; the node polls from now on
 	PushBack      Kind = "push_back"
 
+	HistoryLost     Kind = "history_lost"     // Detail: how the store went back in time; Count: jobs whose contexts were cancelled
+	HistoryAccepted Kind = "history_accepted" // an operator has accepted the loss; Detail
+	StateFailed     Kind = "state_failed"     // the node's state file cannot be used; Err
+
 	JobsClaimed   Kind = "jobs_claimed"   // Queue, Count, Took
 	JobStarted    Kind = "job_started"    // the fields of the job
 	JobCompleted  Kind = "job_completed"  // the fields of the job, Took

@@ -71,6 +71,12 @@ func lines(kind Kind) line {
 		return line{slog.LevelWarn, "job lost"}
 	case ScheduleAhead:
 		return line{slog.LevelWarn, "schedule is accounted for ahead of the store's clock; see `hourbell schedules reset`"}
+	case StateFailed:
+		return line{slog.LevelWarn, "the state file cannot be used: this node will not notice after its next start that the store went back in time"}
+	case HistoryAccepted:
+		return line{slog.LevelInfo, "loss of history accepted; claiming and firing again"}
+	case HistoryLost:
+		return line{slog.LevelError, "the store went back in time: a backup was restored, or a failover lost what had been committed; this node claims and fires nothing until `hourbell nodes accept-history` confirms that"}
 	case JobRetried:
 		return line{slog.LevelError, "job failed, will retry"}
 	case JobFailed:

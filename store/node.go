@@ -14,8 +14,9 @@ type RegisterRequest struct {
 
 // RegisterResult is the node's number and the store's clock.
 type RegisterResult struct {
-	Node int64
-	Now  time.Time
+	Node     int64
+	Now      time.Time
+	Position Position // after the registration
 }
 
 // HeartbeatRequest prolongs a node's lease.
@@ -33,6 +34,11 @@ type HeartbeatResult struct {
 	// NextExpiry is when the first lease of another node passes if it stays
 	// silent; zero: there is no other node.
 	NextExpiry time.Time
+	// Beat counts the heartbeats of this node since it registered, this one
+	// included. If it is not greater than the last, the store went back in time, or
+	// the number is another node's now.
+	Beat     int64
+	Position Position // read after the call began
 }
 
 // ClaimsRequest asks for a node's claims.

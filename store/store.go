@@ -39,6 +39,7 @@ type Backend interface {
 	Calendars
 	Nodes
 	Keeper
+	History
 }
 
 // Jobs is the role that keeps jobs.

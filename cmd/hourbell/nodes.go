@@ -28,18 +28,23 @@ func (p *program) nodesCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return nodeListing(now).print(p, o, all(nodes))
+				history, err := client.History(c.Context())
+				if err != nil {
+					return err
+				}
+				return nodeListing(now, history.Suspended()).print(p, o, all(nodes))
 			})
 		},
 	}
 	o.addTo(c)
 	f.addTo(c)
+	c.AddCommand(p.acceptHistoryCommand(&f))
 	return c
 }
 
-// nodeState is alive, silent (its lease has passed, and nobody has declared it
-// dead yet), left or died.
-func nodeState(n hourbell.NodeInfo, now time.Time) string {
+// nodeState is alive, suspended (it lives, and waits for accept-history), silent (its
+// lease has passed, and no node has declared it dead yet), left or died.
+func nodeState(n hourbell.NodeInfo, now time.Time, suspended bool) string {
 	switch {
 	case n.Died:
 		return "died"
@@ -47,23 +52,25 @@ func nodeState(n hourbell.NodeInfo, now time.Time) string {
 		return "left"
 	case n.SeenAt.Add(n.Lease).Before(now):
 		return "silent"
+	case suspended:
+		return "suspended"
 	}
 	return "alive"
 }
 
-func nodeListing(now time.Time) listing[hourbell.NodeInfo] {
+func nodeListing(now time.Time, suspended bool) listing[hourbell.NodeInfo] {
 	return listing[hourbell.NodeInfo]{
 		columns: []string{"ID", "NAME", "STATE", "RUNNING", "QUEUES", "KINDS", "STARTED", "SEEN", "VERSION"},
 		row: func(n hourbell.NodeInfo) []string {
 			return []string{
-				fmt.Sprint(n.ID), n.Name, nodeState(n, now), fmt.Sprint(n.Running),
+				fmt.Sprint(n.ID), n.Name, nodeState(n, now, suspended), fmt.Sprint(n.Running),
 				dash(strings.Join(n.Queues, ",")), dash(strings.Join(n.Kinds, ",")),
 				stamp(n.StartedAt), stamp(n.SeenAt), n.Version,
 			}
 		},
 		record: func(n hourbell.NodeInfo) any {
 			return nodeRecord{
-				ID: n.ID, Name: n.Name, State: nodeState(n, now), Version: n.Version,
+				ID: n.ID, Name: n.Name, State: nodeState(n, now, suspended), Version: n.Version,
 				Queues: orEmpty(n.Queues), Kinds: orEmpty(n.Kinds), Lease: n.Lease.String(),
 				StartedAt: timeOrNull(n.StartedAt), SeenAt: timeOrNull(n.SeenAt), EndedAt: timeOrNull(n.EndedAt),
 				Died: n.Died, Running: n.Running,

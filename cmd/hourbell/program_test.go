@@ -26,7 +26,19 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	os.Exit(testMain(m))
+}
+
+// testMain keeps the nodes' state files out of the folders of who runs the tests.
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "hourbell-state-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	os.Unsetenv("STATE_DIRECTORY")
+	os.Setenv("XDG_STATE_HOME", dir)
+	return m.Run()
 }
 
 // bench is a program on a SQLite file of its own, in a working directory of

@@ -47,6 +47,7 @@ type serveFlags struct {
 	logLevel      string
 	logFormat     string
 	name          string
+	stateDir      string
 	lease         time.Duration
 	drain         time.Duration
 	keepCompleted time.Duration
@@ -77,6 +78,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&f.name, "name", "", "the node's name for people, not shared with another (default host, process and a random part)")
+	flags.StringVar(&f.stateDir, "state-dir", "", "the folder where this node keeps how far it has seen the store come, by which it notices a restored backup (default $STATE_DIRECTORY, else hourbell in $XDG_STATE_HOME or ~/.local/state; \"\" for none)")
 	flags.DurationVar(&f.lease, "lease", 15*time.Second, "how long the others wait for a sign of life before they take this node's jobs")
 	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long a stop waits for running jobs")
 	flags.DurationVar(&f.keepCompleted, "keep-completed", 24*time.Hour, "how long completed and cancelled jobs are kept; 0 for ever")
@@ -161,12 +163,15 @@ func (f serveFlags) config(c *cobra.Command, policy commandPolicy) (hourbell.Con
 	if f.lease < minLease || f.lease > maxLease {
 		err = errors.Join(err, &hourbell.FieldError{Field: "lease", Value: f.lease.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", brief(minLease), brief(maxLease))})
 	}
+	if !c.Flags().Changed("state-dir") {
+		f.stateDir = defaultStateDir()
+	}
 	if c.Flags().Changed("name") {
 		err = errors.Join(err, hourbell.CheckName("name", f.name))
 	}
 	return hourbell.Config{
 		Workers: policy.workers(), Queues: queues, Name: f.name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
-		LogCompleted: completedLines, NoMigrate: true, // opening the store has seen to that
+		StateDir: f.stateDir, LogCompleted: completedLines, NoMigrate: true, // opening the store has seen to that
 		Keep: hourbell.Keep{
 			Completed: zeroIsNegative(f.keepCompleted), Failed: zeroIsNegative(f.keepFailed), Slots: zeroIsNegative(f.keepSlots),
 		},

@@ -72,6 +72,7 @@ func TestPostgres(t *testing.T) {
 {"step":6,"name":"lease_plain","applied":true}
 {"step":7,"name":"history_batch","applied":true}
 {"step":8,"name":"unique","applied":true}
+{"step":9,"name":"timeline","applied":true}
 `)
 	noStore(t, b)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/event"
 )
 
 // watchEvery is how often the files are looked at. A change is in effect after
@@ -32,6 +33,7 @@ type watcher struct {
 	former []declared.Entry  // of versions that are good no more; see admit
 	said   map[string]string // the last complaint about a directory
 	left   map[string]bool   // files that are left alone and were named
+	losses int64             // losses of the store's history that were accepted
 }
 
 // watched is where a file stands.
@@ -151,7 +153,7 @@ func (w *watcher) syncAll(ctx context.Context) error {
 		case errors.Is(err, hourbell.ErrStale):
 			w.stale(ctx, f)
 			continue
-		case errors.Is(err, hourbell.ErrConflict) && f.dir != "":
+		case errors.Is(err, hourbell.ErrConflict) && f.dir != "", errors.Is(err, hourbell.ErrSuspended):
 			w.complain(f, err) // and run tries again
 			continue
 		case err != nil:
@@ -181,11 +183,25 @@ func (w *watcher) run(ctx context.Context, reread <-chan os.Signal) {
 				}
 			}
 		case <-tick.C:
+			w.bringAfterLoss()
 			w.directories(ctx)
 			for _, f := range w.files {
 				w.step(ctx, f)
 			}
 		}
+	}
+}
+
+// bringAfterLoss lets every file be brought to the store again when an operator has
+// accepted that the store went back in time: it may lack what the files declare.
+func (w *watcher) bringAfterLoss() {
+	now := w.client.Counts()[event.HistoryAccepted]
+	if now == w.losses {
+		return
+	}
+	w.losses = now
+	for _, f := range w.files {
+		f.pending = f.good != nil
 	}
 }
 

@@ -43,7 +43,7 @@ func emptied(t *testing.T, url string, opts ...Option) func(t *testing.T) storet
 // tablesOf names the tables of a backend's schema that hold what calls write.
 func tablesOf(t *testing.T, b *Backend) []string {
 	t.Helper()
-	rows, err := b.pool.Query(t.Context(), "select tablename::text from pg_catalog.pg_tables where schemaname = $1::text and tablename <> 'migration'", b.schema)
+	rows, err := b.pool.Query(t.Context(), "select tablename::text from pg_catalog.pg_tables where schemaname = $1::text and tablename not in ('migration', 'timeline')", b.schema)
 	must(t, err)
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	must(t, err)

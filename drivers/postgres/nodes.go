@@ -15,8 +15,13 @@ import (
 func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
 	var out store.RegisterResult
 	err := b.work(ctx, "register node", func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, b.q("register_node"), when(req.Now), req.Name, req.Version, append([]string{}, req.Queues...),
+		err := tx.QueryRow(ctx, b.q("register_node"), when(req.Now), req.Name, req.Version, append([]string{}, req.Queues...),
 			append([]string{}, req.Kinds...), req.Lease.Microseconds()).Scan(&out.Node, into(&out.Now))
+		if err != nil {
+			return err
+		}
+		out.Position, err = b.position(ctx, tx)
+		return err
 	})
 	return out, err
 }
@@ -25,7 +30,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
 	var out store.HeartbeatResult
 	err := b.work(ctx, "heartbeat", func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, b.q("beat"), when(req.Now), req.Node).Scan(into(&out.Now))
+		err := tx.QueryRow(ctx, b.q("beat"), when(req.Now), req.Node).Scan(append([]any{into(&out.Now), &out.Beat}, positionTargets(&out.Position)...)...)
 		if err := nodeAlive(req.Node, err); err != nil {
 			return err
 		}

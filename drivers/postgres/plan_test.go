@@ -22,7 +22,7 @@ var hot = map[string]string{
 	"lock_waiting": "job", "release_jobs": "job", "lock_lanes": "schedule", "lock_lane_jobs": "job", "count_failing": "failing", "forget_failures": "failing",
 	"lock_calendar_users": "schedule|calendar_use", "revise_schedules": "schedule", "unname_calendars": "calendar_use", "name_calendars": "schedule", "hold_calendars": "calendar",
 	"lock_failing": "failing", "renew_failing": "failing", "end_failing": "failing",
-	"find_unique": "job", "find_busy": "schedule|job", "lock_retried": "schedule|history", "lock_triggered": "schedule",
+	"beat": "heartbeat", "find_unique": "job", "find_busy": "schedule|job", "lock_retried": "schedule|history", "lock_triggered": "schedule",
 }
 
 // TestPlans pins the plans on tables that are empty and never analysed, where

@@ -17,10 +17,15 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 			return err
 		}
 		out.Now = now
-		return s.one(ctx, "register", args{
+		err = s.one(ctx, "register", args{
 			"name": req.Name, "version": req.Version, "queues": jsonList(req.Queues), "kinds": jsonList(req.Kinds),
 			"lease": req.Lease.Microseconds(), "now": micros(now),
 		}, &out.Node)
+		if err != nil {
+			return err
+		}
+		out.Position, err = s.position(ctx)
+		return err
 	})
 	if err != nil {
 		return store.RegisterResult{}, err
@@ -37,12 +42,15 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 			return err
 		}
 		out.Now = now
-		n, err := s.count(ctx, "heartbeat", args{"node": req.Node, "now": micros(now)})
+		err = s.each(ctx, "heartbeat", args{"node": req.Node, "now": micros(now)}, func(r row) error { return r.Scan(&out.Beat) })
 		if err != nil {
 			return err
 		}
-		if n == 0 {
+		if out.Beat == 0 {
 			return fmt.Errorf("node %d: %w", req.Node, store.ErrNodeGone)
+		}
+		if out.Position, err = s.position(ctx); err != nil {
+			return err
 		}
 		return s.one(ctx, "next_expiry", args{"node": req.Node}, into(&out.NextExpiry))
 	})

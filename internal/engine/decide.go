@@ -23,6 +23,19 @@ type Plan struct {
 	Definition
 	Rule      recur.Rule
 	calendars []*recur.Calendar // those of Exclude
+	lost      bool              // see AfterLoss
+}
+
+// AfterLoss is the plan by which slots are accounted for that were due while the
+// store went back in time: they may have fired, and the store does not know. They
+// count as missed, or fire by the policy misfire all, if that is asked for.
+func (p Plan) AfterLoss(refire bool) Plan {
+	p.lost = !refire
+	p.Misfire = MisfireSkip
+	if refire {
+		p.Misfire = MisfireAll
+	}
+	return p
 }
 
 // NewPlan decodes a schedule's definition. stored are the calendars that it names.

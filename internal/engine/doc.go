@@ -19,6 +19,7 @@
 //	foreign.go     which slots are for other nodes to fire
 //	hooks.go       (pure) the jobs that failures, missed slots and recoveries make
 //	admit.go       which jobs of restricted kinds this node runs
+//	history.go     notices a store that went back in time    remember.go  keeps what was seen in a file
 //	prune.go       deletes what is old
 //	wake.go        pushes and polls
 //	outage.go      says once what failed

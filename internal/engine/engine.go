@@ -41,6 +41,9 @@ type Config struct {
 
 	Keep store.PruneRequest
 	Sink event.Sink
+	// StateDir is the folder of the file in which the node keeps how far it has seen
+	// the store come; empty: none.
+	StateDir string
 }
 
 // Engine is one life of a node. It runs once.
@@ -51,6 +54,7 @@ type Engine struct {
 	outcomes *outcomes
 	wakes    *wakes
 	outage   *outage
+	history  history
 	expiry   expiry
 	suspect  suspicion
 	unknown  unknownClaims
@@ -70,7 +74,7 @@ func New(cfg Config) *Engine {
 		beatNow:   newBell(),
 		rescueNow: newBell(),
 	}
-	e.outage = newOutage(e.emit)
+	e.outage = newOutage(e.emit, e.mistrust)
 	e.outcomes = newOutcomes(e)
 	return e
 }
@@ -101,6 +105,7 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	living.Go(func() { e.watchLease(life) })
 	living.Go(func() { e.listen(life) })
 	living.Go(func() { e.watchCancels(life) })
+	living.Go(func() { e.remember(life) })
 	writing, endWriting := context.WithCancel(base)
 	defer endWriting()
 	var writer sync.WaitGroup

@@ -41,6 +41,9 @@ func (p Plan) fateOf(s store.Schedule, slot, now time.Time) fate {
 	if why := p.excluded(slot); why != "" {
 		return fate{outcome: store.SlotSkipped, reason: why, extend: true}
 	}
+	if p.lost {
+		return fate{outcome: store.SlotMissed, reason: "history: the store went back in time, and what became of the slot before is not known", extend: true}
+	}
 	if now.Sub(slot) > p.grace() {
 		return fate{outcome: store.SlotMissed, reason: fmt.Sprintf("misfire: no node fired it within %v", p.grace()), late: true}
 	}

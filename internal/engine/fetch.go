@@ -190,7 +190,7 @@ const maxStopWait = 2 * time.Second
 func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, error) {
 	e := f.engine
 	node, session, ok := e.session.standing()
-	if !ok {
+	if !ok || e.history.closed() {
 		_ = sleep(ctx, 50*time.Millisecond)
 		return store.ClaimResult{}, errNoLease
 	}
@@ -228,13 +228,16 @@ const runBlock = 16
 func (f *fetcher) hand(session context.Context, res store.ClaimResult) {
 	runs := make([]*Run, len(res.Jobs))
 	var block []Run
+	greatest := int64(0)
 	for i, job := range res.Jobs {
 		if len(block) == 0 {
 			block = make([]Run, min(runBlock, len(res.Jobs)-i))
 		}
 		block[0] = Run{Claimed: job, session: session, standing: f.engine.session}
 		runs[i], block = &block[0], block[1:]
+		greatest = max(greatest, job.Token)
 	}
+	f.engine.history.claimed(greatest)
 	f.inHand.Add(int64(len(runs)))
 	f.engine.held.add(res.Batch, runs)
 	for _, run := range runs {

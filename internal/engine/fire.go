@@ -17,6 +17,9 @@ const (
 	// looked at again: much less than DefaultGrace, for in a cluster of mixed releases
 	// another node may be able to use it.
 	badRest = 5 * time.Second
+	// closedRest is how long the loop waits, while nothing may be fired, before it
+	// looks again.
+	closedRest = 50 * time.Millisecond
 	// MaxAhead is how far a mark may lie ahead of the store's clock before it
 	// is told.
 	MaxAhead = time.Minute
@@ -25,9 +28,16 @@ const (
 // fire fires slots, until ctx ends. Every node does so; the store lets one of
 // them win each schedule's slot.
 func (e *Engine) fire(ctx context.Context) {
-	f := newFirer(e)
+	f, losses := newFirer(e), e.history.suspensions()
 	failures := 0
 	for ctx.Err() == nil {
+		if e.history.closed() {
+			_ = sleep(ctx, closedRest) // ctx is looked at by the loop
+			continue
+		}
+		if now := e.history.suspensions(); now != losses { // what was read and planned is of another past
+			f, losses = newFirer(e), now
+		}
 		call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 		err := f.step(call)
 		cancel()

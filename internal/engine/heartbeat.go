@@ -35,11 +35,18 @@ func (e *Engine) heartbeats(ctx context.Context) {
 func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
 	call, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
 	defer cancel()
+	if e.history.mustRenumber() {
+		return e.registerAgain(call)
+	}
 	ended := e.held.takeEnded()
-	sent := uptime.Now()
+	sent, before := uptime.Now(), e.history.glance()
 	res, err := e.cfg.Backend.Heartbeat(call, store.HeartbeatRequest{Node: e.session.number(), EndedBatches: ended})
 	switch {
 	case err == nil:
+		e.observe(call, before, res.Position, e.history.beaten(before, res.Beat))
+		if e.history.mustRenumber() {
+			return e.registerAgain(call)
+		}
 		regained := e.session.confirm(e.session.number(), sent, uptime.Now(), res.Now)
 		e.expiry.set(sent, res) // after confirm, which may have seen that nobody can be judged now
 		if regained && !e.stopping.Load() {

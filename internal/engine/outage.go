@@ -10,14 +10,15 @@ import (
 // outage tells each failure of the store once, by what was being done, and
 // when that works again.
 type outage struct {
-	emit func(event.Event)
+	emit   func(event.Event)
+	failed func(what string, err error) // is told of each failure
 
 	mu    sync.Mutex
 	since map[string]time.Duration
 }
 
-func newOutage(emit func(event.Event)) *outage {
-	return &outage{emit: emit, since: map[string]time.Duration{}}
+func newOutage(emit func(event.Event), failed func(what string, err error)) *outage {
+	return &outage{emit: emit, failed: failed, since: map[string]time.Duration{}}
 }
 
 // fail records that doing what failed.
@@ -28,6 +29,7 @@ func (o *outage) fail(what string, err error) {
 		o.since[what] = monotonic()
 	}
 	o.mu.Unlock()
+	o.failed(what, err)
 	kind := event.StoreFailed
 	if told {
 		kind = event.StoreRetried

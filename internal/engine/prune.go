@@ -19,7 +19,7 @@ func (e *Engine) prune(ctx context.Context) {
 		if sleep(ctx, time.Duration(float64(pruneEvery)*(0.5+rand.Float64()))) != nil {
 			return
 		}
-		for e.pruneOnce(ctx) {
+		for !e.history.closed() && e.pruneOnce(ctx) {
 			if sleep(ctx, pruneRest) != nil {
 				return
 			}

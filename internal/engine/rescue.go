@@ -47,7 +47,7 @@ func (e *Engine) rescues(ctx context.Context) {
 			return
 		case <-e.rescueNow:
 		}
-		if e.expiry.due() && e.session.mayJudge() {
+		if e.expiry.due() && e.session.mayJudge() && !e.history.closed() {
 			e.rescue(ctx)
 		}
 	}

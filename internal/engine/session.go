@@ -130,7 +130,7 @@ func (s *session) mayJudge() bool {
 
 // register enters the node in the store.
 func (e *Engine) register(ctx context.Context) error {
-	sent := uptime.Now()
+	sent, before := uptime.Now(), e.history.glance()
 	res, err := e.cfg.Backend.Register(ctx, store.RegisterRequest{
 		Name:    e.cfg.Name,
 		Lease:   e.cfg.Lease,
@@ -142,5 +142,12 @@ func (e *Engine) register(ctx context.Context) error {
 		return err
 	}
 	e.session.confirm(res.Node, sent, uptime.Now(), res.Now)
+	if e.recall(res.Position.Store) {
+		before = e.history.glance()
+	}
+	position := res.Position
+	position.Node = min(position.Node, res.Node-1) // a number that was given before now is not greater
+	e.observe(ctx, before, position, "")
+	e.history.registered()
 	return nil
 }

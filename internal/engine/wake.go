@@ -105,6 +105,7 @@ func (e *Engine) listen(ctx context.Context) {
 		if e.wakes.pushed.Swap(false) && monotonic()-began > steadyPush {
 			attempt = 0
 		}
+		e.mistrust("listen", err)
 		e.wakes.wake(store.Wake{}) // sleeping loops must learn to poll
 		if !told {
 			told = true

@@ -77,10 +77,14 @@ var postgresFaults = []fault{
 	{"a calendar changes while a slot is due", "calendars.go", "case unsettled:", "case unsettled && false:"},
 	{"a calendar's change gives schedules no new revision", "sql/revise_schedules.sql", "revision + 1", "revision + 0"},
 	{"a schedule comes to name a calendar that is being deleted", "sql/hold_calendars.sql", " FOR KEY SHARE", ""},
+	{"a late report suspends the store again", "sql/report_loss.sql", "WHERE accepted = $2::bigint", "WHERE accepted IS DISTINCT FROM -$2::bigint - 1"},
+	{"tokens start again below those of a lost history", "sql/raise_sequences.sql", ", $1::bigint) + $3::bigint", ", 0 * $1::bigint) + 0 * $3::bigint"},
 	{"pruning forgets the age", "sql/prune_jobs.sql", "h.finished_at < coalesce($1::timestamptz, now()) - $2::bigint * interval '1 microsecond'", "h.finished_at < coalesce($1::timestamptz, now()) + $2::bigint * interval '1 microsecond'"},
 }
 
 var sqliteFaults = []fault{
+	{"a late report suspends the store again", "sql/report_loss.sql", "WHERE accepted = :accepted", "WHERE accepted <> -1 - :accepted"},
+	{"tokens start again below those of a lost history", "sql/raise_tokens.sql", "(SELECT seen_token FROM hourbell_timeline)) + :margin", "0 * (SELECT seen_token FROM hourbell_timeline)) + 0 * :margin"},
 	{"a claim takes jobs that run", "sql/claim.sql", "WHERE state = 0 AND queue = :queue", "WHERE state IN (0, 2) AND queue = :queue"},
 	{"a claim takes kinds that it did not ask for", "sql/claim.sql", "(kind IN (SELECT value FROM json_each(:kinds))", "(json_valid(:kinds)"},
 	{"now is the node's clock", "tx.go", "	if !asked.IsZero() {\n		return instant(asked), nil\n	}", "	if !asked.IsZero() {\n		return instant(time.Now()), nil\n	}"},

@@ -66,6 +66,7 @@ func (s *Store) pruneNodes(keep time.Duration, limit int, now time.Time) int {
 	for _, node := range s.sortedNodes() {
 		if gone < limit && old(node.EndedAt, keep, now) {
 			delete(s.nodes, node.ID)
+			delete(s.beats, node.ID)
 			gone++
 		}
 	}

@@ -11,6 +11,7 @@ package memory
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"sync"
 	"time"
@@ -37,6 +38,10 @@ type Store struct {
 	revisions map[string]int64   // of the last Sync of each owner
 	slots     []*store.SlotInfo
 	nodes     map[int64]*store.NodeInfo
+	beats     map[int64]int64 // heartbeats of each node
+	identity  string
+	accepted  int64          // losses of history
+	loss      store.Position // the greatest numbers that were reported, and since when; zero: none
 
 	lastJob, lastSchedule, lastSlot, lastNode int64
 	lastToken, lastRevision                   int64
@@ -87,6 +92,8 @@ func New(options ...Option) *Store {
 		named:     map[int64][]string{},
 		revisions: map[string]int64{},
 		nodes:     map[int64]*store.NodeInfo{},
+		beats:     map[int64]int64{},
+		identity:  rand.Text(),
 		listeners: map[*listener]bool{},
 	}
 	for _, option := range options {

@@ -28,7 +28,7 @@ func (s *Store) Register(ctx context.Context, req store.RegisterRequest) (store.
 		StartedAt: now,
 		SeenAt:    now,
 	}
-	return store.RegisterResult{Node: s.lastNode, Now: now}, nil
+	return store.RegisterResult{Node: s.lastNode, Now: now, Position: s.position()}, nil
 }
 
 // livingNode returns a node that has neither been declared dead nor left. Its
@@ -53,7 +53,8 @@ func (s *Store) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (stor
 		return store.HeartbeatResult{}, fmt.Errorf("heartbeat: %w", err)
 	}
 	node.SeenAt = now
-	out := store.HeartbeatResult{Now: now}
+	s.beats[req.Node]++
+	out := store.HeartbeatResult{Now: now, Beat: s.beats[req.Node], Position: s.position()}
 	for _, other := range s.nodes {
 		if other != node && other.EndedAt.IsZero() {
 			out.NextExpiry = earliest(out.NextExpiry, expiry(other))

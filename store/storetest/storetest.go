@@ -86,6 +86,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Exact", exactTests},
 		{"Aftermath", aftermathTests},
 		{"Keeper", keeperTests},
+		{"History", historyTests},
 		{"Clock", clockTests},
 		{"Listen", listenTests},
 	} {

@@ -1,1 +1,2 @@
-UPDATE hourbell_node SET seen_at = :now WHERE id = :node AND ended_at IS NULL
+UPDATE hourbell_node SET seen_at = :now, beats = beats + 1 WHERE id = :node AND ended_at IS NULL
+RETURNING beats

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+)
+
+func (p *program) acceptHistoryCommand(f *storeFlags) *cobra.Command {
+	var (
+		req hourbell.AcceptHistoryRequest
+		o   format
+	)
+	c := &cobra.Command{
+		Use: "accept-history [--refire]", Short: "Confirms that the store went back in time, and lets the nodes go on", Args: takes(false),
+		Long: "Nodes that find the store behind what they have seen (a backup was restored, or a failover lost what had been\n" +
+			"committed) log an error, and claim and fire nothing. This command lets them go on, within a heartbeat.\n\n" +
+			"It raises the store's token above every token that any node has seen. Slots that were due since the point to\n" +
+			"which the store went back are recorded as missed, because they may have fired; --refire lets them fire again, as\n" +
+			"by the policy misfire all. Jobs are as the store has them: what had ended since then runs again.",
+		Example:               "  hourbell nodes accept-history\n  hourbell nodes accept-history --refire",
+		DisableFlagsInUseLine: true,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+				done, err := client.AcceptHistory(c.Context(), req)
+				if errors.Is(err, hourbell.ErrNothingLost) {
+					return fmt.Errorf("%w; nothing was changed (start a node that knows, or give --force)", err)
+				}
+				if err != nil {
+					return err
+				}
+				return p.show(o, newAcceptedRecord(done), func(out *bufio.Writer) { printAccepted(out, done) })
+			})
+		},
+	}
+	flags := c.Flags()
+	flags.BoolVar(&req.Refire, "refire", false, "let slots that were due since then fire again, instead of recording them as missed")
+	flags.BoolVar(&req.Force, "force", false, "go on also where no node has reported that the store went back in time")
+	o.addTo(c)
+	return c
+}
+
+// acceptedRecord is what accept-history did, for programs. Fields are only ever added.
+type acceptedRecord struct {
+	LostAt    *time.Time `json:"lost_at"`
+	Schedules int        `json:"schedules"`
+	Missed    int64      `json:"missed"`
+	Fired     int64      `json:"fired"`
+	Token     int64      `json:"token"`
+}
+
+func newAcceptedRecord(a hourbell.AcceptedHistory) acceptedRecord {
+	return acceptedRecord{LostAt: timeOrNull(a.LostAt), Schedules: a.Schedules, Missed: a.Missed, Fired: a.Fired, Token: a.Token}
+}
+
+func printAccepted(out *bufio.Writer, a hourbell.AcceptedHistory) {
+	printFacts(out, []fact{
+		{"reported_at", stamp(a.LostAt)},
+		{"schedules", fmt.Sprint(a.Schedules)},
+		{"missed", fmt.Sprint(a.Missed)},
+		{"fired", fmt.Sprint(a.Fired)},
+		{"tokens_above", fmt.Sprint(a.Token)},
+	})
+}
+
+// defaultStateDir is where a node keeps its state files unless --state-dir is given: where
+// the service manager says, else where the user's programs keep theirs; empty: nowhere.
+func defaultStateDir() string {
+	if dir := os.Getenv("STATE_DIRECTORY"); dir != "" { // of systemd; several are separated by colons
+		return filepath.SplitList(dir)[0]
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "hourbell")
+	}
+	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
+		return filepath.Join(home, ".local", "state", "hourbell")
+	}
+	return ""
+}

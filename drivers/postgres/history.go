@@ -1,0 +1,65 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Position says how far the store has come; see store.History.
+func (b *Backend) Position(ctx context.Context) (store.Position, error) {
+	var out store.Position
+	err := b.work(ctx, "read how far the store has come", func(tx pgx.Tx) (err error) {
+		out, err = b.position(ctx, tx)
+		return err
+	})
+	return out, err
+}
+
+func (b *Backend) position(ctx context.Context, tx pgx.Tx) (p store.Position, err error) {
+	err = tx.QueryRow(ctx, b.q("position")).Scan(positionTargets(&p)...)
+	return p, err
+}
+
+// positionTargets are the columns of a position, for Scan.
+func positionTargets(p *store.Position) []any {
+	return []any{&p.Store, &p.Token, &p.Node, &p.Accepted, into(&p.LostAt)}
+}
+
+// ReportLoss remembers that the store went back in time; see store.History.
+func (b *Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
+	var out store.Position
+	err := b.work(ctx, "report a loss of history", func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, b.q("report_loss"), when(req.Now), req.Accepted, req.Seen.Token, req.Seen.Node, req.Seen.Accepted)
+		if err != nil {
+			return err
+		}
+		out, err = b.position(ctx, tx)
+		return err
+	})
+	return out, err
+}
+
+// AcceptLoss ends the suspension; see store.History. Sequences keep what they were
+// set to if the transaction fails: they are raised for nothing then.
+func (b *Backend) AcceptLoss(ctx context.Context) (store.Position, error) {
+	var out store.Position
+	err := b.work(ctx, "accept a loss of history", func(tx pgx.Tx) error {
+		var token, node int64
+		if err := tx.QueryRow(ctx, b.q("accept_loss")).Scan(&token, &node); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, b.q("raise_locks"), store.LossMargin); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, b.q("raise_sequences"), token, node, store.LossMargin, store.LossNodes); err != nil {
+			return err
+		}
+		var err error
+		out, err = b.position(ctx, tx)
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,2 @@
+UPDATE hourbell_timeline
+SET accepted = max(accepted, seen_accepted) + 1, lost_at = NULL, seen_token = 0, seen_node = 0, seen_accepted = 0

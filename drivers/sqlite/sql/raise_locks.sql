@@ -1,0 +1,1 @@
+UPDATE hourbell_lock_state SET token = token + :margin

@@ -1,0 +1,1 @@
+UPDATE hourbell_counter SET value = max(value, (SELECT seen_token FROM hourbell_timeline)) + :margin WHERE name = 'token'

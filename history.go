@@ -1,0 +1,123 @@
+package hourbell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Position says how far a store has come, in numbers that only grow.
+type Position = store.Position
+
+// History reads how far the store has come, and since when a loss of history waits to
+// be accepted.
+func (c *Client) History(ctx context.Context) (Position, error) {
+	p, err := c.backend.Position(ctx)
+	if err != nil {
+		return Position{}, fmt.Errorf("read the history: %w", err)
+	}
+	return p, nil
+}
+
+// AcceptHistoryRequest says how to go on after the store went back in time.
+type AcceptHistoryRequest struct {
+	// Refire lets slots that were due since the point to which the store went back
+	// fire as by the policy misfire all. Without it they are recorded as missed: they
+	// may have fired before, and the store does not know.
+	Refire bool
+	// Force goes on also where no node has reported a loss: after a restore that no
+	// node can have noticed.
+	Force bool
+}
+
+// AcceptedHistory says what AcceptHistory did.
+type AcceptedHistory struct {
+	LostAt    time.Time // when the first node reported the loss; zero: none did
+	Schedules int       // that had due slots
+	Missed    int64     // slots that were recorded as missed
+	Fired     int64     // slots that fired
+	Token     int64     // all tokens from now on are greater
+}
+
+// ErrNothingLost: AcceptHistory found no report of a loss.
+var ErrNothingLost = errors.New("no node has reported that the store went back in time")
+
+// AcceptHistory confirms that the store went back in time, after which nodes claim
+// and fire again within a heartbeat. Before that it accounts for every slot that is
+// due, and raises the store's token above every token that any node has seen, so that what
+// jobs write stays guarded. Without a report it returns ErrNothingLost and changes
+// nothing, unless Force is set. After an error it can be called again.
+func (c *Client) AcceptHistory(ctx context.Context, req AcceptHistoryRequest) (AcceptedHistory, error) {
+	now, err := c.History(ctx)
+	if err != nil {
+		return AcceptedHistory{}, err
+	}
+	if !now.Suspended() && !req.Force {
+		return AcceptedHistory{}, fmt.Errorf("accept the history: %w", ErrNothingLost)
+	}
+	done := AcceptedHistory{LostAt: now.LostAt}
+	counted := map[int64]bool{}
+	for try := 0; ; try++ {
+		all, err := c.recount(ctx, req.Refire, &done, counted)
+		if err != nil {
+			return done, fmt.Errorf("accept the history: account for due slots: %w", err)
+		}
+		if all {
+			break
+		}
+		if try == settleTries {
+			return done, errors.New("accept the history: schedules keep changing: stop who edits them, or the nodes of a release before this one, and try again")
+		}
+	}
+	done.Schedules = len(counted)
+	accepted, err := c.backend.AcceptLoss(ctx)
+	if err != nil {
+		return done, fmt.Errorf("accept the history: %w", err)
+	}
+	done.Token = accepted.Token
+	return done, nil
+}
+
+// recount accounts for all schedules that are due, a page at a time; all: none of
+// them was changed at the same time.
+func (c *Client) recount(ctx context.Context, refire bool, done *AcceptedHistory, counted map[int64]bool) (all bool, err error) {
+	all = true
+	for page := (store.DueSchedulesRequest{Limit: settleBatch}); ; {
+		due, err := c.backend.DueSchedules(ctx, page)
+		if err != nil {
+			return false, err
+		}
+		if len(due.Schedules) == 0 {
+			return all, nil
+		}
+		calendars, err := engine.CalendarsOf(ctx, c.backend, due.Schedules)
+		if err != nil {
+			return false, err
+		}
+		firings := make([]store.Firing, len(due.Schedules))
+		for i, s := range due.Schedules {
+			plan, planErr := engine.NewPlan(s, calendars)
+			firings[i] = engine.Resolve(s, plan.AfterLoss(refire), planErr, due.Now)
+		}
+		res, err := c.backend.Fire(ctx, store.FireRequest{Firings: firings})
+		if err != nil {
+			return false, err
+		}
+		for _, slot := range res.Slots {
+			if counted[slot.Schedule] = true; slot.Record.Outcome == store.SlotMissed {
+				done.Missed += slot.Record.Count
+			}
+		}
+		for _, slot := range res.Fired {
+			counted[slot.Schedule] = true
+			done.Fired++
+		}
+		all = all && len(res.Lost) == 0
+		last := due.Schedules[len(due.Schedules)-1]
+		page.After = store.DueCursor{NextAt: last.NextAt, ID: last.ID}
+	}
+}

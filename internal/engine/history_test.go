@@ -1,0 +1,255 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+func TestGoneBack(t *testing.T) {
+	seen := store.Position{Store: "s", Token: 100, Node: 10, Accepted: 1}
+	for name, c := range map[string]struct {
+		now  store.Position
+		want bool
+	}{
+		"the same":             {seen, false},
+		"further":              {store.Position{Store: "s", Token: 101, Node: 11, Accepted: 2}, false},
+		"a token less":         {store.Position{Store: "s", Token: 99, Node: 11, Accepted: 1}, true},
+		"a node less":          {store.Position{Store: "s", Token: 100, Node: 9, Accepted: 1}, true},
+		"an acceptance less":   {store.Position{Store: "s", Token: 1 << 40, Node: 1 << 20, Accepted: 0}, true},
+		"another store":        {store.Position{Store: "other"}, false},
+		"of unknown identity":  {store.Position{}, false},
+		"raised by acceptance": {store.Position{Store: "s", Token: 1 << 33, Node: 20_000, Accepted: 2}, false},
+	} {
+		if got := goneBack(c.now, seen) != ""; got != c.want {
+			t.Errorf("%s: gone back: %v", name, got)
+		}
+	}
+}
+
+// TestLearn plays a loss through: answers of the store, one after the other, and
+// whether the node is suspended after each.
+func TestLearn(t *testing.T) {
+	at := time.Now()
+	good := func(token int64) store.Position { return store.Position{Store: "s", Token: token, Node: 5} }
+	lost := func(p store.Position) store.Position { p.LostAt = at; return p }
+	accepted := store.Position{Store: "s", Token: 1 << 33, Node: 20_000, Accepted: 1}
+	type step struct {
+		now    store.Position
+		why    string
+		reply  bool // the report gets through
+		report bool // one is wanted
+		closed bool
+	}
+	for name, steps := range map[string][]step{
+		"found by this node": {
+			{now: good(100)},
+			{now: good(50), report: true, reply: true, closed: true},
+			{now: lost(good(50)), closed: true},
+			{now: lost(good(60)), closed: true},
+			{now: accepted},
+			{now: accepted},
+		},
+		"the report does not get through": {
+			{now: good(100)},
+			{now: good(100), why: "a heartbeat is missing", report: true, closed: true},
+			{now: good(100), report: true, closed: true},
+			{now: good(100), report: true, reply: true, closed: true},
+			{now: lost(good(100)), closed: true},
+			{now: accepted},
+		},
+		"found by another node": {
+			{now: good(100)}, {now: lost(good(100)), closed: true}, {now: lost(good(100)), closed: true}, {now: accepted},
+		},
+		"accepted without regard to what this node has seen": {
+			{now: accepted},
+			{now: good(50), report: true, reply: true, closed: true},
+			{now: store.Position{Store: "s", Token: 60, Node: 20_000, Accepted: 1}, report: true, reply: true, closed: true},
+			{now: store.Position{Store: "s", Token: 1 << 34, Node: 20_000, Accepted: 2}},
+		},
+		"the store is another one": {{now: good(100)}, {now: store.Position{Store: "t", Token: 1}}, {now: store.Position{Store: "t", Token: 2}}},
+	} {
+		var h history
+		for i, s := range steps {
+			f := h.learn(h.glance(), s.now, s.why)
+			if f.report != s.report || h.closed() != s.closed {
+				t.Errorf("%s: step %d: report %v, closed %v", name, i, f.report, h.closed())
+			}
+			if s.reply {
+				h.told(f.seen)
+			}
+		}
+	}
+}
+
+// TestClaimsThatReturnOutOfOrder: a token that came after a call was sent is not
+// compared with its answer.
+func TestClaimsThatReturnOutOfOrder(t *testing.T) {
+	var h history
+	h.learn(h.glance(), store.Position{Store: "s", Token: 100}, "")
+	before := h.glance()
+	h.claimed(150)
+	h.learn(before, store.Position{Store: "s", Token: 120}, "")
+	if h.closed() {
+		t.Error("a claim that was under way during the heartbeat counts as a loss")
+	}
+	h.claimed(130)
+	h.learn(h.glance(), store.Position{Store: "s", Token: 149}, "")
+	if !h.closed() {
+		t.Error("the store lost a token that was claimed before the heartbeat was sent")
+	}
+}
+
+// TestDoubt: a failure of the store closes the node until a heartbeat that was sent after it.
+func TestDoubt(t *testing.T) {
+	var h history
+	before := h.glance()
+	h.doubt()
+	h.learn(before, store.Position{Store: "s"}, "")
+	if !h.closed() {
+		t.Error("a heartbeat that was sent before the failure settles it")
+	}
+	h.learn(h.glance(), store.Position{Store: "s"}, "")
+	if h.closed() {
+		t.Error("a heartbeat that was sent after the failure does not settle it")
+	}
+}
+
+func TestStateFile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "deep", "state")
+	seen := store.Position{Store: "0123-abc", Token: 7, Node: 3, Accepted: 1}
+	if got, err := ReadSeen(dir, seen.Store); err != nil || got != (store.Position{}) {
+		t.Errorf("without a file: %+v, %v", got, err)
+	}
+	if err := writeSeen(dir, seen); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeSeen(dir, store.Position{Store: seen.Store, Token: 9, Node: 2}); err != nil { // another node of this host
+		t.Fatal(err)
+	}
+	want := store.Position{Store: seen.Store, Token: 9, Node: 3, Accepted: 1}
+	if got, err := ReadSeen(dir, seen.Store); err != nil || got != want {
+		t.Errorf("read %+v, %v, want %+v", got, err, want)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("%d files are left, %v", len(files), err)
+	}
+	for _, identity := range []string{"../x", "a/b", "", "a.b"} {
+		if err := writeSeen(dir, store.Position{Store: identity}); err == nil {
+			t.Errorf("a file of the store %q was written", identity)
+		}
+	}
+}
+
+func TestWhenTheStateFileIsWritten(t *testing.T) {
+	var k stateKeeper
+	at := func(token int64) store.Position { return store.Position{Store: "s", Token: token} }
+	expect := func(what string, seen store.Position, now time.Duration, last, want bool) {
+		t.Helper()
+		if got := k.worth(seen, now, last); got != want {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+	expect("before anything is known", store.Position{}, 0, true, false)
+	expect("at first", at(1), 0, false, true)
+	k.wrote(at(1), 0, nil)
+	expect("unchanged", at(1), time.Hour, true, false)
+	expect("a little later", at(2), time.Second, false, false)
+	expect("a minute later", at(2), time.Minute, false, true)
+	expect("many tokens later", at(1+rememberTokens), time.Second, false, true)
+	expect("at the end", at(2), time.Second, true, true)
+	expect("when a loss was accepted", store.Position{Store: "s", Token: 1, Accepted: 1}, time.Second, false, true)
+	k.wrote(at(2), time.Second, os.ErrPermission)
+	expect("right after a failure", at(2+rememberTokens), 2*time.Second, false, false)
+}
+
+// TestAStateFileThatCannotBeRead is told, and the node starts.
+func TestAStateFileThatCannotBeRead(t *testing.T) {
+	backend, dir := memory.New(), t.TempDir()
+	p, err := backend.Position(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := statePath(dir, p.Store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("{damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var ran atomic.Int32
+	insert(t, backend, 1)
+	n := startNode(t, backend, func(context.Context, *Run) error { ran.Add(1); return nil }, func(c *Config) { c.StateDir = dir })
+	waitUntil(t, "the job to run", func() bool { return ran.Load() == 1 })
+	if n.count(event.StateFailed) == 0 {
+		t.Error("the damaged file was not reported")
+	}
+	n.stop()
+}
+
+// rewound is a store that says it is behind what it was.
+type rewound struct {
+	store.Backend
+	behind atomic.Int64
+}
+
+func (r *rewound) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
+	res, err := r.Backend.Heartbeat(ctx, req)
+	res.Position.Token -= r.behind.Load()
+	return res, err
+}
+
+// TestALossEndsRunningJobs: the contexts of jobs end as after the loss of a claim.
+func TestALossEndsRunningJobs(t *testing.T) {
+	backend := &rewound{Backend: memory.New()}
+	ended := make(chan error, 1)
+	insert(t, backend, 1)
+	n := startNode(t, backend, func(ctx context.Context, _ *Run) error {
+		<-ctx.Done()
+		select {
+		case ended <- context.Cause(ctx):
+		default:
+		}
+		return context.Cause(ctx)
+	})
+	defer n.stop()
+	waitUntil(t, "the job to start", func() bool { return n.count(event.JobStarted) == 1 })
+	backend.behind.Store(1)
+	select {
+	case cause := <-ended:
+		if cause != ErrClaimLost { //nolint:errorlint // the cause itself
+			t.Errorf("the context ended with %v", cause)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the context of a running job does not end")
+	}
+	if n.count(event.HistoryLost) != 1 {
+		t.Errorf("the loss was told %d times", n.count(event.HistoryLost))
+	}
+	before := n.count(event.JobStarted)
+	p, err := backend.Position(t.Context())
+	if err != nil || !p.Suspended() {
+		waitUntil(t, "the report", func() bool {
+			p, err := backend.Position(t.Context())
+			return err == nil && p.Suspended()
+		})
+	}
+	backend.behind.Store(0)
+	if n.count(event.JobStarted) != before {
+		t.Error("a job started while the node was suspended")
+	}
+	if _, err := backend.AcceptLoss(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	waitUntil(t, "the job to start again", func() bool { return n.count(event.JobStarted) > before })
+	if n.count(event.HistoryAccepted) != 1 {
+		t.Errorf("the acceptance was told %d times", n.count(event.HistoryAccepted))
+	}
+}

@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+)
+
+const (
+	// rememberEvery is how often the state file is written while what it says changes.
+	rememberEvery = time.Minute
+	// rememberTokens is how many tokens later it is written before that time has passed.
+	rememberTokens = 10_000
+)
+
+// seenFile is the content of a state file. Fields are only ever added.
+type seenFile struct {
+	Store    string `json:"store"`
+	Token    int64  `json:"token"`
+	Node     int64  `json:"node"`
+	Accepted int64  `json:"accepted"`
+}
+
+// statePath is the state file of a store in a folder. The store's identity comes
+// from the database, so only what makes a plain file name is taken.
+func statePath(dir, identity string) (string, error) {
+	plain := func(r rune) bool {
+		return r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	}
+	if identity == "" || len(identity) > 64 || strings.ContainsFunc(identity, func(r rune) bool { return !plain(r) }) {
+		return "", fmt.Errorf("the store's identity %.100q is not one that Hourbell made; see the table timeline", identity)
+	}
+	return filepath.Join(dir, "store-"+identity+".json"), nil
+}
+
+// ReadSeen reads from a folder how far a store had come when it was seen last; zero:
+// there is no such file.
+func ReadSeen(dir, identity string) (store.Position, error) {
+	path, err := statePath(dir, identity)
+	if err != nil {
+		return store.Position{}, err
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return store.Position{}, nil
+	}
+	if err != nil {
+		return store.Position{}, fmt.Errorf("read the state file: %w", err)
+	}
+	var seen seenFile
+	if err := json.Unmarshal(text, &seen); err != nil {
+		return store.Position{}, fmt.Errorf("read the state file %q: %w; delete it if it is damaged", path, err)
+	}
+	if seen.Store != identity || seen.Token < 0 || seen.Node < 0 || seen.Accepted < 0 {
+		return store.Position{}, fmt.Errorf("the state file %q is not of this store; delete it", path)
+	}
+	return store.Position{Store: seen.Store, Token: seen.Token, Node: seen.Node, Accepted: seen.Accepted}, nil
+}
+
+// writeSeen writes how far a store has come. A reader sees the file before or the
+// file after, also when the machine loses its power.
+func writeSeen(dir string, seen store.Position) (err error) {
+	path, err := statePath(dir, seen.Store)
+	if err != nil {
+		return err
+	}
+	if other, err := ReadSeen(dir, seen.Store); err == nil && other.Store != "" { // of other nodes on this host
+		seen = furthest(other, seen)
+	}
+	text, err := json.Marshal(seenFile{seen.Store, seen.Token, seen.Node, seen.Accepted})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("write the state file: %w", err)
+	}
+	file, err := os.CreateTemp(dir, ".store-*")
+	if err != nil {
+		return fmt.Errorf("write the state file: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("write the state file: %w", err), os.Remove(file.Name()))
+		}
+	}()
+	_, err = file.Write(append(text, '\n'))
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// recall reads the state file, once, and reports whether this was the first call. A
+// file that cannot be read is logged, and the node starts.
+func (e *Engine) recall(identity string) bool {
+	if !e.history.firstRecall() {
+		return false
+	}
+	if e.cfg.StateDir == "" || identity == "" {
+		return true
+	}
+	seen, err := ReadSeen(e.cfg.StateDir, identity)
+	if err != nil {
+		e.emit(event.Event{Kind: event.StateFailed, Err: err})
+		return true
+	}
+	e.history.remembered(seen)
+	return true
+}
+
+// firstRecall reports whether the state file has not been read yet.
+func (h *history) firstRecall() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	first := !h.recalled
+	h.recalled = true
+	return first
+}
+
+// remembered takes over what a state file says.
+func (h *history) remembered(seen store.Position) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if seen.Store != "" {
+		h.seen.Store = seen.Store // nothing else has been seen yet
+		h.seen = furthest(seen, h.seen)
+	}
+}
+
+// remember keeps the state file up to date until ctx ends, and then once more.
+func (e *Engine) remember(ctx context.Context) {
+	if e.cfg.StateDir == "" {
+		return
+	}
+	var keeper stateKeeper
+	for ended := false; !ended; {
+		ended = sleep(ctx, min(e.cfg.Heartbeat, rememberEvery)) != nil
+		seen := e.history.glance().seen
+		if !keeper.worth(seen, monotonic(), ended) {
+			continue
+		}
+		err := writeSeen(e.cfg.StateDir, seen)
+		keeper.wrote(seen, monotonic(), err)
+		if err != nil && keeper.failures == 1 {
+			e.emit(event.Event{Kind: event.StateFailed, Err: err})
+		}
+	}
+}
+
+// stateKeeper decides when the state file is written.
+type stateKeeper struct {
+	written  store.Position
+	at       time.Duration
+	failures int // in a row
+}
+
+// worth reports whether the file is to be written now; last says that there will be no
+// other chance.
+func (k *stateKeeper) worth(seen store.Position, now time.Duration, last bool) bool {
+	switch {
+	case seen.Store == "" || seen == k.written:
+		return false
+	case last || k.written.Store == "" && k.failures == 0:
+		return true
+	case now-k.at >= rememberEvery:
+		return true
+	}
+	return k.failures == 0 && (seen.Token-k.written.Token >= rememberTokens || seen.Accepted != k.written.Accepted)
+}
+
+// wrote records a try.
+func (k *stateKeeper) wrote(seen store.Position, now time.Duration, err error) {
+	k.at = now
+	if err != nil {
+		k.failures++
+		return
+	}
+	k.written, k.failures = seen, 0
+}

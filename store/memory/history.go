@@ -1,0 +1,52 @@
+package memory
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Position says how far the store has come; see store.History.
+func (s *Store) Position(ctx context.Context) (store.Position, error) {
+	if _, err := s.begin(ctx, "read how far the store has come", time.Time{}); err != nil {
+		return store.Position{}, err
+	}
+	defer s.mu.Unlock()
+	return s.position(), nil
+}
+
+func (s *Store) position() store.Position {
+	return store.Position{Store: s.identity, Token: s.lastToken, Node: s.lastNode, Accepted: s.accepted, LostAt: s.loss.LostAt}
+}
+
+// ReportLoss remembers that the store went back in time; see store.History.
+func (s *Store) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
+	now, err := s.begin(ctx, "report a loss of history", req.Now)
+	if err != nil {
+		return store.Position{}, err
+	}
+	defer s.mu.Unlock()
+	if req.Accepted == s.accepted {
+		s.loss = store.Position{
+			Token:    max(s.loss.Token, req.Seen.Token),
+			Node:     max(s.loss.Node, req.Seen.Node),
+			Accepted: max(s.loss.Accepted, req.Seen.Accepted),
+			LostAt:   earliest(s.loss.LostAt, now),
+		}
+	}
+	return s.position(), nil
+}
+
+// AcceptLoss ends the suspension; see store.History.
+func (s *Store) AcceptLoss(ctx context.Context) (store.Position, error) {
+	if _, err := s.begin(ctx, "accept a loss of history", time.Time{}); err != nil {
+		return store.Position{}, err
+	}
+	defer s.mu.Unlock()
+	s.lastToken = max(s.lastToken, s.loss.Token) + store.LossMargin
+	s.lastNode = max(s.lastNode, s.loss.Node) + store.LossNodes
+	s.accepted = max(s.accepted, s.loss.Accepted) + 1
+	s.loss = store.Position{}
+	return s.position(), nil
+}

@@ -1,10 +1,10 @@
 /*
- * A clock for cron, preloaded into it: time stands still while cron works, and
- * sleeping moves it on. Nobody waits, so a week passes in seconds.
+ * A clock that is preloaded into cron: time stands still while cron works, and
+ * each sleep advances it without waiting, so a week passes in seconds.
  *
- * The clock lies in a file that all processes of the run share, so that a
+ * The clock is in a file that all processes of the run share, so that a
  * command started at some instant finds that instant there. To make this so,
- * cron's sleep first awaits every command.
+ * cron's sleep first waits for every command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 /* Unix time in seconds, in the machine's own byte order. */
 static struct {
 	long now;
-	long end; /* cron ends here */
+	long end; /* cron is ended at this time */
 } *shared;
 
 __attribute__((constructor)) static void open_clock(void)

@@ -1,11 +1,11 @@
 /*
- * Stands in for /bin/sh and other shells. It runs nothing; it writes down how
- * it was called, as one line of JSON at the end of a file:
+ * Replaces /bin/sh and other shells. It runs no command; it records how it was
+ * called, as one line of JSON at the end of a file:
  *
  *	{"at": 1798498800, "argv": [...], "env": [...], "dir": "/", "uid": 0,
  *	 "gid": 0, "groups": [0], "umask": 18, "ignored": [], "stdin": "..."}
  *
- * where at is the time on the machine's clock and ignored the signals that are.
+ * where at is the time on the machine's clock and ignored the ignored signals.
  * Bytes that are not ASCII are written as if they were ISO 8859-1.
  */
 #include <fcntl.h>
@@ -96,7 +96,7 @@ static long now(void)
 	return t;
 }
 
-/* One write at the end of a file: lines of several processes do not mix. */
+/* One write at the end of a file, so that lines of several processes do not mix. */
 static int append(const char *line, size_t length)
 {
 	int fd = open(RUNS_FILE, O_WRONLY | O_APPEND);

@@ -15,7 +15,7 @@ public class MongoServer {
         System.out.println("listening");
     }
 
-    /** The least that present drivers talk to; the library's own names are older. */
+    /** The oldest protocol version that current drivers accept; the library's constants end before it. */
     private static class Version implements MongoVersion {
         @Override
         public List<Integer> getVersionArray() {

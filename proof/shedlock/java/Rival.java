@@ -25,15 +25,15 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /**
- * A program that uses ShedLock, as the other side of the race. It follows the orders on its standard input, one a line
- * with fields parted by tabs, and answers each with a line: ok, granted, held, or "error" and why. Orders have a number in
- * front, and so have their answers.
+ * A program that uses ShedLock, as the other side of the race. It executes the orders on its standard input, one per line
+ * with fields separated by tabs, and answers each with a line: ok, granted, held, or "error" and the cause. Orders begin
+ * with a number, and so do their answers.
  *
  * <pre>
  * open   PROVIDER KIND URL USER PASSWORD SPACE         KIND is sql, sql-dbtime, mongo, redis or redis-safe
- * lock   PROVIDER NAME AT-MOST AT-LEAST WHEN FILE      in ms; WHEN in µs since 1970; FILE, if any: raise its number
- * unlock PROVIDER                                      what lock was granted last
- * count  PROVIDER NAME AT-MOST TIMES FILE              lock, raise and unlock so many times
+ * lock   PROVIDER NAME AT-MOST AT-LEAST WHEN FILE      in ms; WHEN in µs since 1970; FILE, if given: increment its number
+ * unlock PROVIDER                                      the lock that was granted last
+ * count  PROVIDER NAME AT-MOST TIMES FILE              lock, increment and unlock TIMES times
  * </pre>
  */
 public class Rival {
@@ -53,7 +53,7 @@ public class Rival {
             }
             System.out.println(parts[0] + "\t" + answer.replace('\n', ' '));
         }
-        System.exit(0); // drivers have threads of their own
+        System.exit(0); // because the drivers' own threads would keep the process alive
     }
 
     private String follow(String[] order) throws Exception {
@@ -125,14 +125,14 @@ public class Rival {
         }
     }
 
-    /** Adds one to the number in a file, slowly enough to be caught. */
+    /** Adds one to the number in a file, slowly enough that a concurrent increment would be lost. */
     private static void raise(Path file) throws Exception {
         var number = Long.parseLong(Files.readString(file));
         Thread.sleep(0, 50_000);
         Files.writeString(file, Long.toString(number + 1));
     }
 
-    /** Sleeps, and then watches the clock, for sleep alone is late by chance. */
+    /** Sleeps, and then polls the clock, because sleep may return late. */
     private static void awaitMicros(long when) throws InterruptedException {
         var left = when - micros();
         if (left > 1_500) {

@@ -31,7 +31,11 @@
 // early that is shorter than the step, for it is what holds are measured with;
 // the holder learns of it at its next renewal. Once per interval is not harmed by
 // a step of less than a quarter of the interval, the token never; a hold of the
-// whole at-most time ([Options.NoKeepAlive]) outlasts shorter steps.
+// whole at-most time ([Options.NoKeepAlive]) outlasts shorter steps. Setting it
+// back while a lock is held does not prolong the lock for a holder that releases
+// it: a release also counts the at-least time on the holder's clock that nobody
+// can set. A holder that dies then, and a lock that was released before the step,
+// block others for longer by the size of the step.
 //
 // # Once per interval
 //
@@ -43,7 +47,7 @@
 // # Files
 //
 // For those who use locks: locker.go, lock.go, options.go, held.go. For those
-// who implement a provider: provider.go, errors.go, name.go; the suite is in
+// who implement a provider: provider.go, rest.go, errors.go, name.go; the suite is in
 // lock/locktest and the reference in lock/memory. Pure decisions: trust.go (until
 // when a holder relies on its lock), every.go (what is due). Loops: keep.go
 // (watch and keep alive), poll.go (wait).

@@ -137,10 +137,13 @@ type Lease interface {
 	// A repetition is harmless.
 	Extend(ctx context.Context, hold time.Duration) error
 
-	// Release sets lock_until to the later of now and locked_at + AtLeast, and
-	// touches neither locked_at nor locked_by. If the lock has expired, has
-	// another owner or no row, the error wraps [ErrLost] and nothing is
-	// changed.
+	// Release ends the hold when the at-least time is over, at once if it is, and
+	// touches neither locked_at nor locked_by. That time is over by the store's
+	// clock at locked_at + AtLeast, or by the holder's at now + [Rest.Left],
+	// whichever comes first; so lock_until becomes the later of now and the
+	// earlier of these two, which lies before locked_at if the store's clock was
+	// set back. If the lock has expired, has another owner or no row, the error
+	// wraps [ErrLost] and nothing is changed.
 	Release(ctx context.Context) error
 }
 

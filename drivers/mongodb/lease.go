@@ -17,6 +17,7 @@ type lease struct {
 	req      lock.Request
 	lockedAt bson.DateTime
 	token    int64
+	rest     lock.Rest
 }
 
 // Token implements [lock.Lease].
@@ -32,7 +33,7 @@ func (l *lease) Extend(ctx context.Context, hold time.Duration) error {
 // Release implements [lock.Lease].
 func (l *lease) Release(ctx context.Context) error {
 	return l.change(ctx, "release", func(now bson.DateTime) bson.E {
-		return bson.E{Key: "$set", Value: lockUntil(max(now, plus(l.lockedAt, l.req.AtLeast)))}
+		return bson.E{Key: "$set", Value: lockUntil(max(now, min(plus(l.lockedAt, l.req.AtLeast), plus(now, l.rest.Left()))))}
 	})
 }
 

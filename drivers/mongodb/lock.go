@@ -39,7 +39,9 @@ func (p *Provider) tryLock(ctx context.Context, req lock.Request) (*lease, error
 		return nil, p.nowHeld(ctx, req)
 	}
 	l := &lease{provider: p, req: req, lockedAt: r.Now}
-	return l, l.drawToken(ctx)
+	err = l.drawToken(ctx)
+	l.rest = lock.NewRest(req)
+	return l, err
 }
 
 // checkSlot returns a *[lock.NotDueError] if the conditions of a slot do not

@@ -122,7 +122,7 @@ func (l *Locks) tryLock(s lockSession, req lock.Request) (lock.Lease, error) {
 			return nil, err
 		}
 		if token > 0 {
-			return &lockLease{locks: l, req: req, token: token}, nil
+			return &lockLease{locks: l, req: req, token: token, rest: lock.NewRest(req)}, nil
 		}
 		found, err := s.look(req.Name, req.Now)
 		if err != nil {
@@ -211,6 +211,7 @@ type lockLease struct {
 	locks *Locks
 	req   lock.Request
 	token int64
+	rest  lock.Rest
 }
 
 // Token implements lock.Lease.
@@ -218,18 +219,18 @@ func (g *lockLease) Token() int64 { return g.token }
 
 // Extend implements lock.Lease.
 func (g *lockLease) Extend(ctx context.Context, hold time.Duration) error {
-	return g.change(ctx, "extend", hold)
+	return g.change(ctx, "extend", args{"duration": hold.Milliseconds()})
 }
 
 // Release implements lock.Lease.
 func (g *lockLease) Release(ctx context.Context) error {
-	return g.change(ctx, "release", g.req.AtLeast)
+	return g.change(ctx, "release", args{"duration": g.req.AtLeast.Milliseconds(), "rest": g.rest.Left().Milliseconds()})
 }
 
 // change runs a statement on a lock that must still be the lease's own.
-func (g *lockLease) change(ctx context.Context, verb string, d time.Duration) error {
+func (g *lockLease) change(ctx context.Context, verb string, a args) error {
 	return g.locks.call(ctx, fmt.Sprintf("%s lock %q", verb, g.req.Name), func(s lockSession) error {
-		a := args{"name": g.req.Name, "owner": g.req.Owner, "duration": d.Milliseconds(), "now": clock(g.req.Now)}
+		a["name"], a["owner"], a["now"] = g.req.Name, g.req.Owner, clock(g.req.Now)
 		result, err := s.exec(verb, a)
 		if err != nil {
 			return err

@@ -130,7 +130,7 @@ func (l *Locks) tryLock(s lockSession, req lock.Request) (lock.Lease, error) {
 			return nil, err
 		}
 		if token > 0 {
-			return &lockLease{locks: l, req: req, token: token}, nil
+			return &lockLease{locks: l, req: req, token: token, rest: lock.NewRest(req)}, nil
 		}
 		found, err := s.look(req)
 		if err != nil {
@@ -197,6 +197,7 @@ type lockLease struct {
 	locks *Locks
 	req   lock.Request
 	token int64
+	rest  lock.Rest
 }
 
 // Token implements lock.Lease.
@@ -204,18 +205,18 @@ func (g *lockLease) Token() int64 { return g.token }
 
 // Extend implements lock.Lease.
 func (g *lockLease) Extend(ctx context.Context, hold time.Duration) error {
-	return g.change(ctx, "extend", hold)
+	return g.change(ctx, "extend", hold.Milliseconds())
 }
 
 // Release implements lock.Lease.
 func (g *lockLease) Release(ctx context.Context) error {
-	return g.change(ctx, "release", g.req.AtLeast)
+	return g.change(ctx, "release", g.req.AtLeast.Milliseconds(), g.rest.Left().Milliseconds())
 }
 
 // change runs a statement on a lock that must still be the lease's own.
-func (g *lockLease) change(ctx context.Context, verb string, d time.Duration) error {
+func (g *lockLease) change(ctx context.Context, verb string, times ...any) error {
 	return g.locks.call(ctx, fmt.Sprintf("%s lock %q", verb, g.req.Name), func(s lockSession) error {
-		n, err := s.exec(verb, g.req.Name, g.req.Owner, d.Milliseconds(), clock(g.req.Now))
+		n, err := s.exec(verb, append([]any{g.req.Name, g.req.Owner, clock(g.req.Now)}, times...)...)
 		if err == nil && n == 0 {
 			err = lock.ErrLost
 		}

@@ -131,12 +131,12 @@ func sameScript(b *testing.B, s *Backend) string {
 		_, err := locks.TryLock(b.Context(), lock.Request{Name: fmt.Sprint("same", i), Owner: "o", Hold: time.Millisecond})
 		must(b, err)
 	}
-	filled := func(name, third string) string {
+	filled := func(name string, values ...string) string {
 		text := regexp.MustCompile(`(?m)^--.*\n`).ReplaceAllString(locks.shape.texts[name], "")
-		text = strings.NewReplacer("$10", "null", "$11", "'5000'", "$1", "'same' || :client_id", "$2", "'host'", "$3", third).Replace(text)
+		text = strings.NewReplacer(append([]string{"$10", "null", "$11", "'5000'", "$1", "'same' || :client_id", "$2", "'host'"}, values...)...).Replace(text)
 		return parameter.ReplaceAllString(text, "null") + ";\n"
 	}
-	return filled("take", "30000") + filled("release", "0")
+	return filled("take", "$3", "30000") + filled("release", "$4", "0", "$5", "0")
 }
 
 // pgbench is how many times a second its clients run a script.

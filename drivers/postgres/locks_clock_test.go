@@ -153,8 +153,7 @@ func TestLockUnderFalseClocks(t *testing.T) {
 	for _, steps := range [][2]time.Duration{{0, step}, {0, -step}, {step, -step}} {
 		t.Run(fmt.Sprintf("from %v to %v while held", steps[0], steps[1]), func(t *testing.T) {
 			held := heldThroughAStep(t, lockers, clock, steps[0], steps[1])
-			must(t, held.Release(t.Context()))
-			clock.set(max(steps[0], steps[1])) // a clock set back counts the time since the grant once more
+			must(t, held.Release(t.Context())) // free at once, also under a clock that was set back
 			next, err := lockers[1].Try(t.Context(), held.Name(), lock.Options{})
 			must(t, err)
 			if next.Token() <= held.Token() {
@@ -164,6 +163,7 @@ func TestLockUnderFalseClocks(t *testing.T) {
 		})
 		t.Run(fmt.Sprintf("from %v to %v between slots", steps[0], steps[1]), func(t *testing.T) { oncePerInterval(t, lockers, clock, steps[0], steps[1]) })
 	}
+	t.Run("back after the grant", func(t *testing.T) { releasedAfterAStepBack(t, lockers, clock, step) })
 	t.Run("ahead beyond a lease", func(t *testing.T) { clock.set(0); lostByAStep(t, lockers, clock, step) })
 }
 
@@ -206,6 +206,28 @@ func heldThroughAStep(t *testing.T, lockers []*lock.Locker, clock falseClock, be
 	return held
 }
 
+// releasedAfterAStepBack releases a lock under a clock that was set back after the
+// grant: free when its at-least time is over on the holder's own clock, not before,
+// and not later by the size of the step.
+func releasedAfterAStepBack(t *testing.T, lockers []*lock.Locker, clock falseClock, step time.Duration) {
+	const atLeast = 2 * time.Second
+	clock.set(0)
+	start := time.Now()
+	held, err := lockers[0].Try(t.Context(), t.Name(), lock.Options{AtLeast: atLeast, AtMost: time.Hour})
+	must(t, err)
+	clock.set(-step)
+	must(t, held.Release(t.Context()))
+	next, err := lockers[1].Lock(t.Context(), t.Name(), lock.Options{Wait: time.Minute})
+	must(t, err)
+	if took := time.Since(start); took < atLeast-20*time.Millisecond {
+		t.Errorf("a lock with an at-least time of %v was free after %v", atLeast, took)
+	}
+	if next.Token() <= held.Token() {
+		t.Errorf("token %d came after %d", next.Token(), held.Token())
+	}
+	must(t, next.Release(t.Context()))
+}
+
 // oncePerInterval checks that a step of the clock gives no slot a second time,
 // nor what follows when the clock is right again.
 func oncePerInterval(t *testing.T, lockers []*lock.Locker, clock falseClock, before, after time.Duration) {
@@ -217,7 +239,7 @@ func oncePerInterval(t *testing.T, lockers []*lock.Locker, clock falseClock, bef
 	for _, offset := range []time.Duration{after, before} {
 		clock.set(offset)
 		_, err := lockers[1].Try(t.Context(), t.Name(), opts)
-		heldAnew := offset < before && errors.Is(err, lock.ErrHeld)
+		heldAnew := offset < before && errors.Is(err, lock.ErrHeld) // the release came before the step
 		if !errors.Is(err, lock.ErrNotDue) && !heldAnew {
 			t.Errorf("the slot was given twice, at %v: %v", offset, err)
 		}

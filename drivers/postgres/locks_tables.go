@@ -169,7 +169,7 @@ func textColumn(columns map[string]column, name string) (most int, err error) {
 
 // timeText is how statements bring an instant to a column's type: its zone, what
 // makes its precision round up, or down, and what makes up for it when an
-// at-least time ($3) counts from there.
+// at-least time ($4) counts from there.
 type timeText struct{ zone, up, down, least string }
 
 // timeColumn is the timeText of a column. A column of less than microseconds
@@ -194,7 +194,7 @@ func timeColumn(columns map[string]column, name string) (text timeText, err erro
 		text.up = fmt.Sprintf(" + interval '%d microseconds'", half-1)
 		text.down = fmt.Sprintf(" - interval '%d microseconds'", half)
 		if step := 2 * half; step > 1000 { // to the millisecond is good enough
-			text.least = fmt.Sprintf(" + sign($3::bigint) * interval '%d microseconds'", step-1)
+			text.least = fmt.Sprintf(" + sign($4::bigint) * interval '%d microseconds'", step-1)
 		}
 	}
 	return text, nil

@@ -22,7 +22,7 @@ func (p *Provider) TryLock(ctx context.Context, req lock.Request) (lock.Lease, e
 	}
 	switch verdict {
 	case "granted":
-		return &lease{provider: p, req: req, record: r}, nil
+		return &lease{provider: p, req: req, record: r, rest: lock.NewRest(req)}, nil
 	case "held":
 		return nil, &lock.HeldError{Name: req.Name, Owner: r.owner(), Until: r.until(), Now: r.state.Now}
 	default:
@@ -54,6 +54,7 @@ type lease struct {
 	provider *Provider
 	req      lock.Request
 	record   record
+	rest     lock.Rest
 }
 
 // Token implements [lock.Lease].
@@ -66,13 +67,14 @@ func (l *lease) Extend(ctx context.Context, hold time.Duration) error {
 
 // Release implements [lock.Lease].
 func (l *lease) Release(ctx context.Context) error {
-	return l.change(ctx, "release", releaseScript, milliseconds(l.record.state.Now.Add(l.req.AtLeast)))
+	return l.change(ctx, "release", releaseScript, milliseconds(l.record.state.Now.Add(l.req.AtLeast)), l.rest.Left().Milliseconds())
 }
 
 // change runs a script that changes the lock if the lease still owns it.
-func (l *lease) change(ctx context.Context, verb string, s script, arg any) error {
+func (l *lease) change(ctx context.Context, verb string, s script, args ...any) error {
 	what := fmt.Sprintf("%s lock %q", verb, l.req.Name)
-	done, err := evaluate(ctx, l.provider.client, s, l.provider.keys(l.req.Name), clock(l.req.Now), l.record.value, arg)
+	args = append([]any{clock(l.req.Now), l.record.value}, args...)
+	done, err := evaluate(ctx, l.provider.client, s, l.provider.keys(l.req.Name), args...)
 	switch {
 	case err != nil:
 		return explain(what, err)

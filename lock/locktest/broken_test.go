@@ -53,6 +53,18 @@ var faults = []fault{
 		[]string{"ReleaseWaitsForAtLeast", "LikeTheReference"},
 	},
 	{
+		"counts the at-least time by the store's clock alone", func(p *memory.Provider) lock.Provider {
+			return broken{Provider: p, release: func(g *grant) error {
+				if left := g.at.Add(g.req.AtLeast).Sub(g.req.Now()); left > 0 {
+					g.retake(left)
+					return nil
+				}
+				return g.Lease.Release(context.Background())
+			}}
+		},
+		[]string{"ReleaseFreesAfterTheClockWasSetBack"},
+	},
+	{
 		"extends without comparing the owner", func(p *memory.Provider) lock.Provider {
 			return broken{Provider: p, extend: func(g *grant, d time.Duration) error {
 				_ = g.Lease.Extend(context.Background(), d)
@@ -143,6 +155,7 @@ type grant struct {
 	lock.Lease
 	provider broken
 	req      lock.Request
+	at       time.Time // of the grant, by the request's clock
 }
 
 func (b broken) TryLock(ctx context.Context, req lock.Request) (lock.Lease, error) {
@@ -153,7 +166,11 @@ func (b broken) TryLock(ctx context.Context, req lock.Request) (lock.Lease, erro
 	if err != nil {
 		return nil, err
 	}
-	return &grant{l, b, req}, nil
+	g := &grant{Lease: l, provider: b, req: req}
+	if req.Now != nil {
+		g.at = req.Now()
+	}
+	return g, nil
 }
 
 func (g *grant) Release(ctx context.Context) error {

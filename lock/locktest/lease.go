@@ -11,6 +11,7 @@ var leaseTests = []scenario{
 	{"ReleaseFrees", leaseReleaseFrees},
 	{"ReleaseKeepsTheRow", leaseReleaseKeepsRow},
 	{"ReleaseWaitsForAtLeast", leaseAtLeast},
+	{"ReleaseFreesAfterTheClockWasSetBack", leaseClockSetBack},
 	{"ExtendHoldsFromNow", leaseExtend},
 	{"ExtendNeverShortens", leaseExtendNeverShortens},
 	{"ExpiredCannotExtend", leaseExpiredCannotExtend},
@@ -58,6 +59,34 @@ func leaseAtLeast(e *env) {
 	e.tick(2)
 	e.must(lease.Release(e.ctx))
 	e.free(name, "released after its at-least time, a lock is free at once")
+}
+
+// A clock that was set back after the grant makes locked_at lie ahead. That is no
+// reason to hold a lock whose at-least time has passed on the holder's own clock.
+func leaseClockSetBack(e *env) {
+	e.exact()
+	const step = 5 * time.Minute
+	name, last := e.name(), int64(0)
+	for _, atLeast := range []time.Duration{0, 20 * time.Millisecond} {
+		req := e.request(name, 10)
+		req.AtLeast = atLeast
+		lease := e.grant(e.a, req)
+		e.now = e.now.Add(-step)
+		time.Sleep(atLeast + 5*time.Millisecond) // by the clock that nobody sets
+		e.must(lease.Release(e.ctx))
+		e.is(lease.Extend(e.ctx, e.unit), lock.ErrLost, "a lock that was released under a clock set back is not its holder's any more")
+		next := e.take(e.b, name, 1)
+		e.ok(lease.Token() > last && next.Token() > lease.Token(), "tokens grow whatever the clock does", last, lease.Token(), next.Token())
+		e.must(next.Release(e.ctx))
+		last = next.Token()
+		e.now = e.now.Add(step)
+	}
+	req := e.request(name, 10)
+	req.AtLeast = 2 * e.unit
+	lease := e.grant(e.a, req)
+	e.now = e.now.Add(-step)
+	e.must(lease.Release(e.ctx))
+	e.refused(e.b, name, "an at-least time that has not passed on any clock holds the lock, also under a clock set back")
 }
 
 func leaseExtend(e *env) {

@@ -13,6 +13,7 @@ type lease struct {
 	provider *Provider
 	req      lock.Request
 	token    int64
+	rest     lock.Rest
 }
 
 // Token implements [lock.Lease].
@@ -28,7 +29,7 @@ func (l *lease) Extend(ctx context.Context, hold time.Duration) error {
 // Release implements [lock.Lease].
 func (l *lease) Release(ctx context.Context) error {
 	return l.change(ctx, "release", func(r row, now time.Time) time.Time {
-		return later(now, r.lockedAt.Add(l.req.AtLeast))
+		return later(now, earlier(r.lockedAt.Add(l.req.AtLeast), now.Add(l.rest.Left())))
 	})
 }
 
@@ -48,6 +49,13 @@ func (l *lease) change(ctx context.Context, verb string, until func(r row, now t
 	r.until = until(r, now)
 	p.rows[l.req.Name] = r
 	return nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 func later(a, b time.Time) time.Time {

@@ -64,7 +64,7 @@ func (p *Provider) TryLock(ctx context.Context, req lock.Request) (lock.Lease, e
 	s.token++
 	p.states[req.Name] = s
 	p.rows[req.Name] = row{owner: req.Owner, lockedAt: now, until: now.Add(req.Hold)}
-	return &lease{provider: p, req: req, token: s.token}, nil
+	return &lease{provider: p, req: req, token: s.token, rest: lock.NewRest(req)}, nil
 }
 
 // holds says whether the conditions of a slot hold.

@@ -1,5 +1,7 @@
--- Frees a lock that its owner still has, or lets it end when its least time is
--- over; no row: it has not.
+-- Frees a lock that its owner still has, or lets it end when its least time ($4) is
+-- over by this clock, or by the owner's, to which $5 of it is left; no row: it has
+-- not. A rest of 0 is rounded down as now is.
 UPDATE {table}
-SET lock_until = greatest({now $4}{until_down}, locked_at{at_zone} + $3::bigint * interval '1 millisecond'{at_least}{until_up}){until_zone}
-WHERE name = $1::text AND locked_by COLLATE "C" = $2::text AND lock_until{until_zone} > {now $4}
+SET lock_until = CASE WHEN $5::bigint = 0 THEN {now $3}{until_down} ELSE greatest({now $3}{until_down},
+    least(locked_at{at_zone} + $4::bigint * interval '1 millisecond'{at_least}{until_up}, {now $3} + $5::bigint * interval '1 millisecond'{until_up})) END{until_zone}
+WHERE name = $1::text AND locked_by COLLATE "C" = $2::text AND lock_until{until_zone} > {now $3}

@@ -47,10 +47,21 @@ import (
 //
 // With Table("shedlock") programs in Java and this one exclude each other. The
 // columns lock_until and locked_at may be timestamp, which then is in UTC as
-// usingDbTime writes it (without that let Java write UTC, by its option
-// withTimeZone), or timestamptz (with usingDbTime let Java's sessions be in UTC).
-// Times are kept to the column's precision: holds are rounded up. Java's acquisitions draw no token,
+// usingDbTime writes it (without usingDbTime let Java write UTC, by its option
+// forceUtcTimeZone(); in versions before ShedLock 7.10 that was withTimeZone), or
+// timestamptz (with usingDbTime let Java's sessions be in UTC). Times are kept to
+// the column's precision: holds are rounded up. Java's acquisitions draw no token,
 // unless the trigger of TriggerSQL is there.
+//
+// That holds with usingDbTime in Java, which is the way to have it. Without it a
+// Java program compares and writes instants of its own clock: one whose clock is
+// ahead of the server's by more than is left of a hold takes a lock that is held,
+// and under keep-alive as little as two thirds of [lock.Config].Lease is left (20 s
+// by default). Both then work under the lock until the next renewal here answers
+// lock.ErrLost, and one whose clock is behind is taken for a dead holder early. Where
+// usingDbTime cannot be had, keep those machines' clocks in step with the server's,
+// make Lease several times longer than they may differ or hold for the whole
+// at-most time (NoKeepAlive), and check the token where it matters (lock.Check).
 type Locks struct {
 	db      lockDB
 	schema  string // empty: found by the search path

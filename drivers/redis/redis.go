@@ -34,6 +34,14 @@
 // grant was lost is granted again. If a job must not run twice even then, keep
 // its lock in a database that cannot lose acknowledged writes.
 //
+// A Redis without persistence (save "" and appendonly no, which many caches and
+// container images use) forgets every lock when it restarts: a lock that is held is
+// granted a second time at once, and a slot of Every again. With snapshots (save)
+// Redis forgets what was written after the last snapshot, with appendfsync everysec
+// the last second or two. Only appendonly yes with appendfsync always keeps every
+// acknowledged grant. Tokens grow through all of this, as above, and a holder whose
+// lock was forgotten gets lock.ErrLost from its next renewal.
+//
 // Set the server's maxmemory-policy to noeviction, or keep locks on a separate
 // server: an evicted key is a lost lock.
 //

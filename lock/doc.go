@@ -24,7 +24,8 @@
 // before it writes. For that there is the token ([Lock.Token]): whatever the lock
 // protects keeps the greatest it has seen and refuses lower ones. Tokens grow
 // with every grant of a name, also after release, expiry and deletion of the
-// lock's row. They do not survive a restore of the store from a backup: then
+// lock's row. Where that is rows in the lock's own database, [Check] does it in one
+// statement. Tokens do not survive a restore of the store from a backup: then
 // raise the counters, or make the protected resources forget theirs.
 //
 // The store's clock decides. Setting it ahead while a lock is held ends a hold
@@ -46,11 +47,11 @@
 //
 // # Files
 //
-// For those who use locks: locker.go, lock.go, options.go, held.go. For those
-// who implement a provider: provider.go, rest.go, errors.go, name.go; the suite is in
-// lock/locktest and the reference in lock/memory. Pure decisions: trust.go (until
-// when a holder relies on its lock), every.go (what is due). Loops: keep.go
-// (watch and keep alive), poll.go (wait).
+// For those who use locks: locker.go, lock.go, check.go, options.go, held.go. For
+// those who implement a provider: provider.go, rest.go, errors.go, name.go; the
+// suite is in lock/locktest and the reference in lock/memory. Pure decisions:
+// trust.go (until when a holder relies on its lock), every.go (what is due). Loops:
+// keep.go (watch and keep alive), poll.go (wait).
 //
 // The words used here are defined in docs/glossary.md.
 package lock

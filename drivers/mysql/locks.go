@@ -26,6 +26,12 @@ import (
 // and hourbell_lock_state in the connection's database. CreateTables creates
 // them, and nothing else does.
 //
+// What is written under a lock in the same database can be made to depend on it:
+// lock.Check with [Locks.Tx], and with the package's [Tx] for hourbell_lock. With the
+// option Table, where others may take a lock without drawing a token, such a
+// transaction also holds the row of the lock from the check until its end, and
+// renewals and the release wait for it: let it end within a third of the lease.
+//
 // A backup that is restored brings back the tokens of its time, and they would be
 // given again. Raise them before the first program starts, by more than can have
 // been given since:
@@ -57,6 +63,7 @@ type Locks struct {
 	owned    bool   // to be closed by Close
 	schema   string // empty: the connection's database
 	table    string
+	shared   bool   // the table was named: others may take locks in it that draw no token
 	timeZone string // an expression
 	invalid  error  // what is wrong with the options; every call answers it
 
@@ -78,6 +85,7 @@ type LockOption func(*Locks) error
 func Table(name string) LockOption {
 	return func(l *Locks) (err error) {
 		l.schema, l.table, err = readTableName(name)
+		l.shared = true
 		return err
 	}
 }

@@ -149,6 +149,13 @@ func lockStore(t *testing.T, target lockTarget, db *sql.DB) locktest.Store {
 			var n int
 			return tx.Rollback, tx.QueryRowContext(ctx, "SELECT COUNT(*) FROM shedlock").Scan(&n)
 		},
+		Tx: func(ctx context.Context) (lock.Tx, func(bool) error, error) {
+			tx, err := db.BeginTx(ctx, nil)
+			if err != nil {
+				return nil, nil, err
+			}
+			return NewLocks(db, target.options()...).Tx(tx), ending(tx), nil
+		},
 		Exhausted: func(t testing.TB) lock.Provider {
 			pool := openDB(t, target.URL)
 			pool.SetMaxOpenConns(1)
@@ -157,6 +164,16 @@ func lockStore(t *testing.T, target lockTarget, db *sql.DB) locktest.Store {
 			t.Cleanup(func() { conn.Close() })
 			return NewLocks(pool, target.options()...)
 		},
+	}
+}
+
+// ending commits a transaction, or rolls it back.
+func ending(tx *sql.Tx) func(commit bool) error {
+	return func(commit bool) error {
+		if commit {
+			return tx.Commit()
+		}
+		return tx.Rollback()
 	}
 }
 

@@ -52,7 +52,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		}
 	default:
 		err = b.transact(ctx, what, writing, func(tx pgx.Tx) (err error) {
-			out.IDs, err = b.insertJobs(ctx, nativeTx{tx}, req.Now, req.Jobs)
+			out.IDs, err = b.insertJobs(ctx, nativeTx{tx: tx}, req.Now, req.Jobs)
 			return err
 		})
 	}

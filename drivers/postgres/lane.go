@@ -101,7 +101,7 @@ func (b *Backend) insertWaiting(ctx context.Context, tx pgx.Tx, at time.Time, jo
 			return nil, err
 		}
 	}
-	ids, err := b.insertJobs(ctx, nativeTx{tx}, at, jobs)
+	ids, err := b.insertJobs(ctx, nativeTx{tx: tx}, at, jobs)
 	if err != nil {
 		return nil, err
 	}

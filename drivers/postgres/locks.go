@@ -37,6 +37,13 @@ import (
 // and hourbell.lock_state, which `hourbell migrate up` creates; CreateTables
 // creates them too. Nothing is created otherwise.
 //
+// What is written under a lock in the same database can be made to depend on it:
+// lock.Check with [Locks.Tx] or [Locks.SQLTx], and with the package's Tx and SQLTx
+// for hourbell.lock. With the option Table, where others may take a lock without
+// drawing a token, such a transaction also holds the row of the lock from the check
+// until its end, and renewals and the release wait for it: let it end within a third
+// of the lease.
+//
 // A backup that is restored brings back the tokens of its time, and they would be
 // given again. Raise them before the first program starts, by more than can have
 // been given since:
@@ -66,6 +73,7 @@ type Locks struct {
 	db      lockDB
 	schema  string // empty: found by the search path
 	table   string
+	shared  bool  // the table was named: others may take locks in it that draw no token
 	invalid error // what is wrong with the options; every call answers it
 
 	mu    sync.Mutex
@@ -84,7 +92,10 @@ type LockOption func(*Locks)
 // "app.shedlock" in a schema. Upper and lower case count. Its state is in a
 // table beside it, "shedlock_state".
 func Table(name string) LockOption {
-	return func(l *Locks) { l.schema, l.table, l.invalid = readTableName(name) }
+	return func(l *Locks) {
+		l.schema, l.table, l.invalid = readTableName(name)
+		l.shared = true
+	}
 }
 
 // NewLocks keeps locks by a pool of the program's own. Options that are not

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -163,6 +164,7 @@ func TestLockUnderFalseClocks(t *testing.T) {
 		})
 		t.Run(fmt.Sprintf("from %v to %v between slots", steps[0], steps[1]), func(t *testing.T) { oncePerInterval(t, lockers, clock, steps[0], steps[1]) })
 	}
+	t.Run("checked in the default tables", func(t *testing.T) { checkedByDefault(t, url, lockers[0]) })
 	t.Run("back after the grant", func(t *testing.T) { releasedAfterAStepBack(t, lockers, clock, step) })
 	t.Run("ahead beyond a lease", func(t *testing.T) { clock.set(0); lostByAStep(t, lockers, clock, step) })
 }
@@ -226,6 +228,28 @@ func releasedAfterAStepBack(t *testing.T, lockers []*lock.Locker, clock falseClo
 		t.Errorf("token %d came after %d", next.Token(), held.Token())
 	}
 	must(t, next.Release(t.Context()))
+}
+
+// checkedByDefault checks a lock by the package's Tx and SQLTx, which mean the
+// default tables.
+func checkedByDefault(t *testing.T, url string, locker *lock.Locker) {
+	held, err := locker.Try(t.Context(), t.Name(), lock.Options{})
+	must(t, err)
+	conn, err := pgx.Connect(t.Context(), url)
+	must(t, err)
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	native, err := conn.Begin(t.Context())
+	must(t, err)
+	must(t, lock.Check(t.Context(), Tx(native), held.Name(), held.Token()))
+	must(t, native.Commit(t.Context()))
+	db, err := sql.Open("pgx", url)
+	must(t, err)
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	must(t, err)
+	must(t, lock.Check(t.Context(), SQLTx(tx), held.Name(), held.Token()))
+	must(t, tx.Commit())
+	must(t, held.Release(t.Context()))
 }
 
 // oncePerInterval checks that a step of the clock gives no slot a second time,

@@ -105,6 +105,29 @@ func lockStore(t *testing.T, target lockTarget) locktest.Store {
 			}
 			return func() error { return tx.Rollback(context.WithoutCancel(ctx)) }, nil
 		},
+		Tx: func(ctx context.Context) (lock.Tx, func(bool) error, error) {
+			locks := NewLocks(db, Table(target.Table))
+			if target.SQL {
+				pool, err := sql.Open("pgx", urlFrom(t, serverVariable))
+				if err != nil {
+					return nil, nil, err
+				}
+				tx, err := pool.BeginTx(ctx, nil)
+				if err != nil {
+					return nil, nil, errors.Join(err, pool.Close())
+				}
+				end := func(commit bool) error { return errors.Join(ended(commit, tx.Commit, tx.Rollback), pool.Close()) }
+				return locks.SQLTx(tx), end, nil
+			}
+			tx, err := db.Begin(ctx)
+			if err != nil {
+				return nil, nil, err
+			}
+			do := func(end func(context.Context) error) func() error {
+				return func() error { return end(context.WithoutCancel(ctx)) }
+			}
+			return locks.Tx(tx), func(commit bool) error { return ended(commit, do(tx.Commit), do(tx.Rollback)) }, nil
+		},
 		Exhausted: func(t testing.TB) lock.Provider {
 			config, err := pgxpool.ParseConfig(target.URL)
 			must(t, err)
@@ -117,6 +140,14 @@ func lockStore(t *testing.T, target lockTarget) locktest.Store {
 			return NewLocks(pool, Table(target.Table))
 		},
 	}
+}
+
+// ended commits or rolls back.
+func ended(commit bool, yes, no func() error) error {
+	if commit {
+		return yes()
+	}
+	return no()
 }
 
 // ownLocks are locks in a schema of their own, with the tables of this package.

@@ -16,15 +16,19 @@ import (
 
 // Tx makes a transaction of the program's own usable for Hourbell. What is done
 // with it happens, or not, with its commit. It must be on the database of the
-// Backend it is used with.
-func Tx(tx pgx.Tx) store.Tx { return nativeTx{tx} }
+// Backend it is used with. For lock.Check it means the locks in hourbell.lock; see
+// [Locks.Tx] for others.
+func Tx(tx pgx.Tx) store.Tx { return nativeTx{tx, nil} }
 
 // SQLTx is Tx for a transaction of database/sql, by any PostgreSQL driver (pgx's
 // stdlib, lib/pq, or a wrapper of one). The driver's placeholders must be $1,
 // $2, as PostgreSQL's are.
-func SQLTx(tx *sql.Tx) store.Tx { return sqlTx{tx} }
+func SQLTx(tx *sql.Tx) store.Tx { return sqlTx{tx, nil} }
 
-type nativeTx struct{ tx pgx.Tx }
+type nativeTx struct {
+	tx    pgx.Tx
+	locks *Locks // whose tables lock.Check looks at; nil: the default ones
+}
 
 func (nativeTx) HourbellTx() {}
 
@@ -35,7 +39,10 @@ func (p noTx) queryRow(ctx context.Context, text string, args ...any) row {
 	return p.pool.QueryRow(ctx, text, args...)
 }
 
-type sqlTx struct{ tx *sql.Tx }
+type sqlTx struct {
+	tx    *sql.Tx
+	locks *Locks // as in nativeTx
+}
 
 func (sqlTx) HourbellTx() {}
 

@@ -33,6 +33,11 @@ import (
 // `hourbell migrate up` creates; CreateTables creates them too. Nothing is
 // created otherwise.
 //
+// What is written under a lock in the same file can be made to depend on it:
+// lock.Check with [Locks.Tx], and with the package's Tx for hourbell_lock. As every
+// transaction that writes it keeps all others from writing until it ends, renewals
+// of locks too.
+//
 // With synchronous=NORMAL the last grants before a loss of power may be gone, and
 // a backup that is restored brings back the tokens of its time; they would be
 // given again. Raise them before the first program starts, by more than can have
@@ -42,6 +47,7 @@ import (
 type Locks struct {
 	db      *sql.DB
 	table   string
+	shared  bool              // the table was named: others may take locks in it that draw no token
 	texts   map[string]string // the statements, by the names of their files
 	invalid error             // what is wrong with the options; every call answers it
 }
@@ -57,7 +63,7 @@ type LockOption func(*Locks)
 // Table names the lock table, "shedlock" for one. Its state is in a table beside
 // it, "shedlock_state".
 func Table(name string) LockOption {
-	return func(l *Locks) { l.table = name }
+	return func(l *Locks) { l.table, l.shared = name, true }
 }
 
 // NewLocks keeps locks by the program's own connections to a SQLite file, opened

@@ -173,6 +173,19 @@ func lockStore(target string, db *sql.DB, table string) locktest.Store {
 			n, err := result.RowsAffected()
 			return n == 1, err
 		},
+		Tx: func(ctx context.Context) (lock.Tx, func(bool) error, error) {
+			tx, err := db.BeginTx(ctx, nil)
+			if err != nil {
+				return nil, nil, err
+			}
+			end := func(commit bool) error {
+				if commit {
+					return tx.Commit()
+				}
+				return tx.Rollback()
+			}
+			return NewLocks(db, Table(table)).Tx(tx), end, nil
+		},
 		Exhausted: func(t testing.TB) lock.Provider {
 			tx, err := db.BeginTx(t.Context(), nil)
 			if err != nil {

@@ -25,9 +25,13 @@ var statements embed.FS
 // reads before it writes should have begun with the write lock
 // (_txlock=immediate in the DSN): else SQLite refuses the first write where
 // someone else wrote in between. Until it ends, no other writer gets on.
-func Tx(tx *sql.Tx) store.Tx { return callersTx{tx} }
+// For lock.Check it means the locks in hourbell_lock; see [Locks.Tx] for others.
+func Tx(tx *sql.Tx) store.Tx { return callersTx{tx, nil} }
 
-type callersTx struct{ tx *sql.Tx }
+type callersTx struct {
+	tx    *sql.Tx
+	locks *Locks // whose tables lock.Check looks at; nil: the default ones
+}
 
 // HourbellTx marks the type as a store.Tx.
 func (callersTx) HourbellTx() {}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -194,6 +195,11 @@ func (e *env) is(err, sentinel error, rule string) {
 	if !errors.Is(err, sentinel) {
 		e.t.Errorf("%s\n got error: %v\nwant error: %v", rule, err, sentinel)
 	}
+}
+
+// isAny reports whether err is one of the sentinels.
+func isAny(err error, sentinels ...error) bool {
+	return slices.ContainsFunc(sentinels, func(s error) bool { return errors.Is(err, s) })
 }
 
 // must ends the test on an unexpected error.

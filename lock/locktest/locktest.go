@@ -80,6 +80,10 @@ type Store struct {
 	// taken meanwhile must be none of its business.
 	Begin func(ctx context.Context) (rollback func() error, err error)
 
+	// Tx opens a transaction of the caller's for lock.Check on the tables under
+	// test, and returns what commits it, or rolls it back.
+	Tx func(ctx context.Context) (tx lock.Tx, end func(commit bool) error, err error)
+
 	// Exhausted opens a provider that cannot have a connection (or, in SQLite,
 	// cannot write) until the test ends.
 	Exhausted func(t testing.TB) lock.Provider
@@ -123,6 +127,7 @@ func groups() []group {
 		{"Clock", clockTests},
 		{"Trust", trustTests},
 		{"Connection", connectionTests},
+		{"Check", checkTests},
 		{"Inspect", inspectTests},
 		{"Every", everyTests},
 		{"Random", randomTests},

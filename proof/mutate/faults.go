@@ -22,6 +22,8 @@ var sharedFaults = []fault{
 }
 
 var postgresFaults = []fault{
+	{"a check of a lock holds off nobody", "sql/locks/check.sql", "FOR SHARE OF s", ""},
+	{"a release after a step back holds the lock", "sql/locks/release.sql", "CASE WHEN $5::bigint = 0 THEN", "CASE WHEN $5::bigint < 0 THEN"},
 	{"a claim takes jobs that run", "sql/claim_jobs.sql", "AND NOT j.running AND", "AND"},
 	{"a claim takes kinds that it did not ask for", "sql/claim_jobs.sql", "j.kind = ANY ($4::text[])", "j.kind <> ALL ($4::text[] || 'x'::text) IS NOT NULL"},
 	{"a claim compares with the node's clock", "claim.go", `b.q("claim_jobs"), []any{when(req.Now), req.Node`, `b.q("claim_jobs"), []any{when(time.Now().Add(0)), req.Node`},

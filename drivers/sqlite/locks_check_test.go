@@ -1,0 +1,43 @@
+package sqlite
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/hourbell/hourbell/lock"
+)
+
+// The package's Tx is for the default tables. There the owner may have any form;
+// beside programs that draw no token it tells whose the row is.
+func TestCheckInTheDefaultTables(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "check.db")
+	b := openFile(t, path)
+	if _, err := b.MigrateUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db := usersDB(t, path, goodPragmas)
+	lease, err := b.Locks().TryLock(t.Context(), lock.Request{Name: "a", Owner: "somebody", Hold: 1e9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		shared bool
+		want   error
+	}{{false, nil}, {true, lock.ErrLost}} {
+		tx, err := db.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := Tx(tx)
+		if test.shared {
+			own = NewLocks(db, Table("hourbell_lock")).Tx(tx)
+		}
+		if err := lock.Check(t.Context(), own, "a", lease.Token()); !errors.Is(err, test.want) {
+			t.Errorf("with others in the table %v: %v", test.shared, err)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

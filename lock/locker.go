@@ -85,17 +85,38 @@ func (l *Locker) Lock(ctx context.Context, name string, opts Options) (*Lock, er
 // If the lock could not be had, fn did not run and the error is that of Try or
 // Lock. Otherwise it joins what fn returned with [ErrLost] or [ErrAtMost] if the
 // lock did not last, and with [ErrUnreleased] if the release failed.
-func (l *Locker) Do(ctx context.Context, name string, opts Options, fn func(ctx context.Context, held *Lock) error) (err error) {
+func (l *Locker) Do(ctx context.Context, name string, opts Options, fn func(ctx context.Context, held *Lock) error) error {
 	held, err := l.take(ctx, name, opts)
 	if err != nil {
 		return err
 	}
+	return held.do(fn)
+}
+
+// DoOrSkip is Do for work that is not needed here if another owner does it. It
+// reports whether fn ran. Where another owner holds the lock, also after opts.Wait
+// if that is given, or nothing is due by Every or Cron, fn is skipped without an
+// error. All other errors are those of Do.
+func (l *Locker) DoOrSkip(ctx context.Context, name string, opts Options, fn func(ctx context.Context, held *Lock) error) (ran bool, err error) {
+	held, err := l.take(ctx, name, opts)
+	switch {
+	case err == nil:
+		return true, held.do(fn)
+	case ctx.Err() == nil && (errors.Is(err, ErrHeld) || errors.Is(err, ErrNotDue)):
+		return false, nil
+	default:
+		return false, err
+	}
+}
+
+// do runs work under the lock, and releases the lock however the work ends.
+func (l *Lock) do(fn func(ctx context.Context, held *Lock) error) (err error) {
 	defer func() {
-		if more := held.finish(err); more != nil {
+		if more := l.finish(err); more != nil {
 			err = errors.Join(err, more)
 		}
 	}()
-	return fn(held.Context(), held)
+	return fn(l.Context(), l)
 }
 
 // take validates, then tries once or waits.

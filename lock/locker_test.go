@@ -166,6 +166,52 @@ func TestLockWaits(t *testing.T) {
 	must(t, next.Release(t.Context()))
 }
 
+func TestDoOrSkip(t *testing.T) {
+	p := memory.New()
+	a, b := locker(t, p, lock.Config{}), locker(t, p, lock.Config{})
+	errWork := errors.New("work")
+	runs := 0
+	work := func(context.Context, *lock.Lock) error { runs++; return errWork }
+	check := func(what string, l *lock.Locker, opts lock.Options, wantRan bool, want error) {
+		t.Helper()
+		before := runs
+		ran, err := l.DoOrSkip(t.Context(), "a", opts, work)
+		if ran != wantRan || !errors.Is(err, want) || (want == nil) != (err == nil) || runs-before != map[bool]int{true: 1}[wantRan] {
+			t.Errorf("%s: ran %v, %v, after %d runs", what, ran, err, runs-before)
+		}
+	}
+	check("free", a, lock.Options{}, true, errWork)
+	held, err := b.Try(t.Context(), "a", lock.Options{})
+	must(t, err)
+	check("held", a, lock.Options{}, false, nil)
+	check("held, after a wait", a, lock.Options{Wait: 30 * time.Millisecond}, false, nil)
+	var field *lock.FieldError
+	if ran, err := a.DoOrSkip(t.Context(), "a", lock.Options{AtMost: 1}, work); ran || !errors.As(err, &field) {
+		t.Errorf("bad input: ran %v, %v", ran, err)
+	}
+	must(t, held.Release(t.Context()))
+	check("due", a, lock.Options{Every: time.Hour}, true, errWork)
+	check("not due", b, lock.Options{Every: time.Hour}, false, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	held, err = b.Try(t.Context(), "a", lock.Options{})
+	must(t, err)
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if ran, err := a.DoOrSkip(ctx, "a", lock.Options{Wait: time.Minute}, work); ran || !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that gave up must be told so: %v, %v", ran, err)
+	}
+	inner := func(ctx context.Context, _ *lock.Lock) error {
+		ran, err := b.DoOrSkip(ctx, "a", lock.Options{}, work)
+		if ran || !errors.Is(err, lock.ErrNested) {
+			t.Errorf("a nested lock is a mistake, not held by another owner: %v, %v", ran, err)
+		}
+		return lock.ErrHeld
+	}
+	must(t, held.Release(t.Context()))
+	if ran, err := b.DoOrSkip(t.Context(), "a", lock.Options{}, inner); !ran || !errors.Is(err, lock.ErrHeld) {
+		t.Errorf("an error of the work itself must be returned: %v, %v", ran, err)
+	}
+}
+
 // failing is a provider with faults.
 type failing struct {
 	lock.Provider

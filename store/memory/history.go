@@ -7,7 +7,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Position says how far the store has come; see store.History.
+// Position returns the store's position; see store.History.
 func (s *Store) Position(ctx context.Context) (store.Position, error) {
 	if _, err := s.begin(ctx, "read how far the store has come", time.Time{}); err != nil {
 		return store.Position{}, err
@@ -20,7 +20,7 @@ func (s *Store) position() store.Position {
 	return store.Position{Store: s.identity, Token: s.lastToken, Node: s.lastNode, Accepted: s.accepted, LostAt: s.loss.LostAt}
 }
 
-// ReportLoss remembers that the store went back in time; see store.History.
+// ReportLoss records that the store went back in time; see store.History.
 func (s *Store) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
 	now, err := s.begin(ctx, "report a loss of history", req.Now)
 	if err != nil {

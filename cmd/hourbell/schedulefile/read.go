@@ -339,7 +339,7 @@ func (e *entry) validate(s hourbell.Schedule) {
 			f.Value = "" // the value may contain a secret
 		}
 		switch {
-		case f.Name == "owner": // recorded once, for the file
+		case f.Name == "owner": // recorded once for the whole file
 		case !e.has(f.Name) && f.Name != "args": // missing, which is recorded with the key's name in the file
 		case f.Name == "cron" || f.Name == "every" || f.Name == "at":
 			if e.single("cron", "every", "at") && e.find(f.Name).value.sort == scalar {

@@ -92,7 +92,8 @@ func Timeout(d time.Duration) Option {
 // Unique gives the job a key, 1 to 200 bytes of UTF-8 without control characters,
 // which no two living jobs of a kind share: while one with this key waits or runs,
 // Enqueue stores nothing and returns the number of that one. Neither its arguments
-// nor its options change; Found tells of it. A job loses its key when it ends.
+// nor its options change; Found tells of it. The key is free when its job ends;
+// RetryJobs takes it back, unless another job holds it by then.
 //
 // Two calls at once agree on one job, on any node and in transactions too: the
 // second waits until the transaction of the first has ended. At the isolation level

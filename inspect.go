@@ -59,6 +59,7 @@ const (
 	JobChanged   = store.Changed
 	JobRequested = store.Requested // it runs: its node has been asked to cancel it
 	JobNotFound  = store.NotFound
+	JobConflict  = store.Conflict  // another living job holds its unique key (retry): JobChange.Holder
 	JobUnchanged = store.Unchanged // finished already (cancel), or running (retry, delete)
 )
 
@@ -79,7 +80,9 @@ func (c *Client) CancelScheduleJobs(ctx context.Context, name string) ([]JobChan
 }
 
 // RetryJobs makes finished jobs ready again now, with at least one more
-// attempt, and jobs that wait for their time due now. It is a person's
+// attempt, and jobs that wait for their time due now. A finished job with a unique
+// key takes the key back; where another living job holds the key, the answer is
+// JobConflict with the number of that job, and nothing changes. It is a person's
 // decision: also a FailOnLoss job starts again.
 func (c *Client) RetryJobs(ctx context.Context, ids ...int64) ([]JobChange, error) {
 	return c.changeJobs(ctx, "retry", store.ChangeJobsRequest{Action: store.RetryJobs, IDs: ids})

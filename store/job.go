@@ -273,6 +273,10 @@ const (
 	// job's schedule, and that of a ready one not before its own slot, if this is
 	// at most MostAhead away. The token stays as it is until the next claim. Waiting ones
 	// stay as they are.
+	//
+	// A finished job takes its key back. Where another job of its kind with that key
+	// lives, the answer is Conflict and the job stays as it is; a transaction that has
+	// inserted such a job is waited for, as by Insert.
 	RetryJobs
 	// DeleteJobs removes jobs that do not run, with their attempts.
 	DeleteJobs
@@ -297,12 +301,14 @@ const (
 	Requested        // it runs: its node has been asked to cancel it
 	NotFound         // no such job (any more)
 	Unchanged        // it is finished already (cancel), runs (retry, delete) or waits (retry)
+	Conflict         // another living job holds its key (retry): JobChange.Holder
 )
 
 // JobChange is the answer for one job.
 type JobChange struct {
 	ID     int64
 	Change Change
+	Holder int64 // with Conflict, the number of the living job with the same kind and key
 }
 
 // ChangeJobsResult answers in the order of the request's IDs, or by number for
@@ -348,7 +354,7 @@ type JobInfo struct {
 	Slot         time.Time
 	CancelAsked  bool      // it runs, and its node has been asked to cancel it
 	Reason       string    // why it ended as failed or cancelled: the last error, "lost", …
-	Unique       string    // its key; empty once it has ended
+	Unique       string    // its key, or empty; a finished job keeps it, but holds it no longer
 	Attempts     []Attempt // only with Attempts; oldest first
 }
 

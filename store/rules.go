@@ -225,3 +225,14 @@ func Follow(aftermaths []*Aftermath, failing map[int64]int64) Consequences {
 	}
 	return out
 }
+
+// WithConflicts turns the answers about finished jobs that could not take their key
+// back into conflicts. holders are the numbers of the jobs that hold these keys, by
+// the number of the finished job.
+func WithConflicts(changes []JobChange, holders map[int64]int64) {
+	for i := range changes {
+		if holder := holders[changes[i].ID]; holder != 0 {
+			changes[i].Change, changes[i].Holder = Conflict, holder
+		}
+	}
+}

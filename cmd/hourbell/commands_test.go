@@ -67,6 +67,25 @@ func TestEnqueueUnique(t *testing.T) {
 	})
 }
 
+// A retry of a job whose key another job holds is a conflict that names the holder.
+func TestRetryOfAJobWithAKey(t *testing.T) {
+	b := newBench(t)
+	enqueue := []string{"enqueue", "mail", "--unique", "invoice 42", "--in", "1h"}
+	b.ok(enqueue...)
+	b.ok("jobs", "cancel", "1")
+	b.ok(enqueue...)
+	r := b.fails(exitFailed, []string{"retry job 1: ", "job 2 holds its unique key"}, "jobs", "retry", "1")
+	equal(t, "stdout of the conflict", r.out, "")
+	if jobs := b.objects("jobs", "show", "1"); jobs[0]["state"] != "cancelled" || jobs[0]["unique"] != "invoice 42" {
+		t.Errorf("the refused job is %v", jobs[0])
+	}
+	b.ok("jobs", "delete", "2")
+	equal(t, "retry", b.ok("jobs", "retry", "1"), "job 1: ready to run again\n")
+	if jobs := b.objects("jobs", "show", "1"); jobs[0]["state"] != "ready" && jobs[0]["state"] != "scheduled" || jobs[0]["unique"] != "invoice 42" {
+		t.Errorf("the retried job is %v", jobs[0])
+	}
+}
+
 func enqueueUnique(t *testing.T, b *bench, place ...string) {
 	b.ok(append([]string{"migrate", "up"}, place...)...)
 	type answer struct {
@@ -360,11 +379,11 @@ func TestMigrate(t *testing.T) {
 	}
 	b.fails(exitFailed, []string{"migrate up"}, "jobs", "list", "--no-migrate")
 	b.fails(exitFailed, []string{"migrate up"}, "serve", "--no-migrate")
-	equal(t, "status before", steady(b.ok("migrate", "status")), "STEP  NAME  APPLIED\n1  first  no\n2  failing  no\n3  locks  no\n4  policies  no\n5  calendars  no\n6  unique  no\n7  ready_by_kind  no\n8  timeline  no\n")
+	equal(t, "status before", steady(b.ok("migrate", "status")), "STEP  NAME  APPLIED\n1  first  no\n2  failing  no\n3  locks  no\n4  policies  no\n5  calendars  no\n6  unique  no\n7  ready_by_kind  no\n8  timeline  no\n9  history_key  no\n")
 	noStore(t, b)
-	equal(t, "up", b.ok("migrate", "up"), "applied step 1, first\napplied step 2, failing\napplied step 3, locks\napplied step 4, policies\napplied step 5, calendars\napplied step 6, unique\napplied step 7, ready_by_kind\napplied step 8, timeline\n")
+	equal(t, "up", b.ok("migrate", "up"), "applied step 1, first\napplied step 2, failing\napplied step 3, locks\napplied step 4, policies\napplied step 5, calendars\napplied step 6, unique\napplied step 7, ready_by_kind\napplied step 8, timeline\napplied step 9, history_key\n")
 	equal(t, "up again", b.ok("migrate", "up"), "the schema is up to date\n")
-	equal(t, "status after", b.ok("migrate", "status", "--output", "ndjson"), `{"step":1,"name":"first","applied":true}`+"\n"+`{"step":2,"name":"failing","applied":true}`+"\n"+`{"step":3,"name":"locks","applied":true}`+"\n"+`{"step":4,"name":"policies","applied":true}`+"\n"+`{"step":5,"name":"calendars","applied":true}`+"\n"+`{"step":6,"name":"unique","applied":true}`+"\n"+`{"step":7,"name":"ready_by_kind","applied":true}`+"\n"+`{"step":8,"name":"timeline","applied":true}`+"\n")
+	equal(t, "status after", b.ok("migrate", "status", "--output", "ndjson"), `{"step":1,"name":"first","applied":true}`+"\n"+`{"step":2,"name":"failing","applied":true}`+"\n"+`{"step":3,"name":"locks","applied":true}`+"\n"+`{"step":4,"name":"policies","applied":true}`+"\n"+`{"step":5,"name":"calendars","applied":true}`+"\n"+`{"step":6,"name":"unique","applied":true}`+"\n"+`{"step":7,"name":"ready_by_kind","applied":true}`+"\n"+`{"step":8,"name":"timeline","applied":true}`+"\n"+`{"step":9,"name":"history_key","applied":true}`+"\n")
 	equal(t, "now it fits", b.ok("jobs", "list", "--no-migrate", "--output", "json"), "[]\n")
 }
 

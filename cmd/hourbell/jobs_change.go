@@ -51,6 +51,8 @@ func (p *program) tellChanges(change jobChange, changes []hourbell.JobChange) er
 			continue
 		case one.Change == hourbell.JobNotFound:
 			printError(p.stderr, fmt.Errorf("%s job %d: %w; it never was, or it has been pruned", change.verb, one.ID, hourbell.ErrNotFound))
+		case one.Change == hourbell.JobConflict:
+			printError(p.stderr, fmt.Errorf("%s job %d: %w: job %d holds its unique key; wait until that job has ended, or cancel it", change.verb, one.ID, hourbell.ErrConflict, one.Holder))
 		default:
 			printError(p.stderr, fmt.Errorf("%s job %d: it %s", change.verb, one.ID, change.left))
 		}

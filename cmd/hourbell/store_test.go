@@ -73,6 +73,7 @@ func TestPostgres(t *testing.T) {
 {"step":7,"name":"history_batch","applied":true}
 {"step":8,"name":"unique","applied":true}
 {"step":9,"name":"timeline","applied":true}
+{"step":10,"name":"history_key","applied":true}
 `)
 	noStore(t, b)
 }

@@ -29,7 +29,12 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 		}
 		c := plan(req.Action, ids, places)
 		out.Changes = c.answers
-		return b.apply(ctx, tx, req, c)
+		if err := b.apply(ctx, tx, req, c); err != nil {
+			return err
+		}
+		holders, err := b.revive(ctx, tx, when(req.Now), c.revive)
+		store.WithConflicts(out.Changes, holders)
+		return err
 	})
 	if err != nil {
 		return store.ChangeJobsResult{}, err
@@ -187,13 +192,34 @@ func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequ
 	if len(c.pull) > 0 {
 		batch.Queue(b.q("pull_jobs"), now, c.pull, store.MostAhead.Microseconds())
 	}
-	if len(c.revive) > 0 {
-		batch.Queue(b.q("revive_jobs"), now, c.revive, store.MostAhead.Microseconds())
-	}
 	if len(c.pull)+len(c.revive) > 0 {
 		b.queueWake(&batch, store.Wake{Kind: store.WakeJobs})
 	}
 	return send(ctx, tx, &batch)
+}
+
+// revive makes finished jobs, which are locked, ready again. Of those whose key
+// another job holds it returns the holder. A holder may end while it is looked up:
+// then its key is free, and the job is tried again.
+func (b *Backend) revive(ctx context.Context, tx pgx.Tx, now *time.Time, ids []int64) (holders map[int64]int64, err error) {
+	holders = map[int64]int64{}
+	for len(ids) > 0 {
+		revived, err := collect(ctx, tx, pgx.RowTo[int64], b.q("revive_jobs"), now, ids, store.MostAhead.Microseconds())
+		if err != nil {
+			return nil, err
+		}
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return slices.Contains(revived, id) })
+		if len(ids) == 0 {
+			break
+		}
+		var id, holder int64
+		err = each(ctx, tx, []any{&id, &holder}, func() { holders[id] = holder }, b.q("find_holders"), ids)
+		if err != nil {
+			return nil, err
+		}
+		ids = slices.DeleteFunc(ids, func(id int64) bool { return holders[id] != 0 })
+	}
+	return holders, nil
 }
 
 // repeat is a column of equal values.

@@ -15,7 +15,7 @@ import (
 var hot = map[string]string{
 	"claim_jobs": "job|schedule", "claim_exact": "job|schedule", "look_behind": "job", "look_behind_exact": "job", "next_due": "job", "finish_jobs": "job|history", "hold_claims": "job", "free_jobs": "job", "end_jobs": "job",
 	"insert_attempts": "job|attempt", "find_unrecorded": "history", "lock_jobs": "job", "lock_finished": "history", "find_schedule_jobs": "job|schedule",
-	"delete_jobs": "job|history|attempt", "revive_jobs": "job|history", "pull_jobs": "job", "lock_held_jobs": "job", "read_claims": "job", "read_cancelled_claims": "job",
+	"delete_jobs": "job|history|attempt", "revive_jobs": "job|history", "find_holders": "job|history", "pull_jobs": "job", "lock_held_jobs": "job", "read_claims": "job", "read_cancelled_claims": "job",
 	"lock_schedules": "schedule", "update_schedules": "schedule", "due_schedules": "schedule", "due_schedules_named": "schedule", "next_schedule": "schedule",
 	"lock_live_jobs": "job", "find_fired_slots": "slot", "newest_slots": "slot", "extend_slots": "slot", "advance_schedules": "schedule", "uncount_fired": "schedule",
 	"prune_jobs": "history|attempt", "prune_batches": "history|history_batch|attempt", "prune_slots": "slot", "prune_nodes": "node",
@@ -102,6 +102,7 @@ func checkPlans(t *testing.T, b *Backend) {
 	wantInPlan(t, b, "find_fired_slots", "ROW(schedule_id, slot) >= ", "Index Only Scan using slot_fired_once")
 	wantInPlan(t, b, "due_schedules", "using schedule_due")
 	wantInPlan(t, b, "find_unique", "using job_unique")
+	wantInPlan(t, b, "find_holders", "using job_unique")
 	wantInPlan(t, b, "lock_held_jobs", "Index Scan using job_pkey")
 }
 

@@ -384,7 +384,12 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 		}
 		plan := planChanges(req, targets, ids, now)
 		out.Changes = plan.changes
-		return s.applyChanges(ctx, req, plan, now)
+		if err := s.applyChanges(ctx, req, plan, now); err != nil {
+			return err
+		}
+		holders, err := s.revive(ctx, plan.revive, now)
+		store.WithConflicts(out.Changes, holders)
+		return err
 	})
 	if err != nil {
 		return store.ChangeJobsResult{}, err
@@ -501,13 +506,41 @@ func (s *session) applyChanges(ctx context.Context, req store.ChangeJobsRequest,
 			return err
 		}
 	}
-	if err := s.onIDs(ctx, p.revive, args{"now": micros(now), "most": micros(now.Add(store.MostAhead))}, "revive_jobs", "delete_history"); err != nil {
-		return err
-	}
 	if err := s.onIDs(ctx, p.remove, nil, "delete_jobs", "delete_history", "delete_attempts"); err != nil {
 		return err
 	}
 	return s.release(ctx, p.freed)
+}
+
+// revive makes finished jobs ready again. Of those whose key another job holds it
+// returns the holder.
+func (s *session) revive(ctx context.Context, ids []int64, now time.Time) (holders map[int64]int64, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var revived []int64
+	a := args{"ids": jsonList(ids), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
+	err = s.each(ctx, "revive_jobs", a, func(r row) error {
+		var id int64
+		err := r.Scan(&id)
+		revived = append(revived, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.onIDs(ctx, revived, nil, "delete_history"); err != nil || len(revived) == len(ids) {
+		return nil, err
+	}
+	holders = map[int64]int64{}
+	left := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return slices.Contains(revived, id) })
+	err = s.each(ctx, "find_holders", args{"ids": jsonList(left)}, func(r row) error {
+		var id, holder int64
+		err := r.Scan(&id, &holder)
+		holders[id] = holder
+		return err
+	})
+	return holders, err
 }
 
 // onIDs runs statements over a list of numbers, if there are any.

@@ -39,6 +39,10 @@ var plans = []struct {
 		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
 	}},
 	{statement: "find_unique", want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},
+	{statement: "find_holders", want: []string{
+		"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH j USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)",
+	}},
+	{statement: "revive_jobs", want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "next_due", want: []string{
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=?)",
 		"SEARCH j USING COVERING INDEX hourbell_job_ready (queue=? AND kind>?)",

@@ -19,9 +19,15 @@ func (s *Store) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (st
 	if req.Action == store.CancelJobs && req.Schedule != "" {
 		ids = s.liveOf(req.Schedule)
 	}
+	if req.Action == store.RetryJobs {
+		if err := s.awaitKeys(ctx, ids); err != nil {
+			return store.ChangeJobsResult{}, err
+		}
+	}
 	var out store.ChangeJobsResult
 	for _, id := range ids {
-		out.Changes = append(out.Changes, store.JobChange{ID: id, Change: s.changeJob(id, req, now)})
+		change, holder := s.changeJob(id, req, now)
+		out.Changes = append(out.Changes, store.JobChange{ID: id, Change: change, Holder: holder})
 	}
 	return out, nil
 }
@@ -38,18 +44,42 @@ func (s *Store) liveOf(schedule string) []int64 {
 	return ids
 }
 
-func (s *Store) changeJob(id int64, req store.ChangeJobsRequest, now time.Time) store.Change {
+// awaitKeys waits, without the lock, until no transaction that has not ended has
+// inserted a job with the key of one of these finished jobs.
+func (s *Store) awaitKeys(ctx context.Context, ids []int64) error {
+	for i := 0; i < len(ids); i++ {
+		j := s.finished[ids[i]]
+		if j == nil || j.Unique == "" {
+			continue
+		}
+		if holder := s.reserved[uniqueKey{j.Kind, j.Unique}]; holder != nil {
+			if err := s.await(ctx, holder, "change jobs"); err != nil {
+				return err
+			}
+			i = -1 // others may have come
+		}
+	}
+	return nil
+}
+
+// changeJob changes one job; holder comes with store.Conflict.
+func (s *Store) changeJob(id int64, req store.ChangeJobsRequest, now time.Time) (change store.Change, holder int64) {
 	live, finished := s.live[id], s.finished[id]
 	if live == nil && finished == nil {
-		return store.NotFound
+		return store.NotFound, 0
 	}
 	switch req.Action {
 	case store.CancelJobs:
-		return s.cancelJob(live, req.Reason, now)
+		return s.cancelJob(live, req.Reason, now), 0
 	case store.RetryJobs:
-		return s.retryJob(live, finished, now)
+		if finished != nil && finished.Unique != "" {
+			if holder = s.holderOf(uniqueKey{finished.Kind, finished.Unique}); holder != 0 {
+				return store.Conflict, holder
+			}
+		}
+		return s.retryJob(live, finished, now), 0
 	default:
-		return s.deleteJob(id, live)
+		return s.deleteJob(id, live), 0
 	}
 }
 

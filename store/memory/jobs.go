@@ -61,10 +61,8 @@ func (s *Store) findUnique(ctx context.Context, tx *Tx, req store.InsertRequest)
 	}
 	key := uniqueKey{req.Jobs[0].Kind, req.Unique}
 	for {
-		for _, j := range s.live {
-			if j.Unique == key.key && j.Kind == key.kind {
-				return j.ID, nil
-			}
+		if id := s.holderOf(key); id != 0 {
+			return id, nil
 		}
 		holder := s.reserved[key]
 		if holder == nil {
@@ -74,17 +72,31 @@ func (s *Store) findUnique(ctx context.Context, tx *Tx, req store.InsertRequest)
 			i := slices.IndexFunc(tx.jobs, func(j *job) bool { return j.Unique == key.key && j.Kind == key.kind })
 			return tx.jobs[i].ID, nil
 		}
-		s.mu.Unlock()
-		var err error
-		select {
-		case <-holder.ended:
-		case <-ctx.Done():
-			err = fmt.Errorf("insert jobs: %w", ctx.Err())
-		}
-		s.mu.Lock()
-		if err != nil {
+		if err := s.await(ctx, holder, "insert jobs"); err != nil {
 			return 0, err
 		}
+	}
+}
+
+// holderOf returns the number of the living job with a key, or 0.
+func (s *Store) holderOf(key uniqueKey) int64 {
+	for _, j := range s.live {
+		if j.Unique == key.key && j.Kind == key.kind {
+			return j.ID
+		}
+	}
+	return 0
+}
+
+// await waits, without the lock, until a transaction has ended.
+func (s *Store) await(ctx context.Context, tx *Tx, doing string) error {
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	select {
+	case <-tx.ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", doing, ctx.Err())
 	}
 }
 
@@ -232,7 +244,6 @@ func (s *Store) end(j *job, state store.State, reason string, now time.Time) {
 	j.State = state
 	j.node = 0
 	j.Reason = reason
-	j.Unique = ""
 	j.FinishedAt = now
 	delete(s.cancels, j.ID)
 	delete(s.live, j.ID)

@@ -331,7 +331,10 @@ func (w *world) changeJobs() {
 		if c.ID > unknown {
 			model = c.ID - unknown
 		}
-		changes = append(changes, store.JobChange{ID: model, Change: c.Change})
+		if c.Holder != 0 {
+			c.Holder = w.names.jobs.model(c.Holder)
+		}
+		changes = append(changes, store.JobChange{ID: model, Change: c.Change, Holder: c.Holder})
 	}
 	w.compare("ChangeJobs", req, changes, want.Changes)
 }

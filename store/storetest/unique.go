@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,7 +13,9 @@ import (
 var uniqueTests = []scenario{
 	{"OneJobPerKeyAndKind", uniqueOnce},
 	{"AKeyIsFreeWhenItsJobHasEnded", uniqueEnds},
-	{"ARevivedJobHasNoKey", uniqueRevived},
+	{"ARevivedJobTakesItsKeyBack", uniqueRevived},
+	{"ARetryWaitsForATransaction", uniqueRetryWaits},
+	{"RetriesAndInsertsRace", uniqueRetryRace},
 	{"InATransaction", uniqueInTx},
 	{"ATransactionIsWaitedFor", uniqueWaits},
 	{"AllAtOnceAgree", uniqueRace},
@@ -85,7 +88,7 @@ func uniqueEnds(e *env) {
 		e.finishWell(store.Outcome{ID: c.ID, Token: c.Token, Result: store.Retry, Error: "e"})
 		e.wantFound(id, e.a, nil, "k", "key", "a job that waits for its next attempt must hold its key")
 		end(e.claimOne(node))
-		e.want(e.job(id).Unique, "", "a job that is "+name+" must have no key any more")
+		e.want(e.job(id).Unique, "key", "a job that is "+name+" must still show its key")
 	}
 	id := e.wantNew(e.a, nil, "k", "key", "after an end the key must be free")
 	e.want(e.cancel(id), store.Changed, "a ready job must be cancelled at once")
@@ -95,12 +98,124 @@ func uniqueEnds(e *env) {
 }
 
 func uniqueRevived(e *env) {
+	n := e.node("n")
 	id := e.wantNew(e.a, nil, "k", "key", "the first job with a key must be stored")
+	e.finishWell(outcome(e.claimOne(n), store.Failed))
+	other := e.wantNew(e.a, nil, "k", "key", "after a failure the key must be free")
+	before := e.job(id)
+	e.want(e.retry(id, id), []store.JobChange{{ID: id, Change: store.Conflict, Holder: other}, {ID: id, Change: store.Conflict, Holder: other}},
+		"a job whose key another job holds must not be revived, and the answer must name the holder")
+	e.want(e.job(id), before, "a job that could not be revived must stay as it was")
+	e.wantFound(other, e.a, nil, "k", "key", "the key must stay with the job that holds it")
+
+	e.want(e.changeOne(store.DeleteJobs, other), store.Changed, "a ready job must be deleted at once")
+	e.want(e.retry(id, id), []store.JobChange{{ID: id, Change: store.Changed}, {ID: id, Change: store.Changed}}, "a job whose key is free must be revived")
+	e.want([]any{e.job(id).State, e.job(id).Unique}, []any{store.StateReady, "key"}, "a revived job must take its key back")
+	e.wantFound(id, e.b, nil, "k", "key", "a revived job must hold its key")
+
 	e.want(e.cancel(id), store.Changed, "a ready job must be cancelled at once")
-	other := e.wantNew(e.a, nil, "k", "key", "after a cancellation the key must be free")
-	e.want(e.changeOne(store.RetryJobs, id), store.Changed, "a job that has ended must be revived although another has its key now")
-	e.want(e.job(id).Unique, "", "a revived job must have no key")
-	e.wantFound(other, e.a, nil, "k", "key", "the key must stay with the job that has it")
+	second := e.wantNew(e.a, nil, "k", "key", "after a cancellation the key must be free")
+	e.want(e.cancel(second), store.Changed, "a ready job must be cancelled at once")
+	elsewhere := e.wantNew(e.a, nil, "l", "key", "another kind has keys of its own")
+	e.want(e.cancel(elsewhere), store.Changed, "a ready job must be cancelled at once")
+	plain := e.insertOne(newJob())
+	e.want(e.cancel(plain), store.Changed, "a ready job must be cancelled at once")
+	e.want(e.retry(second, plain, id, elsewhere), []store.JobChange{
+		{ID: second, Change: store.Changed}, {ID: plain, Change: store.Changed}, {ID: id, Change: store.Conflict, Holder: second}, {ID: elsewhere, Change: store.Changed},
+	}, "of two jobs with one key the first that is named must be revived, and the others of the request as they are")
+}
+
+// retry makes jobs ready again.
+func (e *env) retry(ids ...int64) []store.JobChange {
+	e.t.Helper()
+	return e.change(store.ChangeJobsRequest{Action: store.RetryJobs, IDs: ids})
+}
+
+func uniqueRetryWaits(e *env) {
+	for _, name := range []string{"commit", "roll-back"} {
+		id := e.wantNew(e.a, nil, "k", name, "the first job with a key must be stored")
+		e.want(e.cancel(id), store.Changed, "a ready job must be cancelled at once")
+		tx := e.begin()
+		end := map[string]func() error{"commit": tx.Commit, "roll-back": tx.Rollback}[name]
+		other := e.wantNew(e.a, tx.Tx, "k", name, "after a cancellation the key must be free")
+		type answer struct {
+			res store.ChangeJobsResult
+			err error
+		}
+		answers := make(chan answer, 1)
+		go func() {
+			res, err := e.b.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Action: store.RetryJobs, IDs: []int64{id}})
+			answers <- answer{res, err}
+		}()
+		select {
+		case got := <-answers:
+			e.ok(false, "a retry must wait for a transaction that has inserted a job with the key", got)
+		case <-time.After(100 * time.Millisecond):
+		}
+		e.must(end())
+		got := <-answers
+		e.must(got.err)
+		want := store.JobChange{ID: id, Change: store.Changed}
+		if name == "commit" {
+			want = store.JobChange{ID: id, Change: store.Conflict, Holder: other}
+		}
+		e.want(got.res.Changes, []store.JobChange{want}, "after the "+name+" of the transaction, the retry must be answered by which job lives")
+	}
+}
+
+// uniqueRetryRace retries two finished jobs with one key and inserts others with that
+// key, plainly and in transactions, all at once: one job lives at the end, and every
+// answer names it.
+func uniqueRetryRace(e *env) {
+	const rounds = 20
+	for round := range rounds {
+		key := fmt.Sprint("race ", round)
+		var ended []int64
+		for range 2 {
+			id := e.wantNew(e.a, nil, "k", key, "the key must be free")
+			e.want(e.cancel(id), store.Changed, "a ready job must be cancelled at once")
+			ended = append(ended, id)
+		}
+		var mu sync.Mutex
+		winners, named := 0, map[int64]bool{}
+		var failed error
+		answer := func(won bool, id int64, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			failed = errors.Join(failed, err)
+			if named[id] = true; won {
+				winners++
+			}
+		}
+		e.both(func(_ int, client store.Backend) {
+			var all sync.WaitGroup
+			for _, ids := range [][]int64{{ended[0], ended[1]}, {ended[1], ended[0]}} {
+				all.Go(func() {
+					res, err := client.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Action: store.RetryJobs, IDs: ids})
+					for _, c := range res.Changes {
+						if c.Change == store.Changed {
+							c.Holder = c.ID // also of one that was revived before and is ready
+						}
+						answer(false, c.Holder, nil)
+					}
+					answer(false, 0, err)
+				})
+			}
+			all.Go(func() {
+				id, found, err := e.tryUnique(client, nil, "k", key)
+				answer(err == nil && !found, id, err)
+			})
+			all.Wait()
+		})
+		e.must(failed)
+		delete(named, 0)
+		e.want(len(named), 1, "retries and inserts with one key must agree on the job that lives")
+		for id := range named {
+			e.want([]any{e.state(id), e.job(id).Unique}, []any{store.StateReady, key}, "the job that every answer names must live, with its key")
+			e.ok(winners == 0 == slices.Contains(ended, id), "the job that lives was either revived or inserted", winners, id)
+			e.want(e.cancel(id), store.Changed, "a ready job must be cancelled at once")
+		}
+	}
 }
 
 func uniqueInTx(e *env) {

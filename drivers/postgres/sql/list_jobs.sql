@@ -17,7 +17,7 @@ WITH found AS (
     UNION ALL
     (SELECT id, token, kind, queue, state, args, headers, priority, attempt, max_attempts, on_loss,
         origin, timeout_ns, run_at, created_at, started_at, finished_at, node, schedule_id, slot, reason,
-        NULL::text
+        unique_key
     FROM {schema}.history
     WHERE ($1::bigint[] IS NULL OR id = ANY ($1))
         AND ($2::smallint[] IS NULL OR state = ANY ($2))

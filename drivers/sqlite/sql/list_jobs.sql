@@ -18,7 +18,7 @@ SELECT h.id, h.token, h.kind, h.queue, h.state,
        h.on_loss, h.origin, h.timeout, h.run_at, h.created_at, h.started_at, h.finished_at,
        h.node_name, coalesce(h.schedule_id, 0),
        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = h.schedule_id), ''), h.slot,
-       false, h.reason, ''
+       false, h.reason, coalesce(h.unique_key, '')
 FROM hourbell_history AS h
 WHERE h.id < :before
   AND h.id IN (SELECT value FROM json_each(:ids))                                          -- if ids

@@ -43,7 +43,7 @@ fuzz: ## Every fuzz test for FUZZTIME (10s)
 	@scripts/fuzz $(FUZZTIME)
 
 .PHONY: bench
-bench: ## Compare with other queues (see docs/benchmarks.md); with BENCH=Claim, the Go benchmarks that match
+bench: ## Compare with other queues (see docs/benchmarks.md), over a network with BENCH_DELAY=500us; with BENCH=Claim, the Go benchmarks that match
 ifeq ($(BENCH),)
 	@scripts/install-deps postgres
 	@cd bench && BENCH_POSTGRES_BIN=$$(../scripts/postgres-bin) HOURBELL_TEST_POSTGRES_BIN=$$PWD/postgres HOURBELL_TEST_FSYNC=on \

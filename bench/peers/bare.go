@@ -173,7 +173,7 @@ func (b *bench) pgbench(ctx context.Context, db database, script string, clients
 		"-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", strconv.Itoa(min(2, clients)),
 		"-t", strconv.Itoa(rounds), "-f", path,
 	}, more...)
-	cmd := exec.CommandContext(ctx, program, append(args, db.url)...)
+	cmd := exec.CommandContext(ctx, program, append(args, db.far)...)
 	cmd.Env = append(os.Environ(), "PGOPTIONS=-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off")
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output

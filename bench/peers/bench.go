@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/hourbell/hourbell/bench/child"
+	"github.com/hourbell/hourbell/bench/delay"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -22,10 +23,11 @@ type bench struct {
 	env       env
 	admin     *pgxpool.Pool
 	server    server
-	dir       string // temporary files
-	self      string // this program
-	nodeDir   string // the scripts for Node.js, with what they need
-	noNode    string // why there is no Node.js
+	proxy     *delay.Proxy // clients go through it; nil: there is no delay
+	dir       string       // temporary files
+	self      string       // this program
+	nodeDir   string       // the scripts for Node.js, with what they need
+	noNode    string       // why there is no Node.js
 	results   []sample
 	databases int
 	mu        sync.Mutex // guards results and databases
@@ -54,11 +56,30 @@ func newBench(ctx context.Context) (*bench, error) {
 	if b.server, err = findServer(ctx, b.admin); err != nil {
 		return nil, err
 	}
+	if err := b.findProxy(); err != nil {
+		return nil, err
+	}
 	b.findNode(ctx)
 	return b, b.printHead(ctx)
 }
 
+// findProxy starts the proxy before the server where there is to be a delay.
+func (b *bench) findProxy() error {
+	if b.env.delay == 0 {
+		return nil
+	}
+	u, err := url.Parse(b.env.url)
+	if err != nil {
+		return errors.New("HOURBELL_TEST_POSTGRES_URL is no URL")
+	}
+	b.proxy, err = delay.Listen(u.Host, b.env.delay)
+	return err
+}
+
 func (b *bench) close() {
+	if b.proxy != nil {
+		_ = b.proxy.Close()
+	}
 	b.admin.Close()
 	_ = os.RemoveAll(b.dir)
 }
@@ -107,6 +128,7 @@ func (b *bench) command(ctx context.Context, s system, request string) (*exec.Cm
 // database is where one row is measured: fresh, and dropped afterwards.
 type database struct {
 	url         string
+	far         string // the same, through the proxy if there is one
 	synchronous string // of SQLite
 	drop        func()
 }
@@ -120,7 +142,7 @@ func (b *bench) create(ctx context.Context, synchronous string) (database, error
 	b.mu.Unlock()
 	if synchronous != "" {
 		path := filepath.Join(b.dir, name)
-		return database{path, synchronous, func() {
+		return database{path, path, synchronous, func() {
 			for _, suffix := range []string{"", "-wal", "-shm"} {
 				_ = os.Remove(path + suffix)
 			}
@@ -134,7 +156,11 @@ func (b *bench) create(ctx context.Context, synchronous string) (database, error
 		return database{}, errors.New("HOURBELL_TEST_POSTGRES_URL is no URL")
 	}
 	u.Path = "/" + name
-	return database{url: u.String(), drop: func() {
+	near := u.String()
+	if b.proxy != nil {
+		u.Host = b.proxy.Addr()
+	}
+	return database{url: near, far: u.String(), drop: func() {
 		_, _ = b.admin.Exec(context.WithoutCancel(ctx), "DROP DATABASE "+name+" WITH (FORCE)")
 	}}, nil
 }
@@ -148,9 +174,20 @@ func (d database) name() string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-// request completes what r says of a system on d.
+// request completes what r says of a system on d, for what is not measured: it
+// goes to the server itself.
 func (d database) request(r child.Request) child.Request {
 	r.URL, r.Synchronous = d.url, d.synchronous
+	return r
+}
+
+// measured is request for what is measured: it goes through the proxy, if there is
+// one, unless near.
+func (d database) measured(r child.Request, near bool) child.Request {
+	r = d.request(r)
+	if !near {
+		r.URL = d.far
+	}
 	return r
 }
 

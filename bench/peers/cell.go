@@ -23,7 +23,19 @@ type cell struct {
 	rows       []row
 	once       bool // one round is enough
 	together   bool // all rows at the same time: none keeps the machine busy
+	far        bool // over a network
 }
+
+// id is what samples call the cell.
+func (c cell) id() string {
+	if c.far {
+		return farCell(c.name)
+	}
+	return c.name
+}
+
+// farCell is what samples call a cell over a network.
+func farCell(name string) string { return name + ", far" }
 
 // row is one system, or way of using it.
 type row struct {
@@ -93,14 +105,14 @@ func (b *bench) runRow(ctx context.Context, c cell, r row, round int) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s := sample{Cell: c.name, Row: r.name, Round: round, Metrics: m}
+	s := sample{Cell: c.id(), Row: r.name, Round: round, Metrics: m}
 	if err != nil {
 		s.Note = err.Error()
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.results = append(b.results, s)
-	fmt.Fprintf(os.Stderr, "%d %-16s %-40s %s  (%.0f s)\n", round, c.name, r.name, s.short(c), time.Since(started).Seconds())
+	fmt.Fprintf(os.Stderr, "%d %-16s %-40s %s  (%.0f s)\n", round, c.id(), r.name, s.short(c), time.Since(started).Seconds())
 	return appendLine(b.env.out, s)
 }
 

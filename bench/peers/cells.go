@@ -3,12 +3,43 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/hourbell/hourbell/bench/child"
 )
 
-// cells are all there are.
+// cells are all there are to choose from. Over a network those that have nothing
+// to do with PostgreSQL are left out, and Hourbell without the network is a row more
+// to compare with.
 func cells(b *bench) []cell {
+	all := localCells(b)
+	if b.env.delay == 0 {
+		return all
+	}
+	all = slices.DeleteFunc(all, func(c cell) bool { return strings.HasPrefix(c.name, "sqlite-") })
+	for i := range all {
+		c := &all[i]
+		c.far = true
+		c.title += fmt.Sprintf(", with a network of %s each way", b.env.delay)
+		switch c.name {
+		case "drain":
+			c.rows = slices.Insert(c.rows, 0, b.drainRow(loopback, drain{system: "hourbell", near: true}))
+		case "insert":
+			c.rows = slices.Insert(c.rows, 0, b.nearInsertRow(loopback, "hourbell", child.Request{Clients: 8}))
+		default:
+			continue
+		}
+		c.yardsticks = append([]string{loopback}, c.yardsticks...)
+	}
+	return all
+}
+
+// loopback is Hourbell without the network.
+const loopback = "hourbell, without the network"
+
+// localCells are all, each on one machine.
+func localCells(b *bench) []cell {
 	return []cell{
 		{
 			name: "drain", title: fmt.Sprintf("Drain %s no-op jobs, from the start of the node until the last outcome is in the store", thousands(b.env.jobs)),

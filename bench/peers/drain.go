@@ -20,6 +20,7 @@ type drain struct {
 	until       int    // stop after so many; 0: when the last outcome is stored
 	dead        int    // jobs worked off before, under a snapshot that stays
 	synchronous string // on SQLite
+	near        bool   // without the delay of the network
 }
 
 // backlogPart is how many jobs of the large backlog are worked off.
@@ -131,7 +132,7 @@ func (b *bench) workOff(ctx context.Context, db database, s system, d drain) (me
 	}()
 	var pids []int
 	for range max(1, d.processes) {
-		p, err := b.start(ctx, s, db.request(child.Request{Do: child.Work, Mode: d.mode}))
+		p, err := b.start(ctx, s, db.measured(child.Request{Do: child.Work, Mode: d.mode}, d.near))
 		if err != nil {
 			return nil, err
 		}

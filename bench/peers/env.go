@@ -21,7 +21,7 @@ type env struct {
 	rounds, from                       int
 	jobs, dead, inserts, backlog       int
 	schedules, latencySeconds, leadSec int
-	limit                              time.Duration
+	limit, delay                       time.Duration
 }
 
 func readEnv() (env, error) {
@@ -43,6 +43,7 @@ func (e env) sizes() map[string]string {
 	return map[string]string{
 		"BENCH_JOBS": strconv.Itoa(e.jobs), "BENCH_DEAD": strconv.Itoa(e.dead), "BENCH_INSERTS": strconv.Itoa(e.inserts),
 		"BENCH_BACKLOG": strconv.Itoa(e.backlog), "BENCH_SCHEDULES": strconv.Itoa(e.schedules),
+		"BENCH_DELAY": e.delay.String(),
 	}
 }
 
@@ -76,6 +77,11 @@ func parseEnv(get func(string) string) (env, error) {
 	}
 	if names := get("BENCH_CELLS"); names != "" {
 		e.cells = strings.Split(names, ",")
+	}
+	if text := get("BENCH_DELAY"); text != "" && err == nil {
+		if e.delay, err = time.ParseDuration(text); err != nil || e.delay < 0 {
+			err = fmt.Errorf("BENCH_DELAY=%s: give a duration, such as 500us", text)
+		}
 	}
 	if err != nil {
 		return e, err

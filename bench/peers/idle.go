@@ -32,7 +32,7 @@ func (b *bench) idle(ctx context.Context, s system, mode string, used bool) (met
 		return nil, err
 	}
 	if used {
-		node, err := b.node(ctx, s, db.request(child.Request{Do: child.Work, Mode: mode}), settle)
+		node, err := b.node(ctx, s, db.measured(child.Request{Do: child.Work, Mode: mode}, false), settle)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func (b *bench) memory(ctx context.Context, s system, waiting, running int) (met
 			return nil, err
 		}
 	}
-	node, err := b.node(ctx, s, db.request(child.Request{Do: child.Work, Workers: running, Hold: running > 0}), 5*time.Second)
+	node, err := b.node(ctx, s, db.measured(child.Request{Do: child.Work, Workers: running, Hold: running > 0}, false), 5*time.Second)
 	if err != nil {
 		return nil, err
 	}

@@ -13,17 +13,23 @@ const connections = 8
 // insertRow measures how fast jobs are enqueued; no node runs.
 func (b *bench) insertRow(name, system string, req child.Request) row {
 	req.Connections = connections
-	return row{name, func(ctx context.Context) (metrics, error) { return b.insert(ctx, named(system), req) }}
+	return row{name, func(ctx context.Context) (metrics, error) { return b.insert(ctx, named(system), req, false) }}
+}
+
+// nearInsertRow is insertRow without the delay of the network.
+func (b *bench) nearInsertRow(name, system string, req child.Request) row {
+	req.Connections = connections
+	return row{name, func(ctx context.Context) (metrics, error) { return b.insert(ctx, named(system), req, true) }}
 }
 
 // sqliteInsertRow is insertRow on SQLite, one a call.
 func (b *bench) sqliteInsertRow(name, system, synchronous string, clients int) row {
 	return row{name, func(ctx context.Context) (metrics, error) {
-		return b.insert(ctx, named(system), child.Request{Clients: clients, Synchronous: synchronous})
+		return b.insert(ctx, named(system), child.Request{Clients: clients, Synchronous: synchronous}, false)
 	}}
 }
 
-func (b *bench) insert(ctx context.Context, s system, req child.Request) (metrics, error) {
+func (b *bench) insert(ctx context.Context, s system, req child.Request, near bool) (metrics, error) {
 	req.Do = child.Insert
 	req.Clients, req.Batch = max(1, req.Clients), max(1, req.Batch)
 	if req.Jobs == 0 {
@@ -37,7 +43,7 @@ func (b *bench) insert(ctx context.Context, s system, req child.Request) (metric
 	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
 		return nil, err
 	}
-	p, err := b.start(ctx, s, db.request(req))
+	p, err := b.start(ctx, s, db.measured(req, near))
 	if err != nil {
 		return nil, err
 	}

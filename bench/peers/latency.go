@@ -32,7 +32,7 @@ func (b *bench) latency(ctx context.Context, s system, mode string, rate, batch 
 	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
 		return nil, err
 	}
-	node, err := b.node(ctx, s, db.request(child.Request{Do: child.Work, Mode: mode, Rate: rate, Warm: warm * rate}), 3*time.Second)
+	node, err := b.node(ctx, s, db.measured(child.Request{Do: child.Work, Mode: mode, Rate: rate, Warm: warm * rate}, false), 3*time.Second)
 	if err != nil {
 		return nil, err
 	}
@@ -41,9 +41,9 @@ func (b *bench) latency(ctx context.Context, s system, mode string, rate, batch 
 	if err != nil {
 		return nil, err
 	}
-	sent, err := b.once(ctx, s, db.request(child.Request{
+	sent, err := b.once(ctx, s, db.measured(child.Request{
 		Do: child.Insert, Rate: rate, Batch: batch, Clients: 2, Jobs: rate * (warm + b.env.latencySeconds), Connections: 2,
-	}))
+	}, false))
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (b *bench) schedules(ctx context.Context, s system, due int) (metrics, erro
 		}
 	}
 	req.Do = child.Work
-	node, err := b.node(ctx, s, db.request(req), 0)
+	node, err := b.node(ctx, s, db.measured(req, false), 0)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@
 //	BENCH_SECONDS   length of a row of the latency cells (6)
 //	BENCH_LIMIT     seconds after which a drain is cut, and its rate taken as it is (10)
 //	BENCH_LEAD      seconds from storing schedules until they are due (15)
+//	BENCH_DELAY     the network between each client and PostgreSQL: how long a byte takes each way, such as 500us; default none
 //	BENCH_OUT       the file that gets each figure as a line of JSON (bench.jsonl in the folder of temporary files)
 //	TMPDIR          where SQLite's files are: on a disk, not in memory
 //	HOURBELL_TEST_POSTGRES_URL  the server, with the rights of a superuser and on this machine

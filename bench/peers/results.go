@@ -139,22 +139,22 @@ func rowLine(c cell, r row, samples []sample) ([]string, bool) {
 	line := []string{r.name}
 	measured := false
 	for _, metric := range c.metrics {
-		s, ok := spreadOf(listed(values(samples, c.name, r.name, metric)))
+		s, ok := spreadOf(listed(values(samples, c.id(), r.name, metric)))
 		measured = measured || ok
 		line = append(line, textOr(s, ok))
 	}
 	for _, y := range c.yardsticks {
-		s, ok := spreadOf(ratios(samples, c.name, r.name, c.metrics[0], []string{y}))
+		s, ok := spreadOf(ratios(samples, c.id(), r.name, c.metrics[0], []string{y}))
 		line = append(line, textOr(s, ok && y != r.name))
 	}
-	if cut, ok := spreadOf(listed(values(samples, c.name, r.name, "cut"))); ok && cut.most > 0 {
+	if cut, ok := spreadOf(listed(values(samples, c.id(), r.name, "cut"))); ok && cut.most > 0 {
 		line[0] += " ¹"
 	}
 	if measured {
 		return line, true
 	}
 	for _, s := range samples {
-		if s.Cell == c.name && s.Row == r.name && s.Note != "" {
+		if s.Cell == c.id() && s.Row == r.name && s.Note != "" {
 			return []string{r.name, s.Note}, true
 		}
 	}

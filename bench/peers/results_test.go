@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,15 +47,15 @@ func TestRatios(t *testing.T) {
 
 // TestGoals: each names a cell and rows that there are.
 func TestGoals(t *testing.T) {
-	b := &bench{env: envOf(nil)}
 	rows := map[string]bool{}
-	for _, c := range cells(b) {
+	near, far := cells(&bench{env: envOf(nil)}), cells(&bench{env: envOf(map[string]string{"BENCH_DELAY": "500us"})})
+	for _, c := range slices.Concat(near, far) {
 		for _, r := range c.rows {
-			rows[c.name+"/"+r.name] = true
+			rows[c.id()+"/"+r.name] = true
 		}
 		for _, y := range c.yardsticks {
-			if !rows[c.name+"/"+y] {
-				t.Errorf("cell %s has no row %q to compare with", c.name, y)
+			if !rows[c.id()+"/"+y] {
+				t.Errorf("cell %s has no row %q to compare with", c.id(), y)
 			}
 		}
 	}

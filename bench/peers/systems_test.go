@@ -37,7 +37,11 @@ func TestSystems(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{admin: admin, self: self, dir: t.TempDir(), env: env{url: url, limit: 30 * time.Second, inserts: 20}}
+	b := &bench{admin: admin, self: self, dir: t.TempDir(), env: env{url: url, limit: 30 * time.Second, inserts: 20, delay: 500 * time.Microsecond}}
+	if err := b.findProxy(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.proxy.Close() })
 	for _, d := range []drain{
 		{system: "hourbell", processes: 2, dead: 100},
 		{system: "hourbell", order: child.Priority4},
@@ -58,7 +62,7 @@ func TestSystems(t *testing.T) {
 			if m["done"] != 200 || m["cut"] != 0 || m[rate] <= 0 {
 				t.Errorf("drain of 200 jobs gave %v", m)
 			}
-			m, err = b.insert(t.Context(), named(d.system), child.Request{Clients: 2, Synchronous: d.synchronous, InTx: d.system == "river"})
+			m, err = b.insert(t.Context(), named(d.system), child.Request{Clients: 2, Synchronous: d.synchronous, InTx: d.system == "river"}, false)
 			if err != nil || m[rate] <= 0 {
 				t.Errorf("inserting 20 jobs gave %v, %v", m, err)
 			}

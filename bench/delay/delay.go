@@ -1,0 +1,157 @@
+// Package delay stands between clients and a server and lets each byte arrive
+// later, as a network of some length does.
+package delay
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	// readSize is how much is read at a time.
+	readSize = 64 << 10
+	// mostUnderWay is how many reads may be on their way in one direction of a
+	// connection: with a delay of 10 ms and full reads that is more than 1 GB/s.
+	mostUnderWay = 256
+)
+
+// Proxy passes connections on to a server. What one side writes reaches the other
+// side after the delay, in order; how much is written a second does not matter.
+// Connecting takes no longer than without the proxy.
+type Proxy struct {
+	listener net.Listener
+	target   string
+	delay    time.Duration
+
+	mu     sync.Mutex
+	closed bool
+	conns  map[net.Conn]bool
+	all    sync.WaitGroup
+}
+
+// Listen accepts connections on a free port of 127.0.0.1 for a server at target,
+// host:port, which each byte reaches after delay, and so do the server's answers.
+func Listen(target string, delay time.Duration) (*Proxy, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for connections to %s: %w", target, err)
+	}
+	p := &Proxy{listener: listener, target: target, delay: delay, conns: map[net.Conn]bool{}}
+	p.all.Go(p.accept)
+	return p, nil
+}
+
+// Addr is where the proxy listens, host:port.
+func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+
+// Close ends the proxy and all its connections.
+func (p *Proxy) Close() error {
+	err := p.listener.Close()
+	p.mu.Lock()
+	p.closed = true
+	for conn := range p.conns {
+		_ = conn.Close()
+	}
+	p.mu.Unlock()
+	p.all.Wait()
+	return err
+}
+
+// accept serves until the listener is closed.
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil: // too many open files, for one
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		p.all.Go(func() { p.serve(client) })
+	}
+}
+
+// serve passes one connection on until both sides have ended it.
+func (p *Proxy) serve(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("tcp", p.target)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	if !p.keep(client, server) {
+		return
+	}
+	defer p.drop(client, server)
+	var both sync.WaitGroup
+	both.Go(func() { p.carry(client, server) })
+	both.Go(func() { p.carry(server, client) })
+	both.Wait()
+}
+
+// keep notes connections for Close; false: that was called already.
+func (p *Proxy) keep(conns ...net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range conns {
+		p.conns[conn] = true
+	}
+	return !p.closed
+}
+
+func (p *Proxy) drop(conns ...net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range conns {
+		delete(p.conns, conn)
+	}
+}
+
+// piece is what one read gave, and when it arrives.
+type piece struct {
+	at   time.Time
+	data []byte
+}
+
+var buffers = sync.Pool{New: func() any { return new([readSize]byte) }}
+
+// carry passes on what from writes, and then its end.
+func (p *Proxy) carry(from, to net.Conn) {
+	under := make(chan piece, mostUnderWay)
+	var arriving sync.WaitGroup
+	arriving.Go(func() { arrive(under, to) })
+	for {
+		buffer := buffers.Get().(*[readSize]byte)
+		n, err := from.Read(buffer[:])
+		if n > 0 {
+			under <- piece{time.Now().Add(p.delay), buffer[:n]}
+		}
+		if err != nil {
+			break
+		}
+	}
+	close(under)
+	arriving.Wait()
+}
+
+// arrive writes each piece when its time has come. If the other side has gone,
+// the pieces are dropped.
+func arrive(under <-chan piece, to net.Conn) {
+	rest := newSleeper()
+	gone := false
+	for one := range under {
+		if !gone {
+			rest.until(one.at)
+			_, err := to.Write(one.data)
+			gone = err != nil
+		}
+		buffers.Put((*[readSize]byte)(one.data[:readSize]))
+	}
+	if half, ok := to.(*net.TCPConn); ok {
+		_ = half.CloseWrite()
+	}
+}

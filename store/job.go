@@ -223,6 +223,10 @@ type Outcome struct {
 	// After, if not nil, happens too if the outcome counts, was not recorded
 	// before, and ends the job as completed or failed.
 	After *Aftermath
+	// Alone says that the job has no schedule, so that no other job waits for its
+	// end. It is a hint for drivers, which may need fewer round trips then; it is
+	// never set for a job with a schedule, and need not be set for the others.
+	Alone bool
 }
 
 // Aftermath is what the end of a schedule's job, or a missed slot, brings

@@ -53,11 +53,13 @@ func (b *Backend) lookBehind(ctx context.Context, req store.ClaimRequest, scan *
 	}
 	behind := map[int16]mark{}
 	began := time.Now()
-	err := b.work(ctx, "look for jobs behind the marks", func(tx pgx.Tx) error {
+	err := b.pipeline(ctx, "look for jobs behind the marks", func(s sender) error {
 		clear(behind)
 		var priority int16
 		var at mark
-		return each(ctx, tx, []any{&priority, into(&at.runAt), &at.id}, func() { behind[priority] = at }, text, args...)
+		var batch pgx.Batch
+		batch.Queue(text, args...).Query(scanEach([]any{&priority, into(&at.runAt), &at.id}, func() { behind[priority] = at }))
+		return send(ctx, s, &batch)
 	})
 	scan.looked(behind, time.Since(began), err == nil)
 }

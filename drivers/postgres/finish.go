@@ -22,6 +22,9 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 		outcomes = slices.Clone(outcomes)
 		slices.SortFunc(outcomes, byID)
 	}
+	if !slices.ContainsFunc(outcomes, func(o store.Outcome) bool { return !plain(o) || !o.Alone || o.After != nil }) {
+		return b.finishPlain(ctx, when(req.Now), outcomes)
+	}
 	err := b.work(ctx, "finish jobs", func(tx pgx.Tx) error {
 		f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, freed: lanes{}}
 		var err error
@@ -37,6 +40,32 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 		return store.FinishResult{}, err
 	}
 	return out, nil
+}
+
+// finishPlain is Finish of jobs that end, of which there is no more to say and for
+// which no other job waits: one message, and another one only where an outcome was
+// not accepted.
+func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []store.Outcome) (out store.FinishResult, err error) {
+	var over ends
+	over.grow(len(outcomes))
+	for _, o := range outcomes {
+		over.add(o.ID, o.Token, endOf(o), "")
+	}
+	var ended []int64
+	err = b.pipeline(ctx, "finish jobs", func(s sender) (err error) {
+		ended, err = b.toHistory(ctx, s, now, over, lanes{})
+		return err
+	})
+	if err != nil || len(ended) == len(outcomes) {
+		return out, err
+	}
+	over.drop(setOf(ended))
+	err = b.pipeline(ctx, "look for outcomes in history", func(s sender) error {
+		var batch pgx.Batch
+		queueCollect(&batch, &out.Refused, scanClaimRef, b.q("find_unrecorded"), over.ids, over.tokens, over.states)
+		return send(ctx, s, &batch)
+	})
+	return out, err
 }
 
 // finishing is one run of Finish.
@@ -68,6 +97,17 @@ func (e *ends) add(id, token int64, state store.State, reason string) {
 func (e *ends) grow(n int) {
 	e.ids, e.tokens = slices.Grow(e.ids, n), slices.Grow(e.tokens, n)
 	e.states, e.reasons = slices.Grow(e.states, n), slices.Grow(e.reasons, n)
+}
+
+// drop takes out the jobs of a set.
+func (e *ends) drop(jobs map[int64]bool) {
+	var rest ends
+	for i, id := range e.ids {
+		if !jobs[id] {
+			rest.add(id, e.tokens[i], store.State(e.states[i]), e.reasons[i])
+		}
+	}
+	*e = rest
 }
 
 // leastNoted is how many jobs have to end together for a row that notes them to
@@ -246,30 +286,36 @@ func (f *finishing) keepAttempts(ctx context.Context, outcomes []store.Outcome) 
 }
 
 // end moves to history what ends.
-func (f *finishing) end(ctx context.Context) error {
-	if len(f.ends.ids) == 0 {
-		return nil
+func (f *finishing) end(ctx context.Context) (err error) {
+	if len(f.ends.ids) > 0 {
+		f.ended, err = f.b.toHistory(ctx, f.tx, f.now, f.ends, f.freed)
 	}
-	noted := len(f.ends.ids) >= leastNoted
+	return err
+}
+
+// toHistory moves jobs to history in one message. It returns which of them bore their
+// tokens, and adds their lanes to freed.
+func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over ends, freed lanes) (ended []int64, err error) {
+	noted := len(over.ids) >= leastNoted
 	var batch pgx.Batch
-	batch.Queue(f.b.q("finish_jobs"), f.now, f.ends.ids, f.ends.tokens, f.ends.states, f.ends.reasons, noted)
+	batch.Queue(b.q("finish_jobs"), now, over.ids, over.tokens, over.states, over.reasons, noted)
 	if noted {
-		f.b.queueNote(&batch, f.now, f.ends)
+		b.queueNote(&batch, now, over)
 	}
-	batch.Queue(f.b.q("forget_cancels"), f.ends.ids)
-	answers := f.tx.SendBatch(ctx, &batch)
+	batch.Queue(b.q("forget_cancels"), over.ids)
+	answers := s.SendBatch(ctx, &batch)
 	rows, err := answers.Query()
 	if err == nil {
 		var id int64
 		var in lane
-		f.ended = slices.Grow(f.ended, len(f.ends.ids))
+		ended = make([]int64, 0, len(over.ids))
 		_, err = pgx.ForEachRow(rows, append([]any{&id}, in.targets()...), func() error {
-			f.ended = append(f.ended, id)
-			f.freed.add(in)
+			ended = append(ended, id)
+			freed.add(in)
 			return nil
 		})
 	}
-	return cmp.Or(err, answers.Close())
+	return ended, cmp.Or(err, answers.Close())
 }
 
 // aftermaths are those that happen, in the order of the request.

@@ -14,22 +14,23 @@ import (
 // DueSchedules reads what is due; see store.Schedules.
 func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	var out store.DueSchedulesResult
-	err := b.work(ctx, "read due schedules", func(tx pgx.Tx) (err error) {
+	err := b.pipeline(ctx, "read due schedules", func(s sender) error {
 		text, args := b.q("due_schedules"), []any{when(req.Now), req.Limit, req.Ahead.Microseconds(), when(req.After.NextAt), req.After.ID}
 		if len(req.Names) > 0 {
 			text, args = b.q("due_schedules_named"), []any{when(req.Now), req.Limit, req.Names}
 		}
-		if out.Schedules, err = collect(ctx, tx, scanSchedule, text, args...); err != nil {
-			return err
-		}
-		err = tx.QueryRow(ctx, b.q("next_schedule"), when(req.Now), req.Ahead.Microseconds()).Scan(into(&out.Now), into(&out.Next))
-		if len(req.Names) > 0 {
-			out.Next = time.Time{}
-		}
-		return err
+		var batch pgx.Batch
+		queueCollect(&batch, &out.Schedules, scanSchedule, text, args...)
+		batch.Queue(b.q("next_schedule"), when(req.Now), req.Ahead.Microseconds()).QueryRow(func(row pgx.Row) error {
+			return row.Scan(into(&out.Now), into(&out.Next))
+		})
+		return send(ctx, s, &batch)
 	})
 	if err != nil {
 		return store.DueSchedulesResult{}, err
+	}
+	if len(req.Names) > 0 {
+		out.Next = time.Time{}
 	}
 	return out, nil
 }

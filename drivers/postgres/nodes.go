@@ -29,17 +29,16 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 // Heartbeat prolongs a lease; see store.Nodes.
 func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
 	var out store.HeartbeatResult
-	err := b.work(ctx, "heartbeat", func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, b.q("beat"), when(req.Now), req.Node).Scan(append([]any{into(&out.Now), &out.Beat}, positionTargets(&out.Position)...)...)
-		if err := nodeAlive(req.Node, err); err != nil {
-			return err
-		}
+	err := b.pipeline(ctx, "heartbeat", func(s sender) error {
+		var batch pgx.Batch
+		batch.Queue(b.q("beat"), when(req.Now), req.Node).QueryRow(func(row pgx.Row) error {
+			return nodeAlive(req.Node, row.Scan(append([]any{into(&out.Now), &out.Beat}, positionTargets(&out.Position)...)...))
+		})
 		if len(req.EndedBatches) > 0 {
-			if _, err := tx.Exec(ctx, b.q("forget_batches"), req.Node, req.EndedBatches); err != nil {
-				return err
-			}
+			batch.Queue(b.q("forget_batches"), req.Node, req.EndedBatches)
 		}
-		return tx.QueryRow(ctx, b.q("next_expiry"), req.Node).Scan(into(&out.NextExpiry))
+		batch.Queue(b.q("next_expiry"), req.Node).QueryRow(func(row pgx.Row) error { return row.Scan(into(&out.NextExpiry)) })
+		return send(ctx, s, &batch)
 	})
 	if err != nil {
 		return store.HeartbeatResult{}, err
@@ -54,9 +53,10 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 		text = b.q("read_cancelled_claims")
 	}
 	var out []store.ClaimRef
-	err := b.work(ctx, "read claims", func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanClaimRef, text, req.Node)
-		return err
+	err := b.pipeline(ctx, "read claims", func(s sender) error {
+		var batch pgx.Batch
+		queueCollect(&batch, &out, scanClaimRef, text, req.Node)
+		return send(ctx, s, &batch)
 	})
 	return out, err
 }

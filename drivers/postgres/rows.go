@@ -33,12 +33,23 @@ func each(ctx context.Context, tx pgx.Tx, targets []any, do func(), text string,
 	return err
 }
 
-// send runs statements whose answers do not matter, in one round trip.
-func send(ctx context.Context, tx pgx.Tx, batch *pgx.Batch) error {
+// send runs statements in one round trip. Their answers go to what was said when
+// they were queued.
+func send(ctx context.Context, s sender, batch *pgx.Batch) error {
 	if batch.Len() == 0 {
 		return nil
 	}
-	return tx.SendBatch(ctx, batch).Close()
+	return s.SendBatch(ctx, batch).Close()
+}
+
+// queueCollect is collect for a statement in a batch.
+func queueCollect[T any](batch *pgx.Batch, list *[]T, scan pgx.RowToFunc[T], text string, args ...any) {
+	batch.Queue(text, args...).Query(func(rows pgx.Rows) (err error) {
+		if *list, err = pgx.CollectRows(rows, scan); len(*list) == 0 {
+			*list = nil
+		}
+		return err
+	})
 }
 
 // scanEach reads the answer of a statement in a batch: it scans each row into the

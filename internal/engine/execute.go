@@ -61,5 +61,6 @@ func (e *Engine) deliver(run *Run, r result) {
 	}
 	r.run = run
 	r.outcome.After = aftermath(run.Claimed, r.outcome, e.cfg.Name)
+	r.outcome.Alone = run.Schedule == 0
 	e.outcomes.put(r)
 }

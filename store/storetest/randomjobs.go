@@ -270,6 +270,7 @@ func (w *world) finish() {
 		if w.chance(2) {
 			o.After = w.someAftermath()
 		}
+		o.Alone = w.chance(2) && w.withoutSchedule(ref.ID)
 		want.Outcomes = append(want.Outcomes, o)
 		real := w.names.realRef(ref)
 		asked[real] = ref
@@ -282,6 +283,13 @@ func (w *world) finish() {
 	w.must(err)
 	w.compare("Finish", want.Outcomes, w.names.modelRefs(b.Refused, asked), sortRefs(a.Refused))
 	w.pairMade("Finish", want.Outcomes)
+}
+
+// withoutSchedule reports whether there is a job that has no schedule.
+func (w *world) withoutSchedule(id int64) bool {
+	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{IDs: []int64{id}, Limit: 1})
+	w.must(err)
+	return len(jobs) == 1 && jobs[0].Schedule == 0
 }
 
 // someJobs returns numbers of jobs that exist, or did exist.

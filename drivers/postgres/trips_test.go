@@ -1,0 +1,206 @@
+package postgres
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hourbell/hourbell/lock"
+	"github.com/hourbell/hourbell/store"
+)
+
+// trips counts the round trips of all connections that it dials: how often a
+// message is sent after an answer was read, or first of all.
+type trips struct {
+	mu    sync.Mutex
+	count int
+	conns int
+}
+
+func (tr *trips) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.conns++
+	return &tripConn{Conn: conn, trips: tr}, nil
+}
+
+// taken is how many there were since it was called last, and how many connections
+// were made.
+func (tr *trips) taken() (count, conns int) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	count, conns = tr.count, tr.conns
+	tr.count, tr.conns = 0, 0
+	return count, conns
+}
+
+// tripConn is a connection whose round trips are counted.
+type tripConn struct {
+	net.Conn
+	trips *trips
+	asked bool // what was written last has no answer yet; guarded by trips.mu
+}
+
+func (c *tripConn) Write(b []byte) (int, error) {
+	c.trips.mu.Lock()
+	if !c.asked {
+		c.asked = true
+		c.trips.count++
+	}
+	c.trips.mu.Unlock()
+	return c.Conn.Write(b)
+}
+
+func (c *tripConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 {
+		c.trips.mu.Lock()
+		c.asked = false
+		c.trips.mu.Unlock()
+	}
+	return n, err
+}
+
+// counted opens a migrated backend whose round trips are counted.
+func counted(t *testing.T) (*Backend, *trips) {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(urlFrom(t, serverVariable))
+	must(t, err)
+	tr := &trips{}
+	config.ConnConfig.DialFunc = tr.dial
+	config.MaxConns = 1 // so that it is the same connection each time, and prepared
+	b, err := open(t.Context(), config, false, []Option{Schema(newSchema(t))})
+	must(t, err)
+	t.Cleanup(func() { b.Close() })
+	migrate(t, b)
+	return b, tr
+}
+
+// TestRoundTrips counts how often each call waits for the network once its
+// statements are prepared, which is the least there can be: over a network of 1 ms
+// each round trip costs as much as the work itself.
+func TestRoundTrips(t *testing.T) {
+	b, tr := counted(t)
+	ctx := t.Context()
+	node := register(t, b)
+	locks := b.Locks()
+	var lease lock.Lease
+	var claimed []store.Claimed
+	finish := func(alter func(o *store.Outcome)) func() {
+		return func() {
+			var outcomes []store.Outcome
+			for _, job := range claimed {
+				o := store.Outcome{ID: job.ID, Token: job.Token, Result: store.Completed, Alone: true}
+				alter(&o)
+				outcomes = append(outcomes, o)
+			}
+			res, err := b.Finish(ctx, store.FinishRequest{Outcomes: outcomes})
+			must(t, err)
+			if len(res.Refused) > 0 {
+				t.Errorf("refused: %v", res.Refused)
+			}
+		}
+	}
+	plain := func(*store.Outcome) {}
+	failed := func(o *store.Outcome) { o.Result, o.Error = store.Failed, "no such host" }
+	enqueue := func(n int) func() {
+		return func() {
+			b.ringer.wait() // a wake-up that is owed is a message of its own, which nothing waits for
+			time.Sleep(ringGap)
+			tr.taken()
+			insertN(t, b, n)
+		}
+	}
+	claim := func() { claimed = claimN(t, b, node, 1000) }
+	steps := []struct {
+		name string
+		do   func()
+		most int
+	}{
+		{"enqueue one, its wake-up with it", enqueue(1), 1},
+		{"claim", claim, 2}, // the second one is a sweep, or a look beside the claim, which come now and then
+		{"finish one", finish(plain), 1},
+		{"enqueue many", enqueue(500), 1},
+		{"claim many", claim, 2},
+		{"finish many", finish(plain), 1},
+		{"enqueue one that fails", enqueue(1), 1},
+		{"claim one that fails", claim, 2},
+		{"finish one that has failed", finish(failed), 6},
+		{"heartbeat", func() {
+			_, err := b.Heartbeat(ctx, store.HeartbeatRequest{Node: node, EndedBatches: []int64{1}})
+			must(t, err)
+		}, 1},
+		{"look for what a node holds", func() {
+			_, err := b.Claims(ctx, store.ClaimsRequest{Node: node})
+			must(t, err)
+		}, 1},
+		{"look for due schedules", func() {
+			_, err := b.DueSchedules(ctx, store.DueSchedulesRequest{Limit: 10})
+			must(t, err)
+		}, 1},
+		{"lock", func() {
+			var err error
+			lease, err = locks.TryLock(ctx, lock.Request{Name: "a", Owner: "o", Hold: time.Minute})
+			must(t, err)
+		}, 2},
+		{"extend", func() { must(t, lease.Extend(ctx, time.Minute)) }, 1},
+		{"unlock", func() { must(t, lease.Release(ctx)) }, 1},
+	}
+	for round := range 8 {
+		for _, step := range steps {
+			b.looking.Wait() // a look behind the marks, which no claim waits for
+			tr.taken()
+			step.do()
+			b.looking.Wait()
+			// The first rounds prepare statements, and find out what a sweep costs.
+			if got, conns := tr.taken(); round >= 5 && (got > step.most || conns > 0) {
+				t.Errorf("%s: %d round trips and %d new connections, want at most %d and none", step.name, got, conns, step.most)
+			}
+		}
+	}
+}
+
+// TestRoundTripsOfFiring is TestRoundTrips for the slots of some schedules that are
+// due.
+func TestRoundTripsOfFiring(t *testing.T) {
+	b, tr := counted(t)
+	rows := planned(t, b, 100)
+	for round := range 3 {
+		at := firstNow.Add(time.Duration(round+1) * time.Minute)
+		firings := ringing(rows)
+		tr.taken()
+		if got := len(fire(t, b, at, firings).Fired); got != len(rows) {
+			t.Fatalf("%d of %d slots fired", got, len(rows))
+		}
+		if got, _ := tr.taken(); round > 0 && got > 5 {
+			t.Errorf("firing %d slots took %d round trips, want at most 5", len(rows), got)
+		}
+		rows = dueAt(t, b, at.Add(time.Minute))
+	}
+}
+
+// TestAWakeUpIsPushed counts no round trip between the commit of an insert and the
+// wake-up.
+func TestAWakeUpIsPushed(t *testing.T) {
+	b, tr := counted(t)
+	other := openAt(t, urlFrom(t, serverVariable), b.schema)
+	wakes, _ := listening(t, b)
+	for range 10 {
+		time.Sleep(ringGap)
+		tr.taken()
+		insertN(t, other, 1)
+		wantWake(t, wakes, store.Wake{Kind: store.WakeJobs, Queue: "q"})
+		if got, _ := tr.taken(); got > 0 {
+			t.Errorf("the listener made %d round trips for a wake-up", got)
+		}
+	}
+}

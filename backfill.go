@@ -91,7 +91,7 @@ func (c *Client) backfill(ctx context.Context, name string, req BackfillRequest)
 
 // validate reports what is wrong with a request; now is the store's clock.
 func (r BackfillRequest) validate(now time.Time) error {
-	errs := []error{checkTime("from", r.From), checkOverlap("overlap", r.Overlap)}
+	errs := []error{checkTime("from", r.From), checkOverlap("overlap", orSkip(r.Overlap))}
 	if r.Overlap == OverlapReplace {
 		errs = append(errs, &FieldError{Field: "overlap", Value: string(r.Overlap), Problem: "would cancel all of the range but its last slot", Remedy: "use queue or allow"})
 	}

@@ -308,6 +308,42 @@ func TestBackfill(t *testing.T) {
 	})
 }
 
+// The words of the defaults are taken, as the words of all other choices are, and
+// make the same definition as no word.
+func TestDefaultsCanBeWrittenOut(t *testing.T) {
+	c := newTown(t, done)
+	client := c.client()
+	plain := hourbell.Schedule{Name: "s", Kind: "k", Rule: recur.Spec{Cron: "0 * * * *"}}
+	named := plain
+	named.Misfire, named.Overlap = "skip", "skip"
+	if err := named.Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, s := range []hourbell.Schedule{plain, named} {
+		info, err := client.PutSchedule(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Misfire != hourbell.MisfireSkip || info.Overlap != hourbell.OverlapSkip || info.Revision != 1 {
+			t.Errorf("misfire %q, overlap %q, revision %d", info.Misfire, info.Overlap, info.Revision)
+		}
+	}
+	named.Window = time.Hour
+	var field *hourbell.FieldError
+	if err := named.Validate(); !errors.As(err, &field) || field.Field != "window" {
+		t.Errorf("a window for a schedule that makes up for nothing: %v", err)
+	}
+	for _, word := range []string{"Skip", "skip ", "none"} {
+		if err := (hourbell.Schedule{Name: "s", Kind: "k", Rule: plain.Rule, Misfire: hourbell.Misfire(word)}).Validate(); err == nil {
+			t.Errorf("misfire %q was taken", word)
+		}
+	}
+	past := hourbell.BackfillRequest{From: time.Now().Add(-2 * time.Hour), To: time.Now().Add(-time.Hour), Overlap: "skip", DryRun: true}
+	if _, err := client.BackfillSchedule(t.Context(), "s", past); err != nil {
+		t.Error(err)
+	}
+}
+
 // A schedule is edited each second while five nodes ring it: no slot twice, none
 // lost at the seam.
 func TestEditsWhileNodesRing(t *testing.T) {

@@ -69,7 +69,7 @@ type Schedule struct {
 // Overlap says what a slot does while a job of its schedule runs.
 type Overlap = engine.Overlap
 
-// The choices of Overlap.
+// The choices of Overlap. The zero value can also be written Overlap("skip").
 const (
 	// OverlapSkip skips the slot while a job of the schedule is running, and
 	// supersedes one that awaits a retry (default).
@@ -87,7 +87,8 @@ const (
 // Misfire says what becomes of slots that nobody was there to fire in time.
 type Misfire = engine.Misfire
 
-// The choices of Misfire. What is not made up for is recorded as missed.
+// The choices of Misfire. What is not made up for is recorded as missed. The zero
+// value can also be written Misfire("skip").
 const (
 	// MisfireSkip makes up for none (default).
 	MisfireSkip = engine.MisfireSkip

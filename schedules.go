@@ -359,7 +359,17 @@ func (s Schedule) withDefaults() Schedule {
 	if len(s.Args) == 0 {
 		s.Args = []byte("null")
 	}
+	s.Overlap, s.Misfire = orSkip(s.Overlap), orSkip(s.Misfire)
 	return s
+}
+
+// orSkip returns a choice, or the zero value where skip, which is the default of
+// each of these choices, was written out.
+func orSkip[T Overlap | Misfire](choice T) T {
+	if choice == "skip" {
+		return ""
+	}
+	return choice
 }
 
 // definition is what the store keeps of a valid schedule.

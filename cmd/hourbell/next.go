@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ type nextFlags struct {
 	exclude excludeFlag
 	count   int
 	store   storeFlags
+	format  format
 }
 
 func (p *program) nextCommand() *cobra.Command {
@@ -27,11 +29,12 @@ func (p *program) nextCommand() *cobra.Command {
 		from string
 	)
 	c := &cobra.Command{
-		Use:   "next (--cron EXPR | --every D | --at T) [--tz ZONE] [--exclude …] [--from T] [--count N]",
+		Use:   "next (--cron EXPR | --every D | --at T) [--tz ZONE] [--exclude …] [--from T] [--count N] [--output FORMAT]",
 		Short: "Prints the next instants of a rule",
 		Long: "Prints the first instants of a rule strictly after --from that are not excluded, one a line, in the zone of\n" +
 			"the rule, and fewer than --count when the rule ends. An interval counts from --from. A store is opened only\n" +
-			"to read the calendars that --exclude names.",
+			"to read the calendars that --exclude names. With --output json or ndjson each instant is an object with the\n" +
+			"field slot.",
 		Example: "  hourbell next --cron '0 9 * * 1-5' --tz Europe/Prague\n" +
 			"  hourbell next --cron '30 2 * * *' --tz America/New_York --from 2027-03-13T00:00:00 --count 3\n" +
 			"  hourbell next --cron '@daily' --exclude sat,sun --exclude 12-24..12-26\n" +
@@ -47,6 +50,7 @@ func (p *program) nextCommand() *cobra.Command {
 	c.Flags().StringVar(&from, "from", "", "count from this instant, or this date and time on the clock of --tz (default now)")
 	c.Flags().IntVar(&n.count, "count", 5, fmt.Sprintf("how many, 1 to %d", mostInstants))
 	n.store.addTo(c)
+	n.format.addTo(c)
 	return c
 }
 
@@ -73,18 +77,58 @@ func (p *program) next(c *cobra.Command, n nextFlags) error {
 		return err
 	}
 	p.warnRule(n.rule.Spec)
-	out := bufio.NewWriter(p.stdout)
-	looked := 0
-	for t, open := recur.NextOpen(r, from, calendars...); n.count > 0 && !t.IsZero(); t, open = recur.NextOpen(r, t, calendars...) {
-		if open {
-			fmt.Fprintln(out, inZone(t, n.rule.Zone))
-			n.count, looked = n.count-1, 0
-		} else if looked++; looked == mostClosed {
-			printError(p.stderr, fmt.Errorf("all instants up to %s are excluded, and it was looked no further", inZone(t, n.rule.Zone)))
-			break
+	return n.print(p, n.instants(r, from, calendars))
+}
+
+// instants yields the instants that are asked for. The error, after the last one,
+// says that the search ended because too many in a row are excluded.
+func (n nextFlags) instants(r recur.Rule, from time.Time, calendars []*recur.Calendar) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		left, looked := n.count, 0
+		for t, open := recur.NextOpen(r, from, calendars...); left > 0 && !t.IsZero(); t, open = recur.NextOpen(r, t, calendars...) {
+			switch looked++; {
+			case open:
+				if !yield(inZone(t, n.rule.Zone), nil) {
+					return
+				}
+				left, looked = left-1, 0
+			case looked == mostClosed:
+				yield("", fmt.Errorf("all instants up to %s are excluded, and it was looked no further", inZone(t, n.rule.Zone)))
+				return
+			}
 		}
 	}
-	return out.Flush()
+}
+
+// print writes the instants: for people one a line, without a heading.
+func (n nextFlags) print(p *program, instants iter.Seq2[string, error]) error {
+	var ended error
+	known := func(yield func(string, error) bool) {
+		for instant, err := range instants {
+			if ended = err; err != nil || !yield(instant, nil) {
+				return
+			}
+		}
+	}
+	var err error
+	if n.format == asTable {
+		out := bufio.NewWriter(p.stdout)
+		for instant := range known {
+			fmt.Fprintln(out, instant)
+		}
+		err = out.Flush()
+	} else {
+		err = listing[string]{record: func(instant string) any { return nextRecord{instant} }}.print(p, n.format, known)
+	}
+	if err == nil && ended != nil {
+		printError(p.stderr, ended)
+	}
+	return err
+}
+
+// nextRecord is an instant for programs. Fields are only ever added.
+type nextRecord struct {
+	Slot string `json:"slot"` // on the clock of the rule
 }
 
 // mostClosed bounds how far next looks for an instant that is not excluded: some

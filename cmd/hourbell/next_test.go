@@ -61,6 +61,26 @@ func TestStepBeyondItsFieldIsWarnedOf(t *testing.T) {
 	}
 }
 
+// Like every listing, next also prints for programs.
+func TestNextOutput(t *testing.T) {
+	b := newBench(t)
+	next := func(args ...string) string {
+		return b.ok(append([]string{"next", "--from", "2027-03-13T00:00:00", "--tz", "America/New_York"}, args...)...)
+	}
+	twice := []string{"--cron", "30 2 * * *", "--count", "2"}
+	equal(t, "table", next(append(twice, "--output", "table")...), "2027-03-13T02:30:00-05:00\n2027-03-14T03:00:00-04:00\n")
+	equal(t, "ndjson", next(append(twice, "--output", "ndjson")...), `{"slot":"2027-03-13T02:30:00-05:00"}`+"\n"+`{"slot":"2027-03-14T03:00:00-04:00"}`+"\n")
+	equal(t, "json", next(append(twice, "--output", "json")...), "[\n  "+`{"slot":"2027-03-13T02:30:00-05:00"}`+",\n  "+`{"slot":"2027-03-14T03:00:00-04:00"}`+"\n]\n")
+	equal(t, "none as json", next("--cron", "0 0 30 2 *", "--output", "json"), "[]\n")
+	equal(t, "none as ndjson", next("--cron", "0 0 30 2 *", "--output", "ndjson"), "")
+	for output, want := range map[string]string{"table": "", "json": "[]\n", "ndjson": ""} {
+		r := b.run("next", "--every", "1h", "--exclude", "* * * * *", "--output", output)
+		if r.code != exitDone || r.out != want || !strings.Contains(r.err, "excluded") {
+			t.Errorf("all excluded, as %s: %+v", output, r)
+		}
+	}
+}
+
 func TestNextDefaultsAndMost(t *testing.T) {
 	b := newBench(t)
 	if got := strings.Count(b.ok("next", "--every", "1s"), "\n"); got != 5 {

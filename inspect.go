@@ -12,13 +12,17 @@ import (
 // JobFilter selects jobs. Conditions that are given must all hold; the zero
 // value selects all.
 type JobFilter struct {
-	States   []State
-	Queue    string
-	Kind     string
-	Schedule string // by name
-	Before   int64  // only numbers below this: the last of the page before
-	Limit    int    // of a page; default 100
-	Details  bool   // also read arguments and the records of attempts
+	// States, Scheduled and Retrying are one condition together: a job matches
+	// that is in one of States, or in the others if they are true.
+	States    []State
+	Scheduled bool // Ready, not begun yet and due later than now
+	Retrying  bool // Ready after an attempt that failed
+	Queue     string
+	Kind      string
+	Schedule  string // by name
+	Before    int64  // only numbers below this: the last of the page before
+	Limit     int    // of a page; default 100
+	Details   bool   // also read arguments and the records of attempts
 }
 
 // checkIfGiven checks a name of a filter; an empty one is no condition.
@@ -36,7 +40,7 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) ([]JobInfo, error) {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
 	return c.backend.ListJobs(ctx, store.ListJobsRequest{
-		States: f.States, Queue: f.Queue, Kind: f.Kind, Schedule: f.Schedule,
+		States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Queue: f.Queue, Kind: f.Kind, Schedule: f.Schedule,
 		Before: f.Before, Limit: pageSize(f.Limit), Attempts: f.Details,
 	})
 }

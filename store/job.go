@@ -321,16 +321,22 @@ type ChangeJobsResult struct {
 	Changes []JobChange
 }
 
-// ListJobsRequest selects jobs. Conditions that are given must all hold.
+// ListJobsRequest selects jobs. Conditions that are given must all hold. States,
+// Scheduled and Retrying are one condition together: a job matches if its state is
+// one of States, or if it is ready and [JobInfo.Scheduled] or [JobInfo.Retrying]
+// and asked for as such.
 type ListJobsRequest struct {
-	IDs      []int64
-	States   []State
-	Queue    string
-	Kind     string
-	Schedule string // by name
-	Before   int64  // only numbers below this; 0: from the newest
-	Limit    int    // at least 1
-	Attempts bool   // also read the attempts' records and the args
+	Now       time.Time // for Scheduled; zero: the store's clock
+	IDs       []int64
+	States    []State
+	Scheduled bool
+	Retrying  bool
+	Queue     string
+	Kind      string
+	Schedule  string // by name
+	Before    int64  // only numbers below this; 0: from the newest
+	Limit     int    // at least 1
+	Attempts  bool   // also read the attempts' records and the args
 }
 
 // JobInfo is a job as people see it.
@@ -361,6 +367,15 @@ type JobInfo struct {
 	Unique       string    // its key, or empty; a finished job keeps it, but holds it no longer
 	Attempts     []Attempt // only with Attempts; oldest first
 }
+
+// Scheduled reports whether a job is ready, has not begun yet and is due later than
+// now.
+func (j JobInfo) Scheduled(now time.Time) bool {
+	return j.State == StateReady && j.Attempt == 0 && j.RunAt.After(now)
+}
+
+// Retrying reports whether a job is ready after an attempt, due or not.
+func (j JobInfo) Retrying() bool { return j.State == StateReady && j.Attempt > 0 }
 
 // Attempt is the record of one attempt that had something to say.
 type Attempt struct {

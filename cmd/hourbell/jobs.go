@@ -59,7 +59,7 @@ func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return p.jobsList(c, *f, l) },
 	}
 	flags := c.Flags()
-	flags.StringSliceVar(&l.states, "state", nil, "only these: waiting, ready, running, completed, failed, cancelled")
+	flags.StringSliceVar(&l.states, "state", nil, "only these: waiting, ready, running, completed, failed, cancelled; or, of those that are ready, only scheduled or retrying")
 	flags.StringVar(&l.queue, "queue", "", "only of this queue")
 	flags.StringVar(&l.kind, "kind", "", "only of this kind")
 	flags.StringVar(&l.schedule, "schedule", "", "only those made for this schedule")
@@ -71,7 +71,7 @@ func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
 }
 
 func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) error {
-	states, err := parseStates(l.states, c.Flags().Changed("state"))
+	filter, err := parseStates(l.states, c.Flags().Changed("state"))
 	err = errors.Join(err, nameFlags(c, "queue", "kind", "schedule"), checkLimit(l.limit))
 	if c.Flags().Changed("before") && l.before < 1 {
 		err = errors.Join(err, &hourbell.FieldError{Field: "before", Value: fmt.Sprint(l.before), Problem: "is not the number of a job", Remedy: "use a positive whole number"})
@@ -79,7 +79,7 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 	if err != nil {
 		return err
 	}
-	filter := hourbell.JobFilter{States: states, Queue: l.queue, Kind: l.kind, Schedule: l.schedule, Before: l.before, Details: true}
+	filter.Queue, filter.Kind, filter.Schedule, filter.Before, filter.Details = l.queue, l.kind, l.schedule, l.before, true
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
 		now, err := client.Now(c.Context())
 		if err != nil {
@@ -100,23 +100,25 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 	})
 }
 
-func parseStates(words []string, given bool) ([]hourbell.State, error) {
-	const remedy = "use waiting, ready, running, completed, failed or cancelled"
+// parseStates reads the states as people see them; see shownState.
+func parseStates(words []string, given bool) (f hourbell.JobFilter, err error) {
+	const remedy = "use waiting, scheduled, ready, retrying, running, completed, failed or cancelled"
 	if given && len(words) == 0 {
-		return nil, &hourbell.FieldError{Field: "state", Problem: "is empty", Remedy: remedy}
+		return f, &hourbell.FieldError{Field: "state", Problem: "is empty", Remedy: remedy}
 	}
-	var states []hourbell.State
 	for _, word := range words {
-		state, ok := store.ParseState(word)
-		switch {
-		case word == "scheduled" || word == "retrying":
-			return nil, &hourbell.FieldError{Field: "state", Value: word, Problem: "is how a ready job is shown while it waits for its time", Remedy: "use ready"}
-		case !ok:
-			return nil, &hourbell.FieldError{Field: "state", Value: shorten(word), Problem: "is unknown", Remedy: remedy}
+		switch state, ok := store.ParseState(word); {
+		case word == scheduled:
+			f.Scheduled = true
+		case word == retrying:
+			f.Retrying = true
+		case ok:
+			f.States = append(f.States, state)
+		default:
+			return f, &hourbell.FieldError{Field: "state", Value: shorten(word), Problem: "is unknown", Remedy: remedy}
 		}
-		states = append(states, state)
 	}
-	return states, nil
+	return f, nil
 }
 
 func jobListing(now time.Time) listing[jobView] {
@@ -132,14 +134,20 @@ func jobListing(now time.Time) listing[jobView] {
 	}
 }
 
-// shownState is the state as people see it: a ready job whose time has not
-// come is scheduled, or retrying.
+// What people see as the state of a ready job that has failed before, or that is
+// due later.
+const (
+	retrying  = "retrying"
+	scheduled = "scheduled"
+)
+
+// shownState is the state as people see it.
 func shownState(j hourbell.JobInfo, now time.Time) string {
 	switch {
-	case j.State == hourbell.Ready && j.Attempt > 0:
-		return "retrying"
-	case j.State == hourbell.Ready && j.RunAt.After(now):
-		return "scheduled"
+	case j.Retrying():
+		return retrying
+	case j.Scheduled(now):
+		return scheduled
 	case j.State == hourbell.Running && j.CancelAsked:
 		return "cancelling"
 	}

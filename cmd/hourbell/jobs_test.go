@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -106,5 +107,48 @@ func TestHugeErrors(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestJobsListByShownState: what the list shows as a state can be asked for, alone
+// and with others, and is found page by page.
+func TestJobsListByShownState(t *testing.T) {
+	b := newBench(t)
+	b.page = 2
+	b.ok("enqueue", "command", "--", "false") // 1: retrying
+	b.ok("enqueue", "command", "--", "true")  // 2: completed
+	b.work()
+	for range 5 { // 3, 5, … scheduled, and 4, 6, … ready
+		b.ok("enqueue", "other", "--in", "1h")
+		b.ok("enqueue", "other")
+	}
+	b.ok("enqueue", "another", "--in", "1h") // 13
+	ids := func(args ...string) string {
+		var found []string
+		for _, job := range b.objects(append([]string{"jobs", "list"}, args...)...) {
+			found = append(found, fmt.Sprint(job["id"]))
+		}
+		return strings.Join(found, " ")
+	}
+	for _, test := range []struct{ want, state string }{
+		{"13 11 9 7 5 3", "scheduled"},
+		{"1", "retrying"},
+		{"13 11 9 7 5 3 1", "retrying,scheduled"},
+		{"13 11 9 7 5 3 2", "scheduled,completed"},
+		{"2 1", "retrying,completed,running"},
+		{"13 12 11 10 9 8 7 6 5 4 3 1", "ready"},
+		{"2", "completed"},
+	} {
+		equal(t, test.state, ids("--state", test.state), test.want)
+	}
+	equal(t, "with a limit", ids("--state", "scheduled", "--limit", "3"), "13 11 9")
+	equal(t, "with a kind", ids("--state", "scheduled", "--kind", "another"), "13")
+	for _, state := range []string{"scheduled", "retrying"} {
+		table := strings.Split(strings.TrimSpace(b.ok("jobs", "list", "--state", state)), "\n")
+		for _, row := range table[1:] {
+			if !strings.Contains(row, state) {
+				t.Errorf("%s lists %q", state, row)
+			}
+		}
 	}
 }

@@ -301,8 +301,14 @@ func headersText(headers []byte) *string {
 func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
 	var out []store.JobInfo
 	err := b.list(ctx, "list jobs", func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanJob, b.q("list_jobs"), listOrNull(req.IDs), listOrNull(stateNumbers(req.States)), orNull(req.Queue), orNull(req.Kind),
-			orNull(req.Schedule), orNull(req.Before), req.Limit, len(req.States) == 1 && req.States[0] == store.StateRunning, req.Attempts)
+		narrowed := req.Scheduled || req.Retrying
+		states := stateNumbers(req.States)
+		if len(states) == 0 && !narrowed {
+			states = nil
+		}
+		out, err = collect(ctx, tx, scanJob, b.q("list_jobs"), listOrNull(req.IDs), states, orNull(req.Queue), orNull(req.Kind),
+			orNull(req.Schedule), orNull(req.Before), req.Limit, len(req.States) == 1 && req.States[0] == store.StateRunning && !narrowed, req.Attempts,
+			req.Scheduled, req.Retrying, when(req.Now))
 		if err != nil || !req.Attempts {
 			return err
 		}
@@ -312,7 +318,7 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 }
 
 func stateNumbers(states []store.State) []int16 {
-	var out []int16
+	out := make([]int16, 0, len(states))
 	for _, state := range states {
 		out = append(out, int16(state))
 	}

@@ -292,8 +292,12 @@ func packJob(job store.NewJob, pack *packer) newJob {
 func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
 	var out []store.JobInfo
 	err := b.read(ctx, "list jobs", func(s *session) error {
-		given, a := jobConditions(req)
-		err := s.list(ctx, "list_jobs", given, a, func(r row) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		given, a := jobConditions(req, now)
+		err = s.list(ctx, "list_jobs", given, a, func(r row) error {
 			job, err := scanJob(r)
 			out = append(out, job)
 			return err
@@ -310,7 +314,7 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 }
 
 // jobConditions are the conditions of list_jobs.sql that a request gives.
-func jobConditions(req store.ListJobsRequest) (given []string, a args) {
+func jobConditions(req store.ListJobsRequest, now time.Time) (given []string, a args) {
 	a = args{"full": req.Attempts, "before": req.Before, "limit": req.Limit}
 	if req.Before == 0 {
 		a["before"] = int64(math.MaxInt64)
@@ -322,7 +326,12 @@ func jobConditions(req store.ListJobsRequest) (given []string, a args) {
 		}
 	}
 	add(len(req.IDs) > 0, "ids", jsonList(req.IDs))
-	add(len(req.States) > 0, "states", jsonList(req.States))
+	if req.Scheduled || req.Retrying {
+		given = append(given, "narrowed")
+		a["states"], a["scheduled"], a["retrying"], a["now"] = jsonList(req.States), req.Scheduled, req.Retrying, micros(now)
+	} else {
+		add(len(req.States) > 0, "states", jsonList(req.States))
+	}
 	add(req.Queue != "", "queue", req.Queue)
 	add(req.Kind != "", "kind", req.Kind)
 	add(req.Schedule != "", "schedule", req.Schedule)

@@ -85,6 +85,7 @@ var plans = []struct {
 	{statement: "prune_failed", want: []string{"SEARCH hourbell_history USING COVERING INDEX hourbell_history_finished (state=? AND finished_at<?)"}},
 	{statement: "prune_slots", want: []string{"SEARCH hourbell_slot USING COVERING INDEX hourbell_slot_recorded (recorded_at<?)"}},
 	{statement: "list_jobs", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid<?)"}},
+	{statement: "list_jobs", given: "narrowed", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)"}, sorts: true},
 	{statement: "list_jobs", given: "ids", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "list_jobs", given: "schedule", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}},
 	{statement: "list_attempts", want: []string{"SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)"}, sorts: true},

@@ -253,14 +253,15 @@ func (s *Store) end(j *job, state store.State, reason string, now time.Time) {
 
 // ListJobs reads jobs in pages; see store.Jobs.
 func (s *Store) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
-	if _, err := s.begin(ctx, "list jobs", time.Time{}); err != nil {
+	now, err := s.begin(ctx, "list jobs", req.Now)
+	if err != nil {
 		return nil, err
 	}
 	defer s.mu.Unlock()
 	var out []store.JobInfo
 	for _, table := range []map[int64]*job{s.live, s.finished} {
 		for _, j := range table {
-			if s.selected(j, req) {
+			if s.selected(j, req, now) {
 				out = append(out, s.info(j, req.Attempts))
 			}
 		}
@@ -270,9 +271,10 @@ func (s *Store) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]stor
 }
 
 // selected reports whether all conditions of a request hold for a job.
-func (s *Store) selected(j *job, req store.ListJobsRequest) bool {
+func (s *Store) selected(j *job, req store.ListJobsRequest, now time.Time) bool {
 	return (len(req.IDs) == 0 || slices.Contains(req.IDs, j.ID)) &&
-		(len(req.States) == 0 || slices.Contains(req.States, j.State)) &&
+		(len(req.States) == 0 && !req.Scheduled && !req.Retrying || slices.Contains(req.States, j.State) ||
+			req.Scheduled && j.Scheduled(now) || req.Retrying && j.Retrying()) &&
 		(req.Queue == "" || req.Queue == j.Queue) &&
 		(req.Kind == "" || req.Kind == j.Kind) &&
 		(req.Schedule == "" || req.Schedule == s.scheduleName(j.Schedule)) &&

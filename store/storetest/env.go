@@ -183,6 +183,13 @@ func outcome(j store.Claimed, r store.Result) store.Outcome {
 	return store.Outcome{ID: j.ID, Token: j.Token, Result: r}
 }
 
+// retryIn asks for another attempt after a delay.
+func retryIn(j store.Claimed, delay time.Duration) store.Outcome {
+	o := outcome(j, store.Retry)
+	o.Delay = delay
+	return o
+}
+
 func (e *env) change(req store.ChangeJobsRequest) []store.JobChange {
 	e.t.Helper()
 	req.Now = e.now
@@ -211,6 +218,7 @@ func (e *env) list(req store.ListJobsRequest) []store.JobInfo {
 	if req.Limit == 0 {
 		req.Limit = 1000
 	}
+	req.Now = e.now
 	jobs, err := e.b.ListJobs(e.ctx, req)
 	e.must(err)
 	return jobs

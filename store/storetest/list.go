@@ -9,6 +9,7 @@ import (
 
 var listJobsTests = []scenario{
 	{"Filters", listFilters},
+	{"ScheduledAndRetrying", listScheduledAndRetrying},
 	{"Pages", listPages},
 	{"ArgsOnlyOnRequest", listArgs},
 	{"NodeIsNamed", listNode},
@@ -50,6 +51,47 @@ func listFilters(e *env) {
 	e.changeSchedules(store.DeleteSchedules, "s")
 	e.want(e.listIDs(store.ListJobsRequest{Schedule: "s"}), []int64{ids[4], ids[3], ids[1]}, "jobs of a deleted schedule must be found by its name")
 	e.want([]string{e.job(ids[1]).ScheduleName, e.job(ids[3]).ScheduleName}, []string{"s", "s"}, "jobs of a deleted schedule must keep its name")
+}
+
+// listScheduledAndRetrying: what people see as the state of a ready job is a
+// condition of its own, also where it is one of several, and page by page.
+func listScheduledAndRetrying(e *env) {
+	n := e.nodeFor("n", 24*time.Hour)
+	later := func(queue string) store.NewJob {
+		return with(func(j *store.NewJob) { j.Queue, j.Delay = queue, time.Hour })
+	}
+	due := func(queue string) store.NewJob { return with(func(j *store.NewJob) { j.Queue = queue }) }
+	first := e.insert(due("q"), due("q"), due("q"), due("q"))
+	jobs := e.claim(n, 4)
+	e.finish(outcome(jobs[0], store.Retry), retryIn(jobs[1], time.Hour), outcome(jobs[2], store.Completed))
+	ids := e.insert(due("q"), later("q"), due("r"), later("r"), later("q"))
+	retrying, running, completed := []int64{first[1], first[0]}, first[3], first[2]
+	scheduled := []int64{ids[4], ids[3], ids[1]}
+	ready := []int64{ids[4], ids[3], ids[2], ids[1], ids[0], first[1], first[0]}
+	states := func(states ...store.State) []store.State { return states }
+	for _, c := range []struct {
+		req  store.ListJobsRequest
+		want []int64
+	}{
+		{store.ListJobsRequest{Scheduled: true}, scheduled},
+		{store.ListJobsRequest{Retrying: true}, retrying},
+		{store.ListJobsRequest{Scheduled: true, Retrying: true}, append(slices.Clone(scheduled), retrying...)},
+		{store.ListJobsRequest{Retrying: true, States: states(store.StateRunning)}, []int64{running, first[1], first[0]}},
+		{store.ListJobsRequest{Retrying: true, States: states(store.StateRunning, store.StateCompleted)}, []int64{running, completed, first[1], first[0]}},
+		{store.ListJobsRequest{Scheduled: true, States: states(store.StateCompleted)}, append(slices.Clone(scheduled), completed)},
+		{store.ListJobsRequest{States: states(store.StateReady)}, ready},
+		{store.ListJobsRequest{Scheduled: true, States: states(store.StateReady)}, ready},
+		{store.ListJobsRequest{Scheduled: true, Queue: "q"}, []int64{ids[4], ids[1]}},
+		{store.ListJobsRequest{Retrying: true, Queue: "r"}, nil},
+		{store.ListJobsRequest{Scheduled: true, Limit: 2}, []int64{ids[4], ids[3]}},
+		{store.ListJobsRequest{Scheduled: true, Limit: 2, Before: ids[3]}, []int64{ids[1]}},
+		{store.ListJobsRequest{Scheduled: true, IDs: []int64{ids[1], ids[2]}}, []int64{ids[1]}},
+	} {
+		e.want(e.listIDs(c.req), c.want, "what is scheduled and what is retrying must be found as such: "+show(c.req))
+	}
+	e.tick(time.Hour)
+	e.want(e.listIDs(store.ListJobsRequest{Scheduled: true}), []int64(nil), "a job whose time has come must not be listed as scheduled")
+	e.want(e.listIDs(store.ListJobsRequest{Retrying: true}), retrying, "a job that was tried is retrying until it runs")
 }
 
 func listPages(e *env) {

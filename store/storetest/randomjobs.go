@@ -348,9 +348,12 @@ func (w *world) changeJobs() {
 }
 
 func (w *world) listJobs() {
-	req := store.ListJobsRequest{Limit: 1 + w.rng.IntN(30), Attempts: w.chance(2)}
+	req := store.ListJobsRequest{Now: w.now, Limit: 1 + w.rng.IntN(30), Attempts: w.chance(2)}
 	if w.chance(2) {
 		req.States = []store.State{store.State(w.rng.IntN(6)), store.State(w.rng.IntN(6))}
+	}
+	if w.chance(4) {
+		req.Scheduled, req.Retrying = w.chance(2), w.chance(2)
 	}
 	if w.chance(3) {
 		req.Queue = pick(w, queues...)

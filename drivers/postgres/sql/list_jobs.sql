@@ -1,13 +1,16 @@
 -- Jobs, alive and finished, greatest number first. A condition that is null
 -- does not count. $8: only running ones are asked for, so look only where
--- claims say they may be.
+-- claims say they may be. $10, $11: also scheduled and retrying jobs, by the rule of
+-- store.JobInfo.
 WITH found AS (
     (SELECT id, token, kind, queue, CASE WHEN running THEN 2 ELSE state END AS state, args, headers, priority, attempt, max_attempts, on_loss,
         origin, timeout_ns, run_at, created_at, started_at, NULL::timestamptz AS finished_at, node, schedule_id, slot, '' AS reason,
         unique_key
     FROM {schema}.job
     WHERE ($1::bigint[] IS NULL OR id = ANY ($1))
-        AND ($2::smallint[] IS NULL OR CASE WHEN running THEN 2 ELSE state END = ANY ($2))
+        AND ($2::smallint[] IS NULL OR CASE WHEN running THEN 2 ELSE state END = ANY ($2)
+            OR state = 0 AND NOT running AND attempt = 0 AND $10::boolean AND run_at > coalesce($12::timestamptz, now())
+            OR state = 0 AND NOT running AND attempt > 0 AND $11::boolean)
         AND ($3::text IS NULL OR queue = $3)
         AND ($4::text IS NULL OR kind = $4)
         AND ($5::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = $5))

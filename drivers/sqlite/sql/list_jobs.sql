@@ -10,6 +10,9 @@ WHERE j.id < :before
   AND j.id IN (SELECT value FROM json_each(:ids))                                          -- if ids
   AND j.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)   -- if schedule
   AND j.state IN (SELECT value FROM json_each(:states))                                    -- if states
+  AND (j.state IN (SELECT value FROM json_each(:states))                                   -- if narrowed
+    OR j.state = 0 AND j.attempt = 0 AND :scheduled AND j.run_at > :now                    -- if narrowed
+    OR j.state = 0 AND j.attempt > 0 AND :retrying)                                        -- if narrowed
   AND j.queue = :queue                                                                     -- if queue
   AND j.kind = :kind                                                                       -- if kind
 UNION ALL
@@ -24,6 +27,7 @@ WHERE h.id < :before
   AND h.id IN (SELECT value FROM json_each(:ids))                                          -- if ids
   AND h.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)   -- if schedule
   AND h.state IN (SELECT value FROM json_each(:states))                                    -- if states
+  AND h.state IN (SELECT value FROM json_each(:states))                                    -- if narrowed
   AND h.queue = :queue                                                                     -- if queue
   AND h.kind = :kind                                                                       -- if kind
 ORDER BY 1 DESC

@@ -51,7 +51,7 @@
 // those who implement a provider: provider.go, rest.go, errors.go, name.go; the
 // suite is in lock/locktest and the reference in lock/memory. Pure decisions:
 // trust.go (until when a holder relies on its lock), every.go (what is due). Loops:
-// keep.go (watch and keep alive), poll.go (wait).
+// keep.go (watch and keep alive), poll.go (wait). watchers.go is the list of callers that wait.
 //
 // The words used here are defined in docs/glossary.md.
 package lock

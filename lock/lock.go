@@ -112,6 +112,7 @@ func (l *Lock) Release(ctx context.Context) error {
 		err := l.granted.Release(ctx)
 		if err == nil || errors.Is(err, ErrLost) {
 			l.setReleased()
+			l.locker.waiting.Wake(l.name)
 		}
 		return err
 	})

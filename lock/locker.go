@@ -32,6 +32,7 @@ type Locker struct {
 	provider Provider
 	config   Config
 	uptime   func() time.Duration
+	waiting  Watchers // of this process, for locks that this Locker holds
 }
 
 // New makes a Locker. The error is a *[FieldError] about the configuration.
@@ -133,7 +134,7 @@ func (l *Locker) take(ctx context.Context, name string, opts Options) (*Lock, er
 	if opts.Wait == 0 {
 		return try()
 	}
-	return wait(ctx, opts.Wait, try)
+	return l.wait(ctx, name, opts.Wait, try)
 }
 
 // try asks the provider once, or, for once per interval, as often as the state

@@ -21,7 +21,9 @@ type Options struct {
 	AtLeast time.Duration
 
 	// Wait is how long Lock and Do wait for another holder. Do without it tries
-	// once. At most MaxAtMost.
+	// once. At most MaxAtMost. A caller that waits tries again after 20 ms, then
+	// after longer pauses, up to about one second. A release in this Locker, or in
+	// any process where the provider is a [Notifier], ends the pause.
 	Wait time.Duration
 
 	// Every grants the lock once per interval: only if the latest instant of

@@ -31,19 +31,34 @@ func remaining(err error) time.Duration {
 	return longestPause
 }
 
+// pushAfter is after how many refusals a caller that waits asks the store for
+// pushes, which may cost the store a connection: short waits end before.
+const pushAfter = 2
+
 // wait calls try until it does not say that the lock is held, or the time is
-// up. Then the answer is that of the last try.
-func wait(ctx context.Context, limit time.Duration, try func() (*Lock, error)) (*Lock, error) {
+// up. Then the answer is that of the last try. A release in this Locker, or one
+// that the store pushes, ends the pause between two tries.
+func (l *Locker) wait(ctx context.Context, name string, limit time.Duration, try func() (*Lock, error)) (*Lock, error) {
 	timeUp := time.NewTimer(limit)
 	defer timeUp.Stop()
+	turn, remove := l.waiting.Add(name)
+	defer remove()
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	var pushed <-chan struct{}
 	for n := 0; ; n++ {
-		l, err := try()
+		held, err := try()
 		if !errors.Is(err, ErrHeld) {
-			return l, err
+			return held, err
+		}
+		if notifier, ok := l.provider.(Notifier); ok && n+1 == pushAfter {
+			pushed = notifier.Watch(watching, name)
 		}
 		again := time.NewTimer(pause(n, remaining(err), rand.Float64()))
 		select {
 		case <-again.C:
+		case <-turn:
+		case <-pushed:
 		case <-timeUp.C:
 			again.Stop()
 			return nil, err
@@ -51,5 +66,6 @@ func wait(ctx context.Context, limit time.Duration, try func() (*Lock, error)) (
 			again.Stop()
 			return nil, errors.Join(context.Cause(ctx), err)
 		}
+		again.Stop()
 	}
 }

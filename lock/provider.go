@@ -163,6 +163,19 @@ type Inspector interface {
 	ForceRelease(ctx context.Context, req ForceReleaseRequest) error
 }
 
+// Notifier is implemented by providers whose store can push that a lock was
+// released. Callers find it by assertion, and poll all the same: a push is a hint,
+// and a lost one costs one interval of polling.
+type Notifier interface {
+	// Watch returns a channel that receives when it is worth trying for the lock
+	// of that name: soon after a release by any process, and once when watching
+	// has begun, because a release before that is not seen. Of several callers in
+	// one process one is woken at a time. Watch does not wait for the store. It
+	// ends with ctx. A store that cannot be reached, or that cannot push, leaves
+	// the channel silent; nil is silent too.
+	Watch(ctx context.Context, name string) <-chan struct{}
+}
+
 // LocksRequest asks for a page of locks.
 type LocksRequest struct {
 	Names []string         // only these; empty means all

@@ -37,6 +37,11 @@ import (
 // and hourbell.lock_state, which `hourbell migrate up` creates; CreateTables
 // creates them too. Nothing is created otherwise.
 //
+// Callers that wait for a lock are woken by its release, also by another process:
+// while callers wait, a pgx pool gives one connection away that listens, and that
+// holds an advisory lock for each name; only then does a release notify. Behind a
+// pooler, and by database/sql, callers poll, as they do for locks that Java releases.
+//
 // What is written under a lock in the same database can be made to depend on it:
 // lock.Check with [Locks.Tx] or [Locks.SQLTx], and with the package's Tx and SQLTx
 // for hourbell.lock. With the option Table, where others may take a lock without
@@ -78,6 +83,8 @@ type Locks struct {
 
 	mu    sync.Mutex
 	shape *lockShape // what was found of the tables; nil before
+
+	watch lockWatch
 }
 
 var (

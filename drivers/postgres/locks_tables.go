@@ -48,6 +48,7 @@ func readTableName(name string) (schema, table string, err error) {
 type lockShape struct {
 	texts               map[string]string // the statements, by the names of their files
 	nameMost, ownerMost int               // how many characters the columns take; 0: any number
+	channel             string            // on which releases are notified
 }
 
 // column is one of a lock table.
@@ -134,8 +135,10 @@ func newShape(schema, table string, columns []column) (*lockShape, error) {
 	if !found["name"].unique {
 		return nil, errors.New("column name has no unique index, so that two could hold one lock; make it the primary key")
 	}
-	shape := &lockShape{texts: map[string]string{}, nameMost: nameMost, ownerMost: ownerMost}
+	channel := channelOf("lock:" + schema + "." + table)
+	shape := &lockShape{texts: map[string]string{}, nameMost: nameMost, ownerMost: ownerMost, channel: channel}
 	fill := strings.NewReplacer(
+		"{channel}", "'"+strings.ReplaceAll(channel, "'", "''")+"'",
 		"{table}", pgx.Identifier{schema, table}.Sanitize(), "{state}", pgx.Identifier{schema, table + "_state"}.Sanitize(),
 		"{until_zone}", until.zone, "{until_up}", until.up, "{until_down}", until.down, "{at_zone}", at.zone, "{at_down}", at.down, "{at_least}", at.least)
 	for _, name := range []string{"take", "look", "seed", "extend", "release", "free", "list"} {

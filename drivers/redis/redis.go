@@ -18,6 +18,11 @@
 // reads the server's clock (TIME). On a cluster this is the clock of the node
 // that owns the slot.
 //
+// A release is published on the channel hourbell:released:<key of the lock>, and
+// while callers wait for locks one more connection subscribes. A Client of the
+// program's own, or a user without the right to the channel, leaves them polling;
+// so does a lock that a Java program releases.
+//
 // # What Redis promises, and what it does not
 //
 // Redis replicates asynchronously. When a primary dies, its last writes may be
@@ -70,6 +75,7 @@ type Provider struct {
 	prefix      string
 	environment string
 	close       func() error
+	watch       watch
 }
 
 // Option is an option of Open and New.
@@ -131,6 +137,7 @@ func New(client Client, opts ...Option) *Provider {
 
 // Close closes the connections that Open made.
 func (p *Provider) Close() error {
+	p.watch.closeNow()
 	if err := p.close(); err != nil {
 		return fmt.Errorf("close Redis: %w", err)
 	}

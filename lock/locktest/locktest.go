@@ -67,6 +67,10 @@ type Store struct {
 	// started with a false clock to show that it is the one that decides.
 	Skew time.Duration
 
+	// NoPush is for a provider that implements lock.Notifier, but has no push in
+	// this configuration.
+	NoPush bool
+
 	// DeleteRow deletes the row of a lock, and not its state, and says whether
 	// it was there.
 	DeleteRow func(ctx context.Context, name string) (existed bool, err error)
@@ -129,6 +133,7 @@ func groups() []group {
 		{"Connection", connectionTests},
 		{"Check", checkTests},
 		{"Inspect", inspectTests},
+		{"Notify", notifyTests},
 		{"Every", everyTests},
 		{"Random", randomTests},
 		{"Process", processTests},

@@ -48,6 +48,9 @@ func (l *lease) change(ctx context.Context, verb string, until func(r row, now t
 	}
 	r.until = until(r, now)
 	p.rows[l.req.Name] = r
+	if verb == "release" {
+		p.watchers.Wake(l.req.Name)
+	}
 	return nil
 }
 

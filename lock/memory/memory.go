@@ -22,6 +22,8 @@ type Provider struct {
 	mu     sync.Mutex
 	rows   map[string]row
 	states map[string]state
+
+	watchers lock.Watchers
 }
 
 // row is the lock itself, as in the table that ShedLock knows.
@@ -129,11 +131,19 @@ func (p *Provider) ForceRelease(ctx context.Context, req lock.ForceReleaseReques
 	if r.until.After(now) {
 		r.until = now
 		p.rows[req.Name] = r
+		p.watchers.Wake(req.Name)
 	}
 	if s.grantedAt.After(now) {
 		p.states[req.Name] = state{token: s.token}
 	}
 	return nil
+}
+
+// Watch implements [lock.Notifier].
+func (p *Provider) Watch(ctx context.Context, name string) <-chan struct{} {
+	turn, remove := p.watchers.Add(name)
+	context.AfterFunc(ctx, func() { remove() })
+	return turn
 }
 
 // at is what requests are told of the state.

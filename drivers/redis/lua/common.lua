@@ -47,3 +47,9 @@ local function record()
   local ms = left()
   return { now, ms, ms ~= 0 and redis.call('GET', KEYS[1]) or '', unpack(fields) }
 end
+
+-- tell publishes that the lock was released. A user without the right to the channel is no error: callers that wait poll.
+local function tell()
+  redis.pcall('PUBLISH', 'hourbell:released:' .. KEYS[1], '')
+end
+

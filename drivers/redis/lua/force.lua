@@ -3,6 +3,7 @@
 
 if redis.call('EXISTS', unpack(KEYS)) == 0 then return 0 end
 redis.call('DEL', KEYS[1])
+tell()
 if tonumber(redis.call('HGET', KEYS[2], 'granted') or now) > now then
   redis.call('HDEL', KEYS[2], 'slot', 'anchor', 'interval', 'granted')
 end

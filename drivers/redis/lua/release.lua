@@ -6,4 +6,5 @@
 local rest = math.min(tonumber(ARGV[3]) - now, tonumber(ARGV[4]))
 if not own(ARGV[2]) then return 0 end
 if rest > 0 then hold(rest) else redis.call('DEL', KEYS[1]) end
+tell()
 return 1

@@ -5,7 +5,7 @@ WITH freed AS (
     UPDATE {table}
     SET lock_until = ({now $2}{until_down}){until_zone}
     WHERE name = $1::text AND name COLLATE "C" = $1::text AND lock_until{until_zone} > {now $2}
-    RETURNING true
+    RETURNING CASE WHEN NOT pg_try_advisory_xact_lock(hashtextextended({channel} || $1::text, 0)) THEN pg_notify({channel}, $1::text)::text END
 ), forgotten AS (
     UPDATE {state}
     SET slot = NULL, anchor = NULL, step_ms = NULL, granted_at = NULL

@@ -1,0 +1,242 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hourbell/hourbell/lock"
+)
+
+// A release notifies callers that wait in other processes, but only where there are
+// any: PostgreSQL commits transactions that notify one after the other. A process
+// that waits for a lock holds a shared advisory lock for its name, on a connection
+// that listens; a release that cannot have the same advisory lock for itself
+// notifies. See sql/locks/release.sql.
+
+// errPooler: notifications would not arrive.
+var errPooler = errors.New("a connection pooler stands in between")
+
+// lingering is how long the connection stays open after the last caller has gone.
+const lingering = 5 * time.Second
+
+// lockWatch is the connection that listens, while callers wait.
+type lockWatch struct {
+	waiting lock.Watchers
+
+	mu       sync.Mutex
+	running  bool
+	useless  bool // a pooler stands between: nothing would arrive
+	changed  chan struct{}
+	listened map[string]bool // names whose advisory lock is held
+}
+
+var _ lock.Notifier = (*Locks)(nil)
+
+// Watch implements lock.Notifier, on a connection that is taken out of the pool for
+// as long as callers wait. It needs pgx, and no pooler in between.
+func (l *Locks) Watch(ctx context.Context, name string) <-chan struct{} {
+	pool, ok := l.db.(poolDB)
+	if !ok || l.invalid != nil {
+		return nil
+	}
+	w := &l.watch
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.useless {
+		return nil
+	}
+	turn, remove := w.waiting.Add(name)
+	context.AfterFunc(ctx, func() {
+		remove()
+		w.look()
+	})
+	if w.running {
+		w.lookLocked()
+		if w.listened[name] {
+			w.waiting.Wake(name)
+		}
+		return turn
+	}
+	w.running, w.changed, w.listened = true, make(chan struct{}, 1), map[string]bool{}
+	go l.listen(pool)
+	return turn
+}
+
+// look lets the listener look at who waits.
+func (w *lockWatch) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lookLocked()
+}
+
+func (w *lockWatch) lookLocked() {
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}
+
+// listen runs until no caller has waited for a while, or the connection fails: then
+// callers poll, and the next caller starts another listener.
+func (l *Locks) listen(pool poolDB) {
+	ctx := context.Background()
+	w := &l.watch
+	conn, channel, err := l.listener(ctx, pool)
+	if err != nil {
+		w.ended()
+		return
+	}
+	defer closeSoon(conn)
+	for w.agree(ctx, conn, channel) == nil {
+		if len(w.listened) == 0 {
+			if w.idle() {
+				return
+			}
+			continue
+		}
+		if w.hear(ctx, conn) != nil {
+			break
+		}
+	}
+	w.ended()
+}
+
+// ended notes that nothing is listened to any more.
+func (w *lockWatch) ended() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running, w.listened = false, nil
+}
+
+// idle waits for a caller, and reports whether none came and the listener has ended.
+func (w *lockWatch) idle() bool {
+	timer := time.NewTimer(lingering)
+	defer timer.Stop()
+	select {
+	case <-w.changed:
+		return false
+	case <-timer.C:
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.waiting.Names()) > 0 {
+		return false
+	}
+	w.running, w.listened = false, nil
+	return true
+}
+
+// agree makes the advisory locks agree with the names that callers wait for. Who has
+// just begun to wait gets a turn: a release before that was not notified.
+func (w *lockWatch) agree(ctx context.Context, conn *pgx.Conn, channel string) error {
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	wanted := map[string]bool{}
+	for _, name := range w.waiting.Names() {
+		wanted[name] = true
+		if !w.listened[name] {
+			if _, err := conn.Exec(ctx, "select pg_advisory_lock_shared(hashtextextended($1::text || $2::text, 0))", channel, name); err != nil {
+				return err
+			}
+			w.set(name, true)
+			w.waiting.Wake(name)
+		}
+	}
+	for _, name := range slices.Collect(maps.Keys(w.listened)) {
+		if !wanted[name] {
+			if _, err := conn.Exec(ctx, "select pg_advisory_unlock_shared(hashtextextended($1::text || $2::text, 0))", channel, name); err != nil {
+				return err
+			}
+			w.set(name, false)
+		}
+	}
+	return nil
+}
+
+func (w *lockWatch) setUseless() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.useless = true
+}
+
+func (w *lockWatch) set(name string, listened bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if listened {
+		w.listened[name] = true
+	} else {
+		delete(w.listened, name)
+	}
+}
+
+// hear waits for one notification, or until others wait. After some silence it tries
+// whether the connection is still there.
+func (w *lockWatch) hear(ctx context.Context, conn *pgx.Conn) error {
+	quiet, cancel := context.WithTimeout(ctx, quietTime)
+	defer cancel()
+	interrupted := false
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-w.changed:
+			interrupted = true
+			cancel()
+		case <-quiet.Done():
+		}
+	}()
+	got, err := conn.WaitForNotification(quiet)
+	cancel()
+	<-done
+	switch {
+	case err == nil:
+		w.waiting.Wake(got.Payload)
+		if interrupted {
+			w.look()
+		}
+		return nil
+	case !pgconn.Timeout(err) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
+		return err
+	case interrupted:
+		return nil
+	default:
+		return tryConn(ctx, conn)
+	}
+}
+
+// listener is a connection that listens.
+func (l *Locks) listener(ctx context.Context, pool poolDB) (conn *pgx.Conn, channel string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	pooled, err := pool.pool.Acquire(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	shape, err := l.shapeOf(ctx, poolConn{pooled})
+	if err != nil {
+		pooled.Release()
+		return nil, "", err
+	}
+	conn = pooled.Hijack()
+	var pid int64
+	err = conn.QueryRow(ctx, "select pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
+	if err == nil && pid != int64(conn.PgConn().PID()) {
+		l.watch.setUseless()
+		err = errPooler
+	}
+	if err == nil {
+		_, err = conn.Exec(ctx, "listen "+pgx.Identifier{shape.channel}.Sanitize())
+	}
+	if err != nil {
+		closeSoon(conn)
+		return nil, "", err
+	}
+	return conn, shape.channel, nil
+}

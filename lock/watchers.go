@@ -1,0 +1,75 @@
+package lock
+
+import (
+	"slices"
+	"sync"
+)
+
+// Watchers is a list of callers that wait for locks, by name. A provider that
+// implements [Notifier] can keep its callers in one. The zero value is empty. Any
+// number of goroutines may use it.
+type Watchers struct {
+	mu     sync.Mutex
+	byName map[string][]chan struct{}
+}
+
+// Add adds a caller. Its channel receives when it is the caller's turn to try.
+// remove takes the caller off the list, and reports whether no other caller waits
+// for the name; it must be called once. A turn that the caller did not use passes to
+// the next caller then.
+func (w *Watchers) Add(name string) (turn <-chan struct{}, remove func() (last bool)) {
+	own := make(chan struct{}, 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.byName == nil {
+		w.byName = map[string][]chan struct{}{}
+	}
+	w.byName[name] = append(w.byName[name], own)
+	return own, func() bool { return w.remove(name, own) }
+}
+
+func (w *Watchers) remove(name string, own chan struct{}) (last bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	rest := slices.DeleteFunc(w.byName[name], func(c chan struct{}) bool { return c == own })
+	if len(rest) == 0 {
+		delete(w.byName, name)
+		return true
+	}
+	w.byName[name] = rest
+	select {
+	case <-own:
+		give(rest[0])
+	default:
+	}
+	return false
+}
+
+// Wake gives a turn to the caller that has waited longest for a name: only one
+// caller can have the lock, and its release wakes the next.
+func (w *Watchers) Wake(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if waiting := w.byName[name]; len(waiting) > 0 {
+		give(waiting[0])
+	}
+}
+
+// Names returns the names that callers wait for, in no order.
+func (w *Watchers) Names() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	names := make([]string, 0, len(w.byName))
+	for name := range w.byName {
+		names = append(names, name)
+	}
+	return names
+}
+
+// give never blocks: a caller that has a turn already needs no second one.
+func give(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}

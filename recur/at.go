@@ -2,12 +2,11 @@ package recur
 
 import "time"
 
-// at rings once, at this many microseconds of Unix time.
+// at is a rule with a single instant, in microseconds of Unix time.
 type at int64
 
-// At returns the rule that rings once, at t rounded up to a microsecond. A t
-// outside the years 1 to 9999 is no instant of any schedule: that rule never
-// rings, just as At(time.Time{}) never does.
+// At returns the rule that rings once, at t rounded up to a microsecond. A rule
+// for a t outside the years 1 to 9999, such as At(time.Time{}), never rings.
 func At(t time.Time) Rule {
 	micro, ok := instantMicro(t)
 	if !ok {
@@ -46,10 +45,10 @@ func parseAt(text string, loc *time.Location) (Rule, error) {
 	return At(t), nil
 }
 
-// parseInstant reads an instant. Without an offset it is a time on the wall
-// clock of loc and follows the rule for fixed times: in a gap it moves to the
-// first instant after it, shown twice it means the first. A date alone is its
-// midnight.
+// parseInstant reads an instant. A text without an offset is a time on the wall
+// clock of loc and follows the rule for fixed times: a time in a gap becomes
+// the first instant after the gap, and a time that is shown twice becomes the
+// first of its two instants. A date alone is the midnight of that date.
 func parseInstant(field, text string, loc *time.Location) (time.Time, error) {
 	const remedy = "write it like 2026-03-01T09:00:00Z, or 2026-03-01 09:00 for the clock of the zone"
 	if len(text) > 64 {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// benchCases are what people write, and the most expensive rules known.
+// benchCases are usual rules, and the most expensive rules known.
 var benchCases = []struct{ name, rule, at string }{
 	{"typical/minutely", "* * * * *", "2026-03-01T12:00:00Z"},
 	{"typical/minutely-zone", "CRON_TZ=Europe/Prague */5 * * * *", "2026-03-01T12:00:00Z"},
@@ -39,7 +39,7 @@ func BenchmarkPrev(b *testing.B) {
 	benchmark(b, func(rule Rule, at time.Time) { rule.Prev(at) })
 }
 
-// BenchmarkCount counts what a year has.
+// BenchmarkCount counts the instants of a year.
 func BenchmarkCount(b *testing.B) {
 	benchmark(b, func(rule Rule, at time.Time) { Count(rule, at, at.AddDate(1, 0, 0), 1<<40) })
 }
@@ -56,8 +56,8 @@ func benchmark(b *testing.B, call func(rule Rule, at time.Time)) {
 	}
 }
 
-// TestNoCallTakesLong is generous, for machines under load: what the benchmark
-// says is less than a millisecond.
+// TestNoCallTakesLong has a generous bound, for machines under load; the
+// benchmark measures less than a millisecond.
 func TestNoCallTakesLong(t *testing.T) {
 	const limit = 20 * time.Millisecond
 	far := mustTime(t, "9999-12-31T00:00:00Z")

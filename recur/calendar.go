@@ -8,62 +8,67 @@ import (
 	"time"
 )
 
-// MaxDates is how many dates a [CalendarSpec] may have, and MaxRules how many
-// rules.
+// MaxDates is how many dates a [CalendarSpec] may have, and MaxRules is how
+// many rules it may have.
 const (
 	MaxDates = 2000
 	MaxRules = 20
 )
 
-// CalendarSpec is how people write an exclusion calendar: times at which
-// schedules that use it do not run. It is plain data for JSON and YAML.
+// CalendarSpec is an exclusion calendar as users write it: times at which
+// schedules that use the calendar do not run. It is plain data for JSON and
+// YAML.
 type CalendarSpec struct {
-	// Dates are whole days: one (2026-12-24), several in a row, both ends
-	// included (2026-12-24..2027-01-01), and the same without the year for
-	// every year (12-25, 12-24..01-01). A name may follow behind a space, as
-	// in "12-25 Christmas Day"; it is shown as the reason.
+	// Dates are whole days: one day (2026-12-24), a span that includes both
+	// ends (2026-12-24..2027-01-01), or a day or span without the year, which
+	// holds in every year (12-25, 12-24..01-01). A name may follow behind a
+	// space, as in "12-25 Christmas Day"; it is shown as the reason.
 	Dates []string `json:"dates,omitempty"`
 
 	// Weekdays are days of the week: Saturday, sat, or 0-7, where 0 and 7 are
 	// Sunday.
 	Weekdays []string `json:"weekdays,omitempty"`
 
-	// Rules exclude the instants at which they ring: a cron rule the whole
-	// minute that begins there, or the second if it has a field of seconds.
-	// "* 0-6 * * *" excludes the hours from midnight to seven. Intervals need
-	// a start.
+	// Rules exclude the instants at which they ring. A cron rule excludes the
+	// whole minute that begins when it rings, or the second if the rule has a
+	// field of seconds. "* 0-6 * * *" excludes the hours from midnight to
+	// seven. Intervals need a start.
 	Rules []Spec `json:"rules,omitempty"`
 
-	// Zone is the IANA name of the clock on which all this is read. Empty
-	// means the zone in which the rule at hand answers, so that one calendar
-	// serves several countries; for Rules that name none themselves, UTC.
+	// Zone is the IANA name of the zone in which all fields are read. If Zone
+	// is empty, dates and weekdays are read in the zone of the rule to which
+	// the calendar is applied, so that one calendar serves several countries,
+	// and Rules that name no zone are in UTC.
 	Zone string `json:"tz,omitempty"`
 }
 
-// Calendar is an exclusion calendar ready for use. It is immutable and safe
-// for concurrent use.
+// Calendar is a parsed exclusion calendar. It is immutable and safe for
+// concurrent use.
 type Calendar struct {
-	loc      *time.Location // nil: that of the instant
+	loc      *time.Location // nil: the location of the instant that is checked
 	weekdays uint64
 	dates    []dateSpan
 	rules    []exclusion
 }
 
-// dateSpan is a span of dates, both ends included; see dateNumber.
+// dateSpan is a span of dates that includes both ends, as numbers of
+// dateNumber.
 type dateSpan struct {
 	from, to int
-	yearly   bool // the numbers are without the year
+	yearly   bool // the numbers have no year
 	text     string
 }
 
-// exclusion is a rule, and for how long it excludes when it rings.
+// exclusion is a rule and the length of time that is excluded each time it
+// rings.
 type exclusion struct {
 	rule   Rule
 	length time.Duration
 }
 
 // Calendar returns the calendar that s describes. The error is an [*Error] of
-// the field "dates", "weekdays" or "tz", or of a field of the rule at fault.
+// the field "dates", "weekdays" or "tz", or of a field of the rule that is
+// wrong.
 func (s CalendarSpec) Calendar() (*Calendar, error) {
 	return (*Zones)(nil).Calendar(s)
 }
@@ -114,7 +119,7 @@ func (z *Zones) Calendar(s CalendarSpec) (*Calendar, error) {
 func (c *Calendar) addRule(z *Zones, s Spec, zone string) error {
 	noStart := func(one Spec) bool { return one.Every != "" && one.Start == "" }
 	if s.Start == "" && (noStart(s) || slices.ContainsFunc(s.Any, noStart)) {
-		return newError("start", "", "an interval that excludes has no start", "give the instant from which it counts")
+		return newError("start", "", "an interval in a calendar has no start", "give the instant from which the interval counts")
 	}
 	if s.Zone == "" && !namesZone(s.Cron) {
 		s.Zone = zone
@@ -133,7 +138,7 @@ func (c *Calendar) addRule(z *Zones, s Spec, zone string) error {
 	return nil
 }
 
-// lengthOf returns for how long a rule excludes when it rings.
+// lengthOf returns how long a time the rule excludes each time it rings.
 func lengthOf(r Rule) time.Duration {
 	switch r := r.(type) {
 	case bounded:
@@ -144,7 +149,7 @@ func lengthOf(r Rule) time.Duration {
 		}
 		return time.Minute
 	}
-	return time.Microsecond // no more than the instant
+	return time.Microsecond // only the instant itself
 }
 
 // Excludes reports whether an instant is excluded, and why: "weekday
@@ -161,7 +166,8 @@ func (c *Calendar) Excludes(t time.Time) (why string, excluded bool) {
 	return "", false
 }
 
-// excludesDate reports whether the whole date of an instant is excluded.
+// excludesDate reports whether the whole date of an instant is excluded, and
+// why.
 func (c *Calendar) excludesDate(t time.Time) (why string, excluded bool) {
 	if c.loc != nil {
 		t = t.In(c.loc)
@@ -179,13 +185,14 @@ func (c *Calendar) excludesDate(t time.Time) (why string, excluded bool) {
 	return "", false
 }
 
-// NextOpen returns the first instant of a rule after the given one that none
-// of the calendars excludes; none is the zero time, and not found.
+// NextOpen returns the first instant of r after the given instant that no
+// calendar excludes. If r has no such instant, t is the zero time and found is
+// false.
 //
-// It looks at no more than a thousand excluded instants, and skips all that a
-// rule has on an excluded date. An instant that is not found but not zero
-// either is the last one it looked at: all up to it are excluded, and the
-// caller may go on from there.
+// NextOpen examines at most 1,000 excluded instants; all instants of r on one
+// excluded date count as one. If it stops at that bound, found is false and t
+// is the last instant that it examined: every instant up to t is excluded, and
+// the caller may continue after t.
 func NextOpen(r Rule, after time.Time, calendars ...*Calendar) (t time.Time, found bool) {
 	for range 1000 {
 		if t = r.Next(after); t.IsZero() {
@@ -203,8 +210,8 @@ func NextOpen(r Rule, after time.Time, calendars ...*Calendar) (t time.Time, fou
 	return t, false
 }
 
-// lastLike returns an excluded instant, or the last moment of its date if all
-// of that is excluded.
+// lastLike returns t, which is excluded, or the last moment of t's date if the
+// whole date is excluded.
 func (c *Calendar) lastLike(t time.Time) time.Time {
 	if _, whole := c.excludesDate(t); !whole {
 		return t
@@ -222,7 +229,8 @@ func (c *Calendar) lastLike(t time.Time) time.Time {
 	return end.In(t.Location())
 }
 
-// dateNumber makes dates comparable. That of the year 0 stands for every year.
+// dateNumber turns a date into a number that can be compared. The year 0 stands
+// for every year.
 func dateNumber(year, month, day int) int {
 	return year*10_000 + month*100 + day
 }
@@ -230,14 +238,14 @@ func dateNumber(year, month, day int) int {
 func (s dateSpan) has(date int) bool {
 	if s.yearly {
 		date %= 10_000
-		if s.from > s.to { // over New Year
+		if s.from > s.to { // the span contains New Year
 			return date >= s.from || date <= s.to
 		}
 	}
 	return s.from <= date && date <= s.to
 }
 
-// parseDates reads one date or several in a row, and a name.
+// parseDates reads a date or a span of dates, and the name behind it.
 func parseDates(text string) (dateSpan, error) {
 	const remedy = "write 2026-12-25, 12-25 for every year, or both ends of a span as in 2026-12-24..2027-01-01; a name may follow"
 	fault := func(problem string) (dateSpan, error) {
@@ -266,7 +274,7 @@ func parseDates(text string) (dateSpan, error) {
 	return span, nil
 }
 
-// parseDate reads a date with or without its year.
+// parseDate reads a date, with or without a year.
 func parseDate(text string) (number int, ok bool) {
 	if t, err := time.Parse(time.DateOnly, text); err == nil && t.Year() > 0 {
 		return dateNumber(t.Year(), int(t.Month()), t.Day()), true

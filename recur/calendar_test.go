@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestCalendarExcludes gives the reason for each instant; none: it is open.
+// TestCalendarExcludes compares the reason for each instant; an empty reason
+// means that the instant is not excluded.
 func TestCalendarExcludes(t *testing.T) {
 	holidays := CalendarSpec{Dates: []string{"2026-04-06 Easter Monday", "12-24..12-26 Christmas", "2026-12-28..2027-01-02", "02-29", "11-30..01-01"}}
 	cases := []struct {
@@ -31,12 +32,13 @@ func TestCalendarExcludes(t *testing.T) {
 		{CalendarSpec{Weekdays: []string{"6", "7"}}, "2026-02-28T12:00:00Z", "weekday Saturday"},
 		{CalendarSpec{Weekdays: []string{"6", "7"}}, "2026-03-02T12:00:00Z", ""},
 
-		// The clock is that of the instant, unless the calendar has its own.
+		// The zone is the zone of the instant, unless the calendar has its own.
 		{CalendarSpec{Weekdays: []string{"sat"}}, "2026-02-28T01:00:00+02:00", "weekday Saturday"},
 		{CalendarSpec{Weekdays: []string{"sat"}, Zone: "UTC"}, "2026-02-28T01:00:00+02:00", ""},
 		{CalendarSpec{Weekdays: []string{"sat"}, Zone: "Europe/Prague"}, "2026-02-27T23:30:00Z", "weekday Saturday"},
 
-		// A cron rule excludes its whole minute or second, others the instant.
+		// A cron rule excludes its whole minute or second, other rules only the
+		// instant.
 		{CalendarSpec{Rules: []Spec{{Cron: "* 0-6 * * *"}}}, "2026-03-01T06:59:59.9Z", "rule * 0-6 * * *"},
 		{CalendarSpec{Rules: []Spec{{Cron: "* 0-6 * * *"}}}, "2026-03-01T07:00:00Z", ""},
 		{CalendarSpec{Rules: []Spec{{Cron: "* 0-6 * * *"}}, Zone: "Europe/Prague"}, "2026-03-01T06:30:00Z", ""},
@@ -139,7 +141,7 @@ func TestNextOpen(t *testing.T) {
 func TestClockChanges(t *testing.T) {
 	cases := []struct {
 		rule, after, until string
-		want               string // the texts, a line each
+		want               string // the texts, one per line
 	}{
 		{
 			"CRON_TZ=America/New_York 30 2 * * *", "2024-01-01T00:00:00Z", "2024-12-31T00:00:00Z",

@@ -5,55 +5,59 @@ import (
 	"time"
 )
 
-// The choices of [Spec.Gap] and [Spec.Fold].
+// The values of [Spec.Gap] and [Spec.Fold].
 const (
-	GapShift  = "shift" // a time that the clock jumps over rings at the first instant after the gap
-	GapSkip   = "skip"  // it does not ring
+	GapShift  = "shift" // a time in a gap rings at the first instant after the gap
+	GapSkip   = "skip"  // a time in a gap does not ring
 	FoldFirst = "first" // a time that the clock shows twice rings the first time
-	FoldLast  = "last"  // it rings the last time
-	FoldBoth  = "both"  // it rings each time
+	FoldLast  = "last"  // a time that the clock shows twice rings the last time
+	FoldBoth  = "both"  // a time that the clock shows twice rings each time
 )
 
-// wallTimes is a set of wall times, see zone.go for how they are counted.
+// wallTimes is a set of wall times. zone.go explains how wall times are
+// counted.
 type wallTimes interface {
-	// nextWall returns the first wall time of the set not before the given
-	// one; ok is false when there is none.
+	// nextWall returns the first wall time of the set that is not before the
+	// given wall time; ok is false if there is none.
 	nextWall(wall int64) (_ int64, ok bool)
 
-	// prevWall returns the last wall time of the set not after the given one.
+	// prevWall returns the last wall time of the set that is not after the
+	// given wall time.
 	prevWall(wall int64) (_ int64, ok bool)
 
 	// countWalls returns how many wall times of the set lie from the first
-	// up to, but without, the second, which is later. It may stop above most.
+	// given wall time up to, but not including, the second, which is later. The
+	// result may be any number above most if the exact number is above most.
 	countWalls(from, to, most int64) int64
 }
 
-// clock turns a set of wall times into instants. It is the essay of zone.go
-// as code: what to do with the wall times that a zone never shows, and with
-// those that it shows more than once.
+// clock turns a set of wall times into instants. It implements the rules that
+// zone.go explains for wall times that a zone never shows, and for wall times
+// that it shows more than once.
 type clock struct {
 	zone
 	skip  bool   // GapSkip rather than GapShift
 	fold  string // FoldFirst, FoldLast or FoldBoth
-	cycle int64  // see below
+	cycle int64  // how long a search without a result may continue, see below
 }
 
-// Where a search may stop, in seconds. From the year 2100 on every zone of the
-// IANA database repeats one yearly pattern (its longest table, that of Morocco,
-// ends in 2087). In any forty years in a row of the Gregorian calendar there
-// are all the kinds of year it has, which are fourteen: with and without a
-// leap day, beginning on each day of the week. So what a cron rule has not
-// done in such a cycle, for instance because every match falls into a gap, it
-// never will; and what it has not done in the cycle before a settled instant
-// it did not do in the settled years before that either. Intervals keep in
-// step with no year, but cannot meet a gap often in a row.
+// Where a search may stop, in seconds. From the year 2100 on, every zone of the
+// IANA database repeats one yearly pattern (the longest table, of Morocco, ends
+// in 2087). Any forty successive years of the Gregorian calendar contain all
+// fourteen kinds of year: with and without a leap day, beginning on each day of
+// the week. Therefore a cron rule that has not rung in such a cycle, for
+// instance because every match is in a gap, never rings again. A cron rule that
+// did not ring in the cycle before a settled instant did not ring in the
+// earlier settled years either. Intervals do not follow the years, but their
+// slots cannot be in a gap many times in succession.
 const (
 	settled       = 4_102_444_800 // 2100-01-01T00:00:00Z
 	cronCycle     = 42 * 366 * secondsPerDay
 	intervalCycle = maxSecond - minSecond
 )
 
-// time returns an instant as callers want it: none outside the range.
+// time converts an instant for the caller: an instant outside the range becomes
+// the zero time.
 func (c *clock) time(instant int64) time.Time {
 	if instant <= minSecond || instant > maxSecond {
 		return time.Time{}
@@ -61,8 +65,8 @@ func (c *clock) time(instant int64) time.Time {
 	return time.Unix(instant, 0).In(c.loc)
 }
 
-// next returns the first instant after the given one at which one of the
-// times rings.
+// next returns the first instant after the given instant at which one of the
+// wall times rings.
 func (c *clock) next(times wallTimes, after int64) (instant int64, ok bool) {
 	switch {
 	case c.fold == FoldFirst:
@@ -72,8 +76,10 @@ func (c *clock) next(times wallTimes, after int64) (instant int64, ok bool) {
 	case c.skip:
 		return c.nextShown(times, after)
 	}
-	// Each instant that shows a time, and the ends of gaps: the latter are
-	// among the instants of FoldFirst, the others of which are shown too.
+	// The candidates are each instant that shows a wall time of the set, and
+	// the ends of gaps. The ends of gaps are among the instants of FoldFirst;
+	// every other instant of FoldFirst shows a wall time, so it is a candidate
+	// already.
 	shown, ok := c.nextShown(times, after)
 	first, okFirst := c.nextFirst(times, after)
 	if !ok || okFirst && first < shown {
@@ -82,8 +88,8 @@ func (c *clock) next(times wallTimes, after int64) (instant int64, ok bool) {
 	return shown, true
 }
 
-// prev returns the last instant before the given one at which one of the
-// times rings.
+// prev returns the last instant before the given instant at which one of the
+// wall times rings.
 func (c *clock) prev(times wallTimes, before int64) (instant int64, ok bool) {
 	switch {
 	case c.fold == FoldFirst:
@@ -101,7 +107,7 @@ func (c *clock) prev(times wallTimes, before int64) (instant int64, ok bool) {
 	return shown, true
 }
 
-// nextFirst is next where a time rings when the clock shows it first.
+// nextFirst is next for wall times that ring when the clock shows them first.
 func (c *clock) nextFirst(times wallTimes, after int64) (instant int64, ok bool) {
 	wall, offset, end := c.highWater(after)
 	limit := max(wall, settled) + c.cycle
@@ -122,7 +128,7 @@ func (c *clock) nextFirst(times wallTimes, after int64) (instant int64, ok bool)
 	return 0, false
 }
 
-// prevFirst mirrors nextFirst.
+// prevFirst is nextFirst backwards.
 func (c *clock) prevFirst(times wallTimes, before int64) (instant int64, ok bool) {
 	wall, _, _ := c.highWater(before - 1)
 	for wall++; ; {
@@ -139,7 +145,7 @@ func (c *clock) prevFirst(times wallTimes, before int64) (instant int64, ok bool
 	}
 }
 
-// nextLast is next where a time rings when the clock shows it last.
+// nextLast is next for wall times that ring when the clock shows them last.
 func (c *clock) nextLast(times wallTimes, after int64) (instant int64, ok bool) {
 	wall := c.lowWater(after) - 1
 	limit := max(wall, settled) + c.cycle
@@ -148,7 +154,7 @@ func (c *clock) nextLast(times wallTimes, after int64) (instant int64, ok bool) 
 			return 0, false
 		}
 		instant = c.last(wall)
-		if instant+c.offset(instant) != wall { // it is in the gap that follows
+		if instant+c.offset(instant) != wall { // the wall time is in the gap that follows
 			instant++
 			if !c.makesUp(wall) {
 				wall = c.endOfSkipped(wall, instant+c.offset(instant))
@@ -162,7 +168,7 @@ func (c *clock) nextLast(times wallTimes, after int64) (instant int64, ok bool) 
 	return 0, false
 }
 
-// prevLast mirrors nextLast.
+// prevLast is nextLast backwards.
 func (c *clock) prevLast(times wallTimes, before int64) (instant int64, ok bool) {
 	for wall := c.lowWater(before); ; {
 		if wall, ok = times.prevWall(wall - 1); !ok {
@@ -181,7 +187,7 @@ func (c *clock) prevLast(times wallTimes, before int64) (instant int64, ok bool)
 	}
 }
 
-// nextShown is next where a time rings whenever the clock shows it.
+// nextShown is next for wall times that ring each time the clock shows them.
 func (c *clock) nextShown(times wallTimes, after int64) (instant int64, ok bool) {
 	at := after + 1
 	limit := max(at, settled) + c.cycle
@@ -194,9 +200,9 @@ func (c *clock) nextShown(times wallTimes, after int64) (instant int64, ok bool)
 		if wall-offset < end {
 			return wall - offset, true
 		}
-		// A short stretch may be followed by a fold that shows earlier wall
-		// times than this search began with; a long one cannot, and all up
-		// to the match found may be left out.
+		// After a short stretch, a fold may show earlier wall times than the
+		// wall time with which this search began. After a long stretch this is
+		// impossible, and all wall times before the match may be skipped.
 		if end-at < reach {
 			at = end
 		} else {
@@ -206,8 +212,8 @@ func (c *clock) nextShown(times wallTimes, after int64) (instant int64, ok bool)
 	return 0, false
 }
 
-// prevShown mirrors nextShown. It looks through the stretches of two days at
-// a time, and goes back to where the match before them may be.
+// prevShown is nextShown backwards. It searches the stretches of two days at a
+// time and continues where the previous match may be.
 func (c *clock) prevShown(times wallTimes, before int64) (instant int64, ok bool) {
 	for at := before - 1; at >= minSecond; {
 		for from := at - reach; from <= at; {
@@ -222,7 +228,7 @@ func (c *clock) prevShown(times wallTimes, before int64) (instant int64, ok bool
 			return instant, true
 		}
 		at -= reach + 1
-		wall, found := times.prevWall(at + maxOffset) // no clock shows more
+		wall, found := times.prevWall(at + maxOffset) // no clock shows a later wall time
 		if !found {
 			return 0, false
 		}
@@ -231,8 +237,9 @@ func (c *clock) prevShown(times wallTimes, before int64) (instant int64, ok bool
 	return 0, false
 }
 
-// skipCycles lets a search backwards, which has come to at, go on before the
-// settled years once it has been through a whole cycle of them.
+// skipCycles makes a backward search that has searched one whole cycle of
+// settled years, and is now at the instant at, continue before the settled
+// years.
 func (c *clock) skipCycles(at, before int64) int64 {
 	if at > settled+reach && at < before-c.cycle-reach {
 		return settled + reach
@@ -240,8 +247,9 @@ func (c *clock) skipCycles(at, before int64) int64 {
 	return at
 }
 
-// count returns the number of instants after the first and not after the
-// second, or any number above most. Within a stretch it counts wall times.
+// count returns the number of instants after the first and not after the second
+// given instant, or any number above most if there are more than most. Within a
+// stretch it counts wall times.
 func (c *clock) count(times wallTimes, after, until, most int64) (n int64) {
 	for at := after; at <= until && n <= most; {
 		offset, end := c.stretch(at)
@@ -267,8 +275,9 @@ func (c *clock) count(times wallTimes, after, until, most int64) (n int64) {
 	return n
 }
 
-// ringsForGap reports whether there is a ring at the instant for times in the
-// gap that ends then, and for none that the clock shows then.
+// ringsForGap reports whether the instant end, at which a gap ends, is an
+// instant of the rule because of wall times in that gap only, and not because
+// of the wall time that the clock shows at end.
 func (c *clock) ringsForGap(times wallTimes, end, before int64) bool {
 	if c.skip {
 		return false
@@ -276,7 +285,7 @@ func (c *clock) ringsForGap(times wallTimes, end, before int64) bool {
 	shown := end + c.offset(end)
 	first, upTo := end+before, shown
 	if shown <= first {
-		return false // no gap
+		return false // not a gap
 	}
 	if c.fold == FoldLast {
 		upTo = c.lowWater(end)
@@ -298,9 +307,9 @@ func (c *clock) ringsForGap(times wallTimes, end, before int64) bool {
 	return false
 }
 
-// makesUp reports whether a wall time that the clock does not show rings at
-// the first instant after its gap. That of a date that was skipped altogether
-// does not.
+// makesUp reports whether a wall time that the clock does not show rings at the
+// first instant after its gap. A wall time on a date that was skipped
+// completely does not.
 func (c *clock) makesUp(wall int64) bool {
 	if c.skip {
 		return false
@@ -309,18 +318,19 @@ func (c *clock) makesUp(wall int64) bool {
 	return c.first(midnight) != c.first(midnight+secondsPerDay)
 }
 
-// endOfSkipped returns the last wall time after which a search goes on when
-// one that lies in a gap does not ring. The clock shows after the gap what is
-// given as shown.
+// endOfSkipped returns the last wall time to skip when a wall time in a gap
+// does not ring; the search continues after it. shown is the wall time that the
+// clock shows first after the gap.
 func (c *clock) endOfSkipped(wall, shown int64) int64 {
 	if c.skip {
 		return shown - 1
 	}
-	return wall + secondsPerDay - 1 - floorMod(wall, secondsPerDay) // its date was skipped
+	return wall + secondsPerDay - 1 - floorMod(wall, secondsPerDay) // its whole date was skipped
 }
 
-// beginOfSkipped returns the first wall time before which a search goes on.
-// shown is what the clock shows last before the gap.
+// beginOfSkipped returns the first wall time to skip; a backward search
+// continues before it. shown is the wall time that the clock shows last before
+// the gap.
 func (c *clock) beginOfSkipped(wall, shown int64) int64 {
 	if c.skip {
 		return shown + 1
@@ -334,8 +344,8 @@ func (z zone) offset(instant int64) int64 {
 	return int64(seconds)
 }
 
-// lowWater returns the earliest wall time that the clock shows at the instant
-// or later.
+// lowWater returns the earliest wall time that the clock shows at the given
+// instant or later.
 func (z zone) lowWater(instant int64) (mark int64) {
 	mark = math.MaxInt64
 	for at := instant; at <= instant+reach; {
@@ -346,8 +356,8 @@ func (z zone) lowWater(instant int64) (mark int64) {
 	return mark
 }
 
-// last returns the last instant at which the clock shows the wall time or an
-// earlier one.
+// last returns the last instant at which the clock shows the given wall time or
+// an earlier wall time.
 func (z zone) last(wall int64) (instant int64) {
 	for at := wall - reach; at <= wall+reach; {
 		offset, end := z.stretch(at)

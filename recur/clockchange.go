@@ -6,28 +6,29 @@ import (
 	"time"
 )
 
-// ClockChange is a change of the clock that touched times of a rule, for
-// those who ask why it rang when it did, or did not.
+// ClockChange is a change of the clock that affected times of a rule. It
+// explains why the rule rang, or did not ring, at an instant.
 type ClockChange struct {
 	// At is the first instant after the change, in the rule's zone.
 	At time.Time
 
-	// Gap says that the clock jumped over times of the rule; otherwise it
-	// showed them twice.
+	// Gap reports whether the clock jumped forward over times of the rule; if
+	// false, the clock showed them twice.
 	Gap bool
 
-	// Times is how many times of the rule the change touched. More than
+	// Times is how many times of the rule the change affected. More than
 	// 100,000 count as 100,000.
 	Times int
 
-	// Text tells it in a sentence: what the clock did, which times it
-	// touched, and what came of them.
+	// Text describes the change in one sentence: how the clock changed, which
+	// times were affected, and at which instants they ring.
 	Text string
 }
 
-// ClockChanges returns the changes of the clock after the first and not after
-// the second instant that touched times of a rule, in order, at most as many
-// as given. Only cron rules and intervals of days and longer know any.
+// ClockChanges returns the changes of the clock that affected times of r, after
+// the first and not after the second instant, in order, at most most of them.
+// Only cron rules and intervals of a day or longer are affected by clock
+// changes.
 func ClockChanges(r Rule, after, until time.Time, most int) (changes []ClockChange) {
 	after, until = inRange(after), inRange(until)
 	switch r := r.(type) {
@@ -56,7 +57,7 @@ func ClockChanges(r Rule, after, until time.Time, most int) (changes []ClockChan
 	return nil
 }
 
-// changes walks through the stretches of the zone.
+// changes searches the stretches of the zone for clock changes.
 func (c *clock) changes(times wallTimes, after, until time.Time, most int) (changes []ClockChange) {
 	at, ok := afterSecond(after)
 	if !ok {
@@ -76,7 +77,8 @@ func (c *clock) changes(times wallTimes, after, until time.Time, most int) (chan
 	return changes
 }
 
-// change looks at the change at an instant, from the given offset.
+// change examines the clock change at an instant; before is the offset that was
+// in force before it.
 func (c *clock) change(times wallTimes, at, before int64) (ClockChange, bool) {
 	was, is := at+before, at+c.offset(at)
 	from, to := min(was, is), max(was, is)
@@ -108,8 +110,8 @@ func (c *clock) change(times wallTimes, at, before int64) (ClockChange, bool) {
 	return change, true
 }
 
-// wallStamp writes a wall time, with its date where that is not the one of the
-// other.
+// wallStamp writes a wall time, with its date if the date differs from the date
+// of the other wall time.
 func wallStamp(wall, other int64) string {
 	t := time.Unix(wall, 0).UTC()
 	if wall-floorMod(wall, secondsPerDay) == other-floorMod(other, secondsPerDay) {

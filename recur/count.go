@@ -2,12 +2,11 @@ package recur
 
 import "time"
 
-// Count returns how many instants of a rule lie after the first and not after
-// the second time given. With more than most of them it returns most and true.
+// Count returns how many instants of r lie after the first and not after the
+// second given time. If there are more than most, it returns most and true.
 //
-// Cron rules and intervals are counted by arithmetic: one that rings each
-// second of a year takes microseconds. Only a union is walked through, up to
-// most.
+// Cron rules and intervals are counted by arithmetic: counting the seconds of a
+// year takes microseconds. A union is counted instant by instant, up to most.
 func Count(r Rule, after, until time.Time, most int64) (n int64, more bool) {
 	n = count(r, inRange(after), inRange(until), max(most, 0))
 	if n > most {
@@ -16,8 +15,8 @@ func Count(r Rule, after, until time.Time, most int64) (n int64, more bool) {
 	return n, false
 }
 
-// counter is a rule that counts faster than by walking. Its count may be any
-// number above most instead of the exact one.
+// counter is a rule that can count its instants without visiting each of them.
+// If the exact number is above most, the result may be any number above most.
 type counter interface {
 	count(after, until time.Time, most int64) int64
 }

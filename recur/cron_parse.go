@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// maxCronText bounds a cron rule in bytes, its zone apart. Every value of
-// every field written out takes less.
+// maxCronText is the greatest length of a cron rule in bytes, without its zone.
+// A rule that lists every value of every field is shorter.
 const maxCronText = 1000
 
 // ParseCron reads a cron rule. The fields, separated by any white space, are
@@ -26,27 +26,28 @@ const maxCronText = 1000
 //
 // A field is a list of values (5), ranges (1-5), and steps (*/10, 5/10 from 5
 // on, 1-30/10), with * for all values; ? means * in the two day fields. Names
-// are three letters in any case. What has an L or a W stands alone in its field.
-// A step beyond the field, such as */90 minutes, leaves the first value alone;
-// [Spec.Warnings] warns of it. If day of month and day of week are both
-// restricted, a date matches when either does; a field that starts with * is
-// not restricted in this sense, and both must match. A month without the day
-// (31, 31W, 5#5, L-30) is left out.
+// are three letters in any case. An item with an L or a W must be the only item
+// of its field. A step beyond the field, such as */90 minutes, leaves the first
+// value alone; [Spec.Warnings] warns about it. If day of month and day of week
+// are both restricted, a date matches if either field matches. A field that
+// starts with * counts as not restricted; then both fields must match. Months
+// that do not have the day (31, 31W, 5#5, L-30) are left out.
 //
-// Instead of fields there may be one of @yearly, @annually, @monthly,
-// @weekly, @daily, @midnight, @hourly, or "@every 90s", which takes what
-// [Spec.Every] takes and counts from 1970-01-01T00:00:00Z ([Spec.Rule] lets it
-// count from an anchor).
+// Instead of fields the rule may be one of @yearly, @annually, @monthly,
+// @weekly, @daily, @midnight, @hourly, or "@every 90s", which accepts the same
+// intervals as [Spec.Every] and counts from 1970-01-01T00:00:00Z ([Spec.Rule]
+// lets it count from an anchor).
 //
-// The zone is loc, or the one named before the fields as in
+// The zone is loc, or the zone named before the fields as in
 // "CRON_TZ=Europe/Prague 0 9 * * *" (TZ= means the same); if both are given
-// they must agree. A nil loc gives none; with no zone at all the rule is in
-// UTC. loc must be the zone of its IANA name, so that the rule's text says
-// everything; time.Local is refused.
+// they must be equal. A nil loc means that loc gives no zone; without any zone
+// the rule is in UTC. loc must be the zone of its IANA name, so that the rule's
+// text is complete; time.Local is refused.
 //
 // A rule that matches no date, such as 30 February, is accepted and never
-// rings. The error is an [*Error] that names the field and the remedy.
-// [Spec] takes more: Quartz's dialect, bounds, and what clock changes do.
+// rings. The error is an [*Error] that names the field and the remedy. [Spec]
+// has more choices: the Quartz dialect, bounds, and the behaviour at clock
+// changes.
 func ParseCron(expr string, loc *time.Location) (Rule, error) {
 	if loc != nil {
 		if err := checkNamed(loc); err != nil {
@@ -60,8 +61,8 @@ func ParseCron(expr string, loc *time.Location) (Rule, error) {
 	return parseCron(expr, rest, orUTC(loc), time.Unix(0, 0), options{})
 }
 
-// parseCron reads a cron rule without its zone, which is given; expr is how
-// the user wrote it.
+// parseCron reads a cron rule without its zone, which is given as loc; expr is
+// the rule as the user wrote it.
 func parseCron(expr, text string, loc *time.Location, anchor time.Time, opts options) (Rule, error) {
 	if len(text) > maxCronText {
 		return nil, newError("cron", expr, fmt.Sprintf("the rule is longer than %d bytes", maxCronText), "write ranges and steps instead of lists")
@@ -91,8 +92,8 @@ func parseCron(expr, text string, loc *time.Location, anchor time.Time, opts opt
 	return c, nil
 }
 
-// cutZone takes CRON_TZ=name or TZ=name off the front of expr and settles
-// which zone holds.
+// cutZone removes CRON_TZ=name or TZ=name from the front of expr and decides
+// which zone the rule has.
 func cutZone(zones *Zones, expr string, loc *time.Location) (string, *time.Location, error) {
 	word, rest := cutWord(expr)
 	name, ok := strings.CutPrefix(strings.TrimPrefix(word, "CRON_"), "TZ=")
@@ -100,7 +101,7 @@ func cutZone(zones *Zones, expr string, loc *time.Location) (string, *time.Locat
 		return expr, loc, nil
 	}
 	if loc != nil && name != loc.String() {
-		return "", nil, newError("tz", name, "the cron rule names this zone, but "+loc.String()+" is given beside it",
+		return "", nil, newError("tz", name, "the cron rule names this zone, but "+loc.String()+" is given too",
 			"give the zone in one place only")
 	}
 	if again, _ := cutWord(rest); strings.HasPrefix(again, "TZ=") || strings.HasPrefix(again, "CRON_TZ=") {
@@ -110,7 +111,7 @@ func cutZone(zones *Zones, expr string, loc *time.Location) (string, *time.Locat
 	return rest, loc, err
 }
 
-// namesZone reports whether a cron rule begins with its zone.
+// namesZone reports whether a cron rule begins with a zone.
 func namesZone(expr string) bool {
 	word, _ := cutWord(expr)
 	return strings.HasPrefix(strings.TrimPrefix(word, "CRON_"), "TZ=")
@@ -133,10 +134,10 @@ func parseCronEvery(expr string, args []string, loc *time.Location, anchor time.
 	return parseEvery(strings.Join(args, " "), loc, anchor, opts)
 }
 
-// expandMacro returns the five fields that a macro stands for.
+// expandMacro returns the five fields for which a macro stands.
 func expandMacro(expr string, words []string) ([]string, error) {
 	if len(words) > 1 {
-		return nil, newError("cron", expr, quote(words[0])+" stands alone, but more follows it", "write either a macro or fields")
+		return nil, newError("cron", expr, quote(words[0])+" must be the whole rule, but more text follows it", "write either a macro or fields")
 	}
 	switch strings.ToLower(words[0]) {
 	case "@yearly", "@annually":
@@ -150,19 +151,19 @@ func expandMacro(expr string, words []string) ([]string, error) {
 	case "@hourly":
 		return strings.Fields("0 * * * *"), nil
 	case "@reboot":
-		return nil, newError("cron", expr, "@reboot is a start, not a time, and belongs into a crontab file", "write when the job is to run")
+		return nil, newError("cron", expr, "@reboot is a start, not a time, and belongs into a crontab file", "write the time at which the job runs")
 	}
 	return nil, newError("cron", expr, "there is no macro "+quote(words[0]),
 		"use @yearly, @monthly, @weekly, @daily, @hourly or @every with a duration")
 }
 
-// dialect is a way to write the fields.
+// dialect is a syntax of the fields.
 type dialect struct {
-	kinds  [7]fieldKind // in the order in which they are written
+	kinds  [7]fieldKind // in the order of the fields in the text
 	quartz bool
 }
 
-// The positions of a rule's fields.
+// The positions of the fields of a rule.
 const (
 	atSecond = iota
 	atMinute
@@ -200,7 +201,7 @@ var (
 	}}
 )
 
-// parse fills in what the words say, and reports whether they name fixed
+// parse sets the fields from the words, and reports whether they name fixed
 // times; see zone.go. Its error lacks Field and Value.
 func (d *dialect) parse(f *fields, words []string) (fixed bool, err *Error) {
 	if words, err = d.arrange(words); err != nil {
@@ -208,7 +209,7 @@ func (d *dialect) parse(f *fields, words []string) (fixed bool, err *Error) {
 	}
 	for at, set := range [...]*uint64{atSecond: &f.second, atMinute: &f.minute, atHour: &f.hour, atMonth: &f.month} {
 		if set == nil {
-			continue // the day of the month comes below
+			continue // parseDays reads the day of the month, below
 		}
 		if *set, err = d.kinds[at].parse(words[at]); err != nil {
 			return false, err
@@ -225,7 +226,8 @@ func (d *dialect) parse(f *fields, words []string) (fixed bool, err *Error) {
 	return !isStar(words[atSecond]) && !isStar(words[atMinute]) && !isStar(words[atHour]), nil
 }
 
-// arrange checks the number of the fields and returns them with the second.
+// arrange checks the number of fields and returns the fields, with the seconds
+// added if the text has none.
 func (d *dialect) arrange(words []string) ([]string, *Error) {
 	switch n := len(words); {
 	case n == 0 && d.quartz:
@@ -235,11 +237,11 @@ func (d *dialect) arrange(words []string) ([]string, *Error) {
 	case d.quartz && (n == 6 || n == 7), n == 6:
 		return words, nil
 	case d.quartz:
-		return nil, &Error{Problem: fmt.Sprintf("the rule has %d field(s)", n), Remedy: "write 6 fields with seconds first, or 7 with the year last, as Quartz has them"}
+		return nil, &Error{Problem: fmt.Sprintf("the rule has %d field(s)", n), Remedy: "write 6 fields with seconds first, or 7 with the year last, as in Quartz"}
 	case n == 5:
 		return append([]string{"0"}, words...), nil
 	case n == 7:
-		return nil, &Error{Problem: "the rule has 7 fields, but years belong to the dialect of Quartz", Remedy: "write 5 fields, or 6 with seconds first, or choose the dialect quartz"}
+		return nil, &Error{Problem: "the rule has 7 fields, but only the dialect quartz has years", Remedy: "write 5 fields, or 6 with seconds first, or choose the dialect quartz"}
 	default:
 		return nil, &Error{Problem: fmt.Sprintf("the rule has %d field(s)", n), Remedy: "write 5 fields, or 6 with seconds first"}
 	}
@@ -250,12 +252,12 @@ func isStar(field string) bool {
 	return field[0] == '*' || field[0] == '?'
 }
 
-// parseDays reads the two fields that choose dates.
+// parseDays reads the two fields that select dates.
 func (d *dialect) parseDays(f *fields, day, weekday string) (err *Error) {
 	if d.quartz && (day == "?") == (weekday == "?") {
 		return &Error{
 			Problem: "day of month and day of week are " + quote(day) + " and " + quote(weekday),
-			Remedy:  "write ? in exactly one of the two, as Quartz wants it",
+			Remedy:  "write ? in exactly one of the two fields, as Quartz requires",
 		}
 	}
 	if day == "?" {
@@ -280,8 +282,8 @@ func (d *dialect) parseDays(f *fields, day, weekday string) (err *Error) {
 	return nil
 }
 
-// parseDay reads one item of the day of month; alone says that it is the whole
-// field.
+// parseDay reads one item of the day of month; alone reports that the item is
+// the whole field.
 func (k fieldKind) parseDay(d *days, item string, alone bool) *Error {
 	rest, toWorkingDay := cutLast(item, 'W')
 	back, fromEnd := rest, rest != "" && rest[0]|0x20 == 'l'
@@ -321,14 +323,14 @@ func (k fieldKind) parseDay(d *days, item string, alone bool) *Error {
 	return err
 }
 
-// notAlone refuses an L or a W in a list: it is read as for that item alone by
-// some, and as for the whole list by others.
+// notAlone refuses an L or a W in a list, because some schedulers apply the
+// letter to its item only, and other schedulers apply it to the whole list.
 func (k fieldKind) notAlone(item string) *Error {
-	return k.fault(item, "stands in a list, but L and W stand alone", "write a rule for each item of the list, and the rules as any")
+	return k.fault(item, "is in a list, but L and W must be the only item of a field", "write one rule for each item of the list, and combine the rules with any")
 }
 
-// parseWeekday reads one item of the day of week; alone says that it is the
-// whole field.
+// parseWeekday reads one item of the day of week; alone reports that the item
+// is the whole field.
 func (d *dialect) parseWeekday(days *days, item string, alone bool) *Error {
 	k := d.kinds[atWeekday]
 	if name, digits, ok := strings.Cut(item, "#"); ok {
@@ -365,7 +367,7 @@ func (d *dialect) parseWeekday(days *days, item string, alone bool) *Error {
 	return err
 }
 
-// cutLast takes a letter, in either case, off the end.
+// cutLast removes a letter, in either case, from the end of an item.
 func cutLast(item string, letter byte) (rest string, ok bool) {
 	if n := len(item); n > 0 && item[n-1]&^0x20 == letter {
 		return item[:n-1], true
@@ -373,7 +375,7 @@ func cutLast(item string, letter byte) (rest string, ok bool) {
 	return item, false
 }
 
-// weekday reads one day of the week, 0 = Sunday, that is part of an item.
+// weekday reads one day of the week (0 = Sunday), which is a part of the item.
 func (d *dialect) weekday(text, item string) (int, *Error) {
 	v, err := d.kinds[atWeekday].parseValue(text, item)
 	if d.quartz {
@@ -382,8 +384,8 @@ func (d *dialect) weekday(text, item string) (int, *Error) {
 	return (v + 7) % 7, err
 }
 
-// matchesNoDate looks through the years named, or through the last of the
-// range, in which every kind of year occurs.
+// matchesNoDate searches the years that the rule names, or the last years of
+// the range, which contain every kind of year.
 func (f *fields) matchesNoDate() bool {
 	var from int64
 	if f.years == nil {
@@ -399,11 +401,11 @@ type fieldKind struct {
 	min, max int
 	names    string // three letters each; the first one names the value min
 	wraps    bool   // a range may run over the end: FRI-MON
-	every    string // how an interval of as many as a step is written; empty: as none
-	strict   bool   // a step may not be greater than the field, and one may lack the star: /5
+	every    string // the unit for an interval as long as a step of this field; empty if there is none
+	strict   bool   // a step may not be greater than the field, and a step may lack the star: /5
 }
 
-// parse reads a whole field, a list.
+// parse reads a whole field, which is a list.
 func (k fieldKind) parse(text string) (set uint64, _ *Error) {
 	for item := range strings.SplitSeq(text, ",") {
 		values, err := k.parseItem(item)
@@ -415,7 +417,7 @@ func (k fieldKind) parse(text string) (set uint64, _ *Error) {
 	return set, nil
 }
 
-// parseItem reads one item of a list as a set.
+// parseItem reads one item of a list and returns its values as a set.
 func (k fieldKind) parseItem(item string) (set uint64, _ *Error) {
 	low, high, step, err := k.parseSpan(item)
 	for v := low; v <= high && err == nil; v += step {
@@ -446,8 +448,9 @@ func (k fieldKind) parseYears(text string) (years, *Error) {
 	return set, nil
 }
 
-// parseSpan reads a value or a range, with or without a step. Where ranges
-// may wrap, high is greater than the field's greatest value if this one does.
+// parseSpan reads a value or a range, with or without a step. If a range runs
+// over the end of a field that allows it, high is greater than the greatest
+// value of the field.
 func (k fieldKind) parseSpan(item string) (low, high, step int, err *Error) {
 	span, stepText, hasStep := strings.Cut(item, "/")
 	step = 1
@@ -488,7 +491,7 @@ func (k fieldKind) parseSpan(item string) (low, high, step int, err *Error) {
 	return low, high, step, nil
 }
 
-// unwrap says how to write a range that runs over the end of the field.
+// unwrap returns how to write a range that runs over the end of the field.
 func (k fieldKind) unwrap(low, high int) string {
 	const sunday = 7 // and 0
 	switch {
@@ -513,7 +516,7 @@ func span(low, high int) string {
 	return fmt.Sprintf("%d-%d", low, high)
 }
 
-// parseValue reads a number or a name; item is what it is part of.
+// parseValue reads a number or a name; item is the item that contains the text.
 func (k fieldKind) parseValue(text, item string) (int, *Error) {
 	if v, ok := number(text); ok {
 		if v < k.min || v > k.max {
@@ -539,17 +542,17 @@ func (k fieldKind) example() string {
 	return remedy + ", a range, a list, * or */2"
 }
 
-// fault makes an error about a piece of this field.
+// fault makes an error about a part of this field.
 func (k fieldKind) fault(piece, problem, remedy string) *Error {
 	return &Error{Problem: k.name + " " + quote(piece) + " " + problem, Remedy: remedy}
 }
 
-// maxStep is the greatest step that is read. No field has as many values, but
-// cron takes any step that fits an integer.
+// maxStep is the greatest step that is accepted. No field has as many values,
+// but cron accepts any step that fits an integer.
 const maxStep = math.MaxInt32 - lastYear // a value plus a step is an integer too
 
-// number reads decimal digits and nothing else. A value too great for any
-// field or step stays too great.
+// number reads decimal digits only. A value that is too great for any field or
+// step is returned as a value that is still too great.
 func number(text string) (value int, ok bool) {
 	if text == "" {
 		return 0, false

@@ -98,7 +98,7 @@ func locationOf(r Rule) *time.Location {
 	return time.UTC
 }
 
-// describe tells what is unusual.
+// describe describes the options that differ from the defaults.
 func (o options) describe() (text string) {
 	switch o.gap {
 	case GapShift:
@@ -125,8 +125,8 @@ const (
 	allWeek    = 1<<7 - 1
 )
 
-// describeTimes tells the times of day. asList says that it names them one by
-// one.
+// describeTimes describes the times of day. asList reports whether the text
+// lists each time.
 func (f *fields) describeTimes() (text string, asList bool) {
 	const mostTimes = 6
 	count := f.timesBefore(secondsPerDay)
@@ -160,8 +160,8 @@ func (f *fields) describeTimes() (text string, asList bool) {
 	return step + " of the hours " + hours, false
 }
 
-// describePace tells what happens within each hour. hourly says that the text
-// means every hour unless it goes on.
+// describePace describes what happens within each hour. hourly reports whether
+// the text means every hour unless more text follows.
 func (f *fields) describePace() (text string, hourly bool) {
 	minutes := listing(values(f.minute), strconv.Itoa)
 	if bits.OnesCount64(f.minute) == 1 {
@@ -198,7 +198,7 @@ func (f *fields) describePace() (text string, hourly bool) {
 	return "at " + minutes, false
 }
 
-// describeDates tells the dates; empty for every day.
+// describeDates describes the dates; the text is empty for every day.
 func (f *fields) describeDates() string {
 	of := "the month"
 	if f.month != allMonths {
@@ -219,7 +219,7 @@ func (f *fields) describeDates() string {
 	return text
 }
 
-// describeDays tells the days of the month; empty for all.
+// describeDays describes the days of the month; the text is empty for all days.
 func (f *fields) describeDays(of string) string {
 	var parts []string
 	if f.day == allDays {
@@ -244,7 +244,7 @@ func (f *fields) describeDays(of string) string {
 	return "on " + sentence(parts) + " of " + of
 }
 
-// fromLast names a day that is counted from the last.
+// fromLast names a day that is counted from the last day of the month.
 func fromLast(n int) string {
 	if n == 0 {
 		return "the last day"
@@ -252,7 +252,8 @@ func fromLast(n int) string {
 	return fmt.Sprintf("the %s day before the last", ordinal(n))
 }
 
-// describeWeekdays tells the days of the week; empty for all.
+// describeWeekdays describes the days of the week; the text is empty for all
+// days.
 func (f *fields) describeWeekdays(of string) string {
 	var parts []string
 	switch f.weekday {
@@ -300,14 +301,16 @@ func values(set uint64) (list []int) {
 	return list
 }
 
-// run returns the first and the last value of a set without holes.
+// run returns the first and the last value of a set; ok is false if the set has
+// a gap.
 func run(set uint64) (from, to int, ok bool) {
 	from, to = next(set, 0), prev(set, 63)
 	return from, to, bits.OnesCount64(set) == to-from+1
 }
 
-// isStep reports whether a set holds every n-th value from 0 below the end,
-// n greater than 1, so evenly that it goes on like that after the end.
+// isStep reports whether a set has exactly every n-th value from 0 to below
+// end, where n is greater than 1 and divides end, so that the pace continues
+// evenly after end.
 func isStep(set uint64, end int) bool {
 	step := next(set, 1)
 	if !has(set, 0) || step == none || step == 1 || end%step != 0 {
@@ -316,7 +319,8 @@ func isStep(set uint64, end int) bool {
 	return bits.OnesCount64(set) == end/step && prev(set, 63) == end-step
 }
 
-// listing writes values in order, three and more neighbours as a range.
+// listing writes values in order; three or more successive values become a
+// range.
 func listing(list []int, name func(int) string) string {
 	var parts []string
 	for i := 0; i < len(list); {
@@ -335,7 +339,7 @@ func listing(list []int, name func(int) string) string {
 	return sentence(parts)
 }
 
-// sentence joins parts with commas and an "and".
+// sentence joins parts with commas and a final "and".
 func sentence(parts []string) string {
 	if len(parts) < 2 {
 		return strings.Join(parts, "")
@@ -360,7 +364,7 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + suffix
 }
 
-// clockTime writes a time of day, seconds only where there are some.
+// clockTime writes a time of day, with seconds only if they are not zero.
 func clockTime(t int) string {
 	if t%60 == 0 {
 		return fmt.Sprintf("%02d:%02d", t/3600, t/60%60)

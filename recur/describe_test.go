@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestDescribe runs testdata/describe.txt: a rule, and below it what it is in
-// plain English.
+// TestDescribe checks testdata/describe.txt: a rule, and below it its
+// description.
 func TestDescribe(t *testing.T) {
 	text, err := os.ReadFile("testdata/describe.txt")
 	if err != nil {
@@ -23,7 +23,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// checkDescribes holds for every rule: its description is one short line.
+// checkDescribes checks a property of every rule: its description is one short
+// line.
 func checkDescribes(t *testing.T, rule Rule) {
 	t.Helper()
 	text := rule.Describe()

@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Error is what every function of this package returns for a text or value
-// that is not a rule.
+// Error is the error of every function of this package for a text or value that
+// is not a valid rule.
 type Error struct {
-	Field   string // which part of a Spec or CalendarSpec is wrong, as JSON calls it: "cron", "tz", "dates" and so on
-	Value   string // the offending text, cut to at most 64 bytes; may hold any bytes
+	Field   string // the wrong part of a Spec or CalendarSpec, by its name in JSON: "cron", "tz", "dates" and so on
+	Value   string // the wrong text, cut to at most 64 bytes; may contain any bytes
 	Problem string // what is wrong with it
 	Remedy  string // what to write instead
 }
 
-// Error returns one line of valid, printable UTF-8, whatever the value holds.
+// Error returns one line of valid, printable UTF-8, whatever Value contains.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Field)
@@ -29,18 +29,19 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// newError is the only place that makes an Error, so that its value is
-// always bounded.
+// newError is the only function that makes an Error, so that Value is always
+// bounded.
 func newError(field, value, problem, remedy string) *Error {
 	return &Error{Field: field, Value: shorten(value), Problem: problem, Remedy: remedy}
 }
 
-// quote prepares a piece of the user's text for the middle of a sentence.
+// quote prepares a part of the user's text for use inside a sentence.
 func quote(s string) string {
 	return strconv.Quote(shorten(s))
 }
 
-// shorten cuts s to at most 64 bytes, between characters, and marks the cut.
+// shorten cuts s to at most 64 bytes, between characters, and marks the cut
+// with dots.
 func shorten(s string) string {
 	const limit, mark = 64, "…"
 	if len(s) <= limit {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestErrors lists what is refused: the field that is blamed and a word that
-// the message must hold.
+// TestErrors lists refused rules, with the field in the error and a text that
+// the message must contain.
 func TestErrors(t *testing.T) {
 	huge := strings.Repeat("1,", 500_000) + "1"
 	cases := []struct {
@@ -18,7 +18,7 @@ func TestErrors(t *testing.T) {
 		field string
 		say   string
 	}{
-		// none or several
+		// no rule, or several rules
 		{Spec{}, "cron", "no rule is given"},
 		{Spec{Zone: "UTC"}, "cron", "no rule is given"},
 		{Spec{Cron: "* * * * *", Every: "1h"}, "every", "cron is given too"},
@@ -100,9 +100,9 @@ func TestErrors(t *testing.T) {
 		{Spec{Cron: "0 0 0W * *"}, "cron", "1W to 31W"},
 		{Spec{Cron: "0 0 1-5W * *"}, "cron", "1W to 31W"},
 		{Spec{Cron: "0 0 L/2 * *"}, "cron", "counted from the last"},
-		{Spec{Cron: "0 0 1,2W * *"}, "cron", "day of month \"2W\" stands in a list"},
+		{Spec{Cron: "0 0 1,2W * *"}, "cron", "day of month \"2W\" is in a list"},
 		{Spec{Cron: "0 0 * * SAT,SUN,L"}, "cron", "names no day of the week"},
-		{Spec{Cron: "0 0 0 ? * SAT,SUN,L", Dialect: Quartz}, "cron", "day of week \"L\" stands in a list, but L and W stand alone; write a rule for each"},
+		{Spec{Cron: "0 0 0 ? * SAT,SUN,L", Dialect: Quartz}, "cron", "day of week \"L\" is in a list, but L and W must be the only item of a field; write one rule for each"},
 		{Spec{Cron: "*/99999999999 * * * *"}, "cron", "a step greater than an integer; write a step of at most 59"},
 		{Spec{Cron: "0 0 5#3 * *"}, "cron", "day of month"},
 		{Spec{Cron: "0 0 * * L"}, "cron", "names no day of the week"},
@@ -175,8 +175,8 @@ func TestErrors(t *testing.T) {
 		{Spec{Cron: "@reboot"}, "cron", "crontab file"},
 		{Spec{Cron: "@fortnightly"}, "cron", "no macro"},
 		{Spec{Cron: "@"}, "cron", "no macro"},
-		{Spec{Cron: "@daily *"}, "cron", "stands alone"},
-		{Spec{Cron: "@daily 0 9 * * *"}, "cron", "stands alone"},
+		{Spec{Cron: "@daily *"}, "cron", "must be the whole rule"},
+		{Spec{Cron: "@daily 0 9 * * *"}, "cron", "must be the whole rule"},
 		{Spec{Cron: "@every"}, "cron", "takes one duration"},
 		{Spec{Cron: "@every 1h 2h"}, "every", "not a duration"},
 		{Spec{Cron: "@every 1 2 3"}, "cron", "takes one duration"},
@@ -259,8 +259,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// checkMessage holds for every error: one short, printable line with a
-// problem and a remedy.
+// checkMessage checks a property of every error: it is one short, printable
+// line with a problem and a remedy.
 func checkMessage(t *testing.T, err error) {
 	t.Helper()
 	var e *Error

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// The least and the greatest interval of [Every]. Below the least, the cost
-// of a slot in a shared database is greater than the interval; the greatest
-// is a hundred years of 365.25 days.
+// The least and the greatest interval of [Every]. Below the least interval,
+// firing a slot in a shared database takes longer than the interval. The
+// greatest interval is a hundred years of 365.25 days.
 const (
 	MinEvery = 100 * time.Millisecond
 	MaxEvery = 876_600 * time.Hour
@@ -20,19 +20,18 @@ type every struct {
 	interval, anchor int64
 }
 
-// Every returns the rule that rings at the anchor and at each whole multiple
-// of d after it, and never before it. The arithmetic is exact: the instants
-// do not drift and do not depend on when Next is asked.
+// Every returns the rule that rings at the anchor and at each whole multiple of
+// d after it, and never before it. The arithmetic is exact: the instants do not
+// drift and do not depend on when Next is called.
 //
-// The interval must be whole microseconds from [MinEvery] to [MaxEvery]; it
-// is elapsed time, so clock changes do not touch it. The anchor must lie in
-// the years 1 to 9999 and is rounded up to a microsecond. The error is an
-// [*Error].
+// The interval must be whole microseconds from [MinEvery] to [MaxEvery]. It is
+// elapsed time, so clock changes do not affect it. The anchor must lie in the
+// years 1 to 9999 and is rounded up to a microsecond. The error is an [*Error].
 func Every(d time.Duration, anchor time.Time) (Rule, error) {
 	return newEvery(d, d.String(), anchor)
 }
 
-// newEvery checks an interval; text is how the user wrote it.
+// newEvery checks an interval; text is the interval as the user wrote it.
 func newEvery(d time.Duration, text string, anchor time.Time) (Rule, error) {
 	switch {
 	case d < MinEvery:
@@ -101,7 +100,7 @@ func (e every) count(after, until time.Time, _ int64) int64 {
 	if !ok {
 		to = maxMicro
 	}
-	// How many there are up to and including an instant.
+	// upTo returns how many instants there are up to and including an instant.
 	upTo := func(micro int64) int64 {
 		if micro < e.anchor {
 			return 0
@@ -137,11 +136,11 @@ func parseEvery(text string, loc *time.Location, anchor time.Time, opts options)
 	return newEvery(d, text, anchor)
 }
 
-// unit is a unit of intervals: of elapsed time, or so many days or months on
-// the calendar.
+// unit is a unit of intervals: either of elapsed time, or a number of days or
+// months on the calendar.
 type unit struct {
 	name         string
-	short        string // as people shorten it
+	short        string // the usual abbreviation
 	elapsed      time.Duration
 	days, months int64
 }

@@ -30,8 +30,8 @@ func ExampleParseCron() {
 	// 2026-03-04T09:00:00+01:00
 }
 
-// A job at half past two, on the night when New York's clocks jump from two
-// to three, runs at three.
+// A job at half past two, on the night when New York's clocks jump from two to
+// three, runs at three.
 func ExampleRule() {
 	rule, err := recur.Parse("CRON_TZ=America/New_York 30 2 * * *")
 	if err != nil {
@@ -85,7 +85,8 @@ func ExampleSpec() {
 	// true cron
 }
 
-// Every month at the end: the day of the start is kept where a month has it.
+// A rule for the end of every month: the day of the start is kept in each month
+// that has it.
 func ExampleSpec_interval() {
 	spec := recur.Spec{Every: "1 month", Start: "2027-01-31T09:00:00", Zone: "Europe/Prague"}
 	rule, err := spec.Rule(time.Time{})

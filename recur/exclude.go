@@ -7,24 +7,25 @@ import (
 	"time"
 )
 
-// ParseExclude reads what people write of the times at which something does not
-// run, all in one text:
+// ParseExclude reads the times at which something does not run from a single
+// text, with these parts:
 //
-//	2026-12-25                        a date, 12-25 for that of every year,
-//	12-24..12-26 Christmas            several in a row, with a name
+//	2026-12-25                        a date; 12-25 is that date in every year
+//	12-24..12-26 Christmas            a span of dates, with a name
 //	sat,sun or sat-sun                days of the week
 //	* 0-6 * * *                       a rule, as Parse reads it
 //	holidays                          anything else is the name of a calendar
 //
-// Commas separate them, but for a rule with commas of its own, which a | separates
-// from the others. The names are returned apart; what they stand for is for the caller to know. The error is an
-// [*Error].
+// Commas separate the parts, except where a rule contains commas; a |
+// separates such a rule from the other parts. The names of calendars are
+// returned separately, because only the caller can look them up. The error is
+// an [*Error].
 func ParseExclude(text string) (own CalendarSpec, names []string, err error) {
 	for part := range strings.SplitSeq(text, strings.TrimSpace(unionMark)) {
 		part = strings.TrimSpace(part)
 		several := strings.Split(part, ",")
 		if readsAsRule(part) {
-			several = []string{part} // its commas are its own
+			several = []string{part} // the commas belong to the rule
 		}
 		for _, one := range several {
 			one = strings.TrimSpace(one)
@@ -49,8 +50,8 @@ func ParseExclude(text string) (own CalendarSpec, names []string, err error) {
 	return own, names, own.Validate()
 }
 
-// Exclude returns the text that [ParseExclude] reads as s; ok says whether there
-// is one: there is none for a calendar with a zone of its own, or without anything.
+// Exclude returns a text that [ParseExclude] reads as s. ok is false if there
+// is no such text, because the calendar has a zone of its own or is empty.
 func (s CalendarSpec) Exclude() (text string, ok bool) {
 	parts := slices.Concat(s.Dates, s.Weekdays)
 	if len(parts) > 0 {
@@ -64,7 +65,7 @@ func (s CalendarSpec) Exclude() (text string, ok bool) {
 	return text, err == nil && names == nil && reflect.DeepEqual(back, s)
 }
 
-// readsAsRule says whether a text is meant for a rule.
+// readsAsRule reports whether a text is meant as a rule.
 func readsAsRule(text string) bool {
 	first, rest := cutWord(text)
 	switch {
@@ -77,19 +78,19 @@ func readsAsRule(text string) bool {
 	case !readsAsDate(text):
 		return true
 	}
-	s, err := parseSpec(text) // "12-25 0 9 * *"; a date with a name of four words is no rule
+	s, err := parseSpec(text) // "12-25 0 9 * *"; a date with a name of four words is not a rule
 	return err == nil && s.Validate() == nil
 }
 
-// readsAsDate says whether a text is meant for dates.
+// readsAsDate reports whether a text is meant as a date or a span of dates.
 func readsAsDate(text string) bool {
 	first, _ := cutWord(text)
 	from, _, _ := strings.Cut(first, "..")
 	return strings.Contains(from, "-") && strings.Trim(from, "0123456789-") == ""
 }
 
-// readWeekdays reads a day of the week by its name, or several in a row; nil: it
-// is none.
+// readWeekdays reads the name of a day of the week, or a range of such names;
+// the result is nil for any other text.
 func readWeekdays(text string) (days []string) {
 	first, last, several := strings.Cut(text, "-")
 	if !several {

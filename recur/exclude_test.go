@@ -68,7 +68,7 @@ func TestParseExcludeErrors(t *testing.T) {
 	}
 }
 
-// What a text cannot say is not written as one.
+// TestExcludeHasNoText checks calendars that a text cannot express.
 func TestExcludeHasNoText(t *testing.T) {
 	for _, s := range []CalendarSpec{
 		{},

@@ -12,43 +12,43 @@ type fields struct {
 	days
 	years
 
-	// eitherDay is set when day of month and day of week are both
-	// restricted: then a date needs to match only one of them.
+	// eitherDay is set if day of month and day of week are both restricted:
+	// then a date matches if it matches either of them.
 	eitherDay bool
 
 	never bool // no date matches, such as 30 February
 }
 
-// days are the two fields that choose dates within a month.
+// days are the two fields that select dates within a month.
 type days struct {
 	day     uint64 // days of the month
 	weekday uint64 // days of the week, 0 = Sunday
 
 	special     bool   // whether any of the sets below has a value
-	last        uint64 // L-n: so many days before the last of the month
+	last        uint64 // L-n: the day n days before the last day of the month
 	nearest     uint64 // nW: the working day nearest to day n, in the same month
-	lastNearest uint64 // L-nW
+	lastNearest uint64 // L-nW: the working day nearest to the day L-n
 	ordinal     uint64 // d#n: bit 7(n-1)+d
 	lastWeekday uint64 // dL: the last such day of the week
 }
 
-// The years that the Quartz dialect can name. The first begins at the wall
-// time 0, the last ends at settled.
+// The years that the Quartz dialect can name. The first year begins at the wall
+// time 0, the last year ends at settled.
 const (
 	firstYear = 1970
 	lastYear  = 2099
 )
 
-// years is a set of years; nil has all of them.
+// years is a set of years; nil is the set of all years.
 type years []bool // the first one is firstYear
 
 func (y years) has(year int) bool {
 	return y == nil || year >= firstYear && year <= lastYear && y[year-firstYear]
 }
 
-// nextWall returns the first matching wall time not before the given one. It
-// jumps from field to field and never counts seconds, minutes or days. ok is
-// false past the year 9999.
+// nextWall returns the first matching wall time that is not before the given
+// wall time. It goes from field to field and does not visit each second, minute
+// or day. ok is false after the year 9999.
 func (f *fields) nextWall(wall int64) (int64, bool) {
 	end := maxYear
 	if f.years != nil {
@@ -69,8 +69,8 @@ func (f *fields) nextWall(wall int64) (int64, bool) {
 	return 0, false
 }
 
-// prevWall returns the last matching wall time not after the given one. ok is
-// false before the year 1.
+// prevWall returns the last matching wall time that is not after the given wall
+// time. ok is false before the year 1.
 func (f *fields) prevWall(wall int64) (int64, bool) {
 	begin := 1
 	if f.years != nil {
@@ -91,14 +91,15 @@ func (f *fields) prevWall(wall int64) (int64, bool) {
 	return 0, false
 }
 
-// countWalls returns how many wall times from the first up to, but without,
-// the second match. It may stop as soon as there are more than most.
+// countWalls returns how many matching wall times lie from the first given wall
+// time up to, but not including, the second. It may stop as soon as there are
+// more than most.
 func (f *fields) countWalls(from, to, most int64) (n int64) {
 	sinceMidnight := floorMod(from, secondsPerDay)
 	year, month, day := time.Unix(from, 0).UTC().Date()
 	m := monthAround(from-sinceMidnight, year, int(month), day)
 	if has(f.dates(&m), day) {
-		n -= f.timesBefore(int(sinceMidnight)) // counted below with its whole day
+		n -= f.timesBefore(int(sinceMidnight)) // the loop below counts them again with the whole day
 	}
 	for first := day; m.midnight < to && n <= most; first = 1 {
 		dates := f.dates(&m) >> first << first
@@ -117,7 +118,7 @@ func (f *fields) countWalls(from, to, most int64) (n int64) {
 // monthOf is a month on the wall clock.
 type monthOf struct {
 	year, month int
-	days        int   // how many it has
+	days        int   // the number of days of the month
 	weekday     int   // of its first day, 0 = Sunday
 	midnight    int64 // wall time at which it begins
 }
@@ -130,7 +131,7 @@ func monthAround(midnight int64, year, month, day int) monthOf {
 	return monthOf{year, month, daysIn(year, month), int(weekday), midnight}
 }
 
-// advance goes on to the month that follows.
+// advance moves m to the next month.
 func (m *monthOf) advance() {
 	m.weekday = (m.weekday + m.days) % 7
 	m.midnight += int64(m.days) * secondsPerDay
@@ -140,7 +141,7 @@ func (m *monthOf) advance() {
 	m.days = daysIn(m.year, m.month)
 }
 
-// retreat goes back to the month before.
+// retreat moves m to the previous month.
 func (m *monthOf) retreat() {
 	if m.month--; m.month < 1 {
 		m.year, m.month = m.year-1, 12
@@ -155,7 +156,7 @@ func (f *fields) dates(m *monthOf) uint64 {
 	if !has(f.month, m.month) || !f.years.has(m.year) {
 		return 0
 	}
-	// Lay the week five times side by side.
+	// Repeat the week five times, so that the set covers a whole month.
 	week := m.turn(f.weekday)
 	weekdays := (week | week<<7 | week<<14 | week<<21 | week<<28) << 1
 	days := f.day
@@ -170,14 +171,14 @@ func (f *fields) dates(m *monthOf) uint64 {
 	return days & weekdays & inMonth
 }
 
-// turn turns a set of days of the week so that its lowest bit is the weekday
-// of the first of the month.
+// turn rotates a set of days of the week so that the lowest bit is the weekday
+// of the first day of the month.
 func (m *monthOf) turn(week uint64) uint64 {
 	return (week>>m.weekday | week<<(7-m.weekday)) & 0x7f
 }
 
 // specialDays returns the days that are counted from the end of the month or
-// moved to a working day.
+// moved to a working day, as a set.
 func (d *days) specialDays(m *monthOf) (set uint64) {
 	for n := next(d.last, 0); n < m.days; n = next(d.last, n+1) {
 		set |= 1 << (m.days - n)
@@ -191,7 +192,8 @@ func (d *days) specialDays(m *monthOf) (set uint64) {
 	return set
 }
 
-// specialWeekdays returns the n-th and the last days of the week.
+// specialWeekdays returns the n-th and the last weekdays of the month, as a set
+// of days.
 func (d *days) specialWeekdays(m *monthOf) (set uint64) {
 	for n := 0; n < 35; n += 7 { // days 1 to 7 are the first of their weekday, and so on
 		set |= m.turn(d.ordinal>>n&0x7f) << (n + 1)
@@ -201,8 +203,8 @@ func (d *days) specialWeekdays(m *monthOf) (set uint64) {
 	return set | weekdays>>(m.days-6)<<(m.days-6)
 }
 
-// workingDay returns the day from Monday to Friday that is nearest to the
-// given one without leaving the month.
+// workingDay returns the day from Monday to Friday that is nearest to the given
+// day and in the same month.
 func (m *monthOf) workingDay(day int) int {
 	switch weekday := (m.weekday + day - 1) % 7; {
 	case weekday == 6 && day == 1:
@@ -217,8 +219,8 @@ func (m *monthOf) workingDay(day int) int {
 	return day
 }
 
-// nextTime returns the first matching time of day not before the given one,
-// in seconds since midnight.
+// nextTime returns the first matching time of day that is not before the given
+// time of day, in seconds since midnight.
 func (f *fields) nextTime(t int) (int64, bool) {
 	hour, minute, second := t/3600, t/60%60, t%60
 	if has(f.hour, hour) {
@@ -237,7 +239,8 @@ func (f *fields) nextTime(t int) (int64, bool) {
 	return 0, false
 }
 
-// prevTime returns the last matching time of day not after the given one.
+// prevTime returns the last matching time of day that is not after the given
+// time of day.
 func (f *fields) prevTime(t int) (int64, bool) {
 	hour, minute, second := t/3600, t/60%60, t%60
 	if has(f.hour, hour) {
@@ -266,7 +269,8 @@ func (f *fields) lastTime() int64 {
 	return timeOfDay(prev(f.hour, 23), prev(f.minute, 59), prev(f.second, 59))
 }
 
-// timesBefore returns how many matching times a day has before the given one.
+// timesBefore returns how many matching times of a day are before the given
+// time of day.
 func (f *fields) timesBefore(t int) int64 {
 	hour, minute, second := t/3600, t/60%60, t%60
 	minutes, seconds := bits.OnesCount64(f.minute), bits.OnesCount64(f.second)
@@ -288,7 +292,7 @@ func timeOfDay(hour, minute, second int) int64 {
 // has reports whether the set has the value.
 func has(set uint64, value int) bool { return set>>value&1 == 1 }
 
-// none is what next returns when the set has no such value.
+// none is the result of next if the set has no such value.
 const none = 64
 
 // next returns the least value of the set that is not less than from.

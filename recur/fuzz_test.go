@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// FuzzParse: any text is either refused with a proper message or is a rule
-// whose own text makes an equal rule.
+// FuzzParse checks that any text is either refused with a proper message or is
+// a rule whose own text makes an equal rule.
 func FuzzParse(f *testing.F) {
 	for _, text := range sampleRules {
 		f.Add(text)
@@ -44,8 +44,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzNext: what Next and Prev return lies on the right side, and from
-// anywhere between the two the answers are the same.
+// FuzzNext checks that the results of Next and Prev lie on the right side, and
+// that calls from any instant between the two results return the same results.
 func FuzzNext(f *testing.F) {
 	for i, text := range []string{
 		"* * * * *", "30 2 * * *", "*/30 1 * * *", "*/7 15 2 * * *", "0 0 * * 7", "0 0 29 2 *", "59 23 31 12 5", "*/5 2 8-14 3 */7", "* * * * * *",
@@ -63,8 +63,8 @@ func FuzzNext(f *testing.F) {
 	})
 }
 
-// FuzzCalendar: any text is either refused with a proper message or excludes
-// some date.
+// FuzzCalendar checks that any text is either refused with a proper message or
+// excludes some date.
 func FuzzCalendar(f *testing.F) {
 	for _, text := range []string{"2026-12-25 Christmas", "12-24..01-02", "2026-01-01..2026-01-02", "02-29", "sat", "7", "* 0-6 * * *", "2026-02-30", "..", "\xff"} {
 		f.Add(text, int64(1_710_000_000))
@@ -101,8 +101,9 @@ func TestNextAnywhere(t *testing.T) {
 	}
 }
 
-// checkNext asks again from a part of the way to the next instant, and from
-// the very last moment before it, in both directions; and it counts.
+// checkNext calls Next and Prev from an instant between after and the next
+// instant, and from the last moment before the next instant; it also compares
+// Count.
 func checkNext(t *testing.T, rule Rule, after time.Time, part float64) {
 	t.Helper()
 	next := rule.Next(after)

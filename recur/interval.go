@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// interval rings at the same time of day every so many days or months on the
-// calendar of its zone, counted from its start: slot n lies n × the interval
-// after it, whatever was between. Where the month of a slot is too short for
-// the day of the start, it rings on the month's last day; the slots after it
-// do not drift. It is a set of wall times.
+// interval rings at the same time of day every n days or months on the calendar
+// of its zone. Slot n is the start plus n times the interval, whatever happened
+// to earlier slots. If the month of a slot is too short for the day of the
+// start, the slot is on the last day of the month; later slots do not drift. An
+// interval is a set of wall times.
 type interval struct {
 	clock
 	n     int64
 	unit  unit
-	step  int64 // in days, or else in months
+	step  int64 // in days, or in months
 	start int64 // the first instant, in seconds of Unix time
 
-	// The start on the clock.
+	// The start on the wall clock.
 	wall      int64
 	month     int64 // counted from the year 0
 	day       int
@@ -26,8 +26,8 @@ type interval struct {
 	options options
 }
 
-// newInterval checks an interval; text is how the user wrote it. The start is
-// rounded up to a second.
+// newInterval checks an interval; text is the interval as the user wrote it.
+// The start is rounded up to a second.
 func newInterval(n int64, u unit, text string, loc *time.Location, start time.Time, opts options) (Rule, error) {
 	if err := opts.checkFor("calendar"); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (i *interval) String() string {
 	return text + i.options.String()
 }
 
-// length returns how long the interval is, such as "2 weeks".
+// length returns the length of the interval as text, such as "2 weeks".
 func (i *interval) length() string {
 	return strconv.FormatInt(i.n, 10) + " " + plural(i.unit.name, i.n)
 }
@@ -115,8 +115,9 @@ func (i *interval) count(after, until time.Time, most int64) (n int64) {
 }
 
 // least returns the number of the first slot in the set of wall times. The
-// start itself is a slot whatever the zone does then, and not in the set; only
-// where a time rings twice may it ring once more.
+// start itself always rings, whatever the clock does then, and is not in the
+// set. With FoldBoth the start is in the set, because it may ring a second
+// time.
 func (i *interval) least() int64 {
 	if i.fold == FoldBoth {
 		return 0
@@ -136,7 +137,7 @@ func (i *interval) wallOf(n int64) int64 {
 }
 
 // slotBefore returns the number of the last slot whose wall time is not after
-// the given one; it is negative where there is none.
+// the given wall time; it is negative if there is none.
 func (i *interval) slotBefore(wall int64) int64 {
 	if wall < i.wall {
 		return -1
@@ -180,7 +181,7 @@ func monthNumber(year int, month time.Month) int64 {
 	return int64(year)*12 + int64(month) - 1
 }
 
-// plural returns the name of a unit for a number of them.
+// plural returns the name of a unit, in the plural if the number is not 1.
 func plural(name string, n int64) string {
 	if n == 1 {
 		return name

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestCalendarOfSlots holds what a calendar rule promises: the next slot is
-// counted from the start, never from what ran, and lies strictly ahead.
+// TestCalendarOfSlots checks the promises of a calendar rule: the next slot is
+// counted from the start, never from the last run, and is strictly later.
 func TestCalendarOfSlots(t *testing.T) {
 	cases := []struct{ name, every, start, after, want string }{
 		{"started two days late", "1 hour", "2026-03-01T01:00:00Z", "2026-03-03T03:05:00Z", "2026-03-03T04:00:00Z"},
@@ -35,7 +35,7 @@ func TestCalendarOfSlots(t *testing.T) {
 	}
 }
 
-// TestMonthsDoNotDrift walks through forty years of month ends.
+// TestMonthsDoNotDrift checks forty years of month ends.
 func TestMonthsDoNotDrift(t *testing.T) {
 	rule := mustRule(t, "every 1 month from 2000-01-31T12:00:00Z")
 	at := mustTime(t, "2000-01-31T12:00:00Z")
@@ -96,14 +96,14 @@ func TestCountStopsAtMost(t *testing.T) {
 			}
 		}
 	}
-	// The bound itself is no more than the bound.
+	// Exactly as many instants as the bound are not more than the bound.
 	if n, more := Count(mustRule(t, "* * * * * *"), anchor, anchor.Add(100*time.Second), 100); n != 100 || more {
 		t.Errorf("got %d, %v, want 100", n, more)
 	}
 }
 
-// TestJitter holds the very values, which must never change: a slot would run
-// at another time after an upgrade.
+// TestJitter compares exact values, which must never change: otherwise a slot
+// would run at a different time after an upgrade.
 func TestJitter(t *testing.T) {
 	slot := mustTime(t, "2026-03-01T09:00:00Z")
 	first := Jitter("report", slot, time.Minute)
@@ -126,7 +126,8 @@ func TestJitter(t *testing.T) {
 	}
 }
 
-// TestJitterIsSpread puts ten thousand slots into ten parts of the time.
+// TestJitterIsSpread sorts the delays of ten thousand slots into ten equal
+// parts of the maximum.
 func TestJitterIsSpread(t *testing.T) {
 	var parts [10]int
 	for i := range 10_000 {

@@ -7,16 +7,18 @@ import (
 	"time"
 )
 
-// Jitter returns how much later than its slot a job is to run, so that many
-// schedules of one slot do not all start at once: whole microseconds from 0
-// up to, but without, most. It depends on its arguments alone, so every node
-// and every release comes to the same answer for the slot of a schedule; over
-// the slots and over the names the answers are spread evenly.
+// Jitter returns how much later than its slot a job runs, so that the jobs of
+// many schedules with the same slot do not all start at once. The result is in
+// whole microseconds, from 0 up to, but not including, most. It depends on the
+// arguments only, so that every node and every release computes the same delay
+// for a slot of a schedule. The delays are spread evenly over the slots and
+// over the names.
 func Jitter(name string, slot time.Time, most time.Duration) time.Duration {
 	if most < time.Microsecond {
 		return 0
 	}
-	// The first 64 bits of a SHA-256 of both, taken as a fraction of most.
+	// The first 64 bits of the SHA-256 of name and slot, taken as a fraction of
+	// most.
 	text := binary.BigEndian.AppendUint64([]byte(name), uint64(slot.UnixMicro()))
 	sum := sha256.Sum256(text)
 	micros, _ := bits.Mul64(binary.BigEndian.Uint64(sum[:]), uint64(most.Microseconds()))

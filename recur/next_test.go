@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // the same zones on every machine that has none
+	_ "time/tzdata" // zone data for machines that have none
 )
 
-// TestNextCases runs testdata/next.txt, which explains its form.
+// TestNextCases checks testdata/next.txt, which explains its own format.
 func TestNextCases(t *testing.T) {
 	text, err := os.ReadFile("testdata/next.txt")
 	if err != nil {
@@ -21,7 +21,7 @@ func TestNextCases(t *testing.T) {
 		}
 		cases++
 		zone, rest, ok := strings.Cut(line, " | ")
-		columns := strings.Split(rest, " | ") // a union has bars of its own
+		columns := strings.Split(rest, " | ") // a union contains bars too
 		last := len(columns) - 1
 		if !ok || last < 2 {
 			t.Fatalf("line %d: %d columns, want 4", i+1, len(columns)+1)

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// The oracle answers the same questions as Next, Prev and Count in the
-// slowest, most obvious way: it walks through a few days in small steps and
-// looks at the calendar that the time package shows for each. It shares no
-// code with the package.
+// The oracle computes the same results as Next, Prev and Count in the slowest,
+// most obvious way: it walks through a few days in small steps and reads the
+// date and time that the time package shows for each step. It shares no code
+// with the package.
 
 // oracleRule is a rule with each field as the list of its values.
 type oracleRule struct {
@@ -28,11 +28,11 @@ type oracleRule struct {
 	interval *oracleInterval // instead of the fields
 }
 
-// oracleInterval is a number of days or months from a start.
+// oracleInterval is a number of days or months, counted from a start.
 type oracleInterval struct {
 	days, months int
 	start        time.Time
-	wall         time.Time // what the clock shows at the start, as if in UTC
+	wall         time.Time // the wall time of the start, as if in UTC
 }
 
 // newOracleRule reads a valid cron rule of numbers.
@@ -62,7 +62,7 @@ func newOracleRule(spec Spec) oracleRule {
 	return r
 }
 
-// choose fills in what clock changes do where the rule does not say.
+// choose sets the behaviour at clock changes if the rule does not select it.
 func (r *oracleRule) choose(fixed bool) {
 	gap, fold := GapSkip, FoldBoth
 	if fixed {
@@ -85,7 +85,7 @@ func oracleField(text string, low, high int) (set [60]bool) {
 	return set
 }
 
-// oracleItem tells whether a value, a range or a step has the value v.
+// oracleItem reports whether a value, a range or a step has the value v.
 func oracleItem(item string, v, low, high int) bool {
 	span, stepText, stepped := strings.Cut(item, "/")
 	from, to, step := low, high, 1
@@ -110,7 +110,7 @@ func oracleItem(item string, v, low, high int) bool {
 	return v >= from && v <= to && (v-from)%step == 0
 }
 
-// matchesDate tells whether the rule names a date, given as its midnight.
+// matchesDate reports whether the rule matches a date, given as its midnight.
 func (r oracleRule) matchesDate(date time.Time) bool {
 	if r.interval != nil {
 		return r.interval.matchesDate(date)
@@ -148,7 +148,7 @@ func oracleDay(item string, date time.Time) bool {
 	return date.Day() == target
 }
 
-// oracleWorkingDay looks at all days of the month for the nearest one.
+// oracleWorkingDay searches all days of the month for the nearest working day.
 func oracleWorkingDay(date time.Time) int {
 	best := 100
 	for day := 1; day <= 31; day++ {
@@ -198,13 +198,14 @@ func (i oracleInterval) matchesDate(date time.Time) bool {
 	return months%i.months == 0 && date.Day() == min(start.Day(), lastDay)
 }
 
-// isStart tells whether a wall time is that of an interval's start, which is
-// the first slot whatever Fold says, and the only one unless it says both.
+// isStart reports whether a wall time is the wall time of an interval's start.
+// The start is the first slot whatever Fold selects, and rings only once unless
+// Fold is FoldBoth.
 func (r oracleRule) isStart(wall int64) bool {
 	return r.interval != nil && r.fold != FoldBoth && wall == r.interval.wall.Unix()
 }
 
-// matchesTime tells whether the rule names a time of day.
+// matchesTime reports whether the rule matches a time of day.
 func (r oracleRule) matchesTime(second int) bool {
 	if r.interval != nil {
 		h, m, s := r.interval.wall.Clock()
@@ -213,21 +214,21 @@ func (r oracleRule) matchesTime(second int) bool {
 	return r.hour[second/3600] && r.minute[second/60%60] && r.second[second%60]
 }
 
-// oracleWindow is what the clock of a zone shows in each step of a span. Wall
-// times are Unix times of the same calendar in UTC.
+// oracleWindow holds the time that the clock of a zone shows in each step of a
+// span. Wall times are Unix times of the same calendar in UTC.
 type oracleWindow struct {
 	zone    string
 	zones   *Zones
 	start   time.Time
 	step    int64 // in seconds
 	wall    []int64
-	low     int64          // the earliest of them
-	showing [][]int        // for each wall time from low on, in steps: which steps show it
-	dates   map[int64]bool // the dates shown at all, by their number
+	low     int64          // the earliest wall time
+	showing [][]int        // for each wall time from low on, in steps: the steps that show it
+	dates   map[int64]bool // all dates that the clock shows, by their number
 }
 
-// newOracleWindow looks at the days around an instant: two before it, and two
-// after it.
+// newOracleWindow reads the clock for the days around an instant: two days
+// before it, and two days after it.
 func newOracleWindow(t *testing.T, zones *Zones, zone string, around time.Time, step int64) oracleWindow {
 	t.Helper()
 	loc, err := zones.Load(zone)
@@ -244,7 +245,7 @@ func newOracleWindow(t *testing.T, zones *Zones, zone string, around time.Time, 
 		w.dates[oracleDate(w.wall[i])] = true
 	}
 	w.low = slices.Min(w.wall)
-	steps := make([]int, len(w.wall)) // where most of the lists below lie
+	steps := make([]int, len(w.wall)) // the storage of most of the lists below
 	w.showing = make([][]int, (slices.Max(w.wall)-w.low)/step+1)
 	for i, wall := range w.wall {
 		steps[i] = i
@@ -271,8 +272,8 @@ func (w oracleWindow) at(i int) time.Time {
 	return w.start.Add(time.Duration(int64(i)*w.step) * time.Second)
 }
 
-// rings returns at which steps the rule rings. The first and the last day are
-// only there to be looked at.
+// rings returns the steps at which the rule rings. The first and the last day
+// only complete the view of the days between.
 func (w oracleWindow) rings(r oracleRule) []bool {
 	rings := make([]bool, len(w.wall))
 	low, high := slices.Min(w.wall), slices.Max(w.wall)
@@ -295,7 +296,7 @@ func (w oracleWindow) rings(r oracleRule) []bool {
 	return rings
 }
 
-// ring notes when a wall time rings.
+// ring records when a wall time rings.
 func (w oracleWindow) ring(r oracleRule, wall int64, rings []bool) {
 	switch shown := w.shownAt(wall); {
 	case len(shown) == 0:
@@ -318,7 +319,8 @@ func (w oracleWindow) ring(r oracleRule, wall int64, rings []bool) {
 	}
 }
 
-// oracleDate numbers the dates, from one so early that no number is negative.
+// oracleDate numbers the dates, from a date so early that no number is
+// negative.
 func oracleDate(wall int64) int64 {
 	return (wall + 62_091*86400) / 86400
 }
@@ -327,8 +329,8 @@ func oracleMidnight(date int64) int64 {
 	return (date - 62_091) * 86400
 }
 
-// compare checks Next, Prev and Count from random instants of the two days
-// around the middle of the window.
+// compare checks Next, Prev and Count from random instants of the two days in
+// the middle of the window.
 func (w oracleWindow) compare(t *testing.T, rng *rand.Rand, rule Rule, oracle oracleRule, instants int) {
 	t.Helper()
 	rings := w.rings(oracle)
@@ -366,7 +368,7 @@ func (w oracleWindow) compare(t *testing.T, rng *rand.Rand, rule Rule, oracle or
 	}
 }
 
-// edges returns the steps that matter most: those that ring, and those at
+// edges returns the most important steps: the steps that ring, and the steps at
 // which the clock changed.
 func (w oracleWindow) edges(rings []bool) (steps []int) {
 	for i := 1; i < len(rings); i++ {
@@ -377,8 +379,8 @@ func (w oracleWindow) edges(rings []bool) (steps []int) {
 	return steps
 }
 
-// check compares an answer with the step at which the oracle found a ring;
-// where it found none, the answer must lie outside of what it looked at.
+// check compares a result with the step at which the oracle found a ring. If
+// the oracle found none, the result must lie outside the window.
 func (w oracleWindow) check(t *testing.T, rule Rule, word string, from, got time.Time, step int, found bool) {
 	t.Helper()
 	day := int(86400 / w.step)
@@ -392,9 +394,9 @@ func (w oracleWindow) check(t *testing.T, rule Rule, word string, from, got time
 	}
 }
 
-// oracleSeconds are changes of clocks that are not at whole minutes, or leave
-// a mean time; there the oracle looks at each second. The years are far enough
-// back that zone data of any age agree.
+// oracleSeconds are clock changes that are not at whole minutes, or end local
+// mean time. For them the oracle examines each second. The years are early
+// enough that zone data of any age agree.
 var oracleSeconds = []struct{ zone, at string }{
 	{"America/New_York", "1883-11-18T17:00:00Z"},
 	{"America/Juneau", "1867-10-18T23:00:00Z"},
@@ -405,7 +407,7 @@ var oracleSeconds = []struct{ zone, at string }{
 }
 
 // TestSecondsAgainstOracle compares random rules second by second, around two
-// of these changes.
+// of the changes in oracleSeconds.
 func TestSecondsAgainstOracle(t *testing.T) {
 	rng, zones := rand.New(rand.NewSource(testSeed(t))), &Zones{}
 	for _, i := range rng.Perm(len(oracleSeconds))[:2] {
@@ -421,9 +423,9 @@ func TestSecondsAgainstOracle(t *testing.T) {
 	}
 }
 
-// TestAgainstOracle compares random rules minute by minute around random
-// clock changes of every zone with odd ones. RECUR_ORACLE is how many
-// (rule, zone, instant) it looks at.
+// TestAgainstOracle compares random rules minute by minute around random clock
+// changes of zones with unusual changes. RECUR_ORACLE is how many (rule, zone,
+// instant) it compares.
 func TestAgainstOracle(t *testing.T) {
 	rng, zones := rand.New(rand.NewSource(testSeed(t))), &Zones{}
 	triples := envInt(t, "RECUR_ORACLE", 100_000)
@@ -469,8 +471,8 @@ func (w oracleWindow) compareSpec(t *testing.T, rng *rand.Rand, spec Spec, insta
 	w.compare(t, rng, rule, oracle, instants)
 }
 
-// randomChange returns an hour near which the clock of a zone changed, at a
-// whole minute, in a random year; sometimes just any hour.
+// randomChange returns an hour near a clock change of a zone, at a whole
+// minute, in a random year; sometimes it returns any hour.
 func randomChange(t *testing.T, rng *rand.Rand, zones *Zones, zone string) time.Time {
 	loc, err := zones.Load(zone)
 	if err != nil {
@@ -496,10 +498,10 @@ func randomChange(t *testing.T, rng *rand.Rand, zones *Zones, zone string) time.
 			return changes[rng.Intn(len(changes))].Add(time.Duration(rng.Intn(240)-120) * time.Minute)
 		}
 	}
-	return time.Date(2028, 12, 31, rng.Intn(24), 0, 0, 0, time.UTC) // UTC, for one
+	return time.Date(2028, 12, 31, rng.Intn(24), 0, 0, 0, time.UTC) // such as UTC
 }
 
-// randomSpec makes a rule that rings now and then around the given time.
+// randomSpec makes a rule that rings sometimes around the given time.
 func randomSpec(rng *rand.Rand, near time.Time, zone string) Spec {
 	spec := Spec{Zone: zone}
 	if rng.Intn(3) == 0 {
@@ -590,12 +592,13 @@ func randomWeekday(rng *rand.Rand, sunday int) string {
 	}
 	field := randomField(rng, sunday, 7, sunday)
 	if _, step, _ := strings.Cut(field, "/"); len(step) > 1 || step > "7" {
-		return "*" // Quartz wants no such steps
+		return "*" // Quartz refuses such steps
 	}
 	return field
 }
 
-// randomField makes any field, half the time with a value near the given one.
+// randomField makes any field; in half the cases with a value near the given
+// value.
 func randomField(rng *rand.Rand, low, high, near int) string {
 	pick := func() int {
 		if rng.Intn(2) == 0 {
@@ -628,14 +631,14 @@ func randomField(rng *rand.Rand, low, high, near int) string {
 	}
 }
 
-// TestAgainstCalendar compares the jumps over days, months and years, in both
-// directions, with a walk over every date.
+// TestAgainstCalendar compares how Next and Prev skip days, months and years
+// with a walk over every date.
 func TestAgainstCalendar(t *testing.T) {
 	rng := rand.New(rand.NewSource(testSeed(t)))
 	for range 300 {
 		date := time.Date(1890+rng.Intn(220), time.Month(1+rng.Intn(12)), 1+rng.Intn(28), 12, 0, 0, 0, time.UTC)
 		if rng.Intn(2) == 0 {
-			date = date.AddDate(0, 0, -date.Day()) // where months end
+			date = date.AddDate(0, 0, -date.Day()) // near the ends of months
 		}
 		expr := "0 12 " + randomDay(rng, date) + " " + randomField(rng, 1, 12, 2) + " " + randomWeekday(rng, 0)
 		rule, oracle := mustRule(t, expr), newOracleRule(Spec{Cron: expr})
@@ -657,8 +660,8 @@ func TestAgainstCalendar(t *testing.T) {
 	}
 }
 
-// testSeed returns a fresh seed, or the one in RECUR_SEED to repeat a run,
-// and prints it.
+// testSeed returns a new seed, or the seed in RECUR_SEED to repeat a run, and
+// prints it.
 func testSeed(t *testing.T) int64 {
 	seed := envInt(t, "RECUR_SEED", int(time.Now().UnixNano()))
 	t.Logf("RECUR_SEED=%d", seed)

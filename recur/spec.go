@@ -7,70 +7,75 @@ import (
 	"time"
 )
 
-// Quartz is the choice of [Spec.Dialect] for rules as the Quartz scheduler
-// writes them.
+// Quartz is the value of [Spec.Dialect] for rules in the syntax of the Quartz
+// scheduler.
 const Quartz = "quartz"
 
 // MaxAny is how many rules [Spec.Any] may have.
 const MaxAny = 20
 
-// Spec is how people write a rule: exactly one of Cron, Every, At and Any, and
-// what else they like. It is plain data for JSON and YAML; fields that are not
-// given are left out.
+// Spec is a rule as users write it: exactly one of Cron, Every, At and Any, and
+// optional choices. It is plain data for JSON and YAML; empty fields are left
+// out.
 type Spec struct {
 	// Cron is a cron rule as [ParseCron] reads it, e.g. "0 9 * * 1-5".
 	Cron string `json:"cron,omitempty"`
 
-	// Every is an interval. Either it is elapsed time as [time.ParseDuration]
-	// reads it, e.g. "1h30m", or a whole number and a unit, e.g. "1 month":
-	// seconds, minutes, hours (elapsed time, too), days, weeks, months and
-	// years (the same time of day on the clock of Zone), singular or plural.
-	// It lies between [MinEvery] and [MaxEvery] and counts from Start.
+	// Every is an interval: either elapsed time as [time.ParseDuration] reads
+	// it, such as "1h30m", or a whole number and a unit, such as "1 month". The
+	// units are seconds, minutes and hours (elapsed time too) and days, weeks,
+	// months and years (the same time of day on the clock of Zone), singular or
+	// plural. The interval lies between [MinEvery] and [MaxEvery] and counts
+	// from Start.
 	Every string `json:"every,omitempty"`
 
-	// At is one instant, by RFC 3339, or with a space for the T and without
-	// the seconds. Without an offset, as in 2026-03-01 09:00, it is read on the
-	// wall clock of Zone; a date alone is its midnight.
+	// At is one instant as in RFC 3339; a space may replace the T, and the
+	// seconds may be left out. A text without an offset, such as 2026-03-01
+	// 09:00, is read on the wall clock of Zone; a date alone is the midnight of
+	// that date.
 	At string `json:"at,omitempty"`
 
-	// Zone is an IANA name such as Europe/Prague; empty means UTC, or the
-	// zone that the cron rule itself names with CRON_TZ=. An interval of
-	// elapsed time is the same in every zone.
+	// Zone is an IANA name such as Europe/Prague. Empty means UTC, or the zone
+	// that the cron rule itself names with CRON_TZ=. The zone does not change
+	// an interval of elapsed time.
 	Zone string `json:"tz,omitempty"`
 
-	// Any holds the rules of a union, which rings whenever one of them does,
-	// once where several do at the same instant. They are at most [MaxAny]
-	// and have no Any themselves. Beside it, Zone, Start and Stop may be
-	// given, for those that name none of their own.
+	// Any holds the rules of a union. The union rings when any of its rules
+	// rings, and once if several rules ring at the same instant. It has at most
+	// [MaxAny] rules, which have no Any themselves. Zone, Start and Stop may be
+	// given together with Any; they hold for the rules that have none of their
+	// own.
 	Any []Spec `json:"any,omitempty"`
 
-	// Dialect is how Cron is written: empty, or [Quartz]. In Quartz's way
-	// there are six fields, with seconds first, or seven, with the year
-	// (1970-2099) last; the days of the week are 1-7 from Sunday to Saturday;
-	// exactly one of the two day fields is ?; ranges may run over the end of
-	// a field (FRI-MON).
+	// Dialect is the syntax of Cron: empty, or [Quartz]. A rule in the Quartz
+	// syntax has six fields, with the seconds first, or seven fields, with the
+	// year (1970-2099) last. The days of the week are 1-7 from Sunday to
+	// Saturday, exactly one of the two day fields is ?, and ranges may run over
+	// the end of a field (FRI-MON).
 	Dialect string `json:"dialect,omitempty"`
 
-	// Start and Stop are instants, written as At is, before and after which
-	// the rule does not ring; at them it may. An interval counts from Start.
+	// Start and Stop are instants, written as At is. The rule does not ring
+	// before Start and after Stop; it may ring at Start and at Stop. An
+	// interval counts from Start.
 	Start string `json:"start,omitempty"`
 	Stop  string `json:"stop,omitempty"`
 
-	// Gap says what becomes of a time that the clock jumps over: [GapShift]
-	// or [GapSkip]; Fold, of one that it shows twice: [FoldFirst], [FoldLast]
-	// or [FoldBoth]. Empty means the rule of Vixie cron (see the package
-	// documentation). Both are for cron rules and for intervals of days and
-	// longer, which alone depend on what a clock shows.
+	// Gap selects when a time in a gap of the clock rings: [GapShift] or
+	// [GapSkip]. Fold selects when a time that the clock shows twice rings:
+	// [FoldFirst], [FoldLast] or [FoldBoth]. Empty means the behaviour of Vixie
+	// cron (see the package documentation). Both are for cron rules and
+	// intervals of days and longer, because only these depend on the wall
+	// clock.
 	Gap  string `json:"gap,omitempty"`
 	Fold string `json:"fold,omitempty"`
 }
 
-// Rule returns the rule that s describes. An interval counts from Start, and
-// from the anchor where no Start is given ("@every D" in Cron too); the other
-// rules ignore the anchor. The error is an [*Error].
+// Rule returns the rule that s describes. An interval counts from Start, or
+// from the anchor if Start is empty (also "@every D" in Cron); the other rules
+// ignore the anchor. The error is an [*Error].
 //
-// It reads the data of its zone anew. Where rules are many, [Zones.Rule] lets
-// them share it.
+// Each call loads the data of the zone. If there are many rules, use
+// [Zones.Rule], which shares the data.
 func (s Spec) Rule(anchor time.Time) (Rule, error) {
 	return (*Zones)(nil).Rule(s, anchor)
 }
@@ -81,21 +86,21 @@ func (s Spec) Validate() error {
 	return err
 }
 
-// Equal reports whether both are written the same way.
+// Equal reports whether s and other are written in the same way.
 func (s Spec) Equal(other Spec) bool {
 	sameAny := slices.EqualFunc(s.Any, other.Any, Spec.Equal)
 	return sameAny && s.single() == other.single()
 }
 
-// single holds all of a Spec but Any, and can be compared.
+// single holds all fields of a Spec except Any, and can be compared.
 type single struct{ cron, every, at, zone, dialect, start, stop, gap, fold string }
 
 func (s Spec) single() single {
 	return single{s.Cron, s.Every, s.At, s.Zone, s.Dialect, s.Start, s.Stop, s.Gap, s.Fold}
 }
 
-// String returns s in one line for people, such as
-// "CRON_TZ=Europe/Prague 0 9 * * 1-5" or "every 90s", valid or not.
+// String returns s in one line for users, such as "CRON_TZ=Europe/Prague 0 9 *
+// * 1-5" or "every 90s", valid or not.
 func (s Spec) String() string {
 	var b strings.Builder
 	switch {
@@ -125,7 +130,7 @@ func (s Spec) String() string {
 	return b.String()
 }
 
-// checkOne refuses a Spec with no rule or several.
+// checkOne refuses a Spec without a rule or with several rules.
 func (s Spec) checkOne() error {
 	const remedy = "give exactly one of cron, every and at"
 	members := ""
@@ -148,10 +153,10 @@ func (s Spec) checkOne() error {
 	return nil
 }
 
-// options are what a rule does in ways other than the usual.
+// options are the choices that change the usual behaviour of a rule.
 type options struct{ dialect, gap, fold string }
 
-// String returns the options as they follow a rule's text.
+// String returns the options as they stand behind a rule's text.
 func (o options) String() (text string) {
 	for _, option := range [...]struct{ name, value string }{{" dialect ", o.dialect}, {" gap ", o.gap}, {" fold ", o.fold}} {
 		if option.value != "" {
@@ -161,8 +166,8 @@ func (o options) String() (text string) {
 	return text
 }
 
-// clock returns what turns wall times into instants; fixed says whether the
-// rule names fixed times. The options were checked.
+// clock returns the clock that turns wall times into instants; fixed reports
+// whether the rule names fixed times. The options must have been checked.
 func (o options) clock(loc *time.Location, fixed bool) clock {
 	c := clock{zone: zone{loc}, skip: o.gap == GapSkip, fold: o.fold, cycle: cronCycle}
 	if o.gap == "" {
@@ -178,7 +183,7 @@ func (o options) clock(loc *time.Location, fixed bool) clock {
 	return c
 }
 
-// check refuses what does not exist.
+// check refuses unknown values.
 func (o options) check() error {
 	switch {
 	case o.dialect != "" && o.dialect != Quartz:
@@ -191,7 +196,7 @@ func (o options) check() error {
 	return nil
 }
 
-// checkFor refuses options that mean nothing for the kind of rule.
+// checkFor refuses options that do not apply to the kind of rule.
 func (o options) checkFor(kind string) error {
 	const remedy = "leave it out"
 	switch {

@@ -83,8 +83,8 @@ func TestAt(t *testing.T) {
 		{"2026-03-01T09:00:00", "Europe/Prague", "2026-03-01T08:00:00Z"},
 		{"2026-07-01T09:00:00.25", "Europe/Prague", "2026-07-01T07:00:00.25Z"},
 		{"2026-03-01T09:00:00.0000001Z", "", "2026-03-01T09:00:00.000001Z"},
-		{"2024-03-10T02:30:00", "America/New_York", "2024-03-10T07:00:00Z"}, // in the gap: after it
-		{"2024-11-03T01:30:00", "America/New_York", "2024-11-03T05:30:00Z"}, // shown twice: the first
+		{"2024-03-10T02:30:00", "America/New_York", "2024-03-10T07:00:00Z"}, // in a gap: the first instant after it
+		{"2024-11-03T01:30:00", "America/New_York", "2024-11-03T05:30:00Z"}, // shown twice: the first instant
 		{"2018-11-04T00:00:00", "America/Sao_Paulo", "2018-11-04T03:00:00Z"},
 		{"2018-11-04", "America/Sao_Paulo", "2018-11-04T03:00:00Z"},
 		{"2026-03-01 09:00", "Europe/Prague", "2026-03-01T08:00:00Z"},
@@ -123,7 +123,7 @@ func TestAtOutOfRangeNeverRings(t *testing.T) {
 	}
 }
 
-// TestStringParsesBack gives the canonical text of each form.
+// TestStringParsesBack compares the canonical text of each form.
 func TestStringParsesBack(t *testing.T) {
 	cases := []struct {
 		spec Spec
@@ -173,7 +173,8 @@ func TestStringParsesBack(t *testing.T) {
 	}
 }
 
-// checkParsesBack holds for every rule: its text makes an equal one.
+// checkParsesBack checks a property of every rule: its text makes an equal
+// rule.
 func checkParsesBack(t *testing.T, rule Rule) {
 	t.Helper()
 	again, err := Parse(rule.String())
@@ -196,8 +197,8 @@ func checkParsesBack(t *testing.T, rule Rule) {
 	}
 }
 
-// TestSpecJSON holds the bytes that stores keep: what an earlier release wrote
-// stays as it is, and fields that are not given are left out.
+// TestSpecJSON compares the bytes that stores keep: the encoding of an earlier
+// release does not change, and empty fields are left out.
 func TestSpecJSON(t *testing.T) {
 	for want, spec := range map[string]Spec{
 		`{"cron":"0 9 * * *","tz":"Europe/Prague"}`: {Cron: "0 9 * * *", Zone: "Europe/Prague"},
@@ -296,7 +297,7 @@ func TestParseCronLocation(t *testing.T) {
 	}
 }
 
-// TestExtremeTimes asks every kind of rule about times far outside the range.
+// TestExtremeTimes calls every kind of rule with times far outside the range.
 func TestExtremeTimes(t *testing.T) {
 	for _, text := range sampleRules {
 		rule := mustRule(t, text)
@@ -330,7 +331,8 @@ func TestExtremeTimes(t *testing.T) {
 	}
 }
 
-// TestNextDoesNotAllocate covers each kind of rule on and off the fast path.
+// TestNextDoesNotAllocate covers each kind of rule, on the fast path and off
+// it.
 func TestNextDoesNotAllocate(t *testing.T) {
 	for _, text := range sampleRules {
 		rule := mustRule(t, text)
@@ -341,7 +343,7 @@ func TestNextDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestConcurrentNext means something under the race detector.
+// TestConcurrentNext is useful with the race detector.
 func TestConcurrentNext(t *testing.T) {
 	rule := mustRule(t, "CRON_TZ=America/New_York 30 2 * * *")
 	want := rule.Next(anchor)

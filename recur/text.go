@@ -17,10 +17,10 @@ import (
 //	at 2026-03-01T09:00:00Z
 //	0 9 * * 1-5 until 2027-01-01T00:00:00Z | 0 12 * * 6
 //
-// Whatever starts with neither "every" nor "at" is read as [ParseCron] would,
-// in UTC unless it names a zone. Behind each may follow the fields of a
-// [Spec], in any order: dialect, tz, gap, fold, from (its Start) and until
-// (its Stop). A | separates the rules of a union. The error is an [*Error].
+// A text that starts with neither "every" nor "at" is read as by [ParseCron],
+// in UTC unless it names a zone. Fields of a [Spec] may follow, in any order:
+// dialect, tz, gap, fold, from (its Start) and until (its Stop). A | separates
+// the rules of a union. The error is an [*Error].
 func Parse(text string) (Rule, error) {
 	return (*Zones)(nil).Parse(text)
 }
@@ -45,7 +45,7 @@ func (z *Zones) Parse(text string) (Rule, error) {
 	return rules, nil
 }
 
-// parseOne reads a rule that is no union.
+// parseOne reads a rule that is not a union.
 func (z *Zones) parseOne(text string) (Rule, error) {
 	s, err := parseSpec(text)
 	if err != nil {
@@ -55,8 +55,8 @@ func (z *Zones) parseOne(text string) (Rule, error) {
 }
 
 // ParseSpec turns the text of a rule, as [Parse] reads it, into a Spec that is
-// written the same way. The rule may still be wrong, which [Spec.Validate] tells.
-// The error is an [*Error].
+// written in the same way. The rule may still be invalid; [Spec.Validate]
+// reports this. The error is an [*Error].
 func ParseSpec(text string) (Spec, error) {
 	parts := strings.Split(text, strings.TrimSpace(unionMark))
 	if len(parts) == 1 {
@@ -73,7 +73,7 @@ func ParseSpec(text string) (Spec, error) {
 	return s, nil
 }
 
-// parseSpec is ParseSpec for a rule that is no union.
+// parseSpec is ParseSpec for a rule that is not a union.
 func parseSpec(text string) (s Spec, err error) {
 	rule, err := cutOptions(text, &s)
 	if err != nil {
@@ -97,8 +97,8 @@ func parseSpec(text string) (s Spec, err error) {
 	return s, nil
 }
 
-// cutOptions takes pairs of words such as "gap skip" off the end of a rule's
-// text and puts them into s.
+// cutOptions removes pairs of words such as "gap skip" from the end of a rule's
+// text and stores them in s.
 func cutOptions(text string, s *Spec) (rest string, err error) {
 	places := map[string]*string{
 		"dialect": &s.Dialect, "tz": &s.Zone, "gap": &s.Gap, "fold": &s.Fold, "from": &s.Start, "until": &s.Stop,
@@ -109,7 +109,7 @@ func cutOptions(text string, s *Spec) (rest string, err error) {
 		place := places[name]
 		switch {
 		case place == nil && places[value] != nil:
-			return "", newError(fieldOf(value), "", "nothing follows "+quote(value), "write what it is to be, or leave it out")
+			return "", newError(fieldOf(value), "", "nothing follows "+quote(value), "write its value, or leave the word out")
 		case place == nil:
 			return text, nil
 		case *place != "":
@@ -119,7 +119,7 @@ func cutOptions(text string, s *Spec) (rest string, err error) {
 	}
 }
 
-// fieldOf returns the field of a Spec for a word of a rule's text.
+// fieldOf returns the field of a Spec for an option word in a rule's text.
 func fieldOf(word string) string {
 	words, fields := []string{"from", "until"}, []string{"start", "stop"}
 	if i := slices.Index(words, word); i >= 0 {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// unionMark stands between the rules of a union.
+// unionMark is the text between the rules of a union.
 const unionMark = " | "
 
-// union rings whenever one of its rules does.
+// union rings when any of its rules rings.
 type union []Rule
 
 // Next implements [Rule].
@@ -40,8 +40,8 @@ func (u union) String() string {
 	return strings.Join(texts, unionMark)
 }
 
-// count implements counter. It merges the rules, of which each is asked for
-// its next instant only when that was counted.
+// count implements counter. It merges the rules; a rule computes its next
+// instant only after its current instant was counted.
 func (u union) count(after, until time.Time, most int64) (n int64) {
 	heads := make([]time.Time, len(u))
 	for i, rule := range u {

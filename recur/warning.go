@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Warnings returns what is taken in the rule as cron takes it, but was hardly
-// meant so, each with what to write instead. A Spec that is not valid has none;
-// [Spec.Validate] returns what is wrong with it.
+// Warnings returns the parts of the rule that are valid in cron but probably a
+// mistake, each with a remedy. A Spec that is not valid has no warnings;
+// [Spec.Validate] returns its error.
 //
-// The one such thing today is a step beyond its field: */90 minutes ring at
-// minute 0 of each hour.
+// There is one kind of warning at present: a step beyond its field. */90
+// minutes rings at minute 0 of each hour.
 func (s Spec) Warnings() (warnings []*Error) {
 	if s.Validate() != nil {
 		return nil
@@ -34,13 +34,13 @@ func (s Spec) Warnings() (warnings []*Error) {
 	return warnings
 }
 
-// warnSteps warns of the steps of a valid field of the rule cron that are beyond
-// it.
+// warnSteps returns warnings about steps beyond the field in a valid field of
+// the rule cron.
 func (k fieldKind) warnSteps(cron, text string) (warnings []*Error) {
 	for item := range strings.SplitSeq(text, ",") {
 		low, _, step, err := k.parseSpan(item)
 		if err != nil || step <= k.max {
-			continue // what is no span, such as 15W, has no step
+			continue // an item that is not a span, such as 15W, has no step
 		}
 		remedy := "write the value without a step"
 		if k.every != "" {

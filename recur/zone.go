@@ -13,64 +13,67 @@ import (
 //
 //	wall = instant + offset
 //
-// Between two stretches it jumps: forward over a gap of wall times that it
-// never shows, or back into a fold of wall times that it shows again. So a
-// wall time has no instant, one, or several, and asking a library for "the"
-// instant of a wall time hides a decision. Here the decision is explicit.
+// Between two stretches the wall clock jumps: forward over a gap of wall times
+// that it never shows, or back into a fold of wall times that it shows again.
+// So a wall time has no instant, one instant, or several instants, and a
+// library function that returns "the" instant of a wall time hides a decision.
+// In this package the decision is explicit.
 //
-// Wall times are counted like Unix time, in seconds since 1970 as if they
-// were UTC. They can then be compared, subtracted and split into a date and a
-// time of day, and no zone is involved in doing so.
+// Wall times are counted like Unix time, in seconds since 1970 as if they were
+// UTC. They can then be compared, subtracted and split into a date and a time
+// of day without a zone.
 //
 // # Fixed times
 //
-// Somebody who writes "at half past two" expects one ring a day, as soon as
-// the clock on the wall has come so far. That is the whole rule:
+// A user who writes "at half past two" expects one ring a day, as soon as the
+// wall clock has reached that time. That is the whole rule:
 //
 //	a wall time w rings at the first instant at which the clock shows w or later
 //
 // In an ordinary stretch this is the instant that shows w. In a fold it is the
-// first of the two. In a gap it is the first instant after the gap, and all
-// the wall times of that gap get the same instant, so they ring once
-// together. No special case is needed for shifts of thirty minutes or two
-// hours, at midnight, or in winter.
+// first of the two instants. In a gap it is the first instant after the gap;
+// all wall times of the gap get this same instant, so together they ring once.
+// Shifts of thirty minutes or two hours, shifts at midnight and shifts in
+// winter need no special case.
 //
-// It follows that the times which have rung by an instant are those up to the
-// high-water mark of the clock: the latest wall time it has shown so far. The
-// next one to ring is the first time of the rule above that mark.
+// It follows that the wall times that have rung by an instant are the wall
+// times up to the high-water mark of the clock, which is the latest wall time
+// that the clock has shown so far. The next wall time to ring is the first wall
+// time of the rule above that mark.
 //
-// The only exception: a date that the clock never shows at all (Samoa moved
-// across the date line and had no 30 December 2011) is not made up for on
-// the next.
+// There is one exception. The times of a date that the clock never shows (Samoa
+// moved across the date line and had no 30 December 2011) do not ring on the
+// next date.
 //
 // # An even pace
 //
-// Somebody who writes "every ten minutes" expects rings at an even pace, so
-// such a rule rings at every instant whose wall time matches: in a fold both
-// times, in a gap never. Search the stretch at hand for a matching wall time;
-// if there is none before it ends, go on with the next.
+// A user who writes "every ten minutes" expects rings at an even pace, so such
+// a rule rings at every instant whose wall time matches: both times in a fold,
+// never in a gap. The search looks for a matching wall time in the current
+// stretch, and continues with the next stretch if there is none.
 //
 // # Other choices
 //
-// [Spec.Gap] and [Spec.Fold] choose freely between the two. What changes:
+// [Spec.Gap] and [Spec.Fold] select other combinations:
 //
-//	skip   a wall time that the clock does not show when its turn comes is passed over
+//	skip   a wall time that the clock does not show when its turn comes does not ring
 //	last   the mirror image of the rule for fixed times: a wall time rings at the
-//	       last instant at which the clock shows it or an earlier one; its mark
+//	       last instant at which the clock shows it or an earlier one; the mark
 //	       is the earliest wall time that is still to be shown (low water)
-//	both   with skip, the even pace; with shift, that and the ends of the gaps
+//	both   with skip, the even pace; with shift, the even pace and the ends of the gaps
 //
 // # Finding the stretches
 //
-// The time package tells for an instant which offset is in force and when it
-// ends. Only that end is used, never the beginning: after the last entry of a
-// zone's table the package answers from the yearly rule alone and may report
-// a beginning long before the table's last change (Ciudad Juárez, December
-// 2022). So a function that needs what came before starts early enough and
-// walks forward.
+// For an instant, the time package returns the offset in force and the end of
+// the stretch. Only this end is used, never the beginning: after the last entry
+// of a zone's table, the time package uses the yearly rule alone and may return
+// a beginning long before the last change in the table (Ciudad Juárez, December
+// 2022). A function that needs earlier stretches therefore starts early enough
+// and walks forward.
 //
-// Early enough is [reach]. Real offsets lie within 16 hours of UTC, so no
-// clock shows a wall time that a clock more than 32 hours earlier has shown.
+// Early enough is [reach]. Real offsets are at most 16 hours from UTC, so a
+// wall time that a clock shows now was not shown by any clock more than 32
+// hours ago.
 
 const (
 	// maxOffset is the greatest offset from UTC, in seconds.
@@ -85,12 +88,13 @@ const secondsPerDay = 24 * 3600
 // never is the end of a stretch that does not end.
 const never = math.MaxInt64
 
-// zone answers questions about the wall clock of a location. Instants and
-// wall times are in seconds, see above.
+// zone computes with the wall clock of a location. Instants and wall times are
+// in seconds, see above.
 type zone struct{ loc *time.Location }
 
 // stretch returns the offset in force at an instant and the instant at which
-// it ends, which is always later. The next stretch may have the same offset.
+// the stretch ends, which is always later. The next stretch may have the same
+// offset.
 func (z zone) stretch(instant int64) (offset, end int64) {
 	t := time.Unix(instant, 0).In(z.loc)
 	_, seconds := t.Zone()
@@ -101,15 +105,16 @@ func (z zone) stretch(instant int64) (offset, end int64) {
 	end = until.Unix()
 	if end <= instant {
 		// Where the yearly rule is in force, ZoneBounds ends every year after
-		// 365 days, so on the last day of a leap year it answers with the
-		// past (go.dev/issue/81583). That day, by UTC, is what is left.
+		// 365 days, so on the last day of a leap year it returns an end in the
+		// past (go.dev/issue/81583). The rest of that day, in UTC, is the rest
+		// of the stretch.
 		end = instant - floorMod(instant, secondsPerDay) + secondsPerDay
 	}
 	return int64(seconds), end
 }
 
 // highWater returns the latest wall time that the clock has shown up to and
-// including the instant, and the stretch in force then.
+// including the instant, and the stretch in force at the instant.
 func (z zone) highWater(instant int64) (mark, offset, end int64) {
 	mark = math.MinInt64
 	for at := instant - reach; ; {
@@ -122,8 +127,8 @@ func (z zone) highWater(instant int64) (mark, offset, end int64) {
 	}
 }
 
-// first returns the first instant at which the clock shows the wall time or
-// a later one.
+// first returns the first instant at which the clock shows the given wall time
+// or a later wall time.
 func (z zone) first(wall int64) int64 {
 	for at := wall - reach; ; {
 		offset, end := z.stretch(at)
@@ -134,8 +139,8 @@ func (z zone) first(wall int64) int64 {
 	}
 }
 
-// instantOf returns the instant at which a fixed time rings. ok is false when
-// the clock skipped its whole date.
+// instantOf returns the instant at which a fixed time rings. ok is false if the
+// clock skipped the whole date.
 func (z zone) instantOf(wall int64) (instant int64, ok bool) {
 	instant = z.first(wall)
 	if instant+z.offset(instant) == wall {
@@ -145,7 +150,7 @@ func (z zone) instantOf(wall int64) (instant int64, ok bool) {
 	return instant, z.first(midnight) != z.first(midnight+secondsPerDay)
 }
 
-// floorMod is the remainder that is never negative.
+// floorMod returns the remainder of a division, which is never negative.
 func floorMod(a, b int64) int64 {
 	return (a%b + b) % b
 }
@@ -181,9 +186,9 @@ func notInZoneName(r rune) bool {
 	return !strings.ContainsRune("/_+-", r)
 }
 
-// checkNamed refuses a location that its name does not lead back to, such as
-// time.Local or a fixed zone called CET: the text of a rule could not tell
-// which zone it meant.
+// checkNamed refuses a location that is not the zone of its own name, such as
+// time.Local or a fixed zone called CET, because the text of a rule could not
+// identify it.
 func checkNamed(loc *time.Location) error {
 	named, err := loadZone(loc.String())
 	if err != nil {
@@ -205,7 +210,7 @@ func checkNamed(loc *time.Location) error {
 	return nil
 }
 
-// orUTC is the default zone of a rule that names none.
+// orUTC returns the zone, or UTC for a rule that names no zone.
 func orUTC(loc *time.Location) *time.Location {
 	if loc == nil {
 		return time.UTC

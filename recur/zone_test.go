@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// TestStretchesAdvance walks through every stretch of each zone. What the
-// essay in zone.go relies on must hold for the zone data of this machine:
-// every stretch ends after it begins, has one offset, and no offset is out of
-// reach.
+// TestStretchesAdvance visits every stretch of each zone and checks the
+// assumptions of zone.go for the zone data of this machine: every stretch ends
+// after it begins and has one offset, and no offset is greater than maxOffset.
 func TestStretchesAdvance(t *testing.T) {
 	for _, name := range changingZones {
 		loc, err := time.LoadLocation(name)

@@ -49,8 +49,8 @@ func mustSpec(t testing.TB, s Spec) Rule {
 	return rule
 }
 
-// BenchmarkRule measures what a schedule costs when it is read: with zones of
-// its own, and with shared ones.
+// BenchmarkRule measures the cost of reading a schedule: with zones of its own,
+// and with shared zones.
 func BenchmarkRule(b *testing.B) {
 	spec := Spec{Cron: "0 9 * * 1-5", Zone: "America/New_York"}
 	for name, zones := range map[string]*Zones{"own-zone": nil, "shared-zone": {}} {

@@ -12,16 +12,21 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// What one insert of gathered jobs takes at most, and when another may begin
-// beside it: while one is under way, the next gathers more, which beats two at a
-// time; but one that takes long (the store is far away, or a connection hangs)
-// does not hold up the others.
+// What one insert of gathered jobs takes at most, and when another insert may begin
+// concurrently: while one is under way, the next gathers more, which beats two at a
+// time; but one that takes long, because a connection hangs, does not hold up the
+// others.
 const (
 	gatherJobs    = 1000
 	gatherBytes   = 4 << 20
 	gatherSlow    = 20 * time.Millisecond
 	gatherFlights = 4
 )
+
+// An insert into a store that is far away mostly waits for the network, and so would
+// the calls that wait for the insert before. There another insert may begin after this
+// part of a round trip.
+const gatherPart = 4
 
 // How often at most, and for how long, a flight yields to those who were just
 // answered. A yield lets some 60 of them run on each processor, and fewer where
@@ -34,14 +39,15 @@ const (
 // gatherer brings single enqueues that come at the same time into one insert,
 // since what a store takes its time for is the commit. It never waits for more:
 // who comes while no insert is under way inserts at once, in his own goroutine;
-// the others gather meanwhile and go together as soon as that ends. A goroutine
-// of its own lives only while jobs wait.
+// the others gather meanwhile and go together as soon as that ends, or sooner where
+// the store is far away. A goroutine of its own lives only while jobs wait.
 type gatherer struct {
 	backend store.Backend
 
 	mu      sync.Mutex
 	flights int       // inserts under way
 	begun   time.Time // when the last of them began
+	landing int       // of them: have ended, and let their callers enqueue again
 	waiting []*batch  // in order; only the last one has room
 	usual   int       // jobs of the batch that was sent last
 }
@@ -95,7 +101,7 @@ func (g *gatherer) insert(ctx context.Context, job store.NewJob) (int64, error) 
 func (g *gatherer) join(c *call, job store.NewJob) *batch {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.flights == 0 || g.flights < gatherFlights && time.Since(g.begun) >= gatherSlow {
+	if g.flights == 0 {
 		g.flights++
 		g.begun = time.Now()
 		return nil
@@ -103,13 +109,42 @@ func (g *gatherer) join(c *call, job store.NewJob) *batch {
 	size := len(job.Args) + len(job.Headers)
 	if n := len(g.waiting); n == 0 || !g.waiting[n-1].room(size) {
 		g.waiting = append(g.waiting, newBatch(g.usual))
+		if patience := g.patience(); patience < gatherSlow {
+			time.AfterFunc(patience-time.Since(g.begun), g.depart)
+		}
 	}
 	b := g.waiting[len(g.waiting)-1]
 	c.place = len(b.jobs)
 	b.jobs, b.calls = append(b.jobs, job), append(b.calls, c)
 	b.bytes += size
 	b.present++
+	g.overtake()
 	return b
+}
+
+// patience is how long an insert may be under way before the next one begins.
+func (g *gatherer) patience() time.Duration {
+	if away := store.RoundTrip(g.backend); away > 0 {
+		return min(away/gatherPart, gatherSlow)
+	}
+	return gatherSlow
+}
+
+// depart is for a batch that has waited as long as patience demands.
+func (g *gatherer) depart() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.overtake()
+}
+
+// overtake sends those who wait while another insert is under way, if that has taken
+// its time. The caller holds mu.
+func (g *gatherer) overtake() {
+	if len(g.waiting) == 0 || g.flights >= gatherFlights || g.landing > 0 || time.Since(g.begun) < g.patience() {
+		return
+	}
+	g.flights++
+	go g.fly(g.take())
 }
 
 func newBatch(usual int) *batch {
@@ -149,20 +184,32 @@ func unknown(err error) error {
 // landed is called after an insert of a caller's own: those who have gathered
 // meanwhile go next.
 func (g *gatherer) landed() {
-	if b := g.next(); b != nil {
+	if b := g.next(false); b != nil {
 		go g.fly(b)
 	}
 }
 
 // fly sends one batch after the other while there are any.
 func (g *gatherer) fly(b *batch) {
-	for ; b != nil; b = g.next() {
+	for ; b != nil; b = g.next(true) {
 		g.send(b.ctx, b.jobs, b.calls)
 		b.forget()
-		all := len(b.calls) + g.gathered()
+		all := g.land(b)
 		close(b.done)
 		g.letReturn(all)
 	}
+}
+
+// land notes that an insert has ended whose callers may come again, and returns how
+// many jobs there are then.
+func (g *gatherer) land(b *batch) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.landing++
+	if len(g.waiting) == 0 {
+		return len(b.calls)
+	}
+	return len(b.calls) + len(g.waiting[0].jobs)
 }
 
 // letReturn lets those who have their answers enqueue again, so that all go along,
@@ -187,15 +234,24 @@ func (g *gatherer) gathered() int {
 	return len(g.waiting[0].jobs)
 }
 
-// next takes the batch that has waited longest, without those who have left;
-// nil: there is none, and the flight is over.
-func (g *gatherer) next() *batch {
+// next takes the batch that has waited longest; nil: there is none, and the flight
+// is over. It ends what land has begun.
+func (g *gatherer) next(landing bool) *batch {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if landing {
+		g.landing--
+	}
 	if len(g.waiting) == 0 {
 		g.flights--
 		return nil
 	}
+	return g.take()
+}
+
+// take takes the batch that has waited longest, without those who have left. The
+// caller holds mu, and there is a batch.
+func (g *gatherer) take() *batch {
 	b := g.waiting[0]
 	g.waiting = slices.Delete(g.waiting, 0, 1)
 	if b.present < len(b.calls) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -343,13 +344,79 @@ func TestASlowInsertIsOvertaken(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 			b.enqueue(t.Context(), numbered(2)...)
 		}
-		if want := []int{1, 1, 1, 1}; !slices.Equal(g.sizes, want) {
+		if want := []int{1, 2, 2, 2}; !slices.Equal(g.sizes, want) {
 			t.Errorf("inserts of %v jobs, want %v", g.sizes, want)
 		}
 		g.letThrough(5)
 		b.wg.Wait()
-		if want := []int{1, 1, 1, 1, 8}; !slices.Equal(g.sizes, want) || len(b.stored(t)) != 12 {
+		if want := []int{1, 2, 2, 2, 5}; !slices.Equal(g.sizes, want) || len(b.stored(t)) != 12 {
 			t.Errorf("inserts of %v jobs, want %v", g.sizes, want)
+		}
+	})
+}
+
+// distant is a store that is some way off.
+type distant struct {
+	store.Backend
+	away time.Duration
+	most atomic.Int64 // inserts under way at a time
+	now  atomic.Int64
+}
+
+func (d *distant) RoundTrip() time.Duration { return d.away }
+
+func (d *distant) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	n := d.now.Add(1)
+	defer d.now.Add(-1)
+	d.most.Store(max(n, d.most.Load()))
+	time.Sleep(d.away)
+	return d.Backend.Insert(ctx, req)
+}
+
+// enqueueEvery lets somebody else enqueue a job each time that a while has passed,
+// and returns how long the calls took.
+func (d *distant) enqueueEvery(t *testing.T, while time.Duration, calls int) []time.Duration {
+	t.Helper()
+	d.Backend = memory.New()
+	client, err := hourbell.New(d, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := make([]time.Duration, calls)
+	var all sync.WaitGroup
+	for i := range took {
+		time.Sleep(while)
+		all.Go(func() {
+			started := time.Now()
+			if _, err := client.Enqueue(t.Context(), Note{}); err != nil {
+				t.Error(err)
+			}
+			took[i] = time.Since(started)
+		})
+	}
+	all.Wait()
+	return took
+}
+
+// A call does not wait for the round trips of others: single inserts from several
+// goroutines take one each.
+func TestAnEnqueueFarAwayTakesOneRoundTrip(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &distant{away: 2 * time.Millisecond}
+		took := d.enqueueEvery(t, 700*time.Microsecond, 1000)
+		if most := slices.Max(took); most > d.away*5/4 {
+			t.Errorf("a call took %v where an insert takes %v", most, d.away)
+		}
+	})
+}
+
+// Beside a store that is near, two inserts at a time only cost more.
+func TestInsertsNearbyGoOneByOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &distant{away: 600 * time.Microsecond}
+		d.enqueueEvery(t, 100*time.Microsecond, 1000)
+		if most := d.most.Load(); most != 1 {
+			t.Errorf("%d inserts were under way at a time", most)
 		}
 	})
 }

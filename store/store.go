@@ -226,6 +226,28 @@ type Listener interface {
 	Listen(ctx context.Context, wake func(Wake)) error
 }
 
+// Distant is implemented by backends that know how far away their store is. Callers
+// find it by assertion, and take a store without it for near.
+type Distant interface {
+	// RoundTrip is how long a message to the store and its answer take at least: the
+	// shortest time that was seen; 0 where none was seen.
+	RoundTrip() time.Duration
+}
+
+// FarAway is the round trip from which on a store counts as far away: longer than
+// within one building, where it costs less than the work itself.
+const FarAway = 700 * time.Microsecond
+
+// RoundTrip is that of a backend which is far away; 0: it is near, or does not know.
+func RoundTrip(b Backend) time.Duration {
+	if distant, ok := b.(Distant); ok {
+		if d := distant.RoundTrip(); d >= FarAway {
+			return d
+		}
+	}
+	return 0
+}
+
 // Wake says what changed. Wake-ups are hints: one may be lost, doubled or
 // about nothing.
 type Wake struct {

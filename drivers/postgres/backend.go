@@ -39,6 +39,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -65,7 +66,8 @@ type Backend struct {
 	looking   sync.WaitGroup  // looks behind the marks that are under way
 	life      context.Context // of these; ends with Close
 	end       context.CancelFunc
-	pinned    bool // the pool's sessions have the settings of pins
+	away      atomic.Int64 // the shortest round trip that was seen, in nanoseconds
+	pinned    bool         // the pool's sessions have the settings of pins
 	sql       statements
 	steps     []store.Migration
 	ringer    *ringer // of inserts
@@ -76,6 +78,7 @@ type Backend struct {
 var (
 	_ store.Backend  = (*Backend)(nil)
 	_ store.Listener = (*Backend)(nil)
+	_ store.Distant  = (*Backend)(nil)
 	_ store.Migrator = (*Backend)(nil)
 )
 
@@ -178,7 +181,7 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 		config.ConnConfig.RuntimeParams["application_name"] = "hourbell"
 	}
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
-	pooled, err := behindPooler(ctx, config.ConnConfig)
+	pooled, err := b.behindPooler(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, b.explain("open PostgreSQL", err)
 	}
@@ -191,7 +194,11 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 		if !b.pinned {
 			return nil
 		}
+		sent := time.Now()
 		_, err := conn.Exec(ctx, pins)
+		if err == nil {
+			b.seen(time.Since(sent))
+		}
 		return err
 	}
 	b.pool, err = pgxpool.NewWithConfig(ctx, config)
@@ -204,16 +211,33 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 
 // behindPooler connects once and says whether the server process that answers
 // is another one than the connection was told: then a pooler stands between.
-func behindPooler(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
+func (b *Backend) behindPooler(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return false, err
 	}
 	defer conn.Close(ctx)
 	var pid int64
+	sent := time.Now()
 	err = conn.QueryRow(ctx, "select pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
+	if err == nil {
+		b.seen(time.Since(sent))
+	}
 	return pid != int64(conn.PgConn().PID()), err
 }
+
+// seen learns how far away the server is from a round trip that took so long.
+func (b *Backend) seen(took time.Duration) {
+	for {
+		away := b.away.Load()
+		if away != 0 && away <= int64(took) || b.away.CompareAndSwap(away, int64(took)) {
+			return
+		}
+	}
+}
+
+// RoundTrip is known for a pool of the backend's own; see store.Distant.
+func (b *Backend) RoundTrip() time.Duration { return time.Duration(b.away.Load()) }
 
 // newBackend applies the options and prepares the statements' texts.
 func newBackend(opts []Option) *Backend {

@@ -204,3 +204,42 @@ func TestAWakeUpIsPushed(t *testing.T) {
 		}
 	}
 }
+
+// late is a connection whose answers come later.
+type late struct {
+	net.Conn
+	by time.Duration
+}
+
+func (c late) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	time.Sleep(c.by)
+	return n, err
+}
+
+// TestTheRoundTripIsKnown looks how far away a backend takes its server for.
+func TestTheRoundTripIsKnown(t *testing.T) {
+	const by = 5 * time.Millisecond
+	config, err := pgxpool.ParseConfig(urlFrom(t, serverVariable))
+	must(t, err)
+	config.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, network, addr)
+		return late{conn, by}, err
+	}
+	b, err := open(t.Context(), config, false, nil)
+	must(t, err)
+	defer b.Close()
+	if got := store.RoundTrip(b); got < by {
+		t.Errorf("a round trip of a server whose answers take %v or more is %v", by, got)
+	}
+	b.seen(store.FarAway)
+	b.seen(time.Hour)
+	if got := store.RoundTrip(b); got != store.FarAway {
+		t.Errorf("the shortest round trip was %v, and it is %v", store.FarAway, got)
+	}
+	b.seen(store.FarAway - 1)
+	if got := store.RoundTrip(b); got != 0 {
+		t.Errorf("a server nearby counts as %v away", got)
+	}
+}

@@ -32,7 +32,7 @@ type fetcher struct {
 func newFetcher(e *Engine, queue string, width int) *fetcher {
 	return &fetcher{
 		engine: e, queue: queue, width: width,
-		jobs: make(chan *Run, width+maxDepth),
+		jobs: make(chan *Run, width+farDepth),
 		room: newBell(), wake: e.wakes.queues[queue],
 	}
 }
@@ -109,6 +109,7 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, started,
 
 // learn changes the pace, and with it when the next claim is worth making.
 func (f *fetcher) learn(change func()) {
+	f.pace.far = store.RoundTrip(f.engine.cfg.Backend) > 0
 	change()
 	f.refill.Store(int64(f.pace.refillAt(f.width)))
 }

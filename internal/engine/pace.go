@@ -8,11 +8,13 @@ import "time"
 // used up at once, and halves when it lasts too long. Fourfold is not too far: what
 // is used up within quickUse now will then be used up within slowUse.
 type pace struct {
-	depth int // jobs to hold beyond those that run
+	depth int  // jobs to hold beyond those that run
+	far   bool // the store is: larger claims make up for their round trips
 }
 
 const (
 	maxDepth = 2000
+	farDepth = 2 * maxDepth
 	quickUse = 20 * time.Millisecond
 	slowUse  = 100 * time.Millisecond
 )
@@ -22,10 +24,18 @@ const (
 func (p *pace) used(width int, took time.Duration) {
 	switch {
 	case took < quickUse:
-		p.depth = min(4*max(p.depth, width), maxDepth)
+		p.depth = min(4*max(p.depth, width), p.most())
 	case took > slowUse:
 		p.less(width)
 	}
+}
+
+// most is the largest depth.
+func (p *pace) most() int {
+	if p.far {
+		return farDepth
+	}
+	return maxDepth
 }
 
 // less halves the depth: the last claim lasted too long, or got less than it

@@ -19,6 +19,17 @@ func TestPaceAsks(t *testing.T) {
 	}
 }
 
+// Of a store that is far away more is claimed at a time, and no more than that.
+func TestPaceOfAStoreFarAway(t *testing.T) {
+	p := pace{far: true}
+	for range 20 {
+		p.used(10, 0)
+	}
+	if p.depth != farDepth {
+		t.Errorf("quick jobs of a store far away: %d are held ahead, want %d", p.depth, farDepth)
+	}
+}
+
 // TestPaceLearns claims from a backlog whose jobs all last equally long, and
 // looks at how many are held ahead of the workers. Half of these are to have begun
 // within slowUse.

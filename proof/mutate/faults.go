@@ -62,6 +62,7 @@ var postgresFaults = []fault{
 	{"every success is a recovery", rules, "if a.Failing || before {", "if a.Failing || before || len(failing) == 0 {"},
 	{"a deleted schedule goes on failing", "schedules.go", "case store.DeleteSchedules:\n			err = b.well", "case store.ResetSchedules:\n			err = b.well"},
 	{"a resume forgets no failures", "schedules.go", `_, err = tx.Exec(ctx, b.q("forget_failures"), numbersOf(changed))`, "err = nil"},
+	{"the end of a schedule's job releases no waiting job", "finish.go", "!plain(o) || !o.Alone || ", "!plain(o) || "},
 	{"the refused outcome of a job without a schedule counts", "finish.go", "err != nil || len(ended) == len(outcomes)", "err != nil || len(ended) <= len(outcomes)"},
 	{"waiting jobs are not released", "finish.go", "			freed.add(in)\n", ""},
 	{"a waiting job starts during a running job", "sql/release_jobs.sql", "j.schedule_id = w.schedule_id AND j.state + 0 = 0", "j.schedule_id = w.schedule_id AND j.state = 7"},

@@ -437,7 +437,7 @@ func TestExecIsSilentAboutConnections(t *testing.T) {
 			}
 			left++
 		}
-		return left == 0 && killed > 0
+		return rows.Err() == nil && left == 0 && killed > 0
 	})
 	if err := os.WriteFile("go", nil, 0o600); err != nil {
 		t.Fatal(err)

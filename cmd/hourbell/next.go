@@ -113,7 +113,10 @@ func (n nextFlags) print(p *program, instants iter.Seq2[string, error]) error {
 	var err error
 	if n.format == asTable {
 		out := bufio.NewWriter(p.stdout)
-		for instant := range known {
+		for instant, err := range known {
+			if err != nil {
+				return err
+			}
 			fmt.Fprintln(out, instant)
 		}
 		err = out.Flush()

@@ -369,7 +369,7 @@ func TestCommandThatKillsItsSupervisor(t *testing.T) {
 		cancel(hourbell.ErrTimeout)
 	}()
 	_, err := perform(ctx, 20*time.Second, Command{Shell: line, Dir: dir})
-	if !errors.Is(err, hourbell.ErrTimeout) || !strings.Contains(message(err), "supervisor ended before it") {
+	if !errors.Is(err, hourbell.ErrTimeout) || !strings.Contains(message(err), "supervisor ended before the command") {
 		t.Errorf("got %v", err)
 	}
 }

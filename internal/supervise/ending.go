@@ -6,46 +6,46 @@ import (
 	"time"
 )
 
-// Why says what ended a command.
+// Why is the reason why a command ended.
 type Why string
 
-// What ends a command.
+// The reasons why a command ends.
 const (
-	Itself    Why = ""         // it ended by itself
+	Itself    Why = ""         // the command ended by itself
 	Stopped   Why = "stopped"  // Stop was called
 	ClaimOver Why = "claim"    // the claim could no longer be trusted
-	NodeGone  Why = "node"     // the node had died; nobody reads this
+	NodeGone  Why = "node"     // the node died; this value is never read
 	Signalled Why = "signal"   // the supervisor got SIGTERM
-	leftovers Why = "leftover" // it had ended by itself; now what it left behind goes
+	leftovers Why = "leftover" // the command ended by itself; now the daemons that it left are ended
 )
 
-// Claim says until when the claim on the work may be trusted: instants on the
-// clock of package uptime. The zero value stands for ever.
+// Claim is the time until which the claim on the work may be trusted, as
+// instants on the clock of package uptime. The zero value is a claim without
+// end.
 type Claim struct {
-	Term time.Duration // when SIGTERM goes out, so that there is a grace before Kill
-	Kill time.Duration // when everything is killed at the latest
+	Term time.Duration // when SIGTERM is sent, so that there is a grace before Kill
+	Kill time.Duration // the latest instant at which everything is killed
 }
 
 // ClaimFor returns a claim that may be trusted until an instant, by a lease of
-// a length, for a command that needs grace after SIGTERM: that goes out by
-// grace earlier, but by a tenth of the lease at most.
+// the given length, for a command that needs a grace after SIGTERM. SIGTERM is
+// sent earlier than until by grace, but by at most a tenth of the lease.
 func ClaimFor(until, lease, grace time.Duration) Claim {
 	return Claim{Term: until - min(grace, lease/10), Kill: until}
 }
 
-// ending decides when SIGTERM and SIGKILL are due. It is a value that knows no
-// clock.
+// ending decides when SIGTERM and SIGKILL are due. It is a value that reads no
+// clock. The package comment has its states.
 type ending struct {
 	claim Claim
 	begun bool
 	why   Why
-	kill  time.Duration // when grace is over, once it has begun
+	kill  time.Duration // when the grace is over, if begun
 }
 
-// begin ends the command from now on, with a grace, and says whether SIGTERM is
-// due: it goes out once. A second reason can only shorten the first one's
-// grace, and does not replace it, but for what a command that had ended by
-// itself has left behind.
+// begin starts the end of the command, with a grace, and reports whether
+// SIGTERM is due; SIGTERM is sent once. A second reason can only shorten the
+// grace of the first reason, and does not replace the first reason.
 func (e *ending) begin(why Why, now, grace time.Duration) (term bool) {
 	if e.begun {
 		e.kill = min(e.kill, now+grace)
@@ -55,22 +55,22 @@ func (e *ending) begin(why Why, now, grace time.Duration) (term bool) {
 	return true
 }
 
-// termDue says whether the claim is about to pass.
+// termDue reports whether the claim is about to pass, so that SIGTERM is due.
 func (e *ending) termDue(now time.Duration) bool {
 	return !e.begun && e.claim != Claim{} && now >= e.claim.Term
 }
 
-// killDue says whether everything has to go.
+// killDue reports whether everything must be killed.
 func (e *ending) killDue(now time.Duration) bool {
 	return e.begun && now >= e.kill || e.claimOver(now)
 }
 
-// claimOver says whether the claim cannot be trusted any more.
+// claimOver reports whether the claim can no longer be trusted.
 func (e *ending) claimOver(now time.Duration) bool {
 	return e.claim != Claim{} && now >= e.claim.Kill
 }
 
-// next is how long from now nothing is due; at most most.
+// next returns how long from now nothing is due; at most most.
 func (e *ending) next(now, most time.Duration) time.Duration {
 	wait := most
 	if e.claim != (Claim{}) {

@@ -12,41 +12,42 @@ import (
 // process is a living process of a command.
 type process struct{ pid, parent, group, session int }
 
-// becomeSubreaper makes orphans among the descendants of this process its
-// children, and says whether the system does that.
+// becomeSubreaper makes orphaned descendants of this process its children, and
+// reports whether the system supports that.
 func becomeSubreaper() bool {
 	const setChildSubreaper = 36 // PR_SET_CHILD_SUBREAPER
 	_, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
 	return errno == 0
 }
 
-// dieWithParent has the system kill the process when the thread that starts it
-// ends.
+// dieWithParent makes the system kill the new process when the thread that
+// starts it ends.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
-// family returns the living processes that are descendants of root or belong
-// to the session, root itself left out.
+// family returns the living processes that are descendants of root or belong to
+// the session, without root itself.
 func family(root, session int) []process {
 	return kin(processes(), root, func(p process) bool { return session > 1 && p.session == session })
 }
 
 // orphans returns the living processes of a command whose supervisor has ended:
-// the session, what bears the mark in its environment, and descendants of both.
+// the session, the processes with the mark in their environment, and the
+// descendants of both.
 func orphans(session int, mark string) []process {
-	const nobody = -1 // the parent of no process
-	return kin(processes(), nobody, func(p process) bool {
-		return session > 1 && p.session == session || bears(p.pid, mark)
+	const noProcess = -1 // not the parent of any process
+	return kin(processes(), noProcess, func(p process) bool {
+		return session > 1 && p.session == session || hasMark(p.pid, mark)
 	})
 }
 
-// bears says whether a process was started with the mark in its environment.
-func bears(pid int, mark string) bool {
+// hasMark reports whether a process was started with the mark in its environment.
+func hasMark(pid int, mark string) bool {
 	env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 	return err == nil && bytes.Contains(env, []byte(mark))
 }
 
-// kin picks from all processes the descendants of root, and those that belong
-// with theirs.
+// kin returns, out of all processes, the descendants of root, the processes
+// that belongs accepts, and the descendants of the latter.
 func kin(all []process, root int, belongs func(process) bool) []process {
 	children := map[int][]process{}
 	for _, p := range all {
@@ -73,19 +74,19 @@ func kin(all []process, root int, belongs func(process) bool) []process {
 			add(p)
 		}
 	}
-	// To signal group 1 or 0 would be to signal everybody or ourselves.
+	// A signal to group 1 or 0 would go to all processes or to this process.
 	return slices.DeleteFunc(found, func(p process) bool { return p.group <= 1 })
 }
 
-// processes reads the table of all processes. Dead ones that were not reaped
-// have group 0: they matter as parents alone.
+// processes reads the table of all processes. Dead processes that were not
+// reaped have group 0, because they matter only as parents.
 func processes() []process {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(-1) // what was read before an error counts
+	names, _ := dir.Readdirnames(-1) // the names read before an error are used
 	all := make([]process, 0, len(names))
 	buf := make([]byte, 1024)
 	for _, name := range names {
@@ -107,16 +108,16 @@ func readStat(pid int, buf []byte) (p process, ok bool) {
 		return process{}, false
 	}
 	n, err := syscall.Read(fd, buf)
-	_ = syscall.Close(fd) // nothing was written
+	_ = syscall.Close(fd) // nothing was written that an error could lose
 	if err != nil || n == 0 {
 		return process{}, false
 	}
 	return parseStat(pid, buf[:n])
 }
 
-// parseStat reads "pid (name) state parent group session …", where the name
-// may hold anything. Field 20 is the number of threads: a process whose first
-// thread has ended looks dead while others go on.
+// parseStat reads "pid (name) state parent group session …"; the name may
+// contain any bytes. Field 20 is the number of threads: a process whose first
+// thread has ended looks dead while its other threads still run.
 func parseStat(pid int, stat []byte) (p process, ok bool) {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 18 {
@@ -130,11 +131,11 @@ func parseStat(pid int, stat []byte) (p process, ok bool) {
 	return p, true
 }
 
-// rename sets what ps calls this process, which it would else call "exe".
+// rename sets the name of this process in ps, which would otherwise be "exe".
 func rename() {
 	const setName = 15 // PR_SET_NAME, of at most 15 bytes
 	name := append([]byte("hourbell-superv"), 0)
-	// The kernel copies the name during the call; it is only for people, so
-	// nothing is lost if that fails.
+	// The kernel copies the name during the call. The name is only for users,
+	// so a failure does no harm.
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setName, uintptr(unsafe.Pointer(&name[0])), 0) //nolint:gosec // see above
 }

@@ -4,17 +4,18 @@ package supervise
 
 import "syscall"
 
-// process is a process group, which is all that can be seen here.
+// process is a process group, because these systems show no single processes.
 type process struct{ pid, group, session int }
 
-// becomeSubreaper says that orphans do not come back here.
+// becomeSubreaper returns false: orphans do not become children of this
+// process.
 func becomeSubreaper() bool { return false }
 
-// dieWithParent does nothing: no such thing here.
+// dieWithParent does nothing, because these systems have no such attribute.
 func dieWithParent(*syscall.SysProcAttr) {}
 
-// family returns the group that the session began with, if anything is left
-// of it.
+// family returns the process group with which the session began, if any process
+// of it is left.
 func family(_, session int) []process {
 	if session <= 1 || syscall.Kill(-session, 0) == syscall.ESRCH {
 		return nil
@@ -22,8 +23,9 @@ func family(_, session int) []process {
 	return []process{{pid: session, group: session, session: session}}
 }
 
-// orphans returns what is left of the session: a mark cannot be read here.
+// orphans returns the rest of the session, because marks cannot be read on
+// these systems.
 func orphans(session int, _ string) []process { return family(0, session) }
 
-// rename does nothing: ps shows the arguments.
+// rename does nothing, because ps shows the arguments.
 func rename() {}

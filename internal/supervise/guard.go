@@ -13,19 +13,20 @@ import (
 )
 
 // A command that runs as the node's user can stop its supervisor by a signal,
-// as in kill -STOP $PPID. While that stands it ends nothing: so the node
-// watches, and ends the command itself where that is overdue.
+// as in kill -STOP $PPID. A stopped supervisor ends nothing, so the node
+// watches it, and ends the command itself if the end is overdue.
 
-// overdue is how long after the end of a grace the node acts: the supervisor
-// hears of Stop later than the node, and should be the one to act. Both know
-// the end of a claim beforehand, so there the node does not wait.
+// overdue is how long after the end of a grace the node acts. The supervisor
+// learns about Stop later than the node, and should act first. Both know the
+// end of a claim in advance, so the node does not wait longer in that case.
 const overdue = lookAgain
 
-// lastWord is how long a supervisor may then take to report, once nothing
-// lives that can be killed.
+// lastWord is how long a supervisor may take to report after the last process
+// that can be killed has ended.
 const lastWord = 2 * time.Second
 
-// guard keeps the supervisor going until the run is over.
+// guard keeps the supervisor running until the run is over, and kills the
+// command if its end is overdue.
 func (p *Process) guard() {
 	timer := time.NewTimer(lookAgain)
 	defer timer.Stop()
@@ -36,26 +37,27 @@ func (p *Process) guard() {
 			return
 		case <-timer.C:
 		}
-		_ = p.resume() // if it has ended, listen knows
+		_ = p.resume() // if the supervisor has ended, listen notices it
 		if p.isOverdue() {
 			p.takeOver()
 		}
 	}
 }
 
-// resume has a supervisor go on that was stopped. The error says that it has
-// been reaped, so that its number may be another's.
+// resume continues a supervisor that was stopped. An error means that the
+// supervisor has been reaped, so that its process number may belong to another
+// process.
 func (p *Process) resume() error { return p.supervisor.Signal(syscall.SIGCONT) }
 
-// expect notes until when the claim may be trusted, as the node's clock has it.
+// expect stores until when the claim may be trusted, on the node's clock.
 func (p *Process) expect(claim Claim) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ending.claim = claim
 }
 
-// expectStart is expect while the command is not known to have been started:
-// its supervisor has orderLimit to say so.
+// expectStart is expect for the time until the supervisor has reported the
+// start of the command; the supervisor has orderLimit for this report.
 func (p *Process) expectStart(claim Claim) {
 	limit := uptime.Now() + orderLimit
 	if claim == (Claim{}) || claim.Kill > limit {
@@ -64,7 +66,7 @@ func (p *Process) expectStart(claim Claim) {
 	p.expect(claim)
 }
 
-// isOverdue says whether all of the command should have been killed.
+// isOverdue reports whether the whole command should have been killed by now.
 func (p *Process) isOverdue() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,21 +74,21 @@ func (p *Process) isOverdue() bool {
 	return p.ending.claimOver(now) || p.ending.killDue(now-overdue)
 }
 
-// untilDue is how long the supervisor may be left alone.
+// untilDue returns how long the node may leave the supervisor alone.
 func (p *Process) untilDue() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return max(p.ending.next(uptime.Now(), lookAgain), lookAgain/20)
 }
 
-// takeOver kills the command, again and again, until the run is over. When
-// nothing is left to kill, the supervisor goes as well.
+// takeOver kills the command repeatedly until the run is over. When nothing is
+// left to kill, it kills the supervisor too.
 func (p *Process) takeOver() {
 	began := time.Now()
 	for round := 0; ; round++ {
 		left := family(p.supervisor.Pid, p.Pid())
 		if p.resume() != nil {
-			return // what was found may be another's; listen does the rest
+			return // the processes found may belong to another command; listen does the rest
 		}
 		p.noteKill()
 		living, reached := signalAll(left, syscall.SIGKILL)
@@ -101,16 +103,17 @@ func (p *Process) takeOver() {
 	}
 }
 
-// noteKill notes that the node kills the command, and why.
+// noteKill records that the node kills the command, and the reason.
 func (p *Process) noteKill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ending.begin(ClaimOver, uptime.Now(), 0) // if nothing else has begun it
+	p.ending.begin(ClaimOver, uptime.Now(), 0) // only if no other reason has begun the end
 	p.killed = true
 }
 
-// reported is what the supervisor has to say. One that has just woken up sees a
-// command that was killed by the node, and takes it for one that ended by itself.
+// reported corrects the result that the supervisor reports. A supervisor that
+// has just been continued sees a command that the node killed, and reports that
+// the command ended by itself.
 func (p *Process) reported(result Result) Result {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +123,8 @@ func (p *Process) reported(result Result) Result {
 	return result
 }
 
-// force ends the supervisor, and leaves what there is to say in its place.
+// force kills the supervisor, and stores a result in place of the supervisor's
+// report.
 func (p *Process) force(living int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,22 +132,24 @@ func (p *Process) force(living int) {
 	_ = p.supervisor.Kill() // it may be dead already
 }
 
-// wasForced is what force left to say, or nil.
+// wasForced returns the result that force stored, or nil.
 func (p *Process) wasForced() *Result {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.forced
 }
 
-// killAgain is how long to wait before a next round of SIGKILL: nothing for
-// those that were forked meanwhile, and more for those that wait for a disk and
-// end when it answers.
+// killAgain returns how long to wait before the next round of SIGKILL: first no
+// time, because the processes left may have been forked during the last round,
+// then longer, because they may wait for a disk and end when it answers.
 func killAgain(round int) time.Duration {
 	return min(time.Duration(round)*time.Millisecond/4, lookAgain)
 }
 
-// signalAll sends a signal to processes by their groups: a group gets it at
-// once, and nobody in it can fork meanwhile.
+// signalAll sends a signal to processes by their groups: the whole group gets
+// the signal at once, so that no process of the group can fork in between. It
+// returns the number of processes, and the number of processes that it was
+// allowed to signal.
 func signalAll(left []process, sig syscall.Signal) (living, reached int) {
 	done := map[int]error{}
 	for _, p := range left {
@@ -160,8 +166,9 @@ func signalAll(left []process, sig syscall.Signal) (living, reached int) {
 	return living, reached
 }
 
-// markName is a variable in the environment of each command: by its value what
-// remains of the command is found when its supervisor has been killed.
+// markName is a variable in the environment of each command. Its value
+// identifies the remaining processes of the command after its supervisor was
+// killed.
 const markName = "HOURBELL_RUN="
 
 // marked returns the environment with a new mark, and the mark.
@@ -171,7 +178,8 @@ func marked(env []string) (with []string, mark string) {
 	return append(others, mark), mark
 }
 
-// killOrphans kills what can be found of a command whose supervisor has ended.
+// killOrphans kills all processes that can be found of a command whose
+// supervisor has ended.
 func (p *Process) killOrphans() {
 	deadline := time.Now().Add(time.Second)
 	for round := 0; time.Now().Before(deadline); round++ {

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// A supervisor that does nothing, whatever it is told, does not hold its node.
+// TestDeafSupervisor checks that a supervisor that ignores all orders does not
+// block its node.
 func TestDeafSupervisor(t *testing.T) {
 	near, far, err := socketPair()
 	if err != nil {
@@ -45,8 +46,8 @@ func TestDeafSupervisor(t *testing.T) {
 	}
 }
 
-// sessionUnder returns the session that a child of a process begins, or 0 where
-// such a child is not found.
+// sessionUnder returns the session that a child of a process began, or 0 if
+// there is no such child.
 func sessionUnder(t *testing.T, root int) int {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); runtime.GOOS == "linux" && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {

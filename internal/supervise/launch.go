@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// start starts the command, and the reading of its output.
+// start starts the command and begins to read its output.
 func (s *supervisor) start() error {
 	attr := &syscall.SysProcAttr{Setsid: true}
 	dieWithParent(attr)
@@ -32,8 +32,9 @@ func (s *supervisor) start() error {
 	return err
 }
 
-// keepDescriptors keeps from the command what the supervisor has open: its own
-// and what the node was started with.
+// keepDescriptors prevents the command from inheriting the descriptors that the
+// supervisor has open: its own descriptors and the descriptors with which the
+// node was started.
 func keepDescriptors() {
 	for _, fd := range descriptors() {
 		if fd > 2 {
@@ -42,8 +43,8 @@ func keepDescriptors() {
 	}
 }
 
-// descriptors are those that are open, or where the system does not list them
-// the first ones, whether open or not.
+// descriptors returns the open descriptors, or, on a system that does not list
+// them, the first 4096 numbers, open or not.
 func descriptors() (open []int) {
 	if names, err := readNames("/proc/self/fd"); err == nil {
 		for _, name := range names {
@@ -68,8 +69,9 @@ func readNames(path string) ([]string, error) {
 	return dir.Readdirnames(-1)
 }
 
-// files returns the command's standard input and output. It writes errors to
-// its output as well, unless it inherits both.
+// files returns the command's standard input and output. The output also
+// receives the command's errors, unless the command inherits the descriptors of
+// the node.
 func (s *supervisor) files() (in, out *os.File, err error) {
 	if s.task.Inherit {
 		return os.NewFile(inheritFD, "stdin"), os.NewFile(inheritFD+1, "stdout"), nil
@@ -81,11 +83,12 @@ func (s *supervisor) files() (in, out *os.File, err error) {
 		in.Close()
 		return nil, nil, err
 	}
-	// The command's end waits; the other one is the runtime's, and does not.
+	// Reads and writes of the command must block; the other end belongs to the
+	// Go runtime and does not block.
 	return in, out, syscall.SetNonblock(int(out.Fd()), false)
 }
 
-// stdin returns what the command reads from.
+// stdin returns the file from which the command reads its standard input.
 func (s *supervisor) stdin() (*os.File, error) {
 	if len(s.task.Stdin) == 0 {
 		return os.Open(os.DevNull)
@@ -101,7 +104,7 @@ func (s *supervisor) stdin() (*os.File, error) {
 	return r, syscall.SetNonblock(int(r.Fd()), false)
 }
 
-// errnoOf returns the system's number for why something failed.
+// errnoOf returns the system's error number of a failure.
 func errnoOf(err error) syscall.Errno {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Both ways the socket carries JSON values, one a line.
+// The socket carries JSON values in both directions, one per line.
 
-// order is what a node tells a supervisor: the first is start and claim, each
-// later one has one field.
+// order is a message from the node to the supervisor. The first order has Start
+// and Claim; each later order has one field.
 type order struct {
 	Start  *task          `json:"start,omitempty"`
 	Claim  *Claim         `json:"claim,omitempty"`
@@ -21,7 +21,8 @@ type order struct {
 	Signal syscall.Signal `json:"signal,omitempty"`
 }
 
-// task is a Spec on its way. Its texts need not be UTF-8, so they go as bytes.
+// task is a Spec as it is sent. Its texts need not be UTF-8, so they are sent
+// as bytes.
 type task struct {
 	Path         []byte        `json:"path"`
 	Argv         []byte        `json:"argv"` // packed
@@ -34,18 +35,20 @@ type task struct {
 	Grace        time.Duration `json:"grace"`
 }
 
-// report is what a supervisor tells its node; each has one field.
+// report is a message from the supervisor to the node; each report has one
+// field.
 type report struct {
-	// Clock is the supervisor's uptime, its first report where processes do
-	// not share that clock.
+	// Clock is the supervisor's uptime. It is the first report on systems where
+	// processes do not share that clock.
 	Clock   time.Duration `json:"clock,omitempty"`
-	Started int           `json:"started,omitempty"` // the number of the command's process
-	Failed  syscall.Errno `json:"failed,omitempty"`  // why it could not be started
-	Output  []byte        `json:"output,omitempty"`  // the next bytes of it
+	Started int           `json:"started,omitempty"` // the number of the command's first process
+	Failed  syscall.Errno `json:"failed,omitempty"`  // why the command could not be started
+	Output  []byte        `json:"output,omitempty"`  // the next bytes of the output
 	Ended   *Result       `json:"ended,omitempty"`   // the last report
 }
 
-// pack joins texts to one, each ended by a NUL, which none may hold.
+// pack joins texts to one value. Each text ends with a NUL byte, so no text may
+// contain a NUL byte.
 func pack(field string, texts []string) ([]byte, error) {
 	var packed []byte
 	for _, text := range texts {

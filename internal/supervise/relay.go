@@ -10,24 +10,25 @@ import (
 	"time"
 )
 
-// OutputLimit is how much of a command's output is kept while its node does
-// not take it: the last bytes.
+// OutputLimit is how many bytes of a command's output are kept while its node
+// does not read them: the last bytes.
 const OutputLimit = 64 << 10
 
-// streamEvery is the least time between two pieces of output. A flood is thus
-// thinned where it comes up, for only its end is kept anyway.
+// streamEvery is the least time between two reports of output. A flood of
+// output is thus reduced in the supervisor, because the node keeps only the end
+// anyway.
 const streamEvery = 20 * time.Millisecond
 
 // relay carries a command's output and the reports to the node. Reading the
-// output never waits for the node; telling the node does.
+// output never waits for the node; writing reports does.
 type relay struct {
 	node   *json.Encoder
 	output *Tail
-	source *os.File      // the pipe; nil where the command inherits its output
-	fresh  chan struct{} // there is output to tell
-	eof    chan struct{} // closed when nothing more is read
+	source *os.File      // the pipe; nil if the command inherits the node's output
+	fresh  chan struct{} // there is output to report
+	eof    chan struct{} // closed when nothing more will be read
 	stop   chan struct{} // closed when the run is over
-	idle   chan struct{} // closed when stream has ended
+	idle   chan struct{} // closed when stream has returned
 }
 
 func newRelay(node io.Writer) *relay {
@@ -37,11 +38,12 @@ func newRelay(node io.Writer) *relay {
 	}
 }
 
-// report tells the node something; if it is gone, others notice.
+// report sends a report to the node. If the node is gone, reading its orders
+// fails, so the error is ignored.
 func (r *relay) report(what report) { _ = r.node.Encode(what) }
 
 // pipe returns the end to which the command writes, and begins to read the
-// other one.
+// other end.
 func (r *relay) pipe() (*os.File, error) {
 	source, sink, err := os.Pipe()
 	if err != nil {
@@ -68,7 +70,7 @@ func (r *relay) read() {
 	}
 }
 
-// stream tells the output as it comes, until the run is over.
+// stream reports the output as it comes, until the run is over.
 func (r *relay) stream() {
 	defer close(r.idle)
 	for {
@@ -86,14 +88,14 @@ func (r *relay) stream() {
 	}
 }
 
-// tell sends what the node has not had yet.
+// tell sends the output that the node has not received yet.
 func (r *relay) tell() {
 	if fresh, _ := r.output.Next(); len(fresh) > 0 {
 		r.report(report{Output: fresh})
 	}
 }
 
-// finish tells the rest of the output, and the result.
+// finish sends the rest of the output, and the result.
 func (r *relay) finish(result Result) {
 	close(r.stop)
 	<-r.idle
@@ -104,8 +106,8 @@ func (r *relay) finish(result Result) {
 	r.report(report{Ended: &result})
 }
 
-// drain reads what is in the pipe without waiting for more: a process that is
-// left alive may hold its other end.
+// drain reads the current content of the pipe without waiting for more, because
+// a process that is left alive may hold the other end.
 func (r *relay) drain() {
 	_ = r.source.SetReadDeadline(time.Unix(1, 0)) // pipes have deadlines
 	<-r.eof
@@ -115,11 +117,11 @@ func (r *relay) drain() {
 		return
 	}
 	buf := make([]byte, 32<<10)
-	for range 64 { // a pipe holds 1 MiB at most unless root said otherwise
+	for range 64 { // a pipe holds at most 1 MiB, unless root raised the limit
 		n := 0
 		_ = conn.Read(func(fd uintptr) bool {
 			n, _ = syscall.Read(int(fd), buf)
-			return true // do not wait
+			return true // do not wait for more
 		})
 		if n <= 0 {
 			return

@@ -18,79 +18,81 @@ import (
 
 // Spec is a command to run.
 type Spec struct {
-	// Label is what ps shows behind the supervisor's name. Never a secret.
+	// Label is the text that ps shows behind the supervisor's name. It must not
+	// be secret.
 	Label string
-	// Path is the file to execute; relative to Dir, if it is relative.
+	// Path is the file to execute; a relative path is relative to Dir.
 	Path string
-	Argv []string // with the program's name first
+	Argv []string // begins with the program's name
 	Env  []string
-	Dir  string // empty: the node's own
-	// User is whom to run as, which needs root; nil: as the node.
+	Dir  string // empty: the node's current folder
+	// User is the identity with which the command runs, which needs root; nil:
+	// the node's identity.
 	User *User
-	// Stdin is what the command reads; empty: nothing.
+	// Stdin is the command's standard input; may be empty.
 	Stdin []byte
 	// Inherit gives the command the node's own standard input, output and
-	// error instead; no output is gathered then.
+	// error; then no output is collected.
 	Inherit bool
-	// KeepDetached leaves processes alone that have left the session, after a
-	// command that ended by itself. One that still writes to the output gets
-	// SIGPIPE.
+	// KeepDetached leaves processes alone that have left the session, after the
+	// command ended by itself. Such a process gets SIGPIPE if it still writes
+	// to the output.
 	KeepDetached bool
-	// Grace is from SIGTERM to SIGKILL when the node has died, and for what
-	// the command left behind.
+	// Grace is the time from SIGTERM to SIGKILL when the node has died, and for
+	// processes that the command left behind.
 	Grace time.Duration
 }
 
-// User is an identity to run as.
+// User is the identity of a user.
 type User struct {
 	UID    uint32   `json:"uid"`
 	GID    uint32   `json:"gid"`
-	Groups []uint32 `json:"groups"` // supplementary; empty: none
+	Groups []uint32 `json:"groups"` // supplementary groups; empty: none
 }
 
-// Result is how a command ended.
+// Result describes how a command ended.
 type Result struct {
-	Code   int            `json:"code,omitempty"`   // if it exited
-	Signal syscall.Signal `json:"signal,omitempty"` // or what ended it
+	Code   int            `json:"code,omitempty"`   // the exit code, if the command exited
+	Signal syscall.Signal `json:"signal,omitempty"` // the signal that ended the command
 	Why    Why            `json:"why,omitempty"`
-	// LeftBehind counts the processes outside its session that a command left
-	// which ended by itself; they were ended.
+	// LeftBehind counts the processes outside the session that a command left
+	// when it ended by itself; these processes were ended.
 	LeftBehind int `json:"left_behind,omitempty"`
-	// Unreachable counts processes that still live because the node has not
-	// the right to end them.
+	// Unreachable counts processes that still live because the node may not
+	// signal them.
 	Unreachable int `json:"unreachable,omitempty"`
-	// Forced says that the supervisor did not end the command when it should
-	// have, so that the node killed both.
+	// Forced reports that the supervisor did not end the command in time, so
+	// that the node killed the command.
 	Forced bool `json:"-"`
 }
 
-// Process is a command under its supervisor. Its methods are safe for
-// concurrent use.
+// Process is a command under its supervisor. Concurrent calls of its methods
+// are allowed.
 type Process struct {
-	pid        atomic.Int64 // of the command; 0 while it is not known
+	pid        atomic.Int64 // the process number of the command; 0 while it is not known
 	mark       string       // in the environment of the command
 	supervisor *os.Process
 	socket     *os.File
-	// ahead is the supervisor's clock minus ours.
+	// ahead is the supervisor's clock minus the node's clock.
 	ahead time.Duration
 
 	mu     sync.Mutex
-	ending ending  // what the supervisor should be doing
+	ending ending  // what the supervisor should be doing at present
 	killed bool    // the node has begun to kill the command
-	forced *Result // once the node has killed the supervisor
+	forced *Result // set when the node has killed the supervisor
 
-	orders sync.Mutex // held while one is written
+	orders sync.Mutex // held while an order is written
 	done   chan struct{}
-	result Result // once done is closed
+	result Result // valid when done is closed
 	err    error
 }
 
-// Start runs a command until its end, or that of the claim. output gets what
-// the command writes to its standard output and error, but for parts that were
-// pushed out by OutputLimit newer bytes before they could be taken; Write is
-// called by one goroutine at a time and not after Wait. The error is a
-// *StartError if the system refused to start the command, and ErrClaimOver if
-// it was too late for that.
+// Start starts a command, which runs until it ends or the claim ends. output
+// receives the command's standard output and error, except bytes that were
+// displaced by OutputLimit newer bytes before the node could read them. Write
+// is called by one goroutine at a time, and not after Wait has returned. The
+// error is a *StartError if the system refused to start the command, and
+// ErrClaimOver if the claim was about to pass.
 func Start(spec Spec, claim Claim, output io.Writer) (*Process, error) {
 	var mark string
 	spec.Env, mark = marked(spec.Env)
@@ -108,7 +110,7 @@ func Start(spec Spec, claim Claim, output io.Writer) (*Process, error) {
 	reports := json.NewDecoder(p.socket)
 	if err := p.handshake(reports, first, claim); err != nil {
 		p.socket.Close()
-		_, _ = p.supervisor.Wait() // it ends now, if it has not
+		_, _ = p.supervisor.Wait() // it ends now, if it has not ended yet
 		close(p.done)
 		return nil, err
 	}
@@ -117,16 +119,17 @@ func Start(spec Spec, claim Claim, output io.Writer) (*Process, error) {
 	return p, nil
 }
 
-// ErrClaimOver says that a command was not started.
+// ErrClaimOver is the error for a command that was not started because its
+// claim was about to pass.
 var ErrClaimOver = errors.New("the claim is about to pass")
 
-// StartError says that the system refused to start a command.
+// StartError is the error of the system when it refused to start a command.
 type StartError struct{ Errno syscall.Errno }
 
-// Error is what the system says.
+// Error returns the system's text for the error number.
 func (e *StartError) Error() string { return e.Errno.Error() }
 
-// Unwrap returns the system's number.
+// Unwrap returns the system's error number.
 func (e *StartError) Unwrap() error { return e.Errno }
 
 func (s Spec) order() (*task, error) {
@@ -144,7 +147,7 @@ func (s Spec) order() (*task, error) {
 	}, nil
 }
 
-// launch starts the supervisor and returns with our end of the socket.
+// launch starts the supervisor and keeps the node's end of the socket.
 func launch(spec Spec) (*Process, error) {
 	self, err := ownFile()
 	if err != nil {
@@ -161,16 +164,18 @@ func launch(spec Spec) (*Process, error) {
 		return nil, err
 	}
 	defer null.Close()
-	// Standard error is ours, for the last words of a runtime that fails.
+	// Standard error is the node's, so that the last message of a failing Go
+	// runtime is not lost.
 	files := []*os.File{null, null, os.Stderr, far}
 	if spec.Inherit {
 		files = append(files, os.Stdin, os.Stdout, os.Stderr)
 	}
 	supervisor, err := os.StartProcess(self, []string{processName, spec.Label}, &os.ProcAttr{
 		Env: []string{"GOMAXPROCS=2", "GOTRACEBACK=single"}, Files: files,
-		// A group of its own keeps a terminal's signals from it. In a session of
-		// its own it would miss what the system does for a group whose parent
-		// dies: it has the group go on if it was stopped.
+		// The supervisor gets a process group of its own, so that a terminal's
+		// signals do not reach it. It gets no session of its own, because the
+		// system continues the stopped processes of a group when the group's
+		// parent dies, but only within a session.
 		Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	if err != nil {
@@ -180,8 +185,8 @@ func launch(spec Spec) (*Process, error) {
 	return &Process{supervisor: supervisor, socket: near, done: make(chan struct{})}, nil
 }
 
-// ownFile is the file this process runs. On Linux it is found also after it
-// was replaced by a newer one.
+// ownFile returns the path of the file that this process runs. On Linux the
+// path is valid even after the file was replaced by a newer one.
 func ownFile() (string, error) {
 	const self = "/proc/self/exe"
 	if _, err := os.Stat(self); err == nil {
@@ -207,14 +212,16 @@ func socketPair() (near, far *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "supervisor"), os.NewFile(uintptr(fds[1]), "node"), nil
 }
 
-// handshake tells the supervisor what to run and hears whether it does.
+// handshake sends the supervisor the command, and waits for the report of its
+// start.
 func (p *Process) handshake(reports *json.Decoder, first *task, claim Claim) error {
 	var answer report
 	if !uptime.Shared {
 		if err := reports.Decode(&answer); err != nil {
 			return p.lost(err)
 		}
-		// Its clock has gone on since it told, so it will be early, not late.
+		// Time has passed since the supervisor reported its clock, so the
+		// supervisor acts too early rather than too late.
 		p.ahead = answer.Clock - uptime.Now()
 	}
 	translated := p.translate(claim)
@@ -234,16 +241,16 @@ func (p *Process) handshake(reports *json.Decoder, first *task, claim Claim) err
 	return nil
 }
 
-// lost is the error where the supervisor ended too early. It may have started
-// the command.
+// lost returns the error for a supervisor that ended before it reported a
+// start. The supervisor may have started the command.
 func (p *Process) lost(err error) error {
-	_ = p.supervisor.Kill()    // it does not answer, if it lives
-	_, _ = p.supervisor.Wait() // nothing is to be learnt from how it ended
+	_ = p.supervisor.Kill()    // it does not answer, even if it lives
+	_, _ = p.supervisor.Wait() // its exit status has no further information
 	p.killOrphans()
-	return fmt.Errorf("the command's supervisor ended before it could start it: %w", err)
+	return fmt.Errorf("the command's supervisor ended before it started the command: %w", err)
 }
 
-// listen takes the reports until the supervisor has ended.
+// listen receives the reports until the supervisor has ended.
 func (p *Process) listen(reports *json.Decoder, output io.Writer) {
 	defer close(p.done)
 	var ended *Result
@@ -253,7 +260,7 @@ func (p *Process) listen(reports *json.Decoder, output io.Writer) {
 			break
 		}
 		if len(r.Output) > 0 {
-			_, _ = output.Write(r.Output) // what it keeps is its business
+			_, _ = output.Write(r.Output) // an error is the concern of the writer
 		}
 		if r.Ended != nil {
 			ended = r.Ended
@@ -274,38 +281,39 @@ func (p *Process) listen(reports *json.Decoder, output io.Writer) {
 	if err == nil {
 		how = state.String()
 	}
-	p.err = fmt.Errorf("the command's supervisor ended before it (%s): the command was killed, but daemons of its that cleared their environment may be left", how)
+	p.err = fmt.Errorf("the command's supervisor ended before the command (%s); the command was killed, but daemons that cleared their environment may be left", how)
 }
 
-// Hold tells until when the claim may now be trusted.
+// Hold sets a new time until which the claim may be trusted.
 func (p *Process) Hold(claim Claim) {
 	p.expect(claim)
 	claim = p.translate(claim)
-	_ = p.order(order{Claim: &claim}) // if it has died, listen knows
+	_ = p.order(order{Claim: &claim}) // if the supervisor has died, listen notices it
 }
 
-// Stop ends the command and all its descendants: SIGTERM, and SIGKILL to what
-// is left after grace. 0 kills at once. It does not wait. A later call can
-// shorten the grace.
+// Stop ends the command and all its descendants: it sends SIGTERM, and SIGKILL
+// to the processes left after grace. A grace of 0 kills at once. Stop does not
+// wait. A later call can shorten the grace.
 func (p *Process) Stop(grace time.Duration) {
 	grace = max(grace, 0)
 	p.mu.Lock()
 	p.ending.begin(Stopped, uptime.Now(), grace)
 	p.mu.Unlock()
-	_ = p.order(order{Stop: &grace}) // if it has died, listen knows
+	_ = p.order(order{Stop: &grace}) // if the supervisor has died, listen notices it
 }
 
-// Signal passes a signal on to the process group the command began with.
+// Signal sends a signal to the process group with which the command began.
 func (p *Process) Signal(signal syscall.Signal) {
-	_ = p.order(order{Signal: signal}) // if it has died, listen knows
+	_ = p.order(order{Signal: signal}) // if the supervisor has died, listen notices it
 }
 
 // orderLimit is how long a supervisor may take to read an order.
 const orderLimit = 30 * time.Second
 
-// order writes an order. A supervisor that does not read cannot hold us up.
+// order writes an order. A supervisor that does not read blocks the node for at
+// most orderLimit.
 func (p *Process) order(o order) error {
-	_ = p.resume() // if it has died, listen knows
+	_ = p.resume() // if the supervisor has died, listen notices it
 	p.orders.Lock()
 	defer p.orders.Unlock()
 	_ = p.socket.SetWriteDeadline(time.Now().Add(orderLimit)) // sockets have deadlines
@@ -319,14 +327,16 @@ func (p *Process) translate(claim Claim) Claim {
 	return Claim{Term: claim.Term + p.ahead, Kill: claim.Kill + p.ahead}
 }
 
-// Pid is the number of the command's first process, which leads its session.
+// Pid returns the number of the command's first process, which leads its
+// session.
 func (p *Process) Pid() int { return int(p.pid.Load()) }
 
-// Done is closed when the run is over.
+// Done returns a channel that is closed when the run is over.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Wait returns when the run is over: nothing of the command lives but for what
-// Result says. The error says that the supervisor itself came to an end.
+// Wait returns when the run is over: no process of the command lives, except
+// the processes that Result counts. The error means that the supervisor ended
+// before the command.
 func (p *Process) Wait() (Result, error) {
 	<-p.done
 	return p.result, p.err

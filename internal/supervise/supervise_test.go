@@ -20,8 +20,9 @@ import (
 	"github.com/hourbell/hourbell/internal/uptime"
 )
 
-// A node in a process of its own, so that it can be killed and stopped: the
-// test binary again, in the role that the environment names.
+// TestMain also runs as a node in a process of its own, which tests can kill
+// and stop: the test binary is started again, in the role that the environment
+// names.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("SUPERVISE_TEST_NODE"); dir != "" {
 		os.Exit(playNode(dir))
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// playNode runs the script in dir, and writes its result and output there.
+// playNode runs the script in dir, and writes its result and output to dir.
 func playNode(dir string) int {
 	text, err := os.ReadFile(filepath.Join(dir, "claim"))
 	if err != nil {
@@ -52,8 +53,8 @@ func playNode(dir string) int {
 	return 0
 }
 
-// shell is a script that runs in dir. Every process of it bears the dir in its
-// environment, by which living finds it, whatever becomes of it.
+// shell returns a script that runs in dir. Every process of the script has dir
+// in its environment, so that living finds it whatever happens to the process.
 func shell(dir, script string) supervise.Spec {
 	return supervise.Spec{
 		Label: "test", Path: "/bin/sh", Argv: []string{"sh", script}, Dir: dir,
@@ -61,8 +62,9 @@ func shell(dir, script string) supervise.Spec {
 	}
 }
 
-// daemon is a shell function: a double fork with a session in between, that
-// ignores what it can. It writes its number to the file it is given.
+// daemon is a shell function: it forks twice with a new session in between, and
+// ignores all signals that it can ignore. It writes its process number to the
+// file in its argument.
 const daemon = `
 daemon() { setsid sh -c '(trap "" TERM HUP INT; echo $$ >/dev/null; exec sleep 300 >/dev/null 2>&1) & echo $! >'"$1"'.new; mv '"$1"'.new '"$1"; }
 `
@@ -97,7 +99,7 @@ func start(t *testing.T, dir string, claim supervise.Claim, change func(*supervi
 	return p, tail
 }
 
-// wait returns the result, and fails the test if that takes long.
+// wait returns the result, and fails the test if the run takes too long.
 func wait(t *testing.T, p *supervise.Process) supervise.Result {
 	t.Helper()
 	select {
@@ -127,9 +129,8 @@ func awaitFile(t *testing.T, dir, name string) {
 	until(t, "file "+name, func() bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil })
 }
 
-// living lists the processes whose environment names dir, dead ones that
-// nobody has reaped included: of a zombie the environment is gone, so its
-// name must be known by its number before.
+// living lists the processes whose environment contains dir. Zombies are not
+// listed, because the environment of a zombie is gone; see zombies.
 func living(t *testing.T, dir string) (pids []int) {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -149,7 +150,7 @@ func living(t *testing.T, dir string) (pids []int) {
 	return pids
 }
 
-// zombies lists the dead children of this process that nobody has reaped.
+// zombies lists the dead children of this process that were not reaped.
 func zombies(t *testing.T) (found []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -216,7 +217,7 @@ func TestSessionAndStreams(t *testing.T) {
 	if got := strings.Fields(lines[0]); len(got) != 3 || got[0] != pid || got[1] != pid || got[2] != pid {
 		t.Errorf("process, session and group are %v, want %s", got, pid)
 	}
-	if lines[1] != "0" { // it would keep its node from being seen to die
+	if lines[1] != "0" { // it would prevent the test from seeing that the node died
 		t.Errorf("the command holds %s sockets", lines[1])
 	}
 	if lines[2] != "in\xff\x00" {
@@ -224,8 +225,8 @@ func TestSessionAndStreams(t *testing.T) {
 	}
 }
 
-// What the command gets must not depend on what is UTF-8, and what ps shows
-// must not hold it.
+// TestSecretsAndBytes checks that the command receives all bytes, UTF-8 or not,
+// and that ps shows none of its secrets.
 func TestSecretsAndBytes(t *testing.T) {
 	dir := t.TempDir()
 	tail := supervise.NewTail(supervise.OutputLimit)
@@ -267,7 +268,8 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// unruly is a command with everything that a careless kill leaves behind.
+// unruly is a command that leaves behind every kind of process that a careless
+// kill misses.
 const unruly = `
 trap '' TERM HUP INT
 daemon one
@@ -278,7 +280,8 @@ echo up >up
 while :; do sleep 1; done
 `
 
-// However a run is ended from outside, nothing is left of it.
+// TestEveryEndEndsAll checks that no process is left, whatever ends the run
+// from outside.
 func TestEveryEndEndsAll(t *testing.T) {
 	now := func(d time.Duration) supervise.Claim {
 		return supervise.ClaimFor(uptime.Now()+d, d, 200*time.Millisecond)
@@ -324,10 +327,10 @@ func TestTermComesFirst(t *testing.T) {
 	noneLeft(t, dir)
 }
 
-// A claim that is prolonged in time ends nothing.
+// TestHold checks that a claim that is extended in time ends nothing.
 func TestHold(t *testing.T) {
 	dir := dirWith(t, `sleep 1.4; echo whole`)
-	const lease = time.Second // less, and a busy machine is late with a Hold
+	const lease = time.Second // with a shorter lease, a busy machine would call Hold too late
 	claim := func() supervise.Claim { return supervise.ClaimFor(uptime.Now()+lease, lease, time.Second) }
 	p, tail := start(t, dir, claim(), nil)
 	for range 14 {
@@ -357,7 +360,8 @@ func TestKeepDetached(t *testing.T) {
 	noneLeft(t, dir)
 }
 
-// A daemon that holds the output does not hold the run.
+// TestKeptDaemonHoldsTheOutput checks that a daemon that holds the output does
+// not delay the end of the run.
 func TestKeptDaemonHoldsTheOutput(t *testing.T) {
 	dir := dirWith(t, `setsid sh -c 'echo up >up; exec sleep 300' & until [ -f up ]; do sleep 0.01; done; echo end`)
 	p, tail := start(t, dir, supervise.Claim{}, func(s *supervise.Spec) { s.KeepDetached = true })
@@ -366,7 +370,8 @@ func TestKeptDaemonHoldsTheOutput(t *testing.T) {
 	}
 }
 
-// Processes that fork all the time, in sessions of their own too.
+// TestForkStorm has processes that fork all the time, also in sessions of their
+// own.
 func TestForkStorm(t *testing.T) {
 	for name, step := range map[string]string{
 		"in one group":    `storm() { while :; do (sleep 300) & (sleep 0.01) & sleep 0.01; done; }`,
@@ -383,7 +388,8 @@ func TestForkStorm(t *testing.T) {
 	}
 }
 
-// A chain in which each process leaves its session, forks, and ends at once.
+// TestRunaway has a chain of processes: each leaves its session, forks, and
+// ends at once.
 func TestRunaway(t *testing.T) {
 	dir := dirWith(t, `cat >hop <<'E'
 trap '' TERM
@@ -405,7 +411,7 @@ func node(t *testing.T, dir, claim string) *exec.Cmd {
 	}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "SUPERVISE_TEST_NODE="+dir)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as a service
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as a service does
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +419,7 @@ func node(t *testing.T, dir, claim string) *exec.Cmd {
 	return cmd
 }
 
-// stop stops a process and returns when it stands.
+// stop stops a process and returns when the process has stopped.
 func stop(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	_ = cmd.Process.Signal(syscall.SIGSTOP)
@@ -433,7 +439,8 @@ func TestNodeIsKilled(t *testing.T) {
 	until(t, "nothing is left", func() bool { return len(living(t, dir)) == 0 })
 }
 
-// The claim passes while the node stands still; it hears of it when it goes on.
+// TestNodeIsStopped has a claim that passes while the node is stopped; the node
+// learns about the end when it continues.
 func TestNodeIsStopped(t *testing.T) {
 	dir := dirWith(t, unruly)
 	cmd := node(t, dir, "2s")
@@ -451,8 +458,9 @@ func TestNodeIsStopped(t *testing.T) {
 	}
 }
 
-// A command that writes more than the node takes does not wait for it, and
-// the node gets the end.
+// TestOutputWhileTheNodeIsStopped checks that a command that writes more than
+// the node reads does not wait for the node, and that the node receives the end
+// of the output.
 func TestOutputWhileTheNodeIsStopped(t *testing.T) {
 	dir := dirWith(t, `echo up >up; until [ -f go ]; do sleep 0.01; done
 head -c 20000000 /dev/zero; printf the-end; echo done >done; until [ -f end ]; do sleep 0.01; done; exit 5`)
@@ -472,7 +480,7 @@ head -c 20000000 /dev/zero; printf the-end; echo done >done; until [ -f end ]; d
 	}
 }
 
-// Output comes while the command runs.
+// TestOutputIsStreamed checks that output arrives while the command runs.
 func TestOutputIsStreamed(t *testing.T) {
 	dir := dirWith(t, `echo early; sleep 300`)
 	p, tail := start(t, dir, supervise.Claim{}, nil)
@@ -481,20 +489,21 @@ func TestOutputIsStreamed(t *testing.T) {
 	wait(t, p)
 }
 
-// Should the supervisor be killed, its node says so and kills what it finds.
+// TestSupervisorIsKilled checks that the node of a killed supervisor returns an
+// error and kills the processes that it finds.
 func TestSupervisorIsKilled(t *testing.T) {
 	dir := dirWith(t, unruly)
 	p, _ := start(t, dir, supervise.Claim{}, nil)
 	awaitFile(t, dir, "up")
 	until(t, "all processes live", func() bool { return len(living(t, dir)) >= 4 })
 	_ = syscall.Kill(supervisorOf(t, p), syscall.SIGKILL)
-	if result, err := p.Wait(); err == nil || !strings.Contains(err.Error(), "supervisor ended before it (signal: killed)") {
+	if result, err := p.Wait(); err == nil || !strings.Contains(err.Error(), "supervisor ended before the command (signal: killed)") {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	noneLeft(t, dir)
 }
 
-// supervisorOf is the number of a command's supervisor.
+// supervisorOf returns the process number of a command's supervisor.
 func supervisorOf(t *testing.T, p *supervise.Process) int {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
@@ -505,8 +514,8 @@ func supervisorOf(t *testing.T, p *supervise.Process) int {
 	return pid
 }
 
-// besiege is a command that stops its supervisor again and again, from before
-// that could tell that the command was started.
+// besiege is a command that stops its supervisor again and again, beginning
+// before the supervisor can report that the command was started.
 const besiege = `
 trap '' TERM HUP
 s=$PPID
@@ -514,7 +523,8 @@ siege() { while :; do kill -STOP $s; done; }
 siege & siege &
 ` + unruly
 
-// A command that stops its supervisor is ended all the same, by its node.
+// TestSupervisorIsStopped checks that the node ends a command that stops its
+// supervisor.
 func TestSupervisorIsStopped(t *testing.T) {
 	soon := func() supervise.Claim {
 		return supervise.ClaimFor(uptime.Now()+400*time.Millisecond, 400*time.Millisecond, 100*time.Millisecond)
@@ -545,7 +555,8 @@ func TestSupervisorIsStopped(t *testing.T) {
 	}
 }
 
-// A command that stops its supervisor once gains nothing by it.
+// TestStoppedSupervisorGoesOn checks that a command that stops its supervisor
+// once has no effect.
 func TestStoppedSupervisorGoesOn(t *testing.T) {
 	dir := dirWith(t, `kill -STOP $PPID; echo said; exit 3`)
 	p, tail := start(t, dir, supervise.Claim{}, nil)
@@ -554,7 +565,8 @@ func TestStoppedSupervisorGoesOn(t *testing.T) {
 	}
 }
 
-// The system has a stopped supervisor go on when its node dies.
+// TestNodeDiesWhileTheSupervisorIsStopped checks that the system continues a
+// stopped supervisor when its node dies.
 func TestNodeDiesWhileTheSupervisorIsStopped(t *testing.T) {
 	dir := dirWith(t, `s=$PPID; (until [ -f go ]; do sleep 0.01; done; kill -STOP $s; echo stopped >stopped) &`+unruly)
 	cmd := node(t, dir, "1h")
@@ -566,30 +578,32 @@ func TestNodeDiesWhileTheSupervisorIsStopped(t *testing.T) {
 	until(t, "nothing is left", func() bool { return len(living(t, dir)) == 0 })
 }
 
-// What the node was started with, its commands do not get.
+// TestNoDescriptorsAreInherited checks that commands do not inherit the
+// descriptors with which the node was started.
 func TestNoDescriptorsAreInherited(t *testing.T) {
 	fd, err := syscall.Open("/dev/null", syscall.O_RDONLY, 0) // without O_CLOEXEC
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer syscall.Close(fd)
-	dir := dirWith(t, `ls -1 /proc/$$/fd; true`) // true, lest the shell becomes ls
+	dir := dirWith(t, `ls -1 /proc/$$/fd; true`) // true prevents the shell from becoming ls
 	p, tail := start(t, dir, supervise.Claim{}, nil)
 	wait(t, p)
-	// 10 is where a shell holds its script.
+	// 10 is the descriptor of the shell's script.
 	if got := string(tail.Bytes()); got != "0\n1\n10\n2\n" && got != "0\n1\n2\n10\n" {
 		t.Errorf("the command has the descriptors %q", got)
 	}
 }
 
-// A service manager that stops everything at once stops the command in order.
+// TestSupervisorGetsTerm checks that SIGTERM to all processes, as from a
+// service manager, ends the command in order.
 func TestSupervisorGetsTerm(t *testing.T) {
 	dir := dirWith(t, `trap 'echo tidy; exit 0' TERM; echo $PPID >pid.new; mv pid.new pid; sleep 300 & wait`)
 	p, tail := start(t, dir, supervise.Claim{}, func(s *supervise.Spec) { s.Grace = 5 * time.Second })
 	awaitFile(t, dir, "pid")
 	text, _ := os.ReadFile(filepath.Join(dir, "pid"))
 	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
-	_ = syscall.Kill(pid, syscall.SIGINT) // a terminal's; not for it
+	_ = syscall.Kill(pid, syscall.SIGINT) // as from a terminal; the supervisor ignores it
 	_ = syscall.Kill(pid, syscall.SIGTERM)
 	if got := wait(t, p); got.Why != supervise.Signalled || string(tail.Bytes()) != "tidy\n" {
 		t.Errorf("got %+v and %q", got, tail.Bytes())
@@ -632,8 +646,8 @@ func write(t *testing.T, dir, name string) {
 	}
 }
 
-// BenchmarkSupervised and BenchmarkAlone compare starting and awaiting a
-// program that does nothing.
+// BenchmarkSupervised and BenchmarkAlone compare the cost of starting a program
+// that does nothing and waiting for its end.
 func BenchmarkSupervised(b *testing.B) {
 	for b.Loop() {
 		p, err := supervise.Start(supervise.Spec{Label: "benchmark", Path: "/bin/true", Argv: []string{"true"}}, supervise.Claim{}, supervise.NewTail(1))

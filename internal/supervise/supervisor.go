@@ -15,29 +15,31 @@ import (
 	"github.com/hourbell/hourbell/internal/uptime"
 )
 
-// processName is the first argument of a supervisor, by which it knows itself.
+// processName is the first argument of a supervisor, by which an init function
+// recognises a supervisor.
 const processName = "hourbell-supervisor"
 
-// The descriptors that a supervisor is given beside standard error.
+// The descriptors that a supervisor gets in addition to standard error.
 const (
 	socketFD  = 3
-	inheritFD = 4 // the command's standard input, then output, then error
+	inheritFD = 4 // the command's standard input; output and error follow
 )
 
-// lookAgain is how often the clock is looked at: timers stand still while the
-// machine sleeps.
+// lookAgain is how often the clock is read, because timers do not advance while
+// the machine sleeps.
 const lookAgain = 200 * time.Millisecond
 
-// init turns the process into a supervisor if it was started as one. It never
-// returns then. See the package's comment for why it is here.
+// init turns the process into a supervisor if it was started as a supervisor.
+// It does not return in that case. The package comment explains why this is an
+// init function.
 func init() {
 	if len(os.Args) == 0 || os.Args[0] != processName || !isSocket(socketFD) {
 		return
 	}
 	runtime.LockOSThread()                  // the command dies with the thread that starts it
-	_ = syscall.SetNonblock(socketFD, true) // so that waiting for it holds no thread
+	_ = syscall.SetNonblock(socketFD, true) // so that waiting for the socket blocks no thread
 	superviseOne(os.NewFile(socketFD, "node"))
-	// Not os.Exit: that would flush what test binaries gather about themselves.
+	// os.Exit would write the coverage data of test binaries.
 	syscall.Exit(0)
 }
 
@@ -46,8 +48,8 @@ func isSocket(fd int) bool {
 	return syscall.Fstat(fd, &stat) == nil && stat.Mode&syscall.S_IFMT == syscall.S_IFSOCK
 }
 
-// supervisor is what the supervising process knows. It belongs to the main
-// goroutine.
+// supervisor is the state of the supervising process. It belongs to the main
+// goroutine. The package comment has its states.
 type supervisor struct {
 	task   task
 	ending ending
@@ -55,20 +57,20 @@ type supervisor struct {
 
 	main      int // the command's first process, the leader of its session
 	exited    bool
-	status    syscall.WaitStatus // once it has exited
+	status    syscall.WaitStatus // valid if exited
 	subreaper bool
-	childless bool // says the system
-	left      int  // processes found when the command had ended by itself
-	lost      int  // processes that cannot be signalled
-	kills     int  // how often SIGKILL went out
+	childless bool // the system reports that no child is left
+	left      int  // number of processes found when the command had ended by itself
+	lost      int  // number of processes that cannot be signalled
+	kills     int  // how often SIGKILL was sent
 }
 
-// superviseOne serves the node at the other end of the socket: one command.
+// superviseOne runs one command for the node at the other end of the socket.
 func superviseOne(node *os.File) {
 	keepDescriptors()
 	rename()
-	// Handled, not ignored: what is ignored would stay so in the command. What
-	// a terminal sends is the node's business.
+	// The signals are handled, not ignored, because the command would inherit
+	// ignored signals. Signals from a terminal are for the node.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE, syscall.SIGTSTP)
 	signal.Notify(signals, syscall.SIGTERM)
@@ -80,7 +82,7 @@ func superviseOne(node *os.File) {
 	orders := json.NewDecoder(node)
 	var first order
 	if orders.Decode(&first) != nil || first.Start == nil || first.Claim == nil {
-		return // the node died before it had told
+		return // the node died before it sent an order
 	}
 	s.task, s.ending.claim = *first.Start, *first.Claim
 	if now := uptime.Now(); s.ending.termDue(now) || s.ending.killDue(now) {
@@ -97,7 +99,8 @@ func superviseOne(node *os.File) {
 	s.relay.finish(s.result())
 }
 
-// listen returns what the node orders; the channel is closed when it is gone.
+// listen returns the orders of the node; the channel is closed when the node is
+// gone.
 func listen(from *json.Decoder) <-chan order {
 	orders := make(chan order)
 	go func() {
@@ -113,14 +116,14 @@ func listen(from *json.Decoder) <-chan order {
 	return orders
 }
 
-// deaths is what was reaped at one time.
+// deaths are the children that were reaped at one time.
 type deaths struct {
 	children map[int]syscall.WaitStatus
-	last     bool // there are no children left
+	last     bool // no children are left
 }
 
-// reap returns the children that ended, as many at a time as there are, until
-// there are none left.
+// reap returns the children that have ended, as many at a time as there are,
+// until no children are left.
 func reap() <-chan deaths {
 	reaped := make(chan deaths)
 	go func() {
@@ -135,7 +138,7 @@ func reap() <-chan deaths {
 	return reaped
 }
 
-// reapSome waits for a child to end, and takes all that have.
+// reapSome waits until a child ends, and reaps all children that have ended.
 func reapSome() deaths {
 	some := deaths{children: map[int]syscall.WaitStatus{}}
 	for flags := 0; ; flags = syscall.WNOHANG {
@@ -154,7 +157,7 @@ func reapSome() deaths {
 	}
 }
 
-// attend stays with the command until nothing of it is left that has to go.
+// attend watches the command until no process of it is left that must end.
 func (s *supervisor) attend(orders <-chan order, reaped <-chan deaths, signals <-chan os.Signal) {
 	timer := time.NewTimer(lookAgain)
 	defer timer.Stop()
@@ -177,7 +180,7 @@ func (s *supervisor) attend(orders <-chan order, reaped <-chan deaths, signals <
 	}
 }
 
-// obey does what the node orders.
+// obey executes an order of the node.
 func (s *supervisor) obey(o order) {
 	switch {
 	case o.Claim != nil:
@@ -185,7 +188,7 @@ func (s *supervisor) obey(o order) {
 	case o.Stop != nil:
 		s.end(Stopped, *o.Stop)
 	case o.Signal != 0:
-		_ = syscall.Kill(-s.main, o.Signal) // nobody may be left to get it
+		_ = syscall.Kill(-s.main, o.Signal) // the group may be empty
 	}
 }
 
@@ -196,15 +199,15 @@ func (s *supervisor) bury(some deaths) {
 	}
 }
 
-// over looks at the clock and at what lives, does what is due, and says whether
+// over reads the clock and the processes, does what is due, and reports whether
 // the run is over.
 func (s *supervisor) over() bool {
 	now := uptime.Now()
 	if s.ending.termDue(now) {
-		s.end(ClaimOver, s.task.Grace) // the end of the claim cuts it short
+		s.end(ClaimOver, s.task.Grace) // the end of the claim shortens this grace
 	}
 	if s.ending.killDue(now) {
-		s.end(ClaimOver, 0) // if nothing else has begun it
+		s.end(ClaimOver, 0) // only if no other reason has begun the end
 		return s.gone() || !s.kill()
 	}
 	if !s.exited {
@@ -216,13 +219,13 @@ func (s *supervisor) over() bool {
 	return s.gone() || s.sessionOver()
 }
 
-// gone says whether no descendant is left.
+// gone reports whether no descendant is left.
 func (s *supervisor) gone() bool {
 	return s.childless && (s.subreaper || len(s.family()) == 0)
 }
 
-// sessionOver says whether a command that has ended by itself may be taken to
-// be over; if only its daemons are left, it begins to end these.
+// sessionOver reports whether a command that ended by itself counts as over. If
+// only its daemons are left, it begins to end them.
 func (s *supervisor) sessionOver() bool {
 	left := s.family()
 	if slices.ContainsFunc(left, func(p process) bool { return p.session == s.main }) {
@@ -236,18 +239,18 @@ func (s *supervisor) sessionOver() bool {
 	return false
 }
 
-// end sends SIGTERM to everything unless it was sent before, and sees that
-// SIGKILL follows after grace.
+// end sends SIGTERM to all processes unless it was sent before; SIGKILL follows
+// after grace.
 func (s *supervisor) end(why Why, grace time.Duration) {
 	if !s.ending.begin(why, uptime.Now(), grace) || grace <= 0 {
 		return
 	}
 	signalAll(s.family(), syscall.SIGTERM)
-	signalAll(s.family(), syscall.SIGCONT) // a stopped process would not hear it
+	signalAll(s.family(), syscall.SIGCONT) // a stopped process does not handle SIGTERM until it continues
 }
 
-// kill sends SIGKILL to everything, and says whether there is hope: that not
-// all that is left is out of reach.
+// kill sends SIGKILL to all processes, and reports whether another round is
+// useful: not if every process left is out of reach.
 func (s *supervisor) kill() (hope bool) {
 	s.kills++
 	living, reached := signalAll(s.family(), syscall.SIGKILL)
@@ -260,7 +263,7 @@ func (s *supervisor) kill() (hope bool) {
 
 func (s *supervisor) family() []process { return family(os.Getpid(), s.main) }
 
-// pause is how long nothing is to be done unless something happens.
+// pause returns how long the supervisor waits if nothing happens.
 func (s *supervisor) pause() time.Duration {
 	now := uptime.Now()
 	if s.ending.killDue(now) {
@@ -269,7 +272,7 @@ func (s *supervisor) pause() time.Duration {
 	return s.ending.next(now, lookAgain)
 }
 
-// result is what the run came to.
+// result returns the result of the run.
 func (s *supervisor) result() Result {
 	result := Result{Why: s.ending.why, LeftBehind: s.left, Unreachable: s.lost}
 	if result.Why == leftovers {

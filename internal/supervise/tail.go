@@ -2,22 +2,22 @@ package supervise
 
 import "sync"
 
-// Tail is a writer that keeps the last bytes of what it is given, as they are.
-// It never blocks and never holds more than twice its limit. It is safe for
-// concurrent use.
+// Tail is a writer that keeps the last bytes written to it, unchanged. It never
+// blocks and never holds more than twice its limit. Concurrent calls are
+// allowed.
 type Tail struct {
 	limit int
 
 	mu    sync.Mutex
-	kept  []byte // at most 2*limit; what counts is its last limit bytes
-	total int64  // written so far
-	read  int64  // of these, what Next has returned or skipped
+	kept  []byte // at most 2*limit; the last limit bytes are the content
+	total int64  // bytes written so far
+	read  int64  // how many of these bytes Next has returned or skipped
 }
 
 // NewTail returns a Tail that keeps limit bytes, at least 1.
 func NewTail(limit int) *Tail { return &Tail{limit: limit} }
 
-// Write always takes all of p.
+// Write always accepts all of p.
 func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -25,8 +25,8 @@ func (t *Tail) Write(p []byte) (int, error) {
 	t.total += int64(n)
 	p = p[max(0, len(p)-t.limit):]
 	if len(t.kept)+len(p) > 2*t.limit {
-		// Moving the tail to the front once per limit bytes costs each byte
-		// one more copy at most.
+		// The tail moves to the front once per limit bytes, so each byte is
+		// copied at most once more.
 		t.kept = t.kept[:copy(t.kept, t.kept[len(t.kept)-t.limit:])]
 	}
 	t.kept = append(t.kept, p...)
@@ -40,8 +40,8 @@ func (t *Tail) Bytes() []byte {
 	return t.last(int64(t.limit))
 }
 
-// Next returns what was written since the last call, but for what is not kept
-// any more: skipped bytes before that.
+// Next returns the bytes written since the last call, except bytes that are no
+// longer kept: skipped is the number of these bytes.
 func (t *Tail) Next() (fresh []byte, skipped int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

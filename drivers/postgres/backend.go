@@ -209,6 +209,10 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 	return b, nil
 }
 
+// measured is how many round trips behindPooler makes, so that one of them meets a
+// machine that is not busy with something else.
+const measured = 5
+
 // behindPooler connects once and says whether the server process that answers
 // is another one than the connection was told: then a pooler stands between.
 func (b *Backend) behindPooler(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
@@ -217,13 +221,18 @@ func (b *Backend) behindPooler(ctx context.Context, config *pgx.ConnConfig) (boo
 		return false, err
 	}
 	defer conn.Close(ctx)
-	var pid int64
-	sent := time.Now()
-	err = conn.QueryRow(ctx, "select pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
-	if err == nil {
+	pooled := false
+	for range measured {
+		var pid int64
+		sent := time.Now()
+		err := conn.QueryRow(ctx, "select pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
+		if err != nil {
+			return false, err
+		}
 		b.seen(time.Since(sent))
+		pooled = pooled || pid != int64(conn.PgConn().PID())
 	}
-	return pid != int64(conn.PgConn().PID()), err
+	return pooled, nil
 }
 
 // seen learns how far away the server is from a round trip that took so long.

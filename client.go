@@ -177,6 +177,7 @@ func (c *Client) engineConfig() engine.Config {
 		Drain:       c.cfg.Drain,
 		Grace:       c.cfg.Grace,
 		CallTimeout: max(c.cfg.Lease, 10*time.Second),
+		Alone:       time.Minute,
 		PollBusy:    min(defaultPollBusy, c.cfg.PollIdle),
 		PollIdle:    c.cfg.PollIdle,
 		PollPushed:  max(defaultPushed, c.cfg.PollIdle) * time.Duration(max(len(queues), 1)),

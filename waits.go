@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/store"
 )
 
 // Waits says why jobs that are due do not run: by number, for those among the
@@ -26,6 +27,8 @@ func (c *Client) Waits(ctx context.Context, jobs ...JobInfo) (map[int64]string, 
 	for _, job := range due {
 		if reason := waits(job.Queue, job.Kind, nodes); reason != "" {
 			reasons[job.ID] = reason
+		} else if job.Losses >= store.SuspectLosses {
+			reasons[job.ID] = fmt.Sprintf("%d nodes in a row died while it ran, or when it was about to begin; it begins when no other job runs on its node", job.Losses)
 		}
 	}
 	return reasons, nil

@@ -65,7 +65,8 @@ func playMortal() error {
 		if job.Args.Kill {
 			os.Exit(killed)
 		}
-		return nil
+		_, err := fmt.Fprintf(file, "%d %d %d ended\n", job.ID, job.Token, os.Getpid())
+		return err
 	})
 	client, err := hourbell.New(backend, hourbell.Config{
 		Workers: workers, Lease: lease, Queues: map[string]int{"default": width},
@@ -131,6 +132,17 @@ func (v *village) add(n int, deed Deed, options ...hourbell.Option) []int64 {
 	return ids
 }
 
+// begun returns how often each job began, by number and by claim.
+func (v *village) begun() (claims map[string]int) {
+	claims = map[string]int{}
+	for _, row := range v.witness.lines() {
+		if row[3] != "ended" {
+			claims[row[0]+" "+row[1]]++
+		}
+	}
+	return claims
+}
+
 // TestAResumedNodeStartsNothing (P4): a node is stopped while it holds claims that
 // have not begun, and goes on when another node has run those jobs. It starts none
 // of them.
@@ -144,13 +156,93 @@ func TestAResumedNodeStartsNothing(t *testing.T) {
 	until(t, 3*lease(t)+60*time.Second, "everything done elsewhere", func() bool {
 		return len(list[jobRow](t, v.store, "jobs", "list", "--state", "ready,running")) == 0
 	})
-	before := len(v.witness.lines())
+	before := len(v.begun())
 	zombie.signal(syscall.SIGCONT)
 	until(t, 20*time.Second, "the node to be back", func() bool { return zombie.logged("lease regained") >= 1 })
 	zombie.stop()
 	other.stop()
 	// One may have been stopped between the look at the lease and its first line.
-	if late := len(v.witness.lines()) - before; late > 1 {
+	if late := len(v.begun()) - before; late > 1 {
 		t.Errorf("the node that was stopped started %d jobs which had run elsewhere", late)
 	}
+}
+
+// TestAJobThatEndsItsProcess (P5): one job ends the process that runs it, eight have
+// one attempt each, and the node is started again and again. No job fails that never
+// began; the one is found: it begins alone from its third attempt on, takes no other
+// along, and ends by its attempts.
+func TestAJobThatEndsItsProcess(t *testing.T) {
+	const attempts, workers = 3, 4
+	v := newVillage(t)
+	killer := v.add(1, Deed{Kill: true}, hourbell.MaxAttempts(attempts))[0]
+	bystanders := v.add(8, Deed{For: 10 * time.Millisecond}, hourbell.MaxAttempts(1))
+	job := func(id int64) jobRow { return jobByID(t, v.store, id) }
+	deaths := 0
+	for job(killer).State != "failed" {
+		if deaths > attempts {
+			t.Fatalf("the node died %d times: %+v", deaths, job(killer))
+		}
+		node := v.node(workers)
+		until(t, 3*lease(t)+90*time.Second, "the node's death, or the job's end", func() bool {
+			select {
+			case <-node.done:
+				return true
+			default:
+			}
+			// What comes while the suspect waits for its turn runs, and ends before.
+			bystanders = append(bystanders, v.add(2, Deed{For: 30 * time.Millisecond}, hourbell.MaxAttempts(1))...)
+			return job(killer).State == "failed"
+		})
+		select {
+		case <-node.done:
+			deaths++
+			if code := node.cmd.ProcessState.ExitCode(); code != killed {
+				t.Fatalf("the node exited with %d", code)
+			}
+		default:
+			until(t, 60*time.Second, "the rest", func() bool {
+				return len(list[jobRow](t, v.store, "jobs", "list", "--state", "ready,running")) == 0
+			})
+			node.stop()
+		}
+	}
+	began, ended := map[int64]int{}, map[int64]int{}
+	var alone []string // what had begun and not ended in a process when the killer began
+	open := map[string]map[int64]bool{}
+	for _, row := range v.witness.lines() {
+		id, _ := strconv.ParseInt(row[0], 10, 64)
+		pid := row[2]
+		if row[3] == "ended" {
+			ended[id]++
+			delete(open[pid], id)
+			continue
+		}
+		began[id]++
+		if open[pid] == nil {
+			open[pid] = map[int64]bool{}
+		}
+		if id == killer && began[id] > 2 && len(open[pid]) > 0 {
+			alone = append(alone, fmt.Sprintf("start %d: %v", began[id], open[pid]))
+		}
+		open[pid][id] = true
+	}
+	if deaths != attempts || began[killer] != attempts {
+		t.Errorf("the job began %d times, the node died %d times, want %d", began[killer], deaths, attempts)
+	}
+	if len(alone) > 0 {
+		t.Errorf("other jobs had begun when the suspect did: %v", alone)
+	}
+	failed := 0
+	for _, job := range list[jobRow](t, v.store, "jobs", "list", "--state", "failed") {
+		failed++
+		if job.ID != killer && began[job.ID] == 0 {
+			t.Errorf("job %d never began, and failed: %s", job.ID, job.Reason)
+		}
+	}
+	for _, id := range bystanders {
+		if began[id] > 1 {
+			t.Errorf("job %d has one attempt and began %d times", id, began[id])
+		}
+	}
+	t.Logf("%d jobs, %d deaths, %d jobs failed", 1+len(bystanders), deaths, failed)
 }

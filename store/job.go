@@ -135,6 +135,13 @@ type ClaimRequest struct {
 	Kinds []string
 	Exact []ExactJob
 	Limit int
+	// Ahead is how many of Limit jobs are claimed ahead: the first Limit - Ahead of
+	// the jobs that come back, in their order, may begin at once, and each of the
+	// others only after a BeginJobs that names it.
+	Ahead int
+	// Suspects asks for suspects alone (see SuspectLosses). Without it a claim takes
+	// none of them.
+	Suspects bool
 }
 
 // ExactJob admits jobs of a kind with exactly these arguments, byte for byte:
@@ -158,7 +165,8 @@ type ClaimResult struct {
 	// Batch, if not 0, names this claim for HeartbeatRequest.EndedBatches.
 	Batch int64
 	// NextDue is, where fewer than Limit jobs came back, the earliest run_at
-	// after now among ready jobs of the queue, of any kind; zero: none.
+	// after now among ready jobs of the queue, of any kind, but for suspects; zero:
+	// none, or a claim of suspects.
 	NextDue time.Time
 	// Again, if not 0, says that the store has not looked everywhere, and after
 	// how long another claim will.
@@ -185,6 +193,17 @@ type Claimed struct {
 	// ScheduleName is the name of Schedule, also of a deleted one, or empty.
 	ScheduleName string
 	Slot         time.Time
+	// Losses is how often in a row the job was lost (see Loss), and Refunds how often
+	// an attempt was refunded by an Outcome with LeaseLost.
+	Losses  int16
+	Refunds int16
+}
+
+// BeginRequest names claims that may begin from now on.
+type BeginRequest struct {
+	Node   int64
+	Batch  int64 // ClaimResult.Batch of all of them
+	Claims []ClaimRef
 }
 
 // ClaimRef names one claim of one job.
@@ -212,6 +231,9 @@ type Outcome struct {
 	Result Result
 	// Delay, for Retry, counts from the store's now.
 	Delay time.Duration
+	// LeaseLost, for Release, adds one to Claimed.Refunds: the attempt had begun, and
+	// ended because its node could not prolong its lease.
+	LeaseLost bool
 	// Error and Trace are valid UTF-8 without NUL, at most 64 KiB each. An
 	// attempt leaves a record if Error or Output is not empty. The Error of a
 	// Failed or Cancelled outcome is also the job's Reason; where that of a
@@ -275,7 +297,8 @@ const (
 	// attempt + 1 if it is less), and pulls ready ones to now (never later than
 	// they were). As with Insert, run_at is not before the FiredTo of a finished
 	// job's schedule, and that of a ready one not before its own slot, if this is
-	// at most MostAhead away. The token stays as it is until the next claim. Waiting ones
+	// at most MostAhead away. The token stays as it is until the next claim, and the
+	// losses too; refunds are forgotten. Waiting ones
 	// stay as they are.
 	//
 	// A finished job takes its key back. Where another job of its kind with that key
@@ -351,6 +374,7 @@ type JobInfo struct {
 	Priority     int16
 	Attempt      int16
 	MaxAttempts  int16
+	Losses       int16 // in a row; see Loss
 	OnLoss       OnLoss
 	Origin       Origin
 	Timeout      time.Duration

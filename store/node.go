@@ -84,9 +84,6 @@ type RescueResult struct {
 	Jobs  []RescuedJob
 }
 
-// LostReason is kept with a job that failed because its node died.
-const LostReason = "lost: its node died while it ran"
-
 // RescuedJob is a job that was taken from a node.
 type RescuedJob struct {
 	ID    int64
@@ -95,6 +92,8 @@ type RescuedJob struct {
 	Queue string
 	Node  int64 // who lost it
 	State State // ready, failed or cancelled
+	// Begun says that it may have begun; see Loss.
+	Begun bool
 }
 
 // NodeInfo is a node as people see it.

@@ -72,8 +72,17 @@ type Jobs interface {
 	// given before for that job or for its schedule. No job is handed to two
 	// claims. A node that is not registered, or was declared
 	// dead, gets ErrNodeGone and no job (also where the two happen at once). A
-	// repetition claims others; what a lost reply held is found by Claims.
+	// repetition claims others; what a lost reply held is found by Claims. Suspects
+	// are claimed apart from all other jobs; see ClaimRequest.Suspects.
 	Claim(ctx context.Context, req ClaimRequest) (ClaimResult, error)
+
+	// BeginJobs lets claims begin that a node has made ahead (ClaimRequest.Ahead). From
+	// then on they count as begun when the node is lost. The node waits for the answer
+	// before it begins one of them. A node that is not registered, or was declared
+	// dead, gets ErrNodeGone, and none of them counts as begun (also where the two
+	// happen at once). After another error this is unknown. What the node does not
+	// hold is passed over, and a repetition is harmless.
+	BeginJobs(ctx context.Context, req BeginRequest) error
 
 	// Finish records outcomes of claims. An outcome counts only where the job
 	// still bears the token of the claim and nobody has taken it since;
@@ -86,7 +95,7 @@ type Jobs interface {
 	// that is not either, ends it as cancelled with SupersededReason. A
 	// retry or release of a job that does not run any more (repeated, or late
 	// after a rescue) is not refused and leaves the row as it is: the job is
-	// ready already. A claim leaves at most one attempt's record, the first.
+	// ready already. A retry sets the job's losses to 0. A claim leaves at most one attempt's record, the first.
 	// Outcome.After happens once, in the same transaction; see Aftermath.
 	Finish(ctx context.Context, req FinishRequest) (FinishResult, error)
 
@@ -173,12 +182,15 @@ type Nodes interface {
 	Claims(ctx context.Context, req ClaimsRequest) ([]ClaimRef, error)
 
 	// Rescue declares dead every other node whose lease has passed (its end is
-	// not after now) and takes its jobs from it: a job with a cancel request is
-	// cancelled, with the request's reason; one with on_loss fail, or without
+	// not after now) and takes its jobs from it, by the rule of Loss.Fate: a job with
+	// a cancel request is cancelled, with the request's reason; one that was claimed
+	// ahead and that no BeginJobs has named, so that it cannot have begun, is ready with
+	// run_at now and its attempt refunded; one with on_loss fail, or without
 	// attempts left, fails with LostReason; one for which a job of its schedule
-	// waits is superseded as by a retry (see Jobs.Finish); any other is ready again with
-	// run_at now, its token unchanged, so that a late outcome is still accepted
-	// while nobody has taken it. The caller has made sure that it may judge
+	// waits is superseded as by a retry (see Jobs.Finish); any other is ready again
+	// after LossDelay, its attempt spent. Whatever may have begun counts one loss more.
+	// Tokens stay as they are, so that a late outcome is still accepted
+	// while nobody has taken the job. The caller has made sure that it may judge
 	// (its own heartbeats succeeded for one lease). What After says of those that
 	// fail as lost happens in the same transaction.
 	//
@@ -190,8 +202,8 @@ type Nodes interface {
 	Rescue(ctx context.Context, req RescueRequest) (RescueResult, error)
 
 	// Leave ends a node's registration. Whatever it still holds is treated as
-	// in Rescue, except that attempts of jobs that may run again are refunded, and
-	// none is superseded.
+	// in Rescue, except that attempts of jobs that may run again are refunded, these
+	// rest for no time, no loss is counted, and none is superseded.
 	// Leaving twice is harmless.
 	Leave(ctx context.Context, req LeaveRequest) (RescueResult, error)
 

@@ -51,27 +51,29 @@ func (p *program) jobsShow(ctx context.Context, client *hourbell.Client, f forma
 
 // jobRecord is a job for programs. Fields are only ever added.
 type jobRecord struct {
-	ID          int64           `json:"id"`
-	Kind        string          `json:"kind"`
-	Queue       string          `json:"queue"`
-	State       string          `json:"state"`
-	Priority    int16           `json:"priority"`
-	Attempt     int16           `json:"attempt"`
-	MaxAttempts int16           `json:"max_attempts"`
-	Token       *int64          `json:"token"`
-	RunAt       *time.Time      `json:"run_at"`
-	CreatedAt   *time.Time      `json:"created_at"`
-	StartedAt   *time.Time      `json:"started_at"`
-	FinishedAt  *time.Time      `json:"finished_at"`
-	Node        *string         `json:"node"`
-	Schedule    *string         `json:"schedule"`
-	Slot        *time.Time      `json:"slot"`
-	Origin      string          `json:"origin"`
-	Args        json.RawMessage `json:"args"`
-	Timeout     *string         `json:"timeout"`
-	OnLoss      string          `json:"on_loss"`
-	Unique      *string         `json:"unique"`
-	Reason      *string         `json:"reason"`
+	ID          int64  `json:"id"`
+	Kind        string `json:"kind"`
+	Queue       string `json:"queue"`
+	State       string `json:"state"`
+	Priority    int16  `json:"priority"`
+	Attempt     int16  `json:"attempt"`
+	MaxAttempts int16  `json:"max_attempts"`
+	// Losses is how many nodes in a row died while it ran, or when it was about to begin.
+	Losses     int16           `json:"losses"`
+	Token      *int64          `json:"token"`
+	RunAt      *time.Time      `json:"run_at"`
+	CreatedAt  *time.Time      `json:"created_at"`
+	StartedAt  *time.Time      `json:"started_at"`
+	FinishedAt *time.Time      `json:"finished_at"`
+	Node       *string         `json:"node"`
+	Schedule   *string         `json:"schedule"`
+	Slot       *time.Time      `json:"slot"`
+	Origin     string          `json:"origin"`
+	Args       json.RawMessage `json:"args"`
+	Timeout    *string         `json:"timeout"`
+	OnLoss     string          `json:"on_loss"`
+	Unique     *string         `json:"unique"`
+	Reason     *string         `json:"reason"`
 	// Waits is why no living node takes the job, which is due.
 	Waits *string `json:"waits"`
 	// Hook is, of a hook's job, what it is about.
@@ -97,7 +99,7 @@ type errorRecord struct {
 func newJobRecord(j jobView) jobRecord {
 	r := jobRecord{
 		ID: j.ID, Kind: j.Kind, Queue: j.Queue, State: j.State.String(),
-		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Token: orNull(j.Token),
+		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Losses: j.Losses, Token: orNull(j.Token),
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
 		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
@@ -136,6 +138,7 @@ func printJob(out *bufio.Writer, j jobView, now time.Time) {
 		{"queue", j.Queue},
 		{"priority", fmt.Sprint(j.Priority)},
 		{"attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts)},
+		{"losses", losses(j.Losses)},
 		{"on_loss", j.OnLoss.String()},
 		{"unique", j.Unique},
 		{"timeout", shownTimeout(j.Timeout)},
@@ -152,6 +155,14 @@ func printJob(out *bufio.Writer, j jobView, now time.Time) {
 	for _, a := range j.Attempts {
 		printAttempt(out, a)
 	}
+}
+
+// losses is how often in a row a job was lost, for people; empty: not once.
+func losses(n int16) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d in a row", n)
 }
 
 func printAttempt(out *bufio.Writer, a hourbell.Attempt) {

@@ -74,6 +74,7 @@ func TestPostgres(t *testing.T) {
 {"step":8,"name":"unique","applied":true}
 {"step":9,"name":"timeline","applied":true}
 {"step":10,"name":"history_key","applied":true}
+{"step":11,"name":"losses","applied":true}
 `)
 	noStore(t, b)
 }

@@ -16,7 +16,7 @@ import (
 // Claim takes due jobs; see store.Jobs. The node is held first, so that nobody
 // can declare it dead before the claim is committed or gone.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
-	if !req.Now.IsZero() { // a test's clock; marks follow the store's
+	if !req.Now.IsZero() || req.Suspects { // suspects are few, and have an index of their own; a test's clock; marks follow the store's
 		return b.claim(ctx, req, marks{})
 	}
 	scan := b.scans.of(req.Node, req.Queue)
@@ -81,10 +81,20 @@ func (b *Backend) scan(ctx context.Context, req store.ClaimRequest, scan *scan, 
 // claim is one claim behind marks, in one round trip where the connection allows.
 func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from marks) (store.ClaimResult, error) {
 	lowRunAt, lowID := from.columns()
-	text, args := b.q("claim_jobs"), []any{when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit, lowRunAt, lowID}
-	if len(req.Exact) > 0 {
-		text, args = b.q("claim_exact"), append(args, exactColumns(req.Exact)...)
+	args := []any{when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit, lowRunAt, lowID, req.Limit - req.Ahead}
+	name := "claim_jobs"
+	switch {
+	case req.Suspects && len(req.Exact) > 0:
+		name = "claim_suspects_exact"
+	case req.Suspects:
+		name = "claim_suspects"
+	case len(req.Exact) > 0:
+		name = "claim_exact"
 	}
+	if len(req.Exact) > 0 {
+		args = append(args, exactColumns(req.Exact)...)
+	}
+	text := b.q(name)
 	var out store.ClaimResult
 	err := b.pipeline(ctx, "claim jobs", func(s sender) (err error) {
 		var batch pgx.Batch
@@ -99,6 +109,22 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from marks)
 		return store.ClaimResult{}, err
 	}
 	return out, nil
+}
+
+// BeginJobs lets claims begin; see store.Jobs.
+func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
+	ids := make([]int64, len(req.Claims))
+	for i, ref := range req.Claims {
+		ids[i] = ref.ID
+	}
+	return b.pipeline(ctx, "begin jobs", func(s sender) error {
+		var batch pgx.Batch
+		batch.Queue(b.q("begin_jobs"), req.Node, req.Batch, ids)
+		answers := s.SendBatch(ctx, &batch)
+		var node int64
+		err := nodeAlive(req.Node, answers.QueryRow().Scan(&node))
+		return cmp.Or(err, answers.Close())
+	})
 }
 
 // exactColumns are the kinds of exact jobs, each once, and the kind and digest of
@@ -124,7 +150,7 @@ func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.Clai
 		return out, err
 	}
 	slices.SortFunc(out.Jobs, inOrder)
-	if err := answers.QueryRow().Scan(into(&out.NextDue)); err != nil || len(out.Jobs) >= req.Limit {
+	if err := answers.QueryRow().Scan(into(&out.NextDue)); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
 		out.NextDue = time.Time{} // not asked for
 		return out, err
 	}
@@ -145,6 +171,7 @@ func scanClaimed(rows pgx.Rows, req store.ClaimRequest) (jobs []store.Claimed, b
 	targets := []any{
 		&batch, &j.ID, &j.Token, &j.Kind, &j.Args, &j.Headers, &j.Priority, &j.Attempt, &j.MaxAttempts, (*int16)(&j.OnLoss), (*int16)(&j.Origin),
 		(*int64)(&j.Timeout), into(&j.RunAt), into(&j.CreatedAt), (*number)(&j.Schedule), (*word)(&j.ScheduleName), into(&j.Slot),
+		&j.Losses, &j.Refunds,
 	}
 	_, err = pgx.ForEachRow(rows, targets, func() error {
 		if len(jobs) == cap(jobs) { // a few, or all that were asked for: append would copy again and again

@@ -367,16 +367,26 @@ type frees struct {
 	ids     []int64
 	delays  []int64 // in microseconds
 	refunds []int16 // attempts
+	counted []bool  // the refund counts
+	well    []bool  // the attempt ended by itself: no loss in a row any more
+	lost    []bool  // one loss more
 }
 
 func (f *frees) add(o store.Outcome) {
-	delay, refund := o.Delay, int16(0)
 	if o.Result == store.Release {
-		delay, refund = 0, 1
+		f.put(o.ID, 0, 1)
+		f.counted[len(f.counted)-1] = o.LeaseLost
+	} else {
+		f.put(o.ID, o.Delay, 0)
+		f.well[len(f.well)-1] = true
 	}
-	f.ids = append(f.ids, o.ID)
+}
+
+func (f *frees) put(id int64, delay time.Duration, refund int16) {
+	f.ids = append(f.ids, id)
 	f.delays = append(f.delays, delay.Microseconds())
 	f.refunds = append(f.refunds, refund)
+	f.counted, f.well, f.lost = append(f.counted, false), append(f.well, false), append(f.lost, false)
 }
 
 // free makes locked jobs ready again and wakes who may claim them.
@@ -384,7 +394,7 @@ func (b *Backend) free(ctx context.Context, tx pgx.Tx, now *time.Time, jobs free
 	if len(jobs.ids) == 0 {
 		return nil
 	}
-	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q("free_jobs"), now, jobs.ids, jobs.delays, jobs.refunds)
+	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q("free_jobs"), now, jobs.ids, jobs.delays, jobs.refunds, jobs.counted, jobs.well, jobs.lost)
 	if err != nil {
 		return err
 	}

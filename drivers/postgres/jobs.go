@@ -330,7 +330,7 @@ func scanJob(r pgx.CollectableRow) (j store.JobInfo, err error) {
 	var timeout int64
 	err = r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &state, &j.Args, &j.Headers, &j.Priority, &j.Attempt, &j.MaxAttempts, &onLoss, &origin, &timeout,
 		into(&j.RunAt), into(&j.CreatedAt), into(&j.StartedAt), into(&j.FinishedAt), (*word)(&j.Node), (*number)(&j.Schedule), (*word)(&j.ScheduleName),
-		into(&j.Slot), &j.CancelAsked, &j.Reason, (*word)(&j.Unique))
+		into(&j.Slot), &j.CancelAsked, &j.Reason, (*word)(&j.Unique), &j.Losses)
 	j.State, j.OnLoss, j.Origin, j.Timeout = store.State(state), store.OnLoss(onLoss), store.Origin(origin), time.Duration(timeout)
 	return j, err
 }

@@ -65,19 +65,19 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 // are looked for in a statement of its own, after the heartbeats are gone: from
 // then on those nodes can claim nothing more.
 func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
-	return b.endNodes(ctx, "rescue", b.q("expire_nodes"), req.Now, req.Node, 0, req.After)
+	return b.endNodes(ctx, "rescue", b.q("expire_nodes"), req.Now, req.Node, true, req.After)
 }
 
 // Leave ends a registration; see store.Nodes.
 func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
 	b.scans.forget(req.Node)
-	return b.endNodes(ctx, "leave", b.q("leave_node"), req.Now, req.Node, 1, req.After)
+	return b.endNodes(ctx, "leave", b.q("leave_node"), req.Now, req.Node, false, req.After)
 }
 
-// endNodes ends the nodes that a statement chooses and takes what they hold.
-// refund is how many attempts jobs get back that may run again; after, if not
-// nil, says what else happens for each that is lost.
-func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Time, node int64, refund int16, after func(store.LostJob) *store.Aftermath) (store.RescueResult, error) {
+// endNodes ends the nodes that a statement chooses, because they died or because
+// they leave, and takes what they hold. after, if not nil, says what else happens
+// for each job that is lost.
+func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Time, node int64, died bool, after func(store.LostJob) *store.Aftermath) (store.RescueResult, error) {
 	var out store.RescueResult
 	err := b.work(ctx, what, func(tx pgx.Tx) (err error) {
 		out = store.RescueResult{}
@@ -86,7 +86,7 @@ func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Ti
 			return err
 		}
 		slices.SortFunc(out.Nodes, func(a, b store.NodeInfo) int { return cmp.Compare(a.ID, b.ID) })
-		held, err := b.takeJobs(ctx, tx, when(now), out.Nodes, refund)
+		held, err := b.takeJobs(ctx, tx, when(now), out.Nodes, died)
 		if err != nil {
 			return err
 		}
@@ -109,6 +109,7 @@ func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Ti
 type heldJob struct {
 	store.RescuedJob
 	attempt, maxAttempts int16
+	losses               int16
 	onLoss               store.OnLoss
 	headers              []byte
 	schedule             int64
@@ -127,7 +128,7 @@ func (j heldJob) lost() store.LostJob {
 
 // takeJobs takes from ended nodes all they hold, and returns it by node and
 // number as it is then.
-func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes []store.NodeInfo, refund int16) ([]heldJob, error) {
+func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes []store.NodeInfo, died bool) ([]heldJob, error) {
 	var ids []int64
 	for _, node := range nodes {
 		ids = append(ids, node.ID)
@@ -140,11 +141,11 @@ func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes
 		return nil, err
 	}
 	slices.SortFunc(held, func(a, b heldJob) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
-	return held, b.settleHeld(ctx, tx, now, held, refund)
+	return held, b.settleHeld(ctx, tx, now, held, died)
 }
 
 // settleHeld ends or frees locked jobs whose nodes are gone, and notes which.
-func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, held []heldJob, refund int16) error {
+func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, held []heldJob, died bool) error {
 	if len(held) == 0 {
 		return nil
 	}
@@ -156,20 +157,34 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 	if err != nil {
 		return err
 	}
-	waiting, err := b.waitingFor(ctx, tx, held, refund)
+	waiting, err := b.waitingFor(ctx, tx, held, died)
 	if err != nil {
 		return err
 	}
 	var over ends
 	var again frees
+	var lost []int64
 	for i, job := range held {
-		state, reason := fate(job, cancels, waiting)
-		if state == store.StateReady {
-			again.ids, again.delays, again.refunds = append(again.ids, job.ID), append(again.delays, 0), append(again.refunds, refund)
+		why, asked := cancels[job.ID]
+		fate := store.Loss{
+			Died: died, Begun: job.Begun, Asked: asked, Why: why, OnLoss: job.onLoss, Attempt: job.attempt, MaxAttempts: job.maxAttempts,
+			Losses: job.losses, Waits: waiting[job.lane()] != 0,
+		}.Fate()
+		if fate.State == store.StateReady {
+			again.put(job.ID, fate.Delay, fate.Refund)
+			again.lost[len(again.lost)-1] = fate.Counts
 		} else {
-			over.add(job.ID, job.Token, state, reason)
+			over.add(job.ID, job.Token, fate.State, fate.Reason)
+			if fate.Counts {
+				lost = append(lost, job.ID)
+			}
 		}
-		held[i].State = state
+		held[i].State = fate.State
+	}
+	if len(lost) > 0 {
+		if _, err := tx.Exec(ctx, b.q("count_losses"), lost); err != nil {
+			return err
+		}
 	}
 	if err := b.free(ctx, tx, now, again); err != nil {
 		return err
@@ -177,28 +192,14 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 	return b.endLost(ctx, tx, now, over)
 }
 
-// fate decides what becomes of a job whose node is gone, and why.
-func fate(job heldJob, cancels map[int64]string, waiting map[lane]int64) (store.State, string) {
-	reason, asked := cancels[job.ID]
-	switch {
-	case asked:
-		return store.StateCancelled, reason
-	case job.onLoss == store.OnLossFail || job.attempt >= job.maxAttempts:
-		return store.StateFailed, store.LostReason
-	case waiting[job.lane()] != 0:
-		return store.StateCancelled, store.SupersededReason
-	}
-	return store.StateReady, ""
-}
-
 func (j heldJob) lane() lane { return lane{j.schedule, j.backfill} }
 
 // waitingFor returns, by lane, the jobs that wait for those of nodes that died,
-// if these give way to them; a refund says that the node left.
-func (b *Backend) waitingFor(ctx context.Context, tx pgx.Tx, held []heldJob, refund int16) (map[lane]int64, error) {
+// which then give way to them.
+func (b *Backend) waitingFor(ctx context.Context, tx pgx.Tx, held []heldJob, died bool) (map[lane]int64, error) {
 	taken := lanes{}
 	for _, job := range held {
-		if refund == 0 && !job.backfill {
+		if died && !job.backfill {
 			taken.add(job.lane())
 		}
 	}
@@ -219,7 +220,7 @@ func (b *Backend) endLost(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
 	var onLoss int16
 	err = r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.Node, &j.attempt, &j.maxAttempts, &onLoss,
-		&j.headers, (*number)(&j.schedule), (*word)(&j.scheduleName), into(&j.slot), &j.backfill)
+		&j.headers, (*number)(&j.schedule), (*word)(&j.scheduleName), into(&j.slot), &j.backfill, &j.losses, &j.Begun)
 	j.onLoss = store.OnLoss(onLoss)
 	return j, err
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -18,8 +19,9 @@ var migrationFiles embed.FS
 
 // statements holds the text of each file in sql/, by its name without ".sql",
 // with the schema filled in. Those of claim_jobs.sql and look_behind.sql are there
-// twice: as they are under "claim_exact" and "look_behind_exact", and under their
-// names without what only claims with Exact need, so that others do not pay for it.
+// more than once, without what others need, so that none pays for it: under their
+// names, under "claim_exact" and "look_behind_exact" for claims with Exact, and under
+// "claim_suspects" and "claim_suspects_exact" for claims of suspects.
 //
 // They look rows of job and history up by id = ANY (ARRAY[…]), and sort by id + 0,
 // where id = … and id would do: after a vacuum of an emptied table the planner takes
@@ -41,21 +43,31 @@ func readStatements(schema string) statements {
 		}
 		out[strings.TrimSuffix(entry.Name(), ".sql")] = withSchema(string(text), schema)
 	}
-	for _, v := range []struct{ name, variant, condition string }{
-		{"claim_jobs", "claim_exact", "exact"},
-		{"look_behind", "look_behind_exact", "exact"},
-		{"insert_job", "insert_unique", "unique"},
+	for _, v := range []struct {
+		name, variant string
+		conditions    []string
+	}{
+		{"claim_jobs", "claim_suspects", []string{"suspects"}},
+		{"claim_jobs", "claim_suspects_exact", []string{"suspects", "exact"}},
+		{"claim_jobs", "claim_exact", []string{"plain", "exact"}},
+		{"claim_jobs", "claim_jobs", []string{"plain"}},
+		{"look_behind", "look_behind_exact", []string{"exact"}},
+		{"look_behind", "look_behind", nil},
+		{"insert_job", "insert_unique", []string{"unique"}},
+		{"insert_job", "insert_job", nil},
 	} {
-		out[v.variant], out[v.name] = out[v.name], withoutLines(out[v.name], "-- if "+v.condition+"\n")
+		out[v.variant] = pick(out[v.name], v.conditions...)
 	}
 	return out
 }
 
-// withoutLines cuts the lines that end so.
-func withoutLines(text, end string) string {
+// pick returns a text without those of its conditional lines, which end in
+// "-- if NAME", whose name is not among given.
+func pick(text string, given ...string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
-		if !strings.HasSuffix(line, end) {
+		_, condition, found := strings.Cut(strings.TrimSuffix(line, "\n"), "-- if ")
+		if !found || slices.Contains(given, condition) {
 			lines = append(lines, line)
 		}
 	}

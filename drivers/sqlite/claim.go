@@ -30,7 +30,7 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 			return err
 		}
 		out.Now = now
-		if out.Jobs, err = s.claim(ctx, req, now); err != nil || len(out.Jobs) == req.Limit {
+		if out.Jobs, err = s.claim(ctx, req, now); err != nil || len(out.Jobs) == req.Limit || req.Suspects {
 			return err
 		}
 		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
@@ -54,6 +54,9 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return err
 		}
 		out.Now = now
+		if req.Suspects {
+			return s.one(ctx, "any_suspect", args{"queue": req.Queue, "now": micros(now)}, &found)
+		}
 		due, err := s.due(ctx, req, now)
 		if found = len(due) > 0; err != nil || found {
 			return err
@@ -150,14 +153,18 @@ func (s *session) checkNode(ctx context.Context, node int64) error {
 // claim takes up to req.Limit jobs and returns them in the order of their start.
 func (s *session) claim(ctx context.Context, req store.ClaimRequest, now time.Time) ([]store.Claimed, error) {
 	due := streamsOf(req)
-	if len(due) > 1 { // what claim does for one kind is no more than the look
+	if len(due) > 1 && !req.Suspects { // what claim does for one kind is no more than the look
 		var err error
 		if due, err = s.due(ctx, req, now); err != nil || len(due) == 0 {
 			return nil, err
 		}
 	}
-	name, a := "claim", args{"queue": req.Queue, "now": micros(now), "limit": req.Limit, "node": req.Node}
+	name, a := "claim", args{"queue": req.Queue, "now": micros(now), "limit": req.Limit, "begin": req.Limit - req.Ahead, "node": req.Node}
 	switch {
+	case req.Suspects:
+		name = "claim_suspects"
+		a["kinds"] = jsonList(req.Kinds)
+		addExact(a, req.Exact)
 	case slices.ContainsFunc(due, func(s stream) bool { return s.Exact }):
 		name = "claim_exact"
 		a["streams"] = jsonOf(due)
@@ -188,8 +195,23 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, now time.Ti
 func scanClaimed(r row) (store.Claimed, error) {
 	var j store.Claimed
 	err := r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.Args, &j.Headers, &j.Priority, &j.Attempt, &j.MaxAttempts,
-		&j.OnLoss, &j.Origin, durationScanner{&j.Timeout}, into(&j.RunAt), into(&j.CreatedAt), &j.Schedule, &j.ScheduleName, into(&j.Slot))
+		&j.OnLoss, &j.Origin, durationScanner{&j.Timeout}, into(&j.RunAt), into(&j.CreatedAt), &j.Schedule, &j.ScheduleName, into(&j.Slot),
+		&j.Losses, &j.Refunds)
 	return j, err
+}
+
+// BeginJobs lets claims begin; see store.Jobs.
+func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
+	claims := make([]claimRef, len(req.Claims))
+	for i, ref := range req.Claims {
+		claims[i] = claimRef{ref.ID, ref.Token}
+	}
+	return b.write(ctx, "begin jobs", func(s *session) error {
+		if err := s.checkNode(ctx, req.Node); err != nil {
+			return err
+		}
+		return s.exec(ctx, "begin_jobs", args{"claims": jsonList(claims), "node": req.Node})
+	})
 }
 
 // nextDue is when the queue's next ready job is due; zero: there is none.

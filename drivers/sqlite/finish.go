@@ -157,6 +157,9 @@ type again struct {
 	ID     int64 `json:"id"`
 	Delay  int64 `json:"delay"`  // microseconds from now
 	Refund int16 `json:"refund"` // attempts given back
+	// Counted says that the refund counts, and Well that the attempt ended by itself.
+	Counted bool `json:"counted"`
+	Well    bool `json:"well"`
 }
 
 // finishPlan is what a batch of outcomes has to write.
@@ -217,9 +220,9 @@ func endReason(o store.Outcome, held heldClaim) string {
 
 func readyAgain(o store.Outcome) again {
 	if o.Result == store.Release {
-		return again{ID: o.ID, Refund: 1}
+		return again{ID: o.ID, Refund: 1, Counted: o.LeaseLost}
 	}
-	return again{ID: o.ID, Delay: o.Delay.Microseconds()}
+	return again{ID: o.ID, Delay: o.Delay.Microseconds(), Well: true}
 }
 
 // applyOutcomes writes a plan. Attempts come first: they tell of the job as it

@@ -343,7 +343,7 @@ func scanJob(r row) (store.JobInfo, error) {
 	err := r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.State, &j.Args, &j.Headers,
 		&j.Priority, &j.Attempt, &j.MaxAttempts, &j.OnLoss, &j.Origin, durationScanner{&j.Timeout},
 		into(&j.RunAt), into(&j.CreatedAt), into(&j.StartedAt), into(&j.FinishedAt),
-		&j.Node, &j.Schedule, &j.ScheduleName, into(&j.Slot), &j.CancelAsked, &j.Reason, &j.Unique)
+		&j.Node, &j.Schedule, &j.ScheduleName, into(&j.Slot), &j.CancelAsked, &j.Reason, &j.Unique, &j.Losses)
 	return j, err
 }
 

@@ -168,20 +168,28 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 	var ends []ending
 	var ready []again
 	var freed []lane
+	var lost []int64
 	var aftermaths []*store.Aftermath
 	for i := range held {
-		if end, over := held[i].fate(waiting); over {
-			ends = append(ends, end)
-			freed = append(freed, held[i].lane)
-			held[i].State = end.State
-			if after != nil && end.State == store.StateFailed {
-				aftermaths = append(aftermaths, after(held[i].lost()))
-			}
-		} else {
-			ready = append(ready, again{ID: held[i].ID, Refund: refund(died)})
-			held[i].State = store.StateReady
+		h := &held[i]
+		fate := h.loss(died, waiting[h.lane]).Fate()
+		h.State = fate.State
+		if fate.Counts {
+			lost = append(lost, h.ID)
 		}
-		out.Jobs = append(out.Jobs, held[i].RescuedJob)
+		if fate.State == store.StateReady {
+			ready = append(ready, again{ID: h.ID, Delay: fate.Delay.Microseconds(), Refund: fate.Refund})
+		} else {
+			ends = append(ends, ending{ID: h.ID, State: fate.State, Reason: fate.Reason, asked: h.cancel != nil})
+			freed = append(freed, h.lane)
+		}
+		if after != nil && fate.State == store.StateFailed {
+			aftermaths = append(aftermaths, after(h.lost()))
+		}
+		out.Jobs = append(out.Jobs, h.RescuedJob)
+	}
+	if err := s.onIDs(ctx, lost, nil, "count_losses"); err != nil {
+		return out, err
 	}
 	if err := s.endJobs(ctx, ends, now); err != nil {
 		return out, err
@@ -195,19 +203,12 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 	return out, s.follow(ctx, aftermaths, now)
 }
 
-// refund is how many attempts a job gets back that will run again.
-func refund(died bool) int16 {
-	if died {
-		return 0
-	}
-	return 1
-}
-
 // heldJob is a job that is to be taken from a node.
 type heldJob struct {
 	store.RescuedJob
 	onLoss               store.OnLoss
 	attempt, maxAttempts int16
+	losses               int16
 	cancel               *string // the reason of a cancel request
 	headers              []byte
 	schedule             int64
@@ -217,7 +218,7 @@ type heldJob struct {
 }
 
 // lost is the job as one that fails as lost.
-func (h heldJob) lost() store.LostJob {
+func (h *heldJob) lost() store.LostJob {
 	return store.LostJob{
 		ID: h.ID, Token: h.Token, Kind: h.Kind, Queue: h.Queue, Headers: h.headers, Attempt: h.attempt,
 		Schedule: h.schedule, ScheduleName: h.scheduleName, Slot: h.slot,
@@ -236,18 +237,16 @@ func (s *session) waitingFor(ctx context.Context, held []heldJob, died bool) (ma
 	return s.waitingIn(ctx, taken)
 }
 
-// fate says whether a job is over now that its node is gone, and how. waiting are
-// the lanes in which another one waits.
-func (h heldJob) fate(waiting map[lane]bool) (end ending, over bool) {
-	switch {
-	case h.cancel != nil:
-		return ending{ID: h.ID, State: store.StateCancelled, Reason: *h.cancel, asked: true}, true
-	case h.onLoss == store.OnLossFail || h.attempt >= h.maxAttempts:
-		return ending{ID: h.ID, State: store.StateFailed, Reason: store.LostReason}, true
-	case waiting[h.lane]:
-		return ending{ID: h.ID, State: store.StateCancelled, Reason: store.SupersededReason}, true
+// loss is what is known of the job now that its node is gone. waits says that
+// another job waits for it.
+func (h *heldJob) loss(died, waits bool) store.Loss {
+	loss := store.Loss{
+		Died: died, Begun: h.Begun, OnLoss: h.onLoss, Attempt: h.attempt, MaxAttempts: h.maxAttempts, Losses: h.losses, Waits: waits,
 	}
-	return ending{}, false
+	if h.cancel != nil {
+		loss.Asked, loss.Why = true, *h.cancel
+	}
+	return loss
 }
 
 func (s *session) heldJobs(ctx context.Context, nodes string) ([]heldJob, error) {
@@ -256,7 +255,7 @@ func (s *session) heldJobs(ctx context.Context, nodes string) ([]heldJob, error)
 		var h heldJob
 		var origin store.Origin
 		err := r.Scan(&h.ID, &h.Token, &h.Kind, &h.Queue, &h.Node, &h.onLoss, &h.attempt, &h.maxAttempts, &h.cancel,
-			&h.headers, &h.schedule, &h.scheduleName, into(&h.slot), &origin)
+			&h.headers, &h.schedule, &h.scheduleName, into(&h.slot), &origin, &h.losses, &h.Begun)
 		h.lane = laneOf(h.schedule, origin)
 		held = append(held, h)
 		return err

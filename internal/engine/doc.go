@@ -7,6 +7,7 @@
 //	heartbeat.go   tells the store that the node lives    lease.go    (pure) whom to trust, and until when
 //	rescue.go      takes jobs from dead nodes             uptime.go   the clock that nobody can set
 //	fetch.go       claims jobs, one loop a queue          pace.go     (pure) how many to ask for
+//	solo.go        lets a job that may end its process begin alone
 //	execute.go     runs one attempt; run.go is what it knows, attempt.go the context it works in
 //	outcomes.go    writes outcomes in batches             verdict.go  (pure) what an attempt came to
 //	held.go        what this node has in its hands        reconcile.go  … compared with the store's books

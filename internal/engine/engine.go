@@ -31,6 +31,9 @@ type Config struct {
 	Heartbeat time.Duration
 	Drain     time.Duration // how long a stop waits for running jobs
 	Grace     time.Duration // … and then for those whose contexts it cancelled
+	// Alone is for how long a suspect has the node for itself, and for how long it
+	// waits at most until nothing else has begun there.
+	Alone time.Duration
 	// CallTimeout bounds one call of the store, but for heartbeats, which are
 	// bounded by Heartbeat.
 	CallTimeout time.Duration
@@ -57,6 +60,7 @@ type Engine struct {
 	history  history
 	expiry   expiry
 	suspect  suspicion
+	solo     solo
 	unknown  unknownClaims
 	admitted admitted
 	stopping atomic.Bool

@@ -116,7 +116,7 @@ func startNode(t testing.TB, backend store.Backend, work Work, change ...func(*C
 		Backend: n.faulty, Name: t.Name(), Version: "test",
 		Queues: map[string]int{"q": 4}, Kinds: []string{"k"}, Work: work,
 		Timeout: func(store.Claimed) time.Duration { return 0 },
-		Lease:   testLease, Heartbeat: testLease / 4, Drain: time.Second, Grace: 100 * time.Millisecond, CallTimeout: time.Second,
+		Lease:   testLease, Heartbeat: testLease / 4, Drain: time.Second, Grace: 100 * time.Millisecond, CallTimeout: time.Second, Alone: time.Second,
 		PollBusy: 5 * time.Millisecond, PollIdle: 20 * time.Millisecond, PollPushed: 20 * time.Millisecond,
 		Sink: n.note,
 	}

@@ -3,29 +3,31 @@ package engine
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/hourbell/hourbell/event"
 )
 
-// execute runs one attempt and passes its outcome on.
-func (e *Engine) execute(run *Run) {
+// execute runs one attempt, passes its outcome on, and returns how long it took; 0: it
+// did not begin.
+func (e *Engine) execute(run *Run) (took time.Duration) {
 	if e.stopping.Load() || run.session.Err() != nil {
 		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
-		return
+		return 0
 	}
 	if !e.admit(&run.Claimed) {
 		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "this node may not run it any more"})
-		return
+		return 0
 	}
 	if run.cancelled() {
 		e.deliver(run, result{outcome: cancelledEarly(run.Claimed), why: "it had not begun"})
-		return
+		return 0
 	}
 	started := monotonic()
 	if !e.session.trusted(started) { // looked at last: a process may be stopped at any line, for longer than its lease
 		e.expireLease()
 		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "the lease of its node had passed before it began"})
-		return
+		return 0
 	}
 	var ctx context.Context = attempt{run}
 	defer run.end(context.Canceled)
@@ -38,7 +40,8 @@ func (e *Engine) execute(run *Run) {
 	err := errExited
 	defer func() { // also when the worker ended its goroutine
 		cause := context.Cause(ctx)
-		r := result{outcome: verdict(run.Claimed, err, cause), took: monotonic() - started, err: err}
+		took = monotonic() - started
+		r := result{outcome: verdict(run.Claimed, err, cause), took: took, err: err}
 		r.outcome.Output = run.Output()
 		if cause != nil && err != nil {
 			r.why = cause.Error()
@@ -48,6 +51,7 @@ func (e *Engine) execute(run *Run) {
 		e.deliver(run, r)
 	}()
 	err = try(ctx, e.cfg.Work, run)
+	return 0 // told when the outcome is passed on
 }
 
 // errExited: the worker called runtime.Goexit, as testing's FailNow does.

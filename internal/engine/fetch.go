@@ -24,6 +24,10 @@ type fetcher struct {
 	wake   bell
 
 	begun atomic.Int64 // jobs that workers have taken
+	took  atomic.Int64 // for how long those that ended have worked, in nanoseconds
+	// What was taken and how long it took, at the last claim.
+	begunThen, tookThen int64
+	lookedAt            time.Duration // for suspects
 	// What is claimed ahead has to begin in time: see hoarding.
 	markedAt   time.Duration
 	markedThru int64
@@ -51,6 +55,14 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 		if f.hoarding() {
 			f.putBack()
 		}
+		if opened := f.engine.solo.closed(); opened != nil {
+			f.awaitOpening(ctx, opened)
+			continue
+		}
+		if f.suspectsTurn(ctx) {
+			continue
+		}
+		f.learnSpeed()
 		if f.full() {
 			f.await(ctx, f.hoardTimer(), f.room)
 			continue
@@ -105,6 +117,16 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, started,
 		return f.engine.cfg.PollBusy / 8
 	}
 	return next
+}
+
+// learnSpeed bounds how far to claim ahead by how long the jobs took that ended since
+// the last claim, if any did.
+func (f *fetcher) learnSpeed() {
+	begun, took := f.begun.Load(), f.took.Load()
+	if begun > f.begunThen && took > f.tookThen {
+		f.learn(func() { f.pace.bound(f.width, time.Duration((took-f.tookThen)/(begun-f.begunThen))) })
+		f.begunThen, f.tookThen = begun, took
+	}
 }
 
 // learn changes the pace, and with it when the next claim is worth making.
@@ -189,44 +211,111 @@ const maxStopWait = 2 * time.Second
 // also when the node begins to stop, for a while: jobs it returns are put back
 // at once, which is better than not knowing.
 func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, error) {
+	if !f.engine.solo.enter() {
+		return store.ClaimResult{}, errNoLease
+	}
+	defer f.engine.solo.leave()
+	ahead := f.pace.ahead(limit)
+	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead})
+	if err == nil {
+		f.hand(ctx, session, res, limit-ahead)
+	}
+	return res, err
+}
+
+// ask sends a claim, and returns with its answer the context of the runs.
+func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, context.Context, error) {
 	e := f.engine
 	node, session, ok := e.session.standing()
 	if !ok || e.history.closed() {
 		_ = sleep(ctx, 50*time.Millisecond)
-		return store.ClaimResult{}, errNoLease
+		return store.ClaimResult{}, nil, errNoLease
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.cfg.CallTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(e.cfg.Heartbeat, maxStopWait), cancel) })()
 	started := monotonic()
-	res, err := e.cfg.Backend.Claim(call, store.ClaimRequest{
-		Node: node, Queue: f.queue, Kinds: e.cfg.Kinds, Exact: e.admitted.list(), Limit: limit,
-	})
+	req.Node, req.Queue, req.Kinds, req.Exact = node, f.queue, e.cfg.Kinds, e.admitted.list()
+	res, err := e.cfg.Backend.Claim(call, req)
 	switch {
 	case errors.Is(err, store.ErrNodeGone):
 		e.beatNow.ring()
 		_ = sleep(ctx, 50*time.Millisecond) // the heartbeat registers anew
-		return res, errNoLease
+		return res, nil, errNoLease
 	case err != nil:
 		e.suspect.raise()
 		e.outage.fail("claim from queue "+f.queue, err)
-		return res, err
+		return res, nil, err
 	}
 	e.outage.over("claim from queue " + f.queue)
 	e.step("claim", f.queue, len(res.Jobs))
 	if len(res.Jobs) > 0 {
 		e.emit(event.Event{Kind: event.JobsClaimed, Queue: f.queue, Count: int64(len(res.Jobs)), Took: monotonic() - started})
 	}
-	f.hand(session, res)
-	return res, nil
+	return res, session, nil
 }
 
 // runBlock is how many runs are allocated at a time: not more, for a long one
 // keeps its whole block in memory.
 const runBlock = 16
 
-// hand gives claimed jobs to the workers.
-func (f *fetcher) hand(session context.Context, res store.ClaimResult) {
+// hand gives claimed jobs to the workers: the first, which may begin, at once, and the
+// others when the store knows that they may.
+func (f *fetcher) hand(ctx, session context.Context, res store.ClaimResult, first int) {
+	runs := f.runsOf(session, res)
+	first = min(first, len(runs))
+	f.start(runs[:first])
+	for rest := runs[first:]; len(rest) > 0; {
+		n := together(rest)
+		if ctx.Err() != nil || f.engine.solo.closed() != nil || !f.begin(ctx, res.Batch, rest[:n]) {
+			f.handBack(rest, "it could not begin in time")
+			return
+		}
+		f.start(rest[:n])
+		rest = rest[n:]
+	}
+}
+
+// start lets workers take runs.
+func (f *fetcher) start(runs []*Run) {
+	for _, run := range runs {
+		f.jobs <- run // has room for all that may be in hand
+	}
+}
+
+// begin tells the store that runs may begin, and reports whether they may.
+func (f *fetcher) begin(ctx context.Context, batch int64, runs []*Run) bool {
+	e := f.engine
+	what := "begin jobs of queue " + f.queue
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.cfg.CallTimeout)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(e.cfg.Heartbeat, maxStopWait), cancel) })()
+	refs := make([]store.ClaimRef, len(runs))
+	for i, run := range runs {
+		refs[i] = run.ref()
+	}
+	switch err := e.cfg.Backend.BeginJobs(call, store.BeginRequest{Node: e.session.number(), Batch: batch, Claims: refs}); {
+	case errors.Is(err, store.ErrNodeGone):
+		e.beatNow.ring()
+		return false
+	case err != nil:
+		e.outage.fail(what, err)
+		return false
+	}
+	e.outage.over(what)
+	return true
+}
+
+// handBack returns runs that no worker has got.
+func (f *fetcher) handBack(runs []*Run, why string) {
+	for _, run := range runs {
+		f.engine.deliver(run, result{outcome: unstarted(run.Claimed), why: why})
+		f.inHand.Add(-1)
+	}
+}
+
+// runsOf makes runs of claimed jobs, which are in hand from now on.
+func (f *fetcher) runsOf(session context.Context, res store.ClaimResult) []*Run {
 	runs := make([]*Run, len(res.Jobs))
 	var block []Run
 	greatest := int64(0)
@@ -241,9 +330,7 @@ func (f *fetcher) hand(session context.Context, res store.ClaimResult) {
 	f.engine.history.claimed(greatest)
 	f.inHand.Add(int64(len(runs)))
 	f.engine.held.add(res.Batch, runs)
-	for _, run := range runs {
-		f.jobs <- run // has room for all that may be in hand
-	}
+	return runs
 }
 
 // work runs jobs one after another until the fetcher closes the channel. If
@@ -268,5 +355,5 @@ func (f *fetcher) workOn(run *Run) {
 			f.room.ring()
 		}
 	}()
-	f.engine.execute(run)
+	f.took.Add(int64(f.engine.execute(run)))
 }

@@ -19,6 +19,42 @@ const (
 	slowUse  = 100 * time.Millisecond
 )
 
+// bound keeps the depth to what width workers begin within slowUse, if a job takes
+// mean: what is claimed ahead counts as begun when the node dies.
+func (p *pace) bound(width int, mean time.Duration) {
+	if mean <= 0 {
+		return
+	}
+	if most := time.Duration(width) * slowUse / mean; time.Duration(p.depth) > most {
+		p.depth = int(most)
+	}
+	if p.depth < width {
+		p.depth = 0
+	}
+}
+
+// ahead is how many of limit jobs to claim ahead, which may begin only when the
+// store has been told. While jobs are quick there are none: the statement would cost
+// more than the jobs. Otherwise all but the first are, so that a job which ends its
+// process at once takes none with it that was only claimed.
+func (p *pace) ahead(limit int) int {
+	if p.depth > 0 {
+		return 0
+	}
+	return limit - 1
+}
+
+// together is how many of some jobs, in their order, begin with the next statement:
+// a job that was lost before begins with no other.
+func together(jobs []*Run) int {
+	for i, job := range jobs {
+		if job.Losses > 0 {
+			return max(i, 1)
+		}
+	}
+	return len(jobs)
+}
+
 // used records that a full claim for width workers was used up, to the point
 // where the next is worth making, in took.
 func (p *pace) used(width int, took time.Duration) {

@@ -94,9 +94,12 @@ func (e *Engine) tellTaken(jobs []store.RescuedJob, name func(node int64) string
 		case store.StateCancelled:
 			kind = event.JobCancelled
 		}
+		detail := "had not begun on "
+		if job.Begun {
+			detail = "ran, or was about to begin, on "
+		}
 		e.emit(event.Event{
-			Kind: kind, Job: job.ID, Token: job.Token, JobKind: job.Kind, Queue: job.Queue,
-			Detail: "was running on " + name(job.Node),
+			Kind: kind, Job: job.ID, Token: job.Token, JobKind: job.Kind, Queue: job.Queue, Detail: detail + name(job.Node),
 		})
 	}
 }

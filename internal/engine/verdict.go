@@ -60,15 +60,20 @@ func verdict(job store.Claimed, err, cause error) store.Outcome {
 		out.Trace = cleanText(string(panicked.Stack))
 	}
 	var final *finalError
+	if (errors.Is(cause, ErrClaimLost) || errors.Is(err, ErrClaimLost)) && !refundable(job) {
+		out.Error = cleanText(fmt.Sprintf("its node lost its lease, and %d attempts were refunded for that already: %v", mostRefunds, err))
+	}
 	switch {
 	case errors.Is(cause, ErrCancelled):
 		out.Result = store.Cancelled
 	case errors.As(err, &final) && final.result != store.Retry:
 		out.Result = final.result
-	case errors.Is(cause, ErrStopping), errors.Is(cause, ErrClaimLost):
+	case errors.Is(cause, ErrStopping):
 		return interrupted(job, fmt.Errorf("%w (%w)", cause, err))
-	case errors.Is(err, ErrClaimLost): // a worker that was told sooner than its context
-		return interrupted(job, err)
+	case errors.Is(cause, ErrClaimLost) && refundable(job):
+		return leaseLost(job, fmt.Errorf("%w (%w)", cause, err))
+	case errors.Is(err, ErrClaimLost) && refundable(job): // a worker that was told sooner than its context
+		return leaseLost(job, err)
 	case job.Attempt >= job.MaxAttempts:
 		out.Result = store.Failed
 	case final != nil:
@@ -87,6 +92,24 @@ func interrupted(job store.Claimed, why error) store.Outcome {
 		out.Result = store.Failed
 		out.Error = cleanText("lost: it was interrupted, and may not start twice: " + why.Error())
 	}
+	return out
+}
+
+// mostRefunds is how many attempts of a job are refunded because its node lost its
+// lease. Refunds at an orderly stop are not counted.
+const mostRefunds = 5
+
+// refundable reports whether an attempt that ended with its node's lease need not
+// count. A job that loses every lease, because it keeps its node from prolonging
+// them, would otherwise never end.
+func refundable(job store.Claimed) bool {
+	return job.OnLoss == store.OnLossFail || job.Refunds < mostRefunds
+}
+
+// leaseLost is the outcome of an attempt that ended with its node's lease.
+func leaseLost(job store.Claimed, why error) store.Outcome {
+	out := interrupted(job, why)
+	out.LeaseLost = out.Result == store.Release
 	return out
 }
 

@@ -53,6 +53,30 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%s: no error is kept", test.name)
 		}
 	}
+	for _, test := range []struct {
+		refunds    int16
+		attempt    int16
+		err, cause error
+		want       store.Result
+		lost       bool
+	}{
+		{0, 3, context.Canceled, ErrClaimLost, store.Release, true},
+		{mostRefunds - 1, 3, context.Canceled, ErrClaimLost, store.Release, true},
+		{mostRefunds, 3, context.Canceled, ErrClaimLost, store.Failed, false},
+		{mostRefunds, 1, context.Canceled, ErrClaimLost, store.Retry, false},
+		{mostRefunds - 1, 3, fmt.Errorf("x: %w", ErrClaimLost), nil, store.Release, true},
+		{mostRefunds, 3, fmt.Errorf("x: %w", ErrClaimLost), nil, store.Failed, false},
+		{0, 3, context.Canceled, ErrStopping, store.Release, false},
+		{100, 3, context.Canceled, ErrStopping, store.Release, false},
+	} {
+		got := verdict(store.Claimed{Attempt: test.attempt, MaxAttempts: 3, Refunds: test.refunds}, test.err, test.cause)
+		if got.Result != test.want || got.LeaseLost != test.lost {
+			t.Errorf("attempt %d after %d refunds, %v: %+v", test.attempt, test.refunds, test.cause, got)
+		}
+		if (got.Result == store.Failed) != strings.Contains(got.Error, "lost its lease") && got.Result != store.Retry {
+			t.Errorf("after %d refunds: %q", test.refunds, got.Error)
+		}
+	}
 	if got := verdict(store.Claimed{MaxAttempts: 3}, &PanicError{Value: "x", Stack: []byte("stack")}, nil); got.Trace != "stack" {
 		t.Errorf("a panic's stack is not kept: %+v", got)
 	}

@@ -6,6 +6,9 @@ package main
 // rules is a file that the drivers share.
 const rules = "../../store/rules.go"
 
+// losses is a file with rules too.
+const losses = "../../store/loss.go"
+
 // sharedFaults are further faults in code that the drivers share: how overlaps
 // are decided, and how pauses end.
 var sharedFaults = []fault{
@@ -19,14 +22,24 @@ var sharedFaults = []fault{
 	{"a change does not report early firings", rules, "if !s.Mark.After(now) || s.Mark.After(now.Add(MostAhead)) {", "if !now.IsZero() {"},
 	{"a triggered job starts before a slot that has been decided on", rules, "if job.RunAt.Before(to) {", "if job.RunAt.After(to) {"},
 	{"every failure counts", rules, "case a.JobFailed:", "case true:"},
+	{"a rescue forgets on_loss", losses, "case l.OnLoss == OnLossFail || l.Attempt >= l.MaxAttempts:", "case l.Attempt >= l.MaxAttempts:"},
+	{"leaving does not refund the attempt", losses, "case !l.Died:\n\t\treturn Fate{State: StateReady, Refund: 1}", "case !l.Died:\n\t\treturn Fate{State: StateReady}"},
+	{"a rescue keeps others waiting", losses, "case l.Waits:", "case false:"},
+	{"what has not begun is lost", losses, "case !l.Begun:", "case false:"},
+	{"a lost job starts again at once", losses, "Counts: true, Delay: LossDelay(l.Losses + 1)}", "Counts: true}"},
 }
 
 var postgresFaults = []fault{
 	{"a check of a lock holds off nobody", "sql/locks/check.sql", "FOR SHARE OF s", ""},
 	{"a release after a step back holds the lock", "sql/locks/release.sql", "CASE WHEN $5::bigint = 0 THEN", "CASE WHEN $5::bigint < 0 THEN"},
+	{"what may have begun is refunded", "sql/lock_held_jobs.sql", "coalesce(u.id = ANY (l.begun), true)", "coalesce(u.id = ANY (l.begun), false)"},
+	{"an older claim says what has begun", "sql/lock_held_jobs.sql", "l.id DESC", "l.id"},
+	{"a job begins after its node was declared dead", "sql/begin_jobs.sql", "FOR KEY SHARE\n", "\n"},
+	{"a suspect is claimed like any other", "sql/claim_jobs.sql", "AND j.losses < 2", "AND j.losses < 9"},
+	{"a row of losses does not end", "sql/free_jobs.sql", "CASE WHEN o.well THEN 0 ELSE", "CASE WHEN o.well THEN j.losses ELSE"},
 	{"a claim takes jobs that run", "sql/claim_jobs.sql", "AND NOT j.running AND", "AND"},
 	{"a claim takes kinds that it did not ask for", "sql/claim_jobs.sql", "j.kind = ANY ($4::text[])", "j.kind <> ALL ($4::text[] || 'x'::text) IS NOT NULL"},
-	{"a claim compares with the node's clock", "claim.go", `b.q("claim_jobs"), []any{when(req.Now), req.Node`, `b.q("claim_jobs"), []any{when(time.Now().Add(0)), req.Node`},
+	{"a claim compares with the node's clock", "claim.go", "args := []any{when(req.Now), req.Node", "args := []any{when(time.Now().Add(0)), req.Node"},
 	{"a low-water cursor replaces full scans", "marks.go", "if s.rest() <= 0 && ", "if s.swept.IsZero() && "},
 	{"a full scan counts as cheap", "marks.go", "s.cost() <= cheapSweep {", "s.cost() > cheapSweep {"},
 	{"a node that is gone gets jobs", "sql/claim_jobs.sql", "WHERE h.node = $2::bigint)", "WHERE h.node = $2::bigint OR true)"},
@@ -48,8 +61,6 @@ var postgresFaults = []fault{
 	{"a slot that fired fires again after a reset", "sql/find_fired_slots.sql", "s.outcome = 0", "s.outcome = 1"},
 	{"a node without recent heartbeats rescues", "sql/expire_nodes.sql", "* 2 BETWEEN -asker.lease AND asker.lease", "IS NOT NULL"},
 	{"a rescue takes jobs from the living", "sql/expire_nodes.sql", "seen_at + lease <= coalesce($1::timestamptz, now())", "seen_at + lease <= coalesce($1::timestamptz, now()) + interval '1 year'"},
-	{"a rescue forgets on_loss", "nodes.go", "case job.onLoss == store.OnLossFail || job.attempt >= job.maxAttempts:", "case job.attempt >= job.maxAttempts:"},
-	{"leaving does not refund the attempt", "nodes.go", `b.q("leave_node"), req.Now, req.Node, 1, `, `b.q("leave_node"), req.Now, req.Node, 0, `},
 	{"a claim by Exact does not look at the args", "sql/claim_jobs.sql", "SELECT e.kind, e.digest FROM", "SELECT e.kind, sha256(convert_to(j.args, 'UTF8')) FROM"},
 	{"a claim by Exact mixes kinds", "sql/claim_jobs.sql", "SELECT e.kind, e.digest FROM", "SELECT j.kind, e.digest FROM"},
 	{"a repeated outcome makes its hooks again", "finish.go", "if ended[o.ID] && endOf(o) != store.StateCancelled {", "if _ = ended; endOf(o) != store.StateCancelled {"},
@@ -70,7 +81,6 @@ var postgresFaults = []fault{
 	{"two concurrent ends release no waiting job", "sql/lock_waiting.sql", "LIMIT 1 FOR UPDATE", "LIMIT 1"},
 	{"a job that is added while the last one ends waits for ever", "lane.go", `[]string{"lock_lanes", "lock_lane_jobs"}`, `[]string{"lock_lanes"}`},
 	{"a retry keeps others waiting", "finish.go", "case running[o.ID] && giving[o.ID]:", "case !running[o.ID] && giving[o.ID]:"},
-	{"a rescue keeps others waiting", "nodes.go", "case waiting[job.lane()] != 0:", "case false:"},
 	{"a manual retry starts a waiting job", "change.go", "case p.running, p.waiting:", "case p.running:"},
 	{"an edit moves the mark back", rules, "if s.Mark.Before(now) {", "if s.Mark.After(now) {"},
 	{"an edit drops a due slot", rules, "!s.NextAt.IsZero() && !s.NextAt.After(now) && s.Mark.Before(now)", "false"},
@@ -92,6 +102,10 @@ var sqliteFaults = []fault{
 	{"tokens start again below those of a lost history", "sql/raise_tokens.sql", "(SELECT seen_token FROM hourbell_timeline)) + :margin", "0 * (SELECT seen_token FROM hourbell_timeline)) + 0 * :margin"},
 	{"a claim takes jobs that run", "sql/claim.sql", "WHERE state = 0 AND queue = :queue AND kind = :kind AND", "WHERE state IN (0, 2) AND queue = :queue AND kind = :kind AND"},
 	{"a claim takes kinds that it did not ask for", "sql/claim.sql", "AND kind = :kind AND priority", "AND length(:kind) > 0 AND priority"},
+	{"what may have begun is refunded", "sql/claim.sql", "begun = due.place <= :begin", "begun = due.place < :begin"},
+	{"a node lets another's job begin", "sql/begin_jobs.sql", "AND node = :node", "AND node + 0 * :node = node"},
+	{"a suspect is claimed like any other", "sql/claim.sql", "kind = :kind AND priority = p.value AND losses < 2", "kind = :kind AND priority = p.value AND losses < 9"},
+	{"a row of losses does not end", "sql/ready_jobs.sql", "iif(o.well, 0, j.losses)", "iif(o.well, j.losses, j.losses)"},
 	{"now is the node's clock", "tx.go", "	if !asked.IsZero() {\n		return instant(asked), nil\n	}", "	if !asked.IsZero() {\n		return instant(time.Now()), nil\n	}"},
 	{"a dead node claims", "sql/node_alive.sql", "id = :node AND ended_at IS NULL", "id = :node"},
 	{"tokens grow per job only", "sql/claim.sql", "max((SELECT value FROM hourbell_counter WHERE name = 'token'), j.token) + due.place", "j.token + 1"},
@@ -108,15 +122,13 @@ var sqliteFaults = []fault{
 	{"a slot that fired fires again after a reset", "sql/fire_fired.sql", "AND r.outcome = 0", "AND r.outcome = 1"},
 	{"a node without recent heartbeats rescues", "sql/expired_nodes.sql", "abs(:now - asker.seen_at) * 2 <= asker.lease", "asker.seen_at IS NOT NULL"},
 	{"a rescue takes jobs from the living", "sql/expired_nodes.sql", "seen_at + lease <= :now", "seen_at + lease <= :now + 1000000000000"},
-	{"a rescue forgets on_loss", "nodes.go", "case h.onLoss == store.OnLossFail || h.attempt >= h.maxAttempts:", "case h.attempt >= h.maxAttempts:"},
-	{"leaving does not refund the attempt", "nodes.go", "	return 1\n}", "	return 0\n}"},
 	{"a claim by Exact does not look at the args", "claim.go", "add(req.Exact[i].Kind, true)", "add(req.Exact[i].Kind, false)"},
 	{"a claim by Exact finds nothing", "sql/due_streams.sql", "(d.kind, d.args) IN (", "(d.args, d.kind) IN ("},
 	{"a retried job has no key", "sql/revive_jobs.sql", "h.headers, h.unique_key", "h.headers, NULL"},
 	{"a refused outcome makes its hooks too", "finish.go", "			unknown = append(unknown, i)", "			unknown, plan.after = append(unknown, i), append(plan.after, o.After)"},
 	{"a cancellation makes a failure hook", "finish.go", "		if endState(o.Result) != store.StateCancelled {\n", "		if endState(o.Result) != store.StateReady {\n"},
 	{"a job whose time has come is listed as scheduled", "sql/list_jobs.sql", "AND j.run_at > :now", "AND j.run_at > 0"},
-	{"a lost job makes no hook", "nodes.go", "if after != nil && end.State == store.StateFailed {", "if after != nil && end.State == store.StateCompleted {"},
+	{"a lost job makes no hook", "nodes.go", "if after != nil && fate.State == store.StateFailed {", "if after != nil && fate.State == store.StateCompleted {"},
 	{"every success is a recovery", rules, "if a.Failing || before {", "if a.Failing || before || len(failing) == 0 {"},
 	{"a schedule fails since its last failure", "aftermath.go", "slices.Concat(c.Begun, c.Again)", "slices.Clone(ids)"},
 	{"a resume forgets no failures", "schedules.go", `"failing_forget"`, `"failing_end"`},
@@ -124,7 +136,6 @@ var sqliteFaults = []fault{
 	{"a waiting job starts during a running job", "sql/release_jobs.sql", "AND j.state <> 1", "AND j.state = 7"},
 	{"jobs wait for backfilled ones", "sql/release_jobs.sql", "AND j.state <> 1 AND (j.origin = 3) = (o.value ->> 'backfill')))", "AND j.state <> 1))"},
 	{"a retry keeps others waiting", "finish.go", "case o.Result == store.Retry && p.waiting[held.lane]:", "case false:"},
-	{"a rescue keeps others waiting", "nodes.go", "case waiting[h.lane]:", "case false:"},
 	{"a manual retry starts a waiting job", "jobs.go", "case t.state == store.StateRunning, t.state == store.StateWaiting:", "case t.state == store.StateRunning:"},
 	{"a schedule that comes back goes on failing", "schedules.go", "append(p.back, numbersOf(p.gone)...)", "numbersOf(p.gone)"},
 	{"an edit moves the mark back", rules, "if s.Mark.Before(now) {", "if s.Mark.After(now) {"},

@@ -120,6 +120,7 @@ func (s *Store) retryJob(live, finished *job, now time.Time) store.Change {
 	s.live[finished.ID] = finished
 	finished.FinishedAt = time.Time{}
 	finished.Reason = ""
+	finished.refunds = 0
 	finished.MaxAttempts = max(finished.MaxAttempts, finished.Attempt+1)
 	s.ready(finished, laterOf(now, s.firedToOf(finished.Schedule, now)))
 	return store.Changed

@@ -52,9 +52,13 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 	case o.Result == store.Retry && s.gives(j):
 		s.end(j, store.StateCancelled, store.SupersededReason, now)
 	case o.Result == store.Retry:
+		j.Losses = 0
 		s.ready(j, now.Add(o.Delay))
 	case o.Result == store.Release:
 		j.Attempt--
+		if o.LeaseLost {
+			j.refunds++
+		}
 		s.ready(j, now)
 	}
 	return true

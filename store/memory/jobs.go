@@ -160,10 +160,11 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 		return store.ClaimResult{}, fmt.Errorf("claim jobs: %w", err)
 	}
 	out := store.ClaimResult{Now: now}
-	for _, j := range s.claimable(req, now) {
+	for i, j := range s.claimable(req, now) {
 		out.Jobs = append(out.Jobs, s.claim(j, node, now))
+		j.begun = i < req.Limit-req.Ahead
 	}
-	if len(out.Jobs) < req.Limit {
+	if len(out.Jobs) < req.Limit && !req.Suspects {
 		out.NextDue = s.nextDue(req.Queue, now)
 	}
 	return out, nil
@@ -173,7 +174,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 func (s *Store) claimable(req store.ClaimRequest, now time.Time) []*job {
 	var due []*job
 	for _, j := range s.live {
-		if j.State == store.StateReady && j.Queue == req.Queue && !j.RunAt.After(now) && admitted(req, j) {
+		if j.State == store.StateReady && j.Queue == req.Queue && !j.RunAt.After(now) && admitted(req, j) && (j.Losses >= store.SuspectLosses) == req.Suspects {
 			due = append(due, j)
 		}
 	}
@@ -215,14 +216,33 @@ func (s *Store) claim(j *job, node *store.NodeInfo, now time.Time) store.Claimed
 		Schedule:     j.Schedule,
 		ScheduleName: s.scheduleName(j.Schedule),
 		Slot:         j.Slot,
+		Losses:       j.Losses,
+		Refunds:      j.refunds,
 	}
+}
+
+// BeginJobs lets claims begin; see store.Jobs.
+func (s *Store) BeginJobs(ctx context.Context, req store.BeginRequest) error {
+	if _, err := s.begin(ctx, "begin jobs", time.Time{}); err != nil {
+		return err
+	}
+	defer s.mu.Unlock()
+	if _, err := s.livingNode(req.Node); err != nil {
+		return fmt.Errorf("begin jobs: %w", err)
+	}
+	for _, ref := range req.Claims {
+		if j := s.live[ref.ID]; j != nil && j.State == store.StateRunning && j.node == req.Node && j.Token == ref.Token {
+			j.begun = true
+		}
+	}
+	return nil
 }
 
 // nextDue returns when the queue's next ready job is due; zero: there is none.
 func (s *Store) nextDue(queue string, now time.Time) time.Time {
 	var next time.Time
 	for _, j := range s.live {
-		if j.State == store.StateReady && j.Queue == queue && j.RunAt.After(now) {
+		if j.State == store.StateReady && j.Queue == queue && j.RunAt.After(now) && j.Losses < store.SuspectLosses {
 			next = earliest(next, j.RunAt)
 		}
 	}

@@ -58,7 +58,9 @@ var (
 // name of the schedule nor attempts; both are added when it is read.
 type job struct {
 	store.JobInfo
-	node int64 // the node that holds the claim; 0: none
+	node    int64 // the node that holds the claim; 0: none
+	begun   bool  // the job may have begun by its last claim
+	refunds int16 // of attempts that ended with a lease
 }
 
 // failure is since when a schedule has been failing, and how many of its jobs

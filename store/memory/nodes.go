@@ -139,14 +139,11 @@ func (s *Store) endNode(node *store.NodeInfo, after func(store.LostJob) *store.A
 	node.EndedAt = now
 	for _, j := range s.held(node.ID) {
 		s.takeBack(j, node.Died, now)
-		switch {
-		case j.State == store.StateReady && !node.Died:
-			j.Attempt--
-		case j.State == store.StateFailed && after != nil:
+		if j.State == store.StateFailed && after != nil {
 			s.follow(after(s.lostJob(j)), now)
 		}
 		out.Jobs = append(out.Jobs, store.RescuedJob{
-			ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Node: node.ID, State: j.State,
+			ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Node: node.ID, State: j.State, Begun: j.begun,
 		})
 	}
 	out.Nodes = append(out.Nodes, s.nodeInfo(node))
@@ -155,14 +152,23 @@ func (s *Store) endNode(node *store.NodeInfo, after func(store.LostJob) *store.A
 // takeBack decides the new state of a job whose node has died, or left.
 func (s *Store) takeBack(j *job, died bool, now time.Time) {
 	reason, asked := s.cancels[j.ID]
+	if died && j.begun {
+		j.Losses++
+	}
 	switch {
 	case asked:
 		s.end(j, store.StateCancelled, reason, now)
+	case !j.begun:
+		j.Attempt--
+		s.ready(j, now)
 	case j.OnLoss == store.OnLossFail || j.Attempt >= j.MaxAttempts:
 		s.end(j, store.StateFailed, store.LostReason, now)
 	case died && s.gives(j):
 		s.end(j, store.StateCancelled, store.SupersededReason, now)
+	case died:
+		s.ready(j, now.Add(store.LossDelay(j.Losses)))
 	default:
+		j.Attempt--
 		s.ready(j, now)
 	}
 }

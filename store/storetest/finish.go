@@ -260,8 +260,9 @@ func finishLateRetry(e *env) {
 
 func finishTooLate(e *env) {
 	c := e.lost(func(*store.NewJob) {})
+	e.tick(store.LossDelay(1))
 	d := e.claimOne(e.node("next"))
-	e.want(d.ID, c.ID, "a rescued job must be claimable at once")
+	e.want(d.ID, c.ID, "a rescued job must be claimable after its rest")
 	e.want(d.Attempt, int16(2), "a rescue must not refund the attempt")
 	before := e.job(c.ID)
 	e.want(e.finish(outcome(c, store.Completed)), []store.ClaimRef{{ID: c.ID, Token: c.Token}}, "a late outcome must be refused once another has taken the job")

@@ -123,7 +123,7 @@ func leave(e *env) {
 	slices.SortFunc(res.Jobs, func(a, b store.RescuedJob) int { return int(a.ID - b.ID) })
 	var want []store.RescuedJob
 	for i, state := range []store.State{store.StateReady, store.StateFailed, store.StateFailed, store.StateCancelled} {
-		want = append(want, store.RescuedJob{ID: claims[i].ID, Token: claims[i].Token, Kind: "k", Queue: "q", Node: n, State: state})
+		want = append(want, store.RescuedJob{ID: claims[i].ID, Token: claims[i].Token, Kind: "k", Queue: "q", Node: n, State: state, Begun: true})
 	}
 	e.want(res.Jobs, want, "what a leaving node holds must be treated as in Rescue")
 	info := e.job(again)

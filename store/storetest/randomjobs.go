@@ -173,6 +173,10 @@ func (w *world) claim() {
 	if w.chance(3) {
 		req.Kinds, req.Exact = nil, w.someExact()
 	}
+	if w.chance(2) {
+		req.Ahead = w.rng.IntN(req.Limit + 1)
+	}
+	req.Suspects = w.chance(4)
 	want, wantErr := w.model.Claim(w.ctx, req)
 	sent := req
 	sent.Node = w.names.nodes.real(req.Node)
@@ -192,10 +196,30 @@ func (w *world) claim() {
 		}
 	}
 	w.compare("Claim", req, got, want)
+	if n := len(b.refs); n > 0 && w.chance(2) {
+		w.beginJobs(req.Node, b.id, b.refs[w.rng.IntN(n):])
+	}
 	w.claims = append(w.claims, b.refs...)
 	w.claims = w.claims[max(0, len(w.claims)-300):]
 	if b.id != 0 {
 		w.batches[req.Node] = append(w.batches[req.Node], b)
+	}
+}
+
+// beginJobs lets claims of one batch begin, mostly in the name of their node.
+func (w *world) beginJobs(node, batch int64, refs []store.ClaimRef) {
+	if w.chance(5) {
+		node = w.someNode()
+	}
+	req := store.BeginRequest{Node: node, Claims: refs}
+	sent := store.BeginRequest{Node: w.names.nodes.real(node), Batch: batch}
+	for _, ref := range refs {
+		sent.Claims = append(sent.Claims, w.names.realRef(ref))
+	}
+	want := w.model.BeginJobs(w.ctx, req)
+	got := w.client.BeginJobs(w.ctx, sent)
+	if w.agree("BeginJobs", req, got, want, true) {
+		w.compare("BeginJobs", req, nil, nil)
 	}
 }
 
@@ -271,6 +295,7 @@ func (w *world) finish() {
 			o.After = w.someAftermath()
 		}
 		o.Alone = w.chance(2) && w.withoutSchedule(ref.ID)
+		o.LeaseLost = w.chance(2)
 		want.Outcomes = append(want.Outcomes, o)
 		real := w.names.realRef(ref)
 		asked[real] = ref

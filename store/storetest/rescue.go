@@ -34,8 +34,8 @@ func rescueJobs(e *env) {
 	res := e.rescue(alive)
 	slices.SortFunc(res.Jobs, func(a, b store.RescuedJob) int { return int(a.ID - b.ID) })
 	e.want(res.Jobs, []store.RescuedJob{
-		{ID: ids[0], Token: claims[0].Token, Kind: "k", Queue: "q", Node: dead, State: store.StateReady},
-		{ID: ids[1], Token: claims[1].Token, Kind: "k", Queue: "q", Node: dead, State: store.StateReady},
+		{ID: ids[0], Token: claims[0].Token, Kind: "k", Queue: "q", Node: dead, State: store.StateReady, Begun: true},
+		{ID: ids[1], Token: claims[1].Token, Kind: "k", Queue: "q", Node: dead, State: store.StateReady, Begun: true},
 	}, "a rescue must take the dead node's jobs, and tell")
 	if len(res.Nodes) != 1 {
 		e.t.Fatalf("a rescue must tell who died: %+v", res.Nodes)
@@ -45,12 +45,15 @@ func rescueJobs(e *env) {
 	listed := e.nodes()[dead]
 	e.want([]any{listed.Died, listed.EndedAt, listed.Running}, []any{true, e.now, int64(0)}, "a dead node must be listed as dead, holding nothing")
 	info := e.job(ids[0])
-	e.want([]any{info.State, info.RunAt, info.Attempt, info.Token, info.FinishedAt}, []any{store.StateReady, e.now, int16(1), claims[0].Token, time.Time{}},
-		"a rescued job must be ready now, its attempt spent, its token kept")
+	e.want([]any{info.State, info.RunAt, info.Attempt, info.Token, info.FinishedAt, info.Losses},
+		[]any{store.StateReady, e.now.Add(store.LossDelay(1)), int16(1), claims[0].Token, time.Time{}, int16(1)},
+		"a rescued job must be ready after a rest, its attempt spent, its token kept, its loss counted")
 	e.want(e.state(mine), store.StateRunning, "living nodes' jobs must be left alone")
 	e.want(len(e.claims(dead, false)), 0, "a dead node must hold nothing")
+	e.want(len(e.claim(alive, 10)), 0, "rescued jobs must not be claimable at once")
+	e.tick(store.LossDelay(1))
 	again := e.claim(alive, 10)
-	e.want(claimedIDs(again), ids[:2], "rescued jobs must be claimable at once")
+	e.want(claimedIDs(again), ids[:2], "rescued jobs must be claimable after their rest")
 	e.ok(again[0].Token > claims[0].Token && again[0].Attempt == 2, "a rescued job must get a greater token and the next attempt", again)
 	e.want(e.finish(outcome(claims[0], store.Completed)), []store.ClaimRef{{ID: ids[0], Token: claims[0].Token}}, "a zombie must be refused")
 }
@@ -115,6 +118,7 @@ func rescueUnheard(e *env) {
 		e.now = heard.Add(away)
 		res := e.rescueUnheard(asker)
 		e.want([]int{len(res.Nodes), len(res.Jobs)}, []int{1, 1}, "a node that was heard within half its lease must be able to rescue")
+		e.insertN(1)
 		e.claimOne(e.nodeFor("dead", time.Second))
 	}
 }
@@ -152,6 +156,7 @@ func rescueExhausted(e *env) {
 		e.want(c.Attempt, int16(attempt+1), "attempts are counted")
 		e.tick(time.Minute)
 		res := e.rescue(alive)
+		e.tick(time.Minute)
 		if len(res.Jobs) != 1 {
 			e.t.Fatalf("the job must be rescued: %+v", res)
 		}

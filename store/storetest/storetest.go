@@ -83,6 +83,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"ListSlots", slotTests},
 		{"Nodes", nodeTests},
 		{"Rescue", rescueTests},
+		{"Loss", lossTests},
 		{"Exact", exactTests},
 		{"Aftermath", aftermathTests},
 		{"Keeper", keeperTests},

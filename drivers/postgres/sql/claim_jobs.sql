@@ -4,7 +4,8 @@
 -- after the other, each behind its mark, and stops as soon as it has enough: no
 -- sort, nothing that is due later is walked. ctid is safe under FOR UPDATE in the
 -- same statement only. A node that is gone gets nothing. The rows come back in
--- no order.
+-- no order. Of more than $8 jobs the first $8 in the order of their start may begin;
+-- begin_jobs adds to them.
 WITH claimed AS (
     UPDATE {schema}.job
     SET running = true, node = $2::bigint, attempt = attempt + 1, started_at = coalesce($1::timestamptz, now()),
@@ -16,19 +17,24 @@ WITH claimed AS (
             WHERE j.state = 0 AND j.queue = $3::text AND j.priority = m.priority AND (j.run_at, j.id) > (m.run_at, m.id)
                 AND j.run_at <= coalesce($1::timestamptz, now())
                 AND NOT j.running AND (j.kind = ANY ($4::text[])
-                    OR j.kind = ANY ($8::text[])                                                                   -- if exact
+                    OR j.kind = ANY ($9::text[])                                                                   -- if exact
                         AND (j.kind, sha256(convert_to(j.args, 'UTF8'))) IN (                                      -- if exact
-                            SELECT e.kind, e.digest FROM unnest($9::text[], $10::bytea[]) AS e (kind, digest))     -- if exact
+                            SELECT e.kind, e.digest FROM unnest($10::text[], $11::bytea[]) AS e (kind, digest))    -- if exact
                 )
+                AND j.losses < 2                                                                                   -- if plain
+                AND j.losses >= 2                                                                                  -- if suspects
             ORDER BY j.run_at, j.id LIMIT $5::bigint FOR UPDATE SKIP LOCKED
         ) AS due
         WHERE EXISTS (SELECT FROM {schema}.heartbeat AS h WHERE h.node = $2::bigint)
         LIMIT $5::bigint))
-    RETURNING id, token, kind, args, headers, priority, attempt, max_attempts, on_loss, origin, timeout_ns, run_at, created_at, schedule_id, slot
+    RETURNING id, token, kind, args, headers, priority, attempt, max_attempts, on_loss, origin, timeout_ns, run_at, created_at, schedule_id, slot, losses, refunds
 ), batch AS (
-    INSERT INTO {schema}.lease (node, ids) SELECT $2::bigint, array_agg(id) FROM claimed HAVING count(*) > 0
+    INSERT INTO {schema}.lease (node, ids, begun)
+    SELECT $2::bigint, array_agg(id), CASE WHEN count(*) > $8::bigint
+        THEN ARRAY(SELECT c.id FROM claimed AS c ORDER BY c.priority, c.run_at, c.id LIMIT $8::bigint) END
+    FROM claimed HAVING count(*) > 0
     RETURNING id
 )
 SELECT batch.id, c.id, c.token, c.kind, c.args, c.headers, c.priority, c.attempt, c.max_attempts, c.on_loss, c.origin, c.timeout_ns,
-    c.run_at, c.created_at, c.schedule_id, s.name, c.slot
+    c.run_at, c.created_at, c.schedule_id, s.name, c.slot, c.losses, c.refunds
 FROM batch CROSS JOIN claimed AS c LEFT JOIN {schema}.schedule AS s ON s.id = c.schedule_id

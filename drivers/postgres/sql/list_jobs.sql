@@ -5,7 +5,7 @@
 WITH found AS (
     (SELECT id, token, kind, queue, CASE WHEN running THEN 2 ELSE state END AS state, args, headers, priority, attempt, max_attempts, on_loss,
         origin, timeout_ns, run_at, created_at, started_at, NULL::timestamptz AS finished_at, node, schedule_id, slot, '' AS reason,
-        unique_key
+        unique_key, losses
     FROM {schema}.job
     WHERE ($1::bigint[] IS NULL OR id = ANY ($1))
         AND ($2::smallint[] IS NULL OR CASE WHEN running THEN 2 ELSE state END = ANY ($2)
@@ -20,7 +20,7 @@ WITH found AS (
     UNION ALL
     (SELECT id, token, kind, queue, state, args, headers, priority, attempt, max_attempts, on_loss,
         origin, timeout_ns, run_at, created_at, started_at, finished_at, node, schedule_id, slot, reason,
-        unique_key
+        unique_key, losses
     FROM {schema}.history
     WHERE ($1::bigint[] IS NULL OR id = ANY ($1))
         AND ($2::smallint[] IS NULL OR state = ANY ($2))
@@ -35,6 +35,6 @@ WITH found AS (
 SELECT f.id, f.token, f.kind, f.queue, f.state, CASE WHEN $9::boolean THEN f.args END, CASE WHEN $9::boolean THEN f.headers END, f.priority, f.attempt,
     f.max_attempts, f.on_loss, f.origin, f.timeout_ns, f.run_at, f.created_at, f.started_at, f.finished_at, n.name, f.schedule_id, s.name, f.slot,
     f.state = 2 AND EXISTS (SELECT FROM {schema}.cancel_request AS c WHERE c.job_id = f.id), f.reason,
-    f.unique_key
+    f.unique_key, f.losses
 FROM found AS f LEFT JOIN {schema}.node AS n ON n.id = f.node LEFT JOIN {schema}.schedule AS s ON s.id = f.schedule_id
 ORDER BY f.id DESC

@@ -1,8 +1,13 @@
--- Locks what nodes hold that have ended, in the order of the jobs' numbers.
+-- Locks what nodes hold that have ended, in the order of the jobs' numbers, with
+-- what may have begun by the last claim of each.
 SELECT j.id, j.token, j.kind, j.queue, j.node, j.attempt, j.max_attempts, j.on_loss,
-    j.headers, j.schedule_id, s.name, j.slot, j.origin = 3
-FROM {schema}.job AS j LEFT JOIN {schema}.schedule AS s ON s.id = j.schedule_id
-WHERE j.id = ANY (ARRAY(SELECT unnest(ids) FROM {schema}.lease WHERE node = ANY ($1::bigint[])))
-    AND j.node = ANY ($1::bigint[]) AND j.running
-ORDER BY j.id
+    j.headers, j.schedule_id, s.name, j.slot, j.origin = 3, j.losses, h.begun
+FROM (
+    SELECT DISTINCT ON (l.node, u.id) l.node, u.id, coalesce(u.id = ANY (l.begun), true) AS begun
+    FROM {schema}.lease AS l CROSS JOIN unnest(l.ids) AS u (id)
+    WHERE l.node = ANY ($1::bigint[])
+    ORDER BY l.node, u.id, l.id DESC
+) AS h JOIN {schema}.job AS j ON j.id = ANY (ARRAY[h.id]) LEFT JOIN {schema}.schedule AS s ON s.id = j.schedule_id
+WHERE j.node = h.node AND j.running
+ORDER BY j.id + 0
 FOR UPDATE OF j

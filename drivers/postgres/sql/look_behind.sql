@@ -10,5 +10,6 @@ FROM unnest($3::timestamptz[], $4::bigint[]) WITH ORDINALITY AS m (run_at, id, p
                 AND (j.kind, sha256(convert_to(j.args, 'UTF8'))) IN (                                              -- if exact
                     SELECT e.kind, e.digest FROM unnest($6::text[], $7::bytea[]) AS e (kind, digest))             -- if exact
         )
+        AND j.losses < 2
     ORDER BY j.run_at, j.id LIMIT 1
 ) AS due

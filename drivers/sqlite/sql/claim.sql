@@ -10,13 +10,13 @@
 -- each kind and priority. Only for kinds with exact jobs does it look at args;
 -- these lie in :bytes.
 -- The plus before :limit, here and elsewhere: SQLite plans a statement anew for
--- each value of a bare parameter in LIMIT.
+-- each value of a bare parameter in LIMIT. The first :begin jobs may begin.
 WITH RECURSIVE merged (priority, run_at, id, kind, exact) AS (                                                                                          -- if several
   SELECT f.priority, f.run_at, f.id, f.kind, s.value ->> 'exact'                                                                                        -- if several
   FROM json_each(:streams) AS s CROSS JOIN json_each('[1,2,3,4,5,6,7,8,9]') AS p CROSS JOIN hourbell_job AS f                                           -- if several
   WHERE f.id = (                                                                                                                                        -- if several
     SELECT id FROM hourbell_job                                                                                                                         -- if several
-    WHERE state = 0 AND queue = :queue AND kind = s.value ->> 'kind' AND priority = p.value AND run_at <= :now                                          -- if several
+    WHERE state = 0 AND queue = :queue AND kind = s.value ->> 'kind' AND priority = p.value AND losses < 2 AND run_at <= :now                                          -- if several
       AND (NOT s.value ->> 'exact' OR (kind, args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len') FROM jsonb_each(:exact))) -- if exact
     ORDER BY run_at, id LIMIT 1)                                                                                                                        -- if several
   UNION ALL                                                                                                                                             -- if several
@@ -24,17 +24,17 @@ WITH RECURSIVE merged (priority, run_at, id, kind, exact) AS (                  
   FROM merged AS m CROSS JOIN hourbell_job AS f                                                                                                         -- if several
   WHERE f.id = coalesce((                                                                                                                               -- if several
     SELECT id FROM hourbell_job                                                                                                                         -- if several
-    WHERE state = 0 AND queue = :queue AND kind = m.kind AND priority = m.priority AND run_at = m.run_at AND id > m.id                                  -- if several
+    WHERE state = 0 AND queue = :queue AND kind = m.kind AND priority = m.priority AND losses < 2 AND run_at = m.run_at AND id > m.id                                  -- if several
       AND (NOT m.exact OR (kind, args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len') FROM jsonb_each(:exact)))           -- if exact
     ORDER BY id LIMIT 1), (                                                                                                                             -- if several
     SELECT id FROM hourbell_job                                                                                                                         -- if several
-    WHERE state = 0 AND queue = :queue AND kind = m.kind AND priority = m.priority AND run_at > m.run_at AND run_at <= :now                             -- if several
+    WHERE state = 0 AND queue = :queue AND kind = m.kind AND priority = m.priority AND losses < 2 AND run_at > m.run_at AND run_at <= :now                             -- if several
       AND (NOT m.exact OR (kind, args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len') FROM jsonb_each(:exact)))           -- if exact
     ORDER BY run_at, id LIMIT 1))                                                                                                                       -- if several
   ORDER BY 1, 2, 3 LIMIT +:limit)                                                                                                                       -- if several
 UPDATE hourbell_job AS j
 SET state = 2, node = :node, attempt = min(j.attempt + 1, 32767), started_at = :now,
-    token = max((SELECT value FROM hourbell_counter WHERE name = 'token'), j.token) + due.place
+    token = max((SELECT value FROM hourbell_counter WHERE name = 'token'), j.token) + due.place, begun = due.place <= :begin
 FROM (
   SELECT id, row_number() OVER () AS place FROM (
     SELECT value AS id FROM json_each((SELECT json_group_array(id) FROM merged))                               -- if several
@@ -42,11 +42,11 @@ FROM (
     FROM json_each('[1,2,3,4,5,6,7,8,9]') AS p, json_each((                                                    -- if one
       SELECT json_group_array(id) FROM (                                                                       -- if one
         SELECT id FROM hourbell_job                                                                            -- if one
-        WHERE state = 0 AND queue = :queue AND kind = :kind AND priority = p.value AND run_at <= :now          -- if one
+        WHERE state = 0 AND queue = :queue AND kind = :kind AND priority = p.value AND losses < 2 AND run_at <= :now          -- if one
         ORDER BY run_at, id LIMIT +:limit))) AS pick                                                           -- if one
     LIMIT +:limit                                                                                              -- if one
   )) AS due
 WHERE j.id = due.id AND j.state = 0
   AND EXISTS (SELECT 1 FROM hourbell_node WHERE id = :node AND ended_at IS NULL)
 RETURNING id, token, kind, queue, args, headers, priority, attempt, max_attempts, on_loss, origin, timeout, run_at, created_at,
-          coalesce(schedule_id, 0), coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = schedule_id), ''), slot
+          coalesce(schedule_id, 0), coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = schedule_id), ''), slot, losses, refunds

@@ -4,7 +4,7 @@ SELECT j.id, j.token, j.kind, j.queue, j.state,
        j.on_loss, j.origin, j.timeout, j.run_at, j.created_at, j.started_at, NULL,
        coalesce((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), ''), coalesce(j.schedule_id, 0),
        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), ''), j.slot,
-       EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id), '', coalesce(j.unique_key, '')
+       EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id), '', coalesce(j.unique_key, ''), j.losses
 FROM hourbell_job AS j
 WHERE j.id < :before
   AND j.id IN (SELECT value FROM json_each(:ids))                                          -- if ids
@@ -21,7 +21,7 @@ SELECT h.id, h.token, h.kind, h.queue, h.state,
        h.on_loss, h.origin, h.timeout, h.run_at, h.created_at, h.started_at, h.finished_at,
        h.node_name, coalesce(h.schedule_id, 0),
        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = h.schedule_id), ''), h.slot,
-       false, h.reason, coalesce(h.unique_key, '')
+       false, h.reason, coalesce(h.unique_key, ''), h.losses
 FROM hourbell_history AS h
 WHERE h.id < :before
   AND h.id IN (SELECT value FROM json_each(:ids))                                          -- if ids

@@ -1,0 +1,9 @@
+-- Notes that jobs of a claim may begin, unless the node is dead: until this
+-- transaction ends, nobody can declare it dead. No row: it is dead already.
+WITH alive AS (
+    SELECT node FROM {schema}.heartbeat WHERE node = $1::bigint FOR KEY SHARE
+), noted AS (
+    UPDATE {schema}.lease AS l SET begun = l.begun || $3::bigint[] FROM alive
+    WHERE l.id = $2::bigint AND l.node = alive.node AND l.begun IS NOT NULL
+)
+SELECT node FROM alive

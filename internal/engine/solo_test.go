@@ -1,0 +1,342 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// jumpy is a clock that can be put forward.
+type jumpy struct{ ahead atomic.Int64 }
+
+func (c *jumpy) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+// suspects returns a store with n jobs that two nodes died of.
+func suspects(t *testing.T, n int) (*memory.Store, []int64) {
+	t.Helper()
+	var clock jumpy
+	backend := memory.New(memory.WithClock(clock.now))
+	ids := insert(t, backend, n, func(j *store.NewJob) { j.MaxAttempts, j.Args = 10, []byte("1") })
+	ctx := context.Background()
+	for range store.SuspectLosses {
+		dead, err := backend.Register(ctx, store.RegisterRequest{Name: "dead", Lease: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := backend.Claim(ctx, store.ClaimRequest{Node: dead.Node, Queue: "q", Kinds: []string{"k"}, Limit: n}); err != nil || len(res.Jobs) != n {
+			t.Fatalf("%d of %d jobs claimed: %v", len(res.Jobs), n, err)
+		}
+		clock.ahead.Add(int64(time.Minute))
+		judge, err := backend.Register(ctx, store.RegisterRequest{Name: "judge", Lease: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := backend.Rescue(ctx, store.RescueRequest{Node: judge.Node}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := backend.Leave(ctx, store.LeaveRequest{Node: judge.Node}); err != nil {
+			t.Fatal(err)
+		}
+		clock.ahead.Add(int64(time.Minute))
+	}
+	return backend, ids
+}
+
+// watch counts what runs beside suspects.
+type watch struct {
+	mu        sync.Mutex
+	running   map[int64]bool
+	beside    int // what ran when a suspect began
+	joined    int // what began while a suspect ran
+	suspects  int // that run
+	most      int // suspects at a time
+	afterward int // ordinary jobs that have ended
+}
+
+func (w *watch) begin(run *Run) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if run.Losses >= store.SuspectLosses {
+		w.beside += len(w.running)
+		w.suspects++
+		w.most = max(w.most, w.suspects)
+	} else if w.suspects > 0 {
+		w.joined++
+	}
+	w.running[run.ID] = true
+}
+
+func (w *watch) end(run *Run) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.running, run.ID)
+	if run.Losses >= store.SuspectLosses {
+		w.suspects--
+	} else {
+		w.afterward++
+	}
+}
+
+func (w *watch) work(lasts func(run *Run) time.Duration) Work {
+	return func(ctx context.Context, run *Run) error {
+		w.begin(run)
+		defer w.end(run)
+		return sleep(ctx, lasts(run))
+	}
+}
+
+func TestSuspectsBeginAlone(t *testing.T) {
+	backend, ids := suspects(t, 2)
+	w := &watch{running: map[int64]bool{}}
+	others := insert(t, backend, 300)
+	n := startNode(t, backend, w.work(func(run *Run) time.Duration {
+		if run.Losses > 0 {
+			return 100 * time.Millisecond
+		}
+		return 5 * time.Millisecond
+	}), func(cfg *Config) { cfg.Queues = map[string]int{"q": 4, "r": 4} })
+	insert(t, backend, 300, func(j *store.NewJob) { j.Queue = "r" })
+	waitUntil(t, "all done", finished(t, backend, store.StateCompleted, append(ids, others...)...))
+	n.stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.beside != 0 || w.joined != 0 || w.most != 1 {
+		t.Errorf("%d jobs ran when a suspect began, %d began while one ran, %d suspects ran at a time", w.beside, w.joined, w.most)
+	}
+}
+
+func TestANodeFillsUpAgainBesideALongSuspect(t *testing.T) {
+	backend, ids := suspects(t, 2)
+	w := &watch{running: map[int64]bool{}}
+	end := make(chan struct{})
+	n := startNode(t, backend, func(ctx context.Context, run *Run) error {
+		w.begin(run)
+		defer w.end(run)
+		if run.Losses > 0 {
+			select {
+			case <-end:
+			case <-ctx.Done():
+			}
+		}
+		return ctx.Err()
+	}, func(cfg *Config) { cfg.Alone = 300 * time.Millisecond })
+	running := func() bool { w.mu.Lock(); defer w.mu.Unlock(); return w.suspects > 0 }
+	waitUntil(t, "a suspect", running)
+	began := time.Now()
+	others := insert(t, backend, 20)
+	waitUntil(t, "the others", finished(t, backend, store.StateCompleted, others...))
+	if took := time.Since(began); took < 100*time.Millisecond {
+		t.Errorf("the node filled up again after %v", took)
+	}
+	w.mu.Lock()
+	if w.beside != 0 || w.most != 1 {
+		t.Errorf("%d jobs ran when a suspect began, %d suspects ran at a time", w.beside, w.most)
+	}
+	w.mu.Unlock()
+	close(end)
+	waitUntil(t, "the suspects", finished(t, backend, store.StateCompleted, ids...))
+	n.stop()
+}
+
+func TestALongJobKeepsASuspectWaitingAndNotTheNode(t *testing.T) {
+	backend, ids := suspects(t, 1)
+	w := &watch{running: map[int64]bool{}}
+	end := make(chan struct{})
+	long := insert(t, backend, 1, func(j *store.NewJob) { j.Queue = "long" })
+	n := startNode(t, backend, func(ctx context.Context, run *Run) error {
+		w.begin(run)
+		defer w.end(run)
+		if run.ID == long[0] {
+			select {
+			case <-end:
+			case <-ctx.Done():
+			}
+		}
+		return ctx.Err()
+	}, func(cfg *Config) {
+		cfg.Queues = map[string]int{"long": 1}
+		cfg.Alone = 100 * time.Millisecond
+	})
+	waitUntil(t, "the long job", func() bool { return n.count(event.JobStarted) == 1 })
+	n.stop() // it is handed back: the next node takes it at once, and looks for suspects afterwards
+	m := startNode(t, backend, func(ctx context.Context, run *Run) error {
+		w.begin(run)
+		defer w.end(run)
+		if run.ID == long[0] {
+			select {
+			case <-end:
+			case <-ctx.Done():
+			}
+		}
+		return ctx.Err()
+	}, func(cfg *Config) {
+		cfg.Queues = map[string]int{"long": 1, "q": 2}
+		cfg.Alone = 100 * time.Millisecond
+	})
+	waitUntil(t, "the suspect or the long job", func() bool { return m.count(event.JobStarted) >= 1 })
+	if w.beside > 0 {
+		t.Error("the suspect began beside the long job")
+	}
+	others := insert(t, backend, 50)
+	waitUntil(t, "the others", finished(t, backend, store.StateCompleted, others...))
+	close(end)
+	waitUntil(t, "everything", finished(t, backend, store.StateCompleted, append(ids, long...)...))
+	m.stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.beside != 0 || w.joined != 0 {
+		t.Errorf("%d jobs ran when the suspect began, %d began while it ran", w.beside, w.joined)
+	}
+}
+
+// gated is a store that answers a BeginJobs when it is let.
+type gated struct {
+	store.Backend
+	mu    sync.Mutex
+	asked [][]int64 // the jobs of each call
+	let   chan error
+}
+
+func (g *gated) BeginJobs(ctx context.Context, req store.BeginRequest) error {
+	var ids []int64
+	for _, ref := range req.Claims {
+		ids = append(ids, ref.ID)
+	}
+	g.mu.Lock()
+	g.asked = append(g.asked, ids)
+	g.mu.Unlock()
+	if err := <-g.let; err != nil {
+		return err
+	}
+	return g.Backend.BeginJobs(ctx, req)
+}
+
+func (g *gated) calls() [][]int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.asked)
+}
+
+func TestJobsClaimedAheadBeginWhenTheStoreKnows(t *testing.T) {
+	backend := memory.New()
+	g := &gated{Backend: backend, let: make(chan error)}
+	ids := insert(t, backend, 4)
+	end := make(chan struct{})
+	n := startNode(t, g, func(ctx context.Context, _ *Run) error {
+		select {
+		case <-end:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}, func(cfg *Config) { cfg.Lease, cfg.Heartbeat = time.Minute, time.Second })
+	waitUntil(t, "the first job, and a question", func() bool { return n.count(event.JobStarted) == 1 && len(g.calls()) == 1 })
+	time.Sleep(50 * time.Millisecond)
+	if got := n.count(event.JobStarted); got != 1 || !slices.Equal(g.calls()[0], ids[1:]) {
+		t.Fatalf("%d jobs have begun before the store knew of %v", got, g.calls())
+	}
+	g.let <- errors.New("no answer")
+	waitUntil(t, "three jobs are handed back", func() bool { return n.count(event.JobReleased) == 3 })
+	close(end)
+	close(g.let)
+	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
+	jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{IDs: ids, Limit: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, job := range jobs {
+		if job.Attempt != 1 {
+			t.Errorf("job %d is at attempt %d", job.ID, job.Attempt)
+		}
+	}
+}
+
+func TestWhatBeginsTogether(t *testing.T) {
+	jobs := func(losses ...int16) (runs []*Run) {
+		for _, n := range losses {
+			runs = append(runs, &Run{Claimed: store.Claimed{Losses: n}})
+		}
+		return runs
+	}
+	for _, test := range []struct {
+		losses []int16
+		want   int
+	}{{[]int16{0}, 1}, {[]int16{0, 0, 0}, 3}, {[]int16{1}, 1}, {[]int16{1, 0, 0}, 1}, {[]int16{0, 0, 1, 0}, 2}, {[]int16{1, 1}, 1}} {
+		if got := together(jobs(test.losses...)); got != test.want {
+			t.Errorf("of jobs that were lost %v times, %d begin together, want %d", test.losses, got, test.want)
+		}
+	}
+}
+
+func TestHowFarAheadAClaimMayGo(t *testing.T) {
+	for _, test := range []struct {
+		depth int
+		mean  time.Duration
+		want  int
+	}{
+		{1000, 0, 1000}, {1000, time.Microsecond, 1000}, {1000, time.Millisecond, 400}, {100, time.Millisecond, 100},
+		{1000, 50 * time.Millisecond, 8}, {1000, 100 * time.Millisecond, 4}, {1000, 101 * time.Millisecond, 0}, {1000, time.Hour, 0}, {0, time.Microsecond, 0},
+	} {
+		p := pace{depth: test.depth}
+		p.bound(4, test.mean)
+		if p.depth != test.want {
+			t.Errorf("jobs of %v and a depth of %d: %d, want %d", test.mean, test.depth, p.depth, test.want)
+		}
+		if ahead, want := p.ahead(10), 9; test.want > 0 && ahead != 0 || test.want == 0 && ahead != want {
+			t.Errorf("a depth of %d: %d are not to begin at once", p.depth, ahead)
+		}
+	}
+}
+
+// TestLostLeasesEndAtLast: a job that loses its node's lease each time, as one does
+// that keeps all connections, ends by its attempts.
+func TestLostLeasesEndAtLast(t *testing.T) {
+	backend := memory.New()
+	var n *node
+	ready := make(chan struct{})
+	var runs atomic.Int32
+	n = startNode(t, backend, func(ctx context.Context, _ *Run) error {
+		<-ready
+		runs.Add(1)
+		n.away.Store(true)
+		<-ctx.Done()
+		n.away.Store(false)
+		return ctx.Err()
+	})
+	ids := insert(t, backend, 1, func(j *store.NewJob) { j.MaxAttempts = 1 })
+	close(ready)
+	waitUntil(t, "failed", finished(t, backend, store.StateFailed, ids...))
+	if got := runs.Load(); got != mostRefunds+1 {
+		t.Errorf("it ran %d times", got)
+	}
+}
+
+// TestThirtyDeployments: orderly stops never count.
+func TestThirtyDeployments(t *testing.T) {
+	backend := memory.New()
+	ids := insert(t, backend, 1, func(j *store.NewJob) { j.MaxAttempts = 1 })
+	var runs atomic.Int32
+	for range 30 {
+		n := startNode(t, backend, func(ctx context.Context, _ *Run) error {
+			runs.Add(1)
+			<-ctx.Done()
+			return ctx.Err()
+		}, func(cfg *Config) { cfg.Drain = 10 * time.Millisecond })
+		before := runs.Load()
+		waitUntil(t, "a start", func() bool { return runs.Load() > before || n.count(event.JobStarted) > 0 })
+		n.stop()
+	}
+	startNode(t, backend, func(context.Context, *Run) error { return nil })
+	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
+	jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{IDs: ids, Limit: 1})
+	if err != nil || jobs[0].Attempt != 1 || runs.Load() != 30 {
+		t.Errorf("%+v after %d starts: %v", jobs, runs.Load(), err)
+	}
+}

@@ -300,17 +300,21 @@ const (
 	writing = "begin isolation level read committed read write"
 
 	common  = "; set local jit = off; set local datestyle = 'ISO, YMD'"
-	working = writing + common + "; set local plan_cache_mode = force_generic_plan; set local enable_seqscan = off; set local enable_hashjoin = off" +
+	working = writing + common + "; select set_config('plan_cache_mode', " + planMode + ", true); set local enable_seqscan = off; set local enable_hashjoin = off" +
 		"; set local enable_mergejoin = off; set local enable_bitmapscan = off"
 
 	listing = "begin isolation level repeatable read read only" + common + "; set local plan_cache_mode = force_custom_plan" +
 		"; set local enable_seqscan = on; set local enable_hashjoin = on; set local enable_mergejoin = on; set local enable_bitmapscan = on"
 )
 
+// planMode is the value of plan_cache_mode: a server with Citus refuses generic plans
+// (docs/adr/0020-plans-are-generic-but-with-citus.md).
+const planMode = "case when to_regclass('pg_catalog.pg_dist_partition') is null then 'force_generic_plan' else 'force_custom_plan' end"
+
 // pins gives a session what transactions would begin with. It is sent when a
 // connection is made, and not part of the connecting, which some proxies refuse.
 const pins = "set default_transaction_isolation = 'read committed'; set default_transaction_read_only = off; set jit = off" +
-	"; set datestyle = 'ISO, YMD'; set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off" +
+	"; set datestyle = 'ISO, YMD'; select set_config('plan_cache_mode', " + planMode + ", false); set enable_seqscan = off; set enable_hashjoin = off" +
 	"; set enable_mergejoin = off; set enable_bitmapscan = off"
 
 // tries bounds how often a transaction is begun that the server gave up because

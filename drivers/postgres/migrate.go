@@ -57,8 +57,13 @@ func newest(versions []int) int {
 // appliedSteps reads the numbers of the steps that the database has.
 func (b *Backend) appliedSteps(ctx context.Context) (versions []int, err error) {
 	err = b.transact(ctx, "read the state of the schema", looking, func(tx pgx.Tx) error {
-		versions, err = b.versions(ctx, tx)
-		return err
+		if versions, err = b.versions(ctx, tx); err != nil || len(versions) == 0 {
+			return err
+		}
+		if err := b.checkUndistributed(ctx, tx); err != nil {
+			return fmt.Errorf("schema %q: %w", b.schema, err)
+		}
+		return nil
 	})
 	return versions, err
 }

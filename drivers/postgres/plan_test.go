@@ -19,7 +19,7 @@ var hot = map[string]string{
 	"delete_jobs": "job|history|attempt", "revive_jobs": "job|history", "find_holders": "job|history", "pull_jobs": "job", "lock_held_jobs": "job", "read_claims": "job", "read_cancelled_claims": "job",
 	"lock_schedules": "schedule", "update_schedules": "schedule", "due_schedules": "schedule", "due_schedules_named": "schedule", "next_schedule": "schedule",
 	"lock_live_jobs": "job", "find_fired_slots": "slot", "newest_slots": "slot", "extend_slots": "slot", "advance_schedules": "schedule", "uncount_fired": "schedule",
-	"prune_jobs": "history|attempt", "prune_batches": "history|history_batch|attempt", "prune_slots": "slot", "prune_nodes": "node",
+	"prune_jobs": "history|attempt", "lock_batches": "history_batch", "delete_batches": "history_batch", "cut_batch": "history_batch", "prune_noted": "history|attempt", "prune_slots": "slot", "prune_nodes": "node",
 	"lock_waiting": "job", "release_jobs": "job", "lock_lanes": "schedule", "lock_lane_jobs": "job", "count_failing": "failing", "forget_failures": "failing",
 	"lock_calendar_users": "schedule|calendar_use", "revise_schedules": "schedule", "unname_calendars": "calendar_use", "name_calendars": "schedule", "hold_calendars": "calendar",
 	"lock_failing": "failing", "renew_failing": "failing", "end_failing": "failing",

@@ -14,12 +14,21 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 	var out store.PruneResult
 	err := b.work(ctx, "prune", func(tx pgx.Tx) error {
 		out = store.PruneResult{}
+		// What a crash brings back is deleted again, so nothing has to wait for the disk.
+		if _, err := tx.Exec(ctx, "set local synchronous_commit = off"); err != nil {
+			return err
+		}
 		p := pruning{tx: tx, now: when(req.Now), limit: req.Limit}
-		jobs := []string{b.q("prune_jobs"), b.q("prune_batches")}
-		p.prune(ctx, &out.Jobs, req.Completed, jobs, false)
-		p.prune(ctx, &out.Jobs, req.Failed, jobs, true)
-		p.prune(ctx, &out.Slots, req.Slots, []string{b.q("prune_slots")})
-		p.prune(ctx, &out.Nodes, req.Nodes, []string{b.q("prune_nodes")})
+		for _, sort := range []struct {
+			keep   time.Duration
+			failed bool
+		}{{req.Completed, false}, {req.Failed, true}} {
+			room := p.prune(ctx, b.q("prune_jobs"), p.limit, &out.Jobs, sort.keep, sort.failed)
+			room = p.pruneNoted(ctx, b, room, &out.Jobs, sort.keep, sort.failed)
+			p.more = p.more || room <= 0
+		}
+		p.more = p.prune(ctx, b.q("prune_slots"), p.limit, &out.Slots, req.Slots) <= 0 || p.more
+		p.more = p.prune(ctx, b.q("prune_nodes"), p.limit, &out.Nodes, req.Nodes) <= 0 || p.more
 		out.More = p.more
 		return p.err
 	})
@@ -38,22 +47,74 @@ type pruning struct {
 	err   error // the first; nothing is done after it
 }
 
-// prune deletes what of one sort has been kept for long enough, by one statement
-// after the other, up to the limit, and counts it. Each statement takes the clock,
-// the time to keep, how many rows to look at, and more; it returns how many went
-// and how many it looked at.
-func (p *pruning) prune(ctx context.Context, count *int, keep time.Duration, statements []string, more ...any) {
-	room := p.limit
-	for _, text := range statements {
-		if keep == 0 || p.err != nil || room <= 0 {
+// prune deletes rows of one sort that have been kept long enough, room of them at
+// most, and counts them. The statement takes the clock, the time to keep, the number of
+// rows, and more; it returns how many it deleted and how many it looked at. It
+// returns the room that is left.
+func (p *pruning) prune(ctx context.Context, text string, room int, count *int, keep time.Duration, more ...any) int {
+	if keep == 0 || p.err != nil {
+		return room
+	}
+	var gone, seen int
+	p.err = p.tx.QueryRow(ctx, text, append([]any{p.now, keep.Microseconds(), room}, more...)...).Scan(&gone, &seen)
+	*count += gone
+	return room - seen
+}
+
+// noted is a batch of jobs that ended together.
+type noted struct {
+	finishedAt time.Time
+	id         int64
+	ids        []int64
+}
+
+// mostNoted bounds how many batches are read at once. A batch notes leastNoted jobs,
+// or what is left of more.
+func mostNoted(room int) int { return room/leastNoted + 1 }
+
+// pruneNoted is prune for the jobs that batches note. What is cut from a batch is
+// computed here, since not every PostgreSQL takes an UPDATE that slices an array.
+func (p *pruning) pruneNoted(ctx context.Context, b *Backend, room int, count *int, keep time.Duration, failed bool) int {
+	if keep == 0 || p.err != nil || room <= 0 {
+		return room
+	}
+	var batches []noted
+	batches, p.err = collect(ctx, p.tx, func(r pgx.CollectableRow) (n noted, err error) {
+		err = r.Scan(into(&n.finishedAt), &n.id, &n.ids)
+		return n, err
+	}, b.q("lock_batches"), p.now, keep.Microseconds(), mostNoted(room), failed)
+	if p.err != nil || len(batches) == 0 {
+		return room
+	}
+	var (
+		statements pgx.Batch
+		jobs       []int64
+		usedAt     []time.Time
+		used       []int64
+	)
+	for _, n := range batches {
+		if left := room - len(jobs); len(n.ids) > left {
+			jobs = append(jobs, n.ids[:left]...)
+			if left > 0 {
+				statements.Queue(b.q("cut_batch"), failed, n.finishedAt, n.id, n.ids[left:])
+			}
 			break
 		}
-		var gone, seen int
-		p.err = p.tx.QueryRow(ctx, text, append([]any{p.now, keep.Microseconds(), room}, more...)...).Scan(&gone, &seen)
-		*count += gone
-		room -= seen
+		jobs = append(jobs, n.ids...)
+		usedAt, used = append(usedAt, n.finishedAt), append(used, n.id)
 	}
-	p.more = p.more || room <= 0
+	statements.Queue(b.q("delete_batches"), failed, usedAt, used)
+	statements.Queue(b.q("prune_noted"), p.now, keep.Microseconds(), jobs, failed).QueryRow(func(row pgx.Row) error {
+		var gone int
+		err := row.Scan(&gone)
+		*count += gone
+		return err
+	})
+	p.err = p.tx.SendBatch(ctx, &statements).Close()
+	if p.err == nil && len(batches) == mostNoted(room) && len(jobs) < room {
+		p.more = true // batches that are not read yet
+	}
+	return room - len(jobs)
 }
 
 // Now reads the store's clock; see store.Keeper.

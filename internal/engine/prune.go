@@ -10,28 +10,64 @@ import (
 
 const (
 	pruneEvery = time.Minute
-	pruneRest  = 20 * time.Millisecond // between two batches, for others to get in
+	// pruneAim is how long a step should last at most: deleting competes with claims for
+	// the disk and, in SQLite, for the only writer.
+	pruneAim = 25 * time.Millisecond
+	// pruneRest is the least pause between two steps, and pruneShare the part of the
+	// time, one in so many, that steps take.
+	pruneRest  = 20 * time.Millisecond
+	pruneShare = 5
+	// leastPruned and firstPruned are how many rows of each sort a step deletes: at
+	// least, and to begin with.
+	leastPruned = 20
+	firstPruned = 100
 )
 
-// prune deletes what has been kept long enough, in small batches.
+// prunePace decides how much is deleted at a time, and how long the pause after it is.
+type prunePace struct{ limit int }
+
+// step learns how long a step took, with most rows allowed, and returns the pause before
+// the next.
+func (p *prunePace) step(took time.Duration, most int) (rest time.Duration) {
+	switch {
+	case took > pruneAim:
+		p.limit = max(p.limit/2, leastPruned)
+	case took < pruneAim/3:
+		p.limit *= 2
+	}
+	p.limit = min(p.limit, most)
+	return max(pruneRest, (pruneShare-1)*took)
+}
+
+// prune deletes what has been kept long enough, in steps that are as small as the
+// store is slow, so that a step never holds up claims for long.
 func (e *Engine) prune(ctx context.Context) {
 	for {
 		if sleep(ctx, time.Duration(float64(pruneEvery)*(0.5+rand.Float64()))) != nil {
 			return
 		}
-		for !e.history.closed() && e.pruneOnce(ctx) {
-			if sleep(ctx, pruneRest) != nil {
-				return
-			}
+		e.pruneAll(ctx, sleep)
+	}
+}
+
+// pruneAll deletes until there is no more to delete, and rests between the steps.
+func (e *Engine) pruneAll(ctx context.Context, rest func(context.Context, time.Duration) error) {
+	pace := prunePace{limit: min(firstPruned, e.cfg.Keep.Limit)}
+	for !e.history.closed() {
+		began := monotonic()
+		if !e.pruneOnce(ctx, pace.limit) || rest(ctx, pace.step(monotonic()-began, e.cfg.Keep.Limit)) != nil {
+			return
 		}
 	}
 }
 
-// pruneOnce deletes one batch, and says whether there is more.
-func (e *Engine) pruneOnce(ctx context.Context) bool {
+// pruneOnce deletes up to limit rows of each sort, and reports whether there is more.
+func (e *Engine) pruneOnce(ctx context.Context, limit int) bool {
 	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 	defer cancel()
-	res, err := e.cfg.Backend.Prune(call, e.cfg.Keep)
+	req := e.cfg.Keep
+	req.Limit = limit
+	res, err := e.cfg.Backend.Prune(call, req)
 	if err != nil {
 		if ctx.Err() == nil {
 			e.outage.fail("prune", err)

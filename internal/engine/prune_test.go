@@ -19,12 +19,12 @@ func TestPruneGoesOnInSmallBatches(t *testing.T) {
 
 	var told journal
 	e := New(Config{Backend: backend, CallTimeout: time.Second, Sink: told.note, Keep: store.PruneRequest{Completed: time.Hour, Limit: 10}})
-	if e.pruneOnce(t.Context()) || told.count(event.Pruned) != 0 {
+	if e.pruneOnce(t.Context(), 10) || told.count(event.Pruned) != 0 {
 		t.Fatal("it pruned what is to be kept")
 	}
 	e.cfg.Keep.Completed = time.Nanosecond
 	rounds := 1
-	for e.pruneOnce(t.Context()) {
+	for e.pruneOnce(t.Context(), 10) {
 		rounds++
 	}
 	if rounds != 3 || told.count(event.Pruned) != 3 {
@@ -32,5 +32,56 @@ func TestPruneGoesOnInSmallBatches(t *testing.T) {
 	}
 	if left, _ := backend.ListJobs(t.Context(), store.ListJobsRequest{Limit: 100}); len(left) != 0 {
 		t.Errorf("%d jobs are left", len(left))
+	}
+}
+
+// slowPrune is a store in which a row takes a time to be deleted.
+type slowPrune struct {
+	store.Backend
+	left    int
+	perRow  time.Duration
+	longest time.Duration
+	steps   int
+}
+
+func (s *slowPrune) Prune(_ context.Context, req store.PruneRequest) (store.PruneResult, error) {
+	n := min(req.Limit, s.left)
+	took := time.Duration(n) * s.perRow
+	time.Sleep(took)
+	s.left -= n
+	if s.steps++; s.steps > 1 { // the first may be too long for a store that is not known yet
+		s.longest = max(s.longest, took)
+	}
+	return store.PruneResult{Jobs: n, More: n == req.Limit}, nil
+}
+
+// TestPruneStepsAreBoundedInTime: how much is deleted at a time follows how long that
+// takes, and most of the time nothing is deleted.
+func TestPruneStepsAreBoundedInTime(t *testing.T) {
+	for name, perRow := range map[string]time.Duration{"fast": 2 * time.Microsecond, "slow": 400 * time.Microsecond} {
+		t.Run(name, func(t *testing.T) {
+			s := &slowPrune{left: 10_000, perRow: perRow}
+			if name == "slow" {
+				s.left = 500
+			}
+			e := New(Config{Backend: s, CallTimeout: time.Minute, Sink: new(journal).note, Keep: store.PruneRequest{Completed: time.Hour, Limit: 1000}})
+			var rested, least time.Duration
+			e.pruneAll(t.Context(), func(_ context.Context, d time.Duration) error {
+				rested, least = rested+d, max(least, d)
+				return nil
+			})
+			if s.left != 0 {
+				t.Fatalf("%d rows are left", s.left)
+			}
+			if s.longest > pruneAim {
+				t.Errorf("a step of %v was asked for", s.longest)
+			}
+			if name == "fast" && s.steps > 16 {
+				t.Errorf("%d steps for 10,000 rows of a fast store", s.steps)
+			}
+			if name == "slow" && rested < (pruneShare-1)*200*time.Millisecond {
+				t.Errorf("%v of rest beside 200ms of work", rested)
+			}
+		})
 	}
 }

@@ -1,5 +1,5 @@
 -- Notes the numbers of jobs that end now, those that failed apart, for
--- prune_batches. What is not in history by then is passed over there.
+-- pruning. What is not in history by then is passed over there.
 INSERT INTO {schema}.history_batch (finished_at, failed, jobs, ids)
 SELECT coalesce($1::timestamptz, now()), b.failed, cardinality(b.ids), b.ids
 FROM (VALUES (false, $2::bigint[]), (true, $3::bigint[])) AS b (failed, ids)

@@ -1,0 +1,11 @@
+-- Deletes those of some jobs that a batch notes and that are old, failed ones or
+-- others, with their attempts. A job may have been revived since, and ended again.
+WITH gone AS (
+    DELETE FROM {schema}.history
+    WHERE id = ANY ($3::bigint[]) AND noted AND (state = 4) = $4::boolean
+        AND finished_at < coalesce($1::timestamptz, now()) - $2::bigint * interval '1 microsecond'
+    RETURNING id
+), attempts AS (
+    DELETE FROM {schema}.attempt WHERE job_id IN (SELECT id FROM gone)
+)
+SELECT count(*) FROM gone

@@ -12,11 +12,11 @@ const (
 	pruneEvery = time.Minute
 	// pruneAim is how long a step should last at most: deleting competes with claims for
 	// the disk and, in SQLite, for the only writer.
-	pruneAim = 25 * time.Millisecond
+	pruneAim = 50 * time.Millisecond
 	// pruneRest is the least pause between two steps, and pruneShare the part of the
 	// time, one in so many, that steps take.
 	pruneRest  = 20 * time.Millisecond
-	pruneShare = 5
+	pruneShare = 3
 	// leastPruned and firstPruned are how many rows of each sort a step deletes: at
 	// least, and to begin with.
 	leastPruned = 20
@@ -32,7 +32,7 @@ func (p *prunePace) step(took time.Duration, most int) (rest time.Duration) {
 	switch {
 	case took > pruneAim:
 		p.limit = max(p.limit/2, leastPruned)
-	case took < pruneAim/3:
+	case took < pruneAim/2:
 		p.limit *= 2
 	}
 	p.limit = min(p.limit, most)

@@ -178,9 +178,9 @@ func (e *env) finishWell(o store.Outcome) {
 	}
 }
 
-// outcome returns an outcome for a claim.
+// outcome returns an outcome for a claim, with the hint that nodes send.
 func outcome(j store.Claimed, r store.Result) store.Outcome {
-	return store.Outcome{ID: j.ID, Token: j.Token, Result: r}
+	return store.Outcome{ID: j.ID, Token: j.Token, Result: r, Alone: j.Schedule == 0}
 }
 
 // retryIn asks for another attempt after a delay.

@@ -1,8 +1,8 @@
-// Package bench holds the Go benchmarks that measure Hourbell end to end,
-// through the client that users have: for benchstat, between two commits. Run
-// those that match by `make bench BENCH=Drain`: the PostgreSQL it starts then
-// waits for its disk, as one in earnest does.
+// Package bench has the Go benchmarks that measure Hourbell end to end, through
+// the public client. They are meant for benchstat, to compare two commits.
+// `make bench BENCH=Drain` runs the benchmarks whose names match; the
+// PostgreSQL that it starts waits for its disk, as a server in production does.
 //
-// Command peers beside it measures Hourbell side by side with other queues;
-// `make bench` runs that, and docs/benchmarks.md tells about it.
+// Command peers, in this module, compares Hourbell with other queues; `make
+// bench` runs it, and docs/benchmarks.md describes it.
 package bench

@@ -28,10 +28,10 @@ func (Noop) Kind() string { return "noop" }
 
 const drainJobs = 100_000
 
-// BenchmarkDrain enqueues 100,000 jobs that do nothing, then lets one node
-// with 100 workers do them, from its start until the last outcome is in the
-// store, history kept. jobs/s is the median of the rounds; use
-// -benchtime=5x for five.
+// BenchmarkDrain enqueues 100,000 jobs that do nothing, then one node with 100
+// workers works them, with history kept. A round lasts from the start of the
+// node until the last outcome is in the store. jobs/s is the median of the
+// rounds; use -benchtime=5x for five rounds.
 func BenchmarkDrain(b *testing.B) {
 	b.Run("postgres", func(b *testing.B) {
 		url := os.Getenv("HOURBELL_TEST_POSTGRES_URL")
@@ -75,7 +75,7 @@ func must(b *testing.B, err error) {
 	}
 }
 
-// drain runs one round after another, each on a store of its own.
+// drain runs the rounds in sequence, each on a store of its own.
 func drain(b *testing.B, open func(round int) (store.Backend, func())) {
 	var rates []float64
 	for b.Loop() {
@@ -89,7 +89,7 @@ func drain(b *testing.B, open func(round int) (store.Backend, func())) {
 	b.ReportMetric(rates[len(rates)/2], "jobs/s")
 	b.ReportMetric(rates[0], "jobs/s-min")
 	b.ReportMetric(rates[len(rates)-1], "jobs/s-max")
-	b.ReportMetric(0, "ns/op") // the round's length says nothing
+	b.ReportMetric(0, "ns/op") // the duration of a round is not a useful figure
 }
 
 func drainOnce(b *testing.B, backend store.Backend) (perSecond float64) {
@@ -122,7 +122,7 @@ func drainOnce(b *testing.B, backend store.Backend) (perSecond float64) {
 	return drainJobs / took.Seconds()
 }
 
-// alive counts the jobs whose outcome is not in the store yet.
+// alive returns the number of jobs whose outcome is not in the store yet.
 func alive(b *testing.B, client *hourbell.Client) int64 {
 	queues, err := client.Queues(b.Context())
 	must(b, err)

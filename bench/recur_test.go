@@ -12,9 +12,9 @@ import (
 	"github.com/hourbell/hourbell/recur"
 )
 
-// cronCases are rules that all can read. The typical ones are what people
-// write; the worst are those that make a search long. (Samoa's skipped day is
-// not among them: there some do not come back.)
+// cronCases are rules that all libraries can read. The typical rules are usual
+// ones; the worst rules make a search long. (Samoa's skipped day is not
+// included, because some libraries do not return.)
 var cronCases = []struct{ name, expr, zone, after string }{
 	{"typical/minutely", "* * * * *", "UTC", "2026-03-01T12:00:00Z"},
 	{"typical/minutely-zone", "*/5 * * * *", "Europe/Prague", "2026-03-01T12:00:00Z"},
@@ -30,9 +30,9 @@ var cronCases = []struct{ name, expr, zone, after string }{
 	{"worst/impossible", "0 0 30 2 *", "America/New_York", "2026-03-01T12:00:00Z"},
 }
 
-// BenchmarkNext measures one question for the next instant, beside the other
-// Go libraries. Rules are read before, except by gronx, which reads them each
-// time.
+// BenchmarkNext measures one computation of the next instant, in Hourbell and
+// in other Go libraries. Rules are parsed before the measurement, except by
+// gronx, which parses a rule on each call.
 func BenchmarkNext(b *testing.B) {
 	for _, c := range cronCases {
 		loc, err := time.LoadLocation(c.zone)
@@ -51,9 +51,9 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// TestNextAgrees sees to it that all of them answer the same question. Of the
-// worst cases some have no answer: robfig and cronexpr give up after five and
-// eight years, and gronx answers 30 February with the day it was asked.
+// TestNextAgrees checks that all libraries compute the same instant. Some have
+// no result for the worst cases: robfig and cronexpr give up after five and
+// eight years, and gronx returns the given day for 30 February.
 func TestNextAgrees(t *testing.T) {
 	for _, c := range cronCases {
 		if !strings.HasPrefix(c.name, "typical/") {
@@ -73,7 +73,7 @@ func TestNextAgrees(t *testing.T) {
 	}
 }
 
-// cronLibrary is what is measured: a call of a library for one rule.
+// cronLibrary is a call of a library for one rule, to be measured.
 type cronLibrary struct {
 	name string
 	next func(after time.Time) time.Time

@@ -18,14 +18,15 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// storedSchedules are in the store beside those that are due.
+// storedSchedules is the number of schedules in the store in addition to the
+// schedules that are due.
 const storedSchedules = 100_000
 
-// BenchmarkSlots lets 1,000 and 20,000 of some 100,000 schedules be due at one
-// instant, on one node and on two, and reports how long after that instant
-// their functions start, in milliseconds. A schedule of every second rings all
-// the while; beside-ms is the latest of its starts. Use -benchtime=5x for five
-// instants.
+// BenchmarkSlots lets 1,000 and 20,000 of about 100,000 schedules be due at one
+// instant, on one node and on two nodes, and reports how long after that
+// instant their functions start, in milliseconds. Another schedule rings every
+// second during the measurement; concurrent-ms is the greatest delay of its
+// starts. Use -benchtime=5x for five instants.
 func BenchmarkSlots(b *testing.B) {
 	b.Run("postgres", func(b *testing.B) {
 		url := os.Getenv("HOURBELL_TEST_POSTGRES_URL")
@@ -68,7 +69,7 @@ func slots(b *testing.B, open func() store.Backend) {
 			defer stop()
 			client := clientOf(b, backends[0], s)
 			awaitPlanned(b, backends[0])
-			_, err := client.PutSchedule(b.Context(), hourbell.Schedule{Name: "beside", Rule: recur.Spec{Every: "1s"}, Kind: "slot"})
+			_, err := client.PutSchedule(b.Context(), hourbell.Schedule{Name: "concurrent", Rule: recur.Spec{Every: "1s"}, Kind: "slot"})
 			must(b, err)
 			s.reset()
 			var all []time.Duration
@@ -76,21 +77,21 @@ func slots(b *testing.B, open func() store.Backend) {
 				all = append(all, ring(b, client, s, size.due)...)
 			}
 			report(b, s, all)
-			must(b, client.DeleteSchedules(context.Background(), "beside"))
+			must(b, client.DeleteSchedules(context.Background(), "concurrent"))
 		})
 	}
 }
 
-// Slot is a job that notes when it starts.
+// Slot is a job that records when it starts.
 type Slot struct{}
 
 func (Slot) Kind() string { return "slot" }
 
-// starts notes how late functions start.
+// starts records how late functions start.
 type starts struct {
-	mu     sync.Mutex
-	late   []time.Duration
-	beside time.Duration // the latest of the schedule that rings all the while
+	mu         sync.Mutex
+	late       []time.Duration
+	concurrent time.Duration // the greatest delay of the schedule that rings every second
 }
 
 func newStarts() *starts { return &starts{} }
@@ -99,7 +100,7 @@ func (s *starts) add(schedule bool, late time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if schedule {
-		s.beside = max(s.beside, late)
+		s.concurrent = max(s.concurrent, late)
 		return
 	}
 	s.late = append(s.late, late)
@@ -108,7 +109,7 @@ func (s *starts) add(schedule bool, late time.Duration) {
 func (s *starts) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.late, s.beside = nil, 0
+	s.late, s.concurrent = nil, 0
 }
 
 func (s *starts) take(n int) ([]time.Duration, bool) {
@@ -125,7 +126,7 @@ func (s *starts) take(n int) ([]time.Duration, bool) {
 func clientOf(b *testing.B, backend store.Backend, s *starts) *hourbell.Client {
 	workers := hourbell.NewWorkers()
 	hourbell.Register(workers, func(_ context.Context, job *hourbell.Job[Slot]) error {
-		s.add(job.Schedule == "beside", time.Since(job.Slot))
+		s.add(job.Schedule == "concurrent", time.Since(job.Slot))
 		return nil
 	})
 	client, err := hourbell.New(backend, hourbell.Config{
@@ -153,11 +154,11 @@ func runNodes(b *testing.B, backends []store.Backend, s *starts) (stop func()) {
 	}
 }
 
-// fillSchedules puts schedules of half and full hours, 10,000 a call.
+// fillSchedules puts schedules of half and full hours, 10,000 per call.
 func fillSchedules(b *testing.B, backend store.Backend) {
 	client := clientOf(b, backend, newStarts())
 	began := time.Now()
-	hour := began.UTC().Add(6 * time.Hour).Hour() // far from those of the rounds
+	hour := began.UTC().Add(6 * time.Hour).Hour() // far from the instants of the rounds
 	for first := 0; first < storedSchedules; first += 10_000 {
 		page := make([]hourbell.Schedule, 10_000)
 		for i := range page {
@@ -186,7 +187,8 @@ func awaitPlanned(b *testing.B, backend store.Backend) {
 	}
 }
 
-// ring lets n schedules be due at one instant and returns how late they start.
+// ring lets n schedules be due at one instant and returns how late their jobs
+// start.
 func ring(b *testing.B, client *hourbell.Client, s *starts, n int) []time.Duration {
 	at := time.Now().Add(3*time.Second + time.Duration(n)*400*time.Microsecond).Truncate(time.Second).UTC()
 	due := make([]hourbell.Schedule, n)
@@ -200,7 +202,7 @@ func ring(b *testing.B, client *hourbell.Client, s *starts, n int) []time.Durati
 	must(b, err)
 	for deadline := at.Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if late, all := s.take(n); all {
-			time.Sleep(500 * time.Millisecond) // for what comes after the starts
+			time.Sleep(500 * time.Millisecond) // for the work after the starts
 			if len(late) != n {
 				b.Fatalf("%d functions started, want %d", len(late), n)
 			}
@@ -219,6 +221,6 @@ func report(b *testing.B, s *starts, late []time.Duration) {
 	b.ReportMetric(ms(late[len(late)/2]), "p50-ms")
 	b.ReportMetric(ms(late[len(late)*99/100]), "p99-ms")
 	b.ReportMetric(ms(late[len(late)-1]), "max-ms")
-	b.ReportMetric(ms(s.beside), "beside-ms")
+	b.ReportMetric(ms(s.concurrent), "concurrent-ms")
 	b.ReportMetric(0, "ns/op")
 }

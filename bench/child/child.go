@@ -1,12 +1,13 @@
 // Package child is the process in which one system is measured: it enqueues
-// jobs, or runs a node that works them, as the benchmark asks. Each system
-// has a process of its own, so that its CPU time and its memory are its own.
+// jobs, or runs a node that works jobs, as the benchmark requests. Each system
+// has a process of its own, so that its CPU time and its memory can be measured
+// separately.
 //
-// The benchmark starts it with a Request as JSON, as the last argument. It
-// answers with Events, one JSON object a line on standard output. After the
-// first, which says that it is connected, it waits for a line on standard
-// input. It ends when standard input does; a node stops then. The programs in
-// ../node speak the same way.
+// The benchmark starts the process with a Request as JSON in the last argument.
+// The process answers with Events, one JSON object per line on standard output.
+// After the first event, which reports that it is connected, it waits for a
+// line on standard input. It ends when standard input ends; a node stops at
+// that point. The programs in ../node use the same protocol.
 package child
 
 import (
@@ -23,81 +24,82 @@ import (
 	"time"
 )
 
-// Request is what one process is to do.
+// Request describes the work of one process.
 type Request struct {
 	Do     string // Setup, Insert or Work
-	System string // which system, as the benchmark calls it
+	System string // the name of the system in the benchmark
 	URL    string // of the PostgreSQL database, or the path of the SQLite file
 	Mode   string // settings of the system that have a name, such as "default"
 
 	Synchronous string // of SQLite: NORMAL or FULL
-	Connections int    // at most so many to PostgreSQL; 0: as the system's default
+	Connections int    // the most connections to PostgreSQL; 0: the system's default
 
-	// Of Insert.
-	Jobs    int   // how many
-	Batch   int   // how many a call
-	Clients int   // how many goroutines call
-	Rate    int   // jobs a second; 0: as fast as it goes
-	Delay   int   // seconds from now until they are due
-	InTx    bool  // each call in a transaction of the caller's
-	Unique  bool  // each job with a unique key of its own
+	// Fields for Insert.
+	Jobs    int   // the number of jobs
+	Batch   int   // jobs per call
+	Clients int   // the number of goroutines that call
+	Rate    int   // jobs per second; 0: as fast as possible
+	Delay   int   // seconds from now until the jobs are due
+	InTx    bool  // each call is in a transaction of the caller
+	Unique  bool  // each job has a unique key of its own
 	First   int   // number of the first job
-	Order   Order // in which they are due
-	At      int64 // microseconds since 1970 at which schedules are due; 0: jobs are meant
+	Order   Order // the order in which the jobs are due
+	At      int64 // microseconds since 1970 at which schedules are due; 0: the request is for jobs
 
-	// Of Work.
-	Workers   int  // how many jobs run at once; 0: as the system does at its best
+	// Fields for Work.
+	Workers   int  // how many jobs run at once; 0: the best setting for the system
 	Hold      bool // jobs run until the node stops
-	Warm      int  // so many jobs, those with the least numbers, count for no latency
-	Schedules int  // kept in memory by systems that cannot store them
+	Warm      int  // this many jobs, with the least numbers, do not count for latencies
+	Schedules int  // the number of schedules in memory, for systems that cannot store schedules
 	Due       int  // how many of the schedules are due at At
 }
 
-// What a Request says in Do.
+// The values of Request.Do.
 const (
 	Setup  = "setup"
 	Insert = "insert"
 	Work   = "work"
 )
 
-// Order is the order in which jobs are due, beside that in which they arrive.
+// Order is the order in which jobs are due, if it differs from the order of
+// their arrival.
 type Order string
 
-// The orders that there are.
+// The possible orders.
 const (
-	Arrival   Order = ""          // the same
-	Priority4 Order = "priority4" // of the priorities 1 to 4 in turn
-	Scattered Order = "scattered" // at random over the past hour
+	Arrival   Order = ""          // the order of arrival
+	Priority4 Order = "priority4" // the priorities 1 to 4 in turn
+	Scattered Order = "scattered" // random instants of the past hour
 )
 
-// Event is what a process tells.
+// Event is a message from a process to the benchmark.
 type Event struct {
 	Ready   bool    `json:"ready,omitempty"`
 	Ended   int     `json:"ended,omitempty"`   // jobs so far
-	Seconds float64 `json:"seconds,omitempty"` // that Insert took
-	Final   bool    `json:"final,omitempty"`   // the last one
+	Seconds float64 `json:"seconds,omitempty"` // the duration of Insert
+	Final   bool    `json:"final,omitempty"`   // the last event
 	// Latencies from Args.Sent to the start of the function, in milliseconds.
 	P50 float64 `json:"p50,omitempty"`
 	P99 float64 `json:"p99,omitempty"`
 	Max float64 `json:"max,omitempty"`
 }
 
-// Args are those of every job: about 60 bytes of JSON.
+// Args are the arguments of every job: about 60 bytes of JSON.
 type Args struct {
 	Number int    `json:"number"`
 	Text   string `json:"text"`
 	Sent   int64  `json:"sent"` // microseconds since 1970
 }
 
-// Kind is the kind of job that they are for.
+// Kind returns the kind of the jobs that have these arguments.
 func (Args) Kind() string { return "noop" }
 
 // System is a job queue as the benchmark uses it.
 type System interface {
 	// Setup creates the tables.
 	Setup(ctx context.Context) error
-	// Insert enqueues jobs in one call, by the call that the system has for so
-	// many.
+	// Insert enqueues jobs in one call of the system, with the call that the
+	// system offers for this number of jobs.
 	Insert(ctx context.Context, jobs []Args) error
 	// Work runs a node that calls do for each job, until ctx ends.
 	Work(ctx context.Context, do func(Args)) error
@@ -109,7 +111,7 @@ type Scheduler interface {
 	Schedule(ctx context.Context, req Request) error
 }
 
-// Main does what the request in the last argument of the program says.
+// Main executes the request in the last argument of the program.
 func Main(open func(context.Context, Request) (System, error)) {
 	if err := serve(open); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -131,7 +133,7 @@ func serve(open func(context.Context, Request) (System, error)) error {
 	tell(Event{Ready: true})
 	input := bufio.NewReader(os.Stdin)
 	if _, err := input.ReadString('\n'); err != nil {
-		return nil // the benchmark has gone
+		return nil // the benchmark has ended
 	}
 	if req.Do == Work {
 		go func() {
@@ -153,11 +155,11 @@ func serve(open func(context.Context, Request) (System, error)) error {
 		return err
 	}
 	tell(Event{Final: true, Ended: req.Jobs, Seconds: time.Since(started).Seconds()})
-	_, _ = input.ReadString('\n') // stay until the benchmark has looked at the process
+	_, _ = input.ReadString('\n') // stay until the benchmark has read the figures of the process
 	return nil
 }
 
-// tell writes e for the benchmark.
+// tell writes e to the benchmark.
 func tell(e Event) {
 	_ = json.NewEncoder(os.Stdout).Encode(e)
 }
@@ -200,15 +202,15 @@ func insert(ctx context.Context, system System, req Request) error {
 	return nil
 }
 
-// work runs a node until ctx ends, and tells how many jobs have ended
-// whenever that has changed.
+// work runs a node until ctx ends, and reports the number of ended jobs after
+// each change.
 func work(ctx context.Context, system System, req Request) error {
 	var ended atomic.Int64
 	latencies := make([]float32, 0, 1<<12)
 	var mu sync.Mutex
 	do := func(a Args) {
 		now := time.Now().UnixMicro()
-		if (req.Rate > 0 || req.At > 0) && a.Number >= req.Warm { // latencies are asked for
+		if (req.Rate > 0 || req.At > 0) && a.Number >= req.Warm { // the benchmark measures latencies
 			mu.Lock()
 			latencies = append(latencies, float32(now-a.Sent)/1000)
 			mu.Unlock()
@@ -255,8 +257,8 @@ func work(ctx context.Context, system System, req Request) error {
 	return nil
 }
 
-// quantile is the smallest of the sorted values that a share q of them does
-// not exceed; 0 of none.
+// quantile returns the smallest sorted value that is not less than a share q of
+// the values; 0 if there are no values.
 func quantile(sorted []float32, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0

@@ -1,5 +1,5 @@
-// Package delay stands between clients and a server and lets each byte arrive
-// later, as a network of some length does.
+// Package delay is a proxy between clients and a server that delivers each byte
+// later, as a long network does.
 package delay
 
 import (
@@ -11,16 +11,17 @@ import (
 )
 
 const (
-	// readSize is how much is read at a time.
+	// readSize is the size of the buffer of a read.
 	readSize = 64 << 10
-	// mostUnderWay is how many reads may be on their way in one direction of a
-	// connection: with a delay of 10 ms and full reads that is more than 1 GB/s.
+	// mostUnderWay is how many reads may wait for their delivery in one
+	// direction of a connection: with a delay of 10 ms and full reads that is
+	// more than 1 GB/s.
 	mostUnderWay = 256
 )
 
-// Proxy passes connections on to a server. What one side writes reaches the other
-// side after the delay, in order; how much is written a second does not matter.
-// Connecting takes no longer than without the proxy.
+// Proxy forwards connections to a server. Bytes that one side writes reach the
+// other side after the delay, in order; the delay does not depend on the number
+// of bytes per second. Connecting takes no longer than without the proxy.
 type Proxy struct {
 	listener net.Listener
 	target   string
@@ -32,8 +33,9 @@ type Proxy struct {
 	all    sync.WaitGroup
 }
 
-// Listen accepts connections on a free port of 127.0.0.1 for a server at target,
-// host:port, which each byte reaches after delay, and so do the server's answers.
+// Listen accepts connections on a free port of 127.0.0.1 for a server at
+// target, host:port. Each byte reaches the server after delay, and so do the
+// server's answers.
 func Listen(target string, delay time.Duration) (*Proxy, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,7 +46,7 @@ func Listen(target string, delay time.Duration) (*Proxy, error) {
 	return p, nil
 }
 
-// Addr is where the proxy listens, host:port.
+// Addr returns the address on which the proxy listens, host:port.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
 // Close ends the proxy and all its connections.
@@ -60,14 +62,14 @@ func (p *Proxy) Close() error {
 	return err
 }
 
-// accept serves until the listener is closed.
+// accept accepts connections until the listener is closed.
 func (p *Proxy) accept() {
 	for {
 		client, err := p.listener.Accept()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err != nil: // too many open files, for one
+		case err != nil: // such as too many open files
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
@@ -75,7 +77,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// serve passes one connection on until both sides have ended it.
+// serve forwards one connection until both sides have ended it.
 func (p *Proxy) serve(client net.Conn) {
 	defer client.Close()
 	server, err := net.Dial("tcp", p.target)
@@ -93,7 +95,8 @@ func (p *Proxy) serve(client net.Conn) {
 	both.Wait()
 }
 
-// keep notes connections for Close; false: that was called already.
+// keep stores connections for Close; the result is false if Close was called
+// already.
 func (p *Proxy) keep(conns ...net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +114,7 @@ func (p *Proxy) drop(conns ...net.Conn) {
 	}
 }
 
-// piece is what one read gave, and when it arrives.
+// piece is the data of one read, and the instant of its delivery.
 type piece struct {
 	at   time.Time
 	data []byte
@@ -119,7 +122,8 @@ type piece struct {
 
 var buffers = sync.Pool{New: func() any { return new([readSize]byte) }}
 
-// carry passes on what from writes, and then its end.
+// carry forwards the bytes that from writes, and then the end of the
+// connection.
 func (p *Proxy) carry(from, to net.Conn) {
 	under := make(chan piece, mostUnderWay)
 	var arriving sync.WaitGroup
@@ -138,8 +142,8 @@ func (p *Proxy) carry(from, to net.Conn) {
 	arriving.Wait()
 }
 
-// arrive writes each piece when its time has come. If the other side has gone,
-// the pieces are dropped.
+// arrive writes each piece at the instant of its delivery. If the other side
+// has gone, the pieces are dropped.
 func arrive(under <-chan piece, to net.Conn) {
 	rest := newSleeper()
 	gone := false

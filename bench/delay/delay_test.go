@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// echo is a server that answers with what it gets.
+// echo starts a server that sends back all bytes that it receives.
 func echo(t *testing.T) (addr string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -31,7 +31,7 @@ func echo(t *testing.T) (addr string) {
 	return listener.Addr().String()
 }
 
-// through connects to an echo server by a proxy.
+// through connects to an echo server through a proxy.
 func through(t *testing.T, delay time.Duration) *net.TCPConn {
 	t.Helper()
 	proxy, err := Listen(echo(t), delay)
@@ -50,8 +50,9 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// An answer never comes before twice the delay. The quickest of many comes soon
-// after that; on a machine that is busy with something else the others may not.
+// TestARoundTripTakesTwiceTheDelay checks that no answer comes before twice the
+// delay, and that the quickest of many answers comes soon after that; on a busy
+// machine the other answers may come later.
 func TestARoundTripTakesTwiceTheDelay(t *testing.T) {
 	const delay = 500 * time.Microsecond
 	conn := through(t, delay)
@@ -75,8 +76,9 @@ func TestARoundTripTakesTwiceTheDelay(t *testing.T) {
 	}
 }
 
-// 64 MB through a proxy of 20 ms: if each read waited for the one before it, that
-// would take 20 s and more each way.
+// TestTheDelayDoesNotLimitHowMuchPasses sends 64 MB through a proxy of 20 ms.
+// If each read waited for the previous read, this would take more than 20 s in
+// each direction.
 func TestTheDelayDoesNotLimitHowMuchPasses(t *testing.T) {
 	conn := through(t, 20*time.Millisecond)
 	sent := make([]byte, 64<<20)
@@ -102,7 +104,8 @@ func TestTheDelayDoesNotLimitHowMuchPasses(t *testing.T) {
 	}
 }
 
-// The end of a connection passes on too, after all that was written before.
+// TestTheEndPassesOn checks that the end of a connection is forwarded too,
+// after all bytes that were written before.
 func TestTheEndPassesOn(t *testing.T) {
 	conn := through(t, time.Millisecond)
 	_, err := conn.Write([]byte("last words"))

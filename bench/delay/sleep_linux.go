@@ -9,9 +9,9 @@ import (
 // prSetTimerSlack is PR_SET_TIMERSLACK of prctl(2).
 const prSetTimerSlack = 29
 
-// sleeper sleeps to within some 10 µs. The timers of Go are late by up to a
-// millisecond where nothing else runs, and the system's by 50 µs, unless a thread
-// asks for less. One goroutine uses it.
+// sleeper sleeps with an error of about 10 µs. Timers of Go are late by up to a
+// millisecond on an idle machine, and sleeps of the system by 50 µs, unless a
+// thread requests a smaller slack. It must be used by one goroutine only.
 type sleeper struct{}
 
 func newSleeper() sleeper {
@@ -20,10 +20,10 @@ func newSleeper() sleeper {
 	return sleeper{}
 }
 
-// until returns at an instant, or at once if that has passed.
+// until returns at an instant, or at once if the instant has passed.
 func (sleeper) until(at time.Time) {
 	for left := time.Until(at); left > 0; left = time.Until(at) {
 		wait := syscall.NsecToTimespec(left.Nanoseconds())
-		_ = syscall.Nanosleep(&wait, nil) // if a signal ends it early, it sleeps again
+		_ = syscall.Nanosleep(&wait, nil) // if a signal ends the sleep early, the loop sleeps again
 	}
 }

@@ -4,7 +4,7 @@ package delay
 
 import "time"
 
-// sleeper sleeps as exactly as Go's timers do.
+// sleeper sleeps as accurately as Go's timers.
 type sleeper struct{}
 
 func newSleeper() sleeper { return sleeper{} }

@@ -9,7 +9,7 @@ import (
 	"github.com/mikestefanello/backlite"
 )
 
-// backliteTask is the job; completed ones are not kept, as by default.
+// backliteTask is the job; completed jobs are not kept, which is the default.
 type backliteTask struct{ child.Args }
 
 func (backliteTask) Config() backlite.QueueConfig {
@@ -23,10 +23,11 @@ func openBacklite(_ context.Context, req child.Request) (child.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1) // more only wait for each other: SQLite has one writer
+	db.SetMaxOpenConns(1) // more connections only wait for each other: SQLite has one writer
 	client, err := backlite.NewClient(backlite.ClientConfig{
 		DB: db,
-		// It fetches as many as there are workers free: many make large batches.
+		// backlite fetches as many jobs as there are free workers, so many
+		// workers cause large batches.
 		NumWorkers:      1000,
 		ReleaseAfter:    10 * time.Minute,
 		CleanupInterval: time.Hour,

@@ -16,7 +16,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The bare limits: what PostgreSQL does for pgbench on the leanest table.
+// The bare limits: the best that pgbench reaches on PostgreSQL with the
+// smallest useful table.
 const (
 	bareDelete = "pgbench, UPDATE + DELETE by 1,000"
 	bareHOT    = "pgbench, HOT lease + DELETE by 1,000"
@@ -28,7 +29,7 @@ const (
 //go:embed bare.sql
 var bareSchema string
 
-// bareScripts are pgbench's, by name.
+// bareScripts are the scripts of pgbench, by name.
 var bareScripts = map[string]string{
 	"claim_delete": `WITH c AS (UPDATE job SET state = 1 WHERE ctid = ANY(ARRAY(SELECT ctid FROM job WHERE state = 0 ORDER BY run_at, id LIMIT 1000 FOR UPDATE SKIP LOCKED)) RETURNING id) SELECT coalesce(array_agg(id), '{}') AS ids FROM c \gset
 DELETE FROM job WHERE id = ANY(:ids::bigint[]);
@@ -46,17 +47,17 @@ COMMIT;
 `,
 }
 
-// bareArgs are as long as those of the others.
+// bareArgs has the length of the arguments of the other systems.
 const bareArgs = `{"number":12345,"text":"the quick brown fox","sent":1760000000000000}`
 
-// bareDatabase is a database with the lean table.
+// bareDatabase makes a database with the small table.
 func (b *bench) bareDatabase(ctx context.Context, script string) (database, error) {
 	db, err := b.create(ctx, "")
 	if err != nil {
 		return db, err
 	}
 	statements := bareSchema
-	if script == "claim_hot" { // room on each page for a second version of each row
+	if script == "claim_hot" { // space on each page for a second version of each row
 		statements += "ALTER TABLE job SET (fillfactor = 50);"
 	}
 	if err = bareExec(ctx, db, statements); err != nil {
@@ -75,7 +76,8 @@ func bareExec(ctx context.Context, db database, statements string) error {
 	return err
 }
 
-// bareDrainRow claims and deletes with four clients, a thousand at a time.
+// bareDrainRow claims and deletes jobs with four clients, 1,000 jobs per
+// transaction.
 func (b *bench) bareDrainRow(name, script string, dead int) row {
 	return row{name, func(ctx context.Context) (metrics, error) {
 		db, err := b.bareDatabase(ctx, script)
@@ -122,13 +124,13 @@ func (b *bench) bareDrain(ctx context.Context, db database, script string, jobs 
 	})
 }
 
-// bareInsertRow inserts one a transaction with eight clients.
+// bareInsertRow inserts one row per transaction with eight clients.
 func (b *bench) bareInsertRow(name, script string) row {
 	return b.bareRow(name, script, connections, b.env.inserts/connections, b.env.inserts)
 }
 
-// bareUnnestRow inserts a thousand a statement with one client, which sends
-// them each time.
+// bareUnnestRow inserts 1,000 rows per statement with one client, which sends
+// the rows each time.
 func (b *bench) bareUnnestRow(name string) row {
 	element := `"` + strings.ReplaceAll(bareArgs, `"`, `\"`) + `"`
 	array := "args={" + strings.Repeat(element+",", 999) + element + "}"
@@ -146,12 +148,12 @@ func (b *bench) bareRow(name, script string, clients, rounds, jobs int, more ...
 	}}
 }
 
-// pgbenchRate is what it prints at the end, transactions a second without the
-// time for connecting.
+// pgbenchRate matches the last line of pgbench's output: transactions per
+// second without the time for connecting.
 var pgbenchRate = regexp.MustCompile(`tps = ([0-9.]+) \(without`)
 
-// pgbench runs a script so many rounds with each client, statements prepared
-// and their plans pinned; done says how many jobs that were.
+// pgbench runs a script for the given number of rounds with each client, with
+// prepared statements and fixed plans; done returns how many jobs were worked.
 func (b *bench) pgbench(ctx context.Context, db database, script string, clients, rounds int, done func() (int, error), more ...string) (metrics, error) {
 	program, err := exec.LookPath("pgbench")
 	if err != nil {

@@ -23,11 +23,11 @@ type bench struct {
 	env       env
 	admin     *pgxpool.Pool
 	server    server
-	proxy     *delay.Proxy // clients go through it; nil: there is no delay
+	proxy     *delay.Proxy // clients connect through it; nil: there is no delay
 	dir       string       // temporary files
 	self      string       // this program
-	nodeDir   string       // the scripts for Node.js, with what they need
-	noNode    string       // why there is no Node.js
+	nodeDir   string       // the scripts for Node.js, with the packages that they need
+	noNode    string       // the reason why Node.js is not available
 	results   []sample
 	databases int
 	mu        sync.Mutex // guards results and databases
@@ -63,14 +63,14 @@ func newBench(ctx context.Context) (*bench, error) {
 	return b, b.printHead(ctx)
 }
 
-// findProxy starts the proxy before the server where there is to be a delay.
+// findProxy starts the proxy in front of the server if a delay is requested.
 func (b *bench) findProxy() error {
 	if b.env.delay == 0 {
 		return nil
 	}
 	u, err := url.Parse(b.env.url)
 	if err != nil {
-		return errors.New("HOURBELL_TEST_POSTGRES_URL is no URL")
+		return errors.New("HOURBELL_TEST_POSTGRES_URL is not a URL")
 	}
 	b.proxy, err = delay.Listen(u.Host, b.env.delay)
 	return err
@@ -84,7 +84,8 @@ func (b *bench) close() {
 	_ = os.RemoveAll(b.dir)
 }
 
-// findNode installs what the scripts need, in the versions of their lock file.
+// findNode installs the packages that the scripts need, in the versions of
+// their lock file.
 func (b *bench) findNode(ctx context.Context) {
 	b.nodeDir = "node"
 	if _, err := exec.LookPath("node"); err != nil {
@@ -98,11 +99,11 @@ func (b *bench) findNode(ctx context.Context) {
 	}
 }
 
-// riverSQLite is the program that is River on SQLite; it has requirements of
-// its own.
+// riverSQLite returns the path of the program for River on SQLite, which is a
+// separate program because it has its own requirements.
 func (b *bench) riverSQLite() string { return filepath.Join(b.dir, "river-sqlite") }
 
-// command is the program that does what req says.
+// command returns the program that executes a request for a system.
 func (b *bench) command(ctx context.Context, s system, request string) (*exec.Cmd, error) {
 	switch {
 	case s.node != "" && b.noNode != "":
@@ -125,15 +126,16 @@ func (b *bench) command(ctx context.Context, s system, request string) (*exec.Cm
 	return exec.CommandContext(ctx, program, request), nil
 }
 
-// database is where one row is measured: fresh, and dropped afterwards.
+// database is the place where one row is measured: it is new, and dropped
+// afterwards.
 type database struct {
 	url         string
-	far         string // the same, through the proxy if there is one
+	far         string // the same database through the proxy, if there is a proxy
 	synchronous string // of SQLite
 	drop        func()
 }
 
-// create makes a database on the server, or with synchronous, a file of
+// create makes a database on the server, or, if synchronous is set, a file of
 // SQLite.
 func (b *bench) create(ctx context.Context, synchronous string) (database, error) {
 	b.mu.Lock()
@@ -153,7 +155,7 @@ func (b *bench) create(ctx context.Context, synchronous string) (database, error
 	}
 	u, err := url.Parse(b.env.url)
 	if err != nil {
-		return database{}, errors.New("HOURBELL_TEST_POSTGRES_URL is no URL")
+		return database{}, errors.New("HOURBELL_TEST_POSTGRES_URL is not a URL")
 	}
 	u.Path = "/" + name
 	near := u.String()
@@ -165,7 +167,7 @@ func (b *bench) create(ctx context.Context, synchronous string) (database, error
 	}}, nil
 }
 
-// name is the database's name on the server.
+// name returns the database's name on the server.
 func (d database) name() string {
 	u, err := url.Parse(d.url)
 	if err != nil {
@@ -174,15 +176,15 @@ func (d database) name() string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-// request completes what r says of a system on d, for what is not measured: it
-// goes to the server itself.
+// request completes r for a system on d, for work that is not measured: the
+// work uses the server directly.
 func (d database) request(r child.Request) child.Request {
 	r.URL, r.Synchronous = d.url, d.synchronous
 	return r
 }
 
-// measured is request for what is measured: it goes through the proxy, if there is
-// one, unless near.
+// measured is request for work that is measured: the work goes through the
+// proxy, if there is one, unless near is set.
 func (d database) measured(r child.Request, near bool) child.Request {
 	r = d.request(r)
 	if !near {
@@ -191,7 +193,7 @@ func (d database) measured(r child.Request, near bool) child.Request {
 	return r
 }
 
-// alive returns a function that says whether there are jobs of s on d whose
+// alive returns a function that reports whether there are jobs of s on d whose
 // outcome is not in the store.
 func (d database) alive(ctx context.Context, s system) (func() (bool, error), func(), error) {
 	switch {

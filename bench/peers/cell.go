@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// cell is one question, put to several systems under the same conditions.
+// cell is one measurement, made for several systems under the same conditions.
 type cell struct {
 	name    string
 	title   string
-	metrics []string // what its table shows, the one that ratios are made of first
-	// yardsticks are the rows that the others are compared with, round by
+	metrics []string // the columns of its table; ratios are computed from the first column
+	// yardsticks are the rows with which the other rows are compared, in each
 	// round.
 	yardsticks []string
 	rows       []row
 	once       bool // one round is enough
-	together   bool // all rows at the same time: none keeps the machine busy
+	together   bool // all rows run concurrently, because none of them keeps the machine busy
 	far        bool // over a network
 }
 
-// id is what samples call the cell.
+// id returns the name of the cell in samples.
 func (c cell) id() string {
 	if c.far {
 		return farCell(c.name)
@@ -34,16 +34,16 @@ func (c cell) id() string {
 	return c.name
 }
 
-// farCell is what samples call a cell over a network.
+// farCell returns the name in samples of a cell over a network.
 func farCell(name string) string { return name + ", far" }
 
-// row is one system, or way of using it.
+// row is one system, or one way of using a system.
 type row struct {
 	name string
 	run  func(context.Context) (metrics, error)
 }
 
-// sample is what one row gave in one round.
+// sample is the result of one row in one round.
 type sample struct {
 	Cell    string  `json:"cell"`
 	Row     string  `json:"row"`
@@ -52,10 +52,10 @@ type sample struct {
 	Note    string  `json:"note,omitempty"` // why there are no figures
 }
 
-// throughput is what the tables of most cells show.
+// throughput is the list of columns of most tables.
 var throughput = []string{"jobs/s", "client µs", "server µs", "WAL B", "foreign %"}
 
-// chosen are the cells and rows that are asked for.
+// chosen returns the cells and rows that the user selected.
 func chosen(all []cell, names []string, rows *regexp.Regexp) ([]cell, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(c cell) bool { return c.name == name }) {
@@ -63,7 +63,7 @@ func chosen(all []cell, names []string, rows *regexp.Regexp) ([]cell, error) {
 			for _, c := range all {
 				known = append(known, c.name)
 			}
-			return nil, fmt.Errorf("BENCH_CELLS: no cell is called %q; there are %v", name, known)
+			return nil, fmt.Errorf("BENCH_CELLS: there is no cell %q; the cells are %v", name, known)
 		}
 	}
 	var picked []cell
@@ -79,8 +79,9 @@ func chosen(all []cell, names []string, rows *regexp.Regexp) ([]cell, error) {
 	return picked, nil
 }
 
-// runCell measures each row of c once. Each round begins with another row, for the
-// first comes right after another cell, whose last writes still go to the disk.
+// runCell measures each row of c once. Each round begins with another row,
+// because the first row follows another cell, whose last writes are still being
+// written to the disk.
 func (b *bench) runCell(ctx context.Context, c cell, round int) error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(c.rows))
@@ -97,8 +98,8 @@ func (b *bench) runCell(ctx context.Context, c cell, round int) error {
 	return errors.Join(errs...)
 }
 
-// runRow measures a row. A failure is noted and does not end the run, unless
-// that is being stopped.
+// runRow measures a row. A failure is recorded and does not end the run, unless
+// the run is being stopped.
 func (b *bench) runRow(ctx context.Context, c cell, r row, round int) error {
 	started := time.Now()
 	m, err := r.run(ctx)
@@ -116,7 +117,7 @@ func (b *bench) runRow(ctx context.Context, c cell, r row, round int) error {
 	return appendLine(b.env.out, s)
 }
 
-// short is the sample as one line.
+// short returns the sample as one line.
 func (s sample) short(c cell) string {
 	if s.Note != "" {
 		return s.Note

@@ -9,9 +9,9 @@ import (
 	"github.com/hourbell/hourbell/bench/child"
 )
 
-// cells are all there are to choose from. Over a network those that have nothing
-// to do with PostgreSQL are left out, and Hourbell without the network is a row more
-// to compare with.
+// cells returns all cells. Over a network, cells without PostgreSQL are left
+// out, and Hourbell without the network becomes an additional row to compare
+// with.
 func cells(b *bench) []cell {
 	all := localCells(b)
 	if b.env.delay == 0 {
@@ -35,10 +35,10 @@ func cells(b *bench) []cell {
 	return all
 }
 
-// loopback is Hourbell without the network.
+// loopback is the row of Hourbell without the network.
 const loopback = "hourbell, without the network"
 
-// localCells are all, each on one machine.
+// localCells returns all cells, with clients and server on one machine.
 func localCells(b *bench) []cell {
 	return []cell{
 		{
@@ -150,7 +150,7 @@ func localCells(b *bench) []cell {
 				b.idleRow("gue", "gue", ""),
 				b.idleRow("graphile-worker", "graphile-worker", ""),
 				b.idleRow("pg-boss", "pg-boss", ""),
-				b.nobodyRow("hourbell"),
+				b.withoutNodeRow("hourbell"),
 			},
 		},
 		{
@@ -182,7 +182,7 @@ func localCells(b *bench) []cell {
 			}),
 		},
 		{
-			name: "sqlite-insert", title: "SQLite: enqueue one a call, 8 goroutines, and more of ours",
+			name: "sqlite-insert", title: "SQLite: enqueue one a call, 8 goroutines, and Hourbell with more goroutines",
 			metrics: onSQLite, yardsticks: []string{"backlite NORMAL", "backlite FULL"},
 			rows: append(b.bothModes(func(name, system, mode string) row {
 				return b.sqliteInsertRow(name, system, mode, 8)
@@ -196,8 +196,8 @@ func localCells(b *bench) []cell {
 	}
 }
 
-// undisturbed is the drain that the one under an old snapshot is compared
-// with.
+// undisturbed is the drain with which the drain under an old snapshot is
+// compared.
 const undisturbed = "hourbell, no snapshot"
 
 var onSQLite = []string{"jobs/s", "client µs", "foreign %"}
@@ -212,7 +212,7 @@ func (b *bench) bothModes(of func(name, system, mode string) row) []row {
 	return rows
 }
 
-// drainRow measures how fast jobs are worked off.
+// drainRow measures how fast jobs are worked.
 func (b *bench) drainRow(name string, d drain) row {
 	if d.jobs == 0 {
 		d.jobs = b.env.jobs

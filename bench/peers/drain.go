@@ -9,21 +9,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// drain is how jobs are worked off.
+// drain describes how jobs are worked.
 type drain struct {
 	system      string
 	mode        string
 	processes   int // 0: one
 	jobs        int
 	order       child.Order
-	unique      bool   // each with a unique key
-	until       int    // stop after so many; 0: when the last outcome is stored
-	dead        int    // jobs worked off before, under a snapshot that stays
-	synchronous string // on SQLite
+	unique      bool   // each job has a unique key
+	until       int    // stop after this many jobs; 0: when the last outcome is stored
+	dead        int    // jobs worked before the measurement, under a snapshot that stays open
+	synchronous string // the setting of SQLite
 	near        bool   // without the delay of the network
 }
 
-// backlogPart is how many jobs of the large backlog are worked off.
+// backlogPart returns how many jobs of the large backlog are worked.
 func (b *bench) backlogPart() int { return min(b.env.backlog, 3*b.env.jobs) }
 
 func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
@@ -68,7 +68,7 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 	return m, err
 }
 
-// fill inserts the jobs of d, which are due, as fast as that goes.
+// fill inserts the jobs of d, which are due, as fast as possible.
 func (b *bench) fill(ctx context.Context, db database, s system, d drain) error {
 	req := child.Request{Do: child.Insert, Jobs: d.jobs, Batch: 1000, Clients: 1, Order: d.order}
 	if d.unique {
@@ -78,8 +78,8 @@ func (b *bench) fill(ctx context.Context, db database, s system, d drain) error 
 	return err
 }
 
-// analyze brings the statistics of a PostgreSQL database up to date: nobody is
-// to be measured with plans for the empty table that it was a moment ago.
+// analyze updates the statistics of a PostgreSQL database, so that no system is
+// measured with query plans for the empty table that existed before.
 func analyze(ctx context.Context, db database) error {
 	if db.synchronous != "" {
 		return nil
@@ -87,7 +87,8 @@ func analyze(ctx context.Context, db database) error {
 	return bareExec(ctx, db, "ANALYZE")
 }
 
-// holdSnapshot keeps a transaction open that sees what there is now.
+// holdSnapshot keeps a transaction open that sees the present state of the
+// database.
 func holdSnapshot(ctx context.Context, db database) (release func(), err error) {
 	conn, err := pgx.Connect(ctx, db.url)
 	if err != nil {
@@ -101,7 +102,7 @@ func holdSnapshot(ctx context.Context, db database) (release func(), err error) 
 	return release, err
 }
 
-// makeDead works jobs off that stay behind as dead rows.
+// makeDead works jobs that leave dead rows behind.
 func (b *bench) makeDead(ctx context.Context, db database, s system, d drain) error {
 	if err := b.fill(ctx, db, s, drain{jobs: d.dead}); err != nil {
 		return err
@@ -112,17 +113,17 @@ func (b *bench) makeDead(ctx context.Context, db database, s system, d drain) er
 	before := drain{mode: d.mode, jobs: d.dead}
 	m, err := b.workOff(ctx, db, s, before)
 	if err == nil && m["cut"] > 0 {
-		return fmt.Errorf("under the snapshot it worked off %s of the %s jobs before in %s",
+		return fmt.Errorf("under the snapshot it worked %s of the %s earlier jobs in %s",
 			thousands(int(m["done"])), thousands(d.dead), b.deadLimit())
 	}
 	return err
 }
 
-// deadLimit is how long the jobs before the measured ones may take.
+// deadLimit returns how long the jobs before the measured jobs may take.
 func (b *bench) deadLimit() time.Duration { return 3 * b.env.limit }
 
-// workOff runs nodes until the jobs on db have ended, or the limit has
-// passed; then the rate is that up to there.
+// workOff runs nodes until the jobs on db have ended, or the limit has passed;
+// then the rate is the rate until the limit.
 func (b *bench) workOff(ctx context.Context, db database, s system, d drain) (metrics, error) {
 	var nodes []*process
 	defer func() {
@@ -175,7 +176,7 @@ func (b *bench) workOff(ctx context.Context, db database, s system, d drain) (me
 			break
 		}
 		if cut = time.Since(meter.start) > limit+5*time.Second; cut {
-			return nil, fmt.Errorf("%d functions have run, but not all outcomes came to the store", done)
+			return nil, fmt.Errorf("%d functions have run, but not all outcomes are in the store", done)
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
@@ -189,8 +190,8 @@ func (b *bench) workOff(ctx context.Context, db database, s system, d drain) (me
 	return m, err
 }
 
-// count waits until all nodes together have run target functions, or the
-// limit has passed, and says how many have.
+// count waits until all nodes together have run target functions, or the limit
+// has passed, and returns how many functions have run.
 func count(ctx context.Context, nodes []*process, target int, limit time.Duration) (int, error) {
 	type progress struct{ node, ended int }
 	all := make(chan progress)

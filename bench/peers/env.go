@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// env is what is chosen by the environment; see the command's documentation.
+// env has the choices from the environment; see the command's documentation.
 type env struct {
 	url                                string
 	cells                              []string
@@ -32,13 +32,13 @@ func readEnv() (env, error) {
 	return e, err
 }
 
-// envOf reads sizes as the head of results has them.
+// envOf reads the sizes from the head of a file of results.
 func envOf(sizes map[string]string) env {
 	e, _ := parseEnv(func(name string) string { return sizes[name] })
 	return e
 }
 
-// sizes are what the titles of the tables depend on.
+// sizes returns the choices that appear in the titles of the tables.
 func (e env) sizes() map[string]string {
 	return map[string]string{
 		"BENCH_JOBS": strconv.Itoa(e.jobs), "BENCH_DEAD": strconv.Itoa(e.dead), "BENCH_INSERTS": strconv.Itoa(e.inserts),

@@ -11,7 +11,8 @@ import (
 	"maragu.dev/goqite/jobs"
 )
 
-// goqiteSchema is the table that goqite documents; it brings no migrations.
+// goqiteSchema is the table in goqite's documentation; goqite has no
+// migrations.
 const goqiteSchema = `
 CREATE TABLE goqite (
 	id text PRIMARY KEY DEFAULT ('m_' || lower(hex(randomblob(16)))),
@@ -36,9 +37,9 @@ func openGoqite(_ context.Context, req child.Request) (child.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1) // as goqite's documentation has it
-	// A message that is not deleted after the timeout is received again; a long
-	// one keeps the run to one start a job.
+	db.SetMaxOpenConns(1) // as in goqite's documentation
+	// A message that is not deleted before the timeout is received again; a
+	// long timeout ensures that each job starts once.
 	return &goqiteSystem{db, goqite.New(goqite.NewOpts{DB: db, Name: "noop", Timeout: time.Minute})}, nil
 }
 
@@ -47,8 +48,8 @@ func (s *goqiteSystem) Setup(ctx context.Context) error {
 	return err
 }
 
-// Insert creates the jobs one by one, more than one of them in a transaction:
-// goqite has no call for many.
+// Insert creates the jobs one by one, several jobs in a transaction, because
+// goqite has no call for several jobs.
 func (s *goqiteSystem) Insert(ctx context.Context, args []child.Args) error {
 	if len(args) == 1 {
 		body, err := json.Marshal(args[0])
@@ -75,8 +76,8 @@ func (s *goqiteSystem) Insert(ctx context.Context, args []child.Args) error {
 	return tx.Commit()
 }
 
-// Work runs goqite's runner. When all its places are taken it sleeps for the
-// interval by which it polls, so that is short.
+// Work runs goqite's runner. When all its workers are busy, the runner sleeps
+// for its poll interval, so the interval is short.
 func (s *goqiteSystem) Work(ctx context.Context, do func(child.Args)) error {
 	runner := jobs.NewRunner(jobs.NewRunnerOpts{Queue: s.queue, Limit: 100, PollInterval: time.Millisecond, Extend: time.Minute})
 	runner.Register("noop", func(_ context.Context, body []byte) error {

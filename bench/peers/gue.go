@@ -23,8 +23,8 @@ type gueSystem struct {
 	client *gue.Client
 }
 
-// gueWorkers was the best in trials on two cores. Each works a job in a
-// transaction of its own, on a connection of its own.
+// gueWorkers was the best number in trials on two cores. Each worker runs a job
+// in a transaction of its own, on a connection of its own.
 const gueWorkers = 16
 
 func openGue(ctx context.Context, req child.Request) (child.System, error) {
@@ -44,7 +44,7 @@ func (s *gueSystem) Setup(ctx context.Context) error {
 	return err
 }
 
-// Insert enqueues one by Enqueue and more by EnqueueBatch.
+// Insert enqueues one job by Enqueue and several jobs by EnqueueBatch.
 func (s *gueSystem) Insert(ctx context.Context, jobs []child.Args) error {
 	batch := make([]*gue.Job, len(jobs))
 	for i, j := range jobs {
@@ -60,8 +60,8 @@ func (s *gueSystem) Insert(ctx context.Context, jobs []child.Args) error {
 	return s.client.EnqueueBatch(ctx, batch)
 }
 
-// Work polls for what is due first: that is the order of gue's index. It
-// each worker looks for new work every 50 ms, for gue pushes nothing.
+// Work polls in the order of due times, which is the order of gue's index. Each
+// worker polls every 50 ms, because gue has no wake-ups.
 func (s *gueSystem) Work(ctx context.Context, do func(child.Args)) error {
 	work := gue.WorkMap{"noop": func(_ context.Context, j *gue.Job) error {
 		var a child.Args

@@ -22,12 +22,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ours is Hourbell as a user would write it: a client on a driver's backend,
-// all settings as they are by default, but for 100 workers.
+// ours is Hourbell as a user would use it: a client on a driver's backend, with
+// all default settings except 100 workers.
 type ours struct {
 	req     child.Request
 	backend store.Backend
-	pool    *pgxpool.Pool // the caller's, for transactions of its own
+	pool    *pgxpool.Pool // the caller's pool, for transactions of the caller
 	client  *hourbell.Client
 	options []hourbell.Option
 }
@@ -57,7 +57,7 @@ func openBackend(ctx context.Context, req child.Request) (store.Backend, error) 
 	return postgres.Open(ctx, pooled(req))
 }
 
-// pooled is the URL of req with the number of connections for pgxpool.
+// pooled returns the URL of req with the number of connections for pgxpool.
 func pooled(req child.Request) string {
 	if req.Connections == 0 {
 		return req.URL
@@ -73,7 +73,7 @@ func (s *ours) Setup(ctx context.Context) error { return s.client.Migrate(ctx) }
 
 func (s *ours) Insert(ctx context.Context, jobs []child.Args) error {
 	options := s.options
-	if s.req.Unique { // with one job a call
+	if s.req.Unique { // with one job per call
 		options = append(slices.Clone(options), hourbell.Unique(strconv.Itoa(jobs[0].Number)))
 	}
 	if s.req.InTx {
@@ -94,8 +94,8 @@ func (s *ours) Insert(ctx context.Context, jobs []child.Args) error {
 	return err
 }
 
-// insertOutOfOrder stores jobs that differ in more than their arguments, which a
-// client does one a call. It only fills tables for a drain.
+// insertOutOfOrder stores jobs that differ in more than their arguments; a
+// client would need one call for each job. It only fills tables for a drain.
 func (s *ours) insertOutOfOrder(ctx context.Context, jobs []child.Args) error {
 	req := store.InsertRequest{Jobs: make([]store.NewJob, len(jobs))}
 	for i, job := range jobs {
@@ -110,7 +110,7 @@ func (s *ours) insertOutOfOrder(ctx context.Context, jobs []child.Args) error {
 		case child.Scattered:
 			req.Jobs[i].RunAt = time.Now().Add(-rand.N(time.Hour))
 		default:
-			return fmt.Errorf("no order is called %q", s.req.Order)
+			return fmt.Errorf("there is no order %q", s.req.Order)
 		}
 	}
 	_, err := s.backend.Insert(ctx, req)
@@ -153,8 +153,8 @@ func (s *ours) Work(ctx context.Context, do func(child.Args)) error {
 	return client.Run(ctx)
 }
 
-// Schedule stores schedules, each with one slot: of the due ones at req.At, of
-// the others in ten days.
+// Schedule stores schedules with one slot each: at req.At for schedules that
+// are due, in ten days for the other schedules.
 func (s *ours) Schedule(ctx context.Context, req child.Request) error {
 	due, far := time.UnixMicro(req.At), time.Now().Add(240*time.Hour)
 	const portion = 5000
@@ -177,12 +177,13 @@ func (s *ours) Schedule(ctx context.Context, req child.Request) error {
 		}
 	}
 	if time.Until(due) < time.Second {
-		return errors.New("storing the schedules took until they were due; BENCH_LEAD gives more time")
+		return errors.New("the schedules were due before all of them were stored; set a greater BENCH_LEAD")
 	}
 	return nil
 }
 
-// oursAlive says whether there are jobs whose outcome is not in the store yet.
+// oursAlive returns a function that reports whether there are jobs whose
+// outcome is not in the store yet.
 func oursAlive(ctx context.Context, req child.Request) (alive func() (bool, error), closeAll func(), err error) {
 	backend, err := openBackend(ctx, req)
 	if err != nil {

@@ -7,18 +7,19 @@ import (
 	"github.com/hourbell/hourbell/bench/child"
 )
 
-// nobody names the row of a database that no node uses: what PostgreSQL counts
-// there is its own doing.
-const nobody = "nobody"
+// withoutNode is the name of the row of a database that no node uses:
+// PostgreSQL itself causes the transactions that are counted there.
+const withoutNode = "no node"
 
-// idleRow counts what a node without work asks of the database.
+// idleRow counts the transactions of a node without work.
 func (b *bench) idleRow(name, system, mode string) row {
 	return row{name, func(ctx context.Context) (metrics, error) { return b.idle(ctx, named(system), mode, true) }}
 }
 
-// nobodyRow counts it on a database with the tables of system and no node.
-func (b *bench) nobodyRow(system string) row {
-	return row{nobody, func(ctx context.Context) (metrics, error) { return b.idle(ctx, named(system), "", false) }}
+// withoutNodeRow counts the transactions of a database with the tables of a
+// system and no node.
+func (b *bench) withoutNodeRow(system string) row {
+	return row{withoutNode, func(ctx context.Context) (metrics, error) { return b.idle(ctx, named(system), "", false) }}
 }
 
 func (b *bench) idle(ctx context.Context, s system, mode string, used bool) (metrics, error) {
@@ -55,8 +56,8 @@ func (b *bench) idle(ctx context.Context, s system, mode string, used bool) (met
 	return metrics{"tx/s": (after - before) / watch.Seconds()}, err
 }
 
-// memoryRow looks at how much memory a node has in use while some jobs wait
-// for their time, or run.
+// memoryRow measures how much memory a node uses while some jobs wait for their
+// due time, or run.
 func (b *bench) memoryRow(name, system string, waiting, running int) row {
 	return row{name, func(ctx context.Context) (metrics, error) {
 		return b.memory(ctx, named(system), waiting, running)

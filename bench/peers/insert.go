@@ -7,7 +7,8 @@ import (
 	"github.com/hourbell/hourbell/bench/child"
 )
 
-// connections are as many as pgbench's clients.
+// connections is the number of connections, which equals the number of
+// pgbench's clients.
 const connections = 8
 
 // insertRow measures how fast jobs are enqueued; no node runs.
@@ -22,7 +23,7 @@ func (b *bench) nearInsertRow(name, system string, req child.Request) row {
 	return row{name, func(ctx context.Context) (metrics, error) { return b.insert(ctx, named(system), req, true) }}
 }
 
-// sqliteInsertRow is insertRow on SQLite, one a call.
+// sqliteInsertRow is insertRow on SQLite, with one job per call.
 func (b *bench) sqliteInsertRow(name, system, synchronous string, clients int) row {
 	return row{name, func(ctx context.Context) (metrics, error) {
 		return b.insert(ctx, named(system), child.Request{Clients: clients, Synchronous: synchronous}, false)

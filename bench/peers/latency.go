@@ -10,13 +10,13 @@ import (
 
 var latencies = []string{"p50 ms", "p99 ms", "max ms"}
 
-// warm is how many seconds of a rate count for no latency: new connections load
-// the catalogue and make their plans, and what that holds up has to be caught up
-// with.
+// warm is how many seconds at the start of a steady rate do not count for
+// latencies: new connections load the catalogue and make their query plans, and
+// the jobs that this delays must be caught up with.
 const warm = 2
 
-// latencyRow measures how long it takes from the call that enqueues, in one
-// process, to the start of the function, in another.
+// latencyRow measures the time from the call that enqueues, in one process, to
+// the start of the function, in another process.
 func (b *bench) latencyRow(name, system, mode string, rate, batch int) row {
 	return row{name, func(ctx context.Context) (metrics, error) {
 		return b.latency(ctx, named(system), mode, rate, batch)
@@ -65,7 +65,7 @@ func (b *bench) latency(ctx context.Context, s system, mode string, rate, batch 
 	return m, nil
 }
 
-// node starts a node and lets it settle.
+// node starts a node and waits until it has settled.
 func (b *bench) node(ctx context.Context, s system, req child.Request, settle time.Duration) (*process, error) {
 	p, err := b.start(ctx, s, req)
 	if err != nil {
@@ -91,8 +91,8 @@ func rest(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// schedulesRow measures how long it takes from the instant of schedules to the
-// start of their functions.
+// schedulesRow measures the time from the instant of schedules to the start of
+// their functions.
 func (b *bench) schedulesRow(name, system string, due int) row {
 	return row{name, func(ctx context.Context) (metrics, error) { return b.schedules(ctx, named(system), due) }}
 }
@@ -108,7 +108,7 @@ func (b *bench) schedules(ctx context.Context, s system, due int) (metrics, erro
 	}
 	stored := s.name == "hourbell"
 	req := child.Request{Schedules: b.env.schedules, Due: due}
-	if stored { // those that are not due take long, and come first
+	if stored { // the schedules that are not due take long, and are stored first
 		far := child.Request{Do: child.Insert, Schedules: req.Schedules - due, First: due, At: time.Now().Add(time.Hour).UnixMicro()}
 		if _, err := b.once(ctx, s, db.request(far)); err != nil {
 			return nil, err
@@ -128,7 +128,7 @@ func (b *bench) schedules(ctx context.Context, s system, due int) (metrics, erro
 		return nil, err
 	}
 	defer node.end()
-	if _, err := b.begin(ctx); err != nil { // checkpoints
+	if _, err := b.begin(ctx); err != nil { // makes a checkpoint
 		return nil, err
 	}
 	if _, err := count(ctx, []*process{node}, due, time.Until(at)+b.env.limit); err != nil {

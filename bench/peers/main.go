@@ -1,26 +1,26 @@
-// Command peers measures Hourbell side by side with other job queues and with
-// what PostgreSQL does at best. `make bench` runs it on a server of its own.
+// Command peers compares Hourbell with other job queues and with the best that
+// PostgreSQL reaches. `make bench` runs it on a server of its own.
 //
 //	peers              runs the cells, interleaved, and prints a table for each
 //	peers report FILE… writes the figures of the given results into ../docs/benchmarks.md
 //
-// What is measured is chosen by the environment:
+// The environment selects what is measured:
 //
 //	BENCH_CELLS     names of cells, separated by commas; default all
-//	BENCH_ROWS      a regular expression for the rows of them
+//	BENCH_ROWS      a regular expression for the rows of the cells
 //	BENCH_ROUNDS    how often each row is measured (3)
 //	BENCH_FROM      number of the first round (1): rounds can be run one by one
 //	BENCH_JOBS      jobs of a drain, and of inserts of 1,000 (100,000)
-//	BENCH_DEAD      jobs worked off under the old snapshot before (300,000)
+//	BENCH_DEAD      jobs worked before, under the old snapshot (300,000)
 //	BENCH_INSERTS   jobs inserted one by one (20,000)
-//	BENCH_BACKLOG   jobs of the large backlog (1,000,000); 10,000,000 take some 13 GB of disk and minutes a row to fill
+//	BENCH_BACKLOG   jobs of the large backlog (1,000,000); 10,000,000 take about 13 GB of disk, and minutes per row to fill
 //	BENCH_SCHEDULES schedules that are stored (100,000)
 //	BENCH_SECONDS   length of a row of the latency cells (6)
-//	BENCH_LIMIT     seconds after which a drain is cut, and its rate taken as it is (10)
+//	BENCH_LIMIT     seconds after which a drain is stopped; its rate until then is used (10)
 //	BENCH_LEAD      seconds from storing schedules until they are due (15)
-//	BENCH_DELAY     the network between each client and PostgreSQL: how long a byte takes each way, such as 500us; default none
+//	BENCH_DELAY     the network between each client and PostgreSQL: how long a byte takes in each direction, such as 500us; default none
 //	BENCH_OUT       the file that gets each figure as a line of JSON (bench.jsonl in the folder of temporary files)
-//	TMPDIR          where SQLite's files are: on a disk, not in memory
+//	TMPDIR          the folder of SQLite's files: on a disk, not in memory
 //	HOURBELL_TEST_POSTGRES_URL  the server, with the rights of a superuser and on this machine
 package main
 
@@ -59,8 +59,8 @@ func run(ctx context.Context, args []string) error {
 	return errors.New("usage: peers, or peers report FILE…")
 }
 
-// measure runs the chosen cells round by round, so that whatever changes on
-// the machine meets all of them, and then prints the tables.
+// measure runs the selected cells round by round, so that changes of the
+// machine affect all of them, and then prints the tables.
 func measure(ctx context.Context) error {
 	b, err := newBench(ctx)
 	if err != nil {
@@ -92,5 +92,5 @@ func open(ctx context.Context, req child.Request) (child.System, error) {
 			return s.open(ctx, req)
 		}
 	}
-	return nil, fmt.Errorf("no system is called %q", req.System)
+	return nil, fmt.Errorf("there is no system %q", req.System)
 }

@@ -18,11 +18,11 @@ import (
 // tick is the unit of the times in /proc: 10 ms.
 const tick = 10 * time.Millisecond
 
-// stat is what /proc says of a process.
+// stat has figures of a process from /proc.
 type stat struct {
 	parent   int
 	cpu      time.Duration
-	children time.Duration // CPU time of those that have ended
+	children time.Duration // CPU time of child processes that have ended
 }
 
 func readStat(pid int) (stat, error) {
@@ -30,10 +30,10 @@ func readStat(pid int) (stat, error) {
 	if err != nil {
 		return stat{}, err
 	}
-	// The name in brackets may hold anything.
+	// The name in brackets may contain any bytes.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	number := func(i int) int {
-		n, _ := strconv.Atoi(fields[i-3]) // fields are numbered from 1, and two are cut off
+		n, _ := strconv.Atoi(fields[i-3]) // fields are numbered from 1, and the first two are cut off
 		return n
 	}
 	return stat{
@@ -43,13 +43,13 @@ func readStat(pid int) (stat, error) {
 	}, nil
 }
 
-// cpuOf is the CPU time of a process; 0 when it is gone.
+// cpuOf returns the CPU time of a process; 0 if the process has ended.
 func cpuOf(pid int) time.Duration {
 	s, _ := readStat(pid)
 	return s.cpu
 }
 
-// memoryOf is how much memory a process has in use, in bytes.
+// memoryOf returns how much memory a process uses, in bytes.
 func memoryOf(pid int) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
@@ -59,7 +59,7 @@ func memoryOf(pid int) (float64, error) {
 	return float64(pages * os.Getpagesize()), err
 }
 
-// busy is how long all cores together have worked.
+// busy returns how long all cores together have worked.
 func busy() time.Duration {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -68,7 +68,7 @@ func busy() time.Duration {
 	line, _, _ := strings.Cut(string(text), "\n")
 	var total int
 	for i, field := range strings.Fields(line)[1:] {
-		if i == 3 || i == 4 || i > 7 { // idle, waiting for the disk, guests (counted before)
+		if i == 3 || i == 4 || i > 7 { // idle, waiting for the disk, guests (counted in other columns)
 			continue
 		}
 		n, _ := strconv.Atoi(field)
@@ -77,7 +77,8 @@ func busy() time.Duration {
 	return time.Duration(total) * tick
 }
 
-// server is the PostgreSQL server: its first process. 0: not on this machine.
+// server is the process number of PostgreSQL's first process; 0: the server is
+// not on this machine.
 type server int
 
 func findServer(ctx context.Context, pool *pgxpool.Pool) (server, error) {
@@ -85,10 +86,10 @@ func findServer(ctx context.Context, pool *pgxpool.Pool) (server, error) {
 	var fsync, commit string
 	if err := pool.QueryRow(ctx, "SELECT pg_backend_pid(), current_setting('fsync'), current_setting('synchronous_commit')").
 		Scan(&backend, &fsync, &commit); err != nil {
-		return 0, fmt.Errorf("look at the server: %w", err)
+		return 0, fmt.Errorf("read the state of the server: %w", err)
 	}
 	if fsync != "on" || commit != "on" {
-		return 0, errors.New("the server has fsync or synchronous_commit off: figures would be of no use; make bench starts one that has them on")
+		return 0, errors.New("the server has fsync or synchronous_commit off: its figures would not be comparable; make bench starts a server that has both on")
 	}
 	s, err := readStat(backend)
 	if err != nil {
@@ -97,8 +98,8 @@ func findServer(ctx context.Context, pool *pgxpool.Pool) (server, error) {
 	return server(s.parent), nil
 }
 
-// cpu is the CPU time of all processes of the server, also of those that have
-// ended.
+// cpu returns the CPU time of all processes of the server, including processes
+// that have ended.
 func (s server) cpu() time.Duration {
 	if s == 0 {
 		return 0
@@ -117,7 +118,7 @@ func (s server) cpu() time.Duration {
 			}
 		}
 		if after, err := readStat(int(s)); err == nil && after.children == before.children {
-			return total // else one has ended meanwhile: count again
+			return total // otherwise a process has ended since the list was read: count again
 		}
 	}
 }
@@ -125,7 +126,7 @@ func (s server) cpu() time.Duration {
 // metrics are figures by name.
 type metrics map[string]float64
 
-// meter measures what happens between begin and end.
+// meter measures the time and the cost between begin and end.
 type meter struct {
 	b      *bench
 	pids   []int
@@ -137,7 +138,7 @@ type meter struct {
 	wal    float64
 }
 
-// begin checkpoints and starts to measure; pids are the clients.
+// begin makes a checkpoint and starts to measure; pids are the clients.
 func (b *bench) begin(ctx context.Context, pids ...int) (*meter, error) {
 	if _, err := b.admin.Exec(ctx, "CHECKPOINT"); err != nil {
 		return nil, err
@@ -164,7 +165,7 @@ func (m *meter) clients() time.Duration {
 	return total
 }
 
-// end says what n jobs in the given time have cost. ended is the CPU time of
+// end returns the cost of n jobs in the given time. ended is the CPU time of
 // clients that have ended.
 func (m *meter) end(ctx context.Context, n int, took, ended time.Duration) (metrics, error) {
 	client, server := m.clients()-m.client+ended, m.b.server.cpu()-m.server

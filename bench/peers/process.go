@@ -20,7 +20,7 @@ type process struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	events chan child.Event
-	err    error // why events was closed, once it is
+	err    error // valid when events is closed: the reason
 	cancel context.CancelFunc
 }
 
@@ -60,7 +60,7 @@ func (b *bench) start(ctx context.Context, s system, req child.Request) (*proces
 	return p, nil
 }
 
-// read passes the process's events on until it ends.
+// read forwards the process's events until the process ends.
 func (p *process) read(stdout io.Reader) {
 	defer close(p.events)
 	lines := bufio.NewScanner(stdout)
@@ -75,7 +75,7 @@ func (p *process) read(stdout io.Reader) {
 	p.err = p.cmd.Wait()
 }
 
-// begin lets the process do what it was asked.
+// begin lets the process start its work.
 func (p *process) begin() error {
 	_, err := io.WriteString(p.stdin, "go\n")
 	return err
@@ -91,13 +91,13 @@ func (p *process) final() (child.Event, error) {
 	return child.Event{}, fmt.Errorf("%s ended early: %w", p.name, errors.Join(p.err, errors.New("see above")))
 }
 
-// end lets the process end, and kills it when it takes long.
+// end ends the process, and kills it if that takes too long.
 func (p *process) end() {
 	_ = p.stdin.Close()
 	timer := time.AfterFunc(20*time.Second, p.cancel)
 	defer timer.Stop()
 	defer p.cancel()
-	for range p.events { // until it has ended
+	for range p.events { // until the process has ended
 	}
 }
 
@@ -108,7 +108,7 @@ func (p *process) stop() (child.Event, error) {
 	return p.final()
 }
 
-// once lets a process do something and waits for its end.
+// once lets a process execute a request and waits for its end.
 func (b *bench) once(ctx context.Context, s system, req child.Request) (child.Event, error) {
 	p, err := b.start(ctx, s, req)
 	if err != nil {

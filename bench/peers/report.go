@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// head is the first line of each run's results: where they come from.
+// head is the first line of each run's results: where and how they were
+// measured.
 type head struct {
 	Date     string            `json:"date"`
 	Machine  string            `json:"machine"`
@@ -24,7 +25,7 @@ type head struct {
 	Sizes    map[string]string `json:"sizes"`
 }
 
-// printHead says where the run takes place, on the terminal and in the file.
+// printHead writes the description of the run to the terminal and to the file.
 func (b *bench) printHead(ctx context.Context) error {
 	h := head{Date: time.Now().UTC().Format(time.DateOnly), Machine: machine(), Versions: versions(ctx), Sizes: b.env.sizes()}
 	const settings = `SELECT split_part(version(), ' on ', 1) || ', ' || string_agg(name || '=' || current_setting(name), ', ' ORDER BY name)
@@ -36,7 +37,7 @@ func (b *bench) printHead(ctx context.Context) error {
 	return appendLine(b.env.out, h)
 }
 
-// machine says what the cores are.
+// machine describes the cores.
 func machine() string {
 	model := "unknown processor"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -50,7 +51,7 @@ func machine() string {
 	return fmt.Sprintf("%d cores, %s, %s/%s, %s", runtime.NumCPU(), model, runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
-// versions are those of the systems that are measured.
+// versions returns the versions of the systems that are measured.
 func versions(ctx context.Context) []string {
 	var found []string
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -81,7 +82,7 @@ func versions(ctx context.Context) []string {
 	return found
 }
 
-// What the machine writes in the page stands between these lines.
+// The part of the page that is generated is between these lines.
 const (
 	figuresBegin = "<!-- figures: written by `peers report` -->"
 	figuresEnd   = "<!-- end of figures -->"
@@ -112,7 +113,7 @@ func report(page string, files []string) error {
 	}
 	h := heads[len(heads)-1]
 	all := cells(&bench{env: envOf(h.Sizes)})
-	for _, h := range heads { // those over a network stand in files of their own
+	for _, h := range heads { // results over a network are in files of their own
 		if e := envOf(h.Sizes); e.delay > 0 != all[0].far {
 			all = append(all, cells(&bench{env: e})...)
 			break
@@ -127,7 +128,8 @@ func report(page string, files []string) error {
 	return os.WriteFile(page, []byte(string(before)+figuresBegin+b.String()+figuresEnd+string(after)), 0o600)
 }
 
-// readResults reads a file of results; the last of a row and round counts.
+// readResults reads a file of results; if a row has several results of a round,
+// the last result counts.
 func readResults(path string) (heads []head, samples []sample, err error) {
 	file, err := os.Open(path)
 	if err != nil {

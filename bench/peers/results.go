@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// spread is what several rounds gave.
+// spread summarises the results of several rounds.
 type spread struct{ median, least, most float64 }
 
 func spreadOf(values []float64) (spread, bool) {
@@ -21,7 +21,7 @@ func spreadOf(values []float64) (spread, bool) {
 	return spread{(values[(n-1)/2] + values[n/2]) / 2, values[0], values[n-1]}, true
 }
 
-// String is the median, and what lies around it where that differs.
+// String returns the median, followed by the range if the rounds differ.
 func (s spread) String() string {
 	text := figure(s.median)
 	if least, most := figure(s.least), figure(s.most); least != text || most != text {
@@ -30,7 +30,7 @@ func (s spread) String() string {
 	return text
 }
 
-// figure writes a number with three digits that count, or as a whole one.
+// figure writes a number with three significant digits, or as an integer.
 func figure(x float64) string {
 	switch {
 	case x == 0:
@@ -50,7 +50,7 @@ func thousands(n int) string {
 	return text
 }
 
-// values are a row's figures, by round.
+// values returns a row's figures, by round.
 func values(samples []sample, cell, row, metric string) map[int]float64 {
 	found := map[int]float64{}
 	for _, s := range samples {
@@ -62,11 +62,11 @@ func values(samples []sample, cell, row, metric string) map[int]float64 {
 }
 
 // ratios divides the figures of two rows round by round.
-func ratios(samples []sample, cell, row, metric string, beside []string) []float64 {
+func ratios(samples []sample, cell, row, metric string, versus []string) []float64 {
 	var found []float64
 	for round, v := range values(samples, cell, row, metric) {
 		best := 0.0
-		for _, other := range beside {
+		for _, other := range versus {
 			best = max(best, values(samples, cell, other, metric)[round])
 		}
 		if best > 0 {
@@ -76,8 +76,8 @@ func ratios(samples []sample, cell, row, metric string, beside []string) []float
 	return found
 }
 
-// excess is by how much the figures of a row surpass those of another, round by
-// round.
+// excess returns the differences between the figures of a row and of another
+// row, round by round.
 func excess(samples []sample, cell, row, metric, beyond string) []float64 {
 	var found []float64
 	others := values(samples, cell, beyond, metric)
@@ -97,13 +97,14 @@ func listed(byRound map[int]float64) []float64 {
 	return list
 }
 
-// table is a title and rows of text, the first of them names the columns.
+// table is a title and rows of text; the first row has the names of the
+// columns.
 type table struct {
 	title string
 	rows  [][]string
 }
 
-// tables makes one of each cell of which there are samples, and one of the
+// tables makes a table for each cell that has samples, and a table of the
 // goals.
 func tables(all []cell, samples []sample) []table {
 	var made []table
@@ -133,8 +134,8 @@ func cellTable(c cell, samples []sample) (table, bool) {
 	return t, len(t.rows) > 1
 }
 
-// rowLine is a row's line: figures, then ratios. A row without figures says
-// why.
+// rowLine returns a row's line: figures, then ratios. A row without figures has
+// the reason instead.
 func rowLine(c cell, r row, samples []sample) ([]string, bool) {
 	line := []string{r.name}
 	measured := false
@@ -179,8 +180,8 @@ func goalTable(samples []sample) (table, bool) {
 		if g.beyond != "" {
 			list = excess(samples, g.cell, g.row, g.metric, g.beyond)
 		}
-		if len(g.beside) > 0 {
-			list, times = ratios(samples, g.cell, g.row, g.metric, g.beside), " ×"
+		if len(g.versus) > 0 {
+			list, times = ratios(samples, g.cell, g.row, g.metric, g.versus), " ×"
 		}
 		s, ok := spreadOf(list)
 		if !ok {
@@ -195,7 +196,7 @@ func goalTable(samples []sample) (table, bool) {
 	return t, len(t.rows) > 1
 }
 
-// printTables writes what was measured for people.
+// printTables prints the tables as plain text.
 func printTables(w io.Writer, all []cell, samples []sample) error {
 	for _, t := range tables(all, samples) {
 		if _, err := fmt.Fprintf(w, "\n%s\n\n%s", t.title, t.text()); err != nil {
@@ -205,7 +206,7 @@ func printTables(w io.Writer, all []cell, samples []sample) error {
 	return nil
 }
 
-// text is the table with columns of equal width.
+// text returns the table with aligned columns.
 func (t table) text() string {
 	var widths []int
 	for _, row := range t.rows {
@@ -234,7 +235,7 @@ func (t table) text() string {
 	return b.String()
 }
 
-// markdown is the table for a page.
+// markdown returns the table as Markdown.
 func (t table) markdown() string {
 	var b strings.Builder
 	for i, row := range t.rows {

@@ -21,7 +21,8 @@ func TestFigure(t *testing.T) {
 	}
 }
 
-// TestRatios: they are made within a round, of the best of several rows.
+// TestRatios checks that ratios are computed within a round, relative to the
+// best of several rows.
 func TestRatios(t *testing.T) {
 	samples := []sample{
 		{Cell: "c", Row: "ours", Round: 1, Metrics: metrics{rate: 100}},
@@ -45,7 +46,7 @@ func TestRatios(t *testing.T) {
 	}
 }
 
-// TestGoals: each names a cell and rows that there are.
+// TestGoals checks that each goal names a cell and rows that exist.
 func TestGoals(t *testing.T) {
 	rows := map[string]bool{}
 	near, far := cells(&bench{env: envOf(nil)}), cells(&bench{env: envOf(map[string]string{"BENCH_DELAY": "500us"})})
@@ -60,7 +61,7 @@ func TestGoals(t *testing.T) {
 		}
 	}
 	for _, g := range goals {
-		for _, row := range append([]string{g.row, cmp.Or(g.beyond, g.row)}, g.beside...) {
+		for _, row := range append([]string{g.row, cmp.Or(g.beyond, g.row)}, g.versus...) {
 			if !rows[g.cell+"/"+row] {
 				t.Errorf("goal %q: cell %s has no row %q", g.text, g.cell, row)
 			}
@@ -85,7 +86,7 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-// TestReport goes from a file of results to a page, twice.
+// TestReport writes a file of results into a page, twice.
 func TestReport(t *testing.T) {
 	dir := t.TempDir()
 	results, page := filepath.Join(dir, "results"), filepath.Join(dir, "page")
@@ -112,7 +113,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"before\n", "\nafter\n", "a machine", "Drain 5,000 no-op jobs", "| drain, beside river | ≥ 4.0 × | 3.0 | missed |",
+		"before\n", "\nafter\n", "a machine", "Drain 5,000 no-op jobs", "| drain, compared with river | ≥ 4.0 × | 3.0 | missed |",
 		"| river ¹ | 1,000 |", "| pg-boss | skipped: for a reason |",
 	} {
 		if strings.Count(string(text), want) != 1 {

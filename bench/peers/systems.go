@@ -9,13 +9,13 @@ import (
 // system is one job queue.
 type system struct {
 	name string
-	open func(context.Context, child.Request) (child.System, error) // in this program
-	// program runs the others: by node a script in ../node, or a program of
+	open func(context.Context, child.Request) (child.System, error) // opens the system in this program
+	// A system that open cannot open has a script in ../node, or a program of
 	// its own.
 	node    string
 	program func(*bench) string
-	// alive answers whether there are jobs whose outcome is not in the store.
-	// Hourbell is asked through its client.
+	// alive is a query that reports whether there are jobs whose outcome is not
+	// in the store. For Hourbell the client is used instead.
 	alive string
 }
 
@@ -37,7 +37,7 @@ var systems = []system{
 	{name: "gocron", open: openGocron},
 }
 
-// named finds a system.
+// named returns the system with a name.
 func named(name string) system {
 	for _, s := range systems {
 		if s.name == name {

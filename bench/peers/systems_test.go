@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestMain is also the program of the child processes.
+// TestMain also runs as the program of the child processes.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "child" {
 		child.Main(open)
@@ -18,8 +18,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSystems lets each of the systems in Go work off a few jobs, so that the
-// benchmark is known to run before anybody waits for its figures.
+// TestSystems lets each of the systems in Go work a few jobs, to ensure that a
+// long benchmark run will not fail.
 func TestSystems(t *testing.T) {
 	url := os.Getenv("HOURBELL_TEST_POSTGRES_URL")
 	if url == "" {

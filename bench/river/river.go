@@ -13,16 +13,16 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// args are those of the benchmark, as River takes them.
+// args are the arguments of the benchmark's jobs as River requires them.
 type args struct{ child.Args }
 
 func (args) Kind() string { return "noop" }
 
-// System is River on a driver for transactions of type T.
+// System is River on a driver whose transactions have type T.
 type System[T any] struct {
 	Driver  riverdriver.Driver[T]
 	Request child.Request
-	// Begin starts a transaction of the caller's; commit ends it.
+	// Begin starts a transaction of the caller; commit ends it.
 	Begin func(ctx context.Context) (tx T, commit func() error, err error)
 
 	client *river.Client[T]
@@ -45,9 +45,9 @@ func (s *System[T]) Setup(ctx context.Context) error {
 	return err
 }
 
-// Insert enqueues one by Insert, in the caller's transaction by InsertTx, and
-// more by InsertMany, in mode "copy" by InsertManyFast: that is COPY on
-// PostgreSQL, and returns no rows.
+// Insert enqueues one job by Insert, or by InsertTx in the caller's
+// transaction, and several jobs by InsertMany. In mode "copy" it uses
+// InsertManyFast, which uses COPY on PostgreSQL and returns no rows.
 func (s *System[T]) Insert(ctx context.Context, jobs []child.Args) error {
 	var opts river.InsertOpts
 	if s.Request.Delay > 0 {
@@ -80,9 +80,9 @@ func (s *System[T]) Insert(ctx context.Context, jobs []child.Args) error {
 	return err
 }
 
-// Work runs a client that works. In mode "default" it has what River's own
-// introduction shows: 100 workers, all else as River sets it. Otherwise it has
-// what was best in trials.
+// Work runs a client that works jobs. In mode "default" it has the settings of
+// River's introduction: 100 workers, and defaults for everything else.
+// Otherwise it has the settings that were best in trials.
 func (s *System[T]) Work(ctx context.Context, do func(child.Args)) error {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(func(_ context.Context, job *river.Job[args]) error {
@@ -110,12 +110,13 @@ func (s *System[T]) config(workers *river.Workers) *river.Config {
 	queue := river.QueueConfig{MaxWorkers: 100}
 	if s.Request.Mode != "default" {
 		queue = river.QueueConfig{
-			// A fetch takes at most as many as there are workers free, so many
-			// workers make large batches; with more than these the scheduler
-			// has too much to do.
+			// A fetch takes at most as many jobs as there are free workers, so
+			// many workers cause large batches; with more than 2,000 the Go
+			// scheduler has too much to do.
 			MaxWorkers: 2000,
-			// The next fetch waits for the cool-down. With less, too few
-			// workers are free again by then; with more, jobs start late.
+			// The next fetch waits for the cool-down. With a shorter cool-down,
+			// too few workers are free at the next fetch; with a longer one,
+			// jobs start late.
 			FetchCooldown:     2 * time.Millisecond,
 			FetchPollInterval: 25 * time.Millisecond,
 		}
@@ -130,7 +131,7 @@ func (s *System[T]) config(workers *river.Workers) *river.Config {
 	}
 }
 
-// periodic are the schedules, which River keeps in memory.
+// periodic returns the schedules, which River keeps in memory.
 func (s *System[T]) periodic() []*river.PeriodicJob {
 	jobs := make([]*river.PeriodicJob, s.Request.Schedules)
 	due, far := time.UnixMicro(s.Request.At), time.Now().Add(240*time.Hour)
@@ -146,10 +147,11 @@ func (s *System[T]) periodic() []*river.PeriodicJob {
 	return jobs
 }
 
-// once is a schedule with one instant that matters, and one far away.
+// once is a schedule with one instant that is measured, and one instant far in
+// the future.
 type once struct{ at, far time.Time }
 
-// Next returns the instant, and what is far away after it.
+// Next returns the instant, and after it the instant far in the future.
 func (o once) Next(current time.Time) time.Time {
 	if current.Before(o.at) {
 		return o.at

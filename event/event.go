@@ -20,6 +20,7 @@ const (
 	StoreFailed   Kind = "store_failed"   // Detail: the operation; Err. Once until the operation works again
 	StoreRetried  Kind = "store_retried"  // as StoreFailed, for each further failure before StoreBack
 	StoreBack     Kind = "store_back"     // Took: how long the operation failed
+	PoolSmall     Kind = "pool_small"     // Count: connections of the pool that handlers use too; Detail
 	PushLost      Kind = "push_lost"      // Err; the node polls from now on
 	PushBack      Kind = "push_back"
 

@@ -59,6 +59,8 @@ func lines(kind Kind) line {
 		return line{slog.LevelInfo, "slot skipped"}
 	case SlotMissed:
 		return line{slog.LevelWarn, "slot missed"}
+	case PoolSmall:
+		return line{slog.LevelWarn, "the pool is small for the workers"}
 	case PushLost:
 		return line{slog.LevelWarn, "wake-ups cannot be pushed; polling"}
 	case NodeDied:

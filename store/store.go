@@ -278,6 +278,14 @@ const (
 	WakeCancels
 )
 
+// Pooled is implemented by backends beside which the program uses a pool of
+// connections of its own. Callers find it by assertion.
+type Pooled interface {
+	// PoolSize is how many connections that pool gives out at most; 0: it has no
+	// bound, or there is no such pool.
+	PoolSize() int
+}
+
 // Tx is a caller's transaction. Only the driver that made the value can use
 // it; any other answers ErrForeignTx.
 type Tx interface {
@@ -309,6 +317,9 @@ var (
 	// would not if it were sent again: text that its encoding lacks, a row that
 	// a constraint or trigger of the owner's forbids. Nothing was written.
 	ErrRejected = errors.New("the database rejects a value")
+	// ErrUnknown: the answer to a commit did not come, so that the call may have
+	// happened or not.
+	ErrUnknown = errors.New("it is unknown whether this was done")
 	// ErrSchema: the schema in the database is not the one this release needs.
 	ErrSchema = errors.New("database schema does not fit this release")
 )

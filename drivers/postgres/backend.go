@@ -23,6 +23,16 @@
 // one connection that does not go through the pooler; give it with ListenURL,
 // or Listen answers store.ErrNoPush and Hourbell polls.
 //
+// # Connections
+//
+// What a node does of its own accord never waits for connections that handlers
+// hold. From the first Register until Close there are two more pools with the
+// settings and hooks of the program's: one for claims, outcomes and slots, as large
+// as the program's and of 8 connections at most, which closes what is unused for a
+// minute; and one for heartbeats, which opens a connection when the node registers
+// and keeps it. Wake-ups take another connection. So a node at rest has three. A
+// program that only enqueues opens none of these.
+//
 // # Plans
 //
 // Queue tables are empty when they are first planned for and full a minute
@@ -58,6 +68,8 @@ const DefaultSchema = "hourbell"
 type Backend struct {
 	pool      *pgxpool.Pool
 	ownsPool  bool
+	sides     sides // whose connections a call uses
+	db        *sql.DB // of NewDB: what handlers use
 	schema    string
 	channel   string
 	listenURL string
@@ -80,6 +92,7 @@ var (
 	_ store.Listener = (*Backend)(nil)
 	_ store.Distant  = (*Backend)(nil)
 	_ store.Migrator = (*Backend)(nil)
+	_ store.Pooled   = (*Backend)(nil)
 )
 
 // Option changes what Open, New and NewDB make.
@@ -100,7 +113,7 @@ func ListenURL(url string) Option {
 
 // MaxConns bounds the pool that Open or NewDB makes, from 1 on. Without it the
 // URL's pool_max_conns counts, else pgx's default: the number of cores, at
-// least 4. New ignores it.
+// least 4. New ignores it. Nodes have connections besides; see the package comment.
 func MaxConns(n int32) Option {
 	return func(b *Backend) { b.maxConns = n }
 }
@@ -119,6 +132,10 @@ func Open(ctx context.Context, url string, opts ...Option) (*Backend, error) {
 
 // New uses a pool of the program's own, which stays open when the Backend is
 // closed. Options that are not valid are reported by the first call.
+//
+// The pool should have more connections than there are workers whose handlers hold
+// one; a node warns where it has not. Heartbeats, claims, outcomes and slots do not
+// wait for it: they have connections of their own, which Close closes.
 func New(pool *pgxpool.Pool, opts ...Option) *Backend {
 	b := newBackend(opts)
 	b.pool = pool
@@ -151,9 +168,15 @@ func NewDB(ctx context.Context, db *sql.DB, opts ...Option) (*Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", parseError(err))
 	}
+	config.OnNotification = nil // is that of the connection that was asked; Listen needs its own
 	pool.ConnConfig = config
 	modeGiven := config.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement
-	return open(ctx, pool, modeGiven, opts)
+	b, err := open(ctx, pool, modeGiven, opts)
+	if err != nil {
+		return nil, err
+	}
+	b.db = db
+	return b, nil
 }
 
 // connectTimeout bounds an attempt to connect where the URL has no
@@ -180,7 +203,7 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "hourbell"
 	}
-	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > pingAfter }
+	config.ShouldPing = restedLong
 	pooled, err := b.behindPooler(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, b.explain("open PostgreSQL", err)
@@ -216,6 +239,8 @@ const measured = 5
 // behindPooler connects once and says whether the server process that answers
 // is another one than the connection was told: then a pooler stands between.
 func (b *Backend) behindPooler(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, config.ConnectTimeout)
+	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return false, err
@@ -282,6 +307,7 @@ func (b *Backend) Close() error {
 	b.looking.Wait()
 	b.ringer.wait()
 	b.soon.wait()
+	b.closeNodePools()
 	if b.ownsPool {
 		b.pool.Close()
 	}
@@ -323,11 +349,11 @@ const tries = 8
 
 // work does something in a transaction of its own. After a deadlock it begins
 // again, so do must not keep anything from one run to the next.
-func (b *Backend) work(ctx context.Context, what string, do func(tx pgx.Tx) error) error {
+func (b *Backend) work(ctx context.Context, s side, what string, do func(tx pgx.Tx) error) error {
 	if b.pinned {
-		return b.transact(ctx, what, writing, do)
+		return b.transact(ctx, s, what, writing, do)
 	}
-	return b.transact(ctx, what, working, do)
+	return b.transact(ctx, s, what, working, do)
 }
 
 // sender sends statements in one message.
@@ -338,20 +364,40 @@ type sender interface {
 // pipeline is work that consists of one message. On a pool of our own the message
 // is the whole transaction: it is committed when its answers are closed without
 // an error.
-func (b *Backend) pipeline(ctx context.Context, what string, do func(s sender) error) error {
+func (b *Backend) pipeline(ctx context.Context, s side, what string, do func(s sender) error) error {
 	if !b.pinned {
-		return b.work(ctx, what, func(tx pgx.Tx) error { return do(tx) })
+		return b.work(ctx, s, what, func(tx pgx.Tx) error { return do(tx) })
 	}
-	return b.retry(ctx, what, func() error { return do(b.pool) })
+	return b.alone(ctx, s, what, func(conn *pgxpool.Conn) error { return do(conn) })
 }
 
 // list reads in a transaction of its own, all from one snapshot.
 func (b *Backend) list(ctx context.Context, what string, do func(tx pgx.Tx) error) error {
-	return b.transact(ctx, what, listing, do)
+	return b.transact(ctx, program, what, listing, do)
 }
 
-func (b *Backend) transact(ctx context.Context, what, begin string, do func(tx pgx.Tx) error) error {
-	return b.retry(ctx, what, func() error { return pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{BeginQuery: begin}, do) })
+// transact does something in a transaction that a statement begins.
+func (b *Backend) transact(ctx context.Context, s side, what, begin string, do func(tx pgx.Tx) error) error {
+	return b.retry(ctx, what, func() error {
+		return b.connected(ctx, s, func(conn *pgxpool.Conn) error {
+			tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
+			if err != nil {
+				return err
+			}
+			defer tx.Rollback(ctx) // does nothing after the commit
+			if err := do(tx); err != nil {
+				return err
+			}
+			return perhaps(conn, tx.Commit(ctx))
+		})
+	})
+}
+
+// alone does something by one message that commits by itself.
+func (b *Backend) alone(ctx context.Context, s side, what string, do func(conn *pgxpool.Conn) error) error {
+	return b.retry(ctx, what, func() error {
+		return b.connected(ctx, s, func(conn *pgxpool.Conn) error { return perhaps(conn, do(conn)) })
+	})
 }
 
 // retry does something again while the server gives it up because of others.

@@ -53,7 +53,7 @@ func (b *Backend) lookBehind(ctx context.Context, req store.ClaimRequest, scan *
 	}
 	behind := map[int16]mark{}
 	began := time.Now()
-	err := b.pipeline(ctx, "look for jobs behind the marks", func(s sender) error {
+	err := b.pipeline(ctx, motion, "look for jobs behind the marks", func(s sender) error {
 		clear(behind)
 		var priority int16
 		var at mark
@@ -96,7 +96,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from marks)
 	}
 	text := b.q(name)
 	var out store.ClaimResult
-	err := b.pipeline(ctx, "claim jobs", func(s sender) (err error) {
+	err := b.pipeline(ctx, motion, "claim jobs", func(s sender) (err error) {
 		var batch pgx.Batch
 		batch.Queue(b.q("hold_node"), when(req.Now), req.Node)
 		batch.Queue(text, args...)

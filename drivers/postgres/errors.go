@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -30,6 +31,15 @@ func codeOf(err error) string {
 		return server.SQLState()
 	}
 	return ""
+}
+
+// perhaps marks the error of a commit, or of a message that commits by itself,
+// where the connection broke before the answer: it may have happened.
+func perhaps(conn *pgxpool.Conn, err error) error {
+	if err == nil || pgconn.SafeToRetry(err) || !conn.Conn().IsClosed() {
+		return err
+	}
+	return fmt.Errorf("%w: %w", store.ErrUnknown, err)
 }
 
 // rejects says whether a code tells of a value: data, a constraint, a view's

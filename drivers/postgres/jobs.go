@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -37,7 +38,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 	case req.Tx != nil:
 		return b.insertWith(ctx, req)
 	case anyMeets(req.Jobs):
-		err = b.work(ctx, what, func(tx pgx.Tx) error {
+		err = b.work(ctx, program, what, func(tx pgx.Tx) error {
 			jobs, err := b.afterFired(ctx, tx, req)
 			if err != nil {
 				return err
@@ -47,11 +48,9 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		})
 	case len(req.Jobs) == 0:
 	case chunk(req.Jobs) == len(req.Jobs):
-		if out.IDs, err = b.insertAlone(ctx, req.Now, req.Jobs); err != nil {
-			err = b.explain(what, err)
-		}
+		out.IDs, err = b.insertAlone(ctx, what, req.Now, req.Jobs)
 	default:
-		err = b.transact(ctx, what, writing, func(tx pgx.Tx) (err error) {
+		err = b.transact(ctx, program, what, writing, func(tx pgx.Tx) (err error) {
 			out.IDs, err = b.insertJobs(ctx, nativeTx{tx: tx}, req.Now, req.Jobs)
 			return err
 		})
@@ -82,8 +81,8 @@ func (b *Backend) insertUnique(ctx context.Context, req store.InsertRequest) (ou
 			defer b.ringer.owe(wake)
 			sent = nil
 		}
-		err = b.retry(ctx, what, func() (err error) {
-			out, err = b.findOrInsert(ctx, noTx{b.pool}, req, sent)
+		err = b.alone(ctx, program, what, func(conn *pgxpool.Conn) (err error) {
+			out, err = b.findOrInsert(ctx, noTx{conn}, req, sent)
 			return err
 		})
 		return out, err
@@ -128,13 +127,18 @@ func (b *Backend) findOrInsert(ctx context.Context, q querier, req store.InsertR
 
 // insertAlone inserts a chunk in one statement that commits by itself. Its
 // wake-up goes with it or, in a burst, together with those of others.
-func (b *Backend) insertAlone(ctx context.Context, now time.Time, jobs []store.NewJob) ([]int64, error) {
+func (b *Backend) insertAlone(ctx context.Context, what string, now time.Time, jobs []store.NewJob) (ids []int64, err error) {
 	wake := insertWake(jobs)
-	if b.ringer.take(wake) {
-		return b.insertChunk(ctx, noTx{b.pool}, now, jobs, &wake)
+	sent := &wake
+	if !b.ringer.take(wake) {
+		defer b.ringer.owe(wake) // also after an error: it may have been committed
+		sent = nil
 	}
-	defer b.ringer.owe(wake) // also after an error: it may have been committed
-	return b.insertChunk(ctx, noTx{b.pool}, now, jobs, nil)
+	err = b.alone(ctx, program, what, func(conn *pgxpool.Conn) (err error) {
+		ids, err = b.insertChunk(ctx, noTx{conn}, now, jobs, sent)
+		return err
+	})
+	return ids, err
 }
 
 // anyMeets says whether it matters to one of some jobs what else there is of its

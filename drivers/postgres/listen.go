@@ -32,7 +32,7 @@ func channelOf(schema string) string {
 }
 
 // Listen calls wake for each change; see store.Listener. It uses a connection
-// of its own: from ListenURL, else one that it takes out of the pool for good.
+// of its own: from ListenURL, else one that it takes out of a pool for good.
 // It ends with store.ErrNoPush where a notification that it sends to itself
 // does not come back.
 func (b *Backend) Listen(ctx context.Context, wake func(store.Wake)) error {
@@ -68,7 +68,7 @@ func (b *Backend) listenConn(ctx context.Context) (*pgx.Conn, error) {
 		}
 		return pgx.ConnectConfig(ctx, config)
 	}
-	conn, err := b.pool.Acquire(ctx)
+	conn, err := b.poolOf(motion).Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (b *Backend) startListening(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	probe := "p" + rand.Text()
-	if _, err := b.pool.Exec(ctx, notify, b.channel, probe); err != nil {
+	if _, err := b.poolOf(motion).Exec(ctx, notify, b.channel, probe); err != nil {
 		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, probeTime)
@@ -147,7 +147,7 @@ func (b *Backend) sendWakes(ctx context.Context, payloads []string) {
 	if len(payloads) > ringMost {
 		payloads = []string{wakeText(store.Wake{Kind: store.WakeJobs})}
 	}
-	_, _ = b.pool.Exec(ctx, "select pg_notify($1::text, payload) from unnest($2::text[]) as payload", b.channel, payloads)
+	_, _ = b.poolOf(motion).Exec(ctx, "select pg_notify($1::text, payload) from unnest($2::text[]) as payload", b.channel, payloads)
 }
 
 func (b *Backend) wake(ctx context.Context, tx pgx.Tx, w store.Wake) error {

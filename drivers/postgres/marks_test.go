@@ -231,7 +231,7 @@ func claimPages(t *testing.T, b *Backend, from marks) (pages int) {
 	t.Helper()
 	lowRunAt, lowID := from.columns()
 	undo := errors.New("undone")
-	err := b.work(t.Context(), "explain", func(tx pgx.Tx) error {
+	err := b.work(t.Context(), program, "explain", func(tx pgx.Tx) error {
 		text := "explain (analyze, buffers, timing off) " + b.q("claim_jobs")
 		plan, err := collect(t.Context(), tx, pgx.RowTo[string], text, nil, register(t, b), "q", []string{"k"}, 100, lowRunAt, lowID)
 		if err != nil {

@@ -133,7 +133,7 @@ func planOf(t *testing.T, b *Backend, name string) string {
 		count = max(count, n)
 	}
 	var plan []string
-	err := b.work(t.Context(), "explain "+name, func(tx pgx.Tx) (err error) {
+	err := b.work(t.Context(), program, "explain "+name, func(tx pgx.Tx) (err error) {
 		if _, err = tx.Exec(t.Context(), "prepare one as "+text); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -12,7 +13,7 @@ import (
 // Prune deletes what is old, the oldest first; see store.Keeper.
 func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
 	var out store.PruneResult
-	err := b.work(ctx, "prune", func(tx pgx.Tx) error {
+	err := b.work(ctx, motion, "prune", func(tx pgx.Tx) error {
 		out = store.PruneResult{}
 		// What a crash brings back is deleted again, so nothing has to wait for the disk.
 		if _, err := tx.Exec(ctx, "set local synchronous_commit = off"); err != nil {
@@ -121,14 +122,13 @@ func (p *pruning) pruneNoted(ctx context.Context, b *Backend, room int, count *i
 func (b *Backend) Now(ctx context.Context) (time.Time, error) {
 	const what = "read the clock"
 	var now time.Time
-	if b.invalid != nil {
-		return now, b.explain(what, b.invalid)
-	}
 	// Microseconds as a number: they look the same under any DateStyle.
 	var micros int64
-	err := b.pool.QueryRow(ctx, "select (extract(epoch from now()) * 1000000)::bigint").Scan(&micros)
+	err := b.alone(ctx, program, what, func(conn *pgxpool.Conn) error {
+		return conn.QueryRow(ctx, "select (extract(epoch from now()) * 1000000)::bigint").Scan(&micros)
+	})
 	if err != nil {
-		return now, b.explain(what, err)
+		return now, err
 	}
 	return time.UnixMicro(micros).UTC(), nil
 }

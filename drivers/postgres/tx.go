@@ -33,10 +33,10 @@ type nativeTx struct {
 func (nativeTx) HourbellTx() {}
 
 // noTx runs each statement in a transaction of its own.
-type noTx struct{ pool *pgxpool.Pool }
+type noTx struct{ conn *pgxpool.Conn }
 
-func (p noTx) queryRow(ctx context.Context, text string, args ...any) row {
-	return p.pool.QueryRow(ctx, text, args...)
+func (n noTx) queryRow(ctx context.Context, text string, args ...any) row {
+	return n.conn.QueryRow(ctx, text, args...)
 }
 
 type sqlTx struct {

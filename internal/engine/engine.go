@@ -62,6 +62,7 @@ type Engine struct {
 	suspect  suspicion
 	solo     solo
 	unknown  unknownClaims
+	silence  silence
 	admitted admitted
 	stopping atomic.Bool
 
@@ -101,6 +102,7 @@ func (e *Engine) Start(ctx context.Context) error {
 func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	base := context.WithoutCancel(ctx)
 	e.emit(event.Event{Kind: event.NodeStarted, Name: e.cfg.Name})
+	e.checkPool()
 
 	life, endLife := context.WithCancel(base) // of what must outlive the drain
 	defer endLife()
@@ -137,6 +139,24 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	}
 	e.emit(event.Event{Kind: event.NodeStopped, Count: int64(handedBack)})
 	return err
+}
+
+// checkPool warns where handlers can use up the connections of a pool that the
+// program shares with the store.
+func (e *Engine) checkPool() {
+	pooled, ok := e.cfg.Backend.(store.Pooled)
+	if !ok {
+		return
+	}
+	workers := 0
+	for _, width := range e.cfg.Queues {
+		workers += width
+	}
+	if size := pooled.PoolSize(); size > 0 && size <= workers {
+		e.emit(event.Event{Kind: event.PoolSmall, Count: int64(size), Detail: fmt.Sprintf(
+			"%d workers share a pool of %d connections: handlers that hold one each wait for each other, and so does what they enqueue; give the pool more than %d connections, or the node fewer workers",
+			workers, size, workers)})
+	}
 }
 
 // drain waits for running jobs, then cancels them, then gives them back.

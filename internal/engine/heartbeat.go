@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
@@ -43,6 +44,7 @@ func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
 	res, err := e.cfg.Backend.Heartbeat(call, store.HeartbeatRequest{Node: e.session.number(), EndedBatches: ended})
 	switch {
 	case err == nil:
+		e.silence.end()
 		e.observe(call, before, res.Position, e.history.beaten(before, res.Beat))
 		if e.history.mustRenumber() {
 			return e.registerAgain(call)
@@ -59,13 +61,14 @@ func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
 		return true
 	case errors.Is(err, store.ErrNodeGone):
 		e.session.missed()
-		e.loseLease("another node declared this one dead")
+		e.loseLease(e.silence.explain("another node declared this one dead"))
 		return e.registerAgain(call)
 	case ctx.Err() != nil:
 		return false
 	}
 	e.held.putBackEnded(ended)
 	e.session.missed()
+	e.silence.note(err)
 	e.outage.fail("heartbeat", err)
 	return false
 }
@@ -108,7 +111,7 @@ func (e *Engine) tick() time.Duration {
 // expireLease ends the contexts of all runs if the time of the lease is over.
 func (e *Engine) expireLease() {
 	if e.session.expire() {
-		e.lost("no heartbeat got through in time")
+		e.lost(e.silence.explain("no heartbeat got through in time"))
 		e.beatNow.ring()
 	}
 }
@@ -121,4 +124,22 @@ func (e *Engine) loseLease(why string) {
 
 func (e *Engine) lost(why string) {
 	e.emit(event.Event{Kind: event.LeaseLost, Count: int64(e.held.len()), Detail: why})
+}
+
+// silence is why the store has not heard of this node: the error of the last
+// heartbeat, if that failed. It is safe for concurrent use.
+type silence struct{ last atomic.Pointer[error] }
+
+// note records the error of a heartbeat.
+func (s *silence) note(err error) { s.last.Store(&err) }
+
+// end records that a heartbeat got through.
+func (s *silence) end() { s.last.Store(nil) }
+
+// explain adds to what happened why no heartbeat got through, if that is known.
+func (s *silence) explain(what string) string {
+	if err := s.last.Load(); err != nil {
+		return fmt.Sprintf("%s; the last one failed: %v", what, *err)
+	}
+	return what
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/internal/engine"
 	"github.com/hourbell/hourbell/store"
 )
@@ -15,7 +16,8 @@ import (
 // looks at both, and, while Run runs, is a node that works. It is safe for
 // concurrent use.
 type Client struct {
-	backend  store.Backend
+	store    store.Backend // as New got it: of the engine, which bounds its calls itself
+	backend  bound.Backend // the same for all other calls, which end by themselves
 	cfg      Config
 	feed     feed
 	gatherer gatherer
@@ -42,9 +44,10 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
+	bounded := bound.New(backend, cfg.CallTimeout)
 	return &Client{
-		backend: backend, cfg: cfg, feed: feed{log: event.Log(cfg.Logger, cfg.LogCompleted)},
-		gatherer: gatherer{backend: backend}, done: make(chan struct{}),
+		store: backend, backend: bounded, cfg: cfg, feed: feed{log: event.Log(cfg.Logger, cfg.LogCompleted)},
+		gatherer: gatherer{backend: bounded, patience: cfg.CallTimeout}, done: make(chan struct{}),
 	}, nil
 }
 
@@ -98,11 +101,7 @@ func (c *Client) start(ctx context.Context) (*engine.Engine, error) {
 // does nothing, and needs no right to. Run does this too, so that a program
 // needs it only to use the store before it runs, or without running.
 func (c *Client) Migrate(ctx context.Context) error {
-	migrator, ok := c.backend.(store.Migrator)
-	if !ok {
-		return nil
-	}
-	if _, err := migrator.MigrateUp(ctx); err != nil {
+	if _, err := c.backend.MigrateUp(ctx); err != nil {
 		return fmt.Errorf("create or update the schema: %w", err)
 	}
 	return nil
@@ -164,7 +163,7 @@ func (c *Client) engineConfig() engine.Config {
 		queues = nil // a node without code claims nothing; it still fires slots
 	}
 	return engine.Config{
-		Backend:     c.backend,
+		Backend:     c.store,
 		Name:        c.cfg.Name,
 		Version:     Version,
 		Queues:      queues,

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -51,6 +52,12 @@ type Config struct {
 	// PollIdle is how often a node without pushed wake-ups looks for work while
 	// it finds none. Default 1 s; after work was found it looks every 100 ms.
 	PollIdle time.Duration
+
+	// CallTimeout is how long a call of the client may take at the store, whatever
+	// its context says; bulk calls and migrations get more by their size. A call
+	// with InTx has its context alone. Default 30 s, from 10 ms to 1 h. The calls
+	// that a node makes of its own accord have bounds that follow its lease.
+	CallTimeout time.Duration
 
 	// NoMigrate keeps Run from creating or updating the schema: for databases
 	// whose owner does that, with Client.Migrate or `hourbell migrate`.
@@ -115,6 +122,7 @@ func (c Config) withDefaults() Config {
 	c.Drain = max(orDefault(c.Drain, defaultDrain), 0)
 	c.Grace = orDefault(c.Grace, defaultGrace)
 	c.PollIdle = orDefault(c.PollIdle, defaultPollIdle)
+	c.CallTimeout = orDefault(c.CallTimeout, bound.Limit)
 	c.Keep.Completed = orDefault(c.Keep.Completed, defaultCompleted)
 	c.Keep.Failed = orDefault(c.Keep.Failed, defaultFailed)
 	c.Keep.Slots = orDefault(c.Keep.Slots, defaultSlots)
@@ -149,6 +157,7 @@ func (c Config) Validate() error {
 		between("grace", c.Grace, 0, MaxDuration),
 		checkCount("log_completed", int64(c.LogCompleted), maxLogCompleted),
 		between("poll interval", c.PollIdle, time.Millisecond, time.Hour),
+		between("call timeout", c.CallTimeout, 10*time.Millisecond, time.Hour),
 	)
 	return errors.Join(errs...)
 }

@@ -20,6 +20,9 @@ var (
 	// ErrRejected: the database does not take a value, by its encoding or by a
 	// constraint or trigger that its owner added; nothing was written.
 	ErrRejected = store.ErrRejected
+	// ErrUnknown: the answer to a commit did not come, so that the call may have
+	// happened or not. Look, or give jobs a key (Unique) and enqueue again.
+	ErrUnknown = store.ErrUnknown
 	// ErrSchema: the database schema does not fit this release.
 	ErrSchema = store.ErrSchema
 	// ErrSuspended: the store went back in time, and no operator has accepted that yet; see

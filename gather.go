@@ -42,7 +42,8 @@ const (
 // the others gather meanwhile and go together as soon as that ends, or sooner where
 // the store is far away. A goroutine of its own lives only while jobs wait.
 type gatherer struct {
-	backend store.Backend
+	backend  store.Backend
+	patience time.Duration // of a caller who waits
 
 	mu      sync.Mutex
 	flights int       // inserts under way
@@ -88,11 +89,15 @@ func (g *gatherer) insert(ctx context.Context, job store.NewJob) (int64, error) 
 		}
 		return c.id, c.err
 	}
+	patience := time.NewTimer(g.patience)
+	defer patience.Stop()
 	select {
 	case <-b.done:
 		return c.id, c.err
 	case <-ctx.Done():
-		return 0, g.leave(ctx, b, c)
+		return 0, g.leave(b, c, ctx.Err())
+	case <-patience.C:
+		return 0, g.leave(b, c, fmt.Errorf("no answer within %v: %w", g.patience, context.DeadlineExceeded))
 	}
 }
 
@@ -158,28 +163,37 @@ func (b *batch) room(size int) bool {
 	return len(b.jobs) < gatherJobs && b.bytes+size <= gatherBytes
 }
 
-// leave is for a caller whose ctx ended. What it answers is the truth about its
-// job: not stored, or unknown.
-func (g *gatherer) leave(ctx context.Context, b *batch, c *call) error {
+// leave is for a caller who waits no longer, and why. What it answers is the truth
+// about its job: not stored, or unknown.
+func (g *gatherer) leave(b *batch, c *call, why error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if b.present--; b.present == 0 {
 		b.forget()
 	}
 	if b.sent {
-		return unknown(ctx.Err())
+		return unknown(why)
 	}
 	c.left = true
 	b.jobs[c.place] = store.NewJob{} // to keep nothing of it
 	if b.present == 0 {
 		g.waiting = slices.DeleteFunc(g.waiting, func(other *batch) bool { return other == b })
 	}
-	return fmt.Errorf("the job was not stored: %w", ctx.Err())
+	return fmt.Errorf("the job was not stored: %w", why)
 }
 
+// unknown marks an error after which a job may have been stored or not.
 func unknown(err error) error {
-	return fmt.Errorf("it is unknown whether the job was stored: %w", err)
+	if errors.Is(err, ErrUnknown) {
+		return err // the store says so, and of what
+	}
+	return fmt.Errorf("it is unknown whether the job was stored: %w", unknownError{err})
 }
+
+// unknownError is an error that is also ErrUnknown, whose text its caller gives.
+type unknownError struct{ error }
+
+func (e unknownError) Unwrap() []error { return []error{e.error, ErrUnknown} }
 
 // landed is called after an insert of a caller's own: those who have gathered
 // meanwhile go next.

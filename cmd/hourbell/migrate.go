@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -39,7 +40,7 @@ func (p *program) migrateUpCommand(f *storeFlags) *cobra.Command {
 				return fmt.Errorf("open the store %s: %w", l, err)
 			}
 			defer b.Close()
-			steps, err := b.MigrateUp(c.Context())
+			steps, err := bound.New(b, bound.Limit).MigrateUp(c.Context())
 			for _, step := range steps {
 				fmt.Fprintf(p.stdout, "applied step %d, %s\n", step.Version, step.Name)
 			}
@@ -66,7 +67,7 @@ func (p *program) migrateStatusCommand(f *storeFlags) *cobra.Command {
 				return fmt.Errorf("open the store %s: %w", l, err)
 			}
 			defer b.Close()
-			steps, err := b.MigrateStatus(c.Context())
+			steps, err := bound.New(b, bound.Limit).MigrateStatus(c.Context())
 			if err != nil {
 				return err
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/sqlite"
+	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -224,9 +225,11 @@ func (f storeFlags) openBackend(ctx context.Context, l location) (backend, error
 		return nil, err
 	}
 	if f.noMigrate {
-		err = b.CheckSchema(ctx)
+		check, stop := context.WithTimeout(ctx, bound.Limit)
+		defer stop()
+		err = b.CheckSchema(check)
 	} else {
-		_, err = b.MigrateUp(ctx)
+		_, err = bound.New(b, bound.Limit).MigrateUp(ctx)
 	}
 	if err != nil {
 		b.Close()

@@ -15,6 +15,8 @@ import (
 
 // Locks implements [lock.Inspector].
 func (p *Provider) Locks(ctx context.Context, req lock.LocksRequest) ([]lock.Info, error) {
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
 	rows, err := page[row](ctx, p.rows, req)
 	if err != nil {
 		return nil, explain("list locks", err)
@@ -65,6 +67,8 @@ func join(rows []row, states []state, limit int) []lock.Info {
 // ForceRelease implements [lock.Inspector].
 func (p *Provider) ForceRelease(ctx context.Context, req lock.ForceReleaseRequest) error {
 	what := fmt.Sprintf("release lock %q by force", req.Name)
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
 	found, err := p.Locks(ctx, lock.LocksRequest{Names: []string{req.Name}, Limit: 1, Now: req.Now})
 	switch {
 	case err != nil:

@@ -46,6 +46,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -54,6 +55,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 )
+
+// lockPatience bounds what no Locker bounds: the calls of an Inspector, and Close.
+const lockPatience = 10 * time.Second
 
 // Provider implements [lock.Provider] and [lock.Inspector]. It is safe for
 // concurrent use. The zero value is not usable; see Open and New.
@@ -115,7 +119,9 @@ func New(db *mongo.Database, opts ...Option) *Provider {
 
 // Close closes the connections that Open made.
 func (p *Provider) Close() error {
-	if err := p.close(context.Background()); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), lockPatience)
+	defer cancel()
+	if err := p.close(ctx); err != nil {
 		return fmt.Errorf("close MongoDB: %w", err)
 	}
 	return nil

@@ -68,7 +68,7 @@ const DefaultSchema = "hourbell"
 type Backend struct {
 	pool      *pgxpool.Pool
 	ownsPool  bool
-	sides     sides // whose connections a call uses
+	sides     sides   // whose connections a call uses
 	db        *sql.DB // of NewDB: what handlers use
 	schema    string
 	channel   string

@@ -75,7 +75,6 @@ func TestEnqueuesThatWaitLoseNoLease(t *testing.T) {
 	pool := poolOf(t, url, 1)
 	tx, err := pool.Begin(t.Context())
 	must(t, err)
-	defer tx.Rollback(context.Background())
 	var client *hourbell.Client
 	var once sync.Once
 	client = holdingClient(t, b, func(ctx context.Context) error {

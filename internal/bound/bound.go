@@ -1,0 +1,238 @@
+// Package bound ends calls of a store that get no answer: a connection whose other
+// end is gone without a word is silent for ever. Every call of a client and of the
+// program goes through here, so that each has a bound whatever its caller gave.
+package bound
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Limit is how long a call may take, unless another limit is chosen.
+const Limit = 30 * time.Second
+
+const (
+	perItem     = 2 * time.Millisecond // more for each job, schedule or row of a bulk call
+	perMebibyte = time.Second          // … and for what they carry
+	// unsized is how many limits a call gets whose size only the store knows, such
+	// as one for all jobs of a schedule.
+	unsized = 10
+	// perStep is for a migration over tables that may be large.
+	perStep = time.Hour
+)
+
+// Backend is a store.Backend whose calls end by themselves. A call in a
+// transaction of the caller's has the caller's context alone.
+type Backend struct {
+	next  store.Backend
+	limit time.Duration
+}
+
+var (
+	_ store.Backend  = Backend{}
+	_ store.Migrator = Backend{}
+)
+
+// New bounds the calls of next. Each takes as long as limit, and longer by the size
+// of the request.
+func New(next store.Backend, limit time.Duration) Backend { return Backend{next, limit} }
+
+// Call does something within limit, or until ctx ends.
+func Call[Request, Result any](ctx context.Context, limit time.Duration, do func(context.Context, Request) (Result, error), req Request) (Result, error) {
+	inner, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	res, err := do(inner, req)
+	if err != nil && inner.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("no answer within %v: %w", limit, err)
+	}
+	return res, err
+}
+
+// items is the limit of a call with n jobs, schedules or rows.
+func (b Backend) items(n int) time.Duration { return b.limit + time.Duration(n)*perItem }
+
+// unsized is the limit of a call whose size only the store knows.
+func (b Backend) unsized(n int) time.Duration { return unsized*b.limit + time.Duration(n)*perItem }
+
+// Insert implements store.Jobs.
+func (b Backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	if req.Tx != nil {
+		return b.next.Insert(ctx, req)
+	}
+	size := 0
+	for i := range req.Jobs {
+		size += len(req.Jobs[i].Args) + len(req.Jobs[i].Headers)
+	}
+	return Call(ctx, b.items(len(req.Jobs))+time.Duration(size>>20)*perMebibyte, b.next.Insert, req)
+}
+
+// Claim implements store.Jobs.
+func (b Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	return Call(ctx, b.items(req.Limit), b.next.Claim, req)
+}
+
+// Finish implements store.Jobs.
+func (b Backend) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
+	return Call(ctx, b.items(len(req.Outcomes)), b.next.Finish, req)
+}
+
+// ChangeJobs implements store.Jobs.
+func (b Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
+	limit := b.items(len(req.IDs))
+	if req.Schedule != "" {
+		limit = b.unsized(len(req.IDs))
+	}
+	return Call(ctx, limit, b.next.ChangeJobs, req)
+}
+
+// ListJobs implements store.Jobs.
+func (b Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
+	return Call(ctx, b.items(req.Limit), b.next.ListJobs, req)
+}
+
+// PutSchedules implements store.Schedules. A sync also deletes what is not named.
+func (b Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
+	limit := b.items(len(req.Schedules))
+	if req.Sync {
+		limit = b.unsized(len(req.Schedules))
+	}
+	return Call(ctx, limit, b.next.PutSchedules, req)
+}
+
+// ChangeSchedules implements store.Schedules.
+func (b Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) (store.ChangeSchedulesResult, error) {
+	return Call(ctx, b.items(len(req.Names)), b.next.ChangeSchedules, req)
+}
+
+// DueSchedules implements store.Schedules.
+func (b Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
+	return Call(ctx, b.items(req.Limit), b.next.DueSchedules, req)
+}
+
+// Fire implements store.Schedules.
+func (b Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
+	return Call(ctx, b.items(len(req.Firings)), b.next.Fire, req)
+}
+
+// ListSchedules implements store.Schedules.
+func (b Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
+	return Call(ctx, b.items(req.Limit), b.next.ListSchedules, req)
+}
+
+// ListSlots implements store.Schedules.
+func (b Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
+	return Call(ctx, b.items(req.Limit), b.next.ListSlots, req)
+}
+
+// PutCalendars implements store.Calendars. It changes every schedule that names
+// one of them.
+func (b Backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
+	return Call(ctx, b.unsized(0), b.next.PutCalendars, req)
+}
+
+// DeleteCalendars implements store.Calendars.
+func (b Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
+	_, err := Call(ctx, b.items(len(req.Names)), func(ctx context.Context, req store.DeleteCalendarsRequest) (struct{}, error) {
+		return struct{}{}, b.next.DeleteCalendars(ctx, req)
+	}, req)
+	return err
+}
+
+// ListCalendars implements store.Calendars.
+func (b Backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
+	return Call(ctx, b.items(req.Limit), b.next.ListCalendars, req)
+}
+
+// Register implements store.Nodes.
+func (b Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
+	return Call(ctx, b.limit, b.next.Register, req)
+}
+
+// Heartbeat implements store.Nodes.
+func (b Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
+	return Call(ctx, b.items(len(req.EndedBatches)), b.next.Heartbeat, req)
+}
+
+// Claims implements store.Nodes.
+func (b Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
+	return Call(ctx, b.limit, b.next.Claims, req)
+}
+
+// Rescue implements store.Nodes.
+func (b Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
+	return Call(ctx, b.limit, b.next.Rescue, req)
+}
+
+// Leave implements store.Nodes.
+func (b Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
+	return Call(ctx, b.limit, b.next.Leave, req)
+}
+
+// ListNodes implements store.Nodes.
+func (b Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
+	return Call(ctx, b.limit, plain(b.next.ListNodes), struct{}{})
+}
+
+// ListQueues implements store.Nodes. It counts all living jobs.
+func (b Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
+	return Call(ctx, b.unsized(0), plain(b.next.ListQueues), struct{}{})
+}
+
+// Prune implements store.Keeper.
+func (b Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
+	return Call(ctx, b.items(req.Limit), b.next.Prune, req)
+}
+
+// Now implements store.Keeper.
+func (b Backend) Now(ctx context.Context) (time.Time, error) {
+	return Call(ctx, b.limit, plain(b.next.Now), struct{}{})
+}
+
+// Migrations implements store.Migrator; a store without a schema has none.
+func (b Backend) Migrations() []store.Migration {
+	if m, ok := b.next.(store.Migrator); ok {
+		return m.Migrations()
+	}
+	return nil
+}
+
+// MigrateStatus implements store.Migrator.
+func (b Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, error) {
+	m, ok := b.next.(store.Migrator)
+	if !ok {
+		return nil, nil
+	}
+	return Call(ctx, b.limit, plain(m.MigrateStatus), struct{}{})
+}
+
+// MigrateUp implements store.Migrator. Each missing step of a first schema has a
+// limit of its own, and each step over tables that are there an hour.
+func (b Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
+	m, ok := b.next.(store.Migrator)
+	if !ok {
+		return nil, nil
+	}
+	status, err := b.MigrateStatus(ctx)
+	if err != nil {
+		return nil, err
+	}
+	missing := 0
+	for _, step := range status {
+		if !step.Applied {
+			missing++
+		}
+	}
+	step := perStep
+	if missing == len(status) {
+		step = b.limit
+	}
+	return Call(ctx, b.limit+time.Duration(missing)*step, plain(m.MigrateUp), struct{}{})
+}
+
+// plain is a call without a request as one that has one.
+func plain[Result any](do func(context.Context) (Result, error)) func(context.Context, struct{}) (Result, error) {
+	return func(ctx context.Context, _ struct{}) (Result, error) { return do(ctx) }
+}

@@ -48,11 +48,11 @@ import (
 // Backend is a store.Backend, store.Listener and store.Migrator on a SQLite
 // file. It is safe for concurrent use.
 type Backend struct {
-	path    string // for messages; empty if unknown
-	own     bool   // the pools are ours to close
+	path    string
 	s       settings
-	reader  *sql.DB // the same as writer for New
+	reader  *sql.DB
 	writer  *sql.DB
+	shared  *sql.DB       // of New: what handlers use; nil for Open
 	writing chan struct{} // holds one element while a transaction of this process writes
 
 	texts map[string]string // SQL by the name of its file, without .sql
@@ -66,6 +66,7 @@ var (
 	_ store.Backend  = (*Backend)(nil)
 	_ store.Listener = (*Backend)(nil)
 	_ store.Migrator = (*Backend)(nil)
+	_ store.Pooled   = (*Backend)(nil)
 )
 
 const (
@@ -120,12 +121,17 @@ func configure(options []Option) (settings, error) {
 // MigrateUp, with mode 0600, and not before: until then every other call answers
 // store.ErrSchema. The folder must exist. A path that is not a plain file (also
 // ":memory:", which every connection would have for itself) is refused.
-func Open(ctx context.Context, path string, options ...Option) (_ *Backend, err error) {
-	doing := fmt.Sprintf("open SQLite file %q", path)
+func Open(ctx context.Context, path string, options ...Option) (*Backend, error) {
 	s, err := configure(options)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
+		return nil, fmt.Errorf("open SQLite file %q: %w", path, err)
 	}
+	return open(ctx, path, s)
+}
+
+// open makes a backend with connections of its own.
+func open(ctx context.Context, path string, s settings) (_ *Backend, err error) {
+	doing := fmt.Sprintf("open SQLite file %q", path)
 	path, err = checkPath(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
@@ -134,7 +140,7 @@ func Open(ctx context.Context, path string, options ...Option) (_ *Backend, err 
 	if err != nil {
 		return nil, err
 	}
-	b.own, b.s = true, s
+	b.s = s
 	defer func() {
 		if err != nil {
 			b.Close()
@@ -207,17 +213,18 @@ func probe(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// New uses an application's own pool of connections to a SQLite file, opened
+// New uses the SQLite file of an application's own pool of connections, opened
 // with the driver "sqlite" of modernc.org/sqlite. The pool stays the caller's to
-// close, after the Backend. Its connections must all be in WAL mode, with a
-// busy_timeout of at least one second and a synchronous setting as of the
-// option Synchronous; New checks that and says what to write where it is not so:
+// close. Its connections must all be in WAL mode, with a busy_timeout of at least
+// one second and a synchronous setting as of the option Synchronous; New checks
+// that and says what to write where it is not so:
 //
 //	sql.Open("sqlite", "file:app.db?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(full)")
 //
-// The pool should allow at least four connections. With one, everything works
-// except Listen, and the application must not call the Backend while it holds
-// that connection.
+// The Backend opens connections of its own to that file, as Open does, so that
+// nothing of it waits for connections that handlers hold. It does wait for their
+// writing transactions, for SQLite has one writer at a time: a handler that keeps
+// one open for longer than half of a node's lease loses that lease.
 func New(ctx context.Context, db *sql.DB, options ...Option) (*Backend, error) {
 	const doing = "use the SQLite connections"
 	s, err := configure(options)
@@ -227,12 +234,30 @@ func New(ctx context.Context, db *sql.DB, options ...Option) (*Backend, error) {
 	if err := checkPool(ctx, db, s); err != nil {
 		return nil, explain(doing, err)
 	}
-	b, err := newBackend("")
+	path, err := fileOf(ctx, db)
 	if err != nil {
-		return nil, err
+		return nil, explain(doing, err)
 	}
-	b.reader, b.writer = db, db
+	b, err := open(ctx, path, s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	b.shared = db
 	return b, nil
+}
+
+// fileOf is the path of the file that a pool is on.
+func fileOf(ctx context.Context, db *sql.DB) (path string, err error) {
+	err = db.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&path)
+	return path, err
+}
+
+// PoolSize implements store.Pooled.
+func (b *Backend) PoolSize() int {
+	if b.shared == nil {
+		return 0
+	}
+	return b.shared.Stats().MaxOpenConnections
 }
 
 func newBackend(path string) (*Backend, error) {
@@ -332,7 +357,7 @@ func pragma(ctx context.Context, q querier, name string) (string, error) {
 	return value, err
 }
 
-// Close gives back what Open or New took. Connections handed to New stay open.
+// Close closes what Open or New opened. Connections handed to New stay open.
 // Let calls that are under way end first, and make none afterwards.
 func (b *Backend) Close() error {
 	b.mu.Lock()
@@ -343,9 +368,6 @@ func (b *Backend) Close() error {
 		}
 	}
 	clear(b.prepared)
-	if !b.own {
-		return nil
-	}
 	var err error
 	for _, pool := range []*sql.DB{b.reader, b.writer} {
 		if pool != nil {

@@ -54,7 +54,7 @@ func (b *Backend) explain(ctx context.Context, doing string, err error) error {
 	if cause := ctx.Err(); cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%s: %w (%w)", doing, cause, err)
 	}
-	if codeOf(err)&0xff == codeCantOpen && b.path != "" {
+	if codeOf(err)&0xff == codeCantOpen {
 		if _, statErr := os.Stat(b.path); errors.Is(statErr, os.ErrNotExist) {
 			return fmt.Errorf("%s: %w: the file %s does not exist; create it with `hourbell migrate up`", doing, store.ErrSchema, b.path)
 		}

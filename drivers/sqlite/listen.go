@@ -20,13 +20,11 @@ const listenEvery = 25 * time.Millisecond
 // one wake-up.
 func (b *Backend) Listen(ctx context.Context, wake func(store.Wake)) error {
 	const doing = "listen for changes"
-	pool, err := b.listenPool()
+	pool, err := openPool(b.path, b.s, 1, lockWait, "_pragma=query_only(1)") // so that listeners never use up the readers
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	if b.own {
-		defer pool.Close()
-	}
+	defer pool.Close()
 	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return b.explain(ctx, doing, err)
@@ -38,18 +36,6 @@ func (b *Backend) Listen(ctx context.Context, wake func(store.Wake)) error {
 	}
 	defer look.Close()
 	return b.explain(ctx, doing, watch(ctx, look, wake))
-}
-
-// listenPool is where Listen takes its connection from: a pool of its own, so
-// that listeners never use up the readers, or the application's.
-func (b *Backend) listenPool() (*sql.DB, error) {
-	if b.own {
-		return openPool(b.path, b.s, 1, lockWait, "_pragma=query_only(1)")
-	}
-	if b.reader.Stats().MaxOpenConnections == 1 {
-		return nil, fmt.Errorf("%w: the pool has one connection, and listening needs one of its own; allow at least four", store.ErrNoPush)
-	}
-	return b.reader, nil
 }
 
 // watch wakes once at the start and then whenever the version changed.

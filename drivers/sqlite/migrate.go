@@ -25,10 +25,7 @@ func (b *Backend) Migrations() []store.Migration { return slices.Clone(b.steps) 
 // nothing. A schema of a newer release is left alone, and one too new answers
 // store.ErrSchema.
 func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
-	doing := "migrate the SQLite file"
-	if b.path != "" {
-		doing = fmt.Sprintf("migrate SQLite file %q", b.path)
-	}
+	doing := fmt.Sprintf("migrate SQLite file %q", b.path)
 	if err := b.createFile(); err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -37,10 +34,8 @@ func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 		return nil, b.explain(ctx, doing, err)
 	}
 	defer conn.Close()
-	if b.own {
-		if err := enterWAL(ctx, conn); err != nil {
-			return nil, b.explain(ctx, doing, err)
-		}
+	if err := enterWAL(ctx, conn); err != nil {
+		return nil, b.explain(ctx, doing, err)
 	}
 	var applied []store.Migration
 	for {
@@ -58,9 +53,6 @@ func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 // createFile creates an empty file, readable by its owner alone, where there is
 // none. SQLite gives the files beside it the same rights.
 func (b *Backend) createFile() error {
-	if !b.own {
-		return nil
-	}
 	file, err := os.OpenFile(b.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -151,10 +143,8 @@ func version(ctx context.Context, q querier) (int, error) {
 
 // haveVersion is version, and 0 for a file that does not exist.
 func (b *Backend) haveVersion(ctx context.Context) (int, error) {
-	if b.own {
-		if _, err := os.Stat(b.path); errors.Is(err, fs.ErrNotExist) {
-			return 0, nil
-		}
+	if _, err := os.Stat(b.path); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
 	}
 	return version(ctx, b.reader)
 }

@@ -173,10 +173,7 @@ func (b *Backend) writeOnce(ctx context.Context, doing, name string, a args) (re
 		return nil, b.explain(ctx, doing, err)
 	}
 	defer b.endTurn()
-	unwatched := ctx
-	if b.own { // SQLite waits but for writerPatience there, and to watch ctx meanwhile costs a goroutine
-		unwatched = context.WithoutCancel(ctx)
-	}
+	unwatched := context.WithoutCancel(ctx) // SQLite waits but for writerPatience there, and to watch ctx meanwhile costs a goroutine
 	err = patiently(ctx, func() error {
 		result, err = prepared[name].ExecContext(unwatched, named(a)...)
 		return err

@@ -15,8 +15,8 @@ import (
 const Limit = 30 * time.Second
 
 const (
-	perItem     = 2 * time.Millisecond // more for each job, schedule or row of a bulk call
-	perMebibyte = time.Second          // … and for what they carry
+	perThousand = 2 * time.Second // more for each thousand jobs, schedules or rows of a bulk call
+	perMebibyte = time.Second     // … and for what they carry
 	// unsized is how many limits a call gets whose size only the store knows, such
 	// as one for all jobs of a schedule.
 	unsized = 10
@@ -52,10 +52,12 @@ func Call[Request, Result any](ctx context.Context, limit time.Duration, do func
 }
 
 // items is the limit of a call with n jobs, schedules or rows.
-func (b Backend) items(n int) time.Duration { return b.limit + time.Duration(n)*perItem }
+func (b Backend) items(n int) time.Duration { return b.limit + time.Duration(n/1000)*perThousand }
 
 // unsized is the limit of a call whose size only the store knows.
-func (b Backend) unsized(n int) time.Duration { return unsized*b.limit + time.Duration(n)*perItem }
+func (b Backend) unsized(n int) time.Duration {
+	return unsized*b.limit + time.Duration(n/1000)*perThousand
+}
 
 // Insert implements store.Jobs.
 func (b Backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {

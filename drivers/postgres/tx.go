@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -33,7 +32,11 @@ type nativeTx struct {
 func (nativeTx) HourbellTx() {}
 
 // noTx runs each statement in a transaction of its own.
-type noTx struct{ conn *pgxpool.Conn }
+type noTx struct {
+	conn interface {
+		QueryRow(ctx context.Context, text string, args ...any) pgx.Row
+	}
+}
 
 func (n noTx) queryRow(ctx context.Context, text string, args ...any) row {
 	return n.conn.QueryRow(ctx, text, args...)

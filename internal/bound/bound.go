@@ -193,6 +193,21 @@ func (b Backend) Now(ctx context.Context) (time.Time, error) {
 	return Call(ctx, b.limit, plain(b.next.Now), struct{}{})
 }
 
+// Position implements store.History.
+func (b Backend) Position(ctx context.Context) (store.Position, error) {
+	return Call(ctx, b.limit, plain(b.next.Position), struct{}{})
+}
+
+// ReportLoss implements store.History.
+func (b Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
+	return Call(ctx, b.limit, b.next.ReportLoss, req)
+}
+
+// AcceptLoss implements store.History. It raises the token of every lock.
+func (b Backend) AcceptLoss(ctx context.Context) (store.Position, error) {
+	return Call(ctx, b.unsized(0), plain(b.next.AcceptLoss), struct{}{})
+}
+
 // Migrations implements store.Migrator; a store without a schema has none.
 func (b Backend) Migrations() []store.Migration {
 	if m, ok := b.next.(store.Migrator); ok {

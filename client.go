@@ -47,7 +47,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	bounded := bound.New(backend, cfg.CallTimeout)
 	return &Client{
 		store: backend, backend: bounded, cfg: cfg, feed: feed{log: event.Log(cfg.Logger, cfg.LogCompleted)},
-		gatherer: gatherer{backend: bounded, patience: cfg.CallTimeout}, done: make(chan struct{}),
+		gatherer: gatherer{backend: bounded, limit: cfg.CallTimeout}, done: make(chan struct{}),
 	}, nil
 }
 

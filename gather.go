@@ -43,7 +43,7 @@ const (
 // the store is far away. A goroutine of its own lives only while jobs wait.
 type gatherer struct {
 	backend  store.Backend
-	patience time.Duration // of a caller who waits
+	limit    time.Duration // of a caller who waits
 
 	mu      sync.Mutex
 	flights int       // inserts under way
@@ -89,7 +89,7 @@ func (g *gatherer) insert(ctx context.Context, job store.NewJob) (int64, error) 
 		}
 		return c.id, c.err
 	}
-	patience := time.NewTimer(g.patience)
+	patience := time.NewTimer(g.limit)
 	defer patience.Stop()
 	select {
 	case <-b.done:
@@ -97,7 +97,7 @@ func (g *gatherer) insert(ctx context.Context, job store.NewJob) (int64, error) 
 	case <-ctx.Done():
 		return 0, g.leave(b, c, ctx.Err())
 	case <-patience.C:
-		return 0, g.leave(b, c, fmt.Errorf("no answer within %v: %w", g.patience, context.DeadlineExceeded))
+		return 0, g.leave(b, c, fmt.Errorf("no answer within %v: %w", g.limit, context.DeadlineExceeded))
 	}
 }
 

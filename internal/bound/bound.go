@@ -34,6 +34,7 @@ type Backend struct {
 var (
 	_ store.Backend  = Backend{}
 	_ store.Migrator = Backend{}
+	_ store.Distant  = Backend{}
 )
 
 // New bounds the calls of next. Each takes as long as limit, and longer by the size
@@ -207,6 +208,9 @@ func (b Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (s
 func (b Backend) AcceptLoss(ctx context.Context) (store.Position, error) {
 	return Call(ctx, b.unsized(0), plain(b.next.AcceptLoss), struct{}{})
 }
+
+// RoundTrip implements store.Distant.
+func (b Backend) RoundTrip() time.Duration { return store.RoundTrip(b.next) }
 
 // Migrations implements store.Migrator; a store without a schema has none.
 func (b Backend) Migrations() []store.Migration {

@@ -42,8 +42,8 @@ const (
 // the others gather meanwhile and go together as soon as that ends, or sooner where
 // the store is far away. A goroutine of its own lives only while jobs wait.
 type gatherer struct {
-	backend  store.Backend
-	limit    time.Duration // of a caller who waits
+	backend store.Backend
+	limit   time.Duration // of a caller who waits
 
 	mu      sync.Mutex
 	flights int       // inserts under way

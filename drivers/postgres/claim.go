@@ -117,7 +117,7 @@ func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
 	for i, ref := range req.Claims {
 		ids[i] = ref.ID
 	}
-	return b.pipeline(ctx, "begin jobs", func(s sender) error {
+	return b.pipeline(ctx, motion, "begin jobs", func(s sender) error {
 		var batch pgx.Batch
 		batch.Queue(b.q("begin_jobs"), req.Node, req.Batch, ids)
 		answers := s.SendBatch(ctx, &batch)

@@ -77,6 +77,12 @@ func (b Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Claim
 	return Call(ctx, b.items(req.Limit), b.next.Claim, req)
 }
 
+// BeginJobs implements store.Jobs.
+func (b Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
+	_, err := Call(ctx, b.limit, silent(b.next.BeginJobs), req)
+	return err
+}
+
 // Finish implements store.Jobs.
 func (b Backend) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
 	return Call(ctx, b.items(len(req.Outcomes)), b.next.Finish, req)
@@ -138,9 +144,7 @@ func (b Backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest
 
 // DeleteCalendars implements store.Calendars.
 func (b Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
-	_, err := Call(ctx, b.items(len(req.Names)), func(ctx context.Context, req store.DeleteCalendarsRequest) (struct{}, error) {
-		return struct{}{}, b.next.DeleteCalendars(ctx, req)
-	}, req)
+	_, err := Call(ctx, b.items(len(req.Names)), silent(b.next.DeleteCalendars), req)
 	return err
 }
 
@@ -256,4 +260,9 @@ func (b Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 // plain is a call without a request as one that has one.
 func plain[Result any](do func(context.Context) (Result, error)) func(context.Context, struct{}) (Result, error) {
 	return func(ctx context.Context, _ struct{}) (Result, error) { return do(ctx) }
+}
+
+// silent is a call without a result as one that has one.
+func silent[Request any](do func(context.Context, Request) error) func(context.Context, Request) (struct{}, error) {
+	return func(ctx context.Context, req Request) (struct{}, error) { return struct{}{}, do(ctx, req) }
 }

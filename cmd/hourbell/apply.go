@@ -51,7 +51,7 @@ func applySet(ctx context.Context, client *hourbell.Client, set *declared.File, 
 	return client.PutSchedules(ctx, set.Owner, set.Revision, set.Schedules())
 }
 
-// warnAtStart says that the store takes nothing that has no rule.
+// warnAtStart warns that entries without a rule are not stored.
 func warnAtStart(path string, set *declared.File) {
 	for _, entry := range set.AtStart {
 		set.Warn(declared.Error{
@@ -61,7 +61,7 @@ func warnAtStart(path string, set *declared.File) {
 	}
 }
 
-// printWarnings tells what a file asks for and does not get.
+// printWarnings prints the parts of a file that have no effect.
 func (p *program) printWarnings(set *declared.File) {
 	for _, warning := range set.Warnings {
 		fmt.Fprintln(p.stderr, "hourbell: "+clean(warning.Error()))

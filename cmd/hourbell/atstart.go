@@ -9,14 +9,16 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
-// startWidth is how many commands run at once that a node runs at its start.
+// startWidth is how many of the commands that a node runs at its start run at
+// once.
 const startWidth = 10
 
-// newStartQueue names a queue that this process alone serves: what a file says
-// to run at the start of a node is for this machine, not for any.
+// newStartQueue returns the name of a queue that only this process serves,
+// because the commands that a file runs at the start of a node are for this
+// machine only.
 func newStartQueue() string { return "@reboot " + rand.Text()[:10] }
 
-// atStart lists what the files say to run at the start of a node.
+// atStart lists the commands that the files run at the start of a node.
 func atStart(sets []*declared.File) (entries []declared.Entry) {
 	for _, set := range sets {
 		entries = append(entries, set.AtStart...)
@@ -24,8 +26,9 @@ func atStart(sets []*declared.File) (entries []declared.Entry) {
 	return entries
 }
 
-// runAtStart makes the jobs of a start. Like cron's @reboot they come once: a
-// line that is added while the node runs waits for the next start.
+// runAtStart enqueues the jobs of a start. As with cron's @reboot, each start
+// enqueues them once: a line that is added while the node runs waits for the
+// next start.
 func (n *node) runAtStart(ctx context.Context, client *hourbell.Client) error {
 	for _, entry := range atStart(n.watch.sets()) {
 		if n.starting == "" {

@@ -58,7 +58,7 @@ func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-// requiredInstant reads a flag that holds an instant and must be given.
+// requiredInstant reads a required flag whose value is an instant.
 func requiredInstant(c *cobra.Command, name string) (time.Time, error) {
 	if !c.Flags().Changed(name) {
 		return time.Time{}, &hourbell.FieldError{Field: name, Problem: "is missing", Remedy: fmt.Sprintf("give --%s with an instant such as 2027-03-01T00:00:00Z", name)}
@@ -66,7 +66,7 @@ func requiredInstant(c *cobra.Command, name string) (time.Time, error) {
 	return instantFlag(c, name, "")
 }
 
-// backfillRecord is a slot and its job, for programs.
+// backfillRecord is a slot and its job in machine-readable output.
 type backfillRecord struct {
 	Slot  *time.Time `json:"slot"`
 	JobID *int64     `json:"job_id"`

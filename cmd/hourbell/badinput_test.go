@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestBadInput holds promise P8 for the program: one line that names the
-// field, nothing on stdout, exit code 2, and no store made.
+// TestBadInput checks promise P8 for the program: one line that names the
+// field, no output on stdout, exit code 2, and no store created.
 func TestBadInput(t *testing.T) {
 	b := newBench(t)
 	huge := strings.Repeat("x", 2<<20)
@@ -122,7 +122,7 @@ func TestBadInput(t *testing.T) {
 		{"args", []string{"enqueue", "greet", "--args", "@missing.json"}},
 		{"args", []string{"enqueue", "greet", "--args", "@"}},
 		{"args", []string{"enqueue", "greet", "--args", "@."}},
-		{"args", []string{"enqueue", "greet", "--args", "-"}}, // nothing on stdin
+		{"args", []string{"enqueue", "greet", "--args", "-"}}, // stdin is empty
 		{"argv", []string{"enqueue", "command"}},
 		{"argv", []string{"enqueue", "command", "--"}},
 		{"argv[0]", []string{"enqueue", "command", "--", ""}},
@@ -160,7 +160,7 @@ func TestBadInput(t *testing.T) {
 		// jobs
 		{"ID", []string{"jobs", "show"}},
 		{"ID", []string{"jobs", "show", "0"}},
-		{`"-1"`, []string{"jobs", "show", "-1"}}, // read as a flag
+		{`"-1"`, []string{"jobs", "show", "-1"}}, // parsed as a flag
 		{"ID", []string{"jobs", "show", "--", "-1"}},
 		{"ID", []string{"jobs", "show", "1.5"}},
 		{"ID", []string{"jobs", "show", "9223372036854775808"}},
@@ -258,7 +258,7 @@ func TestBadInput(t *testing.T) {
 		{"store", []string{"queues", "--store", "postgres:u:secret@host/db"}},
 		{"store", []string{"queues", "--store", "sqlite://u:secret@host/db"}},
 		{"store", []string{"queues", "--store", "host=h password=secret"}},
-		{"schema", []string{"queues", "--schema", "jobs"}}, // a SQLite file has none
+		{"schema", []string{"queues", "--schema", "jobs"}}, // a SQLite file has no schemas
 		{"store", []string{"queues", "--store", ""}},
 		{"schema", []string{"queues", "--store", "postgres://h/db", "--schema", ""}},
 		{"schema", []string{"queues", "--store", "postgres://h/db", "--schema", "pg_x"}},
@@ -316,7 +316,8 @@ func TestBadInput(t *testing.T) {
 	noStore(t, b)
 }
 
-// TestBadFileNamesEveryMistake holds that a file's mistakes are a line each.
+// TestBadFileNamesEveryMistake checks that each mistake in a file gets a line
+// of its own.
 func TestBadFileNamesEveryMistake(t *testing.T) {
 	b := newBench(t)
 	writeFile(t, "bad.yaml", "schedules:\n  - name: a\n    every: 1s\n  - name: b\n    cron: bogus\n    shell: ls\n")

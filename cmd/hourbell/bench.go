@@ -14,7 +14,7 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
-// benchFlags are those of bench.
+// benchFlags are the flags of bench.
 type benchFlags struct {
 	store   storeFlags
 	format  format
@@ -22,7 +22,7 @@ type benchFlags struct {
 	seconds int
 }
 
-// What the flags may be at most.
+// The greatest values of the flags.
 const (
 	mostBenchJobs    = 10_000_000
 	mostBenchSeconds = 3600
@@ -44,14 +44,14 @@ func (p *program) benchCommand() *cobra.Command {
 	}
 	f.format.addTo(c)
 	f.store.addTo(c)
-	_ = c.PersistentFlags().MarkHidden("no-migrate") // they fail only for an unknown flag
+	_ = c.PersistentFlags().MarkHidden("no-migrate") // MarkHidden fails only for an unknown flag
 	_ = c.PersistentFlags().MarkHidden("schema")
 	c.Flags().IntVar(&f.jobs, "jobs", 100_000, "end a measurement after this many jobs")
 	c.Flags().IntVar(&f.seconds, "seconds", 4, "or after this many seconds")
 	return c
 }
 
-// check names every mistake in the flags.
+// check returns all mistakes in the flags.
 func (f benchFlags) check() error {
 	var errs []error
 	for _, flag := range []struct {
@@ -72,7 +72,7 @@ func (f benchFlags) check() error {
 	return errors.Join(errs...)
 }
 
-// benchLimit is how long a run may take as a whole.
+// limit returns how long the whole run may take.
 func (f benchFlags) limit() time.Duration {
 	return time.Minute + 10*time.Duration(f.seconds)*time.Second
 }
@@ -86,7 +86,7 @@ func (p *program) bench(ctx context.Context, f benchFlags) error {
 	defer cancel()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process as if nobody listened
+	context.AfterFunc(ctx, stop) // a second signal ends the process in the default way
 
 	note := func(text string) { fmt.Fprintln(p.stderr, "hourbell: "+clean(text)) }
 	place, err := newBenchPlace(ctx, l, f.limit(), note)
@@ -103,7 +103,7 @@ func (p *program) bench(ctx context.Context, f benchFlags) error {
 	return p.printBench(f.format, l, place, results)
 }
 
-// stopped says why a run ended early, if it was told to.
+// stopped returns the reason why a run ended early, if a signal stopped it.
 func stopped(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -145,7 +145,7 @@ func (p *program) printBench(o format, l location, place *benchPlace, results []
 	return nil
 }
 
-// benchRow is a result with what it depends on.
+// benchRow is a result with its conditions.
 type benchRow struct {
 	benchResult
 	store    string
@@ -177,19 +177,20 @@ var benchListing = listing[benchRow]{
 	},
 }
 
-// benchRecord is a measurement for programs. Fields are only ever added.
+// benchRecord is a measurement in machine-readable output. Fields are only ever
+// added.
 type benchRecord struct {
 	Measured  string            `json:"measured"` // enqueue_single, enqueue_gathered, enqueue_many, drain, latency
 	Jobs      int               `json:"jobs"`
 	Seconds   float64           `json:"seconds"`
-	PerSecond float64           `json:"per_second,omitempty"` // not of latency, whose pace is given
-	P50       float64           `json:"p50_ms,omitempty"`     // of a call; of latency: from the call to the start
+	PerSecond float64           `json:"per_second,omitempty"` // not for latency, whose pace is fixed
+	P50       float64           `json:"p50_ms,omitempty"`     // of a call; for latency: from the call to the start
 	P99       float64           `json:"p99_ms,omitempty"`
 	Store     string            `json:"store"`
-	Settings  map[string]string `json:"settings"` // what a commit waits for
+	Settings  map[string]string `json:"settings"` // settings of the server that determine when a commit returns
 }
 
-// millis is a short time for people; "-" for none.
+// millis formats a short time for tables; "-" for zero.
 func millis(d time.Duration) string {
 	if d == 0 {
 		return "-"

@@ -16,14 +16,14 @@ import (
 
 // benchCell is one measurement.
 type benchCell struct {
-	name    string // for programs
-	title   string // for people
-	paced   bool   // its rate is given, not measured
+	name    string // in machine-readable output
+	title   string // in tables
+	paced   bool   // its rate is fixed, not measured
 	measure func(*benchRun, context.Context) (benchResult, error)
 }
 
-// benchCells are the measurements in order. What the first three have enqueued
-// is what drain works off.
+// benchCells are the measurements in order. The drain works the jobs that the
+// first three measurements have enqueued.
 var benchCells = []benchCell{
 	{"enqueue_single", "enqueue, one after the other", false, (*benchRun).single},
 	{"enqueue_gathered", fmt.Sprintf("enqueue, %d at the same time", benchCallers), false, (*benchRun).gathered},
@@ -35,22 +35,22 @@ var benchCells = []benchCell{
 const (
 	benchCallers  = 1000 // goroutines that enqueue at the same time
 	benchCallJobs = 1000 // jobs of one call
-	benchPace     = 50   // jobs a second of the latency
-	benchWorkers  = 10   // of the node
+	benchPace     = 50   // jobs per second in the measurement of latency
+	benchWorkers  = 10   // workers of the node
 )
 
-// benchResult is what a measurement came to.
+// benchResult is the result of a measurement.
 type benchResult struct {
 	cell  benchCell
 	jobs  int
 	took  time.Duration
-	waits []time.Duration // of each call or job, if it was looked at
+	waits []time.Duration // duration of each call or job, if measured
 }
 
 func (r benchResult) rate() float64 { return float64(r.jobs) / r.took.Seconds() }
 
-// quantile is the wait that a share of q of all did not exceed; 0 if waits were
-// not looked at.
+// quantile returns the least wait that is not exceeded by a share q of all
+// waits; 0 if waits were not measured.
 func (r benchResult) quantile(q float64) time.Duration {
 	if len(r.waits) == 0 {
 		return 0
@@ -59,12 +59,12 @@ func (r benchResult) quantile(q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// benchRun is what all measurements share.
+// benchRun is the data that all measurements share.
 type benchRun struct {
 	backend  backend
-	jobs     int           // a measurement ends after so many jobs,
+	jobs     int           // a measurement ends after this many jobs,
 	span     time.Duration // or after this time
-	enqueued int           // into benchQueue
+	enqueued int           // jobs in benchQueue
 	progress func(done float64)
 }
 
@@ -74,7 +74,7 @@ const (
 	latencyQueue = "bench latency"
 )
 
-// benchArgs are of a usual size.
+// benchArgs returns arguments of a usual size.
 func benchArgs(n int) hourbell.RawArgs {
 	return hourbell.RawArgs{Name: benchKind, JSON: fmt.Appendf(nil, `{"number":%d,"to":"someone@example.org","subject":"the bell rings"}`, n)}
 }
@@ -89,7 +89,7 @@ func (b *benchRun) client(queue string, work hourbell.Handler) (*hourbell.Client
 	return hourbell.New(b.backend, config)
 }
 
-// quota hands out the jobs of one measurement.
+// quota distributes the jobs of one measurement among the callers.
 type quota struct {
 	b     *benchRun
 	start time.Time
@@ -98,7 +98,7 @@ type quota struct {
 
 func (b *benchRun) quota() *quota { return &quota{b: b, start: time.Now()} }
 
-// take takes up to n jobs; 0: the measurement is over.
+// take takes up to n jobs; 0 means that the measurement is over.
 func (q *quota) take(n int) int {
 	spent := time.Since(q.start)
 	after := int(q.taken.Add(int64(n)))
@@ -108,12 +108,12 @@ func (q *quota) take(n int) int {
 	return max(min(n, q.b.jobs-(after-n)), 0)
 }
 
-// done is which part of the measurement is over.
+// done returns the share of the measurement that is over, 0 to 1.
 func (q *quota) done() float64 {
 	return min(max(float64(q.taken.Load())/float64(q.b.jobs), float64(time.Since(q.start))/float64(q.b.span)), 1)
 }
 
-// watch shows progress until the function it returns is called.
+// watch shows progress until the returned function is called.
 func (q *quota) watch() (end func()) {
 	ended := make(chan struct{})
 	var wg sync.WaitGroup
@@ -135,8 +135,8 @@ func (q *quota) watch() (end func()) {
 	}
 }
 
-// enqueue measures calls, made by some goroutines at once, that enqueue up to
-// size jobs each and time themselves.
+// enqueue measures calls by concurrent goroutines that enqueue up to size jobs
+// each.
 func (b *benchRun) enqueue(callers, size int, call func(n int) error) (benchResult, error) {
 	q := b.quota()
 	defer q.watch()()
@@ -171,7 +171,8 @@ func (b *benchRun) enqueue(callers, size int, call func(n int) error) (benchResu
 	return r, firstOf(errs)
 }
 
-// firstOf is the first error: a thousand callers have the same.
+// firstOf returns the first error, because a thousand callers may have the same
+// error.
 func firstOf(errs []error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -213,8 +214,8 @@ func (b *benchRun) many(ctx context.Context) (benchResult, error) {
 	})
 }
 
-// drain works off what has been enqueued. The node's start and its orderly stop,
-// after which all outcomes are in the store, count.
+// drain works the jobs that were enqueued. The result includes the node's start
+// and its orderly stop, after which all outcomes are in the store.
 func (b *benchRun) drain(ctx context.Context) (benchResult, error) {
 	q := b.quota()
 	defer q.watch()()
@@ -245,8 +246,8 @@ func (b *benchRun) drain(ctx context.Context) (benchResult, error) {
 	return benchResult{jobs: int(worked.Load()), took: time.Since(q.start)}, err
 }
 
-// whileRunning runs a client for as long as a function takes, and stops it in
-// order. The context of do ends when the client does.
+// whileRunning runs a client while a function runs, then stops the client in
+// order. The context of do ends when the client ends.
 func whileRunning(ctx context.Context, client *hourbell.Client, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -256,13 +257,13 @@ func whileRunning(ctx context.Context, client *hourbell.Client, do func(ctx cont
 		ran <- client.Run(context.WithoutCancel(ctx))
 	}()
 	err := do(ctx)
-	// The jobs do nothing: there is nothing to wait for but the store.
+	// The jobs do nothing, so only writing their outcomes can take time.
 	_ = client.Stop(context.WithoutCancel(ctx))
 	return errors.Join(err, <-ran)
 }
 
-// latency measures how long it takes from the call of Enqueue to the start of
-// the job, on a node that is otherwise idle.
+// latency measures the time from the call of Enqueue to the start of the job,
+// on a node that is otherwise idle.
 func (b *benchRun) latency(ctx context.Context) (benchResult, error) {
 	q := b.quota()
 	defer q.watch()()
@@ -309,7 +310,8 @@ type benchStart struct {
 	at  time.Duration
 }
 
-// warmUp enqueues a job and waits for it, so that the node has begun.
+// warmUp enqueues a job and waits for its start, so that the node is known to
+// work.
 func (b *benchRun) warmUp(ctx context.Context, client *hourbell.Client, starts <-chan benchStart) error {
 	if _, err := client.Enqueue(ctx, hourbell.RawArgs{Name: benchKind, JSON: []byte("0")}, hourbell.Queue(latencyQueue)); err != nil {
 		return err
@@ -322,8 +324,8 @@ func (b *benchRun) warmUp(ctx context.Context, client *hourbell.Client, starts <
 	}
 }
 
-// enqueuePaced enqueues count jobs, benchPace a second, and returns when each
-// was.
+// enqueuePaced enqueues count jobs, benchPace per second, and returns the
+// instant of each call.
 func enqueuePaced(ctx context.Context, client *hourbell.Client, base time.Time, count int) ([]time.Duration, error) {
 	sent := make([]time.Duration, 0, count)
 	tick := time.NewTicker(time.Second / benchPace)

@@ -20,33 +20,36 @@ import (
 	"github.com/hourbell/hourbell/drivers/sqlite"
 )
 
-// benchPlace is where a run of bench works: a schema or a file of its own. Its
-// name says until when the run may last, so that a later run knows what a
-// killed one has left, whatever stands between it and the database.
+// benchPlace is the place of a run of bench: a new schema or a new file. Its
+// name contains the latest end of the run, so that a later run recognises the
+// places of killed runs, without a connection that lasts as long as the run.
 type benchPlace struct {
 	backend  backend
-	name     string // of the schema, or the file
-	settings []fact // what a commit waits for
+	name     string // of the schema or the file
+	settings []fact // settings of the server that determine when a commit returns
 	drop     func(ctx context.Context) error
 }
 
 const (
 	benchPrefix    = "hourbell_bench_"
-	benchCleanTime = 30 * time.Second // for removing a place
-	// benchSynchronous is what a SQLite store of this program waits for.
+	benchCleanTime = 30 * time.Second // for removing the place
+	// benchSynchronous is the setting of SQLite that this program uses for its
+	// stores.
 	benchSynchronous = "FULL"
 )
 
-// benchNames are places of runs, in SQLite with the endings of its files.
+// benchNames matches the places of runs; in SQLite, with the endings of its
+// files.
 var benchNames = regexp.MustCompile(`^` + benchPrefix + `([0-9]{9,12})_[a-z0-9]{8}(\.db(-wal|-shm|-journal)?)?$`)
 
-// newBenchName makes the name of a place that is in use until an instant at most.
+// newBenchName makes the name of a place that is in use until an instant at the
+// latest.
 func newBenchName(until time.Time) string {
 	return benchPrefix + strconv.FormatInt(until.Unix(), 10) + "_" + strings.ToLower(rand.Text()[:8])
 }
 
-// leftBehind are those of the names that killed runs have left. Of places that
-// may still be in use it tells by note.
+// leftBehind returns the names of places that killed runs have left. It reports
+// places that may still be in use to note.
 func leftBehind(names []string, now time.Time, note func(text string)) (left []string) {
 	for _, name := range names {
 		m := benchNames.FindStringSubmatch(name)
@@ -66,8 +69,8 @@ func leftBehind(names []string, now time.Time, note func(text string)) (left []s
 	return left
 }
 
-// newBenchPlace removes what killed runs have left in a store, and prepares a
-// place for one that lasts no longer than limit.
+// newBenchPlace removes the places that killed runs have left in a store, and
+// prepares a place for a run that lasts no longer than limit.
 func newBenchPlace(ctx context.Context, l location, limit time.Duration, note func(text string)) (*benchPlace, error) {
 	limit += benchCleanTime
 	prepare := newBenchSchema
@@ -86,7 +89,7 @@ func newBenchPlace(ctx context.Context, l location, limit time.Duration, note fu
 
 func (p *benchPlace) String() string { return p.name }
 
-// describe is what a commit waits for, for people.
+// describe returns the settings that determine when a commit returns, as text.
 func (p *benchPlace) describe() string {
 	words := make([]string, len(p.settings))
 	for i, s := range p.settings {
@@ -95,15 +98,15 @@ func (p *benchPlace) describe() string {
 	return strings.Join(words, ", ")
 }
 
-// remove removes the place, also when the run was told to end.
+// remove removes the place, even if a signal ended the run.
 func (p *benchPlace) remove() error {
 	ctx, cancel := context.WithTimeout(context.Background(), benchCleanTime)
 	defer cancel()
 	return errors.Join(p.backend.Close(), p.drop(ctx))
 }
 
-// newBenchFile prepares a file in the directory of the store, so that it is on
-// the same disk. The store itself need not be there.
+// newBenchFile prepares a file in the directory of the store, so that both are
+// on the same disk. The store itself need not exist.
 func newBenchFile(ctx context.Context, l location, limit time.Duration, note func(text string)) (*benchPlace, error) {
 	dir := filepath.Dir(l.path)
 	path := filepath.Join(dir, newBenchName(time.Now().Add(limit))+".db")
@@ -150,7 +153,7 @@ func removeLeftFiles(dir string, note func(text string)) error {
 
 // newBenchSchema prepares a schema.
 func newBenchSchema(ctx context.Context, l location, limit time.Duration, note func(text string)) (*benchPlace, error) {
-	probe, err := postgres.Open(ctx, l.url) // its messages hold no password
+	probe, err := postgres.Open(ctx, l.url) // errors of Open contain no password
 	if err != nil {
 		return nil, err
 	}
@@ -185,12 +188,12 @@ func newBenchSchema(ctx context.Context, l location, limit time.Duration, note f
 	return place, err
 }
 
-// withAdmin gives a connection beside the driver's, in a mode that any pooler
-// understands.
+// withAdmin gives do a separate connection, in a mode that works through every
+// pooler.
 func withAdmin(ctx context.Context, l location, do func(conn *pgx.Conn) error) error {
 	config, err := pgxpool.ParseConfig(l.url)
 	if err != nil {
-		return errors.New("the store URL is not valid") // the driver has read it before
+		return errors.New("the store URL is not valid") // the driver has read the URL before
 	}
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
@@ -201,8 +204,9 @@ func withAdmin(ctx context.Context, l location, do func(conn *pgx.Conn) error) e
 	return do(conn)
 }
 
-// removeLeftSchemas removes the schemas of killed runs, those that the role may
-// remove, and returns the database's clock, by which they are known.
+// removeLeftSchemas removes the schemas of killed runs that the role may
+// remove, and returns the time of the database's clock, which decides which
+// runs have ended.
 func removeLeftSchemas(ctx context.Context, conn *pgx.Conn, note func(text string)) (now time.Time, err error) {
 	var names []string
 	err = conn.QueryRow(ctx, `select now(), coalesce(array_agg(nspname::text), '{}') from pg_namespace
@@ -218,7 +222,8 @@ func removeLeftSchemas(ctx context.Context, conn *pgx.Conn, note func(text strin
 	return now, nil
 }
 
-// commitSettings are the server's version and what its commits wait for.
+// commitSettings returns the server's version and the settings that determine
+// when a commit returns.
 func commitSettings(ctx context.Context, conn *pgx.Conn) ([]fact, error) {
 	facts := []fact{{"database", "PostgreSQL " + conn.PgConn().ParameterStatus("server_version")}}
 	for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes", "synchronous_standby_names"} {
@@ -233,7 +238,7 @@ func commitSettings(ctx context.Context, conn *pgx.Conn) ([]fact, error) {
 	return facts, nil
 }
 
-// explainBench adds the remedy where the role lacks a right.
+// explainBench adds the remedy if the role lacks a right.
 func explainBench(conn *pgx.Conn, err error) error {
 	var server *pgconn.PgError
 	if errors.As(err, &server) && server.Code == "42501" {

@@ -17,8 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// places lists what is in the directory of a SQLite store, or which
-// schemas of bench there are in PostgreSQL.
+// places lists the files in the directory of a SQLite store, or the schemas of
+// bench in PostgreSQL.
 func (b *bench) places() []string {
 	b.t.Helper()
 	store := b.env[storeVariable]
@@ -39,10 +39,10 @@ func (b *bench) places() []string {
 	return names
 }
 
-// admin does something on the server of tests.
+// admin executes do on the test server.
 func (b *bench) admin(do func(ctx context.Context, conn *pgx.Conn) error) {
 	b.t.Helper()
-	ctx := context.Background() // also when the test has ended
+	ctx := context.Background() // works also when the test has ended
 	conn, err := pgx.Connect(ctx, postgresURL(b.t))
 	if err != nil {
 		b.t.Fatal(err)
@@ -119,8 +119,8 @@ func TestBenchInterrupted(t *testing.T) {
 	})
 }
 
-// TestBenchRemovesWhatAKilledRunLeft: what was in use until an instant that has
-// passed goes, the rest stays and is named.
+// TestBenchRemovesWhatAKilledRunLeft checks that places whose latest end has
+// passed are removed, and that other places stay and are named.
 func TestBenchRemovesWhatAKilledRunLeft(t *testing.T) {
 	old, used := newBenchName(time.Now().Add(-time.Second)), newBenchName(time.Now().Add(time.Hour))
 	eachStore(t, func(t *testing.T, b *bench) {

@@ -60,7 +60,7 @@ func (p *program) calendarsListCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-// mostShownUsers is how many schedules people see of those that share a calendar.
+// mostShownUsers is how many of the schedules that share a calendar are shown.
 const mostShownUsers = 20
 
 func (p *program) calendarsShowCommand(f *storeFlags) *cobra.Command {
@@ -94,7 +94,7 @@ func (p *program) calendarsShowCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-// calendarPutFlags say what a calendar excludes.
+// calendarPutFlags are the flags that define a calendar.
 type calendarPutFlags struct {
 	spec       recur.CalendarSpec
 	ranges     []string
@@ -137,7 +137,7 @@ func (p *program) calendarsPutCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-// calendarFlagNames say what a calendar excludes, where no file does.
+// calendarFlagNames are the flags that define a calendar if no file is given.
 var calendarFlagNames = []string{"dates", "ranges", "weekdays", "rule", "tz"}
 
 func (p *program) calendarsPut(c *cobra.Command, f storeFlags, l calendarPutFlags, args []string) error {
@@ -170,7 +170,7 @@ func (p *program) calendarsPut(c *cobra.Command, f storeFlags, l calendarPutFlag
 	})
 }
 
-// calendarsToPut reads the flags, or the file, and reports all that is wrong.
+// calendarsToPut reads the flags, or the file, and reports all mistakes.
 func (p *program) calendarsToPut(c *cobra.Command, l calendarPutFlags, args []string) ([]hourbell.Calendar, error) {
 	errs := []error{checkNames(args)}
 	given := slices.DeleteFunc(slices.Clone(calendarFlagNames), func(name string) bool { return !c.Flags().Changed(name) })
@@ -202,7 +202,8 @@ func (p *program) calendarsToPut(c *cobra.Command, l calendarPutFlags, args []st
 	return []hourbell.Calendar{calendar}, hourbell.CheckCalendar(calendar)
 }
 
-// calendarsOfFile reads the calendars of a file, or the one that is named.
+// calendarsOfFile returns the calendars of a file, or only the calendar that
+// the command names.
 func (p *program) calendarsOfFile(l calendarPutFlags, args []string) ([]hourbell.Calendar, error) {
 	text, err := p.readFile(l.file)
 	if err != nil {
@@ -273,7 +274,7 @@ var calendarListing = listing[hourbell.CalendarInfo]{
 	record: func(c hourbell.CalendarInfo) any { return newCalendarRecord(c) },
 }
 
-// excluded is what a calendar excludes in one line.
+// excluded returns the times that a calendar excludes in one line.
 func excluded(c hourbell.CalendarInfo) string {
 	parts := slices.Concat(c.Dates, c.Weekdays, ruleTexts(c))
 	switch {
@@ -310,11 +311,12 @@ func printCalendar(out *bufio.Writer, c hourbell.CalendarInfo, schedules []strin
 	})
 }
 
-// calendarRecord is a calendar for programs. Fields are only ever added.
+// calendarRecord is a calendar in machine-readable output. Fields are only ever
+// added.
 type calendarRecord struct {
 	Name      string     `json:"name"`
 	Revision  int64      `json:"revision"`
-	Dates     []string   `json:"dates"` // ranges too
+	Dates     []string   `json:"dates"` // includes spans of dates
 	Weekdays  []string   `json:"weekdays"`
 	Rules     []string   `json:"rules"`
 	TZ        *string    `json:"tz"`
@@ -322,7 +324,7 @@ type calendarRecord struct {
 	Problem   *string    `json:"problem"`
 }
 
-// shownCalendar is one that is shown, with the first schedules that exclude it.
+// shownCalendar is a calendar with the first schedules that exclude it.
 type shownCalendar struct {
 	calendarRecord
 	Schedules []string `json:"schedules"`

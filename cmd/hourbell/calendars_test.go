@@ -59,7 +59,8 @@ func TestCalendarsOfAFile(t *testing.T) {
 	b.ok("calendars", "put", "--file", "-", "--if-revision", "2")
 	b.fails(exitFailed, []string{"holidays", "changed by someone else"}, "calendars", "put", "holidays", "--file", "c.yaml", "--if-revision", "2")
 
-	// A schedule file names it, where it has none of that name itself.
+	// A schedule file may name a stored calendar, unless the file has a
+	// calendar of that name.
 	writeFile(t, "s.yaml", "owner: o\ncalendars:\n  nights: {weekdays: [sun]}\nschedules:\n  - {name: a, cron: \"0 1 * * *\", kind: k, exclude: [holidays, nights, 2026-12-26]}\n")
 	b.ok("apply", "s.yaml")
 	if got := b.objects("schedules", "show", "a")[0]["exclude"].([]any); len(got) != 3 || got[0] != "nights" || got[1] != "holidays" || got[2] != "2026-12-26" {
@@ -72,7 +73,7 @@ func TestCalendarsOfAFile(t *testing.T) {
 	writeFile(t, "typo.yaml", "owner: p\nschedules:\n  - {name: b, cron: \"0 1 * * *\", kind: k, exclude: hollidays}\n")
 	b.fails(exitUsage, []string{"exclude", "hollidays", "there are holidays, nights"}, "apply", "typo.yaml")
 
-	// So does a crontab.
+	// A crontab may name it too.
 	writeFile(t, "ops.tab", "#hourbell: exclude=\"sat,sun | 12-24..12-26\" name=backup\n0 2 * * * backup\n")
 	if checked := b.ok("check", "--crontab", "ops.tab"); !strings.Contains(checked, "except  12-24..12-26, sat, sun") {
 		t.Errorf("check of a crontab: %s", checked)

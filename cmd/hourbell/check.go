@@ -26,7 +26,7 @@ func (f *fileFlags) addTo(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.sysCrontabs, "crontab-system", nil, "a crontab with users in it, or a directory of them; may be repeated")
 }
 
-// args asks for a file where no flag names one.
+// args requires a file as an argument unless a flag names a file.
 func (f *fileFlags) args(c *cobra.Command, args []string) error {
 	if len(f.crontabs)+len(f.sysCrontabs) > 0 {
 		return nil
@@ -38,7 +38,8 @@ func (f *fileFlags) inputs(files []string) []input {
 	return inputs(files, anyForm, f.crontabs, f.sysCrontabs)
 }
 
-// loader reads files for this process, which need not run what they say.
+// loader returns a loader for this process, which need not run the lines of the
+// files.
 func (p *program) loader() loader { return loader{stdin: p.stdin, me: whoAmI()} }
 
 func (p *program) checkCommand() *cobra.Command {
@@ -73,8 +74,8 @@ func (p *program) checkCommand() *cobra.Command {
 	return c
 }
 
-// checkSetting looks at what a crontab sets, on this machine: another may be
-// the one that runs its lines.
+// checkSetting checks a setting of a crontab on this machine; the node that
+// runs the lines may be on another machine.
 func checkSetting(name, value string) (problem, remedy string) {
 	info := look(value)
 	switch {
@@ -89,7 +90,7 @@ func checkSetting(name, value string) (problem, remedy string) {
 	return "", ""
 }
 
-// warnNever warns of rules that are right and have no instant.
+// warnNever warns about valid rules that have no instant.
 func warnNever(file loaded, now time.Time) {
 	for _, entry := range file.set.Entries {
 		if entry.Rule.Cron != "" && len(upcoming(entry, now)) == 0 {
@@ -102,7 +103,7 @@ func warnNever(file loaded, now time.Time) {
 	file.set.SortWarnings()
 }
 
-// printFiles prints what files declare.
+// printFiles prints the content of files.
 func (p *program) printFiles(files []loaded, left []skipped, f format, secrets bool) error {
 	if f != asTable {
 		l := listing[loaded]{record: func(file loaded) any { return newFileRecord(file, left, p.now(), secrets) }}
@@ -145,7 +146,7 @@ func printFile(out *bufio.Writer, file loaded, now time.Time, secrets bool) {
 	}
 }
 
-// entryFacts are what people see of an entry, a line each.
+// entryFacts are the lines that are shown of an entry.
 func entryFacts(entry declared.Entry, now time.Time, secrets bool) []fact {
 	facts := []fact{{"line", fmt.Sprint(entry.Line)}, {"rule", entry.Rule.String()}}
 	if entry.Rule.String() == "" {
@@ -174,7 +175,8 @@ func entryFacts(entry declared.Entry, now time.Time, secrets bool) []fact {
 	return facts
 }
 
-// excludedText is what a schedule excludes, and what of it was not looked at.
+// excludedText lists the times that a schedule excludes, and names the stored
+// calendars, which were not read.
 func excludedText(s hourbell.Schedule) string {
 	texts := excludeTexts(s)
 	for i, c := range s.Exclude {
@@ -185,7 +187,7 @@ func excludedText(s hourbell.Schedule) string {
 	return strings.Join(texts, " | ")
 }
 
-// describe is a rule in words; empty for one that cannot be used.
+// describe describes a rule in words; empty for an invalid rule.
 func describe(spec recur.Spec, anchor time.Time) string {
 	rule, err := spec.Rule(anchor)
 	if err != nil {
@@ -194,7 +196,7 @@ func describe(spec recur.Spec, anchor time.Time) string {
 	return rule.Describe()
 }
 
-// workFacts are what a schedule runs.
+// workFacts are the lines that show the job of a schedule.
 func workFacts(s hourbell.Schedule, secrets bool) []fact {
 	command, err := kinds.DecodeCommand(s.Args)
 	if s.Kind != kinds.CommandKind || err != nil {
@@ -220,8 +222,9 @@ func argsIf(secrets bool, args []byte) string {
 	return " with " + string(args)
 }
 
-// argv is what a command starts; nil for what is none. Unless secrets are asked
-// for, it is without the values that a shell line sets before its program.
+// argv returns the argument list of a command; nil for arguments that are not a
+// command. Unless secrets is set, values that a shell line assigns before its
+// program are left out.
 func argv(args []byte, secrets bool) []string {
 	if !secrets {
 		args = kinds.Redact(kinds.CommandKind, args)
@@ -236,7 +239,7 @@ func argv(args []byte, secrets bool) []string {
 	return c.Argv
 }
 
-// argvText is an argument list as one would type it.
+// argvText returns an argument list as a user would type it.
 func argvText(argv []string) string {
 	words := slices.Clone(argv)
 	for i, word := range words {
@@ -245,7 +248,7 @@ func argvText(argv []string) string {
 	return strings.Join(words, " ")
 }
 
-// quoted puts a word into quotes if a shell would need them.
+// quoted puts a word into quotes if a shell requires quotes.
 func quoted(word string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
 	if word != "" && strings.Trim(word, plain) == "" {
@@ -261,7 +264,7 @@ func workDir(c kinds.Command) string {
 	return orElse(c.Dir, "the node's directory")
 }
 
-// envText says which variables a command gets.
+// envText lists the environment variables of a command.
 func envText(c kinds.Command, secrets bool) string {
 	text := "the node's"
 	if c.Base == kinds.BaseCron {
@@ -280,7 +283,7 @@ func envText(c kinds.Command, secrets bool) string {
 	return text
 }
 
-// limits are how often and how long a schedule's jobs run.
+// limits lists the limits of a schedule's jobs: attempts and time.
 func limits(s hourbell.Schedule) string {
 	var parts []string
 	if s.MaxAttempts > 0 {
@@ -324,7 +327,7 @@ func lossText(choice hourbell.OnLoss) string {
 	return "retry"
 }
 
-// hookText is what a hook does.
+// hookText describes a hook.
 func hookText(hook *hourbell.Hook, secrets bool) string {
 	if words := argv(hook.Args, secrets); hook.Kind == kinds.CommandKind && words != nil {
 		return argvText(words)
@@ -347,13 +350,13 @@ func orElse(text, instead string) string {
 	return text
 }
 
-// upcoming are the next three instants that the file excludes not; calendars of
-// the store are not looked at. An interval counts from now, as it would if the
-// schedule were put now.
+// upcoming returns the next three instants that the file does not exclude;
+// stored calendars are not read. An interval counts from now, as it would if
+// the schedule were put now.
 func upcoming(entry declared.Entry, now time.Time) []time.Time {
 	now = now.Truncate(time.Second)
 	rule, err := entry.Rule.Rule(now)
-	if err != nil { // the file was checked, or it has no rule
+	if err != nil { // the file was checked, or the entry has no rule
 		return nil
 	}
 	var calendars []*recur.Calendar

@@ -11,7 +11,7 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// fileRecord is what programs see of a file that was checked.
+// fileRecord is a checked file in machine-readable output.
 type fileRecord struct {
 	File      string          `json:"file"`
 	Form      form            `json:"form"`
@@ -19,7 +19,7 @@ type fileRecord struct {
 	Revision  *int64          `json:"revision"`
 	Schedules []entryRecord   `json:"schedules"`
 	Warnings  []string        `json:"warnings"`
-	LeftAlone []skippedRecord `json:"left_alone"` // files of the same directory
+	LeftAlone []skippedRecord `json:"left_alone"` // ignored files of the same directory
 }
 
 type skippedRecord struct {
@@ -27,7 +27,8 @@ type skippedRecord struct {
 	Reason string `json:"reason"`
 }
 
-// entryRecord is a schedule, or what runs at the start of a node (rule null).
+// entryRecord is a schedule, or a command that runs at the start of a node
+// (rule null).
 type entryRecord struct {
 	Name        string                     `json:"name"`
 	Line        int                        `json:"line"`
@@ -45,7 +46,7 @@ type entryRecord struct {
 	OnLoss      string                     `json:"on_loss"`
 	Overlap     string                     `json:"overlap"`
 	Group       *string                    `json:"group"`
-	Exclude     []string                   `json:"exclude"` // names of stored calendars were not looked at
+	Exclude     []string                   `json:"exclude"` // stored calendars by name; they were not read
 	Paused      bool                       `json:"paused"`
 	Hooks       map[string]json.RawMessage `json:"hooks"`
 	Next        []time.Time                `json:"next"`

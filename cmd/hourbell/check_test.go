@@ -15,7 +15,7 @@ HOME=/srv
 @reboot it's
 `
 
-// TestCheckCrontab holds what check prints of each line.
+// TestCheckCrontab compares the output of check for each line.
 func TestCheckCrontab(t *testing.T) {
 	t.Setenv("TZ", "Europe/Prague")
 	b := newBench(t)
@@ -54,7 +54,7 @@ func TestCheckCrontab(t *testing.T) {
 	noStore(t, b)
 }
 
-// TestCheckDirectory holds that what is left alone is named.
+// TestCheckDirectory checks that ignored files are named.
 func TestCheckDirectory(t *testing.T) {
 	b := newBench(t)
 	mustMakeDir(t, "d")
@@ -69,8 +69,8 @@ func TestCheckDirectory(t *testing.T) {
 	}
 }
 
-// TestCheckLooksAround holds that check warns of what cannot work on this
-// machine, and of rules without an instant, with file and line.
+// TestCheckLooksAround checks that check warns, with file and line, about
+// settings that cannot work on this machine and about rules without an instant.
 func TestCheckLooksAround(t *testing.T) {
 	b := newBench(t)
 	home := t.TempDir()

@@ -8,25 +8,26 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// commandTimeout bounds commands and HTTP calls that have no timeout of their
-// own.
+// commandTimeout is the timeout of commands and HTTP calls that have no timeout
+// of their own.
 const commandTimeout = time.Hour
 
-// commandPolicy says which commands and HTTP calls a node runs.
+// commandPolicy selects the commands and HTTP calls that a node runs.
 type commandPolicy string
 
-// The choices of --commands.
+// The values of --commands.
 const (
 	commandsOff      commandPolicy = "off"
-	commandsDeclared commandPolicy = "declared" // those in this node's own files
-	commandsAny      commandPolicy = "any"      // whatever is in the store
+	commandsDeclared commandPolicy = "declared" // commands and calls in this node's own files
+	commandsAny      commandPolicy = "any"      // all commands and calls in the store
 )
 
 var commandPolicies = []string{string(commandsOff), string(commandsDeclared), string(commandsAny)}
 
-// parseCommands reads --commands; where it is not given the store decides: who
-// can write to a SQLite file is on this machine already, who can write to a
-// shared database is not, and should not become so by a row in a table.
+// parseCommands reads --commands. The default depends on the store: a user who
+// can write to a SQLite file already has access to this machine. A user who can
+// write to a shared database may have no such access, and must not get it by a
+// row in a table.
 func parseCommands(text string, given bool, at location) (commandPolicy, error) {
 	switch policy := commandPolicy(text); {
 	case !given && at.path != "":
@@ -39,8 +40,8 @@ func parseCommands(text string, given bool, at location) (commandPolicy, error) 
 	return "", &hourbell.FieldError{Field: "commands", Value: shorten(text), Problem: "is unknown", Remedy: "use " + strings.Join(commandPolicies, ", ")}
 }
 
-// workers is the code of a node under the policy. Under off and declared the
-// kinds are restricted; under off nothing is ever admitted.
+// workers returns the workers of a node with this policy. Under off and
+// declared the kinds are restricted; under off the allow-list stays empty.
 func (p commandPolicy) workers() *hourbell.Workers {
 	workers := hourbell.NewWorkers()
 	options := []hourbell.WorkerOption{hourbell.WithTimeout(commandTimeout)}

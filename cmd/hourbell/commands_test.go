@@ -54,7 +54,7 @@ func TestEnqueueAndJobs(t *testing.T) {
 	}
 }
 
-// TestEnqueueUnique lets many processes ask for the same job at once.
+// TestEnqueueUnique has many processes enqueue the same job at once.
 func TestEnqueueUnique(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) { enqueueUnique(t, newBench(t)) })
 	t.Run("PostgreSQL", func(t *testing.T) {
@@ -67,7 +67,8 @@ func TestEnqueueUnique(t *testing.T) {
 	})
 }
 
-// A retry of a job whose key another job holds is a conflict that names the holder.
+// TestRetryOfAJobWithAKey checks that a retry of a job whose key another job
+// has is a conflict that names the other job.
 func TestRetryOfAJobWithAKey(t *testing.T) {
 	b := newBench(t)
 	enqueue := []string{"enqueue", "mail", "--unique", "invoice 42", "--in", "1h"}
@@ -123,7 +124,7 @@ func enqueueUnique(t *testing.T, b *bench, place ...string) {
 	b.fails(exitUsage, []string{"unique"}, append([]string{"enqueue", "mail", "--unique", "a\nb"}, place...)...)
 }
 
-// TestJobRecord holds the fields that programs rely on.
+// TestJobRecord checks the fields on which other programs rely.
 func TestJobRecord(t *testing.T) {
 	b := newBench(t)
 	b.ok("enqueue", "command", "--shell", `printf 'a\377'; exit 1`, "--max-attempts", "1", "--timeout", "90s", "--on-loss", "fail")
@@ -299,7 +300,8 @@ func TestQueuesAndNodes(t *testing.T) {
 	}
 }
 
-// TestLongListing holds that pages join without a gap or a double.
+// TestLongListing checks that successive pages have neither gaps nor
+// duplicates.
 func TestLongListing(t *testing.T) {
 	b := newBench(t)
 	var text strings.Builder
@@ -336,8 +338,8 @@ func TestLongListing(t *testing.T) {
 	}
 }
 
-// TestHostileText holds that what is in the store is kept faithfully and
-// reaches no terminal raw.
+// TestHostileText checks that texts in the store are preserved, and that no
+// control characters reach a terminal.
 func TestHostileText(t *testing.T) {
 	b := newBench(t)
 	names := []string{"'; DROP TABLE hourbell_schedules; --", "/etc/passwd", "%s%n", "<script>", "a\"b\\c", "שלום", "e\u0301", "\u202Egnp.exe"}
@@ -407,7 +409,7 @@ func TestStoreIsFound(t *testing.T) {
 	}
 }
 
-// TestPasswordsStaySecret looks at every message about a store that cannot be
+// TestPasswordsStaySecret checks every message about a store that cannot be
 // reached.
 func TestPasswordsStaySecret(t *testing.T) {
 	b := newBench(t)
@@ -432,8 +434,8 @@ func ids(jobs []map[string]any) string {
 	return fmt.Sprint(list)
 }
 
-// TestLastOutput holds that the output shown is that of the last attempt, not
-// what an earlier one left.
+// TestLastOutput checks that the output shown is the output of the last
+// attempt, not of an earlier attempt.
 func TestLastOutput(t *testing.T) {
 	earlier := hourbell.JobInfo{State: hourbell.Completed, Token: 8, Attempts: []hourbell.Attempt{{Token: 7, Error: "exit code 1", Output: []byte("half")}}}
 	if r := newJobRecord(jobView{JobInfo: earlier}); r.Output != nil || len(r.Errors) != 1 {

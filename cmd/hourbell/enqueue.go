@@ -12,7 +12,7 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
-// enqueueFlags are those of enqueue that a schedule does not have.
+// enqueueFlags are the flags of enqueue that schedules do not have.
 type enqueueFlags struct {
 	work   workFlags
 	store  storeFlags
@@ -63,7 +63,7 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 		return err
 	}
 	args := hourbell.RawArgs{Name: kind, JSON: payload}
-	// Before the store is opened, and so perhaps created.
+	// Checked before the store is opened, because opening may create it.
 	if err := hourbell.CheckJob(args, options...); err != nil {
 		return err
 	}
@@ -85,16 +85,16 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 	})
 }
 
-// noteWaits tells, beside the number, why none of the living nodes takes the
-// new job, if none has a moment later. That there are none yet is no news to who
-// sets up a cluster, and that it could not be found out no failure: the job was
-// enqueued.
+// noteWaits prints, in addition to the number, why no living node takes the new
+// job, if no node has taken it a moment later. It prints nothing if there are
+// no nodes, because that is normal while a cluster is set up. A failure to find
+// the reason is ignored, because the job was enqueued.
 func (p *program) noteWaits(ctx context.Context, client *hourbell.Client, id int64) {
 	job, err := client.Job(ctx, id)
 	if reasons, waitErr := client.Waits(ctx, job); err != nil || waitErr != nil || reasons[id] == "" {
 		return
 	}
-	time.Sleep(300 * time.Millisecond) // a node that has it among its own may take it
+	time.Sleep(300 * time.Millisecond) // a node that has the job in its files may take it
 	job, err = client.Job(ctx, id)
 	if err != nil {
 		return
@@ -133,7 +133,7 @@ func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
 	return options, nil
 }
 
-// printID prints the number of a new job, in a table without a heading: for
+// printID prints the number of a new job; in a table without a heading, for
 // scripts.
 func (p *program) printID(f format, id int64) error {
 	return p.show(f, map[string]int64{"id": id}, func(out *bufio.Writer) { fmt.Fprintln(out, id) })

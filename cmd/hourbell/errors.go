@@ -15,16 +15,16 @@ const (
 	exitDone    = 0
 	exitFailed  = 1
 	exitUsage   = 2
-	exitSkipped = 3 // a lock is held by someone else, or nothing is due
+	exitSkipped = 3 // a lock is held by another owner, or nothing is due
 )
 
-// mistakes are what is wrong with files: usage errors that print a line each.
+// mistakes are the errors in files: usage errors that are printed one per line.
 type mistakes struct{ err error }
 
 func (m mistakes) Error() string { return m.err.Error() }
 func (m mistakes) Unwrap() error { return m.err }
 
-// exitCode is the one table from errors to exit codes.
+// exitCode maps errors to exit codes.
 func exitCode(err error) int {
 	var (
 		field *hourbell.FieldError
@@ -43,8 +43,8 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// printError writes an error as one line, or, for the mistakes of a file, a
-// line each. Whatever the error quotes, nothing but printable text comes out.
+// printError writes an error as one line, or the mistakes of a file as one line
+// each. Text that is not printable is escaped.
 func printError(w io.Writer, err error) {
 	var files mistakes
 	if !errors.As(err, &files) {
@@ -56,8 +56,8 @@ func printError(w io.Writer, err error) {
 	}
 }
 
-// remedy is what to do about those errors of the library that leave it to the
-// program to say; empty for all others.
+// remedy returns the remedy for errors of the library that leave the remedy to
+// the program; empty for all other errors.
 func remedy(err error) string {
 	switch {
 	case errors.Is(err, hourbell.ErrConflict):
@@ -86,8 +86,8 @@ func oneLine(text string) string {
 	return b.String()
 }
 
-// each does something for every item and goes on after failures, which it
-// prints; the error counts them.
+// each calls do for every item. It continues after failures, which it prints;
+// the returned error counts them.
 func (p *program) each(items []string, do func(item string) error) error {
 	failed := 0
 	for _, item := range items {
@@ -102,5 +102,6 @@ func (p *program) each(items []string, do func(item string) error) error {
 	return nil
 }
 
-// errReported ends a command with exit code 1 after its errors were printed.
+// errReported ends a command with exit code 1 after its errors have been
+// printed.
 var errReported = errors.New("failed")

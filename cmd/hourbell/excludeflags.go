@@ -11,7 +11,7 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
-// excludeFlag says when a schedule does not run.
+// excludeFlag has the times at which a schedule does not run.
 type excludeFlag struct{ texts []string }
 
 func (e *excludeFlag) addTo(c *cobra.Command) {
@@ -20,8 +20,8 @@ func (e *excludeFlag) addTo(c *cobra.Command) {
 			" or the name of a stored calendar; may be repeated")
 }
 
-// apply sets what was given. One empty value stands for nothing, if that may be
-// asked for: where a schedule is edited.
+// apply sets the exclusions that were given. One empty value removes all of
+// them if mayClear is set, which is used when a schedule is edited.
 func (e *excludeFlag) apply(c *cobra.Command, s *hourbell.Schedule, mayClear bool) error {
 	if !c.Flags().Changed(declared.ExcludeKey) {
 		return nil
@@ -37,12 +37,13 @@ func (e *excludeFlag) apply(c *cobra.Command, s *hourbell.Schedule, mayClear boo
 	return err
 }
 
-// namesStored says whether one of the calendars is the store's.
+// namesStored reports whether one of the calendars is a stored calendar.
 func namesStored(calendars []hourbell.Calendar) bool {
 	return slices.ContainsFunc(calendars, func(c hourbell.Calendar) bool { return c.Stored })
 }
 
-// readStored returns calendars with what the stored ones among them exclude.
+// readStored returns the calendars with the content of stored calendars filled
+// in.
 func readStored(ctx context.Context, client *hourbell.Client, calendars []hourbell.Calendar) ([]hourbell.Calendar, error) {
 	read := slices.Clone(calendars)
 	for i, c := range read {

@@ -20,7 +20,7 @@ import (
 	"github.com/hourbell/hourbell/recur"
 )
 
-// execFlags are what exec was asked for.
+// execFlags are the flags of exec.
 type execFlags struct {
 	store     lockFlags
 	rule      recur.Spec
@@ -93,7 +93,7 @@ func (p *program) execCommand() *cobra.Command {
 	return c
 }
 
-// options checks the flags and says what they mean for the lock.
+// options checks the flags and returns the options of the lock.
 func (f execFlags) options(c *cobra.Command, name string) (lock.Options, error) {
 	opts := lock.Options{AtMost: f.atMost, AtLeast: f.atLeast, Wait: f.wait, Every: f.every}
 	errs := []error{lock.CheckName(name), checkGrace(f.grace), f.checkLease(c)}
@@ -123,20 +123,20 @@ func (f execFlags) options(c *cobra.Command, name string) (lock.Options, error) 
 // Bounds of the flags.
 const (
 	defaultExecLease = 30 * time.Second
-	leastExecLease   = time.Second // shorter ones are lost on any busy machine
+	leastExecLease   = time.Second // shorter leases are lost on any busy machine
 	mostExecLease    = time.Hour
 	mostGrace        = 24 * time.Hour
-	leastUseful      = time.Second // of --at-most, for the command itself
+	leastUseful      = time.Second // part of --at-most for the command itself
 )
 
-// useful is how long a command may work before SIGTERM goes out for an at-most
-// time.
+// useful returns how long a command may work before SIGTERM is sent because of
+// its at-most time.
 func useful(atMost, grace time.Duration) time.Duration {
 	return atMost - lock.Margin(atMost) - grace
 }
 
-// leastAtMost is the shortest at-most time, in whole milliseconds, that leaves
-// the command leastUseful.
+// leastAtMost returns the shortest at-most time, in whole milliseconds, that
+// leaves the command leastUseful.
 func leastAtMost(grace time.Duration) time.Duration {
 	const most = int(lock.MaxAtMost / time.Millisecond)
 	return time.Duration(sort.Search(most, func(ms int) bool {
@@ -144,8 +144,8 @@ func leastAtMost(grace time.Duration) time.Duration {
 	})) * time.Millisecond
 }
 
-// checkUseful refuses an at-most time that would spend the slot on a command
-// that is ended before it has done anything.
+// checkUseful refuses an at-most time that would use up the slot for a command
+// that is ended before it can do anything.
 func (f execFlags) checkUseful() error {
 	if f.atMost.Truncate(time.Millisecond) >= leastAtMost(f.grace) {
 		return nil
@@ -164,8 +164,8 @@ func checkGrace(grace time.Duration) error {
 	return notNegative("grace", grace)
 }
 
-// checkLease refuses a lease out of range; one that was given may also not be
-// longer than the lock is held at all.
+// checkLease refuses a lease out of range. A lease that was given must also not
+// be longer than the lock is held in total.
 func (f execFlags) checkLease(c *cobra.Command) error {
 	switch {
 	case f.lease < leastExecLease || f.lease > mostExecLease:
@@ -225,10 +225,10 @@ func (p *program) exec(c *cobra.Command, f execFlags, name string, argv []string
 	return status
 }
 
-// untilStart ends a context at a signal as long as there is no command that
-// could get it: then nobody waits for the lock any more, and one that was just
-// granted is released. Call start before the command: from then on signals are
-// the command's, and the error says that one came before.
+// untilStart ends a context at a signal while there is no command that could
+// get the signal: the wait for the lock then ends, and a lock that was just
+// granted is released. Call start before the command starts: later signals are
+// for the command, and the error means that a signal came before.
 func untilStart(ctx context.Context, signals <-chan os.Signal) (_ context.Context, start func() error, cancel context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	starting, watched := make(chan struct{}), make(chan struct{})
@@ -250,8 +250,8 @@ func untilStart(ctx context.Context, signals <-chan os.Signal) (_ context.Contex
 	return ctx, start, func() { end(nil) }
 }
 
-// interrupted is the exit code of the signal that ended a context, or the error
-// where none did.
+// interrupted returns the exit code for the signal that ended a context, or err
+// if no signal ended it.
 func interrupted(ctx context.Context, err error) error {
 	var status exitStatus
 	if errors.As(context.Cause(ctx), &status) {
@@ -260,13 +260,13 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// keptThroughout says whether nothing but the release failed, so that the
-// command had its lock to its end, and its exit code counts.
+// keptThroughout reports whether only the release failed, so that the command
+// had its lock until its end, and its exit code is valid.
 func keptThroughout(err error) bool {
 	return errors.Is(err, lock.ErrUnreleased) && !errors.Is(err, lock.ErrLost) && !errors.Is(err, lock.ErrAtMost)
 }
 
-// skipped tells why the command did not run.
+// skipped reports why the command did not run.
 func (p *program) skipped(f execFlags, err error) error {
 	if f.quietSkip {
 		return nil
@@ -276,8 +276,8 @@ func (p *program) skipped(f execFlags, err error) error {
 	return exitStatus(exitSkipped)
 }
 
-// lastSlot is the slot of a lock that was granted last; zero if there is none,
-// the store cannot tell in time, or nobody asks for intervals.
+// lastSlot returns the slot of a lock that was granted last; zero if there is
+// none, if the store does not answer in time, or if no interval was given.
 func lastSlot(ctx context.Context, locks lock.Inspector, name string, every time.Duration) time.Time {
 	if every == 0 {
 		return time.Time{}
@@ -291,7 +291,7 @@ func lastSlot(ctx context.Context, locks lock.Inspector, name string, every time
 	return found[0].State.Mark.Slot
 }
 
-// warnSeldom tells that intervals have passed in which nobody called.
+// warnSeldom warns that no call was made in one or more whole intervals.
 func (p *program) warnSeldom(every time.Duration, before, slot time.Time) {
 	if every == 0 || before.IsZero() || slot.Sub(before) <= 2*every {
 		return
@@ -300,8 +300,8 @@ func (p *program) warnSeldom(every time.Duration, before, slot time.Time) {
 		slot.Sub(before)/every-1, stamp(before), brief(every))
 }
 
-// warnOften tells that this is called in the middle of an interval, where
-// nobody calls who keeps to it.
+// warnOften warns that the call came in the middle of an interval, which a
+// caller with the same interval never does.
 func (p *program) warnOften(every time.Duration, err error) {
 	var early *lock.NotDueError
 	if every == 0 || !errors.As(err, &early) || early.State.Mark.Slot.IsZero() {
@@ -314,10 +314,10 @@ func (p *program) warnOften(every time.Duration, err error) {
 	}
 }
 
-// lockEnvironment is what the command sees: ours without the store's URL,
-// which may hold a password, with the token and the slot. A token and a slot in
-// our own environment belong to other work and are removed: without a slot the
-// variable is not set.
+// lockEnvironment returns the environment of the command: the environment of
+// this process without the store's URL, which may contain a password, and with
+// the token and the slot. A token and a slot of this process belong to other
+// work and are removed: without a slot the variable is not set.
 func lockEnvironment(held *lock.Lock) []string {
 	const token, slot = "HOURBELL_TOKEN=", "HOURBELL_SLOT="
 	env := slices.DeleteFunc(os.Environ(), func(pair string) bool {
@@ -330,10 +330,12 @@ func lockEnvironment(held *lock.Lock) []string {
 	return env
 }
 
-// exitStatus is an exit code that says all there is to say.
+// exitStatus is an exit code without an error message, because everything was
+// printed already.
 type exitStatus int //nolint:errname // it is one only to be returned as one
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
 
-// signalStatus is the exit code of who was ended by a signal, as shells have it.
+// signalStatus returns the exit code of a process that was ended by a signal,
+// as shells define it.
 func signalStatus(s syscall.Signal) exitStatus { return exitStatus(128 + int(s)) }

@@ -21,13 +21,13 @@ type guarded struct {
 	grace time.Duration
 }
 
-// passedOn is what the system itself also gives to the command; here it only
-// must not end us before the lock is released.
+// passedOn are signals that the system also sends to the command; this process
+// ignores them until the lock is released.
 var passedOn = []os.Signal{os.Interrupt}
 
-// runLocked runs a command to its end, or to that of the lock: here there is
-// no supervisor, so that it runs on if this process is killed. A signal asks the
-// command to end within its grace.
+// runLocked runs a command until it ends or the lock ends. There is no
+// supervisor on this system, so the command continues if this process is
+// killed. A signal asks the command to end within its grace.
 func (p *program) runLocked(ctx context.Context, _ *lock.Lock, signals <-chan os.Signal, g guarded) error {
 	ctx, kill := context.WithCancel(ctx)
 	defer kill()

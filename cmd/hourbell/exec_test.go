@@ -22,14 +22,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// asExec runs `hourbell exec` as a process of its own, for what it passes
-// through: input, output, signals and the exit code.
+// asExec runs `hourbell exec` in a process of its own, to test the input,
+// output, signals and exit code that it passes through.
 func (b *bench) asExec(stdin string, args ...string) (r result) {
 	b.t.Helper()
 	cmd := b.command(args...)
 	var out, errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
-	_ = cmd.Run() // the exit code tells
+	_ = cmd.Run() // the test checks the exit code
 	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
@@ -37,7 +37,7 @@ func (b *bench) command(args ...string) *exec.Cmd {
 	return b.program(append([]string{"exec"}, args...)...)
 }
 
-// program is the program as a process of its own, on the bench's store.
+// program returns the program as a process of its own, on the bench's store.
 func (b *bench) program(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(b.t.Context(), os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1", storeVariable+"="+b.env[storeVariable])
@@ -88,8 +88,8 @@ func TestExecOnceAnInterval(t *testing.T) {
 	}
 }
 
-// TestExecWarnsOfItsCaller: nobody calls in the middle of an interval who keeps
-// to it, and slots that nobody called for are told.
+// TestExecWarnsOfItsCaller checks the warnings about a call in the middle of an
+// interval, and about slots for which no call was made.
 func TestExecWarnsOfItsCaller(t *testing.T) {
 	b := newBench(t)
 	every := func(name, interval string) result { return b.asExec("", name, "--every", interval, "--", "true") }
@@ -154,8 +154,8 @@ func TestExecIsHeld(t *testing.T) {
 	b.fails(exitFailed, []string{"nobody", "locks list"}, "locks", "show", "nobody")
 }
 
-// TestExecEndsInTime: at the at-most time the command goes, and all it started;
-// a signal is the command's.
+// TestExecEndsInTime checks that the command and all processes that it started
+// end at the at-most time, and that signals go to the command.
 func TestExecEndsInTime(t *testing.T) {
 	b := newBench(t)
 	r := b.asExec("", "a", "--at-most", "1500ms", "--grace", "100ms", "--", "sh", "-c", "trap '' TERM; setsid sleep 301 & echo $! > pid; sleep 301")
@@ -181,12 +181,12 @@ func TestExecEndsInTime(t *testing.T) {
 	}
 }
 
-// leastNamed is the least value that an error names.
+// leastNamed matches the least value in an error.
 var leastNamed = regexp.MustCompile(`use at least (\S+),`)
 
-// TestExecAtMostLeavesTime: an at-most time that leaves the command no time is
-// refused before the lock is taken, and the least value that the error names is
-// enough for the command to run.
+// TestExecAtMostLeavesTime checks that an at-most time that leaves the command
+// no time is refused before the lock is taken, and that the least value in the
+// error is enough for the command to run.
 func TestExecAtMostLeavesTime(t *testing.T) {
 	b := newBench(t)
 	for _, test := range []struct {
@@ -215,8 +215,8 @@ func TestExecAtMostLeavesTime(t *testing.T) {
 	}
 }
 
-// TestLeastAtMost: it leaves the command a second, and a millisecond less does
-// not.
+// TestLeastAtMost checks that leastAtMost leaves the command a second, and that
+// a millisecond less does not.
 func TestLeastAtMost(t *testing.T) {
 	for _, grace := range []time.Duration{0, 1, time.Millisecond, time.Second, 3 * time.Second, 25 * time.Second, 26 * time.Second, time.Hour, mostGrace} {
 		least := leastAtMost(grace)
@@ -226,8 +226,8 @@ func TestLeastAtMost(t *testing.T) {
 	}
 }
 
-// TestExecGraceOfAtMost: at the at-most time the command has all of its grace,
-// also one that is longer than a lost lease would leave.
+// TestExecGraceOfAtMost checks that the command has all of its grace at the
+// at-most time, even a grace that is longer than a lost lease would allow.
 func TestExecGraceOfAtMost(t *testing.T) {
 	b := newBench(t)
 	r := b.asExec("", "a", "--at-most", "8s", "--grace", "5s", "--lease", "5s", "--", "sh", "-c", `trap 'sleep 3.5; echo tidy; exit 0' TERM; echo up; sleep 60 & wait`)
@@ -236,8 +236,9 @@ func TestExecGraceOfAtMost(t *testing.T) {
 	}
 }
 
-// TestExecGraceOfASignal: a command that goes on after a signal that asked it to
-// end is killed after its grace, with all it has started, and the lock is free.
+// TestExecGraceOfASignal checks that a command that continues after a signal
+// that asked it to end is killed after its grace, with all processes that it
+// started, and that the lock is free.
 func TestExecGraceOfASignal(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
@@ -288,9 +289,9 @@ func TestExecGraceOfASignal(t *testing.T) {
 	}
 }
 
-// TestExecSignalsThatDoNotEnd: a command may answer SIGQUIT, SIGUSR1 and SIGUSR2
-// and go on for as long as it likes; and one that ends in time after SIGTERM has
-// its own exit code.
+// TestExecSignalsThatDoNotEnd checks that a command may handle SIGQUIT, SIGUSR1
+// and SIGUSR2 and continue without a limit, and that a command that ends in
+// time after SIGTERM keeps its own exit code.
 func TestExecSignalsThatDoNotEnd(t *testing.T) {
 	b := newBench(t)
 	cmd := b.command("a", "--grace", "1s", "--", "sh", "-c", `trap 'echo >>quit' QUIT; trap 'echo >>usr1' USR1; trap 'echo >>usr2' USR2
@@ -307,7 +308,7 @@ func TestExecSignalsThatDoNotEnd(t *testing.T) {
 		_ = cmd.Process.Signal(sig)
 		eventually(t, "the command has heard "+name, exists(name))
 	}
-	time.Sleep(1500 * time.Millisecond) // longer than the grace: nothing may happen
+	time.Sleep(1500 * time.Millisecond) // longer than the grace: the command must continue
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Errorf("it has ended: %v", err)
 	}
@@ -316,8 +317,8 @@ func TestExecSignalsThatDoNotEnd(t *testing.T) {
 	}
 }
 
-// TestExecLease: when exec is killed, its command ends, and the lock is free
-// after the lease that was asked for, long before the default.
+// TestExecLease checks that the command ends when exec is killed, and that the
+// lock is free after the requested lease, long before the default lease.
 func TestExecLease(t *testing.T) {
 	b := newBench(t)
 	cmd := b.command("a", "--lease", "2s", "--grace", "10s", "--at-most", "1h", "--", "sh", "-c", `trap '' TERM; echo $$ >pid.new; mv pid.new pid; while :; do sleep 0.02; done`)
@@ -345,8 +346,8 @@ func TestExecLease(t *testing.T) {
 	}
 }
 
-// TestExecWithUseRightsOnly: where the lock tables are there, a role needs no
-// others, and no right to create any.
+// TestExecWithUseRightsOnly checks that a role needs only the rights to use
+// existing lock tables, and no right to create tables.
 func TestExecWithUseRightsOnly(t *testing.T) {
 	admin := postgresURL(t)
 	b := newBench(t)
@@ -380,8 +381,8 @@ func TestExecWithUseRightsOnly(t *testing.T) {
 	}
 }
 
-// TestExecIsSilentAboutConnections: what the driver has to say of a connection
-// that the server has closed meanwhile is for nobody's mail.
+// TestExecIsSilentAboutConnections checks that the driver prints nothing about
+// a connection that the server has closed, because cron would mail such output.
 func TestExecIsSilentAboutConnections(t *testing.T) {
 	server := os.Getenv("HOURBELL_TEST_MYSQL_URL")
 	if server == "" {
@@ -448,8 +449,9 @@ func TestExecIsSilentAboutConnections(t *testing.T) {
 	}
 }
 
-// TestExecKeepsTheExitCodeWhenTheReleaseFails: the command had its lock to its
-// end, and the lock frees itself.
+// TestExecKeepsTheExitCodeWhenTheReleaseFails checks that the exit code is the
+// command's if only the release failed: the command had its lock until its end,
+// and the lock frees itself.
 func TestExecKeepsTheExitCodeWhenTheReleaseFails(t *testing.T) {
 	b := newBench(t)
 	cmd := b.command("a", "--", "sh", "-c", "touch ready; while [ ! -e go ]; do sleep 0.02; done")
@@ -476,8 +478,8 @@ func TestExecKeepsTheExitCodeWhenTheReleaseFails(t *testing.T) {
 	}
 }
 
-// TestSignalBeforeTheCommand: one that comes before start is told by it, and
-// ends the context; one that comes after is left to the command.
+// TestSignalBeforeTheCommand checks that a signal before start ends the context
+// and is returned by start, and that a later signal is left to the command.
 func TestSignalBeforeTheCommand(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	ctx, start, cancel := untilStart(t.Context(), signals)
@@ -498,8 +500,8 @@ func TestSignalBeforeTheCommand(t *testing.T) {
 	cancel()
 }
 
-// TestExecInAnotherTable: a table that is named is never made unasked, for a
-// misspelt one would lock nobody out.
+// TestExecInAnotherTable checks that a table named by a flag is never created
+// implicitly, because a lock in a misspelt table would exclude no other caller.
 func TestExecInAnotherTable(t *testing.T) {
 	b := newBench(t)
 	b.asExec("", "own", "--", "true")

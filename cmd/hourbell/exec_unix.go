@@ -22,22 +22,22 @@ type guarded struct {
 	grace time.Duration
 }
 
-// passedOn are the signals that the command gets in our place.
+// passedOn are the signals that the command gets instead of this process.
 var passedOn = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2}
 
-// asksToEnd reports whether a signal asks for the end of the command, so that it
-// must not go on for longer than its grace. SIGQUIT is no such signal: programs
-// on the Java machine answer it with a list of their threads.
+// asksToEnd reports whether a signal asks the command to end, so that the
+// command must not continue for longer than its grace. SIGQUIT does not: Java
+// programs answer it with a list of their threads.
 func asksToEnd(s os.Signal) bool {
 	return s == syscall.SIGTERM || s == syscall.SIGINT || s == syscall.SIGHUP
 }
 
-// runLocked runs a command to its end, or to that of the lock. The error is
-// its exit code as an exitStatus, or why it could not be started. The command
-// gets the signals.
+// runLocked runs a command until it ends or the lock ends. The error is its
+// exit code as an exitStatus, or the reason why it could not be started. The
+// command gets the signals.
 func (p *program) runLocked(ctx context.Context, held *lock.Lock, signals <-chan os.Signal, g guarded) error {
 	claim := func() supervise.Claim {
-		now := uptime.Now() // before the question, so that a pause between them errs on the safe side
+		now := uptime.Now() // read before the lock's state, so that a pause between the two shortens the trust
 		left, lease := held.HeldFor()
 		claim := supervise.ClaimFor(now+left, lease, g.grace)
 		claim.Term = min(claim.Term, now+held.AtMostLeft()-g.grace)
@@ -53,7 +53,7 @@ func (p *program) runLocked(ctx context.Context, held *lock.Lock, signals <-chan
 	tick := time.NewTicker(min(max(lease/10, 10*time.Millisecond), time.Second))
 	defer tick.Stop()
 	ended := ctx.Done()
-	var overdue <-chan time.Time // once a signal has asked for the end
+	var overdue <-chan time.Time // set after a signal that asks the command to end
 	var asked os.Signal
 	for {
 		select {
@@ -78,8 +78,8 @@ func (p *program) runLocked(ctx context.Context, held *lock.Lock, signals <-chan
 	}
 }
 
-// lockedStatus is the exit code of a command that has ended, with a word about
-// what else there is to know.
+// lockedStatus returns the exit code of a command that has ended, and prints
+// what else a user needs to know.
 func (p *program) lockedStatus(result supervise.Result, err error) error {
 	if err != nil {
 		return err

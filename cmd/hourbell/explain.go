@@ -13,7 +13,7 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
-// explainFlags say what is to be explained.
+// explainFlags are the flags of explain.
 type explainFlags struct {
 	store   storeFlags
 	rule    ruleFlags
@@ -90,7 +90,8 @@ func (p *program) explain(c *cobra.Command, e explainFlags, args []string) error
 	})
 }
 
-// explainSchedule explains a schedule as it is, but for what the flags change.
+// explainSchedule explains a stored schedule with the changes that the flags
+// make.
 func (p *program) explainSchedule(c *cobra.Command, e explainFlags, info hourbell.ScheduleInfo) error {
 	e.rule.edit(c, &info.Rule)
 	zone := info.Rule.Zone
@@ -146,20 +147,21 @@ func parseSpans(texts []string, zone string) ([]hourbell.Span, error) {
 	return spans, nil
 }
 
-// explainedRow is a slot, or a change of the clock, for people and programs.
+// explainedRow is a slot or a change of the clock, in tables and in
+// machine-readable output.
 type explainedRow struct {
 	Slot    string     `json:"slot"` // on the clock of the rule
 	Outcome string     `json:"outcome"`
 	Reason  *string    `json:"reason"`
 	Count   int64      `json:"count"`
 	Last    string     `json:"last"`
-	Job     *int64     `json:"job"` // numbered from 1
+	Job     *int64     `json:"job"` // jobs are numbered from 1
 	Started *time.Time `json:"started_at"`
 	Ended   *time.Time `json:"finished_at"`
 	at      time.Time
 }
 
-// clockOutcome stands in the place of an outcome for a change of the clock.
+// clockOutcome is the outcome shown for a change of the clock.
 const clockOutcome = "clock"
 
 func explainedRows(e hourbell.Explanation, zone string) []explainedRow {

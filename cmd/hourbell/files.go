@@ -16,23 +16,23 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/schedulefile"
 )
 
-// form is how a file declares schedules.
+// form is the format of a file that declares schedules.
 type form string
 
 const (
-	anyForm    form = "" // its name and its text tell
+	anyForm    form = "" // found from its name and its text
 	yamlForm   form = "schedule file"
 	userForm   form = "user crontab"
 	systemForm form = "system crontab"
 )
 
-// input is what a command was given: a file, or a directory of crontabs.
+// input is an argument of a command: a file, or a directory of crontabs.
 type input struct {
 	path string
 	form form
 }
 
-// inputs puts what the flags name into one list.
+// inputs joins the inputs of all flags.
 func inputs(files []string, of form, crontabs, systemCrontabs []string) []input {
 	var list []input
 	for _, path := range files {
@@ -51,19 +51,20 @@ func inputs(files []string, of form, crontabs, systemCrontabs []string) []input 
 type source struct {
 	path string
 	form form
-	dir  string // the input in which it was found; empty if it was named itself
+	dir  string // the input in which it was found; empty if the file itself is the input
 }
 
-// skipped is a file of a directory that is left alone.
+// skipped is a file of a directory that is ignored.
 type skipped struct {
 	path, reason string
-	byName       bool // it may be meant as a crontab, but for its name
+	byName       bool // it may be a crontab, but its name is not allowed
 }
 
-// list returns the files of an input: itself, or the crontabs of a directory.
+// list returns the files of an input: the file itself, or the crontabs of a
+// directory.
 func (in input) list() ([]source, []skipped, error) {
 	if info := look(in.path); info == nil || !info.IsDir() || in.form == yamlForm {
-		return []source{{path: in.path, form: in.form}}, nil, nil // reading it tells what is wrong
+		return []source{{path: in.path, form: in.form}}, nil, nil // reading the file reports the error
 	}
 	return in.listDir()
 }
@@ -84,17 +85,18 @@ func (in input) listDir() (found []source, left []skipped, err error) {
 	return found, left, nil
 }
 
-// badName is why a file is left alone that has to be renamed to be read.
+// badName is the reason why a file is ignored that must be renamed to be read.
 const badName = "its name has more than letters, digits, _ and -"
 
-// leftover is what editors and packagers call the copies that they leave.
+// leftover matches the names of copies that editors and package managers leave.
 var leftover = regexp.MustCompile(`~$|^#.*#$|^tmp\.|\.(dpkg|ucf)-|\.rpm(save|new|orig)$|\.pac(new|save)$`)
 
-// cronName is what files are called that cron reads in a directory.
+// cronName matches the names of files that cron reads in a directory.
 var cronName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// whyNot says why a file of a directory is no crontab, by the rules of cron.d;
-// in cron's own spool, where files are called as users, names may have dots.
+// whyNot returns the reason why a file of a directory is not a crontab, by the
+// rules of cron.d. In cron's own spool, where files have the names of users,
+// names may contain dots.
 func whyNot(path string) string {
 	base := filepath.Base(path)
 	switch info := look(path); {
@@ -112,8 +114,8 @@ func whyNot(path string) string {
 
 // loader reads files.
 type loader struct {
-	stdin  io.Reader // what the file - is; nil: it is a file like others
-	strict bool      // it is to run the lines: what it cannot or must not run is a mistake
+	stdin  io.Reader // the content of the file "-"; nil: "-" is an ordinary file name
+	strict bool      // the process runs the lines: lines that it cannot or must not run are mistakes
 	me     identity
 }
 
@@ -123,8 +125,7 @@ type loaded struct {
 	set *declared.File
 }
 
-// load reads and checks a file. The error is a usage error that names every
-// mistake.
+// load reads and checks a file. The error is a usage error with every mistake.
 func (l loader) load(s source) (loaded, error) {
 	switch {
 	case s.path == "":
@@ -144,7 +145,7 @@ func (l loader) load(s source) (loaded, error) {
 	return l.loadFrom(s, file, info)
 }
 
-// loadFrom reads an open file; info is nil if it is none.
+// loadFrom reads an open file; info is nil if r is not a file.
 func (l loader) loadFrom(s source, r io.Reader, info os.FileInfo) (loaded, error) {
 	text, err := io.ReadAll(io.LimitReader(r, declared.MaxSize+1))
 	if err != nil {
@@ -183,7 +184,7 @@ func (l loader) read(s source, text []byte) (*declared.File, error) {
 	return reader.Read(s.path, text)
 }
 
-// reader reads the file if it is a crontab.
+// reader returns the reader of the crontab, for a file that is a crontab.
 func (s source) reader() crontab.Reader {
 	r := crontab.Reader{Form: crontab.System, Zone: crontab.LocalZone()}
 	if s.form == userForm {
@@ -200,14 +201,14 @@ func (s source) unreadable(err error) error {
 	return &hourbell.FieldError{Field: "file", Value: shorten(s.path), Problem: "cannot be read: " + err.Error(), Remedy: "name a file that can"}
 }
 
-// tried is a file that was read, with or without success.
+// tried is a file after an attempt to read it.
 type tried struct {
 	loaded             // set is nil if there is an error
-	seen   os.FileInfo // how the file looked before
+	seen   os.FileInfo // the state of the file before it was read
 	err    error
 }
 
-// tryAll reads all files of the inputs. The error is about directories.
+// tryAll reads all files of the inputs. The error is about directories only.
 func (l loader) tryAll(list []input) (files []tried, left []skipped, err error) {
 	var errs []error
 	for _, in := range list {
@@ -224,8 +225,8 @@ func (l loader) tryAll(list []input) (files []tried, left []skipped, err error) 
 	return files, left, errors.Join(errs...)
 }
 
-// loadAll reads all files of the inputs, to be used together, and names every
-// mistake in any of them.
+// loadAll reads all files of the inputs, which will be used together, and
+// returns every mistake in any of them.
 func (l loader) loadAll(list []input) (files []loaded, left []skipped, err error) {
 	all, left, err := l.tryAll(list)
 	errs := []error{err}
@@ -238,9 +239,9 @@ func (l loader) loadAll(list []input) (files []loaded, left []skipped, err error
 	return files, left, nil
 }
 
-// checkTogether finds owners and names that two files share: each file would
-// delete the schedules of the other. A set may be nil: its file could not be
-// read.
+// checkTogether finds owners and names that two files share, because each file
+// would delete the schedules of the other. A set may be nil if its file could
+// not be read.
 func checkTogether(files []loaded) error {
 	owners, names := map[string]string{}, map[string]string{}
 	var errs []error

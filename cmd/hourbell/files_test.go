@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestDirectoryNames holds which files of a directory count as crontabs.
+// TestDirectoryNames checks which files of a directory count as crontabs.
 func TestDirectoryNames(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"d", "d/sub"} {
@@ -46,8 +46,8 @@ func TestDirectoryNames(t *testing.T) {
 	}
 }
 
-// TestSpoolUserThroughLinks holds that a way around the spool's name is no way
-// around its users.
+// TestSpoolUserThroughLinks checks that a path through links into the spool
+// does not change the user of a crontab.
 func TestSpoolUserThroughLinks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"spool", "other"} {
@@ -125,8 +125,8 @@ func TestFormOf(t *testing.T) {
 	}
 }
 
-// TestUsersNeedRoot holds that a node refuses lines that it cannot run, and
-// that others only warn of them.
+// TestUsersNeedRoot checks that a node refuses lines that it cannot run, and
+// that other commands only warn about them.
 func TestUsersNeedRoot(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "tab", "0 0 * * * ada date\n0 0 * * * me date\n")
@@ -151,8 +151,8 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
-// TestAllMistakesAtOnce holds that serve names the mistakes of all files, and
-// what two of them share.
+// TestAllMistakesAtOnce checks that serve names the mistakes of all files, and
+// the owners and names that two files share.
 func TestAllMistakesAtOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustMakeDir(t, "d")

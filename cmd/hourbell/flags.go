@@ -12,8 +12,8 @@ import (
 	"github.com/hourbell/hourbell/recur"
 )
 
-// ruleFlags say when, as flags: exactly one of three, a zone, and what else a
-// rule can have.
+// ruleFlags are the flags of a time rule: exactly one of three, a zone, and the
+// options of a rule.
 type ruleFlags struct{ recur.Spec }
 
 func (r *ruleFlags) addTo(c *cobra.Command) {
@@ -32,13 +32,13 @@ func (r *ruleFlags) addTo(c *cobra.Command) {
 // ruleFlagNames are the flags of a rule.
 var ruleFlagNames = []string{"cron", "every", "at", "tz", "dialect", "start", "stop", "gap", "fold"}
 
-// given says whether any of them was.
+// given reports whether any flag of a rule was given.
 func (r *ruleFlags) given(c *cobra.Command) bool {
 	return slices.ContainsFunc(ruleFlagNames, func(name string) bool { return c.Flags().Changed(name) })
 }
 
-// edit changes a rule in what was given. Another sort of rule takes the place of
-// the old one; an empty value takes an option away.
+// edit applies the given flags to a rule. A rule of another kind replaces the
+// old rule; an empty value removes an option.
 func (r *ruleFlags) edit(c *cobra.Command, rule *recur.Spec) {
 	changed := c.Flags().Changed
 	if changed("cron") || changed("every") || changed("at") {
@@ -62,7 +62,7 @@ func (r *ruleFlags) edit(c *cobra.Command, rule *recur.Spec) {
 	}
 }
 
-// check names what is wrong, also a flag that was given an empty value.
+// check returns what is wrong, including a flag with an empty value.
 func (r *ruleFlags) check(c *cobra.Command) error {
 	for _, name := range ruleFlagNames {
 		if err := notEmpty(c, name); err != nil {
@@ -72,7 +72,7 @@ func (r *ruleFlags) check(c *cobra.Command) error {
 	return r.Validate()
 }
 
-// notEmpty refuses a flag that was given, but with an empty value.
+// notEmpty refuses a flag that was given with an empty value.
 func notEmpty(c *cobra.Command, name string) error {
 	flag := c.Flags().Lookup(name)
 	if flag.Changed && flag.Value.String() == "" {
@@ -81,8 +81,7 @@ func notEmpty(c *cobra.Command, name string) error {
 	return nil
 }
 
-// nameFlags checks flags that hold names of what is looked up, where they were
-// given.
+// nameFlags checks given flags whose values are names to look up.
 func nameFlags(c *cobra.Command, names ...string) error {
 	var errs []error
 	for _, name := range names {
@@ -93,7 +92,7 @@ func nameFlags(c *cobra.Command, names ...string) error {
 	return errors.Join(errs...)
 }
 
-// checkNames checks the arguments NAME… of what is looked up.
+// checkNames checks the arguments NAME… of commands that look up names.
 func checkNames(names []string) error {
 	var errs []error
 	for _, name := range names {
@@ -102,8 +101,8 @@ func checkNames(names []string) error {
 	return errors.Join(errs...)
 }
 
-// parseInstant reads an instant as recur.Spec.At has it; without an offset it is
-// on the clock of the zone (empty: UTC).
+// parseInstant reads an instant in the syntax of recur.Spec.At; without an
+// offset it is on the clock of the zone (empty: UTC).
 func parseInstant(field, text, zone string) (time.Time, error) {
 	rule, err := recur.Spec{At: text, Zone: zone}.Rule(time.Time{})
 	var bad *recur.Error
@@ -116,12 +115,12 @@ func parseInstant(field, text, zone string) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		return t, nil // a rule rounds up to microseconds, which is wrong for "strictly after"
+		return t, nil // a rule would round up to microseconds, which is wrong for "strictly after"
 	}
 	return rule.Next(time.Time{}), nil
 }
 
-// instantFlag reads a flag that holds an instant; zero: it was not given.
+// instantFlag reads a flag whose value is an instant; zero if it was not given.
 func instantFlag(c *cobra.Command, name, zone string) (time.Time, error) {
 	flag := c.Flags().Lookup(name)
 	if !flag.Changed {
@@ -133,7 +132,7 @@ func instantFlag(c *cobra.Command, name, zone string) (time.Time, error) {
 	return parseInstant(name, flag.Value.String(), zone)
 }
 
-// parseIDs reads the numbers of jobs, each once.
+// parseIDs reads the numbers of jobs without duplicates.
 func parseIDs(args []string) ([]int64, error) {
 	ids := make([]int64, 0, len(args))
 	seen := make(map[int64]bool, len(args))

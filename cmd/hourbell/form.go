@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// cronLine is a line of a crontab: a rule and what follows it.
+// cronLine matches a line of a crontab: a rule and the rest of the line.
 var cronLine = regexp.MustCompile(`^[ \t]*-?(@[a-z]+|[0-9*][-0-9*,/]*([ \t]+[0-9A-Za-z*][-0-9A-Za-z*,/]*){4})[ \t]+(.*)$`)
 
-// formOf says what a file is that was given without a flag: by its name, else
-// by its text.
+// formOf returns the format of a file that was given without a flag: by its
+// name, otherwise by its text.
 func formOf(path string, text []byte) form {
 	abs, err := filepath.Abs(path)
 	if err != nil || path == "-" {
@@ -27,8 +27,9 @@ func formOf(path string, text []byte) form {
 	return formOfText(string(text))
 }
 
-// formOfText takes a text with a line of a crontab for one, and for one with
-// users in it if every such line has what can be a user and a command.
+// formOfText returns the format of a text. A text with a line of a crontab is a
+// crontab; it is a system crontab if each such line has a possible user and a
+// command after the rule.
 func formOfText(text string) form {
 	lines, users := 0, 0
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {

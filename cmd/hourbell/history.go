@@ -47,7 +47,8 @@ func (p *program) acceptHistoryCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-// acceptedRecord is what accept-history did, for programs. Fields are only ever added.
+// acceptedRecord is the result of accept-history in machine-readable output.
+// Fields are only ever added.
 type acceptedRecord struct {
 	LostAt    *time.Time `json:"lost_at"`
 	Schedules int        `json:"schedules"`
@@ -70,10 +71,11 @@ func printAccepted(out *bufio.Writer, a hourbell.AcceptedHistory) {
 	})
 }
 
-// defaultStateDir is where a node keeps its state files unless --state-dir is given: where
-// the service manager says, else where the user's programs keep theirs; empty: nowhere.
+// defaultStateDir returns the folder of a node's state files if --state-dir is
+// not given: the folder that the service manager names, otherwise the usual
+// folder for state files of the user's programs; empty if there is none.
 func defaultStateDir() string {
-	if dir := os.Getenv("STATE_DIRECTORY"); dir != "" { // of systemd; several are separated by colons
+	if dir := os.Getenv("STATE_DIRECTORY"); dir != "" { // set by systemd; several folders are separated by colons
 		return filepath.SplitList(dir)[0]
 	}
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {

@@ -81,8 +81,8 @@ func (p *program) importFile(f loaded, into string) error {
 	return err
 }
 
-// writeNew writes a file that was not there, readable by its owner alone: it
-// may hold secrets.
+// writeNew writes a new file, readable by its owner only, because it may
+// contain secrets.
 func writeNew(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

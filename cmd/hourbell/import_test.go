@@ -23,7 +23,8 @@ SHELL=/bin/bash
 0 0 * * * -x: {a: [b, *c]} # & ! | > ' " ~
 `
 
-// TestImport holds that a crontab and what import makes of it are the same.
+// TestImport checks that a crontab and the file that import makes from it
+// declare the same.
 func TestImport(t *testing.T) {
 	t.Setenv("TZ", "Europe/Prague")
 	b := newBench(t)
@@ -70,8 +71,8 @@ func schedules(entries []declared.Entry) []hourbell.Schedule {
 	return list
 }
 
-// TestImportDirectory holds that each crontab becomes a file of its own, and
-// that none is written over.
+// TestImportDirectory checks that each crontab becomes a file of its own, and
+// that no file is overwritten.
 func TestImportDirectory(t *testing.T) {
 	b := newBench(t)
 	for _, dir := range []string{"d", "out"} {

@@ -100,7 +100,7 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 	})
 }
 
-// parseStates reads the states as people see them; see shownState.
+// parseStates reads the states that the list shows; see shownState.
 func parseStates(words []string, given bool) (f hourbell.JobFilter, err error) {
 	const remedy = "use waiting, scheduled, ready, retrying, running, completed, failed or cancelled"
 	if given && len(words) == 0 {
@@ -134,14 +134,14 @@ func jobListing(now time.Time) listing[jobView] {
 	}
 }
 
-// What people see as the state of a ready job that has failed before, or that is
-// due later.
+// The states shown for a ready job that has failed before, or that is due
+// later.
 const (
 	retrying  = "retrying"
 	scheduled = "scheduled"
 )
 
-// shownState is the state as people see it.
+// shownState returns the state that is shown.
 func shownState(j hourbell.JobInfo, now time.Time) string {
 	switch {
 	case j.Retrying():
@@ -154,8 +154,8 @@ func shownState(j hourbell.JobInfo, now time.Time) string {
 	return j.State.String()
 }
 
-// shownSchedule is the schedule that a job was made for, or that a hook's job is
-// about.
+// shownSchedule returns the schedule for which a job was made, or about which a
+// hook's job reports.
 func shownSchedule(j hourbell.JobInfo) string {
 	var about hourbell.HookEvent
 	if json.Unmarshal(aboutHook(j), &about) == nil && about.Event != "" {
@@ -171,8 +171,8 @@ func took(j hourbell.JobInfo) string {
 	return brief(j.FinishedAt.Sub(j.StartedAt))
 }
 
-// jobResult is why the job ended, waits or was tried again, else its last line
-// of output.
+// jobResult returns why the job ended, waits or was tried again, otherwise its
+// last line of output.
 func jobResult(j jobView) string {
 	if reason := cmp.Or(j.Reason, j.waits); reason != "" {
 		return reason
@@ -184,7 +184,8 @@ func jobResult(j jobView) string {
 	return output[strings.LastIndexByte(output, '\n')+1:]
 }
 
-// lastOutput is what the last attempt left, if that attempt left a record.
+// lastOutput returns the output of the last attempt, if that attempt left a
+// record.
 func lastOutput(j hourbell.JobInfo) []byte {
 	if len(j.Attempts) == 0 {
 		return nil

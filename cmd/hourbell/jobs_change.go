@@ -14,8 +14,8 @@ import (
 type jobChange struct {
 	verb, short string
 	do          func(*hourbell.Client, context.Context, ...int64) ([]hourbell.JobChange, error)
-	said        map[store.Change]string // by what became of a job
-	left        string                  // why one was left alone, as a failure
+	said        map[store.Change]string // the text for each result of a change
+	left        string                  // the error for a job that was not changed
 }
 
 func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Command {
@@ -39,8 +39,8 @@ func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Comm
 	}
 }
 
-// tellChanges prints a line for each job. What could not be done is an error
-// after all is told.
+// tellChanges prints a line for each job. After all lines, jobs that could not
+// be changed are an error.
 func (p *program) tellChanges(change jobChange, changes []hourbell.JobChange) error {
 	failed := false
 	for _, one := range changes {
@@ -95,7 +95,8 @@ func (p *program) jobsCancelCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-// cancelTarget reads the numbers, or none where --schedule is given.
+// cancelTarget reads the numbers of jobs; no numbers are allowed if --schedule
+// is given.
 func cancelTarget(c *cobra.Command, args []string) ([]int64, error) {
 	switch given := c.Flags().Changed("schedule"); {
 	case given && len(args) > 0:
@@ -115,7 +116,7 @@ func cancelJobs(ctx context.Context, client *hourbell.Client, schedule string, i
 	}
 	changes, err := client.CancelScheduleJobs(ctx, schedule)
 	if err == nil && len(changes) == 0 {
-		_, err = client.Schedule(ctx, schedule) // a misspelt name is a failure, a schedule at rest is none
+		_, err = client.Schedule(ctx, schedule) // a misspelt name is an error, a schedule without jobs is not
 	}
 	return changes, err
 }

@@ -49,7 +49,7 @@ func (p *program) jobsShow(ctx context.Context, client *hourbell.Client, f forma
 	return p.show(f, newJobRecord(views[0]), func(out *bufio.Writer) { printJob(out, views[0], now) })
 }
 
-// jobRecord is a job for programs. Fields are only ever added.
+// jobRecord is a job in machine-readable output. Fields are only ever added.
 type jobRecord struct {
 	ID          int64  `json:"id"`
 	Kind        string `json:"kind"`
@@ -58,7 +58,8 @@ type jobRecord struct {
 	Priority    int16  `json:"priority"`
 	Attempt     int16  `json:"attempt"`
 	MaxAttempts int16  `json:"max_attempts"`
-	// Losses is how many nodes in a row died while it ran, or when it was about to begin.
+	// Losses is how many nodes in succession died while the job ran, or when it
+	// was about to begin.
 	Losses     int16           `json:"losses"`
 	Token      *int64          `json:"token"`
 	RunAt      *time.Time      `json:"run_at"`
@@ -74,9 +75,9 @@ type jobRecord struct {
 	OnLoss     string          `json:"on_loss"`
 	Unique     *string         `json:"unique"`
 	Reason     *string         `json:"reason"`
-	// Waits is why no living node takes the job, which is due.
+	// Waits is why no living node takes the job, although it is due.
 	Waits *string `json:"waits"`
-	// Hook is, of a hook's job, what it is about.
+	// Hook describes, for a hook's job, the event that caused it.
 	Hook            json.RawMessage `json:"hook,omitempty"`
 	CancelRequested bool            `json:"cancel_requested"`
 	Errors          []errorRecord   `json:"errors"`
@@ -85,7 +86,7 @@ type jobRecord struct {
 	OutputBase64 string `json:"output_base64,omitempty"`
 }
 
-// errorRecord is an attempt that failed.
+// errorRecord is a failed attempt.
 type errorRecord struct {
 	Attempt    int16      `json:"attempt"`
 	Token      int64      `json:"token"`
@@ -125,7 +126,7 @@ func newJobRecord(j jobView) jobRecord {
 	return r
 }
 
-// printJob shows a job to people, with the errors and outputs of its attempts.
+// printJob prints a job as text, with the errors and outputs of its attempts.
 func printJob(out *bufio.Writer, j jobView, now time.Time) {
 	printFacts(out, []fact{
 		{"job", fmt.Sprint(j.ID)},
@@ -157,7 +158,8 @@ func printJob(out *bufio.Writer, j jobView, now time.Time) {
 	}
 }
 
-// losses is how often in a row a job was lost, for people; empty: not once.
+// losses returns the text for the number of times in succession that a job was
+// lost; empty for 0.
 func losses(n int16) string {
 	if n == 0 {
 		return ""
@@ -174,7 +176,7 @@ func printAttempt(out *bufio.Writer, a hourbell.Attempt) {
 	}
 }
 
-// aboutHook is, of a hook's job, what it is about, as JSON.
+// aboutHook returns, for a hook's job, the event that caused it, as JSON.
 func aboutHook(j hourbell.JobInfo) json.RawMessage {
 	var headers map[string]string
 	if json.Unmarshal(j.Headers, &headers) != nil || headers[hourbell.HookHeader] == "" {

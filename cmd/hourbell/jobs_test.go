@@ -14,7 +14,7 @@ import (
 	"github.com/hourbell/hourbell/drivers/sqlite"
 )
 
-// lockedBuffer is a log that several goroutines write.
+// lockedBuffer is a log to which several goroutines write.
 type lockedBuffer struct {
 	mu  sync.Mutex
 	log bytes.Buffer
@@ -55,8 +55,8 @@ func (b *bench) node(config hourbell.Config) (client *hourbell.Client, stop func
 	}
 }
 
-// TestHugeErrors: an error of 50 MiB is a line of some KiB in the log and 64 KiB
-// in the store, and both name its size.
+// TestHugeErrors checks that an error of 50 MiB is a line of some KiB in the
+// log and 64 KiB in the store, and that both contain its size.
 func TestHugeErrors(t *testing.T) {
 	const named = "… (52,428,800 bytes in all)"
 	huge := strings.Repeat("x", 50<<20)
@@ -110,8 +110,8 @@ func TestHugeErrors(t *testing.T) {
 	}
 }
 
-// TestJobsListByShownState: what the list shows as a state can be asked for, alone
-// and with others, and is found page by page.
+// TestJobsListByShownState checks that each state that the list shows can be
+// selected, alone and with others, and is found page by page.
 func TestJobsListByShownState(t *testing.T) {
 	b := newBench(t)
 	b.page = 2

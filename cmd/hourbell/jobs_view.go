@@ -11,8 +11,8 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// jobView is a job as it is shown: without what may be a secret, and with why
-// it waits.
+// jobView is a job as it is shown: without values that may be secrets, and with
+// the reason why it waits.
 type jobView struct {
 	hourbell.JobInfo
 	waits string
@@ -23,7 +23,7 @@ func addSecrets(c *cobra.Command, show *bool) {
 	c.Flags().BoolVar(show, "show-secrets", false, "show the values of environments, inputs and HTTP headers, which are hidden otherwise")
 }
 
-// viewJobs looks at jobs as they are to be shown.
+// viewJobs prepares jobs for output.
 func viewJobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs ...hourbell.JobInfo) ([]jobView, error) {
 	reasons, err := client.Waits(ctx, jobs...)
 	if err != nil {
@@ -39,7 +39,7 @@ func viewJobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs .
 	return views, nil
 }
 
-// withFlag adds to a reason of the library what to do with this program.
+// withFlag adds the remedy of this program to a reason from the library.
 func withFlag(reason string) string {
 	if strings.Contains(reason, "may run it") {
 		return reason + "; `serve --commands any` is such a node"
@@ -47,7 +47,7 @@ func withFlag(reason string) string {
 	return reason
 }
 
-// viewSchedule is a schedule as it is to be shown.
+// viewSchedule prepares a schedule for output.
 func viewSchedule(s hourbell.ScheduleInfo, secrets bool) hourbell.ScheduleInfo {
 	if secrets {
 		return s
@@ -66,7 +66,7 @@ func redactHooks(h hourbell.Hooks) hourbell.Hooks {
 	return h
 }
 
-// shownTimeout is a timeout for people; 0 is the worker's own.
+// shownTimeout formats a timeout; 0 means the worker's own timeout.
 func shownTimeout(d time.Duration) string {
 	switch {
 	case d <= 0:

@@ -26,7 +26,7 @@ func (p *program) locksCommand() *cobra.Command {
 	return c
 }
 
-// withLocks opens the store of locks for a while.
+// withLocks opens the store of locks while do runs.
 func (p *program) withLocks(ctx context.Context, f lockFlags, do func(locks lockStore) error) error {
 	at, err := p.locateLocks(f)
 	if err != nil {
@@ -40,7 +40,7 @@ func (p *program) withLocks(ctx context.Context, f lockFlags, do func(locks lock
 	return withTables(do(locks))
 }
 
-// withTables adds to an error about missing tables how they are made.
+// withTables adds to an error about missing tables how to create them.
 func withTables(err error) error {
 	if errors.Is(err, store.ErrSchema) {
 		return fmt.Errorf("%w; `hourbell locks create` with the same flags makes what is missing", err)
@@ -64,7 +64,7 @@ func (p *program) locksCreateCommand(f *lockFlags) *cobra.Command {
 				return fmt.Errorf("open the store %s: %w", at, err)
 			}
 			defer locks.Close()
-			if create == nil { // Redis and MongoDB make theirs when they are written
+			if create == nil { // Redis and MongoDB create their collections when they are written
 				return nil
 			}
 			return create(c.Context())
@@ -163,7 +163,7 @@ func lockState(i lock.Info) string {
 	return "free"
 }
 
-// lockRecord is a lock for programs. Fields are only ever added.
+// lockRecord is a lock in machine-readable output. Fields are only ever added.
 type lockRecord struct {
 	Name      string     `json:"name"`
 	State     string     `json:"state"`
@@ -185,7 +185,7 @@ func newLockRecord(i lock.Info) lockRecord {
 	}
 }
 
-// printLock shows a lock to people.
+// printLock prints a lock as text.
 func printLock(out *bufio.Writer, i lock.Info) {
 	every := ""
 	if i.State.Mark.Interval > 0 {

@@ -21,8 +21,9 @@ import (
 
 const lockStoreRemedy = "write postgres://user@host/database, mysql://user@host/database, redis://host:6379, mongodb://host/database or sqlite:path/to/file.db"
 
-// lockFlags say where locks are kept. Unlike other commands', these have no
-// default: a file of each server's own would lock nobody out.
+// lockFlags select the store of locks. There is no default, unlike in other
+// commands, because locks in a file on each server would not exclude the other
+// servers.
 type lockFlags struct {
 	store       storeFlags
 	table       string
@@ -38,17 +39,17 @@ func (f *lockFlags) addTo(c *cobra.Command) {
 	flags.Var((*givenText)(&f.environment), "environment", "Redis: the middle part of the keys, as Java programs name it (default \"default\")")
 }
 
-// lockStore is what every driver's locks give.
+// lockStore is the set of methods that the locks of every driver have.
 type lockStore interface {
 	lock.Provider
 	lock.Inspector
 	Close() error
 }
 
-// lockLocation is where locks are, once that has been understood.
+// lockLocation is the parsed place of a store of locks.
 type lockLocation struct {
-	location           // of SQLite or PostgreSQL; unused for others
-	other       string // the URL of another store; may hold a password
+	location           // of SQLite or PostgreSQL; not used for other stores
+	other       string // the URL of another store; may contain a password
 	table       string
 	environment string
 	migrate     bool
@@ -67,7 +68,7 @@ func (p *program) locateLocks(f lockFlags) (lockLocation, error) {
 	scheme, _, _ := strings.Cut(text, ":")
 	switch scheme {
 	case "mysql", "mariadb", "redis", "rediss", "mongodb", "mongodb+srv":
-		if u, err := url.Parse(text); (err != nil || u.Host == "") && !strings.HasPrefix(scheme, "mongodb") { // which may name several hosts
+		if u, err := url.Parse(text); (err != nil || u.Host == "") && !strings.HasPrefix(scheme, "mongodb") { // a MongoDB URL may name several hosts
 			return lockLocation{}, &hourbell.FieldError{Field: "store", Value: scheme + ":…", Problem: "is not a URL that names a host (characters like / ? # in a user or password are written as %2F %3F %23)", Remedy: lockStoreRemedy}
 		}
 		l.other = text
@@ -80,7 +81,7 @@ func (p *program) locateLocks(f lockFlags) (lockLocation, error) {
 	return l, l.check(f, scheme)
 }
 
-// lockStoreError gives the remedy for locks, which have more stores than jobs.
+// lockStoreError adds the remedy for locks, which have more stores than jobs.
 func lockStoreError(err error) error {
 	var field *hourbell.FieldError
 	if errors.As(err, &field) && field.Remedy == storeRemedy {
@@ -91,7 +92,7 @@ func lockStoreError(err error) error {
 	return err
 }
 
-// check refuses flags that have no meaning for the store.
+// check refuses flags that do not apply to the store.
 func (l lockLocation) check(f lockFlags, scheme string) error {
 	redis := scheme == "redis" || scheme == "rediss"
 	switch {
@@ -105,7 +106,7 @@ func (l lockLocation) check(f lockFlags, scheme string) error {
 	return nil
 }
 
-// String is the store for people, without password and parameters.
+// String returns the store without its password and parameters.
 func (l lockLocation) String() string {
 	if l.other == "" {
 		return l.location.String()
@@ -122,7 +123,8 @@ func (l lockLocation) String() string {
 	return shown.String()
 }
 
-// open opens the store, and makes its tables unless they are somebody else's.
+// open opens the store, and creates its tables unless another program owns
+// them.
 func (l lockLocation) open(ctx context.Context) (lockStore, error) {
 	locks, create, err := l.connectLocks(ctx)
 	if err != nil || create == nil || !l.migrate || l.table != "" {
@@ -134,7 +136,7 @@ func (l lockLocation) open(ctx context.Context) (lockStore, error) {
 	return locks, nil
 }
 
-// closing is a provider with the connection it lives on.
+// closing is a provider together with its connection.
 type closing struct {
 	lock.Provider
 	lock.Inspector
@@ -143,8 +145,8 @@ type closing struct {
 
 func (c closing) Close() error { return c.close() }
 
-// connectLocks opens the store and says how its tables are made; nil where
-// there are none to make.
+// connectLocks opens the store and returns the function that creates its
+// tables; nil if the store has none to create.
 func (l lockLocation) connectLocks(ctx context.Context) (lockStore, func(context.Context) error, error) {
 	scheme, _, _ := strings.Cut(l.other, ":")
 	switch {
@@ -155,7 +157,7 @@ func (l lockLocation) connectLocks(ctx context.Context) (lockStore, func(context
 		}
 		locks := b.Locks(tableOption(l.table, sqlite.Table)...)
 		return closing{locks, locks, b.Close}, func(ctx context.Context) error {
-			_, err := b.MigrateUp(ctx) // which makes the file too
+			_, err := b.MigrateUp(ctx) // this also creates the file
 			if err == nil && l.table != "" {
 				err = locks.CreateTables(ctx)
 			}
@@ -167,7 +169,8 @@ func (l lockLocation) connectLocks(ctx context.Context) (lockStore, func(context
 			return nil, nil, err
 		}
 		locks := b.Locks(tableOption(l.table, postgres.Table)...)
-		// Not the jobs' tables: a role that may only use the locks' needs no others.
+		// The jobs' tables are not created: a role that may only use locks does
+		// not need them.
 		return closing{locks, locks, b.Close}, locks.CreateTables, nil
 	case strings.HasPrefix(scheme, "redis"):
 		locks, err := redis.Open(ctx, l.other, tableOption(l.environment, redis.Environment)...)
@@ -183,7 +186,7 @@ func (l lockLocation) connectLocks(ctx context.Context) (lockStore, func(context
 	return locks, locks.CreateTables, nil
 }
 
-// tableOption is an option where there is something to set.
+// tableOption returns an option if a value is given.
 func tableOption[O any](value string, option func(string) O) []O {
 	if value == "" {
 		return nil
@@ -191,7 +194,7 @@ func tableOption[O any](value string, option func(string) O) []O {
 	return []O{option(value)}
 }
 
-// findCommand finds the file of a program as a shell would.
+// findCommand finds the file of a program in the same way as a shell.
 func findCommand(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil && !errors.Is(err, exec.ErrDot) {

@@ -14,7 +14,7 @@ import (
 	"github.com/hourbell/hourbell/event"
 )
 
-// newLogger makes the logger that --log-level and --log-format ask for.
+// newLogger makes the logger that --log-level and --log-format select.
 func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
 	l, err := parseLevel(level)
 	if err != nil {
@@ -45,7 +45,7 @@ func parseLevel(word string) (slog.Level, error) {
 	return 0, &hourbell.FieldError{Field: "log-level", Value: shorten(word), Problem: "is unknown", Remedy: "use trace, debug, info, warn or error"}
 }
 
-// nameTrace gives the level below DEBUG its word.
+// nameTrace replaces the level below DEBUG by its name.
 func nameTrace(groups []string, a slog.Attr) slog.Attr {
 	if level, ok := a.Value.Any().(slog.Level); ok && len(groups) == 0 && a.Key == slog.LevelKey && level <= event.LevelTrace {
 		return slog.String(slog.LevelKey, "TRACE")
@@ -65,20 +65,20 @@ func (l *lockedWriter) Write(line []byte) (int, error) {
 	return l.w.Write(line)
 }
 
-// lineHandler writes log records for people: the time of day, the message in a
-// column of its own, then key=value. It implements slog.Handler.
+// lineHandler writes log records for a terminal: the time of day, the message
+// in a column of its own, then key=value. It implements slog.Handler.
 //
 //	12:00:02 job completed         schedule=hello slot=12:00:02 job=17 took=3ms
 type lineHandler struct {
 	out    io.Writer
 	level  slog.Level
-	terse  bool   // leave out what only those who look for faults want
+	terse  bool   // leave out attributes that are only useful when looking for faults
 	prefix string // of keys, from WithGroup
 	before string // attributes from WithAttrs, as text
 }
 
-// messageWidth is the column in which the attributes begin, where the message
-// leaves room.
+// messageWidth is the column in which the attributes begin, if the message is
+// short enough.
 const messageWidth = 22
 
 // Enabled implements slog.Handler.
@@ -131,8 +131,9 @@ func levelWord(level slog.Level) string {
 	return level.String()
 }
 
-// worthSaying leaves out of calm lines what they say already, and numbers that
-// only help to look for faults.
+// worthSaying reports whether an attribute is written. Attributes of calm lines
+// are left out if the line already contains them, or if they are only useful
+// when looking for faults.
 func worthSaying(r slog.Record, a slog.Attr) bool {
 	switch a.Key {
 	case "queue", "token":
@@ -158,14 +159,14 @@ func has(r slog.Record, key string) bool {
 	return found
 }
 
-// logLine collects attributes: short ones in a row, texts of several lines
-// below.
+// logLine collects attributes: short attributes in the line, texts of several
+// lines below it.
 type logLine struct {
 	pairs strings.Builder
 	below strings.Builder
 }
 
-// add writes an attribute; day is when the record was made.
+// add writes an attribute; day is the date of the record.
 func (l *logLine) add(prefix string, a slog.Attr, day time.Time) {
 	value := a.Value.Resolve()
 	if value.Kind() == slog.KindGroup {
@@ -187,7 +188,7 @@ func (l *logLine) add(prefix string, a slog.Attr, day time.Time) {
 	l.pairs.WriteString(" " + clean(prefix+a.Key) + "=" + logValue(value, day))
 }
 
-// logValue is a value in one word, or quoted.
+// logValue formats a value as one word, or quoted.
 func logValue(value slog.Value, day time.Time) string {
 	switch value.Kind() {
 	case slog.KindTime:
@@ -202,7 +203,7 @@ func logValue(value slog.Value, day time.Time) string {
 	return text
 }
 
-// logTime leaves the date out where it is that of the line.
+// logTime formats a time, without the date if it is the date of the line.
 func logTime(t, day time.Time) string {
 	t = t.In(day.Location())
 	if t.Format(time.DateOnly) == day.Format(time.DateOnly) {

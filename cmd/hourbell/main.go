@@ -1,12 +1,12 @@
-// Hourbell runs scheduled and queued work exactly where and when it should on
-// a cluster of ordinary servers, with nothing to install but the database they
-// already share. `hourbell --help` tells its commands.
+// Hourbell runs scheduled and queued work exactly where and when it should on a
+// cluster of ordinary servers. It needs only the database that the servers
+// already share. `hourbell --help` lists its commands.
 package main
 
 import (
 	"context"
 	"os"
-	_ "time/tzdata" // zones also where the machine has none
+	_ "time/tzdata" // zone data for machines that have none
 )
 
 func main() {

@@ -19,7 +19,7 @@ func (p *program) migrateCommand() *cobra.Command {
 		p.migratePrintCommand(f),
 	)
 	f.addTo(c)
-	_ = c.PersistentFlags().MarkHidden("no-migrate") // it fails only for an unknown flag
+	_ = c.PersistentFlags().MarkHidden("no-migrate") // MarkHidden fails only for an unknown flag
 	return c
 }
 
@@ -113,7 +113,8 @@ var stepListing = listing[store.MigrationStatus]{
 	record: func(s store.MigrationStatus) any { return stepRecord{s.Version, s.Name, s.Applied} },
 }
 
-// stepRecord is a step of the schema for programs. Fields are only ever added.
+// stepRecord is a step of the schema in machine-readable output. Fields are
+// only ever added.
 type stepRecord struct {
 	Step    int    `json:"step"`
 	Name    string `json:"name"`

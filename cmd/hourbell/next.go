@@ -14,7 +14,7 @@ import (
 
 const mostInstants = 100_000
 
-// nextFlags say what next prints.
+// nextFlags are the flags of next.
 type nextFlags struct {
 	rule    ruleFlags
 	exclude excludeFlag
@@ -80,8 +80,9 @@ func (p *program) next(c *cobra.Command, n nextFlags) error {
 	return n.print(p, n.instants(r, from, calendars))
 }
 
-// instants yields the instants that are asked for. The error, after the last one,
-// says that the search ended because too many in a row are excluded.
+// instants yields the requested instants. An error, after the last instant,
+// means that the search ended because too many successive instants are
+// excluded.
 func (n nextFlags) instants(r recur.Rule, from time.Time, calendars []*recur.Calendar) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		left, looked := n.count, 0
@@ -100,7 +101,7 @@ func (n nextFlags) instants(r recur.Rule, from time.Time, calendars []*recur.Cal
 	}
 }
 
-// print writes the instants: for people one a line, without a heading.
+// print writes the instants; a table has one instant per line and no heading.
 func (n nextFlags) print(p *program, instants iter.Seq2[string, error]) error {
 	var ended error
 	known := func(yield func(string, error) bool) {
@@ -129,16 +130,17 @@ func (n nextFlags) print(p *program, instants iter.Seq2[string, error]) error {
 	return err
 }
 
-// nextRecord is an instant for programs. Fields are only ever added.
+// nextRecord is an instant in machine-readable output. Fields are only ever
+// added.
 type nextRecord struct {
 	Slot string `json:"slot"` // on the clock of the rule
 }
 
-// mostClosed bounds how far next looks for an instant that is not excluded: some
-// thousand at a time, whole days at once.
+// mostClosed bounds the search for an instant that is not excluded: each step
+// examines at most 1,000 instants, and skips whole excluded days.
 const mostClosed = 1000
 
-// nextCalendars are those that exclude instants.
+// nextCalendars returns the calendars that exclude instants.
 func (p *program) nextCalendars(c *cobra.Command, n nextFlags) ([]*recur.Calendar, error) {
 	var s hourbell.Schedule
 	if err := n.exclude.apply(c, &s, false); err != nil {
@@ -164,8 +166,8 @@ func (p *program) nextCalendars(c *cobra.Command, n nextFlags) ([]*recur.Calenda
 	return calendars, nil
 }
 
-// inZone writes an instant on the clock of a zone that is known to exist, or
-// of the instant's own.
+// inZone formats an instant in a zone that is known to exist, or in the
+// instant's own zone.
 func inZone(t time.Time, zone string) string {
 	if zone != "" {
 		if loc, err := time.LoadLocation(zone); err == nil {

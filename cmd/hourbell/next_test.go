@@ -24,8 +24,8 @@ func TestNext(t *testing.T) {
 		{"--every|250ms|--from|2027-01-01T00:00:00Z|--count|1", "2027-01-01T00:00:00.25Z"},
 		{"--every|1h|--tz|Asia/Kolkata|--from|2027-01-01T00:00:00|--count|1", "2027-01-01T01:00:00+05:30"},
 		{"--at|2027-06-01T09:00:00|--tz|Europe/Prague", "2027-06-01T09:00:00+02:00"},
-		{"--at|2027-03-01T12:00:00Z", ""}, // it is that now
-		{"--at|2026-01-01T00:00:00Z", ""}, // over
+		{"--at|2027-03-01T12:00:00Z", ""}, // it is that instant now
+		{"--at|2026-01-01T00:00:00Z", ""}, // in the past
 		{"--every|876600h|--from|9990-01-01T00:00:00Z", ""},
 		{"--cron|0 0 1 1 *|--from|0001-01-01T00:00:00Z|--tz|Europe/Prague|--count|1", "0001-12-31T23:02:16Z"}, // an offset with seconds
 	}
@@ -41,8 +41,8 @@ func TestNext(t *testing.T) {
 	noStore(t, b)
 }
 
-// A rule that says what it hardly means is taken, with a warning that names what
-// to write instead.
+// TestStepBeyondItsFieldIsWarnedOf checks that a rule with a probable mistake
+// is accepted, with a warning that names the remedy.
 func TestStepBeyondItsFieldIsWarnedOf(t *testing.T) {
 	b := newBench(t)
 	for _, args := range [][]string{
@@ -61,7 +61,8 @@ func TestStepBeyondItsFieldIsWarnedOf(t *testing.T) {
 	}
 }
 
-// Like every listing, next also prints for programs.
+// TestNextOutput checks that next, like every listing, has machine-readable
+// output.
 func TestNextOutput(t *testing.T) {
 	b := newBench(t)
 	next := func(args ...string) string {

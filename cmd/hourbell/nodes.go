@@ -42,8 +42,8 @@ func (p *program) nodesCommand() *cobra.Command {
 	return c
 }
 
-// nodeState is alive, suspended (it lives, and waits for accept-history), silent (its
-// lease has passed, and no node has declared it dead yet), left or died.
+// nodeState is alive, suspended (alive, but waiting for accept-history), silent
+// (its lease has expired, but no node has declared it dead yet), left or died.
 func nodeState(n hourbell.NodeInfo, now time.Time, suspended bool) string {
 	switch {
 	case n.Died:
@@ -79,7 +79,7 @@ func nodeListing(now time.Time, suspended bool) listing[hourbell.NodeInfo] {
 	}
 }
 
-// orEmpty keeps a list without elements from becoming null.
+// orEmpty returns an empty list instead of nil, which would be encoded as null.
 func orEmpty(list []string) []string {
 	if list == nil {
 		return []string{}
@@ -87,7 +87,7 @@ func orEmpty(list []string) []string {
 	return list
 }
 
-// nodeRecord is a node for programs. Fields are only ever added.
+// nodeRecord is a node in machine-readable output. Fields are only ever added.
 type nodeRecord struct {
 	ID        int64      `json:"id"`
 	Name      string     `json:"name"`
@@ -100,5 +100,5 @@ type nodeRecord struct {
 	SeenAt    *time.Time `json:"seen_at"`
 	EndedAt   *time.Time `json:"ended_at"`
 	Died      bool       `json:"died"`
-	Running   int64      `json:"running"` // jobs in its hands
+	Running   int64      `json:"running"` // jobs that run on the node
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
-// format is how a listing is printed: a flag with three values.
+// format is the format of a listing: a flag with three values.
 type format string
 
 const (
 	asTable  format = "table"
-	asJSON   format = "json"   // one array, or one object where one thing is shown
-	asNDJSON format = "ndjson" // an object a line
+	asJSON   format = "json"   // one array, or one object if the command shows one thing
+	asNDJSON format = "ndjson" // one object per line
 )
 
 func (f *format) String() string { return string(*f) }
@@ -43,18 +43,18 @@ func (f *format) addTo(c *cobra.Command) {
 	*f = asTable
 	c.Flags().Var(f, "output", "table, json or ndjson")
 	words := []string{string(asTable), string(asJSON), string(asNDJSON)}
-	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // it fails only for an unknown flag
+	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // RegisterFlagCompletionFunc fails only for an unknown flag
 }
 
-// listing says how things of one sort are printed.
+// listing describes how items of one type are printed.
 type listing[T any] struct {
 	columns []string
-	row     func(T) []string // for people; cleaned before it is printed
-	record  func(T) any      // for programs
+	row     func(T) []string // for tables; cleaned before it is printed
+	record  func(T) any      // for machine-readable output
 }
 
-// print writes all items. Records are written as they come, a table when all
-// have come.
+// print writes all items. Records are written as they arrive, a table when all
+// items have arrived.
 func (l listing[T]) print(p *program, f format, items iter.Seq2[T, error]) error {
 	out := bufio.NewWriter(p.stdout)
 	var err error
@@ -131,7 +131,7 @@ func (l listing[T]) printTable(out *bufio.Writer, items iter.Seq2[T, error]) err
 	return more
 }
 
-// newTable is a table without lines, as wide as its texts.
+// newTable returns a table without lines, as wide as its texts.
 func newTable(columns []string) table.Writer {
 	t := table.NewWriter()
 	style := table.StyleLight
@@ -154,7 +154,7 @@ func cells(texts []string) table.Row {
 	return row
 }
 
-// show prints one thing: an object, or what people prints.
+// show prints one thing: an object, or the text that people prints.
 func (p *program) show(f format, record any, people func(out *bufio.Writer)) error {
 	out := bufio.NewWriter(p.stdout)
 	if f == asTable {
@@ -176,10 +176,10 @@ func (p *program) show(f format, record any, people func(out *bufio.Writer)) err
 	return out.Flush()
 }
 
-// fact is a line of what people see of one thing.
+// fact is one line of the text about one thing.
 type fact struct{ name, value string }
 
-// printFacts leaves out facts without a value.
+// printFacts prints the facts that have a value.
 func printFacts(out *bufio.Writer, facts []fact) {
 	t := newTable(nil)
 	for _, f := range facts {
@@ -190,8 +190,8 @@ func printFacts(out *bufio.Writer, facts []fact) {
 	fmt.Fprintln(out, t.Render())
 }
 
-// encode writes a record on one line. Characters that HTML gives a meaning
-// stay readable.
+// encode writes a record on one line. Characters with a meaning in HTML are not
+// escaped.
 func encode(record any) ([]byte, error) {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
@@ -202,10 +202,10 @@ func encode(record any) ([]byte, error) {
 	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), nil
 }
 
-// tableRows is how much of a long listing people see where they do not say.
+// tableRows is how many rows of a long table are shown by default.
 const tableRows = 100
 
-// errMore ends a table that has more rows than people are shown unasked.
+// errMore ends a table that has more rows than are shown by default.
 var errMore = fmt.Errorf("there are more than these %d; --limit 0 lists all", tableRows)
 
 // addLimit adds the flag --limit of a long listing.
@@ -213,8 +213,8 @@ func addLimit(c *cobra.Command, limit *int) {
 	c.Flags().IntVar(limit, "limit", 0, fmt.Sprintf("at most so many; 0 for all (default %d in a table, else all)", tableRows))
 }
 
-// paged yields a long listing up to --limit. Where that was not given,
-// programs get all, and people the beginning.
+// paged yields a long listing up to --limit. By default, machine-readable
+// output is complete, and tables show the first rows.
 func paged[T any](p *program, c *cobra.Command, f format, limit int, read func(size int, last *T) ([]T, error)) iter.Seq2[T, error] {
 	if f != asTable || c.Flags().Changed("limit") {
 		return pages(p.page, limit, read)
@@ -240,7 +240,7 @@ func beginning[T any](items iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-// pageSize is how much of a long listing is read at a time.
+// pageSize is how many items of a long listing are read at a time.
 const pageSize = 200
 
 // pages yields up to limit items (0: all) of a listing that is read in pages.
@@ -271,7 +271,7 @@ func pages[T any](most, limit int, read func(size int, last *T) ([]T, error)) it
 	}
 }
 
-// all yields a listing that is in memory.
+// all yields the items of a slice.
 func all[T any](items []T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for _, item := range items {
@@ -282,7 +282,7 @@ func all[T any](items []T) iter.Seq2[T, error] {
 	}
 }
 
-// checkLimit is for the flag --limit.
+// checkLimit checks the flag --limit.
 func checkLimit(limit int) error {
 	if limit < 0 {
 		return &hourbell.FieldError{Field: "limit", Value: fmt.Sprint(limit), Problem: "is negative", Remedy: "use a number of rows, or 0 for all"}
@@ -290,7 +290,7 @@ func checkLimit(limit int) error {
 	return nil
 }
 
-// The values of records: what is missing is null.
+// The values of records; a missing value is null.
 
 func orNull[T comparable](value T) *T {
 	var zero T
@@ -315,10 +315,10 @@ func durationOrNull(d time.Duration) *string {
 	return orNull(d.String())
 }
 
-// validText makes text fit for JSON where it may be of any bytes.
+// validText makes text of arbitrary bytes valid for JSON.
 func validText(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }
 
-// rawJSON passes JSON on as it is, in one line; what is none becomes a string.
+// rawJSON returns JSON on one line; text that is not JSON becomes a string.
 func rawJSON(text []byte) json.RawMessage {
 	switch {
 	case len(text) == 0:

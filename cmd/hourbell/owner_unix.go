@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// fileOwner is the number of the user whom a file belongs to; ok is false
-// where that is not known.
+// fileOwner returns the number of the user who owns a file; ok is false if the
+// owner is not known.
 func fileOwner(info os.FileInfo) (uid int, ok bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

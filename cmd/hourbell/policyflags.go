@@ -11,8 +11,8 @@ import (
 	"github.com/hourbell/hourbell/recur"
 )
 
-// policyFlags are the policies of a schedule. Each flag is one of the keys that
-// schedule files have, and is read as there.
+// policyFlags are the policies of a schedule. Each flag is a key of schedule
+// files, and is read in the same way.
 type policyFlags []policyFlag
 
 type policyFlag struct{ flag, key, usage string }
@@ -34,8 +34,8 @@ func (p policyFlags) addTo(c *cobra.Command) {
 	}
 }
 
-// apply sets the policies that were given. An empty value stands for the
-// default, if that may be asked for: where a schedule is edited.
+// apply sets the policies that were given. An empty value means the default if
+// mayClear is set, which is used when a schedule is edited.
 func (p policyFlags) apply(c *cobra.Command, s *hourbell.Schedule, mayClear bool) error {
 	var errs []error
 	for _, one := range p {
@@ -56,14 +56,15 @@ func (p policyFlags) apply(c *cobra.Command, s *hourbell.Schedule, mayClear bool
 	return errors.Join(errs...)
 }
 
-// warnRule warns people of what a rule says but hardly means.
+// warnRule warns about parts of a rule that are probably a mistake.
 func (p *program) warnRule(rule recur.Spec) {
 	for _, warning := range rule.Warnings() {
 		printError(p.stderr, fmt.Errorf("warning: %w", warning))
 	}
 }
 
-// warnStopped warns people of a schedule that was to stop before it was put.
+// warnStopped warns about a schedule whose stop is before the time when it was
+// put.
 func (p *program) warnStopped(s hourbell.ScheduleInfo) {
 	if s.State() == "ended" && s.Rule.Stop != "" {
 		printError(p.stderr, fmt.Errorf("warning: schedule %q has ended: its stop, %s, is over or leaves it no slot", s.Name, s.Rule.Stop))

@@ -17,7 +17,7 @@ import (
 const probeTime = 2 * time.Second
 
 // probes answers /healthz (the process is alive) and /readyz (the store
-// answers, and this node is registered) for those who watch over processes.
+// answers, and this node is registered), for programs that monitor processes.
 type probes struct {
 	server *http.Server
 	client atomic.Pointer[hourbell.Client] // nil until the store is open
@@ -39,7 +39,7 @@ func listen(ctx context.Context, addr string) (*probes, net.Addr, error) {
 	return p, listener.Addr(), nil
 }
 
-// withoutAddress takes the cause out of an error that repeats the address.
+// withoutAddress removes the address from an error that repeats it.
 func withoutAddress(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
@@ -50,8 +50,8 @@ func withoutAddress(err error) error {
 
 func (p *probes) close() { p.server.Close() }
 
-// ready says why the node is not, or nil. It asks the store, which alone knows
-// whether others still take this node for alive.
+// ready returns why the node is not ready, or nil. It reads the store, because
+// only the store knows whether the other nodes count this node as alive.
 func (p *probes) ready(ctx context.Context) error {
 	client := p.client.Load()
 	switch {
@@ -66,7 +66,7 @@ func (p *probes) ready(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("the store has not answered within %v", probeTime)
 	}
-	if err != nil { // which says where the store is, to anybody who reaches this port
+	if err != nil { // the error contains the place of the store, which must not be shown to everyone who can reach this port
 		return errors.New("the store does not answer; the log says why")
 	}
 	for _, node := range nodes {
@@ -77,7 +77,7 @@ func (p *probes) ready(ctx context.Context) error {
 	return errors.New("this node is not registered")
 }
 
-// answer writes the state, or why it is not so.
+// answer writes the state, or the error.
 func answer(w http.ResponseWriter, state string, err error) {
 	body := map[string]string{"status": state}
 	code := http.StatusOK

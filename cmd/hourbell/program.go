@@ -15,22 +15,22 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
-// program is the whole of hourbell as a value: what it reads, where it writes,
-// and the little it knows of its surroundings.
+// program is the whole program as a value: its inputs, its outputs, and the few
+// facts about its surroundings that it uses.
 type program struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
 	getenv func(string) string
-	now    func() time.Time // for a --from that is left out; never for what is due
-	page   int              // how much of a long listing is read at a time
+	now    func() time.Time // for the default of --from; never to decide whether something is due
+	page   int              // how many items of a long listing are read at a time
 }
 
 func newProgram() *program {
 	return &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now, page: pageSize}
 }
 
-// run does what args say and returns the exit code. An error is printed once.
+// run executes args and returns the exit code. An error is printed once.
 func (p *program) run(ctx context.Context, args []string) int {
 	root := p.rootCommand()
 	root.SetArgs(args)
@@ -80,8 +80,8 @@ func (p *program) rootCommand() *cobra.Command {
 	return root
 }
 
-// group is a command that only has commands. Named without one of them, or
-// with a misspelt one, it fails; cobra alone would print its help and exit 0.
+// group is a command that only contains commands. Without a valid command it
+// fails, because cobra alone would print the help and exit with 0.
 func (p *program) group(name, short string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: name + " COMMAND", Short: short, Args: cobra.ArbitraryArgs,
@@ -118,8 +118,8 @@ func (p *program) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// takes checks the number of arguments before a command runs. names are what
-// the usage line calls those that are needed; more says that the last one may
+// takes checks the number of arguments before a command runs. names are the
+// required arguments in the usage line; more means that the last argument may
 // be repeated.
 func takes(more bool, names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
@@ -134,8 +134,8 @@ func takes(more bool, names ...string) cobra.PositionalArgs {
 	}
 }
 
-// flagError turns what the flag parser says into a message that names the flag
-// and the remedy, whatever bytes and sizes it was given.
+// flagError turns an error of the flag parser into a message that names the
+// flag and the remedy, for arguments of any bytes and sizes.
 func flagError(c *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
@@ -150,7 +150,7 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &field):
 		return field
 	case errors.As(err, &unknown) && c.HasSubCommands() && c.Flags().NArg() > 0:
-		return unknownCommand(c, c.Flags().Arg(0)) // the flag is that of the command that was meant
+		return unknownCommand(c, c.Flags().Arg(0)) // the flag belongs to the command that was meant
 	case errors.As(err, &unknown):
 		return &hourbell.FieldError{Field: "flag", Value: shorten(flagName(unknown)), Problem: "is unknown", Remedy: help}
 	case errors.As(err, &without):
@@ -164,7 +164,7 @@ func flagError(c *cobra.Command, err error) error {
 	return &hourbell.FieldError{Field: "flag", Problem: "cannot be read", Remedy: help}
 }
 
-// flagName is an unknown flag as it was written.
+// flagName returns an unknown flag as the user wrote it.
 func flagName(unknown *pflag.NotExistError) string {
 	if unknown.GetSpecifiedShortnames() != "" {
 		return "-" + unknown.GetSpecifiedName()

@@ -18,7 +18,7 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// asProgram makes the test binary be hourbell itself, for tests that need a
+// asProgram makes the test binary run as hourbell, for tests that need a
 // process with signals.
 const asProgram = "HOURBELL_TEST_AS_PROGRAM"
 
@@ -29,7 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(testMain(m))
 }
 
-// testMain keeps the nodes' state files out of the folders of who runs the tests.
+// testMain keeps the nodes' state files out of the folders of the user who runs
+// the tests.
 func testMain(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "hourbell-state-")
 	if err != nil {
@@ -41,8 +42,8 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// bench is a program on a SQLite file of its own, in a working directory of
-// its own.
+// bench is a program on a SQLite file of its own, in a working directory of its
+// own.
 type bench struct {
 	t     *testing.T
 	path  string // of the store
@@ -59,7 +60,7 @@ func newBench(t *testing.T) *bench {
 	return &bench{t: t, path: path, env: map[string]string{storeVariable: "sqlite:" + path}, page: pageSize}
 }
 
-// result is what a command came to.
+// result is the result of a command.
 type result struct {
 	code     int
 	out, err string
@@ -79,7 +80,8 @@ func (b *bench) run(args ...string) result {
 	return result{code, out.String(), errs.String()}
 }
 
-// ok runs a command that must succeed in silence, and returns its output.
+// ok runs a command that must succeed without a message, and returns its
+// output.
 func (b *bench) ok(args ...string) string {
 	b.t.Helper()
 	r := b.run(args...)
@@ -89,8 +91,8 @@ func (b *bench) ok(args ...string) string {
 	return r.out
 }
 
-// fails runs a command that must fail with a code, and one line on stderr that
-// contains each text.
+// fails runs a command that must fail with the given code, and with one line on
+// stderr that contains each text.
 func (b *bench) fails(code int, texts []string, args ...string) result {
 	b.t.Helper()
 	r := b.run(args...)
@@ -108,7 +110,7 @@ func (b *bench) fails(code int, texts []string, args ...string) result {
 	return r
 }
 
-// objects runs a listing as ndjson.
+// objects runs a listing as ndjson and returns its objects.
 func (b *bench) objects(args ...string) []map[string]any {
 	b.t.Helper()
 	var list []map[string]any
@@ -122,7 +124,8 @@ func (b *bench) objects(args ...string) []map[string]any {
 	return list
 }
 
-// work runs the commands that are due, until each has ended or awaits a retry.
+// work runs the commands that are due, until each has ended or waits for a
+// retry.
 func (b *bench) work() {
 	b.t.Helper()
 	backend, err := sqlite.Open(b.t.Context(), b.path)
@@ -150,7 +153,7 @@ func (b *bench) work() {
 	}
 }
 
-// eventually waits for what must come.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
@@ -170,7 +173,7 @@ var varying = []struct {
 	{regexp.MustCompile(`  +`), "  "},
 }
 
-// steady replaces what differs from run to run.
+// steady replaces the parts of a text that differ from run to run.
 func steady(text string) string {
 	for _, v := range varying {
 		text = v.pattern.ReplaceAllString(text, v.word)
@@ -206,8 +209,9 @@ func TestHelpSucceeds(t *testing.T) {
 	noStore(t, b)
 }
 
-// TestEveryCommandIsExplained holds that each command has a sentence, and each
-// that does something an example that begins with the program's name.
+// TestEveryCommandIsExplained checks that each command has a sentence, and that
+// each command with an action has an example that begins with the program's
+// name.
 func TestEveryCommandIsExplained(t *testing.T) {
 	p := newProgram()
 	root := p.rootCommand()
@@ -227,7 +231,7 @@ func TestEveryCommandIsExplained(t *testing.T) {
 	}
 }
 
-// noStore fails if anything made a store.
+// noStore fails if a store was created.
 func noStore(t *testing.T, b *bench) {
 	t.Helper()
 	for _, pattern := range []string{filepath.Join(filepath.Dir(b.path), "*.db*"), "*.db*"} {

@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// bar shows on a terminal how far something is. On anything else it is silent.
+// bar shows the progress of something on a terminal, and prints nothing
+// elsewhere.
 type bar struct {
-	out   io.Writer // nil: no terminal
+	out   io.Writer // nil: not a terminal
 	steps int
 	drawn bool
 }
 
 const barWidth = 30
 
-// newBar returns a bar of so many steps on stderr.
+// newBar returns a bar with the given number of steps on stderr.
 func (p *program) newBar(steps int) *bar {
 	b := &bar{steps: steps}
 	if file, ok := p.stderr.(*os.File); ok && isTerminal(file) {
@@ -25,13 +26,13 @@ func (p *program) newBar(steps int) *bar {
 	return b
 }
 
-// isTerminal also takes the null device for one, where nothing is seen.
+// isTerminal also returns true for the null device, where output is not seen.
 func isTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// show draws the bar at a step, or between two, with what is being done.
+// show draws the bar at a step, or between two steps, with the current action.
 func (b *bar) show(doing string, step float64) {
 	if b.out == nil {
 		return

@@ -41,7 +41,8 @@ var queueListing = listing[hourbell.QueueInfo]{
 	},
 }
 
-// queueRecord is a queue for programs. Fields are only ever added.
+// queueRecord is a queue in machine-readable output. Fields are only ever
+// added.
 type queueRecord struct {
 	Name      string `json:"name"`
 	Ready     int64  `json:"ready"`     // due now

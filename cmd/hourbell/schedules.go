@@ -85,7 +85,7 @@ func (p *program) schedulesList(c *cobra.Command, f storeFlags, l schedulesListF
 	})
 }
 
-// shownNext says in words when a schedule rings next.
+// shownNext returns in words when a schedule rings next.
 func shownNext(s hourbell.ScheduleInfo) string {
 	if s.State() == "active" {
 		return "next " + inZone(s.NextAt, s.Rule.Zone)
@@ -101,7 +101,7 @@ var scheduleListing = listing[hourbell.ScheduleInfo]{
 	record: func(s hourbell.ScheduleInfo) any { return newScheduleRecord(s) },
 }
 
-// whatRuns is the work of a schedule in a few words.
+// whatRuns returns the job of a schedule in a few words.
 func whatRuns(s hourbell.Schedule) string {
 	if s.Kind != kinds.CommandKind {
 		return s.Kind

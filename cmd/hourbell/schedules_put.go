@@ -79,7 +79,7 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 	})
 }
 
-// newSchedule reads the flags and reports everything that is wrong with them.
+// newSchedule reads the flags and reports all mistakes.
 func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []string) (hourbell.Schedule, error) {
 	payload, payloadErr := p.payload(c, s.work, s.kind, argv)
 	onLoss, onLossErr := parseOnLoss(s.work.onLoss)
@@ -99,8 +99,7 @@ func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []
 	return schedule, schedule.Validate()
 }
 
-// zeroMeansDefault refuses values that a hourbell.Schedule would take for "left
-// out".
+// zeroMeansDefault refuses values that mean "not given" in a hourbell.Schedule.
 func zeroMeansDefault(c *cobra.Command, w workFlags) error {
 	errs := []error{notEmpty(c, "queue")}
 	if w.priority == 0 {

@@ -39,7 +39,8 @@ func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-// scheduleRecord is a schedule for programs. Fields are only ever added.
+// scheduleRecord is a schedule in machine-readable output. Fields are only ever
+// added.
 type scheduleRecord struct {
 	Name         string          `json:"name"`
 	Owner        *string         `json:"owner"`
@@ -72,7 +73,7 @@ type scheduleRecord struct {
 	Gap          *string         `json:"gap"`
 	Fold         *string         `json:"fold"`
 	PausedUntil  *time.Time      `json:"paused_until"`
-	Exclude      []string        `json:"exclude"` // as --exclude takes it; the file's calendars by name
+	Exclude      []string        `json:"exclude"` // in the syntax of --exclude; the file's calendars by name
 	Group        *string         `json:"group"`
 	Paused       bool            `json:"paused"`
 	PausedAt     *time.Time      `json:"paused_at"`
@@ -90,7 +91,7 @@ type scheduleRecord struct {
 	Problem      *string         `json:"problem"`
 }
 
-// hookRecord is a hook for programs.
+// hookRecord is a hook in machine-readable output.
 type hookRecord struct {
 	Kind string          `json:"kind"`
 	Args json.RawMessage `json:"args"`
@@ -126,7 +127,7 @@ func overlapWord(o hourbell.Overlap) string {
 	return cmp.Or(string(o), "skip")
 }
 
-// printSchedule shows a schedule to people.
+// printSchedule prints a schedule as text.
 func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
 	timeout := ""
 	if s.Timeout > 0 {
@@ -167,7 +168,7 @@ func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
 	})
 }
 
-// shownPolicies are the policies that are not the default, but for overlap.
+// shownPolicies lists the policies that are not the default, except overlap.
 func shownPolicies(s hourbell.Schedule) string {
 	var shown []string
 	for _, policy := range allPolicies[1:] {
@@ -178,7 +179,7 @@ func shownPolicies(s hourbell.Schedule) string {
 	return strings.Join(shown, ", ")
 }
 
-// excludeTexts are what a schedule excludes.
+// excludeTexts lists the times that a schedule excludes.
 func excludeTexts(s hourbell.Schedule) []string {
 	texts, _ := hourbell.ExcludeTexts(s.Exclude)
 	return append([]string{}, texts...)

@@ -21,21 +21,22 @@ import (
 
 const (
 	defaultQueue = "default"
-	// crontabWidth is how many jobs run at once on a node with crontabs that was
-	// not told: cron knows no bound, and slow lines must not hold up the others.
+	// crontabWidth is how many jobs run at once on a node with crontabs by
+	// default: cron has no limit, and slow lines must not delay other lines.
 	crontabWidth = 200
-	// completedLines is how many jobs that complete within a second get lines of
-	// their own: more are no reading for people, and slow the node down.
+	// completedLines is how many jobs that complete within a second get log
+	// lines of their own: more lines are not readable, and slow the node down.
 	completedLines = 50
 )
 
-// The range of --lease. The library checks it too, but takes 0 for its default.
+// The range of --lease. The library checks the range too, but treats 0 as its
+// default.
 const (
 	minLease = 100 * time.Millisecond
 	maxLease = time.Hour
 )
 
-// serveFlags are what serve was asked for, as people wrote it.
+// serveFlags are the flags of serve as the user wrote them.
 type serveFlags struct {
 	store         storeFlags
 	files         []string
@@ -88,13 +89,13 @@ func (p *program) serveCommand() *cobra.Command {
 	return c
 }
 
-// node is a serve whose input has been checked: nothing is open yet.
+// node is a serve command whose input has been checked; nothing is open yet.
 type node struct {
 	location location
 	config   hourbell.Config
 	watch    *watcher
 	reread   chan os.Signal // SIGHUP
-	starting string         // the queue of what runs at the start; empty: nothing does
+	starting string         // the queue of commands that run at the start; empty: there are none
 }
 
 func (p *program) serve(c *cobra.Command, f serveFlags) error {
@@ -126,7 +127,7 @@ func (p *program) serve(c *cobra.Command, f serveFlags) error {
 	return n.run(c.Context(), client, probe)
 }
 
-// newNode checks everything that serve was given and reports all mistakes.
+// newNode checks all input of serve and reports all mistakes.
 func (p *program) newNode(c *cobra.Command, f serveFlags) (*node, error) {
 	n := &node{reread: make(chan os.Signal, 1)}
 	var errs [5]error
@@ -154,7 +155,7 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node, error) {
 	return n, n.config.Validate()
 }
 
-// config is what the flags mean for the client.
+// config returns the client's configuration from the flags.
 func (f serveFlags) config(c *cobra.Command, policy commandPolicy) (hourbell.Config, error) {
 	queues, err := parseQueues(f.queues)
 	err = errors.Join(err,
@@ -171,15 +172,15 @@ func (f serveFlags) config(c *cobra.Command, policy commandPolicy) (hourbell.Con
 	}
 	return hourbell.Config{
 		Workers: policy.workers(), Queues: queues, Name: f.name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
-		StateDir: f.stateDir, LogCompleted: completedLines, NoMigrate: true, // opening the store has seen to that
+		StateDir: f.stateDir, LogCompleted: completedLines, NoMigrate: true, // opening the store has migrated it already
 		Keep: hourbell.Keep{
 			Completed: zeroIsNegative(f.keepCompleted), Failed: zeroIsNegative(f.keepFailed), Slots: zeroIsNegative(f.keepSlots),
 		},
 	}, err
 }
 
-// zeroIsNegative says "none" or "for ever" as hourbell.Config does, where 0
-// means the default.
+// zeroIsNegative turns 0, which means "none" or "for ever" in flags, into a
+// negative value, because hourbell.Config treats 0 as the default.
 func zeroIsNegative(d time.Duration) time.Duration {
 	if d == 0 {
 		return -1
@@ -194,7 +195,7 @@ func notNegative(field string, d time.Duration) error {
 	return nil
 }
 
-// run brings the files into the store and works until a signal ends it.
+// run syncs the files to the store and works until a signal ends it.
 func (n *node) run(ctx context.Context, client *hourbell.Client, probe *probes) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -208,7 +209,7 @@ func (n *node) run(ctx context.Context, client *hourbell.Client, probe *probes) 
 
 	n.watch.start(client, n.config.Logger)
 	if err := n.watch.syncAll(ctx); ctx.Err() != nil {
-		return nil // it was stopped before it had begun
+		return nil // it was stopped before it began
 	} else if err != nil {
 		return err
 	}
@@ -225,13 +226,14 @@ func (n *node) run(ctx context.Context, client *hourbell.Client, probe *probes) 
 	return client.Run(ctx)
 }
 
-// echoTime is how long after the first signal another one counts as the same:
-// timeout(1), and others that signal a process and then its group, send two.
+// echoTime is how long after the first signal another signal counts as the same
+// signal: timeout(1) and similar programs signal a process and then its group,
+// so two signals arrive.
 const echoTime = 200 * time.Millisecond
 
 // onSignals makes the first SIGINT or SIGTERM begin the stop, and the second
-// cut it short; a third ends the process as if nobody listened. The function
-// it returns ends all that.
+// end the wait for jobs; a third signal ends the process in the default way.
+// The returned function ends the handling of signals.
 func (n *node) onSignals(begin, hurry func()) (end func()) {
 	signals, ended := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
@@ -264,10 +266,10 @@ func (n *node) onSignals(begin, hurry func()) (end func()) {
 func cutShort(client *hourbell.Client) {
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = client.Stop(now) // it says only that jobs were cut short
+	_ = client.Stop(now) // the error only means that jobs were ended early
 }
 
-// parseQueues reads a,b=20.
+// parseQueues reads a list such as a,b=20.
 func parseQueues(text string) (map[string]int, error) {
 	queues := map[string]int{}
 	var errs []error
@@ -299,8 +301,8 @@ func parseQueue(text string) (name string, width int, err error) {
 	return name, width, nil
 }
 
-// checkAddress checks what --listen was given, so far as that can be done
-// without binding it.
+// checkAddress checks the value of --listen as far as possible without binding
+// the address.
 func checkAddress(addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	_, portErr := strconv.ParseUint(port, 10, 16)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestServeCommands: who may run a command is said by --commands, and a job
-// that nobody may run says so.
+// TestServeCommands checks that --commands selects which commands a node runs,
+// and that a job that no node may run has that reason.
 func TestServeCommands(t *testing.T) {
 	for _, test := range []struct {
 		policy       string

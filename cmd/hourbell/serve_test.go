@@ -44,7 +44,7 @@ func (b *bench) serve(args ...string) *process {
 	return b.start(append([]string{"serve"}, args...)...)
 }
 
-// start runs a command on the bench's store in a process of its own.
+// start starts a command on the bench's store in a process of its own.
 func (b *bench) start(args ...string) *process {
 	b.t.Helper()
 	if runtime.GOOS == "windows" {
@@ -73,7 +73,7 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// awaits waits until the log has so many of a text.
+// awaits waits until the log contains a text the given number of times.
 func (p *process) awaits(text string, times int) {
 	p.t.Helper()
 	eventually(p.t, fmt.Sprintf("the log has %q %d times", text, times), func() bool { return strings.Count(p.logged(), text) >= times })
@@ -93,7 +93,7 @@ func (p *process) ends() int {
 	}
 }
 
-// TestServe is a node's whole life.
+// TestServe checks the whole life of a node.
 func TestServe(t *testing.T) {
 	b := newBench(t)
 	writeFile(t, "s.yaml", "schedules:\n  - {name: bell, every: 500ms, shell: 'echo ring $HOURBELL_JOB_ID'}\n")
@@ -141,7 +141,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// checkReload changes the file under a running node in every way.
+// checkReload changes the file of a running node in every way.
 func checkReload(t *testing.T, b *bench, p *process) {
 	names := func() string {
 		var list []string
@@ -167,7 +167,7 @@ func checkReload(t *testing.T, b *bench, p *process) {
 	writeFile(t, "s.yaml", "schedules:\n  - {name: broken}\n")
 	p.awaits("file has mistakes", 1)
 	p.awaits("s.yaml:2", 1)
-	time.Sleep(3 * watchEvery) // a complaint must not come twice
+	time.Sleep(3 * watchEvery) // the message must not be repeated
 	if n := strings.Count(p.logged(), "file has mistakes"); n != 1 {
 		t.Errorf("the mistakes were logged %d times", n)
 	}
@@ -182,7 +182,8 @@ func checkReload(t *testing.T, b *bench, p *process) {
 	writeFile(t, "s.yaml", "revision: 7\nschedules:\n"+fmt.Sprintf(entry, "back"))
 	became("back")
 
-	// Nothing shows that this file has changed, so only a signal has it read.
+	// The change of this file is not visible from outside, so that only a
+	// signal makes the node read it.
 	info, err := os.Stat("s.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -228,8 +229,8 @@ func get(t *testing.T, url string) (int, map[string]string) {
 	return response.StatusCode, body
 }
 
-// TestServeIsCutShort holds that the second signal does not wait for jobs,
-// unless it is but an echo of the first.
+// TestServeIsCutShort checks that the second signal ends the wait for jobs,
+// unless it is only an echo of the first signal.
 func TestServeIsCutShort(t *testing.T) {
 	b := newBench(t)
 	id := strings.TrimSpace(b.ok("enqueue", "command", "--", "sleep", "1000"))
@@ -256,7 +257,8 @@ func TestServeIsCutShort(t *testing.T) {
 	}
 }
 
-// TestServeTwice is the README's second terminal: two nodes, each slot once.
+// TestServeTwice is the README's second terminal: with two nodes, each slot
+// fires once.
 func TestServeTwice(t *testing.T) {
 	b := newBench(t)
 	writeFile(t, "s.yaml", "schedules:\n  - {name: bell, every: 200ms, command: ['true']}\n")
@@ -286,7 +288,7 @@ func TestServeTwice(t *testing.T) {
 	}
 }
 
-// TestServeStartFails holds what is found out at the start.
+// TestServeStartFails checks the mistakes that are found at the start.
 func TestServeStartFails(t *testing.T) {
 	b := newBench(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

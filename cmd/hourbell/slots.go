@@ -82,8 +82,8 @@ var slotListing = listing[hourbell.SlotInfo]{
 	},
 }
 
-// slotRecord is the record of a slot, or of several in a row, for programs.
-// Fields are only ever added.
+// slotRecord is the record of a slot, or of several successive slots, in
+// machine-readable output. Fields are only ever added.
 type slotRecord struct {
 	Schedule   string     `json:"schedule"`
 	Slot       *time.Time `json:"slot"`

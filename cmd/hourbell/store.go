@@ -41,9 +41,9 @@ func (f *storeFlags) addTo(c *cobra.Command) {
 	flags.BoolVar(&f.noMigrate, "no-migrate", false, "leave the database schema as it is, and fail if it is behind")
 }
 
-// givenText is a text flag that cannot be given empty: in scripts that is a
-// variable nobody has set, and to fall back to the default then would work on
-// another store than was meant.
+// givenText is a text flag whose value must not be empty. In scripts an empty
+// value comes from a variable that is not set; with the default instead, the
+// command would work on another store.
 type givenText string
 
 func (g *givenText) String() string { return string(*g) }
@@ -59,10 +59,10 @@ func (g *givenText) Set(value string) error {
 
 var errEmptyText = errors.New("is empty")
 
-// location is a store URL that has been understood.
+// location is a parsed store URL.
 type location struct {
 	path   string // of a SQLite file, or empty
-	url    string // of PostgreSQL; may hold a password
+	url    string // of PostgreSQL; may contain a password
 	schema string // of PostgreSQL; empty: the driver's default
 }
 
@@ -89,8 +89,8 @@ func (p *program) locate(f storeFlags) (location, error) {
 	return l, checkSchemaName(l.schema)
 }
 
-// parseStore reads a store URL. Its messages never repeat one that could hold
-// a password.
+// parseStore reads a store URL. Its messages never repeat a URL that could
+// contain a password.
 func parseStore(text string) (location, error) {
 	scheme, rest, found := strings.Cut(text, ":")
 	switch {
@@ -113,7 +113,8 @@ func badStore(value, problem string) error {
 	return &hourbell.FieldError{Field: "store", Value: shorten(value), Problem: problem, Remedy: storeRemedy}
 }
 
-// parseSQLite reads what follows "sqlite:": a path, also as ///absolute/path.
+// parseSQLite reads the text behind "sqlite:": a path, also as
+// ///absolute/path.
 func parseSQLite(path string) (location, error) {
 	full := "sqlite:" + path
 	if strings.HasPrefix(path, "//") {
@@ -133,7 +134,8 @@ func parseSQLite(path string) (location, error) {
 	return location{path: path}, nil
 }
 
-// parsePostgres takes ?schema=NAME out of the URL; all else is the driver's.
+// parsePostgres removes ?schema=NAME from the URL; everything else is for the
+// driver.
 func parsePostgres(text string) (location, error) {
 	u, err := url.Parse(text)
 	if err != nil { // the error repeats the URL with its password
@@ -165,7 +167,7 @@ func checkSchemaName(name string) error {
 	return nil
 }
 
-// String is the store for people, without password and parameters.
+// String returns the store without its password and parameters.
 func (l location) String() string {
 	if l.path != "" {
 		return "sqlite:" + l.path
@@ -181,7 +183,7 @@ func (l location) String() string {
 	return shown.String()
 }
 
-// backend is what every driver of this program gives.
+// backend is the set of methods that every driver of this program has.
 type backend interface {
 	store.Backend
 	store.Migrator
@@ -189,7 +191,7 @@ type backend interface {
 	Close() error
 }
 
-// connect opens the store without looking at its schema.
+// connect opens the store without reading its schema.
 func (l location) connect(ctx context.Context) (backend, error) {
 	if l.path != "" {
 		return sqlite.Open(ctx, l.path)
@@ -209,7 +211,7 @@ func (l location) migrations(ctx context.Context) ([]store.Migration, error) {
 	if l.path == "" {
 		return postgres.New(nil, l.options()...).Migrations(), nil
 	}
-	// Opening a file that is not there creates none.
+	// Opening a file that does not exist does not create it.
 	b, err := sqlite.Open(ctx, filepath.Join(os.TempDir(), "hourbell-"+rand.Text()+".db"))
 	if err != nil {
 		return nil, err
@@ -218,7 +220,7 @@ func (l location) migrations(ctx context.Context) ([]store.Migration, error) {
 	return b.Migrations(), nil
 }
 
-// openBackend opens the store and sees to its schema.
+// openBackend opens the store and migrates its schema if necessary.
 func (f storeFlags) openBackend(ctx context.Context, l location) (backend, error) {
 	b, err := l.connect(ctx)
 	if err != nil {
@@ -238,7 +240,7 @@ func (f storeFlags) openBackend(ctx context.Context, l location) (backend, error
 	return b, nil
 }
 
-// withClient opens the store for the time of one command.
+// withClient opens the store while one command runs.
 func (p *program) withClient(ctx context.Context, f storeFlags, use func(*hourbell.Client) error) error {
 	l, err := p.locate(f)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestParseStore(t *testing.T) {
 	}
 }
 
-// postgresURL is the server of tests.
+// postgresURL returns the URL of the test server.
 func postgresURL(t *testing.T) string {
 	t.Helper()
 	const variable = "HOURBELL_TEST_POSTGRES_URL"
@@ -50,8 +50,8 @@ func postgresURL(t *testing.T) string {
 	return url
 }
 
-// TestPostgres goes once through what differs from SQLite: the URL, the schema
-// and the migration.
+// TestPostgres covers the differences from SQLite: the URL, the schema and the
+// migration.
 func TestPostgres(t *testing.T) {
 	url := postgresURL(t)
 	b := newBench(t)

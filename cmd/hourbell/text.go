@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// clean makes text fit for a terminal: what could move the cursor, change
-// colours or turn the direction of writing is escaped, and so are bytes that
-// are no UTF-8.
+// clean makes text safe for a terminal: characters that could move the cursor,
+// change colours or change the direction of writing are escaped, and so are
+// bytes that are not UTF-8.
 func clean(text string) string {
 	if isClean(text) {
 		return text
@@ -40,7 +40,7 @@ func isClean(text string) bool {
 	return true
 }
 
-// cleanLines is clean for text of several lines, each behind indent.
+// cleanLines is clean for text of several lines, each indented with indent.
 func cleanLines(text, indent string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -50,10 +50,10 @@ func cleanLines(text, indent string) string {
 	return b.String()
 }
 
-// shorten cuts a value to what fits in a message.
+// shorten cuts a value to a length that fits in a message.
 func shorten(text string) string { return cut(text, 60) }
 
-// cut keeps at most that many bytes, and marks the cut.
+// cut keeps at most the given number of bytes, and marks the cut.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -64,7 +64,7 @@ func cut(text string, most int) string {
 	return text[:most] + "…"
 }
 
-// stamp is how people see an instant in tables: UTC, to the millisecond.
+// stamp formats an instant for tables: UTC, to the millisecond.
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -72,7 +72,7 @@ func stamp(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05.999Z07:00")
 }
 
-// brief rounds a duration to what people want to know of it.
+// brief rounds a duration to a useful precision.
 func brief(d time.Duration) string {
 	switch {
 	case d >= time.Minute:
@@ -87,7 +87,7 @@ func brief(d time.Duration) string {
 	return d.String()
 }
 
-// dash stands for what is not there.
+// dash returns "-" for an empty text.
 func dash(text string) string {
 	if text == "" {
 		return "-"

@@ -13,14 +13,16 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
-// spools are where crons keep users' crontabs, each called as its user.
+// spools are the folders in which cron programs keep users' crontabs, each with
+// the name of its user.
 var spools = []string{"/var/spool/cron/crontabs", "/var/spool/cron/tabs", "/var/spool/cron", "/var/cron/tabs"}
 
-// spoolUser is whose crontab a file is by its place; empty: it is in no spool.
+// spoolUser returns the user whose crontab a file is because of its place;
+// empty if the file is not in a spool.
 func spoolUser(path string) string { return userIn(spools, path) }
 
-// userIn looks for the file in spools: where the path leads by itself, and
-// where it leads through links. A link in a spool is called as its user too.
+// userIn finds the user of a file in spools: by its path, and by the path
+// behind its links. A link in a spool also has the name of its user.
 func userIn(spools []string, path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -38,7 +40,8 @@ func userIn(spools []string, path string) string {
 	return ""
 }
 
-// sameDir says whether two paths lead to one directory, by its name or in fact.
+// sameDir reports whether two paths are the same directory, by name or in the
+// file system.
 func sameDir(a, b string) bool {
 	if filepath.ToSlash(a) == filepath.ToSlash(b) {
 		return true
@@ -47,13 +50,14 @@ func sameDir(a, b string) bool {
 	return first != nil && second != nil && os.SameFile(first, second)
 }
 
-// distrust says why the lines of a file may be another's than they should:
-// whoever can write it decides what runs. For a node that is root that is a
-// mistake in a crontab, as it is for Debian's cron, and else a warning: the file
-// gets no more then than the node's own user, who chose it.
+// distrust returns why the lines of a file may come from an untrusted user:
+// every user who can write the file decides what runs. For a node that runs as
+// root this is a mistake in a crontab, as for Debian's cron. Otherwise it is a
+// warning, because the lines run with the rights of the node's own user, who
+// chose the file.
 func (l loader) distrust(s source, info os.FileInfo) (problems []declared.Error, refuse bool) {
 	if runtime.GOOS == "windows" {
-		return nil, false // permissions are kept elsewhere
+		return nil, false // this system does not keep permissions in the mode
 	}
 	add := func(problem, remedy string) {
 		problems = append(problems, declared.Error{File: s.path, Problem: problem, Remedy: remedy})
@@ -67,8 +71,8 @@ func (l loader) distrust(s source, info os.FileInfo) (problems []declared.Error,
 	return problems, l.me.root && l.strict && s.form != yamlForm
 }
 
-// trusts says whether a file may belong to a user: root, this process's own
-// or, in cron's spool, the one it is called as.
+// trusts reports whether a file may belong to a user: root, the user of this
+// process or, in cron's spool, the user whose name the file has.
 func (l loader) trusts(s source, uid int) bool {
 	return uid == 0 || uid == l.me.uid || s.form == userForm && strconv.Itoa(uid) == uidOf(spoolUser(s.path))
 }
@@ -84,7 +88,7 @@ func (l loader) chown(s source) string {
 	return "chown root or " + l.me.name
 }
 
-// runsAs ends a sentence about who can write a file.
+// runsAs returns the end of a sentence about users who can write a file.
 func (me identity) runsAs() string {
 	if me.root {
 		return "this process runs as root"
@@ -92,7 +96,7 @@ func (me identity) runsAs() string {
 	return fmt.Sprintf("this process runs as %q", me.name)
 }
 
-// uidOf is the number of a user as a text; empty: there is no such user.
+// uidOf returns the number of a user as a text; empty if there is no such user.
 func uidOf(name string) string {
 	if name == "" {
 		return ""
@@ -104,7 +108,7 @@ func uidOf(name string) string {
 	return u.Uid
 }
 
-// userText is a user's name, or the number if it has none.
+// userText returns a user's name, or the number if the user has no name.
 func userText(uid int) string {
 	if u, err := user.LookupId(strconv.Itoa(uid)); err == nil {
 		return fmt.Sprintf("%q", u.Username)
@@ -112,8 +116,8 @@ func userText(uid int) string {
 	return strconv.Itoa(uid)
 }
 
-// checkTrust adds what distrust says to what the file is refused or warned for.
-// The set may be nil: the file has other mistakes.
+// checkTrust adds the problems that distrust finds to the mistakes or warnings
+// of the file. The set may be nil if the file has other mistakes.
 func (l loader) checkTrust(s source, info os.FileInfo, set *declared.File) error {
 	problems, refuse := l.distrust(s, info)
 	var errs []error

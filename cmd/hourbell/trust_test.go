@@ -10,8 +10,8 @@ import (
 
 const systemTab = "0 0 * * * root date\n"
 
-// TestRootMistrustsFiles holds that a node that is root refuses a crontab that
-// others can write, and that those who only read it warn.
+// TestRootMistrustsFiles checks that a node that runs as root refuses a crontab
+// that other users can write, and that commands that only read it warn.
 func TestRootMistrustsFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("permissions of Unix")
@@ -58,13 +58,13 @@ func warningsOf(file loaded) string {
 	return text.String()
 }
 
-// TestRootMistrustsOwners holds whose files a node takes.
+// TestRootMistrustsOwners checks which owners of files a node accepts.
 func TestRootMistrustsOwners(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root, to give files away")
 	}
 	t.Chdir(t.TempDir())
-	const other = 54321 // nobody's
+	const other = 54321 // not the number of an existing user
 	root, own := identity{root: true}, identity{name: "me", uid: other + 1}
 	for _, test := range []struct {
 		name   string
@@ -94,7 +94,8 @@ func TestRootMistrustsOwners(t *testing.T) {
 	}
 }
 
-// TestSpoolOwners holds that in cron's spool a file may be its user's own.
+// TestSpoolOwners checks that in cron's spool a file may belong to its own
+// user.
 func TestSpoolOwners(t *testing.T) {
 	if uidOf("daemon") == "" || uidOf("daemon") == uidOf("bin") {
 		t.Skip("needs the users daemon and bin")

@@ -11,15 +11,15 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/crontab"
 )
 
-// Bounds of what is read and said of schedules that no file declares.
+// Bounds for reading and listing schedules that no file declares.
 const (
 	mostSearched = 100_000
 	mostNamed    = 20
 )
 
-// tellUndeclared names the owners of crontabs whose schedules are in the store
-// and in no file of this node. Nobody noticed that such a file went, if no node
-// ran at the time; or else another node has it, which cannot be known.
+// tellUndeclared logs the owners of crontabs whose schedules are in the store
+// and in no file of this node. Either such a file was removed while no node
+// ran, or another node has the file, which this node cannot know.
 func (w *watcher) tellUndeclared(ctx context.Context) {
 	found, err := w.undeclared(ctx)
 	if err != nil {
@@ -31,14 +31,14 @@ func (w *watcher) tellUndeclared(ctx context.Context) {
 	}
 }
 
-// undeclared are the names of such schedules, by owner.
+// undeclared returns the names of such schedules, by owner.
 func (w *watcher) undeclared(ctx context.Context) (map[string][]string, error) {
 	declared := map[string]bool{}
 	for _, f := range w.files {
 		if f.good != nil {
 			declared[f.good.Owner] = true
 		} else if f.form != yamlForm {
-			declared[f.reader().Owner(f.path)] = true // its schedules wait for its mistakes to be corrected
+			declared[f.reader().Owner(f.path)] = true // its schedules stay until its mistakes are corrected
 		}
 	}
 	found := map[string][]string{}
@@ -61,7 +61,7 @@ func (w *watcher) undeclared(ctx context.Context) (map[string][]string, error) {
 	return found, nil
 }
 
-// deleteRemedy says how to be rid of an owner's schedules.
+// deleteRemedy returns how to delete an owner's schedules.
 func deleteRemedy(owner string, names []string) string {
 	const when = "if no other node has its file, delete them: "
 	if len(names) > mostNamed {

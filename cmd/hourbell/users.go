@@ -11,14 +11,14 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// identity is who this process is.
+// identity is the user of this process.
 type identity struct {
-	root bool   // it can become anybody
-	name string // its login name; empty where that is not known
-	uid  int    // its number; -1 where there are none
+	root bool   // it can run commands as any user
+	name string // its login name; empty if not known
+	uid  int    // its number; -1 on systems without numbers
 }
 
-// whoAmI asks the system.
+// whoAmI reads the identity from the system.
 func whoAmI() identity {
 	me := identity{root: os.Geteuid() == 0, uid: os.Geteuid()}
 	if u, err := user.Current(); err == nil {
@@ -27,15 +27,16 @@ func whoAmI() identity {
 	return me
 }
 
-// knownUser says whether this machine knows a login name.
+// knownUser reports whether this machine knows a login name.
 func knownUser(name string) bool {
 	_, err := user.Lookup(name)
 	return err == nil
 }
 
-// checkUsers looks at whom the commands of a file are to run as. What this
-// process cannot become is a mistake where it is to run them, else a warning,
-// since another machine may; so is a name that this machine does not know.
+// checkUsers checks the users as which the commands of a file run. A user that
+// this process cannot become is a mistake if this process runs the commands.
+// Otherwise it is a warning, because another machine may be able to; a name
+// that this machine does not know is a warning too.
 func (l loader) checkUsers(path string, set *declared.File) error {
 	var errs declared.FileError
 	unknown := map[string]bool{}
@@ -61,8 +62,8 @@ func (l loader) checkUsers(path string, set *declared.File) error {
 	return errs.Err()
 }
 
-// usersOf are whom a schedule's command and those of its hooks run as, where
-// they say.
+// usersOf returns the users named by a schedule's command and by the commands
+// of its hooks.
 func usersOf(s hourbell.Schedule) []string {
 	var names []string
 	add := func(kind string, args []byte) {

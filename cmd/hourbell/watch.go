@@ -16,9 +16,10 @@ import (
 	"github.com/hourbell/hourbell/event"
 )
 
-// watchEvery is how often the files are looked at. A change is in effect after
-// two looks, once the file has been still for one: who reads while an editor
-// writes would delete the schedules that are not written yet.
+// watchEvery is how often the files are checked. A change takes effect after
+// two checks, when the file has not changed between them: a file that is read
+// while an editor writes it would delete the schedules that are not written
+// yet.
 const watchEvery = 500 * time.Millisecond
 
 // watcher keeps the schedules in the store equal to the files. It belongs to
@@ -29,29 +30,29 @@ type watcher struct {
 	log    *slog.Logger
 	inputs []input
 	files  []*watched
-	off    bool              // nothing of the files is run here
-	former []declared.Entry  // of versions that are good no more; see admit
-	said   map[string]string // the last complaint about a directory
-	left   map[string]bool   // files that are left alone and were named
-	losses int64             // losses of the store's history that were accepted
+	off    bool              // this node runs no commands of the files
+	former []declared.Entry  // from versions that are no longer current; see admit
+	said   map[string]string // the last message about a directory
+	left   map[string]bool   // ignored files that were logged
+	losses int64             // number of losses of the store's history that were accepted
 }
 
-// watched is where a file stands.
+// watched is the state of a watched file.
 type watched struct {
 	source
-	seen    os.FileInfo    // at the last look; nil: it was not there
+	seen    os.FileInfo    // at the last check; nil: the file did not exist
 	read    os.FileInfo    // when it was last read
-	good    *declared.File // the last version without mistakes; nil: there was none
-	stored  *declared.File // the last version that was brought to the store
+	good    *declared.File // the last version without mistakes; nil: none yet
+	stored  *declared.File // the last version that was synced to the store
 	pending bool           // good is not in the store yet
 	waiting *declared.File // a version that shares an owner or a name with another file
-	fault   error          // what was wrong at the start
-	said    string         // the last complaint, so that it is made once
+	fault   error          // the mistakes at the start
+	said    string         // the last message, so that it is logged once
 }
 
-// openFiles reads the files of the inputs. What is wrong with a file that was
-// named itself is an error, which names every mistake in any of them; a file of
-// a directory is out until it is right, as it would be later.
+// openFiles reads the files of the inputs. Mistakes in a file that is itself an
+// input are an error, which names every mistake in any such file; a file of a
+// directory is left out until it has no mistakes, as it would be later.
 func openFiles(l loader, list []input) (*watcher, error) {
 	w := &watcher{loader: l, inputs: list, said: map[string]string{}, left: map[string]bool{}}
 	files, _, err := l.tryAll(list)
@@ -67,7 +68,8 @@ func openFiles(l loader, list []input) (*watcher, error) {
 	if errors.Join(append(mustBe, together)...) != nil {
 		return nil, mistakes{errors.Join(append(all, together)...)}
 	}
-	// Those of directories come later, and give way to those that were named.
+	// Files of directories come later, and lose conflicts with files that are
+	// inputs themselves.
 	for _, inDir := range []bool{false, true} {
 		for _, f := range files {
 			if (f.dir != "") == inDir {
@@ -78,7 +80,7 @@ func openFiles(l loader, list []input) (*watcher, error) {
 	return w, nil
 }
 
-// open begins with what is known of a file at the start.
+// open adds a file that was read at the start.
 func (w *watcher) open(tried tried) {
 	f := &watched{source: tried.source, seen: tried.seen, read: tried.seen}
 	w.files = append(w.files, f)
@@ -93,7 +95,7 @@ func (w *watcher) open(tried tried) {
 	f.good, f.pending = tried.set, true
 }
 
-// start gives the watcher what it works with.
+// start sets the client and the logger of the watcher.
 func (w *watcher) start(client *hourbell.Client, log *slog.Logger) {
 	w.client, w.log = client, log
 	for _, in := range w.inputs {
@@ -108,8 +110,8 @@ func (w *watcher) start(client *hourbell.Client, log *slog.Logger) {
 	}
 }
 
-// tellLeft names the files of a directory that are left alone, each once while
-// it is there: aloud where somebody may expect them to run.
+// tellLeft logs the ignored files of a directory, each once while it exists. A
+// file that a user may expect to run is a warning.
 func (w *watcher) tellLeft(in input, left []skipped) {
 	now := map[string]bool{}
 	for _, s := range left {
@@ -127,7 +129,7 @@ func (w *watcher) tellLeft(in input, left []skipped) {
 	maps.DeleteFunc(w.left, func(path string, _ bool) bool { return filepath.Dir(path) == filepath.Clean(in.path) && !now[path] })
 }
 
-// sets are the good versions of all files.
+// sets returns the good versions of all files.
 func (w *watcher) sets() []*declared.File {
 	var sets []*declared.File
 	for _, f := range w.files {
@@ -138,9 +140,9 @@ func (w *watcher) sets() []*declared.File {
 	return sets
 }
 
-// syncAll brings every file into the store at the start; the first failure
-// that is not a newer revision ends it, but for a name that is another owner's
-// where it stands in a file of a directory.
+// syncAll syncs every file to the store at the start. The first failure ends
+// it, with three exceptions: a newer revision in the store, a name of another
+// owner in a file of a directory, and a store that went back in time.
 func (w *watcher) syncAll(ctx context.Context) error {
 	w.admit()
 	for _, f := range w.files {
@@ -154,7 +156,7 @@ func (w *watcher) syncAll(ctx context.Context) error {
 			w.stale(ctx, f)
 			continue
 		case errors.Is(err, hourbell.ErrConflict) && f.dir != "", errors.Is(err, hourbell.ErrSuspended):
-			w.complain(f, err) // and run tries again
+			w.complain(f, err) // run tries again
 			continue
 		case err != nil:
 			return fmt.Errorf("%s: %w", f.path, err)
@@ -164,8 +166,8 @@ func (w *watcher) syncAll(ctx context.Context) error {
 	return nil
 }
 
-// run looks at the files until ctx ends. Something on reread makes it read
-// them whether they have changed or not.
+// run checks the files until ctx ends. A value on reread makes it read all
+// files, changed or not.
 func (w *watcher) run(ctx context.Context, reread <-chan os.Signal) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -192,8 +194,9 @@ func (w *watcher) run(ctx context.Context, reread <-chan os.Signal) {
 	}
 }
 
-// bringAfterLoss lets every file be brought to the store again when an operator has
-// accepted that the store went back in time: it may lack what the files declare.
+// bringAfterLoss has every file synced again after an operator has accepted
+// that the store went back in time, because the store may lack schedules of the
+// files.
 func (w *watcher) bringAfterLoss() {
 	now := w.client.Counts()[event.HistoryAccepted]
 	if now == w.losses {
@@ -205,8 +208,8 @@ func (w *watcher) bringAfterLoss() {
 	}
 }
 
-// directories takes up files that have come into the directories, and drops
-// those that have gone. A directory that cannot be read changes nothing.
+// directories adds files that have appeared in the directories, and drops files
+// that have gone. A directory that cannot be read changes nothing.
 func (w *watcher) directories(ctx context.Context) {
 	for _, in := range w.inputs {
 		info := look(in.path)
@@ -229,7 +232,7 @@ func (w *watcher) directories(ctx context.Context) {
 	}
 }
 
-// isDirectory says whether files were found in an input.
+// isDirectory reports whether files were found in an input.
 func (w *watcher) isDirectory(in input) bool {
 	return slices.ContainsFunc(w.files, func(f *watched) bool { return f.dir == in.path })
 }
@@ -241,9 +244,10 @@ func (w *watcher) complainOnce(path string, err error) {
 	}
 }
 
-// dropGone deletes the schedules of files that were gone at two looks. The
-// directory knows when that happened: its time is their last revision, so that
-// a node with an older directory does not bring them back.
+// dropGone deletes the schedules of files that were missing in two checks. The
+// modification time of the directory is the time of the removal; it becomes the
+// last revision of the file, so that a node with an older directory does not
+// restore the schedules.
 func (w *watcher) dropGone(ctx context.Context, in input, info os.FileInfo, found []source) {
 	before := len(w.files)
 	w.files = slices.DeleteFunc(w.files, func(f *watched) bool {
@@ -251,7 +255,7 @@ func (w *watcher) dropGone(ctx context.Context, in input, info os.FileInfo, foun
 		if f.dir != in.path || here || info == nil {
 			return false
 		}
-		if f.seen != nil { // it may be on its way from one name to another
+		if f.seen != nil { // it may just be renamed
 			f.seen = nil
 			return false
 		}
@@ -266,7 +270,8 @@ func (w *watcher) dropGone(ctx context.Context, in input, info os.FileInfo, foun
 	}
 }
 
-// drop deletes the schedules of a file that is gone; false: the store failed.
+// drop deletes the schedules of a file that is gone; the result is false if the
+// store failed.
 func (w *watcher) drop(ctx context.Context, f *watched, at int64) bool {
 	if f.stored == nil {
 		return true
@@ -286,7 +291,8 @@ func (w *watcher) drop(ctx context.Context, f *watched, at int64) bool {
 	return true
 }
 
-// clear deletes the schedules of a set, as of a time in microseconds.
+// clear deletes the schedules of a set, with a time in microseconds as the
+// revision.
 func (w *watcher) clear(ctx context.Context, set *declared.File, at int64) (hourbell.SyncResult, error) {
 	revision := set.Revision
 	if set.Dated {
@@ -295,11 +301,12 @@ func (w *watcher) clear(ctx context.Context, set *declared.File, at int64) (hour
 	return w.client.Sync(ctx, set.Owner, revision, nil)
 }
 
-// step looks at one file: it is read when it has changed and is still.
+// step checks one file: it is read when it has changed and is no longer being
+// written.
 func (w *watcher) step(ctx context.Context, f *watched) {
 	now := f.look()
 	if now == nil && f.dir != "" {
-		return // the directory tells what to do
+		return // directories decides about the file
 	}
 	still := same(now, f.seen)
 	f.seen = now
@@ -313,8 +320,8 @@ func (w *watcher) step(ctx context.Context, f *watched) {
 	}
 }
 
-// reload reads a file. One with mistakes changes nothing: the last good
-// version goes on.
+// reload reads a file. A file with mistakes changes nothing: the last good
+// version stays in effect.
 func (w *watcher) reload(ctx context.Context, f *watched, info os.FileInfo) {
 	f.read, f.said, f.waiting = info, "", nil
 	file, err := w.load(f.source)
@@ -325,8 +332,8 @@ func (w *watcher) reload(ctx context.Context, f *watched, info os.FileInfo) {
 	w.take(ctx, f, file.set)
 }
 
-// take puts a version into effect. One that shares an owner or a name with
-// another file waits until that one gives way.
+// take puts a version into effect. A version that shares an owner or a name
+// with another file waits until the other file gives it up.
 func (w *watcher) take(ctx context.Context, f *watched, set *declared.File) {
 	if err := checkTogether(w.with(f, set)); err != nil {
 		f.waiting = set
@@ -341,7 +348,7 @@ func (w *watcher) take(ctx context.Context, f *watched, set *declared.File) {
 	w.bring(ctx, f)
 }
 
-// with are all files, the last of them the one with a new set.
+// with returns all files; the last of them is the changed file with a new set.
 func (w *watcher) with(changed *watched, set *declared.File) []loaded {
 	all := make([]loaded, 0, len(w.files))
 	for _, f := range w.files {
@@ -352,8 +359,8 @@ func (w *watcher) with(changed *watched, set *declared.File) []loaded {
 	return append(all, loaded{changed.source, set})
 }
 
-// look is what is known of the file without reading it; nil: it cannot be seen,
-// or, in a directory, it is no file any more.
+// look returns the file's state without reading the file; nil if the file
+// cannot be seen or, in a directory, is no longer a regular file.
 func (f *watched) look() os.FileInfo {
 	info := look(f.path)
 	if info != nil && f.dir != "" && !info.Mode().IsRegular() {
@@ -362,7 +369,8 @@ func (f *watched) look() os.FileInfo {
 	return info
 }
 
-// look is what is known of a file without reading it; nil: it cannot be seen.
+// look returns a file's state without reading the file; nil if the file cannot
+// be seen.
 func look(path string) os.FileInfo {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -371,8 +379,8 @@ func look(path string) os.FileInfo {
 	return info
 }
 
-// same says whether a file is the same in place, size, time of change, and who
-// can write it.
+// same reports whether a file has the same place, size, modification time, and
+// permissions.
 func same(a, b os.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil

@@ -13,10 +13,10 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 )
 
-// admit tells the client what its files declare: where commands are run only
-// if they are declared, these are. What they declared in former versions still
-// counts while this process lives: a job that was made just before an edit, or
-// awaits a retry, would have nobody to run it.
+// admit sets the client's allow-list to the commands that its files declare.
+// Commands of earlier versions stay allowed while this process lives: otherwise
+// no node would run a job that was made just before an edit, or that waits for
+// a retry.
 func (w *watcher) admit() {
 	if w.off {
 		return
@@ -33,10 +33,11 @@ func (w *watcher) admit() {
 	w.client.Admit(all...)
 }
 
-// mostFormer bounds what is kept of former versions.
+// mostFormer bounds the number of entries kept from earlier versions.
 const mostFormer = 1000
 
-// retire keeps the entries of a version that is good no more; nil: there is none.
+// retire keeps the entries of a version that is no longer current; nil if there
+// is none.
 func (w *watcher) retire(set *declared.File) {
 	if set == nil {
 		return
@@ -45,7 +46,7 @@ func (w *watcher) retire(set *declared.File) {
 	w.former = w.former[max(0, len(w.former)-mostFormer):]
 }
 
-// bring syncs a file. Where the store fails it stays pending, and the next
+// bring syncs a file. If the store fails, the file stays pending, and the next
 // step tries again.
 func (w *watcher) bring(ctx context.Context, f *watched) {
 	done, err := w.sync(ctx, f)
@@ -65,8 +66,8 @@ func (w *watcher) bring(ctx context.Context, f *watched) {
 }
 
 // sync makes the owner's schedules equal to the file's. An older revision is
-// refused for good; after any other failure the file stays pending. A file
-// that has changed its owner leaves nothing under the one before.
+// refused permanently; after any other failure the file stays pending. If the
+// file has changed its owner, the schedules of the earlier owner are deleted.
 func (w *watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, error) {
 	if f.stored != nil && f.stored.Owner != f.good.Owner {
 		if _, err := w.clear(ctx, f.stored, f.good.Revision); err != nil && !errors.Is(err, hourbell.ErrStale) {
@@ -80,8 +81,8 @@ func (w *watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, er
 	return done, err
 }
 
-// stale is for a file that is older than what is in place: worth a word only
-// if it says something else.
+// stale handles a file that is older than the version in the store: a warning
+// is logged only if the file differs.
 func (w *watcher) stale(ctx context.Context, f *watched) {
 	if w.inPlace(ctx, f.good) {
 		w.log.Debug("file is older than the revision in place, and equal to it", "file", f.path, "revision", f.good.Revision)
@@ -90,7 +91,7 @@ func (w *watcher) stale(ctx context.Context, f *watched) {
 	w.complain(f, hourbell.ErrStale)
 }
 
-// complain logs what is wrong with a file, once, a line for each mistake.
+// complain logs the mistakes of a file once, one line for each mistake.
 func (w *watcher) complain(f *watched, err error) {
 	if f.said == err.Error() {
 		return
@@ -124,15 +125,14 @@ func staleRemedy(set *declared.File) string {
 	return "bring the newer file to this machine, or give this one a greater revision"
 }
 
-// tellWarnings logs what the file asks for and does not get.
+// tellWarnings logs the parts of a file that have no effect.
 func (w *watcher) tellWarnings(f *watched) {
 	for _, warning := range f.good.Warnings {
 		w.log.Warn("file asks for what it does not get", slog.String("file", f.path), slog.String("warning", warning.Error()))
 	}
 }
 
-// tellStarts says that commands of a node's start that have come into a file
-// are not run now.
+// tellStarts logs that new commands for the start of a node are not run now.
 func (w *watcher) tellStarts(f *watched, set *declared.File) {
 	known := map[string]bool{}
 	if f.good != nil {
@@ -147,7 +147,7 @@ func (w *watcher) tellStarts(f *watched, set *declared.File) {
 	}
 }
 
-// tell logs what a file brought.
+// tell logs the changes that a file made.
 func (w *watcher) tell(ctx context.Context, message string, f *watched, done hourbell.SyncResult) {
 	attrs := []slog.Attr{
 		slog.String("file", f.path), slog.String("owner", f.good.Owner), slog.Int("schedules", len(f.good.Entries)),
@@ -165,15 +165,15 @@ func (w *watcher) tell(ctx context.Context, message string, f *watched, done hou
 // mostLookedAt bounds how many schedules of an owner are read for the log.
 const mostLookedAt = 1000
 
-// ofOwner are the schedules of an owner in the store; ok is false where they
+// ofOwner returns the schedules of an owner in the store; ok is false if they
 // are not known, or too many for a line in the log.
 func (w *watcher) ofOwner(ctx context.Context, owner string) (found []hourbell.ScheduleInfo, ok bool) {
 	found, err := w.client.Schedules(ctx, hourbell.ScheduleFilter{Owner: &owner, Limit: mostLookedAt})
 	return found, err == nil && len(found) < mostLookedAt
 }
 
-// next is when the first of an owner's schedules rings; zero where that is not
-// known.
+// next returns when the first of an owner's schedules rings; zero if that is
+// not known.
 func (w *watcher) next(ctx context.Context, owner string) time.Time {
 	found, ok := w.ofOwner(ctx, owner)
 	if !ok {
@@ -188,7 +188,8 @@ func (w *watcher) next(ctx context.Context, owner string) time.Time {
 	return first
 }
 
-// inPlace says whether an owner's schedules in the store are those of a set.
+// inPlace reports whether an owner's schedules in the store equal the schedules
+// of a set.
 func (w *watcher) inPlace(ctx context.Context, set *declared.File) bool {
 	found, ok := w.ofOwner(ctx, set.Owner)
 	if !ok || len(found) != len(set.Entries) {
@@ -206,7 +207,7 @@ func (w *watcher) inPlace(ctx context.Context, set *declared.File) bool {
 	return true
 }
 
-// asStored is a schedule as the store gives it back, without its revision.
+// asStored returns a schedule as the store returns it, without its revision.
 func asStored(s hourbell.Schedule) hourbell.Schedule {
 	s.Revision = 0
 	s.Queue = cmp.Or(s.Queue, "default")
@@ -218,7 +219,7 @@ func asStored(s hourbell.Schedule) hourbell.Schedule {
 	s.Exclude = slices.Clone(s.Exclude)
 	for i, c := range s.Exclude {
 		if c.Stored {
-			s.Exclude[i] = hourbell.StoredCalendar(c.Name) // whatever it excludes now
+			s.Exclude[i] = hourbell.StoredCalendar(c.Name) // whatever the calendar excludes now
 		}
 	}
 	return s

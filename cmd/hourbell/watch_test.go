@@ -29,7 +29,7 @@ func (a *away) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) 
 	return a.Store.PutSchedules(ctx, req)
 }
 
-// watching is a watcher that a test steps by hand.
+// watching is a watcher whose steps a test makes one by one.
 type watching struct {
 	*watcher
 	t     *testing.T
@@ -91,8 +91,8 @@ const (
 	declareB = "schedules:\n  - {name: b, every: 1h, shell: date}\n"
 )
 
-// TestWatchWaitsForStillness holds that a file is not read while it is being
-// written: half of it could be a good file with fewer schedules.
+// TestWatchWaitsForStillness checks that a file is not read while it is being
+// written, because half of it could be a valid file with fewer schedules.
 func TestWatchWaitsForStillness(t *testing.T) {
 	w := newWatching(t, declareA)
 	writeFile(t, "s.yaml", "schedules: []\n")
@@ -108,8 +108,8 @@ func TestWatchWaitsForStillness(t *testing.T) {
 	}
 }
 
-// TestWatchTriesAgain holds that a change is not lost when the store is away,
-// and that this is said once.
+// TestWatchTriesAgain checks that a change is not lost while the store is away,
+// and that this is logged once.
 func TestWatchTriesAgain(t *testing.T) {
 	w := newWatching(t, declareA)
 	w.store.err = errors.New("the store is away")
@@ -124,7 +124,7 @@ func TestWatchTriesAgain(t *testing.T) {
 	w.has("b")
 }
 
-// TestWatchLeavesStillFilesAlone holds that nothing is read without a change.
+// TestWatchLeavesStillFilesAlone checks that nothing is read without a change.
 func TestWatchLeavesStillFilesAlone(t *testing.T) {
 	w := newWatching(t, declareA)
 	before := w.log.Len()
@@ -142,7 +142,7 @@ func TestWatchLeavesStillFilesAlone(t *testing.T) {
 	}
 }
 
-// says wants one message in the log with all of the words.
+// says requires exactly one log message with all of the words.
 func (w *watching) says(words ...string) {
 	w.t.Helper()
 	if n := w.times(words...); n != 1 {
@@ -150,7 +150,7 @@ func (w *watching) says(words ...string) {
 	}
 }
 
-// times counts the messages of the log with all of the words.
+// times counts the log messages with all of the words.
 func (w *watching) times(words ...string) (n int) {
 	messages := strings.NewReplacer("\n ", " ", `\"`, `"`).Replace(w.log.String())
 	for line := range strings.Lines(messages) {
@@ -197,7 +197,8 @@ func lines(names ...string) string {
 	return text.String()
 }
 
-// TestWatchDirectory holds what becomes of files that come, change, break and go.
+// TestWatchDirectory checks what happens to schedules when files appear,
+// change, break and disappear.
 func TestWatchDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustMakeDir(t, "d")
@@ -235,7 +236,7 @@ func TestWatchDirectory(t *testing.T) {
 	w.has("a n")
 	dated(t, "d/two", lines("b"), 4)
 	w.look(3)
-	w.has("a n") // it is older than its going, as far as anybody knows
+	w.has("a n") // it is older than its removal, as far as the node can know
 	if !strings.Contains(w.log.String(), "touch this one") {
 		t.Errorf("nothing says what to do:\n%s", w.log)
 	}
@@ -252,8 +253,8 @@ func TestWatchDirectory(t *testing.T) {
 	}
 }
 
-// TestWatchOlderFile holds that a node with an older version of a file changes
-// nothing, and that one with an equal version says nothing.
+// TestWatchOlderFile checks that a node with an older version of a file changes
+// nothing, and that a node with an equal version logs nothing.
 func TestWatchOlderFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	store := &away{Store: memory.New()}
@@ -281,7 +282,7 @@ func TestWatchOlderFile(t *testing.T) {
 	newer.has("c")
 }
 
-// TestWatchOwnerChanges holds that nothing stays under the owner before.
+// TestWatchOwnerChanges checks that no schedule stays under the earlier owner.
 func TestWatchOwnerChanges(t *testing.T) {
 	w := newWatching(t, "owner: one\nrevision: 3\n"+declareA)
 	writeFile(t, "s.yaml", "owner: two\nrevision: 1\n"+declareA)
@@ -293,8 +294,9 @@ func TestWatchOwnerChanges(t *testing.T) {
 	}
 }
 
-// TestBadFileOfADirectoryIsOut holds that it stops no other, is named in full,
-// and comes in when it is right.
+// TestBadFileOfADirectoryIsOut checks that a bad file does not stop other
+// files, that all its mistakes are logged, and that it takes effect when it is
+// corrected.
 func TestBadFileOfADirectoryIsOut(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustMakeDir(t, "d")
@@ -310,7 +312,8 @@ func TestBadFileOfADirectoryIsOut(t *testing.T) {
 	w.look(2)
 	w.has("a x")
 
-	// So is one with a name that is another file's, or another owner's in the store.
+	// A file is also left out if it has a name of another file, or of another
+	// owner in the store.
 	dated(t, "d/thief", lines("a"), 3)
 	w = watch(t, &away{Store: memory.New()}, input{"d", userForm})
 	w.has("a x")
@@ -323,16 +326,16 @@ func TestBadFileOfADirectoryIsOut(t *testing.T) {
 	w.says("ERROR", "file not in effect", "e/late")
 }
 
-// TestClashesWait holds that of two files that share an owner the later one is
-// out, a file that was named itself is in, and that the one that is out comes
-// in when the other goes.
+// TestClashesWait checks conflicts of two files that share an owner: the later
+// file is left out, a file that is itself an input wins, and the file that was
+// left out takes effect when the other file is removed.
 func TestClashesWait(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"d", "e"} {
 		mustMakeDir(t, dir)
 	}
 	dated(t, "d/one", "#hourbell-file: owner=same\n"+lines("a"), 1)
-	dated(t, "d/two", "#hourbell-file: owner=same\n"+lines("b"), 60*24*365*5) // newer than the other's going
+	dated(t, "d/two", "#hourbell-file: owner=same\n"+lines("b"), 60*24*365*5) // newer than the removal of the other file
 	w := watch(t, &away{Store: memory.New()}, input{"d", userForm})
 	w.look(3)
 	w.has("a")
@@ -349,8 +352,8 @@ func TestClashesWait(t *testing.T) {
 	w.says("ERROR", "d/two", `"same" is also that of e/tab`)
 }
 
-// TestWatchOwnersOfFiles holds that a file that was refused for who can write
-// it is taken once that has changed.
+// TestWatchOwnersOfFiles checks that a file that was refused because of the
+// users who can write it is accepted after its permissions have changed.
 func TestWatchOwnersOfFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("permissions of Unix")
@@ -371,7 +374,8 @@ func TestWatchOwnersOfFiles(t *testing.T) {
 	w.has("a")
 }
 
-// TestWatchStartsWait holds that an @reboot line that comes is said to wait.
+// TestWatchStartsWait checks the message that a new @reboot line waits for the
+// next start.
 func TestWatchStartsWait(t *testing.T) {
 	t.Chdir(t.TempDir())
 	dated(t, "tab", lines("a")+"@reboot first\n", 1)
@@ -384,7 +388,8 @@ func TestWatchStartsWait(t *testing.T) {
 	}
 }
 
-// TestFileBecomesDirectory holds that it counts as gone.
+// TestFileBecomesDirectory checks that a file that becomes a directory counts
+// as gone.
 func TestFileBecomesDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustMakeDir(t, "d")
@@ -399,8 +404,8 @@ func TestFileBecomesDirectory(t *testing.T) {
 	w.says("file is gone", "d/one")
 }
 
-// TestUndeclared holds that schedules of crontabs that went while no node ran
-// are named at the next start, and none that are declared.
+// TestUndeclared checks that schedules of crontabs that were removed while no
+// node ran are named at the next start, and that declared schedules are not.
 func TestUndeclared(t *testing.T) {
 	t.Chdir(t.TempDir())
 	mustMakeDir(t, "d")

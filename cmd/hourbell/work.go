@@ -15,7 +15,7 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// workFlags say what is to run and how, for one job or for those of a schedule.
+// workFlags are the flags for the work of one job or of a schedule's jobs.
 type workFlags struct {
 	args        string
 	shell       string
@@ -41,8 +41,9 @@ func (w *workFlags) addTo(c *cobra.Command) {
 	flags.DurationVar(&w.timeout, "timeout", 0, "bound of each attempt (default the worker's own; one hour for commands)")
 }
 
-// payload returns the arguments of a job of a kind: --args, or, for the kind
-// command, what --shell, --env, --dir and the words after -- say.
+// payload returns the arguments of a job of a kind: the value of --args, or,
+// for the kind command, the arguments from --shell, --env, --dir and the words
+// after --.
 func (p *program) payload(c *cobra.Command, w workFlags, kind string, argv []string) ([]byte, error) {
 	if err := hourbell.CheckName("kind", kind); err != nil {
 		return nil, err
@@ -63,7 +64,8 @@ func (p *program) payload(c *cobra.Command, w workFlags, kind string, argv []str
 	return nil, nil
 }
 
-// commandFlag names the first thing given that only a command has.
+// commandFlag returns the name of the first given flag or argument that only a
+// command has.
 func commandFlag(c *cobra.Command, argv []string) (name string, given bool) {
 	for _, name := range []string{"shell", "env", "dir"} {
 		if c.Flags().Changed(name) {
@@ -82,8 +84,8 @@ func (w workFlags) command(argv []string) ([]byte, error) {
 	return kinds.Command{Argv: argv, Shell: w.shell, Env: env, Dir: w.dir}.Encode()
 }
 
-// parseEnv reads NAME=VALUE pairs. Values may be secrets: messages leave them
-// out.
+// parseEnv reads NAME=VALUE pairs. Values may be secrets, so messages leave
+// them out.
 func parseEnv(pairs []string) (map[string]string, error) {
 	if len(pairs) == 0 {
 		return nil, nil
@@ -135,7 +137,8 @@ func (p *program) argsText(source string) ([]byte, error) {
 	return readBounded(file, path)
 }
 
-// readBounded reads no more than can be arguments, and one byte to notice.
+// readBounded reads at most the greatest size of arguments and one byte more,
+// which shows that the input is too long.
 func readBounded(r io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, hourbell.MaxArgs+1))
 	if err != nil {
@@ -147,7 +150,7 @@ func readBounded(r io.Reader, name string) ([]byte, error) {
 			Remedy: "pass a reference to larger data",
 		}
 	}
-	return bytes.TrimRight(text, "\r\n"), nil // the end of the line is the file's, not the value's
+	return bytes.TrimRight(text, "\r\n"), nil // the end of the line belongs to the file, not to the value
 }
 
 func badArgsFile(name string, err error) error {
@@ -158,7 +161,7 @@ func badArgsFile(name string, err error) error {
 	return &hourbell.FieldError{Field: "args", Value: shorten(name), Problem: "cannot be read: " + err.Error(), Remedy: "name a file that can, or - for standard input"}
 }
 
-// splitArgv parts the words before -- from those after it.
+// splitArgv separates the words before -- from the words after it.
 func splitArgv(c *cobra.Command, args []string) (words, argv []string) {
 	if dash := c.ArgsLenAtDash(); dash >= 0 {
 		return args[:dash], args[dash:]

@@ -334,7 +334,7 @@ const (
 )
 
 // planMode is the value of plan_cache_mode: a server with Citus refuses generic plans
-// (docs/adr/0022-plans-are-generic-but-with-citus.md).
+// (docs/adr/0025-plans-are-generic-but-with-citus.md).
 const planMode = "case when to_regclass('pg_catalog.pg_dist_partition') is null then 'force_generic_plan' else 'force_custom_plan' end"
 
 // pins gives a session what transactions would begin with. It is sent when a

@@ -20,10 +20,10 @@ func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backfill NAME --from T --to T [--overlap queue|allow] [--force] [--dry-run]",
 		Short: "Makes a job for each slot of a past range",
-		Long: "Makes a job for each slot that the schedule's rule, as it is now, has from --from up to, but without, --to,\n" +
+		Long: "Makes a job for each slot that the schedule's rule, as it is now, has from --from up to, but not including, --to,\n" +
 			"and that its calendars, as they are now, do not exclude. The jobs run one after the other, oldest first, or\n" +
-			"all at once with --overlap allow; they never meet the schedule's own jobs, and no slot is accounted for by\n" +
-			"them. A range with slots that have fired, or of which that is not known any more, is refused without --force.",
+			"all at once with --overlap allow; they do not wait for the schedule's own jobs, and no slot is accounted for by\n" +
+			"them. A range with slots that have fired, or whose records have been pruned, is refused without --force.",
 		Example: "  hourbell schedules backfill nightly --from 2027-03-01T00:00:00Z --to 2027-03-08T00:00:00Z --dry-run\n" +
 			"  hourbell schedules backfill hourly --from 2027-03-01T00:00:00Z --to 2027-03-02T00:00:00Z --overlap allow",
 		Args:                  takes(false, "NAME"),
@@ -51,7 +51,7 @@ func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&from, "from", "", "the first instant, such as 2027-03-01T00:00:00Z")
 	flags.StringVar(&to, "to", "", "the instant after the last")
-	flags.StringVar(&overlap, "overlap", "queue", "how the jobs meet each other: queue, one after the other, or allow, all at once")
+	flags.StringVar(&overlap, "overlap", "queue", "how the jobs run: queue, one after the other, or allow, all at once")
 	flags.BoolVar(&req.Force, "force", false, "run slots again that have fired, and ranges older than the records that are kept")
 	flags.BoolVar(&req.DryRun, "dry-run", false, "print the slots, and make no jobs")
 	o.addTo(c)

@@ -31,13 +31,13 @@ const (
 func (p *program) benchCommand() *cobra.Command {
 	var f benchFlags
 	c := &cobra.Command{
-		Use: "bench", Short: "Measures what this database gives", Args: takes(false),
-		Long: "Measures what this database gives, as this machine sees it: how fast jobs are enqueued, one after the other,\n" +
-			"by many at once and 1,000 a call; how fast one node works off jobs that do nothing; and how long it takes from\n" +
-			"enqueuing a job to its start. The figures depend on what a commit waits for, so that is told too.\n\n" +
-			"It works in a place of its own, a schema in PostgreSQL or a file beside a SQLite store, which it removes in the\n" +
-			"end and when it is interrupted; of a run that was killed, a later one removes what is left. It needs the right\n" +
-			"to create a schema. Other work on the database gets slower meanwhile.",
+		Use: "bench", Short: "Measures the speed of this database", Args: takes(false),
+		Long: "Measures the speed of this database, as seen from this machine: how fast jobs are enqueued, one after the other,\n" +
+			"by many callers at once and 1,000 a call; how fast one node works jobs that do nothing; and how long it takes from\n" +
+			"enqueuing a job to its start. The figures depend on what a commit waits for, so these settings are printed too.\n\n" +
+			"It works in a new schema in PostgreSQL, or in a new file next to a SQLite store, which it removes at the end and\n" +
+			"when it is interrupted; a later run removes what a killed run has left. It needs the right to create a schema.\n" +
+			"Other work on the database is slower during the run.",
 		Example: "  hourbell bench\n" +
 			"  hourbell bench --store postgres://owner@db/app --seconds 10 --output json",
 		RunE: func(c *cobra.Command, _ []string) error { return p.bench(c.Context(), f) },
@@ -66,7 +66,7 @@ func (f benchFlags) check() error {
 	}
 	for name, given := range map[string]bool{"schema": f.store.schema != "", "no-migrate": f.store.noMigrate} {
 		if given {
-			errs = append(errs, &hourbell.FieldError{Field: name, Problem: "has no meaning for bench, which works in a place of its own", Remedy: "leave it out"})
+			errs = append(errs, &hourbell.FieldError{Field: name, Problem: "does not apply to bench, which works in a new schema or file", Remedy: "leave it out"})
 		}
 	}
 	return errors.Join(errs...)
@@ -82,7 +82,7 @@ func (p *program) bench(ctx context.Context, f benchFlags) error {
 	if err := errors.Join(f.check(), err); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, f.limit(), fmt.Errorf("it has not ended within %v; use smaller --jobs or --seconds", f.limit()))
+	ctx, cancel := context.WithTimeoutCause(ctx, f.limit(), fmt.Errorf("it has not ended within %v; use a smaller --jobs or --seconds", f.limit()))
 	defer cancel()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -95,7 +95,7 @@ func (p *program) bench(ctx context.Context, f benchFlags) error {
 	}
 	results, err := p.benchIn(ctx, place, f)
 	if cleanErr := place.remove(); cleanErr != nil {
-		err = errors.Join(err, fmt.Errorf("remove %s, which you can delete: %w", place, cleanErr))
+		err = errors.Join(err, fmt.Errorf("remove %s, which you can delete yourself: %w", place, cleanErr))
 	}
 	if err != nil {
 		return stopped(ctx, err)

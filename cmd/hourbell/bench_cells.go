@@ -241,7 +241,7 @@ func (b *benchRun) drain(ctx context.Context) (benchResult, error) {
 		return nil
 	})
 	if worked.Load() == 0 && err == nil {
-		err = errors.New("no job began; use greater --seconds")
+		err = errors.New("no job began; use a greater --seconds")
 	}
 	return benchResult{jobs: int(worked.Load()), took: time.Since(q.start)}, err
 }

@@ -136,7 +136,7 @@ func newBenchFile(ctx context.Context, l location, limit time.Duration, note fun
 func removeLeftFiles(dir string, note func(text string)) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("look for what earlier runs have left: %w", err)
+		return fmt.Errorf("look for the places of earlier runs: %w", err)
 	}
 	var names []string
 	for _, entry := range entries {
@@ -212,7 +212,7 @@ func removeLeftSchemas(ctx context.Context, conn *pgx.Conn, note func(text strin
 	err = conn.QueryRow(ctx, `select now(), coalesce(array_agg(nspname::text), '{}') from pg_namespace
 		where starts_with(nspname::text, $1) and pg_has_role(nspowner, 'usage')`, benchPrefix).Scan(&now, &names)
 	if err != nil {
-		return now, fmt.Errorf("look for what earlier runs have left: %w", err)
+		return now, fmt.Errorf("look for the places of earlier runs: %w", err)
 	}
 	for _, name := range leftBehind(names, now, note) {
 		if _, err := conn.Exec(ctx, "drop schema if exists "+pgx.Identifier{name}.Sanitize()+" cascade"); err != nil {

@@ -126,11 +126,11 @@ func (p *program) calendarsPutCommand(f *storeFlags) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return p.calendarsPut(c, *f, l, args) },
 	}
 	flags := c.Flags()
-	flags.StringSliceVar(&l.spec.Dates, "dates", nil, "dates such as 2026-12-25, or 12-25 for that of every year")
-	flags.StringSliceVar(&l.ranges, "ranges", nil, "dates in a row such as 2026-12-24..2027-01-01, both ends included")
+	flags.StringSliceVar(&l.spec.Dates, "dates", nil, "dates such as 2026-12-25, or 12-25 for every year")
+	flags.StringSliceVar(&l.ranges, "ranges", nil, "spans of dates such as 2026-12-24..2027-01-01, both ends included")
 	flags.StringSliceVar(&l.spec.Weekdays, "weekdays", nil, "days of the week such as sat,sun")
 	flags.StringArrayVar(&l.rules, "rule", nil, `a rule at whose instants nothing runs, such as "* 0-6 * * *"; may be repeated`)
-	flags.StringVar(&l.spec.Zone, "tz", "", "the zone in which all this is read (default: that of each schedule's rule)")
+	flags.StringVar(&l.spec.Zone, "tz", "", "the zone of these times (default: the zone of each schedule's rule)")
 	flags.StringVar(&l.file, "file", "", "read calendars from this file")
 	flags.Int64Var(&l.ifRevision, "if-revision", 0, "only if it still has this revision, which calendars show prints")
 	l.format.addTo(c)
@@ -176,11 +176,11 @@ func (p *program) calendarsToPut(c *cobra.Command, l calendarPutFlags, args []st
 	given := slices.DeleteFunc(slices.Clone(calendarFlagNames), func(name string) bool { return !c.Flags().Changed(name) })
 	errs = append(errs, notEmpty(c, "tz"), notEmpty(c, "file"))
 	if c.Flags().Changed("if-revision") && l.ifRevision < 1 {
-		errs = append(errs, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(l.ifRevision), Problem: "is not a revision", Remedy: "use the one that `hourbell calendars show` prints"})
+		errs = append(errs, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(l.ifRevision), Problem: "is not a revision", Remedy: "use the revision that `hourbell calendars show` prints"})
 	}
 	switch {
 	case l.file != "" && len(given) > 0:
-		errs = append(errs, &hourbell.FieldError{Field: given[0], Problem: "is given besides --file", Remedy: "write it into the file, or leave that out"})
+		errs = append(errs, &hourbell.FieldError{Field: given[0], Problem: "is given together with --file", Remedy: "write it into the file, or leave --file out"})
 	case l.file == "" && len(l.spec.Dates)+len(l.ranges)+len(l.spec.Weekdays)+len(l.rules) == 0:
 		errs = append(errs, &hourbell.FieldError{Field: "calendar", Problem: "excludes nothing", Remedy: "give one of --" + strings.Join(calendarFlagNames[:4], ", --") + " or --file"})
 	}
@@ -216,11 +216,11 @@ func (p *program) calendarsOfFile(l calendarPutFlags, args []string) ([]hourbell
 	if len(args) > 0 {
 		calendars = slices.DeleteFunc(calendars, func(c hourbell.Calendar) bool { return c.Name != args[0] })
 		if len(calendars) == 0 {
-			return nil, &hourbell.FieldError{Field: "NAME", Value: shorten(args[0]), Problem: "is no calendar of the file", Remedy: "name one that it defines, or none to put all"}
+			return nil, &hourbell.FieldError{Field: "NAME", Value: shorten(args[0]), Problem: "is not a calendar of the file", Remedy: "name a calendar of the file, or none to put all"}
 		}
 	}
 	if l.ifRevision != 0 && len(calendars) != 1 {
-		return nil, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(l.ifRevision), Problem: "is given for several calendars", Remedy: "name the one that it is for"}
+		return nil, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(l.ifRevision), Problem: "is given for several calendars", Remedy: "name one calendar"}
 	}
 	return calendars, nil
 }
@@ -246,7 +246,7 @@ func (p *program) readFile(path string) ([]byte, error) {
 func (p *program) calendarsDeleteCommand(f *storeFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "delete NAME…", Short: "Deletes calendars that no schedule excludes", Args: takes(true, "NAME"),
-		Long:                  "Deletes calendars. All of them, or none where one is not there or a schedule excludes it.",
+		Long:                  "Deletes calendars: all of them, or none if one does not exist or a schedule excludes it.",
 		Example:               "  hourbell calendars delete holidays",
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, names []string) error {

@@ -51,8 +51,8 @@ func (p *program) checkCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "check FILE… [--crontab FILE] [--crontab-system FILE]", Short: "Reads schedule files and crontabs, names their mistakes, and changes nothing",
 		Long: "Reads schedule files (YAML) and crontabs and prints what each line will run, as whom, in which environment,\n" +
-			"and its next three instants, or every mistake with file and line. What FILE is, its name and its text tell;\n" +
-			"the flags say it. FILE may be - for standard input. No store is opened.",
+			"and its next three instants, or every mistake with file and line. The format of FILE is found from its name and\n" +
+			"text, or given by the flags. FILE may be - for standard input. No store is opened.",
 		Example: "  hourbell check schedules.yaml\n  hourbell check --crontab /var/spool/cron/crontabs/ops\n" +
 			"  hourbell check --crontab-system /etc/crontab --crontab-system /etc/cron.d",
 		DisableFlagsInUseLine: true,
@@ -83,9 +83,9 @@ func checkSetting(name, value string) (problem, remedy string) {
 	case !filepath.IsAbs(value):
 		return "is not a path from / on", "write it in full"
 	case name == "HOME" && (info == nil || !info.IsDir()):
-		return "is no directory on this machine", "create it on every machine that is to run the lines below"
+		return "is not a directory on this machine", "create it on every machine that runs the lines below"
 	case name == "SHELL" && (info == nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0):
-		return "is no program on this machine", "install it on every machine that is to run the lines below, or write another"
+		return "is not a program on this machine", "install it on every machine that runs the lines below, or write another"
 	}
 	return "", ""
 }
@@ -96,7 +96,7 @@ func warnNever(file loaded, now time.Time) {
 		if entry.Rule.Cron != "" && len(upcoming(entry, now)) == 0 {
 			file.set.Warn(declared.Error{
 				File: file.path, Line: entry.Line, Field: fmt.Sprintf("rule %q", declared.Label(entry.Rule.Cron, 60)),
-				Problem: "never comes from now on", Remedy: "see that its day is one of its months'",
+				Problem: "never rings from now on", Remedy: "check that its months have its day",
 			})
 		}
 	}

@@ -48,7 +48,7 @@ func (p *program) enqueueCommand() *cobra.Command {
 	f.store.addTo(c)
 	f.format.addTo(c)
 	c.Flags().DurationVar(&f.in, "in", 0, "run it no sooner than this from now")
-	c.Flags().StringVar(&f.unique, "unique", "", "a key: while a job of this kind with it waits or runs, add nothing and print the number of that one")
+	c.Flags().StringVar(&f.unique, "unique", "", "a key: while a job of this kind with this key waits or runs, add nothing and print the number of that job")
 	c.Flags().StringVar(&f.at, "at", "", "run it no sooner than this instant, such as 2027-03-01T09:00:00Z")
 	return c
 }

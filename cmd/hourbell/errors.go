@@ -61,11 +61,11 @@ func printError(w io.Writer, err error) {
 func remedy(err error) string {
 	switch {
 	case errors.Is(err, hourbell.ErrConflict):
-		return "; `hourbell schedules show` tells its owner and revision: change it in the owner's file, or start from the current revision"
+		return "; `hourbell schedules show` shows its owner and revision: change it in the owner's file, or start from the current revision"
 	case errors.Is(err, hourbell.ErrStale):
 		return "; give the file a revision that is not less, or apply it without --prune"
 	case errors.Is(err, hourbell.ErrNotFound):
-		return "; `hourbell schedules list` and `hourbell jobs list` show what is there"
+		return "; `hourbell schedules list` and `hourbell jobs list` show what exists"
 	}
 	return ""
 }

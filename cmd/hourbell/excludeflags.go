@@ -53,7 +53,7 @@ func readStored(ctx context.Context, client *hourbell.Client, calendars []hourbe
 		info, err := client.Calendar(ctx, c.Name)
 		switch {
 		case errors.Is(err, hourbell.ErrNotFound):
-			return nil, &hourbell.FieldError{Field: declared.ExcludeKey, Value: shorten(c.Name), Problem: "is no calendar of the store", Remedy: "`hourbell calendars list` lists them"}
+			return nil, &hourbell.FieldError{Field: declared.ExcludeKey, Value: shorten(c.Name), Problem: "is not a calendar of the store", Remedy: "`hourbell calendars list` lists them"}
 		case err != nil:
 			return nil, err
 		case info.Problem != "":

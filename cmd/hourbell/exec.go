@@ -53,7 +53,7 @@ func (p *program) execCommand() *cobra.Command {
 			"variables are added:\n" +
 			"  HOURBELL_TOKEN  the fencing token: greater than every token granted before under this name\n" +
 			"  HOURBELL_SLOT   with --every or --cron: the instant that the run is for, RFC 3339 in UTC; not set otherwise\n" +
-			"  HOURBELL_RUN    a mark by which processes of this run are found if they have to be ended\n" +
+			"  HOURBELL_RUN    a mark by which the processes of this run are found if they must be ended\n" +
 			"The command runs in a session of its own and has no controlling terminal: a program cannot ask for a password\n" +
 			"at /dev/tty, and Ctrl-C reaches the command as a SIGINT that is passed on. There is no default store, because a\n" +
 			"file on each server would exclude no other server.\n\n" +
@@ -70,7 +70,7 @@ func (p *program) execCommand() *cobra.Command {
 				return err
 			}
 			if len(argv) == 0 {
-				return &hourbell.FieldError{Field: "PROGRAM", Problem: "is missing: nothing says what to run", Remedy: "write the program and its arguments after --"}
+				return &hourbell.FieldError{Field: "PROGRAM", Problem: "is missing: there is no command to run", Remedy: "write the program and its arguments after --"}
 			}
 			return nil
 		},
@@ -83,12 +83,12 @@ func (p *program) execCommand() *cobra.Command {
 	flags.DurationVar(&f.every, "every", 0, "run once in each interval of this length")
 	flags.StringVar(&f.rule.Cron, "cron", "", "run once for each instant of this cron rule")
 	flags.StringVar(&f.rule.Zone, "tz", "", "the time zone of --cron (default UTC)")
-	flags.DurationVar(&f.atMost, "at-most", time.Hour, "the longest the lock may be held; the command is ended by --grace and a margin sooner")
-	flags.DurationVar(&f.atLeast, "at-least", 0, "the shortest the lock is held, also after a quicker command")
-	flags.DurationVar(&f.wait, "wait", 0, "how long to wait for somebody else's lock (default not at all)")
+	flags.DurationVar(&f.atMost, "at-most", time.Hour, "the longest time the lock may be held; the command is ended earlier, by --grace and a margin")
+	flags.DurationVar(&f.atLeast, "at-least", 0, "the shortest time the lock is held, also after a quicker command")
+	flags.DurationVar(&f.wait, "wait", 0, "how long to wait while another owner has the lock (default not at all)")
 	flags.DurationVar(&f.grace, "grace", 3*time.Second, "how long the command may take to end after SIGTERM; then it is killed")
 	flags.DurationVar(&f.lease, "lease", defaultExecLease, "how long the lock stays held after this server dies; renewed each third of it, 1s to 1h")
-	flags.BoolVar(&f.quietSkip, "quiet-skip", false, "say nothing and exit 0 where the lock is held or nothing is due")
+	flags.BoolVar(&f.quietSkip, "quiet-skip", false, "print nothing and exit 0 if the lock is held or nothing is due")
 	f.store.addTo(c)
 	return c
 }
@@ -99,7 +99,7 @@ func (f execFlags) options(c *cobra.Command, name string) (lock.Options, error) 
 	errs := []error{lock.CheckName(name), checkGrace(f.grace), f.checkLease(c)}
 	for _, flag := range []string{"every", "at-most"} {
 		if value := c.Flags().Lookup(flag); value.Changed && strings.HasPrefix(value.Value.String(), "0") && value.Value.String() == "0s" {
-			errs = append(errs, &hourbell.FieldError{Field: flag, Value: "0s", Problem: "is no time", Remedy: "give a duration such as 10m, or leave it out"})
+			errs = append(errs, &hourbell.FieldError{Field: flag, Value: "0s", Problem: "is not a positive time", Remedy: "give a duration such as 10m, or leave it out"})
 		}
 	}
 	if c.Flags().Changed("cron") {
@@ -296,7 +296,7 @@ func (p *program) warnSeldom(every time.Duration, before, slot time.Time) {
 	if every == 0 || before.IsZero() || slot.Sub(before) <= 2*every {
 		return
 	}
-	fmt.Fprintf(p.stderr, "hourbell: warning: %d slots passed without a call since %s: this is called more seldom than --every %s says, or no server was up\n",
+	fmt.Fprintf(p.stderr, "hourbell: warning: %d slots passed without a call since %s: the calls are less frequent than --every %s requires, or no server was up\n",
 		slot.Sub(before)/every-1, stamp(before), brief(every))
 }
 
@@ -309,7 +309,7 @@ func (p *program) warnOften(every time.Duration, err error) {
 	}
 	into := early.State.Now.Sub(early.State.Mark.Slot)
 	if into > every/4 && into < every-every/4 {
-		fmt.Fprintf(p.stderr, "hourbell: warning: called %s after the slot of %s: that is more often than --every %s says\n",
+		fmt.Fprintf(p.stderr, "hourbell: warning: called %s after the slot of %s: the calls are more frequent than --every %s requires\n",
 			brief(into), stamp(early.State.Mark.Slot), brief(every))
 	}
 }

@@ -95,7 +95,7 @@ func TestExecWarnsOfItsCaller(t *testing.T) {
 	every := func(name, interval string) result { return b.asExec("", name, "--every", interval, "--", "true") }
 	every("a", "6s")
 	time.Sleep(1700 * time.Millisecond)
-	if r := every("a", "6s"); r.code != exitSkipped || !strings.Contains(r.err, "more often than --every 6s says") {
+	if r := every("a", "6s"); r.code != exitSkipped || !strings.Contains(r.err, "the calls are more frequent than --every 6s requires") {
 		t.Errorf("in the middle: %+v", r)
 	}
 	if r := b.asExec("", "a", "--every", "6s", "--quiet-skip", "--", "true"); r != (result{}) {
@@ -103,8 +103,8 @@ func TestExecWarnsOfItsCaller(t *testing.T) {
 	}
 	every("b", "200ms")
 	time.Sleep(700 * time.Millisecond)
-	if r := every("b", "200ms"); r.code != 0 || !strings.Contains(r.err, "more seldom than --every 200ms says") {
-		t.Errorf("after slots that nobody called for: %+v", r)
+	if r := every("b", "200ms"); r.code != 0 || !strings.Contains(r.err, "the calls are less frequent than --every 200ms requires") {
+		t.Errorf("after slots without a call: %+v", r)
 	}
 }
 

@@ -85,10 +85,10 @@ func (p *program) lockedStatus(result supervise.Result, err error) error {
 		return err
 	}
 	if result.Why == supervise.ClaimOver {
-		fmt.Fprintln(p.stderr, "hourbell: the command was ended before the lock did: --at-most has come, or the lock could not be renewed")
+		fmt.Fprintln(p.stderr, "hourbell: the command was ended before the lock ended: --at-most was reached, or the lock could not be renewed")
 	}
 	if result.LeftBehind > 0 {
-		fmt.Fprintf(p.stderr, "hourbell: warning: %s that the command left behind had to be ended; the lock does not cover what outlives the command\n", plural(result.LeftBehind, "process"))
+		fmt.Fprintf(p.stderr, "hourbell: warning: %s that the command left behind had to be ended; the lock does not cover processes that outlive the command\n", plural(result.LeftBehind, "process"))
 	}
 	if result.Signal != 0 {
 		return signalStatus(result.Signal)

@@ -28,11 +28,11 @@ func (p *program) explainCommand() *cobra.Command {
 	var from, to string
 	c := &cobra.Command{
 		Use:   "explain (NAME | --cron EXPR | --every D | --at T) --from T --to T [--down FROM..TO] [--run-time D] [flags]",
-		Short: "Says of every slot what would become of it, and why",
-		Long: "Plays the time from --from up to, but without, --to through by the very rules by which nodes decide, and\n" +
-			"says of every slot what would become of it: when the clock changes, when no node lives for some time\n" +
-			"(--down), and when jobs take long (--run-time). Each slot is found the moment it is due, unless no node\n" +
-			"lives; no job fails. With NAME a schedule of the store is explained, changed in what the flags say; with a\n" +
+		Short: "Shows the outcome that every slot would have, and why",
+		Long: "Simulates the time from --from up to, but not including, --to with the rules by which nodes decide, and\n" +
+			"shows the outcome that every slot would have: when the clock changes, when no node lives for some time\n" +
+			"(--down), and when jobs take long (--run-time). Each slot is found at the instant it is due, unless no node\n" +
+			"lives; no job fails. With NAME a schedule of the store is explained, with the changes that the flags make; with a\n" +
 			"rule a store is opened only to read the calendars that --exclude names.",
 		Example: "  hourbell explain --cron '30 2 * * *' --tz America/New_York --from 2027-03-13T00:00:00 --to 2027-03-16T00:00:00\n" +
 			"  hourbell explain --every 1h --from 2027-03-01T00:00:00Z --to 2027-03-01T12:00:00Z --down 2027-03-01T03:00:00Z..2027-03-01T06:00:00Z --misfire once\n" +

@@ -198,7 +198,7 @@ func (s source) unreadable(err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &hourbell.FieldError{Field: "file", Value: shorten(s.path), Problem: "cannot be read: " + err.Error(), Remedy: "name a file that can"}
+	return &hourbell.FieldError{Field: "file", Value: shorten(s.path), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file"}
 }
 
 // tried is a file after an attempt to read it.
@@ -251,7 +251,7 @@ func checkTogether(files []loaded) error {
 		}
 		if other, taken := owners[f.set.Owner]; taken {
 			errs = append(errs, &declared.Error{
-				File: f.path, Field: "owner", Problem: fmt.Sprintf("%q is also that of %s", f.set.Owner, other), Remedy: ownerRemedy(f.form),
+				File: f.path, Field: "owner", Problem: fmt.Sprintf("%q is also the owner of %s", f.set.Owner, other), Remedy: ownerRemedy(f.form),
 			})
 			continue
 		}

@@ -176,7 +176,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	writeFile(t, "e/one", "0 0 * * * a\n")
 	both := []input{{"d/one", userForm}, {"e/one", userForm}}
 	_, err = openFiles(here, both)
-	if text := messageOf(err); !strings.Contains(text, `"crontab:one" is also that of d/one`) || !strings.Contains(text, "#hourbell-file: owner=") {
+	if text := messageOf(err); !strings.Contains(text, `"crontab:one" is also the owner of d/one`) || !strings.Contains(text, "#hourbell-file: owner=") {
 		t.Errorf("two files of one name: %v", err)
 	}
 	writeFile(t, "e/one", "#hourbell-file: owner=other\n0 0 * * * a\n")

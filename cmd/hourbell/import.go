@@ -20,9 +20,9 @@ func (p *program) importCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "import FILE… [--crontab FILE] [--crontab-system FILE] [--into DIR]", Short: "Writes crontabs as schedule files (YAML)",
 		Long: "Writes a crontab as a schedule file to standard output, with the same owner, revision, names, rules and\n" +
-			"commands: put in the place of the crontab it changes nothing. Values of environments are part of it, also\n" +
-			"secret ones. Of several crontabs, or a directory, each is written to a file of its own in --into DIR; files\n" +
-			"that exist are left alone. No store is opened.",
+			"commands: a node that gets it instead of the crontab changes nothing. It contains the values of environments,\n" +
+			"also secret values. With several crontabs, or a directory, each is written to a file of its own in --into DIR;\n" +
+			"existing files are not changed. No store is opened.",
 		Example: "  hourbell import --crontab /var/spool/cron/crontabs/ops > ops.yaml\n" +
 			"  hourbell import --crontab-system /etc/cron.d --into /etc/hourbell",
 		DisableFlagsInUseLine: true,
@@ -46,13 +46,13 @@ func (p *program) importCommand() *cobra.Command {
 func (p *program) importFiles(files []loaded, into string) error {
 	if into == "" && len(files) != 1 {
 		return &hourbell.FieldError{
-			Field: "FILE", Value: fmt.Sprint(len(files)), Problem: "is the number of crontabs, and standard output takes one: each has an owner of its own",
+			Field: "FILE", Value: fmt.Sprint(len(files)), Problem: "is the number of crontabs, but standard output can get only one, because each has an owner of its own",
 			Remedy: "name one file, or give --into DIR",
 		}
 	}
 	for _, f := range files {
 		if f.form == yamlForm {
-			return mistakes{&declared.Error{File: f.path, Problem: "is a schedule file already", Remedy: "name a crontab; --crontab and --crontab-system say that it is one"}}
+			return mistakes{&declared.Error{File: f.path, Problem: "is a schedule file already", Remedy: "name a crontab; --crontab and --crontab-system mark a file as a crontab"}}
 		}
 	}
 	for _, f := range files {

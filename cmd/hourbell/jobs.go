@@ -59,10 +59,10 @@ func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return p.jobsList(c, *f, l) },
 	}
 	flags := c.Flags()
-	flags.StringSliceVar(&l.states, "state", nil, "only these: waiting, ready, running, completed, failed, cancelled; or, of those that are ready, only scheduled or retrying")
-	flags.StringVar(&l.queue, "queue", "", "only of this queue")
-	flags.StringVar(&l.kind, "kind", "", "only of this kind")
-	flags.StringVar(&l.schedule, "schedule", "", "only those made for this schedule")
+	flags.StringSliceVar(&l.states, "state", nil, "only these states: waiting, ready, running, completed, failed, cancelled; or, of the ready jobs, only scheduled or retrying")
+	flags.StringVar(&l.queue, "queue", "", "only jobs of this queue")
+	flags.StringVar(&l.kind, "kind", "", "only jobs of this kind")
+	flags.StringVar(&l.schedule, "schedule", "", "only jobs made for this schedule")
 	flags.Int64Var(&l.before, "before", 0, "only jobs with a number below this")
 	addLimit(c, &l.limit)
 	addSecrets(c, &l.secrets)

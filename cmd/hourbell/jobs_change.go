@@ -50,7 +50,7 @@ func (p *program) tellChanges(change jobChange, changes []hourbell.JobChange) er
 			fmt.Fprintf(p.stdout, "job %d: %s\n", one.ID, said)
 			continue
 		case one.Change == hourbell.JobNotFound:
-			printError(p.stderr, fmt.Errorf("%s job %d: %w; it never was, or it has been pruned", change.verb, one.ID, hourbell.ErrNotFound))
+			printError(p.stderr, fmt.Errorf("%s job %d: %w; it never existed, or it has been pruned", change.verb, one.ID, hourbell.ErrNotFound))
 		case one.Change == hourbell.JobConflict:
 			printError(p.stderr, fmt.Errorf("%s job %d: %w: job %d holds its unique key; wait until that job has ended, or cancel it", change.verb, one.ID, hourbell.ErrConflict, one.Holder))
 		default:
@@ -72,9 +72,9 @@ func (p *program) jobsCancelCommand(f *storeFlags) *cobra.Command {
 	}}
 	var schedule string
 	c := &cobra.Command{
-		Use: "cancel ID… | --schedule NAME", Short: "Cancels jobs, also running ones on any node",
-		Long: "Cancels jobs that do not run, and asks the nodes of those that do to stop them. A job that completes\n" +
-			"all the same has completed.",
+		Use: "cancel ID… | --schedule NAME", Short: "Cancels jobs, also jobs that run on any node",
+		Long: "Cancels jobs that do not run, and asks the nodes of running jobs to stop them. A running job that completes\n" +
+			"before it stops has completed.",
 		Example:               "  hourbell jobs cancel 17 18\n  hourbell jobs cancel --schedule nightly",
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {

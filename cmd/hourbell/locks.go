@@ -43,16 +43,16 @@ func (p *program) withLocks(ctx context.Context, f lockFlags, do func(locks lock
 // withTables adds to an error about missing tables how to create them.
 func withTables(err error) error {
 	if errors.Is(err, store.ErrSchema) {
-		return fmt.Errorf("%w; `hourbell locks create` with the same flags makes what is missing", err)
+		return fmt.Errorf("%w; `hourbell locks create` with the same flags creates the missing tables", err)
 	}
 	return err
 }
 
 func (p *program) locksCreateCommand(f *lockFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "create", Short: "Makes the tables of locks that are missing", Args: takes(false),
-		Long: "Makes what is missing: with --table the table of that name, and beside it the one with _state appended that\n" +
-			"holds the tokens, which programs in Java know nothing of. Without --table exec does this by itself.",
+		Use: "create", Short: "Creates the missing tables of locks", Args: takes(false),
+		Long: "Creates the missing tables: with --table the table of that name, and a second table with _state appended, which\n" +
+			"has the tokens and is not used by programs in Java. Without --table exec creates its tables by itself.",
 		Example: "  hourbell locks create --store postgres://user@host/database --table shedlock",
 		RunE: func(c *cobra.Command, _ []string) error {
 			at, err := p.locateLocks(*f)
@@ -103,7 +103,7 @@ func (p *program) locksListCommand(f *lockFlags) *cobra.Command {
 func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
 	var o format
 	c := &cobra.Command{
-		Use: "show NAME", Short: "Shows a lock: who holds it until when, its token, its last slot", Args: takes(false, "NAME"),
+		Use: "show NAME", Short: "Shows a lock: its holder and until when, its token, its last slot", Args: takes(false, "NAME"),
 		Example: "  hourbell locks show nightly-report --output json",
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := lock.CheckStoredName(args[0]); err != nil {
@@ -115,7 +115,7 @@ func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
 					return err
 				}
 				if len(found) == 0 {
-					return fmt.Errorf("lock %q: %w; `hourbell locks list` shows what is there", shorten(args[0]), lock.ErrNotFound)
+					return fmt.Errorf("lock %q: %w; `hourbell locks list` shows all locks", shorten(args[0]), lock.ErrNotFound)
 				}
 				return p.show(o, newLockRecord(found[0]), func(out *bufio.Writer) { printLock(out, found[0]) })
 			})
@@ -128,23 +128,23 @@ func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
 func (p *program) locksReleaseCommand(f *lockFlags) *cobra.Command {
 	var force bool
 	c := &cobra.Command{
-		Use: "release NAME --force", Short: "Frees a lock whoever holds it", Args: takes(false, "NAME"),
+		Use: "release NAME --force", Short: "Frees a lock, whatever its holder", Args: takes(false, "NAME"),
 		Long: "Frees a lock at once, without regard to its holder and to --at-least. Its holder finds out at its next\n" +
-			"renewal, seconds later, and may work on until then: have it stopped first.",
+			"renewal, seconds later, and may work until then: stop the holder first.",
 		Example: "  hourbell locks release nightly-report --force",
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := lock.CheckStoredName(args[0]); err != nil {
 				return err
 			}
 			if !force {
-				return &hourbell.FieldError{Field: "force", Problem: "is not given: the holder may still be at work", Remedy: "make sure that it is not, then give --force"}
+				return &hourbell.FieldError{Field: "force", Problem: "is not given: the holder may still be working", Remedy: "make sure that it is not, then give --force"}
 			}
 			return p.withLocks(c.Context(), *f, func(locks lockStore) error {
 				return locks.ForceRelease(c.Context(), lock.ForceReleaseRequest{Name: args[0]})
 			})
 		},
 	}
-	c.Flags().BoolVar(&force, "force", false, "free it although somebody may hold it")
+	c.Flags().BoolVar(&force, "force", false, "free it although an owner may hold it")
 	return c
 }
 

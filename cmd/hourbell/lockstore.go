@@ -69,7 +69,7 @@ func (p *program) locateLocks(f lockFlags) (lockLocation, error) {
 	switch scheme {
 	case "mysql", "mariadb", "redis", "rediss", "mongodb", "mongodb+srv":
 		if u, err := url.Parse(text); (err != nil || u.Host == "") && !strings.HasPrefix(scheme, "mongodb") { // a MongoDB URL may name several hosts
-			return lockLocation{}, &hourbell.FieldError{Field: "store", Value: scheme + ":…", Problem: "is not a URL that names a host (characters like / ? # in a user or password are written as %2F %3F %23)", Remedy: lockStoreRemedy}
+			return lockLocation{}, &hourbell.FieldError{Field: "store", Value: scheme + ":…", Problem: "is not a URL that names a host (characters like / ? # in a user or password must be written as %2F %3F %23)", Remedy: lockStoreRemedy}
 		}
 		l.other = text
 	default:

@@ -25,7 +25,7 @@ func (p *program) migrateCommand() *cobra.Command {
 
 func (p *program) migrateUpCommand(f *storeFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "up", Short: "Applies the steps that are missing", Args: takes(false),
+		Use: "up", Short: "Applies the missing steps", Args: takes(false),
 		Example: "  hourbell migrate up --store postgres://owner@db/app",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.noMigrate {
@@ -81,8 +81,8 @@ func (p *program) migrateStatusCommand(f *storeFlags) *cobra.Command {
 func (p *program) migratePrintCommand(f *storeFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "print", Short: "Prints the SQL of all steps, for your own tools", Args: takes(false),
-		Long: "Prints the SQL of all steps. No database is needed: --store only says whose SQL it is. Each step is to\n" +
-			"run in a transaction of its own.",
+		Long: "Prints the SQL of all steps. No database is needed: --store only selects the kind of database. Run each step\n" +
+			"in a transaction of its own.",
 		Example: "  hourbell migrate print --store postgres:// --schema jobs > hourbell.sql",
 		RunE: func(c *cobra.Command, _ []string) error {
 			l, err := p.locate(*f)

@@ -94,7 +94,7 @@ func (n nextFlags) instants(r recur.Rule, from time.Time, calendars []*recur.Cal
 				}
 				left, looked = left-1, 0
 			case looked == mostClosed:
-				yield("", fmt.Errorf("all instants up to %s are excluded, and it was looked no further", inZone(t, n.rule.Zone)))
+				yield("", fmt.Errorf("all instants up to %s are excluded, and the search ended there", inZone(t, n.rule.Zone)))
 				return
 			}
 		}

@@ -16,7 +16,7 @@ func (p *program) nodesCommand() *cobra.Command {
 		o format
 	)
 	c := &cobra.Command{
-		Use: "nodes", Short: "Lists living nodes, and those that ended lately", Args: takes(false),
+		Use: "nodes", Short: "Lists living nodes, and nodes that ended recently", Args: takes(false),
 		Example: "  hourbell nodes\n  hourbell nodes --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {

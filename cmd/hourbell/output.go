@@ -206,11 +206,11 @@ func encode(record any) ([]byte, error) {
 const tableRows = 100
 
 // errMore ends a table that has more rows than are shown by default.
-var errMore = fmt.Errorf("there are more than these %d; --limit 0 lists all", tableRows)
+var errMore = fmt.Errorf("there are more than %d rows; --limit 0 lists all", tableRows)
 
 // addLimit adds the flag --limit of a long listing.
 func addLimit(c *cobra.Command, limit *int) {
-	c.Flags().IntVar(limit, "limit", 0, fmt.Sprintf("at most so many; 0 for all (default %d in a table, else all)", tableRows))
+	c.Flags().IntVar(limit, "limit", 0, fmt.Sprintf("at most this many rows; 0 for all (default %d in a table, otherwise all)", tableRows))
 }
 
 // paged yields a long listing up to --limit. By default, machine-readable

@@ -19,12 +19,12 @@ type policyFlag struct{ flag, key, usage string }
 
 var allPolicies = policyFlags{
 	{"overlap", "overlap", "what a slot does while a job of this schedule runs: skip, queue, allow or replace (default skip)"},
-	{"misfire", "misfire", "what becomes of slots that nobody was there to fire in time: skip, once or all (default skip)"},
+	{"misfire", "misfire", "what happens to slots that no node fired in time: skip, once or all (default skip)"},
 	{"misfire-cap", "misfire_cap", "how many slots --misfire all makes up for, 1 to 1000 (default 100)"},
 	{"grace", "grace", "how late a slot is still in time, such as 10m (default 1m)"},
 	{"window", "window", "how old a slot may be to be made up for, such as 24h (default: any age)"},
 	{"times", "count", "how many slots may fire; after that the schedule has ended (default: any number)"},
-	{"jitter", "jitter", "delay each slot's job by a time of its own, up to this, such as 30s"},
+	{"jitter", "jitter", "delay each slot's job by a different time, up to this, such as 30s"},
 	{"pause-after-failures", "pause_after_failures", "pause when so many jobs in a row have failed, 1 to 1000 (default never)"},
 }
 

@@ -69,7 +69,7 @@ func (p *program) rootCommand() *cobra.Command {
 		"servers, with nothing to install but the database they already share.\n\n" +
 		"The store is --store URL or HOURBELL_STORE: sqlite:path/to/file.db or postgres://user@host/database;\n" +
 		"without either, the file hourbell.db in the working directory.\n\n" +
-		"Exit codes: 0 done, 1 failed, 2 asked wrongly, 3 held by someone else or not due."
+		"Exit codes: 0 done, 1 failed, 2 usage error, 3 lock held by another owner or nothing due."
 	root.Version = versionText()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(p.stdin)
@@ -123,7 +123,7 @@ func (p *program) helpCommand(root *cobra.Command) *cobra.Command {
 // be repeated.
 func takes(more bool, names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		remedy := fmt.Sprintf("write `%s`; `%s --help` tells more", c.UseLine(), c.CommandPath())
+		remedy := fmt.Sprintf("write `%s`; `%s --help` explains it", c.UseLine(), c.CommandPath())
 		if len(args) < len(names) {
 			return &hourbell.FieldError{Field: names[len(args)], Problem: "is missing", Remedy: remedy}
 		}

@@ -47,11 +47,11 @@ func (p *program) schedulesListCommand(f *storeFlags) *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return p.schedulesList(c, *f, l) },
 	}
 	flags := c.Flags()
-	flags.StringVar(&l.owner, "owner", "", "only of this owner; '' for those put by hand")
-	flags.StringVar(&l.calendar, "calendar", "", "only those that exclude this stored calendar")
+	flags.StringVar(&l.owner, "owner", "", "only schedules of this owner; '' for schedules put by hand")
+	flags.StringVar(&l.calendar, "calendar", "", "only schedules that exclude this stored calendar")
 	flags.StringVar(&l.after, "after", "", "only names after this one, in byte order")
 	addLimit(c, &l.limit)
-	flags.BoolVar(&l.deleted, "deleted", false, "deleted ones too")
+	flags.BoolVar(&l.deleted, "deleted", false, "deleted schedules too")
 	addSecrets(c, &l.secrets)
 	l.format.addTo(c)
 	return c

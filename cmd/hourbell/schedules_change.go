@@ -19,7 +19,7 @@ type scheduleChange struct {
 func (p *program) schedulesChangeCommand(f *storeFlags, change scheduleChange) *cobra.Command {
 	return &cobra.Command{
 		Use: change.verb + " NAME…", Short: change.short, Args: takes(true, "NAME"),
-		Long:                  change.short + ". All of them, or none where one is not there.",
+		Long:                  change.short + ": all of them, or none if one does not exist.",
 		Example:               fmt.Sprintf("  hourbell schedules %s nightly hourly", change.verb),
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, names []string) error {
@@ -42,8 +42,8 @@ func (p *program) schedulesChangeCommand(f *storeFlags, change scheduleChange) *
 func (p *program) schedulesPauseCommand(f *storeFlags) *cobra.Command {
 	var until string
 	c := p.schedulesChangeCommand(f, scheduleChange{verb: "pause", short: "Pauses schedules: their slots are recorded as skipped", done: "paused"})
-	c.Flags().StringVar(&until, "until", "", "go on by itself at this instant of the store's clock, such as 2027-03-01T09:00:00Z")
-	c.Long += " Without --until they\nare paused until somebody resumes them."
+	c.Flags().StringVar(&until, "until", "", "resume by itself at this instant of the store's clock, such as 2027-03-01T09:00:00Z")
+	c.Long += " Without --until they\nare paused until they are resumed."
 	c.Example += "\n  hourbell schedules pause nightly --until 2027-03-01T09:00:00Z"
 	c.RunE = func(c *cobra.Command, names []string) error {
 		end, err := instantFlag(c, "until", "")
@@ -74,7 +74,7 @@ func (p *program) schedulesTriggerCommand(f *storeFlags) *cobra.Command {
 	var o format
 	c := &cobra.Command{
 		Use: "trigger NAME…", Short: "Makes a job as the next slot would, to run now, and prints its number", Args: takes(true, "NAME"),
-		Long:                  "Makes a job as the schedule's next slot would, to run now, and prints its number. No slot is touched. A\npaused schedule can be triggered.",
+		Long:                  "Makes a job as the schedule's next slot would, to run now, and prints its number. No slot is changed. A\npaused schedule can be triggered.",
 		Example:               "  hourbell schedules trigger nightly",
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, names []string) error {

@@ -22,10 +22,11 @@ func (p *program) schedulesEditCommand(f *storeFlags) *cobra.Command {
 	var e editFlags
 	c := &cobra.Command{
 		Use:   "edit NAME [--cron EXPR | --every D | --at T] [flags]",
-		Short: "Changes of a schedule what is given, and nothing else",
+		Short: "Changes only the given parts of a schedule",
 		Long: "Changes when a schedule rings and its policies, and leaves everything else as it is. A policy or option\n" +
 			"with an empty value, as in --window '', has its default again. No slot fires twice, and slots that are due\n" +
-			"already are accounted for as the schedule was. Where somebody else changes it meanwhile, nothing is changed.",
+			"already are accounted for as before the change. If the schedule was changed by another client in between,\n" +
+			"nothing is changed.",
 		Example:               "  hourbell schedules edit nightly --tz America/New_York --gap skip\n  hourbell schedules edit report --misfire once --window 24h --if-revision 7",
 		Args:                  takes(false, "NAME"),
 		DisableFlagsInUseLine: true,

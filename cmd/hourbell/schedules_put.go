@@ -29,7 +29,7 @@ func (p *program) schedulesPutCommand(f *storeFlags) *cobra.Command {
 		Use:   "put NAME (--cron EXPR | --every D | --at T) [flags] (--kind K [--args JSON] | --shell LINE | -- PROGRAM [ARG…])",
 		Short: "Creates or replaces a schedule",
 		Long: "Creates or replaces a schedule. It is in effect on every node within a second. A schedule that is\n" +
-			"replaced keeps where it stands: no slot fires twice.",
+			"replaced keeps its mark: no slot fires twice.",
 		Example: "  hourbell schedules put nightly --cron '30 2 * * *' --tz Europe/Prague -- pg_dump --file app.sql app\n" +
 			"  hourbell schedules put billing --cron '0 8 * * *' --exclude holidays --exclude sat,sun -- bill\n" +
 			"  hourbell schedules put pulse --every 90s --shell 'curl -fsS https://example.org/pulse'\n" +
@@ -90,7 +90,7 @@ func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []
 	}
 	errs := []error{hourbell.CheckName("NAME", name), s.rule.check(c), payloadErr, onLossErr, allPolicies.apply(c, &schedule, false), s.exclude.apply(c, &schedule, false)}
 	if c.Flags().Changed("if-revision") && s.ifRevision < 1 {
-		errs = append(errs, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(s.ifRevision), Problem: "is not a revision", Remedy: "use the one that `hourbell schedules show` prints"})
+		errs = append(errs, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(s.ifRevision), Problem: "is not a revision", Remedy: "use the revision that `hourbell schedules show` prints"})
 	}
 	errs = append(errs, zeroMeansDefault(c, s.work), notEmpty(c, "group"))
 	if err := errors.Join(errs...); err != nil {

@@ -63,7 +63,7 @@ func (p *program) serveCommand() *cobra.Command {
 		Long: "Makes this process a node: it fires schedules and runs jobs of the kind command, together with all other\n" +
 			"nodes on the same store. Files are read again on SIGHUP and whenever they change.\n\n" +
 			"SIGINT or SIGTERM stops in order: no more claims, a wait of --drain for running jobs, and the rest is\n" +
-			"handed back. A second one cuts the wait short.",
+			"handed back. A second signal ends the wait.",
 		Example: "  hourbell serve --file schedules.yaml\n" +
 			"  hourbell serve --store postgres://user@host/database --crontab /etc/ops.crontab --listen :8080\n" +
 			"  hourbell serve --queues default,reports=2 --log-format json",
@@ -73,13 +73,13 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringArrayVar(&f.files, "file", nil, "a file of schedules (YAML); may be repeated")
 	flags.StringArrayVar(&f.crontabs, "crontab", nil, "a user's crontab, or a directory of them; may be repeated")
 	flags.StringArrayVar(&f.sysCrontabs, "crontab-system", nil, "a crontab with users in it such as /etc/crontab, or a directory such as /etc/cron.d; may be repeated")
-	flags.StringVar(&f.queues, "queues", defaultQueue, "queues to work on, each with how many jobs at once if you like: a,b=20 (else 4 × cores, at least 10; with crontabs 200)")
-	flags.StringVar(&f.commands, "commands", "", "which commands and HTTP calls this node runs: off, declared (those of its own files) or any (default any with SQLite, else declared)")
+	flags.StringVar(&f.queues, "queues", defaultQueue, "queues to work on, with an optional number of jobs at once: a,b=20 (default 4 × cores, at least 10; with crontabs 200)")
+	flags.StringVar(&f.commands, "commands", "", "which commands and HTTP calls this node runs: off, declared (in its own files) or any (default any with SQLite, otherwise declared)")
 	flags.StringVar(&f.listen, "listen", "", "answer /healthz and /readyz on this address, such as :8080")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&f.name, "name", "", "the node's name for people, not shared with another (default host, process and a random part)")
-	flags.StringVar(&f.stateDir, "state-dir", "", "the folder where this node keeps how far it has seen the store come, by which it notices a restored backup (default $STATE_DIRECTORY, else hourbell in $XDG_STATE_HOME or ~/.local/state; \"\" for none)")
+	flags.StringVar(&f.stateDir, "state-dir", "", "the folder where this node records how far the store has come, so that it notices a restored backup (default $STATE_DIRECTORY, else hourbell in $XDG_STATE_HOME or ~/.local/state; \"\" for none)")
 	flags.DurationVar(&f.lease, "lease", 15*time.Second, "how long the others wait for a sign of life before they take this node's jobs")
 	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long a stop waits for running jobs")
 	flags.DurationVar(&f.keepCompleted, "keep-completed", 24*time.Hour, "how long completed and cancelled jobs are kept; 0 for ever")

@@ -176,7 +176,7 @@ func checkReload(t *testing.T, b *bench, p *process) {
 	if err := os.Remove("s.yaml"); err != nil {
 		t.Fatal(err)
 	}
-	p.awaits("file not read; its last good version goes on", 1)
+	p.awaits("file not read; its last good version stays in effect", 1)
 	became("renamed")
 
 	writeFile(t, "s.yaml", "revision: 7\nschedules:\n"+fmt.Sprintf(entry, "back"))
@@ -196,7 +196,7 @@ func checkReload(t *testing.T, b *bench, p *process) {
 	became("hupd")
 
 	writeFile(t, "s.yaml", "revision: 6\nschedules:\n"+fmt.Sprintf(entry, "old"))
-	p.awaits("a newer revision is in place", 1)
+	p.awaits("the store has a newer revision", 1)
 	became("hupd")
 }
 

@@ -21,7 +21,7 @@ func (p *program) slotsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "slots", Short: "Says of every slot what became of it, newest first", Args: takes(false),
 		Long: "Lists the slots that are accounted for: fired, with the job; missed or skipped, with the reason. Slots in\n" +
-			"a row that shared a fate are one record with a count.",
+			"succession with the same outcome are one record with a count.",
 		Example: "  hourbell slots --schedule nightly --from 2027-03-01T00:00:00Z --to 2027-04-01T00:00:00Z\n" +
 			"  hourbell slots --schedule hourly --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error {

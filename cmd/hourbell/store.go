@@ -102,7 +102,7 @@ func parseStore(text string) (location, error) {
 		}
 		return parsePostgres(text)
 	case found && strings.HasPrefix(rest, "//"):
-		return location{}, badStore(scheme+"://…", "is no store that this release knows")
+		return location{}, badStore(scheme+"://…", "is not a store that this release knows")
 	case strings.ContainsAny(text, "@=:"):
 		return location{}, badStore("", "is not a store URL")
 	}
@@ -139,7 +139,7 @@ func parseSQLite(path string) (location, error) {
 func parsePostgres(text string) (location, error) {
 	u, err := url.Parse(text)
 	if err != nil { // the error repeats the URL with its password
-		return location{}, badStore("", "is not a PostgreSQL URL (characters like / ? # in a user or password are written as %2F %3F %23)")
+		return location{}, badStore("", "is not a PostgreSQL URL (characters like / ? # in a user or password must be written as %2F %3F %23)")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -162,7 +162,7 @@ func checkSchemaName(name string) error {
 		return err
 	}
 	if len(name) > 63 || strings.HasPrefix(name, "pg_") {
-		return &hourbell.FieldError{Field: "schema", Value: shorten(name), Problem: "is no name that PostgreSQL allows", Remedy: "use at most 63 bytes, not beginning with pg_"}
+		return &hourbell.FieldError{Field: "schema", Value: shorten(name), Problem: "is not a name that PostgreSQL allows", Remedy: "use at most 63 bytes, not beginning with pg_"}
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (l loader) distrust(s source, info os.FileInfo) (problems []declared.Error,
 		problems = append(problems, declared.Error{File: s.path, Problem: problem, Remedy: remedy})
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		add("can be written by others than its owner, and "+l.me.runsAs(), "chmod go-w it")
+		add("can be written by other users than its owner, and "+l.me.runsAs(), "chmod go-w it")
 	}
 	if uid, known := fileOwner(info); known && !l.trusts(s, uid) {
 		add(fmt.Sprintf("belongs to user %s, and %s", userText(uid), l.me.runsAs()), l.chown(s)+" it")

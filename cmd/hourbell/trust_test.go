@@ -27,11 +27,11 @@ func TestRootMistrustsFiles(t *testing.T) {
 		warns  string
 	}{
 		{"fine", 0o644, systemForm, loader{strict: true, me: identity{root: true, uid: me}}, "", ""},
-		{"group", 0o664, systemForm, loader{strict: true, me: identity{root: true, uid: me}}, "tab: can be written by others than its owner, and this process runs as root; chmod go-w it", ""},
-		{"others", 0o646, userForm, loader{strict: true, me: identity{root: true, uid: me}}, "tab: can be written by others", ""},
-		{"check", 0o664, systemForm, loader{me: identity{root: true, uid: me}}, "", "can be written by others"},
+		{"group", 0o664, systemForm, loader{strict: true, me: identity{root: true, uid: me}}, "tab: can be written by other users than its owner, and this process runs as root; chmod go-w it", ""},
+		{"others", 0o646, userForm, loader{strict: true, me: identity{root: true, uid: me}}, "tab: can be written by other users", ""},
+		{"check", 0o664, systemForm, loader{me: identity{root: true, uid: me}}, "", "can be written by other users"},
 		{"not root", 0o664, userForm, loader{strict: true, me: identity{name: "me", uid: me}}, "", `this process runs as "me"`},
-		{"schedule file", 0o664, yamlForm, loader{strict: true, me: identity{root: true, uid: me}}, "", "can be written by others"},
+		{"schedule file", 0o664, yamlForm, loader{strict: true, me: identity{root: true, uid: me}}, "", "can be written by other users"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			text := map[form]string{systemForm: systemTab, userForm: "0 0 * * * date\n", yamlForm: declareA}[test.form]

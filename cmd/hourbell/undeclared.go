@@ -23,7 +23,7 @@ const (
 func (w *watcher) tellUndeclared(ctx context.Context) {
 	found, err := w.undeclared(ctx)
 	if err != nil {
-		w.log.Debug("schedules that no file declares not looked for", "error", oneLine(err.Error()))
+		w.log.Debug("schedules that no file declares could not be listed", "error", oneLine(err.Error()))
 		return
 	}
 	for _, owner := range slices.Sorted(maps.Keys(found)) {
@@ -65,7 +65,7 @@ func (w *watcher) undeclared(ctx context.Context) (map[string][]string, error) {
 func deleteRemedy(owner string, names []string) string {
 	const when = "if no other node has its file, delete them: "
 	if len(names) > mostNamed {
-		return fmt.Sprintf("%shourbell schedules list --owner %s tells their names, hourbell schedules delete takes them", when, quoted(owner))
+		return fmt.Sprintf("%shourbell schedules list --owner %s lists their names, hourbell schedules delete deletes them", when, quoted(owner))
 	}
 	var words []string
 	for _, name := range names {

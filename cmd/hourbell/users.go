@@ -53,7 +53,7 @@ func (l loader) checkUsers(path string, set *declared.File) error {
 				set.Warn(about)
 			case !unknown[name] && !knownUser(name):
 				unknown[name] = true
-				about.Problem, about.Remedy = "is not known on this machine", "add the user to every machine that is to run the line"
+				about.Problem, about.Remedy = "is not known on this machine", "add the user to every machine that runs the line"
 				set.Warn(about)
 			}
 		}

@@ -240,7 +240,7 @@ func (w *watcher) isDirectory(in input) bool {
 func (w *watcher) complainOnce(path string, err error) {
 	if w.said[path] != err.Error() {
 		w.said[path] = err.Error()
-		w.log.Error("directory not read; the files known in it go on", "directory", path, "error", oneLine(err.Error()))
+		w.log.Error("directory not read; the files known in it stay in effect", "directory", path, "error", oneLine(err.Error()))
 	}
 }
 
@@ -281,7 +281,7 @@ func (w *watcher) drop(ctx context.Context, f *watched, at int64) bool {
 	case ctx.Err() != nil:
 		return false
 	case errors.Is(err, hourbell.ErrStale):
-		w.log.Warn("file is gone, and its schedules stay: a newer revision is in place", "file", f.path, "owner", f.stored.Owner)
+		w.log.Warn("file is gone, but its schedules stay: the store has a newer revision", "file", f.path, "owner", f.stored.Owner)
 	case err != nil:
 		w.complain(f, err)
 		return false

@@ -85,7 +85,7 @@ func (w *watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, er
 // is logged only if the file differs.
 func (w *watcher) stale(ctx context.Context, f *watched) {
 	if w.inPlace(ctx, f.good) {
-		w.log.Debug("file is older than the revision in place, and equal to it", "file", f.path, "revision", f.good.Revision)
+		w.log.Debug("file is older than the revision in the store, and equal to it", "file", f.path, "revision", f.good.Revision)
 		return
 	}
 	w.complain(f, hourbell.ErrStale)
@@ -97,9 +97,9 @@ func (w *watcher) complain(f *watched, err error) {
 		return
 	}
 	f.said = err.Error()
-	goesOn := "; its last good version goes on"
+	stays := "; its last good version stays in effect"
 	if f.good == nil {
-		goesOn = "; none of it is used"
+		stays = "; none of it is used"
 	}
 	path := slog.String("file", f.path)
 	var (
@@ -108,11 +108,11 @@ func (w *watcher) complain(f *watched, err error) {
 	)
 	switch {
 	case errors.Is(err, hourbell.ErrStale):
-		w.log.Warn("file not used: a newer revision is in place", path, slog.String("owner", f.good.Owner), slog.Int64("revision", f.good.Revision), slog.String("remedy", staleRemedy(f.good)))
+		w.log.Warn("file not used: the store has a newer revision", path, slog.String("owner", f.good.Owner), slog.Int64("revision", f.good.Revision), slog.String("remedy", staleRemedy(f.good)))
 	case errors.As(err, &wrong) && errors.As(err, &unreadable):
-		w.log.Error("file not read"+goesOn, path, slog.String("error", oneLine(unreadable.Error())))
+		w.log.Error("file not read"+stays, path, slog.String("error", oneLine(unreadable.Error())))
 	case errors.As(err, &wrong):
-		w.log.Error("file has mistakes"+goesOn, path, slog.String("mistakes", wrong.Error()))
+		w.log.Error("file has mistakes"+stays, path, slog.String("mistakes", wrong.Error()))
 	default:
 		w.log.Error("file not in effect", path, slog.String("error", oneLine(err.Error())))
 	}
@@ -128,7 +128,7 @@ func staleRemedy(set *declared.File) string {
 // tellWarnings logs the parts of a file that have no effect.
 func (w *watcher) tellWarnings(f *watched) {
 	for _, warning := range f.good.Warnings {
-		w.log.Warn("file asks for what it does not get", slog.String("file", f.path), slog.String("warning", warning.Error()))
+		w.log.Warn("part of the file has no effect", slog.String("file", f.path), slog.String("warning", warning.Error()))
 	}
 }
 
@@ -142,7 +142,7 @@ func (w *watcher) tellStarts(f *watched, set *declared.File) {
 	}
 	for _, entry := range set.AtStart {
 		if !known[entry.Name] {
-			w.log.Info("command of the node's start waits for the next start of a node", "file", f.path, "line", entry.Line, "name", entry.Name)
+			w.log.Info("command for the start of a node waits for the next start", "file", f.path, "line", entry.Line, "name", entry.Name)
 		}
 	}
 }

@@ -271,8 +271,8 @@ func TestWatchOlderFile(t *testing.T) {
 	older.look(3)
 	newer.look(3)
 	newer.has("a b")
-	if n := strings.Count(older.log.String(), "newer revision is in place"); n != 1 {
-		t.Errorf("the older said so %d times:\n%s", n, older.log)
+	if n := strings.Count(older.log.String(), "the store has a newer revision"); n != 1 {
+		t.Errorf("the older node logged it %d times:\n%s", n, older.log)
 	}
 	if text := equally.log.String(); strings.Contains(text, "WARN") || !strings.Contains(text, "equal to it") {
 		t.Errorf("the equal one says:\n%s", text)
@@ -339,7 +339,7 @@ func TestClashesWait(t *testing.T) {
 	w := watch(t, &away{Store: memory.New()}, input{"d", userForm})
 	w.look(3)
 	w.has("a")
-	w.says("ERROR", "d/two", `"same" is also that of d/one`)
+	w.says("ERROR", "d/two", `"same" is also the owner of d/one`)
 	if err := os.Remove("d/one"); err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +349,7 @@ func TestClashesWait(t *testing.T) {
 	dated(t, "e/tab", "#hourbell-file: owner=same\n"+lines("c"), 1)
 	w = watch(t, &away{Store: memory.New()}, input{"d", userForm}, input{"e/tab", userForm})
 	w.has("c")
-	w.says("ERROR", "d/two", `"same" is also that of e/tab`)
+	w.says("ERROR", "d/two", `"same" is also the owner of e/tab`)
 }
 
 // TestWatchOwnersOfFiles checks that a file that was refused because of the
@@ -366,7 +366,7 @@ func TestWatchOwnersOfFiles(t *testing.T) {
 	}
 	w := watch(t, &away{Store: memory.New()}, input{"d", userForm})
 	w.has("")
-	w.says("ERROR", "d/open: can be written by others")
+	w.says("ERROR", "d/open: can be written by other users")
 	if err := os.Chmod("d/open", 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +382,7 @@ func TestWatchStartsWait(t *testing.T) {
 	w := watch(t, &away{Store: memory.New()}, input{"tab", userForm})
 	dated(t, "tab", lines("a")+"@reboot first\n@reboot second\n", 2)
 	w.look(2)
-	w.says("waits for the next start of a node", "tab:second-")
+	w.says("waits for the next start", "tab:second-")
 	if w.times("waits for the next start") != 1 {
 		t.Errorf("the log is\n%s", w.log)
 	}

@@ -53,11 +53,11 @@ func (p *program) payload(c *cobra.Command, w workFlags, kind string, argv []str
 	case c.Flags().Changed("args") && given:
 		return nil, &hourbell.FieldError{Field: "args", Problem: "are given together with " + flag, Remedy: "use one of them"}
 	case given && kind != kinds.CommandKind:
-		return nil, &hourbell.FieldError{Field: flag, Problem: "is for the kind command", Remedy: "give other kinds their arguments by --args"}
+		return nil, &hourbell.FieldError{Field: flag, Problem: "is for the kind command", Remedy: "give the arguments of other kinds by --args"}
 	case c.Flags().Changed("args"):
 		return p.readArgs(w.args, kind)
 	case kind == kinds.CommandKind && !c.Flags().Changed("shell") && len(argv) == 0:
-		return nil, &hourbell.FieldError{Field: "argv", Problem: "is empty: nothing says what to run", Remedy: "write the program and its arguments after --, or a line as --shell"}
+		return nil, &hourbell.FieldError{Field: "argv", Problem: "is empty: there is no command to run", Remedy: "write the program and its arguments after --, or a line as --shell"}
 	case kind == kinds.CommandKind:
 		return w.command(argv)
 	}
@@ -158,7 +158,7 @@ func badArgsFile(name string, err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &hourbell.FieldError{Field: "args", Value: shorten(name), Problem: "cannot be read: " + err.Error(), Remedy: "name a file that can, or - for standard input"}
+	return &hourbell.FieldError{Field: "args", Value: shorten(name), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file, or - for standard input"}
 }
 
 // splitArgv separates the words before -- from the words after it.

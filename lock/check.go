@@ -7,31 +7,34 @@ import (
 	"strconv"
 )
 
-// Tx is a transaction of the caller's, as a value that a driver makes of it:
-// Tx or SQLTx of the package or of its Locks. The Tx of package store is one.
+// Tx is a transaction of the caller, as a value that a driver makes from it: Tx
+// or SQLTx of the driver's package or of its Locks. The Tx of package store
+// implements it.
 type Tx interface {
 	// HourbellTx marks the type; it does nothing.
 	HourbellTx()
 }
 
-// ErrForeignTx: the transaction was not made by a driver that keeps locks.
+// ErrForeignTx means that the transaction was not made by a driver that keeps
+// locks.
 var ErrForeignTx = errors.New("the transaction cannot check locks; make it with Tx or SQLTx of a driver whose database keeps locks")
 
-// Checker is a [Tx] of a database that keeps locks. [Check] finds it by assertion;
-// users call that.
+// Checker is a [Tx] of a database that keeps locks. [Check] finds it by
+// assertion; users call Check.
 type Checker interface {
 	Tx
 
-	// CheckLock is what Check does, in one statement of the transaction. The
-	// error wraps ErrLost where the lock does not stand with that token.
+	// CheckLock does the work of Check, in one statement of the transaction.
+	// The error wraps ErrLost if the lock does not have that token any more.
 	CheckLock(ctx context.Context, name string, token int64) error
 }
 
-// Check fails with [ErrLost], in one statement of the caller's transaction, unless
-// the lock of that name still stands with that token: nobody has been granted the
-// lock since, and its row was not deleted. From then on nobody can take the lock
-// until the transaction ends: a takeover waits for the commit, and what the
-// transaction writes was written before anything that the next holder writes.
+// Check fails with [ErrLost], in one statement of the caller's transaction,
+// unless the lock with the given name still has the given token: the lock was
+// not granted again since, and its row was not deleted. After a successful
+// Check no other owner can take the lock until the transaction ends: a takeover
+// waits for the commit, so the transaction's writes come before all writes of
+// the next holder.
 //
 //	err = locks.Do(ctx, "statistics", lock.Options{}, func(ctx context.Context, held *lock.Lock) error {
 //		tx, err := pool.Begin(ctx)
@@ -42,18 +45,20 @@ type Checker interface {
 //		return tx.Commit(ctx)
 //	})
 //
-// The tables must be in the database of the transaction. Those of the package's
-// Tx are the default ones; for others use the Tx of the Locks.
+// The lock tables must be in the database of the transaction. The Tx of the
+// package uses the default tables; for other tables use the Tx of the Locks.
 //
-// A lock that has expired, or was released, passes as long as nobody has taken it
-// since: nobody else's work lies in between, as an outcome of a job that arrives
-// late is accepted if nobody took the claim. So no clock is compared, and a check
-// that has passed stays true until the commit, however long that takes.
+// A lock that has expired, or was released, passes the check if no other owner
+// has taken it since: no work of another owner lies in between. Outcomes of
+// jobs follow the same rule: a late outcome is accepted if no other node has
+// taken the claim. So no clock is compared, and a successful check stays valid
+// until the commit, however long that takes.
 //
-// Call it as late in the transaction as can be, because those who want the lock, a
-// Release included where the driver says so, wait for its end. After an error roll
-// the transaction back. The call is bounded by ctx alone. A transaction that no
-// driver made gives [ErrForeignTx].
+// Call Check as late in the transaction as possible, because other callers that
+// want the lock wait for the end of the transaction; a Release waits too, if
+// the driver documents this. After an error roll the transaction back. The call
+// is bounded by ctx only. A transaction that was not made by a driver gives
+// [ErrForeignTx].
 func Check(ctx context.Context, tx Tx, name string, token int64) error {
 	if err := errors.Join(CheckName(name), checkToken(token)); err != nil {
 		return err

@@ -1,57 +1,61 @@
-// Package lock keeps work to one process at a time on any number of servers,
-// with a row in a store that they share.
+// Package lock restricts work to one process at a time on any number of
+// servers, with a row in a store that the servers share.
 //
 //	locks, err := lock.New(provider, lock.Config{})
 //	…
 //	err = locks.Do(ctx, "statistics", lock.Options{AtMost: 10 * time.Minute},
 //		func(ctx context.Context, held *lock.Lock) error { … })
 //
-// A [Provider] comes from a driver and does the least that a store has to do;
-// the [Locker] on top of it does what is the same for all of them. [Locker.Try]
-// takes a lock at once or says who holds it, [Locker.Lock] waits for it, and
-// [Locker.Do] runs work under it.
+// A [Provider] comes from a driver and has only the work that depends on the
+// store; the [Locker] does the work that is the same for all stores.
+// [Locker.Try] takes a lock at once or returns its holder, [Locker.Lock] waits
+// for the lock, and [Locker.Do] runs work under it.
 //
-// # What is promised
+// # Promises
 //
 // At any instant of the store's clock at most one owner holds a name. The lock
-// of a dead holder is free after a lease (30 s), the lock of one that hangs after
-// the at-most time (1 h). The context of the work ends before anyone else can
-// have the lock: the holder counts from when it sent its last renewal, on a
-// clock that nobody can set, and stops relying on the lock a tenth of the hold,
-// at most 3 s, before the end.
+// of a dead holder is free after a lease (30 s), and the lock of a holder that
+// hangs is free after the at-most time (1 h). The context of the work ends
+// before another owner can have the lock: the holder measures from the instant
+// when it sent its last renewal, on a clock that cannot be set, and stops
+// relying on the lock before its end, by a tenth of the hold, at most 3 s.
 //
-// That is not enough where work cannot be stopped, or a process sleeps just
-// before it writes. For that there is the token ([Lock.Token]): whatever the lock
-// protects keeps the greatest it has seen and refuses lower ones. Tokens grow
-// with every grant of a name, also after release, expiry and deletion of the
-// lock's row. Where that is rows in the lock's own database, [Check] does it in one
-// statement. Tokens do not survive a restore of the store from a backup: then
-// raise the counters, or make the protected resources forget theirs.
+// This is not enough if work cannot be stopped, or if a process sleeps just
+// before it writes. For such cases there is the token ([Lock.Token]): the
+// protected resource keeps the greatest token that it has seen and refuses
+// smaller tokens. Tokens grow with every grant of a name, also after release,
+// expiry and deletion of the lock's row. If the protected resource is rows in
+// the lock's own database, [Check] replaces the comparison of tokens by one
+// statement. Tokens do not survive a restore of the store from a backup: after
+// a restore, raise the counters, or make the protected resources forget their
+// tokens.
 //
-// The store's clock decides. Setting it ahead while a lock is held ends a hold
-// early that is shorter than the step, for it is what holds are measured with;
-// the holder learns of it at its next renewal. Once per interval is not harmed by
-// a step of less than a quarter of the interval, the token never; a hold of the
-// whole at-most time ([Options.NoKeepAlive]) outlasts shorter steps. Setting it
-// back while a lock is held does not prolong the lock for a holder that releases
-// it: a release also counts the at-least time on the holder's clock that nobody
-// can set. A holder that dies then, and a lock that was released before the step,
-// block others for longer by the size of the step.
+// Holds are measured with the store's clock. Setting the store's clock ahead
+// while a lock is held ends holds that are shorter than the step too early; the
+// holder learns of it at its next renewal. Once per interval is not affected by
+// a step of less than a quarter of the interval, and tokens are never affected;
+// a hold of the whole at-most time ([Options.NoKeepAlive]) outlasts shorter
+// steps. Setting the clock back while a lock is held does not prolong the lock
+// of a holder that releases it, because a release also measures the at-least
+// time on the holder's clock, which cannot be set. If the holder dies then, or
+// if the lock was released before the step, the lock blocks other callers
+// longer by the size of the step.
 //
 // # Once per interval
 //
 // With [Options.Every] or [Options.Cron] a lock is granted once per interval on
-// the whole cluster, however many servers ask and however their clocks differ
-// by less than a quarter of it: what is granted is a slot, an instant of a grid
-// kept in the store, and it is spent by the grant.
+// the whole cluster, for any number of servers whose clocks differ by less than
+// a quarter of the interval. A grant is for a slot, which is an instant of a
+// grid that the store remembers, and uses up the slot.
 //
 // # Files
 //
-// For those who use locks: locker.go, lock.go, check.go, options.go, held.go. For
-// those who implement a provider: provider.go, rest.go, errors.go, name.go; the
+// For users of locks: locker.go, lock.go, check.go, options.go, held.go. For
+// implementers of a provider: provider.go, rest.go, errors.go, name.go; the
 // suite is in lock/locktest and the reference in lock/memory. Pure decisions:
-// trust.go (until when a holder relies on its lock), every.go (what is due). Loops:
-// keep.go (watch and keep alive), poll.go (wait). watchers.go is the list of callers that wait.
+// trust.go (until when a holder relies on its lock), every.go (which slot is
+// due). Loops: keep.go (watch and keep alive), poll.go (wait). watchers.go is
+// the list of callers that wait.
 //
 // The words used here are defined in docs/glossary.md.
 package lock

@@ -6,41 +6,47 @@ import (
 	"time"
 )
 
-// What callers compare with errors.Is.
+// Errors for comparison with errors.Is.
 var (
-	// ErrHeld: somebody holds the lock. The error is a *HeldError.
+	// ErrHeld means that another owner holds the lock. The error is a
+	// *HeldError.
 	ErrHeld = errors.New("lock is held")
-	// ErrNotDue: nothing is due by Every. The error is a *NotDueError.
+	// ErrNotDue means that no slot of Every or Cron is due. The error is a
+	// *NotDueError.
 	ErrNotDue = errors.New("not due")
-	// ErrLost: the lock has expired or was taken by someone else. It is also the
-	// cause of a context that ended because the lock could not be kept.
+	// ErrLost means that the lock has expired or was taken by another owner. It
+	// is also the cause of a context that ended because the lock could not be
+	// kept.
 	ErrLost = errors.New("lock was lost")
-	// ErrAtMost: the work took longer than the lock may be held. It is the cause
-	// of the context that ended for it.
+	// ErrAtMost means that the work took longer than the lock may be held. It
+	// is the cause of a context that ended for this reason.
 	ErrAtMost = errors.New("the lock's at-most time has passed")
-	// ErrReleased: the lease was released; take the lock anew.
+	// ErrReleased means that the lock was released already; take the lock
+	// again.
 	ErrReleased = errors.New("lease was released already")
-	// ErrUnreleased: the store failed to release the lock. It frees itself when
-	// its hold ends.
+	// ErrUnreleased means that the store failed to release the lock. The lock
+	// becomes free when its hold ends.
 	ErrUnreleased = errors.New("lock was not released")
-	// ErrNested: the lock is held by the very context that asks for it.
+	// ErrNested means that the lock is held by the context with which it is
+	// requested.
 	ErrNested = errors.New("lock is held by this context already")
-	// ErrBusy: the store gave no connection, or an earlier writer did not
-	// finish, before the time was up.
+	// ErrBusy means that no connection to the store was free in time, or that
+	// an earlier writer did not finish in time.
 	ErrBusy = errors.New("the store was too busy to answer in time")
-	// ErrNotFound: there is no lock of that name.
+	// ErrNotFound means that there is no lock with that name.
 	ErrNotFound = errors.New("no such lock")
 )
 
-// HeldError says who holds a lock until when. errors.Is finds ErrHeld.
+// HeldError has the holder of a lock and the end of its hold. errors.Is finds
+// ErrHeld.
 type HeldError struct {
 	Name  string
-	Owner string    // empty if the holder was gone when the store was asked for it
+	Owner string    // empty if the lock was released before the store was asked for its owner
 	Until time.Time // by the store's clock; extended while the holder lives
-	Now   time.Time // the store's clock when it said so
+	Now   time.Time // the store's clock when Until was read
 }
 
-// Error says all of it in one line.
+// Error returns all fields in one line.
 func (e *HeldError) Error() string {
 	if e.Owner == "" {
 		return fmt.Sprintf("lock %q is held by someone else", e.Name)
@@ -48,20 +54,21 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("lock %q is held by %s until %s (unless it is prolonged)", e.Name, e.Owner, e.Until.UTC().Format(time.RFC3339))
 }
 
-// Unwrap is ErrHeld.
+// Unwrap returns ErrHeld.
 func (e *HeldError) Unwrap() error { return ErrHeld }
 
-// NotDueError says what was granted last. errors.Is finds ErrNotDue.
+// NotDueError has the slot that was granted last. errors.Is finds ErrNotDue.
 type NotDueError struct {
 	Name  string
 	State State
-	// Next is the next instant of the grid, and DueAt from when it would be
-	// granted (that is a little before). Providers leave them zero, the Locker
-	// fills them in; zero also if the rule has no further instant.
+	// Next is the next instant of the grid, and DueAt is the instant from which
+	// it can be granted (a little before Next). Providers leave both zero, and
+	// the Locker sets them. Both are zero too if the rule has no further
+	// instant.
 	Next, DueAt time.Time
 }
 
-// Error says all of it in one line, with a remedy if the clock was wrong.
+// Error returns all fields in one line, with a remedy if the clock was wrong.
 func (e *NotDueError) Error() string {
 	text := fmt.Sprintf("lock %q: not due", e.Name)
 	if s := e.State; !s.Mark.Slot.IsZero() {
@@ -80,25 +87,25 @@ func (e *NotDueError) Error() string {
 	return text
 }
 
-// Unwrap is ErrNotDue.
+// Unwrap returns ErrNotDue.
 func (e *NotDueError) Unwrap() error { return ErrNotDue }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// fineStamp is for instants that are compared with now: whole seconds would put
-// one that is to come into the past.
+// fineStamp formats instants that are compared with the present: rounded to
+// whole seconds, a future instant could appear to be in the past.
 func fineStamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }
 
-// FieldError is bad input. It names the field as people write it, what is
-// wrong with it and what to do instead.
+// FieldError is the error for invalid input. It has the name of the field as
+// users write it, the problem and the remedy.
 type FieldError struct {
 	Field   string
-	Value   string // as given, shortened
+	Value   string // the given value, shortened
 	Problem string
 	Remedy  string
 }
 
-// Error says all of it in one line.
+// Error returns all fields in one line.
 func (e *FieldError) Error() string {
 	text := e.Field + ": "
 	if e.Value != "" {

@@ -4,36 +4,40 @@ import "time"
 
 // Rule is a rule of time, such as a cron rule of package recur.
 type Rule interface {
-	// Next returns the first instant strictly after the given one, or the zero
-	// time when there is none.
+	// Next returns the first instant strictly after the given time, or the zero
+	// time if there is none.
 	Next(after time.Time) time.Time
 }
 
 // # Once per interval
 //
-// A grid of instants divides time into intervals. What is granted is a slot, an
-// instant of the grid: the one that the present interval began with, or, in its
-// last quarter, the one it will end with. A slot is granted if it is later than
-// the last that was, and if a quarter of an interval has passed since that was
-// granted: of the interval that the slot ends, for under a cron rule the one that
-// it begins may be much longer. So callers need not be punctual: one a little early gets the slot to
-// come, one a little late the same, and either way it is spent. Slots are kept
-// as instants of the grid, never as the time of the call, so that lateness does
-// not add up and cost a run some day.
+// A grid of instants divides time into intervals. A grant is for a slot, which
+// is an instant of the grid: the instant with which the present interval began,
+// or, in the last quarter of the interval, the instant with which it will end.
+// A slot is granted if it is later than the slot that was granted last, and if
+// a quarter of an interval has passed since the last grant. This quarter is
+// measured on the interval that ends with the slot, because under a cron rule
+// the interval that begins with the slot may be much longer. So callers need
+// not be punctual: a caller that is a little early gets the slot to come, a
+// caller that is a little late gets the same slot, and the grant uses up the
+// slot in both cases. Slots are stored as instants of the grid, never as the
+// time of the call, so that delays do not add up until an interval has no call.
 //
-// The decision holds for a stretch of the store's time, which goes with the
-// request as a [Slot]; outside of it the provider refuses, with the state to
-// decide anew.
+// The decision is valid for a range of the store's time, which the request
+// carries as a [Slot]; outside this range the provider refuses the request and
+// returns the state for a new decision.
 
-// decision is what once per interval comes to for a state.
+// decision is the result of once per interval for a state.
 type decision struct {
 	due  bool
-	slot Slot // to ask for, if due
-	// What is next, if not: an instant of the grid and when it would be granted.
+	slot Slot // the slot to request, if due
+	// If not due: the next instant of the grid, and the instant from which it
+	// can be granted.
 	next, dueAt time.Time
 }
 
-// decide is a pure function of a name's state and the grid.
+// decide decides, from a name's state and the grid, which slot is due. It is a
+// pure function.
 func decide(s State, g grid) decision {
 	now := s.Now.Truncate(time.Millisecond)
 	g = g.anchored(s.Mark, now)
@@ -59,8 +63,8 @@ func decide(s State, g grid) decision {
 	}}
 }
 
-// rested is when so much time has passed since the last grant; zero if there
-// was none.
+// rested returns the instant at which the given time has passed since the last
+// grant; zero if there was no grant.
 func (s State) rested(rest time.Duration) time.Time {
 	if s.GrantedAt.IsZero() {
 		return time.Time{}
@@ -68,9 +72,9 @@ func (s State) rested(rest time.Duration) time.Time {
 	return ceil(s.GrantedAt.Add(rest))
 }
 
-// upcoming says what is granted next: the first instant after t, from a quarter
-// of the interval before it, but not before as much has passed since the last
-// grant.
+// upcoming returns the next possible grant: the first instant after t. It can
+// be granted from a quarter of its interval before the instant, but not before
+// a quarter of its interval has passed since the last grant.
 func (g grid) upcoming(t time.Time, s State) decision {
 	prev, next := g.around(t)
 	if next.IsZero() {
@@ -80,7 +84,8 @@ func (g grid) upcoming(t time.Time, s State) decision {
 	return decision{next: next, dueAt: later(next.Add(-quarter), s.rested(quarter))}
 }
 
-// quarterBefore is a quarter of the interval that an instant of the grid ends.
+// quarterBefore returns a quarter of the interval that ends with an instant of
+// the grid.
 func (g grid) quarterBefore(instant time.Time) time.Duration {
 	if instant.IsZero() {
 		return 0
@@ -92,8 +97,8 @@ func (g grid) quarterBefore(instant time.Time) time.Duration {
 // endOfTime is later than any store's clock.
 var endOfTime = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// quarterOf is a quarter of an interval of the grid, in whole milliseconds; 0
-// for one that does not begin or does not end.
+// quarterOf returns a quarter of an interval of the grid, in whole
+// milliseconds; 0 if the interval has no beginning or no end.
 func quarterOf(prev, next time.Time) time.Duration {
 	if prev.IsZero() || next.IsZero() {
 		return 0
@@ -101,15 +106,16 @@ func quarterOf(prev, next time.Time) time.Duration {
 	return (next.Sub(prev) / 4).Truncate(time.Millisecond)
 }
 
-// grid is instants: a rule's, or an anchor plus multiples of an interval.
+// grid is a set of instants: the instants of a rule, or an anchor plus
+// multiples of an interval.
 type grid struct {
 	rule     Rule
 	anchor   time.Time
 	interval time.Duration
 }
 
-// anchored keeps the anchor that a name remembers for the same interval; else
-// its first slot is now. A rule needs none.
+// anchored sets the anchor that the name's mark has for the same interval;
+// without such a mark, the anchor is now. A grid with a rule needs no anchor.
 func (g grid) anchored(m Mark, now time.Time) grid {
 	switch {
 	case g.rule != nil:
@@ -121,15 +127,15 @@ func (g grid) anchored(m Mark, now time.Time) grid {
 	return g
 }
 
-// around returns the last instant that is not after t and the first that is;
-// zero where there is none.
+// around returns the last instant that is not after t and the first instant
+// after t; zero if there is none.
 func (g grid) around(t time.Time) (prev, next time.Time) {
 	if g.rule != nil {
 		return lastUntil(g.rule, t), g.next(t)
 	}
 	since := t.Sub(g.anchor)
 	prev = g.anchor.Add(since - since%g.interval)
-	if prev.After(t) { // the remainder is negative where t lies before the anchor
+	if prev.After(t) { // the remainder is negative if t is before the anchor
 		prev = prev.Add(-g.interval)
 	}
 	return prev, prev.Add(g.interval)
@@ -148,13 +154,13 @@ func (g grid) next(t time.Time) time.Time {
 	return ceil(next.UTC())
 }
 
-// lastUntil returns the last instant of a rule that is not after t, or the
-// zero time. A rule can only be asked for what comes next, so this goes back in
-// growing steps until it meets an instant early enough, then closes in on the
-// last of them by bisection.
+// lastUntil returns the last instant of a rule that is not after t, or the zero
+// time. Rules can only compute the next instant, so the search goes back in
+// growing steps until it finds an instant that is not after t, and then finds
+// the last such instant by bisection.
 func lastUntil(rule Rule, t time.Time) time.Time {
 	early := func(instant time.Time) bool { return !instant.IsZero() && !instant.After(t) }
-	low, high := t, t // there is no instant after high that is early
+	low, high := t, t // every instant after high is after t
 	for step := time.Minute; !early(rule.Next(low)); step *= 2 {
 		if step > farthest {
 			return time.Time{}
@@ -176,8 +182,8 @@ func lastUntil(rule Rule, t time.Time) time.Time {
 	}
 }
 
-// farthest is how far back an instant is looked for: longer than any date of a
-// cron rule stays away.
+// farthest is how far back lastUntil searches: longer than the greatest gap
+// between two dates of a cron rule.
 const farthest = 64 * 366 * 24 * time.Hour
 
 // ceil rounds up to whole milliseconds, the precision of stores.

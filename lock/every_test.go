@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// day is an instant of the test's day.
+// day returns an instant of the day that the tests use.
 func day(clock string) time.Time {
 	t, err := time.Parse("2006-01-02 15:04:05.999", "2035-03-04 "+clock)
 	if err != nil {
@@ -14,7 +14,7 @@ func day(clock string) time.Time {
 	return t
 }
 
-// hourly is the state after a slot of "every 1h", anchored at 10:00.
+// hourly returns the state after a slot of "every 1h", anchored at 10:00.
 func hourly(now, slot, granted string) State {
 	return State{
 		Now: day(now), Token: 7, GrantedAt: day(granted),
@@ -22,7 +22,8 @@ func hourly(now, slot, granted string) State {
 	}
 }
 
-// at3 rings each day at 03:00, and twice on the test's day, at 03:00 and 03:01.
+// at3 has an instant each day at 03:00, and two instants on the test's day, at
+// 03:00 and 03:01.
 type at3 struct{}
 
 func (at3) Next(after time.Time) time.Time {
@@ -78,7 +79,7 @@ func TestDecide(t *testing.T) {
 			}
 			check("slot", d.slot.Mark.Slot, test.slot)
 			check("from", d.slot.From, test.from)
-			if test.name != "a cron rule, never granted" { // its interval ends the day after
+			if test.name != "a cron rule, never granted" { // this rule's interval ends the day after
 				check("until", d.slot.Until, test.until)
 			}
 			check("next", d.next, test.next)
@@ -128,7 +129,7 @@ func TestRuleThatEnded(t *testing.T) {
 	}
 }
 
-// office rings at each full hour from 9 to 17.
+// office has an instant at each full hour from 9 to 17.
 type office struct{}
 
 func (office) Next(after time.Time) time.Time {

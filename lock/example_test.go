@@ -11,7 +11,8 @@ import (
 )
 
 func ExampleLocker_Do() {
-	// In earnest: a provider of drivers/postgres, mysql, sqlite, redis, mongodb.
+	// In production: a provider of drivers/postgres, mysql, sqlite, redis or
+	// mongodb.
 	locks, err := lock.New(memory.New(), lock.Config{})
 	if err != nil {
 		fmt.Println(err)
@@ -19,8 +20,9 @@ func ExampleLocker_Do() {
 	}
 	err = locks.Do(context.Background(), "statistics", lock.Options{AtMost: 10 * time.Minute},
 		func(ctx context.Context, held *lock.Lock) error {
-			// ctx ends before anybody else can have the lock. A table that keeps
-			// the greatest token it saw can refuse those who slept through that.
+			// ctx ends before another owner can have the lock. A table that
+			// keeps the greatest token can refuse processes that slept for too
+			// long.
 			fmt.Println("sending, with token", held.Token())
 			return nil
 		})
@@ -30,8 +32,8 @@ func ExampleLocker_Do() {
 	// <nil>
 }
 
-// Once per interval on a whole cluster: every server calls this, one does the
-// work.
+// Work once per interval on a whole cluster: every server calls this, and one
+// server does the work.
 func ExampleOptions_every() {
 	locks, err := lock.New(memory.New(), lock.Config{})
 	if err != nil {

@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// glance is how often a holder looks at its clock, whatever its timers say: they
-// stand still while the machine is suspended.
+// glance is how often a holder reads its clock, independent of its timers,
+// because timers do not advance while the machine is suspended.
 const glance = 250 * time.Millisecond
 
-// start begins to watch the lock and to keep it alive, until its release.
+// start begins to watch the lock and to keep it alive, until the lock is
+// released.
 func (l *Lock) start() {
 	go l.watch()
 	if l.lease > 0 {
@@ -18,7 +19,7 @@ func (l *Lock) start() {
 	}
 }
 
-// watch ends the lock's context in time, whatever the store does meanwhile.
+// watch ends the lock's context in time, also while the store does not answer.
 func (l *Lock) watch() {
 	for l.relied() == nil {
 		l.mu.Lock()
@@ -43,13 +44,14 @@ func (l *Lock) keepAlive() {
 	}
 }
 
-// awaitRenewal blocks until a renewal is due; false means never again.
+// awaitRenewal blocks until a renewal is due; it returns false if no further
+// renewal will be due.
 func (l *Lock) awaitRenewal() bool {
 	for {
 		l.mu.Lock()
 		last, due := l.trust.last, l.trust.renew-l.locker.uptime()
 		l.mu.Unlock()
-		if last { // only an Extend makes more to do
+		if last { // a renewal becomes due only after an Extend
 			due = time.Hour
 		}
 		if due <= 0 {
@@ -68,8 +70,8 @@ func (l *Lock) awaitRenewal() bool {
 	}
 }
 
-// renew holds the row for another lease, in an attempt that leaves time for one
-// more before the lease ends.
+// renew extends the row for another lease. The attempt ends early enough for
+// one more attempt before the lease ends.
 func (l *Lock) renew() error {
 	l.mu.Lock()
 	hold := l.trust.nextHold(l.locker.uptime())
@@ -81,7 +83,7 @@ func (l *Lock) renew() error {
 	return l.extend(l.keeping, limit, hold, func(t *trust, sent time.Duration) { t.renewed(sent, hold) })
 }
 
-// sleep waits, and says whether ctx lasted so long.
+// sleep waits for d and returns true, or returns false when ctx ends earlier.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -8,50 +8,70 @@ import (
 	"time"
 )
 
-// Lock is a lock that is held. Any number of goroutines may use one.
+// Lock is a lock that was granted. Concurrent calls are allowed.
+//
+//	state    | event                                       | next state
+//	---------+---------------------------------------------+----------------------
+//	held     | a renewal is due (keep.go), and succeeds    | held, for a new lease
+//	         | a renewal fails                             | held; the next attempt follows
+//	         | Extend                                      | held, with a later at-most time
+//	         | the last hold is nearly over, not renewed   | lost, ErrLost
+//	         | the store reports another owner or no row   | lost, ErrLost
+//	         | the at-most time is nearly over             | lost, ErrAtMost
+//	         | Release                                     | released
+//	lost     | Release, the row is still the owner's       | released
+//	         | Release, the row is not the owner's         | released, with ErrLost
+//	released | any call                                    | released, with ErrReleased
+//
+// In the states lost and released the context has ended. "Nearly over" is
+// defined by [Margin]: the context ends by this time before the store frees the
+// lock (trust.go has a table). Release ends the context first; if it fails for
+// another reason, it can be repeated.
 type Lock struct {
 	locker  *Locker
 	name    string
-	lease   time.Duration // as in trust
+	lease   time.Duration // the lease of trust
 	granted Lease
 	slot    time.Time
-	outer   *Lock // what the context holds besides, for Held
+	outer   *Lock // the enclosing lock of the context, for Held
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	calls   chan struct{} // room for one call to the store at a time
-	changed chan struct{} // tells the keeper of an Extend
+	calls   chan struct{} // has room for one call to the store at a time
+	changed chan struct{} // wakes the keeper after an Extend
 
-	keeping     context.Context // ends with a loss, or the first call of Release
+	keeping     context.Context // ends with a loss, or with the first call of Release
 	stopKeeping context.CancelFunc
 
 	mu       sync.Mutex
 	trust    trust
-	lost     error // why the lock cannot be relied on; nil while it can
+	lost     error // the reason why the lock cannot be relied on; nil while it can
 	released bool
 }
 
-// Name is the lock's name.
+// Name returns the lock's name.
 func (l *Lock) Name() string { return l.name }
 
-// Token is greater than that of every lock granted before under this name, also
-// to other processes. Hand it to whatever the lock protects, and let that
-// refuse lower ones: then a process that was stopped, and wakes up after
-// another has taken its place, does no harm.
+// Token returns a number that is greater than the token of every lock granted
+// before under this name, also to other processes. Pass it to the resource that
+// the lock protects, and let the resource refuse smaller tokens: then a process
+// that was stopped, and continues after another process has taken over, does no
+// harm.
 func (l *Lock) Token() int64 { return l.granted.Token() }
 
-// Slot is the instant that Every or Cron granted, in UTC; zero without them.
+// Slot returns the instant that Every or Cron granted, in UTC; zero without
+// Every and Cron.
 func (l *Lock) Slot() time.Time { return l.slot }
 
-// Context ends when the context does that the lock was taken with, when the
-// lock is released, and when it cannot be relied on any more: context.Cause is
-// then [ErrLost] or [ErrAtMost].
+// Context returns a context that ends with the context with which the lock was
+// taken, with the release of the lock, and when the lock cannot be relied on
+// any more: context.Cause is then [ErrLost] or [ErrAtMost].
 func (l *Lock) Context() context.Context { return l.ctx }
 
-// HeldFor returns for how long from now the lock may be relied on if no renewal
-// gets through any more, and how long a renewal lasts (0 without keep-alive).
-// Work that cannot see the context's end, such as what runs in another process,
-// has to be over before left has passed. Each renewal prolongs it, so ask anew
-// now and then. A lock that is lost or released has 0 left.
+// HeldFor returns for how long from now the lock may be relied on if no further
+// renewal succeeds, and how long a renewal lasts (0 without keep-alive). Work
+// that cannot observe the context, such as work in another process, must end
+// before left has passed. Each renewal prolongs the time, so call HeldFor
+// repeatedly. left is 0 for a lock that is lost or released.
 func (l *Lock) HeldFor() (left, lease time.Duration) {
 	if l.relied() != nil {
 		return 0, l.lease
@@ -61,9 +81,10 @@ func (l *Lock) HeldFor() (left, lease time.Duration) {
 	return max(l.trust.left(l.locker.uptime()), 0), l.lease
 }
 
-// AtMostLeft returns for how long from now the at-most time leaves the work, if
-// every renewal gets through: then the context ends with [ErrAtMost]. Only an
-// Extend prolongs it. A lock that is lost or released has 0 left.
+// AtMostLeft returns for how long from now the work may continue because of the
+// at-most time, if every renewal succeeds: then the context ends with
+// [ErrAtMost]. Only Extend prolongs the time. It is 0 for a lock that is lost
+// or released.
 func (l *Lock) AtMostLeft() time.Duration {
 	if l.relied() != nil {
 		return 0
@@ -73,10 +94,10 @@ func (l *Lock) AtMostLeft() time.Duration {
 	return max(l.trust.bound-l.locker.uptime(), 0)
 }
 
-// Extend gives the work more time: the at-most time counts anew from now. It
-// never shortens it. After a release it is refused with [ErrReleased], after a
-// loss with [ErrLost] or [ErrAtMost]. After any other error the lock lasts as
-// long as before, or as long as asked for.
+// Extend gives the work more time: a new at-most time counts from now. It never
+// shortens the time. After a release it fails with [ErrReleased], after a loss
+// with [ErrLost] or [ErrAtMost]. After any other error the lock lasts either as
+// long as before, or as long as requested.
 func (l *Lock) Extend(ctx context.Context, atMost time.Duration) error {
 	atMost = atMost.Truncate(time.Millisecond)
 	if err := checkAtMost(atMost); err != nil {
@@ -89,21 +110,21 @@ func (l *Lock) Extend(ctx context.Context, atMost time.Duration) error {
 	}
 	select {
 	case l.changed <- struct{}{}:
-	default: // the keeper is told already
+	default: // the keeper has a message already
 	}
 	return nil
 }
 
-// Release frees the lock, but not before its at-least time. It does so even if
-// ctx has ended, within the Locker's Timeout. From then on the lock's context
-// has ended too. Once released, it is refused with [ErrReleased]. [ErrLost]
-// means that the lock was not this one's any more, and nothing was freed. After
-// any other error it may be called again; without that the lock frees itself
+// Release frees the lock, but not before its at-least time. It works even if
+// ctx has ended, within the Locker's Timeout. The lock's context ends first.
+// After a successful release it fails with [ErrReleased]. [ErrLost] means that
+// the lock belonged to this owner no more, and that nothing was freed. After
+// any other error Release may be called again; otherwise the lock becomes free
 // when its hold ends.
 func (l *Lock) Release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.locker.config.Timeout)
 	defer cancel()
-	l.cancel(ErrReleased) // first the work ends, then the lock
+	l.cancel(ErrReleased) // the work ends first, then the lock
 	l.stopKeeping()
 	err := l.call(ctx, l.locker.config.Timeout, func(ctx context.Context) error {
 		if l.isReleased() {
@@ -126,11 +147,11 @@ func (l *Lock) Release(ctx context.Context) error {
 	}
 }
 
-// finish releases after Do's work, and says what went wrong beyond the work's
-// own error.
+// finish releases the lock after Do's work, and returns errors other than the
+// work's own error.
 func (l *Lock) finish(workErr error) error {
 	lost := l.relied()
-	if errors.Is(lost, ErrReleased) { // the work did it
+	if errors.Is(lost, ErrReleased) { // the work released the lock
 		return nil
 	}
 	err := l.Release(l.ctx)
@@ -138,7 +159,7 @@ func (l *Lock) finish(workErr error) error {
 		return err
 	}
 	if errors.Is(err, ErrLost) {
-		err = nil // known already, with its reason
+		err = nil // the loss is reported below with its reason
 	}
 	if errors.Is(workErr, lost) {
 		return err
@@ -146,7 +167,8 @@ func (l *Lock) finish(workErr error) error {
 	return errors.Join(fmt.Errorf("hold lock %q: %w", l.name, lost), err)
 }
 
-// relied says why the lock cannot be relied on at this moment, or nil.
+// relied returns the reason why the lock cannot be relied on at this instant,
+// or nil.
 func (l *Lock) relied() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -162,7 +184,7 @@ func (l *Lock) relied() error {
 	return l.lost
 }
 
-// lose notes that the lock cannot be relied on, and ends its context.
+// lose records that the lock cannot be relied on, and ends its context.
 func (l *Lock) lose(why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,8 +211,8 @@ func (l *Lock) setReleased() {
 	l.released = true
 }
 
-// extend asks the store to hold the row for that long, and notes what it means
-// for the lock's trust.
+// extend asks the store to extend the row by hold. note then updates the lock's
+// trust.
 func (l *Lock) extend(ctx context.Context, limit, hold time.Duration, note func(t *trust, sent time.Duration)) error {
 	return l.call(ctx, limit, func(ctx context.Context) error {
 		if err := l.relied(); err != nil {
@@ -210,8 +232,8 @@ func (l *Lock) extend(ctx context.Context, limit, hold time.Duration, note func(
 	})
 }
 
-// call makes a call to the store, one at a time: a late renewal must not follow
-// a release.
+// call makes a call to the store. There is one call at a time, because a late
+// renewal must not follow a release.
 func (l *Lock) call(ctx context.Context, limit time.Duration, fn func(ctx context.Context) error) error {
 	select {
 	case l.calls <- struct{}{}:

@@ -9,30 +9,31 @@ import (
 	"github.com/hourbell/hourbell/internal/uptime"
 )
 
-// Config is how a Locker works. The zero value is useful.
+// Config has the settings of a Locker. The zero value has useful defaults.
 type Config struct {
-	// Lease is how long a lock under keep-alive is held at a time, and so for
-	// how long a dead holder blocks others. It is renewed each third of it.
-	// Default 30 s, from 100 ms to 1 h.
+	// Lease is how long a lock with keep-alive is held at a time, and so how
+	// long a dead holder blocks other callers. The lock is renewed after each
+	// third of the lease. Default 30 s, from 100 ms to 1 h.
 	Lease time.Duration
 
-	// Timeout bounds each single call to the store, also those of a caller
-	// whose context has no deadline. Default 5 s, from 10 ms.
+	// Timeout bounds each single call to the store, also of a caller whose
+	// context has no deadline. Default 5 s, from 10 ms.
 	Timeout time.Duration
 
 	// Now replaces the store's clock, for tests only: see [Request]. The time
-	// for which a lock is relied upon goes by the machine's clock all the same.
+	// for which a lock may be relied on is still measured on the machine's
+	// clock.
 	Now func() time.Time
 }
 
-// Locker takes locks from a provider, and does what is the same for all of
-// them: it waits, keeps alive, ends contexts in time and decides what is due
-// once per interval. Any number of goroutines may use one.
+// Locker takes locks from a provider, and does the work that is the same for
+// all providers: it waits, keeps locks alive, ends contexts in time and decides
+// which slot is due once per interval. Concurrent calls are allowed.
 type Locker struct {
 	provider Provider
 	config   Config
 	uptime   func() time.Duration
-	waiting  Watchers // of this process, for locks that this Locker holds
+	waiting  Watchers // callers of this process that wait for locks that this Locker holds
 }
 
 // New makes a Locker. The error is a *[FieldError] about the configuration.
@@ -54,10 +55,9 @@ func New(provider Provider, config Config) (*Locker, error) {
 	return &Locker{provider: provider, config: config, uptime: uptime.Now}, nil
 }
 
-// Try takes the lock if it can be had at once. Otherwise the error is
-// [ErrHeld], [ErrNotDue], [ErrNested], [ErrBusy], a *[FieldError], or what the
-// store failed with. The caller releases the lock; its context is
-// [Lock.Context].
+// Try takes the lock if it is free now. Otherwise the error is [ErrHeld],
+// [ErrNotDue], [ErrNested], [ErrBusy], a *[FieldError], or the store's error.
+// The caller must release the lock; its context is [Lock.Context].
 func (l *Locker) Try(ctx context.Context, name string, opts Options) (*Lock, error) {
 	if opts.Wait != 0 {
 		return nil, &FieldError{Field: "wait", Value: opts.Wait.String(), Problem: "a try does not wait", Remedy: "leave it out, or use Lock"}
@@ -65,10 +65,10 @@ func (l *Locker) Try(ctx context.Context, name string, opts Options) (*Lock, err
 	return l.take(ctx, name, opts)
 }
 
-// Lock takes the lock, and waits for another holder as long as opts.Wait says,
-// which must be given. When that time is up the error is [ErrHeld]; when ctx
-// ends, it wraps the cause. Nobody waits for what is not due: the other errors
-// are those of Try, and come at once.
+// Lock takes the lock, and waits for another holder for up to opts.Wait, which
+// must be given. After this time the error is [ErrHeld]; if ctx ends, the error
+// wraps the cause. Lock does not wait for a slot to become due: the other
+// errors are the errors of Try, and are returned at once.
 func (l *Locker) Lock(ctx context.Context, name string, opts Options) (*Lock, error) {
 	if opts.Wait == 0 {
 		return nil, &FieldError{Field: "wait", Problem: "is not given", Remedy: "say for how long to wait, or use Try"}
@@ -76,16 +76,18 @@ func (l *Locker) Lock(ctx context.Context, name string, opts Options) (*Lock, er
 	return l.take(ctx, name, opts)
 }
 
-// Do runs fn under the lock and releases it afterwards, however fn ends.
+// Do runs fn under the lock and releases the lock afterwards, even if fn
+// panics.
 //
-// The context of fn ends when ctx does, when the at-most time comes (cause
-// [ErrAtMost]), and when the lock cannot be kept (cause [ErrLost]), in time
-// before anyone else can have it. While fn winds down after the end of ctx, the
-// lock is still kept for it.
+// The context of fn ends with ctx, at the at-most time (cause [ErrAtMost]), and
+// when the lock cannot be kept (cause [ErrLost]), before another owner can have
+// the lock. While fn finishes after the end of ctx, the lock is still kept
+// alive.
 //
-// If the lock could not be had, fn did not run and the error is that of Try or
-// Lock. Otherwise it joins what fn returned with [ErrLost] or [ErrAtMost] if the
-// lock did not last, and with [ErrUnreleased] if the release failed.
+// If the lock could not be taken, fn did not run and the error is the error of
+// Try or Lock. Otherwise the error joins the error of fn with [ErrLost] or
+// [ErrAtMost] if the lock ended early, and with [ErrUnreleased] if the release
+// failed.
 func (l *Locker) Do(ctx context.Context, name string, opts Options, fn func(ctx context.Context, held *Lock) error) error {
 	held, err := l.take(ctx, name, opts)
 	if err != nil {
@@ -95,9 +97,9 @@ func (l *Locker) Do(ctx context.Context, name string, opts Options, fn func(ctx 
 }
 
 // DoOrSkip is Do for work that is not needed here if another owner does it. It
-// reports whether fn ran. Where another owner holds the lock, also after opts.Wait
-// if that is given, or nothing is due by Every or Cron, fn is skipped without an
-// error. All other errors are those of Do.
+// reports whether fn ran. If another owner holds the lock (after opts.Wait, if
+// given), or if no slot of Every or Cron is due, fn is skipped without an
+// error. All other errors are the errors of Do.
 func (l *Locker) DoOrSkip(ctx context.Context, name string, opts Options, fn func(ctx context.Context, held *Lock) error) (ran bool, err error) {
 	held, err := l.take(ctx, name, opts)
 	switch {
@@ -110,7 +112,7 @@ func (l *Locker) DoOrSkip(ctx context.Context, name string, opts Options, fn fun
 	}
 }
 
-// do runs work under the lock, and releases the lock however the work ends.
+// do runs work under the lock, and releases the lock even if the work panics.
 func (l *Lock) do(fn func(ctx context.Context, held *Lock) error) (err error) {
 	defer func() {
 		if more := l.finish(err); more != nil {
@@ -120,7 +122,7 @@ func (l *Lock) do(fn func(ctx context.Context, held *Lock) error) (err error) {
 	return fn(l.Context(), l)
 }
 
-// take validates, then tries once or waits.
+// take validates the input, then tries once or waits.
 func (l *Locker) take(ctx context.Context, name string, opts Options) (*Lock, error) {
 	if err := errors.Join(CheckName(name), opts.Validate()); err != nil {
 		return nil, err
@@ -137,15 +139,15 @@ func (l *Locker) take(ctx context.Context, name string, opts Options) (*Lock, er
 	return l.wait(ctx, name, opts.Wait, try)
 }
 
-// try asks the provider once, or, for once per interval, as often as the state
-// of the name changes meanwhile.
+// try sends one request to the provider. For once per interval it repeats the
+// request while the state of the name changes concurrently.
 func (l *Locker) try(ctx context.Context, name string, opts Options) (*Lock, error) {
 	g := opts.grid()
 	if g == nil {
 		return l.ask(ctx, name, opts, nil)
 	}
 	const attempts = 10
-	slot := &Slot{} // reads the state
+	slot := &Slot{} // reads the state only
 	for range attempts {
 		held, err := l.ask(ctx, name, opts, slot)
 		var notDue *NotDueError
@@ -175,7 +177,7 @@ func (l *Locker) ask(ctx context.Context, name string, opts Options, slot *Slot)
 		return l.provider.TryLock(ctx, req)
 	})
 	if err != nil {
-		return nil, err // says what was being done; a *NotDueError gets its Next still
+		return nil, err // the error describes the operation; the caller adds Next to a *NotDueError
 	}
 	held := l.newLock(ctx, name, granted, newTrust(sent, hold, opts.AtMost, lease))
 	if slot != nil {
@@ -189,7 +191,7 @@ func (l *Locker) ask(ctx context.Context, name string, opts Options, slot *Slot)
 	return held, nil
 }
 
-// newLock makes a lock of a grant, with its context.
+// newLock makes a lock from a grant, with its context.
 func (l *Locker) newLock(ctx context.Context, name string, granted Lease, t trust) *Lock {
 	held := &Lock{
 		locker: l, name: name, lease: t.lease, granted: granted, trust: t,
@@ -208,7 +210,8 @@ func ignoreLost(err error) error {
 	return err
 }
 
-// holdFor is how long the row is held at a time; lease is 0 without keep-alive.
+// holdFor returns how long the row is held at a time; lease is 0 without
+// keep-alive.
 func holdFor(lease, atMost time.Duration) time.Duration {
 	if lease == 0 {
 		return atMost
@@ -216,8 +219,8 @@ func holdFor(lease, atMost time.Duration) time.Duration {
 	return min(lease, atMost)
 }
 
-// bounded calls the store with a limit. Where that limit ends the call, and not
-// the caller's own, the error says so.
+// bounded calls the store with a time limit. If this limit ends the call, and
+// not a limit of the caller, the error contains the limit.
 func bounded[T any](ctx context.Context, limit time.Duration, call func(ctx context.Context) (T, error)) (T, error) {
 	inner, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

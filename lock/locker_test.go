@@ -217,7 +217,7 @@ type failing struct {
 	lock.Provider
 	release, extend error
 	extends         *atomic.Int32
-	stuck           bool // TryLock does not answer
+	stuck           bool // TryLock does not return
 }
 
 type failingLease struct {
@@ -273,7 +273,8 @@ func TestDoSaysThatTheReleaseFailed(t *testing.T) {
 	is(t, err, errNetwork)
 }
 
-// A renewal that fails is tried again while there is time.
+// TestKeepAliveOutlastsFailures checks that a renewal that fails is tried again
+// while there is time.
 func TestKeepAliveOutlastsFailures(t *testing.T) {
 	p := failing{Provider: memory.New(), extend: errNetwork, extends: new(atomic.Int32)}
 	l := locker(t, p, lock.Config{Lease: 500 * time.Millisecond})
@@ -290,7 +291,8 @@ func TestKeepAliveOutlastsFailures(t *testing.T) {
 	must(t, err)
 }
 
-// While work winds down after its context ended, the lock is kept for it.
+// TestKeptAliveWhileWindingDown checks that the lock is kept alive while work
+// finishes after its context has ended.
 func TestKeptAliveWhileWindingDown(t *testing.T) {
 	p := failing{Provider: memory.New(), extends: new(atomic.Int32)}
 	l := locker(t, p, lock.Config{Lease: 300 * time.Millisecond})
@@ -351,8 +353,9 @@ func TestEveryWithARule(t *testing.T) {
 	}
 }
 
-// What a refused caller is told to come lies in the future: a slot that has come,
-// but too soon after the last grant, is told with when it can be had.
+// TestNotDueTellsWhatIsToCome checks that the next instant in a refusal is in
+// the future. A slot that has come, too soon after the last grant, is returned
+// with the instant from which it can be granted.
 func TestNotDueTellsWhatIsToCome(t *testing.T) {
 	start := time.Date(2035, 3, 4, 10, 0, 0, 0, time.UTC)
 	now := start
@@ -360,7 +363,7 @@ func TestNotDueTellsWhatIsToCome(t *testing.T) {
 	opts := lock.Options{Every: time.Hour, NoKeepAlive: true}
 	for _, test := range []struct {
 		after time.Duration
-		want  string // of the error; empty: granted
+		want  string // in the error; empty: granted
 	}{
 		{0, ""},
 		{20 * time.Minute, "next is 2035-03-04T11:00:00Z"},

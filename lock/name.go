@@ -9,18 +9,18 @@ import (
 // MaxName is the greatest length of a name in bytes.
 const MaxName = names.Max
 
-// CheckName reports whether text can be given as a lock's name: 1–200 bytes of
-// UTF-8, no control characters, no space at the ends, and no segment "." or ".."
-// between slashes or backslashes, because names stand in addresses. The error is
-// a *[FieldError].
+// CheckName reports whether text is valid as a lock's name: 1–200 bytes of
+// UTF-8, no control characters, no space at the ends, and no segment "." or
+// ".." between slashes or backslashes, because names are used in addresses. The
+// error is a *[FieldError].
 //
 // Names that differ in a byte are different locks: "a" and "A", and the two
 // Unicode forms of "á". A name is never cut, folded or normalised.
 func CheckName(text string) error { return nameError(text, names.Fault) }
 
-// CheckStoredName is CheckName for a lock that is looked up. It takes segments
-// "." and ".." too, so that a lock that was stored under such a name can be shown
-// and freed.
+// CheckStoredName is CheckName for a lock that is looked up. It also accepts
+// segments "." and "..", so that a lock that was stored under such a name can
+// be shown and freed.
 func CheckStoredName(text string) error { return nameError(text, names.StoredFault) }
 
 func nameError(text string, fault func(text string) (problem, remedy string)) error {
@@ -30,7 +30,7 @@ func nameError(text string, fault func(text string) (problem, remedy string)) er
 	return nil
 }
 
-// shorten cuts a value to what fits in a message.
+// shorten cuts a value to a length that fits in a message.
 func shorten(value string) string {
 	const most = 60
 	if len(value) <= most {

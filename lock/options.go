@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Options say how a lock is taken. The zero value keeps it alive for at most an
-// hour and does not wait.
+// Options describe how a lock is taken. The zero value keeps the lock alive for
+// at most an hour and does not wait.
 type Options struct {
 	// AtMost is a hard bound on how long the lock is held, from the grant.
-	// Shortly before it, by a tenth or 3 s, the context ends with ErrAtMost; at
-	// it the lock is free, whether the work has ended or hangs. Default 1 h,
-	// from MinAtMost to MaxAtMost. See [Lock.Extend] for work that needs more.
+	// Shortly before this time, by a tenth or 3 s, the context ends with
+	// ErrAtMost; at this time the lock is free, even if the work hangs. Default
+	// 1 h, from MinAtMost to MaxAtMost. [Lock.Extend] gives work more time.
 	AtMost time.Duration
 
 	// AtLeast is how long the lock stays held from the grant, even if the work
-	// ends sooner: a short task on servers whose clocks differ then does not
-	// run twice. Default 0, at most AtMost.
+	// ends sooner, so that a short task does not run twice on servers whose
+	// clocks differ. Default 0, at most AtMost.
 	AtLeast time.Duration
 
 	// Wait is how long Lock and Do wait for another holder. Do without it tries
@@ -26,28 +26,30 @@ type Options struct {
 	// any process where the provider is a [Notifier], ends the pause.
 	Wait time.Duration
 
-	// Every grants the lock once per interval: only if the latest instant of
-	// the grid that is at most a quarter of the interval ahead was not granted
-	// yet, and a quarter of the interval has passed since the last grant. The
-	// first grant anchors the grid, which stays until the duration changes. The
-	// slot is spent by the grant, whether the work succeeds or its node dies.
-	// From MinEvery to MaxAtMost; the same on every node, for two durations in
-	// turn begin a new grid each time. 0: no such condition.
+	// Every grants the lock once per interval. A slot is granted only if it was
+	// not granted yet and a quarter of the interval has passed since the last
+	// grant; the slot is the latest instant of the grid that is at most a
+	// quarter of the interval ahead. The first grant anchors the grid, which
+	// stays until the duration changes. The grant uses up the slot, even if the
+	// work fails or its node dies. From MinEvery to MaxAtMost. All nodes must
+	// use the same duration, because alternating durations begin a new grid
+	// each time. 0: no such condition.
 	Every time.Duration
 
-	// Cron is Every with the instants of a rule as the grid. Intervals need not
-	// be alike: what counts for a slot is the one that ends with it. So the
-	// first slot after a long pause, a night or a weekend, is granted to whoever
-	// asks in the pause's last quarter. At most one of both.
+	// Cron is Every with the instants of a rule as the grid. The intervals may
+	// have different lengths: for a slot, the interval that ends with it is
+	// used. So the first slot after a long pause, such as a night or a weekend,
+	// is granted to the first caller in the last quarter of the pause. Only one
+	// of Every and Cron may be given.
 	Cron Rule
 
 	// NoKeepAlive holds the lock for the whole of AtMost at once instead of
-	// prolonging a short lease. It spares the store the renewals, and blocks
-	// others for that time when the holder dies.
+	// renewing a short lease. The store then has no renewals to write, but a
+	// dead holder blocks other callers for that time.
 	NoKeepAlive bool
 }
 
-// Limits and defaults of options.
+// Limits and defaults of the options.
 const (
 	MinAtMost     = 100 * time.Millisecond
 	MaxAtMost     = 10 * 365 * 24 * time.Hour
@@ -55,8 +57,8 @@ const (
 	DefaultAtMost = time.Hour
 )
 
-// withDefaults fills in what was not given, in whole milliseconds as stores
-// keep them.
+// withDefaults sets the defaults, in whole milliseconds, which is the precision
+// of stores.
 func (o Options) withDefaults() Options {
 	if o.AtMost == 0 {
 		o.AtMost = max(DefaultAtMost, min(o.AtLeast, MaxAtMost))
@@ -74,7 +76,7 @@ func ceilDuration(d time.Duration) time.Duration {
 	return d
 }
 
-// Validate reports everything that is wrong, each as a *[FieldError], joined by
+// Validate returns all mistakes, each as a *[FieldError], joined by
 // errors.Join, or nil.
 func (o Options) Validate() error {
 	o = o.withDefaults()
@@ -114,8 +116,8 @@ func (o Options) checkEvery() error {
 	}
 }
 
-// checkRange names the least value if a duration is too small, and the greatest
-// if it is too great.
+// checkRange returns an error with the least value if a duration is too small,
+// and with the greatest value if it is too great.
 func checkRange(field string, d, least, most time.Duration) error {
 	switch {
 	case d < least:
@@ -127,7 +129,7 @@ func checkRange(field string, d, least, most time.Duration) error {
 	}
 }
 
-// grid is what Every or Cron asks for, or nil.
+// grid returns the grid of Every or Cron, or nil.
 func (o Options) grid() *grid {
 	switch {
 	case o.Cron != nil:

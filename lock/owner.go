@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// newOwner makes the owner of one acquisition: host and process for people who
-// look, and a random part that no other acquisition has.
+// newOwner makes the owner of one acquisition: host and process for users who
+// inspect locks, and a random part that is unique to this acquisition.
 func newOwner() string {
 	return hostName() + "/" + strconv.Itoa(os.Getpid()) + "/" + rand.Text()
 }
 
-// hostName is this machine's name, in characters and at a length that every
-// store takes.
+// hostName returns this machine's name, with characters and a length that every
+// store accepts.
 func hostName() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {

@@ -7,22 +7,24 @@ import (
 	"time"
 )
 
-// The pauses between two tries of one who waits.
+// The pauses between two attempts of a caller that waits.
 const (
 	shortestPause = 20 * time.Millisecond
 	longestPause  = time.Second
 )
 
-// pause is how long to wait before try number n (from 0): twice as long each
-// time, but not beyond the end of the lock that is waited for, which is all that
-// is known of it. random, from 0 to 1, spreads those who wait for the same.
+// pause returns how long to wait before attempt number n (from 0): twice as
+// long each time, but not beyond the end of the lock that is waited for, as far
+// as the end is known. random, from 0 to 1, spreads callers that wait for the
+// same lock.
 func pause(n int, remaining time.Duration, random float64) time.Duration {
 	backoff := min(shortestPause<<min(n, 10), longestPause)
 	wait := max(min(backoff, remaining), time.Millisecond)
 	return wait/2 + time.Duration(random*float64(wait))
 }
 
-// remaining is how long a lock is held still, as far as the error knows.
+// remaining returns how long a lock is still held, as far as the error contains
+// it.
 func remaining(err error) time.Duration {
 	var held *HeldError
 	if errors.As(err, &held) && !held.Until.IsZero() {
@@ -31,13 +33,14 @@ func remaining(err error) time.Duration {
 	return longestPause
 }
 
-// pushAfter is after how many refusals a caller that waits asks the store for
-// pushes, which may cost the store a connection: short waits end before.
+// pushAfter is the number of refusals after which a waiting caller asks the
+// store for pushes. Pushes may cost the store a connection, and short waits end
+// before.
 const pushAfter = 2
 
-// wait calls try until it does not say that the lock is held, or the time is
-// up. Then the answer is that of the last try. A release in this Locker, or one
-// that the store pushes, ends the pause between two tries.
+// wait calls try until the lock is not held any more, or the time is up. Its
+// result is the result of the last attempt. A release in this Locker, or a
+// release that the store pushes, ends the pause between two attempts.
 func (l *Locker) wait(ctx context.Context, name string, limit time.Duration, try func() (*Lock, error)) (*Lock, error) {
 	timeUp := time.NewTimer(limit)
 	defer timeUp.Stop()

@@ -2,53 +2,64 @@ package lock
 
 import "time"
 
-// trust is how far a holder may rely on its lock, on the clock of this machine
-// that nobody can set (see internal/uptime). It never looks at the store's
-// clock: a hold counts from when its request was sent, for the store began to
-// count later than that. It is a value without a lock; Lock guards it.
+// trust is how long a holder may rely on its lock, on a clock of this machine
+// that cannot be set (see internal/uptime). It never reads the store's clock: a
+// hold counts from when its request was sent, because the store began to count
+// later than that. It is a value without a mutex; Lock guards it.
+//
+//	from                       | the holder                             | the store
+//	---------------------------+----------------------------------------+-------------------
+//	sent                       | relies on the lock                     | soon holds it
+//	sent + lease/3             | relies on it, and tries to renew it    | holds it
+//	sent + hold - Margin(hold) | does not: the lock's context has ended | holds it
+//	grant + hold               |                                        | the lock is free
+//
+// A renewal that succeeds begins with the first row again. No hold lasts longer
+// than the at-most time, and the context ends by Margin(atMost) before it.
 type trust struct {
 	lease  time.Duration // how long a renewal holds the row; 0: no keep-alive
-	atMost time.Duration // when the row has to end by the at-most time
-	bound  time.Duration // when the context ends by the at-most time, a little before
+	atMost time.Duration // when the row must end because of the at-most time
+	bound  time.Duration // when the context ends because of the at-most time, a little before atMost
 	until  time.Duration // when the context ends unless the row is renewed
-	renew  time.Duration // when to renew it
-	last   bool          // the row is held to the very end: nothing to renew
+	renew  time.Duration // when the next renewal is due
+	last   bool          // the row is held until atMost, so no renewal is needed
 }
 
-// Margin is how long before the end of a hold the holder stops relying on it, a
-// tenth of the hold but at most 3 s: for its work to end, and for clocks that do
-// not run alike.
+// Margin returns how long before the end of a hold the holder stops relying on
+// it: a tenth of the hold but at most 3 s. In this time the work ends; it also
+// covers clocks that run at different speeds.
 func Margin(hold time.Duration) time.Duration { return min(hold/10, 3*time.Second) }
 
-// newTrust begins with the request that took the lock.
+// newTrust makes the trust of the request that took the lock.
 func newTrust(sent, hold, atMost, lease time.Duration) trust {
 	t := trust{lease: lease}
 	t.extended(sent, hold, atMost)
 	return t
 }
 
-// extended takes note of a row held for hold, and an at-most time, both from
-// the request sent at that time. Neither ever gets shorter.
+// extended records that the request sent at the given time holds the row for
+// hold, with an at-most time. Neither time ever gets shorter.
 func (t *trust) extended(sent, hold, atMost time.Duration) {
 	t.atMost = max(t.atMost, sent+atMost)
 	t.bound = max(t.bound, sent+atMost-Margin(atMost))
 	t.renewed(sent, hold)
 }
 
-// renewed takes note of a row held for hold from the request sent at that time.
+// renewed records that the request sent at the given time holds the row for
+// hold.
 func (t *trust) renewed(sent, hold time.Duration) {
 	t.until = max(t.until, sent+hold-Margin(hold))
 	t.renew = sent + min(hold, t.lease)/3
 	t.last = t.lease == 0 || sent+hold >= t.atMost
 }
 
-// nextHold is how long a renewal sent now is to hold the row: never beyond the
+// nextHold returns how long a renewal sent now holds the row: never beyond the
 // at-most time.
 func (t *trust) nextHold(now time.Duration) time.Duration {
 	return min(t.lease, t.atMost-now).Truncate(time.Millisecond)
 }
 
-// ended says why the lock cannot be relied on any more, or nil.
+// ended returns the reason why the lock cannot be relied on any more, or nil.
 func (t *trust) ended(now time.Duration) error {
 	switch {
 	case now >= t.until && t.until < t.bound:
@@ -60,5 +71,5 @@ func (t *trust) ended(now time.Duration) error {
 	}
 }
 
-// left is how long the lock can be relied on if nothing more comes.
+// left returns how long the lock can be relied on if no renewal follows.
 func (t *trust) left(now time.Duration) time.Duration { return min(t.until, t.bound) - now }

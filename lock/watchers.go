@@ -6,17 +6,17 @@ import (
 )
 
 // Watchers is a list of callers that wait for locks, by name. A provider that
-// implements [Notifier] can keep its callers in one. The zero value is empty. Any
-// number of goroutines may use it.
+// implements [Notifier] can keep its callers in such a list. The zero value is
+// empty. Concurrent calls are allowed.
 type Watchers struct {
 	mu     sync.Mutex
 	byName map[string][]chan struct{}
 }
 
 // Add adds a caller. Its channel receives when it is the caller's turn to try.
-// remove takes the caller off the list, and reports whether no other caller waits
-// for the name; it must be called once. A turn that the caller did not use passes to
-// the next caller then.
+// remove removes the caller from the list, and reports whether no other caller
+// waits for the name; it must be called once. If the caller has not used its
+// turn, remove passes the turn to the next caller.
 func (w *Watchers) Add(name string) (turn <-chan struct{}, remove func() (last bool)) {
 	own := make(chan struct{}, 1)
 	w.mu.Lock()
@@ -45,8 +45,8 @@ func (w *Watchers) remove(name string, own chan struct{}) (last bool) {
 	return false
 }
 
-// Wake gives a turn to the caller that has waited longest for a name: only one
-// caller can have the lock, and its release wakes the next.
+// Wake gives a turn to the caller that has waited longest for a name. Only one
+// caller can have the lock, and its release wakes the next caller.
 func (w *Watchers) Wake(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,7 +55,7 @@ func (w *Watchers) Wake(name string) {
 	}
 }
 
-// Names returns the names that callers wait for, in no order.
+// Names returns the names for which callers wait, in no order.
 func (w *Watchers) Names() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -66,7 +66,7 @@ func (w *Watchers) Names() []string {
 	return names
 }
 
-// give never blocks: a caller that has a turn already needs no second one.
+// give never blocks: a caller that already has a turn needs no second turn.
 func give(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -14,7 +14,7 @@ func turned(turn <-chan struct{}) bool {
 
 func TestWatchersTakeTurns(t *testing.T) {
 	var w Watchers
-	w.Wake("a") // nobody waits
+	w.Wake("a") // no caller waits
 	first, removeFirst := w.Add("a")
 	second, removeSecond := w.Add("a")
 	other, removeOther := w.Add("b")

@@ -13,11 +13,11 @@ import (
 	"github.com/hourbell/hourbell/lock/memory"
 )
 
-// fault is a mistake that a provider can make, put into the reference.
+// fault is a mistake that a provider can make, inserted into the reference.
 type fault struct {
 	name string
 	make func(p *memory.Provider) lock.Provider
-	// found are the scenarios that must fail for it.
+	// found are the scenarios that must fail because of it.
 	found []string
 }
 
@@ -142,7 +142,7 @@ var faults = []fault{
 	},
 }
 
-// broken changes what goes to the reference, or comes from it.
+// broken changes the requests to the reference, or its answers.
 type broken struct {
 	*memory.Provider
 	request func(r *lock.Request)
@@ -150,12 +150,12 @@ type broken struct {
 	extend  func(g *grant, d time.Duration) error
 }
 
-// grant is a lease on the reference, with what was asked for.
+// grant is a lease on the reference, with its request.
 type grant struct {
 	lock.Lease
 	provider broken
 	req      lock.Request
-	at       time.Time // of the grant, by the request's clock
+	at       time.Time // the instant of the grant, by the request's clock
 }
 
 func (b broken) TryLock(ctx context.Context, req lock.Request) (lock.Lease, error) {
@@ -187,7 +187,7 @@ func (g *grant) Extend(ctx context.Context, d time.Duration) error {
 	return g.Lease.Extend(ctx, d)
 }
 
-// force frees the lock whoever holds it.
+// force frees the lock, whatever its holder.
 func (g *grant) force() error {
 	return g.provider.Provider.ForceRelease(context.Background(), lock.ForceReleaseRequest{Name: g.req.Name, Now: g.req.Now})
 }
@@ -199,7 +199,8 @@ func (g *grant) retake(d time.Duration) {
 	g.Lease, _ = g.provider.Provider.TryLock(context.Background(), g.req)
 }
 
-// rowTokens counts tokens as a column of the row would.
+// rowTokens counts tokens as a column of the row would: the token is lost with
+// the row.
 type rowTokens struct {
 	*memory.Provider
 	mu     sync.Mutex
@@ -232,7 +233,7 @@ func (r *rowTokens) DeleteRow(name string) bool {
 	return r.Provider.DeleteRow(name)
 }
 
-// everybody is a provider without any store.
+// everybody is a provider without a store: it grants every lock.
 type everybody struct{}
 
 func (everybody) TryLock(context.Context, lock.Request) (lock.Lease, error) { return nothing{}, nil }
@@ -262,7 +263,7 @@ func lastToken(p *memory.Provider, name string) int64 {
 }
 
 // TestSuiteFindsFaults shows that the suite can fail: for each fault the
-// scenarios that are there to find it must do so.
+// scenarios that exist to find it must fail.
 func TestSuiteFindsFaults(t *testing.T) {
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
@@ -276,7 +277,8 @@ func TestSuiteFindsFaults(t *testing.T) {
 	}
 }
 
-// Once per hour holds at every minute of the hour.
+// TestEveryMinute checks that once per hour works for calls at every minute of
+// the hour.
 func TestEveryMinute(t *testing.T) {
 	p := memory.New()
 	e := newEnv(t, Store{Open: func(context.Context, string) (lock.Provider, func(), error) { return p, func() {}, nil }})
@@ -305,7 +307,8 @@ func scenarioNamed(t *testing.T, name string) scenario {
 	return scenario{}
 }
 
-// failed runs a scenario against a faulty provider, and says whether it noticed.
+// failed runs a scenario against a faulty provider, and reports whether the
+// scenario failed.
 func failed(t *testing.T, test scenario, f fault) bool {
 	t.Helper()
 	reference := memory.New()
@@ -316,11 +319,11 @@ func failed(t *testing.T, test scenario, f fault) bool {
 		DeleteRow: func(_ context.Context, name string) (bool, error) { return deleteRow(p, reference, name), nil },
 	}
 	if f.name == "compares with the client's clock" {
-		s.Skew = 5 * time.Minute // the server's clock, which this provider does not ask
+		s.Skew = 5 * time.Minute // the clock of the server, which this provider does not read
 	}
 	fake := &fakeTB{TB: t}
 	done := make(chan struct{})
-	go func() { // Fatal ends the goroutine that it is called in
+	go func() { // Fatal ends the goroutine in which it is called
 		defer close(done)
 		defer fake.cleanUp()
 		test.run(newEnv(fake, s))
@@ -336,7 +339,7 @@ func deleteRow(p lock.Provider, reference *memory.Provider, name string) bool {
 	return reference.DeleteRow(name)
 }
 
-// fakeTB takes note of failures instead of failing.
+// fakeTB records failures instead of failing.
 type fakeTB struct {
 	testing.TB
 	mu       sync.Mutex

@@ -17,7 +17,7 @@ var checkTests = []scenario{
 	{"RacesTakeovers", checkRaces},
 }
 
-// begin opens a transaction of the caller's.
+// begin opens a transaction of the caller.
 func (e *env) begin() (tx lock.Tx, end func(commit bool)) {
 	e.t.Helper()
 	if e.s.Tx == nil {
@@ -34,13 +34,13 @@ func (e *env) begin() (tx lock.Tx, end func(commit bool)) {
 	}
 	e.t.Cleanup(func() {
 		if !ended {
-			_ = finish(false) // what failed before says more
+			_ = finish(false) // an earlier failure is more useful
 		}
 	})
 	return tx, end
 }
 
-// check is lock.Check in a transaction of its own.
+// check calls lock.Check in a transaction of its own.
 func (e *env) check(name string, token int64) error {
 	e.t.Helper()
 	tx, end := e.begin()
@@ -49,8 +49,9 @@ func (e *env) check(name string, token int64) error {
 	return err
 }
 
-// takeAsLocker takes a lock that is free, as an owner of the form that the Locker
-// gives: it distinguishes our grants from those of other programs.
+// takeAsLocker takes a free lock, with an owner in the format of the Locker:
+// this format distinguishes grants of this program from grants of other
+// programs.
 func (e *env) takeAsLocker(p lock.Provider, name string, hold float64) lock.Lease {
 	e.t.Helper()
 	req := e.request(name, hold)
@@ -113,11 +114,11 @@ func checkNothing(e *env) {
 type takeover struct {
 	lease lock.Lease
 	err   error
-	after bool // the transaction had been told to end
+	after bool // the transaction had been ended before
 }
 
-// takeOver takes a lock in the background. told is set when the transaction that
-// holds the lock is told to end.
+// takeOver takes a lock in the background. told is set when the transaction
+// that holds the lock is being ended.
 func (e *env) takeOver(name string, told *atomic.Bool) <-chan takeover {
 	req := e.request(name, 3)
 	done := make(chan takeover, 1)
@@ -133,14 +134,15 @@ func (e *env) takeOver(name string, told *atomic.Bool) <-chan takeover {
 	return done
 }
 
-// passes reports whether a refusal is one that a transaction which ends explains.
+// passes reports whether a refusal can be caused by a transaction that is
+// ending.
 func passes(err error) bool { return isAny(err, lock.ErrHeld, lock.ErrBusy) }
 
 func checkHoldsOff(e *env) {
 	for _, commit := range []bool{true, false} {
 		name := e.name()
 		lease := e.takeAsLocker(e.a, name, 1)
-		e.tick(2) // expired: whoever comes can have it
+		e.tick(2) // expired: any caller can take it
 		tx, end := e.begin()
 		e.must(lock.Check(e.ctx, tx, name, lease.Token()))
 		var told atomic.Bool
@@ -148,7 +150,7 @@ func checkHoldsOff(e *env) {
 		select {
 		case got := <-taken:
 			e.t.Fatalf("a lock that was checked in an open transaction was taken: %v", got.err)
-		case <-time.After(300 * time.Millisecond): // enough for a grant that is not held off
+		case <-time.After(300 * time.Millisecond): // long enough for a grant that does not wait
 		}
 		e.must(lock.Check(e.ctx, tx, name, lease.Token()))
 		told.Store(true)
@@ -160,8 +162,8 @@ func checkHoldsOff(e *env) {
 	}
 }
 
-// Whatever the moment, either the check is refused, or the takeover comes after the
-// end of the transaction.
+// checkRaces checks at random moments that either the check is refused, or the
+// takeover comes after the end of the transaction.
 func checkRaces(e *env) {
 	const rounds = 40
 	refused := 0

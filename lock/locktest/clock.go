@@ -13,18 +13,18 @@ var clockTests = []scenario{
 	{"ServesSlots", clockServesSlots},
 }
 
-// clockSlack is how much a store's clock may differ from what is expected, on
+// clockSlack is how much a store's clock may differ from the expected time, on
 // busy machines.
 const clockSlack = 10 * time.Second
 
-// realRequest asks by the store's clock.
+// realRequest returns a request by the store's clock.
 func (e *env) realRequest(name string, hold time.Duration) lock.Request {
 	req := e.request(name, 1)
 	req.Now, req.Hold = nil, hold
 	return req
 }
 
-// asHeld is the refusal of a lock that is held.
+// asHeld returns the refusal of a lock that is held.
 func (e *env) asHeld(err error) *lock.HeldError {
 	e.t.Helper()
 	var held *lock.HeldError
@@ -76,7 +76,7 @@ func clockCounts(e *env) {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		// A little is for clocks that do not tick in the same instants.
+		// The 20 ms allow for clocks that do not tick at the same instants.
 		e.ok(time.Since(start) >= hold-20*time.Millisecond, "a lock is held for all of its hold, not only", time.Since(start))
 		e.ok(second.Token() > first.Token(), "the successor's token is greater")
 		e.is(first.Extend(e.ctx, hold), lock.ErrLost, "an expired lock cannot be extended")

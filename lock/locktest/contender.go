@@ -16,12 +16,13 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// contenderVariable is set in the environment of processes that contend.
+// contenderVariable is set in the environment of processes that contend for
+// locks.
 const contenderVariable = "HOURBELL_LOCKTEST_CONTENDER"
 
-// Contend makes the process a contender if the suite started it as one, and
-// then does not return. Everywhere else it does nothing. TestMain calls it first
-// of all, because a contender speaks over standard input and output.
+// Contend makes the process a contender if the suite started it as a contender,
+// and then does not return. Otherwise it does nothing. TestMain calls it first,
+// because a contender uses standard input and output to communicate.
 func Contend(open Opener) {
 	if os.Getenv(contenderVariable) == "" {
 		return
@@ -33,28 +34,28 @@ func Contend(open Opener) {
 	os.Exit(0)
 }
 
-// order is what the suite tells a contender to do: a line of JSON.
+// order is a message from the suite to a contender: a line of JSON.
 type order struct {
 	Do     string // open, try, hold, await, release, count
 	Target string // open
 	Name   string
-	At     int64         // try: when, in Unix nanoseconds
+	At     int64         // try: the instant, in Unix nanoseconds
 	Lease  time.Duration // hold
 	File   string        // count
 	Times  int           // count
 }
 
-// answer is what it says when that is done: a line of JSON.
+// answer is the contender's message after an order: a line of JSON.
 type answer struct {
-	Token   int64  // of a lock that was taken
-	Held    bool   // someone else has it
+	Token   int64  // the token of a lock that was taken
+	Held    bool   // another contender has the lock
 	Error   string // any other failure
 	Lost    bool   // await: the context ended because the lock was lost
 	Extend  bool   // await: an extension was refused as lost
 	Release bool   // await: a release was refused as lost
 }
 
-// contender is one of those who contend.
+// contender is a process or goroutine that contends for locks.
 type contender struct {
 	open     Opener
 	provider lock.Provider
@@ -62,7 +63,7 @@ type contender struct {
 	close    func()
 }
 
-// contend follows orders until there are no more.
+// contend executes orders until there are no more.
 func contend(open Opener, in io.Reader, out io.Writer) error {
 	c := &contender{open: open, close: func() {}}
 	defer func() { c.close() }()
@@ -106,7 +107,7 @@ func (c *contender) follow(ctx context.Context, o order) (answer, error) {
 	}
 }
 
-// try takes a lock at an instant that is the same for all.
+// try takes a lock at an instant that is the same for all contenders.
 func (c *contender) try(ctx context.Context, o order) (answer, error) {
 	locker, err := lock.New(c.provider, lock.Config{Timeout: 30 * time.Second})
 	if err != nil {
@@ -130,7 +131,7 @@ func (c *contender) hold(o order) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	// Not the order's own context, which ends with it.
+	// The context of the order is not used, because it ends with the order.
 	c.held, err = locker.Lock(context.Background(), o.Name, lock.Options{Wait: time.Minute})
 	if err != nil {
 		return answer{}, err
@@ -138,7 +139,7 @@ func (c *contender) hold(o order) (answer, error) {
 	return answer{Token: c.held.Token()}, nil
 }
 
-// await waits until the lock is lost, and then tries to use it all the same.
+// await waits until the lock is lost, and then tries to use it.
 func (c *contender) await(ctx context.Context) (answer, error) {
 	select {
 	case <-c.held.Context().Done():
@@ -154,7 +155,7 @@ func (c *contender) await(ctx context.Context) (answer, error) {
 	}, nil
 }
 
-// count raises a number in a file, under the lock and without any other guard.
+// count increments a number in a file, with no protection other than the lock.
 func (c *contender) count(ctx context.Context, o order) error {
 	locker, err := lock.New(c.provider, lock.Config{Timeout: 30 * time.Second})
 	if err != nil {
@@ -168,12 +169,13 @@ func (c *contender) count(ctx context.Context, o order) error {
 		case !errors.Is(err, lock.ErrHeld):
 			return err
 		}
-		time.Sleep(time.Duration(rand.IntN(3_000)) * time.Microsecond) // to be fair to the others
+		time.Sleep(time.Duration(rand.IntN(3_000)) * time.Microsecond) // so that other contenders get the lock too
 	}
 	return nil
 }
 
-// raise adds one to the number in a file, slowly enough to be caught.
+// raise adds one to the number in a file, slowly enough that concurrent
+// increments would be noticed.
 func raise(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

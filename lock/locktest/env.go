@@ -16,14 +16,14 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// env is a test with a store opened twice, and a clock of its own.
+// env is a test with two connections to a store, and a clock of its own.
 type env struct {
 	t    testing.TB
 	ctx  context.Context
 	s    Store
 	a, b lock.Provider
-	now  time.Time     // what requests carry, unless the store is in real time
-	unit time.Duration // what holds and waits are multiples of
+	now  time.Time     // the time in requests, unless the store is in real time
+	unit time.Duration // holds and waits are multiples of this time
 }
 
 // epoch is far from any real time.
@@ -41,7 +41,7 @@ func newEnv(t testing.TB, s Store) *env {
 	return e
 }
 
-// open opens the store once more, until the test ends.
+// open opens another connection to the store, until the test ends.
 func (e *env) open() lock.Provider {
 	e.t.Helper()
 	p, closeIt, err := e.s.Open(e.ctx, e.s.Target)
@@ -50,7 +50,7 @@ func (e *env) open() lock.Provider {
 	return p
 }
 
-// name returns a name that no test has used, short enough for every table.
+// name returns a name that no other test uses, short enough for every table.
 func (e *env) name() string { return "locktest " + rand.Text()[:20] }
 
 // tick lets some units of time pass.
@@ -62,7 +62,7 @@ func (e *env) tick(units float64) {
 	e.now = e.now.Add(d)
 }
 
-// clock is what requests carry as Now.
+// clock returns the Now of requests.
 func (e *env) clock() func() time.Time {
 	if e.s.RealTime {
 		return nil
@@ -70,7 +70,8 @@ func (e *env) clock() func() time.Time {
 	return func() time.Time { return e.now }
 }
 
-// exact skips a test that needs the clock to stand still.
+// exact skips the test if it needs a clock that stands still, and the store has
+// none.
 func (e *env) exact() {
 	e.t.Helper()
 	if e.s.RealTime {
@@ -78,7 +79,7 @@ func (e *env) exact() {
 	}
 }
 
-// request is a plain request of a new owner, held for some units.
+// request returns a plain request of a new owner, for a hold of some units.
 func (e *env) request(name string, hold float64) lock.Request {
 	return lock.Request{Name: name, Owner: "owner " + rand.Text(), Hold: time.Duration(hold * float64(e.unit)), Now: e.clock()}
 }
@@ -108,7 +109,7 @@ func (e *env) refused(p lock.Provider, name, rule string) {
 	_ = e.holder(p, name, rule)
 }
 
-// holder is what a request learns that must find the lock held.
+// holder returns the refusal of a request that must find the lock held.
 func (e *env) holder(p lock.Provider, name, rule string) *lock.HeldError {
 	e.t.Helper()
 	lease, err := p.TryLock(e.ctx, e.request(name, 1))
@@ -122,7 +123,7 @@ func (e *env) holder(p lock.Provider, name, rule string) *lock.HeldError {
 	return held
 }
 
-// free checks that a lock can be had, and gives it back.
+// free checks that a lock can be taken, and releases it.
 func (e *env) free(name, rule string) {
 	e.t.Helper()
 	lease, err := e.b.TryLock(e.ctx, e.request(name, 1))
@@ -132,7 +133,7 @@ func (e *env) free(name, rule string) {
 	e.must(lease.Release(e.ctx))
 }
 
-// state reads the state of a name that is free, by a slot that is never granted.
+// state reads the state of a free name, with a slot that is never granted.
 func (e *env) state(name string) lock.State {
 	e.t.Helper()
 	req := e.request(name, 1)
@@ -146,7 +147,7 @@ func (e *env) refusedSlot(req lock.Request, rule string) {
 	_ = e.notDue(req, rule)
 }
 
-// notDue is what a request learns whose slot must be refused.
+// notDue returns the refusal of a request whose slot must be refused.
 func (e *env) notDue(req lock.Request, rule string) *lock.NotDueError {
 	e.t.Helper()
 	_, err := e.a.TryLock(e.ctx, req)
@@ -158,7 +159,7 @@ func (e *env) notDue(req lock.Request, rule string) *lock.NotDueError {
 	return notDue
 }
 
-// utc makes states comparable that differ in how their times are kept.
+// utc normalises the times in a state, so that states can be compared.
 func utc(s lock.State) lock.State {
 	s.Now, s.GrantedAt = s.Now.UTC(), s.GrantedAt.UTC()
 	s.Mark.Slot, s.Mark.Anchor = s.Mark.Slot.UTC(), s.Mark.Anchor.UTC()

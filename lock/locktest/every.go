@@ -21,8 +21,8 @@ type call struct {
 	locks *lock.Locker
 }
 
-// Five crontabs start a command each hour, their clocks up to 20 s wrong. Once
-// in between somebody moves the line to another minute.
+// everyTenDays has five crontabs that start a command each hour, with clocks up
+// to 20 s wrong. Once in between, the line is moved to another minute.
 func everyTenDays(e *env) {
 	e.exact()
 	const hours, loops = 240, 5
@@ -44,9 +44,9 @@ func everyTenDays(e *env) {
 	}
 }
 
-// By how many minutes a call may be moved, with its clock wrong, and still be in
-// the interval of the slot that is its turn: from a quarter before to three
-// quarters after it.
+// By how many minutes a call may be moved, with its clock wrong, and still be
+// in the interval of its slot: from a quarter before the slot to three quarters
+// after it.
 const earliestMove, latestMove = -14, 44
 
 func everyCalls(hours, phase, moved int, lockers []*lock.Locker, random *rand.Rand) []call {
@@ -66,7 +66,7 @@ func everyCalls(hours, phase, moved int, lockers []*lock.Locker, random *rand.Ra
 	return calls
 }
 
-// runCalls makes all of the calls, each releasing at once what it got, and
+// runCalls makes all of the calls, each of which releases its lock at once, and
 // checks that each hour had one run.
 func (e *env) runCalls(name string, hours int, calls []call, what string) {
 	e.t.Helper()

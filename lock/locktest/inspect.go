@@ -15,7 +15,7 @@ var inspectTests = []scenario{
 	{"ForceReleaseOfAnUnknownName", inspectUnknown},
 }
 
-// inspector is the provider's, if it is one.
+// inspector returns the provider as an Inspector, or skips the test.
 func (e *env) inspector() lock.Inspector {
 	e.t.Helper()
 	i, ok := e.b.(lock.Inspector)

@@ -61,8 +61,9 @@ func leaseAtLeast(e *env) {
 	e.free(name, "released after its at-least time, a lock is free at once")
 }
 
-// A clock that was set back after the grant makes locked_at lie ahead. That is no
-// reason to hold a lock whose at-least time has passed on the holder's own clock.
+// leaseClockSetBack sets the clock back after the grant, so that locked_at lies
+// ahead. A lock whose at-least time has passed on the holder's own clock must
+// be free nevertheless.
 func leaseClockSetBack(e *env) {
 	e.exact()
 	const step = 5 * time.Minute
@@ -72,7 +73,7 @@ func leaseClockSetBack(e *env) {
 		req.AtLeast = atLeast
 		lease := e.grant(e.a, req)
 		e.now = e.now.Add(-step)
-		time.Sleep(atLeast + 5*time.Millisecond) // by the clock that nobody sets
+		time.Sleep(atLeast + 5*time.Millisecond) // on the clock that cannot be set
 		e.must(lease.Release(e.ctx))
 		e.is(lease.Extend(e.ctx, e.unit), lock.ErrLost, "a lock that was released under a clock set back is not its holder's any more")
 		next := e.take(e.b, name, 1)
@@ -148,8 +149,8 @@ func leaseFormerHolder(e *env) {
 	e.same(after.Until, before.Until, "until the same instant")
 }
 
-// The classic mistake with a lock in a table: a release in a finally block that
-// runs for those, too, who did not get the lock.
+// leaseNeverGot has a common mistake with locks in a table: a release in a
+// finally block that also runs if the lock was not taken.
 func leaseNeverGot(e *env) {
 	name := e.name()
 	req := e.request(name, 4)

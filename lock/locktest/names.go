@@ -31,8 +31,8 @@ func nameQuotes(e *env) {
 	}, "")
 }
 
-// allDifferent takes all of the names at once, on either provider in turn. A
-// provider may refuse one as bad input.
+// allDifferent takes all of the names at once, alternating between the two
+// providers. A provider may refuse a name as bad input.
 func (e *env) allDifferent(names []string, end string) {
 	e.t.Helper()
 	prefix := e.name()[len("locktest "):] + " "

@@ -20,7 +20,8 @@ var notifyTests = []scenario{
 // notifyPatience bounds how long a push may take on a busy machine.
 const notifyPatience = 30 * time.Second
 
-// watch watches a lock that another provider holds, until watching has begun.
+// watch watches a lock that another provider holds, and returns when watching
+// has begun.
 func (e *env) watch(name string) (heard func(what string)) {
 	e.t.Helper()
 	notifier, ok := e.b.(lock.Notifier)
@@ -71,7 +72,8 @@ func notifyForce(e *env) {
 	heard("a release by force")
 }
 
-// Callers that wait for long poll once a second. A push saves them most of that.
+// notifyWaiters has callers that wait for a long time and poll once a second.
+// Pushes shorten most of their waits.
 func notifyWaiters(e *env) {
 	if _, ok := e.b.(lock.Notifier); !ok || e.s.NoPush {
 		e.t.Skip("the store pushes nothing")
@@ -79,7 +81,7 @@ func notifyWaiters(e *env) {
 	e.wakes(e.locker(e.a, lock.Config{}), e.locker(e.b, lock.Config{}), "a release wakes callers that wait in another process:")
 }
 
-// Within a Locker no push of the store's is needed.
+// notifyWithin checks that releases within a Locker need no push of the store.
 func notifyWithin(e *env) {
 	locker := e.locker(struct{ lock.Provider }{e.a}, lock.Config{})
 	e.wakes(locker, locker, "a release wakes callers that wait in its own process:")
@@ -103,7 +105,7 @@ func (e *env) wakes(holding, waiting *lock.Locker, rule string) {
 				return
 			}
 			waits[i] = time.Since(time.Unix(0, released.Load()))
-			_ = next.Release(e.ctx) // it is measured already
+			_ = next.Release(e.ctx) // the wait has been measured already
 		})
 		time.AfterFunc(held, func() {
 			released.Store(time.Now().UnixNano())

@@ -22,10 +22,10 @@ var processTests = []scenario{
 	{"KilledHolderIsReplaced", processKilled},
 }
 
-// contenders is how many processes contend.
+// contenders is the number of processes that contend.
 const contenders = 8
 
-// rival is a contender as the suite sees it.
+// rival is the suite's connection to a contender.
 type rival struct {
 	e       *env
 	process *os.Process // nil for a goroutine
@@ -87,7 +87,7 @@ func (r *rival) startProcess() {
 	r.e.t.Cleanup(func() {
 		in.Close()
 		timer := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait() // one that was killed is not at fault
+		_ = cmd.Wait() // a process that was killed is not a failure
 		timer.Stop()
 	})
 }
@@ -119,14 +119,16 @@ func (r *rival) order(o order) answer {
 	return r.hear()
 }
 
-// manyRounds are enough to expect a share of them for each.
+// manyRounds is a number of rounds that is great enough to expect a share of
+// them for each process.
 const manyRounds = 1000
 
 // rounds is how often the processes race.
 func (e *env) rounds() int { return int(e.number("HOURBELL_LOCKTEST_ROUNDS", 100)) }
 
-// All come at once, over and over; each time one gets the lock, with a token
-// greater than the last, and each of them gets it now and then.
+// processRace lets all processes request a lock at the same instant, in many
+// rounds. In each round one process gets the lock, with a token greater than
+// the last token, and each process gets it in some rounds.
 func processRace(e *env) {
 	rounds := e.rounds()
 	name, rivals, wins, last := e.name(), e.rivals(contenders), make([]int, contenders), int64(0)
@@ -177,7 +179,7 @@ func processCounter(e *env) {
 	e.want(strings.TrimSpace(string(text)), "120", "a counter without any other guard is exact under the lock")
 }
 
-// resource is something that the lock protects: it refuses old tokens.
+// resource is protected by the lock: it refuses old tokens.
 type resource struct{ token int64 }
 
 func (r *resource) write(token int64) bool {
@@ -188,7 +190,7 @@ func (r *resource) write(token int64) bool {
 	return true
 }
 
-// stoppedLease is short, to be soon over.
+// stoppedLease is short, so that it ends soon.
 const stoppedLease = 600 * time.Millisecond
 
 func processStopped(e *env) {
@@ -204,7 +206,7 @@ func processStopped(e *env) {
 
 	e.awaitRenewal(name)
 	e.must(stop(rivals[0].process))
-	// Where the next order fails the test, the process must not stay stopped.
+	// If the next order fails the test, the process must not stay stopped.
 	defer func() { _ = resume(rivals[0].process) }()
 	second := rivals[1].order(order{Do: "hold", Name: name, Lease: stoppedLease})
 	e.ok(second.Token > first.Token, "who takes over from a stopped holder has a greater token", second.Token, first.Token)
@@ -221,9 +223,9 @@ func processStopped(e *env) {
 	e.freeInRealTime(name, "and free when that one releases it")
 }
 
-// awaitRenewal waits until the holder has just renewed its lock, and so is not
-// about to: one that is stopped in the middle of a write to a SQLite file would
-// keep all others from writing.
+// awaitRenewal waits until the holder has just renewed its lock, so that it is
+// not about to renew it: a holder that is stopped in the middle of a write to a
+// SQLite file would prevent all other processes from writing.
 func (e *env) awaitRenewal(name string) {
 	e.t.Helper()
 	until := func() time.Time {
@@ -248,14 +250,14 @@ func processKilled(e *env) {
 	e.ok(time.Since(start) < stoppedLease+clockSlack, "a dead holder blocks others for a lease, not for", time.Since(start))
 }
 
-// refusedInRealTime is refused by the store's clock.
+// refusedInRealTime checks that a request by the store's clock is refused.
 func (e *env) refusedInRealTime(name, rule string) {
 	e.t.Helper()
 	_, err := e.b.TryLock(e.ctx, e.realRequest(name, time.Second))
 	e.is(err, lock.ErrHeld, rule)
 }
 
-// freeInRealTime is free by the store's clock.
+// freeInRealTime checks that the lock is free by the store's clock.
 func (e *env) freeInRealTime(name, rule string) {
 	e.t.Helper()
 	lease, err := e.b.TryLock(e.ctx, e.realRequest(name, time.Second))

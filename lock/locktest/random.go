@@ -12,10 +12,10 @@ import (
 
 var randomTests = []scenario{{"LikeTheReference", randomLikeReference}}
 
-// twin is a lease on the store under test, and its like on the reference.
+// twin is a lease on the store under test, and the same lease on the reference.
 type twin struct{ real, model lock.Lease }
 
-// tokens are the last that each of them gave.
+// tokens are the last tokens of the store and of the reference.
 type tokens struct{ real, model int64 }
 
 // random sends the same operations to a store and to the reference.
@@ -35,7 +35,7 @@ func randomLikeReference(e *env) {
 	r := &random{e: e, rand: rand.New(rand.NewPCG(seed, 1)), model: memory.New(), last: map[string]tokens{}, names: []string{e.name(), e.name(), e.name()}}
 	for step := range e.number("HOURBELL_LOCKTEST_OPS", 2_000) {
 		e.now = e.now.Add(time.Duration(r.rand.IntN(3)) * time.Second)
-		if !e.s.RowsExpire && r.rand.IntN(20) == 0 { // the clock is set back; a key that has gone does not come back with it
+		if !e.s.RowsExpire && r.rand.IntN(20) == 0 { // the clock is set back; an expired key does not come back then
 			e.now = e.now.Add(-time.Duration(r.rand.IntN(10)) * time.Second)
 		}
 		if problem := r.step(); problem != "" {
@@ -44,7 +44,7 @@ func randomLikeReference(e *env) {
 	}
 }
 
-// step does one operation on both, and says how they differ.
+// step does one operation on both, and returns how the results differ.
 func (r *random) step() string {
 	switch n := r.rand.IntN(10); {
 	case n < 5 || len(r.leases) == 0:
@@ -62,7 +62,7 @@ func (r *random) step() string {
 	}
 }
 
-// onLease calls one of the last leases.
+// onLease calls a method of one of the last leases.
 func (r *random) onLease(what string, call func(lock.Lease) error) string {
 	last := min(len(r.leases), 6)
 	pair := r.leases[len(r.leases)-1-r.rand.IntN(last)]
@@ -96,7 +96,7 @@ func (r *random) tryLock() string {
 	return ""
 }
 
-// slots makes the same slot for both, with the tokens that each of them gave.
+// slots makes the same slot for both, with the tokens of each.
 func (r *random) slots(name string) (real, model *lock.Slot) {
 	now := r.e.now
 	s := lock.Slot{
@@ -113,7 +113,7 @@ func (r *random) slots(name string) (real, model *lock.Slot) {
 	return &a, &b
 }
 
-// differ says how two answers differ, or nothing.
+// differ returns how two answers differ, or an empty text.
 func differ(what string, real, model error) string {
 	if a, b := describe(real), describe(model); a != b {
 		return fmt.Sprintf("%s\n     the store: %s (%v)\n the reference: %s", what, a, real, b)
@@ -121,8 +121,8 @@ func differ(what string, real, model error) string {
 	return ""
 }
 
-// describe is what callers learn from an answer, without tokens, which each
-// store numbers by itself.
+// describe returns the content of an answer without tokens, because each store
+// numbers its tokens independently.
 func describe(err error) string {
 	var held *lock.HeldError
 	var notDue *lock.NotDueError

@@ -16,20 +16,20 @@ import (
 )
 
 // server serves lock/memory to other processes, so that the suite's own tests
-// have a store that real processes share and that needs nothing installed.
+// have a store that real processes share, without a database server.
 type server struct {
 	provider lock.Provider
 	mu       sync.Mutex
 	leases   []lock.Lease
-	now      func() time.Time // of the call under way, in a test
+	now      func() time.Time // the time of the current call, in a test
 }
 
-// Ask is a request, or a call of a lease, over the wire.
+// Ask is a request, or a call of a lease, as a message.
 type Ask struct {
-	Lease   int // index of the lease; with a request it is not used
+	Lease   int // index of the lease; not used with a request
 	Request *lock.Request
 	Hold    time.Duration // Extend; 0: Release
-	Now     time.Time     // in a test; functions do not travel
+	Now     time.Time     // in a test; functions cannot be sent
 }
 
 // Reply has at most one of the errors.
@@ -78,7 +78,7 @@ func (s *server) call(ask Ask, reply *Reply) error {
 	return nil
 }
 
-// serve starts a server over a socket, and returns where it listens.
+// serve starts a server on a socket, and returns its address.
 func serve(t testing.TB, p lock.Provider) string {
 	t.Helper()
 	address := filepath.Join(t.TempDir(), "socket")
@@ -99,7 +99,7 @@ func serve(t testing.TB, p lock.Provider) string {
 	return address
 }
 
-// client is a provider on a server's socket.
+// client is a provider that uses a server's socket.
 type client struct{ *rpc.Client }
 
 func dial(_ context.Context, address string) (lock.Provider, func(), error) {
@@ -151,7 +151,7 @@ type clientLease struct {
 	now    func() time.Time
 }
 
-// clock is the time of a test, or zero.
+// clock returns the time of a test, or zero.
 func (l clientLease) clock() time.Time {
 	if l.now == nil {
 		return time.Time{}
@@ -184,7 +184,8 @@ func TestSuiteWithProcesses(t *testing.T) {
 	})
 }
 
-// A provider that cannot replace the clock passes what it can.
+// TestSuiteInRealTime checks that a provider that cannot replace the clock
+// passes the tests that are possible for it.
 func TestSuiteInRealTime(t *testing.T) {
 	t.Parallel()
 	p := memory.New()

@@ -16,7 +16,8 @@ var slotTests = []scenario{
 	{"SpentWhateverHappens", slotSpent},
 }
 
-// slotRequest asks for a slot that holds for some minutes from now.
+// slotRequest returns a request for a slot that is valid for some minutes from
+// now.
 func (e *env) slotRequest(name string, seen int64) lock.Request {
 	req := e.request(name, 1)
 	req.Slot = &lock.Slot{
@@ -39,7 +40,7 @@ func slotNewName(e *env) {
 	e.free(name, "and takes no lock")
 }
 
-// sameMark compares what is kept of a slot.
+// sameMark compares the marks of a slot.
 func (e *env) sameMark(got, want lock.Mark, rule string) {
 	e.t.Helper()
 	e.same(got.Slot, want.Slot, rule+": slot")
@@ -88,8 +89,8 @@ func slotOldToken(e *env) {
 func slotOutsideItsTime(e *env) {
 	e.exact()
 	for _, test := range []struct{ refused, granted time.Duration }{
-		{e.unit - time.Millisecond, e.unit},       // From itself is in
-		{2 * e.unit, 2*e.unit - time.Millisecond}, // Until itself is not
+		{e.unit - time.Millisecond, e.unit},       // From itself is included
+		{2 * e.unit, 2*e.unit - time.Millisecond}, // Until itself is excluded
 	} {
 		req := e.slotRequest(e.name(), 0)
 		req.Slot.From, req.Slot.Until = epoch.Add(e.unit), epoch.Add(2*e.unit)
@@ -132,7 +133,7 @@ func slotSpent(e *env) {
 	name := e.name()
 	req := e.slotRequest(name, 0)
 	e.grant(e.a, req)
-	e.tick(2) // nobody released it: its holder died
+	e.tick(2) // the lock was not released, because its holder died
 	s := e.state(name)
 	e.sameMark(s.Mark, req.Slot.Mark, "a slot is spent by its grant, also if its holder dies")
 	if e.s.DeleteRow == nil {

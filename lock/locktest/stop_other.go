@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// canStop says whether a process can be stopped, and go on later.
+// canStop reports whether a process can be stopped and continued.
 const canStop = false
 
 func stop(*os.Process) error   { return errors.ErrUnsupported }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// canStop says whether a process can be stopped, and go on later.
+// canStop reports whether a process can be stopped and continued.
 const canStop = true
 
 func stop(p *os.Process) error   { return p.Signal(syscall.SIGSTOP) }

@@ -8,8 +8,8 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// These hold the Locker and the provider together: whatever goes wrong between
-// them, a holder's context has ended when somebody else gets the lock.
+// These tests check the Locker together with the provider: whatever fails
+// between them, a holder's context has ended when another owner gets the lock.
 var trustTests = []scenario{
 	{"CountsFromTheRequest", trustFromTheRequest},
 	{"AnswerThatComesTooLate", trustTooLate},
@@ -21,8 +21,8 @@ var trustTests = []scenario{
 // impaired is a provider behind a bad network.
 type impaired struct {
 	lock.Provider
-	answer time.Duration // how late the answer to TryLock comes
-	hang   bool          // Extend does not come through
+	answer time.Duration // the delay of the answer to TryLock
+	hang   bool          // Extend does not reach the provider
 }
 
 type impairedLease struct{ lock.Lease }
@@ -36,16 +36,16 @@ func (p impaired) TryLock(ctx context.Context, req lock.Request) (lock.Lease, er
 	return l, err
 }
 
-// Extend hangs until its time is up.
+// Extend blocks until its time is up.
 func (impairedLease) Extend(ctx context.Context, _ time.Duration) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// trustLease is short, to be soon over.
+// trustLease is short, so that it ends soon.
 const trustLease = 600 * time.Millisecond
 
-// succeed takes the lock as soon as it can be had by the store's clock.
+// succeed takes the lock as soon as it is free by the store's clock.
 func (e *env) succeed(name string) {
 	e.t.Helper()
 	for {
@@ -58,8 +58,8 @@ func (e *env) succeed(name string) {
 	}
 }
 
-// unreliable checks that a holder who asks is told that it is over, which does
-// not depend on how busy the machine is.
+// unreliable checks that a holder that asks learns that the lock is over,
+// independent of how busy the machine is.
 func (e *env) unreliable(held *lock.Lock, rule string) {
 	e.t.Helper()
 	_, relied := lock.Held(held.Context(), held.Name())
@@ -82,7 +82,7 @@ func trustFromTheRequest(e *env) {
 	var name string
 	var held *lock.Lock
 	var err error
-	for range 5 { // where the machine is as slow again, the locker refuses what came too late, rightly
+	for range 5 { // on a machine that is slow again, the Locker rightly refuses answers that come too late
 		name = e.name()
 		held, err = e.locker(slow, lock.Config{}).Try(e.ctx, name, lock.Options{AtMost: trustLease, NoKeepAlive: true})
 		if !errors.Is(err, lock.ErrBusy) {

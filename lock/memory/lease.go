@@ -8,7 +8,7 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// lease is a grant: its request, and the token it got.
+// lease is a grant: its request, and its token.
 type lease struct {
 	provider *Provider
 	req      lock.Request
@@ -33,7 +33,7 @@ func (l *lease) Release(ctx context.Context) error {
 	})
 }
 
-// change moves the end of a lock that is still the lease's own.
+// change moves the end of a lock that the lease still holds.
 func (l *lease) change(ctx context.Context, verb string, until func(r row, now time.Time) time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s lock %q: %w", verb, l.req.Name, err)

@@ -1,8 +1,9 @@
 // Package memory keeps locks in the memory of one process.
 //
-// It is the reference that other providers are compared with, and serves in
-// tests of code that uses locks. It locks nobody out but goroutines of the
-// process; its clock is the process's own, and restarting forgets everything.
+// It is the reference with which other providers are compared, and is useful in
+// tests of code that uses locks. Its locks only exclude other goroutines of the
+// process; its clock is the process's own clock, and a restart forgets
+// everything.
 package memory
 
 import (
@@ -16,8 +17,8 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// Provider implements [lock.Provider] and [lock.Inspector]. Any number of
-// goroutines may use it. The zero value is not usable; see New.
+// Provider implements [lock.Provider] and [lock.Inspector]. Concurrent calls
+// are allowed. The zero value is not usable; see New.
 type Provider struct {
 	mu     sync.Mutex
 	rows   map[string]row
@@ -26,21 +27,21 @@ type Provider struct {
 	watchers lock.Watchers
 }
 
-// row is the lock itself, as in the table that ShedLock knows.
+// row is the lock row, as in the table of ShedLock.
 type row struct {
 	owner    string
 	lockedAt time.Time
 	until    time.Time
 }
 
-// state is what a name remembers beyond its row.
+// state is the state of a name in addition to its row.
 type state struct {
 	token     int64
 	mark      lock.Mark
 	grantedAt time.Time
 }
 
-// New returns a provider without any lock.
+// New returns a provider without locks.
 func New() *Provider {
 	return &Provider{rows: map[string]row{}, states: map[string]state{}}
 }
@@ -69,13 +70,13 @@ func (p *Provider) TryLock(ctx context.Context, req lock.Request) (lock.Lease, e
 	return &lease{provider: p, req: req, token: s.token, rest: lock.NewRest(req)}, nil
 }
 
-// holds says whether the conditions of a slot hold.
+// holds reports whether the conditions of a slot hold.
 func holds(slot *lock.Slot, s state, now time.Time) bool {
 	return s.token == slot.Seen && !now.Before(slot.From) && now.Before(slot.Until)
 }
 
-// DeleteRow deletes a lock's row, as somebody might by hand, and leaves its
-// state, and says whether it was there. It is for tests.
+// DeleteRow deletes a lock's row, as an operator might do by hand, but not its
+// state, and reports whether the row existed. It is for tests.
 func (p *Provider) DeleteRow(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +107,7 @@ func (p *Provider) Locks(ctx context.Context, req lock.LocksRequest) ([]lock.Inf
 	return infos, nil
 }
 
-// names are those of all rows and states, in byte order.
+// names returns the names of all rows and states, in byte order.
 func (p *Provider) names() []string {
 	all := maps.Clone(p.states)
 	for name := range p.rows {
@@ -146,12 +147,12 @@ func (p *Provider) Watch(ctx context.Context, name string) <-chan struct{} {
 	return turn
 }
 
-// at is what requests are told of the state.
+// at returns the state as requests see it.
 func (s state) at(now time.Time) lock.State {
 	return lock.State{Now: now, Token: s.token, Mark: s.mark, GrantedAt: s.grantedAt}
 }
 
-// clock reads the store's clock, or the one of a test.
+// clock reads the store's clock, or the clock of a test.
 func clock(now func() time.Time) time.Time {
 	if now != nil {
 		return now()

@@ -9,8 +9,8 @@ import (
 	"github.com/hourbell/hourbell/lock/memory"
 )
 
-// The suite in package locktest's own tests serves this provider to other
-// processes too.
+// The tests of package locktest also run the suite with this provider and other
+// processes.
 func TestLocks(t *testing.T) {
 	p := memory.New()
 	locktest.Run(t, locktest.Store{

@@ -147,8 +147,7 @@ func TestCallsEndOnASilentConnection(t *testing.T) {
 			defer l.hangUp() // first, for Close waits for what hangs
 			client, err := hourbell.New(b, hourbell.Config{CallTimeout: 200 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
 			must(t, err)
-			_, err = client.Enqueue(ctx, note{}) // there is a connection
-			must(t, err)
+			insertN(t, b, 1) // there is a connection
 			l.silence(false)
 			ended := make(chan error, 1)
 			go func() { ended <- one.call(client) }()

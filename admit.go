@@ -7,9 +7,10 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Admit sets which jobs of kinds that are Restricted this client's node runs:
-// those with, byte for byte, the kind and arguments of one of these schedules
-// or of a hook of theirs (their rules do not matter). It replaces what was set
+// Admit sets the allow-list of this client's node: the jobs of Restricted kinds
+// that it runs. These are the jobs whose kind and arguments equal, byte for
+// byte, the kind and arguments of one of the given schedules or of one of their
+// hooks (the rules of the schedules do not matter). Admit replaces the list set
 // before and takes effect at once, also while the client runs.
 func (c *Client) Admit(schedules ...Schedule) {
 	var admissions []engine.Admission

@@ -10,39 +10,41 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// BackfillRequest is a past range of a schedule to be run again.
+// BackfillRequest is a past range of a schedule to run again.
 type BackfillRequest struct {
-	// Slots from From up to, but without, To, which is not in the future.
+	// The range of the slots: from From up to, but not including, To, which is
+	// not in the future.
 	From, To time.Time
-	// Overlap says how the jobs meet each other and earlier backfilled ones:
-	// OverlapQueue, and OverlapSkip, which is the default, let them run one after
-	// the other, oldest first; OverlapAllow lets all run at once. They never meet
-	// the schedule's own jobs.
+	// Overlap selects how the jobs run relative to each other and to jobs of
+	// earlier backfills. OverlapQueue, and OverlapSkip, which is the default,
+	// run them one after the other, oldest first; OverlapAllow runs all at
+	// once. They never wait for the schedule's own jobs, nor the schedule's own
+	// jobs for them.
 	Overlap Overlap
-	// Force runs slots again that have fired, and ranges of which records of
-	// slots may have been deleted.
+	// Force also runs slots that have fired, and ranges whose slot records may
+	// have been deleted.
 	Force bool
-	// DryRun only says what would be done.
+	// DryRun returns the slots and makes no jobs.
 	DryRun bool
 }
 
-// Backfill is what BackfillSchedule made.
+// Backfill is the result of BackfillSchedule.
 type Backfill struct {
 	Slots []time.Time // oldest first
-	Jobs  []int64     // one for each; none after a DryRun
+	Jobs  []int64     // one for each slot; none after a DryRun
 }
 
 // MaxBackfill is how many slots a backfill may have.
 const MaxBackfill = 10_000
 
-// BackfillSchedule makes a job for each slot that a schedule's rule, as it is
-// now, has in a past range and that its calendars, as they are now, do not exclude,
-// whatever its pauses and policies. The jobs bear the
-// origin "backfill" and their slots; no slot is accounted for by them, and none
-// counts for Schedule.Count. Without Force it refuses, and makes none, if a slot
-// of the range is recorded as fired, or if the range begins before the oldest
-// records that are kept, by this client's Config.Keep or by the store: what has
-// fired there cannot be known.
+// BackfillSchedule makes a job for each slot of a past range that the
+// schedule's rule, as it is now, has, and that its calendars, as they are now,
+// do not exclude; pauses and policies do not matter. The jobs have the origin
+// "backfill" and their slots. They do not account for slots, and do not count
+// for Schedule.Count. Without Force the request is refused, and makes no jobs,
+// if a slot of the range is recorded as fired, or if the range begins before
+// the oldest slot records that are kept, by this client's Config.Keep or by the
+// store, because it is not known which slots have fired there.
 func (c *Client) BackfillSchedule(ctx context.Context, name string, req BackfillRequest) (Backfill, error) {
 	out, err := c.backfill(ctx, name, req)
 	if err != nil {
@@ -79,7 +81,7 @@ func (c *Client) backfill(ctx context.Context, name string, req BackfillRequest)
 		return Backfill{Slots: slots}, nil
 	}
 	definition := info.Schedule.definition()
-	definition.PauseAfter = 0 // the past does not pause the present
+	definition.PauseAfter = 0 // a backfill does not pause the schedule
 	jobs := make([]store.NewJob, len(slots))
 	for i, slot := range slots {
 		jobs[i] = definition.Job(info.ID, store.OriginBackfill)
@@ -89,7 +91,8 @@ func (c *Client) backfill(ctx context.Context, name string, req BackfillRequest)
 	return Backfill{Slots: slots, Jobs: res.IDs}, err
 }
 
-// validate reports what is wrong with a request; now is the store's clock.
+// validate returns what is wrong with a request; now is the time of the store's
+// clock.
 func (r BackfillRequest) validate(now time.Time) error {
 	errs := []error{checkTime("from", r.From), checkOverlap("overlap", orSkip(r.Overlap))}
 	if r.Overlap == OverlapReplace {
@@ -106,8 +109,8 @@ func (r BackfillRequest) validate(now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// slotsBetween lists the slots from an instant up to, but without, another that no
-// calendar excludes.
+// slotsBetween lists the slots from an instant up to, but not including,
+// another instant that no calendar excludes.
 func (s ScheduleInfo) slotsBetween(from, to time.Time) ([]time.Time, error) {
 	rule, err := s.Rule.Rule(s.Anchor)
 	if err != nil {
@@ -135,11 +138,11 @@ func (s ScheduleInfo) slotsBetween(from, to time.Time) ([]time.Time, error) {
 	}
 }
 
-// checkUnfired refuses a range in which slots have fired, or may have.
+// checkUnfired refuses a range in which slots have fired, or may have fired.
 func (c *Client) checkUnfired(ctx context.Context, info ScheduleInfo, req BackfillRequest, now time.Time) error {
 	if oldest := now.Add(-c.cfg.Keep.Slots); c.cfg.Keep.Slots > 0 && req.From.Before(oldest) && info.CreatedAt.Before(oldest) {
 		return &FieldError{
-			Field: "from", Value: req.From.Format(time.RFC3339), Problem: fmt.Sprintf("lies before %s, from when on records of slots are kept: what fired there is not known", oldest.UTC().Format(time.RFC3339)),
+			Field: "from", Value: req.From.Format(time.RFC3339), Problem: fmt.Sprintf("is before %s; earlier records of slots are not kept, so it is not known which slots have fired", oldest.UTC().Format(time.RFC3339)),
 			Remedy: "give a later instant, or force it",
 		}
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/hourbell/hourbell/store/memory"
 )
 
-// free is a store that costs next to nothing: it hands out a given number of
-// jobs, takes all outcomes, and forgets what is inserted.
+// free is a store that costs almost nothing: it returns a given number of jobs
+// from claims, accepts all outcomes, and forgets inserted jobs.
 type free struct {
 	store.Backend
-	ids []int64 // of a call of many; nobody looks at them
+	ids []int64 // of a call with many jobs; the numbers are not read
 
 	mu     sync.Mutex
 	claims int // still to be claimed
@@ -64,12 +64,12 @@ type letter struct {
 
 func (letter) Kind() string { return "letter" }
 
-// benchMany is how many jobs a call of many has.
+// benchMany is how many jobs EnqueueMany gets in a call.
 const benchMany = 1000
 
-// BenchmarkWork is what a node costs a job, from the claim's answer to the
-// outcome's call, with 100 workers that do nothing with its arguments. One op is
-// a job.
+// BenchmarkWork measures the cost of a job in a node, from the claim's answer
+// to the call that writes the outcome, with 100 workers that do nothing with
+// its arguments. One op is a job.
 func BenchmarkWork(b *testing.B) {
 	store := newFree(b.N)
 	workers := hourbell.NewWorkers()
@@ -87,7 +87,8 @@ func BenchmarkWork(b *testing.B) {
 	}
 }
 
-// BenchmarkEnqueue is what a client costs a job, one a call.
+// BenchmarkEnqueue measures the cost of a job in a client, with one job per
+// call.
 func BenchmarkEnqueue(b *testing.B) {
 	client := newBenchClient(b, newFree(0), hourbell.Config{})
 	b.ReportAllocs()
@@ -98,7 +99,8 @@ func BenchmarkEnqueue(b *testing.B) {
 	}
 }
 
-// BenchmarkEnqueueMany is the same, 1,000 a call. One op is a job.
+// BenchmarkEnqueueMany is BenchmarkEnqueue with 1,000 jobs per call. One op is
+// a job.
 func BenchmarkEnqueueMany(b *testing.B) {
 	client := newBenchClient(b, newFree(0), hourbell.Config{})
 	args := make([]hourbell.Args, benchMany)

@@ -15,17 +15,18 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// OwnCalendar is the name of the calendar that holds what a schedule excludes
-// itself where it was written as text; see [ParseExclude].
+// OwnCalendar is the name of the calendar that holds the times that a schedule
+// itself excludes, if they were written as text; see [ParseExclude].
 const OwnCalendar = "own"
 
-// StoredCalendar is the store's calendar of that name (see [Client.PutCalendar]),
-// for [Schedule.Exclude].
+// StoredCalendar returns a reference to the store's calendar with that name
+// (see [Client.PutCalendar]), for [Schedule.Exclude].
 func StoredCalendar(name string) Calendar { return Calendar{Name: name, Stored: true} }
 
-// ParseExclude reads what people write into [Schedule.Exclude], each text as
-// [recur.ParseExclude] does: a name is that of a stored calendar, and all else is
-// gathered in a calendar named OwnCalendar. The error is of *FieldErrors.
+// ParseExclude reads texts as users write them for [Schedule.Exclude], each
+// text as [recur.ParseExclude] does. A name is the name of a stored calendar;
+// all other parts are collected in a calendar named OwnCalendar. The error
+// consists of *FieldErrors.
 func ParseExclude(texts ...string) ([]Calendar, error) {
 	var calendars []Calendar
 	own := Calendar{Name: OwnCalendar}
@@ -47,9 +48,10 @@ func ParseExclude(texts ...string) ([]Calendar, error) {
 	return calendars, errors.Join(checkCalendars(calendars)...)
 }
 
-// ExcludeTexts is the way back from [ParseExclude], a text for each calendar: a
-// stored calendar is its name, and the calendar OwnCalendar what it excludes. One
-// that no text can say is its name, too, and then ok is false.
+// ExcludeTexts is the reverse of [ParseExclude]. It returns a text for each
+// calendar: the name of a stored calendar, and the excluded times of the
+// calendar OwnCalendar. For a calendar that cannot be written as text, the text
+// is its name, and ok is false.
 func ExcludeTexts(calendars []Calendar) (texts []string, ok bool) {
 	ok = true
 	for _, c := range calendars {
@@ -65,22 +67,23 @@ func ExcludeTexts(calendars []Calendar) (texts []string, ok bool) {
 	return texts, ok
 }
 
-// CalendarInfo is a calendar of the store and where it stands.
+// CalendarInfo is a calendar of the store with its state.
 type CalendarInfo struct {
 	Calendar
-	// Revision changes with what the calendar excludes.
+	// Revision changes whenever the excluded times change.
 	Revision  int64
 	UpdatedAt time.Time
-	// Problem says why this release cannot use the calendar, or is empty.
+	// Problem is the reason why this release cannot use the calendar, or empty.
 	Problem string
 }
 
-// PutCalendar creates or replaces a calendar of the store, which schedules exclude
-// by its name, and returns its revision. A change is an edit of every schedule that
-// names it: it is in effect at once on every node, slots that are due already are
-// accounted for under the old calendar first, and each of those schedules gets a
-// new revision. With ifRevision, if not 0, it is refused (ErrConflict) if the
-// calendar was changed since that was read.
+// PutCalendar creates or replaces a calendar of the store, which schedules
+// exclude by its name, and returns its revision. A change edits every schedule
+// that names the calendar: it is in effect at once on every node, slots that
+// are due already are accounted for under the old calendar first, and each of
+// these schedules gets a new revision. If ifRevision is not 0, the call is
+// refused (ErrConflict) if the calendar was changed after that revision was
+// read.
 func (c *Client) PutCalendar(ctx context.Context, calendar Calendar, ifRevision int64) (revision int64, err error) {
 	res, err := c.putCalendars(ctx, []Calendar{calendar}, ifRevision)
 	if err != nil {
@@ -128,14 +131,15 @@ func (c *Client) putCalendars(ctx context.Context, calendars []Calendar, ifRevis
 	return res, err
 }
 
-// CheckCalendar reports what is wrong with a calendar for the store, or nil. Its
-// name must be one that is read as such wherever people write what to exclude.
+// CheckCalendar returns what is wrong with a calendar for the store, or nil.
+// Its name must be a text that is read as a name wherever users write excluded
+// times.
 func CheckCalendar(c Calendar) error {
 	errs := []error{CheckName("name", c.Name), c.Validate()}
 	if _, names, err := recur.ParseExclude(c.Name); errs[0] == nil && (err != nil || !slices.Equal(names, []string{c.Name})) || c.Name == OwnCalendar {
 		errs = append(errs, &FieldError{
 			Field: "name", Value: shorten(c.Name), Problem: "would not be read as the name of a calendar where a schedule excludes it",
-			Remedy: fmt.Sprintf("use a name without commas and | that is no date, day of the week or rule, and not %q", OwnCalendar),
+			Remedy: fmt.Sprintf("use a name without commas and | that is not a date, day of the week or rule, and not %q", OwnCalendar),
 		})
 	}
 	return errors.Join(errs...)
@@ -143,8 +147,8 @@ func CheckCalendar(c Calendar) error {
 
 // CalendarFilter selects calendars. The zero value selects all.
 type CalendarFilter struct {
-	After string // only names after this one, in byte order: the last of the page before
-	Limit int    // of a page; default 100
+	After string // only names after this name, in byte order: the last name of the previous page
+	Limit int    // rows of a page; default 100
 }
 
 // Calendars lists the store's calendars by name, a page at a time.
@@ -155,7 +159,7 @@ func (c *Client) Calendars(ctx context.Context, f CalendarFilter) ([]CalendarInf
 	return c.listCalendars(ctx, store.ListCalendarsRequest{After: f.After, Limit: pageSize(f.Limit)})
 }
 
-// Calendar returns the store's calendar of that name, or ErrNotFound.
+// Calendar returns the store's calendar with that name, or ErrNotFound.
 func (c *Client) Calendar(ctx context.Context, name string) (CalendarInfo, error) {
 	if err := CheckStoredName("name", name); err != nil {
 		return CalendarInfo{}, fmt.Errorf("read calendar: %w", err)
@@ -191,8 +195,8 @@ func (c *Client) listCalendars(ctx context.Context, req store.ListCalendarsReque
 	return infos, nil
 }
 
-// DeleteCalendars deletes calendars of the store, all or none. One that a schedule
-// names is refused.
+// DeleteCalendars deletes calendars of the store, all or none. A calendar that
+// a schedule names cannot be deleted.
 func (c *Client) DeleteCalendars(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		if err := CheckStoredName("name", name); err != nil {
@@ -209,7 +213,8 @@ func (c *Client) DeleteCalendars(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// inUse tells which schedules, if any, keep calendars from being deleted.
+// inUse returns an error with the schedules, if any, that prevent the deletion
+// of calendars.
 func (c *Client) inUse(ctx context.Context, calendars []string) error {
 	const shown = 3
 	var errs []error
@@ -229,14 +234,14 @@ func (c *Client) inUse(ctx context.Context, calendars []string) error {
 			names[shown] = "and others"
 		}
 		errs = append(errs, &FieldError{
-			Field: "calendar", Value: shorten(calendar), Problem: "is excluded by schedules: " + strings.Join(names, ", "), Remedy: "take it out of them first",
+			Field: "calendar", Value: shorten(calendar), Problem: "is excluded by schedules: " + strings.Join(names, ", "), Remedy: "remove it from these schedules first",
 		})
 	}
 	return errors.Join(errs...)
 }
 
 // missingCalendars explains a put that was refused because a schedule names a
-// calendar which is not stored.
+// calendar that is not stored.
 func (c *Client) missingCalendars(ctx context.Context, schedules []Schedule) error {
 	names := map[string]bool{}
 	for _, s := range schedules {
@@ -268,7 +273,7 @@ func (c *Client) missingCalendars(ctx context.Context, schedules []Schedule) err
 	for _, s := range schedules {
 		for _, name := range s.definition().StoredNames() {
 			if names[name] {
-				var err error = &FieldError{Field: "exclude", Value: shorten(name), Problem: "is no calendar of the store", Remedy: remedy}
+				var err error = &FieldError{Field: "exclude", Value: shorten(name), Problem: "is not a calendar of the store", Remedy: remedy}
 				if len(schedules) > 1 {
 					err = fmt.Errorf("schedule %q: %w", shorten(s.Name), err)
 				}

@@ -30,10 +30,11 @@ func rules(crons ...string) (spec recur.CalendarSpec) {
 	return spec
 }
 
-// A calendar that many schedules share is edited twice a second, every other time
-// at the very instant of a slot, while five nodes ring them: no slot twice, none
-// lost, and each accounted for by the calendar as it was before the slot. While an
-// edit has not been told yet, either calendar may count.
+// TestCalendarEditsWhileNodesRing edits a calendar that many schedules share
+// twice a second, every second time at the exact instant of a slot, while five
+// nodes fire the slots. No slot fires twice, no slot is lost, and each slot is
+// accounted for by the calendar as it was before the slot. While the call of an
+// edit has not returned, either version of the calendar is correct.
 func TestCalendarEditsWhileNodesRing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const schedules, seconds = 20, 60
@@ -54,7 +55,7 @@ func TestCalendarEditsWhileNodesRing(t *testing.T) {
 		if _, err := c.client().PutSchedules(t.Context(), "", 0, all); err != nil {
 			t.Fatal(err)
 		}
-		inForce := make([][]int, seconds+1) // the calendars that each second may see
+		inForce := make([][]int, seconds+1) // the versions of the calendar that are correct for each second
 		atOnce := 0
 		var editing sync.WaitGroup
 		editing.Go(func() {
@@ -114,8 +115,9 @@ func TestCalendarEditsWhileNodesRing(t *testing.T) {
 	})
 }
 
-// No node lives when the calendar is edited: slots due before are accounted for by
-// what it was, also those of a schedule that nobody has looked at yet.
+// TestSlotsBeforeACalendarsEditAreAccountedForByTheOldOne edits a calendar
+// while no node lives: slots that were due before are accounted for by the old
+// version, also the slots of a schedule that no node has read yet.
 func TestSlotsBeforeACalendarsEditAreAccountedForByTheOldOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTown(t, done)
@@ -133,7 +135,8 @@ func TestSlotsBeforeACalendarsEditAreAccountedForByTheOldOne(t *testing.T) {
 	})
 }
 
-// What a stored calendar excludes is seen wherever a schedule is looked at.
+// TestStoredCalendarsAreHonoured checks that the excluded times of a stored
+// calendar are shown wherever a schedule is read.
 func TestStoredCalendarsAreHonoured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTown(t, done)

@@ -12,12 +12,12 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Client is a program's way to Hourbell: it enqueues jobs, keeps schedules,
-// looks at both, and, while Run runs, is a node that works. It is safe for
-// concurrent use.
+// Client is a program's access to Hourbell: it enqueues jobs, keeps schedules,
+// lists both, and, while Run runs, is a node of the cluster. Concurrent calls
+// are allowed.
 type Client struct {
-	store    store.Backend // as New got it: of the engine, which bounds its calls itself
-	backend  bound.Backend // the same for all other calls, which end by themselves
+	store    store.Backend // the argument of New: for the engine, which bounds its calls itself
+	backend  bound.Backend // the same store for all other calls, with bounds
 	cfg      Config
 	feed     feed
 	gatherer gatherer
@@ -26,19 +26,19 @@ type Client struct {
 	running bool
 	stopped bool
 	stop    context.CancelFunc // begins the stop of a running client
-	hurry   context.CancelFunc // cuts its drain short
+	hurry   context.CancelFunc // ends the wait for running jobs
 	done    chan struct{}      // closed when Run has returned
 
-	engine   *engine.Engine     // of a client that has run
-	admitted []engine.Admission // see Admit
+	engine   *engine.Engine     // of a client that has started
+	admitted []engine.Admission // the allow-list; see Admit
 }
 
-// New returns a client over a driver's backend. It reports every mistake in
-// cfg at once and does not touch the store. The backend stays the caller's: it
-// is not closed by Stop.
+// New returns a client over a driver's backend. It returns every mistake in cfg
+// at once and does not use the store. The backend belongs to the caller: Stop
+// does not close it.
 func New(backend store.Backend, cfg Config) (*Client, error) {
 	if backend == nil {
-		return nil, &FieldError{Field: "backend", Problem: "is nil", Remedy: "pass what a driver's Open or New returned"}
+		return nil, &FieldError{Field: "backend", Problem: "is nil", Remedy: "pass the backend that a driver's Open or New returned"}
 	}
 	cfg = cfg.withDefaults()
 	if err := cfg.Validate(); err != nil {
@@ -51,17 +51,19 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	}, nil
 }
 
-// Run makes this process a node and blocks until ctx ends or Stop is called,
-// then stops in order: no new claims; running jobs get Config.Drain to end;
-// then their contexts end with ErrStopping and they get Config.Grace; what is
-// left is handed back with its attempt refunded (a FailOnLoss job fails with
-// the reason "lost" instead). It returns nil after a clean stop.
+// Run makes this process a node and blocks until ctx ends or Stop is called.
+// Then it stops in order: no new claims; running jobs get Config.Drain to end;
+// then their contexts end with ErrStopping and the jobs get Config.Grace; jobs
+// that have not ended then are handed back with their attempt refunded (a
+// FailOnLoss job fails with the reason "lost" instead). Run returns nil after a
+// clean stop.
 //
-// It creates or updates the schema first, unless Config.NoMigrate says not to.
+// Run first creates or updates the schema, unless Config.NoMigrate is set.
 //
-// A client runs once: ErrRunning while it does, ErrStopped after that, or if
-// Stop came first. A failure to register with the store is returned at once,
-// and the client can be run again; later failures of the store are waited out.
+// A client runs once. Run returns ErrRunning while the client runs, and
+// ErrStopped after that, or if Stop was called first. A failure to register
+// with the store is returned at once, and the client can be run again; after
+// later failures of the store the client waits until the store works again.
 func (c *Client) Run(ctx context.Context) error {
 	life, stop := context.WithCancel(ctx)
 	defer stop()
@@ -74,7 +76,7 @@ func (c *Client) Run(ctx context.Context) error {
 	if err != nil {
 		c.end(false)
 		if life.Err() != nil {
-			return nil // the stop came before it had begun
+			return nil // stopped before it began
 		}
 		return err
 	}
@@ -82,7 +84,7 @@ func (c *Client) Run(ctx context.Context) error {
 	return e.Run(life, hurry)
 }
 
-// start makes the schema and registers the node.
+// start creates the schema and registers the node.
 func (c *Client) start(ctx context.Context) (*engine.Engine, error) {
 	if !c.cfg.NoMigrate {
 		if err := c.Migrate(ctx); err != nil {
@@ -97,9 +99,9 @@ func (c *Client) start(ctx context.Context) (*engine.Engine, error) {
 	return e, e.Start(ctx)
 }
 
-// Migrate creates the schema or brings it up to date; where it is current it
-// does nothing, and needs no right to. Run does this too, so that a program
-// needs it only to use the store before it runs, or without running.
+// Migrate creates the schema or updates it; if the schema is current, Migrate
+// does nothing and needs no right to change it. Run does this too, so a program
+// needs Migrate only to use the store before it runs, or without running.
 func (c *Client) Migrate(ctx context.Context) error {
 	if _, err := c.backend.MigrateUp(ctx); err != nil {
 		return fmt.Errorf("create or update the schema: %w", err)
@@ -133,10 +135,10 @@ func (c *Client) end(begun bool) {
 	}
 }
 
-// Stop makes Run stop in order and waits until it has returned. When ctx ends,
-// the wait for running jobs is cut short: their contexts end, and Stop returns
-// ctx's error without waiting for Run. Stopping twice is harmless; stopping a
-// client that has not started makes a later Run return ErrStopped.
+// Stop makes Run stop in order and waits until Run has returned. When ctx ends,
+// the wait for running jobs ends early: their contexts end, and Stop returns
+// ctx's error without waiting for Run. Stopping twice does no harm; after
+// stopping a client that has not started, Run returns ErrStopped.
 func (c *Client) Stop(ctx context.Context) error {
 	c.mu.Lock()
 	if !c.running {
@@ -160,7 +162,7 @@ func (c *Client) Stop(ctx context.Context) error {
 func (c *Client) engineConfig() engine.Config {
 	queues := c.cfg.Queues
 	if len(c.cfg.Workers.byKind) == 0 {
-		queues = nil // a node without code claims nothing; it still fires slots
+		queues = nil // a node without workers claims nothing; it still fires slots
 	}
 	return engine.Config{
 		Backend:     c.store,
@@ -186,10 +188,10 @@ func (c *Client) engineConfig() engine.Config {
 	}
 }
 
-// Name is the name under which this client's node is listed.
+// Name returns the name of this client's node in lists of nodes.
 func (c *Client) Name() string { return c.cfg.Name }
 
-// Now reads the store's clock, by which everything is due.
+// Now reads the store's clock, which decides what is due.
 func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	now, err := c.backend.Now(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/hourbell/hourbell/store/memory"
 )
 
-// Note is the arguments of the jobs in these tests.
+// Note is the type of the arguments in these tests.
 type Note struct {
 	Text string `json:"text"`
 }
@@ -35,7 +35,7 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster { return &cluster{t: t, store: memory.New()} }
 
-// client makes a client with quick leases; change may alter its configuration.
+// client makes a client with a short lease; change may alter its configuration.
 func (c *cluster) client(workers *hourbell.Workers, change ...func(*hourbell.Config)) *hourbell.Client {
 	c.t.Helper()
 	cfg := hourbell.Config{
@@ -55,9 +55,9 @@ func (c *cluster) client(workers *hourbell.Workers, change ...func(*hourbell.Con
 	return client
 }
 
-// TestTheLogOfManyJobs: by default a node logs no line for each job that
-// completes, but all that fail; with LogCompleted the lines and the counts tell of
-// all jobs.
+// TestTheLogOfManyJobs checks that by default a node logs no line for a job
+// that completes, but a line for each job that fails, and that with
+// LogCompleted the lines and the counts together cover all jobs.
 func TestTheLogOfManyJobs(t *testing.T) {
 	const jobs, failures = 400, 3
 	for _, rationed := range []int{0, 50} {
@@ -116,7 +116,7 @@ func TestTheLogOfManyJobs(t *testing.T) {
 	}
 }
 
-// syncBuffer is a log that several goroutines write.
+// syncBuffer is a log to which several goroutines write.
 type syncBuffer struct {
 	mu  sync.Mutex
 	log strings.Builder
@@ -205,7 +205,8 @@ func TestJobRunsWithItsArguments(t *testing.T) {
 	}
 }
 
-// A handler that asks for no delay, or for less than none, must not spin.
+// TestRetryInHasAFloor checks that a handler that returns a zero or negative
+// delay does not cause attempts without a pause.
 func TestRetryInHasAFloor(t *testing.T) {
 	c := newCluster(t)
 	client := c.client(noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error {
@@ -694,7 +695,7 @@ func TestRawArgsAreKeptByteForByte(t *testing.T) {
 	}
 }
 
-// migrated is a memory store that says it has a schema.
+// migrated is a memory store that reports a schema.
 type migrated struct {
 	*memory.Store
 	ups atomic.Int32

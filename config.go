@@ -16,67 +16,73 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Config is how a client works. The zero value is useful: every field has a
-// default, and a client without workers can do everything but run jobs.
+// Config has the settings of a client. The zero value is useful: every field
+// has a default, and a client without workers can do everything except run
+// jobs.
 type Config struct {
-	// Workers is the code this node has, by kind. A node claims only jobs of
+	// Workers are the workers of this node, by kind. A node claims only jobs of
 	// these kinds.
 	Workers *Workers
 	// Queues is how many jobs of each queue run at once on this node. Default:
 	// queue "default" with 4 × cores, at least 10.
 	Queues map[string]int
-	// Name is the node's name for people. Default: host name, process number
-	// and a random part.
+	// Name is the node's name in lists and logs. Default: host name, process
+	// number and a random part.
 	Name string
-	// Logger gets every event as a line. Default: slog.Default(). Use
-	// slog.New(slog.DiscardHandler) for silence. Completed jobs are lines at level
-	// DEBUG, failed ones at ERROR.
+	// Logger receives every event as a line. Default: slog.Default(). Use
+	// slog.New(slog.DiscardHandler) for no output. Completed jobs are lines at
+	// level DEBUG, failed jobs at level ERROR.
 	Logger *slog.Logger
 	// LogCompleted is how many completed jobs of each second get their lines at
-	// level INFO instead; one more line counts the further jobs of that second.
+	// level INFO instead; one more line counts the other jobs of that second.
 	// Default 0, at most 10,000.
 	LogCompleted int
 
-	// Lease is how long the others wait for a heartbeat before they take this
-	// node's jobs. Default 15 s, at least 100 ms.
+	// Lease is how long the other nodes wait for a heartbeat of this node
+	// before they take its jobs. Default 15 s, at least 100 ms.
 	Lease time.Duration
-	// Heartbeat is the time between heartbeats. Default a third of Lease;
-	// at most half of it.
+	// Heartbeat is the time between heartbeats. Default a third of Lease, at
+	// most half of it.
 	Heartbeat time.Duration
 	// Drain is how long a stop waits for running jobs before it cancels their
-	// contexts. Default 30 s; negative: not at all.
+	// contexts. Default 30 s; negative: no wait.
 	Drain time.Duration
-	// Grace is how long it then waits for them to return before it hands them
-	// back as they are. Default 5 s.
+	// Grace is how long a stop then waits for the jobs to return before it
+	// hands them back while they run. Default 5 s.
 	Grace time.Duration
-	// PollIdle is how often a node without pushed wake-ups looks for work while
-	// it finds none. Default 1 s; after work was found it looks every 100 ms.
+	// PollIdle is how often a node without wake-ups from its store looks for
+	// work while there is none. Default 1 s; after it has found work it looks
+	// every 100 ms.
 	PollIdle time.Duration
 
-	// CallTimeout is how long a call of the client may take at the store, whatever
-	// its context says; bulk calls and migrations get more by their size. A call
-	// with InTx has its context alone. Default 30 s, from 10 ms to 1 h. The calls
-	// that a node makes of its own accord have bounds that follow its lease.
+	// CallTimeout is how long a call of the client may take in the store, even
+	// if its context allows more; bulk calls and migrations get more time,
+	// depending on their size. A call with InTx is bounded by its context only.
+	// Default 30 s, from 10 ms to 1 h. The calls that a node itself makes have
+	// bounds that follow from its lease.
 	CallTimeout time.Duration
 
-	// NoMigrate keeps Run from creating or updating the schema: for databases
-	// whose owner does that, with Client.Migrate or `hourbell migrate`.
+	// NoMigrate prevents Run from creating or updating the schema, for
+	// databases whose owner does this with Client.Migrate or `hourbell
+	// migrate`.
 	NoMigrate bool
 
-	// StateDir is a folder on this host where the node keeps how far it has seen the
-	// store come, a small file for each store. By it a node that starts notices that the
-	// store went back in time: a backup was restored, or a failover lost commits. It
-	// then claims and fires nothing until AcceptHistory is called. The folder is
-	// created; nodes of one host may share it; it must not be part of the database's
-	// backup. Default: none; then only a node that runs all the while notices.
+	// StateDir is a folder on this host where the node records how far the
+	// store has come, in a small file for each store. When the node starts, it
+	// uses this file to notice that the store went back in time, because a
+	// backup was restored or a failover lost commits. It then claims and fires
+	// nothing until AcceptHistory is called. The folder is created if
+	// necessary; nodes of one host may share it; it must not be part of the
+	// database's backup. Default: none; then only nodes that are running
+	// notice.
 	StateDir string
 
-	// Keep is how long what is finished can be looked at.
+	// Keep is how long finished jobs and slot records are kept.
 	Keep Keep
 }
 
-// Keep is how long what is finished can be looked at. 0 means the default,
-// negative for ever.
+// Keep is how long finished jobs and slot records are kept. 0 means the
+// default, a negative value means for ever.
 type Keep struct {
 	Completed time.Duration // completed and cancelled jobs; default 24 h
 	Failed    time.Duration // default 7 days
@@ -96,13 +102,13 @@ const (
 	defaultCompleted = 24 * time.Hour
 	defaultFailed    = 7 * 24 * time.Hour
 	defaultSlots     = 30 * 24 * time.Hour
-	keepNodes        = 8 * 24 * time.Hour // longer than the jobs that name them
+	keepNodes        = 8 * 24 * time.Hour // longer than the jobs that refer to them
 	pruneLimit       = 1000
 	maxWidth         = 10_000
 	maxLogCompleted  = 10_000
 )
 
-// withDefaults fills every field that is zero.
+// withDefaults sets every field that is zero to its default.
 func (c Config) withDefaults() Config {
 	if c.Workers == nil {
 		c.Workers = NewWorkers()
@@ -136,8 +142,7 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 	return d
 }
 
-// Validate reports every mistake in the configuration at once; New does the
-// same.
+// Validate returns every mistake in the configuration; New does the same.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	errs := append([]error{CheckName("node name", c.Name)}, c.Workers.errs...)
@@ -169,7 +174,7 @@ func between(field string, d, least, most time.Duration) error {
 	return nil
 }
 
-// prune is what the engine asks the store to delete.
+// prune returns the request to delete old rows.
 func (k Keep) prune() store.PruneRequest {
 	return store.PruneRequest{
 		Completed: max(k.Completed, 0), Failed: max(k.Failed, 0), Slots: max(k.Slots, 0),
@@ -177,7 +182,7 @@ func (k Keep) prune() store.PruneRequest {
 	}
 }
 
-// nodeName makes a name nobody else has.
+// nodeName makes a unique name.
 func nodeName() string {
 	host, err := os.Hostname()
 	if err != nil || CheckName("host", host) != nil {
@@ -187,5 +192,5 @@ func nodeName() string {
 	return fmt.Sprintf("%s-%d-%s", host[:min(len(host), 100)], os.Getpid(), strings.ToLower(rand.Text()[:4]))
 }
 
-// Event is a fact that Client.Subscribe delivers; see package event.
+// Event is an event that Client.Subscribe delivers; see package event.
 type Event = event.Event

@@ -7,19 +7,19 @@ import (
 	"github.com/hourbell/hourbell/event"
 )
 
-// mostCounted bounds the schedules whose events are counted.
+// mostCounted is the number of schedules whose events are counted.
 const mostCounted = 10_000
 
-// ScheduleCounts says, as Counts does, how often each kind of event of one
-// schedule has happened in this process: of event.SlotFired, SlotMissed and
-// SlotSkipped how many slots they tell of, and of the events of its jobs how many
-// there were. It keeps count of the first 10,000 schedules of which there is
-// anything to tell; of others it returns nothing.
+// ScheduleCounts returns, as Counts does, how often each kind of event of one
+// schedule has happened in this process. For event.SlotFired, SlotMissed and
+// SlotSkipped it counts slots, and for the events of jobs it counts events. It
+// counts for the first 10,000 schedules that have events; for other schedules
+// it returns nothing.
 func (c *Client) ScheduleCounts(name string) map[event.Kind]int64 {
 	return c.feed.schedules.of(name)
 }
 
-// scheduleCounts counts events by schedule. It is safe for concurrent use; the
+// scheduleCounts counts events by schedule. Concurrent calls are allowed; the
 // zero value is empty.
 type scheduleCounts struct {
 	mu     sync.Mutex

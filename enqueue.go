@@ -43,7 +43,7 @@ func Priority(priority int) Option {
 	}
 }
 
-// MaxAttempts is how often the job may be tried, 1 … 1000; default 25.
+// MaxAttempts is the greatest number of attempts, 1 … 1000; default 25.
 func MaxAttempts(attempts int) Option {
 	return func(e *enqueuing) {
 		if err := checkMaxAttempts(attempts); err != nil {
@@ -54,7 +54,7 @@ func MaxAttempts(attempts int) Option {
 	}
 }
 
-// At makes the job run no sooner than t, by the store's clock.
+// At sets the earliest time at which the job runs, by the store's clock.
 func At(t time.Time) Option {
 	return func(e *enqueuing) {
 		e.RunAt, e.hasRunAt = t, true
@@ -65,7 +65,8 @@ func At(t time.Time) Option {
 	}
 }
 
-// In makes the job run no sooner than d from now, counted by the store.
+// In sets the earliest time at which the job runs to d from now, by the store's
+// clock.
 func In(d time.Duration) Option {
 	return func(e *enqueuing) {
 		e.Delay, e.hasDelay = d, true
@@ -73,7 +74,7 @@ func In(d time.Duration) Option {
 	}
 }
 
-// WithOnLoss says what becomes of the job if its node dies while it runs.
+// WithOnLoss selects what happens to the job if its node dies while it runs.
 func WithOnLoss(choice OnLoss) Option {
 	return func(e *enqueuing) {
 		e.NewJob.OnLoss = choice
@@ -81,7 +82,7 @@ func WithOnLoss(choice OnLoss) Option {
 	}
 }
 
-// Timeout bounds each attempt; 0 means the worker's own bound.
+// Timeout bounds each attempt; 0 means the worker's own timeout.
 func Timeout(d time.Duration) Option {
 	return func(e *enqueuing) {
 		e.NewJob.Timeout = d
@@ -89,15 +90,17 @@ func Timeout(d time.Duration) Option {
 	}
 }
 
-// Unique gives the job a key, 1 to 200 bytes of UTF-8 without control characters,
-// which no two living jobs of a kind share: while one with this key waits or runs,
-// Enqueue stores nothing and returns the number of that one. Neither its arguments
-// nor its options change; Found tells of it. The key is free when its job ends;
-// RetryJobs takes it back, unless another job holds it by then.
+// Unique gives the job a key, 1 to 200 bytes of UTF-8 without control
+// characters, which at most one live job of a kind has. While a live job has
+// this key, Enqueue stores nothing and returns the number of that job. Neither
+// the arguments nor the options of that job change; Found reports that it
+// existed. The key is free when its job ends; RetryJobs takes it back, unless
+// another job has it by then.
 //
-// Two calls at once agree on one job, on any node and in transactions too: the
-// second waits until the transaction of the first has ended. At the isolation level
-// repeatable read or above, the database may ask the caller to begin anew.
+// Concurrent calls with one key result in one job, on any node and in
+// transactions too: the second call waits until the transaction of the first
+// call has ended. At the isolation level repeatable read or above, the database
+// may require the caller to repeat the transaction.
 func Unique(key string) Option {
 	return func(e *enqueuing) {
 		e.unique = key
@@ -105,7 +108,8 @@ func Unique(key string) Option {
 	}
 }
 
-// Found makes Enqueue set *found: whether there was a job with the key of Unique.
+// Found makes Enqueue set *found, which reports whether a job with the key of
+// Unique existed.
 func Found(found *bool) Option {
 	return func(e *enqueuing) {
 		if e.found = found; found == nil {
@@ -115,25 +119,27 @@ func Found(found *bool) Option {
 }
 
 // InTx enqueues in the caller's transaction: the job exists if, and only if,
-// that commits, and wakes a node right after. The value comes from the driver.
+// the transaction commits, and then wakes a node. The driver makes the value
+// from a transaction.
 func InTx(tx Tx) Option {
 	return func(e *enqueuing) {
 		if tx == nil {
-			e.errs = append(e.errs, &FieldError{Field: "tx", Problem: "is nil", Remedy: "pass what the driver's Tx returned"})
+			e.errs = append(e.errs, &FieldError{Field: "tx", Problem: "is nil", Remedy: "pass the value that the driver's Tx returned"})
 		}
 		e.tx = tx
 	}
 }
 
-// Enqueue stores a job and returns its number. When it returns without error
+// Enqueue stores a job and returns its number. When it returns without an error
 // and without InTx, the job is durable and will run.
 //
-// Calls without InTx and Unique that come at the same time go to the store
-// together, so that many goroutines may call it at once and share the cost of the
-// commits. A call alone never waits for others.
+// Concurrent calls without InTx and Unique are sent to the store together, so
+// that many goroutines share the cost of the commits. A single call never waits
+// for others.
 //
-// An error that wraps that of ctx says whether the job was not stored, because
-// ctx ended before it was sent, or whether that is unknown.
+// If the error wraps the error of ctx, its text reports either that the job was
+// not stored, because ctx ended before the job was sent, or that this is
+// unknown.
 func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int64, error) {
 	e, err := newEnqueuing(options)
 	if err == nil {
@@ -146,7 +152,7 @@ func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int
 	if e.tx == nil && e.unique == "" {
 		res.IDs = make([]int64, 1)
 		res.IDs[0], err = c.gatherer.insert(ctx, e.NewJob)
-	} else { // a job with a key may have to wait, and would hold up those it goes with
+	} else { // a job with a key may have to wait, and would delay the other jobs of the insert
 		res, err = c.backend.Insert(ctx, store.InsertRequest{Tx: e.tx, Unique: e.unique, Jobs: []store.NewJob{e.NewJob}})
 		if err != nil && e.tx == nil && ctx.Err() != nil {
 			err = unknown(err)
@@ -161,8 +167,8 @@ func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int
 	return res.IDs[0], nil
 }
 
-// EnqueueMany stores any number of jobs with the same options, all or none,
-// in one transaction with one statement per some thousands. It returns their
+// EnqueueMany stores any number of jobs with the same options, all or none, in
+// one transaction with one statement per few thousand jobs. It returns their
 // numbers in order.
 func (c *Client) EnqueueMany(ctx context.Context, args []Args, options ...Option) ([]int64, error) {
 	req, found, err := newInsert(args, options)
@@ -179,7 +185,8 @@ func (c *Client) EnqueueMany(ctx context.Context, args []Args, options ...Option
 	return res.IDs, nil
 }
 
-// CheckJob reports what Enqueue would refuse, without a store.
+// CheckJob returns the error that Enqueue would return for an invalid job. It
+// needs no store.
 func CheckJob(args Args, options ...Option) error {
 	_, _, err := newInsert([]Args{args}, options)
 	return err
@@ -210,7 +217,7 @@ func newEnqueuing(options []Option) (enqueuing, error) {
 	if len(options) == 0 {
 		return defaults, nil
 	}
-	e := defaults // on the heap, where options reach it
+	e := defaults // a copy on the heap, because options take its address
 	for _, option := range options {
 		option(&e)
 	}

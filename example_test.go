@@ -13,7 +13,7 @@ import (
 	"github.com/hourbell/hourbell/store/memory"
 )
 
-// Greet is what a job of kind "greet" is about.
+// Greet is the type of the arguments of jobs of kind "greet".
 type Greet struct {
 	Name string `json:"name"`
 }
@@ -29,7 +29,8 @@ func Example() {
 		close(done)
 		return nil
 	})
-	// In earnest the backend comes from a driver: sqlite.Open or postgres.Open.
+	// In production the backend comes from a driver: sqlite.Open or
+	// postgres.Open.
 	client, err := hourbell.New(memory.New(), hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)
@@ -62,7 +63,7 @@ func ExampleClient_PutSchedule() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// An edit of what was read is refused if somebody was faster.
+	// An edit is refused if the schedule was changed after it was read.
 	edit := first
 	edit.Priority = 1
 	if _, err := client.PutSchedule(ctx, edit); err != nil {
@@ -79,7 +80,7 @@ func ExampleUnique() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for range 2 { // whoever asks twice gets one job
+	for range 2 { // two calls with one key make one job
 		var found bool
 		id, err := client.Enqueue(ctx, Greet{Name: "Ada"}, hourbell.Unique("Ada"), hourbell.Found(&found))
 		if err != nil {

@@ -11,65 +11,67 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// ExplainRequest is a time for Explain to play through.
+// ExplainRequest is a range of time for Explain to simulate.
 type ExplainRequest struct {
-	// Slots from From up to, but without, To are shown. From is also where
-	// intervals count from that have no start, unless Anchor is given.
+	// The slots from From up to, but not including, To are shown. Intervals
+	// without a start count from From, unless Anchor is given.
 	From, To time.Time
 	Anchor   time.Time
-	// Down are times in which no node lives. A job that runs when one begins is
-	// handed back, and starts anew when it ends.
+	// Down are the times in which no node lives. A job that runs when such a
+	// time begins is handed back, and starts again when the time ends.
 	Down []Span
 	// RunTime is how long each job runs.
 	RunTime time.Duration
-	// Limit is how many slots are shown at most; 0: 1000.
+	// Limit is the greatest number of slots to show; 0: 1000.
 	Limit int
 }
 
-// Span is a time from From up to, but without, To.
+// Span is a range of time from From up to, but not including, To.
 type Span = engine.Span
 
-// Explanation is what would become of the slots of a schedule, and why.
+// Explanation has the outcomes that the slots of a schedule would have, and the
+// reasons.
 type Explanation struct {
 	Slots []ExplainedSlot
-	// ClockChanges are the changes of the clock that touched the rule.
+	// ClockChanges are the changes of the clock that affected the rule.
 	ClockChanges []recur.ClockChange
-	// More says that there were more slots than Limit.
+	// More reports that there are more slots than Limit.
 	More bool
 }
 
-// ExplainedSlot is a slot, or Count slots in a row that share a fate.
+// ExplainedSlot is a slot, or Count successive slots with the same outcome.
 type ExplainedSlot struct {
 	Slot    time.Time
-	Last    time.Time // equals Slot for a single one
+	Last    time.Time // equals Slot if Count is 1
 	Count   int64
 	Outcome string // fired, missed or skipped
-	Reason  string // why it did not fire; of one that fired, what is to be said of its job
-	// Job numbers the slots that fired, from 1; 0: it did not.
+	Reason  string // why it did not fire; for a slot that fired, remarks about its job
+	// Job numbers the slots that fired, from 1; 0 for a slot that did not fire.
 	Job int64
-	// Started and Ended are those of its job; zero: not before To.
+	// Started and Ended are the times of its job; zero: not before To.
 	Started time.Time
 	Ended   time.Time
 }
 
-// What Explain plays through at most.
+// The limits of a simulation.
 const (
 	defaultExplained = 1000
 	maxExplained     = 100_000
 )
 
-// Explain plays a time through and says what would become of each slot of a
-// schedule and why: when the clock changes, when no node lives for some time, and
-// when jobs take long. It uses no store, and the very rules by which nodes
-// decide: each slot is found the moment it is due, unless no node lives, jobs
-// start as soon as they may, none fails, and one that is asked to cancel does so
-// at once. A stored calendar counts as it is in s, as Client.Calendar returns it.
+// Explain simulates a range of time and returns the outcome that each slot of a
+// schedule would have, and why: when the clock changes, when no node lives for
+// some time, and when jobs take long. It uses no store, and the same rules as
+// nodes do. Each slot is found at the instant it is due, unless no node lives;
+// jobs start as soon as they may, and none fails; a job that is asked to cancel
+// ends at once. A stored calendar counts with its content in s, as
+// Client.Calendar returns it.
 func Explain(s Schedule, req ExplainRequest) (Explanation, error) {
 	return explain(s, store.Schedule{}, req)
 }
 
-// Explain is the function Explain for a schedule as it stands, with its anchor,
-// pause and count.
+// Explain is the function Explain for a stored schedule, with its anchor, pause
+// and count.
 func (s ScheduleInfo) Explain(req ExplainRequest) (Explanation, error) {
 	row := store.Schedule{ID: s.ID, Name: s.Name, Anchor: s.Anchor}
 	if !req.From.Before(s.Mark) {
@@ -116,7 +118,7 @@ func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, e
 	return out, nil
 }
 
-// validate reports what is wrong with a request.
+// validate returns what is wrong with a request.
 func (r ExplainRequest) validate() error {
 	errs := []error{checkTime("from", r.From), checkTime("to", r.To), checkDuration("run time", r.RunTime), checkCount("limit", int64(r.Limit), maxExplained)}
 	if !r.From.Before(r.To) {
@@ -139,7 +141,7 @@ func explained(s engine.SimulatedSlot) ExplainedSlot {
 	}
 }
 
-// reasonOf says why a slot did not fire, or what there is to say of its job.
+// reasonOf returns why a slot did not fire, or remarks about its job.
 func reasonOf(s engine.SimulatedSlot) string {
 	switch late := s.FoundAt.Sub(s.Slot); {
 	case s.Outcome != store.SlotFired:

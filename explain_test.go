@@ -16,8 +16,8 @@ import (
 	"github.com/hourbell/hourbell/store/memory"
 )
 
-// lived runs a schedule on real nodes, with a clock that jumps from one thing to
-// do to the next, and returns its slots as Explain would tell them.
+// lived runs a schedule on real nodes, with a clock that jumps from one event
+// to the next, and returns its slots as Explain would return them.
 func lived(t *testing.T, s hourbell.Schedule, req hourbell.ExplainRequest) (told []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,7 +35,7 @@ func lived(t *testing.T, s hourbell.Schedule, req hourbell.ExplainRequest) (told
 		client := func() *hourbell.Client {
 			c, err := hourbell.New(backend, hourbell.Config{
 				Workers: workers, Logger: slog.New(slog.DiscardHandler), Drain: -1,
-				Keep: hourbell.Keep{Completed: -1}, Lease: time.Hour, PollIdle: time.Minute, // seldom, for there are days to live through
+				Keep: hourbell.Keep{Completed: -1}, Lease: time.Hour, PollIdle: time.Minute, // long intervals, because the test simulates days
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -65,7 +65,7 @@ func lived(t *testing.T, s hourbell.Schedule, req hourbell.ExplainRequest) (told
 	return told
 }
 
-// toldBy reads what became of all slots before an instant, oldest first.
+// toldBy reads the outcomes of all slots before an instant, oldest first.
 func toldBy(t *testing.T, c *hourbell.Client, to time.Time) (told []string) {
 	slots, err := c.Slots(t.Context(), hourbell.SlotFilter{To: to, Limit: 1000})
 	if err != nil {
@@ -99,7 +99,8 @@ func explainedLines(e hourbell.Explanation) (lines []string) {
 	return lines
 }
 
-// Explain says what nodes do: slot by slot, reasons and all.
+// TestExplainIsWhatHappens compares Explain with real nodes: each slot, with
+// its reason.
 func TestExplainIsWhatHappens(t *testing.T) {
 	at := func(text string) time.Time {
 		instant, err := time.Parse(time.RFC3339, text)

@@ -12,10 +12,10 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// What one insert of gathered jobs takes at most, and when another insert may begin
-// concurrently: while one is under way, the next gathers more, which beats two at a
-// time; but one that takes long, because a connection hangs, does not hold up the
-// others.
+// The limits of one insert of gathered jobs, and when another insert may begin
+// concurrently. While one insert is under way, the next batch gathers more
+// jobs, which is faster than two concurrent inserts; but an insert that takes
+// long, because a connection hangs, does not delay later jobs.
 const (
 	gatherJobs    = 1000
 	gatherBytes   = 4 << 20
@@ -23,52 +23,65 @@ const (
 	gatherFlights = 4
 )
 
-// An insert into a store that is far away mostly waits for the network, and so would
-// the calls that wait for the insert before. There another insert may begin after this
-// part of a round trip.
+// An insert into a store that is far away mostly waits for the network, and so
+// would the calls that wait for the previous insert. With such a store another
+// insert may begin after this part of a round trip.
 const gatherPart = 4
 
-// How often at most, and for how long, a flight yields to those who were just
-// answered. A yield lets some 60 of them run on each processor, and fewer where
-// another one is idle and takes the flight up again.
+// How often at most, and for how long, a flight yields to callers that have
+// just been answered. One yield lets about 60 of them run on each processor,
+// and fewer if another processor is idle and continues the flight.
 const (
 	returnYields = 64
 	returnTime   = time.Millisecond
 )
 
-// gatherer brings single enqueues that come at the same time into one insert,
-// since what a store takes its time for is the commit. It never waits for more:
-// who comes while no insert is under way inserts at once, in his own goroutine;
-// the others gather meanwhile and go together as soon as that ends, or sooner where
-// the store is far away. A goroutine of its own lives only while jobs wait.
+// gatherer is the insert batcher: it puts single enqueues that come at the same
+// time into one insert, because the commit is the expensive part of an insert.
+// It never waits for more jobs.
+//
+//	state of a call  | event                                     | next
+//	-----------------+-------------------------------------------+------------------------------
+//	new              | no insert is under way                    | its own goroutine inserts it
+//	                 | otherwise                                 | waits in the last batch
+//	waits in a batch | an insert ends, the batch is the first    | the batch is sent
+//	                 | the insert under way takes long, or the   | the batch is sent concurrently
+//	                 | store is far away (see patience)          |
+//	                 | its caller leaves                         | not stored
+//	sent             | the store answers                         | answered
+//	                 | its caller leaves                         | unknown to the caller
+//	                 | all callers of the batch leave            | the insert is cancelled
+//
+// A flight is a sequence of inserts; it ends when no batch waits. A goroutine
+// for a flight lives only while jobs wait.
 type gatherer struct {
 	backend store.Backend
-	limit   time.Duration // of a caller who waits
+	limit   time.Duration // how long a caller waits for an answer
 
 	mu      sync.Mutex
 	flights int       // inserts under way
 	begun   time.Time // when the last of them began
-	landing int       // of them: have ended, and let their callers enqueue again
+	landing int       // how many of the inserts have ended and let their callers enqueue again
 	waiting []*batch  // in order; only the last one has room
 	usual   int       // jobs of the batch that was sent last
 }
 
-// batch is jobs of several callers on their way into one insert.
+// batch is the jobs of several callers in one insert.
 type batch struct {
 	jobs    []store.NewJob
-	calls   []*call // whose the jobs are
-	bytes   int     // of what the jobs carry
-	present int     // callers who still wait for the answer
+	calls   []*call // the callers of the jobs
+	bytes   int     // size of the jobs' data
+	present int     // number of callers that still wait for the answer
 	sent    bool
-	ctx     context.Context // of the insert; ends when nobody waits for it any more
+	ctx     context.Context // of the insert; ends when no caller waits for it any more
 	forget  context.CancelFunc
-	done    chan struct{} // closed when all answers are there
+	done    chan struct{} // closed when all answers are set
 }
 
-// call is one caller, then the answer.
+// call is one caller, and then its answer.
 type call struct {
-	place int  // of its job in the batch
-	left  bool // the caller has gone, and the job goes with it
+	place int  // index of its job in the batch
+	left  bool // the caller has left, so its job is not sent
 	id    int64
 	err   error
 }
@@ -101,8 +114,8 @@ func (g *gatherer) insert(ctx context.Context, job store.NewJob) (int64, error) 
 	}
 }
 
-// join adds a call to those that wait; nil: it need not wait, and the caller is
-// to send it.
+// join adds a call to a waiting batch; nil means that the caller must send the
+// job itself, without waiting.
 func (g *gatherer) join(c *call, job store.NewJob) *batch {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -127,7 +140,8 @@ func (g *gatherer) join(c *call, job store.NewJob) *batch {
 	return b
 }
 
-// patience is how long an insert may be under way before the next one begins.
+// patience returns how long an insert may be under way before the next insert
+// begins.
 func (g *gatherer) patience() time.Duration {
 	if away := store.RoundTrip(g.backend); away > 0 {
 		return min(away/gatherPart, gatherSlow)
@@ -135,15 +149,15 @@ func (g *gatherer) patience() time.Duration {
 	return gatherSlow
 }
 
-// depart is for a batch that has waited as long as patience demands.
+// depart sends a batch that has waited for the time of patience.
 func (g *gatherer) depart() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.overtake()
 }
 
-// overtake sends those who wait while another insert is under way, if that has taken
-// its time. The caller holds mu.
+// overtake sends the waiting batch while another insert is under way, if that
+// insert has taken longer than patience. The caller holds mu.
 func (g *gatherer) overtake() {
 	if len(g.waiting) == 0 || g.flights >= gatherFlights || g.landing > 0 || time.Since(g.begun) < g.patience() {
 		return
@@ -158,13 +172,13 @@ func newBatch(usual int) *batch {
 	return b
 }
 
-// room says whether one more job fits.
+// room reports whether the batch has room for one more job.
 func (b *batch) room(size int) bool {
 	return len(b.jobs) < gatherJobs && b.bytes+size <= gatherBytes
 }
 
-// leave is for a caller who waits no longer, and why. What it answers is the truth
-// about its job: not stored, or unknown.
+// leave handles a caller that stops waiting; why is the reason. It returns
+// what is true of its job: not stored, or unknown.
 func (g *gatherer) leave(b *batch, c *call, why error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -175,7 +189,7 @@ func (g *gatherer) leave(b *batch, c *call, why error) error {
 		return unknown(why)
 	}
 	c.left = true
-	b.jobs[c.place] = store.NewJob{} // to keep nothing of it
+	b.jobs[c.place] = store.NewJob{} // releases the memory of the job
 	if b.present == 0 {
 		g.waiting = slices.DeleteFunc(g.waiting, func(other *batch) bool { return other == b })
 	}
@@ -185,25 +199,25 @@ func (g *gatherer) leave(b *batch, c *call, why error) error {
 // unknown marks an error after which a job may have been stored or not.
 func unknown(err error) error {
 	if errors.Is(err, ErrUnknown) {
-		return err // the store says so, and of what
+		return err // the store's error has this information already
 	}
 	return fmt.Errorf("it is unknown whether the job was stored: %w", unknownError{err})
 }
 
-// unknownError is an error that is also ErrUnknown, whose text its caller gives.
+// unknownError is an error that is also ErrUnknown, with the text of its cause.
 type unknownError struct{ error }
 
 func (e unknownError) Unwrap() []error { return []error{e.error, ErrUnknown} }
 
-// landed is called after an insert of a caller's own: those who have gathered
-// meanwhile go next.
+// landed is called after a caller's own insert: the calls that have gathered
+// during the insert are sent next.
 func (g *gatherer) landed() {
 	if b := g.next(false); b != nil {
 		go g.fly(b)
 	}
 }
 
-// fly sends one batch after the other while there are any.
+// fly sends batches one after the other while there are any.
 func (g *gatherer) fly(b *batch) {
 	for ; b != nil; b = g.next(true) {
 		g.send(b.ctx, b.jobs, b.calls)
@@ -214,8 +228,8 @@ func (g *gatherer) fly(b *batch) {
 	}
 }
 
-// land notes that an insert has ended whose callers may come again, and returns how
-// many jobs there are then.
+// land records that an insert has ended whose callers may enqueue again, and
+// returns the number of jobs that the next insert would have then.
 func (g *gatherer) land(b *batch) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -226,9 +240,10 @@ func (g *gatherer) land(b *batch) int {
 	return len(b.calls) + len(g.waiting[0].jobs)
 }
 
-// letReturn lets those who have their answers enqueue again, so that all go along,
-// they and those who wait already. It yields and does not sleep: where they do
-// something else it is over in microseconds, and in a busy program after returnTime.
+// letReturn lets callers that have been answered enqueue again, so that the
+// next insert contains their jobs and the jobs that wait already. It yields and
+// does not sleep: if the callers do something else it returns after
+// microseconds, and in a busy program after returnTime.
 func (g *gatherer) letReturn(all int) {
 	for start, n := time.Now(), 0; n < returnYields && time.Since(start) < returnTime; n++ {
 		runtime.Gosched()
@@ -238,7 +253,7 @@ func (g *gatherer) letReturn(all int) {
 	}
 }
 
-// gathered is how many jobs the next insert would have.
+// gathered returns how many jobs the next insert would have.
 func (g *gatherer) gathered() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -248,8 +263,8 @@ func (g *gatherer) gathered() int {
 	return len(g.waiting[0].jobs)
 }
 
-// next takes the batch that has waited longest; nil: there is none, and the flight
-// is over. It ends what land has begun.
+// next returns the batch that has waited longest; nil means that there is none,
+// and the flight ends. It undoes the effect of land.
 func (g *gatherer) next(landing bool) *batch {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -263,8 +278,8 @@ func (g *gatherer) next(landing bool) *batch {
 	return g.take()
 }
 
-// take takes the batch that has waited longest, without those who have left. The
-// caller holds mu, and there is a batch.
+// take returns the batch that has waited longest, without calls whose callers
+// have left. The caller holds mu, and there is a batch.
 func (g *gatherer) take() *batch {
 	b := g.waiting[0]
 	g.waiting = slices.Delete(g.waiting, 0, 1)
@@ -277,7 +292,7 @@ func (g *gatherer) take() *batch {
 	return b
 }
 
-// dropLeft takes out the jobs of those who have left.
+// dropLeft removes the jobs of callers that have left.
 func (b *batch) dropLeft() {
 	stay := 0
 	for i, c := range b.calls {
@@ -289,8 +304,9 @@ func (b *batch) dropLeft() {
 	b.jobs, b.calls = b.jobs[:stay], b.calls[:stay]
 }
 
-// send inserts the jobs and leaves each call its answer. Where the store rejects
-// a value of one of them it inserts them in halves, so that the others get in.
+// send inserts the jobs and sets the answer of each call. If the store rejects
+// a value of one job, send inserts the jobs in halves, so that the other jobs
+// are stored.
 func (g *gatherer) send(ctx context.Context, jobs []store.NewJob, calls []*call) {
 	res, err := g.backend.Insert(ctx, store.InsertRequest{Jobs: jobs})
 	if half := len(calls) / 2; half > 0 && errors.Is(err, store.ErrRejected) {

@@ -19,11 +19,11 @@ import (
 	"github.com/hourbell/hourbell/store/memory"
 )
 
-// gate is a store whose inserts wait until they are let through, and fail as
-// the test says.
+// gate is a store whose inserts wait until the test lets them through, and fail
+// if the test requires it.
 type gate struct {
 	store.Backend
-	open chan struct{} // nil: it stands open
+	open chan struct{} // nil: inserts do not wait
 	fail func(jobs []store.NewJob) error
 
 	mu    sync.Mutex
@@ -49,7 +49,7 @@ func (g *gate) Insert(ctx context.Context, req store.InsertRequest) (store.Inser
 	return g.Backend.Insert(ctx, req)
 }
 
-// letThrough lets n inserts through, one after the other.
+// letThrough lets n inserts through, one by one.
 func (g *gate) letThrough(n int) {
 	for range n {
 		g.open <- struct{}{}
@@ -57,21 +57,21 @@ func (g *gate) letThrough(n int) {
 	}
 }
 
-// answer is what an Enqueue returned.
+// answer is the result of an Enqueue.
 type answer struct {
 	id  int64
 	err error
 }
 
-// burst is many calls of Enqueue that are under way.
+// burst is a set of concurrent calls of Enqueue.
 type burst struct {
 	client  *hourbell.Client
 	answers []*answer
 	wg      sync.WaitGroup
 }
 
-// newBurst returns a client on the gate. Where the gate is closed a first call
-// stands before it, so that all others gather.
+// newBurst returns a client on the gate. If the gate is closed, a first call
+// waits at the gate, so that all later calls gather.
 func newBurst(t *testing.T, g *gate) *burst {
 	t.Helper()
 	g.Backend = memory.New()
@@ -86,7 +86,7 @@ func newBurst(t *testing.T, g *gate) *burst {
 	return b
 }
 
-// enqueue calls Enqueue and returns when it waits or has ended.
+// enqueue calls Enqueue and returns when the call waits or has ended.
 func (b *burst) enqueue(ctx context.Context, texts ...string) {
 	for _, text := range texts {
 		a := &answer{}
@@ -96,7 +96,7 @@ func (b *burst) enqueue(ctx context.Context, texts ...string) {
 	synctest.Wait()
 }
 
-// stored are the texts of all stored jobs by number.
+// stored returns the texts of all stored jobs by number.
 func (b *burst) stored(t *testing.T) map[int64]string {
 	t.Helper()
 	jobs, err := b.client.Jobs(t.Context(), hourbell.JobFilter{Limit: 10_000, Details: true})
@@ -141,8 +141,9 @@ func TestABurstOfEnqueuesIsGathered(t *testing.T) {
 	})
 }
 
-// Those who were answered go along with the next insert, not with the one after it.
-// On one processor the scheduler brings an insert to its front after 61 of them.
+// TestThoseWhoWereAnsweredGoAlong checks that callers that were answered are
+// part of the next insert, not of the insert after it. On one processor the
+// scheduler runs an insert after 61 of them.
 func TestThoseWhoWereAnsweredGoAlong(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	synctest.Test(t, func(t *testing.T) {
@@ -276,7 +277,8 @@ func TestWhoLeavesBeforeTheInsertStoresNothing(t *testing.T) {
 	})
 }
 
-// Where all have left nothing is sent, and nothing is kept.
+// TestWhereAllHaveLeftNothingIsSent checks that a batch whose callers have all
+// left is not sent and not kept.
 func TestWhereAllHaveLeftNothingIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}
@@ -300,7 +302,7 @@ func TestWhoLeavesDuringTheInsertIsToldThatItIsUnknown(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		b.enqueue(ctx, "leaves")
 		b.enqueue(t.Context(), "stays")
-		g.letThrough(1) // the two are under way now, after the first
+		g.letThrough(1) // the two are under way now, after the first insert
 		cancel()
 		synctest.Wait()
 		if err := b.answers[1].err; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "unknown") {
@@ -314,8 +316,9 @@ func TestWhoLeavesDuringTheInsertIsToldThatItIsUnknown(t *testing.T) {
 	})
 }
 
-// An insert that nobody waits for any more is given up, so that a store that
-// hangs does not keep it for ever.
+// TestAnInsertThatAllHaveLeftEnds checks that an insert for which no caller
+// waits any more is cancelled, so that a store that hangs does not keep it for
+// ever.
 func TestAnInsertThatAllHaveLeftEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}
@@ -324,7 +327,7 @@ func TestAnInsertThatAllHaveLeftEnds(t *testing.T) {
 		b.enqueue(ctx, numbered(2)...)
 		g.letThrough(1)
 		cancel()
-		b.enqueue(t.Context(), "next") // takes the place of the one that was given up
+		b.enqueue(t.Context(), "next") // takes the place of the cancelled insert
 		g.letThrough(1)
 		b.wg.Wait()
 		if err := b.answers[3].err; err != nil || len(b.stored(t)) != 2 {
@@ -333,8 +336,9 @@ func TestAnInsertThatAllHaveLeftEnds(t *testing.T) {
 	})
 }
 
-// A slow insert does not hold up those who come later, nor those who wait; but a
-// store that hangs does not get every job in an insert of its own.
+// TestASlowInsertIsOvertaken checks that a slow insert delays neither later
+// calls nor waiting calls, but that a store that hangs does not get an insert
+// for every job.
 func TestASlowInsertIsOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}
@@ -355,11 +359,11 @@ func TestASlowInsertIsOvertaken(t *testing.T) {
 	})
 }
 
-// distant is a store that is some way off.
+// distant is a store at some distance.
 type distant struct {
 	store.Backend
 	away time.Duration
-	most atomic.Int64 // inserts under way at a time
+	most atomic.Int64 // concurrent inserts
 	now  atomic.Int64
 }
 
@@ -373,8 +377,8 @@ func (d *distant) Insert(ctx context.Context, req store.InsertRequest) (store.In
 	return d.Backend.Insert(ctx, req)
 }
 
-// enqueueEvery lets somebody else enqueue a job each time that a while has passed,
-// and returns how long the calls took.
+// enqueueEvery enqueues a job from another goroutine each time a while has
+// passed, and returns how long the calls took.
 func (d *distant) enqueueEvery(t *testing.T, while time.Duration, calls int) []time.Duration {
 	t.Helper()
 	d.Backend = memory.New()
@@ -398,8 +402,9 @@ func (d *distant) enqueueEvery(t *testing.T, while time.Duration, calls int) []t
 	return took
 }
 
-// A call does not wait for the round trips of others: single inserts from several
-// goroutines take one each.
+// TestAnEnqueueFarAwayTakesOneRoundTrip checks that a call does not wait for
+// the round trips of other calls: single inserts from several goroutines take
+// one round trip each.
 func TestAnEnqueueFarAwayTakesOneRoundTrip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &distant{away: 2 * time.Millisecond}
@@ -410,7 +415,8 @@ func TestAnEnqueueFarAwayTakesOneRoundTrip(t *testing.T) {
 	})
 }
 
-// Beside a store that is near, two inserts at a time only cost more.
+// TestInsertsNearbyGoOneByOne checks that inserts into a near store are not
+// concurrent, because two concurrent inserts cost more.
 func TestInsertsNearbyGoOneByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &distant{away: 600 * time.Microsecond}

@@ -10,11 +10,11 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Position says how far a store has come, in numbers that only grow.
+// Position is how far a store has come, in numbers that only grow.
 type Position = store.Position
 
-// History reads how far the store has come, and since when a loss of history waits to
-// be accepted.
+// History reads how far the store has come, and since when a loss of history
+// has been waiting for acceptance.
 func (c *Client) History(ctx context.Context) (Position, error) {
 	p, err := c.backend.Position(ctx)
 	if err != nil {
@@ -23,34 +23,37 @@ func (c *Client) History(ctx context.Context) (Position, error) {
 	return p, nil
 }
 
-// AcceptHistoryRequest says how to go on after the store went back in time.
+// AcceptHistoryRequest selects how the nodes continue after the store went back
+// in time.
 type AcceptHistoryRequest struct {
-	// Refire lets slots that were due since the point to which the store went back
-	// fire as by the policy misfire all. Without it they are recorded as missed: they
-	// may have fired before, and the store does not know.
+	// Refire lets slots that were due since the point to which the store went
+	// back fire, as with the policy misfire all. Without Refire they are
+	// recorded as missed, because they may have fired before, which the store
+	// does not know.
 	Refire bool
-	// Force goes on also where no node has reported a loss: after a restore that no
-	// node can have noticed.
+	// Force continues even if no node has reported a loss: after a restore that
+	// no node could notice.
 	Force bool
 }
 
-// AcceptedHistory says what AcceptHistory did.
+// AcceptedHistory is the result of AcceptHistory.
 type AcceptedHistory struct {
-	LostAt    time.Time // when the first node reported the loss; zero: none did
-	Schedules int       // that had due slots
-	Missed    int64     // slots that were recorded as missed
-	Fired     int64     // slots that fired
-	Token     int64     // all tokens from now on are greater
+	LostAt    time.Time // when the first node reported the loss; zero: no node did
+	Schedules int       // number of schedules that had due slots
+	Missed    int64     // number of slots that were recorded as missed
+	Fired     int64     // number of slots that fired
+	Token     int64     // all later tokens are greater
 }
 
-// ErrNothingLost: AcceptHistory found no report of a loss.
+// ErrNothingLost means that AcceptHistory found no report of a loss.
 var ErrNothingLost = errors.New("no node has reported that the store went back in time")
 
-// AcceptHistory confirms that the store went back in time, after which nodes claim
-// and fire again within a heartbeat. Before that it accounts for every slot that is
-// due, and raises the store's token above every token that any node has seen, so that what
-// jobs write stays guarded. Without a report it returns ErrNothingLost and changes
-// nothing, unless Force is set. After an error it can be called again.
+// AcceptHistory confirms that the store went back in time; nodes then claim and
+// fire again within a heartbeat. First it accounts for every slot that is due,
+// and raises the store's token above every token that any node has seen, so
+// that fencing tokens still protect the data that jobs write. Without a report
+// it returns ErrNothingLost and changes nothing, unless Force is set. After an
+// error it can be called again.
 func (c *Client) AcceptHistory(ctx context.Context, req AcceptHistoryRequest) (AcceptedHistory, error) {
 	now, err := c.History(ctx)
 	if err != nil {
@@ -70,7 +73,7 @@ func (c *Client) AcceptHistory(ctx context.Context, req AcceptHistoryRequest) (A
 			break
 		}
 		if try == settleTries {
-			return done, errors.New("accept the history: schedules keep changing: stop who edits them, or the nodes of a release before this one, and try again")
+			return done, errors.New("accept the history: schedules keep changing: stop the programs that edit them, and nodes of earlier releases, then try again")
 		}
 	}
 	done.Schedules = len(counted)
@@ -82,8 +85,8 @@ func (c *Client) AcceptHistory(ctx context.Context, req AcceptHistoryRequest) (A
 	return done, nil
 }
 
-// recount accounts for all schedules that are due, a page at a time; all: none of
-// them was changed at the same time.
+// recount accounts for all schedules that are due, a page at a time; all
+// reports whether no schedule was changed at the same time.
 func (c *Client) recount(ctx context.Context, refire bool, done *AcceptedHistory, counted map[int64]bool) (all bool, err error) {
 	all = true
 	for page := (store.DueSchedulesRequest{Limit: settleBatch}); ; {

@@ -6,34 +6,35 @@ import (
 	"github.com/hourbell/hourbell/internal/engine"
 )
 
-// Hooks are jobs that a schedule makes of what becomes of it: to tell people,
-// to feed a monitor, to clean up. A hook is itself a job: it is made in the
-// same transaction as what it tells of, it is retried, and it can be looked at.
+// Hooks are jobs that a schedule makes because of its outcomes: to notify
+// users, to feed a monitor, to clean up. A hook is itself a job: it is made in
+// the same transaction as the outcome that causes it, it is retried, and it can
+// be listed.
 type Hooks struct {
-	// OnFailure runs when a job of the schedule has ended as failed, also as
-	// lost with its node: once for each such job, after its last attempt.
+	// OnFailure runs when a job of the schedule has ended as failed, or as lost
+	// with its node: once for each such job, after its last attempt.
 	OnFailure *Hook
-	// OnMissed runs when slots were missed: once for all that one node found
-	// missed at a time.
+	// OnMissed runs when slots were missed: once for all slots that one node
+	// found missed at the same time.
 	OnMissed *Hook
-	// OnRecovery runs when a job of the schedule completes and the last thing
-	// before it was a failure or a missed slot.
+	// OnRecovery runs when a job of the schedule completes after a failure or a
+	// missed slot.
 	OnRecovery *Hook
 }
 
-// Hook is the job that a hook makes. What it is about reaches its worker in
+// Hook is the job that a hook makes. Its worker finds the cause in
 // JobRow.Headers under HookHeader; a command reads it from its standard input,
-// an HTTP call sends it as its body.
+// and an HTTP call sends it as its body.
 type Hook struct {
 	Kind string
 	Args []byte // JSON, kept byte for byte; empty: null
 }
 
-// HookHeader is the header (see JobRow.Headers) in which a hook's job finds
-// what it is about: a HookEvent as JSON.
+// HookHeader is the header (see JobRow.Headers) with the cause of a hook's job:
+// a HookEvent as JSON.
 const HookHeader = engine.HookHeader
 
-// HookEvent is what a hook is about, and the JSON that its job gets.
+// HookEvent is the cause of a hook, in the JSON that its job gets.
 type HookEvent = engine.HookEvent
 
 // The values of HookEvent.Event.
@@ -43,8 +44,8 @@ const (
 	HookRecovery = engine.HookRecovery
 )
 
-// Each calls do for every hook that is set, with the word by which files and
-// messages call it.
+// Each calls do for every hook that is set, with its name in files and
+// messages.
 func (h Hooks) Each(do func(name string, hook *Hook)) {
 	for _, one := range []struct {
 		name string
@@ -56,7 +57,7 @@ func (h Hooks) Each(do func(name string, hook *Hook)) {
 	}
 }
 
-// validate reports what is wrong with the hooks.
+// validate returns what is wrong with the hooks.
 func (h Hooks) validate() error {
 	var errs []error
 	h.Each(func(name string, hook *Hook) {
@@ -68,7 +69,7 @@ func (h Hooks) validate() error {
 	return errors.Join(errs...)
 }
 
-// stored is what a schedule's row keeps.
+// stored returns the hooks as a schedule's row stores them.
 func (h Hooks) stored() engine.Hooks {
 	return engine.Hooks{OnFailure: h.OnFailure.stored(), OnMissed: h.OnMissed.stored(), OnRecovery: h.OnRecovery.stored()}
 }

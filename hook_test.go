@@ -12,7 +12,7 @@ import (
 	"github.com/hourbell/hourbell/recur"
 )
 
-// hooked is a schedule whose hooks make jobs of kind "hook".
+// hooked returns a schedule whose hooks make jobs of kind "hook".
 func hooked(name string, attempts int) hourbell.Schedule {
 	tell := &hourbell.Hook{Kind: "hook", Args: []byte(`{"to":"ops"}`)}
 	return hourbell.Schedule{
@@ -21,7 +21,7 @@ func hooked(name string, attempts int) hourbell.Schedule {
 	}
 }
 
-// hookWorkers run notes by work and pass what hooks are about to events.
+// hookWorkers runs notes with work and sends the causes of hooks to events.
 func hookWorkers(t *testing.T, work func(ctx context.Context, job *hourbell.Job[Note]) error) (*hourbell.Workers, chan hourbell.HookEvent) {
 	workers, events := noteWorkers(work), make(chan hourbell.HookEvent, 10)
 	workers.Handle("hook", func(_ context.Context, job *hourbell.JobRow) error {
@@ -72,7 +72,7 @@ func TestHooksTellOfFailureAndRecovery(t *testing.T) {
 			t.Errorf("failing since %v, %v", info.FailingSince, err)
 		}
 	}
-	trigger() // well, and was: nothing to tell
+	trigger() // the schedule was not failing: no hook runs
 	failing(false)
 	broken.Store(true)
 	for range 2 {
@@ -95,8 +95,9 @@ func TestHooksTellOfFailureAndRecovery(t *testing.T) {
 	}
 }
 
-// A job made for no stored schedule tells of its failure under the name it was
-// given, and nobody keeps count.
+// TestRunOnceTellsOfItsFailure checks that a job for a schedule that is not
+// stored makes a hook's job with the given name, and that its failures are not
+// counted.
 func TestRunOnceTellsOfItsFailure(t *testing.T) {
 	c := newCluster(t)
 	workers, events := hookWorkers(t, func(context.Context, *hourbell.Job[Note]) error { return errors.New("no disk") })
@@ -116,7 +117,8 @@ func TestRunOnceTellsOfItsFailure(t *testing.T) {
 	}
 }
 
-// Only the last attempt is a failure, and a cancelled job is none.
+// TestHooksTellOfTheLastAttemptOnly checks that only the last attempt is a
+// failure, and that a cancelled job is not a failure.
 func TestHooksTellOfTheLastAttemptOnly(t *testing.T) {
 	c := newCluster(t)
 	workers, events := hookWorkers(t, func(ctx context.Context, job *hourbell.Job[Note]) error {
@@ -152,8 +154,9 @@ func TestBadHooksAreRefused(t *testing.T) {
 	}
 }
 
-// A node runs of a restricted kind what it was told, and nothing else; what it
-// leaves says why it waits.
+// TestRestrictedKindsRunWhatWasAdmitted checks that a node runs only the jobs
+// of a restricted kind that its allow-list has, and that the other jobs have
+// the reason why they wait.
 func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 	c := newCluster(t)
 	ran := make(chan string, 10)
@@ -193,7 +196,7 @@ func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 	}
 
 	hook := hourbell.Schedule{Hooks: hourbell.Hooks{OnFailure: &hourbell.Hook{Kind: "note", Args: []byte(`{"text":"foreign"}`)}}}
-	client.Admit(hook) // in the place of the first, and at once
+	client.Admit(hook) // replaces the first list, at once
 	if got := <-ran; got != "foreign" {
 		t.Errorf("it ran %q", got)
 	}

@@ -1,11 +1,11 @@
 // Package hourbell runs scheduled and queued work exactly where and when it
-// should on a cluster of ordinary servers, with nothing to install but the
-// database they already share.
+// should on a cluster of ordinary servers. It needs only the database that the
+// servers already share.
 //
-// A Client joins three things: a store (a database seen by a driver), workers
-// (your code, by kind) and, while it runs, a node of the cluster. Jobs are
-// enqueued, also inside your own transaction; schedules are rows that make a
-// job for each slot, once, whichever node comes first:
+// A Client joins three things: a store (a database accessed by a driver),
+// workers (your code, by kind) and, while it runs, a node of the cluster. Jobs
+// are enqueued, also inside your own transaction. Schedules are rows that make
+// one job for each slot, whichever node comes first:
 //
 //	type Greet struct {
 //		Name string `json:"name"`
@@ -30,10 +30,10 @@
 //	})
 //	err = client.Run(ctx)
 //
-// Runs are at least once: a job whose node died runs again elsewhere, unless
-// it says FailOnLoss. Each attempt bears a token (Job.Token) that is greater
-// than every earlier one of the same job or schedule; hand it to whatever the
-// job writes to, and let that refuse smaller ones.
+// Jobs run at least once: a job whose node died runs again on another node,
+// unless its on-loss choice is FailOnLoss. Each attempt has a token (Job.Token)
+// that is greater than every earlier token of the same job or schedule. Pass it
+// to the systems to which the job writes, and let them refuse smaller tokens.
 //
 // The words used here are defined in docs/glossary.md.
 package hourbell
@@ -43,31 +43,33 @@ import "github.com/hourbell/hourbell/store"
 // Version is the release of the library.
 const Version = "0.1.0"
 
-// What people see of jobs, nodes, queues and slots. They are the store's own
+// Jobs, nodes, queues and slots as they are listed. These are the store's own
 // types: fields may be added, never removed.
 type (
-	// JobInfo is a job as people see it.
+	// JobInfo is a job as it is listed.
 	JobInfo = store.JobInfo
-	// Attempt is the record of one attempt that had something to say.
+	// Attempt is the record of one attempt, if the attempt has an error or an
+	// output.
 	Attempt = store.Attempt
-	// NodeInfo is a node as people see it.
+	// NodeInfo is a node as it is listed.
 	NodeInfo = store.NodeInfo
 	// QueueInfo counts a queue's live jobs.
 	QueueInfo = store.QueueInfo
-	// SlotInfo is what became of a slot, or of a range of slots.
+	// SlotInfo is the outcome of a slot, or of a range of slots.
 	SlotInfo = store.SlotInfo
-	// JobChange says what became of one job in CancelJobs, RetryJobs or DeleteJobs.
+	// JobChange is the result for one job in CancelJobs, RetryJobs or
+	// DeleteJobs.
 	JobChange = store.JobChange
 	// Tx is a caller's transaction, made by the driver: postgres.Tx(tx),
 	// postgres.SQLTx(tx), sqlite.Tx(tx).
 	Tx = store.Tx
-	// State is where a job is on its way.
+	// State is the state of a job.
 	State = store.State
-	// OnLoss says what becomes of a job whose node died while it ran.
+	// OnLoss selects what happens to a job whose node died while it ran.
 	OnLoss = store.OnLoss
 )
 
-// The choices of OnLoss.
+// The values of OnLoss.
 const (
 	// RetryOnLoss runs the job again on another node (default).
 	RetryOnLoss = store.OnLossRetry

@@ -9,23 +9,24 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// JobFilter selects jobs. Conditions that are given must all hold; the zero
-// value selects all.
+// JobFilter selects jobs. All given conditions must hold; the zero value
+// selects all jobs.
 type JobFilter struct {
 	// States, Scheduled and Retrying are one condition together: a job matches
-	// that is in one of States, or in the others if they are true.
+	// if it is in one of States, or if it is scheduled or retrying and that
+	// field is true.
 	States    []State
-	Scheduled bool // Ready, not begun yet and due later than now
+	Scheduled bool // Ready, not begun, and due later than now
 	Retrying  bool // Ready after an attempt that failed
 	Queue     string
 	Kind      string
 	Schedule  string // by name
-	Before    int64  // only numbers below this: the last of the page before
-	Limit     int    // of a page; default 100
+	Before    int64  // only numbers below this number: the last number of the previous page
+	Limit     int    // rows of a page; default 100
 	Details   bool   // also read arguments and the records of attempts
 }
 
-// checkIfGiven checks a name of a filter; an empty one is no condition.
+// checkIfGiven checks a name in a filter; an empty name is no condition.
 func checkIfGiven(field, name string) error {
 	if name == "" {
 		return nil
@@ -33,7 +34,7 @@ func checkIfGiven(field, name string) error {
 	return CheckStoredName(field, name)
 }
 
-// Jobs lists jobs, alive and finished, newest first, a page at a time.
+// Jobs lists jobs, live and finished, newest first, a page at a time.
 func (c *Client) Jobs(ctx context.Context, f JobFilter) ([]JobInfo, error) {
 	err := errors.Join(checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule))
 	if err != nil {
@@ -45,8 +46,8 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) ([]JobInfo, error) {
 	})
 }
 
-// Job returns one job with its arguments and attempts, or ErrNotFound: there
-// is none of that number, or it has been pruned.
+// Job returns one job with its arguments and attempts, or ErrNotFound if the
+// number was never given or the job has been pruned.
 func (c *Client) Job(ctx context.Context, id int64) (JobInfo, error) {
 	jobs, err := c.backend.ListJobs(ctx, store.ListJobsRequest{IDs: []int64{id}, Limit: 1, Attempts: true})
 	if err != nil {
@@ -58,18 +59,18 @@ func (c *Client) Job(ctx context.Context, id int64) (JobInfo, error) {
 	return jobs[0], nil
 }
 
-// What became of a job in CancelJobs, RetryJobs and DeleteJobs.
+// The results for a job in CancelJobs, RetryJobs and DeleteJobs.
 const (
 	JobChanged   = store.Changed
-	JobRequested = store.Requested // it runs: its node has been asked to cancel it
+	JobRequested = store.Requested // the job runs: its node has been asked to cancel it
 	JobNotFound  = store.NotFound
-	JobConflict  = store.Conflict  // another living job holds its unique key (retry): JobChange.Holder
+	JobConflict  = store.Conflict  // another live job has its unique key (retry): JobChange.Holder
 	JobUnchanged = store.Unchanged // finished already (cancel), or running (retry, delete)
 )
 
-// CancelJobs ends jobs that do not run, and asks the nodes of those that do to
-// end their contexts. A running job that returns an error after that is
-// cancelled; one that completes has completed.
+// CancelJobs ends jobs that do not run, and asks the nodes of running jobs to
+// end the jobs' contexts. A running job that returns an error after that is
+// cancelled; a running job that completes is completed.
 func (c *Client) CancelJobs(ctx context.Context, ids ...int64) ([]JobChange, error) {
 	return c.changeJobs(ctx, "cancel", store.ChangeJobsRequest{Action: store.CancelJobs, IDs: ids, Reason: "cancelled on request"})
 }
@@ -84,10 +85,10 @@ func (c *Client) CancelScheduleJobs(ctx context.Context, name string) ([]JobChan
 }
 
 // RetryJobs makes finished jobs ready again now, with at least one more
-// attempt, and jobs that wait for their time due now. A finished job with a unique
-// key takes the key back; where another living job holds the key, the answer is
-// JobConflict with the number of that job, and nothing changes. It is a person's
-// decision: also a FailOnLoss job starts again.
+// attempt, and jobs that wait for their due time due now. A finished job with a
+// unique key takes the key back; if another live job has the key, the result is
+// JobConflict with the number of that job, and nothing changes. An operator
+// decides to retry a job, so a FailOnLoss job starts again too.
 func (c *Client) RetryJobs(ctx context.Context, ids ...int64) ([]JobChange, error) {
 	return c.changeJobs(ctx, "retry", store.ChangeJobsRequest{Action: store.RetryJobs, IDs: ids})
 }
@@ -111,13 +112,13 @@ type SlotFilter struct {
 	From     time.Time // inclusive
 	To       time.Time // exclusive
 	Before   SlotCursor
-	Limit    int // of a page; default 100
+	Limit    int // rows of a page; default 100
 }
 
 // SlotCursor continues a listing of slots: the Slot and ID of the last record.
 type SlotCursor = store.SlotCursor
 
-// Slots lists what became of slots, newest first, a page at a time.
+// Slots lists the outcomes of slots, newest first, a page at a time.
 func (c *Client) Slots(ctx context.Context, f SlotFilter) ([]SlotInfo, error) {
 	if err := errors.Join(checkIfGiven("schedule", f.Schedule), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
 		return nil, fmt.Errorf("list slots: %w", err)
@@ -132,7 +133,7 @@ func (c *Client) Queues(ctx context.Context) ([]QueueInfo, error) {
 	return c.backend.ListQueues(ctx)
 }
 
-// Nodes lists living nodes and those that ended lately, newest first.
+// Nodes lists living nodes and nodes that ended recently, newest first.
 func (c *Client) Nodes(ctx context.Context) ([]NodeInfo, error) {
 	return c.backend.ListNodes(ctx)
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/hourbell/hourbell/internal/engine"
 )
 
-// Args is what a job is about: any value that encodes to JSON. Kind names its
-// sort (1–200 bytes, the same for every value of a type, also the zero one)
-// and so finds the worker. If the type has a method Validate() error as well,
-// it is asked before a job is stored.
+// Args are the arguments of a job: any value that encodes to JSON. Kind returns
+// the name of its type (1–200 bytes, the same for every value of a type,
+// including the zero value), which selects the worker. If the type also has a
+// method Validate() error, it is called before a job is stored.
 type Args interface {
 	Kind() string
 }
@@ -24,14 +24,14 @@ type RawArgs struct {
 // Kind returns Name.
 func (a RawArgs) Kind() string { return a.Name }
 
-// Job is one attempt at a job, as its worker sees it.
+// Job is one attempt at a job, as its worker receives it.
 type Job[A any] struct {
 	JobRow
 	Args A
 }
 
-// JobRow is what every attempt knows of its job. It belongs to the goroutine
-// of the worker.
+// JobRow has the fields of a job that do not depend on the type of its
+// arguments. It belongs to the goroutine of the worker.
 type JobRow struct {
 	ID int64
 	// Token is this claim's fencing token.
@@ -46,25 +46,24 @@ type JobRow struct {
 	RunAt       time.Time
 	CreatedAt   time.Time
 	Schedule    string    // the name of the schedule that made it, or empty
-	Slot        time.Time // the slot it was made for, or zero
+	Slot        time.Time // the slot for which it was made, or zero
 	RawArgs     []byte    // the arguments as they were stored
-	// Headers travel with the job; of a hook's job they have HookHeader. May be
-	// nil.
+	// Headers are stored with the job; a hook's job has HookHeader. May be nil.
 	Headers map[string]string
 
 	run *engine.Run
 }
 
-// SetOutput keeps what the attempt has to show, any bytes, with its record;
-// only the last 64 KiB. A later call replaces it.
+// SetOutput keeps the output of the attempt, any bytes, in its record; only the
+// last 64 KiB are kept. A later call replaces the output.
 func (j *JobRow) SetOutput(output []byte) {
-	if j.run == nil { // a worker under test
+	if j.run == nil { // a worker in a test
 		j.run = &engine.Run{}
 	}
 	j.run.SetOutput(output)
 }
 
-// Output returns what SetOutput has kept so far.
+// Output returns the output that SetOutput has kept so far.
 func (j *JobRow) Output() []byte {
 	if j.run == nil {
 		return nil
@@ -72,13 +71,13 @@ func (j *JobRow) Output() []byte {
 	return j.run.Output()
 }
 
-// HeldFor returns for how long from now the node may trust its claim on the
-// job if no heartbeat gets through any more, and the length of the node's
-// lease. Work that cannot see its context end, such as what runs in another
-// process, has to be over before left has passed: another node may start the
-// job soon after. Each heartbeat prolongs it, so ask anew now and then. Both
-// are 0 for a worker under test, which has no claim. It is safe for concurrent
-// use.
+// HeldFor returns for how long from now the node may trust its claim on the job
+// if no further heartbeat succeeds, and the length of the node's lease. Work
+// that cannot observe its context, such as work in another process, must end
+// before left has passed, because another node may start the job soon after.
+// Each heartbeat prolongs the time, so call HeldFor repeatedly. Both results
+// are 0 for a worker in a test, which has no claim. Concurrent calls are
+// allowed.
 func (j *JobRow) HeldFor() (left, lease time.Duration) {
 	if j.run == nil {
 		return 0, 0
@@ -86,12 +85,13 @@ func (j *JobRow) HeldFor() (left, lease time.Duration) {
 	return j.run.HeldFor()
 }
 
-// Handler does the work of one attempt. A nil error completes the job; any
-// other makes it run again after a back-off while attempts are left, unless it
-// is wrapped by Fail, Cancel or RetryIn. A panic counts as an error.
+// Handler does the work of one attempt. A nil error completes the job. Any
+// other error makes the job run again after a back-off while attempts are left,
+// unless the error is wrapped by Fail, Cancel or RetryIn. A panic counts as an
+// error.
 //
-// ctx ends when the job is cancelled, its timeout has passed, its node stops
-// or its claim can no longer be held; context.Cause tells which: ErrCancelled,
-// ErrTimeout, ErrStopping or ErrClaimLost. In the last case another node may
-// start the job soon after: stop writing at once.
+// ctx ends when the job is cancelled, its timeout has passed, its node stops,
+// or its claim can no longer be trusted; context.Cause returns ErrCancelled,
+// ErrTimeout, ErrStopping or ErrClaimLost. After ErrClaimLost another node may
+// start the job soon: stop writing at once.
 type Handler func(ctx context.Context, job *JobRow) error

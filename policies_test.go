@@ -18,14 +18,14 @@ import (
 	"github.com/hourbell/hourbell/store/memory"
 )
 
-// town is a store and its nodes under a clock that jumps.
+// town is a store and its nodes with a clock that jumps.
 type town struct {
 	*memory.Store
 	t       *testing.T
 	workers *hourbell.Workers
 }
 
-// newTown makes one whose jobs of kind k do what is given.
+// newTown makes a town whose jobs of kind k run the given function.
 func newTown(t *testing.T, do hourbell.Handler) town {
 	workers := hourbell.NewWorkers()
 	workers.Handle("k", do)
@@ -44,7 +44,7 @@ func (c town) client() *hourbell.Client {
 	return client
 }
 
-// until lets nodes live up to an instant.
+// until runs nodes up to an instant.
 func (c town) until(at time.Time, nodes int) {
 	c.t.Helper()
 	ctx, stop := context.WithDeadline(c.t.Context(), at)
@@ -68,7 +68,7 @@ func (c town) put(s hourbell.Schedule) {
 	}
 }
 
-// told is what became of all slots: 15:04:05 outcome, oldest first.
+// told returns the outcomes of all slots, as "15:04:05 outcome", oldest first.
 func (c town) told() []string {
 	c.t.Helper()
 	slots, err := c.client().Slots(c.t.Context(), hourbell.SlotFilter{Limit: 1000})
@@ -95,12 +95,14 @@ func (c town) wantTold(want ...string) {
 
 func done(context.Context, *hourbell.JobRow) error { return nil }
 
-// at is an instant in March 2000, where the clock of these tests has not been yet.
+// at returns an instant in March 2000, which is later than the clock of these
+// tests at their start.
 func at(day, hour, minute int) time.Time {
 	return time.Date(2000, 3, day, hour, minute, 0, 0, time.UTC)
 }
 
-// The examples by which people know what calendar intervals do.
+// TestIntervalsCountFromTheirStart has the examples in the documentation of
+// calendar intervals.
 func TestIntervalsCountFromTheirStart(t *testing.T) {
 	hourly := hourbell.Schedule{Rule: recur.Spec{Every: "1 hour", Start: "2000-03-01T01:00:00Z"}}
 	synctest.Test(t, func(t *testing.T) { // put long after its start
@@ -155,8 +157,8 @@ func TestStopAndCountEndAScheduleUntilTheyAreRaised(t *testing.T) {
 			{0, "2000-03-01T07:00:00Z", at(1, 6, 45), "active 4"},    // revived
 			{0, "2000-03-01T07:00:00.5Z", at(1, 7, 30), "ended 5"},   // 7:00
 			{0, "2000-03-01T05:30:00Z", at(1, 8, 30), "ended 5"},     // a stop in the past
-			{0, "2000-03-01T09:00:00Z", at(1, 8, 59), "active 5"},    // and again
-			{5, "2000-03-01T09:00:00Z", at(1, 9, 30), "ended 5"},     // no slot is left of the count
+			{0, "2000-03-01T09:00:00Z", at(1, 8, 59), "active 5"},    // revived again
+			{5, "2000-03-01T09:00:00Z", at(1, 9, 30), "ended 5"},     // no slot of the count is left
 			{6, "2000-03-01T19:00:00Z", at(1, 12, 30), "ended 6"},    // 10:00
 			{100, "2000-03-01T19:00:00Z", at(1, 14, 30), "active 8"}, // 13:00 and 14:00
 		} {
@@ -308,8 +310,9 @@ func TestBackfill(t *testing.T) {
 	})
 }
 
-// The words of the defaults are taken, as the words of all other choices are, and
-// make the same definition as no word.
+// TestDefaultsCanBeWrittenOut checks that the names of defaults are accepted
+// like the names of all other choices, and make the same definition as an empty
+// choice.
 func TestDefaultsCanBeWrittenOut(t *testing.T) {
 	c := newTown(t, done)
 	client := c.client()
@@ -344,8 +347,8 @@ func TestDefaultsCanBeWrittenOut(t *testing.T) {
 	}
 }
 
-// A schedule is edited each second while five nodes ring it: no slot twice, none
-// lost at the seam.
+// TestEditsWhileNodesRing edits a schedule each second while five nodes fire
+// it: no slot fires twice, and no slot is lost between the versions.
 func TestEditsWhileNodesRing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -368,7 +371,7 @@ func TestEditsWhileNodesRing(t *testing.T) {
 		edit(0)
 		var editing sync.WaitGroup
 		editing.Go(func() {
-			for n := range 118 { // every other one at the very instant of a slot
+			for n := range 118 { // every second edit is at the exact instant of a slot
 				time.Sleep(time.Until(at(1, 0, 0).Add(time.Duration(n+1) * 500 * time.Millisecond)))
 				edit(n)
 			}
@@ -386,14 +389,15 @@ func TestEditsWhileNodesRing(t *testing.T) {
 	})
 }
 
-// A schedule is paused, resumed, edited and deleted 300 ms before a slot, which has
-// fired by then if no job lives: whoever changed it hears of it when that slot has
-// come, and no later one begins as it was before. Where the slot could not fire
-// ahead, the change is in force for it, and told at once.
+// TestChangesJustBeforeASlot pauses, resumes, edits and deletes a schedule 300
+// ms before a slot, which has fired ahead if no job lives. The call of the
+// change returns when that slot has come, and no later slot fires as before the
+// change. If the slot could not fire ahead, the change is in effect for it, and
+// the call returns at once.
 func TestChangesJustBeforeASlot(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		takes   time.Duration // a job
+		takes   time.Duration // the duration of a job
 		overlap hourbell.Overlap
 		waits   []int // the minutes whose slot the change waits for
 		told    string
@@ -475,8 +479,8 @@ func TestChangesJustBeforeASlot(t *testing.T) {
 	}
 }
 
-// Whoever leaves while a change waits for a slot that had fired is told that the
-// change is made.
+// TestAChangeThatIsNotWaitedFor checks that a caller whose context ends while a
+// change waits for a slot that had fired learns that the change was made.
 func TestAChangeThatIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTown(t, done)
@@ -498,8 +502,9 @@ func TestAChangeThatIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-// A schedule is put and edited while no node lives: what was due in between is
-// accounted for by what it was.
+// TestSlotsBeforeTheFirstNodeAreAccountedFor puts and edits a schedule while no
+// node lives: slots due in between are accounted for by the definition at that
+// time.
 func TestSlotsBeforeTheFirstNodeAreAccountedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTown(t, done)

@@ -15,11 +15,11 @@ import (
 )
 
 // PutSchedule creates or replaces one schedule and returns it with its new
-// revision. It is in effect on every node within a second: when it returns, no slot
-// of what the schedule was before is still to come. With a Revision it is refused
-// (ErrConflict) if the schedule was changed since that was read. An edit keeps the
-// schedule's anchor and never fires a slot twice. Slots that are due already are
-// accounted for under the old definition first.
+// revision. It is in effect on every node within a second: when PutSchedule
+// returns, no slot of the old definition is still to come. With a Revision the
+// call is refused (ErrConflict) if the schedule was changed after that revision
+// was read. An edit keeps the schedule's anchor and never fires a slot twice.
+// Slots that are due already are accounted for under the old definition first.
 func (c *Client) PutSchedule(ctx context.Context, s Schedule) (Schedule, error) {
 	res, err := c.put(ctx, store.PutSchedulesRequest{Owner: s.Owner}, []Schedule{s})
 	if err != nil {
@@ -30,9 +30,9 @@ func (c *Client) PutSchedule(ctx context.Context, s Schedule) (Schedule, error) 
 	return s, nil
 }
 
-// PutSchedules creates or replaces any number of schedules of one owner, all
-// or none. Others of that owner stay as they are. A revision other than 0 is
-// compared and remembered as by Sync.
+// PutSchedules creates or replaces any number of schedules of one owner, all or
+// none. Other schedules of that owner do not change. A revision other than 0 is
+// compared and stored as by Sync.
 func (c *Client) PutSchedules(ctx context.Context, owner string, revision int64, schedules []Schedule) (SyncResult, error) {
 	res, err := c.put(ctx, store.PutSchedulesRequest{Owner: owner, SyncRevision: revision}, schedules)
 	if err != nil {
@@ -41,18 +41,18 @@ func (c *Client) PutSchedules(ctx context.Context, owner string, revision int64,
 	return SyncResult{Changed: res.Changed, Unchanged: len(schedules) - res.Changed}, nil
 }
 
-// SyncResult counts what a Sync did.
+// SyncResult counts the changes of a Sync.
 type SyncResult struct {
 	Changed   int // created or changed
 	Unchanged int
 	Deleted   int
 }
 
-// Sync makes an owner's set of schedules equal to the given one, in one
-// transaction: what is missing is deleted, what is unchanged keeps its row,
-// anchor and mark. A revision less than that of the owner's last Sync is
-// refused (ErrStale), so that an old deployment never undoes a newer one; use
-// 0 throughout where order does not matter.
+// Sync makes an owner's set of schedules equal to the given set, in one
+// transaction: missing schedules are deleted, and unchanged schedules keep
+// their row, anchor and mark. A revision less than the revision of the owner's
+// last Sync is refused (ErrStale), so that an old deployment never undoes a
+// newer deployment; always use 0 if the order does not matter.
 func (c *Client) Sync(ctx context.Context, owner string, revision int64, schedules []Schedule) (SyncResult, error) {
 	if err := CheckName("owner", owner); err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules: %w", err)
@@ -106,14 +106,14 @@ const (
 	settleBatch = 500
 )
 
-// settled makes a change that the store refuses while slots are due that
-// nobody has accounted for: it fires them as they were defined, and tries
-// again. Nodes do the same meanwhile; whoever comes first wins. names are the
+// settled makes a change that the store refuses while slots are due that are
+// not accounted for: it settles them, under the old definition, and tries
+// again. Nodes may settle them concurrently; the first one wins. names are the
 // schedules that the change is known to concern; there may be others.
 //
-// A change that was made says up to when the schedules may have fired ahead, as
-// they were before. It returns after that, so that no slot of what was changed
-// begins later.
+// A change returns the instant up to which the schedules may have fired ahead
+// under the old definition. settled returns after that instant, so that no slot
+// of the old definition begins later.
 func (c *Client) settled(ctx context.Context, names []string, change func() (firedTo time.Time, err error)) error {
 	var err error
 	for try := range settleTries {
@@ -138,8 +138,8 @@ func (c *Client) settled(ctx context.Context, names []string, change func() (fir
 }
 
 // passed waits until the store's clock has reached an instant that is at most
-// store.MostAhead away; the zero time always has. If the clock is set back
-// meanwhile, that is not waited for.
+// store.MostAhead away; it does not wait for the zero time. If the clock is set
+// back during the wait, passed does not wait longer.
 func (c *Client) passed(ctx context.Context, at time.Time) error {
 	for !at.IsZero() {
 		now, err := c.Now(ctx)
@@ -160,8 +160,8 @@ func (c *Client) passed(ctx context.Context, at time.Time) error {
 	return nil
 }
 
-// fireDue accounts for what is due, of these schedules or, for none, of all:
-// once, and a batch at most.
+// fireDue settles the due slots of these schedules, or of all schedules if
+// there are no names: once, and at most a batch.
 func (c *Client) fireDue(ctx context.Context, names []string) error {
 	if err := engine.CheckHistory(ctx, c.backend, c.cfg.StateDir); err != nil {
 		return fmt.Errorf("fire due schedules: %w", err)
@@ -190,11 +190,11 @@ func (c *Client) fireDue(ctx context.Context, names []string) error {
 
 // ScheduleFilter selects schedules. The zero value selects all.
 type ScheduleFilter struct {
-	Owner    *string // nil: of anybody
-	Calendar string  // only those that exclude the store's calendar of that name; empty: all
-	After    string  // only names after this one, in byte order: the last of the page before
-	Limit    int     // of a page; default 100
-	Deleted  bool    // deleted ones too
+	Owner    *string // nil: any owner
+	Calendar string  // only schedules that exclude the store's calendar with this name; empty: all
+	After    string  // only names after this name, in byte order: the last name of the previous page
+	Limit    int     // rows of a page; default 100
+	Deleted  bool    // includes deleted schedules
 }
 
 const defaultPage = 100
@@ -213,7 +213,7 @@ func (c *Client) Schedules(ctx context.Context, f ScheduleFilter) ([]ScheduleInf
 	})
 }
 
-// Schedule returns the schedule of that name, or ErrNotFound.
+// Schedule returns the schedule with that name, or ErrNotFound.
 func (c *Client) Schedule(ctx context.Context, name string) (ScheduleInfo, error) {
 	if err := CheckStoredName("name", name); err != nil {
 		return ScheduleInfo{}, fmt.Errorf("read schedule: %w", err)
@@ -248,14 +248,15 @@ func (c *Client) listSchedules(ctx context.Context, req store.ListSchedulesReque
 	return infos, nil
 }
 
-// PauseSchedules pauses schedules, all or none: their slots are recorded as
-// skipped from when it returns on, at the latest. Jobs already made are left alone.
+// PauseSchedules pauses schedules, all or none: after it has returned, their
+// slots are recorded as skipped. Jobs that exist already are not changed.
 func (c *Client) PauseSchedules(ctx context.Context, names ...string) error {
 	return c.changeSchedules(ctx, "pause", store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: names})
 }
 
-// PauseSchedulesUntil pauses schedules until an instant of the store's clock, at
-// which they go on by themselves: slots before it are skipped, that at it fires.
+// PauseSchedulesUntil pauses schedules until an instant of the store's clock,
+// at which they resume by themselves: slots before this instant are skipped, a
+// slot at this instant fires.
 func (c *Client) PauseSchedulesUntil(ctx context.Context, until time.Time, names ...string) error {
 	now, err := c.Now(ctx)
 	if err != nil {
@@ -272,21 +273,21 @@ func (c *Client) PauseSchedulesUntil(ctx context.Context, until time.Time, names
 
 const maxYear = 9999
 
-// ResumeSchedules ends a pause, also that of a schedule whose jobs failed, and
-// counts their failures from 0 again.
+// ResumeSchedules ends a pause, also the pause of a schedule whose jobs failed,
+// and counts failures from 0 again.
 func (c *Client) ResumeSchedules(ctx context.Context, names ...string) error {
 	return c.changeSchedules(ctx, "resume", store.ChangeSchedulesRequest{Action: store.ResumeSchedules, Names: names})
 }
 
-// DeleteSchedules deletes schedules, all or none. Name and mark are remembered:
-// a schedule put again under that name never fires a slot a second time.
+// DeleteSchedules deletes schedules, all or none. Name and mark are kept: a
+// schedule that is put again under this name never fires a slot a second time.
 func (c *Client) DeleteSchedules(ctx context.Context, names ...string) error {
 	return c.changeSchedules(ctx, "delete", store.ChangeSchedulesRequest{Action: store.DeleteSchedules, Names: names})
 }
 
-// ResetSchedules sets how far schedules are accounted for to the store's now:
-// the cure when that lies in the future because the clock was wrong. Slots that
-// are due otherwise are accounted for first.
+// ResetSchedules sets the marks of schedules to the present time of the store's
+// clock: the remedy for a mark in the future, after the clock was wrong. Slots
+// that are due otherwise are accounted for first.
 func (c *Client) ResetSchedules(ctx context.Context, names ...string) error {
 	return c.changeSchedules(ctx, "reset", store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: names})
 }
@@ -308,9 +309,9 @@ func (c *Client) changeSchedules(ctx context.Context, what string, req store.Cha
 }
 
 // TriggerSchedule makes a job as the schedule's next slot would, to run now, or
-// right after a slot that is less than a second away.
-// It bears the origin "trigger", belongs to no slot and touches none. A paused
-// schedule can be triggered.
+// right after a slot that is less than a second away. The job has the origin
+// "trigger" and no slot, and changes no slot. A paused schedule can be
+// triggered.
 func (c *Client) TriggerSchedule(ctx context.Context, name string) (int64, error) {
 	info, err := c.Schedule(ctx, name)
 	if err != nil {
@@ -327,12 +328,12 @@ func (c *Client) TriggerSchedule(ctx context.Context, name string) (int64, error
 	return res.IDs[0], nil
 }
 
-// RunOnce makes a job as a slot of the schedule would, due now, of a schedule
-// that is not stored: its rule does not matter, and neither do Overlap, Paused
-// and all hooks but OnFailure. The job bears the origin "enqueue".
+// RunOnce makes a job as a slot of the schedule would, due now, for a schedule
+// that is not stored. Its rule does not matter, nor do Overlap, Paused and all
+// hooks except OnFailure. The job has the origin "enqueue".
 func (c *Client) RunOnce(ctx context.Context, s Schedule) (int64, error) {
 	checked := s
-	checked.Rule = recur.Spec{Cron: "@yearly"} // any that is valid
+	checked.Rule = recur.Spec{Cron: "@yearly"} // any valid rule
 	if err := checked.Validate(); err != nil {
 		return 0, fmt.Errorf("run %q once: %w", shorten(s.Name), err)
 	}
@@ -345,7 +346,7 @@ func (c *Client) RunOnce(ctx context.Context, s Schedule) (int64, error) {
 	return res.IDs[0], nil
 }
 
-// withDefaults fills what is left out.
+// withDefaults sets empty fields to their defaults.
 func (s Schedule) withDefaults() Schedule {
 	if s.Queue == "" {
 		s.Queue = defaultQueue
@@ -363,8 +364,8 @@ func (s Schedule) withDefaults() Schedule {
 	return s
 }
 
-// orSkip returns a choice, or the zero value where skip, which is the default of
-// each of these choices, was written out.
+// orSkip returns a choice, or the zero value if the choice is "skip", which is
+// the default of each of these choices.
 func orSkip[T Overlap | Misfire](choice T) T {
 	if choice == "skip" {
 		return ""
@@ -372,7 +373,7 @@ func orSkip[T Overlap | Misfire](choice T) T {
 	return choice
 }
 
-// definition is what the store keeps of a valid schedule.
+// definition returns the definition that the store keeps of a valid schedule.
 func (s Schedule) definition() engine.Definition {
 	s = s.withDefaults()
 	return engine.Definition{
@@ -384,7 +385,7 @@ func (s Schedule) definition() engine.Definition {
 	}
 }
 
-// newScheduleInfo reads a row; now is the store's clock.
+// newScheduleInfo decodes a row; now is the time of the store's clock.
 func newScheduleInfo(row store.Schedule, calendars engine.StoredCalendars, now time.Time) ScheduleInfo {
 	info := ScheduleInfo{
 		Schedule: Schedule{Name: row.Name, Owner: row.Owner, Revision: row.Revision},

@@ -8,23 +8,23 @@ import (
 	"github.com/hourbell/hourbell/event"
 )
 
-// Subscribe delivers what happens in this process from now on, until stop is
-// called, which closes the channel. buffer (at least 1) is how many events
-// wait for a slow reader; further ones are dropped for it. Who must not miss
-// anything reads the store instead.
+// Subscribe delivers the events of this process from now on, until stop is
+// called, which closes the channel. buffer (at least 1) is how many events wait
+// for a slow reader; further events are dropped for this reader. A reader that
+// must not miss anything reads the store instead.
 func (c *Client) Subscribe(buffer int) (events <-chan Event, stop func()) {
 	return c.feed.subscribe(max(buffer, 1))
 }
 
-// Counts says how often each kind of event has happened in this process since
-// the client was made: event.ClaimLost, for example, counts the outcomes that
-// were refused because another node had taken the job.
+// Counts returns how often each kind of event has happened in this process
+// since the client was made. For example, event.ClaimLost counts the outcomes
+// that were refused because another node had taken the job.
 func (c *Client) Counts() map[event.Kind]int64 {
 	return c.feed.counted()
 }
 
-// feed hands events to the log and to subscribers, and counts them. It is safe
-// for concurrent use.
+// feed passes events to the log and to subscribers, and counts them. Concurrent
+// calls are allowed.
 type feed struct {
 	log       event.Sink
 	schedules scheduleCounts
@@ -39,7 +39,7 @@ func (f *feed) send(e Event) {
 	f.log(e)
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	for f.counts[e.Kind] == nil { // the first of its kind
+	for f.counts[e.Kind] == nil { // the first event of its kind
 		f.mu.RUnlock()
 		f.know(e.Kind)
 		f.mu.RLock()

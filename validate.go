@@ -12,25 +12,25 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Limits of what people may give.
+// Limits of values that users give.
 const (
-	// MaxName is the length of a name in bytes.
+	// MaxName is the greatest length of a name in bytes.
 	MaxName = names.Max
-	// MaxArgs is the size of a job's arguments in bytes.
+	// MaxArgs is the greatest size of a job's arguments in bytes.
 	MaxArgs = 1 << 20
 	// MaxAttemptsLimit is the greatest number of attempts of a job.
 	MaxAttemptsLimit = 1000
-	// MaxDuration bounds timeouts and delays.
+	// MaxDuration is the greatest timeout or delay.
 	MaxDuration = 100 * 365 * 24 * time.Hour
 )
 
-// Times a store can keep: from the year 1 to the end of 9999.
+// The range of times that a store can keep: from the year 1 to the end of 9999.
 var (
 	minTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	maxTime = time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC)
 )
 
-// shorten cuts a value to what fits in a message.
+// shorten cuts a value to a length that fits in a message.
 func shorten(value string) string {
 	const most = 60
 	if len(value) <= most {
@@ -43,16 +43,17 @@ func shorten(value string) string {
 	return value[:cut] + "…"
 }
 
-// CheckName reports whether text can be given as the name of a queue, kind,
+// CheckName reports whether text is valid as the name of a queue, kind,
 // schedule, calendar, owner or group: 1–200 bytes of UTF-8, no control
 // characters, no space at the ends, and no segment "." or ".." between slashes
-// or backslashes, because names stand in addresses. field is how the message
-// calls it. The error is a *[FieldError]. Locks have the same names.
+// or backslashes, because names are used in addresses. field is the name of the
+// field in the message. The error is a *[FieldError]. Names of locks follow the
+// same rules.
 func CheckName(field, text string) error { return nameError(field, text, names.Fault) }
 
-// CheckStoredName is CheckName for a name that is looked up. It takes segments
-// "." and ".." too, so that what was stored under such a name can be listed and
-// deleted.
+// CheckStoredName is CheckName for a name that is looked up. It also accepts
+// segments "." and "..", so that rows that were stored under such a name can be
+// listed and deleted.
 func CheckStoredName(field, text string) error { return nameError(field, text, names.StoredFault) }
 
 func nameError(field, text string, fault func(text string) (problem, remedy string)) error {
@@ -62,7 +63,8 @@ func nameError(field, text string, fault func(text string) (problem, remedy stri
 	return nil
 }
 
-// CheckArgs says whether text can be a job's arguments: JSON of at most 1 MiB.
+// CheckArgs reports whether text is valid as a job's arguments: JSON of at most
+// 1 MiB.
 func CheckArgs(text []byte) error { return checkArgsOf("args", text) }
 
 func checkArgsOf(field string, text []byte) error {
@@ -77,7 +79,7 @@ func checkArgsOf(field string, text []byte) error {
 }
 
 // checkArgsText is the part of checkArgsOf that JSON made by json.Marshal needs
-// too: it is valid JSON, but a type's own MarshalJSON may put any bytes in.
+// too: such JSON is valid, but a type's own MarshalJSON may include any bytes.
 func checkArgsText(field string, text []byte) error {
 	switch {
 	case len(text) > MaxArgs:
@@ -133,8 +135,8 @@ func checkOnLoss(choice OnLoss) error {
 	return nil
 }
 
-// Validate reports everything that is wrong with the schedule, each as a
-// *FieldError or *recur.Error joined by errors.Join, or nil.
+// Validate returns everything that is wrong with the schedule, each as a
+// *FieldError or *recur.Error, joined by errors.Join, or nil.
 func (s Schedule) Validate() error {
 	s = s.withDefaults()
 	errs := []error{
@@ -158,14 +160,13 @@ func (s Schedule) Validate() error {
 	return errors.Join(append(errs, s.checkPolicies()...)...)
 }
 
-// What policies may be at most.
+// The greatest values of policies.
 const (
 	maxMisfireCap = 1000
 	maxFailures   = 1000
 )
 
-// checkPolicies reports what is wrong with what the schedule does when things
-// are not as they should be.
+// checkPolicies returns what is wrong with the policies of the schedule.
 func (s Schedule) checkPolicies() []error {
 	errs := []error{
 		checkOverlap("overlap", s.Overlap),
@@ -219,7 +220,7 @@ func checkOverlap(field string, overlap Overlap) error {
 	return &FieldError{Field: field, Value: shorten(string(overlap)), Problem: "is unknown", Remedy: "use skip, queue, allow or replace"}
 }
 
-// checkCount allows 0, which stands for the default.
+// checkCount allows 0, which means the default.
 func checkCount(field string, n, most int64) error {
 	if n < 0 || n > most {
 		return &FieldError{Field: field, Value: fmt.Sprint(n), Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d, or 0 for the default", most)}

@@ -12,8 +12,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Names stand in addresses: each name that is given to something must not have a
-// segment that an address reads as a place.
+// TestNamesWithSegmentsOfDotsAreRefused checks every name that can be given:
+// names are used in addresses, so a name must not have a segment with a meaning
+// in addresses.
 func TestNamesWithSegmentsOfDotsAreRefused(t *testing.T) {
 	client := newCluster(t).client(nil)
 	put := func(change func(*hourbell.Schedule)) error {
@@ -66,13 +67,14 @@ func TestNamesWithSegmentsOfDotsAreRefused(t *testing.T) {
 	if found, err := client.Schedules(t.Context(), hourbell.ScheduleFilter{}); len(found) != 0 || err != nil {
 		t.Errorf("what was refused left %+v, %v", found, err)
 	}
-	// A key is data, such as the path of a file, and stands in no address.
+	// A key is data, such as the path of a file, and is not used in addresses.
 	if _, err := client.Enqueue(t.Context(), hourbell.RawArgs{Name: "k"}, hourbell.Unique("../report.csv")); err != nil {
 		t.Error(err)
 	}
 }
 
-// What was stored before such names were refused can be listed and deleted.
+// TestStoredNamesWithSegmentsOfDotsCanBeDeleted checks that rows that were
+// stored before such names were refused can be listed and deleted.
 func TestStoredNamesWithSegmentsOfDotsCanBeDeleted(t *testing.T) {
 	c := newCluster(t)
 	const name = "a/../b"

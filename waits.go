@@ -10,9 +10,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Waits says why jobs that are due do not run: by number, for those among the
-// given ones that no living node takes. One that is missing here is not due, is
-// not ready, or has nodes that are merely busy.
+// Waits returns the reasons, by number, why due jobs are taken by no living
+// node. A given job without a reason in the result is not due, is not ready, or
+// has nodes that are only busy.
 func (c *Client) Waits(ctx context.Context, jobs ...JobInfo) (map[int64]string, error) {
 	due, err := c.dueOf(ctx, jobs)
 	if err != nil || len(due) == 0 {
@@ -34,7 +34,7 @@ func (c *Client) Waits(ctx context.Context, jobs ...JobInfo) (map[int64]string, 
 	return reasons, nil
 }
 
-// dueOf returns those of the jobs that are ready and due by the store's clock.
+// dueOf returns the jobs that are ready and due by the store's clock.
 func (c *Client) dueOf(ctx context.Context, jobs []JobInfo) ([]JobInfo, error) {
 	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j JobInfo) bool { return j.State != Ready })
 	if len(jobs) == 0 {
@@ -47,7 +47,8 @@ func (c *Client) dueOf(ctx context.Context, jobs []JobInfo) ([]JobInfo, error) {
 	return slices.DeleteFunc(jobs, func(j JobInfo) bool { return j.RunAt.After(now) }), nil
 }
 
-// waits says why no living node takes jobs of a queue and kind, or nothing.
+// waits returns why no living node takes jobs of a queue and kind, or an empty
+// text.
 func waits(queue, kind string, living []NodeInfo) string {
 	var serving, restricted []string
 	for _, node := range living {
@@ -73,7 +74,7 @@ func waits(queue, kind string, living []NodeInfo) string {
 	return fmt.Sprintf("no living node of queue %q has code for kind %q; start one that has", queue, kind)
 }
 
-// some names the first few.
+// some lists the first few names.
 func some(names []string) string {
 	const most = 3
 	if len(names) <= most {

@@ -13,8 +13,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Workers finds the code for each kind of job. Fill it before the client
-// runs; it is not safe for concurrent changes.
+// Workers has the code for each kind of job. Register all kinds before the
+// client runs; concurrent changes are not allowed.
 type Workers struct {
 	byKind map[string]worker
 	errs   []error
@@ -29,21 +29,22 @@ type worker struct {
 // NewWorkers returns an empty set.
 func NewWorkers() *Workers { return &Workers{byKind: map[string]worker{}} }
 
-// WorkerOption changes how a kind is run.
+// WorkerOption changes how jobs of a kind are run.
 type WorkerOption func(*worker)
 
-// WithTimeout bounds an attempt at a job of this kind that has no timeout of
+// WithTimeout bounds an attempt of a job of this kind that has no timeout of
 // its own. 0, the default, means no bound.
 func WithTimeout(d time.Duration) WorkerOption { return func(w *worker) { w.timeout = d } }
 
-// Restricted makes the node run only those jobs of this kind whose arguments it
-// was told by Client.Admit: none until then. Others are not claimed; they wait
-// for a node that may run them, and Client.Waits says so.
+// Restricted makes the node run only jobs of this kind that are on its
+// allow-list, which Client.Admit sets; before that, none. Other jobs are not
+// claimed; they wait for a node that may run them, and Client.Waits returns
+// this reason.
 func Restricted() WorkerOption { return func(w *worker) { w.restricted = true } }
 
-// Register sets the code for jobs whose arguments are of type A. Arguments
-// that do not decode into A fail the attempt like any other error. A mistake
-// (an empty or doubled kind) is reported by New.
+// Register sets the code for jobs whose arguments have the type A. Arguments
+// that cannot be decoded into A fail the attempt like any other error. A
+// mistake (an empty or repeated kind) is returned by New.
 func Register[A Args](workers *Workers, work func(ctx context.Context, job *Job[A]) error, options ...WorkerOption) {
 	workers.add(kindOf[A](), func(ctx context.Context, run *engine.Run) error {
 		job := &Job[A]{}
@@ -55,7 +56,8 @@ func Register[A Args](workers *Workers, work func(ctx context.Context, job *Job[
 	}, options)
 }
 
-// kindOf asks a zero value of type A, or of what A points to, for its kind.
+// kindOf returns the kind of a zero value of type A, or of the type to which A
+// points.
 func kindOf[A Args]() string {
 	if t := reflect.TypeFor[A](); t.Kind() == reflect.Pointer {
 		return reflect.New(t.Elem()).Interface().(Args).Kind()
@@ -64,8 +66,8 @@ func kindOf[A Args]() string {
 	return zero.Kind()
 }
 
-// Handle sets the code for a kind, which gets its arguments as they are
-// stored. A mistake (an empty or doubled kind) is reported by New.
+// Handle sets the code for a kind, which gets its arguments as they are stored.
+// A mistake (an empty or repeated kind) is returned by New.
 func (w *Workers) Handle(kind string, handle Handler, options ...WorkerOption) {
 	if handle == nil {
 		w.errs = append(w.errs, &FieldError{Field: "worker of kind " + kind, Problem: "is nil", Remedy: "pass a function"})
@@ -103,22 +105,22 @@ func (w *Workers) Kinds() []string {
 	return slices.Sorted(maps.Keys(w.byKind))
 }
 
-// kinds lists those registered kinds that are restricted, or those that are
-// not, by name.
+// kinds lists the registered kinds that are restricted, or the kinds that are
+// not restricted, by name.
 func (w *Workers) kinds(restricted bool) []string {
 	return slices.DeleteFunc(w.Kinds(), func(kind string) bool { return w.byKind[kind].restricted != restricted })
 }
 
-// work is what the engine calls for each attempt.
+// work is the function that the engine calls for each attempt.
 func (w *Workers) work(ctx context.Context, run *engine.Run) error {
 	entry, ok := w.byKind[run.Kind]
-	if !ok { // the claim asked for registered kinds only
+	if !ok { // the claim requested registered kinds only
 		return fmt.Errorf("no worker for kind %q", run.Kind)
 	}
 	return entry.work(ctx, run)
 }
 
-// timeout is the bound of a claimed job's attempt; 0: none.
+// timeout returns the bound of a claimed job's attempt; 0: none.
 func (w *Workers) timeout(job store.Claimed) time.Duration {
 	if job.Timeout > 0 {
 		return job.Timeout
@@ -126,7 +128,7 @@ func (w *Workers) timeout(job store.Claimed) time.Duration {
 	return w.byKind[job.Kind].timeout
 }
 
-// fill makes j the row of a run.
+// fill sets j to the row of a run.
 func (j *JobRow) fill(run *engine.Run) {
 	*j = JobRow{
 		ID:          run.ID,
@@ -148,7 +150,8 @@ func (j *JobRow) fill(run *engine.Run) {
 	}
 }
 
-// userHeaders are a job's headers without those that are Hourbell's own.
+// userHeaders returns a job's headers without the headers that Hourbell itself
+// uses.
 func userHeaders(text []byte) map[string]string {
 	headers := engine.Headers(text)
 	delete(headers, engine.HooksHeader)

@@ -244,22 +244,22 @@ type Outcome struct {
 	Output []byte
 	// After, if not nil, happens too if the outcome counts, was not recorded
 	// before, and ends the job as completed or failed.
-	After *Aftermath
+	After *FollowUp
 	// Alone says that the job has no schedule, so that no other job waits for its
 	// end. It is a hint for drivers, which may need fewer round trips then; it is
 	// never set for a job with a schedule, and need not be set for the others.
 	Alone bool
 }
 
-// Aftermath is what the end of a schedule's job, or a missed slot, brings
+// FollowUp is what the end of a schedule's job, or a missed slot, brings
 // about in the transaction that records it. A store remembers of each schedule
-// whether it is failing: so from the first Aftermath with Failing until the
+// whether it is failing: so from the first FollowUp with Failing until the
 // next without. It is well, too, when it is deleted and when it comes back; a
 // pause, an edit or a reset changes nothing.
 //
 // Those of one call happen one after the other: in the order of the request, or
 // of the lost jobs by node and number.
-type Aftermath struct {
+type FollowUp struct {
 	// Schedule may be 0, for a job without one: of that nobody keeps count, and
 	// only failures make their jobs.
 	Schedule int64

@@ -55,7 +55,7 @@ type RescueRequest struct {
 	// After, if not nil, says what else happens for each job that fails as
 	// lost (nil: nothing). It is a pure function that drivers call, maybe more
 	// than once, within the transaction; it must not call the store.
-	After func(LostJob) *Aftermath
+	After func(LostJob) *FollowUp
 }
 
 // LostJob is a job that fails because its node died.
@@ -75,7 +75,7 @@ type LostJob struct {
 type LeaveRequest struct {
 	Now   time.Time
 	Node  int64
-	After func(LostJob) *Aftermath // as in RescueRequest
+	After func(LostJob) *FollowUp // as in RescueRequest
 }
 
 // RescueResult tells what was taken from whom.

@@ -10,7 +10,7 @@ import (
 )
 
 // The rules of PutSchedules and ChangeSchedules as pure functions on a row, and
-// those of an Aftermath, for drivers that read rows, decide, and write them
+// those of a FollowUp, for drivers that read rows, decide, and write them
 // back. (store/memory has its own words for them: it is the model that drivers
 // are compared with.)
 
@@ -163,7 +163,7 @@ func (r ChangeSchedulesRequest) Apply(s *Schedule, now time.Time) {
 	}
 }
 
-// Consequences are what a run of aftermaths has to write.
+// Consequences are what a run of follow-ups has to write.
 type Consequences struct {
 	Jobs []NewJob // to be inserted, in order
 	// Begun, Again, Counted and Ended are schedules by number, in order, each in
@@ -175,16 +175,16 @@ type Consequences struct {
 	Failures map[int64]int64
 }
 
-// Follow says what aftermaths come to, one after the other, of which nil ones
+// Follow says what follow-ups come to, one after the other, of which nil ones
 // are nothing; failing are those of their schedules that fail as yet, with the
 // number of their failures.
-func Follow(aftermaths []*Aftermath, failing map[int64]int64) Consequences {
+func Follow(followUps []*FollowUp, failing map[int64]int64) Consequences {
 	out := Consequences{Failures: maps.Clone(failing)}
 	if out.Failures == nil {
 		out.Failures = map[int64]int64{}
 	}
 	touched, well := map[int64]bool{}, map[int64]bool{} // well: at any time
-	for _, a := range aftermaths {
+	for _, a := range followUps {
 		switch {
 		case a == nil:
 			continue

@@ -31,10 +31,10 @@ type Schedule struct {
 	CreatedAt      time.Time // first put
 	UpdatedAt      time.Time // of the definition
 	DeletedAt      time.Time // a tombstone: keeps name, number and mark
-	// FailingSince is when the first Aftermath with Failing came since it was
+	// FailingSince is when the first FollowUp with Failing came since it was
 	// well; zero: it is well. Only ListSchedules gives it.
 	FailingSince time.Time
-	// Failures counts the jobs that failed in a row: aftermaths with JobFailed
+	// Failures counts the jobs that failed in a row: follow-ups with JobFailed
 	// since it was well, or since the last ResumeSchedules.
 	Failures int64
 }
@@ -236,7 +236,7 @@ type Firing struct {
 	Jobs    []NewJob
 	Overlap Overlap
 	// After, if not nil, happens too unless the firing is lost.
-	After *Aftermath
+	After *FollowUp
 }
 
 // LiveJob is a job of a schedule that has not finished.

@@ -38,7 +38,7 @@ type Backend interface {
 	Schedules
 	Calendars
 	Nodes
-	Keeper
+	Maintenance
 	History
 }
 
@@ -96,7 +96,7 @@ type Jobs interface {
 	// retry or release of a job that does not run any more (repeated, or late
 	// after a rescue) is not refused and leaves the row as it is: the job is
 	// ready already. A retry sets the job's losses to 0. A claim leaves at most one attempt's record, the first.
-	// Outcome.After happens once, in the same transaction; see Aftermath.
+	// Outcome.After happens once, in the same transaction; see FollowUp.
 	Finish(ctx context.Context, req FinishRequest) (FinishResult, error)
 
 	// ChangeJobs cancels, retries or deletes jobs by number or by schedule,
@@ -215,8 +215,8 @@ type Nodes interface {
 	ListQueues(ctx context.Context) ([]QueueInfo, error)
 }
 
-// Keeper is the role that keeps the house.
-type Keeper interface {
+// Maintenance deletes old rows and reads the clock of the store.
+type Maintenance interface {
 	// Prune deletes up to Limit rows of each sort that are older than asked
 	// (not those of exactly that age). Attempts go with their jobs. Living
 	// jobs and nodes, schedules, tombstones and owners' sync revisions stay.

@@ -34,7 +34,7 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 		if err := b.release(ctx, tx, f.freed); err != nil {
 			return err
 		}
-		return b.follow(ctx, tx, req.Now, f.aftermaths(req.Outcomes))
+		return b.follow(ctx, tx, req.Now, f.followUps(req.Outcomes))
 	})
 	if err != nil {
 		return store.FinishResult{}, err
@@ -318,13 +318,13 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 	return ended, cmp.Or(err, answers.Close())
 }
 
-// aftermaths are those that happen, in the order of the request.
-func (f *finishing) aftermaths(outcomes []store.Outcome) []*store.Aftermath {
+// followUps returns the follow-ups of accepted outcomes, in the order of the request.
+func (f *finishing) followUps(outcomes []store.Outcome) []*store.FollowUp {
 	if !slices.ContainsFunc(outcomes, func(o store.Outcome) bool { return o.After != nil }) {
 		return nil
 	}
 	ended := setOf(f.ended)
-	var out []*store.Aftermath
+	var out []*store.FollowUp
 	for _, o := range outcomes {
 		if ended[o.ID] && endOf(o) != store.StateCancelled {
 			out = append(out, o.After)

@@ -111,7 +111,7 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 	if err := f.uncount(ctx, held, settled); err != nil {
 		return err
 	}
-	var after []*store.Aftermath
+	var after []*store.FollowUp
 	for _, one := range held {
 		after = append(after, one.After)
 	}

@@ -83,7 +83,7 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.Resc
 // endNodes ends the nodes that a statement chooses, because they died or because
 // they leave, and takes what they hold. after, if not nil, says what else happens
 // for each job that is lost.
-func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Time, node int64, died bool, after func(store.LostJob) *store.Aftermath) (store.RescueResult, error) {
+func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Time, node int64, died bool, after func(store.LostJob) *store.FollowUp) (store.RescueResult, error) {
 	var out store.RescueResult
 	err := b.work(ctx, motion, what, func(tx pgx.Tx) (err error) {
 		out = store.RescueResult{}
@@ -96,14 +96,14 @@ func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Ti
 		if err != nil {
 			return err
 		}
-		var aftermaths []*store.Aftermath
+		var followUps []*store.FollowUp
 		for _, job := range held {
 			out.Jobs = append(out.Jobs, job.RescuedJob)
 			if after != nil && job.State == store.StateFailed {
-				aftermaths = append(aftermaths, after(job.lost()))
+				followUps = append(followUps, after(job.lost()))
 			}
 		}
-		return b.follow(ctx, tx, now, aftermaths)
+		return b.follow(ctx, tx, now, followUps)
 	})
 	if err != nil {
 		return store.RescueResult{}, err

@@ -10,7 +10,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Prune deletes what is old, the oldest first; see store.Keeper.
+// Prune deletes what is old, the oldest first; see store.Maintenance.
 func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
 	var out store.PruneResult
 	err := b.work(ctx, motion, "prune", func(tx pgx.Tx) error {
@@ -118,7 +118,7 @@ func (p *pruning) pruneNoted(ctx context.Context, b *Backend, room int, count *i
 	return room - len(jobs)
 }
 
-// Now reads the store's clock; see store.Keeper.
+// Now reads the store's clock; see store.Maintenance.
 func (b *Backend) Now(ctx context.Context) (time.Time, error) {
 	const what = "read the clock"
 	var now time.Time

@@ -21,7 +21,7 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 		if err != nil {
 			return err
 		}
-		var after []*store.Aftermath
+		var after []*store.FollowUp
 		for rest := req.Outcomes; len(rest) > 0; {
 			n := min(len(rest), finishRows)
 			refused, some, err := s.finish(ctx, rest[:n], now)
@@ -41,7 +41,7 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 
 // finish records some outcomes and returns the claims it refused, and what else
 // is to happen.
-func (s *session) finish(ctx context.Context, outcomes []store.Outcome, now time.Time) (refused []store.ClaimRef, after []*store.Aftermath, err error) {
+func (s *session) finish(ctx context.Context, outcomes []store.Outcome, now time.Time) (refused []store.ClaimRef, after []*store.FollowUp, err error) {
 	claims := make([]claimRef, len(outcomes))
 	for i, o := range outcomes {
 		claims[i] = claimRef{o.ID, o.Token}
@@ -167,7 +167,7 @@ type finishPlan struct {
 	speak []store.Outcome // that leave a record of the attempt
 	end   []ending
 	ready []again
-	after []*store.Aftermath
+	after []*store.FollowUp
 	freed []lane // of what ends
 
 	waiting map[lane]bool // where a job waits for one that may be tried again

@@ -337,7 +337,7 @@ func (s *session) applyFiring(ctx context.Context, p *firePlan, now time.Time) e
 	if err := s.moveMarks(ctx, p); err != nil {
 		return err
 	}
-	var after []*store.Aftermath
+	var after []*store.FollowUp
 	for _, f := range p.firings {
 		after = append(after, f.After)
 	}

@@ -143,7 +143,7 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.Resc
 
 // endNodes ends nodes and takes their jobs from them. after, if not nil, says
 // what else happens for each job that is lost.
-func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died bool, after func(store.LostJob) *store.Aftermath, now time.Time) (store.RescueResult, error) {
+func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died bool, after func(store.LostJob) *store.FollowUp, now time.Time) (store.RescueResult, error) {
 	out := store.RescueResult{Nodes: nodes}
 	if len(nodes) == 0 {
 		return out, nil
@@ -169,7 +169,7 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 	var ready []again
 	var freed []lane
 	var lost []int64
-	var aftermaths []*store.Aftermath
+	var followUps []*store.FollowUp
 	for i := range held {
 		h := &held[i]
 		fate := h.loss(died, waiting[h.lane]).Fate()
@@ -184,7 +184,7 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 			freed = append(freed, h.lane)
 		}
 		if after != nil && fate.State == store.StateFailed {
-			aftermaths = append(aftermaths, after(h.lost()))
+			followUps = append(followUps, after(h.lost()))
 		}
 		out.Jobs = append(out.Jobs, h.RescuedJob)
 	}
@@ -200,7 +200,7 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 	if err := s.release(ctx, freed); err != nil {
 		return out, err
 	}
-	return out, s.follow(ctx, aftermaths, now)
+	return out, s.follow(ctx, followUps, now)
 }
 
 // heldJob is a job that is to be taken from a node.

@@ -108,9 +108,9 @@ func round(b *Backend, node int64) error {
 }
 
 // tellingOf makes one job that tells of another's end.
-func tellingOf(id int64) *store.Aftermath {
+func tellingOf(id int64) *store.FollowUp {
 	job := store.NewJob{Kind: "hook", Queue: "hooks", Args: fmt.Append(nil, id), Priority: 5, MaxAttempts: 1, Origin: store.OriginHook}
-	return &store.Aftermath{Schedule: 1, Failing: true, Jobs: []store.NewJob{job}}
+	return &store.FollowUp{Schedule: 1, Failing: true, Jobs: []store.NewJob{job}}
 }
 
 func make20() []store.NewJob {

@@ -7,7 +7,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Prune deletes what is old, the oldest first; see store.Keeper. Where nothing
+// Prune deletes what is old, the oldest first; see store.Maintenance. Where nothing
 // is old it writes nothing.
 func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
 	var out store.PruneResult
@@ -64,7 +64,7 @@ func (s *session) pruneJobs(ctx context.Context, name string, keep time.Duration
 	return len(ids), s.onIDs(ctx, ids, nil, "delete_attempts")
 }
 
-// Now reads the store's clock; see store.Keeper.
+// Now reads the store's clock; see store.Maintenance.
 func (b *Backend) Now(ctx context.Context) (time.Time, error) {
 	var now time.Time
 	err := b.read(ctx, "read the clock", func(s *session) (err error) {

@@ -188,12 +188,12 @@ func (b Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 	return Call(ctx, b.unsized(0), plain(b.next.ListQueues), struct{}{})
 }
 
-// Prune implements store.Keeper.
+// Prune implements store.Maintenance.
 func (b Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
 	return Call(ctx, b.items(req.Limit), b.next.Prune, req)
 }
 
-// Now implements store.Keeper.
+// Now implements store.Maintenance.
 func (b Backend) Now(ctx context.Context) (time.Time, error) {
 	return Call(ctx, b.limit, plain(b.next.Now), struct{}{})
 }

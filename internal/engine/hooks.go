@@ -152,7 +152,7 @@ func (h *Hook) job(queue string, about HookEvent) []store.NewJob {
 const hookPriority = 5
 
 // aftermath is what the end of a schedule's job brings about; nil: nothing.
-func aftermath(job store.Claimed, out store.Outcome, node string) *store.Aftermath {
+func aftermath(job store.Claimed, out store.Outcome, node string) *store.FollowUp {
 	if len(job.Headers) == 0 || out.Result != store.Completed && out.Result != store.Failed {
 		return nil
 	}
@@ -170,11 +170,11 @@ func aftermath(job store.Claimed, out store.Outcome, node string) *store.Afterma
 		about.Event, about.Reason = HookFailure, event.Text(out.Error, hookReason)
 		hook = hooks.OnFailure
 	}
-	return &store.Aftermath{Schedule: job.Schedule, Failing: failing, JobFailed: failing, Jobs: hook.job(job.Queue, about)}
+	return &store.FollowUp{Schedule: job.Schedule, Failing: failing, JobFailed: failing, Jobs: hook.job(job.Queue, about)}
 }
 
 // lostAftermath is what a job brings about that failed because its node died.
-func lostAftermath(job store.LostJob) *store.Aftermath {
+func lostAftermath(job store.LostJob) *store.FollowUp {
 	return aftermath(store.Claimed{
 		ID: job.ID, Token: job.Token, Kind: job.Kind, Queue: job.Queue, Headers: job.Headers, Attempt: job.Attempt,
 		Schedule: job.Schedule, ScheduleName: job.ScheduleName, Slot: job.Slot,
@@ -183,7 +183,7 @@ func lostAftermath(job store.LostJob) *store.Aftermath {
 
 // missedAftermath is what missed slots bring about; nil if none was missed, or
 // there are no hooks.
-func (d Definition) missedAftermath(s store.Schedule, records []store.SlotRecord) *store.Aftermath {
+func (d Definition) missedAftermath(s store.Schedule, records []store.SlotRecord) *store.FollowUp {
 	if d.Hooks.IsZero() {
 		return nil
 	}
@@ -201,5 +201,5 @@ func (d Definition) missedAftermath(s store.Schedule, records []store.SlotRecord
 	if about.Count == 0 {
 		return nil
 	}
-	return &store.Aftermath{Schedule: s.ID, Failing: true, Jobs: d.Hooks.OnMissed.job(d.Queue, about)}
+	return &store.FollowUp{Schedule: s.ID, Failing: true, Jobs: d.Hooks.OnMissed.job(d.Queue, about)}
 }

@@ -13,7 +13,7 @@ import (
 var tellOps = &Hook{Kind: "tell", Args: `{"to": "ops"}`}
 
 // about reads what the only job of an aftermath is about.
-func about(t *testing.T, after *store.Aftermath) HookEvent {
+func about(t *testing.T, after *store.FollowUp) HookEvent {
 	t.Helper()
 	if after == nil || len(after.Jobs) != 1 {
 		t.Fatalf("no hook, or several: %+v", after)

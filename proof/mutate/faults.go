@@ -130,7 +130,7 @@ var sqliteFaults = []fault{
 	{"a job whose time has come is listed as scheduled", "sql/list_jobs.sql", "AND j.run_at > :now", "AND j.run_at > 0"},
 	{"a lost job makes no hook", "nodes.go", "if after != nil && fate.State == store.StateFailed {", "if after != nil && fate.State == store.StateCompleted {"},
 	{"every success is a recovery", rules, "if a.Failing || before {", "if a.Failing || before || len(failing) == 0 {"},
-	{"a schedule fails since its last failure", "aftermath.go", "slices.Concat(c.Begun, c.Again)", "slices.Clone(ids)"},
+	{"a schedule fails since its last failure", "followup.go", "slices.Concat(c.Begun, c.Again)", "slices.Clone(ids)"},
 	{"a resume forgets no failures", "schedules.go", `"failing_forget"`, `"failing_end"`},
 	{"waiting jobs are not released", "finish.go", "	return s.release(ctx, p.freed)", "	return s.release(ctx, nil)"},
 	{"a waiting job starts during a running job", "sql/release_jobs.sql", "AND j.state <> 1", "AND j.state = 7"},

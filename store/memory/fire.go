@@ -50,7 +50,7 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 	}
 	defer s.mu.Unlock()
 	var out store.FireResult
-	var after []*store.Aftermath
+	var after []*store.FollowUp
 	late := !req.Until.IsZero() && now.After(instant(req.Until))
 	for _, f := range req.Firings {
 		row := s.schedules[f.Schedule]

@@ -135,7 +135,7 @@ func (s *Store) Leave(ctx context.Context, req store.LeaveRequest) (store.Rescue
 }
 
 // endNode ends a node and takes its jobs back.
-func (s *Store) endNode(node *store.NodeInfo, after func(store.LostJob) *store.Aftermath, now time.Time, out *store.RescueResult) {
+func (s *Store) endNode(node *store.NodeInfo, after func(store.LostJob) *store.FollowUp, now time.Time, out *store.RescueResult) {
 	node.EndedAt = now
 	for _, j := range s.held(node.ID) {
 		s.takeBack(j, node.Died, now)

@@ -164,7 +164,7 @@ func resumeFailures(e *env) {
 	end := func(result store.Result, failing, counts bool) int64 {
 		e.insertOne(with(func(j *store.NewJob) { j.Schedule, j.Origin = row.ID, store.OriginTrigger }))
 		o := outcome(e.claimOne(node), result)
-		o.After = &store.Aftermath{Schedule: row.ID, Failing: failing, JobFailed: counts}
+		o.After = &store.FollowUp{Schedule: row.ID, Failing: failing, JobFailed: counts}
 		e.finishWell(o)
 		return e.schedule("s").Failures
 	}

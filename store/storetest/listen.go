@@ -103,9 +103,9 @@ func listenWakes(e *env) {
 	e.finishWell(outcome(c, store.Failed))
 	e.wakes(l, store.WakeJobs, "a retry by hand", func() { e.changeOne(store.RetryJobs, c.ID) })
 	c = e.claimOne(n)
-	e.wakes(l, store.WakeJobs, "an aftermath", func() {
+	e.wakes(l, store.WakeJobs, "a follow-up", func() {
 		o := outcome(c, store.Completed)
-		o.After = &store.Aftermath{Failing: true, Jobs: []store.NewJob{newJob()}}
+		o.After = &store.FollowUp{Failing: true, Jobs: []store.NewJob{newJob()}}
 		e.finishWell(o)
 	})
 	e.claimOne(dead)

@@ -292,14 +292,14 @@ func (w *world) finish() {
 			o.Output = fmt.Append(nil, "out\x00", w.steps)
 		}
 		if w.chance(2) {
-			o.After = w.someAftermath()
+			o.After = w.someFollowUp()
 		}
 		o.Alone = w.chance(2) && w.withoutSchedule(ref.ID)
 		o.LeaseLost = w.chance(2)
 		want.Outcomes = append(want.Outcomes, o)
 		real := w.names.realRef(ref)
 		asked[real] = ref
-		o.ID, o.Token, o.Output, o.After = real.ID, real.Token, clone(o.Output), w.realAftermath(o.After)
+		o.ID, o.Token, o.Output, o.After = real.ID, real.Token, clone(o.Output), w.realFollowUp(o.After)
 		got.Outcomes = append(got.Outcomes, o)
 	}
 	a, err := w.model.Finish(w.ctx, want)

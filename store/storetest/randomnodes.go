@@ -88,7 +88,7 @@ func (w *world) rescue() {
 	if !w.chance(4) {
 		w.heartbeatBoth(node)
 	}
-	want, err := w.model.Rescue(w.ctx, store.RescueRequest{Now: w.now, Node: node, After: lostAftermath})
+	want, err := w.model.Rescue(w.ctx, store.RescueRequest{Now: w.now, Node: node, After: lostFollowUp})
 	w.must(err)
 	got, err := w.client.Rescue(w.ctx, store.RescueRequest{Now: w.now, Node: w.names.nodes.real(node), After: w.realLost})
 	w.must(err)
@@ -102,7 +102,7 @@ func (w *world) leave() {
 	if node == 0 {
 		return
 	}
-	want, err := w.model.Leave(w.ctx, store.LeaveRequest{Now: w.now, Node: node, After: lostAftermath})
+	want, err := w.model.Leave(w.ctx, store.LeaveRequest{Now: w.now, Node: node, After: lostFollowUp})
 	w.must(err)
 	got, err := w.client.Leave(w.ctx, store.LeaveRequest{Now: w.now, Node: w.names.nodes.real(node), After: w.realLost})
 	w.must(err)
@@ -130,7 +130,7 @@ func (w *world) pruneBoth(req store.PruneRequest) {
 	w.compare("Prune", req, got, want)
 }
 
-func (w *world) pruneAll(backend store.Keeper, req store.PruneRequest) store.PruneResult {
+func (w *world) pruneAll(backend store.Maintenance, req store.PruneRequest) store.PruneResult {
 	var sum store.PruneResult
 	for more := true; more; {
 		res, err := backend.Prune(w.ctx, req)

@@ -255,7 +255,7 @@ func (w *world) firing(row store.Schedule, jobs bool) store.Firing {
 	}
 	f.NewNextAt = f.NewMark.Add(2*time.Microsecond + w.within(40*time.Second))
 	if w.chance(3) {
-		f.After = w.someAftermath()
+		f.After = w.someFollowUp()
 	}
 	switch w.rng.IntN(40) {
 	case 0:
@@ -305,7 +305,7 @@ func (w *world) realFire(req store.FireRequest) store.FireRequest {
 		for _, j := range f.Jobs {
 			jobs = append(jobs, w.realJob(j))
 		}
-		f.Jobs, f.After = jobs, w.realAftermath(f.After)
+		f.Jobs, f.After = jobs, w.realFollowUp(f.After)
 		out.Firings = append(out.Firings, f)
 	}
 	return out

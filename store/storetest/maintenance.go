@@ -7,13 +7,13 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-var keeperTests = []scenario{
+var maintenanceTests = []scenario{
 	{"PruneByAge", pruneAge},
 	{"PruneZeroKeeps", pruneZero},
 	{"PruneLimit", pruneLimit},
 	{"PruneWhatEndedTogether", pruneTogether},
 	{"PruneLeavesWhatLives", pruneLeaves},
-	{"Now", keeperNow},
+	{"Now", maintenanceNow},
 }
 
 func (e *env) prune(req store.PruneRequest) store.PruneResult {
@@ -161,7 +161,7 @@ func pruneLeaves(e *env) {
 	e.want(e.fire(f).Lost, []int64{row.ID}, "one slot, one job: also after its record is pruned")
 }
 
-func keeperNow(e *env) {
+func maintenanceNow(e *env) {
 	before := time.Now()
 	a, err := e.a.Now(e.ctx)
 	e.must(err)

@@ -8,10 +8,10 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// follow makes aftermaths happen, one after the other; nil ones are nothing.
-func (s *session) follow(ctx context.Context, aftermaths []*store.Aftermath, now time.Time) error {
+// follow makes follow-ups happen, one after the other; nil ones are nothing.
+func (s *session) follow(ctx context.Context, followUps []*store.FollowUp, now time.Time) error {
 	var ids []int64
-	for _, a := range aftermaths {
+	for _, a := range followUps {
 		if a != nil {
 			ids = append(ids, a.Schedule)
 		}
@@ -29,7 +29,7 @@ func (s *session) follow(ctx context.Context, aftermaths []*store.Aftermath, now
 	if err != nil {
 		return err
 	}
-	c := store.Follow(aftermaths, failing)
+	c := store.Follow(followUps, failing)
 	if err := s.fail(ctx, "failing_begin", slices.Concat(c.Begun, c.Again), c.Failures, now); err != nil {
 		return err
 	}

@@ -15,14 +15,14 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// spoilt is an aftermath whose job the server refuses.
-func spoilt(schedule int64) *store.Aftermath {
-	return &store.Aftermath{Schedule: schedule, Failing: true, Jobs: []store.NewJob{{Kind: "k", Queue: "q", Args: []byte("\x00"), Priority: 5, MaxAttempts: 1}}}
+// spoilt is a follow-up whose job the server refuses.
+func spoilt(schedule int64) *store.FollowUp {
+	return &store.FollowUp{Schedule: schedule, Failing: true, Jobs: []store.NewJob{{Kind: "k", Queue: "q", Args: []byte("\x00"), Priority: 5, MaxAttempts: 1}}}
 }
 
-// TestAftermathFailsWithItsCall lets the last statement of calls fail: nothing
+// TestFollowUpFailsWithItsCall lets the last statement of calls fail: nothing
 // of them may stay.
-func TestAftermathFailsWithItsCall(t *testing.T) {
+func TestFollowUpFailsWithItsCall(t *testing.T) {
 	b := fresh(t)
 	row := planned(t, b, 1)[0]
 	node := register(t, b)
@@ -44,7 +44,7 @@ func TestAftermathFailsWithItsCall(t *testing.T) {
 			return err
 		},
 		"Leave": func() error {
-			after := func(store.LostJob) *store.Aftermath { return spoilt(row.ID) }
+			after := func(store.LostJob) *store.FollowUp { return spoilt(row.ID) }
 			_, err := b.Leave(t.Context(), store.LeaveRequest{Node: node, After: after})
 			return err
 		},
@@ -97,9 +97,9 @@ func (d *deadlocks) TraceBatchEnd(_ context.Context, _ *pgx.Conn, data pgx.Trace
 	d.note(data.Err)
 }
 
-// TestAftermathsDoNotDeadlock lets all that touches failing schedules meet on
+// TestFollowUpsDoNotDeadlock lets all that touches failing schedules meet on
 // the same few: outcomes and firings in any order, losses, deletes and returns.
-func TestAftermathsDoNotDeadlock(t *testing.T) {
+func TestFollowUpsDoNotDeadlock(t *testing.T) {
 	var seen deadlocks
 	config := newPool(t).Config()
 	config.MaxConns = 10
@@ -129,7 +129,7 @@ func TestAftermathsDoNotDeadlock(t *testing.T) {
 				now := firstNow.Add(time.Duration(round+1) * time.Minute)
 				firings := ringing(dueAt(t, b, now))
 				for k := range firings {
-					firings[k].After = someAftermath(firings[k].Schedule)
+					firings[k].After = someFollowUp(firings[k].Schedule)
 					firings[k].Jobs[0].Queue = "slots"
 				}
 				_, err := b.Fire(t.Context(), store.FireRequest{Now: now, Firings: firings})
@@ -163,13 +163,13 @@ func endSome(t *testing.T, b *Backend, node int64, rows []store.Schedule, leave 
 		return err
 	}
 	if leave {
-		after := func(lost store.LostJob) *store.Aftermath { return someAftermath(rows[lost.ID%int64(len(rows))].ID) }
+		after := func(lost store.LostJob) *store.FollowUp { return someFollowUp(rows[lost.ID%int64(len(rows))].ID) }
 		_, err := b.Leave(t.Context(), store.LeaveRequest{Node: node, After: after})
 		return err
 	}
 	var outcomes []store.Outcome
 	for i, job := range res.Jobs {
-		outcomes = append(outcomes, store.Outcome{ID: job.ID, Token: job.Token, Result: store.Result(i % 2), After: someAftermath(rows[rand.IntN(len(rows))].ID)})
+		outcomes = append(outcomes, store.Outcome{ID: job.ID, Token: job.Token, Result: store.Result(i % 2), After: someFollowUp(rows[rand.IntN(len(rows))].ID)})
 	}
 	_, err = b.Finish(t.Context(), store.FinishRequest{Outcomes: outcomes})
 	return err
@@ -189,6 +189,6 @@ func deleteAndPutBack(t *testing.T, b *Backend, rows []store.Schedule) error {
 	return err
 }
 
-func someAftermath(schedule int64) *store.Aftermath {
-	return &store.Aftermath{Schedule: schedule, Failing: rand.IntN(2) == 0, Jobs: noop(1)}
+func someFollowUp(schedule int64) *store.FollowUp {
+	return &store.FollowUp{Schedule: schedule, Failing: rand.IntN(2) == 0, Jobs: noop(1)}
 }

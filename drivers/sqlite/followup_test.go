@@ -8,9 +8,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// TestAftermathFailsWithItsCall lets the last statement of calls fail: nothing
+// TestFollowUpFailsWithItsCall lets the last statement of calls fail: nothing
 // of them may stay.
-func TestAftermathFailsWithItsCall(t *testing.T) {
+func TestFollowUpFailsWithItsCall(t *testing.T) {
 	b := openFile(t, newFile(t), Synchronous("NORMAL"))
 	const refuse = "CREATE TRIGGER hourbell_refuse BEFORE INSERT ON hourbell_job WHEN new.kind = 'refused' BEGIN SELECT raise(ABORT, 'refused'); END"
 	if _, err := b.writer.Exec(refuse); err != nil {
@@ -24,7 +24,7 @@ func TestAftermathFailsWithItsCall(t *testing.T) {
 		t.Fatal(due, err)
 	}
 	row := due.Schedules[0]
-	spoilt := &store.Aftermath{Schedule: row.ID, Failing: true, Jobs: []store.NewJob{{Kind: "refused", Queue: "q", Args: []byte("{}"), Priority: 5, MaxAttempts: 1}}}
+	spoilt := &store.FollowUp{Schedule: row.ID, Failing: true, Jobs: []store.NewJob{{Kind: "refused", Queue: "q", Args: []byte("{}"), Priority: 5, MaxAttempts: 1}}}
 	node := register(t, b, time.Hour)
 	if _, err := b.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 5, MaxAttempts: 1}}}); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestAftermathFailsWithItsCall(t *testing.T) {
 			return err
 		},
 		"Leave": func() error {
-			_, err := b.Leave(t.Context(), store.LeaveRequest{Node: node, After: func(store.LostJob) *store.Aftermath { return spoilt }})
+			_, err := b.Leave(t.Context(), store.LeaveRequest{Node: node, After: func(store.LostJob) *store.FollowUp { return spoilt }})
 			return err
 		},
 	} {

@@ -9,7 +9,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Prune deletes old rows, the oldest first; see store.Keeper.
+// Prune deletes old rows, the oldest first; see store.Maintenance.
 func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
 	now, err := s.begin(ctx, "prune", req.Now)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // follow applies a follow-up; nil: there is none.
-func (s *Store) follow(a *store.Aftermath, now time.Time) {
+func (s *Store) follow(a *store.FollowUp, now time.Time) {
 	if a == nil {
 		return
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// someAftermath returns a follow-up, in the reference's numbers, or nil.
-func (w *world) someAftermath() *store.Aftermath {
+// someFollowUp returns a follow-up, in the reference's numbers, or nil.
+func (w *world) someFollowUp() *store.FollowUp {
 	schedule := w.someSchedule()
 	if schedule == 0 || w.chance(3) {
 		return nil
 	}
-	after := &store.Aftermath{Schedule: schedule, Failing: w.chance(2), JobFailed: w.chance(2)}
+	after := &store.FollowUp{Schedule: schedule, Failing: w.chance(2), JobFailed: w.chance(2)}
 	for i := range w.rng.IntN(3) {
 		job := w.someJob()
 		job.Origin, job.Args = store.OriginHook, fmt.Appendf(job.Args, "%d", i)
@@ -25,22 +25,22 @@ func (w *world) someAftermath() *store.Aftermath {
 	return after
 }
 
-// realAftermath translates a follow-up.
-func (w *world) realAftermath(after *store.Aftermath) *store.Aftermath {
+// realFollowUp translates a follow-up.
+func (w *world) realFollowUp(after *store.FollowUp) *store.FollowUp {
 	if after == nil {
 		return nil
 	}
-	out := &store.Aftermath{Schedule: w.names.schedules.real(after.Schedule), Failing: after.Failing, JobFailed: after.JobFailed}
+	out := &store.FollowUp{Schedule: w.names.schedules.real(after.Schedule), Failing: after.Failing, JobFailed: after.JobFailed}
 	for _, job := range after.Jobs {
 		out.Jobs = append(out.Jobs, w.realJob(job))
 	}
 	return out
 }
 
-// lostAftermath returns the follow-up of a lost job, all in the reference's
+// lostFollowUp returns the follow-up of a lost job, all in the reference's
 // numbers: a job with all data about the loss as its args, so that a listing
 // shows whether the data was right.
-func lostAftermath(lost store.LostJob) *store.Aftermath {
+func lostFollowUp(lost store.LostJob) *store.FollowUp {
 	if lost.Schedule == 0 || lost.ID%4 == 0 {
 		return nil
 	}
@@ -48,15 +48,15 @@ func lostAftermath(lost store.LostJob) *store.Aftermath {
 	told.Headers = nil // may be formatted differently
 	job := hook(fmt.Sprintf("%q", fmt.Sprintf("%+v, %d headers", told, min(1, len(lost.Headers)))))
 	job.Headers = lost.Headers
-	return &store.Aftermath{Schedule: lost.Schedule, Failing: lost.ID%3 != 0, JobFailed: lost.ID%2 == 0, Jobs: []store.NewJob{job}}
+	return &store.FollowUp{Schedule: lost.Schedule, Failing: lost.ID%3 != 0, JobFailed: lost.ID%2 == 0, Jobs: []store.NewJob{job}}
 }
 
-// realLost is lostAftermath for the store under test.
-func (w *world) realLost(lost store.LostJob) *store.Aftermath {
+// realLost is lostFollowUp for the store under test.
+func (w *world) realLost(lost store.LostJob) *store.FollowUp {
 	lost.ID = w.names.jobs.model(lost.ID)
 	lost.Token = w.names.modelToken(lost.ID, lost.Token)
 	lost.Schedule = w.names.schedules.model(lost.Schedule)
-	return w.realAftermath(lostAftermath(lost))
+	return w.realFollowUp(lostFollowUp(lost))
 }
 
 // anyLost reports whether a job failed as lost.

@@ -11,12 +11,12 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// follow makes aftermaths happen, one after the other; nil ones are nothing. It
+// follow makes follow-ups happen, one after the other; nil ones are nothing. It
 // comes after all locks on schedules and jobs. Rows are locked in the order of
 // their numbers, and new ones come before changed ones: so nobody who has
 // changed a row waits for anyone.
-func (b *Backend) follow(ctx context.Context, tx pgx.Tx, at time.Time, aftermaths []*store.Aftermath) error {
-	ids := schedulesOf(aftermaths)
+func (b *Backend) follow(ctx context.Context, tx pgx.Tx, at time.Time, followUps []*store.FollowUp) error {
+	ids := schedulesOf(followUps)
 	if len(ids) == 0 {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (b *Backend) follow(ctx context.Context, tx pgx.Tx, at time.Time, aftermath
 	if err := each(ctx, tx, []any{&id, &failures}, func() { failing[id] = failures }, b.q("lock_failing"), ids); err != nil {
 		return err
 	}
-	c := store.Follow(aftermaths, failing)
+	c := store.Follow(followUps, failing)
 	counts := func(ids []int64) (out []int64) {
 		for _, id := range ids {
 			out = append(out, c.Failures[id])
@@ -71,9 +71,9 @@ func (b *Backend) begin(ctx context.Context, tx pgx.Tx, at time.Time, c store.Co
 	return err
 }
 
-func schedulesOf(aftermaths []*store.Aftermath) []int64 {
+func schedulesOf(followUps []*store.FollowUp) []int64 {
 	var ids []int64
-	for _, a := range aftermaths {
+	for _, a := range followUps {
 		if a != nil {
 			ids = append(ids, a.Schedule)
 		}

@@ -9,25 +9,25 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-var aftermathTests = []scenario{
-	{"FailingThenWell", aftermathStates},
-	{"JobsAsAsked", aftermathJobs},
-	{"NoSchedule", aftermathWithoutSchedule},
-	{"RepetitionDoesNothing", aftermathRepeated},
-	{"RefusedDoesNothing", aftermathRefused},
-	{"OnlyCompletedAndFailed", aftermathResults},
-	{"LateOutcome", aftermathLate},
-	{"OrderWithinABatch", aftermathOrder},
-	{"LargeBatch", aftermathLarge},
-	{"LostByRescue", aftermathRescue},
-	{"LostByLeave", aftermathLeave},
-	{"OnlyLostJobs", aftermathOnlyLost},
-	{"Firing", aftermathFiring},
-	{"LostFiring", aftermathLostFiring},
-	{"DeletedSchedule", aftermathDeleted},
-	{"ChangedSchedule", aftermathChanged},
-	{"RecoveryAtTheSameMoment", aftermathRecoveryRace},
-	{"FinishAndFireAtTheSameMoment", aftermathRace},
+var followUpTests = []scenario{
+	{"FailingThenWell", followUpStates},
+	{"JobsAsAsked", followUpJobs},
+	{"NoSchedule", followUpWithoutSchedule},
+	{"RepetitionDoesNothing", followUpRepeated},
+	{"RefusedDoesNothing", followUpRefused},
+	{"OnlyCompletedAndFailed", followUpResults},
+	{"LateOutcome", followUpLate},
+	{"OrderWithinABatch", followUpOrder},
+	{"LargeBatch", followUpLarge},
+	{"LostByRescue", followUpRescue},
+	{"LostByLeave", followUpLeave},
+	{"OnlyLostJobs", followUpOnlyLost},
+	{"Firing", followUpFiring},
+	{"LostFiring", followUpLostFiring},
+	{"DeletedSchedule", followUpDeleted},
+	{"ChangedSchedule", followUpChanged},
+	{"RecoveryAtTheSameMoment", followUpRecoveryRace},
+	{"FinishAndFireAtTheSameMoment", followUpRace},
 }
 
 // hook returns a hook's job, in a queue that no test claims from.
@@ -36,12 +36,12 @@ func hook(text string) store.NewJob {
 }
 
 // fails and recovers are follow-ups that make one hook.
-func fails(schedule int64, text string) *store.Aftermath {
-	return &store.Aftermath{Schedule: schedule, Failing: true, Jobs: []store.NewJob{hook(text)}}
+func fails(schedule int64, text string) *store.FollowUp {
+	return &store.FollowUp{Schedule: schedule, Failing: true, Jobs: []store.NewJob{hook(text)}}
 }
 
-func recovers(schedule int64, text string) *store.Aftermath {
-	return &store.Aftermath{Schedule: schedule, Jobs: []store.NewJob{hook(text)}}
+func recovers(schedule int64, text string) *store.FollowUp {
+	return &store.FollowUp{Schedule: schedule, Jobs: []store.NewJob{hook(text)}}
 }
 
 // hooks returns the texts of the hooks made so far, oldest first.
@@ -62,14 +62,14 @@ func (e *env) wantHooks(schedule string, since time.Time, rule string, hooks ...
 }
 
 // endsWith makes a job and ends it with a follow-up.
-func (e *env) endsWith(n int64, result store.Result, after *store.Aftermath) {
+func (e *env) endsWith(n int64, result store.Result, after *store.FollowUp) {
 	e.t.Helper()
 	o := outcome(e.running(n), result)
 	o.After = after
 	e.finishWell(o)
 }
 
-func aftermathStates(e *env) {
+func followUpStates(e *env) {
 	n := e.node("n")
 	s, other := e.put("s", "{}").ID, e.put("other", "{}").ID
 	e.endsWith(n, store.Completed, recovers(s, "well 0"))
@@ -90,13 +90,13 @@ func aftermathStates(e *env) {
 	e.endsWith(n, store.Completed, recovers(s, "well 2"))
 	e.wantHooks("s", time.Time{}, "a recovery comes once", "bad 1", "bad 2", "well 1")
 	e.tick(time.Second)
-	e.endsWith(n, store.Failed, &store.Aftermath{Schedule: s, Failing: true})
+	e.endsWith(n, store.Failed, &store.FollowUp{Schedule: s, Failing: true})
 	e.wantHooks("s", e.now, "a failure without jobs must be remembered", "bad 1", "bad 2", "well 1")
-	e.endsWith(n, store.Failed, &store.Aftermath{Schedule: s})
+	e.endsWith(n, store.Failed, &store.FollowUp{Schedule: s})
 	e.wantHooks("s", time.Time{}, "a recovery without jobs must be remembered, whatever the result", "bad 1", "bad 2", "well 1")
 }
 
-func aftermathWithoutSchedule(e *env) {
+func followUpWithoutSchedule(e *env) {
 	n := e.node("n")
 	e.endsWith(n, store.Failed, fails(0, "bad"))
 	e.want(e.hooks(), []string{"bad"}, "the failure of a job without a schedule must make its jobs")
@@ -104,13 +104,13 @@ func aftermathWithoutSchedule(e *env) {
 	e.want(e.hooks(), []string{"bad"}, "failures of jobs without a schedule are not counted, so none of these jobs is a recovery")
 }
 
-func aftermathJobs(e *env) {
+func followUpJobs(e *env) {
 	n := e.node("n")
 	s := e.put("s", "{}").ID
 	one, two := hook("one"), hook("two")
 	one.Headers, two.Delay, two.OnLoss, two.Timeout = []byte(`{"hourbell.hook":"failed"}`), time.Minute, store.OnLossFail, time.Second
 	e.tick(time.Second)
-	e.endsWith(n, store.Failed, &store.Aftermath{Schedule: s, Failing: true, Jobs: []store.NewJob{one, two}})
+	e.endsWith(n, store.Failed, &store.FollowUp{Schedule: s, Failing: true, Jobs: []store.NewJob{one, two}})
 	jobs := e.list(store.ListJobsRequest{Queue: "hooks", Attempts: true})
 	if len(jobs) != 2 {
 		e.t.Fatalf("a follow-up must make all its jobs: %+v", jobs)
@@ -126,7 +126,7 @@ func aftermathJobs(e *env) {
 	}
 }
 
-func aftermathRepeated(e *env) {
+func followUpRepeated(e *env) {
 	n := e.node("n")
 	s := e.put("s", "{}").ID
 	since := e.now
@@ -142,12 +142,12 @@ func aftermathRepeated(e *env) {
 	e.finishWell(well)
 	e.finish(bad, plain)
 	e.wantHooks("s", time.Time{}, "a repeated failure must not make a schedule fail again", "bad", "bad too", "well")
-	e.endsWith(n, store.Failed, &store.Aftermath{Schedule: s, Failing: true})
+	e.endsWith(n, store.Failed, &store.FollowUp{Schedule: s, Failing: true})
 	e.finishWell(well)
 	e.wantHooks("s", e.now, "a repeated success must not make a schedule well again", "bad", "bad too", "well")
 }
 
-func aftermathRefused(e *env) {
+func followUpRefused(e *env) {
 	n := e.node("n")
 	s := e.put("s", "{}").ID
 	old := e.running(n)
@@ -164,7 +164,7 @@ func aftermathRefused(e *env) {
 	}
 }
 
-func aftermathResults(e *env) {
+func followUpResults(e *env) {
 	n := e.node("n")
 	s := e.put("s", "{}").ID
 	for _, result := range []store.Result{store.Retry, store.Release, store.Cancelled} {
@@ -187,7 +187,7 @@ func aftermathResults(e *env) {
 	e.wantHooks("s", e.now, "a failure in spite of a cancel request is a failure", "bad")
 }
 
-func aftermathLate(e *env) {
+func followUpLate(e *env) {
 	c := e.lost(func(*store.NewJob) {})
 	s := e.put("s", "{}").ID
 	o := outcome(c, store.Failed)
@@ -196,10 +196,10 @@ func aftermathLate(e *env) {
 	e.wantHooks("s", e.now, "a late outcome that counts must have its follow-up", "late")
 }
 
-func aftermathOrder(e *env) {
+func followUpOrder(e *env) {
 	n := e.node("n")
 	s, t := e.put("s", "{}").ID, e.put("t", "{}").ID
-	batch := func(after ...*store.Aftermath) {
+	batch := func(after ...*store.FollowUp) {
 		e.insertN(len(after))
 		var outcomes []store.Outcome
 		for i, c := range slices.Backward(e.claim(n, len(after))) {
@@ -227,7 +227,7 @@ func aftermathOrder(e *env) {
 	e.want(e.schedule("t").FailingSince, time.Time{}, "each schedule of a batch must be remembered")
 }
 
-func aftermathLarge(e *env) {
+func followUpLarge(e *env) {
 	n := e.node("n")
 	const size = 1200
 	s := e.put("s", "{}").ID
@@ -269,14 +269,14 @@ func (e *env) wantLost(got store.LostJob, c store.Claimed, schedule store.Schedu
 	}, "After must get all fields of a lost job")
 }
 
-func aftermathRescue(e *env) {
+func followUpRescue(e *env) {
 	dead, alive := e.nodeFor("dead", time.Minute), e.nodeFor("alive", 1000*time.Hour)
 	row, c := e.lostOne(dead)
 	e.changeSchedules(store.ResumeSchedules, "s")
 	e.tick(time.Hour)
 	e.heartbeat(alive)
 	var told store.LostJob
-	req := store.RescueRequest{Now: e.now, Node: alive, After: func(lost store.LostJob) *store.Aftermath {
+	req := store.RescueRequest{Now: e.now, Node: alive, After: func(lost store.LostJob) *store.FollowUp {
 		told = lost
 		return fails(lost.Schedule, "lost")
 	}}
@@ -292,13 +292,13 @@ func aftermathRescue(e *env) {
 	e.wantHooks("s", e.now, "a late failure of a job that failed as lost is recorded already", "lost")
 }
 
-func aftermathLeave(e *env) {
+func followUpLeave(e *env) {
 	n := e.nodeFor("n", time.Hour)
 	row, c := e.lostOne(n)
 	e.fire(firing(e.schedule("s"), e.now, time.Time{}))
 	e.must(e.tryChangeSchedules(store.DeleteSchedules, "s"))
 	var told store.LostJob
-	req := store.LeaveRequest{Now: e.now, Node: n, After: func(lost store.LostJob) *store.Aftermath {
+	req := store.LeaveRequest{Now: e.now, Node: n, After: func(lost store.LostJob) *store.FollowUp {
 		told = lost
 		return fails(lost.Schedule, "lost")
 	}}
@@ -310,14 +310,14 @@ func aftermathLeave(e *env) {
 	e.want(e.hooks(), []string{"lost"}, "a job that fails because its node leaves must have the follow-up that After returns, once")
 }
 
-func aftermathOnlyLost(e *env) {
+func followUpOnlyLost(e *env) {
 	s := e.put("s", "{}").ID
-	for _, end := range []func(node int64, after func(store.LostJob) *store.Aftermath) error{
-		func(node int64, after func(store.LostJob) *store.Aftermath) error {
+	for _, end := range []func(node int64, after func(store.LostJob) *store.FollowUp) error{
+		func(node int64, after func(store.LostJob) *store.FollowUp) error {
 			_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: node, After: after})
 			return err
 		},
-		func(_ int64, after func(store.LostJob) *store.Aftermath) error {
+		func(_ int64, after func(store.LostJob) *store.FollowUp) error {
 			alive := e.nodeFor("alive", 1000*time.Hour)
 			e.tick(time.Hour)
 			e.heartbeat(alive)
@@ -330,7 +330,7 @@ func aftermathOnlyLost(e *env) {
 		e.claim(n, 4)
 		e.cancel(ids[3])
 		told := map[int64]bool{}
-		e.must(end(n, func(lost store.LostJob) *store.Aftermath {
+		e.must(end(n, func(lost store.LostJob) *store.FollowUp {
 			told[lost.ID] = true
 			if lost.ID == ids[1] {
 				return nil
@@ -340,11 +340,11 @@ func aftermathOnlyLost(e *env) {
 		e.want(told, map[int64]bool{ids[1]: true, ids[2]: true}, "After must be called for jobs that fail as lost, not for jobs that run again or are cancelled")
 		e.wantHooks("s", e.now, "where After says nothing, nothing more may happen", "lost 0")
 		e.change(store.ChangeJobsRequest{Action: store.DeleteJobs, IDs: append(e.listIDs(store.ListJobsRequest{Queue: "hooks"}), ids...)})
-		e.endsWith(e.node("m"), store.Completed, &store.Aftermath{Schedule: s})
+		e.endsWith(e.node("m"), store.Completed, &store.FollowUp{Schedule: s})
 	}
 }
 
-func aftermathFiring(e *env) {
+func followUpFiring(e *env) {
 	n := e.node("n")
 	e.planned("s")
 	e.planned("t")
@@ -371,7 +371,7 @@ func aftermathFiring(e *env) {
 	e.want(e.schedule("t").FailingSince, time.Time{}, "a firing may make its schedule well")
 }
 
-func aftermathLostFiring(e *env) {
+func followUpLostFiring(e *env) {
 	row := e.due("s")
 	f := ringing(row)
 	f.Revision++
@@ -384,7 +384,7 @@ func aftermathLostFiring(e *env) {
 	e.wantHooks("s", e.now, "a repeated firing is lost and must make no further job", "lost")
 }
 
-func aftermathDeleted(e *env) {
+func followUpDeleted(e *env) {
 	n := e.node("n")
 	remove := map[string]func(){
 		"by name": func() { e.changeSchedules(store.DeleteSchedules, "s") },
@@ -401,7 +401,7 @@ func aftermathDeleted(e *env) {
 	back()
 	s := e.schedule("s").ID
 	for how, remove := range remove {
-		e.endsWith(n, store.Failed, &store.Aftermath{Schedule: s, Failing: true})
+		e.endsWith(n, store.Failed, &store.FollowUp{Schedule: s, Failing: true})
 		e.want(e.schedule("s").FailingSince, e.now, "it fails")
 		remove()
 		e.want(e.schedule("s").FailingSince, time.Time{}, "a schedule that is deleted "+how+" must be well")
@@ -419,11 +419,11 @@ func aftermathDeleted(e *env) {
 	}
 }
 
-func aftermathChanged(e *env) {
+func followUpChanged(e *env) {
 	n := e.node("n")
 	s := e.planned("s").ID
 	since := e.now
-	e.endsWith(n, store.Failed, &store.Aftermath{Schedule: s, Failing: true})
+	e.endsWith(n, store.Failed, &store.FollowUp{Schedule: s, Failing: true})
 	e.tick(time.Second)
 	for _, action := range []store.ScheduleAction{store.PauseSchedules, store.ResumeSchedules, store.ResetSchedules} {
 		e.changeSchedules(action, "s")
@@ -435,12 +435,12 @@ func aftermathChanged(e *env) {
 	e.wantHooks("s", time.Time{}, "a success does", "well")
 }
 
-func aftermathRecoveryRace(e *env) {
+func followUpRecoveryRace(e *env) {
 	n := e.node("n")
 	s := e.put("s", "{}").ID
 	var want []string
 	for round := range 15 {
-		e.endsWith(n, store.Failed, &store.Aftermath{Schedule: s, Failing: true})
+		e.endsWith(n, store.Failed, &store.FollowUp{Schedule: s, Failing: true})
 		e.insertN(2)
 		claims := e.claim(n, 2)
 		errs := make([]error, 2)
@@ -455,9 +455,9 @@ func aftermathRecoveryRace(e *env) {
 	}
 }
 
-// aftermathRace runs firings and outcomes of the same schedules concurrently,
+// followUpRace runs firings and outcomes of the same schedules concurrently,
 // with their follow-ups in opposite orders.
-func aftermathRace(e *env) {
+func followUpRace(e *env) {
 	const schedules, rounds = 6, 15
 	n := e.nodeFor("n", 1000*time.Hour)
 	for i := range schedules {
@@ -475,7 +475,7 @@ func aftermathRace(e *env) {
 				for k, row := range slices.Backward(due) {
 					f := ringing(row)
 					f.Jobs[0].Queue = "slots"
-					f.After = []*store.Aftermath{fails(row.ID, "fire"), recovers(row.ID, "fire")}[(k+round)%2]
+					f.After = []*store.FollowUp{fails(row.ID, "fire"), recovers(row.ID, "fire")}[(k+round)%2]
 					firings = append(firings, f)
 				}
 				res, err := client.Fire(e.ctx, store.FireRequest{Now: e.now, Firings: firings})
@@ -486,7 +486,7 @@ func aftermathRace(e *env) {
 			var outcomes []store.Outcome
 			for k, c := range claims {
 				o := outcome(c, store.Failed)
-				o.After = []*store.Aftermath{recovers(due[k].ID, "finish"), fails(due[k].ID, "finish")}[(k+round)%2]
+				o.After = []*store.FollowUp{recovers(due[k].ID, "finish"), fails(due[k].ID, "finish")}[(k+round)%2]
 				outcomes = append(outcomes, o)
 			}
 			_, errs[i] = client.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: outcomes})

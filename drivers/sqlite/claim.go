@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,7 +18,12 @@ import (
 // number here.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
 	const doing = "claim jobs"
-	out, found, err := b.lookForJobs(ctx, doing, req)
+	again, err := b.digestDue(ctx, doing, req)
+	if err != nil {
+		return store.ClaimResult{}, err
+	}
+	out, due, found, err := b.lookForJobs(ctx, doing, req)
+	out.Again = again
 	if err != nil || !found {
 		return out, err
 	}
@@ -30,7 +36,7 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 			return err
 		}
 		out.Now = now
-		if out.Jobs, err = s.claim(ctx, req, now); err != nil || len(out.Jobs) == req.Limit || req.Suspects {
+		if out.Jobs, err = s.claim(ctx, req, due, now); err != nil || len(out.Jobs) == req.Limit || req.Suspects {
 			return err
 		}
 		out.NextDue, err = s.nextDue(ctx, req.Queue, now)
@@ -42,9 +48,9 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 	return out, nil
 }
 
-// lookForJobs says whether a claim would find anything; where it would not, out
-// is the answer to the claim.
-func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, found bool, err error) {
+// lookForJobs reports whether a claim would find anything, and, unless it asks for
+// suspects, in which streams; where it would not, out is the answer to the claim.
+func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []stream, found bool, err error) {
 	err = b.read(ctx, doing, func(s *session) error {
 		if err := s.checkNode(ctx, req.Node); err != nil {
 			return err
@@ -57,7 +63,7 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 		if req.Suspects {
 			return s.one(ctx, "any_suspect", args{"queue": req.Queue, "now": micros(now)}, &found)
 		}
-		due, err := s.due(ctx, req, now)
+		due, err = s.due(ctx, req, now)
 		if found = len(due) > 0; err != nil || found {
 			return err
 		}
@@ -65,45 +71,62 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 		return err
 	})
 	if err != nil || found {
-		return store.ClaimResult{}, found, err
+		return store.ClaimResult{}, due, found, err
 	}
-	return out, false, nil
+	return out, nil, false, nil
 }
 
-// stream is the jobs of one kind that a claim may take, in the JSON of a
-// parameter: all of them, or those equal to an exact job.
+// stream is jobs of one kind in the order of claims, in the JSON of a parameter:
+// the jobs whose args have no digest, the jobs with one digest, or the jobs with any.
 type stream struct {
-	Kind  string `json:"kind"`
-	Exact bool   `json:"exact"`
+	Kind     string  `json:"kind"`
+	Digest   *string `json:"digest,omitempty"`   // in hexadecimal
+	Digested bool    `json:"digested,omitempty"` // any
 }
 
-// streamsOf are the kinds of a claim, each once.
-func streamsOf(req store.ClaimRequest) []stream {
-	streams := make([]stream, 0, len(req.Kinds))
-	seen := make(map[string]bool, len(req.Kinds))
-	add := func(kind string, exact bool) {
-		if !seen[kind] {
-			seen[kind] = true
-			streams = append(streams, stream{kind, exact})
-		}
-	}
-	for _, kind := range req.Kinds {
-		add(kind, false)
-	}
-	for i := range req.Exact {
-		add(req.Exact[i].Kind, true)
+// kindStreams are all jobs of some kinds.
+func kindStreams(kinds []string) []stream {
+	streams := make([]stream, 0, 2*len(kinds))
+	for _, kind := range kinds {
+		streams = append(streams, stream{Kind: kind}, stream{Kind: kind, Digested: true})
 	}
 	return streams
 }
 
-// exactJob is what a claim takes beside its kinds, in the JSON of a parameter.
+// exactKinds are the kinds of which a claim takes exact jobs only, each once.
+func exactKinds(req store.ClaimRequest) []string {
+	var kinds []string
+	for i := range req.Exact {
+		if kind := req.Exact[i].Kind; !slices.Contains(kinds, kind) && !slices.Contains(req.Kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// exactStreams are the exact jobs of some kinds.
+func exactStreams(jobs []store.ExactJob, kinds []string) []stream {
+	var streams []stream
+	seen := map[string]bool{}
+	for i := range jobs {
+		digest := hex.EncodeToString(jobs[i].SHA256[:])
+		if key := digest + jobs[i].Kind; slices.Contains(kinds, jobs[i].Kind) && !seen[key] {
+			seen[key] = true
+			streams = append(streams, stream{Kind: jobs[i].Kind, Digest: &digest})
+		}
+	}
+	return streams
+}
+
+// exactJob is what a claim of suspects takes beside its kinds, in the JSON of a
+// parameter.
 type exactJob struct {
 	Kind    string `json:"kind"`
 	ArgsAt  int    `json:"at"`
 	ArgsLen int    `json:"len"`
 }
 
-// addExact adds the parameters that tell which args an exact stream may have.
+// addExact adds the parameters that name the args of exact jobs.
 func addExact(a args, jobs []store.ExactJob) {
 	var pack packer
 	exact := make([]exactJob, len(jobs))
@@ -114,18 +137,37 @@ func addExact(a args, jobs []store.ExactJob) {
 	a["exact"], a["bytes"] = jsonOf(exact), pack.parameter()
 }
 
-// due returns those of a claim's streams of which a job is due.
-func (s *session) due(ctx context.Context, req store.ClaimRequest, now time.Time) (due []stream, err error) {
-	streams := streamsOf(req)
+// due returns the streams of a claim in which a job is due. Exact jobs are
+// looked for only where a job of their kind with a digest is due.
+func (s *session) due(ctx context.Context, req store.ClaimRequest, now time.Time) ([]stream, error) {
+	kinds := slices.Compact(slices.Sorted(slices.Values(req.Kinds)))
+	exact := exactKinds(req)
+	streams := kindStreams(kinds)
+	for _, kind := range exact {
+		streams = append(streams, stream{Kind: kind, Digested: true})
+	}
+	due, err := s.dueStreams(ctx, req.Queue, streams, now)
+	if err != nil || len(exact) == 0 {
+		return due, err
+	}
+	var behind []string
+	due = slices.DeleteFunc(due, func(one stream) bool {
+		if !slices.Contains(exact, one.Kind) {
+			return false
+		}
+		behind = append(behind, one.Kind)
+		return true
+	})
+	found, err := s.dueStreams(ctx, req.Queue, exactStreams(req.Exact, behind), now)
+	return append(due, found...), err
+}
+
+// dueStreams returns, of some streams, the ones in which a job is due.
+func (s *session) dueStreams(ctx context.Context, queue string, streams []stream, now time.Time) (due []stream, err error) {
 	if len(streams) == 0 {
 		return nil, nil
 	}
-	name, a := "due_streams", args{"queue": req.Queue, "now": micros(now), "streams": jsonOf(streams)}
-	if len(req.Exact) > 0 {
-		name += "_exact"
-		addExact(a, req.Exact)
-	}
-	err = s.each(ctx, name, a, func(r row) error {
+	err = s.each(ctx, "due_streams", args{"queue": queue, "now": micros(now), "streams": jsonOf(streams)}, func(r row) error {
 		var text string
 		var one stream
 		if err := r.Scan(&text); err != nil {
@@ -150,29 +192,28 @@ func (s *session) checkNode(ctx context.Context, node int64) error {
 	return nil
 }
 
-// claim takes up to req.Limit jobs and returns them in the order of their start.
-func (s *session) claim(ctx context.Context, req store.ClaimRequest, now time.Time) ([]store.Claimed, error) {
-	due := streamsOf(req)
-	if len(due) > 1 && !req.Suspects { // what claim does for one kind is no more than the look
+// claim takes up to req.Limit jobs, from the streams in which a look has just found
+// jobs, or suspects, and returns them in the order of their start.
+func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []stream, now time.Time) ([]store.Claimed, error) {
+	if len(due) > 1 && !req.Suspects { // what claim does for one stream is no more than the look
 		var err error
 		if due, err = s.due(ctx, req, now); err != nil || len(due) == 0 {
 			return nil, err
 		}
 	}
-	name, a := "claim", args{"queue": req.Queue, "now": micros(now), "limit": req.Limit, "begin": req.Limit - req.Ahead, "node": req.Node}
+	name, a := "claim_several", args{"queue": req.Queue, "now": micros(now), "limit": req.Limit, "begin": req.Limit - req.Ahead, "node": req.Node}
 	switch {
 	case req.Suspects:
 		name = "claim_suspects"
 		a["kinds"] = jsonList(req.Kinds)
 		addExact(a, req.Exact)
-	case slices.ContainsFunc(due, func(s stream) bool { return s.Exact }):
-		name = "claim_exact"
+	case slices.ContainsFunc(due, func(s stream) bool { return s.Digested }):
+		name = "claim_digested"
 		a["streams"] = jsonOf(due)
-		addExact(a, req.Exact)
-	case len(due) > 1:
-		name = "claim_several"
+	case len(due) > 1 || due[0].Digest != nil:
 		a["streams"] = jsonOf(due)
 	default:
+		name = "claim"
 		a["kind"] = due[0].Kind
 	}
 	var jobs []store.Claimed

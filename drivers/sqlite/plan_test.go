@@ -9,6 +9,15 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
+// streamPlan is how claims of several streams find their rows.
+var streamPlan = []string{
+	"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)",
+	"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at=? AND id>?)",
+	"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at>? AND run_at<?)",
+	"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)",
+	"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
+}
+
 // plans pins how statements that run often find their rows. Each line has to
 // occur in the plan; full scans of tables that grow, and sorts where there is
 // a backlog, must not.
@@ -18,26 +27,23 @@ var plans = []struct {
 	want      []string
 	sorts     bool // a sort of few rows is in order
 }{
-	{statement: "due_streams", want: []string{"SEARCH d USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at<?)"}},
-	{statement: "due_streams_exact", want: []string{"SEARCH d USING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at<?)"}},
+	{statement: "due_streams", want: []string{
+		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=?)",
+		"SEARCH d USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)",
+		"SEARCH d USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at<?)",
+	}},
 	{statement: "claim", want: []string{
-		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at<?)",
+		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)",
 		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
 	}},
-	{statement: "claim_several", want: []string{
-		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at<?)",
-		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at=? AND id>?)",
-		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at>? AND run_at<?)",
-		"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)",
-		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
-	}},
-	{statement: "claim_exact", want: []string{
-		"SEARCH hourbell_job USING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at<?)",
-		"SEARCH hourbell_job USING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at=? AND id>?)",
-		"SEARCH hourbell_job USING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at>? AND run_at<?)",
-		"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)",
-		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
-	}},
+	{statement: "claim_several", want: streamPlan},
+	{statement: "claim_digested", want: append([]string{
+		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at<?)",
+		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at=? AND id>?)",
+		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at>? AND run_at<?)",
+	}, streamPlan...)},
+	{statement: "find_undigested", want: []string{"SEARCH j USING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)"}},
+	{statement: "save_digests", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "find_unique", want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},
 	{statement: "find_holders", want: []string{
 		"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH j USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)",
@@ -46,7 +52,8 @@ var plans = []struct {
 	{statement: "next_due", want: []string{
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=?)",
 		"SEARCH j USING COVERING INDEX hourbell_job_ready (queue=? AND kind>?)",
-		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND priority=? AND run_at>?)",
+		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at>?)",
+		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at>?)",
 	}},
 	{statement: "finish_check", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "finish_recorded", want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},

@@ -78,10 +78,8 @@ var variants = []struct {
 	given    []string
 }{
 	{"claim_several", "claim", []string{"several"}},
-	{"claim_exact", "claim", []string{"several", "exact"}},
+	{"claim_digested", "claim", []string{"several", "digested"}},
 	{"claim", "claim", []string{"one"}},
-	{"due_streams_exact", "due_streams", []string{"exact"}},
-	{"due_streams", "due_streams", nil},
 	{"insert_job_unique", "insert_job", []string{"unique"}},
 	{"insert_job", "insert_job", nil},
 }

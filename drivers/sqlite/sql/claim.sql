@@ -3,48 +3,58 @@
 -- later is sorted or walked. The inner list of each priority goes through json
 -- because a subquery in FROM cannot look at the priority, but an argument of
 -- json_each can.
--- Jobs of several kinds: the first due job of each kind and priority, and after
+-- Jobs of several streams: the first due job of each stream and priority, and after
 -- each job that is taken the one behind it in the index: with the same run_at, or
--- a later one. The recursion takes the
--- first of those it holds, so it looks at no more jobs than it takes and one for
--- each kind and priority. Only for kinds with exact jobs does it look at args;
--- these lie in :bytes.
+-- a later one. The recursion takes the first of the jobs that it holds, so it looks at
+-- no more jobs than it takes and one for each stream and priority. A stream is the jobs
+-- of a kind with one digest, or without; or, digested, with any.
 -- The plus before :limit, here and elsewhere: SQLite plans a statement anew for
 -- each value of a bare parameter in LIMIT. The first :begin jobs may begin.
-WITH RECURSIVE merged (priority, run_at, id, kind, exact) AS (                                                                                          -- if several
-  SELECT f.priority, f.run_at, f.id, f.kind, s.value ->> 'exact'                                                                                        -- if several
-  FROM json_each(:streams) AS s CROSS JOIN json_each('[1,2,3,4,5,6,7,8,9]') AS p CROSS JOIN hourbell_job AS f                                           -- if several
-  WHERE f.id = (                                                                                                                                        -- if several
-    SELECT id FROM hourbell_job                                                                                                                         -- if several
-    WHERE state = 0 AND queue = :queue AND kind = s.value ->> 'kind' AND priority = p.value AND losses < 2 AND run_at <= :now                                          -- if several
-      AND (NOT s.value ->> 'exact' OR (kind, args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len') FROM jsonb_each(:exact))) -- if exact
-    ORDER BY run_at, id LIMIT 1)                                                                                                                        -- if several
-  UNION ALL                                                                                                                                             -- if several
-  SELECT f.priority, f.run_at, f.id, f.kind, m.exact                                                                                                    -- if several
-  FROM merged AS m CROSS JOIN hourbell_job AS f                                                                                                         -- if several
-  WHERE f.id = coalesce((                                                                                                                               -- if several
-    SELECT id FROM hourbell_job                                                                                                                         -- if several
-    WHERE state = 0 AND queue = :queue AND kind = m.kind AND priority = m.priority AND losses < 2 AND run_at = m.run_at AND id > m.id                                  -- if several
-      AND (NOT m.exact OR (kind, args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len') FROM jsonb_each(:exact)))           -- if exact
-    ORDER BY id LIMIT 1), (                                                                                                                             -- if several
-    SELECT id FROM hourbell_job                                                                                                                         -- if several
-    WHERE state = 0 AND queue = :queue AND kind = m.kind AND priority = m.priority AND losses < 2 AND run_at > m.run_at AND run_at <= :now                             -- if several
-      AND (NOT m.exact OR (kind, args) IN (SELECT value ->> 'kind', substr(:bytes, value ->> 'at', value ->> 'len') FROM jsonb_each(:exact)))           -- if exact
-    ORDER BY run_at, id LIMIT 1))                                                                                                                       -- if several
-  ORDER BY 1, 2, 3 LIMIT +:limit)                                                                                                                       -- if several
+WITH RECURSIVE merged (priority, run_at, id, kind, digest, digested) AS (                                                                                                -- if several
+  SELECT f.priority, f.run_at, f.id, f.kind, f.digest, s.value ->> 'digested'                                                                                            -- if several
+  FROM json_each(:streams) AS s CROSS JOIN json_each('[1,2,3,4,5,6,7,8,9]') AS p CROSS JOIN hourbell_job AS f                                                            -- if several
+  WHERE f.id =                                                                                                                                                           -- if several
+    CASE WHEN s.value ->> 'digested' THEN (                                                                                                                              -- if digested
+      SELECT id FROM hourbell_job                                                                                                                                        -- if digested
+      WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = s.value ->> 'kind' AND priority = p.value AND losses < 2 AND run_at <= :now                   -- if digested
+      ORDER BY run_at, id LIMIT 1) ELSE                                                                                                                                  -- if digested
+    (SELECT id FROM hourbell_job                                                                                                                                         -- if several
+     WHERE state = 0 AND queue = :queue AND kind = s.value ->> 'kind' AND digest IS unhex(s.value ->> 'digest') AND priority = p.value AND losses < 2 AND run_at <= :now -- if several
+     ORDER BY run_at, id LIMIT 1)                                                                                                                                        -- if several
+    END                                                                                                                                                                  -- if digested
+  UNION ALL                                                                                                                                                              -- if several
+  SELECT f.priority, f.run_at, f.id, f.kind, f.digest, m.digested                                                                                                        -- if several
+  FROM merged AS m CROSS JOIN hourbell_job AS f                                                                                                                          -- if several
+  WHERE f.id =                                                                                                                                                           -- if several
+    CASE WHEN m.digested THEN coalesce((                                                                                                                                 -- if digested
+      SELECT id FROM hourbell_job                                                                                                                                        -- if digested
+      WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = m.kind AND priority = m.priority AND losses < 2 AND run_at = m.run_at AND id > m.id           -- if digested
+      ORDER BY id LIMIT 1), (                                                                                                                                            -- if digested
+      SELECT id FROM hourbell_job                                                                                                                                        -- if digested
+      WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = m.kind AND priority = m.priority AND losses < 2 AND run_at > m.run_at AND run_at <= :now      -- if digested
+      ORDER BY run_at, id LIMIT 1)) ELSE                                                                                                                                 -- if digested
+    coalesce((                                                                                                                                                           -- if several
+      SELECT id FROM hourbell_job                                                                                                                                        -- if several
+      WHERE state = 0 AND queue = :queue AND kind = m.kind AND digest IS m.digest AND priority = m.priority AND losses < 2 AND run_at = m.run_at AND id > m.id           -- if several
+      ORDER BY id LIMIT 1), (                                                                                                                                            -- if several
+      SELECT id FROM hourbell_job                                                                                                                                        -- if several
+      WHERE state = 0 AND queue = :queue AND kind = m.kind AND digest IS m.digest AND priority = m.priority AND losses < 2 AND run_at > m.run_at AND run_at <= :now      -- if several
+      ORDER BY run_at, id LIMIT 1))                                                                                                                                      -- if several
+    END                                                                                                                                                                  -- if digested
+  ORDER BY 1, 2, 3 LIMIT +:limit)                                                                                                                                        -- if several
 UPDATE hourbell_job AS j
 SET state = 2, node = :node, attempt = min(j.attempt + 1, 32767), started_at = :now,
     token = max((SELECT value FROM hourbell_counter WHERE name = 'token'), j.token) + due.place, begun = due.place <= :begin
 FROM (
   SELECT id, row_number() OVER () AS place FROM (
-    SELECT value AS id FROM json_each((SELECT json_group_array(id) FROM merged))                               -- if several
-    SELECT pick.value AS id                                                                                    -- if one
-    FROM json_each('[1,2,3,4,5,6,7,8,9]') AS p, json_each((                                                    -- if one
-      SELECT json_group_array(id) FROM (                                                                       -- if one
-        SELECT id FROM hourbell_job                                                                            -- if one
-        WHERE state = 0 AND queue = :queue AND kind = :kind AND priority = p.value AND losses < 2 AND run_at <= :now          -- if one
-        ORDER BY run_at, id LIMIT +:limit))) AS pick                                                           -- if one
-    LIMIT +:limit                                                                                              -- if one
+    SELECT value AS id FROM json_each((SELECT json_group_array(id) FROM merged))                                                        -- if several
+    SELECT pick.value AS id                                                                                                             -- if one
+    FROM json_each('[1,2,3,4,5,6,7,8,9]') AS p, json_each((                                                                             -- if one
+      SELECT json_group_array(id) FROM (                                                                                                -- if one
+        SELECT id FROM hourbell_job                                                                                                     -- if one
+        WHERE state = 0 AND queue = :queue AND kind = :kind AND digest IS NULL AND priority = p.value AND losses < 2 AND run_at <= :now -- if one
+        ORDER BY run_at, id LIMIT +:limit))) AS pick                                                                                    -- if one
+    LIMIT +:limit                                                                                                                       -- if one
   )) AS due
 WHERE j.id = due.id AND j.state = 0
   AND EXISTS (SELECT 1 FROM hourbell_node WHERE id = :node AND ended_at IS NULL)

@@ -1,5 +1,5 @@
--- The first ready job after now, of any kind but no suspect: one look for each kind of which the
--- queue has ready jobs, and one for each of its priorities.
+-- The first ready job after now, of any kind but no suspect: a few looks for each kind of which the
+-- queue has ready jobs, with digests or without.
 WITH RECURSIVE kinds (kind) AS (
   SELECT (SELECT kind FROM hourbell_job WHERE state = 0 AND queue = :queue ORDER BY kind LIMIT 1)
   UNION ALL
@@ -7,7 +7,13 @@ WITH RECURSIVE kinds (kind) AS (
   FROM kinds AS k WHERE k.kind IS NOT NULL)
 SELECT min(run_at) FROM (
   SELECT (SELECT run_at FROM hourbell_job
-          WHERE state = 0 AND queue = :queue AND kind = k.kind AND priority = p.value AND losses < 2 AND run_at > :now
+          WHERE state = 0 AND queue = :queue AND kind = k.kind AND digest IS NULL AND priority = p.value AND losses < 2 AND run_at > :now
           ORDER BY run_at LIMIT 1) AS run_at
+  FROM kinds AS k, json_each('[1,2,3,4,5,6,7,8,9]') AS p
+  WHERE k.kind IS NOT NULL
+  UNION ALL
+  SELECT (SELECT run_at FROM hourbell_job
+          WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = k.kind AND priority = p.value AND losses < 2 AND run_at > :now
+          ORDER BY run_at LIMIT 1)
   FROM kinds AS k, json_each('[1,2,3,4,5,6,7,8,9]') AS p
   WHERE k.kind IS NOT NULL)

@@ -2,9 +2,11 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -185,6 +187,42 @@ func TestJobsChange(t *testing.T) {
 	equal(t, "cancel by schedule", b.ok("jobs", "cancel", "--schedule", "s"), "job 5: cancelled\njob 6: cancelled\n")
 	equal(t, "nothing to cancel", b.ok("jobs", "cancel", "--schedule", "s"), "")
 	b.fails(exitFailed, []string{"bogus", "not found"}, "jobs", "cancel", "--schedule", "bogus")
+}
+
+// Programs get a record of each change, also of changes that failed; the exit code is
+// the same as for people.
+func TestJobsChangeOutput(t *testing.T) {
+	b := newBench(t)
+	b.ok("enqueue", "idle", "--unique", "x")
+	b.ok("enqueue", "idle")
+	equal(t, "cancel", b.ok("jobs", "cancel", "1", "2", "--output", "ndjson"), `{"id":1,"change":"changed"}`+"\n"+`{"id":2,"change":"changed"}`+"\n")
+	equal(t, "cancel again", b.ok("jobs", "cancel", "1", "--output", "json"), "[\n  "+`{"id":1,"change":"unchanged"}`+"\n]\n")
+	b.ok("enqueue", "idle", "--unique", "x") // 3
+	r := b.run("jobs", "retry", "1", "9", "2", "--output", "ndjson")
+	if lines := strings.Split(r.err, "\n"); r.code != exitFailed || len(lines) != 3 || !strings.HasPrefix(lines[0], "hourbell: retry job 1: job 3 holds its unique key; ") || !strings.Contains(lines[1], "job 9") {
+		t.Errorf("code %d, stderr %q", r.code, r.err)
+	}
+	equal(t, "retry", r.out, `{"id":1,"change":"conflict","holder":3}`+"\n"+`{"id":9,"change":"not found"}`+"\n"+`{"id":2,"change":"changed"}`+"\n")
+	equal(t, "as a table", b.ok("jobs", "delete", "2", "--output", "table"), "job 2: deleted\n")
+	r = b.fails(exitFailed, []string{"job 2"}, "jobs", "delete", "2", "1", "--output", "ndjson")
+	equal(t, "delete", r.out, `{"id":2,"change":"not found"}`+"\n"+`{"id":1,"change":"changed"}`+"\n")
+	b.ok("schedules", "put", "s", "--every", "1h", "--kind", "idle")
+	equal(t, "nothing to cancel", b.ok("jobs", "cancel", "--schedule", "s", "--output", "json"), "[]\n")
+	b.ok("schedules", "trigger", "s")
+	equal(t, "cancel by schedule", b.ok("jobs", "cancel", "--schedule", "s", "--output", "ndjson"), `{"id":4,"change":"changed"}`+"\n")
+
+	runs := hourbell.NewWorkers()
+	runs.Handle("runs", func(ctx context.Context, _ *hourbell.JobRow) error { <-ctx.Done(); return hourbell.Cancel(ctx.Err()) })
+	client, stop := b.node(hourbell.Config{Workers: runs, Logger: slog.New(slog.DiscardHandler)})
+	defer stop()
+	b.ok("enqueue", "runs") // 5
+	eventually(t, "the job runs", func() bool {
+		job, err := client.Job(t.Context(), 5)
+		return err == nil && job.State == hourbell.Running
+	})
+	r = b.fails(exitFailed, []string{"job 5: it is running"}, "jobs", "delete", "5", "--output", "ndjson")
+	equal(t, "delete of a running job", r.out, `{"id":5,"change":"unchanged"}`+"\n")
+	equal(t, "cancel of a running job", b.ok("jobs", "cancel", "5", "--output", "ndjson"), `{"id":5,"change":"requested"}`+"\n")
 }
 
 func TestSchedules(t *testing.T) {

@@ -19,9 +19,10 @@ type jobChange struct {
 }
 
 func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Command {
-	return &cobra.Command{
+	var o format
+	c := &cobra.Command{
 		Use: change.verb + " ID…", Short: change.short, Args: takes(true, "ID"),
-		Example:               fmt.Sprintf("  hourbell jobs %s 17 18 19", change.verb),
+		Example:               fmt.Sprintf("  hourbell jobs %[1]s 17 18 19\n  hourbell jobs %[1]s 17 --output ndjson", change.verb),
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			ids, err := parseIDs(args)
@@ -33,26 +34,55 @@ func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Comm
 				if err != nil {
 					return err
 				}
-				return p.tellChanges(change, changes)
+				return p.tellChanges(o, change, changes)
 			})
 		},
 	}
+	o.addTo(c)
+	return c
 }
 
-// tellChanges prints a line for each job. After all lines, jobs that could not
-// be changed are an error.
-func (p *program) tellChanges(change jobChange, changes []hourbell.JobChange) error {
+// changeRecord is what became of one job, for programs. Fields are only ever added.
+type changeRecord struct {
+	ID     int64  `json:"id"`
+	Change string `json:"change"`
+	Holder int64  `json:"holder,omitempty"` // of a conflict: the job that holds the unique key
+}
+
+// changeWords are the changes as programs read them.
+var changeWords = map[store.Change]string{
+	hourbell.JobChanged:   "changed",
+	hourbell.JobRequested: "requested",
+	hourbell.JobNotFound:  "not found",
+	hourbell.JobUnchanged: "unchanged",
+	hourbell.JobConflict:  "conflict",
+}
+
+// tellChanges prints a line for each job: for people a sentence, which goes to
+// standard error if the change failed; for programs a record, also of a failure. After
+// all lines, jobs that could not be changed are an error.
+func (p *program) tellChanges(f format, change jobChange, changes []hourbell.JobChange) error {
+	if f != asTable {
+		records := listing[hourbell.JobChange]{record: func(c hourbell.JobChange) any {
+			return changeRecord{c.ID, changeWords[c.Change], c.Holder}
+		}}
+		if err := records.print(p, f, all(changes)); err != nil {
+			return err
+		}
+	}
 	failed := false
 	for _, one := range changes {
 		said, done := change.said[one.Change]
 		switch {
+		case done && f != asTable:
+			continue
 		case done:
 			fmt.Fprintf(p.stdout, "job %d: %s\n", one.ID, said)
 			continue
 		case one.Change == hourbell.JobNotFound:
 			printError(p.stderr, fmt.Errorf("%s job %d: %w; it never existed, or it has been pruned", change.verb, one.ID, hourbell.ErrNotFound))
 		case one.Change == hourbell.JobConflict:
-			printError(p.stderr, fmt.Errorf("%s job %d: %w: job %d holds its unique key; wait until that job has ended, or cancel it", change.verb, one.ID, hourbell.ErrConflict, one.Holder))
+			printError(p.stderr, fmt.Errorf("%s job %d: job %d holds its unique key; wait until that job has ended, or cancel it", change.verb, one.ID, one.Holder))
 		default:
 			printError(p.stderr, fmt.Errorf("%s job %d: it %s", change.verb, one.ID, change.left))
 		}
@@ -71,11 +101,12 @@ func (p *program) jobsCancelCommand(f *storeFlags) *cobra.Command {
 		hourbell.JobUnchanged: "had finished already",
 	}}
 	var schedule string
+	var o format
 	c := &cobra.Command{
 		Use: "cancel ID… | --schedule NAME", Short: "Cancels jobs, also jobs that run on any node",
 		Long: "Cancels jobs that do not run, and asks the nodes of running jobs to stop them. A running job that completes\n" +
 			"before it stops has completed.",
-		Example:               "  hourbell jobs cancel 17 18\n  hourbell jobs cancel --schedule nightly",
+		Example:               "  hourbell jobs cancel 17 18\n  hourbell jobs cancel --schedule nightly --output ndjson",
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			ids, err := cancelTarget(c, args)
@@ -87,10 +118,11 @@ func (p *program) jobsCancelCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.tellChanges(change, changes)
+				return p.tellChanges(o, change, changes)
 			})
 		},
 	}
+	o.addTo(c)
 	c.Flags().StringVar(&schedule, "schedule", "", "all jobs of this schedule that have not finished")
 	return c
 }

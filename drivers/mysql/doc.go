@@ -5,7 +5,7 @@
 //	locks, err := mysql.OpenLocks(url)   // connections of its own
 //	locker, err := lock.New(locks, lock.Config{})
 //
-// A *sql.DB is one of github.com/go-sql-driver/mysql with any settings but
-// autocommit=0. Names are compared byte by byte whatever the collation of the
-// database, and times in UTC whatever the time zone of the session.
+// A *sql.DB must use github.com/go-sql-driver/mysql, with any settings except
+// autocommit=0. Names are compared byte by byte, whatever the collation of the
+// database, and times are in UTC, whatever the time zone of the session.
 package mysql

@@ -9,9 +9,9 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// Tx makes a transaction of the program's own usable for lock.Check, with the lock
-// tables hourbell_lock and hourbell_lock_state in the connection's database. See
-// [Locks.Tx] for others.
+// Tx makes a transaction of the program usable for lock.Check, with the lock
+// tables hourbell_lock and hourbell_lock_state in the connection's database.
+// For other tables see [Locks.Tx].
 func Tx(tx *sql.Tx) lock.Tx { return NewLocks(nil).Tx(tx) }
 
 // Tx is the package's Tx, with these lock tables.

@@ -10,8 +10,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// A check in a long transaction does not keep the holder from prolonging its lock,
-// where every grant draws a token.
+// TestCheckLetsTheHolderProlong checks that a check in a long transaction does
+// not prevent the holder from extending its lock, if every grant draws a token.
 func TestCheckLetsTheHolderProlong(t *testing.T) {
 	locks, db := ownLocks(t)
 	locker, err := lock.New(locks, lock.Config{Lease: time.Second})
@@ -44,8 +44,8 @@ func TestCheckLetsTheHolderProlong(t *testing.T) {
 	must(t, err)
 }
 
-// Java takes locks without drawing a token. A check is refused after that all the
-// same.
+// TestCheckBesideJava checks locks that Java takes without drawing a token: a
+// later check is refused nevertheless.
 func TestCheckBesideJava(t *testing.T) {
 	locks, db := ownLocks(t, Table("shedlock"))
 	locker, err := lock.New(locks, lock.Config{})
@@ -53,7 +53,7 @@ func TestCheckBesideJava(t *testing.T) {
 	held, err := locker.Try(t.Context(), "a", lock.Options{})
 	must(t, err)
 	must(t, held.Release(t.Context()))
-	for deadline := time.Now().Add(30 * time.Second); !javaTakes(t, db); time.Sleep(time.Millisecond) { // its clock has milliseconds
+	for deadline := time.Now().Add(30 * time.Second); !javaTakes(t, db); time.Sleep(time.Millisecond) { // Java's clock has milliseconds
 		if time.Now().After(deadline) {
 			t.Fatal("Java did not get a lock that is free")
 		}
@@ -79,8 +79,9 @@ func TestCheckWithoutTables(t *testing.T) {
 	}
 }
 
-// In tables of our own, where every grant draws a token, a check holds the state
-// alone, and a takeover waits for it all the same.
+// TestCheckHoldsOffATakeover checks tables of this package, where every grant
+// draws a token: a check holds only the state, and a takeover waits for it
+// nevertheless.
 func TestCheckHoldsOffATakeover(t *testing.T) {
 	locks, db := ownLocks(t)
 	lease, err := locks.TryLock(t.Context(), lock.Request{Name: "a", Owner: "o", Hold: time.Millisecond})

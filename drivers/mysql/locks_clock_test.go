@@ -17,13 +17,13 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// falseClock is a clock that a server was started under.
+// falseClock is the clock of a server that was started under libfaketime.
 type falseClock struct {
 	t    *testing.T
 	file string
 }
 
-// set makes the clock differ from this machine's by so much.
+// set makes the clock differ from this machine's clock by offset.
 func (c falseClock) set(offset time.Duration) {
 	c.t.Helper()
 	text := fmt.Sprintf("%+d", int(offset.Seconds()))
@@ -36,7 +36,7 @@ func startSkewed(t *testing.T) (url string, clock falseClock) {
 	t.Helper()
 	library := fakeTime(t)
 	dir := t.TempDir()
-	must(t, os.Chmod(filepath.Dir(dir), 0o755)) // for the server's user
+	must(t, os.Chmod(filepath.Dir(dir), 0o755)) // for the user of the server
 	clock = falseClock{t, filepath.Join(dir, "clock")}
 	clock.set(0)
 	data := filepath.Join(dir, "data")
@@ -58,7 +58,8 @@ func startSkewed(t *testing.T) (url string, clock falseClock) {
 	return fmt.Sprintf("mysql://u:p@127.0.0.1:%d/db", port), clock
 }
 
-// serverProgram is mariadbd, which lies where only root looks for programs.
+// serverProgram returns the path of mariadbd, which is in a folder that only
+// root's PATH contains.
 func serverProgram(t *testing.T) string {
 	t.Helper()
 	program, err := exec.LookPath("mariadbd")
@@ -69,7 +70,7 @@ func serverProgram(t *testing.T) string {
 	return program
 }
 
-// fakeTime is libfaketime for programs with several threads.
+// fakeTime returns the library libfaketime for programs with several threads.
 func fakeTime(t *testing.T) string {
 	t.Helper()
 	found, err := filepath.Glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
@@ -85,8 +86,8 @@ func fakeTime(t *testing.T) string {
 	return ""
 }
 
-// serverUser lends the server another user where the test is run by root, whom
-// MariaDB refuses, and gives that user its folder.
+// serverUser runs the server as another user if the test is run by root,
+// because MariaDB refuses root, and gives that user the folder.
 func serverUser(t *testing.T, folder string) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -135,9 +136,9 @@ func await(t *testing.T, port int) {
 	t.Fatal("the server did not start")
 }
 
-// The server's clock decides, however wrong it is, and whether it is set while a
-// lock is held: nothing runs twice and nobody takes over early, as long as the
-// lock is held for longer than the step.
+// TestLockUnderFalseClocks checks that the server's clock decides, however
+// wrong it is, even if it is set while a lock is held: no work runs twice and
+// no owner takes over too early, if the lock is held for longer than the step.
 func TestLockUnderFalseClocks(t *testing.T) {
 	url, clock := startSkewed(t)
 	lockers := make([]*lock.Locker, 2)
@@ -156,7 +157,7 @@ func TestLockUnderFalseClocks(t *testing.T) {
 	for _, steps := range [][2]time.Duration{{0, step}, {0, -step}, {step, -step}} {
 		t.Run(fmt.Sprintf("from %v to %v while held", steps[0], steps[1]), func(t *testing.T) {
 			held := heldThroughAStep(t, lockers, clock, steps[0], steps[1])
-			must(t, held.Release(t.Context())) // free at once, also under a clock that was set back
+			must(t, held.Release(t.Context())) // free at once, also after the clock was set back
 			next, err := lockers[1].Try(t.Context(), held.Name(), lock.Options{})
 			must(t, err)
 			if next.Token() <= held.Token() {
@@ -171,7 +172,7 @@ func TestLockUnderFalseClocks(t *testing.T) {
 }
 
 // keptToItsEnd checks that a lock that is not renewed is free when its time is
-// over by any clock that runs as it should, not earlier and hardly later.
+// over by any correct clock, not earlier and hardly later.
 func keptToItsEnd(t *testing.T, lockers []*lock.Locker) {
 	const atMost = 500 * time.Millisecond
 	name := t.Name()
@@ -190,7 +191,7 @@ func keptToItsEnd(t *testing.T, lockers []*lock.Locker) {
 }
 
 // heldThroughAStep takes a lock for longer than the step, sets the clock, and
-// checks that nobody else gets it.
+// checks that no other owner gets the lock.
 func heldThroughAStep(t *testing.T, lockers []*lock.Locker, clock falseClock, before, after time.Duration) *lock.Lock {
 	clock.set(before)
 	held, err := lockers[0].Try(t.Context(), t.Name(), lock.Options{AtMost: time.Hour, NoKeepAlive: true})
@@ -209,9 +210,9 @@ func heldThroughAStep(t *testing.T, lockers []*lock.Locker, clock falseClock, be
 	return held
 }
 
-// releasedAfterAStepBack releases a lock under a clock that was set back after the
-// grant: free when its at-least time is over on the holder's own clock, not before,
-// and not later by the size of the step.
+// releasedAfterAStepBack releases a lock after the clock was set back since the
+// grant: the lock is free when its at-least time is over on the holder's own
+// clock, not before, and not later by the size of the step.
 func releasedAfterAStepBack(t *testing.T, lockers []*lock.Locker, clock falseClock, step time.Duration) {
 	const atLeast = 2 * time.Second
 	clock.set(0)
@@ -231,8 +232,8 @@ func releasedAfterAStepBack(t *testing.T, lockers []*lock.Locker, clock falseClo
 	must(t, next.Release(t.Context()))
 }
 
-// oncePerInterval checks that a step of the clock gives no slot a second time,
-// nor what follows when the clock is right again.
+// oncePerInterval checks that no slot is granted a second time, neither after a
+// step of the clock nor when the clock is correct again.
 func oncePerInterval(t *testing.T, lockers []*lock.Locker, clock falseClock, before, after time.Duration) {
 	clock.set(before)
 	opts := lock.Options{Every: time.Hour}
@@ -249,9 +250,9 @@ func oncePerInterval(t *testing.T, lockers []*lock.Locker, clock falseClock, bef
 	}
 }
 
-// lostByAStep sets the clock ahead by more than the lease of a lock that is kept
-// alive. To the server it has expired then. Its holder is told before the lease
-// is over, and the token of whoever comes next is greater.
+// lostByAStep sets the clock ahead by more than the lease of a lock that is
+// kept alive. For the server the lock has expired then. Its holder learns of it
+// before the lease is over, and the token of the next grant is greater.
 func lostByAStep(t *testing.T, lockers []*lock.Locker, clock falseClock, step time.Duration) {
 	held, err := lockers[0].Try(t.Context(), t.Name(), lock.Options{})
 	must(t, err)

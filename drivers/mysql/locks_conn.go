@@ -21,11 +21,11 @@ import (
 // lockPatience bounds a call whose context has no earlier end.
 const lockPatience = 10 * time.Second
 
-// OpenLocks keeps locks by connections of its own, which Close closes. The URL
-// is mysql://user:password@host:port/database, with special characters of user
-// and password percent-encoded and, after a question mark, parameters of
-// github.com/go-sql-driver/mysql such as tls=true. It does not connect yet. What
-// that driver logs goes to slog.Default() at level DEBUG.
+// OpenLocks keeps locks with connections of its own, which Close closes. The
+// URL is mysql://user:password@host:port/database, with special characters of
+// user and password percent-encoded and, after a question mark, parameters of
+// github.com/go-sql-driver/mysql such as tls=true. OpenLocks does not connect
+// yet. Messages of that driver are logged to slog.Default() at level DEBUG.
 func OpenLocks(storeURL string, opts ...LockOption) (*Locks, error) {
 	config, err := readURL(storeURL)
 	if err != nil {
@@ -44,10 +44,10 @@ func OpenLocks(storeURL string, opts ...LockOption) (*Locks, error) {
 	return l, nil
 }
 
-// driverLog takes what the driver has to say of its connections, such as
-// "closing bad idle connection": it concerns those who look for faults alone,
-// because the driver then takes another connection, or the call fails and its
-// error says why.
+// driverLog logs the driver's messages about its connections, such as "closing
+// bad idle connection", at level DEBUG. They are only useful when looking for
+// faults, because afterwards the driver either takes another connection, or the
+// call fails with an error that has the reason.
 type driverLog struct{}
 
 // Print implements driver.Logger.
@@ -55,8 +55,8 @@ func (driverLog) Print(values ...any) {
 	slog.Debug("MySQL driver", "detail", strings.TrimSpace(fmt.Sprintln(values...)))
 }
 
-// readURL reads a store URL. Its error repeats none of it, for a password that
-// was not percent-encoded may be anywhere.
+// readURL reads a store URL. Its error repeats no part of the URL, because a
+// password that was not percent-encoded may be anywhere in it.
 func readURL(storeURL string) (*driver.Config, error) {
 	u, err := url.Parse(storeURL)
 	if err != nil || (u.Scheme != "mysql" && u.Scheme != "mariadb") || u.Hostname() == "" || len(u.Path) < 2 {
@@ -82,7 +82,8 @@ func readURL(storeURL string) (*driver.Config, error) {
 	return config, nil
 }
 
-// Close closes what OpenLocks opened. A *sql.DB of the program's stays open.
+// Close closes the connections that OpenLocks made. A *sql.DB of the program
+// stays open.
 func (l *Locks) Close() error {
 	if !l.owned {
 		return nil
@@ -90,7 +91,7 @@ func (l *Locks) Close() error {
 	return l.db.Close()
 }
 
-// row is a row of an answer.
+// row is a row of a result.
 type row interface{ Scan(targets ...any) error }
 
 // lockSession runs the statements that fit the tables.
@@ -100,8 +101,8 @@ type lockSession struct {
 	shape *lockShape
 }
 
-// call does something with the lock tables. Where the server gave a statement up
-// because of others it begins again.
+// call runs do with the lock tables. If the server cancelled a statement
+// because of other transactions, call runs do again.
 func (l *Locks) call(ctx context.Context, what string, do func(s lockSession) error) error {
 	return l.bounded(ctx, what, func(ctx context.Context) error {
 		shape, err := l.shapeOf(ctx)
@@ -117,7 +118,7 @@ func (l *Locks) call(ctx context.Context, what string, do func(s lockSession) er
 	})
 }
 
-// bounded does something within bounds, and explains what went wrong.
+// bounded runs do within a time limit, and explains its error.
 func (l *Locks) bounded(ctx context.Context, what string, do func(ctx context.Context) error) error {
 	if l.invalid != nil {
 		return fmt.Errorf("%s: %w", what, l.invalid)
@@ -130,8 +131,7 @@ func (l *Locks) bounded(ctx context.Context, what string, do func(ctx context.Co
 	return l.explain(ctx, what, do(ctx))
 }
 
-// pause waits a little, the longer the more tries there were. It says false if
-// ctx ended.
+// pause waits longer after each attempt. It returns false if ctx ended.
 func pause(ctx context.Context, try int) bool {
 	timer := time.NewTimer(time.Duration(1+rand.IntN(5<<try)) * time.Millisecond)
 	defer timer.Stop()
@@ -153,7 +153,7 @@ func (s lockSession) exec(name string, a args) (sql.Result, error) {
 	return statement.ExecContext(s.ctx, text.values(a)...)
 }
 
-// query runs a statement that reads, and hands the rows to scan.
+// query runs a statement that reads, and passes the rows to scan.
 func (s lockSession) query(name string, a args, scan func(row) error) error {
 	text := s.shape.texts[name]
 	statement, err := s.locks.prepare(s.ctx, text.text)
@@ -164,7 +164,7 @@ func (s lockSession) query(name string, a args, scan func(row) error) error {
 	return eachRow(rows, err, scan)
 }
 
-// list runs the listing, which names as many locks as are asked for.
+// list runs the listing, with as many names as the request has.
 func (s lockSession) list(req lock.LocksRequest, scan func(row) error) error {
 	text := s.shape.texts["list"]
 	a := args{"after": req.After, "limit": req.Limit, "now": clock(req.Now)}
@@ -177,7 +177,7 @@ func (s lockSession) list(req lock.LocksRequest, scan func(row) error) error {
 			names = append(names, "?")
 			given = append(given, name)
 		}
-		last := len(values) - 1 // the limit comes after the names
+		last := len(values) - 1 // the limit is the last parameter, after the names
 		values = append(append(values[:last:last], given...), values[last])
 	}
 	filled := strings.NewReplacer("{all}", all, "{names}", strings.Join(names, ", ")).Replace(text.text)
@@ -198,7 +198,7 @@ func eachRow(rows *sql.Rows, err error, scan func(row) error) error {
 	return rows.Err()
 }
 
-// prepare prepares a statement once: each connection then runs it in one round
+// prepare prepares a statement once; then each connection runs it in one round
 // trip.
 func (l *Locks) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	l.mu.Lock()
@@ -213,7 +213,7 @@ func (l *Locks) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if ready := l.prepared[text]; ready != nil { // someone else did too
+	if ready := l.prepared[text]; ready != nil { // prepared concurrently by another caller
 		statement.Close()
 		return ready, nil
 	}
@@ -221,7 +221,7 @@ func (l *Locks) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	return statement, nil
 }
 
-// shapeOf finds out about the tables, once.
+// shapeOf reads the properties of the tables, once.
 func (l *Locks) shapeOf(ctx context.Context) (*lockShape, error) {
 	l.mu.Lock()
 	known := l.shape
@@ -249,7 +249,7 @@ func (l *Locks) shapeOf(ctx context.Context) (*lockShape, error) {
 	return shape, nil
 }
 
-// missing says which table is not there and how to come by it.
+// missing returns which table is missing and how to create it.
 func (l *Locks) missing(all bool) error {
 	name := l.table
 	if !all {
@@ -258,7 +258,8 @@ func (l *Locks) missing(all bool) error {
 	return fmt.Errorf("%w: there is no table %s; call CreateTables, or run what TablesSQL returns", store.ErrSchema, l.qualified(name))
 }
 
-// columns reads those of the lock table, and whether its state is there.
+// columns reads the columns of the lock table, and whether its state table
+// exists.
 func (l *Locks) columns(ctx context.Context) (columns []column, hasState bool, err error) {
 	text := compile(lockText("columns"))
 	a := args{"table": l.table}
@@ -275,7 +276,7 @@ func (l *Locks) columns(ctx context.Context) (columns []column, hasState bool, e
 	return columns, hasState, err
 }
 
-// checkSession refuses connections that could not do what is needed.
+// checkSession refuses connections whose settings do not allow locks.
 func (l *Locks) checkSession(ctx context.Context) error {
 	var autocommit bool
 	var zone sql.NullString
@@ -291,7 +292,7 @@ func (l *Locks) checkSession(ctx context.Context) error {
 	return nil
 }
 
-// The server's error numbers that say something to us.
+// The server's error numbers that this package handles.
 const (
 	errTooManyConnections = 1040
 	errAccessDenied       = 1045
@@ -307,7 +308,7 @@ const (
 	errExecutionTimeout   = 3024 // of MySQL
 )
 
-// numberOf is the server's number of an error, or 0.
+// numberOf returns the server's number of an error, or 0.
 func numberOf(err error) uint16 {
 	var server *driver.MySQLError
 	if errors.As(err, &server) {
@@ -316,20 +317,20 @@ func numberOf(err error) uint16 {
 	return 0
 }
 
-// passing says whether a statement that failed so may succeed when it is run
-// again.
+// passing reports whether a statement that failed with this error may succeed
+// when it is run again.
 func passing(err error) bool {
 	number := numberOf(err)
 	return number == errDeadlock || number == errRecordChanged
 }
 
-// explain says what was being done and, where there is one, the remedy.
+// explain adds the operation to an error and, if there is one, the remedy.
 func (l *Locks) explain(ctx context.Context, what string, err error) error {
 	const waited = "waited for a connection of the pool, or for a transaction that holds a row of the lock table; look for one left open"
 	var field *lock.FieldError
 	switch {
 	case err == nil, errors.Is(err, lock.ErrHeld), errors.Is(err, lock.ErrNotDue), errors.As(err, &field):
-		return err // an answer, which says all of it
+		return err // an answer of a provider, which is complete
 	case errors.Is(err, lock.ErrLost), errors.Is(err, lock.ErrNotFound):
 		return fmt.Errorf("%s: %w", what, err)
 	case ctx.Err() != nil:
@@ -340,7 +341,7 @@ func (l *Locks) explain(ctx context.Context, what string, err error) error {
 		return fmt.Errorf("%s: %w: %s: %w", what, lock.ErrBusy, waited, err)
 	case errNoTable, errNoColumn:
 		l.mu.Lock()
-		l.shape = nil // the next call looks at the tables anew
+		l.shape = nil // the next call reads the tables again
 		l.mu.Unlock()
 		return fmt.Errorf("%s: %w: the lock tables have changed; try again, which looks at them anew: %w", what, store.ErrSchema, err)
 	case errTableAccessDenied:

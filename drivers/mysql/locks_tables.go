@@ -15,7 +15,7 @@ import (
 //go:embed sql/locks/*.sql
 var lockFiles embed.FS
 
-// lockText is a file of sql/locks. The files are part of the program, so that
+// lockText returns a file of sql/locks. The files are part of the program, so
 // they cannot be missing.
 func lockText(name string) string {
 	text, err := lockFiles.ReadFile("sql/locks/" + name + ".sql")
@@ -40,7 +40,7 @@ func readTableName(name string) (schema, table string, err error) {
 	return schema, table, nil
 }
 
-// readTimeZone makes an expression of a time zone.
+// readTimeZone makes an SQL expression from a time zone.
 func readTimeZone(zone string) (string, error) {
 	if !regexp.MustCompile(`^[A-Za-z0-9_+:/-]{1,64}$`).MatchString(zone) {
 		return "", fmt.Errorf("time zone %q: write it as SYSTEM, +02:00 or Europe/Berlin", zone)
@@ -48,10 +48,11 @@ func readTimeZone(zone string) (string, error) {
 	return "'" + zone + "'", nil
 }
 
-// quoted is a name in SQL.
+// quoted returns a quoted name in SQL.
 func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// qualified is the quoted name of a table beside the lock table.
+// qualified returns the quoted name of a table in the database of the lock
+// table.
 func (l *Locks) qualified(table string) string {
 	if l.schema == "" {
 		return quoted(table)
@@ -59,21 +60,21 @@ func (l *Locks) qualified(table string) string {
 	return quoted(l.schema) + "." + quoted(table)
 }
 
-// named fills in the names of tables and triggers.
+// named inserts the names of tables and triggers.
 func (l *Locks) named(text string) string {
 	return strings.NewReplacer("{table}", l.qualified(l.table), "{state}", l.qualified(l.table+"_state"),
 		"{inserted}", l.qualified(l.table+"_inserted"), "{updated}", l.qualified(l.table+"_updated")).Replace(text)
 }
 
-// lockShape is what the statements have to know of the tables.
+// lockShape has the properties of the tables that the statements depend on.
 type lockShape struct {
 	texts               map[string]statement // by the names of their files
-	nameMost, ownerMost int                  // how many characters the columns take
+	nameMost, ownerMost int                  // how many characters the columns hold
 	charset             string               // of the column name
 	inBytes             bool                 // nameMost is in bytes
 }
 
-// column is one of a lock table.
+// column is a column of a lock table.
 type column struct {
 	name, kind      string
 	precision, most int
@@ -117,7 +118,7 @@ func textColumn(columns map[string]column, name string) error {
 	}
 }
 
-// check refuses what the columns would cut, refuse or change.
+// check refuses values that the columns would cut, refuse or change.
 func (s *lockShape) check(name, owner string) error {
 	length := utf8.RuneCountInString(name)
 	if s.inBytes {
@@ -143,10 +144,10 @@ func (s *lockShape) check(name, owner string) error {
 	return nil
 }
 
-// lastRune is the last character that a character set surely has.
+// lastRune returns the last character that a character set is known to have.
 func lastRune(charset string) rune {
 	switch charset {
-	case "utf8mb4", "": // without one it is bytes
+	case "utf8mb4", "": // a column without a character set stores bytes
 		return utf8.MaxRune
 	case "utf8", "utf8mb3":
 		return 0xffff
@@ -155,12 +156,13 @@ func lastRune(charset string) rune {
 	}
 }
 
-// TablesSQL is what CreateTables runs, for the program's own tools.
+// TablesSQL returns the SQL that CreateTables runs. A program can run it with
+// its own tools instead.
 func (l *Locks) TablesSQL() string { return l.named(lockText("tables")) }
 
-// CreateTables creates the lock table, if it is missing, and its state beside
-// it. Several processes may call at once. Where both are there it only reads,
-// and needs no rights to create.
+// CreateTables creates the lock table and its state table if they are missing.
+// Several processes may call it concurrently. If both exist, it only reads, and
+// needs no right to create tables.
 func (l *Locks) CreateTables(ctx context.Context) error {
 	return l.bounded(ctx, "create the lock tables", func(ctx context.Context) error {
 		columns, hasState, err := l.columns(ctx)
@@ -176,12 +178,13 @@ func (l *Locks) CreateTables(ctx context.Context) error {
 	})
 }
 
-// TriggerSQL is triggers for the program's own tools to create: they draw a
-// token for each acquisition by others than Hourbell, ShedLock in Java for one.
-// Then tokens also tell their order, and Java reads its own with
+// TriggerSQL returns triggers for the program's own tools to create. The
+// triggers draw a token for each acquisition by a program other than Hourbell,
+// such as ShedLock in Java. Then tokens show the order of all grants, and Java
+// reads its token with
 //
 //	SELECT token FROM shedlock_state WHERE name = ?
 //
-// after it has taken the lock. The statements end in ";" and an empty line, and
-// have semicolons inside, so that the mysql program wants another DELIMITER.
+// after it has taken the lock. Each statement ends in ";" and an empty line,
+// and contains semicolons, so the mysql program needs another DELIMITER.
 func (l *Locks) TriggerSQL() string { return l.named(lockText("trigger")) }

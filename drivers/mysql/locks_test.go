@@ -17,9 +17,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Tests need a server: its URL is in HOURBELL_TEST_MYSQL_URL. Without one they
-// are skipped, or fail if HOURBELL_TEST_REQUIRE=1. Each works in a database of
-// its own and drops it.
+// Tests need a server: its URL is in HOURBELL_TEST_MYSQL_URL. Without it they
+// are skipped, or fail if HOURBELL_TEST_REQUIRE=1. Each test works in a
+// database of its own and drops it.
 const serverVariable = "HOURBELL_TEST_MYSQL_URL"
 
 func TestMain(m *testing.M) {
@@ -75,7 +75,7 @@ func openDB(t testing.TB, url string) *sql.DB {
 	return db
 }
 
-// lockTarget is what tests and contending processes open.
+// lockTarget is the store that tests and contending processes open.
 type lockTarget struct{ URL, Table, Zone string }
 
 func (l lockTarget) String() string {
@@ -106,8 +106,8 @@ func openLocks(_ context.Context, target string) (lock.Provider, func(), error) 
 	return locks, func() { locks.Close() }, nil
 }
 
-// lockVariants are the tables that locks can live in, and connections of
-// programs with settings of their own.
+// lockVariants are the tables for locks, and connections of programs with
+// settings of their own.
 var lockVariants = []struct{ name, table, parameters, zone string }{
 	{name: "own", parameters: "clientFoundRows=true&parseTime=true&loc=Local&interpolateParams=true"},
 	{name: "timestamp(3)", zone: "+05:30", parameters: "time_zone=%27-08%3A00%27&sql_mode=%27ANSI_QUOTES%27", table: `CREATE TABLE shedlock (
@@ -182,8 +182,8 @@ func tryLock(t testing.TB, locks *Locks, name string) (lock.Lease, error) {
 	return locks.TryLock(t.Context(), lock.Request{Name: name, Owner: fmt.Sprint("owner ", time.Now().UnixNano()), Hold: time.Hour})
 }
 
-// ownLocks are locks in a database of their own, whose default collation takes
-// "a" and "A" for the same.
+// ownLocks returns locks in a database of their own, under whose default
+// collation "a" and "A" are equal.
 func ownLocks(t testing.TB, opts ...LockOption) (*Locks, *sql.DB) {
 	t.Helper()
 	_, db := newDatabase(t, "")
@@ -192,7 +192,8 @@ func ownLocks(t testing.TB, opts ...LockOption) (*Locks, *sql.DB) {
 	return locks, db
 }
 
-// A collation that takes two names for one must not make one lock of them.
+// TestLockNamesUnderACollation checks that two names that are equal under the
+// collation are two locks.
 func TestLockNamesUnderACollation(t *testing.T) {
 	_, db := newDatabase(t, "")
 	_, err := db.Exec("CREATE TABLE shedlock (name VARCHAR(64) PRIMARY KEY, lock_until TIMESTAMP(3), locked_at TIMESTAMP(3), locked_by VARCHAR(255))")
@@ -226,7 +227,7 @@ func TestLockNamesThatAColumnCannotKeep(t *testing.T) {
 		"VARCHAR(64) CHARACTER SET latin1":  {"á", "Ω"},
 		"VARBINARY(64)":                     {strings.Repeat("é", 33)},
 	} {
-		_, db := newDatabase(t, "sql_mode=%27%27") // in which the server would cut and replace
+		_, db := newDatabase(t, "sql_mode=%27%27") // in this mode the server would cut and replace values
 		_, err := db.Exec("CREATE TABLE shedlock (name " + column + " PRIMARY KEY, lock_until DATETIME(6), locked_at DATETIME(6), locked_by VARCHAR(255))")
 		must(t, err)
 		locks := NewLocks(db, Table("shedlock"))
@@ -262,7 +263,7 @@ func TestLockTablesMissing(t *testing.T) {
 	must(t, err)
 	_, err = db.Exec("DROP TABLE hourbell_lock_state")
 	must(t, err)
-	for range 2 { // known, and looked at anew
+	for range 2 { // first with known tables, then with tables that are read again
 		if _, err := tryLock(t, locks, "b"); !errors.Is(err, store.ErrSchema) {
 			t.Errorf("%v; ErrSchema was expected", err)
 		}
@@ -307,8 +308,9 @@ func TestLockConnectionsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// An open transaction that holds the row ends no call in a hang, nor in a lock
-// that nobody knows of.
+// TestLockBehindAnOpenTransaction checks that an open transaction that holds
+// the row makes no call hang, and that no lock is taken after its caller has
+// given up.
 func TestLockBehindAnOpenTransaction(t *testing.T) {
 	locks, db := ownLocks(t)
 	lease, err := tryLock(t, locks, "a")
@@ -331,8 +333,9 @@ func TestLockBehindAnOpenTransaction(t *testing.T) {
 	must(t, err)
 }
 
-// What a slot was decided on may have gone while its request waited for the row:
-// then nothing is granted, and nothing is kept.
+// TestLockSlotDecidedOnAnOldState checks a request whose slot was decided from
+// a state that changed while the request waited for the row: nothing is
+// granted, and nothing is stored.
 func TestLockSlotDecidedOnAnOldState(t *testing.T) {
 	locks, db := ownLocks(t)
 	lease, err := tryLock(t, locks, "a")
@@ -351,7 +354,7 @@ func TestLockSlotDecidedOnAnOldState(t *testing.T) {
 		answer <- err
 	}()
 	for waiting := false; !waiting; {
-		time.Sleep(150 * time.Millisecond) // the table is kept for 100 ms after each look at it
+		time.Sleep(150 * time.Millisecond) // the server keeps a table open for 100 ms after each use
 		must(t, db.QueryRow("SELECT EXISTS (SELECT 1 FROM information_schema.innodb_lock_waits)").Scan(&waiting))
 	}
 	_, err = tx.Exec("UPDATE hourbell_lock_state SET token = token + 1 WHERE name = 'a'")
@@ -365,7 +368,8 @@ func TestLockSlotDecidedOnAnOldState(t *testing.T) {
 	must(t, err)
 }
 
-// Columns of little precision round a hold up, and a release down.
+// TestLockTimesAreRounded checks that columns with a low precision round a hold
+// up, and a release down.
 func TestLockTimesAreRounded(t *testing.T) {
 	now := time.Date(2035, 1, 2, 3, 4, 5, 444_555_000, time.UTC)
 	for kind, step := range map[string]time.Duration{"TIMESTAMP": time.Second, "DATETIME(2)": 10 * time.Millisecond, "TIMESTAMP(3)": time.Millisecond, "DATETIME(6)": time.Microsecond} {
@@ -397,7 +401,7 @@ func checkRounding(t *testing.T, locks *Locks, now time.Time, step time.Duration
 	if got, want := until(), up(now.Add(2*hold)); !got.Equal(want) {
 		t.Errorf("steps of %v: extended until %v, want %v", step, got, want)
 	}
-	must(t, lease.Release(t.Context())) // in the very step of the grant
+	must(t, lease.Release(t.Context())) // within the step of the precision in which the lock was granted
 	if got, want := until(), now.Truncate(step); !got.Equal(want) {
 		t.Errorf("steps of %v: released at %v, want %v", step, got, want)
 	}
@@ -410,7 +414,7 @@ func checkRounding(t *testing.T, locks *Locks, now time.Time, step time.Duration
 	}
 }
 
-// javaTakes and javaFrees are what ShedLock sends with usingDbTime.
+// javaTakes and javaFrees send the statements of ShedLock with usingDbTime.
 func javaTakes(t testing.TB, db *sql.DB) bool {
 	return javaRows(t, db, `UPDATE shedlock SET lock_until = TIMESTAMPADD(MICROSECOND, 3600000000, UTC_TIMESTAMP(3)),
 		locked_at = UTC_TIMESTAMP(3), locked_by = 'java-host' WHERE name = 'a' AND lock_until <= UTC_TIMESTAMP(3)`)
@@ -429,8 +433,9 @@ func javaRows(t testing.TB, db *sql.DB, text string) bool {
 	return n == 1
 }
 
-// Java and we exclude each other, whatever the time zones of sessions; and with
-// the triggers its acquisitions draw tokens, while ours are not counted twice.
+// TestLockBesideJava checks that Java and Hourbell exclude each other, whatever
+// the time zones of their sessions, and that with the triggers Java's
+// acquisitions draw tokens, while Hourbell's are not counted twice.
 func TestLockBesideJava(t *testing.T) {
 	for name, zones := range map[string]struct{ java, ours, option string }{
 		"the same":       {"", "", ""},
@@ -479,7 +484,8 @@ func excludeEachOther(t *testing.T, locks *Locks, java *sql.DB) {
 	}
 }
 
-// No error repeats a URL, in which a password may be anywhere.
+// TestURLs checks that no error repeats a URL, because a password may be
+// anywhere in it.
 func TestURLs(t *testing.T) {
 	const secret = "se%crét"
 	for _, url := range []string{

@@ -5,20 +5,21 @@ import (
 	"strings"
 )
 
-// Statements are written with named parameters, :name, and with macros,
-// {name(argument)}, for what depends on the types of the columns.
+// Statements have named parameters, :name, and macros, {name(argument)}, for
+// parts that depend on the types of the columns.
 
-// args are the values of a statement's parameters, by name. What is not given is
+// args are the values of a statement's parameters, by name. A missing value is
 // null.
 type args map[string]any
 
-// statement is a text with question marks, and which parameter each stands for.
+// statement is a text with question marks, and the name of the parameter for
+// each question mark.
 type statement struct {
 	text  string
 	order []string
 }
 
-// values are what goes with the question marks.
+// values returns the values for the question marks.
 func (s statement) values(a args) []any {
 	values := make([]any, len(s.order))
 	for i, name := range s.order {
@@ -27,8 +28,8 @@ func (s statement) values(a args) []any {
 	return values
 }
 
-// compile replaces named parameters by question marks. Elsewhere a colon is
-// never before a letter in our statements.
+// compile replaces named parameters by question marks. Elsewhere the statements
+// of this package have no colon before a letter.
 func compile(text string) statement {
 	var s statement
 	var out strings.Builder
@@ -52,7 +53,7 @@ func compile(text string) statement {
 	}
 }
 
-// expand replaces macros, those inside of others first.
+// expand replaces macros, inner macros first.
 func expand(text string, macros map[string]func(argument string) string) string {
 	for {
 		end := strings.IndexByte(text, '}')
@@ -61,7 +62,7 @@ func expand(text string, macros map[string]func(argument string) string) string 
 		}
 		start := strings.LastIndexByte(text[:end], '{')
 		name, argument, _ := strings.Cut(text[start+1:end], "(")
-		body := "\x01" + name + "\x02" // braces to be put back: the name of a table
+		body := "\x01" + name + "\x02" // a marker for braces that are restored later: the name of a table
 		if macro, ok := macros[name]; ok {
 			body = macro(strings.TrimSuffix(argument, ")"))
 		}
@@ -69,14 +70,15 @@ func expand(text string, macros map[string]func(argument string) string) string 
 	}
 }
 
-// timeText is how statements treat a column of instants: what it keeps of the
-// fraction of a second, and whether it is in a session's zone.
+// timeText is how statements convert instants for a column: which part of the
+// fraction of a second the column stores, and whether the column depends on a
+// session's time zone.
 type timeText struct {
 	step    int    // the precision in microseconds
-	foreign string // the zone that others' sessions are in; empty: it is in UTC
+	foreign string // the time zone of other programs' sessions; empty: the column is in UTC
 }
 
-// timeColumn is the timeText of a column.
+// timeColumn returns the timeText of a column.
 func timeColumn(columns map[string]column, name, zone string) (t timeText, err error) {
 	c := columns[name]
 	t.step = 1
@@ -95,7 +97,7 @@ func timeColumn(columns map[string]column, name, zone string) (t timeText, err e
 	return t, fmt.Errorf("column %s is of type %s; make it timestamp(3) or datetime(3)", name, c.kind)
 }
 
-// utc reads the column.
+// utc returns the expression that reads the column.
 func (t timeText) utc(column string) string {
 	if t.foreign == "" {
 		return column
@@ -103,7 +105,7 @@ func (t timeText) utc(column string) string {
 	return fmt.Sprintf("CONVERT_TZ(%s, @@session.time_zone, %s)", column, t.foreign)
 }
 
-// write brings an instant in UTC to the column's form.
+// write converts an instant in UTC to the column's type.
 func (t timeText) write(instant string) string {
 	if t.foreign == "" {
 		return instant
@@ -111,8 +113,8 @@ func (t timeText) write(instant string) string {
 	return fmt.Sprintf("CONVERT_TZ(%s, %s, @@session.time_zone)", instant, t.foreign)
 }
 
-// up and down round to what the column keeps: servers differ in whether they
-// round or cut.
+// up and down round to the column's precision, because some servers round
+// values and others cut them.
 func (t timeText) up(instant string) string {
 	if t.step == 1 {
 		return instant
@@ -127,9 +129,9 @@ func (t timeText) down(instant string) string {
 	return fmt.Sprintf("(%[1]s - INTERVAL MOD(MICROSECOND(%[1]s), %[2]d) MICROSECOND)", instant, t.step)
 }
 
-// least is an at-least time in microseconds, from one in milliseconds, that
-// counts from what the column kept: it makes up for what was cut, if that is
-// more than a millisecond.
+// least converts an at-least time from milliseconds to microseconds, for a time
+// that counts from the stored value of a column: it adds the part that the
+// column cut, if that is more than a millisecond.
 func (t timeText) least(duration string) string {
 	if t.step <= 1000 {
 		return duration + " * 1000"
@@ -137,7 +139,7 @@ func (t timeText) least(duration string) string {
 	return fmt.Sprintf("(%[1]s * 1000 + SIGN(%[1]s) * %[2]d)", duration, t.step-1)
 }
 
-// macros are those of the statements.
+// macros returns the macros of the statements.
 func macros(until, at timeText) map[string]func(string) string {
 	return map[string]func(string) string{
 		"now":        func(string) string { return "COALESCE(CAST(:now AS DATETIME(6)), UTC_TIMESTAMP(6))" },

@@ -20,10 +20,11 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// BenchmarkLockCycle has 8 clients take and release a lock each, over and over,
-// beside pgbench with the two bare statements that ShedLock would send, and with
-// the very statements of this package, and beside pgx with the bare ones. Each iteration is a round of all of them
-// in turn; the medians of the rounds count.
+// BenchmarkLockCycle has 8 clients that each take and release a lock
+// repeatedly. It compares this package with pgbench, with the two bare
+// statements that ShedLock would send and with the same statements as this
+// package, and with pgx, with the bare statements. Each iteration is a round of
+// all of them in turn; the result is the median of the rounds.
 func BenchmarkLockCycle(b *testing.B) {
 	const clients, duration = 8, 2 * time.Second
 	s := fresh(b)
@@ -65,7 +66,7 @@ func lockPool(b *testing.B, clients int) *pgxpool.Pool {
 	return pool
 }
 
-// lockCycle takes a lock and releases it.
+// lockCycle takes a lock and releases the lock.
 func lockCycle(ctx context.Context, locks *Locks, client, n int) error {
 	lease, err := locks.TryLock(ctx, lock.Request{Name: fmt.Sprint("lock", client), Owner: fmt.Sprint("host/1/", n), Hold: 30 * time.Second})
 	if err != nil {
@@ -74,7 +75,7 @@ func lockCycle(ctx context.Context, locks *Locks, client, n int) error {
 	return lease.Release(ctx)
 }
 
-// bareCycle sends the statements of a script of pgbench.
+// bareCycle sends the statements of a pgbench script.
 func bareCycle(pool *pgxpool.Pool, script string) func(ctx context.Context, client int) error {
 	texts := strings.SplitN(strings.TrimSuffix(strings.TrimSpace(strings.ReplaceAll(script, ":client_id", "$1::text")), ";"), ";", 2)
 	return func(ctx context.Context, client int) error {
@@ -87,7 +88,7 @@ func bareCycle(pool *pgxpool.Pool, script string) func(ctx context.Context, clie
 	}
 }
 
-// cycles is how many times a second the clients do one cycle after the other.
+// cycles returns how many cycles per second the clients run.
 func cycles(b *testing.B, cycle func(client, n int) error, clients int, duration time.Duration) float64 {
 	ctx, cancel := context.WithTimeout(b.Context(), duration)
 	defer cancel()
@@ -112,7 +113,7 @@ func cycles(b *testing.B, cycle func(client, n int) error, clients int, duration
 	return float64(total) / time.Since(start).Seconds()
 }
 
-// bareScript takes and releases with nothing but the row of the lock.
+// bareScript takes and releases a lock with statements for the lock row only.
 func bareScript(b *testing.B, s *Backend) string {
 	execute(b, withSchema(`create table {schema}.bare (name varchar(64) primary key, lock_until timestamp not null, locked_at timestamp not null, locked_by varchar(255) not null);
 		insert into {schema}.bare select 'lock' || i, '2000-01-01', '2000-01-01', '' from generate_series(0, 7) i`, s.schema))
@@ -124,7 +125,7 @@ WHERE name = 'lock' || :client_id AND locked_by = 'host' AND lock_until > timezo
 `, s.schema)
 }
 
-// sameScript takes and releases as this package does.
+// sameScript takes and releases a lock with the statements of this package.
 func sameScript(b *testing.B, s *Backend) string {
 	locks := s.Locks()
 	for i := range 8 { // makes the rows
@@ -139,7 +140,7 @@ func sameScript(b *testing.B, s *Backend) string {
 	return filled("take", "$3", "30000") + filled("release", "$4", "0", "$5", "0")
 }
 
-// pgbench is how many times a second its clients run a script.
+// pgbench returns how many times per second its clients run a script.
 func pgbench(b *testing.B, script string, clients int, duration time.Duration) float64 {
 	program, err := exec.LookPath("pgbench")
 	if err != nil {

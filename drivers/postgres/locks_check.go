@@ -34,8 +34,8 @@ func (t sqlTx) CheckLock(ctx context.Context, name string, token int64) error {
 	return checkLock(ctx, t, t.locks, name, token)
 }
 
-// checkLock looks at a lock in a caller's transaction. Without locks it is in the
-// default tables.
+// checkLock checks a lock in a caller's transaction. If l is nil the lock is in
+// the default tables.
 func checkLock(ctx context.Context, tx querier, l *Locks, name string, token int64) error {
 	if l == nil {
 		l = newLocks(nil, DefaultSchema, nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// A check in a long transaction does not keep the holder from prolonging its lock,
-// where every grant draws a token.
+// TestCheckLetsTheHolderProlong checks that a check in a long transaction does
+// not prevent the holder from extending its lock, if every grant draws a token.
 func TestCheckLetsTheHolderProlong(t *testing.T) {
 	b := openAt(t, urlFrom(t, serverVariable), newSchema(t))
 	migrate(t, b)
@@ -52,8 +52,9 @@ func lockedUntil(t *testing.T, locks *Locks) time.Time {
 	return infos[0].Until
 }
 
-// Java takes locks without drawing a token. A check is refused after that all the
-// same, and Java waits for the end of a transaction whose check has passed.
+// TestCheckBesideJava checks locks that Java takes without drawing a token. A
+// later check is refused nevertheless, and Java waits for the end of a
+// transaction whose check has succeeded.
 func TestCheckBesideJava(t *testing.T) {
 	pool := newPool(t)
 	locks, schema := ownLocks(t, pool)
@@ -106,7 +107,7 @@ func TestCheckThatCannotBe(t *testing.T) {
 	}
 }
 
-// awaitThat waits until something holds.
+// awaitThat waits until a condition holds.
 func awaitThat(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
@@ -116,8 +117,9 @@ func awaitThat(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// In tables of our own, where every grant draws a token, a check holds the state
-// alone, and a takeover waits for it all the same.
+// TestCheckHoldsOffATakeover checks tables of this package, where every grant
+// draws a token: a check holds only the state, and a takeover waits for it
+// nevertheless.
 func TestCheckHoldsOffATakeover(t *testing.T) {
 	b := openAt(t, urlFrom(t, serverVariable), newSchema(t))
 	migrate(t, b)

@@ -16,23 +16,23 @@ import (
 // lockPatience bounds a call whose context has no earlier end.
 const lockPatience = 10 * time.Second
 
-// lockDB is where connections come from.
+// lockDB is a source of connections.
 type lockDB interface {
 	// acquire waits for a connection until ctx ends.
 	acquire(ctx context.Context) (lockConn, error)
 }
 
-// lockConn is a connection that nobody else uses. Each statement is committed
-// when it has run.
+// lockConn is a connection that no other caller uses. Each statement is
+// committed when it has run.
 type lockConn interface {
-	// query hands the rows to scan and says how many there were.
+	// query passes the rows to scan and returns the number of rows.
 	query(ctx context.Context, text string, args []any, scan func(row) error) (int, error)
-	// exec says how many rows it wrote.
+	// exec returns the number of rows that it wrote.
 	exec(ctx context.Context, text string, args []any) (int, error)
 	release()
 }
 
-// lockSession is a connection and the statements that fit the tables.
+// lockSession is a connection with the statements that fit the tables.
 type lockSession struct {
 	ctx   context.Context
 	conn  lockConn
@@ -47,8 +47,8 @@ func (s lockSession) exec(name string, args ...any) (int, error) {
 	return s.conn.exec(s.ctx, s.shape.texts[name], args)
 }
 
-// call does something with the lock tables. Where the server gave a statement up
-// because of others it begins again.
+// call runs do with the lock tables. If the server cancelled a statement
+// because of other transactions, call runs do again.
 func (l *Locks) call(ctx context.Context, what string, do func(s lockSession) error) error {
 	return l.connected(ctx, what, func(ctx context.Context, c lockConn) error {
 		shape, err := l.shapeOf(ctx, c)
@@ -64,7 +64,7 @@ func (l *Locks) call(ctx context.Context, what string, do func(s lockSession) er
 	})
 }
 
-// connected does something on a connection of its own, within bounds.
+// connected runs do with a connection of its own, within a time limit.
 func (l *Locks) connected(ctx context.Context, what string, do func(ctx context.Context, c lockConn) error) error {
 	if l.invalid != nil {
 		return fmt.Errorf("%s: %w", what, l.invalid)
@@ -82,28 +82,28 @@ func (l *Locks) connected(ctx context.Context, what string, do func(ctx context.
 	return l.explain(ctx, what, "waited for the server; look for a transaction that holds a row of the lock table", do(ctx, conn))
 }
 
-// explain says what was being done and, where there is one, the remedy.
+// explain adds the operation to an error and, if there is one, the remedy.
 func (l *Locks) explain(ctx context.Context, what, waited string, err error) error {
 	var field *lock.FieldError
 	switch {
 	case err == nil, errors.Is(err, lock.ErrHeld), errors.Is(err, lock.ErrNotDue), errors.As(err, &field):
-		return err // an answer, which says all of it
+		return err // an answer of a provider, which is complete
 	case errors.Is(err, lock.ErrLost), errors.Is(err, lock.ErrNotFound):
 		return fmt.Errorf("%s: %w", what, err)
 	case ctx.Err() != nil:
 		return fmt.Errorf("%s: %w: %s: %w", what, lock.ErrBusy, waited, err)
 	}
 	switch codeOf(err) {
-	case "55P03", "57014": // the server's own lock_timeout, statement_timeout
+	case "55P03", "57014": // lock_timeout or statement_timeout of the server
 		return fmt.Errorf("%s: %w: %s: %w", what, lock.ErrBusy, waited, err)
-	case "42P01", "42703", "42804", "42883", "3F000", "42P10": // the tables are not what they were
+	case "42P01", "42703", "42804", "42883", "3F000", "42P10": // the tables have changed
 		l.forget()
 		return fmt.Errorf("%s: %w: the lock tables have changed; try again, which looks at them anew: %w", what, store.ErrSchema, err)
 	case "42501":
 		return fmt.Errorf("%s: the database role may not do this; grant it SELECT, INSERT and UPDATE on %s and %s: %w",
 			what, qualified(l.schema, l.table), qualified(l.schema, l.table+"_state"), err)
 	}
-	return new(Backend).explain(what, err) // the rest is as everywhere in this package
+	return new(Backend).explain(what, err) // other errors are explained as everywhere in this package
 }
 
 // poolDB is a pool of pgx.

@@ -9,18 +9,18 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// lockRow is what there is of a name: the row of the lock and the state, either
-// of which may be missing.
+// lockRow is what the tables contain for a name: the row of the lock and the
+// state. Either may be missing.
 type lockRow struct {
 	now                     time.Time
-	name, owner             sql.NullString // of the row
+	name, owner             sql.NullString // from the lock's row
 	lockedAt, until         time.Time
-	token                   sql.NullInt64 // of the state
+	token                   sql.NullInt64 // from the state
 	slot, anchor, grantedAt time.Time
 	stepMS                  int64
 }
 
-// scan reads a row of look or list.
+// scan reads a row of the statements look and list.
 func (f *lockRow) scan(r row) error {
 	var now, lockedAt, until, slot, anchor, step, granted sql.NullInt64
 	if err := r.Scan(&now, &f.name, &f.owner, &lockedAt, &until, &f.token, &slot, &anchor, &step, &granted); err != nil {
@@ -31,7 +31,7 @@ func (f *lockRow) scan(r row) error {
 	return nil
 }
 
-// fromMicros is an instant from microseconds since 1970; zero for null.
+// fromMicros returns an instant from microseconds since 1970; zero for null.
 func fromMicros(n sql.NullInt64) time.Time {
 	if !n.Valid {
 		return time.Time{}
@@ -39,10 +39,10 @@ func fromMicros(n sql.NullInt64) time.Time {
 	return time.UnixMicro(n.Int64).UTC()
 }
 
-// complete says whether both are there.
+// complete reports whether both the row and the state exist.
 func (f *lockRow) complete() bool { return f.name.Valid && f.token.Valid }
 
-// refusal says why a lock cannot be had, or nil.
+// refusal returns why a lock cannot be taken, or nil.
 func (f *lockRow) refusal(req lock.Request) error {
 	switch slot := req.Slot; {
 	case f.name.Valid && f.name.String != req.Name:
@@ -64,8 +64,8 @@ func (f *lockRow) state() lock.State {
 	return lock.State{Now: f.now, Token: f.token.Int64, Mark: mark, GrantedAt: f.grantedAt}
 }
 
-// info is the lock as listings show it. A row without an owner was made for the
-// first who comes, and nobody has had it yet.
+// info returns the lock as listings show it. A row without an owner was made
+// before the first grant of the lock.
 func (f *lockRow) info() lock.Info {
 	info := lock.Info{Name: f.name.String, State: f.state()}
 	if f.owner.String != "" {

@@ -18,7 +18,7 @@ import (
 //go:embed sql/locks/*.sql
 var lockFiles embed.FS
 
-// lockText is a file of sql/locks. The files are part of the program, so that
+// lockText returns a file of sql/locks. The files are part of the program, so
 // they cannot be missing.
 func lockText(name string) string {
 	text, err := lockFiles.ReadFile("sql/locks/" + name + ".sql")
@@ -37,31 +37,32 @@ func readTableName(name string) (schema, table string, err error) {
 			return "", "", fmt.Errorf("lock table %q: %w", name, err)
 		}
 	}
-	// The names of the state table and the trigger's function have six bytes more.
+	// The names of the state table and of the trigger's function are six bytes
+	// longer.
 	if err := checkSchemaName(table); err != nil || len(table) > 63-len("_state") || strings.Contains(table, ".") {
 		return "", "", fmt.Errorf("lock table %q: give a name of 1 to 57 bytes, such as shedlock or app.shedlock", name)
 	}
 	return schema, table, nil
 }
 
-// lockShape is what the statements have to know of the tables.
+// lockShape has the properties of the tables that the statements depend on.
 type lockShape struct {
 	texts               map[string]string // the statements, by the names of their files
-	nameMost, ownerMost int               // how many characters the columns take; 0: any number
-	channel             string            // on which releases are notified
+	nameMost, ownerMost int               // how many characters the columns hold; 0: any number
+	channel             string            // the channel on which releases are notified
 }
 
-// column is one of a lock table.
+// column is a column of a lock table.
 type column struct {
 	name, kind string
-	modifier   int // of the type: what is in its parentheses, as PostgreSQL keeps it
+	modifier   int // of the type: the number in its parentheses, as PostgreSQL stores it
 	unique     bool
 }
 
-// errNoTable: the lock table is not there.
+// errNoTable means that the lock table does not exist.
 var errNoTable = errors.New("no such table")
 
-// shapeOf finds out about the tables, once.
+// shapeOf reads the properties of the tables, once.
 func (l *Locks) shapeOf(ctx context.Context, c lockConn) (*lockShape, error) {
 	l.mu.Lock()
 	known := l.shape
@@ -86,14 +87,14 @@ func (l *Locks) shapeOf(ctx context.Context, c lockConn) (*lockShape, error) {
 	return shape, nil
 }
 
-// forget lets the next call look at the tables anew.
+// forget makes the next call read the properties of the tables again.
 func (l *Locks) forget() {
 	l.mu.Lock()
 	l.shape = nil
 	l.mu.Unlock()
 }
 
-// missing says which table is not there and how to come by it.
+// missing returns which table is missing and how to create it.
 func (l *Locks) missing(all bool) string {
 	name := l.table
 	if !all {
@@ -108,7 +109,7 @@ func (l *Locks) missing(all bool) string {
 	return fmt.Sprintf("there is no table %s; call CreateTables, or run what TablesSQL returns", name)
 }
 
-// columns reads those of the lock table, and in which schema it is.
+// columns reads the columns of the lock table, and the name of its schema.
 func (l *Locks) columns(ctx context.Context, c lockConn) (schema string, columns []column, hasState bool, err error) {
 	_, err = c.query(ctx, lockText("columns"), []any{l.schema, l.table, l.table + "_state"}, func(r row) error {
 		var col column
@@ -148,16 +149,17 @@ func newShape(schema, table string, columns []column) (*lockShape, error) {
 	return shape, nil
 }
 
-// The clock in a statement, with the parameter that replaces it: when it began,
-// and when it looks, which is later if it had to wait for a row.
+// The clock in a statement, with the parameter that replaces it: the time when
+// the statement began, and the time when the clock is read, which is later if
+// the statement had to wait for a row.
 var (
 	nowMark  = regexp.MustCompile(`\{now (\$\d)\}`)
 	lateMark = regexp.MustCompile(`\{clock (\$\d)\}`)
 )
 
-// textColumn says how many characters a column takes, 0 for any number.
+// textColumn returns how many characters a column holds, 0 for any number.
 func textColumn(columns map[string]column, name string) (most int, err error) {
-	const header = 4 // the modifier of varchar counts it
+	const header = 4 // the modifier of varchar includes it
 	switch c := columns[name]; {
 	case c.kind == "text", c.kind == "varchar" && c.modifier < 0:
 		return 0, nil
@@ -170,14 +172,14 @@ func textColumn(columns map[string]column, name string) (most int, err error) {
 	}
 }
 
-// timeText is how statements bring an instant to a column's type: its zone, what
-// makes its precision round up, or down, and what makes up for it when an
-// at-least time ($4) counts from there.
+// timeText is how statements convert an instant to a column's type: its time
+// zone, the expressions that make its precision round up or down, and the
+// correction of an at-least time ($4) that counts from the column.
 type timeText struct{ zone, up, down, least string }
 
-// timeColumn is the timeText of a column. A column of less than microseconds
-// rounds to the nearest by itself: half a step minus a microsecond more is up,
-// half a step less is down.
+// timeColumn returns the timeText of a column. A column with a precision of
+// less than microseconds rounds to the nearest value by itself: adding half a
+// step minus a microsecond rounds up, subtracting half a step rounds down.
 func timeColumn(columns map[string]column, name string) (text timeText, err error) {
 	c := columns[name]
 	switch c.kind {
@@ -196,14 +198,14 @@ func timeColumn(columns map[string]column, name string) (text timeText, err erro
 		}
 		text.up = fmt.Sprintf(" + interval '%d microseconds'", half-1)
 		text.down = fmt.Sprintf(" - interval '%d microseconds'", half)
-		if step := 2 * half; step > 1000 { // to the millisecond is good enough
+		if step := 2 * half; step > 1000 { // the correction is to the millisecond
 			text.least = fmt.Sprintf(" + sign($4::bigint) * interval '%d microseconds'", step-1)
 		}
 	}
 	return text, nil
 }
 
-// check refuses what the columns would cut or refuse.
+// check refuses values that the columns would cut or refuse.
 func (s *lockShape) check(name, owner string) error {
 	if n := utf8.RuneCountInString(name); s.nameMost > 0 && n > s.nameMost {
 		return &lock.FieldError{
@@ -220,7 +222,8 @@ func (s *lockShape) check(name, owner string) error {
 	return nil
 }
 
-// TablesSQL is what CreateTables runs, for the program's own tools.
+// TablesSQL returns the SQL that CreateTables runs. A program can run it with
+// its own tools instead.
 func (l *Locks) TablesSQL() string {
 	text := l.tablesSQL(l.schema)
 	if l.schema != "" {
@@ -232,14 +235,15 @@ func (l *Locks) TablesSQL() string {
 func (l *Locks) tablesSQL(schema string) string {
 	text, err := migrationFiles.ReadFile("migrations/0003_locks.sql")
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the file is part of the program
 	}
 	return strings.NewReplacer(
 		"{schema}.lock_state", qualified(schema, l.table+"_state"), "{schema}.lock", qualified(schema, l.table),
 	).Replace(string(text))
 }
 
-// qualified is a table's quoted name, with its schema if that is known.
+// qualified returns a table's quoted name, with its schema if the schema is
+// known.
 func qualified(schema, table string) string {
 	if schema == "" {
 		return pgx.Identifier{table}.Sanitize()
@@ -247,9 +251,9 @@ func qualified(schema, table string) string {
 	return pgx.Identifier{schema, table}.Sanitize()
 }
 
-// CreateTables creates the lock table, if it is missing, and its state beside
-// it. Where both are there it only reads, and needs no rights to create. Several
-// processes may call at once.
+// CreateTables creates the lock table and its state table if they are missing.
+// If both exist, it only reads, and needs no right to create tables. Several
+// processes may call it concurrently.
 func (l *Locks) CreateTables(ctx context.Context) error {
 	return l.connected(ctx, "create the lock tables", func(ctx context.Context, c lockConn) error {
 		schema, columns, hasState, err := l.columns(ctx, c)
@@ -264,9 +268,10 @@ func (l *Locks) CreateTables(ctx context.Context) error {
 	})
 }
 
-// createTables is one statement, which is one transaction behind any pooler and
-// under any driver. Processes that come at once take turns. A schema that is
-// there is left alone, for that needs no right to create one.
+// createTables returns a single statement, which is a single transaction behind
+// any pooler and with any driver. Processes that run it concurrently take
+// turns. An existing schema is not created again, so that no right to create a
+// schema is needed.
 func createTables(schema, tables string) string {
 	text := "DO $create$ BEGIN\nPERFORM pg_advisory_xact_lock(hashtextextended('hourbell create lock tables', 0));\n"
 	if schema != "" {
@@ -276,13 +281,15 @@ func createTables(schema, tables string) string {
 	return text + tables + "\nEND $create$"
 }
 
-// TriggerSQL is a trigger for the program's own tools to create: it draws a
-// token for each acquisition by others than Hourbell, ShedLock in Java for one.
-// Then tokens also tell their order, and Java reads its own with
+// TriggerSQL returns a trigger for the program's own tools to create. The
+// trigger draws a token for each acquisition by a program other than Hourbell,
+// such as ShedLock in Java. Then tokens show the order of all grants, and Java
+// reads its token with
 //
 //	SELECT token FROM shedlock_state WHERE name = ?
 //
-// after it has taken the lock. It reads the tables first, which must be there.
+// after it has taken the lock. TriggerSQL reads the tables first, which must
+// exist.
 func (l *Locks) TriggerSQL(ctx context.Context) (text string, err error) {
 	err = l.connected(ctx, "write the trigger of the lock table", func(ctx context.Context, c lockConn) error {
 		schema, columns, hasState, err := l.columns(ctx, c)

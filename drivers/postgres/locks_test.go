@@ -25,10 +25,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// lockTarget is what tests and contending processes open.
+// lockTarget is the store that tests and contending processes open.
 type lockTarget struct {
 	URL, Table string
-	SQL        bool // by database/sql
+	SQL        bool // with database/sql
 }
 
 func (l lockTarget) String() string {
@@ -51,17 +51,17 @@ func openLocks(ctx context.Context, target string) (lock.Provider, func(), error
 		}
 		return NewSQLLocks(db, Table(at.Table)), func() { db.Close() }, nil
 	}
-	b, err := Open(ctx, at.URL) // which sees a pooler by itself
+	b, err := Open(ctx, at.URL) // Open recognises a pooler
 	if err != nil {
 		return nil, nil, err
 	}
 	return b.Locks(Table(at.Table)), func() { b.Close() }, nil
 }
 
-// lockVariants are the tables that locks can live in, those of our own and what
-// Java programs have made, and the ways to reach them.
+// lockVariants are the tables for locks, made by this package or by Java
+// programs, and the ways to connect to them.
 var lockVariants = []struct {
-	name, table string // with {schema}; empty: our own
+	name, table string // with {schema}; empty: the tables of this package
 	sql, pooled bool
 }{
 	{name: "own"},
@@ -152,7 +152,8 @@ func ended(commit bool, yes, no func() error) error {
 	return no()
 }
 
-// ownLocks are locks in a schema of their own, with the tables of this package.
+// ownLocks returns locks in a schema of their own, with the tables of this
+// package.
 func ownLocks(t testing.TB, pool *pgxpool.Pool) (locks *Locks, schema string) {
 	t.Helper()
 	schema = newSchema(t)
@@ -166,7 +167,7 @@ func tryLock(t testing.TB, locks *Locks, name string) (lock.Lease, error) {
 	return locks.TryLock(t.Context(), lock.Request{Name: name, Owner: fmt.Sprint("owner ", time.Now().UnixNano()), Hold: time.Hour})
 }
 
-// queries counts what a pool sends.
+// queries records the statements that a pool sends.
 type queries struct{ texts []string }
 
 func (q *queries) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
@@ -191,7 +192,7 @@ func TestLockCallsAreOneStatement(t *testing.T) {
 		must(t, err)
 		must(t, lease.Extend(t.Context(), 2*time.Hour))
 		must(t, lease.Release(t.Context()))
-		if turn > 0 && len(sent.texts) != 3 { // the first time has to look for tables and make rows
+		if turn > 0 && len(sent.texts) != 3 { // the first call reads the tables and makes rows
 			t.Errorf("taking, extending and releasing sent %d statements:\n%s", len(sent.texts), strings.Join(sent.texts, "\n"))
 		}
 	}
@@ -226,8 +227,9 @@ func TestLockPlans(t *testing.T) {
 	}
 }
 
-// An open transaction that holds the row ends no call in a hang, nor in a lock
-// that nobody knows of.
+// TestLockBehindAnOpenTransaction checks that an open transaction that holds
+// the row makes no call hang, and that no lock is taken after its caller has
+// given up.
 func TestLockBehindAnOpenTransaction(t *testing.T) {
 	pool := newPool(t)
 	locks, schema := ownLocks(t, pool)
@@ -251,8 +253,9 @@ func TestLockBehindAnOpenTransaction(t *testing.T) {
 	must(t, err)
 }
 
-// What a slot was decided on may have gone while its request waited for the row:
-// then nothing is granted, and nothing is kept.
+// TestLockSlotDecidedOnAnOldState checks a request whose slot was decided from
+// a state that changed while the request waited for the row: nothing is
+// granted, and nothing is stored.
 func TestLockSlotDecidedOnAnOldState(t *testing.T) {
 	pool := newPool(t)
 	locks, schema := ownLocks(t, pool)
@@ -306,7 +309,7 @@ func TestLockTablesMissing(t *testing.T) {
 		_, err = tryLock(t, locks, "a")
 		must(t, err)
 	}
-	migrate(t, b) // beside tables that are there
+	migrate(t, b) // the tables of locks exist already
 	execute(t, withSchema("drop table {schema}.lock_state", schema))
 	locks := b.Locks()
 	if _, err := tryLock(t, locks, "a"); !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "lock_state") {
@@ -340,7 +343,8 @@ func TestLockTablesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// A collation that takes two names for one must not make one lock of them.
+// TestLockNamesUnderACollation checks that two names that are equal under the
+// collation are two locks.
 func TestLockNamesUnderACollation(t *testing.T) {
 	schema := newSchema(t)
 	execute(t, withSchema(`create schema {schema}; create collation {schema}.loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
@@ -364,7 +368,8 @@ func TestLockNamesUnderACollation(t *testing.T) {
 	}
 }
 
-// Columns of little precision round a hold up, and a release down.
+// TestLockTimesAreRounded checks that columns with a low precision round a hold
+// up, and a release down.
 func TestLockTimesAreRounded(t *testing.T) {
 	pool := newPool(t)
 	now := time.Date(2035, 1, 2, 3, 4, 5, 444_555_000, time.UTC)
@@ -396,7 +401,7 @@ func checkRounding(t *testing.T, locks *Locks, now time.Time, step time.Duration
 	if got, want := until(), up(now.Add(2*hold)); !got.Equal(want) {
 		t.Errorf("steps of %v: extended until %v, want %v", step, got, want)
 	}
-	must(t, lease.Release(t.Context())) // in the very step of the grant
+	must(t, lease.Release(t.Context())) // within the step of the precision in which the lock was granted
 	if got, want := until(), now.Truncate(step); !got.Equal(want) {
 		t.Errorf("steps of %v: released at %v, want %v", step, got, want)
 	}
@@ -409,7 +414,7 @@ func checkRounding(t *testing.T, locks *Locks, now time.Time, step time.Duration
 	}
 }
 
-// javaTakes and javaFrees are what ShedLock sends with usingDbTime.
+// javaTakes and javaFrees send the statements of ShedLock with usingDbTime.
 func javaTakes(t testing.TB, schema, name string) bool {
 	return javaRows(t, schema, `update {schema}.shedlock set lock_until = timezone('utc', CURRENT_TIMESTAMP) + interval '1 hour',
 		locked_at = timezone('utc', CURRENT_TIMESTAMP), locked_by = 'java-host' where name = $1 and lock_until <= timezone('utc', CURRENT_TIMESTAMP)`, name)
@@ -432,8 +437,9 @@ func javaRows(t testing.TB, schema, text, name string) bool {
 	return tag.RowsAffected() == 1
 }
 
-// Java and we exclude each other, whatever the time zones of sessions; and with
-// the trigger its acquisitions draw tokens, while ours are not counted twice.
+// TestLockBesideJava checks that Java and Hourbell exclude each other, whatever
+// the time zones of their sessions, and that with the trigger Java's
+// acquisitions draw tokens, while Hourbell's are not counted twice.
 func TestLockBesideJava(t *testing.T) {
 	config, err := pgxpool.ParseConfig(urlFrom(t, serverVariable))
 	must(t, err)
@@ -445,7 +451,7 @@ func TestLockBesideJava(t *testing.T) {
 	text, err := locks.TriggerSQL(t.Context())
 	must(t, err)
 	execute(t, text)
-	execute(t, text) // again is harmless
+	execute(t, text) // repeating it does no harm
 	locker, err := lock.New(locks, lock.Config{})
 	must(t, err)
 	for want := int64(1); want < 6; want += 2 {

@@ -14,16 +14,18 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// A release notifies callers that wait in other processes, but only where there are
-// any: PostgreSQL commits transactions that notify one after the other. A process
-// that waits for a lock holds a shared advisory lock for its name, on a connection
-// that listens; a release that cannot have the same advisory lock for itself
-// notifies. See sql/locks/release.sql.
+// A release notifies callers that wait in other processes, but only if there
+// are such callers, because PostgreSQL commits transactions that notify one
+// after the other. A process that waits for a lock holds a shared advisory lock
+// for its name, on a connection that listens. A release tries to take the same
+// advisory lock exclusively, and notifies if it cannot. See
+// sql/locks/release.sql.
 
-// errPooler: notifications would not arrive.
+// errPooler means that notifications would not arrive.
 var errPooler = errors.New("a connection pooler stands in between")
 
-// lingering is how long the connection stays open after the last caller has gone.
+// lingering is how long the connection stays open after the last caller has
+// stopped waiting.
 const lingering = 5 * time.Second
 
 // lockWatch is the connection that listens, while callers wait.
@@ -32,15 +34,15 @@ type lockWatch struct {
 
 	mu       sync.Mutex
 	running  bool
-	useless  bool // a pooler stands between: nothing would arrive
+	useless  bool // behind a pooler, so no notification would arrive
 	changed  chan struct{}
 	listened map[string]bool // names whose advisory lock is held
 }
 
 var _ lock.Notifier = (*Locks)(nil)
 
-// Watch implements lock.Notifier, on a connection that is taken out of the pool for
-// as long as callers wait. It needs pgx, and no pooler in between.
+// Watch implements lock.Notifier, with a connection that is taken from the pool
+// while callers wait. It needs pgx, without a pooler.
 func (l *Locks) Watch(ctx context.Context, name string) <-chan struct{} {
 	pool, ok := l.db.(poolDB)
 	if !ok || l.invalid != nil {
@@ -69,7 +71,7 @@ func (l *Locks) Watch(ctx context.Context, name string) <-chan struct{} {
 	return turn
 }
 
-// look lets the listener look at who waits.
+// look makes the listener read the list of waiting callers.
 func (w *lockWatch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,8 +85,8 @@ func (w *lockWatch) lookLocked() {
 	}
 }
 
-// listen runs until no caller has waited for a while, or the connection fails: then
-// callers poll, and the next caller starts another listener.
+// listen runs until no caller has waited for a while, or the connection fails.
+// After a failure callers poll, and the next caller starts another listener.
 func (l *Locks) listen(pool poolDB) {
 	ctx := context.Background()
 	w := &l.watch
@@ -108,14 +110,15 @@ func (l *Locks) listen(pool poolDB) {
 	w.ended()
 }
 
-// ended notes that nothing is listened to any more.
+// ended records that no connection listens any more.
 func (w *lockWatch) ended() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running, w.listened = false, nil
 }
 
-// idle waits for a caller, and reports whether none came and the listener has ended.
+// idle waits for a caller, and reports whether no caller came, so that the
+// listener has ended.
 func (w *lockWatch) idle() bool {
 	timer := time.NewTimer(lingering)
 	defer timer.Stop()
@@ -133,8 +136,9 @@ func (w *lockWatch) idle() bool {
 	return true
 }
 
-// agree makes the advisory locks agree with the names that callers wait for. Who has
-// just begun to wait gets a turn: a release before that was not notified.
+// agree makes the set of advisory locks equal to the set of names for which
+// callers wait. A caller that has just begun to wait gets a turn, because an
+// earlier release was not notified.
 func (w *lockWatch) agree(ctx context.Context, conn *pgx.Conn, channel string) error {
 	ctx, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
@@ -176,8 +180,8 @@ func (w *lockWatch) set(name string, listened bool) {
 	}
 }
 
-// hear waits for one notification, or until others wait. After some silence it tries
-// whether the connection is still there.
+// hear waits for one notification, or until another caller begins to wait.
+// After some time without either it checks that the connection still works.
 func (w *lockWatch) hear(ctx context.Context, conn *pgx.Conn) error {
 	quiet, cancel := context.WithTimeout(ctx, quietTime)
 	defer cancel()
@@ -211,7 +215,7 @@ func (w *lockWatch) hear(ctx context.Context, conn *pgx.Conn) error {
 	}
 }
 
-// listener is a connection that listens.
+// listener opens a connection that listens.
 func (l *Locks) listener(ctx context.Context, pool poolDB) (conn *pgx.Conn, channel string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()

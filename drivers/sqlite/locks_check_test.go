@@ -8,8 +8,9 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// The package's Tx is for the default tables. There the owner may have any form;
-// beside programs that draw no token it tells whose the row is.
+// TestCheckInTheDefaultTables checks the package's Tx, which uses the default
+// tables. There the owner may have any format; in tables shared with programs
+// that draw no token, the format shows whose row it is.
 func TestCheckInTheDefaultTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "check.db")
 	b := openFile(t, path)

@@ -12,15 +12,15 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// lockSession runs the statements of a lock table on a connection that nobody
-// else uses.
+// lockSession runs the statements of a lock table on a connection that no other
+// caller uses.
 type lockSession struct {
 	ctx   context.Context
 	conn  *sql.Conn
 	texts map[string]string
 }
 
-// connected does something on a connection of its own, within bounds.
+// connected runs do with a connection of its own, within a time limit.
 func (l *Locks) connected(ctx context.Context, doing string, do func(s lockSession) error) error {
 	if l.invalid != nil {
 		return fmt.Errorf("%s: %w", doing, l.invalid)
@@ -43,8 +43,9 @@ func (l *Locks) connected(ctx context.Context, doing string, do func(s lockSessi
 	return l.explain(ctx, doing, do(lockSession{ctx, conn, l.texts}))
 }
 
-// impatient lets SQLite itself wait for others only shortly, since it does not
-// look at contexts meanwhile, and returns what undoes that.
+// impatient makes SQLite itself wait for other writers only for a short time,
+// because SQLite ignores contexts while it waits, and returns a function that
+// undoes this.
 func impatient(ctx context.Context, conn *sql.Conn) (restore func(), err error) {
 	var before int64
 	if err := conn.QueryRowContext(ctx, "PRAGMA busy_timeout").Scan(&before); err != nil {
@@ -59,15 +60,15 @@ func impatient(ctx context.Context, conn *sql.Conn) (restore func(), err error) 
 	}
 	return func() {
 		if set(context.WithoutCancel(ctx), before) != nil {
-			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // to be thrown away
+			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // discards the connection
 		}
 	}, set(ctx, writerPatience.Milliseconds())
 }
 
-// write runs work as the writer, for which it waits, and commits what it did.
+// write runs work as the writer, for which it waits, and commits the result.
 func (s lockSession) write(work func() error) (err error) {
 	defer func() {
-		if err != nil { // also where BEGIN was interrupted, and may have worked
+		if err != nil { // also if BEGIN was interrupted, because it may have succeeded
 			_ = s.control(context.WithoutCancel(s.ctx), "ROLLBACK")
 		}
 	}()
@@ -77,15 +78,15 @@ func (s lockSession) write(work func() error) (err error) {
 	if err := work(); err != nil {
 		return err
 	}
-	// The statement itself is not interrupted, but waiting for readers of the file
-	// ends with the caller.
+	// The statement itself is not interrupted, but waiting for readers of the
+	// file ends with the caller's context.
 	return patiently(s.ctx, func() error {
 		_, err := s.conn.ExecContext(context.WithoutCancel(s.ctx), "COMMIT")
 		return err
 	})
 }
 
-// control begins or ends a transaction; it waits for those who are before it.
+// control begins or ends a transaction; it waits for earlier writers.
 func (s lockSession) control(ctx context.Context, text string) error {
 	return patiently(ctx, func() error {
 		_, err := s.conn.ExecContext(ctx, text)
@@ -93,19 +94,19 @@ func (s lockSession) control(ctx context.Context, text string) error {
 	})
 }
 
-// each runs a statement and hands its rows to scan.
+// each runs a statement and passes its rows to scan.
 func (s lockSession) each(name string, a args, scan func(row) error) error {
 	rows, err := s.conn.QueryContext(s.ctx, s.texts[name], named(a)...)
 	return eachRow(rows, err, scan)
 }
 
-// one is each for at most one row. It waits for those who are before it, so scan
-// must not mind to be called again.
+// one is each for at most one row. It waits for earlier writers, so scan may be
+// called again.
 func (s lockSession) one(name string, a args, scan func(row) error) error {
 	return patiently(s.ctx, func() error { return s.each(name, a, scan) })
 }
 
-// exec runs a statement and says how many rows it wrote.
+// exec runs a statement and returns the number of rows that it wrote.
 func (s lockSession) exec(name string, a args) (int, error) {
 	result, err := s.conn.ExecContext(s.ctx, s.texts[name], named(a)...)
 	if err != nil {
@@ -115,12 +116,12 @@ func (s lockSession) exec(name string, a args) (int, error) {
 	return int(n), err
 }
 
-// explain says what was being done and, where there is one, the remedy.
+// explain adds the operation to an error and, if there is one, the remedy.
 func (l *Locks) explain(ctx context.Context, doing string, err error) error {
 	var field *lock.FieldError
 	switch {
 	case err == nil, errors.Is(err, lock.ErrHeld), errors.Is(err, lock.ErrNotDue), errors.As(err, &field):
-		return err // an answer, which says all of it
+		return err // an answer of a provider, which is complete
 	case errors.Is(err, lock.ErrLost), errors.Is(err, lock.ErrNotFound):
 		return fmt.Errorf("%s: %w", doing, err)
 	case ctx.Err() != nil, isBusy(err):
@@ -131,7 +132,7 @@ func (l *Locks) explain(ctx context.Context, doing string, err error) error {
 	return explain(doing, err)
 }
 
-// missing says how to come by the tables.
+// missing returns how to create the tables.
 func (l *Locks) missing() string {
 	if l.table == "hourbell_lock" {
 		return "run `hourbell migrate up`, or call CreateTables"

@@ -9,18 +9,18 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-// lockRow is what there is of a name: the row of the lock and the state, either
-// of which may be missing.
+// lockRow is what the tables contain for a name: the row of the lock and the
+// state. Either may be missing.
 type lockRow struct {
 	now                     time.Time
-	name, owner             sql.NullString // of the row
+	name, owner             sql.NullString // from the lock's row
 	lockedAt, until         time.Time
-	token                   sql.NullInt64 // of the state
+	token                   sql.NullInt64 // from the state
 	slot, anchor, grantedAt time.Time
 	step                    time.Duration
 }
 
-// scan reads a row of look or list.
+// scan reads a row of the statements look and list.
 func (f *lockRow) scan(r row) error {
 	var now, slot, anchor, step, granted sql.NullInt64
 	var lockedAt, until any
@@ -39,7 +39,8 @@ func (f *lockRow) scan(r row) error {
 	return nil
 }
 
-// rowMillis is an instant of a lock table, which may be somebody else's.
+// rowMillis reads an instant of a lock table, which another program may have
+// written.
 func rowMillis(column string, value any) (time.Time, error) {
 	switch v := value.(type) {
 	case nil:
@@ -51,7 +52,7 @@ func rowMillis(column string, value any) (time.Time, error) {
 	}
 }
 
-// fromMillis is an instant from milliseconds since 1970; zero for null.
+// fromMillis returns an instant from milliseconds since 1970; zero for null.
 func fromMillis(n sql.NullInt64) time.Time {
 	if !n.Valid {
 		return time.Time{}
@@ -59,7 +60,7 @@ func fromMillis(n sql.NullInt64) time.Time {
 	return time.UnixMilli(n.Int64).UTC()
 }
 
-// refusal says why a lock cannot be had, or nil.
+// refusal returns why a lock cannot be taken, or nil.
 func (f *lockRow) refusal(req lock.Request) error {
 	switch slot := req.Slot; {
 	case f.name.Valid && f.name.String != req.Name:

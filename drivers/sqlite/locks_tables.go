@@ -19,8 +19,8 @@ func readLockTexts(table string) (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read statements: %w", err)
 	}
-	// SQLite's clock is read in the very statement that compares with it, in
-	// milliseconds. Within a statement it stands still.
+	// SQLite's clock is read in the same statement that compares it, in
+	// milliseconds. Within a statement it does not change.
 	const now = "coalesce(:now, CAST(round(unixepoch('subsec') * 1000) AS INTEGER))"
 	fill := strings.NewReplacer("{table}", quoteName(table), "{state}", quoteName(table+"_state"), "{now}", now,
 		"{inserted}", quoteName(table+"_inserted"), "{updated}", quoteName(table+"_updated"))
@@ -37,17 +37,18 @@ func readLockTexts(table string) (map[string]string, error) {
 
 func quoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// TablesSQL is what CreateTables runs, for the program's own tools.
+// TablesSQL returns the SQL that CreateTables runs. A program can run it with
+// its own tools instead.
 func (l *Locks) TablesSQL() string {
 	text, err := migrations.ReadFile("migrations/0003_locks.sql")
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the file is part of the program
 	}
 	return strings.NewReplacer("hourbell_lock_state", quoteName(l.table+"_state"), "hourbell_lock", quoteName(l.table)).Replace(string(text))
 }
 
-// CreateTables creates the lock table, if it is missing, and its state beside
-// it. Several processes may call at once.
+// CreateTables creates the lock table and its state table if they are missing.
+// Several processes may call it concurrently.
 func (l *Locks) CreateTables(ctx context.Context) error {
 	return l.connected(ctx, "create the lock tables", func(s lockSession) error {
 		return s.write(func() error {
@@ -57,7 +58,8 @@ func (l *Locks) CreateTables(ctx context.Context) error {
 	})
 }
 
-// TriggerSQL is triggers for the program's own tools to create: they draw a
-// token for each acquisition by others than Hourbell, whose owners end in
-// /process/random. Then tokens also tell their order.
+// TriggerSQL returns triggers for the program's own tools to create. The
+// triggers draw a token for each acquisition by a program other than Hourbell;
+// Hourbell's owners end in /process/random. Then tokens show the order of all
+// grants.
 func (l *Locks) TriggerSQL() string { return l.texts["trigger"] }

@@ -14,8 +14,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// openLocks opens the locks of a file: those of a Backend, or with "db:" before
-// it those of a program's own pool and in a table of Java's.
+// openLocks opens the locks of a file: the locks of a Backend, or, with "db:"
+// before the file, the locks of a program's own pool in a table of Java's.
 func openLocks(ctx context.Context, target string) (lock.Provider, func(), error) {
 	if path, ok := strings.CutPrefix(target, "db:"); ok {
 		db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)&_pragma=synchronous(off)")
@@ -51,8 +51,8 @@ func TestLocks(t *testing.T) {
 	locktest.Run(t, s)
 }
 
-// Java's own table, in a file without a write-ahead log: readers and writers get
-// in each other's way.
+// TestLocksInJavasTable uses Java's own table, in a file without a write-ahead
+// log, where readers and writers block each other.
 func TestLocksInJavasTable(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "java.db")
@@ -70,7 +70,8 @@ func TestLocksInJavasTable(t *testing.T) {
 	locktest.Run(t, s)
 }
 
-// A collation that takes two names for one must not make one lock of them.
+// TestLockNamesUnderACollation checks that two names that are equal under the
+// collation are two locks.
 func TestLockNamesUnderACollation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "nocase.db")
 	db := usersDB(t, path, "")
@@ -132,8 +133,8 @@ func dbPath(t *testing.T, db *sql.DB) (path string) {
 	return path
 }
 
-// With the triggers Java's acquisitions draw tokens, and Hourbell's are not
-// counted twice.
+// TestLockTriggers checks that with the triggers Java's acquisitions draw
+// tokens, and that Hourbell's are not counted twice.
 func TestLockTriggers(t *testing.T) {
 	b := openFile(t, newFile(t))
 	locks := b.Locks()
@@ -155,7 +156,7 @@ func TestLockTriggers(t *testing.T) {
 		if _, err := b.writer.Exec("UPDATE hourbell_lock SET lock_until = 0, locked_at = 0, locked_by = 'java' WHERE name = 'a'"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.writer.Exec("UPDATE hourbell_lock SET lock_until = 0 WHERE name = 'a'"); err != nil { // its release
+		if _, err := b.writer.Exec("UPDATE hourbell_lock SET lock_until = 0 WHERE name = 'a'"); err != nil { // as Java releases it
 			t.Fatal(err)
 		}
 	}

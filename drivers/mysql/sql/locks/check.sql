@@ -1,6 +1,7 @@
--- Whether a lock still stands with its token, in a transaction of the caller's; no
--- row: it does not. Every grant draws a token, so to hold the state is enough to
--- hold off the next until the commit, and the owner can prolong its lock in between.
+-- Checks whether a lock still has its token, in a transaction of the caller; no
+-- row: it does not. Every grant draws a token, so a lock on the state is enough
+-- to block the next grant until the commit, and the owner can extend its lock
+-- during the transaction.
 SELECT 1
 FROM {state}
 WHERE name = :name AND token = :token

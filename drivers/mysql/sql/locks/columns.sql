@@ -1,5 +1,5 @@
--- The columns of a lock table in a database, the connection's own if none is
--- named; no row: there is no such table.
+-- Lists the columns of a lock table in a database, or in the connection's own
+-- database if none is named; no row: there is no such table.
 SELECT c.column_name, c.data_type, COALESCE(c.datetime_precision, 0), COALESCE(c.character_maximum_length, 0),
        COALESCE(c.character_set_name, ''),
        EXISTS (SELECT 1 FROM information_schema.statistics AS i

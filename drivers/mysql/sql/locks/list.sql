@@ -1,4 +1,4 @@
--- The locks after a name, or only the named, in byte order.
+-- Lists the locks after a name, or only the named locks, in byte order.
 SELECT {micros({now})}, n.name, l.locked_by, {micros({utc_at(l.locked_at)})}, {micros({utc_until(l.lock_until)})},
        s.token, {micros(s.slot)}, {micros(s.anchor)}, s.step_ms, {micros(s.granted_at)}
 FROM (SELECT CONVERT(name USING utf8mb4) COLLATE utf8mb4_bin AS name FROM {table}

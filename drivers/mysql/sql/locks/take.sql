@@ -1,10 +1,11 @@
--- Takes a lock if it is free, and draws a token, the statement's last insert id.
--- No row: it is held, or a row is missing, or the conditions of the slot, which
--- are null without one, do not hold. Both rows are read as they are now, locked,
--- and written, or neither.
+-- Takes a lock if it is free, and draws a token, which is the statement's last
+-- insert id. No row: the lock is held, or a row is missing, or the conditions
+-- of the slot do not hold, which are null without a slot. Both rows are read in
+-- their present state, locked, and written, or neither is written.
 --
--- A statement that waited longer than its caller did takes nothing.
--- SYSDATE is the time when the row was had, NOW that when the statement began.
+-- A statement that has waited longer than its caller waits takes nothing.
+-- SYSDATE is the time when the row was locked, NOW is the time when the
+-- statement began.
 UPDATE {table} AS l, {state} AS s
 SET l.lock_until = {until({now} + INTERVAL :hold * 1000 MICROSECOND)},
     l.locked_at = {at({now})},

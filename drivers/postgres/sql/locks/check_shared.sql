@@ -1,7 +1,7 @@
--- check for a table in which others may take the lock without drawing a token, as
--- ShedLock in Java does. The owner of a grant of ours ends in /process/random. The
--- row is held too, before the state as everywhere, and its owner cannot prolong it
--- until the commit.
+-- check for a table in which other programs may take the lock without drawing a
+-- token, as ShedLock in Java does. The owner of a grant of Hourbell ends in
+-- /process/random. The row is locked too, before the state as in every
+-- statement, and its owner cannot extend the lock until the commit.
 SELECT true
 FROM {table} AS l
 JOIN {state} AS s ON s.name = $1::text

@@ -1,6 +1,7 @@
--- The columns of the lock table $2 of schema $1, or of the first schema on the
--- search path that has it if $1 is empty; no row: there is none. Catalogs are
--- read by a query, for they know what another process committed just now.
+-- Lists the columns of the lock table $2 of schema $1, or of the first schema
+-- on the search path that has the table if $1 is empty; no row: there is no
+-- such table. The catalogs are read by a query, because a query sees tables
+-- that another process has just committed.
 SELECT n.nspname::text, a.attname::text, t.typname::text, a.atttypmod,
        EXISTS (SELECT FROM pg_catalog.pg_index AS i
                WHERE i.indrelid = c.oid AND i.indisunique AND i.indpred IS NULL AND i.indnkeyatts = 1 AND i.indkey[0] = a.attnum),

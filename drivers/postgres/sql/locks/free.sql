@@ -1,6 +1,6 @@
--- Frees a lock whoever has it, and forgets a slot that was granted by a clock
--- that was ahead; says whether there is such a name. The row comes before the
--- state, as everywhere.
+-- Frees a lock, whatever its owner, and deletes a slot that was granted by a
+-- clock that was ahead; returns whether there is such a name. The row is locked
+-- before the state, as in every statement.
 WITH freed AS (
     UPDATE {table}
     SET lock_until = ({now $2}{until_down}){until_zone}

@@ -1,4 +1,5 @@
--- The locks after a name ($1), or only the named ($2), in byte order.
+-- Lists the locks after a name ($1), or only the named locks ($2), in byte
+-- order.
 SELECT (extract(epoch FROM {now $4}) * 1000000)::bigint,
        coalesce(l.name::text, s.name), l.locked_by::text,
        (extract(epoch FROM l.locked_at) * 1000000)::bigint, (extract(epoch FROM l.lock_until) * 1000000)::bigint,

@@ -1,5 +1,5 @@
--- What there is of a name, by one snapshot. Instants are microseconds, so that
--- no session's settings matter to how they are written.
+-- Reads the row and the state of a name, in one snapshot. Instants are
+-- microseconds, so that their format does not depend on the session's settings.
 SELECT (extract(epoch FROM {now $2}) * 1000000)::bigint,
        l.name::text, l.locked_by::text,
        (extract(epoch FROM l.locked_at) * 1000000)::bigint, (extract(epoch FROM l.lock_until) * 1000000)::bigint,

@@ -1,6 +1,6 @@
--- Draws a token for every acquisition by a program that knows none, such as
--- ShedLock in Java, which can read it from {state}.
--- Acquisitions by Hourbell, whose owners end in /process/random, draw their own.
+-- Draws a token for every acquisition by a program that draws none, such as
+-- ShedLock in Java, which can read the token from {state}. Acquisitions by
+-- Hourbell, whose owners end in /process/random, draw their own tokens.
 CREATE OR REPLACE FUNCTION {function}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$

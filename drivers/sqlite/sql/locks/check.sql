@@ -1,8 +1,8 @@
--- Makes sure, in a transaction of the caller's, that a lock still stands with its
--- token; no row: it does not. Writing what is there makes the transaction the
--- writer, and nobody takes the lock until it ends. In a table that others take
--- locks in without drawing a token, the owner of a grant of ours is told by how it
--- ends, /process/random.
+-- Checks, in a transaction of the caller, that a lock still has its token; no
+-- row: it does not. Writing the present value makes the transaction the writer,
+-- so that no other caller can take the lock until the transaction ends. In a
+-- table in which other programs take locks without drawing a token, a grant of
+-- Hourbell is recognised by the end of its owner, /process/random.
 UPDATE {state}
 SET token = token
 WHERE name = :name AND token = :token

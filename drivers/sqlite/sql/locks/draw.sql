@@ -1,4 +1,4 @@
--- Draws the token of a lock that was just taken, and keeps its slot.
+-- Draws the token of a lock that was just taken, and stores its slot.
 INSERT INTO {state} AS s (name, token, slot, anchor, step, granted_at)
 VALUES (:name, 1, :slot, :anchor, :step, :granted)
 ON CONFLICT (name) DO UPDATE

@@ -1,4 +1,4 @@
--- Frees a lock whoever has it.
+-- Frees a lock, whatever its owner.
 UPDATE {table}
 SET lock_until = {now}
 WHERE name = :name AND name = :name COLLATE BINARY AND lock_until > {now}

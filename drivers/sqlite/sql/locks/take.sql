@@ -1,5 +1,5 @@
--- Takes a lock if it is free and says when; no row: it is held, or the
--- conditions of the slot, which are null without one, do not hold.
+-- Takes a lock if it is free and returns the instant; no row: the lock is held,
+-- or the conditions of the slot do not hold, which are null without a slot.
 INSERT INTO {table} AS l (name, lock_until, locked_at, locked_by)
 SELECT :name, {now} + :hold, {now}, :owner
 WHERE :seen IS NULL

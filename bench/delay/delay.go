@@ -3,6 +3,7 @@
 package delay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -37,7 +38,7 @@ type Proxy struct {
 // target, host:port. Each byte reaches the server after delay, and so do the
 // server's answers.
 func Listen(target string, delay time.Duration) (*Proxy, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for connections to %s: %w", target, err)
 	}
@@ -80,7 +81,7 @@ func (p *Proxy) accept() {
 // serve forwards one connection until both sides have ended it.
 func (p *Proxy) serve(client net.Conn) {
 	defer client.Close()
-	server, err := net.Dial("tcp", p.target)
+	server, err := new(net.Dialer).DialContext(context.Background(), "tcp", p.target)
 	if err != nil {
 		return
 	}

@@ -177,8 +177,8 @@ func (b *batch) room(size int) bool {
 	return len(b.jobs) < gatherJobs && b.bytes+size <= gatherBytes
 }
 
-// leave handles a caller that stops waiting; why is the reason. It returns
-// what is true of its job: not stored, or unknown.
+// leave handles a caller that stops waiting; why is the reason. The error that it
+// returns is either that the job was not stored, or that this is unknown.
 func (g *gatherer) leave(b *batch, c *call, why error) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -51,7 +51,7 @@ func (e *HeldError) Error() string {
 	if e.Owner == "" {
 		return fmt.Sprintf("lock %q is held by someone else", e.Name)
 	}
-	return fmt.Sprintf("lock %q is held by %s until %s (unless it is prolonged)", e.Name, e.Owner, e.Until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("lock %q is held by %s until %s (unless it is extended)", e.Name, e.Owner, e.Until.UTC().Format(time.RFC3339))
 }
 
 // Unwrap returns ErrHeld.

@@ -170,7 +170,7 @@ func TestLockUnderFalseClocks(t *testing.T) {
 }
 
 // keptToItsEnd checks that a lock that is not renewed is free when its time is
-// over by any correct clock, not earlier and hardly later.
+// over by any correct clock, not earlier and only slightly later.
 func keptToItsEnd(t *testing.T, lockers []*lock.Locker) {
 	const atMost = 500 * time.Millisecond
 	name := t.Name()

@@ -13,13 +13,13 @@ import (
 // hooks (the rules of the schedules do not matter). Admit replaces the list set
 // before and takes effect at once, also while the client runs.
 func (c *Client) Admit(schedules ...Schedule) {
-	var admissions []engine.Admission
+	var jobs []engine.AllowedJob
 	seen := map[string]bool{}
 	admit := func(kind string, args []byte, hook bool) {
 		key := fmt.Sprint(hook, kind, "\x00", string(args))
 		if !seen[key] && c.cfg.Workers.byKind[kind].restricted {
 			seen[key] = true
-			admissions = append(admissions, engine.Admission{ExactJob: store.NewExactJob(kind, args), Hook: hook})
+			jobs = append(jobs, engine.AllowedJob{ExactJob: store.NewExactJob(kind, args), Hook: hook})
 		}
 	}
 	for _, s := range schedules {
@@ -28,9 +28,9 @@ func (c *Client) Admit(schedules ...Schedule) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.admitted = admissions
+	c.allowed = jobs
 	if c.engine != nil {
-		c.engine.Admit(admissions)
+		c.engine.SetAllowList(jobs)
 	}
 }
 

@@ -29,8 +29,8 @@ type Client struct {
 	hurry   context.CancelFunc // ends the wait for running jobs
 	done    chan struct{}      // closed when Run has returned
 
-	engine   *engine.Engine     // of a client that has started
-	admitted []engine.Admission // the allow-list; see Admit
+	engine  *engine.Engine      // of a client that has started
+	allowed []engine.AllowedJob // the allow-list; see Admit
 }
 
 // New returns a client over a driver's backend. It returns every mistake in cfg
@@ -94,7 +94,7 @@ func (c *Client) start(ctx context.Context) (*engine.Engine, error) {
 	e := engine.New(c.engineConfig())
 	c.mu.Lock()
 	c.engine = e
-	e.Admit(c.admitted)
+	e.SetAllowList(c.allowed)
 	c.mu.Unlock()
 	return e, e.Start(ctx)
 }

@@ -9,7 +9,7 @@ import (
 
 // leastCancelGap keeps stores whose pushes say only "something changed" from
 // being asked for cancel requests at every change.
-const leastCancelGap = 50 * time.Millisecond
+const cancelReadGap = 50 * time.Millisecond
 
 // watchCancels carries cancel requests to the runs of this node, when a push
 // says that there may be one; each heartbeat looks as well.
@@ -28,26 +28,26 @@ func (e *Engine) watchCancels(ctx context.Context) {
 		call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 		e.readCancels(call)
 		cancel()
-		if sleep(ctx, leastCancelGap) != nil {
+		if sleep(ctx, cancelReadGap) != nil {
 			return
 		}
 	}
 }
 
 func (e *Engine) readCancels(ctx context.Context) {
-	if e.held.len() == 0 {
+	if e.inFlight.len() == 0 {
 		return
 	}
 	claims, err := e.cfg.Backend.Claims(ctx, store.ClaimsRequest{Node: e.session.number(), Cancelled: true})
 	if err != nil {
 		if ctx.Err() == nil {
-			e.outage.fail("read cancel requests", err)
+			e.storeErrors.add("read cancel requests", err)
 		}
 		return
 	}
-	e.outage.over("read cancel requests")
-	known, _ := e.held.split(claims)
+	e.storeErrors.clear("read cancel requests")
+	known, _ := e.inFlight.split(claims)
 	for _, run := range known {
-		run.stop()
+		run.requestCancel()
 	}
 }

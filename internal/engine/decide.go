@@ -12,10 +12,10 @@ import (
 const (
 	// mostSingly is how many slots of one decision are recorded one by one;
 	// of more, neighbours with the same fate become one record with a range.
-	mostSingly = 60
+	maxSingleRecords = 60
 	// mostSlots bounds the slots that are looked at in one decision, and so
 	// the count of a range.
-	mostSlots = 100_000
+	maxSlots = 100_000
 )
 
 // Plan is a schedule's definition, ready for use.
@@ -65,7 +65,7 @@ func newPlan(s store.Schedule, stored StoredCalendars, zones *recur.Zones) (Plan
 // Next is the schedule's first slot after both now and its mark, one that a
 // calendar excludes too; zero: none.
 func (p Plan) Next(s store.Schedule, now time.Time) time.Time {
-	if p.over(s) {
+	if p.countReached(s) {
 		return time.Time{}
 	}
 	return p.Rule.Next(later(now, s.Mark))
@@ -74,7 +74,7 @@ func (p Plan) Next(s store.Schedule, now time.Time) time.Time {
 // NextOpen is the first slot after now and the mark that no calendar excludes;
 // zero: none. Where very many in a row are excluded it is one of them.
 func (p Plan) NextOpen(s store.Schedule, now time.Time) time.Time {
-	if p.over(s) {
+	if p.countReached(s) {
 		return time.Time{}
 	}
 	next, _ := recur.NextOpen(p.Rule, later(now, s.Mark), p.calendars...)
@@ -82,7 +82,7 @@ func (p Plan) NextOpen(s store.Schedule, now time.Time) time.Time {
 }
 
 // over says whether as many slots as the schedule is to have have fired.
-func (p Plan) over(s store.Schedule) bool { return p.Count > 0 && s.Fired >= p.Count }
+func (p Plan) countReached(s store.Schedule) bool { return p.Count > 0 && s.Fired >= p.Count }
 
 // Decide accounts for all slots of a schedule from its mark to now, the
 // store's clock: which fire, which do not and why, and which comes next. It
@@ -95,36 +95,36 @@ func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.PausedAt,
 		NewMark: s.Mark, NewNextAt: p.Next(s, now), Overlap: p.overlap(),
 	}
-	if p.over(s) {
+	if p.countReached(s) {
 		return f
 	}
 	due, more := p.due(s.Mark, now)
 	if len(due) == 0 {
 		return f
 	}
-	book := slotBook{singly: len(due) <= mostSingly}
+	records := slotRecords{oneByOne: len(due) <= maxSingleRecords}
 	var end time.Time // of what is accounted for without being looked at
 	if more {
-		due, end = p.inBulk(s, due, now)
+		due, end = p.tooLate(s, due, now)
 	}
-	fates := p.fates(s, due, now, !end.IsZero())
-	fates = p.untilSpent(s, fates)
-	for i, fate := range fates {
-		if fate.outcome == store.SlotFired {
+	outcomes := p.slotOutcomes(s, due, now, !end.IsZero())
+	outcomes = p.untilCount(s, outcomes)
+	for i, outcome := range outcomes {
+		if outcome.outcome == store.SlotFired {
 			f.Jobs = append(f.Jobs, p.job(s, due[i]))
 			continue
 		}
-		book.add(due[i], fate)
+		records.add(due[i], outcome)
 	}
-	f.NewMark = later(due[len(fates)-1], end)
-	if more || len(fates) < len(due) {
+	f.NewMark = later(due[len(outcomes)-1], end)
+	if more || len(outcomes) < len(due) {
 		f.NewNextAt = p.Rule.Next(f.NewMark)
 	}
 	if !end.IsZero() {
-		book.openEnd(f.NewMark)
+		records.extendTo(f.NewMark)
 	}
-	f.Slots = p.withGaps(s, book.records, f.NewMark)
-	f.After = p.missedAftermath(s, f.Slots)
+	f.Slots = p.withGaps(s, records.records, f.NewMark)
+	f.After = p.missedFollowUp(s, f.Slots)
 	return f
 }
 
@@ -132,7 +132,7 @@ func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 // to be looked at one by one.
 func (p Plan) due(mark, now time.Time) (slots []time.Time, more bool) {
 	for slot := p.Rule.Next(mark); !slot.IsZero() && !slot.After(now); slot = p.Rule.Next(slot) {
-		if len(slots) == mostSlots {
+		if len(slots) == maxSlots {
 			return slots, true
 		}
 		slots = append(slots, slot)
@@ -143,8 +143,8 @@ func (p Plan) due(mark, now time.Time) (slots []time.Time, more bool) {
 // inBulk returns those of the first due slots that are certainly too late to
 // fire, and the end of the time in which all are: before it, none need be looked
 // at. Where one of them may fire it returns all, and no end.
-func (p Plan) inBulk(s store.Schedule, due []time.Time, now time.Time) (late []time.Time, end time.Time) {
-	end = p.earliest(s, now).Add(-time.Microsecond)
+func (p Plan) tooLate(s store.Schedule, due []time.Time, now time.Time) (late []time.Time, end time.Time) {
+	end = p.earliestDecision(s, now).Add(-time.Microsecond)
 	if pause := s.PausedUntil; s.PausedFor(due[0]) && !pause.IsZero() && !pause.After(end) {
 		end = pause.Add(-time.Microsecond)
 	}
@@ -161,20 +161,20 @@ func (p Plan) inBulk(s store.Schedule, due []time.Time, now time.Time) (late []t
 }
 
 // untilSpent cuts fates after the last slot that the schedule may have fire.
-func (p Plan) untilSpent(s store.Schedule, fates []fate) []fate {
+func (p Plan) untilCount(s store.Schedule, outcomes []slotOutcome) []slotOutcome {
 	if p.Count == 0 {
-		return fates
+		return outcomes
 	}
 	left := p.Count - s.Fired
-	for i, f := range fates {
+	for i, f := range outcomes {
 		if f.outcome == store.SlotFired {
 			left--
 		}
 		if left == 0 {
-			return fates[:i+1]
+			return outcomes[:i+1]
 		}
 	}
-	return fates
+	return outcomes
 }
 
 func (p Plan) overlap() store.Overlap {
@@ -193,7 +193,7 @@ func (p Plan) overlap() store.Overlap {
 // the clock jumped over and that are not made up.
 func (p Plan) withGaps(s store.Schedule, records []store.SlotRecord, end time.Time) []store.SlotRecord {
 	n := len(records)
-	for _, change := range recur.ClockChanges(p.Rule, s.Mark, end, mostSingly) {
+	for _, change := range recur.ClockChanges(p.Rule, s.Mark, end, maxSingleRecords) {
 		if !change.Gap || p.Rule.Next(change.At.Add(-time.Microsecond)).Equal(change.At) || p.paused(s, change.At) != "" {
 			continue
 		}
@@ -208,13 +208,13 @@ func (p Plan) withGaps(s store.Schedule, records []store.SlotRecord, end time.Ti
 }
 
 // slotBook writes records, of many neighbours with the same fate as one range.
-type slotBook struct {
-	singly  bool
-	records []store.SlotRecord
+type slotRecords struct {
+	oneByOne bool
+	records  []store.SlotRecord
 }
 
-func (b *slotBook) add(slot time.Time, f fate) {
-	if n := len(b.records); n > 0 && !b.singly {
+func (b *slotRecords) add(slot time.Time, f slotOutcome) {
+	if n := len(b.records); n > 0 && !b.oneByOne {
 		if last := &b.records[n-1]; last.Outcome == f.outcome && last.Reason == f.reason {
 			last.Last = slot
 			last.Count++
@@ -227,7 +227,7 @@ func (b *slotBook) add(slot time.Time, f fate) {
 }
 
 // openEnd stretches the last record to end, over slots that were not counted.
-func (b *slotBook) openEnd(end time.Time) {
+func (b *slotRecords) extendTo(end time.Time) {
 	last := &b.records[len(b.records)-1]
 	last.Last = end
 	last.Reason += fmt.Sprintf(" (more than %d slots; the count stops there)", last.Count)

@@ -33,7 +33,7 @@ func planned(t *testing.T, d string, mark time.Time, change ...func(*Definition)
 func allow(d *Definition) { d.Overlap = OverlapAllow }
 
 // fates spells a decision: F for each job, then outcome×count of the records.
-func fates(f store.Firing) string {
+func outcomesOf(f store.Firing) string {
 	var words []string
 	for range f.Jobs {
 		words = append(words, "fired")
@@ -77,7 +77,7 @@ func TestDecide(t *testing.T) {
 			s.PausedAt = noon
 		}
 		f := plan.Decide(s, test.now)
-		if got := fates(f); got != test.want {
+		if got := outcomesOf(f); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 		if !f.NewMark.Equal(test.mark2) || !f.NewNextAt.Equal(test.next) {
@@ -116,7 +116,7 @@ func TestAnOutageOfMoreSlotsThanAreCounted(t *testing.T) {
 	plan, s := planned(t, "1s", noon)
 	now := noon.Add(48 * time.Hour)
 	f := plan.Decide(s, now)
-	if len(f.Jobs) != 0 || len(f.Slots) != 1 || f.Slots[0].Count != mostSlots || !strings.Contains(f.Slots[0].Reason, "more than") {
+	if len(f.Jobs) != 0 || len(f.Slots) != 1 || f.Slots[0].Count != maxSlots || !strings.Contains(f.Slots[0].Reason, "more than") {
 		t.Fatalf("first round: %d jobs, %+v", len(f.Jobs), f.Slots)
 	}
 	if !f.NewMark.Equal(now.Add(-DefaultGrace-time.Microsecond)) || !f.NewNextAt.Equal(now.Add(-DefaultGrace)) {
@@ -124,7 +124,7 @@ func TestAnOutageOfMoreSlotsThanAreCounted(t *testing.T) {
 	}
 	s.Mark, s.NextAt = f.NewMark, f.NewNextAt
 	if f = plan.Decide(s, now); len(f.Jobs) != 1 || !f.Jobs[0].Slot.Equal(now) {
-		t.Errorf("second round: %s", fates(f))
+		t.Errorf("second round: %s", outcomesOf(f))
 	}
 }
 
@@ -136,8 +136,8 @@ func TestAnEndedScheduleHasNoNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := plan.Decide(s, noon.Add(11*time.Second)); fates(f) != "fired" || !f.NewNextAt.IsZero() {
-		t.Errorf("%s, next %v", fates(f), f.NewNextAt)
+	if f := plan.Decide(s, noon.Add(11*time.Second)); outcomesOf(f) != "fired" || !f.NewNextAt.IsZero() {
+		t.Errorf("%s, next %v", outcomesOf(f), f.NewNextAt)
 	}
 }
 

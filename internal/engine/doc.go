@@ -1,30 +1,49 @@
-// Package engine is Hourbell's motion: what a node does while it runs. Each
-// running part has a file, and each decision is a pure function that the part
-// calls:
+// Package engine is the part of Hourbell that runs in a node. Each running part has
+// a file of its own, and calls pure functions for its decisions. The words are
+// defined in docs/glossary.md.
 //
-//	engine.go      the node's life: start, run, drain, leave
-//	session.go     the lease as this process may trust it, and what hangs on it
-//	heartbeat.go   tells the store that the node lives    lease.go    (pure) whom to trust, and until when
-//	rescue.go      takes jobs from dead nodes             uptime.go   the clock that nobody can set
-//	fetch.go       claims jobs, one loop a queue          pace.go     (pure) how many to ask for
-//	solo.go        lets a job that may end its process begin alone
-//	execute.go     runs one attempt; run.go is what it knows, attempt.go the context it works in
-//	outcomes.go    writes outcomes in batches             verdict.go  (pure) what an attempt came to
-//	held.go        what this node has in its hands        reconcile.go  … compared with the store's books
-//	cancels.go     carries cancel requests to runs        backoff.go  (pure) how long to wait
-//	fire.go        fires slots                            decide.go   (pure) which, and why not the others
-//	foresee.go     decides on slots before their instant, and fires them ahead where it can
-//	definition.go  what a schedule's row keeps for decide.go    fate.go   (pure) what becomes of one slot
-//	calendars.go   the calendars that schedules share
-//	simulate.go    (pure) plays a time through, without a store
-//	foreign.go     which slots are for other nodes to fire
-//	hooks.go       (pure) the jobs that failures, missed slots and recoveries make
-//	admit.go       which jobs of restricted kinds this node runs
-//	history.go     notices a store that went back in time    remember.go  keeps what was seen in a file
-//	prune.go       deletes what is old
-//	wake.go        pushes and polls
-//	outage.go      says once what failed
+// A node, its lease and the store:
 //
-// No wall clock of this process takes part in a decision: due times come from
-// the store, and waiting is done on the monotonic clock.
+//	engine.go             starts the node, runs it, drains it, leaves the cluster
+//	session.go            the node's number, the trust in its lease, the context of its runs
+//	lease.go              (pure) until when to trust the lease, and when to declare others dead
+//	heartbeat.go          extends the lease; registers again after the node was declared dead
+//	rescue.go             takes the jobs of dead nodes
+//	history.go            suspends the node if the store went back in time
+//	state_file.go         keeps the store's position in a file across starts
+//	wake.go               signals between loops, wake-ups from the store, polling intervals
+//	store_errors.go       logs each failing operation of the store once
+//	prune.go              deletes old rows
+//	instant.go            instants of the monotonic clock
+//	backoff.go            (pure) delays of retries
+//
+// Jobs, from the claim to the outcome:
+//
+//	fetch.go              claims the jobs of a queue and passes them to its workers
+//	pace.go               (pure) how many jobs to claim
+//	suspects.go           runs jobs that may end their process alone on the node
+//	allow_list.go         the jobs of restricted kinds that the node runs
+//	execute.go            runs one attempt
+//	run.go                the data of one attempt
+//	attempt_context.go    the context of one attempt
+//	attempt_outcome.go    (pure) the outcome of an attempt
+//	hooks.go              (pure) the jobs that failures, missed slots and recoveries make
+//	outcomes.go           writes outcomes in batches
+//	in_flight.go          the claims that the node holds
+//	reconcile.go          releases claims that the store holds for the node, but the node does not know
+//	cancels.go            passes cancel requests to runs
+//
+// Schedules, from the definition to the slot's job:
+//
+//	definition.go         the encoded rule, job and policies of a schedule
+//	calendars.go          calendars that schedules share by name
+//	fire.go               the firing loop: reads due schedules and writes decisions
+//	prefetch.go           decides on slots before they are due, and writes some decisions early
+//	decide.go             (pure) turns a schedule and an instant into a decision
+//	slot_outcome.go       (pure) the outcome of a slot
+//	allow_list_slots.go   leaves slots to other nodes whose jobs this node does not run
+//	simulate.go           (pure) plays a schedule through a span of time, without a store
+//
+// Decisions do not depend on the wall clock of the process: due times come from the
+// store, and waiting uses the monotonic clock.
 package engine

@@ -51,35 +51,35 @@ type Config struct {
 
 // Engine is one life of a node. It runs once.
 type Engine struct {
-	cfg      Config
-	session  *session
-	held     *held
-	outcomes *outcomes
-	wakes    *wakes
-	outage   *outage
-	history  history
-	expiry   expiry
-	suspect  suspicion
-	solo     solo
-	unknown  unknownClaims
-	silence  silence
-	admitted admitted
-	stopping atomic.Bool
+	cfg            Config
+	session        *session
+	inFlight       *inFlight
+	outcomes       *outcomes
+	wakes          *wakes
+	storeErrors    *storeErrors
+	history        history
+	expiry         expiry
+	lostAnswers    lostAnswers
+	solo           solo
+	unknown        unknownClaims
+	heartbeatError heartbeatError
+	allowList      allowList
+	stopping       atomic.Bool
 
-	beatNow   bell
-	rescueNow bell
+	heartbeatNow signal
+	rescueNow    signal
 }
 
 // New returns an engine that has not started.
 func New(cfg Config) *Engine {
 	e := &Engine{
-		cfg:       cfg,
-		held:      newHeld(),
-		wakes:     newWakes(cfg.Queues),
-		beatNow:   newBell(),
-		rescueNow: newBell(),
+		cfg:          cfg,
+		inFlight:     newInFlight(),
+		wakes:        newWakes(cfg.Queues),
+		heartbeatNow: newSignal(),
+		rescueNow:    newSignal(),
 	}
-	e.outage = newOutage(e.emit, e.mistrust)
+	e.storeErrors = newStoreErrors(e.emit, e.storeFailed)
 	e.outcomes = newOutcomes(e)
 	return e
 }
@@ -111,7 +111,7 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	living.Go(func() { e.watchLease(life) })
 	living.Go(func() { e.listen(life) })
 	living.Go(func() { e.watchCancels(life) })
-	living.Go(func() { e.remember(life) })
+	living.Go(func() { e.keepStateFile(life) })
 	writing, endWriting := context.WithCancel(base)
 	defer endWriting()
 	var writer sync.WaitGroup
@@ -126,7 +126,7 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 
 	<-ctx.Done()
 	e.stopping.Store(true)
-	e.emit(event.Event{Kind: event.NodeStopping, Count: int64(e.held.len())})
+	e.emit(event.Event{Kind: event.NodeStopping, Count: int64(e.inFlight.len())})
 	loops.Wait()
 	handedBack := e.drain(hurry, &workers)
 	err := e.flush()
@@ -166,12 +166,12 @@ func (e *Engine) drain(hurry context.Context, workers *sync.WaitGroup) (handedBa
 	if waitFor(done, hurry.Done(), e.cfg.Drain) {
 		return 0
 	}
-	handedBack = e.held.len()
+	handedBack = e.inFlight.len()
 	e.session.lose(ErrStopping)
 	if waitFor(done, nil, e.cfg.Grace) {
 		return handedBack
 	}
-	for _, run := range e.held.all() {
+	for _, run := range e.inFlight.all() {
 		e.deliver(run, result{outcome: interrupted(run.Claimed, ErrStopping), why: "it did not end when its node stopped"})
 	}
 	return handedBack
@@ -213,11 +213,11 @@ func (e *Engine) flush() error {
 func (e *Engine) leave(ctx context.Context) error {
 	call, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
 	defer cancel()
-	res, err := e.cfg.Backend.Leave(call, store.LeaveRequest{Node: e.session.number(), After: lostAftermath})
+	res, err := e.cfg.Backend.Leave(call, store.LeaveRequest{Node: e.session.number(), After: lostFollowUp})
 	if err != nil {
 		return fmt.Errorf("leave the cluster: %w (others notice when the lease has passed)", err)
 	}
-	e.tellTaken(res.Jobs, func(int64) string { return e.cfg.Name })
+	e.emitTaken(res.Jobs, func(int64) string { return e.cfg.Name })
 	return nil
 }
 

@@ -448,7 +448,7 @@ func TestWhatIsUnknownForLongIsHandedBackOnce(t *testing.T) {
 		{25 * time.Second, []store.ClaimRef{b}, 0},
 		{27 * time.Second, []store.ClaimRef{b}, 1},
 	} {
-		if got := u.ripe(step.unknown, step.at, patience); len(got) != step.ripe {
+		if got := u.ripe(step.unknown, instant(step.at), patience); len(got) != step.ripe {
 			t.Errorf("at %v: %v", step.at, got)
 		}
 	}
@@ -554,8 +554,8 @@ func TestAJobCancelledBeforeItBeginsDoesNotBegin(t *testing.T) {
 		t.Error("it began")
 		return nil
 	}})
-	run := &Run{Claimed: store.Claimed{ID: 1, Token: 1}, session: t.Context()}
-	run.stop()
+	run := &Run{Claimed: store.Claimed{ID: 1, Token: 1}, sessionCtx: t.Context()}
+	run.requestCancel()
 	e.execute(run)
 	if got := e.outcomes.take(nil); len(got) != 1 || got[0].outcome.Result != store.Cancelled {
 		t.Errorf("outcome: %+v", got)

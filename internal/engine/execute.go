@@ -11,11 +11,11 @@ import (
 // execute runs one attempt, passes its outcome on, and returns how long it took; 0: it
 // did not begin.
 func (e *Engine) execute(run *Run) (took time.Duration) {
-	if e.stopping.Load() || run.session.Err() != nil {
+	if e.stopping.Load() || run.sessionCtx.Err() != nil {
 		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
 		return 0
 	}
-	if !e.admit(&run.Claimed) {
+	if !e.allow(&run.Claimed) {
 		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "this node may not run it any more"})
 		return 0
 	}
@@ -29,7 +29,7 @@ func (e *Engine) execute(run *Run) (took time.Duration) {
 		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "the lease of its node had passed before it began"})
 		return 0
 	}
-	var ctx context.Context = attempt{run}
+	var ctx context.Context = attemptContext{run}
 	defer run.end(context.Canceled)
 	if timeout := e.cfg.Timeout(run.Claimed); timeout > 0 {
 		var stop context.CancelFunc
@@ -40,8 +40,8 @@ func (e *Engine) execute(run *Run) (took time.Duration) {
 	err := errExited
 	defer func() { // also when the worker ended its goroutine
 		cause := context.Cause(ctx)
-		took = monotonic() - started
-		r := result{outcome: verdict(run.Claimed, err, cause), took: took, err: err}
+		took = started.elapsed()
+		r := result{outcome: attemptOutcome(run.Claimed, err, cause), took: took, err: err}
 		r.outcome.Output = run.Output()
 		if cause != nil && err != nil {
 			r.why = cause.Error()
@@ -64,7 +64,7 @@ func (e *Engine) deliver(run *Run, r result) {
 		return
 	}
 	r.run = run
-	r.outcome.After = aftermath(run.Claimed, r.outcome, e.cfg.Name)
+	r.outcome.After = followUp(run.Claimed, r.outcome, e.cfg.Name)
 	r.outcome.Alone = run.Schedule == 0
 	e.outcomes.put(r)
 }

@@ -13,31 +13,31 @@ import (
 
 // fetcher claims the jobs of one queue and hands them to its workers.
 type fetcher struct {
-	engine *Engine
-	queue  string
-	width  int // workers
-	jobs   chan *Run
-	pace   pace
-	inHand atomic.Int64 // claimed and not over
-	refill atomic.Int64 // ring room when inHand falls to this
-	room   bell
-	wake   bell
+	engine   *Engine
+	queue    string
+	width    int // workers
+	jobs     chan *Run
+	pace     pace
+	inFlight atomic.Int64 // claimed and not over
+	refill   atomic.Int64 // ring room when inHand falls to this
+	room     signal
+	wake     signal
 
-	begun atomic.Int64 // jobs that workers have taken
-	took  atomic.Int64 // for how long those that ended have worked, in nanoseconds
+	begun    atomic.Int64 // jobs that workers have taken
+	workTime atomic.Int64 // for how long those that ended have worked, in nanoseconds
 	// What was taken and how long it took, at the last claim.
-	begunThen, tookThen int64
-	lookedAt            time.Duration // for suspects
+	begunAtClaim, workTimeAtClaim int64
+	suspectsReadAt                instant // for suspects
 	// What is claimed ahead has to begin in time: see hoarding.
-	markedAt   time.Duration
-	markedThru int64
+	checkMarkedAt instant
+	checkBegun    int64
 }
 
 func newFetcher(e *Engine, queue string, width int) *fetcher {
 	return &fetcher{
 		engine: e, queue: queue, width: width,
 		jobs: make(chan *Run, width+farDepth),
-		room: newBell(), wake: e.wakes.queues[queue],
+		room: newSignal(), wake: e.wakes.queues[queue],
 	}
 }
 
@@ -52,19 +52,19 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 	poll := f.engine.cfg.PollBusy
 	failures := 0
 	for ctx.Err() == nil {
-		if f.hoarding() {
-			f.putBack()
+		if f.prefetchIsStale() {
+			f.releaseUnstarted()
 		}
 		if opened := f.engine.solo.closed(); opened != nil {
 			f.awaitOpening(ctx, opened)
 			continue
 		}
-		if f.suspectsTurn(ctx) {
+		if f.runSuspect(ctx) {
 			continue
 		}
 		f.learnSpeed()
 		if f.full() {
-			f.await(ctx, f.hoardTimer(), f.room)
+			f.await(ctx, f.stalePrefetchTimer(), f.room)
 			continue
 		}
 		if f.engine.outcomes.backlog() > maxBacklog { // the store takes them more slowly than it hands out
@@ -72,7 +72,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 			continue
 		}
 		started := monotonic()
-		limit := f.pace.limit(f.width, int(f.inHand.Load()))
+		limit := f.pace.limit(f.width, int(f.inFlight.Load()))
 		res, err := f.claim(ctx, limit)
 		if err != nil {
 			if !errors.Is(err, errNoLease) {
@@ -97,7 +97,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 // it returns a poll that begins short and doubles, shortest after a push, which
 // says that there is something. The store's clock was read after the claim
 // started; so what is due next is asked for a little too early rather than too late.
-func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, started, poll time.Duration) (next time.Duration) {
+func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, started instant, poll time.Duration) (next time.Duration) {
 	f.learn(func() { f.pace.less(f.width) })
 	next = min(2*poll, f.engine.idlePoll())
 	if len(res.Jobs) > 0 {
@@ -105,13 +105,13 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, started,
 	}
 	wait := next
 	if len(f.jobs) > 0 {
-		wait = min(wait, hoardTime)
+		wait = min(wait, stalePrefetchAge)
 	}
 	if res.Again > 0 {
 		wait = min(wait, res.Again)
 	}
 	if !res.NextDue.IsZero() {
-		wait = min(wait, max(started+res.NextDue.Sub(res.Now)-monotonic(), 0))
+		wait = min(wait, max(started.add(res.NextDue.Sub(res.Now)).until(), 0))
 	}
 	if f.await(ctx, time.After(wait), f.wake) {
 		return f.engine.cfg.PollBusy / 8
@@ -122,10 +122,10 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, started,
 // learnSpeed bounds how far to claim ahead by how long the jobs took that ended since
 // the last claim, if any did.
 func (f *fetcher) learnSpeed() {
-	begun, took := f.begun.Load(), f.took.Load()
-	if begun > f.begunThen && took > f.tookThen {
-		f.learn(func() { f.pace.bound(f.width, time.Duration((took-f.tookThen)/(begun-f.begunThen))) })
-		f.begunThen, f.tookThen = begun, took
+	begun, took := f.begun.Load(), f.workTime.Load()
+	if begun > f.begunAtClaim && took > f.workTimeAtClaim {
+		f.learn(func() { f.pace.bound(f.width, time.Duration((took-f.workTimeAtClaim)/(begun-f.begunAtClaim))) })
+		f.begunAtClaim, f.workTimeAtClaim = begun, took
 	}
 }
 
@@ -142,47 +142,47 @@ func (f *fetcher) learn(change func()) {
 // has to be claimed at a time, not less.
 func (f *fetcher) awaitRoom(ctx context.Context) {
 	handed := monotonic()
-	for f.full() && ctx.Err() == nil && !f.hoarding() {
-		f.await(ctx, f.hoardTimer(), f.room)
+	for f.full() && ctx.Err() == nil && !f.prefetchIsStale() {
+		f.await(ctx, f.stalePrefetchTimer(), f.room)
 	}
-	f.learn(func() { f.pace.used(f.width, monotonic()-handed) })
+	f.learn(func() { f.pace.used(f.width, handed.elapsed()) })
 }
 
 // full says that another claim is not worth making yet.
-func (f *fetcher) full() bool { return f.inHand.Load() > f.refill.Load() }
+func (f *fetcher) full() bool { return f.inFlight.Load() > f.refill.Load() }
 
 // hoardTime is how long a job that was claimed ahead may wait for a worker.
-const hoardTime = 500 * time.Millisecond
+const stalePrefetchAge = 500 * time.Millisecond
 
 // hoarding says that what was claimed ahead does not begin in time. It marks
 // the last job that waits, and expects it to begin before the time is over.
-func (f *fetcher) hoarding() bool {
+func (f *fetcher) prefetchIsStale() bool {
 	now, begun := monotonic(), f.begun.Load()
-	if begun >= f.markedThru {
-		f.markedAt, f.markedThru = now, begun+int64(len(f.jobs))
+	if begun >= f.checkBegun {
+		f.checkMarkedAt, f.checkBegun = now, begun+int64(len(f.jobs))
 	}
-	return begun < f.markedThru && now-f.markedAt >= hoardTime
+	return begun < f.checkBegun && now.sub(f.checkMarkedAt) >= stalePrefetchAge
 }
 
 // hoardTimer fires when it is time to look at what was claimed ahead; nil:
 // nothing was.
-func (f *fetcher) hoardTimer() <-chan time.Time {
+func (f *fetcher) stalePrefetchTimer() <-chan time.Time {
 	if len(f.jobs) == 0 {
 		return nil
 	}
-	return time.After(hoardTime)
+	return time.After(stalePrefetchAge)
 }
 
 // putBack hands back what no worker has taken, for other nodes, and stops
 // claiming ahead until jobs are quick again.
-func (f *fetcher) putBack() {
+func (f *fetcher) releaseUnstarted() {
 	f.learn(func() { f.pace = pace{} })
 	for {
 		select {
 		case run := <-f.jobs:
 			f.engine.deliver(run, result{outcome: unstarted(run.Claimed), why: "it was claimed ahead and could not begin in time"})
 			f.begun.Add(1)
-			f.inHand.Add(-1)
+			f.inFlight.Add(-1)
 		default:
 			return
 		}
@@ -190,7 +190,7 @@ func (f *fetcher) putBack() {
 }
 
 // await waits, and says whether the bell rang.
-func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b bell) bool {
+func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b signal) bool {
 	select {
 	case <-ctx.Done():
 	case <-timer:
@@ -211,10 +211,10 @@ const maxStopWait = 2 * time.Second
 // also when the node begins to stop, for a while: jobs it returns are put back
 // at once, which is better than not knowing.
 func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, error) {
-	if !f.engine.solo.enter() {
+	if !f.engine.solo.beginClaim() {
 		return store.ClaimResult{}, errNoLease
 	}
-	defer f.engine.solo.leave()
+	defer f.engine.solo.endClaim()
 	ahead := f.pace.ahead(limit)
 	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead})
 	if err == nil {
@@ -226,8 +226,8 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, erro
 // ask sends a claim, and returns with its answer the context of the runs.
 func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, context.Context, error) {
 	e := f.engine
-	node, session, ok := e.session.standing()
-	if !ok || e.history.closed() {
+	node, session, ok := e.session.current()
+	if !ok || e.history.blocked() {
 		_ = sleep(ctx, 50*time.Millisecond)
 		return store.ClaimResult{}, nil, errNoLease
 	}
@@ -235,22 +235,22 @@ func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(e.cfg.Heartbeat, maxStopWait), cancel) })()
 	started := monotonic()
-	req.Node, req.Queue, req.Kinds, req.Exact = node, f.queue, e.cfg.Kinds, e.admitted.list()
+	req.Node, req.Queue, req.Kinds, req.Exact = node, f.queue, e.cfg.Kinds, e.allowList.list()
 	res, err := e.cfg.Backend.Claim(call, req)
 	switch {
 	case errors.Is(err, store.ErrNodeGone):
-		e.beatNow.ring()
+		e.heartbeatNow.notify()
 		_ = sleep(ctx, 50*time.Millisecond) // the heartbeat registers anew
 		return res, nil, errNoLease
 	case err != nil:
-		e.suspect.raise()
-		e.outage.fail("claim from queue "+f.queue, err)
+		e.lostAnswers.note()
+		e.storeErrors.add("claim from queue "+f.queue, err)
 		return res, nil, err
 	}
-	e.outage.over("claim from queue " + f.queue)
+	e.storeErrors.clear("claim from queue " + f.queue)
 	e.step("claim", f.queue, len(res.Jobs))
 	if len(res.Jobs) > 0 {
-		e.emit(event.Event{Kind: event.JobsClaimed, Queue: f.queue, Count: int64(len(res.Jobs)), Took: monotonic() - started})
+		e.emit(event.Event{Kind: event.JobsClaimed, Queue: f.queue, Count: int64(len(res.Jobs)), Took: started.elapsed()})
 	}
 	return res, session, nil
 }
@@ -262,13 +262,13 @@ const runBlock = 16
 // hand gives claimed jobs to the workers: the first, which may begin, at once, and the
 // others when the store knows that they may.
 func (f *fetcher) hand(ctx, session context.Context, res store.ClaimResult, first int) {
-	runs := f.runsOf(session, res)
+	runs := f.addRuns(session, res)
 	first = min(first, len(runs))
 	f.start(runs[:first])
 	for rest := runs[first:]; len(rest) > 0; {
-		n := together(rest)
+		n := beginTogether(rest)
 		if ctx.Err() != nil || f.engine.solo.closed() != nil || !f.begin(ctx, res.Batch, rest[:n]) {
-			f.handBack(rest, "it could not begin in time")
+			f.releaseRuns(rest, "it could not begin in time")
 			return
 		}
 		f.start(rest[:n])
@@ -296,26 +296,26 @@ func (f *fetcher) begin(ctx context.Context, batch int64, runs []*Run) bool {
 	}
 	switch err := e.cfg.Backend.BeginJobs(call, store.BeginRequest{Node: e.session.number(), Batch: batch, Claims: refs}); {
 	case errors.Is(err, store.ErrNodeGone):
-		e.beatNow.ring()
+		e.heartbeatNow.notify()
 		return false
 	case err != nil:
-		e.outage.fail(what, err)
+		e.storeErrors.add(what, err)
 		return false
 	}
-	e.outage.over(what)
+	e.storeErrors.clear(what)
 	return true
 }
 
 // handBack returns runs that no worker has got.
-func (f *fetcher) handBack(runs []*Run, why string) {
+func (f *fetcher) releaseRuns(runs []*Run, why string) {
 	for _, run := range runs {
 		f.engine.deliver(run, result{outcome: unstarted(run.Claimed), why: why})
-		f.inHand.Add(-1)
+		f.inFlight.Add(-1)
 	}
 }
 
 // runsOf makes runs of claimed jobs, which are in hand from now on.
-func (f *fetcher) runsOf(session context.Context, res store.ClaimResult) []*Run {
+func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run {
 	runs := make([]*Run, len(res.Jobs))
 	var block []Run
 	greatest := int64(0)
@@ -323,13 +323,13 @@ func (f *fetcher) runsOf(session context.Context, res store.ClaimResult) []*Run 
 		if len(block) == 0 {
 			block = make([]Run, min(runBlock, len(res.Jobs)-i))
 		}
-		block[0] = Run{Claimed: job, session: session, standing: f.engine.session}
+		block[0] = Run{Claimed: job, sessionCtx: session, lease: f.engine.session}
 		runs[i], block = &block[0], block[1:]
 		greatest = max(greatest, job.Token)
 	}
-	f.engine.history.claimed(greatest)
-	f.inHand.Add(int64(len(runs)))
-	f.engine.held.add(res.Batch, runs)
+	f.engine.history.tokenSeen(greatest)
+	f.inFlight.Add(int64(len(runs)))
+	f.engine.inFlight.add(res.Batch, runs)
 	return runs
 }
 
@@ -351,9 +351,9 @@ func (f *fetcher) work(workers *sync.WaitGroup) {
 
 func (f *fetcher) workOn(run *Run) {
 	defer func() {
-		if f.inHand.Add(-1); !f.full() {
-			f.room.ring()
+		if f.inFlight.Add(-1); !f.full() {
+			f.room.notify()
 		}
 	}()
-	f.took.Add(int64(f.engine.execute(run)))
+	f.workTime.Add(int64(f.engine.execute(run)))
 }

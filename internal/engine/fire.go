@@ -16,10 +16,10 @@ const (
 	// badRest is how long a schedule that cannot be used rests before it is
 	// looked at again: much less than DefaultGrace, for in a cluster of mixed releases
 	// another node may be able to use it.
-	badRest = 5 * time.Second
+	badScheduleDelay = 5 * time.Second
 	// closedRest is how long the loop waits, while nothing may be fired, before it
 	// looks again.
-	closedRest = 50 * time.Millisecond
+	blockedDelay = 50 * time.Millisecond
 	// MaxAhead is how far a mark may lie ahead of the store's clock before it
 	// is told.
 	MaxAhead = time.Minute
@@ -31,8 +31,8 @@ func (e *Engine) fire(ctx context.Context) {
 	f, losses := newFirer(e), e.history.suspensions()
 	failures := 0
 	for ctx.Err() == nil {
-		if e.history.closed() {
-			_ = sleep(ctx, closedRest) // ctx is looked at by the loop
+		if e.history.blocked() {
+			_ = sleep(ctx, blockedDelay) // ctx is looked at by the loop
 			continue
 		}
 		if now := e.history.suspensions(); now != losses { // what was read and planned is of another past
@@ -46,11 +46,11 @@ func (e *Engine) fire(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			e.outage.fail("fire schedules", err)
+			e.storeErrors.add("fire schedules", err)
 			wait = retryWait(failures)
 			failures++
 		default:
-			e.outage.over("fire schedules")
+			e.storeErrors.clear("fire schedules")
 			failures = 0
 		}
 		if wait <= 0 {
@@ -61,7 +61,7 @@ func (e *Engine) fire(ctx context.Context) {
 		case <-ctx.Done():
 		case <-timer.C:
 		case <-e.wakes.schedules:
-			f.dueAt = atOnce
+			f.roundAt = alreadyDue
 		}
 		timer.Stop()
 	}
@@ -75,27 +75,21 @@ type firer struct {
 	// coming are decisions that wait for their instant, and early are those that
 	// need not, both in the order of their instants; seen is how far was read ahead
 	// to make them.
-	coming, early []coming
-	seen          store.DueCursor
+	waiting, early []prefetched
+	prefetchedTo   store.DueCursor
 	// busy are schedules that could not fire early, and until when that is not tried
 	// again.
-	busy map[int64]time.Duration
+	earlyRetryAt map[int64]instant
 	// dueAt and aheadAt are when to look, on the monotonic clock, for what is due
 	// and for what comes next.
-	dueAt, aheadAt time.Duration
+	roundAt, prefetchAt instant
 	// passedOver is how many due schedules the last round left to others; they
 	// stand before what comes later.
-	passedOver int
+	leftToOthers int
 }
 
-// Instants of the monotonic clock that have always come, and that never do.
-const (
-	atOnce time.Duration = math.MinInt64 / 2
-	never  time.Duration = math.MaxInt64 / 2
-)
-
 func newFirer(e *Engine) *firer {
-	return &firer{engine: e, plans: newPlanCache(), dueAt: atOnce, aheadAt: never, busy: map[int64]time.Duration{}}
+	return &firer{engine: e, plans: newPlanCache(), roundAt: alreadyDue, prefetchAt: never, earlyRetryAt: map[int64]instant{}}
 }
 
 // step does what is to be done now, if anything is. What has been decided and is
@@ -103,21 +97,21 @@ func newFirer(e *Engine) *firer {
 // page at a time, or all that follows would have to wait for a round. What may fire
 // early has time.
 func (f *firer) step(ctx context.Context) error {
-	ready := f.ready()
+	ready := f.anyDue()
 	if ready {
-		if err := f.fireReady(ctx); err != nil {
+		if err := f.fireAtInstant(ctx); err != nil {
 			return err
 		}
 	}
 	now := monotonic()
 	switch {
-	case f.aheadAt <= now:
-		return f.readAhead(ctx)
+	case f.prefetchAt <= now:
+		return f.prefetchPage(ctx)
 	case ready:
 		return nil
-	case f.dueAt <= now:
+	case f.roundAt <= now:
 		return f.round(ctx)
-	case due(f.early, f.clock.now().Add(ahead)) > 0:
+	case countDue(f.early, f.clock.now().Add(maxEarly)) > 0:
 		return f.fireEarly(ctx)
 	}
 	return nil
@@ -125,14 +119,14 @@ func (f *firer) step(ctx context.Context) error {
 
 // wait is how long there is nothing to do.
 func (f *firer) wait() time.Duration {
-	at := min(f.dueAt, f.aheadAt)
+	at := min(f.roundAt, f.prefetchAt)
 	if len(f.early) > 0 {
-		at = min(at, f.clock.reaches(f.early[0].NextAt.Add(-ahead)))
+		at = min(at, f.clock.reaches(f.early[0].NextAt.Add(-maxEarly)))
 	}
-	if len(f.coming) > 0 {
-		at = min(at, f.clock.reaches(f.coming[0].NextAt))
+	if len(f.waiting) > 0 {
+		at = min(at, f.clock.reaches(f.waiting[0].NextAt))
 	}
-	return at - monotonic()
+	return at.until()
 }
 
 // expect makes the loop look for what is due at t: ahead of it, if it has not
@@ -140,24 +134,24 @@ func (f *firer) wait() time.Duration {
 func (f *firer) expect(t time.Time) {
 	switch {
 	case t.IsZero():
-	case t.After(f.seen.NextAt):
-		f.aheadAt = min(f.aheadAt, f.clock.reaches(t.Add(-foreseen)))
+	case t.After(f.prefetchedTo.NextAt):
+		f.prefetchAt = min(f.prefetchAt, f.clock.reaches(t.Add(-prefetchAhead)))
 	default:
-		f.dueAt = min(f.dueAt, f.clock.reaches(t))
+		f.roundAt = min(f.roundAt, f.clock.reaches(t))
 	}
 }
 
 // storeClock is the store's clock as it was last read.
 type storeClock struct {
 	at   time.Time
-	read time.Duration // on the monotonic clock, when the answer was there
+	read instant // on the monotonic clock, when the answer was there
 }
 
 // now is the store's clock now, or a little less.
-func (c storeClock) now() time.Time { return c.at.Add(monotonic() - c.read) }
+func (c storeClock) now() time.Time { return c.at.Add(c.read.elapsed()) }
 
 // reaches is when the store's clock has certainly reached t, if nobody sets it.
-func (c storeClock) reaches(t time.Time) time.Duration { return c.read + t.Sub(c.at) }
+func (c storeClock) reaches(t time.Time) instant { return c.read.add(t.Sub(c.at)) }
 
 // read reads schedules, what is needed to plan them, and the store's clock.
 func (f *firer) read(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
@@ -170,12 +164,12 @@ func (f *firer) read(ctx context.Context, req store.DueSchedulesRequest) (store.
 	f.clock = storeClock{at: due.Now, read: monotonic()}
 	switch {
 	case due.Now.Before(before):
-		f.seen, f.coming, f.early = store.DueCursor{NextAt: due.Now, ID: math.MaxInt64}, nil, nil
-	case f.seen.NextAt.Before(due.Now):
-		f.seen = store.DueCursor{NextAt: due.Now, ID: math.MaxInt64}
+		f.prefetchedTo, f.waiting, f.early = store.DueCursor{NextAt: due.Now, ID: math.MaxInt64}, nil, nil
+	case f.prefetchedTo.NextAt.Before(due.Now):
+		f.prefetchedTo = store.DueCursor{NextAt: due.Now, ID: math.MaxInt64}
 	}
 	if due.Now.Before(before.Add(-MaxAhead)) {
-		if err := f.engine.tellAhead(ctx, due.Now); err != nil {
+		if err := f.engine.emitSchedulesAhead(ctx, due.Now); err != nil {
 			return due, err
 		}
 	}
@@ -184,7 +178,7 @@ func (f *firer) read(ctx context.Context, req store.DueSchedulesRequest) (store.
 
 // tellAhead tells, when the store's clock was set back, which schedules are
 // accounted for beyond it: they stay silent until it gets there again.
-func (e *Engine) tellAhead(ctx context.Context, now time.Time) error {
+func (e *Engine) emitSchedulesAhead(ctx context.Context, now time.Time) error {
 	req := store.ListSchedulesRequest{Limit: fireBatch}
 	for {
 		page, err := e.cfg.Backend.ListSchedules(ctx, req)
@@ -206,15 +200,15 @@ func (e *Engine) tellAhead(ctx context.Context, now time.Time) error {
 // round fires what is due by the store's clock, as much as one call takes.
 func (f *firer) round(ctx context.Context) error {
 	e := f.engine
-	limit := fireBatch + f.passedOver
+	limit := fireBatch + f.leftToOthers
 	due, err := f.read(ctx, store.DueSchedulesRequest{Limit: limit})
 	if err != nil {
 		return err
 	}
-	f.dueAt = monotonic() + e.idlePoll()
+	f.roundAt = monotonic().add(e.idlePoll())
 	more := len(due.Schedules) == limit
-	ours, again := e.passOver(due.Schedules, f.plans, due.Now)
-	f.passedOver = len(due.Schedules) - len(ours)
+	ours, again := e.ownSchedules(due.Schedules, f.plans, due.Now)
+	f.leftToOthers = len(due.Schedules) - len(ours)
 	f.expect(again)
 	f.expect(due.Next)
 	if len(ours) > 0 {
@@ -225,7 +219,7 @@ func (f *firer) round(ctx context.Context) error {
 		more = more || lost
 	}
 	if more {
-		f.dueAt = atOnce
+		f.roundAt = alreadyDue
 	}
 	return nil
 }
@@ -239,8 +233,8 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 	for _, s := range due {
 		plan, again, err := f.plans.get(s)
 		firing := Resolve(s, plan, err, now)
-		if err == nil && e.foreign(plan) {
-			firing = plan.onlyLate(s, firing, now)
+		if err == nil && e.unlisted(plan) {
+			firing = plan.onlyMissed(s, firing, now)
 		}
 		firings = append(firings, firing)
 		names[s.ID] = s.Name
@@ -255,7 +249,7 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 	if len(res.Fired) > 0 {
 		e.wakes.jobs("")
 	}
-	e.tellFired(names, res)
+	e.emitFired(names, res)
 	for _, firing := range firings {
 		f.expect(firing.NewNextAt)
 	}
@@ -270,14 +264,14 @@ func Resolve(s store.Schedule, plan Plan, planErr error, now time.Time) store.Fi
 	}
 	return store.Firing{
 		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.PausedAt,
-		NewMark: s.Mark, NewNextAt: later(now, s.Mark).Add(badRest),
+		NewMark: s.Mark, NewNextAt: later(now, s.Mark).Add(badScheduleDelay),
 	}
 }
 
 // tellFired tells what was fired, by the schedules' names, and wakes whom it
 // concerns on this node, who need not wait for the push: but for the fetchers,
 // whom the caller wakes.
-func (e *Engine) tellFired(names map[int64]string, res store.FireResult) {
+func (e *Engine) emitFired(names map[int64]string, res store.FireResult) {
 	for _, fired := range res.Fired {
 		e.emit(event.Event{Kind: event.SlotFired, Schedule: names[fired.Schedule], Slot: fired.Slot, Job: fired.Job})
 	}
@@ -322,7 +316,7 @@ type cachedPlan struct {
 }
 
 // mostPlans bounds the cache; beyond, it starts anew.
-const mostPlans = 100_000
+const maxPlans = 100_000
 
 // readCalendars reads the stored calendars of schedules that get has no plan of. A
 // plan that is there has the right ones: a change of a calendar changes the
@@ -349,7 +343,7 @@ func (c planCache) get(s store.Schedule) (plan Plan, again bool, err error) {
 		return cached.plan, true, cached.err
 	}
 	plan, err = newPlan(s, c.calendars, c.zones)
-	if len(c.plans) >= mostPlans {
+	if len(c.plans) >= maxPlans {
 		clear(c.plans)
 	}
 	c.plans[s.ID] = cachedPlan{revision: s.Revision, anchor: s.Anchor, plan: plan, err: err}

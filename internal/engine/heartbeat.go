@@ -22,7 +22,7 @@ func (e *Engine) heartbeats(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-		case <-e.beatNow:
+		case <-e.heartbeatNow:
 		}
 		wait := e.cfg.Heartbeat
 		if !e.heartbeat(ctx) {
@@ -39,13 +39,13 @@ func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
 	if e.history.mustRenumber() {
 		return e.registerAgain(call)
 	}
-	ended := e.held.takeEnded()
-	sent, before := uptime.Now(), e.history.glance()
+	ended := e.inFlight.takeEnded()
+	sent, before := uptime.Now(), e.history.known()
 	res, err := e.cfg.Backend.Heartbeat(call, store.HeartbeatRequest{Node: e.session.number(), EndedBatches: ended})
 	switch {
 	case err == nil:
-		e.silence.end()
-		e.observe(call, before, res.Position, e.history.beaten(before, res.Beat))
+		e.heartbeatError.clear()
+		e.checkHistory(call, before, res.Position, e.history.heartbeatConfirmed(before, res.Beat))
 		if e.history.mustRenumber() {
 			return e.registerAgain(call)
 		}
@@ -54,22 +54,22 @@ func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
 		if regained && !e.stopping.Load() {
 			e.emit(event.Event{Kind: event.LeaseRegained})
 		}
-		e.outage.over("heartbeat")
-		e.step("heartbeat", "", e.held.len())
+		e.storeErrors.clear("heartbeat")
+		e.step("heartbeat", "", e.inFlight.len())
 		e.reconcile(call)
 		e.readCancels(call)
 		return true
 	case errors.Is(err, store.ErrNodeGone):
-		e.session.missed()
-		e.loseLease(e.silence.explain("another node declared this one dead"))
+		e.session.heartbeatFailed()
+		e.loseLease(e.heartbeatError.explain("another node declared this one dead"))
 		return e.registerAgain(call)
 	case ctx.Err() != nil:
 		return false
 	}
-	e.held.putBackEnded(ended)
-	e.session.missed()
-	e.silence.note(err)
-	e.outage.fail("heartbeat", err)
+	e.inFlight.putBackEnded(ended)
+	e.session.heartbeatFailed()
+	e.heartbeatError.set(err)
+	e.storeErrors.add("heartbeat", err)
 	return false
 }
 
@@ -77,10 +77,10 @@ func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
 func (e *Engine) registerAgain(ctx context.Context) bool {
 	before := e.session.number()
 	if err := e.register(ctx); err != nil {
-		e.outage.fail("register", err)
+		e.storeErrors.add("register", err)
 		return false
 	}
-	e.outage.over("register")
+	e.storeErrors.clear("register")
 	e.emit(event.Event{Kind: event.LeaseRegained, Detail: fmt.Sprintf("registered anew; was node %d", before)})
 	return true
 }
@@ -88,7 +88,7 @@ func (e *Engine) registerAgain(ctx context.Context) bool {
 // watchLease ends the contexts of all runs when the lease can no longer be
 // trusted: the store did not answer, or the machine or the process was stopped.
 func (e *Engine) watchLease(ctx context.Context) {
-	ticker := time.NewTicker(e.tick())
+	ticker := time.NewTicker(e.leaseCheckInterval())
 	defer ticker.Stop()
 	for {
 		select {
@@ -97,22 +97,22 @@ func (e *Engine) watchLease(ctx context.Context) {
 		case <-ticker.C:
 		}
 		e.expireLease()
-		if e.expiry.due() && e.session.mayJudge() {
-			e.rescueNow.ring()
+		if e.expiry.due() && e.session.mayDeclareDead() {
+			e.rescueNow.notify()
 		}
 	}
 }
 
 // tick is how often the lease is looked at.
-func (e *Engine) tick() time.Duration {
+func (e *Engine) leaseCheckInterval() time.Duration {
 	return min(max(e.cfg.Lease/60, 10*time.Millisecond), 250*time.Millisecond)
 }
 
 // expireLease ends the contexts of all runs if the time of the lease is over.
 func (e *Engine) expireLease() {
 	if e.session.expire() {
-		e.lost(e.silence.explain("no heartbeat got through in time"))
-		e.beatNow.ring()
+		e.lost(e.heartbeatError.explain("no heartbeat got through in time"))
+		e.heartbeatNow.notify()
 	}
 }
 
@@ -123,21 +123,21 @@ func (e *Engine) loseLease(why string) {
 }
 
 func (e *Engine) lost(why string) {
-	e.emit(event.Event{Kind: event.LeaseLost, Count: int64(e.held.len()), Detail: why})
+	e.emit(event.Event{Kind: event.LeaseLost, Count: int64(e.inFlight.len()), Detail: why})
 }
 
 // silence is why the store has not heard of this node: the error of the last
 // heartbeat, if that failed. It is safe for concurrent use.
-type silence struct{ last atomic.Pointer[error] }
+type heartbeatError struct{ last atomic.Pointer[error] }
 
 // note records the error of a heartbeat.
-func (s *silence) note(err error) { s.last.Store(&err) }
+func (s *heartbeatError) set(err error) { s.last.Store(&err) }
 
 // end records that a heartbeat got through.
-func (s *silence) end() { s.last.Store(nil) }
+func (s *heartbeatError) clear() { s.last.Store(nil) }
 
 // explain adds to what happened why no heartbeat got through, if that is known.
-func (s *silence) explain(what string) string {
+func (s *heartbeatError) explain(what string) string {
 	if err := s.last.Load(); err != nil {
 		return fmt.Sprintf("%s; the last one failed: %v", what, *err)
 	}

@@ -21,53 +21,53 @@ type history struct {
 	mu sync.Mutex
 	// seen are the greatest numbers that were seen, by this process or, as its state
 	// file says, by one before.
-	seen     store.Position
-	beat     int64 // the last heartbeat of the present number that was confirmed
-	recalled bool  // the state file was read
+	seen          store.Position
+	lastHeartbeat int64 // the last heartbeat of the present number that was confirmed
+	stateFileRead bool  // the state file was read
 
 	// doubts counts failures of the store: behind each may be a failover. settled is how
 	// many of them a heartbeat has followed.
-	doubts, settled int
+	failures, failuresChecked int
 
-	suspended bool
-	accepted  int64          // of the store's position when the suspension began
-	reported  store.Position // what the store knows of seen; zero: nothing
-	own       bool           // this node found the loss; else another one reported it
-	losses    int            // suspensions so far
-	renumber  bool           // the node's number may be another node's now
+	suspended       bool
+	accepted        int64          // of the store's position when the suspension began
+	reported        store.Position // what the store knows of seen; zero: nothing
+	foundHere       bool           // this node found the loss; else another one reported it
+	suspensionCount int            // suspensions so far
+	renumber        bool           // the node's number may be another node's now
 }
 
 // glance is what was known before a call was sent.
-type glance struct {
-	seen   store.Position
-	beat   int64
-	doubts int
+type knownBefore struct {
+	seen          store.Position
+	lastHeartbeat int64
+	failures      int
 }
 
-func (h *history) glance() glance {
+func (h *history) known() knownBefore {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return glance{h.seen, h.beat, h.doubts}
+	return knownBefore{h.seen, h.lastHeartbeat, h.failures}
 }
 
 // closed reports whether claiming and firing have to wait: the store went back in
 // time, or it failed and no heartbeat has shown since that it did not.
-func (h *history) closed() bool {
+func (h *history) blocked() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.suspended || h.doubts > h.settled
+	return h.suspended || h.failures > h.failuresChecked
 }
 
 // doubt records a failure of the store.
-func (h *history) doubt() {
+func (h *history) storeFailed() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.doubts++
+	h.failures++
 }
 
 // claimed records a token. The store's own last value is not behind it in any answer
 // to a call that is sent from now on.
-func (h *history) claimed(token int64) {
+func (h *history) tokenSeen(token int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.seen.Token = max(h.seen.Token, token)
@@ -77,7 +77,7 @@ func (h *history) claimed(token int64) {
 func (h *history) suspensions() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.losses
+	return h.suspensionCount
 }
 
 // mustRenumber reports whether the node has to register under a new number.
@@ -91,7 +91,7 @@ func (h *history) mustRenumber() bool {
 func (h *history) registered() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.beat, h.renumber = 0, false
+	h.lastHeartbeat, h.renumber = 0, false
 }
 
 // goneBack says in which way a position is behind one that was seen before it was
@@ -121,7 +121,7 @@ func furthest(a, b store.Position) store.Position {
 }
 
 // finding is what an answer of the store says about its history.
-type finding struct {
+type historyFinding struct {
 	loss   string // in which way the store went back; empty: it did not
 	began  bool   // the suspension begins with this
 	report bool   // the store has to be told
@@ -131,38 +131,38 @@ type finding struct {
 
 // learn compares a position with what was known before it was asked for; why is
 // another reason to believe that the store went back, or empty.
-func (h *history) learn(before glance, now store.Position, why string) finding {
+func (h *history) learn(before knownBefore, now store.Position, why string) historyFinding {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if why == "" {
 		why = goneBack(now, before.seen)
 	}
-	f := finding{loss: why}
+	f := historyFinding{loss: why}
 	switch {
 	case why != "":
-		h.own = true
-	case h.suspended && h.own && h.reported == store.Position{} && now.Accepted <= h.accepted: // the report did not get through
+		h.foundHere = true
+	case h.suspended && h.foundHere && h.reported == store.Position{} && now.Accepted <= h.accepted: // the report did not get through
 	case now.Suspended():
 		f.loss = "another node reported it"
 	default:
 		f.ended = h.suspended
-		h.suspended, h.own, h.reported = false, false, store.Position{}
+		h.suspended, h.foundHere, h.reported = false, false, store.Position{}
 		h.seen = furthest(h.seen, now)
-		h.settled = max(h.settled, before.doubts)
+		h.failuresChecked = max(h.failuresChecked, before.failures)
 		return f
 	}
 	if !h.suspended {
 		f.began, h.renumber = true, true
 		h.suspended, h.accepted = true, now.Accepted
-		h.losses++
+		h.suspensionCount++
 	}
 	f.seen = h.seen
-	f.report = h.own && (!now.Suspended() || h.reported != h.seen)
+	f.report = h.foundHere && (!now.Suspended() || h.reported != h.seen)
 	return f
 }
 
 // told records what the store knows now.
-func (h *history) told(seen store.Position) {
+func (h *history) reportAccepted(seen store.Position) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.reported = seen
@@ -170,12 +170,12 @@ func (h *history) told(seen store.Position) {
 
 // beaten records a heartbeat that was confirmed, and says why it shows that the store
 // went back, or is empty.
-func (h *history) beaten(before glance, beat int64) string {
+func (h *history) heartbeatConfirmed(before knownBefore, beat int64) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.beat = max(h.beat, beat)
-	if beat <= before.beat {
-		return fmt.Sprintf("this node's row counts %d heartbeats, and %d were confirmed", beat, before.beat)
+	h.lastHeartbeat = max(h.lastHeartbeat, beat)
+	if beat <= before.lastHeartbeat {
+		return fmt.Sprintf("this node's row counts %d heartbeats, and %d were confirmed", beat, before.lastHeartbeat)
 	}
 	return ""
 }
@@ -183,36 +183,36 @@ func (h *history) beaten(before glance, beat int64) string {
 // mistrust records a failure of the store. What answers after it may be another
 // server, which has not got all of what this one committed: so the next thing that
 // is asked is a heartbeat, and claims wait for it.
-func (e *Engine) mistrust(what string, err error) {
+func (e *Engine) storeFailed(what string, err error) {
 	if errors.Is(err, store.ErrRejected) {
 		return
 	}
-	e.history.doubt()
+	e.history.storeFailed()
 	if what != "heartbeat" && what != "register" { // these are sent again by themselves
-		e.beatNow.ring()
+		e.heartbeatNow.notify()
 	}
 }
 
 // observe draws the consequences of an answer of the store: it suspends the node
 // where the store went back in time, and resumes when that was accepted. It must
 // not be called from several goroutines at once.
-func (e *Engine) observe(ctx context.Context, before glance, now store.Position, why string) {
+func (e *Engine) checkHistory(ctx context.Context, before knownBefore, now store.Position, why string) {
 	f := e.history.learn(before, now, why)
 	if f.began {
-		e.emit(event.Event{Kind: event.HistoryLost, Count: int64(e.held.len()), Detail: f.loss})
+		e.emit(event.Event{Kind: event.HistoryLost, Count: int64(e.inFlight.len()), Detail: f.loss})
 		e.loseLease("the store went back in time")
 	}
 	if f.report {
 		_, err := e.cfg.Backend.ReportLoss(ctx, store.ReportLossRequest{Accepted: now.Accepted, Seen: f.seen})
 		if err != nil {
-			e.outage.fail("report a loss of history", err)
+			e.storeErrors.add("report a loss of history", err)
 			return
 		}
-		e.outage.over("report a loss of history")
-		e.history.told(f.seen)
+		e.storeErrors.clear("report a loss of history")
+		e.history.reportAccepted(f.seen)
 	}
 	if f.ended {
-		e.expiry.forget()
+		e.expiry.clear()
 		e.emit(event.Event{Kind: event.HistoryAccepted, Detail: fmt.Sprintf("tokens go on above %d", now.Token)})
 		e.wakes.wake(store.Wake{})
 	}

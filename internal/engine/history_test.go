@@ -78,12 +78,12 @@ func TestLearn(t *testing.T) {
 	} {
 		var h history
 		for i, s := range steps {
-			f := h.learn(h.glance(), s.now, s.why)
-			if f.report != s.report || h.closed() != s.closed {
-				t.Errorf("%s: step %d: report %v, closed %v", name, i, f.report, h.closed())
+			f := h.learn(h.known(), s.now, s.why)
+			if f.report != s.report || h.blocked() != s.closed {
+				t.Errorf("%s: step %d: report %v, closed %v", name, i, f.report, h.blocked())
 			}
 			if s.reply {
-				h.told(f.seen)
+				h.reportAccepted(f.seen)
 			}
 		}
 	}
@@ -93,16 +93,16 @@ func TestLearn(t *testing.T) {
 // compared with its answer.
 func TestClaimsThatReturnOutOfOrder(t *testing.T) {
 	var h history
-	h.learn(h.glance(), store.Position{Store: "s", Token: 100}, "")
-	before := h.glance()
-	h.claimed(150)
+	h.learn(h.known(), store.Position{Store: "s", Token: 100}, "")
+	before := h.known()
+	h.tokenSeen(150)
 	h.learn(before, store.Position{Store: "s", Token: 120}, "")
-	if h.closed() {
+	if h.blocked() {
 		t.Error("a claim that was under way during the heartbeat counts as a loss")
 	}
-	h.claimed(130)
-	h.learn(h.glance(), store.Position{Store: "s", Token: 149}, "")
-	if !h.closed() {
+	h.tokenSeen(130)
+	h.learn(h.known(), store.Position{Store: "s", Token: 149}, "")
+	if !h.blocked() {
 		t.Error("the store lost a token that was claimed before the heartbeat was sent")
 	}
 }
@@ -110,14 +110,14 @@ func TestClaimsThatReturnOutOfOrder(t *testing.T) {
 // TestDoubt: a failure of the store closes the node until a heartbeat that was sent after it.
 func TestDoubt(t *testing.T) {
 	var h history
-	before := h.glance()
-	h.doubt()
+	before := h.known()
+	h.storeFailed()
 	h.learn(before, store.Position{Store: "s"}, "")
-	if !h.closed() {
+	if !h.blocked() {
 		t.Error("a heartbeat that was sent before the failure settles it")
 	}
-	h.learn(h.glance(), store.Position{Store: "s"}, "")
-	if h.closed() {
+	h.learn(h.known(), store.Position{Store: "s"}, "")
+	if h.blocked() {
 		t.Error("a heartbeat that was sent after the failure does not settle it")
 	}
 }
@@ -149,25 +149,25 @@ func TestStateFile(t *testing.T) {
 }
 
 func TestWhenTheStateFileIsWritten(t *testing.T) {
-	var k stateKeeper
+	var k stateFileWriter
 	at := func(token int64) store.Position { return store.Position{Store: "s", Token: token} }
 	expect := func(what string, seen store.Position, now time.Duration, last, want bool) {
 		t.Helper()
-		if got := k.worth(seen, now, last); got != want {
+		if got := k.due(seen, instant(now), last); got != want {
 			t.Errorf("%s: %v", what, got)
 		}
 	}
 	expect("before anything is known", store.Position{}, 0, true, false)
 	expect("at first", at(1), 0, false, true)
-	k.wrote(at(1), 0, nil)
+	k.tried(at(1), 0, nil)
 	expect("unchanged", at(1), time.Hour, true, false)
 	expect("a little later", at(2), time.Second, false, false)
 	expect("a minute later", at(2), time.Minute, false, true)
-	expect("many tokens later", at(1+rememberTokens), time.Second, false, true)
+	expect("many tokens later", at(1+stateFileTokens), time.Second, false, true)
 	expect("at the end", at(2), time.Second, true, true)
 	expect("when a loss was accepted", store.Position{Store: "s", Token: 1, Accepted: 1}, time.Second, false, true)
-	k.wrote(at(2), time.Second, os.ErrPermission)
-	expect("right after a failure", at(2+rememberTokens), 2*time.Second, false, false)
+	k.tried(at(2), instant(time.Second), os.ErrPermission)
+	expect("right after a failure", at(2+stateFileTokens), 2*time.Second, false, false)
 }
 
 // TestAStateFileThatCannotBeRead is told, and the node starts.

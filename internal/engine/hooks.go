@@ -152,7 +152,7 @@ func (h *Hook) job(queue string, about HookEvent) []store.NewJob {
 const hookPriority = 5
 
 // aftermath is what the end of a schedule's job brings about; nil: nothing.
-func aftermath(job store.Claimed, out store.Outcome, node string) *store.FollowUp {
+func followUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp {
 	if len(job.Headers) == 0 || out.Result != store.Completed && out.Result != store.Failed {
 		return nil
 	}
@@ -174,8 +174,8 @@ func aftermath(job store.Claimed, out store.Outcome, node string) *store.FollowU
 }
 
 // lostAftermath is what a job brings about that failed because its node died.
-func lostAftermath(job store.LostJob) *store.FollowUp {
-	return aftermath(store.Claimed{
+func lostFollowUp(job store.LostJob) *store.FollowUp {
+	return followUp(store.Claimed{
 		ID: job.ID, Token: job.Token, Kind: job.Kind, Queue: job.Queue, Headers: job.Headers, Attempt: job.Attempt,
 		Schedule: job.Schedule, ScheduleName: job.ScheduleName, Slot: job.Slot,
 	}, store.Outcome{Result: store.Failed, Error: store.LostReason}, "")
@@ -183,7 +183,7 @@ func lostAftermath(job store.LostJob) *store.FollowUp {
 
 // missedAftermath is what missed slots bring about; nil if none was missed, or
 // there are no hooks.
-func (d Definition) missedAftermath(s store.Schedule, records []store.SlotRecord) *store.FollowUp {
+func (d Definition) missedFollowUp(s store.Schedule, records []store.SlotRecord) *store.FollowUp {
 	if d.Hooks.IsZero() {
 		return nil
 	}

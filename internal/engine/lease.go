@@ -28,7 +28,7 @@ const maxDrift = time.Second
 
 // beat records a heartbeat that succeeded: sent and received by uptime, and
 // the store's clock in between.
-func (c *leaseClock) beat(sent, received time.Duration, storeNow time.Time) {
+func (c *leaseClock) confirmed(sent, received time.Duration, storeNow time.Time) {
 	gap := sent - c.lastBeat
 	drift := storeNow.Sub(c.lastStore) - gap
 	slack := maxDrift + received - sent
@@ -41,7 +41,7 @@ func (c *leaseClock) beat(sent, received time.Duration, storeNow time.Time) {
 
 // fail records a heartbeat that did not succeed: a store that was away for us
 // may have been away for others, who need a lease's time to be heard again.
-func (c *leaseClock) fail() { c.steady = false }
+func (c *leaseClock) failed() { c.steady = false }
 
 // trusted says whether the node's claims still stand.
 func (c *leaseClock) trusted(now time.Duration) bool { return now < c.trustedUntil }
@@ -50,6 +50,6 @@ func (c *leaseClock) trusted(now time.Duration) bool { return now < c.trustedUnt
 func (c *leaseClock) left(now time.Duration) time.Duration { return max(c.trustedUntil-now, 0) }
 
 // mayJudge says whether the node may declare others dead.
-func (c *leaseClock) mayJudge(now time.Duration) bool {
+func (c *leaseClock) mayDeclareDead(now time.Duration) bool {
 	return c.steady && c.trusted(now) && now-c.steadySince >= c.length
 }

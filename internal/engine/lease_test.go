@@ -17,7 +17,7 @@ func storeAt(up time.Duration) time.Time {
 
 func TestLeaseIsTrustedFromWhenTheHeartbeatWasSent(t *testing.T) {
 	c := leaseClock{length: 15 * time.Second}
-	c.beat(10*time.Second, 14*time.Second, storeAt(12*time.Second))
+	c.confirmed(10*time.Second, 14*time.Second, storeAt(12*time.Second))
 	if !c.trusted(23 * time.Second) {
 		t.Error("not trusted 13 s after it was sent")
 	}
@@ -31,7 +31,7 @@ func TestHowLongALeaseIsLeft(t *testing.T) {
 	if got := c.left(10 * time.Second); got != 0 {
 		t.Errorf("%v are left before the first heartbeat", got)
 	}
-	c.beat(10*time.Second, 14*time.Second, storeAt(12*time.Second))
+	c.confirmed(10*time.Second, 14*time.Second, storeAt(12*time.Second))
 	for now, want := range map[time.Duration]time.Duration{
 		14 * time.Second: 9500 * time.Millisecond, 23 * time.Second: 500 * time.Millisecond, 24 * time.Second: 0,
 	} {
@@ -47,8 +47,8 @@ func TestARunIsNotHeldByALaterLease(t *testing.T) {
 	}
 	s := newSession(t.Context(), time.Minute)
 	s.confirm(1, uptime.Now(), uptime.Now(), time.Now())
-	_, ctx, _ := s.standing()
-	run := &Run{session: ctx, standing: s}
+	_, ctx, _ := s.current()
+	run := &Run{sessionCtx: ctx, lease: s}
 	if left, lease := run.HeldFor(); left < 50*time.Second || left > 54*time.Second || lease != time.Minute {
 		t.Errorf("%v of %v are left", left, lease)
 	}
@@ -63,7 +63,7 @@ func TestWhoMayDeclareOthersDead(t *testing.T) {
 	const s = time.Second
 	beats := func(c *leaseClock, from, to time.Duration) {
 		for up := from; up <= to; up += 5 * s {
-			c.beat(up, up, storeAt(up))
+			c.confirmed(up, up, storeAt(up))
 		}
 	}
 	for _, test := range []struct {
@@ -75,25 +75,25 @@ func TestWhoMayDeclareOthersDead(t *testing.T) {
 		{"just started", func(c *leaseClock) { beats(c, 100*s, 110*s) }, 114 * s, false},
 		{"steady for one lease", func(c *leaseClock) { beats(c, 100*s, 115*s) }, 115 * s, true},
 		{"lease not trusted now", func(c *leaseClock) { beats(c, 100*s, 115*s) }, 129 * s, false},
-		{"one heartbeat failed", func(c *leaseClock) { beats(c, 100*s, 115*s); c.fail(); beats(c, 120*s, 130*s) }, 134 * s, false},
-		{"one lease after the failure", func(c *leaseClock) { beats(c, 100*s, 115*s); c.fail(); beats(c, 120*s, 135*s) }, 135 * s, true},
+		{"one heartbeat failed", func(c *leaseClock) { beats(c, 100*s, 115*s); c.failed(); beats(c, 120*s, 130*s) }, 134 * s, false},
+		{"one lease after the failure", func(c *leaseClock) { beats(c, 100*s, 115*s); c.failed(); beats(c, 120*s, 135*s) }, 135 * s, true},
 		{"a gap longer than the lease", func(c *leaseClock) { beats(c, 100*s, 115*s); beats(c, 131*s, 141*s) }, 145 * s, false},
 		{"the store's clock jumped ahead", func(c *leaseClock) {
 			beats(c, 100*s, 115*s)
-			c.beat(120*s, 120*s, storeAt(180*s))
+			c.confirmed(120*s, 120*s, storeAt(180*s))
 		}, 121 * s, false},
 		{"the store's clock was set back", func(c *leaseClock) {
 			beats(c, 100*s, 115*s)
-			c.beat(120*s, 120*s, storeAt(60*s))
+			c.confirmed(120*s, 120*s, storeAt(60*s))
 		}, 121 * s, false},
 		{"a slow answer is no jump", func(c *leaseClock) {
 			beats(c, 100*s, 115*s)
-			c.beat(120*s, 123*s, storeAt(123*s))
+			c.confirmed(120*s, 123*s, storeAt(123*s))
 		}, 123 * s, true},
 	} {
 		c := leaseClock{length: 15 * s}
 		test.do(&c)
-		if got := c.mayJudge(test.at); got != test.want {
+		if got := c.mayDeclareDead(test.at); got != test.want {
 			t.Errorf("%s: mayJudge is %v", test.name, got)
 		}
 	}
@@ -135,15 +135,15 @@ func TestNothingStartsAfterTheLease(t *testing.T) {
 			e.session = newSession(t.Context(), time.Minute)
 			now := uptime.Now()
 			e.session.confirm(1, now, now, time.Now())
-			_, session, ok := e.session.standing()
+			_, session, ok := e.session.current()
 			if !ok {
 				t.Fatal("the lease is not trusted")
 			}
 			e.session.mu.Lock()
 			e.session.clock.trustedUntil -= ago
-			e.session.until.Add(-int64(ago))
+			e.session.trustedUntil.Add(-int64(ago))
 			e.session.mu.Unlock()
-			e.execute(&Run{Claimed: store.Claimed{ID: 1, Token: 2, Attempt: 1, MaxAttempts: 3}, session: session, standing: e.session})
+			e.execute(&Run{Claimed: store.Claimed{ID: 1, Token: 2, Attempt: 1, MaxAttempts: 3}, sessionCtx: session, lease: e.session})
 			late := ago > 0
 			if (ran == 0) != late || (lost == 1) != late || (session.Err() != nil) != late {
 				t.Errorf("it ran %d times, the lease was told as lost %d times, its context: %v", ran, lost, session.Err())

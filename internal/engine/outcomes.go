@@ -27,7 +27,7 @@ type result struct {
 // cannot take holds up no other.
 type outcomes struct {
 	engine *Engine
-	more   bell
+	wake   signal
 
 	mu       sync.Mutex
 	waiting  []result
@@ -48,7 +48,7 @@ const (
 )
 
 func newOutcomes(e *Engine) *outcomes {
-	return &outcomes{engine: e, more: newBell(), limit: maxOutcomes, jobs: map[int64]bool{}}
+	return &outcomes{engine: e, wake: newSignal(), limit: maxOutcomes, jobs: map[int64]bool{}}
 }
 
 // put takes a result; it never blocks.
@@ -58,7 +58,7 @@ func (o *outcomes) put(r result) {
 	worth := o.worthWriting()
 	o.mu.Unlock()
 	if worth {
-		o.more.ring()
+		o.wake.notify()
 	}
 }
 
@@ -144,7 +144,7 @@ func (o *outcomes) writeBatches(ctx context.Context) {
 			select {
 			case <-ctx.Done():
 				return
-			case <-o.more:
+			case <-o.wake:
 			}
 			continue
 		}
@@ -173,17 +173,17 @@ func (o *outcomes) write(ctx context.Context, batch []result, outcomes []store.O
 	res, err := e.cfg.Backend.Finish(call, store.FinishRequest{Outcomes: outcomes})
 	if err != nil {
 		if ctx.Err() == nil {
-			e.outage.fail("record outcomes", err)
+			e.storeErrors.add("record outcomes", err)
 		}
 		return false
 	}
-	e.outage.over("record outcomes")
+	e.storeErrors.clear("record outcomes")
 	o.written(batch, res.Refused)
 	return true
 }
 
 func (o *outcomes) written(batch []result, refused []store.ClaimRef) {
-	o.engine.held.drop(batch)
+	o.engine.inFlight.drop(batch)
 	o.done(batch)
 	for i := range batch {
 		if r := &batch[i]; r.run != nil {
@@ -215,14 +215,14 @@ func (r *result) event(refused bool) event.Event {
 }
 
 // mostLine is how much of an attempt's last line goes into its event.
-const mostLine = 200
+const maxLine = 200
 
 // lastLine is the last line of an output that is not blank, for people.
 func lastLine(output []byte) string {
 	output = bytes.TrimRight(output, " \t\r\n")
 	line := output[bytes.LastIndexByte(output, '\n')+1:]
-	if len(line) > mostLine {
-		line = append(bytes.Clone(line[:mostLine]), "…"...)
+	if len(line) > maxLine {
+		line = append(bytes.Clone(line[:maxLine]), "…"...)
 	}
 	return cleanText(string(line))
 }

@@ -46,7 +46,7 @@ func (p *pace) ahead(limit int) int {
 
 // together is how many of some jobs, in their order, begin with the next statement:
 // a job that was lost before begins with no other.
-func together(jobs []*Run) int {
+func beginTogether(jobs []*Run) int {
 	for i, job := range jobs {
 		if job.Losses > 0 {
 			return max(i, 1)
@@ -60,14 +60,14 @@ func together(jobs []*Run) int {
 func (p *pace) used(width int, took time.Duration) {
 	switch {
 	case took < quickUse:
-		p.depth = min(4*max(p.depth, width), p.most())
+		p.depth = min(4*max(p.depth, width), p.maxDepthNow())
 	case took > slowUse:
 		p.less(width)
 	}
 }
 
 // most is the largest depth.
-func (p *pace) most() int {
+func (p *pace) maxDepthNow() int {
 	if p.far {
 		return farDepth
 	}
@@ -87,4 +87,4 @@ func (p *pace) less(width int) {
 func (p *pace) refillAt(width int) int { return width - 1 + p.depth/2 }
 
 // limit is how many jobs to ask for with inHand jobs there.
-func (p *pace) limit(width, inHand int) int { return width + p.depth - inHand }
+func (p *pace) limit(width, inFlight int) int { return width + p.depth - inFlight }

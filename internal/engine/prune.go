@@ -19,7 +19,7 @@ const (
 	pruneShare = 3
 	// leastPruned and firstPruned are how many rows of each sort a step deletes: at
 	// least, and to begin with.
-	leastPruned = 20
+	minPruned   = 20
 	firstPruned = 100
 )
 
@@ -31,7 +31,7 @@ type prunePace struct{ limit int }
 func (p *prunePace) step(took time.Duration, most int) (rest time.Duration) {
 	switch {
 	case took > pruneAim:
-		p.limit = max(p.limit/2, leastPruned)
+		p.limit = max(p.limit/2, minPruned)
 	case took < pruneAim/2:
 		p.limit *= 2
 	}
@@ -53,9 +53,9 @@ func (e *Engine) prune(ctx context.Context) {
 // pruneAll deletes until there is no more to delete, and rests between the steps.
 func (e *Engine) pruneAll(ctx context.Context, rest func(context.Context, time.Duration) error) {
 	pace := prunePace{limit: min(firstPruned, e.cfg.Keep.Limit)}
-	for !e.history.closed() {
+	for !e.history.blocked() {
 		began := monotonic()
-		if !e.pruneOnce(ctx, pace.limit) || rest(ctx, pace.step(monotonic()-began, e.cfg.Keep.Limit)) != nil {
+		if !e.pruneOnce(ctx, pace.limit) || rest(ctx, pace.step(began.elapsed(), e.cfg.Keep.Limit)) != nil {
 			return
 		}
 	}
@@ -70,11 +70,11 @@ func (e *Engine) pruneOnce(ctx context.Context, limit int) bool {
 	res, err := e.cfg.Backend.Prune(call, req)
 	if err != nil {
 		if ctx.Err() == nil {
-			e.outage.fail("prune", err)
+			e.storeErrors.add("prune", err)
 		}
 		return false
 	}
-	e.outage.over("prune")
+	e.storeErrors.clear("prune")
 	total := res.Jobs + res.Slots + res.Nodes
 	e.step("prune", "", total)
 	if total > 0 {

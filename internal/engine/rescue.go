@@ -32,7 +32,7 @@ func (x *expiry) due() bool {
 	return x.known && uptime.Now() >= x.at
 }
 
-func (x *expiry) forget() {
+func (x *expiry) clear() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.known = false
@@ -47,7 +47,7 @@ func (e *Engine) rescues(ctx context.Context) {
 			return
 		case <-e.rescueNow:
 		}
-		if e.expiry.due() && e.session.mayJudge() && !e.history.closed() {
+		if e.expiry.due() && e.session.mayDeclareDead() && !e.history.blocked() {
 			e.rescue(ctx)
 		}
 	}
@@ -56,22 +56,22 @@ func (e *Engine) rescues(ctx context.Context) {
 func (e *Engine) rescue(ctx context.Context) {
 	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 	defer cancel()
-	res, err := e.cfg.Backend.Rescue(call, store.RescueRequest{Node: e.session.number(), After: lostAftermath})
+	res, err := e.cfg.Backend.Rescue(call, store.RescueRequest{Node: e.session.number(), After: lostFollowUp})
 	if err != nil {
-		e.outage.fail("rescue", err)
+		e.storeErrors.add("rescue", err)
 		return
 	}
-	e.outage.over("rescue")
-	e.expiry.forget()
-	e.beatNow.ring() // to learn when the next one would pass
-	e.tellRescued(res)
+	e.storeErrors.clear("rescue")
+	e.expiry.clear()
+	e.heartbeatNow.notify() // to learn when the next one would pass
+	e.emitRescued(res)
 	if len(res.Jobs) > 0 {
 		e.wakes.jobs("")
 	}
 }
 
 // tellRescued turns what was taken into events.
-func (e *Engine) tellRescued(res store.RescueResult) {
+func (e *Engine) emitRescued(res store.RescueResult) {
 	names := make(map[int64]string, len(res.Nodes))
 	counts := make(map[int64]int64, len(res.Nodes))
 	for _, job := range res.Jobs {
@@ -81,11 +81,11 @@ func (e *Engine) tellRescued(res store.RescueResult) {
 		names[node.ID] = node.Name
 		e.emit(event.Event{Kind: event.NodeDied, Name: node.Name, Detail: fmt.Sprintf("node %d", node.ID), Count: counts[node.ID]})
 	}
-	e.tellTaken(res.Jobs, func(node int64) string { return fmt.Sprintf("%s (node %d)", names[node], node) })
+	e.emitTaken(res.Jobs, func(node int64) string { return fmt.Sprintf("%s (node %d)", names[node], node) })
 }
 
 // tellTaken tells what became of jobs that were taken from their nodes.
-func (e *Engine) tellTaken(jobs []store.RescuedJob, name func(node int64) string) {
+func (e *Engine) emitTaken(jobs []store.RescuedJob, name func(node int64) string) {
 	for _, job := range jobs {
 		kind := event.JobRescued
 		switch job.State {

@@ -20,35 +20,35 @@ const OutputLimit = 64 << 10
 // of workers.
 type Run struct {
 	store.Claimed
-	batch     *batch          // nil: none
-	place     int             // in it
-	session   context.Context // ends with the node's lease
-	standing  *session        // of the node; nil in tests of workers
-	delivered atomic.Bool     // its outcome is on its way
+	batch      *batch          // nil: none
+	place      int             // in it
+	sessionCtx context.Context // ends with the node's lease
+	lease      *session        // of the node; nil in tests of workers
+	delivered  atomic.Bool     // its outcome is on its way
 
-	mu     sync.Mutex
-	over   error           // why its context has ended; nil: it has not, or with the session
-	ctx    context.Context // made when somebody needs it: see attempt
-	cancel context.CancelCauseFunc
-	output []byte
+	mu       sync.Mutex
+	endCause error           // why its context has ended; nil: it has not, or with the session
+	ctx      context.Context // made when somebody needs it: see attempt
+	cancel   context.CancelCauseFunc
+	output   []byte
 }
 
 // cancelled says whether somebody has asked for the run to be cancelled.
 func (r *Run) cancelled() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.over != nil
+	return r.endCause != nil
 }
 
 // stop cancels the run with ErrCancelled, now or as soon as it begins.
-func (r *Run) stop() { r.end(ErrCancelled) }
+func (r *Run) requestCancel() { r.end(ErrCancelled) }
 
 // end ends the context of the run with cause, unless that has ended.
 func (r *Run) end(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.over == nil {
-		r.over = cause
+	if r.endCause == nil {
+		r.endCause = cause
 	}
 	if r.cancel != nil {
 		r.cancel(cause)
@@ -59,11 +59,11 @@ func (r *Run) end(cause error) {
 // heartbeat gets through any more, and the length of its lease. Both are 0 in
 // tests of workers, which claim nothing.
 func (r *Run) HeldFor() (left, lease time.Duration) {
-	if r.standing == nil {
+	if r.lease == nil {
 		return 0, 0
 	}
-	left, lease = r.standing.left()
-	if errors.Is(context.Cause(r.session), ErrClaimLost) { // a lease regained later does not hold this claim
+	left, lease = r.lease.left()
+	if errors.Is(context.Cause(r.sessionCtx), ErrClaimLost) { // a lease regained later does not hold this claim
 		left = 0
 	}
 	return left, lease

@@ -16,9 +16,9 @@ import (
 type session struct {
 	base context.Context // of the runs; never cancelled itself
 
-	node  atomic.Int64 // written under mu
-	until atomic.Int64 // clock.trustedUntil, for trusted; written under mu
-	sure  atomic.Int64 // by monotonic: until then trusted need not look again
+	node         atomic.Int64 // written under mu
+	trustedUntil atomic.Int64 // clock.trustedUntil, for trusted; written under mu
+	checkedUntil atomic.Int64 // by monotonic: until then trusted need not look again
 
 	mu     sync.Mutex
 	clock  leaseClock
@@ -36,8 +36,8 @@ func (s *session) confirm(node int64, sent, received time.Duration, storeNow tim
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.node.Store(node)
-	s.clock.beat(sent, received, storeNow)
-	s.until.Store(int64(s.clock.trustedUntil))
+	s.clock.confirmed(sent, received, storeNow)
+	s.trustedUntil.Store(int64(s.clock.trustedUntil))
 	if s.ctx != nil || !s.clock.trusted(uptime.Now()) {
 		return false
 	}
@@ -46,10 +46,10 @@ func (s *session) confirm(node int64, sent, received time.Duration, storeNow tim
 }
 
 // missed records a heartbeat that failed.
-func (s *session) missed() {
+func (s *session) heartbeatFailed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clock.fail()
+	s.clock.failed()
 }
 
 // lose ends the contexts of all runs with cause, and says whether there was a
@@ -81,7 +81,7 @@ func (s *session) expire() (lost bool) {
 
 // standing returns the node's number and the context of new runs; ok is false
 // while the lease is not trusted.
-func (s *session) standing() (node int64, ctx context.Context, ok bool) {
+func (s *session) current() (node int64, ctx context.Context, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx == nil || !s.clock.trusted(uptime.Now()) {
@@ -94,20 +94,20 @@ func (s *session) standing() (node int64, ctx context.Context, ok bool) {
 // monotonic clock is read without a call of the system, which the uptime needs: that
 // would cost a start as much as half of all else. It stands still only while the
 // machine is suspended.
-const lookEvery = time.Millisecond
+const trustCheckInterval = time.Millisecond
 
 // trusted reports whether the lease may be trusted at this moment, which is now by
 // monotonic. After the process or the machine was stopped it answers at once, where
 // the contexts of runs end only when watchLease has come round.
-func (s *session) trusted(now time.Duration) bool {
-	if int64(now) < s.sure.Load() {
+func (s *session) trusted(now instant) bool {
+	if int64(now) < s.checkedUntil.Load() {
 		return true
 	}
-	left := time.Duration(s.until.Load()) - uptime.Now()
+	left := time.Duration(s.trustedUntil.Load()) - uptime.Now()
 	if left <= 0 {
 		return false
 	}
-	s.sure.Store(int64(now + min(left, lookEvery)))
+	s.checkedUntil.Store(int64(now.add(min(left, trustCheckInterval))))
 	return true
 }
 
@@ -122,15 +122,15 @@ func (s *session) left() (left, lease time.Duration) {
 func (s *session) number() int64 { return s.node.Load() }
 
 // mayJudge says whether the node may declare others dead.
-func (s *session) mayJudge() bool {
+func (s *session) mayDeclareDead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.clock.mayJudge(uptime.Now())
+	return s.clock.mayDeclareDead(uptime.Now())
 }
 
 // register enters the node in the store.
 func (e *Engine) register(ctx context.Context) error {
-	sent, before := uptime.Now(), e.history.glance()
+	sent, before := uptime.Now(), e.history.known()
 	res, err := e.cfg.Backend.Register(ctx, store.RegisterRequest{
 		Name:    e.cfg.Name,
 		Lease:   e.cfg.Lease,
@@ -142,12 +142,12 @@ func (e *Engine) register(ctx context.Context) error {
 		return err
 	}
 	e.session.confirm(res.Node, sent, uptime.Now(), res.Now)
-	if e.recall(res.Position.Store) {
-		before = e.history.glance()
+	if e.readStateFile(res.Position.Store) {
+		before = e.history.known()
 	}
 	position := res.Position
 	position.Node = min(position.Node, res.Node-1) // a number that was given before now is not greater
-	e.observe(ctx, before, position, "")
+	e.checkHistory(ctx, before, position, "")
 	e.history.registered()
 	return nil
 }

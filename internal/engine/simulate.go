@@ -98,13 +98,13 @@ func (p *player) round() {
 func (p *player) fires() bool {
 	at := p.row.NextAt
 	switch {
-	case at.IsZero() || at.After(p.now.Add(ahead)):
+	case at.IsZero() || at.After(p.now.Add(maxEarly)):
 		return false
 	case !at.After(p.now):
 		return true
 	}
 	alone := len(p.jobs) == 0 || p.Plan.overlap() == store.OverlapAllow
-	return alone && p.Plan.foreseeable(p.row) && ringsOnce(p.Plan.Decide(p.row, at))
+	return alone && p.Plan.canPrefetch(p.row) && onlyFires(p.Plan.Decide(p.row, at))
 }
 
 // anyEnds says whether a job ends right now: one that takes no time.
@@ -213,7 +213,7 @@ func (p *player) next() time.Time {
 		}
 	}
 	if !next.IsZero() {
-		sooner(next.Add(-ahead))
+		sooner(next.Add(-maxEarly))
 	}
 	for _, j := range p.jobs {
 		if j.Running {

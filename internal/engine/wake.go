@@ -11,11 +11,11 @@ import (
 )
 
 // bell wakes one loop. Rings that come while it has not woken yet are one.
-type bell chan struct{}
+type signal chan struct{}
 
-func newBell() bell { return make(bell, 1) }
+func newSignal() signal { return make(signal, 1) }
 
-func (b bell) ring() {
+func (b signal) notify() {
 	select {
 	case b <- struct{}{}:
 	default:
@@ -26,15 +26,15 @@ func (b bell) ring() {
 // ask where none can be relied on.
 type wakes struct {
 	pushed    atomic.Bool
-	queues    map[string]bell // fixed at start
-	schedules bell
-	cancels   bell
+	queues    map[string]signal // fixed at start
+	schedules signal
+	cancels   signal
 }
 
 func newWakes(queues map[string]int) *wakes {
-	w := &wakes{queues: make(map[string]bell, len(queues)), schedules: newBell(), cancels: newBell()}
+	w := &wakes{queues: make(map[string]signal, len(queues)), schedules: newSignal(), cancels: newSignal()}
 	for name := range queues {
-		w.queues[name] = newBell()
+		w.queues[name] = newSignal()
 	}
 	return w
 }
@@ -43,12 +43,12 @@ func newWakes(queues map[string]int) *wakes {
 func (w *wakes) jobs(queue string) {
 	if queue != "" {
 		if b, ours := w.queues[queue]; ours {
-			b.ring()
+			b.notify()
 		}
 		return
 	}
 	for _, b := range w.queues {
-		b.ring()
+		b.notify()
 	}
 }
 
@@ -57,13 +57,13 @@ func (w *wakes) wake(hint store.Wake) {
 	case store.WakeJobs:
 		w.jobs(hint.Queue)
 	case store.WakeSchedules:
-		w.schedules.ring()
+		w.schedules.notify()
 	case store.WakeCancels:
-		w.cancels.ring()
+		w.cancels.notify()
 	default:
 		w.jobs("")
-		w.schedules.ring()
-		w.cancels.ring()
+		w.schedules.notify()
+		w.cancels.notify()
 	}
 }
 
@@ -78,7 +78,7 @@ func (e *Engine) idlePoll() time.Duration {
 
 // steadyPush is how long pushes must have come before it is believed that they
 // will, and told.
-const steadyPush = 10 * time.Second
+const steadyPushTime = 10 * time.Second
 
 // listen keeps pushes coming; while they do not, the loops poll.
 func (e *Engine) listen(ctx context.Context) {
@@ -93,7 +93,7 @@ func (e *Engine) listen(ctx context.Context) {
 			if hint.Kind == store.WakeAll {
 				e.wakes.pushed.Store(true)
 			}
-			if told && monotonic()-began > steadyPush {
+			if told && began.elapsed() > steadyPushTime {
 				told = false
 				e.emit(event.Event{Kind: event.PushBack})
 			}
@@ -102,10 +102,10 @@ func (e *Engine) listen(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if e.wakes.pushed.Swap(false) && monotonic()-began > steadyPush {
+		if e.wakes.pushed.Swap(false) && began.elapsed() > steadyPushTime {
 			attempt = 0
 		}
-		e.mistrust("listen", err)
+		e.storeFailed("listen", err)
 		e.wakes.wake(store.Wake{}) // sleeping loops must learn to poll
 		if !told {
 			told = true

@@ -9,7 +9,7 @@ import (
 
 // held is what this node has in its hands: every claim from its answer until
 // its outcome is written. It is safe for concurrent use.
-type held struct {
+type inFlight struct {
 	mu      sync.Mutex
 	batches map[*batch]struct{} // whose jobs have not all ended
 	runs    int
@@ -23,11 +23,11 @@ type batch struct {
 	left   int
 }
 
-func newHeld() *held {
-	return &held{batches: map[*batch]struct{}{}}
+func newInFlight() *inFlight {
+	return &inFlight{batches: map[*batch]struct{}{}}
 }
 
-func (h *held) add(number int64, runs []*Run) {
+func (h *inFlight) add(number int64, runs []*Run) {
 	if len(runs) == 0 {
 		return
 	}
@@ -42,7 +42,7 @@ func (h *held) add(number int64, runs []*Run) {
 }
 
 // drop forgets claims whose outcomes are written or refused.
-func (h *held) drop(results []result) {
+func (h *inFlight) drop(results []result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range results {
@@ -64,7 +64,7 @@ func (h *held) drop(results []result) {
 }
 
 // split returns the runs of those claims that are in hand, and the others.
-func (h *held) split(claims []store.ClaimRef) (known []*Run, unknown []store.ClaimRef) {
+func (h *inFlight) split(claims []store.ClaimRef) (known []*Run, unknown []store.ClaimRef) {
 	if len(claims) == 0 {
 		return nil, nil
 	}
@@ -82,14 +82,14 @@ func (h *held) split(claims []store.ClaimRef) (known []*Run, unknown []store.Cla
 	return known, unknown
 }
 
-func (h *held) len() int {
+func (h *inFlight) len() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.runs
 }
 
 // all returns every claim in hand.
-func (h *held) all() []*Run {
+func (h *inFlight) all() []*Run {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	runs := make([]*Run, 0, h.runs)
@@ -103,7 +103,7 @@ func (h *held) all() []*Run {
 	return runs
 }
 
-func (h *held) takeEnded() []int64 {
+func (h *inFlight) takeEnded() []int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ended := h.ended
@@ -111,7 +111,7 @@ func (h *held) takeEnded() []int64 {
 	return ended
 }
 
-func (h *held) putBackEnded(ended []int64) {
+func (h *inFlight) putBackEnded(ended []int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended = append(h.ended, ended...)
@@ -119,27 +119,27 @@ func (h *held) putBackEnded(ended []int64) {
 
 // suspicion says that a claim may be committed whose answer was lost. It lasts
 // until the books were compared after every call under way then has ended.
-type suspicion struct {
-	mu     sync.Mutex
-	active bool
-	raised time.Duration
+type lostAnswers struct {
+	mu       sync.Mutex
+	possible bool
+	failedAt instant
 }
 
-func (s *suspicion) raise() {
+func (s *lostAnswers) note() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.active, s.raised = true, monotonic()
+	s.possible, s.failedAt = true, monotonic()
 }
 
-func (s *suspicion) holds() bool {
+func (s *lostAnswers) arePossible() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.active
+	return s.possible
 }
 
 // looked records that the books were compared at a time.
-func (s *suspicion) looked(at, patience time.Duration) {
+func (s *lostAnswers) compared(at instant, patience time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.active = s.active && at-s.raised <= patience
+	s.possible = s.possible && at.sub(s.failedAt) <= patience
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // fate is what becomes of a slot, as far as the schedule alone decides it.
-type fate struct {
+type slotOutcome struct {
 	outcome store.SlotOutcome
 	reason  string
 	extend  bool // the record may prolong the one before
@@ -18,10 +18,10 @@ type fate struct {
 
 // fates decides on each of some slots in a row that are due; bulk says that none
 // of them is to fire.
-func (p Plan) fates(s store.Schedule, due []time.Time, now time.Time, bulk bool) []fate {
-	out := make([]fate, len(due))
+func (p Plan) slotOutcomes(s store.Schedule, due []time.Time, now time.Time, bulk bool) []slotOutcome {
+	out := make([]slotOutcome, len(due))
 	for i, slot := range due {
-		out[i] = p.fateOf(s, slot, now)
+		out[i] = p.slotOutcome(s, slot, now)
 	}
 	if bulk {
 		return out
@@ -34,20 +34,20 @@ func (p Plan) fates(s store.Schedule, due []time.Time, now time.Time, bulk bool)
 }
 
 // fateOf decides on one slot, as if it were the only one.
-func (p Plan) fateOf(s store.Schedule, slot, now time.Time) fate {
+func (p Plan) slotOutcome(s store.Schedule, slot, now time.Time) slotOutcome {
 	if why := p.paused(s, slot); why != "" {
-		return fate{outcome: store.SlotSkipped, reason: why, extend: true}
+		return slotOutcome{outcome: store.SlotSkipped, reason: why, extend: true}
 	}
 	if why := p.excluded(slot); why != "" {
-		return fate{outcome: store.SlotSkipped, reason: why, extend: true}
+		return slotOutcome{outcome: store.SlotSkipped, reason: why, extend: true}
 	}
 	if p.lost {
-		return fate{outcome: store.SlotMissed, reason: "history: the store went back in time, and what became of the slot before is not known", extend: true}
+		return slotOutcome{outcome: store.SlotMissed, reason: "history: the store went back in time, and what became of the slot before is not known", extend: true}
 	}
 	if now.Sub(slot) > p.grace() {
-		return fate{outcome: store.SlotMissed, reason: fmt.Sprintf("misfire: no node fired it within %v", p.grace()), late: true}
+		return slotOutcome{outcome: store.SlotMissed, reason: fmt.Sprintf("misfire: no node fired it within %v", p.grace()), late: true}
 	}
-	return fate{outcome: store.SlotFired}
+	return slotOutcome{outcome: store.SlotFired}
 }
 
 // paused says why a slot does not fire though the schedule has it, or is empty.
@@ -81,10 +81,10 @@ func (d Definition) Failing(s store.Schedule) bool {
 
 // makeUp lets the newest of the slots that are too late fire, as many as the
 // misfire policy says and none older than its window.
-func (p Plan) makeUp(fates []fate, due []time.Time, now time.Time) {
-	left := p.madeUp()
-	for i := range slices.Backward(fates) {
-		f := &fates[i]
+func (p Plan) makeUp(outcomes []slotOutcome, due []time.Time, now time.Time) {
+	left := p.maxMadeUp()
+	for i := range slices.Backward(outcomes) {
+		f := &outcomes[i]
 		switch {
 		case !f.late || p.Misfire == MisfireSkip:
 		case p.Window > 0 && now.Sub(due[i]) > p.Window:
@@ -92,7 +92,7 @@ func (p Plan) makeUp(fates []fate, due []time.Time, now time.Time) {
 		case left == 0 && p.Misfire == MisfireOnce:
 			f.reason = fmt.Sprintf("misfire: no node fired it within %v; a newer slot is made up for", p.grace())
 		case left == 0:
-			f.reason = fmt.Sprintf("misfire: no node fired it within %v; the newest %d are made up for", p.grace(), p.madeUp())
+			f.reason = fmt.Sprintf("misfire: no node fired it within %v; the newest %d are made up for", p.grace(), p.maxMadeUp())
 		default:
 			left--
 			f.outcome, f.reason = store.SlotFired, ""
@@ -101,30 +101,30 @@ func (p Plan) makeUp(fates []fate, due []time.Time, now time.Time) {
 }
 
 // newestOnly lets of several slots that would fire at once only the newest.
-func (p Plan) newestOnly(fates []fate) {
+func (p Plan) newestOnly(outcomes []slotOutcome) {
 	newest := true
-	for i := range slices.Backward(fates) {
-		f := &fates[i]
+	for i := range slices.Backward(outcomes) {
+		f := &outcomes[i]
 		switch {
 		case f.outcome != store.SlotFired:
 		case newest:
 			newest = false
 		case f.late:
-			*f = fate{outcome: store.SlotMissed, reason: fmt.Sprintf("misfire: no node fired it within %v; a newer slot fired instead", p.grace())}
+			*f = slotOutcome{outcome: store.SlotMissed, reason: fmt.Sprintf("misfire: no node fired it within %v; a newer slot fired instead", p.grace())}
 		default:
-			*f = fate{outcome: store.SlotSkipped, reason: "late: found together with a newer slot, which fired instead"}
+			*f = slotOutcome{outcome: store.SlotSkipped, reason: "late: found together with a newer slot, which fired instead"}
 		}
 	}
 }
 
 // earliest is the earliest instant from which on a slot may fire now, or have a
 // reason of its own for not firing.
-func (p Plan) earliest(s store.Schedule, now time.Time) time.Time {
+func (p Plan) earliestDecision(s store.Schedule, now time.Time) time.Time {
 	if p.paused(s, now) != "" {
 		return now.Add(time.Microsecond)
 	}
 	at := now.Add(-p.grace())
-	for left, most := p.madeUp(), mostSlots; left > 0 && most > 0; most-- {
+	for left, most := p.maxMadeUp(), maxSlots; left > 0 && most > 0; most-- {
 		slot := p.Rule.Prev(at)
 		if slot.IsZero() || p.Window > 0 && now.Sub(slot) > p.Window {
 			break
@@ -148,7 +148,7 @@ func (d Definition) grace() time.Duration {
 }
 
 // madeUp is how many slots that are too late fire all the same, at most.
-func (d Definition) madeUp() int {
+func (d Definition) maxMadeUp() int {
 	switch {
 	case d.Misfire == MisfireOnce:
 		return 1

@@ -33,18 +33,18 @@ func TestAttemptEndsWithItsCause(t *testing.T) {
 		end   func(run *Run, endSession context.CancelCauseFunc)
 		cause error
 	}{
-		"stopped":         {func(run *Run, _ context.CancelCauseFunc) { run.stop() }, ErrCancelled},
+		"stopped":         {func(run *Run, _ context.CancelCauseFunc) { run.requestCancel() }, ErrCancelled},
 		"over":            {func(run *Run, _ context.CancelCauseFunc) { run.end(context.Canceled) }, context.Canceled},
 		"lease lost":      {func(_ *Run, end context.CancelCauseFunc) { end(ErrClaimLost) }, ErrClaimLost},
-		"stopped, over":   {func(run *Run, _ context.CancelCauseFunc) { run.stop(); run.end(context.Canceled) }, ErrCancelled},
+		"stopped, over":   {func(run *Run, _ context.CancelCauseFunc) { run.requestCancel(); run.end(context.Canceled) }, ErrCancelled},
 		"lost, then over": {func(run *Run, end context.CancelCauseFunc) { end(ErrClaimLost); run.end(context.Canceled) }, ErrClaimLost},
 	}
 	for looked, look := range attemptLooks {
 		for name, test := range ends {
 			t.Run(looked+", "+name, func(t *testing.T) {
 				session, endSession := context.WithCancelCause(context.WithValue(t.Context(), attemptKey{}, "session"))
-				run := &Run{session: session}
-				ctx := look(t, attempt{run})
+				run := &Run{sessionCtx: session}
+				ctx := look(t, attemptContext{run})
 				if err := ctx.Err(); err != nil || context.Cause(ctx) != nil {
 					t.Fatalf("before its end: %v, because %v", err, context.Cause(ctx))
 				}
@@ -52,7 +52,7 @@ func TestAttemptEndsWithItsCause(t *testing.T) {
 					t.Error("it has no values")
 				}
 				ended := make(chan struct{})
-				context.AfterFunc(attempt{run}, func() { close(ended) })
+				context.AfterFunc(attemptContext{run}, func() { close(ended) })
 				test.end(run, endSession)
 				for what, done := range map[string]<-chan struct{}{"Done": ctx.Done(), "AfterFunc": ended} {
 					select {
@@ -75,16 +75,16 @@ func TestAttemptEndsWithItsCause(t *testing.T) {
 // TestAttemptEndsUnlooked is without AfterFunc, which looks.
 func TestAttemptEndsUnlooked(t *testing.T) {
 	session, endSession := context.WithCancelCause(t.Context())
-	stopped, lost := &Run{session: session}, &Run{session: session}
-	stopped.stop()
-	if err := (attempt{stopped}).Err(); !errors.Is(err, context.Canceled) || !errors.Is(context.Cause(attempt{stopped}), ErrCancelled) {
-		t.Errorf("stopped: %v, because %v", err, context.Cause(attempt{stopped}))
+	stopped, lost := &Run{sessionCtx: session}, &Run{sessionCtx: session}
+	stopped.requestCancel()
+	if err := (attemptContext{stopped}).Err(); !errors.Is(err, context.Canceled) || !errors.Is(context.Cause(attemptContext{stopped}), ErrCancelled) {
+		t.Errorf("stopped: %v, because %v", err, context.Cause(attemptContext{stopped}))
 	}
 	endSession(ErrClaimLost)
-	if err := (attempt{lost}).Err(); !errors.Is(err, context.Canceled) || !errors.Is(context.Cause(attempt{lost}), ErrClaimLost) {
-		t.Errorf("lost: %v, because %v", err, context.Cause(attempt{lost}))
+	if err := (attemptContext{lost}).Err(); !errors.Is(err, context.Canceled) || !errors.Is(context.Cause(attemptContext{lost}), ErrClaimLost) {
+		t.Errorf("lost: %v, because %v", err, context.Cause(attemptContext{lost}))
 	}
-	if _, ok := (attempt{lost}).Deadline(); ok {
+	if _, ok := (attemptContext{lost}).Deadline(); ok {
 		t.Error("it has a deadline")
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // Admission is a job of a restricted kind that a node runs: one with exactly
 // these args.
-type Admission struct {
+type AllowedJob struct {
 	store.ExactJob
 	// Hook says that it is a hook's. Only then it is given what its headers say:
 	// whoever can write to the store must not choose what another command reads.
@@ -18,13 +18,13 @@ type Admission struct {
 }
 
 // admitted are a node's admissions. It is safe for concurrent use.
-type admitted struct {
-	admissions atomic.Pointer[[]Admission]
-	exact      atomic.Pointer[[]store.ExactJob] // the same, for claims
+type allowList struct {
+	jobs  atomic.Pointer[[]AllowedJob]
+	exact atomic.Pointer[[]store.ExactJob] // the same, for claims
 }
 
 // list returns what claims ask for.
-func (a *admitted) list() []store.ExactJob {
+func (a *allowList) list() []store.ExactJob {
 	if jobs := a.exact.Load(); jobs != nil {
 		return *jobs
 	}
@@ -32,8 +32,8 @@ func (a *admitted) list() []store.ExactJob {
 }
 
 // find returns how a job is admitted.
-func (a *admitted) find(kind string, args []byte) (found, hook bool) {
-	list := a.admissions.Load()
+func (a *allowList) find(kind string, args []byte) (found, hook bool) {
+	list := a.jobs.Load()
 	if list == nil {
 		return false, false
 	}
@@ -47,24 +47,24 @@ func (a *admitted) find(kind string, args []byte) (found, hook bool) {
 
 // Admit sets the jobs of restricted kinds that this node runs, in the place of
 // those before, and looks at once whether such jobs wait.
-func (e *Engine) Admit(admissions []Admission) {
+func (e *Engine) SetAllowList(admissions []AllowedJob) {
 	jobs := make([]store.ExactJob, len(admissions))
 	for i, one := range admissions {
 		jobs[i] = one.ExactJob
 	}
-	e.admitted.admissions.Store(&admissions)
-	e.admitted.exact.Store(&jobs)
+	e.allowList.jobs.Store(&admissions)
+	e.allowList.exact.Store(&jobs)
 	e.wakes.jobs("")
 }
 
 // admit says whether this node may run a claimed job, and takes from it what it
 // must not see. The claim asked for such only, but what is admitted may have
 // changed since.
-func (e *Engine) admit(job *store.Claimed) bool {
+func (e *Engine) allow(job *store.Claimed) bool {
 	if !slices.Contains(e.cfg.Restricted, job.Kind) {
 		return true
 	}
-	found, hook := e.admitted.find(job.Kind, job.Args)
+	found, hook := e.allowList.find(job.Kind, job.Args)
 	if found && !hook {
 		job.Headers = withoutHook(job.Headers)
 	}

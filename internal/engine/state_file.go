@@ -17,9 +17,9 @@ import (
 
 const (
 	// rememberEvery is how often the state file is written while what it says changes.
-	rememberEvery = time.Minute
+	stateFileInterval = time.Minute
 	// rememberTokens is how many tokens later it is written before that time has passed.
-	rememberTokens = 10_000
+	stateFileTokens = 10_000
 )
 
 // seenFile is the content of a state file. Fields are only ever added.
@@ -104,8 +104,8 @@ func writeSeen(dir string, seen store.Position) (err error) {
 
 // recall reads the state file, once, and reports whether this was the first call. A
 // file that cannot be read is logged, and the node starts.
-func (e *Engine) recall(identity string) bool {
-	if !e.history.firstRecall() {
+func (e *Engine) readStateFile(identity string) bool {
+	if !e.history.firstStateFileRead() {
 		return false
 	}
 	if e.cfg.StateDir == "" || identity == "" {
@@ -116,21 +116,21 @@ func (e *Engine) recall(identity string) bool {
 		e.emit(event.Event{Kind: event.StateFailed, Err: err})
 		return true
 	}
-	e.history.remembered(seen)
+	e.history.addStateFile(seen)
 	return true
 }
 
 // firstRecall reports whether the state file has not been read yet.
-func (h *history) firstRecall() bool {
+func (h *history) firstStateFileRead() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	first := !h.recalled
-	h.recalled = true
+	first := !h.stateFileRead
+	h.stateFileRead = true
 	return first
 }
 
 // remembered takes over what a state file says.
-func (h *history) remembered(seen store.Position) {
+func (h *history) addStateFile(seen store.Position) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if seen.Store != "" {
@@ -140,19 +140,19 @@ func (h *history) remembered(seen store.Position) {
 }
 
 // remember keeps the state file up to date until ctx ends, and then once more.
-func (e *Engine) remember(ctx context.Context) {
+func (e *Engine) keepStateFile(ctx context.Context) {
 	if e.cfg.StateDir == "" {
 		return
 	}
-	var keeper stateKeeper
+	var keeper stateFileWriter
 	for ended := false; !ended; {
-		ended = sleep(ctx, min(e.cfg.Heartbeat, rememberEvery)) != nil
-		seen := e.history.glance().seen
-		if !keeper.worth(seen, monotonic(), ended) {
+		ended = sleep(ctx, min(e.cfg.Heartbeat, stateFileInterval)) != nil
+		seen := e.history.known().seen
+		if !keeper.due(seen, monotonic(), ended) {
 			continue
 		}
 		err := writeSeen(e.cfg.StateDir, seen)
-		keeper.wrote(seen, monotonic(), err)
+		keeper.tried(seen, monotonic(), err)
 		if err != nil && keeper.failures == 1 {
 			e.emit(event.Event{Kind: event.StateFailed, Err: err})
 		}
@@ -160,28 +160,28 @@ func (e *Engine) remember(ctx context.Context) {
 }
 
 // stateKeeper decides when the state file is written.
-type stateKeeper struct {
+type stateFileWriter struct {
 	written  store.Position
-	at       time.Duration
+	at       instant
 	failures int // in a row
 }
 
 // worth reports whether the file is to be written now; last says that there will be no
 // other chance.
-func (k *stateKeeper) worth(seen store.Position, now time.Duration, last bool) bool {
+func (k *stateFileWriter) due(seen store.Position, now instant, last bool) bool {
 	switch {
 	case seen.Store == "" || seen == k.written:
 		return false
 	case last || k.written.Store == "" && k.failures == 0:
 		return true
-	case now-k.at >= rememberEvery:
+	case now.sub(k.at) >= stateFileInterval:
 		return true
 	}
-	return k.failures == 0 && (seen.Token-k.written.Token >= rememberTokens || seen.Accepted != k.written.Accepted)
+	return k.failures == 0 && (seen.Token-k.written.Token >= stateFileTokens || seen.Accepted != k.written.Accepted)
 }
 
 // wrote records a try.
-func (k *stateKeeper) wrote(seen store.Position, now time.Duration, err error) {
+func (k *stateFileWriter) tried(seen store.Position, now instant, err error) {
 	k.at = now
 	if err != nil {
 		k.failures++

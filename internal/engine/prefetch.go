@@ -22,107 +22,107 @@ import (
 
 const (
 	// ahead is how long before its instant a slot fires, if it can.
-	ahead = 900 * time.Millisecond
+	maxEarly = 900 * time.Millisecond
 	// foreseen is how long before its instant a slot is decided on: less than a
 	// second more, so that the next slot of a schedule of every second is foreseen
 	// too, which becomes known when this one fires.
-	foreseen = 1800 * time.Millisecond
+	prefetchAhead = 1800 * time.Millisecond
 	// mostComing bounds the decisions that wait; what is beyond is read when these
 	// have gone.
-	mostComing = 50_000
+	maxPrefetched = 50_000
 	// fireChunk is how many of them are written at a time, fireLanes how many
 	// such writes are under way at once, and mostChunks after how many of them the
 	// loop looks around.
-	fireChunk  = 250
-	fireLanes  = 2
-	mostChunks = 8
+	fireChunk        = 250
+	concurrentWrites = 2
+	maxChunks        = 8
 	// busyRest is how long a schedule that could not fire early, since a job of it
 	// lived, is not tried early again.
-	busyRest = 10 * time.Second
+	earlyRetryDelay = 10 * time.Second
 )
 
 // coming is a decision that waits for its instant, or until it is written.
-type coming struct {
+type prefetched struct {
 	store.Firing
-	name  string
-	until time.Time // it is not on time after this
+	name        string
+	onTimeUntil time.Time // it is not on time after this
 }
 
 // readAhead reads and decides a page of what comes soon.
-func (f *firer) readAhead(ctx context.Context) error {
-	if len(f.coming)+len(f.early) >= mostComing {
-		f.aheadAt = monotonic() + foreseen/10
+func (f *firer) prefetchPage(ctx context.Context) error {
+	if len(f.waiting)+len(f.early) >= maxPrefetched {
+		f.prefetchAt = monotonic().add(prefetchAhead / 10)
 		return nil
 	}
-	req := store.DueSchedulesRequest{Limit: fireBatch, Ahead: foreseen, After: f.seen}
+	req := store.DueSchedulesRequest{Limit: fireBatch, Ahead: prefetchAhead, After: f.prefetchedTo}
 	page, err := f.read(ctx, req)
 	if err != nil {
 		return err
 	}
 	for _, s := range page.Schedules {
-		f.foresee(s)
+		f.prefetch(s)
 	}
 	if n := len(page.Schedules); n == req.Limit {
 		last := page.Schedules[n-1]
-		f.seen = store.DueCursor{NextAt: last.NextAt, ID: last.ID}
+		f.prefetchedTo = store.DueCursor{NextAt: last.NextAt, ID: last.ID}
 		return nil // and at once the next page
 	}
-	f.spread(f.coming)
-	f.spread(f.early)
-	f.seen = store.DueCursor{NextAt: page.Now.Add(foreseen), ID: math.MaxInt64}
-	f.aheadAt = never
+	f.rotate(f.waiting)
+	f.rotate(f.early)
+	f.prefetchedTo = store.DueCursor{NextAt: page.Now.Add(prefetchAhead), ID: math.MaxInt64}
+	f.prefetchAt = never
 	f.expect(page.Next)
 	return nil
 }
 
 // foresee decides on a schedule before its instant, unless more than its row and
 // its rule takes part in the decision; then it is for the round at that instant.
-func (f *firer) foresee(s store.Schedule) {
+func (f *firer) prefetch(s store.Schedule) {
 	plan, _, err := f.plans.get(s)
-	if err != nil || !plan.foreseeable(s) || f.engine.foreign(plan) {
-		f.dueAt = min(f.dueAt, f.clock.reaches(s.NextAt))
+	if err != nil || !plan.canPrefetch(s) || f.engine.unlisted(plan) {
+		f.roundAt = min(f.roundAt, f.clock.reaches(s.NextAt))
 		return
 	}
-	one := coming{Firing: plan.Decide(s, s.NextAt), name: s.Name, until: s.NextAt.Add(plan.grace())}
-	if until, busy := f.busy[s.ID]; ringsOnce(one.Firing) && (!busy || until <= monotonic()) {
+	one := prefetched{Firing: plan.Decide(s, s.NextAt), name: s.Name, onTimeUntil: s.NextAt.Add(plan.grace())}
+	if until, busy := f.earlyRetryAt[s.ID]; onlyFires(one.Firing) && (!busy || until <= monotonic()) {
 		f.early = append(f.early, one)
 		return
 	}
-	f.coming = append(f.coming, one)
+	f.waiting = append(f.waiting, one)
 }
 
 // foreseeable says whether what becomes of the next slot can be decided before.
-func (p Plan) foreseeable(s store.Schedule) bool { return s.PausedAt.IsZero() && p.PauseAfter == 0 }
+func (p Plan) canPrefetch(s store.Schedule) bool { return s.PausedAt.IsZero() && p.PauseAfter == 0 }
 
 // ringsOnce says whether a decision is that the next slot makes its job, and
 // nothing else.
-func ringsOnce(f store.Firing) bool {
+func onlyFires(f store.Firing) bool {
 	return len(f.Jobs) == 1 && len(f.Slots) == 0 && f.After == nil &&
 		f.Jobs[0].Slot.Equal(f.NextAt) && f.NewMark.Equal(f.NextAt) && !f.Jobs[0].RunAt.Before(f.NextAt)
 }
 
 // ready says whether the instant of a decision has come.
-func (f *firer) ready() bool {
+func (f *firer) anyDue() bool {
 	now := f.clock.now()
-	return due(f.coming, now) > 0 || due(f.early, now) > 0
+	return countDue(f.waiting, now) > 0 || countDue(f.early, now) > 0
 }
 
 // due is how many of some decisions, which are in order, are due.
-func due(list []coming, now time.Time) int {
+func countDue(list []prefetched, now time.Time) int {
 	return sort.Search(len(list), func(i int) bool { return list[i].NextAt.After(now) })
 }
 
 // fireReady writes decisions whose instant has come, some chunks at once. What is
 // not taken is due: it is read again.
-func (f *firer) fireReady(ctx context.Context) error {
+func (f *firer) fireAtInstant(ctx context.Context) error {
 	now := f.clock.now()
-	list := &f.coming
-	if due(*list, now) == 0 {
+	list := &f.waiting
+	if countDue(*list, now) == 0 {
 		list = &f.early
 	}
-	res, err := f.write(ctx, f.take(list, due(*list, now)), 0)
+	res, err := f.write(ctx, f.take(list, countDue(*list, now)), 0)
 	if len(res.Lost) > 0 || err != nil {
-		f.dueAt = atOnce
+		f.roundAt = alreadyDue
 	}
 	return err
 }
@@ -132,14 +132,14 @@ func (f *firer) fireReady(ctx context.Context) error {
 // editor, was first, what is left is read anew. In the end the fetchers learn when
 // there will be something to claim.
 func (f *firer) fireEarly(ctx context.Context) error {
-	some := f.take(&f.early, due(f.early, f.clock.now().Add(ahead)))
-	res, err := f.write(ctx, some, ahead)
-	f.rest(some, res.Busy)
+	some := f.take(&f.early, countDue(f.early, f.clock.now().Add(maxEarly)))
+	res, err := f.write(ctx, some, maxEarly)
+	f.waitForInstant(some, res.Busy)
 	switch {
 	case err != nil:
-		f.dueAt = min(f.dueAt, f.clock.reaches(some[0].NextAt))
+		f.roundAt = min(f.roundAt, f.clock.reaches(some[0].NextAt))
 	case len(res.Lost) > 0:
-		f.readAnew()
+		f.restartPrefetch()
 	}
 	if len(f.early) == 0 {
 		f.engine.wakes.jobs("")
@@ -149,43 +149,43 @@ func (f *firer) fireEarly(ctx context.Context) error {
 
 // readAnew forgets what was read ahead, and has it read again; and what becomes due
 // meanwhile, too.
-func (f *firer) readAnew() {
-	for _, list := range [][]coming{f.coming, f.early} {
+func (f *firer) restartPrefetch() {
+	for _, list := range [][]prefetched{f.waiting, f.early} {
 		if len(list) > 0 {
-			f.dueAt = min(f.dueAt, f.clock.reaches(list[0].NextAt))
+			f.roundAt = min(f.roundAt, f.clock.reaches(list[0].NextAt))
 		}
 	}
-	f.coming, f.early, f.seen = nil, nil, store.DueCursor{NextAt: f.clock.now(), ID: math.MaxInt64}
-	f.aheadAt = atOnce
+	f.waiting, f.early, f.prefetchedTo = nil, nil, store.DueCursor{NextAt: f.clock.now(), ID: math.MaxInt64}
+	f.prefetchAt = alreadyDue
 }
 
 // rest lets those that could not fire early wait for their instant.
-func (f *firer) rest(some []coming, busy []int64) {
+func (f *firer) waitForInstant(some []prefetched, busy []int64) {
 	if len(busy) == 0 {
 		return
 	}
 	now := monotonic()
-	maps.DeleteFunc(f.busy, func(_ int64, until time.Duration) bool { return until <= now })
+	maps.DeleteFunc(f.earlyRetryAt, func(_ int64, until instant) bool { return until <= now })
 	for _, id := range busy {
-		f.busy[id] = now + busyRest
+		f.earlyRetryAt[id] = now.add(earlyRetryDelay)
 	}
 	for _, one := range some {
-		if until, isBusy := f.busy[one.Schedule]; isBusy && until == now+busyRest {
-			f.coming = append(f.coming, one)
+		if until, isBusy := f.earlyRetryAt[one.Schedule]; isBusy && until == now.add(earlyRetryDelay) {
+			f.waiting = append(f.waiting, one)
 		}
 	}
-	slices.SortStableFunc(f.coming, func(a, b coming) int { return a.NextAt.Compare(b.NextAt) })
+	slices.SortStableFunc(f.waiting, func(a, b prefetched) int { return a.NextAt.Compare(b.NextAt) })
 }
 
 // write writes decisions in chunks, some at once, early by so much at most. The result tells of those that were written.
-func (f *firer) write(ctx context.Context, some []coming, early time.Duration) (all store.FireResult, err error) {
+func (f *firer) write(ctx context.Context, some []prefetched, early time.Duration) (all store.FireResult, err error) {
 	chunks := slices.Collect(slices.Chunk(some, fireChunk))
 	results := make([]store.FireResult, len(chunks))
-	errs := make([]error, min(fireLanes, len(chunks)))
+	errs := make([]error, min(concurrentWrites, len(chunks)))
 	var lanes sync.WaitGroup
 	for lane := range errs {
 		lanes.Go(func() {
-			for i := lane; i < len(chunks) && errs[lane] == nil; i += fireLanes {
+			for i := lane; i < len(chunks) && errs[lane] == nil; i += concurrentWrites {
 				results[i], errs[lane] = f.fireChunk(ctx, chunks[i], early)
 			}
 		})
@@ -200,14 +200,14 @@ func (f *firer) write(ctx context.Context, some []coming, early time.Duration) (
 	return all, cmp.Or(errs...)
 }
 
-func (f *firer) fireChunk(ctx context.Context, chunk []coming, early time.Duration) (store.FireResult, error) {
-	req := store.FireRequest{Firings: make([]store.Firing, len(chunk)), Until: chunk[0].until, Ahead: early}
+func (f *firer) fireChunk(ctx context.Context, chunk []prefetched, early time.Duration) (store.FireResult, error) {
+	req := store.FireRequest{Firings: make([]store.Firing, len(chunk)), Until: chunk[0].onTimeUntil, Ahead: early}
 	names := make(map[int64]string, len(chunk))
 	for i, one := range chunk {
 		req.Firings[i] = one.Firing
 		names[one.Schedule] = one.name
-		if one.until.Before(req.Until) {
-			req.Until = one.until
+		if one.onTimeUntil.Before(req.Until) {
+			req.Until = one.onTimeUntil
 		}
 	}
 	res, err := f.engine.cfg.Backend.Fire(ctx, req)
@@ -215,14 +215,14 @@ func (f *firer) fireChunk(ctx context.Context, chunk []coming, early time.Durati
 		if len(res.Fired) > 0 && early == 0 {
 			f.engine.wakes.jobs("")
 		}
-		f.engine.tellFired(names, res)
+		f.engine.emitFired(names, res)
 	}
 	return res, err
 }
 
 // take takes decisions out of the first n of a list, not too many at a time.
-func (f *firer) take(list *[]coming, n int) []coming {
-	n = min(n, mostChunks*fireChunk)
+func (f *firer) take(list *[]prefetched, n int) []prefetched {
+	n = min(n, maxChunks*fireChunk)
 	taken := slices.Clone((*list)[:n])
 	*list = slices.Delete(*list, 0, n)
 	return taken
@@ -230,11 +230,11 @@ func (f *firer) take(list *[]coming, n int) []coming {
 
 // spread lets this node begin at a place of its own among decisions for the same
 // instant.
-func (f *firer) spread(list []coming) {
+func (f *firer) rotate(list []prefetched) {
 	for len(list) > 0 {
-		same := due(list, list[0].NextAt)
+		same := countDue(list, list[0].NextAt)
 		if same > fireChunk {
-			place := share(f.engine.session.number(), same)
+			place := startOffset(f.engine.session.number(), same)
 			copy(list, slices.Concat(list[place:same], list[:place]))
 		}
 		list = list[same:]
@@ -244,7 +244,7 @@ func (f *firer) spread(list []coming) {
 // share is where among n places a node begins with what is due at one instant,
 // so that not all nodes try the same at the same time. Multiples of the golden
 // ratio are spread evenly, whatever the nodes' numbers.
-func share(node int64, n int) int {
+func startOffset(node int64, n int) int {
 	_, part := math.Modf(float64(node) * (math.Sqrt(5) - 1) / 2)
 	return int(part * float64(n))
 }

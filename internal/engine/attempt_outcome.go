@@ -45,7 +45,7 @@ func cleanText(text string) string { return event.Text(text, textLimit) }
 
 // verdict is what an attempt came to: err is what the worker returned, cause
 // why its context ended, or nil. It is pure but for the back-off's jitter.
-func verdict(job store.Claimed, err, cause error) store.Outcome {
+func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 	out := store.Outcome{ID: job.ID, Token: job.Token}
 	if err == nil {
 		out.Result = store.Completed
@@ -61,7 +61,7 @@ func verdict(job store.Claimed, err, cause error) store.Outcome {
 	}
 	var final *finalError
 	if (errors.Is(cause, ErrClaimLost) || errors.Is(err, ErrClaimLost)) && !refundable(job) {
-		out.Error = cleanText(fmt.Sprintf("its node lost its lease, and %d attempts were refunded for that already: %v", mostRefunds, err))
+		out.Error = cleanText(fmt.Sprintf("its node lost its lease, and %d attempts were refunded for that already: %v", maxRefunds, err))
 	}
 	switch {
 	case errors.Is(cause, ErrCancelled):
@@ -97,13 +97,13 @@ func interrupted(job store.Claimed, why error) store.Outcome {
 
 // mostRefunds is how many attempts of a job are refunded because its node lost its
 // lease. Refunds at an orderly stop are not counted.
-const mostRefunds = 5
+const maxRefunds = 5
 
 // refundable reports whether an attempt that ended with its node's lease need not
 // count. A job that loses every lease, because it keeps its node from prolonging
 // them, would otherwise never end.
 func refundable(job store.Claimed) bool {
-	return job.OnLoss == store.OnLossFail || job.Refunds < mostRefunds
+	return job.OnLoss == store.OnLossFail || job.Refunds < maxRefunds
 }
 
 // leaseLost is the outcome of an attempt that ended with its node's lease.

@@ -15,7 +15,7 @@ func TestForeignSlotsAreLeftToOthers(t *testing.T) {
 	plan, s := planned(t, "10s", noon)
 	s.NextAt = at(10)
 	pass := func(now time.Time) int {
-		ours, again := e.passOver([]store.Schedule{s}, newPlanCache(), now)
+		ours, again := e.ownSchedules([]store.Schedule{s}, newPlanCache(), now)
 		if len(ours) == 0 && !again.Equal(s.NextAt.Add(DefaultGrace+time.Microsecond)) {
 			t.Errorf("at %v it looks again at %v", now, again)
 		}
@@ -24,21 +24,21 @@ func TestForeignSlotsAreLeftToOthers(t *testing.T) {
 	if pass(at(10)) != 0 || pass(at(70)) != 0 || pass(at(71)) != 1 {
 		t.Error("a slot has to be left alone while it is on time, and no longer")
 	}
-	f := plan.onlyLate(s, plan.Decide(s, at(95)), at(95))
-	if got := fates(f); got != "missed/misfire missed/misfire missed/misfire" || !f.NewMark.Equal(at(30)) || !f.NewNextAt.Equal(at(40)) {
+	f := plan.onlyMissed(s, plan.Decide(s, at(95)), at(95))
+	if got := outcomesOf(f); got != "missed/misfire missed/misfire missed/misfire" || !f.NewMark.Equal(at(30)) || !f.NewNextAt.Equal(at(40)) {
 		t.Errorf("%s, up to %v, next %v", got, f.NewMark, f.NewNextAt)
 	}
-	e.Admit([]Admission{{ExactJob: store.NewExactJob("k", []byte(plan.Args))}})
+	e.SetAllowList([]AllowedJob{{ExactJob: store.NewExactJob("k", []byte(plan.Args))}})
 	if pass(at(10)) != 1 {
 		t.Error("what is admitted is ours")
 	}
-	e.Admit(nil)
+	e.SetAllowList(nil)
 	plan, s = planned(t, "10s", noon, func(d *Definition) { d.Misfire = MisfireAll })
-	if ours, again := e.passOver([]store.Schedule{s}, newPlanCache(), at(1000)); len(ours) != 0 || !again.IsZero() {
+	if ours, again := e.ownSchedules([]store.Schedule{s}, newPlanCache(), at(1000)); len(ours) != 0 || !again.IsZero() {
 		t.Error("what is to be made up for is for those who can")
 	}
 	e = New(Config{Kinds: []string{"k"}})
-	if ours, _ := e.passOver([]store.Schedule{s}, newPlanCache(), at(10)); len(ours) != 1 || e.foreign(plan) {
+	if ours, _ := e.ownSchedules([]store.Schedule{s}, newPlanCache(), at(10)); len(ours) != 1 || e.unlisted(plan) {
 		t.Error("a kind without restriction is never foreign")
 	}
 }

@@ -269,7 +269,7 @@ func TestWhatBeginsTogether(t *testing.T) {
 		losses []int16
 		want   int
 	}{{[]int16{0}, 1}, {[]int16{0, 0, 0}, 3}, {[]int16{1}, 1}, {[]int16{1, 0, 0}, 1}, {[]int16{0, 0, 1, 0}, 2}, {[]int16{1, 1}, 1}} {
-		if got := together(jobs(test.losses...)); got != test.want {
+		if got := beginTogether(jobs(test.losses...)); got != test.want {
 			t.Errorf("of jobs that were lost %v times, %d begin together, want %d", test.losses, got, test.want)
 		}
 	}
@@ -281,8 +281,15 @@ func TestHowFarAheadAClaimMayGo(t *testing.T) {
 		mean  time.Duration
 		want  int
 	}{
-		{1000, 0, 1000}, {1000, time.Microsecond, 1000}, {1000, time.Millisecond, 400}, {100, time.Millisecond, 100},
-		{1000, 50 * time.Millisecond, 8}, {1000, 100 * time.Millisecond, 4}, {1000, 101 * time.Millisecond, 0}, {1000, time.Hour, 0}, {0, time.Microsecond, 0},
+		{1000, 0, 1000},
+		{1000, time.Microsecond, 1000},
+		{1000, time.Millisecond, 400},
+		{100, time.Millisecond, 100},
+		{1000, 50 * time.Millisecond, 8},
+		{1000, 100 * time.Millisecond, 4},
+		{1000, 101 * time.Millisecond, 0},
+		{1000, time.Hour, 0},
+		{0, time.Microsecond, 0},
 	} {
 		p := pace{depth: test.depth}
 		p.bound(4, test.mean)
@@ -313,7 +320,7 @@ func TestLostLeasesEndAtLast(t *testing.T) {
 	ids := insert(t, backend, 1, func(j *store.NewJob) { j.MaxAttempts = 1 })
 	close(ready)
 	waitUntil(t, "failed", finished(t, backend, store.StateFailed, ids...))
-	if got := runs.Load(); got != mostRefunds+1 {
+	if got := runs.Load(); got != maxRefunds+1 {
 		t.Errorf("it ran %d times", got)
 	}
 }

@@ -14,17 +14,17 @@ import (
 // account for it, so that somebody is told.
 
 // foreign says whether the jobs of a schedule are for other nodes to run.
-func (e *Engine) foreign(p Plan) bool {
+func (e *Engine) unlisted(p Plan) bool {
 	if !slices.Contains(e.cfg.Restricted, p.Kind) {
 		return false
 	}
-	admitted, _ := e.admitted.find(p.Kind, []byte(p.Args))
+	admitted, _ := e.allowList.find(p.Kind, []byte(p.Args))
 	return !admitted
 }
 
 // leaveAlone says until when a node that may not run a schedule's jobs leaves
 // its due slots to others; zero: for ever.
-func (p Plan) leaveAlone(s store.Schedule) time.Time {
+func (p Plan) leftToOthersUntil(s store.Schedule) time.Time {
 	if p.Misfire != MisfireSkip {
 		return time.Time{}
 	}
@@ -33,14 +33,14 @@ func (p Plan) leaveAlone(s store.Schedule) time.Time {
 
 // passOver takes those schedules out of the due ones that are others' to fire.
 // again is when the first of them has to be looked at anew; zero: none has.
-func (e *Engine) passOver(due []store.Schedule, plans planCache, now time.Time) (ours []store.Schedule, again time.Time) {
+func (e *Engine) ownSchedules(due []store.Schedule, plans planCache, now time.Time) (ours []store.Schedule, again time.Time) {
 	for _, s := range due {
 		plan, _, err := plans.get(s)
-		if err != nil || !e.foreign(plan) || !s.PausedAt.IsZero() {
+		if err != nil || !e.unlisted(plan) || !s.PausedAt.IsZero() {
 			ours = append(ours, s)
 			continue
 		}
-		until := plan.leaveAlone(s)
+		until := plan.leftToOthersUntil(s)
 		if !until.IsZero() && !until.After(now) {
 			ours = append(ours, s)
 			continue
@@ -54,7 +54,7 @@ func (e *Engine) passOver(due []store.Schedule, plans planCache, now time.Time) 
 
 // onlyLate keeps of a decision what accounts for slots that have missed their
 // time, if it would fire others: those are for nodes that may run their jobs.
-func (p Plan) onlyLate(s store.Schedule, f store.Firing, now time.Time) store.Firing {
+func (p Plan) onlyMissed(s store.Schedule, f store.Firing, now time.Time) store.Firing {
 	if len(f.Jobs) == 0 {
 		return f
 	}
@@ -68,6 +68,6 @@ func (p Plan) onlyLate(s store.Schedule, f store.Firing, now time.Time) store.Fi
 		}
 	}
 	f.Slots, f.NewNextAt = late, p.Rule.Next(f.NewMark)
-	f.After = p.missedAftermath(s, late)
+	f.After = p.missedFollowUp(s, late)
 	return f
 }

@@ -13,16 +13,16 @@ import (
 // several times in a row, and may be what ended its nodes (see store.SuspectLosses).
 // While it is closed nothing is claimed but the suspect. It is safe for concurrent use.
 type solo struct {
-	mu     sync.Mutex
-	taken  bool          // a fetcher looks for a suspect, or has one
-	opened chan struct{} // closed when the node fills up again; nil: it is open
-	claims int           // under way, with the statements by which their jobs begin
-	rest   time.Duration // until then only an empty node looks for suspects
-	last   *Run          // the last suspect; while it runs no other is looked for
+	mu          sync.Mutex
+	looking     bool          // a fetcher looks for a suspect, or has one
+	opened      chan struct{} // closed when the node fills up again; nil: it is open
+	claims      int           // under way, with the statements by which their jobs begin
+	pausedUntil instant       // until then only an empty node looks for suspects
+	suspect     *Run          // the last suspect; while it runs no other is looked for
 }
 
 // enter begins a claim, unless a suspect has the node. leave ends it.
-func (s *solo) enter() bool {
+func (s *solo) beginClaim() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.opened != nil {
@@ -32,7 +32,7 @@ func (s *solo) enter() bool {
 	return true
 }
 
-func (s *solo) leave() {
+func (s *solo) endClaim() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.claims--
@@ -50,35 +50,35 @@ func (s *solo) closed() <-chan struct{} {
 
 // take gives the caller the right to look for a suspect, unless another has it, the
 // last suspect runs on, or the node rests and is not empty: held is what it has in hand.
-func (s *solo) take(held int, now time.Duration) bool {
+func (s *solo) startLooking(inFlight int, now instant) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.taken || held > 0 && now < s.rest || s.last != nil && !s.last.delivered.Load() {
+	if s.looking || inFlight > 0 && now < s.pausedUntil || s.suspect != nil && !s.suspect.delivered.Load() {
 		return false
 	}
-	s.taken = true
+	s.looking = true
 	return true
 }
 
 // shut keeps others from claiming, for the sake of a suspect, until give.
-func (s *solo) shut(suspect *Run) {
+func (s *solo) close(suspect *Run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.opened, s.last = make(chan struct{}), suspect
+	s.opened, s.suspect = make(chan struct{}), suspect
 }
 
 // quiet reports whether no claim is under way.
-func (s *solo) quiet() bool {
+func (s *solo) noClaims() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.claims == 0
 }
 
 // give opens the node again. With a rest, no suspect empties it until then.
-func (s *solo) give(rest time.Duration) {
+func (s *solo) open(rest instant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.taken, s.rest = false, rest
+	s.looking, s.pausedUntil = false, rest
 	if s.opened != nil {
 		close(s.opened)
 		s.opened = nil
@@ -86,42 +86,42 @@ func (s *solo) give(rest time.Duration) {
 }
 
 const (
-	soloLook = 5 * time.Millisecond // how often a node that is to be empty is looked at
+	soloCheckInterval = 5 * time.Millisecond // how often a node that is to be empty is looked at
 	// soloRest is how many times Config.Alone a node that did not get empty in time
 	// rests before it is emptied again.
-	soloRest = 10
+	soloPauseFactor = 10
 )
 
 // suspectsTurn looks once in a heartbeat for a suspect of the queue, gives it the node
 // for itself, and reports whether there was one. The suspect begins when nothing else
 // of its node has begun, or not at all; it has the node for itself until it ends or
 // has lived for Config.Alone.
-func (f *fetcher) suspectsTurn(ctx context.Context) bool {
+func (f *fetcher) runSuspect(ctx context.Context) bool {
 	e, now := f.engine, monotonic()
-	if now-f.lookedAt < e.cfg.Heartbeat {
+	if now.sub(f.suspectsReadAt) < e.cfg.Heartbeat {
 		return false
 	}
-	f.lookedAt = now
-	if !e.solo.take(e.held.len(), now) {
+	f.suspectsReadAt = now
+	if !e.solo.startLooking(e.inFlight.len(), now) {
 		return false
 	}
-	rest := time.Duration(0)
-	defer func() { e.solo.give(rest) }()
+	rest := instant(0)
+	defer func() { e.solo.open(rest) }()
 	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: 1, Ahead: 1, Suspects: true})
 	if err != nil || len(res.Jobs) == 0 {
 		return false
 	}
-	suspect := slices.Clone(f.runsOf(session, res)) // held changes its own list
+	suspect := slices.Clone(f.addRuns(session, res)) // held changes its own list
 	run := suspect[0]
-	e.solo.shut(run)
-	empty := func() bool { return e.solo.quiet() && e.held.len() <= 1 }
+	e.solo.close(run)
+	empty := func() bool { return e.solo.noClaims() && e.inFlight.len() <= 1 }
 	if !f.waitAlone(ctx, empty) {
-		rest = monotonic() + soloRest*e.cfg.Alone
-		f.handBack(suspect, "it has to begin alone, and other jobs ran on its node")
+		rest = monotonic().add(soloPauseFactor * e.cfg.Alone)
+		f.releaseRuns(suspect, "it has to begin alone, and other jobs ran on its node")
 		return true
 	}
 	if !f.begin(ctx, res.Batch, suspect) {
-		f.handBack(suspect, "it could not begin in time")
+		f.releaseRuns(suspect, "it could not begin in time")
 		return true
 	}
 	f.start(suspect)
@@ -132,14 +132,14 @@ func (f *fetcher) suspectsTurn(ctx context.Context) bool {
 // waitAlone waits for something while the node is shut, for Config.Alone at most, and
 // reports whether it came about.
 func (f *fetcher) waitAlone(ctx context.Context, come func() bool) bool {
-	for began := monotonic(); monotonic()-began < f.engine.cfg.Alone; {
+	for began := monotonic(); began.elapsed() < f.engine.cfg.Alone; {
 		if come() {
 			return true
 		}
-		if f.hoarding() {
-			f.putBack()
+		if f.prefetchIsStale() {
+			f.releaseUnstarted()
 		}
-		if sleep(ctx, soloLook) != nil {
+		if sleep(ctx, soloCheckInterval) != nil {
 			return false
 		}
 	}
@@ -150,7 +150,7 @@ func (f *fetcher) waitAlone(ctx context.Context, come func() bool) bool {
 func (f *fetcher) awaitOpening(ctx context.Context, opened <-chan struct{}) {
 	select {
 	case <-ctx.Done():
-	case <-f.hoardTimer():
+	case <-f.stalePrefetchTimer():
 	case <-opened:
 	}
 }

@@ -45,7 +45,7 @@ func TestVerdict(t *testing.T) {
 		{"panic", 1, 0, &PanicError{Value: "x", Stack: []byte("stack")}, nil, store.Retry, 0},
 	} {
 		job := store.Claimed{ID: 7, Token: 9, Attempt: test.attempt, MaxAttempts: 3, OnLoss: test.onLoss}
-		got := verdict(job, test.err, test.cause)
+		got := attemptOutcome(job, test.err, test.cause)
 		if got.ID != 7 || got.Token != 9 || got.Result != test.want || test.delay != 0 && got.Delay != test.delay {
 			t.Errorf("%s: %+v", test.name, got)
 		}
@@ -61,15 +61,15 @@ func TestVerdict(t *testing.T) {
 		lost       bool
 	}{
 		{0, 3, context.Canceled, ErrClaimLost, store.Release, true},
-		{mostRefunds - 1, 3, context.Canceled, ErrClaimLost, store.Release, true},
-		{mostRefunds, 3, context.Canceled, ErrClaimLost, store.Failed, false},
-		{mostRefunds, 1, context.Canceled, ErrClaimLost, store.Retry, false},
-		{mostRefunds - 1, 3, fmt.Errorf("x: %w", ErrClaimLost), nil, store.Release, true},
-		{mostRefunds, 3, fmt.Errorf("x: %w", ErrClaimLost), nil, store.Failed, false},
+		{maxRefunds - 1, 3, context.Canceled, ErrClaimLost, store.Release, true},
+		{maxRefunds, 3, context.Canceled, ErrClaimLost, store.Failed, false},
+		{maxRefunds, 1, context.Canceled, ErrClaimLost, store.Retry, false},
+		{maxRefunds - 1, 3, fmt.Errorf("x: %w", ErrClaimLost), nil, store.Release, true},
+		{maxRefunds, 3, fmt.Errorf("x: %w", ErrClaimLost), nil, store.Failed, false},
 		{0, 3, context.Canceled, ErrStopping, store.Release, false},
 		{100, 3, context.Canceled, ErrStopping, store.Release, false},
 	} {
-		got := verdict(store.Claimed{Attempt: test.attempt, MaxAttempts: 3, Refunds: test.refunds}, test.err, test.cause)
+		got := attemptOutcome(store.Claimed{Attempt: test.attempt, MaxAttempts: 3, Refunds: test.refunds}, test.err, test.cause)
 		if got.Result != test.want || got.LeaseLost != test.lost {
 			t.Errorf("attempt %d after %d refunds, %v: %+v", test.attempt, test.refunds, test.cause, got)
 		}
@@ -77,7 +77,7 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("after %d refunds: %q", test.refunds, got.Error)
 		}
 	}
-	if got := verdict(store.Claimed{MaxAttempts: 3}, &PanicError{Value: "x", Stack: []byte("stack")}, nil); got.Trace != "stack" {
+	if got := attemptOutcome(store.Claimed{MaxAttempts: 3}, &PanicError{Value: "x", Stack: []byte("stack")}, nil); got.Trace != "stack" {
 		t.Errorf("a panic's stack is not kept: %+v", got)
 	}
 	if Final(nil, store.Failed, 0) != nil {
@@ -92,7 +92,7 @@ func TestTextsCanBeStored(t *testing.T) {
 			t.Errorf("%.20q became %.20q (%d bytes)", text, got, len(got))
 		}
 	}
-	if got := verdict(store.Claimed{MaxAttempts: 2}, errors.New(""), nil); got.Error == "" {
+	if got := attemptOutcome(store.Claimed{MaxAttempts: 2}, errors.New(""), nil); got.Error == "" {
 		t.Error("an error without text leaves no record")
 	}
 }

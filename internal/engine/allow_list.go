@@ -8,22 +8,22 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Admission is a job of a restricted kind that a node runs: one with exactly
-// these args.
+// AllowedJob is a job of a restricted kind that a node runs: exactly this kind with exactly these
+// args.
 type AllowedJob struct {
 	store.ExactJob
-	// Hook says that it is a hook's. Only then it is given what its headers say:
-	// whoever can write to the store must not choose what another command reads.
+	// Hook reports whether the job is a hook. Only hooks get the header HookHeader, because
+	// otherwise anyone who can write to the store could choose the input of another command.
 	Hook bool
 }
 
-// admitted are a node's admissions. It is safe for concurrent use.
+// allowList contains the allowed jobs of a node. It is safe for concurrent use.
 type allowList struct {
 	jobs  atomic.Pointer[[]AllowedJob]
-	exact atomic.Pointer[[]store.ExactJob] // the same, for claims
+	exact atomic.Pointer[[]store.ExactJob] // the same jobs, for claims
 }
 
-// list returns what claims ask for.
+// list returns the jobs for a claim.
 func (a *allowList) list() []store.ExactJob {
 	if jobs := a.exact.Load(); jobs != nil {
 		return *jobs
@@ -31,7 +31,7 @@ func (a *allowList) list() []store.ExactJob {
 	return nil
 }
 
-// find returns how a job is admitted.
+// find reports whether a job is allowed, and whether it is allowed as a hook.
 func (a *allowList) find(kind string, args []byte) (found, hook bool) {
 	list := a.jobs.Load()
 	if list == nil {
@@ -45,21 +45,20 @@ func (a *allowList) find(kind string, args []byte) (found, hook bool) {
 	return found, hook
 }
 
-// Admit sets the jobs of restricted kinds that this node runs, in the place of
-// those before, and looks at once whether such jobs wait.
-func (e *Engine) SetAllowList(admissions []AllowedJob) {
-	jobs := make([]store.ExactJob, len(admissions))
-	for i, one := range admissions {
-		jobs[i] = one.ExactJob
+// SetAllowList replaces the list of the jobs of restricted kinds that this node runs, and wakes the
+// fetchers to claim them.
+func (e *Engine) SetAllowList(jobs []AllowedJob) {
+	exact := make([]store.ExactJob, len(jobs))
+	for i, one := range jobs {
+		exact[i] = one.ExactJob
 	}
-	e.allowList.jobs.Store(&admissions)
-	e.allowList.exact.Store(&jobs)
+	e.allowList.jobs.Store(&jobs)
+	e.allowList.exact.Store(&exact)
 	e.wakes.jobs("")
 }
 
-// admit says whether this node may run a claimed job, and takes from it what it
-// must not see. The claim asked for such only, but what is admitted may have
-// changed since.
+// allow reports whether this node may run a claimed job, and removes headers that the job must not
+// have. Claims contain the list, but the list may have changed since the claim.
 func (e *Engine) allow(job *store.Claimed) bool {
 	if !slices.Contains(e.cfg.Restricted, job.Kind) {
 		return true
@@ -71,11 +70,10 @@ func (e *Engine) allow(job *store.Claimed) bool {
 	return found
 }
 
-// Restricted marks, in the list of a node's kinds, one that the node does not
-// run with any args.
+// Restricted is the suffix that marks a restricted kind in the list of a node's kinds.
 const Restricted = " (restricted)"
 
-// kindNames are the kinds as the node is listed with.
+// kindNames returns the node's kinds as they are listed in the store.
 func (e *Engine) kindNames() []string {
 	names := slices.Clone(e.cfg.Kinds)
 	for _, kind := range e.cfg.Restricted {

@@ -7,13 +7,12 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Slots whose jobs this node may not run (their kind is restricted, and they are
-// not admitted) it leaves to nodes that may: else it would make jobs that nobody
-// is there to run, and that all start at once when somebody comes. Only when
-// such a slot has missed its time, and is not to be made up for, does any node
-// account for it, so that somebody is told.
+// A node leaves slots to other nodes if it may not run their jobs, because their kind is restricted
+// and the allow-list does not contain them. Otherwise the slots' jobs would accumulate while no
+// node can run them, and would all start together later. Any node accounts for such a slot once it
+// is later than the grace and not to be made up for, so that it is reported as missed.
 
-// foreign says whether the jobs of a schedule are for other nodes to run.
+// unlisted reports whether this node may not run the jobs of a schedule.
 func (e *Engine) unlisted(p Plan) bool {
 	if !slices.Contains(e.cfg.Restricted, p.Kind) {
 		return false
@@ -22,17 +21,17 @@ func (e *Engine) unlisted(p Plan) bool {
 	return !admitted
 }
 
-// leaveAlone says until when a node that may not run a schedule's jobs leaves
-// its due slots to others; zero: for ever.
-func (p Plan) leftToOthersUntil(s store.Schedule) time.Time {
+// leaveUntil returns until when a node that may not run a schedule's jobs leaves its due
+// slots to other nodes; zero: for ever.
+func (p Plan) leaveUntil(s store.Schedule) time.Time {
 	if p.Misfire != MisfireSkip {
 		return time.Time{}
 	}
 	return s.NextAt.Add(p.grace() + time.Microsecond)
 }
 
-// passOver takes those schedules out of the due ones that are others' to fire.
-// again is when the first of them has to be looked at anew; zero: none has.
+// ownSchedules returns the due schedules that this node decides on. again is when the first of the
+// other schedules has to be read again; zero: none has to be.
 func (e *Engine) ownSchedules(due []store.Schedule, plans planCache, now time.Time) (ours []store.Schedule, again time.Time) {
 	for _, s := range due {
 		plan, _, err := plans.get(s)
@@ -40,7 +39,7 @@ func (e *Engine) ownSchedules(due []store.Schedule, plans planCache, now time.Ti
 			ours = append(ours, s)
 			continue
 		}
-		until := plan.leftToOthersUntil(s)
+		until := plan.leaveUntil(s)
 		if !until.IsZero() && !until.After(now) {
 			ours = append(ours, s)
 			continue
@@ -52,8 +51,8 @@ func (e *Engine) ownSchedules(due []store.Schedule, plans planCache, now time.Ti
 	return ours, again
 }
 
-// onlyLate keeps of a decision what accounts for slots that have missed their
-// time, if it would fire others: those are for nodes that may run their jobs.
+// onlyMissed reduces a decision that fires slots to the records of slots that are later than the
+// grace. The slots that fire are left to nodes that may run their jobs.
 func (p Plan) onlyMissed(s store.Schedule, f store.Firing, now time.Time) store.Firing {
 	if len(f.Jobs) == 0 {
 		return f

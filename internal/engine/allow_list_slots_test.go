@@ -7,9 +7,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// A node that may not run a schedule's jobs fires none of its slots, and
-// accounts only for those that have missed their time.
-func TestForeignSlotsAreLeftToOthers(t *testing.T) {
+// A node that may not run a schedule's jobs fires none of its slots, and accounts only for slots
+// that are later than the grace.
+func TestUnlistedSlotsAreLeftToOthers(t *testing.T) {
 	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
 	e := New(Config{Restricted: []string{"k"}})
 	plan, s := planned(t, "10s", noon)

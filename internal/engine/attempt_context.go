@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// attempt is the context in which a run works. It ends with the session, when the
-// run is stopped, and when it is over. Most jobs never ask for its end, and to hang
-// a context on that of the session costs as much as all else that a node does for
-// a job: so this one does that on the first question that needs it.
+// attemptContext is the context of a run. It ends with the session, when the run is cancelled, and
+// when the run is over. Deriving a cancellable context from the session costs as much as the rest
+// of a job's overhead, and most jobs never need it, so it is created on first use.
 type attemptContext struct{ run *Run }
 
 var _ context.Context = attemptContext{}
 
-// real returns the context that answers.
+// derived returns the cancellable context of the run, and creates it on first use.
 func (a attemptContext) derived() context.Context {
 	r := a.run
 	r.mu.Lock()
@@ -27,11 +26,12 @@ func (a attemptContext) derived() context.Context {
 	return r.ctx
 }
 
-// Done is closed when the run is to end. The contexts that others derive from this
-// one ask for it first: from then on they hang on the real one.
+// Done returns a channel that is closed when the run has to end. Package context calls Done before
+// it derives a context from this one, so that the derived context has the cancellable context as
+// its parent.
 func (a attemptContext) Done() <-chan struct{} { return a.derived().Done() }
 
-// Err says whether the run is to end.
+// Err reports why the run has to end; nil: it has not to end.
 func (a attemptContext) Err() error {
 	r := a.run
 	r.mu.Lock()
@@ -43,11 +43,11 @@ func (a attemptContext) Err() error {
 	return a.derived().Err()
 }
 
-// Deadline is that of the session.
+// Deadline returns the deadline of the session.
 func (a attemptContext) Deadline() (time.Time, bool) { return a.run.sessionCtx.Deadline() }
 
-// Value answers as the session does, or as the real context if there is one. By
-// that, package context finds in it what to hang others on.
+// Value returns a value of the cancellable context if it exists, else of the session. Package
+// context finds the parent of a derived context with Value.
 func (a attemptContext) Value(key any) any {
 	r := a.run
 	r.mu.Lock()

@@ -9,7 +9,7 @@ import (
 
 type attemptKey struct{}
 
-// ways to look at a context: each makes of it what the test then asks.
+// attemptLooks are the ways to use a context. Each returns the context that the test then checks.
 var attemptLooks = map[string]func(t *testing.T, ctx context.Context) context.Context{
 	"nobody has looked": func(_ *testing.T, ctx context.Context) context.Context { return ctx },
 	"somebody waits": func(_ *testing.T, ctx context.Context) context.Context {
@@ -72,7 +72,8 @@ func TestAttemptEndsWithItsCause(t *testing.T) {
 	}
 }
 
-// TestAttemptEndsUnlooked is without AfterFunc, which looks.
+// TestAttemptEndsUnlooked does not call AfterFunc, because AfterFunc creates the cancellable
+// context.
 func TestAttemptEndsUnlooked(t *testing.T) {
 	session, endSession := context.WithCancelCause(t.Context())
 	stopped, lost := &Run{sessionCtx: session}, &Run{sessionCtx: session}

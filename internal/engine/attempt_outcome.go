@@ -9,7 +9,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Why a job's context ended.
+// Causes for which the context of a job ends.
 var (
 	ErrCancelled = errors.New("the job was cancelled")
 	ErrTimeout   = errors.New("the attempt took longer than its timeout")
@@ -17,7 +17,7 @@ var (
 	ErrClaimLost = errors.New("the claim could not be held")
 )
 
-// finalError is a worker's error with an opinion on what to do.
+// finalError is a worker's error that selects the result of the attempt.
 type finalError struct {
 	err    error
 	result store.Result
@@ -27,9 +27,9 @@ type finalError struct {
 func (e *finalError) Error() string { return e.err.Error() }
 func (e *finalError) Unwrap() error { return e.err }
 
-// Final wraps a worker's error: store.Failed and store.Cancelled end the job,
-// store.Retry asks for another attempt after delay, at least minDelay. A nil
-// error stays nil.
+// Final wraps a worker's error, so that it selects the result: store.Failed and store.Cancelled end
+// the job, store.Retry asks for another attempt after delay, at least minDelay. Final returns nil
+// for a nil error.
 func Final(err error, result store.Result, delay time.Duration) error {
 	if err == nil {
 		return nil
@@ -37,14 +37,16 @@ func Final(err error, result store.Result, delay time.Duration) error {
 	return &finalError{err: err, result: result, delay: max(delay, minDelay)}
 }
 
-// textLimit bounds what is kept of an error or a stack.
+// textLimit is the greatest number of bytes that is kept of an error or a stack.
 const textLimit = 64 << 10
 
-// cleanText makes text storable everywhere: valid UTF-8, no NUL, bounded.
+// cleanText makes a text that every store can keep: valid UTF-8, without NUL, with at most
+// textLimit bytes.
 func cleanText(text string) string { return event.Text(text, textLimit) }
 
-// verdict is what an attempt came to: err is what the worker returned, cause
-// why its context ended, or nil. It is pure but for the back-off's jitter.
+// attemptOutcome returns the outcome of an attempt. err is the error of the worker; cause is why
+// the context of the attempt ended, or nil. attemptOutcome is pure except for the random part of
+// the back-off.
 func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 	out := store.Outcome{ID: job.ID, Token: job.Token}
 	if err == nil {
@@ -72,7 +74,7 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 		return interrupted(job, fmt.Errorf("%w (%w)", cause, err))
 	case errors.Is(cause, ErrClaimLost) && refundable(job):
 		return leaseLost(job, fmt.Errorf("%w (%w)", cause, err))
-	case errors.Is(err, ErrClaimLost) && refundable(job): // a worker that was told sooner than its context
+	case errors.Is(err, ErrClaimLost) && refundable(job): // a worker that noticed the loss before its context ended
 		return leaseLost(job, err)
 	case job.Attempt >= job.MaxAttempts:
 		out.Result = store.Failed
@@ -84,8 +86,8 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 	return out
 }
 
-// interrupted is the outcome of an attempt that its node, not the job, ended:
-// it does not count, unless the job must never start twice.
+// interrupted returns the outcome of an attempt that its node ended, not the job. The attempt does
+// not count, unless the job must not start twice.
 func interrupted(job store.Claimed, why error) store.Outcome {
 	out := store.Outcome{ID: job.ID, Token: job.Token, Result: store.Release}
 	if job.OnLoss == store.OnLossFail {
@@ -95,31 +97,29 @@ func interrupted(job store.Claimed, why error) store.Outcome {
 	return out
 }
 
-// mostRefunds is how many attempts of a job are refunded because its node lost its
-// lease. Refunds at an orderly stop are not counted.
+// maxRefunds is how many attempts of a job do not count because its node lost its lease. Attempts
+// that an orderly stop ended never count.
 const maxRefunds = 5
 
-// refundable reports whether an attempt that ended with its node's lease need not
-// count. A job that loses every lease, because it keeps its node from prolonging
-// them, would otherwise never end.
+// refundable reports whether an attempt that ended with its node's lease does not count. Without a
+// limit, a job that keeps its node from sending heartbeats would be retried for ever.
 func refundable(job store.Claimed) bool {
 	return job.OnLoss == store.OnLossFail || job.Refunds < maxRefunds
 }
 
-// leaseLost is the outcome of an attempt that ended with its node's lease.
+// leaseLost returns the outcome of an attempt that ended with its node's lease.
 func leaseLost(job store.Claimed, why error) store.Outcome {
 	out := interrupted(job, why)
 	out.LeaseLost = out.Result == store.Release
 	return out
 }
 
-// cancelledEarly is the outcome of a claim that was cancelled before its job
-// began.
+// cancelledEarly returns the outcome of a job that was cancelled before it began.
 func cancelledEarly(job store.Claimed) store.Outcome {
 	return store.Outcome{ID: job.ID, Token: job.Token, Result: store.Cancelled}
 }
 
-// unstarted is the outcome of a claim whose job never began.
+// unstarted returns the outcome of a claimed job that did not begin.
 func unstarted(job store.Claimed) store.Outcome {
 	return store.Outcome{ID: job.ID, Token: job.Token, Result: store.Release}
 }

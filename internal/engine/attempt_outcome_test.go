@@ -12,7 +12,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-func TestVerdict(t *testing.T) {
+func TestAttemptOutcome(t *testing.T) {
 	boom := errors.New("boom")
 	for _, test := range []struct {
 		name       string
@@ -20,7 +20,7 @@ func TestVerdict(t *testing.T) {
 		onLoss     store.OnLoss
 		err, cause error
 		want       store.Result
-		delay      time.Duration // exact, if not 0
+		delay      time.Duration // exact, unless 0
 	}{
 		{"success", 1, 0, nil, nil, store.Completed, 0},
 		{"success in spite of a cancel", 1, 0, nil, ErrCancelled, store.Completed, 0},

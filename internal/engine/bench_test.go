@@ -11,15 +11,15 @@ import (
 	"github.com/hourbell/hourbell/store/memory"
 )
 
-// feed is a store that has a given number of jobs, the same over and over, and
-// takes all outcomes. It costs next to nothing.
+// feed is a store with a given number of jobs, all equal, that accepts all outcomes. Its calls cost
+// next to nothing.
 type feed struct {
 	store.Backend
 	job store.Claimed
 
 	mu     sync.Mutex
-	claims int // still to be claimed
-	ends   int // still to be finished
+	claims int // jobs left to claim
+	ends   int // jobs left to finish
 	over   chan struct{}
 }
 
@@ -49,8 +49,8 @@ func (f *feed) Finish(_ context.Context, req store.FinishRequest) (store.FinishR
 	return store.FinishResult{}, nil
 }
 
-// BenchmarkJob is what a node itself costs a job, from the claim's answer to the
-// outcome's call, with 100 workers that do nothing. One op is a job.
+// BenchmarkJob measures the node's own cost of a job, from the answer of the claim to the call with
+// the outcome, with 100 workers that do nothing. One op is one job.
 func BenchmarkJob(b *testing.B) {
 	f := newFeed(b.N)
 	b.ReportAllocs()

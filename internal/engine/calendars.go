@@ -16,15 +16,15 @@ import (
 type Calendar struct {
 	Name string `json:"name"`
 	recur.CalendarSpec
-	// Stored says that this is the store's calendar of that name, which schedules
-	// share: a definition keeps only the name of it. CalendarSpec is then what it
-	// excluded when it was read.
+	// Stored reports whether this is a calendar of the store, which schedules share by name. A
+	// definition contains only the name of such a calendar. CalendarSpec then contains the times
+	// that it excluded when it was read.
 	Stored bool `json:"-"`
 }
 
-// MarshalJSON writes a stored calendar as its name alone, and any other whole.
-// Releases that do not know stored calendars cannot read a name in this place, and
-// so refuse the schedule instead of firing what it excludes.
+// MarshalJSON encodes a stored calendar as its name, and any other calendar as an object. Releases
+// without stored calendars cannot decode a name here, so they refuse the schedule instead of firing
+// excluded slots.
 func (c Calendar) MarshalJSON() ([]byte, error) {
 	if c.Stored {
 		return json.Marshal(c.Name)
@@ -44,7 +44,7 @@ func (c *Calendar) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*whole)(c))
 }
 
-// StoredNames are the names of the stored calendars that the definition excludes.
+// StoredNames returns the names of the stored calendars that the definition excludes.
 func (d Definition) StoredNames() (names []string) {
 	for _, c := range d.Exclude {
 		if c.Stored {
@@ -54,8 +54,7 @@ func (d Definition) StoredNames() (names []string) {
 	return names
 }
 
-// EncodeCalendar returns what the store keeps of a calendar; equal ones have equal
-// bytes.
+// EncodeCalendar returns the bytes of a stored calendar; equal calendars have equal bytes.
 func EncodeCalendar(spec recur.CalendarSpec) ([]byte, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
@@ -64,8 +63,8 @@ func EncodeCalendar(spec recur.CalendarSpec) ([]byte, error) {
 	return text, nil
 }
 
-// DecodeCalendar is the inverse of EncodeCalendar. It refuses fields of newer
-// releases: what they exclude must not fire.
+// DecodeCalendar is the inverse of EncodeCalendar. It refuses fields of newer releases, because the
+// times that they exclude must not fire.
 func DecodeCalendar(text []byte) (recur.CalendarSpec, error) {
 	var spec recur.CalendarSpec
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -76,15 +75,15 @@ func DecodeCalendar(text []byte) (recur.CalendarSpec, error) {
 	return spec, nil
 }
 
-// StoredCalendars are calendars of the store by name. Plans share them.
+// StoredCalendars contains calendars of the store by name. Plans share the calendars.
 type StoredCalendars map[string]StoredCalendar
 
-// StoredCalendar is a calendar of the store, ready for use.
+// StoredCalendar is a decoded calendar of the store.
 type StoredCalendar struct {
 	spec     recur.CalendarSpec
 	revision int64
 	calendar *recur.Calendar
-	err      error // why it cannot be used
+	err      error // why the calendar cannot be used
 }
 
 func newStoredCalendar(row store.Calendar, zones *recur.Zones) StoredCalendar {
@@ -95,16 +94,17 @@ func newStoredCalendar(row store.Calendar, zones *recur.Zones) StoredCalendar {
 	return c
 }
 
-// CalendarsOf reads the stored calendars that schedules name; without any it asks
-// nobody. It is to be called after the schedules were read: a calendar that has
-// changed since has given them another revision, so that what is decided by it is
-// lost when it is to be written.
+// CalendarsOf reads the stored calendars that schedules name; it does not call the store if there
+// are none. The schedules must have been read before: a calendar that changes later gives its
+// schedules a new revision, so that the store refuses decisions that were made with the old
+// calendar.
 func CalendarsOf(ctx context.Context, backend store.Calendars, schedules []store.Schedule) (StoredCalendars, error) {
 	calendars := StoredCalendars{}
 	return calendars, calendars.read(ctx, backend, schedules, nil)
 }
 
-// read reads those that schedules name, and keeps those that have not changed.
+// read reads the calendars that schedules name, and keeps the decoded calendars whose revision has
+// not changed.
 func (c StoredCalendars) read(ctx context.Context, backend store.Calendars, schedules []store.Schedule, zones *recur.Zones) error {
 	names := map[string]bool{}
 	for _, s := range schedules {
@@ -136,8 +136,8 @@ func (c StoredCalendars) read(ctx context.Context, backend store.Calendars, sche
 	return nil
 }
 
-// Given returns the stored calendars of a definition as they are in it, for plans
-// that are made without a store.
+// Given returns the stored calendars of a definition with the times that the definition contains
+// for them, for plans that are made without a store.
 func Given(exclude []Calendar) StoredCalendars {
 	calendars := StoredCalendars{}
 	for _, c := range exclude {
@@ -150,7 +150,7 @@ func Given(exclude []Calendar) StoredCalendars {
 	return calendars
 }
 
-// Fill returns the calendars with what the stored ones among them exclude.
+// Fill returns a copy of exclude in which the stored calendars contain the times that they exclude.
 func (c StoredCalendars) Fill(exclude []Calendar) []Calendar {
 	filled := slices.Clone(exclude)
 	for i := range filled {
@@ -161,7 +161,7 @@ func (c StoredCalendars) Fill(exclude []Calendar) []Calendar {
 	return filled
 }
 
-// find returns the calendar that a definition means.
+// find returns the decoded calendar for a calendar of a definition.
 func (c StoredCalendars) find(of Calendar, zones *recur.Zones) (*recur.Calendar, error) {
 	if !of.Stored {
 		return zones.Calendar(of.CalendarSpec)

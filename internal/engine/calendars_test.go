@@ -17,8 +17,8 @@ import (
 
 var weekend = recur.CalendarSpec{Weekdays: []string{"sat", "sun"}}
 
-// A definition keeps the name of a stored calendar alone, in a form that releases
-// refuse which know calendars of the definition only.
+// A definition contains only the name of a stored calendar, in a form that is refused by releases
+// that know only calendars inside definitions.
 func TestStoredCalendarsAreKeptByName(t *testing.T) {
 	d := Definition{Kind: "k", Exclude: []Calendar{
 		{Name: "holidays", Stored: true, CalendarSpec: weekend}, {Name: "nights", CalendarSpec: recur.CalendarSpec{Rules: []recur.Spec{{Cron: "* 0-6 * * *"}}}},
@@ -43,7 +43,7 @@ func TestStoredCalendarsAreKeptByName(t *testing.T) {
 	}
 }
 
-// A calendar that says more than this release knows is not used as if it said less.
+// A calendar with fields that this release does not know is refused.
 func TestCalendarsOfNewerReleasesAreRefused(t *testing.T) {
 	text, err := EncodeCalendar(weekend)
 	if got, decodeErr := DecodeCalendar(text); err != nil || decodeErr != nil || !reflect.DeepEqual(got, weekend) {
@@ -54,7 +54,7 @@ func TestCalendarsOfNewerReleasesAreRefused(t *testing.T) {
 	}
 }
 
-// counting counts what is read of calendars.
+// counting counts the reads of calendars.
 type counting struct {
 	store.Backend
 	reads atomic.Int32
@@ -65,8 +65,7 @@ func (c *counting) ListCalendars(ctx context.Context, req store.ListCalendarsReq
 	return c.Backend.ListCalendars(ctx, req)
 }
 
-// Firing reads calendars when a schedule that names one has changed, or they have,
-// and never for others.
+// Firing reads calendars only when a schedule that names one, or such a calendar, has changed.
 func TestCalendarsAreReadWhenTheyChange(t *testing.T) {
 	backend := &counting{Backend: memory.New()}
 	put := func(name string, exclude ...Calendar) {

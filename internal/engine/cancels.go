@@ -7,12 +7,12 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// leastCancelGap keeps stores whose pushes say only "something changed" from
-// being asked for cancel requests at every change.
+// cancelReadGap is the shortest interval between two reads of cancel requests. Some stores send a
+// wake-up after every change, of any kind.
 const cancelReadGap = 50 * time.Millisecond
 
-// watchCancels carries cancel requests to the runs of this node, when a push
-// says that there may be one; each heartbeat looks as well.
+// watchCancels passes cancel requests to the runs of this node. It reads them after a wake-up; each
+// heartbeat reads them too.
 func (e *Engine) watchCancels(ctx context.Context) {
 	for {
 		var timer <-chan time.Time

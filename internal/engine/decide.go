@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// mostSingly is how many slots of one decision are recorded one by one;
-	// of more, neighbours with the same fate become one record with a range.
+	// maxSingleRecords is the greatest number of slots of one decision for which each slot gets a
+	// record of its own. Of more slots, consecutive slots with the same outcome share a record.
 	maxSingleRecords = 60
-	// mostSlots bounds the slots that are looked at in one decision, and so
-	// the count of a range.
+	// maxSlots is the greatest number of slots that one decision computes, and so the greatest
+	// count of a record.
 	maxSlots = 100_000
 )
 
-// Plan is a schedule's definition, ready for use.
+// Plan is a schedule's definition, decoded and ready for use.
 type Plan struct {
 	Definition
 	Rule      recur.Rule
-	calendars []*recur.Calendar // those of Exclude
+	calendars []*recur.Calendar // the calendars of Exclude
 	lost      bool              // see AfterLoss
 }
 
-// AfterLoss is the plan by which slots are accounted for that were due while the
-// store went back in time: they may have fired, and the store does not know. They
-// count as missed, or fire by the policy misfire all, if that is asked for.
+// AfterLoss returns the plan for slots that were due while the store had gone back in time. Such
+// slots may have fired, but the store has lost the record of it. With refire they fire again, as
+// under the misfire policy all; else they count as missed.
 func (p Plan) AfterLoss(refire bool) Plan {
 	p.lost = !refire
 	p.Misfire = MisfireSkip
@@ -38,10 +38,10 @@ func (p Plan) AfterLoss(refire bool) Plan {
 	return p
 }
 
-// NewPlan decodes a schedule's definition. stored are the calendars that it names.
+// NewPlan decodes a schedule's definition. stored contains the calendars that it names.
 func NewPlan(s store.Schedule, stored StoredCalendars) (Plan, error) { return newPlan(s, stored, nil) }
 
-// newPlan shares time zones between plans; nil: this one loads its own.
+// newPlan is NewPlan with time zones that several plans share; nil: the plan loads its own.
 func newPlan(s store.Schedule, stored StoredCalendars, zones *recur.Zones) (Plan, error) {
 	d, err := DecodeDefinition(s.Definition)
 	if err != nil {
@@ -62,8 +62,8 @@ func newPlan(s store.Schedule, stored StoredCalendars, zones *recur.Zones) (Plan
 	return p, nil
 }
 
-// Next is the schedule's first slot after both now and its mark, one that a
-// calendar excludes too; zero: none.
+// Next returns the first slot after both now and the schedule's mark, also if a calendar excludes
+// it; zero: none.
 func (p Plan) Next(s store.Schedule, now time.Time) time.Time {
 	if p.countReached(s) {
 		return time.Time{}
@@ -71,8 +71,8 @@ func (p Plan) Next(s store.Schedule, now time.Time) time.Time {
 	return p.Rule.Next(later(now, s.Mark))
 }
 
-// NextOpen is the first slot after now and the mark that no calendar excludes;
-// zero: none. Where very many in a row are excluded it is one of them.
+// NextOpen returns the first slot after both now and the mark that no calendar excludes; zero:
+// none. If very many slots in a row are excluded, it returns one of these.
 func (p Plan) NextOpen(s store.Schedule, now time.Time) time.Time {
 	if p.countReached(s) {
 		return time.Time{}
@@ -81,15 +81,14 @@ func (p Plan) NextOpen(s store.Schedule, now time.Time) time.Time {
 	return next
 }
 
-// over says whether as many slots as the schedule is to have have fired.
+// countReached reports whether the schedule has fired as many slots as its count allows.
 func (p Plan) countReached(s store.Schedule) bool { return p.Count > 0 && s.Fired >= p.Count }
 
-// Decide accounts for all slots of a schedule from its mark to now, the
-// store's clock: which fire, which do not and why, and which comes next. It
-// is pure. Overlaps with running jobs are settled later, in the transaction
-// that writes the decision (store.Firing.Settle). Where not all slots can be
-// decided on at once, the next one is due already, and the rest is the next
-// decision's.
+// Decide accounts for all slots of a schedule from its mark to now, an instant of the store's
+// clock: it decides which slots fire, why the other slots do not fire, and which slot is next.
+// Decide is pure. Overlaps with live jobs are decided later, in the transaction that writes the
+// decision (store.Firing.Settle). If there are too many slots for one decision, the next slot of
+// the result is due already, and the next decision continues there.
 func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 	f := store.Firing{
 		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.PausedAt,
@@ -103,9 +102,9 @@ func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 		return f
 	}
 	records := slotRecords{oneByOne: len(due) <= maxSingleRecords}
-	var end time.Time // of what is accounted for without being looked at
+	var end time.Time // end of the slots that are accounted for without being computed
 	if more {
-		due, end = p.tooLate(s, due, now)
+		due, end = p.notFiring(s, due, now)
 	}
 	outcomes := p.slotOutcomes(s, due, now, !end.IsZero())
 	outcomes = p.untilCount(s, outcomes)
@@ -128,8 +127,8 @@ func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 	return f
 }
 
-// due lists the slots after mark and not after now; more: there are too many
-// to be looked at one by one.
+// due returns the slots after mark and not after now; more: there are more than maxSlots, and the
+// rest is left out.
 func (p Plan) due(mark, now time.Time) (slots []time.Time, more bool) {
 	for slot := p.Rule.Next(mark); !slot.IsZero() && !slot.After(now); slot = p.Rule.Next(slot) {
 		if len(slots) == maxSlots {
@@ -140,10 +139,10 @@ func (p Plan) due(mark, now time.Time) (slots []time.Time, more bool) {
 	return slots, false
 }
 
-// inBulk returns those of the first due slots that are certainly too late to
-// fire, and the end of the time in which all are: before it, none need be looked
-// at. Where one of them may fire it returns all, and no end.
-func (p Plan) tooLate(s store.Schedule, due []time.Time, now time.Time) (late []time.Time, end time.Time) {
+// notFiring returns the first due slots that certainly do not fire, because they are too late or
+// paused, and the end of the span in which no slot fires, so that its slots need not be computed. If
+// the first slot may fire, notFiring returns all due slots and no end.
+func (p Plan) notFiring(s store.Schedule, due []time.Time, now time.Time) (late []time.Time, end time.Time) {
 	end = p.earliestDecision(s, now).Add(-time.Microsecond)
 	if pause := s.PausedUntil; s.PausedFor(due[0]) && !pause.IsZero() && !pause.After(end) {
 		end = pause.Add(-time.Microsecond)
@@ -160,7 +159,7 @@ func (p Plan) tooLate(s store.Schedule, due []time.Time, now time.Time) (late []
 	return due[:n], end
 }
 
-// untilSpent cuts fates after the last slot that the schedule may have fire.
+// untilCount drops the outcomes after the last slot that the schedule's count allows to fire.
 func (p Plan) untilCount(s store.Schedule, outcomes []slotOutcome) []slotOutcome {
 	if p.Count == 0 {
 		return outcomes
@@ -189,8 +188,8 @@ func (p Plan) overlap() store.Overlap {
 	return store.OverlapSkip
 }
 
-// withGaps adds, in their order, records of the times up to end that a change of
-// the clock jumped over and that are not made up.
+// withGaps adds records, in order, of times up to end that a clock change skipped and that are not
+// shifted to the end of the gap.
 func (p Plan) withGaps(s store.Schedule, records []store.SlotRecord, end time.Time) []store.SlotRecord {
 	n := len(records)
 	for _, change := range recur.ClockChanges(p.Rule, s.Mark, end, maxSingleRecords) {
@@ -207,7 +206,8 @@ func (p Plan) withGaps(s store.Schedule, records []store.SlotRecord, end time.Ti
 	return records
 }
 
-// slotBook writes records, of many neighbours with the same fate as one range.
+// slotRecords builds the records of slots. Unless oneByOne is true, consecutive slots with the same
+// outcome share a record.
 type slotRecords struct {
 	oneByOne bool
 	records  []store.SlotRecord
@@ -226,7 +226,7 @@ func (b *slotRecords) add(slot time.Time, f slotOutcome) {
 	})
 }
 
-// openEnd stretches the last record to end, over slots that were not counted.
+// extendTo extends the last record to end, over slots that were not counted.
 func (b *slotRecords) extendTo(end time.Time) {
 	last := &b.records[len(b.records)-1]
 	last.Last = end

@@ -11,7 +11,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// planned returns a schedule that rings every d, accounted for up to mark.
+// planned returns a schedule with a slot every d, accounted for up to mark.
 func planned(t *testing.T, d string, mark time.Time, change ...func(*Definition)) (Plan, store.Schedule) {
 	t.Helper()
 	def := Definition{Rule: recur.Spec{Every: d}, Kind: "k", Queue: "q", Priority: 3, MaxAttempts: 2, Args: `{"a": 1}`}
@@ -32,7 +32,7 @@ func planned(t *testing.T, d string, mark time.Time, change ...func(*Definition)
 
 func allow(d *Definition) { d.Overlap = OverlapAllow }
 
-// fates spells a decision: F for each job, then outcome×count of the records.
+// outcomesOf returns a decision as text: F for each job, then outcome×count of each record.
 func outcomesOf(f store.Firing) string {
 	var words []string
 	for range f.Jobs {
@@ -164,8 +164,7 @@ func TestEqualDefinitionsHaveEqualBytes(t *testing.T) {
 	}
 }
 
-// BenchmarkDecide decides on the next slot of a schedule, as is done for each
-// before its instant.
+// BenchmarkDecide measures the decision on the next slot of a schedule, as each slot is prefetched.
 func BenchmarkDecide(b *testing.B) {
 	row := store.Schedule{ID: 1, Name: "report", Revision: 1, Anchor: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}
 	row.Mark, row.NextAt = row.Anchor, row.Anchor.Add(30*time.Minute)

@@ -9,10 +9,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Definition is what a schedule's row keeps in store.Schedule.Definition: when
-// it rings, what it runs, and its policies. Drivers never read it. Fields are
-// only ever added; the zero value of each means the default, and is left out,
-// so that an unchanged schedule encodes to the same bytes in every release.
+// Definition is the content of store.Schedule.Definition: the rule of a schedule, its job and its
+// policies. Drivers never read it. Releases only add fields. The zero value of each field means the
+// default and is not encoded, so that an unchanged schedule has the same bytes in every release.
 type Definition struct {
 	Rule        recur.Spec    `json:"rule"`
 	Kind        string        `json:"kind"`
@@ -25,21 +24,21 @@ type Definition struct {
 	Overlap     Overlap       `json:"overlap,omitempty"`
 	Group       string        `json:"group,omitempty"`
 	Hooks       Hooks         `json:"hooks,omitzero"`
-	Paused      bool          `json:"paused,omitempty"` // as declared; the row says whether it is
+	Paused      bool          `json:"paused,omitempty"` // as declared; the row contains the present state
 	Misfire     Misfire       `json:"misfire,omitempty"`
-	MisfireCap  int           `json:"misfire_cap,omitempty"` // of MisfireAll; 0: DefaultMisfireCap
-	Grace       time.Duration `json:"grace,omitempty"`       // how late a slot is still on time; 0: DefaultGrace
-	Window      time.Duration `json:"window,omitempty"`      // what is older is not made up for; 0: no bound
-	Count       int64         `json:"count,omitempty"`       // slots that may fire; 0: no bound
+	MisfireCap  int           `json:"misfire_cap,omitempty"` // greatest number of slots that MisfireAll fires; 0: DefaultMisfireCap
+	Grace       time.Duration `json:"grace,omitempty"`       // how late a slot may be found and still fire as on time; 0: DefaultGrace
+	Window      time.Duration `json:"window,omitempty"`      // greatest age of a slot that is made up for; 0: no bound
+	Count       int64         `json:"count,omitempty"`       // how many slots may fire; 0: no bound
 	Jitter      time.Duration `json:"jitter,omitempty"`
-	PauseAfter  int           `json:"pause_after_failures,omitempty"` // jobs in a row; 0: never
+	PauseAfter  int           `json:"pause_after_failures,omitempty"` // failed jobs in a row; 0: never
 	Exclude     []Calendar    `json:"exclude,omitempty"`
 }
 
-// Overlap says what a slot does while a job of its schedule runs.
+// Overlap is the policy for a slot that comes while a job of the schedule is live.
 type Overlap string
 
-// The choices of Overlap.
+// The values of Overlap.
 const (
 	OverlapSkip    Overlap = ""
 	OverlapAllow   Overlap = "allow"
@@ -47,23 +46,23 @@ const (
 	OverlapReplace Overlap = "replace"
 )
 
-// Misfire says what becomes of slots that are found too late to fire.
+// Misfire is the policy for slots that are found later than the grace.
 type Misfire string
 
-// The choices of Misfire.
+// The values of Misfire.
 const (
 	MisfireSkip Misfire = ""
 	MisfireOnce Misfire = "once"
 	MisfireAll  Misfire = "all"
 )
 
-// What a definition leaves out.
+// The defaults of Grace and MisfireCap.
 const (
 	DefaultGrace      = time.Minute
 	DefaultMisfireCap = 100
 )
 
-// Encode returns the definition's bytes; equal definitions have equal bytes.
+// Encode returns the bytes of the definition; equal definitions have equal bytes.
 func (d Definition) Encode() ([]byte, error) {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -72,8 +71,7 @@ func (d Definition) Encode() ([]byte, error) {
 	return text, nil
 }
 
-// DecodeDefinition is the inverse of Encode. It ignores fields of newer
-// releases.
+// DecodeDefinition is the inverse of Encode. It ignores fields of newer releases.
 func DecodeDefinition(text []byte) (Definition, error) {
 	var d Definition
 	if err := json.Unmarshal(text, &d); err != nil {
@@ -92,14 +90,14 @@ func DecodeDefinition(text []byte) (Definition, error) {
 	return d, nil
 }
 
-// job returns the job that the schedule makes for a slot.
+// job returns the job of a slot.
 func (d Definition) job(s store.Schedule, slot time.Time) store.NewJob {
 	job := d.Job(s.ID, store.OriginSchedule)
 	job.Slot, job.RunAt = slot, slot.Add(recur.Jitter(s.Name, slot, d.Jitter))
 	return job
 }
 
-// Job returns a job that the schedule makes, due at once.
+// Job returns a job of the schedule that is due at once.
 func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
 	return store.NewJob{
 		Kind:        d.Kind,
@@ -115,7 +113,7 @@ func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
 	}
 }
 
-// hooks are what travels with the schedule's jobs.
+// hooks returns the hooks that are stored with the schedule's jobs.
 func (d Definition) hooks() Hooks {
 	d.Hooks.Count = d.PauseAfter > 0
 	return d.Hooks

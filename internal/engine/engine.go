@@ -13,43 +13,43 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Config is everything an engine needs; the caller has filled all of it.
+// Config is the configuration of an engine. The caller fills every field; only those with a meaning
+// of their zero value may be left out.
 type Config struct {
 	Backend store.Backend
-	Name    string // of the node, for people
+	Name    string // for people; need not be unique
 	Version string
-	Queues  map[string]int // workers by queue; empty: this node runs no jobs
-	// Kinds are those this node runs with any args, Restricted those it runs
-	// only with args it was told by Admit.
+	Queues  map[string]int // number of workers by queue; empty: the node runs no jobs
+	// Kinds are the kinds that this node runs with any args. Jobs of the kinds in Restricted run
+	// only if SetAllowList has their exact args.
 	Kinds      []string
 	Restricted []string
 	Work       Work
-	// Timeout bounds an attempt; 0: no bound.
+	// Timeout returns the timeout of an attempt; 0: none.
 	Timeout func(store.Claimed) time.Duration
 
 	Lease     time.Duration
 	Heartbeat time.Duration
 	Drain     time.Duration // how long a stop waits for running jobs
-	Grace     time.Duration // … and then for those whose contexts it cancelled
-	// Alone is for how long a suspect has the node for itself, and for how long it
-	// waits at most until nothing else has begun there.
+	Grace     time.Duration // how long a stop waits after it has cancelled the contexts of running jobs
+	// Alone is how long a suspect runs alone on the node, and how long the suspect waits at most
+	// until no other job of the node is in flight.
 	Alone time.Duration
-	// CallTimeout bounds one call of the store, but for heartbeats, which are
-	// bounded by Heartbeat.
+	// CallTimeout limits one call of the store. Heartbeats are limited by Heartbeat instead.
 	CallTimeout time.Duration
 
-	PollBusy   time.Duration // after work was found
-	PollIdle   time.Duration // with nothing to do and no pushes
-	PollPushed time.Duration // with nothing to do, while pushes come
+	PollBusy   time.Duration // interval of claims after a claim that returned jobs
+	PollIdle   time.Duration // longest interval without work, while the store sends no wake-ups
+	PollPushed time.Duration // longest interval without work, while the store sends wake-ups
 
 	Keep store.PruneRequest
 	Sink event.Sink
-	// StateDir is the folder of the file in which the node keeps how far it has seen
-	// the store come; empty: none.
+	// StateDir is the folder of the state file, in which the node keeps the store's position;
+	// empty: no file.
 	StateDir string
 }
 
-// Engine is one life of a node. It runs once.
+// Engine runs one node, once.
 type Engine struct {
 	cfg            Config
 	session        *session
@@ -84,7 +84,7 @@ func New(cfg Config) *Engine {
 	return e
 }
 
-// Start registers the node. After an error nothing has begun.
+// Start registers the node. If Start fails, nothing is running.
 func (e *Engine) Start(ctx context.Context) error {
 	e.session = newSession(context.WithoutCancel(ctx), e.cfg.Lease)
 	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
@@ -95,16 +95,17 @@ func (e *Engine) Start(ctx context.Context) error {
 	return nil
 }
 
-// Run works, once Start has succeeded, until ctx ends, then drains: no new
-// claims, wait Drain for running jobs, cancel their contexts, wait Grace, hand
-// back what is left, leave. hurry, if it ends first, cuts the waiting short.
-// The error says what could not be done in order; a clean stop returns nil.
+// Run runs the node until ctx ends, and then drains it. Start must have succeeded. To drain is to
+// stop claiming, wait up to Drain for running jobs, cancel their contexts, wait up to Grace,
+// release the jobs that still run, and leave the cluster. If hurry ends before Drain has passed,
+// the node stops waiting for running jobs. Run returns nil after a clean stop, else what could not
+// be done.
 func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	base := context.WithoutCancel(ctx)
 	e.emit(event.Event{Kind: event.NodeStarted, Name: e.cfg.Name})
 	e.checkPool()
 
-	life, endLife := context.WithCancel(base) // of what must outlive the drain
+	life, endLife := context.WithCancel(base) // ends after the drain, unlike ctx
 	defer endLife()
 	var living, loops, workers sync.WaitGroup
 	living.Go(func() { e.heartbeats(life) })
@@ -141,8 +142,8 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	return err
 }
 
-// checkPool warns where handlers can use up the connections of a pool that the
-// program shares with the store.
+// checkPool warns if handlers can use up the connections of a pool that the program shares with the
+// store.
 func (e *Engine) checkPool() {
 	pooled, ok := e.cfg.Backend.(store.Pooled)
 	if !ok {
@@ -159,7 +160,8 @@ func (e *Engine) checkPool() {
 	}
 }
 
-// drain waits for running jobs, then cancels them, then gives them back.
+// drain waits for running jobs, cancels the jobs that still run, and releases the jobs that do not
+// end then.
 func (e *Engine) drain(hurry context.Context, workers *sync.WaitGroup) (handedBack int) {
 	done := make(chan struct{})
 	go func() { workers.Wait(); close(done) }()
@@ -177,7 +179,8 @@ func (e *Engine) drain(hurry context.Context, workers *sync.WaitGroup) (handedBa
 	return handedBack
 }
 
-// waitFor waits for done, and gives up after limit or when hurry is closed.
+// waitFor waits until done is closed, and reports whether it was. It gives up after limit, or when
+// hurry is closed.
 func waitFor(done, hurry <-chan struct{}, limit time.Duration) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -195,7 +198,7 @@ func waitFor(done, hurry <-chan struct{}, limit time.Duration) bool {
 	}
 }
 
-// flush waits until the outcomes are written, for a heartbeat's time at most.
+// flush waits until all outcomes are written, but not longer than Heartbeat.
 func (e *Engine) flush() error {
 	deadline := time.After(e.cfg.Heartbeat)
 	for e.outcomes.backlog() > 0 {
@@ -208,8 +211,8 @@ func (e *Engine) flush() error {
 	return nil
 }
 
-// leave ends the registration, so that whatever this node still holds is free
-// at once.
+// leave ends the node's registration, so that other nodes can claim the jobs that the node still
+// holds at once.
 func (e *Engine) leave(ctx context.Context) error {
 	call, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
 	defer cancel()
@@ -223,7 +226,7 @@ func (e *Engine) leave(ctx context.Context) error {
 
 func (e *Engine) queueNames() []string { return slices.Sorted(maps.Keys(e.cfg.Queues)) }
 
-// step tells that a loop went round.
+// step emits the event of a loop iteration.
 func (e *Engine) step(loop, queue string, count int) {
 	e.emit(event.Event{Kind: event.Step, Detail: loop, Queue: queue, Count: int64(count)})
 }

@@ -16,12 +16,12 @@ import (
 
 var errAway = errors.New("the store is away")
 
-// faulty is a store that can be cut off, and that can lose its answers.
+// faulty is a store that can become unavailable and can lose its answers.
 type faulty struct {
 	store.Backend
 	away        atomic.Bool
-	loseAnswers atomic.Bool  // of claims
-	refuses     atomic.Int64 // the number of a job whose outcome cannot be written
+	loseAnswers atomic.Bool  // loses the answers of claims
+	refuses     atomic.Int64 // the number of a job whose outcome it refuses to write
 	beats       atomic.Int32
 }
 
@@ -178,10 +178,10 @@ func finished(t *testing.T, backend store.Backend, want store.State, ids ...int6
 	}
 }
 
-// shortSighted is a store whose first claims do not look everywhere.
+// shortSighted is a store whose first claims do not find all due jobs.
 type shortSighted struct {
 	store.Backend
-	blind atomic.Int32 // that many claims more
+	blind atomic.Int32 // number of such claims that are left
 }
 
 func (s *shortSighted) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
@@ -201,7 +201,7 @@ func TestAClaimThatDidNotLookEverywhereIsRepeated(t *testing.T) {
 	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
 }
 
-// locked is a store where the first claim after a push finds the rows locked.
+// locked is a store whose first claim after a wake-up finds only locked rows.
 type locked struct {
 	store.Backend
 	push   chan struct{}
@@ -240,7 +240,7 @@ func TestAPushIsBelievedThoughTheClaimFindsNothing(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { done <- e.Run(ctx, context.Background()) }()
-	time.Sleep(100 * time.Millisecond) // it rests
+	time.Sleep(100 * time.Millisecond) // until the loop waits
 	ids := insert(t, backend, 1)
 	backend.locked.Store(true)
 	close(backend.push)
@@ -266,7 +266,7 @@ func TestAShortOutageInterruptsNobody(t *testing.T) {
 	waitUntil(t, "all run", func() bool { return n.count(event.JobStarted) == 4 })
 	n.away.Store(true)
 	time.Sleep(testLease / 2)
-	close(release) // outcomes come due while the store is away
+	close(release) // jobs end while the store is unavailable
 	time.Sleep(20 * time.Millisecond)
 	n.away.Store(false)
 	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
@@ -315,10 +315,10 @@ func TestAnOutageLongerThanTheLeaseEndsContextsFirst(t *testing.T) {
 func TestAZombiesOutcomeIsRefused(t *testing.T) {
 	backend := memory.New()
 	hold := make(chan struct{})
-	var first atomic.Pointer[context.Context] // of the one run that hangs
+	var first atomic.Pointer[context.Context] // context of the run that does not end
 	zombie := startNode(t, backend, func(ctx context.Context, _ *Run) error {
 		if first.CompareAndSwap(nil, &ctx) {
-			<-hold // ignores that its context ended
+			<-hold // does not end when its context ends
 		}
 		return nil
 	})
@@ -442,9 +442,9 @@ func TestWhatIsUnknownForLongIsHandedBackOnce(t *testing.T) {
 		{0, []store.ClaimRef{a}, 0},
 		{10 * time.Second, []store.ClaimRef{a, b}, 0},
 		{11 * time.Second, []store.ClaimRef{a, b}, 1},
-		{12 * time.Second, []store.ClaimRef{a, b}, 0}, // a is on its way
-		{15 * time.Second, []store.ClaimRef{a}, 0},    // b was in a call under way
-		{16 * time.Second, []store.ClaimRef{b}, 0},    // and is unknown anew
+		{12 * time.Second, []store.ClaimRef{a, b}, 0}, // the release of a is on its way
+		{15 * time.Second, []store.ClaimRef{a}, 0},    // b was in a call in progress
+		{16 * time.Second, []store.ClaimRef{b}, 0},    // and is unknown again
 		{25 * time.Second, []store.ClaimRef{b}, 0},
 		{27 * time.Second, []store.ClaimRef{b}, 1},
 	} {
@@ -523,7 +523,7 @@ func TestASecondBatchIsBegunOnlyWhenItIsFull(t *testing.T) {
 	}
 }
 
-func TestSlowJobsAreNotHoarded(t *testing.T) {
+func TestPrefetchedJobsDoNotWaitForSlowJobs(t *testing.T) {
 	backend := memory.New()
 	var slow atomic.Bool
 	work := func(ctx context.Context, _ *Run) error {
@@ -533,14 +533,14 @@ func TestSlowJobsAreNotHoarded(t *testing.T) {
 		return nil
 	}
 	nodes := []*node{startNode(t, backend, work), startNode(t, backend, work)}
-	ids := insert(t, backend, 1000) // quick ones, so that nodes claim far ahead
+	ids := insert(t, backend, 1000) // short jobs, so that nodes prefetch many
 	waitUntil(t, "the quick ones completed", finished(t, backend, store.StateCompleted, ids...))
 	slow.Store(true)
 	ids = insert(t, backend, 200)
 	begun := time.Now()
 	waitUntil(t, "the slow ones completed", finished(t, backend, store.StateCompleted, ids...))
 	took := time.Since(begun)
-	// Two nodes with four workers each need 1.25 s; one alone 2.5 s.
+	// Two nodes with four workers each need 1.25 s, one node alone 2.5 s.
 	t.Logf("took %v; handed back %d and %d", took, nodes[0].count(event.JobReleased), nodes[1].count(event.JobReleased))
 	if took > 2300*time.Millisecond {
 		t.Errorf("200 jobs of 50 ms took two nodes %v", took)
@@ -562,8 +562,7 @@ func TestAJobCancelledBeforeItBeginsDoesNotBegin(t *testing.T) {
 	}
 }
 
-// TestAClockThatWasAheadIsTold: the store's clock is a day ahead for a while,
-// then mended.
+// TestAClockThatWasAheadIsTold runs with a store's clock that is a day ahead and is then corrected.
 func TestAClockThatWasAheadIsTold(t *testing.T) {
 	var ahead atomic.Int64
 	backend := memory.New(memory.WithClock(func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }))

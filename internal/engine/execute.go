@@ -8,8 +8,8 @@ import (
 	"github.com/hourbell/hourbell/event"
 )
 
-// execute runs one attempt, passes its outcome on, and returns how long it took; 0: it
-// did not begin.
+// execute runs one attempt, delivers its outcome, and returns how long the attempt took; 0: the
+// attempt did not begin.
 func (e *Engine) execute(run *Run) (took time.Duration) {
 	if e.stopping.Load() || run.sessionCtx.Err() != nil {
 		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
@@ -24,7 +24,7 @@ func (e *Engine) execute(run *Run) (took time.Duration) {
 		return 0
 	}
 	started := monotonic()
-	if !e.session.trusted(started) { // looked at last: a process may be stopped at any line, for longer than its lease
+	if !e.session.trusted(started) { // the last check before the start, because the process may have been stopped at any line before, longer than its lease
 		e.expireLease()
 		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "the lease of its node had passed before it began"})
 		return 0
@@ -38,7 +38,7 @@ func (e *Engine) execute(run *Run) (took time.Duration) {
 	}
 	e.emit(run.event(event.JobStarted))
 	err := errExited
-	defer func() { // also when the worker ended its goroutine
+	defer func() { // runs also when the worker called runtime.Goexit
 		cause := context.Cause(ctx)
 		took = started.elapsed()
 		r := result{outcome: attemptOutcome(run.Claimed, err, cause), took: took, err: err}
@@ -51,14 +51,15 @@ func (e *Engine) execute(run *Run) (took time.Duration) {
 		e.deliver(run, r)
 	}()
 	err = try(ctx, e.cfg.Work, run)
-	return 0 // told when the outcome is passed on
+	return 0 // the deferred function sets took
 }
 
-// errExited: the worker called runtime.Goexit, as testing's FailNow does.
+// errExited is the error of a worker that called runtime.Goexit, as FailNow of package testing
+// does.
 var errExited = errors.New("the worker ended its goroutine")
 
-// deliver passes on the outcome of a run, unless the node has handed the run
-// back already because it would not end.
+// deliver passes the outcome of a run to the outcomes to be written, unless the run already has an
+// outcome because it did not end in time when its node stopped.
 func (e *Engine) deliver(run *Run, r result) {
 	if run.delivered.Swap(true) {
 		return

@@ -11,24 +11,24 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// fetcher claims the jobs of one queue and hands them to its workers.
+// fetcher claims the jobs of one queue and passes them to the workers of the queue.
 type fetcher struct {
 	engine   *Engine
 	queue    string
-	width    int // workers
+	width    int // number of workers
 	jobs     chan *Run
 	pace     pace
-	inFlight atomic.Int64 // claimed and not over
-	refill   atomic.Int64 // ring room when inHand falls to this
+	inFlight atomic.Int64 // claimed jobs that are not over
+	refill   atomic.Int64 // room is sent when inFlight falls to this number
 	room     signal
 	wake     signal
 
 	begun    atomic.Int64 // jobs that workers have taken
-	workTime atomic.Int64 // for how long those that ended have worked, in nanoseconds
-	// What was taken and how long it took, at the last claim.
+	workTime atomic.Int64 // total run time of the jobs that have ended, in nanoseconds
+	// The values of begun and workTime at the last claim.
 	begunAtClaim, workTimeAtClaim int64
-	suspectsReadAt                instant // for suspects
-	// What is claimed ahead has to begin in time: see hoarding.
+	suspectsReadAt                instant // when the queue was last searched for suspects
+	// Start and target of the present check for a stale prefetch: see prefetchIsStale.
 	checkMarkedAt instant
 	checkBegun    int64
 }
@@ -41,8 +41,8 @@ func newFetcher(e *Engine, queue string, width int) *fetcher {
 	}
 }
 
-// run claims until ctx ends, then waits for the workers to put down what they
-// have not begun; those that work go on.
+// run claims jobs until ctx ends, and then closes the channel of the workers. Workers release the
+// jobs that they have not begun, and finish the jobs that run.
 func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 	for range f.width {
 		workers.Go(func() { f.work(workers) })
@@ -67,7 +67,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 			f.await(ctx, f.stalePrefetchTimer(), f.room)
 			continue
 		}
-		if f.engine.outcomes.backlog() > maxBacklog { // the store takes them more slowly than it hands out
+		if f.engine.outcomes.backlog() > maxBacklog { // outcomes are written more slowly than jobs end
 			_ = sleep(ctx, 2*time.Millisecond)
 			continue
 		}
@@ -76,7 +76,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 		res, err := f.claim(ctx, limit)
 		if err != nil {
 			if !errors.Is(err, errNoLease) {
-				_ = sleep(ctx, retryWait(failures)) // ctx is looked at by the loop
+				_ = sleep(ctx, retryWait(failures)) // the loop condition checks ctx
 				failures++
 			}
 			continue
@@ -91,12 +91,12 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 	}
 }
 
-// awaitWork waits, after a claim that got less than it asked for, until there
-// may be more: for a push, for what is due next, or for poll to pass. A short
-// claim does not prove that nothing is due, for rows may have been locked: so
-// it returns a poll that begins short and doubles, shortest after a push, which
-// says that there is something. The store's clock was read after the claim
-// started; so what is due next is asked for a little too early rather than too late.
+// awaitWork waits for more work after a claim that returned fewer jobs than its limit: until the
+// store sends a wake-up, until the next job of the queue is due, or until poll has passed. It
+// returns the next poll. A claim that returned few jobs does not prove that no job is due, because
+// the claim skips locked rows; so poll begins short and doubles. It is shortest after a wake-up,
+// because then there is a due job. Because the store's clock was read after the claim was sent, the
+// wait for the next due job ends early rather than late.
 func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, started instant, poll time.Duration) (next time.Duration) {
 	f.learn(func() { f.pace.less(f.width) })
 	next = min(2*poll, f.engine.idlePoll())
@@ -119,8 +119,8 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, started 
 	return next
 }
 
-// learnSpeed bounds how far to claim ahead by how long the jobs took that ended since
-// the last claim, if any did.
+// learnSpeed limits the depth by the mean run time of the jobs that have ended since the last
+// claim, if there are any.
 func (f *fetcher) learnSpeed() {
 	begun, took := f.begun.Load(), f.workTime.Load()
 	if begun > f.begunAtClaim && took > f.workTimeAtClaim {
@@ -129,17 +129,16 @@ func (f *fetcher) learnSpeed() {
 	}
 }
 
-// learn changes the pace, and with it when the next claim is worth making.
+// learn changes the pace, and then calculates when the next claim is worth sending.
 func (f *fetcher) learn(change func()) {
 	f.pace.far = store.RoundTrip(f.engine.cfg.Backend) > 0
 	change()
 	f.refill.Store(int64(f.pace.refillAt(f.width)))
 }
 
-// awaitRoom waits until the claim just made is used up to the point where the
-// next is worth making, and lets the pace learn from how long that took. How long
-// the claim itself took is not the jobs' fault: of a store that is far away more
-// has to be claimed at a time, not less.
+// awaitRoom waits until so many jobs of the last claim are done that the next claim is worth
+// sending, and adjusts the pace by the time of this wait. The latency of the claim is not part of
+// that time: with a high-latency store, larger batches have to be claimed, not smaller batches.
 func (f *fetcher) awaitRoom(ctx context.Context) {
 	handed := monotonic()
 	for f.full() && ctx.Err() == nil && !f.prefetchIsStale() {
@@ -148,14 +147,14 @@ func (f *fetcher) awaitRoom(ctx context.Context) {
 	f.learn(func() { f.pace.used(f.width, handed.elapsed()) })
 }
 
-// full says that another claim is not worth making yet.
+// full reports whether so many jobs are in flight that another claim is not worth sending yet.
 func (f *fetcher) full() bool { return f.inFlight.Load() > f.refill.Load() }
 
-// hoardTime is how long a job that was claimed ahead may wait for a worker.
+// stalePrefetchAge is how long a prefetched job may wait for a worker.
 const stalePrefetchAge = 500 * time.Millisecond
 
-// hoarding says that what was claimed ahead does not begin in time. It marks
-// the last job that waits, and expects it to begin before the time is over.
+// prefetchIsStale reports whether prefetched jobs have not begun in time. Each check remembers the
+// last job in the channel, and expects a worker to take that job within stalePrefetchAge.
 func (f *fetcher) prefetchIsStale() bool {
 	now, begun := monotonic(), f.begun.Load()
 	if begun >= f.checkBegun {
@@ -164,8 +163,8 @@ func (f *fetcher) prefetchIsStale() bool {
 	return begun < f.checkBegun && now.sub(f.checkMarkedAt) >= stalePrefetchAge
 }
 
-// hoardTimer fires when it is time to look at what was claimed ahead; nil:
-// nothing was.
+// stalePrefetchTimer returns a channel on which a time is sent when the prefetch has to be checked
+// again; nil if no job is prefetched.
 func (f *fetcher) stalePrefetchTimer() <-chan time.Time {
 	if len(f.jobs) == 0 {
 		return nil
@@ -173,8 +172,8 @@ func (f *fetcher) stalePrefetchTimer() <-chan time.Time {
 	return time.After(stalePrefetchAge)
 }
 
-// putBack hands back what no worker has taken, for other nodes, and stops
-// claiming ahead until jobs are quick again.
+// releaseUnstarted releases the jobs that no worker has taken, so that other nodes can claim them,
+// and stops prefetching until jobs are short again.
 func (f *fetcher) releaseUnstarted() {
 	f.learn(func() { f.pace = pace{} })
 	for {
@@ -189,7 +188,7 @@ func (f *fetcher) releaseUnstarted() {
 	}
 }
 
-// await waits, and says whether the bell rang.
+// await waits for ctx, timer or b, and reports whether b was sent.
 func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b signal) bool {
 	select {
 	case <-ctx.Done():
@@ -200,16 +199,15 @@ func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b signal) b
 	return false
 }
 
-// errNoLease: claiming has to wait for the lease.
+// errNoLease means that the claim has to wait until the lease is confirmed.
 var errNoLease = errors.New("the lease is not confirmed")
 
-// maxStopWait bounds the wait for a claim that is under way when the node
-// begins to stop.
+// maxStopWait limits how long a stopping node waits for a claim that has been sent.
 const maxStopWait = 2 * time.Second
 
-// claim asks for jobs and hands them out. Once sent, a claim is waited for
-// also when the node begins to stop, for a while: jobs it returns are put back
-// at once, which is better than not knowing.
+// claim claims up to limit jobs and passes them to the workers. When the node begins to stop, claim
+// still waits for a claim that has been sent, up to maxStopWait: its jobs are released at once,
+// while the jobs of a claim without an answer would wait for the lease to expire.
 func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, error) {
 	if !f.engine.solo.beginClaim() {
 		return store.ClaimResult{}, errNoLease
@@ -223,7 +221,7 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, erro
 	return res, err
 }
 
-// ask sends a claim, and returns with its answer the context of the runs.
+// ask sends a claim, and returns its answer and the parent context of its runs.
 func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, context.Context, error) {
 	e := f.engine
 	node, session, ok := e.session.current()
@@ -240,7 +238,7 @@ func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	switch {
 	case errors.Is(err, store.ErrNodeGone):
 		e.heartbeatNow.notify()
-		_ = sleep(ctx, 50*time.Millisecond) // the heartbeat registers anew
+		_ = sleep(ctx, 50*time.Millisecond) // the heartbeat registers the node again
 		return res, nil, errNoLease
 	case err != nil:
 		e.lostAnswers.note()
@@ -255,12 +253,12 @@ func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	return res, session, nil
 }
 
-// runBlock is how many runs are allocated at a time: not more, for a long one
-// keeps its whole block in memory.
+// runBlock is how many runs are allocated together. It is small, because one long run keeps the
+// memory of its whole block.
 const runBlock = 16
 
-// hand gives claimed jobs to the workers: the first, which may begin, at once, and the
-// others when the store knows that they may.
+// hand passes claimed jobs to the workers: the first jobs at once, because the claim recorded that
+// they may begin, and the other jobs after the store has recorded that they may begin.
 func (f *fetcher) hand(ctx, session context.Context, res store.ClaimResult, first int) {
 	runs := f.addRuns(session, res)
 	first = min(first, len(runs))
@@ -276,14 +274,14 @@ func (f *fetcher) hand(ctx, session context.Context, res store.ClaimResult, firs
 	}
 }
 
-// start lets workers take runs.
+// start puts runs into the channel of the workers.
 func (f *fetcher) start(runs []*Run) {
 	for _, run := range runs {
-		f.jobs <- run // has room for all that may be in hand
+		f.jobs <- run // never blocks: the channel has room for all jobs that may be in flight
 	}
 }
 
-// begin tells the store that runs may begin, and reports whether they may.
+// begin records in the store that runs may begin, and reports whether they may.
 func (f *fetcher) begin(ctx context.Context, batch int64, runs []*Run) bool {
 	e := f.engine
 	what := "begin jobs of queue " + f.queue
@@ -306,7 +304,7 @@ func (f *fetcher) begin(ctx context.Context, batch int64, runs []*Run) bool {
 	return true
 }
 
-// handBack returns runs that no worker has got.
+// releaseRuns releases runs that were not passed to a worker.
 func (f *fetcher) releaseRuns(runs []*Run, why string) {
 	for _, run := range runs {
 		f.engine.deliver(run, result{outcome: unstarted(run.Claimed), why: why})
@@ -314,7 +312,7 @@ func (f *fetcher) releaseRuns(runs []*Run, why string) {
 	}
 }
 
-// runsOf makes runs of claimed jobs, which are in hand from now on.
+// addRuns makes runs of claimed jobs and adds them to the jobs in flight.
 func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run {
 	runs := make([]*Run, len(res.Jobs))
 	var block []Run
@@ -333,8 +331,8 @@ func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run
 	return runs
 }
 
-// work runs jobs one after another until the fetcher closes the channel. If
-// one of them ends the goroutine, another takes over.
+// work runs jobs one after another until the fetcher closes the channel. If a job ends the
+// goroutine, a new goroutine continues the work.
 func (f *fetcher) work(workers *sync.WaitGroup) {
 	closed := false
 	defer func() {

@@ -11,31 +11,29 @@ import (
 )
 
 const (
-	// fireBatch is how many schedules are read and fired at a time.
+	// fireBatch is how many schedules one call reads.
 	fireBatch = 500
-	// badRest is how long a schedule that cannot be used rests before it is
-	// looked at again: much less than DefaultGrace, for in a cluster of mixed releases
-	// another node may be able to use it.
+	// badScheduleDelay is how long a schedule that cannot be used is put off. It is much shorter
+	// than DefaultGrace, because in a cluster of several releases another node may be able to use
+	// the schedule.
 	badScheduleDelay = 5 * time.Second
-	// closedRest is how long the loop waits, while nothing may be fired, before it
-	// looks again.
+	// blockedDelay is how long the loop waits before it checks again whether it may fire.
 	blockedDelay = 50 * time.Millisecond
-	// MaxAhead is how far a mark may lie ahead of the store's clock before it
-	// is told.
+	// MaxAhead is how far a mark may be ahead of the store's clock without an event.
 	MaxAhead = time.Minute
 )
 
-// fire fires slots, until ctx ends. Every node does so; the store lets one of
-// them win each schedule's slot.
+// fire fires slots until ctx ends. Every node fires; of several decisions on the same slots, the
+// store writes only the first.
 func (e *Engine) fire(ctx context.Context) {
 	f, losses := newFirer(e), e.history.suspensions()
 	failures := 0
 	for ctx.Err() == nil {
 		if e.history.blocked() {
-			_ = sleep(ctx, blockedDelay) // ctx is looked at by the loop
+			_ = sleep(ctx, blockedDelay) // the loop condition checks ctx
 			continue
 		}
-		if now := e.history.suspensions(); now != losses { // what was read and planned is of another past
+		if now := e.history.suspensions(); now != losses { // the store went back in time, so everything that was read is out of date
 			f, losses = newFirer(e), now
 		}
 		call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
@@ -67,24 +65,44 @@ func (e *Engine) fire(ctx context.Context) {
 	}
 }
 
-// firer is what the loop of fire knows. One goroutine uses it.
+// firer is the state of the firing loop. One goroutine uses it.
+//
+// States of the next slot of a schedule:
+//
+//	state    meaning
+//	unread   due later than prefetchAhead from now; or to be read again
+//	early    decided; may be written up to maxEarly before the slot
+//	waiting  decided; must be written at the slot
+//	round    not decided; needs the state at the slot (paused, failing, unusable, for other nodes)
+//	written  the decision is in the store, and the schedule has a new next slot: unread
+//
+//	from     event                                                         to
+//	unread   prefetchPage, prefetchAhead before the slot                   early, waiting or round
+//	early    fireEarly, maxEarly before the slot                           written
+//	early    fireEarly, but the schedule has a live job                    waiting, for earlyRetryDelay
+//	early    fireAtInstant, because fireEarly was not called in time       written
+//	waiting  fireAtInstant                                                 written
+//	round    round, at the slot                                            written
+//	any      the store refused the decision: another node or an edit came  unread
+//	         first, or the slot is no longer on time
+//
+// A round also finds slots that were not prefetched, such as slots of schedules that were put a
+// moment ago.
 type firer struct {
 	engine *Engine
 	plans  planCache
 	clock  storeClock
-	// coming are decisions that wait for their instant, and early are those that
-	// need not, both in the order of their instants; seen is how far was read ahead
-	// to make them.
+	// Prefetched decisions in the order of their slots: waiting for their instant, or ready to be
+	// written early. prefetchedTo is the last schedule that was read for them.
 	waiting, early []prefetched
 	prefetchedTo   store.DueCursor
-	// busy are schedules that could not fire early, and until when that is not tried
-	// again.
+	// Schedules that had a live job when an early firing was tried, and until when no early firing
+	// is tried for them.
 	earlyRetryAt map[int64]instant
-	// dueAt and aheadAt are when to look, on the monotonic clock, for what is due
-	// and for what comes next.
+	// When to read due schedules, and when to prefetch.
 	roundAt, prefetchAt instant
-	// passedOver is how many due schedules the last round left to others; they
-	// stand before what comes later.
+	// The number of due schedules that the last round left to other nodes. The next round reads
+	// them again, before later schedules.
 	leftToOthers int
 }
 
@@ -92,10 +110,9 @@ func newFirer(e *Engine) *firer {
 	return &firer{engine: e, plans: newPlanCache(), roundAt: alreadyDue, prefetchAt: never, earlyRetryAt: map[int64]instant{}}
 }
 
-// step does what is to be done now, if anything is. What has been decided and is
-// due goes first; but in a long backlog of it, what comes next is read between, a
-// page at a time, or all that follows would have to wait for a round. What may fire
-// early has time.
+// step does the next work, if there is any: first decisions whose instant has come, and early
+// firings last. Between the writes of a long backlog, step prefetches one page each time; otherwise
+// the slots after the backlog would not be prefetched and would have to wait for a round.
 func (f *firer) step(ctx context.Context) error {
 	ready := f.anyDue()
 	if ready {
@@ -117,7 +134,7 @@ func (f *firer) step(ctx context.Context) error {
 	return nil
 }
 
-// wait is how long there is nothing to do.
+// wait returns how long there is no work; it may be negative.
 func (f *firer) wait() time.Duration {
 	at := min(f.roundAt, f.prefetchAt)
 	if len(f.early) > 0 {
@@ -129,8 +146,8 @@ func (f *firer) wait() time.Duration {
 	return at.until()
 }
 
-// expect makes the loop look for what is due at t: ahead of it, if it has not
-// looked so far ahead yet.
+// expect makes the loop read the schedules that are due at t: in advance if t is after the
+// prefetched time, else at t.
 func (f *firer) expect(t time.Time) {
 	switch {
 	case t.IsZero():
@@ -141,19 +158,20 @@ func (f *firer) expect(t time.Time) {
 	}
 }
 
-// storeClock is the store's clock as it was last read.
+// storeClock extrapolates the store's clock from its last reading.
 type storeClock struct {
 	at   time.Time
-	read instant // on the monotonic clock, when the answer was there
+	read instant // when the answer with at was received
 }
 
-// now is the store's clock now, or a little less.
+// now returns the present time of the store's clock, or slightly earlier.
 func (c storeClock) now() time.Time { return c.at.Add(c.read.elapsed()) }
 
-// reaches is when the store's clock has certainly reached t, if nobody sets it.
+// reaches returns the instant at which the store's clock has certainly reached t, unless the clock
+// is set.
 func (c storeClock) reaches(t time.Time) instant { return c.read.add(t.Sub(c.at)) }
 
-// read reads schedules, what is needed to plan them, and the store's clock.
+// read reads schedules, the calendars that their plans need, and the store's clock.
 func (f *firer) read(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	due, err := f.engine.cfg.Backend.DueSchedules(ctx, req)
 	if err != nil {
@@ -176,8 +194,9 @@ func (f *firer) read(ctx context.Context, req store.DueSchedulesRequest) (store.
 	return due, f.plans.readCalendars(ctx, f.engine.cfg.Backend, due.Schedules)
 }
 
-// tellAhead tells, when the store's clock was set back, which schedules are
-// accounted for beyond it: they stay silent until it gets there again.
+// emitSchedulesAhead emits an event for each schedule whose mark is more than MaxAhead after now,
+// because the store's clock was set back. Such a schedule does not fire until the store's clock has
+// reached its mark.
 func (e *Engine) emitSchedulesAhead(ctx context.Context, now time.Time) error {
 	req := store.ListSchedulesRequest{Limit: fireBatch}
 	for {
@@ -197,7 +216,7 @@ func (e *Engine) emitSchedulesAhead(ctx context.Context, now time.Time) error {
 	}
 }
 
-// round fires what is due by the store's clock, as much as one call takes.
+// round fires the schedules that are due by the store's clock, as many as one call reads.
 func (f *firer) round(ctx context.Context) error {
 	e := f.engine
 	limit := fireBatch + f.leftToOthers
@@ -224,8 +243,7 @@ func (f *firer) round(ctx context.Context) error {
 	return nil
 }
 
-// fireDue decides on due schedules and writes the decisions; lost: not all were
-// taken.
+// fireDue decides on due schedules and writes the decisions; lost: the store refused some of them.
 func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time) (lost bool, err error) {
 	e := f.engine
 	firings := make([]store.Firing, 0, len(due))
@@ -256,8 +274,8 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 	return len(res.Lost) > 0, nil
 }
 
-// Resolve is Decide for a schedule whose plan may be unusable: that one is
-// put off, and accounted for when a release or an edit has mended it.
+// Resolve is Decide for a schedule that may have no plan because of planErr. Such a schedule is put
+// off. Its slots are accounted for when another release or an edit has made it usable.
 func Resolve(s store.Schedule, plan Plan, planErr error, now time.Time) store.Firing {
 	if planErr == nil {
 		return plan.Decide(s, now)
@@ -268,9 +286,8 @@ func Resolve(s store.Schedule, plan Plan, planErr error, now time.Time) store.Fi
 	}
 }
 
-// tellFired tells what was fired, by the schedules' names, and wakes whom it
-// concerns on this node, who need not wait for the push: but for the fetchers,
-// whom the caller wakes.
+// emitFired emits the events of a firing and wakes the loops of this node that it concerns, so that
+// they need not wait for the store's wake-up. The caller wakes the fetchers.
 func (e *Engine) emitFired(names map[int64]string, res store.FireResult) {
 	for _, fired := range res.Fired {
 		e.emit(event.Event{Kind: event.SlotFired, Schedule: names[fired.Schedule], Slot: fired.Slot, Job: fired.Job})
@@ -296,8 +313,8 @@ func (e *Engine) emitFired(names map[int64]string, res store.FireResult) {
 	}
 }
 
-// planCache keeps plans by schedule and revision, and the calendars that they
-// name. One goroutine uses it.
+// planCache caches plans by schedule and revision, and the calendars that they name. One goroutine
+// uses it.
 type planCache struct {
 	plans     map[int64]cachedPlan
 	calendars StoredCalendars
@@ -312,15 +329,14 @@ type cachedPlan struct {
 	revision int64
 	anchor   time.Time
 	plan     Plan
-	err      error // why it cannot be used
+	err      error // why there is no plan
 }
 
-// mostPlans bounds the cache; beyond, it starts anew.
+// maxPlans is the greatest number of cached plans; a full cache is cleared.
 const maxPlans = 100_000
 
-// readCalendars reads the stored calendars of schedules that get has no plan of. A
-// plan that is there has the right ones: a change of a calendar changes the
-// revision of the schedules that name it.
+// readCalendars reads the calendars of schedules without a cached plan. A cached plan has the right
+// calendars, because a change of a calendar changes the revision of each schedule that names it.
 func (c planCache) readCalendars(ctx context.Context, backend store.Calendars, schedules []store.Schedule) error {
 	var unknown []store.Schedule
 	for _, s := range schedules {
@@ -336,8 +352,8 @@ func (c planCache) find(s store.Schedule) (cachedPlan, bool) {
 	return cached, ok && cached.revision == s.Revision && cached.anchor.Equal(s.Anchor)
 }
 
-// get returns a schedule's plan, or why there is none; again says that this
-// was returned before.
+// get returns the plan of a schedule, or why there is no plan; again: the same answer was returned
+// before.
 func (c planCache) get(s store.Schedule) (plan Plan, again bool, err error) {
 	if cached, ok := c.find(s); ok {
 		return cached.plan, true, cached.err

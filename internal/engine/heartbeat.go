@@ -12,8 +12,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// heartbeats tells the store every Heartbeat that the node lives, more often
-// while it does not answer, and at once when asked by the bell.
+// heartbeats sends a heartbeat every Heartbeat, more often while heartbeats fail, and at once on
+// the signal heartbeatNow.
 func (e *Engine) heartbeats(ctx context.Context) {
 	timer := time.NewTimer(e.cfg.Heartbeat)
 	defer timer.Stop()
@@ -32,7 +32,7 @@ func (e *Engine) heartbeats(ctx context.Context) {
 	}
 }
 
-// heartbeat sends one, and registers anew if the node was declared dead.
+// heartbeat sends one heartbeat. If the node was declared dead, heartbeat registers it again.
 func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
 	call, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
 	defer cancel()
@@ -50,7 +50,7 @@ func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
 			return e.registerAgain(call)
 		}
 		regained := e.session.confirm(e.session.number(), sent, uptime.Now(), res.Now)
-		e.expiry.set(sent, res) // after confirm, which may have seen that nobody can be judged now
+		e.expiry.set(sent, res) // after confirm, which may withdraw the right to declare others dead
 		if regained && !e.stopping.Load() {
 			e.emit(event.Event{Kind: event.LeaseRegained})
 		}
@@ -73,7 +73,8 @@ func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
 	return false
 }
 
-// registerAgain enters the node under a new number after it was declared dead.
+// registerAgain registers the node under a new number, after another node declared it dead or the
+// store went back in time.
 func (e *Engine) registerAgain(ctx context.Context) bool {
 	before := e.session.number()
 	if err := e.register(ctx); err != nil {
@@ -85,8 +86,9 @@ func (e *Engine) registerAgain(ctx context.Context) bool {
 	return true
 }
 
-// watchLease ends the contexts of all runs when the lease can no longer be
-// trusted: the store did not answer, or the machine or the process was stopped.
+// watchLease cancels the contexts of all runs when the lease may no longer be trusted, because the
+// store did not answer, or the process or the machine was stopped. It also starts a rescue when the
+// lease of another node has expired.
 func (e *Engine) watchLease(ctx context.Context) {
 	ticker := time.NewTicker(e.leaseCheckInterval())
 	defer ticker.Stop()
@@ -103,12 +105,12 @@ func (e *Engine) watchLease(ctx context.Context) {
 	}
 }
 
-// tick is how often the lease is looked at.
+// leaseCheckInterval is the interval at which watchLease checks the lease.
 func (e *Engine) leaseCheckInterval() time.Duration {
 	return min(max(e.cfg.Lease/60, 10*time.Millisecond), 250*time.Millisecond)
 }
 
-// expireLease ends the contexts of all runs if the time of the lease is over.
+// expireLease cancels the contexts of all runs if the lease has expired.
 func (e *Engine) expireLease() {
 	if e.session.expire() {
 		e.lost(e.heartbeatError.explain("no heartbeat got through in time"))
@@ -126,17 +128,17 @@ func (e *Engine) lost(why string) {
 	e.emit(event.Event{Kind: event.LeaseLost, Count: int64(e.inFlight.len()), Detail: why})
 }
 
-// silence is why the store has not heard of this node: the error of the last
-// heartbeat, if that failed. It is safe for concurrent use.
+// heartbeatError is the error of the last heartbeat; nil if the heartbeat succeeded. It is safe for
+// concurrent use.
 type heartbeatError struct{ last atomic.Pointer[error] }
 
-// note records the error of a heartbeat.
+// set records the error of a heartbeat.
 func (s *heartbeatError) set(err error) { s.last.Store(&err) }
 
-// end records that a heartbeat got through.
+// clear records that a heartbeat succeeded.
 func (s *heartbeatError) clear() { s.last.Store(nil) }
 
-// explain adds to what happened why no heartbeat got through, if that is known.
+// explain adds the error of the last heartbeat, if it failed, to a description of what happened.
 func (s *heartbeatError) explain(what string) string {
 	if err := s.last.Load(); err != nil {
 		return fmt.Sprintf("%s; the last one failed: %v", what, *err)

@@ -11,33 +11,48 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// ErrSuspended: the store went back in time, and no operator has accepted it yet.
+// ErrSuspended is returned while the store is suspended: it went back in time, and no operator has
+// accepted that.
 var ErrSuspended = errors.New("the store went back in time (a restored backup, or a failover that lost commits): confirm with `hourbell nodes accept-history`")
 
-// history is what this node has seen of how far the store has come. While the
-// store is behind that, or another node says so, the node neither claims nor fires. It is
-// safe for concurrent use.
+// history contains the store's position as this node has seen it, and decides whether the store
+// went back in time. It is safe for concurrent use.
+//
+//	state      suspended  failures             the node
+//	trusted    false      = failuresChecked    claims and fires
+//	unchecked  false      > failuresChecked    waits for a heartbeat, because a failover may have lost commits
+//	suspended  true       any                  neither claims nor fires
+//
+//	from       event                                                              to
+//	trusted    an operation on the store failed: storeFailed                      unchecked
+//	unchecked  a heartbeat sent after the failure shows a position not behind     trusted
+//	any        an answer shows a position behind one that was known before the    suspended
+//	           call, or that another node reported such a loss: learn
+//	suspended  an answer shows that an operator accepted the loss: learn          trusted
+//
+// When the node is suspended, it loses its lease, so that its jobs end, and registers under a new
+// number, because the store may give its old number to another node.
 type history struct {
 	mu sync.Mutex
-	// seen are the greatest numbers that were seen, by this process or, as its state
-	// file says, by one before.
+	// seen contains the greatest numbers that this process has seen, or an earlier process, as read
+	// from the state file.
 	seen          store.Position
-	lastHeartbeat int64 // the last heartbeat of the present number that was confirmed
-	stateFileRead bool  // the state file was read
+	lastHeartbeat int64 // number of the last confirmed heartbeat of the present registration
+	stateFileRead bool  // the state file was read, if there is one
 
-	// doubts counts failures of the store: behind each may be a failover. settled is how
-	// many of them a heartbeat has followed.
+	// failures counts failed operations on the store; after each, a failover may have happened.
+	// failuresChecked is how many of them a later heartbeat has shown to be harmless.
 	failures, failuresChecked int
 
 	suspended       bool
-	accepted        int64          // of the store's position when the suspension began
-	reported        store.Position // what the store knows of seen; zero: nothing
-	foundHere       bool           // this node found the loss; else another one reported it
-	suspensionCount int            // suspensions so far
-	renumber        bool           // the node's number may be another node's now
+	accepted        int64          // Position.Accepted when the suspension began
+	reported        store.Position // the value of seen that was reported to the store; zero: none
+	foundHere       bool           // this node found the loss; false: another node reported it
+	suspensionCount int            // number of suspensions so far
+	renumber        bool           // another node may have the node's number now
 }
 
-// glance is what was known before a call was sent.
+// knownBefore is what was known before a call was sent.
 type knownBefore struct {
 	seen          store.Position
 	lastHeartbeat int64
@@ -50,30 +65,29 @@ func (h *history) known() knownBefore {
 	return knownBefore{h.seen, h.lastHeartbeat, h.failures}
 }
 
-// closed reports whether claiming and firing have to wait: the store went back in
-// time, or it failed and no heartbeat has shown since that it did not.
+// blocked reports whether claiming and firing have to wait: the state is unchecked or suspended.
 func (h *history) blocked() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.suspended || h.failures > h.failuresChecked
 }
 
-// doubt records a failure of the store.
+// storeFailed records a failed operation on the store.
 func (h *history) storeFailed() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.failures++
 }
 
-// claimed records a token. The store's own last value is not behind it in any answer
-// to a call that is sent from now on.
+// tokenSeen records a token. Every answer to a call that is sent from now on contains at least this
+// token.
 func (h *history) tokenSeen(token int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.seen.Token = max(h.seen.Token, token)
 }
 
-// suspensions counts the losses of history that this node has met.
+// suspensions returns the number of suspensions of this node.
 func (h *history) suspensions() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -87,18 +101,18 @@ func (h *history) mustRenumber() bool {
 	return h.renumber
 }
 
-// registered records a new number.
+// registered records that the node has a new number.
 func (h *history) registered() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.lastHeartbeat, h.renumber = 0, false
 }
 
-// goneBack says in which way a position is behind one that was seen before it was
-// asked for, or is empty.
+// goneBack returns how a position is behind one that was seen before the call that returned it;
+// empty: it is not behind.
 func goneBack(now, seen store.Position) string {
 	switch {
-	case now.Store != seen.Store: // numbers of two stores cannot be compared
+	case now.Store != seen.Store: // positions of two stores cannot be compared
 		return ""
 	case now.Accepted < seen.Accepted:
 		return fmt.Sprintf("it has accepted %d losses of history, and %d were accepted before", now.Accepted, seen.Accepted)
@@ -110,8 +124,8 @@ func goneBack(now, seen store.Position) string {
 	return ""
 }
 
-// furthest are the greatest numbers of two positions of one store; of two stores it
-// is the second.
+// furthest returns the greatest numbers of two positions of one store, and b for positions of two
+// stores.
 func furthest(a, b store.Position) store.Position {
 	if a.Store == b.Store {
 		b.Token, b.Node, b.Accepted = max(a.Token, b.Token), max(a.Node, b.Node), max(a.Accepted, b.Accepted)
@@ -120,17 +134,17 @@ func furthest(a, b store.Position) store.Position {
 	return b
 }
 
-// finding is what an answer of the store says about its history.
+// historyFinding is what an answer of the store shows about its history.
 type historyFinding struct {
-	loss   string // in which way the store went back; empty: it did not
-	began  bool   // the suspension begins with this
-	report bool   // the store has to be told
-	ended  bool   // the suspension ends with this
+	loss   string // how the store went back in time; empty: it did not
+	began  bool   // the suspension begins with this answer
+	report bool   // the loss has to be reported to the store
+	ended  bool   // the suspension ends with this answer
 	seen   store.Position
 }
 
-// learn compares a position with what was known before it was asked for; why is
-// another reason to believe that the store went back, or empty.
+// learn compares a position with what was known before the call that returned it. why is another
+// reason to conclude that the store went back in time, or empty.
 func (h *history) learn(before knownBefore, now store.Position, why string) historyFinding {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -141,7 +155,7 @@ func (h *history) learn(before knownBefore, now store.Position, why string) hist
 	switch {
 	case why != "":
 		h.foundHere = true
-	case h.suspended && h.foundHere && h.reported == store.Position{} && now.Accepted <= h.accepted: // the report did not get through
+	case h.suspended && h.foundHere && h.reported == store.Position{} && now.Accepted <= h.accepted: // the report did not reach the store
 	case now.Suspended():
 		f.loss = "another node reported it"
 	default:
@@ -161,15 +175,15 @@ func (h *history) learn(before knownBefore, now store.Position, why string) hist
 	return f
 }
 
-// told records what the store knows now.
+// reportAccepted records that the store has the report with seen.
 func (h *history) reportAccepted(seen store.Position) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.reported = seen
 }
 
-// beaten records a heartbeat that was confirmed, and says why it shows that the store
-// went back, or is empty.
+// heartbeatConfirmed records a confirmed heartbeat. It returns why the number of the heartbeat
+// shows that the store went back in time; empty: it does not show that.
 func (h *history) heartbeatConfirmed(before knownBefore, beat int64) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -180,22 +194,22 @@ func (h *history) heartbeatConfirmed(before knownBefore, beat int64) string {
 	return ""
 }
 
-// mistrust records a failure of the store. What answers after it may be another
-// server, which has not got all of what this one committed: so the next thing that
-// is asked is a heartbeat, and claims wait for it.
+// storeFailed records a failed operation on the store. After a failover, the store may be another
+// server without all commits of the former server. So the next call is a heartbeat, and claims wait
+// for its answer.
 func (e *Engine) storeFailed(what string, err error) {
 	if errors.Is(err, store.ErrRejected) {
 		return
 	}
 	e.history.storeFailed()
-	if what != "heartbeat" && what != "register" { // these are sent again by themselves
+	if what != "heartbeat" && what != "register" { // these are repeated soon in any case
 		e.heartbeatNow.notify()
 	}
 }
 
-// observe draws the consequences of an answer of the store: it suspends the node
-// where the store went back in time, and resumes when that was accepted. It must
-// not be called from several goroutines at once.
+// checkHistory evaluates the position in an answer of the store: it suspends the node if the store
+// went back in time, and ends the suspension if that was accepted. It must not be called
+// concurrently.
 func (e *Engine) checkHistory(ctx context.Context, before knownBefore, now store.Position, why string) {
 	f := e.history.learn(before, now, why)
 	if f.began {
@@ -218,9 +232,9 @@ func (e *Engine) checkHistory(ctx context.Context, before knownBefore, now store
 	}
 }
 
-// CheckHistory returns an error that wraps ErrSuspended if no slot of a store may
-// fire: the store went back in time, by its own record or by the state file in a folder
-// ("": there is none), and no operator has accepted that.
+// CheckHistory returns an error that wraps ErrSuspended if no slot of a store may fire, because the
+// store went back in time and no operator has accepted that. The store's own record and the state
+// file in stateDir show it ("": no state file).
 func CheckHistory(ctx context.Context, backend store.History, stateDir string) error {
 	now, err := backend.Position(ctx)
 	if err != nil {
@@ -234,7 +248,7 @@ func CheckHistory(ctx context.Context, backend store.History, stateDir string) e
 	}
 	seen, err := ReadSeen(stateDir, now.Store)
 	if err != nil {
-		return nil //nolint:nilerr // a file that cannot be read is told by the node, and stops nothing
+		return nil //nolint:nilerr // a running node logs a state file that cannot be read; it prevents nothing
 	}
 	if loss := goneBack(now, seen); loss != "" {
 		return fmt.Errorf("%w: %s", ErrSuspended, loss)

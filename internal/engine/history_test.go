@@ -34,8 +34,8 @@ func TestGoneBack(t *testing.T) {
 	}
 }
 
-// TestLearn plays a loss through: answers of the store, one after the other, and
-// whether the node is suspended after each.
+// TestLearn plays a loss of history through: answers of the store in order, and whether the node is
+// suspended after each.
 func TestLearn(t *testing.T) {
 	at := time.Now()
 	good := func(token int64) store.Position { return store.Position{Store: "s", Token: token, Node: 5} }
@@ -44,8 +44,8 @@ func TestLearn(t *testing.T) {
 	type step struct {
 		now    store.Position
 		why    string
-		reply  bool // the report gets through
-		report bool // one is wanted
+		reply  bool // the report reaches the store
+		report bool // a report is expected
 		closed bool
 	}
 	for name, steps := range map[string][]step{
@@ -89,8 +89,8 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestClaimsThatReturnOutOfOrder: a token that came after a call was sent is not
-// compared with its answer.
+// TestClaimsThatReturnOutOfOrder checks that a token that arrived after a call was sent is not
+// compared with the answer of the call.
 func TestClaimsThatReturnOutOfOrder(t *testing.T) {
 	var h history
 	h.learn(h.known(), store.Position{Store: "s", Token: 100}, "")
@@ -107,8 +107,9 @@ func TestClaimsThatReturnOutOfOrder(t *testing.T) {
 	}
 }
 
-// TestDoubt: a failure of the store closes the node until a heartbeat that was sent after it.
-func TestDoubt(t *testing.T) {
+// TestAFailureBlocksUntilAHeartbeat checks that a failure of the store blocks the node until the
+// answer of a heartbeat that was sent after the failure.
+func TestAFailureBlocksUntilAHeartbeat(t *testing.T) {
 	var h history
 	before := h.known()
 	h.storeFailed()
@@ -170,7 +171,7 @@ func TestWhenTheStateFileIsWritten(t *testing.T) {
 	expect("right after a failure", at(2+stateFileTokens), 2*time.Second, false, false)
 }
 
-// TestAStateFileThatCannotBeRead is told, and the node starts.
+// TestAStateFileThatCannotBeRead checks that an event reports the file and the node starts.
 func TestAStateFileThatCannotBeRead(t *testing.T) {
 	backend, dir := memory.New(), t.TempDir()
 	p, err := backend.Position(t.Context())
@@ -194,7 +195,7 @@ func TestAStateFileThatCannotBeRead(t *testing.T) {
 	n.stop()
 }
 
-// rewound is a store that says it is behind what it was.
+// rewound is a store whose positions can be set back.
 type rewound struct {
 	store.Backend
 	behind atomic.Int64
@@ -206,7 +207,7 @@ func (r *rewound) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 	return res, err
 }
 
-// TestALossEndsRunningJobs: the contexts of jobs end as after the loss of a claim.
+// TestALossEndsRunningJobs checks that the contexts of jobs end as after a lost claim.
 func TestALossEndsRunningJobs(t *testing.T) {
 	backend := &rewound{Backend: memory.New()}
 	ended := make(chan error, 1)
@@ -224,7 +225,7 @@ func TestALossEndsRunningJobs(t *testing.T) {
 	backend.behind.Store(1)
 	select {
 	case cause := <-ended:
-		if cause != ErrClaimLost { //nolint:errorlint // the cause itself
+		if cause != ErrClaimLost {
 			t.Errorf("the context ended with %v", cause)
 		}
 	case <-time.After(10 * time.Second):

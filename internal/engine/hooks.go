@@ -10,65 +10,66 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Hooks are the jobs that a schedule makes of what becomes of it. They travel
-// with each of its jobs, so that whoever ends one knows them.
+// Hooks are the jobs that a schedule makes when a job of it fails, slots are missed, or it
+// recovers. They are stored with each of the schedule's jobs, so that any node that ends a job
+// knows them.
 type Hooks struct {
 	OnFailure  *Hook `json:"on_failure,omitempty"`
 	OnMissed   *Hook `json:"on_missed,omitempty"`
 	OnRecovery *Hook `json:"on_recovery,omitempty"`
-	// Name is that of the schedule where the job has none to belong to.
+	// Name is the name of the schedule, for jobs that do not belong to a schedule.
 	Name string `json:"name,omitempty"`
-	// Count says that failures are counted, for Definition.PauseAfter.
+	// Count reports whether failures are counted, for Definition.PauseAfter.
 	Count bool `json:"count,omitempty"`
 }
 
-// IsZero says whether there are none; encoding/json asks it.
+// IsZero reports whether there are no hooks; encoding/json calls it.
 func (h Hooks) IsZero() bool {
 	return h.OnFailure == nil && h.OnMissed == nil && h.OnRecovery == nil && !h.Count
 }
 
-// Hook is the job that a hook makes.
+// Hook describes the job of a hook.
 type Hook struct {
 	Kind string `json:"kind"`
 	Args string `json:"args,omitempty"` // JSON as text, to keep its bytes
 }
 
-// The headers of jobs that hooks are about.
+// Headers of jobs.
 const (
 	HooksHeader = "hourbell-hooks" // of a schedule's job: its Hooks as JSON
 	HookHeader  = "hourbell-hook"  // of a hook's job: the HookEvent as JSON
 )
 
-// What a hook can be about.
+// The values of HookEvent.Event.
 const (
 	HookFailure  = "failure"
 	HookMissed   = "missed"
 	HookRecovery = "recovery"
 )
 
-// HookEvent is what a hook is about. Its JSON is documented for users: fields
-// are only ever added.
+// HookEvent is the cause of a hook's job. Its JSON is documented for users; releases only add
+// fields.
 type HookEvent struct {
 	// Event is failure, missed or recovery.
 	Event    string `json:"event"`
 	Schedule string `json:"schedule"`
-	// Slot, Job, Attempt and Node tell of the job that failed or completed.
+	// Slot, Job, Attempt and Node describe the job that failed or completed.
 	Slot    time.Time `json:"slot,omitzero"`
 	Job     int64     `json:"job,omitempty"`
 	Attempt int       `json:"attempt,omitempty"`
 	Node    string    `json:"node,omitempty"`
-	// Reason is why the job failed, or the slots were missed.
+	// Reason is why the job failed or the slots were missed.
 	Reason string `json:"reason,omitempty"`
-	// Output is the end of what the job's last attempt printed, at most 8 KiB,
-	// with what is not UTF-8 replaced.
+	// Output is the end of the output of the job's last attempt, at most 8 KiB. Bytes that are not
+	// UTF-8 are replaced.
 	Output string `json:"output,omitempty"`
-	// First, Last and Count tell of the slots that were missed.
+	// First, Last and Count describe the slots that were missed.
 	First time.Time `json:"first,omitzero"`
 	Last  time.Time `json:"last,omitzero"`
 	Count int64     `json:"count,omitempty"`
 }
 
-// Bounds of what a hook's job carries and how it is tried.
+// Limits of a hook's job: bytes of its reason and output, its attempts and its timeout.
 const (
 	hookReason   = 4 << 10
 	hookOutput   = 8 << 10
@@ -76,7 +77,7 @@ const (
 	hookTimeout  = 5 * time.Minute
 )
 
-// headers returns what travels with the schedule's jobs; nil without hooks.
+// headers returns the headers of the schedule's jobs; nil without hooks.
 func (h Hooks) headers() []byte {
 	if h.IsZero() {
 		return nil
@@ -84,10 +85,10 @@ func (h Hooks) headers() []byte {
 	return headersOf(HooksHeader, h)
 }
 
-// headersOf encodes a value as the only header.
+// headersOf returns headers with one value, encoded as JSON.
 func headersOf(name string, value any) []byte {
 	text, err := json.Marshal(value)
-	if err != nil { // texts, numbers and times of four-digit years always encode
+	if err != nil { // texts, numbers and times with years of four digits can always be encoded
 		panic(err)
 	}
 	headers, err := json.Marshal(map[string]string{name: string(text)})
@@ -97,8 +98,8 @@ func headersOf(name string, value any) []byte {
 	return headers
 }
 
-// Headers decodes a job's headers. What is none, as a hand on the database may
-// leave it, is empty.
+// Headers decodes the headers of a job. It returns nil if they are damaged, for example because a
+// row was edited by hand.
 func Headers(text []byte) map[string]string {
 	if len(text) == 0 {
 		return nil
@@ -110,7 +111,7 @@ func Headers(text []byte) map[string]string {
 	return headers
 }
 
-// withoutHook takes away what a hook is about.
+// withoutHook removes the header HookHeader.
 func withoutHook(text []byte) []byte {
 	headers := Headers(text)
 	if _, found := headers[HookHeader]; !found {
@@ -118,13 +119,13 @@ func withoutHook(text []byte) []byte {
 	}
 	delete(headers, HookHeader)
 	left, err := json.Marshal(headers)
-	if err != nil { // texts always encode
+	if err != nil { // texts can always be encoded
 		panic(err)
 	}
 	return left
 }
 
-// hooksOf returns the hooks that travel with a job.
+// hooksOf returns the hooks that are stored with a job.
 func hooksOf(headers []byte) Hooks {
 	var hooks Hooks
 	text, ok := Headers(headers)[HooksHeader]
@@ -134,7 +135,7 @@ func hooksOf(headers []byte) Hooks {
 	return hooks
 }
 
-// job returns the job a hook makes; none for a nil hook.
+// job returns the job of a hook; none for a nil hook.
 func (h *Hook) job(queue string, about HookEvent) []store.NewJob {
 	if h == nil {
 		return nil
@@ -151,7 +152,7 @@ func (h *Hook) job(queue string, about HookEvent) []store.NewJob {
 
 const hookPriority = 5
 
-// aftermath is what the end of a schedule's job brings about; nil: nothing.
+// followUp returns the follow-up of the end of a schedule's job; nil: none.
 func followUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp {
 	if len(job.Headers) == 0 || out.Result != store.Completed && out.Result != store.Failed {
 		return nil
@@ -173,7 +174,7 @@ func followUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp
 	return &store.FollowUp{Schedule: job.Schedule, Failing: failing, JobFailed: failing, Jobs: hook.job(job.Queue, about)}
 }
 
-// lostAftermath is what a job brings about that failed because its node died.
+// lostFollowUp returns the follow-up of a job that failed because its node died.
 func lostFollowUp(job store.LostJob) *store.FollowUp {
 	return followUp(store.Claimed{
 		ID: job.ID, Token: job.Token, Kind: job.Kind, Queue: job.Queue, Headers: job.Headers, Attempt: job.Attempt,
@@ -181,8 +182,8 @@ func lostFollowUp(job store.LostJob) *store.FollowUp {
 	}, store.Outcome{Result: store.Failed, Error: store.LostReason}, "")
 }
 
-// missedAftermath is what missed slots bring about; nil if none was missed, or
-// there are no hooks.
+// missedFollowUp returns the follow-up of missed slots; nil if no slot was missed or there are no
+// hooks.
 func (d Definition) missedFollowUp(s store.Schedule, records []store.SlotRecord) *store.FollowUp {
 	if d.Hooks.IsZero() {
 		return nil

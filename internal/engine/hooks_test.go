@@ -12,7 +12,7 @@ import (
 
 var tellOps = &Hook{Kind: "tell", Args: `{"to": "ops"}`}
 
-// about reads what the only job of an aftermath is about.
+// about decodes the hook event of the only job of a follow-up.
 func about(t *testing.T, after *store.FollowUp) HookEvent {
 	t.Helper()
 	if after == nil || len(after.Jobs) != 1 {
@@ -29,7 +29,7 @@ func about(t *testing.T, after *store.FollowUp) HookEvent {
 	return e
 }
 
-// The job that a schedule makes carries what whoever ends it has to know.
+// A job of a schedule contains everything that a node needs to know when it ends the job.
 func TestHooksTravelWithJobs(t *testing.T) {
 	for _, hooks := range []Hooks{{}, {OnFailure: tellOps}, {OnMissed: tellOps, OnRecovery: tellOps}} {
 		plan, s := planned(t, "10s", noon, func(d *Definition) { d.Hooks = hooks })
@@ -52,7 +52,7 @@ func mustJSON(t *testing.T, value any) []byte {
 	return text
 }
 
-func TestAftermath(t *testing.T) {
+func TestFollowUp(t *testing.T) {
 	all := Hooks{OnFailure: tellOps, OnRecovery: tellOps}
 	job := store.Claimed{ID: 7, Attempt: 2, Queue: "q", Schedule: 5, ScheduleName: "s", Slot: noon, Headers: all.headers()}
 	long := store.Outcome{Result: store.Failed, Error: strings.Repeat("é", 5000), Output: bytes.Repeat([]byte("x\xff"), 9000)}
@@ -78,7 +78,7 @@ func TestAftermath(t *testing.T) {
 			t.Errorf("result %d: %+v", result, after)
 		}
 	}
-	job.Headers = Hooks{OnMissed: tellOps}.headers() // the schedule is watched, but this is not told
+	job.Headers = Hooks{OnMissed: tellOps}.headers() // the schedule has hooks, but not for this event
 	if after := followUp(job, long, "n"); after == nil || !after.Failing || len(after.Jobs) != 0 {
 		t.Errorf("without a hook for it: %+v", after)
 	}
@@ -112,8 +112,8 @@ func TestMissedSlotsAreTold(t *testing.T) {
 	}
 }
 
-// What a hook is about reaches the jobs of restricted kinds that were admitted
-// as hooks, and no others: headers are anybody's who can write to the store.
+// Only jobs of restricted kinds that are allowed as hooks get the header with the hook event,
+// because anyone who can write to the store can write headers.
 func TestOnlyHooksSeeWhatTheyAreAbout(t *testing.T) {
 	e := New(Config{Restricted: []string{"tell"}})
 	exact := store.NewExactJob("tell", []byte(`{"a":1}`))

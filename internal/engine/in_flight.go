@@ -7,19 +7,19 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// held is what this node has in its hands: every claim from its answer until
-// its outcome is written. It is safe for concurrent use.
+// inFlight contains the jobs in flight: the claims of this node from the answer of the store until
+// their outcomes are written. It is safe for concurrent use.
 type inFlight struct {
 	mu      sync.Mutex
-	batches map[*batch]struct{} // whose jobs have not all ended
+	batches map[*batch]struct{} // batches with jobs in flight
 	runs    int
 	ended   []int64
 }
 
-// batch is what one claim got.
+// batch contains the jobs of one claim.
 type batch struct {
-	number int64  // 0: the store gives none
-	runs   []*Run // by place; nil: its outcome is written
+	number int64  // 0: the store does not number claims
+	runs   []*Run // indexed by Run.place; nil: the outcome is written
 	left   int
 }
 
@@ -41,7 +41,7 @@ func (h *inFlight) add(number int64, runs []*Run) {
 	h.runs += len(runs)
 }
 
-// drop forgets claims whose outcomes are written or refused.
+// drop removes claims whose outcomes were written or refused.
 func (h *inFlight) drop(results []result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,7 +51,7 @@ func (h *inFlight) drop(results []result) {
 			continue
 		}
 		b := run.batch
-		b.runs[run.place] = nil // keeps nothing of it while others of the batch run on
+		b.runs[run.place] = nil // releases the memory of the run while other runs of the batch go on
 		h.runs--
 		if b.left--; b.left > 0 {
 			continue
@@ -63,7 +63,7 @@ func (h *inFlight) drop(results []result) {
 	}
 }
 
-// split returns the runs of those claims that are in hand, and the others.
+// split returns the runs of the claims that are in flight, and the claims that are not.
 func (h *inFlight) split(claims []store.ClaimRef) (known []*Run, unknown []store.ClaimRef) {
 	if len(claims) == 0 {
 		return nil, nil
@@ -88,7 +88,7 @@ func (h *inFlight) len() int {
 	return h.runs
 }
 
-// all returns every claim in hand.
+// all returns all runs in flight.
 func (h *inFlight) all() []*Run {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -117,8 +117,9 @@ func (h *inFlight) putBackEnded(ended []int64) {
 	h.ended = append(h.ended, ended...)
 }
 
-// suspicion says that a claim may be committed whose answer was lost. It lasts
-// until the books were compared after every call under way then has ended.
+// lostAnswers records that the store may have committed a claim whose answer was lost. It holds
+// until the claims were compared with the store's after every call that was in progress at the
+// failure has ended.
 type lostAnswers struct {
 	mu       sync.Mutex
 	possible bool
@@ -137,7 +138,8 @@ func (s *lostAnswers) arePossible() bool {
 	return s.possible
 }
 
-// looked records that the books were compared at a time.
+// compared records that the claims were compared with the store's at an instant. patience is longer
+// than any call takes.
 func (s *lostAnswers) compared(at instant, patience time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,32 +2,32 @@ package engine
 
 import "time"
 
-// leaseClock knows, on this machine's own uninterrupted clock (see uptime),
-// until when the node may trust its lease, and whether it may declare others
-// dead. It is a value without a lock; session guards it.
+// leaseClock decides until when the node may trust its lease, and whether the node may declare
+// other nodes dead. Its instants are on the clock of package uptime. It has no lock; session guards
+// it.
 type leaseClock struct {
 	length time.Duration
-	// trustedUntil is a margin before the lease ends in the store's eyes: the
-	// lease counts from when the store got the heartbeat, we count from when
-	// it was sent.
+	// trustedUntil is margin before the lease expires in the store at the earliest. The store
+	// counts the lease from when it received the heartbeat; leaseClock counts from when the
+	// heartbeat was sent, which is not later.
 	trustedUntil time.Duration
-	// steadySince is when the present unbroken row of heartbeats began.
+	// steadySince is when the present sequence of heartbeats without a failure began.
 	steadySince time.Duration
 	steady      bool
 	lastBeat    time.Duration
 	lastStore   time.Time
 }
 
-// margin is how long before the end of its lease a node stops trusting it, so
-// that the contexts of its jobs end while the claims still stand.
+// margin is how long before its lease expires a node stops trusting the lease. The contexts of the
+// node's jobs end then, while the store still refuses the jobs to other nodes.
 func margin(lease time.Duration) time.Duration { return lease / 10 }
 
-// maxDrift is how far the store's clock may move against ours between two
-// heartbeats before it counts as having been set.
+// maxDrift is how far the store's clock and the uptime may drift apart between two heartbeats. If
+// they drift further, the store's clock was set.
 const maxDrift = time.Second
 
-// beat records a heartbeat that succeeded: sent and received by uptime, and
-// the store's clock in between.
+// confirmed records a heartbeat that succeeded. The heartbeat was sent at sent and answered at
+// received; the store's clock showed storeNow between the two.
 func (c *leaseClock) confirmed(sent, received time.Duration, storeNow time.Time) {
 	gap := sent - c.lastBeat
 	drift := storeNow.Sub(c.lastStore) - gap
@@ -39,17 +39,19 @@ func (c *leaseClock) confirmed(sent, received time.Duration, storeNow time.Time)
 	c.lastBeat, c.lastStore = sent, storeNow
 }
 
-// fail records a heartbeat that did not succeed: a store that was away for us
-// may have been away for others, who need a lease's time to be heard again.
+// failed records a heartbeat that failed. If the store was unavailable to this node, it may have
+// been unavailable to other nodes too; those nodes need the length of a lease to send a heartbeat
+// again.
 func (c *leaseClock) failed() { c.steady = false }
 
-// trusted says whether the node's claims still stand.
+// trusted reports whether the node still owns its claims.
 func (c *leaseClock) trusted(now time.Duration) bool { return now < c.trustedUntil }
 
-// left is for how long from now the node's claims stand without a heartbeat.
+// left returns how long the node owns its claims from now on without another heartbeat.
 func (c *leaseClock) left(now time.Duration) time.Duration { return max(c.trustedUntil-now, 0) }
 
-// mayJudge says whether the node may declare others dead.
+// mayDeclareDead reports whether the node may declare other nodes dead: only after a full lease of
+// heartbeats without a failure.
 func (c *leaseClock) mayDeclareDead(now time.Duration) bool {
 	return c.steady && c.trusted(now) && now-c.steadySince >= c.length
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// storeAt is the store's clock at an uptime.
+// storeAt returns the time of the store's clock at an uptime.
 func storeAt(up time.Duration) time.Time {
 	return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Add(up)
 }
@@ -116,9 +116,8 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestNothingStartsAfterTheLease: the process was stopped between a claim and the
-// start of its jobs, for longer than the lease, and what ends the contexts has not
-// come round yet.
+// TestNothingStartsAfterTheLease stops the process between a claim and the start of its jobs, for
+// longer than the lease. The contexts of the jobs have not ended yet.
 func TestNothingStartsAfterTheLease(t *testing.T) {
 	for name, ago := range map[string]time.Duration{"in time": 0, "too late": time.Minute} {
 		t.Run(name, func(t *testing.T) {

@@ -11,39 +11,38 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// result is an outcome on its way to the store, and what is told of it.
+// result is an outcome that is to be written, with the data of its event.
 type result struct {
 	outcome store.Outcome
-	run     *Run // nil: a claim this node knew nothing of
+	run     *Run // nil: a claim that this node did not know
 	took    time.Duration
 	err     error
 	why     string
 }
 
-// outcomes gathers results and writes them in batches: what came while one
-// batch was written is the next. None is ever dropped while the process lives;
-// one that the store refuses was lost to another node, and that is told. A
-// batch that fails is tried again in halves, so that a result which the store
-// cannot take holds up no other.
+// outcomes collects results and writes them in batches. The results that arrive while a batch is
+// written are the next batch. No result is dropped while the process lives. If the store refuses an
+// outcome, the claim was lost to another node, and an event reports it. After a batch has failed,
+// batches are halved, so that a result that the store cannot write does not hold up the others.
 type outcomes struct {
 	engine *Engine
 	wake   signal
 
 	mu       sync.Mutex
 	waiting  []result
-	writing  int            // in the batches under way
-	limit    int            // of the next batch; less than maxOutcomes after a failure
-	failures int            // in a row
-	jobs     map[int64]bool // of the batch that is taken; filled again and again
+	writing  int            // results in batches that are being written
+	limit    int            // size of the next batch; less than maxOutcomes after a failure
+	failures int            // number of failures in a row
+	jobs     map[int64]bool // job ids of the batch that take builds; reused
 }
 
 const (
-	maxOutcomes     = 4000    // of one statement
-	maxOutcomeBytes = 8 << 20 // of one statement, about
-	// maxBacklog is how many may wait or be under way before no more jobs are claimed.
+	maxOutcomes     = 4000    // per statement
+	maxOutcomeBytes = 8 << 20 // per statement, approximately
+	// maxBacklog is the greatest number of unwritten results with which the node still claims jobs.
 	maxBacklog = 2 * maxOutcomes
-	// writers is how many batches may be under way at a time. A second one is
-	// begun only when it is full: small ones cost the store more than they bring.
+	// writers is the greatest number of batches that are written concurrently. A second batch is
+	// begun only when it is full, because small batches cost the store more than they gain.
 	writers = 2
 )
 
@@ -51,7 +50,7 @@ func newOutcomes(e *Engine) *outcomes {
 	return &outcomes{engine: e, wake: newSignal(), limit: maxOutcomes, jobs: map[int64]bool{}}
 }
 
-// put takes a result; it never blocks.
+// put adds a result; it never blocks.
 func (o *outcomes) put(r result) {
 	o.mu.Lock()
 	o.waiting = append(o.waiting, r)
@@ -62,21 +61,21 @@ func (o *outcomes) put(r result) {
 	}
 }
 
-// worthWriting says whether a batch may be begun now. The caller holds mu.
+// worthWriting reports whether a batch may be begun now. The caller holds mu.
 func (o *outcomes) worthWriting() bool {
 	return len(o.waiting) > 0 && (o.writing == 0 || len(o.waiting) >= maxOutcomes && o.limit == maxOutcomes)
 }
 
-// backlog counts the results that are not written yet.
+// backlog returns the number of results that are not written yet.
 func (o *outcomes) backlog() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.waiting) + o.writing
 }
 
-// take appends the next batch to buffer, or nothing if none is worth writing now.
-// Two results of one job, which a node may have when it lost a claim and got the
-// job again, never meet in one.
+// take appends the next batch to buffer; nothing if no batch is worth writing now. A batch never
+// contains two results of one job. A node may have two if it lost a claim and then claimed the job
+// again.
 func (o *outcomes) take(buffer []result) []result {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -100,9 +99,9 @@ func (o *outcomes) take(buffer []result) []result {
 	return buffer
 }
 
-// putBack returns a batch that could not be written: to its place, or, a single
-// one, to the end. The next is half as large. It returns how many failed in a
-// row before.
+// putBack returns a batch that could not be written: to the front, or to the end if it is a single
+// result. It halves the size of the next batch, and returns the number of failures in a row before
+// this failure.
 func (o *outcomes) putBack(batch []result) (failures int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -117,7 +116,7 @@ func (o *outcomes) putBack(batch []result) (failures int) {
 	return o.failures - 1
 }
 
-// done forgets a batch that was written.
+// done records that a batch was written.
 func (o *outcomes) done(batch []result) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -125,7 +124,7 @@ func (o *outcomes) done(batch []result) {
 	o.limit, o.failures = min(2*o.limit, maxOutcomes), 0
 }
 
-// run writes until ctx ends.
+// run writes batches until ctx ends.
 func (o *outcomes) run(ctx context.Context) {
 	var loops sync.WaitGroup
 	for range writers {
@@ -136,7 +135,7 @@ func (o *outcomes) run(ctx context.Context) {
 
 // writeBatches writes one batch after another until ctx ends.
 func (o *outcomes) writeBatches(ctx context.Context) {
-	var batch []result // both are filled again and again
+	var batch []result // batch and outcomes are reused
 	var outcomes []store.Outcome
 	for {
 		batch = o.take(batch[:0])
@@ -157,7 +156,7 @@ func (o *outcomes) writeBatches(ctx context.Context) {
 		if !written {
 			failures = o.putBack(batch)
 		}
-		clear(batch) // holds no job any longer
+		clear(batch) // releases the memory of the jobs
 		clear(outcomes)
 		if !written && sleep(ctx, retryWait(failures)) != nil {
 			return
@@ -165,7 +164,7 @@ func (o *outcomes) writeBatches(ctx context.Context) {
 	}
 }
 
-// write sends a batch once.
+// write writes a batch, and reports whether it was written.
 func (o *outcomes) write(ctx context.Context, batch []result, outcomes []store.Outcome) bool {
 	e := o.engine
 	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
@@ -192,7 +191,7 @@ func (o *outcomes) written(batch []result, refused []store.ClaimRef) {
 	}
 }
 
-// event tells what became of a run.
+// event returns the event of a result; refused: the store refused the outcome.
 func (r *result) event(refused bool) event.Event {
 	e := r.run.event(event.ClaimLost)
 	e.Took, e.Err, e.Trace, e.Output = r.took, r.err, r.outcome.Trace, lastLine(r.outcome.Output)
@@ -214,10 +213,10 @@ func (r *result) event(refused bool) event.Event {
 	return e
 }
 
-// mostLine is how much of an attempt's last line goes into its event.
+// maxLine is how many bytes of the last line of an attempt's output its event contains.
 const maxLine = 200
 
-// lastLine is the last line of an output that is not blank, for people.
+// lastLine returns the last line of output that is not blank.
 func lastLine(output []byte) string {
 	output = bytes.TrimRight(output, " \t\r\n")
 	line := output[bytes.LastIndexByte(output, '\n')+1:]

@@ -2,14 +2,14 @@ package engine
 
 import "time"
 
-// pace decides how far a fetcher may claim ahead of its workers. Long jobs
-// must not be hoarded while another node idles; jobs of microseconds must not
-// wait for a round trip each. So the depth grows fourfold while a full claim is
-// used up at once, and halves when it lasts too long. Fourfold is not too far: what
-// is used up within quickUse now will then be used up within slowUse.
+// pace decides how many jobs a fetcher claims beyond those for free workers. Long jobs must not
+// wait on this node while another node is idle; jobs of microseconds must not wait for a round trip
+// each. So the depth grows fourfold when the jobs of a full claim are done within quickUse, and is
+// halved when they take longer than slowUse. Growing fourfold is not too much, because four times
+// as many jobs are then done within four times quickUse, which is less than slowUse.
 type pace struct {
-	depth int  // jobs to hold beyond those that run
-	far   bool // the store is: larger claims make up for their round trips
+	depth int  // jobs to claim beyond the number of workers
+	far   bool // the store has a high latency; larger batches make up for it
 }
 
 const (
@@ -19,8 +19,8 @@ const (
 	slowUse  = 100 * time.Millisecond
 )
 
-// bound keeps the depth to what width workers begin within slowUse, if a job takes
-// mean: what is claimed ahead counts as begun when the node dies.
+// bound limits the depth to the jobs that width workers begin within slowUse, given the mean run
+// time of a job. Prefetched jobs count as begun if the node dies.
 func (p *pace) bound(width int, mean time.Duration) {
 	if mean <= 0 {
 		return
@@ -33,10 +33,10 @@ func (p *pace) bound(width int, mean time.Duration) {
 	}
 }
 
-// ahead is how many of limit jobs to claim ahead, which may begin only when the
-// store has been told. While jobs are quick there are none: the statement would cost
-// more than the jobs. Otherwise all but the first are, so that a job which ends its
-// process at once takes none with it that was only claimed.
+// ahead returns how many of limit jobs are claimed without the right to begin; the store has to
+// record later that they may begin. If jobs are short (the depth is not 0), ahead returns 0,
+// because another statement would cost more than running the jobs. Else only the first job may
+// begin at once; if that job ends its process, the other jobs of the claim do not count as begun.
 func (p *pace) ahead(limit int) int {
 	if p.depth > 0 {
 		return 0
@@ -44,8 +44,8 @@ func (p *pace) ahead(limit int) int {
 	return limit - 1
 }
 
-// together is how many of some jobs, in their order, begin with the next statement:
-// a job that was lost before begins with no other.
+// beginTogether returns how many of the jobs, from the first, begin with the next statement. A job
+// that was lost before begins with no other job.
 func beginTogether(jobs []*Run) int {
 	for i, job := range jobs {
 		if job.Losses > 0 {
@@ -55,8 +55,8 @@ func beginTogether(jobs []*Run) int {
 	return len(jobs)
 }
 
-// used records that a full claim for width workers was used up, to the point
-// where the next is worth making, in took.
+// used records that the jobs of a full claim were done, up to the point where the next claim is
+// worth sending, within took.
 func (p *pace) used(width int, took time.Duration) {
 	switch {
 	case took < quickUse:
@@ -66,7 +66,7 @@ func (p *pace) used(width int, took time.Duration) {
 	}
 }
 
-// most is the largest depth.
+// maxDepthNow returns the greatest depth for the store's present latency.
 func (p *pace) maxDepthNow() int {
 	if p.far {
 		return farDepth
@@ -74,17 +74,17 @@ func (p *pace) maxDepthNow() int {
 	return maxDepth
 }
 
-// less halves the depth: the last claim lasted too long, or got less than it
-// asked for, so that there is no backlog worth claiming ahead for.
+// less halves the depth: the last claim lasted too long, or returned fewer jobs than its limit, so
+// that there is no backlog.
 func (p *pace) less(width int) {
 	if p.depth /= 2; p.depth < width {
 		p.depth = 0
 	}
 }
 
-// refillAt is the number of jobs in hand, running ones included, at or below
-// which the next claim is worth making.
+// refillAt returns the number of jobs in flight, running jobs included, at or below which the next
+// claim is worth sending.
 func (p *pace) refillAt(width int) int { return width - 1 + p.depth/2 }
 
-// limit is how many jobs to ask for with inHand jobs there.
+// limit returns the limit of the next claim, given the number of jobs in flight.
 func (p *pace) limit(width, inFlight int) int { return width + p.depth - inFlight }

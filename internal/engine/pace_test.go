@@ -19,7 +19,7 @@ func TestPaceAsks(t *testing.T) {
 	}
 }
 
-// Of a store that is far away more is claimed at a time, and no more than that.
+// From a store with a high latency, a node claims larger batches, up to farDepth.
 func TestPaceOfAStoreFarAway(t *testing.T) {
 	p := pace{far: true}
 	for range 20 {
@@ -30,15 +30,15 @@ func TestPaceOfAStoreFarAway(t *testing.T) {
 	}
 }
 
-// TestPaceLearns claims from a backlog whose jobs all last equally long, and
-// looks at how many are held ahead of the workers. Half of these are to have begun
-// within slowUse.
+// TestPaceLearns claims from a backlog of jobs that all take equally long, and checks how many jobs
+// are prefetched. Half of them have to begin within slowUse.
 func TestPaceLearns(t *testing.T) {
 	for _, width := range []int{1, 10, 100, 2000} {
 		for each := time.Microsecond; each < 10*time.Second; each *= 2 {
 			var p pace
 			for range 20 {
-				// Workers run width jobs at a time; a claim is used up when refillAt are left.
+				// Workers run width jobs at a time; the next claim is sent when refillAt jobs are
+				// left.
 				used := width + p.depth - p.refillAt(width)
 				rounds := (used + width - 1) / width
 				p.used(width, time.Duration(rounds)*each)
@@ -56,8 +56,7 @@ func TestPaceLearns(t *testing.T) {
 	}
 }
 
-// TestPaceForgets makes a node that has claimed ahead stop doing so, when jobs
-// become slow or rare.
+// TestPaceForgets checks that a node stops prefetching when jobs become long or rare.
 func TestPaceForgets(t *testing.T) {
 	for name, learn := range map[string]func(p *pace){
 		"slow jobs": func(p *pace) { p.used(10, slowUse+1) },

@@ -13,42 +13,41 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// What comes soon is read, decided on and, where that cannot matter to anybody,
-// fired before its instant, so that at the instant there is nothing left to do but
-// claim. A decision made ahead is for the instant of its slot; the store refuses it
-// where the schedule was changed since, where a job of the schedule lives, with
-// which the slot may overlap, and where it is not on time any more. What could not
-// fire early waits for its instant.
+// Slots that are due soon are prefetched: their schedules are read and decided on before the slots
+// are due. Where the result cannot differ, the decision is also written before the slot, so that
+// only the claim remains for the instant of the slot. The store refuses an early decision if the
+// schedule was changed since it was read, if the schedule has a live job that the slot may overlap,
+// or if the slot is no longer on time. A decision that could not be written early is written at its
+// instant. See firer for the states.
 
 const (
-	// ahead is how long before its instant a slot fires, if it can.
+	// maxEarly is how long before a slot its decision may be written.
 	maxEarly = 900 * time.Millisecond
-	// foreseen is how long before its instant a slot is decided on: less than a
-	// second more, so that the next slot of a schedule of every second is foreseen
-	// too, which becomes known when this one fires.
+	// prefetchAhead is how long before a slot it is decided on. It is nearly a second more than
+	// maxEarly: when a slot of a schedule that fires every second is written, the next slot becomes
+	// known in time to be prefetched too.
 	prefetchAhead = 1800 * time.Millisecond
-	// mostComing bounds the decisions that wait; what is beyond is read when these
-	// have gone.
+	// maxPrefetched is the greatest number of prefetched decisions; further schedules are read
+	// after some of these were written.
 	maxPrefetched = 50_000
-	// fireChunk is how many of them are written at a time, fireLanes how many
-	// such writes are under way at once, and mostChunks after how many of them the
-	// loop looks around.
+	// fireChunk is how many decisions one call writes, concurrentWrites how many such calls run
+	// concurrently, and maxChunks how many chunks are written before the loop checks for other
+	// work.
 	fireChunk        = 250
 	concurrentWrites = 2
 	maxChunks        = 8
-	// busyRest is how long a schedule that could not fire early, since a job of it
-	// lived, is not tried early again.
+	// earlyRetryDelay is how long no early firing is tried for a schedule that had a live job.
 	earlyRetryDelay = 10 * time.Second
 )
 
-// coming is a decision that waits for its instant, or until it is written.
+// prefetched is a decision that was made before its slot was due.
 type prefetched struct {
 	store.Firing
 	name        string
-	onTimeUntil time.Time // it is not on time after this
+	onTimeUntil time.Time // the end of the slot's grace
 }
 
-// readAhead reads and decides a page of what comes soon.
+// prefetchPage reads a page of schedules that are due soon, and decides on them.
 func (f *firer) prefetchPage(ctx context.Context) error {
 	if len(f.waiting)+len(f.early) >= maxPrefetched {
 		f.prefetchAt = monotonic().add(prefetchAhead / 10)
@@ -65,7 +64,7 @@ func (f *firer) prefetchPage(ctx context.Context) error {
 	if n := len(page.Schedules); n == req.Limit {
 		last := page.Schedules[n-1]
 		f.prefetchedTo = store.DueCursor{NextAt: last.NextAt, ID: last.ID}
-		return nil // and at once the next page
+		return nil // the next page is read at once
 	}
 	f.rotate(f.waiting)
 	f.rotate(f.early)
@@ -75,8 +74,8 @@ func (f *firer) prefetchPage(ctx context.Context) error {
 	return nil
 }
 
-// foresee decides on a schedule before its instant, unless more than its row and
-// its rule takes part in the decision; then it is for the round at that instant.
+// prefetch decides on a schedule before its slot is due, if the decision depends only on its row
+// and its rule. Else the schedule is left for the round at that instant.
 func (f *firer) prefetch(s store.Schedule) {
 	plan, _, err := f.plans.get(s)
 	if err != nil || !plan.canPrefetch(s) || f.engine.unlisted(plan) {
@@ -91,29 +90,28 @@ func (f *firer) prefetch(s store.Schedule) {
 	f.waiting = append(f.waiting, one)
 }
 
-// foreseeable says whether what becomes of the next slot can be decided before.
+// canPrefetch reports whether the next slot can be decided on before it is due.
 func (p Plan) canPrefetch(s store.Schedule) bool { return s.PausedAt.IsZero() && p.PauseAfter == 0 }
 
-// ringsOnce says whether a decision is that the next slot makes its job, and
-// nothing else.
+// onlyFires reports whether a decision makes the job of the next slot and does nothing else.
 func onlyFires(f store.Firing) bool {
 	return len(f.Jobs) == 1 && len(f.Slots) == 0 && f.After == nil &&
 		f.Jobs[0].Slot.Equal(f.NextAt) && f.NewMark.Equal(f.NextAt) && !f.Jobs[0].RunAt.Before(f.NextAt)
 }
 
-// ready says whether the instant of a decision has come.
+// anyDue reports whether the instant of a prefetched decision has come.
 func (f *firer) anyDue() bool {
 	now := f.clock.now()
 	return countDue(f.waiting, now) > 0 || countDue(f.early, now) > 0
 }
 
-// due is how many of some decisions, which are in order, are due.
+// countDue returns how many decisions of a list, in the order of their slots, are due at now.
 func countDue(list []prefetched, now time.Time) int {
 	return sort.Search(len(list), func(i int) bool { return list[i].NextAt.After(now) })
 }
 
-// fireReady writes decisions whose instant has come, some chunks at once. What is
-// not taken is due: it is read again.
+// fireAtInstant writes decisions whose instant has come. Schedules whose decisions the store
+// refuses are due, and are read again.
 func (f *firer) fireAtInstant(ctx context.Context) error {
 	now := f.clock.now()
 	list := &f.waiting
@@ -127,10 +125,10 @@ func (f *firer) fireAtInstant(ctx context.Context) error {
 	return err
 }
 
-// fireEarly writes decisions before their instant, some chunks at once. What a job
-// of its schedule keeps from that waits for the instant. Where another node, or an
-// editor, was first, what is left is read anew. In the end the fetchers learn when
-// there will be something to claim.
+// fireEarly writes decisions before their instant. A decision that the store refuses because of a
+// live job waits for its instant. If another node or an edit came first, the prefetched schedules
+// are read again. After the last early firing, the fetchers are woken, so that they learn when the
+// jobs are due.
 func (f *firer) fireEarly(ctx context.Context) error {
 	some := f.take(&f.early, countDue(f.early, f.clock.now().Add(maxEarly)))
 	res, err := f.write(ctx, some, maxEarly)
@@ -147,8 +145,8 @@ func (f *firer) fireEarly(ctx context.Context) error {
 	return err
 }
 
-// readAnew forgets what was read ahead, and has it read again; and what becomes due
-// meanwhile, too.
+// restartPrefetch drops the prefetched decisions and reads their schedules again, and also the
+// schedules that become due before that.
 func (f *firer) restartPrefetch() {
 	for _, list := range [][]prefetched{f.waiting, f.early} {
 		if len(list) > 0 {
@@ -159,7 +157,8 @@ func (f *firer) restartPrefetch() {
 	f.prefetchAt = alreadyDue
 }
 
-// rest lets those that could not fire early wait for their instant.
+// waitForInstant moves the decisions that could not be written early, because the schedule has a
+// live job, to the decisions that wait for their instant.
 func (f *firer) waitForInstant(some []prefetched, busy []int64) {
 	if len(busy) == 0 {
 		return
@@ -177,7 +176,8 @@ func (f *firer) waitForInstant(some []prefetched, busy []int64) {
 	slices.SortStableFunc(f.waiting, func(a, b prefetched) int { return a.NextAt.Compare(b.NextAt) })
 }
 
-// write writes decisions in chunks, some at once, early by so much at most. The result tells of those that were written.
+// write writes decisions in chunks, some concurrently, at most early before their slots. The result
+// contains the refused decisions of all chunks that were written.
 func (f *firer) write(ctx context.Context, some []prefetched, early time.Duration) (all store.FireResult, err error) {
 	chunks := slices.Collect(slices.Chunk(some, fireChunk))
 	results := make([]store.FireResult, len(chunks))
@@ -220,7 +220,8 @@ func (f *firer) fireChunk(ctx context.Context, chunk []prefetched, early time.Du
 	return res, err
 }
 
-// take takes decisions out of the first n of a list, not too many at a time.
+// take removes the first n decisions of a list, but not more than maxChunks chunks, and returns
+// them.
 func (f *firer) take(list *[]prefetched, n int) []prefetched {
 	n = min(n, maxChunks*fireChunk)
 	taken := slices.Clone((*list)[:n])
@@ -228,8 +229,8 @@ func (f *firer) take(list *[]prefetched, n int) []prefetched {
 	return taken
 }
 
-// spread lets this node begin at a place of its own among decisions for the same
-// instant.
+// rotate gives each node a different order of the decisions for the same instant, if there are
+// many.
 func (f *firer) rotate(list []prefetched) {
 	for len(list) > 0 {
 		same := countDue(list, list[0].NextAt)
@@ -241,9 +242,9 @@ func (f *firer) rotate(list []prefetched) {
 	}
 }
 
-// share is where among n places a node begins with what is due at one instant,
-// so that not all nodes try the same at the same time. Multiples of the golden
-// ratio are spread evenly, whatever the nodes' numbers.
+// startOffset returns the index, of n, at which a node begins with the decisions for one instant,
+// so that the nodes do not all write the same decisions at the same time. Multiples of the golden
+// ratio are evenly distributed for any set of node numbers.
 func startOffset(node int64, n int) int {
 	_, part := math.Modf(float64(node) * (math.Sqrt(5) - 1) / 2)
 	return int(part * float64(n))

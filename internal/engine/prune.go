@@ -10,24 +10,24 @@ import (
 
 const (
 	pruneEvery = time.Minute
-	// pruneAim is how long a step should last at most: deleting competes with claims for
-	// the disk and, in SQLite, for the only writer.
+	// pruneAim is how long one step should take at most. Deleting competes with claims for the disk
+	// and, in SQLite, for the only writer.
 	pruneAim = 50 * time.Millisecond
-	// pruneRest is the least pause between two steps, and pruneShare the part of the
-	// time, one in so many, that steps take.
+	// pruneRest is the shortest pause between two steps. Steps take at most one part in pruneShare
+	// of the time.
 	pruneRest  = 20 * time.Millisecond
 	pruneShare = 3
-	// leastPruned and firstPruned are how many rows of each sort a step deletes: at
-	// least, and to begin with.
+	// minPruned and firstPruned are the smallest and the first number of rows that a step deletes
+	// of each table.
 	minPruned   = 20
 	firstPruned = 100
 )
 
-// prunePace decides how much is deleted at a time, and how long the pause after it is.
+// prunePace decides how many rows a step deletes, and how long the pause after the step is.
 type prunePace struct{ limit int }
 
-// step learns how long a step took, with most rows allowed, and returns the pause before
-// the next.
+// step adjusts the limit by how long a step took, up to most rows, and returns the pause before the
+// next step.
 func (p *prunePace) step(took time.Duration, most int) (rest time.Duration) {
 	switch {
 	case took > pruneAim:
@@ -39,8 +39,8 @@ func (p *prunePace) step(took time.Duration, most int) (rest time.Duration) {
 	return max(pruneRest, (pruneShare-1)*took)
 }
 
-// prune deletes what has been kept long enough, in steps that are as small as the
-// store is slow, so that a step never holds up claims for long.
+// prune deletes old rows every pruneEvery or so. The slower the store, the smaller its steps, so
+// that a step never delays claims for long.
 func (e *Engine) prune(ctx context.Context) {
 	for {
 		if sleep(ctx, time.Duration(float64(pruneEvery)*(0.5+rand.Float64()))) != nil {
@@ -50,7 +50,7 @@ func (e *Engine) prune(ctx context.Context) {
 	}
 }
 
-// pruneAll deletes until there is no more to delete, and rests between the steps.
+// pruneAll deletes until no old rows are left, with pauses between the steps.
 func (e *Engine) pruneAll(ctx context.Context, rest func(context.Context, time.Duration) error) {
 	pace := prunePace{limit: min(firstPruned, e.cfg.Keep.Limit)}
 	for !e.history.blocked() {
@@ -61,7 +61,7 @@ func (e *Engine) pruneAll(ctx context.Context, rest func(context.Context, time.D
 	}
 }
 
-// pruneOnce deletes up to limit rows of each sort, and reports whether there is more.
+// pruneOnce deletes up to limit rows of each table, and reports whether there are more.
 func (e *Engine) pruneOnce(ctx context.Context, limit int) bool {
 	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 	defer cancel()

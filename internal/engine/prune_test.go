@@ -35,7 +35,7 @@ func TestPruneGoesOnInSmallBatches(t *testing.T) {
 	}
 }
 
-// slowPrune is a store in which a row takes a time to be deleted.
+// slowPrune is a store in which deleting a row takes a while.
 type slowPrune struct {
 	store.Backend
 	left    int
@@ -49,14 +49,14 @@ func (s *slowPrune) Prune(_ context.Context, req store.PruneRequest) (store.Prun
 	took := time.Duration(n) * s.perRow
 	time.Sleep(took)
 	s.left -= n
-	if s.steps++; s.steps > 1 { // the first may be too long for a store that is not known yet
+	if s.steps++; s.steps > 1 { // the first step does not know the store yet and may take longer
 		s.longest = max(s.longest, took)
 	}
 	return store.PruneResult{Jobs: n, More: n == req.Limit}, nil
 }
 
-// TestPruneStepsAreBoundedInTime: how much is deleted at a time follows how long that
-// takes, and most of the time nothing is deleted.
+// TestPruneStepsAreBoundedInTime checks that the number of deleted rows follows the time that
+// deleting takes, and that pauses take most of the time.
 func TestPruneStepsAreBoundedInTime(t *testing.T) {
 	for name, perRow := range map[string]time.Duration{"fast": 2 * time.Microsecond, "slow": 400 * time.Microsecond} {
 		t.Run(name, func(t *testing.T) {

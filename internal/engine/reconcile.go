@@ -8,20 +8,20 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// reconcileEvery is how often a node compares its books with the store's
-// without a reason.
+// reconcileEvery is the interval at which a node compares its claims with the store's if no claim
+// has failed.
 const reconcileEvery = time.Minute
 
-// unknownClaims are claims that the store believes this node holds and the node
-// knows nothing of, with when they were first seen so. The goroutine of the
-// heartbeat owns them.
+// unknownClaims contains the claims that the store holds for this node and that the node does not
+// know, with the instant at which each was first found. The goroutine of the heartbeat uses it
+// alone.
 type unknownClaims struct {
 	since      map[store.ClaimRef]instant
 	comparedAt instant
 }
 
-// ripe notes what is unknown now and returns what has been so for longer than
-// patience. By then every call that could have brought it has ended.
+// ripe records the claims that are unknown now, and returns the claims that have been unknown for
+// longer than patience. By then, every call that could have returned such a claim has ended.
 func (u *unknownClaims) ripe(unknown []store.ClaimRef, now instant, patience time.Duration) (ripe []store.ClaimRef) {
 	since := make(map[store.ClaimRef]instant, len(unknown))
 	for _, ref := range unknown {
@@ -31,7 +31,7 @@ func (u *unknownClaims) ripe(unknown []store.ClaimRef, now instant, patience tim
 		}
 		if now.sub(first) > patience {
 			ripe = append(ripe, ref)
-			first = now // if this release fails, another is due after the same time
+			first = now // if the release fails, the claim is released again after patience
 		}
 		since[ref] = first
 	}
@@ -39,9 +39,9 @@ func (u *unknownClaims) ripe(unknown []store.ClaimRef, now instant, patience tim
 	return ripe
 }
 
-// reconcile hands back what the store believes this node holds and the node
-// knows nothing of: a claim whose answer was lost. It looks after a claim that
-// failed, while there is something unknown, and once in a while.
+// reconcile releases the claims that the store holds for this node and that the node does not know,
+// because the answer to the claim was lost. It compares the claims after a claim has failed, while
+// claims are unknown, and every reconcileEvery.
 func (e *Engine) reconcile(ctx context.Context) {
 	now := monotonic()
 	if !e.lostAnswers.arePossible() && len(e.unknown.since) == 0 && now.sub(e.unknown.comparedAt) < reconcileEvery {

@@ -11,8 +11,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// expiry is when, by uptime, the first lease of another node passes if it
-// stays silent.
+// expiry is when the lease of another node expires first, if that node sends no more heartbeats.
+// The instant is on the clock of package uptime.
 type expiry struct {
 	mu    sync.Mutex
 	at    time.Duration
@@ -38,8 +38,8 @@ func (x *expiry) clear() {
 	x.known = false
 }
 
-// rescues takes the jobs of dead nodes whenever watchLease sees a lease pass.
-// A living node's lease never passes, so that this costs nothing in peace.
+// rescues takes the jobs of dead nodes, on the signal that watchLease sends when a lease has
+// expired. As long as all nodes send heartbeats, no lease expires, and rescues makes no calls.
 func (e *Engine) rescues(ctx context.Context) {
 	for {
 		select {
@@ -63,14 +63,14 @@ func (e *Engine) rescue(ctx context.Context) {
 	}
 	e.storeErrors.clear("rescue")
 	e.expiry.clear()
-	e.heartbeatNow.notify() // to learn when the next one would pass
+	e.heartbeatNow.notify() // its answer contains when the next lease expires
 	e.emitRescued(res)
 	if len(res.Jobs) > 0 {
 		e.wakes.jobs("")
 	}
 }
 
-// tellRescued turns what was taken into events.
+// emitRescued emits the events of a rescue.
 func (e *Engine) emitRescued(res store.RescueResult) {
 	names := make(map[int64]string, len(res.Nodes))
 	counts := make(map[int64]int64, len(res.Nodes))
@@ -84,7 +84,7 @@ func (e *Engine) emitRescued(res store.RescueResult) {
 	e.emitTaken(res.Jobs, func(node int64) string { return fmt.Sprintf("%s (node %d)", names[node], node) })
 }
 
-// tellTaken tells what became of jobs that were taken from their nodes.
+// emitTaken emits the events of jobs that were taken from their nodes.
 func (e *Engine) emitTaken(jobs []store.RescuedJob, name func(node int64) string) {
 	for _, job := range jobs {
 		kind := event.JobRescued

@@ -13,37 +13,36 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// OutputLimit is how much of an attempt's output is kept: its last bytes.
+// OutputLimit is the greatest number of bytes that is kept of an attempt's output, from its end.
 const OutputLimit = 64 << 10
 
-// Run is one attempt at a job in this process. The zero value serves in tests
-// of workers.
+// Run is one attempt at a job in this process. The zero value can be used in tests of workers.
 type Run struct {
 	store.Claimed
-	batch      *batch          // nil: none
-	place      int             // in it
-	sessionCtx context.Context // ends with the node's lease
-	lease      *session        // of the node; nil in tests of workers
-	delivered  atomic.Bool     // its outcome is on its way
+	batch      *batch          // the claim that returned the job; nil: none
+	place      int             // index in batch.runs
+	sessionCtx context.Context // ends when the node loses its lease
+	lease      *session        // the session of the node; nil in tests of workers
+	delivered  atomic.Bool     // the outcome was passed to outcomes
 
 	mu       sync.Mutex
-	endCause error           // why its context has ended; nil: it has not, or with the session
-	ctx      context.Context // made when somebody needs it: see attempt
+	endCause error           // why the run was ended; nil: it was not, or the session ended
+	ctx      context.Context // created on first use: see attemptContext
 	cancel   context.CancelCauseFunc
 	output   []byte
 }
 
-// cancelled says whether somebody has asked for the run to be cancelled.
+// cancelled reports whether the run was asked to end.
 func (r *Run) cancelled() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.endCause != nil
 }
 
-// stop cancels the run with ErrCancelled, now or as soon as it begins.
+// requestCancel cancels the run with ErrCancelled. A run that has not begun does not begin.
 func (r *Run) requestCancel() { r.end(ErrCancelled) }
 
-// end ends the context of the run with cause, unless that has ended.
+// end cancels the context of the run with cause. Only the first cause counts.
 func (r *Run) end(cause error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,21 +54,21 @@ func (r *Run) end(cause error) {
 	}
 }
 
-// HeldFor returns for how long from now the node may trust the claim if no
-// heartbeat gets through any more, and the length of its lease. Both are 0 in
-// tests of workers, which claim nothing.
+// HeldFor returns how long the node may trust the claim from now on if no further heartbeat
+// succeeds, and the length of the node's lease. Both are 0 in tests of workers, which have no
+// claim.
 func (r *Run) HeldFor() (left, lease time.Duration) {
 	if r.lease == nil {
 		return 0, 0
 	}
 	left, lease = r.lease.left()
-	if errors.Is(context.Cause(r.sessionCtx), ErrClaimLost) { // a lease regained later does not hold this claim
+	if errors.Is(context.Cause(r.sessionCtx), ErrClaimLost) { // a lease that was regained later is not the lease of this claim
 		left = 0
 	}
 	return left, lease
 }
 
-// SetOutput keeps the last OutputLimit bytes of output with the attempt.
+// SetOutput stores the last OutputLimit bytes of output with the attempt.
 func (r *Run) SetOutput(output []byte) {
 	if over := len(output) - OutputLimit; over > 0 {
 		output = output[over:]
@@ -79,7 +78,7 @@ func (r *Run) SetOutput(output []byte) {
 	r.output = append([]byte(nil), output...)
 }
 
-// Output returns what SetOutput kept.
+// Output returns the bytes that SetOutput stored.
 func (r *Run) Output() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,7 +87,7 @@ func (r *Run) Output() []byte {
 
 func (r *Run) ref() store.ClaimRef { return store.ClaimRef{ID: r.ID, Token: r.Token} }
 
-// event returns an event about the run.
+// event returns an event with the fields of the run's job.
 func (r *Run) event(kind event.Kind) event.Event {
 	return event.Event{
 		Kind: kind, Job: r.ID, Token: r.Token, JobKind: r.Kind, Queue: r.Queue,
@@ -96,19 +95,19 @@ func (r *Run) event(kind event.Kind) event.Event {
 	}
 }
 
-// Work does one attempt. It returns when the attempt is over.
+// Work runs one attempt. It returns when the attempt is over.
 type Work func(ctx context.Context, run *Run) error
 
-// PanicError is a worker's panic as an error.
+// PanicError is the panic of a worker as an error.
 type PanicError struct {
 	Value any
 	Stack []byte
 }
 
-// Error says what the panic said.
+// Error returns the text of the panic.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
-// try calls work and turns a panic into an error.
+// try calls work, and returns a panic of work as an error.
 func try(ctx context.Context, work Work, run *Run) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -116,7 +115,7 @@ func try(ctx context.Context, work Work, run *Run) (err error) {
 		}
 	}()
 	if err = work(ctx, run); err != nil {
-		_ = err.Error() // a nil pointer in an error would panic later, where nobody catches it
+		_ = err.Error() // Error of a nil pointer panics; here the panic is recovered, later it would not be
 	}
 	return err
 }

@@ -10,15 +10,27 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// session is the node's standing in the store: its number, how far its lease
-// may be trusted, and the context all its runs hang on. It is safe for
-// concurrent use.
+// session is the node's registration in the store: the number of the node, the trust in its lease,
+// and the parent context of its runs. It is safe for concurrent use.
+//
+// States of the lease, as the node sees them:
+//
+//	          confirm                    expire, lose
+//	lost ───────────────────▶ trusted ───────────────────▶ lost
+//
+//	state    ctx       new claims   runs
+//	lost     nil       none         contexts are cancelled
+//	trusted  not nil   allowed      contexts live until now ≥ clock.trustedUntil
+//
+// The lease begins as lost. Each confirmed heartbeat (confirm) moves trustedUntil. watchLease calls
+// expire; lose is called when another node declared this node dead, when the store went back in
+// time, and when a drain has waited long enough.
 type session struct {
-	base context.Context // of the runs; never cancelled itself
+	base context.Context // parent of the contexts of runs; never cancelled
 
 	node         atomic.Int64 // written under mu
-	trustedUntil atomic.Int64 // clock.trustedUntil, for trusted; written under mu
-	checkedUntil atomic.Int64 // by monotonic: until then trusted need not look again
+	trustedUntil atomic.Int64 // equals clock.trustedUntil; read by trusted; written under mu
+	checkedUntil atomic.Int64 // until this instant, trusted does not read the uptime again
 
 	mu     sync.Mutex
 	clock  leaseClock
@@ -30,8 +42,8 @@ func newSession(base context.Context, lease time.Duration) *session {
 	return &session{base: base, clock: leaseClock{length: lease}}
 }
 
-// confirm records that the store confirmed node alive, and says whether the
-// lease had been lost before.
+// confirm records that the store confirmed node as alive, and reports whether the lease was lost
+// before.
 func (s *session) confirm(node int64, sent, received time.Duration, storeNow time.Time) (regained bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,15 +57,14 @@ func (s *session) confirm(node int64, sent, received time.Duration, storeNow tim
 	return true
 }
 
-// missed records a heartbeat that failed.
+// heartbeatFailed records that a heartbeat failed.
 func (s *session) heartbeatFailed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock.failed()
 }
 
-// lose ends the contexts of all runs with cause, and says whether there was a
-// trusted lease to lose.
+// lose cancels the contexts of all runs with cause, and reports whether the lease was trusted.
 func (s *session) lose(cause error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +80,7 @@ func (s *session) loseLocked(cause error) bool {
 	return true
 }
 
-// expire loses the lease if its time is over.
+// expire loses the lease if it may no longer be trusted, and reports whether this call lost it.
 func (s *session) expire() (lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,8 +90,8 @@ func (s *session) expire() (lost bool) {
 	return s.loseLocked(ErrClaimLost)
 }
 
-// standing returns the node's number and the context of new runs; ok is false
-// while the lease is not trusted.
+// current returns the number of the node and the parent context of new runs; ok is false while the
+// lease is not trusted.
 func (s *session) current() (node int64, ctx context.Context, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,15 +101,14 @@ func (s *session) current() (node int64, ctx context.Context, ok bool) {
 	return s.node.Load(), s.ctx, true
 }
 
-// lookEvery is for how long, by monotonic, a look at the uptime is believed. The
-// monotonic clock is read without a call of the system, which the uptime needs: that
-// would cost a start as much as half of all else. It stands still only while the
-// machine is suspended.
+// trustCheckInterval is how long trusted relies on one reading of the uptime. Reading the uptime
+// needs a system call, which costs half as much as the rest of starting a job; reading the
+// monotonic clock does not. The two clocks differ only by the time that the machine was suspended.
 const trustCheckInterval = time.Millisecond
 
-// trusted reports whether the lease may be trusted at this moment, which is now by
-// monotonic. After the process or the machine was stopped it answers at once, where
-// the contexts of runs end only when watchLease has come round.
+// trusted reports whether the lease may be trusted at now, the present instant. After the process
+// or the machine was stopped, trusted is correct at once; the contexts of runs end later, at the
+// next check of watchLease.
 func (s *session) trusted(now instant) bool {
 	if int64(now) < s.checkedUntil.Load() {
 		return true
@@ -111,24 +121,24 @@ func (s *session) trusted(now instant) bool {
 	return true
 }
 
-// left returns for how long from now the lease may be trusted, and its length.
+// left returns how long the lease may be trusted from now on, and the length of the lease.
 func (s *session) left() (left, lease time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clock.left(uptime.Now()), s.clock.length
 }
 
-// number returns the node's number.
+// number returns the number of the node.
 func (s *session) number() int64 { return s.node.Load() }
 
-// mayJudge says whether the node may declare others dead.
+// mayDeclareDead reports whether this node may declare other nodes dead.
 func (s *session) mayDeclareDead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clock.mayDeclareDead(uptime.Now())
 }
 
-// register enters the node in the store.
+// register registers the node in the store.
 func (e *Engine) register(ctx context.Context) error {
 	sent, before := uptime.Now(), e.history.known()
 	res, err := e.cfg.Backend.Register(ctx, store.RegisterRequest{
@@ -146,7 +156,7 @@ func (e *Engine) register(ctx context.Context) error {
 		before = e.history.known()
 	}
 	position := res.Position
-	position.Node = min(position.Node, res.Node-1) // a number that was given before now is not greater
+	position.Node = min(position.Node, res.Node-1) // the node's own number is new; earlier numbers are smaller
 	e.checkHistory(ctx, before, position, "")
 	e.history.registered()
 	return nil

@@ -7,38 +7,37 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Simulation is a time in which a schedule is played through: by Decide and
-// Settle, as nodes would, in no time at all. Each slot is found the moment it is
-// due, or ahead of it as by nodes, unless the cluster is down; jobs start when they
-// are ready, and none fails.
+// Simulation plays a schedule through a span of time with Decide and Settle, as running nodes
+// would. Each slot is found when it is due, or fires early as on nodes, unless no node runs. Jobs
+// start when they are ready, and no job fails.
 type Simulation struct {
 	Plan     Plan
-	Schedule store.Schedule // as it is at From; Mark before it
+	Schedule store.Schedule // as at From; its mark is before From
 	From, To time.Time      // slots from From up to, but without, To
-	// Down are times without any node. A job that runs when one begins is handed
-	// back and starts anew when it ends.
+	// Down contains the spans without a node. A job that runs when a span begins is released, and
+	// starts again when the span ends.
 	Down []Span
 	// RunTime is how long a job runs.
 	RunTime time.Duration
-	// Most is how many slots there may be; what comes later is left out.
+	// Most is the greatest number of slots in the result.
 	Most int
 }
 
-// Span is a time from From up to, but without, To.
+// Span is a span of time from From up to, but without, To.
 type Span struct{ From, To time.Time }
 
-// SimulatedSlot is what became of a slot, or of Count of them in a row.
+// SimulatedSlot is a slot, or Count consecutive slots with the same outcome, and the slot's job.
 type SimulatedSlot struct {
 	store.SlotRecord
-	Job     int64     // that it made; they count from 1
-	FoundAt time.Time // when it was accounted for
-	Started time.Time // of the job, the last time; zero: not before To
-	Ended   time.Time // of the job; zero: not before To
+	Job     int64     // number of the slot's job, from 1
+	FoundAt time.Time // when the slot was accounted for
+	Started time.Time // last start of the job; zero: none before To
+	Ended   time.Time // end of the job; zero: none before To
 	State   store.State
-	Why     string // of a cancelled job
+	Why     string // why the job was cancelled
 }
 
-// Run plays the time through. complete is false where Most cut it short.
+// Run plays the schedule through the span; complete is false if Most left slots out.
 func (sim Simulation) Run() (slots []SimulatedSlot, complete bool) {
 	p := &player{Simulation: sim, row: sim.Schedule, now: sim.From}
 	slices.SortFunc(p.Down, func(a, b Span) int { return a.From.Compare(b.From) })
@@ -61,25 +60,25 @@ func (sim Simulation) Run() (slots []SimulatedSlot, complete bool) {
 	return p.slots[:min(len(p.slots), p.Most)], len(p.slots) <= p.Most
 }
 
-// player is a simulation that runs.
+// player is the state of a running simulation.
 type player struct {
 	Simulation
 	row   store.Schedule
 	now   time.Time
-	jobs  []*simulatedJob // that live, oldest first
+	jobs  []*simulatedJob // live jobs, oldest first
 	slots []SimulatedSlot
-	last  int64 // number of a job
+	last  int64 // greatest number of a job
 }
 
-// simulatedJob is a job that lives.
+// simulatedJob is a live job.
 type simulatedJob struct {
 	store.LiveJob
 	runAt time.Time
-	ends  time.Time // zero: it does not run
-	place int       // of its slot
+	ends  time.Time // zero: the job does not run
+	place int       // index of the job's slot
 }
 
-// round does all that is to be done now.
+// round does all work of the present instant.
 func (p *player) round() {
 	for {
 		p.endJobs()
@@ -93,8 +92,7 @@ func (p *player) round() {
 	}
 }
 
-// fires says whether the next slot fires now: it is due, or it will be soon and
-// need not wait.
+// fires reports whether the next slot fires now: it is due, or it may fire early.
 func (p *player) fires() bool {
 	at := p.row.NextAt
 	switch {
@@ -107,12 +105,12 @@ func (p *player) fires() bool {
 	return alone && p.Plan.canPrefetch(p.row) && onlyFires(p.Plan.Decide(p.row, at))
 }
 
-// anyEnds says whether a job ends right now: one that takes no time.
+// anyEnds reports whether a running job ends now, because it takes no time.
 func (p *player) anyEnds() bool {
 	return slices.ContainsFunc(p.jobs, func(j *simulatedJob) bool { return j.Running && !j.ends.After(p.now) })
 }
 
-// fire makes and settles one decision.
+// fire makes one decision and settles it.
 func (p *player) fire() {
 	at := later(p.now, p.row.NextAt)
 	f := p.Plan.Decide(p.row, at)
@@ -147,7 +145,7 @@ func (p *player) fire() {
 	p.release()
 }
 
-// startJobs starts what is ready.
+// startJobs starts the ready jobs.
 func (p *player) startJobs() {
 	for _, j := range p.jobs {
 		if j.Running || j.Waiting || j.runAt.After(p.now) {
@@ -158,7 +156,7 @@ func (p *player) startJobs() {
 	}
 }
 
-// endJobs ends what has run long enough.
+// endJobs ends the jobs that have run for RunTime.
 func (p *player) endJobs() {
 	for _, j := range slices.Clone(p.jobs) {
 		if j.Running && !j.ends.After(p.now) {
@@ -175,7 +173,7 @@ func (p *player) end(id int64, state store.State, why string) {
 	p.jobs = slices.Delete(p.jobs, i, i+1)
 }
 
-// release makes ready the first job that waits, if no other is ready or runs.
+// release makes the first waiting job ready if no other job is ready or running.
 func (p *player) release() {
 	for _, j := range p.jobs {
 		if !j.Waiting {
@@ -187,14 +185,14 @@ func (p *player) release() {
 	}
 }
 
-// handBack stops all jobs that run.
+// handBack releases all running jobs.
 func (p *player) handBack() {
 	for _, j := range p.jobs {
 		j.Running = false
 	}
 }
 
-// down says whether there is no node now, and until when.
+// down reports whether no node runs now, and until when.
 func (p *player) down() (until time.Time, down bool) {
 	for _, span := range p.Down {
 		if !p.now.Before(span.From) && p.now.Before(span.To) {
@@ -204,7 +202,7 @@ func (p *player) down() (until time.Time, down bool) {
 	return time.Time{}, false
 }
 
-// next is when there is something to do; zero: never.
+// next returns the next instant with work; zero: none.
 func (p *player) next() time.Time {
 	next := p.row.NextAt
 	sooner := func(t time.Time) {

@@ -8,16 +8,15 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// fate is what becomes of a slot, as far as the schedule alone decides it.
+// slotOutcome is the outcome of a slot, as far as the schedule alone determines it.
 type slotOutcome struct {
 	outcome store.SlotOutcome
 	reason  string
-	extend  bool // the record may prolong the one before
-	late    bool // its time has passed; it fires only if it is made up for
+	extend  bool // the record may be joined with the record before it
+	late    bool // later than the grace; fires only if it is made up for
 }
 
-// fates decides on each of some slots in a row that are due; bulk says that none
-// of them is to fire.
+// slotOutcomes decides on consecutive due slots; bulk: none of them fires.
 func (p Plan) slotOutcomes(s store.Schedule, due []time.Time, now time.Time, bulk bool) []slotOutcome {
 	out := make([]slotOutcome, len(due))
 	for i, slot := range due {
@@ -33,7 +32,7 @@ func (p Plan) slotOutcomes(s store.Schedule, due []time.Time, now time.Time, bul
 	return out
 }
 
-// fateOf decides on one slot, as if it were the only one.
+// slotOutcome decides on one slot, without regard to the other slots.
 func (p Plan) slotOutcome(s store.Schedule, slot, now time.Time) slotOutcome {
 	if why := p.paused(s, slot); why != "" {
 		return slotOutcome{outcome: store.SlotSkipped, reason: why, extend: true}
@@ -50,7 +49,7 @@ func (p Plan) slotOutcome(s store.Schedule, slot, now time.Time) slotOutcome {
 	return slotOutcome{outcome: store.SlotFired}
 }
 
-// paused says why a slot does not fire though the schedule has it, or is empty.
+// paused returns why a slot does not fire because of a pause; empty: there is no pause.
 func (p Plan) paused(s store.Schedule, slot time.Time) string {
 	switch {
 	case s.PausedFor(slot) && s.PausedUntil.IsZero():
@@ -63,7 +62,7 @@ func (p Plan) paused(s store.Schedule, slot time.Time) string {
 	return ""
 }
 
-// excluded says which calendar excludes a slot and why, or is empty.
+// excluded returns which calendar excludes a slot and why; empty: none does.
 func (p Plan) excluded(slot time.Time) string {
 	for i, calendar := range p.calendars {
 		if why, excluded := calendar.Excludes(slot); excluded {
@@ -73,14 +72,13 @@ func (p Plan) excluded(slot time.Time) string {
 	return ""
 }
 
-// Failing says whether the schedule is paused because so many of its jobs failed
-// in a row.
+// Failing reports whether the schedule is paused because PauseAfter of its jobs failed in a row.
 func (d Definition) Failing(s store.Schedule) bool {
 	return d.PauseAfter > 0 && s.Failures >= int64(d.PauseAfter)
 }
 
-// makeUp lets the newest of the slots that are too late fire, as many as the
-// misfire policy says and none older than its window.
+// makeUp lets the newest slots that are later than the grace fire: as many as the misfire policy
+// allows, and none older than the window.
 func (p Plan) makeUp(outcomes []slotOutcome, due []time.Time, now time.Time) {
 	left := p.maxMadeUp()
 	for i := range slices.Backward(outcomes) {
@@ -100,7 +98,7 @@ func (p Plan) makeUp(outcomes []slotOutcome, due []time.Time, now time.Time) {
 	}
 }
 
-// newestOnly lets of several slots that would fire at once only the newest.
+// newestOnly lets only the newest fire of several slots that would fire together.
 func (p Plan) newestOnly(outcomes []slotOutcome) {
 	newest := true
 	for i := range slices.Backward(outcomes) {
@@ -117,8 +115,8 @@ func (p Plan) newestOnly(outcomes []slotOutcome) {
 	}
 }
 
-// earliest is the earliest instant from which on a slot may fire now, or have a
-// reason of its own for not firing.
+// earliestDecision returns the earliest instant from which on a slot needs a decision of its own:
+// it may fire at now, or has a reason of its own not to fire.
 func (p Plan) earliestDecision(s store.Schedule, now time.Time) time.Time {
 	if p.paused(s, now) != "" {
 		return now.Add(time.Microsecond)
@@ -139,7 +137,7 @@ func (p Plan) earliestDecision(s store.Schedule, now time.Time) time.Time {
 	return at
 }
 
-// grace is how late a slot may be found and still fire.
+// grace returns how late a slot may be found and still fire as on time.
 func (d Definition) grace() time.Duration {
 	if d.Grace == 0 {
 		return DefaultGrace
@@ -147,7 +145,7 @@ func (d Definition) grace() time.Duration {
 	return d.Grace
 }
 
-// madeUp is how many slots that are too late fire all the same, at most.
+// maxMadeUp returns the greatest number of slots later than the grace that fire.
 func (d Definition) maxMadeUp() int {
 	switch {
 	case d.Misfire == MisfireOnce:

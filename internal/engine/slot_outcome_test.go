@@ -11,8 +11,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// spell writes a decision as time of day=outcome, in this order: fired, missed,
-// paused, late, gap.
+// spell returns a decision as text: time of day=outcome, in the order fired, missed, paused, late,
+// gap.
 func spell(f store.Firing) string {
 	var words []string
 	for _, job := range f.Jobs {
@@ -70,7 +70,7 @@ func TestMisfire(t *testing.T) {
 	}
 }
 
-// What a decision leaves for the next one is due at once, and adds up.
+// The slots that one decision leaves out are due at once, and the next decisions account for them.
 func TestManySlotsAreDecidedInTurns(t *testing.T) {
 	now := noon.Add(72 * time.Hour)
 	for _, test := range []struct {
@@ -194,7 +194,7 @@ func TestGapsAreRecorded(t *testing.T) {
 }
 
 func TestCalendarsExclude(t *testing.T) {
-	noons := func(day int) time.Time { return noon.AddDate(0, 0, day) } // of Sunday 1 March 2026
+	noons := func(day int) time.Time { return noon.AddDate(0, 0, day) } // days from Sunday 1 March 2026
 	def := Definition{
 		Rule: recur.Spec{Cron: "0 12 * * *"}, Kind: "k", Queue: "q", Misfire: MisfireAll, MisfireCap: 2,
 		Exclude: []Calendar{

@@ -16,13 +16,14 @@ import (
 )
 
 const (
-	// rememberEvery is how often the state file is written while what it says changes.
+	// stateFileInterval is the shortest interval between two writes of the state file.
 	stateFileInterval = time.Minute
-	// rememberTokens is how many tokens later it is written before that time has passed.
+	// stateFileTokens is after how many tokens the file is written before stateFileInterval has
+	// passed.
 	stateFileTokens = 10_000
 )
 
-// seenFile is the content of a state file. Fields are only ever added.
+// seenFile is the content of a state file. Releases only add fields.
 type seenFile struct {
 	Store    string `json:"store"`
 	Token    int64  `json:"token"`
@@ -30,8 +31,8 @@ type seenFile struct {
 	Accepted int64  `json:"accepted"`
 }
 
-// statePath is the state file of a store in a folder. The store's identity comes
-// from the database, so only what makes a plain file name is taken.
+// statePath returns the path of the state file of a store. The store's identity comes from the
+// database, so only characters of plain file names are allowed.
 func statePath(dir, identity string) (string, error) {
 	plain := func(r rune) bool {
 		return r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
@@ -42,8 +43,7 @@ func statePath(dir, identity string) (string, error) {
 	return filepath.Join(dir, "store-"+identity+".json"), nil
 }
 
-// ReadSeen reads from a folder how far a store had come when it was seen last; zero:
-// there is no such file.
+// ReadSeen reads the position of a store from the state file in dir; zero: there is no such file.
 func ReadSeen(dir, identity string) (store.Position, error) {
 	path, err := statePath(dir, identity)
 	if err != nil {
@@ -66,14 +66,14 @@ func ReadSeen(dir, identity string) (store.Position, error) {
 	return store.Position{Store: seen.Store, Token: seen.Token, Node: seen.Node, Accepted: seen.Accepted}, nil
 }
 
-// writeSeen writes how far a store has come. A reader sees the file before or the
-// file after, also when the machine loses its power.
+// writeSeen writes a position to the state file. A reader sees the old file or the new file, also
+// after a power failure.
 func writeSeen(dir string, seen store.Position) (err error) {
 	path, err := statePath(dir, seen.Store)
 	if err != nil {
 		return err
 	}
-	if other, err := ReadSeen(dir, seen.Store); err == nil && other.Store != "" { // of other nodes on this host
+	if other, err := ReadSeen(dir, seen.Store); err == nil && other.Store != "" { // other nodes of this host write the file too
 		seen = furthest(other, seen)
 	}
 	text, err := json.Marshal(seenFile{seen.Store, seen.Token, seen.Node, seen.Accepted})
@@ -102,8 +102,8 @@ func writeSeen(dir string, seen store.Position) (err error) {
 	return os.Rename(file.Name(), path)
 }
 
-// recall reads the state file, once, and reports whether this was the first call. A
-// file that cannot be read is logged, and the node starts.
+// readStateFile reads the state file at the first call, and reports whether this was the first
+// call. If the file cannot be read, an event reports it and the node starts without it.
 func (e *Engine) readStateFile(identity string) bool {
 	if !e.history.firstStateFileRead() {
 		return false
@@ -120,7 +120,7 @@ func (e *Engine) readStateFile(identity string) bool {
 	return true
 }
 
-// firstRecall reports whether the state file has not been read yet.
+// firstStateFileRead reports whether this is the first call.
 func (h *history) firstStateFileRead() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -129,17 +129,18 @@ func (h *history) firstStateFileRead() bool {
 	return first
 }
 
-// remembered takes over what a state file says.
+// addStateFile adds the position of a state file to what the node has seen.
 func (h *history) addStateFile(seen store.Position) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if seen.Store != "" {
-		h.seen.Store = seen.Store // nothing else has been seen yet
+		h.seen.Store = seen.Store // no other store has been seen yet
 		h.seen = furthest(seen, h.seen)
 	}
 }
 
-// remember keeps the state file up to date until ctx ends, and then once more.
+// keepStateFile writes the state file while its content changes, until ctx ends, and then once
+// more.
 func (e *Engine) keepStateFile(ctx context.Context) {
 	if e.cfg.StateDir == "" {
 		return
@@ -159,15 +160,14 @@ func (e *Engine) keepStateFile(ctx context.Context) {
 	}
 }
 
-// stateKeeper decides when the state file is written.
+// stateFileWriter decides when the state file is written.
 type stateFileWriter struct {
 	written  store.Position
 	at       instant
 	failures int // in a row
 }
 
-// worth reports whether the file is to be written now; last says that there will be no
-// other chance.
+// due reports whether the file has to be written now; last: there is no later chance.
 func (k *stateFileWriter) due(seen store.Position, now instant, last bool) bool {
 	switch {
 	case seen.Store == "" || seen == k.written:
@@ -180,7 +180,7 @@ func (k *stateFileWriter) due(seen store.Position, now instant, last bool) bool 
 	return k.failures == 0 && (seen.Token-k.written.Token >= stateFileTokens || seen.Accepted != k.written.Accepted)
 }
 
-// wrote records a try.
+// tried records an attempt to write the file.
 func (k *stateFileWriter) tried(seen store.Position, now instant, err error) {
 	k.at = now
 	if err != nil {

@@ -6,11 +6,12 @@ import (
 	"github.com/hourbell/hourbell/event"
 )
 
-// outage tells each failure of the store once, by what was being done, and
-// when that works again.
+// storeErrors is the list of the operations on the store that fail at present. It emits an event
+// for the first failure of each operation, an event of lower level for each further failure, and an
+// event when the operation works again.
 type storeErrors struct {
 	emit    func(event.Event)
-	onError func(what string, err error) // is told of each failure
+	onError func(what string, err error) // called for each failure
 
 	mu           sync.Mutex
 	failingSince map[string]instant
@@ -20,7 +21,7 @@ func newStoreErrors(emit func(event.Event), failed func(what string, err error))
 	return &storeErrors{emit: emit, onError: failed, failingSince: map[string]instant{}}
 }
 
-// fail records that doing what failed.
+// add records that the operation what failed with err.
 func (o *storeErrors) add(what string, err error) {
 	o.mu.Lock()
 	_, told := o.failingSince[what]
@@ -36,7 +37,7 @@ func (o *storeErrors) add(what string, err error) {
 	o.emit(event.Event{Kind: kind, Detail: what, Err: err})
 }
 
-// over records that doing what succeeded.
+// clear records that the operation what succeeded.
 func (o *storeErrors) clear(what string) {
 	o.mu.Lock()
 	since, failing := o.failingSince[what]

@@ -9,19 +9,38 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// solo lets one suspect at a time have the node for itself: a job that was lost
-// several times in a row, and may be what ended its nodes (see store.SuspectLosses).
-// While it is closed nothing is claimed but the suspect. It is safe for concurrent use.
+// solo lets one suspect at a time run alone on the node. A suspect is a job that was lost several
+// times in a row, so that it may have ended its nodes (see store.SuspectLosses). solo is safe for
+// concurrent use.
+//
+//	state     looking  opened   what happens
+//	open      false    nil      all fetchers claim jobs
+//	looking   true     nil      one fetcher claims a suspect; the other fetchers claim jobs
+//	emptying  true     not nil  no claims; the suspect waits until no other job is in flight
+//	alone     true     not nil  no claims; the suspect runs
+//
+//	from      event                                               to
+//	open      startLooking, at most once per heartbeat and queue  looking
+//	looking   the queue has no suspect                            open
+//	looking   the claim returned a suspect: close                 emptying
+//	emptying  no other job is in flight: begin                    alone
+//	emptying  Config.Alone has passed: the suspect is released    open, paused
+//	emptying  begin failed: the suspect is released               open
+//	alone     the suspect ended, or Config.Alone has passed       open
+//
+// While solo is paused, only a node without jobs in flight looks for suspects. While a suspect runs
+// on after Config.Alone, the node looks for no other suspect.
 type solo struct {
 	mu          sync.Mutex
-	looking     bool          // a fetcher looks for a suspect, or has one
-	opened      chan struct{} // closed when the node fills up again; nil: it is open
-	claims      int           // under way, with the statements by which their jobs begin
-	pausedUntil instant       // until then only an empty node looks for suspects
-	suspect     *Run          // the last suspect; while it runs no other is looked for
+	looking     bool          // a fetcher looks for a suspect or has claimed a suspect
+	opened      chan struct{} // closed by open; nil: fetchers may claim jobs
+	claims      int           // claims in progress, including the statements that let their jobs begin
+	pausedUntil instant       // until then, only a node without jobs in flight looks for suspects
+	suspect     *Run          // the last suspect
 }
 
-// enter begins a claim, unless a suspect has the node. leave ends it.
+// beginClaim reports whether a claim may be sent: no suspect has the node. If it may, endClaim has
+// to be called after it.
 func (s *solo) beginClaim() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,7 +57,7 @@ func (s *solo) endClaim() {
 	s.claims--
 }
 
-// closed returns what ends when the node fills up again; nil: it is open.
+// closed returns a channel that open closes; nil: fetchers may claim jobs.
 func (s *solo) closed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,8 +67,8 @@ func (s *solo) closed() <-chan struct{} {
 	return s.opened
 }
 
-// take gives the caller the right to look for a suspect, unless another has it, the
-// last suspect runs on, or the node rests and is not empty: held is what it has in hand.
+// startLooking reports whether the caller may look for a suspect: no other fetcher does, the last
+// suspect has ended, and solo is not paused or no job is in flight.
 func (s *solo) startLooking(inFlight int, now instant) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,21 +79,21 @@ func (s *solo) startLooking(inFlight int, now instant) bool {
 	return true
 }
 
-// shut keeps others from claiming, for the sake of a suspect, until give.
+// close stops the claims of all fetchers for suspect, until open is called.
 func (s *solo) close(suspect *Run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.opened, s.suspect = make(chan struct{}), suspect
 }
 
-// quiet reports whether no claim is under way.
+// noClaims reports whether no claim is in progress.
 func (s *solo) noClaims() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.claims == 0
 }
 
-// give opens the node again. With a rest, no suspect empties it until then.
+// open lets fetchers claim again, and pauses solo until rest; 0: no pause.
 func (s *solo) open(rest instant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,16 +105,15 @@ func (s *solo) open(rest instant) {
 }
 
 const (
-	soloCheckInterval = 5 * time.Millisecond // how often a node that is to be empty is looked at
-	// soloRest is how many times Config.Alone a node that did not get empty in time
-	// rests before it is emptied again.
+	soloCheckInterval = 5 * time.Millisecond // interval at which waitAlone checks its condition
+	// soloPauseFactor times Config.Alone is the pause after the node did not become empty in time.
 	soloPauseFactor = 10
 )
 
-// suspectsTurn looks once in a heartbeat for a suspect of the queue, gives it the node
-// for itself, and reports whether there was one. The suspect begins when nothing else
-// of its node has begun, or not at all; it has the node for itself until it ends or
-// has lived for Config.Alone.
+// runSuspect claims a suspect of the queue, at most once per heartbeat, runs it alone on the node,
+// and reports whether there was a suspect. The suspect begins when no other job of the node is in
+// flight, or is released. The node claims no other job until the suspect has ended or Config.Alone
+// has passed.
 func (f *fetcher) runSuspect(ctx context.Context) bool {
 	e, now := f.engine, monotonic()
 	if now.sub(f.suspectsReadAt) < e.cfg.Heartbeat {
@@ -111,7 +129,7 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 	if err != nil || len(res.Jobs) == 0 {
 		return false
 	}
-	suspect := slices.Clone(f.addRuns(session, res)) // held changes its own list
+	suspect := slices.Clone(f.addRuns(session, res)) // a copy, because inFlight changes the list that it was given
 	run := suspect[0]
 	e.solo.close(run)
 	empty := func() bool { return e.solo.noClaims() && e.inFlight.len() <= 1 }
@@ -129,8 +147,8 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 	return true
 }
 
-// waitAlone waits for something while the node is shut, for Config.Alone at most, and
-// reports whether it came about.
+// waitAlone waits until come returns true, but not longer than Config.Alone, and reports whether
+// come returned true.
 func (f *fetcher) waitAlone(ctx context.Context, come func() bool) bool {
 	for began := monotonic(); began.elapsed() < f.engine.cfg.Alone; {
 		if come() {

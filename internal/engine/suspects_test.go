@@ -19,7 +19,7 @@ type jumpy struct{ ahead atomic.Int64 }
 
 func (c *jumpy) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// suspects returns a store with n jobs that two nodes died of.
+// suspects returns a store with n jobs that two nodes have lost.
 func suspects(t *testing.T, n int) (*memory.Store, []int64) {
 	t.Helper()
 	var clock jumpy
@@ -50,14 +50,14 @@ func suspects(t *testing.T, n int) (*memory.Store, []int64) {
 	return backend, ids
 }
 
-// watch counts what runs beside suspects.
+// watch counts the jobs that run at the same time as suspects.
 type watch struct {
 	mu        sync.Mutex
 	running   map[int64]bool
-	beside    int // what ran when a suspect began
-	joined    int // what began while a suspect ran
-	suspects  int // that run
-	most      int // suspects at a time
+	beside    int // jobs that ran when a suspect began
+	joined    int // jobs that began while a suspect ran
+	suspects  int // running suspects
+	most      int // greatest number of suspects that ran at the same time
 	afterward int // ordinary jobs that have ended
 }
 
@@ -166,7 +166,7 @@ func TestALongJobKeepsASuspectWaitingAndNotTheNode(t *testing.T) {
 		cfg.Alone = 100 * time.Millisecond
 	})
 	waitUntil(t, "the long job", func() bool { return n.count(event.JobStarted) == 1 })
-	n.stop() // it is handed back: the next node takes it at once, and looks for suspects afterwards
+	n.stop() // the long job is released; the next node claims it at once, and looks for suspects later
 	m := startNode(t, backend, func(ctx context.Context, run *Run) error {
 		w.begin(run)
 		defer w.end(run)
@@ -197,7 +197,7 @@ func TestALongJobKeepsASuspectWaitingAndNotTheNode(t *testing.T) {
 	}
 }
 
-// gated is a store that answers a BeginJobs when it is let.
+// gated is a store that answers BeginJobs when it is told to.
 type gated struct {
 	store.Backend
 	mu    sync.Mutex
@@ -302,8 +302,8 @@ func TestHowFarAheadAClaimMayGo(t *testing.T) {
 	}
 }
 
-// TestLostLeasesEndAtLast: a job that loses its node's lease each time, as one does
-// that keeps all connections, ends by its attempts.
+// TestLostLeasesEndAtLast checks that a job that loses its node's lease each time, for example
+// because it uses all connections, uses up its attempts.
 func TestLostLeasesEndAtLast(t *testing.T) {
 	backend := memory.New()
 	var n *node
@@ -325,7 +325,7 @@ func TestLostLeasesEndAtLast(t *testing.T) {
 	}
 }
 
-// TestThirtyDeployments: orderly stops never count.
+// TestThirtyDeployments checks that orderly stops never count as attempts.
 func TestThirtyDeployments(t *testing.T) {
 	backend := memory.New()
 	ids := insert(t, backend, 1, func(j *store.NewJob) { j.MaxAttempts = 1 })

@@ -10,7 +10,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// bell wakes one loop. Rings that come while it has not woken yet are one.
+// signal wakes one loop. Several signals before the loop wakes count as one.
 type signal chan struct{}
 
 func newSignal() signal { return make(signal, 1) }
@@ -22,11 +22,11 @@ func (b signal) notify() {
 	}
 }
 
-// wakes carries wake-ups from the store to the loops, and says how often to
-// ask where none can be relied on.
+// wakes passes wake-ups from the store to the loops. pushed reports whether the store sends
+// wake-ups at present.
 type wakes struct {
 	pushed    atomic.Bool
-	queues    map[string]signal // fixed at start
+	queues    map[string]signal // not changed after newWakes
 	schedules signal
 	cancels   signal
 }
@@ -39,7 +39,7 @@ func newWakes(queues map[string]int) *wakes {
 	return w
 }
 
-// jobs wakes the fetcher of a queue, or of all for an empty name.
+// jobs wakes the fetcher of a queue; all fetchers if queue is empty.
 func (w *wakes) jobs(queue string) {
 	if queue != "" {
 		if b, ours := w.queues[queue]; ours {
@@ -67,8 +67,7 @@ func (w *wakes) wake(hint store.Wake) {
 	}
 }
 
-// idlePoll is how long a loop with nothing to do waits before it looks again
-// unasked.
+// idlePoll returns the longest interval at which a loop without work reads the store.
 func (e *Engine) idlePoll() time.Duration {
 	if e.wakes.pushed.Load() {
 		return e.cfg.PollPushed
@@ -76,17 +75,17 @@ func (e *Engine) idlePoll() time.Duration {
 	return e.cfg.PollIdle
 }
 
-// steadyPush is how long pushes must have come before it is believed that they
-// will, and told.
+// steadyPushTime is how long wake-ups must have arrived until an event reports that they work
+// again.
 const steadyPushTime = 10 * time.Second
 
-// listen keeps pushes coming; while they do not, the loops poll.
+// listen receives wake-ups from the store until ctx ends. While it cannot, the loops poll.
 func (e *Engine) listen(ctx context.Context) {
 	listener, ok := e.cfg.Backend.(store.Listener)
 	if !ok {
 		return
 	}
-	told := false // that pushes are lost
+	told := false // an event has reported that wake-ups are lost
 	for attempt := 0; ; attempt++ {
 		began := monotonic()
 		err := listener.Listen(ctx, func(hint store.Wake) {
@@ -106,7 +105,7 @@ func (e *Engine) listen(ctx context.Context) {
 			attempt = 0
 		}
 		e.storeFailed("listen", err)
-		e.wakes.wake(store.Wake{}) // sleeping loops must learn to poll
+		e.wakes.wake(store.Wake{}) // waiting loops have to begin polling
 		if !told {
 			told = true
 			e.emit(event.Event{Kind: event.PushLost, Err: err})
@@ -120,7 +119,7 @@ func (e *Engine) listen(ctx context.Context) {
 	}
 }
 
-// sleep waits, or returns ctx's error early.
+// sleep waits for d. It returns the error of ctx if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

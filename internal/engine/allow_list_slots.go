@@ -17,8 +17,8 @@ func (e *Engine) unlisted(p Plan) bool {
 	if !slices.Contains(e.cfg.Restricted, p.Kind) {
 		return false
 	}
-	admitted, _ := e.allowList.find(p.Kind, []byte(p.Args))
-	return !admitted
+	listed, _ := e.allowList.find(p.Kind, []byte(p.Args))
+	return !listed
 }
 
 // leaveUntil returns until when a node that may not run a schedule's jobs leaves its due

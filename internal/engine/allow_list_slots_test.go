@@ -30,15 +30,15 @@ func TestUnlistedSlotsAreLeftToOthers(t *testing.T) {
 	}
 	e.SetAllowList([]AllowedJob{{ExactJob: store.NewExactJob("k", []byte(plan.Args))}})
 	if pass(at(10)) != 1 {
-		t.Error("what is admitted is ours")
+		t.Error("a slot whose job is listed was left to others")
 	}
 	e.SetAllowList(nil)
 	plan, s = planned(t, "10s", noon, func(d *Definition) { d.Misfire = MisfireAll })
 	if ours, again := e.ownSchedules([]store.Schedule{s}, newPlanCache(), at(1000)); len(ours) != 0 || !again.IsZero() {
-		t.Error("what is to be made up for is for those who can")
+		t.Error("a slot that is to be made up for was not left to others")
 	}
 	e = New(Config{Kinds: []string{"k"}})
 	if ours, _ := e.ownSchedules([]store.Schedule{s}, newPlanCache(), at(10)); len(ours) != 1 || e.unlisted(plan) {
-		t.Error("a kind without restriction is never foreign")
+		t.Error("a kind without restriction is never left to others")
 	}
 }

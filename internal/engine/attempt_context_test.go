@@ -11,8 +11,8 @@ type attemptKey struct{}
 
 // attemptLooks are the ways to use a context. Each returns the context that the test then checks.
 var attemptLooks = map[string]func(t *testing.T, ctx context.Context) context.Context{
-	"nobody has looked": func(_ *testing.T, ctx context.Context) context.Context { return ctx },
-	"somebody waits": func(_ *testing.T, ctx context.Context) context.Context {
+	"not used yet": func(_ *testing.T, ctx context.Context) context.Context { return ctx },
+	"Done was called": func(_ *testing.T, ctx context.Context) context.Context {
 		ctx.Done()
 		return ctx
 	},

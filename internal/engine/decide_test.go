@@ -68,7 +68,7 @@ func TestDecide(t *testing.T) {
 		{"later than grace", "1h", sec(0), sec(3661), false, nil, "missed/misfire", sec(3600), sec(7200)},
 		{"several, overlap skip: the newest", "10s", sec(0), sec(35), false, nil, "fired skipped/late skipped/late", sec(30), sec(40)},
 		{"several, overlap allow: all", "10s", sec(0), sec(35), false, []func(*Definition){allow}, "fired fired fired", sec(30), sec(40)},
-		{"outage, then the one within grace", "30s", sec(0), sec(130), false, nil, "fired missed/misfire missed/misfire skipped/late", sec(120), sec(150)},
+		{"no node for a while, then one within grace", "30s", sec(0), sec(130), false, nil, "fired missed/misfire missed/misfire skipped/late", sec(120), sec(150)},
 		{"paused", "10s", sec(0), sec(25), true, nil, "skipped/paused skipped/paused", sec(20), sec(30)},
 		{"mark ahead of the clock", "10s", sec(100), sec(20), false, nil, "", sec(100), sec(110)},
 	} {

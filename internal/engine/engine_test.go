@@ -274,7 +274,7 @@ func TestAShortOutageInterruptsNobody(t *testing.T) {
 		t.Errorf("lease lost %d times, claims %d", n.count(event.LeaseLost), n.count(event.ClaimLost))
 	}
 	if failed, back := n.count(event.StoreFailed), n.count(event.StoreBack); failed == 0 || failed > 4 {
-		t.Errorf("the outage was told %d times as an error (%d times its end)", failed, back)
+		t.Errorf("the failure was reported %d times (%d times its end)", failed, back)
 	}
 }
 
@@ -334,12 +334,12 @@ func TestAZombiesOutcomeIsRefused(t *testing.T) {
 	waitUntil(t, "rescued and completed", finished(t, backend, store.StateCompleted, ids...))
 	zombie.away.Store(false)
 	close(hold)
-	waitUntil(t, "the zombie is told", func() bool { return zombie.count(event.ClaimLost) == 1 })
+	waitUntil(t, "the zombie's outcome is refused", func() bool { return zombie.count(event.ClaimLost) == 1 })
 	if second.count(event.JobRescued) != 1 || second.count(event.NodeDied) != 1 || zombie.count(event.JobCompleted) != 0 {
 		t.Errorf("rescued %d, died %d, zombie completed %d", second.count(event.JobRescued), second.count(event.NodeDied), zombie.count(event.JobCompleted))
 	}
 	insert(t, backend, 3)
-	waitUntil(t, "the zombie registered anew and works", func() bool {
+	waitUntil(t, "the zombie registered again and works", func() bool {
 		return zombie.count(event.JobCompleted)+second.count(event.JobCompleted) == 4 && zombie.count(event.LeaseRegained) > 0
 	})
 }
@@ -515,7 +515,7 @@ func TestASecondBatchIsBegunOnlyWhenItIsFull(t *testing.T) {
 		t.Fatalf("a second batch of %d, backlog %d", len(second), o.backlog())
 	}
 	if put(5000, maxOutcomes); o.putBack(second) != 0 || o.take(nil) != nil {
-		t.Error("after a failure, a batch was begun beside the first")
+		t.Error("after a failure, a second batch was begun")
 	}
 	o.done(first)
 	if third := o.take(nil); len(third) == 0 || o.backlog() != 2*maxOutcomes {
@@ -577,7 +577,7 @@ func TestAClockThatWasAheadIsTold(t *testing.T) {
 	ahead.Store(int64(24 * time.Hour))
 	waitUntil(t, "it fires", func() bool { return n.count(event.SlotFired) > 3 })
 	ahead.Store(0)
-	waitUntil(t, "it is told", func() bool { return n.count(event.ScheduleAhead) > 0 })
+	waitUntil(t, "an event reports it", func() bool { return n.count(event.ScheduleAhead) > 0 })
 	fired := n.count(event.SlotFired)
 	if _, err := backend.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: []string{"s"}}); err != nil {
 		t.Fatal(err)

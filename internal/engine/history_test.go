@@ -232,7 +232,7 @@ func TestALossEndsRunningJobs(t *testing.T) {
 		t.Fatal("the context of a running job does not end")
 	}
 	if n.count(event.HistoryLost) != 1 {
-		t.Errorf("the loss was told %d times", n.count(event.HistoryLost))
+		t.Errorf("the loss was reported %d times", n.count(event.HistoryLost))
 	}
 	before := n.count(event.JobStarted)
 	p, err := backend.Position(t.Context())
@@ -251,6 +251,6 @@ func TestALossEndsRunningJobs(t *testing.T) {
 	}
 	waitUntil(t, "the job to start again", func() bool { return n.count(event.JobStarted) > before })
 	if n.count(event.HistoryAccepted) != 1 {
-		t.Errorf("the acceptance was told %d times", n.count(event.HistoryAccepted))
+		t.Errorf("the acceptance was reported %d times", n.count(event.HistoryAccepted))
 	}
 }

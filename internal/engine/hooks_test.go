@@ -97,7 +97,7 @@ func TestMissedSlotsAreTold(t *testing.T) {
 	f := plan.Decide(s, at(100).Add(30*time.Second))
 	e := about(t, f.After)
 	if e.Event != HookMissed || e.Schedule != "s" || e.Count != 99 || !e.First.Equal(at(1)) || !e.Last.Equal(at(99)) || !strings.Contains(e.Reason, "misfire") || !f.After.Failing {
-		t.Errorf("an outage: %+v %+v", f.After, e)
+		t.Errorf("missed slots: %+v %+v", f.After, e)
 	}
 	if f := plan.Decide(s, at(1)); f.After != nil {
 		t.Errorf("nothing was missed: %+v", f.After)
@@ -126,7 +126,7 @@ func TestOnlyHooksSeeWhatTheyAreAbout(t *testing.T) {
 		job        *store.Claimed
 		runs, hook bool
 	}{
-		{"nothing admitted", nil, job("tell", `{"a":1}`), false, true},
+		{"empty list", nil, job("tell", `{"a":1}`), false, true},
 		{"other args", []AllowedJob{{exact, true}}, job("tell", `{"a": 1}`), false, true},
 		{"as a schedule's", []AllowedJob{{exact, false}}, job("tell", `{"a":1}`), true, false},
 		{"as a hook's", []AllowedJob{{exact, true}}, job("tell", `{"a":1}`), true, true},

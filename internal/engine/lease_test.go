@@ -145,7 +145,7 @@ func TestNothingStartsAfterTheLease(t *testing.T) {
 			e.execute(&Run{Claimed: store.Claimed{ID: 1, Token: 2, Attempt: 1, MaxAttempts: 3}, sessionCtx: session, lease: e.session})
 			late := ago > 0
 			if (ran == 0) != late || (lost == 1) != late || (session.Err() != nil) != late {
-				t.Errorf("it ran %d times, the lease was told as lost %d times, its context: %v", ran, lost, session.Err())
+				t.Errorf("it ran %d times, the lease was reported lost %d times, its context: %v", ran, lost, session.Err())
 			}
 			if got := e.outcomes.waiting[0].outcome.Result; (got == store.Release) != late {
 				t.Errorf("the outcome is %d", got)

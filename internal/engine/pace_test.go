@@ -11,11 +11,11 @@ func TestPaceAsks(t *testing.T) {
 		t.Errorf("without depth it asks for %d of 6 free workers", got)
 	}
 	if got := p.refillAt(10); got != 9 {
-		t.Errorf("without depth it asks again when %d are in hand, of 10 workers", got)
+		t.Errorf("without depth it asks again when %d are in flight, of 10 workers", got)
 	}
 	p.depth = 100
 	if got := p.refillAt(10); got != 59 {
-		t.Errorf("with depth it asks again when %d are in hand; the workers must not stand still meanwhile", got)
+		t.Errorf("with depth it asks again when %d are in hand; the workers must not stand still until then", got)
 	}
 }
 
@@ -26,7 +26,7 @@ func TestPaceOfAStoreFarAway(t *testing.T) {
 		p.used(10, 0)
 	}
 	if p.depth != farDepth {
-		t.Errorf("quick jobs of a store far away: %d are held ahead, want %d", p.depth, farDepth)
+		t.Errorf("short jobs of a store with a high latency: %d are prefetched, want %d", p.depth, farDepth)
 	}
 }
 
@@ -43,14 +43,14 @@ func TestPaceLearns(t *testing.T) {
 				rounds := (used + width - 1) / width
 				p.used(width, time.Duration(rounds)*each)
 				if waits := time.Duration(p.depth) * each / time.Duration(width); waits > 2*slowUse {
-					t.Errorf("%d workers, jobs of %v: %d are held ahead, the last waits %v", width, each, p.depth, waits)
+					t.Errorf("%d workers, jobs of %v: %d are prefetched, the last waits %v", width, each, p.depth, waits)
 				}
 			}
 			if each*maxDepth < quickUse*time.Duration(width) && p.depth != maxDepth {
-				t.Errorf("%d workers, jobs of %v: %d are held ahead, want %d", width, each, p.depth, maxDepth)
+				t.Errorf("%d workers, jobs of %v: %d are prefetched, want %d", width, each, p.depth, maxDepth)
 			}
 			if each > quickUse && p.depth > 0 {
-				t.Errorf("%d workers, jobs of %v: %d are held ahead, want none", width, each, p.depth)
+				t.Errorf("%d workers, jobs of %v: %d are prefetched, want none", width, each, p.depth)
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func TestPaceForgets(t *testing.T) {
 		p := pace{depth: maxDepth}
 		for n := 1; p.depth > 0; n++ {
 			if learn(&p); n > 10 {
-				t.Fatalf("%s: after %d claims %d jobs are still held ahead", name, n, p.depth)
+				t.Fatalf("%s: after %d claims %d jobs are still prefetched", name, n, p.depth)
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 const (
 	pruneEvery = time.Minute
-	// pruneAim is how long one step should take at most. Deleting competes with claims for the disk
-	// and, in SQLite, for the only writer.
+	// pruneAim is how long one step should take at most. Deleting needs the disk, and in SQLite
+	// the only writer, which claims need too.
 	pruneAim = 50 * time.Millisecond
 	// pruneRest is the shortest pause between two steps. Steps take at most one part in pruneShare
 	// of the time.

@@ -17,9 +17,9 @@ func TestPruneGoesOnInSmallBatches(t *testing.T) {
 	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
 	n.stop()
 
-	var told journal
-	e := New(Config{Backend: backend, CallTimeout: time.Second, Sink: told.note, Keep: store.PruneRequest{Completed: time.Hour, Limit: 10}})
-	if e.pruneOnce(t.Context(), 10) || told.count(event.Pruned) != 0 {
+	var events journal
+	e := New(Config{Backend: backend, CallTimeout: time.Second, Sink: events.note, Keep: store.PruneRequest{Completed: time.Hour, Limit: 10}})
+	if e.pruneOnce(t.Context(), 10) || events.count(event.Pruned) != 0 {
 		t.Fatal("it pruned what is to be kept")
 	}
 	e.cfg.Keep.Completed = time.Nanosecond
@@ -27,8 +27,8 @@ func TestPruneGoesOnInSmallBatches(t *testing.T) {
 	for e.pruneOnce(t.Context(), 10) {
 		rounds++
 	}
-	if rounds != 3 || told.count(event.Pruned) != 3 {
-		t.Errorf("25 jobs went in %d rounds, %d of them told", rounds, told.count(event.Pruned))
+	if rounds != 3 || events.count(event.Pruned) != 3 {
+		t.Errorf("25 jobs went in %d rounds, %d of them with an event", rounds, events.count(event.Pruned))
 	}
 	if left, _ := backend.ListJobs(t.Context(), store.ListJobsRequest{Limit: 100}); len(left) != 0 {
 		t.Errorf("%d jobs are left", len(left))
@@ -80,7 +80,7 @@ func TestPruneStepsAreBoundedInTime(t *testing.T) {
 				t.Errorf("%d steps for 10,000 rows of a fast store", s.steps)
 			}
 			if name == "slow" && rested < (pruneShare-1)*200*time.Millisecond {
-				t.Errorf("%v of rest beside 200ms of work", rested)
+				t.Errorf("%v of pauses for 200ms of work", rested)
 			}
 		})
 	}

@@ -52,9 +52,9 @@ func TestMisfire(t *testing.T) {
 		{"all in the window", "15:30:00", func(d *Definition) { d.Misfire, d.Window = MisfireAll, 2*time.Hour }, "13:00=missed 14:00=fired 15:00=fired"},
 		{"a long grace is no misfire", "15:30:00", func(d *Definition) { d.Grace = 45 * time.Minute }, "13:00=missed 14:00=missed 15:00=fired"},
 		{"a short grace", "13:00:10", func(d *Definition) { d.Grace = 5 * time.Second }, "13:00=missed"},
-		{"once beside one in time: that is the run", "15:00:30", func(d *Definition) { d.Misfire = MisfireOnce }, "13:00=missed 14:00=missed 15:00=fired"},
-		{"once beside one in time, overlap allow: both", "15:00:30", func(d *Definition) { d.Misfire, d.Overlap = MisfireOnce, OverlapAllow }, "13:00=missed 14:00=fired 15:00=fired"},
-		{"all beside one in time", "15:00:30", func(d *Definition) { d.Misfire = MisfireAll }, "13:00=fired 14:00=fired 15:00=fired"},
+		{"once, with one in time: that is the run", "15:00:30", func(d *Definition) { d.Misfire = MisfireOnce }, "13:00=missed 14:00=missed 15:00=fired"},
+		{"once, with one in time, overlap allow: both", "15:00:30", func(d *Definition) { d.Misfire, d.Overlap = MisfireOnce, OverlapAllow }, "13:00=missed 14:00=fired 15:00=fired"},
+		{"all, with one in time", "15:00:30", func(d *Definition) { d.Misfire = MisfireAll }, "13:00=fired 14:00=fired 15:00=fired"},
 		{"a count ends it", "15:30:00", func(d *Definition) { d.Misfire, d.Count = MisfireAll, 2 }, "13:00=fired 14:00=fired"},
 	} {
 		plan, s := planned(t, "1h", noon, test.change)

@@ -24,14 +24,14 @@ func newStoreErrors(emit func(event.Event), failed func(what string, err error))
 // add records that the operation what failed with err.
 func (o *storeErrors) add(what string, err error) {
 	o.mu.Lock()
-	_, told := o.failingSince[what]
-	if !told {
+	_, known := o.failingSince[what]
+	if !known {
 		o.failingSince[what] = monotonic()
 	}
 	o.mu.Unlock()
 	o.onError(what, err)
 	kind := event.StoreFailed
-	if told {
+	if known {
 		kind = event.StoreRetried
 	}
 	o.emit(event.Event{Kind: kind, Detail: what, Err: err})

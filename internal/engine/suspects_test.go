@@ -52,20 +52,20 @@ func suspects(t *testing.T, n int) (*memory.Store, []int64) {
 
 // watch counts the jobs that run at the same time as suspects.
 type watch struct {
-	mu        sync.Mutex
-	running   map[int64]bool
-	beside    int // jobs that ran when a suspect began
-	joined    int // jobs that began while a suspect ran
-	suspects  int // running suspects
-	most      int // greatest number of suspects that ran at the same time
-	afterward int // ordinary jobs that have ended
+	mu         sync.Mutex
+	running    map[int64]bool
+	concurrent int // jobs that ran when a suspect began
+	joined     int // jobs that began while a suspect ran
+	suspects   int // running suspects
+	most       int // greatest number of suspects that ran at the same time
+	afterward  int // ordinary jobs that have ended
 }
 
 func (w *watch) begin(run *Run) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if run.Losses >= store.SuspectLosses {
-		w.beside += len(w.running)
+		w.concurrent += len(w.running)
 		w.suspects++
 		w.most = max(w.most, w.suspects)
 	} else if w.suspects > 0 {
@@ -108,8 +108,8 @@ func TestSuspectsBeginAlone(t *testing.T) {
 	n.stop()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.beside != 0 || w.joined != 0 || w.most != 1 {
-		t.Errorf("%d jobs ran when a suspect began, %d began while one ran, %d suspects ran at a time", w.beside, w.joined, w.most)
+	if w.concurrent != 0 || w.joined != 0 || w.most != 1 {
+		t.Errorf("%d jobs ran when a suspect began, %d began while one ran, %d suspects ran at a time", w.concurrent, w.joined, w.most)
 	}
 }
 
@@ -137,8 +137,8 @@ func TestANodeFillsUpAgainBesideALongSuspect(t *testing.T) {
 		t.Errorf("the node filled up again after %v", took)
 	}
 	w.mu.Lock()
-	if w.beside != 0 || w.most != 1 {
-		t.Errorf("%d jobs ran when a suspect began, %d suspects ran at a time", w.beside, w.most)
+	if w.concurrent != 0 || w.most != 1 {
+		t.Errorf("%d jobs ran when a suspect began, %d suspects ran at a time", w.concurrent, w.most)
 	}
 	w.mu.Unlock()
 	close(end)
@@ -182,8 +182,8 @@ func TestALongJobKeepsASuspectWaitingAndNotTheNode(t *testing.T) {
 		cfg.Alone = 100 * time.Millisecond
 	})
 	waitUntil(t, "the suspect or the long job", func() bool { return m.count(event.JobStarted) >= 1 })
-	if w.beside > 0 {
-		t.Error("the suspect began beside the long job")
+	if w.concurrent > 0 {
+		t.Error("the suspect began while the long job ran")
 	}
 	others := insert(t, backend, 50)
 	waitUntil(t, "the others", finished(t, backend, store.StateCompleted, others...))
@@ -192,8 +192,8 @@ func TestALongJobKeepsASuspectWaitingAndNotTheNode(t *testing.T) {
 	m.stop()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.beside != 0 || w.joined != 0 {
-		t.Errorf("%d jobs ran when the suspect began, %d began while it ran", w.beside, w.joined)
+	if w.concurrent != 0 || w.joined != 0 {
+		t.Errorf("%d jobs ran when the suspect began, %d began while it ran", w.concurrent, w.joined)
 	}
 }
 

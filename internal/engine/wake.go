@@ -85,15 +85,15 @@ func (e *Engine) listen(ctx context.Context) {
 	if !ok {
 		return
 	}
-	told := false // an event has reported that wake-ups are lost
+	reported := false // an event has reported that wake-ups are lost
 	for attempt := 0; ; attempt++ {
 		began := monotonic()
 		err := listener.Listen(ctx, func(hint store.Wake) {
 			if hint.Kind == store.WakeAll {
 				e.wakes.pushed.Store(true)
 			}
-			if told && began.elapsed() > steadyPushTime {
-				told = false
+			if reported && began.elapsed() > steadyPushTime {
+				reported = false
 				e.emit(event.Event{Kind: event.PushBack})
 			}
 			e.wakes.wake(hint)
@@ -106,8 +106,8 @@ func (e *Engine) listen(ctx context.Context) {
 		}
 		e.storeFailed("listen", err)
 		e.wakes.wake(store.Wake{}) // waiting loops have to begin polling
-		if !told {
-			told = true
+		if !reported {
+			reported = true
 			e.emit(event.Event{Kind: event.PushLost, Err: err})
 		}
 		if errors.Is(err, store.ErrNoPush) {

@@ -30,7 +30,7 @@ func lines(kind Kind) line {
 	case FiringLost:
 		return line{slog.LevelDebug, "slot fired by another node"}
 	case StoreRetried:
-		return line{slog.LevelDebug, "store still away"}
+		return line{slog.LevelDebug, "store failed again"}
 	case Pruned:
 		return line{slog.LevelDebug, "finished work pruned"}
 	case JobCompleted:

@@ -155,7 +155,7 @@ func (e *Engine) checkPool() {
 	}
 	if size := pooled.PoolSize(); size > 0 && size <= workers {
 		e.emit(event.Event{Kind: event.PoolSmall, Count: int64(size), Detail: fmt.Sprintf(
-			"%d workers share a pool of %d connections: handlers that hold one each wait for each other, and so does what they enqueue; give the pool more than %d connections, or the node fewer workers",
+			"%d workers share a pool of %d connections: handlers that each hold a connection wait for each other, and their enqueues wait too; give the pool more than %d connections, or the node fewer workers",
 			workers, size, workers)})
 	}
 }

@@ -179,7 +179,7 @@ func (f *fetcher) releaseUnstarted() {
 	for {
 		select {
 		case run := <-f.jobs:
-			f.engine.deliver(run, result{outcome: unstarted(run.Claimed), why: "it was claimed ahead and could not begin in time"})
+			f.engine.deliver(run, result{outcome: unstarted(run.Claimed), why: "it was claimed in advance, and no worker was free in time"})
 			f.begun.Add(1)
 			f.inFlight.Add(-1)
 		default:

@@ -82,7 +82,7 @@ func (e *Engine) registerAgain(ctx context.Context) bool {
 		return false
 	}
 	e.storeErrors.clear("register")
-	e.emit(event.Event{Kind: event.LeaseRegained, Detail: fmt.Sprintf("registered anew; was node %d", before)})
+	e.emit(event.Event{Kind: event.LeaseRegained, Detail: fmt.Sprintf("registered again; was node %d", before)})
 	return true
 }
 

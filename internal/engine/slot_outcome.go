@@ -41,7 +41,7 @@ func (p Plan) slotOutcome(s store.Schedule, slot, now time.Time) slotOutcome {
 		return slotOutcome{outcome: store.SlotSkipped, reason: why, extend: true}
 	}
 	if p.lost {
-		return slotOutcome{outcome: store.SlotMissed, reason: "history: the store went back in time, and what became of the slot before is not known", extend: true}
+		return slotOutcome{outcome: store.SlotMissed, reason: "history: the store went back in time, and it is not known whether the slot had fired", extend: true}
 	}
 	if now.Sub(slot) > p.grace() {
 		return slotOutcome{outcome: store.SlotMissed, reason: fmt.Sprintf("misfire: no node fired it within %v", p.grace()), late: true}

@@ -135,7 +135,7 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 	empty := func() bool { return e.solo.noClaims() && e.inFlight.len() <= 1 }
 	if !f.waitAlone(ctx, empty) {
 		rest = monotonic().add(soloPauseFactor * e.cfg.Alone)
-		f.releaseRuns(suspect, "it has to begin alone, and other jobs ran on its node")
+		f.releaseRuns(suspect, "it has to run alone, and other jobs of its node did not end in time")
 		return true
 	}
 	if !f.begin(ctx, res.Batch, suspect) {

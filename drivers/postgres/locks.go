@@ -187,11 +187,12 @@ func (s lockSession) take(req lock.Request) (token int64, err error) {
 	if req.Slot != nil && !req.Slot.From.Before(req.Slot.Until) {
 		return 0, nil // no instant lies in between
 	}
-	args := [11]any{req.Name, req.Owner, req.Hold.Milliseconds(), clock(req.Now), 10: s.patience()}
+	verb, args := "take", []any{req.Name, req.Owner, req.Hold.Milliseconds(), clock(req.Now)}
 	if slot := req.Slot; slot != nil {
-		copy(args[4:], []any{slot.Seen, slot.From, slot.Until, when(slot.Mark.Slot), when(slot.Mark.Anchor), orNull(slot.Mark.Interval.Milliseconds())})
+		verb = "take_slot"
+		args = append(args, slot.Seen, slot.From, slot.Until, when(slot.Mark.Slot), when(slot.Mark.Anchor), orNull(slot.Mark.Interval.Milliseconds()))
 	}
-	_, err = s.query("take", args[:], func(r row) error { return r.Scan(&token) })
+	_, err = s.query(verb, append(args, s.patience()), func(r row) error { return r.Scan(&token) })
 	if codeOf(err) == "23502" { // not_null_violation: the state was written in between
 		return 0, nil
 	}

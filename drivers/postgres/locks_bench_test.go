@@ -134,10 +134,10 @@ func sameScript(b *testing.B, s *Backend) string {
 	}
 	filled := func(name string, values ...string) string {
 		text := regexp.MustCompile(`(?m)^--.*\n`).ReplaceAllString(locks.shape.texts[name], "")
-		text = strings.NewReplacer(append([]string{"hourbell:lock:", "hourbell lock ", "$10", "null", "$11", "'5000'", "$1", "'same' || :client_id", "$2", "'host'"}, values...)...).Replace(text)
+		text = strings.NewReplacer(append([]string{"hourbell:lock:", "hourbell lock ", "$1", "'same' || :client_id", "$2", "'host'"}, values...)...).Replace(text)
 		return parameter.ReplaceAllString(text, "null") + ";\n"
 	}
-	return filled("take", "$3", "30000") + filled("release", "$4", "0", "$5", "0")
+	return filled("take", "$3", "30000", "$5", "'5000'") + filled("release", "$4", "0", "$5", "0")
 }
 
 // pgbench returns how many times per second its clients run a script.

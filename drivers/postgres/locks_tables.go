@@ -142,7 +142,7 @@ func newShape(schema, table string, columns []column) (*lockShape, error) {
 		"{channel}", "'"+strings.ReplaceAll(channel, "'", "''")+"'",
 		"{table}", pgx.Identifier{schema, table}.Sanitize(), "{state}", pgx.Identifier{schema, table + "_state"}.Sanitize(),
 		"{until_zone}", until.zone, "{until_up}", until.up, "{until_down}", until.down, "{at_zone}", at.zone, "{at_down}", at.down, "{at_least}", at.least)
-	for _, name := range []string{"take", "look", "seed", "extend", "release", "free", "list"} {
+	for _, name := range []string{"take", "take_slot", "look", "seed", "extend", "release", "free", "list"} {
 		text := nowMark.ReplaceAllString(lockText(name), "coalesce(${1}::timestamptz, now())")
 		shape.texts[name] = fill.Replace(lateMark.ReplaceAllString(text, "coalesce(${1}::timestamptz, clock_timestamp())"))
 	}

@@ -183,10 +183,12 @@ func (s lockSession) take(req lock.Request) (token int64, err error) {
 	return result.LastInsertId()
 }
 
-// patience returns how many microseconds a caller waits.
+// patience returns how many microseconds the server may wait for other callers:
+// a little less than this caller waits, so that no lock is taken after the caller
+// has left.
 func (s lockSession) patience() int64 {
 	deadline, _ := s.ctx.Deadline() // bounded has set a deadline
-	return max(0, time.Until(deadline).Microseconds())
+	return max(0, time.Until(deadline).Microseconds()*9/10)
 }
 
 // seed makes the rows of a name if they are missing.

@@ -67,7 +67,7 @@ func (l *Locks) Watch(ctx context.Context, name string) <-chan struct{} {
 		return turn
 	}
 	w.running, w.changed, w.listened = true, make(chan struct{}, 1), map[string]bool{}
-	go l.listen(pool)
+	go l.listen(context.WithoutCancel(ctx), pool) // it outlives the caller
 	return turn
 }
 
@@ -87,8 +87,7 @@ func (w *lockWatch) lookLocked() {
 
 // listen runs until no caller has waited for a while, or the connection fails.
 // After a failure callers poll, and the next caller starts another listener.
-func (l *Locks) listen(pool poolDB) {
-	ctx := context.Background()
+func (l *Locks) listen(ctx context.Context, pool poolDB) {
 	w := &l.watch
 	conn, channel, err := l.listener(ctx, pool)
 	if err != nil {

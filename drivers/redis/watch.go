@@ -66,12 +66,15 @@ func (p *Provider) Watch(ctx context.Context, name string) <-chan struct{} {
 	// Without waiting for the server: a subscription that fails is made again when
 	// the connection is.
 	pubsub := w.pubsub
-	go func() {
-		w.order.Lock()
-		defer w.order.Unlock()
-		_ = pubsub.Subscribe(context.Background(), channel)
-	}()
+	go w.subscribe(context.WithoutCancel(ctx), pubsub, channel)
 	return turn
+}
+
+// subscribe adds a channel to the subscription, which outlives the caller that waits for it.
+func (w *watch) subscribe(ctx context.Context, pubsub *goredis.PubSub, channel string) {
+	w.order.Lock()
+	defer w.order.Unlock()
+	_ = pubsub.Subscribe(ctx, channel)
 }
 
 // hear gives turns until the subscription is closed: to the first caller of a

@@ -25,12 +25,12 @@ func (f Firing) Settle(live []LiveJob) Settled {
 	if f.Overlap == OverlapAllow || len(f.Jobs) == 0 {
 		return out
 	}
-	lane := newLane(live)
-	jobs, skipped, reason := f.Jobs, []NewJob(nil), lane.inTheWay(f.Overlap)
+	group := newSerialGroup(live)
+	jobs, skipped, reason := f.Jobs, []NewJob(nil), group.inTheWay(f.Overlap)
 	switch {
 	case reason != "":
 		jobs, skipped = nil, f.Jobs
-	case f.Overlap != OverlapSkip && len(lane.running) > 0:
+	case f.Overlap != OverlapSkip && len(group.running) > 0:
 		last := len(jobs) - 1
 		jobs, skipped, reason = jobs[last:], jobs[:last], "overlap: a newer slot fired in its place"
 	}
@@ -42,21 +42,21 @@ func (f Firing) Settle(live []LiveJob) Settled {
 		out.Jobs = nil
 		return out
 	}
-	out.Supersede = idsOf(lane.retrying)
+	out.Supersede = idsOf(group.retrying)
 	if f.Overlap == OverlapReplace {
-		out.Replace, out.Cancel = idsOf(lane.waiting), idsOf(lane.running)
+		out.Replace, out.Cancel = idsOf(group.waiting), idsOf(group.running)
 	}
 	out.Jobs = slices.Clone(jobs)
 	for i := range out.Jobs {
-		out.Jobs[i].Waiting = i > 0 || f.Overlap != OverlapSkip && len(lane.running)+len(lane.fresh) > 0
+		out.Jobs[i].Waiting = i > 0 || f.Overlap != OverlapSkip && len(group.running)+len(group.fresh) > 0
 	}
 	return out
 }
 
-// lane holds the jobs of a schedule that its slots have to do with, by number.
-type lane struct{ running, waiting, retrying, fresh []LiveJob }
+// serialGroup holds the jobs of a schedule that its slots have to do with, by number.
+type serialGroup struct{ running, waiting, retrying, fresh []LiveJob }
 
-func newLane(live []LiveJob) (l lane) {
+func newSerialGroup(live []LiveJob) (l serialGroup) {
 	for _, job := range live {
 		switch {
 		case job.Origin == OriginBackfill:
@@ -74,7 +74,7 @@ func newLane(live []LiveJob) (l lane) {
 }
 
 // inTheWay says why no slot fires now; empty: one does.
-func (l lane) inTheWay(overlap Overlap) string {
+func (l serialGroup) inTheWay(overlap Overlap) string {
 	switch {
 	case overlap == OverlapSkip && len(l.running) > 0:
 		return fmt.Sprintf("overlap: job %d was still running", first(l.running))

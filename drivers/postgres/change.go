@@ -169,7 +169,7 @@ func (c *changes) delete(id int64, p place) (store.Change, place) {
 // apply does what was planned; all jobs are locked.
 func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequest, c changes) error {
 	now := when(req.Now)
-	freed := lanes{}
+	freed := serialGroups{}
 	if len(c.end) > 0 {
 		err := freed.scan(ctx, tx, b.q("end_jobs"), now, c.end, repeat(int16(store.StateCancelled), len(c.end)), repeat(req.Reason, len(c.end)))
 		if err != nil {

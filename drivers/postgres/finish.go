@@ -26,7 +26,7 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 		return b.finishPlain(ctx, when(req.Now), outcomes)
 	}
 	err := b.work(ctx, motion, "finish jobs", func(tx pgx.Tx) error {
-		f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, freed: lanes{}}
+		f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, freed: serialGroups{}}
 		var err error
 		if out.Refused, err = f.run(ctx, outcomes); err != nil {
 			return err
@@ -53,7 +53,7 @@ func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []st
 	}
 	var ended []int64
 	err = b.pipeline(ctx, motion, "finish jobs", func(s sender) (err error) {
-		ended, err = b.toHistory(ctx, s, now, over, lanes{})
+		ended, err = b.toHistory(ctx, s, now, over, serialGroups{})
 		return err
 	})
 	if err != nil || len(ended) == len(outcomes) {
@@ -76,7 +76,7 @@ type finishing struct {
 	ends     ends
 	accepted map[int64]bool // by job: those that were looked at
 	ended    []int64        // jobs moved to history by this run
-	freed    lanes          // of what ended
+	freed    serialGroups   // of what ended
 }
 
 // ends are jobs to be moved to history, as columns.
@@ -175,7 +175,7 @@ func endOf(o store.Outcome) store.State {
 // look locks the jobs of outcomes, keeps what the attempts had to say, makes
 // jobs ready again and notes which of the others end.
 func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
-	running, lanesOf, err := f.hold(ctx, outcomes)
+	running, groupsOf, err := f.hold(ctx, outcomes)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
 	if err := f.keepAttempts(ctx, outcomes); err != nil {
 		return err
 	}
-	giving, err := f.giving(ctx, outcomes, lanesOf)
+	giving, err := f.giving(ctx, outcomes, groupsOf)
 	if err != nil {
 		return err
 	}
@@ -214,11 +214,11 @@ func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
 
 // giving returns those jobs of a retry which give way to one of their schedule
 // that waits.
-func (f *finishing) giving(ctx context.Context, outcomes []store.Outcome, lanesOf map[int64]lane) (map[int64]bool, error) {
-	retried := lanes{}
+func (f *finishing) giving(ctx context.Context, outcomes []store.Outcome, groupsOf map[int64]serialGroup) (map[int64]bool, error) {
+	retried := serialGroups{}
 	for _, o := range outcomes {
-		if o.Result == store.Retry && !lanesOf[o.ID].backfill {
-			retried.add(lanesOf[o.ID])
+		if o.Result == store.Retry && !groupsOf[o.ID].backfill {
+			retried.add(groupsOf[o.ID])
 		}
 	}
 	waiting, err := f.b.heads(ctx, f.tx, retried)
@@ -227,26 +227,26 @@ func (f *finishing) giving(ctx context.Context, outcomes []store.Outcome, lanesO
 	}
 	out := map[int64]bool{}
 	for _, o := range outcomes {
-		out[o.ID] = o.Result == store.Retry && waiting[lanesOf[o.ID]] != 0
+		out[o.ID] = o.Result == store.Retry && waiting[groupsOf[o.ID]] != 0
 	}
 	return out, nil
 }
 
 // hold locks the jobs that bear the outcomes' tokens and returns which run, and
-// the lanes of all.
-func (f *finishing) hold(ctx context.Context, outcomes []store.Outcome) (map[int64]bool, map[int64]lane, error) {
+// the serial groups of all.
+func (f *finishing) hold(ctx context.Context, outcomes []store.Outcome) (map[int64]bool, map[int64]serialGroup, error) {
 	var ids, tokens []int64
 	for _, o := range outcomes {
 		ids, tokens = append(ids, o.ID), append(tokens, o.Token)
 	}
-	running, lanesOf := map[int64]bool{}, map[int64]lane{}
+	running, groupsOf := map[int64]bool{}, map[int64]serialGroup{}
 	var id int64
 	var runs bool
-	var in lane
+	var in serialGroup
 	err := each(ctx, f.tx, append([]any{&id, &runs}, in.targets()...), func() {
-		f.accepted[id], running[id], lanesOf[id] = true, runs, in
+		f.accepted[id], running[id], groupsOf[id] = true, runs, in
 	}, f.b.q("hold_claims"), ids, tokens)
-	return running, lanesOf, err
+	return running, groupsOf, err
 }
 
 func idsOf(outcomes []store.Outcome) []int64 {
@@ -294,8 +294,8 @@ func (f *finishing) end(ctx context.Context) (err error) {
 }
 
 // toHistory moves jobs to history in one message. It returns which of them bore their
-// tokens, and adds their lanes to freed.
-func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over ends, freed lanes) (ended []int64, err error) {
+// tokens, and adds their serial groups to freed.
+func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over ends, freed serialGroups) (ended []int64, err error) {
 	noted := len(over.ids) >= leastNoted
 	var batch pgx.Batch
 	batch.Queue(b.q("finish_jobs"), now, over.ids, over.tokens, over.states, over.reasons, noted)
@@ -307,7 +307,7 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 	rows, err := answers.Query()
 	if err == nil {
 		var id int64
-		var in lane
+		var in serialGroup
 		ended = make([]int64, 0, len(over.ids))
 		_, err = pgx.ForEachRow(rows, append([]any{&id}, in.targets()...), func() error {
 			ended = append(ended, id)

@@ -92,7 +92,7 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 	for i := range held {
 		settled[i] = held[i].Settle(liveOf(live[held[i].Schedule]))
 	}
-	touched := waitingLanes(live) // so that nothing that was left waiting waits for ever
+	touched := waitingGroups(live) // so that nothing that was left waiting waits for ever
 	if err := f.end(ctx, settled, touched); err != nil {
 		return err
 	}
@@ -227,13 +227,13 @@ type liveJob struct {
 	node int64
 }
 
-// waitingLanes are those of schedules of which a job waits.
-func waitingLanes(live map[int64][]liveJob) lanes {
-	out := lanes{}
+// waitingGroups are those of schedules of which a job waits.
+func waitingGroups(live map[int64][]liveJob) serialGroups {
+	out := serialGroups{}
 	for schedule, jobs := range live {
 		for _, job := range jobs {
 			if job.Waiting {
-				out.add(lane{schedule: schedule})
+				out.add(serialGroup{schedule: schedule})
 			}
 		}
 	}
@@ -292,8 +292,8 @@ func (f *firing) queueFired(batch *pgx.Batch, all []store.Firing, fired map[slot
 }
 
 // end ends jobs that await a retry which will not come, or that have waited in
-// vain, and notes their lanes.
-func (f *firing) end(ctx context.Context, settled []store.Settled, touched lanes) error {
+// vain, and notes their serial groups.
+func (f *firing) end(ctx context.Context, settled []store.Settled, touched serialGroups) error {
 	var over ends
 	for _, s := range settled {
 		for _, id := range s.Replace {
@@ -336,14 +336,14 @@ func (f *firing) ask(ctx context.Context, settled []store.Settled, live map[int6
 }
 
 // insert makes the jobs of the slots that fire, and the records of these.
-func (f *firing) insert(ctx context.Context, held []store.Firing, settled []store.Settled, touched lanes) error {
+func (f *firing) insert(ctx context.Context, held []store.Firing, settled []store.Settled, touched serialGroups) error {
 	var jobs []store.NewJob
 	for i, s := range settled {
 		for _, job := range s.Jobs {
 			job.Schedule = held[i].Schedule
 			jobs = append(jobs, job)
 			if job.Waiting {
-				touched.add(lane{schedule: job.Schedule})
+				touched.add(serialGroup{schedule: job.Schedule})
 			}
 		}
 	}

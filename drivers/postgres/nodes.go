@@ -174,7 +174,7 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 		why, asked := cancels[job.ID]
 		fate := store.Loss{
 			Died: died, Begun: job.Begun, Asked: asked, Why: why, OnLoss: job.onLoss, Attempt: job.attempt, MaxAttempts: job.maxAttempts,
-			Losses: job.losses, Waits: waiting[job.lane()] != 0,
+			Losses: job.losses, Waits: waiting[job.group()] != 0,
 		}.Fate()
 		if fate.State == store.StateReady {
 			again.put(job.ID, fate.Delay, fate.Refund)
@@ -198,15 +198,15 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 	return b.endLost(ctx, tx, now, over)
 }
 
-func (j heldJob) lane() lane { return lane{j.schedule, j.backfill} }
+func (j heldJob) group() serialGroup { return serialGroup{j.schedule, j.backfill} }
 
-// waitingFor returns, by lane, the jobs that wait for those of nodes that died,
+// waitingFor returns, by serial group, the jobs that wait for those of nodes that died,
 // which then give way to them.
-func (b *Backend) waitingFor(ctx context.Context, tx pgx.Tx, held []heldJob, died bool) (map[lane]int64, error) {
-	taken := lanes{}
+func (b *Backend) waitingFor(ctx context.Context, tx pgx.Tx, held []heldJob, died bool) (map[serialGroup]int64, error) {
+	taken := serialGroups{}
 	for _, job := range held {
 		if died && !job.backfill {
-			taken.add(job.lane())
+			taken.add(job.group())
 		}
 	}
 	return b.heads(ctx, tx, taken)

@@ -20,7 +20,7 @@ var hot = map[string]string{
 	"lock_schedules": "schedule", "update_schedules": "schedule", "due_schedules": "schedule", "due_schedules_named": "schedule", "next_schedule": "schedule",
 	"lock_live_jobs": "job", "find_fired_slots": "slot", "newest_slots": "slot", "extend_slots": "slot", "advance_schedules": "schedule", "uncount_fired": "schedule",
 	"prune_jobs": "history|attempt", "lock_batches": "history_batch", "delete_batches": "history_batch", "cut_batch": "history_batch", "prune_noted": "history|attempt", "prune_slots": "slot", "prune_nodes": "node",
-	"lock_waiting": "job", "release_jobs": "job", "lock_lanes": "schedule", "lock_lane_jobs": "job", "count_failing": "failing", "forget_failures": "failing",
+	"lock_waiting": "job", "release_jobs": "job", "lock_serial_groups": "schedule", "lock_serial_group_jobs": "job", "count_failing": "failing", "forget_failures": "failing",
 	"lock_calendar_users": "schedule|calendar_use", "revise_schedules": "schedule", "unname_calendars": "calendar_use", "name_calendars": "schedule", "hold_calendars": "calendar",
 	"lock_failing": "failing", "renew_failing": "failing", "end_failing": "failing",
 	"beat": "heartbeat", "find_unique": "job", "find_busy": "schedule|job", "lock_retried": "schedule|history", "lock_triggered": "schedule",

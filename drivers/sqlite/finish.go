@@ -81,7 +81,7 @@ type heldClaim struct {
 	state        store.State
 	cancel       bool // a cancel request waits
 	cancelReason string
-	lane         lane
+	group        serialGroup
 }
 
 // heldClaims looks claims up, each in its place.
@@ -92,10 +92,10 @@ func (s *session) heldClaims(ctx context.Context, claims []claimRef) ([]heldClai
 		var reason *string
 		h := heldClaim{found: true}
 		var origin store.Origin
-		if err := r.Scan(&i, &h.state, &reason, &h.lane.Schedule, &origin); err != nil {
+		if err := r.Scan(&i, &h.state, &reason, &h.group.Schedule, &origin); err != nil {
 			return err
 		}
-		h.lane.Backfill = origin == store.OriginBackfill
+		h.group.Backfill = origin == store.OriginBackfill
 		if reason != nil {
 			h.cancel, h.cancelReason = true, *reason
 		}
@@ -168,17 +168,17 @@ type finishPlan struct {
 	end   []ending
 	ready []again
 	after []*store.FollowUp
-	freed []lane // of what ends
+	freed []serialGroup // of what ends
 
-	waiting map[lane]bool // where a job waits for one that may be tried again
+	waiting map[serialGroup]bool // where a job waits for one that may be tried again
 }
 
 // planFinish reads where retries meet jobs that wait.
 func (s *session) planFinish(ctx context.Context, outcomes []store.Outcome, held []heldClaim) (plan finishPlan, err error) {
-	var retried []lane
+	var retried []serialGroup
 	for i, o := range outcomes {
-		if o.Result == store.Retry && !held[i].lane.Backfill {
-			retried = append(retried, held[i].lane)
+		if o.Result == store.Retry && !held[i].group.Backfill {
+			retried = append(retried, held[i].group)
 		}
 	}
 	plan.waiting, err = s.waitingIn(ctx, retried)
@@ -194,14 +194,14 @@ func (p *finishPlan) add(o store.Outcome, held heldClaim) {
 	switch {
 	case !again || held.cancel:
 		p.end = append(p.end, ending{ID: o.ID, State: endState(o.Result), Reason: endReason(o, held), asked: held.cancel})
-		p.freed = append(p.freed, held.lane)
+		p.freed = append(p.freed, held.group)
 		if endState(o.Result) != store.StateCancelled {
 			p.after = append(p.after, o.After)
 		}
 	case held.state != store.StateRunning: // repeated, or late after a rescue: it is ready already
-	case o.Result == store.Retry && p.waiting[held.lane]:
+	case o.Result == store.Retry && p.waiting[held.group]:
 		p.end = append(p.end, ending{ID: o.ID, State: store.StateCancelled, Reason: store.SupersededReason})
-		p.freed = append(p.freed, held.lane)
+		p.freed = append(p.freed, held.group)
 	default:
 		p.ready = append(p.ready, readyAgain(o))
 	}

@@ -47,10 +47,10 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		if out.IDs, err = s.insertJobs(ctx, jobs, now); err != nil {
 			return err
 		}
-		var touched []lane
+		var touched []serialGroup
 		for _, job := range req.Jobs {
 			if job.Waiting {
-				touched = append(touched, laneOf(job.Schedule, job.Origin))
+				touched = append(touched, serialGroupOf(job.Schedule, job.Origin))
 			}
 		}
 		return s.release(ctx, touched)
@@ -372,7 +372,7 @@ type target struct {
 	state store.State
 	runAt time.Time
 	slot  time.Time
-	lane  lane
+	group serialGroup
 }
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
@@ -417,8 +417,8 @@ func (s *session) targets(ctx context.Context, req store.ChangeJobsRequest, bySc
 	err := s.each(ctx, name, a, func(r row) error {
 		var t target
 		var origin store.Origin
-		err := r.Scan(&t.id, &t.state, into(&t.runAt), into(&t.slot), &t.lane.Schedule, &origin)
-		t.lane.Backfill = origin == store.OriginBackfill
+		err := r.Scan(&t.id, &t.state, into(&t.runAt), into(&t.slot), &t.group.Schedule, &origin)
+		t.group.Backfill = origin == store.OriginBackfill
 		found[t.id] = &t
 		ids = append(ids, t.id)
 		return err
@@ -432,12 +432,12 @@ func (s *session) targets(ctx context.Context, req store.ChangeJobsRequest, bySc
 // changePlan is what ChangeJobs has to write.
 type changePlan struct {
 	changes []store.JobChange
-	end     []ending // ready and waiting jobs to cancel
-	ask     []int64  // running jobs to ask
-	ready   []again  // live jobs to pull to now
-	revive  []int64  // finished jobs to run again
-	remove  []int64  // jobs to delete
-	freed   []lane   // of what ends or goes
+	end     []ending      // ready and waiting jobs to cancel
+	ask     []int64       // running jobs to ask
+	ready   []again       // live jobs to pull to now
+	revive  []int64       // finished jobs to run again
+	remove  []int64       // jobs to delete
+	freed   []serialGroup // of what ends or goes
 }
 
 // planChanges decides for each number in turn. It keeps the states up to date,
@@ -472,7 +472,7 @@ func (p *changePlan) cancel(t *target, reason string) store.Change {
 		return store.Requested
 	}
 	p.end = append(p.end, ending{ID: t.id, State: store.StateCancelled, Reason: reason})
-	p.freed = append(p.freed, t.lane)
+	p.freed = append(p.freed, t.group)
 	t.state = store.StateCancelled
 	return store.Changed
 }
@@ -498,7 +498,7 @@ func (p *changePlan) delete(t *target) store.Change {
 		return store.Unchanged
 	}
 	p.remove = append(p.remove, t.id)
-	p.freed = append(p.freed, t.lane)
+	p.freed = append(p.freed, t.group)
 	return store.Changed
 }
 

@@ -167,12 +167,12 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 	}
 	var ends []ending
 	var ready []again
-	var freed []lane
+	var freed []serialGroup
 	var lost []int64
 	var followUps []*store.FollowUp
 	for i := range held {
 		h := &held[i]
-		fate := h.loss(died, waiting[h.lane]).Fate()
+		fate := h.loss(died, waiting[h.group]).Fate()
 		h.State = fate.State
 		if fate.Counts {
 			lost = append(lost, h.ID)
@@ -181,7 +181,7 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 			ready = append(ready, again{ID: h.ID, Delay: fate.Delay.Microseconds(), Refund: fate.Refund})
 		} else {
 			ends = append(ends, ending{ID: h.ID, State: fate.State, Reason: fate.Reason, asked: h.cancel != nil})
-			freed = append(freed, h.lane)
+			freed = append(freed, h.group)
 		}
 		if after != nil && fate.State == store.StateFailed {
 			followUps = append(followUps, after(h.lost()))
@@ -214,7 +214,7 @@ type heldJob struct {
 	schedule             int64
 	scheduleName         string
 	slot                 time.Time
-	lane                 lane
+	group                serialGroup
 }
 
 // lost is the job as one that fails as lost.
@@ -225,13 +225,13 @@ func (h *heldJob) lost() store.LostJob {
 	}
 }
 
-// waitingFor returns the lanes in which jobs wait for those of nodes that died,
+// waitingFor returns the serial groups in which jobs wait for those of nodes that died,
 // which then give way to them.
-func (s *session) waitingFor(ctx context.Context, held []heldJob, died bool) (map[lane]bool, error) {
-	var taken []lane
+func (s *session) waitingFor(ctx context.Context, held []heldJob, died bool) (map[serialGroup]bool, error) {
+	var taken []serialGroup
 	for _, h := range held {
-		if died && !h.lane.Backfill {
-			taken = append(taken, h.lane)
+		if died && !h.group.Backfill {
+			taken = append(taken, h.group)
 		}
 	}
 	return s.waitingIn(ctx, taken)
@@ -256,7 +256,7 @@ func (s *session) heldJobs(ctx context.Context, nodes string) ([]heldJob, error)
 		var origin store.Origin
 		err := r.Scan(&h.ID, &h.Token, &h.Kind, &h.Queue, &h.Node, &h.onLoss, &h.attempt, &h.maxAttempts, &h.cancel,
 			&h.headers, &h.schedule, &h.scheduleName, into(&h.slot), &origin, &h.losses, &h.Begun)
-		h.lane = laneOf(h.schedule, origin)
+		h.group = serialGroupOf(h.schedule, origin)
 		held = append(held, h)
 		return err
 	})

@@ -65,7 +65,7 @@ var plans = []struct {
 	{statement: "claims", want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
 	{statement: "held_jobs", want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
 	{statement: "failing", want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "waiting_lanes", want: []string{"SEARCH w EXISTS USING INDEX hourbell_job_lane (schedule_id=?)"}},
+	{statement: "waiting_serial_groups", want: []string{"SEARCH w EXISTS USING INDEX hourbell_job_lane (schedule_id=?)"}},
 	{statement: "release_jobs", want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING INDEX hourbell_job_lane (schedule_id=?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}},
 	{statement: "failing_count", want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "failing_forget", want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},

@@ -79,7 +79,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Fire", fireTests},
 		{"FireAhead", earlyTests},
 		{"Overlap", overlapTests},
-		{"Lane", laneTests},
+		{"SerialGroup", serialGroupTests},
 		{"ListSlots", slotTests},
 		{"Nodes", nodeTests},
 		{"Rescue", rescueTests},

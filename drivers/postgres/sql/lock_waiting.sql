@@ -1,9 +1,9 @@
--- Locks the job that waits first in each lane, a schedule's backfilled jobs or its
--- others. Who ends or adds jobs of a lane looks whether it is free only while
+-- Locks the job that waits first in each serial group, a schedule's backfilled jobs or its
+-- others. Who ends or adds jobs of a serial group looks whether it is free only while
 -- holding this lock: so the last one of two finds it so.
 SELECT w.id, w.schedule_id, w.origin = 3
-FROM unnest($1::bigint[], $2::boolean[]) AS lane (schedule_id, backfill), LATERAL (
+FROM unnest($1::bigint[], $2::boolean[]) AS serial_group (schedule_id, backfill), LATERAL (
     SELECT j.id, j.schedule_id, j.origin FROM {schema}.job AS j
-    WHERE j.state = 1 AND j.schedule_id = lane.schedule_id AND (j.origin = 3) = lane.backfill
+    WHERE j.state = 1 AND j.schedule_id = serial_group.schedule_id AND (j.origin = 3) = serial_group.backfill
     ORDER BY j.slot, j.id LIMIT 1 FOR UPDATE
 ) AS w

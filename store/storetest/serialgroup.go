@@ -8,25 +8,25 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-var laneTests = []scenario{
-	{"QueueWaitsUntilTheRunningJobHasEnded", laneQueue},
-	{"RetrySupersedesForTheWaiting", laneRetry},
-	{"RescueSupersedesForTheWaiting", laneRescue},
-	{"HandBackLetsItWait", laneLeave},
-	{"LostJobReleases", laneLost},
-	{"QueueOfOne", laneOne},
-	{"ReplaceCancelsThenStarts", laneReplace},
-	{"NewerReplacesTheWaiting", laneReplaceWaiting},
-	{"SeveralRunOneAfterTheOther", laneSeveral},
-	{"InsertWaiting", laneInsert},
-	{"BackfillHasALaneOfItsOwn", laneBackfill},
-	{"WaitsForEveryJobThatRuns", laneTwo},
-	{"CancelAndDeleteRelease", laneChange},
-	{"TheUnstartedPileUpToABound", laneUnstarted},
-	{"ReleaseWakes", laneWake},
-	{"TwoEndsAtTheSameMoment", laneEndsRace},
-	{"EndAndFireAtTheSameMoment", laneFireRace},
-	{"EndAndInsertAtTheSameMoment", laneInsertRace},
+var serialGroupTests = []scenario{
+	{"QueueWaitsUntilTheRunningJobHasEnded", serialGroupQueue},
+	{"RetrySupersedesForTheWaiting", serialGroupRetry},
+	{"RescueSupersedesForTheWaiting", serialGroupRescue},
+	{"HandBackLetsItWait", serialGroupLeave},
+	{"LostJobReleases", serialGroupLost},
+	{"QueueOfOne", serialGroupOne},
+	{"ReplaceCancelsThenStarts", serialGroupReplace},
+	{"NewerReplacesTheWaiting", serialGroupReplaceWaiting},
+	{"SeveralRunOneAfterTheOther", serialGroupSeveral},
+	{"InsertWaiting", serialGroupInsert},
+	{"BackfillHasAGroupOfItsOwn", serialGroupBackfill},
+	{"WaitsForEveryJobThatRuns", serialGroupTwo},
+	{"CancelAndDeleteRelease", serialGroupChange},
+	{"TheUnstartedPileUpToABound", serialGroupUnstarted},
+	{"ReleaseWakes", serialGroupWake},
+	{"TwoEndsAtTheSameMoment", serialGroupEndsRace},
+	{"EndAndFireAtTheSameMoment", serialGroupFireRace},
+	{"EndAndInsertAtTheSameMoment", serialGroupInsertRace},
 }
 
 // ringAs fires a schedule's next slot under an overlap policy.
@@ -70,7 +70,7 @@ func (e *env) released(node, job int64, rule string) {
 	e.finishWell(outcome(c, store.Completed))
 }
 
-func laneQueue(e *env) {
+func serialGroupQueue(e *env) {
 	for _, result := range []store.Result{store.Completed, store.Failed, store.Cancelled} {
 		node, running, waiting := e.queued()
 		e.finishWell(outcome(running, result))
@@ -89,7 +89,7 @@ func laneQueue(e *env) {
 	e.released(node, waiting, "the end of the running job must release the waiting one")
 }
 
-func laneRetry(e *env) {
+func serialGroupRetry(e *env) {
 	node, running, waiting := e.queued()
 	o := outcome(running, store.Retry)
 	o.Delay = time.Hour
@@ -100,7 +100,7 @@ func laneRetry(e *env) {
 	e.released(node, waiting, "a superseded job must release the waiting one")
 }
 
-func laneRescue(e *env) {
+func serialGroupRescue(e *env) {
 	_, running, waiting := e.queued()
 	e.tick(2 * time.Hour)
 	other := e.nodeFor("other", time.Hour)
@@ -110,7 +110,7 @@ func laneRescue(e *env) {
 	e.released(other, waiting, "a rescue must release the waiting job")
 }
 
-func laneLeave(e *env) {
+func serialGroupLeave(e *env) {
 	node, running, waiting := e.queued()
 	_, err := e.a.Leave(e.ctx, store.LeaveRequest{Now: e.now, Node: node})
 	e.must(err)
@@ -124,7 +124,7 @@ func laneLeave(e *env) {
 	e.released(node, waiting, "the end of the job that was handed back must release the waiting one")
 }
 
-func laneLost(e *env) {
+func serialGroupLost(e *env) {
 	e.planned("s")
 	row := e.schedule("s")
 	e.now = row.NextAt
@@ -139,7 +139,7 @@ func laneLost(e *env) {
 	e.released(other, waiting, "a job that is lost must release the waiting one")
 }
 
-func laneOne(e *env) {
+func serialGroupOne(e *env) {
 	node, running, waiting := e.queued()
 	res := e.ringAs("s", store.OverlapQueue)
 	e.want([]any{len(res.Fired), res.Slots[0].Record.Outcome, res.Slots[0].Record.Reason},
@@ -151,7 +151,7 @@ func laneOne(e *env) {
 	e.finishWell(outcome(e.claimOne(node), store.Completed))
 }
 
-func laneReplace(e *env) {
+func serialGroupReplace(e *env) {
 	e.planned("s")
 	node := e.nodeFor("n", time.Hour)
 	e.ring("s")
@@ -166,7 +166,7 @@ func laneReplace(e *env) {
 	e.released(node, waiting, "the new job must start when the old one has ended")
 }
 
-func laneReplaceWaiting(e *env) {
+func serialGroupReplaceWaiting(e *env) {
 	node, running, waiting := e.queued()
 	res := e.ringAs("s", store.OverlapReplace)
 	e.want([]any{len(res.Fired), res.Superseded, res.Asked}, []any{1, []int64{waiting}, []int64{running.ID}}, "replace must take the place of a job that waits")
@@ -176,7 +176,7 @@ func laneReplaceWaiting(e *env) {
 	e.released(node, res.Fired[0].Job, "the new job must start when the old one has ended")
 }
 
-func laneSeveral(e *env) {
+func serialGroupSeveral(e *env) {
 	for _, overlap := range []store.Overlap{store.OverlapSkip, store.OverlapQueue, store.OverlapReplace} {
 		name := fmt.Sprint("s", overlap)
 		row := e.due(name)
@@ -208,7 +208,7 @@ func waitingJobs(schedule int64, origin store.Origin, slots ...time.Time) []stor
 	return jobs
 }
 
-func laneInsert(e *env) {
+func serialGroupInsert(e *env) {
 	row := e.planned("s")
 	node := e.nodeFor("n", time.Hour)
 	ids := e.insert(waitingJobs(row.ID, store.OriginBackfill, e.now, e.now.Add(-2*time.Hour), e.now.Add(-time.Hour))...)
@@ -222,7 +222,7 @@ func laneInsert(e *env) {
 	e.want(e.job(ids[2]).RunAt, e.now.Add(-time.Hour), "a release must not change run_at")
 }
 
-func laneBackfill(e *env) {
+func serialGroupBackfill(e *env) {
 	node, running, waiting := e.queued()
 	id := e.insert(waitingJobs(running.Schedule, store.OriginBackfill, e.now.Add(-time.Hour))...)[0]
 	e.want(e.state(id), store.StateReady, "a backfilled job waits for backfilled ones alone")
@@ -234,7 +234,7 @@ func laneBackfill(e *env) {
 	e.want([]store.State{e.state(id), e.state(next)}, []store.State{store.StateReady, store.StateWaiting}, "a backfilled job is not superseded: it is tried again first")
 }
 
-func laneTwo(e *env) {
+func serialGroupTwo(e *env) {
 	row := e.planned("s")
 	node := e.nodeFor("n", time.Hour)
 	e.ring("s")
@@ -248,7 +248,7 @@ func laneTwo(e *env) {
 	e.released(node, waiting, "the last one that ends must release it")
 }
 
-func laneChange(e *env) {
+func serialGroupChange(e *env) {
 	row := e.planned("s")
 	node := e.nodeFor("n", time.Hour)
 	at := e.now.Add(-time.Hour)
@@ -262,7 +262,7 @@ func laneChange(e *env) {
 	e.released(node, ids[3], "a job that is deleted must release the next")
 }
 
-func laneUnstarted(e *env) {
+func serialGroupUnstarted(e *env) {
 	e.planned("s")
 	for range store.MostUnstarted {
 		e.ring("s")
@@ -273,12 +273,12 @@ func laneUnstarted(e *env) {
 	e.claimOne(e.nodeFor("n", time.Hour))
 }
 
-func laneWake(e *env) {
+func serialGroupWake(e *env) {
 	_, running, _ := e.queued()
 	e.wakes(e.listen(), store.WakeJobs, "a released job", func() { e.finishWell(outcome(running, store.Completed)) })
 }
 
-func laneEndsRace(e *env) {
+func serialGroupEndsRace(e *env) {
 	row := e.planned("s")
 	node := e.nodeFor("n", 100*time.Hour)
 	for range 15 {
@@ -295,7 +295,7 @@ func laneEndsRace(e *env) {
 	}
 }
 
-func laneFireRace(e *env) {
+func serialGroupFireRace(e *env) {
 	e.planned("s")
 	node := e.nodeFor("n", 100*time.Hour)
 	for range 15 {
@@ -319,7 +319,7 @@ func laneFireRace(e *env) {
 	}
 }
 
-func laneInsertRace(e *env) {
+func serialGroupInsertRace(e *env) {
 	row := e.planned("s")
 	node := e.nodeFor("n", 100*time.Hour)
 	for range 15 {

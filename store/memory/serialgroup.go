@@ -14,16 +14,16 @@ func (s *Store) release(jobs ...*job) {
 		if j.Schedule == 0 {
 			continue
 		}
-		waiting := s.lane(j, store.StateWaiting)
-		if len(waiting) > 0 && len(s.lane(j, store.StateReady, store.StateRunning)) == 0 {
+		waiting := s.serialGroup(j, store.StateWaiting)
+		if len(waiting) > 0 && len(s.serialGroup(j, store.StateReady, store.StateRunning)) == 0 {
 			s.ready(waiting[0], waiting[0].RunAt)
 		}
 	}
 }
 
-// lane returns the jobs of j's serial group that are in one of the states, in
+// serialGroup returns the jobs of j's serial group that are in one of the states, in
 // the order in which they run.
-func (s *Store) lane(j *job, states ...store.State) []*job {
+func (s *Store) serialGroup(j *job, states ...store.State) []*job {
 	var out []*job
 	for _, other := range s.live {
 		if other.Schedule == j.Schedule && backfilled(other) == backfilled(j) && slices.Contains(states, other.State) {
@@ -39,5 +39,5 @@ func backfilled(j *job) bool { return j.Origin == store.OriginBackfill }
 // gives reports whether a job that has run and is to be retried gives way to a
 // waiting job of its schedule.
 func (s *Store) gives(j *job) bool {
-	return j.Schedule != 0 && !backfilled(j) && len(s.lane(j, store.StateWaiting)) > 0
+	return j.Schedule != 0 && !backfilled(j) && len(s.serialGroup(j, store.StateWaiting)) > 0
 }

@@ -10,33 +10,33 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// lane is where jobs run one after the other if they ask to: those of a
-// schedule, of which the backfilled ones have a lane of their own.
-type lane struct {
+// serialGroup is where jobs run one after the other if they ask to: those of a
+// schedule, of which the backfilled ones have a serial group of their own.
+type serialGroup struct {
 	schedule int64
 	backfill bool
 }
 
-// lanes is a set of them. Jobs without a schedule are in none.
-type lanes map[lane]bool
+// serialGroups is a set of them. Jobs without a schedule are in none.
+type serialGroups map[serialGroup]bool
 
-func (l lanes) add(one lane) {
+func (l serialGroups) add(one serialGroup) {
 	if one.schedule != 0 {
 		l[one] = true
 	}
 }
 
-// scan runs a statement that returns the lanes of jobs that came or went.
-func (l lanes) scan(ctx context.Context, tx pgx.Tx, text string, args ...any) error {
-	var one lane
+// scan runs a statement that returns the serial groups of jobs that came or went.
+func (l serialGroups) scan(ctx context.Context, tx pgx.Tx, text string, args ...any) error {
+	var one serialGroup
 	return each(ctx, tx, one.targets(), func() { l.add(one) }, text, args...)
 }
 
 // targets are what a schedule and origin = 3 are scanned into.
-func (l *lane) targets() []any { return []any{(*number)(&l.schedule), &l.backfill} }
+func (l *serialGroup) targets() []any { return []any{(*number)(&l.schedule), &l.backfill} }
 
-// heads locks and returns the job that waits first in each lane where one does.
-func (b *Backend) heads(ctx context.Context, tx pgx.Tx, l lanes) (map[lane]int64, error) {
+// heads locks and returns the job that waits first in each serial group where one does.
+func (b *Backend) heads(ctx context.Context, tx pgx.Tx, l serialGroups) (map[serialGroup]int64, error) {
 	if len(l) == 0 {
 		return nil, nil
 	}
@@ -45,15 +45,15 @@ func (b *Backend) heads(ctx context.Context, tx pgx.Tx, l lanes) (map[lane]int64
 	for one := range l {
 		schedules, backfills = append(schedules, one.schedule), append(backfills, one.backfill)
 	}
-	waiting := map[lane]int64{}
+	waiting := map[serialGroup]int64{}
 	var id int64
-	var one lane
+	var one serialGroup
 	err := each(ctx, tx, append([]any{&id}, one.targets()...), func() { waiting[one] = id }, b.q("lock_waiting"), schedules, backfills)
 	return waiting, err
 }
 
-// release makes ready what waits in lanes and need not any more.
-func (b *Backend) release(ctx context.Context, tx pgx.Tx, l lanes) error {
+// release makes ready what waits in serial groups and need not any more.
+func (b *Backend) release(ctx context.Context, tx pgx.Tx, l serialGroups) error {
 	waiting, err := b.heads(ctx, tx, l)
 	if err != nil || len(waiting) == 0 {
 		return err
@@ -75,7 +75,7 @@ func (b *Backend) endJobs(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 	if len(over.ids) == 0 {
 		return nil
 	}
-	freed := lanes{}
+	freed := serialGroups{}
 	if err := freed.scan(ctx, tx, b.q("end_jobs"), now, over.ids, over.states, over.reasons); err != nil {
 		return err
 	}
@@ -83,20 +83,20 @@ func (b *Backend) endJobs(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 }
 
 // insertWaiting inserts jobs of which some wait. Their schedules are locked, so
-// that nobody else adds to their lanes, and then the jobs in there, so that none
+// that nobody else adds to their serial groups, and then the jobs in there, so that none
 // ends unseen.
 func (b *Backend) insertWaiting(ctx context.Context, tx pgx.Tx, at time.Time, jobs []store.NewJob) ([]int64, error) {
-	added := lanes{}
+	added := serialGroups{}
 	var schedules []int64
 	for _, job := range jobs {
 		if job.Waiting {
-			added.add(lane{job.Schedule, job.Origin == store.OriginBackfill})
+			added.add(serialGroup{job.Schedule, job.Origin == store.OriginBackfill})
 			schedules = append(schedules, job.Schedule)
 		}
 	}
 	slices.Sort(schedules)
 	schedules = slices.Compact(schedules)
-	for _, name := range []string{"lock_lanes", "lock_lane_jobs"} {
+	for _, name := range []string{"lock_serial_groups", "lock_serial_group_jobs"} {
 		if _, err := tx.Exec(ctx, b.q(name), schedules); err != nil {
 			return nil, err
 		}

@@ -16,11 +16,11 @@ import (
 // lists both, and, while Run runs, is a node of the cluster. Concurrent calls
 // are allowed.
 type Client struct {
-	store    store.Backend // the argument of New: for the engine, which bounds its calls itself
-	backend  bound.Backend // the same store for all other calls, with bounds
-	cfg      Config
-	feed     feed
-	gatherer gatherer
+	store   store.Backend // the argument of New: for the engine, which bounds its calls itself
+	backend bound.Backend // the same store for all other calls, with bounds
+	cfg     Config
+	feed    feed
+	batcher insertBatcher
 
 	mu      sync.Mutex
 	running bool
@@ -47,7 +47,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	bounded := bound.New(backend, cfg.CallTimeout)
 	return &Client{
 		store: backend, backend: bounded, cfg: cfg, feed: feed{log: event.Log(cfg.Logger, cfg.LogCompleted)},
-		gatherer: gatherer{backend: bounded, limit: cfg.CallTimeout}, done: make(chan struct{}),
+		batcher: insertBatcher{backend: bounded, limit: cfg.CallTimeout}, done: make(chan struct{}),
 	}, nil
 }
 

@@ -12,21 +12,21 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// The limits of one insert of gathered jobs, and when another insert may begin
-// concurrently. While one insert is under way, the next batch gathers more
+// The limits of one insert of batched jobs, and when another insert may begin
+// concurrently. While one insert is under way, the next batch collects more
 // jobs, which is faster than two concurrent inserts; but an insert that takes
 // long, because a connection hangs, does not delay later jobs.
 const (
-	gatherJobs    = 1000
-	gatherBytes   = 4 << 20
-	gatherSlow    = 20 * time.Millisecond
-	gatherFlights = 4
+	maxBatchJobs  = 1000
+	maxBatchBytes = 4 << 20
+	slowInsert    = 20 * time.Millisecond
+	maxFlights    = 4
 )
 
 // An insert into a store that is far away mostly waits for the network, and so
 // would the calls that wait for the previous insert. With such a store another
 // insert may begin after this part of a round trip.
-const gatherPart = 4
+const roundTripPart = 4
 
 // How often at most, and for how long, a flight yields to callers that have
 // just been answered. One yield lets about 60 of them run on each processor,
@@ -36,7 +36,7 @@ const (
 	returnTime   = time.Millisecond
 )
 
-// gatherer is the insert batcher: it puts single enqueues that come at the same
+// insertBatcher puts single enqueues that come at the same
 // time into one insert, because the commit is the expensive part of an insert.
 // It never waits for more jobs.
 //
@@ -54,7 +54,7 @@ const (
 //
 // A flight is a sequence of inserts; it ends when no batch waits. A goroutine
 // for a flight lives only while jobs wait.
-type gatherer struct {
+type insertBatcher struct {
 	backend store.Backend
 	limit   time.Duration // how long a caller waits for an answer
 
@@ -88,82 +88,82 @@ type call struct {
 
 // insert stores one job and returns its number when it is durable. If ctx ends
 // before the job was sent, it is not stored.
-func (g *gatherer) insert(ctx context.Context, job store.NewJob) (int64, error) {
+func (ib *insertBatcher) insert(ctx context.Context, job store.NewJob) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, fmt.Errorf("the job was not stored: %w", err)
 	}
 	c := &call{}
-	b := g.join(c, job)
+	b := ib.join(c, job)
 	if b == nil {
-		defer g.landed()
-		g.send(ctx, []store.NewJob{job}, []*call{c})
+		defer ib.landed()
+		ib.send(ctx, []store.NewJob{job}, []*call{c})
 		if c.err != nil && ctx.Err() != nil {
 			return 0, unknown(c.err)
 		}
 		return c.id, c.err
 	}
-	patience := time.NewTimer(g.limit)
+	patience := time.NewTimer(ib.limit)
 	defer patience.Stop()
 	select {
 	case <-b.done:
 		return c.id, c.err
 	case <-ctx.Done():
-		return 0, g.leave(b, c, ctx.Err())
+		return 0, ib.leave(b, c, ctx.Err())
 	case <-patience.C:
-		return 0, g.leave(b, c, fmt.Errorf("no answer within %v: %w", g.limit, context.DeadlineExceeded))
+		return 0, ib.leave(b, c, fmt.Errorf("no answer within %v: %w", ib.limit, context.DeadlineExceeded))
 	}
 }
 
 // join adds a call to a waiting batch; nil means that the caller must send the
 // job itself, without waiting.
-func (g *gatherer) join(c *call, job store.NewJob) *batch {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.flights == 0 {
-		g.flights++
-		g.begun = time.Now()
+func (ib *insertBatcher) join(c *call, job store.NewJob) *batch {
+	ib.mu.Lock()
+	defer ib.mu.Unlock()
+	if ib.flights == 0 {
+		ib.flights++
+		ib.begun = time.Now()
 		return nil
 	}
 	size := len(job.Args) + len(job.Headers)
-	if n := len(g.waiting); n == 0 || !g.waiting[n-1].room(size) {
-		g.waiting = append(g.waiting, newBatch(g.usual))
-		if patience := g.patience(); patience < gatherSlow {
-			time.AfterFunc(patience-time.Since(g.begun), g.depart)
+	if n := len(ib.waiting); n == 0 || !ib.waiting[n-1].room(size) {
+		ib.waiting = append(ib.waiting, newBatch(ib.usual))
+		if patience := ib.patience(); patience < slowInsert {
+			time.AfterFunc(patience-time.Since(ib.begun), ib.depart)
 		}
 	}
-	b := g.waiting[len(g.waiting)-1]
+	b := ib.waiting[len(ib.waiting)-1]
 	c.place = len(b.jobs)
 	b.jobs, b.calls = append(b.jobs, job), append(b.calls, c)
 	b.bytes += size
 	b.present++
-	g.overtake()
+	ib.overtake()
 	return b
 }
 
 // patience returns how long an insert may be under way before the next insert
 // begins.
-func (g *gatherer) patience() time.Duration {
-	if away := store.RoundTrip(g.backend); away > 0 {
-		return min(away/gatherPart, gatherSlow)
+func (ib *insertBatcher) patience() time.Duration {
+	if away := store.RoundTrip(ib.backend); away > 0 {
+		return min(away/roundTripPart, slowInsert)
 	}
-	return gatherSlow
+	return slowInsert
 }
 
 // depart sends a batch that has waited for the time of patience.
-func (g *gatherer) depart() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.overtake()
+func (ib *insertBatcher) depart() {
+	ib.mu.Lock()
+	defer ib.mu.Unlock()
+	ib.overtake()
 }
 
 // overtake sends the waiting batch while another insert is under way, if that
 // insert has taken longer than patience. The caller holds mu.
-func (g *gatherer) overtake() {
-	if len(g.waiting) == 0 || g.flights >= gatherFlights || g.landing > 0 || time.Since(g.begun) < g.patience() {
+func (ib *insertBatcher) overtake() {
+	if len(ib.waiting) == 0 || ib.flights >= maxFlights || ib.landing > 0 || time.Since(ib.begun) < ib.patience() {
 		return
 	}
-	g.flights++
-	go g.fly(g.take())
+	ib.flights++
+	go ib.fly(ib.take())
 }
 
 func newBatch(usual int) *batch {
@@ -174,14 +174,14 @@ func newBatch(usual int) *batch {
 
 // room reports whether the batch has room for one more job.
 func (b *batch) room(size int) bool {
-	return len(b.jobs) < gatherJobs && b.bytes+size <= gatherBytes
+	return len(b.jobs) < maxBatchJobs && b.bytes+size <= maxBatchBytes
 }
 
 // leave handles a caller that stops waiting; why is the reason. The error that it
 // returns is either that the job was not stored, or that this is unknown.
-func (g *gatherer) leave(b *batch, c *call, why error) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (ib *insertBatcher) leave(b *batch, c *call, why error) error {
+	ib.mu.Lock()
+	defer ib.mu.Unlock()
 	if b.present--; b.present == 0 {
 		b.forget()
 	}
@@ -191,7 +191,7 @@ func (g *gatherer) leave(b *batch, c *call, why error) error {
 	c.left = true
 	b.jobs[c.place] = store.NewJob{} // releases the memory of the job
 	if b.present == 0 {
-		g.waiting = slices.DeleteFunc(g.waiting, func(other *batch) bool { return other == b })
+		ib.waiting = slices.DeleteFunc(ib.waiting, func(other *batch) bool { return other == b })
 	}
 	return fmt.Errorf("the job was not stored: %w", why)
 }
@@ -209,86 +209,86 @@ type unknownError struct{ error }
 
 func (e unknownError) Unwrap() []error { return []error{e.error, ErrUnknown} }
 
-// landed is called after a caller's own insert: the calls that have gathered
+// landed is called after a caller's own insert: the calls that have joined a batch
 // during the insert are sent next.
-func (g *gatherer) landed() {
-	if b := g.next(false); b != nil {
-		go g.fly(b)
+func (ib *insertBatcher) landed() {
+	if b := ib.next(false); b != nil {
+		go ib.fly(b)
 	}
 }
 
 // fly sends batches one after the other while there are any.
-func (g *gatherer) fly(b *batch) {
-	for ; b != nil; b = g.next(true) {
-		g.send(b.ctx, b.jobs, b.calls)
+func (ib *insertBatcher) fly(b *batch) {
+	for ; b != nil; b = ib.next(true) {
+		ib.send(b.ctx, b.jobs, b.calls)
 		b.forget()
-		all := g.land(b)
+		all := ib.land(b)
 		close(b.done)
-		g.letReturn(all)
+		ib.letReturn(all)
 	}
 }
 
 // land records that an insert has ended whose callers may enqueue again, and
 // returns the number of jobs that the next insert would have then.
-func (g *gatherer) land(b *batch) int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.landing++
-	if len(g.waiting) == 0 {
+func (ib *insertBatcher) land(b *batch) int {
+	ib.mu.Lock()
+	defer ib.mu.Unlock()
+	ib.landing++
+	if len(ib.waiting) == 0 {
 		return len(b.calls)
 	}
-	return len(b.calls) + len(g.waiting[0].jobs)
+	return len(b.calls) + len(ib.waiting[0].jobs)
 }
 
 // letReturn lets callers that have been answered enqueue again, so that the
 // next insert contains their jobs and the jobs that wait already. It yields and
 // does not sleep: if the callers do something else it returns after
 // microseconds, and in a busy program after returnTime.
-func (g *gatherer) letReturn(all int) {
+func (ib *insertBatcher) letReturn(all int) {
 	for start, n := time.Now(), 0; n < returnYields && time.Since(start) < returnTime; n++ {
 		runtime.Gosched()
-		if g.gathered() >= min(all, gatherJobs) {
+		if ib.nextSize() >= min(all, maxBatchJobs) {
 			return
 		}
 	}
 }
 
-// gathered returns how many jobs the next insert would have.
-func (g *gatherer) gathered() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.waiting) == 0 {
+// nextSize returns how many jobs the next insert would have.
+func (ib *insertBatcher) nextSize() int {
+	ib.mu.Lock()
+	defer ib.mu.Unlock()
+	if len(ib.waiting) == 0 {
 		return 0
 	}
-	return len(g.waiting[0].jobs)
+	return len(ib.waiting[0].jobs)
 }
 
 // next returns the batch that has waited longest; nil means that there is none,
 // and the flight ends. It undoes the effect of land.
-func (g *gatherer) next(landing bool) *batch {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (ib *insertBatcher) next(landing bool) *batch {
+	ib.mu.Lock()
+	defer ib.mu.Unlock()
 	if landing {
-		g.landing--
+		ib.landing--
 	}
-	if len(g.waiting) == 0 {
-		g.flights--
+	if len(ib.waiting) == 0 {
+		ib.flights--
 		return nil
 	}
-	return g.take()
+	return ib.take()
 }
 
 // take returns the batch that has waited longest, without calls whose callers
 // have left. The caller holds mu, and there is a batch.
-func (g *gatherer) take() *batch {
-	b := g.waiting[0]
-	g.waiting = slices.Delete(g.waiting, 0, 1)
+func (ib *insertBatcher) take() *batch {
+	b := ib.waiting[0]
+	ib.waiting = slices.Delete(ib.waiting, 0, 1)
 	if b.present < len(b.calls) {
 		b.dropLeft()
 	}
 	b.sent = true
-	g.usual = len(b.jobs)
-	g.begun = time.Now()
+	ib.usual = len(b.jobs)
+	ib.begun = time.Now()
 	return b
 }
 
@@ -307,11 +307,11 @@ func (b *batch) dropLeft() {
 // send inserts the jobs and sets the answer of each call. If the store rejects
 // a value of one job, send inserts the jobs in halves, so that the other jobs
 // are stored.
-func (g *gatherer) send(ctx context.Context, jobs []store.NewJob, calls []*call) {
-	res, err := g.backend.Insert(ctx, store.InsertRequest{Jobs: jobs})
+func (ib *insertBatcher) send(ctx context.Context, jobs []store.NewJob, calls []*call) {
+	res, err := ib.backend.Insert(ctx, store.InsertRequest{Jobs: jobs})
 	if half := len(calls) / 2; half > 0 && errors.Is(err, store.ErrRejected) {
-		g.send(ctx, jobs[:half], calls[:half])
-		g.send(ctx, jobs[half:], calls[half:])
+		ib.send(ctx, jobs[:half], calls[:half])
+		ib.send(ctx, jobs[half:], calls[half:])
 		return
 	}
 	if err == nil && len(res.IDs) != len(calls) {

@@ -71,7 +71,7 @@ type burst struct {
 }
 
 // newBurst returns a client on the gate. If the gate is closed, a first call
-// waits at the gate, so that all later calls gather.
+// waits at the gate, so that all later calls join a batch.
 func newBurst(t *testing.T, g *gate) *burst {
 	t.Helper()
 	g.Backend = memory.New()
@@ -118,7 +118,7 @@ func numbered(n int) []string {
 	return texts
 }
 
-func TestABurstOfEnqueuesIsGathered(t *testing.T) {
+func TestABurstOfEnqueuesIsBatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}
 		b := newBurst(t, g)
@@ -182,7 +182,7 @@ func TestAnEnqueueAloneDoesNotWait(t *testing.T) {
 	})
 }
 
-func TestGatheredJobsAreBoundedInBytes(t *testing.T) {
+func TestInsertBatchesAreBoundedInBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}
 		b := newBurst(t, g)

@@ -66,25 +66,25 @@ const DefaultSchema = "hourbell"
 // Backend is a store.Backend, a store.Listener and a store.Migrator on
 // PostgreSQL. It is safe for concurrent use.
 type Backend struct {
-	pool      *pgxpool.Pool
-	ownsPool  bool
-	sides     sides   // whose connections a call uses
-	db        *sql.DB // of NewDB: what handlers use
-	schema    string
-	channel   string
-	listenURL string
-	maxConns  int32
-	scans     scans
-	looking   sync.WaitGroup  // looks behind the marks that are under way
-	life      context.Context // of these; ends with Close
-	end       context.CancelFunc
-	away      atomic.Int64 // the shortest round trip that was seen, in nanoseconds
-	pinned    bool         // the pool's sessions have the settings of pins
-	sql       statements
-	steps     []store.Migration
-	ringer    *ringer // of inserts
-	soon      *ringer // of slots that fire ahead
-	invalid   error   // what is wrong with the options; every call answers it
+	pool        *pgxpool.Pool
+	ownsPool    bool
+	pools       connPools // the connections of each class
+	db          *sql.DB   // of NewDB: what handlers use
+	schema      string
+	channel     string
+	listenURL   string
+	maxConns    int32
+	scans       claimScans
+	catchUps    sync.WaitGroup  // catch-up scans that are under way
+	background  context.Context // of catch-up scans; ends with Close
+	end         context.CancelFunc
+	away        atomic.Int64 // the shortest round trip that was seen, in nanoseconds
+	pinned      bool         // the pool's sessions have the settings of pins
+	sql         statements
+	steps       []store.Migration
+	insertWakes *notifyThrottle
+	earlyWakes  *notifyThrottle // of slots that fire early
+	invalid     error           // what is wrong with the options; every call answers it
 }
 
 var (
@@ -283,11 +283,11 @@ func newBackend(opts []Option) *Backend {
 	if b.maxConns < 0 {
 		b.invalid = errors.New("MaxConns is negative; give 1 or more")
 	}
-	b.life, b.end = context.WithCancel(context.Background())
+	b.background, b.end = context.WithCancel(context.Background())
 	b.channel = channelOf(b.schema)
 	b.sql = readStatements(b.schema)
 	b.steps = readSteps(b.schema)
-	b.ringer, b.soon = newRinger(ringGap, b.sendWakes), newRinger(soonGap, b.sendWakes)
+	b.insertWakes, b.earlyWakes = newNotifyThrottle(notifyGap, b.sendWakes), newNotifyThrottle(earlyGap, b.sendWakes)
 	return b
 }
 
@@ -304,9 +304,9 @@ func checkSchemaName(name string) error {
 // harmless.
 func (b *Backend) Close() error {
 	b.end()
-	b.looking.Wait()
-	b.ringer.wait()
-	b.soon.wait()
+	b.catchUps.Wait()
+	b.insertWakes.wait()
+	b.earlyWakes.wait()
 	b.closeNodePools()
 	if b.ownsPool {
 		b.pool.Close()
@@ -349,11 +349,11 @@ const tries = 8
 
 // work does something in a transaction of its own. After a deadlock it begins
 // again, so do must not keep anything from one run to the next.
-func (b *Backend) work(ctx context.Context, s side, what string, do func(tx pgx.Tx) error) error {
+func (b *Backend) work(ctx context.Context, class connClass, what string, do func(tx pgx.Tx) error) error {
 	if b.pinned {
-		return b.transact(ctx, s, what, writing, do)
+		return b.transact(ctx, class, what, writing, do)
 	}
-	return b.transact(ctx, s, what, working, do)
+	return b.transact(ctx, class, what, working, do)
 }
 
 // sender sends statements in one message.
@@ -364,22 +364,22 @@ type sender interface {
 // pipeline is work that consists of one message. On a pool of our own the message
 // is the whole transaction: it is committed when its answers are closed without
 // an error.
-func (b *Backend) pipeline(ctx context.Context, s side, what string, do func(s sender) error) error {
+func (b *Backend) pipeline(ctx context.Context, class connClass, what string, do func(s sender) error) error {
 	if !b.pinned {
-		return b.work(ctx, s, what, func(tx pgx.Tx) error { return do(tx) })
+		return b.work(ctx, class, what, func(tx pgx.Tx) error { return do(tx) })
 	}
-	return b.alone(ctx, s, what, func(conn *pgxpool.Conn) error { return do(conn) })
+	return b.alone(ctx, class, what, func(conn *pgxpool.Conn) error { return do(conn) })
 }
 
 // list reads in a transaction of its own, all from one snapshot.
 func (b *Backend) list(ctx context.Context, what string, do func(tx pgx.Tx) error) error {
-	return b.transact(ctx, program, what, listing, do)
+	return b.transact(ctx, programConns, what, listing, do)
 }
 
 // transact does something in a transaction that a statement begins.
-func (b *Backend) transact(ctx context.Context, s side, what, begin string, do func(tx pgx.Tx) error) error {
+func (b *Backend) transact(ctx context.Context, class connClass, what, begin string, do func(tx pgx.Tx) error) error {
 	return b.retry(ctx, what, func() error {
-		return b.connected(ctx, s, func(conn *pgxpool.Conn) error {
+		return b.connected(ctx, class, func(conn *pgxpool.Conn) error {
 			tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
 			if err != nil {
 				return err
@@ -394,9 +394,9 @@ func (b *Backend) transact(ctx context.Context, s side, what, begin string, do f
 }
 
 // alone does something by one message that commits by itself.
-func (b *Backend) alone(ctx context.Context, s side, what string, do func(conn *pgxpool.Conn) error) error {
+func (b *Backend) alone(ctx context.Context, class connClass, what string, do func(conn *pgxpool.Conn) error) error {
 	return b.retry(ctx, what, func() error {
-		return b.connected(ctx, s, func(conn *pgxpool.Conn) error { return perhaps(conn, do(conn)) })
+		return b.connected(ctx, class, func(conn *pgxpool.Conn) error { return perhaps(conn, do(conn)) })
 	})
 }
 

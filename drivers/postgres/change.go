@@ -13,7 +13,7 @@ import (
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
 func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
 	var out store.ChangeJobsResult
-	err := b.work(ctx, program, "change jobs", func(tx pgx.Tx) error {
+	err := b.work(ctx, programConns, "change jobs", func(tx pgx.Tx) error {
 		ids, err := b.idsOf(ctx, tx, req)
 		if err != nil || len(ids) == 0 {
 			return err

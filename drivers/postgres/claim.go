@@ -16,18 +16,18 @@ import (
 // Claim takes due jobs; see store.Jobs. The node is held first, so that nobody
 // can declare it dead before the claim is committed or gone.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
-	if !req.Now.IsZero() || req.Suspects { // suspects are few, and have an index of their own; a test's clock; marks follow the store's
-		return b.claim(ctx, req, marks{})
+	if !req.Now.IsZero() || req.Suspects { // suspects are few and have their own index; cursors follow the clock of the store, not of a test
+		return b.claim(ctx, req, cursors{})
 	}
 	scan := b.scans.of(req.Node, req.Queue)
 	from, next := scan.begin()
 	switch next {
-	case sweep:
-		return b.scan(ctx, req, scan, marks{}, scan.sweptIn)
-	case look:
-		b.looking.Go(func() { b.lookBehind(b.life, req, scan, from) })
+	case fullScan:
+		return b.scanClaim(ctx, req, scan, cursors{}, scan.recordFullScan)
+	case catchUpScan:
+		b.catchUps.Go(func() { b.catchUp(b.background, req, scan, from) })
 	}
-	out, err := b.scan(ctx, req, scan, from, scan.used)
+	out, err := b.scanClaim(ctx, req, scan, from, scan.recordClaim)
 	if err != nil || len(out.Jobs) >= req.Limit {
 		return out, err
 	}
@@ -35,37 +35,37 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 	if out.Again, over = scan.again(len(out.Jobs)); out.Again > 0 || over {
 		return out, nil
 	}
-	return b.scan(ctx, req, scan, marks{}, scan.sweptIn)
+	return b.scanClaim(ctx, req, scan, cursors{}, scan.recordFullScan)
 }
 
-// lookPatient is how long a look behind the marks may take.
-const lookPatient = time.Minute
+// catchUpTimeout bounds the time of a catch-up scan.
+const catchUpTimeout = time.Minute
 
-// lookBehind looks, beside the claims, for what a sweep would find. If it cannot,
-// the next one will.
-func (b *Backend) lookBehind(ctx context.Context, req store.ClaimRequest, scan *scan, from marks) {
-	ctx, cancel := context.WithTimeout(ctx, lookPatient)
+// catchUp makes a catch-up scan, concurrently with claims. If it fails, the next
+// catch-up scan repeats it.
+func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors) {
+	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
 	defer cancel()
 	lowRunAt, lowID := from.columns()
-	text, args := b.q("look_behind"), []any{req.Queue, req.Kinds, lowRunAt, lowID}
+	text, args := b.q("catch_up_scan"), []any{req.Queue, req.Kinds, lowRunAt, lowID}
 	if len(req.Exact) > 0 {
-		text, args = b.q("look_behind_exact"), append(args, exactColumns(req.Exact)...)
+		text, args = b.q("catch_up_scan_exact"), append(args, exactColumns(req.Exact)...)
 	}
-	behind := map[int16]mark{}
+	behind := map[int16]cursor{}
 	began := time.Now()
-	err := b.pipeline(ctx, motion, "look for jobs behind the marks", func(s sender) error {
+	err := b.pipeline(ctx, nodeConns, "look for jobs behind the cursors", func(s sender) error {
 		clear(behind)
 		var priority int16
-		var at mark
+		var at cursor
 		var batch pgx.Batch
 		batch.Queue(text, args...).Query(scanEach([]any{&priority, into(&at.runAt), &at.id}, func() { behind[priority] = at }))
 		return send(ctx, s, &batch)
 	})
-	scan.looked(behind, time.Since(began), err == nil)
+	scan.caughtUp(behind, time.Since(began), err == nil)
 }
 
-// scan makes a claim and lets scan learn from it.
-func (b *Backend) scan(ctx context.Context, req store.ClaimRequest, scan *scan, from marks, took func(jobs int, took time.Duration)) (store.ClaimResult, error) {
+// scanClaim makes a claim and records it in scan.
+func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, took func(jobs int, took time.Duration)) (store.ClaimResult, error) {
 	began := time.Now()
 	out, err := b.claim(ctx, req, from)
 	switch {
@@ -78,8 +78,8 @@ func (b *Backend) scan(ctx context.Context, req store.ClaimRequest, scan *scan, 
 	return out, err
 }
 
-// claim is one claim behind marks, in one round trip where the connection allows.
-func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from marks) (store.ClaimResult, error) {
+// claim makes one claim with cursors, in one round trip where the connection allows it.
+func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursors) (store.ClaimResult, error) {
 	lowRunAt, lowID := from.columns()
 	args := []any{when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit, lowRunAt, lowID, req.Limit - req.Ahead}
 	name := "claim_jobs"
@@ -96,7 +96,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from marks)
 	}
 	text := b.q(name)
 	var out store.ClaimResult
-	err := b.pipeline(ctx, motion, "claim jobs", func(s sender) (err error) {
+	err := b.pipeline(ctx, nodeConns, "claim jobs", func(s sender) (err error) {
 		var batch pgx.Batch
 		batch.Queue(b.q("hold_node"), when(req.Now), req.Node)
 		batch.Queue(text, args...)
@@ -117,7 +117,7 @@ func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
 	for i, ref := range req.Claims {
 		ids[i] = ref.ID
 	}
-	return b.pipeline(ctx, motion, "begin jobs", func(s sender) error {
+	return b.pipeline(ctx, nodeConns, "begin jobs", func(s sender) error {
 		var batch pgx.Batch
 		batch.Queue(b.q("begin_jobs"), req.Node, req.Batch, ids)
 		answers := s.SendBatch(ctx, &batch)

@@ -11,41 +11,43 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// side is whose connections a call uses.
-type side int
+// connClass is a class of connections. Each call uses connections of one class,
+// so that calls of different classes do not wait for each other.
+type connClass int
 
 const (
-	// program: the pool that calls of the program use, and, with New, the program
-	// itself. Its connections may all be in the hands of handlers.
-	program side = iota
-	// motion: what a node does of its own accord: claims, outcomes, slots, rescues.
-	motion
-	// life: heartbeats and what belongs to them. One connection is opened when the
-	// node registers and kept, so that a server without free connections, or calls
-	// of the other sides that hang, kill no node.
-	life
+	// programConns is the pool for calls of the program. With New, the program uses
+	// it too, so that handlers may hold all of its connections.
+	programConns connClass = iota
+	// nodeConns is for the calls that a node makes by itself: claims, outcomes,
+	// slots, rescues.
+	nodeConns
+	// leaseConns is for heartbeats and for calls that belong to them. One connection
+	// is opened when the node registers and stays open, so that neither a server
+	// without free connections nor hanging calls of other classes end a node's lease.
+	leaseConns
 )
 
 const (
-	// motionConns is how many connections the motion of a process's nodes uses at
-	// most. A node with one queue uses up to seven, mostly one.
-	motionConns = 8
-	// lifeConns has room for connections that hang: pgx takes up to 15 seconds to
-	// close one. One is enough otherwise.
-	lifeConns = 4
-	// motionIdle is for how long an unused connection of the motion is kept.
-	motionIdle = time.Minute
+	// maxNodeConns is the largest number of connections of class nodeConns in a
+	// process. A node with one queue uses up to seven connections, usually one.
+	maxNodeConns = 8
+	// maxLeaseConns leaves room for hanging connections, because pgx takes up to 15
+	// seconds to close a connection. Otherwise one connection is enough.
+	maxLeaseConns = 4
+	// nodeConnIdle is how long an unused connection of class nodeConns stays open.
+	nodeConnIdle = time.Minute
 )
 
-// nodePools are the pools of motion and life. They are there from the first
-// Register until Close, and open connections only when these are used.
+// nodePools are the pools for nodeConns and leaseConns. They exist from the first
+// Register until Close, and open connections only when they are used.
 type nodePools struct {
-	motion, life *pgxpool.Pool
+	node, lease *pgxpool.Pool
 }
 
-// sides gives each side its pool. It is safe for concurrent use.
-type sides struct {
-	mu     sync.Mutex // held by those who open and close
+// connPools has the pools of nodes. It is safe for concurrent use.
+type connPools struct {
+	mu     sync.Mutex // held while the pools are opened or closed
 	closed bool
 	nodes  atomic.Pointer[nodePools] // nil before the first Register
 	// calls is how many connections of the program's pool are in use by this
@@ -53,30 +55,30 @@ type sides struct {
 	calls atomic.Int32
 }
 
-// poolOf is the pool of a side: the program's before a node registers, so that
-// programs without a node open nothing more.
-func (b *Backend) poolOf(s side) *pgxpool.Pool {
-	nodes := b.sides.nodes.Load()
+// poolOf returns the pool of a class. Before a node registers it is the program's
+// pool for every class, so that programs without a node open no other connections.
+func (b *Backend) poolOf(class connClass) *pgxpool.Pool {
+	nodes := b.pools.nodes.Load()
 	switch {
-	case s == program || nodes == nil:
+	case class == programConns || nodes == nil:
 		return b.pool
-	case s == life:
-		return nodes.life
+	case class == leaseConns:
+		return nodes.lease
 	}
-	return nodes.motion
+	return nodes.node
 }
 
 var errClosed = errors.New("the Backend is closed")
 
-// openNodePools makes the pools of a node whose lease is so long. They have the
-// settings and hooks of the program's pool.
+// openNodePools makes the pools of a node with this lease. They have the settings
+// and hooks of the program's pool.
 func (b *Backend) openNodePools(lease time.Duration) error {
-	b.sides.mu.Lock()
-	defer b.sides.mu.Unlock()
-	if b.sides.closed {
+	b.pools.mu.Lock()
+	defer b.pools.mu.Unlock()
+	if b.pools.closed {
 		return errClosed
 	}
-	if b.sides.nodes.Load() != nil {
+	if b.pools.nodes.Load() != nil {
 		return nil
 	}
 	config := b.pool.Config()
@@ -89,50 +91,50 @@ func (b *Backend) openNodePools(lease time.Duration) error {
 		config.ShouldPing = restedLong
 	}
 	most := config.MaxConns
-	config.MaxConns, config.MaxConnIdleTime = min(most, motionConns), motionIdle
-	motion, err := pgxpool.NewWithConfig(context.Background(), config)
+	config.MaxConns, config.MaxConnIdleTime = min(most, maxNodeConns), nodeConnIdle
+	node, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		return err
 	}
 	config = config.Copy()
-	config.MaxConns, config.MaxConnIdleTime = lifeConns, max(lease, motionIdle)
-	config.MaxConnLifetime = 0 // for ever: the server may have no room for another one
-	life, err := pgxpool.NewWithConfig(context.Background(), config)
+	config.MaxConns, config.MaxConnIdleTime = maxLeaseConns, max(lease, nodeConnIdle)
+	config.MaxConnLifetime = 0 // never closed by age, because the server may have no room for another connection
+	leases, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
-		motion.Close()
+		node.Close()
 		return err
 	}
-	b.sides.nodes.Store(&nodePools{motion: motion, life: life})
+	b.pools.nodes.Store(&nodePools{node: node, lease: leases})
 	return nil
 }
 
-// closeNodePools closes what openNodePools made; none are made after it.
+// closeNodePools closes the pools of openNodePools; no pools are made after it.
 func (b *Backend) closeNodePools() {
-	b.sides.mu.Lock()
-	defer b.sides.mu.Unlock()
-	b.sides.closed = true
-	if nodes := b.sides.nodes.Load(); nodes != nil {
-		nodes.motion.Close()
-		nodes.life.Close()
+	b.pools.mu.Lock()
+	defer b.pools.mu.Unlock()
+	b.pools.closed = true
+	if nodes := b.pools.nodes.Load(); nodes != nil {
+		nodes.node.Close()
+		nodes.lease.Close()
 	}
 }
 
-// restedLong reports whether a connection has to be tried out before its use.
+// restedLong reports whether a connection is tested before its use.
 func restedLong(_ context.Context, p pgxpool.ShouldPingParams) bool {
 	return p.IdleDuration > pingAfter
 }
 
-// connected does something on a connection of a side.
-func (b *Backend) connected(ctx context.Context, s side, do func(conn *pgxpool.Conn) error) error {
-	pool := b.poolOf(s)
+// connected calls do with a connection of a class.
+func (b *Backend) connected(ctx context.Context, class connClass, do func(conn *pgxpool.Conn) error) error {
+	pool := b.poolOf(class)
 	began := time.Now()
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return b.noConnection(ctx, pool, time.Since(began), err)
 	}
 	if pool == b.pool {
-		b.sides.calls.Add(1)
-		defer b.sides.calls.Add(-1)
+		b.pools.calls.Add(1)
+		defer b.pools.calls.Add(-1)
 	}
 	defer conn.Release()
 	return do(conn)
@@ -153,7 +155,7 @@ func (b *Backend) noConnection(ctx context.Context, pool *pgxpool.Pool, waited t
 		return fmt.Errorf("no connection from the pool in %v: %d in use by other calls; see whether the server answers them, "+
 			"and whether a transaction holds rows of Hourbell's tables: %w", waited, inUse, err)
 	}
-	handlers := max(inUse-b.sides.calls.Load(), 0)
+	handlers := max(inUse-b.pools.calls.Load(), 0)
 	return fmt.Errorf("no connection from the pool in %v: %d in use by handlers and other code of the program, %d by Hourbell; "+
 		"give the pool more connections (MaxConns, pool_max_conns) than there are workers: %w", waited, handlers, inUse-handlers, err)
 }

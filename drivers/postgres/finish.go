@@ -25,7 +25,7 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 	if !slices.ContainsFunc(outcomes, func(o store.Outcome) bool { return !plain(o) || !o.Alone || o.After != nil }) {
 		return b.finishPlain(ctx, when(req.Now), outcomes)
 	}
-	err := b.work(ctx, motion, "finish jobs", func(tx pgx.Tx) error {
+	err := b.work(ctx, nodeConns, "finish jobs", func(tx pgx.Tx) error {
 		f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, freed: serialGroups{}}
 		var err error
 		if out.Refused, err = f.run(ctx, outcomes); err != nil {
@@ -52,7 +52,7 @@ func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []st
 		over.add(o.ID, o.Token, endOf(o), "")
 	}
 	var ended []int64
-	err = b.pipeline(ctx, motion, "finish jobs", func(s sender) (err error) {
+	err = b.pipeline(ctx, nodeConns, "finish jobs", func(s sender) (err error) {
 		ended, err = b.toHistory(ctx, s, now, over, serialGroups{})
 		return err
 	})
@@ -60,7 +60,7 @@ func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []st
 		return out, err
 	}
 	over.drop(setOf(ended))
-	err = b.pipeline(ctx, motion, "look for outcomes in history", func(s sender) error {
+	err = b.pipeline(ctx, nodeConns, "look for outcomes in history", func(s sender) error {
 		var batch pgx.Batch
 		queueCollect(&batch, &out.Refused, scanClaimRef, b.q("find_unrecorded"), over.ids, over.tokens, over.states)
 		return send(ctx, s, &batch)

@@ -14,7 +14,7 @@ import (
 // DueSchedules reads what is due; see store.Schedules.
 func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	var out store.DueSchedulesResult
-	err := b.pipeline(ctx, motion, "read due schedules", func(s sender) error {
+	err := b.pipeline(ctx, nodeConns, "read due schedules", func(s sender) error {
 		text, args := b.q("due_schedules"), []any{when(req.Now), req.Limit, req.Ahead.Microseconds(), when(req.After.NextAt), req.After.ID}
 		if len(req.Names) > 0 {
 			text, args = b.q("due_schedules_named"), []any{when(req.Now), req.Limit, req.Names}
@@ -44,14 +44,14 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRe
 	}
 	var out store.FireResult
 	var owed []string
-	err := b.work(ctx, motion, "fire schedules", func(tx pgx.Tx) error {
+	err := b.work(ctx, nodeConns, "fire schedules", func(tx pgx.Tx) error {
 		f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until), ahead: req.Ahead.Microseconds()}
 		err := f.run(ctx, req.Firings)
 		out, owed = f.out, f.owed
 		return err
 	})
 	for _, wake := range owed { // also after an error: it may have been committed
-		b.soon.owe(wake)
+		b.earlyWakes.owe(wake)
 	}
 	if err != nil {
 		return store.FireResult{}, err
@@ -370,7 +370,7 @@ func (f *firing) insert(ctx context.Context, held []store.Firing, settled []stor
 // wake is the wake-up that goes with jobs; nil: it is owed.
 func (f *firing) wake(jobs []store.NewJob) *string {
 	wake := insertWake(jobs)
-	if f.allEarly && !f.b.soon.take(wake) {
+	if f.allEarly && !f.b.earlyWakes.take(wake) {
 		f.owed = append(f.owed, wake)
 		return nil
 	}

@@ -38,7 +38,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 	case req.Tx != nil:
 		return b.insertWith(ctx, req)
 	case anyMeets(req.Jobs):
-		err = b.work(ctx, program, what, func(tx pgx.Tx) error {
+		err = b.work(ctx, programConns, what, func(tx pgx.Tx) error {
 			jobs, err := b.afterFired(ctx, tx, req)
 			if err != nil {
 				return err
@@ -50,7 +50,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 	case chunk(req.Jobs) == len(req.Jobs):
 		out.IDs, err = b.insertAlone(ctx, what, req.Now, req.Jobs)
 	default:
-		err = b.transact(ctx, program, what, writing, func(tx pgx.Tx) (err error) {
+		err = b.transact(ctx, programConns, what, writing, func(tx pgx.Tx) (err error) {
 			out.IDs, err = b.insertJobs(ctx, nativeTx{tx: tx}, req.Now, req.Jobs)
 			return err
 		})
@@ -77,11 +77,11 @@ func (b *Backend) insertUnique(ctx context.Context, req store.InsertRequest) (ou
 	wake := insertWake(req.Jobs)
 	if req.Tx == nil {
 		sent := &wake
-		if !b.ringer.take(wake) {
-			defer b.ringer.owe(wake)
+		if !b.insertWakes.take(wake) {
+			defer b.insertWakes.owe(wake)
 			sent = nil
 		}
-		err = b.alone(ctx, program, what, func(conn *pgxpool.Conn) (err error) {
+		err = b.alone(ctx, programConns, what, func(conn *pgxpool.Conn) (err error) {
 			out, err = b.findOrInsert(ctx, noTx{conn}, req, sent)
 			return err
 		})
@@ -130,11 +130,11 @@ func (b *Backend) findOrInsert(ctx context.Context, q querier, req store.InsertR
 func (b *Backend) insertAlone(ctx context.Context, what string, now time.Time, jobs []store.NewJob) (ids []int64, err error) {
 	wake := insertWake(jobs)
 	sent := &wake
-	if !b.ringer.take(wake) {
-		defer b.ringer.owe(wake) // also after an error: it may have been committed
+	if !b.insertWakes.take(wake) {
+		defer b.insertWakes.owe(wake) // also after an error: it may have been committed
 		sent = nil
 	}
-	err = b.alone(ctx, program, what, func(conn *pgxpool.Conn) (err error) {
+	err = b.alone(ctx, programConns, what, func(conn *pgxpool.Conn) (err error) {
 		ids, err = b.insertChunk(ctx, noTx{conn}, now, jobs, sent)
 		return err
 	})

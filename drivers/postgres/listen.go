@@ -68,7 +68,7 @@ func (b *Backend) listenConn(ctx context.Context) (*pgx.Conn, error) {
 		}
 		return pgx.ConnectConfig(ctx, config)
 	}
-	conn, err := b.poolOf(motion).Acquire(ctx)
+	conn, err := b.poolOf(nodeConns).Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (b *Backend) startListening(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	probe := "p" + rand.Text()
-	if _, err := b.poolOf(motion).Exec(ctx, notify, b.channel, probe); err != nil {
+	if _, err := b.poolOf(nodeConns).Exec(ctx, notify, b.channel, probe); err != nil {
 		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, probeTime)
@@ -144,10 +144,10 @@ const notify = "select pg_notify($1::text, $2::text)"
 
 // sendWakes sends wake-ups by themselves. They are hints: an error loses them.
 func (b *Backend) sendWakes(ctx context.Context, payloads []string) {
-	if len(payloads) > ringMost {
+	if len(payloads) > maxPayloads {
 		payloads = []string{wakeText(store.Wake{Kind: store.WakeJobs})}
 	}
-	_, _ = b.poolOf(motion).Exec(ctx, "select pg_notify($1::text, payload) from unnest($2::text[]) as payload", b.channel, payloads)
+	_, _ = b.poolOf(nodeConns).Exec(ctx, "select pg_notify($1::text, payload) from unnest($2::text[]) as payload", b.channel, payloads)
 }
 
 func (b *Backend) wake(ctx context.Context, tx pgx.Tx, w store.Wake) error {

@@ -56,7 +56,7 @@ func newest(versions []int) int {
 
 // appliedSteps reads the numbers of the steps that the database has.
 func (b *Backend) appliedSteps(ctx context.Context) (versions []int, err error) {
-	err = b.transact(ctx, program, "read the state of the schema", looking, func(tx pgx.Tx) error {
+	err = b.transact(ctx, programConns, "read the state of the schema", looking, func(tx pgx.Tx) error {
 		if versions, err = b.versions(ctx, tx); err != nil || len(versions) == 0 {
 			return err
 		}
@@ -107,7 +107,7 @@ func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 // lock, which ends with the transaction, lets one process work at a time.
 func (b *Backend) migrate(ctx context.Context, step store.Migration) (did bool, err error) {
 	what := fmt.Sprintf("migrate schema %q to step %d (%s)", b.schema, step.Version, step.Name)
-	err = b.transact(ctx, program, what, writing, func(tx pgx.Tx) error {
+	err = b.transact(ctx, programConns, what, writing, func(tx pgx.Tx) error {
 		did = false
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtextextended($1::text, 0))", "hourbell migrate "+b.schema); err != nil {
 			return err

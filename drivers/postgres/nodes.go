@@ -20,7 +20,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 			return out, b.explain(what, err)
 		}
 	}
-	err := b.work(ctx, life, what, func(tx pgx.Tx) error {
+	err := b.work(ctx, leaseConns, what, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, b.q("register_node"), when(req.Now), req.Name, req.Version, append([]string{}, req.Queues...),
 			append([]string{}, req.Kinds...), req.Lease.Microseconds()).Scan(&out.Node, into(&out.Now))
 		if err != nil {
@@ -35,7 +35,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 // Heartbeat prolongs a lease; see store.Nodes.
 func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
 	var out store.HeartbeatResult
-	err := b.pipeline(ctx, life, "heartbeat", func(s sender) error {
+	err := b.pipeline(ctx, leaseConns, "heartbeat", func(s sender) error {
 		var batch pgx.Batch
 		batch.Queue(b.q("beat"), when(req.Now), req.Node).QueryRow(func(row pgx.Row) error {
 			return nodeAlive(req.Node, row.Scan(append([]any{into(&out.Now), &out.Beat}, positionTargets(&out.Position)...)...))
@@ -59,7 +59,7 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 		text = b.q("read_cancelled_claims")
 	}
 	var out []store.ClaimRef
-	err := b.pipeline(ctx, life, "read claims", func(s sender) error {
+	err := b.pipeline(ctx, leaseConns, "read claims", func(s sender) error {
 		var batch pgx.Batch
 		queueCollect(&batch, &out, scanClaimRef, text, req.Node)
 		return send(ctx, s, &batch)
@@ -85,7 +85,7 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.Resc
 // for each job that is lost.
 func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Time, node int64, died bool, after func(store.LostJob) *store.FollowUp) (store.RescueResult, error) {
 	var out store.RescueResult
-	err := b.work(ctx, motion, what, func(tx pgx.Tx) (err error) {
+	err := b.work(ctx, nodeConns, what, func(tx pgx.Tx) (err error) {
 		out = store.RescueResult{}
 		out.Nodes, err = collect(ctx, tx, scanNode, choose, when(now), node)
 		if err != nil || len(out.Nodes) == 0 {

@@ -64,8 +64,8 @@ var bounds = map[string]float64{
 // the plans that the server really used (auto_explain), in the transactions of
 // the backend itself. What a claim costs may not grow with any of that.
 //
-// Claims are measured behind their marks. A sweep, which walks what is dead and
-// what runs, is bounded in time instead: see marks.go.
+// Claims are measured with their cursors. A full scan, which reads dead entries and
+// running jobs, is bounded in time instead: see cursors.go.
 func TestPlansAtSize(t *testing.T) {
 	n := readSizes(t)
 	p := newCrowd(t)
@@ -157,7 +157,7 @@ func (p *crowd) addWaiting(n sizes) {
 		insert into {schema}.schedule (revision, anchor, mark, next_at, created_at, updated_at, name, owner, definition)
 		select 1, now(), now(), now() + (i - %d) * interval '1 second', now(), now(), 's' || i, '', '{}' from generate_series(1, %d) i`,
 		n.schedules/2, n.schedules), p.b.schema))
-	p.claim("q") // the first claim of a queue is a sweep
+	p.claim("q") // the first claim of a queue is a full scan
 	p.claim("mixed")
 	p.claim("scattered")
 }
@@ -197,14 +197,14 @@ func (p *crowd) insert(columns string, n int) {
 		select now(), 0, 25, 0, 0, 'k', '{"to":"someone@example.org","subject":"hello"}', %s from generate_series(1, %d) i`, columns, n), p.b.schema))
 }
 
-// claim claims a batch, behind marks if the queue was claimed from before.
+// claim claims a batch, with cursors unless this is the first claim of the queue.
 func (p *crowd) claim(queue string) []store.Claimed {
 	p.t.Helper()
 	res, err := p.b.Claim(p.t.Context(), store.ClaimRequest{Node: p.node, Queue: queue, Kinds: []string{"k"}, Limit: planBatch})
 	must(p.t, err)
 	scan := p.b.scans.of(p.node, queue)
-	for range scan.costs { // so that the next sweep is due in a day
-		scan.sweptIn(0, time.Hour)
+	for range scan.costs { // so that the next full scan is due in a day
+		scan.recordFullScan(0, time.Hour)
 	}
 	return res.Jobs
 }
@@ -237,7 +237,7 @@ func (p *crowd) measure(state string) map[string]float64 {
 	pages("claim of four priorities, a job", planBatch, func() { jobs = p.claim("mixed") })
 	p.inOrderOfPriority(jobs)
 	pages("claim of scattered jobs, a job", planBatch, func() { p.claim("scattered") })
-	p.claim("later") // a sweep, the first time
+	p.claim("later") // a full scan, the first time
 	pages("claim where all are for later, a call", 1, func() { p.claim("later") })
 	held := p.lose(state)
 	pages("rescue, a job", held, func() { p.rescue(held) })
@@ -277,7 +277,7 @@ func (p *crowd) lose(state string) int {
 	must(p.t, err)
 	held := 0
 	plans := p.during(func() { held = len(claimN(p.t, p.b, res.Node, planBatch)) })
-	p.t.Logf("%s: the sweep of a new node: %d pages for %d jobs", state, plans.pages(), held)
+	p.t.Logf("%s: the full scan of a new node: %d pages for %d jobs", state, plans.pages(), held)
 	time.Sleep(2 * time.Millisecond)
 	return held
 }

@@ -14,7 +14,7 @@ import (
 // never walk from end to end.
 var hot = map[string]string{
 	"claim_jobs": "job|schedule", "claim_exact": "job|schedule", "claim_suspects": "job|schedule", "claim_suspects_exact": "job|schedule",
-	"begin_jobs": "lease", "count_losses": "job", "look_behind": "job", "look_behind_exact": "job", "next_due": "job", "finish_jobs": "job|history", "hold_claims": "job", "free_jobs": "job", "end_jobs": "job",
+	"begin_jobs": "lease", "count_losses": "job", "catch_up_scan": "job", "catch_up_scan_exact": "job", "next_due": "job", "finish_jobs": "job|history", "hold_claims": "job", "free_jobs": "job", "end_jobs": "job",
 	"insert_attempts": "job|attempt", "find_unrecorded": "history", "lock_jobs": "job", "lock_finished": "history", "find_schedule_jobs": "job|schedule",
 	"delete_jobs": "job|history|attempt", "revive_jobs": "job|history", "find_holders": "job|history", "pull_jobs": "job", "lock_held_jobs": "job", "read_claims": "job", "read_cancelled_claims": "job",
 	"lock_schedules": "schedule", "update_schedules": "schedule", "due_schedules": "schedule", "due_schedules_named": "schedule", "next_schedule": "schedule",
@@ -89,7 +89,7 @@ func checkPlans(t *testing.T, b *Backend) {
 		}
 	}
 	// These order by an index and must not sort, however long the backlog is.
-	for _, name := range []string{"claim_jobs", "claim_exact", "look_behind", "look_behind_exact", "next_due", "finish_jobs", "due_schedules", "next_schedule", "prune_slots"} {
+	for _, name := range []string{"claim_jobs", "claim_exact", "catch_up_scan", "catch_up_scan_exact", "next_due", "finish_jobs", "due_schedules", "next_schedule", "prune_slots"} {
 		// What a claim has got it sorts for what may begin, if that is not all.
 		plan := regexp.MustCompile(`Sort  \(.*\n.*Sort Key: .*\n.*CTE Scan on claimed`).ReplaceAllString(planOf(t, b, name), "")
 		if strings.Contains(plan, "Sort") && !strings.Contains(plan, "Incremental Sort") {
@@ -100,7 +100,7 @@ func checkPlans(t *testing.T, b *Backend) {
 	wantInPlan(t, b, "claim_jobs", claim...)
 	wantInPlan(t, b, "claim_exact", append(claim, "hashed SubPlan")...)
 	wantInPlan(t, b, "claim_suspects", "Index Scan using job_suspect", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job")
-	wantInPlan(t, b, "look_behind", "Index Scan using job_ready", "ROW(run_at, id) <= ")
+	wantInPlan(t, b, "catch_up_scan", "Index Scan using job_ready", "ROW(run_at, id) <= ")
 	wantInPlan(t, b, "finish_jobs", "Index Scan using job_pkey")
 	wantInPlan(t, b, "advance_schedules", "Index Scan using schedule_pkey")
 	wantInPlan(t, b, "find_fired_slots", "ROW(schedule_id, slot) >= ", "Index Only Scan using slot_fired_once")
@@ -133,7 +133,7 @@ func planOf(t *testing.T, b *Backend, name string) string {
 		count = max(count, n)
 	}
 	var plan []string
-	err := b.work(t.Context(), program, "explain "+name, func(tx pgx.Tx) (err error) {
+	err := b.work(t.Context(), programConns, "explain "+name, func(tx pgx.Tx) (err error) {
 		if _, err = tx.Exec(t.Context(), "prepare one as "+text); err != nil {
 			return err
 		}

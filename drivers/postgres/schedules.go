@@ -16,7 +16,7 @@ import (
 // PutSchedules creates or changes schedules; see store.Schedules.
 func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
 	var out store.PutSchedulesResult
-	err := b.work(ctx, program, "put schedules", func(tx pgx.Tx) error {
+	err := b.work(ctx, programConns, "put schedules", func(tx pgx.Tx) error {
 		if err := b.noteSync(ctx, tx, req); err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (b *Backend) writeSchedules(ctx context.Context, tx pgx.Tx, rows []*store.S
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
 func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) (store.ChangeSchedulesResult, error) {
 	var out store.ChangeSchedulesResult
-	err := b.work(ctx, program, "change schedules", func(tx pgx.Tx) error {
+	err := b.work(ctx, programConns, "change schedules", func(tx pgx.Tx) error {
 		now, rows, err := b.lockSchedules(ctx, tx, req.Now, req.Names, nil)
 		if err != nil {
 			return err

@@ -18,9 +18,9 @@ var sqlFiles embed.FS
 var migrationFiles embed.FS
 
 // statements holds the text of each file in sql/, by its name without ".sql",
-// with the schema filled in. Those of claim_jobs.sql and look_behind.sql are there
+// with the schema filled in. Those of claim_jobs.sql and catch_up_scan.sql are there
 // more than once, without what others need, so that none pays for it: under their
-// names, under "claim_exact" and "look_behind_exact" for claims with Exact, and under
+// names, under "claim_exact" and "catch_up_scan_exact" for claims with Exact, and under
 // "claim_suspects" and "claim_suspects_exact" for claims of suspects.
 //
 // They look rows of job and history up by id = ANY (ARRAY[…]), and sort by id + 0,
@@ -51,8 +51,8 @@ func readStatements(schema string) statements {
 		{"claim_jobs", "claim_suspects_exact", []string{"suspects", "exact"}},
 		{"claim_jobs", "claim_exact", []string{"plain", "exact"}},
 		{"claim_jobs", "claim_jobs", []string{"plain"}},
-		{"look_behind", "look_behind_exact", []string{"exact"}},
-		{"look_behind", "look_behind", nil},
+		{"catch_up_scan", "catch_up_scan_exact", []string{"exact"}},
+		{"catch_up_scan", "catch_up_scan", nil},
 		{"insert_job", "insert_unique", []string{"unique"}},
 		{"insert_job", "insert_job", nil},
 	} {

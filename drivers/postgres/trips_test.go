@@ -114,8 +114,8 @@ func TestRoundTrips(t *testing.T) {
 	failed := func(o *store.Outcome) { o.Result, o.Error = store.Failed, "no such host" }
 	enqueue := func(n int) func() {
 		return func() {
-			b.ringer.wait() // a wake-up that is owed is a message of its own, which nothing waits for
-			time.Sleep(ringGap)
+			b.insertWakes.wait() // a wake-up that is owed is a message of its own, which nothing waits for
+			time.Sleep(notifyGap)
 			tr.taken()
 			insertN(t, b, n)
 		}
@@ -127,7 +127,7 @@ func TestRoundTrips(t *testing.T) {
 		most int
 	}{
 		{"enqueue one, its wake-up with it", enqueue(1), 1},
-		{"claim", claim, 2}, // the second one is a sweep, or a look beside the claim, which come now and then
+		{"claim", claim, 2}, // the second one is a full scan or a catch-up scan, which come now and then
 		{"finish one", finish(plain), 1},
 		{"enqueue many", enqueue(500), 1},
 		{"claim many", claim, 2},
@@ -157,11 +157,11 @@ func TestRoundTrips(t *testing.T) {
 	}
 	for round := range 8 {
 		for _, step := range steps {
-			b.looking.Wait() // a look behind the marks, which no claim waits for
+			b.catchUps.Wait() // catch-up scans, which no claim waits for
 			tr.taken()
 			step.do()
-			b.looking.Wait()
-			// The first rounds prepare statements, and find out what a sweep costs.
+			b.catchUps.Wait()
+			// The first rounds prepare statements, and measure the cost of a full scan.
 			if got, conns := tr.taken(); round >= 5 && (got > step.most || conns > 0) {
 				t.Errorf("%s: %d round trips and %d new connections, want at most %d and none", step.name, got, conns, step.most)
 			}
@@ -195,7 +195,7 @@ func TestAWakeUpIsPushed(t *testing.T) {
 	other := openAt(t, urlFrom(t, serverVariable), b.schema)
 	wakes, _ := listening(t, b)
 	for range 10 {
-		time.Sleep(ringGap)
+		time.Sleep(notifyGap)
 		tr.taken()
 		insertN(t, other, 1)
 		wantWake(t, wakes, store.Wake{Kind: store.WakeJobs, Queue: "q"})

@@ -1,7 +1,7 @@
 -- Claims up to $5 due jobs of the kinds $4, and those whose kind and digest of
 -- args are among pairs that are given; each kind of these is given once more
 -- before, so that only their jobs are digested. The scan takes one priority
--- after the other, each behind its mark, and stops as soon as it has enough: no
+-- after the other, each behind its cursor, and stops as soon as it has enough: no
 -- sort, nothing that is due later is walked. ctid is safe under FOR UPDATE in the
 -- same statement only. A node that is gone gets nothing. The rows come back in
 -- no order. Of more than $8 jobs the first $8 in the order of their start may begin;

@@ -1,4 +1,4 @@
--- The first job behind each mark that claim_jobs would take, if there is one.
+-- The first job behind each low-water cursor that claim_jobs would take, if there is one.
 -- Locks nothing.
 SELECT m.priority, due.run_at, due.id
 FROM unnest($3::timestamptz[], $4::bigint[]) WITH ORDINALITY AS m (run_at, id, priority), LATERAL (

@@ -13,23 +13,23 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-func TestMarksFollowWhatIsClaimed(t *testing.T) {
+func TestCursorsFollowClaimedJobs(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	at := func(seconds int) time.Time { return now.Add(time.Duration(seconds) * time.Second) }
 	job := func(priority int16, seconds int, id int64) store.Claimed {
 		return store.Claimed{Priority: priority, RunAt: at(seconds), ID: id}
 	}
-	horizon := mark{runAt: now.Add(-slack)}
-	var s scan
+	horizon := cursor{runAt: now.Add(-slack)}
+	var s claimScan
 
 	s.found([]store.Claimed{job(1, -60, 7), job(2, -50, 8), job(2, -40, 9)}, true, now)
-	want := marks{0: horizon, 1: {at(-40), 9}}
+	want := cursors{0: horizon, 1: {at(-40), 9}}
 	if s.low != want {
 		t.Errorf("after a full claim that stopped in priority 2:\ngot  %v\nwant %v", s.low, want)
 	}
 	s.found([]store.Claimed{job(2, -45, 3)}, true, now)
-	if want[1] = (mark{at(-45), 3}); s.low != want {
-		t.Errorf("after a sweep that stopped behind the mark:\ngot  %v\nwant %v", s.low, want)
+	if want[1] = (cursor{at(-45), 3}); s.low != want {
+		t.Errorf("after a full scan that stopped behind the cursor:\ngot  %v\nwant %v", s.low, want)
 	}
 	s.found([]store.Claimed{job(5, 0, 20)}, false, now)
 	for p := range want {
@@ -44,82 +44,82 @@ func TestMarksFollowWhatIsClaimed(t *testing.T) {
 	}
 }
 
-func TestSweepsComeByTheClock(t *testing.T) {
-	var s scan
+func TestFullScansComeByTheClock(t *testing.T) {
+	var s claimScan
 	next := func() step { _, next := s.begin(); return next }
-	swept := func(took time.Duration) {
+	scanned := func(took time.Duration) {
 		for range s.costs {
-			s.sweptIn(0, took)
+			s.recordFullScan(0, took)
 		}
 	}
-	if next() != sweep {
-		t.Error("the first claim is no sweep")
+	if next() != fullScan {
+		t.Error("the first claim is no full scan")
 	}
-	swept(cheapSweep)
-	if next() != nothing {
-		t.Error("a sweep follows a sweep")
+	scanned(cheapFullScan)
+	if next() != claimOnly {
+		t.Error("a full scan follows a full scan")
 	}
 	if wait, over := s.again(0); wait != 0 || over {
-		t.Errorf("where one sweep was cheap, the next has to wait %v", wait)
+		t.Errorf("after a cheap full scan, the next has to wait %v", wait)
 	}
-	if wait, _ := s.again(3); wait <= 0 || wait > sweepRest {
-		t.Errorf("after a claim with marks that found something, a sweep is due in %v", wait)
+	if wait, _ := s.again(3); wait <= 0 || wait > fullScanRest {
+		t.Errorf("after a claim with cursors that found jobs, a full scan is due in %v", wait)
 	}
-	s.swept = s.swept.Add(-2 * sweepRest)
-	if next() != nothing {
-		t.Error("there was nothing to compare the sweep with, and another follows at once")
+	s.scanned = s.scanned.Add(-2 * fullScanRest)
+	if next() != claimOnly {
+		t.Error("there was no claim to compare the full scan with, and another full scan follows at once")
 	}
-	s.used(900, 8*time.Millisecond)
-	if next() != sweep {
-		t.Error("after a claim with marks no sweep follows")
+	s.recordClaim(900, 8*time.Millisecond)
+	if next() != fullScan {
+		t.Error("no full scan follows a claim with cursors")
 	}
 }
 
-// TestLooksReplaceDearSweeps: where sweeps cost 10 ms, claims are not held up by them.
-func TestLooksReplaceDearSweeps(t *testing.T) {
+// TestCatchUpScansReplaceExpensiveFullScans: claims do not wait for full scans that cost 10 ms.
+func TestCatchUpScansReplaceExpensiveFullScans(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	var s scan
+	var s claimScan
 	for range s.costs {
-		s.sweptIn(0, cheapSweep+10*time.Millisecond)
+		s.recordFullScan(0, cheapFullScan+10*time.Millisecond)
 	}
 	s.found([]store.Claimed{{Priority: 9, RunAt: now, ID: 5}}, false, now)
 	if wait, over := s.again(0); over || wait <= 0 || wait > 200*time.Millisecond {
-		t.Errorf("after a sweep of 10 ms the next look is due in %v", wait)
+		t.Errorf("after a full scan of 10 ms the next catch-up scan is due in %v", wait)
 	}
-	s.swept = s.swept.Add(-200 * time.Millisecond)
-	if from, next := s.begin(); next != look || from != s.low {
+	s.scanned = s.scanned.Add(-200 * time.Millisecond)
+	if from, next := s.begin(); next != catchUpScan || from != s.low {
 		t.Errorf("after 200 ms a claim begins at %v with step %v", from, next)
 	}
-	if _, next := s.begin(); next != nothing {
-		t.Error("two looks at a time")
+	if _, next := s.begin(); next != claimOnly {
+		t.Error("two concurrent catch-up scans")
 	}
 	if wait, over := s.again(0); over || wait < time.Millisecond || wait > 10*time.Millisecond {
-		t.Errorf("while a look is under way another claim follows after %v", wait)
+		t.Errorf("during a catch-up scan another claim follows after %v", wait)
 	}
-	late := mark{runAt: now.Add(-time.Hour), id: 3}
-	s.looked(map[int16]mark{2: late}, cheapSweep+10*time.Millisecond, true)
+	late := cursor{runAt: now.Add(-time.Hour), id: 3}
+	s.caughtUp(map[int16]cursor{2: late}, cheapFullScan+10*time.Millisecond, true)
 	if _, over := s.again(0); over {
-		t.Error("a look found something, and no claim follows")
+		t.Error("a catch-up scan found a job, and no claim follows")
 	}
 	want := s.low
-	want[1] = mark{runAt: late.runAt, id: 2}
+	want[1] = cursor{runAt: late.runAt, id: 2}
 	if from, _ := s.begin(); from != want {
-		t.Errorf("after a look that found %v a claim begins at %v", late, from)
+		t.Errorf("after a catch-up scan that found %v a claim begins at %v", late, from)
 	}
 	if from, _ := s.begin(); from != s.low {
-		t.Errorf("two claims begin at what a look has found once: %v", from)
+		t.Errorf("two claims begin at a job that a catch-up scan found once: %v", from)
 	}
-	s.looked(nil, cheapSweep+10*time.Millisecond, true)
+	s.caughtUp(nil, cheapFullScan+10*time.Millisecond, true)
 	if wait, over := s.again(0); wait != 0 || !over {
-		t.Error("a look found nothing, and claims go on")
+		t.Error("a catch-up scan found nothing, and claims go on")
 	}
 	s.found([]store.Claimed{{Priority: 9, RunAt: now, ID: 6}}, false, now)
 	if wait, over := s.again(1); over || wait <= 0 {
-		t.Error("a claim has found something since, and no look follows")
+		t.Error("a claim has found a job since, and no catch-up scan follows")
 	}
 }
 
-func TestWhatASweepCosts(t *testing.T) {
+func TestCostOfAFullScan(t *testing.T) {
 	for _, c := range []struct {
 		usual usual
 		jobs  int
@@ -133,19 +133,19 @@ func TestWhatASweepCosts(t *testing.T) {
 		{usual{}, 1000, 10 * time.Millisecond, 0},
 		{usual{}, 0, 10 * time.Millisecond, 9 * time.Millisecond},
 	} {
-		s := scan{usual: c.usual}
+		s := claimScan{usual: c.usual}
 		for range s.costs {
-			s.sweptIn(c.jobs, c.took)
+			s.recordFullScan(c.jobs, c.took)
 		}
 		if got := s.cost(); got != c.want {
-			t.Errorf("a sweep of %v for %d jobs beside %+v cost %v, want %v", c.took, c.jobs, c.usual, got, c.want)
+			t.Errorf("a full scan of %v for %d jobs, after a claim %+v, cost %v, want %v", c.took, c.jobs, c.usual, got, c.want)
 		}
 	}
 }
 
-// TestAJobBehindTheMarkIsFound: a transaction that began long ago commits its
-// job when claims have passed that place.
-func TestAJobBehindTheMarkIsFound(t *testing.T) {
+// TestAJobBehindTheCursorIsFound: a transaction that began long ago commits its
+// job after claims have passed its position.
+func TestAJobBehindTheCursorIsFound(t *testing.T) {
 	b := fresh(t)
 	node := register(t, b)
 	ctx := t.Context()
@@ -162,7 +162,7 @@ func TestAJobBehindTheMarkIsFound(t *testing.T) {
 	}
 	scan := b.scans.of(node, "q")
 	for range scan.costs {
-		scan.sweptIn(0, 5*time.Millisecond+cheapSweep) // so that the next look is due in 100 ms
+		scan.recordFullScan(0, 5*time.Millisecond+cheapFullScan) // so that the next catch-up scan is due in 100 ms
 	}
 	must(t, tx.Commit(ctx))
 	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
@@ -170,12 +170,12 @@ func TestAJobBehindTheMarkIsFound(t *testing.T) {
 		res, err := b.Claim(ctx, req)
 		must(t, err)
 		if len(res.Jobs) == 0 && res.Again > 100*time.Millisecond {
-			t.Fatalf("a claim with marks wants to be repeated in %v", res.Again)
+			t.Fatalf("a claim with cursors wants to be repeated in %v", res.Again)
 		}
 		return res
 	}
 	if res := claim(); len(res.Jobs) != 0 || res.Again == 0 {
-		t.Fatalf("a claim with marks: %d jobs, again in %v", len(res.Jobs), res.Again)
+		t.Fatalf("a claim with cursors: %d jobs, again in %v", len(res.Jobs), res.Again)
 	}
 	res := claim()
 	for tries := 0; len(res.Jobs) == 0; tries++ {
@@ -214,24 +214,24 @@ func TestAHeldSnapshotDoesNotSlowClaims(t *testing.T) {
 		finishAll(t, b, claimN(t, b, node, batch), batch)
 	}
 	scan := b.scans.of(node, "q")
-	with, without := claimPages(t, b, scan.low), claimPages(t, b, marks{})
-	t.Logf("pages touched by a claim of 100: %d with marks, %d without", with, without)
+	with, without := claimPages(t, b, scan.low), claimPages(t, b, cursors{})
+	t.Logf("pages touched by a claim of 100: %d with cursors, %d without", with, without)
 	if with > 600 {
 		t.Errorf("a claim of 100 jobs touched %d pages", with)
 	}
 	if without < 2*with {
-		t.Errorf("without marks it touched %d pages, so there was nothing to pass over", without)
+		t.Errorf("without cursors it touched %d pages, so there was nothing to skip", without)
 	}
 }
 
 var pagesTouched = regexp.MustCompile(`Buffers: shared hit=(\d+)(?: read=(\d+))?`)
 
 // claimPages counts the pages that a claim of 100 touches, and undoes it.
-func claimPages(t *testing.T, b *Backend, from marks) (pages int) {
+func claimPages(t *testing.T, b *Backend, from cursors) (pages int) {
 	t.Helper()
 	lowRunAt, lowID := from.columns()
 	undo := errors.New("undone")
-	err := b.work(t.Context(), program, "explain", func(tx pgx.Tx) error {
+	err := b.work(t.Context(), programConns, "explain", func(tx pgx.Tx) error {
 		text := "explain (analyze, buffers, timing off) " + b.q("claim_jobs")
 		plan, err := collect(t.Context(), tx, pgx.RowTo[string], text, nil, register(t, b), "q", []string{"k"}, 100, lowRunAt, lowID)
 		if err != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// sentWake is a wake-up that a ringer sent by itself.
+// sentWake is a wake-up that a notify throttle sent by itself.
 type sentWake struct {
-	at       time.Duration // since the ringer was made
+	at       time.Duration // since the notify throttle was made
 	payloads []string
 }
 
-// recorded returns a ringer and what it sends.
-func recorded() (*ringer, *[]sentWake) {
+// recorded returns a notify throttle and the wake-ups that it sends.
+func recorded() (*notifyThrottle, *[]sentWake) {
 	var sent []sentWake
 	start := time.Now()
-	return newRinger(ringGap, func(_ context.Context, payloads []string) {
+	return newNotifyThrottle(notifyGap, func(_ context.Context, payloads []string) {
 		sent = append(sent, sentWake{time.Since(start), payloads})
 	}), &sent
 }
@@ -33,7 +33,7 @@ func TestTheFirstWakeUpGoesWithItsInsert(t *testing.T) {
 			if !r.take("ja") || !r.take("jb") {
 				t.Error("an insert after a pause does not take its wake-up along")
 			}
-			time.Sleep(ringGap)
+			time.Sleep(notifyGap)
 		}
 		r.wait()
 		if len(*sent) > 0 {
@@ -67,20 +67,20 @@ func TestABurstSharesItsWakeUps(t *testing.T) {
 				t.Errorf("a message wakes %q", s.payloads)
 			}
 		}
-		if last := (*sent)[len(*sent)-1].at; last < 99*97*time.Microsecond || last > 99*97*time.Microsecond+ringGap {
+		if last := (*sent)[len(*sent)-1].at; last < 99*97*time.Microsecond || last > 99*97*time.Microsecond+notifyGap {
 			t.Errorf("the last message left after %v, the last insert was after 9.6ms", last)
 		}
 	})
 }
 
-func TestARingerForgetsQueues(t *testing.T) {
+func TestANotifyThrottleForgetsQueues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := recorded()
-		for i := range 3 * ringKnown {
+		for i := range 3 * maxRemembered {
 			r.take(fmt.Sprint("j", i))
-			time.Sleep(ringGap / 100)
+			time.Sleep(notifyGap / 100)
 		}
-		if len(r.last) > ringKnown {
+		if len(r.last) > maxRemembered {
 			t.Errorf("%d queues are remembered", len(r.last))
 		}
 	})
@@ -110,9 +110,9 @@ func TestTheLastOfABurstWakes(t *testing.T) {
 }
 
 func (b *Backend) owes() bool {
-	b.ringer.mu.Lock()
-	defer b.ringer.mu.Unlock()
-	return len(b.ringer.owed) > 0
+	b.insertWakes.mu.Lock()
+	defer b.insertWakes.mu.Unlock()
+	return len(b.insertWakes.owed) > 0
 }
 
 func drainWakes(wakes chan store.Wake) {
@@ -124,7 +124,7 @@ func drainWakes(wakes chan store.Wake) {
 func TestWakeUpsOfManyQueuesAreOne(t *testing.T) {
 	b := fresh(t)
 	wakes, _ := listening(t, b)
-	payloads := make([]string, ringMost+1)
+	payloads := make([]string, maxPayloads+1)
 	for i := range payloads {
 		payloads[i] = fmt.Sprint("j", i)
 	}

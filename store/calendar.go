@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Calendar is a row of a calendar that schedules share by its name. What it
-// excludes is in Definition, which drivers keep byte for byte and never read.
+// Calendar is the row of a calendar that schedules share by its name. Definition
+// has the excluded times; drivers store it byte for byte and never read it.
 type Calendar struct {
 	Name string
-	// Revision changes with the definition, and always to a number that is greater
-	// than every one that this name had, also before it was deleted.
+	// Revision changes with the definition, and always to a number that is
+	// greater than every number that this name had, also before it was deleted.
 	Revision   int64
 	Definition []byte
 	UpdatedAt  time.Time
@@ -26,21 +26,22 @@ type PutCalendar struct {
 
 // PutCalendarsRequest creates or changes calendars, each at most once.
 //
-// An unchanged one (same definition) keeps its row as it is. A changed one gets a
-// new revision, and so does every living schedule that names it, as if it had been
-// edited itself; but for Revision the schedules' rows stay as they are.
+// An unchanged calendar (same definition) keeps its row as it is. A changed
+// calendar gets a new revision, and so does every live schedule that names it,
+// as if the schedule had been edited; except Revision, the schedules' rows stay
+// as they are.
 //
-// It refuses, and writes nothing: ErrConflict for a wrong IfRevision (any, if the
-// calendar does not exist); ErrUnsettled where a schedule that names a calendar
-// that would change is due: next_at is not after now. (A put moves the marks of
-// schedules and can leave those alone whose next_at is not after mark; this does
-// not.)
+// It refuses, and writes nothing: ErrConflict for a wrong IfRevision (any value,
+// if the calendar does not exist); ErrUnsettled if a schedule that names a
+// calendar that would change is due: next_at is not after now. (PutSchedules
+// moves marks, so that it can accept schedules whose next_at is not after their
+// mark; PutCalendars moves no marks.)
 type PutCalendarsRequest struct {
 	Now       time.Time
 	Calendars []PutCalendar
 }
 
-// PutCalendarsResult tells what happened to each.
+// PutCalendarsResult has the result for each calendar.
 type PutCalendarsResult struct {
 	Revisions []int64 // in the order of the request
 	Changed   int     // created or changed
@@ -49,8 +50,8 @@ type PutCalendarsResult struct {
 }
 
 // DeleteCalendarsRequest names calendars. It refuses, and deletes none:
-// ErrNotFound for a name that is not there, ErrInUse for one that a living
-// schedule names.
+// ErrNotFound for a name that does not exist, ErrInUse for a calendar that a
+// live schedule names.
 type DeleteCalendarsRequest struct {
 	Names []string
 }
@@ -62,14 +63,14 @@ type ListCalendarsRequest struct {
 	Limit int    // at least 1
 }
 
-// Same says whether a put changes nothing of c, which is nil for a name that is
-// not there.
+// Same reports whether a put changes nothing of c, which is nil for a name that
+// does not exist.
 func (c *Calendar) Same(put PutCalendar) bool {
 	return c != nil && bytes.Equal(c.Definition, put.Definition)
 }
 
 // CheckPut returns why a put must be refused, whatever schedules name the
-// calendar, or nil; c is nil for a name that is not there.
+// calendar, or nil; c is nil for a name that does not exist.
 func (c *Calendar) CheckPut(put PutCalendar) error {
 	if put.IfRevision != 0 && (c == nil || c.Revision != put.IfRevision) {
 		return ErrConflict

@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// State is where a job is on its way.
+// State is the state of a job.
 type State int16
 
-// The states, in the order of a job's way. Drivers store these numbers; they
-// never change.
+// The states. Drivers store these numbers; they never change.
 const (
 	StateReady     State = 0 // due at run_at, now or later
 	StateWaiting   State = 1 // on other jobs
@@ -30,7 +29,7 @@ func (s State) String() string {
 	return stateNames[s]
 }
 
-// Finished says whether the state is an end.
+// Finished reports whether the state is final.
 func (s State) Finished() bool { return s >= StateCompleted }
 
 // ParseState is the inverse of String.
@@ -43,7 +42,7 @@ func ParseState(text string) (State, bool) {
 	return 0, false
 }
 
-// OnLoss says what becomes of a job whose node died while it ran.
+// OnLoss is what happens to a job whose node died while the job ran.
 type OnLoss int16
 
 // The choices. Drivers store these numbers.
@@ -60,7 +59,7 @@ func (o OnLoss) String() string {
 	return "retry"
 }
 
-// Origin says who made a job.
+// Origin is how a job was made.
 type Origin int16
 
 // The origins. Drivers store these numbers.
@@ -69,7 +68,7 @@ const (
 	OriginSchedule Origin = 1 // a slot; under promise P1
 	OriginTrigger  Origin = 2 // "run now" of a schedule; outside P1
 	OriginBackfill Origin = 3 // a past range run again; outside P1
-	OriginHook     Origin = 4 // tells of a failure, missed slots or a recovery; belongs to no schedule
+	OriginHook     Origin = 4 // reports a failure, missed slots or a recovery; belongs to no schedule
 )
 
 var originNames = [...]string{"enqueue", "schedule", "trigger", "backfill", "hook"}
@@ -88,7 +87,7 @@ const (
 	LastPriority  = 9
 )
 
-// NewJob is a job to be stored. The caller has filled every default.
+// NewJob is a job to be stored. The caller has filled in every default.
 type NewJob struct {
 	Kind        string
 	Queue       string
@@ -103,8 +102,9 @@ type NewJob struct {
 	Delay       time.Duration // counted by the store's clock; ignored with RunAt
 	Schedule    int64         // the schedule's number, or 0
 	Slot        time.Time     // the slot it was made for, or zero
-	// Waiting makes it wait until no other job of its schedule, which it must
-	// have, is ready or running; see Jobs. Never in a caller's transaction.
+	// Waiting makes the job wait until no other job of its serial group is ready
+	// or running; see Jobs. The job must have a schedule. Never set in a
+	// caller's transaction.
 	Waiting bool
 }
 
@@ -113,8 +113,8 @@ type InsertRequest struct {
 	Now  time.Time
 	Tx   Tx // nil: a transaction of the store's own
 	Jobs []NewJob
-	// Unique, if not empty, is the key of the one job in Jobs, which belongs to no
-	// schedule: it is stored only if no other job of its kind with that key lives.
+	// Unique, if not empty, is the key of the only job in Jobs, which has no
+	// schedule: it is stored only if no other live job of its kind has that key.
 	Unique string
 }
 
@@ -122,8 +122,8 @@ type InsertRequest struct {
 // with time but may have gaps.
 type InsertResult struct {
 	IDs []int64
-	// Found says that a job with the key of the request lives: it is that one's
-	// number, and nothing was stored.
+	// Found means that a live job has the key of the request: IDs has the number
+	// of that job, and nothing was stored.
 	Found bool
 }
 
@@ -135,18 +135,18 @@ type ClaimRequest struct {
 	Kinds []string
 	Exact []ExactJob
 	Limit int
-	// Ahead is how many of Limit jobs are claimed ahead: the first Limit - Ahead of
-	// the jobs that come back, in their order, may begin at once, and each of the
+	// Ahead is how many of Limit jobs are claimed ahead: the first Limit - Ahead
+	// of the returned jobs, in their order, may begin at once, and each of the
 	// others only after a BeginJobs that names it.
 	Ahead int
-	// Suspects asks for suspects alone (see SuspectLosses). Without it a claim takes
-	// none of them.
+	// Suspects asks for suspects only (see SuspectLosses). Without it a claim
+	// takes no suspects.
 	Suspects bool
 }
 
-// ExactJob admits jobs of a kind with exactly these arguments, byte for byte:
-// how a node that does not run a kind in general still runs what it has in its
-// own files.
+// ExactJob allows jobs of a kind with exactly these arguments, byte for byte.
+// With it a node that does not run every job of a kind runs the jobs that its
+// own files declare.
 type ExactJob struct {
 	Kind   string
 	Args   []byte
@@ -158,22 +158,22 @@ func NewExactJob(kind string, args []byte) ExactJob {
 	return ExactJob{Kind: kind, Args: args, SHA256: sha256.Sum256(args)}
 }
 
-// ClaimResult is a batch of claimed jobs, in the order they are to start.
+// ClaimResult is a batch of claimed jobs, in the order in which they start.
 type ClaimResult struct {
 	Now  time.Time // the store's clock
 	Jobs []Claimed
 	// Batch, if not 0, names this claim for HeartbeatRequest.EndedBatches.
 	Batch int64
-	// NextDue is, where fewer than Limit jobs came back, the earliest run_at
-	// after now among ready jobs of the queue, of any kind, but for suspects; zero:
-	// none, or a claim of suspects.
+	// NextDue is, if fewer than Limit jobs were returned, the earliest run_at
+	// after now among ready jobs of the queue, of any kind, except suspects;
+	// zero: none, or a claim of suspects.
 	NextDue time.Time
-	// Again, if not 0, says that the store has not looked everywhere, and after
-	// how long another claim will.
+	// Again, if not 0, means that this claim did not search all jobs, and is the
+	// time after which another claim will.
 	Again time.Duration
 }
 
-// Claimed is a job in the hands of a node.
+// Claimed is a job that a node has claimed.
 type Claimed struct {
 	ID          int64
 	Token       int64
@@ -199,7 +199,7 @@ type Claimed struct {
 	Refunds int16
 }
 
-// BeginRequest names claims that may begin from now on.
+// BeginRequest names claims whose jobs may begin from now on.
 type BeginRequest struct {
 	Node   int64
 	Batch  int64 // ClaimResult.Batch of all of them
@@ -212,7 +212,7 @@ type ClaimRef struct {
 	Token int64
 }
 
-// Result says what a claim came to.
+// Result is the result of a claim.
 type Result int16
 
 // The results of a claim.
@@ -231,55 +231,57 @@ type Outcome struct {
 	Result Result
 	// Delay, for Retry, counts from the store's now.
 	Delay time.Duration
-	// LeaseLost, for Release, adds one to Claimed.Refunds: the attempt had begun, and
-	// ended because its node could not prolong its lease.
+	// LeaseLost, for Release, adds one to Claimed.Refunds: the attempt had
+	// begun, and ended because its node could not extend its lease.
 	LeaseLost bool
 	// Error and Trace are valid UTF-8 without NUL, at most 64 KiB each. An
 	// attempt leaves a record if Error or Output is not empty. The Error of a
-	// Failed or Cancelled outcome is also the job's Reason; where that of a
-	// Cancelled one is empty, the cancel request's reason is.
+	// Failed or Cancelled outcome is also the job's Reason; if the Error of a
+	// Cancelled outcome is empty, the Reason is the cancel request's reason.
 	Error string
 	Trace string
 	// Output is what the attempt printed, any bytes, at most 64 KiB.
 	Output []byte
-	// After, if not nil, happens too if the outcome counts, was not recorded
+	// After, if not nil, also happens if the outcome counts, was not recorded
 	// before, and ends the job as completed or failed.
 	After *FollowUp
-	// Alone says that the job has no schedule, so that no other job waits for its
-	// end. It is a hint for drivers, which may need fewer round trips then; it is
-	// never set for a job with a schedule, and need not be set for the others.
+	// Alone means that the job has no schedule, so that no other job waits for
+	// its end. It is a hint for drivers, which may then need fewer round trips;
+	// it is never set for a job with a schedule, and need not be set for other
+	// jobs.
 	Alone bool
 }
 
-// FollowUp is what the end of a schedule's job, or a missed slot, brings
-// about in the transaction that records it. A store remembers of each schedule
-// whether it is failing: so from the first FollowUp with Failing until the
-// next without. It is well, too, when it is deleted and when it comes back; a
-// pause, an edit or a reset changes nothing.
+// FollowUp is what the end of a schedule's job, or a missed slot, causes in the
+// transaction that records it. A store remembers for each schedule whether it is
+// failing: it is failing from the first FollowUp with Failing until the next
+// FollowUp without. A schedule is also well when it is deleted and when it comes
+// back; a pause, an edit or a reset changes nothing.
 //
-// Those of one call happen one after the other: in the order of the request, or
-// of the lost jobs by node and number.
+// The follow-ups of one call happen one after the other: in the order of the
+// request, or for lost jobs in the order of node and number.
 type FollowUp struct {
-	// Schedule may be 0, for a job without one: of that nobody keeps count, and
-	// only failures make their jobs.
+	// Schedule is 0 for a job without a schedule. Then no state is kept, and
+	// Jobs are made only with Failing.
 	Schedule int64
-	// Failing says that the schedule fails from now on; otherwise it is well.
+	// Failing means that the schedule is failing from now on; otherwise it is
+	// well.
 	Failing bool
 	// JobFailed, with Failing, adds one to Schedule.Failures.
 	JobFailed bool
-	// Jobs are made, and wake nodes, as by Insert; without Failing only if the
-	// schedule was failing until now. They have no Schedule.
+	// Jobs are inserted, and wake nodes, as by Insert; without Failing only if
+	// the schedule was failing until now. They have no Schedule.
 	Jobs []NewJob
 }
 
-// FinishRequest records outcomes, at most one per job. The caller may use the
-// list again once Finish has returned.
+// FinishRequest records outcomes, at most one per job. The caller may reuse the
+// list after Finish has returned.
 type FinishRequest struct {
 	Now      time.Time
 	Outcomes []Outcome
 }
 
-// FinishResult says which outcomes were not accepted.
+// FinishResult lists the outcomes that were not accepted.
 type FinishResult struct {
 	Refused []ClaimRef
 }
@@ -289,28 +291,29 @@ type JobAction int
 
 // The actions.
 const (
-	// CancelJobs ends waiting and ready jobs as cancelled, and leaves a cancel
-	// request for running ones, pushed to their nodes.
+	// CancelJobs ends waiting and ready jobs as cancelled, and records a cancel
+	// request for running jobs, which is pushed to their nodes.
 	CancelJobs JobAction = iota
 	// RetryJobs makes finished jobs ready with run_at now, under their old
-	// number, with at least one more attempt (max_attempts is raised to
-	// attempt + 1 if it is less), and pulls ready ones to now (never later than
-	// they were). As with Insert, run_at is not before the FiredTo of a finished
-	// job's schedule, and that of a ready one not before its own slot, if this is
-	// at most MostAhead away. The token stays as it is until the next claim, and the
-	// losses too; refunds are forgotten. Waiting ones
+	// number, with at least one more attempt (max_attempts is raised to attempt
+	// + 1 if it is less), and sets the run_at of ready jobs to now (never later
+	// than it was). As with Insert, the run_at of a finished job is not before
+	// the FiredTo of its schedule; the run_at of a ready job is not before its
+	// own slot, if the slot is at most MostAhead away. The token and the losses
+	// stay as they are until the next claim; refunds are set to 0. Waiting jobs
 	// stay as they are.
 	//
-	// A finished job takes its key back. Where another job of its kind with that key
-	// lives, the answer is Conflict and the job stays as it is; a transaction that has
-	// inserted such a job is waited for, as by Insert.
+	// A finished job takes its key back. If another live job of its kind has
+	// that key, the answer is Conflict and the job stays as it is; RetryJobs
+	// waits for uncommitted transactions that have inserted such a job, as
+	// Insert does.
 	RetryJobs
-	// DeleteJobs removes jobs that do not run, with their attempts.
+	// DeleteJobs deletes jobs that are not running, with their attempts.
 	DeleteJobs
 )
 
-// ChangeJobsRequest names jobs by number or, for CancelJobs only, by the name
-// of the schedule they run for.
+// ChangeJobsRequest names jobs by number or, for CancelJobs only, by the name of
+// their schedule.
 type ChangeJobsRequest struct {
 	Now      time.Time
 	Action   JobAction
@@ -319,23 +322,23 @@ type ChangeJobsRequest struct {
 	Reason   string // kept with a cancelled job
 }
 
-// Change says what ChangeJobs did with one job.
+// Change is what ChangeJobs did with one job.
 type Change int
 
-// What can become of a job.
+// The possible changes of a job.
 const (
 	Changed   Change = iota
-	Requested        // it runs: its node has been asked to cancel it
-	NotFound         // no such job (any more)
-	Unchanged        // it is finished already (cancel), runs (retry, delete) or waits (retry)
-	Conflict         // another living job holds its key (retry): JobChange.Holder
+	Requested        // the job is running: its node has been asked to cancel it
+	NotFound         // the job does not exist (any more)
+	Unchanged        // the job is finished already (cancel), running (retry, delete) or waiting (retry)
+	Conflict         // another live job has its key (retry): JobChange.Holder
 )
 
 // JobChange is the answer for one job.
 type JobChange struct {
 	ID     int64
 	Change Change
-	Holder int64 // with Conflict, the number of the living job with the same kind and key
+	Holder int64 // with Conflict, the number of the live job with the same kind and key
 }
 
 // ChangeJobsResult answers in the order of the request's IDs, or by number for
@@ -362,7 +365,7 @@ type ListJobsRequest struct {
 	Attempts  bool   // also read the attempts' records and the args
 }
 
-// JobInfo is a job as people see it.
+// JobInfo is a job as it is shown to users.
 type JobInfo struct {
 	ID           int64
 	Token        int64
@@ -382,13 +385,13 @@ type JobInfo struct {
 	CreatedAt    time.Time
 	StartedAt    time.Time // of the last attempt
 	FinishedAt   time.Time
-	Node         string // name of the node of the last attempt; may be empty once Prune has deleted the node
+	Node         string // name of the node of the last attempt; may be empty after Prune has deleted the node
 	Schedule     int64
 	ScheduleName string
 	Slot         time.Time
-	CancelAsked  bool      // it runs, and its node has been asked to cancel it
+	CancelAsked  bool      // the job is running, and its node has been asked to cancel it
 	Reason       string    // why it ended as failed or cancelled: the last error, "lost", …
-	Unique       string    // its key, or empty; a finished job keeps it, but holds it no longer
+	Unique       string    // its key, or empty; a finished job keeps the text, but the key is free again
 	Attempts     []Attempt // only with Attempts; oldest first
 }
 
@@ -401,7 +404,7 @@ func (j JobInfo) Scheduled(now time.Time) bool {
 // Retrying reports whether a job is ready after an attempt, due or not.
 func (j JobInfo) Retrying() bool { return j.State == StateReady && j.Attempt > 0 }
 
-// Attempt is the record of one attempt that had something to say.
+// Attempt is the record of one attempt with an error or output.
 type Attempt struct {
 	Attempt    int16
 	Token      int64

@@ -2,21 +2,23 @@ package store
 
 import "time"
 
-// SuspectLosses is how many losses in a row make a job a suspect: a job that may end
-// the process that runs it. Only a claim with ClaimRequest.Suspects takes it, and
-// whoever claims it lets it begin while nothing else of its node has begun.
+// SuspectLosses is how many losses in a row make a job a suspect: a job that may
+// end the process that runs it. Only a claim with ClaimRequest.Suspects takes
+// it, and the claiming node starts it only while no other job of that node has
+// begun.
 const SuspectLosses = 2
 
-// LostReason is kept with a job that failed because its node died. It says no more
-// than is known: the node may have died between the statement that let the job begin
-// and its first instruction.
+// LostReason is stored with a job that failed because its node died. The text
+// covers both cases, because the node may have died between the statement that
+// permitted the job to begin and the job's first instruction.
 const LostReason = "lost: its node died while it ran, or when it was about to begin"
 
 // mostLossDelay bounds LossDelay.
 const mostLossDelay = time.Hour
 
-// LossDelay is how long a job rests after its nth loss in a row, before it is ready
-// again: a quarter of a second, then 5 s, 25 s, 125 s and so on, an hour at most.
+// LossDelay is the delay after a job's nth loss in a row, before it is ready
+// again: a quarter of a second, then 5 s, 25 s, 125 s and so on, at most an
+// hour.
 func LossDelay(losses int16) time.Duration {
 	if losses <= 1 {
 		return 250 * time.Millisecond
@@ -28,32 +30,33 @@ func LossDelay(losses int16) time.Duration {
 	return min(delay, mostLossDelay)
 }
 
-// Loss is a job in the hands of a node that has ended.
+// Loss is a job that was claimed by a node that has ended.
 type Loss struct {
-	// Died says that the node was declared dead; otherwise it left.
+	// Died means that the node was declared dead; otherwise it left.
 	Died bool
-	// Begun says that the job may have begun: its claim, or a BeginJobs, let it.
+	// Begun means that the job may have begun: its claim, or a BeginJobs,
+	// permitted it.
 	Begun bool
-	// Asked says that a cancel request waits, and Why is its reason.
+	// Asked means that there is a cancel request, and Why is its reason.
 	Asked bool
 	Why   string
 
 	OnLoss               OnLoss
 	Attempt, MaxAttempts int16
 	Losses               int16 // without this one
-	// Waits says that another job of its schedule waits for this one, which would
-	// give way to it.
+	// Waits means that another job of its schedule waits for this job, which
+	// gives way to the waiting job.
 	Waits bool
 }
 
-// Fate is what becomes of such a job.
+// Fate is what happens to a lost job.
 type Fate struct {
 	State  State // ready, failed or cancelled
 	Reason string
-	// Counts says that one is added to its losses.
+	// Counts means that one is added to its losses.
 	Counts bool
-	// Refund is how many attempts it gets back, and Delay how long it rests, if it
-	// is ready.
+	// Refund is how many attempts the job gets back, and Delay the time until it
+	// is due, if it is ready.
 	Refund int16
 	Delay  time.Duration
 }

@@ -13,11 +13,11 @@ import (
 // Migrator is implemented by backends with a schema. Callers find it by
 // assertion.
 type Migrator interface {
-	// MigrateUp applies what is missing, each step in a transaction, and
-	// returns the steps it applied. Several processes may call at once: one
-	// works, the others wait for it.
+	// MigrateUp applies the missing steps, each in a transaction, and returns
+	// the steps that it applied. Several processes may call it concurrently: one
+	// applies the steps, the others wait.
 	MigrateUp(ctx context.Context) ([]Migration, error)
-	// MigrateStatus reads where the schema is; it creates nothing.
+	// MigrateStatus reads which steps are applied; it creates nothing.
 	MigrateStatus(ctx context.Context) ([]MigrationStatus, error)
 	// Migrations returns all steps, so that they can be printed for the user's
 	// own tools.

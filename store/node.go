@@ -2,7 +2,7 @@ package store
 
 import "time"
 
-// RegisterRequest enters a node.
+// RegisterRequest adds a node.
 type RegisterRequest struct {
 	Now     time.Time
 	Name    string // for people: host, process and a random part
@@ -19,7 +19,7 @@ type RegisterResult struct {
 	Position Position // after the registration
 }
 
-// HeartbeatRequest prolongs a node's lease.
+// HeartbeatRequest extends a node's lease.
 type HeartbeatRequest struct {
 	Now  time.Time
 	Node int64
@@ -28,15 +28,16 @@ type HeartbeatRequest struct {
 	EndedBatches []int64
 }
 
-// HeartbeatResult is the state of the neighbourhood.
+// HeartbeatResult is the store's clock and position, and the state of the other
+// nodes.
 type HeartbeatResult struct {
 	Now time.Time // the store's clock
-	// NextExpiry is when the first lease of another node passes if it stays
-	// silent; zero: there is no other node.
+	// NextExpiry is when the first lease of another node expires without a
+	// heartbeat; zero: there is no other node.
 	NextExpiry time.Time
 	// Beat counts the heartbeats of this node since it registered, this one
-	// included. If it is not greater than the last, the store went back in time, or
-	// the number is another node's now.
+	// included. If it is not greater than the last count, the store went back in
+	// time, or the node's number now belongs to another node.
 	Beat     int64
 	Position Position // read after the call began
 }
@@ -47,14 +48,14 @@ type ClaimsRequest struct {
 	Cancelled bool // only those for which a cancel request waits
 }
 
-// RescueRequest looks for dead nodes. Only a node that was heard lately may
+// RescueRequest looks for dead nodes. Only a node with a recent heartbeat may
 // ask; see Nodes.Rescue.
 type RescueRequest struct {
 	Now  time.Time
 	Node int64 // who asks
-	// After, if not nil, says what else happens for each job that fails as
-	// lost (nil: nothing). It is a pure function that drivers call, maybe more
-	// than once, within the transaction; it must not call the store.
+	// After, if not nil, returns the follow-up of each job that fails as lost
+	// (nil: none). It is a pure function that drivers call, possibly more than
+	// once, within the transaction; it must not call the store.
 	After func(LostJob) *FollowUp
 }
 
@@ -78,7 +79,7 @@ type LeaveRequest struct {
 	After func(LostJob) *FollowUp // as in RescueRequest
 }
 
-// RescueResult tells what was taken from whom.
+// RescueResult lists the ended nodes and the jobs that were taken from them.
 type RescueResult struct {
 	Nodes []NodeInfo
 	Jobs  []RescuedJob
@@ -92,11 +93,11 @@ type RescuedJob struct {
 	Queue string
 	Node  int64 // who lost it
 	State State // ready, failed or cancelled
-	// Begun says that it may have begun; see Loss.
+	// Begun means that the job may have begun; see Loss.
 	Begun bool
 }
 
-// NodeInfo is a node as people see it.
+// NodeInfo is a node as it is shown to users.
 type NodeInfo struct {
 	ID        int64
 	Name      string
@@ -106,9 +107,9 @@ type NodeInfo struct {
 	Lease     time.Duration
 	StartedAt time.Time
 	SeenAt    time.Time // last heartbeat
-	EndedAt   time.Time // zero: alive as far as anyone knows
+	EndedAt   time.Time // zero: alive as far as the store knows
 	Died      bool      // declared dead, rather than having left
-	Running   int64     // jobs in its hands
+	Running   int64     // jobs that it has claimed
 }
 
 // QueueInfo counts a queue's live jobs.
@@ -120,7 +121,8 @@ type QueueInfo struct {
 	Waiting   int64
 }
 
-// PruneRequest says what may go. A zero duration keeps that sort for ever.
+// PruneRequest has the ages from which rows are deleted. A zero duration keeps
+// that sort for ever.
 type PruneRequest struct {
 	Now       time.Time
 	Completed time.Duration // completed and cancelled jobs, since they finished
@@ -130,7 +132,7 @@ type PruneRequest struct {
 	Limit     int           // rows of each sort
 }
 
-// PruneResult counts what went.
+// PruneResult counts the deleted rows.
 type PruneResult struct {
 	Jobs  int
 	Slots int

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// Settle decides overlaps; it is pure. Only a running job overlaps.
+// Settle decides overlaps; it is a pure function. Only a running job overlaps.
 //
-//   - OverlapSkip: beside a running job no slot fires. Nor does one while others
-//     of the schedule wait to start, or MostUnstarted jobs that are ready have
-//     never started; fewer of these count for nothing, and are left alone.
-//   - OverlapQueue: beside a running job, or one that has not started, the newest
-//     slot's job waits; while one waits, no other slot fires.
-//   - OverlapReplace: the newest slot's job takes the place of one that waits,
-//     the running ones are asked to cancel, and it waits until they have ended.
+//   - OverlapSkip: no slot fires while a job is running, while a job of the
+//     schedule is waiting, or while MostUnstarted ready jobs have never started;
+//     fewer of these do not matter, and stay as they are.
+//   - OverlapQueue: while a job is running or has not started yet, the newest
+//     slot's job waits; while a job waits, no other slot fires.
+//   - OverlapReplace: the newest slot's job replaces a waiting job, running jobs
+//     are asked to cancel, and the new job waits until they have ended.
 //   - OverlapAllow: every slot fires.
 //
-// Under all but OverlapAllow a job that awaits a retry is superseded by what
-// fires, and of several slots that fire at once each waits for the one before.
-// Backfilled jobs do not count.
+// Except under OverlapAllow, a job that waits for a retry is superseded by a
+// slot that fires, and if several slots fire at once, each job waits for the job
+// before it. Backfilled jobs do not count.
 func (f Firing) Settle(live []LiveJob) Settled {
 	out := Settled{Jobs: f.Jobs, Slots: f.Slots}
 	if f.Overlap == OverlapAllow || len(f.Jobs) == 0 {
@@ -53,7 +53,7 @@ func (f Firing) Settle(live []LiveJob) Settled {
 	return out
 }
 
-// serialGroup holds the jobs of a schedule that its slots have to do with, by number.
+// serialGroup holds the jobs of a schedule that matter for its slots, by state.
 type serialGroup struct{ running, waiting, retrying, fresh []LiveJob }
 
 func newSerialGroup(live []LiveJob) (l serialGroup) {
@@ -73,7 +73,7 @@ func newSerialGroup(live []LiveJob) (l serialGroup) {
 	return l
 }
 
-// inTheWay says why no slot fires now; empty: one does.
+// inTheWay returns why no slot fires now; empty if a slot fires.
 func (l serialGroup) inTheWay(overlap Overlap) string {
 	switch {
 	case overlap == OverlapSkip && len(l.running) > 0:
@@ -86,7 +86,7 @@ func (l serialGroup) inTheWay(overlap Overlap) string {
 	return ""
 }
 
-// first is the smallest number of some jobs.
+// first returns the smallest number of the jobs.
 func first(jobs []LiveJob) int64 {
 	return slices.MinFunc(jobs, func(a, b LiveJob) int { return cmp.Compare(a.ID, b.ID) }).ID
 }

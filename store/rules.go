@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// The rules of PutSchedules and ChangeSchedules as pure functions on a row, and
-// those of a FollowUp, for drivers that read rows, decide, and write them
-// back. (store/memory has its own words for them: it is the model that drivers
-// are compared with.)
+// The rules of PutSchedules, ChangeSchedules and FollowUp as pure functions on a
+// row, for drivers that read rows, decide, and write them back. (store/memory
+// implements the rules independently, because it is the model that drivers are
+// compared with.)
 
-// living says whether there is a row, and it is no tombstone.
+// living reports whether there is a row that is no tombstone.
 func (s *Schedule) living() bool { return s != nil && s.DeletedAt.IsZero() }
 
-// Unsettled says whether a slot may be due that nobody has accounted for: one is,
-// or nobody has planned the schedule since its mark.
+// Unsettled reports whether a slot may be due that is not accounted for: a slot
+// is due, or no node has planned the schedule since its mark.
 func (s *Schedule) Unsettled(now time.Time) bool {
 	return !s.NextAt.IsZero() && !s.NextAt.After(now) && s.Mark.Before(now)
 }
 
-// FiredTo is the schedule's mark where slots up to it may have fired ahead of now
-// (see FireRequest.Ahead): their jobs are there, and start when they are due. The
-// zero time: none may have. A mark that lies further ahead than MostAhead is of a
-// clock that was wrong.
+// FiredTo returns the schedule's mark if slots up to it may have fired ahead of
+// now (see FireRequest.Ahead): their jobs exist, and start when they are due.
+// Otherwise it returns the zero time. A mark that is later than now by more than
+// MostAhead was written while the clock was wrong.
 func (s *Schedule) FiredTo(now time.Time) time.Time {
 	if !s.Mark.After(now) || s.Mark.After(now.Add(MostAhead)) {
 		return time.Time{}
@@ -34,7 +34,7 @@ func (s *Schedule) FiredTo(now time.Time) time.Time {
 	return s.Mark
 }
 
-// LatestFiredTo is the latest FiredTo of some schedules.
+// LatestFiredTo returns the latest FiredTo of the schedules.
 func LatestFiredTo(rows iter.Seq[*Schedule], now time.Time) (latest time.Time) {
 	for row := range rows {
 		if at := row.FiredTo(now); at.After(latest) {
@@ -44,8 +44,8 @@ func LatestFiredTo(rows iter.Seq[*Schedule], now time.Time) (latest time.Time) {
 	return latest
 }
 
-// StartAfter returns jobs of which triggered ones start no earlier than their
-// schedules have fired to, which is given by number.
+// StartAfter returns the jobs with a RunAt for triggered jobs that is not before
+// the FiredTo of their schedule; firedTo has it by the schedule's number.
 func StartAfter(jobs []NewJob, firedTo map[int64]time.Time, now time.Time) []NewJob {
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
@@ -64,8 +64,8 @@ func StartAfter(jobs []NewJob, firedTo map[int64]time.Time, now time.Time) []New
 	return jobs
 }
 
-// Pulled is when a ready job that is pulled to now may start: not before its slot,
-// if this is near.
+// Pulled returns when a ready job that is pulled to now may start: not before
+// its slot, if the slot is near.
 func Pulled(slot, now time.Time) time.Time {
 	if slot.Before(now) || slot.After(now.Add(MostAhead)) {
 		return now
@@ -73,7 +73,7 @@ func Pulled(slot, now time.Time) time.Time {
 	return slot
 }
 
-// Same says whether a put changes nothing of s, which is nil for a name that
+// Same reports whether a put changes nothing of s, which is nil for a name that
 // was never put.
 func (s *Schedule) Same(put PutSchedule, owner string) bool {
 	return s.living() && s.Owner == owner && bytes.Equal(s.Definition, put.Definition)
@@ -93,8 +93,8 @@ func (s *Schedule) CheckPut(put PutSchedule, owner string, now time.Time) error 
 	return nil
 }
 
-// Put makes s, which may be new or a tombstone, what a checked put asks for,
-// but for its revision.
+// Put applies a checked put to s, which may be new or a tombstone, except for
+// the revision.
 func (s *Schedule) Put(put PutSchedule, owner string, now time.Time) {
 	if s.CreatedAt.IsZero() {
 		s.Name, s.CreatedAt, s.Anchor = put.Name, now, now
@@ -111,8 +111,8 @@ func (s *Schedule) Put(put PutSchedule, owner string, now time.Time) {
 	s.declare(put.Paused, now)
 }
 
-// declare pauses or resumes if the definition declares another thing than
-// before; otherwise a pause or resume by hand stays.
+// declare pauses or resumes if the definition's declaration differs from the
+// last; otherwise a pause or resume by hand stays.
 func (s *Schedule) declare(paused bool, now time.Time) {
 	switch {
 	case paused == s.PausedDeclared:
@@ -127,7 +127,8 @@ func (s *Schedule) declare(paused bool, now time.Time) {
 // Bury makes s a tombstone.
 func (s *Schedule) Bury(now time.Time) { s.DeletedAt, s.NextAt = now, time.Time{} }
 
-// pause pauses s until then (zero: for good). A pause that is on goes on.
+// pause pauses s until an instant (zero: for ever). If s is paused already,
+// PausedAt stays.
 func (s *Schedule) pause(now, until time.Time) {
 	if !s.PausedFor(now) {
 		s.PausedAt = now
@@ -135,7 +136,7 @@ func (s *Schedule) pause(now, until time.Time) {
 	s.PausedUntil = until
 }
 
-// Changes says whether the request does anything to s, which lives.
+// Changes reports whether the request changes s, which is no tombstone.
 func (r ChangeSchedulesRequest) Changes(s *Schedule) bool {
 	switch r.Action {
 	case PauseSchedules:
@@ -146,7 +147,7 @@ func (r ChangeSchedulesRequest) Changes(s *Schedule) bool {
 	return s.living()
 }
 
-// Apply does to s what the request asks for.
+// Apply applies the request to s.
 func (r ChangeSchedulesRequest) Apply(s *Schedule, now time.Time) {
 	switch r.Action {
 	case PauseSchedules:
@@ -163,21 +164,22 @@ func (r ChangeSchedulesRequest) Apply(s *Schedule, now time.Time) {
 	}
 }
 
-// Consequences are what a run of follow-ups has to write.
+// Consequences are the changes that a sequence of follow-ups makes.
 type Consequences struct {
 	Jobs []NewJob // to be inserted, in order
-	// Begun, Again, Counted and Ended are schedules by number, in order, each in
-	// one of them at most: those that fail and did not, those that fail again
-	// after they were well in between, those that still fail, with another number
-	// of failures, and those that failed and are well.
+	// Begun, Again, Counted and Ended are numbers of schedules, in order. A
+	// schedule is in at most one of them: in Begun if it is failing and was not;
+	// in Again if it was failing, became well and is failing again; in Counted
+	// if it is still failing, with another number of failures; in Ended if it
+	// was failing and is well.
 	Begun, Again, Counted, Ended []int64
-	// Failures is the number of each that fails.
+	// Failures has the number of failures of each failing schedule.
 	Failures map[int64]int64
 }
 
-// Follow says what follow-ups come to, one after the other, of which nil ones
-// are nothing; failing are those of their schedules that fail as yet, with the
-// number of their failures.
+// Follow returns the consequences of follow-ups, applied one after the other;
+// nil follow-ups are ignored. failing has the schedules of the follow-ups that
+// are failing before, with their number of failures.
 func Follow(followUps []*FollowUp, failing map[int64]int64) Consequences {
 	out := Consequences{Failures: maps.Clone(failing)}
 	if out.Failures == nil {
@@ -226,9 +228,9 @@ func Follow(followUps []*FollowUp, failing map[int64]int64) Consequences {
 	return out
 }
 
-// WithConflicts turns the answers about finished jobs that could not take their key
-// back into conflicts. holders are the numbers of the jobs that hold these keys, by
-// the number of the finished job.
+// WithConflicts turns the answers for finished jobs that could not take their
+// key back into conflicts. holders has the numbers of the jobs that have these
+// keys, by the number of the finished job.
 func WithConflicts(changes []JobChange, holders map[int64]int64) {
 	for i := range changes {
 		if holder := holders[changes[i].ID]; holder != 0 {

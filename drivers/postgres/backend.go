@@ -168,7 +168,7 @@ func NewDB(ctx context.Context, db *sql.DB, opts ...Option) (*Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", parseError(err))
 	}
-	config.OnNotification = nil // is that of the connection that was asked; Listen needs its own
+	config.OnNotification = nil // the parsed handler belongs to another connection; Listen needs its own
 	pool.ConnConfig = config
 	modeGiven := config.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement
 	b, err := open(ctx, pool, modeGiven, opts)
@@ -236,8 +236,9 @@ func open(ctx context.Context, config *pgxpool.Config, modeGiven bool, opts []Op
 // machine that is not busy with something else.
 const measured = 5
 
-// behindPooler connects once and says whether the server process that answers
-// is another one than the connection was told: then a pooler stands between.
+// behindPooler connects once and reports whether the server process that answers
+// differs from the process that was named when the connection was made, which
+// means that there is a pooler in between.
 func (b *Backend) behindPooler(ctx context.Context, config *pgx.ConnConfig) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, config.ConnectTimeout)
 	defer cancel()

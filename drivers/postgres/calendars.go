@@ -11,8 +11,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Calendars are locked before schedules, by name. Whoever puts a schedule that
-// names one holds it, so that nobody changes or deletes it in between.
+// Calendars are locked before schedules, by name. A put of a schedule holds the
+// calendars that it names, so that they are not changed or deleted concurrently.
 
 // PutCalendars creates or changes calendars; see store.Calendars. It sends a fixed
 // number of statements, however many schedules name them.
@@ -69,8 +69,8 @@ func (b *Backend) lockCalendars(ctx context.Context, tx pgx.Tx, names []string) 
 	return rows, err
 }
 
-// decideCalendars says which calendars a put creates and which it changes. It is
-// pure.
+// decideCalendars returns which calendars a put creates and which it changes. It
+// is a pure function.
 func decideCalendars(req store.PutCalendarsRequest, rows map[string]*store.Calendar) (created, changed []store.PutCalendar, err error) {
 	for _, put := range req.Calendars {
 		row := rows[put.Name]
@@ -88,7 +88,8 @@ func decideCalendars(req store.PutCalendarsRequest, rows map[string]*store.Calen
 }
 
 // reviseUsers gives the schedules that name one of the calendars a new revision,
-// unless one of them is due, and says until when they may have fired.
+// unless one of them is due, and returns the instant up to which they may have
+// fired.
 func (b *Backend) reviseUsers(ctx context.Context, tx pgx.Tx, now time.Time, calendars []string) (firedTo time.Time, err error) {
 	if len(calendars) == 0 {
 		return firedTo, nil
@@ -114,8 +115,8 @@ func (b *Backend) reviseUsers(ctx context.Context, tx pgx.Tx, now time.Time, cal
 	return firedTo, err
 }
 
-// writeCalendars returns the new revisions by name. If a name that was free has
-// been taken meanwhile, all begins again.
+// writeCalendars returns the new revisions by name. If a free name was taken
+// concurrently, the transaction begins again.
 func (b *Backend) writeCalendars(ctx context.Context, tx pgx.Tx, now time.Time, created, changed []store.PutCalendar) (map[string]int64, error) {
 	revisions := map[string]int64{}
 	var name string

@@ -52,7 +52,7 @@ func (b *Backend) idsOf(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequ
 
 // place is where a job is. The zero value: nowhere.
 type place struct {
-	resting  bool // alive, in nobody's hands
+	resting  bool // live, and not claimed
 	later    bool // resting, and due later
 	running  bool
 	waiting  bool // resting, until others have ended
@@ -61,9 +61,9 @@ type place struct {
 	node     int64 // of the last claim
 }
 
-// locate locks jobs wherever they are. A job may move between the tables while
-// one of them is looked at; so whoever is in neither is looked for again among
-// the living.
+// locate locks jobs in whichever table they are. A job may move between the
+// tables while one of them is read, so a job that is in neither is looked up
+// again among the live jobs.
 func (b *Backend) locate(ctx context.Context, tx pgx.Tx, now *time.Time, ids []int64) (map[int64]place, error) {
 	found := map[int64]place{}
 	missing := slices.Clone(ids)
@@ -198,9 +198,9 @@ func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequ
 	return send(ctx, tx, &batch)
 }
 
-// revive makes finished jobs, which are locked, ready again. Of those whose key
-// another job holds it returns the holder. A holder may end while it is looked up:
-// then its key is free, and the job is tried again.
+// revive makes finished jobs, which are locked, ready again. For jobs whose key
+// another job has, it returns the other job. That job may end while it is looked
+// up: then the key is free, and the change is tried again.
 func (b *Backend) revive(ctx context.Context, tx pgx.Tx, now *time.Time, ids []int64) (holders map[int64]int64, err error) {
 	holders = map[int64]int64{}
 	for len(ids) > 0 {

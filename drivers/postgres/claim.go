@@ -13,8 +13,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Claim takes due jobs; see store.Jobs. The node is held first, so that nobody
-// can declare it dead before the claim is committed or gone.
+// Claim takes due jobs; see store.Jobs. The node's row is locked first, so that
+// the node cannot be declared dead before the claim is committed or rolled back.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
 	if !req.Now.IsZero() || req.Suspects { // suspects are few and have their own index; cursors follow the clock of the store, not of a test
 		return b.claim(ctx, req, cursors{})

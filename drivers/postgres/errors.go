@@ -16,8 +16,8 @@ import (
 // again.
 var errMoved = errors.New("rows were moved by someone else")
 
-// passing says whether a transaction that failed so may succeed when it is
-// begun again: a deadlock, a serialization failure, a row that moved.
+// passing reports whether a transaction with this error may succeed when it is
+// begun again: after a deadlock, a serialization failure, or a row that moved.
 func passing(err error) bool {
 	code := codeOf(err)
 	return code == "40P01" || code == "40001" || errors.Is(err, errMoved)
@@ -42,8 +42,8 @@ func perhaps(conn *pgxpool.Conn, err error) error {
 	return fmt.Errorf("%w: %w", store.ErrUnknown, err)
 }
 
-// rejects says whether a code tells of a value: data, a constraint, a view's
-// check, or what a trigger raises.
+// rejects reports whether a code means a rejected value: by its type, a
+// constraint, a view's check, or a trigger.
 func rejects(code string) bool {
 	for _, class := range []string{"22", "23", "44", "P0"} {
 		if strings.HasPrefix(code, class) {
@@ -53,7 +53,7 @@ func rejects(code string) bool {
 	return false
 }
 
-// explain says what was being done and, where there is one, the remedy.
+// explain adds the operation and, if there is one, the remedy.
 func (b *Backend) explain(what string, err error) error {
 	switch codeOf(err) {
 	case "42P01", "42703", "3F000": // no such table, column, schema
@@ -84,9 +84,9 @@ func (b *Backend) explain(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// parseError says why a URL could not be read without repeating any of it: a
-// password that was not percent-encoded may be anywhere in it, and in the
-// messages of those who tried to read it.
+// parseError returns why a URL could not be read without repeating any part of
+// it: a password that was not percent-encoded may be anywhere in it, and in the
+// messages of the parsers.
 func parseError(err error) error {
 	var parse *pgconn.ParseConfigError
 	if !errors.As(err, &parse) {

@@ -42,9 +42,9 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 	return out, nil
 }
 
-// finishPlain is Finish of jobs that end, of which there is no more to say and for
-// which no other job waits: one message, and another one only where an outcome was
-// not accepted.
+// finishPlain is Finish for jobs that end without an error or output and for
+// which no other job waits: one message, and a second message only if an outcome
+// was not accepted.
 func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []store.Outcome) (out store.FinishResult, err error) {
 	var over ends
 	over.grow(len(outcomes))
@@ -114,7 +114,7 @@ func (e *ends) drop(jobs map[int64]bool) {
 // be cheaper than an index entry for each.
 const leastNoted = 16
 
-// queueNote notes when jobs ended, for those who prune.
+// queueNote records when jobs ended, for Prune.
 func (b *Backend) queueNote(batch *pgx.Batch, now *time.Time, over ends) {
 	done, failed := over.ids, []int64{}
 	if slices.Contains(over.states, int16(store.StateFailed)) {
@@ -155,7 +155,7 @@ func (f *finishing) run(ctx context.Context, outcomes []store.Outcome) ([]store.
 	return f.refused(ctx, outcomes)
 }
 
-// plain says whether an outcome ends its job and has nothing to say.
+// plain reports whether an outcome ends its job without an error or output.
 func plain(o store.Outcome) bool {
 	return (o.Result == store.Completed || o.Result == store.Failed) && o.Error == "" && len(o.Output) == 0
 }

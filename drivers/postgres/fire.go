@@ -69,8 +69,8 @@ type firing struct {
 	until *time.Time
 	ahead int64 // microseconds
 	out   store.FireResult
-	// allEarly says that no firing that was taken was due, and owed are the wake-ups
-	// that such ones do not take along.
+	// allEarly means that every accepted firing was early. owed are wake-ups
+	// that are sent separately after early firings.
 	allEarly bool
 	owed     []string
 	// counted is how many slots of each firing that was taken are counted as fired.
@@ -118,7 +118,7 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 	return f.b.follow(ctx, f.tx, f.at, after)
 }
 
-// leaveBusy takes out the early firings of which a job lives.
+// leaveBusy removes early firings whose schedule still has a live job.
 func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Firing, error) {
 	if f.ahead == 0 {
 		return all, nil
@@ -142,12 +142,12 @@ func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Fir
 	return slices.DeleteFunc(slices.Clone(all), func(one store.Firing) bool { return slices.Contains(busy, one.Schedule) }), nil
 }
 
-// take moves on the schedules of those firings that were decided from the rows
-// as they are, and returns these firings, without jobs of slots that have fired
-// before, and the schedules' living jobs; the others are lost. The jobs are read
-// when the schedules are locked; those of others are let be, for they may run. If
-// one of a schedule that fires early has come to life since leaveBusy looked, all
-// begins again.
+// take advances the schedules of firings that were decided from the present
+// rows. It returns these firings, without jobs of slots that have fired before,
+// and the schedules' live jobs; the other firings are lost. The jobs are read
+// after the schedules are locked; jobs of other schedules are not locked,
+// because they may be running. If a schedule that fires early got a live job
+// after leaveBusy read, the transaction begins again.
 func (f *firing) take(ctx context.Context, all []store.Firing) (held []store.Firing, live map[int64][]liveJob, err error) {
 	advanced, err := f.advance(ctx, all)
 	if err != nil {
@@ -227,7 +227,7 @@ type liveJob struct {
 	node int64
 }
 
-// waitingGroups are those of schedules of which a job waits.
+// waitingGroups returns the serial groups of schedules with a waiting job.
 func waitingGroups(live map[int64][]liveJob) serialGroups {
 	out := serialGroups{}
 	for schedule, jobs := range live {
@@ -247,8 +247,8 @@ func liveOf(jobs []liveJob) (out []store.LiveJob) {
 	return out
 }
 
-// queueLive locks the living jobs of schedules whose overlaps are to be settled,
-// or of which there must be none.
+// queueLive locks the live jobs of schedules whose overlaps are to be settled,
+// or that must have no live job.
 func (f *firing) queueLive(batch *pgx.Batch, all []store.Firing, live map[int64][]liveJob) {
 	var ids []int64
 	for _, one := range all {
@@ -292,7 +292,7 @@ func (f *firing) queueFired(batch *pgx.Batch, all []store.Firing, fired map[slot
 }
 
 // end ends jobs that await a retry which will not come, or that have waited in
-// vain, and notes their serial groups.
+// vain, and records their serial groups.
 func (f *firing) end(ctx context.Context, settled []store.Settled, touched serialGroups) error {
 	var over ends
 	for _, s := range settled {

@@ -11,10 +11,10 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// follow makes follow-ups happen, one after the other; nil ones are nothing. It
-// comes after all locks on schedules and jobs. Rows are locked in the order of
-// their numbers, and new ones come before changed ones: so nobody who has
-// changed a row waits for anyone.
+// follow applies follow-ups, one after the other; nil follow-ups are ignored. It
+// is called after all locks on schedules and jobs were taken. Rows are locked in
+// the order of their numbers, and new rows are inserted before rows are changed,
+// so that a transaction that has changed a row waits for no other transaction.
 func (b *Backend) follow(ctx context.Context, tx pgx.Tx, at time.Time, followUps []*store.FollowUp) error {
 	ids := schedulesOf(followUps)
 	if len(ids) == 0 {
@@ -52,8 +52,9 @@ func (b *Backend) follow(ctx context.Context, tx pgx.Tx, at time.Time, followUps
 	return err
 }
 
-// begin notes schedules that fail from now on. If somebody else has noted one
-// meanwhile and there are failures to be counted, all begins again.
+// begin records schedules that are failing from now on. If another transaction
+// has recorded one of them concurrently and there are failures to be counted,
+// the transaction begins again.
 func (b *Backend) begin(ctx context.Context, tx pgx.Tx, at time.Time, c store.Consequences) error {
 	if len(c.Begun) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Position says how far the store has come; see store.History.
+// Position reads how far the store has come; see store.History.
 func (b *Backend) Position(ctx context.Context) (store.Position, error) {
 	var out store.Position
 	err := b.work(ctx, leaseConns, "read how far the store has come", func(tx pgx.Tx) (err error) {

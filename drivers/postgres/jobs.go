@@ -126,7 +126,8 @@ func (b *Backend) findOrInsert(ctx context.Context, q querier, req store.InsertR
 }
 
 // insertAlone inserts a chunk in one statement that commits by itself. Its
-// wake-up goes with it or, in a burst, together with those of others.
+// wake-up is sent with it or, in a burst, together with wake-ups of other
+// inserts.
 func (b *Backend) insertAlone(ctx context.Context, what string, now time.Time, jobs []store.NewJob) (ids []int64, err error) {
 	wake := insertWake(jobs)
 	sent := &wake
@@ -141,8 +142,8 @@ func (b *Backend) insertAlone(ctx context.Context, what string, now time.Time, j
 	return ids, err
 }
 
-// anyMeets says whether it matters to one of some jobs what else there is of its
-// schedule.
+// anyMeets reports whether the insert of any of these jobs depends on other rows
+// of its schedule.
 func anyMeets(jobs []store.NewJob) bool {
 	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.Waiting || job.Origin == store.OriginTrigger })
 }

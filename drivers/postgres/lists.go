@@ -8,8 +8,8 @@ import (
 )
 
 // registerLists makes a connection encode lists of numbers and texts fast: pgx
-// itself looks at each element anew, through an interface, for which it allocates.
-// A job's outcome is six elements of such lists.
+// itself inspects each element through an interface, which allocates. A job's
+// outcome is six elements of such lists.
 func registerLists(m *pgtype.Map) {
 	registerList(m, pgtype.Int8ArrayOID, func(int64) int { return 8 },
 		func(buf []byte, n int64) []byte { return binary.BigEndian.AppendUint64(buf, uint64(n)) })
@@ -26,7 +26,7 @@ func registerList[T any](m *pgtype.Map, oid uint32, size func(T) int, write func
 	}
 	codec, ok := array.Codec.(*pgtype.ArrayCodec)
 	if !ok {
-		return // somebody else's; it stays
+		return // registered by the program; it stays
 	}
 	m.RegisterType(&pgtype.Type{Name: array.Name, OID: oid, Codec: &listCodec[T]{ArrayCodec: codec, size: size, write: write}})
 }

@@ -33,8 +33,8 @@ func (b *Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, e
 	return out, nil
 }
 
-// CheckSchema says whether the schema in the database fits this release; the
-// error wraps store.ErrSchema. It needs no rights but to read.
+// CheckSchema checks that the schema in the database matches this release; the
+// error wraps store.ErrSchema. It only needs the right to read.
 func (b *Backend) CheckSchema(ctx context.Context) error {
 	versions, err := b.appliedSteps(ctx)
 	if err != nil {
@@ -103,8 +103,9 @@ func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 	return applied, nil
 }
 
-// migrate applies one step, and says so, unless someone else has meanwhile. The
-// lock, which ends with the transaction, lets one process work at a time.
+// migrate applies one step and reports true, unless another process has applied
+// it concurrently. The lock, which ends with the transaction, lets one process
+// work at a time.
 func (b *Backend) migrate(ctx context.Context, step store.Migration) (did bool, err error) {
 	what := fmt.Sprintf("migrate schema %q to step %d (%s)", b.schema, step.Version, step.Name)
 	err = b.transact(ctx, programConns, what, writing, func(tx pgx.Tx) error {

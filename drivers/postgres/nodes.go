@@ -81,8 +81,8 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.Resc
 }
 
 // endNodes ends the nodes that a statement chooses, because they died or because
-// they leave, and takes what they hold. after, if not nil, says what else happens
-// for each job that is lost.
+// they leave, and takes their jobs. after, if not nil, returns the follow-up of
+// each lost job.
 func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Time, node int64, died bool, after func(store.LostJob) *store.FollowUp) (store.RescueResult, error) {
 	var out store.RescueResult
 	err := b.work(ctx, nodeConns, what, func(tx pgx.Tx) (err error) {
@@ -200,8 +200,8 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 
 func (j heldJob) group() serialGroup { return serialGroup{j.schedule, j.backfill} }
 
-// waitingFor returns, by serial group, the jobs that wait for those of nodes that died,
-// which then give way to them.
+// waitingFor returns, by serial group, the jobs that wait for jobs of dead
+// nodes, which then give way to the waiting jobs.
 func (b *Backend) waitingFor(ctx context.Context, tx pgx.Tx, held []heldJob, died bool) (map[serialGroup]int64, error) {
 	taken := serialGroups{}
 	for _, job := range held {

@@ -88,8 +88,8 @@ type putting struct {
 	rows    map[string]*store.Schedule // as they are, locked; then as they shall be
 	created []*store.Schedule
 	changed []*store.Schedule
-	well    []int64             // those that are deleted or come back: they fail no more
-	uses    []store.PutSchedule // those of created and changed ones that name calendars
+	well    []int64             // deleted or returned schedules, which are not failing any more
+	uses    []store.PutSchedule // created and changed schedules that name calendars
 	out     store.PutSchedulesResult
 }
 
@@ -144,8 +144,8 @@ func (p *putting) put(put store.PutSchedule) {
 	row.Revision++
 }
 
-// writePut writes what was decided. If a name that was free has been taken
-// meanwhile, all begins again.
+// writePut writes the decision. If a free name was taken concurrently, the
+// transaction begins again.
 func (b *Backend) writePut(ctx context.Context, tx pgx.Tx, p putting) error {
 	if n := len(p.created); n > 0 {
 		names, definitions, paused := make([]string, n), make([]string, n), make([]bool, n)

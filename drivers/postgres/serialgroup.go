@@ -10,14 +10,14 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// serialGroup is where jobs run one after the other if they ask to: those of a
-// schedule, of which the backfilled ones have a serial group of their own.
+// serialGroup identifies jobs that run one after the other if they request it:
+// the backfilled jobs of a schedule, or its other jobs.
 type serialGroup struct {
 	schedule int64
 	backfill bool
 }
 
-// serialGroups is a set of them. Jobs without a schedule are in none.
+// serialGroups is a set of serial groups. Jobs without a schedule are in none.
 type serialGroups map[serialGroup]bool
 
 func (l serialGroups) add(one serialGroup) {
@@ -26,13 +26,14 @@ func (l serialGroups) add(one serialGroup) {
 	}
 }
 
-// scan runs a statement that returns the serial groups of jobs that came or went.
+// scan runs a statement that returns the serial groups of jobs that were added
+// or removed.
 func (l serialGroups) scan(ctx context.Context, tx pgx.Tx, text string, args ...any) error {
 	var one serialGroup
 	return each(ctx, tx, one.targets(), func() { l.add(one) }, text, args...)
 }
 
-// targets are what a schedule and origin = 3 are scanned into.
+// targets returns the scan targets for a schedule and origin = 3.
 func (l *serialGroup) targets() []any { return []any{(*number)(&l.schedule), &l.backfill} }
 
 // heads locks and returns the job that waits first in each serial group where one does.
@@ -52,7 +53,8 @@ func (b *Backend) heads(ctx context.Context, tx pgx.Tx, l serialGroups) (map[ser
 	return waiting, err
 }
 
-// release makes ready what waits in serial groups and need not any more.
+// release makes waiting jobs of serial groups ready if they need not wait any
+// more.
 func (b *Backend) release(ctx context.Context, tx pgx.Tx, l serialGroups) error {
 	waiting, err := b.heads(ctx, tx, l)
 	if err != nil || len(waiting) == 0 {
@@ -69,8 +71,8 @@ func (b *Backend) release(ctx context.Context, tx pgx.Tx, l serialGroups) error 
 	return b.wakeQueues(ctx, tx, queues)
 }
 
-// endJobs moves locked jobs to history though no outcome says so, and releases
-// what waited for them.
+// endJobs moves locked jobs to history without an outcome, and releases jobs
+// that waited for them.
 func (b *Backend) endJobs(ctx context.Context, tx pgx.Tx, now *time.Time, over ends) error {
 	if len(over.ids) == 0 {
 		return nil
@@ -82,9 +84,9 @@ func (b *Backend) endJobs(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 	return b.release(ctx, tx, freed)
 }
 
-// insertWaiting inserts jobs of which some wait. Their schedules are locked, so
-// that nobody else adds to their serial groups, and then the jobs in there, so that none
-// ends unseen.
+// insertWaiting inserts jobs, some of them waiting. It locks their schedules, so
+// that no other transaction adds jobs to their serial groups, and then the jobs
+// in these groups, so that none of them ends unnoticed.
 func (b *Backend) insertWaiting(ctx context.Context, tx pgx.Tx, at time.Time, jobs []store.NewJob) ([]int64, error) {
 	added := serialGroups{}
 	var schedules []int64

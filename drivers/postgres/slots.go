@@ -60,7 +60,8 @@ func (r *records) grow(row *slotRow, by store.SlotRecord) {
 	}
 }
 
-// extends says whether a record can be told by prolonging the newest one.
+// extends reports whether a record can be written by extending the newest
+// record.
 func extends(record, newest store.SlotRecord) bool {
 	return newest.Outcome == record.Outcome && newest.Reason == record.Reason && newest.Last.Before(record.Slot)
 }

@@ -18,10 +18,11 @@ var sqlFiles embed.FS
 var migrationFiles embed.FS
 
 // statements holds the text of each file in sql/, by its name without ".sql",
-// with the schema filled in. Those of claim_jobs.sql and catch_up_scan.sql are there
-// more than once, without what others need, so that none pays for it: under their
-// names, under "claim_exact" and "catch_up_scan_exact" for claims with Exact, and under
-// "claim_suspects" and "claim_suspects_exact" for claims of suspects.
+// with the schema filled in. The texts of claim_jobs.sql and catch_up_scan.sql
+// have variants, each without the lines that only other variants need: under
+// their names, under "claim_exact" and "catch_up_scan_exact" for claims with
+// Exact, and under "claim_suspects" and "claim_suspects_exact" for claims of
+// suspects.
 //
 // They look rows of job and history up by id = ANY (ARRAY[…]), and sort by id + 0,
 // where id = … and id would do: after a vacuum of an emptied table the planner takes
@@ -61,8 +62,8 @@ func readStatements(schema string) statements {
 	return out
 }
 
-// pick returns a text without those of its conditional lines, which end in
-// "-- if NAME", whose name is not among given.
+// pick returns a text without the conditional lines, which end in "-- if NAME",
+// whose name is not among given.
 func pick(text string, given ...string) string {
 	var lines []string
 	for line := range strings.Lines(text) {

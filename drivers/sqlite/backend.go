@@ -16,7 +16,8 @@
 // single connection, and takes the write lock before it reads anything. Other
 // processes wait for the lock, up to ten seconds, and then get an error that
 // says so. Calls that find nothing to do (an empty Claim, DueSchedules, Claims,
-// a Rescue of nobody) do not write, so that nodes at rest do not wake each other.
+// a Rescue without dead nodes) do not write, so that nodes at rest do not wake
+// each other.
 //
 // SQLite's clock is the clock of the host, in milliseconds. It is read once a
 // call, in SQL, inside the transaction.
@@ -73,9 +74,9 @@ const (
 	// lockWait is how long a call waits for a lock that others hold.
 	lockWait = 10 * time.Second
 	// writerPatience is how long SQLite itself waits in a writing connection:
-	// short, because it does not look at contexts while it waits, and because
-	// its pauses grow, so that those who come late would overtake. Beyond it
-	// patiently asks again.
+	// short, because SQLite does not observe contexts while it waits, and
+	// because its pauses grow, so that later callers would overtake. After it,
+	// patiently tries again.
 	writerPatience = 25 * time.Millisecond
 	// readers is the number of reading connections of Open; each Listen has
 	// one more of its own.
@@ -215,9 +216,9 @@ func probe(ctx context.Context, db *sql.DB) error {
 
 // New uses the SQLite file of an application's own pool of connections, opened
 // with the driver "sqlite" of modernc.org/sqlite. The pool stays the caller's to
-// close. Its connections must all be in WAL mode, with a busy_timeout of at least
-// one second and a synchronous setting as of the option Synchronous; New checks
-// that and says what to write where it is not so:
+// close. Its connections must all be in WAL mode, with a busy_timeout of at
+// least one second and a synchronous setting as of the option Synchronous; New
+// checks these settings, and its error has the remedy:
 //
 //	sql.Open("sqlite", "file:app.db?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(full)")
 //

@@ -62,7 +62,8 @@ type savedCalendar struct {
 }
 
 // saveCalendars gives calendars and the schedules that name them a new revision,
-// unless one of those is due, and says until when these may have fired.
+// unless one of these schedules is due, and returns the instant up to which they
+// may have fired.
 func (s *session) saveCalendars(ctx context.Context, puts []store.PutCalendar, revision int64, now time.Time) (firedTo time.Time, err error) {
 	if len(puts) == 0 {
 		return firedTo, nil

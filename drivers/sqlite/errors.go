@@ -40,7 +40,7 @@ func codeOf(err error) int {
 	return 0
 }
 
-// isBusy says whether someone else held a lock for too long.
+// isBusy reports whether another connection held a lock for too long.
 func isBusy(err error) bool {
 	code := codeOf(err) & 0xff
 	return code == codeBusy || code == codeLocked
@@ -76,7 +76,7 @@ func explain(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// missesSchema says whether a table, view or column of ours is not there.
+// missesSchema reports whether a table, view or column of Hourbell is missing.
 func missesSchema(err error) bool {
 	if codeOf(err) != 1 {
 		return false
@@ -84,8 +84,8 @@ func missesSchema(err error) bool {
 	return strings.Contains(err.Error(), "no such table: hourbell_") || strings.Contains(err.Error(), "no such column: ")
 }
 
-// rejects says whether a code tells of a value: too big, against a constraint,
-// or refused by a trigger.
+// rejects reports whether a code means a rejected value: too big, against a
+// constraint, or refused by a trigger.
 func rejects(code int) bool {
 	switch code & 0xff {
 	case codeTooBig, codeConstraint, codeMismatch:

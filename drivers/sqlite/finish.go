@@ -157,7 +157,8 @@ type again struct {
 	ID     int64 `json:"id"`
 	Delay  int64 `json:"delay"`  // microseconds from now
 	Refund int16 `json:"refund"` // attempts given back
-	// Counted says that the refund counts, and Well that the attempt ended by itself.
+	// Counted means that the refund counts, and Well that the attempt ended by
+	// itself.
 	Counted bool `json:"counted"`
 	Well    bool `json:"well"`
 }

@@ -104,7 +104,7 @@ func (s *session) dueRows(ctx context.Context, firings []store.Firing, until tim
 	return rows, err
 }
 
-// matches says whether a firing was decided from the row as it is.
+// matches reports whether a firing was decided from the present row.
 func (d dueRow) matches(f store.Firing) bool {
 	return d.revision == f.Revision && d.mark.Equal(instant(f.Mark)) && d.nextAt.Equal(instant(f.NextAt)) && d.pausedAt.Equal(instant(f.PausedAt))
 }
@@ -226,7 +226,7 @@ func (s *session) readFired(ctx context.Context, slots []slotKey, p *firePlan) e
 	})
 }
 
-// early says whether a firing, which matches its row, is not due yet.
+// early reports whether a firing, which matches its row, is not due yet.
 func early(f store.Firing, now time.Time) bool { return instant(f.NextAt).After(now) }
 
 // leaveBusy takes those early firings out of the plan whose overlap would have to

@@ -8,7 +8,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// follow makes follow-ups happen, one after the other; nil ones are nothing.
+// follow applies follow-ups, one after the other; nil follow-ups are ignored.
 func (s *session) follow(ctx context.Context, followUps []*store.FollowUp, now time.Time) error {
 	var ids []int64
 	for _, a := range followUps {

@@ -7,7 +7,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Position says how far the store has come; see store.History.
+// Position reads how far the store has come; see store.History.
 func (b *Backend) Position(ctx context.Context) (store.Position, error) {
 	var out store.Position
 	err := b.read(ctx, "read how far the store has come", func(s *session) (err error) {

@@ -108,7 +108,7 @@ func (s *session) afterFired(ctx context.Context, jobs []store.NewJob, now time.
 	return store.StartAfter(jobs, firedTo, now), nil
 }
 
-// looksFirst says whether it depends on other rows how a job is inserted.
+// looksFirst reports whether the insert of a job depends on other rows.
 func looksFirst(job store.NewJob) bool { return job.Waiting || job.Origin == store.OriginTrigger }
 
 // sharedColumns are the values of jobs that differ in their args only.
@@ -521,8 +521,8 @@ func (s *session) applyChanges(ctx context.Context, req store.ChangeJobsRequest,
 	return s.release(ctx, p.freed)
 }
 
-// revive makes finished jobs ready again. Of those whose key another job holds it
-// returns the holder.
+// revive makes finished jobs ready again. For jobs whose key another job has, it
+// returns the other job.
 func (s *session) revive(ctx context.Context, ids []int64, now time.Time) (holders map[int64]int64, err error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// listenEvery is how often Listen looks whether somebody committed. A look
-// reads a counter in shared memory and costs some microseconds.
+// listenEvery is how often Listen checks for commits of other connections. A
+// check reads a counter in shared memory and costs some microseconds.
 const listenEvery = 25 * time.Millisecond
 
 // Listen calls wake with store.WakeAll after each commit to the file, of other

@@ -149,7 +149,7 @@ func (b *Backend) haveVersion(ctx context.Context) (int, error) {
 	return version(ctx, b.reader)
 }
 
-// MigrateStatus says which steps the database has; see store.Migrator. It
+// MigrateStatus returns which steps the database has; see store.Migrator. It
 // creates nothing, not even the file.
 func (b *Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, error) {
 	have, err := b.haveVersion(ctx)
@@ -163,9 +163,8 @@ func (b *Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, e
 	return out, nil
 }
 
-// CheckSchema says whether the schema in the file is one that this release can
-// work with, and the file in WAL mode; its error wraps store.ErrSchema. It only
-// reads.
+// CheckSchema checks that this release can use the schema in the file, and that
+// the file is in WAL mode; its error wraps store.ErrSchema. It only reads.
 func (b *Backend) CheckSchema(ctx context.Context) error {
 	const doing = "check the schema"
 	have, err := b.haveVersion(ctx)

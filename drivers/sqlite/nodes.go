@@ -225,8 +225,8 @@ func (h *heldJob) lost() store.LostJob {
 	}
 }
 
-// waitingFor returns the serial groups in which jobs wait for those of nodes that died,
-// which then give way to them.
+// waitingFor returns the serial groups in which jobs wait for jobs of dead
+// nodes, which then give way to the waiting jobs.
 func (s *session) waitingFor(ctx context.Context, held []heldJob, died bool) (map[serialGroup]bool, error) {
 	var taken []serialGroup
 	for _, h := range held {
@@ -237,8 +237,8 @@ func (s *session) waitingFor(ctx context.Context, held []heldJob, died bool) (ma
 	return s.waitingIn(ctx, taken)
 }
 
-// loss is what is known of the job now that its node is gone. waits says that
-// another job waits for it.
+// loss returns what is known of the job after its node has ended. waits means
+// that another job waits for it.
 func (h *heldJob) loss(died, waits bool) store.Loss {
 	loss := store.Loss{
 		Died: died, Begun: h.Begun, OnLoss: h.onLoss, Attempt: h.attempt, MaxAttempts: h.maxAttempts, Losses: h.losses, Waits: waits,

@@ -58,9 +58,9 @@ func (s *session) checkSync(ctx context.Context, req store.PutSchedulesRequest) 
 // putPlan is what PutSchedules has to write.
 type putPlan struct {
 	rows         []*store.Schedule // one for each of the request, as it will be
-	changed      []*store.Schedule // those of rows that are new or change
+	changed      []*store.Schedule // the rows that are new or change
 	gone         []*store.Schedule // those that a Sync deletes
-	back         []int64           // those of changed that were deleted
+	back         []int64           // the numbers of changed rows that were deleted
 	lastRevision int64             // given so far, of any schedule
 }
 

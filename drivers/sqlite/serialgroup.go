@@ -6,8 +6,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// serialGroup is where jobs run one after the other if they ask to: those of a
-// schedule, of which the backfilled ones have a serial group of their own.
+// serialGroup identifies jobs that run one after the other if they request it:
+// the backfilled jobs of a schedule, or its other jobs.
 type serialGroup struct {
 	Schedule int64 `json:"schedule"`
 	Backfill bool  `json:"backfill"`
@@ -17,7 +17,8 @@ func serialGroupOf(schedule int64, origin store.Origin) serialGroup {
 	return serialGroup{schedule, origin == store.OriginBackfill}
 }
 
-// serialGroups lists them without those of jobs that have no schedule.
+// serialGroups returns the distinct serial groups, without the zero group of
+// jobs that have no schedule.
 func serialGroups(all []serialGroup) (out []serialGroup) {
 	seen := map[serialGroup]bool{}
 	for _, one := range all {
@@ -29,7 +30,7 @@ func serialGroups(all []serialGroup) (out []serialGroup) {
 	return out
 }
 
-// waitingIn returns those serial groups in which a job waits.
+// waitingIn returns the serial groups in which a job waits.
 func (s *session) waitingIn(ctx context.Context, all []serialGroup) (map[serialGroup]bool, error) {
 	some := serialGroups(all)
 	if len(some) == 0 {
@@ -45,8 +46,8 @@ func (s *session) waitingIn(ctx context.Context, all []serialGroup) (map[serialG
 	return waiting, err
 }
 
-// release makes ready what waits in the serial groups of jobs that came or went, and
-// need not any more.
+// release makes waiting jobs ready, in the serial groups of jobs that were added
+// or removed, if they need not wait any more.
 func (s *session) release(ctx context.Context, touched []serialGroup) error {
 	waiting, err := s.waitingIn(ctx, touched)
 	if err != nil || len(waiting) == 0 {

@@ -84,8 +84,8 @@ var variants = []struct {
 	{"insert_job", "insert_job", nil},
 }
 
-// pick returns a text with those of its conditional lines, which end in
-// "-- if NAME", whose name is among given.
+// pick returns a text without the conditional lines, which end in "-- if NAME",
+// whose name is not among given.
 func pick(text string, given ...string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -171,7 +171,7 @@ func (b *Backend) writeOnce(ctx context.Context, doing, name string, a args) (re
 		return nil, b.explain(ctx, doing, err)
 	}
 	defer b.endTurn()
-	unwatched := context.WithoutCancel(ctx) // SQLite waits but for writerPatience there, and to watch ctx meanwhile costs a goroutine
+	unwatched := context.WithoutCancel(ctx) // SQLite waits at most for writerPatience here, and observing ctx costs a goroutine
 	err = patiently(ctx, func() error {
 		result, err = prepared[name].ExecContext(unwatched, named(a)...)
 		return err
@@ -191,7 +191,8 @@ func (b *Backend) awaitTurn(ctx context.Context) error {
 
 func (b *Backend) endTurn() { <-b.writing }
 
-// begin takes the write lock; it waits for whoever has it, within bounds.
+// begin takes the write lock; while another connection has the lock, it waits,
+// within bounds.
 func (b *Backend) begin(ctx context.Context, prepared map[string]*sql.Stmt) (s *session, err error) {
 	err = patiently(ctx, func() error {
 		s, err = b.beginOnce(ctx, prepared)
@@ -202,7 +203,7 @@ func (b *Backend) begin(ctx context.Context, prepared map[string]*sql.Stmt) (s *
 
 // patiently repeats what failed because others held a lock, until lockWait has
 // passed or the context ends. Its pauses are short and not of equal length, so
-// that nobody who waits is always too late.
+// that no caller is always too late.
 func patiently(ctx context.Context, try func() error) error {
 	for deadline := time.Now().Add(lockWait); ; {
 		err := try()
@@ -249,7 +250,7 @@ func (s *session) exec(ctx context.Context, name string, a args) error {
 	return err
 }
 
-// count runs a statement and says how many rows it touched.
+// count runs a statement and returns how many rows it changed.
 func (s *session) count(ctx context.Context, name string, a args) (int, error) {
 	result, err := s.run(ctx, name, a)
 	if err != nil {

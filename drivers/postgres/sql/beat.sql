@@ -1,4 +1,4 @@
--- Prolongs a node's lease and says how far the store has come; no row: the node has
+-- Extends a node's lease and returns how far the store has come; no row: the node has
 -- no lease.
 WITH beat AS (
     UPDATE {schema}.heartbeat SET seen_at = coalesce($1::timestamptz, now()), beats = beats + 1 WHERE node = $2::bigint

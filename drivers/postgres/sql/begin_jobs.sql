@@ -1,5 +1,5 @@
--- Notes that jobs of a claim may begin, unless the node is dead: until this
--- transaction ends, nobody can declare it dead. No row: it is dead already.
+-- Records that jobs of a claim may begin, unless the node is dead. The node cannot be
+-- declared dead until this transaction ends. No row: the node is dead already.
 WITH alive AS (
     SELECT node FROM {schema}.heartbeat WHERE node = $1::bigint FOR KEY SHARE
 ), noted AS (

@@ -1,11 +1,11 @@
--- Claims up to $5 due jobs of the kinds $4, and those whose kind and digest of
--- args are among pairs that are given; each kind of these is given once more
--- before, so that only their jobs are digested. The scan takes one priority
--- after the other, each behind its cursor, and stops as soon as it has enough: no
--- sort, nothing that is due later is walked. ctid is safe under FOR UPDATE in the
--- same statement only. A node that is gone gets nothing. The rows come back in
--- no order. Of more than $8 jobs the first $8 in the order of their start may begin;
--- begin_jobs adds to them.
+-- Claims up to $5 due jobs whose kind is among $4, or whose kind and digest of args are
+-- among the given pairs; each kind of these pairs is also given once separately, so that
+-- only jobs of these kinds are digested. The scan takes one priority after the other,
+-- each from its low-water cursor, and stops as soon as it has enough jobs: it neither
+-- sorts nor reads jobs that are due later. ctid is safe under FOR UPDATE in the same
+-- statement only. A node that is gone gets no job. The rows are returned in no order. Of
+-- more than $8 jobs the first $8 in the order of their start may begin; begin_jobs adds
+-- to them.
 WITH claimed AS (
     UPDATE {schema}.job
     SET running = true, node = $2::bigint, attempt = attempt + 1, started_at = coalesce($1::timestamptz, now()),

@@ -1,7 +1,7 @@
--- Which of these slots have fired already; only a reset of the mark can ask
--- for them again. Rows are compared, and one at a time, for the planner would
--- take the index on slot alone, and walk it once for each of the thousands of
--- schedules that share an instant.
+-- Which of these slots have fired already; they are asked for only after a reset of the
+-- mark. Rows are compared one at a time, because otherwise the planner would use the
+-- index on slot alone, and scan it once for each of the thousands of schedules that
+-- share an instant.
 SELECT f.schedule_id, f.slot
 FROM unnest($1::bigint[], $2::timestamptz[]) AS f (schedule_id, slot)
 WHERE (

@@ -1,5 +1,5 @@
--- Locks the jobs that still bear the tokens of these claims, in the order of
--- their numbers, and says which run.
+-- Locks the jobs that still have the tokens of these claims, in the order of their
+-- numbers, and returns which are running.
 SELECT j.id, j.running, j.schedule_id, j.origin = 3
 FROM unnest($1::bigint[], $2::bigint[]) AS o (id, token) JOIN {schema}.job AS j ON j.id = ANY (ARRAY[o.id])
 WHERE j.token = o.token

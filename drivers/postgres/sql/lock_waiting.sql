@@ -1,6 +1,7 @@
--- Locks the job that waits first in each serial group, a schedule's backfilled jobs or its
--- others. Who ends or adds jobs of a serial group looks whether it is free only while
--- holding this lock: so the last one of two finds it so.
+-- Locks the job that waits first in each serial group (a schedule's backfilled jobs, or
+-- its other jobs). A transaction that ends or adds jobs of a serial group checks whether
+-- the group is free only while it holds this lock, so that the last of two concurrent
+-- transactions finds it free.
 SELECT w.id, w.schedule_id, w.origin = 3
 FROM unnest($1::bigint[], $2::boolean[]) AS serial_group (schedule_id, backfill), LATERAL (
     SELECT j.id, j.schedule_id, j.origin FROM {schema}.job AS j

@@ -1,5 +1,5 @@
--- Deletes those of some jobs that a batch notes and that are old, failed ones or
--- others, with their attempts. A job may have been revived since, and ended again.
+-- Deletes jobs, with their attempts, that a batch has recorded and that are old: either
+-- failed jobs or other jobs. A job may have been revived since, and ended again.
 WITH gone AS (
     DELETE FROM {schema}.history
     WHERE id = ANY ($3::bigint[]) AND noted AND (state = 4) = $4::boolean

@@ -1,4 +1,4 @@
--- Makes the job that waits first in each serial group ready where the serial group is free.
+-- Makes the job that waits first in each serial group ready if the group is free.
 UPDATE hourbell_job SET state = 0
 WHERE id IN (
   SELECT (SELECT w.id FROM hourbell_job AS w

@@ -4,7 +4,7 @@ SELECT value ->> 'name', value ->> 'owner', value ->> 'revision',
        value ->> 'anchor', value ->> 'mark', value ->> 'next_at', value ->> 'fired', value ->> 'paused_at', value ->> 'paused_until', value ->> 'paused_declared', value ->> 'created_at',
        value ->> 'updated_at', value ->> 'deleted_at'
 FROM jsonb_each(:schedules)
-WHERE true -- tells ON CONFLICT from a join
+WHERE true -- so that ON is not parsed as a join condition
 ON CONFLICT (name) DO UPDATE SET
   owner = excluded.owner, revision = excluded.revision, definition = excluded.definition, anchor = excluded.anchor,
   mark = excluded.mark, next_at = excluded.next_at, paused_at = excluded.paused_at, paused_until = excluded.paused_until, paused_declared = excluded.paused_declared, updated_at = excluded.updated_at,

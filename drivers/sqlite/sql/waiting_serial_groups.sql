@@ -1,6 +1,6 @@
--- The serial groups, a schedule's backfilled jobs or its others, in which a job waits.
--- The index of all jobs of a schedule would be the wrong one: they may be many,
--- and those that wait are few.
+-- The serial groups (a schedule's backfilled jobs, or its other jobs) in which a job waits.
+-- The index of all jobs of a schedule would be slower, because a schedule may have many
+-- jobs, and few of them wait.
 SELECT o.key
 FROM jsonb_each(:groups) AS o
 WHERE EXISTS (SELECT 1 FROM hourbell_job AS w INDEXED BY hourbell_job_lane

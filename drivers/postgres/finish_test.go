@@ -7,7 +7,7 @@ import (
 )
 
 // TestStaleOutcomeLeavesTheCancelRequest sends an outcome of an earlier claim
-// for a job that somebody wants cancelled.
+// for a job with a cancel request.
 func TestStaleOutcomeLeavesTheCancelRequest(t *testing.T) {
 	b := fresh(t)
 	node := register(t, b)

@@ -21,7 +21,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// waitingVariable says how many jobs wait in TestPlansAtSize; all else is in
+// waitingVariable is how many jobs wait in TestPlansAtSize; all else is in
 // proportion. 10,000,000 is the size that its bounds are meant for; it takes
 // a minute or two and 6 GB on the server's disk.
 const waitingVariable = "HOURBELL_PLANTEST_JOBS"
@@ -94,8 +94,8 @@ type crowd struct {
 	node  int64
 }
 
-// newCrowd opens it on tables that are quick to fill, and that nothing cleans
-// up meanwhile.
+// newCrowd opens it on tables that are quick to fill and that are not vacuumed
+// concurrently.
 func newCrowd(t *testing.T) *crowd {
 	t.Helper()
 	requireAutoExplain(t)
@@ -313,7 +313,7 @@ func (p *crowd) during(do func()) shownPlans {
 	return plans
 }
 
-// spent says which statement of the plans cost how many pages.
+// spent lists how many pages each statement of the plans cost.
 func (p *crowd) spent(plans shownPlans) string {
 	names := map[string]string{}
 	for name, text := range p.b.sql {
@@ -355,7 +355,7 @@ func (r *planReader) notice(_ *pgconn.PgConn, notice *pgconn.Notice) {
 	r.plans, r.err = append(r.plans, one), errors.Join(r.err, err)
 }
 
-// shownPlans are those of some statements.
+// shownPlans are the plans of some statements.
 type shownPlans []shownPlan
 
 type shownPlan struct {
@@ -364,7 +364,7 @@ type shownPlan struct {
 	raw  string
 }
 
-// planNode is a part of a plan. Its pages are also those of its parts.
+// planNode is a part of a plan. Its pages include the pages of its parts.
 type planNode struct {
 	Type  string     `json:"Node Type"`
 	Rows  float64    `json:"Actual Rows"` // in each loop

@@ -49,7 +49,7 @@ func startScarce(t *testing.T) (url string) {
 
 // Six nodes begin at once on a server that takes ten connections, and their jobs
 // want all of these. A node that begins lives on: it keeps the connection of its
-// heartbeats. One that cannot begin says why.
+// heartbeats. A node that cannot begin returns the reason.
 func TestNodesOnAServerWithTenConnections(t *testing.T) {
 	const nodes, lease = 6, 2 * time.Second
 	url := startScarce(t)

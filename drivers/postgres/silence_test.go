@@ -166,7 +166,7 @@ func TestCallsEndOnASilentConnection(t *testing.T) {
 	}
 }
 
-// A call that waits for a connection in vain has not happened, and says why.
+// A call that waits for a connection in vain has not happened, and its error has the reason.
 func TestCallsEndWithoutAConnection(t *testing.T) {
 	url, schema := urlFrom(t, serverVariable), newSchema(t)
 	migrate(t, openAt(t, url, schema))

@@ -136,7 +136,7 @@ func TestUniqueInTransactionsOfThePrograms(t *testing.T) {
 }
 
 // TestUniqueUnderAnOlderSnapshot: a transaction that cannot see the job with its key
-// is told to begin anew.
+// gets an error that asks to begin again.
 func TestUniqueUnderAnOlderSnapshot(t *testing.T) {
 	b := fresh(t)
 	tx, err := newPool(t).BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})

@@ -26,8 +26,8 @@ type digest struct {
 	Digest string `json:"digest"` // in hexadecimal
 }
 
-// digestDue gives digests to due jobs of the kinds of which a claim takes exact jobs
-// only, because only jobs with digests can be found by their args.
+// digestDue gives digests to due jobs of the kinds for which a claim takes only exact
+// jobs, because only jobs with digests can be found by their args.
 // Each job gets its digest once, in the order of claims, and keeps it until it has
 // ended. A wait that is not 0 is how long to wait before the next claim, because
 // more such jobs are due.

@@ -139,7 +139,7 @@ func checkPlans(t *testing.T, b *Backend) {
 	}
 }
 
-// fullScan says whether a line of a plan walks through a table.
+// fullScan reports whether a line of a plan scans a whole table.
 func fullScan(line string) bool {
 	alias, found := strings.CutPrefix(line, "SCAN ")
 	if !found {
@@ -235,7 +235,7 @@ func parameters(text string) []string {
 	return names
 }
 
-// SQLite plans a prepared statement anew whenever another value is bound to a
+// SQLite plans a prepared statement again whenever another value is bound to a
 // bare parameter in LIMIT; see claim.sql.
 func TestLimitsDoNotReplan(t *testing.T) {
 	texts, err := readStatements()

@@ -107,7 +107,7 @@ func round(b *Backend, node int64) error {
 	return nil
 }
 
-// tellingOf makes one job that tells of another's end.
+// tellingOf makes a job that reports the end of another job.
 func tellingOf(id int64) *store.FollowUp {
 	job := store.NewJob{Kind: "hook", Queue: "hooks", Args: fmt.Append(nil, id), Priority: 5, MaxAttempts: 1, Origin: store.OriginHook}
 	return &store.FollowUp{Schedule: 1, Failing: true, Jobs: []store.NewJob{job}}

@@ -1,5 +1,5 @@
--- The first ready job after now, of any kind but no suspect: a few looks for each kind of which the
--- queue has ready jobs, with digests or without.
+-- The first ready job after now, of any kind, except suspects: a few index searches for
+-- each kind that has ready jobs in the queue, with digests or without.
 WITH RECURSIVE kinds (kind) AS (
   SELECT (SELECT kind FROM hourbell_job WHERE state = 0 AND queue = :queue ORDER BY kind LIMIT 1)
   UNION ALL

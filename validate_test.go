@@ -59,7 +59,7 @@ func TestNamesWithSegmentsOfDotsAreRefused(t *testing.T) {
 		} {
 			var bad *hourbell.FieldError
 			want, _, _ := strings.Cut(field, " of ")
-			if err := give(); !errors.As(err, &bad) || bad.Field != want || !strings.Contains(bad.Problem, "which an address reads as a place") || bad.Remedy == "" {
+			if err := give(); !errors.As(err, &bad) || bad.Field != want || !strings.Contains(bad.Problem, "which a URL would resolve as a path") || bad.Remedy == "" {
 				t.Errorf("%s %q: got %v", field, name, err)
 			}
 		}

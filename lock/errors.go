@@ -72,7 +72,7 @@ type NotDueError struct {
 func (e *NotDueError) Error() string {
 	text := fmt.Sprintf("lock %q: not due", e.Name)
 	if s := e.State; !s.Mark.Slot.IsZero() {
-		text += fmt.Sprintf("; %s was granted last, at %s", stamp(s.Mark.Slot), stamp(s.GrantedAt))
+		text += fmt.Sprintf("; the last run, due %s, was granted at %s", stamp(s.Mark.Slot), stamp(s.GrantedAt))
 		if s.GrantedAt.After(s.Now) {
 			return text + fmt.Sprintf(", which is ahead of the store's clock (%s): if that clock is right now, release the lock by force", stamp(s.Now))
 		}

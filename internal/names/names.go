@@ -23,9 +23,9 @@ func Fault(text string) (problem, remedy string) {
 	for _, dots := range []string{".", ".."} {
 		switch {
 		case text == dots:
-			return fmt.Sprintf("is %q, which an address reads as a place", dots), "use a name with more than dots"
+			return fmt.Sprintf("is %q, which a URL would resolve as a path", dots), "use a name that is more than dots"
 		case slices.Contains(segments, dots):
-			return fmt.Sprintf("has the segment %q, which an address reads as a place", dots), "remove the segment, or write more than dots between the slashes"
+			return fmt.Sprintf("has the segment %q, which a URL would resolve as a path", dots), "remove the segment, or write more than dots between the slashes"
 		}
 	}
 	return "", ""

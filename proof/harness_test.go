@@ -167,6 +167,7 @@ type jobRow struct {
 	Token    int64  `json:"token"`
 	Node     string `json:"node"`
 	Schedule string `json:"schedule"`
+	Slot     string `json:"slot"`
 	Reason   string `json:"reason"`
 }
 

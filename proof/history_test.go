@@ -62,6 +62,12 @@ func TestARestoredBackupOfPostgreSQL(t *testing.T) {
 		t.Fatalf("%d jobs ran while the nodes were suspended", n-ran)
 	}
 
+	// A job that had not ended when the backup was taken runs again: the store knows
+	// nothing of what became of it.
+	again := map[string]bool{}
+	for _, job := range list[jobRow](t, store, "jobs", "list") {
+		again[millisecond(t, job.Slot)] = job.State != "completed"
+	}
 	t.Log(run(t, store, "nodes", "accept-history"))
 	until(t, 20*time.Second, "the nodes to go on", func() bool { return len(w.lines()) >= ran+3 })
 	until(t, 20*time.Second, "the log to say so", func() bool { return node.logged(goesOn) == 1 && newcomer.logged(goesOn) == 1 })
@@ -70,7 +76,7 @@ func TestARestoredBackupOfPostgreSQL(t *testing.T) {
 	}
 	slots := map[string]bool{}
 	for i, line := range w.lines() {
-		if slots[line[0]] {
+		if slots[line[0]] && !again[millisecond(t, line[0])] {
 			t.Errorf("the slot %s fired twice", line[0])
 		}
 		slots[line[0]] = true
@@ -171,6 +177,16 @@ func suspended(t *testing.T, store string) (n int) {
 		}
 	}
 	return n
+}
+
+// millisecond shortens an instant to the milliseconds that listings print.
+func millisecond(t *testing.T, instant string) string {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, instant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at.UTC().Format("2006-01-02T15:04:05.000Z07:00")
 }
 
 func tokenOf(t *testing.T, line []string) int64 {

@@ -36,7 +36,7 @@ func TestCalendars(t *testing.T) {
 	if users := b.objects("schedules", "list", "--calendar", "holidays"); len(users) != 1 || users[0]["name"] != "bill" {
 		t.Errorf("its schedules: %v", users)
 	}
-	b.fails(exitUsage, []string{"holidays", `"bill"`, "take it out"}, "calendars", "delete", "holidays")
+	b.fails(exitUsage, []string{"holidays", `"bill"`, "remove it from"}, "calendars", "delete", "holidays")
 	b.ok("schedules", "edit", "bill", "--exclude", "12-24..12-26", "--exclude", "nights")
 	if got := b.objects("schedules", "show", "bill")[0]["exclude"].([]any); len(got) != 2 || got[0] != "nights" || got[1] != "12-24..12-26" {
 		t.Errorf("exclude after an edit: %v", got)

@@ -94,8 +94,8 @@ func TestHugeErrors(t *testing.T) {
 					told++
 				}
 			}
-			if told != 4 {
-				t.Errorf("%d lines name the size of an error, of 4", told)
+			if told < 4 { // more on a slow machine, where job 4 has had its next attempt
+				t.Errorf("%d lines name the size of an error, want at least 4", told)
 			}
 			for id, want := range map[string]string{"1": named, "2": named, "3": "bytes in all)", "4": named} {
 				out := b.ok("jobs", "show", id)

@@ -20,12 +20,12 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 		return b.claim(ctx, req, cursors{})
 	}
 	scan := b.scans.of(req.Node, req.Queue)
-	from, next := scan.begin()
+	from, next, behind := scan.begin()
 	switch next {
 	case fullScan:
 		return b.scanClaim(ctx, req, scan, cursors{}, scan.recordFullScan)
 	case catchUpScan:
-		b.catchUps.Go(func() { b.catchUp(b.background, req, scan, from) })
+		b.catchUps.Go(func() { b.catchUp(b.background, req, scan, from, behind) })
 	}
 	out, err := b.scanClaim(ctx, req, scan, from, scan.recordClaim)
 	if err != nil || len(out.Jobs) >= req.Limit {
@@ -38,30 +38,30 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 	return b.scanClaim(ctx, req, scan, cursors{}, scan.recordFullScan)
 }
 
-// catchUpTimeout bounds the time of a catch-up scan.
+// catchUpTimeout bounds the time of a catch-up scan or a recent scan.
 const catchUpTimeout = time.Minute
 
-// catchUp makes a catch-up scan, concurrently with claims. If it fails, the next
-// catch-up scan repeats it.
-func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors) {
+// catchUp makes a catch-up scan or a recent scan, concurrently with claims. If it
+// fails, the next scan repeats it.
+func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, reach look) {
 	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
 	defer cancel()
 	lowRunAt, lowID := from.columns()
-	text, args := b.q("catch_up_scan"), []any{req.Queue, req.Kinds, lowRunAt, lowID}
+	text, args := b.q("catch_up_scan"), []any{req.Queue, req.Kinds, lowRunAt, lowID, orNegativeInfinity(reach.after)}
 	if len(req.Exact) > 0 {
 		text, args = b.q("catch_up_scan_exact"), append(args, exactColumns(req.Exact)...)
 	}
-	behind := map[int16]cursor{}
+	found := map[int16]cursor{}
 	began := time.Now()
 	err := b.pipeline(ctx, nodeConns, "look for jobs behind the cursors", func(s sender) error {
-		clear(behind)
+		clear(found)
 		var priority int16
 		var at cursor
 		var batch pgx.Batch
-		batch.Queue(text, args...).Query(scanEach([]any{&priority, into(&at.runAt), &at.id}, func() { behind[priority] = at }))
+		batch.Queue(text, args...).Query(scanEach([]any{&priority, into(&at.runAt), &at.id}, func() { found[priority] = at }))
 		return send(ctx, s, &batch)
 	})
-	scan.caughtUp(behind, time.Since(began), err == nil)
+	scan.caughtUp(reach, found, time.Since(began), err == nil)
 }
 
 // scanClaim makes a claim and records it in scan.

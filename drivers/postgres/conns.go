@@ -30,7 +30,7 @@ const (
 
 const (
 	// maxNodeConns is the largest number of connections of class nodeConns in a
-	// process. A node with one queue uses up to seven connections, usually one.
+	// process. A node with one queue uses up to eight connections, usually one.
 	maxNodeConns = 8
 	// maxLeaseConns leaves room for hanging connections, because pgx takes up to 15
 	// seconds to close a connection. Otherwise one connection is enough.

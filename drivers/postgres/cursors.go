@@ -49,9 +49,15 @@ type cursors [priorities]cursor
 //	behind           | the next claim begins at these jobs         | at the cursors
 //	clear            | a claim finds a job                         | at the cursors
 //
-// In state clear, claims that find too few jobs are not repeated. In state
-// behind and in state clear, full scans and catch-up scans are due as they are at
-// the cursors.
+// In state clear, claims that find too few jobs are not repeated for the sake of
+// the next catch-up scan. In state behind and in state clear, full scans and
+// catch-up scans are due as they are at the cursors.
+//
+// While full scans are expensive, catch-up scans are rare. Most jobs behind a
+// cursor are of transactions that were open for a short time, and lie at a short
+// distance behind the clock. Recent scans find them: catch-up scans that read the
+// last second, the last 4 seconds and so on, each at intervals of a quarter of
+// its reach. See recentScan.
 //
 // It is safe for concurrent use.
 type claimScan struct {
@@ -61,18 +67,43 @@ type claimScan struct {
 	// monotonic clock.
 	scanned time.Time
 	// costs are how much longer the last full scans took than claims with cursors.
-	// The least of them counts, because the machine may have been busy with
-	// something else.
-	costs [3]time.Duration
+	costs costs
 	usual usual
 	// compared is true if there was a claim with cursors since the last full scan.
 	compared bool
 
 	catchingUpSince time.Time // zero: no catch-up scan is under way
-	// behind is where the last catch-up scan found jobs, until a claim has begun there.
+	// behind is where catch-up scans and recent scans found jobs, until a claim has
+	// begun there.
 	behind map[int16]cursor
 	// clear is true if the last catch-up scan found no job, and no claim did since.
 	clear bool
+
+	now     time.Time // the store's clock at the last claim
+	recents [recentScans]recentScan
+	recent  int       // which recent scan is under way, if since is not zero
+	since   time.Time // when it began, on this process's clock; zero: none is under way
+}
+
+// recentScan is the state of the recent scans of one reach.
+type recentScan struct {
+	began    time.Time // the last scan that read as far back, on this process's clock
+	costs    costs
+	measured bool // there are costs
+}
+
+// costs are what the last scans cost; zero before the first. The least cost counts,
+// because the machine may have been busy with something else.
+type costs [3]time.Duration
+
+func (c *costs) least() time.Duration { return slices.Min(c[:]) }
+
+// add records a cost. The first cost replaces all.
+func (c *costs) add(cost time.Duration, first bool) {
+	if first {
+		*c = costs{cost, cost, cost}
+	}
+	*c = costs{c[1], c[2], cost}
 }
 
 // step is what is done in addition to a claim with cursors, or instead of it.
@@ -83,6 +114,13 @@ const (
 	fullScan         // claim without cursors
 	catchUpScan      // scan behind the cursors, concurrently with the claim
 )
+
+// look is a scan behind the cursors: a recent scan, or a catch-up scan, which is
+// number recentScans.
+type look struct {
+	number int
+	after  time.Time // of jobs with a later run_at, on the store's clock; zero: of all
+}
 
 // usual is the last claim with cursors: how many jobs it found, and how long it took.
 type usual struct {
@@ -104,19 +142,36 @@ const (
 	// slack is how far cursors stay behind the clock, because transactions do not
 	// commit in the order in which they began.
 	slack = 20 * time.Millisecond
+	// recentScans is the number of reaches of recent scans.
+	recentScans = 5
+	// recentScanShare bounds the cost of the recent scans of each reach. All together
+	// take at most 1/fullScanShare of the time.
+	recentScanShare = fullScanShare * recentScans
+	// recentRests is how many times a recent scan is made in the time that it
+	// reaches back. A job that its transaction commits T after run_at is found by the
+	// first recent scan that reaches back 4/3 T or farther, whenever that scan begins
+	// in its interval.
+	recentRests = 4
 )
 
+// reach is how far behind the store's clock a recent scan reads: 1, 4, 16, 64 and
+// 256 seconds.
+func reach(number int) time.Duration { return time.Second << (2 * number) }
+
 // begin returns where a claim begins: at the cursors or, as a full scan, at the
-// start. Between two full scans in short succession there is a claim with
-// cursors, to compare them with.
-func (s *claimScan) begin() (from cursors, next step) {
+// start; and, in step catchUpScan, what is scanned concurrently. Between two full
+// scans in short succession there is a claim with cursors, to compare them with.
+func (s *claimScan) begin() (from cursors, next step, behind look) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.rest() <= 0 && s.catchingUpSince.IsZero() && (s.compared || time.Since(s.scanned) > fullScanShare*fullScanRest) {
 		if s.cost() <= cheapFullScan {
-			return cursors{}, fullScan
+			return cursors{}, fullScan, look{}
 		}
-		s.catchingUpSince, next = time.Now(), catchUpScan
+		s.catchingUpSince, next, behind = time.Now(), catchUpScan, look{number: recentScans}
+	} else if number, ok := s.recentDue(); ok {
+		s.recent, s.since, next, behind = number, time.Now(), catchUpScan, look{number, s.now.Add(-reach(number))}
+		s.reached(number, s.since)
 	}
 	from = s.low
 	for priority, at := range s.behind {
@@ -125,19 +180,89 @@ func (s *claimScan) begin() (from cursors, next step) {
 		}
 	}
 	s.behind = nil
-	return from, next
+	return from, next, behind
 }
 
-// caughtUp records a catch-up scan: the first job that it found of each priority,
-// how long it took, and whether it succeeded.
-func (s *claimScan) caughtUp(behind map[int16]cursor, took time.Duration, ok bool) {
-	s.recordFullScan(0, took)
+// caughtUp records a catch-up scan or a recent scan: the first job that it found of
+// each priority, how long it took, and whether it succeeded.
+func (s *claimScan) caughtUp(scan look, found map[int16]cursor, took time.Duration, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.catchingUpSince = time.Time{}
-	if ok {
-		s.behind, s.clear = behind, len(behind) == 0
+	if scan.number == recentScans {
+		s.addFullScan(0, took)
+		s.catchingUpSince = time.Time{}
+		s.clear = s.clear || ok
+	} else {
+		recent := &s.recents[scan.number]
+		recent.costs.add(max(took-cheapFullScan, 0), !recent.measured)
+		recent.measured = true
+		s.since = time.Time{}
 	}
+	for priority, at := range found {
+		if other, known := s.behind[priority]; !known || other.after(at) {
+			if s.behind == nil {
+				s.behind = map[int16]cursor{}
+			}
+			s.behind[priority] = at
+		}
+	}
+	s.clear = s.clear && len(s.behind) == 0
+}
+
+// recentDue returns the recent scan that is due and reaches farthest. No recent scan
+// is due while another is under way, and none while full scans are cheap. The caller
+// holds mu.
+func (s *claimScan) recentDue() (number int, ok bool) {
+	if !s.since.IsZero() || !s.expensive() {
+		return 0, false
+	}
+	for number := recentScans - 1; number >= 0; number-- {
+		if s.within(number) && s.recentRest(number) <= 0 {
+			return number, true
+		}
+	}
+	return 0, false
+}
+
+// within reports whether a cursor lies within the reach of a recent scan. While
+// claims work off a backlog that is older, the cursors are farther behind the clock:
+// the whole reach is ahead of them, and the claims themselves read it. The caller
+// holds mu.
+func (s *claimScan) within(number int) bool {
+	after := cursor{runAt: s.now.Add(-reach(number))}
+	return slices.ContainsFunc(s.low[:], func(c cursor) bool { return c.after(after) })
+}
+
+// recentRest returns the time until a recent scan is due. The caller holds mu.
+func (s *claimScan) recentRest(number int) time.Duration {
+	scan := &s.recents[number]
+	return max(reach(number)/recentRests, recentScanShare*scan.costs.least()) - time.Since(scan.began)
+}
+
+// reached records that a scan began that includes the reach of a recent scan. The
+// caller holds mu.
+func (s *claimScan) reached(number int, began time.Time) {
+	for i := range number + 1 {
+		if s.recents[i].began.Before(began) {
+			s.recents[i].began = began
+		}
+	}
+}
+
+// recentWait returns after how long a claim is needed because of recent scans: for the
+// result of the scan that is under way, or to begin the next one. The shortest
+// reach is not waited for: its scans are made with claims that are made anyway, as
+// at a wake-up. The caller holds mu.
+func (s *claimScan) recentWait() (wait time.Duration, ok bool) {
+	if !s.since.IsZero() {
+		return s.recents[s.recent].costs.least() - time.Since(s.since), true
+	}
+	for number := 1; number < recentScans; number++ {
+		if rest := s.recentRest(number); s.within(number) && (!ok || rest < wait) {
+			wait, ok = rest, true
+		}
+	}
+	return wait, ok
 }
 
 // rest returns the time until the next full scan. The caller holds mu.
@@ -149,24 +274,40 @@ func (s *claimScan) rest() time.Duration {
 }
 
 // cost returns the cost of a full scan. The caller holds mu.
-func (s *claimScan) cost() time.Duration { return slices.Min(s.costs[:]) }
+func (s *claimScan) cost() time.Duration { return s.costs.least() }
+
+// expensive reports whether full scans would delay claims. The caller holds mu.
+func (s *claimScan) expensive() bool { return s.cost() > cheapFullScan }
 
 // again returns the time after which a claim with cursors that got fewer jobs
 // than it asked for is repeated. 0 means a full scan at once, because the claim
 // found no job and full scans are cheap. With over, no claim is needed, because
-// no job lies behind the cursors.
+// no job lies behind the cursors. While full scans are expensive, that is known for
+// about a second only, because transactions may have committed since.
 func (s *claimScan) again(jobs int) (wait time.Duration, over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.clear:
-		return 0, true
+		over = true
+	case len(s.behind) > 0:
+		return time.Millisecond, false
 	case !s.catchingUpSince.IsZero():
-		return max(s.cost()-time.Since(s.catchingUpSince), time.Millisecond), false
+		wait = s.cost() - time.Since(s.catchingUpSince)
 	case jobs == 0 && s.cost() <= cheapFullScan:
 		return 0, false
+	default:
+		wait = s.rest()
 	}
-	return max(s.rest(), time.Millisecond), false
+	if s.expensive() {
+		if recent, ok := s.recentWait(); ok && (over || recent < wait) {
+			wait, over = recent, false
+		}
+	}
+	if over {
+		return 0, true
+	}
+	return max(wait, time.Millisecond), false
 }
 
 // found records a committed claim: its jobs in their order, whether it got as many
@@ -174,7 +315,7 @@ func (s *claimScan) again(jobs int) (wait time.Duration, over bool) {
 func (s *claimScan) found(jobs []store.Claimed, full bool, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.clear = s.clear && len(jobs) == 0
+	s.clear, s.now = s.clear && len(jobs) == 0, now
 	horizon := now.Add(-slack)
 	last := int16(store.LastPriority + 1) // where the claim stopped
 	if full {
@@ -211,16 +352,18 @@ func (s *claimScan) recordClaim(jobs int, took time.Duration) {
 func (s *claimScan) recordFullScan(jobs int, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.addFullScan(jobs, took)
+}
+
+// addFullScan is recordFullScan for a caller that holds mu.
+func (s *claimScan) addFullScan(jobs int, took time.Duration) {
 	expected := cheapFullScan + time.Duration(jobs)*guessedClaim
 	if s.usual.jobs > 0 {
 		expected = min(expected, max(cheapFullScan, s.usual.took*time.Duration(jobs)/time.Duration(s.usual.jobs)))
 	}
-	cost := max(took-expected, 0)
-	if s.scanned.IsZero() {
-		s.costs = [...]time.Duration{cost, cost, cost}
-	}
+	s.costs.add(max(took-expected, 0), s.scanned.IsZero())
 	s.scanned, s.compared = time.Now(), false
-	s.costs = [...]time.Duration{s.costs[1], s.costs[2], cost}
+	s.reached(recentScans-1, s.scanned.Add(-took))
 }
 
 // raise moves a cursor forward, never back.
@@ -238,13 +381,17 @@ func (c cursor) after(other cursor) bool {
 // columns returns the cursors as arguments of a statement, in the order of the priorities.
 func (c cursors) columns() (runAt []pgtype.Timestamptz, id []int64) {
 	for _, at := range c {
-		t := pgtype.Timestamptz{Time: at.runAt, Valid: true}
-		if at.runAt.IsZero() {
-			t = pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
-		}
-		runAt, id = append(runAt, t), append(id, at.id)
+		runAt, id = append(runAt, orNegativeInfinity(at.runAt)), append(id, at.id)
 	}
 	return runAt, id
+}
+
+// orNegativeInfinity returns t as an argument of a statement, and -infinity for the zero time.
+func orNegativeInfinity(t time.Time) pgtype.Timestamptz {
+	if t.IsZero() {
+		return pgtype.Timestamptz{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
+	}
+	return pgtype.Timestamptz{Time: t, Valid: true}
 }
 
 // claimScans holds the scans of this process's nodes. It is safe for concurrent use.

@@ -46,7 +46,7 @@ func TestCursorsFollowClaimedJobs(t *testing.T) {
 
 func TestFullScansComeByTheClock(t *testing.T) {
 	var s claimScan
-	next := func() step { _, next := s.begin(); return next }
+	next := func() step { _, next, _ := s.begin(); return next }
 	scanned := func(took time.Duration) {
 		for range s.costs {
 			s.recordFullScan(0, took)
@@ -87,35 +87,115 @@ func TestCatchUpScansReplaceExpensiveFullScans(t *testing.T) {
 		t.Errorf("after a full scan of 10 ms the next catch-up scan is due in %v", wait)
 	}
 	s.scanned = s.scanned.Add(-200 * time.Millisecond)
-	if from, next := s.begin(); next != catchUpScan || from != s.low {
+	if from, next, behind := s.begin(); next != catchUpScan || from != s.low || behind != (look{number: recentScans}) {
 		t.Errorf("after 200 ms a claim begins at %v with step %v", from, next)
 	}
-	if _, next := s.begin(); next != claimOnly {
+	if _, next, _ := s.begin(); next != claimOnly {
 		t.Error("two concurrent catch-up scans")
 	}
 	if wait, over := s.again(0); over || wait < time.Millisecond || wait > 10*time.Millisecond {
 		t.Errorf("during a catch-up scan another claim follows after %v", wait)
 	}
 	late := cursor{runAt: now.Add(-time.Hour), id: 3}
-	s.caughtUp(map[int16]cursor{2: late}, cheapFullScan+10*time.Millisecond, true)
+	s.caughtUp(look{number: recentScans}, map[int16]cursor{2: late}, cheapFullScan+10*time.Millisecond, true)
 	if _, over := s.again(0); over {
 		t.Error("a catch-up scan found a job, and no claim follows")
 	}
 	want := s.low
 	want[1] = cursor{runAt: late.runAt, id: 2}
-	if from, _ := s.begin(); from != want {
+	if from, _, _ := s.begin(); from != want {
 		t.Errorf("after a catch-up scan that found %v a claim begins at %v", late, from)
 	}
-	if from, _ := s.begin(); from != s.low {
+	if from, _, _ := s.begin(); from != s.low {
 		t.Errorf("two claims begin at a job that a catch-up scan found once: %v", from)
 	}
-	s.caughtUp(nil, cheapFullScan+10*time.Millisecond, true)
-	if wait, over := s.again(0); wait != 0 || !over {
-		t.Error("a catch-up scan found nothing, and claims go on")
+	s.caughtUp(look{number: recentScans}, nil, cheapFullScan+10*time.Millisecond, true)
+	if wait, over := s.again(0); over || wait < 900*time.Millisecond || wait > time.Second {
+		t.Errorf("a catch-up scan found nothing, and a claim for the next recent scan follows in %v", wait)
 	}
+	expensive := s.costs
+	s.costs = costs{}
+	if wait, over := s.again(0); wait != 0 || !over {
+		t.Error("a catch-up scan found nothing, full scans are cheap, and claims go on")
+	}
+	s.costs = expensive
 	s.found([]store.Claimed{{Priority: 9, RunAt: now, ID: 6}}, false, now)
 	if wait, over := s.again(1); over || wait <= 0 {
 		t.Error("a claim has found a job since, and no catch-up scan follows")
+	}
+}
+
+// TestRecentScansReachBackGeometrically: while full scans are expensive, a claim goes
+// with a scan of the longest reach that is due.
+func TestRecentScansReachBackGeometrically(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	const second = time.Second
+	for _, c := range []struct {
+		name    string
+		since   time.Duration    // the last scan, of all
+		began   [5]time.Duration // how long ago each recent scan began, if later
+		costs   [5]time.Duration
+		backlog time.Duration // how far the cursors are behind the clock
+		full    time.Duration // cost of a full scan
+		want    time.Duration // how far back the scan reaches; 0: there is none
+		again   time.Duration // until the next claim
+	}{
+		{name: "a quarter of the shortest reach has not passed", since: 200 * time.Millisecond, full: 5 * second, again: 800 * time.Millisecond},
+		{name: "it has", since: 300 * time.Millisecond, full: 5 * second, want: second},
+		{name: "a second", since: 1100 * time.Millisecond, full: 5 * second, want: 4 * second},
+		{name: "4 seconds", since: 5 * second, full: 5 * second, want: 16 * second},
+		{name: "16 seconds", since: 17 * second, full: 5 * second, want: 64 * second},
+		{name: "64 seconds", since: 65 * second, full: 5 * second, want: 256 * second},
+		{name: "a longer reach was scanned", since: 70 * second, began: [5]time.Duration{1: 300 * time.Millisecond, 2: 300 * time.Millisecond, 3: 300 * time.Millisecond, 4: 300 * time.Millisecond}, full: 5 * second, want: second},
+		{name: "full scans are cheap", since: 300 * second, full: cheapFullScan},
+		{name: "the share of the time", since: 1100 * time.Millisecond, costs: [5]time.Duration{time.Millisecond, 15 * time.Millisecond}, full: 5 * second, want: second},
+		{name: "all reaches rest", since: 1100 * time.Millisecond, costs: [5]time.Duration{20 * time.Millisecond, 15 * time.Millisecond}, full: 5 * second, again: 400 * time.Millisecond},
+		{name: "a backlog of 10 seconds is claimed", since: 2 * second, backlog: 10 * second, full: 5 * second, again: 2 * second},
+		{name: "the same, and 16 seconds are due", since: 5 * second, backlog: 10 * second, full: 5 * second, want: 16 * second},
+		{name: "a backlog of 5 minutes is claimed", since: 80 * second, backlog: 300 * second, full: 5 * second, again: 20 * second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := claimScan{now: now, compared: true, costs: costs{c.full, c.full, c.full}, scanned: time.Now().Add(-c.since)}
+			if c.full <= cheapFullScan {
+				s.scanned = time.Now() // no full scan is due
+			}
+			for i := range s.recents {
+				s.recents[i] = recentScan{began: time.Now().Add(-c.since), costs: costs{c.costs[i], c.costs[i], c.costs[i]}, measured: true}
+				if c.began[i] > 0 {
+					s.recents[i].began = time.Now().Add(-c.began[i])
+				}
+			}
+			for i := range s.low {
+				s.low[i] = cursor{runAt: now.Add(-slack - c.backlog)}
+			}
+			from, next, behind := s.begin()
+			if from != s.low {
+				t.Errorf("the claim begins at %v and not at the cursors", from)
+			}
+			if got := now.Sub(behind.after); c.want == 0 && next != claimOnly || c.want > 0 && (next != catchUpScan || got != c.want) {
+				t.Fatalf("step %v reaches back %v, want %v", next, got, c.want)
+			}
+			if wait, over := s.again(0); c.again > 0 && (over || wait > c.again || wait < c.again-150*time.Millisecond) {
+				t.Errorf("the next claim is due in %v, want %v", wait, c.again)
+			}
+			if c.want == 0 {
+				return
+			}
+			if _, next, _ := s.begin(); next != claimOnly {
+				t.Error("a second recent scan is made concurrently")
+			}
+			s.caughtUp(behind, map[int16]cursor{3: {now.Add(-c.want / 2), 7}}, 2*time.Millisecond, true)
+			if wait, over := s.again(0); over || wait > time.Millisecond {
+				t.Errorf("a recent scan found a job, and the next claim is due in %v", wait)
+			}
+			want := cursor{now.Add(-c.want / 2), 6}
+			if want.after(s.low[2]) {
+				want = s.low[2]
+			}
+			if from, _, _ := s.begin(); from[2] != want {
+				t.Errorf("the next claim begins at %v, want %v", from[2], want)
+			}
+		})
 	}
 }
 
@@ -194,6 +274,62 @@ func TestAJobBehindTheCursorIsFound(t *testing.T) {
 		}
 		time.Sleep(res.Again)
 		res = claim()
+	}
+}
+
+// TestAJobOfALateCommitIsFoundBehindAForeignBacklog: 200,000 due jobs of a kind that
+// no node runs make full scans expensive. Jobs whose transactions were open for 0.3
+// and for 6 seconds are found all the same, long before the next catch-up scan.
+func TestAJobOfALateCommitIsFoundBehindAForeignBacklog(t *testing.T) {
+	b := fresh(t)
+	node := register(t, b)
+	ctx := t.Context()
+	execute(t, withSchema(`
+		insert into {schema}.job (created_at, timeout_ns, max_attempts, on_loss, origin, kind, args, queue, priority, run_at)
+		select now(), 0, 25, 0, 0, 'foreign', '{}', 'q', 5, clock_timestamp() - interval '1 hour' + i * interval '1 microsecond' from generate_series(1, 200000) i`, b.schema))
+	execute(t, withSchema("vacuum analyze {schema}.job", b.schema))
+	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
+	_, err := b.Claim(ctx, req)
+	must(t, err)
+	scan := b.scans.of(node, "q")
+	for range scan.costs {
+		scan.recordFullScan(0, time.Minute) // so that the next catch-up scan is due in 20 minutes
+	}
+	deadline := time.Now().Add(2 * time.Minute)
+	// claim claims until a condition holds, as a node does.
+	claim := func(until func([]store.Claimed) bool) {
+		for {
+			res, err := b.Claim(ctx, req)
+			must(t, err)
+			if until(res.Jobs) {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatal("a committed job was not claimed within two minutes")
+			}
+			if len(res.Jobs) == 0 && (res.Again == 0 || res.Again > 2*time.Second) {
+				t.Fatalf("a claim wants to be repeated in %v", res.Again)
+			}
+			time.Sleep(min(res.Again, 100*time.Millisecond))
+		}
+	}
+	for _, open := range []time.Duration{300 * time.Millisecond, 6 * time.Second} {
+		tx, err := b.pool.Begin(ctx)
+		must(t, err)
+		defer tx.Rollback(context.WithoutCancel(ctx))
+		late, err := b.Insert(ctx, store.InsertRequest{Tx: Tx(tx), Jobs: noop(1)})
+		must(t, err)
+		inserted := time.Now()
+		claim(func([]store.Claimed) bool { return time.Since(inserted) > open })
+		must(t, tx.Commit(ctx))
+		committed := time.Now()
+		claim(func(jobs []store.Claimed) bool {
+			if len(jobs) > 0 && (len(jobs) != 1 || jobs[0].ID != late.IDs[0]) {
+				t.Fatalf("claimed: %+v", jobs)
+			}
+			return len(jobs) == 1
+		})
+		t.Logf("a job of a transaction that was open for %v was claimed %v after the commit", open, time.Since(committed).Round(time.Millisecond))
 	}
 }
 

@@ -43,6 +43,8 @@ var postgresFaults = []fault{
 	{"a claim compares with the node's clock", "claim.go", "args := []any{when(req.Now), req.Node", "args := []any{when(time.Now().Add(0)), req.Node"},
 	{"a low-water cursor replaces full scans", "cursors.go", "if s.rest() <= 0 && ", "if s.scanned.IsZero() && "},
 	{"a full scan counts as cheap", "cursors.go", "s.cost() <= cheapFullScan {", "s.cost() > cheapFullScan {"},
+	{"jobs of late commits wait for a catch-up scan", "cursors.go", "if s.within(number) && s.recentRest(number) <= 0 {", "if s.within(number) && s.recentRest(number) <= -time.Hour {"},
+	{"a recent scan reads no jobs of late commits", "sql/catch_up_scan.sql", "AND j.run_at > $5::timestamptz AND", "AND j.run_at > $5::timestamptz + interval '1 hour' AND"},
 	{"a node that is gone gets jobs", "sql/claim_jobs.sql", "WHERE h.node = $2::bigint)", "WHERE h.node = $2::bigint OR true)"},
 	{"a claim does not hold its node", "sql/hold_node.sql", "WHERE node = $2::bigint FOR KEY SHARE", "WHERE node = $2::bigint"},
 	{"tokens grow per job only", "sql/claim_jobs.sql", "greatest(nextval('{schema_text}.token'), token + 1)", "token + 1"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -197,16 +198,25 @@ func finishRest(t *testing.T, b *Backend) {
 	if _, err := b.Rescue(t.Context(), store.RescueRequest{Node: node}); err != nil {
 		t.Fatal(err)
 	}
-	for {
-		var outcomes []store.Outcome
-		for _, job := range claimPlain(t, b, node, 1_000) {
-			outcomes = append(outcomes, store.Outcome{ID: job.ID, Token: job.Token, Result: store.Completed, After: tellingOf(job.ID)})
-		}
-		if len(outcomes) == 0 {
-			return
-		}
-		if res, err := b.Finish(t.Context(), store.FinishRequest{Outcomes: outcomes}); err != nil || len(res.Refused) > 0 {
-			t.Fatal(res, err)
+	rested := time.Now().Add(2 * store.LossDelay(math.MaxInt16)) // lost jobs are due then
+	for _, suspects := range []bool{false, true} {
+		for {
+			claimed, err := b.Claim(t.Context(), store.ClaimRequest{
+				Now: rested, Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 1_000, Suspects: suspects,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var outcomes []store.Outcome
+			for _, job := range claimed.Jobs {
+				outcomes = append(outcomes, store.Outcome{ID: job.ID, Token: job.Token, Result: store.Completed, After: tellingOf(job.ID)})
+			}
+			if len(outcomes) == 0 {
+				break
+			}
+			if res, err := b.Finish(t.Context(), store.FinishRequest{Now: rested, Outcomes: outcomes}); err != nil || len(res.Refused) > 0 {
+				t.Fatal(res, err)
+			}
 		}
 	}
 }

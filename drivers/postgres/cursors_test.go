@@ -246,10 +246,12 @@ func TestAJobBehindTheCursorIsFound(t *testing.T) {
 	}
 	must(t, tx.Commit(ctx))
 	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
+	found := false
 	claim := func() store.ClaimResult {
 		res, err := b.Claim(ctx, req)
 		must(t, err)
-		if len(res.Jobs) == 0 && res.Again > 100*time.Millisecond {
+		found = found || len(res.Jobs) > 0
+		if !found && res.Again > 100*time.Millisecond {
 			t.Fatalf("a claim with cursors wants to be repeated in %v", res.Again)
 		}
 		return res

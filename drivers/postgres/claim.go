@@ -25,7 +25,13 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 	case fullScan:
 		return b.scanClaim(ctx, req, scan, cursors{}, scan.recordFullScan)
 	case catchUpScan:
-		b.catchUps.Go(func() { b.catchUp(b.background, req, scan, from, behind) })
+		look := func() { b.catchUp(b.background, req, scan, from, behind) }
+		if behind.number < recentScans {
+			// A recent scan is short: it begins after the claim, on the connection of the claim.
+			defer b.catchUps.Go(look)
+		} else {
+			b.catchUps.Go(look)
+		}
 	}
 	out, err := b.scanClaim(ctx, req, scan, from, scan.recordClaim)
 	if err != nil || len(out.Jobs) >= req.Limit {

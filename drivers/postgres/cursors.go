@@ -53,7 +53,7 @@ type cursors [priorities]cursor
 // the next catch-up scan. In state behind and in state clear, full scans and
 // catch-up scans are due as they are at the cursors.
 //
-// While full scans are expensive, catch-up scans are rare. Most jobs behind a
+// If full scans cost more than 50 ms, catch-up scans are rare. Most jobs behind a
 // cursor are of transactions that were open for a short time, and lie at a short
 // distance behind the clock. Recent scans find them: catch-up scans that read the
 // last second, the last 4 seconds and so on, each at intervals of a quarter of
@@ -210,10 +210,10 @@ func (s *claimScan) caughtUp(scan look, found map[int16]cursor, took time.Durati
 }
 
 // recentDue returns the recent scan that is due and reaches farthest. No recent scan
-// is due while another is under way, and none while full scans are cheap. The caller
-// holds mu.
+// is due while another is under way, and none while catch-up scans are frequent. The
+// caller holds mu.
 func (s *claimScan) recentDue() (number int, ok bool) {
-	if !s.since.IsZero() || !s.expensive() {
+	if !s.since.IsZero() || !s.rare() {
 		return 0, false
 	}
 	for number := recentScans - 1; number >= 0; number-- {
@@ -255,7 +255,7 @@ func (s *claimScan) reached(number int, began time.Time) {
 // at a wake-up. The caller holds mu.
 func (s *claimScan) recentWait() (wait time.Duration, ok bool) {
 	if !s.since.IsZero() {
-		return s.recents[s.recent].costs.least() - time.Since(s.since), true
+		return s.recents[s.recent].costs.least() + 2*cheapFullScan - time.Since(s.since), true
 	}
 	for number := 1; number < recentScans; number++ {
 		if rest := s.recentRest(number); s.within(number) && (!ok || rest < wait) {
@@ -276,13 +276,14 @@ func (s *claimScan) rest() time.Duration {
 // cost returns the cost of a full scan. The caller holds mu.
 func (s *claimScan) cost() time.Duration { return s.costs.least() }
 
-// expensive reports whether full scans would delay claims. The caller holds mu.
-func (s *claimScan) expensive() bool { return s.cost() > cheapFullScan }
+// rare reports whether full scans are so expensive that catch-up scans come less than
+// once in a second, so that recent scans come before them. The caller holds mu.
+func (s *claimScan) rare() bool { return fullScanShare*s.cost() > reach(1)/recentRests }
 
 // again returns the time after which a claim with cursors that got fewer jobs
 // than it asked for is repeated. 0 means a full scan at once, because the claim
 // found no job and full scans are cheap. With over, no claim is needed, because
-// no job lies behind the cursors. While full scans are expensive, that is known for
+// no job lies behind the cursors. While catch-up scans are rare, that is known for
 // about a second only, because transactions may have committed since.
 func (s *claimScan) again(jobs int) (wait time.Duration, over bool) {
 	s.mu.Lock()
@@ -299,7 +300,7 @@ func (s *claimScan) again(jobs int) (wait time.Duration, over bool) {
 	default:
 		wait = s.rest()
 	}
-	if s.expensive() {
+	if s.rare() {
 		if recent, ok := s.recentWait(); ok && (over || recent < wait) {
 			wait, over = recent, false
 		}

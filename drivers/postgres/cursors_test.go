@@ -110,15 +110,15 @@ func TestCatchUpScansReplaceExpensiveFullScans(t *testing.T) {
 		t.Errorf("two claims begin at a job that a catch-up scan found once: %v", from)
 	}
 	s.caughtUp(look{number: recentScans}, nil, cheapFullScan+10*time.Millisecond, true)
-	if wait, over := s.again(0); over || wait < 900*time.Millisecond || wait > time.Second {
-		t.Errorf("a catch-up scan found nothing, and a claim for the next recent scan follows in %v", wait)
-	}
-	expensive := s.costs
-	s.costs = costs{}
 	if wait, over := s.again(0); wait != 0 || !over {
-		t.Error("a catch-up scan found nothing, full scans are cheap, and claims go on")
+		t.Error("a catch-up scan found nothing, and claims go on")
 	}
-	s.costs = expensive
+	costsBefore := s.costs
+	s.costs = costs{time.Second, time.Second, time.Second}
+	if wait, over := s.again(0); over || wait < 100*time.Millisecond || wait > time.Second {
+		t.Errorf("a catch-up scan found nothing, catch-up scans are rare, and a claim for the next recent scan follows in %v", wait)
+	}
+	s.costs = costsBefore
 	s.found([]store.Claimed{{Priority: 9, RunAt: now, ID: 6}}, false, now)
 	if wait, over := s.again(1); over || wait <= 0 {
 		t.Error("a claim has found a job since, and no catch-up scan follows")
@@ -148,6 +148,7 @@ func TestRecentScansReachBackGeometrically(t *testing.T) {
 		{name: "64 seconds", since: 65 * second, full: 5 * second, want: 256 * second},
 		{name: "a longer reach was scanned", since: 70 * second, began: [5]time.Duration{1: 300 * time.Millisecond, 2: 300 * time.Millisecond, 3: 300 * time.Millisecond, 4: 300 * time.Millisecond}, full: 5 * second, want: second},
 		{name: "full scans are cheap", since: 300 * second, full: cheapFullScan},
+		{name: "catch-up scans come once in a second", since: 900 * time.Millisecond, full: 50 * time.Millisecond, again: 100 * time.Millisecond},
 		{name: "the share of the time", since: 1100 * time.Millisecond, costs: [5]time.Duration{time.Millisecond, 15 * time.Millisecond}, full: 5 * second, want: second},
 		{name: "all reaches rest", since: 1100 * time.Millisecond, costs: [5]time.Duration{20 * time.Millisecond, 15 * time.Millisecond}, full: 5 * second, again: 400 * time.Millisecond},
 		{name: "a backlog of 10 seconds is claimed", since: 2 * second, backlog: 10 * second, full: 5 * second, again: 2 * second},

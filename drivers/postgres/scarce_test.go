@@ -86,7 +86,7 @@ func TestNodesOnAServerWithTenConnections(t *testing.T) {
 		return n
 	}
 	running := nodes
-	for deadline := time.Now().Add(time.Minute); began() < running; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); began() < running; time.Sleep(10 * time.Millisecond) {
 		select {
 		case err := <-ended:
 			running--
@@ -111,7 +111,7 @@ func TestNodesOnAServerWithTenConnections(t *testing.T) {
 		for i := range jobs {
 			jobs[i] = holder{}
 		}
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 			if _, err := client.EnqueueMany(t.Context(), jobs); err == nil {
 				break
 			} else if time.Now().After(deadline) {

@@ -31,6 +31,6 @@ func TestWatchersTakeTurns(t *testing.T) {
 		t.Error("a turn that was not used must pass to the next caller")
 	}
 	if !removeSecond() || !removeOther() || len(w.Names()) != 0 {
-		t.Error("nobody waits any more")
+		t.Error("a watcher is listed, and no caller waits")
 	}
 }

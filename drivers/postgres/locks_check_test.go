@@ -102,7 +102,7 @@ func TestCheckThatCannotBe(t *testing.T) {
 	}
 	for _, tx := range []lock.Tx{nil, foreignTx{}} {
 		if err := lock.Check(t.Context(), tx, "a", 1); !errors.Is(err, lock.ErrForeignTx) {
-			t.Errorf("a transaction of somebody else's: %v", err)
+			t.Errorf("a transaction that another driver made: %v", err)
 		}
 	}
 }

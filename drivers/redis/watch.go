@@ -93,7 +93,7 @@ func (w *watch) hear(messages <-chan any) {
 	}
 }
 
-// leave takes a caller off the list, and closes what nobody needs any more.
+// leave removes a caller from the list, and closes the subscription some time after the last caller has left.
 func (w *watch) leave(channel string, remove func() (last bool)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -151,7 +151,7 @@ func TestALongJobKeepsASuspectWaitingAndNotTheNode(t *testing.T) {
 	w := &watch{running: map[int64]bool{}}
 	end := make(chan struct{})
 	long := insert(t, backend, 1, func(j *store.NewJob) { j.Queue = "long" })
-	n := startNode(t, backend, func(ctx context.Context, run *Run) error {
+	work := func(ctx context.Context, run *Run) error {
 		w.begin(run)
 		defer w.end(run)
 		if run.ID == long[0] {
@@ -161,23 +161,14 @@ func TestALongJobKeepsASuspectWaitingAndNotTheNode(t *testing.T) {
 			}
 		}
 		return ctx.Err()
-	}, func(cfg *Config) {
+	}
+	n := startNode(t, backend, work, func(cfg *Config) {
 		cfg.Queues = map[string]int{"long": 1}
 		cfg.Alone = 100 * time.Millisecond
 	})
 	waitUntil(t, "the long job", func() bool { return n.count(event.JobStarted) == 1 })
 	n.stop() // the long job is released; the next node claims it at once, and looks for suspects later
-	m := startNode(t, backend, func(ctx context.Context, run *Run) error {
-		w.begin(run)
-		defer w.end(run)
-		if run.ID == long[0] {
-			select {
-			case <-end:
-			case <-ctx.Done():
-			}
-		}
-		return ctx.Err()
-	}, func(cfg *Config) {
+	m := startNode(t, backend, work, func(cfg *Config) {
 		cfg.Queues = map[string]int{"long": 1, "q": 2}
 		cfg.Alone = 100 * time.Millisecond
 	})

@@ -58,16 +58,21 @@ func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *cla
 		text, args = b.q("catch_up_scan_exact"), append(args, exactColumns(req.Exact)...)
 	}
 	found := map[int16]cursor{}
-	began := time.Now()
+	var began time.Time // after the wait for a connection; zero: there was none
 	err := b.pipeline(ctx, nodeConns, "look for jobs behind the cursors", func(s sender) error {
 		clear(found)
+		began = time.Now()
 		var priority int16
 		var at cursor
 		var batch pgx.Batch
 		batch.Queue(text, args...).Query(scanEach([]any{&priority, into(&at.runAt), &at.id}, func() { found[priority] = at }))
 		return send(ctx, s, &batch)
 	})
-	scan.caughtUp(reach, found, time.Since(began), err == nil)
+	var took time.Duration
+	if !began.IsZero() {
+		took = time.Since(began)
+	}
+	scan.caughtUp(reach, found, took, err == nil)
 }
 
 // scanClaim makes a claim and records it in scan.

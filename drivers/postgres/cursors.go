@@ -184,18 +184,25 @@ func (s *claimScan) begin() (from cursors, next step, behind look) {
 }
 
 // caughtUp records a catch-up scan or a recent scan: the first job that it found of
-// each priority, how long it took, and whether it succeeded.
+// each priority, how long it took in the database, and whether it succeeded. A scan
+// that took no time got no connection: the known costs stay, and the next scan is due
+// after them.
 func (s *claimScan) caughtUp(scan look, found map[int16]cursor, took time.Duration, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if scan.number == recentScans {
-		s.addFullScan(0, took)
+		if took > 0 {
+			s.addFullScan(0, took)
+		} else {
+			s.scanned = time.Now()
+		}
 		s.catchingUpSince = time.Time{}
 		s.clear = s.clear || ok
 	} else {
-		recent := &s.recents[scan.number]
-		recent.costs.add(max(took-cheapFullScan, 0), !recent.measured)
-		recent.measured = true
+		if recent := &s.recents[scan.number]; took > 0 {
+			recent.costs.add(max(took-cheapFullScan, 0), !recent.measured)
+			recent.measured = true
+		}
 		s.since = time.Time{}
 	}
 	for priority, at := range found {

@@ -127,6 +127,27 @@ func TestCatchUpScansReplaceExpensiveFullScans(t *testing.T) {
 
 // TestRecentScansReachBackGeometrically: while full scans are expensive, a claim goes
 // with a scan of the longest reach that is due.
+// TestAScanWithoutAConnectionIsNotCheap: a scan that the pool gave no connection
+// changes no cost, so that no expensive scan follows in its place.
+func TestAScanWithoutAConnectionIsNotCheap(t *testing.T) {
+	s := &claimScan{}
+	s.costs = costs{time.Second, time.Second, time.Second}
+	s.scanned = time.Now().Add(-time.Minute)
+	if _, next, _ := s.begin(); next != catchUpScan {
+		t.Fatalf("after a minute comes step %v, want a catch-up scan", next)
+	}
+	for range 3 {
+		s.caughtUp(look{number: recentScans}, nil, 0, false)
+	}
+	if s.cost() != time.Second || s.rest() <= 19*time.Second {
+		t.Errorf("scans without a connection: the cost is %v and the next scan is due in %v", s.cost(), s.rest())
+	}
+	s.caughtUp(look{number: 0}, nil, 0, false)
+	if s.recents[0].measured {
+		t.Error("a recent scan without a connection has a cost")
+	}
+}
+
 func TestRecentScansReachBackGeometrically(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	const second = time.Second

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -115,7 +115,7 @@ func (c *Client) putCalendars(ctx context.Context, calendars []Calendar, ifRevis
 			continue
 		}
 		seen[calendar.Name] = true
-		definition, err := engine.EncodeCalendar(calendar.CalendarSpec)
+		definition, err := plan.EncodeCalendar(calendar.CalendarSpec)
 		if err != nil {
 			return res, err
 		}
@@ -182,7 +182,7 @@ func (c *Client) listCalendars(ctx context.Context, req store.ListCalendarsReque
 	infos := make([]CalendarInfo, len(rows))
 	for i, row := range rows {
 		infos[i] = CalendarInfo{Calendar: StoredCalendar(row.Name), Revision: row.Revision, UpdatedAt: row.UpdatedAt}
-		spec, err := engine.DecodeCalendar(row.Definition)
+		spec, err := plan.DecodeCalendar(row.Definition)
 		if err == nil {
 			err = spec.Validate()
 		}

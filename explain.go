@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -27,7 +27,7 @@ type ExplainRequest struct {
 }
 
 // Span is a range of time from From up to, but not including, To.
-type Span = engine.Span
+type Span = plan.Span
 
 // Explanation has the outcomes that the slots of a schedule would have, and the
 // reasons.
@@ -99,12 +99,12 @@ func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, e
 	if row.Definition, err = s.definition().Encode(); err != nil {
 		return Explanation{}, err
 	}
-	plan, err := engine.NewPlan(row, engine.Given(s.Exclude))
+	p, err := plan.New(row, plan.Given(s.Exclude))
 	if err != nil {
 		return Explanation{}, fmt.Errorf("explain: %w", err)
 	}
-	slots, complete := engine.Simulation{
-		Plan: plan, Schedule: row, From: req.From, To: req.To, Down: slices.Clone(req.Down), RunTime: req.RunTime, Most: req.Limit,
+	slots, complete := plan.Simulation{
+		Plan: p, Schedule: row, From: req.From, To: req.To, Down: slices.Clone(req.Down), RunTime: req.RunTime, Most: req.Limit,
 	}.Run()
 	out := Explanation{More: !complete}
 	for _, slot := range slots {
@@ -114,7 +114,7 @@ func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, e
 	if n := len(out.Slots); out.More && n > 0 {
 		until = out.Slots[n-1].Last
 	}
-	out.ClockChanges = recur.ClockChanges(plan.Rule, row.Mark, until, req.Limit)
+	out.ClockChanges = recur.ClockChanges(p.Rule, row.Mark, until, req.Limit)
 	return out, nil
 }
 
@@ -134,7 +134,7 @@ func (r ExplainRequest) validate() error {
 	return errors.Join(errs...)
 }
 
-func explained(s engine.SimulatedSlot) ExplainedSlot {
+func explained(s plan.SimulatedSlot) ExplainedSlot {
 	return ExplainedSlot{
 		Slot: s.Slot, Last: s.Last, Count: s.Count, Outcome: s.Outcome.String(), Reason: reasonOf(s),
 		Job: s.Job, Started: s.Started, Ended: s.Ended,
@@ -142,7 +142,7 @@ func explained(s engine.SimulatedSlot) ExplainedSlot {
 }
 
 // reasonOf returns why a slot did not fire, or remarks about its job.
-func reasonOf(s engine.SimulatedSlot) string {
+func reasonOf(s plan.SimulatedSlot) string {
 	switch late := s.FoundAt.Sub(s.Slot); {
 	case s.Outcome != store.SlotFired:
 		return s.Reason

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -103,8 +104,8 @@ func (c *Client) recount(ctx context.Context, refire bool, done *AcceptedHistory
 		}
 		firings := make([]store.Firing, len(due.Schedules))
 		for i, s := range due.Schedules {
-			plan, planErr := engine.NewPlan(s, calendars)
-			firings[i] = engine.Resolve(s, plan.AfterLoss(refire), planErr, due.Now)
+			p, planErr := plan.New(s, calendars)
+			firings[i] = plan.Resolve(s, p.AfterLoss(refire), planErr, due.Now)
 		}
 		res, err := c.backend.Fire(ctx, store.FireRequest{Firings: firings})
 		if err != nil {

@@ -3,7 +3,7 @@ package hourbell
 import (
 	"errors"
 
-	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/plan"
 )
 
 // Hooks are jobs that a schedule makes because of its outcomes: to notify
@@ -32,16 +32,16 @@ type Hook struct {
 
 // HookHeader is the header (see JobRow.Headers) with the cause of a hook's job:
 // a HookEvent as JSON.
-const HookHeader = engine.HookHeader
+const HookHeader = plan.HookHeader
 
 // HookEvent is the cause of a hook, in the JSON that its job gets.
-type HookEvent = engine.HookEvent
+type HookEvent = plan.HookEvent
 
 // The values of HookEvent.Event.
 const (
-	HookFailure  = engine.HookFailure
-	HookMissed   = engine.HookMissed
-	HookRecovery = engine.HookRecovery
+	HookFailure  = plan.HookFailure
+	HookMissed   = plan.HookMissed
+	HookRecovery = plan.HookRecovery
 )
 
 // Each calls do for every hook that is set, with its name in files and
@@ -70,22 +70,22 @@ func (h Hooks) validate() error {
 }
 
 // stored returns the hooks as a schedule's row stores them.
-func (h Hooks) stored() engine.Hooks {
-	return engine.Hooks{OnFailure: h.OnFailure.stored(), OnMissed: h.OnMissed.stored(), OnRecovery: h.OnRecovery.stored()}
+func (h Hooks) stored() plan.Hooks {
+	return plan.Hooks{OnFailure: h.OnFailure.stored(), OnMissed: h.OnMissed.stored(), OnRecovery: h.OnRecovery.stored()}
 }
 
-func (h *Hook) stored() *engine.Hook {
+func (h *Hook) stored() *plan.Hook {
 	if h == nil {
 		return nil
 	}
-	return &engine.Hook{Kind: h.Kind, Args: string(h.Args)}
+	return &plan.Hook{Kind: h.Kind, Args: string(h.Args)}
 }
 
-func storedHooks(h engine.Hooks) Hooks {
+func storedHooks(h plan.Hooks) Hooks {
 	return Hooks{OnFailure: storedHook(h.OnFailure), OnMissed: storedHook(h.OnMissed), OnRecovery: storedHook(h.OnRecovery)}
 }
 
-func storedHook(h *engine.Hook) *Hook {
+func storedHook(h *plan.Hook) *Hook {
 	if h == nil {
 		return nil
 	}

@@ -3,7 +3,7 @@ package hourbell
 import (
 	"time"
 
-	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -72,38 +72,38 @@ type Schedule struct {
 }
 
 // Overlap selects what a slot does while a job of its schedule is live.
-type Overlap = engine.Overlap
+type Overlap = plan.Overlap
 
 // The values of Overlap. The zero value can also be written Overlap("skip").
 const (
 	// OverlapSkip skips the slot while a job of the schedule is running, and
 	// supersedes a job that waits for a retry (default).
-	OverlapSkip = engine.OverlapSkip
+	OverlapSkip = plan.OverlapSkip
 	// OverlapAllow fires every slot.
-	OverlapAllow = engine.OverlapAllow
+	OverlapAllow = plan.OverlapAllow
 	// OverlapQueue lets one slot's job wait until the running job has ended;
 	// further slots are skipped.
-	OverlapQueue = engine.OverlapQueue
+	OverlapQueue = plan.OverlapQueue
 	// OverlapReplace asks the running job to cancel; the slot's job starts when
 	// the running job has ended, unless the job of a newer slot replaces it
 	// before.
-	OverlapReplace = engine.OverlapReplace
+	OverlapReplace = plan.OverlapReplace
 )
 
 // Misfire selects what happens to slots that no node fired in time.
-type Misfire = engine.Misfire
+type Misfire = plan.Misfire
 
 // The values of Misfire. Slots that are not made up for are recorded as missed.
 // The zero value can also be written Misfire("skip").
 const (
 	// MisfireSkip makes up for no slot (default).
-	MisfireSkip = engine.MisfireSkip
+	MisfireSkip = plan.MisfireSkip
 	// MisfireOnce makes up for the newest slot.
-	MisfireOnce = engine.MisfireOnce
+	MisfireOnce = plan.MisfireOnce
 	// MisfireAll makes up for all slots, or the newest MisfireCap of them.
 	// Their jobs run one after the other, oldest first, or concurrently with
 	// OverlapAllow.
-	MisfireAll = engine.MisfireAll
+	MisfireAll = plan.MisfireAll
 )
 
 // Calendar is a named set of times at which slots do not fire: dates, days of
@@ -111,7 +111,7 @@ const (
 // calendar with that name: when a schedule is put, only the name is used, and
 // when a schedule is read, the other fields are the content of the calendar at
 // that time.
-type Calendar = engine.Calendar
+type Calendar = plan.Calendar
 
 // Bounds of a schedule's durations.
 const (

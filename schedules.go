@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -176,8 +177,8 @@ func (c *Client) fireDue(ctx context.Context, names []string) error {
 	}
 	firings := make([]store.Firing, len(due.Schedules))
 	for i, s := range due.Schedules {
-		plan, planErr := engine.NewPlan(s, calendars)
-		firings[i] = engine.Resolve(s, plan, planErr, due.Now)
+		p, planErr := plan.New(s, calendars)
+		firings[i] = plan.Resolve(s, p, planErr, due.Now)
 	}
 	if len(firings) == 0 {
 		return nil
@@ -374,9 +375,9 @@ func orSkip[T Overlap | Misfire](choice T) T {
 }
 
 // definition returns the definition that the store keeps of a valid schedule.
-func (s Schedule) definition() engine.Definition {
+func (s Schedule) definition() plan.Definition {
 	s = s.withDefaults()
-	return engine.Definition{
+	return plan.Definition{
 		Rule: s.Rule, Kind: s.Kind, Args: string(s.Args), Queue: s.Queue,
 		Priority: int16(s.Priority), MaxAttempts: int16(s.MaxAttempts), OnLoss: s.OnLoss,
 		Timeout: s.Timeout, Overlap: s.Overlap, Group: s.Group, Paused: s.Paused,
@@ -386,7 +387,7 @@ func (s Schedule) definition() engine.Definition {
 }
 
 // newScheduleInfo decodes a row; now is the time of the store's clock.
-func newScheduleInfo(row store.Schedule, calendars engine.StoredCalendars, now time.Time) ScheduleInfo {
+func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now time.Time) ScheduleInfo {
 	info := ScheduleInfo{
 		Schedule: Schedule{Name: row.Name, Owner: row.Owner, Revision: row.Revision},
 		ID:       row.ID, Anchor: row.Anchor, Mark: row.Mark, Fired: row.Fired,
@@ -396,7 +397,7 @@ func newScheduleInfo(row store.Schedule, calendars engine.StoredCalendars, now t
 	if row.PausedFor(now) {
 		info.PausedAt, info.PausedUntil = row.PausedAt, row.PausedUntil
 	}
-	d, err := engine.DecodeDefinition(row.Definition)
+	d, err := plan.DecodeDefinition(row.Definition)
 	if err != nil {
 		info.Problem = err.Error()
 		return info
@@ -407,14 +408,14 @@ func newScheduleInfo(row store.Schedule, calendars engine.StoredCalendars, now t
 	info.Misfire, info.MisfireCap, info.Grace, info.Window = d.Misfire, d.MisfireCap, d.Grace, d.Window
 	info.Count, info.Jitter, info.PauseAfterFailures = d.Count, d.Jitter, d.PauseAfter
 	info.Exclude = calendars.Fill(d.Exclude)
-	plan, err := engine.NewPlan(row, calendars)
+	p, err := plan.New(row, calendars)
 	if err != nil {
 		info.Problem = err.Error()
 		return info
 	}
 	if row.DeletedAt.IsZero() {
-		info.NextAt = plan.NextOpen(row, now)
-		info.Ahead = row.Mark.Sub(now) > engine.MaxAhead
+		info.NextAt = p.NextOpen(row, now)
+		info.Ahead = row.Mark.Sub(now) > plan.MaxAhead
 	}
 	return info
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -153,7 +154,7 @@ func (j *JobRow) fill(run *engine.Run) {
 // userHeaders returns a job's headers without the headers that Hourbell itself
 // uses.
 func userHeaders(text []byte) map[string]string {
-	headers := engine.Headers(text)
-	delete(headers, engine.HooksHeader)
+	headers := plan.Headers(text)
+	delete(headers, plan.HooksHeader)
 	return headers
 }

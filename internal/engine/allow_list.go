@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -12,7 +13,7 @@ import (
 // args.
 type AllowedJob struct {
 	store.ExactJob
-	// Hook reports whether the job is a hook. Only hooks get the header HookHeader, because
+	// Hook reports whether the job is a hook. Only hooks get the header plan.HookHeader, because
 	// otherwise anyone who can write to the store could choose the input of another command.
 	Hook bool
 }
@@ -57,6 +58,15 @@ func (e *Engine) SetAllowList(jobs []AllowedJob) {
 	e.wakes.jobs("")
 }
 
+// mayRun reports whether this node may run jobs with this kind and these args.
+func (e *Engine) mayRun(kind string, args []byte) bool {
+	if !slices.Contains(e.cfg.Restricted, kind) {
+		return true
+	}
+	found, _ := e.allowList.find(kind, args)
+	return found
+}
+
 // allow reports whether this node may run a claimed job, and removes headers that the job must not
 // have. Claims contain the list, but the list may have changed since the claim.
 func (e *Engine) allow(job *store.Claimed) bool {
@@ -65,7 +75,7 @@ func (e *Engine) allow(job *store.Claimed) bool {
 	}
 	found, hook := e.allowList.find(job.Kind, job.Args)
 	if found && !hook {
-		job.Headers = withoutHook(job.Headers)
+		job.Headers = plan.WithoutHook(job.Headers)
 	}
 	return found
 }

@@ -27,22 +27,16 @@
 //	run.go                the data of one attempt
 //	attempt_context.go    the context of one attempt
 //	attempt_outcome.go    (pure) the outcome of an attempt
-//	hooks.go              (pure) the jobs that failures, missed slots and recoveries make
 //	outcomes.go           writes outcomes in batches
 //	in_flight.go          the claims that the node holds
 //	reconcile.go          releases claims that the store holds for the node, but the node does not know
 //	cancels.go            passes cancel requests to runs
 //
-// Schedules, from the definition to the slot's job:
+// Schedules (package plan decides on their slots):
 //
-//	definition.go         the encoded rule, job and policies of a schedule
-//	calendars.go          calendars that schedules share by name
+//	calendars.go          reads the calendars that schedules name
 //	fire.go               the firing loop: reads due schedules and writes decisions
 //	prefetch.go           decides on slots before they are due, and writes some decisions early
-//	decide.go             (pure) turns a schedule and an instant into a decision
-//	slot_outcome.go       (pure) the outcome of a slot
-//	allow_list_slots.go   leaves slots to other nodes whose jobs this node does not run
-//	simulate.go           (pure) plays a schedule through a span of time, without a store
 //
 // Decisions do not depend on the wall clock of the process: due times come from the
 // store, and waiting uses the monotonic clock.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -216,7 +217,7 @@ func (e *Engine) flush() error {
 func (e *Engine) leave(ctx context.Context) error {
 	call, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
 	defer cancel()
-	res, err := e.cfg.Backend.Leave(call, store.LeaveRequest{Node: e.session.number(), After: lostFollowUp})
+	res, err := e.cfg.Backend.Leave(call, store.LeaveRequest{Node: e.session.number(), After: plan.LostFollowUp})
 	if err != nil {
 		return fmt.Errorf("leave the cluster: %w (others notice when the lease has passed)", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
@@ -567,7 +568,7 @@ func TestAClockThatWasAheadIsTold(t *testing.T) {
 	var ahead atomic.Int64
 	backend := memory.New(memory.WithClock(func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }))
 	n := startNode(t, backend, func(context.Context, *Run) error { return nil })
-	text, err := Definition{Rule: recur.Spec{Every: "100ms"}, Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 1}.Encode()
+	text, err := plan.Definition{Rule: recur.Spec{Every: "100ms"}, Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 1}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/plan"
 )
 
 // execute runs one attempt, delivers its outcome, and returns how long the attempt took; 0: the
@@ -65,7 +66,7 @@ func (e *Engine) deliver(run *Run, r result) {
 		return
 	}
 	r.run = run
-	r.outcome.After = followUp(run.Claimed, r.outcome, e.cfg.Name)
+	r.outcome.After = plan.FollowUp(run.Claimed, r.outcome, e.cfg.Name)
 	r.outcome.Alone = run.Schedule == 0
 	e.outcomes.put(r)
 }

@@ -6,21 +6,15 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
 const (
 	// fireBatch is how many schedules one call reads.
 	fireBatch = 500
-	// badScheduleDelay is how long a schedule that cannot be used is put off. It is much shorter
-	// than DefaultGrace, because in a cluster of several releases another node may be able to use
-	// the schedule.
-	badScheduleDelay = 5 * time.Second
 	// blockedDelay is how long the loop waits before it checks again whether it may fire.
 	blockedDelay = 50 * time.Millisecond
-	// MaxAhead is how far a mark may be ahead of the store's clock without an event.
-	MaxAhead = time.Minute
 )
 
 // fire fires slots until ctx ends. Every node fires; of several decisions on the same slots, the
@@ -71,14 +65,14 @@ func (e *Engine) fire(ctx context.Context) {
 //
 //	state    meaning
 //	unread   due later than prefetchAhead from now; or to be read again
-//	early    decided; may be written up to maxEarly before the slot
+//	early    decided; may be written up to plan.MaxEarly before the slot
 //	waiting  decided; must be written at the slot
 //	round    not decided; needs the state at the slot (paused, failing, unusable, for other nodes)
 //	written  the decision is in the store, and the schedule has a new next slot: unread
 //
 //	from     event                                                         to
 //	unread   prefetchPage, prefetchAhead before the slot                   early, waiting or round
-//	early    fireEarly, maxEarly before the slot                           written
+//	early    fireEarly, plan.MaxEarly before the slot                      written
 //	early    fireEarly, but the schedule has a live job                    waiting, for earlyRetryDelay
 //	early    fireAtInstant, because fireEarly was not called in time       written
 //	waiting  fireAtInstant                                                 written
@@ -90,7 +84,7 @@ func (e *Engine) fire(ctx context.Context) {
 // moment ago.
 type firer struct {
 	engine *Engine
-	plans  planCache
+	plans  plan.Cache
 	clock  storeClock
 	// Prefetched decisions in the order of their slots: waiting for their instant, or ready to be
 	// written early. prefetchedTo is the last schedule that was read for them.
@@ -107,7 +101,7 @@ type firer struct {
 }
 
 func newFirer(e *Engine) *firer {
-	return &firer{engine: e, plans: newPlanCache(), roundAt: alreadyDue, prefetchAt: never, earlyRetryAt: map[int64]instant{}}
+	return &firer{engine: e, plans: plan.NewCache(), roundAt: alreadyDue, prefetchAt: never, earlyRetryAt: map[int64]instant{}}
 }
 
 // step does the next work, if there is any: first decisions whose instant has come, and early
@@ -128,7 +122,7 @@ func (f *firer) step(ctx context.Context) error {
 		return nil
 	case f.roundAt <= now:
 		return f.round(ctx)
-	case countDue(f.early, f.clock.now().Add(maxEarly)) > 0:
+	case countDue(f.early, f.clock.now().Add(plan.MaxEarly)) > 0:
 		return f.fireEarly(ctx)
 	}
 	return nil
@@ -138,7 +132,7 @@ func (f *firer) step(ctx context.Context) error {
 func (f *firer) wait() time.Duration {
 	at := min(f.roundAt, f.prefetchAt)
 	if len(f.early) > 0 {
-		at = min(at, f.clock.reaches(f.early[0].NextAt.Add(-maxEarly)))
+		at = min(at, f.clock.reaches(f.early[0].NextAt.Add(-plan.MaxEarly)))
 	}
 	if len(f.waiting) > 0 {
 		at = min(at, f.clock.reaches(f.waiting[0].NextAt))
@@ -186,15 +180,20 @@ func (f *firer) read(ctx context.Context, req store.DueSchedulesRequest) (store.
 	case f.prefetchedTo.NextAt.Before(due.Now):
 		f.prefetchedTo = store.DueCursor{NextAt: due.Now, ID: math.MaxInt64}
 	}
-	if due.Now.Before(before.Add(-MaxAhead)) {
+	if due.Now.Before(before.Add(-plan.MaxAhead)) {
 		if err := f.engine.emitSchedulesAhead(ctx, due.Now); err != nil {
 			return due, err
 		}
 	}
-	return due, f.plans.readCalendars(ctx, f.engine.cfg.Backend, due.Schedules)
+	names := f.plans.Missing(due.Schedules)
+	rows, err := readCalendars(ctx, f.engine.cfg.Backend, names)
+	if err == nil {
+		f.plans.SetCalendars(names, rows)
+	}
+	return due, err
 }
 
-// emitSchedulesAhead emits an event for each schedule whose mark is more than MaxAhead after now,
+// emitSchedulesAhead emits an event for each schedule whose mark is more than plan.MaxAhead after now,
 // because the store's clock was set back. Such a schedule does not fire until the store's clock has
 // reached its mark.
 func (e *Engine) emitSchedulesAhead(ctx context.Context, now time.Time) error {
@@ -205,7 +204,7 @@ func (e *Engine) emitSchedulesAhead(ctx context.Context, now time.Time) error {
 			return err
 		}
 		for _, s := range page {
-			if s.Mark.Sub(now) > MaxAhead {
+			if s.Mark.Sub(now) > plan.MaxAhead {
 				e.emit(event.Event{Kind: event.ScheduleAhead, Schedule: s.Name, Slot: s.Mark})
 			}
 		}
@@ -226,7 +225,7 @@ func (f *firer) round(ctx context.Context) error {
 	}
 	f.roundAt = monotonic().add(e.idlePoll())
 	more := len(due.Schedules) == limit
-	ours, again := e.ownSchedules(due.Schedules, f.plans, due.Now)
+	ours, again := f.plans.Own(due.Schedules, e.mayRun, due.Now)
 	f.leftToOthers = len(due.Schedules) - len(ours)
 	f.expect(again)
 	f.expect(due.Next)
@@ -249,10 +248,10 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 	firings := make([]store.Firing, 0, len(due))
 	names := make(map[int64]string, len(due))
 	for _, s := range due {
-		plan, again, err := f.plans.get(s)
-		firing := Resolve(s, plan, err, now)
-		if err == nil && e.unlisted(plan) {
-			firing = plan.onlyMissed(s, firing, now)
+		p, again, err := f.plans.Get(s)
+		firing := plan.Resolve(s, p, err, now)
+		if err == nil && !e.mayRun(p.Kind, []byte(p.Args)) {
+			firing = p.OnlyMissed(s, firing, now)
 		}
 		firings = append(firings, firing)
 		names[s.ID] = s.Name
@@ -272,18 +271,6 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 		f.expect(firing.NewNextAt)
 	}
 	return len(res.Lost) > 0, nil
-}
-
-// Resolve is Decide for a schedule that may have no plan because of planErr. Such a schedule is put
-// off. Its slots are accounted for when another release or an edit has made it usable.
-func Resolve(s store.Schedule, plan Plan, planErr error, now time.Time) store.Firing {
-	if planErr == nil {
-		return plan.Decide(s, now)
-	}
-	return store.Firing{
-		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.PausedAt,
-		NewMark: s.Mark, NewNextAt: later(now, s.Mark).Add(badScheduleDelay),
-	}
 }
 
 // emitFired emits the events of a firing and wakes the loops of this node that it concerns, so that
@@ -311,57 +298,4 @@ func (e *Engine) emitFired(names map[int64]string, res store.FireResult) {
 	for _, lost := range res.Lost {
 		e.emit(event.Event{Kind: event.FiringLost, Schedule: names[lost]})
 	}
-}
-
-// planCache caches plans by schedule and revision, and the calendars that they name. One goroutine
-// uses it.
-type planCache struct {
-	plans     map[int64]cachedPlan
-	calendars StoredCalendars
-	zones     *recur.Zones
-}
-
-func newPlanCache() planCache {
-	return planCache{plans: map[int64]cachedPlan{}, calendars: StoredCalendars{}, zones: &recur.Zones{}}
-}
-
-type cachedPlan struct {
-	revision int64
-	anchor   time.Time
-	plan     Plan
-	err      error // why there is no plan
-}
-
-// maxPlans is the greatest number of cached plans; a full cache is cleared.
-const maxPlans = 100_000
-
-// readCalendars reads the calendars of schedules without a cached plan. A cached plan has the right
-// calendars, because a change of a calendar changes the revision of each schedule that names it.
-func (c planCache) readCalendars(ctx context.Context, backend store.Calendars, schedules []store.Schedule) error {
-	var unknown []store.Schedule
-	for _, s := range schedules {
-		if _, ok := c.find(s); !ok {
-			unknown = append(unknown, s)
-		}
-	}
-	return c.calendars.read(ctx, backend, unknown, c.zones)
-}
-
-func (c planCache) find(s store.Schedule) (cachedPlan, bool) {
-	cached, ok := c.plans[s.ID]
-	return cached, ok && cached.revision == s.Revision && cached.anchor.Equal(s.Anchor)
-}
-
-// get returns the plan of a schedule, or why there is no plan; again: the same answer was returned
-// before.
-func (c planCache) get(s store.Schedule) (plan Plan, again bool, err error) {
-	if cached, ok := c.find(s); ok {
-		return cached.plan, true, cached.err
-	}
-	plan, err = newPlan(s, c.calendars, c.zones)
-	if len(c.plans) >= maxPlans {
-		clear(c.plans)
-	}
-	c.plans[s.ID] = cachedPlan{revision: s.Revision, anchor: s.Anchor, plan: plan, err: err}
-	return plan, false, err
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -21,10 +22,8 @@ import (
 // instant. See firer for the states.
 
 const (
-	// maxEarly is how long before a slot its decision may be written.
-	maxEarly = 900 * time.Millisecond
 	// prefetchAhead is how long before a slot it is decided on. It is nearly a second more than
-	// maxEarly: when a slot of a schedule that fires every second is written, the next slot becomes
+	// plan.MaxEarly: when a slot of a schedule that fires every second is written, the next slot becomes
 	// known in time to be prefetched too.
 	prefetchAhead = 1800 * time.Millisecond
 	// maxPrefetched is the greatest number of prefetched decisions; further schedules are read
@@ -77,26 +76,17 @@ func (f *firer) prefetchPage(ctx context.Context) error {
 // prefetch decides on a schedule before its slot is due, if the decision depends only on its row
 // and its rule. Else the schedule is left for the round at that instant.
 func (f *firer) prefetch(s store.Schedule) {
-	plan, _, err := f.plans.get(s)
-	if err != nil || !plan.canPrefetch(s) || f.engine.unlisted(plan) {
+	p, _, err := f.plans.Get(s)
+	if err != nil || !p.CanPrefetch(s) || !f.engine.mayRun(p.Kind, []byte(p.Args)) {
 		f.roundAt = min(f.roundAt, f.clock.reaches(s.NextAt))
 		return
 	}
-	one := prefetched{Firing: plan.Decide(s, s.NextAt), name: s.Name, onTimeUntil: s.NextAt.Add(plan.grace())}
-	if until, busy := f.earlyRetryAt[s.ID]; onlyFires(one.Firing) && (!busy || until <= monotonic()) {
+	one := prefetched{Firing: p.Decide(s, s.NextAt), name: s.Name, onTimeUntil: p.OnTimeUntil(s.NextAt)}
+	if until, busy := f.earlyRetryAt[s.ID]; plan.OnlyFires(one.Firing) && (!busy || until <= monotonic()) {
 		f.early = append(f.early, one)
 		return
 	}
 	f.waiting = append(f.waiting, one)
-}
-
-// canPrefetch reports whether the next slot can be decided on before it is due.
-func (p Plan) canPrefetch(s store.Schedule) bool { return s.PausedAt.IsZero() && p.PauseAfter == 0 }
-
-// onlyFires reports whether a decision makes the job of the next slot and does nothing else.
-func onlyFires(f store.Firing) bool {
-	return len(f.Jobs) == 1 && len(f.Slots) == 0 && f.After == nil &&
-		f.Jobs[0].Slot.Equal(f.NextAt) && f.NewMark.Equal(f.NextAt) && !f.Jobs[0].RunAt.Before(f.NextAt)
 }
 
 // anyDue reports whether the instant of a prefetched decision has come.
@@ -130,8 +120,8 @@ func (f *firer) fireAtInstant(ctx context.Context) error {
 // are read again. After the last early firing, the fetchers are woken, so that they learn when the
 // jobs are due.
 func (f *firer) fireEarly(ctx context.Context) error {
-	some := f.take(&f.early, countDue(f.early, f.clock.now().Add(maxEarly)))
-	res, err := f.write(ctx, some, maxEarly)
+	some := f.take(&f.early, countDue(f.early, f.clock.now().Add(plan.MaxEarly)))
+	res, err := f.write(ctx, some, plan.MaxEarly)
 	f.waitForInstant(some, res.Busy)
 	switch {
 	case err != nil:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/internal/uptime"
 	"github.com/hourbell/hourbell/store"
 )
@@ -56,7 +57,7 @@ func (e *Engine) rescues(ctx context.Context) {
 func (e *Engine) rescue(ctx context.Context) {
 	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
 	defer cancel()
-	res, err := e.cfg.Backend.Rescue(call, store.RescueRequest{Node: e.session.number(), After: lostFollowUp})
+	res, err := e.cfg.Backend.Rescue(call, store.RescueRequest{Node: e.session.number(), After: plan.LostFollowUp})
 	if err != nil {
 		e.storeErrors.add("rescue", err)
 		return

@@ -1,8 +1,7 @@
-package engine
+package plan
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -94,18 +93,18 @@ func newStoredCalendar(row store.Calendar, zones *recur.Zones) StoredCalendar {
 	return c
 }
 
-// CalendarsOf reads the stored calendars that schedules name; it does not call the store if there
-// are none. The schedules must have been read before: a calendar that changes later gives its
-// schedules a new revision, so that the store refuses decisions that were made with the old
-// calendar.
-func CalendarsOf(ctx context.Context, backend store.Calendars, schedules []store.Schedule) (StoredCalendars, error) {
+// NewCalendars decodes calendars of the store.
+func NewCalendars(rows []store.Calendar) StoredCalendars {
 	calendars := StoredCalendars{}
-	return calendars, calendars.read(ctx, backend, schedules, nil)
+	calendars.update(nil, rows, nil)
+	return calendars
 }
 
-// read reads the calendars that schedules name, and keeps the decoded calendars whose revision has
-// not changed.
-func (c StoredCalendars) read(ctx context.Context, backend store.Calendars, schedules []store.Schedule, zones *recur.Zones) error {
+// CalendarNames returns the names of the stored calendars that schedules name, in byte order. The
+// caller reads these calendars after the schedules: a calendar that changes later gives its
+// schedules a new revision, so that the store refuses decisions that were made with the old
+// calendar.
+func CalendarNames(schedules []store.Schedule) []string {
 	names := map[string]bool{}
 	for _, s := range schedules {
 		if !bytes.Contains(s.Definition, []byte(`"exclude":`)) {
@@ -117,23 +116,24 @@ func (c StoredCalendars) read(ctx context.Context, backend store.Calendars, sche
 			}
 		}
 	}
-	if len(names) == 0 {
-		return nil
-	}
-	rows, err := backend.ListCalendars(ctx, store.ListCalendarsRequest{Names: slices.Sorted(maps.Keys(names)), Limit: len(names)})
-	if err != nil {
-		return fmt.Errorf("read calendars: %w", err)
-	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// update sets the calendars of names to rows. It keeps decoded calendars whose revision has not
+// changed, and removes the calendars of names that have no row.
+func (c StoredCalendars) update(names []string, rows []store.Calendar, zones *recur.Zones) {
+	stored := make(map[string]bool, len(rows))
 	for _, row := range rows {
+		stored[row.Name] = true
 		if known, found := c[row.Name]; !found || known.revision != row.Revision {
 			c[row.Name] = newStoredCalendar(row, zones)
 		}
-		delete(names, row.Name)
 	}
-	for name := range names {
-		delete(c, name)
+	for _, name := range names {
+		if !stored[name] {
+			delete(c, name)
+		}
 	}
-	return nil
 }
 
 // Given returns the stored calendars of a definition with the times that the definition contains

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"fmt"
@@ -16,6 +16,12 @@ const (
 	// maxSlots is the greatest number of slots that one decision computes, and so the greatest
 	// count of a record.
 	maxSlots = 100_000
+	// badScheduleDelay is how long a schedule that cannot be used is put off. It is much shorter
+	// than defaultGrace, because in a cluster of several releases another node may be able to use
+	// the schedule.
+	badScheduleDelay = 5 * time.Second
+	// MaxAhead is how far a mark may be ahead of the store's clock without an event.
+	MaxAhead = time.Minute
 )
 
 // Plan is a schedule's definition, decoded and ready for use.
@@ -38,10 +44,10 @@ func (p Plan) AfterLoss(refire bool) Plan {
 	return p
 }
 
-// NewPlan decodes a schedule's definition. stored contains the calendars that it names.
-func NewPlan(s store.Schedule, stored StoredCalendars) (Plan, error) { return newPlan(s, stored, nil) }
+// New decodes a schedule's definition. stored contains the calendars that it names.
+func New(s store.Schedule, stored StoredCalendars) (Plan, error) { return newPlan(s, stored, nil) }
 
-// newPlan is NewPlan with time zones that several plans share; nil: the plan loads its own.
+// newPlan is New with time zones that several plans share; nil: the plan loads its own.
 func newPlan(s store.Schedule, stored StoredCalendars, zones *recur.Zones) (Plan, error) {
 	d, err := DecodeDefinition(s.Definition)
 	if err != nil {
@@ -125,6 +131,18 @@ func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 	f.Slots = p.withGaps(s, records.records, f.NewMark)
 	f.After = p.missedFollowUp(s, f.Slots)
 	return f
+}
+
+// Resolve is Decide for a schedule that may have no plan because of planErr. Such a schedule is put
+// off. Its slots are accounted for when another release or an edit has made it usable.
+func Resolve(s store.Schedule, plan Plan, planErr error, now time.Time) store.Firing {
+	if planErr == nil {
+		return plan.Decide(s, now)
+	}
+	return store.Firing{
+		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.PausedAt,
+		NewMark: s.Mark, NewNextAt: later(now, s.Mark).Add(badScheduleDelay),
+	}
 }
 
 // due returns the slots after mark and not after now; more: there are more than maxSlots, and the

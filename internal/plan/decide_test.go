@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"strings"
@@ -23,7 +23,7 @@ func planned(t *testing.T, d string, mark time.Time, change ...func(*Definition)
 		t.Fatal(err)
 	}
 	s := store.Schedule{ID: 5, Revision: 8, Definition: text, Anchor: noon, Mark: mark, NextAt: mark}
-	plan, err := NewPlan(s, nil)
+	plan, err := New(s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestAnOutageOfMoreSlotsThanAreCounted(t *testing.T) {
 	if len(f.Jobs) != 0 || len(f.Slots) != 1 || f.Slots[0].Count != maxSlots || !strings.Contains(f.Slots[0].Reason, "more than") {
 		t.Fatalf("first round: %d jobs, %+v", len(f.Jobs), f.Slots)
 	}
-	if !f.NewMark.Equal(now.Add(-DefaultGrace-time.Microsecond)) || !f.NewNextAt.Equal(now.Add(-DefaultGrace)) {
+	if !f.NewMark.Equal(now.Add(-defaultGrace-time.Microsecond)) || !f.NewNextAt.Equal(now.Add(-defaultGrace)) {
 		t.Fatalf("first round: mark %v, next %v", f.NewMark, f.NewNextAt)
 	}
 	s.Mark, s.NextAt = f.NewMark, f.NewNextAt
@@ -132,7 +132,7 @@ func TestAnEndedScheduleHasNoNext(t *testing.T) {
 	def := Definition{Rule: recur.Spec{At: "2026-03-01T12:00:10Z"}, Kind: "k", Queue: "q"}
 	text, _ := def.Encode()
 	s := store.Schedule{ID: 1, Definition: text, Mark: noon, NextAt: noon}
-	plan, err := NewPlan(s, nil)
+	plan, err := New(s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestAnEndedScheduleHasNoNext(t *testing.T) {
 func TestAnUnusableDefinitionIsPutOff(t *testing.T) {
 	for _, text := range []string{"", "{", `{"rule":{"cron":"nope"}}`, `{"rule":{"every":"1s"},"overlap":"from the future"}`} {
 		s := store.Schedule{ID: 1, Definition: []byte(text), Mark: noon, NextAt: noon}
-		plan, err := NewPlan(s, nil)
+		plan, err := New(s, nil)
 		if err == nil {
 			t.Errorf("%q was accepted", text)
 			continue
@@ -173,7 +173,7 @@ func BenchmarkDecide(b *testing.B) {
 	if row.Definition, err = definition.Encode(); err != nil {
 		b.Fatal(err)
 	}
-	plan, _, err := newPlanCache().get(row)
+	plan, _, err := NewCache().Get(row)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"encoding/json"
@@ -26,8 +26,8 @@ type Definition struct {
 	Hooks       Hooks         `json:"hooks,omitzero"`
 	Paused      bool          `json:"paused,omitempty"` // as declared; the row contains the present state
 	Misfire     Misfire       `json:"misfire,omitempty"`
-	MisfireCap  int           `json:"misfire_cap,omitempty"` // greatest number of slots that MisfireAll fires; 0: DefaultMisfireCap
-	Grace       time.Duration `json:"grace,omitempty"`       // how late a slot may be found and still fire as on time; 0: DefaultGrace
+	MisfireCap  int           `json:"misfire_cap,omitempty"` // greatest number of slots that MisfireAll fires; 0: defaultMisfireCap
+	Grace       time.Duration `json:"grace,omitempty"`       // how late a slot may be found and still fire as on time; 0: defaultGrace
 	Window      time.Duration `json:"window,omitempty"`      // greatest age of a slot that is made up for; 0: no bound
 	Count       int64         `json:"count,omitempty"`       // how many slots may fire; 0: no bound
 	Jitter      time.Duration `json:"jitter,omitempty"`
@@ -58,8 +58,8 @@ const (
 
 // The defaults of Grace and MisfireCap.
 const (
-	DefaultGrace      = time.Minute
-	DefaultMisfireCap = 100
+	defaultGrace      = time.Minute
+	defaultMisfireCap = 100
 )
 
 // Encode returns the bytes of the definition; equal definitions have equal bytes.

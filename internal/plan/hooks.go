@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"cmp"
@@ -111,8 +111,8 @@ func Headers(text []byte) map[string]string {
 	return headers
 }
 
-// withoutHook removes the header HookHeader.
-func withoutHook(text []byte) []byte {
+// WithoutHook removes the header HookHeader.
+func WithoutHook(text []byte) []byte {
 	headers := Headers(text)
 	if _, found := headers[HookHeader]; !found {
 		return text
@@ -152,8 +152,8 @@ func (h *Hook) job(queue string, about HookEvent) []store.NewJob {
 
 const hookPriority = 5
 
-// followUp returns the follow-up of the end of a schedule's job; nil: none.
-func followUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp {
+// FollowUp returns the follow-up of the end of a schedule's job; nil: none.
+func FollowUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp {
 	if len(job.Headers) == 0 || out.Result != store.Completed && out.Result != store.Failed {
 		return nil
 	}
@@ -174,9 +174,9 @@ func followUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp
 	return &store.FollowUp{Schedule: job.Schedule, Failing: failing, JobFailed: failing, Jobs: hook.job(job.Queue, about)}
 }
 
-// lostFollowUp returns the follow-up of a job that failed because its node died.
-func lostFollowUp(job store.LostJob) *store.FollowUp {
-	return followUp(store.Claimed{
+// LostFollowUp returns the follow-up of a job that failed because its node died.
+func LostFollowUp(job store.LostJob) *store.FollowUp {
+	return FollowUp(store.Claimed{
 		ID: job.ID, Token: job.Token, Kind: job.Kind, Queue: job.Queue, Headers: job.Headers, Attempt: job.Attempt,
 		Schedule: job.Schedule, ScheduleName: job.ScheduleName, Slot: job.Slot,
 	}, store.Outcome{Result: store.Failed, Error: store.LostReason}, "")

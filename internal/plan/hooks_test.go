@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ func TestFollowUp(t *testing.T) {
 	job := store.Claimed{ID: 7, Attempt: 2, Queue: "q", Schedule: 5, ScheduleName: "s", Slot: noon, Headers: all.headers()}
 	long := store.Outcome{Result: store.Failed, Error: strings.Repeat("é", 5000), Output: bytes.Repeat([]byte("x\xff"), 9000)}
 
-	after := followUp(job, long, "n")
+	after := FollowUp(job, long, "n")
 	e := about(t, after)
 	if !after.Failing || after.Schedule != 5 || e.Event != HookFailure || e.Schedule != "s" || !e.Slot.Equal(noon) || e.Job != 7 || e.Attempt != 2 || e.Node != "n" {
 		t.Errorf("a failure: %+v %+v", after, e)
@@ -65,26 +65,26 @@ func TestFollowUp(t *testing.T) {
 	if len(e.Reason) > hookReason || !strings.HasPrefix(e.Reason, "éé") || len(e.Output) > 3*hookOutput || !strings.HasSuffix(e.Output, "x\uFFFD") {
 		t.Errorf("reason of %d bytes, output of %d", len(e.Reason), len(e.Output))
 	}
-	after = followUp(job, store.Outcome{Result: store.Completed}, "n")
+	after = FollowUp(job, store.Outcome{Result: store.Completed}, "n")
 	if e := about(t, after); after.Failing || e.Event != HookRecovery {
 		t.Errorf("a recovery: %+v %+v", after, e)
 	}
-	after = lostFollowUp(store.LostJob{ID: 7, Attempt: 1, Queue: "q", Schedule: 5, ScheduleName: "s", Headers: job.Headers})
+	after = LostFollowUp(store.LostJob{ID: 7, Attempt: 1, Queue: "q", Schedule: 5, ScheduleName: "s", Headers: job.Headers})
 	if e := about(t, after); !after.Failing || e.Event != HookFailure || e.Reason != store.LostReason {
 		t.Errorf("a lost job: %+v %+v", after, e)
 	}
 	for _, result := range []store.Result{store.Retry, store.Release, store.Cancelled} {
-		if after := followUp(job, store.Outcome{Result: result}, "n"); after != nil {
+		if after := FollowUp(job, store.Outcome{Result: result}, "n"); after != nil {
 			t.Errorf("result %d: %+v", result, after)
 		}
 	}
 	job.Headers = Hooks{OnMissed: tellOps}.headers() // the schedule has hooks, but not for this event
-	if after := followUp(job, long, "n"); after == nil || !after.Failing || len(after.Jobs) != 0 {
+	if after := FollowUp(job, long, "n"); after == nil || !after.Failing || len(after.Jobs) != 0 {
 		t.Errorf("without a hook for it: %+v", after)
 	}
 	for _, headers := range []string{"", "{}", "[", `{"hourbell-hooks":"["}`, `{"hourbell-hooks":7}`} {
 		job.Headers = []byte(headers)
-		if after := followUp(job, long, "n"); after != nil {
+		if after := FollowUp(job, long, "n"); after != nil {
 			t.Errorf("headers %q: %+v", headers, after)
 		}
 	}
@@ -109,35 +109,5 @@ func TestMissedSlotsAreTold(t *testing.T) {
 	plan, s = planned(t, "1m", noon)
 	if f := plan.Decide(s, at(100)); f.After != nil {
 		t.Errorf("without hooks: %+v", f.After)
-	}
-}
-
-// Only jobs of restricted kinds that are allowed as hooks get the header with the hook event,
-// because anyone who can write to the store can write headers.
-func TestOnlyHooksSeeWhatTheyAreAbout(t *testing.T) {
-	e := New(Config{Restricted: []string{"tell"}})
-	exact := store.NewExactJob("tell", []byte(`{"a":1}`))
-	job := func(kind, args string) *store.Claimed {
-		return &store.Claimed{Kind: kind, Args: []byte(args), Headers: []byte(`{"hourbell-hook":"{}","trace":"x"}`)}
-	}
-	for _, test := range []struct {
-		name       string
-		admissions []AllowedJob
-		job        *store.Claimed
-		runs, hook bool
-	}{
-		{"empty list", nil, job("tell", `{"a":1}`), false, true},
-		{"other args", []AllowedJob{{exact, true}}, job("tell", `{"a": 1}`), false, true},
-		{"as a schedule's", []AllowedJob{{exact, false}}, job("tell", `{"a":1}`), true, false},
-		{"as a hook's", []AllowedJob{{exact, true}}, job("tell", `{"a":1}`), true, true},
-		{"as both", []AllowedJob{{exact, true}, {exact, false}}, job("tell", `{"a":1}`), true, true},
-		{"a kind without restriction", nil, job("free", `{"a":1}`), true, true},
-	} {
-		e.SetAllowList(test.admissions)
-		runs := e.allow(test.job)
-		headers := Headers(test.job.Headers)
-		if _, hook := headers[HookHeader]; runs != test.runs || hook != test.hook || headers["trace"] != "x" {
-			t.Errorf("%s: runs %v, headers %v", test.name, runs, headers)
-		}
 	}
 }

@@ -1,7 +1,6 @@
-package engine
+package plan
 
 import (
-	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -12,15 +11,6 @@ import (
 // node can run them, and would all start together later. Any node accounts for such a slot once it
 // is later than the grace and not to be made up for, so that it is reported as missed.
 
-// unlisted reports whether this node may not run the jobs of a schedule.
-func (e *Engine) unlisted(p Plan) bool {
-	if !slices.Contains(e.cfg.Restricted, p.Kind) {
-		return false
-	}
-	listed, _ := e.allowList.find(p.Kind, []byte(p.Args))
-	return !listed
-}
-
 // leaveUntil returns until when a node that may not run a schedule's jobs leaves its due
 // slots to other nodes; zero: for ever.
 func (p Plan) leaveUntil(s store.Schedule) time.Time {
@@ -30,12 +20,13 @@ func (p Plan) leaveUntil(s store.Schedule) time.Time {
 	return s.NextAt.Add(p.grace() + time.Microsecond)
 }
 
-// ownSchedules returns the due schedules that this node decides on. again is when the first of the
-// other schedules has to be read again; zero: none has to be.
-func (e *Engine) ownSchedules(due []store.Schedule, plans planCache, now time.Time) (ours []store.Schedule, again time.Time) {
+// Own returns the due schedules that this node decides on. mayRun reports whether the node may run
+// jobs with this kind and these args. again is when the first of the other schedules has to be read
+// again; zero: none has to be.
+func (c Cache) Own(due []store.Schedule, mayRun func(kind string, args []byte) bool, now time.Time) (ours []store.Schedule, again time.Time) {
 	for _, s := range due {
-		plan, _, err := plans.get(s)
-		if err != nil || !e.unlisted(plan) || !s.PausedAt.IsZero() {
+		plan, _, err := c.Get(s)
+		if err != nil || mayRun(plan.Kind, []byte(plan.Args)) || !s.PausedAt.IsZero() {
 			ours = append(ours, s)
 			continue
 		}
@@ -51,9 +42,9 @@ func (e *Engine) ownSchedules(due []store.Schedule, plans planCache, now time.Ti
 	return ours, again
 }
 
-// onlyMissed reduces a decision that fires slots to the records of slots that are later than the
+// OnlyMissed reduces a decision that fires slots to the records of slots that are later than the
 // grace. The slots that fire are left to nodes that may run their jobs.
-func (p Plan) onlyMissed(s store.Schedule, f store.Firing, now time.Time) store.Firing {
+func (p Plan) OnlyMissed(s store.Schedule, f store.Firing, now time.Time) store.Firing {
 	if len(f.Jobs) == 0 {
 		return f
 	}

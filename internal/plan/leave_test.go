@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"testing"
@@ -11,12 +11,18 @@ import (
 // that are later than the grace.
 func TestUnlistedSlotsAreLeftToOthers(t *testing.T) {
 	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
-	e := New(Config{Restricted: []string{"k"}})
 	plan, s := planned(t, "10s", noon)
+	listed := false
+	mayRun := func(kind string, args []byte) bool {
+		if kind != plan.Kind || string(args) != plan.Args {
+			t.Errorf("asked for %s %s", kind, args)
+		}
+		return listed
+	}
 	s.NextAt = at(10)
 	pass := func(now time.Time) int {
-		ours, again := e.ownSchedules([]store.Schedule{s}, newPlanCache(), now)
-		if len(ours) == 0 && !again.Equal(s.NextAt.Add(DefaultGrace+time.Microsecond)) {
+		ours, again := NewCache().Own([]store.Schedule{s}, mayRun, now)
+		if len(ours) == 0 && !again.Equal(s.NextAt.Add(defaultGrace+time.Microsecond)) {
 			t.Errorf("at %v it looks again at %v", now, again)
 		}
 		return len(ours)
@@ -24,21 +30,17 @@ func TestUnlistedSlotsAreLeftToOthers(t *testing.T) {
 	if pass(at(10)) != 0 || pass(at(70)) != 0 || pass(at(71)) != 1 {
 		t.Error("a slot has to be left alone while it is on time, and no longer")
 	}
-	f := plan.onlyMissed(s, plan.Decide(s, at(95)), at(95))
+	f := plan.OnlyMissed(s, plan.Decide(s, at(95)), at(95))
 	if got := outcomesOf(f); got != "missed/misfire missed/misfire missed/misfire" || !f.NewMark.Equal(at(30)) || !f.NewNextAt.Equal(at(40)) {
 		t.Errorf("%s, up to %v, next %v", got, f.NewMark, f.NewNextAt)
 	}
-	e.SetAllowList([]AllowedJob{{ExactJob: store.NewExactJob("k", []byte(plan.Args))}})
+	listed = true
 	if pass(at(10)) != 1 {
 		t.Error("a slot whose job is listed was left to others")
 	}
-	e.SetAllowList(nil)
+	listed = false
 	plan, s = planned(t, "10s", noon, func(d *Definition) { d.Misfire = MisfireAll })
-	if ours, again := e.ownSchedules([]store.Schedule{s}, newPlanCache(), at(1000)); len(ours) != 0 || !again.IsZero() {
+	if ours, again := NewCache().Own([]store.Schedule{s}, mayRun, at(1000)); len(ours) != 0 || !again.IsZero() {
 		t.Error("a slot that is to be made up for was not left to others")
-	}
-	e = New(Config{Kinds: []string{"k"}})
-	if ours, _ := e.ownSchedules([]store.Schedule{s}, newPlanCache(), at(10)); len(ours) != 1 || e.unlisted(plan) {
-		t.Error("a kind without restriction is never left to others")
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"slices"
@@ -96,13 +96,13 @@ func (p *player) round() {
 func (p *player) fires() bool {
 	at := p.row.NextAt
 	switch {
-	case at.IsZero() || at.After(p.now.Add(maxEarly)):
+	case at.IsZero() || at.After(p.now.Add(MaxEarly)):
 		return false
 	case !at.After(p.now):
 		return true
 	}
 	alone := len(p.jobs) == 0 || p.Plan.overlap() == store.OverlapAllow
-	return alone && p.Plan.canPrefetch(p.row) && onlyFires(p.Plan.Decide(p.row, at))
+	return alone && p.Plan.CanPrefetch(p.row) && OnlyFires(p.Plan.Decide(p.row, at))
 }
 
 // anyEnds reports whether a running job ends now, because it takes no time.
@@ -211,7 +211,7 @@ func (p *player) next() time.Time {
 		}
 	}
 	if !next.IsZero() {
-		sooner(next.Add(-maxEarly))
+		sooner(next.Add(-MaxEarly))
 	}
 	for _, j := range p.jobs {
 		if j.Running {

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"fmt"
@@ -140,7 +140,7 @@ func (p Plan) earliestDecision(s store.Schedule, now time.Time) time.Time {
 // grace returns how late a slot may be found and still fire as on time.
 func (d Definition) grace() time.Duration {
 	if d.Grace == 0 {
-		return DefaultGrace
+		return defaultGrace
 	}
 	return d.Grace
 }
@@ -153,7 +153,7 @@ func (d Definition) maxMadeUp() int {
 	case d.Misfire != MisfireAll:
 		return 0
 	case d.MisfireCap == 0:
-		return DefaultMisfireCap
+		return defaultMisfireCap
 	}
 	return d.MisfireCap
 }

@@ -1,4 +1,4 @@
-package engine
+package plan
 
 import (
 	"fmt"
@@ -175,7 +175,7 @@ func TestGapsAreRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		mark := time.Date(2026, 3, 7, 8, 0, 0, 0, time.UTC)
-		plan, err := NewPlan(store.Schedule{Definition: text}, nil)
+		plan, err := New(store.Schedule{Definition: text}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -207,7 +207,7 @@ func TestCalendarsExclude(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := store.Schedule{ID: 1, Definition: text, Mark: noons(1), NextAt: noons(2)}
-	plan, err := NewPlan(s, nil)
+	plan, err := New(s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/store"
+)
+
+func TestOnlyListedJobsOfRestrictedKindsRun(t *testing.T) {
+	e := New(Config{Kinds: []string{"free"}, Restricted: []string{"tell"}})
+	args := []byte(`{"a":1}`)
+	if e.mayRun("tell", args) || !e.mayRun("free", args) {
+		t.Error("without a list, jobs of restricted kinds do not run, and other jobs run")
+	}
+	e.SetAllowList([]AllowedJob{{ExactJob: store.NewExactJob("tell", args)}})
+	if !e.mayRun("tell", args) || e.mayRun("tell", []byte(`{"a":2}`)) {
+		t.Error("exactly the listed jobs run")
+	}
+	e.SetAllowList(nil)
+	if e.mayRun("tell", args) {
+		t.Error("a job runs that is no longer listed")
+	}
+}
+
+// Only jobs of restricted kinds that are allowed as hooks get the header with the hook event,
+// because anyone who can write to the store can write headers.
+func TestOnlyHooksSeeWhatTheyAreAbout(t *testing.T) {
+	e := New(Config{Restricted: []string{"tell"}})
+	exact := store.NewExactJob("tell", []byte(`{"a":1}`))
+	job := func(kind, args string) *store.Claimed {
+		return &store.Claimed{Kind: kind, Args: []byte(args), Headers: []byte(`{"hourbell-hook":"{}","trace":"x"}`)}
+	}
+	for _, test := range []struct {
+		name       string
+		admissions []AllowedJob
+		job        *store.Claimed
+		runs, hook bool
+	}{
+		{"empty list", nil, job("tell", `{"a":1}`), false, true},
+		{"other args", []AllowedJob{{exact, true}}, job("tell", `{"a": 1}`), false, true},
+		{"as a schedule's", []AllowedJob{{exact, false}}, job("tell", `{"a":1}`), true, false},
+		{"as a hook's", []AllowedJob{{exact, true}}, job("tell", `{"a":1}`), true, true},
+		{"as both", []AllowedJob{{exact, true}, {exact, false}}, job("tell", `{"a":1}`), true, true},
+		{"a kind without restriction", nil, job("free", `{"a":1}`), true, true},
+	} {
+		e.SetAllowList(test.admissions)
+		runs := e.allow(test.job)
+		headers := plan.Headers(test.job.Headers)
+		if _, hook := headers[plan.HookHeader]; runs != test.runs || hook != test.hook || headers["trace"] != "x" {
+			t.Errorf("%s: runs %v, headers %v", test.name, runs, headers)
+		}
+	}
+}

@@ -7,15 +7,15 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Admit sets the allow-list of this client's node: the jobs of Restricted kinds
+// Allow sets the allow-list of this client's node: the jobs of Restricted kinds
 // that it runs. These are the jobs whose kind and arguments equal, byte for
 // byte, the kind and arguments of one of the given schedules or of one of their
-// hooks (the rules of the schedules do not matter). Admit replaces the list set
+// hooks (the rules of the schedules do not matter). Allow replaces the list set
 // before and takes effect at once, also while the client runs.
-func (c *Client) Admit(schedules ...Schedule) {
+func (c *Client) Allow(schedules ...Schedule) {
 	var jobs []engine.AllowedJob
 	seen := map[string]bool{}
-	admit := func(kind string, args []byte, hook bool) {
+	add := func(kind string, args []byte, hook bool) {
 		key := fmt.Sprint(hook, kind, "\x00", string(args))
 		if !seen[key] && c.cfg.Workers.byKind[kind].restricted {
 			seen[key] = true
@@ -23,8 +23,8 @@ func (c *Client) Admit(schedules ...Schedule) {
 		}
 	}
 	for _, s := range schedules {
-		admit(s.Kind, s.withDefaults().Args, false)
-		s.Hooks.Each(func(_ string, hook *Hook) { admit(hook.Kind, orNullArgs(hook.Args), true) })
+		add(s.Kind, s.withDefaults().Args, false)
+		s.Hooks.Each(func(_ string, hook *Hook) { add(hook.Kind, orNullArgs(hook.Args), true) })
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -28,7 +28,7 @@ type BackfillRequest struct {
 	DryRun bool
 }
 
-// Backfill is the result of BackfillSchedule.
+// Backfill is the result of ScheduleService.Backfill.
 type Backfill struct {
 	Slots []time.Time // oldest first
 	Jobs  []int64     // one for each slot; none after a DryRun
@@ -37,31 +37,31 @@ type Backfill struct {
 // MaxBackfill is how many slots a backfill may have.
 const MaxBackfill = 10_000
 
-// BackfillSchedule makes a job for each slot of a past range that the
-// schedule's rule, as it is now, has, and that its calendars, as they are now,
-// do not exclude; pauses and policies do not matter. The jobs have the origin
-// "backfill" and their slots. They do not account for slots, and do not count
-// for Schedule.Count. Without Force the request is refused, and makes no jobs,
-// if a slot of the range is recorded as fired, or if the range begins before
-// the oldest slot records that are kept, by this client's Config.Keep or by the
+// Backfill makes a job for each slot of a past range that the schedule's rule,
+// as it is now, has, and that its calendars, as they are now, do not exclude;
+// pauses and policies do not matter. The jobs have the origin "backfill" and
+// their slots. They do not account for slots, and do not count for
+// Schedule.Count. Without Force the request is refused, and makes no jobs, if a
+// slot of the range is recorded as fired, or if the range begins before the
+// oldest slot records that are kept, by this client's Config.Keep or by the
 // store, because it is not known which slots have fired there.
-func (c *Client) BackfillSchedule(ctx context.Context, name string, req BackfillRequest) (Backfill, error) {
-	out, err := c.backfill(ctx, name, req)
+func (s *ScheduleService) Backfill(ctx context.Context, name string, req BackfillRequest) (Backfill, error) {
+	out, err := s.backfill(ctx, name, req)
 	if err != nil {
 		return Backfill{}, fmt.Errorf("backfill schedule %q: %w", shorten(name), err)
 	}
 	return out, nil
 }
 
-func (c *Client) backfill(ctx context.Context, name string, req BackfillRequest) (Backfill, error) {
-	info, err := c.Schedule(ctx, name)
+func (s *ScheduleService) backfill(ctx context.Context, name string, req BackfillRequest) (Backfill, error) {
+	info, err := s.Get(ctx, name)
 	if err != nil {
 		return Backfill{}, err
 	}
 	if info.Problem != "" {
 		return Backfill{}, errors.New(info.Problem)
 	}
-	now, err := c.Now(ctx)
+	now, err := s.client.Now(ctx)
 	if err != nil {
 		return Backfill{}, err
 	}
@@ -73,7 +73,7 @@ func (c *Client) backfill(ctx context.Context, name string, req BackfillRequest)
 		return Backfill{}, err
 	}
 	if !req.Force {
-		if err := c.checkUnfired(ctx, info, req, now); err != nil {
+		if err := s.checkUnfired(ctx, info, req, now); err != nil {
 			return Backfill{}, err
 		}
 	}
@@ -87,7 +87,7 @@ func (c *Client) backfill(ctx context.Context, name string, req BackfillRequest)
 		jobs[i] = definition.Job(info.ID, store.OriginBackfill)
 		jobs[i].Slot, jobs[i].Waiting = slot, req.Overlap != OverlapAllow
 	}
-	res, err := c.backend.Insert(ctx, store.InsertRequest{Jobs: jobs})
+	res, err := s.client.backend.Insert(ctx, store.InsertRequest{Jobs: jobs})
 	return Backfill{Slots: slots, Jobs: res.IDs}, err
 }
 
@@ -139,8 +139,8 @@ func (s ScheduleInfo) slotsBetween(from, to time.Time) ([]time.Time, error) {
 }
 
 // checkUnfired refuses a range in which slots have fired, or may have fired.
-func (c *Client) checkUnfired(ctx context.Context, info ScheduleInfo, req BackfillRequest, now time.Time) error {
-	if oldest := now.Add(-c.cfg.Keep.Slots); c.cfg.Keep.Slots > 0 && req.From.Before(oldest) && info.CreatedAt.Before(oldest) {
+func (s *ScheduleService) checkUnfired(ctx context.Context, info ScheduleInfo, req BackfillRequest, now time.Time) error {
+	if oldest := now.Add(-s.client.cfg.Keep.Slots); s.client.cfg.Keep.Slots > 0 && req.From.Before(oldest) && info.CreatedAt.Before(oldest) {
 		return &FieldError{
 			Field: "from", Value: req.From.Format(time.RFC3339), Problem: fmt.Sprintf("is before %s; earlier records of slots are not kept, so it is not known which slots have fired", oldest.UTC().Format(time.RFC3339)),
 			Remedy: "give a later instant, or force it",
@@ -148,7 +148,7 @@ func (c *Client) checkUnfired(ctx context.Context, info ScheduleInfo, req Backfi
 	}
 	page := SlotFilter{Schedule: info.Name, From: req.From, To: req.To, Limit: 1000}
 	for {
-		slots, err := c.Slots(ctx, page)
+		slots, err := s.client.Slots.List(ctx, page)
 		if err != nil {
 			return err
 		}

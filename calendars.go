@@ -20,7 +20,7 @@ import (
 const OwnCalendar = "own"
 
 // StoredCalendar returns a reference to the store's calendar with that name
-// (see [Client.PutCalendar]), for [Schedule.Exclude].
+// (see [CalendarService.Put]), for [Schedule.Exclude].
 func StoredCalendar(name string) Calendar { return Calendar{Name: name, Stored: true} }
 
 // ParseExclude reads texts as users write them for [Schedule.Exclude], each
@@ -67,6 +67,10 @@ func ExcludeTexts(calendars []Calendar) (texts []string, ok bool) {
 	return texts, ok
 }
 
+// CalendarService keeps the calendars of the store: Client.Calendars.
+// Concurrent calls are allowed.
+type CalendarService struct{ client *Client }
+
 // CalendarInfo is a calendar of the store with its state.
 type CalendarInfo struct {
 	Calendar
@@ -77,31 +81,30 @@ type CalendarInfo struct {
 	Problem string
 }
 
-// PutCalendar creates or replaces a calendar of the store, which schedules
-// exclude by its name, and returns its revision. A change edits every schedule
-// that names the calendar: it is in effect at once on every node, slots that
-// are due already are accounted for under the old calendar first, and each of
-// these schedules gets a new revision. If ifRevision is not 0, the call is
-// refused (ErrConflict) if the calendar was changed after that revision was
-// read.
-func (c *Client) PutCalendar(ctx context.Context, calendar Calendar, ifRevision int64) (revision int64, err error) {
-	res, err := c.putCalendars(ctx, []Calendar{calendar}, ifRevision)
+// Put creates or replaces a calendar of the store, which schedules exclude by
+// its name, and returns its revision. A change edits every schedule that names
+// the calendar: it is in effect at once on every node, slots that are due
+// already are accounted for under the old calendar first, and each of these
+// schedules gets a new revision. If ifRevision is not 0, the call is refused
+// (ErrConflict) if the calendar was changed after that revision was read.
+func (s *CalendarService) Put(ctx context.Context, calendar Calendar, ifRevision int64) (revision int64, err error) {
+	res, err := s.put(ctx, []Calendar{calendar}, ifRevision)
 	if err != nil {
 		return 0, fmt.Errorf("put calendar %q: %w", shorten(calendar.Name), err)
 	}
 	return res.Revisions[0], nil
 }
 
-// PutCalendars is PutCalendar for any number of calendars, all or none.
-func (c *Client) PutCalendars(ctx context.Context, calendars []Calendar) (SyncResult, error) {
-	res, err := c.putCalendars(ctx, calendars, 0)
+// PutAll is Put for any number of calendars, all or none.
+func (s *CalendarService) PutAll(ctx context.Context, calendars []Calendar) (SyncResult, error) {
+	res, err := s.put(ctx, calendars, 0)
 	if err != nil {
 		return SyncResult{}, fmt.Errorf("put %d calendars: %w", len(calendars), err)
 	}
 	return SyncResult{Changed: res.Changed, Unchanged: len(calendars) - res.Changed}, nil
 }
 
-func (c *Client) putCalendars(ctx context.Context, calendars []Calendar, ifRevision int64) (res store.PutCalendarsResult, err error) {
+func (s *CalendarService) put(ctx context.Context, calendars []Calendar, ifRevision int64) (res store.PutCalendarsResult, err error) {
 	req := store.PutCalendarsRequest{}
 	seen := map[string]bool{}
 	var errs []error
@@ -124,8 +127,8 @@ func (c *Client) putCalendars(ctx context.Context, calendars []Calendar, ifRevis
 	if err := errors.Join(errs...); err != nil {
 		return res, err
 	}
-	err = c.settled(ctx, nil, func() (firedTo time.Time, err error) {
-		res, err = c.backend.PutCalendars(ctx, req)
+	err = s.client.settled(ctx, nil, func() (firedTo time.Time, err error) {
+		res, err = s.client.backend.PutCalendars(ctx, req)
 		return res.FiredTo, err
 	})
 	return res, err
@@ -151,20 +154,20 @@ type CalendarFilter struct {
 	Limit int    // rows of a page; default 100
 }
 
-// Calendars lists the store's calendars by name, a page at a time.
-func (c *Client) Calendars(ctx context.Context, f CalendarFilter) ([]CalendarInfo, error) {
+// List returns the store's calendars by name, a page at a time.
+func (s *CalendarService) List(ctx context.Context, f CalendarFilter) ([]CalendarInfo, error) {
 	if err := checkIfGiven("after", f.After); err != nil {
 		return nil, fmt.Errorf("list calendars: %w", err)
 	}
-	return c.listCalendars(ctx, store.ListCalendarsRequest{After: f.After, Limit: pageSize(f.Limit)})
+	return s.list(ctx, store.ListCalendarsRequest{After: f.After, Limit: pageSize(f.Limit)})
 }
 
-// Calendar returns the store's calendar with that name, or ErrNotFound.
-func (c *Client) Calendar(ctx context.Context, name string) (CalendarInfo, error) {
+// Get returns the store's calendar with that name, or ErrNotFound.
+func (s *CalendarService) Get(ctx context.Context, name string) (CalendarInfo, error) {
 	if err := CheckStoredName("name", name); err != nil {
 		return CalendarInfo{}, fmt.Errorf("read calendar: %w", err)
 	}
-	found, err := c.listCalendars(ctx, store.ListCalendarsRequest{Names: []string{name}, Limit: 1})
+	found, err := s.list(ctx, store.ListCalendarsRequest{Names: []string{name}, Limit: 1})
 	if err != nil {
 		return CalendarInfo{}, err
 	}
@@ -174,8 +177,8 @@ func (c *Client) Calendar(ctx context.Context, name string) (CalendarInfo, error
 	return found[0], nil
 }
 
-func (c *Client) listCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]CalendarInfo, error) {
-	rows, err := c.backend.ListCalendars(ctx, req)
+func (s *CalendarService) list(ctx context.Context, req store.ListCalendarsRequest) ([]CalendarInfo, error) {
+	rows, err := s.client.backend.ListCalendars(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -195,17 +198,17 @@ func (c *Client) listCalendars(ctx context.Context, req store.ListCalendarsReque
 	return infos, nil
 }
 
-// DeleteCalendars deletes calendars of the store, all or none. A calendar that
-// a schedule names cannot be deleted.
-func (c *Client) DeleteCalendars(ctx context.Context, names ...string) error {
+// Delete deletes calendars of the store, all or none. A calendar that a
+// schedule names cannot be deleted.
+func (s *CalendarService) Delete(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		if err := CheckStoredName("name", name); err != nil {
 			return fmt.Errorf("delete calendar: %w", err)
 		}
 	}
-	err := c.backend.DeleteCalendars(ctx, store.DeleteCalendarsRequest{Names: names})
+	err := s.client.backend.DeleteCalendars(ctx, store.DeleteCalendarsRequest{Names: names})
 	if errors.Is(err, store.ErrInUse) {
-		err = cmp.Or(c.inUse(ctx, names), err)
+		err = cmp.Or(s.inUse(ctx, names), err)
 	}
 	if err != nil {
 		return fmt.Errorf("delete calendars: %w", err)
@@ -215,11 +218,11 @@ func (c *Client) DeleteCalendars(ctx context.Context, names ...string) error {
 
 // inUse returns an error with the schedules, if any, that prevent the deletion
 // of calendars.
-func (c *Client) inUse(ctx context.Context, calendars []string) error {
+func (s *CalendarService) inUse(ctx context.Context, calendars []string) error {
 	const shown = 3
 	var errs []error
 	for _, calendar := range calendars {
-		rows, err := c.backend.ListSchedules(ctx, store.ListSchedulesRequest{Calendar: calendar, Limit: shown + 1})
+		rows, err := s.client.backend.ListSchedules(ctx, store.ListSchedulesRequest{Calendar: calendar, Limit: shown + 1})
 		if err != nil {
 			return err
 		}
@@ -240,17 +243,17 @@ func (c *Client) inUse(ctx context.Context, calendars []string) error {
 	return errors.Join(errs...)
 }
 
-// missingCalendars explains a put that was refused because a schedule names a
-// calendar that is not stored.
-func (c *Client) missingCalendars(ctx context.Context, schedules []Schedule) error {
+// missing explains a put that was refused because a schedule names a calendar
+// that is not stored.
+func (s *CalendarService) missing(ctx context.Context, schedules []Schedule) error {
 	names := map[string]bool{}
-	for _, s := range schedules {
-		for _, name := range s.definition().StoredNames() {
+	for _, schedule := range schedules {
+		for _, name := range schedule.definition().StoredNames() {
 			names[name] = true
 		}
 	}
 	for name := range names {
-		rows, err := c.backend.ListCalendars(ctx, store.ListCalendarsRequest{Names: []string{name}, Limit: 1})
+		rows, err := s.client.backend.ListCalendars(ctx, store.ListCalendarsRequest{Names: []string{name}, Limit: 1})
 		if err != nil {
 			return err
 		}
@@ -259,23 +262,23 @@ func (c *Client) missingCalendars(ctx context.Context, schedules []Schedule) err
 		}
 	}
 	const shown = 10
-	rows, err := c.backend.ListCalendars(ctx, store.ListCalendarsRequest{Limit: shown + 1})
+	rows, err := s.client.backend.ListCalendars(ctx, store.ListCalendarsRequest{Limit: shown + 1})
 	if err != nil {
 		return err
 	}
-	remedy := "store it first (`hourbell calendars put`, or Client.PutCalendar); "
+	remedy := "store it first (`hourbell calendars put`, or Client.Calendars.Put); "
 	if len(rows) == 0 {
 		remedy += "there is none yet"
 	} else {
 		remedy += "there are " + listed(rows, shown)
 	}
 	var errs []error
-	for _, s := range schedules {
-		for _, name := range s.definition().StoredNames() {
+	for _, schedule := range schedules {
+		for _, name := range schedule.definition().StoredNames() {
 			if names[name] {
 				var err error = &FieldError{Field: "exclude", Value: shorten(name), Problem: "is not a calendar of the store", Remedy: remedy}
 				if len(schedules) > 1 {
-					err = fmt.Errorf("schedule %q: %w", shorten(s.Name), err)
+					err = fmt.Errorf("schedule %q: %w", shorten(schedule.Name), err)
 				}
 				errs = append(errs, err)
 			}

@@ -18,7 +18,7 @@ import (
 
 func (c town) putCalendar(name string, spec recur.CalendarSpec) {
 	c.t.Helper()
-	if _, err := c.client().PutCalendar(c.t.Context(), hourbell.Calendar{Name: name, CalendarSpec: spec}, 0); err != nil {
+	if _, err := c.client().Calendars.Put(c.t.Context(), hourbell.Calendar{Name: name, CalendarSpec: spec}, 0); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -52,7 +52,7 @@ func TestCalendarEditsWhileNodesRing(t *testing.T) {
 				Exclude: []hourbell.Calendar{hourbell.StoredCalendar("shared")},
 			})
 		}
-		if _, err := c.client().PutSchedules(t.Context(), "", 0, all); err != nil {
+		if _, err := c.client().Schedules.PutAll(t.Context(), "", 0, all); err != nil {
 			t.Fatal(err)
 		}
 		inForce := make([][]int, seconds+1) // the versions of the calendar that are correct for each second
@@ -87,7 +87,7 @@ func TestCalendarEditsWhileNodesRing(t *testing.T) {
 		editing.Wait()
 		got := map[string]string{}
 		filter := hourbell.SlotFilter{Limit: 10_000}
-		slots, err := c.client().Slots(t.Context(), filter)
+		slots, err := c.client().Slots.List(t.Context(), filter)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestStoredCalendarsAreHonoured(t *testing.T) {
 		nights := recur.CalendarSpec{Rules: []recur.Spec{{Cron: "* 0-9 * * *"}}}
 		c.putCalendar("nights", nights)
 		c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "0 8,10 * * *"}, Exclude: []hourbell.Calendar{hourbell.StoredCalendar("nights")}})
-		info, err := c.client().Schedule(t.Context(), "s")
+		info, err := c.client().Schedules.Get(t.Context(), "s")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,14 +158,14 @@ func TestStoredCalendarsAreHonoured(t *testing.T) {
 		if err != nil || len(explained.Slots) != 2 || explained.Slots[0].Outcome != "skipped" || explained.Slots[1].Outcome != "fired" {
 			t.Errorf("explained as %+v, %v", explained.Slots, err)
 		}
-		made, err := c.client().BackfillSchedule(t.Context(), "s", hourbell.BackfillRequest{From: at(1, 0, 0), To: at(2, 0, 0)})
+		made, err := c.client().Schedules.Backfill(t.Context(), "s", hourbell.BackfillRequest{From: at(1, 0, 0), To: at(2, 0, 0)})
 		if err != nil || len(made.Slots) != 1 || !made.Slots[0].Equal(at(1, 10, 0)) {
 			t.Errorf("backfilled %v, %v", made.Slots, err)
 		}
 		c.until(at(3, 9, 0), 1)
 		c.wantTold("10:00:00 fired", "08:00:00 skipped calendar")
 		info.Group = "what was read can be put again"
-		if _, err := c.client().PutSchedule(t.Context(), info.Schedule); err != nil {
+		if _, err := c.client().Schedules.Put(t.Context(), info.Schedule); err != nil {
 			t.Error(err)
 		}
 	})
@@ -176,14 +176,14 @@ func TestCalendarsAreNamed(t *testing.T) {
 	client := newCluster(t).client(nil)
 	holidays := hourbell.Calendar{Name: "holidays", CalendarSpec: recur.CalendarSpec{Dates: []string{"12-25"}}}
 	named := func(name, calendar string) error {
-		_, err := client.PutSchedule(ctx, hourbell.Schedule{Name: name, Kind: "k", Rule: recur.Spec{Cron: "@daily"}, Exclude: []hourbell.Calendar{hourbell.StoredCalendar(calendar)}})
+		_, err := client.Schedules.Put(ctx, hourbell.Schedule{Name: name, Kind: "k", Rule: recur.Spec{Cron: "@daily"}, Exclude: []hourbell.Calendar{hourbell.StoredCalendar(calendar)}})
 		return err
 	}
 	var field *hourbell.FieldError
 	if err := named("s", "holidays"); !errors.As(err, &field) || field.Field != "exclude" || !strings.Contains(err.Error(), "there is none yet") {
 		t.Errorf("a calendar that is not there: %v", err)
 	}
-	revision, err := client.PutCalendar(ctx, holidays, 0)
+	revision, err := client.Calendars.Put(ctx, holidays, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,45 +195,45 @@ func TestCalendarsAreNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := client.DeleteCalendars(ctx, "holidays"); !errors.As(err, &field) || !strings.Contains(err.Error(), `"s0", "s1", "s2", and others`) {
+	if err := client.Calendars.Delete(ctx, "holidays"); !errors.As(err, &field) || !strings.Contains(err.Error(), `"s0", "s1", "s2", and others`) {
 		t.Errorf("a calendar in use: %v", err)
 	}
-	before, err := client.Schedule(ctx, "s0")
+	before, err := client.Schedules.Get(ctx, "s0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	holidays.Dates = []string{"12-24"}
-	if _, err := client.PutCalendar(ctx, holidays, revision+1000); !errors.Is(err, hourbell.ErrConflict) {
+	if _, err := client.Calendars.Put(ctx, holidays, revision+1000); !errors.Is(err, hourbell.ErrConflict) {
 		t.Errorf("another revision: %v", err)
 	}
-	if _, err := client.PutCalendar(ctx, holidays, revision); err != nil {
+	if _, err := client.Calendars.Put(ctx, holidays, revision); err != nil {
 		t.Error(err)
 	}
 	before.Group = "g"
-	if _, err := client.PutSchedule(ctx, before.Schedule); !errors.Is(err, hourbell.ErrConflict) {
+	if _, err := client.Schedules.Put(ctx, before.Schedule); !errors.Is(err, hourbell.ErrConflict) {
 		t.Errorf("an edit of a schedule that was read before its calendar changed: %v", err)
 	}
-	infos, err := client.Calendars(ctx, hourbell.CalendarFilter{})
+	infos, err := client.Calendars.List(ctx, hourbell.CalendarFilter{})
 	if err != nil || len(infos) != 1 || infos[0].Name != "holidays" || !infos[0].Stored || infos[0].Dates[0] != "12-24" {
 		t.Errorf("listed as %+v, %v", infos, err)
 	}
 	for i := range 5 {
-		if err := client.DeleteSchedules(ctx, fmt.Sprint("s", i)); err != nil {
+		if err := client.Schedules.Delete(ctx, fmt.Sprint("s", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := client.DeleteCalendars(ctx, "holidays"); err != nil {
+	if err := client.Calendars.Delete(ctx, "holidays"); err != nil {
 		t.Error(err)
 	}
-	if err := client.DeleteCalendars(ctx, "holidays"); !errors.Is(err, hourbell.ErrNotFound) {
+	if err := client.Calendars.Delete(ctx, "holidays"); !errors.Is(err, hourbell.ErrNotFound) {
 		t.Errorf("a calendar that is gone: %v", err)
 	}
 	for _, name := range []string{"", "sat", "2026-12-25", "a,b", "a | b", "* * * * *", "every day", "own", "mon-fri", "12-25 Christmas"} {
-		if _, err := client.PutCalendar(ctx, hourbell.Calendar{Name: name}, 0); !errors.As(err, &field) || field.Field != "name" {
+		if _, err := client.Calendars.Put(ctx, hourbell.Calendar{Name: name}, 0); !errors.As(err, &field) || field.Field != "name" {
 			t.Errorf("the name %q: %v", name, err)
 		}
 	}
-	if res, err := client.PutCalendars(ctx, []hourbell.Calendar{holidays, {Name: "sites of 2027"}}); err != nil || res.Changed != 2 {
+	if res, err := client.Calendars.PutAll(ctx, []hourbell.Calendar{holidays, {Name: "sites of 2027"}}); err != nil || res.Changed != 2 {
 		t.Errorf("%+v, %v", res, err)
 	}
 }

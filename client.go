@@ -12,10 +12,18 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Client is a program's access to Hourbell: it enqueues jobs, keeps schedules,
-// lists both, and, while Run runs, is a node of the cluster. Concurrent calls
-// are allowed.
+// Client is a program's access to Hourbell: it enqueues jobs and, while Run
+// runs, is a node of the cluster; its services read and change everything else.
+// Concurrent calls are allowed.
 type Client struct {
+	Jobs      *JobService
+	Schedules *ScheduleService
+	Calendars *CalendarService
+	Slots     *SlotService
+	Queues    *QueueService
+	Nodes     *NodeService
+	Events    *EventService
+
 	store   store.Backend // the argument of New: for the engine, which bounds its calls itself
 	backend bound.Backend // the same store for all other calls, with bounds
 	cfg     Config
@@ -30,7 +38,7 @@ type Client struct {
 	done    chan struct{}      // closed when Run has returned
 
 	engine  *engine.Engine      // of a client that has started
-	allowed []engine.AllowedJob // the allow-list; see Admit
+	allowed []engine.AllowedJob // see Allow
 }
 
 // New returns a client over a driver's backend. It returns every mistake in cfg
@@ -45,10 +53,13 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	bounded := bound.New(backend, cfg.CallTimeout)
-	return &Client{
+	c := &Client{
 		store: backend, backend: bounded, cfg: cfg, feed: feed{log: event.Log(cfg.Logger, cfg.LogCompleted)},
 		batcher: insertBatcher{backend: bounded, limit: cfg.CallTimeout}, done: make(chan struct{}),
-	}, nil
+	}
+	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
+	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}
+	return c, nil
 }
 
 // Run makes this process a node and blocks until ctx ends or Stop is called.

@@ -82,7 +82,7 @@ func TestTheLogOfManyJobs(t *testing.T) {
 		}
 		stop := c.run(client)
 		eventually(t, "all jobs have ended", func() bool {
-			counts := client.Counts()
+			counts := client.Events.Counts()
 			return counts[event.JobCompleted] == jobs && counts[event.JobFailed] == failures
 		})
 		stop()
@@ -171,7 +171,7 @@ func noteWorkers(work func(ctx context.Context, job *hourbell.Job[Note]) error) 
 
 func state(t *testing.T, client *hourbell.Client, id int64) hourbell.State {
 	t.Helper()
-	job, err := client.Job(t.Context(), id)
+	job, err := client.Jobs.Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestJobRunsWithItsArguments(t *testing.T) {
 		t.Fatalf("worker saw %+v", job)
 	}
 	eventually(t, "completed", func() bool { return state(t, client, id) == hourbell.Completed })
-	info, err := client.Job(t.Context(), id)
+	info, err := client.Jobs.Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestRetryInHasAFloor(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "failed", func() bool { return state(t, client, id) == hourbell.Failed })
-	job, err := client.Job(t.Context(), id)
+	job, err := client.Jobs.Get(t.Context(), id)
 	if err != nil || len(job.Attempts) != 4 {
 		t.Fatalf("got %d attempts, %v", len(job.Attempts), err)
 	}
@@ -244,10 +244,10 @@ func TestFailureRetriesWithBackoffThenFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the first failure on record", func() bool {
-		job, err := client.Job(t.Context(), id)
+		job, err := client.Jobs.Get(t.Context(), id)
 		return err == nil && len(job.Attempts) == 1
 	})
-	job, err := client.Job(t.Context(), id)
+	job, err := client.Jobs.Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestFailureRetriesWithBackoffThenFails(t *testing.T) {
 		t.Fatalf("back-off after attempt 1 is %v, want 1 s ± 10 %%", wait)
 	}
 	eventually(t, "failed", func() bool { return state(t, client, id) == hourbell.Failed })
-	if job, _ = client.Job(t.Context(), id); job.Attempt != 3 || len(job.Attempts) != 3 || job.Reason != "still no paper" {
+	if job, _ = client.Jobs.Get(t.Context(), id); job.Attempt != 3 || len(job.Attempts) != 3 || job.Reason != "still no paper" {
 		t.Fatalf("after the last attempt: %+v", job)
 	}
 }
@@ -287,7 +287,7 @@ func TestWorkersErrorsWithMeaning(t *testing.T) {
 		}
 		if text == "exit" {
 			eventually(t, "the attempt of a worker that ended its goroutine on record", func() bool {
-				job, err := client.Job(t.Context(), id)
+				job, err := client.Jobs.Get(t.Context(), id)
 				return err == nil && len(job.Attempts) == 1
 			})
 			continue
@@ -330,7 +330,7 @@ func TestCancelReachesARunningJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-started
-	changes, err := elsewhere.CancelJobs(t.Context(), id)
+	changes, err := elsewhere.Jobs.Cancel(t.Context(), id)
 	if err != nil || len(changes) != 1 || changes[0].Change != hourbell.JobRequested {
 		t.Fatalf("cancel: %v, %v", changes, err)
 	}
@@ -371,7 +371,7 @@ func TestStopHandsBackWithTheAttemptRefunded(t *testing.T) {
 		t.Fatalf("the stop took %v", took)
 	}
 	for i, id := range ids {
-		job, err := client.Job(t.Context(), id)
+		job, err := client.Jobs.Get(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -382,7 +382,7 @@ func TestStopHandsBackWithTheAttemptRefunded(t *testing.T) {
 			t.Errorf("job %d must not start twice: %v, reason %q", i, job.State, job.Reason)
 		}
 	}
-	nodes, err := client.Nodes(t.Context())
+	nodes, err := client.Nodes.List(t.Context())
 	if err != nil || len(nodes) != 1 || nodes[0].EndedAt.IsZero() || nodes[0].Died {
 		t.Fatalf("nodes after the stop: %+v, %v", nodes, err)
 	}
@@ -403,7 +403,7 @@ func TestLifecycle(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- client.Run(ctx) }()
 	eventually(t, "the node registered", func() bool {
-		nodes, err := client.Nodes(t.Context())
+		nodes, err := client.Nodes.List(t.Context())
 		return err == nil && len(nodes) == 1
 	})
 	if err := client.Run(t.Context()); !errors.Is(err, hourbell.ErrRunning) {
@@ -463,12 +463,12 @@ func TestScheduleFiresOncePerSlotOnTwoNodes(t *testing.T) {
 	first := c.client(noteWorkers(work))
 	c.run(first)
 	c.run(c.client(noteWorkers(work)))
-	_, err := first.PutSchedule(t.Context(), hourbell.Schedule{Name: "bell", Rule: recur.Spec{Every: "100ms"}, Kind: "note", Args: []byte(`{}`)})
+	_, err := first.Schedules.Put(t.Context(), hourbell.Schedule{Name: "bell", Rule: recur.Spec{Every: "100ms"}, Kind: "note", Args: []byte(`{}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "ten slots", func() bool { mu.Lock(); defer mu.Unlock(); return len(slots) >= 10 })
-	if err := first.PauseSchedules(t.Context(), "bell"); err != nil {
+	if err := first.Schedules.Pause(t.Context(), "bell"); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(250 * time.Millisecond)
@@ -479,7 +479,7 @@ func TestScheduleFiresOncePerSlotOnTwoNodes(t *testing.T) {
 			t.Errorf("slot %v ran %d times", slot, n)
 		}
 	}
-	records, err := first.Slots(t.Context(), hourbell.SlotFilter{Schedule: "bell"})
+	records, err := first.Slots.List(t.Context(), hourbell.SlotFilter{Schedule: "bell"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -502,20 +502,20 @@ func TestLostUpdateIsRefused(t *testing.T) {
 	c := newCluster(t)
 	client := c.client(nil)
 	s := hourbell.Schedule{Name: "report", Rule: recur.Spec{Cron: "0 9 * * *"}, Kind: "note"}
-	first, err := client.PutSchedule(t.Context(), s)
+	first, err := client.Schedules.Put(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	mine, theirs := first, first
 	theirs.Priority = 1
-	if _, err = client.PutSchedule(t.Context(), theirs); err != nil {
+	if _, err = client.Schedules.Put(t.Context(), theirs); err != nil {
 		t.Fatal(err)
 	}
 	mine.Priority = 9
-	if _, err = client.PutSchedule(t.Context(), mine); !errors.Is(err, hourbell.ErrConflict) {
+	if _, err = client.Schedules.Put(t.Context(), mine); !errors.Is(err, hourbell.ErrConflict) {
 		t.Fatalf("an update over a newer one: %v", err)
 	}
-	if info, _ := client.Schedule(t.Context(), "report"); info.Priority != 1 {
+	if info, _ := client.Schedules.Get(t.Context(), "report"); info.Priority != 1 {
 		t.Fatalf("priority is %d after a refused update", info.Priority)
 	}
 }
@@ -529,22 +529,22 @@ func TestSyncMakesTheSetEqual(t *testing.T) {
 		}
 		return set
 	}
-	if _, err := client.Sync(t.Context(), "app", 7, make3("a", "b")); err != nil {
+	if _, err := client.Schedules.Sync(t.Context(), "app", 7, make3("a", "b")); err != nil {
 		t.Fatal(err)
 	}
-	before, err := client.Schedule(t.Context(), "b")
+	before, err := client.Schedules.Get(t.Context(), "b")
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := client.Sync(t.Context(), "app", 8, make3("b", "c"))
+	res, err := client.Schedules.Sync(t.Context(), "app", 8, make3("b", "c"))
 	if err != nil || res != (hourbell.SyncResult{Changed: 1, Unchanged: 1, Deleted: 1}) {
 		t.Fatalf("sync: %+v, %v", res, err)
 	}
-	after, err := client.Schedule(t.Context(), "b")
+	after, err := client.Schedules.Get(t.Context(), "b")
 	if err != nil || after.Revision != before.Revision || !after.Anchor.Equal(before.Anchor) {
 		t.Fatalf("an unchanged schedule changed: %+v, %v", after, err)
 	}
-	if _, err := client.Sync(t.Context(), "app", 7, make3("a", "b")); !errors.Is(err, hourbell.ErrStale) {
+	if _, err := client.Schedules.Sync(t.Context(), "app", 7, make3("a", "b")); !errors.Is(err, hourbell.ErrStale) {
 		t.Fatalf("an older revision: %v", err)
 	}
 }
@@ -554,18 +554,18 @@ func TestTriggerMakesAJobOutsideTheSlots(t *testing.T) {
 	ran := make(chan *hourbell.Job[Note], 1)
 	client := c.client(noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error { ran <- job; return nil }))
 	c.run(client)
-	_, err := client.PutSchedule(t.Context(), hourbell.Schedule{Name: "yearly", Rule: recur.Spec{Cron: "@yearly"}, Kind: "note", Args: []byte(`{"text":"x"}`), Paused: true})
+	_, err := client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "yearly", Rule: recur.Spec{Cron: "@yearly"}, Kind: "note", Args: []byte(`{"text":"x"}`), Paused: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.TriggerSchedule(t.Context(), "yearly"); err != nil {
+	if _, err := client.Schedules.Trigger(t.Context(), "yearly"); err != nil {
 		t.Fatal(err)
 	}
 	job := <-ran
 	if job.Origin != "trigger" || job.Schedule != "yearly" || !job.Slot.IsZero() || job.Args.Text != "x" {
 		t.Fatalf("triggered job: %+v", job)
 	}
-	if slots, _ := client.Slots(t.Context(), hourbell.SlotFilter{}); len(slots) != 0 {
+	if slots, _ := client.Slots.List(t.Context(), hourbell.SlotFilter{}); len(slots) != 0 {
 		t.Fatalf("a trigger touched slots: %+v", slots)
 	}
 }
@@ -573,7 +573,7 @@ func TestTriggerMakesAJobOutsideTheSlots(t *testing.T) {
 func TestSubscribe(t *testing.T) {
 	c := newCluster(t)
 	client := c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error { return nil }))
-	events, stop := client.Subscribe(100)
+	events, stop := client.Events.Subscribe(100)
 	c.run(client)
 	id, err := client.Enqueue(t.Context(), Note{})
 	if err != nil {
@@ -581,7 +581,7 @@ func TestSubscribe(t *testing.T) {
 	}
 	for e := range events {
 		if e.Kind == event.JobCompleted {
-			if n := client.Counts()[event.JobCompleted]; n != 1 {
+			if n := client.Events.Counts()[event.JobCompleted]; n != 1 {
 				t.Errorf("%d completed jobs are counted", n)
 			}
 			if e.Job != id || e.JobKind != "note" || e.Queue != "default" {
@@ -620,7 +620,7 @@ func TestBadInputChangesNothing(t *testing.T) {
 	} {
 		bad := good
 		spoil(&bad)
-		if _, err := client.PutSchedule(t.Context(), bad); err == nil {
+		if _, err := client.Schedules.Put(t.Context(), bad); err == nil {
 			t.Errorf("%s: accepted", name)
 		} else if len(err.Error()) > 500 {
 			t.Errorf("%s: a message of %d bytes", name, len(err.Error()))
@@ -647,10 +647,10 @@ func TestBadInputChangesNothing(t *testing.T) {
 	if _, err := client.EnqueueMany(t.Context(), []hourbell.Args{Note{}, Note{}}, hourbell.Unique("key")); err == nil {
 		t.Error("one key for two jobs: accepted")
 	}
-	if jobs, _ := client.Jobs(t.Context(), hourbell.JobFilter{}); len(jobs) != 0 {
+	if jobs, _ := client.Jobs.List(t.Context(), hourbell.JobFilter{}); len(jobs) != 0 {
 		t.Errorf("bad input stored %d jobs", len(jobs))
 	}
-	if schedules, _ := client.Schedules(t.Context(), hourbell.ScheduleFilter{}); len(schedules) != 0 {
+	if schedules, _ := client.Schedules.List(t.Context(), hourbell.ScheduleFilter{}); len(schedules) != 0 {
 		t.Errorf("bad input stored %d schedules", len(schedules))
 	}
 	if _, err := hourbell.New(c.store, hourbell.Config{Lease: time.Second, Heartbeat: time.Second, Queues: map[string]int{"": 0}}); err == nil {

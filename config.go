@@ -71,8 +71,8 @@ type Config struct {
 	// store has come, in a small file for each store. When the node starts, it
 	// uses this file to notice that the store went back in time, because a
 	// backup was restored or a failover lost commits. It then claims and fires
-	// nothing until AcceptHistory is called. The folder is created if
-	// necessary; nodes of one host may share it; it must not be part of the
+	// nothing until NodeService.AcceptHistory is called. The folder is created
+	// if necessary; nodes of one host may share it; it must not be part of the
 	// database's backup. Default: none; then only nodes that are running
 	// notice.
 	StateDir string
@@ -192,5 +192,5 @@ func nodeName() string {
 	return fmt.Sprintf("%s-%d-%s", host[:min(len(host), 100)], os.Getpid(), strings.ToLower(rand.Text()[:4]))
 }
 
-// Event is an event that Client.Subscribe delivers; see package event.
+// Event is an event that EventService.Subscribe delivers; see package event.
 type Event = event.Event

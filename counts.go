@@ -10,13 +10,13 @@ import (
 // mostCounted is the number of schedules whose events are counted.
 const mostCounted = 10_000
 
-// ScheduleCounts returns, as Counts does, how often each kind of event of one
-// schedule has happened in this process. For event.SlotFired, SlotMissed and
-// SlotSkipped it counts slots, and for the events of jobs it counts events. It
-// counts for the first 10,000 schedules that have events; for other schedules
-// it returns nothing.
-func (c *Client) ScheduleCounts(name string) map[event.Kind]int64 {
-	return c.feed.schedules.of(name)
+// Counts returns, as EventService.Counts does, how often each kind of event of
+// one schedule has happened in this process. For event.SlotFired, SlotMissed
+// and SlotSkipped it counts slots, and for the events of jobs it counts events.
+// It counts for the first 10,000 schedules that have events; for other
+// schedules it returns nothing.
+func (s *ScheduleService) Counts(name string) map[event.Kind]int64 {
+	return s.client.feed.schedules.of(name)
 }
 
 // scheduleCounts counts events by schedule. Concurrent calls are allowed; the

@@ -94,8 +94,8 @@ func Timeout(d time.Duration) Option {
 // characters, which at most one live job of a kind has. While a live job has
 // this key, Enqueue stores nothing and returns the number of that job. Neither
 // the arguments nor the options of that job change; Found reports that it
-// existed. The key is free when its job ends; RetryJobs takes it back, unless
-// another job has it by then.
+// existed. The key is free when its job ends; JobService.Retry takes it back,
+// unless another job has it by then.
 //
 // Concurrent calls with one key result in one job, on any node and in
 // transactions too: the second call waits until the transaction of the first

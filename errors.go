@@ -31,7 +31,7 @@ var (
 	// ErrSchema means that the database schema does not fit this release.
 	ErrSchema = store.ErrSchema
 	// ErrSuspended means that the store went back in time, and that no operator
-	// has accepted this yet; see Client.AcceptHistory.
+	// has accepted this yet; see NodeService.AcceptHistory.
 	ErrSuspended = engine.ErrSuspended
 	// ErrRunning means that the client is running already.
 	ErrRunning = errors.New("the client is running already")

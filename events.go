@@ -8,19 +8,23 @@ import (
 	"github.com/hourbell/hourbell/event"
 )
 
+// EventService delivers and counts the events of this process: Client.Events.
+// Concurrent calls are allowed.
+type EventService struct{ client *Client }
+
 // Subscribe delivers the events of this process from now on, until stop is
 // called, which closes the channel. buffer (at least 1) is how many events wait
 // for a slow reader; further events are dropped for this reader. A reader that
 // must not miss anything reads the store instead.
-func (c *Client) Subscribe(buffer int) (events <-chan Event, stop func()) {
-	return c.feed.subscribe(max(buffer, 1))
+func (s *EventService) Subscribe(buffer int) (events <-chan Event, stop func()) {
+	return s.client.feed.subscribe(max(buffer, 1))
 }
 
 // Counts returns how often each kind of event has happened in this process
 // since the client was made. For example, event.ClaimLost counts the outcomes
 // that were refused because another node had taken the job.
-func (c *Client) Counts() map[event.Kind]int64 {
-	return c.feed.counted()
+func (s *EventService) Counts() map[event.Kind]int64 {
+	return s.client.feed.counted()
 }
 
 // feed passes events to the log and to subscribers, and counts them. Concurrent

@@ -48,13 +48,13 @@ func Example() {
 	// Output: hello Ada
 }
 
-func ExampleClient_PutSchedule() {
+func ExampleScheduleService_Put() {
 	ctx := context.Background()
 	client, err := hourbell.New(memory.New(), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		log.Fatal(err)
 	}
-	first, err := client.PutSchedule(ctx, hourbell.Schedule{
+	first, err := client.Schedules.Put(ctx, hourbell.Schedule{
 		Name: "morning",
 		Rule: recur.Spec{Cron: "0 9 * * 1-5", Zone: "Europe/Prague"},
 		Kind: "greet",
@@ -66,10 +66,10 @@ func ExampleClient_PutSchedule() {
 	// An edit is refused if the schedule was changed after it was read.
 	edit := first
 	edit.Priority = 1
-	if _, err := client.PutSchedule(ctx, edit); err != nil {
+	if _, err := client.Schedules.Put(ctx, edit); err != nil {
 		log.Fatal(err)
 	}
-	_, err = client.PutSchedule(ctx, first)
+	_, err = client.Schedules.Put(ctx, first)
 	fmt.Println(errors.Is(err, hourbell.ErrConflict))
 	// Output: true
 }

@@ -65,7 +65,7 @@ const (
 // nodes do. Each slot is found at the instant it is due, unless no node lives;
 // jobs start as soon as they may, and none fails; a job that is asked to cancel
 // ends at once. A stored calendar counts with its content in s, as
-// Client.Calendar returns it.
+// CalendarService.Get returns it.
 func Explain(s Schedule, req ExplainRequest) (Explanation, error) {
 	return explain(s, store.Schedule{}, req)
 }

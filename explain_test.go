@@ -42,7 +42,7 @@ func lived(t *testing.T, s hourbell.Schedule, req hourbell.ExplainRequest) (told
 			}
 			return c
 		}
-		if _, err := client().PutSchedule(t.Context(), s); err != nil {
+		if _, err := client().Schedules.Put(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		for up := req.From; up.Before(req.To); {
@@ -67,7 +67,7 @@ func lived(t *testing.T, s hourbell.Schedule, req hourbell.ExplainRequest) (told
 
 // toldBy reads the outcomes of all slots before an instant, oldest first.
 func toldBy(t *testing.T, c *hourbell.Client, to time.Time) (told []string) {
-	slots, err := c.Slots(t.Context(), hourbell.SlotFilter{To: to, Limit: 1000})
+	slots, err := c.Slots.List(t.Context(), hourbell.SlotFilter{To: to, Limit: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func toldBy(t *testing.T, c *hourbell.Client, to time.Time) (told []string) {
 	for _, slot := range slots {
 		line := fmt.Sprint(slot.Slot.Format(time.RFC3339), " ×", slot.Count, " ", slot.Outcome, " ", slot.Reason)
 		if slot.Job != 0 {
-			job, err := c.Job(t.Context(), slot.Job)
+			job, err := c.Jobs.Get(t.Context(), slot.Job)
 			if err != nil {
 				t.Fatal(err)
 			}

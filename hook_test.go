@@ -53,12 +53,12 @@ func TestHooksTellOfFailureAndRecovery(t *testing.T) {
 	})
 	client := c.client(workers)
 	c.run(client)
-	if _, err := client.PutSchedule(t.Context(), hooked("s", 1)); err != nil {
+	if _, err := client.Schedules.Put(t.Context(), hooked("s", 1)); err != nil {
 		t.Fatal(err)
 	}
 	trigger := func() int64 {
 		t.Helper()
-		id, err := client.TriggerSchedule(t.Context(), "s")
+		id, err := client.Schedules.Trigger(t.Context(), "s")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestHooksTellOfFailureAndRecovery(t *testing.T) {
 	}
 	failing := func(want bool) {
 		t.Helper()
-		info, err := client.Schedule(t.Context(), "s")
+		info, err := client.Schedules.Get(t.Context(), "s")
 		if err != nil || info.FailingSince.IsZero() == want {
 			t.Errorf("failing since %v, %v", info.FailingSince, err)
 		}
@@ -105,14 +105,14 @@ func TestRunOnceTellsOfItsFailure(t *testing.T) {
 	c.run(client)
 	s := hooked("@reboot", 1)
 	s.Rule = recur.Spec{}
-	id, err := client.RunOnce(t.Context(), s)
+	id, err := client.Schedules.RunOnce(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if e := <-events; e.Event != hourbell.HookFailure || e.Schedule != "@reboot" || e.Job != id {
 		t.Errorf("got %+v", e)
 	}
-	if _, err := client.RunOnce(t.Context(), hourbell.Schedule{Name: "s"}); err == nil || !strings.Contains(err.Error(), "kind") {
+	if _, err := client.Schedules.RunOnce(t.Context(), hourbell.Schedule{Name: "s"}); err == nil || !strings.Contains(err.Error(), "kind") {
 		t.Errorf("without a kind: %v", err)
 	}
 }
@@ -129,15 +129,15 @@ func TestHooksTellOfTheLastAttemptOnly(t *testing.T) {
 	})
 	client := c.client(workers)
 	c.run(client)
-	if _, err := client.PutSchedule(t.Context(), hooked("s", 3)); err != nil {
+	if _, err := client.Schedules.Put(t.Context(), hooked("s", 3)); err != nil {
 		t.Fatal(err)
 	}
-	id, err := client.TriggerSchedule(t.Context(), "s")
+	id, err := client.Schedules.Trigger(t.Context(), "s")
 	if err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the job's end", func() bool { return state(t, client, id) == hourbell.Cancelled })
-	jobs, err := client.Jobs(t.Context(), hourbell.JobFilter{Kind: "hook"})
+	jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{Kind: "hook"})
 	if err != nil || len(jobs) != 0 || len(events) != 0 {
 		t.Errorf("hooks were made: %v, %v", jobs, err)
 	}
@@ -167,7 +167,7 @@ func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 	}, hourbell.Restricted())
 	client := c.client(workers)
 	mine := hourbell.Schedule{Name: "mine", Kind: "note", Args: []byte(`{"text":"mine"}`)}
-	client.Admit(mine)
+	client.Allow(mine)
 	c.run(client)
 
 	enqueue := func(text string) hourbell.JobInfo {
@@ -176,7 +176,7 @@ func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		job, err := client.Job(t.Context(), id)
+		job, err := client.Jobs.Get(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 	if got := <-ran; got != "mine" {
 		t.Fatalf("it ran %q", got)
 	}
-	reasons, err := client.Waits(t.Context(), foreign)
+	reasons, err := client.Jobs.Waits(t.Context(), foreign)
 	if err != nil || !strings.Contains(reasons[foreign.ID], "any job of kind \"note\"") || !strings.Contains(reasons[foreign.ID], client.Name()) {
 		t.Errorf("why the other waits: %q, %v", reasons[foreign.ID], err)
 	}
@@ -196,7 +196,7 @@ func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 	}
 
 	hook := hourbell.Schedule{Hooks: hourbell.Hooks{OnFailure: &hourbell.Hook{Kind: "note", Args: []byte(`{"text":"foreign"}`)}}}
-	client.Admit(hook) // replaces the first list, at once
+	client.Allow(hook) // replaces the first list, at once
 	if got := <-ran; got != "foreign" {
 		t.Errorf("it ran %q", got)
 	}
@@ -221,11 +221,11 @@ func TestWhyJobsWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		job, err := client.Job(t.Context(), id)
+		job, err := client.Jobs.Get(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		reasons, err := client.Waits(t.Context(), job)
+		reasons, err := client.Jobs.Waits(t.Context(), job)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestWhyJobsWait(t *testing.T) {
 	if got := waits(hourbell.In(1e12)); got != "" {
 		t.Errorf("one that is not due: %q", got)
 	}
-	reasons, err := client.Waits(t.Context(),
+	reasons, err := client.Jobs.Waits(t.Context(),
 		hourbell.JobInfo{ID: 1, Kind: "other", Queue: "default", Losses: 1}, hourbell.JobInfo{ID: 2, Kind: "other", Queue: "default", Losses: 2})
 	if err != nil || reasons[1] != "" || !strings.Contains(reasons[2], "2 nodes in a row died") {
 		t.Errorf("after losses: %v, %v", reasons, err)

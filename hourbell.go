@@ -24,7 +24,7 @@
 //	…
 //	err = client.Migrate(ctx) // creates the schema, once
 //	_, err = client.Enqueue(ctx, Greet{Name: "Ada"})
-//	_, err = client.PutSchedule(ctx, hourbell.Schedule{
+//	_, err = client.Schedules.Put(ctx, hourbell.Schedule{
 //		Name: "morning", Rule: recur.Spec{Cron: "0 9 * * 1-5", Zone: "Europe/Prague"},
 //		Kind: "greet", Args: []byte(`{"name":"all"}`),
 //	})
@@ -57,8 +57,8 @@ type (
 	QueueInfo = store.QueueInfo
 	// SlotInfo is the outcome of a slot, or of a range of slots.
 	SlotInfo = store.SlotInfo
-	// JobChange is the result for one job in CancelJobs, RetryJobs or
-	// DeleteJobs.
+	// JobChange is the result for one job in JobService.Cancel, Retry or
+	// Delete.
 	JobChange = store.JobChange
 	// Tx is a caller's transaction, made by the driver: postgres.Tx(tx),
 	// postgres.SQLTx(tx), sqlite.Tx(tx).

@@ -99,7 +99,7 @@ func (b *burst) enqueue(ctx context.Context, texts ...string) {
 // stored returns the texts of all stored jobs by number.
 func (b *burst) stored(t *testing.T) map[int64]string {
 	t.Helper()
-	jobs, err := b.client.Jobs(t.Context(), hourbell.JobFilter{Limit: 10_000, Details: true})
+	jobs, err := b.client.Jobs.List(t.Context(), hourbell.JobFilter{Limit: 10_000, Details: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
+
+// JobService reads and changes jobs: Client.Jobs. Client.Enqueue makes jobs.
+// Concurrent calls are allowed.
+type JobService struct{ client *Client }
 
 // JobFilter selects jobs. All given conditions must hold; the zero value
 // selects all jobs.
@@ -34,22 +37,22 @@ func checkIfGiven(field, name string) error {
 	return CheckStoredName(field, name)
 }
 
-// Jobs lists jobs, live and finished, newest first, a page at a time.
-func (c *Client) Jobs(ctx context.Context, f JobFilter) ([]JobInfo, error) {
+// List returns jobs, live and finished, newest first, a page at a time.
+func (s *JobService) List(ctx context.Context, f JobFilter) ([]JobInfo, error) {
 	err := errors.Join(checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule))
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}
-	return c.backend.ListJobs(ctx, store.ListJobsRequest{
+	return s.client.backend.ListJobs(ctx, store.ListJobsRequest{
 		States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Queue: f.Queue, Kind: f.Kind, Schedule: f.Schedule,
 		Before: f.Before, Limit: pageSize(f.Limit), Attempts: f.Details,
 	})
 }
 
-// Job returns one job with its arguments and attempts, or ErrNotFound if the
+// Get returns a job with its arguments and attempts, or ErrNotFound if the
 // number was never given or the job has been pruned.
-func (c *Client) Job(ctx context.Context, id int64) (JobInfo, error) {
-	jobs, err := c.backend.ListJobs(ctx, store.ListJobsRequest{IDs: []int64{id}, Limit: 1, Attempts: true})
+func (s *JobService) Get(ctx context.Context, id int64) (JobInfo, error) {
+	jobs, err := s.client.backend.ListJobs(ctx, store.ListJobsRequest{IDs: []int64{id}, Limit: 1, Attempts: true})
 	if err != nil {
 		return JobInfo{}, fmt.Errorf("read job %d: %w", id, err)
 	}
@@ -59,7 +62,7 @@ func (c *Client) Job(ctx context.Context, id int64) (JobInfo, error) {
 	return jobs[0], nil
 }
 
-// The results for a job in CancelJobs, RetryJobs and DeleteJobs.
+// The results for a job in JobService.Cancel, Retry and Delete.
 const (
 	JobChanged   = store.Changed
 	JobRequested = store.Requested // the job runs: its node has been asked to cancel it
@@ -68,72 +71,31 @@ const (
 	JobUnchanged = store.Unchanged // finished already (cancel), or running (retry, delete)
 )
 
-// CancelJobs ends jobs that do not run, and asks the nodes of running jobs to
-// end the jobs' contexts. A running job that returns an error after that is
+// Cancel ends jobs that do not run, and asks the nodes of running jobs to end
+// the jobs' contexts. A running job that returns an error after that is
 // cancelled; a running job that completes is completed.
-func (c *Client) CancelJobs(ctx context.Context, ids ...int64) ([]JobChange, error) {
-	return c.changeJobs(ctx, "cancel", store.ChangeJobsRequest{Action: store.CancelJobs, IDs: ids, Reason: "cancelled on request"})
+func (s *JobService) Cancel(ctx context.Context, ids ...int64) ([]JobChange, error) {
+	return s.change(ctx, "cancel", store.ChangeJobsRequest{Action: store.CancelJobs, IDs: ids, Reason: "cancelled on request"})
 }
 
-// CancelScheduleJobs cancels every job that was made for a schedule and has
-// not finished.
-func (c *Client) CancelScheduleJobs(ctx context.Context, name string) ([]JobChange, error) {
-	if err := CheckStoredName("schedule", name); err != nil {
-		return nil, fmt.Errorf("cancel jobs: %w", err)
-	}
-	return c.changeJobs(ctx, "cancel", store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: name, Reason: "cancelled on request"})
-}
-
-// RetryJobs makes finished jobs ready again now, with at least one more
-// attempt, and jobs that wait for their due time due now. A finished job with a
-// unique key takes the key back; if another live job has the key, the result is
+// Retry makes finished jobs ready again now, with at least one more attempt,
+// and jobs that wait for their due time due now. A finished job with a unique
+// key takes the key back; if another live job has the key, the result is
 // JobConflict with the number of that job, and nothing changes. An operator
 // decides to retry a job, so a FailOnLoss job starts again too.
-func (c *Client) RetryJobs(ctx context.Context, ids ...int64) ([]JobChange, error) {
-	return c.changeJobs(ctx, "retry", store.ChangeJobsRequest{Action: store.RetryJobs, IDs: ids})
+func (s *JobService) Retry(ctx context.Context, ids ...int64) ([]JobChange, error) {
+	return s.change(ctx, "retry", store.ChangeJobsRequest{Action: store.RetryJobs, IDs: ids})
 }
 
-// DeleteJobs removes jobs that do not run, with all records of them.
-func (c *Client) DeleteJobs(ctx context.Context, ids ...int64) ([]JobChange, error) {
-	return c.changeJobs(ctx, "delete", store.ChangeJobsRequest{Action: store.DeleteJobs, IDs: ids})
+// Delete removes jobs that do not run, with all records of them.
+func (s *JobService) Delete(ctx context.Context, ids ...int64) ([]JobChange, error) {
+	return s.change(ctx, "delete", store.ChangeJobsRequest{Action: store.DeleteJobs, IDs: ids})
 }
 
-func (c *Client) changeJobs(ctx context.Context, what string, req store.ChangeJobsRequest) ([]JobChange, error) {
-	res, err := c.backend.ChangeJobs(ctx, req)
+func (s *JobService) change(ctx context.Context, what string, req store.ChangeJobsRequest) ([]JobChange, error) {
+	res, err := s.client.backend.ChangeJobs(ctx, req)
 	if err != nil {
 		return nil, fmt.Errorf("%s jobs: %w", what, err)
 	}
 	return res.Changes, nil
-}
-
-// SlotFilter selects records of slots. The zero value selects all.
-type SlotFilter struct {
-	Schedule string    // by name
-	From     time.Time // inclusive
-	To       time.Time // exclusive
-	Before   SlotCursor
-	Limit    int // rows of a page; default 100
-}
-
-// SlotCursor continues a listing of slots: the Slot and ID of the last record.
-type SlotCursor = store.SlotCursor
-
-// Slots lists the outcomes of slots, newest first, a page at a time.
-func (c *Client) Slots(ctx context.Context, f SlotFilter) ([]SlotInfo, error) {
-	if err := errors.Join(checkIfGiven("schedule", f.Schedule), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
-		return nil, fmt.Errorf("list slots: %w", err)
-	}
-	return c.backend.ListSlots(ctx, store.ListSlotsRequest{
-		Schedule: f.Schedule, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit),
-	})
-}
-
-// Queues counts the live jobs of each queue.
-func (c *Client) Queues(ctx context.Context) ([]QueueInfo, error) {
-	return c.backend.ListQueues(ctx)
-}
-
-// Nodes lists living nodes and nodes that ended recently, newest first.
-func (c *Client) Nodes(ctx context.Context) ([]NodeInfo, error) {
-	return c.backend.ListNodes(ctx)
 }

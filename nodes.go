@@ -14,10 +14,19 @@ import (
 // Position is how far a store has come, in numbers that only grow.
 type Position = store.Position
 
+// NodeService reads the nodes of the cluster and their view of the store's
+// history: Client.Nodes. Concurrent calls are allowed.
+type NodeService struct{ client *Client }
+
+// List returns living nodes and nodes that ended recently, newest first.
+func (s *NodeService) List(ctx context.Context) ([]NodeInfo, error) {
+	return s.client.backend.ListNodes(ctx)
+}
+
 // History reads how far the store has come, and since when a loss of history
 // has been waiting for acceptance.
-func (c *Client) History(ctx context.Context) (Position, error) {
-	p, err := c.backend.Position(ctx)
+func (s *NodeService) History(ctx context.Context) (Position, error) {
+	p, err := s.client.backend.Position(ctx)
 	if err != nil {
 		return Position{}, fmt.Errorf("read the history: %w", err)
 	}
@@ -37,7 +46,7 @@ type AcceptHistoryRequest struct {
 	Force bool
 }
 
-// AcceptedHistory is the result of AcceptHistory.
+// AcceptedHistory is the result of NodeService.AcceptHistory.
 type AcceptedHistory struct {
 	LostAt    time.Time // when the first node reported the loss; zero: no node did
 	Schedules int       // number of schedules that had due slots
@@ -55,8 +64,8 @@ var ErrNothingLost = errors.New("no node has reported that the store went back i
 // that fencing tokens still protect the data that jobs write. Without a report
 // it returns ErrNothingLost and changes nothing, unless Force is set. After an
 // error it can be called again.
-func (c *Client) AcceptHistory(ctx context.Context, req AcceptHistoryRequest) (AcceptedHistory, error) {
-	now, err := c.History(ctx)
+func (s *NodeService) AcceptHistory(ctx context.Context, req AcceptHistoryRequest) (AcceptedHistory, error) {
+	now, err := s.History(ctx)
 	if err != nil {
 		return AcceptedHistory{}, err
 	}
@@ -66,7 +75,7 @@ func (c *Client) AcceptHistory(ctx context.Context, req AcceptHistoryRequest) (A
 	done := AcceptedHistory{LostAt: now.LostAt}
 	counted := map[int64]bool{}
 	for try := 0; ; try++ {
-		all, err := c.recount(ctx, req.Refire, &done, counted)
+		all, err := s.recount(ctx, req.Refire, &done, counted)
 		if err != nil {
 			return done, fmt.Errorf("accept the history: account for due slots: %w", err)
 		}
@@ -78,7 +87,7 @@ func (c *Client) AcceptHistory(ctx context.Context, req AcceptHistoryRequest) (A
 		}
 	}
 	done.Schedules = len(counted)
-	accepted, err := c.backend.AcceptLoss(ctx)
+	accepted, err := s.client.backend.AcceptLoss(ctx)
 	if err != nil {
 		return done, fmt.Errorf("accept the history: %w", err)
 	}
@@ -88,26 +97,26 @@ func (c *Client) AcceptHistory(ctx context.Context, req AcceptHistoryRequest) (A
 
 // recount accounts for all schedules that are due, a page at a time; all
 // reports whether no schedule was changed at the same time.
-func (c *Client) recount(ctx context.Context, refire bool, done *AcceptedHistory, counted map[int64]bool) (all bool, err error) {
+func (s *NodeService) recount(ctx context.Context, refire bool, done *AcceptedHistory, counted map[int64]bool) (all bool, err error) {
 	all = true
 	for page := (store.DueSchedulesRequest{Limit: settleBatch}); ; {
-		due, err := c.backend.DueSchedules(ctx, page)
+		due, err := s.client.backend.DueSchedules(ctx, page)
 		if err != nil {
 			return false, err
 		}
 		if len(due.Schedules) == 0 {
 			return all, nil
 		}
-		calendars, err := engine.CalendarsOf(ctx, c.backend, due.Schedules)
+		calendars, err := engine.CalendarsOf(ctx, s.client.backend, due.Schedules)
 		if err != nil {
 			return false, err
 		}
 		firings := make([]store.Firing, len(due.Schedules))
-		for i, s := range due.Schedules {
-			p, planErr := plan.New(s, calendars)
-			firings[i] = plan.Resolve(s, p.AfterLoss(refire), planErr, due.Now)
+		for i, row := range due.Schedules {
+			p, planErr := plan.New(row, calendars)
+			firings[i] = plan.Resolve(row, p.AfterLoss(refire), planErr, due.Now)
 		}
-		res, err := c.backend.Fire(ctx, store.FireRequest{Firings: firings})
+		res, err := s.client.backend.Fire(ctx, store.FireRequest{Firings: firings})
 		if err != nil {
 			return false, err
 		}

@@ -63,7 +63,7 @@ func (c town) until(at time.Time, nodes int) {
 func (c town) put(s hourbell.Schedule) {
 	c.t.Helper()
 	s.Name, s.Kind = "s", "k"
-	if _, err := c.client().PutSchedule(c.t.Context(), s); err != nil {
+	if _, err := c.client().Schedules.Put(c.t.Context(), s); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -71,7 +71,7 @@ func (c town) put(s hourbell.Schedule) {
 // told returns the outcomes of all slots, as "15:04:05 outcome", oldest first.
 func (c town) told() []string {
 	c.t.Helper()
-	slots, err := c.client().Slots(c.t.Context(), hourbell.SlotFilter{Limit: 1000})
+	slots, err := c.client().Slots.List(c.t.Context(), hourbell.SlotFilter{Limit: 1000})
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestStopAndCountEndAScheduleUntilTheyAreRaised(t *testing.T) {
 		time.Sleep(time.Until(at(1, 0, 30)))
 		rule := recur.Spec{Every: "1 hour", Start: "2000-03-01T00:00:00Z", Stop: "2000-03-01T05:00:00Z"}
 		state := func() string {
-			info, err := c.client().Schedule(t.Context(), "s")
+			info, err := c.client().Schedules.Get(t.Context(), "s")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,19 +178,19 @@ func TestAPauseEndsByItself(t *testing.T) {
 		time.Sleep(time.Until(at(1, 0, 30)))
 		c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "0 * * * *"}})
 		client := c.client()
-		if err := client.PauseSchedulesUntil(t.Context(), at(1, 3, 0), "s"); err != nil {
+		if err := client.Schedules.PauseUntil(t.Context(), at(1, 3, 0), "s"); err != nil {
 			t.Fatal(err)
 		}
-		if err := client.PauseSchedulesUntil(t.Context(), at(1, 0, 30), "s"); err == nil {
+		if err := client.Schedules.PauseUntil(t.Context(), at(1, 0, 30), "s"); err == nil {
 			t.Error("a pause until now was accepted")
 		}
-		info, err := client.Schedule(t.Context(), "s")
+		info, err := client.Schedules.Get(t.Context(), "s")
 		if err != nil || info.State() != "paused" || !info.PausedUntil.Equal(at(1, 3, 0)) {
 			t.Errorf("%s until %v: %v", info.State(), info.PausedUntil, err)
 		}
 		c.until(at(1, 4, 1), 1)
 		c.wantTold("01:00:00 skipped paused ×2", "03:00:00 fired", "04:00:00 fired")
-		if info, _ = client.Schedule(t.Context(), "s"); info.State() != "active" || !info.PausedAt.IsZero() {
+		if info, _ = client.Schedules.Get(t.Context(), "s"); info.State() != "active" || !info.PausedAt.IsZero() {
 			t.Errorf("after the pause: %s since %v", info.State(), info.PausedAt)
 		}
 	})
@@ -217,10 +217,10 @@ func TestFailuresInARowPause(t *testing.T) {
 		}
 		c.wantTold(want...)
 		client := c.client()
-		if info, err := client.Schedule(t.Context(), "s"); err != nil || info.State() != "paused" || info.Failures != 3 {
+		if info, err := client.Schedules.Get(t.Context(), "s"); err != nil || info.State() != "paused" || info.Failures != 3 {
 			t.Errorf("%s after %d failures: %v", info.State(), info.Failures, err)
 		}
-		if err := client.ResumeSchedules(t.Context(), "s"); err != nil {
+		if err := client.Schedules.Resume(t.Context(), "s"); err != nil {
 			t.Fatal(err)
 		}
 		c.until(at(1, 10, 1), 2)
@@ -240,11 +240,11 @@ func TestCountsBySchedule(t *testing.T) {
 		if err := client.Run(ctx); err != nil {
 			t.Fatal(err)
 		}
-		counts := client.ScheduleCounts("s")
+		counts := client.Schedules.Counts("s")
 		if counts[event.SlotMissed] != 3 || counts[event.SlotFired] != 2 || counts[event.JobCompleted] != 2 {
 			t.Errorf("3 missed, 2 fired, 2 completed: %v", counts)
 		}
-		if other := client.ScheduleCounts("other"); len(other) != 0 {
+		if other := client.Schedules.Counts("other"); len(other) != 0 {
 			t.Errorf("of another schedule: %v", other)
 		}
 	})
@@ -270,11 +270,11 @@ func TestBackfill(t *testing.T) {
 		c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "0 * * * *"}})
 		client := c.client()
 		past := hourbell.BackfillRequest{From: at(1, 2, 0), To: at(1, 5, 0), DryRun: true}
-		if made, err := client.BackfillSchedule(t.Context(), "s", past); err != nil || len(made.Slots) != 3 || made.Jobs != nil {
+		if made, err := client.Schedules.Backfill(t.Context(), "s", past); err != nil || len(made.Slots) != 3 || made.Jobs != nil {
 			t.Errorf("a dry run: %+v, %v", made, err)
 		}
 		past.DryRun = false
-		if made, err := client.BackfillSchedule(t.Context(), "s", past); err != nil || len(made.Jobs) != 3 {
+		if made, err := client.Schedules.Backfill(t.Context(), "s", past); err != nil || len(made.Jobs) != 3 {
 			t.Errorf("%+v, %v", made, err)
 		}
 		c.until(at(1, 6, 15), 2)
@@ -287,11 +287,11 @@ func TestBackfill(t *testing.T) {
 		mu.Unlock()
 		late := hourbell.BackfillRequest{From: at(1, 5, 0), To: at(1, 6, 15), Overlap: hourbell.OverlapAllow}
 		var field *hourbell.FieldError
-		if _, err := client.BackfillSchedule(t.Context(), "s", late); !errors.As(err, &field) || !strings.Contains(err.Error(), "06:00") {
+		if _, err := client.Schedules.Backfill(t.Context(), "s", late); !errors.As(err, &field) || !strings.Contains(err.Error(), "06:00") {
 			t.Errorf("a slot that has fired: %v", err)
 		}
 		late.Force = true
-		if made, err := client.BackfillSchedule(t.Context(), "s", late); err != nil || len(made.Jobs) != 2 {
+		if made, err := client.Schedules.Backfill(t.Context(), "s", late); err != nil || len(made.Jobs) != 2 {
 			t.Errorf("by force: %+v, %v", made, err)
 		}
 		c.until(at(1, 6, 30), 1)
@@ -300,11 +300,11 @@ func TestBackfill(t *testing.T) {
 		}
 		time.Sleep(40 * 24 * time.Hour)
 		past.To = at(1, 3, 0)
-		if _, err := client.BackfillSchedule(t.Context(), "s", past); !errors.As(err, &field) || field.Field != "from" {
+		if _, err := client.Schedules.Backfill(t.Context(), "s", past); !errors.As(err, &field) || field.Field != "from" {
 			t.Errorf("older than the records that are kept: %v", err)
 		}
 		past.To = time.Now().Add(time.Hour)
-		if _, err := client.BackfillSchedule(t.Context(), "s", past); !errors.As(err, &field) || field.Field != "to" {
+		if _, err := client.Schedules.Backfill(t.Context(), "s", past); !errors.As(err, &field) || field.Field != "to" {
 			t.Errorf("in the future: %v", err)
 		}
 	})
@@ -323,7 +323,7 @@ func TestDefaultsCanBeWrittenOut(t *testing.T) {
 		t.Error(err)
 	}
 	for _, s := range []hourbell.Schedule{plain, named} {
-		info, err := client.PutSchedule(t.Context(), s)
+		info, err := client.Schedules.Put(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,7 +342,7 @@ func TestDefaultsCanBeWrittenOut(t *testing.T) {
 		}
 	}
 	past := hourbell.BackfillRequest{From: time.Now().Add(-2 * time.Hour), To: time.Now().Add(-time.Hour), Overlap: "skip", DryRun: true}
-	if _, err := client.BackfillSchedule(t.Context(), "s", past); err != nil {
+	if _, err := client.Schedules.Backfill(t.Context(), "s", past); err != nil {
 		t.Error(err)
 	}
 }
@@ -437,10 +437,10 @@ func TestChangesJustBeforeASlot(t *testing.T) {
 				var changes sync.WaitGroup
 				changes.Go(func() {
 					for minute, change := range []func() error{
-						1: func() error { return client.PauseSchedules(t.Context(), "s") },
-						3: func() error { return client.ResumeSchedules(t.Context(), "s") },
+						1: func() error { return client.Schedules.Pause(t.Context(), "s") },
+						3: func() error { return client.Schedules.Resume(t.Context(), "s") },
 						4: func() error { return put(`"b"`) },
-						6: func() error { return client.DeleteSchedules(t.Context(), "s") },
+						6: func() error { return client.Schedules.Delete(t.Context(), "s") },
 					} {
 						if change == nil {
 							continue
@@ -491,7 +491,7 @@ func TestAChangeThatIsNotWaitedFor(t *testing.T) {
 			time.Sleep(time.Until(at(1, 0, 1).Add(-300 * time.Millisecond)))
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
-			err := c.client().PauseSchedules(ctx, "s")
+			err := c.client().Schedules.Pause(ctx, "s")
 			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the change is made") {
 				t.Errorf("a pause that is not waited for: %v", err)
 			}

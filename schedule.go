@@ -145,7 +145,7 @@ type ScheduleInfo struct {
 	DeletedAt time.Time // zero: not deleted
 	// Ahead reports that Mark is ahead of the store's clock, which must have
 	// been wrong then: no slot fires until the clock reaches Mark.
-	// ResetSchedules corrects it.
+	// ScheduleService.Reset corrects it.
 	Ahead bool
 	// FailingSince is when the schedule began to fail: a job of it failed, or a
 	// slot was missed, and no job has completed since. Zero: it is not failing,

@@ -15,27 +15,31 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// PutSchedule creates or replaces one schedule and returns it with its new
-// revision. It is in effect on every node within a second: when PutSchedule
-// returns, no slot of the old definition is still to come. With a Revision the
-// call is refused (ErrConflict) if the schedule was changed after that revision
-// was read. An edit keeps the schedule's anchor and never fires a slot twice.
-// Slots that are due already are accounted for under the old definition first.
-func (c *Client) PutSchedule(ctx context.Context, s Schedule) (Schedule, error) {
-	res, err := c.put(ctx, store.PutSchedulesRequest{Owner: s.Owner}, []Schedule{s})
+// ScheduleService keeps schedules: Client.Schedules. Concurrent calls are
+// allowed.
+type ScheduleService struct{ client *Client }
+
+// Put creates or replaces one schedule and returns it with its new revision. It
+// is in effect on every node within a second: when Put returns, no slot of the
+// old definition is still to come. With a Revision the call is refused
+// (ErrConflict) if the schedule was changed after that revision was read. An
+// edit keeps the schedule's anchor and never fires a slot twice. Slots that are
+// due already are accounted for under the old definition first.
+func (s *ScheduleService) Put(ctx context.Context, schedule Schedule) (Schedule, error) {
+	res, err := s.put(ctx, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})
 	if err != nil {
-		return Schedule{}, fmt.Errorf("put schedule %q: %w", shorten(s.Name), err)
+		return Schedule{}, fmt.Errorf("put schedule %q: %w", shorten(schedule.Name), err)
 	}
-	s = s.withDefaults()
-	s.Revision = res.Revisions[0]
-	return s, nil
+	schedule = schedule.withDefaults()
+	schedule.Revision = res.Revisions[0]
+	return schedule, nil
 }
 
-// PutSchedules creates or replaces any number of schedules of one owner, all or
-// none. Other schedules of that owner do not change. A revision other than 0 is
+// PutAll creates or replaces any number of schedules of one owner, all or none.
+// Other schedules of that owner do not change. A revision other than 0 is
 // compared and stored as by Sync.
-func (c *Client) PutSchedules(ctx context.Context, owner string, revision int64, schedules []Schedule) (SyncResult, error) {
-	res, err := c.put(ctx, store.PutSchedulesRequest{Owner: owner, SyncRevision: revision}, schedules)
+func (s *ScheduleService) PutAll(ctx context.Context, owner string, revision int64, schedules []Schedule) (SyncResult, error) {
+	res, err := s.put(ctx, store.PutSchedulesRequest{Owner: owner, SyncRevision: revision}, schedules)
 	if err != nil {
 		return SyncResult{}, fmt.Errorf("put %d schedules: %w", len(schedules), err)
 	}
@@ -54,11 +58,11 @@ type SyncResult struct {
 // their row, anchor and mark. A revision less than the revision of the owner's
 // last Sync is refused (ErrStale), so that an old deployment never undoes a
 // newer deployment; always use 0 if the order does not matter.
-func (c *Client) Sync(ctx context.Context, owner string, revision int64, schedules []Schedule) (SyncResult, error) {
+func (s *ScheduleService) Sync(ctx context.Context, owner string, revision int64, schedules []Schedule) (SyncResult, error) {
 	if err := CheckName("owner", owner); err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules: %w", err)
 	}
-	res, err := c.put(ctx, store.PutSchedulesRequest{Owner: owner, Sync: true, SyncRevision: revision}, schedules)
+	res, err := s.put(ctx, store.PutSchedulesRequest{Owner: owner, Sync: true, SyncRevision: revision}, schedules)
 	if err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules of %q: %w", owner, err)
 	}
@@ -66,38 +70,40 @@ func (c *Client) Sync(ctx context.Context, owner string, revision int64, schedul
 }
 
 // put validates, encodes and stores schedules of the request's owner.
-func (c *Client) put(ctx context.Context, req store.PutSchedulesRequest, schedules []Schedule) (store.PutSchedulesResult, error) {
+func (s *ScheduleService) put(ctx context.Context, req store.PutSchedulesRequest, schedules []Schedule) (store.PutSchedulesResult, error) {
 	req.Schedules = make([]store.PutSchedule, len(schedules))
 	seen := make(map[string]bool, len(schedules))
 	var errs []error
-	for i, s := range schedules {
-		s.Owner = req.Owner
-		if err := s.Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("schedule %q: %w", shorten(s.Name), err))
+	for i, schedule := range schedules {
+		schedule.Owner = req.Owner
+		if err := schedule.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("schedule %q: %w", shorten(schedule.Name), err))
 			continue
 		}
-		if seen[s.Name] {
-			errs = append(errs, &FieldError{Field: "name", Value: shorten(s.Name), Problem: "is given twice", Remedy: "give each schedule a name of its own"})
+		if seen[schedule.Name] {
+			errs = append(errs, &FieldError{Field: "name", Value: shorten(schedule.Name), Problem: "is given twice", Remedy: "give each schedule a name of its own"})
 			continue
 		}
-		seen[s.Name] = true
-		definition := s.definition()
+		seen[schedule.Name] = true
+		definition := schedule.definition()
 		text, err := definition.Encode()
 		if err != nil {
 			return store.PutSchedulesResult{}, err
 		}
-		req.Schedules[i] = store.PutSchedule{Name: s.Name, Definition: text, Calendars: definition.StoredNames(), IfRevision: s.Revision, Paused: s.Paused}
+		req.Schedules[i] = store.PutSchedule{
+			Name: schedule.Name, Definition: text, Calendars: definition.StoredNames(), IfRevision: schedule.Revision, Paused: schedule.Paused,
+		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return store.PutSchedulesResult{}, err
 	}
 	var res store.PutSchedulesResult
-	err := c.settled(ctx, slices.Collect(maps.Keys(seen)), func() (firedTo time.Time, err error) {
-		res, err = c.backend.PutSchedules(ctx, req)
+	err := s.client.settled(ctx, slices.Collect(maps.Keys(seen)), func() (firedTo time.Time, err error) {
+		res, err = s.client.backend.PutSchedules(ctx, req)
 		return res.FiredTo, err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		err = cmp.Or(c.missingCalendars(ctx, schedules), err)
+		err = cmp.Or(s.client.Calendars.missing(ctx, schedules), err)
 	}
 	return res, err
 }
@@ -200,8 +206,8 @@ type ScheduleFilter struct {
 
 const defaultPage = 100
 
-// Schedules lists schedules by name, a page at a time.
-func (c *Client) Schedules(ctx context.Context, f ScheduleFilter) ([]ScheduleInfo, error) {
+// List returns schedules by name, a page at a time.
+func (s *ScheduleService) List(ctx context.Context, f ScheduleFilter) ([]ScheduleInfo, error) {
 	err := errors.Join(checkIfGiven("after", f.After), checkIfGiven("calendar", f.Calendar))
 	if f.Owner != nil {
 		err = errors.Join(err, checkIfGiven("owner", *f.Owner))
@@ -209,17 +215,17 @@ func (c *Client) Schedules(ctx context.Context, f ScheduleFilter) ([]ScheduleInf
 	if err != nil {
 		return nil, fmt.Errorf("list schedules: %w", err)
 	}
-	return c.listSchedules(ctx, store.ListSchedulesRequest{
+	return s.list(ctx, store.ListSchedulesRequest{
 		Owner: f.Owner, Calendar: f.Calendar, After: f.After, Limit: pageSize(f.Limit), Deleted: f.Deleted,
 	})
 }
 
-// Schedule returns the schedule with that name, or ErrNotFound.
-func (c *Client) Schedule(ctx context.Context, name string) (ScheduleInfo, error) {
+// Get returns the schedule with that name, or ErrNotFound.
+func (s *ScheduleService) Get(ctx context.Context, name string) (ScheduleInfo, error) {
 	if err := CheckStoredName("name", name); err != nil {
 		return ScheduleInfo{}, fmt.Errorf("read schedule: %w", err)
 	}
-	found, err := c.listSchedules(ctx, store.ListSchedulesRequest{Names: []string{name}, Limit: 1})
+	found, err := s.list(ctx, store.ListSchedulesRequest{Names: []string{name}, Limit: 1})
 	if err != nil {
 		return ScheduleInfo{}, err
 	}
@@ -229,16 +235,16 @@ func (c *Client) Schedule(ctx context.Context, name string) (ScheduleInfo, error
 	return found[0], nil
 }
 
-func (c *Client) listSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]ScheduleInfo, error) {
-	rows, err := c.backend.ListSchedules(ctx, req)
+func (s *ScheduleService) list(ctx context.Context, req store.ListSchedulesRequest) ([]ScheduleInfo, error) {
+	rows, err := s.client.backend.ListSchedules(ctx, req)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	calendars, err := engine.CalendarsOf(ctx, c.backend, rows)
+	calendars, err := engine.CalendarsOf(ctx, s.client.backend, rows)
 	if err != nil {
 		return nil, err
 	}
-	now, err := c.Now(ctx)
+	now, err := s.client.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -249,17 +255,17 @@ func (c *Client) listSchedules(ctx context.Context, req store.ListSchedulesReque
 	return infos, nil
 }
 
-// PauseSchedules pauses schedules, all or none: after it has returned, their
-// slots are recorded as skipped. Jobs that exist already are not changed.
-func (c *Client) PauseSchedules(ctx context.Context, names ...string) error {
-	return c.changeSchedules(ctx, "pause", store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: names})
+// Pause pauses schedules, all or none: after it has returned, their slots are
+// recorded as skipped. Jobs that exist already are not changed.
+func (s *ScheduleService) Pause(ctx context.Context, names ...string) error {
+	return s.change(ctx, "pause", store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: names})
 }
 
-// PauseSchedulesUntil pauses schedules until an instant of the store's clock,
-// at which they resume by themselves: slots before this instant are skipped, a
-// slot at this instant fires.
-func (c *Client) PauseSchedulesUntil(ctx context.Context, until time.Time, names ...string) error {
-	now, err := c.Now(ctx)
+// PauseUntil pauses schedules until an instant of the store's clock, at which
+// they resume by themselves: slots before this instant are skipped, a slot at
+// this instant fires.
+func (s *ScheduleService) PauseUntil(ctx context.Context, until time.Time, names ...string) error {
+	now, err := s.client.Now(ctx)
 	if err != nil {
 		return fmt.Errorf("pause schedules: %w", err)
 	}
@@ -269,38 +275,38 @@ func (c *Client) PauseSchedulesUntil(ctx context.Context, until time.Time, names
 			Remedy: fmt.Sprintf("give an instant after %s, the store's clock, and before the year 10000", now.Format(time.RFC3339)),
 		})
 	}
-	return c.changeSchedules(ctx, "pause", store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: names, Until: until})
+	return s.change(ctx, "pause", store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: names, Until: until})
 }
 
 const maxYear = 9999
 
-// ResumeSchedules ends a pause, also the pause of a schedule whose jobs failed,
-// and counts failures from 0 again.
-func (c *Client) ResumeSchedules(ctx context.Context, names ...string) error {
-	return c.changeSchedules(ctx, "resume", store.ChangeSchedulesRequest{Action: store.ResumeSchedules, Names: names})
+// Resume ends a pause, also the pause of a schedule whose jobs failed, and
+// counts failures from 0 again.
+func (s *ScheduleService) Resume(ctx context.Context, names ...string) error {
+	return s.change(ctx, "resume", store.ChangeSchedulesRequest{Action: store.ResumeSchedules, Names: names})
 }
 
-// DeleteSchedules deletes schedules, all or none. Name and mark are kept: a
-// schedule that is put again under this name never fires a slot a second time.
-func (c *Client) DeleteSchedules(ctx context.Context, names ...string) error {
-	return c.changeSchedules(ctx, "delete", store.ChangeSchedulesRequest{Action: store.DeleteSchedules, Names: names})
+// Delete deletes schedules, all or none. Name and mark are kept: a schedule
+// that is put again under this name never fires a slot a second time.
+func (s *ScheduleService) Delete(ctx context.Context, names ...string) error {
+	return s.change(ctx, "delete", store.ChangeSchedulesRequest{Action: store.DeleteSchedules, Names: names})
 }
 
-// ResetSchedules sets the marks of schedules to the present time of the store's
-// clock: the remedy for a mark in the future, after the clock was wrong. Slots
-// that are due otherwise are accounted for first.
-func (c *Client) ResetSchedules(ctx context.Context, names ...string) error {
-	return c.changeSchedules(ctx, "reset", store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: names})
+// Reset sets the marks of schedules to the present time of the store's clock:
+// the remedy for a mark in the future, after the clock was wrong. Slots that
+// are due otherwise are accounted for first.
+func (s *ScheduleService) Reset(ctx context.Context, names ...string) error {
+	return s.change(ctx, "reset", store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: names})
 }
 
-func (c *Client) changeSchedules(ctx context.Context, what string, req store.ChangeSchedulesRequest) error {
+func (s *ScheduleService) change(ctx context.Context, what string, req store.ChangeSchedulesRequest) error {
 	for _, name := range req.Names {
 		if err := CheckStoredName("name", name); err != nil {
 			return fmt.Errorf("%s schedule: %w", what, err)
 		}
 	}
-	err := c.settled(ctx, req.Names, func() (time.Time, error) {
-		res, err := c.backend.ChangeSchedules(ctx, req)
+	err := s.client.settled(ctx, req.Names, func() (time.Time, error) {
+		res, err := s.client.backend.ChangeSchedules(ctx, req)
 		return res.FiredTo, err
 	})
 	if err != nil {
@@ -309,12 +315,12 @@ func (c *Client) changeSchedules(ctx context.Context, what string, req store.Cha
 	return nil
 }
 
-// TriggerSchedule makes a job as the schedule's next slot would, to run now, or
-// right after a slot that is less than a second away. The job has the origin
+// Trigger makes a job as the schedule's next slot would, to run now, or right
+// after a slot that is less than a second away. The job has the origin
 // "trigger" and no slot, and changes no slot. A paused schedule can be
 // triggered.
-func (c *Client) TriggerSchedule(ctx context.Context, name string) (int64, error) {
-	info, err := c.Schedule(ctx, name)
+func (s *ScheduleService) Trigger(ctx context.Context, name string) (int64, error) {
+	info, err := s.Get(ctx, name)
 	if err != nil {
 		return 0, fmt.Errorf("trigger: %w", err)
 	}
@@ -322,27 +328,36 @@ func (c *Client) TriggerSchedule(ctx context.Context, name string) (int64, error
 		return 0, fmt.Errorf("trigger schedule %q: %s", name, info.Problem)
 	}
 	job := info.Schedule.withDefaults().definition().Job(info.ID, store.OriginTrigger)
-	res, err := c.backend.Insert(ctx, store.InsertRequest{Jobs: []store.NewJob{job}})
+	res, err := s.client.backend.Insert(ctx, store.InsertRequest{Jobs: []store.NewJob{job}})
 	if err != nil {
 		return 0, fmt.Errorf("trigger schedule %q: %w", name, err)
 	}
 	return res.IDs[0], nil
 }
 
+// CancelJobs cancels every job that was made for a schedule and has not
+// finished.
+func (s *ScheduleService) CancelJobs(ctx context.Context, name string) ([]JobChange, error) {
+	if err := CheckStoredName("schedule", name); err != nil {
+		return nil, fmt.Errorf("cancel jobs: %w", err)
+	}
+	return s.client.Jobs.change(ctx, "cancel", store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: name, Reason: "cancelled on request"})
+}
+
 // RunOnce makes a job as a slot of the schedule would, due now, for a schedule
 // that is not stored. Its rule does not matter, nor do Overlap, Paused and all
 // hooks except OnFailure. The job has the origin "enqueue".
-func (c *Client) RunOnce(ctx context.Context, s Schedule) (int64, error) {
-	checked := s
+func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule) (int64, error) {
+	checked := schedule
 	checked.Rule = recur.Spec{Cron: "@yearly"} // any valid rule
 	if err := checked.Validate(); err != nil {
-		return 0, fmt.Errorf("run %q once: %w", shorten(s.Name), err)
+		return 0, fmt.Errorf("run %q once: %w", shorten(schedule.Name), err)
 	}
-	definition := s.definition()
-	definition.Hooks.Name = s.Name
-	res, err := c.backend.Insert(ctx, store.InsertRequest{Jobs: []store.NewJob{definition.Job(0, store.OriginEnqueue)}})
+	definition := schedule.definition()
+	definition.Hooks.Name = schedule.Name
+	res, err := s.client.backend.Insert(ctx, store.InsertRequest{Jobs: []store.NewJob{definition.Job(0, store.OriginEnqueue)}})
 	if err != nil {
-		return 0, fmt.Errorf("run %q once: %w", s.Name, err)
+		return 0, fmt.Errorf("run %q once: %w", schedule.Name, err)
 	}
 	return res.IDs[0], nil
 }

@@ -20,7 +20,7 @@ func TestNamesWithSegmentsOfDotsAreRefused(t *testing.T) {
 	put := func(change func(*hourbell.Schedule)) error {
 		s := hourbell.Schedule{Name: "s", Kind: "k", Rule: recur.Spec{Cron: "@daily"}}
 		change(&s)
-		_, err := client.PutSchedule(t.Context(), s)
+		_, err := client.Schedules.Put(t.Context(), s)
 		return err
 	}
 	for _, name := range []string{".", "..", "a/../b", `a\..\b`, "./a"} {
@@ -34,11 +34,11 @@ func TestNamesWithSegmentsOfDotsAreRefused(t *testing.T) {
 				return put(func(s *hourbell.Schedule) { s.Exclude = []hourbell.Calendar{hourbell.StoredCalendar(name)} })
 			},
 			"owner": func() error {
-				_, err := client.Sync(t.Context(), name, 0, nil)
+				_, err := client.Schedules.Sync(t.Context(), name, 0, nil)
 				return err
 			},
 			"name of a calendar": func() error {
-				_, err := client.PutCalendar(t.Context(), hourbell.Calendar{Name: name, CalendarSpec: rules("@daily")}, 0)
+				_, err := client.Calendars.Put(t.Context(), hourbell.Calendar{Name: name, CalendarSpec: rules("@daily")}, 0)
 				return err
 			},
 			"kind of a job": func() error {
@@ -64,7 +64,7 @@ func TestNamesWithSegmentsOfDotsAreRefused(t *testing.T) {
 			}
 		}
 	}
-	if found, err := client.Schedules(t.Context(), hourbell.ScheduleFilter{}); len(found) != 0 || err != nil {
+	if found, err := client.Schedules.List(t.Context(), hourbell.ScheduleFilter{}); len(found) != 0 || err != nil {
 		t.Errorf("what was refused left %+v, %v", found, err)
 	}
 	// A key is data, such as the path of a file, and is not used in addresses.
@@ -92,25 +92,25 @@ func TestStoredNamesWithSegmentsOfDotsCanBeDeleted(t *testing.T) {
 	}
 	client := c.client(nil)
 	owner := ".."
-	if found, err := client.Schedules(t.Context(), hourbell.ScheduleFilter{Owner: &owner}); len(found) != 1 || err != nil {
+	if found, err := client.Schedules.List(t.Context(), hourbell.ScheduleFilter{Owner: &owner}); len(found) != 1 || err != nil {
 		t.Errorf("schedules of the owner: %+v, %v", found, err)
 	}
-	if found, err := client.Schedule(t.Context(), name); found.Name != name || err != nil {
+	if found, err := client.Schedules.Get(t.Context(), name); found.Name != name || err != nil {
 		t.Errorf("the schedule: %+v, %v", found, err)
 	}
-	if found, err := client.Calendar(t.Context(), name); found.Name != name || err != nil {
+	if found, err := client.Calendars.Get(t.Context(), name); found.Name != name || err != nil {
 		t.Errorf("the calendar: %+v, %v", found, err)
 	}
-	if jobs, err := client.Jobs(t.Context(), hourbell.JobFilter{Queue: ".", Kind: ".."}); len(jobs) != 1 || err != nil {
+	if jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{Queue: ".", Kind: ".."}); len(jobs) != 1 || err != nil {
 		t.Errorf("jobs of the queue: %+v, %v", jobs, err)
 	}
-	if err := client.DeleteSchedules(t.Context(), name); err != nil {
+	if err := client.Schedules.Delete(t.Context(), name); err != nil {
 		t.Error(err)
 	}
-	if err := client.DeleteCalendars(t.Context(), name); err != nil {
+	if err := client.Calendars.Delete(t.Context(), name); err != nil {
 		t.Error(err)
 	}
-	if changes, err := client.DeleteJobs(t.Context(), res.IDs...); err != nil || changes[0].Change != hourbell.JobChanged {
+	if changes, err := client.Jobs.Delete(t.Context(), res.IDs...); err != nil || changes[0].Change != hourbell.JobChanged {
 		t.Errorf("the job: %+v, %v", changes, err)
 	}
 	if err := lock.CheckStoredName(name); err != nil {

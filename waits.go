@@ -13,12 +13,12 @@ import (
 // Waits returns the reasons, by number, why due jobs are taken by no living
 // node. A given job without a reason in the result is not due, is not ready, or
 // has nodes that are only busy.
-func (c *Client) Waits(ctx context.Context, jobs ...JobInfo) (map[int64]string, error) {
-	due, err := c.dueOf(ctx, jobs)
+func (s *JobService) Waits(ctx context.Context, jobs ...JobInfo) (map[int64]string, error) {
+	due, err := s.due(ctx, jobs)
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
-	nodes, err := c.Nodes(ctx)
+	nodes, err := s.client.Nodes.List(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -34,13 +34,13 @@ func (c *Client) Waits(ctx context.Context, jobs ...JobInfo) (map[int64]string, 
 	return reasons, nil
 }
 
-// dueOf returns the jobs that are ready and due by the store's clock.
-func (c *Client) dueOf(ctx context.Context, jobs []JobInfo) ([]JobInfo, error) {
+// due returns the jobs that are ready and due by the store's clock.
+func (s *JobService) due(ctx context.Context, jobs []JobInfo) ([]JobInfo, error) {
 	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j JobInfo) bool { return j.State != Ready })
 	if len(jobs) == 0 {
 		return nil, nil
 	}
-	now, err := c.Now(ctx)
+	now, err := s.client.Now(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -38,8 +38,8 @@ type WorkerOption func(*worker)
 func WithTimeout(d time.Duration) WorkerOption { return func(w *worker) { w.timeout = d } }
 
 // Restricted makes the node run only jobs of this kind that are on its
-// allow-list, which Client.Admit sets; before that, none. Other jobs are not
-// claimed; they wait for a node that may run them, and Client.Waits returns
+// allow-list, which Client.Allow sets; before that, none. Other jobs are not
+// claimed; they wait for a node that may run them, and JobService.Waits returns
 // this reason.
 func Restricted() WorkerOption { return func(w *worker) { w.restricted = true } }
 

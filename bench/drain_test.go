@@ -124,7 +124,7 @@ func drainOnce(b *testing.B, backend store.Backend) (perSecond float64) {
 
 // alive returns the number of jobs whose outcome is not in the store yet.
 func alive(b *testing.B, client *hourbell.Client) int64 {
-	queues, err := client.Queues(b.Context())
+	queues, err := client.Queues.List(b.Context())
 	must(b, err)
 	var n int64
 	for _, q := range queues {

@@ -69,7 +69,7 @@ func slots(b *testing.B, open func() store.Backend) {
 			defer stop()
 			client := clientOf(b, backends[0], s)
 			awaitPlanned(b, backends[0])
-			_, err := client.PutSchedule(b.Context(), hourbell.Schedule{Name: "concurrent", Rule: recur.Spec{Every: "1s"}, Kind: "slot"})
+			_, err := client.Schedules.Put(b.Context(), hourbell.Schedule{Name: "concurrent", Rule: recur.Spec{Every: "1s"}, Kind: "slot"})
 			must(b, err)
 			s.reset()
 			var all []time.Duration
@@ -77,7 +77,7 @@ func slots(b *testing.B, open func() store.Backend) {
 				all = append(all, ring(b, client, s, size.due)...)
 			}
 			report(b, s, all)
-			must(b, client.DeleteSchedules(context.Background(), "concurrent"))
+			must(b, client.Schedules.Delete(context.Background(), "concurrent"))
 		})
 	}
 }
@@ -167,7 +167,7 @@ func fillSchedules(b *testing.B, backend store.Backend) {
 				Rule: recur.Spec{Cron: fmt.Sprintf("%d %d * * *", 30*(i%2), (hour+i/2%12)%24), Zone: "Europe/Prague"},
 			}
 		}
-		_, err := client.PutSchedules(b.Context(), "", 0, page)
+		_, err := client.Schedules.PutAll(b.Context(), "", 0, page)
 		must(b, err)
 	}
 	b.Logf("%d schedules were put in %v", storedSchedules, time.Since(began).Round(time.Millisecond))
@@ -198,7 +198,7 @@ func ring(b *testing.B, client *hourbell.Client, s *starts, n int) []time.Durati
 			Rule: recur.Spec{Cron: fmt.Sprintf("%d %d %d * * *", at.Second(), at.Minute(), at.Hour())},
 		}
 	}
-	_, err := client.PutSchedules(b.Context(), "", 0, due)
+	_, err := client.Schedules.PutAll(b.Context(), "", 0, due)
 	must(b, err)
 	for deadline := at.Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		if late, all := s.take(n); all {

@@ -140,7 +140,7 @@ func (o *office) put(prefix string, n int, at func(i int) time.Time) (first time
 			}
 		}
 		began := time.Now()
-		_, err := o.client.PutSchedules(o.t.Context(), "", 0, page)
+		_, err := o.client.Schedules.PutAll(o.t.Context(), "", 0, page)
 		o.must(err)
 		if done == 0 {
 			first = time.Since(began)
@@ -243,7 +243,7 @@ func TestManySchedulesOnTwoNodes(t *testing.T) {
 		return now.Truncate(30 * time.Minute).Add(time.Duration(6+i%24) * 30 * time.Minute)
 	})
 	nodes := []*process{o.node("mailer"), o.node("mailer")}
-	_, err := o.client.PutSchedule(t.Context(), hourbell.Schedule{Name: "second", Rule: recur.Spec{Every: "1s"}, Kind: "mail", Args: []byte(`{}`)})
+	_, err := o.client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "second", Rule: recur.Spec{Every: "1s"}, Kind: "mail", Args: []byte(`{}`)})
 	o.must(err)
 	o.planned()
 	at := time.Now().Truncate(time.Second).Add(3*time.Second + time.Duration(due)*time.Second/2000)

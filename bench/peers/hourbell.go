@@ -170,7 +170,7 @@ func (s *ours) Schedule(ctx context.Context, req child.Request) error {
 			Kind: "noop", Args: []byte(`{"number":1,"text":"the quick brown fox"}`),
 		})
 		if len(schedules) == portion || i == req.Schedules-1 {
-			if _, err := s.client.PutSchedules(ctx, "bench", 0, schedules); err != nil {
+			if _, err := s.client.Schedules.PutAll(ctx, "bench", 0, schedules); err != nil {
 				return err
 			}
 			schedules = schedules[:0]
@@ -194,7 +194,7 @@ func oursAlive(ctx context.Context, req child.Request) (alive func() (bool, erro
 		return nil, nil, err
 	}
 	return func() (bool, error) {
-		queues, err := client.Queues(ctx)
+		queues, err := client.Queues.List(ctx)
 		for _, q := range queues {
 			if q.Ready+q.Running+q.Scheduled+q.Waiting > 0 {
 				return true, nil

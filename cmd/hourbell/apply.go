@@ -46,9 +46,9 @@ func (p *program) applyCommand() *cobra.Command {
 
 func applySet(ctx context.Context, client *hourbell.Client, set *declared.File, prune bool) (hourbell.SyncResult, error) {
 	if prune {
-		return client.Sync(ctx, set.Owner, set.Revision, set.Schedules())
+		return client.Schedules.Sync(ctx, set.Owner, set.Revision, set.Schedules())
 	}
-	return client.PutSchedules(ctx, set.Owner, set.Revision, set.Schedules())
+	return client.Schedules.PutAll(ctx, set.Owner, set.Revision, set.Schedules())
 }
 
 // warnAtStart warns that entries without a rule are not stored.

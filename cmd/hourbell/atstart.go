@@ -37,7 +37,7 @@ func (n *node) runAtStart(ctx context.Context, client *hourbell.Client) error {
 		}
 		once := entry.Schedule
 		once.Queue = n.starting
-		id, err := client.RunOnce(ctx, once)
+		id, err := client.Schedules.RunOnce(ctx, once)
 		if err != nil {
 			return fmt.Errorf("run at the start of the node: %w", err)
 		}

@@ -40,7 +40,7 @@ func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				made, err := client.BackfillSchedule(c.Context(), args[0], req)
+				made, err := client.Schedules.Backfill(c.Context(), args[0], req)
 				if err != nil {
 					return err
 				}

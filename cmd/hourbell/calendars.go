@@ -49,7 +49,7 @@ func (p *program) calendarsListCommand(f *storeFlags) *cobra.Command {
 					if last != nil {
 						page.After = last.Name
 					}
-					return client.Calendars(c.Context(), page)
+					return client.Calendars.List(c.Context(), page)
 				}))
 			})
 		},
@@ -74,11 +74,11 @@ func (p *program) calendarsShowCommand(f *storeFlags) *cobra.Command {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				info, err := client.Calendar(c.Context(), args[0])
+				info, err := client.Calendars.Get(c.Context(), args[0])
 				if err != nil {
 					return err
 				}
-				users, err := client.Schedules(c.Context(), hourbell.ScheduleFilter{Calendar: info.Name, Limit: mostShownUsers})
+				users, err := client.Schedules.List(c.Context(), hourbell.ScheduleFilter{Calendar: info.Name, Limit: mostShownUsers})
 				if err != nil {
 					return err
 				}
@@ -147,16 +147,16 @@ func (p *program) calendarsPut(c *cobra.Command, f storeFlags, l calendarPutFlag
 	}
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
 		if len(calendars) == 1 {
-			_, err = client.PutCalendar(c.Context(), calendars[0], l.ifRevision)
+			_, err = client.Calendars.Put(c.Context(), calendars[0], l.ifRevision)
 		} else {
-			_, err = client.PutCalendars(c.Context(), calendars)
+			_, err = client.Calendars.PutAll(c.Context(), calendars)
 		}
 		if err != nil {
 			return err
 		}
 		infos := make([]hourbell.CalendarInfo, len(calendars))
 		for i, calendar := range calendars {
-			if infos[i], err = client.Calendar(c.Context(), calendar.Name); err != nil {
+			if infos[i], err = client.Calendars.Get(c.Context(), calendar.Name); err != nil {
 				return err
 			}
 		}
@@ -254,7 +254,7 @@ func (p *program) calendarsDeleteCommand(f *storeFlags) *cobra.Command {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				if err := client.DeleteCalendars(c.Context(), names...); err != nil {
+				if err := client.Calendars.Delete(c.Context(), names...); err != nil {
 					return err
 				}
 				for _, name := range names {

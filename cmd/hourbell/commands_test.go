@@ -217,7 +217,7 @@ func TestJobsChangeOutput(t *testing.T) {
 	defer stop()
 	b.ok("enqueue", "runs") // 5
 	eventually(t, "the job runs", func() bool {
-		job, err := client.Job(t.Context(), 5)
+		job, err := client.Jobs.Get(t.Context(), 5)
 		return err == nil && job.State == hourbell.Running
 	})
 	r = b.fails(exitFailed, []string{"job 5: it is running"}, "jobs", "delete", "5", "--output", "ndjson")

@@ -90,20 +90,20 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 // no nodes, because that is normal while a cluster is set up. A failure to find
 // the reason is ignored, because the job was enqueued.
 func (p *program) noteWaits(ctx context.Context, client *hourbell.Client, id int64) {
-	job, err := client.Job(ctx, id)
-	if reasons, waitErr := client.Waits(ctx, job); err != nil || waitErr != nil || reasons[id] == "" {
+	job, err := client.Jobs.Get(ctx, id)
+	if reasons, waitErr := client.Jobs.Waits(ctx, job); err != nil || waitErr != nil || reasons[id] == "" {
 		return
 	}
 	time.Sleep(300 * time.Millisecond) // a node that has the job in its files may take it
-	job, err = client.Job(ctx, id)
+	job, err = client.Jobs.Get(ctx, id)
 	if err != nil {
 		return
 	}
-	nodes, err := client.Nodes(ctx)
+	nodes, err := client.Nodes.List(ctx)
 	if err != nil || !slices.ContainsFunc(nodes, func(n hourbell.NodeInfo) bool { return n.EndedAt.IsZero() }) {
 		return
 	}
-	if reasons, err := client.Waits(ctx, job); err == nil && reasons[id] != "" {
+	if reasons, err := client.Jobs.Waits(ctx, job); err == nil && reasons[id] != "" {
 		fmt.Fprintf(p.stderr, "hourbell: job %d waits: %s\n", id, withFlag(reasons[id]))
 	}
 }

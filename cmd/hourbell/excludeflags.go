@@ -50,7 +50,7 @@ func readStored(ctx context.Context, client *hourbell.Client, calendars []hourbe
 		if !c.Stored {
 			continue
 		}
-		info, err := client.Calendar(ctx, c.Name)
+		info, err := client.Calendars.Get(ctx, c.Name)
 		switch {
 		case errors.Is(err, hourbell.ErrNotFound):
 			return nil, &hourbell.FieldError{Field: declared.ExcludeKey, Value: shorten(c.Name), Problem: "is not a calendar of the store", Remedy: "`hourbell calendars list` lists them"}

@@ -76,7 +76,7 @@ func (p *program) explain(c *cobra.Command, e explainFlags, args []string) error
 		if len(args) == 0 {
 			return p.explainSchedule(c, e, hourbell.ScheduleInfo{Schedule: hourbell.Schedule{Name: "NAME", Exclude: exclude}})
 		}
-		info, err := client.Schedule(c.Context(), args[0])
+		info, err := client.Schedules.Get(c.Context(), args[0])
 		if err != nil {
 			return err
 		}

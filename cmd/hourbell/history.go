@@ -29,7 +29,7 @@ func (p *program) acceptHistoryCommand(f *storeFlags) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				done, err := client.AcceptHistory(c.Context(), req)
+				done, err := client.Nodes.AcceptHistory(c.Context(), req)
 				if errors.Is(err, hourbell.ErrNothingLost) {
 					return fmt.Errorf("%w; nothing was changed (start a node that has seen the later state, or give --force)", err)
 				}

@@ -22,13 +22,13 @@ func (p *program) jobsCommand() *cobra.Command {
 		p.jobsCancelCommand(f),
 		p.jobsChangeCommand(f, jobChange{
 			verb: "retry", short: "Makes finished jobs ready again, and waiting ones due now",
-			do:   (*hourbell.Client).RetryJobs,
+			do:   (*hourbell.JobService).Retry,
 			said: map[store.Change]string{hourbell.JobChanged: "ready to run again"},
 			left: "is running; cancel it first",
 		}),
 		p.jobsChangeCommand(f, jobChange{
 			verb: "delete", short: "Deletes jobs that do not run, with all records of them",
-			do:   (*hourbell.Client).DeleteJobs,
+			do:   (*hourbell.JobService).Delete,
 			said: map[store.Change]string{hourbell.JobChanged: "deleted"},
 			left: "is running; cancel it first",
 		}),
@@ -91,7 +91,7 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 			if last != nil {
 				page.Before = last.ID
 			}
-			jobs, err := client.Jobs(c.Context(), page)
+			jobs, err := client.Jobs.List(c.Context(), page)
 			if err != nil {
 				return nil, err
 			}

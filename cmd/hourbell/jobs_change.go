@@ -13,7 +13,7 @@ import (
 // jobChange is a command that changes jobs.
 type jobChange struct {
 	verb, short string
-	do          func(*hourbell.Client, context.Context, ...int64) ([]hourbell.JobChange, error)
+	do          func(*hourbell.JobService, context.Context, ...int64) ([]hourbell.JobChange, error)
 	said        map[store.Change]string // the text for each result of a change
 	left        string                  // the error for a job that was not changed
 }
@@ -30,7 +30,7 @@ func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Comm
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				changes, err := change.do(client, c.Context(), ids...)
+				changes, err := change.do(client.Jobs, c.Context(), ids...)
 				if err != nil {
 					return err
 				}
@@ -144,11 +144,11 @@ func cancelTarget(c *cobra.Command, args []string) ([]int64, error) {
 
 func cancelJobs(ctx context.Context, client *hourbell.Client, schedule string, ids []int64) ([]hourbell.JobChange, error) {
 	if len(ids) > 0 {
-		return client.CancelJobs(ctx, ids...)
+		return client.Jobs.Cancel(ctx, ids...)
 	}
-	changes, err := client.CancelScheduleJobs(ctx, schedule)
+	changes, err := client.Schedules.CancelJobs(ctx, schedule)
 	if err == nil && len(changes) == 0 {
-		_, err = client.Schedule(ctx, schedule) // a misspelt name is an error, a schedule without jobs is not
+		_, err = client.Schedules.Get(ctx, schedule) // a misspelt name is an error, a schedule without jobs is not
 	}
 	return changes, err
 }

@@ -34,7 +34,7 @@ func (p *program) jobsShowCommand(f *storeFlags) *cobra.Command {
 }
 
 func (p *program) jobsShow(ctx context.Context, client *hourbell.Client, f format, secrets bool, id int64) error {
-	job, err := client.Job(ctx, id)
+	job, err := client.Jobs.Get(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func TestHugeErrors(t *testing.T) {
 			}
 			b.ok("enqueue", "fails")
 			eventually(t, "all jobs have run", func() bool {
-				jobs, err := client.Jobs(t.Context(), hourbell.JobFilter{})
+				jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{})
 				return err == nil && !slices.ContainsFunc(jobs, func(j hourbell.JobInfo) bool {
 					return j.State == hourbell.Running || j.Attempt == 0
 				})

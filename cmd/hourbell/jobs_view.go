@@ -25,7 +25,7 @@ func addSecrets(c *cobra.Command, show *bool) {
 
 // viewJobs prepares jobs for output.
 func viewJobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs ...hourbell.JobInfo) ([]jobView, error) {
-	reasons, err := client.Waits(ctx, jobs...)
+	reasons, err := client.Jobs.Waits(ctx, jobs...)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func (p *program) nodesCommand() *cobra.Command {
 		Example: "  hourbell nodes\n  hourbell nodes --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-				nodes, err := client.Nodes(c.Context())
+				nodes, err := client.Nodes.List(c.Context())
 				if err != nil {
 					return err
 				}
@@ -28,7 +28,7 @@ func (p *program) nodesCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				history, err := client.History(c.Context())
+				history, err := client.Nodes.History(c.Context())
 				if err != nil {
 					return err
 				}

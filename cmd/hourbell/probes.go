@@ -62,7 +62,7 @@ func (p *probes) ready(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	nodes, err := client.Nodes(ctx)
+	nodes, err := client.Nodes.List(ctx)
 	if ctx.Err() != nil {
 		return fmt.Errorf("the store has not answered within %v", probeTime)
 	}

@@ -142,7 +142,7 @@ func (b *bench) work() {
 	ended := make(chan error, 1)
 	go func() { ended <- client.Run(b.t.Context()) }()
 	eventually(b.t, "all jobs have run", func() bool {
-		jobs, err := client.Jobs(b.t.Context(), hourbell.JobFilter{Kind: kinds.CommandKind, States: []hourbell.State{hourbell.Ready, hourbell.Running}})
+		jobs, err := client.Jobs.List(b.t.Context(), hourbell.JobFilter{Kind: kinds.CommandKind, States: []hourbell.State{hourbell.Ready, hourbell.Running}})
 		return err == nil && !slices.ContainsFunc(jobs, func(j hourbell.JobInfo) bool { return j.Attempt == 0 || j.State == hourbell.Running })
 	})
 	if err := client.Stop(context.Background()); err != nil {

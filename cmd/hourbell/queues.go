@@ -18,7 +18,7 @@ func (p *program) queuesCommand() *cobra.Command {
 		Example: "  hourbell queues\n  hourbell queues --output json",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-				queues, err := client.Queues(c.Context())
+				queues, err := client.Queues.List(c.Context())
 				if err != nil {
 					return err
 				}

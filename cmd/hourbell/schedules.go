@@ -18,11 +18,11 @@ func (p *program) schedulesCommand() *cobra.Command {
 		p.schedulesPutCommand(f),
 		p.schedulesEditCommand(f),
 		p.schedulesPauseCommand(f),
-		p.schedulesChangeCommand(f, scheduleChange{"resume", "Ends a pause", "resumed", (*hourbell.Client).ResumeSchedules}),
+		p.schedulesChangeCommand(f, scheduleChange{"resume", "Ends a pause", "resumed", (*hourbell.ScheduleService).Resume}),
 		p.schedulesTriggerCommand(f),
 		p.schedulesBackfillCommand(f),
-		p.schedulesChangeCommand(f, scheduleChange{"delete", "Deletes schedules; jobs already made are left alone", "deleted", (*hourbell.Client).DeleteSchedules}),
-		p.schedulesChangeCommand(f, scheduleChange{"reset", "Accounts for schedules up to now: the cure after the store's clock was wrong", "reset", (*hourbell.Client).ResetSchedules}),
+		p.schedulesChangeCommand(f, scheduleChange{"delete", "Deletes schedules; jobs already made are left alone", "deleted", (*hourbell.ScheduleService).Delete}),
+		p.schedulesChangeCommand(f, scheduleChange{"reset", "Accounts for schedules up to now: the cure after the store's clock was wrong", "reset", (*hourbell.ScheduleService).Reset}),
 	)
 	f.addTo(c)
 	return c
@@ -76,7 +76,7 @@ func (p *program) schedulesList(c *cobra.Command, f storeFlags, l schedulesListF
 			if last != nil {
 				page.After = last.Name
 			}
-			found, err := client.Schedules(c.Context(), page)
+			found, err := client.Schedules.List(c.Context(), page)
 			for i := range found {
 				found[i] = viewSchedule(found[i], l.secrets)
 			}

@@ -13,7 +13,7 @@ import (
 // scheduleChange is a command that changes schedules, all or none.
 type scheduleChange struct {
 	verb, short, done string
-	do                func(*hourbell.Client, context.Context, ...string) error
+	do                func(*hourbell.ScheduleService, context.Context, ...string) error
 }
 
 func (p *program) schedulesChangeCommand(f *storeFlags, change scheduleChange) *cobra.Command {
@@ -27,7 +27,7 @@ func (p *program) schedulesChangeCommand(f *storeFlags, change scheduleChange) *
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				if err := change.do(client, c.Context(), names...); err != nil {
+				if err := change.do(client.Schedules, c.Context(), names...); err != nil {
 					return err
 				}
 				for _, name := range names {
@@ -51,10 +51,10 @@ func (p *program) schedulesPauseCommand(f *storeFlags) *cobra.Command {
 			return err
 		}
 		return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-			change, done := client.PauseSchedules, "paused"
+			change, done := client.Schedules.Pause, "paused"
 			if c.Flags().Changed("until") {
 				change = func(ctx context.Context, names ...string) error {
-					return client.PauseSchedulesUntil(ctx, end, names...)
+					return client.Schedules.PauseUntil(ctx, end, names...)
 				}
 				done = "paused until " + stamp(end)
 			}
@@ -83,7 +83,7 @@ func (p *program) schedulesTriggerCommand(f *storeFlags) *cobra.Command {
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
 				return p.each(names, func(name string) error {
-					id, err := client.TriggerSchedule(c.Context(), name)
+					id, err := client.Schedules.Trigger(c.Context(), name)
 					if err != nil {
 						return err
 					}

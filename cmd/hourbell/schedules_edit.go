@@ -45,7 +45,7 @@ func (p *program) schedulesEdit(c *cobra.Command, f storeFlags, e editFlags, nam
 		return err
 	}
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-		info, err := client.Schedule(c.Context(), name)
+		info, err := client.Schedules.Get(c.Context(), name)
 		if err != nil {
 			return err
 		}
@@ -63,11 +63,11 @@ func (p *program) schedulesEdit(c *cobra.Command, f storeFlags, e editFlags, nam
 		if err := errors.Join(allPolicies.apply(c, &edited, true), e.exclude.apply(c, &edited, true)); err != nil {
 			return err
 		}
-		put, err := client.PutSchedule(c.Context(), edited)
+		put, err := client.Schedules.Put(c.Context(), edited)
 		if err != nil {
 			return err
 		}
-		if info, err = client.Schedule(c.Context(), name); err != nil {
+		if info, err = client.Schedules.Get(c.Context(), name); err != nil {
 			return err
 		}
 		p.warnRule(info.Rule)

@@ -63,11 +63,11 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 		return err
 	}
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-		put, err := client.PutSchedule(c.Context(), schedule)
+		put, err := client.Schedules.Put(c.Context(), schedule)
 		if err != nil {
 			return err
 		}
-		info, err := client.Schedule(c.Context(), name)
+		info, err := client.Schedules.Get(c.Context(), name)
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				s, err := client.Schedule(c.Context(), args[0])
+				s, err := client.Schedules.Get(c.Context(), args[0])
 				if err != nil {
 					return err
 				}

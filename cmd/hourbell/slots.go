@@ -39,7 +39,7 @@ func (p *program) slotsCommand() *cobra.Command {
 					if last != nil {
 						page.Before = hourbell.SlotCursor{Slot: last.Slot, ID: last.ID}
 					}
-					return client.Slots(c.Context(), page)
+					return client.Slots.List(c.Context(), page)
 				}))
 			})
 		},

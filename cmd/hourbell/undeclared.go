@@ -44,7 +44,7 @@ func (w *watcher) undeclared(ctx context.Context) (map[string][]string, error) {
 	found := map[string][]string{}
 	filter := hourbell.ScheduleFilter{Limit: 1000}
 	for range mostSearched / filter.Limit {
-		page, err := w.client.Schedules(ctx, filter)
+		page, err := w.client.Schedules.List(ctx, filter)
 		if err != nil {
 			return nil, err
 		}

@@ -198,7 +198,7 @@ func (w *watcher) run(ctx context.Context, reread <-chan os.Signal) {
 // that the store went back in time, because the store may lack schedules of the
 // files.
 func (w *watcher) bringAfterLoss() {
-	now := w.client.Counts()[event.HistoryAccepted]
+	now := w.client.Events.Counts()[event.HistoryAccepted]
 	if now == w.losses {
 		return
 	}
@@ -298,7 +298,7 @@ func (w *watcher) clear(ctx context.Context, set *declared.File, at int64) (hour
 	if set.Dated {
 		revision = max(revision, at)
 	}
-	return w.client.Sync(ctx, set.Owner, revision, nil)
+	return w.client.Schedules.Sync(ctx, set.Owner, revision, nil)
 }
 
 // step checks one file: it is read when it has changed and is no longer being

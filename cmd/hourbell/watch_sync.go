@@ -30,7 +30,7 @@ func (w *watcher) admit() {
 	for _, entry := range w.former {
 		all = append(all, entry.Schedule)
 	}
-	w.client.Admit(all...)
+	w.client.Allow(all...)
 }
 
 // mostFormer bounds the number of entries kept from earlier versions.
@@ -74,7 +74,7 @@ func (w *watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, er
 			return hourbell.SyncResult{}, err
 		}
 	}
-	done, err := w.client.Sync(ctx, f.good.Owner, f.good.Revision, f.good.Schedules())
+	done, err := w.client.Schedules.Sync(ctx, f.good.Owner, f.good.Revision, f.good.Schedules())
 	if f.pending = err != nil && !errors.Is(err, hourbell.ErrStale); !f.pending {
 		f.stored = f.good
 	}
@@ -168,7 +168,7 @@ const mostLookedAt = 1000
 // ofOwner returns the schedules of an owner in the store; ok is false if they
 // are not known, or too many for a line in the log.
 func (w *watcher) ofOwner(ctx context.Context, owner string) (found []hourbell.ScheduleInfo, ok bool) {
-	found, err := w.client.Schedules(ctx, hourbell.ScheduleFilter{Owner: &owner, Limit: mostLookedAt})
+	found, err := w.client.Schedules.List(ctx, hourbell.ScheduleFilter{Owner: &owner, Limit: mostLookedAt})
 	return found, err == nil && len(found) < mostLookedAt
 }
 

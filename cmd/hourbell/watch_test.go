@@ -75,7 +75,7 @@ func (w *watching) look(times int) {
 
 func (w *watching) has(names string) {
 	w.t.Helper()
-	found, err := w.client.Schedules(w.t.Context(), hourbell.ScheduleFilter{})
+	found, err := w.client.Schedules.List(w.t.Context(), hourbell.ScheduleFilter{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -288,7 +288,7 @@ func TestWatchOwnerChanges(t *testing.T) {
 	writeFile(t, "s.yaml", "owner: two\nrevision: 1\n"+declareA)
 	w.look(2)
 	w.has("a")
-	found, err := w.client.Schedules(t.Context(), hourbell.ScheduleFilter{})
+	found, err := w.client.Schedules.List(t.Context(), hourbell.ScheduleFilter{})
 	if err != nil || len(found) != 1 || found[0].Owner != "two" {
 		t.Errorf("found %+v, %v", found, err)
 	}

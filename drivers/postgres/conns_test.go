@@ -104,8 +104,8 @@ func holdThePool(t *testing.T, b *Backend, hold func(ctx context.Context) error)
 	t.Cleanup(func() { b.Close() })
 	client := holdingClient(t, b, hold)
 	runToTheEnd(t, client)
-	if client.Counts()[event.PoolSmall] != 1 {
-		t.Errorf("the start warned %d times of the pool", client.Counts()[event.PoolSmall])
+	if client.Events.Counts()[event.PoolSmall] != 1 {
+		t.Errorf("the start warned %d times of the pool", client.Events.Counts()[event.PoolSmall])
 	}
 }
 
@@ -131,7 +131,7 @@ func holdingClient(t *testing.T, b *Backend, hold func(ctx context.Context) erro
 func runToTheEnd(t *testing.T, client *hourbell.Client) {
 	t.Helper()
 	const jobs = 10
-	events, unsubscribe := client.Subscribe(10_000)
+	events, unsubscribe := client.Events.Subscribe(10_000)
 	defer unsubscribe()
 	for range jobs {
 		_, err := client.Enqueue(t.Context(), holder{})

@@ -89,7 +89,7 @@ func TestNodesOnAServerWithTenConnections(t *testing.T) {
 	}
 	began := func() (n int) {
 		for _, client := range clients {
-			n += int(client.Counts()[event.NodeStarted])
+			n += int(client.Events.Counts()[event.NodeStarted])
 		}
 		return n
 	}
@@ -114,7 +114,7 @@ func TestNodesOnAServerWithTenConnections(t *testing.T) {
 	for end := time.Now().Add(5 * lease); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		completed.Store(0)
 		for i, client := range clients {
-			counts := client.Counts()
+			counts := client.Events.Counts()
 			completed.Add(int32(counts[event.JobCompleted]))
 			if counts[event.LeaseLost] > 0 || counts[event.NodeDied] > 0 {
 				t.Fatalf("node %d lost its lease %d times and saw %d nodes die", i, counts[event.LeaseLost], counts[event.NodeDied])
@@ -138,7 +138,7 @@ func TestALostHeartbeatNamesItsCause(t *testing.T) {
 	migrate(t, b)
 	client, err := hourbell.New(b, hourbell.Config{Lease: 2 * time.Second, NoMigrate: true, Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
-	events, unsubscribe := client.Subscribe(10_000)
+	events, unsubscribe := client.Events.Subscribe(10_000)
 	defer unsubscribe()
 	ended := make(chan error, 1)
 	go func() { ended <- client.Run(context.Background()) }()

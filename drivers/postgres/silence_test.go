@@ -126,13 +126,13 @@ func TestCallsEndOnASilentConnection(t *testing.T) {
 			_, err := c.EnqueueMany(ctx, []hourbell.Args{note{}, note{}})
 			return err
 		}},
-		"PutSchedule": {false, func(c *hourbell.Client) error { _, err := c.PutSchedule(ctx, schedule); return err }},
+		"PutSchedule": {false, func(c *hourbell.Client) error { _, err := c.Schedules.Put(ctx, schedule); return err }},
 		"Sync": {false, func(c *hourbell.Client) error {
-			_, err := c.Sync(ctx, "o", 0, []hourbell.Schedule{schedule})
+			_, err := c.Schedules.Sync(ctx, "o", 0, []hourbell.Schedule{schedule})
 			return err
 		}},
-		"Jobs":    {false, func(c *hourbell.Client) error { _, err := c.Jobs(ctx, hourbell.JobFilter{}); return err }},
-		"Cancel":  {false, func(c *hourbell.Client) error { _, err := c.CancelJobs(ctx, 1); return err }},
+		"Jobs":    {false, func(c *hourbell.Client) error { _, err := c.Jobs.List(ctx, hourbell.JobFilter{}); return err }},
+		"Cancel":  {false, func(c *hourbell.Client) error { _, err := c.Jobs.Cancel(ctx, 1); return err }},
 		"Now":     {false, func(c *hourbell.Client) error { _, err := c.Now(ctx); return err }},
 		"Migrate": {false, func(c *hourbell.Client) error { return c.Migrate(ctx) }},
 	} {
@@ -219,7 +219,7 @@ func TestASilentHeartbeatLosesNoLease(t *testing.T) {
 	must(t, err)
 	client, err := hourbell.New(b, hourbell.Config{Lease: 6 * time.Second, Heartbeat: time.Second, NoMigrate: true, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	must(t, err)
-	events, unsubscribe := client.Subscribe(10_000)
+	events, unsubscribe := client.Events.Subscribe(10_000)
 	defer unsubscribe()
 	ended := make(chan error, 1)
 	go func() { ended <- client.Run(context.Background()) }()

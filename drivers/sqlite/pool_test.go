@@ -52,7 +52,7 @@ func TestHandlersThatHoldThePoolLoseNoLease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, unsubscribe := client.Subscribe(10_000)
+	events, unsubscribe := client.Events.Subscribe(10_000)
 	defer unsubscribe()
 	ended := make(chan error, 1)
 	go func() { ended <- client.Run(context.Background()) }()
@@ -85,7 +85,7 @@ func TestHandlersThatHoldThePoolLoseNoLease(t *testing.T) {
 			t.Fatalf("%d of %d jobs have completed", completed, jobs)
 		}
 	}
-	if n := client.Counts()[event.PoolSmall]; n != 1 {
+	if n := client.Events.Counts()[event.PoolSmall]; n != 1 {
 		t.Errorf("the start warned %d times of the pool", n)
 	}
 }

@@ -1,0 +1,36 @@
+package hourbell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// SlotService reads what became of slots: Client.Slots. Concurrent calls are
+// allowed.
+type SlotService struct{ client *Client }
+
+// SlotFilter selects records of slots. The zero value selects all.
+type SlotFilter struct {
+	Schedule string    // by name
+	From     time.Time // inclusive
+	To       time.Time // exclusive
+	Before   SlotCursor
+	Limit    int // rows of a page; default 100
+}
+
+// SlotCursor continues a listing of slots: the Slot and ID of the last record.
+type SlotCursor = store.SlotCursor
+
+// List returns the outcomes of slots, newest first, a page at a time.
+func (s *SlotService) List(ctx context.Context, f SlotFilter) ([]SlotInfo, error) {
+	if err := errors.Join(checkIfGiven("schedule", f.Schedule), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
+		return nil, fmt.Errorf("list slots: %w", err)
+	}
+	return s.client.backend.ListSlots(ctx, store.ListSlotsRequest{
+		Schedule: f.Schedule, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit),
+	})
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 func (p *program) applyCommand() *cobra.Command {
@@ -64,6 +65,6 @@ func warnAtStart(path string, set *declared.File) {
 // printWarnings prints the parts of a file that have no effect.
 func (p *program) printWarnings(set *declared.File) {
 	for _, warning := range set.Warnings {
-		fmt.Fprintln(p.stderr, "hourbell: "+clean(warning.Error()))
+		fmt.Fprintln(p.stderr, "hourbell: "+plain.Clean(warning.Error()))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
@@ -90,7 +91,7 @@ var backfillListing = listing[backfillRecord]{
 		if r.JobID != nil {
 			job = fmt.Sprint(*r.JobID)
 		}
-		return []string{stamp(*r.Slot), job}
+		return []string{plain.Stamp(*r.Slot), job}
 	},
 	record: func(r backfillRecord) any { return r },
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // benchFlags are the flags of bench.
@@ -88,7 +89,7 @@ func (p *program) bench(ctx context.Context, f benchFlags) error {
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process in the default way
 
-	note := func(text string) { fmt.Fprintln(p.stderr, "hourbell: "+clean(text)) }
+	note := func(text string) { fmt.Fprintln(p.stderr, "hourbell: "+plain.Clean(text)) }
 	place, err := newBenchPlace(ctx, l, f.limit(), note)
 	if err != nil {
 		return stopped(ctx, fmt.Errorf("prepare a place for bench in %s: %w", l, err))
@@ -141,7 +142,7 @@ func (p *program) printBench(o format, l location, place *benchPlace, results []
 	if err := benchListing.print(p, o, all(items)); err != nil || o != asTable {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "\n%s, %s\n", clean(l.String()), clean(place.describe()))
+	fmt.Fprintf(p.stdout, "\n%s, %s\n", plain.Clean(l.String()), plain.Clean(place.describe()))
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/schedulefile"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -216,7 +217,7 @@ func (p *program) calendarsOfFile(l calendarPutFlags, args []string) ([]hourbell
 	if len(args) > 0 {
 		calendars = slices.DeleteFunc(calendars, func(c hourbell.Calendar) bool { return c.Name != args[0] })
 		if len(calendars) == 0 {
-			return nil, &hourbell.FieldError{Field: "NAME", Value: shorten(args[0]), Problem: "is not a calendar of the file", Remedy: "name a calendar of the file, or none to put all"}
+			return nil, &hourbell.FieldError{Field: "NAME", Value: plain.Shorten(args[0]), Problem: "is not a calendar of the file", Remedy: "name a calendar of the file, or none to put all"}
 		}
 	}
 	if l.ifRevision != 0 && len(calendars) != 1 {
@@ -269,7 +270,7 @@ func (p *program) calendarsDeleteCommand(f *storeFlags) *cobra.Command {
 var calendarListing = listing[hourbell.CalendarInfo]{
 	columns: []string{"NAME", "EXCLUDES", "ZONE", "REVISION", "UPDATED"},
 	row: func(c hourbell.CalendarInfo) []string {
-		return []string{c.Name, cut(excluded(c), 70), dash(c.Zone), fmt.Sprint(c.Revision), stamp(c.UpdatedAt)}
+		return []string{c.Name, plain.Cut(excluded(c), 70), plain.Dash(c.Zone), fmt.Sprint(c.Revision), plain.Stamp(c.UpdatedAt)}
 	},
 	record: func(c hourbell.CalendarInfo) any { return newCalendarRecord(c) },
 }
@@ -306,7 +307,7 @@ func printCalendar(out *bufio.Writer, c hourbell.CalendarInfo, schedules []strin
 		{"weekdays", strings.Join(c.Weekdays, ", ")},
 		{"rules", strings.Join(ruleTexts(c), " | ")},
 		{"tz", c.Zone},
-		{"updated_at", stamp(c.UpdatedAt)},
+		{"updated_at", plain.Stamp(c.UpdatedAt)},
 		{"schedules", strings.Join(schedules, ", ")},
 	})
 }

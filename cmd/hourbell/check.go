@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
 )
@@ -117,14 +119,14 @@ func (p *program) printFiles(files []loaded, left []skipped, f format, secrets b
 		printFile(out, file, p.now(), secrets)
 	}
 	for _, s := range left {
-		fmt.Fprintf(out, "\n%s: left alone: %s\n", clean(s.path), s.reason)
+		fmt.Fprintf(out, "\n%s: left alone: %s\n", plain.Clean(s.path), s.reason)
 	}
 	return out.Flush()
 }
 
 func printFile(out *bufio.Writer, file loaded, now time.Time, secrets bool) {
 	set := file.set
-	fmt.Fprintf(out, "%s: %s, %s of owner %q", clean(file.path), file.form, plural(len(set.Entries), "schedule"), set.Owner)
+	fmt.Fprintf(out, "%s: %s, %s of owner %q", plain.Clean(file.path), file.form, plain.Plural(len(set.Entries), "schedule"), set.Owner)
 	if n := len(set.AtStart); n > 0 {
 		fmt.Fprintf(out, ", %d at start", n)
 	}
@@ -133,16 +135,16 @@ func printFile(out *bufio.Writer, file loaded, now time.Time, secrets bool) {
 	}
 	fmt.Fprintln(out)
 	for _, entry := range set.All() {
-		fmt.Fprintf(out, "\n  %s\n", clean(entry.Name))
+		fmt.Fprintf(out, "\n  %s\n", plain.Clean(entry.Name))
 		for _, f := range entryFacts(entry, now, secrets) {
-			fmt.Fprintf(out, "    %-8s%s\n", f.name, clean(f.value))
+			fmt.Fprintf(out, "    %-8s%s\n", f.name, plain.Clean(f.value))
 		}
 	}
 	if len(set.Warnings) > 0 {
 		fmt.Fprintln(out, "\n  warnings")
 	}
 	for _, warning := range set.Warnings {
-		fmt.Fprintf(out, "    %s\n", clean(warning.Error()))
+		fmt.Fprintf(out, "    %s\n", plain.Clean(warning.Error()))
 	}
 }
 
@@ -167,7 +169,7 @@ func entryFacts(entry declared.Entry, now time.Time, secrets bool) []fact {
 	}
 	next := upcoming(entry, now)
 	for i, t := range next {
-		facts = append(facts, fact{[]string{"next", "", ""}[i], inZone(t, entry.Rule.Zone)})
+		facts = append(facts, fact{[]string{"next", "", ""}[i], plain.InZone(t, entry.Rule.Zone)})
 	}
 	if len(next) == 0 {
 		facts = append(facts, fact{"next", "never from now on"})
@@ -202,12 +204,12 @@ func workFacts(s hourbell.Schedule, secrets bool) []fact {
 	if s.Kind != kinds.CommandKind || err != nil {
 		return []fact{{"runs", "kind " + s.Kind + argsIf(secrets, s.Args)}}
 	}
-	facts := []fact{{"runs", argvText(argv(s.Args, secrets))}, {"as", orElse(command.User, "the node's user")}, {"in", workDir(command)}, {"env", envText(command, secrets)}}
+	facts := []fact{{"runs", argvText(argv(s.Args, secrets))}, {"as", cmp.Or(command.User, "the node's user")}, {"in", workDir(command)}, {"env", envText(command, secrets)}}
 	switch {
 	case command.Stdin != "" && secrets:
 		facts = append(facts, fact{"input", fmt.Sprintf("%q", command.Stdin)})
 	case command.Stdin != "":
-		facts = append(facts, fact{"input", plural(len(command.Stdin), "byte") + " (--show-secrets prints it)"})
+		facts = append(facts, fact{"input", plain.Plural(len(command.Stdin), "byte") + " (--show-secrets prints it)"})
 	}
 	if command.Detached == kinds.KeepDetached {
 		facts = append(facts, fact{"detached", " keep"})
@@ -243,25 +245,16 @@ func argv(args []byte, secrets bool) []string {
 func argvText(argv []string) string {
 	words := slices.Clone(argv)
 	for i, word := range words {
-		words[i] = quoted(word)
+		words[i] = plain.ShellQuote(word)
 	}
 	return strings.Join(words, " ")
 }
 
-// quoted puts a word into quotes if a shell requires quotes.
-func quoted(word string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
-	if word != "" && strings.Trim(word, plain) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
-
 func workDir(c kinds.Command) string {
 	if c.Base == kinds.BaseCron {
-		return orElse(c.Dir, "the user's home")
+		return cmp.Or(c.Dir, "the user's home")
 	}
-	return orElse(c.Dir, "the node's directory")
+	return cmp.Or(c.Dir, "the node's directory")
 }
 
 // envText lists the environment variables of a command.
@@ -273,7 +266,7 @@ func envText(c kinds.Command, secrets bool) string {
 	var own []string
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		if secrets {
-			name += "=" + quoted(c.Env[name])
+			name += "=" + plain.ShellQuote(c.Env[name])
 		}
 		own = append(own, name)
 	}
@@ -287,7 +280,7 @@ func envText(c kinds.Command, secrets bool) string {
 func limits(s hourbell.Schedule) string {
 	var parts []string
 	if s.MaxAttempts > 0 {
-		parts = append(parts, plural(s.MaxAttempts, "attempt"))
+		parts = append(parts, plain.Plural(s.MaxAttempts, "attempt"))
 	} else {
 		parts = append(parts, "25 attempts")
 	}
@@ -338,16 +331,9 @@ func hookText(hook *hourbell.Hook, secrets bool) string {
 	}
 	var call kinds.HTTP
 	if err := json.Unmarshal(args, &call); hook.Kind == kinds.HTTPKind && err == nil {
-		return orElse(call.Method, "POST") + " " + call.URL
+		return cmp.Or(call.Method, "POST") + " " + call.URL
 	}
 	return "kind " + hook.Kind
-}
-
-func orElse(text, instead string) string {
-	if text == "" {
-		return instead
-	}
-	return text
 }
 
 // upcoming returns the next three instants that the file does not exclude;
@@ -373,11 +359,4 @@ func upcoming(entry declared.Entry, now time.Time) []time.Time {
 		}
 	}
 	return next
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 )
 
@@ -37,7 +38,7 @@ func parseCommands(text string, given bool, at location) (commandPolicy, error) 
 	case policy == commandsOff, policy == commandsDeclared, policy == commandsAny:
 		return policy, nil
 	}
-	return "", &hourbell.FieldError{Field: "commands", Value: shorten(text), Problem: "is unknown", Remedy: "use " + strings.Join(commandPolicies, ", ")}
+	return "", &hourbell.FieldError{Field: "commands", Value: plain.Shorten(text), Problem: "is unknown", Remedy: "use " + strings.Join(commandPolicies, ", ")}
 }
 
 // workers returns the workers of a node with this policy. Under off and

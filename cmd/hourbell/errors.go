@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -48,11 +49,11 @@ func exitCode(err error) int {
 func printError(w io.Writer, err error) {
 	var files mistakes
 	if !errors.As(err, &files) {
-		fmt.Fprintln(w, "hourbell: "+oneLine(err.Error())+remedy(err))
+		fmt.Fprintln(w, "hourbell: "+plain.OneLine(err.Error())+remedy(err))
 		return
 	}
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintln(w, "hourbell: "+clean(strings.TrimSuffix(line, "\n")))
+		fmt.Fprintln(w, "hourbell: "+plain.Clean(strings.TrimSuffix(line, "\n")))
 	}
 }
 
@@ -68,22 +69,6 @@ func remedy(err error) string {
 		return "; `hourbell schedules list` and `hourbell jobs list` show what exists"
 	}
 	return ""
-}
-
-// oneLine joins the lines of joined errors.
-func oneLine(text string) string {
-	var b strings.Builder
-	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
-		switch {
-		case b.Len() == 0:
-		case strings.HasSuffix(b.String(), ":"):
-			b.WriteString(" ")
-		default:
-			b.WriteString("; ")
-		}
-		b.WriteString(clean(strings.TrimSpace(line)))
-	}
-	return b.String()
 }
 
 // each calls do for every item. It continues after failures, which it prints;

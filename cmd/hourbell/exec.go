@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/recur"
 )
@@ -111,7 +112,7 @@ func (f execFlags) options(c *cobra.Command, name string) (lock.Options, error) 
 			opts.Cron = rule
 		}
 	} else if c.Flags().Changed("tz") {
-		errs = append(errs, &hourbell.FieldError{Field: "tz", Value: shorten(f.rule.Zone), Problem: "is given without --cron", Remedy: "leave it out, or give --cron"})
+		errs = append(errs, &hourbell.FieldError{Field: "tz", Value: plain.Shorten(f.rule.Zone), Problem: "is given without --cron", Remedy: "leave it out, or give --cron"})
 	}
 	errs = append(errs, opts.Validate())
 	if errors.Join(errs...) == nil {
@@ -297,7 +298,7 @@ func (p *program) warnSeldom(every time.Duration, before, slot time.Time) {
 		return
 	}
 	fmt.Fprintf(p.stderr, "hourbell: warning: %d slots passed without a call since %s: the calls are less frequent than --every %s requires, or no server was up\n",
-		slot.Sub(before)/every-1, stamp(before), brief(every))
+		slot.Sub(before)/every-1, plain.Stamp(before), plain.Brief(every))
 }
 
 // warnOften warns that the call came in the middle of an interval, which a
@@ -310,7 +311,7 @@ func (p *program) warnOften(every time.Duration, err error) {
 	into := early.State.Now.Sub(early.State.Mark.Slot)
 	if into > every/4 && into < every-every/4 {
 		fmt.Fprintf(p.stderr, "hourbell: warning: called %s after the slot of %s: the calls are more frequent than --every %s requires\n",
-			brief(into), stamp(early.State.Mark.Slot), brief(every))
+			plain.Brief(into), plain.Stamp(early.State.Mark.Slot), plain.Brief(every))
 	}
 }
 

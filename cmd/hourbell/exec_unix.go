@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/supervise"
 	"github.com/hourbell/hourbell/internal/uptime"
 	"github.com/hourbell/hourbell/lock"
@@ -88,7 +89,7 @@ func (p *program) lockedStatus(result supervise.Result, err error) error {
 		fmt.Fprintln(p.stderr, "hourbell: the command was ended before the lock ended: --at-most was reached, or the lock could not be renewed")
 	}
 	if result.LeftBehind > 0 {
-		fmt.Fprintf(p.stderr, "hourbell: warning: %s that the command left behind had to be ended; the lock does not cover processes that outlive the command\n", plural(result.LeftBehind, "process"))
+		fmt.Fprintf(p.stderr, "hourbell: warning: %s that the command left behind had to be ended; the lock does not cover processes that outlive the command\n", plain.Plural(result.LeftBehind, "process"))
 	}
 	if result.Signal != 0 {
 		return signalStatus(result.Signal)

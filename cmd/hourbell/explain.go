@@ -11,6 +11,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // explainFlags are the flags of explain.
@@ -132,7 +133,7 @@ func parseSpans(texts []string, zone string) ([]hourbell.Span, error) {
 	for _, text := range texts {
 		from, to, found := strings.Cut(text, "..")
 		if !found {
-			return nil, &hourbell.FieldError{Field: "down", Value: shorten(text), Problem: "is not FROM..TO", Remedy: "write two instants with two dots between them"}
+			return nil, &hourbell.FieldError{Field: "down", Value: plain.Shorten(text), Problem: "is not FROM..TO", Remedy: "write two instants with two dots between them"}
 		}
 		var span hourbell.Span
 		var err error
@@ -167,12 +168,12 @@ const clockOutcome = "clock"
 func explainedRows(e hourbell.Explanation, zone string) []explainedRow {
 	var rows []explainedRow
 	for _, change := range e.ClockChanges {
-		at := inZone(change.At, zone)
+		at := plain.InZone(change.At, zone)
 		rows = append(rows, explainedRow{Slot: at, Last: at, Outcome: clockOutcome, Reason: orNull(change.Text), at: change.At})
 	}
 	for _, slot := range e.Slots {
 		rows = append(rows, explainedRow{
-			Slot: inZone(slot.Slot, zone), Last: inZone(slot.Last, zone), Outcome: slot.Outcome, Reason: orNull(slot.Reason), Count: slot.Count,
+			Slot: plain.InZone(slot.Slot, zone), Last: plain.InZone(slot.Last, zone), Outcome: slot.Outcome, Reason: orNull(slot.Reason), Count: slot.Count,
 			Job: orNull(slot.Job), Started: timeOrNull(slot.Started), Ended: timeOrNull(slot.Ended), at: slot.Slot,
 		})
 	}
@@ -188,7 +189,7 @@ var explainListing = listing[explainedRow]{
 			job = fmt.Sprint(*r.Job)
 		}
 		if r.Started != nil {
-			starts = stamp(*r.Started)
+			starts = plain.Stamp(*r.Started)
 		}
 		if r.Count > 1 {
 			count, last = fmt.Sprint(r.Count), r.Last

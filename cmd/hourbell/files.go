@@ -14,6 +14,7 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/crontab"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/schedulefile"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // form is the format of a file that declares schedules.
@@ -198,7 +199,7 @@ func (s source) unreadable(err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &hourbell.FieldError{Field: "file", Value: shorten(s.path), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file"}
+	return &hourbell.FieldError{Field: "file", Value: plain.Shorten(s.path), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file"}
 }
 
 // tried is a file after an attempt to read it.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -139,7 +140,7 @@ func parseIDs(args []string) ([]int64, error) {
 	for _, arg := range args {
 		id, err := strconv.ParseInt(arg, 10, 64)
 		if err != nil || id < 1 {
-			return nil, &hourbell.FieldError{Field: "ID", Value: shorten(arg), Problem: "is not the number of a job", Remedy: "write a positive whole number, as `hourbell jobs list` shows it"}
+			return nil, &hourbell.FieldError{Field: "ID", Value: plain.Shorten(arg), Problem: "is not the number of a job", Remedy: "write a positive whole number, as `hourbell jobs list` shows it"}
 		}
 		if !seen[id] {
 			seen[id] = true
@@ -157,5 +158,5 @@ func parseOnLoss(text string) (hourbell.OnLoss, error) {
 	case "fail":
 		return hourbell.FailOnLoss, nil
 	}
-	return 0, &hourbell.FieldError{Field: "on_loss", Value: shorten(text), Problem: "is unknown", Remedy: "use retry or fail"}
+	return 0, &hourbell.FieldError{Field: "on_loss", Value: plain.Shorten(text), Problem: "is unknown", Remedy: "use retry or fail"}
 }

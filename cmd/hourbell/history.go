@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 func (p *program) acceptHistoryCommand(f *storeFlags) *cobra.Command {
@@ -63,7 +64,7 @@ func newAcceptedRecord(a hourbell.AcceptedHistory) acceptedRecord {
 
 func printAccepted(out *bufio.Writer, a hourbell.AcceptedHistory) {
 	printFacts(out, []fact{
-		{"reported_at", stamp(a.LostAt)},
+		{"reported_at", plain.Stamp(a.LostAt)},
 		{"schedules", fmt.Sprint(a.Schedules)},
 		{"missed", fmt.Sprint(a.Missed)},
 		{"fired", fmt.Sprint(a.Fired)},

@@ -10,6 +10,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 	"github.com/hourbell/hourbell/cmd/hourbell/schedulefile"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 func (p *program) importCommand() *cobra.Command {
@@ -33,7 +34,7 @@ func (p *program) importCommand() *cobra.Command {
 				return err
 			}
 			for _, s := range left {
-				fmt.Fprintf(p.stderr, "hourbell: %s: left alone: %s\n", clean(s.path), s.reason)
+				fmt.Fprintf(p.stderr, "hourbell: %s: left alone: %s\n", plain.Clean(s.path), s.reason)
 			}
 			return p.importFiles(read, into)
 		},
@@ -77,7 +78,7 @@ func (p *program) importFile(f loaded, into string) error {
 	if err := writeNew(path, text); err != nil {
 		return fmt.Errorf("import %s: %w", f.path, err)
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: %s\n", clean(path), plural(len(f.set.All()), "schedule"))
+	_, err = fmt.Fprintf(p.stdout, "%s: %s\n", plain.Clean(path), plain.Plural(len(f.set.All()), "schedule"))
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -115,7 +116,7 @@ func parseStates(words []string, given bool) (f hourbell.JobFilter, err error) {
 		case ok:
 			f.States = append(f.States, state)
 		default:
-			return f, &hourbell.FieldError{Field: "state", Value: shorten(word), Problem: "is unknown", Remedy: remedy}
+			return f, &hourbell.FieldError{Field: "state", Value: plain.Shorten(word), Problem: "is unknown", Remedy: remedy}
 		}
 	}
 	return f, nil
@@ -127,7 +128,7 @@ func jobListing(now time.Time) listing[jobView] {
 		row: func(j jobView) []string {
 			return []string{
 				fmt.Sprint(j.ID), shownState(j.JobInfo, now), j.Kind, j.Queue, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
-				stamp(j.RunAt), took(j.JobInfo), dash(shownSchedule(j.JobInfo)), dash(cut(jobResult(j), 60)),
+				plain.Stamp(j.RunAt), took(j.JobInfo), plain.Dash(shownSchedule(j.JobInfo)), plain.Dash(plain.Cut(jobResult(j), 60)),
 			}
 		},
 		record: func(j jobView) any { return newJobRecord(j) },
@@ -168,7 +169,7 @@ func took(j hourbell.JobInfo) string {
 	if j.StartedAt.IsZero() || j.FinishedAt.IsZero() {
 		return "-"
 	}
-	return brief(j.FinishedAt.Sub(j.StartedAt))
+	return plain.Brief(j.FinishedAt.Sub(j.StartedAt))
 }
 
 // jobResult returns why the job ended, waits or was tried again, otherwise its

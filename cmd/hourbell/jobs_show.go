@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 func (p *program) jobsShowCommand(f *storeFlags) *cobra.Command {
@@ -145,11 +146,11 @@ func printJob(out *bufio.Writer, j jobView, now time.Time) {
 		{"timeout", shownTimeout(j.Timeout)},
 		{"origin", j.Origin.String()},
 		{"schedule", j.ScheduleName},
-		{"slot", stamp(j.Slot)},
-		{"created_at", stamp(j.CreatedAt)},
-		{"run_at", stamp(j.RunAt)},
-		{"started_at", stamp(j.StartedAt)},
-		{"finished_at", stamp(j.FinishedAt)},
+		{"slot", plain.Stamp(j.Slot)},
+		{"created_at", plain.Stamp(j.CreatedAt)},
+		{"run_at", plain.Stamp(j.RunAt)},
+		{"started_at", plain.Stamp(j.StartedAt)},
+		{"finished_at", plain.Stamp(j.FinishedAt)},
 		{"took", took(j.JobInfo)},
 		{"node", jobNode(j.JobInfo)},
 	})
@@ -168,10 +169,10 @@ func losses(n int16) string {
 }
 
 func printAttempt(out *bufio.Writer, a hourbell.Attempt) {
-	fmt.Fprintf(out, "\nattempt %d, %s to %s on %s\n", a.Attempt, stamp(a.StartedAt), stamp(a.FinishedAt), dash(clean(a.Node)))
+	fmt.Fprintf(out, "\nattempt %d, %s to %s on %s\n", a.Attempt, plain.Stamp(a.StartedAt), plain.Stamp(a.FinishedAt), plain.Dash(plain.Clean(a.Node)))
 	for _, part := range []fact{{"error", a.Error}, {"trace", a.Trace}, {"output", string(a.Output)}} {
 		if part.value != "" {
-			fmt.Fprintf(out, "  %s:\n%s", part.name, cleanLines(part.value, "    "))
+			fmt.Fprintf(out, "  %s:\n%s", part.name, plain.CleanLines(part.value, "    "))
 		}
 	}
 }

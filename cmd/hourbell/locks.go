@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/store"
 )
@@ -115,7 +116,7 @@ func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
 					return err
 				}
 				if len(found) == 0 {
-					return fmt.Errorf("lock %q: %w; `hourbell locks list` shows all locks", shorten(args[0]), lock.ErrNotFound)
+					return fmt.Errorf("lock %q: %w; `hourbell locks list` shows all locks", plain.Shorten(args[0]), lock.ErrNotFound)
 				}
 				return p.show(o, newLockRecord(found[0]), func(out *bufio.Writer) { printLock(out, found[0]) })
 			})
@@ -151,7 +152,7 @@ func (p *program) locksReleaseCommand(f *lockFlags) *cobra.Command {
 var lockListing = listing[lock.Info]{
 	columns: []string{"NAME", "STATE", "UNTIL", "SINCE", "OWNER", "TOKEN", "LAST SLOT"},
 	row: func(i lock.Info) []string {
-		return []string{i.Name, lockState(i), stamp(i.Until), stamp(i.LockedAt), dash(i.Owner), fmt.Sprint(i.State.Token), stamp(i.State.Mark.Slot)}
+		return []string{i.Name, lockState(i), plain.Stamp(i.Until), plain.Stamp(i.LockedAt), plain.Dash(i.Owner), fmt.Sprint(i.State.Token), plain.Stamp(i.State.Mark.Slot)}
 	},
 	record: func(i lock.Info) any { return newLockRecord(i) },
 }
@@ -195,12 +196,12 @@ func printLock(out *bufio.Writer, i lock.Info) {
 		{"lock", i.Name},
 		{"state", lockState(i)},
 		{"owner", i.Owner},
-		{"locked_at", stamp(i.LockedAt)},
-		{"lock_until", stamp(i.Until)},
+		{"locked_at", plain.Stamp(i.LockedAt)},
+		{"lock_until", plain.Stamp(i.Until)},
 		{"token", fmt.Sprint(i.State.Token)},
-		{"slot", stamp(i.State.Mark.Slot)},
-		{"granted_at", stamp(i.State.GrantedAt)},
+		{"slot", plain.Stamp(i.State.Mark.Slot)},
+		{"granted_at", plain.Stamp(i.State.GrantedAt)},
 		{"every", every},
-		{"anchor", stamp(i.State.Mark.Anchor)},
+		{"anchor", plain.Stamp(i.State.Mark.Anchor)},
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/redis"
 	"github.com/hourbell/hourbell/drivers/sqlite"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/lock"
 )
 
@@ -97,11 +98,11 @@ func (l lockLocation) check(f lockFlags, scheme string) error {
 	redis := scheme == "redis" || scheme == "rediss"
 	switch {
 	case f.store.schema != "" && l.other != "":
-		return &hourbell.FieldError{Field: "schema", Value: shorten(f.store.schema), Problem: "is given for a store that has none", Remedy: "leave it out"}
+		return &hourbell.FieldError{Field: "schema", Value: plain.Shorten(f.store.schema), Problem: "is given for a store that has none", Remedy: "leave it out"}
 	case f.environment != "" && !redis:
-		return &hourbell.FieldError{Field: "environment", Value: shorten(f.environment), Problem: "is given for a store that has none", Remedy: "leave it out, or name a table with --table"}
+		return &hourbell.FieldError{Field: "environment", Value: plain.Shorten(f.environment), Problem: "is given for a store that has none", Remedy: "leave it out, or name a table with --table"}
 	case f.table != "" && redis:
-		return &hourbell.FieldError{Field: "table", Value: shorten(f.table), Problem: "is given for Redis, which has none", Remedy: "leave it out; --environment is part of its keys"}
+		return &hourbell.FieldError{Field: "table", Value: plain.Shorten(f.table), Problem: "is given for Redis, which has none", Remedy: "leave it out; --environment is part of its keys"}
 	}
 	return nil
 }

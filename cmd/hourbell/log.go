@@ -12,6 +12,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // newLogger makes the logger that --log-level and --log-format select.
@@ -26,7 +27,7 @@ func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: nameTrace})), nil
 	}
-	return nil, &hourbell.FieldError{Field: "log-format", Value: shorten(format), Problem: "is unknown", Remedy: "use text or json"}
+	return nil, &hourbell.FieldError{Field: "log-format", Value: plain.Shorten(format), Problem: "is unknown", Remedy: "use text or json"}
 }
 
 func parseLevel(word string) (slog.Level, error) {
@@ -42,7 +43,7 @@ func parseLevel(word string) (slog.Level, error) {
 	case "error":
 		return slog.LevelError, nil
 	}
-	return 0, &hourbell.FieldError{Field: "log-level", Value: shorten(word), Problem: "is unknown", Remedy: "use trace, debug, info, warn or error"}
+	return 0, &hourbell.FieldError{Field: "log-level", Value: plain.Shorten(word), Problem: "is unknown", Remedy: "use trace, debug, info, warn or error"}
 }
 
 // nameTrace replaces the level below DEBUG by its name.
@@ -107,7 +108,7 @@ func (h *lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 // Handle implements slog.Handler.
 func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
-	message := clean(r.Message)
+	message := plain.Clean(r.Message)
 	if r.Level != slog.LevelInfo {
 		message = levelWord(r.Level) + " " + message
 	}
@@ -182,10 +183,10 @@ func (l *logLine) add(prefix string, a slog.Attr, day time.Time) {
 		return
 	}
 	if text := value.String(); value.Kind() == slog.KindString && strings.Contains(strings.TrimSpace(text), "\n") {
-		l.below.WriteString(cleanLines(strings.TrimSpace(text), "         "+clean(prefix+a.Key)+"| "))
+		l.below.WriteString(plain.CleanLines(strings.TrimSpace(text), "         "+plain.Clean(prefix+a.Key)+"| "))
 		return
 	}
-	l.pairs.WriteString(" " + clean(prefix+a.Key) + "=" + logValue(value, day))
+	l.pairs.WriteString(" " + plain.Clean(prefix+a.Key) + "=" + logValue(value, day))
 }
 
 // logValue formats a value as one word, or quoted.
@@ -194,10 +195,10 @@ func logValue(value slog.Value, day time.Time) string {
 	case slog.KindTime:
 		return logTime(value.Time(), day)
 	case slog.KindDuration:
-		return brief(value.Duration())
+		return plain.Brief(value.Duration())
 	}
 	text := value.String()
-	if text == "" || strings.ContainsAny(text, " =\"") || !isClean(text) {
+	if text == "" || strings.ContainsAny(text, " =\"") || !plain.IsClean(text) {
 		return strconv.Quote(text)
 	}
 	return text

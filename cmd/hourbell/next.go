@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -89,12 +90,12 @@ func (n nextFlags) instants(r recur.Rule, from time.Time, calendars []*recur.Cal
 		for t, open := recur.NextOpen(r, from, calendars...); left > 0 && !t.IsZero(); t, open = recur.NextOpen(r, t, calendars...) {
 			switch looked++; {
 			case open:
-				if !yield(inZone(t, n.rule.Zone), nil) {
+				if !yield(plain.InZone(t, n.rule.Zone), nil) {
 					return
 				}
 				left, looked = left-1, 0
 			case looked == mostClosed:
-				yield("", fmt.Errorf("all instants up to %s are excluded, and the search ended there", inZone(t, n.rule.Zone)))
+				yield("", fmt.Errorf("all instants up to %s are excluded, and the search ended there", plain.InZone(t, n.rule.Zone)))
 				return
 			}
 		}
@@ -164,18 +165,4 @@ func (p *program) nextCalendars(c *cobra.Command, n nextFlags) ([]*recur.Calenda
 		calendars[i] = calendar
 	}
 	return calendars, nil
-}
-
-// inZone formats an instant in a zone that is known to exist, or in the
-// instant's own zone.
-func inZone(t time.Time, zone string) string {
-	if zone != "" {
-		if loc, err := time.LoadLocation(zone); err == nil {
-			t = t.In(loc)
-		}
-	}
-	if _, offset := t.Zone(); offset%60 != 0 { // RFC 3339 has no seconds in offsets
-		t = t.UTC()
-	}
-	return t.Format(time.RFC3339Nano)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 func (p *program) nodesCommand() *cobra.Command {
@@ -64,8 +65,8 @@ func nodeListing(now time.Time, suspended bool) listing[hourbell.NodeInfo] {
 		row: func(n hourbell.NodeInfo) []string {
 			return []string{
 				fmt.Sprint(n.ID), n.Name, nodeState(n, now, suspended), fmt.Sprint(n.Running),
-				dash(strings.Join(n.Queues, ",")), dash(strings.Join(n.Kinds, ",")),
-				stamp(n.StartedAt), stamp(n.SeenAt), n.Version,
+				plain.Dash(strings.Join(n.Queues, ",")), plain.Dash(strings.Join(n.Kinds, ",")),
+				plain.Stamp(n.StartedAt), plain.Stamp(n.SeenAt), n.Version,
 			}
 		},
 		record: func(n hourbell.NodeInfo) any {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // format is the format of a listing: a flag with three values.
@@ -35,7 +36,7 @@ func (f *format) Set(value string) error {
 		*f = format(value)
 		return nil
 	}
-	return &hourbell.FieldError{Field: "output", Value: shorten(value), Problem: "is unknown", Remedy: "use table, json or ndjson"}
+	return &hourbell.FieldError{Field: "output", Value: plain.Shorten(value), Problem: "is unknown", Remedy: "use table, json or ndjson"}
 }
 
 // addTo adds the flag --output to a command.
@@ -149,7 +150,7 @@ func newTable(columns []string) table.Writer {
 func cells(texts []string) table.Row {
 	row := make(table.Row, len(texts))
 	for i, text := range texts {
-		row[i] = clean(text)
+		row[i] = plain.Clean(text)
 	}
 	return row
 }

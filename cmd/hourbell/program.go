@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // program is the whole program as a value: its inputs, its outputs, and the few
@@ -98,7 +99,7 @@ func (p *program) group(name, short string, commands ...*cobra.Command) *cobra.C
 }
 
 func unknownCommand(group *cobra.Command, name string) error {
-	return &hourbell.FieldError{Field: "command", Value: shorten(name), Problem: "is unknown", Remedy: listRemedy(group)}
+	return &hourbell.FieldError{Field: "command", Value: plain.Shorten(name), Problem: "is unknown", Remedy: listRemedy(group)}
 }
 
 func listRemedy(group *cobra.Command) string {
@@ -128,7 +129,7 @@ func takes(more bool, names ...string) cobra.PositionalArgs {
 			return &hourbell.FieldError{Field: names[len(args)], Problem: "is missing", Remedy: remedy}
 		}
 		if len(args) > len(names) && !more {
-			return &hourbell.FieldError{Field: "argument", Value: shorten(args[len(names)]), Problem: "is one too many", Remedy: remedy}
+			return &hourbell.FieldError{Field: "argument", Value: plain.Shorten(args[len(names)]), Problem: "is one too many", Remedy: remedy}
 		}
 		return nil
 	}
@@ -152,14 +153,14 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && c.HasSubCommands() && c.Flags().NArg() > 0:
 		return unknownCommand(c, c.Flags().Arg(0)) // the flag belongs to the command that was meant
 	case errors.As(err, &unknown):
-		return &hourbell.FieldError{Field: "flag", Value: shorten(flagName(unknown)), Problem: "is unknown", Remedy: help}
+		return &hourbell.FieldError{Field: "flag", Value: plain.Shorten(flagName(unknown)), Problem: "is unknown", Remedy: help}
 	case errors.As(err, &without):
 		return &hourbell.FieldError{Field: "--" + without.GetFlag().Name, Problem: "has no value", Remedy: help}
 	case errors.As(err, &invalid) && errors.Is(err, errEmptyText):
 		return &hourbell.FieldError{Field: "--" + invalid.GetFlag().Name, Problem: "is empty", Remedy: "give a value, or leave the flag out"}
 	case errors.As(err, &invalid):
 		problem, remedy := flagProblem(invalid.GetFlag())
-		return &hourbell.FieldError{Field: "--" + invalid.GetFlag().Name, Value: shorten(invalid.GetValue()), Problem: problem, Remedy: remedy}
+		return &hourbell.FieldError{Field: "--" + invalid.GetFlag().Name, Value: plain.Shorten(invalid.GetValue()), Problem: problem, Remedy: remedy}
 	}
 	return &hourbell.FieldError{Field: "flag", Problem: "cannot be read", Remedy: help}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 )
 
@@ -88,7 +89,7 @@ func (p *program) schedulesList(c *cobra.Command, f storeFlags, l schedulesListF
 // shownNext returns in words when a schedule rings next.
 func shownNext(s hourbell.ScheduleInfo) string {
 	if s.State() == "active" {
-		return "next " + inZone(s.NextAt, s.Rule.Zone)
+		return "next " + plain.InZone(s.NextAt, s.Rule.Zone)
 	}
 	return s.State()
 }
@@ -96,7 +97,7 @@ func shownNext(s hourbell.ScheduleInfo) string {
 var scheduleListing = listing[hourbell.ScheduleInfo]{
 	columns: []string{"NAME", "RULE", "STATE", "NEXT", "FIRED", "RUNS", "OWNER"},
 	row: func(s hourbell.ScheduleInfo) []string {
-		return []string{s.Name, cut(s.Rule.String(), 50), s.State(), stamp(s.NextAt), fmt.Sprint(s.Fired), cut(whatRuns(s.Schedule), 50), dash(s.Owner)}
+		return []string{s.Name, plain.Cut(s.Rule.String(), 50), s.State(), plain.Stamp(s.NextAt), fmt.Sprint(s.Fired), plain.Cut(whatRuns(s.Schedule), 50), plain.Dash(s.Owner)}
 	},
 	record: func(s hourbell.ScheduleInfo) any { return newScheduleRecord(s) },
 }

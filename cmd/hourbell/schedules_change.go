@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // scheduleChange is a command that changes schedules, all or none.
@@ -56,7 +57,7 @@ func (p *program) schedulesPauseCommand(f *storeFlags) *cobra.Command {
 				change = func(ctx context.Context, names ...string) error {
 					return client.Schedules.PauseUntil(ctx, end, names...)
 				}
-				done = "paused until " + stamp(end)
+				done = "paused until " + plain.Stamp(end)
 			}
 			if err := change(c.Context(), names...); err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
@@ -142,7 +143,7 @@ func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
 		{"revision", fmt.Sprint(s.Revision)},
 		{"rule", s.Rule.String()},
 		{"means", describe(s.Rule, s.Anchor)},
-		{"next_at", stamp(s.NextAt)},
+		{"next_at", plain.Stamp(s.NextAt)},
 		{"kind", s.Kind},
 		{"args", string(s.Args)},
 		{"queue", s.Queue},
@@ -156,15 +157,15 @@ func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
 		{"on_failure", shownHook(s.Hooks.OnFailure)},
 		{"on_missed", shownHook(s.Hooks.OnMissed)},
 		{"on_recovery", shownHook(s.Hooks.OnRecovery)},
-		{"failing_since", stamp(s.FailingSince)},
+		{"failing_since", plain.Stamp(s.FailingSince)},
 		{"failures", shownFailures(s)},
-		{"paused_at", stamp(s.PausedAt)},
-		{"paused_until", stamp(s.PausedUntil)},
+		{"paused_at", plain.Stamp(s.PausedAt)},
+		{"paused_until", plain.Stamp(s.PausedUntil)},
 		{"fired", fmt.Sprint(s.Fired)},
-		{"mark", stamp(s.Mark)},
-		{"anchor", stamp(s.Anchor)},
-		{"created_at", stamp(s.CreatedAt)},
-		{"updated_at", stamp(s.UpdatedAt)},
+		{"mark", plain.Stamp(s.Mark)},
+		{"anchor", plain.Stamp(s.Anchor)},
+		{"created_at", plain.Stamp(s.CreatedAt)},
+		{"updated_at", plain.Stamp(s.UpdatedAt)},
 	})
 }
 

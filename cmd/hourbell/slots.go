@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 func (p *program) slotsCommand() *cobra.Command {
@@ -56,7 +57,7 @@ func (p *program) slotsCommand() *cobra.Command {
 
 func checkRange(f hourbell.SlotFilter) error {
 	if !f.To.IsZero() && f.To.Before(f.From) {
-		return &hourbell.FieldError{Field: "to", Value: stamp(f.To), Problem: "is before from", Remedy: "give the earlier instant as --from"}
+		return &hourbell.FieldError{Field: "to", Value: plain.Stamp(f.To), Problem: "is before from", Remedy: "give the earlier instant as --from"}
 	}
 	return nil
 }
@@ -69,9 +70,9 @@ var slotListing = listing[hourbell.SlotInfo]{
 			job = fmt.Sprint(s.Job)
 		}
 		if s.Count > 1 {
-			count, last = fmt.Sprint(s.Count), stamp(s.Last)
+			count, last = fmt.Sprint(s.Count), plain.Stamp(s.Last)
 		}
-		return []string{s.ScheduleName, stamp(s.Slot), s.Outcome.String(), job, count, last, dash(s.Reason)}
+		return []string{s.ScheduleName, plain.Stamp(s.Slot), s.Outcome.String(), job, count, last, plain.Dash(s.Reason)}
 	},
 	record: func(s hourbell.SlotInfo) any {
 		return slotRecord{

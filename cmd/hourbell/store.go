@@ -17,6 +17,7 @@ import (
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/internal/bound"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -83,7 +84,7 @@ func (p *program) locate(f storeFlags) (location, error) {
 		return l, nil
 	}
 	if l.path != "" {
-		return location{}, &hourbell.FieldError{Field: "schema", Value: shorten(f.schema), Problem: "is given for a SQLite file, which has none", Remedy: "leave it out"}
+		return location{}, &hourbell.FieldError{Field: "schema", Value: plain.Shorten(f.schema), Problem: "is given for a SQLite file, which has none", Remedy: "leave it out"}
 	}
 	l.schema = f.schema
 	return l, checkSchemaName(l.schema)
@@ -110,7 +111,7 @@ func parseStore(text string) (location, error) {
 }
 
 func badStore(value, problem string) error {
-	return &hourbell.FieldError{Field: "store", Value: shorten(value), Problem: problem, Remedy: storeRemedy}
+	return &hourbell.FieldError{Field: "store", Value: plain.Shorten(value), Problem: problem, Remedy: storeRemedy}
 }
 
 // parseSQLite reads the text behind "sqlite:": a path, also as
@@ -162,7 +163,7 @@ func checkSchemaName(name string) error {
 		return err
 	}
 	if len(name) > 63 || strings.HasPrefix(name, "pg_") {
-		return &hourbell.FieldError{Field: "schema", Value: shorten(name), Problem: "is not a name that PostgreSQL allows", Remedy: "use at most 63 bytes, not beginning with pg_"}
+		return &hourbell.FieldError{Field: "schema", Value: plain.Shorten(name), Problem: "is not a name that PostgreSQL allows", Remedy: "use at most 63 bytes, not beginning with pg_"}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/crontab"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // Bounds for reading and listing schedules that no file declares.
@@ -23,7 +24,7 @@ const (
 func (w *watcher) tellUndeclared(ctx context.Context) {
 	found, err := w.undeclared(ctx)
 	if err != nil {
-		w.log.Debug("schedules that no file declares could not be listed", "error", oneLine(err.Error()))
+		w.log.Debug("schedules that no file declares could not be listed", "error", plain.OneLine(err.Error()))
 		return
 	}
 	for _, owner := range slices.Sorted(maps.Keys(found)) {
@@ -65,11 +66,11 @@ func (w *watcher) undeclared(ctx context.Context) (map[string][]string, error) {
 func deleteRemedy(owner string, names []string) string {
 	const when = "if no other node has its file, delete them: "
 	if len(names) > mostNamed {
-		return fmt.Sprintf("%shourbell schedules list --owner %s lists their names, hourbell schedules delete deletes them", when, quoted(owner))
+		return fmt.Sprintf("%shourbell schedules list --owner %s lists their names, hourbell schedules delete deletes them", when, plain.ShellQuote(owner))
 	}
 	var words []string
 	for _, name := range names {
-		words = append(words, quoted(name))
+		words = append(words, plain.ShellQuote(name))
 	}
 	return when + "hourbell schedules delete " + strings.Join(words, " ")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // watchEvery is how often the files are checked. A change takes effect after
@@ -240,7 +241,7 @@ func (w *watcher) isDirectory(in input) bool {
 func (w *watcher) complainOnce(path string, err error) {
 	if w.said[path] != err.Error() {
 		w.said[path] = err.Error()
-		w.log.Error("directory not read; the files known in it stay in effect", "directory", path, "error", oneLine(err.Error()))
+		w.log.Error("directory not read; the files known in it stay in effect", "directory", path, "error", plain.OneLine(err.Error()))
 	}
 }
 

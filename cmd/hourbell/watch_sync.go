@@ -11,6 +11,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // admit sets the client's allow-list to the commands that its files declare.
@@ -110,11 +111,11 @@ func (w *watcher) complain(f *watched, err error) {
 	case errors.Is(err, hourbell.ErrStale):
 		w.log.Warn("file not used: the store has a newer revision", path, slog.String("owner", f.good.Owner), slog.Int64("revision", f.good.Revision), slog.String("remedy", staleRemedy(f.good)))
 	case errors.As(err, &wrong) && errors.As(err, &unreadable):
-		w.log.Error("file not read"+stays, path, slog.String("error", oneLine(unreadable.Error())))
+		w.log.Error("file not read"+stays, path, slog.String("error", plain.OneLine(unreadable.Error())))
 	case errors.As(err, &wrong):
 		w.log.Error("file has mistakes"+stays, path, slog.String("mistakes", wrong.Error()))
 	default:
-		w.log.Error("file not in effect", path, slog.String("error", oneLine(err.Error())))
+		w.log.Error("file not in effect", path, slog.String("error", plain.OneLine(err.Error())))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 )
 
@@ -97,7 +98,7 @@ func parseEnv(pairs []string) (map[string]string, error) {
 			return nil, &hourbell.FieldError{Field: fmt.Sprintf("env[%d]", i), Problem: "has no name before a =", Remedy: "write NAME=VALUE"}
 		}
 		if _, twice := env[name]; twice {
-			return nil, &hourbell.FieldError{Field: "env", Value: shorten(name), Problem: "is given twice", Remedy: "give each variable once"}
+			return nil, &hourbell.FieldError{Field: "env", Value: plain.Shorten(name), Problem: "is given twice", Remedy: "give each variable once"}
 		}
 		env[name] = value
 	}
@@ -158,7 +159,7 @@ func badArgsFile(name string, err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &hourbell.FieldError{Field: "args", Value: shorten(name), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file, or - for standard input"}
+	return &hourbell.FieldError{Field: "args", Value: plain.Shorten(name), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file, or - for standard input"}
 }
 
 // splitArgv separates the words before -- from the words after it.

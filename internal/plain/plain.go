@@ -1,4 +1,7 @@
-package main
+// Package plain formats values as plain text for people: for terminals, log
+// lines, messages and pages. All functions are pure and safe for concurrent
+// calls.
+package plain
 
 import (
 	"fmt"
@@ -8,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// clean makes text safe for a terminal: characters that could move the cursor,
+// Clean makes text safe for a terminal: characters that could move the cursor,
 // change colours or change the direction of writing are escaped, and so are
 // bytes that are not UTF-8.
-func clean(text string) string {
-	if isClean(text) {
+func Clean(text string) string {
+	if IsClean(text) {
 		return text
 	}
 	var b strings.Builder
@@ -31,7 +34,8 @@ func clean(text string) string {
 	return b.String()
 }
 
-func isClean(text string) bool {
+// IsClean reports whether Clean returns the text unchanged.
+func IsClean(text string) bool {
 	for _, r := range text {
 		if !strconv.IsPrint(r) || r == utf8.RuneError {
 			return false
@@ -40,21 +44,22 @@ func isClean(text string) bool {
 	return true
 }
 
-// cleanLines is clean for text of several lines, each indented with indent.
-func cleanLines(text, indent string) string {
+// CleanLines is Clean for text of several lines, each indented with indent.
+func CleanLines(text, indent string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-		b.WriteString(indent + clean(strings.ReplaceAll(line, "\t", "    ")) + "\n")
+		b.WriteString(indent + Clean(strings.ReplaceAll(line, "\t", "    ")) + "\n")
 	}
 	return b.String()
 }
 
-// shorten cuts a value to a length that fits in a message.
-func shorten(text string) string { return cut(text, 60) }
+// Shorten cuts a value to a length that fits in a message.
+func Shorten(text string) string { return Cut(text, 60) }
 
-// cut keeps at most the given number of bytes, and marks the cut.
-func cut(text string, most int) string {
+// Cut keeps at most the given number of bytes, without half a character, and
+// marks the cut.
+func Cut(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
@@ -64,16 +69,17 @@ func cut(text string, most int) string {
 	return text[:most] + "…"
 }
 
-// stamp formats an instant for tables: UTC, to the millisecond.
-func stamp(t time.Time) string {
+// Stamp formats an instant for tables: UTC, to the millisecond; "-" for the
+// zero time.
+func Stamp(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
 	return t.UTC().Format("2006-01-02T15:04:05.999Z07:00")
 }
 
-// brief rounds a duration to a useful precision.
-func brief(d time.Duration) string {
+// Brief rounds a duration to a useful precision.
+func Brief(d time.Duration) string {
 	switch {
 	case d >= time.Minute:
 		d = d.Round(time.Second)
@@ -87,10 +93,57 @@ func brief(d time.Duration) string {
 	return d.String()
 }
 
-// dash returns "-" for an empty text.
-func dash(text string) string {
+// Dash returns "-" for an empty text.
+func Dash(text string) string {
 	if text == "" {
 		return "-"
 	}
 	return text
+}
+
+// InZone formats an instant (RFC 3339) in a zone, or in the instant's own zone if
+// zone is empty or unknown.
+func InZone(t time.Time, zone string) string {
+	if zone != "" {
+		if loc, err := time.LoadLocation(zone); err == nil {
+			t = t.In(loc)
+		}
+	}
+	if _, offset := t.Zone(); offset%60 != 0 { // RFC 3339 has no seconds in offsets
+		t = t.UTC()
+	}
+	return t.Format(time.RFC3339Nano)
+}
+
+// Plural returns a number and a noun that takes an s, such as "2 files".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// OneLine joins the lines of joined errors, and makes them safe for a terminal.
+func OneLine(text string) string {
+	var b strings.Builder
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
+		switch {
+		case b.Len() == 0:
+		case strings.HasSuffix(b.String(), ":"):
+			b.WriteString(" ")
+		default:
+			b.WriteString("; ")
+		}
+		b.WriteString(Clean(strings.TrimSpace(line)))
+	}
+	return b.String()
+}
+
+// ShellQuote puts a word into quotes if a shell requires quotes.
+func ShellQuote(word string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
+	if word != "" && strings.Trim(word, plain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

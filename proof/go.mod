@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/hourbell/hourbell v0.0.0
-	github.com/hourbell/hourbell/cmd/hourbell v0.0.0
 	github.com/hourbell/hourbell/drivers/postgres v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 )
@@ -19,7 +18,6 @@ require (
 
 replace (
 	github.com/hourbell/hourbell => ..
-	github.com/hourbell/hourbell/cmd/hourbell => ../cmd/hourbell
 	github.com/hourbell/hourbell/drivers/postgres => ../drivers/postgres
 	github.com/hourbell/hourbell/drivers/sqlite => ../drivers/sqlite
 )

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // startWidth is how many of the commands that a node runs at its start run at

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // spools are the folders in which cron programs keep users' crontabs, each with

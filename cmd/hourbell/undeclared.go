@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/cmd/hourbell/crontab"
+	"github.com/hourbell/hourbell/internal/crontab"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/recur"
 )
 

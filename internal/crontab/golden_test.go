@@ -3,7 +3,7 @@ package crontab
 import (
 	"testing"
 
-	"github.com/hourbell/hourbell/cmd/hourbell/declared/declaredtest"
+	"github.com/hourbell/hourbell/internal/declared/declaredtest"
 )
 
 func TestMistakes(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hourbell/hourbell/cmd/hourbell/declared"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // read is a reader of declarations.

@@ -9,6 +9,7 @@ import (
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/insert"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -28,7 +29,7 @@ type Client struct {
 	backend bound.Backend // the same store for all other calls, with bounds
 	cfg     Config
 	feed    feed
-	batcher insertBatcher
+	batcher *insert.Batcher
 
 	mu      sync.Mutex
 	running bool
@@ -55,7 +56,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	bounded := bound.New(backend, cfg.CallTimeout)
 	c := &Client{
 		store: backend, backend: bounded, cfg: cfg, feed: feed{log: event.Log(cfg.Logger, cfg.LogCompleted)},
-		batcher: insertBatcher{backend: bounded, limit: cfg.CallTimeout}, done: make(chan struct{}),
+		batcher: insert.NewBatcher(bounded, cfg.CallTimeout), done: make(chan struct{}),
 	}
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
 	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/insert"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -151,11 +152,11 @@ func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int
 	var res store.InsertResult
 	if e.tx == nil && e.unique == "" {
 		res.IDs = make([]int64, 1)
-		res.IDs[0], err = c.batcher.insert(ctx, e.NewJob)
+		res.IDs[0], err = c.batcher.Insert(ctx, e.NewJob)
 	} else { // a job with a key may have to wait, and would delay the other jobs of the insert
 		res, err = c.backend.Insert(ctx, store.InsertRequest{Tx: e.tx, Unique: e.unique, Jobs: []store.NewJob{e.NewJob}})
 		if err != nil && e.tx == nil && ctx.Err() != nil {
-			err = unknown(err)
+			err = insert.Unknown(err)
 		}
 	}
 	if err != nil {

@@ -1,4 +1,4 @@
-package hourbell
+package insert
 
 import (
 	"context"
@@ -36,9 +36,9 @@ const (
 	returnTime   = time.Millisecond
 )
 
-// insertBatcher puts single enqueues that come at the same
-// time into one insert, because the commit is the expensive part of an insert.
-// It never waits for more jobs.
+// Batcher puts single jobs that come at the same time into one insert, because
+// the commit is the expensive part of an insert. It never waits for more jobs.
+// Concurrent calls are allowed.
 //
 //	state of a call  | event                                     | next
 //	-----------------+-------------------------------------------+------------------------------
@@ -54,9 +54,9 @@ const (
 //
 // A flight is a sequence of inserts; it ends when no batch waits. A goroutine
 // for a flight lives only while jobs wait.
-type insertBatcher struct {
-	backend store.Backend
-	limit   time.Duration // how long a caller waits for an answer
+type Batcher struct {
+	store store.Backend
+	limit time.Duration // how long a caller waits for an answer
 
 	mu      sync.Mutex
 	flights int       // inserts under way
@@ -64,6 +64,12 @@ type insertBatcher struct {
 	landing int       // how many of the inserts have ended and let their callers enqueue again
 	waiting []*batch  // in order; only the last one has room
 	usual   int       // jobs of the batch that was sent last
+}
+
+// NewBatcher returns a Batcher that inserts into backend. limit is how long a
+// caller waits for an answer.
+func NewBatcher(backend store.Backend, limit time.Duration) *Batcher {
+	return &Batcher{store: backend, limit: limit}
 }
 
 // batch is the jobs of several callers in one insert.
@@ -86,9 +92,10 @@ type call struct {
 	err   error
 }
 
-// insert stores one job and returns its number when it is durable. If ctx ends
-// before the job was sent, it is not stored.
-func (ib *insertBatcher) insert(ctx context.Context, job store.NewJob) (int64, error) {
+// Insert stores one job and returns its number when it is durable. If ctx ends
+// before the job was sent, it is not stored. If no answer arrives before ctx or
+// the limit ends, the error wraps store.ErrUnknown.
+func (ib *Batcher) Insert(ctx context.Context, job store.NewJob) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, fmt.Errorf("the job was not stored: %w", err)
 	}
@@ -98,7 +105,7 @@ func (ib *insertBatcher) insert(ctx context.Context, job store.NewJob) (int64, e
 		defer ib.landed()
 		ib.send(ctx, []store.NewJob{job}, []*call{c})
 		if c.err != nil && ctx.Err() != nil {
-			return 0, unknown(c.err)
+			return 0, Unknown(c.err)
 		}
 		return c.id, c.err
 	}
@@ -116,7 +123,7 @@ func (ib *insertBatcher) insert(ctx context.Context, job store.NewJob) (int64, e
 
 // join adds a call to a waiting batch; nil means that the caller must send the
 // job itself, without waiting.
-func (ib *insertBatcher) join(c *call, job store.NewJob) *batch {
+func (ib *Batcher) join(c *call, job store.NewJob) *batch {
 	ib.mu.Lock()
 	defer ib.mu.Unlock()
 	if ib.flights == 0 {
@@ -142,15 +149,15 @@ func (ib *insertBatcher) join(c *call, job store.NewJob) *batch {
 
 // patience returns how long an insert may be under way before the next insert
 // begins.
-func (ib *insertBatcher) patience() time.Duration {
-	if away := store.RoundTrip(ib.backend); away > 0 {
+func (ib *Batcher) patience() time.Duration {
+	if away := store.RoundTrip(ib.store); away > 0 {
 		return min(away/roundTripPart, slowInsert)
 	}
 	return slowInsert
 }
 
 // depart sends a batch that has waited for the time of patience.
-func (ib *insertBatcher) depart() {
+func (ib *Batcher) depart() {
 	ib.mu.Lock()
 	defer ib.mu.Unlock()
 	ib.overtake()
@@ -158,7 +165,7 @@ func (ib *insertBatcher) depart() {
 
 // overtake sends the waiting batch while another insert is under way, if that
 // insert has taken longer than patience. The caller holds mu.
-func (ib *insertBatcher) overtake() {
+func (ib *Batcher) overtake() {
 	if len(ib.waiting) == 0 || ib.flights >= maxFlights || ib.landing > 0 || time.Since(ib.begun) < ib.patience() {
 		return
 	}
@@ -179,14 +186,14 @@ func (b *batch) room(size int) bool {
 
 // leave handles a caller that stops waiting; why is the reason. The error that it
 // returns is either that the job was not stored, or that this is unknown.
-func (ib *insertBatcher) leave(b *batch, c *call, why error) error {
+func (ib *Batcher) leave(b *batch, c *call, why error) error {
 	ib.mu.Lock()
 	defer ib.mu.Unlock()
 	if b.present--; b.present == 0 {
 		b.forget()
 	}
 	if b.sent {
-		return unknown(why)
+		return Unknown(why)
 	}
 	c.left = true
 	b.jobs[c.place] = store.NewJob{} // releases the memory of the job
@@ -196,29 +203,29 @@ func (ib *insertBatcher) leave(b *batch, c *call, why error) error {
 	return fmt.Errorf("the job was not stored: %w", why)
 }
 
-// unknown marks an error after which a job may have been stored or not.
-func unknown(err error) error {
-	if errors.Is(err, ErrUnknown) {
+// Unknown marks an error after which a job may have been stored or not.
+func Unknown(err error) error {
+	if errors.Is(err, store.ErrUnknown) {
 		return err // the store's error has this information already
 	}
 	return fmt.Errorf("it is unknown whether the job was stored: %w", unknownError{err})
 }
 
-// unknownError is an error that is also ErrUnknown, with the text of its cause.
+// unknownError is an error that is also store.ErrUnknown, with the text of its cause.
 type unknownError struct{ error }
 
-func (e unknownError) Unwrap() []error { return []error{e.error, ErrUnknown} }
+func (e unknownError) Unwrap() []error { return []error{e.error, store.ErrUnknown} }
 
 // landed is called after a caller's own insert: the calls that have joined a batch
 // during the insert are sent next.
-func (ib *insertBatcher) landed() {
+func (ib *Batcher) landed() {
 	if b := ib.next(false); b != nil {
 		go ib.fly(b)
 	}
 }
 
 // fly sends batches one after the other while there are any.
-func (ib *insertBatcher) fly(b *batch) {
+func (ib *Batcher) fly(b *batch) {
 	for ; b != nil; b = ib.next(true) {
 		ib.send(b.ctx, b.jobs, b.calls)
 		b.forget()
@@ -230,7 +237,7 @@ func (ib *insertBatcher) fly(b *batch) {
 
 // land records that an insert has ended whose callers may enqueue again, and
 // returns the number of jobs that the next insert would have then.
-func (ib *insertBatcher) land(b *batch) int {
+func (ib *Batcher) land(b *batch) int {
 	ib.mu.Lock()
 	defer ib.mu.Unlock()
 	ib.landing++
@@ -244,7 +251,7 @@ func (ib *insertBatcher) land(b *batch) int {
 // next insert contains their jobs and the jobs that wait already. It yields and
 // does not sleep: if the callers do something else it returns after
 // microseconds, and in a busy program after returnTime.
-func (ib *insertBatcher) letReturn(all int) {
+func (ib *Batcher) letReturn(all int) {
 	for start, n := time.Now(), 0; n < returnYields && time.Since(start) < returnTime; n++ {
 		runtime.Gosched()
 		if ib.nextSize() >= min(all, maxBatchJobs) {
@@ -254,7 +261,7 @@ func (ib *insertBatcher) letReturn(all int) {
 }
 
 // nextSize returns how many jobs the next insert would have.
-func (ib *insertBatcher) nextSize() int {
+func (ib *Batcher) nextSize() int {
 	ib.mu.Lock()
 	defer ib.mu.Unlock()
 	if len(ib.waiting) == 0 {
@@ -265,7 +272,7 @@ func (ib *insertBatcher) nextSize() int {
 
 // next returns the batch that has waited longest; nil means that there is none,
 // and the flight ends. It undoes the effect of land.
-func (ib *insertBatcher) next(landing bool) *batch {
+func (ib *Batcher) next(landing bool) *batch {
 	ib.mu.Lock()
 	defer ib.mu.Unlock()
 	if landing {
@@ -280,7 +287,7 @@ func (ib *insertBatcher) next(landing bool) *batch {
 
 // take returns the batch that has waited longest, without calls whose callers
 // have left. The caller holds mu, and there is a batch.
-func (ib *insertBatcher) take() *batch {
+func (ib *Batcher) take() *batch {
 	b := ib.waiting[0]
 	ib.waiting = slices.Delete(ib.waiting, 0, 1)
 	if b.present < len(b.calls) {
@@ -307,8 +314,8 @@ func (b *batch) dropLeft() {
 // send inserts the jobs and sets the answer of each call. If the store rejects
 // a value of one job, send inserts the jobs in halves, so that the other jobs
 // are stored.
-func (ib *insertBatcher) send(ctx context.Context, jobs []store.NewJob, calls []*call) {
-	res, err := ib.backend.Insert(ctx, store.InsertRequest{Jobs: jobs})
+func (ib *Batcher) send(ctx context.Context, jobs []store.NewJob, calls []*call) {
+	res, err := ib.store.Insert(ctx, store.InsertRequest{Jobs: jobs})
 	if half := len(calls) / 2; half > 0 && errors.Is(err, store.ErrRejected) {
 		ib.send(ctx, jobs[:half], calls[:half])
 		ib.send(ctx, jobs[half:], calls[half:])

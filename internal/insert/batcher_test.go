@@ -1,12 +1,12 @@
-package hourbell_test
+package insert_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/insert"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
@@ -57,49 +57,51 @@ func (g *gate) letThrough(n int) {
 	}
 }
 
-// answer is the result of an Enqueue.
+// answer is the result of an Insert.
 type answer struct {
 	id  int64
 	err error
 }
 
-// burst is a set of concurrent calls of Enqueue.
+// burst is a set of concurrent calls of Insert.
 type burst struct {
-	client  *hourbell.Client
+	*insert.Batcher
+	backend store.Backend
 	answers []*answer
 	wg      sync.WaitGroup
 }
 
-// newBurst returns a client on the gate. If the gate is closed, a first call
+// newBurst returns a batcher on the gate. If the gate is closed, a first call
 // waits at the gate, so that all later calls join a batch.
 func newBurst(t *testing.T, g *gate) *burst {
 	t.Helper()
 	g.Backend = memory.New()
-	client, err := hourbell.New(g, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &burst{client: client}
+	b := &burst{Batcher: insert.NewBatcher(g, 30*time.Second), backend: g}
 	if g.open != nil {
 		b.enqueue(t.Context(), "first")
 	}
 	return b
 }
 
-// enqueue calls Enqueue and returns when the call waits or has ended.
+// enqueue calls Insert and returns when the call waits or has ended.
 func (b *burst) enqueue(ctx context.Context, texts ...string) {
 	for _, text := range texts {
 		a := &answer{}
 		b.answers = append(b.answers, a)
-		b.wg.Go(func() { a.id, a.err = b.client.Enqueue(ctx, Note{Text: text}) })
+		b.wg.Go(func() { a.id, a.err = b.Insert(ctx, job(text)) })
 	}
 	synctest.Wait()
 }
 
-// stored returns the texts of all stored jobs by number.
+// job returns a job with a text as its args.
+func job(text string) store.NewJob {
+	return store.NewJob{Kind: "note", Queue: "q", Priority: 5, MaxAttempts: 1, Args: []byte(strconv.Quote(text))}
+}
+
+// stored returns the args of all stored jobs by number.
 func (b *burst) stored(t *testing.T) map[int64]string {
 	t.Helper()
-	jobs, err := b.client.Jobs.List(t.Context(), hourbell.JobFilter{Limit: 10_000, Details: true})
+	jobs, err := b.backend.ListJobs(t.Context(), store.ListJobsRequest{Limit: 10_000, Attempts: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +136,7 @@ func TestABurstOfEnqueuesIsBatched(t *testing.T) {
 			t.Errorf("%d jobs are stored, want %d", len(stored), len(b.answers))
 		}
 		for i, a := range b.answers[1:] {
-			if want := fmt.Sprintf(`{"text":%q}`, texts[i]); a.err != nil || stored[a.id] != want {
+			if want := strconv.Quote(texts[i]); a.err != nil || stored[a.id] != want {
 				t.Fatalf("%q got the number %d of %s, %v", texts[i], a.id, stored[a.id], a.err)
 			}
 		}
@@ -152,7 +154,7 @@ func TestThoseWhoWereAnsweredGoAlong(t *testing.T) {
 		for range 200 {
 			b.wg.Go(func() {
 				for range 2 {
-					if _, err := b.client.Enqueue(t.Context(), Note{}); err != nil {
+					if _, err := b.Insert(t.Context(), job("")); err != nil {
 						t.Error(err)
 					}
 				}
@@ -212,7 +214,7 @@ func TestARejectedJobFailsAlone(t *testing.T) {
 		close(g.open)
 		b.wg.Wait()
 		for i, a := range b.answers[1:] {
-			if got, want := errors.Is(a.err, hourbell.ErrRejected), strings.HasPrefix(texts[i], "bad"); got != want || (a.err == nil) == want {
+			if got, want := errors.Is(a.err, store.ErrRejected), strings.HasPrefix(texts[i], "bad"); got != want || (a.err == nil) == want {
 				t.Errorf("%q got %v", texts[i], a.err)
 			}
 		}
@@ -267,11 +269,11 @@ func TestWhoLeavesBeforeTheInsertStoresNothing(t *testing.T) {
 		g.letThrough(2)
 		b.wg.Wait()
 		stored := b.stored(t)
-		if got := stored[b.answers[2].id]; len(stored) != 2 || got != `{"text":"stays"}` {
+		if got := stored[b.answers[2].id]; len(stored) != 2 || got != `"stays"` {
 			t.Errorf("stored: %v; the one that stayed got %d, %v", stored, b.answers[2].id, b.answers[2].err)
 		}
 
-		if _, err := b.client.Enqueue(ctx, Note{}); !errors.Is(err, context.Canceled) || len(g.sizes) != 2 {
+		if _, err := b.Insert(ctx, job("")); !errors.Is(err, context.Canceled) || len(g.sizes) != 2 {
 			t.Errorf("with a context that had ended: %v, inserts %v", err, g.sizes)
 		}
 	})
@@ -382,17 +384,14 @@ func (d *distant) Insert(ctx context.Context, req store.InsertRequest) (store.In
 func (d *distant) enqueueEvery(t *testing.T, while time.Duration, calls int) []time.Duration {
 	t.Helper()
 	d.Backend = memory.New()
-	client, err := hourbell.New(d, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	batcher := insert.NewBatcher(d, 30*time.Second)
 	took := make([]time.Duration, calls)
 	var all sync.WaitGroup
 	for i := range took {
 		time.Sleep(while)
 		all.Go(func() {
 			started := time.Now()
-			if _, err := client.Enqueue(t.Context(), Note{}); err != nil {
+			if _, err := batcher.Insert(t.Context(), job("")); err != nil {
 				t.Error(err)
 			}
 			took[i] = time.Since(started)
@@ -428,13 +427,13 @@ func TestInsertsNearbyGoOneByOne(t *testing.T) {
 }
 
 func TestManyGoroutinesEnqueue(t *testing.T) {
-	b := &burst{client: newCluster(t).client(nil)}
+	b := newBurst(t, &gate{})
 	const goroutines, each = 100, 20
 	ids := make(chan int64, goroutines*each)
 	for range goroutines {
 		b.wg.Go(func() {
 			for range each {
-				id, err := b.client.Enqueue(t.Context(), Note{})
+				id, err := b.Insert(t.Context(), job(""))
 				if err != nil {
 					t.Error(err)
 				}

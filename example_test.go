@@ -56,7 +56,7 @@ func ExampleScheduleService_Put() {
 	}
 	first, err := client.Schedules.Put(ctx, hourbell.Schedule{
 		Name: "morning",
-		Rule: recur.Spec{Cron: "0 9 * * 1-5", Zone: "Europe/Prague"},
+		Rule: recur.Cron("0 9 * * 1-5").In("Europe/Prague"),
 		Kind: "greet",
 		Args: []byte(`{"name":"all"}`),
 	})

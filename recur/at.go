@@ -5,9 +5,9 @@ import "time"
 // at is a rule with a single instant, in microseconds of Unix time.
 type at int64
 
-// At returns the rule that rings once, at t rounded up to a microsecond. A rule
-// for a t outside the years 1 to 9999, such as At(time.Time{}), never rings.
-func At(t time.Time) Rule {
+// newAt returns the rule that rings once, at t rounded up to a microsecond. A
+// rule for a t outside the years 1 to 9999, such as the zero time, never rings.
+func newAt(t time.Time) Rule {
 	micro, ok := instantMicro(t)
 	if !ok {
 		return at(minMicro)
@@ -42,7 +42,7 @@ func parseAt(text string, loc *time.Location) (Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	return At(t), nil
+	return newAt(t), nil
 }
 
 // parseInstant reads an instant. A text without an offset is a time on the wall

@@ -4,8 +4,9 @@
 // wall-clock times in a zone ("0 9 * * 1-5"). An every rule is a start plus
 // whole multiples of an interval, of elapsed time (90s) or on the calendar of a
 // zone (1 month). An at rule is one instant. A [Spec] is a rule as users write
-// it, a [Rule] computes the instants, and [Parse] reads the text that a Rule
-// prints. A [Calendar] excludes instants. A rule rings at each of its instants.
+// it, made by [Cron], [Every], [Months], [At] and others or read from a file; a
+// [Rule] computes the instants, and [Parse] reads the text that a Rule prints.
+// A [Calendar] excludes instants. A rule rings at each of its instants.
 //
 // Everything in this package is a pure function of its arguments. Nothing reads
 // a clock, sleeps or keeps state, except [Zones], which caches zones. The only

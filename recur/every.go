@@ -15,23 +15,15 @@ const (
 )
 
 // every rings at anchor + n × interval for each n ≥ 0. Both are in
-// microseconds, the anchor counted from the Unix epoch.
+// microseconds, the anchor counted from the Unix epoch. The arithmetic is
+// exact: the instants do not drift and do not depend on when Next is called.
 type every struct {
 	interval, anchor int64
 }
 
-// Every returns the rule that rings at the anchor and at each whole multiple of
-// d after it, and never before it. The arithmetic is exact: the instants do not
-// drift and do not depend on when Next is called.
-//
-// The interval must be whole microseconds from [MinEvery] to [MaxEvery]. It is
-// elapsed time, so clock changes do not affect it. The anchor must lie in the
-// years 1 to 9999 and is rounded up to a microsecond. The error is an [*Error].
-func Every(d time.Duration, anchor time.Time) (Rule, error) {
-	return newEvery(d, d.String(), anchor)
-}
-
-// newEvery checks an interval; text is the interval as the user wrote it.
+// newEvery checks an interval, which must be whole microseconds from MinEvery
+// to MaxEvery; text is the interval as the user wrote it. The anchor must lie
+// in the years 1 to 9999 and is rounded up to a microsecond.
 func newEvery(d time.Duration, text string, anchor time.Time) (Rule, error) {
 	switch {
 	case d < MinEvery:

@@ -50,45 +50,73 @@ func ExampleRule() {
 }
 
 func ExampleEvery() {
-	anchor := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	rule, err := recur.Every(90*time.Second, anchor)
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	rule, err := recur.Every(90 * time.Second).From(start).Rule(time.Time{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(rule)
-	fmt.Println(rule.Next(anchor.Add(10 * time.Minute)).Format(time.RFC3339))
+	fmt.Println(rule.Next(start.Add(10 * time.Minute)).Format(time.RFC3339))
 	// Output:
 	// every 90s from 2026-01-01T00:00:00Z
 	// 2026-01-01T00:10:30Z
 }
 
+func ExampleCron() {
+	spec := recur.Cron("0 9 * * MON-FRI").In("Europe/Prague")
+	rule, err := spec.Rule(time.Time{}) // only intervals need an anchor
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(spec)
+	fmt.Println(rule.Next(time.Date(2026, 2, 27, 12, 0, 0, 0, time.UTC)).Format(time.RFC3339))
+	// Output:
+	// CRON_TZ=Europe/Prague 0 9 * * MON-FRI
+	// 2026-03-02T09:00:00+01:00
+}
+
 func ExampleAt() {
-	rule := recur.At(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC))
+	rule, err := recur.At(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)).Rule(time.Time{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	first := rule.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	fmt.Println(first.Format(time.RFC3339), rule.Next(first).IsZero())
 	// Output: 2026-03-01T09:00:00Z true
 }
 
-func ExampleSpec() {
-	spec := recur.Spec{At: "2026-07-01T09:00:00", Zone: "Europe/Prague"}
+// Hourly, and also at a quarter past nine on working days, to the end of March.
+func ExampleAny() {
+	spec := recur.Any(recur.Cron("0 * * * *"), recur.Cron("15 9 * * 1-5")).
+		In("Europe/Prague").Until(time.Date(2026, 3, 31, 23, 59, 0, 0, time.UTC))
 	rule, err := spec.Rule(time.Time{})
-	fmt.Println(rule, err)
-
-	err = recur.Spec{Cron: "0 22-2 * * *"}.Validate()
-	fmt.Println(err)
-	var wrong *recur.Error
-	fmt.Println(errors.As(err, &wrong), wrong.Field)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	at := time.Date(2026, 3, 2, 7, 30, 0, 0, time.UTC)
+	for range 3 {
+		at = rule.Next(at)
+		fmt.Println(at.Format(time.TimeOnly))
+	}
 	// Output:
-	// at 2026-07-01T07:00:00Z <nil>
-	// cron "0 22-2 * * *": hour "22-2" runs backwards; write 22-23,0-2
-	// true cron
+	// 09:00:00
+	// 09:15:00
+	// 10:00:00
 }
 
 // A rule for the end of every month: the day of the start is kept in each month
 // that has it.
-func ExampleSpec_interval() {
-	spec := recur.Spec{Every: "1 month", Start: "2027-01-31T09:00:00", Zone: "Europe/Prague"}
+func ExampleMonths() {
+	prague, err := time.LoadLocation("Europe/Prague")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	spec := recur.Months(1).In("Europe/Prague").From(time.Date(2027, 1, 31, 9, 0, 0, 0, prague))
 	rule, err := spec.Rule(time.Time{})
 	if err != nil {
 		fmt.Println(err)
@@ -105,6 +133,21 @@ func ExampleSpec_interval() {
 	// 2027-02-28T09:00:00+01:00
 	// 2027-03-31T09:00:00+02:00
 	// 2027-04-30T09:00:00+02:00
+}
+
+func ExampleSpec() {
+	spec := recur.Spec{At: "2026-07-01T09:00:00", Zone: "Europe/Prague"}
+	rule, err := spec.Rule(time.Time{})
+	fmt.Println(rule, err)
+
+	err = recur.Spec{Cron: "0 22-2 * * *"}.Validate()
+	fmt.Println(err)
+	var wrong *recur.Error
+	fmt.Println(errors.As(err, &wrong), wrong.Field)
+	// Output:
+	// at 2026-07-01T07:00:00Z <nil>
+	// cron "0 22-2 * * *": hour "22-2" runs backwards; write 22-23,0-2
+	// true cron
 }
 
 func ExampleSpec_quartz() {

@@ -65,7 +65,7 @@ func TestEvery(t *testing.T) {
 
 func TestEveryAnchorOutOfRange(t *testing.T) {
 	for _, far := range []time.Time{year(0), year(10_000), year(-1_000_000), year(1_000_000), time.Unix(math.MaxInt64, 0)} {
-		_, err := Every(time.Hour, far)
+		_, err := newEvery(time.Hour, "1h", far)
 		if err == nil {
 			t.Errorf("anchor %s: no error", far)
 			continue
@@ -113,12 +113,12 @@ func TestAt(t *testing.T) {
 func TestAtOutOfRangeNeverRings(t *testing.T) {
 	for _, far := range []time.Time{{}, year(0), year(10_000), lastMicro.Add(1), time.Unix(math.MaxInt64, 0)} {
 		for _, after := range extremes {
-			if next := At(far).Next(after); !next.IsZero() {
-				t.Errorf("At(%s) rings at %s", far, next)
+			if next := newAt(far).Next(after); !next.IsZero() {
+				t.Errorf("newAt(%s) rings at %s", far, next)
 			}
 		}
 	}
-	if got := At(lastMicro).Next(anchor); !got.Equal(lastMicro) {
+	if got := newAt(lastMicro).Next(anchor); !got.Equal(lastMicro) {
 		t.Errorf("the last instant: got %s", got)
 	}
 }

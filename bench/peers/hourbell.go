@@ -166,7 +166,7 @@ func (s *ours) Schedule(ctx context.Context, req child.Request) error {
 		}
 		schedules = append(schedules, hourbell.Schedule{
 			Name: fmt.Sprintf("schedule%d", i), Owner: "bench",
-			Rule: recur.Spec{At: at.UTC().Format(time.RFC3339Nano)},
+			Rule: recur.At(at),
 			Kind: "noop", Args: []byte(`{"number":1,"text":"the quick brown fox"}`),
 		})
 		if len(schedules) == portion || i == req.Schedules-1 {

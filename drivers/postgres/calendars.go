@@ -209,7 +209,7 @@ func (b *Backend) holdCalendars(ctx context.Context, tx pgx.Tx, puts []store.Put
 func (b *Backend) nameCalendars(ctx context.Context, tx pgx.Tx, p putting) error {
 	var batch pgx.Batch
 	if len(p.changed) > 0 {
-		batch.Queue(b.q("unname_calendars"), numbersOf(p.changed))
+		batch.Queue(b.q("delete_calendar_uses"), numbersOf(p.changed))
 	}
 	if len(p.uses) > 0 {
 		var calendars, schedules []string
@@ -218,7 +218,7 @@ func (b *Backend) nameCalendars(ctx context.Context, tx pgx.Tx, p putting) error
 				calendars, schedules = append(calendars, calendar), append(schedules, put.Name)
 			}
 		}
-		batch.Queue(b.q("name_calendars"), calendars, schedules)
+		batch.Queue(b.q("insert_calendar_uses"), calendars, schedules)
 	}
 	return send(ctx, tx, &batch)
 }

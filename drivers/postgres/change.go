@@ -19,7 +19,7 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 			return err
 		}
 		if req.Action == store.RetryJobs {
-			if _, err := tx.Exec(ctx, b.q("lock_retried"), ids); err != nil {
+			if _, err := tx.Exec(ctx, b.q("lock_retried_schedules"), ids); err != nil {
 				return err
 			}
 		}
@@ -94,7 +94,7 @@ func (b *Backend) lockLiving(ctx context.Context, tx pgx.Tx, now *time.Time, ids
 
 func (b *Backend) lockFinished(ctx context.Context, tx pgx.Tx, ids []int64, found map[int64]place) error {
 	var id int64
-	return each(ctx, tx, []any{&id}, func() { found[id] = place{finished: true} }, b.q("lock_finished"), ids)
+	return each(ctx, tx, []any{&id}, func() { found[id] = place{finished: true} }, b.q("lock_finished_jobs"), ids)
 }
 
 // changes are what ChangeJobs is to do, and its answers.
@@ -213,7 +213,7 @@ func (b *Backend) revive(ctx context.Context, tx pgx.Tx, now *time.Time, ids []i
 			break
 		}
 		var id, holder int64
-		err = each(ctx, tx, []any{&id, &holder}, func() { holders[id] = holder }, b.q("find_holders"), ids)
+		err = each(ctx, tx, []any{&id, &holder}, func() { holders[id] = holder }, b.q("find_key_holders"), ids)
 		if err != nil {
 			return nil, err
 		}

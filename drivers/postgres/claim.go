@@ -53,9 +53,9 @@ func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *cla
 	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
 	defer cancel()
 	lowRunAt, lowID := from.columns()
-	text, args := b.q("catch_up_scan"), []any{req.Queue, req.Kinds, lowRunAt, lowID, orNegativeInfinity(reach.after)}
+	text, args := b.q("find_behind_cursors"), []any{req.Queue, req.Kinds, lowRunAt, lowID, orNegativeInfinity(reach.after)}
 	if len(req.Exact) > 0 {
-		text, args = b.q("catch_up_scan_exact"), append(args, exactColumns(req.Exact)...)
+		text, args = b.q("find_exact_behind_cursors"), append(args, exactColumns(req.Exact)...)
 	}
 	found := map[int16]cursor{}
 	var began time.Time // after the wait for a connection; zero: there was none
@@ -96,11 +96,11 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursor
 	name := "claim_jobs"
 	switch {
 	case req.Suspects && len(req.Exact) > 0:
-		name = "claim_suspects_exact"
+		name = "claim_exact_suspects"
 	case req.Suspects:
 		name = "claim_suspects"
 	case len(req.Exact) > 0:
-		name = "claim_exact"
+		name = "claim_exact_jobs"
 	}
 	if len(req.Exact) > 0 {
 		args = append(args, exactColumns(req.Exact)...)
@@ -111,7 +111,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursor
 		var batch pgx.Batch
 		batch.Queue(b.q("hold_node"), when(req.Now), req.Node)
 		batch.Queue(text, args...)
-		batch.Queue(b.q("next_due"), when(req.Now), req.Queue)
+		batch.Queue(b.q("find_next_due"), when(req.Now), req.Queue)
 		answers := s.SendBatch(ctx, &batch)
 		out, err = readClaim(answers, req)
 		return cmp.Or(err, answers.Close())
@@ -148,7 +148,7 @@ func exactColumns(jobs []store.ExactJob) []any {
 	return []any{slices.Compact(slices.Sorted(slices.Values(kinds))), kinds, digests}
 }
 
-// readClaim reads the answers of hold_node, claim_jobs and next_due.
+// readClaim reads the answers of hold_node, claim_jobs and find_next_due.
 func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.ClaimResult, err error) {
 	if err := nodeAlive(req.Node, answers.QueryRow().Scan(into(&out.Now))); err != nil {
 		return out, err

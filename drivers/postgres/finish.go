@@ -62,7 +62,7 @@ func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []st
 	over.drop(setOf(ended))
 	err = b.pipeline(ctx, nodeConns, "look for outcomes in history", func(s sender) error {
 		var batch pgx.Batch
-		queueCollect(&batch, &out.Refused, scanClaimRef, b.q("find_unrecorded"), over.ids, over.tokens, over.states)
+		queueCollect(&batch, &out.Refused, scanClaimRef, b.q("check_recorded"), over.ids, over.tokens, over.states)
 		return send(ctx, s, &batch)
 	})
 	return out, err
@@ -127,7 +127,7 @@ func (b *Backend) queueNote(batch *pgx.Batch, now *time.Time, over ends) {
 			}
 		}
 	}
-	batch.Queue(b.q("note_ended"), now, done, failed)
+	batch.Queue(b.q("insert_history_batches"), now, done, failed)
 }
 
 // run sends plain ends straight to history; all others look at their job first.
@@ -245,7 +245,7 @@ func (f *finishing) hold(ctx context.Context, outcomes []store.Outcome) (map[int
 	var in serialGroup
 	err := each(ctx, f.tx, append([]any{&id, &runs}, in.targets()...), func() {
 		f.accepted[id], running[id], groupsOf[id] = true, runs, in
-	}, f.b.q("hold_claims"), ids, tokens)
+	}, f.b.q("lock_claims"), ids, tokens)
 	return running, groupsOf, err
 }
 
@@ -302,7 +302,7 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 	if noted {
 		b.queueNote(&batch, now, over)
 	}
-	batch.Queue(b.q("forget_cancels"), over.ids)
+	batch.Queue(b.q("delete_cancels"), over.ids)
 	answers := s.SendBatch(ctx, &batch)
 	rows, err := answers.Query()
 	if err == nil {
@@ -354,7 +354,7 @@ func (f *finishing) refused(ctx context.Context, outcomes []store.Outcome) ([]st
 	if len(missing.ids) == 0 {
 		return nil, nil
 	}
-	return collect(ctx, f.tx, scanClaimRef, f.b.q("find_unrecorded"), missing.ids, missing.tokens, missing.states)
+	return collect(ctx, f.tx, scanClaimRef, f.b.q("check_recorded"), missing.ids, missing.tokens, missing.states)
 }
 
 func scanClaimRef(r pgx.CollectableRow) (ref store.ClaimRef, err error) {
@@ -394,7 +394,7 @@ func (b *Backend) free(ctx context.Context, tx pgx.Tx, now *time.Time, jobs free
 	if len(jobs.ids) == 0 {
 		return nil
 	}
-	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q("free_jobs"), now, jobs.ids, jobs.delays, jobs.refunds, jobs.counted, jobs.well, jobs.lost)
+	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q("requeue_jobs"), now, jobs.ids, jobs.delays, jobs.refunds, jobs.counted, jobs.well, jobs.lost)
 	if err != nil {
 		return err
 	}

@@ -15,13 +15,13 @@ import (
 func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	var out store.DueSchedulesResult
 	err := b.pipeline(ctx, nodeConns, "read due schedules", func(s sender) error {
-		text, args := b.q("due_schedules"), []any{when(req.Now), req.Limit, req.Ahead.Microseconds(), when(req.After.NextAt), req.After.ID}
+		text, args := b.q("find_due_schedules"), []any{when(req.Now), req.Limit, req.Ahead.Microseconds(), when(req.After.NextAt), req.After.ID}
 		if len(req.Names) > 0 {
-			text, args = b.q("due_schedules_named"), []any{when(req.Now), req.Limit, req.Names}
+			text, args = b.q("find_due_schedules_named"), []any{when(req.Now), req.Limit, req.Names}
 		}
 		var batch pgx.Batch
 		queueCollect(&batch, &out.Schedules, scanSchedule, text, args...)
-		batch.Queue(b.q("next_schedule"), when(req.Now), req.Ahead.Microseconds()).QueryRow(func(row pgx.Row) error {
+		batch.Queue(b.q("find_next_schedule"), when(req.Now), req.Ahead.Microseconds()).QueryRow(func(row pgx.Row) error {
 			return row.Scan(into(&out.Now), into(&out.Next))
 		})
 		return send(ctx, s, &batch)
@@ -134,7 +134,7 @@ func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Fir
 	if len(ids) == 0 {
 		return all, nil
 	}
-	busy, err := collect(ctx, f.tx, pgx.RowTo[int64], f.b.q("find_busy"), f.now, f.until, f.ahead, ids, revisions, marks, nexts, paused)
+	busy, err := collect(ctx, f.tx, pgx.RowTo[int64], f.b.q("find_busy_schedules"), f.now, f.until, f.ahead, ids, revisions, marks, nexts, paused)
 	if err != nil || len(busy) == 0 {
 		return all, err
 	}
@@ -389,6 +389,6 @@ func (f *firing) uncount(ctx context.Context, held []store.Firing, settled []sto
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := f.tx.Exec(ctx, f.b.q("uncount_fired"), ids, less)
+	_, err := f.tx.Exec(ctx, f.b.q("uncount_fired_slots"), ids, less)
 	return err
 }

@@ -19,7 +19,7 @@ func (b *Backend) Position(ctx context.Context) (store.Position, error) {
 }
 
 func (b *Backend) position(ctx context.Context, tx pgx.Tx) (p store.Position, err error) {
-	err = tx.QueryRow(ctx, b.q("position")).Scan(positionTargets(&p)...)
+	err = tx.QueryRow(ctx, b.q("read_position")).Scan(positionTargets(&p)...)
 	return p, err
 }
 

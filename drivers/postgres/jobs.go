@@ -106,7 +106,7 @@ func (b *Backend) findOrInsert(ctx context.Context, q querier, req store.InsertR
 	for {
 		var text string
 		var sent *string
-		err := q.queryRow(ctx, b.q("insert_unique"), args...).Scan(&text, &sent)
+		err := q.queryRow(ctx, b.q("insert_unique_job"), args...).Scan(&text, &sent)
 		if err == nil {
 			out.IDs, err = parseIDs(text, 1)
 			return out, err
@@ -115,7 +115,7 @@ func (b *Backend) findOrInsert(ctx context.Context, q querier, req store.InsertR
 			return out, err
 		}
 		var id int64
-		err = q.queryRow(ctx, b.q("find_unique"), job.Kind, req.Unique).Scan(&id)
+		err = q.queryRow(ctx, b.q("find_unique_job"), job.Kind, req.Unique).Scan(&id)
 		if err == nil {
 			return store.InsertResult{IDs: []int64{id}, Found: true}, nil
 		}
@@ -167,7 +167,7 @@ func (b *Backend) afterFired(ctx context.Context, tx pgx.Tx, req store.InsertReq
 		if !to.IsZero() {
 			firedTo[id] = to
 		}
-	}, b.q("lock_triggered"), when(req.Now), schedules, store.MostAhead.Microseconds())
+	}, b.q("lock_triggered_schedules"), when(req.Now), schedules, store.MostAhead.Microseconds())
 	if err != nil || len(firedTo) == 0 {
 		return req.Jobs, err
 	}

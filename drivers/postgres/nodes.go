@@ -21,7 +21,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 		}
 	}
 	err := b.work(ctx, leaseConns, what, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, b.q("register_node"), when(req.Now), req.Name, req.Version, append([]string{}, req.Queues...),
+		err := tx.QueryRow(ctx, b.q("insert_node"), when(req.Now), req.Name, req.Version, append([]string{}, req.Queues...),
 			append([]string{}, req.Kinds...), req.Lease.Microseconds()).Scan(&out.Node, into(&out.Now))
 		if err != nil {
 			return err
@@ -37,13 +37,13 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 	var out store.HeartbeatResult
 	err := b.pipeline(ctx, leaseConns, "heartbeat", func(s sender) error {
 		var batch pgx.Batch
-		batch.Queue(b.q("beat"), when(req.Now), req.Node).QueryRow(func(row pgx.Row) error {
+		batch.Queue(b.q("extend_lease"), when(req.Now), req.Node).QueryRow(func(row pgx.Row) error {
 			return nodeAlive(req.Node, row.Scan(append([]any{into(&out.Now), &out.Beat}, positionTargets(&out.Position)...)...))
 		})
 		if len(req.EndedBatches) > 0 {
-			batch.Queue(b.q("forget_batches"), req.Node, req.EndedBatches)
+			batch.Queue(b.q("delete_claim_batches"), req.Node, req.EndedBatches)
 		}
-		batch.Queue(b.q("next_expiry"), req.Node).QueryRow(func(row pgx.Row) error { return row.Scan(into(&out.NextExpiry)) })
+		batch.Queue(b.q("find_next_expiry"), req.Node).QueryRow(func(row pgx.Row) error { return row.Scan(into(&out.NextExpiry)) })
 		return send(ctx, s, &batch)
 	})
 	if err != nil {
@@ -54,9 +54,9 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 
 // Claims lists what a node holds; see store.Nodes.
 func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
-	text := b.q("read_claims")
+	text := b.q("list_claims")
 	if req.Cancelled {
-		text = b.q("read_cancelled_claims")
+		text = b.q("list_cancelled_claims")
 	}
 	var out []store.ClaimRef
 	err := b.pipeline(ctx, leaseConns, "read claims", func(s sender) error {
@@ -143,7 +143,7 @@ func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.Exec(ctx, b.q("forget_nodes"), ids); err != nil {
+	if _, err := tx.Exec(ctx, b.q("delete_node_claims"), ids); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(held, func(a, b heldJob) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
@@ -219,7 +219,7 @@ func (b *Backend) endLost(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 	if err := b.endJobs(ctx, tx, now, over); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, b.q("forget_cancels"), over.ids)
+	_, err := tx.Exec(ctx, b.q("delete_cancels"), over.ids)
 	return err
 }
 

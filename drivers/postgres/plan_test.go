@@ -13,17 +13,17 @@ import (
 // hot are the statements that run all the time, and the tables that they may
 // never walk from end to end.
 var hot = map[string]string{
-	"claim_jobs": "job|schedule", "claim_exact": "job|schedule", "claim_suspects": "job|schedule", "claim_suspects_exact": "job|schedule",
-	"begin_jobs": "lease", "count_losses": "job", "catch_up_scan": "job", "catch_up_scan_exact": "job", "next_due": "job", "finish_jobs": "job|history", "hold_claims": "job", "free_jobs": "job", "end_jobs": "job",
-	"insert_attempts": "job|attempt", "find_unrecorded": "history", "lock_jobs": "job", "lock_finished": "history", "find_schedule_jobs": "job|schedule",
-	"delete_jobs": "job|history|attempt", "revive_jobs": "job|history", "find_holders": "job|history", "pull_jobs": "job", "lock_held_jobs": "job", "read_claims": "job", "read_cancelled_claims": "job",
-	"lock_schedules": "schedule", "update_schedules": "schedule", "due_schedules": "schedule", "due_schedules_named": "schedule", "next_schedule": "schedule",
-	"lock_live_jobs": "job", "find_fired_slots": "slot", "newest_slots": "slot", "extend_slots": "slot", "advance_schedules": "schedule", "uncount_fired": "schedule",
-	"prune_jobs": "history|attempt", "lock_batches": "history_batch", "delete_batches": "history_batch", "cut_batch": "history_batch", "prune_noted": "history|attempt", "prune_slots": "slot", "prune_nodes": "node",
-	"lock_waiting": "job", "release_jobs": "job", "lock_serial_groups": "schedule", "lock_serial_group_jobs": "job", "count_failing": "failing", "forget_failures": "failing",
-	"lock_calendar_users": "schedule|calendar_use", "revise_schedules": "schedule", "unname_calendars": "calendar_use", "name_calendars": "schedule", "hold_calendars": "calendar",
+	"claim_jobs": "job|schedule", "claim_exact_jobs": "job|schedule", "claim_suspects": "job|schedule", "claim_exact_suspects": "job|schedule",
+	"begin_jobs": "lease", "count_losses": "job", "find_behind_cursors": "job", "find_exact_behind_cursors": "job", "find_next_due": "job", "finish_jobs": "job|history", "lock_claims": "job", "requeue_jobs": "job", "end_jobs": "job",
+	"insert_attempts": "job|attempt", "check_recorded": "history", "lock_jobs": "job", "lock_finished_jobs": "history", "find_schedule_jobs": "job|schedule",
+	"delete_jobs": "job|history|attempt", "revive_jobs": "job|history", "find_key_holders": "job|history", "pull_jobs": "job", "lock_held_jobs": "job", "list_claims": "job", "list_cancelled_claims": "job",
+	"lock_schedules": "schedule", "update_schedules": "schedule", "find_due_schedules": "schedule", "find_due_schedules_named": "schedule", "find_next_schedule": "schedule",
+	"lock_live_jobs": "job", "find_fired_slots": "slot", "find_newest_slots": "slot", "extend_slots": "slot", "advance_schedules": "schedule", "uncount_fired_slots": "schedule",
+	"prune_jobs": "history|attempt", "lock_history_batches": "history_batch", "delete_history_batches": "history_batch", "cut_history_batch": "history_batch", "prune_noted_jobs": "history|attempt", "prune_slots": "slot", "prune_nodes": "node",
+	"lock_waiting_jobs": "job", "release_jobs": "job", "lock_serial_groups": "schedule", "lock_serial_group_jobs": "job", "count_failing": "failing", "reset_failures": "failing",
+	"lock_calendar_users": "schedule|calendar_use", "revise_schedules": "schedule", "delete_calendar_uses": "calendar_use", "insert_calendar_uses": "schedule", "hold_calendars": "calendar",
 	"lock_failing": "failing", "renew_failing": "failing", "end_failing": "failing",
-	"beat": "heartbeat", "find_unique": "job", "find_busy": "schedule|job", "lock_retried": "schedule|history", "lock_triggered": "schedule",
+	"extend_lease": "heartbeat", "find_unique_job": "job", "find_busy_schedules": "schedule|job", "lock_retried_schedules": "schedule|history", "lock_triggered_schedules": "schedule",
 }
 
 // TestPlans pins the plans on tables that are empty and never analysed, where
@@ -52,7 +52,7 @@ func TestPlans(t *testing.T) {
 // compare with ANY, by which nothing is merged, sort by what no index has, and look
 // with OFFSET 0 for what must not be.
 func checkWalks(t *testing.T, b *Backend) {
-	ordered := []string{"claim_jobs", "claim_exact", "claim_suspects", "claim_suspects_exact", "next_due", "prune_jobs"} // these want it, and stop in time
+	ordered := []string{"claim_jobs", "claim_exact_jobs", "claim_suspects", "claim_exact_suspects", "find_next_due", "prune_jobs"} // these want it, and stop in time
 	for name := range hot {
 		plan := planOf(t, b, name)
 		walks := regexp.MustCompile(`Index (Only )?Scan using \w+ on (job)\b.*\n(.*)`)
@@ -89,7 +89,7 @@ func checkPlans(t *testing.T, b *Backend) {
 		}
 	}
 	// These order by an index and must not sort, however long the backlog is.
-	for _, name := range []string{"claim_jobs", "claim_exact", "catch_up_scan", "catch_up_scan_exact", "next_due", "finish_jobs", "due_schedules", "next_schedule", "prune_slots"} {
+	for _, name := range []string{"claim_jobs", "claim_exact_jobs", "find_behind_cursors", "find_exact_behind_cursors", "find_next_due", "finish_jobs", "find_due_schedules", "find_next_schedule", "prune_slots"} {
 		// What a claim has got it sorts for what may begin, if that is not all.
 		plan := regexp.MustCompile(`Sort  \(.*\n.*Sort Key: .*\n.*CTE Scan on claimed`).ReplaceAllString(planOf(t, b, name), "")
 		if strings.Contains(plan, "Sort") && !strings.Contains(plan, "Incremental Sort") {
@@ -98,15 +98,15 @@ func checkPlans(t *testing.T, b *Backend) {
 	}
 	claim := []string{"Index Scan using job_ready", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job"}
 	wantInPlan(t, b, "claim_jobs", claim...)
-	wantInPlan(t, b, "claim_exact", append(claim, "hashed SubPlan")...)
+	wantInPlan(t, b, "claim_exact_jobs", append(claim, "hashed SubPlan")...)
 	wantInPlan(t, b, "claim_suspects", "Index Scan using job_suspect", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job")
-	wantInPlan(t, b, "catch_up_scan", "Index Scan using job_ready", "ROW(run_at, id) <= ")
+	wantInPlan(t, b, "find_behind_cursors", "Index Scan using job_ready", "ROW(run_at, id) <= ")
 	wantInPlan(t, b, "finish_jobs", "Index Scan using job_pkey")
 	wantInPlan(t, b, "advance_schedules", "Index Scan using schedule_pkey")
 	wantInPlan(t, b, "find_fired_slots", "ROW(schedule_id, slot) >= ", "Index Only Scan using slot_fired_once")
-	wantInPlan(t, b, "due_schedules", "using schedule_due")
-	wantInPlan(t, b, "find_unique", "using job_unique")
-	wantInPlan(t, b, "find_holders", "using job_unique")
+	wantInPlan(t, b, "find_due_schedules", "using schedule_due")
+	wantInPlan(t, b, "find_unique_job", "using job_unique")
+	wantInPlan(t, b, "find_key_holders", "using job_unique")
 	wantInPlan(t, b, "lock_held_jobs", "Index Scan using job_pkey")
 }
 

@@ -216,7 +216,7 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		case store.DeleteSchedules:
 			err = b.well(ctx, tx, numbersOf(changed))
 		case store.ResumeSchedules:
-			_, err = tx.Exec(ctx, b.q("forget_failures"), numbersOf(changed))
+			_, err = tx.Exec(ctx, b.q("reset_failures"), numbersOf(changed))
 		}
 		if err != nil {
 			return err

@@ -49,7 +49,7 @@ func (b *Backend) heads(ctx context.Context, tx pgx.Tx, l serialGroups) (map[ser
 	waiting := map[serialGroup]int64{}
 	var id int64
 	var one serialGroup
-	err := each(ctx, tx, append([]any{&id}, one.targets()...), func() { waiting[one] = id }, b.q("lock_waiting"), schedules, backfills)
+	err := each(ctx, tx, append([]any{&id}, one.targets()...), func() { waiting[one] = id }, b.q("lock_waiting_jobs"), schedules, backfills)
 	return waiting, err
 }
 

@@ -89,7 +89,7 @@ func (f *firing) newestSlots(ctx context.Context, held []store.Firing, settled [
 	if len(ids) == 0 {
 		return newest, nil
 	}
-	list, err := collect(ctx, f.tx, scanSlotRow, f.b.q("newest_slots"), ids)
+	list, err := collect(ctx, f.tx, scanSlotRow, f.b.q("find_newest_slots"), ids)
 	for i := range list {
 		newest[list[i].schedule] = &list[i]
 	}

@@ -18,10 +18,10 @@ var sqlFiles embed.FS
 var migrationFiles embed.FS
 
 // statements holds the text of each file in sql/, by its name without ".sql",
-// with the schema filled in. The texts of claim_jobs.sql and catch_up_scan.sql
+// with the schema filled in. The texts of claim_jobs.sql and find_behind_cursors.sql
 // have variants, each without the lines that only other variants need: under
-// their names, under "claim_exact" and "catch_up_scan_exact" for claims with
-// Exact, and under "claim_suspects" and "claim_suspects_exact" for claims of
+// their names, under "claim_exact_jobs" and "find_exact_behind_cursors" for claims with
+// Exact, and under "claim_suspects" and "claim_exact_suspects" for claims of
 // suspects.
 //
 // They look rows of job and history up by id = ANY (ARRAY[…]), and sort by id + 0,
@@ -49,12 +49,12 @@ func readStatements(schema string) statements {
 		conditions    []string
 	}{
 		{"claim_jobs", "claim_suspects", []string{"suspects"}},
-		{"claim_jobs", "claim_suspects_exact", []string{"suspects", "exact"}},
-		{"claim_jobs", "claim_exact", []string{"plain", "exact"}},
+		{"claim_jobs", "claim_exact_suspects", []string{"suspects", "exact"}},
+		{"claim_jobs", "claim_exact_jobs", []string{"plain", "exact"}},
 		{"claim_jobs", "claim_jobs", []string{"plain"}},
-		{"catch_up_scan", "catch_up_scan_exact", []string{"exact"}},
-		{"catch_up_scan", "catch_up_scan", nil},
-		{"insert_job", "insert_unique", []string{"unique"}},
+		{"find_behind_cursors", "find_exact_behind_cursors", []string{"exact"}},
+		{"find_behind_cursors", "find_behind_cursors", nil},
+		{"insert_job", "insert_unique_job", []string{"unique"}},
 		{"insert_job", "insert_job", nil},
 	} {
 		out[v.variant] = pick(out[v.name], v.conditions...)

@@ -27,7 +27,7 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 			return err
 		}
 		var last int64
-		if err := s.one(ctx, "counter_value", args{"name": "revision"}, &last); err != nil {
+		if err := s.one(ctx, "read_counter", args{"name": "revision"}, &last); err != nil {
 			return err
 		}
 		out = store.PutCalendarsResult{}
@@ -54,7 +54,7 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 	return out, nil
 }
 
-// savedCalendar is a calendar on its way to save_calendars.sql.
+// savedCalendar is a calendar on its way to upsert_calendars.sql.
 type savedCalendar struct {
 	Name string `json:"name"`
 	At   int    `json:"at"`
@@ -76,26 +76,26 @@ func (s *session) saveCalendars(ctx context.Context, puts []store.PutCalendar, r
 	}
 	a := args{"names": jsonList(names), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
 	var users, due int64
-	if err := s.one(ctx, "calendar_users", a, &users, &due, into(&firedTo)); err != nil {
+	if err := s.one(ctx, "lock_calendar_users", a, &users, &due, into(&firedTo)); err != nil {
 		return firedTo, err
 	}
 	if due > 0 {
 		return firedTo, fmt.Errorf("a schedule that names it: %w", store.ErrUnsettled)
 	}
-	if err := s.exec(ctx, "calendar_changed", args{"names": jsonList(names), "revision": revision}); err != nil {
+	if err := s.exec(ctx, "revise_schedules", args{"names": jsonList(names), "revision": revision}); err != nil {
 		return firedTo, err
 	}
-	err = s.exec(ctx, "save_calendars", args{"calendars": jsonOf(saved), "bytes": pack.parameter(), "revision": revision, "now": micros(now)})
+	err = s.exec(ctx, "upsert_calendars", args{"calendars": jsonOf(saved), "bytes": pack.parameter(), "revision": revision, "now": micros(now)})
 	if err != nil {
 		return firedTo, err
 	}
-	return firedTo, s.exec(ctx, "counter_raise", args{"name": "revision", "value": revision})
+	return firedTo, s.exec(ctx, "raise_counter", args{"name": "revision", "value": revision})
 }
 
 // calendarsNamed reads calendars by name.
 func (s *session) calendarsNamed(ctx context.Context, names []string) (map[string]*store.Calendar, error) {
 	found := map[string]*store.Calendar{}
-	err := s.each(ctx, "calendars_named", args{"names": jsonList(names)}, func(r row) error {
+	err := s.each(ctx, "lock_calendars", args{"names": jsonList(names)}, func(r row) error {
 		calendar, err := scanCalendar(r)
 		found[calendar.Name] = &calendar
 		return err
@@ -121,7 +121,7 @@ func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendars
 			}
 			var users, due int64
 			var firedTo time.Time
-			if err := s.one(ctx, "calendar_users", args{"names": jsonList([]string{name}), "now": 0, "most": 0}, &users, &due, into(&firedTo)); err != nil {
+			if err := s.one(ctx, "lock_calendar_users", args{"names": jsonList([]string{name}), "now": 0, "most": 0}, &users, &due, into(&firedTo)); err != nil {
 				return err
 			}
 			if users > 0 {
@@ -176,7 +176,7 @@ func (s *session) checkCalendars(ctx context.Context, puts []store.PutSchedule) 
 	return nil
 }
 
-// calendarUse is a schedule and a calendar on their way to name_calendars.sql.
+// calendarUse is a schedule and a calendar on their way to insert_calendar_uses.sql.
 type calendarUse struct {
 	Calendar string `json:"calendar"`
 	Schedule string `json:"schedule"`
@@ -192,7 +192,7 @@ func (s *session) nameCalendars(ctx context.Context, req store.PutSchedulesReque
 	for i, row := range p.changed {
 		names[i], changed[row.Name] = row.Name, true
 	}
-	if err := s.exec(ctx, "unname_calendars", args{"names": jsonList(names)}); err != nil {
+	if err := s.exec(ctx, "delete_calendar_uses", args{"names": jsonList(names)}); err != nil {
 		return err
 	}
 	var uses []calendarUse
@@ -206,5 +206,5 @@ func (s *session) nameCalendars(ctx context.Context, req store.PutSchedulesReque
 	if len(uses) == 0 {
 		return nil
 	}
-	return s.exec(ctx, "name_calendars", args{"uses": jsonOf(uses)})
+	return s.exec(ctx, "insert_calendar_uses", args{"uses": jsonOf(uses)})
 }

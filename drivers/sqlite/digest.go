@@ -43,7 +43,7 @@ func (b *Backend) digestDue(ctx context.Context, doing string, req store.ClaimRe
 			return 0, err
 		}
 		err = b.write(ctx, doing, func(s *session) error {
-			return s.exec(ctx, "save_digests", args{"digests": jsonList(digests)})
+			return s.exec(ctx, "update_digests", args{"digests": jsonList(digests)})
 		})
 		if err != nil || !more {
 			return 0, err

@@ -87,7 +87,7 @@ type heldClaim struct {
 // heldClaims looks claims up, each in its place.
 func (s *session) heldClaims(ctx context.Context, claims []claimRef) ([]heldClaim, error) {
 	held := make([]heldClaim, len(claims))
-	err := s.each(ctx, "finish_check", args{"claims": jsonList(claims)}, func(r row) error {
+	err := s.each(ctx, "lock_claims", args{"claims": jsonList(claims)}, func(r row) error {
 		var i int
 		var reason *string
 		h := heldClaim{found: true}
@@ -116,7 +116,7 @@ func (s *session) refused(ctx context.Context, outcomes []store.Outcome, unknown
 		claims[k] = claimRef{outcomes[i].ID, outcomes[i].Token}
 	}
 	recorded := make([]bool, len(unknown))
-	err := s.each(ctx, "finish_recorded", args{"claims": jsonList(claims)}, func(r row) error {
+	err := s.each(ctx, "check_recorded", args{"claims": jsonList(claims)}, func(r row) error {
 		var k int
 		var state store.State
 		err := r.Scan(&k, &state)
@@ -273,7 +273,7 @@ func (s *session) endJobs(ctx context.Context, ends []ending, now time.Time) err
 	if err := s.exec(ctx, "end_jobs", args{"ends": list, "now": micros(now)}); err != nil {
 		return err
 	}
-	if err := s.exec(ctx, "delete_live", args{"ends": list}); err != nil {
+	if err := s.exec(ctx, "delete_ended_jobs", args{"ends": list}); err != nil {
 		return err
 	}
 	var asked []int64
@@ -291,5 +291,5 @@ func (s *session) readyJobs(ctx context.Context, jobs []again, now time.Time) er
 	if len(jobs) == 0 {
 		return nil
 	}
-	return s.exec(ctx, "ready_jobs", args{"jobs": jsonOf(jobs), "now": micros(now)})
+	return s.exec(ctx, "requeue_jobs", args{"jobs": jsonOf(jobs), "now": micros(now)})
 }

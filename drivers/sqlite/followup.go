@@ -20,7 +20,7 @@ func (s *session) follow(ctx context.Context, followUps []*store.FollowUp, now t
 		return nil
 	}
 	failing := map[int64]int64{}
-	err := s.each(ctx, "failing", args{"ids": jsonList(ids)}, func(r row) error {
+	err := s.each(ctx, "lock_failing", args{"ids": jsonList(ids)}, func(r row) error {
 		var id, failures int64
 		err := r.Scan(&id, &failures)
 		failing[id] = failures
@@ -30,21 +30,21 @@ func (s *session) follow(ctx context.Context, followUps []*store.FollowUp, now t
 		return err
 	}
 	c := store.Follow(followUps, failing)
-	if err := s.fail(ctx, "failing_begin", slices.Concat(c.Begun, c.Again), c.Failures, now); err != nil {
+	if err := s.fail(ctx, "begin_failing", slices.Concat(c.Begun, c.Again), c.Failures, now); err != nil {
 		return err
 	}
-	if err := s.fail(ctx, "failing_count", c.Counted, c.Failures, now); err != nil {
+	if err := s.fail(ctx, "count_failing", c.Counted, c.Failures, now); err != nil {
 		return err
 	}
-	if err := s.onIDs(ctx, c.Ended, nil, "failing_end"); err != nil {
+	if err := s.onIDs(ctx, c.Ended, nil, "end_failing"); err != nil {
 		return err
 	}
 	_, err = s.insertJobs(ctx, c.Jobs, now)
 	return err
 }
 
-// failingRow is a schedule that fails on its way to failing_begin.sql or
-// failing_count.sql.
+// failingRow is a schedule that fails on its way to begin_failing.sql or
+// count_failing.sql.
 type failingRow struct {
 	ID       int64 `json:"id"`
 	Failures int64 `json:"failures"`

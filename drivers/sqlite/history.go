@@ -18,7 +18,7 @@ func (b *Backend) Position(ctx context.Context) (store.Position, error) {
 }
 
 func (s *session) position(ctx context.Context) (p store.Position, err error) {
-	err = s.one(ctx, "position", nil, &p.Store, &p.Token, &p.Node, &p.Accepted, into(&p.LostAt))
+	err = s.one(ctx, "read_position", nil, &p.Store, &p.Token, &p.Node, &p.Accepted, into(&p.LostAt))
 	return p, err
 }
 
@@ -40,7 +40,7 @@ func (b *Backend) AcceptLoss(ctx context.Context) (store.Position, error) {
 		}{
 			{"raise_tokens", args{"margin": store.LossMargin}},
 			{"raise_locks", args{"margin": store.LossMargin}},
-			{"first_nodes", nil},
+			{"insert_node_sequence", nil},
 			{"raise_nodes", args{"margin": store.LossNodes}},
 			{"accept_loss", nil},
 		} {

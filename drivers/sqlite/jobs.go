@@ -65,7 +65,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 func (s *session) insertUnique(ctx context.Context, req store.InsertRequest, now time.Time) (out store.InsertResult, err error) {
 	job := req.Jobs[0]
 	var id int64
-	switch err := s.one(ctx, "find_unique", args{"kind": job.Kind, "unique": req.Unique}, &id); {
+	switch err := s.one(ctx, "find_unique_job", args{"kind": job.Kind, "unique": req.Unique}, &id); {
 	case err != nil:
 		return out, err
 	case id != 0:
@@ -73,7 +73,7 @@ func (s *session) insertUnique(ctx context.Context, req store.InsertRequest, now
 	}
 	a := sharedColumns(job, now)
 	a["args"], a["unique"] = notNull(job.Args), req.Unique
-	result, err := s.run(ctx, "insert_job_unique", a)
+	result, err := s.run(ctx, "insert_unique_job", a)
 	if err != nil {
 		return out, err
 	}
@@ -95,7 +95,7 @@ func (s *session) afterFired(ctx context.Context, jobs []store.NewJob, now time.
 	}
 	firedTo := map[int64]time.Time{}
 	a := args{"ids": jsonList(schedules), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
-	err := s.each(ctx, "fired_to", a, func(r row) error {
+	err := s.each(ctx, "lock_triggered_schedules", a, func(r row) error {
 		var id int64
 		var at time.Time
 		err := r.Scan(&id, into(&at))
@@ -408,9 +408,9 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 
 // targets reads the jobs that a request names, and its numbers in order.
 func (s *session) targets(ctx context.Context, req store.ChangeJobsRequest, bySchedule bool) (map[int64]*target, []int64, error) {
-	name, a := "change_by_id", args{"ids": jsonList(req.IDs)}
+	name, a := "lock_jobs", args{"ids": jsonList(req.IDs)}
 	if bySchedule {
-		name, a = "change_by_schedule", args{"schedule": req.Schedule}
+		name, a = "find_schedule_jobs", args{"schedule": req.Schedule}
 	}
 	found := map[int64]*target{}
 	var ids []int64
@@ -511,11 +511,11 @@ func (s *session) applyChanges(ctx context.Context, req store.ChangeJobsRequest,
 		return err
 	}
 	if len(p.ask) > 0 {
-		if err := s.exec(ctx, "ask_cancel", args{"ids": jsonList(p.ask), "now": micros(now), "reason": req.Reason}); err != nil {
+		if err := s.exec(ctx, "request_cancels", args{"ids": jsonList(p.ask), "now": micros(now), "reason": req.Reason}); err != nil {
 			return err
 		}
 	}
-	if err := s.onIDs(ctx, p.remove, nil, "delete_jobs", "delete_history", "delete_attempts"); err != nil {
+	if err := s.onIDs(ctx, p.remove, nil, "delete_jobs", "delete_finished_jobs", "delete_attempts"); err != nil {
 		return err
 	}
 	return s.release(ctx, p.freed)
@@ -538,12 +538,12 @@ func (s *session) revive(ctx context.Context, ids []int64, now time.Time) (holde
 	if err != nil {
 		return nil, err
 	}
-	if err := s.onIDs(ctx, revived, nil, "delete_history"); err != nil || len(revived) == len(ids) {
+	if err := s.onIDs(ctx, revived, nil, "delete_finished_jobs"); err != nil || len(revived) == len(ids) {
 		return nil, err
 	}
 	holders = map[int64]int64{}
 	left := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return slices.Contains(revived, id) })
-	err = s.each(ctx, "find_holders", args{"ids": jsonList(left)}, func(r row) error {
+	err = s.each(ctx, "find_key_holders", args{"ids": jsonList(left)}, func(r row) error {
 		var id, holder int64
 		err := r.Scan(&id, &holder)
 		holders[id] = holder

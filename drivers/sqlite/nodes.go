@@ -17,7 +17,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 			return err
 		}
 		out.Now = now
-		err = s.one(ctx, "register", args{
+		err = s.one(ctx, "insert_node", args{
 			"name": req.Name, "version": req.Version, "queues": jsonList(req.Queues), "kinds": jsonList(req.Kinds),
 			"lease": req.Lease.Microseconds(), "now": micros(now),
 		}, &out.Node)
@@ -42,7 +42,7 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 			return err
 		}
 		out.Now = now
-		err = s.each(ctx, "heartbeat", args{"node": req.Node, "now": micros(now)}, func(r row) error { return r.Scan(&out.Beat) })
+		err = s.each(ctx, "extend_lease", args{"node": req.Node, "now": micros(now)}, func(r row) error { return r.Scan(&out.Beat) })
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 		if out.Position, err = s.position(ctx); err != nil {
 			return err
 		}
-		return s.one(ctx, "next_expiry", args{"node": req.Node}, into(&out.NextExpiry))
+		return s.one(ctx, "find_next_expiry", args{"node": req.Node}, into(&out.NextExpiry))
 	})
 	if err != nil {
 		return store.HeartbeatResult{}, err
@@ -62,9 +62,9 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 
 // Claims lists what a node holds; see store.Nodes.
 func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
-	name := "claims"
+	name := "list_claims"
 	if req.Cancelled {
-		name = "claims_cancelled"
+		name = "list_cancelled_claims"
 	}
 	var out []store.ClaimRef
 	err := b.read(ctx, "read claims", func(s *session) error {
@@ -116,7 +116,7 @@ func (s *session) expiredNodes(ctx context.Context, req store.RescueRequest) (ti
 	if err != nil {
 		return now, nil, err
 	}
-	nodes, err := s.nodes(ctx, "expired_nodes", args{"node": req.Node, "now": micros(now)})
+	nodes, err := s.nodes(ctx, "find_expired_nodes", args{"node": req.Node, "now": micros(now)})
 	return now, nodes, err
 }
 
@@ -128,7 +128,7 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.Resc
 		if err != nil {
 			return err
 		}
-		living, err := s.nodes(ctx, "living_node", args{"node": req.Node})
+		living, err := s.nodes(ctx, "find_living_node", args{"node": req.Node})
 		if err != nil {
 			return err
 		}
@@ -251,7 +251,7 @@ func (h *heldJob) loss(died, waits bool) store.Loss {
 
 func (s *session) heldJobs(ctx context.Context, nodes string) ([]heldJob, error) {
 	var held []heldJob
-	err := s.each(ctx, "held_jobs", args{"nodes": nodes}, func(r row) error {
+	err := s.each(ctx, "lock_held_jobs", args{"nodes": nodes}, func(r row) error {
 		var h heldJob
 		var origin store.Origin
 		err := r.Scan(&h.ID, &h.Token, &h.Kind, &h.Queue, &h.Node, &h.onLoss, &h.attempt, &h.maxAttempts, &h.cancel,

@@ -27,69 +27,69 @@ var plans = []struct {
 	want      []string
 	sorts     bool // a sort of few rows is in order
 }{
-	{statement: "due_streams", want: []string{
+	{statement: "find_due_streams", want: []string{
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=?)",
 		"SEARCH d USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)",
 		"SEARCH d USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at<?)",
 	}},
-	{statement: "claim", want: []string{
+	{statement: "claim_jobs", want: []string{
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)",
 		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
 	}},
-	{statement: "claim_several", want: streamPlan},
-	{statement: "claim_digested", want: append([]string{
+	{statement: "claim_streams", want: streamPlan},
+	{statement: "claim_digested_streams", want: append([]string{
 		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at<?)",
 		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at=? AND id>?)",
 		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at>? AND run_at<?)",
 	}, streamPlan...)},
 	{statement: "find_undigested", want: []string{"SEARCH j USING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)"}},
-	{statement: "save_digests", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "find_unique", want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},
-	{statement: "find_holders", want: []string{
+	{statement: "update_digests", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: "find_unique_job", want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},
+	{statement: "find_key_holders", want: []string{
 		"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH j USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)",
 	}},
 	{statement: "revive_jobs", want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "next_due", want: []string{
+	{statement: "find_next_due", want: []string{
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=?)",
 		"SEARCH j USING COVERING INDEX hourbell_job_ready (queue=? AND kind>?)",
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at>?)",
 		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at>?)",
 	}},
-	{statement: "finish_check", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "finish_recorded", want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: "lock_claims", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: "check_recorded", want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "end_jobs", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "delete_live", want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: "delete_ended_jobs", want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "delete_cancels", want: []string{"SEARCH hourbell_cancel_request USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "ready_jobs", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: "requeue_jobs", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "insert_attempts", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "claims", want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
-	{statement: "held_jobs", want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
-	{statement: "failing", want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "waiting_serial_groups", want: []string{"SEARCH w EXISTS USING INDEX hourbell_job_lane (schedule_id=?)"}},
+	{statement: "list_claims", want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
+	{statement: "lock_held_jobs", want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
+	{statement: "lock_failing", want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: "lock_waiting_jobs", want: []string{"SEARCH w EXISTS USING INDEX hourbell_job_lane (schedule_id=?)"}},
 	{statement: "release_jobs", want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING INDEX hourbell_job_lane (schedule_id=?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}},
-	{statement: "failing_count", want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "failing_forget", want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "failing_end", want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: "count_failing", want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: "reset_failures", want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: "end_failing", want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "list_queues", want: []string{
 		"USING COVERING INDEX hourbell_job_ready", "USING COVERING INDEX hourbell_job_running", "USING COVERING INDEX hourbell_job_waiting",
 	}},
-	{statement: "due_schedules", want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_due (next_at>? AND next_at<?)"}},
-	{statement: "due_schedules_named", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}, sorts: true},
-	{statement: "next_schedule", want: []string{"SEARCH hourbell_schedule USING COVERING INDEX hourbell_schedule_due (next_at>?)"}},
-	{statement: "fire_rows", want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "fire_live", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}, sorts: true},
-	{statement: "fire_fired", want: []string{"SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
-	{statement: "fire_newest", want: []string{"SEARCH n USING COVERING INDEX hourbell_slot_schedule (schedule_id=?)"}},
-	{statement: "fire_move", want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: "find_due_schedules", want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_due (next_at>? AND next_at<?)"}},
+	{statement: "find_due_schedules_named", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}, sorts: true},
+	{statement: "find_next_schedule", want: []string{"SEARCH hourbell_schedule USING COVERING INDEX hourbell_schedule_due (next_at>?)"}},
+	{statement: "lock_due_schedules", want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: "lock_live_jobs", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}, sorts: true},
+	{statement: "find_fired_slots", want: []string{"SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
+	{statement: "find_newest_slots", want: []string{"SEARCH n USING COVERING INDEX hourbell_slot_schedule (schedule_id=?)"}},
+	{statement: "advance_schedules", want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: "extend_slots", want: []string{"SEARCH r USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "schedules_named", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
-	{statement: "calendar_users", want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH u USING PRIMARY KEY (calendar=?)"}},
-	{statement: "calendar_changed", want: []string{"SEARCH hourbell_schedule USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH u USING PRIMARY KEY (calendar=?)"}},
-	{statement: "unname_calendars", want: []string{"SEARCH hourbell_calendar_use USING COVERING INDEX hourbell_calendar_use_schedule (schedule_id=?)"}},
-	{statement: "name_calendars", want: []string{"SEARCH s USING COVERING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
-	{statement: "schedules_owned", want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_owner (owner=?)"}, sorts: true},
-	{statement: "prune_completed", want: []string{"SEARCH hourbell_history USING COVERING INDEX hourbell_history_finished (state=? AND finished_at<?)"}},
-	{statement: "prune_failed", want: []string{"SEARCH hourbell_history USING COVERING INDEX hourbell_history_finished (state=? AND finished_at<?)"}},
+	{statement: "lock_schedules", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
+	{statement: "lock_calendar_users", want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH u USING PRIMARY KEY (calendar=?)"}},
+	{statement: "revise_schedules", want: []string{"SEARCH hourbell_schedule USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH u USING PRIMARY KEY (calendar=?)"}},
+	{statement: "delete_calendar_uses", want: []string{"SEARCH hourbell_calendar_use USING COVERING INDEX hourbell_calendar_use_schedule (schedule_id=?)"}},
+	{statement: "insert_calendar_uses", want: []string{"SEARCH s USING COVERING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
+	{statement: "lock_owned_schedules", want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_owner (owner=?)"}, sorts: true},
+	{statement: "prune_completed_jobs", want: []string{"SEARCH hourbell_history USING COVERING INDEX hourbell_history_finished (state=? AND finished_at<?)"}},
+	{statement: "prune_failed_jobs", want: []string{"SEARCH hourbell_history USING COVERING INDEX hourbell_history_finished (state=? AND finished_at<?)"}},
 	{statement: "prune_slots", want: []string{"SEARCH hourbell_slot USING COVERING INDEX hourbell_slot_recorded (recorded_at<?)"}},
 	{statement: "list_jobs", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid<?)"}},
 	{statement: "list_jobs", given: "narrowed", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)"}, sorts: true},
@@ -236,7 +236,7 @@ func parameters(text string) []string {
 }
 
 // SQLite plans a prepared statement again whenever another value is bound to a
-// bare parameter in LIMIT; see claim.sql.
+// bare parameter in LIMIT; see claim_jobs.sql.
 func TestLimitsDoNotReplan(t *testing.T) {
 	texts, err := readStatements()
 	if err != nil {

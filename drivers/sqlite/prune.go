@@ -16,11 +16,11 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		if err != nil {
 			return err
 		}
-		completed, err := s.pruneJobs(ctx, "prune_completed", req.Completed, req.Limit, now)
+		completed, err := s.pruneJobs(ctx, "prune_completed_jobs", req.Completed, req.Limit, now)
 		if err != nil {
 			return err
 		}
-		failed, err := s.pruneJobs(ctx, "prune_failed", req.Failed, req.Limit, now)
+		failed, err := s.pruneJobs(ctx, "prune_failed_jobs", req.Failed, req.Limit, now)
 		if err != nil {
 			return err
 		}

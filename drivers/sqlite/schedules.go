@@ -43,7 +43,7 @@ func (s *session) checkSync(ctx context.Context, req store.PutSchedulesRequest) 
 	if !req.Ordered() {
 		return nil
 	}
-	return s.each(ctx, "owner_revision", args{"owner": req.Owner}, func(r row) error {
+	return s.each(ctx, "read_owner", args{"owner": req.Owner}, func(r row) error {
 		var last int64
 		if err := r.Scan(&last); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (s *session) planPut(ctx context.Context, req store.PutSchedulesRequest, no
 		return nil, err
 	}
 	plan := &putPlan{}
-	if err := s.one(ctx, "counter_value", args{"name": "revision"}, &plan.lastRevision); err != nil {
+	if err := s.one(ctx, "read_counter", args{"name": "revision"}, &plan.lastRevision); err != nil {
 		return nil, err
 	}
 	asked := map[string]bool{}
@@ -97,7 +97,7 @@ func (s *session) planPut(ctx context.Context, req store.PutSchedulesRequest, no
 	if !req.Sync {
 		return plan, nil
 	}
-	err = s.eachSchedule(ctx, "schedules_owned", args{"owner": req.Owner}, func(row *store.Schedule) error {
+	err = s.eachSchedule(ctx, "lock_owned_schedules", args{"owner": req.Owner}, func(row *store.Schedule) error {
 		if asked[row.Name] {
 			return nil
 		}
@@ -145,21 +145,21 @@ func (s *session) applyPut(ctx context.Context, req store.PutSchedulesRequest, p
 	if err := s.nameCalendars(ctx, req, p); err != nil {
 		return err
 	}
-	if err := s.onIDs(ctx, append(p.back, numbersOf(p.gone)...), nil, "failing_end"); err != nil {
+	if err := s.onIDs(ctx, append(p.back, numbersOf(p.gone)...), nil, "end_failing"); err != nil {
 		return err
 	}
 	if len(p.changed) > 0 {
-		if err := s.exec(ctx, "counter_raise", args{"name": "revision", "value": p.lastRevision}); err != nil {
+		if err := s.exec(ctx, "raise_counter", args{"name": "revision", "value": p.lastRevision}); err != nil {
 			return err
 		}
 	}
 	if !req.Ordered() {
 		return nil
 	}
-	return s.exec(ctx, "save_owner", args{"owner": req.Owner, "revision": req.SyncRevision})
+	return s.exec(ctx, "sync_owner", args{"owner": req.Owner, "revision": req.SyncRevision})
 }
 
-// savedSchedule is a row on its way to save_schedules.sql.
+// savedSchedule is a row on its way to upsert_schedules.sql.
 type savedSchedule struct {
 	Name          string `json:"name"`
 	Owner         string `json:"owner"`
@@ -193,13 +193,13 @@ func (s *session) saveSchedules(ctx context.Context, rows []*store.Schedule) err
 			PausedAt: micros(r.PausedAt), PausedUntil: micros(r.PausedUntil), Declared: r.PausedDeclared, CreatedAt: micros(r.CreatedAt), UpdatedAt: micros(r.UpdatedAt), DeletedAt: micros(r.DeletedAt),
 		}
 	}
-	return s.exec(ctx, "save_schedules", args{"schedules": jsonOf(saved), "bytes": pack.parameter()})
+	return s.exec(ctx, "upsert_schedules", args{"schedules": jsonOf(saved), "bytes": pack.parameter()})
 }
 
 // schedulesNamed reads schedules, tombstones too.
 func (s *session) schedulesNamed(ctx context.Context, names []string) (map[string]*store.Schedule, error) {
 	found := map[string]*store.Schedule{}
-	err := s.eachSchedule(ctx, "schedules_named", args{"names": jsonList(names)}, func(row *store.Schedule) error {
+	err := s.eachSchedule(ctx, "lock_schedules", args{"names": jsonList(names)}, func(row *store.Schedule) error {
 		found[row.Name] = row
 		return nil
 	})
@@ -248,9 +248,9 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		}
 		switch req.Action {
 		case store.DeleteSchedules:
-			return s.onIDs(ctx, numbersOf(rows), nil, "failing_end")
+			return s.onIDs(ctx, numbersOf(rows), nil, "end_failing")
 		case store.ResumeSchedules:
-			return s.onIDs(ctx, numbersOf(rows), nil, "failing_forget")
+			return s.onIDs(ctx, numbersOf(rows), nil, "reset_failures")
 		}
 		return nil
 	})

@@ -37,7 +37,7 @@ func (s *session) waitingIn(ctx context.Context, all []serialGroup) (map[serialG
 		return nil, nil
 	}
 	waiting := map[serialGroup]bool{}
-	err := s.each(ctx, "waiting_serial_groups", args{"groups": jsonOf(some)}, func(r row) error {
+	err := s.each(ctx, "lock_waiting_jobs", args{"groups": jsonOf(some)}, func(r row) error {
 		var i int
 		err := r.Scan(&i)
 		waiting[some[i]] = true

@@ -77,10 +77,10 @@ var variants = []struct {
 	name, of string
 	given    []string
 }{
-	{"claim_several", "claim", []string{"several"}},
-	{"claim_digested", "claim", []string{"several", "digested"}},
-	{"claim", "claim", []string{"one"}},
-	{"insert_job_unique", "insert_job", []string{"unique"}},
+	{"claim_streams", "claim_jobs", []string{"several"}},
+	{"claim_digested_streams", "claim_jobs", []string{"several", "digested"}},
+	{"claim_jobs", "claim_jobs", []string{"one"}},
+	{"insert_unique_job", "insert_job", []string{"unique"}},
 	{"insert_job", "insert_job", nil},
 }
 
@@ -224,7 +224,7 @@ func (b *Backend) beginOnce(ctx context.Context, prepared map[string]*sql.Stmt) 
 		return nil, err
 	}
 	s := &session{tx, b.texts, prepared}
-	if err := s.exec(ctx, "lock", nil); err != nil {
+	if err := s.exec(ctx, "lock_file", nil); err != nil {
 		tx.Rollback()
 		return nil, err
 	}
@@ -316,7 +316,7 @@ func (s *session) now(ctx context.Context, asked time.Time) (time.Time, error) {
 		return instant(asked), nil
 	}
 	var now time.Time
-	err := s.one(ctx, "now", nil, into(&now))
+	err := s.one(ctx, "read_clock", nil, into(&now))
 	return now, err
 }
 

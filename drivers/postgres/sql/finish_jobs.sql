@@ -1,5 +1,5 @@
 -- Moves jobs to history by the outcomes of their claims.
--- What is sent and does not come back was not accepted. $6: note_ended follows.
+-- What is sent and does not come back was not accepted. $6: insert_history_batches follows.
 WITH ended AS (
     DELETE FROM {schema}.job AS j
     USING unnest($2::bigint[], $3::bigint[], $4::smallint[], $5::text[]) AS o (id, token, state, reason)

@@ -1,4 +1,4 @@
--- Copies jobs to history; delete_live then takes them from the hot table.
+-- Copies jobs to history; delete_ended_jobs then takes them from the hot table.
 INSERT INTO hourbell_history (id, run_at, created_at, started_at, finished_at, slot, schedule_id, node, token, timeout, priority,
                               state, attempt, max_attempts, on_loss, origin, queue, kind, node_name, reason, args, headers, unique_key, losses)
 SELECT j.id, j.run_at, j.created_at, j.started_at, :now, j.slot, j.schedule_id, j.node, j.token, j.timeout, j.priority,

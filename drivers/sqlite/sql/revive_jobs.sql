@@ -1,4 +1,4 @@
--- Copies finished jobs back under their numbers and returns these; delete_history
+-- Copies finished jobs back under their numbers and returns these; delete_finished_jobs
 -- follows. None is due before a slot of its schedule that has fired ahead, which is
 -- until :most. A job whose key another job of its kind holds is left out, and of
 -- several with one key the first is copied.

@@ -80,7 +80,7 @@ type Backend struct {
 	end         context.CancelFunc
 	away        atomic.Int64 // the shortest round trip that was seen, in nanoseconds
 	pinned      bool         // the pool's sessions have the settings of pins
-	sql         statements
+	sql         texts
 	steps       []store.Migration
 	insertWakes *notifyThrottle
 	earlyWakes  *notifyThrottle // of slots that fire early
@@ -286,7 +286,10 @@ func newBackend(opts []Option) *Backend {
 	}
 	b.background, b.end = context.WithCancel(context.Background())
 	b.channel = channelOf(b.schema)
-	b.sql = readStatements(b.schema)
+	var err error
+	if b.sql, err = readTexts(b.schema); err != nil {
+		b.invalid = err
+	}
 	b.steps = readSteps(b.schema)
 	b.insertWakes, b.earlyWakes = newNotifyThrottle(notifyGap, b.sendWakes), newNotifyThrottle(earlyGap, b.sendWakes)
 	return b

@@ -61,7 +61,7 @@ func putCalendarNames(puts []store.PutCalendar) []string {
 
 // lockCalendars locks calendars and returns those that are there, by name.
 func (b *Backend) lockCalendars(ctx context.Context, tx pgx.Tx, names []string) (map[string]*store.Calendar, error) {
-	list, err := collect(ctx, tx, scanCalendar, b.q("lock_calendars"), names)
+	list, err := collect(ctx, tx, scanCalendar, b.q(lockCalendars), names)
 	rows := make(map[string]*store.Calendar, len(list))
 	for i := range list {
 		rows[list[i].Name] = &list[i]
@@ -104,14 +104,14 @@ func (b *Backend) reviseUsers(ctx context.Context, tx pgx.Tx, now time.Time, cal
 		if to.After(firedTo) {
 			firedTo = to
 		}
-	}, b.q("lock_calendar_users"), when(now), calendars, store.MostAhead.Microseconds())
+	}, b.q(lockCalendarUsers), when(now), calendars, store.MostAhead.Microseconds())
 	switch {
 	case err != nil || len(users) == 0:
 		return firedTo, err
 	case unsettled:
 		return firedTo, fmt.Errorf("a schedule that names it: %w", store.ErrUnsettled)
 	}
-	_, err = tx.Exec(ctx, b.q("revise_schedules"), users)
+	_, err = tx.Exec(ctx, b.q(reviseSchedules), users)
 	return firedTo, err
 }
 
@@ -121,7 +121,7 @@ func (b *Backend) writeCalendars(ctx context.Context, tx pgx.Tx, now time.Time, 
 	revisions := map[string]int64{}
 	var name string
 	var revision int64
-	write := func(statement string, puts []store.PutCalendar) error {
+	write := func(s statement, puts []store.PutCalendar) error {
 		if len(puts) == 0 {
 			return nil
 		}
@@ -130,15 +130,15 @@ func (b *Backend) writeCalendars(ctx context.Context, tx pgx.Tx, now time.Time, 
 			definitions[i] = string(put.Definition)
 		}
 		return each(ctx, tx, []any{&name, &revision}, func() { revisions[name] = revision },
-			b.q(statement), when(now), putCalendarNames(puts), definitions)
+			b.q(s), when(now), putCalendarNames(puts), definitions)
 	}
-	if err := write("insert_calendars", created); err != nil {
+	if err := write(insertCalendars, created); err != nil {
 		return nil, err
 	}
 	if len(revisions) < len(created) {
 		return nil, errMoved
 	}
-	return revisions, write("update_calendars", changed)
+	return revisions, write(updateCalendars, changed)
 }
 
 // DeleteCalendars deletes calendars; see store.Calendars.
@@ -153,14 +153,14 @@ func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendars
 				return fmt.Errorf("calendar %q: %w", name, store.ErrNotFound)
 			}
 		}
-		used, err := collect(ctx, tx, pgx.RowTo[string], b.q("find_calendar_user"), req.Names)
+		used, err := collect(ctx, tx, pgx.RowTo[string], b.q(findCalendarUser), req.Names)
 		if err != nil {
 			return err
 		}
 		if len(used) > 0 {
 			return fmt.Errorf("calendar %q: %w", used[0], store.ErrInUse)
 		}
-		_, err = tx.Exec(ctx, b.q("delete_calendars"), req.Names)
+		_, err = tx.Exec(ctx, b.q(deleteCalendars), req.Names)
 		return err
 	})
 }
@@ -169,7 +169,7 @@ func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendars
 func (b *Backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
 	var out []store.Calendar
 	err := b.transact(ctx, nodeConns, "list calendars", listing, func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanCalendar, b.q("list_calendars"), listOrNull(req.Names), req.After, req.Limit)
+		out, err = collect(ctx, tx, scanCalendar, b.q(listCalendars), listOrNull(req.Names), req.After, req.Limit)
 		return err
 	})
 	return out, err
@@ -192,7 +192,7 @@ func (b *Backend) holdCalendars(ctx context.Context, tx pgx.Tx, puts []store.Put
 	if len(names) == 0 {
 		return nil
 	}
-	held, err := collect(ctx, tx, pgx.RowTo[string], b.q("hold_calendars"), names)
+	held, err := collect(ctx, tx, pgx.RowTo[string], b.q(holdCalendars), names)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (b *Backend) holdCalendars(ctx context.Context, tx pgx.Tx, puts []store.Put
 func (b *Backend) nameCalendars(ctx context.Context, tx pgx.Tx, p putting) error {
 	var batch pgx.Batch
 	if len(p.changed) > 0 {
-		batch.Queue(b.q("delete_calendar_uses"), numbersOf(p.changed))
+		batch.Queue(b.q(deleteCalendarUses), numbersOf(p.changed))
 	}
 	if len(p.uses) > 0 {
 		var calendars, schedules []string
@@ -218,7 +218,7 @@ func (b *Backend) nameCalendars(ctx context.Context, tx pgx.Tx, p putting) error
 				calendars, schedules = append(calendars, calendar), append(schedules, put.Name)
 			}
 		}
-		batch.Queue(b.q("insert_calendar_uses"), calendars, schedules)
+		batch.Queue(b.q(insertCalendarUses), calendars, schedules)
 	}
 	return send(ctx, tx, &batch)
 }

@@ -19,7 +19,7 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 			return err
 		}
 		if req.Action == store.RetryJobs {
-			if _, err := tx.Exec(ctx, b.q("lock_retried_schedules"), ids); err != nil {
+			if _, err := tx.Exec(ctx, b.q(lockRetriedSchedules), ids); err != nil {
 				return err
 			}
 		}
@@ -47,7 +47,7 @@ func (b *Backend) idsOf(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequ
 	if req.Action != store.CancelJobs || req.Schedule == "" {
 		return req.IDs, nil
 	}
-	return collect(ctx, tx, pgx.RowTo[int64], b.q("find_schedule_jobs"), req.Schedule)
+	return collect(ctx, tx, pgx.RowTo[int64], b.q(findScheduleJobs), req.Schedule)
 }
 
 // place is where a job is. The zero value: nowhere.
@@ -89,12 +89,12 @@ func (b *Backend) lockLiving(ctx context.Context, tx pgx.Tx, now *time.Time, ids
 	return each(ctx, tx, []any{&id, (*number)(&p.node), &p.running, &p.waiting, &p.later}, func() {
 		p.resting = !p.running
 		found[id] = p
-	}, b.q("lock_jobs"), ids, now)
+	}, b.q(lockJobs), ids, now)
 }
 
 func (b *Backend) lockFinished(ctx context.Context, tx pgx.Tx, ids []int64, found map[int64]place) error {
 	var id int64
-	return each(ctx, tx, []any{&id}, func() { found[id] = place{finished: true} }, b.q("lock_finished_jobs"), ids)
+	return each(ctx, tx, []any{&id}, func() { found[id] = place{finished: true} }, b.q(lockFinishedJobs), ids)
 }
 
 // changes are what ChangeJobs is to do, and its answers.
@@ -171,13 +171,13 @@ func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequ
 	now := when(req.Now)
 	freed := serialGroups{}
 	if len(c.end) > 0 {
-		err := freed.scan(ctx, tx, b.q("end_jobs"), now, c.end, repeat(int16(store.StateCancelled), len(c.end)), repeat(req.Reason, len(c.end)))
+		err := freed.scan(ctx, tx, b.q(endJobs), now, c.end, repeat(int16(store.StateCancelled), len(c.end)), repeat(req.Reason, len(c.end)))
 		if err != nil {
 			return err
 		}
 	}
 	if len(c.remove) > 0 {
-		if err := freed.scan(ctx, tx, b.q("delete_jobs"), c.remove); err != nil {
+		if err := freed.scan(ctx, tx, b.q(deleteJobs), c.remove); err != nil {
 			return err
 		}
 	}
@@ -186,11 +186,11 @@ func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequ
 	}
 	var batch pgx.Batch
 	if len(c.ask) > 0 {
-		batch.Queue(b.q("request_cancels"), now, c.ask, c.nodes, req.Reason)
+		batch.Queue(b.q(requestCancels), now, c.ask, c.nodes, req.Reason)
 		b.queueWake(&batch, store.Wake{Kind: store.WakeCancels})
 	}
 	if len(c.pull) > 0 {
-		batch.Queue(b.q("pull_jobs"), now, c.pull, store.MostAhead.Microseconds())
+		batch.Queue(b.q(pullJobs), now, c.pull, store.MostAhead.Microseconds())
 	}
 	if len(c.pull)+len(c.revive) > 0 {
 		b.queueWake(&batch, store.Wake{Kind: store.WakeJobs})
@@ -204,7 +204,7 @@ func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequ
 func (b *Backend) revive(ctx context.Context, tx pgx.Tx, now *time.Time, ids []int64) (holders map[int64]int64, err error) {
 	holders = map[int64]int64{}
 	for len(ids) > 0 {
-		revived, err := collect(ctx, tx, pgx.RowTo[int64], b.q("revive_jobs"), now, ids, store.MostAhead.Microseconds())
+		revived, err := collect(ctx, tx, pgx.RowTo[int64], b.q(reviveJobs), now, ids, store.MostAhead.Microseconds())
 		if err != nil {
 			return nil, err
 		}
@@ -213,7 +213,7 @@ func (b *Backend) revive(ctx context.Context, tx pgx.Tx, now *time.Time, ids []i
 			break
 		}
 		var id, holder int64
-		err = each(ctx, tx, []any{&id, &holder}, func() { holders[id] = holder }, b.q("find_key_holders"), ids)
+		err = each(ctx, tx, []any{&id, &holder}, func() { holders[id] = holder }, b.q(findKeyHolders), ids)
 		if err != nil {
 			return nil, err
 		}

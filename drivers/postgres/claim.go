@@ -53,9 +53,9 @@ func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *cla
 	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
 	defer cancel()
 	lowRunAt, lowID := from.columns()
-	text, args := b.q("find_behind_cursors"), []any{req.Queue, req.Kinds, lowRunAt, lowID, orNegativeInfinity(reach.after)}
+	text, args := b.q(findBehindCursors), []any{req.Queue, req.Kinds, lowRunAt, lowID, orNegativeInfinity(reach.after)}
 	if len(req.Exact) > 0 {
-		text, args = b.q("find_exact_behind_cursors"), append(args, exactColumns(req.Exact)...)
+		text, args = b.q(findExactBehindCursors), append(args, exactColumns(req.Exact)...)
 	}
 	found := map[int16]cursor{}
 	var began time.Time // after the wait for a connection; zero: there was none
@@ -93,14 +93,14 @@ func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *c
 func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursors) (store.ClaimResult, error) {
 	lowRunAt, lowID := from.columns()
 	args := []any{when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit, lowRunAt, lowID, req.Limit - req.Ahead}
-	name := "claim_jobs"
+	name := claimJobs
 	switch {
 	case req.Suspects && len(req.Exact) > 0:
-		name = "claim_exact_suspects"
+		name = claimExactSuspects
 	case req.Suspects:
-		name = "claim_suspects"
+		name = claimSuspects
 	case len(req.Exact) > 0:
-		name = "claim_exact_jobs"
+		name = claimExactJobs
 	}
 	if len(req.Exact) > 0 {
 		args = append(args, exactColumns(req.Exact)...)
@@ -109,9 +109,9 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursor
 	var out store.ClaimResult
 	err := b.pipeline(ctx, nodeConns, "claim jobs", func(s sender) (err error) {
 		var batch pgx.Batch
-		batch.Queue(b.q("hold_node"), when(req.Now), req.Node)
+		batch.Queue(b.q(holdNode), when(req.Now), req.Node)
 		batch.Queue(text, args...)
-		batch.Queue(b.q("find_next_due"), when(req.Now), req.Queue)
+		batch.Queue(b.q(findNextDue), when(req.Now), req.Queue)
 		answers := s.SendBatch(ctx, &batch)
 		out, err = readClaim(answers, req)
 		return cmp.Or(err, answers.Close())
@@ -130,7 +130,7 @@ func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
 	}
 	return b.pipeline(ctx, nodeConns, "begin jobs", func(s sender) error {
 		var batch pgx.Batch
-		batch.Queue(b.q("begin_jobs"), req.Node, req.Batch, ids)
+		batch.Queue(b.q(beginJobs), req.Node, req.Batch, ids)
 		answers := s.SendBatch(ctx, &batch)
 		var node int64
 		err := nodeAlive(req.Node, answers.QueryRow().Scan(&node))

@@ -392,7 +392,7 @@ func claimPages(t *testing.T, b *Backend, from cursors) (pages int) {
 	lowRunAt, lowID := from.columns()
 	undo := errors.New("undone")
 	err := b.work(t.Context(), programConns, "explain", func(tx pgx.Tx) error {
-		text := "explain (analyze, buffers, timing off) " + b.q("claim_jobs")
+		text := "explain (analyze, buffers, timing off) " + b.q(claimJobs)
 		plan, err := collect(t.Context(), tx, pgx.RowTo[string], text, nil, register(t, b), "q", []string{"k"}, 100, lowRunAt, lowID, 100)
 		if err != nil {
 			return err

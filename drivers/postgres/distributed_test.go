@@ -81,9 +81,11 @@ var arraySlice = regexp.MustCompile(`\[[^\]:]*[^:\]:]?:[^:][^\]]*\]|\[[^\]]+:\]`
 // TestNoStatementSlicesAnArrayItChanges: Citus crashes on such an UPDATE, even on tables
 // that are not distributed.
 func TestNoStatementSlicesAnArrayItChanges(t *testing.T) {
-	for name, text := range readStatements(DefaultSchema) {
+	all, err := readTexts(DefaultSchema)
+	must(t, err)
+	for s, text := range all {
 		if strings.Contains(strings.ToUpper(text), "UPDATE") && arraySlice.MatchString(text) {
-			t.Errorf("%s slices an array", name)
+			t.Errorf("%v slices an array", statement(s))
 		}
 	}
 }

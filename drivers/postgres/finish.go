@@ -62,7 +62,7 @@ func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []st
 	over.drop(setOf(ended))
 	err = b.pipeline(ctx, nodeConns, "look for outcomes in history", func(s sender) error {
 		var batch pgx.Batch
-		queueCollect(&batch, &out.Refused, scanClaimRef, b.q("check_recorded"), over.ids, over.tokens, over.states)
+		queueCollect(&batch, &out.Refused, scanClaimRef, b.q(checkRecorded), over.ids, over.tokens, over.states)
 		return send(ctx, s, &batch)
 	})
 	return out, err
@@ -127,7 +127,7 @@ func (b *Backend) queueNote(batch *pgx.Batch, now *time.Time, over ends) {
 			}
 		}
 	}
-	batch.Queue(b.q("insert_history_batches"), now, done, failed)
+	batch.Queue(b.q(insertHistoryBatches), now, done, failed)
 }
 
 // run sends plain ends straight to history; all others look at their job first.
@@ -245,7 +245,7 @@ func (f *finishing) hold(ctx context.Context, outcomes []store.Outcome) (map[int
 	var in serialGroup
 	err := each(ctx, f.tx, append([]any{&id, &runs}, in.targets()...), func() {
 		f.accepted[id], running[id], groupsOf[id] = true, runs, in
-	}, f.b.q("lock_claims"), ids, tokens)
+	}, f.b.q(lockClaims), ids, tokens)
 	return running, groupsOf, err
 }
 
@@ -262,7 +262,7 @@ func (b *Backend) cancelsOf(ctx context.Context, tx pgx.Tx, ids []int64) (map[in
 	reasons := map[int64]string{}
 	var id int64
 	var reason string
-	err := each(ctx, tx, []any{&id, &reason}, func() { reasons[id] = reason }, b.q("read_cancels"), ids)
+	err := each(ctx, tx, []any{&id, &reason}, func() { reasons[id] = reason }, b.q(readCancels), ids)
 	return reasons, err
 }
 
@@ -281,7 +281,7 @@ func (f *finishing) keepAttempts(ctx context.Context, outcomes []store.Outcome) 
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := f.tx.Exec(ctx, f.b.q("insert_attempts"), f.now, ids, errs, traces, outputs)
+	_, err := f.tx.Exec(ctx, f.b.q(insertAttempts), f.now, ids, errs, traces, outputs)
 	return err
 }
 
@@ -298,11 +298,11 @@ func (f *finishing) end(ctx context.Context) (err error) {
 func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over ends, freed serialGroups) (ended []int64, err error) {
 	noted := len(over.ids) >= leastNoted
 	var batch pgx.Batch
-	batch.Queue(b.q("finish_jobs"), now, over.ids, over.tokens, over.states, over.reasons, noted)
+	batch.Queue(b.q(finishJobs), now, over.ids, over.tokens, over.states, over.reasons, noted)
 	if noted {
 		b.queueNote(&batch, now, over)
 	}
-	batch.Queue(b.q("delete_cancels"), over.ids)
+	batch.Queue(b.q(deleteCancels), over.ids)
 	answers := s.SendBatch(ctx, &batch)
 	rows, err := answers.Query()
 	if err == nil {
@@ -354,7 +354,7 @@ func (f *finishing) refused(ctx context.Context, outcomes []store.Outcome) ([]st
 	if len(missing.ids) == 0 {
 		return nil, nil
 	}
-	return collect(ctx, f.tx, scanClaimRef, f.b.q("check_recorded"), missing.ids, missing.tokens, missing.states)
+	return collect(ctx, f.tx, scanClaimRef, f.b.q(checkRecorded), missing.ids, missing.tokens, missing.states)
 }
 
 func scanClaimRef(r pgx.CollectableRow) (ref store.ClaimRef, err error) {
@@ -394,7 +394,7 @@ func (b *Backend) free(ctx context.Context, tx pgx.Tx, now *time.Time, jobs free
 	if len(jobs.ids) == 0 {
 		return nil
 	}
-	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q("requeue_jobs"), now, jobs.ids, jobs.delays, jobs.refunds, jobs.counted, jobs.well, jobs.lost)
+	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q(requeueJobs), now, jobs.ids, jobs.delays, jobs.refunds, jobs.counted, jobs.well, jobs.lost)
 	if err != nil {
 		return err
 	}

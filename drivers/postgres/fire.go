@@ -15,13 +15,13 @@ import (
 func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	var out store.DueSchedulesResult
 	err := b.pipeline(ctx, nodeConns, "read due schedules", func(s sender) error {
-		text, args := b.q("find_due_schedules"), []any{when(req.Now), req.Limit, req.Ahead.Microseconds(), when(req.After.NextAt), req.After.ID}
+		text, args := b.q(findDueSchedules), []any{when(req.Now), req.Limit, req.Ahead.Microseconds(), when(req.After.NextAt), req.After.ID}
 		if len(req.Names) > 0 {
-			text, args = b.q("find_due_schedules_named"), []any{when(req.Now), req.Limit, req.Names}
+			text, args = b.q(findDueSchedulesNamed), []any{when(req.Now), req.Limit, req.Names}
 		}
 		var batch pgx.Batch
 		queueCollect(&batch, &out.Schedules, scanSchedule, text, args...)
-		batch.Queue(b.q("find_next_schedule"), when(req.Now), req.Ahead.Microseconds()).QueryRow(func(row pgx.Row) error {
+		batch.Queue(b.q(findNextSchedule), when(req.Now), req.Ahead.Microseconds()).QueryRow(func(row pgx.Row) error {
 			return row.Scan(into(&out.Now), into(&out.Next))
 		})
 		return send(ctx, s, &batch)
@@ -134,7 +134,7 @@ func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Fir
 	if len(ids) == 0 {
 		return all, nil
 	}
-	busy, err := collect(ctx, f.tx, pgx.RowTo[int64], f.b.q("find_busy_schedules"), f.now, f.until, f.ahead, ids, revisions, marks, nexts, paused)
+	busy, err := collect(ctx, f.tx, pgx.RowTo[int64], f.b.q(findBusySchedules), f.now, f.until, f.ahead, ids, revisions, marks, nexts, paused)
 	if err != nil || len(busy) == 0 {
 		return all, err
 	}
@@ -217,7 +217,7 @@ func (f *firing) advance(ctx context.Context, all []store.Firing) (map[int64]mov
 		if soon {
 			advanced[id] = early
 		}
-	}, f.b.q("advance_schedules"), f.now, f.until, ids, revisions, marks, nexts, paused, newMarks, newNexts, jobs, f.ahead)
+	}, f.b.q(advanceSchedules), f.now, f.until, ids, revisions, marks, nexts, paused, newMarks, newNexts, jobs, f.ahead)
 	return advanced, err
 }
 
@@ -263,7 +263,7 @@ func (f *firing) queueLive(batch *pgx.Batch, all []store.Firing, live map[int64]
 	var job liveJob
 	var origin int16
 	targets := []any{&job.ID, &schedule, into(&job.Slot), &job.Running, &job.Waiting, &job.Attempt, &origin, (*number)(&job.node)}
-	batch.Queue(f.b.q("lock_live_jobs"), ids).Query(scanEach(targets, func() {
+	batch.Queue(f.b.q(lockLiveJobs), ids).Query(scanEach(targets, func() {
 		job.Origin = store.Origin(origin)
 		live[schedule] = append(live[schedule], job)
 	}))
@@ -287,7 +287,7 @@ func (f *firing) queueFired(batch *pgx.Batch, all []store.Firing, fired map[slot
 	}
 	var schedule int64
 	var slot time.Time
-	batch.Queue(f.b.q("find_fired_slots"), schedules, slots).
+	batch.Queue(f.b.q(findFiredSlots), schedules, slots).
 		Query(scanEach([]any{&schedule, into(&slot)}, func() { fired[slotKey{schedule, slot.UnixMicro()}] = true }))
 }
 
@@ -307,7 +307,7 @@ func (f *firing) end(ctx context.Context, settled []store.Settled, touched seria
 		return nil
 	}
 	f.out.Superseded = over.ids
-	return touched.scan(ctx, f.tx, f.b.q("end_jobs"), f.now, over.ids, over.states, over.reasons)
+	return touched.scan(ctx, f.tx, f.b.q(endJobs), f.now, over.ids, over.states, over.reasons)
 }
 
 // ask asks the nodes of running jobs to cancel them.
@@ -330,7 +330,7 @@ func (f *firing) ask(ctx context.Context, settled []store.Settled, live map[int6
 	}
 	f.out.Asked = ids
 	var batch pgx.Batch
-	batch.Queue(f.b.q("request_cancels"), f.now, ids, nodes, store.ReplacedReason)
+	batch.Queue(f.b.q(requestCancels), f.now, ids, nodes, store.ReplacedReason)
 	f.b.queueWake(&batch, store.Wake{Kind: store.WakeCancels})
 	return send(ctx, f.tx, &batch)
 }
@@ -352,7 +352,7 @@ func (f *firing) insert(ctx context.Context, held []store.Firing, settled []stor
 		head := []any{f.now, f.b.channel, f.wake(jobs[:n])}
 		var numbers string
 		var sent *string
-		if err := f.tx.QueryRow(ctx, f.b.q("insert_slot_jobs"), append(head, columns(jobs[:n])...)...).Scan(&numbers, &sent); err != nil {
+		if err := f.tx.QueryRow(ctx, f.b.q(insertSlotJobs), append(head, columns(jobs[:n])...)...).Scan(&numbers, &sent); err != nil {
 			return err
 		}
 		ids, err := parseIDs(numbers, n)
@@ -389,6 +389,6 @@ func (f *firing) uncount(ctx context.Context, held []store.Firing, settled []sto
 	if len(ids) == 0 {
 		return nil
 	}
-	_, err := f.tx.Exec(ctx, f.b.q("uncount_fired_slots"), ids, less)
+	_, err := f.tx.Exec(ctx, f.b.q(uncountFiredSlots), ids, less)
 	return err
 }

@@ -22,7 +22,7 @@ func (b *Backend) follow(ctx context.Context, tx pgx.Tx, at time.Time, followUps
 	}
 	failing := map[int64]int64{}
 	var id, failures int64
-	if err := each(ctx, tx, []any{&id, &failures}, func() { failing[id] = failures }, b.q("lock_failing"), ids); err != nil {
+	if err := each(ctx, tx, []any{&id, &failures}, func() { failing[id] = failures }, b.q(lockFailing), ids); err != nil {
 		return err
 	}
 	c := store.Follow(followUps, failing)
@@ -37,13 +37,13 @@ func (b *Backend) follow(ctx context.Context, tx pgx.Tx, at time.Time, followUps
 	}
 	var batch pgx.Batch
 	if len(c.Again) > 0 {
-		batch.Queue(b.q("renew_failing"), when(at), c.Again, counts(c.Again))
+		batch.Queue(b.q(renewFailing), when(at), c.Again, counts(c.Again))
 	}
 	if len(c.Counted) > 0 {
-		batch.Queue(b.q("count_failing"), c.Counted, counts(c.Counted))
+		batch.Queue(b.q(countFailing), c.Counted, counts(c.Counted))
 	}
 	if len(c.Ended) > 0 {
-		batch.Queue(b.q("end_failing"), c.Ended)
+		batch.Queue(b.q(endFailing), c.Ended)
 	}
 	if err := send(ctx, tx, &batch); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (b *Backend) begin(ctx context.Context, tx pgx.Tx, at time.Time, c store.Co
 		failures[i], missing[id] = c.Failures[id], c.Failures[id] > 0
 	}
 	var id int64
-	err := each(ctx, tx, []any{&id}, func() { missing[id] = false }, b.q("begin_failing"), when(at), c.Begun, failures)
+	err := each(ctx, tx, []any{&id}, func() { missing[id] = false }, b.q(beginFailing), when(at), c.Begun, failures)
 	if err == nil && slices.Contains(slices.Collect(maps.Values(missing)), true) {
 		return errMoved
 	}
@@ -87,6 +87,6 @@ func (b *Backend) well(ctx context.Context, tx pgx.Tx, schedules []int64) error 
 	if len(schedules) == 0 {
 		return nil
 	}
-	_, err := tx.Exec(ctx, b.q("end_failing"), schedules)
+	_, err := tx.Exec(ctx, b.q(endFailing), schedules)
 	return err
 }

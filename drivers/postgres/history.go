@@ -19,7 +19,7 @@ func (b *Backend) Position(ctx context.Context) (store.Position, error) {
 }
 
 func (b *Backend) position(ctx context.Context, tx pgx.Tx) (p store.Position, err error) {
-	err = tx.QueryRow(ctx, b.q("read_position")).Scan(positionTargets(&p)...)
+	err = tx.QueryRow(ctx, b.q(readPosition)).Scan(positionTargets(&p)...)
 	return p, err
 }
 
@@ -32,7 +32,7 @@ func positionTargets(p *store.Position) []any {
 func (b *Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
 	var out store.Position
 	err := b.work(ctx, leaseConns, "report a loss of history", func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, b.q("report_loss"), when(req.Now), req.Accepted, req.Seen.Token, req.Seen.Node, req.Seen.Accepted)
+		_, err := tx.Exec(ctx, b.q(reportLoss), when(req.Now), req.Accepted, req.Seen.Token, req.Seen.Node, req.Seen.Accepted)
 		if err != nil {
 			return err
 		}
@@ -48,13 +48,13 @@ func (b *Backend) AcceptLoss(ctx context.Context) (store.Position, error) {
 	var out store.Position
 	err := b.work(ctx, programConns, "accept a loss of history", func(tx pgx.Tx) error {
 		var token, node int64
-		if err := tx.QueryRow(ctx, b.q("accept_loss")).Scan(&token, &node); err != nil {
+		if err := tx.QueryRow(ctx, b.q(acceptLoss)).Scan(&token, &node); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, b.q("raise_locks"), store.LossMargin); err != nil {
+		if _, err := tx.Exec(ctx, b.q(raiseLocks), store.LossMargin); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, b.q("raise_sequences"), token, node, store.LossMargin, store.LossNodes); err != nil {
+		if _, err := tx.Exec(ctx, b.q(raiseSequences), token, node, store.LossMargin, store.LossNodes); err != nil {
 			return err
 		}
 		var err error

@@ -106,7 +106,7 @@ func (b *Backend) findOrInsert(ctx context.Context, q querier, req store.InsertR
 	for {
 		var text string
 		var sent *string
-		err := q.queryRow(ctx, b.q("insert_unique_job"), args...).Scan(&text, &sent)
+		err := q.queryRow(ctx, b.q(insertUniqueJob), args...).Scan(&text, &sent)
 		if err == nil {
 			out.IDs, err = parseIDs(text, 1)
 			return out, err
@@ -115,7 +115,7 @@ func (b *Backend) findOrInsert(ctx context.Context, q querier, req store.InsertR
 			return out, err
 		}
 		var id int64
-		err = q.queryRow(ctx, b.q("find_unique_job"), job.Kind, req.Unique).Scan(&id)
+		err = q.queryRow(ctx, b.q(findUniqueJob), job.Kind, req.Unique).Scan(&id)
 		if err == nil {
 			return store.InsertResult{IDs: []int64{id}, Found: true}, nil
 		}
@@ -167,7 +167,7 @@ func (b *Backend) afterFired(ctx context.Context, tx pgx.Tx, req store.InsertReq
 		if !to.IsZero() {
 			firedTo[id] = to
 		}
-	}, b.q("lock_triggered_schedules"), when(req.Now), schedules, store.MostAhead.Microseconds())
+	}, b.q(lockTriggeredSchedules), when(req.Now), schedules, store.MostAhead.Microseconds())
 	if err != nil || len(firedTo) == 0 {
 		return req.Jobs, err
 	}
@@ -245,18 +245,18 @@ func parseIDs(text string, n int) ([]int64, error) {
 func (b *Backend) insertOf(now time.Time, jobs []store.NewJob, wake *string) (string, []any) {
 	head := []any{when(now), b.channel, wake}
 	if len(jobs) == 1 {
-		return b.q("insert_job"), append(head, sharedColumns(jobs[0], string(jobs[0].Args))...)
+		return b.q(insertJob), append(head, sharedColumns(jobs[0], string(jobs[0].Args))...)
 	}
 	for _, job := range jobs[1:] {
 		if !equalButArgs(job, jobs[0]) {
-			return b.q("insert_jobs"), append(head, columns(jobs)...)
+			return b.q(insertJobs), append(head, columns(jobs)...)
 		}
 	}
 	args := make([]string, len(jobs))
 	for i, job := range jobs {
 		args[i] = string(job.Args)
 	}
-	return b.q("insert_same_jobs"), append(head, sharedColumns(jobs[0], args)...)
+	return b.q(insertSameJobs), append(head, sharedColumns(jobs[0], args)...)
 }
 
 func equalButArgs(a, b store.NewJob) bool {
@@ -311,7 +311,7 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 		if len(states) == 0 && !narrowed {
 			states = nil
 		}
-		out, err = collect(ctx, tx, scanJob, b.q("list_jobs"), listOrNull(req.IDs), states, orNull(req.Queue), orNull(req.Kind),
+		out, err = collect(ctx, tx, scanJob, b.q(listJobs), listOrNull(req.IDs), states, orNull(req.Queue), orNull(req.Kind),
 			orNull(req.Schedule), orNull(req.Before), req.Limit, len(req.States) == 1 && req.States[0] == store.StateRunning && !narrowed, req.Attempts,
 			req.Scheduled, req.Retrying, when(req.Now))
 		if err != nil || !req.Attempts {
@@ -356,5 +356,5 @@ func (b *Backend) addAttempts(ctx context.Context, tx pgx.Tx, jobs []store.JobIn
 		job := &jobs[place[id]]
 		job.Attempts = append(job.Attempts, a)
 		a.Output = nil // the next one gets bytes of its own
-	}, b.q("list_attempts"), ids)
+	}, b.q(listAttempts), ids)
 }

@@ -21,7 +21,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 		}
 	}
 	err := b.work(ctx, leaseConns, what, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, b.q("insert_node"), when(req.Now), req.Name, req.Version, append([]string{}, req.Queues...),
+		err := tx.QueryRow(ctx, b.q(insertNode), when(req.Now), req.Name, req.Version, append([]string{}, req.Queues...),
 			append([]string{}, req.Kinds...), req.Lease.Microseconds()).Scan(&out.Node, into(&out.Now))
 		if err != nil {
 			return err
@@ -37,13 +37,13 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 	var out store.HeartbeatResult
 	err := b.pipeline(ctx, leaseConns, "heartbeat", func(s sender) error {
 		var batch pgx.Batch
-		batch.Queue(b.q("extend_lease"), when(req.Now), req.Node).QueryRow(func(row pgx.Row) error {
+		batch.Queue(b.q(extendLease), when(req.Now), req.Node).QueryRow(func(row pgx.Row) error {
 			return nodeAlive(req.Node, row.Scan(append([]any{into(&out.Now), &out.Beat}, positionTargets(&out.Position)...)...))
 		})
 		if len(req.EndedBatches) > 0 {
-			batch.Queue(b.q("delete_claim_batches"), req.Node, req.EndedBatches)
+			batch.Queue(b.q(deleteClaimBatches), req.Node, req.EndedBatches)
 		}
-		batch.Queue(b.q("find_next_expiry"), req.Node).QueryRow(func(row pgx.Row) error { return row.Scan(into(&out.NextExpiry)) })
+		batch.Queue(b.q(findNextExpiry), req.Node).QueryRow(func(row pgx.Row) error { return row.Scan(into(&out.NextExpiry)) })
 		return send(ctx, s, &batch)
 	})
 	if err != nil {
@@ -54,9 +54,9 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 
 // Claims lists what a node holds; see store.Nodes.
 func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
-	text := b.q("list_claims")
+	text := b.q(listClaims)
 	if req.Cancelled {
-		text = b.q("list_cancelled_claims")
+		text = b.q(listCancelledClaims)
 	}
 	var out []store.ClaimRef
 	err := b.pipeline(ctx, leaseConns, "read claims", func(s sender) error {
@@ -71,13 +71,13 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 // are looked for in a statement of its own, after the heartbeats are gone: from
 // then on those nodes can claim nothing more.
 func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
-	return b.endNodes(ctx, "rescue", b.q("expire_nodes"), req.Now, req.Node, true, req.After)
+	return b.endNodes(ctx, "rescue", b.q(expireNodes), req.Now, req.Node, true, req.After)
 }
 
 // Leave ends a registration; see store.Nodes.
 func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
 	b.scans.forget(req.Node)
-	return b.endNodes(ctx, "leave", b.q("leave_node"), req.Now, req.Node, false, req.After)
+	return b.endNodes(ctx, "leave", b.q(leaveNode), req.Now, req.Node, false, req.After)
 }
 
 // endNodes ends the nodes that a statement chooses, because they died or because
@@ -139,11 +139,11 @@ func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes
 	for _, node := range nodes {
 		ids = append(ids, node.ID)
 	}
-	held, err := collect(ctx, tx, scanHeld, b.q("lock_held_jobs"), ids)
+	held, err := collect(ctx, tx, scanHeld, b.q(lockHeldJobs), ids)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.Exec(ctx, b.q("delete_node_claims"), ids); err != nil {
+	if _, err := tx.Exec(ctx, b.q(deleteNodeClaims), ids); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(held, func(a, b heldJob) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
@@ -188,7 +188,7 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 		held[i].State = fate.State
 	}
 	if len(lost) > 0 {
-		if _, err := tx.Exec(ctx, b.q("count_losses"), lost); err != nil {
+		if _, err := tx.Exec(ctx, b.q(countLosses), lost); err != nil {
 			return err
 		}
 	}
@@ -219,7 +219,7 @@ func (b *Backend) endLost(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 	if err := b.endJobs(ctx, tx, now, over); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, b.q("delete_cancels"), over.ids)
+	_, err := tx.Exec(ctx, b.q(deleteCancels), over.ids)
 	return err
 }
 
@@ -240,7 +240,7 @@ func scanNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
 func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	var out []store.NodeInfo
 	err := b.list(ctx, "list nodes", func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanNode, b.q("list_nodes"))
+		out, err = collect(ctx, tx, scanNode, b.q(listNodes))
 		return err
 	})
 	return out, err
@@ -250,7 +250,7 @@ func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 func (b *Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 	var out []store.QueueInfo
 	err := b.list(ctx, "list queues", func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanQueue, b.q("list_queues"))
+		out, err = collect(ctx, tx, scanQueue, b.q(listQueues))
 		return err
 	})
 	return out, err

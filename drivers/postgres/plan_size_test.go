@@ -316,8 +316,8 @@ func (p *crowd) during(do func()) shownPlans {
 // spent lists how many pages each statement of the plans cost.
 func (p *crowd) spent(plans shownPlans) string {
 	names := map[string]string{}
-	for name, text := range p.b.sql {
-		names[text] = name
+	for s, text := range p.b.sql {
+		names[text] = statement(s).String()
 	}
 	var parts []string
 	for _, one := range plans {

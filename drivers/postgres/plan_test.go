@@ -12,18 +12,18 @@ import (
 
 // hot are the statements that run all the time, and the tables that they may
 // never walk from end to end.
-var hot = map[string]string{
-	"claim_jobs": "job|schedule", "claim_exact_jobs": "job|schedule", "claim_suspects": "job|schedule", "claim_exact_suspects": "job|schedule",
-	"begin_jobs": "lease", "count_losses": "job", "find_behind_cursors": "job", "find_exact_behind_cursors": "job", "find_next_due": "job", "finish_jobs": "job|history", "lock_claims": "job", "requeue_jobs": "job", "end_jobs": "job",
-	"insert_attempts": "job|attempt", "check_recorded": "history", "lock_jobs": "job", "lock_finished_jobs": "history", "find_schedule_jobs": "job|schedule",
-	"delete_jobs": "job|history|attempt", "revive_jobs": "job|history", "find_key_holders": "job|history", "pull_jobs": "job", "lock_held_jobs": "job", "list_claims": "job", "list_cancelled_claims": "job",
-	"lock_schedules": "schedule", "update_schedules": "schedule", "find_due_schedules": "schedule", "find_due_schedules_named": "schedule", "find_next_schedule": "schedule",
-	"lock_live_jobs": "job", "find_fired_slots": "slot", "find_newest_slots": "slot", "extend_slots": "slot", "advance_schedules": "schedule", "uncount_fired_slots": "schedule",
-	"prune_jobs": "history|attempt", "lock_history_batches": "history_batch", "delete_history_batches": "history_batch", "cut_history_batch": "history_batch", "prune_noted_jobs": "history|attempt", "prune_slots": "slot", "prune_nodes": "node",
-	"lock_waiting_jobs": "job", "release_jobs": "job", "lock_serial_groups": "schedule", "lock_serial_group_jobs": "job", "count_failing": "failing", "reset_failures": "failing",
-	"lock_calendar_users": "schedule|calendar_use", "revise_schedules": "schedule", "delete_calendar_uses": "calendar_use", "insert_calendar_uses": "schedule", "hold_calendars": "calendar",
-	"lock_failing": "failing", "renew_failing": "failing", "end_failing": "failing",
-	"extend_lease": "heartbeat", "find_unique_job": "job", "find_busy_schedules": "schedule|job", "lock_retried_schedules": "schedule|history", "lock_triggered_schedules": "schedule",
+var hot = map[statement]string{
+	claimJobs: "job|schedule", claimExactJobs: "job|schedule", claimSuspects: "job|schedule", claimExactSuspects: "job|schedule",
+	beginJobs: "lease", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history", lockClaims: "job", requeueJobs: "job", endJobs: "job",
+	insertAttempts: "job|attempt", checkRecorded: "history", lockJobs: "job", lockFinishedJobs: "history", findScheduleJobs: "job|schedule",
+	deleteJobs: "job|history|attempt", reviveJobs: "job|history", findKeyHolders: "job|history", pullJobs: "job", lockHeldJobs: "job", listClaims: "job", listCancelledClaims: "job",
+	lockSchedules: "schedule", updateSchedules: "schedule", findDueSchedules: "schedule", findDueSchedulesNamed: "schedule", findNextSchedule: "schedule",
+	lockLiveJobs: "job", findFiredSlots: "slot", findNewestSlots: "slot", extendSlots: "slot", advanceSchedules: "schedule", uncountFiredSlots: "schedule",
+	pruneJobs: "history|attempt", lockHistoryBatches: "history_batch", deleteHistoryBatches: "history_batch", cutHistoryBatch: "history_batch", pruneNotedJobs: "history|attempt", pruneSlots: "slot", pruneNodes: "node",
+	lockWaitingJobs: "job", releaseJobs: "job", lockSerialGroups: "schedule", lockSerialGroupJobs: "job", countFailing: "failing", resetFailures: "failing",
+	lockCalendarUsers: "schedule|calendar_use", reviseSchedules: "schedule", deleteCalendarUses: "calendar_use", insertCalendarUses: "schedule", holdCalendars: "calendar",
+	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",
+	extendLease: "heartbeat", findUniqueJob: "job", findBusySchedules: "schedule|job", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
 }
 
 // TestPlans pins the plans on tables that are empty and never analysed, where
@@ -52,13 +52,13 @@ func TestPlans(t *testing.T) {
 // compare with ANY, by which nothing is merged, sort by what no index has, and look
 // with OFFSET 0 for what must not be.
 func checkWalks(t *testing.T, b *Backend) {
-	ordered := []string{"claim_jobs", "claim_exact_jobs", "claim_suspects", "claim_exact_suspects", "find_next_due", "prune_jobs"} // these want it, and stop in time
+	ordered := []statement{claimJobs, claimExactJobs, claimSuspects, claimExactSuspects, findNextDue, pruneJobs} // these want it, and stop in time
 	for name := range hot {
 		plan := planOf(t, b, name)
 		walks := regexp.MustCompile(`Index (Only )?Scan using \w+ on (job)\b.*\n(.*)`)
 		for _, found := range walks.FindAllStringSubmatch(plan, -1) {
 			if !strings.Contains(found[3], "Index Cond") && !slices.Contains(ordered, name) {
-				t.Errorf("%s walks over a whole index\n%s", name, plan)
+				t.Errorf("%v walks over a whole index\n%s", name, plan)
 			}
 		}
 	}
@@ -85,37 +85,37 @@ func checkPlans(t *testing.T, b *Backend) {
 		plan := planOf(t, b, name)
 		walks := regexp.MustCompile(`(?m)Seq Scan on (` + tables + `)\b`)
 		if found := walks.FindString(plan); found != "" {
-			t.Errorf("%s: %s\n%s", name, found, plan)
+			t.Errorf("%v: %s\n%s", name, found, plan)
 		}
 	}
 	// These order by an index and must not sort, however long the backlog is.
-	for _, name := range []string{"claim_jobs", "claim_exact_jobs", "find_behind_cursors", "find_exact_behind_cursors", "find_next_due", "finish_jobs", "find_due_schedules", "find_next_schedule", "prune_slots"} {
+	for _, name := range []statement{claimJobs, claimExactJobs, findBehindCursors, findExactBehindCursors, findNextDue, finishJobs, findDueSchedules, findNextSchedule, pruneSlots} {
 		// What a claim has got it sorts for what may begin, if that is not all.
 		plan := regexp.MustCompile(`Sort  \(.*\n.*Sort Key: .*\n.*CTE Scan on claimed`).ReplaceAllString(planOf(t, b, name), "")
 		if strings.Contains(plan, "Sort") && !strings.Contains(plan, "Incremental Sort") {
-			t.Errorf("%s sorts\n%s", name, plan)
+			t.Errorf("%v sorts\n%s", name, plan)
 		}
 	}
 	claim := []string{"Index Scan using job_ready", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job"}
-	wantInPlan(t, b, "claim_jobs", claim...)
-	wantInPlan(t, b, "claim_exact_jobs", append(claim, "hashed SubPlan")...)
-	wantInPlan(t, b, "claim_suspects", "Index Scan using job_suspect", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job")
-	wantInPlan(t, b, "find_behind_cursors", "Index Scan using job_ready", "ROW(run_at, id) <= ")
-	wantInPlan(t, b, "finish_jobs", "Index Scan using job_pkey")
-	wantInPlan(t, b, "advance_schedules", "Index Scan using schedule_pkey")
-	wantInPlan(t, b, "find_fired_slots", "ROW(schedule_id, slot) >= ", "Index Only Scan using slot_fired_once")
-	wantInPlan(t, b, "find_due_schedules", "using schedule_due")
-	wantInPlan(t, b, "find_unique_job", "using job_unique")
-	wantInPlan(t, b, "find_key_holders", "using job_unique")
-	wantInPlan(t, b, "lock_held_jobs", "Index Scan using job_pkey")
+	wantInPlan(t, b, claimJobs, claim...)
+	wantInPlan(t, b, claimExactJobs, append(claim, "hashed SubPlan")...)
+	wantInPlan(t, b, claimSuspects, "Index Scan using job_suspect", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job")
+	wantInPlan(t, b, findBehindCursors, "Index Scan using job_ready", "ROW(run_at, id) <= ")
+	wantInPlan(t, b, finishJobs, "Index Scan using job_pkey")
+	wantInPlan(t, b, advanceSchedules, "Index Scan using schedule_pkey")
+	wantInPlan(t, b, findFiredSlots, "ROW(schedule_id, slot) >= ", "Index Only Scan using slot_fired_once")
+	wantInPlan(t, b, findDueSchedules, "using schedule_due")
+	wantInPlan(t, b, findUniqueJob, "using job_unique")
+	wantInPlan(t, b, findKeyHolders, "using job_unique")
+	wantInPlan(t, b, lockHeldJobs, "Index Scan using job_pkey")
 }
 
-func wantInPlan(t *testing.T, b *Backend, name string, parts ...string) {
+func wantInPlan(t *testing.T, b *Backend, name statement, parts ...string) {
 	t.Helper()
 	plan := planOf(t, b, name)
 	for _, part := range parts {
 		if !strings.Contains(plan, part) {
-			t.Errorf("%s: the plan lacks %q\n%s", name, part, plan)
+			t.Errorf("%v: the plan lacks %q\n%s", name, part, plan)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func wantInPlan(t *testing.T, b *Backend, name string, parts ...string) {
 var parameter = regexp.MustCompile(`\$(\d+)`)
 
 // planOf is the plan that the backend's own transactions use for a statement.
-func planOf(t *testing.T, b *Backend, name string) string {
+func planOf(t *testing.T, b *Backend, name statement) string {
 	t.Helper()
 	text := b.q(name)
 	count := 0
@@ -133,7 +133,7 @@ func planOf(t *testing.T, b *Backend, name string) string {
 		count = max(count, n)
 	}
 	var plan []string
-	err := b.work(t.Context(), programConns, "explain "+name, func(tx pgx.Tx) (err error) {
+	err := b.work(t.Context(), programConns, "explain "+name.String(), func(tx pgx.Tx) (err error) {
 		if _, err = tx.Exec(t.Context(), "prepare one as "+text); err != nil {
 			return err
 		}

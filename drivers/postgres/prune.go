@@ -24,12 +24,12 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 			keep   time.Duration
 			failed bool
 		}{{req.Completed, false}, {req.Failed, true}} {
-			room := p.prune(ctx, b.q("prune_jobs"), p.limit, &out.Jobs, sort.keep, sort.failed)
+			room := p.prune(ctx, b.q(pruneJobs), p.limit, &out.Jobs, sort.keep, sort.failed)
 			room = p.pruneNoted(ctx, b, room, &out.Jobs, sort.keep, sort.failed)
 			p.more = p.more || room <= 0
 		}
-		p.more = p.prune(ctx, b.q("prune_slots"), p.limit, &out.Slots, req.Slots) <= 0 || p.more
-		p.more = p.prune(ctx, b.q("prune_nodes"), p.limit, &out.Nodes, req.Nodes) <= 0 || p.more
+		p.more = p.prune(ctx, b.q(pruneSlots), p.limit, &out.Slots, req.Slots) <= 0 || p.more
+		p.more = p.prune(ctx, b.q(pruneNodes), p.limit, &out.Nodes, req.Nodes) <= 0 || p.more
 		out.More = p.more
 		return p.err
 	})
@@ -83,7 +83,7 @@ func (p *pruning) pruneNoted(ctx context.Context, b *Backend, room int, count *i
 	batches, p.err = collect(ctx, p.tx, func(r pgx.CollectableRow) (n noted, err error) {
 		err = r.Scan(into(&n.finishedAt), &n.id, &n.ids)
 		return n, err
-	}, b.q("lock_history_batches"), p.now, keep.Microseconds(), mostNoted(room), failed)
+	}, b.q(lockHistoryBatches), p.now, keep.Microseconds(), mostNoted(room), failed)
 	if p.err != nil || len(batches) == 0 {
 		return room
 	}
@@ -97,15 +97,15 @@ func (p *pruning) pruneNoted(ctx context.Context, b *Backend, room int, count *i
 		if left := room - len(jobs); len(n.ids) > left {
 			jobs = append(jobs, n.ids[:left]...)
 			if left > 0 {
-				statements.Queue(b.q("cut_history_batch"), failed, n.finishedAt, n.id, n.ids[left:])
+				statements.Queue(b.q(cutHistoryBatch), failed, n.finishedAt, n.id, n.ids[left:])
 			}
 			break
 		}
 		jobs = append(jobs, n.ids...)
 		usedAt, used = append(usedAt, n.finishedAt), append(used, n.id)
 	}
-	statements.Queue(b.q("delete_history_batches"), failed, usedAt, used)
-	statements.Queue(b.q("prune_noted_jobs"), p.now, keep.Microseconds(), jobs, failed).QueryRow(func(row pgx.Row) error {
+	statements.Queue(b.q(deleteHistoryBatches), failed, usedAt, used)
+	statements.Queue(b.q(pruneNotedJobs), p.now, keep.Microseconds(), jobs, failed).QueryRow(func(row pgx.Row) error {
 		var gone int
 		err := row.Scan(&gone)
 		*count += gone

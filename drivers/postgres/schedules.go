@@ -47,7 +47,7 @@ func (b *Backend) noteSync(ctx context.Context, tx pgx.Tx, req store.PutSchedule
 		return nil
 	}
 	var revision int64
-	err := tx.QueryRow(ctx, b.q("sync_owner"), req.Owner, req.SyncRevision).Scan(&revision)
+	err := tx.QueryRow(ctx, b.q(syncOwner), req.Owner, req.SyncRevision).Scan(&revision)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return fmt.Errorf("owner %q, revision %d: %w", req.Owner, req.SyncRevision, store.ErrStale)
 	}
@@ -70,10 +70,10 @@ func (b *Backend) lockForPut(ctx context.Context, tx pgx.Tx, req store.PutSchedu
 // lockSchedules reads the clock and locks schedules by name, and the living
 // ones of an owner if that is not nil.
 func (b *Backend) lockSchedules(ctx context.Context, tx pgx.Tx, asked time.Time, names []string, owner *string) (now time.Time, rows map[string]*store.Schedule, err error) {
-	if err := tx.QueryRow(ctx, b.q("read_clock"), when(asked)).Scan(into(&now)); err != nil {
+	if err := tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now)); err != nil {
 		return now, nil, err
 	}
-	list, err := collect(ctx, tx, scanSchedule, b.q("lock_schedules"), names, owner)
+	list, err := collect(ctx, tx, scanSchedule, b.q(lockSchedules), names, owner)
 	rows = make(map[string]*store.Schedule, len(list))
 	for i := range list {
 		rows[list[i].Name] = &list[i]
@@ -152,7 +152,7 @@ func (b *Backend) writePut(ctx context.Context, tx pgx.Tx, p putting) error {
 		for i, row := range p.created {
 			names[i], definitions[i], paused[i] = row.Name, string(row.Definition), row.PausedDeclared
 		}
-		tag, err := tx.Exec(ctx, b.q("insert_schedules"), when(p.now), p.owner, names, definitions, paused)
+		tag, err := tx.Exec(ctx, b.q(insertSchedules), when(p.now), p.owner, names, definitions, paused)
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (b *Backend) writeSchedules(ctx context.Context, tx pgx.Tx, rows []*store.S
 		paused[i], until[i], declared[i] = when(row.PausedAt), when(row.PausedUntil), row.PausedDeclared
 		updated[i], deleted[i] = when(row.UpdatedAt), when(row.DeletedAt)
 	}
-	_, err := tx.Exec(ctx, b.q("update_schedules"), ids, owners, revisions, definitions, anchors, marks, nexts, paused, declared, updated, deleted, until)
+	_, err := tx.Exec(ctx, b.q(updateSchedules), ids, owners, revisions, definitions, anchors, marks, nexts, paused, declared, updated, deleted, until)
 	return err
 }
 
@@ -216,7 +216,7 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		case store.DeleteSchedules:
 			err = b.well(ctx, tx, numbersOf(changed))
 		case store.ResumeSchedules:
-			_, err = tx.Exec(ctx, b.q("reset_failures"), numbersOf(changed))
+			_, err = tx.Exec(ctx, b.q(resetFailures), numbersOf(changed))
 		}
 		if err != nil {
 			return err
@@ -264,7 +264,7 @@ func decideChange(req store.ChangeSchedulesRequest, rows map[string]*store.Sched
 func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
 	var out []store.Schedule
 	err := b.list(ctx, "list schedules", func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanListed, b.q("list_schedules"), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar))
+		out, err = collect(ctx, tx, scanListed, b.q(listSchedules), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar))
 		return err
 	})
 	return out, err

@@ -49,7 +49,7 @@ func (b *Backend) heads(ctx context.Context, tx pgx.Tx, l serialGroups) (map[ser
 	waiting := map[serialGroup]int64{}
 	var id int64
 	var one serialGroup
-	err := each(ctx, tx, append([]any{&id}, one.targets()...), func() { waiting[one] = id }, b.q("lock_waiting_jobs"), schedules, backfills)
+	err := each(ctx, tx, append([]any{&id}, one.targets()...), func() { waiting[one] = id }, b.q(lockWaitingJobs), schedules, backfills)
 	return waiting, err
 }
 
@@ -64,7 +64,7 @@ func (b *Backend) release(ctx context.Context, tx pgx.Tx, l serialGroups) error 
 	for _, id := range waiting {
 		ids = append(ids, id)
 	}
-	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q("release_jobs"), ids)
+	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q(releaseJobs), ids)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (b *Backend) endJobs(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 		return nil
 	}
 	freed := serialGroups{}
-	if err := freed.scan(ctx, tx, b.q("end_jobs"), now, over.ids, over.states, over.reasons); err != nil {
+	if err := freed.scan(ctx, tx, b.q(endJobs), now, over.ids, over.states, over.reasons); err != nil {
 		return err
 	}
 	return b.release(ctx, tx, freed)
@@ -98,7 +98,7 @@ func (b *Backend) insertWaiting(ctx context.Context, tx pgx.Tx, at time.Time, jo
 	}
 	slices.Sort(schedules)
 	schedules = slices.Compact(schedules)
-	for _, name := range []string{"lock_serial_groups", "lock_serial_group_jobs"} {
+	for _, name := range []statement{lockSerialGroups, lockSerialGroupJobs} {
 		if _, err := tx.Exec(ctx, b.q(name), schedules); err != nil {
 			return nil, err
 		}

@@ -89,7 +89,7 @@ func (f *firing) newestSlots(ctx context.Context, held []store.Firing, settled [
 	if len(ids) == 0 {
 		return newest, nil
 	}
-	list, err := collect(ctx, f.tx, scanSlotRow, f.b.q("find_newest_slots"), ids)
+	list, err := collect(ctx, f.tx, scanSlotRow, f.b.q(findNewestSlots), ids)
 	for i := range list {
 		newest[list[i].schedule] = &list[i]
 	}
@@ -106,10 +106,10 @@ func scanSlotRow(r pgx.CollectableRow) (row slotRow, err error) {
 func (f *firing) writeSlots(ctx context.Context, r records) error {
 	var batch pgx.Batch
 	if len(r.added) > 0 {
-		batch.Queue(f.b.q("insert_slots"), append([]any{f.now}, slotColumns(r.added)...)...)
+		batch.Queue(f.b.q(insertSlots), append([]any{f.now}, slotColumns(r.added)...)...)
 	}
 	if len(r.grown) > 0 {
-		batch.Queue(f.b.q("extend_slots"), append([]any{f.now}, grownColumns(r.grown)...)...)
+		batch.Queue(f.b.q(extendSlots), append([]any{f.now}, grownColumns(r.grown)...)...)
 	}
 	return send(ctx, f.tx, &batch)
 }
@@ -142,7 +142,7 @@ func grownColumns(rows []*slotRow) []any {
 func (b *Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
 	var out []store.SlotInfo
 	err := b.list(ctx, "list slots", func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanSlot, b.q("list_slots"), orNull(req.Schedule), when(req.From), when(req.To), when(req.Before.Slot), req.Before.ID, req.Limit)
+		out, err = collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Schedule), when(req.From), when(req.To), when(req.Before.Slot), req.Before.ID, req.Limit)
 		return err
 	})
 	return out, err

@@ -56,11 +56,11 @@ type Backend struct {
 	shared  *sql.DB       // of New: what handlers use; nil for Open
 	writing chan struct{} // holds one element while a transaction of this process writes
 
-	texts map[string]string // SQL by the name of its file, without .sql
+	texts *texts
 	steps []store.Migration
 
 	mu       sync.Mutex // guards what follows
-	prepared map[*sql.DB]map[string]*sql.Stmt
+	prepared map[*sql.DB]*prepared
 }
 
 var (
@@ -262,7 +262,7 @@ func (b *Backend) PoolSize() int {
 }
 
 func newBackend(path string) (*Backend, error) {
-	texts, err := readStatements()
+	texts, err := readTexts()
 	if err != nil {
 		return nil, err
 	}
@@ -271,8 +271,8 @@ func newBackend(path string) (*Backend, error) {
 		return nil, err
 	}
 	return &Backend{
-		path: path, texts: texts, steps: steps,
-		writing: make(chan struct{}, 1), prepared: map[*sql.DB]map[string]*sql.Stmt{},
+		path: path, texts: &texts, steps: steps,
+		writing: make(chan struct{}, 1), prepared: map[*sql.DB]*prepared{},
 	}, nil
 }
 
@@ -363,10 +363,8 @@ func pragma(ctx context.Context, q querier, name string) (string, error) {
 func (b *Backend) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, statements := range b.prepared {
-		for _, statement := range statements {
-			statement.Close()
-		}
+	for _, ready := range b.prepared {
+		ready.close()
 	}
 	clear(b.prepared)
 	var err error

@@ -27,7 +27,7 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 			return err
 		}
 		var last int64
-		if err := s.one(ctx, "read_counter", args{"name": "revision"}, &last); err != nil {
+		if err := s.one(ctx, readCounter, args{"name": "revision"}, &last); err != nil {
 			return err
 		}
 		out = store.PutCalendarsResult{}
@@ -76,26 +76,26 @@ func (s *session) saveCalendars(ctx context.Context, puts []store.PutCalendar, r
 	}
 	a := args{"names": jsonList(names), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
 	var users, due int64
-	if err := s.one(ctx, "lock_calendar_users", a, &users, &due, into(&firedTo)); err != nil {
+	if err := s.one(ctx, lockCalendarUsers, a, &users, &due, into(&firedTo)); err != nil {
 		return firedTo, err
 	}
 	if due > 0 {
 		return firedTo, fmt.Errorf("a schedule that names it: %w", store.ErrUnsettled)
 	}
-	if err := s.exec(ctx, "revise_schedules", args{"names": jsonList(names), "revision": revision}); err != nil {
+	if err := s.exec(ctx, reviseSchedules, args{"names": jsonList(names), "revision": revision}); err != nil {
 		return firedTo, err
 	}
-	err = s.exec(ctx, "upsert_calendars", args{"calendars": jsonOf(saved), "bytes": pack.parameter(), "revision": revision, "now": micros(now)})
+	err = s.exec(ctx, upsertCalendars, args{"calendars": jsonOf(saved), "bytes": pack.parameter(), "revision": revision, "now": micros(now)})
 	if err != nil {
 		return firedTo, err
 	}
-	return firedTo, s.exec(ctx, "raise_counter", args{"name": "revision", "value": revision})
+	return firedTo, s.exec(ctx, raiseCounter, args{"name": "revision", "value": revision})
 }
 
 // calendarsNamed reads calendars by name.
 func (s *session) calendarsNamed(ctx context.Context, names []string) (map[string]*store.Calendar, error) {
 	found := map[string]*store.Calendar{}
-	err := s.each(ctx, "lock_calendars", args{"names": jsonList(names)}, func(r row) error {
+	err := s.each(ctx, lockCalendars, args{"names": jsonList(names)}, func(r row) error {
 		calendar, err := scanCalendar(r)
 		found[calendar.Name] = &calendar
 		return err
@@ -121,14 +121,14 @@ func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendars
 			}
 			var users, due int64
 			var firedTo time.Time
-			if err := s.one(ctx, "lock_calendar_users", args{"names": jsonList([]string{name}), "now": 0, "most": 0}, &users, &due, into(&firedTo)); err != nil {
+			if err := s.one(ctx, lockCalendarUsers, args{"names": jsonList([]string{name}), "now": 0, "most": 0}, &users, &due, into(&firedTo)); err != nil {
 				return err
 			}
 			if users > 0 {
 				return fmt.Errorf("calendar %q: %w", name, store.ErrInUse)
 			}
 		}
-		return s.exec(ctx, "delete_calendars", args{"names": jsonList(req.Names)})
+		return s.exec(ctx, deleteCalendars, args{"names": jsonList(req.Names)})
 	})
 }
 
@@ -141,7 +141,7 @@ func (b *Backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequ
 		if len(req.Names) > 0 {
 			given, a["names"] = append(given, "names"), jsonList(req.Names)
 		}
-		return s.list(ctx, "list_calendars", given, a, func(r row) error {
+		return s.list(ctx, listCalendars, given, a, func(r row) error {
 			calendar, err := scanCalendar(r)
 			out = append(out, calendar)
 			return err
@@ -192,7 +192,7 @@ func (s *session) nameCalendars(ctx context.Context, req store.PutSchedulesReque
 	for i, row := range p.changed {
 		names[i], changed[row.Name] = row.Name, true
 	}
-	if err := s.exec(ctx, "delete_calendar_uses", args{"names": jsonList(names)}); err != nil {
+	if err := s.exec(ctx, deleteCalendarUses, args{"names": jsonList(names)}); err != nil {
 		return err
 	}
 	var uses []calendarUse
@@ -206,5 +206,5 @@ func (s *session) nameCalendars(ctx context.Context, req store.PutSchedulesReque
 	if len(uses) == 0 {
 		return nil
 	}
-	return s.exec(ctx, "insert_calendar_uses", args{"uses": jsonOf(uses)})
+	return s.exec(ctx, insertCalendarUses, args{"uses": jsonOf(uses)})
 }

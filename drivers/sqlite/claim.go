@@ -61,7 +61,7 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 		}
 		out.Now = now
 		if req.Suspects {
-			return s.one(ctx, "find_suspect", args{"queue": req.Queue, "now": micros(now)}, &found)
+			return s.one(ctx, findSuspect, args{"queue": req.Queue, "now": micros(now)}, &found)
 		}
 		due, err = s.due(ctx, req, now)
 		if found = len(due) > 0; err != nil || found {
@@ -167,7 +167,7 @@ func (s *session) dueStreams(ctx context.Context, queue string, streams []stream
 	if len(streams) == 0 {
 		return nil, nil
 	}
-	err = s.each(ctx, "find_due_streams", args{"queue": queue, "now": micros(now), "streams": jsonOf(streams)}, func(r row) error {
+	err = s.each(ctx, findDueStreams, args{"queue": queue, "now": micros(now), "streams": jsonOf(streams)}, func(r row) error {
 		var text string
 		var one stream
 		if err := r.Scan(&text); err != nil {
@@ -183,7 +183,7 @@ func (s *session) dueStreams(ctx context.Context, queue string, streams []stream
 // checkNode answers store.ErrNodeGone for a node that is not alive by the books.
 func (s *session) checkNode(ctx context.Context, node int64) error {
 	var alive bool
-	if err := s.one(ctx, "hold_node", args{"node": node}, &alive); err != nil {
+	if err := s.one(ctx, holdNode, args{"node": node}, &alive); err != nil {
 		return err
 	}
 	if !alive {
@@ -201,19 +201,19 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []strea
 			return nil, err
 		}
 	}
-	name, a := "claim_streams", args{"queue": req.Queue, "now": micros(now), "limit": req.Limit, "begin": req.Limit - req.Ahead, "node": req.Node}
+	name, a := claimStreams, args{"queue": req.Queue, "now": micros(now), "limit": req.Limit, "begin": req.Limit - req.Ahead, "node": req.Node}
 	switch {
 	case req.Suspects:
-		name = "claim_suspects"
+		name = claimSuspects
 		a["kinds"] = jsonList(req.Kinds)
 		addExact(a, req.Exact)
 	case slices.ContainsFunc(due, func(s stream) bool { return s.Digested }):
-		name = "claim_digested_streams"
+		name = claimDigestedStreams
 		a["streams"] = jsonOf(due)
 	case len(due) > 1 || due[0].Digest != nil:
 		a["streams"] = jsonOf(due)
 	default:
-		name = "claim_jobs"
+		name = claimJobs
 		a["kind"] = due[0].Kind
 	}
 	var jobs []store.Claimed
@@ -230,7 +230,7 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []strea
 	slices.SortFunc(jobs, func(a, b store.Claimed) int {
 		return cmp.Or(cmp.Compare(a.Priority, b.Priority), a.RunAt.Compare(b.RunAt), cmp.Compare(a.ID, b.ID))
 	})
-	return jobs, s.exec(ctx, "raise_counter", args{"name": "token", "value": token})
+	return jobs, s.exec(ctx, raiseCounter, args{"name": "token", "value": token})
 }
 
 func scanClaimed(r row) (store.Claimed, error) {
@@ -251,13 +251,13 @@ func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
 		if err := s.checkNode(ctx, req.Node); err != nil {
 			return err
 		}
-		return s.exec(ctx, "begin_jobs", args{"claims": jsonList(claims), "node": req.Node})
+		return s.exec(ctx, beginJobs, args{"claims": jsonList(claims), "node": req.Node})
 	})
 }
 
 // nextDue is when the queue's next ready job is due; zero: there is none.
 func (s *session) nextDue(ctx context.Context, queue string, now time.Time) (time.Time, error) {
 	var next time.Time
-	err := s.one(ctx, "find_next_due", args{"queue": queue, "now": micros(now)}, into(&next))
+	err := s.one(ctx, findNextDue, args{"queue": queue, "now": micros(now)}, into(&next))
 	return next, err
 }

@@ -43,7 +43,7 @@ func (b *Backend) digestDue(ctx context.Context, doing string, req store.ClaimRe
 			return 0, err
 		}
 		err = b.write(ctx, doing, func(s *session) error {
-			return s.exec(ctx, "update_digests", args{"digests": jsonList(digests)})
+			return s.exec(ctx, updateDigests, args{"digests": jsonList(digests)})
 		})
 		if err != nil || !more {
 			return 0, err
@@ -66,7 +66,7 @@ func (b *Backend) digestsOf(ctx context.Context, doing string, req store.ClaimRe
 		}
 		size := 0
 		a := args{"queue": req.Queue, "kinds": jsonList(kinds), "now": micros(now), "limit": digestRows}
-		err = s.each(ctx, "find_undigested", a, func(r row) error {
+		err = s.each(ctx, findUndigested, a, func(r row) error {
 			var id int64
 			var text []byte
 			if err := r.Scan(&id, &text); err != nil {

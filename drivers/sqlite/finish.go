@@ -87,7 +87,7 @@ type heldClaim struct {
 // heldClaims looks claims up, each in its place.
 func (s *session) heldClaims(ctx context.Context, claims []claimRef) ([]heldClaim, error) {
 	held := make([]heldClaim, len(claims))
-	err := s.each(ctx, "lock_claims", args{"claims": jsonList(claims)}, func(r row) error {
+	err := s.each(ctx, lockClaims, args{"claims": jsonList(claims)}, func(r row) error {
 		var i int
 		var reason *string
 		h := heldClaim{found: true}
@@ -116,7 +116,7 @@ func (s *session) refused(ctx context.Context, outcomes []store.Outcome, unknown
 		claims[k] = claimRef{outcomes[i].ID, outcomes[i].Token}
 	}
 	recorded := make([]bool, len(unknown))
-	err := s.each(ctx, "check_recorded", args{"claims": jsonList(claims)}, func(r row) error {
+	err := s.each(ctx, checkRecorded, args{"claims": jsonList(claims)}, func(r row) error {
 		var k int
 		var state store.State
 		err := r.Scan(&k, &state)
@@ -260,7 +260,7 @@ func (s *session) insertAttempts(ctx context.Context, outcomes []store.Outcome, 
 		at, length := pack.add(o.Output)
 		rows[i] = newAttempt{o.ID, o.Error, o.Trace, at, length}
 	}
-	return s.exec(ctx, "insert_attempts", args{"attempts": jsonOf(rows), "bytes": pack.parameter(), "now": micros(now)})
+	return s.exec(ctx, insertAttempts, args{"attempts": jsonOf(rows), "bytes": pack.parameter(), "now": micros(now)})
 }
 
 // endJobs moves live jobs to history, and forgets the cancel requests that they
@@ -270,10 +270,10 @@ func (s *session) endJobs(ctx context.Context, ends []ending, now time.Time) err
 		return nil
 	}
 	list := jsonOf(ends)
-	if err := s.exec(ctx, "end_jobs", args{"ends": list, "now": micros(now)}); err != nil {
+	if err := s.exec(ctx, endJobs, args{"ends": list, "now": micros(now)}); err != nil {
 		return err
 	}
-	if err := s.exec(ctx, "delete_ended_jobs", args{"ends": list}); err != nil {
+	if err := s.exec(ctx, deleteEndedJobs, args{"ends": list}); err != nil {
 		return err
 	}
 	var asked []int64
@@ -282,7 +282,7 @@ func (s *session) endJobs(ctx context.Context, ends []ending, now time.Time) err
 			asked = append(asked, end.ID)
 		}
 	}
-	return s.onIDs(ctx, asked, nil, "delete_cancels")
+	return s.onIDs(ctx, asked, nil, deleteCancels)
 }
 
 // readyJobs makes live jobs claimable again. None has a cancel request: with
@@ -291,5 +291,5 @@ func (s *session) readyJobs(ctx context.Context, jobs []again, now time.Time) er
 	if len(jobs) == 0 {
 		return nil
 	}
-	return s.exec(ctx, "requeue_jobs", args{"jobs": jsonOf(jobs), "now": micros(now)})
+	return s.exec(ctx, requeueJobs, args{"jobs": jsonOf(jobs), "now": micros(now)})
 }

@@ -10,9 +10,9 @@ import (
 
 // DueSchedules reads what is due; see store.Schedules.
 func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
-	name := "find_due_schedules"
+	name := findDueSchedules
 	if len(req.Names) > 0 {
-		name = "find_due_schedules_named"
+		name = findDueSchedulesNamed
 	}
 	var out store.DueSchedulesResult
 	err := b.read(ctx, "read due schedules", func(s *session) error {
@@ -32,7 +32,7 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 		if err != nil || len(req.Names) > 0 {
 			return err
 		}
-		return s.one(ctx, "find_next_schedule", args{"soon": micros(now.Add(req.Ahead))}, into(&out.Next))
+		return s.one(ctx, findNextSchedule, args{"soon": micros(now.Add(req.Ahead))}, into(&out.Next))
 	})
 	if err != nil {
 		return store.DueSchedulesResult{}, err
@@ -94,7 +94,7 @@ func (s *session) dueRows(ctx context.Context, firings []store.Firing, until tim
 		ids[i] = f.Schedule
 	}
 	rows := map[int64]dueRow{}
-	err := s.each(ctx, "lock_due_schedules", args{"ids": jsonList(ids), "until": micros(until)}, func(r row) error {
+	err := s.each(ctx, lockDueSchedules, args{"ids": jsonList(ids), "until": micros(until)}, func(r row) error {
 		var id int64
 		var d dueRow
 		err := r.Scan(&id, &d.revision, into(&d.mark), into(&d.nextAt), into(&d.pausedAt))
@@ -193,7 +193,7 @@ func (s *session) readLive(ctx context.Context, schedules []int64, p *firePlan) 
 	if len(schedules) == 0 {
 		return nil
 	}
-	return s.each(ctx, "lock_live_jobs", args{"ids": jsonList(schedules)}, func(r row) error {
+	return s.each(ctx, lockLiveJobs, args{"ids": jsonList(schedules)}, func(r row) error {
 		var schedule int64
 		var j store.LiveJob
 		err := r.Scan(&schedule, &j.ID, into(&j.Slot), &j.Running, &j.Waiting, &j.Attempt, &j.Origin)
@@ -206,7 +206,7 @@ func (s *session) readNewest(ctx context.Context, schedules []int64, p *firePlan
 	if len(schedules) == 0 {
 		return nil
 	}
-	return s.each(ctx, "find_newest_slots", args{"ids": jsonList(schedules)}, func(r row) error {
+	return s.each(ctx, findNewestSlots, args{"ids": jsonList(schedules)}, func(r row) error {
 		var n slotRow
 		err := r.Scan(&n.schedule, &n.id, into(&n.Slot), into(&n.Last), &n.Outcome, &n.Reason)
 		p.newest[n.schedule] = &n
@@ -218,7 +218,7 @@ func (s *session) readFired(ctx context.Context, slots []slotKey, p *firePlan) e
 	if len(slots) == 0 {
 		return nil
 	}
-	return s.each(ctx, "find_fired_slots", args{"slots": jsonList(slots)}, func(r row) error {
+	return s.each(ctx, findFiredSlots, args{"slots": jsonList(slots)}, func(r row) error {
 		var i int
 		err := r.Scan(&i)
 		p.fired[slots[i]] = true
@@ -327,7 +327,7 @@ func (s *session) applyFiring(ctx context.Context, p *firePlan, now time.Time) e
 	if err := s.release(ctx, p.touched); err != nil {
 		return err
 	}
-	if err := s.onIDs(ctx, p.ask, args{"now": micros(now), "reason": store.ReplacedReason}, "request_cancels"); err != nil {
+	if err := s.onIDs(ctx, p.ask, args{"now": micros(now), "reason": store.ReplacedReason}, requestCancels); err != nil {
 		return err
 	}
 	p.out.Asked = p.ask
@@ -376,12 +376,12 @@ func (s *session) saveSlots(ctx context.Context, p *firePlan, now time.Time) err
 		extended = append(extended, r.parameter(r.added))
 	}
 	if len(added) > 0 {
-		if err := s.exec(ctx, "insert_slots", args{"slots": jsonOf(added), "now": micros(now)}); err != nil {
+		if err := s.exec(ctx, insertSlots, args{"slots": jsonOf(added), "now": micros(now)}); err != nil {
 			return err
 		}
 	}
 	if len(extended) > 0 {
-		return s.exec(ctx, "extend_slots", args{"slots": jsonOf(extended), "now": micros(now)})
+		return s.exec(ctx, extendSlots, args{"slots": jsonOf(extended), "now": micros(now)})
 	}
 	return nil
 }
@@ -403,5 +403,5 @@ func (s *session) moveMarks(ctx context.Context, p *firePlan) error {
 	for i, f := range p.firings {
 		moved[i] = movedMark{f.Schedule, micros(f.NewMark), micros(f.NewNextAt), p.firedCount[f.Schedule]}
 	}
-	return s.exec(ctx, "advance_schedules", args{"schedules": jsonOf(moved)})
+	return s.exec(ctx, advanceSchedules, args{"schedules": jsonOf(moved)})
 }

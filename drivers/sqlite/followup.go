@@ -20,7 +20,7 @@ func (s *session) follow(ctx context.Context, followUps []*store.FollowUp, now t
 		return nil
 	}
 	failing := map[int64]int64{}
-	err := s.each(ctx, "lock_failing", args{"ids": jsonList(ids)}, func(r row) error {
+	err := s.each(ctx, lockFailing, args{"ids": jsonList(ids)}, func(r row) error {
 		var id, failures int64
 		err := r.Scan(&id, &failures)
 		failing[id] = failures
@@ -30,13 +30,13 @@ func (s *session) follow(ctx context.Context, followUps []*store.FollowUp, now t
 		return err
 	}
 	c := store.Follow(followUps, failing)
-	if err := s.fail(ctx, "begin_failing", slices.Concat(c.Begun, c.Again), c.Failures, now); err != nil {
+	if err := s.fail(ctx, beginFailing, slices.Concat(c.Begun, c.Again), c.Failures, now); err != nil {
 		return err
 	}
-	if err := s.fail(ctx, "count_failing", c.Counted, c.Failures, now); err != nil {
+	if err := s.fail(ctx, countFailing, c.Counted, c.Failures, now); err != nil {
 		return err
 	}
-	if err := s.onIDs(ctx, c.Ended, nil, "end_failing"); err != nil {
+	if err := s.onIDs(ctx, c.Ended, nil, endFailing); err != nil {
 		return err
 	}
 	_, err = s.insertJobs(ctx, c.Jobs, now)
@@ -51,7 +51,7 @@ type failingRow struct {
 }
 
 // fail notes that schedules fail.
-func (s *session) fail(ctx context.Context, name string, ids []int64, failures map[int64]int64, now time.Time) error {
+func (s *session) fail(ctx context.Context, name statement, ids []int64, failures map[int64]int64, now time.Time) error {
 	if len(ids) == 0 {
 		return nil
 	}

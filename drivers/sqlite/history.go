@@ -18,14 +18,14 @@ func (b *Backend) Position(ctx context.Context) (store.Position, error) {
 }
 
 func (s *session) position(ctx context.Context) (p store.Position, err error) {
-	err = s.one(ctx, "read_position", nil, &p.Store, &p.Token, &p.Node, &p.Accepted, into(&p.LostAt))
+	err = s.one(ctx, readPosition, nil, &p.Store, &p.Token, &p.Node, &p.Accepted, into(&p.LostAt))
 	return p, err
 }
 
 // ReportLoss remembers that the store went back in time; see store.History.
 func (b *Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
 	return b.changeHistory(ctx, "report a loss of history", req.Now, func(s *session, now time.Time) error {
-		return s.exec(ctx, "report_loss", args{
+		return s.exec(ctx, reportLoss, args{
 			"now": micros(now), "accepted": req.Accepted, "token": req.Seen.Token, "node": req.Seen.Node, "seen_accepted": req.Seen.Accepted,
 		})
 	})
@@ -35,14 +35,14 @@ func (b *Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (
 func (b *Backend) AcceptLoss(ctx context.Context) (store.Position, error) {
 	return b.changeHistory(ctx, "accept a loss of history", time.Time{}, func(s *session, _ time.Time) error {
 		for _, step := range []struct {
-			name string
+			name statement
 			args args
 		}{
-			{"raise_tokens", args{"margin": store.LossMargin}},
-			{"raise_locks", args{"margin": store.LossMargin}},
-			{"insert_node_sequence", nil},
-			{"raise_nodes", args{"margin": store.LossNodes}},
-			{"accept_loss", nil},
+			{raiseTokens, args{"margin": store.LossMargin}},
+			{raiseLocks, args{"margin": store.LossMargin}},
+			{insertNodeSequence, nil},
+			{raiseNodes, args{"margin": store.LossNodes}},
+			{acceptLoss, nil},
 		} {
 			if err := s.exec(ctx, step.name, step.args); err != nil {
 				return err

@@ -65,7 +65,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 func (s *session) insertUnique(ctx context.Context, req store.InsertRequest, now time.Time) (out store.InsertResult, err error) {
 	job := req.Jobs[0]
 	var id int64
-	switch err := s.one(ctx, "find_unique_job", args{"kind": job.Kind, "unique": req.Unique}, &id); {
+	switch err := s.one(ctx, findUniqueJob, args{"kind": job.Kind, "unique": req.Unique}, &id); {
 	case err != nil:
 		return out, err
 	case id != 0:
@@ -73,7 +73,7 @@ func (s *session) insertUnique(ctx context.Context, req store.InsertRequest, now
 	}
 	a := sharedColumns(job, now)
 	a["args"], a["unique"] = notNull(job.Args), req.Unique
-	result, err := s.run(ctx, "insert_unique_job", a)
+	result, err := s.run(ctx, insertUniqueJob, a)
 	if err != nil {
 		return out, err
 	}
@@ -95,7 +95,7 @@ func (s *session) afterFired(ctx context.Context, jobs []store.NewJob, now time.
 	}
 	firedTo := map[int64]time.Time{}
 	a := args{"ids": jsonList(schedules), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
-	err := s.each(ctx, "lock_triggered_schedules", a, func(r row) error {
+	err := s.each(ctx, lockTriggeredSchedules, a, func(r row) error {
 		var id int64
 		var at time.Time
 		err := r.Scan(&id, into(&at))
@@ -205,11 +205,11 @@ func numbers(result sql.Result) ([]int64, error) {
 // packJobs is the statement for a chunk. Values that are the same for all jobs
 // travel once, which makes it three times as fast. Without now it is the
 // statement that reads the clock.
-func packJobs(jobs []store.NewJob, now time.Time) (name string, a args) {
+func packJobs(jobs []store.NewJob, now time.Time) (name statement, a args) {
 	if len(jobs) == 1 && !jobs[0].Waiting {
 		a = sharedColumns(jobs[0], now)
 		a["args"] = notNull(jobs[0].Args)
-		return "insert_job", a
+		return insertJob, a
 	}
 	differs := func(job store.NewJob) bool { return !equalButArgs(job, jobs[0]) || len(job.Args) > lengthMask }
 	if slices.ContainsFunc(jobs, differs) {
@@ -225,7 +225,7 @@ func packJobs(jobs []store.NewJob, now time.Time) (name string, a args) {
 	a = sharedColumns(jobs[0], now)
 	a["state"] = stateOf(jobs[0])
 	a["places"], a["bytes"] = "["+string(places), pack.parameter()
-	return "insert_same_jobs", a
+	return insertSameJobs, a
 }
 
 // packerFor has room for what the jobs carry.
@@ -249,13 +249,13 @@ func equalButArgs(a, b store.NewJob) bool {
 		a.Slot.Equal(b.Slot) && a.Waiting == b.Waiting && bytes.Equal(a.Headers, b.Headers) && (a.Headers == nil) == (b.Headers == nil)
 }
 
-func packDifferent(jobs []store.NewJob, now time.Time) (name string, a args) {
+func packDifferent(jobs []store.NewJob, now time.Time) (name statement, a args) {
 	pack := packerFor(jobs)
 	rows := make([]newJob, len(jobs))
 	for i, job := range jobs {
 		rows[i] = packJob(job, &pack)
 	}
-	return "insert_jobs", args{"now": micros(instant(now)), "jobs": jsonOf(rows), "bytes": pack.parameter()}
+	return insertJobs, args{"now": micros(instant(now)), "jobs": jsonOf(rows), "bytes": pack.parameter()}
 }
 
 func stateOf(job store.NewJob) int16 {
@@ -297,7 +297,7 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 			return err
 		}
 		given, a := jobConditions(req, now)
-		err = s.list(ctx, "list_jobs", given, a, func(r row) error {
+		err = s.list(ctx, listJobs, given, a, func(r row) error {
 			job, err := scanJob(r)
 			out = append(out, job)
 			return err
@@ -355,7 +355,7 @@ func (s *session) addAttempts(ctx context.Context, jobs []store.JobInfo) error {
 		ids[i] = jobs[i].ID
 		place[ids[i]] = &jobs[i]
 	}
-	return s.each(ctx, "list_attempts", args{"ids": jsonList(ids)}, func(r row) error {
+	return s.each(ctx, listAttempts, args{"ids": jsonList(ids)}, func(r row) error {
 		var id int64
 		var a store.Attempt
 		err := r.Scan(&id, &a.Attempt, &a.Token, &a.Node, into(&a.StartedAt), into(&a.FinishedAt), &a.Error, &a.Trace, &a.Output)
@@ -408,9 +408,9 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 
 // targets reads the jobs that a request names, and its numbers in order.
 func (s *session) targets(ctx context.Context, req store.ChangeJobsRequest, bySchedule bool) (map[int64]*target, []int64, error) {
-	name, a := "lock_jobs", args{"ids": jsonList(req.IDs)}
+	name, a := lockJobs, args{"ids": jsonList(req.IDs)}
 	if bySchedule {
-		name, a = "find_schedule_jobs", args{"schedule": req.Schedule}
+		name, a = findScheduleJobs, args{"schedule": req.Schedule}
 	}
 	found := map[int64]*target{}
 	var ids []int64
@@ -511,11 +511,11 @@ func (s *session) applyChanges(ctx context.Context, req store.ChangeJobsRequest,
 		return err
 	}
 	if len(p.ask) > 0 {
-		if err := s.exec(ctx, "request_cancels", args{"ids": jsonList(p.ask), "now": micros(now), "reason": req.Reason}); err != nil {
+		if err := s.exec(ctx, requestCancels, args{"ids": jsonList(p.ask), "now": micros(now), "reason": req.Reason}); err != nil {
 			return err
 		}
 	}
-	if err := s.onIDs(ctx, p.remove, nil, "delete_jobs", "delete_finished_jobs", "delete_attempts"); err != nil {
+	if err := s.onIDs(ctx, p.remove, nil, deleteJobs, deleteFinishedJobs, deleteAttempts); err != nil {
 		return err
 	}
 	return s.release(ctx, p.freed)
@@ -529,7 +529,7 @@ func (s *session) revive(ctx context.Context, ids []int64, now time.Time) (holde
 	}
 	var revived []int64
 	a := args{"ids": jsonList(ids), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
-	err = s.each(ctx, "revive_jobs", a, func(r row) error {
+	err = s.each(ctx, reviveJobs, a, func(r row) error {
 		var id int64
 		err := r.Scan(&id)
 		revived = append(revived, id)
@@ -538,12 +538,12 @@ func (s *session) revive(ctx context.Context, ids []int64, now time.Time) (holde
 	if err != nil {
 		return nil, err
 	}
-	if err := s.onIDs(ctx, revived, nil, "delete_finished_jobs"); err != nil || len(revived) == len(ids) {
+	if err := s.onIDs(ctx, revived, nil, deleteFinishedJobs); err != nil || len(revived) == len(ids) {
 		return nil, err
 	}
 	holders = map[int64]int64{}
 	left := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return slices.Contains(revived, id) })
-	err = s.each(ctx, "find_key_holders", args{"ids": jsonList(left)}, func(r row) error {
+	err = s.each(ctx, findKeyHolders, args{"ids": jsonList(left)}, func(r row) error {
 		var id, holder int64
 		err := r.Scan(&id, &holder)
 		holders[id] = holder
@@ -553,7 +553,7 @@ func (s *session) revive(ctx context.Context, ids []int64, now time.Time) (holde
 }
 
 // onIDs runs statements over a list of numbers, if there are any.
-func (s *session) onIDs(ctx context.Context, ids []int64, more args, names ...string) error {
+func (s *session) onIDs(ctx context.Context, ids []int64, more args, names ...statement) error {
 	if len(ids) == 0 {
 		return nil
 	}

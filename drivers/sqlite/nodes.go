@@ -17,7 +17,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 			return err
 		}
 		out.Now = now
-		err = s.one(ctx, "insert_node", args{
+		err = s.one(ctx, insertNode, args{
 			"name": req.Name, "version": req.Version, "queues": jsonList(req.Queues), "kinds": jsonList(req.Kinds),
 			"lease": req.Lease.Microseconds(), "now": micros(now),
 		}, &out.Node)
@@ -42,7 +42,7 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 			return err
 		}
 		out.Now = now
-		err = s.each(ctx, "extend_lease", args{"node": req.Node, "now": micros(now)}, func(r row) error { return r.Scan(&out.Beat) })
+		err = s.each(ctx, extendLease, args{"node": req.Node, "now": micros(now)}, func(r row) error { return r.Scan(&out.Beat) })
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 		if out.Position, err = s.position(ctx); err != nil {
 			return err
 		}
-		return s.one(ctx, "find_next_expiry", args{"node": req.Node}, into(&out.NextExpiry))
+		return s.one(ctx, findNextExpiry, args{"node": req.Node}, into(&out.NextExpiry))
 	})
 	if err != nil {
 		return store.HeartbeatResult{}, err
@@ -62,9 +62,9 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 
 // Claims lists what a node holds; see store.Nodes.
 func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
-	name := "list_claims"
+	name := listClaims
 	if req.Cancelled {
-		name = "list_cancelled_claims"
+		name = listCancelledClaims
 	}
 	var out []store.ClaimRef
 	err := b.read(ctx, "read claims", func(s *session) error {
@@ -116,7 +116,7 @@ func (s *session) expiredNodes(ctx context.Context, req store.RescueRequest) (ti
 	if err != nil {
 		return now, nil, err
 	}
-	nodes, err := s.nodes(ctx, "find_expired_nodes", args{"node": req.Node, "now": micros(now)})
+	nodes, err := s.nodes(ctx, findExpiredNodes, args{"node": req.Node, "now": micros(now)})
 	return now, nodes, err
 }
 
@@ -128,7 +128,7 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.Resc
 		if err != nil {
 			return err
 		}
-		living, err := s.nodes(ctx, "find_living_node", args{"node": req.Node})
+		living, err := s.nodes(ctx, findLivingNode, args{"node": req.Node})
 		if err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 		ids[i] = nodes[i].ID
 	}
 	list := jsonList(ids)
-	if err := s.exec(ctx, "end_nodes", args{"nodes": list, "died": died, "now": micros(now)}); err != nil {
+	if err := s.exec(ctx, endNodes, args{"nodes": list, "died": died, "now": micros(now)}); err != nil {
 		return out, err
 	}
 	held, err := s.heldJobs(ctx, list)
@@ -188,7 +188,7 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 		}
 		out.Jobs = append(out.Jobs, h.RescuedJob)
 	}
-	if err := s.onIDs(ctx, lost, nil, "count_losses"); err != nil {
+	if err := s.onIDs(ctx, lost, nil, countLosses); err != nil {
 		return out, err
 	}
 	if err := s.endJobs(ctx, ends, now); err != nil {
@@ -251,7 +251,7 @@ func (h *heldJob) loss(died, waits bool) store.Loss {
 
 func (s *session) heldJobs(ctx context.Context, nodes string) ([]heldJob, error) {
 	var held []heldJob
-	err := s.each(ctx, "lock_held_jobs", args{"nodes": nodes}, func(r row) error {
+	err := s.each(ctx, lockHeldJobs, args{"nodes": nodes}, func(r row) error {
 		var h heldJob
 		var origin store.Origin
 		err := r.Scan(&h.ID, &h.Token, &h.Kind, &h.Queue, &h.Node, &h.onLoss, &h.attempt, &h.maxAttempts, &h.cancel,
@@ -268,14 +268,14 @@ func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	var out []store.NodeInfo
 	err := b.read(ctx, "list nodes", func(s *session) error {
 		var err error
-		out, err = s.nodes(ctx, "list_nodes", nil)
+		out, err = s.nodes(ctx, listNodes, nil)
 		return err
 	})
 	return out, err
 }
 
 // nodes runs a statement that returns nodes.
-func (s *session) nodes(ctx context.Context, name string, a args) ([]store.NodeInfo, error) {
+func (s *session) nodes(ctx context.Context, name statement, a args) ([]store.NodeInfo, error) {
 	var out []store.NodeInfo
 	err := s.each(ctx, name, a, func(r row) error {
 		var n store.NodeInfo
@@ -295,7 +295,7 @@ func (b *Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 		if err != nil {
 			return err
 		}
-		return s.each(ctx, "list_queues", args{"now": micros(now)}, func(r row) error {
+		return s.each(ctx, listQueues, args{"now": micros(now)}, func(r row) error {
 			var q store.QueueInfo
 			err := r.Scan(&q.Name, &q.Ready, &q.Scheduled, &q.Running, &q.Waiting)
 			out = append(out, q)

@@ -22,84 +22,84 @@ var streamPlan = []string{
 // occur in the plan; full scans of tables that grow, and sorts where there is
 // a backlog, must not.
 var plans = []struct {
-	statement string
+	statement statement
 	given     string // the conditions of a listing
 	want      []string
 	sorts     bool // a sort of few rows is in order
 }{
-	{statement: "find_due_streams", want: []string{
+	{statement: findDueStreams, want: []string{
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=?)",
 		"SEARCH d USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)",
 		"SEARCH d USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at<?)",
 	}},
-	{statement: "claim_jobs", want: []string{
+	{statement: claimJobs, want: []string{
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)",
 		"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)",
 	}},
-	{statement: "claim_streams", want: streamPlan},
-	{statement: "claim_digested_streams", want: append([]string{
+	{statement: claimStreams, want: streamPlan},
+	{statement: claimDigestedStreams, want: append([]string{
 		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at<?)",
 		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at=? AND id>?)",
 		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at>? AND run_at<?)",
 	}, streamPlan...)},
-	{statement: "find_undigested", want: []string{"SEARCH j USING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)"}},
-	{statement: "update_digests", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "find_unique_job", want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},
-	{statement: "find_key_holders", want: []string{
+	{statement: findUndigested, want: []string{"SEARCH j USING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)"}},
+	{statement: updateDigests, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: findUniqueJob, want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},
+	{statement: findKeyHolders, want: []string{
 		"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH j USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)",
 	}},
-	{statement: "revive_jobs", want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "find_next_due", want: []string{
+	{statement: reviveJobs, want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: findNextDue, want: []string{
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=?)",
 		"SEARCH j USING COVERING INDEX hourbell_job_ready (queue=? AND kind>?)",
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at>?)",
 		"SEARCH hourbell_job USING INDEX hourbell_job_digested (queue=? AND kind=? AND priority=? AND run_at>?)",
 	}},
-	{statement: "lock_claims", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "check_recorded", want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "end_jobs", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "delete_ended_jobs", want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "delete_cancels", want: []string{"SEARCH hourbell_cancel_request USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "requeue_jobs", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "insert_attempts", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "list_claims", want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
-	{statement: "lock_held_jobs", want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
-	{statement: "lock_failing", want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "lock_waiting_jobs", want: []string{"SEARCH w EXISTS USING INDEX hourbell_job_lane (schedule_id=?)"}},
-	{statement: "release_jobs", want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING INDEX hourbell_job_lane (schedule_id=?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}},
-	{statement: "count_failing", want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "reset_failures", want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "end_failing", want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "list_queues", want: []string{
+	{statement: lockClaims, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: checkRecorded, want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: endJobs, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: deleteEndedJobs, want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: deleteCancels, want: []string{"SEARCH hourbell_cancel_request USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: requeueJobs, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: insertAttempts, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: listClaims, want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
+	{statement: lockHeldJobs, want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
+	{statement: lockFailing, want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: lockWaitingJobs, want: []string{"SEARCH w EXISTS USING INDEX hourbell_job_lane (schedule_id=?)"}},
+	{statement: releaseJobs, want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING INDEX hourbell_job_lane (schedule_id=?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}},
+	{statement: countFailing, want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: resetFailures, want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: endFailing, want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: listQueues, want: []string{
 		"USING COVERING INDEX hourbell_job_ready", "USING COVERING INDEX hourbell_job_running", "USING COVERING INDEX hourbell_job_waiting",
 	}},
-	{statement: "find_due_schedules", want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_due (next_at>? AND next_at<?)"}},
-	{statement: "find_due_schedules_named", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}, sorts: true},
-	{statement: "find_next_schedule", want: []string{"SEARCH hourbell_schedule USING COVERING INDEX hourbell_schedule_due (next_at>?)"}},
-	{statement: "lock_due_schedules", want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "lock_live_jobs", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}, sorts: true},
-	{statement: "find_fired_slots", want: []string{"SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
-	{statement: "find_newest_slots", want: []string{"SEARCH n USING COVERING INDEX hourbell_slot_schedule (schedule_id=?)"}},
-	{statement: "advance_schedules", want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "extend_slots", want: []string{"SEARCH r USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "lock_schedules", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
-	{statement: "lock_calendar_users", want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH u USING PRIMARY KEY (calendar=?)"}},
-	{statement: "revise_schedules", want: []string{"SEARCH hourbell_schedule USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH u USING PRIMARY KEY (calendar=?)"}},
-	{statement: "delete_calendar_uses", want: []string{"SEARCH hourbell_calendar_use USING COVERING INDEX hourbell_calendar_use_schedule (schedule_id=?)"}},
-	{statement: "insert_calendar_uses", want: []string{"SEARCH s USING COVERING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
-	{statement: "lock_owned_schedules", want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_owner (owner=?)"}, sorts: true},
-	{statement: "prune_completed_jobs", want: []string{"SEARCH hourbell_history USING COVERING INDEX hourbell_history_finished (state=? AND finished_at<?)"}},
-	{statement: "prune_failed_jobs", want: []string{"SEARCH hourbell_history USING COVERING INDEX hourbell_history_finished (state=? AND finished_at<?)"}},
-	{statement: "prune_slots", want: []string{"SEARCH hourbell_slot USING COVERING INDEX hourbell_slot_recorded (recorded_at<?)"}},
-	{statement: "list_jobs", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid<?)"}},
-	{statement: "list_jobs", given: "narrowed", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)"}, sorts: true},
-	{statement: "list_jobs", given: "ids", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "list_jobs", given: "schedule", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}},
-	{statement: "list_attempts", want: []string{"SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)"}, sorts: true},
-	{statement: "list_schedules", given: "living", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name>?)", "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: "list_slots", want: []string{"SCAN r USING INDEX hourbell_slot_time"}},
-	{statement: "list_slots", given: "before", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot<?)"}},
-	{statement: "list_slots", given: "schedule", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)"}},
+	{statement: findDueSchedules, want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_due (next_at>? AND next_at<?)"}},
+	{statement: findDueSchedulesNamed, want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}, sorts: true},
+	{statement: findNextSchedule, want: []string{"SEARCH hourbell_schedule USING COVERING INDEX hourbell_schedule_due (next_at>?)"}},
+	{statement: lockDueSchedules, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: lockLiveJobs, want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}, sorts: true},
+	{statement: findFiredSlots, want: []string{"SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
+	{statement: findNewestSlots, want: []string{"SEARCH n USING COVERING INDEX hourbell_slot_schedule (schedule_id=?)"}},
+	{statement: advanceSchedules, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: extendSlots, want: []string{"SEARCH r USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: lockSchedules, want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
+	{statement: lockCalendarUsers, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH u USING PRIMARY KEY (calendar=?)"}},
+	{statement: reviseSchedules, want: []string{"SEARCH hourbell_schedule USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH u USING PRIMARY KEY (calendar=?)"}},
+	{statement: deleteCalendarUses, want: []string{"SEARCH hourbell_calendar_use USING COVERING INDEX hourbell_calendar_use_schedule (schedule_id=?)"}},
+	{statement: insertCalendarUses, want: []string{"SEARCH s USING COVERING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
+	{statement: lockOwnedSchedules, want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_owner (owner=?)"}, sorts: true},
+	{statement: pruneCompletedJobs, want: []string{"SEARCH hourbell_history USING COVERING INDEX hourbell_history_finished (state=? AND finished_at<?)"}},
+	{statement: pruneFailedJobs, want: []string{"SEARCH hourbell_history USING COVERING INDEX hourbell_history_finished (state=? AND finished_at<?)"}},
+	{statement: pruneSlots, want: []string{"SEARCH hourbell_slot USING COVERING INDEX hourbell_slot_recorded (recorded_at<?)"}},
+	{statement: listJobs, want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid<?)"}},
+	{statement: listJobs, given: "narrowed", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)"}, sorts: true},
+	{statement: listJobs, given: "ids", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: listJobs, given: "schedule", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}},
+	{statement: listAttempts, want: []string{"SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)"}, sorts: true},
+	{statement: listSchedules, given: "living", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name>?)", "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: listSlots, want: []string{"SCAN r USING INDEX hourbell_slot_time"}},
+	{statement: listSlots, given: "before", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot<?)"}},
+	{statement: listSlots, given: "schedule", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)"}},
 }
 
 // TestPlans explains on an empty file, on a filled one, and on one whose owner
@@ -119,21 +119,21 @@ func TestPlans(t *testing.T) {
 func checkPlans(t *testing.T, b *Backend) {
 	for _, p := range plans {
 		text := b.texts[p.statement]
-		if strings.HasPrefix(p.statement, "list_") {
+		if p.statement.lists() {
 			text = pick(text, p.given)
 		}
 		plan := strings.Join(explainPlan(t, b, text), "\n")
 		for _, line := range p.want {
 			if !strings.Contains(plan, line) {
-				t.Errorf("%s %s: the plan lacks %q:\n%s", p.statement, p.given, line, plan)
+				t.Errorf("%v %s: the plan lacks %q:\n%s", p.statement, p.given, line, plan)
 			}
 		}
 		if !p.sorts && strings.Contains(plan, "USE TEMP B-TREE FOR ORDER BY") {
-			t.Errorf("%s %s: the plan sorts:\n%s", p.statement, p.given, plan)
+			t.Errorf("%v %s: the plan sorts:\n%s", p.statement, p.given, plan)
 		}
 		for line := range strings.Lines(plan) {
 			if fullScan(strings.TrimSpace(line)) {
-				t.Errorf("%s %s: the plan scans a whole table:\n%s", p.statement, p.given, plan)
+				t.Errorf("%v %s: the plan scans a whole table:\n%s", p.statement, p.given, plan)
 			}
 		}
 	}
@@ -238,13 +238,13 @@ func parameters(text string) []string {
 // SQLite plans a prepared statement again whenever another value is bound to a
 // bare parameter in LIMIT; see claim_jobs.sql.
 func TestLimitsDoNotReplan(t *testing.T) {
-	texts, err := readStatements()
+	texts, err := readTexts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range texts {
+	for s, text := range texts {
 		if strings.Contains(text, "LIMIT :") {
-			t.Errorf("%s: write LIMIT +:name", name)
+			t.Errorf("%v: write LIMIT +:name", statement(s))
 		}
 	}
 }

@@ -16,19 +16,19 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		if err != nil {
 			return err
 		}
-		completed, err := s.pruneJobs(ctx, "prune_completed_jobs", req.Completed, req.Limit, now)
+		completed, err := s.pruneJobs(ctx, pruneCompletedJobs, req.Completed, req.Limit, now)
 		if err != nil {
 			return err
 		}
-		failed, err := s.pruneJobs(ctx, "prune_failed_jobs", req.Failed, req.Limit, now)
+		failed, err := s.pruneJobs(ctx, pruneFailedJobs, req.Failed, req.Limit, now)
 		if err != nil {
 			return err
 		}
 		out.Jobs = completed + failed
-		if out.Slots, err = s.pruneRows(ctx, "prune_slots", req.Slots, req.Limit, now); err != nil {
+		if out.Slots, err = s.pruneRows(ctx, pruneSlots, req.Slots, req.Limit, now); err != nil {
 			return err
 		}
-		out.Nodes, err = s.pruneRows(ctx, "prune_nodes", req.Nodes, req.Limit, now)
+		out.Nodes, err = s.pruneRows(ctx, pruneNodes, req.Nodes, req.Limit, now)
 		out.More = max(completed, failed, out.Slots, out.Nodes) >= req.Limit
 		return err
 	})
@@ -39,7 +39,7 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 }
 
 // pruneRows deletes what is older than keep, which 0 switches off.
-func (s *session) pruneRows(ctx context.Context, name string, keep time.Duration, limit int, now time.Time) (int, error) {
+func (s *session) pruneRows(ctx context.Context, name statement, keep time.Duration, limit int, now time.Time) (int, error) {
 	if keep == 0 {
 		return 0, nil
 	}
@@ -47,7 +47,7 @@ func (s *session) pruneRows(ctx context.Context, name string, keep time.Duration
 }
 
 // pruneJobs deletes finished jobs with their attempts.
-func (s *session) pruneJobs(ctx context.Context, name string, keep time.Duration, limit int, now time.Time) (int, error) {
+func (s *session) pruneJobs(ctx context.Context, name statement, keep time.Duration, limit int, now time.Time) (int, error) {
 	if keep == 0 {
 		return 0, nil
 	}
@@ -61,7 +61,7 @@ func (s *session) pruneJobs(ctx context.Context, name string, keep time.Duration
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.onIDs(ctx, ids, nil, "delete_attempts")
+	return len(ids), s.onIDs(ctx, ids, nil, deleteAttempts)
 }
 
 // Now reads the store's clock; see store.Maintenance.

@@ -43,7 +43,7 @@ func (s *session) checkSync(ctx context.Context, req store.PutSchedulesRequest) 
 	if !req.Ordered() {
 		return nil
 	}
-	return s.each(ctx, "read_owner", args{"owner": req.Owner}, func(r row) error {
+	return s.each(ctx, readOwner, args{"owner": req.Owner}, func(r row) error {
 		var last int64
 		if err := r.Scan(&last); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (s *session) planPut(ctx context.Context, req store.PutSchedulesRequest, no
 		return nil, err
 	}
 	plan := &putPlan{}
-	if err := s.one(ctx, "read_counter", args{"name": "revision"}, &plan.lastRevision); err != nil {
+	if err := s.one(ctx, readCounter, args{"name": "revision"}, &plan.lastRevision); err != nil {
 		return nil, err
 	}
 	asked := map[string]bool{}
@@ -97,7 +97,7 @@ func (s *session) planPut(ctx context.Context, req store.PutSchedulesRequest, no
 	if !req.Sync {
 		return plan, nil
 	}
-	err = s.eachSchedule(ctx, "lock_owned_schedules", args{"owner": req.Owner}, func(row *store.Schedule) error {
+	err = s.eachSchedule(ctx, lockOwnedSchedules, args{"owner": req.Owner}, func(row *store.Schedule) error {
 		if asked[row.Name] {
 			return nil
 		}
@@ -145,18 +145,18 @@ func (s *session) applyPut(ctx context.Context, req store.PutSchedulesRequest, p
 	if err := s.nameCalendars(ctx, req, p); err != nil {
 		return err
 	}
-	if err := s.onIDs(ctx, append(p.back, numbersOf(p.gone)...), nil, "end_failing"); err != nil {
+	if err := s.onIDs(ctx, append(p.back, numbersOf(p.gone)...), nil, endFailing); err != nil {
 		return err
 	}
 	if len(p.changed) > 0 {
-		if err := s.exec(ctx, "raise_counter", args{"name": "revision", "value": p.lastRevision}); err != nil {
+		if err := s.exec(ctx, raiseCounter, args{"name": "revision", "value": p.lastRevision}); err != nil {
 			return err
 		}
 	}
 	if !req.Ordered() {
 		return nil
 	}
-	return s.exec(ctx, "sync_owner", args{"owner": req.Owner, "revision": req.SyncRevision})
+	return s.exec(ctx, syncOwner, args{"owner": req.Owner, "revision": req.SyncRevision})
 }
 
 // savedSchedule is a row on its way to upsert_schedules.sql.
@@ -193,20 +193,20 @@ func (s *session) saveSchedules(ctx context.Context, rows []*store.Schedule) err
 			PausedAt: micros(r.PausedAt), PausedUntil: micros(r.PausedUntil), Declared: r.PausedDeclared, CreatedAt: micros(r.CreatedAt), UpdatedAt: micros(r.UpdatedAt), DeletedAt: micros(r.DeletedAt),
 		}
 	}
-	return s.exec(ctx, "upsert_schedules", args{"schedules": jsonOf(saved), "bytes": pack.parameter()})
+	return s.exec(ctx, upsertSchedules, args{"schedules": jsonOf(saved), "bytes": pack.parameter()})
 }
 
 // schedulesNamed reads schedules, tombstones too.
 func (s *session) schedulesNamed(ctx context.Context, names []string) (map[string]*store.Schedule, error) {
 	found := map[string]*store.Schedule{}
-	err := s.eachSchedule(ctx, "lock_schedules", args{"names": jsonList(names)}, func(row *store.Schedule) error {
+	err := s.eachSchedule(ctx, lockSchedules, args{"names": jsonList(names)}, func(row *store.Schedule) error {
 		found[row.Name] = row
 		return nil
 	})
 	return found, err
 }
 
-func (s *session) eachSchedule(ctx context.Context, name string, a args, do func(*store.Schedule) error) error {
+func (s *session) eachSchedule(ctx context.Context, name statement, a args, do func(*store.Schedule) error) error {
 	return s.each(ctx, name, a, func(r row) error {
 		schedule, err := scanSchedule(r)
 		if err != nil {
@@ -248,9 +248,9 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		}
 		switch req.Action {
 		case store.DeleteSchedules:
-			return s.onIDs(ctx, numbersOf(rows), nil, "end_failing")
+			return s.onIDs(ctx, numbersOf(rows), nil, endFailing)
 		case store.ResumeSchedules:
-			return s.onIDs(ctx, numbersOf(rows), nil, "reset_failures")
+			return s.onIDs(ctx, numbersOf(rows), nil, resetFailures)
 		}
 		return nil
 	})
@@ -296,7 +296,7 @@ func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequ
 	var out []store.Schedule
 	err := b.read(ctx, "list schedules", func(s *session) error {
 		given, a := scheduleConditions(req)
-		return s.list(ctx, "list_schedules", given, a, func(r row) error {
+		return s.list(ctx, listSchedules, given, a, func(r row) error {
 			var since time.Time
 			schedule, err := scanSchedule(r, into(&since))
 			schedule.FailingSince = since

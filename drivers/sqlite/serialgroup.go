@@ -37,7 +37,7 @@ func (s *session) waitingIn(ctx context.Context, all []serialGroup) (map[serialG
 		return nil, nil
 	}
 	waiting := map[serialGroup]bool{}
-	err := s.each(ctx, "lock_waiting_jobs", args{"groups": jsonOf(some)}, func(r row) error {
+	err := s.each(ctx, lockWaitingJobs, args{"groups": jsonOf(some)}, func(r row) error {
 		var i int
 		err := r.Scan(&i)
 		waiting[some[i]] = true
@@ -57,5 +57,5 @@ func (s *session) release(ctx context.Context, touched []serialGroup) error {
 	for one := range waiting {
 		some = append(some, one)
 	}
-	return s.exec(ctx, "release_jobs", args{"groups": jsonOf(some)})
+	return s.exec(ctx, releaseJobs, args{"groups": jsonOf(some)})
 }

@@ -11,7 +11,7 @@ func (b *Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]
 	var out []store.SlotInfo
 	err := b.read(ctx, "list slots", func(s *session) error {
 		given, a := slotConditions(req)
-		return s.list(ctx, "list_slots", given, a, func(r row) error {
+		return s.list(ctx, listSlots, given, a, func(r row) error {
 			var x store.SlotInfo
 			err := r.Scan(&x.ID, &x.Schedule, &x.ScheduleName, into(&x.Slot), into(&x.Last), &x.Count, &x.Outcome, &x.Reason, &x.Job, into(&x.RecordedAt))
 			out = append(out, x)

@@ -3,21 +3,14 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
-
-//go:embed sql/*.sql
-var statements embed.FS
 
 // Tx makes a transaction of an application usable for Hourbell: what is
 // enqueued with it becomes real with its commit and never was after its
@@ -45,80 +38,42 @@ type row interface{ Scan(dest ...any) error }
 // session runs statements in one transaction.
 type session struct {
 	tx       *sql.Tx
-	texts    map[string]string
-	prepared map[string]*sql.Stmt // nil in a caller's transaction
+	texts    *texts
+	prepared *prepared // nil in a caller's transaction
 }
 
-// readStatements reads the embedded SQL files by name. What comes after a
-// statement is cut: the driver keeps only those prepared that end with the text.
-// Texts with conditional lines are there once for each of their variants.
-func readStatements() (map[string]string, error) {
-	entries, err := statements.ReadDir("sql")
-	if err != nil {
-		return nil, fmt.Errorf("read statements: %w", err)
-	}
-	texts := map[string]string{}
-	for _, entry := range entries {
-		text, err := statements.ReadFile(path.Join("sql", entry.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("read statements: %w", err)
-		}
-		texts[strings.TrimSuffix(entry.Name(), ".sql")] = strings.TrimSpace(string(text))
-	}
-	for _, v := range variants {
-		texts[v.name] = pick(texts[v.of], v.given...)
-	}
-	return texts, nil
-}
+// prepared holds the statements that are prepared on a pool: all but listings.
+type prepared [statementCount]*sql.Stmt
 
-// variants are statements made of a text with conditional lines. One with the
-// name of its text comes last.
-var variants = []struct {
-	name, of string
-	given    []string
-}{
-	{"claim_streams", "claim_jobs", []string{"several"}},
-	{"claim_digested_streams", "claim_jobs", []string{"several", "digested"}},
-	{"claim_jobs", "claim_jobs", []string{"one"}},
-	{"insert_unique_job", "insert_job", []string{"unique"}},
-	{"insert_job", "insert_job", nil},
-}
-
-// pick returns a text without the conditional lines, which end in "-- if NAME",
-// whose name is not among given.
-func pick(text string, given ...string) string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		_, name, conditional := strings.Cut(line, "-- if ")
-		if !conditional || slices.Contains(given, strings.TrimSpace(name)) {
-			lines = append(lines, line)
+func (p *prepared) close() {
+	for _, one := range p {
+		if one != nil {
+			one.Close()
 		}
 	}
-	return strings.Join(lines, "")
 }
 
-// statementsOn prepares all statements on a pool, once. It must be done before
+// statementsOn prepares the statements on a pool, once. It must be done before
 // a transaction takes the pool's only connection.
-func (b *Backend) statementsOn(ctx context.Context, db *sql.DB) (map[string]*sql.Stmt, error) {
+func (b *Backend) statementsOn(ctx context.Context, db *sql.DB) (*prepared, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if ready := b.prepared[db]; ready != nil {
 		return ready, nil
 	}
-	ready := map[string]*sql.Stmt{}
-	for name, text := range b.texts {
-		var statement *sql.Stmt
+	ready := &prepared{}
+	for s, text := range b.texts {
+		if statement(s).lists() {
+			continue
+		}
 		err := patiently(ctx, func() (err error) {
-			statement, err = db.PrepareContext(ctx, text)
+			ready[s], err = db.PrepareContext(ctx, text)
 			return err
 		})
 		if err != nil {
-			for _, done := range ready {
-				done.Close()
-			}
+			ready.close()
 			return nil, err
 		}
-		ready[name] = statement
 	}
 	b.prepared[db] = ready
 	return ready, nil
@@ -162,7 +117,7 @@ func (b *Backend) write(ctx context.Context, doing string, work func(*session) e
 
 // writeOnce runs one writing statement that reads nothing, in a transaction of
 // its own.
-func (b *Backend) writeOnce(ctx context.Context, doing, name string, a args) (result sql.Result, err error) {
+func (b *Backend) writeOnce(ctx context.Context, doing string, name statement, a args) (result sql.Result, err error) {
 	prepared, err := b.statementsOn(ctx, b.writer)
 	if err != nil {
 		return nil, b.explain(ctx, doing, err)
@@ -193,7 +148,7 @@ func (b *Backend) endTurn() { <-b.writing }
 
 // begin takes the write lock; while another connection has the lock, it waits,
 // within bounds.
-func (b *Backend) begin(ctx context.Context, prepared map[string]*sql.Stmt) (s *session, err error) {
+func (b *Backend) begin(ctx context.Context, prepared *prepared) (s *session, err error) {
 	err = patiently(ctx, func() error {
 		s, err = b.beginOnce(ctx, prepared)
 		return err
@@ -218,13 +173,13 @@ func patiently(ctx context.Context, try func() error) error {
 	}
 }
 
-func (b *Backend) beginOnce(ctx context.Context, prepared map[string]*sql.Stmt) (*session, error) {
+func (b *Backend) beginOnce(ctx context.Context, prepared *prepared) (*session, error) {
 	tx, err := b.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	s := &session{tx, b.texts, prepared}
-	if err := s.exec(ctx, "lock_file", nil); err != nil {
+	if err := s.exec(ctx, lockFile, nil); err != nil {
 		tx.Rollback()
 		return nil, err
 	}
@@ -245,13 +200,13 @@ func (b *Backend) within(ctx context.Context, doing string, tx store.Tx, work fu
 }
 
 // exec runs a statement for its effect.
-func (s *session) exec(ctx context.Context, name string, a args) error {
+func (s *session) exec(ctx context.Context, name statement, a args) error {
 	_, err := s.count(ctx, name, a)
 	return err
 }
 
 // count runs a statement and returns how many rows it changed.
-func (s *session) count(ctx context.Context, name string, a args) (int, error) {
+func (s *session) count(ctx context.Context, name statement, a args) (int, error) {
 	result, err := s.run(ctx, name, a)
 	if err != nil {
 		return 0, err
@@ -261,17 +216,17 @@ func (s *session) count(ctx context.Context, name string, a args) (int, error) {
 }
 
 // run runs a statement that returns no rows.
-func (s *session) run(ctx context.Context, name string, a args) (sql.Result, error) {
-	if statement := s.prepared[name]; statement != nil {
-		return s.tx.StmtContext(ctx, statement).ExecContext(ctx, named(a)...)
+func (s *session) run(ctx context.Context, name statement, a args) (sql.Result, error) {
+	if s.prepared != nil {
+		return s.tx.StmtContext(ctx, s.prepared[name]).ExecContext(ctx, named(a)...)
 	}
 	return s.tx.ExecContext(ctx, s.texts[name], named(a)...)
 }
 
 // each runs a statement and hands its rows to scan.
-func (s *session) each(ctx context.Context, name string, a args, scan func(row) error) error {
-	if statement := s.prepared[name]; statement != nil {
-		rows, err := s.tx.StmtContext(ctx, statement).QueryContext(ctx, named(a)...)
+func (s *session) each(ctx context.Context, name statement, a args, scan func(row) error) error {
+	if s.prepared != nil {
+		rows, err := s.tx.StmtContext(ctx, s.prepared[name]).QueryContext(ctx, named(a)...)
 		return eachRow(rows, err, scan)
 	}
 	rows, err := s.tx.QueryContext(ctx, s.texts[name], named(a)...)
@@ -279,7 +234,7 @@ func (s *session) each(ctx context.Context, name string, a args, scan func(row) 
 }
 
 // list runs a listing with the conditions that are given; see pick.
-func (s *session) list(ctx context.Context, name string, given []string, a args, scan func(row) error) error {
+func (s *session) list(ctx context.Context, name statement, given []string, a args, scan func(row) error) error {
 	rows, err := s.tx.QueryContext(ctx, pick(s.texts[name], given...), named(a)...)
 	return eachRow(rows, err, scan)
 }
@@ -298,14 +253,14 @@ func eachRow(rows *sql.Rows, err error, scan func(row) error) error {
 }
 
 // one runs a statement that returns exactly one row, into dest.
-func (s *session) one(ctx context.Context, name string, a args, dest ...any) error {
+func (s *session) one(ctx context.Context, name statement, a args, dest ...any) error {
 	found := false
 	err := s.each(ctx, name, a, func(r row) error {
 		found = true
 		return r.Scan(dest...)
 	})
 	if err == nil && !found {
-		return fmt.Errorf("statement %s returned no row", name)
+		return fmt.Errorf("statement %v returned no row", name)
 	}
 	return err
 }
@@ -316,7 +271,7 @@ func (s *session) now(ctx context.Context, asked time.Time) (time.Time, error) {
 		return instant(asked), nil
 	}
 	var now time.Time
-	err := s.one(ctx, "read_clock", nil, into(&now))
+	err := s.one(ctx, readClock, nil, into(&now))
 	return now, err
 }
 

@@ -168,9 +168,6 @@ type ClaimResult struct {
 	// after now among ready jobs of the queue, of any kind, except suspects;
 	// zero: none, or a claim of suspects.
 	NextDue time.Time
-	// Again, if not 0, means that this claim did not search all jobs, and is the
-	// time after which another claim will.
-	Again time.Duration
 }
 
 // Claimed is a job that a node has claimed.

@@ -88,11 +88,12 @@ type Backend struct {
 }
 
 var (
-	_ store.Backend  = (*Backend)(nil)
-	_ store.Listener = (*Backend)(nil)
-	_ store.Distant  = (*Backend)(nil)
-	_ store.Migrator = (*Backend)(nil)
-	_ store.Pooled   = (*Backend)(nil)
+	_ store.Backend        = (*Backend)(nil)
+	_ store.PartialClaimer = (*Backend)(nil)
+	_ store.Listener       = (*Backend)(nil)
+	_ store.Distant        = (*Backend)(nil)
+	_ store.Migrator       = (*Backend)(nil)
+	_ store.Pooled         = (*Backend)(nil)
 )
 
 // Option changes what Open, New and NewDB make.

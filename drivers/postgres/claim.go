@@ -13,80 +13,11 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Claim takes due jobs; see store.Jobs. The node's row is locked first, so that
-// the node cannot be declared dead before the claim is committed or rolled back.
+// Claim takes due jobs; see store.Jobs. It uses no cursors, so that it searches
+// all due jobs. The node's row is locked first, so that the node cannot be
+// declared dead before the claim is committed or rolled back.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
-	if !req.Now.IsZero() || req.Suspects { // suspects are few and have their own index; cursors follow the clock of the store, not of a test
-		return b.claim(ctx, req, cursors{})
-	}
-	scan := b.scans.of(req.Node, req.Queue)
-	from, next, behind := scan.begin()
-	switch next {
-	case fullScan:
-		return b.scanClaim(ctx, req, scan, cursors{}, scan.recordFullScan)
-	case catchUpScan:
-		look := func() { b.catchUp(b.background, req, scan, from, behind) }
-		if behind.number < recentScans {
-			// A recent scan is short: it begins after the claim, on the connection of the claim.
-			defer b.catchUps.Go(look)
-		} else {
-			b.catchUps.Go(look)
-		}
-	}
-	out, err := b.scanClaim(ctx, req, scan, from, scan.recordClaim)
-	if err != nil || len(out.Jobs) >= req.Limit {
-		return out, err
-	}
-	var over bool
-	if out.Again, over = scan.again(len(out.Jobs)); out.Again > 0 || over {
-		return out, nil
-	}
-	return b.scanClaim(ctx, req, scan, cursors{}, scan.recordFullScan)
-}
-
-// catchUpTimeout bounds the time of a catch-up scan or a recent scan.
-const catchUpTimeout = time.Minute
-
-// catchUp makes a catch-up scan or a recent scan, concurrently with claims. If it
-// fails, the next scan repeats it.
-func (b *Backend) catchUp(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, reach look) {
-	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
-	defer cancel()
-	lowRunAt, lowID := from.columns()
-	text, args := b.q(findBehindCursors), []any{req.Queue, req.Kinds, lowRunAt, lowID, orNegativeInfinity(reach.after)}
-	if len(req.Exact) > 0 {
-		text, args = b.q(findExactBehindCursors), append(args, exactColumns(req.Exact)...)
-	}
-	found := map[int16]cursor{}
-	var began time.Time // after the wait for a connection; zero: there was none
-	err := b.pipeline(ctx, nodeConns, "look for jobs behind the cursors", func(s sender) error {
-		clear(found)
-		began = time.Now()
-		var priority int16
-		var at cursor
-		var batch pgx.Batch
-		batch.Queue(text, args...).Query(scanEach([]any{&priority, into(&at.runAt), &at.id}, func() { found[priority] = at }))
-		return send(ctx, s, &batch)
-	})
-	var took time.Duration
-	if !began.IsZero() {
-		took = time.Since(began)
-	}
-	scan.caughtUp(reach, found, took, err == nil)
-}
-
-// scanClaim makes a claim and records it in scan.
-func (b *Backend) scanClaim(ctx context.Context, req store.ClaimRequest, scan *claimScan, from cursors, took func(jobs int, took time.Duration)) (store.ClaimResult, error) {
-	began := time.Now()
-	out, err := b.claim(ctx, req, from)
-	switch {
-	case err == nil:
-		took(len(out.Jobs), time.Since(began))
-		scan.found(out.Jobs, len(out.Jobs) >= req.Limit, out.Now)
-	case errors.Is(err, store.ErrNodeGone):
-		b.scans.forget(req.Node)
-	}
-	return out, err
+	return b.claim(ctx, req, cursors{})
 }
 
 // claim makes one claim with cursors, in one round trip where the connection allows it.

@@ -200,7 +200,7 @@ func (p *crowd) insert(columns string, n int) {
 // claim claims a batch, with cursors unless this is the first claim of the queue.
 func (p *crowd) claim(queue string) []store.Claimed {
 	p.t.Helper()
-	res, err := p.b.Claim(p.t.Context(), store.ClaimRequest{Node: p.node, Queue: queue, Kinds: []string{"k"}, Limit: planBatch})
+	res, err := p.b.ClaimPart(p.t.Context(), store.ClaimRequest{Node: p.node, Queue: queue, Kinds: []string{"k"}, Limit: planBatch})
 	must(p.t, err)
 	scan := p.b.scans.of(p.node, queue)
 	for range scan.costs { // so that the next full scan is due in a day

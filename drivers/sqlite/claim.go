@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -17,13 +18,16 @@ import (
 // noticed by every other node, which would look in its turn. Batches have no
 // number here.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
-	const doing = "claim jobs"
-	again, err := b.digestDue(ctx, doing, req)
-	if err != nil {
+	if _, err := b.digestDue(ctx, req, math.MaxInt); err != nil {
 		return store.ClaimResult{}, err
 	}
+	return b.claim(ctx, req)
+}
+
+// claim claims jobs, of exact jobs only the jobs with digests.
+func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	const doing = "claim jobs"
 	out, due, found, err := b.lookForJobs(ctx, doing, req)
-	out.Again = again
 	if err != nil || !found {
 		return out, err
 	}

@@ -15,9 +15,6 @@ const (
 	// transaction, and the size of their args.
 	digestRows  = 1_000
 	digestBytes = 16 << 20
-	// digestRounds is the greatest number of such transactions in one claim: the
-	// node takes no jobs of the queue in this time.
-	digestRounds = 5
 )
 
 // digest is the digest of a job's args, in the JSON of a parameter.
@@ -29,15 +26,16 @@ type digest struct {
 // digestDue gives digests to due jobs of the kinds for which a claim takes only exact
 // jobs, because only jobs with digests can be found by their args.
 // Each job gets its digest once, in the order of claims, and keeps it until it has
-// ended. A wait that is not 0 is how long to wait before the next claim, because
-// more such jobs are due.
-func (b *Backend) digestDue(ctx context.Context, doing string, req store.ClaimRequest) (wait time.Duration, err error) {
+// ended. It makes at most rounds transactions. A wait that is not 0 is how long to
+// wait before the next claim, because more such jobs are due.
+func (b *Backend) digestDue(ctx context.Context, req store.ClaimRequest, rounds int) (wait time.Duration, err error) {
+	const doing = "claim jobs"
 	kinds := exactKinds(req)
 	if len(kinds) == 0 || req.Suspects { // suspects are few, and have an index of their own
 		return 0, nil
 	}
 	began := time.Now()
-	for range digestRounds {
+	for range rounds {
 		digests, more, err := b.digestsOf(ctx, doing, req, kinds)
 		if err != nil || len(digests) == 0 {
 			return 0, err

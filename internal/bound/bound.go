@@ -32,9 +32,10 @@ type Backend struct {
 }
 
 var (
-	_ store.Backend  = Backend{}
-	_ store.Migrator = Backend{}
-	_ store.Distant  = Backend{}
+	_ store.Backend        = Backend{}
+	_ store.PartialClaimer = Backend{}
+	_ store.Migrator       = Backend{}
+	_ store.Distant        = Backend{}
 )
 
 // New bounds the calls of next. Each takes as long as limit, and longer by the size
@@ -75,6 +76,11 @@ func (b Backend) Insert(ctx context.Context, req store.InsertRequest) (store.Ins
 // Claim implements store.Jobs.
 func (b Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
 	return Call(ctx, b.items(req.Limit), b.next.Claim, req)
+}
+
+// ClaimPart implements store.PartialClaimer. Without the ability it claims by Claim.
+func (b Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
+	return Call(ctx, b.items(req.Limit), store.PartialClaims(b.next).ClaimPart, req)
 }
 
 // BeginJobs implements store.Jobs.

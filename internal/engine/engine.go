@@ -53,6 +53,7 @@ type Config struct {
 // Engine runs one node, once.
 type Engine struct {
 	cfg            Config
+	claims         store.PartialClaimer
 	session        *session
 	inFlight       *inFlight
 	outcomes       *outcomes
@@ -75,6 +76,7 @@ type Engine struct {
 func New(cfg Config) *Engine {
 	e := &Engine{
 		cfg:          cfg,
+		claims:       store.PartialClaims(cfg.Backend),
 		inFlight:     newInFlight(),
 		wakes:        newWakes(cfg.Queues),
 		heartbeatNow: newSignal(),

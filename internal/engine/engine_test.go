@@ -33,13 +33,13 @@ func (f *faulty) check() error {
 	return nil
 }
 
-func (f *faulty) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+func (f *faulty) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
 	if err := f.check(); err != nil {
-		return store.ClaimResult{}, err
+		return store.PartialClaim{}, err
 	}
-	res, err := f.Backend.Claim(ctx, req)
+	res, err := store.PartialClaims(f.Backend).ClaimPart(ctx, req)
 	if err == nil && len(res.Jobs) > 0 && f.loseAnswers.Load() {
-		return store.ClaimResult{}, errAway
+		return store.PartialClaim{}, errAway
 	}
 	return res, err
 }
@@ -185,11 +185,12 @@ type shortSighted struct {
 	blind atomic.Int32 // number of such claims that are left
 }
 
-func (s *shortSighted) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+func (s *shortSighted) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
 	if s.blind.Add(-1) >= 0 {
-		return store.ClaimResult{Again: 10 * time.Millisecond}, nil
+		return store.PartialClaim{Again: 10 * time.Millisecond}, nil
 	}
-	return s.Backend.Claim(ctx, req)
+	res, err := s.Backend.Claim(ctx, req)
+	return store.PartialClaim{ClaimResult: res}, err
 }
 
 func TestAClaimThatDidNotLookEverywhereIsRepeated(t *testing.T) {

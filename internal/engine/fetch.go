@@ -97,7 +97,7 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 // the claim skips locked rows; so poll begins short and doubles. It is shortest after a wake-up,
 // because then there is a due job. Because the store's clock was read after the claim was sent, the
 // wait for the next due job ends early rather than late.
-func (f *fetcher) awaitWork(ctx context.Context, res store.ClaimResult, started instant, poll time.Duration) (next time.Duration) {
+func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started instant, poll time.Duration) (next time.Duration) {
 	f.learn(func() { f.pace.less(f.width) })
 	next = min(2*poll, f.engine.idlePoll())
 	if len(res.Jobs) > 0 {
@@ -208,33 +208,33 @@ const maxStopWait = 2 * time.Second
 // claim claims up to limit jobs and passes them to the workers. When the node begins to stop, claim
 // still waits for a claim that has been sent, up to maxStopWait: its jobs are released at once,
 // while the jobs of a claim without an answer would wait for the lease to expire.
-func (f *fetcher) claim(ctx context.Context, limit int) (store.ClaimResult, error) {
+func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, error) {
 	if !f.engine.solo.beginClaim() {
-		return store.ClaimResult{}, errNoLease
+		return store.PartialClaim{}, errNoLease
 	}
 	defer f.engine.solo.endClaim()
 	ahead := f.pace.ahead(limit)
 	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead})
 	if err == nil {
-		f.hand(ctx, session, res, limit-ahead)
+		f.hand(ctx, session, res.ClaimResult, limit-ahead)
 	}
 	return res, err
 }
 
 // ask sends a claim, and returns its answer and the parent context of its runs.
-func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, context.Context, error) {
+func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, context.Context, error) {
 	e := f.engine
 	node, session, ok := e.session.current()
 	if !ok || e.history.blocked() {
 		_ = sleep(ctx, 50*time.Millisecond)
-		return store.ClaimResult{}, nil, errNoLease
+		return store.PartialClaim{}, nil, errNoLease
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.cfg.CallTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(e.cfg.Heartbeat, maxStopWait), cancel) })()
 	started := monotonic()
 	req.Node, req.Queue, req.Kinds, req.Exact = node, f.queue, e.cfg.Kinds, e.allowList.list()
-	res, err := e.cfg.Backend.Claim(call, req)
+	res, err := e.claims.ClaimPart(call, req)
 	switch {
 	case errors.Is(err, store.ErrNodeGone):
 		e.heartbeatNow.notify()

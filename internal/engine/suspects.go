@@ -129,7 +129,7 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 	if err != nil || len(res.Jobs) == 0 {
 		return false
 	}
-	suspect := slices.Clone(f.addRuns(session, res)) // a copy, because inFlight changes the list that it was given
+	suspect := slices.Clone(f.addRuns(session, res.ClaimResult)) // a copy, because inFlight changes the list that it was given
 	run := suspect[0]
 	e.solo.close(run)
 	empty := func() bool { return e.solo.noClaims() && e.inFlight.len() <= 1 }

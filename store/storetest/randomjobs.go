@@ -180,7 +180,7 @@ func (w *world) claim() {
 	want, wantErr := w.model.Claim(w.ctx, req)
 	sent := req
 	sent.Node = w.names.nodes.real(req.Node)
-	got, gotErr := w.client.Claim(w.ctx, sent)
+	got, gotErr := w.sendClaim(sent)
 	if !w.agree("Claim", req, gotErr, wantErr, true) {
 		return
 	}

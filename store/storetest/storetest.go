@@ -68,6 +68,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Insert", insertTests},
 		{"Unique", uniqueTests},
 		{"Claim", claimTests},
+		{"ClaimPart", claimPartTests},
 		{"Finish", finishTests},
 		{"ChangeJobs", changeJobsTests},
 		{"ListJobs", listJobsTests},

@@ -1,0 +1,25 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// digestRounds is the greatest number of transactions with digests in one partial
+// claim: the node takes no jobs of the queue in this time.
+const digestRounds = 5
+
+// ClaimPart takes due jobs; see store.PartialClaimer. It leaves out exact jobs that
+// did not get their digests in digestRounds transactions.
+func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
+	again, err := b.digestDue(ctx, req, digestRounds)
+	if err != nil {
+		return store.PartialClaim{}, err
+	}
+	out, err := b.claim(ctx, req)
+	if len(out.Jobs) == req.Limit {
+		again = 0
+	}
+	return store.PartialClaim{ClaimResult: out, Again: again}, err
+}

@@ -57,6 +57,7 @@ func BenchmarkJob(b *testing.B) {
 	b.ReportAllocs()
 	startNode(b, f, func(context.Context, *Run) error { return nil }, func(cfg *Config) {
 		cfg.Queues = map[string]int{"q": 100}
+		cfg.Lease, cfg.Heartbeat = time.Minute, 20*time.Second // a lost lease would release jobs, and the feed waits for their ends
 		cfg.Sink = func(event.Event) {}
 	})
 	<-f.over

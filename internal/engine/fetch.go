@@ -253,10 +253,6 @@ func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.Partia
 	return res, session, nil
 }
 
-// runBlock is how many runs are allocated together. It is small, because one long run keeps the
-// memory of its whole block.
-const runBlock = 16
-
 // hand passes claimed jobs to the workers: the first jobs at once, because the claim recorded that
 // they may begin, and the other jobs after the store has recorded that they may begin.
 func (f *fetcher) hand(ctx, session context.Context, res store.ClaimResult, first int) {
@@ -315,14 +311,9 @@ func (f *fetcher) releaseRuns(runs []*Run, why string) {
 // addRuns makes runs of claimed jobs and adds them to the jobs in flight.
 func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run {
 	runs := make([]*Run, len(res.Jobs))
-	var block []Run
 	greatest := int64(0)
 	for i, job := range res.Jobs {
-		if len(block) == 0 {
-			block = make([]Run, min(runBlock, len(res.Jobs)-i))
-		}
-		block[0] = Run{Claimed: job, sessionCtx: session, lease: f.engine.session}
-		runs[i], block = &block[0], block[1:]
+		runs[i] = &Run{Claimed: job, sessionCtx: session, lease: f.engine.session}
 		greatest = max(greatest, job.Token)
 	}
 	f.engine.history.tokenSeen(greatest)

@@ -39,8 +39,8 @@ func (f *free) Claim(_ context.Context, req store.ClaimRequest) (store.ClaimResu
 	for i := range res.Jobs {
 		id := int64(f.claims)
 		res.Jobs[i] = store.Claimed{
-			ID: id, Token: id, Kind: "letter", Queue: "default", Priority: 5, MaxAttempts: 25, Attempt: 1,
-			Args: []byte(`{"to":"someone@example.org","subject":"hello"}`), RunAt: res.Now, CreatedAt: res.Now,
+			JobSpec: store.JobSpec{Kind: "letter", Queue: "default", Priority: 5, MaxAttempts: 25, Args: []byte(`{"to":"someone@example.org","subject":"hello"}`)},
+			ID:      id, Token: id, Attempt: 1, RunAt: res.Now, CreatedAt: res.Now,
 		}
 		f.claims--
 	}

@@ -214,7 +214,7 @@ func newInsert(args []Args, options []Option) (req store.InsertRequest, found *b
 }
 
 func newEnqueuing(options []Option) (enqueuing, error) {
-	defaults := enqueuing{NewJob: store.NewJob{Queue: defaultQueue, Priority: defaultPriority, MaxAttempts: defaultAttempts}}
+	defaults := enqueuing{NewJob: store.NewJob{JobSpec: store.JobSpec{Queue: defaultQueue, Priority: defaultPriority, MaxAttempts: defaultAttempts}}}
 	if len(options) == 0 {
 		return defaults, nil
 	}

@@ -245,8 +245,12 @@ func TestWhyJobsWait(t *testing.T) {
 	if got := waits(hourbell.In(1e12)); got != "" {
 		t.Errorf("one that is not due: %q", got)
 	}
-	reasons, err := client.Jobs.Waits(t.Context(),
-		hourbell.JobInfo{ID: 1, Kind: "other", Queue: "default", Losses: 1}, hourbell.JobInfo{ID: 2, Kind: "other", Queue: "default", Losses: 2})
+	lost := func(id int64, losses int16) hourbell.JobInfo {
+		job := hourbell.JobInfo{ID: id, Losses: losses}
+		job.Kind, job.Queue = "other", "default"
+		return job
+	}
+	reasons, err := client.Jobs.Waits(t.Context(), lost(1, 1), lost(2, 2))
 	if err != nil || reasons[1] != "" || !strings.Contains(reasons[2], "2 nodes in a row died") {
 		t.Errorf("after losses: %v, %v", reasons, err)
 	}

@@ -86,7 +86,7 @@ func TestStoredNamesWithSegmentsOfDotsCanBeDeleted(t *testing.T) {
 	if _, err := c.store.PutCalendars(t.Context(), store.PutCalendarsRequest{Calendars: []store.PutCalendar{{Name: name, Definition: []byte(`{}`)}}}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := c.store.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{{Kind: "..", Queue: ".", MaxAttempts: 1}}})
+	res, err := c.store.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "..", Queue: ".", MaxAttempts: 1}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"time"
@@ -87,25 +88,52 @@ const (
 	LastPriority  = 9
 )
 
+// JobSpec is what a job is to do, and how: the fields that the maker of a job
+// chooses and that stay with the job in history. Every type that describes a job
+// embeds it, so that a new field of a job is added here once.
+type JobSpec struct {
+	Kind        string        // selects the worker; 1 to 200 bytes
+	Queue       string        // 1 to 200 bytes
+	Args        []byte        // at most 1 MiB, kept byte for byte
+	Headers     []byte        // JSON object of strings, or nil: what travels with the job (trace context, hooks)
+	Priority    int16         // FirstPriority … LastPriority
+	MaxAttempts int16         // at least 1
+	OnLoss      OnLoss        // what happens to the job if its node dies while it runs
+	Timeout     time.Duration // of one attempt; 0: the worker's default
+}
+
+// Clone returns a copy that shares no memory with s.
+func (s JobSpec) Clone() JobSpec {
+	s.Args, s.Headers = bytes.Clone(s.Args), bytes.Clone(s.Headers)
+	return s
+}
+
+// sameButArgs reports whether two specs differ in their Args at most.
+func (s JobSpec) sameButArgs(other JobSpec) bool {
+	return s.Kind == other.Kind && s.Queue == other.Queue && s.Priority == other.Priority && s.MaxAttempts == other.MaxAttempts &&
+		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout &&
+		bytes.Equal(s.Headers, other.Headers) && (s.Headers == nil) == (other.Headers == nil)
+}
+
 // NewJob is a job to be stored. The caller has filled in every default.
 type NewJob struct {
-	Kind        string
-	Queue       string
-	Args        []byte // kept byte for byte
-	Headers     []byte // JSON object of strings, or nil: what travels with the job (trace context, tags)
-	Priority    int16  // FirstPriority … LastPriority
-	MaxAttempts int16  // at least 1
-	OnLoss      OnLoss
-	Origin      Origin
-	Timeout     time.Duration // of one attempt; 0 = the worker's default
-	RunAt       time.Time     // zero: now + Delay
-	Delay       time.Duration // counted by the store's clock; ignored with RunAt
-	Schedule    int64         // the schedule's number, or 0
-	Slot        time.Time     // the slot it was made for, or zero
+	JobSpec
+	Origin   Origin
+	RunAt    time.Time     // zero: now + Delay
+	Delay    time.Duration // counted by the store's clock; ignored with RunAt
+	Schedule int64         // the schedule's number, or 0
+	Slot     time.Time     // the slot it was made for, or zero
 	// Waiting makes the job wait until no other job of its serial group is ready
 	// or running; see Jobs. The job must have a schedule. Never set in a
 	// caller's transaction.
 	Waiting bool
+}
+
+// SameButArgs reports whether two jobs differ in their Args at most, so that a
+// driver may send their other values once.
+func (n NewJob) SameButArgs(other NewJob) bool {
+	return n.JobSpec.sameButArgs(other.JobSpec) && n.Origin == other.Origin && n.RunAt.Equal(other.RunAt) && n.Delay == other.Delay &&
+		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting
 }
 
 // InsertRequest stores jobs.
@@ -172,21 +200,14 @@ type ClaimResult struct {
 
 // Claimed is a job that a node has claimed.
 type Claimed struct {
-	ID          int64
-	Token       int64
-	Kind        string
-	Queue       string
-	Args        []byte
-	Headers     []byte
-	Priority    int16
-	Attempt     int16 // this one counted; the first is 1
-	MaxAttempts int16
-	OnLoss      OnLoss
-	Origin      Origin
-	Timeout     time.Duration
-	RunAt       time.Time
-	CreatedAt   time.Time
-	Schedule    int64
+	JobSpec
+	ID        int64
+	Token     int64
+	Attempt   int16 // this one counted; the first is 1
+	Origin    Origin
+	RunAt     time.Time
+	CreatedAt time.Time
+	Schedule  int64
 	// ScheduleName is the name of Schedule, also of a deleted one, or empty.
 	ScheduleName string
 	Slot         time.Time
@@ -364,20 +385,13 @@ type ListJobsRequest struct {
 
 // JobInfo is a job as it is shown to users.
 type JobInfo struct {
+	JobSpec      // Args and Headers only with ListJobsRequest.Attempts
 	ID           int64
 	Token        int64
-	Kind         string
-	Queue        string
 	State        State
-	Args         []byte // only with Attempts
-	Headers      []byte // only with Attempts
-	Priority     int16
 	Attempt      int16
-	MaxAttempts  int16
 	Losses       int16 // in a row; see Loss
-	OnLoss       OnLoss
 	Origin       Origin
-	Timeout      time.Duration
 	RunAt        time.Time
 	CreatedAt    time.Time
 	StartedAt    time.Time // of the last attempt

@@ -103,7 +103,7 @@ func (s *ours) insertOutOfOrder(ctx context.Context, jobs []child.Args) error {
 		if err != nil {
 			return err
 		}
-		req.Jobs[i] = store.NewJob{Kind: job.Kind(), Queue: "default", Args: args, Priority: 5, MaxAttempts: 25}
+		req.Jobs[i] = store.NewJob{JobSpec: store.JobSpec{Kind: job.Kind(), Queue: "default", Args: args, Priority: 5, MaxAttempts: 25}}
 		switch s.req.Order {
 		case child.Priority4:
 			req.Jobs[i].Priority = int16(1 + job.Number%4)

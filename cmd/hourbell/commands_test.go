@@ -486,7 +486,8 @@ func TestLastOutput(t *testing.T) {
 }
 
 func TestShownSchedule(t *testing.T) {
-	hook := hourbell.JobInfo{Headers: []byte(`{"hourbell-hook":"{\"event\":\"failure\",\"schedule\":\"nightly\"}"}`)}
+	var hook hourbell.JobInfo
+	hook.Headers = []byte(`{"hourbell-hook":"{\"event\":\"failure\",\"schedule\":\"nightly\"}"}`)
 	for want, job := range map[string]hourbell.JobInfo{"failure of nightly": hook, "s": {ScheduleName: "s"}, "": {}} {
 		if got := shownSchedule(job); got != want {
 			t.Errorf("got %q, want %q", got, want)

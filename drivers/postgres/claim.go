@@ -109,7 +109,7 @@ func nodeAlive(node int64, err error) error {
 
 // scanClaimed reads claimed jobs and the number of their batch.
 func scanClaimed(rows pgx.Rows, req store.ClaimRequest) (jobs []store.Claimed, batch int64, err error) {
-	j := store.Claimed{Queue: req.Queue}
+	j := store.Claimed{JobSpec: store.JobSpec{Queue: req.Queue}}
 	targets := []any{
 		&batch, &j.ID, &j.Token, &j.Kind, &j.Args, &j.Headers, &j.Priority, &j.Attempt, &j.MaxAttempts, (*int16)(&j.OnLoss), (*int16)(&j.Origin),
 		(*int64)(&j.Timeout), into(&j.RunAt), into(&j.CreatedAt), (*number)(&j.Schedule), (*word)(&j.ScheduleName), into(&j.Slot),

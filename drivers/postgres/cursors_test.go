@@ -17,7 +17,7 @@ func TestCursorsFollowClaimedJobs(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	at := func(seconds int) time.Time { return now.Add(time.Duration(seconds) * time.Second) }
 	job := func(priority int16, seconds int, id int64) store.Claimed {
-		return store.Claimed{Priority: priority, RunAt: at(seconds), ID: id}
+		return store.Claimed{JobSpec: store.JobSpec{Priority: priority}, RunAt: at(seconds), ID: id}
 	}
 	horizon := cursor{runAt: now.Add(-slack)}
 	var s claimScan
@@ -82,7 +82,7 @@ func TestCatchUpScansReplaceExpensiveFullScans(t *testing.T) {
 	for range s.costs {
 		s.recordFullScan(0, cheapFullScan+10*time.Millisecond)
 	}
-	s.found([]store.Claimed{{Priority: 9, RunAt: now, ID: 5}}, false, now)
+	s.found([]store.Claimed{{JobSpec: store.JobSpec{Priority: 9}, RunAt: now, ID: 5}}, false, now)
 	if wait, over := s.again(0); over || wait <= 0 || wait > 200*time.Millisecond {
 		t.Errorf("after a full scan of 10 ms the next catch-up scan is due in %v", wait)
 	}
@@ -119,7 +119,7 @@ func TestCatchUpScansReplaceExpensiveFullScans(t *testing.T) {
 		t.Errorf("a catch-up scan found nothing, catch-up scans are rare, and a claim for the next recent scan follows in %v", wait)
 	}
 	s.costs = costsBefore
-	s.found([]store.Claimed{{Priority: 9, RunAt: now, ID: 6}}, false, now)
+	s.found([]store.Claimed{{JobSpec: store.JobSpec{Priority: 9}, RunAt: now, ID: 6}}, false, now)
 	if wait, over := s.again(1); over || wait <= 0 {
 		t.Error("a claim has found a job since, and no catch-up scan follows")
 	}

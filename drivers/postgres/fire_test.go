@@ -53,7 +53,7 @@ func ringing(rows []store.Schedule) []store.Firing {
 	for _, row := range rows {
 		out = append(out, store.Firing{
 			Schedule: row.ID, Revision: row.Revision, Mark: row.Mark, NextAt: row.NextAt, NewMark: row.NextAt, NewNextAt: row.NextAt.Add(time.Minute),
-			Jobs: []store.NewJob{{Kind: "k", Queue: "q", Args: []byte(`{}`), Priority: 5, MaxAttempts: 1, Origin: store.OriginSchedule, Schedule: row.ID, Slot: row.NextAt}},
+			Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte(`{}`), Priority: 5, MaxAttempts: 1}, Origin: store.OriginSchedule, Schedule: row.ID, Slot: row.NextAt}},
 		})
 	}
 	return out

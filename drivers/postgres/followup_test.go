@@ -17,7 +17,7 @@ import (
 
 // spoilt is a follow-up whose job the server refuses.
 func spoilt(schedule int64) *store.FollowUp {
-	return &store.FollowUp{Schedule: schedule, Failing: true, Jobs: []store.NewJob{{Kind: "k", Queue: "q", Args: []byte("\x00"), Priority: 5, MaxAttempts: 1}}}
+	return &store.FollowUp{Schedule: schedule, Failing: true, Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte("\x00"), Priority: 5, MaxAttempts: 1}}}}
 }
 
 // TestFollowUpFailsWithItsCall lets the last statement of calls fail: nothing

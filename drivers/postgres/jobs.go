@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -248,7 +247,7 @@ func (b *Backend) insertOf(now time.Time, jobs []store.NewJob, wake *string) (st
 		return b.q(insertJob), append(head, sharedColumns(jobs[0], string(jobs[0].Args))...)
 	}
 	for _, job := range jobs[1:] {
-		if !equalButArgs(job, jobs[0]) {
+		if !job.SameButArgs(jobs[0]) {
 			return b.q(insertJobs), append(head, columns(jobs)...)
 		}
 	}
@@ -257,12 +256,6 @@ func (b *Backend) insertOf(now time.Time, jobs []store.NewJob, wake *string) (st
 		args[i] = string(job.Args)
 	}
 	return b.q(insertSameJobs), append(head, sharedColumns(jobs[0], args)...)
-}
-
-func equalButArgs(a, b store.NewJob) bool {
-	return a.Kind == b.Kind && a.Queue == b.Queue && a.Priority == b.Priority && a.MaxAttempts == b.MaxAttempts && a.OnLoss == b.OnLoss &&
-		a.Origin == b.Origin && a.Timeout == b.Timeout && a.RunAt.Equal(b.RunAt) && a.Delay == b.Delay && a.Schedule == b.Schedule &&
-		a.Slot.Equal(b.Slot) && a.Waiting == b.Waiting && bytes.Equal(a.Headers, b.Headers) && (a.Headers == nil) == (b.Headers == nil)
 }
 
 // sharedColumns are the values of jobs that differ in their args only.

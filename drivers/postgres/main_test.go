@@ -110,7 +110,7 @@ func register(t testing.TB, b *Backend) int64 {
 
 // noop are plain jobs.
 func noop(n int) []store.NewJob {
-	job := store.NewJob{Kind: "k", Queue: "q", Args: []byte(`{"to":"someone@example.org","subject":"hello"}`), Priority: 5, MaxAttempts: 25}
+	job := store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte(`{"to":"someone@example.org","subject":"hello"}`), Priority: 5, MaxAttempts: 25}}
 	return slices.Repeat([]store.NewJob{job}, n)
 }
 

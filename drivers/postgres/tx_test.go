@@ -18,9 +18,9 @@ import (
 func oddJobs() []store.NewJob {
 	at := time.Date(2031, 2, 3, 4, 5, 6, 123456789, time.FixedZone("", -5*3600))
 	return []store.NewJob{
-		{Kind: `k"{},\'`, Queue: "NULL", Args: []byte("{\"a\": \"\\\\ \\\" ü\", \"b\": [1, null]}\n"), Priority: 1, MaxAttempts: 1, RunAt: at, Slot: at, Schedule: 7},
-		{Kind: "null", Queue: "", Args: []byte(`""`), Headers: []byte(`{"x":"{}"}`), Priority: 9, MaxAttempts: 32767, OnLoss: store.OnLossFail, Origin: store.OriginBackfill, Timeout: time.Nanosecond},
-		{Kind: "k", Queue: "q", Args: nil, Headers: []byte{}, Priority: 5, MaxAttempts: 3, Delay: time.Hour},
+		{JobSpec: store.JobSpec{Kind: `k"{},\'`, Queue: "NULL", Args: []byte("{\"a\": \"\\\\ \\\" ü\", \"b\": [1, null]}\n"), Priority: 1, MaxAttempts: 1}, RunAt: at, Slot: at, Schedule: 7},
+		{JobSpec: store.JobSpec{Kind: "null", Queue: "", Args: []byte(`""`), Headers: []byte(`{"x":"{}"}`), Priority: 9, MaxAttempts: 32767, OnLoss: store.OnLossFail, Timeout: time.Nanosecond}, Origin: store.OriginBackfill},
+		{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: nil, Headers: []byte{}, Priority: 5, MaxAttempts: 3}, Delay: time.Hour},
 	}
 }
 

@@ -103,7 +103,7 @@ func insertPlain(t testing.TB, b *Backend, n int) []int64 {
 	t.Helper()
 	jobs := make([]store.NewJob, n)
 	for i := range jobs {
-		jobs[i] = store.NewJob{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: int16(1 + i%9), MaxAttempts: 5}
+		jobs[i] = store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: int16(1 + i%9), MaxAttempts: 5}}
 	}
 	res, err := b.Insert(t.Context(), store.InsertRequest{Jobs: jobs})
 	if err != nil {

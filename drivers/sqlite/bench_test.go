@@ -67,9 +67,9 @@ func BenchmarkIdleClaim(b *testing.B) {
 		exact []store.ExactJob
 	}{
 		{"none", store.NewJob{}, nil},
-		{"kind", store.NewJob{Kind: "foreign", Priority: 5}, nil},
-		{"kind of another priority", store.NewJob{Kind: "foreign", Priority: 1}, nil},
-		{"args", store.NewJob{Kind: "command", Priority: 5}, []store.ExactJob{store.NewExactJob("command", []byte("[1]"))}},
+		{"kind", store.NewJob{JobSpec: store.JobSpec{Kind: "foreign", Priority: 5}}, nil},
+		{"kind of another priority", store.NewJob{JobSpec: store.JobSpec{Kind: "foreign", Priority: 1}}, nil},
+		{"args", store.NewJob{JobSpec: store.JobSpec{Kind: "command", Priority: 5}}, []store.ExactJob{store.NewExactJob("command", []byte("[1]"))}},
 	} {
 		b.Run("other="+other.name, func(b *testing.B) {
 			backend, node := benchBackend(b, "NORMAL")
@@ -195,7 +195,7 @@ func benchInsert(b *testing.B, backend *Backend, jobs, batch int) {
 	for done := 0; done < jobs; done += batch {
 		list := make([]store.NewJob, min(batch, jobs-done))
 		for i := range list {
-			list[i] = store.NewJob{Kind: "k", Queue: "q", Priority: int16(1 + i%4), MaxAttempts: 25, Args: fmt.Appendf(nil, `{"customer":%d,"subject":"the bell rings"}`, done+i)}
+			list[i] = store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Priority: int16(1 + i%4), MaxAttempts: 25, Args: fmt.Appendf(nil, `{"customer":%d,"subject":"the bell rings"}`, done+i)}}
 		}
 		if _, err := backend.Insert(b.Context(), store.InsertRequest{Jobs: list}); err != nil {
 			b.Fatal(err)

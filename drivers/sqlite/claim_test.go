@@ -34,7 +34,7 @@ func TestJobsOfForeignKindsCostNothing(t *testing.T) {
 		for range tries {
 			idle = min(idle, claim(0))
 			for i := range 3 {
-				insertSame(t, b, store.NewJob{Kind: kinds[i%len(kinds)], Priority: 5}, 1)
+				insertSame(t, b, store.NewJob{JobSpec: store.JobSpec{Kind: kinds[i%len(kinds)], Priority: 5}}, 1)
 			}
 			busy = min(busy, claim(3))
 		}
@@ -43,10 +43,10 @@ func TestJobsOfForeignKindsCostNothing(t *testing.T) {
 	idle, busy := fastest("k")
 	idleOfTwo, busyOfTwo := fastest("k", "l")
 	idleOfExact, busyOfExact := fastest("exact")
-	insertSame(t, b, store.NewJob{Kind: "foreign", Priority: 5}, backlog)
+	insertSame(t, b, store.NewJob{JobSpec: store.JobSpec{Kind: "foreign", Priority: 5}}, backlog)
 	insertArgs(t, b, "exact", "{ }", backlog)
-	insertSame(t, b, store.NewJob{Kind: "urgent", Priority: 1}, backlog)
-	insertSame(t, b, store.NewJob{Kind: "zzz", Priority: 5, Delay: time.Hour}, 100)
+	insertSame(t, b, store.NewJob{JobSpec: store.JobSpec{Kind: "urgent", Priority: 1}}, backlog)
+	insertSame(t, b, store.NewJob{JobSpec: store.JobSpec{Kind: "zzz", Priority: 5}, Delay: time.Hour}, 100)
 	compare := func(what string, before, after time.Duration) {
 		t.Logf("%s: %v without a backlog, %v with it", what, before, after)
 		if after > 20*before {
@@ -68,7 +68,7 @@ func TestJobsOfForeignKindsCostNothing(t *testing.T) {
 // insertArgs inserts jobs of a kind with some args into the queue q, due now.
 func insertArgs(t *testing.T, b *Backend, kind, args string, number int) {
 	t.Helper()
-	job := store.NewJob{Kind: kind, Queue: "q", Args: []byte(args), Priority: 5, MaxAttempts: 1}
+	job := store.NewJob{JobSpec: store.JobSpec{Kind: kind, Queue: "q", Args: []byte(args), Priority: 5, MaxAttempts: 1}}
 	if _, err := b.Insert(t.Context(), store.InsertRequest{Jobs: slices.Repeat([]store.NewJob{job}, number)}); err != nil {
 		t.Fatal(err)
 	}
@@ -164,8 +164,8 @@ func TestClaimsOfSeveralKindsAreInOrder(t *testing.T) {
 	var jobs []store.NewJob
 	for i := range 300 {
 		jobs = append(jobs, store.NewJob{
-			Kind: []string{"a", "b", "b", "c", "x"}[i*7%5], Queue: "q", Args: []byte("{}"), MaxAttempts: 1,
-			Priority: int16(1 + i*5%3), RunAt: now.Add(-time.Duration(i*11%4) * time.Minute),
+			JobSpec: store.JobSpec{Kind: []string{"a", "b", "b", "c", "x"}[i*7%5], Queue: "q", Args: []byte("{}"), MaxAttempts: 1, Priority: int16(1 + i*5%3)},
+			RunAt:   now.Add(-time.Duration(i*11%4) * time.Minute),
 		})
 	}
 	if _, err := b.Insert(t.Context(), store.InsertRequest{Jobs: jobs}); err != nil {

@@ -24,9 +24,9 @@ func TestFollowUpFailsWithItsCall(t *testing.T) {
 		t.Fatal(due, err)
 	}
 	row := due.Schedules[0]
-	spoilt := &store.FollowUp{Schedule: row.ID, Failing: true, Jobs: []store.NewJob{{Kind: "refused", Queue: "q", Args: []byte("{}"), Priority: 5, MaxAttempts: 1}}}
+	spoilt := &store.FollowUp{Schedule: row.ID, Failing: true, Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "refused", Queue: "q", Args: []byte("{}"), Priority: 5, MaxAttempts: 1}}}}
 	node := register(t, b, time.Hour)
-	if _, err := b.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 5, MaxAttempts: 1}}}); err != nil {
+	if _, err := b.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 5, MaxAttempts: 1}}}}); err != nil {
 		t.Fatal(err)
 	}
 	job := claimPlain(t, b, node, 1)[0]

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"math"
@@ -211,7 +210,7 @@ func packJobs(jobs []store.NewJob, now time.Time) (name statement, a args) {
 		a["args"] = notNull(jobs[0].Args)
 		return insertJob, a
 	}
-	differs := func(job store.NewJob) bool { return !equalButArgs(job, jobs[0]) || len(job.Args) > lengthMask }
+	differs := func(job store.NewJob) bool { return !job.SameButArgs(jobs[0]) || len(job.Args) > lengthMask }
 	if slices.ContainsFunc(jobs, differs) {
 		return packDifferent(jobs, now)
 	}
@@ -242,12 +241,6 @@ const (
 	lengthBits = 21
 	lengthMask = 1<<lengthBits - 1
 )
-
-func equalButArgs(a, b store.NewJob) bool {
-	return a.Kind == b.Kind && a.Queue == b.Queue && a.Priority == b.Priority && a.MaxAttempts == b.MaxAttempts && a.OnLoss == b.OnLoss &&
-		a.Origin == b.Origin && a.Timeout == b.Timeout && a.RunAt.Equal(b.RunAt) && a.Delay == b.Delay && a.Schedule == b.Schedule &&
-		a.Slot.Equal(b.Slot) && a.Waiting == b.Waiting && bytes.Equal(a.Headers, b.Headers) && (a.Headers == nil) == (b.Headers == nil)
-}
 
 func packDifferent(jobs []store.NewJob, now time.Time) (name statement, a args) {
 	pack := packerFor(jobs)

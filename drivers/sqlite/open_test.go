@@ -185,7 +185,7 @@ func TestTxOfApplication(t *testing.T) {
 		if _, err := tx.Exec("INSERT INTO customer DEFAULT VALUES"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.Insert(t.Context(), store.InsertRequest{Tx: Tx(tx), Jobs: []store.NewJob{{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 1, MaxAttempts: 1}}}); err != nil {
+		if _, err := b.Insert(t.Context(), store.InsertRequest{Tx: Tx(tx), Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 1, MaxAttempts: 1}}}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := end(tx); err != nil {
@@ -237,7 +237,7 @@ func TestStaleTx(t *testing.T) {
 		t.Fatal(err)
 	}
 	insertPlain(t, b, 1)
-	_, err = b.Insert(t.Context(), store.InsertRequest{Tx: Tx(tx), Jobs: []store.NewJob{{Kind: "k", Queue: "q", Args: []byte("1"), Priority: 1, MaxAttempts: 1}}})
+	_, err = b.Insert(t.Context(), store.InsertRequest{Tx: Tx(tx), Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte("1"), Priority: 1, MaxAttempts: 1}}}})
 	wantError(t, err, "insert jobs", "read before it wrote", "_txlock=immediate")
 }
 
@@ -303,7 +303,7 @@ func TestFullDisk(t *testing.T) {
 	if _, err := b.writer.Exec("PRAGMA max_page_count = 60"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{{Kind: "k", Queue: "q", Args: make([]byte, 1<<20), Priority: 1, MaxAttempts: 1}}})
+	_, err := b.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: make([]byte, 1<<20), Priority: 1, MaxAttempts: 1}}}})
 	wantError(t, err, "insert jobs", "full", "free space")
 	jobs, err := b.ListJobs(t.Context(), store.ListJobsRequest{Limit: 100})
 	if err != nil || len(jobs) != len(first) {
@@ -323,7 +323,7 @@ func TestBytesAreKept(t *testing.T) {
 		[]byte(`12345678901234567890.000`), []byte(`"<&>"`),
 	} {
 		for _, headers := range [][]byte{nil, x} {
-			job := store.NewJob{Kind: "k<&>", Queue: "q", Args: x, Headers: headers, Priority: 1, MaxAttempts: 1}
+			job := store.NewJob{JobSpec: store.JobSpec{Kind: "k<&>", Queue: "q", Args: x, Headers: headers, Priority: 1, MaxAttempts: 1}}
 			if _, err := b.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{job}}); err != nil {
 				t.Fatal(err)
 			}
@@ -367,7 +367,7 @@ func TestSlotFiresOnceAfterReset(t *testing.T) {
 		res, err := b.Fire(t.Context(), store.FireRequest{Now: now, Firings: []store.Firing{{
 			Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, NewMark: now.Add(time.Minute), NewNextAt: now.Add(2 * time.Minute),
 			Overlap: store.OverlapAllow,
-			Jobs:    []store.NewJob{{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 1, MaxAttempts: 1, Slot: now.Add(time.Minute)}},
+			Jobs:    []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 1, MaxAttempts: 1}, Slot: now.Add(time.Minute)}},
 		}}})
 		if err != nil || len(res.Lost) > 0 {
 			t.Fatal(res, err)

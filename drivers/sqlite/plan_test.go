@@ -188,7 +188,7 @@ func fireAll(t *testing.T, b *Backend, next time.Time) []store.FiredSlot {
 	for _, s := range due.Schedules {
 		firings = append(firings, store.Firing{
 			Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, NewMark: s.NextAt, NewNextAt: next,
-			Jobs: []store.NewJob{{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 5, MaxAttempts: 5, Slot: s.NextAt, Origin: store.OriginSchedule}},
+			Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 5, MaxAttempts: 5}, Slot: s.NextAt, Origin: store.OriginSchedule}},
 		})
 	}
 	res, err := b.Fire(t.Context(), store.FireRequest{Firings: firings})

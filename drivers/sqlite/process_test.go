@@ -110,14 +110,14 @@ func round(b *Backend, node int64) error {
 
 // tellingOf makes a job that reports the end of another job.
 func tellingOf(id int64) *store.FollowUp {
-	job := store.NewJob{Kind: "hook", Queue: "hooks", Args: fmt.Append(nil, id), Priority: 5, MaxAttempts: 1, Origin: store.OriginHook}
+	job := store.NewJob{JobSpec: store.JobSpec{Kind: "hook", Queue: "hooks", Args: fmt.Append(nil, id), Priority: 5, MaxAttempts: 1}, Origin: store.OriginHook}
 	return &store.FollowUp{Schedule: 1, Failing: true, Jobs: []store.NewJob{job}}
 }
 
 func make20() []store.NewJob {
 	jobs := make([]store.NewJob, 20)
 	for i := range jobs {
-		jobs[i] = store.NewJob{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: int16(1 + i%9), MaxAttempts: 1_000}
+		jobs[i] = store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: int16(1 + i%9), MaxAttempts: 1_000}}
 	}
 	return jobs
 }

@@ -29,7 +29,7 @@ func TestOnlyHooksSeeWhatTheyAreAbout(t *testing.T) {
 	e := New(Config{Restricted: []string{"tell"}})
 	exact := store.NewExactJob("tell", []byte(`{"a":1}`))
 	job := func(kind, args string) *store.Claimed {
-		return &store.Claimed{Kind: kind, Args: []byte(args), Headers: []byte(`{"hourbell-hook":"{}","trace":"x"}`)}
+		return &store.Claimed{JobSpec: store.JobSpec{Kind: kind, Args: []byte(args), Headers: []byte(`{"hourbell-hook":"{}","trace":"x"}`)}}
 	}
 	for _, test := range []struct {
 		name       string

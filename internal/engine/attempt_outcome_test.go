@@ -44,7 +44,7 @@ func TestAttemptOutcome(t *testing.T) {
 		{"asks for a time without attempts left", 3, 0, Final(boom, store.Retry, time.Hour), nil, store.Failed, 0},
 		{"panic", 1, 0, &PanicError{Value: "x", Stack: []byte("stack")}, nil, store.Retry, 0},
 	} {
-		job := store.Claimed{ID: 7, Token: 9, Attempt: test.attempt, MaxAttempts: 3, OnLoss: test.onLoss}
+		job := store.Claimed{JobSpec: store.JobSpec{MaxAttempts: 3, OnLoss: test.onLoss}, ID: 7, Token: 9, Attempt: test.attempt}
 		got := attemptOutcome(job, test.err, test.cause)
 		if got.ID != 7 || got.Token != 9 || got.Result != test.want || test.delay != 0 && got.Delay != test.delay {
 			t.Errorf("%s: %+v", test.name, got)
@@ -69,7 +69,7 @@ func TestAttemptOutcome(t *testing.T) {
 		{0, 3, context.Canceled, ErrStopping, store.Release, false},
 		{100, 3, context.Canceled, ErrStopping, store.Release, false},
 	} {
-		got := attemptOutcome(store.Claimed{Attempt: test.attempt, MaxAttempts: 3, Refunds: test.refunds}, test.err, test.cause)
+		got := attemptOutcome(store.Claimed{JobSpec: store.JobSpec{MaxAttempts: 3}, Attempt: test.attempt, Refunds: test.refunds}, test.err, test.cause)
 		if got.Result != test.want || got.LeaseLost != test.lost {
 			t.Errorf("attempt %d after %d refunds, %v: %+v", test.attempt, test.refunds, test.cause, got)
 		}
@@ -77,7 +77,7 @@ func TestAttemptOutcome(t *testing.T) {
 			t.Errorf("after %d refunds: %q", test.refunds, got.Error)
 		}
 	}
-	if got := attemptOutcome(store.Claimed{MaxAttempts: 3}, &PanicError{Value: "x", Stack: []byte("stack")}, nil); got.Trace != "stack" {
+	if got := attemptOutcome(store.Claimed{JobSpec: store.JobSpec{MaxAttempts: 3}}, &PanicError{Value: "x", Stack: []byte("stack")}, nil); got.Trace != "stack" {
 		t.Errorf("a panic's stack is not kept: %+v", got)
 	}
 	if Final(nil, store.Failed, 0) != nil {
@@ -92,7 +92,7 @@ func TestTextsCanBeStored(t *testing.T) {
 			t.Errorf("%.20q became %.20q (%d bytes)", text, got, len(got))
 		}
 	}
-	if got := attemptOutcome(store.Claimed{MaxAttempts: 2}, errors.New(""), nil); got.Error == "" {
+	if got := attemptOutcome(store.Claimed{JobSpec: store.JobSpec{MaxAttempts: 2}}, errors.New(""), nil); got.Error == "" {
 		t.Error("an error without text leaves no record")
 	}
 }

@@ -25,7 +25,7 @@ type feed struct {
 
 func newFeed(jobs int) *feed {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	job := store.Claimed{Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 25, Attempt: 1, Args: []byte(`{"number":1}`), RunAt: noon, CreatedAt: noon}
+	job := store.Claimed{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 25, Args: []byte(`{"number":1}`)}, Attempt: 1, RunAt: noon, CreatedAt: noon}
 	return &feed{Backend: memory.New(), job: job, claims: jobs, ends: jobs, over: make(chan struct{})}
 }
 

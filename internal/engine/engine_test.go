@@ -146,7 +146,7 @@ func insert(t *testing.T, backend store.Backend, n int, change ...func(*store.Ne
 	t.Helper()
 	jobs := make([]store.NewJob, n)
 	for i := range jobs {
-		jobs[i] = store.NewJob{Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 3, Args: []byte("null")}
+		jobs[i] = store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 3, Args: []byte("null")}}
 		for _, f := range change {
 			f(&jobs[i])
 		}

@@ -142,7 +142,7 @@ func TestNothingStartsAfterTheLease(t *testing.T) {
 			e.session.clock.trustedUntil -= ago
 			e.session.trustedUntil.Add(-int64(ago))
 			e.session.mu.Unlock()
-			e.execute(&Run{Claimed: store.Claimed{ID: 1, Token: 2, Attempt: 1, MaxAttempts: 3}, sessionCtx: session, lease: e.session})
+			e.execute(&Run{Claimed: store.Claimed{JobSpec: store.JobSpec{MaxAttempts: 3}, ID: 1, Token: 2, Attempt: 1}, sessionCtx: session, lease: e.session})
 			late := ago > 0
 			if (ran == 0) != late || (lost == 1) != late || (session.Err() != nil) != late {
 				t.Errorf("it ran %d times, the lease was reported lost %d times, its context: %v", ran, lost, session.Err())

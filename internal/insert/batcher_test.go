@@ -95,7 +95,7 @@ func (b *burst) enqueue(ctx context.Context, texts ...string) {
 
 // job returns a job with a text as its args.
 func job(text string) store.NewJob {
-	return store.NewJob{Kind: "note", Queue: "q", Priority: 5, MaxAttempts: 1, Args: []byte(strconv.Quote(text))}
+	return store.NewJob{JobSpec: store.JobSpec{Kind: "note", Queue: "q", Priority: 5, MaxAttempts: 1, Args: []byte(strconv.Quote(text))}}
 }
 
 // stored returns the args of all stored jobs by number.

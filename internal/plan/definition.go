@@ -100,16 +100,18 @@ func (d Definition) job(s store.Schedule, slot time.Time) store.NewJob {
 // Job returns a job of the schedule that is due at once.
 func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
 	return store.NewJob{
-		Kind:        d.Kind,
-		Queue:       d.Queue,
-		Args:        []byte(d.Args),
-		Priority:    d.Priority,
-		MaxAttempts: d.MaxAttempts,
-		OnLoss:      d.OnLoss,
-		Origin:      origin,
-		Timeout:     d.Timeout,
-		Headers:     d.hooks().headers(),
-		Schedule:    schedule,
+		JobSpec: store.JobSpec{
+			Kind:        d.Kind,
+			Queue:       d.Queue,
+			Args:        []byte(d.Args),
+			Priority:    d.Priority,
+			MaxAttempts: d.MaxAttempts,
+			OnLoss:      d.OnLoss,
+			Timeout:     d.Timeout,
+			Headers:     d.hooks().headers(),
+		},
+		Origin:   origin,
+		Schedule: schedule,
 	}
 }
 

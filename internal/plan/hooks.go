@@ -145,8 +145,11 @@ func (h *Hook) job(queue string, about HookEvent) []store.NewJob {
 		args = "null"
 	}
 	return []store.NewJob{{
-		Kind: h.Kind, Args: []byte(args), Queue: queue, Headers: headersOf(HookHeader, about),
-		Priority: hookPriority, MaxAttempts: hookAttempts, Origin: store.OriginHook, Timeout: hookTimeout,
+		JobSpec: store.JobSpec{
+			Kind: h.Kind, Args: []byte(args), Queue: queue, Headers: headersOf(HookHeader, about),
+			Priority: hookPriority, MaxAttempts: hookAttempts, Timeout: hookTimeout,
+		},
+		Origin: store.OriginHook,
 	}}
 }
 
@@ -177,8 +180,8 @@ func FollowUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp
 // LostFollowUp returns the follow-up of a job that failed because its node died.
 func LostFollowUp(job store.LostJob) *store.FollowUp {
 	return FollowUp(store.Claimed{
-		ID: job.ID, Token: job.Token, Kind: job.Kind, Queue: job.Queue, Headers: job.Headers, Attempt: job.Attempt,
-		Schedule: job.Schedule, ScheduleName: job.ScheduleName, Slot: job.Slot,
+		JobSpec: store.JobSpec{Kind: job.Kind, Queue: job.Queue, Headers: job.Headers},
+		ID:      job.ID, Token: job.Token, Attempt: job.Attempt, Schedule: job.Schedule, ScheduleName: job.ScheduleName, Slot: job.Slot,
 	}, store.Outcome{Result: store.Failed, Error: store.LostReason}, "")
 }
 

@@ -54,7 +54,7 @@ func mustJSON(t *testing.T, value any) []byte {
 
 func TestFollowUp(t *testing.T) {
 	all := Hooks{OnFailure: tellOps, OnRecovery: tellOps}
-	job := store.Claimed{ID: 7, Attempt: 2, Queue: "q", Schedule: 5, ScheduleName: "s", Slot: noon, Headers: all.headers()}
+	job := store.Claimed{JobSpec: store.JobSpec{Queue: "q", Headers: all.headers()}, ID: 7, Attempt: 2, Schedule: 5, ScheduleName: "s", Slot: noon}
 	long := store.Outcome{Result: store.Failed, Error: strings.Repeat("é", 5000), Output: bytes.Repeat([]byte("x\xff"), 9000)}
 
 	after := FollowUp(job, long, "n")

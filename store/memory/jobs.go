@@ -122,21 +122,14 @@ func (s *Store) newJob(n store.NewJob, now time.Time) *job {
 		state = store.StateWaiting
 	}
 	return &job{JobInfo: store.JobInfo{
-		ID:          s.lastJob,
-		Kind:        n.Kind,
-		Queue:       n.Queue,
-		State:       state,
-		Args:        copyOf(n.Args),
-		Headers:     copyOf(n.Headers),
-		Priority:    n.Priority,
-		MaxAttempts: n.MaxAttempts,
-		OnLoss:      n.OnLoss,
-		Origin:      n.Origin,
-		Timeout:     n.Timeout,
-		RunAt:       instant(runAt),
-		CreatedAt:   now,
-		Schedule:    n.Schedule,
-		Slot:        instant(n.Slot),
+		JobSpec:   n.JobSpec.Clone(),
+		ID:        s.lastJob,
+		State:     state,
+		Origin:    n.Origin,
+		RunAt:     instant(runAt),
+		CreatedAt: now,
+		Schedule:  n.Schedule,
+		Slot:      instant(n.Slot),
 	}}
 }
 
@@ -199,18 +192,11 @@ func (s *Store) claim(j *job, node *store.NodeInfo, now time.Time) store.Claimed
 	j.Token = s.token(j.Token)
 	j.StartedAt = now
 	return store.Claimed{
+		JobSpec:      j.JobSpec.Clone(),
 		ID:           j.ID,
 		Token:        j.Token,
-		Kind:         j.Kind,
-		Queue:        j.Queue,
-		Args:         copyOf(j.Args),
-		Headers:      copyOf(j.Headers),
-		Priority:     j.Priority,
 		Attempt:      j.Attempt,
-		MaxAttempts:  j.MaxAttempts,
-		OnLoss:       j.OnLoss,
 		Origin:       j.Origin,
-		Timeout:      j.Timeout,
 		RunAt:        j.RunAt,
 		CreatedAt:    j.CreatedAt,
 		Schedule:     j.Schedule,

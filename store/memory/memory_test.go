@@ -34,7 +34,7 @@ func useNumbers(t *testing.T, s *memory.Store) {
 	must(t, err)
 	var ids []int64
 	for range 3 {
-		res, err := s.Insert(ctx, store.InsertRequest{Now: now, Jobs: []store.NewJob{{Kind: "k", Queue: "q"}}})
+		res, err := s.Insert(ctx, store.InsertRequest{Now: now, Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q"}}}})
 		must(t, err)
 		ids = append(ids, res.IDs...)
 	}

@@ -81,7 +81,7 @@ func shorten(text string, size int) string {
 
 // newJob returns a plain job: queue q, kind k, due at once.
 func newJob() store.NewJob {
-	return store.NewJob{Kind: "k", Queue: "q", Args: []byte(`{}`), Priority: 5, MaxAttempts: 5}
+	return store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte(`{}`), Priority: 5, MaxAttempts: 5}}
 }
 
 // with returns a changed plain job.

@@ -32,7 +32,7 @@ var followUpTests = []scenario{
 
 // hook returns a hook's job, in a queue that no test claims from.
 func hook(text string) store.NewJob {
-	return store.NewJob{Kind: "hook", Queue: "hooks", Args: []byte(text), Priority: 3, MaxAttempts: 2, Origin: store.OriginHook}
+	return store.NewJob{JobSpec: store.JobSpec{Kind: "hook", Queue: "hooks", Args: []byte(text), Priority: 3, MaxAttempts: 2}, Origin: store.OriginHook}
 }
 
 // fails and recovers are follow-ups that make one hook.
@@ -119,9 +119,9 @@ func followUpJobs(e *env) {
 	e.ok(sameJSON(jobs[0].Headers, one.Headers), "headers must be kept", string(jobs[0].Headers))
 	for i, job := range jobs {
 		n := []store.NewJob{one, two}[i]
+		n.Headers = job.Headers // compared above
 		e.want(job, store.JobInfo{
-			ID: job.ID, Kind: "hook", Queue: "hooks", State: store.StateReady, Args: n.Args, Headers: job.Headers, Priority: 3, MaxAttempts: 2,
-			OnLoss: n.OnLoss, Origin: store.OriginHook, Timeout: n.Timeout, RunAt: e.now.Add(n.Delay), CreatedAt: e.now,
+			JobSpec: n.JobSpec, ID: job.ID, State: store.StateReady, Origin: store.OriginHook, RunAt: e.now.Add(n.Delay), CreatedAt: e.now,
 		}, "the jobs of a follow-up must be as requested, and belong to no schedule")
 	}
 }

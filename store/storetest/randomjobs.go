@@ -16,8 +16,10 @@ var (
 // someJob returns a job, in the reference's numbers.
 func (w *world) someJob() store.NewJob {
 	j := store.NewJob{
-		Kind: pick(w, kinds...), Queue: pick(w, queues...), Args: fmt.Appendf(nil, "{ \"n\": %d}%s", w.steps, pick(w, "", " ", "\n")),
-		Priority: int16(1 + w.rng.IntN(3)), MaxAttempts: int16(1 + w.rng.IntN(3)), Timeout: time.Duration(w.rng.IntN(5)) * time.Second,
+		JobSpec: store.JobSpec{
+			Kind: pick(w, kinds...), Queue: pick(w, queues...), Args: fmt.Appendf(nil, "{ \"n\": %d}%s", w.steps, pick(w, "", " ", "\n")),
+			Priority: int16(1 + w.rng.IntN(3)), MaxAttempts: int16(1 + w.rng.IntN(3)), Timeout: time.Duration(w.rng.IntN(5)) * time.Second,
+		},
 	}
 	if w.chance(4) {
 		j.OnLoss = store.OnLossFail

@@ -43,22 +43,6 @@ func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Comm
 	return c
 }
 
-// changeRecord is what became of one job, for programs. Fields are only ever added.
-type changeRecord struct {
-	ID     int64  `json:"id"`
-	Change string `json:"change"`
-	Holder int64  `json:"holder,omitempty"` // of a conflict: the job that holds the unique key
-}
-
-// changeWords are the changes as programs read them.
-var changeWords = map[store.Change]string{
-	hourbell.JobChanged:   "changed",
-	hourbell.JobRequested: "requested",
-	hourbell.JobNotFound:  "not found",
-	hourbell.JobUnchanged: "unchanged",
-	hourbell.JobConflict:  "conflict",
-}
-
 // tellChanges prints a line for each job: for people a sentence, which goes to
 // standard error if the change failed; for programs a record, also of a failure. After
 // all lines, jobs that could not be changed are an error.

@@ -131,16 +131,6 @@ func (n nextFlags) print(p *program, instants iter.Seq2[string, error]) error {
 	return err
 }
 
-// nextRecord is an instant in machine-readable output. Fields are only ever
-// added.
-type nextRecord struct {
-	Slot string `json:"slot"` // on the clock of the rule
-}
-
-// mostClosed bounds the search for an instant that is not excluded: each step
-// examines at most 1,000 instants, and skips whole excluded days.
-const mostClosed = 1000
-
 // nextCalendars returns the calendars that exclude instants.
 func (p *program) nextCalendars(c *cobra.Command, n nextFlags) ([]*recur.Calendar, error) {
 	var s hourbell.Schedule

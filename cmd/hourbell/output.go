@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -45,13 +43,6 @@ func (f *format) addTo(c *cobra.Command) {
 	c.Flags().Var(f, "output", "table, json or ndjson")
 	words := []string{string(asTable), string(asJSON), string(asNDJSON)}
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // RegisterFlagCompletionFunc fails only for an unknown flag
-}
-
-// listing describes how items of one type are printed.
-type listing[T any] struct {
-	columns []string
-	row     func(T) []string // for tables; cleaned before it is printed
-	record  func(T) any      // for machine-readable output
 }
 
 // print writes all items. Records are written as they arrive, a table when all
@@ -177,9 +168,6 @@ func (p *program) show(f format, record any, people func(out *bufio.Writer)) err
 	return out.Flush()
 }
 
-// fact is one line of the text about one thing.
-type fact struct{ name, value string }
-
 // printFacts prints the facts that have a value.
 func printFacts(out *bufio.Writer, facts []fact) {
 	t := newTable(nil)
@@ -291,45 +279,7 @@ func checkLimit(limit int) error {
 	return nil
 }
 
-// The values of records; a missing value is null.
-
-func orNull[T comparable](value T) *T {
-	var zero T
-	if value == zero {
-		return nil
-	}
-	return &value
-}
-
-func timeOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
-}
-
-func durationOrNull(d time.Duration) *string {
-	if d == 0 {
-		return nil
-	}
-	return orNull(d.String())
-}
-
-// validText makes text of arbitrary bytes valid for JSON.
-func validText(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }
-
-// rawJSON returns JSON on one line; text that is not JSON becomes a string.
-func rawJSON(text []byte) json.RawMessage {
-	switch {
-	case len(text) == 0:
-		return json.RawMessage("null")
-	case json.Valid(text):
-		return text
-	}
-	quoted, err := json.Marshal(validText(text))
-	if err != nil { // strings always encode
-		return json.RawMessage("null")
-	}
-	return quoted
+// addSecrets adds the flag that shows environments as they are.
+func addSecrets(c *cobra.Command, show *bool) {
+	c.Flags().BoolVar(show, "show-secrets", false, "show the values of environments, inputs and HTTP headers, which are hidden otherwise")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
@@ -44,7 +45,7 @@ func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return backfillListing.print(p, o, all(backfilled(made)))
+				return printList(p, view.BackfillListing(), o, all(view.BackfillRecords(made)))
 			})
 		},
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/schedulefile"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -44,7 +45,7 @@ func (p *program) calendarsListCommand(f *storeFlags) *cobra.Command {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				return calendarListing.print(p, o, paged(p, c, o, limit, func(size int, last *hourbell.CalendarInfo) ([]hourbell.CalendarInfo, error) {
+				return printList(p, view.CalendarListing(), o, paged(p, c, o, limit, func(size int, last *hourbell.CalendarInfo) ([]hourbell.CalendarInfo, error) {
 					page := hourbell.CalendarFilter{After: after, Limit: size}
 					if last != nil {
 						page.After = last.Name
@@ -64,7 +65,7 @@ func (p *program) calendarsShowCommand(f *storeFlags) *cobra.Command {
 	var o format
 	c := &cobra.Command{
 		Use: "show NAME", Short: "Shows a calendar and the schedules that exclude it", Args: takes(false, "NAME"),
-		Long:    fmt.Sprintf("Shows what a calendar excludes, and the first %d schedules that exclude it; `hourbell schedules list\n--calendar NAME` lists all.", mostShownUsers),
+		Long:    fmt.Sprintf("Shows what a calendar excludes, and the first %d schedules that exclude it; `hourbell schedules list\n--calendar NAME` lists all.", view.MostCalendarUsers),
 		Example: "  hourbell calendars show holidays\n  hourbell calendars show holidays --output json",
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkNames(args); err != nil {
@@ -75,15 +76,15 @@ func (p *program) calendarsShowCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				users, err := client.Schedules.List(c.Context(), hourbell.ScheduleFilter{Calendar: info.Name, Limit: mostShownUsers})
+				users, err := client.Schedules.List(c.Context(), hourbell.ScheduleFilter{Calendar: info.Name, Limit: view.MostCalendarUsers})
 				if err != nil {
 					return err
 				}
-				record := shownCalendar{newCalendarRecord(info), []string{}}
+				record := view.CalendarUsersRecord{CalendarRecord: view.NewCalendarRecord(info), Schedules: []string{}}
 				for _, s := range users {
 					record.Schedules = append(record.Schedules, s.Name)
 				}
-				return p.show(o, record, func(out *bufio.Writer) { printCalendar(out, info, record.Schedules) })
+				return p.show(o, record, func(out *bufio.Writer) { printFacts(out, view.CalendarFacts(info, record.Schedules)) })
 			})
 		},
 	}
@@ -158,7 +159,7 @@ func (p *program) calendarsPut(c *cobra.Command, f storeFlags, l calendarPutFlag
 			}
 		}
 		if l.format != asTable {
-			return calendarListing.print(p, l.format, all(infos))
+			return printList(p, view.CalendarListing(), l.format, all(infos))
 		}
 		for _, info := range infos {
 			fmt.Fprintf(p.stdout, "calendar %q: revision %d\n", info.Name, info.Revision)

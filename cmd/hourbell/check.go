@@ -10,6 +10,7 @@ import (
 
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 // fileFlags are the files that check and import read.
@@ -87,7 +88,7 @@ func checkSetting(name, value string) (problem, remedy string) {
 // warnNever warns about valid rules that have no instant.
 func warnNever(file loaded, now time.Time) {
 	for _, entry := range file.set.Entries {
-		if entry.Rule.Cron != "" && len(upcoming(entry, now)) == 0 {
+		if entry.Rule.Cron != "" && len(view.Upcoming(entry, now)) == 0 {
 			file.set.Warn(declared.Error{
 				File: file.path, Line: entry.Line, Field: fmt.Sprintf("rule %q", declared.Label(entry.Rule.Cron, 60)),
 				Problem: "never rings from now on", Remedy: "check that its months have its day",
@@ -100,8 +101,8 @@ func warnNever(file loaded, now time.Time) {
 // printFiles prints the content of files.
 func (p *program) printFiles(files []loaded, left []skipped, f format, secrets bool) error {
 	if f != asTable {
-		l := listing[loaded]{record: func(file loaded) any { return newFileRecord(file, left, p.now(), secrets) }}
-		return l.print(p, f, all(files))
+		l := view.Listing[loaded]{Record: func(file loaded) any { return newFileRecord(file, left, p.now(), secrets) }}
+		return printList(p, l, f, all(files))
 	}
 	out := bufio.NewWriter(p.stdout)
 	for i, file := range files {
@@ -128,8 +129,8 @@ func printFile(out *bufio.Writer, file loaded, now time.Time, secrets bool) {
 	fmt.Fprintln(out)
 	for _, entry := range set.All() {
 		fmt.Fprintf(out, "\n  %s\n", plain.Clean(entry.Name))
-		for _, f := range entryFacts(entry, now, secrets) {
-			fmt.Fprintf(out, "    %-8s%s\n", f.name, plain.Clean(f.value))
+		for _, f := range view.EntryFacts(entry, now, secrets) {
+			fmt.Fprintf(out, "    %-8s%s\n", f.Name, plain.Clean(f.Value))
 		}
 	}
 	if len(set.Warnings) > 0 {

@@ -3,17 +3,19 @@ package main
 import (
 	"path/filepath"
 	"time"
+
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 // fileRecord is a checked file in machine-readable output.
 type fileRecord struct {
-	File      string          `json:"file"`
-	Form      form            `json:"form"`
-	Owner     string          `json:"owner"`
-	Revision  *int64          `json:"revision"`
-	Schedules []entryRecord   `json:"schedules"`
-	Warnings  []string        `json:"warnings"`
-	LeftAlone []skippedRecord `json:"left_alone"` // ignored files of the same directory
+	File      string             `json:"file"`
+	Form      form               `json:"form"`
+	Owner     string             `json:"owner"`
+	Revision  *int64             `json:"revision"`
+	Schedules []view.EntryRecord `json:"schedules"`
+	Warnings  []string           `json:"warnings"`
+	LeftAlone []skippedRecord    `json:"left_alone"` // ignored files of the same directory
 }
 
 type skippedRecord struct {
@@ -23,11 +25,14 @@ type skippedRecord struct {
 
 func newFileRecord(file loaded, left []skipped, now time.Time, secrets bool) fileRecord {
 	r := fileRecord{
-		File: file.path, Form: file.form, Owner: file.set.Owner, Revision: orNull(file.set.Revision),
-		Schedules: []entryRecord{}, Warnings: []string{}, LeftAlone: []skippedRecord{},
+		File: file.path, Form: file.form, Owner: file.set.Owner,
+		Schedules: []view.EntryRecord{}, Warnings: []string{}, LeftAlone: []skippedRecord{},
+	}
+	if file.set.Revision != 0 {
+		r.Revision = &file.set.Revision
 	}
 	for _, entry := range file.set.All() {
-		r.Schedules = append(r.Schedules, newEntryRecord(entry, now, secrets))
+		r.Schedules = append(r.Schedules, view.NewEntryRecord(entry, now, secrets))
 	}
 	for _, warning := range file.set.Warnings {
 		r.Warnings = append(r.Warnings, warning.Error())

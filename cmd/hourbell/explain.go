@@ -11,6 +11,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 // explainFlags are the flags of explain.
@@ -106,11 +107,11 @@ func (p *program) explainSchedule(c *cobra.Command, e explainFlags, info hourbel
 	if err != nil {
 		return err
 	}
-	items := all(explainedRows(explained, zone))
+	items := all(view.ExplainRecords(explained, zone))
 	if explained.More && e.format != asTable {
 		printError(p.stderr, fmt.Errorf("there are more slots; --limit shows more than %d", e.request.Limit))
 	}
-	if err := explainListing.print(p, e.format, items); err != nil {
+	if err := printList(p, view.ExplainListing(), e.format, items); err != nil {
 		return err
 	}
 	if explained.More && e.format == asTable {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) acceptHistoryCommand(f *storeFlags) *cobra.Command {
@@ -35,7 +36,7 @@ func (p *program) acceptHistoryCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.show(o, newAcceptedRecord(done), func(out *bufio.Writer) { printAccepted(out, done) })
+				return p.show(o, view.NewAcceptedRecord(done), func(out *bufio.Writer) { printFacts(out, view.AcceptedFacts(done)) })
 			})
 		},
 	}

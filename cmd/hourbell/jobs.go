@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -67,7 +68,7 @@ func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
 }
 
 func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) error {
-	filter, err := parseStates(l.states, c.Flags().Changed("state"))
+	filter, err := view.ParseJobStates(l.states, c.Flags().Changed("state"))
 	err = errors.Join(err, nameFlags(c, "queue", "kind", "schedule"), checkLimit(l.limit))
 	if c.Flags().Changed("before") && l.before < 1 {
 		err = errors.Join(err, &hourbell.FieldError{Field: "before", Value: fmt.Sprint(l.before), Problem: "is not the number of a job", Remedy: "use a positive whole number"})
@@ -81,7 +82,7 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 		if err != nil {
 			return err
 		}
-		return jobListing(now).print(p, l.format, paged(p, c, l.format, l.limit, func(size int, last *jobView) ([]jobView, error) {
+		return printList(p, view.JobListing(now), l.format, paged(p, c, l.format, l.limit, func(size int, last *view.Job) ([]view.Job, error) {
 			page := filter
 			page.Limit = size
 			if last != nil {
@@ -91,7 +92,7 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 			if err != nil {
 				return nil, err
 			}
-			return viewJobs(c.Context(), client, l.secrets, jobs...)
+			return view.Jobs(c.Context(), client, l.secrets, jobs...)
 		}))
 	})
 }

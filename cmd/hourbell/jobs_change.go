@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -48,10 +49,10 @@ func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Comm
 // all lines, jobs that could not be changed are an error.
 func (p *program) tellChanges(f format, change jobChange, changes []hourbell.JobChange) error {
 	if f != asTable {
-		records := listing[hourbell.JobChange]{record: func(c hourbell.JobChange) any {
-			return changeRecord{c.ID, changeWords[c.Change], c.Holder}
+		records := view.Listing[hourbell.JobChange]{Record: func(c hourbell.JobChange) any {
+			return view.NewChangeRecord(c)
 		}}
-		if err := records.print(p, f, all(changes)); err != nil {
+		if err := printList(p, records, f, all(changes)); err != nil {
 			return err
 		}
 	}

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) jobsShowCommand(f *storeFlags) *cobra.Command {
@@ -39,18 +41,26 @@ func (p *program) jobsShow(ctx context.Context, client *hourbell.Client, f forma
 	if err != nil {
 		return err
 	}
-	views, err := viewJobs(ctx, client, secrets, job)
+	views, err := view.Jobs(ctx, client, secrets, job)
 	if err != nil {
 		return err
 	}
-	return p.show(f, newJobRecord(views[0]), func(out *bufio.Writer) { printJob(out, views[0], now) })
+	return p.show(f, view.NewJobRecord(views[0]), func(out *bufio.Writer) { printJob(out, views[0], now) })
+}
+
+// printJob prints a job as text, with the errors and outputs of its attempts.
+func printJob(out *bufio.Writer, j view.Job, now time.Time) {
+	printFacts(out, view.JobFacts(j, now))
+	for _, a := range j.Attempts {
+		printAttempt(out, a)
+	}
 }
 
 func printAttempt(out *bufio.Writer, a hourbell.Attempt) {
 	fmt.Fprintf(out, "\nattempt %d, %s to %s on %s\n", a.Attempt, plain.Stamp(a.StartedAt), plain.Stamp(a.FinishedAt), plain.Dash(plain.Clean(a.Node)))
-	for _, part := range []fact{{"error", a.Error}, {"trace", a.Trace}, {"output", string(a.Output)}} {
-		if part.value != "" {
-			fmt.Fprintf(out, "  %s:\n%s", part.name, plain.CleanLines(part.value, "    "))
+	for _, part := range []view.Fact{{Name: "error", Value: a.Error}, {Name: "trace", Value: a.Trace}, {Name: "output", Value: string(a.Output)}} {
+		if part.Value != "" {
+			fmt.Fprintf(out, "  %s:\n%s", part.Name, plain.CleanLines(part.Value, "    "))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/store"
 )
@@ -85,7 +86,7 @@ func (p *program) locksListCommand(f *lockFlags) *cobra.Command {
 				return err
 			}
 			return p.withLocks(c.Context(), *f, func(locks lockStore) error {
-				return lockListing.print(p, o, paged(p, c, o, limit, func(size int, last *lock.Info) ([]lock.Info, error) {
+				return printList(p, view.LockListing(), o, paged(p, c, o, limit, func(size int, last *lock.Info) ([]lock.Info, error) {
 					req := lock.LocksRequest{Limit: size}
 					if last != nil {
 						req.After = last.Name
@@ -117,7 +118,7 @@ func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
 				if len(found) == 0 {
 					return fmt.Errorf("lock %q: %w; `hourbell locks list` shows all locks", plain.Shorten(args[0]), lock.ErrNotFound)
 				}
-				return p.show(o, newLockRecord(found[0]), func(out *bufio.Writer) { printLock(out, found[0]) })
+				return p.show(o, view.NewLockRecord(found[0]), func(out *bufio.Writer) { printFacts(out, view.LockFacts(found[0])) })
 			})
 		},
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/bound"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) migrateCommand() *cobra.Command {
@@ -70,7 +71,7 @@ func (p *program) migrateStatusCommand(f *storeFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return stepListing.print(p, o, all(steps))
+			return printList(p, view.MigrationListing(), o, all(steps))
 		},
 	}
 	o.addTo(c)

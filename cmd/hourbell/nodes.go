@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) nodesCommand() *cobra.Command {
@@ -28,7 +29,7 @@ func (p *program) nodesCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return nodeListing(now, history.Suspended()).print(p, o, all(nodes))
+				return printList(p, view.NodeListing(now, history.Suspended()), o, all(nodes))
 			})
 		},
 	}

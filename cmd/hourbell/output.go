@@ -14,6 +14,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 // format is the format of a listing: a flag with three values.
@@ -45,18 +46,18 @@ func (f *format) addTo(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // RegisterFlagCompletionFunc fails only for an unknown flag
 }
 
-// print writes all items. Records are written as they arrive, a table when all
+// printList writes all items. Records are written as they arrive, a table when all
 // items have arrived.
-func (l listing[T]) print(p *program, f format, items iter.Seq2[T, error]) error {
+func printList[T any](p *program, l view.Listing[T], f format, items iter.Seq2[T, error]) error {
 	out := bufio.NewWriter(p.stdout)
 	var err error
 	switch f {
 	case asJSON:
-		err = l.printArray(out, items)
+		err = printArray(out, l, items)
 	case asNDJSON:
-		err = l.printLines(out, items)
+		err = printLines(out, l, items)
 	default:
-		err = l.printTable(out, items)
+		err = printTable(out, l, items)
 	}
 	more := errors.Is(err, errMore)
 	if err != nil && !more {
@@ -71,12 +72,12 @@ func (l listing[T]) print(p *program, f format, items iter.Seq2[T, error]) error
 	return nil
 }
 
-func (l listing[T]) printLines(out *bufio.Writer, items iter.Seq2[T, error]) error {
+func printLines[T any](out *bufio.Writer, l view.Listing[T], items iter.Seq2[T, error]) error {
 	for item, err := range items {
 		if err != nil {
 			return err
 		}
-		line, err := encode(l.record(item))
+		line, err := encode(l.Record(item))
 		if err != nil {
 			return err
 		}
@@ -85,13 +86,13 @@ func (l listing[T]) printLines(out *bufio.Writer, items iter.Seq2[T, error]) err
 	return nil
 }
 
-func (l listing[T]) printArray(out *bufio.Writer, items iter.Seq2[T, error]) error {
+func printArray[T any](out *bufio.Writer, l view.Listing[T], items iter.Seq2[T, error]) error {
 	before := "[\n  "
 	for item, err := range items {
 		if err != nil {
 			return err
 		}
-		object, err := encode(l.record(item))
+		object, err := encode(l.Record(item))
 		if err != nil {
 			return err
 		}
@@ -106,8 +107,8 @@ func (l listing[T]) printArray(out *bufio.Writer, items iter.Seq2[T, error]) err
 	return nil
 }
 
-func (l listing[T]) printTable(out *bufio.Writer, items iter.Seq2[T, error]) error {
-	t := newTable(l.columns)
+func printTable[T any](out *bufio.Writer, l view.Listing[T], items iter.Seq2[T, error]) error {
+	t := newTable(l.Columns)
 	var more error
 	for item, err := range items {
 		if errors.Is(err, errMore) {
@@ -117,7 +118,7 @@ func (l listing[T]) printTable(out *bufio.Writer, items iter.Seq2[T, error]) err
 		if err != nil {
 			return err
 		}
-		t.AppendRow(cells(l.row(item)))
+		t.AppendRow(cells(l.Row(item)))
 	}
 	fmt.Fprintln(out, t.Render())
 	return more
@@ -169,11 +170,11 @@ func (p *program) show(f format, record any, people func(out *bufio.Writer)) err
 }
 
 // printFacts prints the facts that have a value.
-func printFacts(out *bufio.Writer, facts []fact) {
+func printFacts(out *bufio.Writer, facts []view.Fact) {
 	t := newTable(nil)
 	for _, f := range facts {
-		if f.value != "" && f.value != "-" {
-			t.AppendRow(cells([]string{f.name, f.value}))
+		if f.Value != "" && f.Value != "-" {
+			t.AppendRow(cells([]string{f.Name, f.Value}))
 		}
 	}
 	fmt.Fprintln(out, t.Render())

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) queuesCommand() *cobra.Command {
@@ -20,7 +21,7 @@ func (p *program) queuesCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return queueListing.print(p, o, all(queues))
+				return printList(p, view.QueueListing(), o, all(queues))
 			})
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) schedulesCommand() *cobra.Command {
@@ -68,17 +69,18 @@ func (p *program) schedulesList(c *cobra.Command, f storeFlags, l schedulesListF
 		return err
 	}
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-		return scheduleListing.print(p, l.format, paged(p, c, l.format, l.limit, func(size int, last *hourbell.ScheduleInfo) ([]hourbell.ScheduleInfo, error) {
+		return printList(p, view.ScheduleListing(), l.format, paged(p, c, l.format, l.limit, func(size int, last *view.Schedule) ([]view.Schedule, error) {
 			page := filter
 			page.Limit = size
 			if last != nil {
 				page.After = last.Name
 			}
 			found, err := client.Schedules.List(c.Context(), page)
-			for i := range found {
-				found[i] = viewSchedule(found[i], l.secrets)
+			views := make([]view.Schedule, len(found))
+			for i, one := range found {
+				views[i] = view.NewSchedule(one, l.secrets)
 			}
-			return found, err
+			return views, err
 		}))
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
@@ -23,8 +24,8 @@ func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				s = viewSchedule(s, secrets)
-				return p.show(o, newScheduleRecord(s), func(out *bufio.Writer) { printSchedule(out, s) })
+				shown := view.NewSchedule(s, secrets)
+				return p.show(o, view.NewScheduleRecord(shown), func(out *bufio.Writer) { printFacts(out, view.ScheduleFacts(shown)) })
 			})
 		},
 	}

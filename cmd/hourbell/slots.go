@@ -7,6 +7,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) slotsCommand() *cobra.Command {
@@ -32,7 +33,7 @@ func (p *program) slotsCommand() *cobra.Command {
 				return err
 			}
 			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-				return slotListing.print(p, o, paged(p, c, o, limit, func(size int, last *hourbell.SlotInfo) ([]hourbell.SlotInfo, error) {
+				return printList(p, view.SlotListing(), o, paged(p, c, o, limit, func(size int, last *hourbell.SlotInfo) ([]hourbell.SlotInfo, error) {
 					page := filter
 					page.Limit = size
 					if last != nil {

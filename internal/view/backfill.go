@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -8,14 +8,15 @@ import (
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// backfillRecord is a slot and its job in machine-readable output.
-type backfillRecord struct {
+// BackfillRecord is a slot and its job in machine-readable output.
+type BackfillRecord struct {
 	Slot  *time.Time `json:"slot"`
 	JobID *int64     `json:"job_id"`
 }
 
-func backfilled(made hourbell.Backfill) []backfillRecord {
-	records := make([]backfillRecord, len(made.Slots))
+// BackfillRecords returns the slots of a backfill.
+func BackfillRecords(made hourbell.Backfill) []BackfillRecord {
+	records := make([]BackfillRecord, len(made.Slots))
 	for i := range made.Slots {
 		records[i].Slot = timeOrNull(made.Slots[i])
 		if len(made.Jobs) > 0 {
@@ -25,14 +26,17 @@ func backfilled(made hourbell.Backfill) []backfillRecord {
 	return records
 }
 
-var backfillListing = listing[backfillRecord]{
-	columns: []string{"SLOT", "JOB"},
-	row: func(r backfillRecord) []string {
-		job := "-"
-		if r.JobID != nil {
-			job = fmt.Sprint(*r.JobID)
-		}
-		return []string{plain.Stamp(*r.Slot), job}
-	},
-	record: func(r backfillRecord) any { return r },
+// BackfillListing shows the slots of a backfill.
+func BackfillListing() Listing[BackfillRecord] {
+	return Listing[BackfillRecord]{
+		Columns: []string{"SLOT", "JOB"},
+		Row: func(r BackfillRecord) []string {
+			job := "-"
+			if r.JobID != nil {
+				job = fmt.Sprint(*r.JobID)
+			}
+			return []string{plain.Stamp(*r.Slot), job}
+		},
+		Record: func(r BackfillRecord) any { return r },
+	}
 }

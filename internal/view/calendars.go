@@ -1,7 +1,6 @@
-package main
+package view
 
 import (
-	"bufio"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,15 +10,18 @@ import (
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// mostShownUsers is how many of the schedules that share a calendar are shown.
-const mostShownUsers = 20
+// MostCalendarUsers is how many of the schedules that share a calendar are shown.
+const MostCalendarUsers = 20
 
-var calendarListing = listing[hourbell.CalendarInfo]{
-	columns: []string{"NAME", "EXCLUDES", "ZONE", "REVISION", "UPDATED"},
-	row: func(c hourbell.CalendarInfo) []string {
-		return []string{c.Name, plain.Cut(excluded(c), 70), plain.Dash(c.Zone), fmt.Sprint(c.Revision), plain.Stamp(c.UpdatedAt)}
-	},
-	record: func(c hourbell.CalendarInfo) any { return newCalendarRecord(c) },
+// CalendarListing shows calendars.
+func CalendarListing() Listing[hourbell.CalendarInfo] {
+	return Listing[hourbell.CalendarInfo]{
+		Columns: []string{"NAME", "EXCLUDES", "ZONE", "REVISION", "UPDATED"},
+		Row: func(c hourbell.CalendarInfo) []string {
+			return []string{c.Name, plain.Cut(excluded(c), 70), plain.Dash(c.Zone), fmt.Sprint(c.Revision), plain.Stamp(c.UpdatedAt)}
+		},
+		Record: func(c hourbell.CalendarInfo) any { return NewCalendarRecord(c) },
+	}
 }
 
 // excluded returns the times that a calendar excludes in one line.
@@ -42,11 +44,13 @@ func ruleTexts(c hourbell.CalendarInfo) []string {
 	return texts
 }
 
-func printCalendar(out *bufio.Writer, c hourbell.CalendarInfo, schedules []string) {
-	if len(schedules) == mostShownUsers {
+// CalendarFacts returns the facts about a calendar and the first schedules that
+// exclude it, at most MostCalendarUsers.
+func CalendarFacts(c hourbell.CalendarInfo, schedules []string) []Fact {
+	if len(schedules) == MostCalendarUsers {
 		schedules = append(schedules, "…")
 	}
-	printFacts(out, []fact{
+	return []Fact{
 		{"calendar", c.Name},
 		{"problem", c.Problem},
 		{"revision", fmt.Sprint(c.Revision)},
@@ -56,12 +60,12 @@ func printCalendar(out *bufio.Writer, c hourbell.CalendarInfo, schedules []strin
 		{"tz", c.Zone},
 		{"updated_at", plain.Stamp(c.UpdatedAt)},
 		{"schedules", strings.Join(schedules, ", ")},
-	})
+	}
 }
 
-// calendarRecord is a calendar in machine-readable output. Fields are only ever
+// CalendarRecord is a calendar in machine-readable output. Fields are only ever
 // added.
-type calendarRecord struct {
+type CalendarRecord struct {
 	Name      string     `json:"name"`
 	Revision  int64      `json:"revision"`
 	Dates     []string   `json:"dates"` // includes spans of dates
@@ -72,14 +76,15 @@ type calendarRecord struct {
 	Problem   *string    `json:"problem"`
 }
 
-// shownCalendar is a calendar with the first schedules that exclude it.
-type shownCalendar struct {
-	calendarRecord
+// CalendarUsersRecord is a calendar with the first schedules that exclude it.
+type CalendarUsersRecord struct {
+	CalendarRecord
 	Schedules []string `json:"schedules"`
 }
 
-func newCalendarRecord(c hourbell.CalendarInfo) calendarRecord {
-	return calendarRecord{
+// NewCalendarRecord returns the record of a calendar.
+func NewCalendarRecord(c hourbell.CalendarInfo) CalendarRecord {
+	return CalendarRecord{
 		Name: c.Name, Revision: c.Revision, Dates: slices.Concat([]string{}, c.Dates), Weekdays: slices.Concat([]string{}, c.Weekdays),
 		Rules: ruleTexts(c), TZ: orNull(c.Zone), UpdatedAt: timeOrNull(c.UpdatedAt), Problem: orNull(c.Problem),
 	}

@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"encoding/json"
@@ -12,9 +12,9 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// entryRecord is a schedule, or a command that runs at the start of a node
+// EntryRecord is a schedule, or a command that runs at the start of a node
 // (rule null).
-type entryRecord struct {
+type EntryRecord struct {
 	Name        string                     `json:"name"`
 	Line        int                        `json:"line"`
 	Rule        *string                    `json:"rule"`
@@ -37,14 +37,16 @@ type entryRecord struct {
 	Next        []time.Time                `json:"next"`
 }
 
-func newEntryRecord(entry declared.Entry, now time.Time, secrets bool) entryRecord {
+// NewEntryRecord returns the record of an entry of a file, with its next instants
+// after now. It hides values that may be secrets unless secrets is set.
+func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryRecord {
 	show := func(kind string, args []byte) json.RawMessage {
 		if secrets {
 			return rawJSON(args)
 		}
 		return rawJSON(kinds.Redact(kind, args))
 	}
-	r := entryRecord{
+	r := EntryRecord{
 		Name: entry.Name, Line: entry.Line, Rule: orNull(strings.TrimPrefix(entry.Rule.String(), "CRON_TZ="+entry.Rule.Zone+" ")), TZ: orNull(entry.Rule.Zone),
 		Kind: entry.Kind, Args: show(entry.Kind, entry.Args), Queue: orNull(entry.Queue), MaxAttempts: orNull(entry.MaxAttempts),
 		Timeout: durationOrNull(entry.Timeout), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Overlap),
@@ -57,35 +59,36 @@ func newEntryRecord(entry declared.Entry, now time.Time, secrets bool) entryReco
 		r.Argv, r.User, r.Dir = argv(entry.Args, secrets), orNull(command.User), orNull(command.Dir)
 	}
 	entry.Hooks.Each(func(name string, hook *hourbell.Hook) { r.Hooks[name] = show(hook.Kind, hook.Args) })
-	r.Next = append(r.Next, upcoming(entry, now)...)
+	r.Next = append(r.Next, Upcoming(entry, now)...)
 	return r
 }
 
-// entryFacts are the lines that are shown of an entry.
-func entryFacts(entry declared.Entry, now time.Time, secrets bool) []fact {
-	facts := []fact{{"line", fmt.Sprint(entry.Line)}, {"rule", entry.Rule.String()}}
+// EntryFacts returns the facts about an entry of a file, with its next instants
+// after now. It hides values that may be secrets unless secrets is set.
+func EntryFacts(entry declared.Entry, now time.Time, secrets bool) []Fact {
+	facts := []Fact{{"line", fmt.Sprint(entry.Line)}, {"rule", entry.Rule.String()}}
 	if entry.Rule.String() == "" {
-		facts[1].value = "@reboot: once for each start of a node"
+		facts[1].Value = "@reboot: once for each start of a node"
 	} else {
-		facts = append(facts, fact{"means", describe(entry.Rule, now)})
+		facts = append(facts, Fact{"means", describe(entry.Rule, now)})
 	}
 	facts = append(facts, workFacts(entry.Schedule, secrets)...)
-	facts = append(facts, fact{"limits", limits(entry.Schedule)})
+	facts = append(facts, Fact{"limits", limits(entry.Schedule)})
 	if len(entry.Exclude) > 0 {
-		facts = append(facts, fact{"except", excludedText(entry.Schedule)})
+		facts = append(facts, Fact{"except", excludedText(entry.Schedule)})
 	}
 	entry.Hooks.Each(func(name string, hook *hourbell.Hook) {
-		facts = append(facts, fact{name + " ", hookText(hook, secrets)})
+		facts = append(facts, Fact{name + " ", hookText(hook, secrets)})
 	})
 	if entry.Rule.String() == "" {
 		return facts
 	}
-	next := upcoming(entry, now)
+	next := Upcoming(entry, now)
 	for i, t := range next {
-		facts = append(facts, fact{[]string{"next", "", ""}[i], plain.InZone(t, entry.Rule.Zone)})
+		facts = append(facts, Fact{[]string{"next", "", ""}[i], plain.InZone(t, entry.Rule.Zone)})
 	}
 	if len(next) == 0 {
-		facts = append(facts, fact{"next", "never from now on"})
+		facts = append(facts, Fact{"next", "never from now on"})
 	}
 	return facts
 }

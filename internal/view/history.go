@@ -1,7 +1,6 @@
-package main
+package view
 
 import (
-	"bufio"
 	"fmt"
 	"time"
 
@@ -9,9 +8,9 @@ import (
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// acceptedRecord is the result of accept-history in machine-readable output.
+// AcceptedRecord is the result of accept-history in machine-readable output.
 // Fields are only ever added.
-type acceptedRecord struct {
+type AcceptedRecord struct {
 	LostAt    *time.Time `json:"lost_at"`
 	Schedules int        `json:"schedules"`
 	Missed    int64      `json:"missed"`
@@ -19,16 +18,18 @@ type acceptedRecord struct {
 	Token     int64      `json:"token"`
 }
 
-func newAcceptedRecord(a hourbell.AcceptedHistory) acceptedRecord {
-	return acceptedRecord{LostAt: timeOrNull(a.LostAt), Schedules: a.Schedules, Missed: a.Missed, Fired: a.Fired, Token: a.Token}
+// NewAcceptedRecord returns the record of an accepted loss of history.
+func NewAcceptedRecord(a hourbell.AcceptedHistory) AcceptedRecord {
+	return AcceptedRecord{LostAt: timeOrNull(a.LostAt), Schedules: a.Schedules, Missed: a.Missed, Fired: a.Fired, Token: a.Token}
 }
 
-func printAccepted(out *bufio.Writer, a hourbell.AcceptedHistory) {
-	printFacts(out, []fact{
+// AcceptedFacts returns the facts about an accepted loss of history.
+func AcceptedFacts(a hourbell.AcceptedHistory) []Fact {
+	return []Fact{
 		{"reported_at", plain.Stamp(a.LostAt)},
 		{"schedules", fmt.Sprint(a.Schedules)},
 		{"missed", fmt.Sprint(a.Missed)},
 		{"fired", fmt.Sprint(a.Fired)},
 		{"tokens_above", fmt.Sprint(a.Token)},
-	})
+	}
 }

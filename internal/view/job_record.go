@@ -1,7 +1,6 @@
-package main
+package view
 
 import (
-	"bufio"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -12,8 +11,8 @@ import (
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// jobRecord is a job in machine-readable output. Fields are only ever added.
-type jobRecord struct {
+// JobRecord is a job in machine-readable output. Fields are only ever added.
+type JobRecord struct {
 	ID          int64  `json:"id"`
 	Kind        string `json:"kind"`
 	Queue       string `json:"queue"`
@@ -41,16 +40,16 @@ type jobRecord struct {
 	// Waits is why no living node takes the job, although it is due.
 	Waits *string `json:"waits"`
 	// Hook describes, for a hook's job, the event that caused it.
-	Hook            json.RawMessage `json:"hook,omitempty"`
-	CancelRequested bool            `json:"cancel_requested"`
-	Errors          []errorRecord   `json:"errors"`
-	Output          *string         `json:"output"`
+	Hook            json.RawMessage      `json:"hook,omitempty"`
+	CancelRequested bool                 `json:"cancel_requested"`
+	Errors          []AttemptErrorRecord `json:"errors"`
+	Output          *string              `json:"output"`
 	// OutputBase64 has the bytes of an output that is not valid UTF-8.
 	OutputBase64 string `json:"output_base64,omitempty"`
 }
 
-// errorRecord is a failed attempt.
-type errorRecord struct {
+// AttemptErrorRecord is a failed attempt.
+type AttemptErrorRecord struct {
 	Attempt    int16      `json:"attempt"`
 	Token      int64      `json:"token"`
 	Node       *string    `json:"node"`
@@ -60,19 +59,20 @@ type errorRecord struct {
 	Trace      *string    `json:"trace"`
 }
 
-func newJobRecord(j jobView) jobRecord {
-	r := jobRecord{
+// NewJobRecord returns the record of a job.
+func NewJobRecord(j Job) JobRecord {
+	r := JobRecord{
 		ID: j.ID, Kind: j.Kind, Queue: j.Queue, State: j.State.String(),
 		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Losses: j.Losses, Token: orNull(j.Token),
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
 		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
 		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
-		Reason: orNull(j.Reason), Waits: orNull(j.waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []errorRecord{},
+		Reason: orNull(j.Reason), Waits: orNull(j.Waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []AttemptErrorRecord{},
 	}
 	for _, a := range j.Attempts {
 		if a.Error != "" {
-			r.Errors = append(r.Errors, errorRecord{
+			r.Errors = append(r.Errors, AttemptErrorRecord{
 				Attempt: a.Attempt, Token: a.Token, Node: orNull(a.Node),
 				StartedAt: timeOrNull(a.StartedAt), FinishedAt: timeOrNull(a.FinishedAt),
 				Error: a.Error, Trace: orNull(a.Trace),
@@ -89,13 +89,14 @@ func newJobRecord(j jobView) jobRecord {
 	return r
 }
 
-// printJob prints a job as text, with the errors and outputs of its attempts.
-func printJob(out *bufio.Writer, j jobView, now time.Time) {
-	printFacts(out, []fact{
+// JobFacts returns the facts about a job, without its attempts. now is the time
+// of the store's clock.
+func JobFacts(j Job, now time.Time) []Fact {
+	return []Fact{
 		{"job", fmt.Sprint(j.ID)},
-		{"state", shownState(j.JobInfo, now)},
+		{"state", JobState(j.JobInfo, now)},
 		{"reason", j.Reason},
-		{"waits", j.waits},
+		{"waits", j.Waits},
 		{"kind", j.Kind},
 		{"args", string(j.Args)},
 		{"hook", string(aboutHook(j.JobInfo))},
@@ -115,9 +116,6 @@ func printJob(out *bufio.Writer, j jobView, now time.Time) {
 		{"finished_at", plain.Stamp(j.FinishedAt)},
 		{"took", took(j.JobInfo)},
 		{"node", jobNode(j.JobInfo)},
-	})
-	for _, a := range j.Attempts {
-		printAttempt(out, a)
 	}
 }
 

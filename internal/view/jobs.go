@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"cmp"
@@ -14,31 +14,31 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// jobView is a job as it is shown: without values that may be secrets, and with
-// the reason why it waits.
-type jobView struct {
-	hourbell.JobInfo
-	waits string
+// Job is a job as it is shown.
+type Job struct {
+	hourbell.JobInfo        // Args are without values that may be secrets, unless Jobs was asked for them
+	Waits            string // why the job waits although it is due; may be empty
 }
 
-// viewJobs prepares jobs for output.
-func viewJobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs ...hourbell.JobInfo) ([]jobView, error) {
+// Jobs prepares jobs for output, and reads from the store why they wait. It hides
+// values that may be secrets (see kinds.Redact) unless secrets is set.
+func Jobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs ...hourbell.JobInfo) ([]Job, error) {
 	reasons, err := client.Jobs.Waits(ctx, jobs...)
 	if err != nil {
 		return nil, err
 	}
-	views := make([]jobView, len(jobs))
+	views := make([]Job, len(jobs))
 	for i, job := range jobs {
 		if !secrets {
 			job.Args = kinds.Redact(job.Kind, job.Args)
 		}
-		views[i] = jobView{job, withFlag(reasons[job.ID])}
+		views[i] = Job{job, WaitReason(reasons[job.ID])}
 	}
 	return views, nil
 }
 
-// withFlag adds the remedy of this program to a reason from the library.
-func withFlag(reason string) string {
+// WaitReason adds the program's remedy to a reason from [hourbell.JobService.Waits].
+func WaitReason(reason string) string {
 	if strings.Contains(reason, "may run it") {
 		return reason + "; `serve --commands any` is such a node"
 	}
@@ -56,8 +56,10 @@ func shownTimeout(d time.Duration) string {
 	return d.String()
 }
 
-// parseStates reads the states that the list shows; see shownState.
-func parseStates(words []string, given bool) (f hourbell.JobFilter, err error) {
+// ParseJobStates reads the states by which jobs are listed: the words of JobState,
+// except cancelling. given reports that the caller was given a list, which must
+// then not be empty. The error is a *hourbell.FieldError.
+func ParseJobStates(words []string, given bool) (f hourbell.JobFilter, err error) {
 	const remedy = "use waiting, scheduled, ready, retrying, running, completed, failed or cancelled"
 	if given && len(words) == 0 {
 		return f, &hourbell.FieldError{Field: "state", Problem: "is empty", Remedy: remedy}
@@ -77,16 +79,17 @@ func parseStates(words []string, given bool) (f hourbell.JobFilter, err error) {
 	return f, nil
 }
 
-func jobListing(now time.Time) listing[jobView] {
-	return listing[jobView]{
-		columns: []string{"ID", "STATE", "KIND", "QUEUE", "ATTEMPT", "RUN AT", "TOOK", "SCHEDULE", "RESULT"},
-		row: func(j jobView) []string {
+// JobListing shows jobs. now is the time of the store's clock.
+func JobListing(now time.Time) Listing[Job] {
+	return Listing[Job]{
+		Columns: []string{"ID", "STATE", "KIND", "QUEUE", "ATTEMPT", "RUN AT", "TOOK", "SCHEDULE", "RESULT"},
+		Row: func(j Job) []string {
 			return []string{
-				fmt.Sprint(j.ID), shownState(j.JobInfo, now), j.Kind, j.Queue, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
+				fmt.Sprint(j.ID), JobState(j.JobInfo, now), j.Kind, j.Queue, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
 				plain.Stamp(j.RunAt), took(j.JobInfo), plain.Dash(shownSchedule(j.JobInfo)), plain.Dash(plain.Cut(jobResult(j), 60)),
 			}
 		},
-		record: func(j jobView) any { return newJobRecord(j) },
+		Record: func(j Job) any { return NewJobRecord(j) },
 	}
 }
 
@@ -97,8 +100,10 @@ const (
 	scheduled = "scheduled"
 )
 
-// shownState returns the state that is shown.
-func shownState(j hourbell.JobInfo, now time.Time) string {
+// JobState returns the word for a job's state: a state of the store, scheduled or
+// retrying for a ready job, or cancelling for a running job that was asked to
+// stop. now is the time of the store's clock.
+func JobState(j hourbell.JobInfo, now time.Time) string {
 	switch {
 	case j.Retrying():
 		return retrying
@@ -129,8 +134,8 @@ func took(j hourbell.JobInfo) string {
 
 // jobResult returns why the job ended, waits or was tried again, otherwise its
 // last line of output.
-func jobResult(j jobView) string {
-	if reason := cmp.Or(j.Reason, j.waits); reason != "" {
+func jobResult(j Job) string {
+	if reason := cmp.Or(j.Reason, j.Waits); reason != "" {
 		return reason
 	}
 	if n := len(j.Attempts); n > 0 && j.Attempts[n-1].Error != "" {

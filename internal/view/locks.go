@@ -1,7 +1,6 @@
-package main
+package view
 
 import (
-	"bufio"
 	"fmt"
 	"time"
 
@@ -9,23 +8,27 @@ import (
 	"github.com/hourbell/hourbell/lock"
 )
 
-var lockListing = listing[lock.Info]{
-	columns: []string{"NAME", "STATE", "UNTIL", "SINCE", "OWNER", "TOKEN", "LAST SLOT"},
-	row: func(i lock.Info) []string {
-		return []string{i.Name, lockState(i), plain.Stamp(i.Until), plain.Stamp(i.LockedAt), plain.Dash(i.Owner), fmt.Sprint(i.State.Token), plain.Stamp(i.State.Mark.Slot)}
-	},
-	record: func(i lock.Info) any { return newLockRecord(i) },
+// LockListing shows locks.
+func LockListing() Listing[lock.Info] {
+	return Listing[lock.Info]{
+		Columns: []string{"NAME", "STATE", "UNTIL", "SINCE", "OWNER", "TOKEN", "LAST SLOT"},
+		Row: func(i lock.Info) []string {
+			return []string{i.Name, LockState(i), plain.Stamp(i.Until), plain.Stamp(i.LockedAt), plain.Dash(i.Owner), fmt.Sprint(i.State.Token), plain.Stamp(i.State.Mark.Slot)}
+		},
+		Record: func(i lock.Info) any { return NewLockRecord(i) },
+	}
 }
 
-func lockState(i lock.Info) string {
+// LockState returns the word for a lock's state: held or free.
+func LockState(i lock.Info) string {
 	if i.Held() {
 		return "held"
 	}
 	return "free"
 }
 
-// lockRecord is a lock in machine-readable output. Fields are only ever added.
-type lockRecord struct {
+// LockRecord is a lock in machine-readable output. Fields are only ever added.
+type LockRecord struct {
 	Name      string     `json:"name"`
 	State     string     `json:"state"`
 	Owner     *string    `json:"owner"`
@@ -38,23 +41,24 @@ type lockRecord struct {
 	Anchor    *time.Time `json:"anchor"`
 }
 
-func newLockRecord(i lock.Info) lockRecord {
-	return lockRecord{
-		Name: i.Name, State: lockState(i), Owner: orNull(i.Owner), LockedAt: timeOrNull(i.LockedAt), LockUntil: timeOrNull(i.Until),
+// NewLockRecord returns the record of a lock.
+func NewLockRecord(i lock.Info) LockRecord {
+	return LockRecord{
+		Name: i.Name, State: LockState(i), Owner: orNull(i.Owner), LockedAt: timeOrNull(i.LockedAt), LockUntil: timeOrNull(i.Until),
 		Token: orNull(i.State.Token), Slot: timeOrNull(i.State.Mark.Slot), GrantedAt: timeOrNull(i.State.GrantedAt),
 		Every: durationOrNull(i.State.Mark.Interval), Anchor: timeOrNull(i.State.Mark.Anchor),
 	}
 }
 
-// printLock prints a lock as text.
-func printLock(out *bufio.Writer, i lock.Info) {
+// LockFacts returns the facts about a lock.
+func LockFacts(i lock.Info) []Fact {
 	every := ""
 	if i.State.Mark.Interval > 0 {
 		every = i.State.Mark.Interval.String()
 	}
-	printFacts(out, []fact{
+	return []Fact{
 		{"lock", i.Name},
-		{"state", lockState(i)},
+		{"state", LockState(i)},
 		{"owner", i.Owner},
 		{"locked_at", plain.Stamp(i.LockedAt)},
 		{"lock_until", plain.Stamp(i.Until)},
@@ -63,5 +67,5 @@ func printLock(out *bufio.Writer, i lock.Info) {
 		{"granted_at", plain.Stamp(i.State.GrantedAt)},
 		{"every", every},
 		{"anchor", plain.Stamp(i.State.Mark.Anchor)},
-	})
+	}
 }

@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -6,21 +6,24 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-var stepListing = listing[store.MigrationStatus]{
-	columns: []string{"STEP", "NAME", "APPLIED"},
-	row: func(s store.MigrationStatus) []string {
-		applied := "no"
-		if s.Applied {
-			applied = "yes"
-		}
-		return []string{fmt.Sprint(s.Version), s.Name, applied}
-	},
-	record: func(s store.MigrationStatus) any { return stepRecord{s.Version, s.Name, s.Applied} },
+// MigrationListing shows the steps of the schema.
+func MigrationListing() Listing[store.MigrationStatus] {
+	return Listing[store.MigrationStatus]{
+		Columns: []string{"STEP", "NAME", "APPLIED"},
+		Row: func(s store.MigrationStatus) []string {
+			applied := "no"
+			if s.Applied {
+				applied = "yes"
+			}
+			return []string{fmt.Sprint(s.Version), s.Name, applied}
+		},
+		Record: func(s store.MigrationStatus) any { return MigrationRecord{s.Version, s.Name, s.Applied} },
+	}
 }
 
-// stepRecord is a step of the schema in machine-readable output. Fields are
+// MigrationRecord is a step of the schema in machine-readable output. Fields are
 // only ever added.
-type stepRecord struct {
+type MigrationRecord struct {
 	Step    int    `json:"step"`
 	Name    string `json:"name"`
 	Applied bool   `json:"applied"`

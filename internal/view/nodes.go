@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// nodeState is alive, suspended (alive, but waiting for accept-history), silent
+// NodeState returns the word for a node's state: alive, suspended (alive, but waiting for accept-history), silent
 // (its lease has expired, but no node has declared it dead yet), left or died.
-func nodeState(n hourbell.NodeInfo, now time.Time, suspended bool) string {
+func NodeState(n hourbell.NodeInfo, now time.Time, suspended bool) string {
 	switch {
 	case n.Died:
 		return "died"
@@ -25,19 +25,21 @@ func nodeState(n hourbell.NodeInfo, now time.Time, suspended bool) string {
 	return "alive"
 }
 
-func nodeListing(now time.Time, suspended bool) listing[hourbell.NodeInfo] {
-	return listing[hourbell.NodeInfo]{
-		columns: []string{"ID", "NAME", "STATE", "RUNNING", "QUEUES", "KINDS", "STARTED", "SEEN", "VERSION"},
-		row: func(n hourbell.NodeInfo) []string {
+// NodeListing shows nodes. now is the time of the store's clock; suspended reports
+// that the nodes wait for accept-history.
+func NodeListing(now time.Time, suspended bool) Listing[hourbell.NodeInfo] {
+	return Listing[hourbell.NodeInfo]{
+		Columns: []string{"ID", "NAME", "STATE", "RUNNING", "QUEUES", "KINDS", "STARTED", "SEEN", "VERSION"},
+		Row: func(n hourbell.NodeInfo) []string {
 			return []string{
-				fmt.Sprint(n.ID), n.Name, nodeState(n, now, suspended), fmt.Sprint(n.Running),
+				fmt.Sprint(n.ID), n.Name, NodeState(n, now, suspended), fmt.Sprint(n.Running),
 				plain.Dash(strings.Join(n.Queues, ",")), plain.Dash(strings.Join(n.Kinds, ",")),
 				plain.Stamp(n.StartedAt), plain.Stamp(n.SeenAt), n.Version,
 			}
 		},
-		record: func(n hourbell.NodeInfo) any {
-			return nodeRecord{
-				ID: n.ID, Name: n.Name, State: nodeState(n, now, suspended), Version: n.Version,
+		Record: func(n hourbell.NodeInfo) any {
+			return NodeRecord{
+				ID: n.ID, Name: n.Name, State: NodeState(n, now, suspended), Version: n.Version,
 				Queues: orEmpty(n.Queues), Kinds: orEmpty(n.Kinds), Lease: n.Lease.String(),
 				StartedAt: timeOrNull(n.StartedAt), SeenAt: timeOrNull(n.SeenAt), EndedAt: timeOrNull(n.EndedAt),
 				Died: n.Died, Running: n.Running,
@@ -54,8 +56,8 @@ func orEmpty(list []string) []string {
 	return list
 }
 
-// nodeRecord is a node in machine-readable output. Fields are only ever added.
-type nodeRecord struct {
+// NodeRecord is a node in machine-readable output. Fields are only ever added.
+type NodeRecord struct {
 	ID        int64      `json:"id"`
 	Name      string     `json:"name"`
 	State     string     `json:"state"`

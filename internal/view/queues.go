@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -6,19 +6,22 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
-var queueListing = listing[hourbell.QueueInfo]{
-	columns: []string{"QUEUE", "READY", "SCHEDULED", "RUNNING", "WAITING"},
-	row: func(q hourbell.QueueInfo) []string {
-		return []string{q.Name, fmt.Sprint(q.Ready), fmt.Sprint(q.Scheduled), fmt.Sprint(q.Running), fmt.Sprint(q.Waiting)}
-	},
-	record: func(q hourbell.QueueInfo) any {
-		return queueRecord{Name: q.Name, Ready: q.Ready, Scheduled: q.Scheduled, Running: q.Running, Waiting: q.Waiting}
-	},
+// QueueListing shows queues.
+func QueueListing() Listing[hourbell.QueueInfo] {
+	return Listing[hourbell.QueueInfo]{
+		Columns: []string{"QUEUE", "READY", "SCHEDULED", "RUNNING", "WAITING"},
+		Row: func(q hourbell.QueueInfo) []string {
+			return []string{q.Name, fmt.Sprint(q.Ready), fmt.Sprint(q.Scheduled), fmt.Sprint(q.Running), fmt.Sprint(q.Waiting)}
+		},
+		Record: func(q hourbell.QueueInfo) any {
+			return QueueRecord{Name: q.Name, Ready: q.Ready, Scheduled: q.Scheduled, Running: q.Running, Waiting: q.Waiting}
+		},
+	}
 }
 
-// queueRecord is a queue in machine-readable output. Fields are only ever
+// QueueRecord is a queue in machine-readable output. Fields are only ever
 // added.
-type queueRecord struct {
+type QueueRecord struct {
 	Name      string `json:"name"`
 	Ready     int64  `json:"ready"`     // due now
 	Scheduled int64  `json:"scheduled"` // due later

@@ -1,7 +1,6 @@
-package main
+package view
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -13,9 +12,9 @@ import (
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// scheduleRecord is a schedule in machine-readable output. Fields are only ever
+// ScheduleRecord is a schedule in machine-readable output. Fields are only ever
 // added.
-type scheduleRecord struct {
+type ScheduleRecord struct {
 	Name         string          `json:"name"`
 	Owner        *string         `json:"owner"`
 	Revision     int64           `json:"revision"`
@@ -59,27 +58,28 @@ type scheduleRecord struct {
 	UpdatedAt    *time.Time      `json:"updated_at"`
 	DeletedAt    *time.Time      `json:"deleted_at"`
 	FailingSince *time.Time      `json:"failing_since"`
-	OnFailure    *hookRecord     `json:"on_failure"`
-	OnMissed     *hookRecord     `json:"on_missed"`
-	OnRecovery   *hookRecord     `json:"on_recovery"`
+	OnFailure    *HookRecord     `json:"on_failure"`
+	OnMissed     *HookRecord     `json:"on_missed"`
+	OnRecovery   *HookRecord     `json:"on_recovery"`
 	Problem      *string         `json:"problem"`
 }
 
-// hookRecord is a hook in machine-readable output.
-type hookRecord struct {
+// HookRecord is a hook in machine-readable output.
+type HookRecord struct {
 	Kind string          `json:"kind"`
 	Args json.RawMessage `json:"args"`
 }
 
-func newHookRecord(h *hourbell.Hook) *hookRecord {
+func newHookRecord(h *hourbell.Hook) *HookRecord {
 	if h == nil {
 		return nil
 	}
-	return &hookRecord{h.Kind, rawJSON(h.Args)}
+	return &HookRecord{h.Kind, rawJSON(h.Args)}
 }
 
-func newScheduleRecord(s hourbell.ScheduleInfo) scheduleRecord {
-	return scheduleRecord{
+// NewScheduleRecord returns the record of a schedule.
+func NewScheduleRecord(s Schedule) ScheduleRecord {
+	return ScheduleRecord{
 		Name: s.Name, Owner: orNull(s.Owner), Revision: s.Revision, State: s.State(),
 		Cron: orNull(s.Rule.Cron), Every: orNull(s.Rule.Every), At: orNull(s.Rule.At), TZ: orNull(s.Rule.Zone),
 		Kind: s.Kind, Args: rawJSON(s.Args), Queue: s.Queue, Priority: s.Priority, MaxAttempts: s.MaxAttempts,
@@ -101,13 +101,13 @@ func overlapWord(o hourbell.Overlap) string {
 	return cmp.Or(string(o), "skip")
 }
 
-// printSchedule prints a schedule as text.
-func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
+// ScheduleFacts returns the facts about a schedule.
+func ScheduleFacts(s Schedule) []Fact {
 	timeout := ""
 	if s.Timeout > 0 {
 		timeout = s.Timeout.String()
 	}
-	printFacts(out, []fact{
+	return []Fact{
 		{"schedule", s.Name},
 		{"state", s.State()},
 		{"problem", s.Problem},
@@ -139,15 +139,15 @@ func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
 		{"anchor", plain.Stamp(s.Anchor)},
 		{"created_at", plain.Stamp(s.CreatedAt)},
 		{"updated_at", plain.Stamp(s.UpdatedAt)},
-	})
+	}
 }
 
 // shownPolicies lists the policies that are not the default, except overlap.
 func shownPolicies(s hourbell.Schedule) string {
 	var shown []string
-	for _, policy := range allPolicies[1:] {
-		if key, found := declared.FindKey(policy.key); found && key.Text(s) != "" {
-			shown = append(shown, key.Name+" "+key.Text(s))
+	for _, key := range declared.PolicyKeys() {
+		if text := key.Text(s); text != "" && key.Name != "overlap" {
+			shown = append(shown, key.Name+" "+text)
 		}
 	}
 	return strings.Join(shown, ", ")
@@ -159,7 +159,7 @@ func excludeTexts(s hourbell.Schedule) []string {
 	return append([]string{}, texts...)
 }
 
-func shownFailures(s hourbell.ScheduleInfo) string {
+func shownFailures(s Schedule) string {
 	if s.Failures == 0 {
 		return ""
 	}

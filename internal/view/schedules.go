@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"fmt"
@@ -8,14 +8,19 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// viewSchedule prepares a schedule for output.
-func viewSchedule(s hourbell.ScheduleInfo, secrets bool) hourbell.ScheduleInfo {
-	if secrets {
-		return s
+// Schedule is a schedule as it is shown.
+type Schedule struct {
+	hourbell.ScheduleInfo // Args and Hooks are without values that may be secrets, unless NewSchedule was asked for them
+}
+
+// NewSchedule prepares a schedule for output. It hides values that may be secrets
+// (see kinds.Redact) unless secrets is set.
+func NewSchedule(s hourbell.ScheduleInfo, secrets bool) Schedule {
+	if !secrets {
+		s.Args = kinds.Redact(s.Kind, s.Args)
+		s.Hooks = redactHooks(s.Hooks)
 	}
-	s.Args = kinds.Redact(s.Kind, s.Args)
-	s.Hooks = redactHooks(s.Hooks)
-	return s
+	return Schedule{s}
 }
 
 func redactHooks(h hourbell.Hooks) hourbell.Hooks {
@@ -27,20 +32,24 @@ func redactHooks(h hourbell.Hooks) hourbell.Hooks {
 	return h
 }
 
-// shownNext returns in words when a schedule rings next.
-func shownNext(s hourbell.ScheduleInfo) string {
+// NextOfSchedule returns in words when a schedule rings next, or its state if it
+// does not ring.
+func NextOfSchedule(s hourbell.ScheduleInfo) string {
 	if s.State() == "active" {
 		return "next " + plain.InZone(s.NextAt, s.Rule.Zone)
 	}
 	return s.State()
 }
 
-var scheduleListing = listing[hourbell.ScheduleInfo]{
-	columns: []string{"NAME", "RULE", "STATE", "NEXT", "FIRED", "RUNS", "OWNER"},
-	row: func(s hourbell.ScheduleInfo) []string {
-		return []string{s.Name, plain.Cut(s.Rule.String(), 50), s.State(), plain.Stamp(s.NextAt), fmt.Sprint(s.Fired), plain.Cut(whatRuns(s.Schedule), 50), plain.Dash(s.Owner)}
-	},
-	record: func(s hourbell.ScheduleInfo) any { return newScheduleRecord(s) },
+// ScheduleListing shows schedules.
+func ScheduleListing() Listing[Schedule] {
+	return Listing[Schedule]{
+		Columns: []string{"NAME", "RULE", "STATE", "NEXT", "FIRED", "RUNS", "OWNER"},
+		Row: func(s Schedule) []string {
+			return []string{s.Name, plain.Cut(s.Rule.String(), 50), s.State(), plain.Stamp(s.NextAt), fmt.Sprint(s.Fired), plain.Cut(whatRuns(s.Schedule), 50), plain.Dash(s.Owner)}
+		},
+		Record: func(s Schedule) any { return NewScheduleRecord(s) },
+	}
 }
 
 // whatRuns returns the job of a schedule in a few words.

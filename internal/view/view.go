@@ -1,4 +1,13 @@
-package main
+// Package view shows jobs, schedules, slots, nodes and whatever else the program
+// lists: as rows of a table, as the facts about one thing, and as records for
+// machine-readable output, with the same words for states everywhere. A page or
+// an API that shows them uses this package, so that it agrees with the program.
+//
+// A [Job] and a [Schedule] are made from the library's types by a function that
+// hides values that may be secrets, so that records and rows cannot contain them
+// by accident. All functions are pure and safe for concurrent calls, except
+// [Jobs], which reads the store.
+package view
 
 import (
 	"encoding/json"
@@ -6,15 +15,22 @@ import (
 	"time"
 )
 
-// listing describes how items of one type are printed.
-type listing[T any] struct {
-	columns []string
-	row     func(T) []string // for tables; cleaned before it is printed
-	record  func(T) any      // for machine-readable output
+// Listing describes how items of one type are shown.
+type Listing[T any] struct {
+	Columns []string
+	// Row returns the cells of a table. They may contain any characters:
+	// plain.Clean makes them safe for a terminal.
+	Row func(T) []string
+	// Record returns the item for machine-readable output: a value that
+	// encoding/json encodes as an object.
+	Record func(T) any
 }
 
-// fact is one line of the text about one thing.
-type fact struct{ name, value string }
+// Fact is one line of the text about one thing. A fact whose value is empty or
+// "-" is left out of texts.
+type Fact struct{ Name, Value string }
+
+// The values of records; a missing value is null.
 
 func orNull[T comparable](value T) *T {
 	var zero T

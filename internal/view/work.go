@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"cmp"
@@ -37,20 +37,20 @@ func describe(spec recur.Spec, anchor time.Time) string {
 }
 
 // workFacts are the lines that show the job of a schedule.
-func workFacts(s hourbell.Schedule, secrets bool) []fact {
+func workFacts(s hourbell.Schedule, secrets bool) []Fact {
 	command, err := kinds.DecodeCommand(s.Args)
 	if s.Kind != kinds.CommandKind || err != nil {
-		return []fact{{"runs", "kind " + s.Kind + argsIf(secrets, s.Args)}}
+		return []Fact{{"runs", "kind " + s.Kind + argsIf(secrets, s.Args)}}
 	}
-	facts := []fact{{"runs", argvText(argv(s.Args, secrets))}, {"as", cmp.Or(command.User, "the node's user")}, {"in", workDir(command)}, {"env", envText(command, secrets)}}
+	facts := []Fact{{"runs", argvText(argv(s.Args, secrets))}, {"as", cmp.Or(command.User, "the node's user")}, {"in", workDir(command)}, {"env", envText(command, secrets)}}
 	switch {
 	case command.Stdin != "" && secrets:
-		facts = append(facts, fact{"input", fmt.Sprintf("%q", command.Stdin)})
+		facts = append(facts, Fact{"input", fmt.Sprintf("%q", command.Stdin)})
 	case command.Stdin != "":
-		facts = append(facts, fact{"input", plain.Plural(len(command.Stdin), "byte") + " (--show-secrets prints it)"})
+		facts = append(facts, Fact{"input", plain.Plural(len(command.Stdin), "byte") + " (--show-secrets prints it)"})
 	}
 	if command.Detached == kinds.KeepDetached {
-		facts = append(facts, fact{"detached", " keep"})
+		facts = append(facts, Fact{"detached", " keep"})
 	}
 	return facts
 }
@@ -128,7 +128,7 @@ func limits(s hourbell.Schedule) string {
 	case s.Timeout > 0:
 		parts = append(parts, "timeout "+s.Timeout.String())
 	case s.Kind == kinds.CommandKind || s.Kind == kinds.HTTPKind:
-		parts = append(parts, "timeout "+commandTimeout.String())
+		parts = append(parts, "timeout "+kinds.DefaultTimeout.String())
 	}
 	parts = append(parts, "on_loss "+lossText(s.OnLoss))
 	if s.Rule.String() != "" {
@@ -137,9 +137,9 @@ func limits(s hourbell.Schedule) string {
 			parts = append(parts, policies)
 		}
 	}
-	for _, f := range []fact{{"queue", s.Queue}, {"group", s.Group}} {
-		if f.value != "" {
-			parts = append(parts, f.name+" "+f.value)
+	for _, f := range []Fact{{"queue", s.Queue}, {"group", s.Group}} {
+		if f.Value != "" {
+			parts = append(parts, f.Name+" "+f.Value)
 		}
 	}
 	if s.Priority > 0 {

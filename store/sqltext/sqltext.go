@@ -1,0 +1,177 @@
+// Package sqltext completes the SQL files of a driver when the driver is made. Each
+// statement is then written once, as SQL that can be read as it stands. Users of
+// Hourbell do not need this package.
+//
+// A file has one statement, with these additions to SQL:
+//
+//   - :name is a parameter. Where a database knows numbered parameters only, [Number]
+//     gives each name its number.
+//   - A line that ends in "-- if NAME" belongs to the statement only if the condition
+//     NAME is given. See [Pick].
+//   - {name} is replaced by a text, such as the quoted name of a schema.
+//   - {spec} is replaced by the names of the columns of the list "spec", separated by
+//     commas. Further text in the braces is repeated for each column, and the word
+//     "type" stands for its type: {j.spec} is j.kind, j.queue, and so on;
+//     {:spec::type[]} is :kind::text[], :queue::text[], and so on. See [Rules].
+package sqltext
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Rules are what is put in the place of braces. A Rules is not changed, so that
+// concurrent calls are allowed.
+type Rules struct {
+	// Words has texts by names.
+	Words map[string]string
+	// Lists has lists of columns by names: the columns' names, each with its type
+	// behind a space if statements use the type, separated by commas.
+	Lists map[string]string
+}
+
+// Complete returns a statement: the lines of text whose conditions are given, with
+// the braces replaced. A condition that no line has, or braces without a rule, are an
+// error.
+func (r Rules) Complete(text string, given ...string) (string, error) {
+	for _, condition := range given {
+		if !slices.Contains(Conditions(text), condition) {
+			return "", fmt.Errorf("no line has the condition %s", condition)
+		}
+	}
+	return r.Fill(Pick(text, given...))
+}
+
+// Fill replaces the braces in a text. Braces without a letter, such as '{4}', are left
+// as they are; other braces without a rule are an error.
+func (r Rules) Fill(text string) (string, error) {
+	var unknown error
+	text = braces.ReplaceAllStringFunc(text, func(found string) string {
+		inner := found[1 : len(found)-1]
+		if word, known := r.Words[inner]; known {
+			return word
+		}
+		for _, name := range wordPattern.FindAllString(inner, -1) {
+			if list, known := r.Lists[name]; known {
+				return repeat(inner, name, list)
+			}
+		}
+		unknown = fmt.Errorf("%s has no rule", found)
+		return found
+	})
+	return text, unknown
+}
+
+var (
+	braces      = regexp.MustCompile(`\{[^{}]*[a-z][^{}]*\}`)
+	wordPattern = regexp.MustCompile(`[a-z_]+`)
+	condition   = regexp.MustCompile(`-- if ([a-z_]+)\s*$`)
+	parameter   = regexp.MustCompile(`(^|[^:\w]):([a-z][a-z0-9_]*)`)
+)
+
+// repeat returns text for each column of a list, with the column in the place of the
+// list's name.
+func repeat(text, name, list string) string {
+	var parts []string
+	for column := range strings.SplitSeq(list, ",") {
+		column, kind, _ := strings.Cut(strings.TrimSpace(column), " ")
+		parts = append(parts, wordPattern.ReplaceAllStringFunc(text, func(word string) string {
+			switch word {
+			case name:
+				return column
+			case "type":
+				return kind
+			}
+			return word
+		}))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Pick returns a text without the conditional lines whose condition is not given.
+func Pick(text string, given ...string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		found := condition.FindStringSubmatch(line)
+		if found == nil || slices.Contains(given, found[1]) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// Conditions returns the conditions of the lines of a text, sorted, each once.
+func Conditions(text string) []string {
+	var all []string
+	for line := range strings.Lines(text) {
+		if found := condition.FindStringSubmatch(line); found != nil {
+			all = append(all, found[1])
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Parameters returns the names of the parameters of a text, in the order of their
+// first use. Comments are not read.
+func Parameters(text string) []string {
+	var names []string
+	for line := range strings.Lines(text) {
+		code, _, _ := strings.Cut(line, "--")
+		for _, found := range parameter.FindAllStringSubmatch(code, -1) {
+			if !slices.Contains(names, found[2]) {
+				names = append(names, found[2])
+			}
+		}
+	}
+	return names
+}
+
+// Number replaces the parameters of a text by $1, $2, and so on: the places of their
+// names in the list. A parameter that is not in the list, or a name that the text does
+// not use, is an error. Comments keep the names.
+func Number(text string, names []string) (string, error) {
+	used := Parameters(text)
+	for _, name := range names {
+		if !slices.Contains(used, name) {
+			return "", fmt.Errorf("parameter %s is not used", name)
+		}
+	}
+	for _, name := range used {
+		if !slices.Contains(names, name) {
+			return "", fmt.Errorf("parameter %s is not passed", name)
+		}
+	}
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		code, comment, found := strings.Cut(line, "--")
+		out.WriteString(parameter.ReplaceAllStringFunc(code, func(match string) string {
+			before, name, _ := strings.Cut(match, ":")
+			return before + "$" + strconv.Itoa(slices.Index(names, name)+1)
+		}))
+		if found {
+			out.WriteString("--" + comment)
+		}
+	}
+	return out.String(), nil
+}
+
+// Names returns the names of a list of columns or parameters that are separated by
+// spaces, with {name} replaced by the names of a list of r.
+func (r Rules) Names(text string) []string {
+	var names []string
+	for word := range strings.FieldsSeq(text) {
+		list, known := r.Lists[strings.Trim(word, "{}")]
+		if !known || word[0] != '{' {
+			names = append(names, word)
+			continue
+		}
+		for column := range strings.SplitSeq(list, ",") {
+			names = append(names, strings.Fields(column)[0])
+		}
+	}
+	return names
+}

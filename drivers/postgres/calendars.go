@@ -175,6 +175,9 @@ func (b *Backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequ
 	return out, err
 }
 
+// calendarColumns are the columns that scanCalendar scans.
+const calendarColumns = "name revision definition updated_at"
+
 func scanCalendar(r pgx.CollectableRow) (c store.Calendar, err error) {
 	err = r.Scan(&c.Name, &c.Revision, &c.Definition, into(&c.UpdatedAt))
 	return c, err

@@ -107,6 +107,9 @@ func nodeAlive(node int64, err error) error {
 	return err
 }
 
+// claimedColumns are the columns that scanClaimed scans.
+const claimedColumns = "batch id token kind args headers priority attempt max_attempts on_loss origin timeout_ns run_at created_at schedule_id schedule_name slot losses refunds"
+
 // scanClaimed reads claimed jobs and the number of their batch.
 func scanClaimed(rows pgx.Rows, req store.ClaimRequest) (jobs []store.Claimed, batch int64, err error) {
 	j := store.Claimed{JobSpec: store.JobSpec{Queue: req.Queue}}

@@ -23,7 +23,10 @@ func (b *Backend) position(ctx context.Context, tx pgx.Tx) (p store.Position, er
 	return p, err
 }
 
-// positionTargets are the columns of a position, for Scan.
+// positionColumns are the columns of a position, in the order of positionTargets.
+const positionColumns = "store token node accepted lost_at"
+
+// positionTargets are the targets of a position, for Scan.
 func positionTargets(p *store.Position) []any {
 	return []any{&p.Store, &p.Token, &p.Node, &p.Accepted, into(&p.LostAt)}
 }

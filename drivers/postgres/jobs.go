@@ -323,6 +323,9 @@ func stateNumbers(states []store.State) []int16 {
 	return out
 }
 
+// jobColumns are the columns that scanJob scans.
+const jobColumns = "id token kind queue state args headers priority attempt max_attempts on_loss origin timeout_ns run_at created_at started_at finished_at node schedule_id schedule_name slot cancel_asked reason unique_key losses"
+
 func scanJob(r pgx.CollectableRow) (j store.JobInfo, err error) {
 	var state, onLoss, origin int16
 	var timeout int64

@@ -223,6 +223,9 @@ func (b *Backend) endLost(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 	return err
 }
 
+// heldColumns are the columns that scanHeld scans.
+const heldColumns = "id token kind queue node attempt max_attempts on_loss headers schedule_id schedule_name slot backfill losses begun"
+
 func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
 	var onLoss int16
 	err = r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.Node, &j.attempt, &j.maxAttempts, &onLoss,
@@ -230,6 +233,9 @@ func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
 	j.onLoss = store.OnLoss(onLoss)
 	return j, err
 }
+
+// nodeColumns are the columns that scanNode scans.
+const nodeColumns = "id name version queues kinds lease started_at seen_at ended_at died running"
 
 func scanNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
 	err = r.Scan(&n.ID, &n.Name, &n.Version, &n.Queues, &n.Kinds, &n.Lease, into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Running)

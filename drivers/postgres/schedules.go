@@ -281,6 +281,9 @@ func scanListed(r pgx.CollectableRow) (s store.Schedule, err error) {
 	return s, err
 }
 
+// scheduleColumns are the columns of a schedule, in the order of scheduleTargets.
+const scheduleColumns = "id name owner revision definition anchor mark next_at fired paused_at paused_until paused_declared created_at updated_at deleted_at failures"
+
 func scheduleTargets(s *store.Schedule) []any {
 	return []any{
 		&s.ID, &s.Name, &s.Owner, &s.Revision, &s.Definition, into(&s.Anchor), into(&s.Mark), into(&s.NextAt), &s.Fired,

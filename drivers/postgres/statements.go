@@ -3,12 +3,12 @@ package postgres
 import (
 	"embed"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 //go:embed sql/*.sql
@@ -129,125 +129,139 @@ const (
 	statementCount
 )
 
-// source is where the text of a statement comes from: its file in sql/, without ".sql",
-// and the conditions, separated by spaces, whose lines belong to the statement.
-type source struct{ file, given string }
+// source is where the text of a statement comes from, and what its callers agree on
+// with it. Names are separated by spaces.
+type source struct {
+	file    string // in sql/, without ".sql"
+	given   string // the conditions whose lines belong to the statement
+	params  string // the parameters, in the order in which callers pass them
+	columns string // the columns, in the order in which callers scan them
+}
 
 // sources has the source of each statement.
 var sources = [statementCount]source{
-	acceptLoss:             {file: "accept_loss"},
-	advanceSchedules:       {file: "advance_schedules"},
-	beginFailing:           {file: "begin_failing"},
-	beginJobs:              {file: "begin_jobs"},
-	checkRecorded:          {file: "check_recorded"},
-	claimExactJobs:         {file: "claim_jobs", given: "exact plain"},
-	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects"},
-	claimJobs:              {file: "claim_jobs", given: "plain"},
-	claimSuspects:          {file: "claim_jobs", given: "suspects"},
-	countFailing:           {file: "count_failing"},
-	countLosses:            {file: "count_losses"},
-	cutHistoryBatch:        {file: "cut_history_batch"},
-	deleteCalendarUses:     {file: "delete_calendar_uses"},
-	deleteCalendars:        {file: "delete_calendars"},
-	deleteCancels:          {file: "delete_cancels"},
-	deleteClaimBatches:     {file: "delete_claim_batches"},
-	deleteHistoryBatches:   {file: "delete_history_batches"},
-	deleteJobs:             {file: "delete_jobs"},
-	deleteNodeClaims:       {file: "delete_node_claims"},
-	endFailing:             {file: "end_failing"},
-	endJobs:                {file: "end_jobs"},
-	expireNodes:            {file: "expire_nodes"},
-	extendLease:            {file: "extend_lease"},
-	extendSlots:            {file: "extend_slots"},
-	findBehindCursors:      {file: "find_behind_cursors"},
-	findBusySchedules:      {file: "find_busy_schedules"},
-	findCalendarUser:       {file: "find_calendar_user"},
-	findDueSchedules:       {file: "find_due_schedules"},
-	findDueSchedulesNamed:  {file: "find_due_schedules_named"},
-	findExactBehindCursors: {file: "find_behind_cursors", given: "exact"},
-	findFiredSlots:         {file: "find_fired_slots"},
-	findKeyHolders:         {file: "find_key_holders"},
-	findNewestSlots:        {file: "find_newest_slots"},
-	findNextDue:            {file: "find_next_due"},
-	findNextExpiry:         {file: "find_next_expiry"},
-	findNextSchedule:       {file: "find_next_schedule"},
-	findScheduleJobs:       {file: "find_schedule_jobs"},
-	findUniqueJob:          {file: "find_unique_job"},
-	finishJobs:             {file: "finish_jobs"},
-	holdCalendars:          {file: "hold_calendars"},
-	holdNode:               {file: "hold_node"},
-	insertAttempts:         {file: "insert_attempts"},
-	insertCalendarUses:     {file: "insert_calendar_uses"},
-	insertCalendars:        {file: "insert_calendars"},
-	insertHistoryBatches:   {file: "insert_history_batches"},
-	insertJob:              {file: "insert_job"},
-	insertJobs:             {file: "insert_jobs"},
-	insertNode:             {file: "insert_node"},
-	insertSameJobs:         {file: "insert_same_jobs"},
-	insertSchedules:        {file: "insert_schedules"},
-	insertSlotJobs:         {file: "insert_slot_jobs"},
-	insertSlots:            {file: "insert_slots"},
-	insertUniqueJob:        {file: "insert_job", given: "unique"},
-	leaveNode:              {file: "leave_node"},
-	listAttempts:           {file: "list_attempts"},
-	listCalendars:          {file: "list_calendars"},
-	listCancelledClaims:    {file: "list_cancelled_claims"},
-	listClaims:             {file: "list_claims"},
-	listJobs:               {file: "list_jobs"},
-	listNodes:              {file: "list_nodes"},
-	listQueues:             {file: "list_queues"},
-	listSchedules:          {file: "list_schedules"},
-	listSlots:              {file: "list_slots"},
-	lockCalendarUsers:      {file: "lock_calendar_users"},
-	lockCalendars:          {file: "lock_calendars"},
-	lockClaims:             {file: "lock_claims"},
-	lockFailing:            {file: "lock_failing"},
-	lockFinishedJobs:       {file: "lock_finished_jobs"},
-	lockHeldJobs:           {file: "lock_held_jobs"},
-	lockHistoryBatches:     {file: "lock_history_batches"},
-	lockJobs:               {file: "lock_jobs"},
-	lockLiveJobs:           {file: "lock_live_jobs"},
-	lockRetriedSchedules:   {file: "lock_retried_schedules"},
-	lockSchedules:          {file: "lock_schedules"},
-	lockSerialGroupJobs:    {file: "lock_serial_group_jobs"},
-	lockSerialGroups:       {file: "lock_serial_groups"},
-	lockTriggeredSchedules: {file: "lock_triggered_schedules"},
-	lockWaitingJobs:        {file: "lock_waiting_jobs"},
-	pruneJobs:              {file: "prune_jobs"},
-	pruneNodes:             {file: "prune_nodes"},
-	pruneNotedJobs:         {file: "prune_noted_jobs"},
-	pruneSlots:             {file: "prune_slots"},
-	pullJobs:               {file: "pull_jobs"},
-	raiseLocks:             {file: "raise_locks"},
-	raiseSequences:         {file: "raise_sequences"},
-	readCancels:            {file: "read_cancels"},
-	readClock:              {file: "read_clock"},
-	readPosition:           {file: "read_position"},
-	releaseJobs:            {file: "release_jobs"},
-	renewFailing:           {file: "renew_failing"},
-	reportLoss:             {file: "report_loss"},
-	requestCancels:         {file: "request_cancels"},
-	requeueJobs:            {file: "requeue_jobs"},
-	resetFailures:          {file: "reset_failures"},
-	reviseSchedules:        {file: "revise_schedules"},
-	reviveJobs:             {file: "revive_jobs"},
-	syncOwner:              {file: "sync_owner"},
-	uncountFiredSlots:      {file: "uncount_fired_slots"},
-	updateCalendars:        {file: "update_calendars"},
-	updateSchedules:        {file: "update_schedules"},
+	acceptLoss:             {file: "accept_loss", columns: "seen_token seen_node"},
+	advanceSchedules:       {file: "advance_schedules", params: "now until ids revisions marks next_ats paused_ats new_marks new_next_ats fired ahead", columns: "id early"},
+	beginFailing:           {file: "begin_failing", params: "now ids failures", columns: "schedule_id"},
+	beginJobs:              {file: "begin_jobs", params: "node batch ids", columns: "node"},
+	checkRecorded:          {file: "check_recorded", params: "ids tokens states", columns: "id token"},
+	claimExactJobs:         {file: "claim_jobs", given: "exact plain", params: "now node queue kinds limit low_run_ats low_ids begin exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects", params: "now node queue kinds limit low_run_ats low_ids begin exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
+	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
+	countFailing:           {file: "count_failing", params: "ids failures"},
+	countLosses:            {file: "count_losses", params: "ids"},
+	cutHistoryBatch:        {file: "cut_history_batch", params: "failed finished_at id left"},
+	deleteCalendarUses:     {file: "delete_calendar_uses", params: "schedules"},
+	deleteCalendars:        {file: "delete_calendars", params: "names"},
+	deleteCancels:          {file: "delete_cancels", params: "ids"},
+	deleteClaimBatches:     {file: "delete_claim_batches", params: "node batches"},
+	deleteHistoryBatches:   {file: "delete_history_batches", params: "failed finished_ats ids"},
+	deleteJobs:             {file: "delete_jobs", params: "ids", columns: "schedule_id backfill"},
+	deleteNodeClaims:       {file: "delete_node_claims", params: "nodes"},
+	endFailing:             {file: "end_failing", params: "ids"},
+	endJobs:                {file: "end_jobs", params: "now ids states reasons", columns: "schedule_id backfill"},
+	expireNodes:            {file: "expire_nodes", params: "now node", columns: nodeColumns},
+	extendLease:            {file: "extend_lease", params: "now node", columns: "seen_at beats " + positionColumns},
+	extendSlots:            {file: "extend_slots", params: "now schedules slots ids lasts counts"},
+	findBehindCursors:      {file: "find_behind_cursors", params: "queue kinds low_run_ats low_ids since", columns: "priority run_at id"},
+	findBusySchedules:      {file: "find_busy_schedules", params: "now until ahead ids revisions marks next_ats paused_ats", columns: "id"},
+	findCalendarUser:       {file: "find_calendar_user", params: "names", columns: "calendar"},
+	findDueSchedules:       {file: "find_due_schedules", params: "now limit ahead after_at after_id", columns: scheduleColumns},
+	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "now limit names", columns: scheduleColumns},
+	findExactBehindCursors: {file: "find_behind_cursors", given: "exact", params: "queue kinds low_run_ats low_ids since exact_kinds exact_jobs exact_digests", columns: "priority run_at id"},
+	findFiredSlots:         {file: "find_fired_slots", params: "schedules slots", columns: "schedule_id slot"},
+	findKeyHolders:         {file: "find_key_holders", params: "ids", columns: "id holder"},
+	findNewestSlots:        {file: "find_newest_slots", params: "schedules", columns: "id schedule_id slot last count outcome reason"},
+	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due"},
+	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
+	findNextSchedule:       {file: "find_next_schedule", params: "now ahead", columns: "now next_at"},
+	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: "id"},
+	findUniqueJob:          {file: "find_unique_job", params: "kind unique", columns: "id"},
+	finishJobs:             {file: "finish_jobs", params: "now ids tokens states reasons noted", columns: "id schedule_id backfill"},
+	holdCalendars:          {file: "hold_calendars", params: "names", columns: "name"},
+	holdNode:               {file: "hold_node", params: "now node", columns: "now"},
+	insertAttempts:         {file: "insert_attempts", params: "now ids errors traces outputs"},
+	insertCalendarUses:     {file: "insert_calendar_uses", params: "calendars names"},
+	insertCalendars:        {file: "insert_calendars", params: "now names definitions", columns: "name revision"},
+	insertHistoryBatches:   {file: "insert_history_batches", params: "now completed_ids failed_ids"},
+	insertJob:              {file: "insert_job", params: "now channel wake run_at delay slot schedule_id timeout priority max_attempts on_loss origin queue kind args headers waiting", columns: "ids sent"},
+	insertJobs:             {file: "insert_jobs", params: "now channel wake run_ats delays slots schedule_ids timeouts priorities max_attempts on_losses origins queues kinds args headers waiting", columns: "ids sent"},
+	insertNode:             {file: "insert_node", params: "now name version queues kinds lease", columns: "node seen_at"},
+	insertSameJobs:         {file: "insert_same_jobs", params: "now channel wake run_at delay slot schedule_id timeout priority max_attempts on_loss origin queue kind args headers waiting", columns: "ids sent"},
+	insertSchedules:        {file: "insert_schedules", params: "now owner names definitions paused", columns: "id"},
+	insertSlotJobs:         {file: "insert_slot_jobs", params: "now channel wake run_ats delays slots schedule_ids timeouts priorities max_attempts on_losses origins queues kinds args headers waiting", columns: "ids sent"},
+	insertSlots:            {file: "insert_slots", params: "now schedules slots lasts counts outcomes reasons"},
+	insertUniqueJob:        {file: "insert_job", given: "unique", params: "now channel wake run_at delay slot schedule_id timeout priority max_attempts on_loss origin queue kind args headers waiting unique", columns: "ids sent"},
+	leaveNode:              {file: "leave_node", params: "now node", columns: nodeColumns},
+	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at error trace output"},
+	listCalendars:          {file: "list_calendars", params: "names after limit", columns: calendarColumns},
+	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
+	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
+	listJobs:               {file: "list_jobs", params: "ids states queue kind schedule before limit only_running full scheduled retrying now", columns: jobColumns},
+	listNodes:              {file: "list_nodes", columns: nodeColumns},
+	listQueues:             {file: "list_queues", columns: "queue ready scheduled running waiting"},
+	listSchedules:          {file: "list_schedules", params: "names ids owner after deleted limit calendar", columns: scheduleColumns + " since"},
+	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at"},
+	lockCalendarUsers:      {file: "lock_calendar_users", params: "now names most_ahead", columns: "id due fired_to"},
+	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
+	lockClaims:             {file: "lock_claims", params: "ids tokens", columns: "id running schedule_id backfill"},
+	lockFailing:            {file: "lock_failing", params: "ids", columns: "schedule_id failures"},
+	lockFinishedJobs:       {file: "lock_finished_jobs", params: "ids", columns: "id"},
+	lockHeldJobs:           {file: "lock_held_jobs", params: "nodes", columns: heldColumns},
+	lockHistoryBatches:     {file: "lock_history_batches", params: "now keep limit failed", columns: "finished_at id ids"},
+	lockJobs:               {file: "lock_jobs", params: "ids now", columns: "id node running waiting later"},
+	lockLiveJobs:           {file: "lock_live_jobs", params: "schedules", columns: "id schedule_id slot running waiting attempt origin node"},
+	lockRetriedSchedules:   {file: "lock_retried_schedules", params: "ids", columns: "id"},
+	lockSchedules:          {file: "lock_schedules", params: "names owner", columns: scheduleColumns},
+	lockSerialGroupJobs:    {file: "lock_serial_group_jobs", params: "schedules", columns: "id"},
+	lockSerialGroups:       {file: "lock_serial_groups", params: "schedules", columns: "id"},
+	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "now schedules most_ahead", columns: "id now fired_to"},
+	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "schedules backfills", columns: "id schedule_id backfill"},
+	pruneJobs:              {file: "prune_jobs", params: "now keep limit failed", columns: "deleted seen"},
+	pruneNodes:             {file: "prune_nodes", params: "now keep limit", columns: "deleted seen"},
+	pruneNotedJobs:         {file: "prune_noted_jobs", params: "now keep ids failed", columns: "deleted"},
+	pruneSlots:             {file: "prune_slots", params: "now keep limit", columns: "deleted seen"},
+	pullJobs:               {file: "pull_jobs", params: "now ids most_ahead"},
+	raiseLocks:             {file: "raise_locks", params: "margin"},
+	raiseSequences:         {file: "raise_sequences", params: "token node margin nodes_margin", columns: "token node"},
+	readCancels:            {file: "read_cancels", params: "ids", columns: "job_id reason"},
+	readClock:              {file: "read_clock", params: "now", columns: "now"},
+	readPosition:           {file: "read_position", columns: positionColumns},
+	releaseJobs:            {file: "release_jobs", params: "ids", columns: "queue"},
+	renewFailing:           {file: "renew_failing", params: "now ids failures"},
+	reportLoss:             {file: "report_loss", params: "now accepted token node seen_accepted"},
+	requestCancels:         {file: "request_cancels", params: "now ids nodes reason"},
+	requeueJobs:            {file: "requeue_jobs", params: "now ids delays refunds counted well lost", columns: "queue"},
+	resetFailures:          {file: "reset_failures", params: "ids"},
+	reviseSchedules:        {file: "revise_schedules", params: "schedules"},
+	reviveJobs:             {file: "revive_jobs", params: "now ids most_ahead", columns: "id"},
+	syncOwner:              {file: "sync_owner", params: "owner revision", columns: "revision"},
+	uncountFiredSlots:      {file: "uncount_fired_slots", params: "ids fired"},
+	updateCalendars:        {file: "update_calendars", params: "now names definitions", columns: "name revision"},
+	updateSchedules:        {file: "update_schedules", params: "ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils"},
 }
 
-// texts holds the text of each statement, with the schema filled in.
+// texts holds the text of each statement, with the schema and the numbers of the
+// parameters filled in.
 type texts [statementCount]string
 
-// readTexts reads the text of each statement.
+// readTexts reads the text of each statement; see package sqltext for what the files
+// may have besides SQL.
 func readTexts(schema string) (all texts, err error) {
+	rules := rulesOf(schema)
 	for s, from := range sources {
 		text, err := sqlFiles.ReadFile("sql/" + from.file + ".sql")
 		if err != nil {
 			return all, fmt.Errorf("read statements: %w", err)
 		}
-		all[s] = withSchema(pick(string(text), strings.Fields(from.given)...), schema)
+		all[s], err = rules.Complete(string(text), strings.Fields(from.given)...)
+		if err == nil {
+			all[s], err = sqltext.Number(all[s], rules.Names(from.params))
+		}
+		if err != nil {
+			return all, fmt.Errorf("read statement %v: %w", statement(s), err)
+		}
 	}
 	return all, nil
 }
@@ -260,24 +274,24 @@ func (s statement) String() string {
 // q returns the text of a statement.
 func (b *Backend) q(s statement) string { return b.sql[s] }
 
-// pick returns a text without the conditional lines, which end in "-- if NAME",
-// whose name is not among given.
-func pick(text string, given ...string) string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		_, condition, found := strings.Cut(strings.TrimSuffix(line, "\n"), "-- if ")
-		if !found || slices.Contains(given, condition) {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "")
+// rulesOf returns the rules for the texts of statements.
+func rulesOf(schema string) sqltext.Rules {
+	return sqltext.Rules{Words: schemaWords(schema)}
 }
 
-// withSchema fills in {schema}, the quoted name, and {schema_text}, the same
-// inside a string literal.
-func withSchema(text, schema string) string {
+// schemaWords are what statements and migrations have in braces: {schema}, the quoted
+// name, and {schema_text}, the same inside a string literal.
+func schemaWords(schema string) map[string]string {
 	quoted := pgx.Identifier{schema}.Sanitize()
-	return strings.NewReplacer("{schema}", quoted, "{schema_text}", strings.ReplaceAll(quoted, "'", "''")).Replace(text)
+	return map[string]string{"schema": quoted, "schema_text": strings.ReplaceAll(quoted, "'", "''")}
+}
+
+// withSchema fills in the words in braces.
+func withSchema(text, schema string) string {
+	for word, is := range schemaWords(schema) {
+		text = strings.ReplaceAll(text, "{"+word+"}", is)
+	}
+	return text
 }
 
 // readSteps reads the migrations. Each ends by noting that it was applied.

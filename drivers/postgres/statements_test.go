@@ -1,9 +1,12 @@
 package postgres
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // TestEveryStatementHasAFile compares the statements with the files in sql/, both ways.
@@ -31,4 +34,48 @@ func TestEveryStatementHasAFile(t *testing.T) {
 			t.Errorf("%s.sql is no statement", file)
 		}
 	}
+}
+
+// TestStatementsFitTheirCallers prepares every statement and compares its parameters
+// and columns with what its callers pass and scan. A parameter's name means one type, or
+// an array of it, everywhere.
+func TestStatementsFitTheirCallers(t *testing.T) {
+	b := fresh(t, MaxConns(2))
+	conn, err := b.pool.Acquire(t.Context())
+	must(t, err)
+	defer conn.Release()
+	types := map[string]string{}
+	for s, text := range b.sql {
+		prepared, err := conn.Conn().Prepare(t.Context(), "", text)
+		if err != nil {
+			t.Errorf("%v: %v", statement(s), err)
+			continue
+		}
+		params := rulesOf(DefaultSchema).Names(sources[s].params)
+		if len(params) != len(prepared.ParamOIDs) {
+			t.Errorf("%v has %d parameters, its callers pass %q", statement(s), len(prepared.ParamOIDs), params)
+			continue
+		}
+		for i, name := range params {
+			kind := strings.TrimPrefix(typeName(conn.Conn(), prepared.ParamOIDs[i]), "_")
+			if other := types[name]; other != "" && other != kind {
+				t.Errorf("%v: parameter %s is a %s here and a %s elsewhere", statement(s), name, kind, other)
+			}
+			types[name] = kind
+		}
+		var columns []string
+		for _, field := range prepared.Fields {
+			columns = append(columns, field.Name)
+		}
+		if want := rulesOf(DefaultSchema).Names(sources[s].columns); !slices.Equal(columns, want) {
+			t.Errorf("%v returns %q, its callers scan %q", statement(s), strings.Join(columns, " "), strings.Join(want, " "))
+		}
+	}
+}
+
+func typeName(conn *pgx.Conn, oid uint32) string {
+	if kind, known := conn.TypeMap().TypeForOID(oid); known {
+		return kind.Name
+	}
+	return fmt.Sprint("type ", oid)
 }

@@ -1,40 +1,40 @@
--- Claims up to $5 due jobs whose kind is among $4, or whose kind and digest of args are
+-- Claims up to :limit due jobs whose kind is among :kinds, or whose kind and digest of args are
 -- among the given pairs; each kind of these pairs is also given once separately, so that
 -- only jobs of these kinds are digested. The scan takes one priority after the other,
 -- each from its low-water cursor, and stops as soon as it has enough jobs: it neither
 -- sorts nor reads jobs that are due later. ctid is safe under FOR UPDATE in the same
 -- statement only. A node that is gone gets no job. The rows are returned in no order. Of
--- more than $8 jobs the first $8 in the order of their start may begin; begin_jobs adds
+-- more than :begin jobs the first :begin in the order of their start may begin; begin_jobs adds
 -- to them.
 WITH claimed AS (
     UPDATE {schema}.job
-    SET running = true, node = $2::bigint, attempt = attempt + 1, started_at = coalesce($1::timestamptz, now()),
+    SET running = true, node = :node::bigint, attempt = attempt + 1, started_at = coalesce(:now::timestamptz, now()),
         token = greatest(nextval('{schema_text}.token'), token + 1)
     WHERE ctid = ANY (ARRAY(
         SELECT due.ctid
-        FROM unnest($6::timestamptz[], $7::bigint[]) WITH ORDINALITY AS m (run_at, id, priority), LATERAL (
+        FROM unnest(:low_run_ats::timestamptz[], :low_ids::bigint[]) WITH ORDINALITY AS m (run_at, id, priority), LATERAL (
             SELECT j.ctid FROM {schema}.job AS j
-            WHERE j.state = 0 AND j.queue = $3::text AND j.priority = m.priority AND (j.run_at, j.id) > (m.run_at, m.id)
-                AND j.run_at <= coalesce($1::timestamptz, now())
-                AND NOT j.running AND (j.kind = ANY ($4::text[])
-                    OR j.kind = ANY ($9::text[])                                                                   -- if exact
+            WHERE j.state = 0 AND j.queue = :queue::text AND j.priority = m.priority AND (j.run_at, j.id) > (m.run_at, m.id)
+                AND j.run_at <= coalesce(:now::timestamptz, now())
+                AND NOT j.running AND (j.kind = ANY (:kinds::text[])
+                    OR j.kind = ANY (:exact_kinds::text[])                                                                   -- if exact
                         AND (j.kind, sha256(convert_to(j.args, 'UTF8'))) IN (                                      -- if exact
-                            SELECT e.kind, e.digest FROM unnest($10::text[], $11::bytea[]) AS e (kind, digest))    -- if exact
+                            SELECT e.kind, e.digest FROM unnest(:exact_jobs::text[], :exact_digests::bytea[]) AS e (kind, digest))    -- if exact
                 )
                 AND j.losses < 2                                                                                   -- if plain
                 AND j.losses >= 2                                                                                  -- if suspects
-            ORDER BY j.run_at, j.id LIMIT $5::bigint FOR UPDATE SKIP LOCKED
+            ORDER BY j.run_at, j.id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
         ) AS due
-        WHERE EXISTS (SELECT FROM {schema}.heartbeat AS h WHERE h.node = $2::bigint)
-        LIMIT $5::bigint))
+        WHERE EXISTS (SELECT FROM {schema}.heartbeat AS h WHERE h.node = :node::bigint)
+        LIMIT :limit::bigint))
     RETURNING id, token, kind, args, headers, priority, attempt, max_attempts, on_loss, origin, timeout_ns, run_at, created_at, schedule_id, slot, losses, refunds
 ), batch AS (
     INSERT INTO {schema}.lease (node, ids, begun)
-    SELECT $2::bigint, array_agg(id), CASE WHEN count(*) > $8::bigint
-        THEN ARRAY(SELECT c.id FROM claimed AS c ORDER BY c.priority, c.run_at, c.id LIMIT $8::bigint) END
+    SELECT :node::bigint, array_agg(id), CASE WHEN count(*) > :begin::bigint
+        THEN ARRAY(SELECT c.id FROM claimed AS c ORDER BY c.priority, c.run_at, c.id LIMIT :begin::bigint) END
     FROM claimed HAVING count(*) > 0
     RETURNING id
 )
-SELECT batch.id, c.id, c.token, c.kind, c.args, c.headers, c.priority, c.attempt, c.max_attempts, c.on_loss, c.origin, c.timeout_ns,
-    c.run_at, c.created_at, c.schedule_id, s.name, c.slot, c.losses, c.refunds
+SELECT batch.id AS batch, c.id, c.token, c.kind, c.args, c.headers, c.priority, c.attempt, c.max_attempts, c.on_loss, c.origin, c.timeout_ns,
+    c.run_at, c.created_at, c.schedule_id, s.name AS schedule_name, c.slot, c.losses, c.refunds
 FROM batch CROSS JOIN claimed AS c LEFT JOIN {schema}.schedule AS s ON s.id = c.schedule_id

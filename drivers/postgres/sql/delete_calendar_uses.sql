@@ -1,2 +1,2 @@
 -- Forgets which calendars schedules name.
-DELETE FROM {schema}.calendar_use WHERE schedule_id = ANY ($1::bigint[])
+DELETE FROM {schema}.calendar_use WHERE schedule_id = ANY (:schedules::bigint[])

@@ -1,2 +1,2 @@
 -- Deletes calendars, which are locked.
-DELETE FROM {schema}.calendar WHERE name = ANY ($1::text[])
+DELETE FROM {schema}.calendar WHERE name = ANY (:names::text[])

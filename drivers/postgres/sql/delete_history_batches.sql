@@ -1,4 +1,4 @@
 -- Deletes locked batches.
 DELETE FROM {schema}.history_batch AS b
-USING unnest($2::timestamptz[], $3::bigint[]) AS used (finished_at, id)
-WHERE b.failed = $1::boolean AND b.finished_at = used.finished_at AND b.id = used.id
+USING unnest(:finished_ats::timestamptz[], :ids::bigint[]) AS used (finished_at, id)
+WHERE b.failed = :failed::boolean AND b.finished_at = used.finished_at AND b.id = used.id

@@ -1,10 +1,10 @@
 -- Deletes jobs, which are locked, with their attempts, and returns the schedules
 -- of those that lived.
 WITH living AS (
-    DELETE FROM {schema}.job WHERE id = ANY ($1::bigint[]) RETURNING schedule_id, origin
+    DELETE FROM {schema}.job WHERE id = ANY (:ids::bigint[]) RETURNING schedule_id, origin
 ), finished AS (
-    DELETE FROM {schema}.history WHERE id = ANY ($1::bigint[])
+    DELETE FROM {schema}.history WHERE id = ANY (:ids::bigint[])
 ), attempts AS (
-    DELETE FROM {schema}.attempt WHERE job_id = ANY ($1::bigint[])
+    DELETE FROM {schema}.attempt WHERE job_id = ANY (:ids::bigint[])
 )
-SELECT schedule_id, origin = 3 FROM living
+SELECT schedule_id, origin = 3 AS backfill FROM living

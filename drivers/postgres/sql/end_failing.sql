@@ -1,3 +1,3 @@
 -- Notes that schedules are well, which are locked here or by the caller.
 DELETE FROM {schema}.failing
-WHERE schedule_id = ANY (ARRAY(SELECT schedule_id FROM {schema}.failing WHERE schedule_id = ANY ($1::bigint[]) ORDER BY schedule_id FOR UPDATE))
+WHERE schedule_id = ANY (ARRAY(SELECT schedule_id FROM {schema}.failing WHERE schedule_id = ANY (:ids::bigint[]) ORDER BY schedule_id FOR UPDATE))

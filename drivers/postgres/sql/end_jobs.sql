@@ -2,10 +2,10 @@
 -- rested, superseded, lost.
 WITH ended AS (
     DELETE FROM {schema}.job AS j
-    USING unnest($2::bigint[], $3::smallint[], $4::text[]) AS o (id, state, reason)
+    USING unnest(:ids::bigint[], :states::smallint[], :reasons::text[]) AS o (id, state, reason)
     WHERE j.id = ANY (ARRAY[o.id])
     RETURNING j.*, o.state AS end_state, o.reason
 )
 INSERT INTO {schema}.history (finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, headers, unique_key, losses)
-SELECT coalesce($1::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, headers, unique_key, losses FROM ended
-RETURNING schedule_id, origin = 3
+SELECT coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, headers, unique_key, losses FROM ended
+RETURNING schedule_id, origin = 3 AS backfill

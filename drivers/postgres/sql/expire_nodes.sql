@@ -4,12 +4,12 @@
 WITH expired AS (
     DELETE FROM {schema}.heartbeat
     WHERE node = ANY (ARRAY(SELECT node FROM {schema}.heartbeat
-        WHERE node <> $2::bigint AND seen_at + lease <= coalesce($1::timestamptz, now())
-            AND EXISTS (SELECT FROM {schema}.heartbeat AS asker WHERE asker.node = $2::bigint
-                AND (coalesce($1::timestamptz, now()) - asker.seen_at) * 2 BETWEEN -asker.lease AND asker.lease)
+        WHERE node <> :node::bigint AND seen_at + lease <= coalesce(:now::timestamptz, now())
+            AND EXISTS (SELECT FROM {schema}.heartbeat AS asker WHERE asker.node = :node::bigint
+                AND (coalesce(:now::timestamptz, now()) - asker.seen_at) * 2 BETWEEN -asker.lease AND asker.lease)
         ORDER BY node FOR UPDATE))
     RETURNING node, seen_at
 )
-UPDATE {schema}.node AS n SET seen_at = expired.seen_at, ended_at = coalesce($1::timestamptz, now()), died = true
+UPDATE {schema}.node AS n SET seen_at = expired.seen_at, ended_at = coalesce(:now::timestamptz, now()), died = true
 FROM expired WHERE n.id = expired.node
-RETURNING n.id, n.name, n.version, n.queues, n.kinds, n.lease, n.started_at, n.seen_at, n.ended_at, n.died, 0::bigint
+RETURNING n.id, n.name, n.version, n.queues, n.kinds, n.lease, n.started_at, n.seen_at, n.ended_at, n.died, 0::bigint AS running

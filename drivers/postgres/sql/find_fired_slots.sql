@@ -3,7 +3,7 @@
 -- index on slot alone, and scan it once for each of the thousands of schedules that
 -- share an instant.
 SELECT f.schedule_id, f.slot
-FROM unnest($1::bigint[], $2::timestamptz[]) AS f (schedule_id, slot)
+FROM unnest(:schedules::bigint[], :slots::timestamptz[]) AS f (schedule_id, slot)
 WHERE (
     SELECT true FROM {schema}.slot AS s
     WHERE (s.schedule_id, s.slot) >= (f.schedule_id, f.slot) AND (s.schedule_id, s.slot) <= (f.schedule_id, f.slot) AND s.outcome = 0

@@ -1,5 +1,5 @@
 -- The newest record of each of these schedules.
 SELECT newest.id, f.schedule_id, newest.slot, newest.last, newest.count, newest.outcome, newest.reason
-FROM unnest($1::bigint[]) AS f (schedule_id), LATERAL (
+FROM unnest(:schedules::bigint[]) AS f (schedule_id), LATERAL (
     SELECT * FROM {schema}.slot AS s WHERE s.schedule_id = f.schedule_id ORDER BY s.slot DESC, s.id DESC LIMIT 1
 ) AS newest

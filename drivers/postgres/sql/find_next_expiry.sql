@@ -1,2 +1,2 @@
 -- When the first lease of another node passes.
-SELECT min(seen_at + lease) FROM {schema}.heartbeat WHERE node <> $1::bigint
+SELECT min(seen_at + lease) AS next_expiry FROM {schema}.heartbeat WHERE node <> :node::bigint

@@ -1,5 +1,5 @@
--- The clock, and the earliest next_at after it and $2 microseconds more.
-SELECT coalesce($1::timestamptz, now()),
+-- The clock, and the earliest next_at after it and :ahead microseconds more.
+SELECT coalesce(:now::timestamptz, now()) AS now,
     (SELECT next_at FROM {schema}.schedule
-    WHERE next_at > coalesce($1::timestamptz, now()) + $2::bigint * interval '1 microsecond'
-    ORDER BY next_at, id LIMIT 1)
+    WHERE next_at > coalesce(:now::timestamptz, now()) + :ahead::bigint * interval '1 microsecond'
+    ORDER BY next_at, id LIMIT 1) AS next_at

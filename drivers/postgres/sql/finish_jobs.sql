@@ -1,11 +1,11 @@
 -- Moves jobs to history by the outcomes of their claims.
--- What is sent and does not come back was not accepted. $6: insert_history_batches follows.
+-- What is sent and does not come back was not accepted. :noted: insert_history_batches follows.
 WITH ended AS (
     DELETE FROM {schema}.job AS j
-    USING unnest($2::bigint[], $3::bigint[], $4::smallint[], $5::text[]) AS o (id, token, state, reason)
+    USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
     RETURNING j.*, o.state AS end_state, o.reason
 )
 INSERT INTO {schema}.history (noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, headers, unique_key, losses)
-SELECT $6::boolean, coalesce($1::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, headers, unique_key, losses FROM ended
-RETURNING id, schedule_id, origin = 3
+SELECT :noted::boolean, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, headers, unique_key, losses FROM ended
+RETURNING id, schedule_id, origin = 3 AS backfill

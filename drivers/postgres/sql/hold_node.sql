@@ -1,3 +1,3 @@
 -- Keeps a node from being declared dead until the transaction ends; no row: it
 -- is dead already. Also reads the clock.
-SELECT coalesce($1::timestamptz, now()) FROM {schema}.heartbeat WHERE node = $2::bigint FOR KEY SHARE
+SELECT coalesce(:now::timestamptz, now()) AS now FROM {schema}.heartbeat WHERE node = :node::bigint FOR KEY SHARE

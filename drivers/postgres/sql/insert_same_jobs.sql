@@ -1,11 +1,11 @@
 -- Inserts jobs that differ in their args only. One row: the numbers, which
--- are given in the order of $15. The wake-up, if $3 is one, leaves with the commit.
+-- are given in the order of :args. The wake-up, if :wake is one, leaves with the commit.
 WITH inserted AS (
     INSERT INTO {schema}.job (run_at, created_at, slot, schedule_id, state, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, headers, args)
-    SELECT coalesce($4::timestamptz, coalesce($1::timestamptz, now()) + $5::bigint * interval '1 microsecond'),
-        coalesce($1::timestamptz, now()), $6::timestamptz, $7::bigint, $17::boolean::int, $8::bigint, $9::smallint, $10::smallint, $11::smallint,
-        $12::smallint, $13::text, $14::text, $16::text, new.args
-    FROM unnest($15::text[]) AS new (args)
+    SELECT coalesce(:run_at::timestamptz, coalesce(:now::timestamptz, now()) + :delay::bigint * interval '1 microsecond'),
+        coalesce(:now::timestamptz, now()), :slot::timestamptz, :schedule_id::bigint, :waiting::boolean::int, :timeout::bigint, :priority::smallint, :max_attempts::smallint, :on_loss::smallint,
+        :origin::smallint, :queue::text, :kind::text, :headers::text, new.args
+    FROM unnest(:args::text[]) AS new (args)
     RETURNING id
 )
-SELECT array_agg(id)::text, (SELECT pg_notify($2::text, $3::text) WHERE $3::text IS NOT NULL)::text FROM inserted
+SELECT array_agg(id)::text AS ids, (SELECT pg_notify(:channel::text, :wake::text) WHERE :wake::text IS NOT NULL)::text AS sent FROM inserted

@@ -1,7 +1,7 @@
 -- Creates schedules. A name that is missing in the answer was created concurrently.
 INSERT INTO {schema}.schedule (name, owner, revision, definition, anchor, mark, next_at, paused_at, paused_declared, created_at, updated_at)
-SELECT new.name, $2::text, 1, new.definition, $1::timestamptz, $1::timestamptz, $1::timestamptz,
-    CASE WHEN new.paused THEN $1::timestamptz END, new.paused, $1::timestamptz, $1::timestamptz
-FROM unnest($3::text[], $4::text[], $5::boolean[]) AS new (name, definition, paused)
+SELECT new.name, :owner::text, 1, new.definition, :now::timestamptz, :now::timestamptz, :now::timestamptz,
+    CASE WHEN new.paused THEN :now::timestamptz END, new.paused, :now::timestamptz, :now::timestamptz
+FROM unnest(:names::text[], :definitions::text[], :paused::boolean[]) AS new (name, definition, paused)
 ON CONFLICT (name) DO NOTHING
 RETURNING id

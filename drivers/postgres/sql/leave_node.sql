@@ -1,7 +1,7 @@
 -- Ends a node's registration, if it lives.
 WITH left_behind AS (
-    DELETE FROM {schema}.heartbeat WHERE node = $2::bigint RETURNING node, seen_at
+    DELETE FROM {schema}.heartbeat WHERE node = :node::bigint RETURNING node, seen_at
 )
-UPDATE {schema}.node AS n SET seen_at = left_behind.seen_at, ended_at = coalesce($1::timestamptz, now()), died = false
+UPDATE {schema}.node AS n SET seen_at = left_behind.seen_at, ended_at = coalesce(:now::timestamptz, now()), died = false
 FROM left_behind WHERE n.id = left_behind.node
-RETURNING n.id, n.name, n.version, n.queues, n.kinds, n.lease, n.started_at, n.seen_at, n.ended_at, n.died, 0::bigint
+RETURNING n.id, n.name, n.version, n.queues, n.kinds, n.lease, n.started_at, n.seen_at, n.ended_at, n.died, 0::bigint AS running

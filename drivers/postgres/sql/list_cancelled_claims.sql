@@ -1,5 +1,5 @@
 -- What a node holds and is asked to cancel.
 SELECT j.id, j.token
 FROM {schema}.cancel_request AS c JOIN {schema}.job AS j ON j.id = ANY (ARRAY[c.job_id])
-WHERE c.node = $1::bigint AND j.node = c.node AND j.running
+WHERE c.node = :node::bigint AND j.node = c.node AND j.running
 ORDER BY j.id + 0

@@ -1,7 +1,7 @@
 -- The living jobs of each queue, counted.
 SELECT queue,
-    count(*) FILTER (WHERE state = 0 AND NOT running AND run_at <= now()),
-    count(*) FILTER (WHERE state = 0 AND NOT running AND run_at > now()),
-    count(*) FILTER (WHERE running),
-    count(*) FILTER (WHERE state = 1)
+    count(*) FILTER (WHERE state = 0 AND NOT running AND run_at <= now()) AS ready,
+    count(*) FILTER (WHERE state = 0 AND NOT running AND run_at > now()) AS scheduled,
+    count(*) FILTER (WHERE running) AS running,
+    count(*) FILTER (WHERE state = 1) AS waiting
 FROM {schema}.job GROUP BY queue ORDER BY queue

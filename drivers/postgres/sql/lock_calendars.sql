@@ -1,3 +1,3 @@
 -- Locks calendars by name, in the order of their names, which are locked before
 -- schedules.
-SELECT name, revision, definition, updated_at FROM {schema}.calendar WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE
+SELECT name, revision, definition, updated_at FROM {schema}.calendar WHERE name = ANY (:names::text[]) ORDER BY name FOR UPDATE

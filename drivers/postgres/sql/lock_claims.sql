@@ -1,7 +1,7 @@
 -- Locks the jobs that still have the tokens of these claims, in the order of their
 -- numbers, and returns which are running.
-SELECT j.id, j.running, j.schedule_id, j.origin = 3
-FROM unnest($1::bigint[], $2::bigint[]) AS o (id, token) JOIN {schema}.job AS j ON j.id = ANY (ARRAY[o.id])
+SELECT j.id, j.running, j.schedule_id, j.origin = 3 AS backfill
+FROM unnest(:ids::bigint[], :tokens::bigint[]) AS o (id, token) JOIN {schema}.job AS j ON j.id = ANY (ARRAY[o.id])
 WHERE j.token = o.token
 ORDER BY j.id + 0
 FOR UPDATE OF j

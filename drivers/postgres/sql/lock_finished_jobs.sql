@@ -1,2 +1,2 @@
 -- Locks finished jobs in the order of their numbers.
-SELECT id FROM {schema}.history WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE
+SELECT id FROM {schema}.history WHERE id = ANY (:ids::bigint[]) ORDER BY id FOR UPDATE

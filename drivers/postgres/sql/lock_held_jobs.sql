@@ -1,11 +1,11 @@
 -- Locks what nodes hold that have ended, in the order of the jobs' numbers, with
 -- what may have begun by the last claim of each.
 SELECT j.id, j.token, j.kind, j.queue, j.node, j.attempt, j.max_attempts, j.on_loss,
-    j.headers, j.schedule_id, s.name, j.slot, j.origin = 3, j.losses, h.begun
+    j.headers, j.schedule_id, s.name AS schedule_name, j.slot, j.origin = 3 AS backfill, j.losses, h.begun
 FROM (
     SELECT DISTINCT ON (l.node, u.id) l.node, u.id, coalesce(u.id = ANY (l.begun), true) AS begun
     FROM {schema}.lease AS l CROSS JOIN unnest(l.ids) AS u (id)
-    WHERE l.node = ANY ($1::bigint[])
+    WHERE l.node = ANY (:nodes::bigint[])
     ORDER BY l.node, u.id, l.id DESC
 ) AS h JOIN {schema}.job AS j ON j.id = ANY (ARRAY[h.id]) LEFT JOIN {schema}.schedule AS s ON s.id = j.schedule_id
 WHERE j.node = h.node AND j.running

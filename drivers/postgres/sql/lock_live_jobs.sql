@@ -1,7 +1,7 @@
 -- Locks the living jobs of schedules, but for backfilled ones, in the order of
 -- their numbers.
-SELECT id, schedule_id, slot, running, state = 1, attempt, origin, node
+SELECT id, schedule_id, slot, running, state = 1 AS waiting, attempt, origin, node
 FROM {schema}.job
-WHERE schedule_id = ANY ($1::bigint[]) AND origin <> 3
+WHERE schedule_id = ANY (:schedules::bigint[]) AND origin <> 3
 ORDER BY id + 0
 FOR UPDATE

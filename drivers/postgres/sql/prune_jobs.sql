@@ -4,14 +4,14 @@ WITH gone AS (
     DELETE FROM {schema}.history
     WHERE id = ANY (ARRAY(
         SELECT old.id
-        FROM unnest(CASE WHEN $4::boolean THEN '{4}' ELSE '{3,5}' END::smallint[]) AS s (state), LATERAL (
+        FROM unnest(CASE WHEN :failed::boolean THEN '{4}' ELSE '{3,5}' END::smallint[]) AS s (state), LATERAL (
             SELECT h.id, h.finished_at FROM {schema}.history AS h
-            WHERE NOT h.noted AND h.state = s.state AND h.finished_at < coalesce($1::timestamptz, now()) - $2::bigint * interval '1 microsecond'
-            ORDER BY h.finished_at, h.id LIMIT $3::bigint FOR UPDATE SKIP LOCKED
+            WHERE NOT h.noted AND h.state = s.state AND h.finished_at < coalesce(:now::timestamptz, now()) - :keep::bigint * interval '1 microsecond'
+            ORDER BY h.finished_at, h.id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
         ) AS old
-        ORDER BY old.finished_at, old.id LIMIT $3::bigint))
+        ORDER BY old.finished_at, old.id LIMIT :limit::bigint))
     RETURNING id
 ), attempts AS (
     DELETE FROM {schema}.attempt WHERE job_id IN (SELECT id FROM gone)
 )
-SELECT count(*), count(*) FROM gone
+SELECT count(*) AS deleted, count(*) AS seen FROM gone

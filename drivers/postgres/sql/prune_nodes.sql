@@ -3,8 +3,8 @@ WITH gone AS (
     DELETE FROM {schema}.node
     WHERE id = ANY (ARRAY(
         SELECT id FROM {schema}.node
-        WHERE ended_at < coalesce($1::timestamptz, now()) - $2::bigint * interval '1 microsecond'
-        ORDER BY id LIMIT $3::bigint FOR UPDATE SKIP LOCKED))
+        WHERE ended_at < coalesce(:now::timestamptz, now()) - :keep::bigint * interval '1 microsecond'
+        ORDER BY id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED))
     RETURNING id
 )
-SELECT count(*), count(*) FROM gone
+SELECT count(*) AS deleted, count(*) AS seen FROM gone

@@ -2,10 +2,10 @@
 -- failed jobs or other jobs. A job may have been revived since, and ended again.
 WITH gone AS (
     DELETE FROM {schema}.history
-    WHERE id = ANY ($3::bigint[]) AND noted AND (state = 4) = $4::boolean
-        AND finished_at < coalesce($1::timestamptz, now()) - $2::bigint * interval '1 microsecond'
+    WHERE id = ANY (:ids::bigint[]) AND noted AND (state = 4) = :failed::boolean
+        AND finished_at < coalesce(:now::timestamptz, now()) - :keep::bigint * interval '1 microsecond'
     RETURNING id
 ), attempts AS (
     DELETE FROM {schema}.attempt WHERE job_id IN (SELECT id FROM gone)
 )
-SELECT count(*) FROM gone
+SELECT count(*) AS deleted FROM gone

@@ -1,2 +1,2 @@
 -- Raises the tokens of the locks in this schema.
-UPDATE {schema}.lock_state SET token = token + $1::bigint
+UPDATE {schema}.lock_state SET token = token + :margin::bigint

@@ -1,2 +1,2 @@
 -- The cancel requests for locked jobs.
-SELECT job_id, reason FROM {schema}.cancel_request WHERE job_id = ANY ($1::bigint[])
+SELECT job_id, reason FROM {schema}.cancel_request WHERE job_id = ANY (:ids::bigint[])

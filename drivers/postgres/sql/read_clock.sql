@@ -1,2 +1,2 @@
 -- The clock that decides.
-SELECT coalesce($1::timestamptz, now())
+SELECT coalesce(:now::timestamptz, now()) AS now

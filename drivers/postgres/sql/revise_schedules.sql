@@ -1,2 +1,2 @@
 -- Gives schedules, which are locked, a new revision.
-UPDATE {schema}.schedule SET revision = revision + 1 WHERE id = ANY ($1::bigint[])
+UPDATE {schema}.schedule SET revision = revision + 1 WHERE id = ANY (:schedules::bigint[])

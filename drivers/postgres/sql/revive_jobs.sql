@@ -1,15 +1,15 @@
 -- Moves finished jobs back, ready now, with at least one more attempt, and returns
 -- their numbers. None is due before a slot of its schedule that has fired ahead, by
--- $3 microseconds at most. A job whose key another job of its kind holds stays where
+-- :most_ahead microseconds at most. A job whose key another job of its kind holds stays where
 -- it is, and of several with one key the first is moved; a transaction that has
 -- inserted a job with such a key is waited for.
 WITH revived AS (
     INSERT INTO {schema}.job (attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, headers, unique_key, losses)
-    SELECT h.attempt, h.id, greatest(coalesce($1::timestamptz, now()), (
+    SELECT h.attempt, h.id, greatest(coalesce(:now::timestamptz, now()), (
             SELECT s.mark FROM {schema}.schedule AS s
-            WHERE s.id = h.schedule_id AND s.mark <= coalesce($1::timestamptz, now()) + $3::bigint * interval '1 microsecond')),
+            WHERE s.id = h.schedule_id AND s.mark <= coalesce(:now::timestamptz, now()) + :most_ahead::bigint * interval '1 microsecond')),
         h.created_at, h.started_at, h.slot, h.schedule_id, h.node, h.token, h.timeout_ns, h.priority, greatest(h.max_attempts, h.attempt + 1), h.on_loss, h.origin, h.queue, h.kind, h.args, h.headers, h.unique_key, h.losses
-    FROM unnest($2::bigint[]) WITH ORDINALITY AS o (id, place), LATERAL (SELECT * FROM {schema}.history WHERE id = o.id) AS h
+    FROM unnest(:ids::bigint[]) WITH ORDINALITY AS o (id, place), LATERAL (SELECT * FROM {schema}.history WHERE id = o.id) AS h
     ORDER BY o.place
     ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO NOTHING
     RETURNING id

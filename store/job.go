@@ -124,8 +124,8 @@ type NewJob struct {
 	Schedule int64         // the schedule's number, or 0
 	Slot     time.Time     // the slot it was made for, or zero
 	// Waiting makes the job wait until no other job of its serial group is ready
-	// or running; see Jobs. The job must have a schedule. Never set in a
-	// caller's transaction.
+	// or running; see Jobs. The job must have a schedule and a slot. Never set in
+	// a caller's transaction.
 	Waiting bool
 }
 

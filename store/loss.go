@@ -44,37 +44,25 @@ type Loss struct {
 	OnLoss               OnLoss
 	Attempt, MaxAttempts int16
 	Losses               int16 // without this one
-	// Waits means that another job of its schedule waits for this job, which
-	// gives way to the waiting job.
+	Group                SerialGroup
+	// Waits means that a job of Group waits. It matters only if the node died.
 	Waits bool
 }
 
-// Fate is what happens to a lost job.
-type Fate struct {
-	State  State // ready, failed or cancelled
-	Reason string
-	// Counts means that one is added to its losses.
-	Counts bool
-	// Refund is how many attempts the job gets back, and Delay the time until it
-	// is due, if it is ready.
-	Refund int16
-	Delay  time.Duration
-}
-
-// Fate is the rule of Nodes.Rescue and Nodes.Leave for one job.
-func (l Loss) Fate() Fate {
+// Effect is the rule of Nodes.Rescue and Nodes.Leave for one job.
+func (l Loss) Effect() Effect {
 	counts := l.Died && l.Begun
 	switch {
 	case l.Asked:
-		return Fate{State: StateCancelled, Reason: l.Why, Counts: counts}
+		return Effect{State: StateCancelled, Reason: l.Why, LossCounts: counts}
 	case !l.Begun:
-		return Fate{State: StateReady, Refund: 1}
+		return Effect{State: StateReady, Refund: 1}
 	case l.OnLoss == OnLossFail || l.Attempt >= l.MaxAttempts:
-		return Fate{State: StateFailed, Reason: LostReason, Counts: counts}
+		return Effect{State: StateFailed, Reason: LostReason, LossCounts: counts}
 	case !l.Died:
-		return Fate{State: StateReady, Refund: 1}
-	case l.Waits:
-		return Fate{State: StateCancelled, Reason: SupersededReason, Counts: true}
+		return Effect{State: StateReady, Refund: 1}
+	case l.Waits && l.Group.GivesWay():
+		return Effect{State: StateCancelled, Reason: SupersededReason, LossCounts: true}
 	}
-	return Fate{State: StateReady, Counts: true, Delay: LossDelay(l.Losses + 1)}
+	return Effect{State: StateReady, LossCounts: true, Delay: LossDelay(oneMore(l.Losses))}
 }

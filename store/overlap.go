@@ -25,7 +25,7 @@ func (f Firing) Settle(live []LiveJob) Settled {
 	if f.Overlap == OverlapAllow || len(f.Jobs) == 0 {
 		return out
 	}
-	group := newSerialGroup(live)
+	group := sortLive(live)
 	jobs, skipped, reason := f.Jobs, []NewJob(nil), group.inTheWay(f.Overlap)
 	switch {
 	case reason != "":
@@ -53,10 +53,10 @@ func (f Firing) Settle(live []LiveJob) Settled {
 	return out
 }
 
-// serialGroup holds the jobs of a schedule that matter for its slots, by state.
-type serialGroup struct{ running, waiting, retrying, fresh []LiveJob }
+// liveByState holds the jobs of a schedule that matter for its slots, by state.
+type liveByState struct{ running, waiting, retrying, fresh []LiveJob }
 
-func newSerialGroup(live []LiveJob) (l serialGroup) {
+func sortLive(live []LiveJob) (l liveByState) {
 	for _, job := range live {
 		switch {
 		case job.Origin == OriginBackfill:
@@ -74,7 +74,7 @@ func newSerialGroup(live []LiveJob) (l serialGroup) {
 }
 
 // inTheWay returns why no slot fires now; empty if a slot fires.
-func (l serialGroup) inTheWay(overlap Overlap) string {
+func (l liveByState) inTheWay(overlap Overlap) string {
 	switch {
 	case overlap == OverlapSkip && len(l.running) > 0:
 		return fmt.Sprintf("overlap: job %d was still running", first(l.running))

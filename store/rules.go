@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"time"
 )
 
-// The rules of PutSchedules, ChangeSchedules and FollowUp as pure functions on a
-// row, for drivers that read rows, decide, and write them back. (store/memory
-// implements the rules independently, because it is the model that drivers are
-// compared with.)
+// The rules of PutSchedules and ChangeSchedules as pure functions on a row, for
+// drivers that read rows, decide, and write them back. (store/memory implements
+// all rules independently, because it is the model that drivers are compared
+// with.)
 
 // living reports whether there is a row that is no tombstone.
 func (s *Schedule) living() bool { return s != nil && s.DeletedAt.IsZero() }
@@ -27,11 +26,14 @@ func (s *Schedule) Unsettled(now time.Time) bool {
 // now (see FireRequest.Ahead): their jobs exist, and start when they are due.
 // Otherwise it returns the zero time. A mark that is later than now by more than
 // MostAhead was written while the clock was wrong.
-func (s *Schedule) FiredTo(now time.Time) time.Time {
-	if !s.Mark.After(now) || s.Mark.After(now.Add(MostAhead)) {
+func (s *Schedule) FiredTo(now time.Time) time.Time { return firedTo(s.Mark, now) }
+
+// firedTo is Schedule.FiredTo for a mark.
+func firedTo(mark, now time.Time) time.Time {
+	if !mark.After(now) || mark.After(now.Add(MostAhead)) {
 		return time.Time{}
 	}
-	return s.Mark
+	return mark
 }
 
 // LatestFiredTo returns the latest FiredTo of the schedules.
@@ -62,15 +64,6 @@ func StartAfter(jobs []NewJob, firedTo map[int64]time.Time, now time.Time) []New
 		}
 	}
 	return jobs
-}
-
-// Pulled returns when a ready job that is pulled to now may start: not before
-// its slot, if the slot is near.
-func Pulled(slot, now time.Time) time.Time {
-	if slot.Before(now) || slot.After(now.Add(MostAhead)) {
-		return now
-	}
-	return slot
 }
 
 // Same reports whether a put changes nothing of s, which is nil for a name that
@@ -161,80 +154,5 @@ func (r ChangeSchedulesRequest) Apply(s *Schedule, now time.Time) {
 			s.Mark = now
 		}
 		s.NextAt = now
-	}
-}
-
-// Consequences are the changes that a sequence of follow-ups makes.
-type Consequences struct {
-	Jobs []NewJob // to be inserted, in order
-	// Begun, Again, Counted and Ended are numbers of schedules, in order. A
-	// schedule is in at most one of them: in Begun if it is failing and was not;
-	// in Again if it was failing, became well and is failing again; in Counted
-	// if it is still failing, with another number of failures; in Ended if it
-	// was failing and is well.
-	Begun, Again, Counted, Ended []int64
-	// Failures has the number of failures of each failing schedule.
-	Failures map[int64]int64
-}
-
-// Follow returns the consequences of follow-ups, applied one after the other;
-// nil follow-ups are ignored. failing has the schedules of the follow-ups that
-// are failing before, with their number of failures.
-func Follow(followUps []*FollowUp, failing map[int64]int64) Consequences {
-	out := Consequences{Failures: maps.Clone(failing)}
-	if out.Failures == nil {
-		out.Failures = map[int64]int64{}
-	}
-	touched, well := map[int64]bool{}, map[int64]bool{} // well: at any time
-	for _, a := range followUps {
-		switch {
-		case a == nil:
-			continue
-		case a.Schedule == 0:
-			if a.Failing {
-				out.Jobs = append(out.Jobs, a.Jobs...)
-			}
-			continue
-		}
-		touched[a.Schedule] = true
-		n, before := out.Failures[a.Schedule]
-		if a.Failing || before {
-			out.Jobs = append(out.Jobs, a.Jobs...)
-		}
-		switch {
-		case !a.Failing:
-			delete(out.Failures, a.Schedule)
-			well[a.Schedule] = true
-		case a.JobFailed:
-			out.Failures[a.Schedule] = n + 1
-		default:
-			out.Failures[a.Schedule] = n
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(touched)) {
-		n, fails := out.Failures[id]
-		was, failed := failing[id]
-		switch {
-		case fails && !failed:
-			out.Begun = append(out.Begun, id)
-		case fails && well[id]:
-			out.Again = append(out.Again, id)
-		case fails && n != was:
-			out.Counted = append(out.Counted, id)
-		case failed && !fails:
-			out.Ended = append(out.Ended, id)
-		}
-	}
-	return out
-}
-
-// WithConflicts turns the answers for finished jobs that could not take their
-// key back into conflicts. holders has the numbers of the jobs that have these
-// keys, by the number of the finished job.
-func WithConflicts(changes []JobChange, holders map[int64]int64) {
-	for i := range changes {
-		if holder := holders[changes[i].ID]; holder != 0 {
-			changes[i].Change, changes[i].Holder = Conflict, holder
-		}
 	}
 }

@@ -188,7 +188,7 @@ type Nodes interface {
 	Claims(ctx context.Context, req ClaimsRequest) ([]ClaimRef, error)
 
 	// Rescue declares dead every other node whose lease has expired (its end is
-	// not after now) and takes its jobs from it, by the rule of Loss.Fate: a job
+	// not after now) and takes its jobs from it, by the rule of Loss.Effect: a job
 	// with a cancel request is cancelled, with the request's reason; a job that
 	// was claimed ahead and that no BeginJobs has named, so that it cannot have
 	// begun, is ready with run_at now and its attempt refunded; a job with

@@ -27,12 +27,16 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 		if err != nil {
 			return err
 		}
-		c := plan(req.Action, ids, places)
-		out.Changes = c.answers
-		if err := b.apply(ctx, tx, req, c); err != nil {
+		states := map[int64]store.State{}
+		for id, p := range places {
+			states[id] = p.state
+		}
+		plan := req.Action.Plan(ids, states)
+		out.Changes = plan.Changes
+		if err := b.apply(ctx, tx, req, plan, places); err != nil {
 			return err
 		}
-		holders, err := b.revive(ctx, tx, when(req.Now), c.revive)
+		holders, err := b.revive(ctx, tx, when(req.Now), plan.Revive)
 		store.WithConflicts(out.Changes, holders)
 		return err
 	})
@@ -50,15 +54,11 @@ func (b *Backend) idsOf(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequ
 	return collect(ctx, tx, pgx.RowTo[int64], b.q(findScheduleJobs), req.Schedule)
 }
 
-// place is where a job is. The zero value: nowhere.
+// place is a job that is locked.
 type place struct {
-	resting  bool // live, and not claimed
-	later    bool // resting, and due later
-	running  bool
-	waiting  bool // resting, until others have ended
-	asked    bool // running, and asked to be cancelled by this call
-	finished bool
-	node     int64 // of the last claim
+	state store.State // of a finished job: any finished state
+	later bool        // ready or waiting, and due later
+	node  int64       // of a live job's last claim
 }
 
 // locate locks jobs in whichever table they are. A job may move between the
@@ -72,7 +72,10 @@ func (b *Backend) locate(ctx context.Context, tx pgx.Tx, now *time.Time, ids []i
 		func() error { return b.lockFinished(ctx, tx, missing, found) },
 		func() error { return b.lockLiving(ctx, tx, now, missing, found) },
 	} {
-		missing = slices.DeleteFunc(missing, func(id int64) bool { return found[id] != place{} })
+		missing = slices.DeleteFunc(missing, func(id int64) bool {
+			_, is := found[id]
+			return is
+		})
 		if len(missing) == 0 {
 			break
 		}
@@ -86,98 +89,37 @@ func (b *Backend) locate(ctx context.Context, tx pgx.Tx, now *time.Time, ids []i
 func (b *Backend) lockLiving(ctx context.Context, tx pgx.Tx, now *time.Time, ids []int64, found map[int64]place) error {
 	var id int64
 	var p place
-	return each(ctx, tx, []any{&id, (*number)(&p.node), &p.running, &p.waiting, &p.later}, func() {
-		p.resting = !p.running
+	var running, waiting bool
+	return each(ctx, tx, []any{&id, (*number)(&p.node), &running, &waiting, &p.later}, func() {
+		switch {
+		case running:
+			p.state = store.StateRunning
+		case waiting:
+			p.state = store.StateWaiting
+		default:
+			p.state = store.StateReady
+		}
 		found[id] = p
 	}, b.q(lockJobs), ids, now)
 }
 
 func (b *Backend) lockFinished(ctx context.Context, tx pgx.Tx, ids []int64, found map[int64]place) error {
 	var id int64
-	return each(ctx, tx, []any{&id}, func() { found[id] = place{finished: true} }, b.q(lockFinishedJobs), ids)
+	return each(ctx, tx, []any{&id}, func() { found[id] = place{state: store.StateCompleted} }, b.q(lockFinishedJobs), ids)
 }
 
-// changes are what ChangeJobs is to do, and its answers.
-type changes struct {
-	answers []store.JobChange
-	end     []int64 // resting jobs to cancel
-	ask     []int64 // running jobs to cancel, and their nodes
-	nodes   []int64
-	pull    []int64 // resting jobs to make due now
-	revive  []int64 // finished jobs to make ready
-	remove  []int64
-}
-
-// plan decides for each job, in order, what becomes of it; a number that is
-// named twice meets what its first naming left.
-func plan(action store.JobAction, ids []int64, places map[int64]place) changes {
-	var c changes
-	for _, id := range ids {
-		var answer store.Change
-		p := places[id]
-		switch {
-		case p == place{}:
-			answer = store.NotFound
-		case action == store.CancelJobs:
-			answer, p = c.cancel(id, p)
-		case action == store.RetryJobs:
-			answer, p = c.retry(id, p)
-		default:
-			answer, p = c.delete(id, p)
-		}
-		places[id] = p
-		c.answers = append(c.answers, store.JobChange{ID: id, Change: answer})
-	}
-	return c
-}
-
-func (c *changes) cancel(id int64, p place) (store.Change, place) {
-	switch {
-	case p.running:
-		if !p.asked {
-			c.ask, c.nodes = append(c.ask, id), append(c.nodes, p.node)
-		}
-		p.asked = true
-		return store.Requested, p
-	case p.resting:
-		c.end = append(c.end, id)
-		return store.Changed, place{finished: true}
-	}
-	return store.Unchanged, p
-}
-
-func (c *changes) retry(id int64, p place) (store.Change, place) {
-	switch {
-	case p.running, p.waiting:
-		return store.Unchanged, p
-	case p.later:
-		c.pull = append(c.pull, id)
-	case p.finished:
-		c.revive = append(c.revive, id)
-	}
-	return store.Changed, place{resting: true}
-}
-
-func (c *changes) delete(id int64, p place) (store.Change, place) {
-	if p.running {
-		return store.Unchanged, p
-	}
-	c.remove = append(c.remove, id)
-	return store.Changed, place{}
-}
-
-// apply does what was planned; all jobs are locked.
-func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequest, c changes) error {
+// apply does what was planned, except for finished jobs; all jobs are locked.
+func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequest, plan store.JobPlan, places map[int64]place) error {
 	now := when(req.Now)
 	freed := serialGroups{}
-	if len(c.end) > 0 {
-		err := freed.scan(ctx, tx, b.q(endJobs), now, c.end, repeat(int16(store.StateCancelled), len(c.end)), repeat(req.Reason, len(c.end)))
+	if len(plan.End) > 0 {
+		err := freed.scan(ctx, tx, b.q(endJobs), now, plan.End, repeat(int16(store.StateCancelled), len(plan.End)), repeat(req.Reason, len(plan.End)))
 		if err != nil {
 			return err
 		}
 	}
-	if len(c.remove) > 0 {
-		if err := freed.scan(ctx, tx, b.q(deleteJobs), c.remove); err != nil {
+	if len(plan.Delete) > 0 {
+		if err := freed.scan(ctx, tx, b.q(deleteJobs), plan.Delete); err != nil {
 			return err
 		}
 	}
@@ -185,14 +127,19 @@ func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequ
 		return err
 	}
 	var batch pgx.Batch
-	if len(c.ask) > 0 {
-		batch.Queue(b.q(requestCancels), now, c.ask, c.nodes, req.Reason)
+	if len(plan.Ask) > 0 {
+		nodes := make([]int64, len(plan.Ask))
+		for i, id := range plan.Ask {
+			nodes[i] = places[id].node
+		}
+		batch.Queue(b.q(requestCancels), now, plan.Ask, nodes, req.Reason)
 		b.queueWake(&batch, store.Wake{Kind: store.WakeCancels})
 	}
-	if len(c.pull) > 0 {
-		batch.Queue(b.q(pullJobs), now, c.pull, store.MostAhead.Microseconds())
+	pull := slices.DeleteFunc(plan.Pull, func(id int64) bool { return !places[id].later })
+	if len(pull) > 0 {
+		batch.Queue(b.q(pullJobs), now, pull, store.MostAhead.Microseconds())
 	}
-	if len(c.pull)+len(c.revive) > 0 {
+	if len(pull)+len(plan.Revive) > 0 {
 		b.queueWake(&batch, store.Wake{Kind: store.WakeJobs})
 	}
 	return send(ctx, tx, &batch)

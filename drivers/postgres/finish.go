@@ -49,7 +49,7 @@ func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []st
 	var over ends
 	over.grow(len(outcomes))
 	for _, o := range outcomes {
-		over.add(o.ID, o.Token, endOf(o), "")
+		over.add(o.ID, o.Token, o.Result.EndState(), "")
 	}
 	var ended []int64
 	err = b.pipeline(ctx, nodeConns, "finish jobs", func(s sender) (err error) {
@@ -136,7 +136,7 @@ func (f *finishing) run(ctx context.Context, outcomes []store.Outcome) ([]store.
 	f.ends.grow(len(outcomes))
 	for _, o := range outcomes {
 		if plain(o) {
-			f.ends.add(o.ID, o.Token, endOf(o), "")
+			f.ends.add(o.ID, o.Token, o.Result.EndState(), "")
 		} else {
 			careful = append(careful, o)
 		}
@@ -155,98 +155,81 @@ func (f *finishing) run(ctx context.Context, outcomes []store.Outcome) ([]store.
 	return f.refused(ctx, outcomes)
 }
 
-// plain reports whether an outcome ends its job without an error or output.
+// plain reports whether an outcome ends its job as completed or failed without an
+// error or output. Its effect does not depend on the job's row.
 func plain(o store.Outcome) bool {
-	return (o.Result == store.Completed || o.Result == store.Failed) && o.Error == "" && len(o.Output) == 0
-}
-
-// endOf is the state in which a job ends by an outcome; a retry or release ends
-// it only as cancelled.
-func endOf(o store.Outcome) store.State {
-	switch o.Result {
-	case store.Completed:
-		return store.StateCompleted
-	case store.Failed:
-		return store.StateFailed
-	}
-	return store.StateCancelled
+	return (o.Result == store.Completed || o.Result == store.Failed) && !o.HasRecord()
 }
 
 // look locks the jobs of outcomes, keeps what the attempts had to say, makes
 // jobs ready again and notes which of the others end.
 func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
-	running, groupsOf, err := f.hold(ctx, outcomes)
+	held, err := f.hold(ctx, outcomes)
 	if err != nil {
 		return err
 	}
 	outcomes = slices.DeleteFunc(outcomes, func(o store.Outcome) bool { return !f.accepted[o.ID] })
-	cancels, err := f.b.cancelsOf(ctx, f.tx, idsOf(outcomes))
-	if err != nil {
+	if err := f.readCancels(ctx, outcomes, held); err != nil {
 		return err
 	}
 	if err := f.keepAttempts(ctx, outcomes); err != nil {
 		return err
 	}
-	giving, err := f.giving(ctx, outcomes, groupsOf)
-	if err != nil {
+	if err := f.findWaiting(ctx, outcomes, held); err != nil {
 		return err
 	}
 	var again frees
 	for _, o := range outcomes {
-		asked, cancel := cancels[o.ID]
-		switch {
-		case o.Result == store.Completed:
-			f.ends.add(o.ID, o.Token, store.StateCompleted, "")
-		case o.Result == store.Failed:
-			f.ends.add(o.ID, o.Token, store.StateFailed, o.Error)
-		case o.Result == store.Cancelled && o.Error != "":
-			f.ends.add(o.ID, o.Token, store.StateCancelled, o.Error)
-		case o.Result == store.Cancelled || cancel:
-			f.ends.add(o.ID, o.Token, store.StateCancelled, asked)
-		case running[o.ID] && giving[o.ID]:
-			f.ends.add(o.ID, o.Token, store.StateCancelled, store.SupersededReason)
-		case running[o.ID]: // else it is repeated, or late after a rescue
-			again.add(o)
+		switch effect := o.Effect(*held[o.ID]); {
+		case effect.Unchanged:
+		case effect.State == store.StateReady:
+			again.add(o.ID, effect)
+		default:
+			f.ends.add(o.ID, o.Token, effect.State, effect.Reason)
 		}
 	}
 	return f.b.free(ctx, f.tx, f.now, again)
 }
 
-// giving returns those jobs of a retry which give way to one of their schedule
-// that waits.
-func (f *finishing) giving(ctx context.Context, outcomes []store.Outcome, groupsOf map[int64]serialGroup) (map[int64]bool, error) {
-	retried := serialGroups{}
-	for _, o := range outcomes {
-		if o.Result == store.Retry && !groupsOf[o.ID].backfill {
-			retried.add(groupsOf[o.ID])
-		}
-	}
-	waiting, err := f.b.heads(ctx, f.tx, retried)
-	if err != nil || len(waiting) == 0 {
-		return nil, err
-	}
-	out := map[int64]bool{}
-	for _, o := range outcomes {
-		out[o.ID] = o.Result == store.Retry && waiting[groupsOf[o.ID]] != 0
-	}
-	return out, nil
-}
-
-// hold locks the jobs that bear the outcomes' tokens and returns which run, and
-// the serial groups of all.
-func (f *finishing) hold(ctx context.Context, outcomes []store.Outcome) (map[int64]bool, map[int64]serialGroup, error) {
+// hold locks the jobs that have the outcomes' tokens and returns them by number.
+func (f *finishing) hold(ctx context.Context, outcomes []store.Outcome) (map[int64]*store.HeldJob, error) {
 	var ids, tokens []int64
 	for _, o := range outcomes {
 		ids, tokens = append(ids, o.ID), append(tokens, o.Token)
 	}
-	running, groupsOf := map[int64]bool{}, map[int64]serialGroup{}
+	held := map[int64]*store.HeldJob{}
 	var id int64
 	var runs bool
-	var in serialGroup
+	var in groupScanner
 	err := each(ctx, f.tx, append([]any{&id, &runs}, in.targets()...), func() {
-		f.accepted[id], running[id], groupsOf[id] = true, runs, in
+		f.accepted[id], held[id] = true, &store.HeldJob{Running: runs, Group: in.group()}
 	}, f.b.q(lockClaims), ids, tokens)
-	return running, groupsOf, err
+	return held, err
+}
+
+// readCancels adds the cancel requests to the jobs of outcomes.
+func (f *finishing) readCancels(ctx context.Context, outcomes []store.Outcome, held map[int64]*store.HeldJob) error {
+	cancels, err := f.b.cancelsOf(ctx, f.tx, idsOf(outcomes))
+	for id, why := range cancels {
+		held[id].Asked, held[id].Why = true, why
+	}
+	return err
+}
+
+// findWaiting adds to the jobs of retries whether a job of their serial group
+// waits.
+func (f *finishing) findWaiting(ctx context.Context, outcomes []store.Outcome, held map[int64]*store.HeldJob) error {
+	retried := serialGroups{}
+	for _, o := range outcomes {
+		if group := held[o.ID].Group; o.Result == store.Retry && group.GivesWay() {
+			retried.add(group)
+		}
+	}
+	waiting, err := f.b.heads(ctx, f.tx, retried)
+	for _, o := range outcomes {
+		held[o.ID].Waits = waiting[held[o.ID].Group] != 0
+	}
+	return err
 }
 
 func idsOf(outcomes []store.Outcome) []int64 {
@@ -272,7 +255,7 @@ func (f *finishing) keepAttempts(ctx context.Context, outcomes []store.Outcome) 
 	var errs, traces []string
 	var outputs [][]byte
 	for _, o := range outcomes {
-		if o.Error == "" && len(o.Output) == 0 {
+		if !o.HasRecord() {
 			continue
 		}
 		ids, errs, traces = append(ids, o.ID), append(errs, o.Error), append(traces, o.Trace)
@@ -307,11 +290,11 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 	rows, err := answers.Query()
 	if err == nil {
 		var id int64
-		var in serialGroup
+		var in groupScanner
 		ended = make([]int64, 0, len(over.ids))
 		_, err = pgx.ForEachRow(rows, append([]any{&id}, in.targets()...), func() error {
 			ended = append(ended, id)
-			freed.add(in)
+			freed.add(in.group())
 			return nil
 		})
 	}
@@ -326,7 +309,7 @@ func (f *finishing) followUps(outcomes []store.Outcome) []*store.FollowUp {
 	ended := setOf(f.ended)
 	var out []*store.FollowUp
 	for _, o := range outcomes {
-		if ended[o.ID] && endOf(o) != store.StateCancelled {
+		if ended[o.ID] && o.Result.FollowsUp() {
 			out = append(out, o.After)
 		}
 	}
@@ -348,7 +331,7 @@ func (f *finishing) refused(ctx context.Context, outcomes []store.Outcome) ([]st
 	ended := setOf(f.ended)
 	for _, o := range outcomes {
 		if !f.accepted[o.ID] && !ended[o.ID] {
-			missing.add(o.ID, o.Token, endOf(o), "")
+			missing.add(o.ID, o.Token, o.Result.EndState(), "")
 		}
 	}
 	if len(missing.ids) == 0 {
@@ -372,21 +355,11 @@ type frees struct {
 	lost    []bool  // one loss more
 }
 
-func (f *frees) add(o store.Outcome) {
-	if o.Result == store.Release {
-		f.put(o.ID, 0, 1)
-		f.counted[len(f.counted)-1] = o.LeaseLost
-	} else {
-		f.put(o.ID, o.Delay, 0)
-		f.well[len(f.well)-1] = true
-	}
-}
-
-func (f *frees) put(id int64, delay time.Duration, refund int16) {
+func (f *frees) add(id int64, e store.Effect) {
 	f.ids = append(f.ids, id)
-	f.delays = append(f.delays, delay.Microseconds())
-	f.refunds = append(f.refunds, refund)
-	f.counted, f.well, f.lost = append(f.counted, false), append(f.well, false), append(f.lost, false)
+	f.delays = append(f.delays, e.Delay.Microseconds())
+	f.refunds = append(f.refunds, e.Refund)
+	f.counted, f.well, f.lost = append(f.counted, e.RefundCounts), append(f.well, e.LossesEnd), append(f.lost, e.LossCounts)
 }
 
 // free makes locked jobs ready again and wakes who may claim them.

@@ -233,7 +233,7 @@ func waitingGroups(live map[int64][]liveJob) serialGroups {
 	for schedule, jobs := range live {
 		for _, job := range jobs {
 			if job.Waiting {
-				out.add(serialGroup{schedule: schedule})
+				out.add(store.SerialGroup{Schedule: schedule})
 			}
 		}
 	}
@@ -343,7 +343,7 @@ func (f *firing) insert(ctx context.Context, held []store.Firing, settled []stor
 			job.Schedule = held[i].Schedule
 			jobs = append(jobs, job)
 			if job.Waiting {
-				touched.add(serialGroup{schedule: job.Schedule})
+				touched.add(store.SerialGroup{Schedule: job.Schedule})
 			}
 		}
 	}

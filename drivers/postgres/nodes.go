@@ -114,20 +114,17 @@ func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Ti
 // heldJob is a job in the hands of a node that has ended.
 type heldJob struct {
 	store.RescuedJob
-	attempt, maxAttempts int16
-	losses               int16
-	onLoss               store.OnLoss
-	headers              []byte
-	schedule             int64
-	scheduleName         string
-	slot                 time.Time
-	backfill             bool
+	loss         store.Loss
+	headers      []byte
+	schedule     int64
+	scheduleName string
+	slot         time.Time
 }
 
 // lost is the job as one that fails as lost.
 func (j heldJob) lost() store.LostJob {
 	return store.LostJob{
-		ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Headers: j.headers, Attempt: j.attempt,
+		ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Headers: j.headers, Attempt: j.loss.Attempt,
 		Schedule: j.schedule, ScheduleName: j.scheduleName, Slot: j.slot,
 	}
 }
@@ -170,22 +167,20 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 	var over ends
 	var again frees
 	var lost []int64
-	for i, job := range held {
-		why, asked := cancels[job.ID]
-		fate := store.Loss{
-			Died: died, Begun: job.Begun, Asked: asked, Why: why, OnLoss: job.onLoss, Attempt: job.attempt, MaxAttempts: job.maxAttempts,
-			Losses: job.losses, Waits: waiting[job.group()] != 0,
-		}.Fate()
-		if fate.State == store.StateReady {
-			again.put(job.ID, fate.Delay, fate.Refund)
-			again.lost[len(again.lost)-1] = fate.Counts
-		} else {
-			over.add(job.ID, job.Token, fate.State, fate.Reason)
-			if fate.Counts {
-				lost = append(lost, job.ID)
-			}
+	for i := range held {
+		job, loss := &held[i], &held[i].loss
+		loss.Died, loss.Waits = died, waiting[loss.Group] != 0
+		loss.Why, loss.Asked = cancels[job.ID]
+		effect := loss.Effect()
+		job.State = effect.State
+		if effect.State == store.StateReady {
+			again.add(job.ID, effect)
+			continue
 		}
-		held[i].State = fate.State
+		over.add(job.ID, job.Token, effect.State, effect.Reason)
+		if effect.LossCounts {
+			lost = append(lost, job.ID)
+		}
 	}
 	if len(lost) > 0 {
 		if _, err := tx.Exec(ctx, b.q(countLosses), lost); err != nil {
@@ -198,15 +193,13 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 	return b.endLost(ctx, tx, now, over)
 }
 
-func (j heldJob) group() serialGroup { return serialGroup{j.schedule, j.backfill} }
-
 // waitingFor returns, by serial group, the jobs that wait for jobs of dead
 // nodes, which then give way to the waiting jobs.
-func (b *Backend) waitingFor(ctx context.Context, tx pgx.Tx, held []heldJob, died bool) (map[serialGroup]int64, error) {
+func (b *Backend) waitingFor(ctx context.Context, tx pgx.Tx, held []heldJob, died bool) (map[store.SerialGroup]int64, error) {
 	taken := serialGroups{}
-	for _, job := range held {
-		if died && !job.backfill {
-			taken.add(job.group())
+	for i := range held {
+		if group := held[i].loss.Group; died && group.GivesWay() {
+			taken.add(group)
 		}
 	}
 	return b.heads(ctx, tx, taken)
@@ -228,9 +221,12 @@ const heldColumns = "id token kind queue node attempt max_attempts on_loss heade
 
 func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
 	var onLoss int16
-	err = r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.Node, &j.attempt, &j.maxAttempts, &onLoss,
-		&j.headers, (*number)(&j.schedule), (*word)(&j.scheduleName), into(&j.slot), &j.backfill, &j.losses, &j.Begun)
-	j.onLoss = store.OnLoss(onLoss)
+	var backfill bool
+	l := &j.loss
+	err = r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.Node, &l.Attempt, &l.MaxAttempts, &onLoss,
+		&j.headers, (*number)(&j.schedule), (*word)(&j.scheduleName), into(&j.slot), &backfill, &l.Losses, &j.Begun)
+	in := groupScanner{j.schedule, backfill}
+	l.OnLoss, l.Group, l.Begun = store.OnLoss(onLoss), in.group(), j.Begun
 	return j, err
 }
 

@@ -10,18 +10,11 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// serialGroup identifies jobs that run one after the other if they request it:
-// the backfilled jobs of a schedule, or its other jobs.
-type serialGroup struct {
-	schedule int64
-	backfill bool
-}
-
 // serialGroups is a set of serial groups. Jobs without a schedule are in none.
-type serialGroups map[serialGroup]bool
+type serialGroups map[store.SerialGroup]bool
 
-func (l serialGroups) add(one serialGroup) {
-	if one.schedule != 0 {
+func (l serialGroups) add(one store.SerialGroup) {
+	if one.Schedule != 0 {
 		l[one] = true
 	}
 }
@@ -29,27 +22,39 @@ func (l serialGroups) add(one serialGroup) {
 // scan runs a statement that returns the serial groups of jobs that were added
 // or removed.
 func (l serialGroups) scan(ctx context.Context, tx pgx.Tx, text string, args ...any) error {
-	var one serialGroup
-	return each(ctx, tx, one.targets(), func() { l.add(one) }, text, args...)
+	var one groupScanner
+	return each(ctx, tx, one.targets(), func() { l.add(one.group()) }, text, args...)
 }
 
-// targets returns the scan targets for a schedule and origin = 3.
-func (l *serialGroup) targets() []any { return []any{(*number)(&l.schedule), &l.backfill} }
+// groupScanner scans a schedule, which may be null, and origin = 3.
+type groupScanner struct {
+	schedule int64
+	backfill bool
+}
+
+func (g *groupScanner) targets() []any { return []any{(*number)(&g.schedule), &g.backfill} }
+
+func (g *groupScanner) group() store.SerialGroup {
+	if g.schedule == 0 {
+		return store.SerialGroup{}
+	}
+	return store.SerialGroup{Schedule: g.schedule, Backfill: g.backfill}
+}
 
 // heads locks and returns the job that waits first in each serial group where one does.
-func (b *Backend) heads(ctx context.Context, tx pgx.Tx, l serialGroups) (map[serialGroup]int64, error) {
+func (b *Backend) heads(ctx context.Context, tx pgx.Tx, l serialGroups) (map[store.SerialGroup]int64, error) {
 	if len(l) == 0 {
 		return nil, nil
 	}
 	var schedules []int64
 	var backfills []bool
 	for one := range l {
-		schedules, backfills = append(schedules, one.schedule), append(backfills, one.backfill)
+		schedules, backfills = append(schedules, one.Schedule), append(backfills, one.Backfill)
 	}
-	waiting := map[serialGroup]int64{}
+	waiting := map[store.SerialGroup]int64{}
 	var id int64
-	var one serialGroup
-	err := each(ctx, tx, append([]any{&id}, one.targets()...), func() { waiting[one] = id }, b.q(lockWaitingJobs), schedules, backfills)
+	var one groupScanner
+	err := each(ctx, tx, append([]any{&id}, one.targets()...), func() { waiting[one.group()] = id }, b.q(lockWaitingJobs), schedules, backfills)
 	return waiting, err
 }
 
@@ -92,7 +97,7 @@ func (b *Backend) insertWaiting(ctx context.Context, tx pgx.Tx, at time.Time, jo
 	var schedules []int64
 	for _, job := range jobs {
 		if job.Waiting {
-			added.add(serialGroup{job.Schedule, job.Origin == store.OriginBackfill})
+			added.add(store.SerialGroupOf(job.Schedule, job.Origin))
 			schedules = append(schedules, job.Schedule)
 		}
 	}

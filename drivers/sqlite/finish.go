@@ -50,14 +50,16 @@ func (s *session) finish(ctx context.Context, outcomes []store.Outcome, now time
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := s.planFinish(ctx, outcomes, held)
+	waiting, err := s.waitingFor(ctx, outcomes, held)
 	if err != nil {
 		return nil, nil, err
 	}
+	var plan finishPlan
 	var unknown []int
-	for i, o := range outcomes {
+	for i := range outcomes {
 		if held[i].found {
-			plan.add(o, held[i])
+			held[i].Waits = waiting[held[i].Group].Waits()
+			plan.add(&outcomes[i], held[i].HeldJob)
 		} else {
 			unknown = append(unknown, i)
 		}
@@ -75,13 +77,10 @@ type claimRef struct {
 	Token int64 `json:"token"`
 }
 
-// heldClaim is what the books say about a live job under the token of a claim.
+// heldClaim is a live job with the token of a claim, if there is one.
 type heldClaim struct {
-	found        bool
-	state        store.State
-	cancel       bool // a cancel request waits
-	cancelReason string
-	group        serialGroup
+	found bool
+	store.HeldJob
 }
 
 // heldClaims looks claims up, each in its place.
@@ -90,14 +89,15 @@ func (s *session) heldClaims(ctx context.Context, claims []claimRef) ([]heldClai
 	err := s.each(ctx, lockClaims, args{"claims": jsonList(claims)}, func(r row) error {
 		var i int
 		var reason *string
-		h := heldClaim{found: true}
+		var state store.State
+		var schedule int64
 		var origin store.Origin
-		if err := r.Scan(&i, &h.state, &reason, &h.group.Schedule, &origin); err != nil {
+		if err := r.Scan(&i, &state, &reason, &schedule, &origin); err != nil {
 			return err
 		}
-		h.group.Backfill = origin == store.OriginBackfill
+		h := heldClaim{true, store.HeldJob{Running: state == store.StateRunning, Group: store.SerialGroupOf(schedule, origin)}}
 		if reason != nil {
-			h.cancel, h.cancelReason = true, *reason
+			h.Asked, h.Why = true, *reason
 		}
 		held[i] = h
 		return nil
@@ -120,7 +120,7 @@ func (s *session) refused(ctx context.Context, outcomes []store.Outcome, unknown
 		var k int
 		var state store.State
 		err := r.Scan(&k, &state)
-		recorded[k] = state == endState(outcomes[unknown[k]].Result)
+		recorded[k] = state == outcomes[unknown[k]].Result.EndState()
 		return err
 	})
 	var refused []store.ClaimRef
@@ -130,18 +130,6 @@ func (s *session) refused(ctx context.Context, outcomes []store.Outcome, unknown
 		}
 	}
 	return refused, err
-}
-
-// endState is the state in which a result ends a job, if it does; a retry or a
-// release does so only where it meets a cancel request.
-func endState(r store.Result) store.State {
-	switch r {
-	case store.Completed:
-		return store.StateCompleted
-	case store.Failed:
-		return store.StateFailed
-	}
-	return store.StateCancelled
 }
 
 // ending moves a live job to history.
@@ -161,75 +149,59 @@ type again struct {
 	// itself.
 	Counted bool `json:"counted"`
 	Well    bool `json:"well"`
+	Lost    bool `json:"lost"` // one loss more
+}
+
+// readyAgain returns the change of a job that an effect makes ready.
+func readyAgain(id int64, e store.Effect) again {
+	return again{ID: id, Delay: e.Delay.Microseconds(), Refund: e.Refund, Counted: e.RefundCounts, Well: e.LossesEnd, Lost: e.LossCounts}
 }
 
 // finishPlan is what a batch of outcomes has to write.
 type finishPlan struct {
-	speak []store.Outcome // that leave a record of the attempt
-	end   []ending
-	ready []again
-	after []*store.FollowUp
-	freed []serialGroup // of what ends
-
-	waiting map[serialGroup]bool // where a job waits for one that may be tried again
+	records []*store.Outcome // that leave a record of the attempt
+	end     []ending
+	ready   []again
+	after   []*store.FollowUp
+	freed   []store.SerialGroup // of jobs that end
 }
 
-// planFinish reads where retries meet jobs that wait.
-func (s *session) planFinish(ctx context.Context, outcomes []store.Outcome, held []heldClaim) (plan finishPlan, err error) {
-	var retried []serialGroup
-	for i, o := range outcomes {
-		if o.Result == store.Retry && !held[i].group.Backfill {
-			retried = append(retried, held[i].group)
+// waitingFor returns the states of the serial groups in which a retry may meet a
+// waiting job.
+func (s *session) waitingFor(ctx context.Context, outcomes []store.Outcome, held []heldClaim) (map[store.SerialGroup]store.GroupState, error) {
+	var retried []store.SerialGroup
+	for i := range outcomes {
+		if outcomes[i].Result == store.Retry && held[i].Group.GivesWay() {
+			retried = append(retried, held[i].Group)
 		}
 	}
-	plan.waiting, err = s.waitingIn(ctx, retried)
-	return plan, err
+	return s.groups(ctx, retried)
 }
 
 // add decides about one outcome that counts.
-func (p *finishPlan) add(o store.Outcome, held heldClaim) {
-	if o.Error != "" || len(o.Output) > 0 {
-		p.speak = append(p.speak, o)
+func (p *finishPlan) add(o *store.Outcome, held store.HeldJob) {
+	if o.HasRecord() {
+		p.records = append(p.records, o)
 	}
-	again := o.Result == store.Retry || o.Result == store.Release
+	effect := o.Effect(held)
 	switch {
-	case !again || held.cancel:
-		p.end = append(p.end, ending{ID: o.ID, State: endState(o.Result), Reason: endReason(o, held), asked: held.cancel})
-		p.freed = append(p.freed, held.group)
-		if endState(o.Result) != store.StateCancelled {
-			p.after = append(p.after, o.After)
-		}
-	case held.state != store.StateRunning: // repeated, or late after a rescue: it is ready already
-	case o.Result == store.Retry && p.waiting[held.group]:
-		p.end = append(p.end, ending{ID: o.ID, State: store.StateCancelled, Reason: store.SupersededReason})
-		p.freed = append(p.freed, held.group)
-	default:
-		p.ready = append(p.ready, readyAgain(o))
+	case effect.Unchanged:
+		return
+	case effect.State == store.StateReady:
+		p.ready = append(p.ready, readyAgain(o.ID, effect))
+		return
 	}
-}
-
-// endReason is what is kept as the reason of a job that ends.
-func endReason(o store.Outcome, held heldClaim) string {
-	switch {
-	case o.Result == store.Completed:
-		return ""
-	case o.Result == store.Failed, o.Result == store.Cancelled && o.Error != "":
-		return o.Error
+	p.end = append(p.end, ending{ID: o.ID, State: effect.State, Reason: effect.Reason, asked: held.Asked})
+	p.freed = append(p.freed, held.Group)
+	if o.Result.FollowsUp() {
+		p.after = append(p.after, o.After)
 	}
-	return held.cancelReason
-}
-
-func readyAgain(o store.Outcome) again {
-	if o.Result == store.Release {
-		return again{ID: o.ID, Refund: 1, Counted: o.LeaseLost}
-	}
-	return again{ID: o.ID, Delay: o.Delay.Microseconds(), Well: true}
 }
 
 // applyOutcomes writes a plan. Attempts come first: they tell of the job as it
 // was while it ran.
 func (s *session) applyOutcomes(ctx context.Context, p finishPlan, now time.Time) error {
-	if err := s.insertAttempts(ctx, p.speak, now); err != nil {
+	if err := s.insertAttempts(ctx, p.records, now); err != nil {
 		return err
 	}
 	if err := s.endJobs(ctx, p.end, now); err != nil {
@@ -250,7 +222,7 @@ type newAttempt struct {
 	OutputLen int    `json:"output_len"`
 }
 
-func (s *session) insertAttempts(ctx context.Context, outcomes []store.Outcome, now time.Time) error {
+func (s *session) insertAttempts(ctx context.Context, outcomes []*store.Outcome, now time.Time) error {
 	if len(outcomes) == 0 {
 		return nil
 	}

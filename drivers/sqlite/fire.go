@@ -121,8 +121,8 @@ type firePlan struct {
 	slots      []*slotRow // in order
 	extended   []*slotRow // of the books
 	supersede  []ending
-	ask        []int64       // running jobs to be asked to cancel
-	touched    []serialGroup // of what ends, or is added to wait
+	ask        []int64             // running jobs to be asked to cancel
+	touched    []store.SerialGroup // of what ends, or is added to wait
 	firedCount map[int64]int64
 	out        store.FireResult
 }
@@ -248,7 +248,7 @@ func (p *firePlan) settle() {
 		settled := f.Settle(p.live[f.Schedule])
 		for _, job := range p.live[f.Schedule] {
 			if job.Waiting { // so that nothing that was left waiting waits for ever
-				p.touched = append(p.touched, serialGroup{Schedule: f.Schedule})
+				p.touched = append(p.touched, store.SerialGroup{Schedule: f.Schedule})
 			}
 		}
 		p.end(f.Schedule, settled.Replace, store.ReplacedReason)
@@ -268,7 +268,7 @@ func (p *firePlan) settle() {
 func (p *firePlan) end(schedule int64, jobs []int64, reason string) {
 	for _, id := range jobs {
 		p.supersede = append(p.supersede, ending{ID: id, State: store.StateCancelled, Reason: reason})
-		p.touched = append(p.touched, serialGroup{Schedule: schedule})
+		p.touched = append(p.touched, store.SerialGroup{Schedule: schedule})
 	}
 	p.out.Superseded = append(p.out.Superseded, jobs...)
 }
@@ -302,7 +302,7 @@ func (p *firePlan) fire(schedule int64, job store.NewJob) {
 	slot := instant(job.Slot)
 	job.Schedule = schedule
 	if job.Waiting {
-		p.touched = append(p.touched, serialGroup{Schedule: schedule})
+		p.touched = append(p.touched, store.SerialGroup{Schedule: schedule})
 	}
 	r := &slotRow{schedule: schedule, SlotRecord: store.SlotRecord{Slot: slot, Last: slot, Count: 1, Outcome: store.SlotFired}}
 	p.add(r)

@@ -46,10 +46,10 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		if out.IDs, err = s.insertJobs(ctx, jobs, now); err != nil {
 			return err
 		}
-		var touched []serialGroup
+		var touched []store.SerialGroup
 		for _, job := range req.Jobs {
 			if job.Waiting {
-				touched = append(touched, serialGroupOf(job.Schedule, job.Origin))
+				touched = append(touched, store.SerialGroupOf(job.Schedule, job.Origin))
 			}
 		}
 		return s.release(ctx, touched)
@@ -361,11 +361,10 @@ func (s *session) addAttempts(ctx context.Context, jobs []store.JobInfo) error {
 
 // target is a job that ChangeJobs has to decide about.
 type target struct {
-	id    int64
-	state store.State
-	runAt time.Time
-	slot  time.Time
-	group serialGroup
+	state       store.State
+	group       store.SerialGroup
+	runAt, slot time.Time
+	finished    store.FinishedJob
 }
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
@@ -384,12 +383,22 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 		if err != nil {
 			return err
 		}
-		plan := planChanges(req, targets, ids, now)
-		out.Changes = plan.changes
-		if err := s.applyChanges(ctx, req, plan, now); err != nil {
+		states := map[int64]store.State{}
+		for id, t := range targets {
+			states[id] = t.state
+		}
+		plan := req.Action.Plan(ids, states)
+		out.Changes = plan.Changes
+		if err := s.endAndDelete(ctx, plan, targets, req.Reason, now); err != nil {
 			return err
 		}
-		holders, err := s.revive(ctx, plan.revive, now)
+		if err := s.onIDs(ctx, plan.Ask, args{"now": micros(now), "reason": req.Reason}, requestCancels); err != nil {
+			return err
+		}
+		if err := s.pull(ctx, plan.Pull, targets, now); err != nil {
+			return err
+		}
+		holders, err := s.revive(ctx, plan.Revive, targets, now)
 		store.WithConflicts(out.Changes, holders)
 		return err
 	})
@@ -409,11 +418,13 @@ func (s *session) targets(ctx context.Context, req store.ChangeJobsRequest, bySc
 	var ids []int64
 	err := s.each(ctx, name, a, func(r row) error {
 		var t target
+		var schedule int64
 		var origin store.Origin
-		err := r.Scan(&t.id, &t.state, into(&t.runAt), into(&t.slot), &t.group.Schedule, &origin)
-		t.group.Backfill = origin == store.OriginBackfill
-		found[t.id] = &t
-		ids = append(ids, t.id)
+		f := &t.finished
+		err := r.Scan(&f.ID, &t.state, into(&t.runAt), into(&t.slot), &schedule, &origin, &f.Attempt, &f.MaxAttempts, &f.Kind, &f.Unique, into(&f.Mark))
+		t.group = store.SerialGroupOf(schedule, origin)
+		found[f.ID] = &t
+		ids = append(ids, f.ID)
 		return err
 	})
 	if !bySchedule {
@@ -422,127 +433,79 @@ func (s *session) targets(ctx context.Context, req store.ChangeJobsRequest, bySc
 	return found, ids, err
 }
 
-// changePlan is what ChangeJobs has to write.
-type changePlan struct {
-	changes []store.JobChange
-	end     []ending      // ready and waiting jobs to cancel
-	ask     []int64       // running jobs to ask
-	ready   []again       // live jobs to pull to now
-	revive  []int64       // finished jobs to run again
-	remove  []int64       // jobs to delete
-	freed   []serialGroup // of what ends or goes
+// endAndDelete ends and deletes jobs, and releases jobs that waited for them.
+func (s *session) endAndDelete(ctx context.Context, plan store.JobPlan, targets map[int64]*target, reason string, now time.Time) error {
+	var ends []ending
+	var freed []store.SerialGroup
+	for _, id := range plan.End {
+		ends = append(ends, ending{ID: id, State: store.StateCancelled, Reason: reason})
+		freed = append(freed, targets[id].group)
+	}
+	for _, id := range plan.Delete {
+		freed = append(freed, targets[id].group)
+	}
+	if err := s.endJobs(ctx, ends, now); err != nil {
+		return err
+	}
+	if err := s.onIDs(ctx, plan.Delete, nil, deleteJobs, deleteFinishedJobs, deleteAttempts); err != nil {
+		return err
+	}
+	return s.release(ctx, freed)
 }
 
-// planChanges decides for each number in turn. It keeps the states up to date,
-// so that a number named twice gets the answers of two calls.
-func planChanges(req store.ChangeJobsRequest, targets map[int64]*target, ids []int64, now time.Time) changePlan {
-	var plan changePlan
+// pull makes ready jobs due.
+func (s *session) pull(ctx context.Context, ids []int64, targets map[int64]*target, now time.Time) error {
+	var later []again
 	for _, id := range ids {
-		change := store.NotFound
-		if t := targets[id]; t != nil {
-			switch req.Action {
-			case store.CancelJobs:
-				change = plan.cancel(t, req.Reason)
-			case store.RetryJobs:
-				change = plan.retry(t, now)
-			case store.DeleteJobs:
-				if change = plan.delete(t); change == store.Changed {
-					delete(targets, id)
-				}
-			}
-		}
-		plan.changes = append(plan.changes, store.JobChange{ID: id, Change: change})
-	}
-	return plan
-}
-
-func (p *changePlan) cancel(t *target, reason string) store.Change {
-	switch {
-	case t.state.Finished():
-		return store.Unchanged
-	case t.state == store.StateRunning:
-		p.ask = append(p.ask, t.id)
-		return store.Requested
-	}
-	p.end = append(p.end, ending{ID: t.id, State: store.StateCancelled, Reason: reason})
-	p.freed = append(p.freed, t.group)
-	t.state = store.StateCancelled
-	return store.Changed
-}
-
-func (p *changePlan) retry(t *target, now time.Time) store.Change {
-	switch {
-	case t.state == store.StateRunning, t.state == store.StateWaiting:
-		return store.Unchanged
-	case t.state.Finished():
-		p.revive = append(p.revive, t.id)
-		t.state, t.runAt = store.StateReady, now
-	default:
-		if at := store.Pulled(t.slot, now); t.runAt.After(at) {
-			p.ready = append(p.ready, again{ID: t.id, Delay: at.Sub(now).Microseconds()})
-			t.runAt = at
+		t := targets[id]
+		if at := store.PullTo(t.runAt, t.slot, now); !at.Equal(t.runAt) {
+			later = append(later, again{ID: id, Delay: at.Sub(now).Microseconds()})
 		}
 	}
-	return store.Changed
+	return s.readyJobs(ctx, later, now)
 }
 
-func (p *changePlan) delete(t *target) store.Change {
-	if t.state == store.StateRunning {
-		return store.Unchanged
-	}
-	p.remove = append(p.remove, t.id)
-	p.freed = append(p.freed, t.group)
-	return store.Changed
-}
-
-// applyChanges writes a plan.
-func (s *session) applyChanges(ctx context.Context, req store.ChangeJobsRequest, p changePlan, now time.Time) error {
-	if err := s.endJobs(ctx, p.end, now); err != nil {
-		return err
-	}
-	if err := s.readyJobs(ctx, p.ready, now); err != nil {
-		return err
-	}
-	if len(p.ask) > 0 {
-		if err := s.exec(ctx, requestCancels, args{"ids": jsonList(p.ask), "now": micros(now), "reason": req.Reason}); err != nil {
-			return err
-		}
-	}
-	if err := s.onIDs(ctx, p.remove, nil, deleteJobs, deleteFinishedJobs, deleteAttempts); err != nil {
-		return err
-	}
-	return s.release(ctx, p.freed)
+// revival is a finished job on its way to revive_jobs.sql.
+type revival struct {
+	ID          int64  `json:"id"`
+	RunAt       *int64 `json:"run_at"`
+	MaxAttempts int16  `json:"max_attempts"`
 }
 
 // revive makes finished jobs ready again. For jobs whose key another job has, it
 // returns the other job.
-func (s *session) revive(ctx context.Context, ids []int64, now time.Time) (holders map[int64]int64, err error) {
+func (s *session) revive(ctx context.Context, ids []int64, targets map[int64]*target, now time.Time) (holders map[int64]int64, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	var revived []int64
-	a := args{"ids": jsonList(ids), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
-	err = s.each(ctx, reviveJobs, a, func(r row) error {
-		var id int64
-		err := r.Scan(&id)
-		revived = append(revived, id)
+	live := map[store.JobKey]int64{}
+	err = s.each(ctx, findKeyHolders, args{"ids": jsonList(ids)}, func(r row) error {
+		var key store.JobKey
+		var holder int64
+		err := r.Scan(&key.Kind, &key.Unique, &holder)
+		live[key] = holder
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := s.onIDs(ctx, revived, nil, deleteFinishedJobs); err != nil || len(revived) == len(ids) {
+	finished := make([]store.FinishedJob, len(ids))
+	for i, id := range ids {
+		finished[i] = targets[id].finished
+	}
+	jobs, holders := store.TakeKeys(finished, live)
+	if len(jobs) == 0 {
+		return holders, nil
+	}
+	rows, revived := make([]revival, len(jobs)), make([]int64, len(jobs))
+	for i, job := range jobs {
+		r := job.Revival(now)
+		rows[i], revived[i] = revival{job.ID, micros(r.RunAt), r.MaxAttempts}, job.ID
+	}
+	if err := s.exec(ctx, reviveJobs, args{"jobs": jsonOf(rows)}); err != nil {
 		return nil, err
 	}
-	holders = map[int64]int64{}
-	left := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return slices.Contains(revived, id) })
-	err = s.each(ctx, findKeyHolders, args{"ids": jsonList(left)}, func(r row) error {
-		var id, holder int64
-		err := r.Scan(&id, &holder)
-		holders[id] = holder
-		return err
-	})
-	return holders, err
+	return holders, s.onIDs(ctx, revived, nil, deleteFinishedJobs)
 }
 
 // onIDs runs statements over a list of numbers, if there are any.

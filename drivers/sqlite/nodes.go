@@ -161,32 +161,33 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 	if err != nil {
 		return out, err
 	}
-	waiting, err := s.waitingFor(ctx, held, died)
+	groups, err := s.groups(ctx, groupsOf(held, died))
 	if err != nil {
 		return out, err
 	}
 	var ends []ending
 	var ready []again
-	var freed []serialGroup
+	var freed []store.SerialGroup
 	var lost []int64
 	var followUps []*store.FollowUp
 	for i := range held {
 		h := &held[i]
-		fate := h.loss(died, waiting[h.group]).Fate()
-		h.State = fate.State
-		if fate.Counts {
+		h.loss.Died, h.loss.Waits = died, groups[h.loss.Group].Waits()
+		effect := h.loss.Effect()
+		h.State, h.Begun = effect.State, h.loss.Begun
+		out.Jobs = append(out.Jobs, h.RescuedJob)
+		if effect.State == store.StateReady {
+			ready = append(ready, readyAgain(h.ID, effect))
+			continue
+		}
+		ends = append(ends, ending{ID: h.ID, State: effect.State, Reason: effect.Reason, asked: h.loss.Asked})
+		freed = append(freed, h.loss.Group)
+		if effect.LossCounts {
 			lost = append(lost, h.ID)
 		}
-		if fate.State == store.StateReady {
-			ready = append(ready, again{ID: h.ID, Delay: fate.Delay.Microseconds(), Refund: fate.Refund})
-		} else {
-			ends = append(ends, ending{ID: h.ID, State: fate.State, Reason: fate.Reason, asked: h.cancel != nil})
-			freed = append(freed, h.group)
-		}
-		if after != nil && fate.State == store.StateFailed {
+		if after != nil && effect.State == store.StateFailed {
 			followUps = append(followUps, after(h.lost()))
 		}
-		out.Jobs = append(out.Jobs, h.RescuedJob)
 	}
 	if err := s.onIDs(ctx, lost, nil, countLosses); err != nil {
 		return out, err
@@ -206,47 +207,30 @@ func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died boo
 // heldJob is a job that is to be taken from a node.
 type heldJob struct {
 	store.RescuedJob
-	onLoss               store.OnLoss
-	attempt, maxAttempts int16
-	losses               int16
-	cancel               *string // the reason of a cancel request
-	headers              []byte
-	schedule             int64
-	scheduleName         string
-	slot                 time.Time
-	group                serialGroup
+	loss         store.Loss
+	headers      []byte
+	schedule     int64
+	scheduleName string
+	slot         time.Time
 }
 
 // lost is the job as one that fails as lost.
 func (h *heldJob) lost() store.LostJob {
 	return store.LostJob{
-		ID: h.ID, Token: h.Token, Kind: h.Kind, Queue: h.Queue, Headers: h.headers, Attempt: h.attempt,
+		ID: h.ID, Token: h.Token, Kind: h.Kind, Queue: h.Queue, Headers: h.headers, Attempt: h.loss.Attempt,
 		Schedule: h.schedule, ScheduleName: h.scheduleName, Slot: h.slot,
 	}
 }
 
-// waitingFor returns the serial groups in which jobs wait for jobs of dead
-// nodes, which then give way to the waiting jobs.
-func (s *session) waitingFor(ctx context.Context, held []heldJob, died bool) (map[serialGroup]bool, error) {
-	var taken []serialGroup
-	for _, h := range held {
-		if died && !h.group.Backfill {
-			taken = append(taken, h.group)
+// groupsOf returns the serial groups in which jobs of dead nodes may give way to
+// waiting jobs.
+func groupsOf(held []heldJob, died bool) (groups []store.SerialGroup) {
+	for i := range held {
+		if group := held[i].loss.Group; died && group.GivesWay() {
+			groups = append(groups, group)
 		}
 	}
-	return s.waitingIn(ctx, taken)
-}
-
-// loss returns what is known of the job after its node has ended. waits means
-// that another job waits for it.
-func (h *heldJob) loss(died, waits bool) store.Loss {
-	loss := store.Loss{
-		Died: died, Begun: h.Begun, OnLoss: h.onLoss, Attempt: h.attempt, MaxAttempts: h.maxAttempts, Losses: h.losses, Waits: waits,
-	}
-	if h.cancel != nil {
-		loss.Asked, loss.Why = true, *h.cancel
-	}
-	return loss
+	return groups
 }
 
 func (s *session) heldJobs(ctx context.Context, nodes string) ([]heldJob, error) {
@@ -254,9 +238,14 @@ func (s *session) heldJobs(ctx context.Context, nodes string) ([]heldJob, error)
 	err := s.each(ctx, lockHeldJobs, args{"nodes": nodes}, func(r row) error {
 		var h heldJob
 		var origin store.Origin
-		err := r.Scan(&h.ID, &h.Token, &h.Kind, &h.Queue, &h.Node, &h.onLoss, &h.attempt, &h.maxAttempts, &h.cancel,
-			&h.headers, &h.schedule, &h.scheduleName, into(&h.slot), &origin, &h.losses, &h.Begun)
-		h.group = serialGroupOf(h.schedule, origin)
+		var why *string
+		l := &h.loss
+		err := r.Scan(&h.ID, &h.Token, &h.Kind, &h.Queue, &h.Node, &l.OnLoss, &l.Attempt, &l.MaxAttempts, &why,
+			&h.headers, &h.schedule, &h.scheduleName, into(&h.slot), &origin, &l.Losses, &l.Begun)
+		l.Group = store.SerialGroupOf(h.schedule, origin)
+		if why != nil {
+			l.Asked, l.Why = true, *why
+		}
 		held = append(held, h)
 		return err
 	})

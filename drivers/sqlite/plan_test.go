@@ -65,8 +65,10 @@ var plans = []struct {
 	{statement: listClaims, want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
 	{statement: lockHeldJobs, want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
 	{statement: lockFailing, want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: lockWaitingJobs, want: []string{"SEARCH w EXISTS USING INDEX hourbell_job_lane (schedule_id=?)"}},
-	{statement: releaseJobs, want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH w USING INDEX hourbell_job_lane (schedule_id=?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}},
+	{statement: lockWaitingJobs, want: []string{
+		"SEARCH w USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH f USING INDEX hourbell_job_lane (schedule_id=?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)",
+	}},
+	{statement: releaseJobs, want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: countFailing, want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: resetFailures, want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: endFailing, want: []string{"SEARCH hourbell_failing USING INTEGER PRIMARY KEY (rowid=?)"}},

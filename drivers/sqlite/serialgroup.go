@@ -6,56 +6,49 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// serialGroup identifies jobs that run one after the other if they request it:
-// the backfilled jobs of a schedule, or its other jobs.
+// serialGroup is a serial group in the JSON of a parameter.
 type serialGroup struct {
 	Schedule int64 `json:"schedule"`
 	Backfill bool  `json:"backfill"`
 }
 
-func serialGroupOf(schedule int64, origin store.Origin) serialGroup {
-	return serialGroup{schedule, origin == store.OriginBackfill}
-}
-
-// serialGroups returns the distinct serial groups, without the zero group of
-// jobs that have no schedule.
-func serialGroups(all []serialGroup) (out []serialGroup) {
-	seen := map[serialGroup]bool{}
-	for _, one := range all {
+// groups reads the states of serial groups. A group without a waiting job, or
+// without a schedule, is not in the answer.
+func (s *session) groups(ctx context.Context, of []store.SerialGroup) (map[store.SerialGroup]store.GroupState, error) {
+	var asked []serialGroup
+	seen := map[store.SerialGroup]bool{}
+	for _, one := range of {
 		if one.Schedule != 0 && !seen[one] {
 			seen[one] = true
-			out = append(out, one)
+			asked = append(asked, serialGroup(one))
 		}
 	}
-	return out
-}
-
-// waitingIn returns the serial groups in which a job waits.
-func (s *session) waitingIn(ctx context.Context, all []serialGroup) (map[serialGroup]bool, error) {
-	some := serialGroups(all)
-	if len(some) == 0 {
+	if len(asked) == 0 {
 		return nil, nil
 	}
-	waiting := map[serialGroup]bool{}
-	err := s.each(ctx, lockWaitingJobs, args{"groups": jsonOf(some)}, func(r row) error {
+	states := map[store.SerialGroup]store.GroupState{}
+	err := s.each(ctx, lockWaitingJobs, args{"groups": jsonOf(asked)}, func(r row) error {
 		var i int
-		err := r.Scan(&i)
-		waiting[some[i]] = true
+		var state store.GroupState
+		err := r.Scan(&i, &state.First, &state.Busy)
+		states[store.SerialGroup(asked[i])] = state
 		return err
 	})
-	return waiting, err
+	return states, err
 }
 
 // release makes waiting jobs ready, in the serial groups of jobs that were added
 // or removed, if they need not wait any more.
-func (s *session) release(ctx context.Context, touched []serialGroup) error {
-	waiting, err := s.waitingIn(ctx, touched)
-	if err != nil || len(waiting) == 0 {
+func (s *session) release(ctx context.Context, touched []store.SerialGroup) error {
+	states, err := s.groups(ctx, touched)
+	if err != nil {
 		return err
 	}
-	var some []serialGroup
-	for one := range waiting {
-		some = append(some, one)
+	var next []int64
+	for _, state := range states {
+		if id := state.Next(); id != 0 {
+			next = append(next, id)
+		}
 	}
-	return s.exec(ctx, releaseJobs, args{"groups": jsonOf(some)})
+	return s.onIDs(ctx, next, nil, releaseJobs)
 }

@@ -6,8 +6,13 @@ package main
 // rules is a file that the drivers share.
 const rules = "../../store/rules.go"
 
-// losses is a file with rules too.
-const losses = "../../store/loss.go"
+// The other files with rules.
+const (
+	losses    = "../../store/loss.go"
+	outcomes  = "../../store/outcome.go"
+	changes   = "../../store/change.go"
+	followUps = "../../store/followup.go"
+)
 
 // sharedFaults are further faults in code that the drivers share: how overlaps
 // are decided, and how pauses end.
@@ -19,14 +24,21 @@ var sharedFaults = []fault{
 	{"slots that fire together run concurrently", "../../store/overlap.go", "i > 0 || f.Overlap != OverlapSkip", "f.Overlap != OverlapSkip"},
 	{"replace does not cancel the running job", "../../store/overlap.go", "idsOf(group.waiting), idsOf(group.running)", "idsOf(group.waiting), nil"},
 	{"a pause never ends", "../../store/schedule.go", "(s.PausedUntil.IsZero() || slot.Before(s.PausedUntil))", "!s.PausedAt.After(slot)"},
-	{"a change does not report early firings", rules, "if !s.Mark.After(now) || s.Mark.After(now.Add(MostAhead)) {", "if !now.IsZero() {"},
+	{"a change does not report early firings", rules, "if !mark.After(now) || mark.After(now.Add(MostAhead)) {", "if !now.IsZero() {"},
 	{"a triggered job starts before a slot that has been decided on", rules, "if job.RunAt.Before(to) {", "if job.RunAt.After(to) {"},
-	{"every failure counts", rules, "case a.JobFailed:", "case true:"},
+	{"every failure counts", followUps, "case a.JobFailed:", "case true:"},
 	{"a rescue forgets on_loss", losses, "case l.OnLoss == OnLossFail || l.Attempt >= l.MaxAttempts:", "case l.Attempt >= l.MaxAttempts:"},
-	{"leaving does not refund the attempt", losses, "case !l.Died:\n\t\treturn Fate{State: StateReady, Refund: 1}", "case !l.Died:\n\t\treturn Fate{State: StateReady}"},
-	{"a rescue keeps others waiting", losses, "case l.Waits:", "case false:"},
+	{"leaving does not refund the attempt", losses, "case !l.Died:\n\t\treturn Effect{State: StateReady, Refund: 1}", "case !l.Died:\n\t\treturn Effect{State: StateReady}"},
+	{"a rescue keeps others waiting", losses, "case l.Waits && l.Group.GivesWay():", "case false:"},
 	{"what has not begun is lost", losses, "case !l.Begun:", "case false:"},
-	{"a lost job starts again at once", losses, "Counts: true, Delay: LossDelay(l.Losses + 1)}", "Counts: true}"},
+	{"a lost job starts again at once", losses, "LossCounts: true, Delay: LossDelay(oneMore(l.Losses))}", "LossCounts: true}"},
+	{"a retry keeps others waiting", outcomes, "case job.Waits && job.Group.GivesWay():", "case false:"},
+	{"a retry ignores a cancel request", outcomes, "case o.Result == Cancelled || job.Asked:", "case o.Result == Cancelled:"},
+	{"a repeated retry delays the job", outcomes, "case !job.Running:", "case false:"},
+	{"a completed job ends as failed", outcomes, "case Completed:\n\t\treturn StateCompleted", "case Completed:\n\t\treturn StateFailed"},
+	{"a cancellation makes a failure hook", outcomes, "return r == Completed || r == Failed", "return true"},
+	{"a manual retry starts a waiting job", changes, "case state == StateReady:", "case state != StateRunning:"},
+	{"a running job is deleted", changes, "if state == StateRunning {", "if false {"},
 }
 
 var postgresFaults = []fault{
@@ -66,25 +78,22 @@ var postgresFaults = []fault{
 	{"a rescue takes jobs from the living", "sql/expire_nodes.sql", "seen_at + lease <= coalesce(:now::timestamptz, now())", "seen_at + lease <= coalesce(:now::timestamptz, now()) + interval '1 year'"},
 	{"a claim by Exact does not look at the args", "sql/claim_jobs.sql", "SELECT e.kind, e.digest FROM", "SELECT e.kind, sha256(convert_to(j.args, 'UTF8')) FROM"},
 	{"a claim by Exact mixes kinds", "sql/claim_jobs.sql", "SELECT e.kind, e.digest FROM", "SELECT j.kind, e.digest FROM"},
-	{"a repeated outcome makes its hooks again", "finish.go", "if ended[o.ID] && endOf(o) != store.StateCancelled {", "if _ = ended; endOf(o) != store.StateCancelled {"},
+	{"a repeated outcome makes its hooks again", "finish.go", "if ended[o.ID] && o.Result.FollowsUp() {", "if _ = ended; o.Result.FollowsUp() {"},
 	{"a job whose time has come is listed as scheduled", "sql/list_jobs.sql", "run_at > coalesce(:now::timestamptz, now())", "run_at > coalesce(:now::timestamptz, now()) - interval '1 year'"},
-	{"a cancellation makes a failure hook", "finish.go", "if ended[o.ID] && endOf(o) != store.StateCancelled {", "if ended[o.ID] {"},
 	{"a lost job makes no hook", "nodes.go", "if after != nil && job.State == store.StateFailed {", "if after != nil && job.State == store.StateCompleted {"},
 	{"a lost firing makes hooks for missed slots", "fire.go", "	for _, one := range held {\n		after =", "	for _, one := range all {\n		after ="},
 	{"two nodes make the hooks of one recovery", "sql/lock_failing.sql", " FOR UPDATE", ""},
-	{"failing schedules are written in no order", rules, "slices.Sorted(maps.Keys(touched))", "slices.Collect(maps.Keys(touched))"},
-	{"every success is a recovery", rules, "if a.Failing || before {", "if a.Failing || before || len(failing) == 0 {"},
+	{"failing schedules are written in no order", followUps, "slices.Sorted(maps.Keys(touched))", "slices.Collect(maps.Keys(touched))"},
+	{"every success is a recovery", followUps, "if a.Failing || before {", "if a.Failing || before || len(failing) == 0 {"},
 	{"a deleted schedule goes on failing", "schedules.go", "case store.DeleteSchedules:\n			err = b.well", "case store.ResetSchedules:\n			err = b.well"},
 	{"a resume forgets no failures", "schedules.go", `_, err = tx.Exec(ctx, b.q(resetFailures), numbersOf(changed))`, "err = nil"},
 	{"the end of a schedule's job releases no waiting job", "finish.go", "!plain(o) || !o.Alone || ", "!plain(o) || "},
 	{"the refused outcome of a job without a schedule counts", "finish.go", "err != nil || len(ended) == len(outcomes)", "err != nil || len(ended) <= len(outcomes)"},
-	{"waiting jobs are not released", "finish.go", "			freed.add(in)\n", ""},
+	{"waiting jobs are not released", "finish.go", "			freed.add(in.group())\n", ""},
 	{"a waiting job starts during a running job", "sql/release_jobs.sql", "j.schedule_id = w.schedule_id AND j.state + 0 = 0", "j.schedule_id = w.schedule_id AND j.state = 7"},
 	{"jobs wait for backfilled ones", "sql/release_jobs.sql", " AND (j.origin = 3) = (w.origin = 3)", ""},
 	{"two concurrent ends release no waiting job", "sql/lock_waiting_jobs.sql", "LIMIT 1 FOR UPDATE", "LIMIT 1"},
 	{"a job that is added while the last one ends waits for ever", "serialgroup.go", "[]statement{lockSerialGroups, lockSerialGroupJobs}", "[]statement{lockSerialGroups}"},
-	{"a retry keeps others waiting", "finish.go", "case running[o.ID] && giving[o.ID]:", "case !running[o.ID] && giving[o.ID]:"},
-	{"a manual retry starts a waiting job", "change.go", "case p.running, p.waiting:", "case p.running:"},
 	{"an edit moves the mark back", rules, "if s.Mark.Before(now) {", "if s.Mark.After(now) {"},
 	{"an edit drops a due slot", rules, "!s.NextAt.IsZero() && !s.NextAt.After(now) && s.Mark.Before(now)", "false"},
 	{"an edit drops slots before the first plan", rules, "!s.NextAt.After(now) && s.Mark.Before(now)", "!s.NextAt.After(now) && s.NextAt.After(s.Mark)"},
@@ -108,14 +117,13 @@ var sqliteFaults = []fault{
 	{"what may have begun is refunded", "sql/claim_jobs.sql", "begun = due.place <= :begin", "begun = due.place < :begin"},
 	{"a node lets another's job begin", "sql/begin_jobs.sql", "AND node = :node", "AND node + 0 * :node = node"},
 	{"a suspect is claimed like any other", "sql/claim_jobs.sql", "kind = :kind AND digest IS NULL AND priority = p.value AND losses < 2", "kind = :kind AND digest IS NULL AND priority = p.value AND losses < 9"},
-	{"a row of losses does not end", "sql/requeue_jobs.sql", "iif(o.well, 0, j.losses)", "iif(o.well, j.losses, j.losses)"},
+	{"a row of losses does not end", "sql/requeue_jobs.sql", "iif(o.well, 0, ", "iif(o.well, j.losses, "},
 	{"now is the node's clock", "tx.go", "	if !asked.IsZero() {\n		return instant(asked), nil\n	}", "	if !asked.IsZero() {\n		return instant(time.Now()), nil\n	}"},
 	{"a dead node claims", "sql/hold_node.sql", "id = :node AND ended_at IS NULL", "id = :node"},
 	{"tokens grow per job only", "sql/claim_jobs.sql", "max((SELECT value FROM hourbell_counter WHERE name = 'token'), j.token) + due.place", "j.token + 1"},
 	{"an insert commits before its caller", "tx.go", "return b.explain(ctx, doing, work(&session{tx: callers.tx, texts: b.texts}))", "defer func() { _ = callers.tx.Commit() }()\n	return b.explain(ctx, doing, work(&session{tx: callers.tx, texts: b.texts}))"},
 	{"two jobs share a key", "sql/insert_job.sql", ", :unique ", ", nullif(:unique, :unique) "},
 	{"an outcome counts with any token", "sql/lock_claims.sql", " AND j.token = o.value ->> 'token'", ""},
-	{"a repeated outcome is refused", "finish.go", "recorded[k] = state == endState(outcomes[unknown[k]].Result)", "recorded[k] = state != endState(outcomes[unknown[k]].Result)"},
 	{"firing skips the revision check", "fire.go", "return d.revision == f.Revision && d.mark", "return d.mark"},
 	{"firing skips the mark check", "fire.go", "d.mark.Equal(instant(f.Mark)) && ", ""},
 	{"firing does not check whether it is paused", "fire.go", " && d.pausedAt.Equal(instant(f.PausedAt))", ""},
@@ -129,18 +137,16 @@ var sqliteFaults = []fault{
 	{"a claim by Exact finds nothing", "digest.go", "sha256.Sum256(text)", "sha256.Sum256(text[:0])"},
 	{"a claim by kind passes over jobs that have digests", "claim.go", "stream{Kind: kind}, stream{Kind: kind, Digested: true})", "stream{Kind: kind})"},
 	{"a retried job has no key", "sql/revive_jobs.sql", "h.headers, h.unique_key", "h.headers, NULL"},
+	{"a repeated outcome is refused", "finish.go", "recorded[k] = state == outcomes", "recorded[k] = state != outcomes"},
 	{"a refused outcome makes its hooks too", "finish.go", "			unknown = append(unknown, i)", "			unknown, plan.after = append(unknown, i), append(plan.after, o.After)"},
-	{"a cancellation makes a failure hook", "finish.go", "		if endState(o.Result) != store.StateCancelled {\n", "		if endState(o.Result) != store.StateReady {\n"},
 	{"a job whose time has come is listed as scheduled", "sql/list_jobs.sql", "AND j.run_at > :now", "AND j.run_at > 0"},
-	{"a lost job makes no hook", "nodes.go", "if after != nil && fate.State == store.StateFailed {", "if after != nil && fate.State == store.StateCompleted {"},
-	{"every success is a recovery", rules, "if a.Failing || before {", "if a.Failing || before || len(failing) == 0 {"},
+	{"a lost job makes no hook", "nodes.go", "if after != nil && effect.State == store.StateFailed {", "if after != nil && effect.State == store.StateCompleted {"},
+	{"every success is a recovery", followUps, "if a.Failing || before {", "if a.Failing || before || len(failing) == 0 {"},
 	{"a schedule fails since its last failure", "followup.go", "slices.Concat(c.Begun, c.Again)", "slices.Clone(ids)"},
 	{"a resume forgets no failures", "schedules.go", "resetFailures", "endFailing"},
 	{"waiting jobs are not released", "finish.go", "	return s.release(ctx, p.freed)", "	return s.release(ctx, nil)"},
-	{"a waiting job starts during a running job", "sql/release_jobs.sql", "AND j.state <> 1", "AND j.state = 7"},
-	{"jobs wait for backfilled ones", "sql/release_jobs.sql", "AND j.state <> 1 AND (j.origin = 3) = (o.value ->> 'backfill')))", "AND j.state <> 1))"},
-	{"a retry keeps others waiting", "finish.go", "case o.Result == store.Retry && p.waiting[held.group]:", "case false:"},
-	{"a manual retry starts a waiting job", "jobs.go", "case t.state == store.StateRunning, t.state == store.StateWaiting:", "case t.state == store.StateRunning:"},
+	{"a waiting job starts during a running job", "sql/lock_waiting_jobs.sql", "AND j.state <> 1", "AND j.state = 7"},
+	{"jobs wait for backfilled ones", "sql/lock_waiting_jobs.sql", "AND j.state <> 1 AND (j.origin = 3) = (w.origin = 3))", "AND j.state <> 1)"},
 	{"a schedule that comes back goes on failing", "schedules.go", "append(p.back, numbersOf(p.gone)...)", "numbersOf(p.gone)"},
 	{"an edit moves the mark back", rules, "if s.Mark.Before(now) {", "if s.Mark.After(now) {"},
 	{"an edit drops a due slot", rules, "!s.NextAt.IsZero() && !s.NextAt.After(now) && s.Mark.Before(now)", "false"},

@@ -1,2 +1,2 @@
 -- Counts one loss more of jobs.
-UPDATE hourbell_job SET losses = losses + 1 WHERE id IN (SELECT value FROM json_each(:ids))
+UPDATE hourbell_job SET losses = min(losses + 1, 32767) WHERE id IN (SELECT value FROM json_each(:ids))

@@ -1,7 +1,11 @@
--- The serial groups (a schedule's backfilled jobs, or its other jobs) in which a job waits.
--- The index of all jobs of a schedule would be slower, because a schedule may have many
+-- The serial groups (a schedule's backfilled jobs, or its other jobs) in which a job waits:
+-- the job that waits first, and whether a job is ready or running. The index of all jobs
+-- of a schedule would be slower to find waiting jobs, because a schedule may have many
 -- jobs, and few of them wait.
-SELECT o.key
+SELECT o.key, w.id, EXISTS (SELECT 1 FROM hourbell_job AS j
+  WHERE j.schedule_id = w.schedule_id AND j.state <> 1 AND (j.origin = 3) = (w.origin = 3))
 FROM jsonb_each(:groups) AS o
-WHERE EXISTS (SELECT 1 FROM hourbell_job AS w INDEXED BY hourbell_job_lane
-  WHERE w.state = 1 AND w.schedule_id = o.value ->> 'schedule' AND (w.origin = 3) = (o.value ->> 'backfill'))
+CROSS JOIN hourbell_job AS w ON w.id = (
+  SELECT f.id FROM hourbell_job AS f INDEXED BY hourbell_job_lane
+  WHERE f.state = 1 AND f.schedule_id = o.value ->> 'schedule' AND (f.origin = 3) = (o.value ->> 'backfill')
+  ORDER BY f.slot, f.id LIMIT 1)

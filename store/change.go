@@ -1,0 +1,85 @@
+package store
+
+// JobPlan is what ChangeJobs writes. A job is at most once in all lists together.
+type JobPlan struct {
+	Changes []JobChange // the answers, which WithConflicts completes
+	End     []int64     // waiting and ready jobs that end as cancelled
+	Ask     []int64     // running jobs that get a cancel request, unless they have one
+	Pull    []int64     // ready jobs whose run_at becomes PullTo
+	Revive  []int64     // finished jobs that become ready, except those that TakeKeys leaves out
+	Delete  []int64     // jobs that are deleted with their attempts
+}
+
+// Plan is the rule of ChangeJobs: what an action does with jobs, in the order of
+// the request. states has the states of the jobs that exist. A number that is
+// named twice gets the answers of two calls.
+func (a JobAction) Plan(ids []int64, states map[int64]State) JobPlan {
+	plan := JobPlan{Changes: make([]JobChange, len(ids))}
+	answers := map[int64]Change{} // for numbers that were named before
+	for i, id := range ids {
+		change, named := answers[id]
+		if !named {
+			change, answers[id] = NotFound, NotFound
+			if state, found := states[id]; found {
+				change, answers[id] = plan.add(a, id, state)
+			}
+		}
+		plan.Changes[i] = JobChange{ID: id, Change: change}
+	}
+	return plan
+}
+
+// add adds a job to the plan. It returns the answer, and the answer if the job is
+// named again.
+func (p *JobPlan) add(action JobAction, id int64, state State) (change, again Change) {
+	switch action {
+	case CancelJobs:
+		return p.cancel(id, state)
+	case RetryJobs:
+		return p.retry(id, state)
+	}
+	return p.delete(id, state)
+}
+
+func (p *JobPlan) cancel(id int64, state State) (change, again Change) {
+	switch {
+	case state.Finished():
+		return Unchanged, Unchanged
+	case state == StateRunning:
+		p.Ask = append(p.Ask, id)
+		return Requested, Requested
+	}
+	p.End = append(p.End, id)
+	return Changed, Unchanged
+}
+
+func (p *JobPlan) retry(id int64, state State) (change, again Change) {
+	switch {
+	case state.Finished():
+		p.Revive = append(p.Revive, id)
+	case state == StateReady:
+		p.Pull = append(p.Pull, id)
+	default:
+		return Unchanged, Unchanged
+	}
+	return Changed, Changed
+}
+
+func (p *JobPlan) delete(id int64, state State) (change, again Change) {
+	if state == StateRunning {
+		return Unchanged, Unchanged
+	}
+	p.Delete = append(p.Delete, id)
+	return Changed, NotFound
+}
+
+// WithConflicts turns the answers for finished jobs that could not take their
+// key back into conflicts. holders has the numbers of the jobs that have these
+// keys, by the number of the finished job.
+func WithConflicts(changes []JobChange, holders map[int64]int64) {
+	for i := range changes {
+		if holder := holders[changes[i].ID]; holder != 0 {
+			changes[i].Change, changes[i].Holder = Conflict, holder
+		}
+	}
+}

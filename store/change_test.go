@@ -1,0 +1,49 @@
+package store
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestJobPlan(t *testing.T) {
+	states := map[int64]State{1: StateReady, 2: StateWaiting, 3: StateRunning, 4: StateCompleted, 5: StateFailed, 6: StateCancelled}
+	const missing = 9
+	for name, c := range map[string]struct {
+		action JobAction
+		ids    []int64
+		want   JobPlan
+	}{
+		"cancel": {CancelJobs, []int64{6, 5, 4, 3, 2, 1, missing}, JobPlan{
+			Changes: []JobChange{{6, Unchanged, 0}, {5, Unchanged, 0}, {4, Unchanged, 0}, {3, Requested, 0}, {2, Changed, 0}, {1, Changed, 0}, {missing, NotFound, 0}},
+			End:     []int64{2, 1}, Ask: []int64{3},
+		}},
+		"cancel twice": {CancelJobs, []int64{1, 3, 1, 3}, JobPlan{
+			Changes: []JobChange{{1, Changed, 0}, {3, Requested, 0}, {1, Unchanged, 0}, {3, Requested, 0}},
+			End:     []int64{1}, Ask: []int64{3},
+		}},
+		"retry": {RetryJobs, []int64{1, 2, 3, 4, 5, 6, missing}, JobPlan{
+			Changes: []JobChange{{1, Changed, 0}, {2, Unchanged, 0}, {3, Unchanged, 0}, {4, Changed, 0}, {5, Changed, 0}, {6, Changed, 0}, {missing, NotFound, 0}},
+			Pull:    []int64{1}, Revive: []int64{4, 5, 6},
+		}},
+		"retry twice": {RetryJobs, []int64{4, 1, 2, 2, 1, 4}, JobPlan{
+			Changes: []JobChange{{4, Changed, 0}, {1, Changed, 0}, {2, Unchanged, 0}, {2, Unchanged, 0}, {1, Changed, 0}, {4, Changed, 0}},
+			Pull:    []int64{1}, Revive: []int64{4},
+		}},
+		"delete": {DeleteJobs, []int64{3, 1, 2, 4, missing, 1, 3}, JobPlan{
+			Changes: []JobChange{{3, Unchanged, 0}, {1, Changed, 0}, {2, Changed, 0}, {4, Changed, 0}, {missing, NotFound, 0}, {1, NotFound, 0}, {3, Unchanged, 0}},
+			Delete:  []int64{1, 2, 4},
+		}},
+	} {
+		if got := c.action.Plan(c.ids, states); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+func TestWithConflicts(t *testing.T) {
+	changes := []JobChange{{1, Changed, 0}, {2, Changed, 0}, {1, Changed, 0}}
+	WithConflicts(changes, map[int64]int64{1: 8})
+	if want := []JobChange{{1, Conflict, 8}, {2, Changed, 0}, {1, Conflict, 8}}; !reflect.DeepEqual(changes, want) {
+		t.Errorf("%+v, want %+v", changes, want)
+	}
+}

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"maps"
+	"slices"
+)
+
+// Consequences are the changes that a sequence of follow-ups makes.
+type Consequences struct {
+	Jobs []NewJob // to be inserted, in order
+	// Begun, Again, Counted and Ended are numbers of schedules, in order. A
+	// schedule is in at most one of them: in Begun if it is failing and was not;
+	// in Again if it was failing, became well and is failing again; in Counted
+	// if it is still failing, with another number of failures; in Ended if it
+	// was failing and is well.
+	Begun, Again, Counted, Ended []int64
+	// Failures has the number of failures of each failing schedule.
+	Failures map[int64]int64
+}
+
+// Follow returns the consequences of follow-ups, applied one after the other;
+// nil follow-ups are ignored. failing has the schedules of the follow-ups that
+// are failing before, with their number of failures.
+func Follow(followUps []*FollowUp, failing map[int64]int64) Consequences {
+	out := Consequences{Failures: maps.Clone(failing)}
+	if out.Failures == nil {
+		out.Failures = map[int64]int64{}
+	}
+	touched, well := map[int64]bool{}, map[int64]bool{} // well: at any time
+	for _, a := range followUps {
+		switch {
+		case a == nil:
+			continue
+		case a.Schedule == 0:
+			if a.Failing {
+				out.Jobs = append(out.Jobs, a.Jobs...)
+			}
+			continue
+		}
+		touched[a.Schedule] = true
+		n, before := out.Failures[a.Schedule]
+		if a.Failing || before {
+			out.Jobs = append(out.Jobs, a.Jobs...)
+		}
+		switch {
+		case !a.Failing:
+			delete(out.Failures, a.Schedule)
+			well[a.Schedule] = true
+		case a.JobFailed:
+			out.Failures[a.Schedule] = n + 1
+		default:
+			out.Failures[a.Schedule] = n
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(touched)) {
+		n, fails := out.Failures[id]
+		was, failed := failing[id]
+		switch {
+		case fails && !failed:
+			out.Begun = append(out.Begun, id)
+		case fails && well[id]:
+			out.Again = append(out.Again, id)
+		case fails && n != was:
+			out.Counted = append(out.Counted, id)
+		case failed && !fails:
+			out.Ended = append(out.Ended, id)
+		}
+	}
+	return out
+}

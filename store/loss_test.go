@@ -1,0 +1,50 @@
+package store
+
+import (
+	"testing"
+	"time"
+)
+
+func TestLossEffect(t *testing.T) {
+	died := Loss{Died: true, Begun: true, Attempt: 1, MaxAttempts: 3, Group: schedules}
+	left := Loss{Begun: true, Attempt: 1, MaxAttempts: 3, Group: schedules}
+	with := func(l Loss, change func(*Loss)) Loss {
+		change(&l)
+		return l
+	}
+	failed := Effect{State: StateFailed, Reason: LostReason, LossCounts: true}
+	for name, c := range map[string]struct {
+		loss Loss
+		want Effect
+	}{
+		"died":                         {died, Effect{State: StateReady, LossCounts: true, Delay: 250 * time.Millisecond}},
+		"died again":                   {with(died, func(l *Loss) { l.Losses = 1 }), Effect{State: StateReady, LossCounts: true, Delay: 5 * time.Second}},
+		"died, claimed ahead":          {with(died, func(l *Loss) { l.Begun = false }), Effect{State: StateReady, Refund: 1}},
+		"died, claimed ahead, fail":    {with(died, func(l *Loss) { l.Begun, l.OnLoss = false, OnLossFail }), Effect{State: StateReady, Refund: 1}},
+		"died, on loss fail":           {with(died, func(l *Loss) { l.OnLoss = OnLossFail }), failed},
+		"died in the last attempt":     {with(died, func(l *Loss) { l.Attempt = 3 }), failed},
+		"died, cancel request":         {with(died, func(l *Loss) { l.Asked, l.Why = true, "enough" }), Effect{State: StateCancelled, Reason: "enough", LossCounts: true}},
+		"died, a job waits":            {with(died, func(l *Loss) { l.Waits = true }), Effect{State: StateCancelled, Reason: SupersededReason, LossCounts: true}},
+		"died, a backfilled job waits": {with(died, func(l *Loss) { l.Waits, l.Group = true, backfills }), Effect{State: StateReady, LossCounts: true, Delay: 250 * time.Millisecond}},
+		"died, ahead, cancel request":  {with(died, func(l *Loss) { l.Begun, l.Asked = false, true }), Effect{State: StateCancelled}},
+		"left":                         {left, Effect{State: StateReady, Refund: 1}},
+		"left, a job waits":            {with(left, func(l *Loss) { l.Waits = true }), Effect{State: StateReady, Refund: 1}},
+		"left, on loss fail":           {with(left, func(l *Loss) { l.OnLoss = OnLossFail }), Effect{State: StateFailed, Reason: LostReason}},
+		"left in the last attempt":     {with(left, func(l *Loss) { l.Attempt = 3 }), Effect{State: StateFailed, Reason: LostReason}},
+		"left, cancel request":         {with(left, func(l *Loss) { l.Asked, l.Why = true, "enough" }), Effect{State: StateCancelled, Reason: "enough"}},
+	} {
+		if got := c.loss.Effect(); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+func TestLossDelay(t *testing.T) {
+	for losses, want := range map[int16]time.Duration{
+		1: 250 * time.Millisecond, 2: 5 * time.Second, 3: 25 * time.Second, 4: 125 * time.Second, 7: time.Hour, 32767: time.Hour,
+	} {
+		if got := LossDelay(losses); got != want {
+			t.Errorf("after %d losses: %v, want %v", losses, got, want)
+		}
+	}
+}

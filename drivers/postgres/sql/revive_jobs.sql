@@ -8,7 +8,7 @@ WITH revived AS (
     SELECT h.attempt, h.id, greatest(coalesce(:now::timestamptz, now()), (
             SELECT s.mark FROM {schema}.schedule AS s
             WHERE s.id = h.schedule_id AND s.mark <= coalesce(:now::timestamptz, now()) + :most_ahead::bigint * interval '1 microsecond')),
-        h.created_at, h.started_at, h.slot, h.schedule_id, h.node, h.token, h.timeout_ns, h.priority, greatest(h.max_attempts, h.attempt + 1), h.on_loss, h.origin, h.queue, h.kind, h.args, h.headers, h.unique_key, h.losses
+        h.created_at, h.started_at, h.slot, h.schedule_id, h.node, h.token, h.timeout_ns, h.priority, greatest(h.max_attempts, least(h.attempt + 1, 32767)), h.on_loss, h.origin, h.queue, h.kind, h.args, h.headers, h.unique_key, h.losses
     FROM unnest(:ids::bigint[]) WITH ORDINALITY AS o (id, place), LATERAL (SELECT * FROM {schema}.history WHERE id = o.id) AS h
     ORDER BY o.place
     ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO NOTHING

@@ -2,7 +2,7 @@
 // arguments, and a worker to register under that name:
 //
 //	workers := hourbell.NewWorkers()
-//	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, hourbell.WithTimeout(time.Hour))
+//	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, hourbell.WithTimeout(kinds.DefaultTimeout))
 //	…
 //	_, err = client.Enqueue(ctx, kinds.Command{Argv: []string{"pg_dump", "-f", "app.sql", "app"}})
 //
@@ -12,3 +12,10 @@
 // A job contains its command, so every program with write access to the store
 // decides what runs on the nodes that have registered this kind.
 package kinds
+
+import "time"
+
+// DefaultTimeout is the timeout that the program gives the workers of this
+// package for jobs without a timeout of their own. A worker that is registered
+// without hourbell.WithTimeout has none.
+const DefaultTimeout = time.Hour

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
@@ -45,7 +45,7 @@ func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return backfillListing.print(p, o, all(backfilled(made)))
+				return printList(p, view.BackfillListing(), o, all(view.BackfillRecords(made)))
 			})
 		},
 	}
@@ -65,33 +65,4 @@ func requiredInstant(c *cobra.Command, name string) (time.Time, error) {
 		return time.Time{}, &hourbell.FieldError{Field: name, Problem: "is missing", Remedy: fmt.Sprintf("give --%s with an instant such as 2027-03-01T00:00:00Z", name)}
 	}
 	return instantFlag(c, name, "")
-}
-
-// backfillRecord is a slot and its job in machine-readable output.
-type backfillRecord struct {
-	Slot  *time.Time `json:"slot"`
-	JobID *int64     `json:"job_id"`
-}
-
-func backfilled(made hourbell.Backfill) []backfillRecord {
-	records := make([]backfillRecord, len(made.Slots))
-	for i := range made.Slots {
-		records[i].Slot = timeOrNull(made.Slots[i])
-		if len(made.Jobs) > 0 {
-			records[i].JobID = orNull(made.Jobs[i])
-		}
-	}
-	return records
-}
-
-var backfillListing = listing[backfillRecord]{
-	columns: []string{"SLOT", "JOB"},
-	row: func(r backfillRecord) []string {
-		job := "-"
-		if r.JobID != nil {
-			job = fmt.Sprint(*r.JobID)
-		}
-		return []string{plain.Stamp(*r.Slot), job}
-	},
-	record: func(r backfillRecord) any { return r },
 }

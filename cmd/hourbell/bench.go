@@ -13,6 +13,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 // benchFlags are the flags of bench.
@@ -139,7 +140,7 @@ func (p *program) printBench(o format, l location, place *benchPlace, results []
 	for i, r := range results {
 		items[i] = benchRow{r, l.String(), place.settings}
 	}
-	if err := benchListing.print(p, o, all(items)); err != nil || o != asTable {
+	if err := printList(p, benchListing(), o, all(items)); err != nil || o != asTable {
 		return err
 	}
 	fmt.Fprintf(p.stdout, "\n%s, %s\n", plain.Clean(l.String()), plain.Clean(place.describe()))
@@ -150,32 +151,35 @@ func (p *program) printBench(o format, l location, place *benchPlace, results []
 type benchRow struct {
 	benchResult
 	store    string
-	settings []fact
+	settings []view.Fact
 }
 
-var benchListing = listing[benchRow]{
-	columns: []string{"MEASURED", "JOBS", "PER SECOND", "P50", "P99"},
-	row: func(r benchRow) []string {
-		rate := "-"
-		if !r.cell.paced {
-			rate = strconv.FormatFloat(r.rate(), 'f', 0, 64)
-		}
-		return []string{r.cell.title, strconv.Itoa(r.jobs), rate, millis(r.quantile(0.5)), millis(r.quantile(0.99))}
-	},
-	record: func(r benchRow) any {
-		settings := map[string]string{}
-		for _, s := range r.settings {
-			settings[s.name] = s.value
-		}
-		record := benchRecord{Measured: r.cell.name, Jobs: r.jobs, Seconds: r.took.Seconds(), Store: r.store, Settings: settings}
-		if !r.cell.paced {
-			record.PerSecond = r.rate()
-		}
-		if len(r.waits) > 0 {
-			record.P50, record.P99 = r.quantile(0.5).Seconds()*1000, r.quantile(0.99).Seconds()*1000
-		}
-		return record
-	},
+// benchListing shows measurements.
+func benchListing() view.Listing[benchRow] {
+	return view.Listing[benchRow]{
+		Columns: []string{"MEASURED", "JOBS", "PER SECOND", "P50", "P99"},
+		Row: func(r benchRow) []string {
+			rate := "-"
+			if !r.cell.paced {
+				rate = strconv.FormatFloat(r.rate(), 'f', 0, 64)
+			}
+			return []string{r.cell.title, strconv.Itoa(r.jobs), rate, millis(r.quantile(0.5)), millis(r.quantile(0.99))}
+		},
+		Record: func(r benchRow) any {
+			settings := map[string]string{}
+			for _, s := range r.settings {
+				settings[s.Name] = s.Value
+			}
+			record := benchRecord{Measured: r.cell.name, Jobs: r.jobs, Seconds: r.took.Seconds(), Store: r.store, Settings: settings}
+			if !r.cell.paced {
+				record.PerSecond = r.rate()
+			}
+			if len(r.waits) > 0 {
+				record.P50, record.P99 = r.quantile(0.5).Seconds()*1000, r.quantile(0.99).Seconds()*1000
+			}
+			return record
+		},
+	}
 }
 
 // benchRecord is a measurement in machine-readable output. Fields are only ever

@@ -18,6 +18,7 @@ import (
 
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/sqlite"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 // benchPlace is the place of a run of bench: a new schema or a new file. Its
@@ -25,8 +26,8 @@ import (
 // places of killed runs, without a connection that lasts as long as the run.
 type benchPlace struct {
 	backend  backend
-	name     string // of the schema or the file
-	settings []fact // settings of the server that determine when a commit returns
+	name     string      // of the schema or the file
+	settings []view.Fact // settings of the server that determine when a commit returns
 	drop     func(ctx context.Context) error
 }
 
@@ -93,7 +94,7 @@ func (p *benchPlace) String() string { return p.name }
 func (p *benchPlace) describe() string {
 	words := make([]string, len(p.settings))
 	for i, s := range p.settings {
-		words[i] = s.name + " " + s.value
+		words[i] = s.Name + " " + s.Value
 	}
 	return strings.Join(words, ", ")
 }
@@ -119,7 +120,7 @@ func newBenchFile(ctx context.Context, l location, limit time.Duration, note fun
 	}
 	return &benchPlace{
 		backend: b, name: path,
-		settings: []fact{{"database", "SQLite"}, {"journal_mode", "WAL"}, {"synchronous", benchSynchronous}},
+		settings: []view.Fact{{Name: "database", Value: "SQLite"}, {Name: "journal_mode", Value: "WAL"}, {Name: "synchronous", Value: benchSynchronous}},
 		drop: func(context.Context) error {
 			var errs []error
 			for _, end := range []string{"", "-wal", "-shm", "-journal"} {
@@ -224,15 +225,15 @@ func removeLeftSchemas(ctx context.Context, conn *pgx.Conn, note func(text strin
 
 // commitSettings returns the server's version and the settings that determine
 // when a commit returns.
-func commitSettings(ctx context.Context, conn *pgx.Conn) ([]fact, error) {
-	facts := []fact{{"database", "PostgreSQL " + conn.PgConn().ParameterStatus("server_version")}}
+func commitSettings(ctx context.Context, conn *pgx.Conn) ([]view.Fact, error) {
+	facts := []view.Fact{{Name: "database", Value: "PostgreSQL " + conn.PgConn().ParameterStatus("server_version")}}
 	for _, name := range []string{"fsync", "synchronous_commit", "full_page_writes", "synchronous_standby_names"} {
 		var value string
 		if err := conn.QueryRow(ctx, "select current_setting($1)", name).Scan(&value); err != nil {
 			return nil, fmt.Errorf("read the setting %s: %w", name, err)
 		}
 		if value != "" {
-			facts = append(facts, fact{name, value})
+			facts = append(facts, view.Fact{Name: name, Value: value})
 		}
 	}
 	return facts, nil

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/hourbell/hourbell/cmd/hourbell/schedulefile"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -45,7 +45,7 @@ func (p *program) calendarsListCommand(f *storeFlags) *cobra.Command {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				return calendarListing.print(p, o, paged(p, c, o, limit, func(size int, last *hourbell.CalendarInfo) ([]hourbell.CalendarInfo, error) {
+				return printList(p, view.CalendarListing(), o, paged(p, c, o, limit, func(size int, last *hourbell.CalendarInfo) ([]hourbell.CalendarInfo, error) {
 					page := hourbell.CalendarFilter{After: after, Limit: size}
 					if last != nil {
 						page.After = last.Name
@@ -61,14 +61,11 @@ func (p *program) calendarsListCommand(f *storeFlags) *cobra.Command {
 	return c
 }
 
-// mostShownUsers is how many of the schedules that share a calendar are shown.
-const mostShownUsers = 20
-
 func (p *program) calendarsShowCommand(f *storeFlags) *cobra.Command {
 	var o format
 	c := &cobra.Command{
 		Use: "show NAME", Short: "Shows a calendar and the schedules that exclude it", Args: takes(false, "NAME"),
-		Long:    fmt.Sprintf("Shows what a calendar excludes, and the first %d schedules that exclude it; `hourbell schedules list\n--calendar NAME` lists all.", mostShownUsers),
+		Long:    fmt.Sprintf("Shows what a calendar excludes, and the first %d schedules that exclude it; `hourbell schedules list\n--calendar NAME` lists all.", view.MostCalendarUsers),
 		Example: "  hourbell calendars show holidays\n  hourbell calendars show holidays --output json",
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := checkNames(args); err != nil {
@@ -79,15 +76,15 @@ func (p *program) calendarsShowCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				users, err := client.Schedules.List(c.Context(), hourbell.ScheduleFilter{Calendar: info.Name, Limit: mostShownUsers})
+				users, err := client.Schedules.List(c.Context(), hourbell.ScheduleFilter{Calendar: info.Name, Limit: view.MostCalendarUsers})
 				if err != nil {
 					return err
 				}
-				record := shownCalendar{newCalendarRecord(info), []string{}}
+				record := view.CalendarUsersRecord{CalendarRecord: view.NewCalendarRecord(info), Schedules: []string{}}
 				for _, s := range users {
 					record.Schedules = append(record.Schedules, s.Name)
 				}
-				return p.show(o, record, func(out *bufio.Writer) { printCalendar(out, info, record.Schedules) })
+				return p.show(o, record, func(out *bufio.Writer) { printFacts(out, view.CalendarFacts(info, record.Schedules)) })
 			})
 		},
 	}
@@ -162,7 +159,7 @@ func (p *program) calendarsPut(c *cobra.Command, f storeFlags, l calendarPutFlag
 			}
 		}
 		if l.format != asTable {
-			return calendarListing.print(p, l.format, all(infos))
+			return printList(p, view.CalendarListing(), l.format, all(infos))
 		}
 		for _, info := range infos {
 			fmt.Fprintf(p.stdout, "calendar %q: revision %d\n", info.Name, info.Revision)
@@ -264,76 +261,5 @@ func (p *program) calendarsDeleteCommand(f *storeFlags) *cobra.Command {
 				return nil
 			})
 		},
-	}
-}
-
-var calendarListing = listing[hourbell.CalendarInfo]{
-	columns: []string{"NAME", "EXCLUDES", "ZONE", "REVISION", "UPDATED"},
-	row: func(c hourbell.CalendarInfo) []string {
-		return []string{c.Name, plain.Cut(excluded(c), 70), plain.Dash(c.Zone), fmt.Sprint(c.Revision), plain.Stamp(c.UpdatedAt)}
-	},
-	record: func(c hourbell.CalendarInfo) any { return newCalendarRecord(c) },
-}
-
-// excluded returns the times that a calendar excludes in one line.
-func excluded(c hourbell.CalendarInfo) string {
-	parts := slices.Concat(c.Dates, c.Weekdays, ruleTexts(c))
-	switch {
-	case c.Problem != "":
-		return "broken: " + c.Problem
-	case len(parts) == 0:
-		return "nothing"
-	}
-	return strings.Join(parts, ", ")
-}
-
-func ruleTexts(c hourbell.CalendarInfo) []string {
-	texts := []string{}
-	for _, rule := range c.Rules {
-		texts = append(texts, rule.String())
-	}
-	return texts
-}
-
-func printCalendar(out *bufio.Writer, c hourbell.CalendarInfo, schedules []string) {
-	if len(schedules) == mostShownUsers {
-		schedules = append(schedules, "…")
-	}
-	printFacts(out, []fact{
-		{"calendar", c.Name},
-		{"problem", c.Problem},
-		{"revision", fmt.Sprint(c.Revision)},
-		{"dates", strings.Join(c.Dates, ", ")},
-		{"weekdays", strings.Join(c.Weekdays, ", ")},
-		{"rules", strings.Join(ruleTexts(c), " | ")},
-		{"tz", c.Zone},
-		{"updated_at", plain.Stamp(c.UpdatedAt)},
-		{"schedules", strings.Join(schedules, ", ")},
-	})
-}
-
-// calendarRecord is a calendar in machine-readable output. Fields are only ever
-// added.
-type calendarRecord struct {
-	Name      string     `json:"name"`
-	Revision  int64      `json:"revision"`
-	Dates     []string   `json:"dates"` // includes spans of dates
-	Weekdays  []string   `json:"weekdays"`
-	Rules     []string   `json:"rules"`
-	TZ        *string    `json:"tz"`
-	UpdatedAt *time.Time `json:"updated_at"`
-	Problem   *string    `json:"problem"`
-}
-
-// shownCalendar is a calendar with the first schedules that exclude it.
-type shownCalendar struct {
-	calendarRecord
-	Schedules []string `json:"schedules"`
-}
-
-func newCalendarRecord(c hourbell.CalendarInfo) calendarRecord {
-	return calendarRecord{
-		Name: c.Name, Revision: c.Revision, Dates: slices.Concat([]string{}, c.Dates), Weekdays: slices.Concat([]string{}, c.Weekdays),
-		Rules: ruleTexts(c), TZ: orNull(c.Zone), UpdatedAt: timeOrNull(c.UpdatedAt), Problem: orNull(c.Problem),
 	}
 }

@@ -2,16 +2,11 @@ package main
 
 import (
 	"strings"
-	"time"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 )
-
-// commandTimeout is the timeout of commands and HTTP calls that have no timeout
-// of their own.
-const commandTimeout = time.Hour
 
 // commandPolicy selects the commands and HTTP calls that a node runs.
 type commandPolicy string
@@ -45,7 +40,7 @@ func parseCommands(text string, given bool, at location) (commandPolicy, error) 
 // declared the kinds are restricted; under off the allow-list stays empty.
 func (p commandPolicy) workers() *hourbell.Workers {
 	workers := hourbell.NewWorkers()
-	options := []hourbell.WorkerOption{hourbell.WithTimeout(commandTimeout)}
+	options := []hourbell.WorkerOption{hourbell.WithTimeout(kinds.DefaultTimeout)}
 	if p != commandsAny {
 		options = append(options, hourbell.Restricted())
 	}

@@ -471,26 +471,3 @@ func ids(jobs []map[string]any) string {
 	}
 	return fmt.Sprint(list)
 }
-
-// TestLastOutput checks that the output shown is the output of the last
-// attempt, not of an earlier attempt.
-func TestLastOutput(t *testing.T) {
-	earlier := hourbell.JobInfo{State: hourbell.Completed, Token: 8, Attempts: []hourbell.Attempt{{Token: 7, Error: "exit code 1", Output: []byte("half")}}}
-	if r := newJobRecord(jobView{JobInfo: earlier}); r.Output != nil || len(r.Errors) != 1 {
-		t.Errorf("a silent second attempt: %+v", r)
-	}
-	earlier.Token = 7
-	if r := newJobRecord(jobView{JobInfo: earlier}); r.Output == nil || *r.Output != "half" {
-		t.Errorf("the attempt itself: %+v", r)
-	}
-}
-
-func TestShownSchedule(t *testing.T) {
-	var hook hourbell.JobInfo
-	hook.Headers = []byte(`{"hourbell-hook":"{\"event\":\"failure\",\"schedule\":\"nightly\"}"}`)
-	for want, job := range map[string]hourbell.JobInfo{"failure of nightly": hook, "s": {ScheduleName: "s"}, "": {}} {
-		if got := shownSchedule(job); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}

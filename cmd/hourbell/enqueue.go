@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 // enqueueFlags are the flags of enqueue that schedules do not have.
@@ -104,7 +105,7 @@ func (p *program) noteWaits(ctx context.Context, client *hourbell.Client, id int
 		return
 	}
 	if reasons, err := client.Jobs.Waits(ctx, job); err == nil && reasons[id] != "" {
-		fmt.Fprintf(p.stderr, "hourbell: job %d waits: %s\n", id, withFlag(reasons[id]))
+		fmt.Fprintf(p.stderr, "hourbell: job %d waits: %s\n", id, view.WaitReason(reasons[id]))
 	}
 }
 

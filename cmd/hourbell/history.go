@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) acceptHistoryCommand(f *storeFlags) *cobra.Command {
@@ -37,7 +36,7 @@ func (p *program) acceptHistoryCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.show(o, newAcceptedRecord(done), func(out *bufio.Writer) { printAccepted(out, done) })
+				return p.show(o, view.NewAcceptedRecord(done), func(out *bufio.Writer) { printFacts(out, view.AcceptedFacts(done)) })
 			})
 		},
 	}
@@ -46,30 +45,6 @@ func (p *program) acceptHistoryCommand(f *storeFlags) *cobra.Command {
 	flags.BoolVar(&req.Force, "force", false, "continue even if no node has reported that the store went back in time")
 	o.addTo(c)
 	return c
-}
-
-// acceptedRecord is the result of accept-history in machine-readable output.
-// Fields are only ever added.
-type acceptedRecord struct {
-	LostAt    *time.Time `json:"lost_at"`
-	Schedules int        `json:"schedules"`
-	Missed    int64      `json:"missed"`
-	Fired     int64      `json:"fired"`
-	Token     int64      `json:"token"`
-}
-
-func newAcceptedRecord(a hourbell.AcceptedHistory) acceptedRecord {
-	return acceptedRecord{LostAt: timeOrNull(a.LostAt), Schedules: a.Schedules, Missed: a.Missed, Fired: a.Fired, Token: a.Token}
-}
-
-func printAccepted(out *bufio.Writer, a hourbell.AcceptedHistory) {
-	printFacts(out, []fact{
-		{"reported_at", plain.Stamp(a.LostAt)},
-		{"schedules", fmt.Sprint(a.Schedules)},
-		{"missed", fmt.Sprint(a.Missed)},
-		{"fired", fmt.Sprint(a.Fired)},
-		{"tokens_above", fmt.Sprint(a.Token)},
-	})
 }
 
 // defaultStateDir returns the folder of a node's state files if --state-dir is

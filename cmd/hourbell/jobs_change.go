@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -43,31 +44,15 @@ func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Comm
 	return c
 }
 
-// changeRecord is what became of one job, for programs. Fields are only ever added.
-type changeRecord struct {
-	ID     int64  `json:"id"`
-	Change string `json:"change"`
-	Holder int64  `json:"holder,omitempty"` // of a conflict: the job that holds the unique key
-}
-
-// changeWords are the changes as programs read them.
-var changeWords = map[store.Change]string{
-	hourbell.JobChanged:   "changed",
-	hourbell.JobRequested: "requested",
-	hourbell.JobNotFound:  "not found",
-	hourbell.JobUnchanged: "unchanged",
-	hourbell.JobConflict:  "conflict",
-}
-
 // tellChanges prints a line for each job: for people a sentence, which goes to
 // standard error if the change failed; for programs a record, also of a failure. After
 // all lines, jobs that could not be changed are an error.
 func (p *program) tellChanges(f format, change jobChange, changes []hourbell.JobChange) error {
 	if f != asTable {
-		records := listing[hourbell.JobChange]{record: func(c hourbell.JobChange) any {
-			return changeRecord{c.ID, changeWords[c.Change], c.Holder}
+		records := view.Listing[hourbell.JobChange]{Record: func(c hourbell.JobChange) any {
+			return view.NewChangeRecord(c)
 		}}
-		if err := records.print(p, f, all(changes)); err != nil {
+		if err := printList(p, records, f, all(changes)); err != nil {
 			return err
 		}
 	}

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/store"
 )
@@ -86,7 +86,7 @@ func (p *program) locksListCommand(f *lockFlags) *cobra.Command {
 				return err
 			}
 			return p.withLocks(c.Context(), *f, func(locks lockStore) error {
-				return lockListing.print(p, o, paged(p, c, o, limit, func(size int, last *lock.Info) ([]lock.Info, error) {
+				return printList(p, view.LockListing(), o, paged(p, c, o, limit, func(size int, last *lock.Info) ([]lock.Info, error) {
 					req := lock.LocksRequest{Limit: size}
 					if last != nil {
 						req.After = last.Name
@@ -118,7 +118,7 @@ func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
 				if len(found) == 0 {
 					return fmt.Errorf("lock %q: %w; `hourbell locks list` shows all locks", plain.Shorten(args[0]), lock.ErrNotFound)
 				}
-				return p.show(o, newLockRecord(found[0]), func(out *bufio.Writer) { printLock(out, found[0]) })
+				return p.show(o, view.NewLockRecord(found[0]), func(out *bufio.Writer) { printFacts(out, view.LockFacts(found[0])) })
 			})
 		},
 	}
@@ -147,61 +147,4 @@ func (p *program) locksReleaseCommand(f *lockFlags) *cobra.Command {
 	}
 	c.Flags().BoolVar(&force, "force", false, "free it although an owner may hold it")
 	return c
-}
-
-var lockListing = listing[lock.Info]{
-	columns: []string{"NAME", "STATE", "UNTIL", "SINCE", "OWNER", "TOKEN", "LAST SLOT"},
-	row: func(i lock.Info) []string {
-		return []string{i.Name, lockState(i), plain.Stamp(i.Until), plain.Stamp(i.LockedAt), plain.Dash(i.Owner), fmt.Sprint(i.State.Token), plain.Stamp(i.State.Mark.Slot)}
-	},
-	record: func(i lock.Info) any { return newLockRecord(i) },
-}
-
-func lockState(i lock.Info) string {
-	if i.Held() {
-		return "held"
-	}
-	return "free"
-}
-
-// lockRecord is a lock in machine-readable output. Fields are only ever added.
-type lockRecord struct {
-	Name      string     `json:"name"`
-	State     string     `json:"state"`
-	Owner     *string    `json:"owner"`
-	LockedAt  *time.Time `json:"locked_at"`
-	LockUntil *time.Time `json:"lock_until"`
-	Token     *int64     `json:"token"`
-	Slot      *time.Time `json:"slot"`
-	GrantedAt *time.Time `json:"granted_at"`
-	Every     *string    `json:"every"`
-	Anchor    *time.Time `json:"anchor"`
-}
-
-func newLockRecord(i lock.Info) lockRecord {
-	return lockRecord{
-		Name: i.Name, State: lockState(i), Owner: orNull(i.Owner), LockedAt: timeOrNull(i.LockedAt), LockUntil: timeOrNull(i.Until),
-		Token: orNull(i.State.Token), Slot: timeOrNull(i.State.Mark.Slot), GrantedAt: timeOrNull(i.State.GrantedAt),
-		Every: durationOrNull(i.State.Mark.Interval), Anchor: timeOrNull(i.State.Mark.Anchor),
-	}
-}
-
-// printLock prints a lock as text.
-func printLock(out *bufio.Writer, i lock.Info) {
-	every := ""
-	if i.State.Mark.Interval > 0 {
-		every = i.State.Mark.Interval.String()
-	}
-	printFacts(out, []fact{
-		{"lock", i.Name},
-		{"state", lockState(i)},
-		{"owner", i.Owner},
-		{"locked_at", plain.Stamp(i.LockedAt)},
-		{"lock_until", plain.Stamp(i.Until)},
-		{"token", fmt.Sprint(i.State.Token)},
-		{"slot", plain.Stamp(i.State.Mark.Slot)},
-		{"granted_at", plain.Stamp(i.State.GrantedAt)},
-		{"every", every},
-		{"anchor", plain.Stamp(i.State.Mark.Anchor)},
-	})
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/bound"
-	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) migrateCommand() *cobra.Command {
@@ -71,7 +71,7 @@ func (p *program) migrateStatusCommand(f *storeFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return stepListing.print(p, o, all(steps))
+			return printList(p, view.MigrationListing(), o, all(steps))
 		},
 	}
 	o.addTo(c)
@@ -99,24 +99,4 @@ func (p *program) migratePrintCommand(f *storeFlags) *cobra.Command {
 			return nil
 		},
 	}
-}
-
-var stepListing = listing[store.MigrationStatus]{
-	columns: []string{"STEP", "NAME", "APPLIED"},
-	row: func(s store.MigrationStatus) []string {
-		applied := "no"
-		if s.Applied {
-			applied = "yes"
-		}
-		return []string{fmt.Sprint(s.Version), s.Name, applied}
-	},
-	record: func(s store.MigrationStatus) any { return stepRecord{s.Version, s.Name, s.Applied} },
-}
-
-// stepRecord is a step of the schema in machine-readable output. Fields are
-// only ever added.
-type stepRecord struct {
-	Step    int    `json:"step"`
-	Name    string `json:"name"`
-	Applied bool   `json:"applied"`
 }

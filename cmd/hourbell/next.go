@@ -10,6 +10,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -78,36 +79,16 @@ func (p *program) next(c *cobra.Command, n nextFlags) error {
 		return err
 	}
 	p.warnRule(n.rule.Spec)
-	return n.print(p, n.instants(r, from, calendars))
+	return n.print(p, view.Slots(r, from, n.count, n.rule.Zone, calendars...))
 }
 
-// instants yields the requested instants. An error, after the last instant,
-// means that the search ended because too many successive instants are
-// excluded.
-func (n nextFlags) instants(r recur.Rule, from time.Time, calendars []*recur.Calendar) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		left, looked := n.count, 0
-		for t, open := recur.NextOpen(r, from, calendars...); left > 0 && !t.IsZero(); t, open = recur.NextOpen(r, t, calendars...) {
-			switch looked++; {
-			case open:
-				if !yield(plain.InZone(t, n.rule.Zone), nil) {
-					return
-				}
-				left, looked = left-1, 0
-			case looked == mostClosed:
-				yield("", fmt.Errorf("all instants up to %s are excluded, and the search ended there", plain.InZone(t, n.rule.Zone)))
-				return
-			}
-		}
-	}
-}
-
-// print writes the instants; a table has one instant per line and no heading.
-func (n nextFlags) print(p *program, instants iter.Seq2[string, error]) error {
+// print writes the instants on the clock of the rule; a table has one instant
+// per line and no heading.
+func (n nextFlags) print(p *program, slots iter.Seq2[time.Time, error]) error {
 	var ended error
 	known := func(yield func(string, error) bool) {
-		for instant, err := range instants {
-			if ended = err; err != nil || !yield(instant, nil) {
+		for slot, err := range slots {
+			if ended = err; err != nil || !yield(plain.InZone(slot, n.rule.Zone), nil) {
 				return
 			}
 		}
@@ -115,31 +96,18 @@ func (n nextFlags) print(p *program, instants iter.Seq2[string, error]) error {
 	var err error
 	if n.format == asTable {
 		out := bufio.NewWriter(p.stdout)
-		for instant, err := range known {
-			if err != nil {
-				return err
-			}
+		for instant := range known {
 			fmt.Fprintln(out, instant)
 		}
 		err = out.Flush()
 	} else {
-		err = listing[string]{record: func(instant string) any { return nextRecord{instant} }}.print(p, n.format, known)
+		err = printList(p, view.Listing[string]{Record: func(instant string) any { return view.NextRecord{Slot: instant} }}, n.format, known)
 	}
 	if err == nil && ended != nil {
 		printError(p.stderr, ended)
 	}
 	return err
 }
-
-// nextRecord is an instant in machine-readable output. Fields are only ever
-// added.
-type nextRecord struct {
-	Slot string `json:"slot"` // on the clock of the rule
-}
-
-// mostClosed bounds the search for an instant that is not excluded: each step
-// examines at most 1,000 instants, and skips whole excluded days.
-const mostClosed = 1000
 
 // nextCalendars returns the calendars that exclude instants.
 func (p *program) nextCalendars(c *cobra.Command, n nextFlags) ([]*recur.Calendar, error) {

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"strings"
-	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 // format is the format of a listing: a flag with three values.
@@ -47,25 +46,18 @@ func (f *format) addTo(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // RegisterFlagCompletionFunc fails only for an unknown flag
 }
 
-// listing describes how items of one type are printed.
-type listing[T any] struct {
-	columns []string
-	row     func(T) []string // for tables; cleaned before it is printed
-	record  func(T) any      // for machine-readable output
-}
-
-// print writes all items. Records are written as they arrive, a table when all
+// printList writes all items. Records are written as they arrive, a table when all
 // items have arrived.
-func (l listing[T]) print(p *program, f format, items iter.Seq2[T, error]) error {
+func printList[T any](p *program, l view.Listing[T], f format, items iter.Seq2[T, error]) error {
 	out := bufio.NewWriter(p.stdout)
 	var err error
 	switch f {
 	case asJSON:
-		err = l.printArray(out, items)
+		err = printArray(out, l, items)
 	case asNDJSON:
-		err = l.printLines(out, items)
+		err = printLines(out, l, items)
 	default:
-		err = l.printTable(out, items)
+		err = printTable(out, l, items)
 	}
 	more := errors.Is(err, errMore)
 	if err != nil && !more {
@@ -80,12 +72,12 @@ func (l listing[T]) print(p *program, f format, items iter.Seq2[T, error]) error
 	return nil
 }
 
-func (l listing[T]) printLines(out *bufio.Writer, items iter.Seq2[T, error]) error {
+func printLines[T any](out *bufio.Writer, l view.Listing[T], items iter.Seq2[T, error]) error {
 	for item, err := range items {
 		if err != nil {
 			return err
 		}
-		line, err := encode(l.record(item))
+		line, err := encode(l.Record(item))
 		if err != nil {
 			return err
 		}
@@ -94,13 +86,13 @@ func (l listing[T]) printLines(out *bufio.Writer, items iter.Seq2[T, error]) err
 	return nil
 }
 
-func (l listing[T]) printArray(out *bufio.Writer, items iter.Seq2[T, error]) error {
+func printArray[T any](out *bufio.Writer, l view.Listing[T], items iter.Seq2[T, error]) error {
 	before := "[\n  "
 	for item, err := range items {
 		if err != nil {
 			return err
 		}
-		object, err := encode(l.record(item))
+		object, err := encode(l.Record(item))
 		if err != nil {
 			return err
 		}
@@ -115,8 +107,8 @@ func (l listing[T]) printArray(out *bufio.Writer, items iter.Seq2[T, error]) err
 	return nil
 }
 
-func (l listing[T]) printTable(out *bufio.Writer, items iter.Seq2[T, error]) error {
-	t := newTable(l.columns)
+func printTable[T any](out *bufio.Writer, l view.Listing[T], items iter.Seq2[T, error]) error {
+	t := newTable(l.Columns)
 	var more error
 	for item, err := range items {
 		if errors.Is(err, errMore) {
@@ -126,7 +118,7 @@ func (l listing[T]) printTable(out *bufio.Writer, items iter.Seq2[T, error]) err
 		if err != nil {
 			return err
 		}
-		t.AppendRow(cells(l.row(item)))
+		t.AppendRow(cells(l.Row(item)))
 	}
 	fmt.Fprintln(out, t.Render())
 	return more
@@ -177,15 +169,12 @@ func (p *program) show(f format, record any, people func(out *bufio.Writer)) err
 	return out.Flush()
 }
 
-// fact is one line of the text about one thing.
-type fact struct{ name, value string }
-
 // printFacts prints the facts that have a value.
-func printFacts(out *bufio.Writer, facts []fact) {
+func printFacts(out *bufio.Writer, facts []view.Fact) {
 	t := newTable(nil)
 	for _, f := range facts {
-		if f.value != "" && f.value != "-" {
-			t.AppendRow(cells([]string{f.name, f.value}))
+		if f.Value != "" && f.Value != "-" {
+			t.AppendRow(cells([]string{f.Name, f.Value}))
 		}
 	}
 	fmt.Fprintln(out, t.Render())
@@ -291,45 +280,7 @@ func checkLimit(limit int) error {
 	return nil
 }
 
-// The values of records; a missing value is null.
-
-func orNull[T comparable](value T) *T {
-	var zero T
-	if value == zero {
-		return nil
-	}
-	return &value
-}
-
-func timeOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
-}
-
-func durationOrNull(d time.Duration) *string {
-	if d == 0 {
-		return nil
-	}
-	return orNull(d.String())
-}
-
-// validText makes text of arbitrary bytes valid for JSON.
-func validText(text []byte) string { return strings.ToValidUTF8(string(text), "\uFFFD") }
-
-// rawJSON returns JSON on one line; text that is not JSON becomes a string.
-func rawJSON(text []byte) json.RawMessage {
-	switch {
-	case len(text) == 0:
-		return json.RawMessage("null")
-	case json.Valid(text):
-		return text
-	}
-	quoted, err := json.Marshal(validText(text))
-	if err != nil { // strings always encode
-		return json.RawMessage("null")
-	}
-	return quoted
+// addSecrets adds the flag that shows environments as they are.
+func addSecrets(c *cobra.Command, show *bool) {
+	c.Flags().BoolVar(show, "show-secrets", false, "show the values of environments, inputs and HTTP headers, which are hidden otherwise")
 }

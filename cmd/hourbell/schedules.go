@@ -2,13 +2,11 @@ package main
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/plain"
-	"github.com/hourbell/hourbell/kinds"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) schedulesCommand() *cobra.Command {
@@ -71,48 +69,18 @@ func (p *program) schedulesList(c *cobra.Command, f storeFlags, l schedulesListF
 		return err
 	}
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-		return scheduleListing.print(p, l.format, paged(p, c, l.format, l.limit, func(size int, last *hourbell.ScheduleInfo) ([]hourbell.ScheduleInfo, error) {
+		return printList(p, view.ScheduleListing(), l.format, paged(p, c, l.format, l.limit, func(size int, last *view.Schedule) ([]view.Schedule, error) {
 			page := filter
 			page.Limit = size
 			if last != nil {
 				page.After = last.Name
 			}
 			found, err := client.Schedules.List(c.Context(), page)
-			for i := range found {
-				found[i] = viewSchedule(found[i], l.secrets)
+			views := make([]view.Schedule, len(found))
+			for i, one := range found {
+				views[i] = view.NewSchedule(one, l.secrets)
 			}
-			return found, err
+			return views, err
 		}))
 	})
-}
-
-// shownNext returns in words when a schedule rings next.
-func shownNext(s hourbell.ScheduleInfo) string {
-	if s.State() == "active" {
-		return "next " + plain.InZone(s.NextAt, s.Rule.Zone)
-	}
-	return s.State()
-}
-
-var scheduleListing = listing[hourbell.ScheduleInfo]{
-	columns: []string{"NAME", "RULE", "STATE", "NEXT", "FIRED", "RUNS", "OWNER"},
-	row: func(s hourbell.ScheduleInfo) []string {
-		return []string{s.Name, plain.Cut(s.Rule.String(), 50), s.State(), plain.Stamp(s.NextAt), fmt.Sprint(s.Fired), plain.Cut(whatRuns(s.Schedule), 50), plain.Dash(s.Owner)}
-	},
-	record: func(s hourbell.ScheduleInfo) any { return newScheduleRecord(s) },
-}
-
-// whatRuns returns the job of a schedule in a few words.
-func whatRuns(s hourbell.Schedule) string {
-	if s.Kind != kinds.CommandKind {
-		return s.Kind
-	}
-	command, err := kinds.DecodeCommand(s.Args)
-	switch {
-	case err != nil:
-		return s.Kind
-	case command.Shell != "":
-		return "sh: " + command.Shell
-	}
-	return fmt.Sprintf("%q", command.Argv)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 // editFlags change a schedule.
@@ -72,8 +73,8 @@ func (p *program) schedulesEdit(c *cobra.Command, f storeFlags, e editFlags, nam
 		}
 		p.warnRule(info.Rule)
 		p.warnStopped(info)
-		return p.show(e.format, newScheduleRecord(viewSchedule(info, false)), func(out *bufio.Writer) {
-			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, shownNext(info))
+		return p.show(e.format, view.NewScheduleRecord(view.NewSchedule(info, false)), func(out *bufio.Writer) {
+			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, view.NextOfSchedule(info))
 		})
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/kinds"
 )
 
@@ -73,8 +74,8 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 		}
 		p.warnRule(info.Rule)
 		p.warnStopped(info)
-		return p.show(s.format, newScheduleRecord(viewSchedule(info, false)), func(out *bufio.Writer) {
-			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, shownNext(info))
+		return p.show(s.format, view.NewScheduleRecord(view.NewSchedule(info, false)), func(out *bufio.Writer) {
+			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, view.NextOfSchedule(info))
 		})
 	})
 }

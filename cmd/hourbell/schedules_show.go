@@ -2,17 +2,11 @@ package main
 
 import (
 	"bufio"
-	"cmp"
-	"encoding/json"
-	"fmt"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
@@ -30,172 +24,12 @@ func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				s = viewSchedule(s, secrets)
-				return p.show(o, newScheduleRecord(s), func(out *bufio.Writer) { printSchedule(out, s) })
+				shown := view.NewSchedule(s, secrets)
+				return p.show(o, view.NewScheduleRecord(shown), func(out *bufio.Writer) { printFacts(out, view.ScheduleFacts(shown)) })
 			})
 		},
 	}
 	addSecrets(c, &secrets)
 	o.addTo(c)
 	return c
-}
-
-// scheduleRecord is a schedule in machine-readable output. Fields are only ever
-// added.
-type scheduleRecord struct {
-	Name         string          `json:"name"`
-	Owner        *string         `json:"owner"`
-	Revision     int64           `json:"revision"`
-	State        string          `json:"state"`
-	Cron         *string         `json:"cron"`
-	Every        *string         `json:"every"`
-	At           *string         `json:"at"`
-	TZ           *string         `json:"tz"`
-	Kind         string          `json:"kind"`
-	Args         json.RawMessage `json:"args"`
-	Queue        string          `json:"queue"`
-	Priority     int             `json:"priority"`
-	MaxAttempts  int             `json:"max_attempts"`
-	OnLoss       string          `json:"on_loss"`
-	Timeout      *string         `json:"timeout"`
-	Overlap      string          `json:"overlap"`
-	Rule         string          `json:"rule"`
-	Misfire      string          `json:"misfire"`
-	MisfireCap   *int            `json:"misfire_cap"`
-	Grace        *string         `json:"grace"`
-	Window       *string         `json:"window"`
-	Count        *int64          `json:"count"`
-	Jitter       *string         `json:"jitter"`
-	PauseAfter   *int            `json:"pause_after_failures"`
-	Failures     int64           `json:"failures"`
-	Dialect      *string         `json:"dialect"`
-	Start        *string         `json:"start"`
-	Stop         *string         `json:"stop"`
-	Gap          *string         `json:"gap"`
-	Fold         *string         `json:"fold"`
-	PausedUntil  *time.Time      `json:"paused_until"`
-	Exclude      []string        `json:"exclude"` // in the syntax of --exclude; the file's calendars by name
-	Group        *string         `json:"group"`
-	Paused       bool            `json:"paused"`
-	PausedAt     *time.Time      `json:"paused_at"`
-	NextAt       *time.Time      `json:"next_at"`
-	Mark         *time.Time      `json:"mark"`
-	Anchor       *time.Time      `json:"anchor"`
-	Fired        int64           `json:"fired"`
-	CreatedAt    *time.Time      `json:"created_at"`
-	UpdatedAt    *time.Time      `json:"updated_at"`
-	DeletedAt    *time.Time      `json:"deleted_at"`
-	FailingSince *time.Time      `json:"failing_since"`
-	OnFailure    *hookRecord     `json:"on_failure"`
-	OnMissed     *hookRecord     `json:"on_missed"`
-	OnRecovery   *hookRecord     `json:"on_recovery"`
-	Problem      *string         `json:"problem"`
-}
-
-// hookRecord is a hook in machine-readable output.
-type hookRecord struct {
-	Kind string          `json:"kind"`
-	Args json.RawMessage `json:"args"`
-}
-
-func newHookRecord(h *hourbell.Hook) *hookRecord {
-	if h == nil {
-		return nil
-	}
-	return &hookRecord{h.Kind, rawJSON(h.Args)}
-}
-
-func newScheduleRecord(s hourbell.ScheduleInfo) scheduleRecord {
-	return scheduleRecord{
-		Name: s.Name, Owner: orNull(s.Owner), Revision: s.Revision, State: s.State(),
-		Cron: orNull(s.Rule.Cron), Every: orNull(s.Rule.Every), At: orNull(s.Rule.At), TZ: orNull(s.Rule.Zone),
-		Kind: s.Kind, Args: rawJSON(s.Args), Queue: s.Queue, Priority: s.Priority, MaxAttempts: s.MaxAttempts,
-		OnLoss: s.OnLoss.String(), Timeout: durationOrNull(s.Timeout), Overlap: overlapWord(s.Overlap), Group: orNull(s.Group),
-		Paused: s.State() == "paused", PausedAt: timeOrNull(s.PausedAt), NextAt: timeOrNull(s.NextAt),
-		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
-		CreatedAt: timeOrNull(s.CreatedAt), UpdatedAt: timeOrNull(s.UpdatedAt), DeletedAt: timeOrNull(s.DeletedAt),
-		FailingSince: timeOrNull(s.FailingSince), PausedUntil: timeOrNull(s.PausedUntil), Exclude: excludeTexts(s.Schedule),
-		Rule: s.Rule.String(), Dialect: orNull(s.Rule.Dialect), Start: orNull(s.Rule.Start), Stop: orNull(s.Rule.Stop),
-		Gap: orNull(s.Rule.Gap), Fold: orNull(s.Rule.Fold),
-		Misfire: cmp.Or(string(s.Misfire), "skip"), MisfireCap: orNull(s.MisfireCap), Grace: durationOrNull(s.Grace), Window: durationOrNull(s.Window),
-		Count: orNull(s.Count), Jitter: durationOrNull(s.Jitter), PauseAfter: orNull(s.PauseAfterFailures), Failures: s.Failures,
-		OnFailure: newHookRecord(s.Hooks.OnFailure), OnMissed: newHookRecord(s.Hooks.OnMissed), OnRecovery: newHookRecord(s.Hooks.OnRecovery),
-		Problem: orNull(s.Problem),
-	}
-}
-
-func overlapWord(o hourbell.Overlap) string {
-	return cmp.Or(string(o), "skip")
-}
-
-// printSchedule prints a schedule as text.
-func printSchedule(out *bufio.Writer, s hourbell.ScheduleInfo) {
-	timeout := ""
-	if s.Timeout > 0 {
-		timeout = s.Timeout.String()
-	}
-	printFacts(out, []fact{
-		{"schedule", s.Name},
-		{"state", s.State()},
-		{"problem", s.Problem},
-		{"owner", s.Owner},
-		{"group", s.Group},
-		{"revision", fmt.Sprint(s.Revision)},
-		{"rule", s.Rule.String()},
-		{"means", describe(s.Rule, s.Anchor)},
-		{"next_at", plain.Stamp(s.NextAt)},
-		{"kind", s.Kind},
-		{"args", string(s.Args)},
-		{"queue", s.Queue},
-		{"priority", fmt.Sprint(s.Priority)},
-		{"max_attempts", fmt.Sprint(s.MaxAttempts)},
-		{"on_loss", s.OnLoss.String()},
-		{"timeout", timeout},
-		{"overlap", overlapWord(s.Overlap)},
-		{"policies", shownPolicies(s.Schedule)},
-		{"exclude", strings.Join(excludeTexts(s.Schedule), " | ")},
-		{"on_failure", shownHook(s.Hooks.OnFailure)},
-		{"on_missed", shownHook(s.Hooks.OnMissed)},
-		{"on_recovery", shownHook(s.Hooks.OnRecovery)},
-		{"failing_since", plain.Stamp(s.FailingSince)},
-		{"failures", shownFailures(s)},
-		{"paused_at", plain.Stamp(s.PausedAt)},
-		{"paused_until", plain.Stamp(s.PausedUntil)},
-		{"fired", fmt.Sprint(s.Fired)},
-		{"mark", plain.Stamp(s.Mark)},
-		{"anchor", plain.Stamp(s.Anchor)},
-		{"created_at", plain.Stamp(s.CreatedAt)},
-		{"updated_at", plain.Stamp(s.UpdatedAt)},
-	})
-}
-
-// shownPolicies lists the policies that are not the default, except overlap.
-func shownPolicies(s hourbell.Schedule) string {
-	var shown []string
-	for _, policy := range allPolicies[1:] {
-		if key, found := declared.FindKey(policy.key); found && key.Text(s) != "" {
-			shown = append(shown, key.Name+" "+key.Text(s))
-		}
-	}
-	return strings.Join(shown, ", ")
-}
-
-// excludeTexts lists the times that a schedule excludes.
-func excludeTexts(s hourbell.Schedule) []string {
-	texts, _ := hourbell.ExcludeTexts(s.Exclude)
-	return append([]string{}, texts...)
-}
-
-func shownFailures(s hourbell.ScheduleInfo) string {
-	if s.Failures == 0 {
-		return ""
-	}
-	return fmt.Sprint(s.Failures)
-}
-
-func shownHook(h *hourbell.Hook) string {
-	if h == nil {
-		return ""
-	}
-	return h.Kind + " " + string(h.Args)
 }

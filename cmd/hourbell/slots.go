@@ -2,13 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 func (p *program) slotsCommand() *cobra.Command {
@@ -34,7 +33,7 @@ func (p *program) slotsCommand() *cobra.Command {
 				return err
 			}
 			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-				return slotListing.print(p, o, paged(p, c, o, limit, func(size int, last *hourbell.SlotInfo) ([]hourbell.SlotInfo, error) {
+				return printList(p, view.SlotListing(), o, paged(p, c, o, limit, func(size int, last *hourbell.SlotInfo) ([]hourbell.SlotInfo, error) {
 					page := filter
 					page.Limit = size
 					if last != nil {
@@ -60,38 +59,4 @@ func checkRange(f hourbell.SlotFilter) error {
 		return &hourbell.FieldError{Field: "to", Value: plain.Stamp(f.To), Problem: "is before from", Remedy: "give the earlier instant as --from"}
 	}
 	return nil
-}
-
-var slotListing = listing[hourbell.SlotInfo]{
-	columns: []string{"SCHEDULE", "SLOT", "OUTCOME", "JOB", "COUNT", "LAST", "REASON"},
-	row: func(s hourbell.SlotInfo) []string {
-		job, count, last := "-", "-", "-"
-		if s.Job != 0 {
-			job = fmt.Sprint(s.Job)
-		}
-		if s.Count > 1 {
-			count, last = fmt.Sprint(s.Count), plain.Stamp(s.Last)
-		}
-		return []string{s.ScheduleName, plain.Stamp(s.Slot), s.Outcome.String(), job, count, last, plain.Dash(s.Reason)}
-	},
-	record: func(s hourbell.SlotInfo) any {
-		return slotRecord{
-			Schedule: s.ScheduleName, Slot: timeOrNull(s.Slot), Outcome: s.Outcome.String(),
-			Reason: orNull(s.Reason), JobID: orNull(s.Job),
-			Last: timeOrNull(s.Last), Count: s.Count, RecordedAt: timeOrNull(s.RecordedAt),
-		}
-	},
-}
-
-// slotRecord is the record of a slot, or of several successive slots, in
-// machine-readable output. Fields are only ever added.
-type slotRecord struct {
-	Schedule   string     `json:"schedule"`
-	Slot       *time.Time `json:"slot"`
-	Outcome    string     `json:"outcome"`
-	Reason     *string    `json:"reason"`
-	JobID      *int64     `json:"job_id"`
-	Last       *time.Time `json:"last"`
-	Count      int64      `json:"count"`
-	RecordedAt *time.Time `json:"recorded_at"`
 }

@@ -117,6 +117,12 @@ func SlotKeys() []string {
 	return names[slices.Index(names, "overlap"):]
 }
 
+// PolicyKeys returns the Keys that are policies of a schedule: how its slots fire.
+func PolicyKeys() []Key {
+	names := KeyNames()
+	return scheduleKeys[slices.Index(names, "overlap") : slices.Index(names, "pause_after_failures")+1]
+}
+
 // FindKey returns the key of that name.
 func FindKey(name string) (Key, bool) {
 	i := slices.IndexFunc(scheduleKeys, func(k Key) bool { return k.Name == name })

@@ -1,0 +1,94 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+// EntryRecord is a schedule, or a command that runs at the start of a node
+// (rule null).
+type EntryRecord struct {
+	Name        string                     `json:"name"`
+	Line        int                        `json:"line"`
+	Rule        *string                    `json:"rule"`
+	TZ          *string                    `json:"tz"`
+	Description *string                    `json:"description"`
+	Kind        string                     `json:"kind"`
+	Argv        []string                   `json:"argv"`
+	User        *string                    `json:"user"`
+	Dir         *string                    `json:"dir"`
+	Args        json.RawMessage            `json:"args"` // without values that may be secrets
+	Queue       *string                    `json:"queue"`
+	MaxAttempts *int                       `json:"max_attempts"`
+	Timeout     *string                    `json:"timeout"`
+	OnLoss      string                     `json:"on_loss"`
+	Overlap     string                     `json:"overlap"`
+	Group       *string                    `json:"group"`
+	Exclude     []string                   `json:"exclude"` // stored calendars by name; they were not read
+	Paused      bool                       `json:"paused"`
+	Hooks       map[string]json.RawMessage `json:"hooks"`
+	Next        []time.Time                `json:"next"`
+}
+
+// NewEntryRecord returns the record of an entry of a file, with its next instants
+// after now. It hides values that may be secrets unless secrets is set.
+func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryRecord {
+	show := func(kind string, args []byte) json.RawMessage {
+		if secrets {
+			return rawJSON(args)
+		}
+		return rawJSON(kinds.Redact(kind, args))
+	}
+	r := EntryRecord{
+		Name: entry.Name, Line: entry.Line, Rule: orNull(strings.TrimPrefix(entry.Rule.String(), "CRON_TZ="+entry.Rule.Zone+" ")), TZ: orNull(entry.Rule.Zone),
+		Kind: entry.Kind, Args: show(entry.Kind, entry.Args), Queue: orNull(entry.Queue), MaxAttempts: orNull(entry.MaxAttempts),
+		Timeout: durationOrNull(entry.Timeout), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Overlap),
+		Group: orNull(entry.Group), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused, Hooks: map[string]json.RawMessage{}, Next: []time.Time{},
+	}
+	if entry.Rule.String() != "" {
+		r.Description = orNull(describe(entry.Rule, now))
+	}
+	if command, err := kinds.DecodeCommand(entry.Args); entry.Kind == kinds.CommandKind && err == nil {
+		r.Argv, r.User, r.Dir = argv(entry.Args, secrets), orNull(command.User), orNull(command.Dir)
+	}
+	entry.Hooks.Each(func(name string, hook *hourbell.Hook) { r.Hooks[name] = show(hook.Kind, hook.Args) })
+	r.Next = append(r.Next, Upcoming(entry, now)...)
+	return r
+}
+
+// EntryFacts returns the facts about an entry of a file, with its next instants
+// after now. It hides values that may be secrets unless secrets is set.
+func EntryFacts(entry declared.Entry, now time.Time, secrets bool) []Fact {
+	facts := []Fact{{"line", fmt.Sprint(entry.Line)}, {"rule", entry.Rule.String()}}
+	if entry.Rule.String() == "" {
+		facts[1].Value = "@reboot: once for each start of a node"
+	} else {
+		facts = append(facts, Fact{"means", describe(entry.Rule, now)})
+	}
+	facts = append(facts, workFacts(entry.Schedule, secrets)...)
+	facts = append(facts, Fact{"limits", limits(entry.Schedule)})
+	if len(entry.Exclude) > 0 {
+		facts = append(facts, Fact{"except", excludedText(entry.Schedule)})
+	}
+	entry.Hooks.Each(func(name string, hook *hourbell.Hook) {
+		facts = append(facts, Fact{name + " ", hookText(hook, secrets)})
+	})
+	if entry.Rule.String() == "" {
+		return facts
+	}
+	next := Upcoming(entry, now)
+	for i, t := range next {
+		facts = append(facts, Fact{[]string{"next", "", ""}[i], plain.InZone(t, entry.Rule.Zone)})
+	}
+	if len(next) == 0 {
+		facts = append(facts, Fact{"next", "never from now on"})
+	}
+	return facts
+}

@@ -1,0 +1,138 @@
+package view
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
+)
+
+// JobRecord is a job in machine-readable output. Fields are only ever added.
+type JobRecord struct {
+	ID          int64  `json:"id"`
+	Kind        string `json:"kind"`
+	Queue       string `json:"queue"`
+	State       string `json:"state"`
+	Priority    int16  `json:"priority"`
+	Attempt     int16  `json:"attempt"`
+	MaxAttempts int16  `json:"max_attempts"`
+	// Losses is how many nodes in succession died while the job ran, or when it
+	// was about to begin.
+	Losses     int16           `json:"losses"`
+	Token      *int64          `json:"token"`
+	RunAt      *time.Time      `json:"run_at"`
+	CreatedAt  *time.Time      `json:"created_at"`
+	StartedAt  *time.Time      `json:"started_at"`
+	FinishedAt *time.Time      `json:"finished_at"`
+	Node       *string         `json:"node"`
+	Schedule   *string         `json:"schedule"`
+	Slot       *time.Time      `json:"slot"`
+	Origin     string          `json:"origin"`
+	Args       json.RawMessage `json:"args"`
+	Timeout    *string         `json:"timeout"`
+	OnLoss     string          `json:"on_loss"`
+	Unique     *string         `json:"unique"`
+	Reason     *string         `json:"reason"`
+	// Waits is why no living node takes the job, although it is due.
+	Waits *string `json:"waits"`
+	// Hook describes, for a hook's job, the event that caused it.
+	Hook            json.RawMessage      `json:"hook,omitempty"`
+	CancelRequested bool                 `json:"cancel_requested"`
+	Errors          []AttemptErrorRecord `json:"errors"`
+	Output          *string              `json:"output"`
+	// OutputBase64 has the bytes of an output that is not valid UTF-8.
+	OutputBase64 string `json:"output_base64,omitempty"`
+}
+
+// AttemptErrorRecord is a failed attempt.
+type AttemptErrorRecord struct {
+	Attempt    int16      `json:"attempt"`
+	Token      int64      `json:"token"`
+	Node       *string    `json:"node"`
+	StartedAt  *time.Time `json:"started_at"`
+	FinishedAt *time.Time `json:"finished_at"`
+	Error      string     `json:"error"`
+	Trace      *string    `json:"trace"`
+}
+
+// NewJobRecord returns the record of a job.
+func NewJobRecord(j Job) JobRecord {
+	r := JobRecord{
+		ID: j.ID, Kind: j.Kind, Queue: j.Queue, State: j.State.String(),
+		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Losses: j.Losses, Token: orNull(j.Token),
+		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
+		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
+		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
+		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
+		Reason: orNull(j.Reason), Waits: orNull(j.Waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []AttemptErrorRecord{},
+	}
+	for _, a := range j.Attempts {
+		if a.Error != "" {
+			r.Errors = append(r.Errors, AttemptErrorRecord{
+				Attempt: a.Attempt, Token: a.Token, Node: orNull(a.Node),
+				StartedAt: timeOrNull(a.StartedAt), FinishedAt: timeOrNull(a.FinishedAt),
+				Error: a.Error, Trace: orNull(a.Trace),
+			})
+		}
+	}
+	if output := lastOutput(j.JobInfo); len(output) > 0 {
+		text := validText(output)
+		r.Output = &text
+		if !utf8.Valid(output) {
+			r.OutputBase64 = base64.StdEncoding.EncodeToString(output)
+		}
+	}
+	return r
+}
+
+// JobFacts returns the facts about a job, without its attempts. now is the time
+// of the store's clock.
+func JobFacts(j Job, now time.Time) []Fact {
+	return []Fact{
+		{"job", fmt.Sprint(j.ID)},
+		{"state", JobState(j.JobInfo, now)},
+		{"reason", j.Reason},
+		{"waits", j.Waits},
+		{"kind", j.Kind},
+		{"args", string(j.Args)},
+		{"hook", string(aboutHook(j.JobInfo))},
+		{"queue", j.Queue},
+		{"priority", fmt.Sprint(j.Priority)},
+		{"attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts)},
+		{"losses", losses(j.Losses)},
+		{"on_loss", j.OnLoss.String()},
+		{"unique", j.Unique},
+		{"timeout", shownTimeout(j.Timeout)},
+		{"origin", j.Origin.String()},
+		{"schedule", j.ScheduleName},
+		{"slot", plain.Stamp(j.Slot)},
+		{"created_at", plain.Stamp(j.CreatedAt)},
+		{"run_at", plain.Stamp(j.RunAt)},
+		{"started_at", plain.Stamp(j.StartedAt)},
+		{"finished_at", plain.Stamp(j.FinishedAt)},
+		{"took", took(j.JobInfo)},
+		{"node", jobNode(j.JobInfo)},
+	}
+}
+
+// losses returns the text for the number of times in succession that a job was
+// lost; empty for 0.
+func losses(n int16) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d in a row", n)
+}
+
+// aboutHook returns, for a hook's job, the event that caused it, as JSON.
+func aboutHook(j hourbell.JobInfo) json.RawMessage {
+	var headers map[string]string
+	if json.Unmarshal(j.Headers, &headers) != nil || headers[hourbell.HookHeader] == "" {
+		return nil
+	}
+	return rawJSON([]byte(headers[hourbell.HookHeader]))
+}

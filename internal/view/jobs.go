@@ -1,0 +1,166 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/kinds"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Job is a job as it is shown.
+type Job struct {
+	hourbell.JobInfo        // Args are without values that may be secrets, unless Jobs was asked for them
+	Waits            string // why the job waits although it is due; may be empty
+}
+
+// Jobs prepares jobs for output, and reads from the store why they wait. It hides
+// values that may be secrets (see kinds.Redact) unless secrets is set.
+func Jobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs ...hourbell.JobInfo) ([]Job, error) {
+	reasons, err := client.Jobs.Waits(ctx, jobs...)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]Job, len(jobs))
+	for i, job := range jobs {
+		if !secrets {
+			job.Args = kinds.Redact(job.Kind, job.Args)
+		}
+		views[i] = Job{job, WaitReason(reasons[job.ID])}
+	}
+	return views, nil
+}
+
+// WaitReason adds the program's remedy to a reason from [hourbell.JobService.Waits].
+func WaitReason(reason string) string {
+	if strings.Contains(reason, "may run it") {
+		return reason + "; `serve --commands any` is such a node"
+	}
+	return reason
+}
+
+// shownTimeout formats a timeout; 0 means the worker's own timeout.
+func shownTimeout(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return ""
+	case d >= hourbell.MaxDuration:
+		return "none"
+	}
+	return d.String()
+}
+
+// ParseJobStates reads the states by which jobs are listed: the words of JobState,
+// except cancelling. given reports that the caller was given a list, which must
+// then not be empty. The error is a *hourbell.FieldError.
+func ParseJobStates(words []string, given bool) (f hourbell.JobFilter, err error) {
+	const remedy = "use waiting, scheduled, ready, retrying, running, completed, failed or cancelled"
+	if given && len(words) == 0 {
+		return f, &hourbell.FieldError{Field: "state", Problem: "is empty", Remedy: remedy}
+	}
+	for _, word := range words {
+		switch state, ok := store.ParseState(word); {
+		case word == scheduled:
+			f.Scheduled = true
+		case word == retrying:
+			f.Retrying = true
+		case ok:
+			f.States = append(f.States, state)
+		default:
+			return f, &hourbell.FieldError{Field: "state", Value: plain.Shorten(word), Problem: "is unknown", Remedy: remedy}
+		}
+	}
+	return f, nil
+}
+
+// JobListing shows jobs. now is the time of the store's clock.
+func JobListing(now time.Time) Listing[Job] {
+	return Listing[Job]{
+		Columns: []string{"ID", "STATE", "KIND", "QUEUE", "ATTEMPT", "RUN AT", "TOOK", "SCHEDULE", "RESULT"},
+		Row: func(j Job) []string {
+			return []string{
+				fmt.Sprint(j.ID), JobState(j.JobInfo, now), j.Kind, j.Queue, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
+				plain.Stamp(j.RunAt), took(j.JobInfo), plain.Dash(shownSchedule(j.JobInfo)), plain.Dash(plain.Cut(jobResult(j), 60)),
+			}
+		},
+		Record: func(j Job) any { return NewJobRecord(j) },
+	}
+}
+
+// The states shown for a ready job that has failed before, or that is due
+// later.
+const (
+	retrying  = "retrying"
+	scheduled = "scheduled"
+)
+
+// JobState returns the word for a job's state: a state of the store, scheduled or
+// retrying for a ready job, or cancelling for a running job that was asked to
+// stop. now is the time of the store's clock.
+func JobState(j hourbell.JobInfo, now time.Time) string {
+	switch {
+	case j.Retrying():
+		return retrying
+	case j.Scheduled(now):
+		return scheduled
+	case j.State == hourbell.Running && j.CancelAsked:
+		return "cancelling"
+	}
+	return j.State.String()
+}
+
+// shownSchedule returns the schedule for which a job was made, or about which a
+// hook's job reports.
+func shownSchedule(j hourbell.JobInfo) string {
+	var about hourbell.HookEvent
+	if json.Unmarshal(aboutHook(j), &about) == nil && about.Event != "" {
+		return about.Event + " of " + about.Schedule
+	}
+	return j.ScheduleName
+}
+
+func took(j hourbell.JobInfo) string {
+	if j.StartedAt.IsZero() || j.FinishedAt.IsZero() {
+		return "-"
+	}
+	return plain.Brief(j.FinishedAt.Sub(j.StartedAt))
+}
+
+// jobResult returns why the job ended, waits or was tried again, otherwise its
+// last line of output.
+func jobResult(j Job) string {
+	if reason := cmp.Or(j.Reason, j.Waits); reason != "" {
+		return reason
+	}
+	if n := len(j.Attempts); n > 0 && j.Attempts[n-1].Error != "" {
+		return j.Attempts[n-1].Error
+	}
+	output := strings.TrimSpace(string(lastOutput(j.JobInfo)))
+	return output[strings.LastIndexByte(output, '\n')+1:]
+}
+
+// lastOutput returns the output of the last attempt, if that attempt left a
+// record.
+func lastOutput(j hourbell.JobInfo) []byte {
+	if len(j.Attempts) == 0 {
+		return nil
+	}
+	last := j.Attempts[len(j.Attempts)-1]
+	if j.State.Finished() && last.Token != j.Token {
+		return nil
+	}
+	return last.Output
+}
+
+func jobNode(j hourbell.JobInfo) string {
+	if j.Node == "" && j.State.Finished() && len(j.Attempts) > 0 {
+		return j.Attempts[len(j.Attempts)-1].Node
+	}
+	return j.Node
+}

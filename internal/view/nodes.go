@@ -1,0 +1,73 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
+)
+
+// NodeState returns the word for a node's state: alive, suspended (alive, but waiting for accept-history), silent
+// (its lease has expired, but no node has declared it dead yet), left or died.
+func NodeState(n hourbell.NodeInfo, now time.Time, suspended bool) string {
+	switch {
+	case n.Died:
+		return "died"
+	case !n.EndedAt.IsZero():
+		return "left"
+	case n.SeenAt.Add(n.Lease).Before(now):
+		return "silent"
+	case suspended:
+		return "suspended"
+	}
+	return "alive"
+}
+
+// NodeListing shows nodes. now is the time of the store's clock; suspended reports
+// that the nodes wait for accept-history.
+func NodeListing(now time.Time, suspended bool) Listing[hourbell.NodeInfo] {
+	return Listing[hourbell.NodeInfo]{
+		Columns: []string{"ID", "NAME", "STATE", "RUNNING", "QUEUES", "KINDS", "STARTED", "SEEN", "VERSION"},
+		Row: func(n hourbell.NodeInfo) []string {
+			return []string{
+				fmt.Sprint(n.ID), n.Name, NodeState(n, now, suspended), fmt.Sprint(n.Running),
+				plain.Dash(strings.Join(n.Queues, ",")), plain.Dash(strings.Join(n.Kinds, ",")),
+				plain.Stamp(n.StartedAt), plain.Stamp(n.SeenAt), n.Version,
+			}
+		},
+		Record: func(n hourbell.NodeInfo) any {
+			return NodeRecord{
+				ID: n.ID, Name: n.Name, State: NodeState(n, now, suspended), Version: n.Version,
+				Queues: orEmpty(n.Queues), Kinds: orEmpty(n.Kinds), Lease: n.Lease.String(),
+				StartedAt: timeOrNull(n.StartedAt), SeenAt: timeOrNull(n.SeenAt), EndedAt: timeOrNull(n.EndedAt),
+				Died: n.Died, Running: n.Running,
+			}
+		},
+	}
+}
+
+// orEmpty returns an empty list instead of nil, which would be encoded as null.
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// NodeRecord is a node in machine-readable output. Fields are only ever added.
+type NodeRecord struct {
+	ID        int64      `json:"id"`
+	Name      string     `json:"name"`
+	State     string     `json:"state"`
+	Version   string     `json:"version"`
+	Queues    []string   `json:"queues"`
+	Kinds     []string   `json:"kinds"`
+	Lease     string     `json:"lease"`
+	StartedAt *time.Time `json:"started_at"`
+	SeenAt    *time.Time `json:"seen_at"`
+	EndedAt   *time.Time `json:"ended_at"`
+	Died      bool       `json:"died"`
+	Running   int64      `json:"running"` // jobs that run on the node
+}

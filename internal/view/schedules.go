@@ -1,0 +1,68 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+// Schedule is a schedule as it is shown.
+type Schedule struct {
+	hourbell.ScheduleInfo // Args and Hooks are without values that may be secrets, unless NewSchedule was asked for them
+}
+
+// NewSchedule prepares a schedule for output. It hides values that may be secrets
+// (see kinds.Redact) unless secrets is set.
+func NewSchedule(s hourbell.ScheduleInfo, secrets bool) Schedule {
+	if !secrets {
+		s.Args = kinds.Redact(s.Kind, s.Args)
+		s.Hooks = redactHooks(s.Hooks)
+	}
+	return Schedule{s}
+}
+
+func redactHooks(h hourbell.Hooks) hourbell.Hooks {
+	for _, hook := range []**hourbell.Hook{&h.OnFailure, &h.OnMissed, &h.OnRecovery} {
+		if *hook != nil {
+			*hook = &hourbell.Hook{Kind: (*hook).Kind, Args: kinds.Redact((*hook).Kind, (*hook).Args)}
+		}
+	}
+	return h
+}
+
+// NextOfSchedule returns in words when a schedule rings next, or its state if it
+// does not ring.
+func NextOfSchedule(s hourbell.ScheduleInfo) string {
+	if s.State() == "active" {
+		return "next " + plain.InZone(s.NextAt, s.Rule.Zone)
+	}
+	return s.State()
+}
+
+// ScheduleListing shows schedules.
+func ScheduleListing() Listing[Schedule] {
+	return Listing[Schedule]{
+		Columns: []string{"NAME", "RULE", "STATE", "NEXT", "FIRED", "RUNS", "OWNER"},
+		Row: func(s Schedule) []string {
+			return []string{s.Name, plain.Cut(s.Rule.String(), 50), s.State(), plain.Stamp(s.NextAt), fmt.Sprint(s.Fired), plain.Cut(whatRuns(s.Schedule), 50), plain.Dash(s.Owner)}
+		},
+		Record: func(s Schedule) any { return NewScheduleRecord(s) },
+	}
+}
+
+// whatRuns returns the job of a schedule in a few words.
+func whatRuns(s hourbell.Schedule) string {
+	if s.Kind != kinds.CommandKind {
+		return s.Kind
+	}
+	command, err := kinds.DecodeCommand(s.Args)
+	switch {
+	case err != nil:
+		return s.Kind
+	case command.Shell != "":
+		return "sh: " + command.Shell
+	}
+	return fmt.Sprintf("%q", command.Argv)
+}

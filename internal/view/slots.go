@@ -1,0 +1,46 @@
+package view
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
+)
+
+// SlotListing shows records of slots.
+func SlotListing() Listing[hourbell.SlotInfo] {
+	return Listing[hourbell.SlotInfo]{
+		Columns: []string{"SCHEDULE", "SLOT", "OUTCOME", "JOB", "COUNT", "LAST", "REASON"},
+		Row: func(s hourbell.SlotInfo) []string {
+			job, count, last := "-", "-", "-"
+			if s.Job != 0 {
+				job = fmt.Sprint(s.Job)
+			}
+			if s.Count > 1 {
+				count, last = fmt.Sprint(s.Count), plain.Stamp(s.Last)
+			}
+			return []string{s.ScheduleName, plain.Stamp(s.Slot), s.Outcome.String(), job, count, last, plain.Dash(s.Reason)}
+		},
+		Record: func(s hourbell.SlotInfo) any {
+			return SlotRecord{
+				Schedule: s.ScheduleName, Slot: timeOrNull(s.Slot), Outcome: s.Outcome.String(),
+				Reason: orNull(s.Reason), JobID: orNull(s.Job),
+				Last: timeOrNull(s.Last), Count: s.Count, RecordedAt: timeOrNull(s.RecordedAt),
+			}
+		},
+	}
+}
+
+// SlotRecord is the record of a slot, or of several successive slots, in
+// machine-readable output. Fields are only ever added.
+type SlotRecord struct {
+	Schedule   string     `json:"schedule"`
+	Slot       *time.Time `json:"slot"`
+	Outcome    string     `json:"outcome"`
+	Reason     *string    `json:"reason"`
+	JobID      *int64     `json:"job_id"`
+	Last       *time.Time `json:"last"`
+	Count      int64      `json:"count"`
+	RecordedAt *time.Time `json:"recorded_at"`
+}

@@ -1,0 +1,175 @@
+package view
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/kinds"
+	"github.com/hourbell/hourbell/recur"
+)
+
+// excludedText lists the times that a schedule excludes, and names the stored
+// calendars, which were not read.
+func excludedText(s hourbell.Schedule) string {
+	texts := excludeTexts(s)
+	for i, c := range s.Exclude {
+		if c.Stored {
+			texts[i] += " (a stored calendar, not looked at)"
+		}
+	}
+	return strings.Join(texts, " | ")
+}
+
+// describe describes a rule in words; empty for an invalid rule.
+func describe(spec recur.Spec, anchor time.Time) string {
+	rule, err := spec.Rule(anchor)
+	if err != nil {
+		return ""
+	}
+	return rule.Describe()
+}
+
+// workFacts are the lines that show the job of a schedule.
+func workFacts(s hourbell.Schedule, secrets bool) []Fact {
+	command, err := kinds.DecodeCommand(s.Args)
+	if s.Kind != kinds.CommandKind || err != nil {
+		return []Fact{{"runs", "kind " + s.Kind + argsIf(secrets, s.Args)}}
+	}
+	facts := []Fact{{"runs", argvText(argv(s.Args, secrets))}, {"as", cmp.Or(command.User, "the node's user")}, {"in", workDir(command)}, {"env", envText(command, secrets)}}
+	switch {
+	case command.Stdin != "" && secrets:
+		facts = append(facts, Fact{"input", fmt.Sprintf("%q", command.Stdin)})
+	case command.Stdin != "":
+		facts = append(facts, Fact{"input", plain.Plural(len(command.Stdin), "byte") + " (--show-secrets prints it)"})
+	}
+	if command.Detached == kinds.KeepDetached {
+		facts = append(facts, Fact{"detached", " keep"})
+	}
+	return facts
+}
+
+func argsIf(secrets bool, args []byte) string {
+	if !secrets || len(args) == 0 {
+		return ""
+	}
+	return " with " + string(args)
+}
+
+// argv returns the argument list of a command; nil for arguments that are not a
+// command. Unless secrets is set, values that a shell line assigns before its
+// program are left out.
+func argv(args []byte, secrets bool) []string {
+	if !secrets {
+		args = kinds.Redact(kinds.CommandKind, args)
+	}
+	c, err := kinds.DecodeCommand(args)
+	switch {
+	case err != nil:
+		return nil
+	case c.Shell != "":
+		return []string{"/bin/sh", "-c", c.Shell}
+	}
+	return c.Argv
+}
+
+// argvText returns an argument list as a user would type it.
+func argvText(argv []string) string {
+	words := slices.Clone(argv)
+	for i, word := range words {
+		words[i] = plain.ShellQuote(word)
+	}
+	return strings.Join(words, " ")
+}
+
+func workDir(c kinds.Command) string {
+	if c.Base == kinds.BaseCron {
+		return cmp.Or(c.Dir, "the user's home")
+	}
+	return cmp.Or(c.Dir, "the node's directory")
+}
+
+// envText lists the environment variables of a command.
+func envText(c kinds.Command, secrets bool) string {
+	text := "the node's"
+	if c.Base == kinds.BaseCron {
+		text = "cron's: SHELL PATH HOME LOGNAME"
+	}
+	var own []string
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		if secrets {
+			name += "=" + plain.ShellQuote(c.Env[name])
+		}
+		own = append(own, name)
+	}
+	if len(own) > 0 {
+		text += "; set: " + strings.Join(own, " ")
+	}
+	return text
+}
+
+// limits lists the limits of a schedule's jobs: attempts and time.
+func limits(s hourbell.Schedule) string {
+	var parts []string
+	if s.MaxAttempts > 0 {
+		parts = append(parts, plain.Plural(s.MaxAttempts, "attempt"))
+	} else {
+		parts = append(parts, "25 attempts")
+	}
+	switch {
+	case s.Timeout == hourbell.MaxDuration:
+		parts = append(parts, "no time limit")
+	case s.Timeout > 0:
+		parts = append(parts, "timeout "+s.Timeout.String())
+	case s.Kind == kinds.CommandKind || s.Kind == kinds.HTTPKind:
+		parts = append(parts, "timeout "+kinds.DefaultTimeout.String())
+	}
+	parts = append(parts, "on_loss "+lossText(s.OnLoss))
+	if s.Rule.String() != "" {
+		parts = append(parts, "overlap "+overlapWord(s.Overlap))
+		if policies := shownPolicies(s); policies != "" {
+			parts = append(parts, policies)
+		}
+	}
+	for _, f := range []Fact{{"queue", s.Queue}, {"group", s.Group}} {
+		if f.Value != "" {
+			parts = append(parts, f.Name+" "+f.Value)
+		}
+	}
+	if s.Priority > 0 {
+		parts = append(parts, fmt.Sprintf("priority %d", s.Priority))
+	}
+	if s.Paused {
+		parts = append(parts, "paused")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func lossText(choice hourbell.OnLoss) string {
+	if choice == hourbell.FailOnLoss {
+		return "fail"
+	}
+	return "retry"
+}
+
+// hookText describes a hook.
+func hookText(hook *hourbell.Hook, secrets bool) string {
+	if words := argv(hook.Args, secrets); hook.Kind == kinds.CommandKind && words != nil {
+		return argvText(words)
+	}
+	args := hook.Args
+	if !secrets {
+		args = kinds.Redact(hook.Kind, args)
+	}
+	var call kinds.HTTP
+	if err := json.Unmarshal(args, &call); hook.Kind == kinds.HTTPKind && err == nil {
+		return cmp.Or(call.Method, "POST") + " " + call.URL
+	}
+	return "kind " + hook.Kind
+}

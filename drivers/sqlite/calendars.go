@@ -103,6 +103,9 @@ func (s *session) calendarsNamed(ctx context.Context, names []string) (map[strin
 	return found, err
 }
 
+// calendarColumns are the columns that scanCalendar scans.
+const calendarColumns = "name revision definition updated_at"
+
 func scanCalendar(r row) (c store.Calendar, err error) {
 	err = r.Scan(&c.Name, &c.Revision, &c.Definition, into(&c.UpdatedAt))
 	return c, err

@@ -237,6 +237,9 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []strea
 	return jobs, s.exec(ctx, raiseCounter, args{"name": "token", "value": token})
 }
 
+// claimedColumns are the columns that scanClaimed scans.
+const claimedColumns = "id token kind queue args headers priority attempt max_attempts on_loss origin timeout run_at created_at schedule_id schedule_name slot losses refunds"
+
 func scanClaimed(r row) (store.Claimed, error) {
 	var j store.Claimed
 	err := r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.Args, &j.Headers, &j.Priority, &j.Attempt, &j.MaxAttempts,

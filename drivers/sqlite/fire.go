@@ -10,10 +10,6 @@ import (
 
 // DueSchedules reads what is due; see store.Schedules.
 func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
-	name := findDueSchedules
-	if len(req.Names) > 0 {
-		name = findDueSchedulesNamed
-	}
 	var out store.DueSchedulesResult
 	err := b.read(ctx, "read due schedules", func(s *session) error {
 		now, err := s.now(ctx, req.Now)
@@ -21,9 +17,11 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 			return err
 		}
 		out.Now = now
-		a := args{
-			"now": micros(now), "limit": req.Limit, "names": jsonList(req.Names),
-			"soon": micros(now.Add(req.Ahead)), "after_at": micros(req.After.NextAt), "after_id": req.After.ID,
+		name, a := findDueSchedules, args{
+			"soon": micros(now.Add(req.Ahead)), "after_at": micros(req.After.NextAt), "after_id": req.After.ID, "limit": req.Limit,
+		}
+		if len(req.Names) > 0 {
+			name, a = findDueSchedulesNamed, args{"names": jsonList(req.Names), "now": micros(now), "limit": req.Limit}
 		}
 		err = s.eachSchedule(ctx, name, a, func(row *store.Schedule) error {
 			out.Schedules = append(out.Schedules, *row)

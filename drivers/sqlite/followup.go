@@ -30,10 +30,10 @@ func (s *session) follow(ctx context.Context, followUps []*store.FollowUp, now t
 		return err
 	}
 	c := store.Follow(followUps, failing)
-	if err := s.fail(ctx, beginFailing, slices.Concat(c.Begun, c.Again), c.Failures, now); err != nil {
+	if err := s.fail(ctx, beginFailing, slices.Concat(c.Begun, c.Again), c.Failures, args{"now": micros(now)}); err != nil {
 		return err
 	}
-	if err := s.fail(ctx, countFailing, c.Counted, c.Failures, now); err != nil {
+	if err := s.fail(ctx, countFailing, c.Counted, c.Failures, args{}); err != nil {
 		return err
 	}
 	if err := s.onIDs(ctx, c.Ended, nil, endFailing); err != nil {
@@ -50,8 +50,9 @@ type failingRow struct {
 	Failures int64 `json:"failures"`
 }
 
-// fail notes that schedules fail.
-func (s *session) fail(ctx context.Context, name statement, ids []int64, failures map[int64]int64, now time.Time) error {
+// fail writes how often in a row jobs of schedules failed, by a statement with the
+// further parameters a.
+func (s *session) fail(ctx context.Context, name statement, ids []int64, failures map[int64]int64, a args) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -59,5 +60,6 @@ func (s *session) fail(ctx context.Context, name statement, ids []int64, failure
 	for i, id := range ids {
 		rows[i] = failingRow{id, failures[id]}
 	}
-	return s.exec(ctx, name, args{"failing": jsonOf(rows), "now": micros(now)})
+	a["failing"] = jsonOf(rows)
+	return s.exec(ctx, name, a)
 }

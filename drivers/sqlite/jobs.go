@@ -331,6 +331,9 @@ func jobConditions(req store.ListJobsRequest, now time.Time) (given []string, a 
 	return given, a
 }
 
+// jobColumns are the columns that scanJob scans.
+const jobColumns = "id token kind queue state args headers priority attempt max_attempts on_loss origin timeout run_at created_at started_at finished_at node schedule_id schedule_name slot cancel_asked reason unique_key losses"
+
 func scanJob(r row) (store.JobInfo, error) {
 	var j store.JobInfo
 	err := r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.State, &j.Args, &j.Headers,
@@ -407,6 +410,9 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 	}
 	return out, nil
 }
+
+// targetColumns are the columns that targets scans.
+const targetColumns = "id state run_at slot schedule_id origin attempt max_attempts kind unique_key mark"
 
 // targets reads the jobs that a request names, and its numbers in order.
 func (s *session) targets(ctx context.Context, req store.ChangeJobsRequest, bySchedule bool) (map[int64]*target, []int64, error) {

@@ -263,6 +263,9 @@ func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	return out, err
 }
 
+// nodeColumns are the columns that nodes scans.
+const nodeColumns = "id name version queues kinds lease started_at seen_at ended_at died running"
+
 // nodes runs a statement that returns nodes.
 func (s *session) nodes(ctx context.Context, name statement, a args) ([]store.NodeInfo, error) {
 	var out []store.NodeInfo

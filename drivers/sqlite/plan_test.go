@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 // streamPlan is how claims of several streams find their rows.
@@ -120,9 +121,9 @@ func TestPlans(t *testing.T) {
 
 func checkPlans(t *testing.T, b *Backend) {
 	for _, p := range plans {
-		text := b.texts[p.statement]
+		text := b.texts[p.statement].sql
 		if p.statement.lists() {
-			text = pick(text, p.given)
+			text = sqltext.Pick(text, p.given)
 		}
 		plan := strings.Join(explainPlan(t, b, text), "\n")
 		for _, line := range p.want {
@@ -204,7 +205,7 @@ func fireAll(t *testing.T, b *Backend, next time.Time) []store.FiredSlot {
 func explainPlan(t *testing.T, b *Backend, text string) []string {
 	t.Helper()
 	a := args{}
-	for _, name := range parameters(text) {
+	for _, name := range sqltext.Parameters(text) {
 		a[name] = "[1]"
 	}
 	rows, err := b.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, named(a)...)
@@ -222,21 +223,6 @@ func explainPlan(t *testing.T, b *Backend, text string) []string {
 	return lines
 }
 
-// parameters returns the names after colons in a statement.
-func parameters(text string) []string {
-	var names []string
-	for _, part := range strings.Split(text, ":")[1:] {
-		end := strings.IndexFunc(part, func(r rune) bool { return (r < 'a' || r > 'z') && r != '_' })
-		if end < 0 {
-			end = len(part)
-		}
-		if end > 0 {
-			names = append(names, part[:end])
-		}
-	}
-	return names
-}
-
 // SQLite plans a prepared statement again whenever another value is bound to a
 // bare parameter in LIMIT; see claim_jobs.sql.
 func TestLimitsDoNotReplan(t *testing.T) {
@@ -245,7 +231,7 @@ func TestLimitsDoNotReplan(t *testing.T) {
 		t.Fatal(err)
 	}
 	for s, text := range texts {
-		if strings.Contains(text, "LIMIT :") {
+		if strings.Contains(text.sql, "LIMIT :") {
 			t.Errorf("%v: write LIMIT +:name", statement(s))
 		}
 	}

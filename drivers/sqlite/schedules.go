@@ -216,6 +216,9 @@ func (s *session) eachSchedule(ctx context.Context, name statement, a args, do f
 	})
 }
 
+// scheduleColumns are the columns that scanSchedule scans.
+const scheduleColumns = "id name owner revision definition anchor mark next_at fired paused_at paused_until paused_declared created_at updated_at deleted_at failures"
+
 // scanSchedule scans a schedule, and into more what comes after it.
 func scanSchedule(r row, more ...any) (store.Schedule, error) {
 	var x store.Schedule

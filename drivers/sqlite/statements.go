@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"database/sql"
 	"embed"
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 //go:embed sql/*.sql
@@ -111,126 +113,162 @@ const (
 	statementCount
 )
 
-// source is where the text of a statement comes from: its file in sql/, without ".sql",
-// and the conditions, separated by spaces, whose lines belong to the statement.
-type source struct{ file, given string }
+// source is where the text of a statement comes from, and what its callers agree on
+// with it. Names are separated by spaces.
+type source struct {
+	file    string // in sql/, without ".sql"
+	given   string // the conditions whose lines belong to the statement
+	params  string // the parameters that callers pass
+	columns string // the columns, in the order in which callers scan them
+}
 
 // sources has the source of each statement.
 // The lines of listings are picked by each call; see session.list.
 var sources = [statementCount]source{
 	acceptLoss:             {file: "accept_loss"},
-	advanceSchedules:       {file: "advance_schedules"},
-	beginFailing:           {file: "begin_failing"},
-	beginJobs:              {file: "begin_jobs"},
-	checkRecorded:          {file: "check_recorded"},
-	claimDigestedStreams:   {file: "claim_jobs", given: "digested several"},
-	claimJobs:              {file: "claim_jobs", given: "one"},
-	claimStreams:           {file: "claim_jobs", given: "several"},
-	claimSuspects:          {file: "claim_suspects"},
-	countFailing:           {file: "count_failing"},
-	countLosses:            {file: "count_losses"},
-	deleteAttempts:         {file: "delete_attempts"},
-	deleteCalendarUses:     {file: "delete_calendar_uses"},
-	deleteCalendars:        {file: "delete_calendars"},
-	deleteCancels:          {file: "delete_cancels"},
-	deleteEndedJobs:        {file: "delete_ended_jobs"},
-	deleteFinishedJobs:     {file: "delete_finished_jobs"},
-	deleteJobs:             {file: "delete_jobs"},
-	endFailing:             {file: "end_failing"},
-	endJobs:                {file: "end_jobs"},
-	endNodes:               {file: "end_nodes"},
-	extendLease:            {file: "extend_lease"},
-	extendSlots:            {file: "extend_slots"},
-	findDueSchedules:       {file: "find_due_schedules"},
-	findDueSchedulesNamed:  {file: "find_due_schedules_named"},
-	findDueStreams:         {file: "find_due_streams"},
-	findExpiredNodes:       {file: "find_expired_nodes"},
-	findFiredSlots:         {file: "find_fired_slots"},
-	findKeyHolders:         {file: "find_key_holders"},
-	findLivingNode:         {file: "find_living_node"},
-	findNewestSlots:        {file: "find_newest_slots"},
-	findNextDue:            {file: "find_next_due"},
-	findNextExpiry:         {file: "find_next_expiry"},
-	findNextSchedule:       {file: "find_next_schedule"},
-	findScheduleJobs:       {file: "find_schedule_jobs"},
-	findSuspect:            {file: "find_suspect"},
-	findUndigested:         {file: "find_undigested"},
-	findUniqueJob:          {file: "find_unique_job"},
-	holdNode:               {file: "hold_node"},
-	insertAttempts:         {file: "insert_attempts"},
-	insertCalendarUses:     {file: "insert_calendar_uses"},
-	insertJob:              {file: "insert_job"},
-	insertJobs:             {file: "insert_jobs"},
-	insertNode:             {file: "insert_node"},
+	advanceSchedules:       {file: "advance_schedules", params: "schedules"},
+	beginFailing:           {file: "begin_failing", params: "now failing"},
+	beginJobs:              {file: "begin_jobs", params: "claims node"},
+	checkRecorded:          {file: "check_recorded", params: "claims", columns: "place state"},
+	claimDigestedStreams:   {file: "claim_jobs", given: "digested several", params: "streams queue now limit node begin", columns: claimedColumns},
+	claimJobs:              {file: "claim_jobs", given: "one", params: "node now begin queue kind limit", columns: claimedColumns},
+	claimStreams:           {file: "claim_jobs", given: "several", params: "streams queue now limit node begin", columns: claimedColumns},
+	claimSuspects:          {file: "claim_suspects", params: "node now begin queue kinds exact bytes limit", columns: claimedColumns},
+	countFailing:           {file: "count_failing", params: "failing"},
+	countLosses:            {file: "count_losses", params: "ids"},
+	deleteAttempts:         {file: "delete_attempts", params: "ids"},
+	deleteCalendarUses:     {file: "delete_calendar_uses", params: "names"},
+	deleteCalendars:        {file: "delete_calendars", params: "names"},
+	deleteCancels:          {file: "delete_cancels", params: "ids"},
+	deleteEndedJobs:        {file: "delete_ended_jobs", params: "ends"},
+	deleteFinishedJobs:     {file: "delete_finished_jobs", params: "ids"},
+	deleteJobs:             {file: "delete_jobs", params: "ids"},
+	endFailing:             {file: "end_failing", params: "ids"},
+	endJobs:                {file: "end_jobs", params: "now ends"},
+	endNodes:               {file: "end_nodes", params: "now died nodes"},
+	extendLease:            {file: "extend_lease", params: "now node", columns: "beats"},
+	extendSlots:            {file: "extend_slots", params: "now slots"},
+	findDueSchedules:       {file: "find_due_schedules", params: "soon after_at after_id limit", columns: scheduleColumns},
+	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "names now limit", columns: scheduleColumns},
+	findDueStreams:         {file: "find_due_streams", params: "streams queue now", columns: "stream"},
+	findExpiredNodes:       {file: "find_expired_nodes", params: "node now", columns: nodeColumns},
+	findFiredSlots:         {file: "find_fired_slots", params: "slots", columns: "place"},
+	findKeyHolders:         {file: "find_key_holders", params: "ids", columns: "kind unique_key id"},
+	findLivingNode:         {file: "find_living_node", params: "node", columns: nodeColumns},
+	findNewestSlots:        {file: "find_newest_slots", params: "ids", columns: "schedule_id id slot last outcome reason"},
+	findNextDue:            {file: "find_next_due", params: "queue now", columns: "next_due"},
+	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
+	findNextSchedule:       {file: "find_next_schedule", params: "soon", columns: "next_at"},
+	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: targetColumns},
+	findSuspect:            {file: "find_suspect", params: "queue now", columns: "found"},
+	findUndigested:         {file: "find_undigested", params: "kinds queue now limit", columns: "id args"},
+	findUniqueJob:          {file: "find_unique_job", params: "kind unique", columns: "id"},
+	holdNode:               {file: "hold_node", params: "node", columns: "alive"},
+	insertAttempts:         {file: "insert_attempts", params: "now bytes attempts"},
+	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},
+	insertJob:              {file: "insert_job", params: "run_at delay slot schedule timeout priority max_attempts on_loss origin queue kind args headers now"},
+	insertJobs:             {file: "insert_jobs", params: "bytes now jobs"},
+	insertNode:             {file: "insert_node", params: "name version queues kinds lease now", columns: "id"},
 	insertNodeSequence:     {file: "insert_node_sequence"},
-	insertSameJobs:         {file: "insert_same_jobs"},
-	insertSlots:            {file: "insert_slots"},
-	insertUniqueJob:        {file: "insert_job", given: "unique"},
-	listAttempts:           {file: "list_attempts"},
-	listCalendars:          {file: "list_calendars"},
-	listCancelledClaims:    {file: "list_cancelled_claims"},
-	listClaims:             {file: "list_claims"},
-	listJobs:               {file: "list_jobs"},
-	listNodes:              {file: "list_nodes"},
-	listQueues:             {file: "list_queues"},
-	listSchedules:          {file: "list_schedules"},
-	listSlots:              {file: "list_slots"},
-	lockCalendarUsers:      {file: "lock_calendar_users"},
-	lockCalendars:          {file: "lock_calendars"},
-	lockClaims:             {file: "lock_claims"},
-	lockDueSchedules:       {file: "lock_due_schedules"},
-	lockFailing:            {file: "lock_failing"},
+	insertSameJobs:         {file: "insert_same_jobs", params: "run_at delay slot schedule timeout priority state max_attempts on_loss origin queue kind bytes headers now places"},
+	insertSlots:            {file: "insert_slots", params: "now slots"},
+	insertUniqueJob:        {file: "insert_job", given: "unique", params: "run_at delay slot schedule timeout priority max_attempts on_loss origin queue kind args headers unique now"},
+	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at error trace output"},
+	listCalendars:          {file: "list_calendars", params: "after names limit", columns: calendarColumns},
+	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
+	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
+	listJobs:               {file: "list_jobs", params: "full before ids schedule states scheduled now retrying queue kind limit", columns: jobColumns},
+	listNodes:              {file: "list_nodes", columns: nodeColumns},
+	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting"},
+	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar limit", columns: scheduleColumns + " since"},
+	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at"},
+	lockCalendarUsers:      {file: "lock_calendar_users", params: "now most names", columns: "users due fired_to"},
+	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
+	lockClaims:             {file: "lock_claims", params: "claims", columns: "place state reason schedule_id origin"},
+	lockDueSchedules:       {file: "lock_due_schedules", params: "ids until", columns: "id revision mark next_at paused_at"},
+	lockFailing:            {file: "lock_failing", params: "ids", columns: "schedule_id failures"},
 	lockFile:               {file: "lock_file"},
-	lockHeldJobs:           {file: "lock_held_jobs"},
-	lockJobs:               {file: "lock_jobs"},
-	lockLiveJobs:           {file: "lock_live_jobs"},
-	lockOwnedSchedules:     {file: "lock_owned_schedules"},
-	lockSchedules:          {file: "lock_schedules"},
-	lockTriggeredSchedules: {file: "lock_triggered_schedules"},
-	lockWaitingJobs:        {file: "lock_waiting_jobs"},
-	pruneCompletedJobs:     {file: "prune_jobs", given: "completed"},
-	pruneFailedJobs:        {file: "prune_jobs", given: "failed"},
-	pruneNodes:             {file: "prune_nodes"},
-	pruneSlots:             {file: "prune_slots"},
-	raiseCounter:           {file: "raise_counter"},
-	raiseLocks:             {file: "raise_locks"},
-	raiseNodes:             {file: "raise_nodes"},
-	raiseTokens:            {file: "raise_tokens"},
-	readClock:              {file: "read_clock"},
-	readCounter:            {file: "read_counter"},
-	readOwner:              {file: "read_owner"},
-	readPosition:           {file: "read_position"},
-	releaseJobs:            {file: "release_jobs"},
-	reportLoss:             {file: "report_loss"},
-	requestCancels:         {file: "request_cancels"},
-	requeueJobs:            {file: "requeue_jobs"},
-	resetFailures:          {file: "reset_failures"},
-	reviseSchedules:        {file: "revise_schedules"},
-	reviveJobs:             {file: "revive_jobs"},
-	syncOwner:              {file: "sync_owner"},
-	updateDigests:          {file: "update_digests"},
-	upsertCalendars:        {file: "upsert_calendars"},
-	upsertSchedules:        {file: "upsert_schedules"},
+	lockHeldJobs:           {file: "lock_held_jobs", params: "nodes", columns: "id token kind queue node on_loss attempt max_attempts reason headers schedule_id schedule_name slot origin losses begun"},
+	lockJobs:               {file: "lock_jobs", params: "ids", columns: targetColumns},
+	lockLiveJobs:           {file: "lock_live_jobs", params: "ids", columns: "schedule_id id slot running waiting attempt origin"},
+	lockOwnedSchedules:     {file: "lock_owned_schedules", params: "owner", columns: scheduleColumns},
+	lockSchedules:          {file: "lock_schedules", params: "names", columns: scheduleColumns},
+	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "ids now most", columns: "id mark"},
+	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "groups", columns: "place id busy"},
+	pruneCompletedJobs:     {file: "prune_jobs", given: "completed", params: "before limit", columns: "id"},
+	pruneFailedJobs:        {file: "prune_jobs", given: "failed", params: "before limit", columns: "id"},
+	pruneNodes:             {file: "prune_nodes", params: "before limit"},
+	pruneSlots:             {file: "prune_slots", params: "before limit"},
+	raiseCounter:           {file: "raise_counter", params: "value name"},
+	raiseLocks:             {file: "raise_locks", params: "margin"},
+	raiseNodes:             {file: "raise_nodes", params: "margin"},
+	raiseTokens:            {file: "raise_tokens", params: "margin"},
+	readClock:              {file: "read_clock", columns: "now"},
+	readCounter:            {file: "read_counter", params: "name", columns: "value"},
+	readOwner:              {file: "read_owner", params: "owner", columns: "revision"},
+	readPosition:           {file: "read_position", columns: "store token node accepted lost_at"},
+	releaseJobs:            {file: "release_jobs", params: "ids"},
+	reportLoss:             {file: "report_loss", params: "now token node seen_accepted accepted"},
+	requestCancels:         {file: "request_cancels", params: "now reason ids"},
+	requeueJobs:            {file: "requeue_jobs", params: "now jobs"},
+	resetFailures:          {file: "reset_failures", params: "ids"},
+	reviseSchedules:        {file: "revise_schedules", params: "revision names"},
+	reviveJobs:             {file: "revive_jobs", params: "jobs"},
+	syncOwner:              {file: "sync_owner", params: "owner revision"},
+	updateDigests:          {file: "update_digests", params: "digests"},
+	upsertCalendars:        {file: "upsert_calendars", params: "revision bytes now calendars"},
+	upsertSchedules:        {file: "upsert_schedules", params: "bytes schedules"},
+}
+
+// text is the text of a statement and the names of its parameters.
+type text struct {
+	sql    string
+	params []string
 }
 
 // texts holds the text of each statement, and of each listing with all its
 // conditional lines.
-type texts [statementCount]string
+type texts [statementCount]text
 
-// readTexts reads the text of each statement. What comes after a statement is cut:
-// the driver keeps only those prepared that end with the text.
+// readTexts reads the text of each statement; see package sqltext for what the files
+// may have besides SQL. What comes after a statement is cut: the driver keeps only
+// statements prepared that end with the text.
 func readTexts() (all texts, err error) {
+	var rules sqltext.Rules
 	for s, from := range sources {
-		text, err := sqlFiles.ReadFile("sql/" + from.file + ".sql")
+		file, err := sqlFiles.ReadFile("sql/" + from.file + ".sql")
 		if err != nil {
 			return all, fmt.Errorf("read statements: %w", err)
 		}
-		all[s] = strings.TrimSpace(string(text))
-		if !statement(s).lists() {
-			all[s] = pick(all[s], strings.Fields(from.given)...)
+		sql := strings.TrimSpace(string(file))
+		if statement(s).lists() {
+			sql, err = rules.Fill(sql)
+		} else {
+			sql, err = rules.Complete(sql, strings.Fields(from.given)...)
 		}
+		if err != nil {
+			return all, fmt.Errorf("read statement %v: %w", statement(s), err)
+		}
+		all[s] = text{sql, rules.Names(from.params)}
 	}
 	return all, nil
+}
+
+// named returns the arguments of a statement. It is an error if they are not those that
+// the statement has.
+func (t text) named(s statement, a args) ([]any, error) {
+	list := make([]any, 0, len(a))
+	for _, name := range t.params {
+		value, passed := a[name]
+		if !passed {
+			return nil, fmt.Errorf("statement %v: parameter %s is not passed", s, name)
+		}
+		list = append(list, sql.Named(name, value))
+	}
+	if len(list) != len(a) {
+		return nil, fmt.Errorf("statement %v has the parameters %v only", s, t.params)
+	}
+	return list, nil
 }
 
 // lists reports whether a statement is a listing, whose conditions differ by call.
@@ -241,17 +279,4 @@ func (s statement) lists() bool {
 // String returns the name of the statement's file, and its conditions.
 func (s statement) String() string {
 	return strings.TrimSpace(sources[s].file + " " + sources[s].given)
-}
-
-// pick returns a text without the conditional lines, which end in "-- if NAME",
-// whose name is not among given.
-func pick(text string, given ...string) string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		_, name, conditional := strings.Cut(line, "-- if ")
-		if !conditional || slices.Contains(given, strings.TrimSpace(name)) {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "")
 }

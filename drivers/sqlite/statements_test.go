@@ -1,9 +1,12 @@
 package sqlite
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 // TestEveryStatementHasAFile compares the statements with the files in sql/, both ways.
@@ -31,4 +34,53 @@ func TestEveryStatementHasAFile(t *testing.T) {
 			t.Errorf("%s.sql is no statement", file)
 		}
 	}
+}
+
+// TestStatementsFitTheirCallers runs every statement in a transaction that is rolled
+// back, and compares its parameters and columns with what its callers pass and scan.
+func TestStatementsFitTheirCallers(t *testing.T) {
+	b := openFile(t, newFile(t))
+	for s, text := range b.texts {
+		s := statement(s)
+		used := slices.Sorted(slices.Values(sqltext.Parameters(text.sql)))
+		if passed := slices.Sorted(slices.Values(text.params)); !slices.Equal(passed, used) {
+			t.Errorf("%v has the parameters %q, its callers pass %q", s, used, passed)
+			continue
+		}
+		columns, err := columnsOf(t, b, s)
+		if err != nil {
+			t.Errorf("%v: %v", s, err)
+		}
+		if scanned := strings.Fields(sources[s].columns); !slices.Equal(columns, scanned) {
+			t.Errorf("%v returns %q, its callers scan %q", s, strings.Join(columns, " "), strings.Join(scanned, " "))
+		}
+	}
+}
+
+// columnsOf runs a statement with an empty value for each parameter.
+func columnsOf(t *testing.T, b *Backend, s statement) ([]string, error) {
+	t.Helper()
+	tx, err := b.writer.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	a := args{}
+	for _, name := range b.texts[s].params {
+		switch {
+		case strings.Contains(b.texts[s].sql, "_each(:"+name+")"):
+			a[name] = "[]"
+		case name == "args" || name == "headers" || name == "bytes":
+			a[name] = []byte{}
+		default:
+			a[name] = 0
+		}
+	}
+	rows, err := tx.QueryContext(t.Context(), b.texts[s].sql, named(a)...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	return columns, errors.Join(err, rows.Err())
 }

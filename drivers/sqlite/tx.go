@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/sqltext"
 )
 
 // Tx makes a transaction of an application usable for Hourbell: what is
@@ -67,7 +68,7 @@ func (b *Backend) statementsOn(ctx context.Context, db *sql.DB) (*prepared, erro
 			continue
 		}
 		err := patiently(ctx, func() (err error) {
-			ready[s], err = db.PrepareContext(ctx, text)
+			ready[s], err = db.PrepareContext(ctx, text.sql)
 			return err
 		})
 		if err != nil {
@@ -126,9 +127,13 @@ func (b *Backend) writeOnce(ctx context.Context, doing string, name statement, a
 		return nil, b.explain(ctx, doing, err)
 	}
 	defer b.endTurn()
+	values, err := b.texts[name].named(name, a)
+	if err != nil {
+		return nil, b.explain(ctx, doing, err)
+	}
 	unwatched := context.WithoutCancel(ctx) // SQLite waits at most for writerPatience here, and observing ctx costs a goroutine
 	err = patiently(ctx, func() error {
-		result, err = prepared[name].ExecContext(unwatched, named(a)...)
+		result, err = prepared[name].ExecContext(unwatched, values...)
 		return err
 	})
 	return result, b.explain(ctx, doing, err)
@@ -217,25 +222,33 @@ func (s *session) count(ctx context.Context, name statement, a args) (int, error
 
 // run runs a statement that returns no rows.
 func (s *session) run(ctx context.Context, name statement, a args) (sql.Result, error) {
-	if s.prepared != nil {
-		return s.tx.StmtContext(ctx, s.prepared[name]).ExecContext(ctx, named(a)...)
+	values, err := s.texts[name].named(name, a)
+	if err != nil {
+		return nil, err
 	}
-	return s.tx.ExecContext(ctx, s.texts[name], named(a)...)
+	if s.prepared != nil {
+		return s.tx.StmtContext(ctx, s.prepared[name]).ExecContext(ctx, values...)
+	}
+	return s.tx.ExecContext(ctx, s.texts[name].sql, values...)
 }
 
 // each runs a statement and hands its rows to scan.
 func (s *session) each(ctx context.Context, name statement, a args, scan func(row) error) error {
+	values, err := s.texts[name].named(name, a)
+	if err != nil {
+		return err
+	}
 	if s.prepared != nil {
-		rows, err := s.tx.StmtContext(ctx, s.prepared[name]).QueryContext(ctx, named(a)...)
+		rows, err := s.tx.StmtContext(ctx, s.prepared[name]).QueryContext(ctx, values...)
 		return eachRow(rows, err, scan)
 	}
-	rows, err := s.tx.QueryContext(ctx, s.texts[name], named(a)...)
+	rows, err := s.tx.QueryContext(ctx, s.texts[name].sql, values...)
 	return eachRow(rows, err, scan)
 }
 
-// list runs a listing with the conditions that are given; see pick.
+// list runs a listing with the lines whose conditions are given.
 func (s *session) list(ctx context.Context, name statement, given []string, a args, scan func(row) error) error {
-	rows, err := s.tx.QueryContext(ctx, pick(s.texts[name], given...), named(a)...)
+	rows, err := s.tx.QueryContext(ctx, sqltext.Pick(s.texts[name].sql, given...), named(a)...)
 	return eachRow(rows, err, scan)
 }
 

@@ -1,6 +1,6 @@
 -- The streams of a claim in which a job is due, as they were given: a few looks
 -- into the index for each stream, however many jobs of other streams are due.
-SELECT s.value
+SELECT s.value AS stream
 FROM json_each(:streams) AS s
 WHERE CASE WHEN s.value ->> 'digested' THEN EXISTS (
   SELECT 1 FROM json_each('[1,2,3,4,5,6,7,8,9]') AS p CROSS JOIN hourbell_job AS d

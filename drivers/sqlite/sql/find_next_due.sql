@@ -5,7 +5,7 @@ WITH RECURSIVE kinds (kind) AS (
   UNION ALL
   SELECT (SELECT j.kind FROM hourbell_job AS j WHERE j.state = 0 AND j.queue = :queue AND j.kind > k.kind ORDER BY j.kind LIMIT 1)
   FROM kinds AS k WHERE k.kind IS NOT NULL)
-SELECT min(run_at) FROM (
+SELECT min(run_at) AS next_due FROM (
   SELECT (SELECT run_at FROM hourbell_job
           WHERE state = 0 AND queue = :queue AND kind = k.kind AND digest IS NULL AND priority = p.value AND losses < 2 AND run_at > :now
           ORDER BY run_at LIMIT 1) AS run_at

@@ -1,1 +1,1 @@
-SELECT min(seen_at + lease) FROM hourbell_node WHERE ended_at IS NULL AND id <> :node
+SELECT min(seen_at + lease) AS next_expiry FROM hourbell_node WHERE ended_at IS NULL AND id <> :node

@@ -1,1 +1,1 @@
-SELECT min(next_at) FROM hourbell_schedule WHERE next_at > :soon
+SELECT min(next_at) AS next_at FROM hourbell_schedule WHERE next_at > :soon

@@ -1,10 +1,11 @@
 -- Both tables are walked backwards in step; neither is sorted.
 SELECT j.id, j.token, j.kind, j.queue, j.state,
-       CASE WHEN :full THEN j.args END, CASE WHEN :full THEN j.headers END, j.priority, j.attempt, j.max_attempts,
-       j.on_loss, j.origin, j.timeout, j.run_at, j.created_at, j.started_at, NULL,
-       coalesce((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), ''), coalesce(j.schedule_id, 0),
-       coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), ''), j.slot,
-       EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id), '', coalesce(j.unique_key, ''), j.losses
+       CASE WHEN :full THEN j.args END AS args, CASE WHEN :full THEN j.headers END AS headers, j.priority, j.attempt, j.max_attempts,
+       j.on_loss, j.origin, j.timeout, j.run_at, j.created_at, j.started_at, NULL AS finished_at,
+       coalesce((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), '') AS node, coalesce(j.schedule_id, 0) AS schedule_id,
+       coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), '') AS schedule_name, j.slot,
+       EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id) AS cancel_asked, '' AS reason,
+       coalesce(j.unique_key, '') AS unique_key, j.losses
 FROM hourbell_job AS j
 WHERE j.id < :before
   AND j.id IN (SELECT value FROM json_each(:ids))                                          -- if ids

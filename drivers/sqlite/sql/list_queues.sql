@@ -1,5 +1,5 @@
 -- Each state from its own index, none from the table.
-SELECT queue, sum(ready), sum(scheduled), sum(running), sum(waiting)
+SELECT queue, sum(ready) AS ready, sum(scheduled) AS scheduled, sum(running) AS running, sum(waiting) AS waiting
 FROM (
   SELECT queue, run_at <= :now AS ready, run_at > :now AS scheduled, 0 AS running, 0 AS waiting FROM hourbell_job WHERE state = 0
   UNION ALL

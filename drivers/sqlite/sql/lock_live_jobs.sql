@@ -1,6 +1,6 @@
 -- The live jobs of schedules whose overlaps are to be settled, but for backfilled
 -- ones.
-SELECT j.schedule_id, j.id, j.slot, j.state = 2, j.state = 1, j.attempt, j.origin
+SELECT j.schedule_id, j.id, j.slot, j.state = 2 AS running, j.state = 1 AS waiting, j.attempt, j.origin
 FROM json_each(:ids) AS o
 CROSS JOIN hourbell_job AS j ON j.schedule_id = o.value AND j.origin <> 3
 ORDER BY o.key, j.id

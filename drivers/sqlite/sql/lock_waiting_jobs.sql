@@ -2,8 +2,8 @@
 -- the job that waits first, and whether a job is ready or running. The index of all jobs
 -- of a schedule would be slower to find waiting jobs, because a schedule may have many
 -- jobs, and few of them wait.
-SELECT o.key, w.id, EXISTS (SELECT 1 FROM hourbell_job AS j
-  WHERE j.schedule_id = w.schedule_id AND j.state <> 1 AND (j.origin = 3) = (w.origin = 3))
+SELECT o.key AS place, w.id, EXISTS (SELECT 1 FROM hourbell_job AS j
+  WHERE j.schedule_id = w.schedule_id AND j.state <> 1 AND (j.origin = 3) = (w.origin = 3)) AS busy
 FROM jsonb_each(:groups) AS o
 CROSS JOIN hourbell_job AS w ON w.id = (
   SELECT f.id FROM hourbell_job AS f INDEXED BY hourbell_job_lane

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/view"
 )
 
@@ -43,4 +45,33 @@ func newFileRecord(file loaded, left []skipped, now time.Time, secrets bool) fil
 		}
 	}
 	return r
+}
+
+// checkSetting checks a setting of a crontab on this machine; the node that
+// runs the lines may be on another machine.
+func checkSetting(name, value string) (problem, remedy string) {
+	info := look(value)
+	switch {
+	case name != "HOME" && name != "SHELL":
+	case !filepath.IsAbs(value):
+		return "is not a path from / on", "write it in full"
+	case name == "HOME" && (info == nil || !info.IsDir()):
+		return "is not a directory on this machine", "create it on every machine that runs the lines below"
+	case name == "SHELL" && (info == nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0):
+		return "is not a program on this machine", "install it on every machine that runs the lines below, or write another"
+	}
+	return "", ""
+}
+
+// warnNever warns about valid rules that have no instant.
+func warnNever(file loaded, now time.Time) {
+	for _, entry := range file.set.Entries {
+		if entry.Rule.Cron != "" && len(view.Upcoming(entry, now)) == 0 {
+			file.set.Warn(declared.Error{
+				File: file.path, Line: entry.Line, Field: fmt.Sprintf("rule %q", declared.Label(entry.Rule.Cron, 60)),
+				Problem: "never rings from now on", Remedy: "check that its months have its day",
+			})
+		}
+	}
+	file.set.SortWarnings()
 }

@@ -19,12 +19,6 @@ const (
 	exitSkipped = 3 // a lock is held by another owner, or nothing is due
 )
 
-// mistakes are the errors in files: usage errors that are printed one per line.
-type mistakes struct{ err error }
-
-func (m mistakes) Error() string { return m.err.Error() }
-func (m mistakes) Unwrap() error { return m.err }
-
 // exitCode maps errors to exit codes.
 func exitCode(err error) int {
 	var (

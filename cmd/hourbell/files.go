@@ -276,3 +276,31 @@ func ownerRemedy(f form) string {
 	}
 	return "begin one of them with the line #hourbell-file: owner=NAME, which also goes into the names of its lines"
 }
+
+// look returns a file's state without reading the file; nil if the file cannot
+// be seen.
+func look(path string) os.FileInfo {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+// same reports whether a file has the same place, size, modification time, and
+// permissions.
+func same(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	ownerA, _ := fileOwner(a)
+	ownerB, _ := fileOwner(b)
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() && ownerA == ownerB
+}
+
+// mistakes are the errors in files: usage errors that are printed one per line.
+type mistakes struct{ err error }
+
+func (m mistakes) Error() string { return m.err.Error() }
+
+func (m mistakes) Unwrap() error { return m.err }

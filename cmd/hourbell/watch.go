@@ -369,24 +369,3 @@ func (f *watched) look() os.FileInfo {
 	}
 	return info
 }
-
-// look returns a file's state without reading the file; nil if the file cannot
-// be seen.
-func look(path string) os.FileInfo {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil
-	}
-	return info
-}
-
-// same reports whether a file has the same place, size, modification time, and
-// permissions.
-func same(a, b os.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	ownerA, _ := fileOwner(a)
-	ownerB, _ := fileOwner(b)
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() && ownerA == ownerB
-}

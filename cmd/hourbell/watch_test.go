@@ -426,3 +426,37 @@ func TestUndeclared(t *testing.T) {
 		t.Errorf("the log is\n%s", w.log)
 	}
 }
+
+// TestAllMistakesAtOnce checks that serve names the mistakes of all files, and
+// the owners and names that two files share.
+func TestAllMistakesAtOnce(t *testing.T) {
+	t.Chdir(t.TempDir())
+	mustMakeDir(t, "d")
+	writeFile(t, "d/one", "61 * * * * a\n* * * * *\n")
+	writeFile(t, "d/two", "@never a\n")
+	writeFile(t, "good", "0 0 * * * a\n")
+	here := loader{strict: true, me: identity{uid: os.Getuid()}}
+	_, err := openFiles(here, []input{{"d", userForm}, {"good", userForm}, {"missing", yamlForm}})
+	for _, want := range []string{"d/one:1", "d/one:2", "d/two:1", "missing"} {
+		if !strings.Contains(messageOf(err), want) {
+			t.Errorf("%v lacks %s", err, want)
+		}
+	}
+	var files mistakes
+	if !errors.As(err, &files) || exitCode(err) != exitUsage {
+		t.Errorf("exit code %d", exitCode(err))
+	}
+	writeFile(t, "d/one", "0 0 * * * a\n")
+	writeFile(t, "d/two", "#hourbell-file: owner=mine\n0 0 * * * a\n")
+	mustMakeDir(t, "e")
+	writeFile(t, "e/one", "0 0 * * * a\n")
+	both := []input{{"d/one", userForm}, {"e/one", userForm}}
+	_, err = openFiles(here, both)
+	if text := messageOf(err); !strings.Contains(text, `"crontab:one" is also the owner of d/one`) || !strings.Contains(text, "#hourbell-file: owner=") {
+		t.Errorf("two files of one name: %v", err)
+	}
+	writeFile(t, "e/one", "#hourbell-file: owner=other\n0 0 * * * a\n")
+	if _, err = openFiles(here, both); err != nil {
+		t.Errorf("two owners: %v", err)
+	}
+}

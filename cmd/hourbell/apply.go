@@ -1,13 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
@@ -23,15 +23,15 @@ func (p *program) applyCommand() *cobra.Command {
 			"schedules are deleted.",
 		Example: "  hourbell apply schedules.yaml\n  hourbell apply --prune --store postgres://user@host/database schedules.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
-			file, err := p.loader().load(source{path: args[0], form: yamlForm})
+			file, err := p.loader().Load(files.Source{Path: args[0], Form: files.YAML})
 			if err != nil {
 				return err
 			}
-			set := file.set
-			warnAtStart(args[0], set)
+			set := file.Set
+			files.WarnAtStart(args[0], set)
 			p.printWarnings(set)
 			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-				done, err := applySet(c.Context(), client, set, prune)
+				done, err := files.Apply(c.Context(), client, set, prune)
 				if err != nil {
 					return err
 				}
@@ -43,23 +43,6 @@ func (p *program) applyCommand() *cobra.Command {
 	c.Flags().BoolVar(&prune, "prune", false, "delete the owner's schedules that are not in the file")
 	f.addTo(c)
 	return c
-}
-
-func applySet(ctx context.Context, client *hourbell.Client, set *declared.File, prune bool) (hourbell.SyncResult, error) {
-	if prune {
-		return client.Schedules.Sync(ctx, set.Owner, set.Revision, set.Schedules())
-	}
-	return client.Schedules.PutAll(ctx, set.Owner, set.Revision, set.Schedules())
-}
-
-// warnAtStart warns that entries without a rule are not stored.
-func warnAtStart(path string, set *declared.File) {
-	for _, entry := range set.AtStart {
-		set.Warn(declared.Error{
-			File: path, Line: entry.Line, Field: "@reboot", Problem: "is not put into the store",
-			Remedy: "it runs on the nodes that have the file: hourbell serve --file",
-		})
-	}
 }
 
 // printWarnings prints the parts of a file that have no effect.

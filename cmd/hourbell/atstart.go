@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // startWidth is how many of the commands that a node runs at its start run at
@@ -18,19 +17,11 @@ const startWidth = 10
 // machine only.
 func newStartQueue() string { return "@reboot " + rand.Text()[:10] }
 
-// atStart lists the commands that the files run at the start of a node.
-func atStart(sets []*declared.File) (entries []declared.Entry) {
-	for _, set := range sets {
-		entries = append(entries, set.AtStart...)
-	}
-	return entries
-}
-
 // runAtStart enqueues the jobs of a start. As with cron's @reboot, each start
 // enqueues them once: a line that is added while the node runs waits for the
 // next start.
 func (n *node) runAtStart(ctx context.Context, client *hourbell.Client) error {
-	for _, entry := range atStart(n.watch.sets()) {
+	for _, entry := range n.watch.AtStart() {
 		if n.starting == "" {
 			n.config.Logger.Warn("command of the node's start not run: --commands is off", "name", entry.Name)
 			continue

@@ -4,16 +4,14 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/cmd/hourbell/schedulefile"
-	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files"
+	"github.com/hourbell/hourbell/internal/files/schedulefile"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/recur"
@@ -203,13 +201,13 @@ func (p *program) calendarsToPut(c *cobra.Command, l calendarPutFlags, args []st
 // calendarsOfFile returns the calendars of a file, or only the calendar that
 // the command names.
 func (p *program) calendarsOfFile(l calendarPutFlags, args []string) ([]hourbell.Calendar, error) {
-	text, err := p.readFile(l.file)
+	text, err := p.loader().Text(l.file)
 	if err != nil {
 		return nil, err
 	}
 	calendars, err := schedulefile.ReadCalendars(l.file, text)
 	if err != nil {
-		return nil, mistakes{err}
+		return nil, files.Mistakes{Err: err}
 	}
 	if len(args) > 0 {
 		calendars = slices.DeleteFunc(calendars, func(c hourbell.Calendar) bool { return c.Name != args[0] })
@@ -221,24 +219,6 @@ func (p *program) calendarsOfFile(l calendarPutFlags, args []string) ([]hourbell
 		return nil, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(l.ifRevision), Problem: "is given for several calendars", Remedy: "name one calendar"}
 	}
 	return calendars, nil
-}
-
-// readFile reads a file, or standard input for "-".
-func (p *program) readFile(path string) ([]byte, error) {
-	in := p.stdin
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return nil, source{path: path}.unreadable(err)
-		}
-		defer file.Close()
-		in = file
-	}
-	text, err := io.ReadAll(io.LimitReader(in, declared.MaxSize+1))
-	if err != nil {
-		return nil, source{path: path}.unreadable(err)
-	}
-	return text, nil
 }
 
 func (p *program) calendarsDeleteCommand(f *storeFlags) *cobra.Command {

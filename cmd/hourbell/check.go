@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 )
@@ -27,17 +28,19 @@ func (f *fileFlags) args(c *cobra.Command, args []string) error {
 	return takes(true, "FILE")(c, args)
 }
 
-func (f *fileFlags) inputs(files []string) []input {
-	return inputs(files, anyForm, f.crontabs, f.sysCrontabs)
+func (f *fileFlags) inputs(paths []string) []files.Input {
+	return files.Inputs(paths, files.AnyForm, f.crontabs, f.sysCrontabs)
 }
 
 // loader returns a loader for this process, which need not run the lines of the
 // files.
-func (p *program) loader() loader { return loader{stdin: p.stdin, me: whoAmI()} }
+func (p *program) loader() files.Loader {
+	return files.Loader{Stdin: p.stdin, Me: files.WhoAmI()}
+}
 
 func (p *program) checkCommand() *cobra.Command {
 	var (
-		files   fileFlags
+		f       fileFlags
 		out     format
 		secrets bool
 	)
@@ -49,46 +52,46 @@ func (p *program) checkCommand() *cobra.Command {
 		Example: "  hourbell check schedules.yaml\n  hourbell check --crontab /var/spool/cron/crontabs/ops\n" +
 			"  hourbell check --crontab-system /etc/crontab --crontab-system /etc/cron.d",
 		DisableFlagsInUseLine: true,
-		Args:                  files.args,
+		Args:                  f.args,
 		RunE: func(_ *cobra.Command, args []string) error {
-			read, left, err := p.loader().loadAll(files.inputs(args))
+			read, left, err := p.loader().LoadAll(f.inputs(args))
 			if err != nil {
 				return err
 			}
 			for _, file := range read {
-				warnNever(file, p.now())
+				files.WarnNever(file, p.now())
 			}
 			return p.printFiles(read, left, out, secrets)
 		},
 	}
-	files.addTo(c)
+	f.addTo(c)
 	out.addTo(c)
 	c.Flags().BoolVar(&secrets, "show-secrets", false, "print values of environments, inputs and arguments")
 	return c
 }
 
 // printFiles prints the content of files.
-func (p *program) printFiles(files []loaded, left []skipped, f format, secrets bool) error {
+func (p *program) printFiles(read []files.Loaded, left []files.Skipped, f format, secrets bool) error {
 	if f != asTable {
-		l := view.Listing[loaded]{Record: func(file loaded) any { return newFileRecord(file, left, p.now(), secrets) }}
-		return printList(p, l, f, all(files))
+		l := view.Listing[files.Loaded]{Record: func(file files.Loaded) any { return files.NewRecord(file, left, p.now(), secrets) }}
+		return printList(p, l, f, all(read))
 	}
 	out := bufio.NewWriter(p.stdout)
-	for i, file := range files {
+	for i, file := range read {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
 		printFile(out, file, p.now(), secrets)
 	}
 	for _, s := range left {
-		fmt.Fprintf(out, "\n%s: left alone: %s\n", plain.Clean(s.path), s.reason)
+		fmt.Fprintf(out, "\n%s: left alone: %s\n", plain.Clean(s.Path), s.Reason)
 	}
 	return out.Flush()
 }
 
-func printFile(out *bufio.Writer, file loaded, now time.Time, secrets bool) {
-	set := file.set
-	fmt.Fprintf(out, "%s: %s, %s of owner %q", plain.Clean(file.path), file.form, plain.Plural(len(set.Entries), "schedule"), set.Owner)
+func printFile(out *bufio.Writer, file files.Loaded, now time.Time, secrets bool) {
+	set := file.Set
+	fmt.Fprintf(out, "%s: %s, %s of owner %q", plain.Clean(file.Path), file.Form, plain.Plural(len(set.Entries), "schedule"), set.Owner)
 	if n := len(set.AtStart); n > 0 {
 		fmt.Fprintf(out, ", %d at start", n)
 	}

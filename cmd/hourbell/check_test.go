@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/hourbell/hourbell/internal/files"
+	"github.com/hourbell/hourbell/internal/files/filestest"
 )
 
 const checkedTab = `#hourbell-file: owner=ops revision=4 on_failure=https://x.example/?key=hunter2
@@ -43,11 +46,11 @@ func TestCheckCrontab(t *testing.T) {
 			t.Errorf("%d secrets are shown:\n%s", n, shown)
 		}
 	}
-	var files []fileRecord
-	if err := json.Unmarshal([]byte(asJSON), &files); err != nil || len(files) != 1 {
+	var checked []files.Record
+	if err := json.Unmarshal([]byte(asJSON), &checked); err != nil || len(checked) != 1 {
 		t.Fatalf("%v in %s", err, asJSON)
 	}
-	if f := files[0]; f.Form != userForm || f.Owner != "ops" || *f.Revision != 4 || len(f.Schedules) != 2 || len(f.Warnings) != 1 ||
+	if f := checked[0]; f.Form != files.UserCrontab || f.Owner != "ops" || *f.Revision != 4 || len(f.Schedules) != 2 || len(f.Warnings) != 1 ||
 		f.Schedules[0].Argv[2] != "backup --full" || *f.Schedules[0].Rule != "30 2 * * *" || len(f.Schedules[0].Next) != 3 || f.Schedules[1].Rule != nil {
 		t.Errorf("got %+v", f)
 	}
@@ -57,7 +60,7 @@ func TestCheckCrontab(t *testing.T) {
 // TestCheckDirectory checks that ignored files are named.
 func TestCheckDirectory(t *testing.T) {
 	b := newBench(t)
-	mustMakeDir(t, "d")
+	filestest.Dir(t, "d")
 	writeFile(t, "d/one", "0 0 * * * root date\n")
 	writeFile(t, "d/two.sh", "nonsense\n")
 	text := b.ok("check", "--crontab-system", "d")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
 )
@@ -24,7 +25,7 @@ func exitCode(err error) int {
 	var (
 		field *hourbell.FieldError
 		rule  *recur.Error
-		files mistakes
+		wrong files.Mistakes
 		code  exitStatus
 	)
 	switch {
@@ -32,7 +33,7 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.As(err, &code):
 		return int(code)
-	case errors.As(err, &field), errors.As(err, &rule), errors.As(err, &files):
+	case errors.As(err, &field), errors.As(err, &rule), errors.As(err, &wrong):
 		return exitUsage
 	}
 	return exitFailed
@@ -41,8 +42,8 @@ func exitCode(err error) int {
 // printError writes an error as one line, or the mistakes of a file as one line
 // each. Text that is not printable is escaped.
 func printError(w io.Writer, err error) {
-	var files mistakes
-	if !errors.As(err, &files) {
+	var wrong files.Mistakes
+	if !errors.As(err, &wrong) {
 		fmt.Fprintln(w, "hourbell: "+plain.OneLine(err.Error())+remedy(err))
 		return
 	}

@@ -3,13 +3,13 @@ module github.com/hourbell/hourbell/cmd/hourbell
 go 1.26.0
 
 require (
-	github.com/goccy/go-yaml v1.19.2
 	github.com/hourbell/hourbell v0.0.0
 	github.com/hourbell/hourbell/drivers/mongodb v0.0.0
 	github.com/hourbell/hourbell/drivers/mysql v0.0.0
 	github.com/hourbell/hourbell/drivers/postgres v0.0.0
 	github.com/hourbell/hourbell/drivers/redis v0.0.0
 	github.com/hourbell/hourbell/drivers/sqlite v0.0.0
+	github.com/hourbell/hourbell/internal/files v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/spf13/cobra v1.10.2
@@ -21,6 +21,7 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/go-sql-driver/mysql v1.10.1 // indirect
+	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
@@ -60,3 +61,5 @@ replace github.com/hourbell/hourbell/drivers/mysql => ../../drivers/mysql
 replace github.com/hourbell/hourbell/drivers/redis => ../../drivers/redis
 
 replace github.com/hourbell/hourbell/drivers/mongodb => ../../drivers/mongodb
+
+replace github.com/hourbell/hourbell/internal/files => ../../internal/files

@@ -8,15 +8,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/cmd/hourbell/schedulefile"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files"
+	"github.com/hourbell/hourbell/internal/files/schedulefile"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
 func (p *program) importCommand() *cobra.Command {
 	var (
-		files fileFlags
-		into  string
+		f    fileFlags
+		into string
 	)
 	c := &cobra.Command{
 		Use: "import FILE… [--crontab FILE] [--crontab-system FILE] [--into DIR]", Short: "Writes crontabs as schedule files (YAML)",
@@ -27,37 +28,37 @@ func (p *program) importCommand() *cobra.Command {
 		Example: "  hourbell import --crontab /var/spool/cron/crontabs/ops > ops.yaml\n" +
 			"  hourbell import --crontab-system /etc/cron.d --into /etc/hourbell",
 		DisableFlagsInUseLine: true,
-		Args:                  files.args,
+		Args:                  f.args,
 		RunE: func(_ *cobra.Command, args []string) error {
-			read, left, err := p.loader().loadAll(files.inputs(args))
+			read, left, err := p.loader().LoadAll(f.inputs(args))
 			if err != nil {
 				return err
 			}
 			for _, s := range left {
-				fmt.Fprintf(p.stderr, "hourbell: %s: left alone: %s\n", plain.Clean(s.path), s.reason)
+				fmt.Fprintf(p.stderr, "hourbell: %s: left alone: %s\n", plain.Clean(s.Path), s.Reason)
 			}
 			return p.importFiles(read, into)
 		},
 	}
-	files.addTo(c)
+	f.addTo(c)
 	c.Flags().StringVar(&into, "into", "", "write a file NAME.yaml for each crontab into this directory")
 	return c
 }
 
-func (p *program) importFiles(files []loaded, into string) error {
-	if into == "" && len(files) != 1 {
+func (p *program) importFiles(read []files.Loaded, into string) error {
+	if into == "" && len(read) != 1 {
 		return &hourbell.FieldError{
-			Field: "FILE", Value: fmt.Sprint(len(files)), Problem: "is the number of crontabs, but standard output can get only one, because each has an owner of its own",
+			Field: "FILE", Value: fmt.Sprint(len(read)), Problem: "is the number of crontabs, but standard output can get only one, because each has an owner of its own",
 			Remedy: "name one file, or give --into DIR",
 		}
 	}
-	for _, f := range files {
-		if f.form == yamlForm {
-			return mistakes{&declared.Error{File: f.path, Problem: "is a schedule file already", Remedy: "name a crontab; --crontab and --crontab-system mark a file as a crontab"}}
+	for _, f := range read {
+		if f.Form == files.YAML {
+			return files.Mistakes{Err: &declared.Error{File: f.Path, Problem: "is a schedule file already", Remedy: "name a crontab; --crontab and --crontab-system mark a file as a crontab"}}
 		}
 	}
-	for _, f := range files {
-		p.printWarnings(f.set)
+	for _, f := range read {
+		p.printWarnings(f.Set)
 		if err := p.importFile(f, into); err != nil {
 			return err
 		}
@@ -65,20 +66,20 @@ func (p *program) importFiles(files []loaded, into string) error {
 	return nil
 }
 
-func (p *program) importFile(f loaded, into string) error {
-	text, err := schedulefile.Write(f.set)
+func (p *program) importFile(f files.Loaded, into string) error {
+	text, err := schedulefile.Write(f.Set)
 	if err != nil {
-		return fmt.Errorf("import %s: %w", f.path, err)
+		return fmt.Errorf("import %s: %w", f.Path, err)
 	}
 	if into == "" {
 		_, err := p.stdout.Write(text)
 		return err
 	}
-	path := filepath.Join(into, filepath.Base(f.path)+".yaml")
+	path := filepath.Join(into, filepath.Base(f.Path)+".yaml")
 	if err := writeNew(path, text); err != nil {
-		return fmt.Errorf("import %s: %w", f.path, err)
+		return fmt.Errorf("import %s: %w", f.Path, err)
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s: %s\n", plain.Clean(path), plain.Plural(len(f.set.All()), "schedule"))
+	_, err = fmt.Fprintf(p.stdout, "%s: %s\n", plain.Clean(path), plain.Plural(len(f.Set.All()), "schedule"))
 	return err
 }
 

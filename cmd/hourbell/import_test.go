@@ -9,6 +9,8 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files"
+	"github.com/hourbell/hourbell/internal/files/filestest"
 )
 
 const importedTab = checkedTab + `#hourbell: on_failure=none on_missed="say 'missed'" on_recovery="curl \"$URL\"" group=g queue=q priority=2 paused=true detached=keep dir=/tmp user=ada
@@ -29,15 +31,15 @@ func TestImport(t *testing.T) {
 	t.Setenv("TZ", "Europe/Prague")
 	b := newBench(t)
 	writeFile(t, "tab", importedTab)
-	dated(t, "sys", "17 * * * *\troot    cd / && run-parts --report /etc/cron.hourly\n", 7)
-	for _, in := range []input{{"tab", userForm}, {"sys", systemForm}} {
-		flag := map[form]string{userForm: "--crontab", systemForm: "--crontab-system"}[in.form]
-		yaml := b.run("import", flag, in.path)
+	filestest.Dated(t, "sys", "17 * * * *\troot    cd / && run-parts --report /etc/cron.hourly\n", 7)
+	for _, in := range []files.Input{{Path: "tab", Form: files.UserCrontab}, {Path: "sys", Form: files.SystemCrontab}} {
+		flag := map[files.Form]string{files.UserCrontab: "--crontab", files.SystemCrontab: "--crontab-system"}[in.Form]
+		yaml := b.run("import", flag, in.Path)
 		if yaml.code != exitDone {
 			t.Fatalf("import: %+v", yaml)
 		}
 		writeFile(t, "out.yaml", yaml.out)
-		want, got := mustLoad(t, in), mustLoad(t, input{"out.yaml", yamlForm})
+		want, got := mustLoad(t, in), mustLoad(t, files.Input{Path: "out.yaml", Form: files.YAML})
 		if want.Owner != got.Owner || want.Revision != got.Revision || want.Revision == 0 {
 			t.Errorf("owner %q revision %d, want %q and %d", got.Owner, got.Revision, want.Owner, want.Revision)
 		}
@@ -45,7 +47,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("got\n%+v\nwant\n%+v\nfrom\n%s", got, want, yaml.out)
 		}
 		b.ok("check", "out.yaml")
-		if applied := b.run("apply", "out.yaml"); applied.code != exitDone || in.path == "tab" && !strings.Contains(applied.err, "@reboot: is not put into the store") {
+		if applied := b.run("apply", "out.yaml"); applied.code != exitDone || in.Path == "tab" && !strings.Contains(applied.err, "@reboot: is not put into the store") {
 			t.Errorf("apply: %+v", applied)
 		}
 	}
@@ -54,13 +56,13 @@ func TestImport(t *testing.T) {
 	}
 }
 
-func mustLoad(t *testing.T, in input) *declared.File {
+func mustLoad(t *testing.T, in files.Input) *declared.File {
 	t.Helper()
-	file, err := loader{me: identity{root: true}}.load(source{path: in.path, form: in.form})
+	file, err := files.Loader{Me: files.Identity{Root: true}}.Load(files.Source{Path: in.Path, Form: in.Form})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return file.set
+	return file.Set
 }
 
 func schedules(entries []declared.Entry) []hourbell.Schedule {
@@ -76,12 +78,12 @@ func schedules(entries []declared.Entry) []hourbell.Schedule {
 func TestImportDirectory(t *testing.T) {
 	b := newBench(t)
 	for _, dir := range []string{"d", "out"} {
-		mustMakeDir(t, dir)
+		filestest.Dir(t, dir)
 	}
-	writeFile(t, "d/one", lines("a"))
-	writeFile(t, "d/two", lines("b"))
+	writeFile(t, "d/one", "#hourbell: name=a\n0 0 * * * date\n")
+	writeFile(t, "d/two", "#hourbell: name=b\n0 0 * * * date\n")
 	b.fails(exitUsage, []string{"--into"}, "import", "--crontab", "d")
-	writeFile(t, "s.yaml", declareA)
+	writeFile(t, "s.yaml", "schedules:\n  - {name: a, every: 1h, shell: date}\n")
 	b.fails(exitUsage, []string{"s.yaml", "already"}, "import", "s.yaml")
 	equal(t, "import", b.ok("import", "--crontab", "d", "--into", "out"), filepath.Join("out", "one.yaml")+": 1 schedule\n"+filepath.Join("out", "two.yaml")+": 1 schedule\n")
 	b.ok("check", "out/one.yaml", "out/two.yaml")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/drivers/sqlite"
+	"github.com/hourbell/hourbell/internal/logline"
 )
 
 // lockedBuffer is a log to which several goroutines write.
@@ -64,7 +65,7 @@ func TestHugeErrors(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			b := newBench(t)
 			var log lockedBuffer
-			logger, err := newLogger(&log, "info", format)
+			logger, err := logline.New(&log, "info", format)
 			if err != nil {
 				t.Fatal(err)
 			}

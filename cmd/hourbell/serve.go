@@ -17,6 +17,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/files"
+	"github.com/hourbell/hourbell/internal/files/watch"
+	"github.com/hourbell/hourbell/internal/logline"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
@@ -94,7 +97,7 @@ func (p *program) serveCommand() *cobra.Command {
 type node struct {
 	location location
 	config   hourbell.Config
-	watch    *watcher
+	watch    *watch.Watcher
 	reread   chan os.Signal // SIGHUP
 	starting string         // the queue of commands that run at the start; empty: there are none
 }
@@ -136,9 +139,9 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node, error) {
 	policy, policyErr := parseCommands(f.commands, c.Flags().Changed("commands"), n.location)
 	n.config, errs[1] = f.config(c, policy)
 	errs[1] = errors.Join(policyErr, errs[1])
-	n.config.Logger, errs[2] = newLogger(p.stderr, f.logLevel, f.logFormat)
-	files := loader{strict: f.commands != string(commandsOff), me: whoAmI()}
-	n.watch, errs[3] = openFiles(files, inputs(f.files, yamlForm, f.crontabs, f.sysCrontabs))
+	n.config.Logger, errs[2] = logline.New(p.stderr, f.logLevel, f.logFormat)
+	loader := files.Loader{Strict: f.commands != string(commandsOff), Me: files.WhoAmI()}
+	n.watch, errs[3] = watch.Open(loader, files.Inputs(f.files, files.YAML, f.crontabs, f.sysCrontabs))
 	if c.Flags().Changed("listen") {
 		errs[4] = checkAddress(f.listen)
 	}
@@ -148,8 +151,9 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node, error) {
 	if !c.Flags().Changed("queues") && len(f.crontabs)+len(f.sysCrontabs) > 0 {
 		n.config.Queues[defaultQueue] = crontabWidth
 	}
-	n.watch.off = policy == commandsOff
-	if len(atStart(n.watch.sets())) > 0 && !n.watch.off {
+	if policy == commandsOff {
+		n.watch.AdmitNothing()
+	} else if len(n.watch.AtStart()) > 0 {
 		n.starting = newStartQueue()
 		n.config.Queues[n.starting] = startWidth
 	}
@@ -208,8 +212,8 @@ func (n *node) run(ctx context.Context, client *hourbell.Client, probe *probes) 
 	}
 	defer n.onSignals(begin, func() { cutShort(client) })()
 
-	n.watch.start(client, n.config.Logger)
-	if err := n.watch.syncAll(ctx); ctx.Err() != nil {
+	n.watch.Start(client, n.config.Logger)
+	if err := n.watch.SyncAll(ctx); ctx.Err() != nil {
 		return nil // it was stopped before it began
 	} else if err != nil {
 		return err
@@ -220,7 +224,7 @@ func (n *node) run(ctx context.Context, client *hourbell.Client, probe *probes) 
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer stop()
-	watching.Go(func() { n.watch.run(ctx, n.reread) })
+	watching.Go(func() { n.watch.Run(ctx, n.reread) })
 	if probe != nil {
 		probe.client.Store(client)
 	}

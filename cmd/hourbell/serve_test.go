@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hourbell/hourbell/internal/files/watch"
 )
 
 // process is a real `hourbell serve`.
@@ -167,7 +169,7 @@ func checkReload(t *testing.T, b *bench, p *process) {
 	writeFile(t, "s.yaml", "schedules:\n  - {name: broken}\n")
 	p.awaits("file has mistakes", 1)
 	p.awaits("s.yaml:2", 1)
-	time.Sleep(3 * watchEvery) // the message must not be repeated
+	time.Sleep(3 * watch.Every) // the message must not be repeated
 	if n := strings.Count(p.logged(), "file has mistakes"); n != 1 {
 		t.Errorf("the mistakes were logged %d times", n)
 	}

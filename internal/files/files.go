@@ -1,4 +1,11 @@
-package main
+// Package files reads the files that declare schedules: schedule files (YAML) and
+// crontabs, alone or as the files of a directory. It finds the format of a file,
+// checks that a node may trust and can run its lines, and names every mistake in
+// all files at once. Package watch keeps a store equal to such files.
+//
+// Nothing here changes a file or a store, except [Apply]. Values are safe for
+// concurrent calls unless their comment says otherwise.
+package files
 
 import (
 	"cmp"
@@ -11,77 +18,81 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/cmd/hourbell/schedulefile"
 	"github.com/hourbell/hourbell/internal/crontab"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files/schedulefile"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// form is the format of a file that declares schedules.
-type form string
+// Form is the format of a file that declares schedules, in words for people.
+type Form string
 
+// The formats.
 const (
-	anyForm    form = "" // found from its name and its text
-	yamlForm   form = "schedule file"
-	userForm   form = "user crontab"
-	systemForm form = "system crontab"
+	AnyForm       Form = "" // found from its name and its text
+	YAML          Form = "schedule file"
+	UserCrontab   Form = "user crontab"
+	SystemCrontab Form = "system crontab"
 )
 
-// input is an argument of a command: a file, or a directory of crontabs.
-type input struct {
-	path string
-	form form
+// Input is what a user names: a file, or a directory of crontabs.
+type Input struct {
+	Path string
+	Form Form
 }
 
-// inputs joins the inputs of all flags.
-func inputs(files []string, of form, crontabs, systemCrontabs []string) []input {
-	var list []input
+// Inputs joins lists of paths: files of one format, users' crontabs and system
+// crontabs.
+func Inputs(files []string, of Form, crontabs, systemCrontabs []string) []Input {
+	var list []Input
 	for _, path := range files {
-		list = append(list, input{path, of})
+		list = append(list, Input{path, of})
 	}
 	for _, path := range crontabs {
-		list = append(list, input{path, userForm})
+		list = append(list, Input{path, UserCrontab})
 	}
 	for _, path := range systemCrontabs {
-		list = append(list, input{path, systemForm})
+		list = append(list, Input{path, SystemCrontab})
 	}
 	return list
 }
 
-// source is a file that declares schedules.
-type source struct {
-	path string
-	form form
-	dir  string // the input in which it was found; empty if the file itself is the input
+// Source is a file that declares schedules.
+type Source struct {
+	Path string
+	Form Form
+	Dir  string // the input in which it was found; empty if the file itself is the input
 }
 
-// skipped is a file of a directory that is ignored.
-type skipped struct {
-	path, reason string
-	byName       bool // it may be a crontab, but its name is not allowed
+// Skipped is a file of a directory that is ignored.
+type Skipped struct {
+	Path, Reason string
+	ByName       bool // it may be a crontab, but its name is not allowed
 }
 
-// list returns the files of an input: the file itself, or the crontabs of a
+// List returns the files of an input: the file itself, or the crontabs of a
 // directory.
-func (in input) list() ([]source, []skipped, error) {
-	if info := look(in.path); info == nil || !info.IsDir() || in.form == yamlForm {
-		return []source{{path: in.path, form: in.form}}, nil, nil // reading the file reports the error
+func (in Input) List() ([]Source, []Skipped, error) {
+	if info := Look(in.Path); info == nil || !info.IsDir() || in.Form == YAML {
+		return []Source{{Path: in.Path, Form: in.Form}}, nil, nil // reading the file reports the error
 	}
-	return in.listDir()
+	return in.ListDir()
 }
 
-func (in input) listDir() (found []source, left []skipped, err error) {
-	entries, err := os.ReadDir(in.path)
+// ListDir returns the crontabs of an input that is a directory, and the files in
+// it that are ignored. The error is a *hourbell.FieldError.
+func (in Input) ListDir() (found []Source, left []Skipped, err error) {
+	entries, err := os.ReadDir(in.Path)
 	if err != nil {
-		return nil, nil, source{path: in.path}.unreadable(err)
+		return nil, nil, Source{Path: in.Path}.unreadable(err)
 	}
 	for _, entry := range entries {
-		path := filepath.Join(in.path, entry.Name())
+		path := filepath.Join(in.Path, entry.Name())
 		if reason := whyNot(path); reason != "" {
-			left = append(left, skipped{path, reason, reason == badName})
+			left = append(left, Skipped{path, reason, reason == badName})
 			continue
 		}
-		found = append(found, source{path: path, form: in.form, dir: in.path})
+		found = append(found, Source{Path: path, Form: in.Form, Dir: in.Path})
 	}
 	return found, left, nil
 }
@@ -100,7 +111,7 @@ var cronName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 // names may contain dots.
 func whyNot(path string) string {
 	base := filepath.Base(path)
-	switch info := look(path); {
+	switch info := Look(path); {
 	case strings.HasPrefix(base, "."):
 		return "it is hidden"
 	case leftover.MatchString(base):
@@ -113,173 +124,197 @@ func whyNot(path string) string {
 	return ""
 }
 
-// loader reads files.
-type loader struct {
-	stdin  io.Reader // the content of the file "-"; nil: "-" is an ordinary file name
-	strict bool      // the process runs the lines: lines that it cannot or must not run are mistakes
-	me     identity
+// Loader reads files. Concurrent calls are allowed except for Stdin.
+type Loader struct {
+	Stdin  io.Reader // the content of the file "-"; nil: "-" is an ordinary file name
+	Strict bool      // the process runs the lines: lines that it cannot or must not run are mistakes
+	Me     Identity  // the user of the process
 }
 
-// loaded is a file that was read.
-type loaded struct {
-	source
-	set *declared.File
+// Loaded is a file that was read.
+type Loaded struct {
+	Source
+	Set *declared.File
 }
 
-// load reads and checks a file. The error is a usage error with every mistake.
-func (l loader) load(s source) (loaded, error) {
+// Load reads and checks a file. The error is a *hourbell.FieldError if the file
+// cannot be read, otherwise Mistakes.
+func (l Loader) Load(s Source) (Loaded, error) {
 	switch {
-	case s.path == "":
-		return loaded{}, &hourbell.FieldError{Field: "file", Problem: "is empty", Remedy: "name a file of schedules"}
-	case s.path == "-" && l.stdin != nil:
-		return l.loadFrom(s, l.stdin, nil)
+	case s.Path == "":
+		return Loaded{}, &hourbell.FieldError{Field: "file", Problem: "is empty", Remedy: "name a file of schedules"}
+	case s.Path == "-" && l.Stdin != nil:
+		return l.loadFrom(s, l.Stdin, nil)
 	}
-	file, err := os.Open(s.path)
+	file, err := os.Open(s.Path)
 	if err != nil {
-		return loaded{}, s.unreadable(err)
+		return Loaded{}, s.unreadable(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return loaded{}, s.unreadable(err)
+		return Loaded{}, s.unreadable(err)
 	}
 	return l.loadFrom(s, file, info)
 }
 
 // loadFrom reads an open file; info is nil if r is not a file.
-func (l loader) loadFrom(s source, r io.Reader, info os.FileInfo) (loaded, error) {
+func (l Loader) loadFrom(s Source, r io.Reader, info os.FileInfo) (Loaded, error) {
 	text, err := io.ReadAll(io.LimitReader(r, declared.MaxSize+1))
 	if err != nil {
-		return loaded{}, s.unreadable(err)
+		return Loaded{}, s.unreadable(err)
 	}
-	if s.form == anyForm {
-		s.form = formOf(s.path, text)
+	if s.Form == AnyForm {
+		s.Form = formOf(s.Path, text)
 	}
 	set, err := l.read(s, text)
 	if info != nil {
 		err = errors.Join(l.checkTrust(s, info, set), err)
 	}
 	if set != nil {
-		err = errors.Join(err, l.checkUsers(s.path, set))
+		err = errors.Join(err, l.checkUsers(s.Path, set))
 	}
 	if err != nil {
-		return loaded{}, mistakes{err}
+		return Loaded{}, Mistakes{err}
 	}
-	if s.form != yamlForm && set.Revision == 0 {
+	if s.Form != YAML && set.Revision == 0 {
 		set.Dated = true
 		if info != nil {
 			set.Revision = info.ModTime().UnixMicro()
 		}
 	}
-	return loaded{s, set}, nil
+	return Loaded{s, set}, nil
 }
 
-func (l loader) read(s source, text []byte) (*declared.File, error) {
-	if s.form == yamlForm {
-		return schedulefile.Read(s.path, text)
+func (l Loader) read(s Source, text []byte) (*declared.File, error) {
+	if s.Form == YAML {
+		return schedulefile.Read(s.Path, text)
 	}
 	reader := s.reader()
-	if !l.strict {
+	if !l.Strict {
 		reader.CheckSetting = checkSetting
 	}
-	return reader.Read(s.path, text)
+	return reader.Read(s.Path, text)
 }
 
 // reader returns the reader of the crontab, for a file that is a crontab.
-func (s source) reader() crontab.Reader {
+func (s Source) reader() crontab.Reader {
 	r := crontab.Reader{Form: crontab.System, Zone: crontab.LocalZone()}
-	if s.form == userForm {
-		r.Form, r.User = crontab.User, spoolUser(s.path)
+	if s.Form == UserCrontab {
+		r.Form, r.User = crontab.User, spoolUser(s.Path)
 	}
 	return r
 }
 
-func (s source) unreadable(err error) error {
+// DefaultOwner returns the owner of a crontab that does not name an owner.
+func (s Source) DefaultOwner() string { return s.reader().Owner(s.Path) }
+
+// Text reads a file, or the loader's Stdin for "-", without checking it. It reads
+// at most one byte more than declared.MaxSize. The error is a
+// *hourbell.FieldError.
+func (l Loader) Text(path string) ([]byte, error) {
+	in := l.Stdin
+	if path != "-" || in == nil {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, Source{Path: path}.unreadable(err)
+		}
+		defer file.Close()
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, declared.MaxSize+1))
+	if err != nil {
+		return nil, Source{Path: path}.unreadable(err)
+	}
+	return text, nil
+}
+
+func (s Source) unreadable(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &hourbell.FieldError{Field: "file", Value: plain.Shorten(s.path), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file"}
+	return &hourbell.FieldError{Field: "file", Value: plain.Shorten(s.Path), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file"}
 }
 
-// tried is a file after an attempt to read it.
-type tried struct {
-	loaded             // set is nil if there is an error
-	seen   os.FileInfo // the state of the file before it was read
-	err    error
+// Tried is a file after an attempt to read it.
+type Tried struct {
+	Loaded             // Set is nil if there is an error
+	Seen   os.FileInfo // the state of the file before it was read
+	Err    error
 }
 
-// tryAll reads all files of the inputs. The error is about directories only.
-func (l loader) tryAll(list []input) (files []tried, left []skipped, err error) {
+// TryAll reads all files of the inputs. The error is about directories only.
+func (l Loader) TryAll(list []Input) (files []Tried, left []Skipped, err error) {
 	var errs []error
 	for _, in := range list {
-		found, skipped, err := in.list()
+		found, Skipped, err := in.List()
 		errs = append(errs, err)
-		left = append(left, skipped...)
+		left = append(left, Skipped...)
 		for _, s := range found {
-			f := tried{seen: look(s.path)}
-			f.loaded, f.err = l.load(s)
-			f.loaded = cmp.Or(f.loaded, loaded{source: s})
+			f := Tried{Seen: Look(s.Path)}
+			f.Loaded, f.Err = l.Load(s)
+			f.Loaded = cmp.Or(f.Loaded, Loaded{Source: s})
 			files = append(files, f)
 		}
 	}
 	return files, left, errors.Join(errs...)
 }
 
-// loadAll reads all files of the inputs, which will be used together, and
+// LoadAll reads all files of the inputs, which will be used together, and
 // returns every mistake in any of them.
-func (l loader) loadAll(list []input) (files []loaded, left []skipped, err error) {
-	all, left, err := l.tryAll(list)
+func (l Loader) LoadAll(list []Input) (files []Loaded, left []Skipped, err error) {
+	all, left, err := l.TryAll(list)
 	errs := []error{err}
 	for _, f := range all {
-		files, errs = append(files, f.loaded), append(errs, f.err)
+		files, errs = append(files, f.Loaded), append(errs, f.Err)
 	}
-	if err := errors.Join(append(errs, checkTogether(files))...); err != nil {
-		return nil, nil, mistakes{err}
+	if err := errors.Join(append(errs, CheckTogether(files))...); err != nil {
+		return nil, nil, Mistakes{err}
 	}
 	return files, left, nil
 }
 
-// checkTogether finds owners and names that two files share, because each file
+// CheckTogether finds owners and names that two files share, because each file
 // would delete the schedules of the other. A set may be nil if its file could
 // not be read.
-func checkTogether(files []loaded) error {
+func CheckTogether(files []Loaded) error {
 	owners, names := map[string]string{}, map[string]string{}
 	var errs []error
 	for _, f := range files {
-		if f.set == nil {
+		if f.Set == nil {
 			continue
 		}
-		if other, taken := owners[f.set.Owner]; taken {
+		if other, taken := owners[f.Set.Owner]; taken {
 			errs = append(errs, &declared.Error{
-				File: f.path, Field: "owner", Problem: fmt.Sprintf("%q is also the owner of %s", f.set.Owner, other), Remedy: ownerRemedy(f.form),
+				File: f.Path, Field: "owner", Problem: fmt.Sprintf("%q is also the owner of %s", f.Set.Owner, other), Remedy: ownerRemedy(f.Form),
 			})
 			continue
 		}
-		owners[f.set.Owner] = f.path
-		for _, entry := range f.set.All() {
-			if other, taken := names[entry.Name]; taken && other != f.path {
+		owners[f.Set.Owner] = f.Path
+		for _, entry := range f.Set.All() {
+			if other, taken := names[entry.Name]; taken && other != f.Path {
 				errs = append(errs, &declared.Error{
-					File: f.path, Line: entry.Line, Field: "name", Problem: fmt.Sprintf("%q is also in %s", entry.Name, other),
+					File: f.Path, Line: entry.Line, Field: "name", Problem: fmt.Sprintf("%q is also in %s", entry.Name, other),
 					Remedy: "give each schedule a name of its own",
 				})
 			}
-			names[entry.Name] = f.path
+			names[entry.Name] = f.Path
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func ownerRemedy(f form) string {
-	if f == yamlForm {
+func ownerRemedy(f Form) string {
+	if f == YAML {
 		return "give each file an owner: of its own, or make one file of them"
 	}
 	return "begin one of them with the line #hourbell-file: owner=NAME, which also goes into the names of its lines"
 }
 
-// look returns a file's state without reading the file; nil if the file cannot
+// Look returns a file's state without reading the file; nil if the file cannot
 // be seen.
-func look(path string) os.FileInfo {
+func Look(path string) os.FileInfo {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil
@@ -287,9 +322,10 @@ func look(path string) os.FileInfo {
 	return info
 }
 
-// same reports whether a file has the same place, size, modification time, and
-// permissions.
-func same(a, b os.FileInfo) bool {
+// Same reports whether two states of a file are equal: place, size, modification
+// time, owner and
+// permissions. nil equals nil only.
+func Same(a, b os.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
@@ -298,9 +334,10 @@ func same(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() && ownerA == ownerB
 }
 
-// mistakes are the errors in files: usage errors that are printed one per line.
-type mistakes struct{ err error }
+// Mistakes are the errors in files: usage errors, one line for each mistake.
+type Mistakes struct{ Err error }
 
-func (m mistakes) Error() string { return m.err.Error() }
+func (m Mistakes) Error() string { return m.Err.Error() }
 
-func (m mistakes) Unwrap() error { return m.err }
+// Unwrap returns the joined mistakes.
+func (m Mistakes) Unwrap() error { return m.Err }

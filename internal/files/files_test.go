@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"os"
@@ -7,34 +7,36 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/hourbell/hourbell/internal/files/filestest"
 )
 
 // TestDirectoryNames checks which files of a directory count as crontabs.
 func TestDirectoryNames(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"d", "d/sub"} {
-		mustMakeDir(t, dir)
+		filestest.Dir(t, dir)
 	}
 	for _, name := range []string{"backup", "e2scrub_all", "with-dash", "9", ".placeholder", "backup~", "backup.dpkg-old", "backup.sh", "tmp.XXXX", "#x#", "a.ucf-dist", "a b", "target"} {
-		writeFile(t, filepath.Join("d", name), "")
+		filestest.Write(t, filepath.Join("d", name), "")
 	}
 	for link, to := range map[string]string{"link": "target", "dangling": "nowhere"} {
 		if err := os.Symlink(to, filepath.Join("d", link)); err != nil {
 			t.Skip(err)
 		}
 	}
-	found, left, err := input{"d", systemForm}.list()
+	found, left, err := Input{Path: "d", Form: SystemCrontab}.List()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
 	for _, s := range found {
-		names = append(names, filepath.Base(s.path))
+		names = append(names, filepath.Base(s.Path))
 	}
 	equal(t, "crontabs", strings.Join(names, " "), "9 backup e2scrub_all link target with-dash")
 	reasons := map[string]string{}
 	for _, s := range left {
-		reasons[filepath.Base(s.path)] = s.reason
+		reasons[filepath.Base(s.Path)] = s.Reason
 	}
 	for name, want := range map[string]string{
 		".placeholder": "hidden", "backup~": "copy", "backup.dpkg-old": "copy", "tmp.XXXX": "copy", "#x#": "copy", "a.ucf-dist": "copy", "backup.sh": "more than letters", "a b": "more than letters", "sub": "not a file", "dangling": "not a file",
@@ -50,10 +52,10 @@ func TestDirectoryNames(t *testing.T) {
 func TestSpoolUserThroughLinks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"spool", "other"} {
-		mustMakeDir(t, dir)
+		filestest.Dir(t, dir)
 	}
 	for _, file := range []string{"spool/ada", "other/tab"} {
-		writeFile(t, file, "")
+		filestest.Write(t, file, "")
 	}
 	for link, to := range map[string]string{"way": "spool", "tab": "spool/ada", "spool/bob": "../other/tab", "spool/eve": "ada", "chain": "tab"} {
 		if err := os.Symlink(to, link); err != nil {
@@ -102,21 +104,21 @@ func TestFormOf(t *testing.T) {
 	}
 	for _, test := range []struct {
 		path, text string
-		want       form
+		want       Form
 	}{
-		{"a.yaml", system, yamlForm},
-		{"a.yml", system, yamlForm},
-		{"a.json", system, yamlForm},
-		{"/etc/crontab", "", systemForm},
-		{"/etc/cron.d/x", "schedules: []", systemForm},
-		{"/var/spool/cron/crontabs/ada", system, userForm},
-		{"tab", system, systemForm},
-		{"tab", "\ufeff0 0 * * * date\r\n", userForm},
-		{"tab", system + "0 0 * * * nobody-here date\n", userForm},
-		{"-", "@reboot x", userForm},
-		{"tab", "", yamlForm},
-		{"tab", "schedules:\n  - {name: a}\n", yamlForm},
-		{"tab", "PATH=/bin\n", yamlForm},
+		{"a.yaml", system, YAML},
+		{"a.yml", system, YAML},
+		{"a.json", system, YAML},
+		{"/etc/crontab", "", SystemCrontab},
+		{"/etc/cron.d/x", "schedules: []", SystemCrontab},
+		{"/var/spool/cron/crontabs/ada", system, UserCrontab},
+		{"tab", system, SystemCrontab},
+		{"tab", "\ufeff0 0 * * * date\r\n", UserCrontab},
+		{"tab", system + "0 0 * * * nobody-here date\n", UserCrontab},
+		{"-", "@reboot x", UserCrontab},
+		{"tab", "", YAML},
+		{"tab", "schedules:\n  - {name: a}\n", YAML},
+		{"tab", "PATH=/bin\n", YAML},
 	} {
 		if got := formOf(test.path, []byte(test.text)); got != test.want {
 			t.Errorf("%s %q: got %s, want %s", test.path, test.text, got, test.want)
@@ -128,17 +130,17 @@ func TestFormOf(t *testing.T) {
 // that other commands only warn about them.
 func TestUsersNeedRoot(t *testing.T) {
 	t.Chdir(t.TempDir())
-	writeFile(t, "tab", "0 0 * * * ada date\n0 0 * * * me date\n")
-	me := identity{name: "me", uid: os.Getuid()}
-	s := source{path: "tab", form: systemForm}
-	_, err := loader{strict: true, me: me}.load(s)
+	filestest.Write(t, "tab", "0 0 * * * ada date\n0 0 * * * me date\n")
+	me := Identity{Name: "me", UID: os.Getuid()}
+	s := Source{Path: "tab", Form: SystemCrontab}
+	_, err := Loader{Strict: true, Me: me}.Load(s)
 	equal(t, "refused", messageOf(err), `tab:1: user "ada": needs a node that runs as root, and this one runs as "me"; run the node as root or as this user, or leave the line out of its files`)
-	file, err := loader{me: me}.load(s)
-	if err != nil || len(file.set.Warnings) != 2 || !strings.Contains(file.set.Warnings[0].Error(), "needs a node that runs as root") || !strings.Contains(file.set.Warnings[1].Error(), `"me": is not known on this machine`) {
-		t.Errorf("got %+v, %v", file.set, err)
+	file, err := Loader{Me: me}.Load(s)
+	if err != nil || len(file.Set.Warnings) != 2 || !strings.Contains(file.Set.Warnings[0].Error(), "needs a node that runs as root") || !strings.Contains(file.Set.Warnings[1].Error(), `"me": is not known on this machine`) {
+		t.Errorf("got %+v, %v", file.Set, err)
 	}
-	writeFile(t, "hooks.yaml", "schedules:\n  - {name: a, every: 1m, shell: x, on_failure: {shell: y, user: ada}}\n")
-	if _, err := (loader{strict: true, me: me}).load(source{path: "hooks.yaml", form: yamlForm}); err == nil {
+	filestest.Write(t, "hooks.yaml", "schedules:\n  - {name: a, every: 1m, shell: x, on_failure: {shell: y, user: ada}}\n")
+	if _, err := (Loader{Strict: true, Me: me}).Load(Source{Path: "hooks.yaml", Form: YAML}); err == nil {
 		t.Error("a hook as another user is taken")
 	}
 }
@@ -148,4 +150,11 @@ func messageOf(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+func equal(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %q, want %q", what, got, want)
+	}
 }

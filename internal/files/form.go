@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"path/filepath"
@@ -11,18 +11,18 @@ var cronLine = regexp.MustCompile(`^[ \t]*-?(@[a-z]+|[0-9*][-0-9*,/]*([ \t]+[0-9
 
 // formOf returns the format of a file that was given without a flag: by its
 // name, otherwise by its text.
-func formOf(path string, text []byte) form {
+func formOf(path string, text []byte) Form {
 	abs, err := filepath.Abs(path)
 	if err != nil || path == "-" {
 		abs = path
 	}
 	switch slashed := filepath.ToSlash(abs); {
 	case slashed == "/etc/crontab", filepath.ToSlash(filepath.Dir(abs)) == "/etc/cron.d":
-		return systemForm
+		return SystemCrontab
 	case spoolUser(path) != "":
-		return userForm
+		return UserCrontab
 	case strings.HasSuffix(slashed, ".yaml"), strings.HasSuffix(slashed, ".yml"), strings.HasSuffix(slashed, ".json"):
-		return yamlForm
+		return YAML
 	}
 	return formOfText(string(text))
 }
@@ -30,7 +30,7 @@ func formOf(path string, text []byte) form {
 // formOfText returns the format of a text. A text with a line of a crontab is a
 // crontab; it is a system crontab if each such line has a possible user and a
 // command after the rule.
-func formOfText(text string) form {
+func formOfText(text string) Form {
 	lines, users := 0, 0
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		m := cronLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
@@ -44,9 +44,9 @@ func formOfText(text string) form {
 	}
 	switch {
 	case lines == 0:
-		return yamlForm
+		return YAML
 	case users == lines:
-		return systemForm
+		return SystemCrontab
 	}
-	return userForm
+	return UserCrontab
 }

@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"fmt"
@@ -9,39 +9,43 @@ import (
 	"github.com/hourbell/hourbell/internal/view"
 )
 
-// fileRecord is a checked file in machine-readable output.
-type fileRecord struct {
+// Record is a checked file in machine-readable output.
+type Record struct {
 	File      string             `json:"file"`
-	Form      form               `json:"form"`
+	Form      Form               `json:"form"`
 	Owner     string             `json:"owner"`
 	Revision  *int64             `json:"revision"`
 	Schedules []view.EntryRecord `json:"schedules"`
 	Warnings  []string           `json:"warnings"`
-	LeftAlone []skippedRecord    `json:"left_alone"` // ignored files of the same directory
+	LeftAlone []SkippedRecord    `json:"left_alone"` // ignored files of the same directory
 }
 
-type skippedRecord struct {
+// SkippedRecord is an ignored file in machine-readable output.
+type SkippedRecord struct {
 	File   string `json:"file"`
 	Reason string `json:"reason"`
 }
 
-func newFileRecord(file loaded, left []skipped, now time.Time, secrets bool) fileRecord {
-	r := fileRecord{
-		File: file.path, Form: file.form, Owner: file.set.Owner,
-		Schedules: []view.EntryRecord{}, Warnings: []string{}, LeftAlone: []skippedRecord{},
+// NewRecord returns the record of a file with the ignored files of its directory,
+// and the next instants after now. It hides values that may be secrets unless
+// secrets is set.
+func NewRecord(file Loaded, left []Skipped, now time.Time, secrets bool) Record {
+	r := Record{
+		File: file.Path, Form: file.Form, Owner: file.Set.Owner,
+		Schedules: []view.EntryRecord{}, Warnings: []string{}, LeftAlone: []SkippedRecord{},
 	}
-	if file.set.Revision != 0 {
-		r.Revision = &file.set.Revision
+	if file.Set.Revision != 0 {
+		r.Revision = &file.Set.Revision
 	}
-	for _, entry := range file.set.All() {
+	for _, entry := range file.Set.All() {
 		r.Schedules = append(r.Schedules, view.NewEntryRecord(entry, now, secrets))
 	}
-	for _, warning := range file.set.Warnings {
+	for _, warning := range file.Set.Warnings {
 		r.Warnings = append(r.Warnings, warning.Error())
 	}
 	for _, s := range left {
-		if file.dir != "" && filepath.Dir(s.path) == filepath.Clean(file.dir) {
-			r.LeftAlone = append(r.LeftAlone, skippedRecord{s.path, s.reason})
+		if file.Dir != "" && filepath.Dir(s.Path) == filepath.Clean(file.Dir) {
+			r.LeftAlone = append(r.LeftAlone, SkippedRecord{s.Path, s.Reason})
 		}
 	}
 	return r
@@ -50,7 +54,7 @@ func newFileRecord(file loaded, left []skipped, now time.Time, secrets bool) fil
 // checkSetting checks a setting of a crontab on this machine; the node that
 // runs the lines may be on another machine.
 func checkSetting(name, value string) (problem, remedy string) {
-	info := look(value)
+	info := Look(value)
 	switch {
 	case name != "HOME" && name != "SHELL":
 	case !filepath.IsAbs(value):
@@ -63,15 +67,15 @@ func checkSetting(name, value string) (problem, remedy string) {
 	return "", ""
 }
 
-// warnNever warns about valid rules that have no instant.
-func warnNever(file loaded, now time.Time) {
-	for _, entry := range file.set.Entries {
+// WarnNever adds warnings about valid rules that have no instant after now.
+func WarnNever(file Loaded, now time.Time) {
+	for _, entry := range file.Set.Entries {
 		if entry.Rule.Cron != "" && len(view.Upcoming(entry, now)) == 0 {
-			file.set.Warn(declared.Error{
-				File: file.path, Line: entry.Line, Field: fmt.Sprintf("rule %q", declared.Label(entry.Rule.Cron, 60)),
+			file.Set.Warn(declared.Error{
+				File: file.Path, Line: entry.Line, Field: fmt.Sprintf("rule %q", declared.Label(entry.Rule.Cron, 60)),
 				Problem: "never rings from now on", Remedy: "check that its months have its day",
 			})
 		}
 	}
-	file.set.SortWarnings()
+	file.Set.SortWarnings()
 }

@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"errors"
@@ -46,7 +46,7 @@ func sameDir(a, b string) bool {
 	if filepath.ToSlash(a) == filepath.ToSlash(b) {
 		return true
 	}
-	first, second := look(a), look(b)
+	first, second := Look(a), Look(b)
 	return first != nil && second != nil && os.SameFile(first, second)
 }
 
@@ -55,45 +55,45 @@ func sameDir(a, b string) bool {
 // root this is a mistake in a crontab, as for Debian's cron. Otherwise it is a
 // warning, because the lines run with the rights of the node's own user, who
 // chose the file.
-func (l loader) distrust(s source, info os.FileInfo) (problems []declared.Error, refuse bool) {
+func (l Loader) distrust(s Source, info os.FileInfo) (problems []declared.Error, refuse bool) {
 	if runtime.GOOS == "windows" {
 		return nil, false // this system does not keep permissions in the mode
 	}
 	add := func(problem, remedy string) {
-		problems = append(problems, declared.Error{File: s.path, Problem: problem, Remedy: remedy})
+		problems = append(problems, declared.Error{File: s.Path, Problem: problem, Remedy: remedy})
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		add("can be written by other users than its owner, and "+l.me.runsAs(), "chmod go-w it")
+		add("can be written by other users than its owner, and "+l.Me.runsAs(), "chmod go-w it")
 	}
 	if uid, known := fileOwner(info); known && !l.trusts(s, uid) {
-		add(fmt.Sprintf("belongs to user %s, and %s", userText(uid), l.me.runsAs()), l.chown(s)+" it")
+		add(fmt.Sprintf("belongs to user %s, and %s", userText(uid), l.Me.runsAs()), l.chown(s)+" it")
 	}
-	return problems, l.me.root && l.strict && s.form != yamlForm
+	return problems, l.Me.Root && l.Strict && s.Form != YAML
 }
 
 // trusts reports whether a file may belong to a user: root, the user of this
 // process or, in cron's spool, the user whose name the file has.
-func (l loader) trusts(s source, uid int) bool {
-	return uid == 0 || uid == l.me.uid || s.form == userForm && strconv.Itoa(uid) == uidOf(spoolUser(s.path))
+func (l Loader) trusts(s Source, uid int) bool {
+	return uid == 0 || uid == l.Me.UID || s.Form == UserCrontab && strconv.Itoa(uid) == uidOf(spoolUser(s.Path))
 }
 
-func (l loader) chown(s source) string {
-	name := spoolUser(s.path)
+func (l Loader) chown(s Source) string {
+	name := spoolUser(s.Path)
 	switch {
-	case s.form == userForm && uidOf(name) != "":
+	case s.Form == UserCrontab && uidOf(name) != "":
 		return "chown " + name
-	case l.me.root:
+	case l.Me.Root:
 		return "chown root"
 	}
-	return "chown root or " + l.me.name
+	return "chown root or " + l.Me.Name
 }
 
 // runsAs returns the end of a sentence about users who can write a file.
-func (me identity) runsAs() string {
-	if me.root {
+func (me Identity) runsAs() string {
+	if me.Root {
 		return "this process runs as root"
 	}
-	return fmt.Sprintf("this process runs as %q", me.name)
+	return fmt.Sprintf("this process runs as %q", me.Name)
 }
 
 // uidOf returns the number of a user as a text; empty if there is no such user.
@@ -118,7 +118,7 @@ func userText(uid int) string {
 
 // checkTrust adds the problems that distrust finds to the mistakes or warnings
 // of the file. The set may be nil if the file has other mistakes.
-func (l loader) checkTrust(s source, info os.FileInfo, set *declared.File) error {
+func (l Loader) checkTrust(s Source, info os.FileInfo, set *declared.File) error {
 	problems, refuse := l.distrust(s, info)
 	var errs []error
 	for _, p := range problems {

@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"os"
@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hourbell/hourbell/internal/files/filestest"
 )
 
 const systemTab = "0 0 * * * root date\n"
@@ -21,25 +23,25 @@ func TestRootMistrustsFiles(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		mode   os.FileMode
-		form   form
-		loader loader
+		form   Form
+		loader Loader
 		want   string // a mistake
 		warns  string
 	}{
-		{"fine", 0o644, systemForm, loader{strict: true, me: identity{root: true, uid: me}}, "", ""},
-		{"group", 0o664, systemForm, loader{strict: true, me: identity{root: true, uid: me}}, "tab: can be written by other users than its owner, and this process runs as root; chmod go-w it", ""},
-		{"others", 0o646, userForm, loader{strict: true, me: identity{root: true, uid: me}}, "tab: can be written by other users", ""},
-		{"check", 0o664, systemForm, loader{me: identity{root: true, uid: me}}, "", "can be written by other users"},
-		{"not root", 0o664, userForm, loader{strict: true, me: identity{name: "me", uid: me}}, "", `this process runs as "me"`},
-		{"schedule file", 0o664, yamlForm, loader{strict: true, me: identity{root: true, uid: me}}, "", "can be written by other users"},
+		{"fine", 0o644, SystemCrontab, Loader{Strict: true, Me: Identity{Root: true, UID: me}}, "", ""},
+		{"group", 0o664, SystemCrontab, Loader{Strict: true, Me: Identity{Root: true, UID: me}}, "tab: can be written by other users than its owner, and this process runs as root; chmod go-w it", ""},
+		{"others", 0o646, UserCrontab, Loader{Strict: true, Me: Identity{Root: true, UID: me}}, "tab: can be written by other users", ""},
+		{"check", 0o664, SystemCrontab, Loader{Me: Identity{Root: true, UID: me}}, "", "can be written by other users"},
+		{"not root", 0o664, UserCrontab, Loader{Strict: true, Me: Identity{Name: "me", UID: me}}, "", `this process runs as "me"`},
+		{"schedule file", 0o664, YAML, Loader{Strict: true, Me: Identity{Root: true, UID: me}}, "", "can be written by other users"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			text := map[form]string{systemForm: systemTab, userForm: "0 0 * * * date\n", yamlForm: declareA}[test.form]
-			writeFile(t, "tab", text)
+			text := map[Form]string{SystemCrontab: systemTab, UserCrontab: "0 0 * * * date\n", YAML: "schedules:\n  - {name: a, every: 1h, shell: date}\n"}[test.form]
+			filestest.Write(t, "tab", text)
 			if err := os.Chmod("tab", test.mode); err != nil {
 				t.Fatal(err)
 			}
-			file, err := test.loader.load(source{path: "tab", form: test.form})
+			file, err := test.loader.Load(Source{Path: "tab", Form: test.form})
 			if test.want == "" && err != nil || !strings.HasPrefix(messageOf(err), test.want) {
 				t.Fatalf("got %v, want %q", err, test.want)
 			}
@@ -50,9 +52,9 @@ func TestRootMistrustsFiles(t *testing.T) {
 	}
 }
 
-func warningsOf(file loaded) string {
+func warningsOf(file Loaded) string {
 	var text strings.Builder
-	for _, w := range file.set.Warnings {
+	for _, w := range file.Set.Warnings {
 		text.WriteString(w.Error() + "\n")
 	}
 	return text.String()
@@ -65,27 +67,27 @@ func TestRootMistrustsOwners(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	const other = 54321 // not the number of an existing user
-	root, own := identity{root: true}, identity{name: "me", uid: other + 1}
+	root, own := Identity{Root: true}, Identity{Name: "me", UID: other + 1}
 	for _, test := range []struct {
 		name   string
 		owner  int
-		loader loader
+		loader Loader
 		want   string
 		warns  string
 	}{
-		{"root's", 0, loader{strict: true, me: root}, "", ""},
-		{"another's", other, loader{strict: true, me: root}, "tab: belongs to user 54321, and this process runs as root; chown root it", ""},
-		{"another's, to check", other, loader{me: root}, "", "belongs to user 54321"},
-		{"one's own", other + 1, loader{strict: true, me: own}, "", ""},
-		{"root's, for a user", 0, loader{strict: true, me: own}, "", ""},
-		{"another's, for a user", other, loader{strict: true, me: own}, "", `belongs to user 54321, and this process runs as "me"; chown root or me it`},
+		{"root's", 0, Loader{Strict: true, Me: root}, "", ""},
+		{"another's", other, Loader{Strict: true, Me: root}, "tab: belongs to user 54321, and this process runs as root; chown root it", ""},
+		{"another's, to check", other, Loader{Me: root}, "", "belongs to user 54321"},
+		{"one's own", other + 1, Loader{Strict: true, Me: own}, "", ""},
+		{"root's, for a user", 0, Loader{Strict: true, Me: own}, "", ""},
+		{"another's, for a user", other, Loader{Strict: true, Me: own}, "", `belongs to user 54321, and this process runs as "me"; chown root or me it`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			writeFile(t, "tab", "0 0 * * * date\n")
+			filestest.Write(t, "tab", "0 0 * * * date\n")
 			if err := os.Chown("tab", test.owner, test.owner); err != nil {
 				t.Fatal(err)
 			}
-			file, err := test.loader.load(source{path: "tab", form: userForm})
+			file, err := test.loader.Load(Source{Path: "tab", Form: UserCrontab})
 			equal(t, "mistakes", messageOf(err), test.want)
 			if err == nil && (!strings.Contains(warningsOf(file), test.warns) || test.warns == "" && warningsOf(file) != "") {
 				t.Errorf("warns %q, want %q", warningsOf(file), test.warns)
@@ -100,8 +102,8 @@ func TestSpoolOwners(t *testing.T) {
 	if uidOf("daemon") == "" || uidOf("daemon") == uidOf("bin") {
 		t.Skip("needs the users daemon and bin")
 	}
-	l := loader{strict: true, me: identity{root: true}}
-	spool := source{path: "/var/spool/cron/crontabs/daemon", form: userForm}
+	l := Loader{Strict: true, Me: Identity{Root: true}}
+	spool := Source{Path: "/var/spool/cron/crontabs/daemon", Form: UserCrontab}
 	for _, test := range []struct {
 		user string
 		want bool
@@ -113,13 +115,13 @@ func TestSpoolOwners(t *testing.T) {
 		if got := l.trusts(spool, uid); got != test.want {
 			t.Errorf("%s: trusted %v", test.user, got)
 		}
-		system := source{path: spool.path, form: systemForm}
+		system := Source{Path: spool.Path, Form: SystemCrontab}
 		if got := l.trusts(system, uid); got != (test.user == "root") {
 			t.Errorf("%s, read as a system crontab: trusted %v", test.user, got)
 		}
 	}
 	equal(t, "remedy", l.chown(spool), "chown daemon")
-	if spool := (source{path: "/var/spool/cron/crontabs/nobody-here", form: userForm}); l.trusts(spool, 1) {
+	if spool := (Source{Path: "/var/spool/cron/crontabs/nobody-here", Form: UserCrontab}); l.trusts(spool, 1) {
 		t.Error("a file of a user that is not known is another's")
 	}
 }

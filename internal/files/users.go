@@ -1,4 +1,4 @@
-package main
+package files
 
 import (
 	"fmt"
@@ -11,18 +11,18 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// identity is the user of this process.
-type identity struct {
-	root bool   // it can run commands as any user
-	name string // its login name; empty if not known
-	uid  int    // its number; -1 on systems without numbers
+// Identity is the user of a process.
+type Identity struct {
+	Root bool   // it can run commands as any user
+	Name string // its login name; empty if not known
+	UID  int    // its number; -1 on systems without numbers
 }
 
-// whoAmI reads the identity from the system.
-func whoAmI() identity {
-	me := identity{root: os.Geteuid() == 0, uid: os.Geteuid()}
+// WhoAmI reads the identity of this process from the system.
+func WhoAmI() Identity {
+	me := Identity{Root: os.Geteuid() == 0, UID: os.Geteuid()}
 	if u, err := user.Current(); err == nil {
-		me.name = u.Username
+		me.Name = u.Username
 	}
 	return me
 }
@@ -37,15 +37,15 @@ func knownUser(name string) bool {
 // this process cannot become is a mistake if this process runs the commands.
 // Otherwise it is a warning, because another machine may be able to; a name
 // that this machine does not know is a warning too.
-func (l loader) checkUsers(path string, set *declared.File) error {
+func (l Loader) checkUsers(path string, set *declared.File) error {
 	var errs declared.FileError
 	unknown := map[string]bool{}
 	for _, entry := range set.All() {
 		for _, name := range usersOf(entry.Schedule) {
 			about := declared.Error{File: path, Line: entry.Line, Field: fmt.Sprintf("user %q", declared.Label(name, 60))}
-			switch can := l.me.root || name == l.me.name; {
-			case !can && l.strict:
-				about.Problem = fmt.Sprintf("needs a node that runs as root, and this one runs as %q", l.me.name)
+			switch can := l.Me.Root || name == l.Me.Name; {
+			case !can && l.Strict:
+				about.Problem = fmt.Sprintf("needs a node that runs as root, and this one runs as %q", l.Me.Name)
 				about.Remedy = "run the node as root or as this user, or leave the line out of its files"
 				errs.Add(about)
 			case !can:

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
@@ -18,7 +19,7 @@ import (
 // Commands of earlier versions stay allowed while this process lives: otherwise
 // no node would run a job that was made just before an edit, or that waits for
 // a retry.
-func (w *watcher) admit() {
+func (w *Watcher) admit() {
 	if w.off {
 		return
 	}
@@ -39,7 +40,7 @@ const mostFormer = 1000
 
 // retire keeps the entries of a version that is no longer current; nil if there
 // is none.
-func (w *watcher) retire(set *declared.File) {
+func (w *Watcher) retire(set *declared.File) {
 	if set == nil {
 		return
 	}
@@ -49,7 +50,7 @@ func (w *watcher) retire(set *declared.File) {
 
 // bring syncs a file. If the store fails, the file stays pending, and the next
 // step tries again.
-func (w *watcher) bring(ctx context.Context, f *watched) {
+func (w *Watcher) bring(ctx context.Context, f *watched) {
 	done, err := w.sync(ctx, f)
 	if ctx.Err() != nil {
 		return
@@ -69,7 +70,7 @@ func (w *watcher) bring(ctx context.Context, f *watched) {
 // sync makes the owner's schedules equal to the file's. An older revision is
 // refused permanently; after any other failure the file stays pending. If the
 // file has changed its owner, the schedules of the earlier owner are deleted.
-func (w *watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, error) {
+func (w *Watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, error) {
 	if f.stored != nil && f.stored.Owner != f.good.Owner {
 		if _, err := w.clear(ctx, f.stored, f.good.Revision); err != nil && !errors.Is(err, hourbell.ErrStale) {
 			return hourbell.SyncResult{}, err
@@ -84,16 +85,16 @@ func (w *watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, er
 
 // stale handles a file that is older than the version in the store: a warning
 // is logged only if the file differs.
-func (w *watcher) stale(ctx context.Context, f *watched) {
+func (w *Watcher) stale(ctx context.Context, f *watched) {
 	if w.inPlace(ctx, f.good) {
-		w.log.Debug("file is older than the revision in the store, and equal to it", "file", f.path, "revision", f.good.Revision)
+		w.log.Debug("file is older than the revision in the store, and equal to it", "file", f.Path, "revision", f.good.Revision)
 		return
 	}
 	w.complain(f, hourbell.ErrStale)
 }
 
 // complain logs the mistakes of a file once, one line for each mistake.
-func (w *watcher) complain(f *watched, err error) {
+func (w *Watcher) complain(f *watched, err error) {
 	if f.said == err.Error() {
 		return
 	}
@@ -102,9 +103,9 @@ func (w *watcher) complain(f *watched, err error) {
 	if f.good == nil {
 		stays = "; none of it is used"
 	}
-	path := slog.String("file", f.path)
+	path := slog.String("file", f.Path)
 	var (
-		wrong      mistakes
+		wrong      files.Mistakes
 		unreadable *hourbell.FieldError
 	)
 	switch {
@@ -127,14 +128,14 @@ func staleRemedy(set *declared.File) string {
 }
 
 // tellWarnings logs the parts of a file that have no effect.
-func (w *watcher) tellWarnings(f *watched) {
+func (w *Watcher) tellWarnings(f *watched) {
 	for _, warning := range f.good.Warnings {
-		w.log.Warn("part of the file has no effect", slog.String("file", f.path), slog.String("warning", warning.Error()))
+		w.log.Warn("part of the file has no effect", slog.String("file", f.Path), slog.String("warning", warning.Error()))
 	}
 }
 
 // tellStarts logs that new commands for the start of a node are not run now.
-func (w *watcher) tellStarts(f *watched, set *declared.File) {
+func (w *Watcher) tellStarts(f *watched, set *declared.File) {
 	known := map[string]bool{}
 	if f.good != nil {
 		for _, entry := range f.good.AtStart {
@@ -143,15 +144,15 @@ func (w *watcher) tellStarts(f *watched, set *declared.File) {
 	}
 	for _, entry := range set.AtStart {
 		if !known[entry.Name] {
-			w.log.Info("command for the start of a node waits for the next start", "file", f.path, "line", entry.Line, "name", entry.Name)
+			w.log.Info("command for the start of a node waits for the next start", "file", f.Path, "line", entry.Line, "name", entry.Name)
 		}
 	}
 }
 
 // tell logs the changes that a file made.
-func (w *watcher) tell(ctx context.Context, message string, f *watched, done hourbell.SyncResult) {
+func (w *Watcher) tell(ctx context.Context, message string, f *watched, done hourbell.SyncResult) {
 	attrs := []slog.Attr{
-		slog.String("file", f.path), slog.String("owner", f.good.Owner), slog.Int("schedules", len(f.good.Entries)),
+		slog.String("file", f.Path), slog.String("owner", f.good.Owner), slog.Int("schedules", len(f.good.Entries)),
 		slog.Int("changed", done.Changed), slog.Int("deleted", done.Deleted),
 	}
 	if n := len(f.good.AtStart); n > 0 {
@@ -168,14 +169,14 @@ const mostLookedAt = 1000
 
 // ofOwner returns the schedules of an owner in the store; ok is false if they
 // are not known, or too many for a line in the log.
-func (w *watcher) ofOwner(ctx context.Context, owner string) (found []hourbell.ScheduleInfo, ok bool) {
+func (w *Watcher) ofOwner(ctx context.Context, owner string) (found []hourbell.ScheduleInfo, ok bool) {
 	found, err := w.client.Schedules.List(ctx, hourbell.ScheduleFilter{Owner: &owner, Limit: mostLookedAt})
 	return found, err == nil && len(found) < mostLookedAt
 }
 
 // next returns when the first of an owner's schedules rings; zero if that is
 // not known.
-func (w *watcher) next(ctx context.Context, owner string) time.Time {
+func (w *Watcher) next(ctx context.Context, owner string) time.Time {
 	found, ok := w.ofOwner(ctx, owner)
 	if !ok {
 		return time.Time{}
@@ -191,7 +192,7 @@ func (w *watcher) next(ctx context.Context, owner string) time.Time {
 
 // inPlace reports whether an owner's schedules in the store equal the schedules
 // of a set.
-func (w *watcher) inPlace(ctx context.Context, set *declared.File) bool {
+func (w *Watcher) inPlace(ctx context.Context, set *declared.File) bool {
 	found, ok := w.ofOwner(ctx, set.Owner)
 	if !ok || len(found) != len(set.Entries) {
 		return false

@@ -1,4 +1,4 @@
-package main
+package watch
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/crontab"
+	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
@@ -21,7 +22,7 @@ const (
 // tellUndeclared logs the owners of crontabs whose schedules are in the store
 // and in no file of this node. Either such a file was removed while no node
 // ran, or another node has the file, which this node cannot know.
-func (w *watcher) tellUndeclared(ctx context.Context) {
+func (w *Watcher) tellUndeclared(ctx context.Context) {
 	found, err := w.undeclared(ctx)
 	if err != nil {
 		w.log.Debug("schedules that no file declares could not be listed", "error", plain.OneLine(err.Error()))
@@ -33,13 +34,13 @@ func (w *watcher) tellUndeclared(ctx context.Context) {
 }
 
 // undeclared returns the names of such schedules, by owner.
-func (w *watcher) undeclared(ctx context.Context) (map[string][]string, error) {
+func (w *Watcher) undeclared(ctx context.Context) (map[string][]string, error) {
 	declared := map[string]bool{}
 	for _, f := range w.files {
 		if f.good != nil {
 			declared[f.good.Owner] = true
-		} else if f.form != yamlForm {
-			declared[f.reader().Owner(f.path)] = true // its schedules stay until its mistakes are corrected
+		} else if f.Form != files.YAML {
+			declared[f.DefaultOwner()] = true // its schedules stay until its mistakes are corrected
 		}
 	}
 	found := map[string][]string{}

@@ -1,4 +1,19 @@
-package main
+// Package watch keeps the schedules in a store equal to files while a node runs,
+// and the node's allow-list equal to the commands that its files declare. A file
+// with mistakes changes nothing: its last good version stays in effect.
+//
+//	w, err := watch.Open(loader, inputs) // reads the files, opens no store
+//	w.Start(client, logger)
+//	err = w.SyncAll(ctx)
+//	w.Run(ctx, reread) // until ctx ends
+//
+// The states of a file:
+//
+//	seen ──unchanged for two checks──▶ read ──no mistakes──▶ good, pending ──synced──▶ stored
+//	                                    │                        ▲
+//	                                    ├──mistakes──▶ the last good version stays
+//	                                    └──shares an owner or a name──▶ waiting, until the other file gives it up
+package watch
 
 import (
 	"context"
@@ -14,24 +29,25 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// watchEvery is how often the files are checked. A change takes effect after
+// Every is how often the files are checked. A change takes effect after
 // two checks, when the file has not changed between them: a file that is read
 // while an editor writes it would delete the schedules that are not written
 // yet.
-const watchEvery = 500 * time.Millisecond
+const Every = 500 * time.Millisecond
 
-// watcher keeps the schedules in the store equal to the files. It belongs to
+// Watcher keeps the schedules in the store equal to the files. It belongs to
 // one goroutine.
-type watcher struct {
-	loader
+type Watcher struct {
+	loader files.Loader
 	client *hourbell.Client
 	log    *slog.Logger
-	inputs []input
+	inputs []files.Input
 	files  []*watched
-	off    bool              // this node runs no commands of the files
+	off    bool              // this node runs no commands of the files: see AdmitNothing
 	former []declared.Entry  // from versions that are no longer current; see admit
 	said   map[string]string // the last message about a directory
 	left   map[string]bool   // ignored files that were logged
@@ -40,7 +56,7 @@ type watcher struct {
 
 // watched is the state of a watched file.
 type watched struct {
-	source
+	files.Source
 	seen    os.FileInfo    // at the last check; nil: the file did not exist
 	read    os.FileInfo    // when it was last read
 	good    *declared.File // the last version without mistakes; nil: none yet
@@ -51,29 +67,29 @@ type watched struct {
 	said    string         // the last message, so that it is logged once
 }
 
-// openFiles reads the files of the inputs. Mistakes in a file that is itself an
-// input are an error, which names every mistake in any such file; a file of a
-// directory is left out until it has no mistakes, as it would be later.
-func openFiles(l loader, list []input) (*watcher, error) {
-	w := &watcher{loader: l, inputs: list, said: map[string]string{}, left: map[string]bool{}}
-	files, _, err := l.tryAll(list)
+// Open reads the files of the inputs. Mistakes in a file that is itself an input
+// are an error (files.Mistakes), which names every mistake in any such file; a
+// file of a directory is left out until it has no mistakes, as it would be later.
+func Open(l files.Loader, inputs []files.Input) (*Watcher, error) {
+	w := &Watcher{loader: l, inputs: inputs, said: map[string]string{}, left: map[string]bool{}}
+	read, _, err := l.TryAll(inputs)
 	mustBe, all := []error{err}, []error{err}
-	var named []loaded
-	for _, f := range files {
-		all = append(all, f.err)
-		if f.dir == "" {
-			named, mustBe = append(named, f.loaded), append(mustBe, f.err)
+	var named []files.Loaded
+	for _, f := range read {
+		all = append(all, f.Err)
+		if f.Dir == "" {
+			named, mustBe = append(named, f.Loaded), append(mustBe, f.Err)
 		}
 	}
-	together := checkTogether(named)
+	together := files.CheckTogether(named)
 	if errors.Join(append(mustBe, together)...) != nil {
-		return nil, mistakes{errors.Join(append(all, together)...)}
+		return nil, files.Mistakes{Err: errors.Join(append(all, together)...)}
 	}
 	// Files of directories come later, and lose conflicts with files that are
 	// inputs themselves.
 	for _, inDir := range []bool{false, true} {
-		for _, f := range files {
-			if (f.dir != "") == inDir {
+		for _, f := range read {
+			if (f.Dir != "") == inDir {
 				w.open(f)
 			}
 		}
@@ -82,25 +98,30 @@ func openFiles(l loader, list []input) (*watcher, error) {
 }
 
 // open adds a file that was read at the start.
-func (w *watcher) open(tried tried) {
-	f := &watched{source: tried.source, seen: tried.seen, read: tried.seen}
+func (w *Watcher) open(tried files.Tried) {
+	f := &watched{Source: tried.Source, seen: tried.Seen, read: tried.Seen}
 	w.files = append(w.files, f)
-	if tried.err != nil {
-		f.fault = mistakes{tried.err}
+	if tried.Err != nil {
+		f.fault = files.Mistakes{Err: tried.Err}
 		return
 	}
-	if err := checkTogether(w.with(f, tried.set)); err != nil {
-		f.fault, f.waiting = mistakes{err}, tried.set
+	if err := files.CheckTogether(w.with(f, tried.Set)); err != nil {
+		f.fault, f.waiting = files.Mistakes{Err: err}, tried.Set
 		return
 	}
-	f.good, f.pending = tried.set, true
+	f.good, f.pending = tried.Set, true
 }
 
-// start sets the client and the logger of the watcher.
-func (w *watcher) start(client *hourbell.Client, log *slog.Logger) {
+// AdmitNothing leaves the client's allow-list as it is, for a node that runs no
+// commands of its files. Call it before Start.
+func (w *Watcher) AdmitNothing() { w.off = true }
+
+// Start sets the client and the logger of the watcher, and logs what Open left
+// out.
+func (w *Watcher) Start(client *hourbell.Client, log *slog.Logger) {
 	w.client, w.log = client, log
 	for _, in := range w.inputs {
-		_, left, _ := in.list()
+		_, left, _ := in.List()
 		w.tellLeft(in, left)
 	}
 	for _, f := range w.files {
@@ -113,25 +134,25 @@ func (w *watcher) start(client *hourbell.Client, log *slog.Logger) {
 
 // tellLeft logs the ignored files of a directory, each once while it exists. A
 // file that a user may expect to run is a warning.
-func (w *watcher) tellLeft(in input, left []skipped) {
+func (w *Watcher) tellLeft(in files.Input, left []files.Skipped) {
 	now := map[string]bool{}
 	for _, s := range left {
-		now[s.path] = true
-		if w.left[s.path] {
+		now[s.Path] = true
+		if w.left[s.Path] {
 			continue
 		}
 		level := slog.LevelDebug
-		if s.byName {
+		if s.ByName {
 			level = slog.LevelWarn
 		}
-		w.log.Log(context.Background(), level, "file of a directory left alone", "file", s.path, "reason", s.reason)
-		w.left[s.path] = true
+		w.log.Log(context.Background(), level, "file of a directory left alone", "file", s.Path, "reason", s.Reason)
+		w.left[s.Path] = true
 	}
-	maps.DeleteFunc(w.left, func(path string, _ bool) bool { return filepath.Dir(path) == filepath.Clean(in.path) && !now[path] })
+	maps.DeleteFunc(w.left, func(path string, _ bool) bool { return filepath.Dir(path) == filepath.Clean(in.Path) && !now[path] })
 }
 
 // sets returns the good versions of all files.
-func (w *watcher) sets() []*declared.File {
+func (w *Watcher) sets() []*declared.File {
 	var sets []*declared.File
 	for _, f := range w.files {
 		if f.good != nil {
@@ -141,10 +162,18 @@ func (w *watcher) sets() []*declared.File {
 	return sets
 }
 
-// syncAll syncs every file to the store at the start. The first failure ends
+// AtStart returns the commands that the files run at the start of a node.
+func (w *Watcher) AtStart() (entries []declared.Entry) {
+	for _, set := range w.sets() {
+		entries = append(entries, set.AtStart...)
+	}
+	return entries
+}
+
+// SyncAll syncs every file to the store at the start. The first failure ends
 // it, with three exceptions: a newer revision in the store, a name of another
 // owner in a file of a directory, and a store that went back in time.
-func (w *watcher) syncAll(ctx context.Context) error {
+func (w *Watcher) SyncAll(ctx context.Context) error {
 	w.admit()
 	for _, f := range w.files {
 		if f.good == nil {
@@ -156,21 +185,21 @@ func (w *watcher) syncAll(ctx context.Context) error {
 		case errors.Is(err, hourbell.ErrStale):
 			w.stale(ctx, f)
 			continue
-		case errors.Is(err, hourbell.ErrConflict) && f.dir != "", errors.Is(err, hourbell.ErrSuspended):
-			w.complain(f, err) // run tries again
+		case errors.Is(err, hourbell.ErrConflict) && f.Dir != "", errors.Is(err, hourbell.ErrSuspended):
+			w.complain(f, err) // Run tries again
 			continue
 		case err != nil:
-			return fmt.Errorf("%s: %w", f.path, err)
+			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 		w.tell(ctx, "file loaded", f, done)
 	}
 	return nil
 }
 
-// run checks the files until ctx ends. A value on reread makes it read all
+// Run checks the files until ctx ends. A value on reread makes it read all
 // files, changed or not.
-func (w *watcher) run(ctx context.Context, reread <-chan os.Signal) {
-	tick := time.NewTicker(watchEvery)
+func (w *Watcher) Run(ctx context.Context, reread <-chan os.Signal) {
+	tick := time.NewTicker(Every)
 	defer tick.Stop()
 	w.tellUndeclared(ctx)
 	for {
@@ -181,7 +210,7 @@ func (w *watcher) run(ctx context.Context, reread <-chan os.Signal) {
 			w.log.Info("files are read again")
 			w.directories(ctx)
 			for _, f := range w.files {
-				if now := f.look(); now != nil || f.dir == "" {
+				if now := f.look(); now != nil || f.Dir == "" {
 					w.reload(ctx, f, now)
 				}
 			}
@@ -198,7 +227,7 @@ func (w *watcher) run(ctx context.Context, reread <-chan os.Signal) {
 // bringAfterLoss has every file synced again after an operator has accepted
 // that the store went back in time, because the store may lack schedules of the
 // files.
-func (w *watcher) bringAfterLoss() {
+func (w *Watcher) bringAfterLoss() {
 	now := w.client.Events.Counts()[event.HistoryAccepted]
 	if now == w.losses {
 		return
@@ -211,22 +240,22 @@ func (w *watcher) bringAfterLoss() {
 
 // directories adds files that have appeared in the directories, and drops files
 // that have gone. A directory that cannot be read changes nothing.
-func (w *watcher) directories(ctx context.Context) {
+func (w *Watcher) directories(ctx context.Context) {
 	for _, in := range w.inputs {
-		info := look(in.path)
-		if info == nil && !w.isDirectory(in) || info != nil && !info.IsDir() || in.form == yamlForm {
+		info := files.Look(in.Path)
+		if info == nil && !w.isDirectory(in) || info != nil && !info.IsDir() || in.Form == files.YAML {
 			continue
 		}
-		found, left, err := in.listDir()
+		found, left, err := in.ListDir()
 		if err != nil {
-			w.complainOnce(in.path, err)
+			w.complainOnce(in.Path, err)
 			continue
 		}
-		delete(w.said, in.path)
+		delete(w.said, in.Path)
 		w.tellLeft(in, left)
 		for _, s := range found {
-			if !slices.ContainsFunc(w.files, func(f *watched) bool { return f.path == s.path }) {
-				w.files = append(w.files, &watched{source: s, seen: look(s.path)})
+			if !slices.ContainsFunc(w.files, func(f *watched) bool { return f.Path == s.Path }) {
+				w.files = append(w.files, &watched{Source: s, seen: files.Look(s.Path)})
 			}
 		}
 		w.dropGone(ctx, in, info, found)
@@ -234,11 +263,11 @@ func (w *watcher) directories(ctx context.Context) {
 }
 
 // isDirectory reports whether files were found in an input.
-func (w *watcher) isDirectory(in input) bool {
-	return slices.ContainsFunc(w.files, func(f *watched) bool { return f.dir == in.path })
+func (w *Watcher) isDirectory(in files.Input) bool {
+	return slices.ContainsFunc(w.files, func(f *watched) bool { return f.Dir == in.Path })
 }
 
-func (w *watcher) complainOnce(path string, err error) {
+func (w *Watcher) complainOnce(path string, err error) {
 	if w.said[path] != err.Error() {
 		w.said[path] = err.Error()
 		w.log.Error("directory not read; the files known in it stay in effect", "directory", path, "error", plain.OneLine(err.Error()))
@@ -249,11 +278,11 @@ func (w *watcher) complainOnce(path string, err error) {
 // modification time of the directory is the time of the removal; it becomes the
 // last revision of the file, so that a node with an older directory does not
 // restore the schedules.
-func (w *watcher) dropGone(ctx context.Context, in input, info os.FileInfo, found []source) {
+func (w *Watcher) dropGone(ctx context.Context, in files.Input, info os.FileInfo, found []files.Source) {
 	before := len(w.files)
 	w.files = slices.DeleteFunc(w.files, func(f *watched) bool {
-		here := slices.ContainsFunc(found, func(s source) bool { return s.path == f.path })
-		if f.dir != in.path || here || info == nil {
+		here := slices.ContainsFunc(found, func(s files.Source) bool { return s.Path == f.Path })
+		if f.Dir != in.Path || here || info == nil {
 			return false
 		}
 		if f.seen != nil { // it may just be renamed
@@ -273,7 +302,7 @@ func (w *watcher) dropGone(ctx context.Context, in input, info os.FileInfo, foun
 
 // drop deletes the schedules of a file that is gone; the result is false if the
 // store failed.
-func (w *watcher) drop(ctx context.Context, f *watched, at int64) bool {
+func (w *Watcher) drop(ctx context.Context, f *watched, at int64) bool {
 	if f.stored == nil {
 		return true
 	}
@@ -282,19 +311,19 @@ func (w *watcher) drop(ctx context.Context, f *watched, at int64) bool {
 	case ctx.Err() != nil:
 		return false
 	case errors.Is(err, hourbell.ErrStale):
-		w.log.Warn("file is gone, but its schedules stay: the store has a newer revision", "file", f.path, "owner", f.stored.Owner)
+		w.log.Warn("file is gone, but its schedules stay: the store has a newer revision", "file", f.Path, "owner", f.stored.Owner)
 	case err != nil:
 		w.complain(f, err)
 		return false
 	default:
-		w.log.Info("file is gone, and its schedules with it", "file", f.path, "owner", f.stored.Owner, "deleted", done.Deleted)
+		w.log.Info("file is gone, and its schedules with it", "file", f.Path, "owner", f.stored.Owner, "deleted", done.Deleted)
 	}
 	return true
 }
 
 // clear deletes the schedules of a set, with a time in microseconds as the
 // revision.
-func (w *watcher) clear(ctx context.Context, set *declared.File, at int64) (hourbell.SyncResult, error) {
+func (w *Watcher) clear(ctx context.Context, set *declared.File, at int64) (hourbell.SyncResult, error) {
 	revision := set.Revision
 	if set.Dated {
 		revision = max(revision, at)
@@ -304,15 +333,15 @@ func (w *watcher) clear(ctx context.Context, set *declared.File, at int64) (hour
 
 // step checks one file: it is read when it has changed and is no longer being
 // written.
-func (w *watcher) step(ctx context.Context, f *watched) {
+func (w *Watcher) step(ctx context.Context, f *watched) {
 	now := f.look()
-	if now == nil && f.dir != "" {
+	if now == nil && f.Dir != "" {
 		return // directories decides about the file
 	}
-	still := same(now, f.seen)
+	still := files.Same(now, f.seen)
 	f.seen = now
 	switch {
-	case still && !same(now, f.read):
+	case still && !files.Same(now, f.read):
 		w.reload(ctx, f, now)
 	case f.pending:
 		w.bring(ctx, f)
@@ -323,22 +352,22 @@ func (w *watcher) step(ctx context.Context, f *watched) {
 
 // reload reads a file. A file with mistakes changes nothing: the last good
 // version stays in effect.
-func (w *watcher) reload(ctx context.Context, f *watched, info os.FileInfo) {
+func (w *Watcher) reload(ctx context.Context, f *watched, info os.FileInfo) {
 	f.read, f.said, f.waiting = info, "", nil
-	file, err := w.load(f.source)
+	file, err := w.loader.Load(f.Source)
 	if err != nil {
-		w.complain(f, mistakes{err})
+		w.complain(f, files.Mistakes{Err: err})
 		return
 	}
-	w.take(ctx, f, file.set)
+	w.take(ctx, f, file.Set)
 }
 
 // take puts a version into effect. A version that shares an owner or a name
 // with another file waits until the other file gives it up.
-func (w *watcher) take(ctx context.Context, f *watched, set *declared.File) {
-	if err := checkTogether(w.with(f, set)); err != nil {
+func (w *Watcher) take(ctx context.Context, f *watched, set *declared.File) {
+	if err := files.CheckTogether(w.with(f, set)); err != nil {
 		f.waiting = set
-		w.complain(f, mistakes{err})
+		w.complain(f, files.Mistakes{Err: err})
 		return
 	}
 	w.tellStarts(f, set)
@@ -350,21 +379,21 @@ func (w *watcher) take(ctx context.Context, f *watched, set *declared.File) {
 }
 
 // with returns all files; the last of them is the changed file with a new set.
-func (w *watcher) with(changed *watched, set *declared.File) []loaded {
-	all := make([]loaded, 0, len(w.files))
+func (w *Watcher) with(changed *watched, set *declared.File) []files.Loaded {
+	all := make([]files.Loaded, 0, len(w.files))
 	for _, f := range w.files {
 		if f != changed {
-			all = append(all, loaded{f.source, f.good})
+			all = append(all, files.Loaded{Source: f.Source, Set: f.good})
 		}
 	}
-	return append(all, loaded{changed.source, set})
+	return append(all, files.Loaded{Source: changed.Source, Set: set})
 }
 
 // look returns the file's state without reading the file; nil if the file
 // cannot be seen or, in a directory, is no longer a regular file.
 func (f *watched) look() os.FileInfo {
-	info := look(f.path)
-	if info != nil && f.dir != "" && !info.Mode().IsRegular() {
+	info := files.Look(f.Path)
+	if info != nil && f.Dir != "" && !info.Mode().IsRegular() {
 		return nil
 	}
 	return info

@@ -1,17 +1,20 @@
-package main
+package watch
 
 import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/files"
+	"github.com/hourbell/hourbell/internal/files/filestest"
+	"github.com/hourbell/hourbell/internal/logline"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
@@ -31,7 +34,7 @@ func (a *away) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) 
 
 // watching is a watcher whose steps a test makes one by one.
 type watching struct {
-	*watcher
+	*Watcher
 	t     *testing.T
 	store *away
 	log   *bytes.Buffer
@@ -41,24 +44,24 @@ type watching struct {
 func newWatching(t *testing.T, text string) *watching {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	writeFile(t, "s.yaml", text)
-	return watch(t, &away{Store: memory.New()}, input{"s.yaml", yamlForm})
+	filestest.Write(t, "s.yaml", text)
+	return start(t, &away{Store: memory.New()}, files.Input{Path: "s.yaml", Form: files.YAML})
 }
 
-// watch starts a node's watcher on a store.
-func watch(t *testing.T, store *away, inputs ...input) *watching {
+// start starts a node's watcher on a store.
+func start(t *testing.T, store *away, inputs ...files.Input) *watching {
 	t.Helper()
 	w := &watching{t: t, store: store, log: &bytes.Buffer{}}
-	log := slog.New(&lineHandler{out: w.log, level: slog.LevelDebug})
+	log := slog.New(logline.NewHandler(w.log, slog.LevelDebug))
 	client, err := hourbell.New(w.store, hourbell.Config{Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.watcher, err = openFiles(loader{strict: true, me: identity{root: true, uid: os.Getuid()}}, inputs); err != nil {
+	if w.Watcher, err = Open(files.Loader{Strict: true, Me: files.Identity{Root: true, UID: os.Getuid()}}, inputs); err != nil {
 		t.Fatal(err)
 	}
-	w.start(client, log)
-	if err := w.syncAll(t.Context()); err != nil {
+	w.Start(client, log)
+	if err := w.SyncAll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -95,10 +98,10 @@ const (
 // written, because half of it could be a valid file with fewer schedules.
 func TestWatchWaitsForStillness(t *testing.T) {
 	w := newWatching(t, declareA)
-	writeFile(t, "s.yaml", "schedules: []\n")
+	filestest.Write(t, "s.yaml", "schedules: []\n")
 	w.look(1)
 	w.has("a")
-	writeFile(t, "s.yaml", declareA+"  - {name: c, every: 1h, shell: date}\n")
+	filestest.Write(t, "s.yaml", declareA+"  - {name: c, every: 1h, shell: date}\n")
 	w.look(1)
 	w.has("a")
 	w.look(1)
@@ -113,7 +116,7 @@ func TestWatchWaitsForStillness(t *testing.T) {
 func TestWatchTriesAgain(t *testing.T) {
 	w := newWatching(t, declareA)
 	w.store.err = errors.New("the store is away")
-	writeFile(t, "s.yaml", declareB)
+	filestest.Write(t, "s.yaml", declareB)
 	w.look(5)
 	w.has("a")
 	if n := strings.Count(w.log.String(), "the store is away"); n != 1 {
@@ -165,28 +168,6 @@ func (w *watching) times(words ...string) (n int) {
 	return n
 }
 
-// dated writes a crontab as of some minutes after a fixed time.
-func dated(t *testing.T, path, text string, minutes int) {
-	t.Helper()
-	writeFile(t, path, text)
-	redate(t, path, minutes)
-}
-
-func redate(t *testing.T, path string, minutes int) {
-	t.Helper()
-	at := time.Date(2026, 1, 1, 0, minutes, 0, 0, time.UTC)
-	if err := os.Chtimes(path, at, at); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func mustMakeDir(t *testing.T, path string) {
-	t.Helper()
-	if err := os.Mkdir(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
-}
-
 const named = "#hourbell: name=%\n0 0 * * * date\n"
 
 func lines(names ...string) string {
@@ -201,30 +182,30 @@ func lines(names ...string) string {
 // change, break and disappear.
 func TestWatchDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
-	mustMakeDir(t, "d")
-	dated(t, "d/one", lines("a"), 1)
-	dated(t, "d/one.sh", "nonsense", 1)
-	dated(t, "d/one~", "nonsense", 1)
-	w := watch(t, &away{Store: memory.New()}, input{"d", userForm})
+	filestest.Dir(t, "d")
+	filestest.Dated(t, "d/one", lines("a"), 1)
+	filestest.Dated(t, "d/one.sh", "nonsense", 1)
+	filestest.Dated(t, "d/one~", "nonsense", 1)
+	w := start(t, &away{Store: memory.New()}, files.Input{Path: "d", Form: files.UserCrontab})
 	w.has("a")
 	w.says("WARN", "left alone", "d/one.sh")
 	w.says("DEBUG", "left alone", "d/one~")
-	dated(t, "d/late.sh", "nonsense", 1)
+	filestest.Dated(t, "d/late.sh", "nonsense", 1)
 	w.look(3)
 	w.says("WARN", "left alone", "d/late.sh")
-	dated(t, "d/two", lines("b", "c"), 2)
+	filestest.Dated(t, "d/two", lines("b", "c"), 2)
 	w.look(2)
 	w.has("a b c")
-	dated(t, "d/two", lines("b")+"nonsense\n", 3)
+	filestest.Dated(t, "d/two", lines("b")+"nonsense\n", 3)
 	w.look(5)
 	w.has("a b c")
 	if n := strings.Count(w.log.String(), "d/two:3"); n != 1 {
 		t.Errorf("the mistake was named %d times:\n%s", n, w.log)
 	}
-	dated(t, "d/new", "nonsense\n", 3)
+	filestest.Dated(t, "d/new", "nonsense\n", 3)
 	w.look(3)
-	dated(t, "d/new", lines("n"), 4)
-	dated(t, "d/two", lines("b"), 4)
+	filestest.Dated(t, "d/new", lines("n"), 4)
+	filestest.Dated(t, "d/two", lines("b"), 4)
 	w.look(2)
 	w.has("a b n")
 	if err := os.Remove("d/two"); err != nil {
@@ -234,13 +215,13 @@ func TestWatchDirectory(t *testing.T) {
 	w.has("a b n")
 	w.look(2)
 	w.has("a n")
-	dated(t, "d/two", lines("b"), 4)
+	filestest.Dated(t, "d/two", lines("b"), 4)
 	w.look(3)
 	w.has("a n") // it is older than its removal, as far as the node can know
 	if !strings.Contains(w.log.String(), "touch this one") {
 		t.Errorf("nothing says what to do:\n%s", w.log)
 	}
-	writeFile(t, "d/two", lines("b", "d"))
+	filestest.Write(t, "d/two", lines("b", "d"))
 	w.look(2)
 	w.has("a b d n")
 	if err := os.Rename("d", "elsewhere"); err != nil {
@@ -259,14 +240,14 @@ func TestWatchOlderFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	store := &away{Store: memory.New()}
 	for _, dir := range []string{"new", "old", "equal"} {
-		mustMakeDir(t, dir)
+		filestest.Dir(t, dir)
 	}
-	dated(t, "new/tab", lines("a", "b"), 9)
-	dated(t, "old/tab", lines("a", "c"), 5)
-	dated(t, "equal/tab", lines("a", "b"), 5)
-	newer := watch(t, store, input{"new/tab", userForm})
-	older := watch(t, store, input{"old", userForm})
-	equally := watch(t, store, input{"equal/tab", userForm})
+	filestest.Dated(t, "new/tab", lines("a", "b"), 9)
+	filestest.Dated(t, "old/tab", lines("a", "c"), 5)
+	filestest.Dated(t, "equal/tab", lines("a", "b"), 5)
+	newer := start(t, store, files.Input{Path: "new/tab", Form: files.UserCrontab})
+	older := start(t, store, files.Input{Path: "old", Form: files.UserCrontab})
+	equally := start(t, store, files.Input{Path: "equal/tab", Form: files.UserCrontab})
 	newer.has("a b")
 	older.look(3)
 	newer.look(3)
@@ -277,7 +258,7 @@ func TestWatchOlderFile(t *testing.T) {
 	if text := equally.log.String(); strings.Contains(text, "WARN") || !strings.Contains(text, "equal to it") {
 		t.Errorf("the equal one says:\n%s", text)
 	}
-	dated(t, "old/tab", lines("c"), 10)
+	filestest.Dated(t, "old/tab", lines("c"), 10)
 	older.look(2)
 	newer.has("c")
 }
@@ -285,7 +266,7 @@ func TestWatchOlderFile(t *testing.T) {
 // TestWatchOwnerChanges checks that no schedule stays under the earlier owner.
 func TestWatchOwnerChanges(t *testing.T) {
 	w := newWatching(t, "owner: one\nrevision: 3\n"+declareA)
-	writeFile(t, "s.yaml", "owner: two\nrevision: 1\n"+declareA)
+	filestest.Write(t, "s.yaml", "owner: two\nrevision: 1\n"+declareA)
 	w.look(2)
 	w.has("a")
 	found, err := w.client.Schedules.List(t.Context(), hourbell.ScheduleFilter{})
@@ -299,29 +280,29 @@ func TestWatchOwnerChanges(t *testing.T) {
 // corrected.
 func TestBadFileOfADirectoryIsOut(t *testing.T) {
 	t.Chdir(t.TempDir())
-	mustMakeDir(t, "d")
-	dated(t, "d/bad", lines("x")+"nonsense\n61 * * * * y\n", 1)
-	dated(t, "d/good", lines("a"), 1)
+	filestest.Dir(t, "d")
+	filestest.Dated(t, "d/bad", lines("x")+"nonsense\n61 * * * * y\n", 1)
+	filestest.Dated(t, "d/good", lines("a"), 1)
 	store := &away{Store: memory.New()}
-	w := watch(t, store, input{"d", userForm})
+	w := start(t, store, files.Input{Path: "d", Form: files.UserCrontab})
 	w.has("a")
 	w.says("ERROR", "file has mistakes; none of it is used", "d/bad:3", "d/bad:4")
 	w.look(3)
 	w.says("ERROR", "file has mistakes")
-	dated(t, "d/bad", lines("x"), 2)
+	filestest.Dated(t, "d/bad", lines("x"), 2)
 	w.look(2)
 	w.has("a x")
 
 	// A file is also left out if it has a name of another file, or of another
 	// owner in the store.
-	dated(t, "d/thief", lines("a"), 3)
-	w = watch(t, &away{Store: memory.New()}, input{"d", userForm})
+	filestest.Dated(t, "d/thief", lines("a"), 3)
+	w = start(t, &away{Store: memory.New()}, files.Input{Path: "d", Form: files.UserCrontab})
 	w.has("a x")
 	w.says("ERROR", "file has mistakes", `"a" is also in d/good`)
-	mustMakeDir(t, "e")
-	dated(t, "e/late", lines("a"), 3)
-	dated(t, "e/own", lines("o"), 3)
-	w = watch(t, store, input{"e", userForm})
+	filestest.Dir(t, "e")
+	filestest.Dated(t, "e/late", lines("a"), 3)
+	filestest.Dated(t, "e/own", lines("o"), 3)
+	w = start(t, store, files.Input{Path: "e", Form: files.UserCrontab})
 	w.has("a o x")
 	w.says("ERROR", "file not in effect", "e/late")
 }
@@ -332,11 +313,11 @@ func TestBadFileOfADirectoryIsOut(t *testing.T) {
 func TestClashesWait(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"d", "e"} {
-		mustMakeDir(t, dir)
+		filestest.Dir(t, dir)
 	}
-	dated(t, "d/one", "#hourbell-file: owner=same\n"+lines("a"), 1)
-	dated(t, "d/two", "#hourbell-file: owner=same\n"+lines("b"), 60*24*365*5) // newer than the removal of the other file
-	w := watch(t, &away{Store: memory.New()}, input{"d", userForm})
+	filestest.Dated(t, "d/one", "#hourbell-file: owner=same\n"+lines("a"), 1)
+	filestest.Dated(t, "d/two", "#hourbell-file: owner=same\n"+lines("b"), 60*24*365*5) // newer than the removal of the other file
+	w := start(t, &away{Store: memory.New()}, files.Input{Path: "d", Form: files.UserCrontab})
 	w.look(3)
 	w.has("a")
 	w.says("ERROR", "d/two", `"same" is also the owner of d/one`)
@@ -346,8 +327,8 @@ func TestClashesWait(t *testing.T) {
 	w.look(3)
 	w.has("b")
 
-	dated(t, "e/tab", "#hourbell-file: owner=same\n"+lines("c"), 1)
-	w = watch(t, &away{Store: memory.New()}, input{"d", userForm}, input{"e/tab", userForm})
+	filestest.Dated(t, "e/tab", "#hourbell-file: owner=same\n"+lines("c"), 1)
+	w = start(t, &away{Store: memory.New()}, files.Input{Path: "d", Form: files.UserCrontab}, files.Input{Path: "e/tab", Form: files.UserCrontab})
 	w.has("c")
 	w.says("ERROR", "d/two", `"same" is also the owner of e/tab`)
 }
@@ -359,12 +340,12 @@ func TestWatchOwnersOfFiles(t *testing.T) {
 		t.Skip("permissions of Unix")
 	}
 	t.Chdir(t.TempDir())
-	mustMakeDir(t, "d")
-	dated(t, "d/open", lines("a"), 1)
+	filestest.Dir(t, "d")
+	filestest.Dated(t, "d/open", lines("a"), 1)
 	if err := os.Chmod("d/open", 0o666); err != nil {
 		t.Fatal(err)
 	}
-	w := watch(t, &away{Store: memory.New()}, input{"d", userForm})
+	w := start(t, &away{Store: memory.New()}, files.Input{Path: "d", Form: files.UserCrontab})
 	w.has("")
 	w.says("ERROR", "d/open: can be written by other users")
 	if err := os.Chmod("d/open", 0o600); err != nil {
@@ -378,9 +359,9 @@ func TestWatchOwnersOfFiles(t *testing.T) {
 // next start.
 func TestWatchStartsWait(t *testing.T) {
 	t.Chdir(t.TempDir())
-	dated(t, "tab", lines("a")+"@reboot first\n", 1)
-	w := watch(t, &away{Store: memory.New()}, input{"tab", userForm})
-	dated(t, "tab", lines("a")+"@reboot first\n@reboot second\n", 2)
+	filestest.Dated(t, "tab", lines("a")+"@reboot first\n", 1)
+	w := start(t, &away{Store: memory.New()}, files.Input{Path: "tab", Form: files.UserCrontab})
+	filestest.Dated(t, "tab", lines("a")+"@reboot first\n@reboot second\n", 2)
 	w.look(2)
 	w.says("waits for the next start", "tab:second-")
 	if w.times("waits for the next start") != 1 {
@@ -392,13 +373,13 @@ func TestWatchStartsWait(t *testing.T) {
 // as gone.
 func TestFileBecomesDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
-	mustMakeDir(t, "d")
-	dated(t, "d/one", lines("a"), 1)
-	w := watch(t, &away{Store: memory.New()}, input{"d", userForm})
+	filestest.Dir(t, "d")
+	filestest.Dated(t, "d/one", lines("a"), 1)
+	w := start(t, &away{Store: memory.New()}, files.Input{Path: "d", Form: files.UserCrontab})
 	if err := os.Remove("d/one"); err != nil {
 		t.Fatal(err)
 	}
-	mustMakeDir(t, "d/one")
+	filestest.Dir(t, "d/one")
 	w.look(3)
 	w.has("")
 	w.says("file is gone", "d/one")
@@ -408,18 +389,18 @@ func TestFileBecomesDirectory(t *testing.T) {
 // node ran are named at the next start, and that declared schedules are not.
 func TestUndeclared(t *testing.T) {
 	t.Chdir(t.TempDir())
-	mustMakeDir(t, "d")
-	dated(t, "d/one", lines("a"), 1)
-	dated(t, "d/two", lines("it")+"0 1 * * * curl -u me:hunter2\n", 1)
-	dated(t, "d/three", lines("c"), 1)
-	writeFile(t, "s.yaml", declareB)
+	filestest.Dir(t, "d")
+	filestest.Dated(t, "d/one", lines("a"), 1)
+	filestest.Dated(t, "d/two", lines("it")+"0 1 * * * curl -u me:hunter2\n", 1)
+	filestest.Dated(t, "d/three", lines("c"), 1)
+	filestest.Write(t, "s.yaml", declareB)
 	store := &away{Store: memory.New()}
-	watch(t, store, input{"d", userForm}, input{"s.yaml", yamlForm})
+	start(t, store, files.Input{Path: "d", Form: files.UserCrontab}, files.Input{Path: "s.yaml", Form: files.YAML})
 	if err := os.Remove("d/two"); err != nil {
 		t.Fatal(err)
 	}
-	dated(t, "d/three", "nonsense\n", 2)
-	w := watch(t, store, input{"d", userForm})
+	filestest.Dated(t, "d/three", "nonsense\n", 2)
+	w := start(t, store, files.Input{Path: "d", Form: files.UserCrontab})
 	w.tellUndeclared(t.Context())
 	w.says("WARN", "no file of this node declares", "owner=crontab:two", "schedules=2", "if no other node has its file", "hourbell schedules delete crontab:two:curl-", ` it"`)
 	if w.times("no file of this node declares") != 1 || strings.Contains(w.log.String(), "hunter2") {
@@ -431,32 +412,39 @@ func TestUndeclared(t *testing.T) {
 // the owners and names that two files share.
 func TestAllMistakesAtOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
-	mustMakeDir(t, "d")
-	writeFile(t, "d/one", "61 * * * * a\n* * * * *\n")
-	writeFile(t, "d/two", "@never a\n")
-	writeFile(t, "good", "0 0 * * * a\n")
-	here := loader{strict: true, me: identity{uid: os.Getuid()}}
-	_, err := openFiles(here, []input{{"d", userForm}, {"good", userForm}, {"missing", yamlForm}})
+	filestest.Dir(t, "d")
+	filestest.Write(t, "d/one", "61 * * * * a\n* * * * *\n")
+	filestest.Write(t, "d/two", "@never a\n")
+	filestest.Write(t, "good", "0 0 * * * a\n")
+	here := files.Loader{Strict: true, Me: files.Identity{UID: os.Getuid()}}
+	_, err := Open(here, []files.Input{{Path: "d", Form: files.UserCrontab}, {Path: "good", Form: files.UserCrontab}, {Path: "missing", Form: files.YAML}})
 	for _, want := range []string{"d/one:1", "d/one:2", "d/two:1", "missing"} {
-		if !strings.Contains(messageOf(err), want) {
+		if !strings.Contains(fmt.Sprint(err), want) {
 			t.Errorf("%v lacks %s", err, want)
 		}
 	}
-	var files mistakes
-	if !errors.As(err, &files) || exitCode(err) != exitUsage {
-		t.Errorf("exit code %d", exitCode(err))
+	var wrong files.Mistakes
+	if !errors.As(err, &wrong) {
+		t.Errorf("these are no mistakes: %v", err)
 	}
-	writeFile(t, "d/one", "0 0 * * * a\n")
-	writeFile(t, "d/two", "#hourbell-file: owner=mine\n0 0 * * * a\n")
-	mustMakeDir(t, "e")
-	writeFile(t, "e/one", "0 0 * * * a\n")
-	both := []input{{"d/one", userForm}, {"e/one", userForm}}
-	_, err = openFiles(here, both)
-	if text := messageOf(err); !strings.Contains(text, `"crontab:one" is also the owner of d/one`) || !strings.Contains(text, "#hourbell-file: owner=") {
+	filestest.Write(t, "d/one", "0 0 * * * a\n")
+	filestest.Write(t, "d/two", "#hourbell-file: owner=mine\n0 0 * * * a\n")
+	filestest.Dir(t, "e")
+	filestest.Write(t, "e/one", "0 0 * * * a\n")
+	both := []files.Input{{Path: "d/one", Form: files.UserCrontab}, {Path: "e/one", Form: files.UserCrontab}}
+	_, err = Open(here, both)
+	if text := fmt.Sprint(err); !strings.Contains(text, `"crontab:one" is also the owner of d/one`) || !strings.Contains(text, "#hourbell-file: owner=") {
 		t.Errorf("two files of one name: %v", err)
 	}
-	writeFile(t, "e/one", "#hourbell-file: owner=other\n0 0 * * * a\n")
-	if _, err = openFiles(here, both); err != nil {
+	filestest.Write(t, "e/one", "#hourbell-file: owner=other\n0 0 * * * a\n")
+	if _, err = Open(here, both); err != nil {
 		t.Errorf("two owners: %v", err)
+	}
+}
+
+func equal(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %q, want %q", what, got, want)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package logline
 
 import (
 	"bytes"
@@ -52,7 +52,7 @@ func TestLoggerLevelsAndFormats(t *testing.T) {
 	for level, lines := range map[string]int{"trace": 5, "debug": 4, "info": 3, "warn": 2, "error": 1} {
 		for _, format := range []string{"text", "json"} {
 			var out bytes.Buffer
-			logger, err := newLogger(&out, level, format)
+			logger, err := New(&out, level, format)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,5 +66,12 @@ func TestLoggerLevelsAndFormats(t *testing.T) {
 				t.Errorf("%s %s: TRACE is %v in\n%s", level, format, trace, out.String())
 			}
 		}
+	}
+}
+
+func equal(t *testing.T, what, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %q, want %q", what, got, want)
 	}
 }

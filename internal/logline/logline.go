@@ -1,4 +1,5 @@
-package main
+// Package logline makes the loggers of the program: lines for a terminal, or JSON.
+package logline
 
 import (
 	"context"
@@ -15,8 +16,9 @@ import (
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// newLogger makes the logger that --log-level and --log-format select.
-func newLogger(w io.Writer, level, format string) (*slog.Logger, error) {
+// New makes the logger for a level (trace, debug, info, warn or error) and a
+// format (text or json). The error is a *hourbell.FieldError that names the flag.
+func New(w io.Writer, level, format string) (*slog.Logger, error) {
 	l, err := parseLevel(level)
 	if err != nil {
 		return nil, err
@@ -52,6 +54,12 @@ func nameTrace(groups []string, a slog.Attr) slog.Attr {
 		return slog.String(slog.LevelKey, "TRACE")
 	}
 	return a
+}
+
+// NewHandler returns a handler that writes lines for a terminal with all
+// attributes. Concurrent calls are allowed if w allows them.
+func NewHandler(w io.Writer, level slog.Level) slog.Handler {
+	return &lineHandler{out: w, level: level}
 }
 
 // lockedWriter writes one line at a time.

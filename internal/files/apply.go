@@ -1,0 +1,28 @@
+package files
+
+import (
+	"context"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/declared"
+)
+
+// Apply puts the schedules of a file into the store, all or none, under the owner
+// of the file. With prune the owner's other schedules are deleted. A file with a
+// revision that is older than the stored revision is hourbell.ErrStale.
+func Apply(ctx context.Context, client *hourbell.Client, set *declared.File, prune bool) (hourbell.SyncResult, error) {
+	if prune {
+		return client.Schedules.Sync(ctx, set.Owner, set.Revision, set.Schedules())
+	}
+	return client.Schedules.PutAll(ctx, set.Owner, set.Revision, set.Schedules())
+}
+
+// WarnAtStart adds warnings that entries without a rule are not stored.
+func WarnAtStart(path string, set *declared.File) {
+	for _, entry := range set.AtStart {
+		set.Warn(declared.Error{
+			File: path, Line: entry.Line, Field: "@reboot", Problem: "is not put into the store",
+			Remedy: "it runs on the nodes that have the file: hourbell serve --file",
+		})
+	}
+}

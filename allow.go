@@ -1,6 +1,7 @@
 package hourbell
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/hourbell/hourbell/internal/engine"
@@ -11,20 +12,33 @@ import (
 // that it runs. These are the jobs whose kind and arguments equal, byte for
 // byte, the kind and arguments of one of the given schedules or of one of their
 // hooks (the rules of the schedules do not matter). Allow replaces the list set
-// before and takes effect at once, also while the client runs.
-func (c *Client) Allow(schedules ...Schedule) {
+// before and takes effect at once, also while the client runs. If one of these
+// jobs is not valid, Allow returns an error and the list does not change.
+func (c *Client) Allow(schedules ...Schedule) error {
+	var errs []error
 	var jobs []engine.AllowedJob
 	seen := map[string]bool{}
-	add := func(kind string, args []byte, hook bool) {
-		key := fmt.Sprint(hook, kind, "\x00", string(args))
-		if !seen[key] && c.cfg.Workers.byKind[kind].restricted {
+	add := func(before string, job Args, hook bool) {
+		if job == nil {
+			return
+		}
+		raw, err := encodeArgs(before, job)
+		if err != nil {
+			errs = append(errs, err)
+			return
+		}
+		key := fmt.Sprint(hook, raw.Name, "\x00", string(raw.JSON))
+		if !seen[key] && c.cfg.Workers.byKind[raw.Name].restricted {
 			seen[key] = true
-			jobs = append(jobs, engine.AllowedJob{ExactJob: store.NewExactJob(kind, args), Hook: hook})
+			jobs = append(jobs, engine.AllowedJob{ExactJob: store.NewExactJob(raw.Name, raw.JSON), Hook: hook})
 		}
 	}
 	for _, s := range schedules {
-		add(s.Kind, s.withDefaults().Args, false)
-		s.Hooks.Each(func(_ string, hook *Hook) { add(hook.Kind, orNullArgs(hook.Args), true) })
+		add("", s.Job, false)
+		s.Hooks.Each(func(name string, job Args) { add(name+" ", job, true) })
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("allow: %w", err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,11 +46,5 @@ func (c *Client) Allow(schedules ...Schedule) {
 	if c.engine != nil {
 		c.engine.SetAllowList(jobs)
 	}
-}
-
-func orNullArgs(args []byte) []byte {
-	if len(args) == 0 {
-		return []byte("null")
-	}
-	return args
+	return nil
 }

@@ -80,7 +80,7 @@ func (s *ScheduleService) backfill(ctx context.Context, name string, req Backfil
 	if req.DryRun {
 		return Backfill{Slots: slots}, nil
 	}
-	definition := info.Schedule.definition()
+	definition := info.stored
 	definition.PauseAfter = 0 // a backfill does not pause the schedule
 	jobs := make([]store.NewJob, len(slots))
 	for i, slot := range slots {

@@ -248,7 +248,7 @@ func (s *CalendarService) inUse(ctx context.Context, calendars []string) error {
 func (s *CalendarService) missing(ctx context.Context, schedules []Schedule) error {
 	names := map[string]bool{}
 	for _, schedule := range schedules {
-		for _, name := range schedule.definition().StoredNames() {
+		for _, name := range storedNames(schedule.Exclude) {
 			names[name] = true
 		}
 	}
@@ -274,7 +274,7 @@ func (s *CalendarService) missing(ctx context.Context, schedules []Schedule) err
 	}
 	var errs []error
 	for _, schedule := range schedules {
-		for _, name := range schedule.definition().StoredNames() {
+		for _, name := range storedNames(schedule.Exclude) {
 			if names[name] {
 				var err error = &FieldError{Field: "exclude", Value: shorten(name), Problem: "is not a calendar of the store", Remedy: remedy}
 				if len(schedules) > 1 {
@@ -299,4 +299,9 @@ func listed(rows []store.Calendar, most int) string {
 		names = append(names, "and others")
 	}
 	return strings.Join(names, ", ")
+}
+
+// storedNames returns the names of the stored calendars among these.
+func storedNames(calendars []Calendar) []string {
+	return plan.Definition{Exclude: calendars}.StoredNames()
 }

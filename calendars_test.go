@@ -48,7 +48,7 @@ func TestCalendarEditsWhileNodesRing(t *testing.T) {
 		var all []hourbell.Schedule
 		for n := range schedules {
 			all = append(all, hourbell.Schedule{
-				Name: fmt.Sprint("s", n), Kind: "k", Rule: recur.Spec{Cron: "* * * * * *"}, Overlap: hourbell.OverlapAllow,
+				Name: fmt.Sprint("s", n), Job: hourbell.RawArgs{Name: "k"}, Rule: recur.Spec{Cron: "* * * * * *"}, Overlap: hourbell.OverlapAllow,
 				Exclude: []hourbell.Calendar{hourbell.StoredCalendar("shared")},
 			})
 		}
@@ -176,7 +176,7 @@ func TestCalendarsAreNamed(t *testing.T) {
 	client := newCluster(t).client(nil)
 	holidays := hourbell.Calendar{Name: "holidays", CalendarSpec: recur.CalendarSpec{Dates: []string{"12-25"}}}
 	named := func(name, calendar string) error {
-		_, err := client.Schedules.Put(ctx, hourbell.Schedule{Name: name, Kind: "k", Rule: recur.Spec{Cron: "@daily"}, Exclude: []hourbell.Calendar{hourbell.StoredCalendar(calendar)}})
+		_, err := client.Schedules.Put(ctx, hourbell.Schedule{Name: name, Job: hourbell.RawArgs{Name: "k"}, Rule: recur.Spec{Cron: "@daily"}, Exclude: []hourbell.Calendar{hourbell.StoredCalendar(calendar)}})
 		return err
 	}
 	var field *hourbell.FieldError

@@ -27,6 +27,20 @@ type Note struct {
 
 func (Note) Kind() string { return "note" }
 
+// encodedNote is a Note that encodes itself, without text nothing.
+type encodedNote Note
+
+func (encodedNote) Kind() string { return "note" }
+
+func (n encodedNote) Validate() error {
+	if n.Text == "" {
+		return errors.New("the note is empty")
+	}
+	return nil
+}
+
+func (n encodedNote) Encode() ([]byte, error) { return []byte(`{"text": "` + n.Text + `"}`), nil }
+
 // cluster is a memory store with clients on it.
 type cluster struct {
 	t     *testing.T
@@ -463,7 +477,7 @@ func TestScheduleFiresOncePerSlotOnTwoNodes(t *testing.T) {
 	first := c.client(noteWorkers(work))
 	c.run(first)
 	c.run(c.client(noteWorkers(work)))
-	_, err := first.Schedules.Put(t.Context(), hourbell.Schedule{Name: "bell", Rule: recur.Spec{Every: "100ms"}, Kind: "note", Args: []byte(`{}`)})
+	_, err := first.Schedules.Put(t.Context(), hourbell.Schedule{Name: "bell", Rule: recur.Spec{Every: "100ms"}, Job: hourbell.RawArgs{Name: "note", JSON: []byte(`{}`)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -501,7 +515,7 @@ func TestScheduleFiresOncePerSlotOnTwoNodes(t *testing.T) {
 func TestLostUpdateIsRefused(t *testing.T) {
 	c := newCluster(t)
 	client := c.client(nil)
-	s := hourbell.Schedule{Name: "report", Rule: recur.Spec{Cron: "0 9 * * *"}, Kind: "note"}
+	s := hourbell.Schedule{Name: "report", Rule: recur.Spec{Cron: "0 9 * * *"}, Job: hourbell.RawArgs{Name: "note"}}
 	first, err := client.Schedules.Put(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
@@ -525,7 +539,7 @@ func TestSyncMakesTheSetEqual(t *testing.T) {
 	client := c.client(nil)
 	make3 := func(names ...string) (set []hourbell.Schedule) {
 		for _, name := range names {
-			set = append(set, hourbell.Schedule{Name: name, Rule: recur.Spec{Every: "1h"}, Kind: "note"})
+			set = append(set, hourbell.Schedule{Name: name, Rule: recur.Spec{Every: "1h"}, Job: hourbell.RawArgs{Name: "note"}})
 		}
 		return set
 	}
@@ -554,7 +568,7 @@ func TestTriggerMakesAJobOutsideTheSlots(t *testing.T) {
 	ran := make(chan *hourbell.Job[Note], 1)
 	client := c.client(noteWorkers(func(_ context.Context, job *hourbell.Job[Note]) error { ran <- job; return nil }))
 	c.run(client)
-	_, err := client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "yearly", Rule: recur.Spec{Cron: "@yearly"}, Kind: "note", Args: []byte(`{"text":"x"}`), Paused: true})
+	_, err := client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "yearly", Rule: recur.Spec{Cron: "@yearly"}, Job: hourbell.RawArgs{Name: "note", JSON: []byte(`{"text":"x"}`)}, Paused: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -599,24 +613,28 @@ func TestSubscribe(t *testing.T) {
 func TestBadInputChangesNothing(t *testing.T) {
 	c := newCluster(t)
 	client := c.client(nil)
-	good := hourbell.Schedule{Name: "n", Rule: recur.Spec{Every: "1h"}, Kind: "k"}
+	good := hourbell.Schedule{Name: "n", Rule: recur.Spec{Every: "1h"}, Job: hourbell.RawArgs{Name: "k"}}
 	for name, spoil := range map[string]func(*hourbell.Schedule){
-		"empty name":   func(s *hourbell.Schedule) { s.Name = "" },
-		"long name":    func(s *hourbell.Schedule) { s.Name = strings.Repeat("x", 201) },
-		"NUL":          func(s *hourbell.Schedule) { s.Name = "a\x00b" },
-		"not UTF-8":    func(s *hourbell.Schedule) { s.Name = "a\xff" },
-		"outer space":  func(s *hourbell.Schedule) { s.Name = "a " },
-		"no rule":      func(s *hourbell.Schedule) { s.Rule = recur.Spec{} },
-		"two rules":    func(s *hourbell.Schedule) { s.Rule.Cron = "* * * * *" },
-		"zone":         func(s *hourbell.Schedule) { s.Rule.Zone = "Mars/Base" },
-		"priority":     func(s *hourbell.Schedule) { s.Priority = 10 },
-		"attempts":     func(s *hourbell.Schedule) { s.MaxAttempts = -1 },
-		"args":         func(s *hourbell.Schedule) { s.Args = []byte("{") },
-		"huge args":    func(s *hourbell.Schedule) { s.Args = []byte(`"` + strings.Repeat("x", 1<<20) + `"`) },
+		"empty name":  func(s *hourbell.Schedule) { s.Name = "" },
+		"long name":   func(s *hourbell.Schedule) { s.Name = strings.Repeat("x", 201) },
+		"NUL":         func(s *hourbell.Schedule) { s.Name = "a\x00b" },
+		"not UTF-8":   func(s *hourbell.Schedule) { s.Name = "a\xff" },
+		"outer space": func(s *hourbell.Schedule) { s.Name = "a " },
+		"no rule":     func(s *hourbell.Schedule) { s.Rule = recur.Spec{} },
+		"two rules":   func(s *hourbell.Schedule) { s.Rule.Cron = "* * * * *" },
+		"zone":        func(s *hourbell.Schedule) { s.Rule.Zone = "Mars/Base" },
+		"priority":    func(s *hourbell.Schedule) { s.Priority = 10 },
+		"attempts":    func(s *hourbell.Schedule) { s.MaxAttempts = -1 },
+		"args":        func(s *hourbell.Schedule) { s.Job = hourbell.RawArgs{Name: "k", JSON: []byte("{")} },
+		"huge args": func(s *hourbell.Schedule) {
+			s.Job = hourbell.RawArgs{Name: "k", JSON: []byte(`"` + strings.Repeat("x", 1<<20) + `"`)}
+		},
 		"timeout":      func(s *hourbell.Schedule) { s.Timeout = -time.Second },
 		"overlap":      func(s *hourbell.Schedule) { s.Overlap = "sometimes" },
-		"empty kind":   func(s *hourbell.Schedule) { s.Kind = "" },
-		"newline kind": func(s *hourbell.Schedule) { s.Kind = "a\nb" },
+		"empty kind":   func(s *hourbell.Schedule) { s.Job = hourbell.RawArgs{} },
+		"no job":       func(s *hourbell.Schedule) { s.Job = nil },
+		"invalid job":  func(s *hourbell.Schedule) { s.Job = encodedNote{} },
+		"newline kind": func(s *hourbell.Schedule) { s.Job = hourbell.RawArgs{Name: "a\nb"} },
 	} {
 		bad := good
 		spoil(&bad)

@@ -144,7 +144,9 @@ func InTx(tx Tx) Option {
 func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int64, error) {
 	e, err := newEnqueuing(options)
 	if err == nil {
-		e.NewJob.Kind, e.NewJob.Args, err = encodeArgs(args)
+		var raw RawArgs
+		raw, err = encodeArgs("", args)
+		e.NewJob.Kind, e.NewJob.Args = raw.Name, raw.JSON
 	}
 	if err != nil {
 		return 0, fmt.Errorf("enqueue: %w", err)
@@ -206,9 +208,11 @@ func newInsert(args []Args, options []Option) (req store.InsertRequest, found *b
 	jobs := make([]store.NewJob, len(args))
 	for i, a := range args {
 		jobs[i] = template.NewJob
-		if jobs[i].Kind, jobs[i].Args, err = encodeArgs(a); err != nil {
+		raw, err := encodeArgs("", a)
+		if err != nil {
 			return req, nil, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(args), err)
 		}
+		jobs[i].Kind, jobs[i].Args = raw.Name, raw.JSON
 	}
 	return store.InsertRequest{Tx: template.tx, Unique: template.unique, Jobs: jobs}, template.found, nil
 }
@@ -228,28 +232,37 @@ func newEnqueuing(options []Option) (enqueuing, error) {
 	return e, errors.Join(e.errs...)
 }
 
-// encodeArgs returns a job's kind and its arguments as JSON.
-func encodeArgs(args Args) (kind string, text []byte, err error) {
+// encodeArgs returns a job's arguments as they are stored. before is put before
+// the names of fields in errors.
+func encodeArgs(before string, args Args) (RawArgs, error) {
 	if args == nil {
-		return "", nil, &FieldError{Field: "args", Problem: "are nil", Remedy: "pass a value with a Kind method"}
+		return RawArgs{}, &FieldError{Field: before + "args", Problem: "are nil", Remedy: "pass a value with a Kind method"}
 	}
-	kind = args.Kind()
-	if err := CheckName("kind", kind); err != nil {
-		return "", nil, err
-	}
-	if raw, ok := args.(RawArgs); ok {
-		if text = raw.JSON; len(text) == 0 {
-			text = []byte("null")
+	raw, ok := args.(RawArgs)
+	if ok {
+		if len(raw.JSON) == 0 {
+			raw.JSON = []byte("null")
 		}
-		return kind, text, CheckArgs(text)
+		return raw, errors.Join(CheckName(before+"kind", raw.Name), checkArgsOf(before+"args", raw.JSON))
 	}
-	if checked, ok := args.(interface{ Validate() error }); ok {
-		if err := checked.Validate(); err != nil {
-			return "", nil, err
+	raw.Name = args.Kind()
+	err := CheckName(before+"kind", raw.Name)
+	if checked, ok := args.(interface{ Validate() error }); ok && err == nil {
+		if err = checked.Validate(); err != nil && before != "" {
+			err = fmt.Errorf("%sargs: %w", before, err)
 		}
 	}
-	if text, err = json.Marshal(args); err != nil {
-		return "", nil, fmt.Errorf("encode args of kind %q: %w", kind, err)
+	if err != nil {
+		return RawArgs{}, err
 	}
-	return kind, text, checkArgsText("args", text)
+	if encoder, ok := args.(interface{ Encode() ([]byte, error) }); ok {
+		if raw.JSON, err = encoder.Encode(); err != nil {
+			return RawArgs{}, fmt.Errorf("encode %sargs of kind %q: %w", before, raw.Name, err)
+		}
+		return raw, checkArgsOf(before+"args", raw.JSON)
+	}
+	if raw.JSON, err = json.Marshal(args); err != nil {
+		return RawArgs{}, fmt.Errorf("encode %sargs of kind %q: %w", before, raw.Name, err)
+	}
+	return raw, checkArgsText(before+"args", raw.JSON)
 }

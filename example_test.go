@@ -57,8 +57,7 @@ func ExampleScheduleService_Put() {
 	first, err := client.Schedules.Put(ctx, hourbell.Schedule{
 		Name: "morning",
 		Rule: recur.Cron("0 9 * * 1-5").In("Europe/Prague"),
-		Kind: "greet",
-		Args: []byte(`{"name":"all"}`),
+		Job:  hourbell.RawArgs{Name: "greet", JSON: []byte(`{"name":"all"}`)},
 	})
 	if err != nil {
 		log.Fatal(err)

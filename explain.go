@@ -96,7 +96,7 @@ func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, e
 	}
 	row.Mark = req.From.Add(-time.Microsecond)
 	var err error
-	if row.Definition, err = s.definition().Encode(); err != nil {
+	if row.Definition, err = s.definition(RawArgs{}, plan.Hooks{}).Encode(); err != nil {
 		return Explanation{}, err
 	}
 	p, err := plan.New(row, plan.Given(s.Exclude))

@@ -156,7 +156,7 @@ func TestExplainIsWhatHappens(t *testing.T) {
 		{"an outage that begins just before a slot, with a job", hourbell.Schedule{Rule: hourly}, brinkBusy, "fired skipped missed missed missed missed skipped"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			test.s.Name, test.s.Kind = "s", "k"
+			test.s.Name, test.s.Job = "s", hourbell.RawArgs{Name: "k"}
 			explained, err := hourbell.Explain(test.s, test.req)
 			if err != nil {
 				t.Fatal(err)

@@ -14,9 +14,9 @@ import (
 
 // hooked returns a schedule whose hooks make jobs of kind "hook".
 func hooked(name string, attempts int) hourbell.Schedule {
-	tell := &hourbell.Hook{Kind: "hook", Args: []byte(`{"to":"ops"}`)}
+	tell := hourbell.RawArgs{Name: "hook", JSON: []byte(`{"to":"ops"}`)}
 	return hourbell.Schedule{
-		Name: name, Rule: recur.Spec{Cron: "0 0 1 1 *"}, Kind: "note", Args: []byte(`{"text":"a"}`), MaxAttempts: attempts,
+		Name: name, Rule: recur.Spec{Cron: "0 0 1 1 *"}, Job: hourbell.RawArgs{Name: "note", JSON: []byte(`{"text":"a"}`)}, MaxAttempts: attempts,
 		Hooks: hourbell.Hooks{OnFailure: tell, OnMissed: tell, OnRecovery: tell},
 	}
 }
@@ -112,8 +112,8 @@ func TestRunOnceTellsOfItsFailure(t *testing.T) {
 	if e := <-events; e.Event != hourbell.HookFailure || e.Schedule != "@reboot" || e.Job != id {
 		t.Errorf("got %+v", e)
 	}
-	if _, err := client.Schedules.RunOnce(t.Context(), hourbell.Schedule{Name: "s"}); err == nil || !strings.Contains(err.Error(), "kind") {
-		t.Errorf("without a kind: %v", err)
+	if _, err := client.Schedules.RunOnce(t.Context(), hourbell.Schedule{Name: "s"}); err == nil || !strings.Contains(err.Error(), "job: is nil") {
+		t.Errorf("without a job: %v", err)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestHooksTellOfTheLastAttemptOnly(t *testing.T) {
 
 func TestBadHooksAreRefused(t *testing.T) {
 	s := hooked("s", 1)
-	s.Hooks.OnMissed = &hourbell.Hook{Kind: " ", Args: []byte("{")}
+	s.Hooks.OnMissed = hourbell.RawArgs{Name: " ", JSON: []byte("{")}
 	err := s.Validate()
 	for _, want := range []string{"on_missed kind", "on_missed args"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -166,8 +166,13 @@ func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 		return nil
 	}, hourbell.Restricted())
 	client := c.client(workers)
-	mine := hourbell.Schedule{Name: "mine", Kind: "note", Args: []byte(`{"text":"mine"}`)}
-	client.Allow(mine)
+	mine := hourbell.Schedule{Name: "mine", Job: hourbell.RawArgs{Name: "note", JSON: []byte(`{"text":"mine"}`)}}
+	allow := func(s hourbell.Schedule) {
+		if err := client.Allow(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	allow(mine)
 	c.run(client)
 
 	enqueue := func(text string) hourbell.JobInfo {
@@ -195,8 +200,11 @@ func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 		t.Error("the other must wait untouched")
 	}
 
-	hook := hourbell.Schedule{Hooks: hourbell.Hooks{OnFailure: &hourbell.Hook{Kind: "note", Args: []byte(`{"text":"foreign"}`)}}}
-	client.Allow(hook) // replaces the first list, at once
+	hook := hourbell.Schedule{Hooks: hourbell.Hooks{OnFailure: hourbell.RawArgs{Name: "note", JSON: []byte(`{"text":"foreign"}`)}}}
+	if err := client.Allow(hourbell.Schedule{Job: hourbell.RawArgs{Name: "note", JSON: []byte("{")}}); err == nil {
+		t.Error("a job that is not valid was allowed")
+	}
+	allow(hook) // replaces the first list, at once
 	if got := <-ran; got != "foreign" {
 		t.Errorf("it ran %q", got)
 	}

@@ -25,8 +25,7 @@
 //	err = client.Migrate(ctx) // creates the schema, once
 //	_, err = client.Enqueue(ctx, Greet{Name: "Ada"})
 //	_, err = client.Schedules.Put(ctx, hourbell.Schedule{
-//		Name: "morning", Rule: recur.Cron("0 9 * * 1-5").In("Europe/Prague"),
-//		Kind: "greet", Args: []byte(`{"name":"all"}`),
+//		Name: "morning", Rule: recur.Cron("0 9 * * 1-5").In("Europe/Prague"), Job: Greet{Name: "all"},
 //	})
 //	err = client.Run(ctx)
 //

@@ -10,7 +10,9 @@ import (
 // Args are the arguments of a job: any value that encodes to JSON. Kind returns
 // the name of its type (1–200 bytes, the same for every value of a type,
 // including the zero value), which selects the worker. If the type also has a
-// method Validate() error, it is called before a job is stored.
+// method Validate() error, it is called before a job is stored. If the type has
+// a method Encode() ([]byte, error), its result is stored instead of the result
+// of json.Marshal.
 type Args interface {
 	Kind() string
 }

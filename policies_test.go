@@ -62,7 +62,10 @@ func (c town) until(at time.Time, nodes int) {
 
 func (c town) put(s hourbell.Schedule) {
 	c.t.Helper()
-	s.Name, s.Kind = "s", "k"
+	s.Name = "s"
+	if s.Job == nil {
+		s.Job = hourbell.RawArgs{Name: "k"}
+	}
 	if _, err := c.client().Schedules.Put(c.t.Context(), s); err != nil {
 		c.t.Fatal(err)
 	}
@@ -316,7 +319,7 @@ func TestBackfill(t *testing.T) {
 func TestDefaultsCanBeWrittenOut(t *testing.T) {
 	c := newTown(t, done)
 	client := c.client()
-	plain := hourbell.Schedule{Name: "s", Kind: "k", Rule: recur.Spec{Cron: "0 * * * *"}}
+	plain := hourbell.Schedule{Name: "s", Job: hourbell.RawArgs{Name: "k"}, Rule: recur.Spec{Cron: "0 * * * *"}}
 	named := plain
 	named.Misfire, named.Overlap = "skip", "skip"
 	if err := named.Validate(); err != nil {
@@ -337,7 +340,7 @@ func TestDefaultsCanBeWrittenOut(t *testing.T) {
 		t.Errorf("a window for a schedule that makes up for nothing: %v", err)
 	}
 	for _, word := range []string{"Skip", "skip ", "none"} {
-		if err := (hourbell.Schedule{Name: "s", Kind: "k", Rule: plain.Rule, Misfire: hourbell.Misfire(word)}).Validate(); err == nil {
+		if err := (hourbell.Schedule{Name: "s", Job: hourbell.RawArgs{Name: "k"}, Rule: plain.Rule, Misfire: hourbell.Misfire(word)}).Validate(); err == nil {
 			t.Errorf("misfire %q was taken", word)
 		}
 	}
@@ -423,7 +426,7 @@ func TestChangesJustBeforeASlot(t *testing.T) {
 				})
 				time.Sleep(time.Until(at(1, 0, 0).Add(10 * time.Second)))
 				put := func(args string) error {
-					c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "* * * * *"}, Args: []byte(args), Overlap: test.overlap})
+					c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "* * * * *"}, Job: hourbell.RawArgs{Name: "k", JSON: []byte(args)}, Overlap: test.overlap})
 					return nil
 				}
 				must := func(err error) {

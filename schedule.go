@@ -20,10 +20,9 @@ type Schedule struct {
 	Revision int64
 	// Rule is the time rule.
 	Rule recur.Spec
-	// Kind and Args are the kind and the arguments of the jobs; Args is JSON,
-	// kept byte for byte; empty: null.
-	Kind string
-	Args []byte
+	// Job is the job that each slot makes: its arguments and, by their type, its
+	// kind. In a schedule that was read from the store it is a RawArgs.
+	Job Args
 	// Queue defaults to "default".
 	Queue string
 	// Priority is 1 (first) … 9 (last); 0 means 5.
@@ -155,6 +154,8 @@ type ScheduleInfo struct {
 	// Problem is the reason why this release cannot use the definition, or
 	// empty.
 	Problem string
+
+	stored plan.Definition // as it was read
 }
 
 // State returns "active", "paused" (by hand, or because too many jobs failed),

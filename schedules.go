@@ -76,7 +76,8 @@ func (s *ScheduleService) put(ctx context.Context, req store.PutSchedulesRequest
 	var errs []error
 	for i, schedule := range schedules {
 		schedule.Owner = req.Owner
-		if err := schedule.Validate(); err != nil {
+		definition, err := schedule.encode()
+		if err != nil {
 			errs = append(errs, fmt.Errorf("schedule %q: %w", shorten(schedule.Name), err))
 			continue
 		}
@@ -85,7 +86,6 @@ func (s *ScheduleService) put(ctx context.Context, req store.PutSchedulesRequest
 			continue
 		}
 		seen[schedule.Name] = true
-		definition := schedule.definition()
 		text, err := definition.Encode()
 		if err != nil {
 			return store.PutSchedulesResult{}, err
@@ -327,7 +327,7 @@ func (s *ScheduleService) Trigger(ctx context.Context, name string) (int64, erro
 	if info.Problem != "" {
 		return 0, fmt.Errorf("trigger schedule %q: %s", name, info.Problem)
 	}
-	job := info.Schedule.withDefaults().definition().Job(info.ID, store.OriginTrigger)
+	job := info.stored.Job(info.ID, store.OriginTrigger)
 	res, err := s.client.backend.Insert(ctx, store.InsertRequest{Jobs: []store.NewJob{job}})
 	if err != nil {
 		return 0, fmt.Errorf("trigger schedule %q: %w", name, err)
@@ -348,12 +348,11 @@ func (s *ScheduleService) CancelJobs(ctx context.Context, name string) ([]JobCha
 // that is not stored. Its rule does not matter, nor do Overlap, Paused and all
 // hooks except OnFailure. The job has the origin "enqueue".
 func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule) (int64, error) {
-	checked := schedule
-	checked.Rule = recur.Spec{Cron: "@yearly"} // any valid rule
-	if err := checked.Validate(); err != nil {
+	schedule.Rule = recur.Cron("@yearly") // any valid rule
+	definition, err := schedule.encode()
+	if err != nil {
 		return 0, fmt.Errorf("run %q once: %w", shorten(schedule.Name), err)
 	}
-	definition := schedule.definition()
 	definition.Hooks.Name = schedule.Name
 	res, err := s.client.backend.Insert(ctx, store.InsertRequest{Jobs: []store.NewJob{definition.Job(0, store.OriginEnqueue)}})
 	if err != nil {
@@ -373,9 +372,6 @@ func (s Schedule) withDefaults() Schedule {
 	if s.MaxAttempts == 0 {
 		s.MaxAttempts = defaultAttempts
 	}
-	if len(s.Args) == 0 {
-		s.Args = []byte("null")
-	}
 	s.Overlap, s.Misfire = orSkip(s.Overlap), orSkip(s.Misfire)
 	return s
 }
@@ -389,14 +385,15 @@ func orSkip[T Overlap | Misfire](choice T) T {
 	return choice
 }
 
-// definition returns the definition that the store keeps of a valid schedule.
-func (s Schedule) definition() plan.Definition {
+// definition returns the definition that the store keeps of a schedule with this
+// job and these hooks.
+func (s Schedule) definition(job RawArgs, hooks plan.Hooks) plan.Definition {
 	s = s.withDefaults()
 	return plan.Definition{
-		Rule: s.Rule, Kind: s.Kind, Args: string(s.Args), Queue: s.Queue,
+		Rule: s.Rule, Kind: job.Name, Args: string(job.JSON), Queue: s.Queue,
 		Priority: int16(s.Priority), MaxAttempts: int16(s.MaxAttempts), OnLoss: s.OnLoss,
 		Timeout: s.Timeout, Overlap: s.Overlap, Group: s.Group, Paused: s.Paused,
-		Hooks: s.Hooks.stored(), Misfire: s.Misfire, MisfireCap: s.MisfireCap, Grace: s.Grace, Window: s.Window,
+		Hooks: hooks, Misfire: s.Misfire, MisfireCap: s.MisfireCap, Grace: s.Grace, Window: s.Window,
 		Count: s.Count, Jitter: s.Jitter, PauseAfter: s.PauseAfterFailures, Exclude: s.Exclude,
 	}
 }
@@ -409,6 +406,7 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 		CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt, DeletedAt: row.DeletedAt,
 		FailingSince: row.FailingSince, Failures: row.Failures,
 	}
+	info.Job = RawArgs{}
 	if row.PausedFor(now) {
 		info.PausedAt, info.PausedUntil = row.PausedAt, row.PausedUntil
 	}
@@ -417,7 +415,8 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 		info.Problem = err.Error()
 		return info
 	}
-	info.Rule, info.Kind, info.Args, info.Queue = d.Rule, d.Kind, []byte(d.Args), d.Queue
+	info.stored = d
+	info.Rule, info.Job, info.Queue = d.Rule, RawArgs{Name: d.Kind, JSON: []byte(d.Args)}, d.Queue
 	info.Priority, info.MaxAttempts, info.OnLoss = int(d.Priority), int(d.MaxAttempts), d.OnLoss
 	info.Timeout, info.Overlap, info.Group, info.Paused, info.Hooks = d.Timeout, d.Overlap, d.Group, d.Paused, storedHooks(d.Hooks)
 	info.Misfire, info.MisfireCap, info.Grace, info.Window = d.Misfire, d.MisfireCap, d.Grace, d.Window

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hourbell/hourbell/internal/names"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -138,18 +139,25 @@ func checkOnLoss(choice OnLoss) error {
 // Validate returns everything that is wrong with the schedule, each as a
 // *FieldError or *recur.Error, joined by errors.Join, or nil.
 func (s Schedule) Validate() error {
+	_, err := s.encode()
+	return err
+}
+
+// encode validates the schedule and returns the definition that the store keeps.
+func (s Schedule) encode() (plan.Definition, error) {
 	s = s.withDefaults()
+	job, jobErr := s.encodeJob()
+	hooks, hooksErr := s.Hooks.encode()
 	errs := []error{
 		CheckName("name", s.Name),
 		s.Rule.Validate(),
-		CheckName("kind", s.Kind),
+		jobErr,
 		CheckName("queue", s.Queue),
 		checkPriority(s.Priority),
 		checkMaxAttempts(s.MaxAttempts),
 		checkOnLoss(s.OnLoss),
 		checkDuration("timeout", s.Timeout),
-		CheckArgs(s.Args),
-		s.Hooks.validate(),
+		hooksErr,
 	}
 	if s.Owner != "" {
 		errs = append(errs, CheckName("owner", s.Owner))
@@ -157,7 +165,17 @@ func (s Schedule) Validate() error {
 	if s.Group != "" {
 		errs = append(errs, CheckName("group", s.Group))
 	}
-	return errors.Join(append(errs, s.checkPolicies()...)...)
+	if err := errors.Join(append(errs, s.checkPolicies()...)...); err != nil {
+		return plan.Definition{}, err
+	}
+	return s.definition(job, hooks), nil
+}
+
+func (s Schedule) encodeJob() (RawArgs, error) {
+	if s.Job == nil {
+		return RawArgs{}, &FieldError{Field: "job", Problem: "is nil", Remedy: "pass a value with a Kind method"}
+	}
+	return encodeArgs("", s.Job)
 }
 
 // The greatest values of policies.

@@ -18,18 +18,20 @@ import (
 func TestNamesWithSegmentsOfDotsAreRefused(t *testing.T) {
 	client := newCluster(t).client(nil)
 	put := func(change func(*hourbell.Schedule)) error {
-		s := hourbell.Schedule{Name: "s", Kind: "k", Rule: recur.Spec{Cron: "@daily"}}
+		s := hourbell.Schedule{Name: "s", Job: hourbell.RawArgs{Name: "k"}, Rule: recur.Spec{Cron: "@daily"}}
 		change(&s)
 		_, err := client.Schedules.Put(t.Context(), s)
 		return err
 	}
 	for _, name := range []string{".", "..", "a/../b", `a\..\b`, "./a"} {
 		for field, give := range map[string]func() error{
-			"name":           func() error { return put(func(s *hourbell.Schedule) { s.Name = name }) },
-			"kind":           func() error { return put(func(s *hourbell.Schedule) { s.Kind = name }) },
-			"queue":          func() error { return put(func(s *hourbell.Schedule) { s.Queue = name }) },
-			"group":          func() error { return put(func(s *hourbell.Schedule) { s.Group = name }) },
-			"on_missed kind": func() error { return put(func(s *hourbell.Schedule) { s.Hooks.OnMissed = &hourbell.Hook{Kind: name} }) },
+			"name":  func() error { return put(func(s *hourbell.Schedule) { s.Name = name }) },
+			"kind":  func() error { return put(func(s *hourbell.Schedule) { s.Job = hourbell.RawArgs{Name: name} }) },
+			"queue": func() error { return put(func(s *hourbell.Schedule) { s.Queue = name }) },
+			"group": func() error { return put(func(s *hourbell.Schedule) { s.Group = name }) },
+			"on_missed kind": func() error {
+				return put(func(s *hourbell.Schedule) { s.Hooks.OnMissed = hourbell.RawArgs{Name: name} })
+			},
 			"exclude": func() error {
 				return put(func(s *hourbell.Schedule) { s.Exclude = []hourbell.Calendar{hourbell.StoredCalendar(name)} })
 			},

@@ -69,7 +69,7 @@ func slots(b *testing.B, open func() store.Backend) {
 			defer stop()
 			client := clientOf(b, backends[0], s)
 			awaitPlanned(b, backends[0])
-			_, err := client.Schedules.Put(b.Context(), hourbell.Schedule{Name: "concurrent", Rule: recur.Spec{Every: "1s"}, Kind: "slot"})
+			_, err := client.Schedules.Put(b.Context(), hourbell.Schedule{Name: "concurrent", Rule: recur.Spec{Every: "1s"}, Job: hourbell.RawArgs{Name: "slot"}})
 			must(b, err)
 			s.reset()
 			var all []time.Duration
@@ -163,7 +163,7 @@ func fillSchedules(b *testing.B, backend store.Backend) {
 		page := make([]hourbell.Schedule, 10_000)
 		for i := range page {
 			page[i] = hourbell.Schedule{
-				Name: fmt.Sprintf("stored %06d", first+i), Kind: "slot", Args: []byte(`{}`),
+				Name: fmt.Sprintf("stored %06d", first+i), Job: hourbell.RawArgs{Name: "slot", JSON: []byte(`{}`)},
 				Rule: recur.Spec{Cron: fmt.Sprintf("%d %d * * *", 30*(i%2), (hour+i/2%12)%24), Zone: "Europe/Prague"},
 			}
 		}
@@ -194,7 +194,7 @@ func ring(b *testing.B, client *hourbell.Client, s *starts, n int) []time.Durati
 	due := make([]hourbell.Schedule, n)
 	for i := range due {
 		due[i] = hourbell.Schedule{
-			Name: fmt.Sprintf("due at %d: %d", at.Unix(), i), Kind: "slot", Args: []byte(`{}`),
+			Name: fmt.Sprintf("due at %d: %d", at.Unix(), i), Job: hourbell.RawArgs{Name: "slot", JSON: []byte(`{}`)},
 			Rule: recur.Spec{Cron: fmt.Sprintf("%d %d %d * * *", at.Second(), at.Minute(), at.Hour())},
 		}
 	}

@@ -14,10 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/recur"
-	"github.com/jackc/pgx/v5"
 )
 
 // Mail is a job that reports its schedule and its start to the witness.
@@ -135,7 +136,7 @@ func (o *office) put(prefix string, n int, at func(i int) time.Time) (first time
 		for i := range page {
 			t := at(done + i).UTC()
 			page[i] = hourbell.Schedule{
-				Name: fmt.Sprintf("%s-%06d", prefix, done+i), Kind: "mail", Args: []byte(`{}`),
+				Name: fmt.Sprintf("%s-%06d", prefix, done+i), Job: hourbell.RawArgs{Name: "mail", JSON: []byte(`{}`)},
 				Rule: recur.Spec{Cron: fmt.Sprintf("%d %d %d * * *", t.Second(), t.Minute(), t.Hour())},
 			}
 		}
@@ -243,7 +244,7 @@ func TestManySchedulesOnTwoNodes(t *testing.T) {
 		return now.Truncate(30 * time.Minute).Add(time.Duration(6+i%24) * 30 * time.Minute)
 	})
 	nodes := []*process{o.node("mailer"), o.node("mailer")}
-	_, err := o.client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "second", Rule: recur.Spec{Every: "1s"}, Kind: "mail", Args: []byte(`{}`)})
+	_, err := o.client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "second", Rule: recur.Spec{Every: "1s"}, Job: hourbell.RawArgs{Name: "mail", JSON: []byte(`{}`)}})
 	o.must(err)
 	o.planned()
 	at := time.Now().Truncate(time.Second).Add(3*time.Second + time.Duration(due)*time.Second/2000)

@@ -13,13 +13,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/bench/child"
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // ours is Hourbell as a user would use it: a client on a driver's backend, with
@@ -167,7 +168,7 @@ func (s *ours) Schedule(ctx context.Context, req child.Request) error {
 		schedules = append(schedules, hourbell.Schedule{
 			Name: fmt.Sprintf("schedule%d", i), Owner: "bench",
 			Rule: recur.At(at),
-			Kind: "noop", Args: []byte(`{"number":1,"text":"the quick brown fox"}`),
+			Job:  hourbell.RawArgs{Name: "noop", JSON: []byte(`{"number":1,"text":"the quick brown fox"}`)},
 		})
 		if len(schedules) == portion || i == req.Schedules-1 {
 			if _, err := s.client.Schedules.PutAll(ctx, "bench", 0, schedules); err != nil {

@@ -85,7 +85,7 @@ func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []
 	payload, payloadErr := p.payload(c, s.work, s.kind, argv)
 	onLoss, onLossErr := parseOnLoss(s.work.onLoss)
 	schedule := hourbell.Schedule{
-		Name: name, Rule: s.rule.Spec, Kind: s.kind, Args: payload,
+		Name: name, Rule: s.rule.Spec, Job: hourbell.RawArgs{Name: s.kind, JSON: payload},
 		Queue: s.work.queue, Priority: s.work.priority, MaxAttempts: s.work.maxAttempts, OnLoss: onLoss, Timeout: s.work.timeout,
 		Group: s.group, Paused: s.paused, Revision: s.ifRevision,
 	}

@@ -112,7 +112,7 @@ func (l *line) hangUp() {
 // connection is silent. Where the call may have happened, the error says so.
 func TestCallsEndOnASilentConnection(t *testing.T) {
 	ctx := context.Background()
-	schedule := hourbell.Schedule{Name: "s", Rule: recur.Spec{Cron: "0 0 1 1 *"}, Kind: "k"}
+	schedule := hourbell.Schedule{Name: "s", Rule: recur.Spec{Cron: "0 0 1 1 *"}, Job: hourbell.RawArgs{Name: "k"}}
 	for name, one := range map[string]struct {
 		writes bool // in one message that commits by itself
 		call   func(c *hourbell.Client) error

@@ -15,7 +15,6 @@ import (
 func (s *scan) entry(rule, user, line, input string) {
 	sched := hourbell.Schedule{
 		Owner:       s.file.Owner,
-		Kind:        kinds.CommandKind,
 		MaxAttempts: 1,
 		OnLoss:      hourbell.FailOnLoss,
 		Overlap:     hourbell.OverlapAllow,
@@ -30,9 +29,10 @@ func (s *scan) entry(rule, user, line, input string) {
 	sched.Name = s.name(rule, user, line, input)
 	args, err := command.Encode()
 	s.addFields(err)
-	if sched.Args = args; err != nil {
-		sched.Args = nil // only the other fields are checked
+	if err != nil {
+		args = nil // only the other fields are checked
 	}
+	sched.Job = hourbell.RawArgs{Name: kinds.CommandKind, JSON: args}
 	if rule == reboot {
 		s.atStart(sched)
 		return

@@ -25,7 +25,7 @@ func read(t *testing.T, r Reader, lines ...string) *declared.File {
 
 func commandOf(t *testing.T, entry declared.Entry) kinds.Command {
 	t.Helper()
-	c, err := kinds.DecodeCommand(entry.Args)
+	c, err := kinds.DecodeCommand(declared.Raw(entry.Job).JSON)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +116,8 @@ func TestComments(t *testing.T) {
 		backup.Timeout != 2*time.Hour || backup.Group != "nightly" || backup.Owner != "ops" || backup.Line != 5 {
 		t.Errorf("backup is %+v", backup)
 	}
-	if h := backup.Hooks; h.OnFailure != nil || h.OnMissed == nil || h.OnMissed.Kind != kinds.HTTPKind || string(h.OnMissed.Args) != `{"url":"https://example.org/missed"}` ||
-		h.OnRecovery == nil || string(h.OnRecovery.Args) != `{"shell":"say \"well\""}` {
+	if h := backup.Hooks; h.OnFailure != nil || h.OnMissed == nil || declared.Raw(h.OnMissed).Name != kinds.HTTPKind || string(declared.Raw(h.OnMissed).JSON) != `{"url":"https://example.org/missed"}` ||
+		h.OnRecovery == nil || string(declared.Raw(h.OnRecovery).JSON) != `{"shell":"say \"well\""}` {
 		t.Errorf("hooks of backup are %+v", h)
 	}
 	c := commandOf(t, report)
@@ -127,10 +127,10 @@ func TestComments(t *testing.T) {
 	if !strings.HasPrefix(report.Name, "ops:report-") {
 		t.Errorf("report is called %q", report.Name)
 	}
-	if f := report.Hooks.OnFailure; f == nil || string(f.Args) != `{"shell":"curl -fsS 'https://x/?a=b'"}` {
+	if f := report.Hooks.OnFailure; f == nil || string(declared.Raw(f).JSON) != `{"shell":"curl -fsS 'https://x/?a=b'"}` {
 		t.Errorf("the file's hook is %+v", f)
 	}
-	if start.Rule.String() != "" || start.Timeout != 2*time.Hour || start.MaxAttempts != 1 || start.OnLoss != hourbell.FailOnLoss || start.Overlap != "" || !json.Valid(start.Args) {
+	if start.Rule.String() != "" || start.Timeout != 2*time.Hour || start.MaxAttempts != 1 || start.OnLoss != hourbell.FailOnLoss || start.Overlap != "" || !json.Valid(declared.Raw(start.Job).JSON) {
 		t.Errorf("what runs at the start is %+v", start)
 	}
 }
@@ -140,7 +140,7 @@ func TestUsersStayThemselves(t *testing.T) {
 	ada := Reader{User: "ada"}
 	file := read(t, ada, "#hourbell-file: on_failure='tell ops'", "#hourbell: on_missed=https://example.org", "0 0 * * * date")
 	h := file.Entries[0].Hooks
-	if string(h.OnFailure.Args) != `{"shell":"tell ops","user":"ada"}` || h.OnMissed.Kind != kinds.HTTPKind {
+	if string(declared.Raw(h.OnFailure).JSON) != `{"shell":"tell ops","user":"ada"}` || declared.Raw(h.OnMissed).Name != kinds.HTTPKind {
 		t.Errorf("the hooks are %+v", h)
 	}
 	if name := file.Entries[0].Name; file.Owner != "crontab:spool/ada" || !strings.HasPrefix(name, "crontab:spool/ada:date-") {

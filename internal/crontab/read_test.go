@@ -39,7 +39,7 @@ func TestWholeCrontab(t *testing.T) {
 	entry := func(line int, name, cron, zone, args string) declared.Entry {
 		return declared.Entry{Line: line, Schedule: hourbell.Schedule{
 			Name: "crontab:backup.cron:" + name, Owner: "crontab:backup.cron", Rule: recur.Spec{Cron: cron, Zone: zone},
-			Kind: "command", Args: []byte(args), MaxAttempts: 1, OnLoss: hourbell.FailOnLoss, Overlap: hourbell.OverlapAllow, Timeout: hourbell.MaxDuration,
+			Job: hourbell.RawArgs{Name: "command", JSON: []byte(args)}, MaxAttempts: 1, OnLoss: hourbell.FailOnLoss, Overlap: hourbell.OverlapAllow, Timeout: hourbell.MaxDuration,
 		}}
 	}
 	const (
@@ -65,7 +65,7 @@ func TestWholeCrontab(t *testing.T) {
 	for i := range want {
 		want[i].Name = strings.Replace(want[i].Name, "NAME", names[i], 1)
 		if !reflect.DeepEqual(file.Entries[i], want[i]) {
-			t.Errorf("got\n%+v %s\nwant\n%+v %s", file.Entries[i], file.Entries[i].Args, want[i], want[i].Args)
+			t.Errorf("got\n%+v %s\nwant\n%+v %s", file.Entries[i], declared.Raw(file.Entries[i].Job).JSON, want[i], declared.Raw(want[i].Job).JSON)
 		}
 	}
 	if len(file.Entries) != len(want) || file.Owner != "crontab:backup.cron" || file.Revision != 0 {
@@ -247,7 +247,7 @@ func FuzzRead(f *testing.F) {
 			if entry.Rule.Cron == "" {
 				entry.Rule.Cron = "@daily"
 			}
-			command, commandErr := kinds.DecodeCommand(entry.Args)
+			command, commandErr := kinds.DecodeCommand(declared.Raw(entry.Job).JSON)
 			if err := entry.Validate(); err != nil || commandErr != nil || seen[entry.Name] || entry.Line < 1 || system != (command.User != "") && system {
 				t.Errorf("line %d, %q: %v, %v", entry.Line, entry.Name, err, commandErr)
 			}

@@ -14,7 +14,7 @@ func HookKeys() []string { return []string{"on_failure", "on_missed", "on_recove
 
 // HookSet is the hooks declared in one section, by their keys: nil switches off
 // a hook that an outer section declares.
-type HookSet map[string]*hourbell.Hook
+type HookSet map[string]hourbell.Args
 
 // Within returns the hooks that apply in a section that lies within another:
 // its own hooks, and the outer hooks that it does not set.
@@ -39,7 +39,7 @@ var address = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 // ParseHook reads a hook written as one text: an http or https URL, or
 // otherwise a line for the shell, which runs as user (empty: the node's own
 // user); "none" returns nil. The error contains *hourbell.FieldErrors.
-func ParseHook(text, user string) (*hourbell.Hook, error) {
+func ParseHook(text, user string) (hourbell.Args, error) {
 	switch {
 	case text == "none":
 		return nil, nil
@@ -57,10 +57,10 @@ func NewHook(work interface {
 	Kind() string
 	Encode() ([]byte, error)
 },
-) (*hourbell.Hook, error) {
+) (hourbell.Args, error) {
 	args, err := work.Encode()
 	if err != nil {
 		return nil, err
 	}
-	return &hourbell.Hook{Kind: work.Kind(), Args: args}, nil
+	return hourbell.RawArgs{Name: work.Kind(), JSON: args}, nil
 }

@@ -66,16 +66,17 @@ func (l Loader) checkUsers(path string, set *declared.File) error {
 // of its hooks.
 func usersOf(s hourbell.Schedule) []string {
 	var names []string
-	add := func(kind string, args []byte) {
-		if kind != kinds.CommandKind {
+	add := func(_ string, job hourbell.Args) {
+		raw := declared.Raw(job)
+		if raw.Name != kinds.CommandKind {
 			return
 		}
-		command, err := kinds.DecodeCommand(args)
+		command, err := kinds.DecodeCommand(raw.JSON)
 		if err == nil && strings.TrimSpace(command.User) != "" {
 			names = append(names, command.User)
 		}
 	}
-	add(s.Kind, s.Args)
-	s.Hooks.Each(func(_ string, hook *hourbell.Hook) { add(hook.Kind, hook.Args) })
+	add("", s.Job)
+	s.Hooks.Each(add)
 	return names
 }

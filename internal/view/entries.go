@@ -40,25 +40,26 @@ type EntryRecord struct {
 // NewEntryRecord returns the record of an entry of a file, with its next instants
 // after now. It hides values that may be secrets unless secrets is set.
 func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryRecord {
-	show := func(kind string, args []byte) json.RawMessage {
-		if secrets {
-			return rawJSON(args)
+	show := func(job hourbell.Args) json.RawMessage {
+		if !secrets {
+			job = redactJob(job)
 		}
-		return rawJSON(kinds.Redact(kind, args))
+		return rawJSON(declared.Raw(job).JSON)
 	}
+	job := declared.Raw(entry.Job)
 	r := EntryRecord{
 		Name: entry.Name, Line: entry.Line, Rule: orNull(strings.TrimPrefix(entry.Rule.String(), "CRON_TZ="+entry.Rule.Zone+" ")), TZ: orNull(entry.Rule.Zone),
-		Kind: entry.Kind, Args: show(entry.Kind, entry.Args), Queue: orNull(entry.Queue), MaxAttempts: orNull(entry.MaxAttempts),
+		Kind: job.Name, Args: show(job), Queue: orNull(entry.Queue), MaxAttempts: orNull(entry.MaxAttempts),
 		Timeout: durationOrNull(entry.Timeout), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Overlap),
 		Group: orNull(entry.Group), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused, Hooks: map[string]json.RawMessage{}, Next: []time.Time{},
 	}
 	if entry.Rule.String() != "" {
 		r.Description = orNull(describe(entry.Rule, now))
 	}
-	if command, err := kinds.DecodeCommand(entry.Args); entry.Kind == kinds.CommandKind && err == nil {
-		r.Argv, r.User, r.Dir = argv(entry.Args, secrets), orNull(command.User), orNull(command.Dir)
+	if command, err := kinds.DecodeCommand(job.JSON); job.Name == kinds.CommandKind && err == nil {
+		r.Argv, r.User, r.Dir = argv(job.JSON, secrets), orNull(command.User), orNull(command.Dir)
 	}
-	entry.Hooks.Each(func(name string, hook *hourbell.Hook) { r.Hooks[name] = show(hook.Kind, hook.Args) })
+	entry.Hooks.Each(func(name string, hook hourbell.Args) { r.Hooks[name] = show(hook) })
 	r.Next = append(r.Next, Upcoming(entry, now)...)
 	return r
 }
@@ -77,7 +78,7 @@ func EntryFacts(entry declared.Entry, now time.Time, secrets bool) []Fact {
 	if len(entry.Exclude) > 0 {
 		facts = append(facts, Fact{"except", excludedText(entry.Schedule)})
 	}
-	entry.Hooks.Each(func(name string, hook *hourbell.Hook) {
+	entry.Hooks.Each(func(name string, hook hourbell.Args) {
 		facts = append(facts, Fact{name + " ", hookText(hook, secrets)})
 	})
 	if entry.Rule.String() == "" {

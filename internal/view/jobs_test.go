@@ -86,8 +86,8 @@ func TestSecretsAreHidden(t *testing.T) {
 		t.Fatal(err)
 	}
 	schedule := hourbell.ScheduleInfo{Schedule: hourbell.Schedule{
-		Name: "s", Kind: kinds.CommandKind, Args: args, Rule: recur.Spec{Every: "1h"},
-		Hooks: hourbell.Hooks{OnFailure: &hourbell.Hook{Kind: kinds.HTTPKind, Args: []byte(`{"url":"https://x.example/?key=` + secret + `"}`)}},
+		Name: "s", Job: hourbell.RawArgs{Name: kinds.CommandKind, JSON: args}, Rule: recur.Spec{Every: "1h"},
+		Hooks: hourbell.Hooks{OnFailure: hourbell.RawArgs{Name: kinds.HTTPKind, JSON: []byte(`{"url":"https://x.example/?key=` + secret + `"}`)}},
 	}}
 	entry := declared.Entry{Schedule: schedule.Schedule, Line: 1}
 	for _, secrets := range []bool{false, true} {
@@ -113,7 +113,7 @@ func TestSecretsAreHidden(t *testing.T) {
 			}
 		}
 	}
-	if bytes.Contains(schedule.Hooks.OnFailure.Args, []byte("…")) {
+	if bytes.Contains(declared.Raw(schedule.Hooks.OnFailure).JSON, []byte("…")) {
 		t.Error("the schedule itself was changed")
 	}
 }

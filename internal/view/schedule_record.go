@@ -70,19 +70,21 @@ type HookRecord struct {
 	Args json.RawMessage `json:"args"`
 }
 
-func newHookRecord(h *hourbell.Hook) *HookRecord {
+func newHookRecord(h hourbell.Args) *HookRecord {
 	if h == nil {
 		return nil
 	}
-	return &HookRecord{h.Kind, rawJSON(h.Args)}
+	job := declared.Raw(h)
+	return &HookRecord{job.Name, rawJSON(job.JSON)}
 }
 
 // NewScheduleRecord returns the record of a schedule.
 func NewScheduleRecord(s Schedule) ScheduleRecord {
+	job := declared.Raw(s.Job)
 	return ScheduleRecord{
 		Name: s.Name, Owner: orNull(s.Owner), Revision: s.Revision, State: s.State(),
 		Cron: orNull(s.Rule.Cron), Every: orNull(s.Rule.Every), At: orNull(s.Rule.At), TZ: orNull(s.Rule.Zone),
-		Kind: s.Kind, Args: rawJSON(s.Args), Queue: s.Queue, Priority: s.Priority, MaxAttempts: s.MaxAttempts,
+		Kind: job.Name, Args: rawJSON(job.JSON), Queue: s.Queue, Priority: s.Priority, MaxAttempts: s.MaxAttempts,
 		OnLoss: s.OnLoss.String(), Timeout: durationOrNull(s.Timeout), Overlap: overlapWord(s.Overlap), Group: orNull(s.Group),
 		Paused: s.State() == "paused", PausedAt: timeOrNull(s.PausedAt), NextAt: timeOrNull(s.NextAt),
 		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
@@ -103,6 +105,7 @@ func overlapWord(o hourbell.Overlap) string {
 
 // ScheduleFacts returns the facts about a schedule.
 func ScheduleFacts(s Schedule) []Fact {
+	job := declared.Raw(s.Job)
 	timeout := ""
 	if s.Timeout > 0 {
 		timeout = s.Timeout.String()
@@ -117,8 +120,8 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"rule", s.Rule.String()},
 		{"means", describe(s.Rule, s.Anchor)},
 		{"next_at", plain.Stamp(s.NextAt)},
-		{"kind", s.Kind},
-		{"args", string(s.Args)},
+		{"kind", job.Name},
+		{"args", string(job.JSON)},
 		{"queue", s.Queue},
 		{"priority", fmt.Sprint(s.Priority)},
 		{"max_attempts", fmt.Sprint(s.MaxAttempts)},
@@ -166,9 +169,10 @@ func shownFailures(s Schedule) string {
 	return fmt.Sprint(s.Failures)
 }
 
-func shownHook(h *hourbell.Hook) string {
+func shownHook(h hourbell.Args) string {
 	if h == nil {
 		return ""
 	}
-	return h.Kind + " " + string(h.Args)
+	job := declared.Raw(h)
+	return job.Name + " " + string(job.JSON)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 )
@@ -17,19 +18,25 @@ type Schedule struct {
 // (see kinds.Redact) unless secrets is set.
 func NewSchedule(s hourbell.ScheduleInfo, secrets bool) Schedule {
 	if !secrets {
-		s.Args = kinds.Redact(s.Kind, s.Args)
+		s.Job = redactJob(s.Job)
 		s.Hooks = redactHooks(s.Hooks)
 	}
 	return Schedule{s}
 }
 
 func redactHooks(h hourbell.Hooks) hourbell.Hooks {
-	for _, hook := range []**hourbell.Hook{&h.OnFailure, &h.OnMissed, &h.OnRecovery} {
+	for _, hook := range []*hourbell.Args{&h.OnFailure, &h.OnMissed, &h.OnRecovery} {
 		if *hook != nil {
-			*hook = &hourbell.Hook{Kind: (*hook).Kind, Args: kinds.Redact((*hook).Kind, (*hook).Args)}
+			*hook = redactJob(*hook)
 		}
 	}
 	return h
+}
+
+func redactJob(job hourbell.Args) hourbell.Args {
+	raw := declared.Raw(job)
+	raw.JSON = kinds.Redact(raw.Name, raw.JSON)
+	return raw
 }
 
 // NextOfSchedule returns in words when a schedule rings next, or its state if it
@@ -54,13 +61,14 @@ func ScheduleListing() Listing[Schedule] {
 
 // whatRuns returns the job of a schedule in a few words.
 func whatRuns(s hourbell.Schedule) string {
-	if s.Kind != kinds.CommandKind {
-		return s.Kind
+	job := declared.Raw(s.Job)
+	if job.Name != kinds.CommandKind {
+		return job.Name
 	}
-	command, err := kinds.DecodeCommand(s.Args)
+	command, err := kinds.DecodeCommand(job.JSON)
 	switch {
 	case err != nil:
-		return s.Kind
+		return job.Name
 	case command.Shell != "":
 		return "sh: " + command.Shell
 	}

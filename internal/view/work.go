@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
@@ -38,11 +39,12 @@ func describe(spec recur.Spec, anchor time.Time) string {
 
 // workFacts are the lines that show the job of a schedule.
 func workFacts(s hourbell.Schedule, secrets bool) []Fact {
-	command, err := kinds.DecodeCommand(s.Args)
-	if s.Kind != kinds.CommandKind || err != nil {
-		return []Fact{{"runs", "kind " + s.Kind + argsIf(secrets, s.Args)}}
+	job := declared.Raw(s.Job)
+	command, err := kinds.DecodeCommand(job.JSON)
+	if job.Name != kinds.CommandKind || err != nil {
+		return []Fact{{"runs", "kind " + job.Name + argsIf(secrets, job.JSON)}}
 	}
-	facts := []Fact{{"runs", argvText(argv(s.Args, secrets))}, {"as", cmp.Or(command.User, "the node's user")}, {"in", workDir(command)}, {"env", envText(command, secrets)}}
+	facts := []Fact{{"runs", argvText(argv(job.JSON, secrets))}, {"as", cmp.Or(command.User, "the node's user")}, {"in", workDir(command)}, {"env", envText(command, secrets)}}
 	switch {
 	case command.Stdin != "" && secrets:
 		facts = append(facts, Fact{"input", fmt.Sprintf("%q", command.Stdin)})
@@ -116,6 +118,7 @@ func envText(c kinds.Command, secrets bool) string {
 
 // limits lists the limits of a schedule's jobs: attempts and time.
 func limits(s hourbell.Schedule) string {
+	kind := declared.Raw(s.Job).Name
 	var parts []string
 	if s.MaxAttempts > 0 {
 		parts = append(parts, plain.Plural(s.MaxAttempts, "attempt"))
@@ -127,7 +130,7 @@ func limits(s hourbell.Schedule) string {
 		parts = append(parts, "no time limit")
 	case s.Timeout > 0:
 		parts = append(parts, "timeout "+s.Timeout.String())
-	case s.Kind == kinds.CommandKind || s.Kind == kinds.HTTPKind:
+	case kind == kinds.CommandKind || kind == kinds.HTTPKind:
 		parts = append(parts, "timeout "+kinds.DefaultTimeout.String())
 	}
 	parts = append(parts, "on_loss "+lossText(s.OnLoss))
@@ -159,17 +162,17 @@ func lossText(choice hourbell.OnLoss) string {
 }
 
 // hookText describes a hook.
-func hookText(hook *hourbell.Hook, secrets bool) string {
-	if words := argv(hook.Args, secrets); hook.Kind == kinds.CommandKind && words != nil {
+func hookText(hook hourbell.Args, secrets bool) string {
+	job := declared.Raw(hook)
+	if words := argv(job.JSON, secrets); job.Name == kinds.CommandKind && words != nil {
 		return argvText(words)
 	}
-	args := hook.Args
 	if !secrets {
-		args = kinds.Redact(hook.Kind, args)
+		job.JSON = kinds.Redact(job.Name, job.JSON)
 	}
 	var call kinds.HTTP
-	if err := json.Unmarshal(args, &call); hook.Kind == kinds.HTTPKind && err == nil {
+	if err := json.Unmarshal(job.JSON, &call); job.Name == kinds.HTTPKind && err == nil {
 		return cmp.Or(call.Method, "POST") + " " + call.URL
 	}
-	return "kind " + hook.Kind
+	return "kind " + job.Name
 }

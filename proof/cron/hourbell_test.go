@@ -87,7 +87,7 @@ func playEntry(l line, entry declared.Entry) error {
 	if err != nil {
 		return err
 	}
-	job := &hourbell.JobRow{ID: 7, Kind: entry.Kind, RawArgs: entry.Args, Attempt: 1, Token: 9}
+	job := &hourbell.JobRow{ID: 7, Kind: declared.Raw(entry.Job).Name, RawArgs: declared.Raw(entry.Job).JSON, Attempt: 1, Token: 9}
 	if err := (kinds.CommandWorker{}).Work(context.Background(), job); err != nil {
 		return fmt.Errorf("%s:%d: %w", l.File, l.Line, err)
 	}

@@ -80,9 +80,9 @@ func (e *entry) hookSet() declared.HookSet {
 
 // hook reads one hook; it returns nil for "none", or after recording what is
 // wrong.
-func (e *entry) hook(f *field) *hourbell.Hook {
+func (e *entry) hook(f *field) hourbell.Args {
 	var (
-		hook *hourbell.Hook
+		hook hourbell.Args
 		err  error
 	)
 	switch f.value.sort {
@@ -102,7 +102,7 @@ func (e *entry) hook(f *field) *hourbell.Hook {
 }
 
 // hookMapping reads a hook written as a mapping.
-func (e *entry) hookMapping() *hourbell.Hook {
+func (e *entry) hookMapping() hourbell.Args {
 	e.checkKeys(hookKeys)
 	if !e.exactlyOne("hook", "what it does", "command", "shell", "url") {
 		return nil
@@ -118,7 +118,7 @@ func (e *entry) hookMapping() *hourbell.Hook {
 }
 
 // checkedHook records what is wrong with a hook.
-func (e *entry) checkedHook(hook *hourbell.Hook, err error) *hourbell.Hook {
+func (e *entry) checkedHook(hook hourbell.Args, err error) hourbell.Args {
 	for _, f := range declared.Fields(err) {
 		if f.Name = strings.Replace(f.Name, "argv", "command", 1); f.Name == "command" {
 			f.Problem, f.Remedy = "is empty", "list the program and its arguments, or write a line as shell:"

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/declared"
 )
 
 // The nearest hook wins, and none or an empty value switches off the hooks of
@@ -26,11 +27,11 @@ schedules:
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := func(h *hourbell.Hook) string {
+	args := func(h hourbell.Args) string {
 		if h == nil {
 			return "-"
 		}
-		return h.Kind + " " + string(h.Args)
+		return declared.Raw(h).Name + " " + string(declared.Raw(h).JSON)
 	}
 	const missed = `http {"url":"https://example.org/missed?a=b&c=d"}`
 	for i, want := range [][3]string{

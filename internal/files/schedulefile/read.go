@@ -215,21 +215,21 @@ func (e *entry) exactlyOne(what, purpose string, keys ...string) bool {
 func (e *entry) work(s *hourbell.Schedule) {
 	one := e.exactlyOne("command", "what it runs", "command", "shell", "kind")
 	command := e.command()
-	s.Kind, s.Args = e.text("kind"), e.args()
+	job := hourbell.RawArgs{Name: e.text("kind"), JSON: e.args()}
+	s.Job = job
 	if !one {
 		return
 	}
 	if e.has("kind") {
 		e.refuse("with kind: it belongs to command and shell", "put it into args", commandKeys...)
-		if s.Kind == kinds.CommandKind && s.Args != nil {
-			_, err := kinds.DecodeCommand(s.Args)
+		if job.Name == kinds.CommandKind && job.JSON != nil {
+			_, err := kinds.DecodeCommand(job.JSON)
 			e.addFields(err)
 		}
 		return
 	}
 	e.refuse("without kind", "write kind and args, or command or shell alone", "args")
-	s.Kind = kinds.CommandKind
-	e.encode(s, command)
+	s.Job = hourbell.RawArgs{Name: kinds.CommandKind, JSON: e.encode(command)}
 }
 
 // command reads the keys that are allowed together with command and shell.
@@ -247,10 +247,11 @@ func (e *entry) command() kinds.Command {
 	return c
 }
 
-// encode encodes a command as args, and translates the names of its fields.
-func (e *entry) encode(s *hourbell.Schedule, command kinds.Command) {
+// encode encodes a command as args, and translates the names of its fields. It
+// returns nil for a command that is not valid.
+func (e *entry) encode(command kinds.Command) []byte {
 	if len(command.Argv) == 0 && command.Shell == "" && !e.emptyCommand() {
-		return // the value had the wrong type, which is recorded already
+		return nil // the value had the wrong type, which is recorded already
 	}
 	args, err := command.Encode()
 	for _, f := range declared.Fields(err) {
@@ -263,7 +264,7 @@ func (e *entry) encode(s *hourbell.Schedule, command kinds.Command) {
 		}
 		e.addField(f)
 	}
-	s.Args = args
+	return args
 }
 
 // emptyCommand reports whether command or shell has the right type but is
@@ -345,7 +346,7 @@ func (e *entry) validate(s hourbell.Schedule) {
 			if e.single("cron", "every", "at") && e.find(f.Name).value.sort == scalar {
 				e.addField(f)
 			}
-		case f.Name == "name" && s.Name == "", f.Name == "kind" && s.Kind == "" && e.find("kind").value.sort != scalar:
+		case f.Name == "name" && s.Name == "", f.Name == "kind" && declared.Raw(s.Job).Name == "" && e.find("kind").value.sort != scalar:
 		default:
 			e.addField(f)
 		}

@@ -47,17 +47,15 @@ func TestEveryKey(t *testing.T) {
 	}
 	want := &declared.File{Owner: "ops", Revision: 7, Entries: []declared.Entry{
 		{Line: 5, Schedule: hourbell.Schedule{
-			Name: "backup", Owner: "ops", Rule: recur.Spec{Cron: "30 2 * * *", Zone: "Europe/Prague"}, Kind: "command",
-			Args:  []byte(`{"argv":["backup","--level","9","true","007"],"env":{"EMPTY":"","FLAG":"yes","LEVEL":"9"},"dir":"/srv"}`),
+			Name: "backup", Owner: "ops", Rule: recur.Spec{Cron: "30 2 * * *", Zone: "Europe/Prague"}, Job: hourbell.RawArgs{Name: "command", JSON: []byte(`{"argv":["backup","--level","9","true","007"],"env":{"EMPTY":"","FLAG":"yes","LEVEL":"9"},"dir":"/srv"}`)},
 			Queue: "slow", Priority: 1, MaxAttempts: 3, OnLoss: hourbell.FailOnLoss, Timeout: 90 * time.Minute,
 			Group: "nightly", Paused: true, Overlap: hourbell.OverlapAllow,
 		}},
 		{Line: 19, Schedule: hourbell.Schedule{
-			Name: "report", Owner: "ops", Rule: recur.Spec{Every: "90s"}, Kind: "command", Args: []byte(`{"shell":"a < b &&\nc\n"}`),
+			Name: "report", Owner: "ops", Rule: recur.Spec{Every: "90s"}, Job: hourbell.RawArgs{Name: "command", JSON: []byte(`{"shell":"a < b &&\nc\n"}`)},
 		}},
 		{Line: 24, Schedule: hourbell.Schedule{
-			Name: "once", Owner: "ops", Rule: recur.Spec{At: "2026-03-01T09:00:00Z"}, Kind: "mail",
-			Args: []byte(`{"z":1.50,"a":[1e400,12345678901234567890123,-0,null,true,"yes","x<y","é"],"":{}}`),
+			Name: "once", Owner: "ops", Rule: recur.Spec{At: "2026-03-01T09:00:00Z"}, Job: hourbell.RawArgs{Name: "mail", JSON: []byte(`{"z":1.50,"a":[1e400,12345678901234567890123,-0,null,true,"yes","x<y","é"],"":{}}`)},
 		}},
 	}}
 	if !reflect.DeepEqual(file, want) {
@@ -123,8 +121,8 @@ func TestAnchors(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"shell":"true","env":{"A":"1","B":"4","C":"3"}}`
-	if got := file.Entries[1]; string(got.Args) != want || got.Name != "b" || got.Rule.Every != "1m" {
-		t.Errorf("got %+v with args %s, want %s", got, got.Args, want)
+	if got := file.Entries[1]; string(declared.Raw(got.Job).JSON) != want || got.Name != "b" || got.Rule.Every != "1m" {
+		t.Errorf("got %+v with args %s, want %s", got, declared.Raw(got.Job).JSON, want)
 	}
 }
 

@@ -78,14 +78,15 @@ func (w *writer) entry(s hourbell.Schedule) error {
 
 // work writes the job of a schedule.
 func (w *writer) work(s hourbell.Schedule) error {
-	if s.Kind != kinds.CommandKind {
-		w.text("kind", s.Kind)
-		if len(s.Args) > 0 {
-			w.key("args", string(s.Args))
+	job := declared.Raw(s.Job)
+	if job.Name != kinds.CommandKind {
+		w.text("kind", job.Name)
+		if len(job.JSON) > 0 {
+			w.key("args", string(job.JSON))
 		}
 		return nil
 	}
-	c, err := kinds.DecodeCommand(s.Args)
+	c, err := kinds.DecodeCommand(job.JSON)
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (w *writer) env(env map[string]string) {
 }
 
 func (w *writer) hooks(hooks hourbell.Hooks) (err error) {
-	hooks.Each(func(name string, hook *hourbell.Hook) {
+	hooks.Each(func(name string, hook hourbell.Args) {
 		text, hookErr := hookText(hook)
 		if hookErr != nil {
 			err = fmt.Errorf("%s: %w", name, hookErr)
@@ -131,17 +132,18 @@ func (w *writer) hooks(hooks hourbell.Hooks) (err error) {
 }
 
 // hookText returns a hook as a mapping on one line.
-func hookText(hook *hourbell.Hook) (string, error) {
+func hookText(hook hourbell.Args) (string, error) {
 	pairs := &pairs{}
-	if hook.Kind == kinds.HTTPKind {
-		call, err := kinds.DecodeHTTP(hook.Args)
+	job := declared.Raw(hook)
+	if job.Name == kinds.HTTPKind {
+		call, err := kinds.DecodeHTTP(job.JSON)
 		pairs.text("url", call.URL)
 		pairs.text("method", call.Method)
 		pairs.mapping("header", call.Header)
 		pairs.text("body", call.Body)
 		return pairs.String(), err
 	}
-	c, err := kinds.DecodeCommand(hook.Args)
+	c, err := kinds.DecodeCommand(job.JSON)
 	pairs.text("shell", c.Shell)
 	if len(c.Argv) > 0 {
 		pairs.add("command", listText(c.Argv))

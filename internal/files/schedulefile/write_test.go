@@ -61,7 +61,7 @@ func FuzzWrite(f *testing.F) {
 		args, err := kinds.Command{Argv: []string{"x", a, b}, Env: map[string]string{"A" + a: b, "B": a}, Stdin: b}.Encode()
 		hook, hookErr := declared.NewHook(kinds.Command{Shell: b, Dir: a})
 		s := hourbell.Schedule{
-			Name: a, Owner: "o", Rule: recur.Spec{Cron: "30 2 * * *", Zone: "Europe/Prague"}, Kind: kinds.CommandKind, Args: args,
+			Name: a, Owner: "o", Rule: recur.Spec{Cron: "30 2 * * *", Zone: "Europe/Prague"}, Job: hourbell.RawArgs{Name: kinds.CommandKind, JSON: args},
 			Group: b, Timeout: 90 * time.Minute, Hooks: hourbell.Hooks{OnMissed: hook},
 		}
 		if err != nil || hookErr != nil || s.Validate() != nil {

@@ -32,7 +32,9 @@ func (w *Watcher) admit() {
 	for _, entry := range w.former {
 		all = append(all, entry.Schedule)
 	}
-	w.client.Allow(all...)
+	if err := w.client.Allow(all...); err != nil { // the files were checked when they were read
+		w.log.Error("commands are not allowed", "error", plain.OneLine(err.Error()))
+	}
 }
 
 // mostFormer bounds the number of entries kept from earlier versions.
@@ -215,8 +217,9 @@ func asStored(s hourbell.Schedule) hourbell.Schedule {
 	s.Queue = cmp.Or(s.Queue, "default")
 	s.Priority = cmp.Or(s.Priority, 5)
 	s.MaxAttempts = cmp.Or(s.MaxAttempts, 25)
-	if len(s.Args) == 0 {
-		s.Args = []byte("null")
+	if job := declared.Raw(s.Job); len(job.JSON) == 0 {
+		job.JSON = []byte("null")
+		s.Job = job
 	}
 	s.Exclude = slices.Clone(s.Exclude)
 	for i, c := range s.Exclude {

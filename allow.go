@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -16,7 +16,7 @@ import (
 // jobs is not valid, Allow returns an error and the list does not change.
 func (c *Client) Allow(schedules ...Schedule) error {
 	var errs []error
-	var jobs []engine.AllowedJob
+	var jobs []work.AllowedJob
 	seen := map[string]bool{}
 	add := func(before string, job Args, hook bool) {
 		if job == nil {
@@ -30,7 +30,7 @@ func (c *Client) Allow(schedules ...Schedule) error {
 		key := fmt.Sprint(hook, raw.Name, "\x00", string(raw.JSON))
 		if !seen[key] && c.cfg.Workers.byKind[raw.Name].restricted {
 			seen[key] = true
-			jobs = append(jobs, engine.AllowedJob{ExactJob: store.NewExactJob(raw.Name, raw.JSON), Hook: hook})
+			jobs = append(jobs, work.AllowedJob{ExactJob: store.NewExactJob(raw.Name, raw.JSON), Hook: hook})
 		}
 	}
 	for _, s := range schedules {

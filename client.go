@@ -10,6 +10,7 @@ import (
 	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/internal/engine"
 	"github.com/hourbell/hourbell/internal/insert"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -38,8 +39,8 @@ type Client struct {
 	hurry   context.CancelFunc // ends the wait for running jobs
 	done    chan struct{}      // closed when Run has returned
 
-	engine  *engine.Engine      // of a client that has started
-	allowed []engine.AllowedJob // see Allow
+	engine  *engine.Engine    // of a client that has started
+	allowed []work.AllowedJob // see Allow
 }
 
 // New returns a client over a driver's backend. It returns every mistake in cfg

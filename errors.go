@@ -4,7 +4,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/node"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/store"
 )
@@ -32,7 +33,7 @@ var (
 	ErrSchema = store.ErrSchema
 	// ErrSuspended means that the store went back in time, and that no operator
 	// has accepted this yet; see NodeService.AcceptHistory.
-	ErrSuspended = engine.ErrSuspended
+	ErrSuspended = node.ErrSuspended
 	// ErrRunning means that the client is running already.
 	ErrRunning = errors.New("the client is running already")
 	// ErrStopped means that the client was stopped; make a new client.
@@ -43,27 +44,27 @@ var (
 // errors.Is.
 var (
 	// ErrCancelled means that the job was cancelled.
-	ErrCancelled = engine.ErrCancelled
+	ErrCancelled = work.ErrCancelled
 	// ErrTimeout means that the attempt took longer than the job's timeout.
-	ErrTimeout = engine.ErrTimeout
+	ErrTimeout = work.ErrTimeout
 	// ErrStopping means that the node stops.
-	ErrStopping = engine.ErrStopping
+	ErrStopping = node.ErrStopping
 	// ErrClaimLost means that the node could not extend its lease in time, so
 	// that another node may start the job soon, or has started it.
-	ErrClaimLost = engine.ErrClaimLost
+	ErrClaimLost = node.ErrClaimLost
 )
 
 // Fail makes a handler's error final: no further attempt.
-func Fail(err error) error { return engine.Final(err, store.Failed, 0) }
+func Fail(err error) error { return work.Final(err, store.Failed, 0) }
 
 // Cancel ends the job as cancelled rather than failed.
-func Cancel(err error) error { return engine.Final(err, store.Cancelled, 0) }
+func Cancel(err error) error { return work.Final(err, store.Cancelled, 0) }
 
 // RetryIn requests the next attempt after delay instead of the usual back-off.
 // A delay below 100 ms, including a negative delay, counts as 100 ms, so that a
 // job that fails at once does not run again and again without a pause. Without
 // attempts left the job fails nevertheless.
-func RetryIn(delay time.Duration, err error) error { return engine.Final(err, store.Retry, delay) }
+func RetryIn(delay time.Duration, err error) error { return work.Final(err, store.Retry, delay) }
 
 // FieldError is the error for invalid input. It has the name of the field as
 // users write it, the problem and the remedy. It is the same type in package

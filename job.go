@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/work"
 )
 
 // Args are the arguments of a job: any value that encodes to JSON. Kind returns
@@ -53,14 +53,14 @@ type JobRow struct {
 	// Headers are stored with the job; a hook's job has HookHeader. May be nil.
 	Headers map[string]string
 
-	run *engine.Run
+	run *work.Run
 }
 
 // SetOutput keeps the output of the attempt, any bytes, in its record; only the
 // last 64 KiB are kept. A later call replaces the output.
 func (j *JobRow) SetOutput(output []byte) {
 	if j.run == nil { // a worker in a test
-		j.run = &engine.Run{}
+		j.run = &work.Run{}
 	}
 	j.run.SetOutput(output)
 }

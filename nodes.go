@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
@@ -107,7 +107,7 @@ func (s *NodeService) recount(ctx context.Context, refire bool, done *AcceptedHi
 		if len(due.Schedules) == 0 {
 			return all, nil
 		}
-		calendars, err := engine.CalendarsOf(ctx, s.client.backend, due.Schedules)
+		calendars, err := fire.CalendarsOf(ctx, s.client.backend, due.Schedules)
 		if err != nil {
 			return false, err
 		}

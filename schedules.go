@@ -9,7 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/fire"
+	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
@@ -170,14 +171,14 @@ func (c *Client) passed(ctx context.Context, at time.Time) error {
 // fireDue settles the due slots of these schedules, or of all schedules if
 // there are no names: once, and at most a batch.
 func (c *Client) fireDue(ctx context.Context, names []string) error {
-	if err := engine.CheckHistory(ctx, c.backend, c.cfg.StateDir); err != nil {
+	if err := node.CheckHistory(ctx, c.backend, c.cfg.StateDir); err != nil {
 		return fmt.Errorf("fire due schedules: %w", err)
 	}
 	due, err := c.backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: settleBatch, Names: names})
 	if err != nil {
 		return fmt.Errorf("read due schedules: %w", err)
 	}
-	calendars, err := engine.CalendarsOf(ctx, c.backend, due.Schedules)
+	calendars, err := fire.CalendarsOf(ctx, c.backend, due.Schedules)
 	if err != nil {
 		return err
 	}
@@ -240,7 +241,7 @@ func (s *ScheduleService) list(ctx context.Context, req store.ListSchedulesReque
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	calendars, err := engine.CalendarsOf(ctx, s.client.backend, rows)
+	calendars, err := fire.CalendarsOf(ctx, s.client.backend, rows)
 	if err != nil {
 		return nil, err
 	}

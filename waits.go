@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -59,7 +59,7 @@ func waits(queue, kind string, living []NodeInfo) string {
 		switch {
 		case slices.Contains(node.Kinds, kind):
 			return ""
-		case slices.Contains(node.Kinds, kind+engine.Restricted):
+		case slices.Contains(node.Kinds, kind+work.Restricted):
 			restricted = append(restricted, node.Name)
 		}
 	}

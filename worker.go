@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/engine"
 	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -22,7 +22,7 @@ type Workers struct {
 }
 
 type worker struct {
-	work       engine.Work
+	work       work.Func
 	timeout    time.Duration
 	restricted bool
 }
@@ -46,14 +46,14 @@ func Restricted() WorkerOption { return func(w *worker) { w.restricted = true } 
 // Register sets the code for jobs whose arguments have the type A. Arguments
 // that cannot be decoded into A fail the attempt like any other error. A
 // mistake (an empty or repeated kind) is returned by New.
-func Register[A Args](workers *Workers, work func(ctx context.Context, job *Job[A]) error, options ...WorkerOption) {
-	workers.add(kindOf[A](), func(ctx context.Context, run *engine.Run) error {
+func Register[A Args](workers *Workers, handle func(ctx context.Context, job *Job[A]) error, options ...WorkerOption) {
+	workers.add(kindOf[A](), func(ctx context.Context, run *work.Run) error {
 		job := &Job[A]{}
 		job.fill(run)
 		if err := json.Unmarshal(job.RawArgs, &job.Args); err != nil {
 			return fmt.Errorf("decode args of kind %q: %w", job.Kind, err)
 		}
-		return work(ctx, job)
+		return handle(ctx, job)
 	}, options)
 }
 
@@ -74,7 +74,7 @@ func (w *Workers) Handle(kind string, handle Handler, options ...WorkerOption) {
 		w.errs = append(w.errs, &FieldError{Field: "worker of kind " + kind, Problem: "is nil", Remedy: "pass a function"})
 		return
 	}
-	w.add(kind, func(ctx context.Context, run *engine.Run) error {
+	w.add(kind, func(ctx context.Context, run *work.Run) error {
 		row := &JobRow{}
 		row.fill(run)
 		return handle(ctx, row)
@@ -82,7 +82,7 @@ func (w *Workers) Handle(kind string, handle Handler, options ...WorkerOption) {
 }
 
 // add sets the code for a kind.
-func (w *Workers) add(kind string, work engine.Work, options []WorkerOption) {
+func (w *Workers) add(kind string, attempt work.Func, options []WorkerOption) {
 	if err := CheckName("kind", kind); err != nil {
 		w.errs = append(w.errs, err)
 		return
@@ -91,7 +91,7 @@ func (w *Workers) add(kind string, work engine.Work, options []WorkerOption) {
 		w.errs = append(w.errs, &FieldError{Field: "kind", Value: kind, Problem: "is registered twice", Remedy: "register each kind once"})
 		return
 	}
-	entry := worker{work: work}
+	entry := worker{work: attempt}
 	for _, option := range options {
 		option(&entry)
 	}
@@ -113,7 +113,7 @@ func (w *Workers) kinds(restricted bool) []string {
 }
 
 // work is the function that the engine calls for each attempt.
-func (w *Workers) work(ctx context.Context, run *engine.Run) error {
+func (w *Workers) work(ctx context.Context, run *work.Run) error {
 	entry, ok := w.byKind[run.Kind]
 	if !ok { // the claim requested registered kinds only
 		return fmt.Errorf("no worker for kind %q", run.Kind)
@@ -130,7 +130,7 @@ func (w *Workers) timeout(job store.Claimed) time.Duration {
 }
 
 // fill sets j to the row of a run.
-func (j *JobRow) fill(run *engine.Run) {
+func (j *JobRow) fill(run *work.Run) {
 	*j = JobRow{
 		ID:          run.ID,
 		Token:       run.Token,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
@@ -55,7 +56,7 @@ func (f *feed) Finish(_ context.Context, req store.FinishRequest) (store.FinishR
 func BenchmarkJob(b *testing.B) {
 	f := newFeed(b.N)
 	b.ReportAllocs()
-	startNode(b, f, func(context.Context, *Run) error { return nil }, func(cfg *Config) {
+	startNode(b, f, func(context.Context, *work.Run) error { return nil }, func(cfg *Config) {
 		cfg.Queues = map[string]int{"q": 100}
 		cfg.Lease, cfg.Heartbeat = time.Minute, 20*time.Second // a lost lease would release jobs, and the feed waits for their ends
 		cfg.Sink = func(event.Event) {}

@@ -6,11 +6,13 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/internal/fire"
+	"github.com/hourbell/hourbell/internal/loop"
+	"github.com/hourbell/hourbell/internal/node"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -25,7 +27,7 @@ type Config struct {
 	// only if SetAllowList has their exact args.
 	Kinds      []string
 	Restricted []string
-	Work       Work
+	Work       work.Func
 	// Timeout returns the timeout of an attempt; 0: none.
 	Timeout func(store.Claimed) time.Duration
 
@@ -52,51 +54,36 @@ type Config struct {
 
 // Engine runs one node, once.
 type Engine struct {
-	cfg            Config
-	claims         store.PartialClaimer
-	session        *session
-	inFlight       *inFlight
-	outcomes       *outcomes
-	wakes          *wakes
-	storeErrors    *storeErrors
-	history        history
-	expiry         expiry
-	lostAnswers    lostAnswers
-	solo           solo
-	unknown        unknownClaims
-	heartbeatError heartbeatError
-	allowList      allowList
-	stopping       atomic.Bool
-
-	heartbeatNow signal
-	rescueNow    signal
+	cfg    Config
+	wakes  *loop.Wakes
+	jobs   *work.InFlight
+	node   *node.Node
+	runner *work.Runner
 }
 
 // New returns an engine that has not started.
 func New(cfg Config) *Engine {
-	e := &Engine{
-		cfg:          cfg,
-		claims:       store.PartialClaims(cfg.Backend),
-		inFlight:     newInFlight(),
-		wakes:        newWakes(cfg.Queues),
-		heartbeatNow: newSignal(),
-		rescueNow:    newSignal(),
-	}
-	e.storeErrors = newStoreErrors(e.emit, e.storeFailed)
-	e.outcomes = newOutcomes(e)
+	queues := slices.Sorted(maps.Keys(cfg.Queues))
+	e := &Engine{cfg: cfg, wakes: loop.NewWakes(queues, cfg.PollIdle, cfg.PollPushed), jobs: work.NewInFlight()}
+	e.node = node.New(node.Config{
+		Store: cfg.Backend, Sink: cfg.Sink, Wakes: e.wakes, Claims: e.jobs,
+		Name: cfg.Name, Version: cfg.Version, Queues: queues, Kinds: work.KindNames(cfg.Kinds, cfg.Restricted),
+		Lease: cfg.Lease, Heartbeat: cfg.Heartbeat, CallTimeout: cfg.CallTimeout, StateDir: cfg.StateDir,
+	})
+	e.runner = work.New(work.Config{
+		Claims: store.PartialClaims(cfg.Backend), Store: cfg.Backend, Far: func() bool { return store.RoundTrip(cfg.Backend) > 0 },
+		Node: e.node, InFlight: e.jobs, Wakes: e.wakes,
+		Queues: cfg.Queues, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Work: cfg.Work, Timeout: cfg.Timeout,
+		Heartbeat: cfg.Heartbeat, Alone: cfg.Alone, CallTimeout: cfg.CallTimeout, PollBusy: cfg.PollBusy, PollIdle: cfg.PollIdle,
+	})
 	return e
 }
 
+// SetAllowList replaces the list of the jobs of restricted kinds that this node runs.
+func (e *Engine) SetAllowList(jobs []work.AllowedJob) { e.runner.SetAllowList(jobs) }
+
 // Start registers the node. If Start fails, nothing is running.
-func (e *Engine) Start(ctx context.Context) error {
-	e.session = newSession(context.WithoutCancel(ctx), e.cfg.Lease)
-	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
-	defer cancel()
-	if err := e.register(call); err != nil {
-		return fmt.Errorf("register this node: %w", err)
-	}
-	return nil
-}
+func (e *Engine) Start(ctx context.Context) error { return e.node.Start(ctx) }
 
 // Run runs the node until ctx ends, and then drains it. Start must have succeeded. To drain is to
 // stop claiming, wait up to Drain for running jobs, cancel their contexts, wait up to Grace,
@@ -105,44 +92,50 @@ func (e *Engine) Start(ctx context.Context) error {
 // be done.
 func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	base := context.WithoutCancel(ctx)
-	e.emit(event.Event{Kind: event.NodeStarted, Name: e.cfg.Name})
+	report := e.node.Report()
+	report.Emit(event.Event{Kind: event.NodeStarted, Name: e.cfg.Name})
 	e.checkPool()
 
 	life, endLife := context.WithCancel(base) // ends after the drain, unlike ctx
 	defer endLife()
 	var living, loops, workers sync.WaitGroup
-	living.Go(func() { e.heartbeats(life) })
-	living.Go(func() { e.watchLease(life) })
-	living.Go(func() { e.listen(life) })
-	living.Go(func() { e.watchCancels(life) })
-	living.Go(func() { e.keepStateFile(life) })
+	living.Go(func() { e.node.Live(life, e.runner.CompareClaims) })
+	living.Go(func() { e.runner.WatchCancels(life) })
 	writing, endWriting := context.WithCancel(base)
 	defer endWriting()
 	var writer sync.WaitGroup
-	writer.Go(func() { e.outcomes.run(writing) })
+	writer.Go(func() { e.runner.WriteOutcomes(writing) })
 
-	loops.Go(func() { e.rescues(ctx) })
-	loops.Go(func() { e.fire(ctx) })
-	loops.Go(func() { e.prune(ctx) })
-	for queue, width := range e.cfg.Queues {
-		loops.Go(func() { newFetcher(e, queue, width).run(ctx, &workers) })
-	}
+	loops.Go(func() { e.node.Rescues(ctx) })
+	loops.Go(func() { fire.Run(ctx, e.firing()) })
+	loops.Go(func() { e.pruner().run(ctx) })
+	loops.Go(func() { e.runner.Fetch(ctx, &workers) })
 
 	<-ctx.Done()
-	e.stopping.Store(true)
-	e.emit(event.Event{Kind: event.NodeStopping, Count: int64(e.inFlight.len())})
+	e.node.BeginStop()
+	report.Emit(event.Event{Kind: event.NodeStopping, Count: int64(e.jobs.Len())})
 	loops.Wait()
 	handedBack := e.drain(hurry, &workers)
-	err := e.flush()
+	err := e.runner.Flush(e.cfg.Heartbeat)
 	endWriting()
 	writer.Wait()
 	endLife()
 	living.Wait()
-	if leaveErr := e.leave(base); err == nil {
+	if leaveErr := e.node.Leave(base); err == nil {
 		err = leaveErr
 	}
-	e.emit(event.Event{Kind: event.NodeStopped, Count: int64(handedBack)})
+	report.Emit(event.Event{Kind: event.NodeStopped, Count: int64(handedBack)})
 	return err
+}
+
+// firing returns the configuration of the firing loop.
+func (e *Engine) firing() fire.Config {
+	return fire.Config{Store: e.cfg.Backend, Node: e.node, Wakes: e.wakes, MayRun: e.runner.MayRun, CallTimeout: e.cfg.CallTimeout}
+}
+
+// pruner returns the loop that deletes old rows.
+func (e *Engine) pruner() pruner {
+	return pruner{store: e.cfg.Backend, keep: e.cfg.Keep, callTimeout: e.cfg.CallTimeout, blocked: e.node.Blocked, report: e.node.Report()}
 }
 
 // checkPool warns if handlers can use up the connections of a pool that the program shares with the
@@ -157,7 +150,7 @@ func (e *Engine) checkPool() {
 		workers += width
 	}
 	if size := pooled.PoolSize(); size > 0 && size <= workers {
-		e.emit(event.Event{Kind: event.PoolSmall, Count: int64(size), Detail: fmt.Sprintf(
+		e.node.Report().Emit(event.Event{Kind: event.PoolSmall, Count: int64(size), Detail: fmt.Sprintf(
 			"%d workers share a pool of %d connections: handlers that each hold a connection wait for each other, and their enqueues wait too; give the pool more than %d connections, or the node fewer workers",
 			workers, size, workers)})
 	}
@@ -171,14 +164,12 @@ func (e *Engine) drain(hurry context.Context, workers *sync.WaitGroup) (handedBa
 	if waitFor(done, hurry.Done(), e.cfg.Drain) {
 		return 0
 	}
-	handedBack = e.inFlight.len()
-	e.session.lose(ErrStopping)
+	handedBack = e.jobs.Len()
+	e.node.EndRuns()
 	if waitFor(done, nil, e.cfg.Grace) {
 		return handedBack
 	}
-	for _, run := range e.inFlight.all() {
-		e.deliver(run, result{outcome: interrupted(run.Claimed, ErrStopping), why: "it did not end when its node stopped"})
-	}
+	e.runner.HandBack()
 	return handedBack
 }
 
@@ -199,45 +190,4 @@ func waitFor(done, hurry <-chan struct{}, limit time.Duration) bool {
 	default:
 		return false
 	}
-}
-
-// flush waits until all outcomes are written, but not longer than Heartbeat.
-func (e *Engine) flush() error {
-	deadline := time.After(e.cfg.Heartbeat)
-	for e.outcomes.backlog() > 0 {
-		select {
-		case <-deadline:
-			return fmt.Errorf("stop: the store did not take %d outcomes in time; those jobs will run again when this node's lease has passed", e.outcomes.backlog())
-		case <-time.After(2 * time.Millisecond):
-		}
-	}
-	return nil
-}
-
-// leave ends the node's registration, so that other nodes can claim the jobs that the node still
-// holds at once.
-func (e *Engine) leave(ctx context.Context) error {
-	call, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
-	defer cancel()
-	res, err := e.cfg.Backend.Leave(call, store.LeaveRequest{Node: e.session.number(), After: plan.LostFollowUp})
-	if err != nil {
-		return fmt.Errorf("leave the cluster: %w (others notice when the lease has passed)", err)
-	}
-	e.emitTaken(res.Jobs, func(int64) string { return e.cfg.Name })
-	return nil
-}
-
-func (e *Engine) queueNames() []string { return slices.Sorted(maps.Keys(e.cfg.Queues)) }
-
-// step emits the event of a loop iteration.
-func (e *Engine) step(loop, queue string, count int) {
-	e.emit(event.Event{Kind: event.Step, Detail: loop, Queue: queue, Count: int64(count)})
-}
-
-func (e *Engine) emit(ev event.Event) {
-	if e.session != nil {
-		ev.Node = e.session.number()
-	}
-	ev.Time = time.Now()
-	e.cfg.Sink(ev)
 }

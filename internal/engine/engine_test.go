@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/loop"
+	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
@@ -101,8 +104,8 @@ func (j *journal) count(kind event.Kind) (n int) {
 	return n
 }
 
-// node is an engine under test.
-type node struct {
+// testNode is an engine under test.
+type testNode struct {
 	*faulty
 	journal
 	stop func()
@@ -110,12 +113,12 @@ type node struct {
 
 const testLease = 400 * time.Millisecond
 
-func startNode(t testing.TB, backend store.Backend, work Work, change ...func(*Config)) *node {
+func startNode(t testing.TB, backend store.Backend, attempt work.Func, change ...func(*Config)) *testNode {
 	t.Helper()
-	n := &node{faulty: &faulty{Backend: backend}}
+	n := &testNode{faulty: &faulty{Backend: backend}}
 	cfg := Config{
 		Backend: n.faulty, Name: t.Name(), Version: "test",
-		Queues: map[string]int{"q": 4}, Kinds: []string{"k"}, Work: work,
+		Queues: map[string]int{"q": 4}, Kinds: []string{"k"}, Work: attempt,
 		Timeout: func(store.Claimed) time.Duration { return 0 },
 		Lease:   testLease, Heartbeat: testLease / 4, Drain: time.Second, Grace: 100 * time.Millisecond, CallTimeout: time.Second, Alone: time.Second,
 		PollBusy: 5 * time.Millisecond, PollIdle: 20 * time.Millisecond, PollPushed: 20 * time.Millisecond,
@@ -197,7 +200,7 @@ func TestAClaimThatDidNotLookEverywhereIsRepeated(t *testing.T) {
 	backend := &shortSighted{Backend: memory.New()}
 	backend.blind.Store(3)
 	ids := insert(t, backend, 1)
-	startNode(t, backend, func(context.Context, *Run) error { return nil }, func(cfg *Config) {
+	startNode(t, backend, func(context.Context, *work.Run) error { return nil }, func(cfg *Config) {
 		cfg.PollBusy, cfg.PollIdle, cfg.PollPushed = time.Hour, time.Hour, time.Hour
 	})
 	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
@@ -232,7 +235,7 @@ func TestAPushIsBelievedThoughTheClaimFindsNothing(t *testing.T) {
 	backend := &locked{Backend: memory.New(), push: make(chan struct{})}
 	e := New(Config{
 		Backend: backend, Name: t.Name(), Version: "test", Queues: map[string]int{"q": 4}, Kinds: []string{"k"},
-		Work: func(context.Context, *Run) error { return nil }, Timeout: func(store.Claimed) time.Duration { return 0 },
+		Work: func(context.Context, *work.Run) error { return nil }, Timeout: func(store.Claimed) time.Duration { return 0 },
 		Lease: 10 * time.Second, Heartbeat: time.Second, Drain: time.Second, Grace: time.Second, CallTimeout: time.Second,
 		PollBusy: 4 * time.Second, PollIdle: time.Hour, PollPushed: time.Hour, Sink: (&journal{}).note,
 	})
@@ -256,7 +259,7 @@ func TestAPushIsBelievedThoughTheClaimFindsNothing(t *testing.T) {
 func TestAShortOutageInterruptsNobody(t *testing.T) {
 	backend := memory.New()
 	release := make(chan struct{})
-	n := startNode(t, backend, func(ctx context.Context, _ *Run) error {
+	n := startNode(t, backend, func(ctx context.Context, _ *work.Run) error {
 		select {
 		case <-release:
 			return nil
@@ -283,12 +286,12 @@ func TestAShortOutageInterruptsNobody(t *testing.T) {
 func TestAnOutageLongerThanTheLeaseEndsContextsFirst(t *testing.T) {
 	backend := memory.New()
 	var interrupted atomic.Int32
-	n := startNode(t, backend, func(ctx context.Context, run *Run) error {
+	n := startNode(t, backend, func(ctx context.Context, run *work.Run) error {
 		if run.Attempt > 1 || interrupted.Load() >= 4 {
 			return nil
 		}
 		<-ctx.Done()
-		if !errors.Is(context.Cause(ctx), ErrClaimLost) {
+		if !errors.Is(context.Cause(ctx), node.ErrClaimLost) {
 			t.Errorf("cause: %v", context.Cause(ctx))
 		}
 		interrupted.Add(1)
@@ -318,7 +321,7 @@ func TestAZombiesOutcomeIsRefused(t *testing.T) {
 	backend := memory.New()
 	hold := make(chan struct{})
 	var first atomic.Pointer[context.Context] // context of the run that does not end
-	zombie := startNode(t, backend, func(ctx context.Context, _ *Run) error {
+	zombie := startNode(t, backend, func(ctx context.Context, _ *work.Run) error {
 		if first.CompareAndSwap(nil, &ctx) {
 			<-hold // does not end when its context ends
 		}
@@ -327,7 +330,7 @@ func TestAZombiesOutcomeIsRefused(t *testing.T) {
 	ids := insert(t, backend, 1)
 	waitUntil(t, "the zombie runs", func() bool { return zombie.count(event.JobStarted) == 1 })
 	zombie.away.Store(true)
-	second := startNode(t, backend, func(context.Context, *Run) error {
+	second := startNode(t, backend, func(context.Context, *work.Run) error {
 		if (*first.Load()).Err() == nil {
 			t.Error("the job was started elsewhere before its first context ended")
 		}
@@ -348,7 +351,7 @@ func TestAZombiesOutcomeIsRefused(t *testing.T) {
 
 func TestClaimsWithoutAnAnswerAreHandedBack(t *testing.T) {
 	backend := memory.New()
-	n := startNode(t, backend, func(context.Context, *Run) error { return nil })
+	n := startNode(t, backend, func(context.Context, *work.Run) error { return nil })
 	n.loseAnswers.Store(true)
 	ids := insert(t, backend, 3)
 	waitUntil(t, "the claim was made", func() bool {
@@ -370,7 +373,7 @@ func TestAStartJudgesNobodyForOneLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := time.Now()
-	n := startNode(t, backend, func(context.Context, *Run) error { return nil })
+	n := startNode(t, backend, func(context.Context, *work.Run) error { return nil })
 	waitUntil(t, "rescued", finished(t, backend, store.StateCompleted, ids...))
 	if took := time.Since(begun); took < testLease || took > testLease+time.Second {
 		t.Errorf("the rescue came after %v, want one lease (%v) and at most a second more", took, testLease)
@@ -383,12 +386,12 @@ func TestAStartJudgesNobodyForOneLease(t *testing.T) {
 func TestALongJobOnALivingNodeIsLeftAlone(t *testing.T) {
 	backend := memory.New()
 	var runs atomic.Int32
-	work := func(ctx context.Context, _ *Run) error {
+	attempt := func(ctx context.Context, _ *work.Run) error {
 		runs.Add(1)
-		return sleep(ctx, 4*testLease)
+		return loop.Sleep(ctx, 4*testLease)
 	}
-	startNode(t, backend, work)
-	startNode(t, backend, work)
+	startNode(t, backend, attempt)
+	startNode(t, backend, attempt)
 	ids := insert(t, backend, 1, func(job *store.NewJob) { job.OnLoss = store.OnLossFail })
 	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
 	if runs.Load() != 1 {
@@ -401,14 +404,14 @@ func TestEachJobOnceOnThreeNodes(t *testing.T) {
 	const total = 1000
 	var mu sync.Mutex
 	seen := make(map[int64]int, total)
-	work := func(_ context.Context, run *Run) error {
+	attempt := func(_ context.Context, run *work.Run) error {
 		mu.Lock()
 		defer mu.Unlock()
 		seen[run.ID]++
 		return nil
 	}
 	for range 3 {
-		startNode(t, backend, work)
+		startNode(t, backend, attempt)
 	}
 	insert(t, backend, total)
 	waitUntil(t, "all done", func() bool { mu.Lock(); defer mu.Unlock(); return len(seen) == total })
@@ -421,7 +424,7 @@ func TestEachJobOnceOnThreeNodes(t *testing.T) {
 
 func TestClaimsWithoutAnAnswerAreFoundAfterALongOutageToo(t *testing.T) {
 	backend := memory.New()
-	n := startNode(t, backend, func(context.Context, *Run) error { return nil })
+	n := startNode(t, backend, func(context.Context, *work.Run) error { return nil })
 	n.loseAnswers.Store(true)
 	ids := insert(t, backend, 1)
 	waitUntil(t, "the claim was made", func() bool { return n.count(event.StoreFailed) > 0 })
@@ -432,37 +435,13 @@ func TestClaimsWithoutAnAnswerAreFoundAfterALongOutageToo(t *testing.T) {
 	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
 }
 
-func TestWhatIsUnknownForLongIsHandedBackOnce(t *testing.T) {
-	var u unknownClaims
-	a, b := store.ClaimRef{ID: 1}, store.ClaimRef{ID: 2}
-	const patience = 10 * time.Second
-	for _, step := range []struct {
-		at      time.Duration
-		unknown []store.ClaimRef
-		ripe    int
-	}{
-		{0, []store.ClaimRef{a}, 0},
-		{10 * time.Second, []store.ClaimRef{a, b}, 0},
-		{11 * time.Second, []store.ClaimRef{a, b}, 1},
-		{12 * time.Second, []store.ClaimRef{a, b}, 0}, // the release of a is on its way
-		{15 * time.Second, []store.ClaimRef{a}, 0},    // b was in a call in progress
-		{16 * time.Second, []store.ClaimRef{b}, 0},    // and is unknown again
-		{25 * time.Second, []store.ClaimRef{b}, 0},
-		{27 * time.Second, []store.ClaimRef{b}, 1},
-	} {
-		if got := u.ripe(step.unknown, instant(step.at), patience); len(got) != step.ripe {
-			t.Errorf("at %v: %v", step.at, got)
-		}
-	}
-}
-
 type silentError struct{ text string }
 
 func (e *silentError) Error() string { return e.text }
 
 func TestANilPointerInAnErrorIsAPanicOfTheJob(t *testing.T) {
 	backend := memory.New()
-	startNode(t, backend, func(context.Context, *Run) error {
+	startNode(t, backend, func(context.Context, *work.Run) error {
 		var err *silentError
 		return err
 	})
@@ -473,7 +452,7 @@ func TestANilPointerInAnErrorIsAPanicOfTheJob(t *testing.T) {
 func TestAnOutcomeThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 	backend := memory.New()
 	hold := make(chan struct{})
-	n := startNode(t, backend, func(context.Context, *Run) error { <-hold; return nil })
+	n := startNode(t, backend, func(context.Context, *work.Run) error { <-hold; return nil })
 	ids := insert(t, backend, 20)
 	n.refuses.Store(ids[0])
 	close(hold)
@@ -482,59 +461,16 @@ func TestAnOutcomeThatCannotBeWrittenHoldsUpNoOther(t *testing.T) {
 	waitUntil(t, "that one too, once it can be", finished(t, backend, store.StateCompleted, ids[0]))
 }
 
-func TestTwoOutcomesOfOneJobNeverMeet(t *testing.T) {
-	o := newOutcomes(nil)
-	for token := range int64(3) {
-		o.put(result{outcome: store.Outcome{ID: 7, Token: token}})
-		o.put(result{outcome: store.Outcome{ID: 8 + token, Token: token}})
-	}
-	var sizes []int
-	for batch := o.take(nil); len(batch) > 0; batch = o.take(nil) {
-		sizes = append(sizes, len(batch))
-		o.done(batch)
-	}
-	if len(sizes) != 3 || sizes[0] != 2 || sizes[1] != 2 || sizes[2] != 2 {
-		t.Errorf("batches of %v", sizes)
-	}
-}
-
-func TestASecondBatchIsBegunOnlyWhenItIsFull(t *testing.T) {
-	o := newOutcomes(nil)
-	put := func(from, n int) {
-		for id := from; id < from+n; id++ {
-			o.put(result{outcome: store.Outcome{ID: int64(id)}})
-		}
-	}
-	put(0, 1)
-	first := o.take(nil)
-	put(1, maxOutcomes-1)
-	if len(first) != 1 || o.take(nil) != nil {
-		t.Fatalf("a first batch of %d, then another though it was not full", len(first))
-	}
-	put(maxOutcomes, 1)
-	second := o.take(nil)
-	if len(second) != maxOutcomes || o.backlog() != maxOutcomes+1 {
-		t.Fatalf("a second batch of %d, backlog %d", len(second), o.backlog())
-	}
-	if put(5000, maxOutcomes); o.putBack(second) != 0 || o.take(nil) != nil {
-		t.Error("after a failure, a second batch was begun")
-	}
-	o.done(first)
-	if third := o.take(nil); len(third) == 0 || o.backlog() != 2*maxOutcomes {
-		t.Errorf("a third batch of %d, backlog %d", len(third), o.backlog())
-	}
-}
-
 func TestPrefetchedJobsDoNotWaitForSlowJobs(t *testing.T) {
 	backend := memory.New()
 	var slow atomic.Bool
-	work := func(ctx context.Context, _ *Run) error {
+	attempt := func(ctx context.Context, _ *work.Run) error {
 		if slow.Load() {
-			return sleep(ctx, 50*time.Millisecond)
+			return loop.Sleep(ctx, 50*time.Millisecond)
 		}
 		return nil
 	}
-	nodes := []*node{startNode(t, backend, work), startNode(t, backend, work)}
+	nodes := []*testNode{startNode(t, backend, attempt), startNode(t, backend, attempt)}
 	ids := insert(t, backend, 1000) // short jobs, so that nodes prefetch many
 	waitUntil(t, "the quick ones completed", finished(t, backend, store.StateCompleted, ids...))
 	slow.Store(true)
@@ -549,26 +485,11 @@ func TestPrefetchedJobsDoNotWaitForSlowJobs(t *testing.T) {
 	}
 }
 
-func TestAJobCancelledBeforeItBeginsDoesNotBegin(t *testing.T) {
-	backend := memory.New()
-	n := &journal{}
-	e := New(Config{Backend: backend, Sink: n.note, Timeout: func(store.Claimed) time.Duration { return 0 }, Work: func(context.Context, *Run) error {
-		t.Error("it began")
-		return nil
-	}})
-	run := &Run{Claimed: store.Claimed{ID: 1, Token: 1}, sessionCtx: t.Context()}
-	run.requestCancel()
-	e.execute(run)
-	if got := e.outcomes.take(nil); len(got) != 1 || got[0].outcome.Result != store.Cancelled {
-		t.Errorf("outcome: %+v", got)
-	}
-}
-
 // TestAClockThatWasAheadIsTold runs with a store's clock that is an hour ahead and is then corrected.
 func TestAClockThatWasAheadIsTold(t *testing.T) {
 	var ahead atomic.Int64
 	backend := memory.New(memory.WithClock(func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }))
-	n := startNode(t, backend, func(context.Context, *Run) error { return nil })
+	n := startNode(t, backend, func(context.Context, *work.Run) error { return nil })
 	text, err := plan.Definition{Rule: recur.Spec{Every: "100ms"}, Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 1}.Encode()
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/loop"
+	"github.com/hourbell/hourbell/store"
 )
 
 const (
@@ -39,46 +41,55 @@ func (p *prunePace) step(took time.Duration, most int) (rest time.Duration) {
 	return max(pruneRest, (pruneShare-1)*took)
 }
 
-// prune deletes old rows every pruneEvery or so. The slower the store, the smaller its steps, so
-// that a step never delays claims for long.
-func (e *Engine) prune(ctx context.Context) {
+// pruner deletes old rows. One goroutine uses it.
+type pruner struct {
+	store       store.Maintenance
+	keep        store.PruneRequest
+	callTimeout time.Duration
+	blocked     func() bool // reports whether deleting has to wait
+	report      *loop.Report
+}
+
+// run deletes old rows every pruneEvery or so, until ctx ends. The slower the store, the smaller
+// its steps, so that a step never delays claims for long.
+func (p pruner) run(ctx context.Context) {
 	for {
-		if sleep(ctx, time.Duration(float64(pruneEvery)*(0.5+rand.Float64()))) != nil {
+		if loop.Sleep(ctx, time.Duration(float64(pruneEvery)*(0.5+rand.Float64()))) != nil {
 			return
 		}
-		e.pruneAll(ctx, sleep)
+		p.all(ctx, loop.Sleep)
 	}
 }
 
-// pruneAll deletes until no old rows are left, with pauses between the steps.
-func (e *Engine) pruneAll(ctx context.Context, rest func(context.Context, time.Duration) error) {
-	pace := prunePace{limit: min(firstPruned, e.cfg.Keep.Limit)}
-	for !e.history.blocked() {
-		began := monotonic()
-		if !e.pruneOnce(ctx, pace.limit) || rest(ctx, pace.step(began.elapsed(), e.cfg.Keep.Limit)) != nil {
+// all deletes until no old rows are left, with pauses between the steps.
+func (p pruner) all(ctx context.Context, rest func(context.Context, time.Duration) error) {
+	pace := prunePace{limit: min(firstPruned, p.keep.Limit)}
+	for !p.blocked() {
+		began := loop.Now()
+		if !p.once(ctx, pace.limit) || rest(ctx, pace.step(began.Elapsed(), p.keep.Limit)) != nil {
 			return
 		}
 	}
 }
 
-// pruneOnce deletes up to limit rows of each table, and reports whether there are more.
-func (e *Engine) pruneOnce(ctx context.Context, limit int) bool {
-	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
+// once deletes up to limit rows of each table, and reports whether there are more.
+func (p pruner) once(ctx context.Context, limit int) bool {
+	call, cancel := context.WithTimeout(ctx, p.callTimeout)
 	defer cancel()
-	req := e.cfg.Keep
+	req := p.keep
 	req.Limit = limit
-	res, err := e.cfg.Backend.Prune(call, req)
+	res, err := p.store.Prune(call, req)
 	if err != nil {
 		if ctx.Err() == nil {
-			e.storeErrors.add("prune", err)
+			p.report.StoreFailed("prune", err)
 		}
 		return false
 	}
-	e.storeErrors.clear("prune")
+	p.report.StoreWorks("prune")
 	total := res.Jobs + res.Slots + res.Nodes
-	e.step("prune", "", total)
+	p.report.Step("prune", "", total)
 	if total > 0 {
-		e.emit(event.Event{Kind: event.Pruned, Count: int64(total)})
+		p.report.Emit(event.Event{Kind: event.Pruned, Count: int64(total)})
 	}
 	return res.More
 }

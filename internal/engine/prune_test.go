@@ -6,25 +6,26 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
 
 func TestPruneGoesOnInSmallBatches(t *testing.T) {
 	backend := memory.New()
-	n := startNode(t, backend, func(context.Context, *Run) error { return nil })
+	n := startNode(t, backend, func(context.Context, *work.Run) error { return nil })
 	ids := insert(t, backend, 25)
 	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
 	n.stop()
 
 	var events journal
-	e := New(Config{Backend: backend, CallTimeout: time.Second, Sink: events.note, Keep: store.PruneRequest{Completed: time.Hour, Limit: 10}})
-	if e.pruneOnce(t.Context(), 10) || events.count(event.Pruned) != 0 {
+	p := New(Config{Backend: backend, CallTimeout: time.Second, Sink: events.note, Keep: store.PruneRequest{Completed: time.Hour, Limit: 10}}).pruner()
+	if p.once(t.Context(), 10) || events.count(event.Pruned) != 0 {
 		t.Fatal("it pruned what is to be kept")
 	}
-	e.cfg.Keep.Completed = time.Nanosecond
+	p.keep.Completed = time.Nanosecond
 	rounds := 1
-	for e.pruneOnce(t.Context(), 10) {
+	for p.once(t.Context(), 10) {
 		rounds++
 	}
 	if rounds != 3 || events.count(event.Pruned) != 3 {
@@ -66,7 +67,7 @@ func TestPruneStepsAreBoundedInTime(t *testing.T) {
 			}
 			e := New(Config{Backend: s, CallTimeout: time.Minute, Sink: new(journal).note, Keep: store.PruneRequest{Completed: time.Hour, Limit: 1000}})
 			var rested, least time.Duration
-			e.pruneAll(t.Context(), func(_ context.Context, d time.Duration) error {
+			e.pruner().all(t.Context(), func(_ context.Context, d time.Duration) error {
 				rested, least = rested+d, max(least, d)
 				return nil
 			})

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/loop"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
@@ -61,7 +63,7 @@ type watch struct {
 	afterward  int // ordinary jobs that have ended
 }
 
-func (w *watch) begin(run *Run) {
+func (w *watch) begin(run *work.Run) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if run.Losses >= store.SuspectLosses {
@@ -74,7 +76,7 @@ func (w *watch) begin(run *Run) {
 	w.running[run.ID] = true
 }
 
-func (w *watch) end(run *Run) {
+func (w *watch) end(run *work.Run) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.running, run.ID)
@@ -85,11 +87,11 @@ func (w *watch) end(run *Run) {
 	}
 }
 
-func (w *watch) work(lasts func(run *Run) time.Duration) Work {
-	return func(ctx context.Context, run *Run) error {
+func (w *watch) work(lasts func(run *work.Run) time.Duration) work.Func {
+	return func(ctx context.Context, run *work.Run) error {
 		w.begin(run)
 		defer w.end(run)
-		return sleep(ctx, lasts(run))
+		return loop.Sleep(ctx, lasts(run))
 	}
 }
 
@@ -97,7 +99,7 @@ func TestSuspectsBeginAlone(t *testing.T) {
 	backend, ids := suspects(t, 2)
 	w := &watch{running: map[int64]bool{}}
 	others := insert(t, backend, 300)
-	n := startNode(t, backend, w.work(func(run *Run) time.Duration {
+	n := startNode(t, backend, w.work(func(run *work.Run) time.Duration {
 		if run.Losses > 0 {
 			return 100 * time.Millisecond
 		}
@@ -117,7 +119,7 @@ func TestANodeFillsUpAgainBesideALongSuspect(t *testing.T) {
 	backend, ids := suspects(t, 2)
 	w := &watch{running: map[int64]bool{}}
 	end := make(chan struct{})
-	n := startNode(t, backend, func(ctx context.Context, run *Run) error {
+	n := startNode(t, backend, func(ctx context.Context, run *work.Run) error {
 		w.begin(run)
 		defer w.end(run)
 		if run.Losses > 0 {
@@ -151,7 +153,7 @@ func TestALongJobKeepsASuspectWaitingAndNotTheNode(t *testing.T) {
 	w := &watch{running: map[int64]bool{}}
 	end := make(chan struct{})
 	long := insert(t, backend, 1, func(j *store.NewJob) { j.Queue = "long" })
-	work := func(ctx context.Context, run *Run) error {
+	attempt := func(ctx context.Context, run *work.Run) error {
 		w.begin(run)
 		defer w.end(run)
 		if run.ID == long[0] {
@@ -162,13 +164,13 @@ func TestALongJobKeepsASuspectWaitingAndNotTheNode(t *testing.T) {
 		}
 		return ctx.Err()
 	}
-	n := startNode(t, backend, work, func(cfg *Config) {
+	n := startNode(t, backend, attempt, func(cfg *Config) {
 		cfg.Queues = map[string]int{"long": 1}
 		cfg.Alone = 100 * time.Millisecond
 	})
 	waitUntil(t, "the long job", func() bool { return n.count(event.JobStarted) == 1 })
 	n.stop() // the long job is released; the next node claims it at once, and looks for suspects later
-	m := startNode(t, backend, work, func(cfg *Config) {
+	m := startNode(t, backend, attempt, func(cfg *Config) {
 		cfg.Queues = map[string]int{"long": 1, "q": 2}
 		cfg.Alone = 100 * time.Millisecond
 	})
@@ -221,7 +223,7 @@ func TestJobsClaimedAheadBeginWhenTheStoreKnows(t *testing.T) {
 	g := &gated{Backend: backend, let: make(chan error)}
 	ids := insert(t, backend, 4)
 	end := make(chan struct{})
-	n := startNode(t, g, func(ctx context.Context, _ *Run) error {
+	n := startNode(t, g, func(ctx context.Context, _ *work.Run) error {
 		select {
 		case <-end:
 		case <-ctx.Done():
@@ -249,58 +251,14 @@ func TestJobsClaimedAheadBeginWhenTheStoreKnows(t *testing.T) {
 	}
 }
 
-func TestWhatBeginsTogether(t *testing.T) {
-	jobs := func(losses ...int16) (runs []*Run) {
-		for _, n := range losses {
-			runs = append(runs, &Run{Claimed: store.Claimed{Losses: n}})
-		}
-		return runs
-	}
-	for _, test := range []struct {
-		losses []int16
-		want   int
-	}{{[]int16{0}, 1}, {[]int16{0, 0, 0}, 3}, {[]int16{1}, 1}, {[]int16{1, 0, 0}, 1}, {[]int16{0, 0, 1, 0}, 2}, {[]int16{1, 1}, 1}} {
-		if got := beginTogether(jobs(test.losses...)); got != test.want {
-			t.Errorf("of jobs that were lost %v times, %d begin together, want %d", test.losses, got, test.want)
-		}
-	}
-}
-
-func TestHowFarAheadAClaimMayGo(t *testing.T) {
-	for _, test := range []struct {
-		depth int
-		mean  time.Duration
-		want  int
-	}{
-		{1000, 0, 1000},
-		{1000, time.Microsecond, 1000},
-		{1000, time.Millisecond, 400},
-		{100, time.Millisecond, 100},
-		{1000, 50 * time.Millisecond, 8},
-		{1000, 100 * time.Millisecond, 4},
-		{1000, 101 * time.Millisecond, 0},
-		{1000, time.Hour, 0},
-		{0, time.Microsecond, 0},
-	} {
-		p := pace{depth: test.depth}
-		p.bound(4, test.mean)
-		if p.depth != test.want {
-			t.Errorf("jobs of %v and a depth of %d: %d, want %d", test.mean, test.depth, p.depth, test.want)
-		}
-		if ahead, want := p.ahead(10), 9; test.want > 0 && ahead != 0 || test.want == 0 && ahead != want {
-			t.Errorf("a depth of %d: %d are not to begin at once", p.depth, ahead)
-		}
-	}
-}
-
 // TestLostLeasesEndAtLast checks that a job that loses its node's lease each time, for example
 // because it uses all connections, uses up its attempts.
 func TestLostLeasesEndAtLast(t *testing.T) {
 	backend := memory.New()
-	var n *node
+	var n *testNode
 	ready := make(chan struct{})
 	var runs atomic.Int32
-	n = startNode(t, backend, func(ctx context.Context, _ *Run) error {
+	n = startNode(t, backend, func(ctx context.Context, _ *work.Run) error {
 		<-ready
 		runs.Add(1)
 		n.away.Store(true)
@@ -311,7 +269,8 @@ func TestLostLeasesEndAtLast(t *testing.T) {
 	ids := insert(t, backend, 1, func(j *store.NewJob) { j.MaxAttempts = 1 })
 	close(ready)
 	waitUntil(t, "failed", finished(t, backend, store.StateFailed, ids...))
-	if got := runs.Load(); got != maxRefunds+1 {
+	const refunds = 5 // attempts that do not count although the node lost its lease
+	if got := runs.Load(); got != refunds+1 {
 		t.Errorf("it ran %d times", got)
 	}
 }
@@ -322,7 +281,7 @@ func TestThirtyDeployments(t *testing.T) {
 	ids := insert(t, backend, 1, func(j *store.NewJob) { j.MaxAttempts = 1 })
 	var runs atomic.Int32
 	for range 30 {
-		n := startNode(t, backend, func(ctx context.Context, _ *Run) error {
+		n := startNode(t, backend, func(ctx context.Context, _ *work.Run) error {
 			runs.Add(1)
 			<-ctx.Done()
 			return ctx.Err()
@@ -331,7 +290,7 @@ func TestThirtyDeployments(t *testing.T) {
 		waitUntil(t, "a start", func() bool { return runs.Load() > before || n.count(event.JobStarted) > 0 })
 		n.stop()
 	}
-	startNode(t, backend, func(context.Context, *Run) error { return nil })
+	startNode(t, backend, func(context.Context, *work.Run) error { return nil })
 	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
 	jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{IDs: ids, Limit: 1})
 	if err != nil || jobs[0].Attempt != 1 || runs.Load() != 30 {

@@ -1,4 +1,4 @@
-package engine
+package fire
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/loop"
+	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
@@ -17,20 +19,37 @@ const (
 	blockedDelay = 50 * time.Millisecond
 )
 
-// fire fires slots until ctx ends. Every node fires; of several decisions on the same slots, the
+// Config is the configuration of the firing loop.
+type Config struct {
+	Store Store
+	Node  *node.Node
+	Wakes *loop.Wakes
+	// MayRun reports whether the node may run jobs with this kind and these args.
+	MayRun func(kind string, args []byte) bool
+	// CallTimeout limits the calls of one step of the loop.
+	CallTimeout time.Duration
+}
+
+// Store is the part of a store that firing uses.
+type Store interface {
+	store.Schedules
+	store.Calendars
+}
+
+// Run fires slots until ctx ends. Every node fires; of several decisions on the same slots, the
 // store writes only the first.
-func (e *Engine) fire(ctx context.Context) {
-	f, losses := newFirer(e), e.history.suspensions()
+func Run(ctx context.Context, cfg Config) {
+	f, losses := newFirer(cfg), cfg.Node.Suspensions()
 	failures := 0
 	for ctx.Err() == nil {
-		if e.history.blocked() {
-			_ = sleep(ctx, blockedDelay) // the loop condition checks ctx
+		if cfg.Node.Blocked() {
+			_ = loop.Sleep(ctx, blockedDelay) // the loop condition checks ctx
 			continue
 		}
-		if now := e.history.suspensions(); now != losses { // the store went back in time, so everything that was read is out of date
-			f, losses = newFirer(e), now
+		if now := cfg.Node.Suspensions(); now != losses { // the store went back in time, so everything that was read is out of date
+			f, losses = newFirer(cfg), now
 		}
-		call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
+		call, cancel := context.WithTimeout(ctx, cfg.CallTimeout)
 		err := f.step(call)
 		cancel()
 		wait := f.wait()
@@ -38,11 +57,11 @@ func (e *Engine) fire(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			e.storeErrors.add("fire schedules", err)
-			wait = retryWait(failures)
+			f.report.StoreFailed("fire schedules", err)
+			wait = loop.RetryWait(failures)
 			failures++
 		default:
-			e.storeErrors.clear("fire schedules")
+			f.report.StoreWorks("fire schedules")
 			failures = 0
 		}
 		if wait <= 0 {
@@ -52,8 +71,8 @@ func (e *Engine) fire(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
-		case <-e.wakes.schedules:
-			f.roundAt = alreadyDue
+		case <-cfg.Wakes.Schedules():
+			f.roundAt = loop.AlreadyDue
 		}
 		timer.Stop()
 	}
@@ -83,7 +102,8 @@ func (e *Engine) fire(ctx context.Context) {
 // A round also finds slots that were not prefetched, such as slots of schedules that were put a
 // moment ago.
 type firer struct {
-	engine *Engine
+	cfg    Config
+	report *loop.Report
 	plans  plan.Cache
 	clock  storeClock
 	// Prefetched decisions in the order of their slots: waiting for their instant, or ready to be
@@ -92,16 +112,19 @@ type firer struct {
 	prefetchedTo   store.DueCursor
 	// Schedules that had a live job when an early firing was tried, and until when no early firing
 	// is tried for them.
-	earlyRetryAt map[int64]instant
+	earlyRetryAt map[int64]loop.Instant
 	// When to read due schedules, and when to prefetch.
-	roundAt, prefetchAt instant
+	roundAt, prefetchAt loop.Instant
 	// The number of due schedules that the last round left to other nodes. The next round reads
 	// them again, before later schedules.
 	leftToOthers int
 }
 
-func newFirer(e *Engine) *firer {
-	return &firer{engine: e, plans: plan.NewCache(), roundAt: alreadyDue, prefetchAt: never, earlyRetryAt: map[int64]instant{}}
+func newFirer(cfg Config) *firer {
+	return &firer{
+		cfg: cfg, report: cfg.Node.Report(), plans: plan.NewCache(),
+		roundAt: loop.AlreadyDue, prefetchAt: loop.Never, earlyRetryAt: map[int64]loop.Instant{},
+	}
 }
 
 // step does the next work, if there is any: first decisions whose instant has come, and early
@@ -114,7 +137,7 @@ func (f *firer) step(ctx context.Context) error {
 			return err
 		}
 	}
-	now := monotonic()
+	now := loop.Now()
 	switch {
 	case f.prefetchAt <= now:
 		return f.prefetchPage(ctx)
@@ -137,7 +160,7 @@ func (f *firer) wait() time.Duration {
 	if len(f.waiting) > 0 {
 		at = min(at, f.clock.reaches(f.waiting[0].NextAt))
 	}
-	return at.until()
+	return at.Until()
 }
 
 // expect makes the loop read the schedules that are due at t: in advance if t is after the
@@ -155,25 +178,25 @@ func (f *firer) expect(t time.Time) {
 // storeClock extrapolates the store's clock from its last reading.
 type storeClock struct {
 	at   time.Time
-	read instant // when the answer with at was received
+	read loop.Instant // when the answer with at was received
 }
 
 // now returns the present time of the store's clock, or slightly earlier.
-func (c storeClock) now() time.Time { return c.at.Add(c.read.elapsed()) }
+func (c storeClock) now() time.Time { return c.at.Add(c.read.Elapsed()) }
 
 // reaches returns the instant at which the store's clock has certainly reached t, unless the clock
 // is set.
-func (c storeClock) reaches(t time.Time) instant { return c.read.add(t.Sub(c.at)) }
+func (c storeClock) reaches(t time.Time) loop.Instant { return c.read.Add(t.Sub(c.at)) }
 
 // read reads schedules, the calendars that their plans need, and the store's clock.
 func (f *firer) read(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
-	due, err := f.engine.cfg.Backend.DueSchedules(ctx, req)
+	due, err := f.cfg.Store.DueSchedules(ctx, req)
 	if err != nil {
 		return due, err
 	}
-	f.engine.step("read due schedules", "", len(due.Schedules))
+	f.report.Step("read due schedules", "", len(due.Schedules))
 	before := f.clock.at
-	f.clock = storeClock{at: due.Now, read: monotonic()}
+	f.clock = storeClock{at: due.Now, read: loop.Now()}
 	switch {
 	case due.Now.Before(before):
 		f.prefetchedTo, f.waiting, f.early = store.DueCursor{NextAt: due.Now, ID: math.MaxInt64}, nil, nil
@@ -181,31 +204,31 @@ func (f *firer) read(ctx context.Context, req store.DueSchedulesRequest) (store.
 		f.prefetchedTo = store.DueCursor{NextAt: due.Now, ID: math.MaxInt64}
 	}
 	if due.Now.Before(before.Add(-plan.MaxAhead)) {
-		if err := f.engine.emitSchedulesAhead(ctx, due.Now); err != nil {
+		if err := f.emitSchedulesAhead(ctx, due.Now); err != nil {
 			return due, err
 		}
 	}
 	names := f.plans.Missing(due.Schedules)
-	rows, err := readCalendars(ctx, f.engine.cfg.Backend, names)
+	rows, err := readCalendars(ctx, f.cfg.Store, names)
 	if err == nil {
 		f.plans.SetCalendars(names, rows)
 	}
 	return due, err
 }
 
-// emitSchedulesAhead emits an event for each schedule whose mark is more than plan.MaxAhead after now,
-// because the store's clock was set back. Such a schedule does not fire until the store's clock has
-// reached its mark.
-func (e *Engine) emitSchedulesAhead(ctx context.Context, now time.Time) error {
+// emitSchedulesAhead emits an event for each schedule whose mark is more than plan.MaxAhead after
+// now, because the store's clock was set back. Such a schedule does not fire until the store's clock
+// has reached its mark.
+func (f *firer) emitSchedulesAhead(ctx context.Context, now time.Time) error {
 	req := store.ListSchedulesRequest{Limit: fireBatch}
 	for {
-		page, err := e.cfg.Backend.ListSchedules(ctx, req)
+		page, err := f.cfg.Store.ListSchedules(ctx, req)
 		if err != nil {
 			return err
 		}
 		for _, s := range page {
 			if s.Mark.Sub(now) > plan.MaxAhead {
-				e.emit(event.Event{Kind: event.ScheduleAhead, Schedule: s.Name, Slot: s.Mark})
+				f.report.Emit(event.Event{Kind: event.ScheduleAhead, Schedule: s.Name, Slot: s.Mark})
 			}
 		}
 		if len(page) < fireBatch {
@@ -217,15 +240,14 @@ func (e *Engine) emitSchedulesAhead(ctx context.Context, now time.Time) error {
 
 // round fires the schedules that are due by the store's clock, as many as one call reads.
 func (f *firer) round(ctx context.Context) error {
-	e := f.engine
 	limit := fireBatch + f.leftToOthers
 	due, err := f.read(ctx, store.DueSchedulesRequest{Limit: limit})
 	if err != nil {
 		return err
 	}
-	f.roundAt = monotonic().add(e.idlePoll())
+	f.roundAt = loop.Now().Add(f.cfg.Wakes.IdlePoll())
 	more := len(due.Schedules) == limit
-	ours, again := f.plans.Own(due.Schedules, e.mayRun, due.Now)
+	ours, again := f.plans.Own(due.Schedules, f.cfg.MayRun, due.Now)
 	f.leftToOthers = len(due.Schedules) - len(ours)
 	f.expect(again)
 	f.expect(due.Next)
@@ -237,36 +259,35 @@ func (f *firer) round(ctx context.Context) error {
 		more = more || lost
 	}
 	if more {
-		f.roundAt = alreadyDue
+		f.roundAt = loop.AlreadyDue
 	}
 	return nil
 }
 
 // fireDue decides on due schedules and writes the decisions; lost: the store refused some of them.
 func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time) (lost bool, err error) {
-	e := f.engine
 	firings := make([]store.Firing, 0, len(due))
 	names := make(map[int64]string, len(due))
 	for _, s := range due {
 		p, again, err := f.plans.Get(s)
 		firing := plan.Resolve(s, p, err, now)
-		if err == nil && !e.mayRun(p.Kind, []byte(p.Args)) {
+		if err == nil && !f.cfg.MayRun(p.Kind, []byte(p.Args)) {
 			firing = p.OnlyMissed(s, firing, now)
 		}
 		firings = append(firings, firing)
 		names[s.ID] = s.Name
 		if err != nil && !again {
-			e.emit(event.Event{Kind: event.ScheduleBad, Schedule: s.Name, Err: err})
+			f.report.Emit(event.Event{Kind: event.ScheduleBad, Schedule: s.Name, Err: err})
 		}
 	}
-	res, err := e.cfg.Backend.Fire(ctx, store.FireRequest{Firings: firings})
+	res, err := f.cfg.Store.Fire(ctx, store.FireRequest{Firings: firings})
 	if err != nil {
 		return false, err
 	}
 	if len(res.Fired) > 0 {
-		e.wakes.jobs("")
+		f.cfg.Wakes.WakeJobs("")
 	}
-	e.emitFired(names, res)
+	f.emitFired(names, res)
 	for _, firing := range firings {
 		f.expect(firing.NewNextAt)
 	}
@@ -275,27 +296,27 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 
 // emitFired emits the events of a firing and wakes the loops of this node that it concerns, so that
 // they need not wait for the store's wake-up. The caller wakes the fetchers.
-func (e *Engine) emitFired(names map[int64]string, res store.FireResult) {
+func (f *firer) emitFired(names map[int64]string, res store.FireResult) {
 	for _, fired := range res.Fired {
-		e.emit(event.Event{Kind: event.SlotFired, Schedule: names[fired.Schedule], Slot: fired.Slot, Job: fired.Job})
+		f.report.Emit(event.Event{Kind: event.SlotFired, Schedule: names[fired.Schedule], Slot: fired.Slot, Job: fired.Job})
 	}
 	for _, skipped := range res.Slots {
 		kind := event.SlotSkipped
 		if skipped.Record.Outcome == store.SlotMissed {
 			kind = event.SlotMissed
 		}
-		e.emit(event.Event{
+		f.report.Emit(event.Event{
 			Kind: kind, Schedule: names[skipped.Schedule], Slot: skipped.Record.Slot,
 			Count: skipped.Record.Count, Detail: skipped.Record.Reason,
 		})
 	}
 	for _, job := range res.Superseded {
-		e.emit(event.Event{Kind: event.JobSuperseded, Job: job})
+		f.report.Emit(event.Event{Kind: event.JobSuperseded, Job: job})
 	}
 	if len(res.Asked) > 0 {
-		e.wakes.wake(store.Wake{Kind: store.WakeCancels})
+		f.cfg.Wakes.Wake(store.Wake{Kind: store.WakeCancels})
 	}
 	for _, lost := range res.Lost {
-		e.emit(event.Event{Kind: event.FiringLost, Schedule: names[lost]})
+		f.report.Emit(event.Event{Kind: event.FiringLost, Schedule: names[lost]})
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package fire
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
@@ -23,8 +24,8 @@ import (
 
 const (
 	// prefetchAhead is how long before a slot it is decided on. It is nearly a second more than
-	// plan.MaxEarly: when a slot of a schedule that fires every second is written, the next slot becomes
-	// known in time to be prefetched too.
+	// plan.MaxEarly: when a slot of a schedule that fires every second is written, the next slot
+	// becomes known in time to be prefetched too.
 	prefetchAhead = 1800 * time.Millisecond
 	// maxPrefetched is the greatest number of prefetched decisions; further schedules are read
 	// after some of these were written.
@@ -49,7 +50,7 @@ type prefetched struct {
 // prefetchPage reads a page of schedules that are due soon, and decides on them.
 func (f *firer) prefetchPage(ctx context.Context) error {
 	if len(f.waiting)+len(f.early) >= maxPrefetched {
-		f.prefetchAt = monotonic().add(prefetchAhead / 10)
+		f.prefetchAt = loop.Now().Add(prefetchAhead / 10)
 		return nil
 	}
 	req := store.DueSchedulesRequest{Limit: fireBatch, Ahead: prefetchAhead, After: f.prefetchedTo}
@@ -68,7 +69,7 @@ func (f *firer) prefetchPage(ctx context.Context) error {
 	f.rotate(f.waiting)
 	f.rotate(f.early)
 	f.prefetchedTo = store.DueCursor{NextAt: page.Now.Add(prefetchAhead), ID: math.MaxInt64}
-	f.prefetchAt = never
+	f.prefetchAt = loop.Never
 	f.expect(page.Next)
 	return nil
 }
@@ -77,12 +78,12 @@ func (f *firer) prefetchPage(ctx context.Context) error {
 // and its rule. Else the schedule is left for the round at that instant.
 func (f *firer) prefetch(s store.Schedule) {
 	p, _, err := f.plans.Get(s)
-	if err != nil || !p.CanPrefetch(s) || !f.engine.mayRun(p.Kind, []byte(p.Args)) {
+	if err != nil || !p.CanPrefetch(s) || !f.cfg.MayRun(p.Kind, []byte(p.Args)) {
 		f.roundAt = min(f.roundAt, f.clock.reaches(s.NextAt))
 		return
 	}
 	one := prefetched{Firing: p.Decide(s, s.NextAt), name: s.Name, onTimeUntil: p.OnTimeUntil(s.NextAt)}
-	if until, busy := f.earlyRetryAt[s.ID]; plan.OnlyFires(one.Firing) && (!busy || until <= monotonic()) {
+	if until, busy := f.earlyRetryAt[s.ID]; plan.OnlyFires(one.Firing) && (!busy || until <= loop.Now()) {
 		f.early = append(f.early, one)
 		return
 	}
@@ -110,7 +111,7 @@ func (f *firer) fireAtInstant(ctx context.Context) error {
 	}
 	res, err := f.write(ctx, f.take(list, countDue(*list, now)), 0)
 	if len(res.Lost) > 0 || err != nil {
-		f.roundAt = alreadyDue
+		f.roundAt = loop.AlreadyDue
 	}
 	return err
 }
@@ -130,7 +131,7 @@ func (f *firer) fireEarly(ctx context.Context) error {
 		f.restartPrefetch()
 	}
 	if len(f.early) == 0 {
-		f.engine.wakes.jobs("")
+		f.cfg.Wakes.WakeJobs("")
 	}
 	return err
 }
@@ -144,7 +145,7 @@ func (f *firer) restartPrefetch() {
 		}
 	}
 	f.waiting, f.early, f.prefetchedTo = nil, nil, store.DueCursor{NextAt: f.clock.now(), ID: math.MaxInt64}
-	f.prefetchAt = alreadyDue
+	f.prefetchAt = loop.AlreadyDue
 }
 
 // waitForInstant moves the decisions that could not be written early, because the schedule has a
@@ -153,13 +154,13 @@ func (f *firer) waitForInstant(some []prefetched, busy []int64) {
 	if len(busy) == 0 {
 		return
 	}
-	now := monotonic()
-	maps.DeleteFunc(f.earlyRetryAt, func(_ int64, until instant) bool { return until <= now })
+	now := loop.Now()
+	maps.DeleteFunc(f.earlyRetryAt, func(_ int64, until loop.Instant) bool { return until <= now })
 	for _, id := range busy {
-		f.earlyRetryAt[id] = now.add(earlyRetryDelay)
+		f.earlyRetryAt[id] = now.Add(earlyRetryDelay)
 	}
 	for _, one := range some {
-		if until, isBusy := f.earlyRetryAt[one.Schedule]; isBusy && until == now.add(earlyRetryDelay) {
+		if until, isBusy := f.earlyRetryAt[one.Schedule]; isBusy && until == now.Add(earlyRetryDelay) {
 			f.waiting = append(f.waiting, one)
 		}
 	}
@@ -200,12 +201,12 @@ func (f *firer) fireChunk(ctx context.Context, chunk []prefetched, early time.Du
 			req.Until = one.onTimeUntil
 		}
 	}
-	res, err := f.engine.cfg.Backend.Fire(ctx, req)
+	res, err := f.cfg.Store.Fire(ctx, req)
 	if err == nil {
 		if len(res.Fired) > 0 && early == 0 {
-			f.engine.wakes.jobs("")
+			f.cfg.Wakes.WakeJobs("")
 		}
-		f.engine.emitFired(names, res)
+		f.emitFired(names, res)
 	}
 	return res, err
 }
@@ -225,7 +226,7 @@ func (f *firer) rotate(list []prefetched) {
 	for len(list) > 0 {
 		same := countDue(list, list[0].NextAt)
 		if same > fireChunk {
-			place := startOffset(f.engine.session.number(), same)
+			place := startOffset(f.cfg.Node.Number(), same)
 			copy(list, slices.Concat(list[place:same], list[:place]))
 		}
 		list = list[same:]

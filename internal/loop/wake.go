@@ -1,132 +1,81 @@
-package engine
+package loop
 
 import (
-	"context"
-	"errors"
 	"sync/atomic"
 	"time"
 
-	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/store"
 )
 
-// signal wakes one loop. Several signals before the loop wakes count as one.
-type signal chan struct{}
+// Wakes passes wake-ups from the store to the loops of a node. Concurrent calls are allowed.
+type Wakes struct {
+	schedules, cancels Signal
+	queues             map[string]Signal // not changed after NewWakes
+	pushed             atomic.Bool
+	idle, idlePushed   time.Duration
+}
 
-func newSignal() signal { return make(signal, 1) }
-
-func (b signal) notify() {
-	select {
-	case b <- struct{}{}:
-	default:
+// NewWakes returns the wake-ups of a node that serves queues. idle is the longest interval at which
+// a loop without work reads the store while the store sends no wake-ups, idlePushed while it does.
+func NewWakes(queues []string, idle, idlePushed time.Duration) *Wakes {
+	w := &Wakes{
+		queues: make(map[string]Signal, len(queues)), schedules: NewSignal(), cancels: NewSignal(),
+		idle: idle, idlePushed: idlePushed,
 	}
-}
-
-// wakes passes wake-ups from the store to the loops. pushed reports whether the store sends
-// wake-ups at present.
-type wakes struct {
-	pushed    atomic.Bool
-	queues    map[string]signal // not changed after newWakes
-	schedules signal
-	cancels   signal
-}
-
-func newWakes(queues map[string]int) *wakes {
-	w := &wakes{queues: make(map[string]signal, len(queues)), schedules: newSignal(), cancels: newSignal()}
-	for name := range queues {
-		w.queues[name] = newSignal()
+	for _, name := range queues {
+		w.queues[name] = NewSignal()
 	}
 	return w
 }
 
-// jobs wakes the fetcher of a queue; all fetchers if queue is empty.
-func (w *wakes) jobs(queue string) {
+// Jobs returns the signal that new jobs are due in a queue; nil if the node does not serve it.
+func (w *Wakes) Jobs(queue string) Signal { return w.queues[queue] }
+
+// Schedules returns the signal that schedules have changed.
+func (w *Wakes) Schedules() Signal { return w.schedules }
+
+// Cancels returns the signal that runs were asked to end.
+func (w *Wakes) Cancels() Signal { return w.cancels }
+
+// WakeJobs wakes the fetcher of a queue; all fetchers if queue is empty.
+func (w *Wakes) WakeJobs(queue string) {
 	if queue != "" {
-		if b, ours := w.queues[queue]; ours {
-			b.notify()
+		if s, ours := w.queues[queue]; ours {
+			s.Notify()
 		}
 		return
 	}
-	for _, b := range w.queues {
-		b.notify()
+	for _, s := range w.queues {
+		s.Notify()
 	}
 }
 
-func (w *wakes) wake(hint store.Wake) {
+// Wake wakes the loops that a wake-up from the store concerns.
+func (w *Wakes) Wake(hint store.Wake) {
 	switch hint.Kind {
 	case store.WakeJobs:
-		w.jobs(hint.Queue)
+		w.WakeJobs(hint.Queue)
 	case store.WakeSchedules:
-		w.schedules.notify()
+		w.schedules.Notify()
 	case store.WakeCancels:
-		w.cancels.notify()
+		w.cancels.Notify()
 	default:
-		w.jobs("")
-		w.schedules.notify()
-		w.cancels.notify()
+		w.WakeJobs("")
+		w.schedules.Notify()
+		w.cancels.Notify()
 	}
 }
 
-// idlePoll returns the longest interval at which a loop without work reads the store.
-func (e *Engine) idlePoll() time.Duration {
-	if e.wakes.pushed.Load() {
-		return e.cfg.PollPushed
-	}
-	return e.cfg.PollIdle
-}
+// SetPushed records whether the store sends wake-ups at present, and reports whether it did before.
+func (w *Wakes) SetPushed(pushed bool) (before bool) { return w.pushed.Swap(pushed) }
 
-// steadyPushTime is how long wake-ups must have arrived until an event reports that they work
-// again.
-const steadyPushTime = 10 * time.Second
+// Pushed reports whether the store sends wake-ups at present.
+func (w *Wakes) Pushed() bool { return w.pushed.Load() }
 
-// listen receives wake-ups from the store until ctx ends. While it cannot, the loops poll.
-func (e *Engine) listen(ctx context.Context) {
-	listener, ok := e.cfg.Backend.(store.Listener)
-	if !ok {
-		return
+// IdlePoll returns the longest interval at which a loop without work reads the store.
+func (w *Wakes) IdlePoll() time.Duration {
+	if w.Pushed() {
+		return w.idlePushed
 	}
-	reported := false // an event has reported that wake-ups are lost
-	for attempt := 0; ; attempt++ {
-		began := monotonic()
-		err := listener.Listen(ctx, func(hint store.Wake) {
-			if hint.Kind == store.WakeAll {
-				e.wakes.pushed.Store(true)
-			}
-			if reported && began.elapsed() > steadyPushTime {
-				reported = false
-				e.emit(event.Event{Kind: event.PushBack})
-			}
-			e.wakes.wake(hint)
-		})
-		if ctx.Err() != nil {
-			return
-		}
-		if e.wakes.pushed.Swap(false) && began.elapsed() > steadyPushTime {
-			attempt = 0
-		}
-		e.storeFailed("listen", err)
-		e.wakes.wake(store.Wake{}) // waiting loops have to begin polling
-		if !reported {
-			reported = true
-			e.emit(event.Event{Kind: event.PushLost, Err: err})
-		}
-		if errors.Is(err, store.ErrNoPush) {
-			return
-		}
-		if sleep(ctx, retryWait(attempt)) != nil {
-			return
-		}
-	}
-}
-
-// sleep waits for d. It returns the error of ctx if ctx ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return w.idle
 }

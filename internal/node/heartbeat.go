@@ -1,4 +1,4 @@
-package engine
+package node
 
 import (
 	"context"
@@ -13,84 +13,84 @@ import (
 )
 
 // heartbeats sends a heartbeat every Heartbeat, more often while heartbeats fail, and at once on
-// the signal heartbeatNow.
-func (e *Engine) heartbeats(ctx context.Context) {
-	timer := time.NewTimer(e.cfg.Heartbeat)
+// the signal heartbeatNow. After each confirmed heartbeat it calls after.
+func (n *Node) heartbeats(ctx context.Context, after func(context.Context)) {
+	timer := time.NewTimer(n.cfg.Heartbeat)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
-		case <-e.heartbeatNow:
+		case <-n.heartbeatNow:
 		}
-		wait := e.cfg.Heartbeat
-		if !e.heartbeat(ctx) {
+		wait := n.cfg.Heartbeat
+		if !n.heartbeat(ctx, after) {
 			wait = min(wait, time.Second) / 2
 		}
 		timer.Reset(wait)
 	}
 }
 
-// heartbeat sends one heartbeat. If the node was declared dead, heartbeat registers it again.
-func (e *Engine) heartbeat(ctx context.Context) (ok bool) {
-	call, cancel := context.WithTimeout(ctx, e.cfg.Heartbeat)
+// heartbeat sends one heartbeat, and calls after if it was confirmed. If the node was declared dead,
+// heartbeat registers it again.
+func (n *Node) heartbeat(ctx context.Context, after func(context.Context)) (ok bool) {
+	call, cancel := context.WithTimeout(ctx, n.cfg.Heartbeat)
 	defer cancel()
-	if e.history.mustRenumber() {
-		return e.registerAgain(call)
+	if n.history.mustRenumber() {
+		return n.registerAgain(call)
 	}
-	ended := e.inFlight.takeEnded()
-	sent, before := uptime.Now(), e.history.known()
-	res, err := e.cfg.Backend.Heartbeat(call, store.HeartbeatRequest{Node: e.session.number(), EndedBatches: ended})
+	ended := n.cfg.Claims.TakeEnded()
+	sent, before := uptime.Now(), n.history.known()
+	res, err := n.cfg.Store.Heartbeat(call, store.HeartbeatRequest{Node: n.session.number(), EndedBatches: ended})
 	switch {
 	case err == nil:
-		e.heartbeatError.clear()
-		e.checkHistory(call, before, res.Position, e.history.heartbeatConfirmed(before, res.Beat))
-		if e.history.mustRenumber() {
-			return e.registerAgain(call)
+		n.heartbeatError.clear()
+		n.checkHistory(call, before, res.Position, n.history.heartbeatConfirmed(before, res.Beat))
+		if n.history.mustRenumber() {
+			return n.registerAgain(call)
 		}
-		regained := e.session.confirm(e.session.number(), sent, uptime.Now(), res.Now)
-		e.expiry.set(sent, res) // after confirm, which may withdraw the right to declare others dead
-		if regained && !e.stopping.Load() {
-			e.emit(event.Event{Kind: event.LeaseRegained})
+		regained := n.session.confirm(n.session.number(), sent, uptime.Now(), res.Now)
+		n.expiry.set(sent, res) // after confirm, which may withdraw the right to declare others dead
+		if regained && !n.Stopping() {
+			n.report.Emit(event.Event{Kind: event.LeaseRegained})
 		}
-		e.storeErrors.clear("heartbeat")
-		e.step("heartbeat", "", e.inFlight.len())
-		e.reconcile(call)
-		e.readCancels(call)
+		n.report.StoreWorks("heartbeat")
+		n.report.Step("heartbeat", "", n.cfg.Claims.Len())
+		after(call)
 		return true
 	case errors.Is(err, store.ErrNodeGone):
-		e.session.heartbeatFailed()
-		e.loseLease(e.heartbeatError.explain("another node declared this one dead"))
-		return e.registerAgain(call)
+		n.session.heartbeatFailed()
+		n.loseLease(n.heartbeatError.explain("another node declared this one dead"))
+		return n.registerAgain(call)
 	case ctx.Err() != nil:
 		return false
 	}
-	e.inFlight.putBackEnded(ended)
-	e.session.heartbeatFailed()
-	e.heartbeatError.set(err)
-	e.storeErrors.add("heartbeat", err)
+	n.cfg.Claims.PutBackEnded(ended)
+	n.session.heartbeatFailed()
+	n.heartbeatError.set(err)
+	n.report.StoreFailed("heartbeat", err)
 	return false
 }
 
 // registerAgain registers the node under a new number, after another node declared it dead or the
 // store went back in time.
-func (e *Engine) registerAgain(ctx context.Context) bool {
-	before := e.session.number()
-	if err := e.register(ctx); err != nil {
-		e.storeErrors.add("register", err)
+func (n *Node) registerAgain(ctx context.Context) bool {
+	before := n.session.number()
+	if err := n.register(ctx); err != nil {
+		n.report.StoreFailed("register", err)
 		return false
 	}
-	e.storeErrors.clear("register")
-	e.emit(event.Event{Kind: event.LeaseRegained, Detail: fmt.Sprintf("registered again; was node %d", before)})
+	n.report.StoreWorks("register")
+	n.report.Emit(event.Event{Kind: event.LeaseRegained, Detail: fmt.Sprintf("registered again; was node %d", before)})
 	return true
 }
 
 // watchLease cancels the contexts of all runs when the lease may no longer be trusted, because the
 // store did not answer, or the process or the machine was stopped. It also starts a rescue when the
 // lease of another node has expired.
-func (e *Engine) watchLease(ctx context.Context) {
-	ticker := time.NewTicker(e.leaseCheckInterval())
+func (n *Node) watchLease(ctx context.Context) {
+	ticker := time.NewTicker(n.leaseCheckInterval())
 	defer ticker.Stop()
 	for {
 		select {
@@ -98,34 +98,34 @@ func (e *Engine) watchLease(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		e.expireLease()
-		if e.expiry.due() && e.session.mayDeclareDead() {
-			e.rescueNow.notify()
+		n.ExpireLease()
+		if n.expiry.due() && n.session.mayDeclareDead() {
+			n.rescueNow.Notify()
 		}
 	}
 }
 
 // leaseCheckInterval is the interval at which watchLease checks the lease.
-func (e *Engine) leaseCheckInterval() time.Duration {
-	return min(max(e.cfg.Lease/60, 10*time.Millisecond), 250*time.Millisecond)
+func (n *Node) leaseCheckInterval() time.Duration {
+	return min(max(n.cfg.Lease/60, 10*time.Millisecond), 250*time.Millisecond)
 }
 
-// expireLease cancels the contexts of all runs if the lease has expired.
-func (e *Engine) expireLease() {
-	if e.session.expire() {
-		e.lost(e.heartbeatError.explain("no heartbeat got through in time"))
-		e.heartbeatNow.notify()
+// ExpireLease cancels the contexts of all runs if the lease has expired.
+func (n *Node) ExpireLease() {
+	if n.session.expire() {
+		n.lost(n.heartbeatError.explain("no heartbeat got through in time"))
+		n.heartbeatNow.Notify()
 	}
 }
 
-func (e *Engine) loseLease(why string) {
-	if e.session.lose(ErrClaimLost) {
-		e.lost(why)
+func (n *Node) loseLease(why string) {
+	if n.session.lose(ErrClaimLost) {
+		n.lost(why)
 	}
 }
 
-func (e *Engine) lost(why string) {
-	e.emit(event.Event{Kind: event.LeaseLost, Count: int64(e.inFlight.len()), Detail: why})
+func (n *Node) lost(why string) {
+	n.report.Emit(event.Event{Kind: event.LeaseLost, Count: int64(n.cfg.Claims.Len()), Detail: why})
 }
 
 // heartbeatError is the error of the last heartbeat; nil if the heartbeat succeeded. It is safe for

@@ -1,4 +1,4 @@
-package engine
+package node
 
 import (
 	"context"
@@ -197,38 +197,38 @@ func (h *history) heartbeatConfirmed(before knownBefore, beat int64) string {
 // storeFailed records a failed operation on the store. After a failover, the store may be another
 // server without all commits of the former server. So the next call is a heartbeat, and claims wait
 // for its answer.
-func (e *Engine) storeFailed(what string, err error) {
+func (n *Node) storeFailed(what string, err error) {
 	if errors.Is(err, store.ErrRejected) {
 		return
 	}
-	e.history.storeFailed()
+	n.history.storeFailed()
 	if what != "heartbeat" && what != "register" { // these are repeated soon in any case
-		e.heartbeatNow.notify()
+		n.heartbeatNow.Notify()
 	}
 }
 
 // checkHistory evaluates the position in an answer of the store: it suspends the node if the store
 // went back in time, and ends the suspension if that was accepted. It must not be called
 // concurrently.
-func (e *Engine) checkHistory(ctx context.Context, before knownBefore, now store.Position, why string) {
-	f := e.history.learn(before, now, why)
+func (n *Node) checkHistory(ctx context.Context, before knownBefore, now store.Position, why string) {
+	f := n.history.learn(before, now, why)
 	if f.began {
-		e.emit(event.Event{Kind: event.HistoryLost, Count: int64(e.inFlight.len()), Detail: f.loss})
-		e.loseLease("the store went back in time")
+		n.report.Emit(event.Event{Kind: event.HistoryLost, Count: int64(n.cfg.Claims.Len()), Detail: f.loss})
+		n.loseLease("the store went back in time")
 	}
 	if f.report {
-		_, err := e.cfg.Backend.ReportLoss(ctx, store.ReportLossRequest{Accepted: now.Accepted, Seen: f.seen})
+		_, err := n.cfg.Store.ReportLoss(ctx, store.ReportLossRequest{Accepted: now.Accepted, Seen: f.seen})
 		if err != nil {
-			e.storeErrors.add("report a loss of history", err)
+			n.report.StoreFailed("report a loss of history", err)
 			return
 		}
-		e.storeErrors.clear("report a loss of history")
-		e.history.reportAccepted(f.seen)
+		n.report.StoreWorks("report a loss of history")
+		n.history.reportAccepted(f.seen)
 	}
 	if f.ended {
-		e.expiry.clear()
-		e.emit(event.Event{Kind: event.HistoryAccepted, Detail: fmt.Sprintf("tokens go on above %d", now.Token)})
-		e.wakes.wake(store.Wake{})
+		n.expiry.clear()
+		n.report.Emit(event.Event{Kind: event.HistoryAccepted, Detail: fmt.Sprintf("tokens go on above %d", now.Token)})
+		n.cfg.Wakes.Wake(store.Wake{})
 	}
 }
 
@@ -246,7 +246,7 @@ func CheckHistory(ctx context.Context, backend store.History, stateDir string) e
 	if stateDir == "" {
 		return nil
 	}
-	seen, err := ReadSeen(stateDir, now.Store)
+	seen, err := readSeen(stateDir, now.Store)
 	if err != nil {
 		return nil //nolint:nilerr // a running node logs a state file that cannot be read; it prevents nothing
 	}

@@ -1,16 +1,13 @@
-package engine
+package node
 
 import (
-	"context"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
-	"github.com/hourbell/hourbell/store/memory"
 )
 
 func TestGoneBack(t *testing.T) {
@@ -126,7 +123,7 @@ func TestAFailureBlocksUntilAHeartbeat(t *testing.T) {
 func TestStateFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "state")
 	seen := store.Position{Store: "0123-abc", Token: 7, Node: 3, Accepted: 1}
-	if got, err := ReadSeen(dir, seen.Store); err != nil || got != (store.Position{}) {
+	if got, err := readSeen(dir, seen.Store); err != nil || got != (store.Position{}) {
 		t.Errorf("without a file: %+v, %v", got, err)
 	}
 	if err := writeSeen(dir, seen); err != nil {
@@ -136,7 +133,7 @@ func TestStateFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := store.Position{Store: seen.Store, Token: 9, Node: 3, Accepted: 1}
-	if got, err := ReadSeen(dir, seen.Store); err != nil || got != want {
+	if got, err := readSeen(dir, seen.Store); err != nil || got != want {
 		t.Errorf("read %+v, %v, want %+v", got, err, want)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
@@ -154,7 +151,7 @@ func TestWhenTheStateFileIsWritten(t *testing.T) {
 	at := func(token int64) store.Position { return store.Position{Store: "s", Token: token} }
 	expect := func(what string, seen store.Position, now time.Duration, last, want bool) {
 		t.Helper()
-		if got := k.due(seen, instant(now), last); got != want {
+		if got := k.due(seen, loop.Instant(now), last); got != want {
 			t.Errorf("%s: %v", what, got)
 		}
 	}
@@ -167,90 +164,6 @@ func TestWhenTheStateFileIsWritten(t *testing.T) {
 	expect("many tokens later", at(1+stateFileTokens), time.Second, false, true)
 	expect("at the end", at(2), time.Second, true, true)
 	expect("when a loss was accepted", store.Position{Store: "s", Token: 1, Accepted: 1}, time.Second, false, true)
-	k.tried(at(2), instant(time.Second), os.ErrPermission)
+	k.tried(at(2), loop.Instant(time.Second), os.ErrPermission)
 	expect("right after a failure", at(2+stateFileTokens), 2*time.Second, false, false)
-}
-
-// TestAStateFileThatCannotBeRead checks that an event reports the file and the node starts.
-func TestAStateFileThatCannotBeRead(t *testing.T) {
-	backend, dir := memory.New(), t.TempDir()
-	p, err := backend.Position(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, err := statePath(dir, p.Store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte("{damaged"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var ran atomic.Int32
-	insert(t, backend, 1)
-	n := startNode(t, backend, func(context.Context, *Run) error { ran.Add(1); return nil }, func(c *Config) { c.StateDir = dir })
-	waitUntil(t, "the job to run", func() bool { return ran.Load() == 1 })
-	if n.count(event.StateFailed) == 0 {
-		t.Error("the damaged file was not reported")
-	}
-	n.stop()
-}
-
-// rewound is a store whose positions can be set back.
-type rewound struct {
-	store.Backend
-	behind atomic.Int64
-}
-
-func (r *rewound) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
-	res, err := r.Backend.Heartbeat(ctx, req)
-	res.Position.Token -= r.behind.Load()
-	return res, err
-}
-
-// TestALossEndsRunningJobs checks that the contexts of jobs end as after a lost claim.
-func TestALossEndsRunningJobs(t *testing.T) {
-	backend := &rewound{Backend: memory.New()}
-	ended := make(chan error, 1)
-	insert(t, backend, 1)
-	n := startNode(t, backend, func(ctx context.Context, _ *Run) error {
-		<-ctx.Done()
-		select {
-		case ended <- context.Cause(ctx):
-		default:
-		}
-		return context.Cause(ctx)
-	})
-	defer n.stop()
-	waitUntil(t, "the job to start", func() bool { return n.count(event.JobStarted) == 1 })
-	backend.behind.Store(1)
-	select {
-	case cause := <-ended:
-		if cause != ErrClaimLost {
-			t.Errorf("the context ended with %v", cause)
-		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("the context of a running job does not end")
-	}
-	if n.count(event.HistoryLost) != 1 {
-		t.Errorf("the loss was reported %d times", n.count(event.HistoryLost))
-	}
-	before := n.count(event.JobStarted)
-	p, err := backend.Position(t.Context())
-	if err != nil || !p.Suspended() {
-		waitUntil(t, "the report", func() bool {
-			p, err := backend.Position(t.Context())
-			return err == nil && p.Suspended()
-		})
-	}
-	backend.behind.Store(0)
-	if n.count(event.JobStarted) != before {
-		t.Error("a job started while the node was suspended")
-	}
-	if _, err := backend.AcceptLoss(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	waitUntil(t, "the job to start again", func() bool { return n.count(event.JobStarted) > before })
-	if n.count(event.HistoryAccepted) != 1 {
-		t.Errorf("the acceptance was reported %d times", n.count(event.HistoryAccepted))
-	}
 }

@@ -1,4 +1,4 @@
-package engine
+package node
 
 import (
 	"context"
@@ -39,40 +39,40 @@ func (x *expiry) clear() {
 	x.known = false
 }
 
-// rescues takes the jobs of dead nodes, on the signal that watchLease sends when a lease has
-// expired. As long as all nodes send heartbeats, no lease expires, and rescues makes no calls.
-func (e *Engine) rescues(ctx context.Context) {
+// Rescues takes the jobs of dead nodes, on the signal that watchLease sends when a lease has
+// expired. As long as all nodes send heartbeats, no lease expires, and Rescues makes no calls.
+func (n *Node) Rescues(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.rescueNow:
+		case <-n.rescueNow:
 		}
-		if e.expiry.due() && e.session.mayDeclareDead() && !e.history.blocked() {
-			e.rescue(ctx)
+		if n.expiry.due() && n.session.mayDeclareDead() && !n.history.blocked() {
+			n.rescue(ctx)
 		}
 	}
 }
 
-func (e *Engine) rescue(ctx context.Context) {
-	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
+func (n *Node) rescue(ctx context.Context) {
+	call, cancel := context.WithTimeout(ctx, n.cfg.CallTimeout)
 	defer cancel()
-	res, err := e.cfg.Backend.Rescue(call, store.RescueRequest{Node: e.session.number(), After: plan.LostFollowUp})
+	res, err := n.cfg.Store.Rescue(call, store.RescueRequest{Node: n.session.number(), After: plan.LostFollowUp})
 	if err != nil {
-		e.storeErrors.add("rescue", err)
+		n.report.StoreFailed("rescue", err)
 		return
 	}
-	e.storeErrors.clear("rescue")
-	e.expiry.clear()
-	e.heartbeatNow.notify() // its answer contains when the next lease expires
-	e.emitRescued(res)
+	n.report.StoreWorks("rescue")
+	n.expiry.clear()
+	n.heartbeatNow.Notify() // its answer contains when the next lease expires
+	n.emitRescued(res)
 	if len(res.Jobs) > 0 {
-		e.wakes.jobs("")
+		n.cfg.Wakes.WakeJobs("")
 	}
 }
 
 // emitRescued emits the events of a rescue.
-func (e *Engine) emitRescued(res store.RescueResult) {
+func (n *Node) emitRescued(res store.RescueResult) {
 	names := make(map[int64]string, len(res.Nodes))
 	counts := make(map[int64]int64, len(res.Nodes))
 	for _, job := range res.Jobs {
@@ -80,13 +80,13 @@ func (e *Engine) emitRescued(res store.RescueResult) {
 	}
 	for _, node := range res.Nodes {
 		names[node.ID] = node.Name
-		e.emit(event.Event{Kind: event.NodeDied, Name: node.Name, Detail: fmt.Sprintf("node %d", node.ID), Count: counts[node.ID]})
+		n.report.Emit(event.Event{Kind: event.NodeDied, Name: node.Name, Detail: fmt.Sprintf("node %d", node.ID), Count: counts[node.ID]})
 	}
-	e.emitTaken(res.Jobs, func(node int64) string { return fmt.Sprintf("%s (node %d)", names[node], node) })
+	n.emitTaken(res.Jobs, func(node int64) string { return fmt.Sprintf("%s (node %d)", names[node], node) })
 }
 
 // emitTaken emits the events of jobs that were taken from their nodes.
-func (e *Engine) emitTaken(jobs []store.RescuedJob, name func(node int64) string) {
+func (n *Node) emitTaken(jobs []store.RescuedJob, name func(node int64) string) {
 	for _, job := range jobs {
 		kind := event.JobRescued
 		switch job.State {
@@ -99,7 +99,7 @@ func (e *Engine) emitTaken(jobs []store.RescuedJob, name func(node int64) string
 		if job.Begun {
 			detail = "ran, or was about to begin, on "
 		}
-		e.emit(event.Event{
+		n.report.Emit(event.Event{
 			Kind: kind, Job: job.ID, Token: job.Token, JobKind: job.Kind, Queue: job.Queue, Detail: detail + name(job.Node),
 		})
 	}

@@ -1,4 +1,4 @@
-package engine
+package node
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/uptime"
-	"github.com/hourbell/hourbell/store"
 )
 
 // session is the node's registration in the store: the number of the node, the trust in its lease,
@@ -26,7 +26,7 @@ import (
 // expire; lose is called when another node declared this node dead, when the store went back in
 // time, and when a drain has waited long enough.
 type session struct {
-	base context.Context // parent of the contexts of runs; never cancelled
+	base context.Context // parent of the contexts of runs; never cancelled; set before the first confirm
 
 	node         atomic.Int64 // written under mu
 	trustedUntil atomic.Int64 // equals clock.trustedUntil; read by trusted; written under mu
@@ -38,8 +38,8 @@ type session struct {
 	cancel context.CancelCauseFunc
 }
 
-func newSession(base context.Context, lease time.Duration) *session {
-	return &session{base: base, clock: leaseClock{length: lease}}
+func newSession(lease time.Duration) *session {
+	return &session{base: context.Background(), clock: leaseClock{length: lease}}
 }
 
 // confirm records that the store confirmed node as alive, and reports whether the lease was lost
@@ -109,7 +109,7 @@ const trustCheckInterval = time.Millisecond
 // trusted reports whether the lease may be trusted at now, the present instant. After the process
 // or the machine was stopped, trusted is correct at once; the contexts of runs end later, at the
 // next check of watchLease.
-func (s *session) trusted(now instant) bool {
+func (s *session) trusted(now loop.Instant) bool {
 	if int64(now) < s.checkedUntil.Load() {
 		return true
 	}
@@ -117,7 +117,7 @@ func (s *session) trusted(now instant) bool {
 	if left <= 0 {
 		return false
 	}
-	s.checkedUntil.Store(int64(now.add(min(left, trustCheckInterval))))
+	s.checkedUntil.Store(int64(now.Add(min(left, trustCheckInterval))))
 	return true
 }
 
@@ -136,28 +136,4 @@ func (s *session) mayDeclareDead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.clock.mayDeclareDead(uptime.Now())
-}
-
-// register registers the node in the store.
-func (e *Engine) register(ctx context.Context) error {
-	sent, before := uptime.Now(), e.history.known()
-	res, err := e.cfg.Backend.Register(ctx, store.RegisterRequest{
-		Name:    e.cfg.Name,
-		Lease:   e.cfg.Lease,
-		Version: e.cfg.Version,
-		Queues:  e.queueNames(),
-		Kinds:   e.kindNames(),
-	})
-	if err != nil {
-		return err
-	}
-	e.session.confirm(res.Node, sent, uptime.Now(), res.Now)
-	if e.readStateFile(res.Position.Store) {
-		before = e.history.known()
-	}
-	position := res.Position
-	position.Node = min(position.Node, res.Node-1) // the node's own number is new; earlier numbers are smaller
-	e.checkHistory(ctx, before, position, "")
-	e.history.registered()
-	return nil
 }

@@ -1,4 +1,4 @@
-package engine
+package node
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -43,8 +44,8 @@ func statePath(dir, identity string) (string, error) {
 	return filepath.Join(dir, "store-"+identity+".json"), nil
 }
 
-// ReadSeen reads the position of a store from the state file in dir; zero: there is no such file.
-func ReadSeen(dir, identity string) (store.Position, error) {
+// readSeen reads the position of a store from the state file in dir; zero: there is no such file.
+func readSeen(dir, identity string) (store.Position, error) {
 	path, err := statePath(dir, identity)
 	if err != nil {
 		return store.Position{}, err
@@ -73,7 +74,7 @@ func writeSeen(dir string, seen store.Position) (err error) {
 	if err != nil {
 		return err
 	}
-	if other, err := ReadSeen(dir, seen.Store); err == nil && other.Store != "" { // other nodes of this host write the file too
+	if other, err := readSeen(dir, seen.Store); err == nil && other.Store != "" { // other nodes of this host write the file too
 		seen = furthest(other, seen)
 	}
 	text, err := json.Marshal(seenFile{seen.Store, seen.Token, seen.Node, seen.Accepted})
@@ -104,19 +105,19 @@ func writeSeen(dir string, seen store.Position) (err error) {
 
 // readStateFile reads the state file at the first call, and reports whether this was the first
 // call. If the file cannot be read, an event reports it and the node starts without it.
-func (e *Engine) readStateFile(identity string) bool {
-	if !e.history.firstStateFileRead() {
+func (n *Node) readStateFile(identity string) bool {
+	if !n.history.firstStateFileRead() {
 		return false
 	}
-	if e.cfg.StateDir == "" || identity == "" {
+	if n.cfg.StateDir == "" || identity == "" {
 		return true
 	}
-	seen, err := ReadSeen(e.cfg.StateDir, identity)
+	seen, err := readSeen(n.cfg.StateDir, identity)
 	if err != nil {
-		e.emit(event.Event{Kind: event.StateFailed, Err: err})
+		n.report.Emit(event.Event{Kind: event.StateFailed, Err: err})
 		return true
 	}
-	e.history.addStateFile(seen)
+	n.history.addStateFile(seen)
 	return true
 }
 
@@ -141,21 +142,21 @@ func (h *history) addStateFile(seen store.Position) {
 
 // keepStateFile writes the state file while its content changes, until ctx ends, and then once
 // more.
-func (e *Engine) keepStateFile(ctx context.Context) {
-	if e.cfg.StateDir == "" {
+func (n *Node) keepStateFile(ctx context.Context) {
+	if n.cfg.StateDir == "" {
 		return
 	}
 	var keeper stateFileWriter
 	for ended := false; !ended; {
-		ended = sleep(ctx, min(e.cfg.Heartbeat, stateFileInterval)) != nil
-		seen := e.history.known().seen
-		if !keeper.due(seen, monotonic(), ended) {
+		ended = loop.Sleep(ctx, min(n.cfg.Heartbeat, stateFileInterval)) != nil
+		seen := n.history.known().seen
+		if !keeper.due(seen, loop.Now(), ended) {
 			continue
 		}
-		err := writeSeen(e.cfg.StateDir, seen)
-		keeper.tried(seen, monotonic(), err)
+		err := writeSeen(n.cfg.StateDir, seen)
+		keeper.tried(seen, loop.Now(), err)
 		if err != nil && keeper.failures == 1 {
-			e.emit(event.Event{Kind: event.StateFailed, Err: err})
+			n.report.Emit(event.Event{Kind: event.StateFailed, Err: err})
 		}
 	}
 }
@@ -163,25 +164,25 @@ func (e *Engine) keepStateFile(ctx context.Context) {
 // stateFileWriter decides when the state file is written.
 type stateFileWriter struct {
 	written  store.Position
-	at       instant
+	at       loop.Instant
 	failures int // in a row
 }
 
 // due reports whether the file has to be written now; last: there is no later chance.
-func (k *stateFileWriter) due(seen store.Position, now instant, last bool) bool {
+func (k *stateFileWriter) due(seen store.Position, now loop.Instant, last bool) bool {
 	switch {
 	case seen.Store == "" || seen == k.written:
 		return false
 	case last || k.written.Store == "" && k.failures == 0:
 		return true
-	case now.sub(k.at) >= stateFileInterval:
+	case now.Sub(k.at) >= stateFileInterval:
 		return true
 	}
 	return k.failures == 0 && (seen.Token-k.written.Token >= stateFileTokens || seen.Accepted != k.written.Accepted)
 }
 
 // tried records an attempt to write the file.
-func (k *stateFileWriter) tried(seen store.Position, now instant, err error) {
+func (k *stateFileWriter) tried(seen store.Position, now loop.Instant, err error) {
 	k.at = now
 	if err != nil {
 		k.failures++

@@ -1,4 +1,4 @@
-package engine
+package work
 
 import (
 	"bytes"
@@ -48,32 +48,32 @@ func (a *allowList) find(kind string, args []byte) (found, hook bool) {
 
 // SetAllowList replaces the list of the jobs of restricted kinds that this node runs, and wakes the
 // fetchers to claim them.
-func (e *Engine) SetAllowList(jobs []AllowedJob) {
+func (r *Runner) SetAllowList(jobs []AllowedJob) {
 	exact := make([]store.ExactJob, len(jobs))
 	for i, one := range jobs {
 		exact[i] = one.ExactJob
 	}
-	e.allowList.jobs.Store(&jobs)
-	e.allowList.exact.Store(&exact)
-	e.wakes.jobs("")
+	r.allowList.jobs.Store(&jobs)
+	r.allowList.exact.Store(&exact)
+	r.wakes.WakeJobs("")
 }
 
-// mayRun reports whether this node may run jobs with this kind and these args.
-func (e *Engine) mayRun(kind string, args []byte) bool {
-	if !slices.Contains(e.cfg.Restricted, kind) {
+// MayRun reports whether this node may run jobs with this kind and these args.
+func (r *Runner) MayRun(kind string, args []byte) bool {
+	if !slices.Contains(r.cfg.Restricted, kind) {
 		return true
 	}
-	found, _ := e.allowList.find(kind, args)
+	found, _ := r.allowList.find(kind, args)
 	return found
 }
 
 // allow reports whether this node may run a claimed job, and removes headers that the job must not
 // have. Claims contain the list, but the list may have changed since the claim.
-func (e *Engine) allow(job *store.Claimed) bool {
-	if !slices.Contains(e.cfg.Restricted, job.Kind) {
+func (r *Runner) allow(job *store.Claimed) bool {
+	if !slices.Contains(r.cfg.Restricted, job.Kind) {
 		return true
 	}
-	found, hook := e.allowList.find(job.Kind, job.Args)
+	found, hook := r.allowList.find(job.Kind, job.Args)
 	if found && !hook {
 		job.Headers = plan.WithoutHook(job.Headers)
 	}
@@ -83,10 +83,11 @@ func (e *Engine) allow(job *store.Claimed) bool {
 // Restricted is the suffix that marks a restricted kind in the list of a node's kinds.
 const Restricted = " (restricted)"
 
-// kindNames returns the node's kinds as they are listed in the store.
-func (e *Engine) kindNames() []string {
-	names := slices.Clone(e.cfg.Kinds)
-	for _, kind := range e.cfg.Restricted {
+// KindNames returns the kinds of a node as they are listed in the store. Jobs of the kinds in
+// restricted run only if their args are in the allow-list.
+func KindNames(kinds, restricted []string) []string {
+	names := slices.Clone(kinds)
+	for _, kind := range restricted {
 		names = append(names, kind+Restricted)
 	}
 	return names

@@ -1,4 +1,4 @@
-package engine
+package work
 
 import (
 	"testing"
@@ -8,17 +8,17 @@ import (
 )
 
 func TestOnlyListedJobsOfRestrictedKindsRun(t *testing.T) {
-	e := New(Config{Kinds: []string{"free"}, Restricted: []string{"tell"}})
+	r := newRunner(t, nil, Config{Kinds: []string{"free"}, Restricted: []string{"tell"}})
 	args := []byte(`{"a":1}`)
-	if e.mayRun("tell", args) || !e.mayRun("free", args) {
+	if r.MayRun("tell", args) || !r.MayRun("free", args) {
 		t.Error("without a list, jobs of restricted kinds do not run, and other jobs run")
 	}
-	e.SetAllowList([]AllowedJob{{ExactJob: store.NewExactJob("tell", args)}})
-	if !e.mayRun("tell", args) || e.mayRun("tell", []byte(`{"a":2}`)) {
+	r.SetAllowList([]AllowedJob{{ExactJob: store.NewExactJob("tell", args)}})
+	if !r.MayRun("tell", args) || r.MayRun("tell", []byte(`{"a":2}`)) {
 		t.Error("exactly the listed jobs run")
 	}
-	e.SetAllowList(nil)
-	if e.mayRun("tell", args) {
+	r.SetAllowList(nil)
+	if r.MayRun("tell", args) {
 		t.Error("a job runs that is no longer listed")
 	}
 }
@@ -26,7 +26,7 @@ func TestOnlyListedJobsOfRestrictedKindsRun(t *testing.T) {
 // Only jobs of restricted kinds that are allowed as hooks get the header with the hook event,
 // because anyone who can write to the store can write headers.
 func TestOnlyHooksSeeWhatTheyAreAbout(t *testing.T) {
-	e := New(Config{Restricted: []string{"tell"}})
+	r := newRunner(t, nil, Config{Restricted: []string{"tell"}})
 	exact := store.NewExactJob("tell", []byte(`{"a":1}`))
 	job := func(kind, args string) *store.Claimed {
 		return &store.Claimed{JobSpec: store.JobSpec{Kind: kind, Args: []byte(args), Headers: []byte(`{"hourbell-hook":"{}","trace":"x"}`)}}
@@ -44,8 +44,8 @@ func TestOnlyHooksSeeWhatTheyAreAbout(t *testing.T) {
 		{"as both", []AllowedJob{{exact, true}, {exact, false}}, job("tell", `{"a":1}`), true, true},
 		{"a kind without restriction", nil, job("free", `{"a":1}`), true, true},
 	} {
-		e.SetAllowList(test.admissions)
-		runs := e.allow(test.job)
+		r.SetAllowList(test.admissions)
+		runs := r.allow(test.job)
 		headers := plan.Headers(test.job.Headers)
 		if _, hook := headers[plan.HookHeader]; runs != test.runs || hook != test.hook || headers["trace"] != "x" {
 			t.Errorf("%s: runs %v, headers %v", test.name, runs, headers)

@@ -1,10 +1,12 @@
-package engine
+package work
 
 import (
 	"context"
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/hourbell/hourbell/internal/node"
 )
 
 type attemptKey struct{}
@@ -35,9 +37,9 @@ func TestAttemptEndsWithItsCause(t *testing.T) {
 	}{
 		"stopped":         {func(run *Run, _ context.CancelCauseFunc) { run.requestCancel() }, ErrCancelled},
 		"over":            {func(run *Run, _ context.CancelCauseFunc) { run.end(context.Canceled) }, context.Canceled},
-		"lease lost":      {func(_ *Run, end context.CancelCauseFunc) { end(ErrClaimLost) }, ErrClaimLost},
+		"lease lost":      {func(_ *Run, end context.CancelCauseFunc) { end(node.ErrClaimLost) }, node.ErrClaimLost},
 		"stopped, over":   {func(run *Run, _ context.CancelCauseFunc) { run.requestCancel(); run.end(context.Canceled) }, ErrCancelled},
-		"lost, then over": {func(run *Run, end context.CancelCauseFunc) { end(ErrClaimLost); run.end(context.Canceled) }, ErrClaimLost},
+		"lost, then over": {func(run *Run, end context.CancelCauseFunc) { end(node.ErrClaimLost); run.end(context.Canceled) }, node.ErrClaimLost},
 	}
 	for looked, look := range attemptLooks {
 		for name, test := range ends {
@@ -81,8 +83,8 @@ func TestAttemptEndsUnlooked(t *testing.T) {
 	if err := (attemptContext{stopped}).Err(); !errors.Is(err, context.Canceled) || !errors.Is(context.Cause(attemptContext{stopped}), ErrCancelled) {
 		t.Errorf("stopped: %v, because %v", err, context.Cause(attemptContext{stopped}))
 	}
-	endSession(ErrClaimLost)
-	if err := (attemptContext{lost}).Err(); !errors.Is(err, context.Canceled) || !errors.Is(context.Cause(attemptContext{lost}), ErrClaimLost) {
+	endSession(node.ErrClaimLost)
+	if err := (attemptContext{lost}).Err(); !errors.Is(err, context.Canceled) || !errors.Is(context.Cause(attemptContext{lost}), node.ErrClaimLost) {
 		t.Errorf("lost: %v, because %v", err, context.Cause(attemptContext{lost}))
 	}
 	if _, ok := (attemptContext{lost}).Deadline(); ok {

@@ -1,4 +1,4 @@
-package engine
+package work
 
 import (
 	"errors"
@@ -6,15 +6,14 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/store"
 )
 
-// Causes for which the context of a job ends.
+// Causes for which the context of a job ends, besides those of its node.
 var (
 	ErrCancelled = errors.New("the job was cancelled")
 	ErrTimeout   = errors.New("the attempt took longer than its timeout")
-	ErrStopping  = errors.New("the node is stopping")
-	ErrClaimLost = errors.New("the claim could not be held")
 )
 
 // finalError is a worker's error that selects the result of the attempt.
@@ -57,12 +56,12 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 	if out.Error == "" {
 		out.Error = fmt.Sprintf("an error without text (%T)", err)
 	}
-	var panicked *PanicError
+	var panicked *panicError
 	if errors.As(err, &panicked) {
-		out.Trace = cleanText(string(panicked.Stack))
+		out.Trace = cleanText(string(panicked.stack))
 	}
 	var final *finalError
-	if (errors.Is(cause, ErrClaimLost) || errors.Is(err, ErrClaimLost)) && !refundable(job) {
+	if (errors.Is(cause, node.ErrClaimLost) || errors.Is(err, node.ErrClaimLost)) && !refundable(job) {
 		out.Error = cleanText(fmt.Sprintf("its node lost its lease, and %d attempts were refunded for that already: %v", maxRefunds, err))
 	}
 	switch {
@@ -70,11 +69,11 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 		out.Result = store.Cancelled
 	case errors.As(err, &final) && final.result != store.Retry:
 		out.Result = final.result
-	case errors.Is(cause, ErrStopping):
+	case errors.Is(cause, node.ErrStopping):
 		return interrupted(job, fmt.Errorf("%w (%w)", cause, err))
-	case errors.Is(cause, ErrClaimLost) && refundable(job):
+	case errors.Is(cause, node.ErrClaimLost) && refundable(job):
 		return leaseLost(job, fmt.Errorf("%w (%w)", cause, err))
-	case errors.Is(err, ErrClaimLost) && refundable(job): // a worker that noticed the loss before its context ended
+	case errors.Is(err, node.ErrClaimLost) && refundable(job): // a worker that noticed the loss before its context ended
 		return leaseLost(job, err)
 	case job.Attempt >= job.MaxAttempts:
 		out.Result = store.Failed

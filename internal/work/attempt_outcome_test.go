@@ -1,4 +1,4 @@
-package engine
+package work
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -24,25 +25,25 @@ func TestAttemptOutcome(t *testing.T) {
 	}{
 		{"success", 1, 0, nil, nil, store.Completed, 0},
 		{"success in spite of a cancel", 1, 0, nil, ErrCancelled, store.Completed, 0},
-		{"success in spite of a lost claim", 1, 0, nil, ErrClaimLost, store.Completed, 0},
+		{"success in spite of a lost claim", 1, 0, nil, node.ErrClaimLost, store.Completed, 0},
 		{"failure", 1, 0, boom, nil, store.Retry, 0},
 		{"failure of the last attempt", 3, 0, boom, nil, store.Failed, 0},
 		{"timeout", 1, 0, context.DeadlineExceeded, ErrTimeout, store.Retry, 0},
 		{"cancelled", 1, 0, boom, ErrCancelled, store.Cancelled, 0},
-		{"stopping", 3, 0, context.Canceled, ErrStopping, store.Release, 0},
-		{"claim lost", 3, 0, context.Canceled, ErrClaimLost, store.Release, 0},
-		{"stopping, may not start twice", 1, store.OnLossFail, boom, ErrStopping, store.Failed, 0},
-		{"claim lost, may not start twice", 1, store.OnLossFail, boom, ErrClaimLost, store.Failed, 0},
-		{"the worker saw the claim lost first", 3, 0, fmt.Errorf("x: %w", ErrClaimLost), nil, store.Release, 0},
-		{"the worker saw it first, may not start twice", 1, store.OnLossFail, fmt.Errorf("x: %w", ErrClaimLost), nil, store.Failed, 0},
-		{"cancelled, and the claim lost", 1, 0, fmt.Errorf("x: %w", ErrClaimLost), ErrCancelled, store.Cancelled, 0},
-		{"final while stopping", 1, 0, Final(boom, store.Failed, 0), ErrStopping, store.Failed, 0},
-		{"asks for a time while stopping", 1, 0, Final(boom, store.Retry, time.Hour), ErrStopping, store.Release, 0},
+		{"stopping", 3, 0, context.Canceled, node.ErrStopping, store.Release, 0},
+		{"claim lost", 3, 0, context.Canceled, node.ErrClaimLost, store.Release, 0},
+		{"stopping, may not start twice", 1, store.OnLossFail, boom, node.ErrStopping, store.Failed, 0},
+		{"claim lost, may not start twice", 1, store.OnLossFail, boom, node.ErrClaimLost, store.Failed, 0},
+		{"the worker saw the claim lost first", 3, 0, fmt.Errorf("x: %w", node.ErrClaimLost), nil, store.Release, 0},
+		{"the worker saw it first, may not start twice", 1, store.OnLossFail, fmt.Errorf("x: %w", node.ErrClaimLost), nil, store.Failed, 0},
+		{"cancelled, and the claim lost", 1, 0, fmt.Errorf("x: %w", node.ErrClaimLost), ErrCancelled, store.Cancelled, 0},
+		{"final while stopping", 1, 0, Final(boom, store.Failed, 0), node.ErrStopping, store.Failed, 0},
+		{"asks for a time while stopping", 1, 0, Final(boom, store.Retry, time.Hour), node.ErrStopping, store.Release, 0},
 		{"final", 1, 0, Final(boom, store.Failed, 0), nil, store.Failed, 0},
 		{"gives up", 1, 0, fmt.Errorf("x: %w", Final(boom, store.Cancelled, 0)), nil, store.Cancelled, 0},
 		{"asks for a time", 1, 0, Final(boom, store.Retry, time.Hour), nil, store.Retry, time.Hour},
 		{"asks for a time without attempts left", 3, 0, Final(boom, store.Retry, time.Hour), nil, store.Failed, 0},
-		{"panic", 1, 0, &PanicError{Value: "x", Stack: []byte("stack")}, nil, store.Retry, 0},
+		{"panic", 1, 0, &panicError{value: "x", stack: []byte("stack")}, nil, store.Retry, 0},
 	} {
 		job := store.Claimed{JobSpec: store.JobSpec{MaxAttempts: 3, OnLoss: test.onLoss}, ID: 7, Token: 9, Attempt: test.attempt}
 		got := attemptOutcome(job, test.err, test.cause)
@@ -60,14 +61,14 @@ func TestAttemptOutcome(t *testing.T) {
 		want       store.Result
 		lost       bool
 	}{
-		{0, 3, context.Canceled, ErrClaimLost, store.Release, true},
-		{maxRefunds - 1, 3, context.Canceled, ErrClaimLost, store.Release, true},
-		{maxRefunds, 3, context.Canceled, ErrClaimLost, store.Failed, false},
-		{maxRefunds, 1, context.Canceled, ErrClaimLost, store.Retry, false},
-		{maxRefunds - 1, 3, fmt.Errorf("x: %w", ErrClaimLost), nil, store.Release, true},
-		{maxRefunds, 3, fmt.Errorf("x: %w", ErrClaimLost), nil, store.Failed, false},
-		{0, 3, context.Canceled, ErrStopping, store.Release, false},
-		{100, 3, context.Canceled, ErrStopping, store.Release, false},
+		{0, 3, context.Canceled, node.ErrClaimLost, store.Release, true},
+		{maxRefunds - 1, 3, context.Canceled, node.ErrClaimLost, store.Release, true},
+		{maxRefunds, 3, context.Canceled, node.ErrClaimLost, store.Failed, false},
+		{maxRefunds, 1, context.Canceled, node.ErrClaimLost, store.Retry, false},
+		{maxRefunds - 1, 3, fmt.Errorf("x: %w", node.ErrClaimLost), nil, store.Release, true},
+		{maxRefunds, 3, fmt.Errorf("x: %w", node.ErrClaimLost), nil, store.Failed, false},
+		{0, 3, context.Canceled, node.ErrStopping, store.Release, false},
+		{100, 3, context.Canceled, node.ErrStopping, store.Release, false},
 	} {
 		got := attemptOutcome(store.Claimed{JobSpec: store.JobSpec{MaxAttempts: 3}, Attempt: test.attempt, Refunds: test.refunds}, test.err, test.cause)
 		if got.Result != test.want || got.LeaseLost != test.lost {
@@ -77,7 +78,7 @@ func TestAttemptOutcome(t *testing.T) {
 			t.Errorf("after %d refunds: %q", test.refunds, got.Error)
 		}
 	}
-	if got := attemptOutcome(store.Claimed{JobSpec: store.JobSpec{MaxAttempts: 3}}, &PanicError{Value: "x", Stack: []byte("stack")}, nil); got.Trace != "stack" {
+	if got := attemptOutcome(store.Claimed{JobSpec: store.JobSpec{MaxAttempts: 3}}, &panicError{value: "x", stack: []byte("stack")}, nil); got.Trace != "stack" {
 		t.Errorf("a panic's stack is not kept: %+v", got)
 	}
 	if Final(nil, store.Failed, 0) != nil {

@@ -1,9 +1,10 @@
-package engine
+package work
 
 import (
 	"context"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -11,42 +12,42 @@ import (
 // wake-up after every change, of any kind.
 const cancelReadGap = 50 * time.Millisecond
 
-// watchCancels passes cancel requests to the runs of this node. It reads them after a wake-up; each
+// WatchCancels passes cancel requests to the runs of this node. It reads them after a wake-up; each
 // heartbeat reads them too.
-func (e *Engine) watchCancels(ctx context.Context) {
+func (r *Runner) WatchCancels(ctx context.Context) {
 	for {
 		var timer <-chan time.Time
-		if !e.wakes.pushed.Load() {
-			timer = time.After(e.cfg.PollIdle)
+		if !r.wakes.Pushed() {
+			timer = time.After(r.cfg.PollIdle)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-e.wakes.cancels:
+		case <-r.wakes.Cancels():
 		case <-timer:
 		}
-		call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
-		e.readCancels(call)
+		call, cancel := context.WithTimeout(ctx, r.cfg.CallTimeout)
+		r.readCancels(call)
 		cancel()
-		if sleep(ctx, cancelReadGap) != nil {
+		if loop.Sleep(ctx, cancelReadGap) != nil {
 			return
 		}
 	}
 }
 
-func (e *Engine) readCancels(ctx context.Context) {
-	if e.inFlight.len() == 0 {
+func (r *Runner) readCancels(ctx context.Context) {
+	if r.inFlight.Len() == 0 {
 		return
 	}
-	claims, err := e.cfg.Backend.Claims(ctx, store.ClaimsRequest{Node: e.session.number(), Cancelled: true})
+	claims, err := r.cfg.Store.Claims(ctx, store.ClaimsRequest{Node: r.node.Number(), Cancelled: true})
 	if err != nil {
 		if ctx.Err() == nil {
-			e.storeErrors.add("read cancel requests", err)
+			r.report.StoreFailed("read cancel requests", err)
 		}
 		return
 	}
-	e.storeErrors.clear("read cancel requests")
-	known, _ := e.inFlight.split(claims)
+	r.report.StoreWorks("read cancel requests")
+	known, _ := r.inFlight.split(claims)
 	for _, run := range known {
 		run.requestCancel()
 	}

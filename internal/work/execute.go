@@ -1,4 +1,4 @@
-package engine
+package work
 
 import (
 	"context"
@@ -6,52 +6,54 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/loop"
+	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
 )
 
 // execute runs one attempt, delivers its outcome, and returns how long the attempt took; 0: the
 // attempt did not begin.
-func (e *Engine) execute(run *Run) (took time.Duration) {
-	if e.stopping.Load() || run.sessionCtx.Err() != nil {
-		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
+func (r *Runner) execute(run *Run) (took time.Duration) {
+	if r.node.Stopping() || run.sessionCtx.Err() != nil {
+		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
 		return 0
 	}
-	if !e.allow(&run.Claimed) {
-		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "this node may not run it any more"})
+	if !r.allow(&run.Claimed) {
+		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "this node may not run it any more"})
 		return 0
 	}
 	if run.cancelled() {
-		e.deliver(run, result{outcome: cancelledEarly(run.Claimed), why: "it had not begun"})
+		r.deliver(run, result{outcome: cancelledEarly(run.Claimed), why: "it had not begun"})
 		return 0
 	}
-	started := monotonic()
-	if !e.session.trusted(started) { // the last check before the start, because the process may have been stopped at any line before, longer than its lease
-		e.expireLease()
-		e.deliver(run, result{outcome: unstarted(run.Claimed), why: "the lease of its node had passed before it began"})
+	started := loop.Now()
+	if !r.node.Trusted(started) { // the last check before the start, because the process may have been stopped at any line before, longer than its lease
+		r.node.ExpireLease()
+		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "the lease of its node had passed before it began"})
 		return 0
 	}
 	var ctx context.Context = attemptContext{run}
 	defer run.end(context.Canceled)
-	if timeout := e.cfg.Timeout(run.Claimed); timeout > 0 {
+	if timeout := r.cfg.Timeout(run.Claimed); timeout > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, timeout, ErrTimeout)
 		defer stop()
 	}
-	e.emit(run.event(event.JobStarted))
+	r.report.Emit(run.event(event.JobStarted))
 	err := errExited
 	defer func() { // runs also when the worker called runtime.Goexit
 		cause := context.Cause(ctx)
-		took = started.elapsed()
-		r := result{outcome: attemptOutcome(run.Claimed, err, cause), took: took, err: err}
-		r.outcome.Output = run.Output()
+		took = started.Elapsed()
+		res := result{outcome: attemptOutcome(run.Claimed, err, cause), took: took, err: err}
+		res.outcome.Output = run.Output()
 		if cause != nil && err != nil {
-			r.why = cause.Error()
-		} else if errors.Is(err, ErrClaimLost) {
-			r.why = err.Error()
+			res.why = cause.Error()
+		} else if errors.Is(err, node.ErrClaimLost) {
+			res.why = err.Error()
 		}
-		e.deliver(run, r)
+		r.deliver(run, res)
 	}()
-	err = try(ctx, e.cfg.Work, run)
+	err = try(ctx, r.cfg.Work, run)
 	return 0 // the deferred function sets took
 }
 
@@ -61,12 +63,12 @@ var errExited = errors.New("the worker ended its goroutine")
 
 // deliver passes the outcome of a run to the outcomes to be written, unless the run already has an
 // outcome because it did not end in time when its node stopped.
-func (e *Engine) deliver(run *Run, r result) {
+func (r *Runner) deliver(run *Run, res result) {
 	if run.delivered.Swap(true) {
 		return
 	}
-	r.run = run
-	r.outcome.After = plan.FollowUp(run.Claimed, r.outcome, e.cfg.Name)
-	r.outcome.Alone = run.Schedule == 0
-	e.outcomes.put(r)
+	res.run = run
+	res.outcome.After = plan.FollowUp(run.Claimed, res.outcome, r.node.Name())
+	res.outcome.Alone = run.Schedule == 0
+	r.outcomes.put(res)
 }

@@ -1,4 +1,4 @@
-package engine
+package work
 
 import (
 	"context"
@@ -8,36 +8,37 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
 
 // fetcher claims the jobs of one queue and passes them to the workers of the queue.
 type fetcher struct {
-	engine   *Engine
+	runner   *Runner
 	queue    string
 	width    int // number of workers
 	jobs     chan *Run
 	pace     pace
 	inFlight atomic.Int64 // claimed jobs that are not over
 	refill   atomic.Int64 // room is sent when inFlight falls to this number
-	room     signal
-	wake     signal
+	room     loop.Signal
+	wake     loop.Signal
 
 	begun    atomic.Int64 // jobs that workers have taken
 	workTime atomic.Int64 // total run time of the jobs that have ended, in nanoseconds
 	// The values of begun and workTime at the last claim.
 	begunAtClaim, workTimeAtClaim int64
-	suspectsReadAt                instant // when the queue was last searched for suspects
+	suspectsReadAt                loop.Instant // when the queue was last searched for suspects
 	// Start and target of the present check for a stale prefetch: see prefetchIsStale.
-	checkMarkedAt instant
+	checkMarkedAt loop.Instant
 	checkBegun    int64
 }
 
-func newFetcher(e *Engine, queue string, width int) *fetcher {
+func newFetcher(r *Runner, queue string, width int) *fetcher {
 	return &fetcher{
-		engine: e, queue: queue, width: width,
+		runner: r, queue: queue, width: width,
 		jobs: make(chan *Run, width+farDepth),
-		room: newSignal(), wake: e.wakes.queues[queue],
+		room: loop.NewSignal(), wake: r.wakes.Jobs(queue),
 	}
 }
 
@@ -49,13 +50,13 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 	}
 	defer close(f.jobs)
 	f.learn(func() {})
-	poll := f.engine.cfg.PollBusy
+	poll := f.runner.cfg.PollBusy
 	failures := 0
 	for ctx.Err() == nil {
 		if f.prefetchIsStale() {
 			f.releaseUnstarted()
 		}
-		if opened := f.engine.solo.closed(); opened != nil {
+		if opened := f.runner.solo.closed(); opened != nil {
 			f.awaitOpening(ctx, opened)
 			continue
 		}
@@ -67,23 +68,23 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 			f.await(ctx, f.stalePrefetchTimer(), f.room)
 			continue
 		}
-		if f.engine.outcomes.backlog() > maxBacklog { // outcomes are written more slowly than jobs end
-			_ = sleep(ctx, 2*time.Millisecond)
+		if f.runner.outcomes.backlog() > maxBacklog { // outcomes are written more slowly than jobs end
+			_ = loop.Sleep(ctx, 2*time.Millisecond)
 			continue
 		}
-		started := monotonic()
+		started := loop.Now()
 		limit := f.pace.limit(f.width, int(f.inFlight.Load()))
 		res, err := f.claim(ctx, limit)
 		if err != nil {
 			if !errors.Is(err, errNoLease) {
-				_ = sleep(ctx, retryWait(failures)) // the loop condition checks ctx
+				_ = loop.Sleep(ctx, loop.RetryWait(failures)) // the loop condition checks ctx
 				failures++
 			}
 			continue
 		}
 		failures = 0
 		if len(res.Jobs) == limit {
-			poll = f.engine.cfg.PollBusy
+			poll = f.runner.cfg.PollBusy
 			f.awaitRoom(ctx)
 			continue
 		}
@@ -97,11 +98,11 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 // the claim skips locked rows; so poll begins short and doubles. It is shortest after a wake-up,
 // because then there is a due job. Because the store's clock was read after the claim was sent, the
 // wait for the next due job ends early rather than late.
-func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started instant, poll time.Duration) (next time.Duration) {
+func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started loop.Instant, poll time.Duration) (next time.Duration) {
 	f.learn(func() { f.pace.less(f.width) })
-	next = min(2*poll, f.engine.idlePoll())
+	next = min(2*poll, f.runner.wakes.IdlePoll())
 	if len(res.Jobs) > 0 {
-		next = f.engine.cfg.PollBusy
+		next = f.runner.cfg.PollBusy
 	}
 	wait := next
 	if len(f.jobs) > 0 {
@@ -111,10 +112,10 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started
 		wait = min(wait, res.Again)
 	}
 	if !res.NextDue.IsZero() {
-		wait = min(wait, max(started.add(res.NextDue.Sub(res.Now)).until(), 0))
+		wait = min(wait, max(started.Add(res.NextDue.Sub(res.Now)).Until(), 0))
 	}
 	if f.await(ctx, time.After(wait), f.wake) {
-		return f.engine.cfg.PollBusy / 8
+		return f.runner.cfg.PollBusy / 8
 	}
 	return next
 }
@@ -131,7 +132,7 @@ func (f *fetcher) learnSpeed() {
 
 // learn changes the pace, and then calculates when the next claim is worth sending.
 func (f *fetcher) learn(change func()) {
-	f.pace.far = store.RoundTrip(f.engine.cfg.Backend) > 0
+	f.pace.far = f.runner.cfg.Far()
 	change()
 	f.refill.Store(int64(f.pace.refillAt(f.width)))
 }
@@ -140,11 +141,11 @@ func (f *fetcher) learn(change func()) {
 // sending, and adjusts the pace by the time of this wait. The latency of the claim is not part of
 // that time: with a high-latency store, larger batches have to be claimed, not smaller batches.
 func (f *fetcher) awaitRoom(ctx context.Context) {
-	handed := monotonic()
+	handed := loop.Now()
 	for f.full() && ctx.Err() == nil && !f.prefetchIsStale() {
 		f.await(ctx, f.stalePrefetchTimer(), f.room)
 	}
-	f.learn(func() { f.pace.used(f.width, handed.elapsed()) })
+	f.learn(func() { f.pace.used(f.width, handed.Elapsed()) })
 }
 
 // full reports whether so many jobs are in flight that another claim is not worth sending yet.
@@ -156,11 +157,11 @@ const stalePrefetchAge = 500 * time.Millisecond
 // prefetchIsStale reports whether prefetched jobs have not begun in time. Each check remembers the
 // last job in the channel, and expects a worker to take that job within stalePrefetchAge.
 func (f *fetcher) prefetchIsStale() bool {
-	now, begun := monotonic(), f.begun.Load()
+	now, begun := loop.Now(), f.begun.Load()
 	if begun >= f.checkBegun {
 		f.checkMarkedAt, f.checkBegun = now, begun+int64(len(f.jobs))
 	}
-	return begun < f.checkBegun && now.sub(f.checkMarkedAt) >= stalePrefetchAge
+	return begun < f.checkBegun && now.Sub(f.checkMarkedAt) >= stalePrefetchAge
 }
 
 // stalePrefetchTimer returns a channel on which a time is sent when the prefetch has to be checked
@@ -179,7 +180,7 @@ func (f *fetcher) releaseUnstarted() {
 	for {
 		select {
 		case run := <-f.jobs:
-			f.engine.deliver(run, result{outcome: unstarted(run.Claimed), why: "it was claimed in advance, and no worker was free in time"})
+			f.runner.deliver(run, result{outcome: unstarted(run.Claimed), why: "it was claimed in advance, and no worker was free in time"})
 			f.begun.Add(1)
 			f.inFlight.Add(-1)
 		default:
@@ -189,7 +190,7 @@ func (f *fetcher) releaseUnstarted() {
 }
 
 // await waits for ctx, timer or b, and reports whether b was sent.
-func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b signal) bool {
+func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b loop.Signal) bool {
 	select {
 	case <-ctx.Done():
 	case <-timer:
@@ -209,10 +210,10 @@ const maxStopWait = 2 * time.Second
 // still waits for a claim that has been sent, up to maxStopWait: its jobs are released at once,
 // while the jobs of a claim without an answer would wait for the lease to expire.
 func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, error) {
-	if !f.engine.solo.beginClaim() {
+	if !f.runner.solo.beginClaim() {
 		return store.PartialClaim{}, errNoLease
 	}
-	defer f.engine.solo.endClaim()
+	defer f.runner.solo.endClaim()
 	ahead := f.pace.ahead(limit)
 	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead})
 	if err == nil {
@@ -223,32 +224,32 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, err
 
 // ask sends a claim, and returns its answer and the parent context of its runs.
 func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, context.Context, error) {
-	e := f.engine
-	node, session, ok := e.session.current()
-	if !ok || e.history.blocked() {
-		_ = sleep(ctx, 50*time.Millisecond)
+	r := f.runner
+	number, session, ok := r.node.Session()
+	if !ok || r.node.Blocked() {
+		_ = loop.Sleep(ctx, 50*time.Millisecond)
 		return store.PartialClaim{}, nil, errNoLease
 	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.cfg.CallTimeout)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.CallTimeout)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(e.cfg.Heartbeat, maxStopWait), cancel) })()
-	started := monotonic()
-	req.Node, req.Queue, req.Kinds, req.Exact = node, f.queue, e.cfg.Kinds, e.allowList.list()
-	res, err := e.claims.ClaimPart(call, req)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(r.cfg.Heartbeat, maxStopWait), cancel) })()
+	started := loop.Now()
+	req.Node, req.Queue, req.Kinds, req.Exact = number, f.queue, r.cfg.Kinds, r.allowList.list()
+	res, err := r.cfg.Claims.ClaimPart(call, req)
 	switch {
 	case errors.Is(err, store.ErrNodeGone):
-		e.heartbeatNow.notify()
-		_ = sleep(ctx, 50*time.Millisecond) // the heartbeat registers the node again
+		r.node.HeartbeatNow()
+		_ = loop.Sleep(ctx, 50*time.Millisecond) // the heartbeat registers the node again
 		return res, nil, errNoLease
 	case err != nil:
-		e.lostAnswers.note()
-		e.storeErrors.add("claim from queue "+f.queue, err)
+		r.lostAnswers.note()
+		r.report.StoreFailed("claim from queue "+f.queue, err)
 		return res, nil, err
 	}
-	e.storeErrors.clear("claim from queue " + f.queue)
-	e.step("claim", f.queue, len(res.Jobs))
+	r.report.StoreWorks("claim from queue " + f.queue)
+	r.report.Step("claim", f.queue, len(res.Jobs))
 	if len(res.Jobs) > 0 {
-		e.emit(event.Event{Kind: event.JobsClaimed, Queue: f.queue, Count: int64(len(res.Jobs)), Took: started.elapsed()})
+		r.report.Emit(event.Event{Kind: event.JobsClaimed, Queue: f.queue, Count: int64(len(res.Jobs)), Took: started.Elapsed()})
 	}
 	return res, session, nil
 }
@@ -261,7 +262,7 @@ func (f *fetcher) hand(ctx, session context.Context, res store.ClaimResult, firs
 	f.start(runs[:first])
 	for rest := runs[first:]; len(rest) > 0; {
 		n := beginTogether(rest)
-		if ctx.Err() != nil || f.engine.solo.closed() != nil || !f.begin(ctx, res.Batch, rest[:n]) {
+		if ctx.Err() != nil || f.runner.solo.closed() != nil || !f.begin(ctx, res.Batch, rest[:n]) {
 			f.releaseRuns(rest, "it could not begin in time")
 			return
 		}
@@ -279,31 +280,31 @@ func (f *fetcher) start(runs []*Run) {
 
 // begin records in the store that runs may begin, and reports whether they may.
 func (f *fetcher) begin(ctx context.Context, batch int64, runs []*Run) bool {
-	e := f.engine
+	r := f.runner
 	what := "begin jobs of queue " + f.queue
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.cfg.CallTimeout)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.CallTimeout)
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(e.cfg.Heartbeat, maxStopWait), cancel) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(r.cfg.Heartbeat, maxStopWait), cancel) })()
 	refs := make([]store.ClaimRef, len(runs))
 	for i, run := range runs {
 		refs[i] = run.ref()
 	}
-	switch err := e.cfg.Backend.BeginJobs(call, store.BeginRequest{Node: e.session.number(), Batch: batch, Claims: refs}); {
+	switch err := r.cfg.Store.BeginJobs(call, store.BeginRequest{Node: r.node.Number(), Batch: batch, Claims: refs}); {
 	case errors.Is(err, store.ErrNodeGone):
-		e.heartbeatNow.notify()
+		r.node.HeartbeatNow()
 		return false
 	case err != nil:
-		e.storeErrors.add(what, err)
+		r.report.StoreFailed(what, err)
 		return false
 	}
-	e.storeErrors.clear(what)
+	r.report.StoreWorks(what)
 	return true
 }
 
 // releaseRuns releases runs that were not passed to a worker.
 func (f *fetcher) releaseRuns(runs []*Run, why string) {
 	for _, run := range runs {
-		f.engine.deliver(run, result{outcome: unstarted(run.Claimed), why: why})
+		f.runner.deliver(run, result{outcome: unstarted(run.Claimed), why: why})
 		f.inFlight.Add(-1)
 	}
 }
@@ -313,12 +314,12 @@ func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run
 	runs := make([]*Run, len(res.Jobs))
 	greatest := int64(0)
 	for i, job := range res.Jobs {
-		runs[i] = &Run{Claimed: job, sessionCtx: session, lease: f.engine.session}
+		runs[i] = &Run{Claimed: job, sessionCtx: session, node: f.runner.node}
 		greatest = max(greatest, job.Token)
 	}
-	f.engine.history.tokenSeen(greatest)
+	f.runner.node.TokenSeen(greatest)
 	f.inFlight.Add(int64(len(runs)))
-	f.engine.inFlight.add(res.Batch, runs)
+	f.runner.inFlight.add(res.Batch, runs)
 	return runs
 }
 
@@ -341,8 +342,8 @@ func (f *fetcher) work(workers *sync.WaitGroup) {
 func (f *fetcher) workOn(run *Run) {
 	defer func() {
 		if f.inFlight.Add(-1); !f.full() {
-			f.room.notify()
+			f.room.Notify()
 		}
 	}()
-	f.workTime.Add(int64(f.engine.execute(run)))
+	f.workTime.Add(int64(f.runner.execute(run)))
 }

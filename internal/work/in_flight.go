@@ -1,15 +1,16 @@
-package engine
+package work
 
 import (
 	"sync"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
 
-// inFlight contains the jobs in flight: the claims of this node from the answer of the store until
+// InFlight contains the jobs in flight: the claims of this node from the answer of the store until
 // their outcomes are written. It is safe for concurrent use.
-type inFlight struct {
+type InFlight struct {
 	mu      sync.Mutex
 	batches map[*batch]struct{} // batches with jobs in flight
 	runs    int
@@ -23,11 +24,12 @@ type batch struct {
 	left   int
 }
 
-func newInFlight() *inFlight {
-	return &inFlight{batches: map[*batch]struct{}{}}
+// NewInFlight returns an empty set.
+func NewInFlight() *InFlight {
+	return &InFlight{batches: map[*batch]struct{}{}}
 }
 
-func (h *inFlight) add(number int64, runs []*Run) {
+func (h *InFlight) add(number int64, runs []*Run) {
 	if len(runs) == 0 {
 		return
 	}
@@ -42,7 +44,7 @@ func (h *inFlight) add(number int64, runs []*Run) {
 }
 
 // drop removes claims whose outcomes were written or refused.
-func (h *inFlight) drop(results []result) {
+func (h *InFlight) drop(results []result) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range results {
@@ -64,7 +66,7 @@ func (h *inFlight) drop(results []result) {
 }
 
 // split returns the runs of the claims that are in flight, and the claims that are not.
-func (h *inFlight) split(claims []store.ClaimRef) (known []*Run, unknown []store.ClaimRef) {
+func (h *InFlight) split(claims []store.ClaimRef) (known []*Run, unknown []store.ClaimRef) {
 	if len(claims) == 0 {
 		return nil, nil
 	}
@@ -82,14 +84,15 @@ func (h *inFlight) split(claims []store.ClaimRef) (known []*Run, unknown []store
 	return known, unknown
 }
 
-func (h *inFlight) len() int {
+// Len returns the number of jobs in flight.
+func (h *InFlight) Len() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.runs
 }
 
 // all returns all runs in flight.
-func (h *inFlight) all() []*Run {
+func (h *InFlight) all() []*Run {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	runs := make([]*Run, 0, h.runs)
@@ -103,7 +106,8 @@ func (h *inFlight) all() []*Run {
 	return runs
 }
 
-func (h *inFlight) takeEnded() []int64 {
+// TakeEnded returns the numbers of the batches whose jobs have all ended since the last call.
+func (h *InFlight) TakeEnded() []int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	ended := h.ended
@@ -111,7 +115,8 @@ func (h *inFlight) takeEnded() []int64 {
 	return ended
 }
 
-func (h *inFlight) putBackEnded(ended []int64) {
+// PutBackEnded returns batches that could not be passed to the store.
+func (h *InFlight) PutBackEnded(ended []int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended = append(h.ended, ended...)
@@ -123,13 +128,13 @@ func (h *inFlight) putBackEnded(ended []int64) {
 type lostAnswers struct {
 	mu       sync.Mutex
 	possible bool
-	failedAt instant
+	failedAt loop.Instant
 }
 
 func (s *lostAnswers) note() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.possible, s.failedAt = true, monotonic()
+	s.possible, s.failedAt = true, loop.Now()
 }
 
 func (s *lostAnswers) arePossible() bool {
@@ -140,8 +145,8 @@ func (s *lostAnswers) arePossible() bool {
 
 // compared records that the claims were compared with the store's at an instant. patience is longer
 // than any call takes.
-func (s *lostAnswers) compared(at instant, patience time.Duration) {
+func (s *lostAnswers) compared(at loop.Instant, patience time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.possible = s.possible && at.sub(s.failedAt) <= patience
+	s.possible = s.possible && at.Sub(s.failedAt) <= patience
 }

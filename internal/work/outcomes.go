@@ -1,4 +1,4 @@
-package engine
+package work
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -25,8 +26,11 @@ type result struct {
 // outcome, the claim was lost to another node, and an event reports it. After a batch has failed,
 // batches are halved, so that a result that the store cannot write does not hold up the others.
 type outcomes struct {
-	engine *Engine
-	wake   signal
+	store       Store
+	callTimeout time.Duration
+	report      *loop.Report
+	inFlight    *InFlight
+	wake        loop.Signal
 
 	mu       sync.Mutex
 	waiting  []result
@@ -46,8 +50,11 @@ const (
 	writers = 2
 )
 
-func newOutcomes(e *Engine) *outcomes {
-	return &outcomes{engine: e, wake: newSignal(), limit: maxOutcomes, jobs: map[int64]bool{}}
+func newOutcomes(s Store, callTimeout time.Duration, report *loop.Report, inFlight *InFlight) *outcomes {
+	return &outcomes{
+		store: s, callTimeout: callTimeout, report: report, inFlight: inFlight,
+		wake: loop.NewSignal(), limit: maxOutcomes, jobs: map[int64]bool{},
+	}
 }
 
 // put adds a result; it never blocks.
@@ -57,7 +64,7 @@ func (o *outcomes) put(r result) {
 	worth := o.worthWriting()
 	o.mu.Unlock()
 	if worth {
-		o.wake.notify()
+		o.wake.Notify()
 	}
 }
 
@@ -158,7 +165,7 @@ func (o *outcomes) writeBatches(ctx context.Context) {
 		}
 		clear(batch) // releases the memory of the jobs
 		clear(outcomes)
-		if !written && sleep(ctx, retryWait(failures)) != nil {
+		if !written && loop.Sleep(ctx, loop.RetryWait(failures)) != nil {
 			return
 		}
 	}
@@ -166,27 +173,26 @@ func (o *outcomes) writeBatches(ctx context.Context) {
 
 // write writes a batch, and reports whether it was written.
 func (o *outcomes) write(ctx context.Context, batch []result, outcomes []store.Outcome) bool {
-	e := o.engine
-	call, cancel := context.WithTimeout(ctx, e.cfg.CallTimeout)
+	call, cancel := context.WithTimeout(ctx, o.callTimeout)
 	defer cancel()
-	res, err := e.cfg.Backend.Finish(call, store.FinishRequest{Outcomes: outcomes})
+	res, err := o.store.Finish(call, store.FinishRequest{Outcomes: outcomes})
 	if err != nil {
 		if ctx.Err() == nil {
-			e.storeErrors.add("record outcomes", err)
+			o.report.StoreFailed("record outcomes", err)
 		}
 		return false
 	}
-	e.storeErrors.clear("record outcomes")
+	o.report.StoreWorks("record outcomes")
 	o.written(batch, res.Refused)
 	return true
 }
 
 func (o *outcomes) written(batch []result, refused []store.ClaimRef) {
-	o.engine.inFlight.drop(batch)
+	o.inFlight.drop(batch)
 	o.done(batch)
 	for i := range batch {
 		if r := &batch[i]; r.run != nil {
-			o.engine.emit(r.event(slices.Contains(refused, r.run.ref())))
+			o.report.Emit(r.event(slices.Contains(refused, r.run.ref())))
 		}
 	}
 }

@@ -1,8 +1,10 @@
-package engine
+package work
 
 import (
 	"testing"
 	"time"
+
+	"github.com/hourbell/hourbell/store"
 )
 
 func TestPaceAsks(t *testing.T) {
@@ -67,6 +69,50 @@ func TestPaceForgets(t *testing.T) {
 			if learn(&p); n > 10 {
 				t.Fatalf("%s: after %d claims %d jobs are still prefetched", name, n, p.depth)
 			}
+		}
+	}
+}
+
+func TestWhatBeginsTogether(t *testing.T) {
+	jobs := func(losses ...int16) (runs []*Run) {
+		for _, n := range losses {
+			runs = append(runs, &Run{Claimed: store.Claimed{Losses: n}})
+		}
+		return runs
+	}
+	for _, test := range []struct {
+		losses []int16
+		want   int
+	}{{[]int16{0}, 1}, {[]int16{0, 0, 0}, 3}, {[]int16{1}, 1}, {[]int16{1, 0, 0}, 1}, {[]int16{0, 0, 1, 0}, 2}, {[]int16{1, 1}, 1}} {
+		if got := beginTogether(jobs(test.losses...)); got != test.want {
+			t.Errorf("of jobs that were lost %v times, %d begin together, want %d", test.losses, got, test.want)
+		}
+	}
+}
+
+func TestHowFarAheadAClaimMayGo(t *testing.T) {
+	for _, test := range []struct {
+		depth int
+		mean  time.Duration
+		want  int
+	}{
+		{1000, 0, 1000},
+		{1000, time.Microsecond, 1000},
+		{1000, time.Millisecond, 400},
+		{100, time.Millisecond, 100},
+		{1000, 50 * time.Millisecond, 8},
+		{1000, 100 * time.Millisecond, 4},
+		{1000, 101 * time.Millisecond, 0},
+		{1000, time.Hour, 0},
+		{0, time.Microsecond, 0},
+	} {
+		p := pace{depth: test.depth}
+		p.bound(4, test.mean)
+		if p.depth != test.want {
+			t.Errorf("jobs of %v and a depth of %d: %d, want %d", test.mean, test.depth, p.depth, test.want)
+		}
+		if ahead, want := p.ahead(10), 9; test.want > 0 && ahead != 0 || test.want == 0 && ahead != want {
+			t.Errorf("a depth of %d: %d are not to begin at once", p.depth, ahead)
 		}
 	}
 }

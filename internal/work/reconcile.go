@@ -1,10 +1,11 @@
-package engine
+package work
 
 import (
 	"context"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -16,20 +17,20 @@ const reconcileEvery = time.Minute
 // know, with the instant at which each was first found. The goroutine of the heartbeat uses it
 // alone.
 type unknownClaims struct {
-	since      map[store.ClaimRef]instant
-	comparedAt instant
+	since      map[store.ClaimRef]loop.Instant
+	comparedAt loop.Instant
 }
 
 // ripe records the claims that are unknown now, and returns the claims that have been unknown for
 // longer than patience. By then, every call that could have returned such a claim has ended.
-func (u *unknownClaims) ripe(unknown []store.ClaimRef, now instant, patience time.Duration) (ripe []store.ClaimRef) {
-	since := make(map[store.ClaimRef]instant, len(unknown))
+func (u *unknownClaims) ripe(unknown []store.ClaimRef, now loop.Instant, patience time.Duration) (ripe []store.ClaimRef) {
+	since := make(map[store.ClaimRef]loop.Instant, len(unknown))
 	for _, ref := range unknown {
 		first, seen := u.since[ref]
 		if !seen {
 			first = now
 		}
-		if now.sub(first) > patience {
+		if now.Sub(first) > patience {
 			ripe = append(ripe, ref)
 			first = now // if the release fails, the claim is released again after patience
 		}
@@ -42,22 +43,22 @@ func (u *unknownClaims) ripe(unknown []store.ClaimRef, now instant, patience tim
 // reconcile releases the claims that the store holds for this node and that the node does not know,
 // because the answer to the claim was lost. It compares the claims after a claim has failed, while
 // claims are unknown, and every reconcileEvery.
-func (e *Engine) reconcile(ctx context.Context) {
-	now := monotonic()
-	if !e.lostAnswers.arePossible() && len(e.unknown.since) == 0 && now.sub(e.unknown.comparedAt) < reconcileEvery {
+func (r *Runner) reconcile(ctx context.Context) {
+	now := loop.Now()
+	if !r.lostAnswers.arePossible() && len(r.unknown.since) == 0 && now.Sub(r.unknown.comparedAt) < reconcileEvery {
 		return
 	}
-	claims, err := e.cfg.Backend.Claims(ctx, store.ClaimsRequest{Node: e.session.number()})
+	claims, err := r.cfg.Store.Claims(ctx, store.ClaimsRequest{Node: r.node.Number()})
 	if err != nil {
-		e.storeErrors.add("read own claims", err)
+		r.report.StoreFailed("read own claims", err)
 		return
 	}
-	e.storeErrors.clear("read own claims")
-	patience := e.cfg.CallTimeout + time.Second
-	e.lostAnswers.compared(now, patience)
-	_, unknown := e.inFlight.split(claims)
-	for _, ref := range e.unknown.ripe(unknown, now, patience) {
-		e.outcomes.put(result{outcome: store.Outcome{ID: ref.ID, Token: ref.Token, Result: store.Release}})
-		e.emit(event.Event{Kind: event.JobReleased, Job: ref.ID, Token: ref.Token, Detail: "the answer to its claim was lost"})
+	r.report.StoreWorks("read own claims")
+	patience := r.cfg.CallTimeout + time.Second
+	r.lostAnswers.compared(now, patience)
+	_, unknown := r.inFlight.split(claims)
+	for _, ref := range r.unknown.ripe(unknown, now, patience) {
+		r.outcomes.put(result{outcome: store.Outcome{ID: ref.ID, Token: ref.Token, Result: store.Release}})
+		r.report.Emit(event.Event{Kind: event.JobReleased, Job: ref.ID, Token: ref.Token, Detail: "the answer to its claim was lost"})
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package work
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -22,7 +23,7 @@ type Run struct {
 	batch      *batch          // the claim that returned the job; nil: none
 	place      int             // index in batch.runs
 	sessionCtx context.Context // ends when the node loses its lease
-	lease      *session        // the session of the node; nil in tests of workers
+	node       *node.Node      // holds the claim; nil in tests of workers
 	delivered  atomic.Bool     // the outcome was passed to outcomes
 
 	mu       sync.Mutex
@@ -58,11 +59,11 @@ func (r *Run) end(cause error) {
 // succeeds, and the length of the node's lease. Both are 0 in tests of workers, which have no
 // claim.
 func (r *Run) HeldFor() (left, lease time.Duration) {
-	if r.lease == nil {
+	if r.node == nil {
 		return 0, 0
 	}
-	left, lease = r.lease.left()
-	if errors.Is(context.Cause(r.sessionCtx), ErrClaimLost) { // a lease that was regained later is not the lease of this claim
+	left, lease = r.node.Left()
+	if errors.Is(context.Cause(r.sessionCtx), node.ErrClaimLost) { // a lease that was regained later is not the lease of this claim
 		left = 0
 	}
 	return left, lease
@@ -95,23 +96,23 @@ func (r *Run) event(kind event.Kind) event.Event {
 	}
 }
 
-// Work runs one attempt. It returns when the attempt is over.
-type Work func(ctx context.Context, run *Run) error
+// Func runs one attempt. It returns when the attempt is over.
+type Func func(ctx context.Context, run *Run) error
 
-// PanicError is the panic of a worker as an error.
-type PanicError struct {
-	Value any
-	Stack []byte
+// panicError is the panic of a worker as an error.
+type panicError struct {
+	value any
+	stack []byte
 }
 
 // Error returns the text of the panic.
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
 // try calls work, and returns a panic of work as an error.
-func try(ctx context.Context, work Work, run *Run) (err error) {
+func try(ctx context.Context, work Func, run *Run) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = &PanicError{Value: value, Stack: debug.Stack()}
+			err = &panicError{value: value, stack: debug.Stack()}
 		}
 	}()
 	if err = work(ctx, run); err != nil {

@@ -1,4 +1,4 @@
-package engine
+package work
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -35,7 +36,7 @@ type solo struct {
 	looking     bool          // a fetcher looks for a suspect or has claimed a suspect
 	opened      chan struct{} // closed by open; nil: fetchers may claim jobs
 	claims      int           // claims in progress, including the statements that let their jobs begin
-	pausedUntil instant       // until then, only a node without jobs in flight looks for suspects
+	pausedUntil loop.Instant  // until then, only a node without jobs in flight looks for suspects
 	suspect     *Run          // the last suspect
 }
 
@@ -69,7 +70,7 @@ func (s *solo) closed() <-chan struct{} {
 
 // startLooking reports whether the caller may look for a suspect: no other fetcher does, the last
 // suspect has ended, and solo is not paused or no job is in flight.
-func (s *solo) startLooking(inFlight int, now instant) bool {
+func (s *solo) startLooking(inFlight int, now loop.Instant) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.looking || inFlight > 0 && now < s.pausedUntil || s.suspect != nil && !s.suspect.delivered.Load() {
@@ -94,7 +95,7 @@ func (s *solo) noClaims() bool {
 }
 
 // open lets fetchers claim again, and pauses solo until rest; 0: no pause.
-func (s *solo) open(rest instant) {
+func (s *solo) open(rest loop.Instant) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looking, s.pausedUntil = false, rest
@@ -115,26 +116,26 @@ const (
 // flight, or is released. The node claims no other job until the suspect has ended or Config.Alone
 // has passed.
 func (f *fetcher) runSuspect(ctx context.Context) bool {
-	e, now := f.engine, monotonic()
-	if now.sub(f.suspectsReadAt) < e.cfg.Heartbeat {
+	r, now := f.runner, loop.Now()
+	if now.Sub(f.suspectsReadAt) < r.cfg.Heartbeat {
 		return false
 	}
 	f.suspectsReadAt = now
-	if !e.solo.startLooking(e.inFlight.len(), now) {
+	if !r.solo.startLooking(r.inFlight.Len(), now) {
 		return false
 	}
-	rest := instant(0)
-	defer func() { e.solo.open(rest) }()
+	rest := loop.Instant(0)
+	defer func() { r.solo.open(rest) }()
 	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: 1, Ahead: 1, Suspects: true})
 	if err != nil || len(res.Jobs) == 0 {
 		return false
 	}
 	suspect := slices.Clone(f.addRuns(session, res.ClaimResult)) // a copy, because inFlight changes the list that it was given
 	run := suspect[0]
-	e.solo.close(run)
-	empty := func() bool { return e.solo.noClaims() && e.inFlight.len() <= 1 }
+	r.solo.close(run)
+	empty := func() bool { return r.solo.noClaims() && r.inFlight.Len() <= 1 }
 	if !f.waitAlone(ctx, empty) {
-		rest = monotonic().add(soloPauseFactor * e.cfg.Alone)
+		rest = loop.Now().Add(soloPauseFactor * r.cfg.Alone)
 		f.releaseRuns(suspect, "it has to run alone, and other jobs of its node did not end in time")
 		return true
 	}
@@ -150,14 +151,14 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 // waitAlone waits until come returns true, but not longer than Config.Alone, and reports whether
 // come returned true.
 func (f *fetcher) waitAlone(ctx context.Context, come func() bool) bool {
-	for began := monotonic(); began.elapsed() < f.engine.cfg.Alone; {
+	for began := loop.Now(); began.Elapsed() < f.runner.cfg.Alone; {
 		if come() {
 			return true
 		}
 		if f.prefetchIsStale() {
 			f.releaseUnstarted()
 		}
-		if sleep(ctx, soloCheckInterval) != nil {
+		if loop.Sleep(ctx, soloCheckInterval) != nil {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
@@ -51,7 +52,7 @@ func TestCalendarsAreReadWhenTheyChange(t *testing.T) {
 		})
 	}
 	put("plain", plan.Calendar{Name: "own", CalendarSpec: recur.CalendarSpec{Dates: []string{"2001-01-01"}}})
-	n := startNode(t, backend, func(context.Context, *Run) error { return nil })
+	n := startNode(t, backend, func(context.Context, *work.Run) error { return nil })
 	waitUntil(t, "it fires", func() bool { return n.count(event.SlotFired) > 3 })
 	if reads := backend.reads.Load(); reads != 0 {
 		t.Errorf("calendars were read %d times for a schedule that names none", reads)

@@ -1,0 +1,11 @@
+// Package fire reads due schedules and writes the decisions that package plan makes on their slots.
+// Its inputs are the store's interfaces Schedules and Calendars, the node, its wake-ups, and whether
+// the node may run a job. The words are defined in docs/glossary.md.
+//
+//	fire.go        the firing loop: reads due schedules and writes decisions
+//	prefetch.go    decides on slots before they are due, and writes some decisions early
+//	calendars.go   reads the calendars that schedules name
+//
+// Decisions do not depend on the wall clock of the process: due times come from the store, and
+// waiting uses the monotonic clock.
+package fire

@@ -1,0 +1,47 @@
+package loop
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// Signal wakes one loop. Several signals before the loop wakes count as one.
+type Signal chan struct{}
+
+// NewSignal returns a signal that was not sent.
+func NewSignal() Signal { return make(Signal, 1) }
+
+// Notify sends the signal; it never blocks. Concurrent calls are allowed.
+func (s Signal) Notify() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+}
+
+// Sleep waits for d. It returns the error of ctx if ctx ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// RetryWait returns the delay before call number n (from 0) of a loop whose calls of the store
+// fail: 50 ms, doubling up to one second, ± 10 %.
+func RetryWait(n int) time.Duration {
+	return Spread(min(50*time.Millisecond<<min(n, 5), time.Second))
+}
+
+// spreadPart is the greatest part by which Spread changes a duration.
+const spreadPart = 0.1
+
+// Spread returns a random duration within 10 % of wait.
+func Spread(wait time.Duration) time.Duration {
+	return time.Duration(float64(wait) * (1 + spreadPart*(2*rand.Float64()-1)))
+}

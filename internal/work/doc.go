@@ -1,0 +1,19 @@
+// Package work runs the jobs of a node, from the claim to the outcome. Its inputs are claims of
+// jobs, three methods of the store (BeginJobs, Finish, Claims), the node, its wake-ups, and the code
+// of the kinds. The words are defined in docs/glossary.md.
+//
+//	runner.go            starts the loops and ends them
+//	fetch.go             claims the jobs of a queue and passes them to its workers
+//	pace.go              (pure) how many jobs to claim
+//	suspects.go          runs jobs that may end their process alone on the node
+//	allow_list.go        the jobs of restricted kinds that the node runs
+//	execute.go           runs one attempt
+//	run.go               the data of one attempt
+//	attempt_context.go   the context of one attempt
+//	attempt_outcome.go   (pure) the outcome of an attempt
+//	backoff.go           (pure) the delay after a failed attempt
+//	outcomes.go          writes outcomes in batches
+//	in_flight.go         the claims that the node holds
+//	reconcile.go         releases claims that the store holds for the node, but the node does not know
+//	cancels.go           passes cancel requests to runs
+package work

@@ -1,0 +1,116 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hourbell/hourbell/internal/loop"
+	"github.com/hourbell/hourbell/internal/node"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Config is the configuration of a Runner. The caller fills every field; Queues and Restricted may
+// be empty.
+type Config struct {
+	Claims store.PartialClaimer
+	Store  Store
+	// Far reports whether the store has a high latency at present.
+	Far      func() bool
+	Node     *node.Node
+	InFlight *InFlight // also the claims of Node
+	Wakes    *loop.Wakes
+
+	Queues map[string]int // number of workers by queue
+	// Kinds are the kinds that this node runs with any args. Jobs of the kinds in Restricted run
+	// only if SetAllowList has their exact args.
+	Kinds      []string
+	Restricted []string
+	Work       Func
+	// Timeout returns the timeout of an attempt; 0: none.
+	Timeout func(store.Claimed) time.Duration
+
+	// Heartbeat is the interval of the node's heartbeats. A queue is searched for suspects at most
+	// once per Heartbeat.
+	Heartbeat time.Duration
+	// Alone is how long a suspect runs alone on the node, and how long the suspect waits at most
+	// until no other job of the node is in flight.
+	Alone time.Duration
+	// CallTimeout limits one call of the store.
+	CallTimeout time.Duration
+	PollBusy    time.Duration // interval of claims after a claim that returned jobs
+	PollIdle    time.Duration // interval of reads of cancel requests, while the store sends no wake-ups
+}
+
+// Store is the part of a store that a Runner uses besides claims. The methods are those of store.Jobs and
+// store.Nodes.
+type Store interface {
+	BeginJobs(ctx context.Context, req store.BeginRequest) error
+	Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error)
+	Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error)
+}
+
+// Runner runs the jobs of a node. Concurrent calls are allowed.
+type Runner struct {
+	cfg         Config
+	node        *node.Node
+	report      *loop.Report
+	wakes       *loop.Wakes
+	inFlight    *InFlight
+	outcomes    *outcomes
+	lostAnswers lostAnswers
+	solo        solo
+	unknown     unknownClaims
+	allowList   allowList
+}
+
+// New returns a Runner that claims nothing yet.
+func New(cfg Config) *Runner {
+	report := cfg.Node.Report()
+	return &Runner{
+		cfg: cfg, node: cfg.Node, report: report, wakes: cfg.Wakes, inFlight: cfg.InFlight,
+		outcomes: newOutcomes(cfg.Store, cfg.CallTimeout, report, cfg.InFlight),
+	}
+}
+
+// Fetch claims jobs and passes them to the workers until ctx ends. workers counts the goroutines of
+// the workers, which finish the jobs that run.
+func (r *Runner) Fetch(ctx context.Context, workers *sync.WaitGroup) {
+	var loops sync.WaitGroup
+	for queue, width := range r.cfg.Queues {
+		loops.Go(func() { newFetcher(r, queue, width).run(ctx, workers) })
+	}
+	loops.Wait()
+}
+
+// WriteOutcomes writes the outcomes of runs until ctx ends.
+func (r *Runner) WriteOutcomes(ctx context.Context) { r.outcomes.run(ctx) }
+
+// CompareClaims compares the claims of this node with the claims that the store holds for it:
+// it releases claims whose answers were lost, and passes cancel requests to runs. The node calls it
+// after each heartbeat.
+func (r *Runner) CompareClaims(ctx context.Context) {
+	r.reconcile(ctx)
+	r.readCancels(ctx)
+}
+
+// HandBack releases the jobs in flight that did not end when their node stopped.
+func (r *Runner) HandBack() {
+	for _, run := range r.inFlight.all() {
+		r.deliver(run, result{outcome: interrupted(run.Claimed, node.ErrStopping), why: "it did not end when its node stopped"})
+	}
+}
+
+// Flush waits until all outcomes are written, but not longer than limit.
+func (r *Runner) Flush(limit time.Duration) error {
+	deadline := time.After(limit)
+	for r.outcomes.backlog() > 0 {
+		select {
+		case <-deadline:
+			return fmt.Errorf("stop: the store did not take %d outcomes in time; those jobs will run again when this node's lease has passed", r.outcomes.backlog())
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+	return nil
+}

@@ -19,6 +19,17 @@ import (
 // itself excludes, if they were written as text; see [ParseExclude].
 const OwnCalendar = "own"
 
+// Calendar is a named set of times at which slots do not fire: dates, days of
+// the week, and instants of other rules. A Stored calendar is the store's
+// calendar with that name: when a schedule is put, only the name is used, and
+// when a schedule is read, the other fields are the content of the calendar at
+// that time.
+type Calendar struct {
+	Name string
+	recur.CalendarSpec
+	Stored bool
+}
+
 // StoredCalendar returns a reference to the store's calendar with that name
 // (see [CalendarService.Put]), for [Schedule.Exclude].
 func StoredCalendar(name string) Calendar { return Calendar{Name: name, Stored: true} }
@@ -303,5 +314,22 @@ func listed(rows []store.Calendar, most int) string {
 
 // storedNames returns the names of the stored calendars among these.
 func storedNames(calendars []Calendar) []string {
-	return plan.Definition{Exclude: calendars}.StoredNames()
+	return plan.Definition{Exclude: excluded(calendars)}.StoredNames()
+}
+
+// excluded returns calendars as a definition has them.
+func excluded(calendars []Calendar) []plan.Calendar {
+	return converted(calendars, func(c Calendar) plan.Calendar { return plan.Calendar(c) })
+}
+
+// converted converts each element; the result is nil if values is nil.
+func converted[A, B any](values []A, convert func(A) B) []B {
+	if values == nil {
+		return nil
+	}
+	all := make([]B, len(values))
+	for i, value := range values {
+		all[i] = convert(value)
+	}
+	return all
 }

@@ -3,7 +3,6 @@ package hourbell
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/internal/plan"
@@ -27,7 +26,7 @@ type ExplainRequest struct {
 }
 
 // Span is a range of time from From up to, but not including, To.
-type Span = plan.Span
+type Span struct{ From, To time.Time }
 
 // Explanation has the outcomes that the slots of a schedule would have, and the
 // reasons.
@@ -99,12 +98,12 @@ func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, e
 	if row.Definition, err = s.definition(RawArgs{}, plan.Hooks{}).Encode(); err != nil {
 		return Explanation{}, err
 	}
-	p, err := plan.New(row, plan.Given(s.Exclude))
+	p, err := plan.New(row, plan.Given(excluded(s.Exclude)))
 	if err != nil {
 		return Explanation{}, fmt.Errorf("explain: %w", err)
 	}
 	slots, complete := plan.Simulation{
-		Plan: p, Schedule: row, From: req.From, To: req.To, Down: slices.Clone(req.Down), RunTime: req.RunTime, Most: req.Limit,
+		Plan: p, Schedule: row, From: req.From, To: req.To, Down: converted(req.Down, func(s Span) plan.Span { return plan.Span(s) }), RunTime: req.RunTime, Most: req.Limit,
 	}.Run()
 	out := Explanation{More: !complete}
 	for _, slot := range slots {

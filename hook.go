@@ -2,6 +2,7 @@ package hourbell
 
 import (
 	"errors"
+	"time"
 
 	"github.com/hourbell/hourbell/internal/plan"
 )
@@ -26,17 +27,36 @@ type Hooks struct {
 
 // HookHeader is the header (see JobRow.Headers) with the cause of a hook's job:
 // a HookEvent as JSON.
-const HookHeader = plan.HookHeader
-
-// HookEvent is the cause of a hook, in the JSON that its job gets.
-type HookEvent = plan.HookEvent
+const HookHeader = "hourbell-hook"
 
 // The values of HookEvent.Event.
 const (
-	HookFailure  = plan.HookFailure
-	HookMissed   = plan.HookMissed
-	HookRecovery = plan.HookRecovery
+	HookFailure  = "failure"
+	HookMissed   = "missed"
+	HookRecovery = "recovery"
 )
+
+// HookEvent is the cause of a hook, in the JSON that its job gets. Releases
+// only add fields.
+type HookEvent struct {
+	// Event is failure, missed or recovery.
+	Event    string `json:"event"`
+	Schedule string `json:"schedule"`
+	// Slot, Job, Attempt and Node describe the job that failed or completed.
+	Slot    time.Time `json:"slot,omitzero"`
+	Job     int64     `json:"job,omitempty"`
+	Attempt int       `json:"attempt,omitempty"`
+	Node    string    `json:"node,omitempty"`
+	// Reason is why the job failed or the slots were missed.
+	Reason string `json:"reason,omitempty"`
+	// Output is the end of the output of the job's last attempt, at most 8 KiB.
+	// Bytes that are not UTF-8 are replaced.
+	Output string `json:"output,omitempty"`
+	// First, Last and Count describe the slots that were missed.
+	First time.Time `json:"first,omitzero"`
+	Last  time.Time `json:"last,omitzero"`
+	Count int64     `json:"count,omitempty"`
+}
 
 // Each calls do for every hook that is set, with its name in files and
 // messages.

@@ -71,46 +71,40 @@ type Schedule struct {
 }
 
 // Overlap selects what a slot does while a job of its schedule is live.
-type Overlap = plan.Overlap
+type Overlap string
 
-// The values of Overlap. The zero value can also be written Overlap("skip").
+// The values of Overlap.
 const (
 	// OverlapSkip skips the slot while a job of the schedule is running, and
-	// supersedes a job that waits for a retry (default).
-	OverlapSkip = plan.OverlapSkip
+	// supersedes a job that waits for a retry (default). It can also be written
+	// Overlap("skip").
+	OverlapSkip Overlap = ""
 	// OverlapAllow fires every slot.
-	OverlapAllow = plan.OverlapAllow
+	OverlapAllow Overlap = "allow"
 	// OverlapQueue lets one slot's job wait until the running job has ended;
 	// further slots are skipped.
-	OverlapQueue = plan.OverlapQueue
+	OverlapQueue Overlap = "queue"
 	// OverlapReplace asks the running job to cancel; the slot's job starts when
 	// the running job has ended, unless the job of a newer slot replaces it
 	// before.
-	OverlapReplace = plan.OverlapReplace
+	OverlapReplace Overlap = "replace"
 )
 
 // Misfire selects what happens to slots that no node fired in time.
-type Misfire = plan.Misfire
+type Misfire string
 
 // The values of Misfire. Slots that are not made up for are recorded as missed.
-// The zero value can also be written Misfire("skip").
 const (
-	// MisfireSkip makes up for no slot (default).
-	MisfireSkip = plan.MisfireSkip
+	// MisfireSkip makes up for no slot (default). It can also be written
+	// Misfire("skip").
+	MisfireSkip Misfire = ""
 	// MisfireOnce makes up for the newest slot.
-	MisfireOnce = plan.MisfireOnce
+	MisfireOnce Misfire = "once"
 	// MisfireAll makes up for all slots, or the newest MisfireCap of them.
 	// Their jobs run one after the other, oldest first, or concurrently with
 	// OverlapAllow.
-	MisfireAll = plan.MisfireAll
+	MisfireAll Misfire = "all"
 )
-
-// Calendar is a named set of times at which slots do not fire: dates, days of
-// the week, and instants of other rules. A Stored calendar is the store's
-// calendar with that name: when a schedule is put, only the name is used, and
-// when a schedule is read, the other fields are the content of the calendar at
-// that time.
-type Calendar = plan.Calendar
 
 // Bounds of a schedule's durations.
 const (

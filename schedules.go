@@ -393,9 +393,9 @@ func (s Schedule) definition(job RawArgs, hooks plan.Hooks) plan.Definition {
 	return plan.Definition{
 		Rule: s.Rule, Kind: job.Name, Args: string(job.JSON), Queue: s.Queue,
 		Priority: int16(s.Priority), MaxAttempts: int16(s.MaxAttempts), OnLoss: s.OnLoss,
-		Timeout: s.Timeout, Overlap: s.Overlap, Group: s.Group, Paused: s.Paused,
-		Hooks: hooks, Misfire: s.Misfire, MisfireCap: s.MisfireCap, Grace: s.Grace, Window: s.Window,
-		Count: s.Count, Jitter: s.Jitter, PauseAfter: s.PauseAfterFailures, Exclude: s.Exclude,
+		Timeout: s.Timeout, Overlap: plan.Overlap(s.Overlap), Group: s.Group, Paused: s.Paused,
+		Hooks: hooks, Misfire: plan.Misfire(s.Misfire), MisfireCap: s.MisfireCap, Grace: s.Grace, Window: s.Window,
+		Count: s.Count, Jitter: s.Jitter, PauseAfter: s.PauseAfterFailures, Exclude: excluded(s.Exclude),
 	}
 }
 
@@ -419,10 +419,10 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 	info.stored = d
 	info.Rule, info.Job, info.Queue = d.Rule, RawArgs{Name: d.Kind, JSON: []byte(d.Args)}, d.Queue
 	info.Priority, info.MaxAttempts, info.OnLoss = int(d.Priority), int(d.MaxAttempts), d.OnLoss
-	info.Timeout, info.Overlap, info.Group, info.Paused, info.Hooks = d.Timeout, d.Overlap, d.Group, d.Paused, storedHooks(d.Hooks)
-	info.Misfire, info.MisfireCap, info.Grace, info.Window = d.Misfire, d.MisfireCap, d.Grace, d.Window
+	info.Timeout, info.Overlap, info.Group, info.Paused, info.Hooks = d.Timeout, Overlap(d.Overlap), d.Group, d.Paused, storedHooks(d.Hooks)
+	info.Misfire, info.MisfireCap, info.Grace, info.Window = Misfire(d.Misfire), d.MisfireCap, d.Grace, d.Window
 	info.Count, info.Jitter, info.PauseAfterFailures = d.Count, d.Jitter, d.PauseAfter
-	info.Exclude = calendars.Fill(d.Exclude)
+	info.Exclude = converted(calendars.Fill(d.Exclude), func(c plan.Calendar) Calendar { return Calendar(c) })
 	p, err := plan.New(row, calendars)
 	if err != nil {
 		info.Problem = err.Error()

@@ -16,7 +16,7 @@ import (
 // Limits of values that users give.
 const (
 	// MaxName is the greatest length of a name in bytes.
-	MaxName = names.Max
+	MaxName = 200
 	// MaxArgs is the greatest size of a job's arguments in bytes.
 	MaxArgs = 1 << 20
 	// MaxAttemptsLimit is the greatest number of attempts of a job.

@@ -1,0 +1,34 @@
+package hourbell
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/hourbell/hourbell/internal/names"
+	"github.com/hourbell/hourbell/internal/plan"
+)
+
+// TestPublicTypesEqualStoredTypes checks that the types and constants of this
+// package have the same JSON and the same values as the types and constants that
+// nodes use.
+func TestPublicTypesEqualStoredTypes(t *testing.T) {
+	public, internal := reflect.TypeFor[HookEvent](), reflect.TypeFor[plan.HookEvent]()
+	for i := range max(public.NumField(), internal.NumField()) {
+		if a, b := public.Field(i), internal.Field(i); a.Name != b.Name || a.Type != b.Type || a.Tag != b.Tag {
+			t.Errorf("HookEvent has the field %+v, plan.HookEvent the field %+v", a, b)
+		}
+	}
+	for public, internal := range map[string]string{
+		HookHeader: plan.HookHeader, HookFailure: plan.HookFailure, HookMissed: plan.HookMissed, HookRecovery: plan.HookRecovery,
+		string(OverlapSkip): string(plan.OverlapSkip), string(OverlapAllow): string(plan.OverlapAllow),
+		string(OverlapQueue): string(plan.OverlapQueue), string(OverlapReplace): string(plan.OverlapReplace),
+		string(MisfireOnce): string(plan.MisfireOnce), string(MisfireAll): string(plan.MisfireAll),
+	} {
+		if public != internal {
+			t.Errorf("the public constant is %q, the internal constant is %q", public, internal)
+		}
+	}
+	if MisfireSkip != Misfire(plan.MisfireSkip) || MaxName != names.Max {
+		t.Error("MisfireSkip or MaxName differ from the internal constants")
+	}
+}

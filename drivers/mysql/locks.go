@@ -4,10 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"sync"
-	"time"
+	"regexp"
 
 	"github.com/hourbell/hourbell/lock"
+	"github.com/hourbell/hourbell/lock/locksql"
 )
 
 // Locks is a lock.Provider and a lock.Inspector on MySQL or MariaDB. Concurrent
@@ -62,17 +62,9 @@ import (
 // hold for the whole at-most time (NoKeepAlive), and check the token where it
 // matters (lock.Check).
 type Locks struct {
-	db       *sql.DB
-	owned    bool   // closed by Close
-	schema   string // empty: the connection's database
-	table    string
-	shared   bool   // the table was named: other programs may take its locks without drawing a token
-	timeZone string // an expression
-	invalid  error  // the mistake in the options; every call returns it
-
-	mu       sync.Mutex
-	shape    *lockShape // the properties of the tables; nil until they are read
-	prepared map[string]*sql.Stmt
+	provider *locksql.Provider
+	pool     *pool
+	owned    bool // closed by Close
 }
 
 var (
@@ -80,16 +72,21 @@ var (
 	_ lock.Inspector = (*Locks)(nil)
 )
 
+// settings are what options change.
+type settings struct {
+	tables   locksql.Config
+	timeZone string // an expression
+}
+
 // LockOption is an option of NewLocks and OpenLocks.
-type LockOption func(*Locks) error
+type LockOption func(*settings) error
 
 // Table names the lock table: "shedlock" in the connection's database, or
 // "app.shedlock". Its state is in a second table, "shedlock_state".
 func Table(name string) LockOption {
-	return func(l *Locks) (err error) {
-		l.schema, l.table, err = readTableName(name)
-		l.shared = true
-		return err
+	return func(s *settings) error {
+		s.tables.Table, s.tables.Named = name, true
+		return nil
 	}
 }
 
@@ -100,9 +97,12 @@ func Table(name string) LockOption {
 // correctly. Without TimeZone it is the server's default zone. The zone of this
 // program's sessions does not matter.
 func TimeZone(zone string) LockOption {
-	return func(l *Locks) (err error) {
-		l.timeZone, err = readTimeZone(zone)
-		return err
+	return func(s *settings) error {
+		if !regexp.MustCompile(`^[A-Za-z0-9_+:/-]{1,64}$`).MatchString(zone) {
+			return fmt.Errorf("time zone %q: write it as SYSTEM, +02:00 or Europe/Berlin", zone)
+		}
+		s.timeZone = "'" + zone + "'"
+		return nil
 	}
 }
 
@@ -110,165 +110,76 @@ func TimeZone(zone string) LockOption {
 // github.com/go-sql-driver/mysql. Invalid options are reported by the first
 // call.
 func NewLocks(db *sql.DB, opts ...LockOption) *Locks {
-	l := &Locks{db: db, table: "hourbell_lock", timeZone: "@@global.time_zone", prepared: map[string]*sql.Stmt{}}
+	with := settings{timeZone: "@@global.time_zone"}
+	var invalid error
 	for _, opt := range opts {
-		if err := opt(l); err != nil && l.invalid == nil {
-			l.invalid = err
+		if err := opt(&with); err != nil && invalid == nil {
+			invalid = err
 		}
+	}
+	l := &Locks{pool: &pool{db: db, prepared: map[string]*sql.Stmt{}}}
+	l.provider = locksql.New(l.pool, lockDialect(with.timeZone), with.tables)
+	if invalid != nil {
+		l.provider.Refuse(invalid)
 	}
 	return l
 }
 
-// lockTries bounds how often a lock is found free but cannot be taken, because
-// other callers take and release it concurrently.
-const lockTries = 8
-
 // TryLock implements lock.Provider. It is one statement if the lock can be
 // taken; otherwise a second statement finds the reason.
 func (l *Locks) TryLock(ctx context.Context, req lock.Request) (lock.Lease, error) {
-	var lease lock.Lease
-	err := l.call(ctx, fmt.Sprintf("take lock %q", req.Name), func(s lockSession) (err error) {
-		if err := s.shape.check(req.Name, req.Owner); err != nil {
-			return err
-		}
-		lease, err = l.tryLock(s, req)
-		return err
-	})
-	return lease, err
+	return l.provider.TryLock(ctx, req)
 }
 
-func (l *Locks) tryLock(s lockSession, req lock.Request) (lock.Lease, error) {
-	for range lockTries {
-		token, err := s.take(req)
-		if err != nil {
-			return nil, err
-		}
-		if token > 0 {
-			return &lockLease{locks: l, req: req, token: token, rest: lock.NewRest(req)}, nil
-		}
-		found, err := s.look(req.Name, req.Now)
-		if err != nil {
-			return nil, err
-		}
-		if err := found.refusal(req); err != nil {
-			return nil, err
-		}
-		if err := s.seed(found, req.Name); err != nil {
-			return nil, err
-		}
-	}
-	return nil, &lock.HeldError{Name: req.Name}
+// Locks implements lock.Inspector.
+func (l *Locks) Locks(ctx context.Context, req lock.LocksRequest) ([]lock.Info, error) {
+	return l.provider.Locks(ctx, req)
 }
 
-// take returns the token of the grant, or 0 if the lock was not granted.
-func (s lockSession) take(req lock.Request) (token int64, err error) {
-	if req.Slot != nil && !req.Slot.From.Before(req.Slot.Until) {
-		return 0, nil // no instant lies in between
-	}
-	a := args{"name": req.Name, "owner": req.Owner, "hold": req.Hold.Milliseconds(), "now": clock(req.Now), "patience": s.patience()}
-	if slot := req.Slot; slot != nil {
-		a["seen"], a["from"], a["until"] = slot.Seen, instant(slot.From), instant(slot.Until)
-		a["slot"], a["anchor"] = instant(slot.Mark.Slot), instant(slot.Mark.Anchor)
-		if slot.Mark.Interval != 0 {
-			a["step"] = slot.Mark.Interval.Milliseconds()
-		}
-	}
-	result, err := s.exec("take", a)
-	if err != nil {
-		return 0, err
-	}
-	if n, err := result.RowsAffected(); err != nil || n == 0 {
-		return 0, err
-	}
-	return result.LastInsertId()
+// ForceRelease implements lock.Inspector.
+func (l *Locks) ForceRelease(ctx context.Context, req lock.ForceReleaseRequest) error {
+	return l.provider.ForceRelease(ctx, req)
 }
 
-// patience returns how many microseconds the server may wait for other callers:
-// a little less than this caller waits, so that no lock is taken after the caller
-// has left.
-func (s lockSession) patience() int64 {
-	deadline, _ := s.ctx.Deadline() // bounded has set a deadline
-	return max(0, time.Until(deadline).Microseconds()*9/10)
+// Tx makes a transaction of the program usable for lock.Check, with the lock
+// tables hourbell_lock and hourbell_lock_state in the connection's database.
+// For other tables see [Locks.Tx].
+func Tx(tx *sql.Tx) lock.Tx { return NewLocks(nil).Tx(tx) }
+
+// Tx is the package's Tx, with these lock tables.
+func (l *Locks) Tx(tx *sql.Tx) lock.Tx { return callersTx{tx, l.provider} }
+
+type callersTx struct {
+	tx       *sql.Tx
+	provider *locksql.Provider
 }
 
-// seed makes the rows of a name if they are missing.
-func (s lockSession) seed(found lockRow, name string) error {
-	if !found.name.Valid {
-		if _, err := s.exec("seed_lock", args{"name": name}); err != nil {
-			return err
-		}
-	}
-	if !found.token.Valid {
-		if _, err := s.exec("seed_state", args{"name": name}); err != nil {
-			return err
-		}
-	}
-	return nil
+var _ lock.Checker = callersTx{}
+
+// HourbellTx marks the type as a lock.Tx.
+func (callersTx) HourbellTx() {}
+
+// CheckLock implements lock.Checker.
+func (t callersTx) CheckLock(ctx context.Context, name string, token int64) error {
+	return t.provider.Check(ctx, locksql.InTx(t.tx), name, token)
 }
 
-// look reads the row and the state of a name.
-func (s lockSession) look(name string, now func() time.Time) (lockRow, error) {
-	var found lockRow
-	err := s.query("look", args{"name": name, "now": clock(now)}, found.scan)
-	return found, err
-}
+// TablesSQL returns the SQL that CreateTables runs. A program can run it with
+// its own tools instead.
+func (l *Locks) TablesSQL() string { return l.provider.TablesSQL() }
 
-// clock returns the instant that replaces the store's clock in a test.
-func clock(now func() time.Time) any {
-	if now == nil {
-		return nil
-	}
-	return instant(now())
-}
+// CreateTables creates the lock table and its state table if they are missing.
+// Several processes may call it concurrently. If both exist, it only reads, and
+// needs no right to create tables.
+func (l *Locks) CreateTables(ctx context.Context) error { return l.provider.CreateTables(ctx) }
 
-// instant returns a time as a parameter: null for the zero time, otherwise
-// text, which does not depend on settings of the connection.
-func instant(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format("2006-01-02 15:04:05.000000")
-}
-
-// lockLease is a grant, identified by name and owner.
-type lockLease struct {
-	locks *Locks
-	req   lock.Request
-	token int64
-	rest  lock.Rest
-}
-
-// Token implements lock.Lease.
-func (g *lockLease) Token() int64 { return g.token }
-
-// Extend implements lock.Lease.
-func (g *lockLease) Extend(ctx context.Context, hold time.Duration) error {
-	return g.change(ctx, "extend", args{"duration": hold.Milliseconds()})
-}
-
-// Release implements lock.Lease.
-func (g *lockLease) Release(ctx context.Context) error {
-	return g.change(ctx, "release", args{"duration": g.req.AtLeast.Milliseconds(), "rest": g.rest.Left().Milliseconds()})
-}
-
-// change runs a statement on a lock that the lease must still hold.
-func (g *lockLease) change(ctx context.Context, verb string, a args) error {
-	return g.locks.call(ctx, fmt.Sprintf("%s lock %q", verb, g.req.Name), func(s lockSession) error {
-		a["name"], a["owner"], a["now"] = g.req.Name, g.req.Owner, clock(g.req.Now)
-		result, err := s.exec(verb, a)
-		if err != nil {
-			return err
-		}
-		if n, err := result.RowsAffected(); err != nil || n > 0 {
-			return err
-		}
-		var owned bool
-		if err := s.query("owned", a, func(r row) error { return r.Scan(&owned) }); err != nil {
-			return err
-		}
-		if !owned {
-			return lock.ErrLost
-		}
-		return nil
-	})
-}
+// TriggerSQL returns triggers for the program's own tools to create. The
+// triggers draw a token for each acquisition by a program other than Hourbell,
+// such as ShedLock in Java. Then tokens show the order of all grants, and Java
+// reads its token with
+//
+//	SELECT token FROM shedlock_state WHERE name = ?
+//
+// after it has taken the lock. Each statement ends in ";" and an empty line,
+// and contains semicolons, so the mysql program needs another DELIMITER.
+func (l *Locks) TriggerSQL() string { return l.provider.TriggerSQL(l.provider.ConfiguredSchema()) }

@@ -6,20 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"net"
 	"net/url"
 	"strings"
-	"time"
+	"sync"
 
 	driver "github.com/go-sql-driver/mysql"
 
-	"github.com/hourbell/hourbell/lock"
-	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/lock/locksql"
 )
-
-// lockPatience bounds a call whose context has no earlier end.
-const lockPatience = 10 * time.Second
 
 // OpenLocks keeps locks with connections of its own, which Close closes. The
 // URL is mysql://user:password@host:port/database, with special characters of
@@ -38,8 +32,8 @@ func OpenLocks(storeURL string, opts ...LockOption) (*Locks, error) {
 	}
 	l := NewLocks(sql.OpenDB(connector), opts...)
 	l.owned = true
-	if l.invalid != nil {
-		return nil, errors.Join(fmt.Errorf("open MySQL: %w", l.invalid), l.Close())
+	if err := l.provider.Invalid(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open MySQL: %w", err), l.Close())
 	}
 	return l, nil
 }
@@ -77,7 +71,7 @@ func readURL(storeURL string) (*driver.Config, error) {
 	config.User = u.User.Username()
 	config.Passwd, _ = u.User.Password()
 	if config.Timeout == 0 {
-		config.Timeout = lockPatience
+		config.Timeout = locksql.Patience
 	}
 	return config, nil
 }
@@ -88,273 +82,93 @@ func (l *Locks) Close() error {
 	if !l.owned {
 		return nil
 	}
-	return l.db.Close()
+	return l.pool.db.Close()
 }
 
-// row is a row of a result.
-type row interface{ Scan(targets ...any) error }
+// pool is a pool of database/sql, with the statements that were prepared on it.
+// Each command takes a connection of the pool for itself.
+type pool struct {
+	db *sql.DB
 
-// lockSession runs the statements that fit the tables.
-type lockSession struct {
-	ctx   context.Context
-	locks *Locks
-	shape *lockShape
+	mu       sync.Mutex
+	prepared map[string]*sql.Stmt // by their texts
 }
 
-// call runs do with the lock tables. If the server cancelled a statement
-// because of other transactions, call runs do again.
-func (l *Locks) call(ctx context.Context, what string, do func(s lockSession) error) error {
-	return l.bounded(ctx, what, func(ctx context.Context) error {
-		shape, err := l.shapeOf(ctx)
+// Acquire implements locksql.DB. The commands wait for a connection.
+func (p *pool) Acquire(context.Context) (locksql.Conn, error) { return p, nil }
+
+// Release implements locksql.Conn.
+func (p *pool) Release() {}
+
+// Query implements locksql.Conn.
+func (p *pool) Query(ctx context.Context, c locksql.Command, scan func(locksql.Row) error) error {
+	statement, err := p.prepare(ctx, c.Text)
+	if err != nil {
+		return err
+	}
+	rows, err := statement.QueryContext(ctx, c.Args...)
+	return locksql.EachRow(rows, err, scan)
+}
+
+// Exec implements locksql.Conn.
+func (p *pool) Exec(ctx context.Context, commands []locksql.Command) (rows int, err error) {
+	var n int64
+	for _, c := range commands {
+		result, err := p.run(ctx, c)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		for try := 1; ; try++ {
-			err := do(lockSession{ctx, l, shape})
-			if err == nil || try == lockTries || !passing(err) || !pause(ctx, try) {
-				return err
-			}
+		if n, err = result.RowsAffected(); err != nil {
+			return 0, err
 		}
-	})
+	}
+	return int(n), nil
 }
 
-// bounded runs do within a time limit, and explains its error.
-func (l *Locks) bounded(ctx context.Context, what string, do func(ctx context.Context) error) error {
-	if l.invalid != nil {
-		return fmt.Errorf("%s: %w", what, l.invalid)
+// Take implements locksql.Conn. take.sql and take_slot.sql are one statement
+// each, whose token is the last insert id.
+func (p *pool) Take(ctx context.Context, commands []locksql.Command) (token int64, err error) {
+	result, err := p.run(ctx, commands[0])
+	if err != nil {
+		return 0, err
 	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, lockPatience)
-	defer cancel()
-	return l.explain(ctx, what, do(ctx))
+	return result.LastInsertId()
 }
 
-// pause waits longer after each attempt. It returns false if ctx ended.
-func pause(ctx context.Context, try int) bool {
-	timer := time.NewTimer(time.Duration(1+rand.IntN(5<<try)) * time.Millisecond)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
+// run runs a command that writes.
+func (p *pool) run(ctx context.Context, c locksql.Command) (sql.Result, error) {
+	if len(c.Args) == 0 { // it creates a table, once
+		return p.db.ExecContext(ctx, c.Text)
 	}
-}
-
-// exec runs a statement that writes.
-func (s lockSession) exec(name string, a args) (sql.Result, error) {
-	text := s.shape.texts[name]
-	statement, err := s.locks.prepare(s.ctx, text.text)
+	statement, err := p.prepare(ctx, c.Text)
 	if err != nil {
 		return nil, err
 	}
-	return statement.ExecContext(s.ctx, text.values(a)...)
-}
-
-// query runs a statement that reads, and passes the rows to scan.
-func (s lockSession) query(name string, a args, scan func(row) error) error {
-	text := s.shape.texts[name]
-	statement, err := s.locks.prepare(s.ctx, text.text)
-	if err != nil {
-		return err
-	}
-	rows, err := statement.QueryContext(s.ctx, text.values(a)...)
-	return eachRow(rows, err, scan)
-}
-
-// list runs the listing, with as many names as the request has.
-func (s lockSession) list(req lock.LocksRequest, scan func(row) error) error {
-	text := s.shape.texts["list"]
-	a := args{"after": req.After, "limit": req.Limit, "now": clock(req.Now)}
-	all, names := "TRUE", []string{"NULL"}
-	values := text.values(a)
-	if len(req.Names) > 0 {
-		all, names = "FALSE", nil
-		var given []any
-		for _, name := range req.Names {
-			names = append(names, "?")
-			given = append(given, name)
-		}
-		last := len(values) - 1 // the limit is the last parameter, after the names
-		values = append(append(values[:last:last], given...), values[last])
-	}
-	filled := strings.NewReplacer("{all}", all, "{names}", strings.Join(names, ", ")).Replace(text.text)
-	rows, err := s.locks.db.QueryContext(s.ctx, filled, values...)
-	return eachRow(rows, err, scan)
-}
-
-func eachRow(rows *sql.Rows, err error, scan func(row) error) error {
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return statement.ExecContext(ctx, c.Args...)
 }
 
 // prepare prepares a statement once; then each connection runs it in one round
 // trip.
-func (l *Locks) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
-	l.mu.Lock()
-	ready := l.prepared[text]
-	l.mu.Unlock()
+func (p *pool) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
+	p.mu.Lock()
+	ready := p.prepared[text]
+	p.mu.Unlock()
 	if ready != nil {
 		return ready, nil
 	}
-	statement, err := l.db.PrepareContext(ctx, text)
+	statement, err := p.db.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if ready := l.prepared[text]; ready != nil { // prepared concurrently by another caller
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ready := p.prepared[text]; ready != nil { // prepared concurrently by another caller
 		statement.Close()
 		return ready, nil
 	}
-	l.prepared[text] = statement
+	p.prepared[text] = statement
 	return statement, nil
-}
-
-// shapeOf reads the properties of the tables, once.
-func (l *Locks) shapeOf(ctx context.Context) (*lockShape, error) {
-	l.mu.Lock()
-	known := l.shape
-	l.mu.Unlock()
-	if known != nil {
-		return known, nil
-	}
-	columns, hasState, err := l.columns(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(columns) == 0 || !hasState {
-		return nil, l.missing(len(columns) == 0)
-	}
-	shape, err := l.newShape(columns)
-	if err != nil {
-		return nil, fmt.Errorf("table %s: %w", l.qualified(l.table), err)
-	}
-	if err := l.checkSession(ctx); err != nil {
-		return nil, err
-	}
-	l.mu.Lock()
-	l.shape = shape
-	l.mu.Unlock()
-	return shape, nil
-}
-
-// missing returns which table is missing and how to create it.
-func (l *Locks) missing(all bool) error {
-	name := l.table
-	if !all {
-		name += "_state"
-	}
-	return fmt.Errorf("%w: there is no table %s; call CreateTables, or run what TablesSQL returns", store.ErrSchema, l.qualified(name))
-}
-
-// columns reads the columns of the lock table, and whether its state table
-// exists.
-func (l *Locks) columns(ctx context.Context) (columns []column, hasState bool, err error) {
-	text := compile(lockText("columns"))
-	a := args{"table": l.table}
-	if l.schema != "" {
-		a["schema"] = l.schema
-	}
-	rows, err := l.db.QueryContext(ctx, text.text, text.values(a)...)
-	err = eachRow(rows, err, func(r row) error {
-		var c column
-		err := r.Scan(&c.name, &c.kind, &c.precision, &c.most, &c.charset, &c.unique, &hasState)
-		columns = append(columns, c)
-		return err
-	})
-	return columns, hasState, err
-}
-
-// checkSession refuses connections whose settings do not allow locks.
-func (l *Locks) checkSession(ctx context.Context) error {
-	var autocommit bool
-	var zone sql.NullString
-	err := l.db.QueryRowContext(ctx, "SELECT @@autocommit, CONVERT_TZ(UTC_TIMESTAMP(), "+l.timeZone+", @@session.time_zone)").Scan(&autocommit, &zone)
-	switch {
-	case err != nil:
-		return err
-	case !autocommit:
-		return errors.New("the connections have autocommit=0, so that nothing would be kept; leave that out of the DSN")
-	case !zone.Valid:
-		return fmt.Errorf("the server does not know the time zone %s, or that of the session; load its zones with mysql_tzinfo_to_sql, or give TimeZone as +02:00", l.timeZone)
-	}
-	return nil
-}
-
-// The server's error numbers that this package handles.
-const (
-	errTooManyConnections = 1040
-	errAccessDenied       = 1045
-	errTableAccessDenied  = 1142
-	errNoTable            = 1146
-	errNoColumn           = 1054
-	errRecordChanged      = 1020
-	errLockWaitTimeout    = 1205
-	errDeadlock           = 1213
-	errReadOnly           = 1290
-	errQueryInterrupted   = 1317
-	errStatementTimeout   = 1969 // of MariaDB
-	errExecutionTimeout   = 3024 // of MySQL
-)
-
-// numberOf returns the server's number of an error, or 0.
-func numberOf(err error) uint16 {
-	var server *driver.MySQLError
-	if errors.As(err, &server) {
-		return server.Number
-	}
-	return 0
-}
-
-// passing reports whether a statement that failed with this error may succeed
-// when it is run again.
-func passing(err error) bool {
-	number := numberOf(err)
-	return number == errDeadlock || number == errRecordChanged
-}
-
-// explain adds the operation to an error and, if there is one, the remedy.
-func (l *Locks) explain(ctx context.Context, what string, err error) error {
-	const waited = "waited for a connection of the pool, or for a transaction that holds a row of the lock table; look for one left open"
-	var field *lock.FieldError
-	switch {
-	case err == nil, errors.Is(err, lock.ErrHeld), errors.Is(err, lock.ErrNotDue), errors.As(err, &field):
-		return err // an answer of a provider, which is complete
-	case errors.Is(err, lock.ErrLost), errors.Is(err, lock.ErrNotFound):
-		return fmt.Errorf("%s: %w", what, err)
-	case ctx.Err() != nil:
-		return fmt.Errorf("%s: %w: %s: %w", what, lock.ErrBusy, waited, errors.Join(ctx.Err(), err))
-	}
-	switch numberOf(err) {
-	case errLockWaitTimeout, errQueryInterrupted, errStatementTimeout, errExecutionTimeout, errTooManyConnections:
-		return fmt.Errorf("%s: %w: %s: %w", what, lock.ErrBusy, waited, err)
-	case errNoTable, errNoColumn:
-		l.mu.Lock()
-		l.shape = nil // the next call reads the tables again
-		l.mu.Unlock()
-		return fmt.Errorf("%s: %w: the lock tables have changed; try again, which looks at them anew: %w", what, store.ErrSchema, err)
-	case errTableAccessDenied:
-		return fmt.Errorf("%s: the database user may not do this; grant it SELECT, INSERT and UPDATE on %s and %s: %w",
-			what, l.qualified(l.table), l.qualified(l.table+"_state"), err)
-	case errAccessDenied:
-		return fmt.Errorf("%s: the database server refuses this user or password; see that they are right: %w", what, err)
-	case errReadOnly:
-		return fmt.Errorf("%s: the server is a read-only replica; connect to the one that takes writes: %w", what, err)
-	}
-	var dial *net.OpError
-	if errors.As(err, &dial) {
-		return fmt.Errorf("%s: cannot reach the database; see that it runs and that host and port are right: %w", what, err)
-	}
-	return fmt.Errorf("%s: %w", what, err)
 }

@@ -192,6 +192,8 @@ func ownLocks(t testing.TB, opts ...LockOption) (*Locks, *sql.DB) {
 	return locks, db
 }
 
+func TestLockStatements(t *testing.T) { must(t, lockDialect("@@global.time_zone").Validate()) }
+
 // TestLockNamesUnderACollation checks that two names that are equal under the
 // collation are two locks.
 func TestLockNamesUnderACollation(t *testing.T) {

@@ -4,14 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"strconv"
-	"sync"
-	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hourbell/hourbell/lock"
+	"github.com/hourbell/hourbell/lock/locksql"
+	"github.com/hourbell/hourbell/store"
 )
 
 // Locks is a lock.Provider and a lock.Inspector on PostgreSQL. Concurrent calls
@@ -79,34 +78,26 @@ import (
 // hold for the whole at-most time (NoKeepAlive), and check the token where it
 // matters (lock.Check).
 type Locks struct {
-	db      lockDB
-	schema  string // empty: the search path decides
-	table   string
-	shared  bool  // the table was named: other programs may take its locks without drawing a token
-	invalid error // the mistake in the options; every call returns it
-
-	mu    sync.Mutex
-	shape *lockShape // the properties of the tables; nil until they are read
-
-	watch lockWatch
+	provider *locksql.Provider
+	pool     *pgxpool.Pool // for Watch; nil with database/sql
+	watch    lockWatch
 }
 
 var (
 	_ lock.Provider  = (*Locks)(nil)
 	_ lock.Inspector = (*Locks)(nil)
+	_ lock.Checker   = nativeTx{}
+	_ lock.Checker   = sqlTx{}
 )
 
 // LockOption is an option of NewLocks, NewSQLLocks and Backend.Locks.
-type LockOption func(*Locks)
+type LockOption func(*locksql.Config)
 
 // Table names the lock table: "shedlock", found on the search path, or
 // "app.shedlock" in a schema. Upper and lower case are significant. Its state
 // is in a second table, "shedlock_state".
 func Table(name string) LockOption {
-	return func(l *Locks) {
-		l.schema, l.table, l.invalid = readTableName(name)
-		l.shared = true
-	}
+	return func(c *locksql.Config) { c.Table, c.Named = name, true }
 }
 
 // NewLocks keeps locks with a pool of the program. Invalid options are reported
@@ -127,134 +118,92 @@ func NewSQLLocks(db *sql.DB, opts ...LockOption) *Locks {
 // with its pool. They must not be used after Close.
 func (b *Backend) Locks(opts ...LockOption) *Locks {
 	l := newLocks(poolDB{b.pool}, b.schema, opts)
-	l.invalid = errors.Join(b.invalid, l.invalid)
-	return l
-}
-
-func newLocks(db lockDB, schema string, opts []LockOption) *Locks {
-	l := &Locks{db: db, schema: schema, table: "lock"}
-	for _, opt := range opts {
-		opt(l)
+	if err := errors.Join(b.invalid, l.provider.Invalid()); err != nil {
+		l.provider.Refuse(err)
 	}
 	return l
 }
 
-// lockTries bounds how often a lock is found free but cannot be taken, because
-// other callers take and release it concurrently.
-const lockTries = 8
+func newLocks(db locksql.DB, schema string, opts []LockOption) *Locks {
+	config := locksql.Config{Schema: schema}
+	for _, opt := range opts {
+		opt(&config)
+	}
+	l := &Locks{provider: locksql.New(db, lockDialect(), config)}
+	if pool, ok := db.(poolDB); ok {
+		l.pool = pool.pool
+	}
+	return l
+}
 
 // TryLock implements lock.Provider. It is one statement if the lock can be
 // taken; otherwise a second statement finds the reason.
 func (l *Locks) TryLock(ctx context.Context, req lock.Request) (lock.Lease, error) {
-	var lease lock.Lease
-	err := l.call(ctx, fmt.Sprintf("take lock %q", req.Name), func(s lockSession) (err error) {
-		if err := s.shape.check(req.Name, req.Owner); err != nil {
-			return err
-		}
-		lease, err = l.tryLock(s, req)
-		return err
-	})
-	return lease, err
+	return l.provider.TryLock(ctx, req)
 }
 
-func (l *Locks) tryLock(s lockSession, req lock.Request) (lock.Lease, error) {
-	for range lockTries {
-		token, err := s.take(req)
-		if err != nil {
-			return nil, err
-		}
-		if token > 0 {
-			return &lockLease{locks: l, req: req, token: token, rest: lock.NewRest(req)}, nil
-		}
-		found, err := s.look(req)
-		if err != nil {
-			return nil, err
-		}
-		if err := found.refusal(req); err != nil {
-			return nil, err
-		}
-		if !found.complete() {
-			if err := s.seed(req.Name); err != nil {
-				return nil, err
-			}
-		}
+// Locks implements lock.Inspector.
+func (l *Locks) Locks(ctx context.Context, req lock.LocksRequest) ([]lock.Info, error) {
+	return l.provider.Locks(ctx, req)
+}
+
+// ForceRelease implements lock.Inspector.
+func (l *Locks) ForceRelease(ctx context.Context, req lock.ForceReleaseRequest) error {
+	return l.provider.ForceRelease(ctx, req)
+}
+
+// Tx is the package's Tx, for lock.Check with these lock tables.
+func (l *Locks) Tx(tx pgx.Tx) store.Tx { return nativeTx{tx, l} }
+
+// SQLTx is the package's SQLTx, for lock.Check with these lock tables.
+func (l *Locks) SQLTx(tx *sql.Tx) store.Tx { return sqlTx{tx, l} }
+
+// CheckLock implements lock.Checker.
+func (t nativeTx) CheckLock(ctx context.Context, name string, token int64) error {
+	return checker(t.locks).Check(ctx, nativeQuerier{t.tx}, name, token)
+}
+
+// CheckLock implements lock.Checker.
+func (t sqlTx) CheckLock(ctx context.Context, name string, token int64) error {
+	return checker(t.locks).Check(ctx, locksql.InTx(t.tx), name, token)
+}
+
+// checker returns the provider of locks, or of the default tables if l is nil.
+func checker(l *Locks) *locksql.Provider {
+	if l == nil {
+		l = newLocks(nil, DefaultSchema, nil)
 	}
-	return nil, &lock.HeldError{Name: req.Name}
+	return l.provider
 }
 
-// take returns the token of the grant, or 0 if the lock was not granted.
-func (s lockSession) take(req lock.Request) (token int64, err error) {
-	if req.Slot != nil && !req.Slot.From.Before(req.Slot.Until) {
-		return 0, nil // no instant lies in between
+// TablesSQL returns the SQL that CreateTables runs. A program can run it with
+// its own tools instead.
+func (l *Locks) TablesSQL() string {
+	text := l.provider.TablesSQL()
+	if schema := l.provider.ConfiguredSchema(); schema != "" {
+		text = "CREATE SCHEMA IF NOT EXISTS " + pgx.Identifier{schema}.Sanitize() + ";\n\n" + text
 	}
-	verb, args := "take", []any{req.Name, req.Owner, req.Hold.Milliseconds(), clock(req.Now)}
-	if slot := req.Slot; slot != nil {
-		verb = "take_slot"
-		args = append(args, slot.Seen, slot.From, slot.Until, when(slot.Mark.Slot), when(slot.Mark.Anchor), orNull(slot.Mark.Interval.Milliseconds()))
+	return text
+}
+
+// CreateTables creates the lock table and its state table if they are missing.
+// If both exist, it only reads, and needs no right to create tables. Several
+// processes may call it concurrently.
+func (l *Locks) CreateTables(ctx context.Context) error { return l.provider.CreateTables(ctx) }
+
+// TriggerSQL returns a trigger for the program's own tools to create. The
+// trigger draws a token for each acquisition by a program other than Hourbell,
+// such as ShedLock in Java. Then tokens show the order of all grants, and Java
+// reads its token with
+//
+//	SELECT token FROM shedlock_state WHERE name = ?
+//
+// after it has taken the lock. TriggerSQL reads the tables first, which must
+// exist.
+func (l *Locks) TriggerSQL(ctx context.Context) (text string, err error) {
+	schema, err := l.provider.Schema(ctx, "write the trigger of the lock table")
+	if err != nil {
+		return "", err
 	}
-	_, err = s.query(verb, append(args, s.patience()), func(r row) error { return r.Scan(&token) })
-	if codeOf(err) == "23502" { // not_null_violation: the state was written in between
-		return 0, nil
-	}
-	return token, err
-}
-
-// patience returns how many milliseconds the server may wait for other callers:
-// a little less than this caller waits, so that the caller gets an answer.
-func (s lockSession) patience() string {
-	deadline, _ := s.ctx.Deadline() // connected has set a deadline
-	return strconv.FormatInt(max(1, time.Until(deadline).Milliseconds()*9/10), 10)
-}
-
-// seed makes the rows of a name if they are missing.
-func (s lockSession) seed(name string) error {
-	_, err := s.exec("seed", name)
-	return err
-}
-
-// look reads the row and the state of a name.
-func (s lockSession) look(req lock.Request) (lockRow, error) {
-	var found lockRow
-	_, err := s.query("look", []any{req.Name, clock(req.Now)}, found.scan)
-	return found, err
-}
-
-// clock returns the instant that replaces the store's clock in a test.
-func clock(now func() time.Time) *time.Time {
-	if now == nil {
-		return nil
-	}
-	return when(now())
-}
-
-// lockLease is a grant, identified by name and owner.
-type lockLease struct {
-	locks *Locks
-	req   lock.Request
-	token int64
-	rest  lock.Rest
-}
-
-// Token implements lock.Lease.
-func (g *lockLease) Token() int64 { return g.token }
-
-// Extend implements lock.Lease.
-func (g *lockLease) Extend(ctx context.Context, hold time.Duration) error {
-	return g.change(ctx, "extend", hold.Milliseconds())
-}
-
-// Release implements lock.Lease.
-func (g *lockLease) Release(ctx context.Context) error {
-	return g.change(ctx, "release", g.req.AtLeast.Milliseconds(), g.rest.Left().Milliseconds())
-}
-
-// change runs a statement on a lock that the lease must still hold.
-func (g *lockLease) change(ctx context.Context, verb string, times ...any) error {
-	return g.locks.call(ctx, fmt.Sprintf("%s lock %q", verb, g.req.Name), func(s lockSession) error {
-		n, err := s.exec(verb, append([]any{g.req.Name, g.req.Owner, clock(g.req.Now)}, times...)...)
-		if err == nil && n == 0 {
-			err = lock.ErrLost
-		}
-		return err
-	})
+	return l.provider.TriggerSQL(schema), nil
 }

@@ -132,12 +132,17 @@ func sameScript(b *testing.B, s *Backend) string {
 		_, err := locks.TryLock(b.Context(), lock.Request{Name: fmt.Sprint("same", i), Owner: "o", Hold: time.Millisecond})
 		must(b, err)
 	}
-	filled := func(name string, values ...string) string {
-		text := regexp.MustCompile(`(?m)^--.*\n`).ReplaceAllString(locks.shape.texts[name], "")
-		text = strings.NewReplacer(append([]string{"hourbell:lock:", "hourbell lock ", "$1", "'same' || :client_id", "$2", "'host'"}, values...)...).Replace(text)
-		return parameter.ReplaceAllString(text, "null") + ";\n"
+	values := map[string]string{"name": "'same' || :client_id", "owner": "'host'", "hold": "30000", "patience": "5000", "at_least": "0", "rest": "0", "now": "null"}
+	filled := func(name string) string {
+		text, parameters := locks.provider.Statement(name)
+		text = regexp.MustCompile(`(?m)^--.*\n`).ReplaceAllString(text, "")
+		pairs := []string{"hourbell:lock:", "hourbell lock "}
+		for i, parameter := range parameters {
+			pairs = append(pairs, "$"+strconv.Itoa(i+1), values[parameter])
+		}
+		return strings.NewReplacer(pairs...).Replace(text) + ";\n"
 	}
-	return filled("take", "$3", "30000", "$5", "'5000'") + filled("release", "$4", "0", "$5", "0")
+	return filled("take") + filled("release")
 }
 
 // pgbench returns how many times per second its clients run a script.

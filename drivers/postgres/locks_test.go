@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -177,6 +178,29 @@ func (q *queries) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.Tra
 
 func (q *queries) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
+// TestLockStatements checks that every statement is complete, and that
+// migrations make the same lock tables as CreateTables.
+func TestLockStatements(t *testing.T) {
+	must(t, lockDialect().Validate())
+	b := fresh(t)
+	want := tableColumns(t, b.schema)
+	execute(t, withSchema("drop table {schema}.lock, {schema}.lock_state", b.schema))
+	must(t, b.Locks().CreateTables(t.Context()))
+	if got := tableColumns(t, b.schema); got != want || !strings.Contains(got, "granted_at") {
+		t.Errorf("CreateTables makes %s\nmigrations make %s", got, want)
+	}
+}
+
+// tableColumns describes the columns of the lock tables.
+func tableColumns(t *testing.T, schema string) (text string) {
+	t.Helper()
+	must(t, newPool(t).QueryRow(t.Context(), `select coalesce(string_agg(concat_ws(' ', a.attrelid::regclass::text, a.attname, format_type(a.atttypid, a.atttypmod),
+			a.attnotnull::text, a.attcollation::regcollation::text), ', ' order by a.attrelid::regclass::text, a.attnum), '')
+		from pg_attribute a where a.attnum > 0 and a.attrelid in (to_regclass($1 || '.lock'), to_regclass($1 || '.lock_state'))`,
+		pgx.Identifier{schema}.Sanitize()).Scan(&text))
+	return text
+}
+
 func TestLockCallsAreOneStatement(t *testing.T) {
 	config, err := pgxpool.ParseConfig(urlFrom(t, serverVariable))
 	must(t, err)
@@ -215,10 +239,12 @@ func TestLockPlans(t *testing.T) {
 	_, err = conn.Exec(t.Context(), "set plan_cache_mode = force_generic_plan")
 	must(t, err)
 	for name, most := range reads {
-		_, err := conn.Exec(t.Context(), "prepare one as "+locks.shape.texts[name])
+		text, parameters := locks.provider.Statement(name)
+		_, err := conn.Exec(t.Context(), "prepare one as "+text)
 		must(t, err)
-		nulls := strings.Repeat(", null", map[string]int{"take": 4, "take_slot": 10, "look": 1, "extend": 3, "release": 4}[name])
-		rows, err := conn.Query(t.Context(), "explain execute one('a'"+nulls+")")
+		given := slices.Repeat([]string{"null"}, len(parameters))
+		given[slices.Index(parameters, "name")] = "'a'"
+		rows, err := conn.Query(t.Context(), "explain execute one("+strings.Join(given, ", ")+")")
 		must(t, err)
 		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		must(t, err)

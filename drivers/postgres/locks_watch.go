@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hourbell/hourbell/lock"
+	"github.com/hourbell/hourbell/lock/locksql"
 )
 
 // A release notifies callers that wait in other processes, but only if there
@@ -44,8 +45,7 @@ var _ lock.Notifier = (*Locks)(nil)
 // Watch implements lock.Notifier, with a connection that is taken from the pool
 // while callers wait. It needs pgx, without a pooler.
 func (l *Locks) Watch(ctx context.Context, name string) <-chan struct{} {
-	pool, ok := l.db.(poolDB)
-	if !ok || l.invalid != nil {
+	if l.pool == nil || l.provider.Invalid() != nil {
 		return nil
 	}
 	w := &l.watch
@@ -67,7 +67,7 @@ func (l *Locks) Watch(ctx context.Context, name string) <-chan struct{} {
 		return turn
 	}
 	w.running, w.changed, w.listened = true, make(chan struct{}, 1), map[string]bool{}
-	go l.listen(context.WithoutCancel(ctx), pool) // it outlives the caller
+	go l.listen(context.WithoutCancel(ctx)) // it outlives the caller
 	return turn
 }
 
@@ -87,9 +87,9 @@ func (w *lockWatch) lookLocked() {
 
 // listen runs until no caller has waited for a while, or the connection fails.
 // After a failure callers poll, and the next caller starts another listener.
-func (l *Locks) listen(ctx context.Context, pool poolDB) {
+func (l *Locks) listen(ctx context.Context) {
 	w := &l.watch
-	conn, channel, err := l.listener(ctx, pool)
+	conn, channel, err := l.listener(ctx)
 	if err != nil {
 		w.ended()
 		return
@@ -139,7 +139,7 @@ func (w *lockWatch) idle() bool {
 // callers wait. A caller that has just begun to wait gets a turn, because an
 // earlier release was not notified.
 func (w *lockWatch) agree(ctx context.Context, conn *pgx.Conn, channel string) error {
-	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	ctx, cancel := context.WithTimeout(ctx, locksql.Patience)
 	defer cancel()
 	wanted := map[string]bool{}
 	for _, name := range w.waiting.Names() {
@@ -215,19 +215,19 @@ func (w *lockWatch) hear(ctx context.Context, conn *pgx.Conn) error {
 }
 
 // listener opens a connection that listens.
-func (l *Locks) listener(ctx context.Context, pool poolDB) (conn *pgx.Conn, channel string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+func (l *Locks) listener(ctx context.Context) (conn *pgx.Conn, channel string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, locksql.Patience)
 	defer cancel()
-	pooled, err := pool.pool.Acquire(ctx)
+	pooled, err := l.pool.Acquire(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	shape, err := l.shapeOf(ctx, poolConn{pooled})
+	schema, err := l.provider.SchemaBy(ctx, poolConn{pooled})
 	if err != nil {
 		pooled.Release()
 		return nil, "", err
 	}
-	conn = pooled.Hijack()
+	conn, channel = pooled.Hijack(), lockChannel(schema, l.provider.Table())
 	var pid int64
 	err = conn.QueryRow(ctx, "select pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&pid)
 	if err == nil && pid != int64(conn.PgConn().PID()) {
@@ -235,11 +235,11 @@ func (l *Locks) listener(ctx context.Context, pool poolDB) (conn *pgx.Conn, chan
 		err = errPooler
 	}
 	if err == nil {
-		_, err = conn.Exec(ctx, "listen "+pgx.Identifier{shape.channel}.Sanitize())
+		_, err = conn.Exec(ctx, "listen "+pgx.Identifier{channel}.Sanitize())
 	}
 	if err != nil {
 		closeSoon(conn)
 		return nil, "", err
 	}
-	return conn, shape.channel, nil
+	return conn, channel, nil
 }

@@ -3,10 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
-	"time"
 
 	"github.com/hourbell/hourbell/lock"
+	"github.com/hourbell/hourbell/lock/locksql"
+	"github.com/hourbell/hourbell/store"
 )
 
 // Locks is a lock.Provider and a lock.Inspector on a SQLite file. It serves the
@@ -44,26 +44,21 @@ import (
 // than the number of tokens that can have been given since:
 //
 //	UPDATE hourbell_lock_state SET token = token + 1000000
-type Locks struct {
-	db      *sql.DB
-	table   string
-	shared  bool              // the table was named: other programs may take its locks without drawing a token
-	texts   map[string]string // the statements, by the names of their files
-	invalid error             // the mistake in the options; every call returns it
-}
+type Locks struct{ provider *locksql.Provider }
 
 var (
 	_ lock.Provider  = (*Locks)(nil)
 	_ lock.Inspector = (*Locks)(nil)
+	_ lock.Checker   = callersTx{}
 )
 
 // LockOption is an option of NewLocks and Backend.Locks.
-type LockOption func(*Locks)
+type LockOption func(*locksql.Config)
 
 // Table names the lock table, such as "shedlock". Its state is in a second
 // table, "shedlock_state".
 func Table(name string) LockOption {
-	return func(l *Locks) { l.table, l.shared = name, true }
+	return func(c *locksql.Config) { c.Table, c.Named = name, true }
 }
 
 // NewLocks keeps locks with the program's own connections to a SQLite file,
@@ -71,141 +66,55 @@ func Table(name string) LockOption {
 // connection, do not take a lock while the connection is in use. Invalid
 // options are reported by the first call.
 func NewLocks(db *sql.DB, opts ...LockOption) *Locks {
-	l := &Locks{db: db, table: "hourbell_lock"}
+	var config locksql.Config
 	for _, opt := range opts {
-		opt(l)
+		opt(&config)
 	}
-	l.texts, l.invalid = readLockTexts(l.table)
-	return l
+	return &Locks{locksql.New(lockDB{db}, lockDialect(), config)}
 }
 
 // Locks keeps locks in the file of the Backend. They must not be used after
 // Close.
 func (b *Backend) Locks(opts ...LockOption) *Locks { return NewLocks(b.writer, opts...) }
 
-// lockTries bounds how often a lock is found free but cannot be taken, because
-// other callers take and release it concurrently.
-const lockTries = 8
-
-// TryLock implements lock.Provider.
+// TryLock implements lock.Provider. It reads before it writes, so that a lock
+// that is held is refused at once, even while another transaction writes.
 func (l *Locks) TryLock(ctx context.Context, req lock.Request) (lock.Lease, error) {
-	var lease lock.Lease
-	err := l.connected(ctx, fmt.Sprintf("take lock %q", req.Name), func(s lockSession) (err error) {
-		lease, err = l.tryLock(s, req)
-		return err
-	})
-	return lease, err
+	return l.provider.TryLock(ctx, req)
 }
 
-// tryLock reads before it becomes the writer: a lock that is held is refused at
-// once, even while another transaction writes.
-func (l *Locks) tryLock(s lockSession, req lock.Request) (lock.Lease, error) {
-	for range lockTries {
-		found, err := s.look(req)
-		if err != nil {
-			return nil, err
-		}
-		if err := found.refusal(req); err != nil {
-			return nil, err
-		}
-		var token int64
-		err = s.write(func() (err error) {
-			token, err = s.take(req)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		if token > 0 {
-			return &lockLease{locks: l, req: req, token: token, rest: lock.NewRest(req)}, nil
-		}
+// Locks implements lock.Inspector.
+func (l *Locks) Locks(ctx context.Context, req lock.LocksRequest) ([]lock.Info, error) {
+	return l.provider.Locks(ctx, req)
+}
+
+// ForceRelease implements lock.Inspector.
+func (l *Locks) ForceRelease(ctx context.Context, req lock.ForceReleaseRequest) error {
+	return l.provider.ForceRelease(ctx, req)
+}
+
+// Tx is the package's Tx, for lock.Check with these lock tables.
+func (l *Locks) Tx(tx *sql.Tx) store.Tx { return callersTx{tx, l} }
+
+// CheckLock implements lock.Checker.
+func (t callersTx) CheckLock(ctx context.Context, name string, token int64) error {
+	l := t.locks
+	if l == nil {
+		l = NewLocks(nil)
 	}
-	return nil, &lock.HeldError{Name: req.Name}
+	return l.provider.Check(ctx, locksql.InTx(t.tx), name, token)
 }
 
-// look reads the row and the state of a name.
-func (s lockSession) look(req lock.Request) (lockRow, error) {
-	var found lockRow
-	err := s.one("look", args{"name": req.Name, "now": clock(req.Now)}, found.scan)
-	return found, err
-}
+// TablesSQL returns the SQL that CreateTables runs. A program can run it with
+// its own tools instead.
+func (l *Locks) TablesSQL() string { return l.provider.TablesSQL() }
 
-// take returns the token of the grant, or 0 if the lock was not granted.
-func (s lockSession) take(req lock.Request) (token int64, err error) {
-	a := args{"name": req.Name, "owner": req.Owner, "hold": req.Hold.Milliseconds(), "now": clock(req.Now), "seen": nil, "from": nil, "until": nil}
-	if slot := req.Slot; slot != nil {
-		a["seen"], a["from"], a["until"] = slot.Seen, slot.From.UnixMilli(), slot.Until.UnixMilli()
-	}
-	var granted sql.NullInt64
-	err = s.one("take", a, func(r row) error { return r.Scan(&granted) })
-	if err != nil || !granted.Valid {
-		return 0, err
-	}
-	a = args{"name": req.Name, "slot": nil, "anchor": nil, "step": nil, "granted": nil}
-	if slot := req.Slot; slot != nil {
-		a["slot"], a["anchor"], a["granted"] = millis(slot.Mark.Slot), millis(slot.Mark.Anchor), granted.Int64
-		if slot.Mark.Interval != 0 {
-			a["step"] = slot.Mark.Interval.Milliseconds()
-		}
-	}
-	err = s.one("draw", a, func(r row) error { return r.Scan(&token) })
-	return token, err
-}
+// CreateTables creates the lock table and its state table if they are missing.
+// Several processes may call it concurrently.
+func (l *Locks) CreateTables(ctx context.Context) error { return l.provider.CreateTables(ctx) }
 
-// clock returns the instant that replaces the store's clock in a test.
-func clock(now func() time.Time) *int64 {
-	if now == nil {
-		return nil
-	}
-	return millis(now())
-}
-
-// millis returns a time as a parameter: milliseconds since 1970, or nil for the
-// zero time.
-func millis(t time.Time) *int64 {
-	if t.IsZero() {
-		return nil
-	}
-	n := t.UnixMilli()
-	return &n
-}
-
-// lockLease is a grant, identified by name and owner.
-type lockLease struct {
-	locks *Locks
-	req   lock.Request
-	token int64
-	rest  lock.Rest
-}
-
-// Token implements lock.Lease.
-func (g *lockLease) Token() int64 { return g.token }
-
-// Extend implements lock.Lease.
-func (g *lockLease) Extend(ctx context.Context, hold time.Duration) error {
-	return g.change(ctx, "extend", args{"duration": hold.Milliseconds()})
-}
-
-// Release implements lock.Lease.
-func (g *lockLease) Release(ctx context.Context) error {
-	return g.change(ctx, "release", args{"duration": g.req.AtLeast.Milliseconds(), "rest": g.rest.Left().Milliseconds()})
-}
-
-// change runs a statement on a lock that the lease must still hold. The
-// statement is a transaction by itself, because a short transaction is best: a
-// process that is stopped in the middle of a transaction prevents all other
-// processes from writing.
-func (g *lockLease) change(ctx context.Context, verb string, a args) error {
-	return g.locks.connected(ctx, fmt.Sprintf("%s lock %q", verb, g.req.Name), func(s lockSession) error {
-		a["name"], a["owner"], a["now"] = g.req.Name, g.req.Owner, clock(g.req.Now)
-		var changed int
-		err := patiently(s.ctx, func() (err error) {
-			changed, err = s.exec(verb, a)
-			return err
-		})
-		if err == nil && changed == 0 {
-			err = lock.ErrLost
-		}
-		return err
-	})
-}
+// TriggerSQL returns triggers for the program's own tools to create. The
+// triggers draw a token for each acquisition by a program other than Hourbell;
+// Hourbell's owners end in /process/random. Then tokens show the order of all
+// grants.
+func (l *Locks) TriggerSQL() string { return l.provider.TriggerSQL("") }

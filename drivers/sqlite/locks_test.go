@@ -133,6 +133,40 @@ func dbPath(t *testing.T, db *sql.DB) (path string) {
 	return path
 }
 
+// TestLockStatements checks that every statement is complete, and that
+// migrations make the same lock tables as CreateTables.
+func TestLockStatements(t *testing.T) {
+	if err := lockDialect().Validate(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "locks.db")
+	if _, err := openFile(t, path).MigrateUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	db := usersDB(t, path, "")
+	want := lockTables(t, db)
+	if _, err := db.Exec("DROP TABLE hourbell_lock; DROP TABLE hourbell_lock_state"); err != nil {
+		t.Fatal(err)
+	}
+	if err := NewLocks(db).CreateTables(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := lockTables(t, db); got != want || !strings.Contains(got, "granted_at") {
+		t.Errorf("CreateTables makes %s\nmigrations make %s", got, want)
+	}
+}
+
+// lockTables describes the columns of the lock tables.
+func lockTables(t *testing.T, db *sql.DB) (text string) {
+	t.Helper()
+	const columns = `SELECT coalesce(group_concat(t.name || ' ' || t.strict || ' ' || c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || c.pk, ', '), '')
+		FROM pragma_table_list AS t, pragma_table_info(t.name) AS c WHERE t.name LIKE 'hourbell_lock%'`
+	if err := db.QueryRow(columns).Scan(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 // TestLockTriggers checks that with the triggers Java's acquisitions draw
 // tokens, and that Hourbell's are not counted twice.
 func TestLockTriggers(t *testing.T) {

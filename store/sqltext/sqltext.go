@@ -9,6 +9,7 @@
 //   - A line that ends in "-- if NAME" belongs to the statement only if the condition
 //     NAME is given. See [Pick].
 //   - {name} is replaced by a text, such as the quoted name of a schema.
+//   - {name(argument)} is replaced by what a macro makes of the argument. See [Expand].
 //   - {spec} is replaced by the names of the columns of the list "spec", separated by
 //     commas. Further text in the braces is repeated for each column, and the word
 //     "type" stands for its type: {j.spec} is j.kind, j.queue, and so on;

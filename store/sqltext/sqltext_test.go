@@ -75,3 +75,23 @@ func TestNames(t *testing.T) {
 		t.Errorf("Names = %q", got)
 	}
 }
+
+func TestExpand(t *testing.T) {
+	macros := map[string]func(string) string{
+		"now": func(string) string { return "now()" },
+		"up":  func(x string) string { return "ceil(" + x + ")" },
+	}
+	for text, want := range map[string]string{
+		"{up({now} + :hold * (1 + 2))} > {now}": "ceil(now() + :hold * (1 + 2)) > now()",
+		"{up({up(1)})} FROM {table}":            "ceil(ceil(1)) FROM {table}",
+		"'[A-Z]{26}$' {down({now})}":            "'[A-Z]{26}$' {down(now())}",
+		"a { b":                                 "a { b",
+	} {
+		if got := sqltext.Expand(text, macros); got != want {
+			t.Errorf("Expand(%q) = %q, want %q", text, got, want)
+		}
+	}
+	if _, err := rules.Fill(sqltext.Expand("{down({now})}", macros)); err == nil {
+		t.Error("a macro that is not known must be an error")
+	}
+}

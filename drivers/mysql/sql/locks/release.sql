@@ -3,6 +3,6 @@
 -- as the present time is.
 UPDATE {table}
 SET lock_until = IF(:rest = 0, {until_down({now})}, GREATEST({until_down({now})},
-    LEAST({until({utc_at(locked_at)} + INTERVAL {at_least(:duration)} MICROSECOND)}, {until({now} + INTERVAL :rest * 1000 MICROSECOND)})))
+    LEAST({until({utc_at(locked_at)} + INTERVAL {at_least(:at_least)} MICROSECOND)}, {until({now} + INTERVAL :rest * 1000 MICROSECOND)})))
 WHERE name = :name AND CAST(locked_by AS BINARY) = CAST(:owner AS BINARY)
   AND {utc_until(lock_until)} > {now}

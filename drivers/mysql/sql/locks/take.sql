@@ -1,6 +1,5 @@
 -- Takes a lock if it is free, and draws a token, which is the statement's last
--- insert id. No row: the lock is held, or a row is missing, or the conditions
--- of the slot do not hold, which are null without a slot. Both rows are read in
+-- insert id. No row: the lock is held, or a row is missing. Both rows are read in
 -- their present state, locked, and written, or neither is written.
 --
 -- A statement that has waited longer than its caller waits takes nothing.
@@ -10,12 +9,7 @@ UPDATE {table} AS l, {state} AS s
 SET l.lock_until = {until({now} + INTERVAL :hold * 1000 MICROSECOND)},
     l.locked_at = {at({now})},
     l.locked_by = :owner,
-    s.token = LAST_INSERT_ID(s.token + 1),
-    s.slot = IF(:seen IS NULL, s.slot, :slot),
-    s.anchor = IF(:seen IS NULL, s.anchor, :anchor),
-    s.step_ms = IF(:seen IS NULL, s.step_ms, :step),
-    s.granted_at = IF(:seen IS NULL, s.granted_at, {now})
+    s.token = LAST_INSERT_ID(s.token + 1)
 WHERE l.name = :name AND CAST(l.name AS BINARY) = CAST(:name AS BINARY) AND {utc_until(l.lock_until)} <= {now}
   AND s.name = :name
-  AND (:seen IS NULL OR s.token = :seen AND CAST(:from AS DATETIME(6)) <= {now} AND {now} < CAST(:until AS DATETIME(6)))
-  AND SYSDATE(6) <= NOW(6) + INTERVAL :patience MICROSECOND
+  AND SYSDATE(6) <= NOW(6) + INTERVAL :patience * 1000 MICROSECOND

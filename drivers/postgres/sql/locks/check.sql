@@ -4,6 +4,6 @@
 -- during the transaction.
 SELECT true
 FROM {state} AS s
-WHERE s.name = $1::text AND s.token = $2::bigint
-  AND EXISTS (SELECT FROM {table} AS l WHERE l.name = $1::text)
+WHERE s.name = :name::text AND s.token = :token::bigint
+  AND EXISTS (SELECT FROM {table} AS l WHERE l.name = :name::text)
 FOR SHARE OF s

@@ -4,7 +4,7 @@
 -- statement, and its owner cannot extend the lock until the commit.
 SELECT true
 FROM {table} AS l
-JOIN {state} AS s ON s.name = $1::text
-WHERE l.name = $1::text AND l.name COLLATE "C" = $1::text AND l.locked_by ~ '/[0-9]+/[A-Z2-7]{26}$'
-  AND s.token = $2::bigint
+JOIN {state} AS s ON s.name = :name::text
+WHERE l.name = :name::text AND l.name COLLATE "C" = :name::text AND l.locked_by ~ '/[0-9]+/[A-Z2-7]{26}$'
+  AND s.token = :token::bigint
 FOR SHARE

@@ -1,7 +1,7 @@
 -- Makes the rows of a name, free and without a token, if they are missing.
 WITH seeded AS (
     INSERT INTO {table} (name, lock_until, locked_at, locked_by)
-    VALUES ($1::text, '2000-01-01', '2000-01-01', '')
+    VALUES (:name::text, '2000-01-01', '2000-01-01', '')
     ON CONFLICT DO NOTHING
     RETURNING true
 )
@@ -9,5 +9,5 @@ WITH seeded AS (
 -- lock row before the state, which is the order of all other statements, and of
 -- Java's trigger.
 INSERT INTO {state} (name, token)
-SELECT $1::text, 0 FROM (SELECT count(*) FROM seeded) AS first
+SELECT :name::text, 0 FROM (SELECT count(*) FROM seeded) AS first
 ON CONFLICT DO NOTHING

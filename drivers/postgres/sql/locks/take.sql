@@ -7,18 +7,18 @@
 -- before the state, as everywhere.
 --
 -- The server waits for transactions that hold the row or the state no longer than the
--- caller does ($5): otherwise the lock could be taken after the caller has given up.
--- The setting ends with the statement, and applies to all of it.
+-- caller does: otherwise the lock could be taken after the caller has given up. The
+-- setting ends with the statement, and applies to all of it.
 WITH taken AS (
     UPDATE {table} AS l
-    SET lock_until = ({now $4} + $3::bigint * interval '1 millisecond'{until_up}){until_zone},
-        locked_at = ({now $4}{at_down}){at_zone},
-        locked_by = $2::text
-    WHERE l.name = $1::text AND l.name COLLATE "C" = $1::text AND l.lock_until{until_zone} <= {now $4}
-      AND set_config('lock_timeout', $5::text, true) <> ''
+    SET lock_until = {until({now} + :hold::bigint * interval '1 millisecond')},
+        locked_at = {at({now})},
+        locked_by = :owner::text
+    WHERE l.name = :name::text AND l.name COLLATE "C" = :name::text AND {utc_until(l.lock_until)} <= {now}
+      AND set_config('lock_timeout', :patience::bigint::text, true) <> ''
     RETURNING true
 )
 INSERT INTO {state} AS s (name, token)
-SELECT $1::text, 1 FROM taken
+SELECT :name::text, 1 FROM taken
 ON CONFLICT (name) DO UPDATE SET token = s.token + 1
 RETURNING s.token

@@ -9,6 +9,7 @@ import (
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/internal/engine"
+	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/insert"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
@@ -199,6 +200,11 @@ func (c *Client) engineConfig() engine.Config {
 		StateDir:    c.cfg.StateDir,
 		Sink:        c.feed.send,
 	}
+}
+
+// settler accounts for due slots before schedules change.
+func (c *Client) settler() fire.Settler {
+	return fire.Settler{Store: c.backend, StateDir: c.cfg.StateDir}
 }
 
 // Name returns the name of this client's node in lists of nodes.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/fire"
-	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -73,64 +71,15 @@ func (s *NodeService) AcceptHistory(ctx context.Context, req AcceptHistoryReques
 		return AcceptedHistory{}, fmt.Errorf("accept the history: %w", ErrNothingLost)
 	}
 	done := AcceptedHistory{LostAt: now.LostAt}
-	counted := map[int64]bool{}
-	for try := 0; ; try++ {
-		all, err := s.recount(ctx, req.Refire, &done, counted)
-		if err != nil {
-			return done, fmt.Errorf("accept the history: account for due slots: %w", err)
-		}
-		if all {
-			break
-		}
-		if try == settleTries {
-			return done, errors.New("accept the history: schedules keep changing: stop the programs that edit them, and nodes of earlier releases, then try again")
-		}
+	settled, err := s.client.settler().AfterLoss(ctx, req.Refire)
+	done.Schedules, done.Missed, done.Fired = settled.Schedules, settled.Missed, settled.Fired
+	if err != nil {
+		return done, fmt.Errorf("accept the history: %w", err)
 	}
-	done.Schedules = len(counted)
 	accepted, err := s.client.backend.AcceptLoss(ctx)
 	if err != nil {
 		return done, fmt.Errorf("accept the history: %w", err)
 	}
 	done.Token = accepted.Token
 	return done, nil
-}
-
-// recount accounts for all schedules that are due, a page at a time; all
-// reports whether no schedule was changed at the same time.
-func (s *NodeService) recount(ctx context.Context, refire bool, done *AcceptedHistory, counted map[int64]bool) (all bool, err error) {
-	all = true
-	for page := (store.DueSchedulesRequest{Limit: settleBatch}); ; {
-		due, err := s.client.backend.DueSchedules(ctx, page)
-		if err != nil {
-			return false, err
-		}
-		if len(due.Schedules) == 0 {
-			return all, nil
-		}
-		calendars, err := fire.CalendarsOf(ctx, s.client.backend, due.Schedules)
-		if err != nil {
-			return false, err
-		}
-		firings := make([]store.Firing, len(due.Schedules))
-		for i, row := range due.Schedules {
-			p, planErr := plan.New(row, calendars)
-			firings[i] = plan.Resolve(row, p.AfterLoss(refire), planErr, due.Now)
-		}
-		res, err := s.client.backend.Fire(ctx, store.FireRequest{Firings: firings})
-		if err != nil {
-			return false, err
-		}
-		for _, slot := range res.Slots {
-			if counted[slot.Schedule] = true; slot.Record.Outcome == store.SlotMissed {
-				done.Missed += slot.Record.Count
-			}
-		}
-		for _, slot := range res.Fired {
-			counted[slot.Schedule] = true
-			done.Fired++
-		}
-		all = all && len(res.Lost) == 0
-		last := due.Schedules[len(due.Schedules)-1]
-		page.After = store.DueCursor{NextAt: last.NextAt, ID: last.ID}
-	}
 }

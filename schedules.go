@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/internal/fire"
-	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
@@ -99,7 +98,7 @@ func (s *ScheduleService) put(ctx context.Context, req store.PutSchedulesRequest
 		return store.PutSchedulesResult{}, err
 	}
 	var res store.PutSchedulesResult
-	err := s.client.settled(ctx, slices.Collect(maps.Keys(seen)), func() (firedTo time.Time, err error) {
+	err := s.client.settler().Change(ctx, slices.Collect(maps.Keys(seen)), func() (firedTo time.Time, err error) {
 		res, err = s.client.backend.PutSchedules(ctx, req)
 		return res.FiredTo, err
 	})
@@ -107,93 +106,6 @@ func (s *ScheduleService) put(ctx context.Context, req store.PutSchedulesRequest
 		err = cmp.Or(s.client.Calendars.missing(ctx, schedules), err)
 	}
 	return res, err
-}
-
-const (
-	settleTries = 100
-	settleBatch = 500
-)
-
-// settled makes a change that the store refuses while slots are due that are
-// not accounted for: it settles them, under the old definition, and tries
-// again. Nodes may settle them concurrently; the first one wins. names are the
-// schedules that the change is known to concern; there may be others.
-//
-// A change returns the instant up to which the schedules may have fired ahead
-// under the old definition. settled returns after that instant, so that no slot
-// of the old definition begins later.
-func (c *Client) settled(ctx context.Context, names []string, change func() (firedTo time.Time, err error)) error {
-	var err error
-	for try := range settleTries {
-		var firedTo time.Time
-		if firedTo, err = change(); err == nil {
-			return c.passed(ctx, firedTo)
-		}
-		if !errors.Is(err, store.ErrUnsettled) {
-			return err
-		}
-		if try%2 == 0 && len(names) > 0 {
-			for part := range slices.Chunk(names, settleBatch) {
-				if fireErr := c.fireDue(ctx, part); fireErr != nil {
-					return fireErr
-				}
-			}
-		} else if fireErr := c.fireDue(ctx, nil); fireErr != nil {
-			return fireErr
-		}
-	}
-	return err
-}
-
-// passed waits until the store's clock has reached an instant that is at most
-// store.MostAhead away; it does not wait for the zero time. If the clock is set
-// back during the wait, passed does not wait longer.
-func (c *Client) passed(ctx context.Context, at time.Time) error {
-	for !at.IsZero() {
-		now, err := c.Now(ctx)
-		if err != nil {
-			return fmt.Errorf("the change is made; wait for slots that had fired ahead of it: %w", err)
-		}
-		ahead := at.Sub(now)
-		if ahead <= 0 || ahead > store.MostAhead {
-			return nil
-		}
-		timer := time.NewTimer(ahead)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
-	}
-	return nil
-}
-
-// fireDue settles the due slots of these schedules, or of all schedules if
-// there are no names: once, and at most a batch.
-func (c *Client) fireDue(ctx context.Context, names []string) error {
-	if err := node.CheckHistory(ctx, c.backend, c.cfg.StateDir); err != nil {
-		return fmt.Errorf("fire due schedules: %w", err)
-	}
-	due, err := c.backend.DueSchedules(ctx, store.DueSchedulesRequest{Limit: settleBatch, Names: names})
-	if err != nil {
-		return fmt.Errorf("read due schedules: %w", err)
-	}
-	calendars, err := fire.CalendarsOf(ctx, c.backend, due.Schedules)
-	if err != nil {
-		return err
-	}
-	firings := make([]store.Firing, len(due.Schedules))
-	for i, s := range due.Schedules {
-		p, planErr := plan.New(s, calendars)
-		firings[i] = plan.Resolve(s, p, planErr, due.Now)
-	}
-	if len(firings) == 0 {
-		return nil
-	}
-	if _, err := c.backend.Fire(ctx, store.FireRequest{Firings: firings}); err != nil {
-		return fmt.Errorf("account for due slots: %w", err)
-	}
-	return nil
 }
 
 // ScheduleFilter selects schedules. The zero value selects all.
@@ -306,7 +218,7 @@ func (s *ScheduleService) change(ctx context.Context, what string, req store.Cha
 			return fmt.Errorf("%s schedule: %w", what, err)
 		}
 	}
-	err := s.client.settled(ctx, req.Names, func() (time.Time, error) {
+	err := s.client.settler().Change(ctx, req.Names, func() (time.Time, error) {
 		res, err := s.client.backend.ChangeSchedules(ctx, req)
 		return res.FiredTo, err
 	})

@@ -8,7 +8,7 @@
 // way, from the first package to the last:
 //
 //	engine   assembles the parts
-//	fire     reads due schedules and writes decisions on their slots
+//	fire     reads due schedules and writes decisions on their slots; settles slots before an edit
 //	work     runs jobs, from the claim to the outcome
 //	node     the lease, the heartbeats, the rescue of dead nodes, the store's history
 //	plan     (pure) what schedules say and what becomes of their slots

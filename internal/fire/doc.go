@@ -4,6 +4,7 @@
 //
 //	fire.go        the firing loop: reads due schedules and writes decisions
 //	prefetch.go    decides on slots before they are due, and writes some decisions early
+//	settle.go      accounts for due slots on behalf of a client, before an edit or after a loss
 //	calendars.go   reads the calendars that schedules name
 //
 // Decisions do not depend on the wall clock of the process: due times come from the store, and

@@ -94,7 +94,7 @@ func (w CommandWorker) attend(ctx context.Context, process *supervise.Process, h
 type hold struct {
 	job   *hourbell.JobRow
 	grace time.Duration
-	until time.Duration
+	until uptime.Instant
 }
 
 // renewed returns until when the claim may be trusted, and whether that instant
@@ -103,9 +103,9 @@ type hold struct {
 func (h *hold) renewed() (claim supervise.Claim, moved bool) {
 	now := uptime.Now() // read before asking for the claim, so that a pause in between makes the result too early, not too late
 	left, lease := h.job.HeldFor()
-	until := now + left
+	until := now.Add(left)
 	first := h.until == 0
-	if lease == 0 || !first && (left == 0 || until < h.until+lease/50) {
+	if lease == 0 || !first && (left == 0 || until < h.until.Add(lease/50)) {
 		return supervise.Claim{}, false
 	}
 	h.until = until

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/hourbell/hourbell/internal/uptime"
 )
 
 // glance is how often a holder reads its clock, independent of its timers,
@@ -49,7 +51,7 @@ func (l *Lock) keepAlive() {
 func (l *Lock) awaitRenewal() bool {
 	for {
 		l.mu.Lock()
-		last, due := l.trust.last, l.trust.renew-l.locker.uptime()
+		last, due := l.trust.last, l.trust.renew.Sub(l.locker.uptime())
 		l.mu.Unlock()
 		if last { // a renewal becomes due only after an Extend
 			due = time.Hour
@@ -80,7 +82,7 @@ func (l *Lock) renew() error {
 		return nil
 	}
 	limit := min(l.locker.config.Timeout, l.lease/3)
-	return l.extend(l.keeping, limit, hold, func(t *trust, sent time.Duration) { t.renewed(sent, hold) })
+	return l.extend(l.keeping, limit, hold, func(t *trust, sent uptime.Instant) { t.renewed(sent, hold) })
 }
 
 // sleep waits for d and returns true, or returns false when ctx ends earlier.

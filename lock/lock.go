@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/hourbell/hourbell/internal/uptime"
 )
 
 // Lock is a lock that was granted. Concurrent calls are allowed.
@@ -91,7 +93,7 @@ func (l *Lock) AtMostLeft() time.Duration {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return max(l.trust.bound-l.locker.uptime(), 0)
+	return max(l.trust.bound.Sub(l.locker.uptime()), 0)
 }
 
 // Extend gives the work more time: a new at-most time counts from now. It never
@@ -104,7 +106,7 @@ func (l *Lock) Extend(ctx context.Context, atMost time.Duration) error {
 		return err
 	}
 	hold := holdFor(l.lease, atMost)
-	err := l.extend(ctx, l.locker.config.Timeout, hold, func(t *trust, sent time.Duration) { t.extended(sent, hold, atMost) })
+	err := l.extend(ctx, l.locker.config.Timeout, hold, func(t *trust, sent uptime.Instant) { t.extended(sent, hold, atMost) })
 	if err != nil {
 		return fmt.Errorf("extend lock %q: %w", l.name, err)
 	}
@@ -213,7 +215,7 @@ func (l *Lock) setReleased() {
 
 // extend asks the store to extend the row by hold. note then updates the lock's
 // trust.
-func (l *Lock) extend(ctx context.Context, limit, hold time.Duration, note func(t *trust, sent time.Duration)) error {
+func (l *Lock) extend(ctx context.Context, limit, hold time.Duration, note func(t *trust, sent uptime.Instant)) error {
 	return l.call(ctx, limit, func(ctx context.Context) error {
 		if err := l.relied(); err != nil {
 			return err

@@ -32,7 +32,7 @@ type Config struct {
 type Locker struct {
 	provider Provider
 	config   Config
-	uptime   func() time.Duration
+	uptime   func() uptime.Instant
 	waiting  Watchers // callers of this process that wait for locks that this Locker holds
 }
 
@@ -184,7 +184,7 @@ func (l *Locker) ask(ctx context.Context, name string, opts Options, slot *Slot)
 		held.slot = slot.Mark.Slot
 	}
 	if held.relied() != nil {
-		late := fmt.Errorf("take lock %q: it was granted after %v, too late to rely on: %w", name, l.uptime()-sent, ErrBusy)
+		late := fmt.Errorf("take lock %q: it was granted after %v, too late to rely on: %w", name, l.uptime().Sub(sent), ErrBusy)
 		return nil, errors.Join(late, ignoreLost(held.Release(ctx)))
 	}
 	held.start()

@@ -15,16 +15,16 @@ import (
 // A Rest is a value; concurrent calls are allowed.
 type Rest struct {
 	atLeast time.Duration
-	end     time.Duration // on the machine's clock
-	whole   bool          // the store's clock is replaced by the clock of a test
-	uptime  func() time.Duration
+	end     uptime.Instant // on the machine's clock
+	whole   bool           // the store's clock is replaced by the clock of a test
+	uptime  func() uptime.Instant
 }
 
 // NewRest begins to measure the at-least time of a granted request.
 func NewRest(req Request) Rest { return newRest(req, uptime.Now) }
 
-func newRest(req Request, now func() time.Duration) Rest {
-	return Rest{atLeast: req.AtLeast, end: now() + req.AtLeast, whole: req.Now != nil, uptime: now}
+func newRest(req Request, now func() uptime.Instant) Rest {
+	return Rest{atLeast: req.AtLeast, end: now().Add(req.AtLeast), whole: req.Now != nil, uptime: now}
 }
 
 // Left returns how much of the at-least time is left: 0 if all of it has
@@ -34,7 +34,7 @@ func newRest(req Request, now func() time.Duration) Rest {
 // related to the machine's clock, Left is the whole at-least time until that
 // has passed.
 func (r Rest) Left() time.Duration {
-	left := r.end - r.uptime()
+	left := r.end.Sub(r.uptime())
 	switch {
 	case left <= 0:
 		return 0

@@ -3,6 +3,8 @@ package lock
 import (
 	"testing"
 	"time"
+
+	"github.com/hourbell/hourbell/internal/uptime"
 )
 
 func TestRestOfTheAtLeastTime(t *testing.T) {
@@ -21,9 +23,9 @@ func TestRestOfTheAtLeastTime(t *testing.T) {
 		{"in between, under the clock of a test", Request{AtLeast: atLeast, Now: time.Now}, time.Second, atLeast},
 		{"after it, under the clock of a test", Request{AtLeast: atLeast, Now: time.Now}, 3 * time.Second, 0},
 	} {
-		now := 5 * time.Hour
-		rest := newRest(test.req, func() time.Duration { return now })
-		now += test.passed
+		now := uptime.Instant(5 * time.Hour)
+		rest := newRest(test.req, func() uptime.Instant { return now })
+		now = now.Add(test.passed)
 		if got := rest.Left(); got != test.want {
 			t.Errorf("%s: %v is left, want %v", test.name, got, test.want)
 		}

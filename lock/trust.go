@@ -1,6 +1,10 @@
 package lock
 
-import "time"
+import (
+	"time"
+
+	"github.com/hourbell/hourbell/internal/uptime"
+)
 
 // trust is how long a holder may rely on its lock, on a clock of this machine
 // that cannot be set (see internal/uptime). It never reads the store's clock: a
@@ -17,12 +21,12 @@ import "time"
 // A renewal that succeeds begins with the first row again. No hold lasts longer
 // than the at-most time, and the context ends by Margin(atMost) before it.
 type trust struct {
-	lease  time.Duration // how long a renewal holds the row; 0: no keep-alive
-	atMost time.Duration // when the row must end because of the at-most time
-	bound  time.Duration // when the context ends because of the at-most time, a little before atMost
-	until  time.Duration // when the context ends unless the row is renewed
-	renew  time.Duration // when the next renewal is due
-	last   bool          // the row is held until atMost, so no renewal is needed
+	lease  time.Duration  // how long a renewal holds the row; 0: no keep-alive
+	atMost uptime.Instant // when the row must end because of the at-most time
+	bound  uptime.Instant // when the context ends because of the at-most time, a little before atMost
+	until  uptime.Instant // when the context ends unless the row is renewed
+	renew  uptime.Instant // when the next renewal is due
+	last   bool           // the row is held until atMost, so no renewal is needed
 }
 
 // Margin returns how long before the end of a hold the holder stops relying on
@@ -31,7 +35,7 @@ type trust struct {
 func Margin(hold time.Duration) time.Duration { return min(hold/10, 3*time.Second) }
 
 // newTrust makes the trust of the request that took the lock.
-func newTrust(sent, hold, atMost, lease time.Duration) trust {
+func newTrust(sent uptime.Instant, hold, atMost, lease time.Duration) trust {
 	t := trust{lease: lease}
 	t.extended(sent, hold, atMost)
 	return t
@@ -39,28 +43,28 @@ func newTrust(sent, hold, atMost, lease time.Duration) trust {
 
 // extended records that the request sent at the given time holds the row for
 // hold, with an at-most time. Neither time ever gets shorter.
-func (t *trust) extended(sent, hold, atMost time.Duration) {
-	t.atMost = max(t.atMost, sent+atMost)
-	t.bound = max(t.bound, sent+atMost-Margin(atMost))
+func (t *trust) extended(sent uptime.Instant, hold, atMost time.Duration) {
+	t.atMost = max(t.atMost, sent.Add(atMost))
+	t.bound = max(t.bound, sent.Add(atMost-Margin(atMost)))
 	t.renewed(sent, hold)
 }
 
 // renewed records that the request sent at the given time holds the row for
 // hold.
-func (t *trust) renewed(sent, hold time.Duration) {
-	t.until = max(t.until, sent+hold-Margin(hold))
-	t.renew = sent + min(hold, t.lease)/3
-	t.last = t.lease == 0 || sent+hold >= t.atMost
+func (t *trust) renewed(sent uptime.Instant, hold time.Duration) {
+	t.until = max(t.until, sent.Add(hold-Margin(hold)))
+	t.renew = sent.Add(min(hold, t.lease) / 3)
+	t.last = t.lease == 0 || sent.Add(hold) >= t.atMost
 }
 
 // nextHold returns how long a renewal sent now holds the row: never beyond the
 // at-most time.
-func (t *trust) nextHold(now time.Duration) time.Duration {
-	return min(t.lease, t.atMost-now).Truncate(time.Millisecond)
+func (t *trust) nextHold(now uptime.Instant) time.Duration {
+	return min(t.lease, t.atMost.Sub(now)).Truncate(time.Millisecond)
 }
 
 // ended returns the reason why the lock cannot be relied on any more, or nil.
-func (t *trust) ended(now time.Duration) error {
+func (t *trust) ended(now uptime.Instant) error {
 	switch {
 	case now >= t.until && t.until < t.bound:
 		return ErrLost
@@ -72,4 +76,4 @@ func (t *trust) ended(now time.Duration) error {
 }
 
 // left returns how long the lock can be relied on if no renewal follows.
-func (t *trust) left(now time.Duration) time.Duration { return min(t.until, t.bound) - now }
+func (t *trust) left(now uptime.Instant) time.Duration { return min(t.until, t.bound).Sub(now) }

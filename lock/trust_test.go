@@ -3,28 +3,35 @@ package lock
 import (
 	"testing"
 	"time"
+
+	"github.com/hourbell/hourbell/internal/uptime"
 )
+
+// at returns the instant some seconds after the start of the clock.
+func at(seconds int) uptime.Instant {
+	return uptime.Instant(0).Add(time.Duration(seconds) * time.Second)
+}
 
 func TestTrust(t *testing.T) {
 	const s = time.Second
-	kept := func() trust { return newTrust(100*s, 30*s, 3600*s, 30*s) }
+	kept := func() trust { return newTrust(at(100), 30*s, 3600*s, 30*s) }
 	for _, test := range []struct {
 		name  string
 		trust trust
-		at    time.Duration
+		at    uptime.Instant
 		ended error
 	}{
-		{"granted", kept(), 100 * s, nil},
-		{"not renewed", kept(), 127 * s, ErrLost},
-		{"just before", kept(), 127*s - 1, nil},
-		{"renewed late", renewedAt(kept(), 120*s, 30*s), 146 * s, nil},
-		{"and not again", renewedAt(kept(), 120*s, 30*s), 147 * s, ErrLost},
-		{"to the end", renewedAt(kept(), 3680*s, 20*s), 3696 * s, nil},
-		{"at-most, the margin of the whole before", renewedAt(kept(), 3680*s, 20*s), 3697 * s, ErrAtMost},
-		{"suspended for long", kept(), 9999 * s, ErrLost},
-		{"not kept alive", newTrust(100*s, 60*s, 60*s, 0), 156 * s, nil},
-		{"not kept alive, at-most", newTrust(100*s, 60*s, 60*s, 0), 157 * s, ErrAtMost},
-		{"at-most within a lease", newTrust(100*s, 10*s, 10*s, 30*s), 109 * s, ErrAtMost},
+		{"granted", kept(), at(100), nil},
+		{"not renewed", kept(), at(127), ErrLost},
+		{"just before", kept(), at(127) - 1, nil},
+		{"renewed late", renewedAt(kept(), at(120), 30*s), at(146), nil},
+		{"and not again", renewedAt(kept(), at(120), 30*s), at(147), ErrLost},
+		{"to the end", renewedAt(kept(), at(3680), 20*s), at(3696), nil},
+		{"at-most, the margin of the whole before", renewedAt(kept(), at(3680), 20*s), at(3697), ErrAtMost},
+		{"suspended for long", kept(), at(9999), ErrLost},
+		{"not kept alive", newTrust(at(100), 60*s, 60*s, 0), at(156), nil},
+		{"not kept alive, at-most", newTrust(at(100), 60*s, 60*s, 0), at(157), ErrAtMost},
+		{"at-most within a lease", newTrust(at(100), 10*s, 10*s, 30*s), at(109), ErrAtMost},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := test.trust.ended(test.at); got != test.ended {
@@ -34,18 +41,19 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-func renewedAt(t trust, sent, hold time.Duration) trust {
+func renewedAt(t trust, sent uptime.Instant, hold time.Duration) trust {
 	t.renewed(sent, hold)
 	return t
 }
 
 func TestTrustRenewal(t *testing.T) {
 	const s = time.Second
-	x := newTrust(0, 30*s, 100*s, 30*s)
+	x := newTrust(at(0), 30*s, 100*s, 30*s)
 	for _, step := range []struct {
-		due, hold time.Duration
-		last      bool
-	}{{10 * s, 30 * s, false}, {20 * s, 30 * s, false}, {80 * s, 20 * s, false}} {
+		due  uptime.Instant
+		hold time.Duration
+		last bool
+	}{{at(10), 30 * s, false}, {at(20), 30 * s, false}, {at(80), 20 * s, false}} {
 		if x.renew > step.due || x.last {
 			t.Fatalf("at %v: a renewal must be due: %+v", step.due, x)
 		}
@@ -57,12 +65,12 @@ func TestTrustRenewal(t *testing.T) {
 	if !x.last {
 		t.Errorf("held to the end there is nothing to renew: %+v", x)
 	}
-	x.extended(90*s, 30*s, 100*s)
-	if x.last || x.atMost != 190*s || x.ended(98*s) != nil {
+	x.extended(at(90), 30*s, 100*s)
+	if x.last || x.atMost != at(190) || x.ended(at(98)) != nil {
 		t.Errorf("an extension gives more time: %+v", x)
 	}
-	x.extended(91*s, time.Second, time.Second)
-	if x.atMost != 190*s || x.until != 117*s {
+	x.extended(at(91), time.Second, time.Second)
+	if x.atMost != at(190) || x.until != at(117) {
 		t.Errorf("an extension never shortens: %+v", x)
 	}
 }

@@ -40,8 +40,8 @@ func (p *program) runLocked(ctx context.Context, held *lock.Lock, signals <-chan
 	claim := func() supervise.Claim {
 		now := uptime.Now() // read before the lock's state, so that a pause between the two shortens the trust
 		left, lease := held.HeldFor()
-		claim := supervise.ClaimFor(now+left, lease, g.grace)
-		claim.Term = min(claim.Term, now+held.AtMostLeft()-g.grace)
+		claim := supervise.ClaimFor(now.Add(left), lease, g.grace)
+		claim.Term = min(claim.Term, now.Add(held.AtMostLeft()-g.grace))
 		return claim
 	}
 	command, err := supervise.Start(supervise.Spec{

@@ -7,8 +7,8 @@ import (
 
 // Instant is a point in time on the monotonic clock of this process. Instants are compared with <,
 // and calculated with Add and Sub, so that the compiler finds where an instant and a duration are
-// mixed up. An instant must not be compared with a time of package uptime, because the two clocks
-// differ by the time that the machine was suspended.
+// mixed up. An Instant is not comparable with an instant of package uptime, because the two
+// clocks differ by the time that the machine was suspended.
 type Instant time.Duration
 
 // AlreadyDue is before every present instant, and Never is after every present instant.

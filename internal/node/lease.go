@@ -1,6 +1,10 @@
 package node
 
-import "time"
+import (
+	"time"
+
+	"github.com/hourbell/hourbell/internal/uptime"
+)
 
 // leaseClock decides until when the node may trust its lease, and whether the node may declare
 // other nodes dead. Its instants are on the clock of package uptime. It has no lock; session guards
@@ -10,11 +14,11 @@ type leaseClock struct {
 	// trustedUntil is margin before the lease expires in the store at the earliest. The store
 	// counts the lease from when it received the heartbeat; leaseClock counts from when the
 	// heartbeat was sent, which is not later.
-	trustedUntil time.Duration
+	trustedUntil uptime.Instant
 	// steadySince is when the present sequence of heartbeats without a failure began.
-	steadySince time.Duration
+	steadySince uptime.Instant
 	steady      bool
-	lastBeat    time.Duration
+	lastBeat    uptime.Instant
 	lastStore   time.Time
 }
 
@@ -28,14 +32,14 @@ const maxDrift = time.Second
 
 // confirmed records a heartbeat that succeeded. The heartbeat was sent at sent and answered at
 // received; the store's clock showed storeNow between the two.
-func (c *leaseClock) confirmed(sent, received time.Duration, storeNow time.Time) {
-	gap := sent - c.lastBeat
+func (c *leaseClock) confirmed(sent, received uptime.Instant, storeNow time.Time) {
+	gap := sent.Sub(c.lastBeat)
 	drift := storeNow.Sub(c.lastStore) - gap
-	slack := maxDrift + received - sent
+	slack := maxDrift + received.Sub(sent)
 	if !c.steady || gap > c.length || drift > slack || drift < -slack {
 		c.steadySince, c.steady = sent, true
 	}
-	c.trustedUntil = sent + c.length - margin(c.length)
+	c.trustedUntil = sent.Add(c.length - margin(c.length))
 	c.lastBeat, c.lastStore = sent, storeNow
 }
 
@@ -45,13 +49,13 @@ func (c *leaseClock) confirmed(sent, received time.Duration, storeNow time.Time)
 func (c *leaseClock) failed() { c.steady = false }
 
 // trusted reports whether the node still owns its claims.
-func (c *leaseClock) trusted(now time.Duration) bool { return now < c.trustedUntil }
+func (c *leaseClock) trusted(now uptime.Instant) bool { return now < c.trustedUntil }
 
 // left returns how long the node owns its claims from now on without another heartbeat.
-func (c *leaseClock) left(now time.Duration) time.Duration { return max(c.trustedUntil-now, 0) }
+func (c *leaseClock) left(now uptime.Instant) time.Duration { return max(c.trustedUntil.Sub(now), 0) }
 
 // mayDeclareDead reports whether the node may declare other nodes dead: only after a full lease of
 // heartbeats without a failure.
-func (c *leaseClock) mayDeclareDead(now time.Duration) bool {
-	return c.steady && c.trusted(now) && now-c.steadySince >= c.length
+func (c *leaseClock) mayDeclareDead(now uptime.Instant) bool {
+	return c.steady && c.trusted(now) && now.Sub(c.steadySince) >= c.length
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/plan"
@@ -16,15 +15,15 @@ import (
 // The instant is on the clock of package uptime.
 type expiry struct {
 	mu    sync.Mutex
-	at    time.Duration
+	at    uptime.Instant
 	known bool
 }
 
-func (x *expiry) set(sent time.Duration, res store.HeartbeatResult) {
+func (x *expiry) set(sent uptime.Instant, res store.HeartbeatResult) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.known = !res.NextExpiry.IsZero()
-	x.at = sent + res.NextExpiry.Sub(res.Now)
+	x.at = sent.Add(res.NextExpiry.Sub(res.Now))
 }
 
 func (x *expiry) due() bool {

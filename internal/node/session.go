@@ -44,7 +44,7 @@ func newSession(lease time.Duration) *session {
 
 // confirm records that the store confirmed node as alive, and reports whether the lease was lost
 // before.
-func (s *session) confirm(node int64, sent, received time.Duration, storeNow time.Time) (regained bool) {
+func (s *session) confirm(node int64, sent, received uptime.Instant, storeNow time.Time) (regained bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.node.Store(node)
@@ -113,7 +113,7 @@ func (s *session) trusted(now loop.Instant) bool {
 	if int64(now) < s.checkedUntil.Load() {
 		return true
 	}
-	left := time.Duration(s.trustedUntil.Load()) - uptime.Now()
+	left := uptime.Instant(s.trustedUntil.Load()).Sub(uptime.Now())
 	if left <= 0 {
 		return false
 	}

@@ -59,7 +59,7 @@ func (p *Process) expect(claim Claim) {
 // expectStart is expect for the time until the supervisor has reported the
 // start of the command; the supervisor has orderLimit for this report.
 func (p *Process) expectStart(claim Claim) {
-	limit := uptime.Now() + orderLimit
+	limit := uptime.Now().Add(orderLimit)
 	if claim == (Claim{}) || claim.Kill > limit {
 		claim = Claim{Term: limit, Kill: limit}
 	}
@@ -71,7 +71,7 @@ func (p *Process) isOverdue() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := uptime.Now()
-	return p.ending.claimOver(now) || p.ending.killDue(now-overdue)
+	return p.ending.claimOver(now) || p.ending.killDue(now.Add(-overdue))
 }
 
 // untilDue returns how long the node may leave the supervisor alone.

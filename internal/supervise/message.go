@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/hourbell/hourbell/internal/uptime"
 )
 
 // The socket carries JSON values in both directions, one per line.
@@ -40,11 +42,11 @@ type task struct {
 type report struct {
 	// Clock is the supervisor's uptime. It is the first report on systems where
 	// processes do not share that clock.
-	Clock   time.Duration `json:"clock,omitempty"`
-	Started int           `json:"started,omitempty"` // the number of the command's first process
-	Failed  syscall.Errno `json:"failed,omitempty"`  // why the command could not be started
-	Output  []byte        `json:"output,omitempty"`  // the next bytes of the output
-	Ended   *Result       `json:"ended,omitempty"`   // the last report
+	Clock   uptime.Instant `json:"clock,omitempty"`
+	Started int            `json:"started,omitempty"` // the number of the command's first process
+	Failed  syscall.Errno  `json:"failed,omitempty"`  // why the command could not be started
+	Output  []byte         `json:"output,omitempty"`  // the next bytes of the output
+	Ended   *Result        `json:"ended,omitempty"`   // the last report
 }
 
 // pack joins texts to one value. Each text ends with a NUL byte, so no text may

@@ -222,7 +222,7 @@ func (p *Process) handshake(reports *json.Decoder, first *task, claim Claim) err
 		}
 		// Time has passed since the supervisor reported its clock, so the
 		// supervisor acts too early rather than too late.
-		p.ahead = answer.Clock - uptime.Now()
+		p.ahead = answer.Clock.Sub(uptime.Now())
 	}
 	translated := p.translate(claim)
 	if err := p.order(order{Start: first, Claim: &translated}); err != nil {
@@ -324,7 +324,7 @@ func (p *Process) translate(claim Claim) Claim {
 	if claim == (Claim{}) {
 		return claim
 	}
-	return Claim{Term: claim.Term + p.ahead, Kill: claim.Kill + p.ahead}
+	return Claim{Term: claim.Term.Add(p.ahead), Kill: claim.Kill.Add(p.ahead)}
 }
 
 // Pid returns the number of the command's first process, which leads its

@@ -38,7 +38,7 @@ func playNode(dir string) int {
 	}
 	var claim supervise.Claim
 	if left, err := time.ParseDuration(string(text)); err == nil && left > 0 {
-		claim = supervise.ClaimFor(uptime.Now()+left, left, 100*time.Millisecond)
+		claim = supervise.ClaimFor(uptime.Now().Add(left), left, 100*time.Millisecond)
 	}
 	tail := supervise.NewTail(supervise.OutputLimit)
 	p, err := supervise.Start(shell(dir, filepath.Join(dir, "script")), claim, tail)
@@ -259,7 +259,7 @@ func TestStartFails(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	now := uptime.Now()
-	_, err = supervise.Start(supervise.Spec{Path: "/bin/true", Argv: []string{"true"}}, supervise.Claim{Term: now, Kill: now + time.Hour}, supervise.NewTail(1))
+	_, err = supervise.Start(supervise.Spec{Path: "/bin/true", Argv: []string{"true"}}, supervise.Claim{Term: now, Kill: now.Add(time.Hour)}, supervise.NewTail(1))
 	if !errors.Is(err, supervise.ErrClaimOver) {
 		t.Errorf("too late: got %v", err)
 	}
@@ -284,7 +284,7 @@ while :; do sleep 1; done
 // from outside.
 func TestEveryEndEndsAll(t *testing.T) {
 	now := func(d time.Duration) supervise.Claim {
-		return supervise.ClaimFor(uptime.Now()+d, d, 200*time.Millisecond)
+		return supervise.ClaimFor(uptime.Now().Add(d), d, 200*time.Millisecond)
 	}
 	for _, test := range []struct {
 		name string
@@ -331,7 +331,7 @@ func TestTermComesFirst(t *testing.T) {
 func TestHold(t *testing.T) {
 	dir := dirWith(t, `sleep 1.4; echo whole`)
 	const lease = time.Second // with a shorter lease, a busy machine would call Hold too late
-	claim := func() supervise.Claim { return supervise.ClaimFor(uptime.Now()+lease, lease, time.Second) }
+	claim := func() supervise.Claim { return supervise.ClaimFor(uptime.Now().Add(lease), lease, time.Second) }
 	p, tail := start(t, dir, claim(), nil)
 	for range 14 {
 		time.Sleep(100 * time.Millisecond)
@@ -527,7 +527,7 @@ siege & siege &
 // supervisor.
 func TestSupervisorIsStopped(t *testing.T) {
 	soon := func() supervise.Claim {
-		return supervise.ClaimFor(uptime.Now()+400*time.Millisecond, 400*time.Millisecond, 100*time.Millisecond)
+		return supervise.ClaimFor(uptime.Now().Add(400*time.Millisecond), 400*time.Millisecond, 100*time.Millisecond)
 	}
 	for _, test := range []struct {
 		name string

@@ -2,7 +2,6 @@ package uptime
 
 import (
 	"syscall"
-	"time"
 	"unsafe"
 )
 
@@ -13,13 +12,13 @@ const clockBoottime = 7
 // Shared reports whether all processes of the machine read the same clock.
 const Shared = true
 
-// Now returns the time since the machine started. All processes of a machine
+// Now returns the present instant; the clock starts with the machine. All processes of a machine
 // read the same clock, so a process may send an instant on this clock to
 // another process.
-func Now() time.Duration {
+func Now() Instant {
 	var ts syscall.Timespec
 	// The kernel writes to ts during the call, and does not keep the pointer.
 	// The call fails only on kernels before 2.6.39, on which Go does not run.
 	_, _, _ = syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockBoottime, uintptr(unsafe.Pointer(&ts)), 0) //nolint:gosec // see above
-	return time.Duration(ts.Nano())
+	return Instant(ts.Nano())
 }

@@ -9,8 +9,8 @@ const Shared = false
 
 var processStart = time.Now()
 
-// Now returns the time since the process started, by its monotonic clock.
+// Now returns the present instant, by the monotonic clock of the process.
 // Whether this clock counts suspension depends on the system: on Windows it
 // does, on macOS and the BSDs it does not; there the first renewal after a
 // suspension finds out. Another process cannot read this clock.
-func Now() time.Duration { return time.Since(processStart) }
+func Now() Instant { return Instant(time.Since(processStart)) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -48,7 +49,7 @@ const MaxBackfill = 10_000
 func (s *ScheduleService) Backfill(ctx context.Context, name string, req BackfillRequest) (Backfill, error) {
 	out, err := s.backfill(ctx, name, req)
 	if err != nil {
-		return Backfill{}, fmt.Errorf("backfill schedule %q: %w", shorten(name), err)
+		return Backfill{}, fmt.Errorf("backfill schedule %q: %w", check.Shorten(name), err)
 	}
 	return out, nil
 }
@@ -96,13 +97,13 @@ func (s *ScheduleService) backfill(ctx context.Context, name string, req Backfil
 func (r BackfillRequest) validate(now time.Time) error {
 	errs := []error{checkTime("from", r.From), checkOverlap("overlap", orSkip(r.Overlap))}
 	if r.Overlap == OverlapReplace {
-		errs = append(errs, &FieldError{Field: "overlap", Value: string(r.Overlap), Problem: "would cancel all of the range but its last slot", Remedy: "use queue or allow"})
+		errs = append(errs, &check.FieldError{Field: "overlap", Value: string(r.Overlap), Problem: "would cancel all of the range but its last slot", Remedy: "use queue or allow"})
 	}
 	switch {
 	case !r.From.Before(r.To):
-		errs = append(errs, &FieldError{Field: "to", Value: r.To.Format(time.RFC3339), Problem: "is not after from", Remedy: "give a later instant"})
+		errs = append(errs, &check.FieldError{Field: "to", Value: r.To.Format(time.RFC3339), Problem: "is not after from", Remedy: "give a later instant"})
 	case r.To.After(now):
-		errs = append(errs, &FieldError{
+		errs = append(errs, &check.FieldError{
 			Field: "to", Value: r.To.Format(time.RFC3339), Problem: "is in the future", Remedy: fmt.Sprintf("give at most %s, the store's clock", now.Format(time.RFC3339)),
 		})
 	}
@@ -132,7 +133,7 @@ func (s ScheduleInfo) slotsBetween(from, to time.Time) ([]time.Time, error) {
 			continue
 		}
 		if len(slots) == MaxBackfill {
-			return nil, &FieldError{Field: "to", Value: to.Format(time.RFC3339), Problem: fmt.Sprintf("makes more than %d slots", MaxBackfill), Remedy: "take the range in parts"}
+			return nil, &check.FieldError{Field: "to", Value: to.Format(time.RFC3339), Problem: fmt.Sprintf("makes more than %d slots", MaxBackfill), Remedy: "take the range in parts"}
 		}
 		slots = append(slots, slot)
 	}
@@ -141,7 +142,7 @@ func (s ScheduleInfo) slotsBetween(from, to time.Time) ([]time.Time, error) {
 // checkUnfired refuses a range in which slots have fired, or may have fired.
 func (s *ScheduleService) checkUnfired(ctx context.Context, info ScheduleInfo, req BackfillRequest, now time.Time) error {
 	if oldest := now.Add(-s.client.cfg.Keep.Slots); s.client.cfg.Keep.Slots > 0 && req.From.Before(oldest) && info.CreatedAt.Before(oldest) {
-		return &FieldError{
+		return &check.FieldError{
 			Field: "from", Value: req.From.Format(time.RFC3339), Problem: fmt.Sprintf("is before %s; earlier records of slots are not kept, so it is not known which slots have fired", oldest.UTC().Format(time.RFC3339)),
 			Remedy: "give a later instant, or force it",
 		}
@@ -154,7 +155,7 @@ func (s *ScheduleService) checkUnfired(ctx context.Context, info ScheduleInfo, r
 		}
 		for _, slot := range slots {
 			if slot.Outcome == store.SlotFired {
-				return &FieldError{
+				return &check.FieldError{
 					Field: "from", Value: req.From.Format(time.RFC3339),
 					Problem: fmt.Sprintf("begins a range in which the slot %s fired already (job %d)", slot.Slot.Format(time.RFC3339), slot.Job),
 					Remedy:  "give a range without it, or force it",

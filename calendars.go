@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
@@ -37,14 +38,14 @@ func StoredCalendar(name string) Calendar { return Calendar{Name: name, Stored: 
 // ParseExclude reads texts as users write them for [Schedule.Exclude], each
 // text as [recur.ParseExclude] does. A name is the name of a stored calendar;
 // all other parts are collected in a calendar named OwnCalendar. The error
-// consists of *FieldErrors.
+// consists of *check.FieldErrors.
 func ParseExclude(texts ...string) ([]Calendar, error) {
 	var calendars []Calendar
 	own := Calendar{Name: OwnCalendar}
 	for _, text := range texts {
 		spec, names, err := recur.ParseExclude(text)
 		if err != nil {
-			return nil, &FieldError{Field: "exclude", Value: shorten(text), Problem: "cannot be used: " + err.Error()}
+			return nil, &check.FieldError{Field: "exclude", Value: check.Shorten(text), Problem: "cannot be used: " + err.Error()}
 		}
 		own.Dates = append(own.Dates, spec.Dates...)
 		own.Weekdays = append(own.Weekdays, spec.Weekdays...)
@@ -101,7 +102,7 @@ type CalendarInfo struct {
 func (s *CalendarService) Put(ctx context.Context, calendar Calendar, ifRevision int64) (revision int64, err error) {
 	res, err := s.put(ctx, []Calendar{calendar}, ifRevision)
 	if err != nil {
-		return 0, fmt.Errorf("put calendar %q: %w", shorten(calendar.Name), err)
+		return 0, fmt.Errorf("put calendar %q: %w", check.Shorten(calendar.Name), err)
 	}
 	return res.Revisions[0], nil
 }
@@ -121,11 +122,11 @@ func (s *CalendarService) put(ctx context.Context, calendars []Calendar, ifRevis
 	var errs []error
 	for _, calendar := range calendars {
 		if err := CheckCalendar(calendar); err != nil {
-			errs = append(errs, fmt.Errorf("calendar %q: %w", shorten(calendar.Name), err))
+			errs = append(errs, fmt.Errorf("calendar %q: %w", check.Shorten(calendar.Name), err))
 			continue
 		}
 		if seen[calendar.Name] {
-			errs = append(errs, &FieldError{Field: "name", Value: shorten(calendar.Name), Problem: "is given twice", Remedy: "give each calendar a name of its own"})
+			errs = append(errs, &check.FieldError{Field: "name", Value: check.Shorten(calendar.Name), Problem: "is given twice", Remedy: "give each calendar a name of its own"})
 			continue
 		}
 		seen[calendar.Name] = true
@@ -149,10 +150,10 @@ func (s *CalendarService) put(ctx context.Context, calendars []Calendar, ifRevis
 // Its name must be a text that is read as a name wherever users write excluded
 // times.
 func CheckCalendar(c Calendar) error {
-	errs := []error{CheckName("name", c.Name), c.Validate()}
+	errs := []error{check.Name("name", c.Name), c.Validate()}
 	if _, names, err := recur.ParseExclude(c.Name); errs[0] == nil && (err != nil || !slices.Equal(names, []string{c.Name})) || c.Name == OwnCalendar {
-		errs = append(errs, &FieldError{
-			Field: "name", Value: shorten(c.Name), Problem: "would not be read as the name of a calendar where a schedule excludes it",
+		errs = append(errs, &check.FieldError{
+			Field: "name", Value: check.Shorten(c.Name), Problem: "would not be read as the name of a calendar where a schedule excludes it",
 			Remedy: fmt.Sprintf("use a name without commas and | that is not a date, day of the week or rule, and not %q", OwnCalendar),
 		})
 	}
@@ -175,7 +176,7 @@ func (s *CalendarService) List(ctx context.Context, f CalendarFilter) ([]Calenda
 
 // Get returns the store's calendar with that name, or ErrNotFound.
 func (s *CalendarService) Get(ctx context.Context, name string) (CalendarInfo, error) {
-	if err := CheckStoredName("name", name); err != nil {
+	if err := check.StoredName("name", name); err != nil {
 		return CalendarInfo{}, fmt.Errorf("read calendar: %w", err)
 	}
 	found, err := s.list(ctx, store.ListCalendarsRequest{Names: []string{name}, Limit: 1})
@@ -213,7 +214,7 @@ func (s *CalendarService) list(ctx context.Context, req store.ListCalendarsReque
 // schedule names cannot be deleted.
 func (s *CalendarService) Delete(ctx context.Context, names ...string) error {
 	for _, name := range names {
-		if err := CheckStoredName("name", name); err != nil {
+		if err := check.StoredName("name", name); err != nil {
 			return fmt.Errorf("delete calendar: %w", err)
 		}
 	}
@@ -242,13 +243,13 @@ func (s *CalendarService) inUse(ctx context.Context, calendars []string) error {
 		}
 		names := make([]string, len(rows))
 		for i, row := range rows {
-			names[i] = fmt.Sprintf("%q", shorten(row.Name))
+			names[i] = fmt.Sprintf("%q", check.Shorten(row.Name))
 		}
 		if len(names) > shown {
 			names[shown] = "and others"
 		}
-		errs = append(errs, &FieldError{
-			Field: "calendar", Value: shorten(calendar), Problem: "is excluded by schedules: " + strings.Join(names, ", "), Remedy: "remove it from these schedules first",
+		errs = append(errs, &check.FieldError{
+			Field: "calendar", Value: check.Shorten(calendar), Problem: "is excluded by schedules: " + strings.Join(names, ", "), Remedy: "remove it from these schedules first",
 		})
 	}
 	return errors.Join(errs...)
@@ -287,9 +288,9 @@ func (s *CalendarService) missing(ctx context.Context, schedules []Schedule) err
 	for _, schedule := range schedules {
 		for _, name := range storedNames(schedule.Exclude) {
 			if names[name] {
-				var err error = &FieldError{Field: "exclude", Value: shorten(name), Problem: "is not a calendar of the store", Remedy: remedy}
+				var err error = &check.FieldError{Field: "exclude", Value: check.Shorten(name), Problem: "is not a calendar of the store", Remedy: remedy}
 				if len(schedules) > 1 {
-					err = fmt.Errorf("schedule %q: %w", shorten(schedule.Name), err)
+					err = fmt.Errorf("schedule %q: %w", check.Shorten(schedule.Name), err)
 				}
 				errs = append(errs, err)
 			}
@@ -304,7 +305,7 @@ func (s *CalendarService) missing(ctx context.Context, schedules []Schedule) err
 func listed(rows []store.Calendar, most int) string {
 	var names []string
 	for _, row := range rows[:min(len(rows), most)] {
-		names = append(names, shorten(row.Name))
+		names = append(names, check.Shorten(row.Name))
 	}
 	if len(rows) > most {
 		names = append(names, "and others")

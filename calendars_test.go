@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -179,7 +180,7 @@ func TestCalendarsAreNamed(t *testing.T) {
 		_, err := client.Schedules.Put(ctx, hourbell.Schedule{Name: name, Job: hourbell.RawArgs{Name: "k"}, Rule: recur.Spec{Cron: "@daily"}, Exclude: []hourbell.Calendar{hourbell.StoredCalendar(calendar)}})
 		return err
 	}
-	var field *hourbell.FieldError
+	var field *check.FieldError
 	if err := named("s", "holidays"); !errors.As(err, &field) || field.Field != "exclude" || !strings.Contains(err.Error(), "there is none yet") {
 		t.Errorf("a calendar that is not there: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/internal/engine"
@@ -49,7 +50,7 @@ type Client struct {
 // does not close it.
 func New(backend store.Backend, cfg Config) (*Client, error) {
 	if backend == nil {
-		return nil, &FieldError{Field: "backend", Problem: "is nil", Remedy: "pass the backend that a driver's Open or New returned"}
+		return nil, &check.FieldError{Field: "backend", Problem: "is nil", Remedy: "pass the backend that a driver's Open or New returned"}
 	}
 	cfg = cfg.withDefaults()
 	if err := cfg.Validate(); err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/store"
@@ -145,12 +146,12 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 // Validate returns every mistake in the configuration; New does the same.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	errs := append([]error{CheckName("node name", c.Name)}, c.Workers.errs...)
+	errs := append([]error{check.Name("node name", c.Name)}, c.Workers.errs...)
 	for queue, width := range c.Queues {
-		errs = append(errs, CheckName("queue", queue))
+		errs = append(errs, check.Name("queue", queue))
 		if width < 1 || width > maxWidth {
-			errs = append(errs, &FieldError{
-				Field: "workers of queue " + shorten(queue), Value: fmt.Sprint(width), Problem: "is out of range",
+			errs = append(errs, &check.FieldError{
+				Field: "workers of queue " + check.Shorten(queue), Value: fmt.Sprint(width), Problem: "is out of range",
 				Remedy: fmt.Sprintf("use 1 to %d", maxWidth),
 			})
 		}
@@ -169,7 +170,7 @@ func (c Config) Validate() error {
 
 func between(field string, d, least, most time.Duration) error {
 	if d < least || d > most {
-		return &FieldError{Field: field, Value: d.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", least, most)}
+		return &check.FieldError{Field: field, Value: d.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", least, most)}
 	}
 	return nil
 }
@@ -185,7 +186,7 @@ func (k Keep) prune() store.PruneRequest {
 // nodeName makes a unique name.
 func nodeName() string {
 	host, err := os.Hostname()
-	if err != nil || CheckName("host", host) != nil {
+	if err != nil || check.Name("host", host) != nil {
 		host = "node"
 	}
 	host, _, _ = strings.Cut(host, ".")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/insert"
 	"github.com/hourbell/hourbell/store"
 )
@@ -29,7 +30,7 @@ type enqueuing struct {
 func Queue(name string) Option {
 	return func(e *enqueuing) {
 		e.NewJob.Queue = name
-		e.errs = append(e.errs, CheckName("queue", name))
+		e.errs = append(e.errs, check.Name("queue", name))
 	}
 }
 
@@ -60,7 +61,7 @@ func At(t time.Time) Option {
 	return func(e *enqueuing) {
 		e.RunAt, e.hasRunAt = t, true
 		if t.IsZero() {
-			e.errs = append(e.errs, &FieldError{Field: "at", Problem: "is the zero time", Remedy: "leave it out to run at once"})
+			e.errs = append(e.errs, &check.FieldError{Field: "at", Problem: "is the zero time", Remedy: "leave it out to run at once"})
 		}
 		e.errs = append(e.errs, checkTime("at", t))
 	}
@@ -105,7 +106,7 @@ func Timeout(d time.Duration) Option {
 func Unique(key string) Option {
 	return func(e *enqueuing) {
 		e.unique = key
-		e.errs = append(e.errs, CheckStoredName("unique", key))
+		e.errs = append(e.errs, check.StoredName("unique", key))
 	}
 }
 
@@ -114,7 +115,7 @@ func Unique(key string) Option {
 func Found(found *bool) Option {
 	return func(e *enqueuing) {
 		if e.found = found; found == nil {
-			e.errs = append(e.errs, &FieldError{Field: "found", Problem: "is nil", Remedy: "pass the address of a bool"})
+			e.errs = append(e.errs, &check.FieldError{Field: "found", Problem: "is nil", Remedy: "pass the address of a bool"})
 		}
 	}
 }
@@ -125,7 +126,7 @@ func Found(found *bool) Option {
 func InTx(tx Tx) Option {
 	return func(e *enqueuing) {
 		if tx == nil {
-			e.errs = append(e.errs, &FieldError{Field: "tx", Problem: "is nil", Remedy: "pass the value that the driver's Tx returned"})
+			e.errs = append(e.errs, &check.FieldError{Field: "tx", Problem: "is nil", Remedy: "pass the value that the driver's Tx returned"})
 		}
 		e.tx = tx
 	}
@@ -203,7 +204,7 @@ func newInsert(args []Args, options []Option) (req store.InsertRequest, found *b
 	}
 	if template.unique != "" && len(args) > 1 {
 		return req, nil, fmt.Errorf("enqueue: %w",
-			&FieldError{Field: "unique", Problem: "is one key for several jobs", Remedy: "enqueue them one by one, each with its own"})
+			&check.FieldError{Field: "unique", Problem: "is one key for several jobs", Remedy: "enqueue them one by one, each with its own"})
 	}
 	jobs := make([]store.NewJob, len(args))
 	for i, a := range args {
@@ -227,7 +228,7 @@ func newEnqueuing(options []Option) (enqueuing, error) {
 		option(&e)
 	}
 	if e.hasRunAt && e.hasDelay {
-		e.errs = append(e.errs, &FieldError{Field: "in", Problem: "is given together with at", Remedy: "use one of them"})
+		e.errs = append(e.errs, &check.FieldError{Field: "in", Problem: "is given together with at", Remedy: "use one of them"})
 	}
 	return e, errors.Join(e.errs...)
 }
@@ -236,17 +237,17 @@ func newEnqueuing(options []Option) (enqueuing, error) {
 // the names of fields in errors.
 func encodeArgs(before string, args Args) (RawArgs, error) {
 	if args == nil {
-		return RawArgs{}, &FieldError{Field: before + "args", Problem: "are nil", Remedy: "pass a value with a Kind method"}
+		return RawArgs{}, &check.FieldError{Field: before + "args", Problem: "are nil", Remedy: "pass a value with a Kind method"}
 	}
 	raw, ok := args.(RawArgs)
 	if ok {
 		if len(raw.JSON) == 0 {
 			raw.JSON = []byte("null")
 		}
-		return raw, errors.Join(CheckName(before+"kind", raw.Name), checkArgsOf(before+"args", raw.JSON))
+		return raw, errors.Join(check.Name(before+"kind", raw.Name), check.Args(before+"args", raw.JSON))
 	}
 	raw.Name = args.Kind()
-	err := CheckName(before+"kind", raw.Name)
+	err := check.Name(before+"kind", raw.Name)
 	if checked, ok := args.(interface{ Validate() error }); ok && err == nil {
 		if err = checked.Validate(); err != nil && before != "" {
 			err = fmt.Errorf("%sargs: %w", before, err)
@@ -259,10 +260,10 @@ func encodeArgs(before string, args Args) (RawArgs, error) {
 		if raw.JSON, err = encoder.Encode(); err != nil {
 			return RawArgs{}, fmt.Errorf("encode %sargs of kind %q: %w", before, raw.Name, err)
 		}
-		return raw, checkArgsOf(before+"args", raw.JSON)
+		return raw, check.Args(before+"args", raw.JSON)
 	}
 	if raw.JSON, err = json.Marshal(args); err != nil {
 		return RawArgs{}, fmt.Errorf("encode %sargs of kind %q: %w", before, raw.Name, err)
 	}
-	return raw, checkArgsText(before+"args", raw.JSON)
+	return raw, check.EncodedArgs(before+"args", raw.JSON)
 }

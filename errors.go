@@ -6,7 +6,6 @@ import (
 
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/work"
-	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -65,8 +64,3 @@ func Cancel(err error) error { return work.Final(err, store.Cancelled, 0) }
 // job that fails at once does not run again and again without a pause. Without
 // attempts left the job fails nevertheless.
 func RetryIn(delay time.Duration, err error) error { return work.Final(err, store.Retry, delay) }
-
-// FieldError is the error for invalid input. It has the name of the field as
-// users write it, the problem and the remedy. It is the same type in package
-// lock.
-type FieldError = lock.FieldError

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
@@ -121,11 +122,11 @@ func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, e
 func (r ExplainRequest) validate() error {
 	errs := []error{checkTime("from", r.From), checkTime("to", r.To), checkDuration("run time", r.RunTime), checkCount("limit", int64(r.Limit), maxExplained)}
 	if !r.From.Before(r.To) {
-		errs = append(errs, &FieldError{Field: "to", Value: r.To.Format(time.RFC3339), Problem: "is not after from", Remedy: "give a later instant"})
+		errs = append(errs, &check.FieldError{Field: "to", Value: r.To.Format(time.RFC3339), Problem: "is not after from", Remedy: "give a later instant"})
 	}
 	for _, span := range r.Down {
 		if !span.From.Before(span.To) {
-			errs = append(errs, &FieldError{
+			errs = append(errs, &check.FieldError{
 				Field: "down", Value: span.From.Format(time.RFC3339) + ".." + span.To.Format(time.RFC3339), Problem: "ends before it begins", Remedy: "give the earlier instant first",
 			})
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -34,7 +35,7 @@ func checkIfGiven(field, name string) error {
 	if name == "" {
 		return nil
 	}
-	return CheckStoredName(field, name)
+	return check.StoredName(field, name)
 }
 
 // List returns jobs, live and finished, newest first, a page at a time.

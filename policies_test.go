@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store/memory"
@@ -289,7 +290,7 @@ func TestBackfill(t *testing.T) {
 		ran = nil
 		mu.Unlock()
 		late := hourbell.BackfillRequest{From: at(1, 5, 0), To: at(1, 6, 15), Overlap: hourbell.OverlapAllow}
-		var field *hourbell.FieldError
+		var field *check.FieldError
 		if _, err := client.Schedules.Backfill(t.Context(), "s", late); !errors.As(err, &field) || !strings.Contains(err.Error(), "06:00") {
 			t.Errorf("a slot that has fired: %v", err)
 		}
@@ -335,7 +336,7 @@ func TestDefaultsCanBeWrittenOut(t *testing.T) {
 		}
 	}
 	named.Window = time.Hour
-	var field *hourbell.FieldError
+	var field *check.FieldError
 	if err := named.Validate(); !errors.As(err, &field) || field.Field != "window" {
 		t.Errorf("a window for a schedule that makes up for nothing: %v", err)
 	}

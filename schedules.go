@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
@@ -28,7 +29,7 @@ type ScheduleService struct{ client *Client }
 func (s *ScheduleService) Put(ctx context.Context, schedule Schedule) (Schedule, error) {
 	res, err := s.put(ctx, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})
 	if err != nil {
-		return Schedule{}, fmt.Errorf("put schedule %q: %w", shorten(schedule.Name), err)
+		return Schedule{}, fmt.Errorf("put schedule %q: %w", check.Shorten(schedule.Name), err)
 	}
 	schedule = schedule.withDefaults()
 	schedule.Revision = res.Revisions[0]
@@ -59,7 +60,7 @@ type SyncResult struct {
 // last Sync is refused (ErrStale), so that an old deployment never undoes a
 // newer deployment; always use 0 if the order does not matter.
 func (s *ScheduleService) Sync(ctx context.Context, owner string, revision int64, schedules []Schedule) (SyncResult, error) {
-	if err := CheckName("owner", owner); err != nil {
+	if err := check.Name("owner", owner); err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules: %w", err)
 	}
 	res, err := s.put(ctx, store.PutSchedulesRequest{Owner: owner, Sync: true, SyncRevision: revision}, schedules)
@@ -78,11 +79,11 @@ func (s *ScheduleService) put(ctx context.Context, req store.PutSchedulesRequest
 		schedule.Owner = req.Owner
 		definition, err := schedule.encode()
 		if err != nil {
-			errs = append(errs, fmt.Errorf("schedule %q: %w", shorten(schedule.Name), err))
+			errs = append(errs, fmt.Errorf("schedule %q: %w", check.Shorten(schedule.Name), err))
 			continue
 		}
 		if seen[schedule.Name] {
-			errs = append(errs, &FieldError{Field: "name", Value: shorten(schedule.Name), Problem: "is given twice", Remedy: "give each schedule a name of its own"})
+			errs = append(errs, &check.FieldError{Field: "name", Value: check.Shorten(schedule.Name), Problem: "is given twice", Remedy: "give each schedule a name of its own"})
 			continue
 		}
 		seen[schedule.Name] = true
@@ -135,7 +136,7 @@ func (s *ScheduleService) List(ctx context.Context, f ScheduleFilter) ([]Schedul
 
 // Get returns the schedule with that name, or ErrNotFound.
 func (s *ScheduleService) Get(ctx context.Context, name string) (ScheduleInfo, error) {
-	if err := CheckStoredName("name", name); err != nil {
+	if err := check.StoredName("name", name); err != nil {
 		return ScheduleInfo{}, fmt.Errorf("read schedule: %w", err)
 	}
 	found, err := s.list(ctx, store.ListSchedulesRequest{Names: []string{name}, Limit: 1})
@@ -183,7 +184,7 @@ func (s *ScheduleService) PauseUntil(ctx context.Context, until time.Time, names
 		return fmt.Errorf("pause schedules: %w", err)
 	}
 	if !until.After(now) || until.Year() > maxYear {
-		return fmt.Errorf("pause schedules: %w", &FieldError{
+		return fmt.Errorf("pause schedules: %w", &check.FieldError{
 			Field: "until", Value: until.Format(time.RFC3339), Problem: "is not in the future",
 			Remedy: fmt.Sprintf("give an instant after %s, the store's clock, and before the year 10000", now.Format(time.RFC3339)),
 		})
@@ -214,7 +215,7 @@ func (s *ScheduleService) Reset(ctx context.Context, names ...string) error {
 
 func (s *ScheduleService) change(ctx context.Context, what string, req store.ChangeSchedulesRequest) error {
 	for _, name := range req.Names {
-		if err := CheckStoredName("name", name); err != nil {
+		if err := check.StoredName("name", name); err != nil {
 			return fmt.Errorf("%s schedule: %w", what, err)
 		}
 	}
@@ -251,7 +252,7 @@ func (s *ScheduleService) Trigger(ctx context.Context, name string) (int64, erro
 // CancelJobs cancels every job that was made for a schedule and has not
 // finished.
 func (s *ScheduleService) CancelJobs(ctx context.Context, name string) ([]JobChange, error) {
-	if err := CheckStoredName("schedule", name); err != nil {
+	if err := check.StoredName("schedule", name); err != nil {
 		return nil, fmt.Errorf("cancel jobs: %w", err)
 	}
 	return s.client.Jobs.change(ctx, "cancel", store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: name, Reason: "cancelled on request"})
@@ -264,7 +265,7 @@ func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule) (int64
 	schedule.Rule = recur.Cron("@yearly") // any valid rule
 	definition, err := schedule.encode()
 	if err != nil {
-		return 0, fmt.Errorf("run %q once: %w", shorten(schedule.Name), err)
+		return 0, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
 	}
 	definition.Hooks.Name = schedule.Name
 	res, err := s.client.backend.Insert(ctx, store.InsertRequest{Jobs: []store.NewJob{definition.Job(0, store.OriginEnqueue)}})
@@ -298,8 +299,8 @@ func orSkip[T Overlap | Misfire](choice T) T {
 	return choice
 }
 
-// definition returns the definition that the store keeps of a schedule with this
-// job and these hooks.
+// definition returns the definition that the store keeps of a schedule with
+// this job and these hooks.
 func (s Schedule) definition(job RawArgs, hooks plan.Hooks) plan.Definition {
 	s = s.withDefaults()
 	return plan.Definition{

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/lock"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -57,9 +57,9 @@ func TestNamesWithSegmentsOfDotsAreRefused(t *testing.T) {
 				_, err := hourbell.New(newCluster(t).store, hourbell.Config{Workers: workers})
 				return err
 			},
-			"name of a lock": func() error { return lock.CheckName(name) },
+			"name of a lock": func() error { return check.Name("name", name) },
 		} {
-			var bad *hourbell.FieldError
+			var bad *check.FieldError
 			want, _, _ := strings.Cut(field, " of ")
 			if err := give(); !errors.As(err, &bad) || bad.Field != want || !strings.Contains(bad.Problem, "which a URL would resolve as a path") || bad.Remedy == "" {
 				t.Errorf("%s %q: got %v", field, name, err)
@@ -115,7 +115,7 @@ func TestStoredNamesWithSegmentsOfDotsCanBeDeleted(t *testing.T) {
 	if changes, err := client.Jobs.Delete(t.Context(), res.IDs...); err != nil || changes[0].Change != hourbell.JobChanged {
 		t.Errorf("the job: %+v, %v", changes, err)
 	}
-	if err := lock.CheckStoredName(name); err != nil {
+	if err := check.StoredName("name", name); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
@@ -71,7 +72,7 @@ func kindOf[A Args]() string {
 // A mistake (an empty or repeated kind) is returned by New.
 func (w *Workers) Handle(kind string, handle Handler, options ...WorkerOption) {
 	if handle == nil {
-		w.errs = append(w.errs, &FieldError{Field: "worker of kind " + kind, Problem: "is nil", Remedy: "pass a function"})
+		w.errs = append(w.errs, &check.FieldError{Field: "worker of kind " + kind, Problem: "is nil", Remedy: "pass a function"})
 		return
 	}
 	w.add(kind, func(ctx context.Context, run *work.Run) error {
@@ -83,12 +84,12 @@ func (w *Workers) Handle(kind string, handle Handler, options ...WorkerOption) {
 
 // add sets the code for a kind.
 func (w *Workers) add(kind string, attempt work.Func, options []WorkerOption) {
-	if err := CheckName("kind", kind); err != nil {
+	if err := check.Name("kind", kind); err != nil {
 		w.errs = append(w.errs, err)
 		return
 	}
 	if _, taken := w.byKind[kind]; taken {
-		w.errs = append(w.errs, &FieldError{Field: "kind", Value: kind, Problem: "is registered twice", Remedy: "register each kind once"})
+		w.errs = append(w.errs, &check.FieldError{Field: "kind", Value: kind, Problem: "is registered twice", Remedy: "register each kind once"})
 		return
 	}
 	entry := worker{work: attempt}

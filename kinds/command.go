@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/supervise"
 )
 
@@ -123,14 +124,14 @@ func DecodeCommand(args []byte) (Command, error) {
 }
 
 func badArgs(problem string) error {
-	return &hourbell.FieldError{
+	return &check.FieldError{
 		Field: "args", Problem: "are not a command: " + problem,
 		Remedy: `write {"argv":["program","argument"]} or {"shell":"line"}, with env, base, user, dir, stdin and detached if needed`,
 	}
 }
 
 // Validate reports everything that is wrong with the command, each as a
-// *hourbell.FieldError joined by errors.Join, or nil. It checks the command
+// *check.FieldError joined by errors.Join, or nil. It checks the command
 // only; whether the program exists is known only to the node that runs it.
 func (c Command) Validate() error {
 	errs := []error{
@@ -152,13 +153,13 @@ func (c Command) checkOne() error {
 	const remedy = "give the program and its arguments as argv, or one line as shell"
 	switch {
 	case len(c.Argv) > 0 && c.Shell != "":
-		return &hourbell.FieldError{Field: "shell", Problem: "is given besides argv", Remedy: "give only one of them"}
+		return &check.FieldError{Field: "shell", Problem: "is given besides argv", Remedy: "give only one of them"}
 	case len(c.Argv) > 0 && c.Argv[0] == "":
-		return &hourbell.FieldError{Field: "argv[0]", Problem: "is empty", Remedy: "begin with the program to run"}
+		return &check.FieldError{Field: "argv[0]", Problem: "is empty", Remedy: "begin with the program to run"}
 	case len(c.Argv) == 0 && c.Shell == "":
-		return &hourbell.FieldError{Field: "argv", Problem: "is empty, and so is shell", Remedy: remedy}
+		return &check.FieldError{Field: "argv", Problem: "is empty, and so is shell", Remedy: remedy}
 	case len(c.Argv) == 0 && strings.TrimSpace(c.Shell) == "":
-		return &hourbell.FieldError{Field: "shell", Problem: "is blank", Remedy: remedy}
+		return &check.FieldError{Field: "shell", Problem: "is blank", Remedy: remedy}
 	}
 	return nil
 }
@@ -169,7 +170,7 @@ func (c Command) checkUser() error {
 	if !strings.ContainsAny(c.User, ": \t\r\n\x00/") && utf8.ValidString(c.User) {
 		return nil
 	}
-	return &hourbell.FieldError{
+	return &check.FieldError{
 		Field: "user", Value: c.User, Problem: "is not a login name",
 		Remedy: "write the name as it is in the first column of /etc/passwd",
 	}
@@ -181,7 +182,7 @@ func checkChoice(field, value, empty, other string) error {
 	if value == empty || value == other {
 		return nil
 	}
-	return &hourbell.FieldError{
+	return &check.FieldError{
 		Field: field, Value: value, Problem: "is not a choice",
 		Remedy: "write " + other + ", or leave it out",
 	}
@@ -192,7 +193,7 @@ func checkChoice(field, value, empty, other string) error {
 
 func checkText(field, text string) error {
 	if strings.ContainsRune(text, 0) {
-		return &hourbell.FieldError{Field: field, Problem: "contains a NUL byte, which no system accepts", Remedy: "remove it"}
+		return &check.FieldError{Field: field, Problem: "contains a NUL byte, which no system accepts", Remedy: "remove it"}
 	}
 	return checkUTF8(field, text)
 }
@@ -201,14 +202,14 @@ func checkUTF8(field, text string) error {
 	if utf8.ValidString(text) {
 		return nil
 	}
-	return &hourbell.FieldError{Field: field, Problem: "is not valid UTF-8", Remedy: "write it in UTF-8, or read other bytes from a file"}
+	return &check.FieldError{Field: field, Problem: "is not valid UTF-8", Remedy: "write it in UTF-8, or read other bytes from a file"}
 }
 
 func checkEnvName(name string) error {
 	if name != "" && !strings.ContainsAny(name, "=\x00") && utf8.ValidString(name) {
 		return nil
 	}
-	return &hourbell.FieldError{
+	return &check.FieldError{
 		Field: "env", Value: name, Problem: "is not a name of a variable",
 		Remedy: "use a name without =, for example PATH",
 	}

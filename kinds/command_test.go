@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 )
 
 func TestValidateNamesEveryMistake(t *testing.T) {
@@ -54,9 +55,9 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 			if got, want := lines(err), test.want; !slices.Equal(got, want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
-			var field *hourbell.FieldError
+			var field *check.FieldError
 			if err != nil && !errors.As(err, &field) {
-				t.Errorf("%T holds no *hourbell.FieldError", err)
+				t.Errorf("%T holds no *check.FieldError", err)
 			}
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/supervise"
 )
 
@@ -377,7 +378,7 @@ func TestCommandThatKillsItsSupervisor(t *testing.T) {
 func TestBadArgsAreRefused(t *testing.T) {
 	job := &hourbell.JobRow{RawArgs: []byte(`{"argv":["true"],"comand":1}`)}
 	err := CommandWorker{}.Work(t.Context(), job)
-	var field *hourbell.FieldError
+	var field *check.FieldError
 	if !errors.As(err, &field) || field.Field != "args" {
 		t.Errorf("got %v", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/supervise"
 )
 
@@ -56,7 +57,7 @@ func DecodeHTTP(args []byte) (HTTP, error) {
 	decoder := json.NewDecoder(bytes.NewReader(args))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&h); err != nil {
-		return HTTP{}, &hourbell.FieldError{
+		return HTTP{}, &check.FieldError{
 			Field: "args", Problem: "are not an HTTP request: " + strings.TrimPrefix(err.Error(), "json: "),
 			Remedy: `write {"url":"https://…"}, with method, header and body if needed`,
 		}
@@ -67,19 +68,19 @@ func DecodeHTTP(args []byte) (HTTP, error) {
 var httpMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}
 
 // Validate reports everything that is wrong with the request, each as a
-// *hourbell.FieldError joined by errors.Join, or nil. The messages do not
+// *check.FieldError joined by errors.Join, or nil. The messages do not
 // contain URL, header values or body, because they may be secret.
 func (h HTTP) Validate() error {
 	var errs []error
 	if u, err := url.Parse(h.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		errs = append(errs, &hourbell.FieldError{Field: "url", Problem: "is not an http or https URL", Remedy: "write it in full, as in https://example.org/hook"})
+		errs = append(errs, &check.FieldError{Field: "url", Problem: "is not an http or https URL", Remedy: "write it in full, as in https://example.org/hook"})
 	}
 	if h.Method != "" && !slices.Contains(httpMethods, h.Method) {
-		errs = append(errs, &hourbell.FieldError{Field: "method", Value: shortened(h.Method), Problem: "is unknown", Remedy: "use " + strings.Join(httpMethods, ", ")})
+		errs = append(errs, &check.FieldError{Field: "method", Value: shortened(h.Method), Problem: "is unknown", Remedy: "use " + strings.Join(httpMethods, ", ")})
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Header)) {
 		if name == "" || strings.ContainsFunc(name, notToken) || strings.ContainsAny(h.Header[name], "\r\n\x00") {
-			errs = append(errs, &hourbell.FieldError{Field: "header", Value: shortened(name), Problem: "cannot be sent", Remedy: "use a name of letters, digits and -, and a value on one line"})
+			errs = append(errs, &check.FieldError{Field: "header", Value: shortened(name), Problem: "cannot be sent", Remedy: "use a name of letters, digits and -, and a value on one line"})
 		}
 	}
 	return errors.Join(append(errs, checkUTF8("body", h.Body))...)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"github.com/hourbell/hourbell/check"
 )
 
 // Tx is a transaction of the caller, as a value that a driver makes from it: Tx
@@ -60,7 +62,7 @@ type Checker interface {
 // is bounded by ctx only. A transaction that was not made by a driver gives
 // [ErrForeignTx].
 func Check(ctx context.Context, tx Tx, name string, token int64) error {
-	if err := errors.Join(CheckName(name), checkToken(token)); err != nil {
+	if err := errors.Join(check.Name("name", name), checkToken(token)); err != nil {
 		return err
 	}
 	checker, ok := tx.(Checker)
@@ -74,5 +76,5 @@ func checkToken(token int64) error {
 	if token > 0 {
 		return nil
 	}
-	return &FieldError{Field: "token", Value: strconv.FormatInt(token, 10), Problem: "is not a token of a lock", Remedy: "give what Lock.Token returned"}
+	return &check.FieldError{Field: "token", Value: strconv.FormatInt(token, 10), Problem: "is not a token of a lock", Remedy: "give what Lock.Token returned"}
 }

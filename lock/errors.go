@@ -95,25 +95,3 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // fineStamp formats instants that are compared with the present: rounded to
 // whole seconds, a future instant could appear to be in the past.
 func fineStamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }
-
-// FieldError is the error for invalid input. It has the name of the field as
-// users write it, the problem and the remedy.
-type FieldError struct {
-	Field   string
-	Value   string // the given value, shortened
-	Problem string
-	Remedy  string
-}
-
-// Error returns all fields in one line.
-func (e *FieldError) Error() string {
-	text := e.Field + ": "
-	if e.Value != "" {
-		text = fmt.Sprintf("%s %q: ", e.Field, e.Value)
-	}
-	text += e.Problem
-	if e.Remedy != "" {
-		text += "; " + e.Remedy
-	}
-	return text
-}

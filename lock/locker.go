@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/uptime"
 )
 
@@ -36,7 +37,8 @@ type Locker struct {
 	waiting  Watchers // callers of this process that wait for locks that this Locker holds
 }
 
-// New makes a Locker. The error is a *[FieldError] about the configuration.
+// New makes a Locker. The error is a *[check.FieldError] about the
+// configuration.
 func New(provider Provider, config Config) (*Locker, error) {
 	if config.Lease == 0 {
 		config.Lease = 30 * time.Second
@@ -56,11 +58,11 @@ func New(provider Provider, config Config) (*Locker, error) {
 }
 
 // Try takes the lock if it is free now. Otherwise the error is [ErrHeld],
-// [ErrNotDue], [ErrNested], [ErrBusy], a *[FieldError], or the store's error.
-// The caller must release the lock; its context is [Lock.Context].
+// [ErrNotDue], [ErrNested], [ErrBusy], a *[check.FieldError], or the store's
+// error. The caller must release the lock; its context is [Lock.Context].
 func (l *Locker) Try(ctx context.Context, name string, opts Options) (*Lock, error) {
 	if opts.Wait != 0 {
-		return nil, &FieldError{Field: "wait", Value: opts.Wait.String(), Problem: "a try does not wait", Remedy: "leave it out, or use Lock"}
+		return nil, &check.FieldError{Field: "wait", Value: opts.Wait.String(), Problem: "a try does not wait", Remedy: "leave it out, or use Lock"}
 	}
 	return l.take(ctx, name, opts)
 }
@@ -71,7 +73,7 @@ func (l *Locker) Try(ctx context.Context, name string, opts Options) (*Lock, err
 // errors are the errors of Try, and are returned at once.
 func (l *Locker) Lock(ctx context.Context, name string, opts Options) (*Lock, error) {
 	if opts.Wait == 0 {
-		return nil, &FieldError{Field: "wait", Problem: "is not given", Remedy: "say for how long to wait, or use Try"}
+		return nil, &check.FieldError{Field: "wait", Problem: "is not given", Remedy: "say for how long to wait, or use Try"}
 	}
 	return l.take(ctx, name, opts)
 }
@@ -124,7 +126,7 @@ func (l *Lock) do(fn func(ctx context.Context, held *Lock) error) (err error) {
 
 // take validates the input, then tries once or waits.
 func (l *Locker) take(ctx context.Context, name string, opts Options) (*Lock, error) {
-	if err := errors.Join(CheckName(name), opts.Validate()); err != nil {
+	if err := errors.Join(check.Name("name", name), opts.Validate()); err != nil {
 		return nil, err
 	}
 	opts = opts.withDefaults()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/lock/memory"
 )
@@ -59,7 +60,7 @@ func TestTryRefusesBadInput(t *testing.T) {
 		{"a", lock.Options{Wait: time.Second}, "does not wait"},
 	} {
 		_, err := l.Try(t.Context(), test.name, test.opts)
-		var field *lock.FieldError
+		var field *check.FieldError
 		if !errors.As(err, &field) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q %+v: got %v, want %q", test.name, test.opts, err, test.want)
 		}
@@ -172,7 +173,7 @@ func TestDoOrSkip(t *testing.T) {
 	errWork := errors.New("work")
 	runs := 0
 	work := func(context.Context, *lock.Lock) error { runs++; return errWork }
-	check := func(what string, l *lock.Locker, opts lock.Options, wantRan bool, want error) {
+	try := func(what string, l *lock.Locker, opts lock.Options, wantRan bool, want error) {
 		t.Helper()
 		before := runs
 		ran, err := l.DoOrSkip(t.Context(), "a", opts, work)
@@ -180,18 +181,18 @@ func TestDoOrSkip(t *testing.T) {
 			t.Errorf("%s: ran %v, %v, after %d runs", what, ran, err, runs-before)
 		}
 	}
-	check("free", a, lock.Options{}, true, errWork)
+	try("free", a, lock.Options{}, true, errWork)
 	held, err := b.Try(t.Context(), "a", lock.Options{})
 	must(t, err)
-	check("held", a, lock.Options{}, false, nil)
-	check("held, after a wait", a, lock.Options{Wait: 30 * time.Millisecond}, false, nil)
-	var field *lock.FieldError
+	try("held", a, lock.Options{}, false, nil)
+	try("held, after a wait", a, lock.Options{Wait: 30 * time.Millisecond}, false, nil)
+	var field *check.FieldError
 	if ran, err := a.DoOrSkip(t.Context(), "a", lock.Options{AtMost: 1}, work); ran || !errors.As(err, &field) {
 		t.Errorf("bad input: ran %v, %v", ran, err)
 	}
 	must(t, held.Release(t.Context()))
-	check("due", a, lock.Options{Every: time.Hour}, true, errWork)
-	check("not due", b, lock.Options{Every: time.Hour}, false, nil)
+	try("due", a, lock.Options{Every: time.Hour}, true, errWork)
+	try("not due", b, lock.Options{Every: time.Hour}, false, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	held, err = b.Try(t.Context(), "a", lock.Options{})
 	must(t, err)

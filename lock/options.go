@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/hourbell/hourbell/check"
 )
 
 // Options describe how a lock is taken. The zero value keeps the lock alive for
@@ -21,9 +23,10 @@ type Options struct {
 	AtLeast time.Duration
 
 	// Wait is how long Lock and Do wait for another holder. Do without it tries
-	// once. At most MaxAtMost. A caller that waits tries again after 20 ms, then
-	// after longer pauses, up to about one second. A release in this Locker, or in
-	// any process where the provider is a [Notifier], ends the pause.
+	// once. At most MaxAtMost. A caller that waits tries again after 20 ms,
+	// then after longer pauses, up to about one second. A release in this
+	// Locker, or in any process where the provider is a [Notifier], ends the
+	// pause.
 	Wait time.Duration
 
 	// Every grants the lock once per interval. A slot is granted only if it was
@@ -76,7 +79,7 @@ func ceilDuration(d time.Duration) time.Duration {
 	return d
 }
 
-// Validate returns all mistakes, each as a *[FieldError], joined by
+// Validate returns all mistakes, each as a *[check.FieldError], joined by
 // errors.Join, or nil.
 func (o Options) Validate() error {
 	o = o.withDefaults()
@@ -97,7 +100,7 @@ func checkAtLeast(atLeast, atMost time.Duration) error {
 	if atLeast <= atMost {
 		return nil
 	}
-	return &FieldError{
+	return &check.FieldError{
 		Field: "at-least", Value: atLeast.String(), Problem: fmt.Sprintf("is more than at-most, %v", atMost),
 		Remedy: fmt.Sprintf("raise at-most to %v or more, or lower at-least", atLeast),
 	}
@@ -108,9 +111,9 @@ func (o Options) checkEvery() error {
 	case o.Every == 0:
 		return nil
 	case o.Cron != nil:
-		return &FieldError{Field: "every", Value: o.Every.String(), Problem: "a cron rule is given too", Remedy: "give one of both"}
+		return &check.FieldError{Field: "every", Value: o.Every.String(), Problem: "a cron rule is given too", Remedy: "give one of both"}
 	case o.Every%time.Millisecond != 0:
-		return &FieldError{Field: "every", Value: o.Every.String(), Problem: "is not in whole milliseconds", Remedy: "leave out the rest"}
+		return &check.FieldError{Field: "every", Value: o.Every.String(), Problem: "is not in whole milliseconds", Remedy: "leave out the rest"}
 	default:
 		return checkRange("every", o.Every, MinEvery, MaxAtMost)
 	}
@@ -121,9 +124,9 @@ func (o Options) checkEvery() error {
 func checkRange(field string, d, least, most time.Duration) error {
 	switch {
 	case d < least:
-		return &FieldError{Field: field, Value: d.String(), Problem: "is too short", Remedy: fmt.Sprintf("use at least %v", least)}
+		return &check.FieldError{Field: field, Value: d.String(), Problem: "is too short", Remedy: fmt.Sprintf("use at least %v", least)}
 	case d > most:
-		return &FieldError{Field: field, Value: d.String(), Problem: "is too long", Remedy: fmt.Sprintf("use at most %v", most)}
+		return &check.FieldError{Field: field, Value: d.String(), Problem: "is too long", Remedy: fmt.Sprintf("use at most %v", most)}
 	default:
 		return nil
 	}

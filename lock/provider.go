@@ -32,9 +32,9 @@ import (
 //
 // Names are compared byte by byte: case, accents and Unicode forms make
 // different names in every store, whatever its default collation. The Locker
-// has checked names and owners (see [CheckName]). A provider over a table that
-// accepts less refuses such names with a *[FieldError], and never lets the
-// store shorten a name.
+// has checked names and owners (see [check.Name]). A provider over a table that
+// accepts less refuses such names with a *[check.FieldError], and never lets
+// the store shorten a name.
 //
 // Each call is atomic and committed when it returns, on a connection of its
 // own, independent of any transaction that the caller has open. It ends soon
@@ -68,7 +68,7 @@ type Provider interface {
 
 // Request is a request for a lock.
 type Request struct {
-	// Name is the name of the lock; see [CheckName].
+	// Name is the name of the lock; see [check.Name].
 	Name string
 
 	// Owner identifies this acquisition and no other, in at most 200 bytes:

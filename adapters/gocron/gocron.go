@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-co-op/gocron/v2"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 )
 
@@ -42,15 +43,15 @@ type Locker struct {
 	held map[string]*lock.Lock // the last lock of each job, released or not
 }
 
-// New makes a Locker. The error joins a *[lock.FieldError] for each mistake in
+// New makes a Locker. The error joins a *[check.FieldError] for each mistake in
 // names and options.
 func New(locks *lock.Locker, config Config) (*Locker, error) {
 	if len(config.Jobs) == 0 {
-		return nil, &lock.FieldError{Field: "jobs", Problem: "is empty", Remedy: "give the name of each job and how it is locked"}
+		return nil, &check.FieldError{Field: "jobs", Problem: "is empty", Remedy: "give the name of each job and how it is locked"}
 	}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(config.Jobs)) {
-		if err := errors.Join(lock.CheckName(name), config.Jobs[name].Validate()); err != nil {
+		if err := errors.Join(check.Name("name", name), config.Jobs[name].Validate()); err != nil {
 			errs = append(errs, fmt.Errorf("job %q: %w", name, err))
 		}
 	}
@@ -64,7 +65,7 @@ func New(locks *lock.Locker, config Config) (*Locker, error) {
 }
 
 // Lock implements [gocron.Locker]: it takes the lock of a job that is due. The
-// error is an error of lock.Locker's Try or Lock, or a *[lock.FieldError] for a
+// error is an error of lock.Locker's Try or Lock, or a *[check.FieldError] for a
 // name that the Locker was not made for.
 func (l *Locker) Lock(ctx context.Context, key string) (gocron.Lock, error) {
 	held, err := l.take(ctx, key)
@@ -86,7 +87,7 @@ func (l *Locker) take(ctx context.Context, name string) (*lock.Lock, error) {
 	opts, found := l.jobs[name]
 	switch {
 	case !found:
-		return nil, &lock.FieldError{
+		return nil, &check.FieldError{
 			Field: "name", Value: name,
 			Problem: "is none that this Locker was made for; without gocron.WithName it is the function's",
 			Remedy:  "name the job by gocron.WithName, and list that name in Config.Jobs",

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	hourbell "github.com/hourbell/hourbell/adapters/gocron"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/lock/memory"
 )
@@ -158,7 +159,7 @@ func TestInventedNameIsRefused(t *testing.T) {
 		outcome, stop := start(t, locker, task)
 		err := await(t, outcome)
 		stop()
-		if field := (*lock.FieldError)(nil); !errors.As(err, &field) || field.Field != "name" {
+		if field := (*check.FieldError)(nil); !errors.As(err, &field) || field.Field != "name" {
 			t.Errorf("got error %v, want one about the name", err)
 		}
 		wantLog(t, text, "level=ERROR", "job did not run", "gocron.WithName")
@@ -173,7 +174,7 @@ func TestBadInputIsRefusedAtOnce(t *testing.T) {
 		`job "b": every "1µs":`: {"a": {}, "b": {Every: time.Microsecond}},
 	} {
 		_, err := hourbell.New(locks, hourbell.Config{Jobs: jobs})
-		if field := (*lock.FieldError)(nil); !errors.As(err, &field) || !strings.Contains(err.Error(), want) {
+		if field := (*check.FieldError)(nil); !errors.As(err, &field) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got error %v, want %q", jobs, err, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 )
 
@@ -40,7 +41,7 @@ type Options struct {
 // job ends. [Job] passes a context for that. A panic is passed on to cron after
 // the lock is released.
 //
-// The name must be the same on every server. An error is a *[lock.FieldError]
+// The name must be the same on every server. An error is a *[check.FieldError]
 // about the name, or several of them joined about the options.
 func Once(locks *lock.Locker, name string, opts Options) (cron.JobWrapper, error) {
 	if err := validate(name, opts); err != nil {
@@ -65,7 +66,7 @@ func Job(locks *lock.Locker, name string, opts Options, fn func(ctx context.Cont
 }
 
 func validate(name string, opts Options) error {
-	return errors.Join(lock.CheckName(name), opts.Lock.Validate())
+	return errors.Join(check.Name("name", name), opts.Lock.Validate())
 }
 
 // job is one job with one lock.

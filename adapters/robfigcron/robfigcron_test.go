@@ -13,6 +13,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/hourbell/hourbell/adapters/robfigcron"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/lock/memory"
 )
@@ -147,7 +148,7 @@ func TestBadInputIsRefusedAtOnce(t *testing.T) {
 		_, err := robfigcron.Once(locks, test.name, opts)
 		_, err2 := robfigcron.Job(locks, test.name, opts, nil)
 		for _, err := range []error{err, err2} {
-			if field := (*lock.FieldError)(nil); !errors.As(err, &field) || !strings.Contains(err.Error(), test.want) {
+			if field := (*check.FieldError)(nil); !errors.As(err, &field) || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("name %q, %+v: got error %v, want %q", test.name, test.opts, err, test.want)
 			}
 		}

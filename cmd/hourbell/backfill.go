@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/view"
 )
 
@@ -37,7 +38,7 @@ func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
 			if overlap == "skip" {
 				req.Overlap = hourbell.OverlapSkip
 			}
-			if err := errors.Join(hourbell.CheckStoredName("NAME", args[0]), fromErr, toErr); err != nil {
+			if err := errors.Join(check.StoredName("NAME", args[0]), fromErr, toErr); err != nil {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
@@ -62,7 +63,7 @@ func (p *program) schedulesBackfillCommand(f *storeFlags) *cobra.Command {
 // requiredInstant reads a required flag whose value is an instant.
 func requiredInstant(c *cobra.Command, name string) (time.Time, error) {
 	if !c.Flags().Changed(name) {
-		return time.Time{}, &hourbell.FieldError{Field: name, Problem: "is missing", Remedy: fmt.Sprintf("give --%s with an instant such as 2027-03-01T00:00:00Z", name)}
+		return time.Time{}, &check.FieldError{Field: name, Problem: "is missing", Remedy: fmt.Sprintf("give --%s with an instant such as 2027-03-01T00:00:00Z", name)}
 	}
 	return instantFlag(c, name, "")
 }

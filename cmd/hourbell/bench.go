@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 )
@@ -61,14 +61,14 @@ func (f benchFlags) check() error {
 		value, most int
 	}{{"jobs", f.jobs, mostBenchJobs}, {"seconds", f.seconds, mostBenchSeconds}} {
 		if flag.value < 1 || flag.value > flag.most {
-			errs = append(errs, &hourbell.FieldError{
+			errs = append(errs, &check.FieldError{
 				Field: flag.name, Value: strconv.Itoa(flag.value), Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", flag.most),
 			})
 		}
 	}
 	for name, given := range map[string]bool{"schema": f.store.schema != "", "no-migrate": f.store.noMigrate} {
 		if given {
-			errs = append(errs, &hourbell.FieldError{Field: name, Problem: "does not apply to bench, which works in a new schema or file", Remedy: "leave it out"})
+			errs = append(errs, &check.FieldError{Field: name, Problem: "does not apply to bench, which works in a new schema or file", Remedy: "leave it out"})
 		}
 	}
 	return errors.Join(errs...)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/files/schedulefile"
 	"github.com/hourbell/hourbell/internal/plain"
@@ -172,13 +173,13 @@ func (p *program) calendarsToPut(c *cobra.Command, l calendarPutFlags, args []st
 	given := slices.DeleteFunc(slices.Clone(calendarFlagNames), func(name string) bool { return !c.Flags().Changed(name) })
 	errs = append(errs, notEmpty(c, "tz"), notEmpty(c, "file"))
 	if c.Flags().Changed("if-revision") && l.ifRevision < 1 {
-		errs = append(errs, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(l.ifRevision), Problem: "is not a revision", Remedy: "use the revision that `hourbell calendars show` prints"})
+		errs = append(errs, &check.FieldError{Field: "if-revision", Value: fmt.Sprint(l.ifRevision), Problem: "is not a revision", Remedy: "use the revision that `hourbell calendars show` prints"})
 	}
 	switch {
 	case l.file != "" && len(given) > 0:
-		errs = append(errs, &hourbell.FieldError{Field: given[0], Problem: "is given together with --file", Remedy: "write it into the file, or leave --file out"})
+		errs = append(errs, &check.FieldError{Field: given[0], Problem: "is given together with --file", Remedy: "write it into the file, or leave --file out"})
 	case l.file == "" && len(l.spec.Dates)+len(l.ranges)+len(l.spec.Weekdays)+len(l.rules) == 0:
-		errs = append(errs, &hourbell.FieldError{Field: "calendar", Problem: "excludes nothing", Remedy: "give one of --" + strings.Join(calendarFlagNames[:4], ", --") + " or --file"})
+		errs = append(errs, &check.FieldError{Field: "calendar", Problem: "excludes nothing", Remedy: "give one of --" + strings.Join(calendarFlagNames[:4], ", --") + " or --file"})
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -212,11 +213,11 @@ func (p *program) calendarsOfFile(l calendarPutFlags, args []string) ([]hourbell
 	if len(args) > 0 {
 		calendars = slices.DeleteFunc(calendars, func(c hourbell.Calendar) bool { return c.Name != args[0] })
 		if len(calendars) == 0 {
-			return nil, &hourbell.FieldError{Field: "NAME", Value: plain.Shorten(args[0]), Problem: "is not a calendar of the file", Remedy: "name a calendar of the file, or none to put all"}
+			return nil, &check.FieldError{Field: "NAME", Value: plain.Shorten(args[0]), Problem: "is not a calendar of the file", Remedy: "name a calendar of the file, or none to put all"}
 		}
 	}
 	if l.ifRevision != 0 && len(calendars) != 1 {
-		return nil, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(l.ifRevision), Problem: "is given for several calendars", Remedy: "name one calendar"}
+		return nil, &check.FieldError{Field: "if-revision", Value: fmt.Sprint(l.ifRevision), Problem: "is given for several calendars", Remedy: "name one calendar"}
 	}
 	return calendars, nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 )
@@ -33,7 +34,7 @@ func parseCommands(text string, given bool, at location) (commandPolicy, error) 
 	case policy == commandsOff, policy == commandsDeclared, policy == commandsAny:
 		return policy, nil
 	}
-	return "", &hourbell.FieldError{Field: "commands", Value: plain.Shorten(text), Problem: "is unknown", Remedy: "use " + strings.Join(commandPolicies, ", ")}
+	return "", &check.FieldError{Field: "commands", Value: plain.Shorten(text), Problem: "is unknown", Remedy: "use " + strings.Join(commandPolicies, ", ")}
 }
 
 // workers returns the workers of a node with this policy. Under off and

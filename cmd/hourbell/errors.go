@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
@@ -23,7 +24,7 @@ const (
 // exitCode maps errors to exit codes.
 func exitCode(err error) int {
 	var (
-		field *hourbell.FieldError
+		field *check.FieldError
 		rule  *recur.Error
 		wrong files.Mistakes
 		code  exitStatus

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/plain"
 )
@@ -54,11 +55,11 @@ func readStored(ctx context.Context, client *hourbell.Client, calendars []hourbe
 		info, err := client.Calendars.Get(ctx, c.Name)
 		switch {
 		case errors.Is(err, hourbell.ErrNotFound):
-			return nil, &hourbell.FieldError{Field: declared.ExcludeKey, Value: plain.Shorten(c.Name), Problem: "is not a calendar of the store", Remedy: "`hourbell calendars list` lists them"}
+			return nil, &check.FieldError{Field: declared.ExcludeKey, Value: plain.Shorten(c.Name), Problem: "is not a calendar of the store", Remedy: "`hourbell calendars list` lists them"}
 		case err != nil:
 			return nil, err
 		case info.Problem != "":
-			return nil, &hourbell.FieldError{Field: declared.ExcludeKey, Value: plain.Shorten(c.Name), Problem: "cannot be used by this release: " + info.Problem}
+			return nil, &check.FieldError{Field: declared.ExcludeKey, Value: plain.Shorten(c.Name), Problem: "cannot be used by this release: " + info.Problem}
 		}
 		read[i] = info.Calendar
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/recur"
@@ -71,7 +71,7 @@ func (p *program) execCommand() *cobra.Command {
 				return err
 			}
 			if len(argv) == 0 {
-				return &hourbell.FieldError{Field: "PROGRAM", Problem: "is missing: there is no command to run", Remedy: "write the program and its arguments after --"}
+				return &check.FieldError{Field: "PROGRAM", Problem: "is missing: there is no command to run", Remedy: "write the program and its arguments after --"}
 			}
 			return nil
 		},
@@ -97,10 +97,10 @@ func (p *program) execCommand() *cobra.Command {
 // options checks the flags and returns the options of the lock.
 func (f execFlags) options(c *cobra.Command, name string) (lock.Options, error) {
 	opts := lock.Options{AtMost: f.atMost, AtLeast: f.atLeast, Wait: f.wait, Every: f.every}
-	errs := []error{lock.CheckName(name), checkGrace(f.grace), f.checkLease(c)}
+	errs := []error{check.Name("name", name), checkGrace(f.grace), f.checkLease(c)}
 	for _, flag := range []string{"every", "at-most"} {
 		if value := c.Flags().Lookup(flag); value.Changed && strings.HasPrefix(value.Value.String(), "0") && value.Value.String() == "0s" {
-			errs = append(errs, &hourbell.FieldError{Field: flag, Value: "0s", Problem: "is not a positive time", Remedy: "give a duration such as 10m, or leave it out"})
+			errs = append(errs, &check.FieldError{Field: flag, Value: "0s", Problem: "is not a positive time", Remedy: "give a duration such as 10m, or leave it out"})
 		}
 	}
 	if c.Flags().Changed("cron") {
@@ -112,7 +112,7 @@ func (f execFlags) options(c *cobra.Command, name string) (lock.Options, error) 
 			opts.Cron = rule
 		}
 	} else if c.Flags().Changed("tz") {
-		errs = append(errs, &hourbell.FieldError{Field: "tz", Value: plain.Shorten(f.rule.Zone), Problem: "is given without --cron", Remedy: "leave it out, or give --cron"})
+		errs = append(errs, &check.FieldError{Field: "tz", Value: plain.Shorten(f.rule.Zone), Problem: "is given without --cron", Remedy: "leave it out, or give --cron"})
 	}
 	errs = append(errs, opts.Validate())
 	if errors.Join(errs...) == nil {
@@ -151,7 +151,7 @@ func (f execFlags) checkUseful() error {
 	if f.atMost.Truncate(time.Millisecond) >= leastAtMost(f.grace) {
 		return nil
 	}
-	return &hourbell.FieldError{
+	return &check.FieldError{
 		Field: "at-most", Value: f.atMost.String(),
 		Problem: fmt.Sprintf("leaves the command less than %v, because --grace (%v) and a margin (%v) are taken off", leastUseful, f.grace, lock.Margin(f.atMost)),
 		Remedy:  fmt.Sprintf("use at least %v, or a shorter --grace", leastAtMost(f.grace)),
@@ -160,7 +160,7 @@ func (f execFlags) checkUseful() error {
 
 func checkGrace(grace time.Duration) error {
 	if grace > mostGrace {
-		return &hourbell.FieldError{Field: "grace", Value: grace.String(), Problem: "is too long", Remedy: fmt.Sprintf("use at most %v", mostGrace)}
+		return &check.FieldError{Field: "grace", Value: grace.String(), Problem: "is too long", Remedy: fmt.Sprintf("use at most %v", mostGrace)}
 	}
 	return notNegative("grace", grace)
 }
@@ -170,9 +170,9 @@ func checkGrace(grace time.Duration) error {
 func (f execFlags) checkLease(c *cobra.Command) error {
 	switch {
 	case f.lease < leastExecLease || f.lease > mostExecLease:
-		return &hourbell.FieldError{Field: "lease", Value: f.lease.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", leastExecLease, mostExecLease)}
+		return &check.FieldError{Field: "lease", Value: f.lease.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", leastExecLease, mostExecLease)}
 	case f.lease > f.atMost && c.Flags().Changed("lease"):
-		return &hourbell.FieldError{Field: "lease", Value: f.lease.String(), Problem: fmt.Sprintf("is longer than --at-most, %v", f.atMost), Remedy: "use a shorter one, or leave it out"}
+		return &check.FieldError{Field: "lease", Value: f.lease.String(), Problem: fmt.Sprintf("is longer than --at-most, %v", f.atMost), Remedy: "use a shorter one, or leave it out"}
 	}
 	return nil
 }

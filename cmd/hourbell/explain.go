@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
@@ -133,7 +134,7 @@ func parseSpans(texts []string, zone string) ([]hourbell.Span, error) {
 	for _, text := range texts {
 		from, to, found := strings.Cut(text, "..")
 		if !found {
-			return nil, &hourbell.FieldError{Field: "down", Value: plain.Shorten(text), Problem: "is not FROM..TO", Remedy: "write two instants with two dots between them"}
+			return nil, &check.FieldError{Field: "down", Value: plain.Shorten(text), Problem: "is not FROM..TO", Remedy: "write two instants with two dots between them"}
 		}
 		var span hourbell.Span
 		var err error

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
 )
@@ -77,7 +78,7 @@ func (r *ruleFlags) check(c *cobra.Command) error {
 func notEmpty(c *cobra.Command, name string) error {
 	flag := c.Flags().Lookup(name)
 	if flag.Changed && flag.Value.String() == "" {
-		return &hourbell.FieldError{Field: name, Problem: "is empty", Remedy: "give a value, or leave the flag out"}
+		return &check.FieldError{Field: name, Problem: "is empty", Remedy: "give a value, or leave the flag out"}
 	}
 	return nil
 }
@@ -87,7 +88,7 @@ func nameFlags(c *cobra.Command, names ...string) error {
 	var errs []error
 	for _, name := range names {
 		if flag := c.Flags().Lookup(name); flag.Changed {
-			errs = append(errs, hourbell.CheckStoredName(name, flag.Value.String()))
+			errs = append(errs, check.StoredName(name, flag.Value.String()))
 		}
 	}
 	return errors.Join(errs...)
@@ -97,7 +98,7 @@ func nameFlags(c *cobra.Command, names ...string) error {
 func checkNames(names []string) error {
 	var errs []error
 	for _, name := range names {
-		errs = append(errs, hourbell.CheckStoredName("NAME", name))
+		errs = append(errs, check.StoredName("NAME", name))
 	}
 	return errors.Join(errs...)
 }
@@ -140,7 +141,7 @@ func parseIDs(args []string) ([]int64, error) {
 	for _, arg := range args {
 		id, err := strconv.ParseInt(arg, 10, 64)
 		if err != nil || id < 1 {
-			return nil, &hourbell.FieldError{Field: "ID", Value: plain.Shorten(arg), Problem: "is not the number of a job", Remedy: "write a positive whole number, as `hourbell jobs list` shows it"}
+			return nil, &check.FieldError{Field: "ID", Value: plain.Shorten(arg), Problem: "is not the number of a job", Remedy: "write a positive whole number, as `hourbell jobs list` shows it"}
 		}
 		if !seen[id] {
 			seen[id] = true
@@ -158,5 +159,5 @@ func parseOnLoss(text string) (hourbell.OnLoss, error) {
 	case "fail":
 		return hourbell.FailOnLoss, nil
 	}
-	return 0, &hourbell.FieldError{Field: "on_loss", Value: plain.Shorten(text), Problem: "is unknown", Remedy: "use retry or fail"}
+	return 0, &check.FieldError{Field: "on_loss", Value: plain.Shorten(text), Problem: "is unknown", Remedy: "use retry or fail"}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/files/schedulefile"
@@ -47,7 +47,7 @@ func (p *program) importCommand() *cobra.Command {
 
 func (p *program) importFiles(read []files.Loaded, into string) error {
 	if into == "" && len(read) != 1 {
-		return &hourbell.FieldError{
+		return &check.FieldError{
 			Field: "FILE", Value: fmt.Sprint(len(read)), Problem: "is the number of crontabs, but standard output can get only one, because each has an owner of its own",
 			Remedy: "name one file, or give --into DIR",
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
@@ -71,7 +72,7 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 	filter, err := view.ParseJobStates(l.states, c.Flags().Changed("state"))
 	err = errors.Join(err, nameFlags(c, "queue", "kind", "schedule"), checkLimit(l.limit))
 	if c.Flags().Changed("before") && l.before < 1 {
-		err = errors.Join(err, &hourbell.FieldError{Field: "before", Value: fmt.Sprint(l.before), Problem: "is not the number of a job", Remedy: "use a positive whole number"})
+		err = errors.Join(err, &check.FieldError{Field: "before", Value: fmt.Sprint(l.before), Problem: "is not the number of a job", Remedy: "use a positive whole number"})
 	}
 	if err != nil {
 		return err

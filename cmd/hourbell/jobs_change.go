@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
@@ -118,7 +119,7 @@ func (p *program) jobsCancelCommand(f *storeFlags) *cobra.Command {
 func cancelTarget(c *cobra.Command, args []string) ([]int64, error) {
 	switch given := c.Flags().Changed("schedule"); {
 	case given && len(args) > 0:
-		return nil, &hourbell.FieldError{Field: "ID", Value: plain.Shorten(args[0]), Problem: "is given together with --schedule", Remedy: "use one of them"}
+		return nil, &check.FieldError{Field: "ID", Value: plain.Shorten(args[0]), Problem: "is given together with --schedule", Remedy: "use one of them"}
 	case given:
 		return nil, nameFlags(c, "schedule")
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/lock"
@@ -107,7 +107,7 @@ func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
 		Use: "show NAME", Short: "Shows a lock: its holder and until when, its token, its last slot", Args: takes(false, "NAME"),
 		Example: "  hourbell locks show nightly-report --output json",
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := lock.CheckStoredName(args[0]); err != nil {
+			if err := check.StoredName("name", args[0]); err != nil {
 				return err
 			}
 			return p.withLocks(c.Context(), *f, func(locks lockStore) error {
@@ -134,11 +134,11 @@ func (p *program) locksReleaseCommand(f *lockFlags) *cobra.Command {
 			"renewal, seconds later, and may work until then: stop the holder first.",
 		Example: "  hourbell locks release nightly-report --force",
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := lock.CheckStoredName(args[0]); err != nil {
+			if err := check.StoredName("name", args[0]); err != nil {
 				return err
 			}
 			if !force {
-				return &hourbell.FieldError{Field: "force", Problem: "is not given: the holder may still be working", Remedy: "make sure that it is not, then give --force"}
+				return &check.FieldError{Field: "force", Problem: "is not given: the holder may still be working", Remedy: "make sure that it is not, then give --force"}
 			}
 			return p.withLocks(c.Context(), *f, func(locks lockStore) error {
 				return locks.ForceRelease(c.Context(), lock.ForceReleaseRequest{Name: args[0]})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/drivers/mongodb"
 	"github.com/hourbell/hourbell/drivers/mysql"
 	"github.com/hourbell/hourbell/drivers/postgres"
@@ -63,14 +63,14 @@ func (p *program) locateLocks(f lockFlags) (lockLocation, error) {
 		text = p.getenv(storeVariable)
 	}
 	if text == "" {
-		return lockLocation{}, &hourbell.FieldError{Field: "store", Problem: "is not given, and $" + storeVariable + " is not set; locks have no default store", Remedy: lockStoreRemedy}
+		return lockLocation{}, &check.FieldError{Field: "store", Problem: "is not given, and $" + storeVariable + " is not set; locks have no default store", Remedy: lockStoreRemedy}
 	}
 	l := lockLocation{table: f.table, environment: f.environment, migrate: !f.store.noMigrate}
 	scheme, _, _ := strings.Cut(text, ":")
 	switch scheme {
 	case "mysql", "mariadb", "redis", "rediss", "mongodb", "mongodb+srv":
 		if u, err := url.Parse(text); (err != nil || u.Host == "") && !strings.HasPrefix(scheme, "mongodb") { // a MongoDB URL may name several hosts
-			return lockLocation{}, &hourbell.FieldError{Field: "store", Value: scheme + ":…", Problem: "is not a URL that names a host (characters like / ? # in a user or password must be written as %2F %3F %23)", Remedy: lockStoreRemedy}
+			return lockLocation{}, &check.FieldError{Field: "store", Value: scheme + ":…", Problem: "is not a URL that names a host (characters like / ? # in a user or password must be written as %2F %3F %23)", Remedy: lockStoreRemedy}
 		}
 		l.other = text
 	default:
@@ -84,7 +84,7 @@ func (p *program) locateLocks(f lockFlags) (lockLocation, error) {
 
 // lockStoreError adds the remedy for locks, which have more stores than jobs.
 func lockStoreError(err error) error {
-	var field *hourbell.FieldError
+	var field *check.FieldError
 	if errors.As(err, &field) && field.Remedy == storeRemedy {
 		better := *field
 		better.Remedy = lockStoreRemedy
@@ -98,11 +98,11 @@ func (l lockLocation) check(f lockFlags, scheme string) error {
 	redis := scheme == "redis" || scheme == "rediss"
 	switch {
 	case f.store.schema != "" && l.other != "":
-		return &hourbell.FieldError{Field: "schema", Value: plain.Shorten(f.store.schema), Problem: "is given for a store that has none", Remedy: "leave it out"}
+		return &check.FieldError{Field: "schema", Value: plain.Shorten(f.store.schema), Problem: "is given for a store that has none", Remedy: "leave it out"}
 	case f.environment != "" && !redis:
-		return &hourbell.FieldError{Field: "environment", Value: plain.Shorten(f.environment), Problem: "is given for a store that has none", Remedy: "leave it out, or name a table with --table"}
+		return &check.FieldError{Field: "environment", Value: plain.Shorten(f.environment), Problem: "is given for a store that has none", Remedy: "leave it out, or name a table with --table"}
 	case f.table != "" && redis:
-		return &hourbell.FieldError{Field: "table", Value: plain.Shorten(f.table), Problem: "is given for Redis, which has none", Remedy: "leave it out; --environment is part of its keys"}
+		return &check.FieldError{Field: "table", Value: plain.Shorten(f.table), Problem: "is given for Redis, which has none", Remedy: "leave it out; --environment is part of its keys"}
 	}
 	return nil
 }

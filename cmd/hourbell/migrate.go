@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/internal/view"
 )
@@ -29,7 +29,7 @@ func (p *program) migrateUpCommand(f *storeFlags) *cobra.Command {
 		Example: "  hourbell migrate up --store postgres://owner@db/app",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.noMigrate {
-				return &hourbell.FieldError{Field: "no-migrate", Problem: "contradicts migrate up", Remedy: "leave it out, or use migrate status"}
+				return &check.FieldError{Field: "no-migrate", Problem: "contradicts migrate up", Remedy: "leave it out, or use migrate status"}
 			}
 			l, err := p.locate(*f)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/recur"
@@ -61,7 +62,7 @@ func (p *program) next(c *cobra.Command, n nextFlags) error {
 		return err
 	}
 	if n.count < 1 || n.count > mostInstants {
-		return &hourbell.FieldError{Field: "count", Value: fmt.Sprint(n.count), Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", mostInstants)}
+		return &check.FieldError{Field: "count", Value: fmt.Sprint(n.count), Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", mostInstants)}
 	}
 	from, err := instantFlag(c, "from", n.rule.Zone)
 	if err != nil {

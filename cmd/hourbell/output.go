@@ -12,7 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 )
@@ -35,7 +35,7 @@ func (f *format) Set(value string) error {
 		*f = format(value)
 		return nil
 	}
-	return &hourbell.FieldError{Field: "output", Value: plain.Shorten(value), Problem: "is unknown", Remedy: "use table, json or ndjson"}
+	return &check.FieldError{Field: "output", Value: plain.Shorten(value), Problem: "is unknown", Remedy: "use table, json or ndjson"}
 }
 
 // addTo adds the flag --output to a command.
@@ -275,7 +275,7 @@ func all[T any](items []T) iter.Seq2[T, error] {
 // checkLimit checks the flag --limit.
 func checkLimit(limit int) error {
 	if limit < 0 {
-		return &hourbell.FieldError{Field: "limit", Value: fmt.Sprint(limit), Problem: "is negative", Remedy: "use a number of rows, or 0 for all"}
+		return &check.FieldError{Field: "limit", Value: fmt.Sprint(limit), Problem: "is negative", Remedy: "use a number of rows, or 0 for all"}
 	}
 	return nil
 }

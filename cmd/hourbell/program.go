@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
@@ -89,7 +90,7 @@ func (p *program) group(name, short string, commands ...*cobra.Command) *cobra.C
 		SilenceUsage: true, SilenceErrors: true, DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &hourbell.FieldError{Field: "command", Problem: "is missing", Remedy: listRemedy(c)}
+				return &check.FieldError{Field: "command", Problem: "is missing", Remedy: listRemedy(c)}
 			}
 			return unknownCommand(c, args[0])
 		},
@@ -99,7 +100,7 @@ func (p *program) group(name, short string, commands ...*cobra.Command) *cobra.C
 }
 
 func unknownCommand(group *cobra.Command, name string) error {
-	return &hourbell.FieldError{Field: "command", Value: plain.Shorten(name), Problem: "is unknown", Remedy: listRemedy(group)}
+	return &check.FieldError{Field: "command", Value: plain.Shorten(name), Problem: "is unknown", Remedy: listRemedy(group)}
 }
 
 func listRemedy(group *cobra.Command) string {
@@ -126,10 +127,10 @@ func takes(more bool, names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		remedy := fmt.Sprintf("write `%s`; `%s --help` explains it", c.UseLine(), c.CommandPath())
 		if len(args) < len(names) {
-			return &hourbell.FieldError{Field: names[len(args)], Problem: "is missing", Remedy: remedy}
+			return &check.FieldError{Field: names[len(args)], Problem: "is missing", Remedy: remedy}
 		}
 		if len(args) > len(names) && !more {
-			return &hourbell.FieldError{Field: "argument", Value: plain.Shorten(args[len(names)]), Problem: "is one too many", Remedy: remedy}
+			return &check.FieldError{Field: "argument", Value: plain.Shorten(args[len(names)]), Problem: "is one too many", Remedy: remedy}
 		}
 		return nil
 	}
@@ -142,7 +143,7 @@ func flagError(c *cobra.Command, err error) error {
 		unknown *pflag.NotExistError
 		without *pflag.ValueRequiredError
 		invalid *pflag.InvalidValueError
-		field   *hourbell.FieldError
+		field   *check.FieldError
 		help    = fmt.Sprintf("`%s --help` lists the flags", c.CommandPath())
 	)
 	switch {
@@ -153,16 +154,16 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && c.HasSubCommands() && c.Flags().NArg() > 0:
 		return unknownCommand(c, c.Flags().Arg(0)) // the flag belongs to the command that was meant
 	case errors.As(err, &unknown):
-		return &hourbell.FieldError{Field: "flag", Value: plain.Shorten(flagName(unknown)), Problem: "is unknown", Remedy: help}
+		return &check.FieldError{Field: "flag", Value: plain.Shorten(flagName(unknown)), Problem: "is unknown", Remedy: help}
 	case errors.As(err, &without):
-		return &hourbell.FieldError{Field: "--" + without.GetFlag().Name, Problem: "has no value", Remedy: help}
+		return &check.FieldError{Field: "--" + without.GetFlag().Name, Problem: "has no value", Remedy: help}
 	case errors.As(err, &invalid) && errors.Is(err, errEmptyText):
-		return &hourbell.FieldError{Field: "--" + invalid.GetFlag().Name, Problem: "is empty", Remedy: "give a value, or leave the flag out"}
+		return &check.FieldError{Field: "--" + invalid.GetFlag().Name, Problem: "is empty", Remedy: "give a value, or leave the flag out"}
 	case errors.As(err, &invalid):
 		problem, remedy := flagProblem(invalid.GetFlag())
-		return &hourbell.FieldError{Field: "--" + invalid.GetFlag().Name, Value: plain.Shorten(invalid.GetValue()), Problem: problem, Remedy: remedy}
+		return &check.FieldError{Field: "--" + invalid.GetFlag().Name, Value: plain.Shorten(invalid.GetValue()), Problem: problem, Remedy: remedy}
 	}
-	return &hourbell.FieldError{Field: "flag", Problem: "cannot be read", Remedy: help}
+	return &check.FieldError{Field: "flag", Problem: "cannot be read", Remedy: help}
 }
 
 // flagName returns an unknown flag as the user wrote it.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/view"
 )
 
@@ -42,7 +43,7 @@ func (p *program) schedulesEditCommand(f *storeFlags) *cobra.Command {
 }
 
 func (p *program) schedulesEdit(c *cobra.Command, f storeFlags, e editFlags, name string) error {
-	if err := errors.Join(hourbell.CheckName("NAME", name), allPolicies.apply(c, &hourbell.Schedule{}, true), e.exclude.apply(c, &hourbell.Schedule{}, true)); err != nil {
+	if err := errors.Join(check.Name("NAME", name), allPolicies.apply(c, &hourbell.Schedule{}, true), e.exclude.apply(c, &hourbell.Schedule{}, true)); err != nil {
 		return err
 	}
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {

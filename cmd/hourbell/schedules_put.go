@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/kinds"
 )
@@ -89,9 +90,9 @@ func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []
 		Queue: s.work.queue, Priority: s.work.priority, MaxAttempts: s.work.maxAttempts, OnLoss: onLoss, Timeout: s.work.timeout,
 		Group: s.group, Paused: s.paused, Revision: s.ifRevision,
 	}
-	errs := []error{hourbell.CheckName("NAME", name), s.rule.check(c), payloadErr, onLossErr, allPolicies.apply(c, &schedule, false), s.exclude.apply(c, &schedule, false)}
+	errs := []error{check.Name("NAME", name), s.rule.check(c), payloadErr, onLossErr, allPolicies.apply(c, &schedule, false), s.exclude.apply(c, &schedule, false)}
 	if c.Flags().Changed("if-revision") && s.ifRevision < 1 {
-		errs = append(errs, &hourbell.FieldError{Field: "if-revision", Value: fmt.Sprint(s.ifRevision), Problem: "is not a revision", Remedy: "use the revision that `hourbell schedules show` prints"})
+		errs = append(errs, &check.FieldError{Field: "if-revision", Value: fmt.Sprint(s.ifRevision), Problem: "is not a revision", Remedy: "use the revision that `hourbell schedules show` prints"})
 	}
 	errs = append(errs, zeroMeansDefault(c, s.work), notEmpty(c, "group"))
 	if err := errors.Join(errs...); err != nil {
@@ -104,10 +105,10 @@ func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []
 func zeroMeansDefault(c *cobra.Command, w workFlags) error {
 	errs := []error{notEmpty(c, "queue")}
 	if w.priority == 0 {
-		errs = append(errs, &hourbell.FieldError{Field: "priority", Value: "0", Problem: "is out of range", Remedy: "use 1 (first) to 9 (last)"})
+		errs = append(errs, &check.FieldError{Field: "priority", Value: "0", Problem: "is out of range", Remedy: "use 1 (first) to 9 (last)"})
 	}
 	if w.maxAttempts == 0 {
-		errs = append(errs, &hourbell.FieldError{Field: "max_attempts", Value: "0", Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", hourbell.MaxAttemptsLimit)})
+		errs = append(errs, &check.FieldError{Field: "max_attempts", Value: "0", Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", hourbell.MaxAttemptsLimit)})
 	}
 	return errors.Join(errs...)
 }

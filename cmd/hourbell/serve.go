@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/files/watch"
 	"github.com/hourbell/hourbell/internal/logline"
@@ -167,13 +168,13 @@ func (f serveFlags) config(c *cobra.Command, policy commandPolicy) (hourbell.Con
 		notNegative("drain", f.drain), notNegative("keep-completed", f.keepCompleted),
 		notNegative("keep-failed", f.keepFailed), notNegative("keep-slots", f.keepSlots))
 	if f.lease < minLease || f.lease > maxLease {
-		err = errors.Join(err, &hourbell.FieldError{Field: "lease", Value: f.lease.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", plain.Brief(minLease), plain.Brief(maxLease))})
+		err = errors.Join(err, &check.FieldError{Field: "lease", Value: f.lease.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", plain.Brief(minLease), plain.Brief(maxLease))})
 	}
 	if !c.Flags().Changed("state-dir") {
 		f.stateDir = defaultStateDir()
 	}
 	if c.Flags().Changed("name") {
-		err = errors.Join(err, hourbell.CheckName("name", f.name))
+		err = errors.Join(err, check.Name("name", f.name))
 	}
 	return hourbell.Config{
 		Workers: policy.workers(), Queues: queues, Name: f.name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
@@ -195,7 +196,7 @@ func zeroIsNegative(d time.Duration) time.Duration {
 
 func notNegative(field string, d time.Duration) error {
 	if d < 0 {
-		return &hourbell.FieldError{Field: field, Value: d.String(), Problem: "is negative", Remedy: "use 0 or more"}
+		return &check.FieldError{Field: field, Value: d.String(), Problem: "is negative", Remedy: "use 0 or more"}
 	}
 	return nil
 }
@@ -281,7 +282,7 @@ func parseQueues(text string) (map[string]int, error) {
 	for _, part := range strings.Split(text, ",") {
 		name, width, err := parseQueue(strings.TrimSpace(part))
 		if err == nil && queues[name] != 0 {
-			err = &hourbell.FieldError{Field: "queues", Value: plain.Shorten(name), Problem: "is given twice", Remedy: "give each queue once"}
+			err = &check.FieldError{Field: "queues", Value: plain.Shorten(name), Problem: "is given twice", Remedy: "give each queue once"}
 		}
 		queues[name] = width
 		errs = append(errs, err)
@@ -295,13 +296,13 @@ func parseQueue(text string) (name string, width int, err error) {
 	const remedy = "write names separated by commas, each with how many jobs at once if you like: a,b=20"
 	name, number, given := strings.Cut(text, "=")
 	if name == "" {
-		return "", 0, &hourbell.FieldError{Field: "queues", Value: plain.Shorten(text), Problem: "has an empty name", Remedy: remedy}
+		return "", 0, &check.FieldError{Field: "queues", Value: plain.Shorten(text), Problem: "has an empty name", Remedy: remedy}
 	}
 	if !given {
 		return name, max(4*runtime.GOMAXPROCS(0), 10), nil
 	}
 	if width, err = strconv.Atoi(number); err != nil || width < 1 {
-		return "", 0, &hourbell.FieldError{Field: "queues", Value: plain.Shorten(text), Problem: "has no number of jobs after the =", Remedy: remedy}
+		return "", 0, &check.FieldError{Field: "queues", Value: plain.Shorten(text), Problem: "has no number of jobs after the =", Remedy: remedy}
 	}
 	return name, width, nil
 }
@@ -312,7 +313,7 @@ func checkAddress(addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	_, portErr := strconv.ParseUint(port, 10, 16)
 	if err != nil || portErr != nil || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' }) {
-		return &hourbell.FieldError{Field: "listen", Value: plain.Shorten(addr), Problem: "is not an address", Remedy: "write host:port, or :port for all addresses, such as :8080"}
+		return &check.FieldError{Field: "listen", Value: plain.Shorten(addr), Problem: "is not an address", Remedy: "write host:port, or :port for all addresses, such as :8080"}
 	}
 	return nil
 }

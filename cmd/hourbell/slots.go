@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 )
@@ -56,7 +57,7 @@ func (p *program) slotsCommand() *cobra.Command {
 
 func checkRange(f hourbell.SlotFilter) error {
 	if !f.To.IsZero() && f.To.Before(f.From) {
-		return &hourbell.FieldError{Field: "to", Value: plain.Stamp(f.To), Problem: "is before from", Remedy: "give the earlier instant as --from"}
+		return &check.FieldError{Field: "to", Value: plain.Stamp(f.To), Problem: "is before from", Remedy: "give the earlier instant as --from"}
 	}
 	return nil
 }

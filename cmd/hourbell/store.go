@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/internal/bound"
@@ -84,7 +85,7 @@ func (p *program) locate(f storeFlags) (location, error) {
 		return l, nil
 	}
 	if l.path != "" {
-		return location{}, &hourbell.FieldError{Field: "schema", Value: plain.Shorten(f.schema), Problem: "is given for a SQLite file, which has none", Remedy: "leave it out"}
+		return location{}, &check.FieldError{Field: "schema", Value: plain.Shorten(f.schema), Problem: "is given for a SQLite file, which has none", Remedy: "leave it out"}
 	}
 	l.schema = f.schema
 	return l, checkSchemaName(l.schema)
@@ -111,7 +112,7 @@ func parseStore(text string) (location, error) {
 }
 
 func badStore(value, problem string) error {
-	return &hourbell.FieldError{Field: "store", Value: plain.Shorten(value), Problem: problem, Remedy: storeRemedy}
+	return &check.FieldError{Field: "store", Value: plain.Shorten(value), Problem: problem, Remedy: storeRemedy}
 }
 
 // parseSQLite reads the text behind "sqlite:": a path, also as
@@ -159,11 +160,11 @@ func parsePostgres(text string) (location, error) {
 }
 
 func checkSchemaName(name string) error {
-	if err := hourbell.CheckName("schema", name); err != nil {
+	if err := check.Name("schema", name); err != nil {
 		return err
 	}
 	if len(name) > 63 || strings.HasPrefix(name, "pg_") {
-		return &hourbell.FieldError{Field: "schema", Value: plain.Shorten(name), Problem: "is not a name that PostgreSQL allows", Remedy: "use at most 63 bytes, not beginning with pg_"}
+		return &check.FieldError{Field: "schema", Value: plain.Shorten(name), Problem: "is not a name that PostgreSQL allows", Remedy: "use at most 63 bytes, not beginning with pg_"}
 	}
 	return nil
 }

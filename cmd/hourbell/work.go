@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 )
@@ -46,19 +46,19 @@ func (w *workFlags) addTo(c *cobra.Command) {
 // for the kind command, the arguments from --shell, --env, --dir and the words
 // after --.
 func (p *program) payload(c *cobra.Command, w workFlags, kind string, argv []string) ([]byte, error) {
-	if err := hourbell.CheckName("kind", kind); err != nil {
+	if err := check.Name("kind", kind); err != nil {
 		return nil, err
 	}
 	flag, given := commandFlag(c, argv)
 	switch {
 	case c.Flags().Changed("args") && given:
-		return nil, &hourbell.FieldError{Field: "args", Problem: "are given together with " + flag, Remedy: "use one of them"}
+		return nil, &check.FieldError{Field: "args", Problem: "are given together with " + flag, Remedy: "use one of them"}
 	case given && kind != kinds.CommandKind:
-		return nil, &hourbell.FieldError{Field: flag, Problem: "is for the kind command", Remedy: "give the arguments of other kinds by --args"}
+		return nil, &check.FieldError{Field: flag, Problem: "is for the kind command", Remedy: "give the arguments of other kinds by --args"}
 	case c.Flags().Changed("args"):
 		return p.readArgs(w.args, kind)
 	case kind == kinds.CommandKind && !c.Flags().Changed("shell") && len(argv) == 0:
-		return nil, &hourbell.FieldError{Field: "argv", Problem: "is empty: there is no command to run", Remedy: "write the program and its arguments after --, or a line as --shell"}
+		return nil, &check.FieldError{Field: "argv", Problem: "is empty: there is no command to run", Remedy: "write the program and its arguments after --, or a line as --shell"}
 	case kind == kinds.CommandKind:
 		return w.command(argv)
 	}
@@ -95,10 +95,10 @@ func parseEnv(pairs []string) (map[string]string, error) {
 	for i, pair := range pairs {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok || name == "" {
-			return nil, &hourbell.FieldError{Field: fmt.Sprintf("env[%d]", i), Problem: "has no name before a =", Remedy: "write NAME=VALUE"}
+			return nil, &check.FieldError{Field: fmt.Sprintf("env[%d]", i), Problem: "has no name before a =", Remedy: "write NAME=VALUE"}
 		}
 		if _, twice := env[name]; twice {
-			return nil, &hourbell.FieldError{Field: "env", Value: plain.Shorten(name), Problem: "is given twice", Remedy: "give each variable once"}
+			return nil, &check.FieldError{Field: "env", Value: plain.Shorten(name), Problem: "is given twice", Remedy: "give each variable once"}
 		}
 		env[name] = value
 	}
@@ -111,7 +111,7 @@ func (p *program) readArgs(source, kind string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := hourbell.CheckArgs(text); err != nil {
+	if err := check.Args("args", text); err != nil {
 		return nil, err
 	}
 	if kind == kinds.CommandKind {
@@ -141,13 +141,13 @@ func (p *program) argsText(source string) ([]byte, error) {
 // readBounded reads at most the greatest size of arguments and one byte more,
 // which shows that the input is too long.
 func readBounded(r io.Reader, name string) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, hourbell.MaxArgs+1))
+	text, err := io.ReadAll(io.LimitReader(r, check.MaxArgs+1))
 	if err != nil {
 		return nil, badArgsFile(name, err)
 	}
-	if len(text) > hourbell.MaxArgs {
-		return nil, &hourbell.FieldError{
-			Field: "args", Problem: fmt.Sprintf("are longer than %d bytes", hourbell.MaxArgs),
+	if len(text) > check.MaxArgs {
+		return nil, &check.FieldError{
+			Field: "args", Problem: fmt.Sprintf("are longer than %d bytes", check.MaxArgs),
 			Remedy: "pass a reference to larger data",
 		}
 	}
@@ -159,7 +159,7 @@ func badArgsFile(name string, err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &hourbell.FieldError{Field: "args", Value: plain.Shorten(name), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file, or - for standard input"}
+	return &check.FieldError{Field: "args", Value: plain.Shorten(name), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file, or - for standard input"}
 }
 
 // splitArgv separates the words before -- from the words after it.

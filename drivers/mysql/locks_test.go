@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/lock/locktest"
 	"github.com/hourbell/hourbell/store"
@@ -208,7 +209,7 @@ func TestLockNamesUnderACollation(t *testing.T) {
 	must(t, err)
 	for turn := range 2 { // held, and free
 		for _, name := range []string{"A", "á"} {
-			var refused *lock.FieldError
+			var refused *check.FieldError
 			if _, err := tryLock(t, locks, name); !errors.As(err, &refused) || refused.Field != "name" {
 				t.Errorf("the lock of another name was taken or waited for: %v", err)
 			}
@@ -235,7 +236,7 @@ func TestLockNamesThatAColumnCannotKeep(t *testing.T) {
 		locks := NewLocks(db, Table("shedlock"))
 		must(t, locks.CreateTables(t.Context()))
 		for _, name := range names {
-			var refused *lock.FieldError
+			var refused *check.FieldError
 			if _, err := tryLock(t, locks, name); !errors.As(err, &refused) || refused.Field != "name" {
 				t.Errorf("%s: %q: %v", column, name, err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/store"
 )
@@ -96,7 +97,7 @@ func TestCheckThatCannotBe(t *testing.T) {
 	if err := lock.Check(t.Context(), NewLocks(pool, Table("nowhere.shedlock")).Tx(tx), "a", 1); !errors.Is(err, store.ErrSchema) {
 		t.Errorf("tables that are not there: %v", err)
 	}
-	var field *lock.FieldError
+	var field *check.FieldError
 	if err := lock.Check(t.Context(), NewLocks(pool).Tx(tx), "a", 0); !errors.As(err, &field) || field.Field != "token" {
 		t.Errorf("no token: %v", err)
 	}

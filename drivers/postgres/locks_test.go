@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/lock/locktest"
 	"github.com/hourbell/hourbell/store"
@@ -463,7 +464,7 @@ func TestLockNamesUnderACollation(t *testing.T) {
 	must(t, err)
 	execute(t, withSchema("insert into {schema}.shedlock_state (name, token) values ('A', 7)", schema))
 	for turn := range 2 { // held, and free
-		var refused *lock.FieldError
+		var refused *check.FieldError
 		if _, err := tryLock(t, locks, "A"); !errors.As(err, &refused) || refused.Field != "name" {
 			t.Errorf("the lock of another name was taken or waited for: %v", err)
 		}

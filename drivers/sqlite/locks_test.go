@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/lock/locktest"
 	"github.com/hourbell/hourbell/store"
@@ -90,7 +91,7 @@ func TestLockNamesUnderACollation(t *testing.T) {
 		t.Fatal(err)
 	}
 	for turn := range 2 { // held, and free
-		var refused *lock.FieldError
+		var refused *check.FieldError
 		if _, err := locks.TryLock(t.Context(), lock.Request{Name: "A", Owner: "p", Hold: time.Hour}); !errors.As(err, &refused) || refused.Field != "name" {
 			t.Errorf("the lock of another name was taken or waited for: %v", err)
 		}

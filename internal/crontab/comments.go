@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/kinds"
 )
@@ -167,10 +168,10 @@ func (s *scan) checkValue(p pair) bool {
 	var err error
 	switch p.key {
 	case "name", "owner":
-		err = errors.Join(hourbell.CheckName(p.key, p.value), s.checkPrefix(p))
+		err = errors.Join(check.Name(p.key, p.value), s.checkPrefix(p))
 	case "revision":
 		if _, ok := declared.Number(p.value, 1, math.MaxInt64); !ok {
-			err = &hourbell.FieldError{Field: p.key, Problem: fmt.Sprintf("%q is not a number in the allowed range", declared.Label(p.value, 60)), Remedy: declared.NumberRemedy(1, math.MaxInt64)}
+			err = &check.FieldError{Field: p.key, Problem: fmt.Sprintf("%q is not a number in the allowed range", declared.Label(p.value, 60)), Remedy: declared.NumberRemedy(1, math.MaxInt64)}
 		}
 	default:
 		err = s.apply(p, &hourbell.Schedule{}, &kinds.Command{}, declared.HookSet{})
@@ -191,7 +192,7 @@ func (s *scan) checkPrefix(p pair) error {
 	if p.key != "name" || s.User == "" || strings.HasPrefix(p.value, prefix) {
 		return nil
 	}
-	return &hourbell.FieldError{
+	return &check.FieldError{
 		Field: p.key, Value: shown(p.value), Problem: fmt.Sprintf("does not begin with %q, as the names of this user's lines do", prefix),
 		Remedy: "put that before it",
 	}
@@ -216,11 +217,11 @@ func (s *scan) apply(p pair, schedule *hourbell.Schedule, command *kinds.Command
 	case "detached":
 		command.Detached, ok = declared.ParseDetached(p.value)
 		if !ok {
-			return &hourbell.FieldError{Field: p.key, Problem: fmt.Sprintf("%q is unknown", declared.Label(p.value, 60)), Remedy: "use end or keep"}
+			return &check.FieldError{Field: p.key, Problem: fmt.Sprintf("%q is unknown", declared.Label(p.value, 60)), Remedy: "use end or keep"}
 		}
 	}
 	if !ok {
-		return &hourbell.FieldError{Field: p.key, Problem: "is empty", Remedy: "write a value, or leave the key out"}
+		return &check.FieldError{Field: p.key, Problem: "is empty", Remedy: "write a value, or leave the key out"}
 	}
 	return nil
 }

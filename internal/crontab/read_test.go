@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
@@ -126,7 +127,7 @@ func TestNamesStayWithTheirLines(t *testing.T) {
 		t.Errorf("different lines share a name: %q", apart)
 	}
 	long := names("0 1 * * * " + strings.Repeat("long", 5000))
-	if len(long[0]) > hourbell.MaxName {
+	if len(long[0]) > check.MaxName {
 		t.Errorf("a name of %d bytes", len(long[0]))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -167,7 +168,7 @@ func (f Field) Title() string {
 func Fields(err error) []Field {
 	var (
 		joined interface{ Unwrap() []error }
-		field  *hourbell.FieldError
+		field  *check.FieldError
 		rule   *recur.Error
 	)
 	switch {

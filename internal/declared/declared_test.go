@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -37,7 +37,7 @@ func TestErrorsAreInTheOrderOfLines(t *testing.T) {
 
 func TestFieldsTakesJoinedErrorsApart(t *testing.T) {
 	err := errors.Join(
-		&hourbell.FieldError{Field: "name", Value: "x", Problem: "p", Remedy: "r"},
+		&check.FieldError{Field: "name", Value: "x", Problem: "p", Remedy: "r"},
 		errors.Join(recur.Spec{}.Validate(), nil),
 		errors.New("other"),
 	)

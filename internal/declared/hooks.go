@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/kinds"
 )
 
@@ -38,13 +39,13 @@ var address = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 
 // ParseHook reads a hook written as one text: an http or https URL, or
 // otherwise a line for the shell, which runs as user (empty: the node's own
-// user); "none" returns nil. The error contains *hourbell.FieldErrors.
+// user); "none" returns nil. The error contains *check.FieldErrors.
 func ParseHook(text, user string) (hourbell.Args, error) {
 	switch {
 	case text == "none":
 		return nil, nil
 	case strings.TrimSpace(text) == "":
-		return nil, &hourbell.FieldError{Problem: "is empty", Remedy: "write a line for the shell or a URL, or none to switch it off"}
+		return nil, &check.FieldError{Problem: "is empty", Remedy: "write a line for the shell or a URL, or none to switch it off"}
 	case address.MatchString(text):
 		return NewHook(kinds.HTTP{URL: text})
 	}

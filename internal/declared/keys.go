@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/kinds"
 )
 
@@ -39,13 +40,13 @@ func (k Key) Text(s hourbell.Schedule) string { return k.write(s) }
 
 // Set reads a value into the schedule. hourbell.Schedule.Validate checks
 // whether it fits the schedule's other fields. The error is a
-// *hourbell.FieldError, and then the schedule is unchanged.
+// *check.FieldError, and then the schedule is unchanged.
 func (k Key) Set(s *hourbell.Schedule, text string) error {
 	problem, remedy := k.set(s, text)
 	if problem == "" {
 		return nil
 	}
-	return &hourbell.FieldError{Field: k.Name, Problem: problem, Remedy: remedy}
+	return &check.FieldError{Field: k.Name, Problem: problem, Remedy: remedy}
 }
 
 var scheduleKeys = []Key{

@@ -17,7 +17,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/crontab"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/files/schedulefile"
@@ -80,7 +80,7 @@ func (in Input) List() ([]Source, []Skipped, error) {
 }
 
 // ListDir returns the crontabs of an input that is a directory, and the files in
-// it that are ignored. The error is a *hourbell.FieldError.
+// it that are ignored. The error is a *check.FieldError.
 func (in Input) ListDir() (found []Source, left []Skipped, err error) {
 	entries, err := os.ReadDir(in.Path)
 	if err != nil {
@@ -137,12 +137,12 @@ type Loaded struct {
 	Set *declared.File
 }
 
-// Load reads and checks a file. The error is a *hourbell.FieldError if the file
+// Load reads and checks a file. The error is a *check.FieldError if the file
 // cannot be read, otherwise Mistakes.
 func (l Loader) Load(s Source) (Loaded, error) {
 	switch {
 	case s.Path == "":
-		return Loaded{}, &hourbell.FieldError{Field: "file", Problem: "is empty", Remedy: "name a file of schedules"}
+		return Loaded{}, &check.FieldError{Field: "file", Problem: "is empty", Remedy: "name a file of schedules"}
 	case s.Path == "-" && l.Stdin != nil:
 		return l.loadFrom(s, l.Stdin, nil)
 	}
@@ -211,7 +211,7 @@ func (s Source) DefaultOwner() string { return s.reader().Owner(s.Path) }
 
 // Text reads a file, or the loader's Stdin for "-", without checking it. It reads
 // at most one byte more than declared.MaxSize. The error is a
-// *hourbell.FieldError.
+// *check.FieldError.
 func (l Loader) Text(path string) ([]byte, error) {
 	in := l.Stdin
 	if path != "-" || in == nil {
@@ -234,7 +234,7 @@ func (s Source) unreadable(err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &hourbell.FieldError{Field: "file", Value: plain.Shorten(s.Path), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file"}
+	return &check.FieldError{Field: "file", Value: plain.Shorten(s.Path), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file"}
 }
 
 // Tried is a file after an attempt to read it.

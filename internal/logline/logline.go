@@ -11,13 +11,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // New makes the logger for a level (trace, debug, info, warn or error) and a
-// format (text or json). The error is a *hourbell.FieldError that names the flag.
+// format (text or json). The error is a *check.FieldError that names the flag.
 func New(w io.Writer, level, format string) (*slog.Logger, error) {
 	l, err := parseLevel(level)
 	if err != nil {
@@ -29,7 +29,7 @@ func New(w io.Writer, level, format string) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: nameTrace})), nil
 	}
-	return nil, &hourbell.FieldError{Field: "log-format", Value: plain.Shorten(format), Problem: "is unknown", Remedy: "use text or json"}
+	return nil, &check.FieldError{Field: "log-format", Value: plain.Shorten(format), Problem: "is unknown", Remedy: "use text or json"}
 }
 
 func parseLevel(word string) (slog.Level, error) {
@@ -45,7 +45,7 @@ func parseLevel(word string) (slog.Level, error) {
 	case "error":
 		return slog.LevelError, nil
 	}
-	return 0, &hourbell.FieldError{Field: "log-level", Value: plain.Shorten(word), Problem: "is unknown", Remedy: "use trace, debug, info, warn or error"}
+	return 0, &check.FieldError{Field: "log-level", Value: plain.Shorten(word), Problem: "is unknown", Remedy: "use trace, debug, info, warn or error"}
 }
 
 // nameTrace replaces the level below DEBUG by its name.

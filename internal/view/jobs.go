@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/store"
@@ -58,11 +59,11 @@ func shownTimeout(d time.Duration) string {
 
 // ParseJobStates reads the states by which jobs are listed: the words of JobState,
 // except cancelling. given reports that the caller was given a list, which must
-// then not be empty. The error is a *hourbell.FieldError.
+// then not be empty. The error is a *check.FieldError.
 func ParseJobStates(words []string, given bool) (f hourbell.JobFilter, err error) {
 	const remedy = "use waiting, scheduled, ready, retrying, running, completed, failed or cancelled"
 	if given && len(words) == 0 {
-		return f, &hourbell.FieldError{Field: "state", Problem: "is empty", Remedy: remedy}
+		return f, &check.FieldError{Field: "state", Problem: "is empty", Remedy: remedy}
 	}
 	for _, word := range words {
 		switch state, ok := store.ParseState(word); {
@@ -73,7 +74,7 @@ func ParseJobStates(words []string, given bool) (f hourbell.JobFilter, err error
 		case ok:
 			f.States = append(f.States, state)
 		default:
-			return f, &hourbell.FieldError{Field: "state", Value: plain.Shorten(word), Problem: "is unknown", Remedy: remedy}
+			return f, &check.FieldError{Field: "state", Value: plain.Shorten(word), Problem: "is unknown", Remedy: remedy}
 		}
 	}
 	return f, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
@@ -65,7 +66,7 @@ func TestParseJobStates(t *testing.T) {
 		t.Errorf("no list: %v", err)
 	}
 	for _, words := range [][]string{{}, {"asleep"}, {"cancelling"}} {
-		var field *hourbell.FieldError
+		var field *check.FieldError
 		if _, err := ParseJobStates(words, true); !errors.As(err, &field) || field.Field != "state" || field.Remedy == "" {
 			t.Errorf("%v: got %v", words, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/store"
 )
@@ -102,7 +103,7 @@ func pause(ctx context.Context, try int) bool {
 
 // explain adds the operation to an error and, if there is one, the remedy.
 func (p *Provider) explain(ctx context.Context, what, waited string, err error) error {
-	var field *lock.FieldError
+	var field *check.FieldError
 	switch {
 	case err == nil, errors.Is(err, lock.ErrHeld), errors.Is(err, lock.ErrNotDue), errors.As(err, &field):
 		return err // an answer of a provider, which is complete

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/store"
 )
@@ -163,7 +164,7 @@ func TestTryLockAsksOnlyForReasons(t *testing.T) {
 	wantRan(t, db, "look")
 	db.row = recordOf("A", 100, int64(7))
 	db.take = []any{0}
-	var field *lock.FieldError
+	var field *check.FieldError
 	if _, err := p.TryLock(t.Context(), request()); !errors.As(err, &field) || field.Field != "name" {
 		t.Errorf("the row of another name: %v", err)
 	}
@@ -287,7 +288,7 @@ func TestValuesThatAColumnCannotKeep(t *testing.T) {
 	for _, test := range []struct{ name, owner, field string }{{"123456789", "o", "name"}, {"ä", "o", "name"}, {"a", "owner", "owner"}} {
 		p := scripted(&script{}, Config{})
 		_, err := p.TryLock(t.Context(), lock.Request{Name: test.name, Owner: test.owner, Hold: time.Minute})
-		var field *lock.FieldError
+		var field *check.FieldError
 		if !errors.As(err, &field) || field.Field != test.field {
 			t.Errorf("%q of %q: %v", test.name, test.owner, err)
 		}

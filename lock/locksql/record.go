@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 )
 
@@ -54,7 +55,7 @@ func (f *record) complete() bool { return f.name.Valid && f.token.Valid }
 func (f *record) refusal(req lock.Request, advice string) error {
 	switch slot := req.Slot; {
 	case f.name.Valid && f.name.String != req.Name:
-		return &lock.FieldError{
+		return &check.FieldError{
 			Field: "name", Value: req.Name,
 			Problem: fmt.Sprintf("is equal to %q under the collation of the lock table's column", f.name.String),
 			Remedy:  "use that name, or give the column name the collation " + advice,

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/hourbell/hourbell/lock"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/sqltext"
 )
@@ -227,12 +227,12 @@ func (d *Dialect) checkText(c Column, field, value, remedy string) error {
 	}
 	switch {
 	case c.Length > 0 && length > c.Length:
-		return &lock.FieldError{
+		return &check.FieldError{
 			Field: field, Value: value, Remedy: remedy,
 			Problem: fmt.Sprintf("has a length of %d, and the lock table's column %s takes %d", length, c.Name, c.Length),
 		}
 	case c.Charset != "" && strings.ContainsFunc(value, func(r rune) bool { return r > d.LastRune(c.Charset) }):
-		return &lock.FieldError{
+		return &check.FieldError{
 			Field: field, Value: value,
 			Problem: fmt.Sprintf("has characters that the lock table's column %s, of character set %s, may not keep", c.Name, c.Charset),
 			Remedy:  fmt.Sprintf("use plainer characters, or give the column %s the character set utf8mb4", c.Name),

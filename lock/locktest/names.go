@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 )
 
@@ -21,7 +22,7 @@ func nameEachByteCounts(e *env) {
 }
 
 func nameLong(e *env) {
-	long := strings.Repeat("n", lock.MaxName-25)
+	long := strings.Repeat("n", check.MaxName-25)
 	e.allDifferent([]string{long + "1", long + "2", strings.Repeat("é", 80), strings.Repeat("é", 80) + "e", "n"}, "")
 }
 
@@ -40,7 +41,7 @@ func (e *env) allDifferent(names []string, end string) {
 	for i, name := range names {
 		name = prefix + name + end
 		lease, err := []lock.Provider{e.a, e.b}[i%2].TryLock(e.ctx, e.request(name, 600))
-		var refused *lock.FieldError
+		var refused *check.FieldError
 		switch {
 		case errors.As(err, &refused):
 			e.t.Logf("refused: %v", err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/recur"
 )
@@ -80,7 +81,7 @@ func (e *entry) calendar(name string) hourbell.Calendar {
 	c := hourbell.Calendar{Name: name, CalendarSpec: recur.CalendarSpec{
 		Dates: e.words("dates"), Weekdays: e.words("weekdays"), Rules: e.exclusionRules(), Zone: e.properName("tz"),
 	}}
-	e.addFields(hourbell.CheckName("calendars", name))
+	e.addFields(check.Name("calendars", name))
 	e.addFields(c.Validate())
 	return c
 }

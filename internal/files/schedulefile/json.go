@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strconv"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 )
 
 // jsonNumber is the grammar of a number in JSON.
@@ -44,7 +44,7 @@ func toJSON(n *node) ([]byte, error) {
 
 func writeJSON(out *bytes.Buffer, n *node, depth int) error {
 	switch {
-	case out.Len() > hourbell.MaxArgs:
+	case out.Len() > check.MaxArgs:
 		return errTooLarge
 	case depth > maxDepth:
 		return errTooDeep

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
@@ -71,7 +72,7 @@ func (r *reader) file(root *node) *declared.File {
 	if owner := m.text("owner"); m.has("owner") {
 		file.Owner = owner
 		if owner != "" || m.find("owner").value.sort == scalar {
-			m.addFields(hourbell.CheckName("owner", owner))
+			m.addFields(check.Name("owner", owner))
 		}
 	}
 	file.Revision = m.number("revision", 0, math.MaxInt64)

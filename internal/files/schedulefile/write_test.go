@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
@@ -76,7 +77,7 @@ func FuzzWrite(f *testing.F) {
 
 // twin returns the schedule with another name.
 func twin(s hourbell.Schedule) hourbell.Schedule {
-	if s.Name += "2"; len(s.Name) > hourbell.MaxName {
+	if s.Name += "2"; len(s.Name) > check.MaxName {
 		s.Name = "2"
 	}
 	return s

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
@@ -108,7 +109,7 @@ func (w *Watcher) complain(f *watched, err error) {
 	path := slog.String("file", f.Path)
 	var (
 		wrong      files.Mistakes
-		unreadable *hourbell.FieldError
+		unreadable *check.FieldError
 	)
 	switch {
 	case errors.Is(err, hourbell.ErrStale):

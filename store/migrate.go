@@ -27,7 +27,7 @@ type Migrator interface {
 // Migration is one numbered step of a schema.
 type Migration struct {
 	Version int    // 1, 2, 3 … without gaps
-	Name    string // "first" for a file 0001_first.sql
+	Name    string // "schema" for a file 0001_schema.sql
 	SQL     string
 }
 
@@ -37,8 +37,33 @@ type MigrationStatus struct {
 	Applied bool
 }
 
-// CheckSchema compares what the database has with what a release needs. A
-// schema ahead of the release by one step is accepted, so that a rolling
+// CheckSteps checks that the applied steps, of which it reads the versions and names,
+// are steps of this release or later steps. A step with another name was applied by a
+// version of Hourbell whose steps were replaced; remove says how to remove such a schema.
+// The error wraps ErrSchema.
+func CheckSteps(applied, steps []Migration, remove string) error {
+	for _, step := range applied {
+		if step.Version > len(steps) || step.Name == steps[step.Version-1].Name {
+			continue
+		}
+		return fmt.Errorf("%w: a version of hourbell from before its first release made it (step %d is %q, not %q), and it cannot be updated; "+
+			"save what you need, %s, and run `hourbell migrate up`, or Client.Migrate in a program",
+			ErrSchema, step.Version, step.Name, steps[step.Version-1].Name, remove)
+	}
+	return nil
+}
+
+// Newest returns the greatest version of some steps, 0 without steps.
+func Newest(steps []Migration) int {
+	version := 0
+	for _, step := range steps {
+		version = max(version, step.Version)
+	}
+	return version
+}
+
+// CheckSchema compares the newest step that the database has with the newest step of a
+// release. A schema ahead of the release by one step is accepted, so that a rolling
 // deploy can migrate first. Its error wraps ErrSchema.
 func CheckSchema(have, need int) error {
 	switch {

@@ -410,7 +410,7 @@ func TestHostileText(t *testing.T) {
 func TestMigrate(t *testing.T) {
 	b := newBench(t)
 	for _, store := range []string{"sqlite:nowhere.db", "sqlite:/no/such/folder/x.db", "postgres://", "postgres://nobody@nowhere.invalid/db"} {
-		if sql := b.ok("migrate", "print", "--store", store); !strings.Contains(sql, "-- Step 1, first.\n") || !strings.Contains(strings.ToUpper(sql), "CREATE TABLE") {
+		if sql := b.ok("migrate", "print", "--store", store); !strings.Contains(sql, "-- Step 1, schema.\n") || !strings.Contains(strings.ToUpper(sql), "CREATE TABLE") {
 			t.Errorf("%s: prints %.200q", store, sql)
 		}
 	}
@@ -419,11 +419,11 @@ func TestMigrate(t *testing.T) {
 	}
 	b.fails(exitFailed, []string{"migrate up"}, "jobs", "list", "--no-migrate")
 	b.fails(exitFailed, []string{"migrate up"}, "serve", "--no-migrate")
-	equal(t, "status before", steady(b.ok("migrate", "status")), "STEP  NAME  APPLIED\n1  first  no\n2  failing  no\n3  locks  no\n4  policies  no\n5  calendars  no\n6  unique  no\n7  ready_by_kind  no\n8  timeline  no\n9  history_key  no\n10  losses  no\n11  exact_jobs  no\n")
+	equal(t, "status before", steady(b.ok("migrate", "status")), "STEP  NAME  APPLIED\n1  schema  no\n")
 	noStore(t, b)
-	equal(t, "up", b.ok("migrate", "up"), "applied step 1, first\napplied step 2, failing\napplied step 3, locks\napplied step 4, policies\napplied step 5, calendars\napplied step 6, unique\napplied step 7, ready_by_kind\napplied step 8, timeline\napplied step 9, history_key\napplied step 10, losses\napplied step 11, exact_jobs\n")
+	equal(t, "up", b.ok("migrate", "up"), "applied step 1, schema\n")
 	equal(t, "up again", b.ok("migrate", "up"), "the schema is up to date\n")
-	equal(t, "status after", b.ok("migrate", "status", "--output", "ndjson"), `{"step":1,"name":"first","applied":true}`+"\n"+`{"step":2,"name":"failing","applied":true}`+"\n"+`{"step":3,"name":"locks","applied":true}`+"\n"+`{"step":4,"name":"policies","applied":true}`+"\n"+`{"step":5,"name":"calendars","applied":true}`+"\n"+`{"step":6,"name":"unique","applied":true}`+"\n"+`{"step":7,"name":"ready_by_kind","applied":true}`+"\n"+`{"step":8,"name":"timeline","applied":true}`+"\n"+`{"step":9,"name":"history_key","applied":true}`+"\n"+`{"step":10,"name":"losses","applied":true}`+"\n"+`{"step":11,"name":"exact_jobs","applied":true}`+"\n")
+	equal(t, "status after", b.ok("migrate", "status", "--output", "ndjson"), `{"step":1,"name":"schema","applied":true}`+"\n")
 	equal(t, "now it fits", b.ok("jobs", "list", "--no-migrate", "--output", "json"), "[]\n")
 }
 

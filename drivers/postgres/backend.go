@@ -291,7 +291,7 @@ func newBackend(opts []Option) *Backend {
 	if b.sql, err = readTexts(b.schema); err != nil {
 		b.invalid = err
 	}
-	b.steps = readSteps(b.schema)
+	b.steps = readMigrations(b.schema)
 	b.insertWakes, b.earlyWakes = newNotifyThrottle(notifyGap, b.sendWakes), newNotifyThrottle(earlyGap, b.sendWakes)
 	return b
 }

@@ -22,13 +22,14 @@ func (b *Backend) Migrations() []store.Migration {
 
 // MigrateStatus reads where the schema is; see store.Migrator.
 func (b *Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, error) {
-	versions, err := b.appliedSteps(ctx)
+	have, err := b.appliedSteps(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []store.MigrationStatus
 	for _, step := range b.Migrations() {
-		out = append(out, store.MigrationStatus{Migration: step, Applied: slices.Contains(versions, step.Version)})
+		applied := slices.ContainsFunc(have, func(one store.Migration) bool { return one.Version == step.Version })
+		out = append(out, store.MigrationStatus{Migration: step, Applied: applied})
 	}
 	return out, nil
 }
@@ -36,28 +37,20 @@ func (b *Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, e
 // CheckSchema checks that the schema in the database matches this release; the
 // error wraps store.ErrSchema. It only needs the right to read.
 func (b *Backend) CheckSchema(ctx context.Context) error {
-	versions, err := b.appliedSteps(ctx)
+	have, err := b.appliedSteps(ctx)
 	if err != nil {
 		return err
 	}
-	if err := store.CheckSchema(newest(versions), len(b.steps)); err != nil {
+	if err := store.CheckSchema(store.Newest(have), len(b.steps)); err != nil {
 		return fmt.Errorf("check schema %q: %w", b.schema, err)
 	}
 	return nil
 }
 
-// newest is the last of the applied steps, 0 without any.
-func newest(versions []int) int {
-	if len(versions) == 0 {
-		return 0
-	}
-	return slices.Max(versions)
-}
-
-// appliedSteps reads the numbers of the steps that the database has.
-func (b *Backend) appliedSteps(ctx context.Context) (versions []int, err error) {
+// appliedSteps reads the versions and names of the steps that the database has.
+func (b *Backend) appliedSteps(ctx context.Context) (have []store.Migration, err error) {
 	err = b.transact(ctx, programConns, "read the state of the schema", looking, func(tx pgx.Tx) error {
-		if versions, err = b.versions(ctx, tx); err != nil || len(versions) == 0 {
+		if have, err = b.readSteps(ctx, tx); err != nil || len(have) == 0 {
 			return err
 		}
 		if err := b.checkUndistributed(ctx, tx); err != nil {
@@ -65,31 +58,44 @@ func (b *Backend) appliedSteps(ctx context.Context) (versions []int, err error) 
 		}
 		return nil
 	})
-	return versions, err
+	return have, err
 }
 
-// versions asks the catalogs by a query: to_regclass may answer from a cache
-// that has not heard yet what another process committed.
-func (b *Backend) versions(ctx context.Context, tx pgx.Tx) ([]int, error) {
+// readSteps reads the versions and names of the applied steps. Steps that are no steps
+// of this release or of a later release are an error. It asks the catalogs by a query,
+// because to_regclass may answer from a cache that has not heard yet what another
+// process committed.
+func (b *Backend) readSteps(ctx context.Context, tx pgx.Tx) ([]store.Migration, error) {
 	const exists = `select exists (select from pg_catalog.pg_class as c join pg_catalog.pg_namespace as n on n.oid = c.relnamespace
 		where n.nspname = $1::text and c.relname = 'migration')`
 	var there bool
 	if err := tx.QueryRow(ctx, exists, b.schema).Scan(&there); err != nil || !there {
 		return nil, err
 	}
-	return collect(ctx, tx, pgx.RowTo[int], "select version from "+pgx.Identifier{b.schema, "migration"}.Sanitize())
+	have, err := collect(ctx, tx, func(r pgx.CollectableRow) (step store.Migration, err error) {
+		err = r.Scan(&step.Version, &step.Name)
+		return step, err
+	}, "select version, name from "+pgx.Identifier{b.schema, "migration"}.Sanitize()+" order by version")
+	if err != nil {
+		return nil, err
+	}
+	schema := pgx.Identifier{b.schema}.Sanitize()
+	if err := store.CheckSteps(have, b.steps, "drop the schema (DROP SCHEMA "+schema+" CASCADE)"); err != nil {
+		return nil, fmt.Errorf("schema %q: %w", b.schema, err)
+	}
+	return have, nil
 }
 
 // MigrateUp applies what is missing; see store.Migrator. Where nothing is
 // missing it only reads, so that it needs no rights to change the schema.
 func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
-	versions, err := b.appliedSteps(ctx)
+	have, err := b.appliedSteps(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var applied []store.Migration
 	for _, step := range b.steps {
-		if step.Version <= newest(versions) {
+		if step.Version <= store.Newest(have) {
 			continue
 		}
 		did, err := b.migrate(ctx, step)
@@ -113,8 +119,8 @@ func (b *Backend) migrate(ctx context.Context, step store.Migration) (did bool, 
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock(hashtextextended($1::text, 0))", "hourbell migrate "+b.schema); err != nil {
 			return err
 		}
-		versions, err := b.versions(ctx, tx)
-		if err != nil || step.Version <= newest(versions) {
+		have, err := b.readSteps(ctx, tx)
+		if err != nil || step.Version <= store.Newest(have) {
 			return err
 		}
 		if err := b.createSchema(ctx, tx); err != nil {

@@ -30,7 +30,7 @@ func TestMigrateFromNothing(t *testing.T) {
 	}
 	applied, err := b.MigrateUp(t.Context())
 	must(t, err)
-	if len(applied) != len(b.steps) || applied[0].Version != 1 || applied[0].Name != "first" {
+	if len(applied) != len(b.steps) || applied[0].Version != 1 || applied[0].Name != "schema" {
 		t.Errorf("MigrateUp applied %d steps, want %d", len(applied), len(b.steps))
 	}
 	must(t, b.CheckSchema(t.Context()))
@@ -113,31 +113,60 @@ func TestSchemaOfANewerRelease(t *testing.T) {
 	}
 }
 
-// TestUpgrade brings the schema of every release before to this one's, with
-// jobs in it; the last one goes on beside it.
+// TestUpgrade brings the schema of this release to one step more, with jobs in it, as
+// the next release will; this release goes on beside the next release.
 func TestUpgrade(t *testing.T) {
-	last := len(newBackend(nil).steps)
-	for have := 1; have < last; have++ {
-		schema := newSchema(t)
-		before, b := openAt(t, urlFrom(t, serverVariable), schema), openAt(t, urlFrom(t, serverVariable), schema)
-		before.steps = before.steps[:have]
-		migrate(t, before)
-		must(t, before.CheckSchema(t.Context()))
-		insertN(t, before, 2)
-		if err := b.CheckSchema(t.Context()); !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "migrate up") {
-			t.Errorf("CheckSchema at step %d: %v", have, err)
+	b := fresh(t)
+	next := openAt(t, urlFrom(t, serverVariable), b.schema)
+	last := len(b.steps)
+	next.steps = append(next.Migrations(), store.Migration{Version: last + 1, Name: "more", SQL: withSchema(
+		"create table {schema}.more (); insert into {schema}.migration (version, name) values (2, 'more')", b.schema)})
+	insertN(t, b, 2)
+	if err := next.CheckSchema(t.Context()); !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "migrate up") {
+		t.Errorf("CheckSchema at step %d: %v", last, err)
+	}
+	applied, err := next.MigrateUp(t.Context())
+	must(t, err)
+	if len(applied) != 1 || applied[0].Name != "more" {
+		t.Errorf("MigrateUp from step %d applied %v, want one step", last, applied)
+	}
+	must(t, next.CheckSchema(t.Context()))
+	must(t, b.CheckSchema(t.Context()))
+	if got := len(claimN(t, next, register(t, next), 1)) + len(claimN(t, b, register(t, b), 5)); got != 2 {
+		t.Errorf("claimed %d jobs of the release before, want 2", got)
+	}
+}
+
+// TestStepsBeforeTheFirstRelease refuses a schema of steps that were replaced, and
+// leaves it as it is.
+func TestStepsBeforeTheFirstRelease(t *testing.T) {
+	const content = `select coalesce(string_agg(concat_ws(' ', c.relname, c.relkind, c.xmin, c.oid), ';' order by c.relname), '')
+		|| (select string_agg(m::text, ';' order by version) from {schema}.migration as m)
+		from pg_class as c join pg_namespace as n on n.oid = c.relnamespace where quote_ident(n.nspname) = '{schema_text}'`
+	for _, steps := range [][]string{
+		{"first"},
+		{"first", "failing", "locks", "policies", "calendars", "lease_plain", "history_batch", "unique", "timeline", "history_key", "losses"},
+	} {
+		b := openAt(t, urlFrom(t, serverVariable), newSchema(t))
+		execute(t, withSchema(`create schema {schema};
+			create table {schema}.migration (version integer primary key, name text not null, applied_at timestamptz not null default now());
+			create table {schema}.job (id bigint primary key)`, b.schema))
+		for i, name := range steps {
+			execute(t, withSchema(fmt.Sprintf("insert into {schema}.migration (version, name) values (%d, '%s')", i+1, name), b.schema))
 		}
-		applied, err := b.MigrateUp(t.Context())
-		must(t, err)
-		if len(applied) != last-have || applied[0].Version != have+1 {
-			t.Errorf("MigrateUp from step %d applied %d steps, want %d", have, len(applied), last-have)
+		var before, after string
+		must(t, b.pool.QueryRow(t.Context(), withSchema(content, b.schema)).Scan(&before))
+		_, up := b.MigrateUp(t.Context())
+		_, status := b.MigrateStatus(t.Context())
+		for what, err := range map[string]error{"CheckSchema": b.CheckSchema(t.Context()), "MigrateUp": up, "MigrateStatus": status} {
+			want := withSchema("DROP SCHEMA {schema} CASCADE", b.schema)
+			if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `step 1 is "first"`) {
+				t.Errorf("%s of %d old steps: %v", what, len(steps), err)
+			}
 		}
-		must(t, b.CheckSchema(t.Context()))
-		if have == last-1 {
-			must(t, before.CheckSchema(t.Context()))
-		}
-		if got := len(claimN(t, b, register(t, b), 5)); got != 2 {
-			t.Errorf("claimed %d jobs of the release before, want 2", got)
+		must(t, b.pool.QueryRow(t.Context(), withSchema(content, b.schema)).Scan(&after))
+		if before != after {
+			t.Errorf("the schema of %d old steps changed from\n%s\nto\n%s", len(steps), before, after)
 		}
 	}
 }

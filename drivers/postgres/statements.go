@@ -294,8 +294,8 @@ func withSchema(text, schema string) string {
 	return text
 }
 
-// readSteps reads the migrations. Each ends by noting that it was applied.
-func readSteps(schema string) []store.Migration {
+// readMigrations reads the migrations. Each ends by noting that it was applied.
+func readMigrations(schema string) []store.Migration {
 	steps, err := store.ReadMigrations(migrationFiles, "migrations")
 	if err != nil {
 		panic(err)

@@ -350,6 +350,7 @@ func synchronousAtLeast(mode string) func(string) bool {
 // querier is a pool, a connection or a transaction.
 type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // pragma reads one of SQLite's settings; name is one of ours, never input.

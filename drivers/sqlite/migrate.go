@@ -34,6 +34,9 @@ func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 		return nil, b.explain(ctx, doing, err)
 	}
 	defer conn.Close()
+	if err := patiently(ctx, func() error { _, err := b.version(ctx, conn); return err }); err != nil {
+		return nil, b.explain(ctx, doing, err) // before the journal mode is changed
+	}
 	if err := enterWAL(ctx, conn); err != nil {
 		return nil, b.explain(ctx, doing, err)
 	}
@@ -103,7 +106,7 @@ func (b *Backend) migrateOnce(ctx context.Context, conn *sql.Conn) (step *store.
 func (b *Backend) nextStep(ctx context.Context, conn *sql.Conn) (*store.Migration, error) {
 	var have int
 	err := patiently(ctx, func() (err error) {
-		have, err = version(ctx, conn)
+		have, err = b.version(ctx, conn)
 		return err
 	})
 	if err != nil {
@@ -131,14 +134,24 @@ func (b *Backend) applyStep(ctx context.Context, conn *sql.Conn, step store.Migr
 	return err
 }
 
-// version reads how many steps the database has; 0 where there is no schema.
-func version(ctx context.Context, q querier) (int, error) {
-	var have int
-	err := q.QueryRowContext(ctx, "SELECT coalesce(max(version), 0) FROM hourbell_schema_version").Scan(&have)
-	if err != nil && strings.Contains(err.Error(), "no such table: hourbell_schema_version") {
-		return 0, nil
+// version reads the newest step that the database has; 0 where there is no schema.
+// Steps that are no steps of this release or of a later release are an error.
+func (b *Backend) version(ctx context.Context, q querier) (int, error) {
+	var have []store.Migration
+	rows, err := q.QueryContext(ctx, "SELECT version, name FROM hourbell_schema_version ORDER BY version")
+	err = eachRow(rows, err, func(r row) error {
+		var step store.Migration
+		err := r.Scan(&step.Version, &step.Name)
+		have = append(have, step)
+		return err
+	})
+	if err != nil {
+		if strings.Contains(err.Error(), "no such table: hourbell_schema_version") {
+			return 0, nil
+		}
+		return 0, err
 	}
-	return have, err
+	return store.Newest(have), store.CheckSteps(have, b.steps, "drop the tables whose names begin with hourbell_, or remove the file with its -wal and -shm files")
 }
 
 // haveVersion is version, and 0 for a file that does not exist.
@@ -146,7 +159,7 @@ func (b *Backend) haveVersion(ctx context.Context) (int, error) {
 	if _, err := os.Stat(b.path); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
-	return version(ctx, b.reader)
+	return b.version(ctx, b.reader)
 }
 
 // MigrateStatus returns which steps the database has; see store.Migrator. It

@@ -1,11 +1,14 @@
 package sqlite
 
 import (
+	"bytes"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -58,35 +61,66 @@ func TestMigrateAheadOfRelease(t *testing.T) {
 	}
 }
 
-// TestUpgrade brings the schema of every release before to this one's; the last
-// one goes on beside it.
+// TestUpgrade brings the schema of this release to one step more, as the next release
+// will; this release goes on beside the next release.
 func TestUpgrade(t *testing.T) {
-	last := len(openFile(t, filepath.Join(t.TempDir(), "x.db")).steps)
-	for have := 1; have < last; have++ {
-		path := filepath.Join(t.TempDir(), "old.db")
-		before, b := openFile(t, path), openFile(t, path)
-		before.steps = before.steps[:have]
-		if applied, err := before.MigrateUp(t.Context()); err != nil || len(applied) != have {
-			t.Fatal(applied, err)
+	path := newFile(t)
+	b, next := openFile(t, path), openFile(t, path)
+	last := len(b.steps)
+	next.steps = append(next.Migrations(), store.Migration{Version: last + 1, Name: "more", SQL: "CREATE TABLE hourbell_more (x INTEGER)"})
+	insertPlain(t, b, 2)
+	if err := next.CheckSchema(t.Context()); !errors.Is(err, store.ErrSchema) {
+		t.Errorf("CheckSchema at step %d: %v", last, err)
+	}
+	if applied, err := next.MigrateUp(t.Context()); err != nil || len(applied) != 1 || applied[0].Name != "more" {
+		t.Errorf("MigrateUp from step %d applied %v, %v", last, applied, err)
+	}
+	for _, one := range []*Backend{b, next} {
+		if err := one.CheckSchema(t.Context()); err != nil {
+			t.Error(err)
 		}
-		if _, err := before.writer.Exec("INSERT INTO hourbell_owner (name, revision) VALUES ('o', 7)"); err != nil {
+	}
+	if got := len(claimPlain(t, next, register(t, next, time.Hour), 1)) + len(claimPlain(t, b, register(t, b, time.Hour), 5)); got != 2 {
+		t.Errorf("claimed %d jobs of the release before, want 2", got)
+	}
+}
+
+// TestStepsBeforeTheFirstRelease refuses a file of steps that were replaced, and leaves
+// it as it is, in its journal mode too.
+func TestStepsBeforeTheFirstRelease(t *testing.T) {
+	for _, steps := range [][]string{
+		{"first"},
+		{"first", "failing", "locks", "policies", "calendars", "unique", "ready_by_kind", "timeline", "history_key", "losses", "exact_jobs"},
+	} {
+		path := filepath.Join(t.TempDir(), "old.db")
+		db := usersDB(t, path, "&_pragma=journal_mode(delete)")
+		exec := func(text string, args ...any) {
+			if _, err := db.Exec(text, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		exec("CREATE TABLE hourbell_schema_version (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT")
+		exec("CREATE TABLE hourbell_job (id INTEGER PRIMARY KEY)")
+		for i, name := range steps {
+			exec("INSERT INTO hourbell_schema_version VALUES (?, ?, 0)", i+1, name)
+		}
+		db.Close()
+		before, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.CheckSchema(t.Context()); !errors.Is(err, store.ErrSchema) {
-			t.Errorf("CheckSchema at step %d: %v", have, err)
+		b := openFile(t, path)
+		_, up := b.MigrateUp(t.Context())
+		_, status := b.MigrateStatus(t.Context())
+		for what, err := range map[string]error{"CheckSchema": b.CheckSchema(t.Context()), "MigrateUp": up, "MigrateStatus": status} {
+			if !errors.Is(err, store.ErrSchema) {
+				t.Errorf("%s of %d old steps: %v", what, len(steps), err)
+			}
+			wantError(t, err, `step 1 is "first"`, "drop the tables whose names begin with hourbell_")
 		}
-		if applied, err := b.MigrateUp(t.Context()); err != nil || len(applied) != last-have || applied[0].Version != have+1 {
-			t.Errorf("MigrateUp from step %d applied %v, %v", have, applied, err)
-		}
-		if err := b.CheckSchema(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := before.CheckSchema(t.Context()); err != nil && have == last-1 {
-			t.Error(err)
-		}
-		_, err := b.PutSchedules(t.Context(), store.PutSchedulesRequest{Owner: "o", Sync: true, SyncRevision: 6})
-		if !errors.Is(err, store.ErrStale) {
-			t.Errorf("what the release before wrote is gone: %v", err)
+		b.Close()
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("the file of %d old steps changed, %v", len(steps), err)
 		}
 	}
 }

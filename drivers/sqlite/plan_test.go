@@ -67,7 +67,7 @@ var plans = []struct {
 	{statement: lockHeldJobs, want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
 	{statement: lockFailing, want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: lockWaitingJobs, want: []string{
-		"SEARCH w USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH f USING INDEX hourbell_job_lane (schedule_id=?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)",
+		"SEARCH w USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH f USING INDEX hourbell_job_serial_group (schedule_id=?)", "SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)",
 	}},
 	{statement: releaseJobs, want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: countFailing, want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},

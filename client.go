@@ -205,7 +205,8 @@ func (c *Client) engineConfig() engine.Config {
 
 // settler accounts for due slots before schedules change.
 func (c *Client) settler() fire.Settler {
-	return fire.Settler{Store: c.backend, StateDir: c.cfg.StateDir}
+	early, _ := c.backend.(store.EarlyFirer)
+	return fire.Settler{Store: c.backend, Early: early, StateDir: c.cfg.StateDir}
 }
 
 // Name returns the name of this client's node in lists of nodes.

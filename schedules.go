@@ -99,9 +99,9 @@ func (s *ScheduleService) put(ctx context.Context, req store.PutSchedulesRequest
 		return store.PutSchedulesResult{}, err
 	}
 	var res store.PutSchedulesResult
-	err := s.client.settler().Change(ctx, slices.Collect(maps.Keys(seen)), func() (firedTo time.Time, err error) {
+	err := s.client.settler().Change(ctx, slices.Collect(maps.Keys(seen)), func() (edited []string, err error) {
 		res, err = s.client.backend.PutSchedules(ctx, req)
-		return res.FiredTo, err
+		return res.Edited, err
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		err = cmp.Or(s.client.Calendars.missing(ctx, schedules), err)
@@ -219,9 +219,8 @@ func (s *ScheduleService) change(ctx context.Context, what string, req store.Cha
 			return fmt.Errorf("%s schedule: %w", what, err)
 		}
 	}
-	err := s.client.settler().Change(ctx, req.Names, func() (time.Time, error) {
-		res, err := s.client.backend.ChangeSchedules(ctx, req)
-		return res.FiredTo, err
+	err := s.client.settler().Change(ctx, req.Names, func() (edited []string, err error) {
+		return req.Names, s.client.backend.ChangeSchedules(ctx, req)
 	})
 	if err != nil {
 		return fmt.Errorf("%s schedules: %w", what, err)

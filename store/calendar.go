@@ -45,8 +45,8 @@ type PutCalendarsRequest struct {
 type PutCalendarsResult struct {
 	Revisions []int64 // in the order of the request
 	Changed   int     // created or changed
-	// FiredTo is the latest Schedule.FiredTo of schedules that got a new revision.
-	FiredTo time.Time
+	// Revised has the names of the schedules that got a new revision, in any order.
+	Revised []string
 }
 
 // DeleteCalendarsRequest names calendars. It refuses, and deletes none:

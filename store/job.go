@@ -315,11 +315,8 @@ const (
 	// RetryJobs makes finished jobs ready with run_at now, under their old
 	// number, with at least one more attempt (max_attempts is raised to attempt
 	// + 1 if it is less), and sets the run_at of ready jobs to now (never later
-	// than it was). As with Insert, the run_at of a finished job is not before
-	// the FiredTo of its schedule; the run_at of a ready job is not before its
-	// own slot, if the slot is at most MostAhead away. The token and the losses
-	// stay as they are until the next claim; refunds are set to 0. Waiting jobs
-	// stay as they are.
+	// than it was). The token and the losses stay as they are until the next
+	// claim; refunds are set to 0. Waiting jobs stay as they are.
 	//
 	// A finished job takes its key back. If another live job of its kind has
 	// that key, the answer is Conflict and the job stays as it is; RetryJobs

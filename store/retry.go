@@ -20,24 +20,16 @@ type Revival struct {
 	MaxAttempts int16
 }
 
-// Revival is the rule of RetryJobs for a finished job: it is due now, but not
-// before a slot of its schedule that has fired ahead, and has at least one more
-// attempt, as far as the number allows.
+// Revival is the rule of RetryJobs for a finished job: it is due now (or later, see
+// EarlyFirer), and has at least one more attempt, as far as the number allows.
 func (j FinishedJob) Revival(now time.Time) Revival {
-	out := Revival{RunAt: now, MaxAttempts: max(j.MaxAttempts, oneMore(j.Attempt))}
-	if to := firedTo(j.Mark, now); !to.IsZero() {
-		out.RunAt = to
-	}
-	return out
+	return Revival{RunAt: afterFired(j.Mark, now), MaxAttempts: max(j.MaxAttempts, oneMore(j.Attempt))}
 }
 
-// PullTo returns the run_at of a ready job that RetryJobs makes due: now, or its
-// slot if the slot is at most MostAhead away, and never later than it was.
+// PullTo returns the run_at of a ready job that RetryJobs makes due: now (or its
+// slot, see EarlyFirer), and never later than it was.
 func PullTo(runAt, slot, now time.Time) time.Time {
-	at := now
-	if slot.After(now) && !slot.After(now.Add(MostAhead)) {
-		at = slot
-	}
+	at := afterSlot(slot, now)
 	if runAt.Before(at) {
 		return runAt
 	}

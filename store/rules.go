@@ -3,8 +3,6 @@ package store
 import (
 	"bytes"
 	"fmt"
-	"iter"
-	"slices"
 	"time"
 )
 
@@ -20,50 +18,6 @@ func (s *Schedule) living() bool { return s != nil && s.DeletedAt.IsZero() }
 // is due, or no node has planned the schedule since its mark.
 func (s *Schedule) Unsettled(now time.Time) bool {
 	return !s.NextAt.IsZero() && !s.NextAt.After(now) && s.Mark.Before(now)
-}
-
-// FiredTo returns the schedule's mark if slots up to it may have fired ahead of
-// now (see FireRequest.Ahead): their jobs exist, and start when they are due.
-// Otherwise it returns the zero time. A mark that is later than now by more than
-// MostAhead was written while the clock was wrong.
-func (s *Schedule) FiredTo(now time.Time) time.Time { return firedTo(s.Mark, now) }
-
-// firedTo is Schedule.FiredTo for a mark.
-func firedTo(mark, now time.Time) time.Time {
-	if !mark.After(now) || mark.After(now.Add(MostAhead)) {
-		return time.Time{}
-	}
-	return mark
-}
-
-// LatestFiredTo returns the latest FiredTo of the schedules.
-func LatestFiredTo(rows iter.Seq[*Schedule], now time.Time) (latest time.Time) {
-	for row := range rows {
-		if at := row.FiredTo(now); at.After(latest) {
-			latest = at
-		}
-	}
-	return latest
-}
-
-// StartAfter returns the jobs with a RunAt for triggered jobs that is not before
-// the FiredTo of their schedule; firedTo has it by the schedule's number.
-func StartAfter(jobs []NewJob, firedTo map[int64]time.Time, now time.Time) []NewJob {
-	jobs = slices.Clone(jobs)
-	for i := range jobs {
-		job := &jobs[i]
-		to, fired := firedTo[job.Schedule]
-		if job.Origin != OriginTrigger || !fired {
-			continue
-		}
-		if job.RunAt.IsZero() {
-			job.RunAt = now.Add(job.Delay)
-		}
-		if job.RunAt.Before(to) {
-			job.RunAt = to
-		}
-	}
-	return jobs
 }
 
 // Same reports whether a put changes nothing of s, which is nil for a name that
@@ -150,9 +104,7 @@ func (r ChangeSchedulesRequest) Apply(s *Schedule, now time.Time) {
 	case DeleteSchedules:
 		s.Bury(now)
 	case ResetSchedules:
-		if s.FiredTo(now).IsZero() {
-			s.Mark = now
-		}
+		s.resetMark(now)
 		s.NextAt = now
 	}
 }

@@ -19,7 +19,7 @@ type Schedule struct {
 	Anchor time.Time
 	// Mark is the instant up to which the schedule's slots are accounted for. It
 	// only moves forward, also through delete and put (only a reset may move it
-	// back). It may be later than the clock; see FiredTo.
+	// back). It may be later than the clock.
 	Mark time.Time
 	// NextAt is when Fire has to account for the schedule next: its next slot,
 	// or the time of a change that no node has planned yet. Zero: it has ended,
@@ -97,9 +97,9 @@ type PutSchedulesResult struct {
 	Revisions []int64 // in the order of the request
 	Changed   int     // created or changed
 	Deleted   int
-	// FiredTo is the latest Schedule.FiredTo of the changed and deleted
-	// schedules.
-	FiredTo time.Time
+	// Edited has the names of the schedules that were created, changed or
+	// deleted, in any order.
+	Edited []string
 }
 
 // ScheduleAction is what ChangeSchedules does.
@@ -115,11 +115,10 @@ const (
 	// DeleteSchedules leaves a tombstone.
 	DeleteSchedules
 	// ResetSchedules sets mark = now and next_at = now: for a mark that is later
-	// than the clock because the clock was wrong. (A mark that is later by
-	// MostAhead or less stays; see Schedule.FiredTo.) A schedule with such a
-	// mark is never unsettled; an unsettled schedule has to be fired first, so
-	// that a reset drops no due slot. Slots that made a job before do not make
-	// another job; see Schedules.Fire.
+	// than the clock because the clock was wrong. A schedule with such a mark is
+	// never unsettled; an unsettled schedule has to be fired first, so that a
+	// reset drops no due slot. Slots that made a job before do not make another
+	// job; see Schedules.Fire.
 	ResetSchedules
 )
 
@@ -135,18 +134,13 @@ type ChangeSchedulesRequest struct {
 	Until time.Time
 }
 
-// ChangeSchedulesResult is the result of ChangeSchedules.
-type ChangeSchedulesResult struct {
-	// FiredTo is the latest Schedule.FiredTo of the named schedules.
-	FiredTo time.Time
-}
-
 // DueSchedulesRequest asks for the schedules that Fire has to account for.
 type DueSchedulesRequest struct {
 	Now   time.Time
 	Limit int
 	Names []string // only these; empty: all
-	// Ahead is how much later than now the schedules may be due. Not with Names.
+	// Ahead is how much later than now the schedules may be due, so that a caller
+	// can decide on their slots in advance. Not with Names.
 	Ahead time.Duration
 	// After continues a listing: only schedules after the cursor in its order
 	// (next_at ascending, then number ascending). Not with Names.
@@ -270,22 +264,12 @@ const SupersededReason = "superseded: the schedule's next slot fired while this 
 // while the job was running, or waiting to start.
 const ReplacedReason = "replaced: the schedule's next slot fired before this job had ended"
 
-// MostAhead is the longest time before its instant that a slot may fire.
-const MostAhead = time.Second
-
 // FireRequest accounts for slots of any number of schedules, each at most once.
 type FireRequest struct {
 	Now     time.Time
 	Firings []Firing
-	// Ahead, at most MostAhead, is how long before next_at a firing may be done.
-	// An early firing is done only if its schedule has no live job, except
-	// backfilled jobs, so that there is no overlap to settle; otherwise it is
-	// left out and returned in Busy. Under OverlapAllow live jobs do not matter.
-	// The jobs of an early firing have a RunAt that is not before next_at, so
-	// that they are not claimed earlier.
-	Ahead time.Duration
-	// Until is how long the decisions are valid: if now is after it, all firings
-	// are lost. Zero: for ever.
+	// Until is how long decisions that were made in advance are valid: if now is
+	// after it, all firings are lost. Zero: for ever.
 	Until time.Time
 }
 
@@ -297,12 +281,8 @@ type FireResult struct {
 	Superseded []int64
 	// Asked are running jobs that were asked to cancel.
 	Asked []int64
-	// Lost are the schedules whose firing was left out, except the schedules of
-	// Busy.
+	// Lost are the schedules whose firing was left out.
 	Lost []int64
-	// Busy are schedules whose firing was left out because it was early and the
-	// schedule has a live job. The firing may be sent again when it is due.
-	Busy []int64
 }
 
 // FiredSlot is a slot and its job.

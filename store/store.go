@@ -61,10 +61,7 @@ type Jobs interface {
 	// repetition inserts the jobs again, except a job with a key (Unique): it is
 	// not stored while a job of its kind with that key is waiting, ready or
 	// running. Insert waits for uncommitted transactions that have inserted such
-	// a job. A job loses its key when it ends. Without a Tx, a job of origin
-	// OriginTrigger gets no run_at before its schedule's FiredTo, because it
-	// would overlap a slot that has been decided on; and no slot of its schedule
-	// fires early between the read of FiredTo and the commit.
+	// a job. A job loses its key when it ends.
 	Insert(ctx context.Context, req InsertRequest) (InsertResult, error)
 
 	// Claim takes up to Limit due jobs of one queue for a node: state ready,
@@ -116,23 +113,22 @@ type Jobs interface {
 // Schedules stores schedules and their slots.
 type Schedules interface {
 	// PutSchedules creates or changes schedules, all or none.
-	// PutSchedulesRequest lists what it refuses. Slots that have fired early
-	// keep their jobs (FiredTo of the result), as with ChangeSchedules and
-	// PutCalendars.
+	// PutSchedulesRequest lists what it refuses.
 	PutSchedules(ctx context.Context, req PutSchedulesRequest) (PutSchedulesResult, error)
 
 	// ChangeSchedules pauses, resumes, deletes or resets schedules by name,
 	// all or none: an unknown or deleted name gives ErrNotFound and changes
 	// nothing.
-	ChangeSchedules(ctx context.Context, req ChangeSchedulesRequest) (ChangeSchedulesResult, error)
+	ChangeSchedules(ctx context.Context, req ChangeSchedulesRequest) error
 
 	// DueSchedules reads the schedules that Fire has to account for: next_at not
-	// after now, or not after now + Ahead, earliest first.
+	// after now, earliest first. It can also read ahead, so that a caller can
+	// decide on slots before they are due.
 	DueSchedules(ctx context.Context, req DueSchedulesRequest) (DueSchedulesResult, error)
 
 	// Fire accounts for slots: for each firing it compares revision, mark,
-	// paused_at and next_at (which must be due by the store's clock, or early as
-	// FireRequest.Ahead allows) with the row, settles overlaps by Firing.Settle
+	// paused_at and next_at (which must be due by the store's clock) with the
+	// row, settles overlaps by Firing.Settle
 	// over the schedule's live jobs except backfilled jobs (locked until the
 	// transaction ends), carries out its decision, records the slots, inserts
 	// the jobs and moves mark and next_at. A firing whose comparison fails is

@@ -27,7 +27,7 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 		if err != nil {
 			return err
 		}
-		firedTo, err := b.reviseUsers(ctx, tx, req.Now, putCalendarNames(changed))
+		revised, err := b.reviseUsers(ctx, tx, req.Now, putCalendarNames(changed))
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 		if err != nil {
 			return err
 		}
-		out = store.PutCalendarsResult{Changed: len(created) + len(changed), FiredTo: firedTo}
+		out = store.PutCalendarsResult{Changed: len(created) + len(changed), Revised: revised}
 		for _, put := range req.Calendars {
 			if revision, written := revisions[put.Name]; written {
 				out.Revisions = append(out.Revisions, revision)
@@ -88,31 +88,27 @@ func decideCalendars(req store.PutCalendarsRequest, rows map[string]*store.Calen
 }
 
 // reviseUsers gives the schedules that name one of the calendars a new revision,
-// unless one of them is due, and returns the instant up to which they may have
-// fired.
-func (b *Backend) reviseUsers(ctx context.Context, tx pgx.Tx, now time.Time, calendars []string) (firedTo time.Time, err error) {
+// unless one of them is due, and returns their names.
+func (b *Backend) reviseUsers(ctx context.Context, tx pgx.Tx, now time.Time, calendars []string) (names []string, err error) {
 	if len(calendars) == 0 {
-		return firedTo, nil
+		return nil, nil
 	}
 	var users []int64
 	var id int64
+	var name string
 	var due, unsettled bool
-	var to time.Time
-	err = each(ctx, tx, []any{&id, &due, into(&to)}, func() {
-		users = append(users, id)
+	err = each(ctx, tx, []any{&id, &name, &due}, func() {
+		users, names = append(users, id), append(names, name)
 		unsettled = unsettled || due
-		if to.After(firedTo) {
-			firedTo = to
-		}
-	}, b.q(lockCalendarUsers), when(now), calendars, store.MostAhead.Microseconds())
+	}, b.q(lockCalendarUsers), when(now), calendars)
 	switch {
 	case err != nil || len(users) == 0:
-		return firedTo, err
+		return nil, err
 	case unsettled:
-		return firedTo, fmt.Errorf("a schedule that names it: %w", store.ErrUnsettled)
+		return nil, fmt.Errorf("a schedule that names it: %w", store.ErrUnsettled)
 	}
 	_, err = tx.Exec(ctx, b.q(reviseSchedules), users)
-	return firedTo, err
+	return names, err
 }
 
 // writeCalendars returns the new revisions by name. If a free name was taken

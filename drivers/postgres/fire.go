@@ -39,10 +39,16 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 // statements for any number of firings (and one more for each some thousand
 // jobs).
 func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
+	out, err := b.fire(ctx, store.FireEarlyRequest{FireRequest: req})
+	return out.FireResult, err
+}
+
+// fire is Fire, and with Ahead FireEarly.
+func (b *Backend) fire(ctx context.Context, req store.FireEarlyRequest) (store.FireEarlyResult, error) {
 	if len(req.Firings) == 0 {
-		return store.FireResult{}, nil
+		return store.FireEarlyResult{}, nil
 	}
-	var out store.FireResult
+	var out store.FireEarlyResult
 	var owed []string
 	err := b.work(ctx, nodeConns, "fire schedules", func(tx pgx.Tx) error {
 		f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until), ahead: req.Ahead.Microseconds()}
@@ -54,12 +60,12 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRe
 		b.earlyWakes.owe(wake)
 	}
 	if err != nil {
-		return store.FireResult{}, err
+		return store.FireEarlyResult{}, err
 	}
 	return out, nil
 }
 
-// firing is one run of Fire.
+// firing is one run of Fire or FireEarly.
 type firing struct {
 	b   *Backend
 	tx  pgx.Tx
@@ -67,8 +73,8 @@ type firing struct {
 	now *time.Time
 	// until is how long the decisions hold; nil: for ever.
 	until *time.Time
-	ahead int64 // microseconds
-	out   store.FireResult
+	ahead int64 // of FireEarly, in microseconds
+	out   store.FireEarlyResult
 	// allEarly means that every accepted firing was early. owed are wake-ups
 	// that are sent separately after early firings.
 	allEarly bool
@@ -116,30 +122,6 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 		after = append(after, one.After)
 	}
 	return f.b.follow(ctx, f.tx, f.at, after)
-}
-
-// leaveBusy removes early firings whose schedule still has a live job.
-func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Firing, error) {
-	if f.ahead == 0 {
-		return all, nil
-	}
-	var ids, revisions []int64
-	var marks, nexts, paused []*time.Time
-	for _, one := range all {
-		if one.Overlap != store.OverlapAllow {
-			ids, revisions = append(ids, one.Schedule), append(revisions, one.Revision)
-			marks, nexts, paused = append(marks, when(one.Mark)), append(nexts, when(one.NextAt)), append(paused, when(one.PausedAt))
-		}
-	}
-	if len(ids) == 0 {
-		return all, nil
-	}
-	busy, err := collect(ctx, f.tx, pgx.RowTo[int64], f.b.q(findBusySchedules), f.now, f.until, f.ahead, ids, revisions, marks, nexts, paused)
-	if err != nil || len(busy) == 0 {
-		return all, err
-	}
-	f.out.Busy = busy
-	return slices.DeleteFunc(slices.Clone(all), func(one store.Firing) bool { return slices.Contains(busy, one.Schedule) }), nil
 }
 
 // take advances the schedules of firings that were decided from the present
@@ -365,16 +347,6 @@ func (f *firing) insert(ctx context.Context, held []store.Firing, settled []stor
 		jobs = jobs[n:]
 	}
 	return nil
-}
-
-// wake is the wake-up that goes with jobs; nil: it is owed.
-func (f *firing) wake(jobs []store.NewJob) *string {
-	wake := insertWake(jobs)
-	if f.allEarly && !f.b.earlyWakes.take(wake) {
-		f.owed = append(f.owed, wake)
-		return nil
-	}
-	return &wake
 }
 
 // uncount corrects how many slots have fired where not all that a firing asked

@@ -127,7 +127,7 @@ func TestResetFiresNoSlotTwice(t *testing.T) {
 	rows := planned(t, b, 1)
 	slot := rows[0].NextAt
 	fire(t, b, slot, ringing(rows))
-	_, err := b.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Now: firstNow, Action: store.ResetSchedules, Names: []string{rows[0].Name}})
+	err := b.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Now: firstNow, Action: store.ResetSchedules, Names: []string{rows[0].Name}})
 	must(t, err)
 	row := dueAt(t, b, slot)[0]
 	again := store.Firing{Schedule: row.ID, Revision: row.Revision, Mark: row.Mark, NextAt: row.NextAt, NewMark: slot, NewNextAt: slot.Add(time.Minute)}

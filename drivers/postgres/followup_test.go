@@ -182,7 +182,7 @@ func deleteAndPutBack(t *testing.T, b *Backend, rows []store.Schedule) error {
 	for _, row := range slices.Backward(rows) {
 		names, puts = append(names, row.Name), append(puts, store.PutSchedule{Name: row.Name, Definition: []byte(`{}`)})
 	}
-	if _, err := b.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Now: firstNow, Action: store.DeleteSchedules, Names: names}); err != nil {
+	if err := b.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Now: firstNow, Action: store.DeleteSchedules, Names: names}); err != nil {
 		return err
 	}
 	_, err := b.PutSchedules(t.Context(), store.PutSchedulesRequest{Now: firstNow, Schedules: puts})

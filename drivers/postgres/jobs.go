@@ -147,32 +147,6 @@ func anyMeets(jobs []store.NewJob) bool {
 	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.Waiting || job.Origin == store.OriginTrigger })
 }
 
-// afterFired lets triggered jobs start after the slots of their schedules that have
-// fired ahead. It locks these schedules.
-func (b *Backend) afterFired(ctx context.Context, tx pgx.Tx, req store.InsertRequest) ([]store.NewJob, error) {
-	var schedules []int64
-	for _, job := range req.Jobs {
-		if job.Origin == store.OriginTrigger {
-			schedules = append(schedules, job.Schedule)
-		}
-	}
-	if len(schedules) == 0 {
-		return req.Jobs, nil
-	}
-	firedTo := map[int64]time.Time{}
-	var id int64
-	var now, to time.Time
-	err := each(ctx, tx, []any{&id, into(&now), into(&to)}, func() {
-		if !to.IsZero() {
-			firedTo[id] = to
-		}
-	}, b.q(lockTriggeredSchedules), when(req.Now), schedules, store.MostAhead.Microseconds())
-	if err != nil || len(firedTo) == 0 {
-		return req.Jobs, err
-	}
-	return store.StartAfter(req.Jobs, firedTo, now), nil
-}
-
 // insertJobs inserts any number of jobs, some thousands a statement, and
 // returns their numbers in order.
 func (b *Backend) insertJobs(ctx context.Context, q querier, now time.Time, jobs []store.NewJob) ([]int64, error) {

@@ -23,7 +23,7 @@ var hot = map[statement]string{
 	lockWaitingJobs: "job", releaseJobs: "job", lockSerialGroups: "schedule", lockSerialGroupJobs: "job", countFailing: "failing", resetFailures: "failing",
 	lockCalendarUsers: "schedule|calendar_use", reviseSchedules: "schedule", deleteCalendarUses: "calendar_use", insertCalendarUses: "schedule", holdCalendars: "calendar",
 	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",
-	extendLease: "heartbeat", findUniqueJob: "job", findBusySchedules: "schedule|job", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
+	extendLease: "heartbeat", findUniqueJob: "job", findBusySchedules: "schedule|job", findFiredTo: "schedule", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
 }
 
 // TestPlans pins the plans on tables that are empty and never analysed, where

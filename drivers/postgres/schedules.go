@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -32,7 +30,6 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 			return err
 		}
 		out = p.out
-		out.FiredTo = store.LatestFiredTo(slices.Values(p.changed), p.now)
 		return b.writePut(ctx, tx, p)
 	})
 	if err != nil {
@@ -116,6 +113,7 @@ func (p *putting) decide(req store.PutSchedulesRequest) error {
 		row.Bury(p.now)
 		p.changed, p.well = append(p.changed, row), append(p.well, row.ID)
 		p.out.Deleted++
+		p.out.Edited = append(p.out.Edited, name)
 	}
 	return nil
 }
@@ -137,6 +135,7 @@ func (p *putting) put(put store.PutSchedule) {
 		}
 	}
 	p.out.Changed++
+	p.out.Edited = append(p.out.Edited, put.Name)
 	if len(put.Calendars) > 0 {
 		p.uses = append(p.uses, put)
 	}
@@ -197,14 +196,12 @@ func (b *Backend) writeSchedules(ctx context.Context, tx pgx.Tx, rows []*store.S
 }
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
-func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) (store.ChangeSchedulesResult, error) {
-	var out store.ChangeSchedulesResult
-	err := b.work(ctx, programConns, "change schedules", func(tx pgx.Tx) error {
+func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
+	return b.work(ctx, programConns, "change schedules", func(tx pgx.Tx) error {
 		now, rows, err := b.lockSchedules(ctx, tx, req.Now, req.Names, nil)
 		if err != nil {
 			return err
 		}
-		out.FiredTo = store.LatestFiredTo(maps.Values(rows), now)
 		changed, err := decideChange(req, rows, now)
 		if err != nil || len(changed) == 0 {
 			return err
@@ -223,10 +220,6 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		}
 		return b.wake(ctx, tx, store.Wake{Kind: store.WakeSchedules})
 	})
-	if err != nil {
-		return store.ChangeSchedulesResult{}, err
-	}
-	return out, nil
 }
 
 func numbersOf(rows []*store.Schedule) []int64 {

@@ -57,6 +57,7 @@ const (
 	findDueSchedulesNamed
 	findExactBehindCursors
 	findFiredSlots
+	findFiredTo
 	findKeyHolders
 	findNewestSlots
 	findNextDue
@@ -171,6 +172,7 @@ var sources = [statementCount]source{
 	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "now limit names", columns: scheduleColumns},
 	findExactBehindCursors: {file: "find_behind_cursors", given: "exact", params: "queue kinds low_run_ats low_ids since exact_kinds exact_jobs exact_digests", columns: "priority run_at id"},
 	findFiredSlots:         {file: "find_fired_slots", params: "schedules slots", columns: "schedule_id slot"},
+	findFiredTo:            {file: "find_fired_to", params: "now names most_ahead", columns: "fired_to"},
 	findKeyHolders:         {file: "find_key_holders", params: "ids", columns: "id holder"},
 	findNewestSlots:        {file: "find_newest_slots", params: "schedules", columns: "id schedule_id slot last count outcome reason"},
 	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due"},
@@ -203,7 +205,7 @@ var sources = [statementCount]source{
 	listQueues:             {file: "list_queues", columns: "queue ready scheduled running waiting"},
 	listSchedules:          {file: "list_schedules", params: "names ids owner after deleted limit calendar", columns: scheduleColumns + " since"},
 	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at"},
-	lockCalendarUsers:      {file: "lock_calendar_users", params: "now names most_ahead", columns: "id due fired_to"},
+	lockCalendarUsers:      {file: "lock_calendar_users", params: "now names", columns: "id name due"},
 	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
 	lockClaims:             {file: "lock_claims", params: "ids tokens", columns: "id running schedule_id backfill"},
 	lockFailing:            {file: "lock_failing", params: "ids", columns: "schedule_id failures"},

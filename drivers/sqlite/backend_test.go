@@ -49,12 +49,18 @@ func usersDB(t testing.TB, path, more string) *sql.DB {
 const goodPragmas = "&_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(full)"
 
 // The suite runs with NORMAL: it is about what is written, not about power.
-func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) storetest.Store {
-		path := newFile(t)
-		a, b := openFile(t, path, Synchronous("NORMAL")), openFile(t, path, Synchronous("NORMAL"))
-		return storetest.Store{Clients: [2]store.Backend{a, b}, Begin: beginOn(a.writer)}
-	})
+func TestStore(t *testing.T) { storetest.Run(t, openStore) }
+
+// TestStoreWithoutAbilities runs the suite as a caller sees the driver that uses no
+// optional interface.
+func TestStoreWithoutAbilities(t *testing.T) {
+	storetest.Run(t, storetest.WithoutAbilities(openStore), storetest.Operations(5_000))
+}
+
+func openStore(t *testing.T) storetest.Store {
+	path := newFile(t)
+	a, b := openFile(t, path, Synchronous("NORMAL")), openFile(t, path, Synchronous("NORMAL"))
+	return storetest.Store{Clients: [2]store.Backend{a, b}, Begin: beginOn(a.writer)}
 }
 
 // TestStoreOnUsersPool runs the suite over an application's own connections.

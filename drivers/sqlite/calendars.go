@@ -45,7 +45,7 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 			out.Changed++
 			out.Revisions = append(out.Revisions, last+1)
 		}
-		out.FiredTo, err = s.saveCalendars(ctx, changed, last+1, now)
+		out.Revised, err = s.saveCalendars(ctx, changed, last+1, now)
 		return err
 	})
 	if err != nil {
@@ -62,11 +62,10 @@ type savedCalendar struct {
 }
 
 // saveCalendars gives calendars and the schedules that name them a new revision,
-// unless one of these schedules is due, and returns the instant up to which they
-// may have fired.
-func (s *session) saveCalendars(ctx context.Context, puts []store.PutCalendar, revision int64, now time.Time) (firedTo time.Time, err error) {
+// unless one of these schedules is due, and returns the names of the schedules.
+func (s *session) saveCalendars(ctx context.Context, puts []store.PutCalendar, revision int64, now time.Time) (users []string, err error) {
 	if len(puts) == 0 {
-		return firedTo, nil
+		return nil, nil
 	}
 	var pack packer
 	saved, names := make([]savedCalendar, len(puts)), make([]string, len(puts))
@@ -74,22 +73,34 @@ func (s *session) saveCalendars(ctx context.Context, puts []store.PutCalendar, r
 		at, length := pack.add(put.Definition)
 		saved[i], names[i] = savedCalendar{put.Name, at, length}, put.Name
 	}
-	a := args{"names": jsonList(names), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
-	var users, due int64
-	if err := s.one(ctx, lockCalendarUsers, a, &users, &due, into(&firedTo)); err != nil {
-		return firedTo, err
+	users, due, err := s.calendarUsers(ctx, names, now)
+	if err != nil {
+		return nil, err
 	}
-	if due > 0 {
-		return firedTo, fmt.Errorf("a schedule that names it: %w", store.ErrUnsettled)
+	if due {
+		return nil, fmt.Errorf("a schedule that names it: %w", store.ErrUnsettled)
 	}
 	if err := s.exec(ctx, reviseSchedules, args{"names": jsonList(names), "revision": revision}); err != nil {
-		return firedTo, err
+		return nil, err
 	}
 	err = s.exec(ctx, upsertCalendars, args{"calendars": jsonOf(saved), "bytes": pack.parameter(), "revision": revision, "now": micros(now)})
 	if err != nil {
-		return firedTo, err
+		return nil, err
 	}
-	return firedTo, s.exec(ctx, raiseCounter, args{"name": "revision", "value": revision})
+	return users, s.exec(ctx, raiseCounter, args{"name": "revision", "value": revision})
+}
+
+// calendarUsers returns the names of the living schedules that name one of the
+// calendars, and whether any of these schedules is due.
+func (s *session) calendarUsers(ctx context.Context, calendars []string, now time.Time) (users []string, anyDue bool, err error) {
+	err = s.each(ctx, lockCalendarUsers, args{"names": jsonList(calendars), "now": micros(now)}, func(r row) error {
+		var name string
+		var due bool
+		err := r.Scan(&name, &due)
+		users, anyDue = append(users, name), anyDue || due
+		return err
+	})
+	return users, anyDue, err
 }
 
 // calendarsNamed reads calendars by name.
@@ -122,12 +133,11 @@ func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendars
 			if known[name] == nil {
 				return fmt.Errorf("calendar %q: %w", name, store.ErrNotFound)
 			}
-			var users, due int64
-			var firedTo time.Time
-			if err := s.one(ctx, lockCalendarUsers, args{"names": jsonList([]string{name}), "now": 0, "most": 0}, &users, &due, into(&firedTo)); err != nil {
+			users, _, err := s.calendarUsers(ctx, []string{name}, time.Time{})
+			if err != nil {
 				return err
 			}
-			if users > 0 {
+			if len(users) > 0 {
 				return fmt.Errorf("calendar %q: %w", name, store.ErrInUse)
 			}
 		}

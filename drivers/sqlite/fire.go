@@ -45,7 +45,13 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 // A slot that has made a job before, because the schedule's mark was moved back
 // by a reset, makes no second one: it is passed over in silence.
 func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
-	var out store.FireResult
+	out, err := b.fire(ctx, store.FireEarlyRequest{FireRequest: req})
+	return out.FireResult, err
+}
+
+// fire is Fire, and with Ahead FireEarly.
+func (b *Backend) fire(ctx context.Context, req store.FireEarlyRequest) (store.FireEarlyResult, error) {
+	var out store.FireEarlyResult
 	if len(req.Firings) == 0 {
 		return out, nil
 	}
@@ -74,7 +80,7 @@ func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRe
 		return nil
 	})
 	if err != nil {
-		return store.FireResult{}, err
+		return store.FireEarlyResult{}, err
 	}
 	return out, nil
 }
@@ -122,7 +128,7 @@ type firePlan struct {
 	ask        []int64             // running jobs to be asked to cancel
 	touched    []store.SerialGroup // of what ends, or is added to wait
 	firedCount map[int64]int64
-	out        store.FireResult
+	out        store.FireEarlyResult
 }
 
 // slotKey names a slot, also in the JSON of a parameter.
@@ -221,21 +227,6 @@ func (s *session) readFired(ctx context.Context, slots []slotKey, p *firePlan) e
 		err := r.Scan(&i)
 		p.fired[slots[i]] = true
 		return err
-	})
-}
-
-// early reports whether a firing, which matches its row, is not due yet.
-func early(f store.Firing, now time.Time) bool { return instant(f.NextAt).After(now) }
-
-// leaveBusy takes those early firings out of the plan whose overlap would have to
-// be settled.
-func (p *firePlan) leaveBusy(now time.Time) {
-	p.firings = slices.DeleteFunc(p.firings, func(f store.Firing) bool {
-		busy := early(f, now) && len(p.live[f.Schedule]) > 0
-		if busy {
-			p.out.Busy = append(p.out.Busy, f.Schedule)
-		}
-		return busy
 	})
 }
 

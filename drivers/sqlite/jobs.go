@@ -80,33 +80,6 @@ func (s *session) insertUnique(ctx context.Context, req store.InsertRequest, now
 	return out, err
 }
 
-// afterFired lets triggered jobs start after the slots of their schedules that have
-// fired ahead.
-func (s *session) afterFired(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.NewJob, error) {
-	var schedules []int64
-	for _, job := range jobs {
-		if job.Origin == store.OriginTrigger {
-			schedules = append(schedules, job.Schedule)
-		}
-	}
-	if len(schedules) == 0 {
-		return jobs, nil
-	}
-	firedTo := map[int64]time.Time{}
-	a := args{"ids": jsonList(schedules), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
-	err := s.each(ctx, lockTriggeredSchedules, a, func(r row) error {
-		var id int64
-		var at time.Time
-		err := r.Scan(&id, into(&at))
-		firedTo[id] = at
-		return err
-	})
-	if err != nil || len(firedTo) == 0 {
-		return jobs, err
-	}
-	return store.StartAfter(jobs, firedTo, now), nil
-}
-
 // looksFirst reports whether the insert of a job depends on other rows.
 func looksFirst(job store.NewJob) bool { return job.Waiting || job.Origin == store.OriginTrigger }
 

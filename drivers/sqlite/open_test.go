@@ -377,7 +377,7 @@ func TestSlotFiresOnceAfterReset(t *testing.T) {
 	if res := fire(); len(res.Fired) != 1 {
 		t.Fatalf("the slot did not fire: %+v", res)
 	}
-	if _, err := b.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Now: now, Action: store.ResetSchedules, Names: []string{"s"}}); err != nil {
+	if err := b.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Now: now, Action: store.ResetSchedules, Names: []string{"s"}}); err != nil {
 		t.Fatal(err)
 	}
 	if res := fire(); len(res.Fired) != 0 {

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -29,7 +28,7 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 		if err != nil {
 			return err
 		}
-		out = plan.result(now)
+		out = plan.result()
 		return s.applyPut(ctx, req, plan)
 	})
 	if err != nil {
@@ -64,10 +63,10 @@ type putPlan struct {
 	lastRevision int64             // given so far, of any schedule
 }
 
-func (p *putPlan) result(now time.Time) store.PutSchedulesResult {
-	out := store.PutSchedulesResult{
-		Changed: len(p.changed), Deleted: len(p.gone),
-		FiredTo: store.LatestFiredTo(slices.Values(slices.Concat(p.changed, p.gone)), now),
+func (p *putPlan) result() store.PutSchedulesResult {
+	out := store.PutSchedulesResult{Changed: len(p.changed), Deleted: len(p.gone)}
+	for _, row := range slices.Concat(p.changed, p.gone) {
+		out.Edited = append(out.Edited, row.Name)
 	}
 	for _, row := range p.rows {
 		out.Revisions = append(out.Revisions, row.Revision)
@@ -230,9 +229,8 @@ func scanSchedule(r row, more ...any) (store.Schedule, error) {
 }
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
-func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) (store.ChangeSchedulesResult, error) {
-	var out store.ChangeSchedulesResult
-	err := b.write(ctx, "change schedules", func(s *session) error {
+func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
+	return b.write(ctx, "change schedules", func(s *session) error {
 		now, err := s.now(ctx, req.Now)
 		if err != nil {
 			return err
@@ -245,7 +243,6 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		if err != nil {
 			return err
 		}
-		out.FiredTo = store.LatestFiredTo(maps.Values(known), now)
 		if err := s.saveSchedules(ctx, rows); err != nil {
 			return err
 		}
@@ -257,10 +254,6 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 		}
 		return nil
 	})
-	if err != nil {
-		return store.ChangeSchedulesResult{}, err
-	}
-	return out, nil
 }
 
 func numbersOf(rows []*store.Schedule) []int64 {

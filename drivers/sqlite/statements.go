@@ -45,6 +45,7 @@ const (
 	findDueStreams
 	findExpiredNodes
 	findFiredSlots
+	findFiredTo
 	findKeyHolders
 	findLivingNode
 	findNewestSlots
@@ -153,6 +154,7 @@ var sources = [statementCount]source{
 	findDueStreams:         {file: "find_due_streams", params: "streams queue now", columns: "stream"},
 	findExpiredNodes:       {file: "find_expired_nodes", params: "node now", columns: nodeColumns},
 	findFiredSlots:         {file: "find_fired_slots", params: "slots", columns: "place"},
+	findFiredTo:            {file: "find_fired_to", params: "names now most", columns: "fired_to"},
 	findKeyHolders:         {file: "find_key_holders", params: "ids", columns: "kind unique_key id"},
 	findLivingNode:         {file: "find_living_node", params: "node", columns: nodeColumns},
 	findNewestSlots:        {file: "find_newest_slots", params: "ids", columns: "schedule_id id slot last outcome reason"},
@@ -182,7 +184,7 @@ var sources = [statementCount]source{
 	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting"},
 	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar limit", columns: scheduleColumns + " since"},
 	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at"},
-	lockCalendarUsers:      {file: "lock_calendar_users", params: "now most names", columns: "users due fired_to"},
+	lockCalendarUsers:      {file: "lock_calendar_users", params: "now names", columns: "name due"},
 	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
 	lockClaims:             {file: "lock_claims", params: "claims", columns: "place state reason schedule_id origin"},
 	lockDueSchedules:       {file: "lock_due_schedules", params: "ids until", columns: "id revision mark next_at paused_at"},

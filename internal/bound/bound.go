@@ -26,21 +26,32 @@ const (
 
 // Backend is a store.Backend whose calls end by themselves. A call in a
 // transaction of the caller's has the caller's context alone.
-type Backend struct {
-	next  store.Backend
-	limit time.Duration
+//
+// It is a store.EarlyFirer if the backend below is. It claims in part, measures
+// the distance and migrates as the backend below does, if that can. It is no
+// store.Listener and no store.Pooled: their methods are no calls that end.
+type Backend interface {
+	store.Backend
+	store.PartialClaimer
+	store.Distant
+	store.Migrator
 }
-
-var (
-	_ store.Backend        = Backend{}
-	_ store.PartialClaimer = Backend{}
-	_ store.Migrator       = Backend{}
-	_ store.Distant        = Backend{}
-)
 
 // New bounds the calls of next. Each takes as long as limit, and longer by the size
 // of the request.
-func New(next store.Backend, limit time.Duration) Backend { return Backend{next, limit} }
+func New(next store.Backend, limit time.Duration) Backend {
+	b := backend{next, limit}
+	if early, ok := next.(store.EarlyFirer); ok {
+		return earlyBackend{b, early}
+	}
+	return b
+}
+
+// backend bounds the calls of a store without early firing.
+type backend struct {
+	next  store.Backend
+	limit time.Duration
+}
 
 // Call does something within limit, or until ctx ends.
 func Call[Request, Result any](ctx context.Context, limit time.Duration, do func(context.Context, Request) (Result, error), req Request) (Result, error) {
@@ -54,15 +65,15 @@ func Call[Request, Result any](ctx context.Context, limit time.Duration, do func
 }
 
 // items is the limit of a call with n jobs, schedules or rows.
-func (b Backend) items(n int) time.Duration { return b.limit + time.Duration(n/1000)*perThousand }
+func (b backend) items(n int) time.Duration { return b.limit + time.Duration(n/1000)*perThousand }
 
 // unsized is the limit of a call whose size only the store knows.
-func (b Backend) unsized(n int) time.Duration {
+func (b backend) unsized(n int) time.Duration {
 	return unsized*b.limit + time.Duration(n/1000)*perThousand
 }
 
 // Insert implements store.Jobs.
-func (b Backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+func (b backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
 	if req.Tx != nil {
 		return b.next.Insert(ctx, req)
 	}
@@ -74,28 +85,28 @@ func (b Backend) Insert(ctx context.Context, req store.InsertRequest) (store.Ins
 }
 
 // Claim implements store.Jobs.
-func (b Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+func (b backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
 	return Call(ctx, b.items(req.Limit), b.next.Claim, req)
 }
 
 // ClaimPart implements store.PartialClaimer. Without the ability it claims by Claim.
-func (b Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
+func (b backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
 	return Call(ctx, b.items(req.Limit), store.PartialClaims(b.next).ClaimPart, req)
 }
 
 // BeginJobs implements store.Jobs.
-func (b Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
+func (b backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
 	_, err := Call(ctx, b.limit, silent(b.next.BeginJobs), req)
 	return err
 }
 
 // Finish implements store.Jobs.
-func (b Backend) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
+func (b backend) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
 	return Call(ctx, b.items(len(req.Outcomes)), b.next.Finish, req)
 }
 
 // ChangeJobs implements store.Jobs.
-func (b Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
+func (b backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
 	limit := b.items(len(req.IDs))
 	if req.Schedule != "" {
 		limit = b.unsized(len(req.IDs))
@@ -104,12 +115,12 @@ func (b Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (s
 }
 
 // ListJobs implements store.Jobs.
-func (b Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
+func (b backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
 	return Call(ctx, b.items(req.Limit), b.next.ListJobs, req)
 }
 
 // PutSchedules implements store.Schedules. A sync also deletes what is not named.
-func (b Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
+func (b backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
 	limit := b.items(len(req.Schedules))
 	if req.Sync {
 		limit = b.unsized(len(req.Schedules))
@@ -118,112 +129,113 @@ func (b Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest
 }
 
 // ChangeSchedules implements store.Schedules.
-func (b Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) (store.ChangeSchedulesResult, error) {
-	return Call(ctx, b.items(len(req.Names)), b.next.ChangeSchedules, req)
+func (b backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
+	_, err := Call(ctx, b.items(len(req.Names)), silent(b.next.ChangeSchedules), req)
+	return err
 }
 
 // DueSchedules implements store.Schedules.
-func (b Backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
+func (b backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
 	return Call(ctx, b.items(req.Limit), b.next.DueSchedules, req)
 }
 
 // Fire implements store.Schedules.
-func (b Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
+func (b backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
 	return Call(ctx, b.items(len(req.Firings)), b.next.Fire, req)
 }
 
 // ListSchedules implements store.Schedules.
-func (b Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
+func (b backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
 	return Call(ctx, b.items(req.Limit), b.next.ListSchedules, req)
 }
 
 // ListSlots implements store.Schedules.
-func (b Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
+func (b backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
 	return Call(ctx, b.items(req.Limit), b.next.ListSlots, req)
 }
 
 // PutCalendars implements store.Calendars. It changes every schedule that names
 // one of them.
-func (b Backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
+func (b backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
 	return Call(ctx, b.unsized(0), b.next.PutCalendars, req)
 }
 
 // DeleteCalendars implements store.Calendars.
-func (b Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
+func (b backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
 	_, err := Call(ctx, b.items(len(req.Names)), silent(b.next.DeleteCalendars), req)
 	return err
 }
 
 // ListCalendars implements store.Calendars.
-func (b Backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
+func (b backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
 	return Call(ctx, b.items(req.Limit), b.next.ListCalendars, req)
 }
 
 // Register implements store.Nodes.
-func (b Backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
+func (b backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
 	return Call(ctx, b.limit, b.next.Register, req)
 }
 
 // Heartbeat implements store.Nodes.
-func (b Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
+func (b backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
 	return Call(ctx, b.items(len(req.EndedBatches)), b.next.Heartbeat, req)
 }
 
 // Claims implements store.Nodes.
-func (b Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
+func (b backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
 	return Call(ctx, b.limit, b.next.Claims, req)
 }
 
 // Rescue implements store.Nodes.
-func (b Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
+func (b backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
 	return Call(ctx, b.limit, b.next.Rescue, req)
 }
 
 // Leave implements store.Nodes.
-func (b Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
+func (b backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
 	return Call(ctx, b.limit, b.next.Leave, req)
 }
 
 // ListNodes implements store.Nodes.
-func (b Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
+func (b backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	return Call(ctx, b.limit, plain(b.next.ListNodes), struct{}{})
 }
 
 // ListQueues implements store.Nodes. It counts all living jobs.
-func (b Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
+func (b backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 	return Call(ctx, b.unsized(0), plain(b.next.ListQueues), struct{}{})
 }
 
 // Prune implements store.Maintenance.
-func (b Backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
+func (b backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
 	return Call(ctx, b.items(req.Limit), b.next.Prune, req)
 }
 
 // Now implements store.Maintenance.
-func (b Backend) Now(ctx context.Context) (time.Time, error) {
+func (b backend) Now(ctx context.Context) (time.Time, error) {
 	return Call(ctx, b.limit, plain(b.next.Now), struct{}{})
 }
 
 // Position implements store.History.
-func (b Backend) Position(ctx context.Context) (store.Position, error) {
+func (b backend) Position(ctx context.Context) (store.Position, error) {
 	return Call(ctx, b.limit, plain(b.next.Position), struct{}{})
 }
 
 // ReportLoss implements store.History.
-func (b Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
+func (b backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
 	return Call(ctx, b.limit, b.next.ReportLoss, req)
 }
 
 // AcceptLoss implements store.History. It raises the token of every lock.
-func (b Backend) AcceptLoss(ctx context.Context) (store.Position, error) {
+func (b backend) AcceptLoss(ctx context.Context) (store.Position, error) {
 	return Call(ctx, b.unsized(0), plain(b.next.AcceptLoss), struct{}{})
 }
 
 // RoundTrip implements store.Distant.
-func (b Backend) RoundTrip() time.Duration { return store.RoundTrip(b.next) }
+func (b backend) RoundTrip() time.Duration { return store.RoundTrip(b.next) }
 
 // Migrations implements store.Migrator; a store without a schema has none.
-func (b Backend) Migrations() []store.Migration {
+func (b backend) Migrations() []store.Migration {
 	if m, ok := b.next.(store.Migrator); ok {
 		return m.Migrations()
 	}
@@ -231,7 +243,7 @@ func (b Backend) Migrations() []store.Migration {
 }
 
 // MigrateStatus implements store.Migrator.
-func (b Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, error) {
+func (b backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, error) {
 	m, ok := b.next.(store.Migrator)
 	if !ok {
 		return nil, nil
@@ -241,7 +253,7 @@ func (b Backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, er
 
 // MigrateUp implements store.Migrator. Each missing step of a first schema has a
 // limit of its own, and each step over tables that are there an hour.
-func (b Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
+func (b backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 	m, ok := b.next.(store.Migrator)
 	if !ok {
 		return nil, nil

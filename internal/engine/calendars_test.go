@@ -16,18 +16,18 @@ import (
 
 // counting counts the reads of calendars.
 type counting struct {
-	store.Backend
+	*memory.Store
 	reads atomic.Int32
 }
 
 func (c *counting) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
 	c.reads.Add(1)
-	return c.Backend.ListCalendars(ctx, req)
+	return c.Store.ListCalendars(ctx, req)
 }
 
 // Firing reads calendars only when a schedule that names one, or such a calendar, has changed.
 func TestCalendarsAreReadWhenTheyChange(t *testing.T) {
-	backend := &counting{Backend: memory.New()}
+	backend := &counting{Store: memory.New()}
 	put := func(name string, exclude ...plan.Calendar) {
 		t.Helper()
 		d := plan.Definition{Rule: recur.Spec{Every: "100ms"}, Kind: "k", Queue: "q", Priority: 5, MaxAttempts: 1, Overlap: plan.OverlapAllow, Exclude: exclude}

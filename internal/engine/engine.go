@@ -130,7 +130,8 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 
 // firing returns the configuration of the firing loop.
 func (e *Engine) firing() fire.Config {
-	return fire.Config{Store: e.cfg.Backend, Node: e.node, Wakes: e.wakes, MayRun: e.runner.MayRun, CallTimeout: e.cfg.CallTimeout}
+	early, _ := e.cfg.Backend.(store.EarlyFirer)
+	return fire.Config{Store: e.cfg.Backend, Early: early, Node: e.node, Wakes: e.wakes, MayRun: e.runner.MayRun, CallTimeout: e.cfg.CallTimeout}
 }
 
 // pruner returns the loop that deletes old rows.

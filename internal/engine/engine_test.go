@@ -81,6 +81,12 @@ func (f *faulty) Rescue(ctx context.Context, req store.RescueRequest) (store.Res
 	return f.Backend.Rescue(ctx, req)
 }
 
+// earlyFaulty is a faulty store that fires early as the store below does.
+type earlyFaulty struct {
+	*faulty
+	store.EarlyFirer
+}
+
 // journal counts events.
 type journal struct {
 	mu     sync.Mutex
@@ -123,6 +129,9 @@ func startNode(t testing.TB, backend store.Backend, attempt work.Func, change ..
 		Lease:   testLease, Heartbeat: testLease / 4, Drain: time.Second, Grace: 100 * time.Millisecond, CallTimeout: time.Second, Alone: time.Second,
 		PollBusy: 5 * time.Millisecond, PollIdle: 20 * time.Millisecond, PollPushed: 20 * time.Millisecond,
 		Sink: n.note,
+	}
+	if early, ok := backend.(store.EarlyFirer); ok {
+		cfg.Backend = earlyFaulty{n.faulty, early}
 	}
 	for _, f := range change {
 		f(&cfg)
@@ -502,7 +511,7 @@ func TestAClockThatWasAheadIsTold(t *testing.T) {
 	ahead.Store(0)
 	waitUntil(t, "an event reports it", func() bool { return n.count(event.ScheduleAhead) > 0 })
 	fired := n.count(event.SlotFired)
-	if _, err := backend.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: []string{"s"}}); err != nil {
+	if err := backend.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: []string{"s"}}); err != nil {
 		t.Fatal(err)
 	}
 	waitUntil(t, "it fires again after a reset", func() bool { return n.count(event.SlotFired) > fired })

@@ -1,9 +1,11 @@
 // Package fire reads due schedules and writes the decisions that package plan makes on their slots.
-// Its inputs are the store's interfaces Schedules and Calendars, the node, its wake-ups, and whether
-// the node may run a job. The words are defined in docs/glossary.md.
+// Its inputs are the store's interfaces Schedules and Calendars, the store's ability to fire early
+// if it has the ability, the node, its wake-ups, and whether the node may run a job. The words are
+// defined in docs/glossary.md.
 //
 //	fire.go        the firing loop: reads due schedules and writes decisions
-//	prefetch.go    decides on slots before they are due, and writes some decisions early
+//	prefetch.go    decides on slots before they are due
+//	early.go       writes some decisions before their slots, and waits for such slots after an edit
 //	settle.go      accounts for due slots on behalf of a client, before an edit or after a loss
 //	calendars.go   reads the calendars that schedules name
 //

@@ -22,6 +22,8 @@ const (
 // Config is the configuration of the firing loop.
 type Config struct {
 	Store Store
+	// Early is the ability of the store to fire early; nil: slots fire at their instant.
+	Early store.EarlyFirer
 	Node  *node.Node
 	Wakes *loop.Wakes
 	// MayRun reports whether the node may run jobs with this kind and these args.
@@ -84,7 +86,7 @@ func Run(ctx context.Context, cfg Config) {
 //
 //	state    meaning
 //	unread   due later than prefetchAhead from now; or to be read again
-//	early    decided; may be written up to plan.MaxEarly before the slot
+//	early    decided; may be written up to plan.MaxEarly before the slot (if the store fires early)
 //	waiting  decided; must be written at the slot
 //	round    not decided; needs the state at the slot (paused, failing, unusable, for other nodes)
 //	written  the decision is in the store, and the schedule has a new next slot: unread

@@ -3,7 +3,6 @@ package fire
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -16,11 +15,11 @@ import (
 )
 
 // Slots that are due soon are prefetched: their schedules are read and decided on before the slots
-// are due. Where the result cannot differ, the decision is also written before the slot, so that
-// only the claim remains for the instant of the slot. The store refuses an early decision if the
-// schedule was changed since it was read, if the schedule has a live job that the slot may overlap,
-// or if the slot is no longer on time. A decision that could not be written early is written at its
-// instant. See firer for the states.
+// are due. Where the result cannot differ and the store fires early, the decision is also written
+// before the slot, so that only the claim remains for the instant of the slot. The store refuses an
+// early decision if the schedule was changed since it was read, if the schedule has a live job that
+// the slot may overlap, or if the slot is no longer on time. A decision that could not be written
+// early is written at its instant. See firer for the states.
 
 const (
 	// prefetchAhead is how long before a slot it is decided on. It is nearly a second more than
@@ -36,8 +35,6 @@ const (
 	fireChunk        = 250
 	concurrentWrites = 2
 	maxChunks        = 8
-	// earlyRetryDelay is how long no early firing is tried for a schedule that had a live job.
-	earlyRetryDelay = 10 * time.Second
 )
 
 // prefetched is a decision that was made before its slot was due.
@@ -83,7 +80,7 @@ func (f *firer) prefetch(s store.Schedule) {
 		return
 	}
 	one := prefetched{Firing: p.Decide(s, s.NextAt), name: s.Name, onTimeUntil: p.OnTimeUntil(s.NextAt)}
-	if until, busy := f.earlyRetryAt[s.ID]; plan.OnlyFires(one.Firing) && (!busy || until <= loop.Now()) {
+	if f.mayFireEarly(one) {
 		f.early = append(f.early, one)
 		return
 	}
@@ -109,29 +106,9 @@ func (f *firer) fireAtInstant(ctx context.Context) error {
 	if countDue(*list, now) == 0 {
 		list = &f.early
 	}
-	res, err := f.write(ctx, f.take(list, countDue(*list, now)), 0)
+	res, err := f.write(ctx, f.take(list, countDue(*list, now)), false)
 	if len(res.Lost) > 0 || err != nil {
 		f.roundAt = loop.AlreadyDue
-	}
-	return err
-}
-
-// fireEarly writes decisions before their instant. A decision that the store refuses because of a
-// live job waits for its instant. If another node or an edit came first, the prefetched schedules
-// are read again. After the last early firing, the fetchers are woken, so that they learn when the
-// jobs are due.
-func (f *firer) fireEarly(ctx context.Context) error {
-	some := f.take(&f.early, countDue(f.early, f.clock.now().Add(plan.MaxEarly)))
-	res, err := f.write(ctx, some, plan.MaxEarly)
-	f.waitForInstant(some, res.Busy)
-	switch {
-	case err != nil:
-		f.roundAt = min(f.roundAt, f.clock.reaches(some[0].NextAt))
-	case len(res.Lost) > 0:
-		f.restartPrefetch()
-	}
-	if len(f.early) == 0 {
-		f.cfg.Wakes.WakeJobs("")
 	}
 	return err
 }
@@ -148,30 +125,11 @@ func (f *firer) restartPrefetch() {
 	f.prefetchAt = loop.AlreadyDue
 }
 
-// waitForInstant moves the decisions that could not be written early, because the schedule has a
-// live job, to the decisions that wait for their instant.
-func (f *firer) waitForInstant(some []prefetched, busy []int64) {
-	if len(busy) == 0 {
-		return
-	}
-	now := loop.Now()
-	maps.DeleteFunc(f.earlyRetryAt, func(_ int64, until loop.Instant) bool { return until <= now })
-	for _, id := range busy {
-		f.earlyRetryAt[id] = now.Add(earlyRetryDelay)
-	}
-	for _, one := range some {
-		if until, isBusy := f.earlyRetryAt[one.Schedule]; isBusy && until == now.Add(earlyRetryDelay) {
-			f.waiting = append(f.waiting, one)
-		}
-	}
-	slices.SortStableFunc(f.waiting, func(a, b prefetched) int { return a.NextAt.Compare(b.NextAt) })
-}
-
-// write writes decisions in chunks, some concurrently, at most early before their slots. The result
+// write writes decisions in chunks, some concurrently; early: before their slots. The result
 // contains the refused decisions of all chunks that were written.
-func (f *firer) write(ctx context.Context, some []prefetched, early time.Duration) (all store.FireResult, err error) {
+func (f *firer) write(ctx context.Context, some []prefetched, early bool) (all store.FireEarlyResult, err error) {
 	chunks := slices.Collect(slices.Chunk(some, fireChunk))
-	results := make([]store.FireResult, len(chunks))
+	results := make([]store.FireEarlyResult, len(chunks))
 	errs := make([]error, min(concurrentWrites, len(chunks)))
 	var lanes sync.WaitGroup
 	for lane := range errs {
@@ -191,8 +149,8 @@ func (f *firer) write(ctx context.Context, some []prefetched, early time.Duratio
 	return all, cmp.Or(errs...)
 }
 
-func (f *firer) fireChunk(ctx context.Context, chunk []prefetched, early time.Duration) (store.FireResult, error) {
-	req := store.FireRequest{Firings: make([]store.Firing, len(chunk)), Until: chunk[0].onTimeUntil, Ahead: early}
+func (f *firer) fireChunk(ctx context.Context, chunk []prefetched, early bool) (res store.FireEarlyResult, err error) {
+	req := store.FireRequest{Firings: make([]store.Firing, len(chunk)), Until: chunk[0].onTimeUntil}
 	names := make(map[int64]string, len(chunk))
 	for i, one := range chunk {
 		req.Firings[i] = one.Firing
@@ -201,12 +159,16 @@ func (f *firer) fireChunk(ctx context.Context, chunk []prefetched, early time.Du
 			req.Until = one.onTimeUntil
 		}
 	}
-	res, err := f.cfg.Store.Fire(ctx, req)
+	if early {
+		res, err = f.cfg.Early.FireEarly(ctx, store.FireEarlyRequest{FireRequest: req, Ahead: plan.MaxEarly})
+	} else {
+		res.FireResult, err = f.cfg.Store.Fire(ctx, req)
+	}
 	if err == nil {
-		if len(res.Fired) > 0 && early == 0 {
+		if len(res.Fired) > 0 && !early {
 			f.cfg.Wakes.WakeJobs("")
 		}
-		f.emitFired(names, res)
+		f.emitFired(names, res.FireResult)
 	}
 	return res, err
 }

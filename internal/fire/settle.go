@@ -23,6 +23,8 @@ const (
 // allowed; nodes may settle the same slots concurrently, and the first decision is written.
 type Settler struct {
 	Store SettleStore
+	// Early is the ability of the store to fire early; nil: changes answer at once.
+	Early store.EarlyFirer
 	// StateDir is the folder of the nodes' state file; empty: no file.
 	StateDir string
 }
@@ -39,14 +41,14 @@ type SettleStore interface {
 // not accounted for: Change settles them, under the old definition, and tries again. names are the
 // schedules that the change is known to concern; there may be others.
 //
-// change returns the instant up to which the schedules may have fired ahead under the old
-// definition. Change returns after that instant, so that no slot of the old definition begins later.
-func (s Settler) Change(ctx context.Context, names []string, change func() (firedTo time.Time, err error)) error {
+// change returns the names of the schedules that it concerned. Change returns after the slots that
+// these schedules had fired early, so that no slot of the old definition begins later.
+func (s Settler) Change(ctx context.Context, names []string, change func() (edited []string, err error)) error {
 	var err error
 	for try := range settleTries {
-		var firedTo time.Time
-		if firedTo, err = change(); err == nil {
-			return s.passed(ctx, firedTo)
+		var edited []string
+		if edited, err = change(); err == nil {
+			return s.awaitFired(ctx, edited)
 		}
 		if !errors.Is(err, store.ErrUnsettled) {
 			return err
@@ -62,29 +64,6 @@ func (s Settler) Change(ctx context.Context, names []string, change func() (fire
 		}
 	}
 	return err
-}
-
-// passed waits until the store's clock has reached an instant that is at most store.MostAhead away;
-// it does not wait for the zero time. If the clock is set back during the wait, passed does not wait
-// longer.
-func (s Settler) passed(ctx context.Context, at time.Time) error {
-	for !at.IsZero() {
-		now, err := s.Store.Now(ctx)
-		if err != nil {
-			return fmt.Errorf("the change is made; wait for slots that had fired ahead of it: read the store's clock: %w", err)
-		}
-		ahead := at.Sub(now)
-		if ahead <= 0 || ahead > store.MostAhead {
-			return nil
-		}
-		timer := time.NewTimer(ahead)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
-	}
-	return nil
 }
 
 // settle accounts for the due slots of these schedules, or of all schedules if there are no names:

@@ -3,6 +3,7 @@ package fire_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +17,7 @@ import (
 )
 
 // put stores a schedule with a slot every 10 s, and a change of it.
-func put(t *testing.T, backend store.Backend, kind string) (change func() (time.Time, error)) {
+func put(t *testing.T, backend store.Backend, kind string) (change func() (edited []string, err error)) {
 	t.Helper()
 	text, err := plan.Definition{
 		Rule: recur.Spec{Every: "10s"}, Kind: kind, Args: "null", Queue: "q", Priority: 5, MaxAttempts: 1, Overlap: plan.OverlapAllow,
@@ -24,9 +25,9 @@ func put(t *testing.T, backend store.Backend, kind string) (change func() (time.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func() (time.Time, error) {
+	return func() (edited []string, err error) {
 		res, err := backend.PutSchedules(t.Context(), store.PutSchedulesRequest{Schedules: []store.PutSchedule{{Name: "s", Definition: text}}})
-		return res.FiredTo, err
+		return res.Edited, err
 	}
 }
 
@@ -71,23 +72,47 @@ func TestDueSlotsAreSettledBeforeAChange(t *testing.T) {
 	}
 }
 
+// firedTo is a store whose schedules have fired up to an instant.
+type firedTo struct {
+	store.EarlyFirer
+	at    time.Time
+	asked []string
+}
+
+func (f *firedTo) FiredTo(_ context.Context, req store.FiredToRequest) (time.Time, error) {
+	f.asked = append(f.asked, req.Names...)
+	return f.at, nil
+}
+
 func TestAChangeReturnsAfterSlotsThatHadFiredAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		settler := fire.Settler{Store: memory.New()}
+		edit := func(settler fire.Settler, names ...string) time.Duration {
+			t.Helper()
+			began := time.Now()
+			if err := settler.Change(t.Context(), nil, func() ([]string, error) { return names, nil }); err != nil {
+				t.Error(err)
+			}
+			return time.Since(began)
+		}
 		for name, test := range map[string]struct{ ahead, want time.Duration }{
 			"fired ahead":                         {500 * time.Millisecond, 500 * time.Millisecond},
 			"at most store.MostAhead":             {store.MostAhead, store.MostAhead},
 			"further ahead, so the clock was set": {time.Hour, 0},
 			"before now":                          {-time.Second, 0},
 		} {
-			began := time.Now()
-			err := settler.Change(t.Context(), nil, func() (time.Time, error) { return began.Add(test.ahead), nil })
-			if took := time.Since(began); err != nil || took != test.want {
-				t.Errorf("%s: it took %v, want %v; %v", name, took, test.want, err)
+			early := &firedTo{at: time.Now().Add(test.ahead)}
+			if took := edit(fire.Settler{Store: memory.New(), Early: early}, "a", "b"); took != test.want || !slices.Equal(early.asked, []string{"a", "b"}) {
+				t.Errorf("%s: it took %v, want %v; asked for %v", name, took, test.want, early.asked)
 			}
 		}
-		if err := settler.Change(t.Context(), nil, func() (time.Time, error) { return time.Time{}, nil }); err != nil {
-			t.Error(err)
+		if took := edit(fire.Settler{Store: memory.New(), Early: &firedTo{}}, "a"); took != 0 {
+			t.Errorf("a schedule that has not fired early: it took %v", took)
+		}
+		if early := (&firedTo{at: time.Now().Add(time.Second)}); edit(fire.Settler{Store: memory.New(), Early: early}) != 0 || early.asked != nil {
+			t.Errorf("an edit of no schedule waited, or asked for %v", early.asked)
+		}
+		if took := edit(fire.Settler{Store: memory.New()}, "a"); took != 0 {
+			t.Errorf("on a store that does not fire early it took %v", took)
 		}
 	})
 }
@@ -95,12 +120,12 @@ func TestAChangeReturnsAfterSlotsThatHadFiredAhead(t *testing.T) {
 func TestAChangeThatIsNeverSettledEnds(t *testing.T) {
 	settler := fire.Settler{Store: memory.New()}
 	tries := 0
-	err := settler.Change(t.Context(), []string{"s"}, func() (time.Time, error) { tries++; return time.Time{}, store.ErrUnsettled })
+	err := settler.Change(t.Context(), []string{"s"}, func() ([]string, error) { tries++; return nil, store.ErrUnsettled })
 	if !errors.Is(err, store.ErrUnsettled) || tries != 100 {
 		t.Errorf("after %d tries: %v", tries, err)
 	}
 	tries = 0
-	err = settler.Change(t.Context(), nil, func() (time.Time, error) { tries++; return time.Time{}, store.ErrConflict })
+	err = settler.Change(t.Context(), nil, func() ([]string, error) { tries++; return nil, store.ErrConflict })
 	if !errors.Is(err, store.ErrConflict) || tries != 1 {
 		t.Errorf("another error, after %d tries: %v", tries, err)
 	}

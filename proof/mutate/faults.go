@@ -12,6 +12,7 @@ const (
 	outcomes  = "../../store/outcome.go"
 	changes   = "../../store/change.go"
 	followUps = "../../store/followup.go"
+	early     = "../../store/early.go"
 )
 
 // sharedFaults are further faults in code that the drivers share: how overlaps
@@ -24,8 +25,8 @@ var sharedFaults = []fault{
 	{"slots that fire together run concurrently", "../../store/overlap.go", "i > 0 || f.Overlap != OverlapSkip", "f.Overlap != OverlapSkip"},
 	{"replace does not cancel the running job", "../../store/overlap.go", "idsOf(group.waiting), idsOf(group.running)", "idsOf(group.waiting), nil"},
 	{"a pause never ends", "../../store/schedule.go", "(s.PausedUntil.IsZero() || slot.Before(s.PausedUntil))", "!s.PausedAt.After(slot)"},
-	{"a change does not report early firings", rules, "if !mark.After(now) || mark.After(now.Add(MostAhead)) {", "if !now.IsZero() {"},
-	{"a triggered job starts before a slot that has been decided on", rules, "if job.RunAt.Before(to) {", "if job.RunAt.After(to) {"},
+	{"the mark of an early firing is not recognised", early, "if !mark.After(now) || mark.After(now.Add(MostAhead)) {", "if !now.IsZero() {"},
+	{"a triggered job starts before a slot that has been decided on", early, "if job.RunAt.Before(to) {", "if job.RunAt.After(to) {"},
 	{"every failure counts", followUps, "case a.JobFailed:", "case true:"},
 	{"a rescue forgets on_loss", losses, "case l.OnLoss == OnLossFail || l.Attempt >= l.MaxAttempts:", "case l.Attempt >= l.MaxAttempts:"},
 	{"leaving does not refund the attempt", losses, "case !l.Died:\n\t\treturn Effect{State: StateReady, Refund: 1}", "case !l.Died:\n\t\treturn Effect{State: StateReady}"},
@@ -70,6 +71,8 @@ var postgresFaults = []fault{
 	{"firing does not check whether it is due", "sql/advance_schedules.sql", "AND (s.next_at <= coalesce(:now::timestamptz, now()) + :ahead::bigint * interval '1 microsecond') IS TRUE", "AND (coalesce(:now::timestamptz, now()) IS NOT NULL)"},
 	{"firing does not check whether it is paused", "sql/advance_schedules.sql", "AND s.paused_at IS NOT DISTINCT FROM f.paused_at", "AND true"},
 	{"an expired decision fires", "sql/advance_schedules.sql", "<= coalesce(:until::timestamptz, 'infinity')", "<= coalesce(:until::timestamptz + interval '1 year', 'infinity')"},
+	{"an edit does not wait for the latest early firing", "sql/find_fired_to.sql", "max(mark)", "min(mark)"},
+	{"a claim leaves out jobs behind a cursor", "claim.go", "return b.claim(ctx, req, cursors{})", "return b.claim(ctx, req, b.scans.of(req.Node, req.Queue).low)"},
 	{"an early firing ignores live jobs", "sql/find_busy_schedules.sql", "AND EXISTS (", "AND false AND EXISTS ("},
 	{"an early firing ignores a job that becomes live", "fire.go", "advanced[one.Schedule] == early && len(live[one.Schedule]) > 0", "len(all) == 0"},
 	{"a retried job starts before a slot that has been decided on", "sql/revive_jobs.sql", "s.id = h.schedule_id AND", "s.id = -revived.schedule_id AND"},
@@ -129,7 +132,8 @@ var sqliteFaults = []fault{
 	{"firing does not check whether it is paused", "fire.go", " && d.pausedAt.Equal(instant(f.PausedAt))", ""},
 	{"an expired decision fires", "fire.go", "now.After(instant(req.Until))", "now.After(instant(req.Until).AddDate(1, 0, 0))"},
 	{"firing does not check whether it is due", "sql/lock_due_schedules.sql", " AND +s.next_at <= :until", " AND :until IS NOT NULL"},
-	{"an early firing ignores live jobs", "fire.go", "busy := early(f, now) && len(p.live[f.Schedule]) > 0", "busy := false"},
+	{"an edit does not wait for the latest early firing", "sql/find_fired_to.sql", "max(s.mark)", "min(s.mark)"},
+	{"an early firing ignores live jobs", "fire_early.go", "busy := early(f, now) && len(p.live[f.Schedule]) > 0", "busy := false"},
 	{"a slot that fired fires again after a reset", "sql/find_fired_slots.sql", "AND r.outcome = 0", "AND r.outcome = 1"},
 	{"a node without recent heartbeats rescues", "sql/find_expired_nodes.sql", "abs(:now - asker.seen_at) * 2 <= asker.lease", "asker.seen_at IS NOT NULL"},
 	{"a rescue takes jobs from the living", "sql/find_expired_nodes.sql", "seen_at + lease <= :now", "seen_at + lease <= :now + 1000000000000"},
@@ -155,7 +159,7 @@ var sqliteFaults = []fault{
 	{"a schedule's owner is not looked at", rules, "case s.living() && s.Owner != owner:", "case false:"},
 	{"a lost update is not refused", rules, "case put.IfRevision != 0 && (!s.living() || s.Revision != put.IfRevision):", "case false:"},
 	{"an old sync undoes a newer one", "schedules.go", "if req.SyncRevision < last {", "if req.SyncRevision < 0 && last < 0 {"},
-	{"a calendar changes while a slot is due", "calendars.go", "if due > 0 {", "if due < 0 {"},
+	{"a calendar changes while a slot is due", "calendars.go", "if due {", "if !due && due {"},
 	{"a calendar's change gives schedules no new revision", "sql/revise_schedules.sql", "SET revision = :revision", "SET revision = revision + 0 * :revision"},
 	{"pruning forgets the age", "prune.go", `err := s.each(ctx, name, args{"before": micros(now.Add(-keep))`, `err := s.each(ctx, name, args{"before": micros(now.Add(keep))`},
 }

@@ -35,7 +35,9 @@ func (s *Store) PutCalendars(ctx context.Context, req store.PutCalendarsRequest)
 			s.putCalendar(put, now)
 			out.Changed++
 			for _, schedule := range s.naming(put.Name) {
-				out.FiredTo = laterOf(out.FiredTo, firedTo(schedule, now))
+				if !slices.Contains(out.Revised, schedule.Name) {
+					out.Revised = append(out.Revised, schedule.Name)
+				}
 			}
 		}
 		out.Revisions = append(out.Revisions, s.calendars[put.Name].Revision)

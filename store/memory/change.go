@@ -107,11 +107,7 @@ func (s *Store) retryJob(live, finished *job, now time.Time) store.Change {
 	case live != nil && live.State != store.StateReady:
 		return store.Unchanged
 	case live != nil:
-		at := now
-		if live.Slot.Sub(now) <= store.MostAhead {
-			at = laterOf(at, live.Slot)
-		}
-		if live.RunAt.After(at) {
+		if at := s.pulledTo(live.Slot, now); live.RunAt.After(at) {
 			s.ready(live, at)
 		}
 		return store.Changed
@@ -122,7 +118,7 @@ func (s *Store) retryJob(live, finished *job, now time.Time) store.Change {
 	finished.Reason = ""
 	finished.refunds = 0
 	finished.MaxAttempts = max(finished.MaxAttempts, finished.Attempt+1)
-	s.ready(finished, laterOf(now, s.firedToOf(finished.Schedule, now)))
+	s.ready(finished, s.startAfterFired(finished.Schedule, now, now))
 	return store.Changed
 }
 

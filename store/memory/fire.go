@@ -44,6 +44,25 @@ func isAfter(row *store.Schedule, c store.DueCursor) bool {
 
 // Fire accounts for slots; see store.Schedules.
 func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
+	return s.fireIf(ctx, req, func(row *store.Schedule, _ store.Firing, now time.Time) decision {
+		if row.NextAt.After(now) {
+			return lost
+		}
+		return accepted
+	})
+}
+
+// decision is what happens to a firing that matches its row.
+type decision int
+
+const (
+	accepted decision = iota
+	lost
+	left // left out, but not lost
+)
+
+// fireIf writes the firings that match their rows and that decide accepts.
+func (s *Store) fireIf(ctx context.Context, req store.FireRequest, decide func(row *store.Schedule, f store.Firing, now time.Time) decision) (store.FireResult, error) {
 	now, err := s.begin(ctx, "fire schedules", req.Now)
 	if err != nil {
 		return store.FireResult{}, err
@@ -53,17 +72,17 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 	var after []*store.FollowUp
 	late := !req.Until.IsZero() && now.After(instant(req.Until))
 	for _, f := range req.Firings {
-		row := s.schedules[f.Schedule]
-		if late || !matches(row, f, now.Add(req.Ahead)) {
+		row, what := s.schedules[f.Schedule], lost
+		if !late && matches(row, f) {
+			what = decide(row, f, now)
+		}
+		switch what {
+		case lost:
 			out.Lost = append(out.Lost, f.Schedule)
-			continue
+		case accepted:
+			s.fire(row, f, now, &out)
+			after = append(after, f.After)
 		}
-		if row.NextAt.After(now) && f.Overlap != store.OverlapAllow && s.anyLives(row.ID) {
-			out.Busy = append(out.Busy, f.Schedule)
-			continue
-		}
-		s.fire(row, f, now, &out)
-		after = append(after, f.After)
 	}
 	for _, a := range after {
 		s.follow(a, now)
@@ -71,23 +90,11 @@ func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResu
 	return out, nil
 }
 
-// anyLives reports whether a schedule has a live job, not counting backfilled
-// jobs.
-func (s *Store) anyLives(schedule int64) bool {
-	for _, j := range s.live {
-		if j.Schedule == schedule && j.Origin != store.OriginBackfill {
-			return true
-		}
-	}
-	return false
-}
-
-// matches reports whether a firing was decided from the row as it is now, and
-// is due by then.
-func matches(row *store.Schedule, f store.Firing, until time.Time) bool {
+// matches reports whether a firing was decided from the row as it is now.
+func matches(row *store.Schedule, f store.Firing) bool {
 	return row != nil && row.DeletedAt.IsZero() &&
 		row.Revision == f.Revision && row.Mark.Equal(instant(f.Mark)) && row.NextAt.Equal(instant(f.NextAt)) && row.PausedAt.Equal(instant(f.PausedAt)) &&
-		!row.NextAt.IsZero() && !row.NextAt.After(until)
+		!row.NextAt.IsZero()
 }
 
 // fire writes one firing and adds its effects to out.

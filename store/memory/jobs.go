@@ -34,7 +34,7 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 		j := s.newJob(n, now)
 		j.Unique = req.Unique
 		if n.Origin == store.OriginTrigger && tx == nil {
-			j.RunAt = laterOf(j.RunAt, s.firedToOf(n.Schedule, now))
+			j.RunAt = s.startAfterFired(n.Schedule, j.RunAt, now)
 		}
 		jobs = append(jobs, j)
 		out.IDs = append(out.IDs, j.ID)

@@ -19,10 +19,11 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Store is a store.Backend and a store.Listener. All holders of the pointer act
+// Store is a store.Backend, a store.EarlyFirer and a store.Listener. All holders of the pointer act
 // as clients of the same store. It is safe for concurrent use.
 type Store struct {
-	clock func() time.Time
+	clock      func() time.Time
+	neverEarly bool
 
 	mu       sync.Mutex // guards the fields below; never held while callbacks run, except RescueRequest.After, which is pure
 	live     map[int64]*job
@@ -50,8 +51,9 @@ type Store struct {
 }
 
 var (
-	_ store.Backend  = (*Store)(nil)
-	_ store.Listener = (*Store)(nil)
+	_ store.Backend    = (*Store)(nil)
+	_ store.EarlyFirer = (*Store)(nil)
+	_ store.Listener   = (*Store)(nil)
 )
 
 // job is a row of the tables live and finished. Its info contains neither the

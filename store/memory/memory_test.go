@@ -12,8 +12,27 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) storetest.Store {
-		s := memory.New()
+	storetest.Run(t, opened())
+}
+
+// TestStoreWithoutAbilities checks that a backend that implements no optional
+// interface passes the suite: a store that hides its abilities, and a store that
+// knows nothing of early firing.
+func TestStoreWithoutAbilities(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) storetest.Store{
+		"Hidden":  opened(),
+		"Missing": opened(memory.WithoutEarlyFiring()),
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Run(t, storetest.WithoutAbilities(open), storetest.Operations(20_000))
+		})
+	}
+}
+
+// opened returns a function that opens an empty store.
+func opened(options ...memory.Option) func(*testing.T) storetest.Store {
+	return func(t *testing.T) storetest.Store {
+		s := memory.New(options...)
 		useNumbers(t, s)
 		return storetest.Store{
 			Clients: [2]store.Backend{s, s},
@@ -22,7 +41,7 @@ func TestStore(t *testing.T) {
 				return storetest.Transaction{Tx: tx, Commit: tx.Commit, Rollback: tx.Rollback}, nil
 			},
 		}
-	})
+	}
 }
 
 // useNumbers uses up some numbers of each kind and leaves no other trace, so

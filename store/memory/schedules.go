@@ -47,19 +47,19 @@ func (s *Store) put(req store.PutSchedulesRequest, gone []*store.Schedule, now t
 		if row == nil || !same(row, put, req.Owner) {
 			row = s.putOne(row, put, req.Owner, now)
 			out.Changed++
-			out.FiredTo = laterOf(out.FiredTo, firedTo(row, now))
+			out.Edited = append(out.Edited, row.Name)
 		}
 		out.Revisions = append(out.Revisions, row.Revision)
 	}
 	for _, row := range gone {
 		s.bury(row, now)
 		out.Deleted++
-		out.FiredTo = laterOf(out.FiredTo, firedTo(row, now))
+		out.Edited = append(out.Edited, row.Name)
 	}
 	if req.Ordered() {
 		s.revisions[req.Owner] = req.SyncRevision
 	}
-	if out.Changed+out.Deleted > 0 {
+	if len(out.Edited) > 0 {
 		s.wake(store.Wake{Kind: store.WakeSchedules})
 	}
 	return out
@@ -101,23 +101,6 @@ func same(row *store.Schedule, put store.PutSchedule, owner string) bool {
 // accounted for.
 func unsettled(row *store.Schedule, now time.Time) bool {
 	return !row.NextAt.IsZero() && !row.NextAt.After(now) && now.After(row.Mark)
-}
-
-// firedTo returns a row's mark if it lies ahead of now, so that later slots may
-// have fired already.
-func firedTo(row *store.Schedule, now time.Time) time.Time {
-	if ahead := row.Mark.Sub(now); ahead > 0 && ahead <= store.MostAhead {
-		return row.Mark
-	}
-	return time.Time{}
-}
-
-// firedToOf returns firedTo of a schedule that may not exist.
-func (s *Store) firedToOf(schedule int64, now time.Time) time.Time {
-	if row := s.schedules[schedule]; row != nil {
-		return firedTo(row, now)
-	}
-	return time.Time{}
 }
 
 // putOne writes a new, changed or returning schedule; row is nil for a new one.
@@ -174,33 +157,32 @@ func (s *Store) bury(row *store.Schedule, now time.Time) {
 }
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
-func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) (out store.ChangeSchedulesResult, err error) {
+func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
 	now, err := s.begin(ctx, "change schedules", req.Now)
 	if err != nil {
-		return out, err
+		return err
 	}
 	defer s.mu.Unlock()
 	var rows []*store.Schedule
 	for _, name := range req.Names {
 		row := s.byName(name)
 		if row == nil || !row.DeletedAt.IsZero() {
-			return out, fmt.Errorf("change schedule %q: %w", name, store.ErrNotFound)
+			return fmt.Errorf("change schedule %q: %w", name, store.ErrNotFound)
 		}
 		rows = append(rows, row)
 	}
 	for _, row := range rows {
 		if s.changes(row, req) && unsettled(row, now) {
-			return out, fmt.Errorf("change schedule %q: %w", row.Name, store.ErrUnsettled)
+			return fmt.Errorf("change schedule %q: %w", row.Name, store.ErrUnsettled)
 		}
 	}
 	for _, row := range rows {
-		out.FiredTo = laterOf(out.FiredTo, firedTo(row, now))
 		if s.changes(row, req) {
 			s.change(row, req, now)
 			s.wake(store.Wake{Kind: store.WakeSchedules})
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // changes reports whether a request changes a living schedule.
@@ -226,9 +208,7 @@ func (s *Store) change(row *store.Schedule, req store.ChangeSchedulesRequest, no
 	case store.DeleteSchedules:
 		s.bury(row, now)
 	case store.ResetSchedules:
-		if firedTo(row, now).IsZero() {
-			row.Mark = now
-		}
+		s.resetMark(row, now)
 		row.NextAt = now
 	}
 }

@@ -131,8 +131,7 @@ func changeMany(e *env) {
 func pauseUntil(e *env) {
 	e.planned("s")
 	pause := func(until time.Time) store.Schedule {
-		_, err := e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: store.PauseSchedules, Names: []string{"s"}, Until: until})
-		e.must(err)
+		e.must(e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: store.PauseSchedules, Names: []string{"s"}, Until: until}))
 		return e.schedule("s")
 	}
 	first := e.now

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -131,7 +132,10 @@ func calendarRevises(e *env) {
 	left = e.schedule("left")
 
 	e.tick(time.Second)
-	e.putCalendar("c", "2")
+	changed, err := e.tryPutCalendars(store.PutCalendar{Name: "c", Definition: []byte("2")}, store.PutCalendar{Name: "d", Definition: []byte("1")})
+	e.must(err)
+	slices.Sort(changed.Revised)
+	e.want(changed.Revised, []string{"both", "one"}, "a put of calendars must return the names of the schedules that it revised")
 	for _, before := range []store.Schedule{one, both} {
 		after := e.schedule(before.Name)
 		e.ok(after.Revision > before.Revision, "a schedule must get a greater revision when a calendar that it names changes", before.Name, after.Revision, before.Revision)

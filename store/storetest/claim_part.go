@@ -8,8 +8,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// claimPartTests test claims that may leave out due jobs. A store without
-// store.PartialClaimer passes them without a test.
+// claimPartTests test claims that may leave out due jobs; see store.PartialClaimer.
 var claimPartTests = []scenario{
 	{"ClaimsAsClaimDoes", partAsWhole},
 	{"ReachesEveryJob", partReaches},
@@ -19,15 +18,8 @@ var claimPartTests = []scenario{
 	{"NodeThatIsGone", partGone},
 }
 
-// parts returns the ability of the first client; without it the test is skipped.
-func (e *env) parts() store.PartialClaimer {
-	e.t.Helper()
-	p, ok := e.a.(store.PartialClaimer)
-	if !ok {
-		e.t.Skip("this store claims no parts")
-	}
-	return p
-}
+// parts returns the ability of the first client.
+func (e *env) parts() store.PartialClaimer { return e.a.(store.PartialClaimer) }
 
 // reachLimit is how long a test repeats partial claims for one more job.
 const reachLimit = 30 * time.Second
@@ -78,7 +70,6 @@ func partAsWhole(e *env) {
 
 // partReaches makes jobs due that lie before jobs which were claimed already.
 func partReaches(e *env) {
-	e.parts()
 	now := e.real()
 	node := e.nodeFor("n", time.Hour)
 	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
@@ -98,7 +89,6 @@ func partReaches(e *env) {
 }
 
 func partLateCommits(e *env) {
-	e.parts()
 	e.real()
 	node := e.nodeFor("n", time.Hour)
 	req := store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: 10}
@@ -115,7 +105,6 @@ func partLateCommits(e *env) {
 }
 
 func partExact(e *env) {
-	e.parts()
 	e.real()
 	node := e.nodeFor("n", time.Hour)
 	mine := exactly("k", `"mine"`)
@@ -126,7 +115,6 @@ func partExact(e *env) {
 }
 
 func partThenWhole(e *env) {
-	e.parts()
 	now := e.real()
 	node := e.nodeFor("n", time.Hour)
 	for range 5 {

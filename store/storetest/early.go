@@ -7,7 +7,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Slots that fire ahead of their instant; see store.FireRequest.Ahead.
+// earlyTests test slots that fire before their instant; see store.EarlyFirer.
 var earlyTests = []scenario{
 	{"FiresAhead", earlyFires},
 	{"NotTooEarly", earlyTooSoon},
@@ -15,7 +15,7 @@ var earlyTests = []scenario{
 	{"BesideWhatDoesNotMatter", earlyBeside},
 	{"ComparesAsAtTheInstant", earlyCompares},
 	{"OneSlotOneJob", earlyOnce},
-	{"ChangesSayWhatHasFired", earlyChanges},
+	{"FiredToAfterEdits", earlyFiredTo},
 	{"ResetKeepsWhatHasFired", earlyReset},
 	{"TriggeredJobsStartAfterIt", earlyTrigger},
 	{"RetriedJobsStartAfterIt", earlyRetry},
@@ -26,6 +26,22 @@ var earlyTests = []scenario{
 
 const aWhile = 500 * time.Millisecond
 
+// early returns the ability of the first client.
+func (e *env) early() store.EarlyFirer { return e.a.(store.EarlyFirer) }
+
+// earlyRequest makes a request at the test's now.
+func (e *env) earlyRequest(ahead time.Duration, firings ...store.Firing) store.FireEarlyRequest {
+	return store.FireEarlyRequest{FireRequest: store.FireRequest{Now: e.now, Firings: firings}, Ahead: ahead}
+}
+
+// firedTo returns up to when schedules have fired early.
+func (e *env) firedTo(names ...string) time.Time {
+	e.t.Helper()
+	at, err := e.b.(store.EarlyFirer).FiredTo(e.ctx, store.FiredToRequest{Now: e.now, Names: names})
+	e.must(err)
+	return at
+}
+
 // soon puts a schedule whose next slot comes in half a second.
 func (e *env) soon(name string) store.Schedule {
 	e.t.Helper()
@@ -34,9 +50,9 @@ func (e *env) soon(name string) store.Schedule {
 	return row
 }
 
-func (e *env) fireAhead(ahead time.Duration, firings ...store.Firing) store.FireResult {
+func (e *env) fireAhead(ahead time.Duration, firings ...store.Firing) store.FireEarlyResult {
 	e.t.Helper()
-	res, err := e.a.Fire(e.ctx, store.FireRequest{Now: e.now, Ahead: ahead, Firings: firings})
+	res, err := e.early().FireEarly(e.ctx, e.earlyRequest(ahead, firings...))
 	e.must(err)
 	return res
 }
@@ -54,7 +70,7 @@ func (e *env) fireEarly(row store.Schedule) store.Schedule {
 
 // leftOut checks that a firing changes nothing, and whether it is reported as
 // lost or busy.
-func (e *env) leftOut(req store.FireRequest, busy bool, rule string) {
+func (e *env) leftOut(req store.FireEarlyRequest, busy bool, rule string) {
 	e.t.Helper()
 	state := func() []any {
 		return []any{
@@ -63,13 +79,13 @@ func (e *env) leftOut(req store.FireRequest, busy bool, rule string) {
 	}
 	before := state()
 	req.Now = e.now
-	res, err := e.a.Fire(e.ctx, req)
+	res, err := e.early().FireEarly(e.ctx, req)
 	e.must(err)
-	want := store.FireResult{Lost: []int64{req.Firings[0].Schedule}}
+	lost, left := []int64{req.Firings[0].Schedule}, []int64(nil)
 	if busy {
-		want = store.FireResult{Busy: want.Lost}
+		lost, left = left, lost
 	}
-	e.want([]any{res.Lost, res.Busy, len(res.Fired)}, []any{want.Lost, want.Busy, 0}, rule)
+	e.want([]any{res.Lost, res.Busy, len(res.Fired)}, []any{lost, left, 0}, rule)
 	e.want(state(), before, "a firing that is left out must touch nothing")
 }
 
@@ -111,8 +127,8 @@ func (e *env) claimAll(node int64) store.ClaimResult {
 func earlyTooSoon(e *env) {
 	row := e.soon("s")
 	f := ringing(row)
-	e.leftOut(store.FireRequest{Firings: []store.Firing{f}}, false, "without Ahead no slot may fire before its instant")
-	e.leftOut(store.FireRequest{Firings: []store.Firing{f}, Ahead: aWhile - time.Microsecond}, false, "a slot must not fire further ahead than Ahead says")
+	e.leftOut(e.earlyRequest(0, f), false, "without Ahead no slot may fire before its instant")
+	e.leftOut(e.earlyRequest(aWhile-time.Microsecond, f), false, "a slot must not fire further ahead than Ahead says")
 	e.fireEarly(row)
 }
 
@@ -126,9 +142,9 @@ func earlyBusy(e *env) {
 	for _, overlap := range []store.Overlap{store.OverlapSkip, store.OverlapQueue, store.OverlapReplace} {
 		f := ringing(row)
 		f.Overlap = overlap
-		e.leftOut(store.FireRequest{Firings: []store.Firing{f}, Ahead: aWhile}, true, fmt.Sprint("a slot must not fire early while a job of its schedule is ready, overlap ", overlap))
+		e.leftOut(e.earlyRequest(aWhile, f), true, fmt.Sprint("a slot must not fire early while a job of its schedule is ready, overlap ", overlap))
 	}
-	early := store.FireRequest{Firings: []store.Firing{ringing(row)}, Ahead: aWhile}
+	early := e.earlyRequest(aWhile, ringing(row))
 	claimed := e.claimOne(node)
 	e.leftOut(early, true, "a slot must not fire early while a job of its schedule runs")
 	e.finishWell(outcome(claimed, store.Retry))
@@ -180,10 +196,10 @@ func earlyBeside(e *env) {
 
 func earlyCompares(e *env) {
 	row := e.soon("s")
-	early := func(change func(f *store.Firing)) store.FireRequest {
+	early := func(change func(f *store.Firing)) store.FireEarlyRequest {
 		f := ringing(row)
 		change(&f)
-		return store.FireRequest{Firings: []store.Firing{f}, Ahead: aWhile}
+		return e.earlyRequest(aWhile, f)
 	}
 	e.leftOut(early(func(f *store.Firing) { f.Revision++ }), false, "an early firing decided from another revision must be lost")
 	e.leftOut(early(func(f *store.Firing) { f.Mark = f.Mark.Add(-time.Microsecond) }), false, "an early firing decided from another mark must be lost")
@@ -206,81 +222,79 @@ func earlyOnce(e *env) {
 		f := ringing(row)
 		var fired, lost [2]int
 		e.both(func(i int, client store.Backend) {
-			res, err := client.Fire(e.ctx, store.FireRequest{Now: e.now, Ahead: aWhile, Firings: []store.Firing{f}})
+			res, err := client.(store.EarlyFirer).FireEarly(e.ctx, e.earlyRequest(aWhile, f))
 			e.ok(err == nil, "two nodes that fire a slot early at once must not get errors", err)
 			fired[i], lost[i] = len(res.Fired), len(res.Lost)+len(res.Busy)
 		})
 		e.want([]int{fired[0] + fired[1], lost[0] + lost[1]}, []int{1, 1}, "of two nodes that fire a slot early exactly one must win")
-		e.leftOut(store.FireRequest{Firings: []store.Firing{f}, Ahead: aWhile}, false, "a slot that has fired early must not fire early again")
+		e.leftOut(e.earlyRequest(aWhile, f), false, "a slot that has fired early must not fire early again")
 		e.tick(aWhile)
-		e.leftOut(store.FireRequest{Firings: []store.Firing{f}}, false, "a slot that has fired early must not fire at its instant")
+		e.leftOut(e.earlyRequest(0, f), false, "a slot that has fired early must not fire at its instant")
 	}
 }
 
-func earlyChanges(e *env) {
+func earlyFiredTo(e *env) {
 	e.putCalendar("c", "0")
-	res, err := e.tryPut(store.PutSchedulesRequest{Schedules: []store.PutSchedule{{Name: "s", Definition: []byte("{}"), Calendars: []string{"c"}}}})
-	e.must(err)
-	e.want(res.FiredTo, time.Time{}, "a new schedule has not fired")
-	row := e.schedule("s")
-	slot := e.now.Add(time.Minute)
-	e.fire(firing(row, e.now, slot))
-	e.now = slot.Add(-aWhile)
-	change := func(action store.ScheduleAction) time.Time {
-		res, err := e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: action, Names: []string{"s"}})
-		e.must(err)
-		return res.FiredTo
-	}
-	put := func(name, definition string) time.Time {
+	put := func(name, definition string) []string {
+		e.t.Helper()
 		one := store.PutSchedule{Name: name, Definition: []byte(definition)}
 		if name == "s" {
 			one.Calendars = []string{"c"}
 		}
 		res, err := e.tryPut(store.PutSchedulesRequest{Schedules: []store.PutSchedule{one}})
 		e.must(err)
-		return res.FiredTo
+		return res.Edited
 	}
-	calendar := func(definition string) time.Time {
+	calendar := func(definition string) []string {
+		e.t.Helper()
 		res, err := e.tryPutCalendars(store.PutCalendar{Name: "c", Definition: []byte(definition)})
 		e.must(err)
-		return res.FiredTo
+		return res.Revised
 	}
-	e.want(calendar("1"), time.Time{}, "a calendar's change says nothing of slots that have not fired")
+	e.want(e.firedTo(put("s", "{}")...), time.Time{}, "a new schedule has not fired")
+	row := e.schedule("s")
+	slot := e.now.Add(time.Minute)
+	e.fire(firing(row, e.now, slot))
+	e.now = slot.Add(-aWhile)
+	e.want(e.firedTo(calendar("1")...), time.Time{}, "a schedule whose slot has not fired has not fired early")
 	e.fireEarly(e.schedule("s"))
-	e.want(put("other", "{}"), time.Time{}, "a put says nothing of schedules that it does not change")
-	e.want(put("s", "{}"), time.Time{}, "a put that changes nothing says nothing")
-	e.want(calendar("2"), slot, "a calendar's change says up to when a schedule that names it has fired ahead")
-	e.want(e.schedule("s").Mark, slot, "a calendar's change leaves the mark")
+	e.want([]time.Time{e.firedTo(), e.firedTo("none"), e.firedTo("none", "s")}, []time.Time{{}, {}, slot}, "FiredTo is about the named schedules, and ignores unknown names")
+	e.want(e.firedTo(put("other", "{}")...), time.Time{}, "an edit of another schedule concerns no early firing")
+	e.want(e.firedTo(put("s", "{}")...), time.Time{}, "a put that changes nothing concerns no early firing")
+	e.want(e.firedTo(calendar("2")...), slot, "an edit of a calendar concerns the early firings of the schedules that name it")
+	e.want(e.schedule("s").Mark, slot, "an edit of a calendar leaves the mark")
 	for _, action := range []store.ScheduleAction{store.PauseSchedules, store.PauseSchedules, store.ResumeSchedules} {
-		e.want(change(action), slot, "a change says up to when a named schedule has fired ahead")
+		e.changeSchedules(action, "s")
+		e.want(e.firedTo("s"), slot, "a pause or resume leaves up to when the schedule has fired early")
 	}
-	e.want(put("s", "edited"), slot, "an edit says up to when the schedule has fired ahead")
+	e.want(e.firedTo(put("s", "edited")...), slot, "an edit leaves up to when the schedule has fired early")
 	row = e.schedule("s")
-	e.want([]time.Time{row.Mark, row.NextAt}, []time.Time{slot, e.now}, "an edit leaves a slot that has fired ahead accounted for")
+	e.want([]time.Time{row.Mark, row.NextAt}, []time.Time{slot, e.now}, "an edit leaves a slot that has fired early accounted for")
 	e.fire(firing(row, row.Mark, slot.Add(time.Minute)))
-	e.want(change(store.DeleteSchedules), slot, "a delete says up to when the schedule has fired ahead")
-	e.want(put("s", "back"), slot, "so does a put that brings it back")
-	e.want(len(e.list(store.ListJobsRequest{States: []store.State{store.StateReady}})), 1, "no change touches a job that was made")
-	_, err = e.tryPut(store.PutSchedulesRequest{Owner: "one", Sync: true, Schedules: []store.PutSchedule{{Name: "mine", Definition: []byte("{}")}}})
+	e.changeSchedules(store.DeleteSchedules, "s")
+	e.want(e.firedTo("s"), slot, "a deleted schedule has fired early as before")
+	e.want(e.firedTo(put("s", "back")...), slot, "a schedule that comes back has fired early as before")
+	e.want(len(e.list(store.ListJobsRequest{States: []store.State{store.StateReady}})), 1, "no edit touches a job that was made")
+	_, err := e.tryPut(store.PutSchedulesRequest{Owner: "one", Sync: true, Schedules: []store.PutSchedule{{Name: "mine", Definition: []byte("{}")}}})
 	e.must(err)
 	mine := e.schedule("mine")
-	e.fire(firing(mine, e.now, e.now.Add(aWhile)))
+	e.fire(firing(mine, e.now, e.now.Add(aWhile-time.Microsecond)))
 	mine = e.fireEarly(e.schedule("mine"))
-	res, err = e.tryPut(store.PutSchedulesRequest{Owner: "one", Sync: true})
+	e.want(e.firedTo("s", "mine"), slot, "FiredTo is the latest of several schedules")
+	res, err := e.tryPut(store.PutSchedulesRequest{Owner: "one", Sync: true})
 	e.must(err)
-	e.want(res.FiredTo, mine.Mark, "a sync says up to when what it deletes has fired ahead")
+	e.want(e.firedTo(res.Edited...), mine.Mark, "a sync concerns the early firings of the schedules that it deletes")
 	e.tick(aWhile)
-	e.want(put("s", "later"), time.Time{}, "what has come is not ahead")
+	e.want(e.firedTo(put("s", "later")...), time.Time{}, "a slot that has come has not fired early any more")
 }
 
 func earlyReset(e *env) {
 	row := e.soon("s")
 	slot := row.NextAt
 	e.fireEarly(row)
-	res, err := e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: store.ResetSchedules, Names: []string{"s"}})
-	e.must(err)
+	e.changeSchedules(store.ResetSchedules, "s")
 	row = e.schedule("s")
-	e.want([]time.Time{res.FiredTo, row.Mark, row.NextAt}, []time.Time{slot, slot, e.now}, "a reset must keep a mark that an early firing has set, and plan again")
+	e.want([]time.Time{e.firedTo("s"), row.Mark, row.NextAt}, []time.Time{slot, slot, e.now}, "a reset must keep a mark that an early firing has set, and plan again")
 	e.fire(firing(row, slot.Add(store.MostAhead), slot.Add(time.Hour)))
 	e.now = slot.Add(-time.Microsecond)
 	e.changeSchedules(store.ResetSchedules, "s")
@@ -336,7 +350,7 @@ func earlyPull(e *env) {
 
 // notBeforeTheSlot checks that either the slot fired early, and a job made due
 // by hand at the same moment is due at the slot, or that the slot did not fire.
-func (e *env) notBeforeTheSlot(res store.FireResult, slot time.Time, byHand int64) {
+func (e *env) notBeforeTheSlot(res store.FireEarlyResult, slot time.Time, byHand int64) {
 	e.t.Helper()
 	runAt := e.job(byHand).RunAt
 	switch {
@@ -351,11 +365,11 @@ func earlyTriggerRace(e *env) {
 	for round := range 20 {
 		row := e.soon(fmt.Sprint("s", round))
 		var errs [2]error
-		var res store.FireResult
+		var res store.FireEarlyResult
 		var made store.InsertResult
 		e.both(func(i int, client store.Backend) {
 			if i == 0 {
-				res, errs[0] = client.Fire(e.ctx, store.FireRequest{Now: e.now, Ahead: aWhile, Firings: []store.Firing{ringing(row)}})
+				res, errs[0] = client.(store.EarlyFirer).FireEarly(e.ctx, e.earlyRequest(aWhile, ringing(row)))
 				return
 			}
 			made, errs[1] = client.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: []store.NewJob{
@@ -380,10 +394,10 @@ func earlyRetryRace(e *env) {
 		row := e.schedule(name)
 		e.now = row.NextAt.Add(-aWhile)
 		var errs [2]error
-		var res store.FireResult
+		var res store.FireEarlyResult
 		e.both(func(i int, client store.Backend) {
 			if i == 0 {
-				res, errs[0] = client.Fire(e.ctx, store.FireRequest{Now: e.now, Ahead: aWhile, Firings: []store.Firing{ringing(row)}})
+				res, errs[0] = client.(store.EarlyFirer).FireEarly(e.ctx, e.earlyRequest(aWhile, ringing(row)))
 				return
 			}
 			_, errs[1] = client.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Action: store.RetryJobs, IDs: []int64{done.ID}})

@@ -314,8 +314,7 @@ func scheduleNames(rows []store.Schedule) []string {
 }
 
 func (e *env) tryChangeSchedules(action store.ScheduleAction, names ...string) error {
-	_, err := e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: action, Names: names})
-	return err
+	return e.a.ChangeSchedules(e.ctx, store.ChangeSchedulesRequest{Now: e.now, Action: action, Names: names})
 }
 
 func (e *env) changeSchedules(action store.ScheduleAction, names ...string) {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -40,7 +41,9 @@ func putNew(e *env) {
 	}})
 	e.must(err)
 	a, b := e.schedule("a"), e.schedule("b")
-	e.want(res, store.PutSchedulesResult{Revisions: []int64{a.Revision, b.Revision}, Changed: 2}, "a put must return the revisions in the order of the request")
+	slices.Sort(res.Edited)
+	e.want(res, store.PutSchedulesResult{Revisions: []int64{a.Revision, b.Revision}, Changed: 2, Edited: []string{"a", "b"}},
+		"a put must return the revisions in the order of the request, and the names of new schedules")
 	e.ok(a.ID > 0 && b.ID > 0 && a.ID != b.ID && a.Revision > 0, "numbers and revisions are positive", a.ID, b.ID, a.Revision)
 	e.want(a, store.Schedule{
 		ID: a.ID, Name: "a", Owner: "o", Revision: a.Revision, Definition: []byte("A"),

@@ -69,6 +69,7 @@ type world struct {
 	batches map[int64][]batch // of each node
 	revs    map[string]int64  // the greatest SyncRevision of each owner
 	client  store.Backend     // the store's client that this step uses
+	early   bool              // the store fires early
 	hooked  bool              // this step's request may also make hooks' jobs
 	weights []weighted        // of the steps
 	total   int               // of the weights
@@ -120,6 +121,9 @@ func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world 
 		{3, w.rescue},
 		{1, w.leave},
 		{2, w.prune},
+	}
+	if _, w.early = s.Clients[0].(store.EarlyFirer); w.early {
+		w.weights = append(w.weights, weighted{3, w.firedTo})
 	}
 	for _, c := range w.weights {
 		w.total += c.weight

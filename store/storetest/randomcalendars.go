@@ -26,7 +26,9 @@ func (w *world) putCalendars() {
 	if !w.agree("PutCalendars", req, gotErr, wantErr, true) {
 		return
 	}
-	w.compare("PutCalendars", req, []int{got.Changed, len(got.Revisions)}, []int{want.Changed, len(want.Revisions)})
+	slices.Sort(got.Revised)
+	slices.Sort(want.Revised)
+	w.compare("PutCalendars", req, []any{got.Changed, len(got.Revisions), got.Revised}, []any{want.Changed, len(want.Revisions), want.Revised})
 	w.pairRevisions()
 }
 

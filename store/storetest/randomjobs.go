@@ -35,6 +35,9 @@ func (w *world) someJob() store.NewJob {
 	}
 	if id := w.someSchedule(); id != 0 && w.chance(3) {
 		j.Schedule, j.Origin = id, pick(w, store.OriginTrigger, store.OriginBackfill)
+		if w.mayHaveFired(id, w.now) {
+			j.Origin = store.OriginBackfill
+		}
 		j.Slot = w.now.Add(-w.within(time.Hour))
 		j.Waiting = w.chance(2)
 	}
@@ -350,6 +353,9 @@ func (w *world) changeJobs() {
 		req.Action, req.Schedule = store.CancelJobs, pick(w, scheduleNamesOf...)
 	} else {
 		req.IDs = w.someJobs(w.rng.IntN(4))
+	}
+	if req.Action == store.RetryJobs {
+		req.IDs = slices.DeleteFunc(req.IDs, w.mayBePulled)
 	}
 	want, err := w.model.ChangeJobs(w.ctx, req)
 	w.must(err)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -40,7 +41,8 @@ func syncEqual(e *env) {
 	e.tick(time.Minute)
 	res, err := e.trySync("o", 2, "d", "a")
 	e.must(err)
-	e.want(res, store.PutSchedulesResult{Revisions: []int64{e.schedule("d").Revision, a.Revision}, Changed: 1, Deleted: 2},
+	slices.Sort(res.Edited)
+	e.want(res, store.PutSchedulesResult{Revisions: []int64{e.schedule("d").Revision, a.Revision}, Changed: 1, Deleted: 2, Edited: []string{"b", "c", "d"}},
 		"a sync must report what it created and deleted")
 	e.want(scheduleNames(e.schedules(store.ListSchedulesRequest{})), []string{"a", "d"}, "a sync must make the owner's set equal")
 	e.want(e.schedule("a"), a, "an unchanged entry of a sync must keep its row, anchor and mark")

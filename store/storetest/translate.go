@@ -222,9 +222,6 @@ func (n numbers) modelFire(got, want store.FireResult) store.FireResult {
 	for i := range got.Lost {
 		got.Lost[i] = n.schedules.model(got.Lost[i])
 	}
-	for i := range got.Busy {
-		got.Busy[i] = n.schedules.model(got.Busy[i])
-	}
 	got = sortFire(got)
 	for i := range got.Fired {
 		if i < len(want.Fired) {
@@ -243,7 +240,6 @@ func sortFire(res store.FireResult) store.FireResult {
 	out.Superseded = append(out.Superseded, res.Superseded...)
 	out.Asked = append(out.Asked, res.Asked...)
 	out.Lost = append(out.Lost, res.Lost...)
-	out.Busy = append(out.Busy, res.Busy...)
 	slices.SortFunc(out.Fired, func(a, b store.FiredSlot) int {
 		return cmp.Or(cmp.Compare(a.Schedule, b.Schedule), a.Slot.Compare(b.Slot))
 	})
@@ -256,7 +252,6 @@ func sortFire(res store.FireResult) store.FireResult {
 	slices.Sort(out.Superseded)
 	slices.Sort(out.Asked)
 	slices.Sort(out.Lost)
-	slices.Sort(out.Busy)
 	return out
 }
 

@@ -1,0 +1,91 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// FireEarly accounts for slots, some before their instant; see store.EarlyFirer.
+func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (store.FireEarlyResult, error) {
+	return b.fire(ctx, req)
+}
+
+// FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
+func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (to time.Time, err error) {
+	err = b.pipeline(ctx, programConns, "read early firings", func(s sender) error {
+		var batch pgx.Batch
+		batch.Queue(b.q(findFiredTo), when(req.Now), req.Names, store.MostAhead.Microseconds()).QueryRow(func(row pgx.Row) error {
+			return row.Scan(into(&to))
+		})
+		return send(ctx, s, &batch)
+	})
+	if err != nil {
+		return time.Time{}, err
+	}
+	return to, nil
+}
+
+// leaveBusy removes early firings whose schedule still has a live job.
+func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Firing, error) {
+	if f.ahead == 0 {
+		return all, nil
+	}
+	var ids, revisions []int64
+	var marks, nexts, paused []*time.Time
+	for _, one := range all {
+		if one.Overlap != store.OverlapAllow {
+			ids, revisions = append(ids, one.Schedule), append(revisions, one.Revision)
+			marks, nexts, paused = append(marks, when(one.Mark)), append(nexts, when(one.NextAt)), append(paused, when(one.PausedAt))
+		}
+	}
+	if len(ids) == 0 {
+		return all, nil
+	}
+	busy, err := collect(ctx, f.tx, pgx.RowTo[int64], f.b.q(findBusySchedules), f.now, f.until, f.ahead, ids, revisions, marks, nexts, paused)
+	if err != nil || len(busy) == 0 {
+		return all, err
+	}
+	f.out.Busy = busy
+	return slices.DeleteFunc(slices.Clone(all), func(one store.Firing) bool { return slices.Contains(busy, one.Schedule) }), nil
+}
+
+// wake is the wake-up that goes with jobs; nil: it is owed.
+func (f *firing) wake(jobs []store.NewJob) *string {
+	wake := insertWake(jobs)
+	if f.allEarly && !f.b.earlyWakes.take(wake) {
+		f.owed = append(f.owed, wake)
+		return nil
+	}
+	return &wake
+}
+
+// afterFired lets triggered jobs start after the slots of their schedules that have
+// fired ahead. It locks these schedules.
+func (b *Backend) afterFired(ctx context.Context, tx pgx.Tx, req store.InsertRequest) ([]store.NewJob, error) {
+	var schedules []int64
+	for _, job := range req.Jobs {
+		if job.Origin == store.OriginTrigger {
+			schedules = append(schedules, job.Schedule)
+		}
+	}
+	if len(schedules) == 0 {
+		return req.Jobs, nil
+	}
+	firedTo := map[int64]time.Time{}
+	var id int64
+	var now, to time.Time
+	err := each(ctx, tx, []any{&id, into(&now), into(&to)}, func() {
+		if !to.IsZero() {
+			firedTo[id] = to
+		}
+	}, b.q(lockTriggeredSchedules), when(req.Now), schedules, store.MostAhead.Microseconds())
+	if err != nil || len(firedTo) == 0 {
+		return req.Jobs, err
+	}
+	return store.StartAfter(req.Jobs, firedTo, now), nil
+}

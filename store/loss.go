@@ -66,3 +66,22 @@ func (l Loss) Effect() Effect {
 	}
 	return Effect{State: StateReady, LossCounts: true, Delay: LossDelay(oneMore(l.Losses))}
 }
+
+// Expired returns the nodes that Nodes.Rescue declares dead: the nodes, except
+// the node that asks, whose lease has expired; none if the node that asks is not
+// alive, or was last heard more than half its own lease before or after now.
+func Expired(living []NodeInfo, asker int64, now time.Time) (expired []NodeInfo) {
+	heard := false
+	for _, n := range living {
+		switch {
+		case n.ID == asker:
+			heard = now.Sub(n.SeenAt).Abs()*2 <= n.Lease
+		case !n.SeenAt.Add(n.Lease).After(now):
+			expired = append(expired, n)
+		}
+	}
+	if !heard {
+		return nil
+	}
+	return expired
+}

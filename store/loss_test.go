@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -45,6 +46,35 @@ func TestLossDelay(t *testing.T) {
 	} {
 		if got := LossDelay(losses); got != want {
 			t.Errorf("after %d losses: %v, want %v", losses, got, want)
+		}
+	}
+}
+
+func TestExpired(t *testing.T) {
+	node := func(id int64, seen time.Duration) NodeInfo {
+		return NodeInfo{ID: id, SeenAt: noon.Add(seen), Lease: time.Minute}
+	}
+	for name, c := range map[string]struct {
+		living []NodeInfo
+		want   []int64
+	}{
+		"no other node":            {[]NodeInfo{node(1, 0)}, nil},
+		"all alive":                {[]NodeInfo{node(1, 0), node(2, -59*time.Second)}, nil},
+		"the lease ends now":       {[]NodeInfo{node(1, 0), node(2, -time.Minute)}, []int64{2}},
+		"some expired":             {[]NodeInfo{node(3, -time.Hour), node(1, 0), node(2, 0), node(4, -time.Hour)}, []int64{3, 4}},
+		"the asker is not alive":   {[]NodeInfo{node(2, -time.Hour)}, nil},
+		"the asker was just heard": {[]NodeInfo{node(1, -30*time.Second), node(2, -time.Hour)}, []int64{2}},
+		"the asker is late":        {[]NodeInfo{node(1, -30*time.Second-1), node(2, -time.Hour)}, nil},
+		"the clock went back":      {[]NodeInfo{node(1, 30*time.Second), node(2, -time.Hour)}, []int64{2}},
+		"the clock went far back":  {[]NodeInfo{node(1, 30*time.Second+1), node(2, -time.Hour)}, nil},
+		"the asker expired":        {[]NodeInfo{node(1, -time.Hour), node(2, -time.Hour)}, nil},
+	} {
+		var got []int64
+		for _, n := range Expired(c.living, 1, noon) {
+			got = append(got, n.ID)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // DueSchedules reads what is due; see store.Schedules.
@@ -124,7 +125,7 @@ type firePlan struct {
 	jobRows    []*slotRow // the record of each job
 	slots      []*slotRow // in order
 	extended   []*slotRow // of the books
-	supersede  []ending
+	supersede  []rowwise.End
 	ask        []int64             // running jobs to be asked to cancel
 	touched    []store.SerialGroup // of what ends, or is added to wait
 	firedCount map[int64]int64
@@ -256,7 +257,7 @@ func (p *firePlan) settle() {
 // end ends live jobs of a schedule as cancelled.
 func (p *firePlan) end(schedule int64, jobs []int64, reason string) {
 	for _, id := range jobs {
-		p.supersede = append(p.supersede, ending{ID: id, State: store.StateCancelled, Reason: reason})
+		p.supersede = append(p.supersede, rowwise.End{ID: id, State: store.StateCancelled, Reason: reason})
 		p.touched = append(p.touched, store.SerialGroup{Schedule: schedule})
 	}
 	p.out.Superseded = append(p.out.Superseded, jobs...)
@@ -302,10 +303,12 @@ func (p *firePlan) fire(schedule int64, job store.NewJob) {
 
 // applyFiring writes a plan and completes its answer with the jobs' numbers.
 func (s *session) applyFiring(ctx context.Context, p *firePlan, now time.Time) error {
-	if err := s.endJobs(ctx, p.supersede, now); err != nil {
-		return err
+	if len(p.supersede) > 0 {
+		if err := s.EndJobs(ctx, p.supersede, now); err != nil {
+			return err
+		}
 	}
-	ids, err := s.insertJobs(ctx, p.jobs, now)
+	ids, err := s.InsertJobs(ctx, p.jobs, now)
 	if err != nil {
 		return err
 	}
@@ -313,7 +316,7 @@ func (s *session) applyFiring(ctx context.Context, p *firePlan, now time.Time) e
 		r.job = ids[i]
 		p.out.Fired = append(p.out.Fired, store.FiredSlot{Schedule: r.schedule, Slot: r.Slot, Job: r.job})
 	}
-	if err := s.release(ctx, p.touched); err != nil {
+	if err := rowwise.Release(ctx, s, p.touched); err != nil {
 		return err
 	}
 	if err := s.onIDs(ctx, p.ask, args{"now": micros(now), "reason": store.ReplacedReason}, requestCancels); err != nil {
@@ -330,7 +333,7 @@ func (s *session) applyFiring(ctx context.Context, p *firePlan, now time.Time) e
 	for _, f := range p.firings {
 		after = append(after, f.After)
 	}
-	return s.follow(ctx, after, now)
+	return rowwise.Follow(ctx, s, after, now)
 }
 
 // newSlot is a record on its way to insert_slots.sql or extend_slots.sql.

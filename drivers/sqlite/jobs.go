@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // Insert stores jobs; see store.Jobs.
@@ -43,7 +44,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 				return err
 			}
 		}
-		if out.IDs, err = s.insertJobs(ctx, jobs, now); err != nil {
+		if out.IDs, err = s.InsertJobs(ctx, jobs, now); err != nil {
 			return err
 		}
 		var touched []store.SerialGroup
@@ -52,7 +53,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 				touched = append(touched, store.SerialGroupOf(job.Schedule, job.Origin))
 			}
 		}
-		return s.release(ctx, touched)
+		return rowwise.Release(ctx, s, touched)
 	})
 	if err != nil {
 		return store.InsertResult{}, err
@@ -118,9 +119,9 @@ type newJob struct {
 	HeadersLen  int    `json:"headers_len"`
 }
 
-// insertJobs inserts jobs in as many statements as they need and returns their
-// numbers in order.
-func (s *session) insertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]int64, error) {
+// InsertJobs implements rowwise.Jobs. It inserts jobs in as many statements as they
+// need.
+func (s *session) InsertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]int64, error) {
 	ids := make([]int64, 0, len(jobs))
 	for len(jobs) > 0 {
 		n := chunk(jobs)
@@ -333,158 +334,6 @@ func (s *session) addAttempts(ctx context.Context, jobs []store.JobInfo) error {
 		}
 		return err
 	})
-}
-
-// target is a job that ChangeJobs has to decide about.
-type target struct {
-	state       store.State
-	group       store.SerialGroup
-	runAt, slot time.Time
-	finished    store.FinishedJob
-}
-
-// ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
-func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
-	var out store.ChangeJobsResult
-	bySchedule := req.Action == store.CancelJobs && req.Schedule != ""
-	if len(req.IDs) == 0 && !bySchedule {
-		return out, nil
-	}
-	err := b.write(ctx, "change jobs", func(s *session) error {
-		now, err := s.now(ctx, req.Now)
-		if err != nil {
-			return err
-		}
-		targets, ids, err := s.targets(ctx, req, bySchedule)
-		if err != nil {
-			return err
-		}
-		states := map[int64]store.State{}
-		for id, t := range targets {
-			states[id] = t.state
-		}
-		plan := req.Action.Plan(ids, states)
-		out.Changes = plan.Changes
-		if err := s.endAndDelete(ctx, plan, targets, req.Reason, now); err != nil {
-			return err
-		}
-		if err := s.onIDs(ctx, plan.Ask, args{"now": micros(now), "reason": req.Reason}, requestCancels); err != nil {
-			return err
-		}
-		if err := s.pull(ctx, plan.Pull, targets, now); err != nil {
-			return err
-		}
-		holders, err := s.revive(ctx, plan.Revive, targets, now)
-		store.WithConflicts(out.Changes, holders)
-		return err
-	})
-	if err != nil {
-		return store.ChangeJobsResult{}, err
-	}
-	return out, nil
-}
-
-// targetColumns are the columns that targets scans.
-const targetColumns = "id state run_at slot schedule_id origin attempt max_attempts kind unique_key mark"
-
-// targets reads the jobs that a request names, and its numbers in order.
-func (s *session) targets(ctx context.Context, req store.ChangeJobsRequest, bySchedule bool) (map[int64]*target, []int64, error) {
-	name, a := lockJobs, args{"ids": jsonList(req.IDs)}
-	if bySchedule {
-		name, a = findScheduleJobs, args{"schedule": req.Schedule}
-	}
-	found := map[int64]*target{}
-	var ids []int64
-	err := s.each(ctx, name, a, func(r row) error {
-		var t target
-		var schedule int64
-		var origin store.Origin
-		f := &t.finished
-		err := r.Scan(&f.ID, &t.state, into(&t.runAt), into(&t.slot), &schedule, &origin, &f.Attempt, &f.MaxAttempts, &f.Kind, &f.Unique, into(&f.Mark))
-		t.group = store.SerialGroupOf(schedule, origin)
-		found[f.ID] = &t
-		ids = append(ids, f.ID)
-		return err
-	})
-	if !bySchedule {
-		ids = req.IDs
-	}
-	return found, ids, err
-}
-
-// endAndDelete ends and deletes jobs, and releases jobs that waited for them.
-func (s *session) endAndDelete(ctx context.Context, plan store.JobPlan, targets map[int64]*target, reason string, now time.Time) error {
-	var ends []ending
-	var freed []store.SerialGroup
-	for _, id := range plan.End {
-		ends = append(ends, ending{ID: id, State: store.StateCancelled, Reason: reason})
-		freed = append(freed, targets[id].group)
-	}
-	for _, id := range plan.Delete {
-		freed = append(freed, targets[id].group)
-	}
-	if err := s.endJobs(ctx, ends, now); err != nil {
-		return err
-	}
-	if err := s.onIDs(ctx, plan.Delete, nil, deleteJobs, deleteFinishedJobs, deleteAttempts); err != nil {
-		return err
-	}
-	return s.release(ctx, freed)
-}
-
-// pull makes ready jobs due.
-func (s *session) pull(ctx context.Context, ids []int64, targets map[int64]*target, now time.Time) error {
-	var later []again
-	for _, id := range ids {
-		t := targets[id]
-		if at := store.PullTo(t.runAt, t.slot, now); !at.Equal(t.runAt) {
-			later = append(later, again{ID: id, Delay: at.Sub(now).Microseconds()})
-		}
-	}
-	return s.readyJobs(ctx, later, now)
-}
-
-// revival is a finished job on its way to revive_jobs.sql.
-type revival struct {
-	ID          int64  `json:"id"`
-	RunAt       *int64 `json:"run_at"`
-	MaxAttempts int16  `json:"max_attempts"`
-}
-
-// revive makes finished jobs ready again. For jobs whose key another job has, it
-// returns the other job.
-func (s *session) revive(ctx context.Context, ids []int64, targets map[int64]*target, now time.Time) (holders map[int64]int64, err error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	live := map[store.JobKey]int64{}
-	err = s.each(ctx, findKeyHolders, args{"ids": jsonList(ids)}, func(r row) error {
-		var key store.JobKey
-		var holder int64
-		err := r.Scan(&key.Kind, &key.Unique, &holder)
-		live[key] = holder
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	finished := make([]store.FinishedJob, len(ids))
-	for i, id := range ids {
-		finished[i] = targets[id].finished
-	}
-	jobs, holders := store.TakeKeys(finished, live)
-	if len(jobs) == 0 {
-		return holders, nil
-	}
-	rows, revived := make([]revival, len(jobs)), make([]int64, len(jobs))
-	for i, job := range jobs {
-		r := job.Revival(now)
-		rows[i], revived[i] = revival{job.ID, micros(r.RunAt), r.MaxAttempts}, job.ID
-	}
-	if err := s.exec(ctx, reviveJobs, args{"jobs": jsonOf(rows)}); err != nil {
-		return nil, err
-	}
-	return holders, s.onIDs(ctx, revived, nil, deleteFinishedJobs)
 }
 
 // onIDs runs statements over a list of numbers, if there are any.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // Register enters a node; see store.Nodes.
@@ -83,56 +84,23 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 
 // Rescue declares nodes dead; see store.Nodes. It looks first without the
 // write lock.
-func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
+func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (out store.RescueResult, err error) {
 	const doing = "rescue"
 	some := false
-	err := b.read(ctx, doing, func(s *session) error {
-		_, expired, err := s.expiredNodes(ctx, req)
-		some = len(expired) > 0
-		return err
-	})
-	if err != nil || !some {
-		return store.RescueResult{}, err
-	}
-	var out store.RescueResult
-	err = b.write(ctx, doing, func(s *session) error {
-		now, expired, err := s.expiredNodes(ctx, req)
-		if err != nil {
-			return err
-		}
-		out, err = s.endNodes(ctx, expired, true, req.After, now)
-		return err
-	})
-	if err != nil {
-		return store.RescueResult{}, err
-	}
-	return out, nil
-}
-
-// expiredNodes returns now and the other nodes whose lease has passed; none if
-// the node that asks was not heard lately.
-func (s *session) expiredNodes(ctx context.Context, req store.RescueRequest) (time.Time, []store.NodeInfo, error) {
-	now, err := s.now(ctx, req.Now)
-	if err != nil {
-		return now, nil, err
-	}
-	nodes, err := s.nodes(ctx, findExpiredNodes, args{"node": req.Node, "now": micros(now)})
-	return now, nodes, err
-}
-
-// Leave ends a registration; see store.Nodes.
-func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
-	var out store.RescueResult
-	err := b.write(ctx, "leave", func(s *session) error {
+	err = b.read(ctx, doing, func(s *session) error {
 		now, err := s.now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
-		living, err := s.nodes(ctx, findLivingNode, args{"node": req.Node})
-		if err != nil {
-			return err
-		}
-		out, err = s.endNodes(ctx, living, false, req.After, now)
+		living, err := s.LockLivingNodes(ctx)
+		some = len(store.Expired(living, req.Node, now)) > 0
+		return err
+	})
+	if err != nil || !some {
+		return out, err
+	}
+	err = b.writeAt(ctx, doing, req.Now, func(s *session, now time.Time) (err error) {
+		out, err = rowwise.Rescue(ctx, s, req, now)
 		return err
 	})
 	if err != nil {
@@ -141,108 +109,39 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.Resc
 	return out, nil
 }
 
-// endNodes ends nodes and takes their jobs from them. after, if not nil, says
-// what else happens for each job that is lost.
-func (s *session) endNodes(ctx context.Context, nodes []store.NodeInfo, died bool, after func(store.LostJob) *store.FollowUp, now time.Time) (store.RescueResult, error) {
-	out := store.RescueResult{Nodes: nodes}
-	if len(nodes) == 0 {
-		return out, nil
-	}
-	ids := make([]int64, len(nodes))
-	for i := range nodes {
-		nodes[i].EndedAt, nodes[i].Died, nodes[i].Running = now, died, 0
-		ids[i] = nodes[i].ID
-	}
-	list := jsonList(ids)
-	if err := s.exec(ctx, endNodes, args{"nodes": list, "died": died, "now": micros(now)}); err != nil {
-		return out, err
-	}
-	held, err := s.heldJobs(ctx, list)
+// Leave ends a registration; see store.Nodes.
+func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (out store.RescueResult, err error) {
+	err = b.writeAt(ctx, "leave", req.Now, func(s *session, now time.Time) (err error) {
+		out, err = rowwise.Leave(ctx, s, req, now)
+		return err
+	})
 	if err != nil {
-		return out, err
+		return store.RescueResult{}, err
 	}
-	groups, err := s.groups(ctx, groupsOf(held, died))
-	if err != nil {
-		return out, err
-	}
-	var ends []ending
-	var ready []again
-	var freed []store.SerialGroup
-	var lost []int64
-	var followUps []*store.FollowUp
-	for i := range held {
-		h := &held[i]
-		h.loss.Died, h.loss.Waits = died, groups[h.loss.Group].Waits()
-		effect := h.loss.Effect()
-		h.State, h.Begun = effect.State, h.loss.Begun
-		out.Jobs = append(out.Jobs, h.RescuedJob)
-		if effect.State == store.StateReady {
-			ready = append(ready, readyAgain(h.ID, effect))
-			continue
-		}
-		ends = append(ends, ending{ID: h.ID, State: effect.State, Reason: effect.Reason, asked: h.loss.Asked})
-		freed = append(freed, h.loss.Group)
-		if effect.LossCounts {
-			lost = append(lost, h.ID)
-		}
-		if after != nil && effect.State == store.StateFailed {
-			followUps = append(followUps, after(h.lost()))
-		}
-	}
-	if err := s.onIDs(ctx, lost, nil, countLosses); err != nil {
-		return out, err
-	}
-	if err := s.endJobs(ctx, ends, now); err != nil {
-		return out, err
-	}
-	if err := s.readyJobs(ctx, ready, now); err != nil {
-		return out, err
-	}
-	if err := s.release(ctx, freed); err != nil {
-		return out, err
-	}
-	return out, s.follow(ctx, followUps, now)
+	return out, nil
 }
 
-// heldJob is a job that is to be taken from a node.
-type heldJob struct {
-	store.RescuedJob
-	loss         store.Loss
-	headers      []byte
-	schedule     int64
-	scheduleName string
-	slot         time.Time
+// LockLivingNodes implements rowwise.Nodes.
+func (s *session) LockLivingNodes(ctx context.Context) ([]store.NodeInfo, error) {
+	return s.nodes(ctx, lockLivingNodes, args{})
 }
 
-// lost is the job as one that fails as lost.
-func (h *heldJob) lost() store.LostJob {
-	return store.LostJob{
-		ID: h.ID, Token: h.Token, Kind: h.Kind, Queue: h.Queue, Headers: h.headers, Attempt: h.loss.Attempt,
-		Schedule: h.schedule, ScheduleName: h.scheduleName, Slot: h.slot,
-	}
+// EndNodes implements rowwise.Nodes.
+func (s *session) EndNodes(ctx context.Context, ids []int64, died bool, now time.Time) error {
+	return s.exec(ctx, endNodes, args{"nodes": jsonList(ids), "died": died, "now": micros(now)})
 }
 
-// groupsOf returns the serial groups in which jobs of dead nodes may give way to
-// waiting jobs.
-func groupsOf(held []heldJob, died bool) (groups []store.SerialGroup) {
-	for i := range held {
-		if group := held[i].loss.Group; died && group.GivesWay() {
-			groups = append(groups, group)
-		}
-	}
-	return groups
-}
-
-func (s *session) heldJobs(ctx context.Context, nodes string) ([]heldJob, error) {
-	var held []heldJob
-	err := s.each(ctx, lockHeldJobs, args{"nodes": nodes}, func(r row) error {
-		var h heldJob
+// LockHeldJobs implements rowwise.Nodes.
+func (s *session) LockHeldJobs(ctx context.Context, nodes []int64) ([]rowwise.HeldJob, error) {
+	var held []rowwise.HeldJob
+	err := s.each(ctx, lockHeldJobs, args{"nodes": jsonList(nodes)}, func(r row) error {
+		var h rowwise.HeldJob
 		var origin store.Origin
 		var why *string
-		l := &h.loss
+		l := &h.Loss
 		err := r.Scan(&h.ID, &h.Token, &h.Kind, &h.Queue, &h.Node, &l.OnLoss, &l.Attempt, &l.MaxAttempts, &why,
-			&h.headers, &h.schedule, &h.scheduleName, into(&h.slot), &origin, &l.Losses, &l.Begun)
-		l.Group = store.SerialGroupOf(h.schedule, origin)
+			&h.Headers, &h.Schedule, &h.ScheduleName, into(&h.Slot), &origin, &l.Losses, &l.Begun)
+		l.Group = store.SerialGroupOf(h.Schedule, origin)
 		if why != nil {
 			l.Asked, l.Why = true, *why
 		}
@@ -250,6 +149,11 @@ func (s *session) heldJobs(ctx context.Context, nodes string) ([]heldJob, error)
 		return err
 	})
 	return held, err
+}
+
+// CountLosses implements rowwise.Nodes.
+func (s *session) CountLosses(ctx context.Context, ids []int64) error {
+	return s.onIDs(ctx, ids, nil, countLosses)
 }
 
 // ListNodes lists nodes; see store.Nodes.

@@ -43,11 +43,9 @@ const (
 	findDueSchedules
 	findDueSchedulesNamed
 	findDueStreams
-	findExpiredNodes
 	findFiredSlots
 	findFiredTo
 	findKeyHolders
-	findLivingNode
 	findNewestSlots
 	findNextDue
 	findNextExpiry
@@ -84,6 +82,7 @@ const (
 	lockHeldJobs
 	lockJobs
 	lockLiveJobs
+	lockLivingNodes
 	lockOwnedSchedules
 	lockSchedules
 	lockTriggeredSchedules
@@ -152,11 +151,9 @@ var sources = [statementCount]source{
 	findDueSchedules:       {file: "find_due_schedules", params: "soon after_at after_id limit", columns: scheduleColumns},
 	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "names now limit", columns: scheduleColumns},
 	findDueStreams:         {file: "find_due_streams", params: "streams queue now", columns: "stream"},
-	findExpiredNodes:       {file: "find_expired_nodes", params: "node now", columns: nodeColumns},
 	findFiredSlots:         {file: "find_fired_slots", params: "slots", columns: "place"},
 	findFiredTo:            {file: "find_fired_to", params: "names now most", columns: "fired_to"},
 	findKeyHolders:         {file: "find_key_holders", params: "ids", columns: "kind unique_key id"},
-	findLivingNode:         {file: "find_living_node", params: "node", columns: nodeColumns},
 	findNewestSlots:        {file: "find_newest_slots", params: "ids", columns: "schedule_id id slot last outcome reason"},
 	findNextDue:            {file: "find_next_due", params: "queue now", columns: "next_due"},
 	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
@@ -192,6 +189,7 @@ var sources = [statementCount]source{
 	lockFile:               {file: "lock_file"},
 	lockHeldJobs:           {file: "lock_held_jobs", params: "nodes", columns: "id token kind queue node on_loss attempt max_attempts reason headers schedule_id schedule_name slot origin losses begun"},
 	lockJobs:               {file: "lock_jobs", params: "ids", columns: targetColumns},
+	lockLivingNodes:        {file: "lock_living_nodes", columns: nodeColumns},
 	lockLiveJobs:           {file: "lock_live_jobs", params: "ids", columns: "schedule_id id slot running waiting attempt origin"},
 	lockOwnedSchedules:     {file: "lock_owned_schedules", params: "owner", columns: scheduleColumns},
 	lockSchedules:          {file: "lock_schedules", params: "names", columns: scheduleColumns},

@@ -36,7 +36,8 @@ type args map[string]any
 // row is what scan functions get.
 type row interface{ Scan(dest ...any) error }
 
-// session runs statements in one transaction.
+// session runs statements in one transaction. It implements rowwise.Tx: writers
+// exclude each other, so plain reads are enough where other databases lock rows.
 type session struct {
 	tx       *sql.Tx
 	texts    *texts
@@ -114,6 +115,17 @@ func (b *Backend) write(ctx context.Context, doing string, work func(*session) e
 		return b.explain(ctx, doing, err)
 	}
 	return b.explain(ctx, doing, s.tx.Commit())
+}
+
+// writeAt is write for work that needs the instant of the call; see session.now.
+func (b *Backend) writeAt(ctx context.Context, doing string, asked time.Time, work func(*session, time.Time) error) error {
+	return b.write(ctx, doing, func(s *session) error {
+		now, err := s.now(ctx, asked)
+		if err != nil {
+			return err
+		}
+		return work(s, now)
+	})
 }
 
 // writeOnce runs one writing statement that reads nothing, in a transaction of

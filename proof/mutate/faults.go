@@ -15,6 +15,9 @@ const (
 	early     = "../../store/early.go"
 )
 
+// rows is the folder of what drivers of row-wise databases share.
+const rows = "../../store/rowwise/"
+
 // sharedFaults are further faults in code that the drivers share: how overlaps
 // are decided, and how pauses end.
 var sharedFaults = []fault{
@@ -135,20 +138,20 @@ var sqliteFaults = []fault{
 	{"an edit does not wait for the latest early firing", "sql/find_fired_to.sql", "max(s.mark)", "min(s.mark)"},
 	{"an early firing ignores live jobs", "fire_early.go", "busy := early(f, now) && len(p.live[f.Schedule]) > 0", "busy := false"},
 	{"a slot that fired fires again after a reset", "sql/find_fired_slots.sql", "AND r.outcome = 0", "AND r.outcome = 1"},
-	{"a node without recent heartbeats rescues", "sql/find_expired_nodes.sql", "abs(:now - asker.seen_at) * 2 <= asker.lease", "asker.seen_at IS NOT NULL"},
-	{"a rescue takes jobs from the living", "sql/find_expired_nodes.sql", "seen_at + lease <= :now", "seen_at + lease <= :now + 1000000000000"},
+	{"a node without recent heartbeats rescues", losses, "now.Sub(n.SeenAt).Abs()*2 <= n.Lease", "!n.SeenAt.IsZero()"},
+	{"a rescue takes jobs from the living", losses, "case !n.SeenAt.Add(n.Lease).After(now):", "case !n.SeenAt.After(now):"},
 	{"a claim by Exact does not look at the args", "claim.go", "Digest: &digest}", "Digested: true}"},
 	{"a claim by Exact finds nothing", "digest.go", "sha256.Sum256(text)", "sha256.Sum256(text[:0])"},
 	{"a claim by kind passes over jobs that have digests", "claim.go", "stream{Kind: kind}, stream{Kind: kind, Digested: true})", "stream{Kind: kind})"},
 	{"a retried job has no key", "sql/revive_jobs.sql", "h.headers, h.unique_key", "h.headers, NULL"},
-	{"a repeated outcome is refused", "finish.go", "recorded[k] = state == outcomes", "recorded[k] = state != outcomes"},
-	{"a refused outcome makes its hooks too", "finish.go", "			unknown = append(unknown, i)", "			unknown, plan.after = append(unknown, i), append(plan.after, o.After)"},
+	{"a repeated outcome is refused", rows + "finish.go", "states[i] != o.Result.EndState()", "states[i] == o.Result.EndState()"},
+	{"a refused outcome makes its hooks too", rows + "finish.go", "unknown = append(unknown, &outcomes[i])", "unknown, plan.after = append(unknown, &outcomes[i]), append(plan.after, outcomes[i].After)"},
 	{"a job whose time has come is listed as scheduled", "sql/list_jobs.sql", "AND j.run_at > :now", "AND j.run_at > 0"},
-	{"a lost job makes no hook", "nodes.go", "if after != nil && effect.State == store.StateFailed {", "if after != nil && effect.State == store.StateCompleted {"},
+	{"a lost job makes no hook", rows + "nodes.go", "if after != nil && effect.State == store.StateFailed {", "if after != nil && effect.State == store.StateCompleted {"},
 	{"every success is a recovery", followUps, "if a.Failing || before {", "if a.Failing || before || len(failing) == 0 {"},
-	{"a schedule fails since its last failure", "followup.go", "slices.Concat(c.Begun, c.Again)", "slices.Clone(ids)"},
+	{"a schedule fails since its last failure", rows + "followup.go", "slices.Concat(c.Begun, c.Again)", "slices.Clone(ids)"},
 	{"a resume forgets no failures", "schedules.go", "resetFailures", "endFailing"},
-	{"waiting jobs are not released", "finish.go", "	return s.release(ctx, p.freed)", "	return s.release(ctx, nil)"},
+	{"waiting jobs are not released", rows + "finish.go", "p.freed = append(p.freed, held.Group)", "_ = p.freed"},
 	{"a waiting job starts during a running job", "sql/lock_waiting_jobs.sql", "AND j.state <> 1", "AND j.state = 7"},
 	{"jobs wait for backfilled ones", "sql/lock_waiting_jobs.sql", "AND j.state <> 1 AND (j.origin = 3) = (w.origin = 3))", "AND j.state <> 1)"},
 	{"a schedule that comes back goes on failing", "schedules.go", "append(p.back, numbersOf(p.gone)...)", "numbersOf(p.gone)"},

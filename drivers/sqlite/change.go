@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
+func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (out store.ChangeJobsResult, err error) {
+	if len(req.IDs) == 0 && req.Schedule == "" {
+		return out, nil
+	}
+	err = b.writeAt(ctx, "change jobs", req.Now, func(s *session, now time.Time) (err error) {
+		out, err = rowwise.ChangeJobs(ctx, s, req, now)
+		return err
+	})
+	if err != nil {
+		return store.ChangeJobsResult{}, err
+	}
+	return out, nil
+}
+
+// LockJobs implements rowwise.Jobs.
+func (s *session) LockJobs(ctx context.Context, ids []int64) ([]rowwise.Job, error) {
+	return s.jobs(ctx, lockJobs, args{"ids": jsonList(ids)})
+}
+
+// LockScheduleJobs implements rowwise.Jobs.
+func (s *session) LockScheduleJobs(ctx context.Context, schedule string) ([]rowwise.Job, error) {
+	return s.jobs(ctx, findScheduleJobs, args{"schedule": schedule})
+}
+
+// targetColumns are the columns that session.jobs scans.
+const targetColumns = "id state run_at slot schedule_id origin attempt max_attempts kind unique_key mark"
+
+// jobs runs a statement that returns jobs to be changed.
+func (s *session) jobs(ctx context.Context, name statement, a args) ([]rowwise.Job, error) {
+	var jobs []rowwise.Job
+	err := s.each(ctx, name, a, func(r row) error {
+		var j rowwise.Job
+		var schedule int64
+		var origin store.Origin
+		err := r.Scan(&j.ID, &j.State, into(&j.RunAt), into(&j.Slot), &schedule, &origin, &j.Attempt, &j.MaxAttempts, &j.Kind, &j.Unique, into(&j.Mark))
+		j.Group = store.SerialGroupOf(schedule, origin)
+		jobs = append(jobs, j)
+		return err
+	})
+	return jobs, err
+}
+
+// RequestCancels implements rowwise.Jobs.
+func (s *session) RequestCancels(ctx context.Context, ids []int64, reason string, now time.Time) error {
+	return s.onIDs(ctx, ids, args{"now": micros(now), "reason": reason}, requestCancels)
+}
+
+// DeleteJobs implements rowwise.Jobs.
+func (s *session) DeleteJobs(ctx context.Context, ids []int64) error {
+	return s.onIDs(ctx, ids, nil, deleteJobs, deleteFinishedJobs, deleteAttempts)
+}
+
+// LockKeyHolders implements rowwise.Jobs.
+func (s *session) LockKeyHolders(ctx context.Context, finished []int64) (map[store.JobKey]int64, error) {
+	holders := map[store.JobKey]int64{}
+	err := s.each(ctx, findKeyHolders, args{"ids": jsonList(finished)}, func(r row) error {
+		var key store.JobKey
+		var id int64
+		err := r.Scan(&key.Kind, &key.Unique, &id)
+		holders[key] = id
+		return err
+	})
+	return holders, err
+}
+
+// ReviveJobs implements rowwise.Jobs.
+func (s *session) ReviveJobs(ctx context.Context, jobs []rowwise.Revived) error {
+	if err := s.exec(ctx, reviveJobs, args{"jobs": jsonOf(jobs)}); err != nil {
+		return err
+	}
+	ids := make([]int64, len(jobs))
+	for i, job := range jobs {
+		ids[i] = job.ID
+	}
+	return s.onIDs(ctx, ids, nil, deleteFinishedJobs)
+}

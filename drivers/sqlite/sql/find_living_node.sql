@@ -1,3 +1,0 @@
-SELECT id, name, version, queues, kinds, lease, started_at, seen_at, ended_at, died,
-       (SELECT count(*) FROM hourbell_job AS j WHERE j.state = 2 AND j.node = hourbell_node.id) AS running
-FROM hourbell_node WHERE id = :node AND ended_at IS NULL

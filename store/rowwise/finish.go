@@ -1,0 +1,153 @@
+package rowwise
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// FinishRows is how many outcomes Finish reads and writes at a time.
+const FinishRows = 1_000
+
+// Finish records outcomes; see store.Jobs.
+func Finish(ctx context.Context, tx Tx, req store.FinishRequest, now time.Time) (out store.FinishResult, err error) {
+	var after []*store.FollowUp
+	for rest := req.Outcomes; len(rest) > 0; {
+		n := min(len(rest), FinishRows)
+		refused, some, err := finish(ctx, tx, rest[:n], now)
+		if err != nil {
+			return out, err
+		}
+		out.Refused, after = append(out.Refused, refused...), append(after, some...)
+		rest = rest[n:]
+	}
+	return out, Follow(ctx, tx, after, now)
+}
+
+// finish records outcomes and returns the claims that it refused, and the
+// follow-ups.
+func finish(ctx context.Context, tx Tx, outcomes []store.Outcome, now time.Time) (refused []store.ClaimRef, after []*store.FollowUp, err error) {
+	claims := make([]store.ClaimRef, len(outcomes))
+	for i := range outcomes {
+		claims[i] = store.ClaimRef{ID: outcomes[i].ID, Token: outcomes[i].Token}
+	}
+	held, err := tx.LockClaims(ctx, claims)
+	if err != nil {
+		return nil, nil, err
+	}
+	groups, err := lockGroups(ctx, tx, retriedGroups(outcomes, held))
+	if err != nil {
+		return nil, nil, err
+	}
+	var plan finishPlan
+	var unknown []*store.Outcome
+	for i := range outcomes {
+		if held[i].Found {
+			held[i].Waits = groups[held[i].Group].Waits()
+			plan.add(&outcomes[i], held[i].HeldJob)
+		} else {
+			unknown = append(unknown, &outcomes[i])
+		}
+	}
+	if err := plan.write(ctx, tx, now); err != nil {
+		return nil, nil, err
+	}
+	refused, err = unrecorded(ctx, tx, unknown)
+	return refused, plan.after, err
+}
+
+// retriedGroups returns the serial groups in which a retry may meet a waiting job.
+func retriedGroups(outcomes []store.Outcome, held []Held) (groups []store.SerialGroup) {
+	for i := range outcomes {
+		if outcomes[i].Result == store.Retry && held[i].Group.GivesWay() {
+			groups = append(groups, held[i].Group)
+		}
+	}
+	return groups
+}
+
+// unrecorded returns the claims of outcomes that did not end their jobs before.
+func unrecorded(ctx context.Context, tx Tx, outcomes []*store.Outcome) (refused []store.ClaimRef, err error) {
+	if len(outcomes) == 0 {
+		return nil, nil
+	}
+	claims := make([]store.ClaimRef, len(outcomes))
+	for i, o := range outcomes {
+		claims[i] = store.ClaimRef{ID: o.ID, Token: o.Token}
+	}
+	states, err := tx.EndStates(ctx, claims)
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range outcomes {
+		if states[i] != o.Result.EndState() {
+			refused = append(refused, claims[i])
+		}
+	}
+	return refused, nil
+}
+
+// finishPlan is what a part of the outcomes writes.
+type finishPlan struct {
+	records []*store.Outcome // that leave a record of the attempt
+	ends    []End
+	requeue []Requeue
+	freed   []store.SerialGroup // of the jobs that end
+	after   []*store.FollowUp
+}
+
+// add decides about one outcome that counts.
+func (p *finishPlan) add(o *store.Outcome, held store.HeldJob) {
+	if o.HasRecord() {
+		p.records = append(p.records, o)
+	}
+	effect := o.Effect(held)
+	switch {
+	case effect.Unchanged:
+		return
+	case effect.State == store.StateReady:
+		p.requeue = append(p.requeue, requeue(o.ID, effect))
+		return
+	}
+	p.ends = append(p.ends, End{ID: o.ID, State: effect.State, Reason: effect.Reason, Asked: held.Asked})
+	p.freed = append(p.freed, held.Group)
+	if o.Result.FollowsUp() {
+		p.after = append(p.after, o.After)
+	}
+}
+
+// write writes the plan. The records come first, because they describe the jobs
+// as they were while they ran.
+func (p *finishPlan) write(ctx context.Context, tx Tx, now time.Time) error {
+	if len(p.records) > 0 {
+		if err := tx.InsertAttempts(ctx, p.records, now); err != nil {
+			return err
+		}
+	}
+	return endAndRequeue(ctx, tx, p.ends, p.requeue, p.freed, now)
+}
+
+// endAndRequeue ends jobs, makes jobs ready, and releases the jobs that waited for
+// the ended jobs.
+func endAndRequeue(ctx context.Context, tx Tx, ends []End, jobs []Requeue, freed []store.SerialGroup, now time.Time) error {
+	if len(ends) > 0 {
+		if err := tx.EndJobs(ctx, ends, now); err != nil {
+			return err
+		}
+	}
+	if len(jobs) > 0 {
+		if err := tx.RequeueJobs(ctx, jobs, now); err != nil {
+			return err
+		}
+	}
+	return Release(ctx, tx, freed)
+}
+
+// requeue returns the change of a job that an effect makes ready.
+func requeue(id int64, e store.Effect) Requeue {
+	return Requeue{
+		ID: id, Delay: e.Delay.Microseconds(), Refund: e.Refund,
+		RefundCounts: e.RefundCounts, LossCounts: e.LossCounts, LossesEnd: e.LossesEnd,
+	}
+}

@@ -1,0 +1,114 @@
+package rowwise
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Rescue declares nodes dead and takes their jobs; see store.Nodes. It locks all
+// living nodes, so a driver first looks without locks whether store.Expired
+// returns a node.
+func Rescue(ctx context.Context, tx Tx, req store.RescueRequest, now time.Time) (store.RescueResult, error) {
+	living, err := tx.LockLivingNodes(ctx)
+	if err != nil {
+		return store.RescueResult{}, err
+	}
+	return endNodes(ctx, tx, store.Expired(living, req.Node, now), true, req.After, now)
+}
+
+// Leave ends the registration of a node; see store.Nodes.
+func Leave(ctx context.Context, tx Tx, req store.LeaveRequest, now time.Time) (store.RescueResult, error) {
+	living, err := tx.LockLivingNodes(ctx)
+	if err != nil {
+		return store.RescueResult{}, err
+	}
+	left := slices.DeleteFunc(living, func(n store.NodeInfo) bool { return n.ID != req.Node })
+	return endNodes(ctx, tx, left, false, req.After, now)
+}
+
+// endNodes ends nodes and takes their jobs. after, if not nil, returns the
+// follow-up of each lost job.
+func endNodes(ctx context.Context, tx Tx, nodes []store.NodeInfo, died bool, after func(store.LostJob) *store.FollowUp, now time.Time) (store.RescueResult, error) {
+	var out store.RescueResult
+	if len(nodes) == 0 {
+		return out, nil
+	}
+	ids := make([]int64, len(nodes))
+	for i := range nodes {
+		nodes[i].EndedAt, nodes[i].Died, nodes[i].Running = now, died, 0
+		ids[i] = nodes[i].ID
+	}
+	out.Nodes = nodes
+	if err := tx.EndNodes(ctx, ids, died, now); err != nil {
+		return out, err
+	}
+	held, err := tx.LockHeldJobs(ctx, ids)
+	if err != nil {
+		return out, err
+	}
+	groups, err := lockGroups(ctx, tx, lostGroups(held, died))
+	if err != nil {
+		return out, err
+	}
+	var plan lossPlan
+	for i := range held {
+		held[i].Loss.Died, held[i].Loss.Waits = died, groups[held[i].Loss.Group].Waits()
+		plan.add(&held[i], after)
+		out.Jobs = append(out.Jobs, held[i].RescuedJob)
+	}
+	return out, plan.write(ctx, tx, now)
+}
+
+// lostGroups returns the serial groups in which jobs of dead nodes may give way to
+// waiting jobs.
+func lostGroups(held []HeldJob, died bool) (groups []store.SerialGroup) {
+	for i := range held {
+		if group := held[i].Loss.Group; died && group.GivesWay() {
+			groups = append(groups, group)
+		}
+	}
+	return groups
+}
+
+// lossPlan is what the loss of jobs writes.
+type lossPlan struct {
+	counted []int64 // ended jobs with one more loss
+	ends    []End
+	requeue []Requeue
+	freed   []store.SerialGroup
+	after   []*store.FollowUp
+}
+
+// add decides about a job and completes it.
+func (p *lossPlan) add(job *HeldJob, after func(store.LostJob) *store.FollowUp) {
+	effect := job.Loss.Effect()
+	job.State, job.Begun = effect.State, job.Loss.Begun
+	if effect.State == store.StateReady {
+		p.requeue = append(p.requeue, requeue(job.ID, effect))
+		return
+	}
+	p.ends = append(p.ends, End{ID: job.ID, State: effect.State, Reason: effect.Reason, Asked: job.Loss.Asked})
+	p.freed = append(p.freed, job.Loss.Group)
+	if effect.LossCounts {
+		p.counted = append(p.counted, job.ID)
+	}
+	if after != nil && effect.State == store.StateFailed {
+		p.after = append(p.after, after(job.lost()))
+	}
+}
+
+// write writes the plan. Losses come first, while the jobs are live.
+func (p *lossPlan) write(ctx context.Context, tx Tx, now time.Time) error {
+	if len(p.counted) > 0 {
+		if err := tx.CountLosses(ctx, p.counted); err != nil {
+			return err
+		}
+	}
+	if err := endAndRequeue(ctx, tx, p.ends, p.requeue, p.freed, now); err != nil {
+		return err
+	}
+	return Follow(ctx, tx, p.after, now)
+}

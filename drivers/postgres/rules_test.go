@@ -492,6 +492,37 @@ func (r *ruleTest) endNodes(died bool) {
 	r.compare(fmt.Sprintf("died: %v", died), hooks)
 }
 
+func TestExpiryKeepsTheRules(t *testing.T) {
+	r := newRuleTest(t)
+	for range ruleRounds {
+		r.exec("DELETE FROM {schema}.heartbeat; DELETE FROM {schema}.node")
+		var living []store.NodeInfo
+		for range 1 + r.IntN(10) {
+			n := store.NodeInfo{Lease: []time.Duration{time.Hour, 2 * store.MostAhead}[r.IntN(2)], SeenAt: r.about()}
+			res, err := r.b.Register(r.Context(), store.RegisterRequest{Now: n.SeenAt, Name: "n", Lease: n.Lease})
+			must(r, err)
+			n.ID = res.Node
+			living = append(living, n)
+		}
+		asker := living[0].ID
+		if r.chance(20) {
+			asker = 0
+		}
+		var want, got []int64
+		for _, n := range store.Expired(living, asker, r.table.now) {
+			want = append(want, n.ID)
+		}
+		res, err := r.b.Rescue(r.Context(), store.RescueRequest{Now: r.table.now, Node: asker})
+		must(r, err)
+		for _, n := range res.Nodes {
+			got = append(got, n.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("expired %v, want %v of %+v when %d asks at %v", got, want, living, asker, r.table.now)
+		}
+	}
+}
+
 func TestChangeJobsKeepsTheRules(t *testing.T) {
 	r := newRuleTest(t)
 	for range ruleRounds {

@@ -39,30 +39,28 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 // statements for any number of firings (and one more for each some thousand
 // jobs).
 func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
-	out, err := b.fire(ctx, store.FireEarlyRequest{FireRequest: req})
-	return out.FireResult, err
+	out, _, err := b.fire(ctx, req, 0)
+	return out, err
 }
 
-// fire is Fire, and with Ahead FireEarly.
-func (b *Backend) fire(ctx context.Context, req store.FireEarlyRequest) (store.FireEarlyResult, error) {
+// fire accounts for slots, and with ahead for slots that are due later. busy are the
+// schedules of early firings that were left out.
+func (b *Backend) fire(ctx context.Context, req store.FireRequest, ahead time.Duration) (out store.FireResult, busy []int64, err error) {
 	if len(req.Firings) == 0 {
-		return store.FireEarlyResult{}, nil
+		return store.FireResult{}, nil, nil
 	}
-	var out store.FireEarlyResult
-	var owed []string
-	err := b.work(ctx, nodeConns, "fire schedules", func(tx pgx.Tx) error {
-		f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until), ahead: req.Ahead.Microseconds()}
+	var early earlyFiring
+	err = b.work(ctx, nodeConns, "fire schedules", func(tx pgx.Tx) error {
+		f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until), early: earlyFiring{ahead: ahead.Microseconds()}}
 		err := f.run(ctx, req.Firings)
-		out, owed = f.out, f.owed
+		out, early = f.out, f.early
 		return err
 	})
-	for _, wake := range owed { // also after an error: it may have been committed
-		b.earlyWakes.owe(wake)
-	}
+	early.oweWakes(b.earlyWakes) // also after an error: it may have been committed
 	if err != nil {
-		return store.FireEarlyResult{}, err
+		return store.FireResult{}, nil, err
 	}
-	return out, nil
+	return out, early.busy, nil
 }
 
 // firing is one run of Fire or FireEarly.
@@ -73,12 +71,8 @@ type firing struct {
 	now *time.Time
 	// until is how long the decisions hold; nil: for ever.
 	until *time.Time
-	ahead int64 // of FireEarly, in microseconds
-	out   store.FireEarlyResult
-	// allEarly means that every accepted firing was early. owed are wake-ups
-	// that are sent separately after early firings.
-	allEarly bool
-	owed     []string
+	early earlyFiring
+	out   store.FireResult
 	// counted is how many slots of each firing that was taken are counted as fired.
 	counted []int
 }
@@ -135,14 +129,14 @@ func (f *firing) take(ctx context.Context, all []store.Firing) (held []store.Fir
 	if err != nil {
 		return nil, nil, err
 	}
-	f.allEarly = true
+	f.early.all = true
 	for _, one := range all {
 		switch advanced[one.Schedule] {
 		case left:
 			f.out.Lost = append(f.out.Lost, one.Schedule)
 			continue
 		case due:
-			f.allEarly = false
+			f.early.all = false
 		}
 		held = append(held, one)
 		f.counted = append(f.counted, len(one.Jobs))
@@ -199,7 +193,7 @@ func (f *firing) advance(ctx context.Context, all []store.Firing) (map[int64]mov
 		if soon {
 			advanced[id] = early
 		}
-	}, f.b.q(advanceSchedules), f.now, f.until, ids, revisions, marks, nexts, paused, newMarks, newNexts, jobs, f.ahead)
+	}, f.b.q(advanceSchedules), f.now, f.until, ids, revisions, marks, nexts, paused, newMarks, newNexts, jobs, f.early.ahead)
 	return advanced, err
 }
 
@@ -234,7 +228,7 @@ func liveOf(jobs []liveJob) (out []store.LiveJob) {
 func (f *firing) queueLive(batch *pgx.Batch, all []store.Firing, live map[int64][]liveJob) {
 	var ids []int64
 	for _, one := range all {
-		if one.Overlap != store.OverlapAllow && (len(one.Jobs) > 0 || f.ahead > 0) {
+		if one.Overlap != store.OverlapAllow && (len(one.Jobs) > 0 || f.early.ahead > 0) {
 			ids = append(ids, one.Schedule)
 		}
 	}

@@ -12,7 +12,25 @@ import (
 
 // FireEarly accounts for slots, some before their instant; see store.EarlyFirer.
 func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (store.FireEarlyResult, error) {
-	return b.fire(ctx, req)
+	out, busy, err := b.fire(ctx, req.FireRequest, req.Ahead)
+	return store.FireEarlyResult{FireResult: out, Busy: busy}, err
+}
+
+// earlyFiring is what a run of FireEarly has besides a run of Fire.
+type earlyFiring struct {
+	ahead int64 // microseconds; 0 in a run of Fire
+	busy  []int64
+	all   bool // every accepted firing was early
+	// owed are wake-ups that are sent separately.
+	owed []string
+}
+
+// oweWakes has the owed wake-ups sent, together with the wake-ups of other early
+// firings.
+func (e earlyFiring) oweWakes(throttle *notifyThrottle) {
+	for _, wake := range e.owed {
+		throttle.owe(wake)
+	}
 }
 
 // FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
@@ -32,7 +50,7 @@ func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (to tim
 
 // leaveBusy removes early firings whose schedule still has a live job.
 func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Firing, error) {
-	if f.ahead == 0 {
+	if f.early.ahead == 0 {
 		return all, nil
 	}
 	var ids, revisions []int64
@@ -46,19 +64,19 @@ func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Fir
 	if len(ids) == 0 {
 		return all, nil
 	}
-	busy, err := collect(ctx, f.tx, pgx.RowTo[int64], f.b.q(findBusySchedules), f.now, f.until, f.ahead, ids, revisions, marks, nexts, paused)
+	busy, err := collect(ctx, f.tx, pgx.RowTo[int64], f.b.q(findBusySchedules), f.now, f.until, f.early.ahead, ids, revisions, marks, nexts, paused)
 	if err != nil || len(busy) == 0 {
 		return all, err
 	}
-	f.out.Busy = busy
+	f.early.busy = busy
 	return slices.DeleteFunc(slices.Clone(all), func(one store.Firing) bool { return slices.Contains(busy, one.Schedule) }), nil
 }
 
 // wake is the wake-up that goes with jobs; nil: it is owed.
 func (f *firing) wake(jobs []store.NewJob) *string {
 	wake := insertWake(jobs)
-	if f.allEarly && !f.b.earlyWakes.take(wake) {
-		f.owed = append(f.owed, wake)
+	if f.early.all && !f.b.earlyWakes.take(wake) {
+		f.early.owed = append(f.early.owed, wake)
 		return nil
 	}
 	return &wake

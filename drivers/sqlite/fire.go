@@ -46,22 +46,22 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 // A slot that has made a job before, because the schedule's mark was moved back
 // by a reset, makes no second one: it is passed over in silence.
 func (b *Backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
-	out, err := b.fire(ctx, store.FireEarlyRequest{FireRequest: req})
-	return out.FireResult, err
+	out, _, err := b.fire(ctx, req, 0)
+	return out, err
 }
 
-// fire is Fire, and with Ahead FireEarly.
-func (b *Backend) fire(ctx context.Context, req store.FireEarlyRequest) (store.FireEarlyResult, error) {
-	var out store.FireEarlyResult
+// fire accounts for slots, and with ahead for slots that are due later. busy are the
+// schedules of early firings that were left out.
+func (b *Backend) fire(ctx context.Context, req store.FireRequest, ahead time.Duration) (out store.FireResult, busy []int64, err error) {
 	if len(req.Firings) == 0 {
-		return out, nil
+		return out, nil, nil
 	}
-	err := b.write(ctx, "fire schedules", func(s *session) error {
+	err = b.write(ctx, "fire schedules", func(s *session) error {
 		now, err := s.now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
-		rows, err := s.dueRows(ctx, req.Firings, now.Add(req.Ahead))
+		rows, err := s.dueRows(ctx, req.Firings, now.Add(ahead))
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (b *Backend) fire(ctx context.Context, req store.FireEarlyRequest) (store.F
 		if err := s.readForFiring(ctx, plan, now); err != nil {
 			return err
 		}
-		plan.leaveBusy(now)
+		busy = plan.leaveBusy(now)
 		plan.settle()
 		if err := s.applyFiring(ctx, plan, now); err != nil {
 			return err
@@ -81,9 +81,9 @@ func (b *Backend) fire(ctx context.Context, req store.FireEarlyRequest) (store.F
 		return nil
 	})
 	if err != nil {
-		return store.FireEarlyResult{}, err
+		return store.FireResult{}, nil, err
 	}
-	return out, nil
+	return out, busy, nil
 }
 
 // dueRow is what a firing is compared with.
@@ -129,7 +129,7 @@ type firePlan struct {
 	ask        []int64             // running jobs to be asked to cancel
 	touched    []store.SerialGroup // of what ends, or is added to wait
 	firedCount map[int64]int64
-	out        store.FireEarlyResult
+	out        store.FireResult
 }
 
 // slotKey names a slot, also in the JSON of a parameter.

@@ -10,7 +10,8 @@ import (
 
 // FireEarly accounts for slots, some before their instant; see store.EarlyFirer.
 func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (store.FireEarlyResult, error) {
-	return b.fire(ctx, req)
+	out, busy, err := b.fire(ctx, req.FireRequest, req.Ahead)
+	return store.FireEarlyResult{FireResult: out, Busy: busy}, err
 }
 
 // FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
@@ -32,16 +33,17 @@ func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (to tim
 // early reports whether a firing, which matches its row, is not due yet.
 func early(f store.Firing, now time.Time) bool { return instant(f.NextAt).After(now) }
 
-// leaveBusy takes those early firings out of the plan whose overlap would have to
-// be settled.
-func (p *firePlan) leaveBusy(now time.Time) {
+// leaveBusy removes early firings whose schedule has a live job, so that an overlap
+// would have to be settled, and returns these schedules.
+func (p *firePlan) leaveBusy(now time.Time) (busy []int64) {
 	p.firings = slices.DeleteFunc(p.firings, func(f store.Firing) bool {
-		busy := early(f, now) && len(p.live[f.Schedule]) > 0
-		if busy {
-			p.out.Busy = append(p.out.Busy, f.Schedule)
+		is := early(f, now) && len(p.live[f.Schedule]) > 0
+		if is {
+			busy = append(busy, f.Schedule)
 		}
-		return busy
+		return is
 	})
+	return busy
 }
 
 // afterFired lets triggered jobs start after the slots of their schedules that have

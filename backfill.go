@@ -29,14 +29,11 @@ type BackfillRequest struct {
 	DryRun bool
 }
 
-// Backfill is the result of ScheduleService.Backfill.
-type Backfill struct {
+// BackfillResult is the result of ScheduleService.Backfill.
+type BackfillResult struct {
 	Slots []time.Time // oldest first
 	Jobs  []int64     // one for each slot; none after a DryRun
 }
-
-// MaxBackfill is how many slots a backfill may have.
-const MaxBackfill = 10_000
 
 // Backfill makes a job for each slot of a past range that the schedule's rule,
 // as it is now, has, and that its calendars, as they are now, do not exclude;
@@ -46,40 +43,40 @@ const MaxBackfill = 10_000
 // slot of the range is recorded as fired, or if the range begins before the
 // oldest slot records that are kept, by this client's Config.Keep or by the
 // store, because it is not known which slots have fired there.
-func (s *ScheduleService) Backfill(ctx context.Context, name string, req BackfillRequest) (Backfill, error) {
+func (s *ScheduleService) Backfill(ctx context.Context, name string, req BackfillRequest) (BackfillResult, error) {
 	out, err := s.backfill(ctx, name, req)
 	if err != nil {
-		return Backfill{}, fmt.Errorf("backfill schedule %q: %w", check.Shorten(name), err)
+		return BackfillResult{}, fmt.Errorf("backfill schedule %q: %w", check.Shorten(name), err)
 	}
 	return out, nil
 }
 
-func (s *ScheduleService) backfill(ctx context.Context, name string, req BackfillRequest) (Backfill, error) {
+func (s *ScheduleService) backfill(ctx context.Context, name string, req BackfillRequest) (BackfillResult, error) {
 	info, err := s.Get(ctx, name)
 	if err != nil {
-		return Backfill{}, err
+		return BackfillResult{}, err
 	}
 	if info.Problem != "" {
-		return Backfill{}, errors.New(info.Problem)
+		return BackfillResult{}, errors.New(info.Problem)
 	}
 	now, err := s.client.Now(ctx)
 	if err != nil {
-		return Backfill{}, err
+		return BackfillResult{}, err
 	}
 	if err := req.validate(now); err != nil {
-		return Backfill{}, err
+		return BackfillResult{}, err
 	}
 	slots, err := info.slotsBetween(req.From, req.To)
 	if err != nil || len(slots) == 0 {
-		return Backfill{}, err
+		return BackfillResult{}, err
 	}
 	if !req.Force {
 		if err := s.checkUnfired(ctx, info, req, now); err != nil {
-			return Backfill{}, err
+			return BackfillResult{}, err
 		}
 	}
 	if req.DryRun {
-		return Backfill{Slots: slots}, nil
+		return BackfillResult{Slots: slots}, nil
 	}
 	definition := info.stored
 	definition.PauseAfter = 0 // a backfill does not pause the schedule
@@ -89,7 +86,7 @@ func (s *ScheduleService) backfill(ctx context.Context, name string, req Backfil
 		jobs[i].Slot, jobs[i].Waiting = slot, req.Overlap != OverlapAllow
 	}
 	res, err := s.client.backend.Insert(ctx, store.InsertRequest{Jobs: jobs})
-	return Backfill{Slots: slots, Jobs: res.IDs}, err
+	return BackfillResult{Slots: slots, Jobs: res.IDs}, err
 }
 
 // validate returns what is wrong with a request; now is the time of the store's
@@ -165,6 +162,6 @@ func (s *ScheduleService) checkUnfired(ctx context.Context, info ScheduleInfo, r
 		if len(slots) < page.Limit {
 			return nil
 		}
-		page.Before = SlotCursor{Slot: slots[len(slots)-1].Slot, ID: slots[len(slots)-1].ID}
+		page.Before = store.SlotCursor{Slot: slots[len(slots)-1].Slot, ID: slots[len(slots)-1].ID}
 	}
 }

@@ -121,7 +121,7 @@ func (s *CalendarService) put(ctx context.Context, calendars []Calendar, ifRevis
 	seen := map[string]bool{}
 	var errs []error
 	for _, calendar := range calendars {
-		if err := CheckCalendar(calendar); err != nil {
+		if err := calendar.Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("calendar %q: %w", check.Shorten(calendar.Name), err))
 			continue
 		}
@@ -146,11 +146,11 @@ func (s *CalendarService) put(ctx context.Context, calendars []Calendar, ifRevis
 	return res, err
 }
 
-// CheckCalendar returns what is wrong with a calendar for the store, or nil.
-// Its name must be a text that is read as a name wherever users write excluded
+// Validate returns what is wrong with a calendar for the store, or nil. Its
+// name must be a text that is read as a name wherever users write excluded
 // times.
-func CheckCalendar(c Calendar) error {
-	errs := []error{check.Name("name", c.Name), c.Validate()}
+func (c Calendar) Validate() error {
+	errs := []error{check.Name("name", c.Name), c.CalendarSpec.Validate()}
 	if _, names, err := recur.ParseExclude(c.Name); errs[0] == nil && (err != nil || !slices.Equal(names, []string{c.Name})) || c.Name == OwnCalendar {
 		errs = append(errs, &check.FieldError{
 			Field: "name", Value: check.Shorten(c.Name), Problem: "would not be read as the name of a calendar where a schedule excludes it",

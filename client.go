@@ -19,6 +19,28 @@ import (
 // Client is a program's access to Hourbell: it enqueues jobs and, while Run
 // runs, is a node of the cluster; its services read and change everything else.
 // Concurrent calls are allowed.
+//
+//	type Greet struct {
+//		Name string `json:"name"`
+//	}
+//
+//	func (Greet) Kind() string { return "greet" }
+//
+//	workers := hourbell.NewWorkers()
+//	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Greet]) error {
+//		fmt.Println("hello", job.Args.Name)
+//		return nil
+//	})
+//	backend, err := sqlite.Open(ctx, "hourbell.db")
+//	…
+//	client, err := hourbell.New(backend, hourbell.Config{Workers: workers})
+//	…
+//	err = client.Migrate(ctx) // creates the schema, once
+//	_, err = client.Enqueue(ctx, Greet{Name: "Ada"})
+//	_, err = client.Schedules.Put(ctx, hourbell.Schedule{
+//		Name: "morning", Rule: recur.Cron("0 9 * * 1-5").In("Europe/Prague"), Job: Greet{Name: "all"},
+//	})
+//	err = client.Run(ctx)
 type Client struct {
 	Jobs      *JobService
 	Schedules *ScheduleService

@@ -183,7 +183,7 @@ func noteWorkers(work func(ctx context.Context, job *hourbell.Job[Note]) error) 
 	return workers
 }
 
-func state(t *testing.T, client *hourbell.Client, id int64) hourbell.State {
+func state(t *testing.T, client *hourbell.Client, id int64) store.State {
 	t.Helper()
 	job, err := client.Jobs.Get(t.Context(), id)
 	if err != nil {
@@ -209,7 +209,7 @@ func TestJobRunsWithItsArguments(t *testing.T) {
 	if job.Args.Text != "hello" || job.ID != id || job.Attempt != 1 || job.Token == 0 || job.Priority != 2 || job.Origin != "enqueue" {
 		t.Fatalf("worker saw %+v", job)
 	}
-	eventually(t, "completed", func() bool { return state(t, client, id) == hourbell.Completed })
+	eventually(t, "completed", func() bool { return state(t, client, id) == store.StateCompleted })
 	info, err := client.Jobs.Get(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestRetryInHasAFloor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "failed", func() bool { return state(t, client, id) == hourbell.Failed })
+	eventually(t, "failed", func() bool { return state(t, client, id) == store.StateFailed })
 	job, err := client.Jobs.Get(t.Context(), id)
 	if err != nil || len(job.Attempts) != 4 {
 		t.Fatalf("got %d attempts, %v", len(job.Attempts), err)
@@ -272,7 +272,7 @@ func TestFailureRetriesWithBackoffThenFails(t *testing.T) {
 	if wait := job.RunAt.Sub(first.FinishedAt); wait < 850*time.Millisecond || wait > 1200*time.Millisecond {
 		t.Fatalf("back-off after attempt 1 is %v, want 1 s ± 10 %%", wait)
 	}
-	eventually(t, "failed", func() bool { return state(t, client, id) == hourbell.Failed })
+	eventually(t, "failed", func() bool { return state(t, client, id) == store.StateFailed })
 	if job, _ = client.Jobs.Get(t.Context(), id); job.Attempt != 3 || len(job.Attempts) != 3 || job.Reason != "still no paper" {
 		t.Fatalf("after the last attempt: %+v", job)
 	}
@@ -293,7 +293,7 @@ func TestWorkersErrorsWithMeaning(t *testing.T) {
 		return nil
 	}), func(cfg *hourbell.Config) { cfg.Queues = map[string]int{"default": 1} })
 	c.run(client)
-	want := map[string]hourbell.State{"fail": hourbell.Failed, "cancel": hourbell.Cancelled, "exit": hourbell.Failed, "fine": hourbell.Completed}
+	want := map[string]store.State{"fail": store.StateFailed, "cancel": store.StateCancelled, "exit": store.StateFailed, "fine": store.StateCompleted}
 	for _, text := range []string{"fail", "cancel", "exit", "fine"} {
 		id, err := client.Enqueue(t.Context(), Note{Text: text})
 		if err != nil {
@@ -318,7 +318,7 @@ func TestTimeoutEndsTheContext(t *testing.T) {
 		<-ctx.Done()
 		causes <- context.Cause(ctx)
 		return ctx.Err()
-	}, hourbell.WithTimeout(20*time.Millisecond))
+	}, hourbell.DefaultTimeout(20*time.Millisecond))
 	client := c.client(workers)
 	c.run(client)
 	if _, err := client.Enqueue(t.Context(), Note{}, hourbell.MaxAttempts(1)); err != nil {
@@ -345,10 +345,10 @@ func TestCancelReachesARunningJob(t *testing.T) {
 	}
 	<-started
 	changes, err := elsewhere.Jobs.Cancel(t.Context(), id)
-	if err != nil || len(changes) != 1 || changes[0].Change != hourbell.JobRequested {
+	if err != nil || len(changes) != 1 || changes[0].Change != store.Requested {
 		t.Fatalf("cancel: %v, %v", changes, err)
 	}
-	eventually(t, "cancelled", func() bool { return state(t, elsewhere, id) == hourbell.Cancelled })
+	eventually(t, "cancelled", func() bool { return state(t, elsewhere, id) == store.StateCancelled })
 }
 
 func TestStopHandsBackWithTheAttemptRefunded(t *testing.T) {
@@ -367,7 +367,7 @@ func TestStopHandsBackWithTheAttemptRefunded(t *testing.T) {
 	}), func(cfg *hourbell.Config) { cfg.Drain = 50 * time.Millisecond })
 	stop := c.run(client)
 	var ids []int64
-	for _, options := range [][]hourbell.Option{{}, {hourbell.WithOnLoss(hourbell.FailOnLoss)}} {
+	for _, options := range [][]hourbell.Option{{}, {hourbell.OnLoss(hourbell.FailOnLoss)}} {
 		for _, text := range []string{"good", "deaf"} {
 			id, err := client.Enqueue(t.Context(), Note{Text: text}, options...)
 			if err != nil {
@@ -389,10 +389,10 @@ func TestStopHandsBackWithTheAttemptRefunded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i < 2 && (job.State != hourbell.Ready || job.Attempt != 0) {
+		if i < 2 && (job.State != store.StateReady || job.Attempt != 0) {
 			t.Errorf("job %d: %v with attempt %d, want it ready with the attempt refunded", i, job.State, job.Attempt)
 		}
-		if i >= 2 && (job.State != hourbell.Failed || !strings.Contains(job.Reason, "lost")) {
+		if i >= 2 && (job.State != store.StateFailed || !strings.Contains(job.Reason, "lost")) {
 			t.Errorf("job %d must not start twice: %v, reason %q", i, job.State, job.Reason)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/store"
 )
@@ -192,6 +191,3 @@ func nodeName() string {
 	host, _, _ = strings.Cut(host, ".")
 	return fmt.Sprintf("%s-%d-%s", host[:min(len(host), 100)], os.Getpid(), strings.ToLower(rand.Text()[:4]))
 }
-
-// Event is an event that EventService.Subscribe delivers; see package event.
-type Event = event.Event

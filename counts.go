@@ -27,7 +27,7 @@ type scheduleCounts struct {
 }
 
 // add counts an event, if it is about a schedule.
-func (s *scheduleCounts) add(e Event) {
+func (s *scheduleCounts) add(e event.Event) {
 	if e.Schedule == "" {
 		return
 	}

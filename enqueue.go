@@ -18,7 +18,7 @@ type Option func(*enqueuing)
 
 type enqueuing struct {
 	store.NewJob
-	tx       Tx
+	tx       store.Tx
 	unique   string
 	found    *bool
 	hasRunAt bool
@@ -76,8 +76,9 @@ func In(d time.Duration) Option {
 	}
 }
 
-// WithOnLoss selects what happens to the job if its node dies while it runs.
-func WithOnLoss(choice OnLoss) Option {
+// OnLoss selects what happens to the job if its node dies while it runs:
+// RetryOnLoss or FailOnLoss.
+func OnLoss(choice store.OnLoss) Option {
 	return func(e *enqueuing) {
 		e.NewJob.OnLoss = choice
 		e.errs = append(e.errs, checkOnLoss(choice))
@@ -122,8 +123,8 @@ func Found(found *bool) Option {
 
 // InTx enqueues in the caller's transaction: the job exists if, and only if,
 // the transaction commits, and then wakes a node. The driver makes the value
-// from a transaction.
-func InTx(tx Tx) Option {
+// from a transaction: postgres.Tx(tx), postgres.SQLTx(tx), sqlite.Tx(tx).
+func InTx(tx store.Tx) Option {
 	return func(e *enqueuing) {
 		if tx == nil {
 			e.errs = append(e.errs, &check.FieldError{Field: "tx", Problem: "is nil", Remedy: "pass the value that the driver's Tx returned"})

@@ -33,6 +33,9 @@ var (
 	// ErrSuspended means that the store went back in time, and that no operator
 	// has accepted this yet; see NodeService.AcceptHistory.
 	ErrSuspended = node.ErrSuspended
+	// ErrNothingLost means that NodeService.AcceptHistory found no report of a
+	// loss.
+	ErrNothingLost = errors.New("no node has reported that the store went back in time")
 	// ErrRunning means that the client is running already.
 	ErrRunning = errors.New("the client is running already")
 	// ErrStopped means that the client was stopped; make a new client.

@@ -16,7 +16,7 @@ type EventService struct{ client *Client }
 // called, which closes the channel. buffer (at least 1) is how many events wait
 // for a slow reader; further events are dropped for this reader. A reader that
 // must not miss anything reads the store instead.
-func (s *EventService) Subscribe(buffer int) (events <-chan Event, stop func()) {
+func (s *EventService) Subscribe(buffer int) (events <-chan event.Event, stop func()) {
 	return s.client.feed.subscribe(max(buffer, 1))
 }
 
@@ -35,10 +35,10 @@ type feed struct {
 
 	mu          sync.RWMutex
 	counts      map[event.Kind]*atomic.Int64
-	subscribers []chan Event
+	subscribers []chan event.Event
 }
 
-func (f *feed) send(e Event) {
+func (f *feed) send(e event.Event) {
 	f.schedules.add(e)
 	f.log(e)
 	f.mu.RLock()
@@ -79,15 +79,15 @@ func (f *feed) counted() map[event.Kind]int64 {
 	return counts
 }
 
-func (f *feed) subscribe(buffer int) (<-chan Event, func()) {
-	c := make(chan Event, buffer)
+func (f *feed) subscribe(buffer int) (<-chan event.Event, func()) {
+	c := make(chan event.Event, buffer)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.subscribers = append(f.subscribers, c)
 	return c, sync.OnceFunc(func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.subscribers = slices.DeleteFunc(f.subscribers, func(other chan Event) bool { return other == c })
+		f.subscribers = slices.DeleteFunc(f.subscribers, func(other chan event.Event) bool { return other == c })
 		close(c)
 	})
 }

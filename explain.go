@@ -59,19 +59,19 @@ const (
 	maxExplained     = 100_000
 )
 
-// Explain simulates a range of time and returns the outcome that each slot of a
-// schedule would have, and why: when the clock changes, when no node lives for
-// some time, and when jobs take long. It uses no store, and the same rules as
-// nodes do. Each slot is found at the instant it is due, unless no node lives;
-// jobs start as soon as they may, and none fails; a job that is asked to cancel
-// ends at once. A stored calendar counts with its content in s, as
+// Explain simulates a range of time and returns the outcome that each slot of s
+// would have, and why: when the clock changes, when no node lives for some
+// time, and when jobs take long. It uses no store, and the same rules as nodes
+// do. Each slot is found at the instant it is due, unless no node lives; jobs
+// start as soon as they may, and none fails; a job that is asked to cancel ends
+// at once. A stored calendar counts with its content in s, as
 // CalendarService.Get returns it.
-func Explain(s Schedule, req ExplainRequest) (Explanation, error) {
+func (s Schedule) Explain(req ExplainRequest) (Explanation, error) {
 	return explain(s, store.Schedule{}, req)
 }
 
-// Explain is the function Explain for a stored schedule, with its anchor, pause
-// and count.
+// Explain is Schedule.Explain for a stored schedule, with its anchor, pause and
+// count.
 func (s ScheduleInfo) Explain(req ExplainRequest) (Explanation, error) {
 	row := store.Schedule{ID: s.ID, Name: s.Name, Anchor: s.Anchor}
 	if !req.From.Before(s.Mark) {

@@ -157,7 +157,7 @@ func TestExplainIsWhatHappens(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.s.Name, test.s.Job = "s", hourbell.RawArgs{Name: "k"}
-			explained, err := hourbell.Explain(test.s, test.req)
+			explained, err := test.s.Explain(test.req)
 			if err != nil {
 				t.Fatal(err)
 			}

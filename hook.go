@@ -26,11 +26,10 @@ type Hooks struct {
 }
 
 // HookHeader is the header (see JobRow.Headers) with the cause of a hook's job:
-// a HookEvent as JSON.
-const HookHeader = "hourbell-hook"
-
-// The values of HookEvent.Event.
+// a HookEvent as JSON. The other constants are the values of HookEvent.Event.
 const (
+	HookHeader = "hourbell-hook"
+
 	HookFailure  = "failure"
 	HookMissed   = "missed"
 	HookRecovery = "recovery"

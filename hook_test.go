@@ -10,6 +10,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
 )
 
 // hooked returns a schedule whose hooks make jobs of kind "hook".
@@ -136,7 +137,7 @@ func TestHooksTellOfTheLastAttemptOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the job's end", func() bool { return state(t, client, id) == hourbell.Cancelled })
+	eventually(t, "the job's end", func() bool { return state(t, client, id) == store.StateCancelled })
 	jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{Kind: "hook"})
 	if err != nil || len(jobs) != 0 || len(events) != 0 {
 		t.Errorf("hooks were made: %v, %v", jobs, err)
@@ -175,7 +176,7 @@ func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 	allow(mine)
 	c.run(client)
 
-	enqueue := func(text string) hourbell.JobInfo {
+	enqueue := func(text string) store.JobInfo {
 		t.Helper()
 		id, err := client.Enqueue(t.Context(), Note{Text: text})
 		if err != nil {
@@ -196,7 +197,7 @@ func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 	if err != nil || !strings.Contains(reasons[foreign.ID], "any job of kind \"note\"") || !strings.Contains(reasons[foreign.ID], client.Name()) {
 		t.Errorf("why the other waits: %q, %v", reasons[foreign.ID], err)
 	}
-	if state(t, client, foreign.ID) != hourbell.Ready {
+	if state(t, client, foreign.ID) != store.StateReady {
 		t.Error("the other must wait untouched")
 	}
 
@@ -217,7 +218,7 @@ func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 	if got := <-ran; got != "any: mine" {
 		t.Errorf("a node without restriction ran %q", got)
 	}
-	eventually(t, "its end", func() bool { return state(t, client, waiting.ID) == hourbell.Completed })
+	eventually(t, "its end", func() bool { return state(t, client, waiting.ID) == store.StateCompleted })
 }
 
 func TestWhyJobsWait(t *testing.T) {
@@ -253,8 +254,8 @@ func TestWhyJobsWait(t *testing.T) {
 	if got := waits(hourbell.In(1e12)); got != "" {
 		t.Errorf("one that is not due: %q", got)
 	}
-	lost := func(id int64, losses int16) hourbell.JobInfo {
-		job := hourbell.JobInfo{ID: id, Losses: losses}
+	lost := func(id int64, losses int16) store.JobInfo {
+		job := store.JobInfo{ID: id, Losses: losses}
 		job.Kind, job.Queue = "other", "default"
 		return job
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/internal/work"
+	"github.com/hourbell/hourbell/store"
 )
 
 // Args are the arguments of a job: any value that encodes to JSON. Kind returns
@@ -43,7 +44,7 @@ type JobRow struct {
 	Priority    int // 1 (first) … 9
 	Attempt     int // the first is 1
 	MaxAttempts int
-	OnLoss      OnLoss
+	OnLoss      store.OnLoss
 	Origin      string // enqueue, schedule, trigger or backfill
 	RunAt       time.Time
 	CreatedAt   time.Time

@@ -19,9 +19,9 @@ type JobFilter struct {
 	// States, Scheduled and Retrying are one condition together: a job matches
 	// if it is in one of States, or if it is scheduled or retrying and that
 	// field is true.
-	States    []State
-	Scheduled bool // Ready, not begun, and due later than now
-	Retrying  bool // Ready after an attempt that failed
+	States    []store.State
+	Scheduled bool // ready, not begun, and due later than now
+	Retrying  bool // ready after an attempt that failed
 	Queue     string
 	Kind      string
 	Schedule  string // by name
@@ -39,7 +39,7 @@ func checkIfGiven(field, name string) error {
 }
 
 // List returns jobs, live and finished, newest first, a page at a time.
-func (s *JobService) List(ctx context.Context, f JobFilter) ([]JobInfo, error) {
+func (s *JobService) List(ctx context.Context, f JobFilter) ([]store.JobInfo, error) {
 	err := errors.Join(checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule))
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
@@ -52,48 +52,39 @@ func (s *JobService) List(ctx context.Context, f JobFilter) ([]JobInfo, error) {
 
 // Get returns a job with its arguments and attempts, or ErrNotFound if the
 // number was never given or the job has been pruned.
-func (s *JobService) Get(ctx context.Context, id int64) (JobInfo, error) {
+func (s *JobService) Get(ctx context.Context, id int64) (store.JobInfo, error) {
 	jobs, err := s.client.backend.ListJobs(ctx, store.ListJobsRequest{IDs: []int64{id}, Limit: 1, Attempts: true})
 	if err != nil {
-		return JobInfo{}, fmt.Errorf("read job %d: %w", id, err)
+		return store.JobInfo{}, fmt.Errorf("read job %d: %w", id, err)
 	}
 	if len(jobs) == 0 {
-		return JobInfo{}, fmt.Errorf("job %d: %w", id, ErrNotFound)
+		return store.JobInfo{}, fmt.Errorf("job %d: %w", id, ErrNotFound)
 	}
 	return jobs[0], nil
 }
 
-// The results for a job in JobService.Cancel, Retry and Delete.
-const (
-	JobChanged   = store.Changed
-	JobRequested = store.Requested // the job runs: its node has been asked to cancel it
-	JobNotFound  = store.NotFound
-	JobConflict  = store.Conflict  // another live job has its unique key (retry): JobChange.Holder
-	JobUnchanged = store.Unchanged // finished already (cancel), or running (retry, delete)
-)
-
 // Cancel ends jobs that do not run, and asks the nodes of running jobs to end
 // the jobs' contexts. A running job that returns an error after that is
 // cancelled; a running job that completes is completed.
-func (s *JobService) Cancel(ctx context.Context, ids ...int64) ([]JobChange, error) {
+func (s *JobService) Cancel(ctx context.Context, ids ...int64) ([]store.JobChange, error) {
 	return s.change(ctx, "cancel", store.ChangeJobsRequest{Action: store.CancelJobs, IDs: ids, Reason: "cancelled on request"})
 }
 
 // Retry makes finished jobs ready again now, with at least one more attempt,
 // and jobs that wait for their due time due now. A finished job with a unique
 // key takes the key back; if another live job has the key, the result is
-// JobConflict with the number of that job, and nothing changes. An operator
+// store.KeyTaken with the number of that job, and nothing changes. An operator
 // decides to retry a job, so a FailOnLoss job starts again too.
-func (s *JobService) Retry(ctx context.Context, ids ...int64) ([]JobChange, error) {
+func (s *JobService) Retry(ctx context.Context, ids ...int64) ([]store.JobChange, error) {
 	return s.change(ctx, "retry", store.ChangeJobsRequest{Action: store.RetryJobs, IDs: ids})
 }
 
 // Delete removes jobs that do not run, with all records of them.
-func (s *JobService) Delete(ctx context.Context, ids ...int64) ([]JobChange, error) {
+func (s *JobService) Delete(ctx context.Context, ids ...int64) ([]store.JobChange, error) {
 	return s.change(ctx, "delete", store.ChangeJobsRequest{Action: store.DeleteJobs, IDs: ids})
 }
 
-func (s *JobService) change(ctx context.Context, what string, req store.ChangeJobsRequest) ([]JobChange, error) {
+func (s *JobService) change(ctx context.Context, what string, req store.ChangeJobsRequest) ([]store.JobChange, error) {
 	res, err := s.client.backend.ChangeJobs(ctx, req)
 	if err != nil {
 		return nil, fmt.Errorf("%s jobs: %w", what, err)

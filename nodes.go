@@ -2,31 +2,27 @@ package hourbell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
 
-// Position is how far a store has come, in numbers that only grow.
-type Position = store.Position
-
 // NodeService reads the nodes of the cluster and their view of the store's
 // history: Client.Nodes. Concurrent calls are allowed.
 type NodeService struct{ client *Client }
 
 // List returns living nodes and nodes that ended recently, newest first.
-func (s *NodeService) List(ctx context.Context) ([]NodeInfo, error) {
+func (s *NodeService) List(ctx context.Context) ([]store.NodeInfo, error) {
 	return s.client.backend.ListNodes(ctx)
 }
 
-// History reads how far the store has come, and since when a loss of history
-// has been waiting for acceptance.
-func (s *NodeService) History(ctx context.Context) (Position, error) {
+// Position reads how far the store has come, in numbers that only grow, and
+// since when a loss of history has been waiting for acceptance.
+func (s *NodeService) Position(ctx context.Context) (store.Position, error) {
 	p, err := s.client.backend.Position(ctx)
 	if err != nil {
-		return Position{}, fmt.Errorf("read the history: %w", err)
+		return store.Position{}, fmt.Errorf("read the position: %w", err)
 	}
 	return p, nil
 }
@@ -53,9 +49,6 @@ type AcceptedHistory struct {
 	Token     int64     // all later tokens are greater
 }
 
-// ErrNothingLost means that AcceptHistory found no report of a loss.
-var ErrNothingLost = errors.New("no node has reported that the store went back in time")
-
 // AcceptHistory confirms that the store went back in time; nodes then claim and
 // fire again within a heartbeat. First it accounts for every slot that is due,
 // and raises the store's token above every token that any node has seen, so
@@ -63,7 +56,7 @@ var ErrNothingLost = errors.New("no node has reported that the store went back i
 // it returns ErrNothingLost and changes nothing, unless Force is set. After an
 // error it can be called again.
 func (s *NodeService) AcceptHistory(ctx context.Context, req AcceptHistoryRequest) (AcceptedHistory, error) {
-	now, err := s.History(ctx)
+	now, err := s.Position(ctx)
 	if err != nil {
 		return AcceptedHistory{}, err
 	}

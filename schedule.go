@@ -5,6 +5,7 @@ import (
 
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
 )
 
 // Schedule is the definition of a schedule: a time rule, a job and policies.
@@ -20,8 +21,8 @@ type Schedule struct {
 	Revision int64
 	// Rule is the time rule.
 	Rule recur.Spec
-	// Job is the job that each slot makes: its arguments and, by their type, its
-	// kind. In a schedule that was read from the store it is a RawArgs.
+	// Job is the job that each slot makes: its arguments and, by their type,
+	// its kind. In a schedule that was read from the store it is a RawArgs.
 	Job Args
 	// Queue defaults to "default".
 	Queue string
@@ -29,7 +30,7 @@ type Schedule struct {
 	Priority int
 	// MaxAttempts is 1 … 1000; 0 means 25.
 	MaxAttempts int
-	OnLoss      OnLoss
+	OnLoss      store.OnLoss // RetryOnLoss or FailOnLoss
 	// Timeout bounds one attempt; 0 means the worker's own timeout.
 	Timeout time.Duration
 	// Overlap selects what a slot does while a job of this schedule is live.
@@ -104,12 +105,6 @@ const (
 	// Their jobs run one after the other, oldest first, or concurrently with
 	// OverlapAllow.
 	MisfireAll Misfire = "all"
-)
-
-// Bounds of a schedule's durations.
-const (
-	MaxGrace  = 24 * time.Hour
-	MaxJitter = 24 * time.Hour
 )
 
 // ScheduleInfo is a schedule with its state.

@@ -250,7 +250,7 @@ func (s *ScheduleService) Trigger(ctx context.Context, name string) (int64, erro
 
 // CancelJobs cancels every job that was made for a schedule and has not
 // finished.
-func (s *ScheduleService) CancelJobs(ctx context.Context, name string) ([]JobChange, error) {
+func (s *ScheduleService) CancelJobs(ctx context.Context, name string) ([]store.JobChange, error) {
 	if err := check.StoredName("schedule", name); err != nil {
 		return nil, fmt.Errorf("cancel jobs: %w", err)
 	}

@@ -15,18 +15,15 @@ type SlotService struct{ client *Client }
 
 // SlotFilter selects records of slots. The zero value selects all.
 type SlotFilter struct {
-	Schedule string    // by name
-	From     time.Time // inclusive
-	To       time.Time // exclusive
-	Before   SlotCursor
-	Limit    int // rows of a page; default 100
+	Schedule string           // by name
+	From     time.Time        // inclusive
+	To       time.Time        // exclusive
+	Before   store.SlotCursor // the Slot and ID of the last record of the previous page
+	Limit    int              // rows of a page; default 100
 }
 
-// SlotCursor continues a listing of slots: the Slot and ID of the last record.
-type SlotCursor = store.SlotCursor
-
 // List returns the outcomes of slots, newest first, a page at a time.
-func (s *SlotService) List(ctx context.Context, f SlotFilter) ([]SlotInfo, error) {
+func (s *SlotService) List(ctx context.Context, f SlotFilter) ([]store.SlotInfo, error) {
 	if err := errors.Join(checkIfGiven("schedule", f.Schedule), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
 		return nil, fmt.Errorf("list slots: %w", err)
 	}

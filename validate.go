@@ -17,6 +17,12 @@ const (
 	MaxAttemptsLimit = 1000
 	// MaxDuration is the greatest timeout or delay.
 	MaxDuration = 100 * 365 * 24 * time.Hour
+	// MaxGrace and MaxJitter are the greatest values of these fields of a
+	// Schedule.
+	MaxGrace  = 24 * time.Hour
+	MaxJitter = 24 * time.Hour
+	// MaxBackfill is the greatest number of slots of a backfill.
+	MaxBackfill = 10_000
 )
 
 // The range of times that a store can keep: from the year 1 to the end of 9999.
@@ -59,7 +65,7 @@ func checkTime(field string, t time.Time) error {
 	return nil
 }
 
-func checkOnLoss(choice OnLoss) error {
+func checkOnLoss(choice store.OnLoss) error {
 	if choice != RetryOnLoss && choice != FailOnLoss {
 		return &check.FieldError{Field: "on_loss", Value: fmt.Sprint(int(choice)), Problem: "is unknown", Remedy: "use retry or fail"}
 	}
@@ -154,7 +160,7 @@ func checkCalendars(calendars []Calendar) (errs []error) {
 			errs = append(errs, &check.FieldError{Field: "exclude", Value: check.Shorten(c.Name), Problem: "is given twice", Remedy: "give each calendar a name of its own"})
 		}
 		seen[c.Name] = true
-		if err := c.Validate(); err != nil {
+		if err := c.CalendarSpec.Validate(); err != nil {
 			errs = append(errs, &check.FieldError{Field: "exclude", Value: check.Shorten(c.Name), Problem: "cannot be used: " + err.Error()})
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // Waits returns the reasons, by number, why due jobs are taken by no living
 // node. A given job without a reason in the result is not due, is not ready, or
 // has nodes that are only busy.
-func (s *JobService) Waits(ctx context.Context, jobs ...JobInfo) (map[int64]string, error) {
+func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int64]string, error) {
 	due, err := s.due(ctx, jobs)
 	if err != nil || len(due) == 0 {
 		return nil, err
@@ -22,7 +22,7 @@ func (s *JobService) Waits(ctx context.Context, jobs ...JobInfo) (map[int64]stri
 	if err != nil {
 		return nil, err
 	}
-	nodes = slices.DeleteFunc(nodes, func(n NodeInfo) bool { return !n.EndedAt.IsZero() })
+	nodes = slices.DeleteFunc(nodes, func(n store.NodeInfo) bool { return !n.EndedAt.IsZero() })
 	reasons := map[int64]string{}
 	for _, job := range due {
 		if reason := waits(job.Queue, job.Kind, nodes); reason != "" {
@@ -35,8 +35,8 @@ func (s *JobService) Waits(ctx context.Context, jobs ...JobInfo) (map[int64]stri
 }
 
 // due returns the jobs that are ready and due by the store's clock.
-func (s *JobService) due(ctx context.Context, jobs []JobInfo) ([]JobInfo, error) {
-	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j JobInfo) bool { return j.State != Ready })
+func (s *JobService) due(ctx context.Context, jobs []store.JobInfo) ([]store.JobInfo, error) {
+	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j store.JobInfo) bool { return j.State != store.StateReady })
 	if len(jobs) == 0 {
 		return nil, nil
 	}
@@ -44,12 +44,12 @@ func (s *JobService) due(ctx context.Context, jobs []JobInfo) ([]JobInfo, error)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(jobs, func(j JobInfo) bool { return j.RunAt.After(now) }), nil
+	return slices.DeleteFunc(jobs, func(j store.JobInfo) bool { return j.RunAt.After(now) }), nil
 }
 
 // waits returns why no living node takes jobs of a queue and kind, or an empty
 // text.
-func waits(queue, kind string, living []NodeInfo) string {
+func waits(queue, kind string, living []store.NodeInfo) string {
 	var serving, restricted []string
 	for _, node := range living {
 		if !slices.Contains(node.Queues, queue) {

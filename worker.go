@@ -34,9 +34,9 @@ func NewWorkers() *Workers { return &Workers{byKind: map[string]worker{}} }
 // WorkerOption changes how jobs of a kind are run.
 type WorkerOption func(*worker)
 
-// WithTimeout bounds an attempt of a job of this kind that has no timeout of
+// DefaultTimeout bounds an attempt of a job of this kind that has no timeout of
 // its own. 0, the default, means no bound.
-func WithTimeout(d time.Duration) WorkerOption { return func(w *worker) { w.timeout = d } }
+func DefaultTimeout(d time.Duration) WorkerOption { return func(w *worker) { w.timeout = d } }
 
 // Restricted makes the node run only jobs of this kind that are on its
 // allow-list, which Client.Allow sets; before that, none. Other jobs are not

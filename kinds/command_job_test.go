@@ -11,6 +11,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/kinds"
+	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
 
@@ -46,7 +47,7 @@ func TestCommandAsAJob(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			job := finish(t, client, test.command, test.timeout)
-			if failed := job.State == hourbell.Failed; failed != (test.reason != "") || !strings.Contains(job.Reason, test.reason) {
+			if failed := job.State == store.StateFailed; failed != (test.reason != "") || !strings.Contains(job.Reason, test.reason) {
 				t.Errorf("state %v, reason %q, want reason %q", job.State, job.Reason, test.reason)
 			}
 			if len(job.Attempts) != 1 || string(job.Attempts[0].Output) != test.output {
@@ -67,7 +68,7 @@ func TestABadCommandIsNotEnqueued(t *testing.T) {
 }
 
 // finish enqueues the command for one attempt and waits for its end.
-func finish(t *testing.T, client *hourbell.Client, command hourbell.Args, timeout time.Duration) hourbell.JobInfo {
+func finish(t *testing.T, client *hourbell.Client, command hourbell.Args, timeout time.Duration) store.JobInfo {
 	t.Helper()
 	id, err := client.Enqueue(t.Context(), command, hourbell.MaxAttempts(1), hourbell.Timeout(timeout))
 	if err != nil {
@@ -83,7 +84,7 @@ func finish(t *testing.T, client *hourbell.Client, command hourbell.Args, timeou
 		}
 	}
 	t.Fatalf("job %d did not finish", id)
-	return hourbell.JobInfo{}
+	return store.JobInfo{}
 }
 
 // The command of a hook reads the hook's event, unless the command has its own

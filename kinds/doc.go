@@ -2,7 +2,7 @@
 // arguments, and a worker to register under that name:
 //
 //	workers := hourbell.NewWorkers()
-//	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, hourbell.WithTimeout(kinds.DefaultTimeout))
+//	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, hourbell.DefaultTimeout(kinds.DefaultTimeout))
 //	…
 //	_, err = client.Enqueue(ctx, kinds.Command{Argv: []string{"pg_dump", "-f", "app.sql", "app"}})
 //
@@ -17,5 +17,5 @@ import "time"
 
 // DefaultTimeout is the timeout that the program gives the workers of this
 // package for jobs without a timeout of their own. A worker that is registered
-// without hourbell.WithTimeout has none.
+// without hourbell.DefaultTimeout has none.
 const DefaultTimeout = time.Hour

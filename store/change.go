@@ -19,7 +19,7 @@ func (a JobAction) Plan(ids []int64, states map[int64]State) JobPlan {
 	for i, id := range ids {
 		change, named := answers[id]
 		if !named {
-			change, answers[id] = NotFound, NotFound
+			change, answers[id] = Missing, Missing
 			if state, found := states[id]; found {
 				change, answers[id] = plan.add(a, id, state)
 			}
@@ -70,7 +70,7 @@ func (p *JobPlan) delete(id int64, state State) (change, again Change) {
 		return Unchanged, Unchanged
 	}
 	p.Delete = append(p.Delete, id)
-	return Changed, NotFound
+	return Changed, Missing
 }
 
 // WithConflicts turns the answers for finished jobs that could not take their
@@ -79,7 +79,7 @@ func (p *JobPlan) delete(id int64, state State) (change, again Change) {
 func WithConflicts(changes []JobChange, holders map[int64]int64) {
 	for i := range changes {
 		if holder := holders[changes[i].ID]; holder != 0 {
-			changes[i].Change, changes[i].Holder = Conflict, holder
+			changes[i].Change, changes[i].Holder = KeyTaken, holder
 		}
 	}
 }

@@ -14,7 +14,7 @@ func TestJobPlan(t *testing.T) {
 		want   JobPlan
 	}{
 		"cancel": {CancelJobs, []int64{6, 5, 4, 3, 2, 1, missing}, JobPlan{
-			Changes: []JobChange{{6, Unchanged, 0}, {5, Unchanged, 0}, {4, Unchanged, 0}, {3, Requested, 0}, {2, Changed, 0}, {1, Changed, 0}, {missing, NotFound, 0}},
+			Changes: []JobChange{{6, Unchanged, 0}, {5, Unchanged, 0}, {4, Unchanged, 0}, {3, Requested, 0}, {2, Changed, 0}, {1, Changed, 0}, {missing, Missing, 0}},
 			End:     []int64{2, 1}, Ask: []int64{3},
 		}},
 		"cancel twice": {CancelJobs, []int64{1, 3, 1, 3}, JobPlan{
@@ -22,7 +22,7 @@ func TestJobPlan(t *testing.T) {
 			End:     []int64{1}, Ask: []int64{3},
 		}},
 		"retry": {RetryJobs, []int64{1, 2, 3, 4, 5, 6, missing}, JobPlan{
-			Changes: []JobChange{{1, Changed, 0}, {2, Unchanged, 0}, {3, Unchanged, 0}, {4, Changed, 0}, {5, Changed, 0}, {6, Changed, 0}, {missing, NotFound, 0}},
+			Changes: []JobChange{{1, Changed, 0}, {2, Unchanged, 0}, {3, Unchanged, 0}, {4, Changed, 0}, {5, Changed, 0}, {6, Changed, 0}, {missing, Missing, 0}},
 			Pull:    []int64{1}, Revive: []int64{4, 5, 6},
 		}},
 		"retry twice": {RetryJobs, []int64{4, 1, 2, 2, 1, 4}, JobPlan{
@@ -30,7 +30,7 @@ func TestJobPlan(t *testing.T) {
 			Pull:    []int64{1}, Revive: []int64{4},
 		}},
 		"delete": {DeleteJobs, []int64{3, 1, 2, 4, missing, 1, 3}, JobPlan{
-			Changes: []JobChange{{3, Unchanged, 0}, {1, Changed, 0}, {2, Changed, 0}, {4, Changed, 0}, {missing, NotFound, 0}, {1, NotFound, 0}, {3, Unchanged, 0}},
+			Changes: []JobChange{{3, Unchanged, 0}, {1, Changed, 0}, {2, Changed, 0}, {4, Changed, 0}, {missing, Missing, 0}, {1, Missing, 0}, {3, Unchanged, 0}},
 			Delete:  []int64{1, 2, 4},
 		}},
 	} {
@@ -43,7 +43,7 @@ func TestJobPlan(t *testing.T) {
 func TestWithConflicts(t *testing.T) {
 	changes := []JobChange{{1, Changed, 0}, {2, Changed, 0}, {1, Changed, 0}}
 	WithConflicts(changes, map[int64]int64{1: 8})
-	if want := []JobChange{{1, Conflict, 8}, {2, Changed, 0}, {1, Conflict, 8}}; !reflect.DeepEqual(changes, want) {
+	if want := []JobChange{{1, KeyTaken, 8}, {2, Changed, 0}, {1, KeyTaken, 8}}; !reflect.DeepEqual(changes, want) {
 		t.Errorf("%+v, want %+v", changes, want)
 	}
 }

@@ -319,7 +319,7 @@ const (
 	// claim; refunds are set to 0. Waiting jobs stay as they are.
 	//
 	// A finished job takes its key back. If another live job of its kind has
-	// that key, the answer is Conflict and the job stays as it is; RetryJobs
+	// that key, the answer is KeyTaken and the job stays as it is; RetryJobs
 	// waits for uncommitted transactions that have inserted such a job, as
 	// Insert does.
 	RetryJobs
@@ -344,16 +344,16 @@ type Change int
 const (
 	Changed   Change = iota
 	Requested        // the job is running: its node has been asked to cancel it
-	NotFound         // the job does not exist (any more)
+	Missing          // the job does not exist (any more)
 	Unchanged        // the job is finished already (cancel), running (retry, delete) or waiting (retry)
-	Conflict         // another live job has its key (retry): JobChange.Holder
+	KeyTaken         // another live job has its key (retry): JobChange.Holder
 )
 
 // JobChange is the answer for one job.
 type JobChange struct {
 	ID     int64
 	Change Change
-	Holder int64 // with Conflict, the number of the live job with the same kind and key
+	Holder int64 // with KeyTaken, the number of the live job with the same kind and key
 }
 
 // ChangeJobsResult answers in the order of the request's IDs, or by number for

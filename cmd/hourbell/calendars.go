@@ -196,7 +196,7 @@ func (p *program) calendarsToPut(c *cobra.Command, l calendarPutFlags, args []st
 		l.spec.Rules = append(l.spec.Rules, rule)
 	}
 	calendar := hourbell.Calendar{Name: args[0], CalendarSpec: l.spec}
-	return []hourbell.Calendar{calendar}, hourbell.CheckCalendar(calendar)
+	return []hourbell.Calendar{calendar}, calendar.Validate()
 }
 
 // calendarsOfFile returns the calendars of a file, or only the calendar that

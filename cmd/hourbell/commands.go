@@ -41,7 +41,7 @@ func parseCommands(text string, given bool, at location) (commandPolicy, error) 
 // declared the kinds are restricted; under off the allow-list stays empty.
 func (p commandPolicy) workers() *hourbell.Workers {
 	workers := hourbell.NewWorkers()
-	options := []hourbell.WorkerOption{hourbell.WithTimeout(kinds.DefaultTimeout)}
+	options := []hourbell.WorkerOption{hourbell.DefaultTimeout(kinds.DefaultTimeout)}
 	if p != commandsAny {
 		options = append(options, hourbell.Restricted())
 	}

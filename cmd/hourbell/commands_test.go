@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
 )
 
 func TestEnqueueAndJobs(t *testing.T) {
@@ -218,7 +219,7 @@ func TestJobsChangeOutput(t *testing.T) {
 	b.ok("enqueue", "runs") // 5
 	eventually(t, "the job runs", func() bool {
 		job, err := client.Jobs.Get(t.Context(), 5)
-		return err == nil && job.State == hourbell.Running
+		return err == nil && job.State == store.StateRunning
 	})
 	r = b.fails(exitFailed, []string{"job 5: it is running"}, "jobs", "delete", "5", "--output", "ndjson")
 	equal(t, "delete of a running job", r.out, `{"id":5,"change":"unchanged"}`+"\n")

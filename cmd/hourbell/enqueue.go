@@ -11,6 +11,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
 )
 
 // enqueueFlags are the flags of enqueue that schedules do not have.
@@ -101,7 +102,7 @@ func (p *program) noteWaits(ctx context.Context, client *hourbell.Client, id int
 		return
 	}
 	nodes, err := client.Nodes.List(ctx)
-	if err != nil || !slices.ContainsFunc(nodes, func(n hourbell.NodeInfo) bool { return n.EndedAt.IsZero() }) {
+	if err != nil || !slices.ContainsFunc(nodes, func(n store.NodeInfo) bool { return n.EndedAt.IsZero() }) {
 		return
 	}
 	if reasons, err := client.Jobs.Waits(ctx, job); err == nil && reasons[id] != "" {
@@ -116,7 +117,7 @@ func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
 	}
 	options := []hourbell.Option{
 		hourbell.Queue(f.work.queue), hourbell.Priority(f.work.priority), hourbell.MaxAttempts(f.work.maxAttempts),
-		hourbell.WithOnLoss(onLoss), hourbell.Timeout(f.work.timeout),
+		hourbell.OnLoss(onLoss), hourbell.Timeout(f.work.timeout),
 	}
 	if c.Flags().Changed("unique") {
 		options = append(options, hourbell.Unique(f.unique))

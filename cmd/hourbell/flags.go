@@ -12,6 +12,7 @@ import (
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
 )
 
 // ruleFlags are the flags of a time rule: exactly one of three, a zone, and the
@@ -152,7 +153,7 @@ func parseIDs(args []string) ([]int64, error) {
 }
 
 // parseOnLoss reads the flag --on-loss.
-func parseOnLoss(text string) (hourbell.OnLoss, error) {
+func parseOnLoss(text string) (store.OnLoss, error) {
 	switch text {
 	case "retry":
 		return hourbell.RetryOnLoss, nil

@@ -21,13 +21,13 @@ func (p *program) jobsCommand() *cobra.Command {
 		p.jobsChangeCommand(f, jobChange{
 			verb: "retry", short: "Makes finished jobs ready again, and waiting ones due now",
 			do:   (*hourbell.JobService).Retry,
-			said: map[store.Change]string{hourbell.JobChanged: "ready to run again"},
+			said: map[store.Change]string{store.Changed: "ready to run again"},
 			left: "is running; cancel it first",
 		}),
 		p.jobsChangeCommand(f, jobChange{
 			verb: "delete", short: "Deletes jobs that do not run, with all records of them",
 			do:   (*hourbell.JobService).Delete,
-			said: map[store.Change]string{hourbell.JobChanged: "deleted"},
+			said: map[store.Change]string{store.Changed: "deleted"},
 			left: "is running; cancel it first",
 		}),
 	)

@@ -16,7 +16,7 @@ import (
 // jobChange is a command that changes jobs.
 type jobChange struct {
 	verb, short string
-	do          func(*hourbell.JobService, context.Context, ...int64) ([]hourbell.JobChange, error)
+	do          func(*hourbell.JobService, context.Context, ...int64) ([]store.JobChange, error)
 	said        map[store.Change]string // the text for each result of a change
 	left        string                  // the error for a job that was not changed
 }
@@ -48,9 +48,9 @@ func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Comm
 // tellChanges prints a line for each job: for people a sentence, which goes to
 // standard error if the change failed; for programs a record, also of a failure. After
 // all lines, jobs that could not be changed are an error.
-func (p *program) tellChanges(f format, change jobChange, changes []hourbell.JobChange) error {
+func (p *program) tellChanges(f format, change jobChange, changes []store.JobChange) error {
 	if f != asTable {
-		records := view.Listing[hourbell.JobChange]{Record: func(c hourbell.JobChange) any {
+		records := view.Listing[store.JobChange]{Record: func(c store.JobChange) any {
 			return view.NewChangeRecord(c)
 		}}
 		if err := printList(p, records, f, all(changes)); err != nil {
@@ -66,9 +66,9 @@ func (p *program) tellChanges(f format, change jobChange, changes []hourbell.Job
 		case done:
 			fmt.Fprintf(p.stdout, "job %d: %s\n", one.ID, said)
 			continue
-		case one.Change == hourbell.JobNotFound:
+		case one.Change == store.Missing:
 			printError(p.stderr, fmt.Errorf("%s job %d: %w; it never existed, or it has been pruned", change.verb, one.ID, hourbell.ErrNotFound))
-		case one.Change == hourbell.JobConflict:
+		case one.Change == store.KeyTaken:
 			printError(p.stderr, fmt.Errorf("%s job %d: job %d holds its unique key; wait until that job has ended, or cancel it", change.verb, one.ID, one.Holder))
 		default:
 			printError(p.stderr, fmt.Errorf("%s job %d: it %s", change.verb, one.ID, change.left))
@@ -83,9 +83,9 @@ func (p *program) tellChanges(f format, change jobChange, changes []hourbell.Job
 
 func (p *program) jobsCancelCommand(f *storeFlags) *cobra.Command {
 	change := jobChange{verb: "cancel", said: map[store.Change]string{
-		hourbell.JobChanged:   "cancelled",
-		hourbell.JobRequested: "is running; its node has been asked to cancel it",
-		hourbell.JobUnchanged: "had finished already",
+		store.Changed:   "cancelled",
+		store.Requested: "is running; its node has been asked to cancel it",
+		store.Unchanged: "had finished already",
 	}}
 	var schedule string
 	var o format
@@ -129,7 +129,7 @@ func cancelTarget(c *cobra.Command, args []string) ([]int64, error) {
 	return parseIDs(args)
 }
 
-func cancelJobs(ctx context.Context, client *hourbell.Client, schedule string, ids []int64) ([]hourbell.JobChange, error) {
+func cancelJobs(ctx context.Context, client *hourbell.Client, schedule string, ids []int64) ([]store.JobChange, error) {
 	if len(ids) > 0 {
 		return client.Jobs.Cancel(ctx, ids...)
 	}

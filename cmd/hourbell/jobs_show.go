@@ -11,6 +11,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
 )
 
 func (p *program) jobsShowCommand(f *storeFlags) *cobra.Command {
@@ -56,7 +57,7 @@ func printJob(out *bufio.Writer, j view.Job, now time.Time) {
 	}
 }
 
-func printAttempt(out *bufio.Writer, a hourbell.Attempt) {
+func printAttempt(out *bufio.Writer, a store.Attempt) {
 	fmt.Fprintf(out, "\nattempt %d, %s to %s on %s\n", a.Attempt, plain.Stamp(a.StartedAt), plain.Stamp(a.FinishedAt), plain.Dash(plain.Clean(a.Node)))
 	for _, part := range []view.Fact{{Name: "error", Value: a.Error}, {Name: "trace", Value: a.Trace}, {Name: "output", Value: string(a.Output)}} {
 		if part.Value != "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/internal/logline"
+	"github.com/hourbell/hourbell/store"
 )
 
 // lockedBuffer is a log to which several goroutines write.
@@ -80,8 +81,8 @@ func TestHugeErrors(t *testing.T) {
 			b.ok("enqueue", "fails")
 			eventually(t, "all jobs have run", func() bool {
 				jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{})
-				return err == nil && !slices.ContainsFunc(jobs, func(j hourbell.JobInfo) bool {
-					return j.State == hourbell.Running || j.Attempt == 0
+				return err == nil && !slices.ContainsFunc(jobs, func(j store.JobInfo) bool {
+					return j.State == store.StateRunning || j.Attempt == 0
 				})
 			})
 			stop()

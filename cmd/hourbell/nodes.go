@@ -25,7 +25,7 @@ func (p *program) nodesCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				history, err := client.Nodes.History(c.Context())
+				history, err := client.Nodes.Position(c.Context())
 				if err != nil {
 					return err
 				}

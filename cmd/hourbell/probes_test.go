@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
 
 // deaf is a store that does not answer.
 type deaf struct{ *memory.Store }
 
-func (deaf) ListNodes(ctx context.Context) ([]hourbell.NodeInfo, error) {
+func (deaf) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/kinds"
+	"github.com/hourbell/hourbell/store"
 )
 
 // asProgram makes the test binary run as hourbell, for tests that need a
@@ -142,8 +143,8 @@ func (b *bench) work() {
 	ended := make(chan error, 1)
 	go func() { ended <- client.Run(b.t.Context()) }()
 	eventually(b.t, "all jobs have run", func() bool {
-		jobs, err := client.Jobs.List(b.t.Context(), hourbell.JobFilter{Kind: kinds.CommandKind, States: []hourbell.State{hourbell.Ready, hourbell.Running}})
-		return err == nil && !slices.ContainsFunc(jobs, func(j hourbell.JobInfo) bool { return j.Attempt == 0 || j.State == hourbell.Running })
+		jobs, err := client.Jobs.List(b.t.Context(), hourbell.JobFilter{Kind: kinds.CommandKind, States: []store.State{store.StateReady, store.StateRunning}})
+		return err == nil && !slices.ContainsFunc(jobs, func(j store.JobInfo) bool { return j.Attempt == 0 || j.State == store.StateRunning })
 	})
 	if err := client.Stop(context.Background()); err != nil {
 		b.t.Fatal(err)

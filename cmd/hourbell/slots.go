@@ -9,6 +9,7 @@ import (
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
 )
 
 func (p *program) slotsCommand() *cobra.Command {
@@ -34,11 +35,11 @@ func (p *program) slotsCommand() *cobra.Command {
 				return err
 			}
 			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-				return printList(p, view.SlotListing(), o, paged(p, c, o, limit, func(size int, last *hourbell.SlotInfo) ([]hourbell.SlotInfo, error) {
+				return printList(p, view.SlotListing(), o, paged(p, c, o, limit, func(size int, last *store.SlotInfo) ([]store.SlotInfo, error) {
 					page := filter
 					page.Limit = size
 					if last != nil {
-						page.Before = hourbell.SlotCursor{Slot: last.Slot, ID: last.ID}
+						page.Before = store.SlotCursor{Slot: last.Slot, ID: last.ID}
 					}
 					return client.Slots.List(c.Context(), page)
 				}))

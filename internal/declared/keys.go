@@ -11,6 +11,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/kinds"
+	"github.com/hourbell/hourbell/store"
 )
 
 // Key is a key of a schedule whose value is one text. Schedule files and the
@@ -53,7 +54,7 @@ var scheduleKeys = []Key{
 	name("queue", func(s *hourbell.Schedule) *string { return &s.Queue }),
 	number("priority", 1, 9, func(s *hourbell.Schedule) *int { return &s.Priority }),
 	number("max_attempts", 1, hourbell.MaxAttemptsLimit, func(s *hourbell.Schedule) *int { return &s.MaxAttempts }),
-	choice("on_loss", []string{"retry", "fail"}, func(s *hourbell.Schedule) *hourbell.OnLoss { return &s.OnLoss },
+	choice("on_loss", []string{"retry", "fail"}, func(s *hourbell.Schedule) *store.OnLoss { return &s.OnLoss },
 		hourbell.RetryOnLoss, hourbell.FailOnLoss),
 	duration("timeout", func(s *hourbell.Schedule) *time.Duration { return &s.Timeout }),
 	name("group", func(s *hourbell.Schedule) *string { return &s.Group }),

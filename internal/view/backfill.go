@@ -15,7 +15,7 @@ type BackfillRecord struct {
 }
 
 // BackfillRecords returns the slots of a backfill.
-func BackfillRecords(made hourbell.Backfill) []BackfillRecord {
+func BackfillRecords(made hourbell.BackfillResult) []BackfillRecord {
 	records := make([]BackfillRecord, len(made.Slots))
 	for i := range made.Slots {
 		records[i].Slot = timeOrNull(made.Slots[i])

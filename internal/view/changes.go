@@ -1,7 +1,6 @@
 package view
 
 import (
-	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -13,7 +12,7 @@ type ChangeRecord struct {
 }
 
 // NewChangeRecord returns the record of a change.
-func NewChangeRecord(c hourbell.JobChange) ChangeRecord {
+func NewChangeRecord(c store.JobChange) ChangeRecord {
 	return ChangeRecord{c.ID, changeWord(c.Change), c.Holder}
 }
 
@@ -21,15 +20,15 @@ func NewChangeRecord(c hourbell.JobChange) ChangeRecord {
 // library does not define.
 func changeWord(c store.Change) string {
 	switch c {
-	case hourbell.JobChanged:
+	case store.Changed:
 		return "changed"
-	case hourbell.JobRequested:
+	case store.Requested:
 		return "requested"
-	case hourbell.JobNotFound:
+	case store.Missing:
 		return "not found"
-	case hourbell.JobUnchanged:
+	case store.Unchanged:
 		return "unchanged"
-	case hourbell.JobConflict:
+	case store.KeyTaken:
 		return "conflict"
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/store"
 )
 
 // JobRecord is a job in machine-readable output. Fields are only ever added.
@@ -129,7 +130,7 @@ func losses(n int16) string {
 }
 
 // aboutHook returns, for a hook's job, the event that caused it, as JSON.
-func aboutHook(j hourbell.JobInfo) json.RawMessage {
+func aboutHook(j store.JobInfo) json.RawMessage {
 	var headers map[string]string
 	if json.Unmarshal(j.Headers, &headers) != nil || headers[hourbell.HookHeader] == "" {
 		return nil

@@ -17,13 +17,13 @@ import (
 
 // Job is a job as it is shown.
 type Job struct {
-	hourbell.JobInfo        // Args are without values that may be secrets, unless Jobs was asked for them
-	Waits            string // why the job waits although it is due; may be empty
+	store.JobInfo        // Args are without values that may be secrets, unless Jobs was asked for them
+	Waits         string // why the job waits although it is due; may be empty
 }
 
 // Jobs prepares jobs for output, and reads from the store why they wait. It hides
 // values that may be secrets (see kinds.Redact) unless secrets is set.
-func Jobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs ...hourbell.JobInfo) ([]Job, error) {
+func Jobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs ...store.JobInfo) ([]Job, error) {
 	reasons, err := client.Jobs.Waits(ctx, jobs...)
 	if err != nil {
 		return nil, err
@@ -104,13 +104,13 @@ const (
 // JobState returns the word for a job's state: a state of the store, scheduled or
 // retrying for a ready job, or cancelling for a running job that was asked to
 // stop. now is the time of the store's clock.
-func JobState(j hourbell.JobInfo, now time.Time) string {
+func JobState(j store.JobInfo, now time.Time) string {
 	switch {
 	case j.Retrying():
 		return retrying
 	case j.Scheduled(now):
 		return scheduled
-	case j.State == hourbell.Running && j.CancelAsked:
+	case j.State == store.StateRunning && j.CancelAsked:
 		return "cancelling"
 	}
 	return j.State.String()
@@ -118,7 +118,7 @@ func JobState(j hourbell.JobInfo, now time.Time) string {
 
 // shownSchedule returns the schedule for which a job was made, or about which a
 // hook's job reports.
-func shownSchedule(j hourbell.JobInfo) string {
+func shownSchedule(j store.JobInfo) string {
 	var about hourbell.HookEvent
 	if json.Unmarshal(aboutHook(j), &about) == nil && about.Event != "" {
 		return about.Event + " of " + about.Schedule
@@ -126,7 +126,7 @@ func shownSchedule(j hourbell.JobInfo) string {
 	return j.ScheduleName
 }
 
-func took(j hourbell.JobInfo) string {
+func took(j store.JobInfo) string {
 	if j.StartedAt.IsZero() || j.FinishedAt.IsZero() {
 		return "-"
 	}
@@ -148,7 +148,7 @@ func jobResult(j Job) string {
 
 // lastOutput returns the output of the last attempt, if that attempt left a
 // record.
-func lastOutput(j hourbell.JobInfo) []byte {
+func lastOutput(j store.JobInfo) []byte {
 	if len(j.Attempts) == 0 {
 		return nil
 	}
@@ -159,7 +159,7 @@ func lastOutput(j hourbell.JobInfo) []byte {
 	return last.Output
 }
 
-func jobNode(j hourbell.JobInfo) string {
+func jobNode(j store.JobInfo) string {
 	if j.Node == "" && j.State.Finished() && len(j.Attempts) > 0 {
 		return j.Attempts[len(j.Attempts)-1].Node
 	}

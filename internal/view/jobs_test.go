@@ -21,7 +21,7 @@ import (
 // TestLastOutput checks that the output shown is the output of the last
 // attempt, not of an earlier attempt.
 func TestLastOutput(t *testing.T) {
-	earlier := hourbell.JobInfo{State: hourbell.Completed, Token: 8, Attempts: []hourbell.Attempt{{Token: 7, Error: "exit code 1", Output: []byte("half")}}}
+	earlier := store.JobInfo{State: store.StateCompleted, Token: 8, Attempts: []store.Attempt{{Token: 7, Error: "exit code 1", Output: []byte("half")}}}
 	if r := NewJobRecord(Job{JobInfo: earlier}); r.Output != nil || len(r.Errors) != 1 {
 		t.Errorf("a silent second attempt: %+v", r)
 	}
@@ -32,9 +32,9 @@ func TestLastOutput(t *testing.T) {
 }
 
 func TestShownSchedule(t *testing.T) {
-	var hook hourbell.JobInfo
+	var hook store.JobInfo
 	hook.Headers = []byte(`{"hourbell-hook":"{\"event\":\"failure\",\"schedule\":\"nightly\"}"}`)
-	for want, job := range map[string]hourbell.JobInfo{"failure of nightly": hook, "s": {ScheduleName: "s"}, "": {}} {
+	for want, job := range map[string]store.JobInfo{"failure of nightly": hook, "s": {ScheduleName: "s"}, "": {}} {
 		if got := shownSchedule(job); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
@@ -43,13 +43,13 @@ func TestShownSchedule(t *testing.T) {
 
 func TestJobState(t *testing.T) {
 	now := time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
-	for want, job := range map[string]hourbell.JobInfo{
-		"ready":      {State: hourbell.Ready, RunAt: now},
-		"scheduled":  {State: hourbell.Ready, RunAt: now.Add(time.Second)},
-		"retrying":   {State: hourbell.Ready, RunAt: now.Add(time.Second), Attempt: 1},
-		"running":    {State: hourbell.Running, Attempt: 1},
-		"cancelling": {State: hourbell.Running, Attempt: 1, CancelAsked: true},
-		"completed":  {State: hourbell.Completed, Attempt: 1},
+	for want, job := range map[string]store.JobInfo{
+		"ready":      {State: store.StateReady, RunAt: now},
+		"scheduled":  {State: store.StateReady, RunAt: now.Add(time.Second)},
+		"retrying":   {State: store.StateReady, RunAt: now.Add(time.Second), Attempt: 1},
+		"running":    {State: store.StateRunning, Attempt: 1},
+		"cancelling": {State: store.StateRunning, Attempt: 1, CancelAsked: true},
+		"completed":  {State: store.StateCompleted, Attempt: 1},
 	} {
 		if got := JobState(job, now); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -59,7 +59,7 @@ func TestJobState(t *testing.T) {
 
 func TestParseJobStates(t *testing.T) {
 	got, err := ParseJobStates([]string{"failed", "scheduled", "retrying"}, true)
-	if want := []store.State{hourbell.Failed}; err != nil || !slices.Equal(got.States, want) || !got.Scheduled || !got.Retrying {
+	if want := []store.State{store.StateFailed}; err != nil || !slices.Equal(got.States, want) || !got.Scheduled || !got.Retrying {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if _, err := ParseJobStates(nil, false); err != nil {
@@ -92,7 +92,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	}}
 	entry := declared.Entry{Schedule: schedule.Schedule, Line: 1}
 	for _, secrets := range []bool{false, true} {
-		job := hourbell.JobInfo{ID: 1, State: hourbell.Completed}
+		job := store.JobInfo{ID: 1, State: store.StateCompleted}
 		job.Kind, job.Args = kinds.CommandKind, args
 		jobs, err := Jobs(t.Context(), client, secrets, job)
 		if err != nil {

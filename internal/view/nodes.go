@@ -5,13 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/store"
 )
 
 // NodeState returns the word for a node's state: alive, suspended (alive, but waiting for accept-history), silent
 // (its lease has expired, but no node has declared it dead yet), left or died.
-func NodeState(n hourbell.NodeInfo, now time.Time, suspended bool) string {
+func NodeState(n store.NodeInfo, now time.Time, suspended bool) string {
 	switch {
 	case n.Died:
 		return "died"
@@ -27,17 +27,17 @@ func NodeState(n hourbell.NodeInfo, now time.Time, suspended bool) string {
 
 // NodeListing shows nodes. now is the time of the store's clock; suspended reports
 // that the nodes wait for accept-history.
-func NodeListing(now time.Time, suspended bool) Listing[hourbell.NodeInfo] {
-	return Listing[hourbell.NodeInfo]{
+func NodeListing(now time.Time, suspended bool) Listing[store.NodeInfo] {
+	return Listing[store.NodeInfo]{
 		Columns: []string{"ID", "NAME", "STATE", "RUNNING", "QUEUES", "KINDS", "STARTED", "SEEN", "VERSION"},
-		Row: func(n hourbell.NodeInfo) []string {
+		Row: func(n store.NodeInfo) []string {
 			return []string{
 				fmt.Sprint(n.ID), n.Name, NodeState(n, now, suspended), fmt.Sprint(n.Running),
 				plain.Dash(strings.Join(n.Queues, ",")), plain.Dash(strings.Join(n.Kinds, ",")),
 				plain.Stamp(n.StartedAt), plain.Stamp(n.SeenAt), n.Version,
 			}
 		},
-		Record: func(n hourbell.NodeInfo) any {
+		Record: func(n store.NodeInfo) any {
 			return NodeRecord{
 				ID: n.ID, Name: n.Name, State: NodeState(n, now, suspended), Version: n.Version,
 				Queues: orEmpty(n.Queues), Kinds: orEmpty(n.Kinds), Lease: n.Lease.String(),

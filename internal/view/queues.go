@@ -3,17 +3,17 @@ package view
 import (
 	"fmt"
 
-	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
 )
 
 // QueueListing shows queues.
-func QueueListing() Listing[hourbell.QueueInfo] {
-	return Listing[hourbell.QueueInfo]{
+func QueueListing() Listing[store.QueueInfo] {
+	return Listing[store.QueueInfo]{
 		Columns: []string{"QUEUE", "READY", "SCHEDULED", "RUNNING", "WAITING"},
-		Row: func(q hourbell.QueueInfo) []string {
+		Row: func(q store.QueueInfo) []string {
 			return []string{q.Name, fmt.Sprint(q.Ready), fmt.Sprint(q.Scheduled), fmt.Sprint(q.Running), fmt.Sprint(q.Waiting)}
 		},
-		Record: func(q hourbell.QueueInfo) any {
+		Record: func(q store.QueueInfo) any {
 			return QueueRecord{Name: q.Name, Ready: q.Ready, Scheduled: q.Scheduled, Running: q.Running, Waiting: q.Waiting}
 		},
 	}

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/store"
 )
 
 // SlotListing shows records of slots.
-func SlotListing() Listing[hourbell.SlotInfo] {
-	return Listing[hourbell.SlotInfo]{
+func SlotListing() Listing[store.SlotInfo] {
+	return Listing[store.SlotInfo]{
 		Columns: []string{"SCHEDULE", "SLOT", "OUTCOME", "JOB", "COUNT", "LAST", "REASON"},
-		Row: func(s hourbell.SlotInfo) []string {
+		Row: func(s store.SlotInfo) []string {
 			job, count, last := "-", "-", "-"
 			if s.Job != 0 {
 				job = fmt.Sprint(s.Job)
@@ -22,7 +22,7 @@ func SlotListing() Listing[hourbell.SlotInfo] {
 			}
 			return []string{s.ScheduleName, plain.Stamp(s.Slot), s.Outcome.String(), job, count, last, plain.Dash(s.Reason)}
 		},
-		Record: func(s hourbell.SlotInfo) any {
+		Record: func(s store.SlotInfo) any {
 			return SlotRecord{
 				Schedule: s.ScheduleName, Slot: timeOrNull(s.Slot), Outcome: s.Outcome.String(),
 				Reason: orNull(s.Reason), JobID: orNull(s.Job),

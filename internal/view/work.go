@@ -14,6 +14,7 @@ import (
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
 )
 
 // excludedText lists the times that a schedule excludes, and names the stored
@@ -154,7 +155,7 @@ func limits(s hourbell.Schedule) string {
 	return strings.Join(parts, ", ")
 }
 
-func lossText(choice hourbell.OnLoss) string {
+func lossText(choice store.OnLoss) string {
 	if choice == hourbell.FailOnLoss {
 		return "fail"
 	}

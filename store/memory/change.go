@@ -62,11 +62,11 @@ func (s *Store) awaitKeys(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// changeJob changes one job; holder comes with store.Conflict.
+// changeJob changes one job; holder comes with store.KeyTaken.
 func (s *Store) changeJob(id int64, req store.ChangeJobsRequest, now time.Time) (change store.Change, holder int64) {
 	live, finished := s.live[id], s.finished[id]
 	if live == nil && finished == nil {
-		return store.NotFound, 0
+		return store.Missing, 0
 	}
 	switch req.Action {
 	case store.CancelJobs:
@@ -74,7 +74,7 @@ func (s *Store) changeJob(id int64, req store.ChangeJobsRequest, now time.Time) 
 	case store.RetryJobs:
 		if finished != nil && finished.Unique != "" {
 			if holder = s.holderOf(uniqueKey{finished.Kind, finished.Unique}); holder != 0 {
-				return store.Conflict, holder
+				return store.KeyTaken, holder
 			}
 		}
 		return s.retryJob(live, finished, now), 0

@@ -50,7 +50,7 @@ func cancelFinished(e *env) {
 	e.want(e.cancel(c.ID), store.Unchanged, "cancelling a finished job changes nothing")
 	e.want(e.job(c.ID), before, "cancelling a finished job changes nothing")
 	for _, action := range []store.JobAction{store.CancelJobs, store.RetryJobs, store.DeleteJobs} {
-		e.want(e.changeOne(action, c.ID+1000), store.NotFound, "a job that does not exist is not found")
+		e.want(e.changeOne(action, c.ID+1000), store.Missing, "a job that does not exist is not found")
 	}
 }
 
@@ -126,8 +126,8 @@ func deleteJobs(e *env) {
 	for _, id := range []int64{c.ID, ready} {
 		e.want(e.changeOne(store.DeleteJobs, id), store.Changed, "a job that does not run must be deleted")
 		e.want(len(e.list(store.ListJobsRequest{IDs: []int64{id}})), 0, "a deleted job must not be listed")
-		e.want(e.changeOne(store.DeleteJobs, id), store.NotFound, "a deleted job is not found")
-		e.want(e.changeOne(store.RetryJobs, id), store.NotFound, "a deleted job is not found")
+		e.want(e.changeOne(store.DeleteJobs, id), store.Missing, "a deleted job is not found")
+		e.want(e.changeOne(store.RetryJobs, id), store.Missing, "a deleted job is not found")
 	}
 	e.want(len(e.claim(n, 9)), 0, "a deleted job must not be claimed")
 	e.ok(e.insertOne(newJob()) > ready, "the number of a deleted job must not be used again")
@@ -139,7 +139,7 @@ func changeOrder(e *env) {
 	ids := e.insertN(3)
 	changes := e.change(store.ChangeJobsRequest{Action: store.CancelJobs, IDs: []int64{ids[2], ids[0] + 1000, runs, ids[0]}, Reason: "x"})
 	e.want(changes, []store.JobChange{
-		{ID: ids[2], Change: store.Changed}, {ID: ids[0] + 1000, Change: store.NotFound}, {ID: runs, Change: store.Requested}, {ID: ids[0], Change: store.Changed},
+		{ID: ids[2], Change: store.Changed}, {ID: ids[0] + 1000, Change: store.Missing}, {ID: runs, Change: store.Requested}, {ID: ids[0], Change: store.Changed},
 	}, "ChangeJobs must answer in the order of the request's numbers")
 	e.want(e.state(ids[1]), store.StateReady, "jobs that were not named must be left alone")
 }

@@ -67,7 +67,7 @@ func pruneAge(e *env) {
 	e.want(e.prune(all), store.PruneResult{Nodes: 1}, "ended nodes that are older must go")
 	e.want(left(), []int{0, 0, 0}, "what is pruned must be gone")
 	e.want(e.prune(all), store.PruneResult{}, "what is gone cannot go again")
-	e.want(e.changeOne(store.RetryJobs, ids[0]), store.NotFound, "a pruned job is not found")
+	e.want(e.changeOne(store.RetryJobs, ids[0]), store.Missing, "a pruned job is not found")
 }
 
 func pruneZero(e *env) {

@@ -103,7 +103,7 @@ func uniqueRevived(e *env) {
 	e.finishWell(outcome(e.claimOne(n), store.Failed))
 	other := e.wantNew(e.a, nil, "k", "key", "after a failure the key must be free")
 	before := e.job(id)
-	e.want(e.retry(id, id), []store.JobChange{{ID: id, Change: store.Conflict, Holder: other}, {ID: id, Change: store.Conflict, Holder: other}},
+	e.want(e.retry(id, id), []store.JobChange{{ID: id, Change: store.KeyTaken, Holder: other}, {ID: id, Change: store.KeyTaken, Holder: other}},
 		"a job whose key another job holds must not be revived, and the answer must name the holder")
 	e.want(e.job(id), before, "a job that could not be revived must stay as it was")
 	e.wantFound(other, e.a, nil, "k", "key", "the key must stay with the job that holds it")
@@ -121,7 +121,7 @@ func uniqueRevived(e *env) {
 	plain := e.insertOne(newJob())
 	e.want(e.cancel(plain), store.Changed, "a ready job must be cancelled at once")
 	e.want(e.retry(second, plain, id, elsewhere), []store.JobChange{
-		{ID: second, Change: store.Changed}, {ID: plain, Change: store.Changed}, {ID: id, Change: store.Conflict, Holder: second}, {ID: elsewhere, Change: store.Changed},
+		{ID: second, Change: store.Changed}, {ID: plain, Change: store.Changed}, {ID: id, Change: store.KeyTaken, Holder: second}, {ID: elsewhere, Change: store.Changed},
 	}, "of two jobs with one key the first that is named must be revived, and the others of the request as they are")
 }
 
@@ -157,7 +157,7 @@ func uniqueRetryWaits(e *env) {
 		e.must(got.err)
 		want := store.JobChange{ID: id, Change: store.Changed}
 		if name == "commit" {
-			want = store.JobChange{ID: id, Change: store.Conflict, Holder: other}
+			want = store.JobChange{ID: id, Change: store.KeyTaken, Holder: other}
 		}
 		e.want(got.res.Changes, []store.JobChange{want}, "after the "+name+" of the transaction, the retry must be answered by which job lives")
 	}

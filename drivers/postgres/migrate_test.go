@@ -119,8 +119,8 @@ func TestUpgrade(t *testing.T) {
 	b := fresh(t)
 	next := openAt(t, urlFrom(t, serverVariable), b.schema)
 	last := len(b.steps)
-	next.steps = append(next.Migrations(), store.Migration{Version: last + 1, Name: "more", SQL: withSchema(
-		"create table {schema}.more (); insert into {schema}.migration (version, name) values (2, 'more')", b.schema)})
+	more := fmt.Sprintf("create table {schema}.more (); insert into {schema}.migration (version, name) values (%d, 'more')", last+1)
+	next.steps = append(next.Migrations(), store.Migration{Version: last + 1, Name: "more", SQL: withSchema(more, b.schema)})
 	insertN(t, b, 2)
 	if err := next.CheckSchema(t.Context()); !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "migrate up") {
 		t.Errorf("CheckSchema at step %d: %v", last, err)

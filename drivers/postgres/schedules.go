@@ -274,8 +274,12 @@ func scanListed(r pgx.CollectableRow) (s store.Schedule, err error) {
 	return s, err
 }
 
-// scheduleColumns are the columns of a schedule, in the order of scheduleTargets.
-const scheduleColumns = "id name owner revision definition anchor mark next_at fired paused_at paused_until paused_declared created_at updated_at deleted_at failures"
+// scheduleList is the list "schedule_columns" in statements, and scheduleColumns what scheduleTargets
+// scan: that list, and how many jobs in a row failed.
+const (
+	scheduleList    = "id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at"
+	scheduleColumns = "{schedule_columns} failures"
+)
 
 func scheduleTargets(s *store.Schedule) []any {
 	return []any{

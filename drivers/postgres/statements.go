@@ -278,7 +278,7 @@ func (b *Backend) q(s statement) string { return b.sql[s] }
 
 // rulesOf returns the rules for the texts of statements.
 func rulesOf(schema string) sqltext.Rules {
-	return sqltext.Rules{Words: schemaWords(schema)}
+	return sqltext.Rules{Words: schemaWords(schema), Lists: map[string]string{"schedule_columns": scheduleList}}
 }
 
 // schemaWords are what statements and migrations have in braces: {schema}, the quoted

@@ -215,8 +215,12 @@ func (s *session) eachSchedule(ctx context.Context, name statement, a args, do f
 	})
 }
 
-// scheduleColumns are the columns that scanSchedule scans.
-const scheduleColumns = "id name owner revision definition anchor mark next_at fired paused_at paused_until paused_declared created_at updated_at deleted_at failures"
+// scheduleList is the list "schedule_columns" in statements, and scheduleColumns what scanSchedule
+// scans: that list, and how many jobs in a row failed.
+const (
+	scheduleList    = "id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at"
+	scheduleColumns = "{schedule_columns} failures"
+)
 
 // scanSchedule scans a schedule, and into more what comes after it.
 func scanSchedule(r row, more ...any) (store.Schedule, error) {

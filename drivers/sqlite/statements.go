@@ -220,10 +220,11 @@ var sources = [statementCount]source{
 	upsertSchedules:        {file: "upsert_schedules", params: "bytes schedules"},
 }
 
-// text is the text of a statement and the names of its parameters.
+// text is the text of a statement, and the names of its parameters and columns.
 type text struct {
-	sql    string
-	params []string
+	sql     string
+	params  []string
+	columns []string
 }
 
 // texts holds the text of each statement, and of each listing with all its
@@ -234,7 +235,7 @@ type texts [statementCount]text
 // may have besides SQL. What comes after a statement is cut: the driver keeps only
 // statements prepared that end with the text.
 func readTexts() (all texts, err error) {
-	var rules sqltext.Rules
+	rules := sqltext.Rules{Lists: map[string]string{"schedule_columns": scheduleList}}
 	for s, from := range sources {
 		file, err := sqlFiles.ReadFile("sql/" + from.file + ".sql")
 		if err != nil {
@@ -249,7 +250,7 @@ func readTexts() (all texts, err error) {
 		if err != nil {
 			return all, fmt.Errorf("read statement %v: %w", statement(s), err)
 		}
-		all[s] = text{sql, rules.Names(from.params)}
+		all[s] = text{sql, rules.Names(from.params), rules.Names(from.columns)}
 	}
 	return all, nil
 }

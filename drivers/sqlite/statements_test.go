@@ -51,7 +51,7 @@ func TestStatementsFitTheirCallers(t *testing.T) {
 		if err != nil {
 			t.Errorf("%v: %v", s, err)
 		}
-		if scanned := strings.Fields(sources[s].columns); !slices.Equal(columns, scanned) {
+		if scanned := text.columns; !slices.Equal(columns, scanned) {
 			t.Errorf("%v returns %q, its callers scan %q", s, strings.Join(columns, " "), strings.Join(scanned, " "))
 		}
 	}

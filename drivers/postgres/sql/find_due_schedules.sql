@@ -1,5 +1,5 @@
 -- Schedules that are due, or will be within :ahead microseconds, earliest first.
-SELECT id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at,
+SELECT {schedule_columns},
     (SELECT f.failures FROM {schema}.failing AS f WHERE f.schedule_id = schedule.id) AS failures
 FROM {schema}.schedule
 WHERE next_at <= coalesce(:now::timestamptz, now()) + :ahead::bigint * interval '1 microsecond'

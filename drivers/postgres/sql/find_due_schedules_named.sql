@@ -1,5 +1,5 @@
 -- The named schedules that are due, earliest first.
-SELECT id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at,
+SELECT {schedule_columns},
     (SELECT f.failures FROM {schema}.failing AS f WHERE f.schedule_id = schedule.id) AS failures
 FROM {schema}.schedule
 WHERE name = ANY (:names::text[]) AND (next_at <= coalesce(:now::timestamptz, now())) IS TRUE

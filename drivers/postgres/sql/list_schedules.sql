@@ -1,5 +1,5 @@
 -- Schedules by name, in byte order. A condition that is null does not count.
-SELECT id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at, f.failures, f.since
+SELECT {schedule_columns}, f.failures, f.since
 FROM {schema}.schedule LEFT JOIN {schema}.failing AS f ON f.schedule_id = id
 WHERE (:names::text[] IS NULL OR name = ANY (:names))
     AND (:ids::bigint[] IS NULL OR id = ANY (:ids))

@@ -1,6 +1,6 @@
 -- Locks schedules by name, and the living ones of an owner if :owner is not null,
 -- in the order of their numbers.
-SELECT id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at,
+SELECT {schedule_columns},
     (SELECT f.failures FROM {schema}.failing AS f WHERE f.schedule_id = schedule.id) AS failures
 FROM {schema}.schedule
 WHERE id = ANY (ARRAY(

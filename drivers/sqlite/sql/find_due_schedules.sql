@@ -1,4 +1,4 @@
-SELECT id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at,
+SELECT {schedule_columns},
        coalesce((SELECT f.failures FROM hourbell_failing AS f WHERE f.schedule_id = hourbell_schedule.id), 0) AS failures
 FROM hourbell_schedule
 WHERE next_at <= :soon AND (next_at, id) > (coalesce(:after_at, -9223372036854775808), :after_id)

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,4 +42,47 @@ func TestAbilitiesAreComplete(t *testing.T) {
 	if !slices.Equal(declared, known) {
 		t.Errorf("package store declares the abilities %v, Abilities returns %v", declared, known)
 	}
+}
+
+// TestNoBackendHidesAbilities finds the structs that embed a store.Backend, outside
+// of tests: such a struct hides every ability of the backend, without an error.
+func TestNoBackendHidesAbilities(t *testing.T) {
+	const plain = "../../store/storetest/abilities.go" // hides them on purpose
+	found := map[string]int{}
+	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.StructType); ok && slices.ContainsFunc(s.Fields.List, embedsBackend) {
+				found[path]++
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found[plain] != 1 {
+		t.Errorf("%s has %d such structs, want 1", plain, found[plain])
+	}
+	delete(found, plain)
+	for path := range found {
+		t.Errorf("%s: a struct embeds store.Backend; pass its abilities on as package bound does, and compare them with Abilities in a test", path)
+	}
+}
+
+// embedsBackend reports whether a field is an embedded store.Backend.
+func embedsBackend(field *ast.Field) bool {
+	of, ok := field.Type.(*ast.SelectorExpr)
+	if !ok || len(field.Names) > 0 {
+		return false
+	}
+	from, ok := of.X.(*ast.Ident)
+	return ok && from.Name == "store" && of.Sel.Name == "Backend"
 }

@@ -12,12 +12,13 @@ import (
 	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
 
-// Config is the configuration of an engine. The caller fills every field; only those with a meaning
-// of their zero value may be left out.
+// Config is the configuration of an engine. The caller fills every field, except fields whose zero
+// value has a meaning.
 type Config struct {
 	Backend store.Backend
 	Name    string // for people; need not be unique
@@ -66,7 +67,7 @@ func New(cfg Config) *Engine {
 	queues := slices.Sorted(maps.Keys(cfg.Queues))
 	e := &Engine{cfg: cfg, wakes: loop.NewWakes(queues, cfg.PollIdle, cfg.PollPushed), jobs: work.NewInFlight()}
 	e.node = node.New(node.Config{
-		Store: cfg.Backend, Sink: cfg.Sink, Wakes: e.wakes, Claims: e.jobs,
+		Store: cfg.Backend, Sink: cfg.Sink, Wakes: e.wakes, Claims: e.jobs, AfterLoss: plan.LostFollowUp,
 		Name: cfg.Name, Version: cfg.Version, Queues: queues, Kinds: work.KindNames(cfg.Kinds, cfg.Restricted),
 		Lease: cfg.Lease, Heartbeat: cfg.Heartbeat, CallTimeout: cfg.CallTimeout, StateDir: cfg.StateDir,
 	})

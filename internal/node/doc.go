@@ -1,7 +1,8 @@
 // Package node makes a process a node of the cluster: it registers the node, keeps its lease, takes
 // the jobs of dead nodes, receives wake-ups, and suspends the node if the store went back in time.
-// Its inputs are the store's interfaces Nodes and History, the wake-ups of the node's loops, and the
-// number of claims in flight. The words are defined in docs/glossary.md.
+// Its inputs are the store's interfaces Nodes and History, the wake-ups of the node's loops, the
+// number of claims in flight, and the follow-up of a lost job. The words are defined in
+// docs/glossary.md.
 //
 //	node.go         registers the node, starts its loops, leaves the cluster
 //	session.go      the node's number, the trust in its lease, the context of its runs

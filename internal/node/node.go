@@ -10,7 +10,6 @@ import (
 
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/loop"
-	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/internal/uptime"
 	"github.com/hourbell/hourbell/store"
 )
@@ -28,6 +27,9 @@ type Config struct {
 	Wakes *loop.Wakes
 	// Claims are the claims of the node.
 	Claims Claims
+
+	// AfterLoss returns the follow-up of a job that failed because its node died; nil: none.
+	AfterLoss func(store.LostJob) *store.FollowUp
 
 	Name    string // for people; need not be unique
 	Version string
@@ -134,7 +136,7 @@ func (n *Node) register(ctx context.Context) error {
 func (n *Node) Leave(ctx context.Context) error {
 	call, cancel := context.WithTimeout(ctx, n.cfg.Heartbeat)
 	defer cancel()
-	res, err := n.cfg.Store.Leave(call, store.LeaveRequest{Node: n.Number(), After: plan.LostFollowUp})
+	res, err := n.cfg.Store.Leave(call, store.LeaveRequest{Node: n.Number(), After: n.cfg.AfterLoss})
 	if err != nil {
 		return fmt.Errorf("leave the cluster: %w (others notice when the lease has passed)", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/hourbell/hourbell/event"
-	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/internal/uptime"
 	"github.com/hourbell/hourbell/store"
 )
@@ -56,7 +55,7 @@ func (n *Node) Rescues(ctx context.Context) {
 func (n *Node) rescue(ctx context.Context) {
 	call, cancel := context.WithTimeout(ctx, n.cfg.CallTimeout)
 	defer cancel()
-	res, err := n.cfg.Store.Rescue(call, store.RescueRequest{Node: n.session.number(), After: plan.LostFollowUp})
+	res, err := n.cfg.Store.Rescue(call, store.RescueRequest{Node: n.session.number(), After: n.cfg.AfterLoss})
 	if err != nil {
 		n.report.StoreFailed("rescue", err)
 		return

@@ -10,7 +10,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Causes for which the context of a job ends, besides those of its node.
+// Causes for which the context of one job ends. Package node has the causes for which the contexts of
+// all jobs of a node end.
 var (
 	ErrCancelled = errors.New("the job was cancelled")
 	ErrTimeout   = errors.New("the attempt took longer than its timeout")

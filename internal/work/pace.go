@@ -2,7 +2,7 @@ package work
 
 import "time"
 
-// pace decides how many jobs a fetcher claims beyond those for free workers. Long jobs must not
+// pace decides how many jobs a fetcher claims beyond the jobs for free workers. Long jobs must not
 // wait on this node while another node is idle; jobs of microseconds must not wait for a round trip
 // each. So the depth grows fourfold when the jobs of a full claim are done within quickUse, and is
 // halved when they take longer than slowUse. Growing fourfold is not too much, because four times

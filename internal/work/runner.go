@@ -43,7 +43,7 @@ type Config struct {
 	PollIdle    time.Duration // interval of reads of cancel requests, while the store sends no wake-ups
 }
 
-// Store is the part of a store that a Runner uses besides claims. The methods are those of store.Jobs and
+// Store is the part of a store that a Runner uses besides claims. The methods belong to store.Jobs and
 // store.Nodes.
 type Store interface {
 	BeginJobs(ctx context.Context, req store.BeginRequest) error

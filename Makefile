@@ -68,6 +68,7 @@ verify: ## Format, imports, go.mod files, and each module on its own
 	@diff <(scripts/modules) <(awk '/^\t\./ { print $$1 }' go.work) || { echo "go.work does not list every module"; exit 1; }
 	@scripts/check-imports
 	@scripts/check-paths
+	@scripts/statements
 	@scripts/words --check 0.5 >/dev/null
 	@scripts/each-module env GOWORK=off go mod tidy -diff
 	@scripts/each-module env GOWORK=off go build $(RACE) ./...

@@ -131,15 +131,15 @@ func (f *firer) write(ctx context.Context, some []prefetched, early bool) (all s
 	chunks := slices.Collect(slices.Chunk(some, fireChunk))
 	results := make([]store.FireEarlyResult, len(chunks))
 	errs := make([]error, min(concurrentWrites, len(chunks)))
-	var lanes sync.WaitGroup
-	for lane := range errs {
-		lanes.Go(func() {
-			for i := lane; i < len(chunks) && errs[lane] == nil; i += concurrentWrites {
-				results[i], errs[lane] = f.fireChunk(ctx, chunks[i], early)
+	var writers sync.WaitGroup
+	for writer := range errs {
+		writers.Go(func() {
+			for i := writer; i < len(chunks) && errs[writer] == nil; i += concurrentWrites {
+				results[i], errs[writer] = f.fireChunk(ctx, chunks[i], early)
 			}
 		})
 	}
-	lanes.Wait()
+	writers.Wait()
 	for i, res := range results {
 		all.Lost, all.Busy = append(all.Lost, res.Lost...), append(all.Busy, res.Busy...)
 		for _, one := range chunks[i] {

@@ -62,9 +62,9 @@ const (
 // Explain simulates a range of time and returns the outcome that each slot of s
 // would have, and why: when the clock changes, when no node lives for some
 // time, and when jobs take long. It uses no store, and the same rules as nodes
-// do. Each slot is found at the instant it is due, unless no node lives; jobs
-// start as soon as they may, and none fails; a job that is asked to cancel ends
-// at once. A stored calendar counts with its content in s, as
+// do on PostgreSQL and SQLite, where slots can fire early. Each slot is found at
+// the instant it is due, unless no node lives; jobs start as soon as they may, and
+// none fails; a job that is asked to cancel ends at once. A stored calendar counts with its content in s, as
 // CalendarService.Get returns it.
 func (s Schedule) Explain(req ExplainRequest) (Explanation, error) {
 	return explain(s, store.Schedule{}, req)

@@ -8,8 +8,8 @@ import (
 )
 
 // Simulation plays a schedule through a span of time with Decide and Settle, as running nodes
-// would. Each slot is found when it is due, or fires early as on nodes, unless no node runs. Jobs
-// start when they are ready, and no job fails.
+// would whose store fires early. Each slot is found when it is due, or fires early as on nodes,
+// unless no node runs. Jobs start when they are ready, and no job fails.
 type Simulation struct {
 	Plan     Plan
 	Schedule store.Schedule // as at From; its mark is before From

@@ -85,8 +85,8 @@ func (s *ScheduleService) backfill(ctx context.Context, name string, req Backfil
 		jobs[i] = definition.Job(info.ID, store.OriginBackfill)
 		jobs[i].Slot, jobs[i].Waiting = slot, req.Overlap != OverlapAllow
 	}
-	res, err := s.client.backend.Insert(ctx, store.InsertRequest{Jobs: jobs})
-	return BackfillResult{Slots: slots, Jobs: res.IDs}, err
+	inserted, err := s.client.insert(ctx, nil, jobs)
+	return BackfillResult{Slots: slots, Jobs: store.InsertResult{Jobs: inserted}.IDs()}, err
 }
 
 // validate returns what is wrong with a request; now is the time of the store's

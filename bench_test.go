@@ -16,7 +16,7 @@ import (
 // from claims, accepts all outcomes, and forgets inserted jobs.
 type free struct {
 	store.Backend
-	ids []int64 // of a call with many jobs; the numbers are not read
+	inserted []store.Inserted // of a call with many jobs; the numbers are not read
 
 	mu     sync.Mutex
 	claims int // still to be claimed
@@ -25,11 +25,11 @@ type free struct {
 }
 
 func newFree(jobs int) *free {
-	return &free{Backend: memory.New(), ids: make([]int64, benchMany), claims: jobs, ends: jobs, over: make(chan struct{})}
+	return &free{Backend: memory.New(), inserted: make([]store.Inserted, benchMany), claims: jobs, ends: jobs, over: make(chan struct{})}
 }
 
 func (f *free) Insert(_ context.Context, req store.InsertRequest) (store.InsertResult, error) {
-	return store.InsertResult{IDs: f.ids[:len(req.Jobs)]}, nil
+	return store.InsertResult{Jobs: f.inserted[:len(req.Jobs)]}, nil
 }
 
 func (f *free) Claim(_ context.Context, req store.ClaimRequest) (store.ClaimResult, error) {

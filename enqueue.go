@@ -19,7 +19,6 @@ type Option func(*enqueuing)
 type enqueuing struct {
 	store.NewJob
 	tx       store.Tx
-	unique   string
 	found    *bool
 	hasRunAt bool
 	hasDelay bool
@@ -106,7 +105,7 @@ func Timeout(d time.Duration) Option {
 // may require the caller to repeat the transaction.
 func Unique(key string) Option {
 	return func(e *enqueuing) {
-		e.unique = key
+		e.NewJob.Unique = key
 		e.errs = append(e.errs, check.StoredName("unique", key))
 	}
 }
@@ -153,41 +152,48 @@ func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int
 	if err != nil {
 		return 0, fmt.Errorf("enqueue: %w", err)
 	}
-	var res store.InsertResult
-	if e.tx == nil && e.unique == "" {
-		res.IDs = make([]int64, 1)
-		res.IDs[0], err = c.batcher.Insert(ctx, e.NewJob)
-	} else { // a job with a key may have to wait, and would delay the other jobs of the insert
-		res, err = c.backend.Insert(ctx, store.InsertRequest{Tx: e.tx, Unique: e.unique, Jobs: []store.NewJob{e.NewJob}})
-		if err != nil && e.tx == nil && ctx.Err() != nil {
-			err = insert.Unknown(err)
-		}
-	}
+	inserted, err := c.insert(ctx, e.tx, []store.NewJob{e.NewJob})
 	if err != nil {
 		return 0, fmt.Errorf("enqueue: %w", err)
 	}
 	if e.found != nil {
-		*e.found = res.Found
+		*e.found = inserted[0].Existed
 	}
-	return res.IDs[0], nil
+	return inserted[0].ID, nil
+}
+
+// insert stores jobs; every job that a client makes passes it. A single job without
+// a key shares its insert with concurrent calls: a job with a key may have to wait,
+// and so may a job of a schedule, and would delay the other jobs of the insert.
+func (c *Client) insert(ctx context.Context, tx store.Tx, jobs []store.NewJob) ([]store.Inserted, error) {
+	single := len(jobs) == 1 && tx == nil
+	if single && jobs[0].Unique == "" && jobs[0].Schedule == 0 {
+		id, err := c.batcher.Insert(ctx, jobs[0])
+		return []store.Inserted{{ID: id}}, err
+	}
+	res, err := c.backend.Insert(ctx, store.InsertRequest{Tx: tx, Jobs: jobs})
+	if err != nil && single && ctx.Err() != nil {
+		err = insert.Unknown(err)
+	}
+	return res.Jobs, err
 }
 
 // EnqueueMany stores any number of jobs with the same options, all or none, in
 // one transaction with one statement per few thousand jobs. It returns their
 // numbers in order.
 func (c *Client) EnqueueMany(ctx context.Context, args []Args, options ...Option) ([]int64, error) {
-	req, found, err := newInsert(args, options)
-	if err != nil || len(req.Jobs) == 0 {
+	jobs, e, err := newInsert(args, options)
+	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
-	res, err := c.backend.Insert(ctx, req)
+	inserted, err := c.insert(ctx, e.tx, jobs)
 	if err != nil {
 		return nil, fmt.Errorf("enqueue: %w", err)
 	}
-	if found != nil {
-		*found = res.Found
+	if e.found != nil {
+		*e.found = inserted[0].Existed
 	}
-	return res.IDs, nil
+	return store.InsertResult{Jobs: inserted}.IDs(), nil
 }
 
 // CheckJob returns the error that Enqueue would return for an invalid job. It
@@ -198,25 +204,24 @@ func CheckJob(args Args, options ...Option) error {
 }
 
 // newInsert validates and encodes jobs.
-func newInsert(args []Args, options []Option) (req store.InsertRequest, found *bool, err error) {
-	template, err := newEnqueuing(options)
-	if err != nil {
-		return req, nil, fmt.Errorf("enqueue: %w", err)
+func newInsert(args []Args, options []Option) (jobs []store.NewJob, template enqueuing, err error) {
+	if template, err = newEnqueuing(options); err != nil {
+		return nil, template, fmt.Errorf("enqueue: %w", err)
 	}
-	if template.unique != "" && len(args) > 1 {
-		return req, nil, fmt.Errorf("enqueue: %w",
+	if template.NewJob.Unique != "" && len(args) > 1 {
+		return nil, template, fmt.Errorf("enqueue: %w",
 			&check.FieldError{Field: "unique", Problem: "is one key for several jobs", Remedy: "enqueue them one by one, each with its own"})
 	}
-	jobs := make([]store.NewJob, len(args))
+	jobs = make([]store.NewJob, len(args))
 	for i, a := range args {
 		jobs[i] = template.NewJob
 		raw, err := encodeArgs("", a)
 		if err != nil {
-			return req, nil, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(args), err)
+			return nil, template, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(args), err)
 		}
 		jobs[i].Kind, jobs[i].Args = raw.Name, raw.JSON
 	}
-	return store.InsertRequest{Tx: template.tx, Unique: template.unique, Jobs: jobs}, template.found, nil
+	return jobs, template, nil
 }
 
 func newEnqueuing(options []Option) (enqueuing, error) {

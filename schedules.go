@@ -240,12 +240,11 @@ func (s *ScheduleService) Trigger(ctx context.Context, name string) (int64, erro
 	if info.Problem != "" {
 		return 0, fmt.Errorf("trigger schedule %q: %s", name, info.Problem)
 	}
-	job := info.stored.Job(info.ID, store.OriginTrigger)
-	res, err := s.client.backend.Insert(ctx, store.InsertRequest{Jobs: []store.NewJob{job}})
+	inserted, err := s.client.insert(ctx, nil, []store.NewJob{info.stored.Job(info.ID, store.OriginTrigger)})
 	if err != nil {
 		return 0, fmt.Errorf("trigger schedule %q: %w", name, err)
 	}
-	return res.IDs[0], nil
+	return inserted[0].ID, nil
 }
 
 // CancelJobs cancels every job that was made for a schedule and has not
@@ -267,11 +266,11 @@ func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule) (int64
 		return 0, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
 	}
 	definition.Hooks.Name = schedule.Name
-	res, err := s.client.backend.Insert(ctx, store.InsertRequest{Jobs: []store.NewJob{definition.Job(0, store.OriginEnqueue)}})
+	inserted, err := s.client.insert(ctx, nil, []store.NewJob{definition.Job(0, store.OriginEnqueue)})
 	if err != nil {
 		return 0, fmt.Errorf("run %q once: %w", schedule.Name, err)
 	}
-	return res.IDs[0], nil
+	return inserted[0].ID, nil
 }
 
 // withDefaults sets empty fields to their defaults.

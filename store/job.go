@@ -100,6 +100,10 @@ type JobSpec struct {
 	MaxAttempts int16         // at least 1
 	OnLoss      OnLoss        // what happens to the job if its node dies while it runs
 	Timeout     time.Duration // of one attempt; 0: the worker's default
+	// Unique is the key of the job, at most 200 bytes, or empty. At most one
+	// live job of a kind has a key; a finished job keeps the text, but the key is
+	// free again. Only jobs of Jobs.Insert without a schedule may have a key.
+	Unique string
 }
 
 // Clone returns a copy that shares no memory with s.
@@ -111,7 +115,7 @@ func (s JobSpec) Clone() JobSpec {
 // sameButArgs reports whether two specs differ in their Args at most.
 func (s JobSpec) sameButArgs(other JobSpec) bool {
 	return s.Kind == other.Kind && s.Queue == other.Queue && s.Priority == other.Priority && s.MaxAttempts == other.MaxAttempts &&
-		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout &&
+		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Unique == other.Unique &&
 		bytes.Equal(s.Headers, other.Headers) && (s.Headers == nil) == (other.Headers == nil)
 }
 
@@ -141,18 +145,59 @@ type InsertRequest struct {
 	Now  time.Time
 	Tx   Tx // nil: a transaction of the store's own
 	Jobs []NewJob
-	// Unique, if not empty, is the key of the only job in Jobs, which has no
-	// schedule: it is stored only if no other live job of its kind has that key.
-	Unique string
 }
 
-// InsertResult numbers the jobs, in the order of the request. Numbers grow
-// with time but may have gaps.
+// InsertResult answers for each job, in the order of the request.
 type InsertResult struct {
-	IDs []int64
-	// Found means that a live job has the key of the request: IDs has the number
-	// of that job, and nothing was stored.
-	Found bool
+	Jobs []Inserted
+}
+
+// IDs returns the numbers of the jobs, in the order of the request.
+func (r InsertResult) IDs() []int64 {
+	ids := make([]int64, len(r.Jobs))
+	for i, job := range r.Jobs {
+		ids[i] = job.ID
+	}
+	return ids
+}
+
+// Inserted is the answer for one job of an insert.
+type Inserted struct {
+	// ID is the number of the job. The numbers of the stored jobs of a request
+	// grow in the order of the request and with time, but may have gaps.
+	ID int64
+	// Existed means that the job was not stored, because another live job of its
+	// kind, or a job before it in the request, has its key: ID is the number of
+	// that job.
+	Existed bool
+}
+
+// HasKeys reports whether any of the jobs has a key.
+func HasKeys(jobs []NewJob) bool {
+	for i := range jobs {
+		if jobs[i].Unique != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// SameKeys returns the jobs whose kind and key a job before them in the list
+// has: their indexes, each with the index of the first such job.
+func SameKeys(jobs []NewJob) map[int]int {
+	first, same := map[JobKey]int{}, map[int]int{}
+	for i := range jobs {
+		if jobs[i].Unique == "" {
+			continue
+		}
+		k := JobKey{jobs[i].Kind, jobs[i].Unique}
+		if earlier, found := first[k]; found {
+			same[i] = earlier
+		} else {
+			first[k] = i
+		}
+	}
+	return same
 }
 
 // ClaimRequest asks for due jobs: of one of Kinds, or equal to one of Exact.
@@ -399,7 +444,6 @@ type JobInfo struct {
 	Slot         time.Time
 	CancelAsked  bool      // the job is running, and its node has been asked to cancel it
 	Reason       string    // why it ended as failed or cancelled: the last error, "lost", …
-	Unique       string    // its key, or empty; a finished job keeps the text, but the key is free again
 	Attempts     []Attempt // only with Attempts; oldest first
 }
 

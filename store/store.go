@@ -52,16 +52,21 @@ type Backend interface {
 // running jobs, makes the waiting job with the smallest slot, then the smallest
 // number, ready; the job keeps its run_at, and nodes are woken as by Insert.
 type Jobs interface {
-	// Insert stores jobs, all or none, and returns their numbers in the order of
-	// the request. A request may have any number of jobs; a driver sends some
-	// thousands per statement. With a Tx everything happens in the caller's
-	// transaction, and the wake-up is sent with its commit; without a Tx the
-	// wake-up is sent with the commit or, in a burst, a few milliseconds after
-	// it. If the database rejects a value, the error is ErrRejected. A
-	// repetition inserts the jobs again, except a job with a key (Unique): it is
-	// not stored while a job of its kind with that key is waiting, ready or
-	// running. Insert waits for uncommitted transactions that have inserted such
-	// a job. A job loses its key when it ends.
+	// Insert stores jobs, all or none, and answers for each of them. A request
+	// may have any number of jobs; a driver sends some thousands per statement.
+	// With a Tx everything happens in the caller's transaction, and the wake-up
+	// is sent with its commit; without a Tx the wake-up is sent with the commit
+	// or, in a burst, a few milliseconds after it. If the database rejects a
+	// value, the error is ErrRejected. A repetition inserts the jobs again,
+	// except jobs with a key.
+	//
+	// A job with a key (JobSpec.Unique) is not stored while a job of its kind
+	// with that key is waiting, ready or running, or if a job before it in the
+	// request has kind and key; the answer is then the number of that job. Insert
+	// waits for uncommitted transactions that have inserted a job with one of the
+	// keys. Concurrent requests with the same keys, in any order, do not wait for
+	// each other in a circle, unless a caller's transaction inserts keys by
+	// several requests. A job loses its key when it ends.
 	Insert(ctx context.Context, req InsertRequest) (InsertResult, error)
 
 	// Claim takes up to Limit due jobs of one queue for a node: state ready,

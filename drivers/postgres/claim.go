@@ -108,16 +108,15 @@ func nodeAlive(node int64, err error) error {
 }
 
 // claimedColumns are the columns that scanClaimed scans.
-const claimedColumns = "batch id token kind args headers priority attempt max_attempts on_loss origin timeout_ns run_at created_at schedule_id schedule_name slot losses refunds"
+const claimedColumns = "batch id token args headers attempt origin run_at created_at schedule_id schedule_name slot losses refunds {spec}"
 
 // scanClaimed reads claimed jobs and the number of their batch.
 func scanClaimed(rows pgx.Rows, req store.ClaimRequest) (jobs []store.Claimed, batch int64, err error) {
-	j := store.Claimed{JobSpec: store.JobSpec{Queue: req.Queue}}
-	targets := []any{
-		&batch, &j.ID, &j.Token, &j.Kind, &j.Args, &j.Headers, &j.Priority, &j.Attempt, &j.MaxAttempts, (*int16)(&j.OnLoss), (*int16)(&j.Origin),
-		(*int64)(&j.Timeout), into(&j.RunAt), into(&j.CreatedAt), (*number)(&j.Schedule), (*word)(&j.ScheduleName), into(&j.Slot),
-		&j.Losses, &j.Refunds,
-	}
+	var j store.Claimed
+	targets := append([]any{
+		&batch, &j.ID, &j.Token, &j.Args, &j.Headers, &j.Attempt, (*int16)(&j.Origin), into(&j.RunAt), into(&j.CreatedAt),
+		(*number)(&j.Schedule), (*word)(&j.ScheduleName), into(&j.Slot), &j.Losses, &j.Refunds,
+	}, specTargets(&j.JobSpec)...)
 	_, err = pgx.ForEachRow(rows, targets, func() error {
 		if len(jobs) == cap(jobs) { // a few, or all that were asked for: append would copy again and again
 			jobs = slices.Grow(jobs, min(max(len(jobs)*len(jobs), 16), max(req.Limit-len(jobs), 1)))

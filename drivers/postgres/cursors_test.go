@@ -289,7 +289,7 @@ func TestAJobBehindTheCursorIsFound(t *testing.T) {
 		time.Sleep(res.Again)
 		res = claim()
 	}
-	if len(res.Jobs) != 1 || res.Jobs[0].ID != late.IDs[0] {
+	if len(res.Jobs) != 1 || res.Jobs[0].ID != late.Jobs[0].ID {
 		t.Fatalf("found: %+v", res.Jobs)
 	}
 	for tries := 0; res.Again > 0; tries++ {
@@ -348,7 +348,7 @@ func TestAJobOfALateCommitIsFoundBehindAForeignBacklog(t *testing.T) {
 		must(t, tx.Commit(ctx))
 		committed := time.Now()
 		claim(func(jobs []store.Claimed) bool {
-			if len(jobs) > 0 && (len(jobs) != 1 || jobs[0].ID != late.IDs[0]) {
+			if len(jobs) > 0 && (len(jobs) != 1 || jobs[0].ID != late.Jobs[0].ID) {
 				t.Fatalf("claimed: %+v", jobs)
 			}
 			return len(jobs) == 1

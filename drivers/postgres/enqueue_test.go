@@ -71,7 +71,7 @@ func TestWaysOfInserting(t *testing.T) {
 	for _, some := range [][]store.NewJob{jobs[:1], jobs[1:4], jobs[4:]} {
 		res, err := b.Insert(context.Background(), store.InsertRequest{Jobs: some})
 		must(t, err)
-		ids = append(ids, res.IDs...)
+		ids = append(ids, res.IDs()...)
 	}
 	listed, err := b.ListJobs(t.Context(), store.ListJobsRequest{IDs: ids, Limit: 10, Attempts: true})
 	must(t, err)

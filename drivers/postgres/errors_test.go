@@ -92,7 +92,7 @@ func TestInsertManyAtOnce(t *testing.T) {
 		}
 		wg.Go(func() {
 			res, err := b.Insert(t.Context(), store.InsertRequest{Jobs: jobs})
-			results[w], errs[w] = res.IDs, err
+			results[w], errs[w] = res.IDs(), err
 		})
 	}
 	wg.Wait()

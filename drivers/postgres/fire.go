@@ -323,22 +323,14 @@ func (f *firing) insert(ctx context.Context, held []store.Firing, settled []stor
 			}
 		}
 	}
-	for len(jobs) > 0 {
-		n := chunk(jobs)
-		head := []any{f.now, f.b.channel, f.wake(jobs[:n])}
-		var numbers string
-		var sent *string
-		if err := f.tx.QueryRow(ctx, f.b.q(insertSlotJobs), append(head, columns(jobs[:n])...)...).Scan(&numbers, &sent); err != nil {
-			return err
-		}
-		ids, err := parseIDs(numbers, n)
-		if err != nil {
-			return err
-		}
-		for i, id := range ids {
-			f.out.Fired = append(f.out.Fired, store.FiredSlot{Schedule: jobs[i].Schedule, Slot: *when(jobs[i].Slot), Job: id})
-		}
-		jobs = jobs[n:]
+	in := f.b.insertionIn(nativeTx{tx: f.tx}, f.at)
+	in.slots, in.wake = true, f.wake
+	inserted, err := in.insert(ctx, jobs)
+	if err != nil {
+		return err
+	}
+	for i, job := range jobs {
+		f.out.Fired = append(f.out.Fired, store.FiredSlot{Schedule: job.Schedule, Slot: *when(job.Slot), Job: inserted[i].ID})
 	}
 	return nil
 }

@@ -72,14 +72,14 @@ func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Fir
 	return slices.DeleteFunc(slices.Clone(all), func(one store.Firing) bool { return slices.Contains(busy, one.Schedule) }), nil
 }
 
-// wake is the wake-up that goes with jobs; nil: it is owed.
-func (f *firing) wake(jobs []store.NewJob) *string {
-	wake := insertWake(jobs)
-	if f.early.all && !f.b.earlyWakes.take(wake) {
-		f.early.owed = append(f.early.owed, wake)
-		return nil
+// wake returns the wake-up for jobs of early firings only if it need not be sent
+// separately; see insertion.wake.
+func (f *firing) wake(text string) (sent *string, after func()) {
+	if f.early.all && !f.b.earlyWakes.take(text) {
+		f.early.owed = append(f.early.owed, text)
+		return nil, func() {}
 	}
-	return &wake
+	return &text, func() {}
 }
 
 // afterFired lets triggered jobs start after the slots of their schedules that have

@@ -48,7 +48,7 @@ func (b *Backend) follow(ctx context.Context, tx pgx.Tx, at time.Time, followUps
 	if err := send(ctx, tx, &batch); err != nil {
 		return err
 	}
-	_, err := b.insertJobs(ctx, nativeTx{tx: tx}, at, c.Jobs)
+	_, err := b.insertionIn(nativeTx{tx: tx}, at).insert(ctx, c.Jobs)
 	return err
 }
 

@@ -23,7 +23,7 @@ var hot = map[statement]string{
 	lockWaitingJobs: "job", releaseJobs: "job", lockSerialGroups: "schedule", lockSerialGroupJobs: "job", countFailing: "failing", resetFailures: "failing",
 	lockCalendarUsers: "schedule|calendar_use", reviseSchedules: "schedule", deleteCalendarUses: "calendar_use", insertCalendarUses: "schedule", holdCalendars: "calendar",
 	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",
-	extendLease: "heartbeat", findUniqueJob: "job", findBusySchedules: "schedule|job", findFiredTo: "schedule", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
+	extendLease: "heartbeat", findUniqueJobs: "job", findBusySchedules: "schedule|job", findFiredTo: "schedule", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
 }
 
 // TestPlans pins the plans on tables that are empty and never analysed, where
@@ -105,7 +105,7 @@ func checkPlans(t *testing.T, b *Backend) {
 	wantInPlan(t, b, advanceSchedules, "Index Scan using schedule_pkey")
 	wantInPlan(t, b, findFiredSlots, "ROW(schedule_id, slot) >= ", "Index Only Scan using slot_fired_once")
 	wantInPlan(t, b, findDueSchedules, "using schedule_due")
-	wantInPlan(t, b, findUniqueJob, "using job_unique")
+	wantInPlan(t, b, findUniqueJobs, "using job_unique")
 	wantInPlan(t, b, findKeyHolders, "using job_unique")
 	wantInPlan(t, b, lockHeldJobs, "Index Scan using job_pkey")
 }

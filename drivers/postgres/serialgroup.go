@@ -92,7 +92,7 @@ func (b *Backend) endJobs(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 // insertWaiting inserts jobs, some of them waiting. It locks their schedules, so
 // that no other transaction adds jobs to their serial groups, and then the jobs
 // in these groups, so that none of them ends unnoticed.
-func (b *Backend) insertWaiting(ctx context.Context, tx pgx.Tx, at time.Time, jobs []store.NewJob) ([]int64, error) {
+func (b *Backend) insertWaiting(ctx context.Context, tx pgx.Tx, at time.Time, jobs []store.NewJob) ([]store.Inserted, error) {
 	added := serialGroups{}
 	var schedules []int64
 	for _, job := range jobs {
@@ -108,9 +108,9 @@ func (b *Backend) insertWaiting(ctx context.Context, tx pgx.Tx, at time.Time, jo
 			return nil, err
 		}
 	}
-	ids, err := b.insertJobs(ctx, nativeTx{tx: tx}, at, jobs)
+	inserted, err := b.insertionIn(nativeTx{tx: tx}, at).insert(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}
-	return ids, b.release(ctx, tx, added)
+	return inserted, b.release(ctx, tx, added)
 }

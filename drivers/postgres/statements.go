@@ -64,7 +64,7 @@ const (
 	findNextExpiry
 	findNextSchedule
 	findScheduleJobs
-	findUniqueJob
+	findUniqueJobs
 	finishJobs
 	holdCalendars
 	holdNode
@@ -74,6 +74,7 @@ const (
 	insertHistoryBatches
 	insertJob
 	insertJobs
+	insertKeyedJobs
 	insertNode
 	insertSameJobs
 	insertSchedules
@@ -105,6 +106,7 @@ const (
 	lockSerialGroups
 	lockTriggeredSchedules
 	lockWaitingJobs
+	numberJobs
 	pruneJobs
 	pruneNodes
 	pruneNotedJobs
@@ -179,7 +181,7 @@ var sources = [statementCount]source{
 	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
 	findNextSchedule:       {file: "find_next_schedule", params: "now ahead", columns: "now next_at"},
 	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: "id"},
-	findUniqueJob:          {file: "find_unique_job", params: "kind unique", columns: "id"},
+	findUniqueJobs:         {file: "find_unique_jobs", params: "kind unique_key", columns: "ids"},
 	finishJobs:             {file: "finish_jobs", params: "now ids tokens states reasons noted", columns: "id schedule_id backfill"},
 	holdCalendars:          {file: "hold_calendars", params: "names", columns: "name"},
 	holdNode:               {file: "hold_node", params: "now node", columns: "now"},
@@ -187,14 +189,15 @@ var sources = [statementCount]source{
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "calendars names"},
 	insertCalendars:        {file: "insert_calendars", params: "now names definitions", columns: "name revision"},
 	insertHistoryBatches:   {file: "insert_history_batches", params: "now completed_ids failed_ids"},
-	insertJob:              {file: "insert_job", params: "now channel wake run_at delay slot schedule_id timeout priority max_attempts on_loss origin queue kind args headers waiting", columns: "ids sent"},
-	insertJobs:             {file: "insert_jobs", params: "now channel wake run_ats delays slots schedule_ids timeouts priorities max_attempts on_losses origins queues kinds args headers waiting", columns: "ids sent"},
+	insertJob:              {file: "insert_job", params: newJobParams, columns: "ids sent"},
+	insertJobs:             {file: "insert_jobs", params: newJobParams, columns: "ids sent"},
+	insertKeyedJobs:        {file: "insert_keyed_jobs", params: newJobParams + " ids", columns: "ids inserted sent"},
 	insertNode:             {file: "insert_node", params: "now name version queues kinds lease", columns: "node seen_at"},
-	insertSameJobs:         {file: "insert_same_jobs", params: "now channel wake run_at delay slot schedule_id timeout priority max_attempts on_loss origin queue kind args headers waiting", columns: "ids sent"},
+	insertSameJobs:         {file: "insert_same_jobs", params: newJobParams, columns: "ids sent"},
 	insertSchedules:        {file: "insert_schedules", params: "now owner names definitions paused", columns: "id"},
-	insertSlotJobs:         {file: "insert_slot_jobs", params: "now channel wake run_ats delays slots schedule_ids timeouts priorities max_attempts on_losses origins queues kinds args headers waiting", columns: "ids sent"},
+	insertSlotJobs:         {file: "insert_jobs", given: "slots", params: newJobParams, columns: "ids sent"},
 	insertSlots:            {file: "insert_slots", params: "now schedules slots lasts counts outcomes reasons"},
-	insertUniqueJob:        {file: "insert_job", given: "unique", params: "now channel wake run_at delay slot schedule_id timeout priority max_attempts on_loss origin queue kind args headers waiting unique", columns: "ids sent"},
+	insertUniqueJob:        {file: "insert_job", given: "unique", params: newJobParams, columns: "ids sent"},
 	leaveNode:              {file: "leave_node", params: "now node", columns: nodeColumns},
 	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at error trace output"},
 	listCalendars:          {file: "list_calendars", params: "names after limit", columns: calendarColumns},
@@ -220,6 +223,7 @@ var sources = [statementCount]source{
 	lockSerialGroups:       {file: "lock_serial_groups", params: "schedules", columns: "id"},
 	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "now schedules most_ahead", columns: "id now fired_to"},
 	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "schedules backfills", columns: "id schedule_id backfill"},
+	numberJobs:             {file: "number_jobs", params: "count", columns: "ids"},
 	pruneJobs:              {file: "prune_jobs", params: "now keep limit failed", columns: "deleted seen"},
 	pruneNodes:             {file: "prune_nodes", params: "now keep limit", columns: "deleted seen"},
 	pruneNotedJobs:         {file: "prune_noted_jobs", params: "now keep ids failed", columns: "deleted"},
@@ -278,7 +282,8 @@ func (b *Backend) q(s statement) string { return b.sql[s] }
 
 // rulesOf returns the rules for the texts of statements.
 func rulesOf(schema string) sqltext.Rules {
-	return sqltext.Rules{Words: schemaWords(schema), Lists: map[string]string{"schedule_columns": scheduleList}}
+	spec, fixed := specLists()
+	return sqltext.Rules{Words: schemaWords(schema), Lists: map[string]string{"schedule_columns": scheduleList, "spec": spec, "spec_fixed": fixed}}
 }
 
 // schemaWords are what statements and migrations have in braces: {schema}, the quoted

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"sync"
 	"testing"
@@ -120,6 +121,21 @@ func TestRoundTrips(t *testing.T) {
 			insertN(t, b, n)
 		}
 	}
+	keys := 0
+	keyed := func(n int) func() {
+		return func() {
+			b.insertWakes.wait()
+			time.Sleep(notifyGap)
+			tr.taken()
+			jobs := noop(n)
+			for i := range jobs {
+				keys++
+				jobs[i].Unique = fmt.Sprint(keys)
+			}
+			_, err := b.Insert(ctx, store.InsertRequest{Jobs: jobs})
+			must(t, err)
+		}
+	}
 	claim := func() { claimed = claimN(t, b, node, 1000) }
 	const warm, rounds = 5, 12 // the warm-up prepares statements, and measures the cost of a full scan
 	steps := []struct {
@@ -130,6 +146,10 @@ func TestRoundTrips(t *testing.T) {
 		least int  // found so far
 	}{
 		{name: "enqueue one, its wake-up with it", do: enqueue(1), most: 1},
+		{name: "enqueue one with a key", do: keyed(1), most: 1},
+		{name: "enqueue many with keys", do: keyed(100), most: 1},
+		{name: "claim with keys", do: claim, most: 1, scans: true},
+		{name: "finish with keys", do: finish(plain), most: 1},
 		{name: "claim", do: claim, most: 1, scans: true},
 		{name: "finish one", do: finish(plain), most: 1},
 		{name: "enqueue many", do: enqueue(500), most: 1},

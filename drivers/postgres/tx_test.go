@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -59,7 +60,7 @@ func insertedBy(t *testing.T, b *Backend, tx store.Tx, now time.Time, commit ...
 	for _, jobs := range [][]store.NewJob{oddJobs(), oddJobs()[:1], oddJobs()[1:2], oddJobs()[2:]} {
 		res, err := b.Insert(t.Context(), store.InsertRequest{Now: now, Tx: tx, Jobs: jobs})
 		must(t, err)
-		ids = append(ids, res.IDs...)
+		ids = append(ids, res.IDs()...)
 	}
 	list := func() []store.JobInfo {
 		jobs, err := b.ListJobs(t.Context(), store.ListJobsRequest{IDs: ids, Limit: 100, Attempts: true})
@@ -109,18 +110,21 @@ func TestRolledBackSQLTx(t *testing.T) {
 // TestUniqueInTransactionsOfThePrograms finds by every path what another stored.
 func TestUniqueInTransactionsOfThePrograms(t *testing.T) {
 	b := fresh(t)
-	req := store.InsertRequest{Unique: `it's "{}`, Jobs: noop(1)}
+	req := store.InsertRequest{Jobs: noop(1)}
+	req.Jobs[0].Unique = `it's "{}`
 	first, err := b.Insert(t.Context(), req)
 	must(t, err)
 	look := func(what string, tx store.Tx) {
 		req := req
 		req.Tx = tx
-		if got, err := b.Insert(t.Context(), req); err != nil || !got.Found || got.IDs[0] != first.IDs[0] {
-			t.Errorf("%s: %+v, %v; want job %d to be found", what, got, err, first.IDs[0])
+		if got, err := b.Insert(t.Context(), req); err != nil || !got.Jobs[0].Existed || got.Jobs[0].ID != first.Jobs[0].ID {
+			t.Errorf("%s: %+v, %v; want job %d to be found", what, got, err, first.Jobs[0].ID)
 		}
-		req.Unique += what
-		if got, err := b.Insert(t.Context(), req); err != nil || got.Found {
-			t.Errorf("%s: another key: %+v, %v", what, got, err)
+		req.Jobs = append(slices.Clone(req.Jobs), noop(2)...)
+		req.Jobs[1].Unique = req.Jobs[0].Unique + what
+		got, err := b.Insert(t.Context(), req)
+		if err != nil || !got.Jobs[0].Existed || got.Jobs[0].ID != first.Jobs[0].ID || got.Jobs[1].Existed || got.Jobs[2].Existed {
+			t.Errorf("%s: with another key and a job without: %+v, %v", what, got, err)
 		}
 	}
 	native, err := newPool(t).Begin(t.Context())
@@ -144,7 +148,8 @@ func TestUniqueUnderAnOlderSnapshot(t *testing.T) {
 	defer tx.Rollback(context.WithoutCancel(t.Context()))
 	_, err = tx.Exec(t.Context(), "select 1")
 	must(t, err)
-	req := store.InsertRequest{Unique: "key", Jobs: noop(1)}
+	req := store.InsertRequest{Jobs: noop(1)}
+	req.Jobs[0].Unique = "key"
 	_, err = b.Insert(t.Context(), req)
 	must(t, err)
 	req.Tx = Tx(tx)

@@ -64,3 +64,15 @@ func listOrNull[T any](list []T) any {
 	}
 	return list
 }
+
+// repeated scans a text that is mostly the same in one row after the other, and then
+// allocates no text.
+type repeated string
+
+// ScanBytes implements pgtype.BytesScanner.
+func (r *repeated) ScanBytes(text []byte) error {
+	if string(*r) != string(text) {
+		*r = repeated(text)
+	}
+	return nil
+}

@@ -115,7 +115,7 @@ func insertPlain(t testing.TB, b *Backend, n int) []int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res.IDs
+	return res.IDs()
 }
 
 func claimPlain(t testing.TB, b *Backend, node int64, limit int) []store.Claimed {

@@ -238,13 +238,14 @@ func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []strea
 }
 
 // claimedColumns are the columns that scanClaimed scans.
-const claimedColumns = "id token kind queue args headers priority attempt max_attempts on_loss origin timeout run_at created_at schedule_id schedule_name slot losses refunds"
+const claimedColumns = "id token args headers attempt origin run_at created_at schedule_id schedule_name slot losses refunds {spec}"
 
 func scanClaimed(r row) (store.Claimed, error) {
 	var j store.Claimed
-	err := r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.Args, &j.Headers, &j.Priority, &j.Attempt, &j.MaxAttempts,
-		&j.OnLoss, &j.Origin, durationScanner{&j.Timeout}, into(&j.RunAt), into(&j.CreatedAt), &j.Schedule, &j.ScheduleName, into(&j.Slot),
-		&j.Losses, &j.Refunds)
+	err := r.Scan(append([]any{
+		&j.ID, &j.Token, &j.Args, &j.Headers, &j.Attempt, &j.Origin, into(&j.RunAt), into(&j.CreatedAt),
+		&j.Schedule, &j.ScheduleName, into(&j.Slot), &j.Losses, &j.Refunds,
+	}, specTargets(&j.JobSpec)...)...)
 	return j, err
 }
 

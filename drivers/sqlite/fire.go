@@ -308,12 +308,12 @@ func (s *session) applyFiring(ctx context.Context, p *firePlan, now time.Time) e
 			return err
 		}
 	}
-	ids, err := s.InsertJobs(ctx, p.jobs, now)
+	inserted, err := s.InsertJobs(ctx, p.jobs, now)
 	if err != nil {
 		return err
 	}
 	for i, r := range p.jobRows {
-		r.job = ids[i]
+		r.job = inserted[i].ID
 		p.out.Fired = append(p.out.Fired, store.FiredSlot{Schedule: r.schedule, Slot: r.Slot, Job: r.job})
 	}
 	if err := rowwise.Release(ctx, s, p.touched); err != nil {

@@ -45,7 +45,7 @@ var plans = []struct {
 	}, streamPlan...)},
 	{statement: findUndigested, want: []string{"SEARCH j USING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=? AND priority=? AND run_at<?)"}},
 	{statement: updateDigests, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
-	{statement: findUniqueJob, want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},
+	{statement: findUniqueJobs, want: []string{"SEARCH j USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)"}},
 	{statement: findKeyHolders, want: []string{
 		"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH j USING COVERING INDEX hourbell_job_unique (kind=? AND unique_key=?)",
 	}},

@@ -81,7 +81,7 @@ func round(b *Backend, node int64) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range inserted.IDs {
+	for _, id := range inserted.IDs() {
 		fmt.Println("insert", id, 0)
 	}
 	if _, err := b.Rescue(ctx, store.RescueRequest{Node: node}); err != nil {

@@ -53,7 +53,7 @@ const (
 	findScheduleJobs
 	findSuspect
 	findUndigested
-	findUniqueJob
+	findUniqueJobs
 	holdNode
 	insertAttempts
 	insertCalendarUses
@@ -63,7 +63,6 @@ const (
 	insertNodeSequence
 	insertSameJobs
 	insertSlots
-	insertUniqueJob
 	listAttempts
 	listCalendars
 	listCancelledClaims
@@ -161,17 +160,16 @@ var sources = [statementCount]source{
 	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: targetColumns},
 	findSuspect:            {file: "find_suspect", params: "queue now", columns: "found"},
 	findUndigested:         {file: "find_undigested", params: "kinds queue now limit", columns: "id args"},
-	findUniqueJob:          {file: "find_unique_job", params: "kind unique", columns: "id"},
+	findUniqueJobs:         {file: "find_unique_jobs", params: "keys", columns: "place id"},
 	holdNode:               {file: "hold_node", params: "node", columns: "alive"},
 	insertAttempts:         {file: "insert_attempts", params: "now bytes attempts"},
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},
-	insertJob:              {file: "insert_job", params: "run_at delay slot schedule timeout priority max_attempts on_loss origin queue kind args headers now"},
+	insertJob:              {file: "insert_job", params: sharedParams + " args"},
 	insertJobs:             {file: "insert_jobs", params: "bytes now jobs"},
 	insertNode:             {file: "insert_node", params: "name version queues kinds lease now", columns: "id"},
 	insertNodeSequence:     {file: "insert_node_sequence"},
-	insertSameJobs:         {file: "insert_same_jobs", params: "run_at delay slot schedule timeout priority state max_attempts on_loss origin queue kind bytes headers now places"},
+	insertSameJobs:         {file: "insert_same_jobs", params: sharedParams + " bytes places"},
 	insertSlots:            {file: "insert_slots", params: "now slots"},
-	insertUniqueJob:        {file: "insert_job", given: "unique", params: "run_at delay slot schedule timeout priority max_attempts on_loss origin queue kind args headers unique now"},
 	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at error trace output"},
 	listCalendars:          {file: "list_calendars", params: "after names limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
@@ -235,7 +233,8 @@ type texts [statementCount]text
 // may have besides SQL. What comes after a statement is cut: the driver keeps only
 // statements prepared that end with the text.
 func readTexts() (all texts, err error) {
-	rules := sqltext.Rules{Lists: map[string]string{"schedule_columns": scheduleList}}
+	spec, fixed := specLists()
+	rules := sqltext.Rules{Lists: map[string]string{"schedule_columns": scheduleList, "spec": spec, "spec_fixed": fixed}}
 	for s, from := range sources {
 		file, err := sqlFiles.ReadFile("sql/" + from.file + ".sql")
 		if err != nil {

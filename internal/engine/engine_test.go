@@ -167,7 +167,7 @@ func insert(t *testing.T, backend store.Backend, n int, change ...func(*store.Ne
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res.IDs
+	return res.IDs()
 }
 
 func waitUntil(t *testing.T, what string, ok func() bool) {

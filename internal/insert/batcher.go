@@ -321,12 +321,12 @@ func (ib *Batcher) send(ctx context.Context, jobs []store.NewJob, calls []*call)
 		ib.send(ctx, jobs[half:], calls[half:])
 		return
 	}
-	if err == nil && len(res.IDs) != len(calls) {
-		err = fmt.Errorf("the store answered with %d numbers for %d jobs", len(res.IDs), len(calls))
+	if err == nil && len(res.Jobs) != len(calls) {
+		err = fmt.Errorf("the store answered for %d jobs of %d", len(res.Jobs), len(calls))
 	}
 	for i, c := range calls {
 		if c.err = err; err == nil {
-			c.id = res.IDs[i]
+			c.id = res.Jobs[i].ID
 		}
 	}
 }

@@ -120,7 +120,7 @@ func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *st
 	for _, n := range settled.Jobs {
 		n.Schedule = row.ID
 		j := s.newJob(n, now)
-		s.add([]*job{j})
+		s.add(j)
 		record := store.SlotRecord{Slot: j.Slot, Last: j.Slot, Count: 1, Outcome: store.SlotFired}
 		s.addSlot(row.ID, record, j.ID, now)
 		out.Fired = append(out.Fired, store.FiredSlot{Schedule: row.ID, Slot: j.Slot, Job: j.ID})

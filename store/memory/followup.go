@@ -28,6 +28,6 @@ func (s *Store) follow(a *store.FollowUp, now time.Time) {
 		s.failing[a.Schedule] = was
 	}
 	for _, n := range a.Jobs {
-		s.add([]*job{s.newJob(n, now)})
+		s.add(s.newJob(n, now))
 	}
 }

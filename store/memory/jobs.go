@@ -22,28 +22,28 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	if err != nil {
 		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
 	}
-	switch id, err := s.findUnique(ctx, tx, req); {
-	case err != nil:
+	if err := s.awaitRivals(ctx, tx, req.Jobs); err != nil {
 		return store.InsertResult{}, err
-	case id != 0:
-		return store.InsertResult{IDs: []int64{id}, Found: true}, nil
 	}
 	var out store.InsertResult
 	var jobs []*job
 	for _, n := range req.Jobs {
+		if id := s.holderFor(tx, jobs, n); id != 0 {
+			out.Jobs = append(out.Jobs, store.Inserted{ID: id, Existed: true})
+			continue
+		}
 		j := s.newJob(n, now)
-		j.Unique = req.Unique
 		if n.Origin == store.OriginTrigger && tx == nil {
 			j.RunAt = s.startAfterFired(n.Schedule, j.RunAt, now)
 		}
 		jobs = append(jobs, j)
-		out.IDs = append(out.IDs, j.ID)
+		out.Jobs = append(out.Jobs, store.Inserted{ID: j.ID})
 	}
 	if tx != nil {
 		tx.jobs = append(tx.jobs, jobs...)
 		s.reserve(tx, jobs)
 	} else {
-		s.add(jobs)
+		s.add(jobs...)
 		s.release(jobs...)
 	}
 	return out, nil
@@ -52,30 +52,42 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 // uniqueKey is the key that no two living jobs share.
 type uniqueKey struct{ kind, key string }
 
-// findUnique returns the number of the living job with the key of a request, or
-// 0. While another transaction has inserted a job with the key, it waits,
-// without holding the mutex.
-func (s *Store) findUnique(ctx context.Context, tx *Tx, req store.InsertRequest) (int64, error) {
-	if req.Unique == "" {
-		return 0, nil
+// awaitRivals waits, without holding the mutex, until no other transaction has
+// inserted a job with the key of one of the jobs, unless a live job has that key.
+func (s *Store) awaitRivals(ctx context.Context, tx *Tx, jobs []store.NewJob) error {
+	for i := 0; i < len(jobs); i++ {
+		key := uniqueKey{jobs[i].Kind, jobs[i].Unique}
+		rival := s.reserved[key]
+		if key.key == "" || rival == nil || rival == tx || s.holderOf(key) != 0 {
+			continue
+		}
+		if err := s.await(ctx, rival, "insert jobs"); err != nil {
+			return err
+		}
+		i = -1 // there may be other rivals now
 	}
-	key := uniqueKey{req.Jobs[0].Kind, req.Unique}
-	for {
-		if id := s.holderOf(key); id != 0 {
-			return id, nil
-		}
-		holder := s.reserved[key]
-		if holder == nil {
-			return 0, nil
-		}
-		if holder == tx {
-			i := slices.IndexFunc(tx.jobs, func(j *job) bool { return j.Unique == key.key && j.Kind == key.kind })
-			return tx.jobs[i].ID, nil
-		}
-		if err := s.await(ctx, holder, "insert jobs"); err != nil {
-			return 0, err
+	return nil
+}
+
+// holderFor returns the number of the job that has the key of a new job: a live
+// job, a job of the same transaction or an earlier job of the same request; 0:
+// none.
+func (s *Store) holderFor(tx *Tx, earlier []*job, n store.NewJob) int64 {
+	if n.Unique == "" {
+		return 0
+	}
+	if id := s.holderOf(uniqueKey{n.Kind, n.Unique}); id != 0 {
+		return id
+	}
+	if tx != nil {
+		earlier = slices.Concat(tx.jobs, earlier)
+	}
+	for _, j := range earlier {
+		if j.Unique == n.Unique && j.Kind == n.Kind {
+			return j.ID
 		}
 	}
+	return 0
 }
 
 // holderOf returns the number of the living job with a key, or 0.
@@ -110,7 +122,8 @@ func (s *Store) reserve(tx *Tx, jobs []*job) {
 	}
 }
 
-// newJob makes a job with a number; it does not add the job to the table.
+// newJob makes a job with a number; it does not add the job to the table. Every
+// job of the store is made here.
 func (s *Store) newJob(n store.NewJob, now time.Time) *job {
 	s.lastJob++
 	runAt := n.RunAt
@@ -134,7 +147,7 @@ func (s *Store) newJob(n store.NewJob, now time.Time) *job {
 }
 
 // add adds new jobs to the table and wakes the nodes that may claim them.
-func (s *Store) add(jobs []*job) {
+func (s *Store) add(jobs ...*job) {
 	for _, j := range jobs {
 		s.live[j.ID] = j
 		s.wake(store.Wake{Kind: store.WakeJobs, Queue: j.Queue})

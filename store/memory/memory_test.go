@@ -55,7 +55,7 @@ func useNumbers(t *testing.T, s *memory.Store) {
 	for range 3 {
 		res, err := s.Insert(ctx, store.InsertRequest{Now: now, Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q"}}}})
 		must(t, err)
-		ids = append(ids, res.IDs...)
+		ids = append(ids, res.IDs()...)
 	}
 	_, err = s.Claim(ctx, store.ClaimRequest{Now: now, Node: node.Node, Queue: "q", Kinds: []string{"k"}, Limit: 2})
 	must(t, err)

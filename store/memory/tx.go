@@ -24,7 +24,7 @@ func (s *Store) Begin() *Tx { return &Tx{store: s, ended: make(chan struct{})} }
 func (*Tx) HourbellTx() {}
 
 // Commit makes all inserted jobs visible at once and sends the wake-ups.
-func (t *Tx) Commit() error { return t.end(func() { t.store.add(t.jobs) }) }
+func (t *Tx) Commit() error { return t.end(func() { t.store.add(t.jobs...) }) }
 
 // Rollback discards the inserted jobs.
 func (t *Tx) Rollback() error { return t.end(func() {}) }

@@ -106,8 +106,9 @@ type Jobs interface {
 	// ReviveJobs makes finished jobs ready, under their numbers.
 	ReviveJobs(ctx context.Context, jobs []Revived) error
 
-	// InsertJobs inserts jobs and returns their numbers in order.
-	InsertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]int64, error)
+	// InsertJobs inserts jobs, except jobs whose key another job of their kind has,
+	// and answers for each in their order.
+	InsertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error)
 }
 
 // Nodes reads and writes nodes.

@@ -378,7 +378,7 @@ func earlyTriggerRace(e *env) {
 		})
 		e.must(errs[0])
 		e.must(errs[1])
-		e.notBeforeTheSlot(res, row.NextAt, made.IDs[0])
+		e.notBeforeTheSlot(res, row.NextAt, made.Jobs[0].ID)
 	}
 }
 

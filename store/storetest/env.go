@@ -95,10 +95,10 @@ func (e *env) insert(jobs ...store.NewJob) []int64 {
 	e.t.Helper()
 	res, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: jobs})
 	e.must(err)
-	if len(res.IDs) != len(jobs) {
-		e.t.Fatalf("Insert of %d jobs returned %d numbers", len(jobs), len(res.IDs))
+	if len(res.Jobs) != len(jobs) {
+		e.t.Fatalf("Insert of %d jobs returned %d answers", len(jobs), len(res.Jobs))
 	}
-	return res.IDs
+	return res.IDs()
 }
 
 // insertOne inserts one job.

@@ -184,7 +184,7 @@ func (e *env) insertTx(tx store.Tx, jobs ...store.NewJob) []int64 {
 	e.t.Helper()
 	res, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx, Jobs: jobs})
 	e.must(err)
-	return res.IDs
+	return res.IDs()
 }
 
 func insertCommit(e *env) {

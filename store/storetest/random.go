@@ -100,7 +100,7 @@ func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world 
 	}
 	w.weights = []weighted{
 		{12, w.insert},
-		{4, w.insertUnique},
+		{4, w.insertKeyed},
 		{5, w.transaction},
 		{20, w.claim},
 		{18, w.finish},

@@ -78,7 +78,9 @@ func (w *world) pairMade(op string, req any) {
 	w.must(err)
 	real, model := unpaired(theirs, w.names.jobs.toModel), unpaired(ours, w.names.jobs.toReal)
 	w.compare(op+": jobs made besides", req, len(real), len(model))
-	w.pair(real, model)
+	for i := range model {
+		w.names.jobs.add(real[i], model[i])
+	}
 }
 
 // unpaired returns the numbers of jobs that have no counterpart yet.

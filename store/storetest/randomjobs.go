@@ -51,8 +51,17 @@ func (w *world) realJob(j store.NewJob) store.NewJob {
 	return j
 }
 
-// insertBoth inserts some jobs into both stores and returns their numbers.
-func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx store.Tx) (real, model []int64) {
+// someKeyedJob returns a job with a key that another job may have.
+func (w *world) someKeyedJob() store.NewJob {
+	j := w.someJob()
+	j.Schedule, j.Slot, j.Origin, j.Waiting = 0, time.Time{}, store.OriginEnqueue, false
+	j.Unique = pick(w, "a", "b", "ü")
+	return j
+}
+
+// insertBoth inserts some jobs into both stores and adds the numbers of the jobs
+// that were stored to made. With keys, half of the jobs have keys.
+func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx store.Tx, keys bool, made pairs) {
 	n := 1 + w.rng.IntN(3)
 	if w.chance(40) {
 		n = 30
@@ -61,6 +70,9 @@ func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx stor
 	got := store.InsertRequest{Now: w.now, Tx: realTx}
 	for range n {
 		j := w.someJob()
+		if keys && w.chance(2) {
+			j = w.someKeyedJob()
+		}
 		j.Waiting = j.Waiting && realTx == nil
 		want.Jobs = append(want.Jobs, j)
 		got.Jobs = append(got.Jobs, w.realJob(j))
@@ -69,48 +81,33 @@ func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx stor
 	w.must(err)
 	b, err := client.Insert(w.ctx, got)
 	w.must(err)
-	w.compare(op, want.Jobs, len(b.IDs), len(a.IDs))
-	if !slices.IsSorted(b.IDs) {
-		w.fail("numbers must grow in the order of the request")
-	}
-	return b.IDs, a.IDs
-}
-
-// uniqueBoth inserts a job with a key into both stores and returns its numbers,
-// or none if a job with the key exists.
-func (w *world) uniqueBoth(op string, client store.Backend, realTx, modelTx store.Tx) (real, model []int64) {
-	j := w.someJob()
-	j.Schedule, j.Slot, j.Origin, j.Waiting = 0, time.Time{}, store.OriginEnqueue, false
-	key := pick(w, "a", "b", "ü")
-	want := store.InsertRequest{Now: w.now, Tx: modelTx, Unique: key, Jobs: []store.NewJob{j}}
-	a, err := w.model.Insert(w.ctx, want)
-	w.must(err)
-	b, err := client.Insert(w.ctx, store.InsertRequest{Now: w.now, Tx: realTx, Unique: key, Jobs: []store.NewJob{w.realJob(j)}})
-	w.must(err)
-	w.compare(op, want, b.Found, a.Found)
-	if !a.Found {
-		return b.IDs, a.IDs
-	}
-	if known, ok := w.names.jobs.toReal[a.IDs[0]]; ok { // otherwise the job is of this transaction
-		w.compare(op+" found", want, b.IDs[0], known)
-	}
-	return nil, nil
-}
-
-// insertUnique inserts a job whose key may exist.
-func (w *world) insertUnique() {
-	w.pair(w.uniqueBoth("Insert with a key", w.client, nil, nil))
-}
-
-// pair records new jobs.
-func (w *world) pair(real, model []int64) {
-	for i := range model {
-		w.names.jobs.add(real[i], model[i])
+	w.compare(op, want.Jobs, len(b.Jobs), len(a.Jobs))
+	var last int64
+	for i, model := range a.Jobs {
+		real := b.Jobs[i]
+		w.compare(op+" existed", want.Jobs, real.Existed, model.Existed)
+		if model.Existed {
+			known, ok := made.toReal[model.ID]
+			if !ok {
+				known = w.names.jobs.real(model.ID)
+			}
+			w.compare(op+" found", want.Jobs, real.ID, known)
+			continue
+		}
+		if real.ID <= last {
+			w.fail("numbers must grow in the order of the request")
+		}
+		last = real.ID
+		made.add(real.ID, model.ID)
 	}
 }
 
-func (w *world) insert() {
-	w.pair(w.insertBoth("Insert", w.client, nil, nil))
+// insert inserts jobs without keys.
+func (w *world) insert() { w.insertBoth("Insert", w.client, nil, nil, false, w.names.jobs) }
+
+// insertKeyed inserts jobs that may have keys that may exist.
+func (w *world) insertKeyed() {
+	w.insertBoth("Insert with keys", w.client, nil, nil, true, w.names.jobs)
 }
 
 // transaction inserts in a caller's transaction and reads from outside before
@@ -119,12 +116,10 @@ func (w *world) transaction() {
 	theirs, err := w.real.Begin(w.ctx)
 	w.must(err)
 	ours := w.model.Begin()
-	var real, model []int64
+	made := newPairs()
 	for range 1 + w.rng.IntN(2) {
-		r, m := w.insertBoth("Insert in a transaction", w.real.Clients[0], theirs.Tx, ours)
-		real, model = append(real, r...), append(model, m...)
-		r, m = w.uniqueBoth("Insert with a key in a transaction", w.real.Clients[0], theirs.Tx, ours)
-		real, model = append(real, r...), append(model, m...)
+		w.insertBoth("Insert in a transaction", w.real.Clients[0], theirs.Tx, ours, false, made)
+		w.insertBoth("Insert with keys in a transaction", w.real.Clients[0], theirs.Tx, ours, true, made)
 	}
 	if w.chance(3) {
 		w.client = w.real.Clients[1]
@@ -133,13 +128,15 @@ func (w *world) transaction() {
 	if w.chance(2) {
 		w.must(theirs.Rollback())
 		w.must(ours.Rollback())
-		w.compare("Rollback", model, nil, nil)
+		w.compare("Rollback", made, nil, nil)
 		return
 	}
 	w.must(theirs.Commit())
 	w.must(ours.Commit())
-	w.compare("Commit", model, nil, nil)
-	w.pair(real, model)
+	w.compare("Commit", made, nil, nil)
+	for real, model := range made.toModel {
+		w.names.jobs.add(real, model)
+	}
 }
 
 // someNode returns a node, mostly a living node; 0: there is none.

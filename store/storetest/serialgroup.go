@@ -335,6 +335,6 @@ func serialGroupInsertRace(e *env) {
 			_, errs[i] = client.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: []store.Outcome{outcome(running, store.Completed)}})
 		})
 		e.must(errors.Join(errs...))
-		e.released(node, inserted.IDs[0], "a job that is inserted at the moment the running one ends must not wait for ever")
+		e.released(node, inserted.Jobs[0].ID, "a job that is inserted at the moment the running one ends must not wait for ever")
 	}
 }

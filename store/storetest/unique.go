@@ -31,15 +31,25 @@ func (e *env) insertUnique(client store.Backend, tx store.Tx, kind, key string) 
 }
 
 func (e *env) tryUnique(client store.Backend, tx store.Tx, kind, key string) (id int64, found bool, err error) {
-	job := with(func(j *store.NewJob) { j.Kind = kind })
-	res, err := client.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx, Unique: key, Jobs: []store.NewJob{job}})
-	if err == nil && len(res.IDs) != 1 {
-		err = fmt.Errorf("an insert with a key must return one number, not %d", len(res.IDs))
-	}
+	res, err := e.tryKeyed(client, tx, keyed(kind, key))
 	if err != nil {
 		return 0, false, err
 	}
-	return res.IDs[0], res.Found, nil
+	return res[0].ID, res[0].Existed, nil
+}
+
+// tryKeyed inserts jobs that may have keys.
+func (e *env) tryKeyed(client store.Backend, tx store.Tx, jobs ...store.NewJob) ([]store.Inserted, error) {
+	res, err := client.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx, Jobs: jobs})
+	if err == nil && len(res.Jobs) != len(jobs) {
+		err = fmt.Errorf("an insert of %d jobs must return an answer for each, not %d", len(jobs), len(res.Jobs))
+	}
+	return res.Jobs, err
+}
+
+// keyed returns a plain job with a key.
+func keyed(kind, key string) store.NewJob {
+	return with(func(j *store.NewJob) { j.Kind, j.Unique = kind, key })
 }
 
 func (e *env) wantNew(client store.Backend, tx store.Tx, kind, key, rule string) int64 {

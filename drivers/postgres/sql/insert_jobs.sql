@@ -1,13 +1,16 @@
 -- Inserts jobs of any sort. One row: the numbers, which are given in the order
--- of the arrays. The wake-up, if :wake is one, leaves with the commit.
+-- of the arrays. The wake-up, if :wake is one, leaves with the commit. The jobs of slots
+-- are also recorded: their slots have fired.
 WITH inserted AS (
-    INSERT INTO {schema}.job (run_at, created_at, slot, schedule_id, state, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, headers, args)
-    SELECT coalesce(new.run_at, coalesce(:now::timestamptz, now()) + new.delay_us * interval '1 microsecond'),
-        coalesce(:now::timestamptz, now()), new.slot, new.schedule_id, new.waiting::int, new.timeout_ns, new.priority, new.max_attempts, new.on_loss,
-        new.origin, new.queue, new.kind, new.headers, new.args
-    FROM unnest(:run_ats::timestamptz[], :delays::bigint[], :slots::timestamptz[], :schedule_ids::bigint[], :timeouts::bigint[], :priorities::smallint[], :max_attempts::smallint[],
-        :on_losses::smallint[], :origins::smallint[], :queues::text[], :kinds::text[], :args::text[], :headers::text[], :waiting::boolean[])
-        AS new (run_at, delay_us, slot, schedule_id, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, args, headers, waiting)
-    RETURNING id
+    INSERT INTO {schema}.job (run_at, created_at, slot, schedule_id, state, origin, args, headers, {spec})
+    SELECT coalesce(new.run_at, coalesce(:now::timestamptz, now()) + new.delay * interval '1 microsecond'),
+        coalesce(:now::timestamptz, now()), new.slot, new.schedule_id, new.waiting::int, new.origin, new.args, new.headers, {new.spec}
+    FROM unnest(:run_at::timestamptz[], :delay::bigint[], :slot::timestamptz[], :schedule_id::bigint[], :origin::smallint[],
+        :waiting::boolean[], :args::text[], :headers::text[], {:spec::type[]})
+        AS new (run_at, delay, slot, schedule_id, origin, waiting, args, headers, {spec})
+    RETURNING id, schedule_id, slot, created_at
+), recorded AS (                                                                                            -- if slots
+    INSERT INTO {schema}.slot (recorded_at, schedule_id, slot, last, count, outcome, reason, job_id)        -- if slots
+    SELECT created_at, schedule_id, slot, slot, 1, 0, '', id FROM inserted                                  -- if slots
 )
 SELECT array_agg(id)::text AS ids, (SELECT pg_notify(:channel::text, :wake::text) WHERE :wake::text IS NOT NULL)::text AS sent FROM inserted

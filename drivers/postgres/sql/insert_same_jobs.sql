@@ -1,10 +1,10 @@
 -- Inserts jobs that differ in their args only. One row: the numbers, which
 -- are given in the order of :args. The wake-up, if :wake is one, leaves with the commit.
 WITH inserted AS (
-    INSERT INTO {schema}.job (run_at, created_at, slot, schedule_id, state, timeout_ns, priority, max_attempts, on_loss, origin, queue, kind, headers, args)
+    INSERT INTO {schema}.job (run_at, created_at, slot, schedule_id, state, origin, args, headers, {spec})
     SELECT coalesce(:run_at::timestamptz, coalesce(:now::timestamptz, now()) + :delay::bigint * interval '1 microsecond'),
-        coalesce(:now::timestamptz, now()), :slot::timestamptz, :schedule_id::bigint, :waiting::boolean::int, :timeout::bigint, :priority::smallint, :max_attempts::smallint, :on_loss::smallint,
-        :origin::smallint, :queue::text, :kind::text, :headers::text, new.args
+        coalesce(:now::timestamptz, now()), :slot::timestamptz, :schedule_id::bigint, :waiting::boolean::int, :origin::smallint,
+        new.args, :headers::text, {:spec::type}
     FROM unnest(:args::text[]) AS new (args)
     RETURNING id
 )

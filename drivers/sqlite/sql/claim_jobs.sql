@@ -58,5 +58,5 @@ FROM (
   )) AS due
 WHERE j.id = due.id AND j.state = 0
   AND EXISTS (SELECT 1 FROM hourbell_node WHERE id = :node AND ended_at IS NULL)
-RETURNING id, token, kind, queue, args, headers, priority, attempt, max_attempts, on_loss, origin, timeout, run_at, created_at,
-          coalesce(schedule_id, 0) AS schedule_id, coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = schedule_id), '') AS schedule_name, slot, losses, refunds
+RETURNING id, token, args, headers, attempt, origin, run_at, created_at,
+          coalesce(schedule_id, 0) AS schedule_id, coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = schedule_id), '') AS schedule_name, slot, losses, refunds, {spec}

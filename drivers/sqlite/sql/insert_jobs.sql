@@ -1,11 +1,8 @@
--- The bytes of args and headers ride in one blob, each job saying where its own
--- begin (from 1), so that nothing on the way can change them.
-INSERT INTO hourbell_job (run_at, created_at, slot, schedule_id, timeout, priority, state, max_attempts, on_loss, origin,
-                          queue, kind, args, headers)
-SELECT coalesce(value ->> 'run_at', now + (value ->> 'delay')), now, value ->> 'slot', value ->> 'schedule',
-       value ->> 'timeout', value ->> 'priority', value ->> 'state', value ->> 'max_attempts', value ->> 'on_loss', value ->> 'origin',
-       value ->> 'queue', value ->> 'kind',
-       substr(:bytes, value ->> 'args_at', value ->> 'args_len'),
-       substr(:bytes, value ->> 'headers_at', value ->> 'headers_len')
+-- The bytes of args and headers are in one blob, and each job has the offset (from 1) and
+-- the length of its own, so that nothing on the way can change them.
+INSERT INTO hourbell_job (run_at, created_at, slot, schedule_id, origin, state, args, headers, {spec})
+SELECT coalesce(value ->> 'run_at', now + (value ->> 'delay')), now, value ->> 'slot', value ->> 'schedule', value ->> 'origin', value ->> 'state',
+       substr(:bytes, value ->> 'args_at', value ->> 'args_len'), substr(:bytes, value ->> 'headers_at', value ->> 'headers_len'),
+       {value ->> 'spec'}
 FROM (SELECT coalesce(:now, CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000) AS now)
 CROSS JOIN jsonb_each(:jobs)

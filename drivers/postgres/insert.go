@@ -1,0 +1,207 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// What one insert statement takes at most.
+const (
+	chunkJobs  = 5000
+	chunkBytes = 8 << 20
+)
+
+// insertWhat is the operation in errors.
+const insertWhat = "insert jobs"
+
+// Insert stores jobs; see store.Jobs. What fits into one statement needs no
+// transaction around it, and no settings: it plans nothing.
+func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+	if b.invalid != nil {
+		return out, fmt.Errorf("%s: %w", insertWhat, b.invalid)
+	}
+	switch {
+	case req.Tx != nil:
+		var q querier
+		if q, err = querierOf(req.Tx); err != nil {
+			return out, fmt.Errorf("%s: %w", insertWhat, err)
+		}
+		if out.Jobs, err = b.insertionIn(q, req.Now).insert(ctx, req.Jobs); err != nil {
+			err = b.explain(insertWhat, err)
+		}
+	case anyMeets(req.Jobs):
+		err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) error {
+			jobs, err := b.afterFired(ctx, tx, req)
+			if err != nil {
+				return err
+			}
+			out.Jobs, err = b.insertWaiting(ctx, tx, req.Now, jobs)
+			return err
+		})
+	case chunk(req.Jobs) < len(req.Jobs):
+		err = b.transact(ctx, programConns, insertWhat, writing, func(tx pgx.Tx) (err error) {
+			out.Jobs, err = b.insertionIn(nativeTx{tx: tx}, req.Now).insert(ctx, req.Jobs)
+			return err
+		})
+	default:
+		out.Jobs, err = b.insertionAlone(req.Now).insert(ctx, req.Jobs)
+	}
+	if err != nil {
+		return store.InsertResult{}, err
+	}
+	return out, nil
+}
+
+// anyMeets reports whether the insert of any of these jobs depends on other rows
+// of its schedule.
+func anyMeets(jobs []store.NewJob) bool {
+	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.Waiting || job.Origin == store.OriginTrigger })
+}
+
+// insertion inserts jobs. Every job that the driver makes is inserted by one.
+type insertion struct {
+	b     *Backend
+	now   time.Time
+	slots bool // the jobs are the first jobs of their slots, which are recorded as fired
+	alone bool // each statement commits by itself
+	// run sends what do sends.
+	run func(ctx context.Context, do func(q querier) error) error
+	// wake returns the wake-up for the next statement; nil: it is sent separately.
+	// The insertion calls after when the statement has ended, also after an error,
+	// because the statement may have been committed.
+	wake func(text string) (sent *string, after func())
+}
+
+// insertionIn is an insertion in a transaction. The wake-up leaves with the commit.
+func (b *Backend) insertionIn(q querier, now time.Time) insertion {
+	return insertion{
+		b: b, now: now,
+		run:  func(_ context.Context, do func(q querier) error) error { return do(q) },
+		wake: func(text string) (*string, func()) { return &text, func() {} },
+	}
+}
+
+// insertionAlone is an insertion whose statements commit by themselves. A wake-up is
+// sent with its statement or, in a burst, together with wake-ups of other inserts.
+func (b *Backend) insertionAlone(now time.Time) insertion {
+	return insertion{
+		b: b, now: now, alone: true,
+		run: func(ctx context.Context, do func(q querier) error) error {
+			return b.alone(ctx, programConns, insertWhat, func(conn *pgxpool.Conn) error { return do(noTx{conn}) })
+		},
+		wake: func(text string) (*string, func()) {
+			if b.insertWakes.take(text) {
+				return &text, func() {}
+			}
+			return nil, func() { b.insertWakes.owe(text) }
+		},
+	}
+}
+
+// insert inserts jobs, some thousands per statement, and answers for each in their
+// order.
+func (i insertion) insert(ctx context.Context, jobs []store.NewJob) ([]store.Inserted, error) {
+	if store.HasKeys(jobs) {
+		return i.insertKeyed(ctx, jobs)
+	}
+	out := make([]store.Inserted, 0, len(jobs))
+	for len(jobs) > 0 {
+		n := chunk(jobs)
+		ids, err := i.insertChunk(ctx, jobs[:n])
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			out = append(out, store.Inserted{ID: id})
+		}
+		jobs = jobs[n:]
+	}
+	return out, nil
+}
+
+// chunk is how many of the jobs go into the next statement.
+func chunk(jobs []store.NewJob) int {
+	size := 0
+	for i := range jobs {
+		size += len(jobs[i].Args) + len(jobs[i].Headers)
+		if i == chunkJobs || (i > 0 && size > chunkBytes) {
+			return i
+		}
+	}
+	return len(jobs)
+}
+
+// insertChunk inserts jobs without keys by one statement and returns their numbers.
+func (i insertion) insertChunk(ctx context.Context, jobs []store.NewJob) ([]int64, error) {
+	text, values := i.statement(jobs)
+	var ids string
+	var sent *string
+	if err := i.send(ctx, jobs, text, values, &ids, &sent); err != nil {
+		return nil, err
+	}
+	list, err := parseIDs(ids, len(jobs))
+	slices.Sort(list) // RETURNING promises no order
+	return list, err
+}
+
+// statement is the statement for a chunk, and the values of its jobs. Values that are
+// the same for all jobs travel once.
+func (i insertion) statement(jobs []store.NewJob) (text string, values []any) {
+	b := i.b
+	switch {
+	case i.slots:
+		return b.q(insertSlotJobs), columns(jobs)
+	case len(jobs) == 1:
+		return b.q(insertJob), shared(&jobs[0], string(jobs[0].Args))
+	case slices.ContainsFunc(jobs[1:], func(job store.NewJob) bool { return !job.SameButArgs(jobs[0]) }):
+		return b.q(insertJobs), columns(jobs)
+	}
+	return b.q(insertSameJobs), shared(&jobs[0], argsTexts(jobs))
+}
+
+// send sends one statement that inserts jobs, with their wake-up, and scans its row.
+func (i insertion) send(ctx context.Context, jobs []store.NewJob, text string, values []any, targets ...any) error {
+	wake, after := i.wake(insertWake(jobs))
+	defer after()
+	args := append([]any{when(i.now), i.b.channel, wake}, values...)
+	return i.run(ctx, func(q querier) error { return q.queryRow(ctx, text, args...).Scan(targets...) })
+}
+
+// insertWake is the wake-up for new jobs: by the name of their queue, if there
+// is but one.
+func insertWake(jobs []store.NewJob) string {
+	queue := jobs[0].Queue
+	for i := range jobs {
+		if jobs[i].Queue != queue {
+			queue = "" // any
+		}
+	}
+	return wakeText(store.Wake{Kind: store.WakeJobs, Queue: queue})
+}
+
+// parseIDs reads about n numbers: one number, or an array of numbers as PostgreSQL
+// writes it, {1,2,3}.
+func parseIDs(text string, n int) ([]int64, error) {
+	ids := make([]int64, 0, n)
+	text = strings.Trim(text, "{}")
+	if text == "" {
+		return ids, nil
+	}
+	for field := range strings.SplitSeq(text, ",") {
+		id, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("read the numbers of inserted jobs: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}

@@ -1,0 +1,192 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// insertKeyed inserts jobs of which some have keys, or finds the jobs that have their
+// keys. A job may end, or be rolled back, before it is found: then the insert of the
+// job with its key is tried again.
+//
+// An insertion that commits each statement is still all or none: without the jobs that
+// are left, an insert is done as if these jobs had been found.
+func (i insertion) insertKeyed(ctx context.Context, jobs []store.NewJob) ([]store.Inserted, error) {
+	out := make([]store.Inserted, len(jobs))
+	same := store.SameKeys(jobs)
+	var left []int // indexes of the jobs without an answer
+	for n := range jobs {
+		if _, found := same[n]; !found {
+			left = append(left, n)
+		}
+	}
+	stored := false
+	for len(left) > 0 {
+		held, err := i.tryKeyed(ctx, jobs, left, out)
+		if err == nil {
+			stored = stored || len(held) < len(left)
+			left, err = i.findHolders(ctx, jobs, held, out)
+		}
+		if err != nil && stored && i.alone {
+			err = fmt.Errorf("%w: some of the jobs are stored: %w", store.ErrUnknown, err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for n, first := range same {
+		out[n] = store.Inserted{ID: out[first].ID, Existed: true}
+	}
+	return out, nil
+}
+
+// tryKeyed inserts the jobs with the indexes in left and sets their answers. It
+// returns the indexes of the jobs whose keys other jobs have.
+func (i insertion) tryKeyed(ctx context.Context, jobs []store.NewJob, left []int, out []store.Inserted) (held []int, err error) {
+	if len(left) == 1 {
+		return i.tryOne(ctx, jobs, left, out)
+	}
+	chosen := pickJobs(jobs, left)
+	var ids []int64
+	if chunk(chosen) < len(chosen) {
+		if left, ids, err = i.inOrderOfKeys(ctx, jobs, left); err != nil {
+			return nil, err
+		}
+		chosen = pickJobs(jobs, left)
+	}
+	for len(chosen) > 0 {
+		n := chunk(chosen)
+		var given any
+		if ids != nil {
+			given = ids[:n]
+			ids = ids[n:]
+		}
+		some, err := i.tryChunk(ctx, chosen[:n], left[:n], given, out)
+		if err != nil {
+			return nil, err
+		}
+		held = append(held, some...)
+		chosen, left = chosen[n:], left[n:]
+	}
+	return held, nil
+}
+
+func pickJobs(jobs []store.NewJob, indexes []int) []store.NewJob {
+	if len(indexes) == len(jobs) && slices.IsSorted(indexes) {
+		return jobs // all, in order
+	}
+	picked := make([]store.NewJob, len(indexes))
+	for i, n := range indexes {
+		picked[i] = jobs[n]
+	}
+	return picked
+}
+
+// tryOne is tryKeyed for one job.
+func (i insertion) tryOne(ctx context.Context, jobs []store.NewJob, left []int, out []store.Inserted) (held []int, err error) {
+	job := jobs[left[0] : left[0]+1]
+	var text string
+	var sent *string
+	err = i.send(ctx, job, i.b.q(insertUniqueJob), shared(&job[0], string(job[0].Args)), &text, &sent)
+	if errors.Is(err, sql.ErrNoRows) {
+		return left, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	ids, err := parseIDs(text, 1)
+	if err == nil {
+		out[left[0]].ID = ids[0]
+	}
+	return nil, err
+}
+
+// inOrderOfKeys gives numbers to jobs that several statements insert. It returns the
+// indexes of the jobs in the order of their keys, in which the jobs are inserted, and
+// the number of each.
+func (i insertion) inOrderOfKeys(ctx context.Context, jobs []store.NewJob, left []int) (ordered []int, ids []int64, err error) {
+	var text string
+	err = i.run(ctx, func(q querier) error { return q.queryRow(ctx, i.b.q(numberJobs), len(left)).Scan(&text) })
+	if err != nil {
+		return nil, nil, err
+	}
+	numbers, err := parseIDs(text, len(left))
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.Sort(numbers)
+	numberOf := map[int]int64{}
+	for n, index := range left {
+		numberOf[index] = numbers[n]
+	}
+	ordered = slices.Clone(left)
+	slices.SortStableFunc(ordered, func(a, b int) int {
+		return cmp.Or(cmp.Compare(jobs[a].Kind, jobs[b].Kind), cmp.Compare(jobs[a].Unique, jobs[b].Unique))
+	})
+	for _, index := range ordered {
+		ids = append(ids, numberOf[index])
+	}
+	return ordered, ids, nil
+}
+
+// tryChunk is tryKeyed for the jobs of one statement. given are their numbers; nil: the
+// database gives the numbers.
+func (i insertion) tryChunk(ctx context.Context, jobs []store.NewJob, indexes []int, given any, out []store.Inserted) (held []int, err error) {
+	var all, inserted string
+	var sent *string
+	if err := i.send(ctx, jobs, i.b.q(insertKeyedJobs), append(columns(jobs), given), &all, &inserted, &sent); err != nil {
+		return nil, err
+	}
+	ids, err := parseIDs(all, len(jobs))
+	if err != nil {
+		return nil, err
+	}
+	stored, err := parseIDs(inserted, len(jobs))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(stored)
+	for n, id := range ids {
+		if _, found := slices.BinarySearch(stored, id); found {
+			out[indexes[n]].ID = id
+		} else {
+			held = append(held, indexes[n])
+		}
+	}
+	return held, nil
+}
+
+// findHolders finds the jobs that have the keys of other jobs and sets the answers for
+// these. It returns the indexes of the jobs whose keys no job has any more.
+func (i insertion) findHolders(ctx context.Context, jobs []store.NewJob, held []int, out []store.Inserted) (left []int, err error) {
+	if len(held) == 0 {
+		return nil, nil
+	}
+	kinds, keys := make([]string, len(held)), make([]string, len(held))
+	for n, index := range held {
+		kinds[n], keys[n] = jobs[index].Kind, jobs[index].Unique
+	}
+	var text string
+	err = i.run(ctx, func(q querier) error { return q.queryRow(ctx, i.b.q(findUniqueJobs), kinds, keys).Scan(&text) })
+	if err != nil {
+		return nil, err
+	}
+	ids, err := parseIDs(text, len(held))
+	if err != nil {
+		return nil, err
+	}
+	for n, id := range ids {
+		if id != 0 {
+			out[held[n]] = store.Inserted{ID: id, Existed: true}
+		} else {
+			left = append(left, held[n])
+		}
+	}
+	return left, nil
+}

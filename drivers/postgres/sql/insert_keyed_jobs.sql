@@ -1,0 +1,24 @@
+-- Inserts jobs of which some have keys, except jobs whose key a job of their kind has,
+-- and returns in one row the numbers of all jobs, in the order of the arrays, and the
+-- numbers of the inserted jobs, in no order. A job gets its number from :ids or, if that
+-- is null, in the order of the arrays. The jobs are inserted in the order of their keys,
+-- because the insert of a key waits for transactions that have inserted the same key: in
+-- one order, two statements never wait for each other. The wake-up, if :wake is one,
+-- leaves with the commit.
+WITH new AS MATERIALIZED (
+    SELECT coalesce(given.number, nextval('{schema_text}.job_id_seq')) AS id, given.*
+    FROM unnest(:ids::bigint[], :run_at::timestamptz[], :delay::bigint[], :slot::timestamptz[], :schedule_id::bigint[], :origin::smallint[],
+        :waiting::boolean[], :args::text[], :headers::text[], {:spec::type[]}) WITH ORDINALITY
+        AS given (number, run_at, delay, slot, schedule_id, origin, waiting, args, headers, {spec}, place)
+), inserted AS (
+    INSERT INTO {schema}.job (id, run_at, created_at, slot, schedule_id, state, origin, args, headers, {spec})
+    SELECT id, coalesce(run_at, coalesce(:now::timestamptz, now()) + delay * interval '1 microsecond'), coalesce(:now::timestamptz, now()),
+        slot, schedule_id, waiting::int, origin, args, headers, {spec}
+    FROM new
+    ORDER BY kind COLLATE "C", unique_key COLLATE "C"
+    ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO NOTHING
+    RETURNING id
+)
+SELECT (SELECT array_agg(id ORDER BY place)::text FROM new) AS ids, coalesce(array_agg(id), '{}')::text AS inserted,
+    (SELECT pg_notify(:channel::text, :wake::text) WHERE :wake::text IS NOT NULL AND EXISTS (SELECT FROM inserted))::text AS sent
+FROM inserted

@@ -1,0 +1,217 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// Insert stores jobs; see store.Jobs.
+func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	const doing = "insert jobs"
+	switch {
+	case req.Tx != nil || store.HasKeys(req.Jobs):
+	case len(req.Jobs) == 0:
+		return store.InsertResult{}, nil
+	case chunk(req.Jobs) == len(req.Jobs) && !slices.ContainsFunc(req.Jobs, looksFirst):
+		name, a := packJobs(req.Jobs, req.Now)
+		result, err := b.writeOnce(ctx, doing, name, a)
+		if err != nil {
+			return store.InsertResult{}, err
+		}
+		inserted, err := numbers(result)
+		return store.InsertResult{Jobs: inserted}, b.explain(ctx, doing, err)
+	}
+	var out store.InsertResult
+	err := b.within(ctx, doing, req.Tx, func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		jobs := req.Jobs
+		if req.Tx == nil {
+			if jobs, err = s.afterFired(ctx, jobs, now); err != nil {
+				return err
+			}
+		}
+		if out.Jobs, err = s.InsertJobs(ctx, jobs, now); err != nil {
+			return err
+		}
+		var touched []store.SerialGroup
+		for _, job := range req.Jobs {
+			if job.Waiting {
+				touched = append(touched, store.SerialGroupOf(job.Schedule, job.Origin))
+			}
+		}
+		return rowwise.Release(ctx, s, touched)
+	})
+	if err != nil {
+		return store.InsertResult{}, err
+	}
+	return out, nil
+}
+
+// looksFirst reports whether the insert of a job depends on other rows.
+func looksFirst(job store.NewJob) bool { return job.Waiting || job.Origin == store.OriginTrigger }
+
+// A statement inserts at most insertRows jobs and about insertBytes of args.
+const (
+	insertRows  = 2_000
+	insertBytes = 16 << 20
+)
+
+// InsertJobs implements rowwise.Jobs. It inserts jobs in as many statements as they
+// need. Every job that a session makes is inserted here.
+func (s *session) InsertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error) {
+	if store.HasKeys(jobs) {
+		return s.insertKeyed(ctx, jobs, now)
+	}
+	return s.insertAll(ctx, jobs, now)
+}
+
+// insertAll inserts jobs whose keys are free.
+func (s *session) insertAll(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error) {
+	out := make([]store.Inserted, 0, len(jobs))
+	for len(jobs) > 0 {
+		n := chunk(jobs)
+		some, err := s.insertChunk(ctx, jobs[:n], now)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, some...)
+		jobs = jobs[n:]
+	}
+	return out, nil
+}
+
+// insertKeyed inserts jobs of which some have keys.
+func (s *session) insertKeyed(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error) {
+	same := store.SameKeys(jobs)
+	var keys []store.JobKey
+	var keyed []int // the index of the job of each key
+	for i := range jobs {
+		if _, found := same[i]; !found && jobs[i].Unique != "" {
+			keys, keyed = append(keys, store.JobKey{Kind: jobs[i].Kind, Unique: jobs[i].Unique}), append(keyed, i)
+		}
+	}
+	out := make([]store.Inserted, len(jobs))
+	err := s.each(ctx, findUniqueJobs, args{"keys": jsonOf(keys)}, func(r row) error {
+		var place int
+		var id int64
+		err := r.Scan(&place, &id)
+		out[keyed[place]] = store.Inserted{ID: id, Existed: true}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var fresh []store.NewJob
+	var places []int
+	for i := range jobs {
+		if _, found := same[i]; !found && !out[i].Existed {
+			fresh, places = append(fresh, jobs[i]), append(places, i)
+		}
+	}
+	inserted, err := s.insertAll(ctx, fresh, now)
+	if err != nil {
+		return nil, err
+	}
+	for i, one := range inserted {
+		out[places[i]] = one
+	}
+	for i, first := range same {
+		out[i] = store.Inserted{ID: out[first].ID, Existed: true}
+	}
+	return out, nil
+}
+
+// chunk is how many of the jobs, at least one, go into the next statement.
+func chunk(jobs []store.NewJob) int {
+	size := 0
+	for i, job := range jobs[:min(len(jobs), insertRows)] {
+		size += len(job.Args) + len(job.Headers)
+		if size > insertBytes {
+			return max(i, 1)
+		}
+	}
+	return min(len(jobs), insertRows)
+}
+
+// insertChunk inserts jobs, whose keys are free, by one statement.
+func (s *session) insertChunk(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error) {
+	name, a := packJobs(jobs, now)
+	result, err := s.run(ctx, name, a)
+	if err != nil {
+		return nil, err
+	}
+	return numbers(result)
+}
+
+// numbers are those that one statement gave to its jobs: AUTOINCREMENT counts
+// on by one, in the order of the rows. To let the statement RETURN them costs a
+// third more.
+func numbers(result sql.Result) ([]store.Inserted, error) {
+	last, err := result.LastInsertId()
+	if err != nil {
+		return nil, err
+	}
+	n, err := result.RowsAffected()
+	if err != nil {
+		return nil, err
+	}
+	inserted := make([]store.Inserted, n)
+	for i := range inserted {
+		inserted[i].ID = last - n + 1 + int64(i)
+	}
+	return inserted, nil
+}
+
+// packJobs is the statement for a chunk. Values that are the same for all jobs
+// travel once, which makes it three times as fast. Without now it is the
+// statement that reads the clock.
+func packJobs(jobs []store.NewJob, now time.Time) (name statement, a args) {
+	if len(jobs) == 1 {
+		a = shared(&jobs[0], now)
+		a["args"] = notNull(jobs[0].Args)
+		return insertJob, a
+	}
+	pack := packerFor(jobs)
+	differs := func(job store.NewJob) bool { return !job.SameButArgs(jobs[0]) || len(job.Args) > lengthMask }
+	if slices.ContainsFunc(jobs, differs) {
+		text := []byte("[")
+		for i := range jobs {
+			text = append(appendJob(text, &jobs[i], &pack), ',')
+		}
+		text[len(text)-1] = ']'
+		return insertJobs, args{"now": micros(instant(now)), "jobs": string(text), "bytes": pack.parameter()}
+	}
+	places := make([]byte, 0, 16*len(jobs))
+	for _, job := range jobs {
+		at, length := pack.add(job.Args)
+		places = append(strconv.AppendInt(places, int64(at)<<lengthBits|int64(length), 10), ',')
+	}
+	places[len(places)-1] = ']'
+	a = shared(&jobs[0], now)
+	a["places"], a["bytes"] = "["+string(places), pack.parameter()
+	return insertSameJobs, a
+}
+
+// packerFor has room for what the jobs carry.
+func packerFor(jobs []store.NewJob) packer {
+	size := 0
+	for _, job := range jobs {
+		size += len(job.Args) + len(job.Headers)
+	}
+	return packer{make([]byte, 0, size)}
+}
+
+// A place in insert_same_jobs.sql has so many bits for the length.
+const (
+	lengthBits = 21
+	lengthMask = 1<<lengthBits - 1
+)

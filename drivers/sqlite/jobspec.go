@@ -1,0 +1,143 @@
+package sqlite
+
+import (
+	"database/sql"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// specColumn is a column of the tables job and history that holds a field of
+// store.JobSpec. Parameters have the name of their column.
+type specColumn struct {
+	name   string
+	value  func(s *store.JobSpec) any // the field as a parameter
+	target func(s *store.JobSpec) any // what scans the field
+}
+
+// specColumns are the columns of store.JobSpec except args and headers, which listings
+// may leave out. In statements the list is named spec. A new field of a job is added
+// here, and in a migration.
+var specColumns = []specColumn{
+	{"timeout", func(s *store.JobSpec) any { return s.Timeout.Microseconds() }, func(s *store.JobSpec) any { return durationScanner{&s.Timeout} }},
+	{"priority", func(s *store.JobSpec) any { return s.Priority }, func(s *store.JobSpec) any { return &s.Priority }},
+	{"max_attempts", func(s *store.JobSpec) any { return s.MaxAttempts }, func(s *store.JobSpec) any { return &s.MaxAttempts }},
+	{"on_loss", func(s *store.JobSpec) any { return int16(s.OnLoss) }, func(s *store.JobSpec) any { return &s.OnLoss }},
+	{"queue", func(s *store.JobSpec) any { return s.Queue }, func(s *store.JobSpec) any { return &s.Queue }},
+	{"kind", func(s *store.JobSpec) any { return s.Kind }, func(s *store.JobSpec) any { return &s.Kind }},
+	{"unique_key", func(s *store.JobSpec) any { return textOrNull(s.Unique) }, func(s *store.JobSpec) any { return textScanner{&s.Unique} }},
+}
+
+// specLists returns the lists of columns that statements name spec and spec_fixed; the
+// latter leaves out max_attempts, because a retry by hand may raise it.
+func specLists() (spec, specFixed string) {
+	var all, fixed []string
+	for _, c := range specColumns {
+		all = append(all, c.name)
+		if c.name != "max_attempts" {
+			fixed = append(fixed, c.name)
+		}
+	}
+	return strings.Join(all, ", "), strings.Join(fixed, ", ")
+}
+
+// specTargets scan the columns of spec.
+func specTargets(s *store.JobSpec) []any {
+	targets := make([]any, len(specColumns))
+	for i, c := range specColumns {
+		targets[i] = c.target(s)
+	}
+	return targets
+}
+
+// sharedParams are the parameters of statements that insert jobs which differ in their
+// args only; such a statement has further parameters for the args.
+const sharedParams = "now run_at delay slot schedule origin state headers {spec}"
+
+// shared returns the arguments of sharedParams.
+func shared(job *store.NewJob, now time.Time) args {
+	a := args{
+		"now": micros(instant(now)), "run_at": micros(job.RunAt), "delay": job.Delay.Microseconds(), "slot": micros(job.Slot),
+		"schedule": orNull(job.Schedule), "origin": int16(job.Origin), "state": int16(stateOf(job)), "headers": job.Headers,
+	}
+	for _, c := range specColumns {
+		a[c.name] = c.value(&job.JobSpec)
+	}
+	return a
+}
+
+// appendJob appends a job as an object of JSON, on its way to insert_jobs.sql. Its args
+// and headers go to pack.
+func appendJob(text []byte, job *store.NewJob, pack *packer) []byte {
+	at, length := pack.add(job.Args)
+	text = append(text, '{')
+	text = appendValue(text, "args_at", int64(at))
+	text = appendValue(text, "args_len", int64(length))
+	if job.Headers != nil {
+		at, length := pack.add(job.Headers)
+		text = appendValue(text, "headers_at", int64(at))
+		text = appendValue(text, "headers_len", int64(length))
+	}
+	text = appendValue(text, "run_at", micros(job.RunAt))
+	text = appendValue(text, "delay", job.Delay.Microseconds())
+	text = appendValue(text, "slot", micros(job.Slot))
+	text = appendValue(text, "schedule", orNull(job.Schedule))
+	text = appendValue(text, "origin", int16(job.Origin))
+	text = appendValue(text, "state", int16(stateOf(job)))
+	for _, c := range specColumns {
+		text = appendValue(text, c.name, c.value(&job.JobSpec))
+	}
+	text[len(text)-1] = '}'
+	return text
+}
+
+// appendValue appends a name and its value to an object of JSON; a null is left out.
+func appendValue(text []byte, name string, value any) []byte {
+	var number int64
+	switch v := value.(type) {
+	case int64:
+		number = v
+	case int16:
+		number = int64(v)
+	case *int64:
+		if v == nil {
+			return text
+		}
+		number = *v
+	case sql.NullString:
+		if !v.Valid {
+			return text
+		}
+		return append(append(appendName(text, name), jsonOf(v.String)...), ',')
+	default:
+		return append(append(appendName(text, name), jsonOf(v)...), ',')
+	}
+	return append(strconv.AppendInt(appendName(text, name), number, 10), ',')
+}
+
+func appendName(text []byte, name string) []byte {
+	return append(append(append(text, '"'), name...), '"', ':')
+}
+
+func stateOf(job *store.NewJob) store.State {
+	if job.Waiting {
+		return store.StateWaiting
+	}
+	return store.StateReady
+}
+
+// textOrNull is a text as a parameter: NULL for an empty one.
+func textOrNull(text string) sql.NullString { return sql.NullString{String: text, Valid: text != ""} }
+
+// textScanner is the way back from textOrNull.
+type textScanner struct{ text *string }
+
+// Scan implements sql.Scanner.
+func (s textScanner) Scan(value any) error {
+	var text sql.NullString
+	err := text.Scan(value)
+	*s.text = text.String
+	return err
+}

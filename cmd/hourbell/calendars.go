@@ -208,7 +208,7 @@ func (p *program) calendarsOfFile(l calendarPutFlags, args []string) ([]hourbell
 	}
 	calendars, err := schedulefile.ReadCalendars(l.file, text)
 	if err != nil {
-		return nil, files.Mistakes{Err: err}
+		return nil, files.MistakesError{Err: err}
 	}
 	if len(args) > 0 {
 		calendars = slices.DeleteFunc(calendars, func(c hourbell.Calendar) bool { return c.Name != args[0] })

@@ -26,7 +26,7 @@ func exitCode(err error) int {
 	var (
 		field *check.FieldError
 		rule  *recur.Error
-		wrong files.Mistakes
+		wrong files.MistakesError
 		code  exitStatus
 	)
 	switch {
@@ -43,7 +43,7 @@ func exitCode(err error) int {
 // printError writes an error as one line, or the mistakes of a file as one line
 // each. Text that is not printable is escaped.
 func printError(w io.Writer, err error) {
-	var wrong files.Mistakes
+	var wrong files.MistakesError
 	if !errors.As(err, &wrong) {
 		fmt.Fprintln(w, "hourbell: "+plain.OneLine(err.Error())+remedy(err))
 		return

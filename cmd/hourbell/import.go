@@ -54,7 +54,7 @@ func (p *program) importFiles(read []files.Loaded, into string) error {
 	}
 	for _, f := range read {
 		if f.Form == files.YAML {
-			return files.Mistakes{Err: &declared.Error{File: f.Path, Problem: "is a schedule file already", Remedy: "name a crontab; --crontab and --crontab-system mark a file as a crontab"}}
+			return files.MistakesError{Err: &declared.Error{File: f.Path, Problem: "is a schedule file already", Remedy: "name a crontab; --crontab and --crontab-system mark a file as a crontab"}}
 		}
 	}
 	for _, f := range read {

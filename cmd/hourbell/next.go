@@ -86,22 +86,24 @@ func (p *program) next(c *cobra.Command, n nextFlags) error {
 // print writes the instants on the clock of the rule; a table has one instant
 // per line and no heading.
 func (n nextFlags) print(p *program, slots iter.Seq2[time.Time, error]) error {
-	var ended error
-	known := func(yield func(string, error) bool) {
-		for slot, err := range slots {
-			if ended = err; err != nil || !yield(plain.InZone(slot, n.rule.Zone), nil) {
-				return
-			}
-		}
-	}
-	var err error
+	var err, ended error
 	if n.format == asTable {
 		out := bufio.NewWriter(p.stdout)
-		for instant := range known {
-			fmt.Fprintln(out, instant)
+		for slot, problem := range slots {
+			if ended = problem; problem != nil {
+				break
+			}
+			fmt.Fprintln(out, plain.InZone(slot, n.rule.Zone))
 		}
 		err = out.Flush()
 	} else {
+		known := func(yield func(string, error) bool) {
+			for slot, problem := range slots {
+				if ended = problem; problem != nil || !yield(plain.InZone(slot, n.rule.Zone), nil) {
+					return
+				}
+			}
+		}
 		err = printList(p, view.Listing[string]{Record: func(instant string) any { return view.NextRecord{Slot: instant} }}, n.format, known)
 	}
 	if err == nil && ended != nil {

@@ -106,7 +106,7 @@ func (p *pool) Query(ctx context.Context, c locksql.Command, scan func(locksql.R
 	if err != nil {
 		return err
 	}
-	rows, err := statement.QueryContext(ctx, c.Args...)
+	rows, err := statement.QueryContext(ctx, c.Args...) //nolint:rowserrcheck // EachRow returns rows.Err
 	return locksql.EachRow(rows, err, scan)
 }
 

@@ -175,7 +175,7 @@ func (l Loader) loadFrom(s Source, r io.Reader, info os.FileInfo) (Loaded, error
 		err = errors.Join(err, l.checkUsers(s.Path, set))
 	}
 	if err != nil {
-		return Loaded{}, Mistakes{err}
+		return Loaded{}, MistakesError{err}
 	}
 	if s.Form != YAML && set.Revision == 0 {
 		set.Dated = true
@@ -270,7 +270,7 @@ func (l Loader) LoadAll(list []Input) (files []Loaded, left []Skipped, err error
 		files, errs = append(files, f.Loaded), append(errs, f.Err)
 	}
 	if err := errors.Join(append(errs, CheckTogether(files))...); err != nil {
-		return nil, nil, Mistakes{err}
+		return nil, nil, MistakesError{err}
 	}
 	return files, left, nil
 }
@@ -334,10 +334,10 @@ func Same(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() && ownerA == ownerB
 }
 
-// Mistakes are the errors in files: usage errors, one line for each mistake.
-type Mistakes struct{ Err error }
+// MistakesError is the errors in files: usage errors, one line for each mistake.
+type MistakesError struct{ Err error }
 
-func (m Mistakes) Error() string { return m.Err.Error() }
+func (m MistakesError) Error() string { return m.Err.Error() }
 
 // Unwrap returns the joined mistakes.
-func (m Mistakes) Unwrap() error { return m.Err }
+func (m MistakesError) Unwrap() error { return m.Err }

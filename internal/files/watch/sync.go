@@ -108,7 +108,7 @@ func (w *Watcher) complain(f *watched, err error) {
 	}
 	path := slog.String("file", f.Path)
 	var (
-		wrong      files.Mistakes
+		wrong      files.MistakesError
 		unreadable *check.FieldError
 	)
 	switch {

@@ -68,7 +68,7 @@ type watched struct {
 }
 
 // Open reads the files of the inputs. Mistakes in a file that is itself an input
-// are an error (files.Mistakes), which names every mistake in any such file; a
+// are an error (files.MistakesError), which names every mistake in any such file; a
 // file of a directory is left out until it has no mistakes, as it would be later.
 func Open(l files.Loader, inputs []files.Input) (*Watcher, error) {
 	w := &Watcher{loader: l, inputs: inputs, said: map[string]string{}, left: map[string]bool{}}
@@ -83,7 +83,7 @@ func Open(l files.Loader, inputs []files.Input) (*Watcher, error) {
 	}
 	together := files.CheckTogether(named)
 	if errors.Join(append(mustBe, together)...) != nil {
-		return nil, files.Mistakes{Err: errors.Join(append(all, together)...)}
+		return nil, files.MistakesError{Err: errors.Join(append(all, together)...)}
 	}
 	// Files of directories come later, and lose conflicts with files that are
 	// inputs themselves.
@@ -102,11 +102,11 @@ func (w *Watcher) open(tried files.Tried) {
 	f := &watched{Source: tried.Source, seen: tried.Seen, read: tried.Seen}
 	w.files = append(w.files, f)
 	if tried.Err != nil {
-		f.fault = files.Mistakes{Err: tried.Err}
+		f.fault = files.MistakesError{Err: tried.Err}
 		return
 	}
 	if err := files.CheckTogether(w.with(f, tried.Set)); err != nil {
-		f.fault, f.waiting = files.Mistakes{Err: err}, tried.Set
+		f.fault, f.waiting = files.MistakesError{Err: err}, tried.Set
 		return
 	}
 	f.good, f.pending = tried.Set, true
@@ -356,7 +356,7 @@ func (w *Watcher) reload(ctx context.Context, f *watched, info os.FileInfo) {
 	f.read, f.said, f.waiting = info, "", nil
 	file, err := w.loader.Load(f.Source)
 	if err != nil {
-		w.complain(f, files.Mistakes{Err: err})
+		w.complain(f, files.MistakesError{Err: err})
 		return
 	}
 	w.take(ctx, f, file.Set)
@@ -367,7 +367,7 @@ func (w *Watcher) reload(ctx context.Context, f *watched, info os.FileInfo) {
 func (w *Watcher) take(ctx context.Context, f *watched, set *declared.File) {
 	if err := files.CheckTogether(w.with(f, set)); err != nil {
 		f.waiting = set
-		w.complain(f, files.Mistakes{Err: err})
+		w.complain(f, files.MistakesError{Err: err})
 		return
 	}
 	w.tellStarts(f, set)

@@ -423,7 +423,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 			t.Errorf("%v lacks %s", err, want)
 		}
 	}
-	var wrong files.Mistakes
+	var wrong files.MistakesError
 	if !errors.As(err, &wrong) {
 		t.Errorf("these are no mistakes: %v", err)
 	}

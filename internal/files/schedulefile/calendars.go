@@ -82,7 +82,7 @@ func (e *entry) calendar(name string) hourbell.Calendar {
 		Dates: e.words("dates"), Weekdays: e.words("weekdays"), Rules: e.exclusionRules(), Zone: e.properName("tz"),
 	}}
 	e.addFields(check.Name("calendars", name))
-	e.addFields(c.Validate())
+	e.addFields(c.CalendarSpec.Validate())
 	return c
 }
 

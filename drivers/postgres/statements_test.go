@@ -9,7 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestEveryStatementHasAFile compares the statements with the files in sql/, both ways.
+// TestEveryStatementHasAFile compares the statements with the files in sql/, both ways. Each file
+// begins with a comment.
 func TestEveryStatementHasAFile(t *testing.T) {
 	entries, err := sqlFiles.ReadDir("sql")
 	if err != nil {
@@ -30,6 +31,9 @@ func TestEveryStatementHasAFile(t *testing.T) {
 		}
 	}
 	for _, file := range files {
+		if text, err := sqlFiles.ReadFile("sql/" + file + ".sql"); err != nil || !strings.HasPrefix(string(text), "-- ") {
+			t.Errorf("%s.sql does not begin with a comment, %v", file, err)
+		}
 		if !slices.ContainsFunc(sources[:], func(from source) bool { return from.file == file }) {
 			t.Errorf("%s.sql is no statement", file)
 		}

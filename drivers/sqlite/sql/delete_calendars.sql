@@ -1,1 +1,2 @@
+-- Deletes calendars.
 DELETE FROM hourbell_calendar WHERE name IN (SELECT value FROM json_each(:names))

@@ -1,1 +1,2 @@
+-- Deletes finished jobs.
 DELETE FROM hourbell_history WHERE id IN (SELECT value FROM json_each(:ids))

@@ -1,1 +1,2 @@
+-- Deletes live jobs.
 DELETE FROM hourbell_job WHERE id IN (SELECT value FROM json_each(:ids))

@@ -1,3 +1,4 @@
+-- Calendars by name, in byte order.
 SELECT name, revision, definition, updated_at FROM hourbell_calendar
 WHERE name > :after
   AND name IN (SELECT value FROM json_each(:names)) -- if names

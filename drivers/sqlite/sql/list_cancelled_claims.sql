@@ -1,3 +1,4 @@
+-- The claims of a node whose jobs are to be cancelled.
 SELECT j.id, j.token
 FROM hourbell_cancel_request AS c
 CROSS JOIN hourbell_job AS j ON j.id = c.job_id AND j.state = 2 AND j.node = :node

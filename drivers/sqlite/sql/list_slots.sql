@@ -1,3 +1,4 @@
+-- Records of slots, newest first.
 SELECT r.id, r.schedule_id, coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = r.schedule_id), '') AS schedule_name,
        r.slot, r.last, r.count, r.outcome, r.reason, coalesce(r.job_id, 0) AS job_id, r.recorded_at
 FROM hourbell_slot AS r

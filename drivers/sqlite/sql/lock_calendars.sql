@@ -1,1 +1,2 @@
+-- Calendars by name.
 SELECT name, revision, definition, updated_at FROM hourbell_calendar WHERE name IN (SELECT value FROM json_each(:names))

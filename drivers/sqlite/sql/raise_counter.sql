@@ -1,1 +1,2 @@
+-- Raises a counter.
 UPDATE hourbell_counter SET value = max(value, :value) WHERE name = :name

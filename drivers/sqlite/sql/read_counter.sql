@@ -1,1 +1,2 @@
+-- The value of a counter.
 SELECT value FROM hourbell_counter WHERE name = :name

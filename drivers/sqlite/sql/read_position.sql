@@ -1,3 +1,4 @@
+-- How far the store has come: its last token and node, and what was reported and accepted.
 SELECT coalesce((SELECT store FROM hourbell_timeline), '') AS store, (SELECT value FROM hourbell_counter WHERE name = 'token') AS token,
   coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'hourbell_node'), 0) AS node,
   coalesce((SELECT accepted FROM hourbell_timeline), 0) AS accepted, (SELECT lost_at FROM hourbell_timeline) AS lost_at

@@ -1,3 +1,4 @@
+-- Creates or changes schedules.
 INSERT INTO hourbell_schedule (name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at)
 SELECT value ->> 'name', value ->> 'owner', value ->> 'revision',
        coalesce(substr(:bytes, value ->> 'definition_at', value ->> 'definition_len'), x''),

@@ -123,7 +123,7 @@ func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (out store.
 
 // LockLivingNodes implements rowwise.Nodes.
 func (s *session) LockLivingNodes(ctx context.Context) ([]store.NodeInfo, error) {
-	return s.nodes(ctx, lockLivingNodes, args{})
+	return s.nodes(ctx, lockLiveNodes, args{})
 }
 
 // EndNodes implements rowwise.Nodes.

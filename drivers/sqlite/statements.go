@@ -81,7 +81,7 @@ const (
 	lockHeldJobs
 	lockJobs
 	lockLiveJobs
-	lockLivingNodes
+	lockLiveNodes
 	lockOwnedSchedules
 	lockSchedules
 	lockTriggeredSchedules
@@ -187,7 +187,7 @@ var sources = [statementCount]source{
 	lockFile:               {file: "lock_file"},
 	lockHeldJobs:           {file: "lock_held_jobs", params: "nodes", columns: "id token kind queue node on_loss attempt max_attempts reason headers schedule_id schedule_name slot origin losses begun"},
 	lockJobs:               {file: "lock_jobs", params: "ids", columns: targetColumns},
-	lockLivingNodes:        {file: "lock_living_nodes", columns: nodeColumns},
+	lockLiveNodes:          {file: "lock_live_nodes", columns: nodeColumns},
 	lockLiveJobs:           {file: "lock_live_jobs", params: "ids", columns: "schedule_id id slot running waiting attempt origin"},
 	lockOwnedSchedules:     {file: "lock_owned_schedules", params: "owner", columns: scheduleColumns},
 	lockSchedules:          {file: "lock_schedules", params: "names", columns: scheduleColumns},

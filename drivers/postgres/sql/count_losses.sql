@@ -1,2 +1,2 @@
--- Counts one loss more of jobs, which are locked.
+-- Counts one more loss of jobs, which are locked.
 UPDATE {schema}.job SET losses = least(losses + 1, 32767) WHERE id = ANY (:ids::bigint[])

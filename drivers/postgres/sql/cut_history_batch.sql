@@ -1,3 +1,3 @@
--- Leaves the jobs :left in a locked batch.
+-- Keeps only the jobs :left in a locked batch.
 UPDATE {schema}.history_batch SET jobs = cardinality(:left::bigint[]), ids = :left::bigint[]
 WHERE failed = :failed::boolean AND finished_at = :finished_at::timestamptz AND id = :id::bigint

@@ -1,2 +1,2 @@
--- Forgets claims whose jobs have all ended.
+-- Deletes claims whose jobs have all ended.
 DELETE FROM {schema}.lease WHERE id = ANY (:batches::bigint[]) AND node = :node::bigint

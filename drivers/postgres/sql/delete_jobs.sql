@@ -1,5 +1,5 @@
--- Deletes jobs, which are locked, with their attempts, and returns the schedules
--- of those that lived.
+-- Deletes jobs, which are locked, with their attempts, and returns the schedules of the
+-- jobs that were live.
 WITH living AS (
     DELETE FROM {schema}.job WHERE id = ANY (:ids::bigint[]) RETURNING schedule_id, origin
 ), finished AS (

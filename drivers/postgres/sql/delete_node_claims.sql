@@ -1,2 +1,2 @@
--- Forgets all claims of nodes that have ended.
+-- Deletes all claims of nodes that have ended.
 DELETE FROM {schema}.lease WHERE node = ANY (:nodes::bigint[])

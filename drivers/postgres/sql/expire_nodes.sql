@@ -1,6 +1,6 @@
--- Declares dead every other node whose lease has passed, if the node that asks
--- was itself heard within half its lease. A heartbeat or a claim that is under
--- way is waited for, and a prolonged lease then looked at again.
+-- Declares dead every other node whose lease has expired, if the node that asks sent a
+-- heartbeat within the last half of its own lease. The statement waits for a heartbeat or
+-- a claim that holds a node, and then reads the lease again.
 WITH expired AS (
     DELETE FROM {schema}.heartbeat
     WHERE node = ANY (ARRAY(SELECT node FROM {schema}.heartbeat

@@ -1,5 +1,5 @@
--- The schedules that are as their early firings found them and have a job that
--- lives, backfilled ones aside.
+-- The schedules whose rows still equal their early firings and that have a live job other
+-- than backfilled jobs.
 SELECT s.id
 FROM unnest(:ids::bigint[], :revisions::bigint[], :marks::timestamptz[], :next_ats::timestamptz[], :paused_ats::timestamptz[]) AS f (id, revision, mark, next_at, paused_at)
 JOIN {schema}.schedule AS s ON s.id = f.id

@@ -1,4 +1,4 @@
--- The earliest run_at after now among ready jobs of a queue, but for suspects.
+-- The earliest run_at after now among the ready jobs of a queue, without suspects.
 SELECT min(later.run_at) AS next_due
 FROM generate_series(1, 9) AS p (priority), LATERAL (
     SELECT j.run_at FROM {schema}.job AS j

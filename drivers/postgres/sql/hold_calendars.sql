@@ -1,3 +1,3 @@
--- Keeps calendars from being changed or deleted while schedules come to name
--- them, and returns those that are there.
+-- Prevents that calendars are changed or deleted until the schedules that name them are
+-- written, and returns the calendars that exist.
 SELECT name FROM {schema}.calendar WHERE name = ANY (:names::text[]) ORDER BY name FOR KEY SHARE

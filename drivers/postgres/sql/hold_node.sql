@@ -1,3 +1,3 @@
--- Keeps a node from being declared dead until the transaction ends; no row: it
--- is dead already. Also reads the clock.
+-- Prevents that a node is declared dead before the transaction ends, and reads the clock.
+-- No row: the node is dead already.
 SELECT coalesce(:now::timestamptz, now()) AS now FROM {schema}.heartbeat WHERE node = :node::bigint FOR KEY SHARE

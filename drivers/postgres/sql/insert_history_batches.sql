@@ -1,5 +1,5 @@
--- Notes the numbers of jobs that end now, those that failed apart, for
--- pruning. What is not in history by then is passed over there.
+-- Records the numbers of jobs that end now, for pruning: failed jobs in one batch, other
+-- jobs in another. Pruning ignores jobs that history does not have by then.
 INSERT INTO {schema}.history_batch (finished_at, failed, jobs, ids)
 SELECT coalesce(:now::timestamptz, now()), b.failed, cardinality(b.ids), b.ids
 FROM (VALUES (false, :completed_ids::bigint[]), (true, :failed_ids::bigint[])) AS b (failed, ids)

@@ -1,4 +1,4 @@
--- Enters a node, alive as of now.
+-- Registers a node, which is alive from now on.
 WITH entered AS (
     INSERT INTO {schema}.node (name, version, queues, kinds, lease, started_at, seen_at)
     SELECT :name::text, :version::text, :queues::text[], :kinds::text[], :lease::bigint * interval '1 microsecond', coalesce(:now::timestamptz, now()), coalesce(:now::timestamptz, now())

@@ -1,4 +1,4 @@
--- Ends a node's registration, if it lives.
+-- Ends the registration of a node, if the node is alive.
 WITH left_behind AS (
     DELETE FROM {schema}.heartbeat WHERE node = :node::bigint RETURNING node, seen_at
 )

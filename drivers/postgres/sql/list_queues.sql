@@ -1,4 +1,4 @@
--- The living jobs of each queue, counted.
+-- The live jobs of each queue, counted.
 SELECT queue,
     count(*) FILTER (WHERE state = 0 AND NOT running AND run_at <= now()) AS ready,
     count(*) FILTER (WHERE state = 0 AND NOT running AND run_at > now()) AS scheduled,

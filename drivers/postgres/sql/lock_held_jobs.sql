@@ -1,5 +1,5 @@
--- Locks what nodes hold that have ended, in the order of the jobs' numbers, with
--- what may have begun by the last claim of each.
+-- Locks the running jobs of nodes that have ended, in the order of the jobs' numbers, and
+-- returns whether each may have begun by the last claim that has it.
 SELECT j.id, j.token, j.kind, j.queue, j.node, j.attempt, j.max_attempts, j.on_loss,
     j.headers, j.schedule_id, s.name AS schedule_name, j.slot, j.origin = 3 AS backfill, j.losses, h.begun
 FROM (

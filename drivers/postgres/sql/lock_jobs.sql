@@ -1,2 +1,2 @@
--- Locks living jobs in the order of their numbers.
+-- Locks live jobs, in the order of their numbers.
 SELECT id, node, running, state = 1 AS waiting, run_at > coalesce(:now::timestamptz, now()) AS later FROM {schema}.job WHERE id = ANY (:ids::bigint[]) ORDER BY id FOR UPDATE

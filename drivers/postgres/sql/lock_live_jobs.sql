@@ -1,5 +1,5 @@
--- Locks the living jobs of schedules, but for backfilled ones, in the order of
--- their numbers.
+-- Locks the live jobs of schedules, without backfilled jobs, in the order of their
+-- numbers.
 SELECT id, schedule_id, slot, running, state = 1 AS waiting, attempt, origin, node
 FROM {schema}.job
 WHERE schedule_id = ANY (:schedules::bigint[]) AND origin <> 3

@@ -1,5 +1,5 @@
--- Locks schedules by name, and the living ones of an owner if :owner is not null,
--- in the order of their numbers.
+-- Locks schedules by name, deleted schedules too, and the schedules of an owner that are
+-- not deleted unless :owner is null, in the order of their numbers.
 SELECT {schedule_columns},
     (SELECT f.failures FROM {schema}.failing AS f WHERE f.schedule_id = schedule.id) AS failures
 FROM {schema}.schedule

@@ -1,5 +1,5 @@
 -- Locks the schedules of triggered jobs, in the order of their numbers, so that they do
--- not fire concurrently, and returns up to when they have fired ahead, which is at most
+-- not fire concurrently. Returns up to when each has fired early, which is at most
 -- :most_ahead microseconds.
 SELECT s.id, coalesce(:now::timestamptz, now()) AS now,
     CASE WHEN s.mark > coalesce(:now::timestamptz, now())

@@ -1,5 +1,5 @@
--- Deletes the oldest finished jobs, failed ones or others, with their attempts:
--- those that no batch notes.
+-- Deletes the oldest finished jobs that no batch has recorded, with their attempts: either
+-- failed jobs or other jobs.
 WITH gone AS (
     DELETE FROM {schema}.history
     WHERE id = ANY (ARRAY(

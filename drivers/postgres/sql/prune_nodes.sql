@@ -1,4 +1,4 @@
--- Deletes nodes that have ended.
+-- Deletes nodes that ended long ago.
 WITH gone AS (
     DELETE FROM {schema}.node
     WHERE id = ANY (ARRAY(

@@ -1,2 +1,2 @@
--- The clock that decides.
+-- The clock of the store, or the instant that replaces it in a test.
 SELECT coalesce(:now::timestamptz, now()) AS now

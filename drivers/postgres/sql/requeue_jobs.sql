@@ -1,5 +1,5 @@
--- Makes running jobs, which are locked, ready again: by a retry after a delay,
--- by a release or for a lost node at once. A refund takes the attempt back.
+-- Makes running jobs, which are locked, ready again: after the delay of a retry or of a
+-- loss, or at once after a release. A refund takes the attempt back.
 UPDATE {schema}.job AS j
 SET running = false, run_at = coalesce(:now::timestamptz, now()) + o.delay_us * interval '1 microsecond', attempt = j.attempt - o.refund,
     refunds = least(j.refunds + o.counted::int, 32767), losses = CASE WHEN o.well THEN 0 ELSE least(j.losses + o.lost::int, 32767) END

@@ -1,3 +1,3 @@
--- Counts the failures of schedules from 0 again; their rows are locked.
+-- Counts the failures of schedules from 0 again. The schedules are locked.
 UPDATE {schema}.failing SET failures = 0
 WHERE schedule_id = ANY (ARRAY(SELECT schedule_id FROM {schema}.failing WHERE schedule_id = ANY (:ids::bigint[]) ORDER BY schedule_id FOR UPDATE))

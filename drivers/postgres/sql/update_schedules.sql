@@ -1,4 +1,4 @@
--- Writes back schedules, which are locked.
+-- Writes schedules, which are locked.
 UPDATE {schema}.schedule AS s
 SET owner = u.owner, revision = u.revision, definition = u.definition, anchor = u.anchor, mark = u.mark, next_at = u.next_at,
     paused_at = u.paused_at, paused_until = u.paused_until, paused_declared = u.paused_declared, updated_at = u.updated_at, deleted_at = u.deleted_at

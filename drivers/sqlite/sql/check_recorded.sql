@@ -1,4 +1,5 @@
--- The jobs that ended under the token of the claim: perhaps a repetition.
+-- The states of jobs that history has with the token of a claim. An outcome with that
+-- state is a repetition.
 SELECT o.key AS place, h.state
 FROM jsonb_each(:claims) AS o
 CROSS JOIN hourbell_history AS h ON h.id = o.value ->> 'id' AND h.token = o.value ->> 'token'

@@ -1,5 +1,5 @@
--- The streams of a claim in which a job is due, as they were given: a few looks
--- into the index for each stream, however many jobs of other streams are due.
+-- The streams of a claim in which a job is due, in the order of :streams: a few index
+-- searches for each stream, however many jobs of other streams are due.
 SELECT s.value AS stream
 FROM json_each(:streams) AS s
 WHERE CASE WHEN s.value ->> 'digested' THEN EXISTS (

@@ -1,4 +1,4 @@
--- Notes which calendars schedules name.
+-- Records which calendars schedules name.
 INSERT INTO hourbell_calendar_use (calendar, schedule_id)
 SELECT u.value ->> 'calendar', s.id
 FROM json_each(:uses) AS u

@@ -1,4 +1,5 @@
--- Each state from its own index, none from the table.
+-- The live jobs of each queue, counted. Each state has an index, so that the table is not
+-- read.
 SELECT queue, sum(ready) AS ready, sum(scheduled) AS scheduled, sum(running) AS running, sum(waiting) AS waiting
 FROM (
   SELECT queue, run_at <= :now AS ready, run_at > :now AS scheduled, 0 AS running, 0 AS waiting FROM hourbell_job WHERE state = 0

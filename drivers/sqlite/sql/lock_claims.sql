@@ -1,4 +1,5 @@
--- The live jobs that still bear the token of their claim.
+-- The live jobs that still have the tokens of these claims, and the cancel requests for
+-- them.
 SELECT o.key AS place, j.state, c.reason, coalesce(j.schedule_id, 0) AS schedule_id, j.origin
 FROM jsonb_each(:claims) AS o
 CROSS JOIN hourbell_job AS j ON j.id = o.value ->> 'id' AND j.token = o.value ->> 'token'

@@ -1,4 +1,4 @@
--- The schedules as they are, where they are due until then.
+-- Schedules that are due by :until, as they are now.
 SELECT s.id, s.revision, s.mark, s.next_at, s.paused_at
 FROM json_each(:ids) AS o
 CROSS JOIN hourbell_schedule AS s ON s.id = o.value

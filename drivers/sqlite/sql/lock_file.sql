@@ -1,3 +1,3 @@
--- First in every writing transaction: takes the write lock, and waits for it,
--- before anything is read. It finds no row and so writes nothing.
+-- Takes the write lock, and waits for it. Every writing transaction begins with this
+-- statement, before it reads. It finds no row, so that it writes nothing.
 DELETE FROM hourbell_counter WHERE name = ''

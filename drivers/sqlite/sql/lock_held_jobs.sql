@@ -1,4 +1,4 @@
--- What is in the hands of nodes, and what its loss depends on.
+-- The running jobs of nodes, and what a loss of these jobs depends on.
 SELECT j.id, j.token, j.kind, j.queue, j.node, j.on_loss, j.attempt, j.max_attempts, c.reason,
        j.headers, coalesce(j.schedule_id, 0) AS schedule_id,
        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), '') AS schedule_name, j.slot, j.origin, j.losses, j.begun

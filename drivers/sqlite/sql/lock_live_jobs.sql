@@ -1,5 +1,4 @@
--- The live jobs of schedules whose overlaps are to be settled, but for backfilled
--- ones.
+-- The live jobs of schedules, without backfilled jobs.
 SELECT j.schedule_id, j.id, j.slot, j.state = 2 AS running, j.state = 1 AS waiting, j.attempt, j.origin
 FROM json_each(:ids) AS o
 CROSS JOIN hourbell_job AS j ON j.schedule_id = o.value AND j.origin <> 3

@@ -1,4 +1,4 @@
--- Up to when schedules have fired ahead.
+-- Up to when schedules have fired early.
 SELECT s.id, s.mark
 FROM json_each(:ids) AS o CROSS JOIN hourbell_schedule AS s ON s.id = o.value
 WHERE s.mark > :now AND s.mark <= :most

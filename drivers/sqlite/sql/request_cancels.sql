@@ -1,3 +1,3 @@
--- The first reason given stays.
+-- Requests to cancel running jobs. The reason of the first request stays.
 INSERT OR IGNORE INTO hourbell_cancel_request (job_id, requested_at, reason)
 SELECT value, :now, :reason FROM json_each(:ids)

@@ -1,4 +1,4 @@
--- Makes live jobs claimable again, the token unchanged.
+-- Makes live jobs claimable again. Their tokens stay.
 UPDATE hourbell_job AS j
 SET state = 0, run_at = :now + o.delay, attempt = j.attempt - o.refund, refunds = min(j.refunds + o.counted, 32767),
     losses = iif(o.well, 0, min(j.losses + o.lost, 32767))

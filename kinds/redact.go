@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/hourbell/hourbell/internal/redact"
 )
 
 // hidden replaces a value that may be a secret.
@@ -19,7 +21,7 @@ const hidden = "…"
 func Redact(kind string, args []byte) []byte {
 	switch kind {
 	case CommandKind:
-		return redact(args, func(c *Command) {
+		return rewrite(args, func(c *Command) {
 			hideValues(c.Env)
 			hide(&c.Stdin)
 			c.Shell = hideAssigned(c.Shell)
@@ -28,7 +30,7 @@ func Redact(kind string, args []byte) []byte {
 			}
 		})
 	case HTTPKind:
-		return redact(args, func(h *HTTP) {
+		return rewrite(args, func(h *HTTP) {
 			hideValues(h.Header)
 			hide(&h.Body)
 			h.URL = hideInURL(h.URL)
@@ -37,7 +39,9 @@ func Redact(kind string, args []byte) []byte {
 	return args
 }
 
-func redact[T any](args []byte, change func(*T)) []byte {
+// rewrite returns arguments with a change; arguments that cannot be read are
+// returned unchanged.
+func rewrite[T any](args []byte, change func(*T)) []byte {
 	var value T
 	if json.Unmarshal(args, &value) != nil {
 		return args
@@ -103,12 +107,8 @@ func hideInURL(text string) string {
 	if err != nil {
 		return hidden
 	}
-	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	if u.User != nil {
-		shown.User = url.User(u.User.Username())
-	}
 	if u.RawQuery != "" {
-		return shown.String() + "?" + hidden
+		return redact.URL(u) + "?" + hidden
 	}
-	return shown.String()
+	return redact.URL(u)
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/cmd/hourbell/measure"
+	"github.com/hourbell/hourbell/cmd/hourbell/stores"
 	"github.com/hourbell/hourbell/internal/plain"
-	"github.com/hourbell/hourbell/internal/view"
 )
 
 // benchFlags are the flags of bench.
@@ -91,18 +92,20 @@ func (p *program) bench(ctx context.Context, f benchFlags) error {
 	context.AfterFunc(ctx, stop) // a second signal ends the process in the default way
 
 	note := func(text string) { fmt.Fprintln(p.stderr, "hourbell: "+plain.Clean(text)) }
-	place, err := newBenchPlace(ctx, l, f.limit(), note)
+	place, err := measure.NewPlace(ctx, l, f.limit(), note)
 	if err != nil {
 		return stopped(ctx, fmt.Errorf("prepare a place for bench in %s: %w", l, err))
 	}
-	results, err := p.benchIn(ctx, place, f)
-	if cleanErr := place.remove(); cleanErr != nil {
+	bar := p.newBar(measure.Steps())
+	rows, err := measure.All(ctx, place, measure.Options{Jobs: f.jobs, Span: time.Duration(f.seconds) * time.Second}, bar.show)
+	bar.clear()
+	if cleanErr := place.Remove(); cleanErr != nil {
 		err = errors.Join(err, fmt.Errorf("remove %s, which you can delete yourself: %w", place, cleanErr))
 	}
 	if err != nil {
 		return stopped(ctx, err)
 	}
-	return p.printBench(f.format, l, place, results)
+	return p.printBench(f.format, l, place, rows)
 }
 
 // stopped returns the reason why a run ended early, if a signal stopped it.
@@ -113,92 +116,10 @@ func stopped(ctx context.Context, err error) error {
 	return fmt.Errorf("the measurement ended early: %w (%w)", context.Cause(ctx), err)
 }
 
-// benchIn measures in a place that has been prepared.
-func (p *program) benchIn(ctx context.Context, place *benchPlace, f benchFlags) ([]benchResult, error) {
-	b := &benchRun{backend: place.backend, jobs: f.jobs, span: time.Duration(f.seconds) * time.Second}
-	bar := p.newBar(len(benchCells))
-	defer bar.clear()
-	var results []benchResult
-	for i, cell := range benchCells {
-		b.progress = func(done float64) { bar.show(cell.title, float64(i)+done) }
-		b.progress(0)
-		result, err := cell.measure(b, ctx)
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("measure %s: %w", cell.title, err)
-		}
-		result.cell = cell
-		results = append(results, result)
-	}
-	return results, nil
-}
-
-func (p *program) printBench(o format, l location, place *benchPlace, results []benchResult) error {
-	items := make([]benchRow, len(results))
-	for i, r := range results {
-		items[i] = benchRow{r, l.String(), place.settings}
-	}
-	if err := printList(p, benchListing(), o, all(items)); err != nil || o != asTable {
+func (p *program) printBench(o format, l stores.Location, place *measure.Place, rows []measure.Row) error {
+	if err := printList(p, measure.Listing(), o, all(rows)); err != nil || o != asTable {
 		return err
 	}
-	fmt.Fprintf(p.stdout, "\n%s, %s\n", plain.Clean(l.String()), plain.Clean(place.describe()))
+	fmt.Fprintf(p.stdout, "\n%s, %s\n", plain.Clean(l.String()), plain.Clean(place.Describe()))
 	return nil
-}
-
-// benchRow is a result with its conditions.
-type benchRow struct {
-	benchResult
-	store    string
-	settings []view.Fact
-}
-
-// benchListing shows measurements.
-func benchListing() view.Listing[benchRow] {
-	return view.Listing[benchRow]{
-		Columns: []string{"MEASURED", "JOBS", "PER SECOND", "P50", "P99"},
-		Row: func(r benchRow) []string {
-			rate := "-"
-			if !r.cell.paced {
-				rate = strconv.FormatFloat(r.rate(), 'f', 0, 64)
-			}
-			return []string{r.cell.title, strconv.Itoa(r.jobs), rate, millis(r.quantile(0.5)), millis(r.quantile(0.99))}
-		},
-		Record: func(r benchRow) any {
-			settings := map[string]string{}
-			for _, s := range r.settings {
-				settings[s.Name] = s.Value
-			}
-			record := benchRecord{Measured: r.cell.name, Jobs: r.jobs, Seconds: r.took.Seconds(), Store: r.store, Settings: settings}
-			if !r.cell.paced {
-				record.PerSecond = r.rate()
-			}
-			if len(r.waits) > 0 {
-				record.P50, record.P99 = r.quantile(0.5).Seconds()*1000, r.quantile(0.99).Seconds()*1000
-			}
-			return record
-		},
-	}
-}
-
-// benchRecord is a measurement in machine-readable output. Fields are only ever
-// added.
-type benchRecord struct {
-	Measured  string            `json:"measured"` // enqueue_single, enqueue_gathered, enqueue_many, drain, latency
-	Jobs      int               `json:"jobs"`
-	Seconds   float64           `json:"seconds"`
-	PerSecond float64           `json:"per_second,omitempty"` // not for latency, whose pace is fixed
-	P50       float64           `json:"p50_ms,omitempty"`     // of a call; for latency: from the call to the start
-	P99       float64           `json:"p99_ms,omitempty"`
-	Store     string            `json:"store"`
-	Settings  map[string]string `json:"settings"` // settings of the server that determine when a commit returns
-}
-
-// millis formats a short time for tables; "-" for zero.
-func millis(d time.Duration) string {
-	if d == 0 {
-		return "-"
-	}
-	return strconv.FormatFloat(d.Seconds()*1000, 'f', 2, 64) + " ms"
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/cmd/hourbell/lockrun"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
@@ -27,7 +28,7 @@ func exitCode(err error) int {
 		field *check.FieldError
 		rule  *recur.Error
 		wrong files.MistakesError
-		code  exitStatus
+		code  lockrun.Status
 	)
 	switch {
 	case err == nil:

@@ -7,15 +7,13 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"sort"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/cmd/hourbell/lockrun"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/recur"
@@ -127,34 +125,18 @@ const (
 	leastExecLease   = time.Second // shorter leases are lost on any busy machine
 	mostExecLease    = time.Hour
 	mostGrace        = 24 * time.Hour
-	leastUseful      = time.Second // part of --at-most for the command itself
 )
-
-// useful returns how long a command may work before SIGTERM is sent because of
-// its at-most time.
-func useful(atMost, grace time.Duration) time.Duration {
-	return atMost - lock.Margin(atMost) - grace
-}
-
-// leastAtMost returns the shortest at-most time, in whole milliseconds, that
-// leaves the command leastUseful.
-func leastAtMost(grace time.Duration) time.Duration {
-	const most = int(lock.MaxAtMost / time.Millisecond)
-	return time.Duration(sort.Search(most, func(ms int) bool {
-		return useful(time.Duration(ms)*time.Millisecond, grace) >= leastUseful
-	})) * time.Millisecond
-}
 
 // checkUseful refuses an at-most time that would use up the slot for a command
 // that is ended before it can do anything.
 func (f execFlags) checkUseful() error {
-	if f.atMost.Truncate(time.Millisecond) >= leastAtMost(f.grace) {
+	if f.atMost.Truncate(time.Millisecond) >= lockrun.LeastAtMost(f.grace) {
 		return nil
 	}
 	return &check.FieldError{
 		Field: "at-most", Value: f.atMost.String(),
-		Problem: fmt.Sprintf("leaves the command less than %v, because --grace (%v) and a margin (%v) are taken off", leastUseful, f.grace, lock.Margin(f.atMost)),
-		Remedy:  fmt.Sprintf("use at least %v, or a shorter --grace", leastAtMost(f.grace)),
+		Problem: fmt.Sprintf("leaves the command less than %v, because --grace (%v) and a margin (%v) are taken off", lockrun.LeastUseful, f.grace, lock.Margin(f.atMost)),
+		Remedy:  fmt.Sprintf("use at least %v, or a shorter --grace", lockrun.LeastAtMost(f.grace)),
 	}
 }
 
@@ -183,25 +165,25 @@ func (p *program) exec(c *cobra.Command, f execFlags, name string, argv []string
 	if err := errors.Join(err, storeErr); err != nil {
 		return err
 	}
-	path, err := findCommand(argv[0])
+	path, err := lockrun.FindCommand(argv[0])
 	if err != nil {
 		return err
 	}
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, slices.DeleteFunc(slices.Clone(passedOn), signal.Ignored)...)
+	signal.Notify(signals, slices.DeleteFunc(lockrun.PassedOn(), signal.Ignored)...)
 	defer signal.Stop(signals)
-	ctx, start, cancel := untilStart(c.Context(), signals)
+	ctx, start, cancel := lockrun.UntilStart(c.Context(), signals)
 	defer cancel()
-	locks, err := at.open(ctx)
+	locks, err := at.Open(ctx, !f.store.store.noMigrate)
 	if err != nil {
-		return interrupted(ctx, fmt.Errorf("open the store %s: %w", at, err))
+		return lockrun.Interrupted(ctx, fmt.Errorf("open the store %s: %w", at, err))
 	}
 	defer locks.Close()
 	locker, err := lock.New(locks, lock.Config{Lease: f.lease})
 	if err != nil {
 		return err
 	}
-	before := lastSlot(ctx, locks, name, f.every)
+	before := lockrun.LastSlot(ctx, locks, name, f.every)
 	ran := false
 	var status error
 	err = locker.Do(ctx, name, opts, func(ctx context.Context, held *lock.Lock) error {
@@ -209,16 +191,17 @@ func (p *program) exec(c *cobra.Command, f execFlags, name string, argv []string
 			return err
 		}
 		ran = true
-		p.warnSeldom(f.every, before, held.Slot())
-		status = p.runLocked(ctx, held, signals, guarded{path: path, argv: argv, env: lockEnvironment(held), grace: f.grace})
+		p.note(lockrun.Seldom(f.every, before, held.Slot()))
+		command := lockrun.Command{Path: path, Argv: argv, Env: lockrun.Environment(held, storeVariable), Grace: f.grace}
+		status = lockrun.Run(ctx, held, signals, command, p.note)
 		return nil
 	})
 	switch {
 	case !ran && ctx.Err() != nil:
-		return interrupted(ctx, err)
+		return lockrun.Interrupted(ctx, err)
 	case errors.Is(err, lock.ErrHeld), errors.Is(err, lock.ErrNotDue):
 		return p.skipped(f, err)
-	case err != nil && (!ran || status == nil && !keptThroughout(err)):
+	case err != nil && (!ran || status == nil && !lockrun.KeptThroughout(err)):
 		return withTables(err)
 	case err != nil:
 		printError(p.stderr, err)
@@ -226,117 +209,19 @@ func (p *program) exec(c *cobra.Command, f execFlags, name string, argv []string
 	return status
 }
 
-// untilStart ends a context at a signal while there is no command that could
-// get the signal: the wait for the lock then ends, and a lock that was just
-// granted is released. Call start before the command starts: later signals are
-// for the command, and the error means that a signal came before.
-func untilStart(ctx context.Context, signals <-chan os.Signal) (_ context.Context, start func() error, cancel context.CancelFunc) {
-	ctx, end := context.WithCancelCause(ctx)
-	starting, watched := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(watched)
-		select {
-		case s := <-signals:
-			number, _ := s.(syscall.Signal)
-			end(signalStatus(number))
-		case <-starting:
-		case <-ctx.Done():
-		}
-	}()
-	start = func() error {
-		close(starting)
-		<-watched
-		return context.Cause(ctx)
-	}
-	return ctx, start, func() { end(nil) }
-}
-
-// interrupted returns the exit code for the signal that ended a context, or err
-// if no signal ended it.
-func interrupted(ctx context.Context, err error) error {
-	var status exitStatus
-	if errors.As(context.Cause(ctx), &status) {
-		return status
-	}
-	return err
-}
-
-// keptThroughout reports whether only the release failed, so that the command
-// had its lock until its end, and its exit code is valid.
-func keptThroughout(err error) bool {
-	return errors.Is(err, lock.ErrUnreleased) && !errors.Is(err, lock.ErrLost) && !errors.Is(err, lock.ErrAtMost)
-}
-
 // skipped reports why the command did not run.
 func (p *program) skipped(f execFlags, err error) error {
 	if f.quietSkip {
 		return nil
 	}
-	p.warnOften(f.every, err)
+	p.note(lockrun.Often(f.every, err))
 	printError(p.stderr, err)
-	return exitStatus(exitSkipped)
+	return lockrun.Status(exitSkipped)
 }
 
-// lastSlot returns the slot of a lock that was granted last; zero if there is
-// none, if the store does not answer in time, or if no interval was given.
-func lastSlot(ctx context.Context, locks lock.Inspector, name string, every time.Duration) time.Time {
-	if every == 0 {
-		return time.Time{}
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	found, err := locks.Locks(ctx, lock.LocksRequest{Names: []string{name}, Limit: 1})
-	if err != nil || len(found) == 0 {
-		return time.Time{}
-	}
-	return found[0].State.Mark.Slot
-}
-
-// warnSeldom warns that no call was made in one or more whole intervals.
-func (p *program) warnSeldom(every time.Duration, before, slot time.Time) {
-	if every == 0 || before.IsZero() || slot.Sub(before) <= 2*every {
-		return
-	}
-	fmt.Fprintf(p.stderr, "hourbell: warning: %d slots passed without a call since %s: the calls are less frequent than --every %s requires, or no server was up\n",
-		slot.Sub(before)/every-1, plain.Stamp(before), plain.Brief(every))
-}
-
-// warnOften warns that the call came in the middle of an interval, which a
-// caller with the same interval never does.
-func (p *program) warnOften(every time.Duration, err error) {
-	var early *lock.NotDueError
-	if every == 0 || !errors.As(err, &early) || early.State.Mark.Slot.IsZero() {
-		return
-	}
-	into := early.State.Now.Sub(early.State.Mark.Slot)
-	if into > every/4 && into < every-every/4 {
-		fmt.Fprintf(p.stderr, "hourbell: warning: called %s after the slot of %s: the calls are more frequent than --every %s requires\n",
-			plain.Brief(into), plain.Stamp(early.State.Mark.Slot), plain.Brief(every))
+// note prints a text that is not empty.
+func (p *program) note(text string) {
+	if text != "" {
+		fmt.Fprintln(p.stderr, "hourbell: "+text)
 	}
 }
-
-// lockEnvironment returns the environment of the command: the environment of
-// this process without the store's URL, which may contain a password, and with
-// the token and the slot. A token and a slot of this process belong to other
-// work and are removed: without a slot the variable is not set.
-func lockEnvironment(held *lock.Lock) []string {
-	const token, slot = "HOURBELL_TOKEN=", "HOURBELL_SLOT="
-	env := slices.DeleteFunc(os.Environ(), func(pair string) bool {
-		return strings.HasPrefix(pair, storeVariable+"=") || strings.HasPrefix(pair, token) || strings.HasPrefix(pair, slot)
-	})
-	env = append(env, token+strconv.FormatInt(held.Token(), 10))
-	if !held.Slot().IsZero() {
-		env = append(env, slot+held.Slot().UTC().Format(time.RFC3339Nano))
-	}
-	return env
-}
-
-// exitStatus is an exit code without an error message, because everything was
-// printed already.
-type exitStatus int //nolint:errname // it is one only to be returned as one
-
-func (s exitStatus) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
-
-// signalStatus returns the exit code of a process that was ended by a signal,
-// as shells define it.
-func signalStatus(s syscall.Signal) exitStatus { return exitStatus(128 + int(s)) }

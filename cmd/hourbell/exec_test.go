@@ -215,17 +215,6 @@ func TestExecAtMostLeavesTime(t *testing.T) {
 	}
 }
 
-// TestLeastAtMost checks that leastAtMost leaves the command a second, and that
-// a millisecond less does not.
-func TestLeastAtMost(t *testing.T) {
-	for _, grace := range []time.Duration{0, 1, time.Millisecond, time.Second, 3 * time.Second, 25 * time.Second, 26 * time.Second, time.Hour, mostGrace} {
-		least := leastAtMost(grace)
-		if left := useful(least, grace); left < leastUseful || useful(least-time.Millisecond, grace) >= leastUseful {
-			t.Errorf("a grace of %v: at most %v leaves %v", grace, least, left)
-		}
-	}
-}
-
 // TestExecGraceOfAtMost checks that the command has all of its grace at the
 // at-most time, even a grace that is longer than a lost lease would allow.
 func TestExecGraceOfAtMost(t *testing.T) {
@@ -476,28 +465,6 @@ func TestExecKeepsTheExitCodeWhenTheReleaseFails(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 0 || !strings.Contains(errs.String(), "frees itself") {
 		t.Errorf("exit code %d: %s", code, &errs)
 	}
-}
-
-// TestSignalBeforeTheCommand checks that a signal before start ends the context
-// and is returned by start, and that a later signal is left to the command.
-func TestSignalBeforeTheCommand(t *testing.T) {
-	signals := make(chan os.Signal, 1)
-	ctx, start, cancel := untilStart(t.Context(), signals)
-	defer cancel()
-	signals <- syscall.SIGTERM
-	<-ctx.Done()
-	if err := start(); err != signalStatus(syscall.SIGTERM) || interrupted(ctx, nil) != err {
-		t.Errorf("before: %v", err)
-	}
-	ctx, start, cancel = untilStart(t.Context(), signals)
-	if err := start(); err != nil {
-		t.Error(err)
-	}
-	signals <- syscall.SIGTERM
-	if s := <-signals; s != syscall.SIGTERM || ctx.Err() != nil {
-		t.Errorf("after: %v, %v", s, ctx.Err())
-	}
-	cancel()
 }
 
 // TestExecInAnotherTable checks that a table named by a flag is never created

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/cmd/hourbell/stores"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/lock"
@@ -28,12 +29,12 @@ func (p *program) locksCommand() *cobra.Command {
 }
 
 // withLocks opens the store of locks while do runs.
-func (p *program) withLocks(ctx context.Context, f lockFlags, do func(locks lockStore) error) error {
+func (p *program) withLocks(ctx context.Context, f lockFlags, do func(locks stores.Locks) error) error {
 	at, err := p.locateLocks(f)
 	if err != nil {
 		return err
 	}
-	locks, err := at.open(ctx)
+	locks, err := at.Open(ctx, !f.store.noMigrate)
 	if err != nil {
 		return fmt.Errorf("open the store %s: %w", at, err)
 	}
@@ -60,7 +61,7 @@ func (p *program) locksCreateCommand(f *lockFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			locks, create, err := at.connectLocks(c.Context())
+			locks, create, err := at.Connect(c.Context())
 			if err != nil {
 				return fmt.Errorf("open the store %s: %w", at, err)
 			}
@@ -85,7 +86,7 @@ func (p *program) locksListCommand(f *lockFlags) *cobra.Command {
 			if err := checkLimit(limit); err != nil {
 				return err
 			}
-			return p.withLocks(c.Context(), *f, func(locks lockStore) error {
+			return p.withLocks(c.Context(), *f, func(locks stores.Locks) error {
 				return printList(p, view.LockListing(), o, paged(p, c, o, limit, func(size int, last *lock.Info) ([]lock.Info, error) {
 					req := lock.LocksRequest{Limit: size}
 					if last != nil {
@@ -110,7 +111,7 @@ func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
 			if err := check.StoredName("name", args[0]); err != nil {
 				return err
 			}
-			return p.withLocks(c.Context(), *f, func(locks lockStore) error {
+			return p.withLocks(c.Context(), *f, func(locks stores.Locks) error {
 				found, err := locks.Locks(c.Context(), lock.LocksRequest{Names: args, Limit: 1})
 				if err != nil {
 					return err
@@ -140,7 +141,7 @@ func (p *program) locksReleaseCommand(f *lockFlags) *cobra.Command {
 			if !force {
 				return &check.FieldError{Field: "force", Problem: "is not given: the holder may still be working", Remedy: "make sure that it is not, then give --force"}
 			}
-			return p.withLocks(c.Context(), *f, func(locks lockStore) error {
+			return p.withLocks(c.Context(), *f, func(locks stores.Locks) error {
 				return locks.ForceRelease(c.Context(), lock.ForceReleaseRequest{Name: args[0]})
 			})
 		},

@@ -35,7 +35,7 @@ func (p *program) migrateUpCommand(f *storeFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			b, err := l.connect(c.Context())
+			b, err := l.Connect(c.Context())
 			if err != nil {
 				return fmt.Errorf("open the store %s: %w", l, err)
 			}
@@ -62,7 +62,7 @@ func (p *program) migrateStatusCommand(f *storeFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			b, err := l.connect(c.Context())
+			b, err := l.Connect(c.Context())
 			if err != nil {
 				return fmt.Errorf("open the store %s: %w", l, err)
 			}
@@ -89,7 +89,7 @@ func (p *program) migratePrintCommand(f *storeFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			steps, err := l.migrations(c.Context())
+			steps, err := l.Migrations(c.Context())
 			if err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/cmd/hourbell/lockrun"
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
@@ -37,7 +38,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root := p.rootCommand()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	var code exitStatus
+	var code lockrun.Status
 	if err != nil && !errors.Is(err, errReported) && !errors.As(err, &code) {
 		printError(p.stderr, err)
 	}

@@ -1,23 +1,19 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"os/signal"
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/cmd/hourbell/node"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/files/watch"
 	"github.com/hourbell/hourbell/internal/logline"
@@ -94,75 +90,38 @@ func (p *program) serveCommand() *cobra.Command {
 	return c
 }
 
-// node is a serve command whose input has been checked; nothing is open yet.
-type node struct {
-	location location
-	config   hourbell.Config
-	watch    *watch.Watcher
-	reread   chan os.Signal // SIGHUP
-	starting string         // the queue of commands that run at the start; empty: there are none
-}
-
 func (p *program) serve(c *cobra.Command, f serveFlags) error {
 	n, err := p.newNode(c, f)
 	if err != nil {
 		return err
 	}
-	signal.Notify(n.reread, syscall.SIGHUP) // from now on it must not end the process
-	defer signal.Stop(n.reread)
-	var probe *probes
-	if c.Flags().Changed("listen") {
-		var addr net.Addr
-		if probe, addr, err = listen(c.Context(), f.listen); err != nil {
-			return err
-		}
-		defer probe.close()
-		n.config.Logger.Info("probes answered", "address", addr.String(), "paths", "/healthz /readyz")
-	}
-	b, err := f.store.openBackend(c.Context(), n.location)
-	if err != nil {
-		return fmt.Errorf("open the store %s: %w", n.location, err)
-	}
-	defer b.Close()
-	n.config.Logger.Info("store opened", "store", n.location.String())
-	client, err := hourbell.New(b, n.config)
-	if err != nil {
-		return err
-	}
-	return n.run(c.Context(), client, probe)
+	return n.Run(c.Context())
 }
 
-// newNode checks all input of serve and reports all mistakes.
-func (p *program) newNode(c *cobra.Command, f serveFlags) (*node, error) {
-	n := &node{reread: make(chan os.Signal, 1)}
-	var errs [5]error
-	n.location, errs[0] = p.locate(f.store)
-	policy, policyErr := parseCommands(f.commands, c.Flags().Changed("commands"), n.location)
-	n.config, errs[1] = f.config(c, policy)
-	errs[1] = errors.Join(policyErr, errs[1])
-	n.config.Logger, errs[2] = logline.New(p.stderr, f.logLevel, f.logFormat)
-	loader := files.Loader{Strict: f.commands != string(commandsOff), Me: files.WhoAmI()}
-	n.watch, errs[3] = watch.Open(loader, files.Inputs(f.files, files.YAML, f.crontabs, f.sysCrontabs))
+// newNode reads all input of serve and reports all mistakes.
+func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
+	n := &node.Node{Migrate: !f.store.noMigrate, Listen: f.listen}
+	var errs [6]error
+	n.Store, errs[0] = p.locate(f.store)
+	n.Commands, errs[1] = node.ParseCommands(f.commands, c.Flags().Changed("commands"), n.Store)
+	n.Config, errs[2] = f.config(c)
+	n.Config.Logger, errs[3] = logline.New(p.stderr, f.logLevel, f.logFormat)
+	loader := files.Loader{Strict: f.commands != string(node.NoCommands), Me: files.WhoAmI()}
+	n.Watch, errs[4] = watch.Open(loader, files.Inputs(f.files, files.YAML, f.crontabs, f.sysCrontabs))
 	if c.Flags().Changed("listen") {
-		errs[4] = checkAddress(f.listen)
+		errs[5] = checkAddress(f.listen)
 	}
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
 	if !c.Flags().Changed("queues") && len(f.crontabs)+len(f.sysCrontabs) > 0 {
-		n.config.Queues[defaultQueue] = crontabWidth
+		n.Config.Queues[defaultQueue] = crontabWidth
 	}
-	if policy == commandsOff {
-		n.watch.AdmitNothing()
-	} else if len(n.watch.AtStart()) > 0 {
-		n.starting = newStartQueue()
-		n.config.Queues[n.starting] = startWidth
-	}
-	return n, n.config.Validate()
+	return n, nil
 }
 
 // config returns the client's configuration from the flags.
-func (f serveFlags) config(c *cobra.Command, policy commandPolicy) (hourbell.Config, error) {
+func (f serveFlags) config(c *cobra.Command) (hourbell.Config, error) {
 	queues, err := parseQueues(f.queues)
 	err = errors.Join(err,
 		notNegative("drain", f.drain), notNegative("keep-completed", f.keepCompleted),
@@ -177,7 +136,7 @@ func (f serveFlags) config(c *cobra.Command, policy commandPolicy) (hourbell.Con
 		err = errors.Join(err, check.Name("name", f.name))
 	}
 	return hourbell.Config{
-		Workers: policy.workers(), Queues: queues, Name: f.name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
+		Queues: queues, Name: f.name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
 		StateDir: f.stateDir, LogCompleted: completedLines, NoMigrate: true, // opening the store has migrated it already
 		Keep: hourbell.Keep{
 			Completed: zeroIsNegative(f.keepCompleted), Failed: zeroIsNegative(f.keepFailed), Slots: zeroIsNegative(f.keepSlots),
@@ -199,80 +158,6 @@ func notNegative(field string, d time.Duration) error {
 		return &check.FieldError{Field: field, Value: d.String(), Problem: "is negative", Remedy: "use 0 or more"}
 	}
 	return nil
-}
-
-// run syncs the files to the store and works until a signal ends it.
-func (n *node) run(ctx context.Context, client *hourbell.Client, probe *probes) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	begin := func() {
-		if probe != nil {
-			probe.ending.Store(true)
-		}
-		stop()
-	}
-	defer n.onSignals(begin, func() { cutShort(client) })()
-
-	n.watch.Start(client, n.config.Logger)
-	if err := n.watch.SyncAll(ctx); ctx.Err() != nil {
-		return nil // it was stopped before it began
-	} else if err != nil {
-		return err
-	}
-	if err := n.runAtStart(ctx, client); err != nil {
-		return err
-	}
-	var watching sync.WaitGroup
-	defer watching.Wait()
-	defer stop()
-	watching.Go(func() { n.watch.Run(ctx, n.reread) })
-	if probe != nil {
-		probe.client.Store(client)
-	}
-	return client.Run(ctx)
-}
-
-// echoTime is how long after the first signal another signal counts as the same
-// signal: timeout(1) and similar programs signal a process and then its group,
-// so two signals arrive.
-const echoTime = 200 * time.Millisecond
-
-// onSignals makes the first SIGINT or SIGTERM begin the stop, and the second
-// end the wait for jobs; a third signal ends the process in the default way.
-// The returned function ends the handling of signals.
-func (n *node) onSignals(begin, hurry func()) (end func()) {
-	signals, ended := make(chan os.Signal, 2), make(chan struct{})
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	await := func(message string, since time.Time, do func()) {
-		for {
-			select {
-			case s := <-signals:
-				if time.Now().Before(since) {
-					continue
-				}
-				n.config.Logger.Info(message, "signal", s.String())
-				do()
-			case <-ended:
-			}
-			return
-		}
-	}
-	go func() {
-		await("stopping", time.Time{}, begin)
-		await("stop is cut short", time.Now().Add(echoTime), hurry)
-		signal.Stop(signals)
-	}()
-	return func() {
-		signal.Stop(signals)
-		close(ended)
-	}
-}
-
-// cutShort ends the wait for running jobs.
-func cutShort(client *hourbell.Client) {
-	now, cancel := context.WithCancel(context.Background())
-	cancel()
-	_ = client.Stop(now) // the error only means that jobs were ended early
 }
 
 // parseQueues reads a list such as a,b=20.

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hourbell/hourbell/cmd/hourbell/node"
 	"github.com/hourbell/hourbell/internal/files/watch"
 )
 
@@ -241,7 +242,7 @@ func TestServeIsCutShort(t *testing.T) {
 	p.signal(syscall.SIGINT)
 	p.awaits("stopping", 1)
 	p.signal(syscall.SIGTERM)
-	time.Sleep(echoTime + 300*time.Millisecond)
+	time.Sleep(node.EchoTime + 300*time.Millisecond)
 	if strings.Contains(p.logged(), "cut short") {
 		t.Errorf("an echo of the first signal cut the stop short:\n%s", p.logged())
 	}

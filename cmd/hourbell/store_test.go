@@ -3,37 +3,12 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 )
-
-func TestParseStore(t *testing.T) {
-	tests := []struct{ url, path, driver, schema, shown string }{
-		{url: "sqlite:a.db", path: "a.db", shown: "sqlite:a.db"},
-		{url: "sqlite:./some/where else.db", path: "./some/where else.db", shown: "sqlite:./some/where else.db"},
-		{url: "sqlite:/abs/a.db", path: "/abs/a.db", shown: "sqlite:/abs/a.db"},
-		{url: "sqlite:///abs/a.db", path: "/abs/a.db", shown: "sqlite:/abs/a.db"},
-		{url: "postgres://u:p@h:5/db", driver: "postgres://u:p@h:5/db", shown: "postgres://u@h:5/db"},
-		{url: "postgresql://h/db?sslmode=disable", driver: "postgresql://h/db?sslmode=disable", shown: "postgresql://h/db"},
-		{url: "postgres://h/db?schema=jobs", driver: "postgres://h/db", schema: "jobs", shown: "postgres://h/db"},
-		{url: "postgres://h/db?schema=my%20jobs&sslmode=disable&password=p", driver: "postgres://h/db?password=p&sslmode=disable", schema: "my jobs", shown: "postgres://h/db"},
-		{url: "postgres:///db?host=/run/postgresql", driver: "postgres:///db?host=/run/postgresql", shown: "postgres:///db"},
-	}
-	for _, test := range tests {
-		l, err := parseStore(test.url)
-		if err != nil {
-			t.Errorf("%s: %v", test.url, err)
-			continue
-		}
-		if got, want := fmt.Sprint(l.path, "|", l.url, "|", l.schema, "|", l), fmt.Sprint(test.path, "|", test.driver, "|", test.schema, "|", test.shown); got != want {
-			t.Errorf("%s: %s instead of %s", test.url, got, want)
-		}
-	}
-}
 
 // postgresURL returns the URL of the test server.
 func postgresURL(t *testing.T) string {

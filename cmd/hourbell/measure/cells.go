@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"context"
@@ -12,46 +12,49 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/stores"
 )
 
-// benchCell is one measurement.
-type benchCell struct {
+// cell is one measurement.
+type cell struct {
 	name    string // in machine-readable output
 	title   string // in tables
 	paced   bool   // its rate is fixed, not measured
-	measure func(*benchRun, context.Context) (benchResult, error)
+	measure func(*run, context.Context) (result, error)
 }
 
-// benchCells are the measurements in order. The drain works the jobs that the
-// first three measurements have enqueued.
-var benchCells = []benchCell{
-	{"enqueue_single", "enqueue, one after the other", false, (*benchRun).single},
-	{"enqueue_gathered", fmt.Sprintf("enqueue, %d at the same time", benchCallers), false, (*benchRun).gathered},
-	{"enqueue_many", fmt.Sprintf("enqueue, %d a call", benchCallJobs), false, (*benchRun).many},
-	{"drain", "drain by one node", false, (*benchRun).drain},
-	{"latency", fmt.Sprintf("enqueue to start, at %d a second", benchPace), true, (*benchRun).latency},
+// cells are the measurements in order. The drain works the jobs that the first
+// three measurements have enqueued.
+func cells() []cell {
+	return []cell{
+		{"enqueue_single", "enqueue, one after the other", false, (*run).single},
+		{"enqueue_gathered", fmt.Sprintf("enqueue, %d at the same time", atOnce), false, (*run).gathered},
+		{"enqueue_many", fmt.Sprintf("enqueue, %d a call", callJobs), false, (*run).many},
+		{"drain", "drain by one node", false, (*run).drain},
+		{"latency", fmt.Sprintf("enqueue to start, at %d a second", pace), true, (*run).latency},
+	}
 }
 
 const (
-	benchCallers  = 1000 // goroutines that enqueue at the same time
-	benchCallJobs = 1000 // jobs of one call
-	benchPace     = 50   // jobs per second in the measurement of latency
-	benchWorkers  = 10   // workers of the node
+	atOnce   = 1000 // goroutines that enqueue at the same time
+	callJobs = 1000 // jobs of one call
+	pace     = 50   // jobs per second in the measurement of latency
+	workers  = 10   // workers of the node
 )
 
-// benchResult is the result of a measurement.
-type benchResult struct {
-	cell  benchCell
+// result is the result of a measurement.
+type result struct {
+	cell  cell
 	jobs  int
 	took  time.Duration
 	waits []time.Duration // duration of each call or job, if measured
 }
 
-func (r benchResult) rate() float64 { return float64(r.jobs) / r.took.Seconds() }
+func (r result) rate() float64 { return float64(r.jobs) / r.took.Seconds() }
 
 // quantile returns the least wait that is not exceeded by a share q of all
 // waits; 0 if waits were not measured.
-func (r benchResult) quantile(q float64) time.Duration {
+func (r result) quantile(q float64) time.Duration {
 	if len(r.waits) == 0 {
 		return 0
 	}
@@ -59,44 +62,44 @@ func (r benchResult) quantile(q float64) time.Duration {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
-// benchRun is the data that all measurements share.
-type benchRun struct {
-	backend  backend
+// run is the data that all measurements share.
+type run struct {
+	backend  stores.Backend
 	jobs     int           // a measurement ends after this many jobs,
 	span     time.Duration // or after this time
-	enqueued int           // jobs in benchQueue
+	enqueued int           // jobs in the queue
 	progress func(done float64)
 }
 
 const (
-	benchKind    = "bench"
-	benchQueue   = "bench"
+	kind         = "bench"
+	queue        = "bench"
 	latencyQueue = "bench latency"
 )
 
-// benchArgs returns arguments of a usual size.
-func benchArgs(n int) hourbell.RawArgs {
-	return hourbell.RawArgs{Name: benchKind, JSON: fmt.Appendf(nil, `{"number":%d,"to":"someone@example.org","subject":"the bell rings"}`, n)}
+// jobArgs returns arguments of a usual size.
+func jobArgs(n int) hourbell.RawArgs {
+	return hourbell.RawArgs{Name: kind, JSON: fmt.Appendf(nil, `{"number":%d,"to":"someone@example.org","subject":"the bell rings"}`, n)}
 }
 
-func (b *benchRun) client(queue string, work hourbell.Handler) (*hourbell.Client, error) {
+func (b *run) client(queue string, work hourbell.Handler) (*hourbell.Client, error) {
 	config := hourbell.Config{Logger: slog.New(slog.DiscardHandler), NoMigrate: true}
 	if work != nil {
 		config.Workers = hourbell.NewWorkers()
-		config.Workers.Handle(benchKind, work)
-		config.Queues = map[string]int{queue: benchWorkers}
+		config.Workers.Handle(kind, work)
+		config.Queues = map[string]int{queue: workers}
 	}
 	return hourbell.New(b.backend, config)
 }
 
 // quota distributes the jobs of one measurement among the callers.
 type quota struct {
-	b     *benchRun
+	b     *run
 	start time.Time
 	taken atomic.Int64
 }
 
-func (b *benchRun) quota() *quota { return &quota{b: b, start: time.Now()} }
+func (b *run) quota() *quota { return &quota{b: b, start: time.Now()} }
 
 // take takes up to n jobs; 0 means that the measurement is over.
 func (q *quota) take(n int) int {
@@ -137,7 +140,7 @@ func (q *quota) watch() (end func()) {
 
 // enqueue measures calls by concurrent goroutines that enqueue up to size jobs
 // each.
-func (b *benchRun) enqueue(callers, size int, call func(n int) error) (benchResult, error) {
+func (b *run) enqueue(callers, size int, call func(n int) error) (result, error) {
 	q := b.quota()
 	defer q.watch()()
 	type share struct {
@@ -160,7 +163,7 @@ func (b *benchRun) enqueue(callers, size int, call func(n int) error) (benchResu
 		})
 	}
 	wg.Wait()
-	r := benchResult{took: time.Since(q.start)}
+	r := result{took: time.Since(q.start)}
 	var errs []error
 	for _, s := range shares {
 		r.jobs += s.jobs
@@ -182,47 +185,47 @@ func firstOf(errs []error) error {
 	return nil
 }
 
-func (b *benchRun) single(ctx context.Context) (benchResult, error) { return b.singles(ctx, 1) }
+func (b *run) single(ctx context.Context) (result, error) { return b.singles(ctx, 1) }
 
-func (b *benchRun) gathered(ctx context.Context) (benchResult, error) {
-	return b.singles(ctx, min(benchCallers, b.jobs))
+func (b *run) gathered(ctx context.Context) (result, error) {
+	return b.singles(ctx, min(atOnce, b.jobs))
 }
 
-func (b *benchRun) singles(ctx context.Context, callers int) (benchResult, error) {
-	client, err := b.client(benchQueue, nil)
+func (b *run) singles(ctx context.Context, callers int) (result, error) {
+	client, err := b.client(queue, nil)
 	if err != nil {
-		return benchResult{}, err
+		return result{}, err
 	}
 	return b.enqueue(callers, 1, func(int) error {
-		_, err := client.Enqueue(ctx, benchArgs(0), hourbell.Queue(benchQueue))
+		_, err := client.Enqueue(ctx, jobArgs(0), hourbell.Queue(queue))
 		return err
 	})
 }
 
-func (b *benchRun) many(ctx context.Context) (benchResult, error) {
-	client, err := b.client(benchQueue, nil)
+func (b *run) many(ctx context.Context) (result, error) {
+	client, err := b.client(queue, nil)
 	if err != nil {
-		return benchResult{}, err
+		return result{}, err
 	}
-	args := make([]hourbell.Args, benchCallJobs)
+	args := make([]hourbell.Args, callJobs)
 	for i := range args {
-		args[i] = benchArgs(i)
+		args[i] = jobArgs(i)
 	}
-	return b.enqueue(1, benchCallJobs, func(n int) error {
-		_, err := client.EnqueueMany(ctx, args[:n], hourbell.Queue(benchQueue))
+	return b.enqueue(1, callJobs, func(n int) error {
+		_, err := client.EnqueueMany(ctx, args[:n], hourbell.Queue(queue))
 		return err
 	})
 }
 
 // drain works the jobs that were enqueued. The result includes the node's start
 // and its orderly stop, after which all outcomes are in the store.
-func (b *benchRun) drain(ctx context.Context) (benchResult, error) {
+func (b *run) drain(ctx context.Context) (result, error) {
 	q := b.quota()
 	defer q.watch()()
 	enough := make(chan struct{})
 	target := int64(min(b.jobs, b.enqueued))
 	var worked atomic.Int64
-	client, err := b.client(benchQueue, func(context.Context, *hourbell.JobRow) error {
+	client, err := b.client(queue, func(context.Context, *hourbell.JobRow) error {
 		q.taken.Add(1)
 		if worked.Add(1) == target {
 			close(enough)
@@ -230,7 +233,7 @@ func (b *benchRun) drain(ctx context.Context) (benchResult, error) {
 		return nil
 	})
 	if err != nil {
-		return benchResult{}, err
+		return result{}, err
 	}
 	err = whileRunning(ctx, client, func(ctx context.Context) error {
 		select {
@@ -243,7 +246,7 @@ func (b *benchRun) drain(ctx context.Context) (benchResult, error) {
 	if worked.Load() == 0 && err == nil {
 		err = errors.New("no job began; use a greater --seconds")
 	}
-	return benchResult{jobs: int(worked.Load()), took: time.Since(q.start)}, err
+	return result{jobs: int(worked.Load()), took: time.Since(q.start)}, err
 }
 
 // whileRunning runs a client while a function runs, then stops the client in
@@ -264,24 +267,24 @@ func whileRunning(ctx context.Context, client *hourbell.Client, do func(ctx cont
 
 // latency measures the time from the call of Enqueue to the start of the job,
 // on a node that is otherwise idle.
-func (b *benchRun) latency(ctx context.Context) (benchResult, error) {
+func (b *run) latency(ctx context.Context) (result, error) {
 	q := b.quota()
 	defer q.watch()()
-	count := max(min(b.jobs, int(b.span.Seconds()*benchPace)), 1)
+	count := max(min(b.jobs, int(b.span.Seconds()*pace)), 1)
 	base := time.Now()
-	starts := make(chan benchStart, count)
+	starts := make(chan start, count)
 	client, err := b.client(latencyQueue, func(_ context.Context, job *hourbell.JobRow) error {
 		at := time.Since(base)
 		n, err := strconv.Atoi(string(job.RawArgs))
 		if err == nil {
-			starts <- benchStart{n, at}
+			starts <- start{n, at}
 		}
 		return err
 	})
 	if err != nil {
-		return benchResult{}, err
+		return result{}, err
 	}
-	r := benchResult{jobs: count}
+	r := result{jobs: count}
 	err = whileRunning(ctx, client, func(ctx context.Context) error {
 		if err := b.warmUp(ctx, client, starts); err != nil {
 			return err
@@ -304,16 +307,16 @@ func (b *benchRun) latency(ctx context.Context) (benchResult, error) {
 	return r, err
 }
 
-// benchStart is the start of a job.
-type benchStart struct {
+// start is the start of a job.
+type start struct {
 	job int
 	at  time.Duration
 }
 
 // warmUp enqueues a job and waits for its start, so that the node is known to
 // work.
-func (b *benchRun) warmUp(ctx context.Context, client *hourbell.Client, starts <-chan benchStart) error {
-	if _, err := client.Enqueue(ctx, hourbell.RawArgs{Name: benchKind, JSON: []byte("0")}, hourbell.Queue(latencyQueue)); err != nil {
+func (b *run) warmUp(ctx context.Context, client *hourbell.Client, starts <-chan start) error {
+	if _, err := client.Enqueue(ctx, hourbell.RawArgs{Name: kind, JSON: []byte("0")}, hourbell.Queue(latencyQueue)); err != nil {
 		return err
 	}
 	select {
@@ -324,11 +327,11 @@ func (b *benchRun) warmUp(ctx context.Context, client *hourbell.Client, starts <
 	}
 }
 
-// enqueuePaced enqueues count jobs, benchPace per second, and returns the
+// enqueuePaced enqueues count jobs, pace per second, and returns the
 // instant of each call.
 func enqueuePaced(ctx context.Context, client *hourbell.Client, base time.Time, count int) ([]time.Duration, error) {
 	sent := make([]time.Duration, 0, count)
-	tick := time.NewTicker(time.Second / benchPace)
+	tick := time.NewTicker(time.Second / pace)
 	defer tick.Stop()
 	for len(sent) < count {
 		select {
@@ -336,7 +339,7 @@ func enqueuePaced(ctx context.Context, client *hourbell.Client, base time.Time, 
 		case <-ctx.Done():
 			return sent, ctx.Err()
 		}
-		args := hourbell.RawArgs{Name: benchKind, JSON: strconv.AppendInt(nil, int64(len(sent)), 10)}
+		args := hourbell.RawArgs{Name: kind, JSON: strconv.AppendInt(nil, int64(len(sent)), 10)}
 		sent = append(sent, time.Since(base))
 		if _, err := client.Enqueue(ctx, args, hourbell.Queue(latencyQueue)); err != nil {
 			return sent, err

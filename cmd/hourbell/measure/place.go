@@ -1,4 +1,4 @@
-package main
+package measure
 
 import (
 	"context"
@@ -16,44 +16,46 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/hourbell/hourbell/cmd/hourbell/stores"
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/internal/view"
 )
 
-// benchPlace is the place of a run of bench: a new schema or a new file. Its
-// name contains the latest end of the run, so that a later run recognises the
-// places of killed runs, without a connection that lasts as long as the run.
-type benchPlace struct {
-	backend  backend
+// Place is the place of a run: a new schema or a new file. Its name contains the
+// latest end of the run, so that a later run recognises the places of killed runs,
+// without a connection that lasts as long as the run.
+type Place struct {
+	backend  stores.Backend
+	store    string      // the store, without its password
 	name     string      // of the schema or the file
 	settings []view.Fact // settings of the server that determine when a commit returns
 	drop     func(ctx context.Context) error
 }
 
 const (
-	benchPrefix    = "hourbell_bench_"
-	benchCleanTime = 30 * time.Second // for removing the place
-	// benchSynchronous is the setting of SQLite that this program uses for its
+	prefix    = "hourbell_bench_"
+	cleanTime = 30 * time.Second // for removing the place
+	// synchronous is the setting of SQLite that this program uses for its
 	// stores.
-	benchSynchronous = "FULL"
+	synchronous = "FULL"
 )
 
-// benchNames matches the places of runs; in SQLite, with the endings of its
+// placeNames matches the places of runs; in SQLite, with the endings of its
 // files.
-var benchNames = regexp.MustCompile(`^` + benchPrefix + `([0-9]{9,12})_[a-z0-9]{8}(\.db(-wal|-shm|-journal)?)?$`)
+var placeNames = regexp.MustCompile(`^` + prefix + `([0-9]{9,12})_[a-z0-9]{8}(\.db(-wal|-shm|-journal)?)?$`)
 
-// newBenchName makes the name of a place that is in use until an instant at the
+// NewName makes the name of a place that is in use until an instant at the
 // latest.
-func newBenchName(until time.Time) string {
-	return benchPrefix + strconv.FormatInt(until.Unix(), 10) + "_" + strings.ToLower(rand.Text()[:8])
+func NewName(until time.Time) string {
+	return prefix + strconv.FormatInt(until.Unix(), 10) + "_" + strings.ToLower(rand.Text()[:8])
 }
 
 // leftBehind returns the names of places that killed runs have left. It reports
 // places that may still be in use to note.
 func leftBehind(names []string, now time.Time, note func(text string)) (left []string) {
 	for _, name := range names {
-		m := benchNames.FindStringSubmatch(name)
+		m := placeNames.FindStringSubmatch(name)
 		if m == nil {
 			continue
 		}
@@ -70,28 +72,31 @@ func leftBehind(names []string, now time.Time, note func(text string)) (left []s
 	return left
 }
 
-// newBenchPlace removes the places that killed runs have left in a store, and
-// prepares a place for a run that lasts no longer than limit.
-func newBenchPlace(ctx context.Context, l location, limit time.Duration, note func(text string)) (*benchPlace, error) {
-	limit += benchCleanTime
-	prepare := newBenchSchema
-	if l.path != "" {
-		prepare = newBenchFile
+// NewPlace removes the places that killed runs have left in a store, and prepares
+// a place for a run that lasts no longer than limit. It calls note for places that
+// may still be in use.
+func NewPlace(ctx context.Context, l stores.Location, limit time.Duration, note func(text string)) (*Place, error) {
+	limit += cleanTime
+	prepare := newSchema
+	if l.File() != "" {
+		prepare = newFile
 	}
 	place, err := prepare(ctx, l, limit, note)
 	if err != nil {
 		return nil, err
 	}
+	place.store = l.String()
 	if _, err := place.backend.MigrateUp(ctx); err != nil {
-		return nil, errors.Join(err, place.remove())
+		return nil, errors.Join(err, place.Remove())
 	}
 	return place, nil
 }
 
-func (p *benchPlace) String() string { return p.name }
+// String returns the name of the schema, or the path of the file.
+func (p *Place) String() string { return p.name }
 
-// describe returns the settings that determine when a commit returns, as text.
-func (p *benchPlace) describe() string {
+// Describe returns the settings that determine when a commit returns, as text.
+func (p *Place) Describe() string {
 	words := make([]string, len(p.settings))
 	for i, s := range p.settings {
 		words[i] = s.Name + " " + s.Value
@@ -99,28 +104,28 @@ func (p *benchPlace) describe() string {
 	return strings.Join(words, ", ")
 }
 
-// remove removes the place, even if a signal ended the run.
-func (p *benchPlace) remove() error {
-	ctx, cancel := context.WithTimeout(context.Background(), benchCleanTime)
+// Remove closes and removes the place, even if a signal ended the run.
+func (p *Place) Remove() error {
+	ctx, cancel := context.WithTimeout(context.Background(), cleanTime)
 	defer cancel()
 	return errors.Join(p.backend.Close(), p.drop(ctx))
 }
 
-// newBenchFile prepares a file in the directory of the store, so that both are
+// newFile prepares a file in the directory of the store, so that both are
 // on the same disk. The store itself need not exist.
-func newBenchFile(ctx context.Context, l location, limit time.Duration, note func(text string)) (*benchPlace, error) {
-	dir := filepath.Dir(l.path)
-	path := filepath.Join(dir, newBenchName(time.Now().Add(limit))+".db")
-	b, err := sqlite.Open(ctx, path, sqlite.Synchronous(benchSynchronous))
+func newFile(ctx context.Context, l stores.Location, limit time.Duration, note func(text string)) (*Place, error) {
+	dir := filepath.Dir(l.File())
+	path := filepath.Join(dir, NewName(time.Now().Add(limit))+".db")
+	b, err := sqlite.Open(ctx, path, sqlite.Synchronous(synchronous))
 	if err != nil {
 		return nil, err
 	}
 	if err := removeLeftFiles(dir, note); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
-	return &benchPlace{
+	return &Place{
 		backend: b, name: path,
-		settings: []view.Fact{{Name: "database", Value: "SQLite"}, {Name: "journal_mode", Value: "WAL"}, {Name: "synchronous", Value: benchSynchronous}},
+		settings: []view.Fact{{Name: "database", Value: "SQLite"}, {Name: "journal_mode", Value: "WAL"}, {Name: "synchronous", Value: synchronous}},
 		drop: func(context.Context) error {
 			var errs []error
 			for _, end := range []string{"", "-wal", "-shm", "-journal"} {
@@ -152,37 +157,37 @@ func removeLeftFiles(dir string, note func(text string)) error {
 	return errors.Join(errs...)
 }
 
-// newBenchSchema prepares a schema.
-func newBenchSchema(ctx context.Context, l location, limit time.Duration, note func(text string)) (*benchPlace, error) {
-	probe, err := postgres.Open(ctx, l.url) // errors of Open contain no password
+// newSchema prepares a schema.
+func newSchema(ctx context.Context, l stores.Location, limit time.Duration, note func(text string)) (*Place, error) {
+	probe, err := postgres.Open(ctx, l.URL()) // errors of Open contain no password
 	if err != nil {
 		return nil, err
 	}
 	probe.Close()
-	var place *benchPlace
+	var place *Place
 	err = withAdmin(ctx, l, func(conn *pgx.Conn) error {
 		now, err := removeLeftSchemas(ctx, conn, note)
 		if err != nil {
 			return err
 		}
-		name := newBenchName(now.Add(limit))
-		place = &benchPlace{name: name, drop: func(ctx context.Context) error {
+		name := NewName(now.Add(limit))
+		place = &Place{name: name, drop: func(ctx context.Context) error {
 			return withAdmin(ctx, l, func(conn *pgx.Conn) error {
 				_, err := conn.Exec(ctx, "drop schema if exists "+name+" cascade")
 				return err
 			})
 		}}
 		if _, err := conn.Exec(ctx, "create schema "+name); err != nil {
-			return explainBench(conn, err)
+			return explain(conn, err)
 		}
 		place.settings, err = commitSettings(ctx, conn)
 		return err
 	})
 	if err == nil {
-		place.backend, err = postgres.Open(ctx, l.url, postgres.Schema(place.name))
+		place.backend, err = postgres.Open(ctx, l.URL(), postgres.Schema(place.name))
 	}
 	if err != nil && place != nil {
-		clean, cancel := context.WithTimeout(context.Background(), benchCleanTime)
+		clean, cancel := context.WithTimeout(context.Background(), cleanTime)
 		defer cancel()
 		err = errors.Join(err, place.drop(clean))
 	}
@@ -191,8 +196,8 @@ func newBenchSchema(ctx context.Context, l location, limit time.Duration, note f
 
 // withAdmin gives do a separate connection, in a mode that works through every
 // pooler.
-func withAdmin(ctx context.Context, l location, do func(conn *pgx.Conn) error) error {
-	config, err := pgxpool.ParseConfig(l.url)
+func withAdmin(ctx context.Context, l stores.Location, do func(conn *pgx.Conn) error) error {
+	config, err := pgxpool.ParseConfig(l.URL())
 	if err != nil {
 		return errors.New("the store URL is not valid") // the driver has read the URL before
 	}
@@ -211,7 +216,7 @@ func withAdmin(ctx context.Context, l location, do func(conn *pgx.Conn) error) e
 func removeLeftSchemas(ctx context.Context, conn *pgx.Conn, note func(text string)) (now time.Time, err error) {
 	var names []string
 	err = conn.QueryRow(ctx, `select now(), coalesce(array_agg(nspname::text), '{}') from pg_namespace
-		where starts_with(nspname::text, $1) and pg_has_role(nspowner, 'usage')`, benchPrefix).Scan(&now, &names)
+		where starts_with(nspname::text, $1) and pg_has_role(nspowner, 'usage')`, prefix).Scan(&now, &names)
 	if err != nil {
 		return now, fmt.Errorf("look for the places of earlier runs: %w", err)
 	}
@@ -239,8 +244,8 @@ func commitSettings(ctx context.Context, conn *pgx.Conn) ([]view.Fact, error) {
 	return facts, nil
 }
 
-// explainBench adds the remedy if the role lacks a right.
-func explainBench(conn *pgx.Conn, err error) error {
+// explain adds the remedy if the role lacks a right.
+func explain(conn *pgx.Conn, err error) error {
 	var server *pgconn.PgError
 	if errors.As(err, &server) && server.Code == "42501" {
 		return fmt.Errorf("the role %q may not create a schema; grant it CREATE on database %q, or give --store a role that may: %w", conn.Config().User, conn.Config().Database, err)

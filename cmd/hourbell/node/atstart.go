@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"context"
@@ -20,10 +20,10 @@ func newStartQueue() string { return "@reboot " + rand.Text()[:10] }
 // runAtStart enqueues the jobs of a start. As with cron's @reboot, each start
 // enqueues them once: a line that is added while the node runs waits for the
 // next start.
-func (n *node) runAtStart(ctx context.Context, client *hourbell.Client) error {
-	for _, entry := range n.watch.AtStart() {
+func (n *Node) runAtStart(ctx context.Context, client *hourbell.Client) error {
+	for _, entry := range n.Watch.AtStart() {
 		if n.starting == "" {
-			n.config.Logger.Warn("command of the node's start not run: --commands is off", "name", entry.Name)
+			n.Config.Logger.Warn("command of the node's start not run: --commands is off", "name", entry.Name)
 			continue
 		}
 		once := entry.Schedule
@@ -32,7 +32,7 @@ func (n *node) runAtStart(ctx context.Context, client *hourbell.Client) error {
 		if err != nil {
 			return fmt.Errorf("run at the start of the node: %w", err)
 		}
-		n.config.Logger.Info("command of the node's start enqueued", "name", entry.Name, "job", id)
+		n.Config.Logger.Info("command of the node's start enqueued", "name", entry.Name, "job", id)
 	}
 	return nil
 }

@@ -1,48 +1,48 @@
-package main
+package node
 
 import (
-	"strings"
+	"fmt"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/cmd/hourbell/stores"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// commandPolicy selects the commands and HTTP calls that a node runs.
-type commandPolicy string
+// Commands selects the commands and HTTP calls that a node runs.
+type Commands string
 
 // The values of --commands.
 const (
-	commandsOff      commandPolicy = "off"
-	commandsDeclared commandPolicy = "declared" // commands and calls in this node's own files
-	commandsAny      commandPolicy = "any"      // all commands and calls in the store
+	NoCommands       Commands = "off"
+	DeclaredCommands Commands = "declared" // commands and calls in this node's own files
+	AnyCommands      Commands = "any"      // all commands and calls in the store
 )
 
-var commandPolicies = []string{string(commandsOff), string(commandsDeclared), string(commandsAny)}
-
-// parseCommands reads --commands. The default depends on the store: a user who
+// ParseCommands reads the value of --commands; given is false if the flag was not
+// given. The default depends on the store: a user who
 // can write to a SQLite file already has access to this machine. A user who can
 // write to a shared database may have no such access, and must not get it by a
-// row in a table.
-func parseCommands(text string, given bool, at location) (commandPolicy, error) {
-	switch policy := commandPolicy(text); {
-	case !given && at.path != "":
-		return commandsAny, nil
+// row in a table. The error is a *check.FieldError.
+func ParseCommands(text string, given bool, at stores.Location) (Commands, error) {
+	switch policy := Commands(text); {
+	case !given && at.File() != "":
+		return AnyCommands, nil
 	case !given:
-		return commandsDeclared, nil
-	case policy == commandsOff, policy == commandsDeclared, policy == commandsAny:
+		return DeclaredCommands, nil
+	case policy == NoCommands, policy == DeclaredCommands, policy == AnyCommands:
 		return policy, nil
 	}
-	return "", &check.FieldError{Field: "commands", Value: plain.Shorten(text), Problem: "is unknown", Remedy: "use " + strings.Join(commandPolicies, ", ")}
+	return "", &check.FieldError{Field: "commands", Value: plain.Shorten(text), Problem: "is unknown", Remedy: fmt.Sprintf("use %s, %s, %s", NoCommands, DeclaredCommands, AnyCommands)}
 }
 
 // workers returns the workers of a node with this policy. Under off and
 // declared the kinds are restricted; under off the allow-list stays empty.
-func (p commandPolicy) workers() *hourbell.Workers {
+func (p Commands) workers() *hourbell.Workers {
 	workers := hourbell.NewWorkers()
 	options := []hourbell.WorkerOption{hourbell.DefaultTimeout(kinds.DefaultTimeout)}
-	if p != commandsAny {
+	if p != AnyCommands {
 		options = append(options, hourbell.Restricted())
 	}
 	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, options...)

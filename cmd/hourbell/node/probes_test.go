@@ -1,11 +1,14 @@
-package main
+package node
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/store"
@@ -64,4 +67,31 @@ func TestReadyzSaysWhyNot(t *testing.T) {
 	}
 	p.client.Store(silent)
 	expect(http.StatusServiceUnavailable, "has not answered within 2s")
+}
+
+func get(t *testing.T, url string) (int, map[string]string) {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body map[string]string
+	if err := json.Unmarshal(text, &body); err != nil {
+		t.Fatalf("%s answers %q: %v", url, text, err)
+	}
+	return response.StatusCode, body
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
 }

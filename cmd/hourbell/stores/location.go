@@ -1,156 +1,111 @@
-package main
+// Package stores opens the stores that the program knows, by their URLs: stores of
+// jobs and schedules in SQLite and PostgreSQL, and stores of locks in these, MySQL,
+// MariaDB, Redis and MongoDB. It is the only package that imports every driver.
+// Parsing opens nothing. No message contains a password.
+package stores
 
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"fmt"
-	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/redact"
 	"github.com/hourbell/hourbell/store"
 )
 
-const (
-	storeVariable = "HOURBELL_STORE"
-	defaultStore  = "sqlite:hourbell.db"
-	storeRemedy   = "write sqlite:path/to/file.db or postgres://user@host/database"
-)
+const remedy = "write sqlite:path/to/file.db or postgres://user@host/database"
 
-// storeFlags are the flags of every command that opens a store.
-type storeFlags struct {
-	url       string
-	schema    string
-	noMigrate bool
-}
+// DefaultSchema is the schema of the tables in PostgreSQL if none is named.
+const DefaultSchema = postgres.DefaultSchema
 
-// addTo adds the flags to a command and all commands below it.
-func (f *storeFlags) addTo(c *cobra.Command) {
-	flags := c.PersistentFlags()
-	flags.Var((*givenText)(&f.url), "store", "where jobs and schedules are kept: sqlite:path/to/file.db or postgres://… (default $"+storeVariable+", else "+defaultStore+")")
-	flags.Var((*givenText)(&f.schema), "schema", "the database schema of the tables in PostgreSQL (default \""+postgres.DefaultSchema+"\")")
-	flags.BoolVar(&f.noMigrate, "no-migrate", false, "leave the database schema as it is, and fail if it is behind")
-}
-
-// givenText is a text flag whose value must not be empty. In scripts an empty
-// value comes from a variable that is not set; with the default instead, the
-// command would work on another store.
-type givenText string
-
-func (g *givenText) String() string { return string(*g) }
-func (g *givenText) Type() string   { return "string" }
-
-func (g *givenText) Set(value string) error {
-	if value == "" {
-		return errEmptyText
-	}
-	*g = givenText(value)
-	return nil
-}
-
-var errEmptyText = errors.New("is empty")
-
-// location is a parsed store URL.
-type location struct {
+// Location is a parsed store URL.
+type Location struct {
 	path   string // of a SQLite file, or empty
 	url    string // of PostgreSQL; may contain a password
 	schema string // of PostgreSQL; empty: the driver's default
 }
 
-// locate reads the flags and the environment. It opens nothing.
-func (p *program) locate(f storeFlags) (location, error) {
-	text := f.url
-	if text == "" {
-		text = p.getenv(storeVariable)
-	}
-	if text == "" {
-		text = defaultStore
-	}
-	l, err := parseStore(text)
-	if err != nil {
-		return location{}, err
-	}
-	if f.schema == "" {
-		return l, nil
+// Parse reads a store URL. schema is the schema of the tables in PostgreSQL; if
+// it is empty, the URL (?schema=NAME) or DefaultSchema decides. The error is a
+// *check.FieldError; it never repeats a URL that could contain a password.
+func Parse(text, schema string) (Location, error) {
+	l, err := parse(text)
+	if err != nil || schema == "" {
+		return l, err
 	}
 	if l.path != "" {
-		return location{}, &check.FieldError{Field: "schema", Value: plain.Shorten(f.schema), Problem: "is given for a SQLite file, which has none", Remedy: "leave it out"}
+		return Location{}, &check.FieldError{Field: "schema", Value: plain.Shorten(schema), Problem: "is given for a SQLite file, which has none", Remedy: "leave it out"}
 	}
-	l.schema = f.schema
-	return l, checkSchemaName(l.schema)
+	l.schema = schema
+	return l, checkSchemaName(schema)
 }
 
-// parseStore reads a store URL. Its messages never repeat a URL that could
-// contain a password.
-func parseStore(text string) (location, error) {
+func parse(text string) (Location, error) {
 	scheme, rest, found := strings.Cut(text, ":")
 	switch {
 	case found && scheme == "sqlite":
 		return parseSQLite(rest)
 	case found && (scheme == "postgres" || scheme == "postgresql"):
 		if !strings.HasPrefix(rest, "//") {
-			return location{}, badStore(scheme+":…", "has no // after "+scheme+":")
+			return Location{}, badStore(scheme+":…", "has no // after "+scheme+":")
 		}
 		return parsePostgres(text)
 	case found && strings.HasPrefix(rest, "//"):
-		return location{}, badStore(scheme+"://…", "is not a store that this release knows")
+		return Location{}, badStore(scheme+"://…", "is not a store that this release knows")
 	case strings.ContainsAny(text, "@=:"):
-		return location{}, badStore("", "is not a store URL")
+		return Location{}, badStore("", "is not a store URL")
 	}
-	return location{}, badStore(text, "is not a store URL")
+	return Location{}, badStore(text, "is not a store URL")
 }
 
 func badStore(value, problem string) error {
-	return &check.FieldError{Field: "store", Value: plain.Shorten(value), Problem: problem, Remedy: storeRemedy}
+	return &check.FieldError{Field: "store", Value: plain.Shorten(value), Problem: problem, Remedy: remedy}
 }
 
 // parseSQLite reads the text behind "sqlite:": a path, also as
 // ///absolute/path.
-func parseSQLite(path string) (location, error) {
+func parseSQLite(path string) (Location, error) {
 	full := "sqlite:" + path
 	if strings.HasPrefix(path, "//") {
 		path = strings.TrimPrefix(path, "//")
 		if !strings.HasPrefix(path, "/") {
-			return location{}, badStore("sqlite://…", "has a host where a path is expected")
+			return Location{}, badStore("sqlite://…", "has a host where a path is expected")
 		}
 	}
 	switch {
 	case path == "" || strings.HasSuffix(path, "/"):
-		return location{}, badStore(full, "names no file")
+		return Location{}, badStore(full, "names no file")
 	case strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:"):
-		return location{}, badStore(full, "is not the path of a file")
+		return Location{}, badStore(full, "is not the path of a file")
 	case strings.ContainsAny(path, "?\x00"):
-		return location{}, badStore(full, "has a character that no path of a store may have (? or NUL)")
+		return Location{}, badStore(full, "has a character that no path of a store may have (? or NUL)")
 	}
-	return location{path: path}, nil
+	return Location{path: path}, nil
 }
 
 // parsePostgres removes ?schema=NAME from the URL; everything else is for the
 // driver.
-func parsePostgres(text string) (location, error) {
+func parsePostgres(text string) (Location, error) {
 	u, err := url.Parse(text)
 	if err != nil { // the error repeats the URL with its password
-		return location{}, badStore("", "is not a PostgreSQL URL (characters like / ? # in a user or password must be written as %2F %3F %23)")
+		return Location{}, badStore("", "is not a PostgreSQL URL (characters like / ? # in a user or password must be written as %2F %3F %23)")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return location{}, badStore("", "has parameters after the ? that cannot be read")
+		return Location{}, badStore("", "has parameters after the ? that cannot be read")
 	}
-	l := location{schema: query.Get("schema")}
+	l := Location{schema: query.Get("schema")}
 	if query.Has("schema") {
 		if err := checkSchemaName(l.schema); err != nil {
-			return location{}, err
+			return Location{}, err
 		}
 		query.Del("schema")
 		u.RawQuery = query.Encode()
@@ -169,8 +124,15 @@ func checkSchemaName(name string) error {
 	return nil
 }
 
+// File returns the path of a SQLite file; empty for other stores.
+func (l Location) File() string { return l.path }
+
+// URL returns the URL of PostgreSQL as its driver reads it, with the password;
+// empty for other stores.
+func (l Location) URL() string { return l.url }
+
 // String returns the store without its password and parameters.
-func (l location) String() string {
+func (l Location) String() string {
 	if l.path != "" {
 		return "sqlite:" + l.path
 	}
@@ -178,38 +140,55 @@ func (l location) String() string {
 	if err != nil {
 		return "postgres:"
 	}
-	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	if u.User != nil {
-		shown.User = url.User(u.User.Username())
-	}
-	return shown.String()
+	return redact.URL(u)
 }
 
-// backend is the set of methods that every driver of this program has.
-type backend interface {
+// Backend is the set of methods that the driver of every store of jobs has.
+type Backend interface {
 	store.Backend
 	store.Migrator
 	CheckSchema(ctx context.Context) error
 	Close() error
 }
 
-// connect opens the store without reading its schema.
-func (l location) connect(ctx context.Context) (backend, error) {
+// Open opens the store. It migrates the schema if migrate is set; otherwise it
+// fails if the schema is behind.
+func (l Location) Open(ctx context.Context, migrate bool) (Backend, error) {
+	b, err := l.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if migrate {
+		_, err = bound.New(b, bound.Limit).MigrateUp(ctx)
+	} else {
+		bounded, stop := context.WithTimeout(ctx, bound.Limit)
+		defer stop()
+		err = b.CheckSchema(bounded)
+	}
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Connect opens the store without reading its schema.
+func (l Location) Connect(ctx context.Context) (Backend, error) {
 	if l.path != "" {
 		return sqlite.Open(ctx, l.path)
 	}
 	return postgres.Open(ctx, l.url, l.options()...)
 }
 
-func (l location) options() []postgres.Option {
+func (l Location) options() []postgres.Option {
 	if l.schema == "" {
 		return nil
 	}
 	return []postgres.Option{postgres.Schema(l.schema)}
 }
 
-// migrations lists the steps of the schema without a database.
-func (l location) migrations(ctx context.Context) ([]store.Migration, error) {
+// Migrations lists the steps of the schema. No database is needed.
+func (l Location) Migrations(ctx context.Context) ([]store.Migration, error) {
 	if l.path == "" {
 		return postgres.New(nil, l.options()...).Migrations(), nil
 	}
@@ -220,42 +199,4 @@ func (l location) migrations(ctx context.Context) ([]store.Migration, error) {
 	}
 	defer b.Close()
 	return b.Migrations(), nil
-}
-
-// openBackend opens the store and migrates its schema if necessary.
-func (f storeFlags) openBackend(ctx context.Context, l location) (backend, error) {
-	b, err := l.connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if f.noMigrate {
-		check, stop := context.WithTimeout(ctx, bound.Limit)
-		defer stop()
-		err = b.CheckSchema(check)
-	} else {
-		_, err = bound.New(b, bound.Limit).MigrateUp(ctx)
-	}
-	if err != nil {
-		b.Close()
-		return nil, err
-	}
-	return b, nil
-}
-
-// withClient opens the store while one command runs.
-func (p *program) withClient(ctx context.Context, f storeFlags, use func(*hourbell.Client) error) error {
-	l, err := p.locate(f)
-	if err != nil {
-		return err
-	}
-	b, err := f.openBackend(ctx, l)
-	if err != nil {
-		return fmt.Errorf("open the store %s: %w", l, err)
-	}
-	defer b.Close()
-	client, err := hourbell.New(b, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return err
-	}
-	return use(client)
 }

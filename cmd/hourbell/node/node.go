@@ -1,0 +1,110 @@
+// Package node makes a process a node: it opens the store, keeps the store equal
+// to the node's files, answers probes, runs jobs, and stops in order at a signal.
+//
+//	n := node.Node{Store: location, Config: config, Watch: watcher, Commands: node.DeclaredCommands}
+//	err := n.Run(ctx)
+package node
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/cmd/hourbell/stores"
+	"github.com/hourbell/hourbell/internal/files/watch"
+)
+
+// Node is what a node works with: everything has been read, and nothing is open
+// yet. Config.Logger, Config.Queues and Watch must be set; Run sets
+// Config.Workers.
+type Node struct {
+	Store    stores.Location
+	Migrate  bool // migrate the schema of the store when it is opened
+	Config   hourbell.Config
+	Watch    *watch.Watcher
+	Commands Commands
+	Listen   string // the address of the probes, host:port; empty: there are none
+
+	starting string // the queue of commands that run at the start; empty: there are none
+}
+
+// Run works until ctx ends or a signal ends it: the first SIGINT or SIGTERM stops
+// in order, the second ends the wait for running jobs. SIGHUP has all files read
+// again. Call it once.
+func (n *Node) Run(ctx context.Context) error {
+	if err := n.prepare(); err != nil {
+		return err
+	}
+	reread := make(chan os.Signal, 1)
+	signal.Notify(reread, syscall.SIGHUP) // from now on it must not end the process
+	defer signal.Stop(reread)
+	var probe *probes
+	if n.Listen != "" {
+		var addr net.Addr
+		var err error
+		if probe, addr, err = listen(ctx, n.Listen); err != nil {
+			return err
+		}
+		defer probe.close()
+		n.Config.Logger.Info("probes answered", "address", addr.String(), "paths", "/healthz /readyz")
+	}
+	b, err := n.Store.Open(ctx, n.Migrate)
+	if err != nil {
+		return fmt.Errorf("open the store %s: %w", n.Store, err)
+	}
+	defer b.Close()
+	n.Config.Logger.Info("store opened", "store", n.Store.String())
+	client, err := hourbell.New(b, n.Config)
+	if err != nil {
+		return err
+	}
+	return n.work(ctx, client, probe, reread)
+}
+
+// prepare completes the configuration and checks it.
+func (n *Node) prepare() error {
+	n.Config.Workers = n.Commands.workers()
+	if n.Commands == NoCommands {
+		n.Watch.AdmitNothing()
+	} else if len(n.Watch.AtStart()) > 0 {
+		n.starting = newStartQueue()
+		n.Config.Queues[n.starting] = startWidth
+	}
+	return n.Config.Validate()
+}
+
+// work syncs the files to the store and works until a signal ends it.
+func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes, reread <-chan os.Signal) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	begin := func() {
+		if probe != nil {
+			probe.ending.Store(true)
+		}
+		stop()
+	}
+	defer n.onSignals(begin, func() { cutShort(client) })()
+
+	n.Watch.Start(client, n.Config.Logger)
+	if err := n.Watch.SyncAll(ctx); ctx.Err() != nil {
+		return nil // it was stopped before it began
+	} else if err != nil {
+		return err
+	}
+	if err := n.runAtStart(ctx, client); err != nil {
+		return err
+	}
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer stop()
+	watching.Go(func() { n.Watch.Run(ctx, reread) })
+	if probe != nil {
+		probe.client.Store(client)
+	}
+	return client.Run(ctx)
+}

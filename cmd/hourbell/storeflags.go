@@ -1,0 +1,104 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/cmd/hourbell/stores"
+)
+
+const (
+	storeVariable = "HOURBELL_STORE"
+	defaultStore  = "sqlite:hourbell.db"
+)
+
+// storeFlags are the flags of every command that opens a store.
+type storeFlags struct {
+	url       string
+	schema    string
+	noMigrate bool
+}
+
+// addTo adds the flags to a command and all commands below it.
+func (f *storeFlags) addTo(c *cobra.Command) {
+	flags := c.PersistentFlags()
+	flags.Var((*givenText)(&f.url), "store", "where jobs and schedules are kept: sqlite:path/to/file.db or postgres://… (default $"+storeVariable+", else "+defaultStore+")")
+	flags.Var((*givenText)(&f.schema), "schema", "the database schema of the tables in PostgreSQL (default \""+stores.DefaultSchema+"\")")
+	flags.BoolVar(&f.noMigrate, "no-migrate", false, "leave the database schema as it is, and fail if it is behind")
+}
+
+// givenText is a text flag whose value must not be empty. In scripts an empty
+// value comes from a variable that is not set; with the default instead, the
+// command would work on another store.
+type givenText string
+
+func (g *givenText) String() string { return string(*g) }
+
+func (g *givenText) Type() string { return "string" }
+
+func (g *givenText) Set(value string) error {
+	if value == "" {
+		return errEmptyText
+	}
+	*g = givenText(value)
+	return nil
+}
+
+var errEmptyText = errors.New("is empty")
+
+// locate reads the flags and the environment. It opens nothing.
+func (p *program) locate(f storeFlags) (stores.Location, error) {
+	return stores.Parse(cmp.Or(f.url, p.getenv(storeVariable), defaultStore), f.schema)
+}
+
+// withClient opens the store while one command runs.
+func (p *program) withClient(ctx context.Context, f storeFlags, use func(*hourbell.Client) error) error {
+	l, err := p.locate(f)
+	if err != nil {
+		return err
+	}
+	b, err := l.Open(ctx, !f.noMigrate)
+	if err != nil {
+		return fmt.Errorf("open the store %s: %w", l, err)
+	}
+	defer b.Close()
+	client, err := hourbell.New(b, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	return use(client)
+}
+
+// lockFlags select the store of locks. There is no default, unlike in other
+// commands, because locks in a file on each server would not exclude the other
+// servers.
+type lockFlags struct {
+	store       storeFlags
+	table       string
+	environment string
+}
+
+func (f *lockFlags) addTo(c *cobra.Command) {
+	flags := c.PersistentFlags()
+	flags.Var((*givenText)(&f.store.url), "store", "where locks are kept: postgres://…, mysql://…, redis://…, mongodb://… or sqlite:path (default $"+storeVariable+"; there is no other)")
+	flags.Var((*givenText)(&f.store.schema), "schema", "the database schema of the tables in PostgreSQL (default \""+stores.DefaultSchema+"\")")
+	flags.BoolVar(&f.store.noMigrate, "no-migrate", false, "leave the database schema as it is, and fail if it is behind")
+	flags.Var((*givenText)(&f.table), "table", "another table or collection, such as the shedlock table of Java programs, to share locks with them")
+	flags.Var((*givenText)(&f.environment), "environment", "Redis: the middle part of the keys, as Java programs name it (default \"default\")")
+}
+
+// locateLocks reads the flags and the environment. It opens nothing.
+func (p *program) locateLocks(f lockFlags) (stores.LockLocation, error) {
+	text := cmp.Or(f.store.url, p.getenv(storeVariable))
+	if text == "" {
+		return stores.LockLocation{}, &check.FieldError{Field: "store", Problem: "is not given, and $" + storeVariable + " is not set; locks have no default store", Remedy: stores.LockRemedy}
+	}
+	return stores.ParseLocks(stores.LockSpec{URL: text, Schema: f.store.schema, Table: f.table, Environment: f.environment})
+}

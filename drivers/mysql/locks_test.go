@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/testserver"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/lock/locktest"
 	"github.com/hourbell/hourbell/store"
@@ -28,19 +29,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func serverURL(t testing.TB) string {
-	t.Helper()
-	url := os.Getenv(serverVariable)
-	switch {
-	case url != "":
-	case os.Getenv("HOURBELL_TEST_REQUIRE") == "1":
-		t.Fatalf("%s is not set, and HOURBELL_TEST_REQUIRE=1 asks for this test", serverVariable)
-	default:
-		t.Skipf("%s is not set; this test needs that server", serverVariable)
-	}
-	return url
-}
-
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -52,7 +40,7 @@ func must(t testing.TB, err error) {
 // its URL and a pool of connections as a program would open it.
 func newDatabase(t testing.TB, parameters string) (url string, db *sql.DB) {
 	t.Helper()
-	server := serverURL(t)
+	server := testserver.URL(t, serverVariable)
 	name := fmt.Sprintf("hb test %d %d", os.Getpid(), time.Now().UnixNano())
 	config, err := readURL(server)
 	must(t, err)

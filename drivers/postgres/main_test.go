@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/hourbell/hourbell/internal/testserver"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -26,15 +27,7 @@ const (
 // urlFrom reads the URL of a server from the environment.
 func urlFrom(t testing.TB, variable string) string {
 	t.Helper()
-	url := os.Getenv(variable)
-	switch {
-	case url != "":
-	case os.Getenv("HOURBELL_TEST_REQUIRE") == "1":
-		t.Fatalf("%s is not set, and HOURBELL_TEST_REQUIRE=1 asks for this test", variable)
-	default:
-		t.Skipf("%s is not set; this test needs that server", variable)
-	}
-	return url
+	return testserver.URL(t, variable)
 }
 
 // newSchema chooses a schema for a test, which is dropped after it.

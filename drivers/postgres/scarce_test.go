@@ -4,10 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,34 +13,13 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/testserver"
 )
 
 // startScarce starts a server that takes ten connections.
 func startScarce(t *testing.T) (url string) {
 	t.Helper()
-	bin, err := exec.Command("../../scripts/postgres-bin").Output()
-	if err != nil && os.Getenv("HOURBELL_TEST_REQUIRE") != "1" {
-		t.Skip("PostgreSQL is not installed")
-	}
-	must(t, err)
-	dir := t.TempDir()
-	must(t, os.Chmod(filepath.Dir(dir), 0o755)) // for the server's user
-	data := filepath.Join(dir, "data")
-	must(t, os.Mkdir(data, 0o700))
-	credential := serverUser(t, data)
-	initdb := exec.Command(filepath.Join(strings.TrimSpace(string(bin)), "initdb"), "--pgdata="+data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync")
-	initdb.Dir, initdb.SysProcAttr = data, credential
-	if out, err := initdb.CombinedOutput(); err != nil {
-		t.Fatalf("initdb: %v\n%s", err, out)
-	}
-	port := freePort(t)
-	server := exec.Command(filepath.Join(strings.TrimSpace(string(bin)), "postgres"), "-D", data, "-p", strconv.Itoa(port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "fsync=off", "-c", "max_connections=10", "-c", "superuser_reserved_connections=0")
-	server.Dir, server.SysProcAttr = data, credential
-	runUntilEnd(t, server)
-	url = fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port)
-	await(t, url)
-	return url
+	return startServer(t, testserver.New(t), nil, "max_connections=10", "superuser_reserved_connections=0")
 }
 
 // Six nodes begin at once on a server that takes ten connections, and their jobs

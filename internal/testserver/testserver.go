@@ -1,0 +1,164 @@
+// Package testserver helps tests that start a database server of their own, also
+// with a clock that can be set. It is used by tests only.
+package testserver
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Server is a server that is to be started: a folder, and what has to run in it.
+type Server struct {
+	// Folder is removed after the test. Data is a folder in it, which belongs to
+	// the server's user.
+	Folder, Data string
+	// Port is free on 127.0.0.1.
+	Port int
+
+	t          testing.TB
+	credential *syscall.SysProcAttr
+}
+
+// New makes the folders of a server. If the test is run by root, the server runs
+// as another user, because database servers refuse root.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{Folder: t.TempDir(), t: t}
+	s.must(os.Chmod(filepath.Dir(s.Folder), 0o755)) // for the server's user
+	s.Data = filepath.Join(s.Folder, "data")
+	s.must(os.Mkdir(s.Data, 0o700))
+	if os.Getuid() == 0 {
+		other, err := user.Lookup("nobody")
+		s.must(err)
+		uid, err := strconv.Atoi(other.Uid)
+		s.must(err)
+		gid, err := strconv.Atoi(other.Gid)
+		s.must(err)
+		s.must(os.Chown(s.Data, uid, gid))
+		s.credential = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	s.must(err)
+	defer listener.Close()
+	s.Port = listener.Addr().(*net.TCPAddr).Port
+	return s
+}
+
+func (s *Server) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// command returns a command that runs in Data, as the server's user.
+func (s *Server) command(program string, args []string) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir, cmd.SysProcAttr = s.Data, s.credential
+	return cmd
+}
+
+// Prepare runs a program that prepares Data.
+func (s *Server) Prepare(program string, args ...string) {
+	s.t.Helper()
+	if out, err := s.command(program, args).CombinedOutput(); err != nil {
+		s.t.Fatalf("%s: %v\n%s", program, err, out)
+	}
+}
+
+// Start starts the server, with the clock if it is not nil, and waits until it
+// listens. The test's end sends the signal, which must end the server at once.
+func (s *Server) Start(signal os.Signal, clock *Clock, program string, args ...string) {
+	s.t.Helper()
+	server := s.command(program, args)
+	if clock != nil {
+		server.Env = append(os.Environ(), "LD_PRELOAD="+clock.library, "FAKETIME_TIMESTAMP_FILE="+clock.file,
+			"FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_DONT_RESET=1")
+	}
+	s.must(server.Start())
+	s.t.Cleanup(func() {
+		_ = server.Process.Signal(signal) // it may have ended
+		timer := time.AfterFunc(10*time.Second, func() { _ = server.Process.Kill() })
+		_ = server.Wait() // the signal is its error
+		timer.Stop()
+	})
+	s.await()
+}
+
+// await waits until the server listens.
+func (s *Server) await() {
+	s.t.Helper()
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port))
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", address); err == nil {
+			conn.Close()
+			return
+		}
+	}
+	s.t.Fatal("the server did not start")
+}
+
+// Clock is the clock of a server that is started under libfaketime.
+type Clock struct {
+	t             testing.TB
+	library, file string
+}
+
+// NewClock makes a clock that shows the right time. The test is skipped, or fails
+// if HOURBELL_TEST_REQUIRE=1, if libfaketime is not installed.
+func (s *Server) NewClock() *Clock {
+	s.t.Helper()
+	found, err := filepath.Glob("/usr/lib/*/faketime/libfaketimeMT.so.1") // for programs with several threads
+	s.must(err)
+	if len(found) == 0 {
+		Missing(s.t, "faketime is not installed")
+	}
+	c := &Clock{s.t, found[0], filepath.Join(s.Folder, "clock")}
+	c.Set(0)
+	return c
+}
+
+// Set makes the clock differ from this machine's clock by an offset in whole
+// seconds.
+func (c *Clock) Set(offset time.Duration) {
+	c.t.Helper()
+	text := strconv.Itoa(int(offset.Seconds()))
+	if !strings.HasPrefix(text, "-") {
+		text = "+" + text
+	}
+	err := os.WriteFile(c.file+".new", []byte(text), 0o644) //nolint:gosec // the server's user reads it
+	if err == nil {
+		err = os.Rename(c.file+".new", c.file)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Missing skips a test, or fails it if HOURBELL_TEST_REQUIRE=1, because what it
+// needs is missing.
+func Missing(t testing.TB, what string) {
+	t.Helper()
+	if os.Getenv("HOURBELL_TEST_REQUIRE") == "1" {
+		t.Fatalf("%s, and HOURBELL_TEST_REQUIRE=1 asks for this test", what)
+	}
+	t.Skip(what)
+}
+
+// URL returns the URL of a running server from the environment; see Missing.
+func URL(t testing.TB, variable string) string {
+	t.Helper()
+	url := os.Getenv(variable)
+	if url == "" {
+		Missing(t, variable+" is not set; this test needs that server")
+	}
+	return url
+}

@@ -29,9 +29,9 @@ import (
 // Writes under a lock in the same database can be made to depend on the lock:
 // lock.Check with [Locks.Tx], and with the package's [Tx] for hourbell_lock.
 // With the option Table, where other programs may take a lock without drawing a
-// token, such a transaction also holds the row of the lock from the check until
-// its end, and renewals and the release wait for it. The transaction should end
-// within a third of the lease.
+// token, and under the isolation level SERIALIZABLE, such a transaction also
+// holds the row of the lock from the check until its end, and renewals and the
+// release wait for it. The transaction should end within a third of the lease.
 //
 // A restored backup contains the tokens of its time, which would be given
 // again. Raise the tokens before the first program starts, by more than the

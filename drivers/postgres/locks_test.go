@@ -9,14 +9,12 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/lock/locktest"
 	"github.com/hourbell/hourbell/store"
@@ -259,167 +257,12 @@ func TestLockPlans(t *testing.T) {
 	}
 }
 
-// TestLockBehindAnOpenTransaction checks that an open transaction that holds
-// the row makes no call hang, and that no lock is taken after its caller has
-// given up.
-func TestLockBehindAnOpenTransaction(t *testing.T) {
-	pool := newPool(t)
-	locks, schema := ownLocks(t, pool)
-	lease, err := tryLock(t, locks, "a")
-	must(t, err)
-	must(t, lease.Release(t.Context()))
-	tx, err := pool.Begin(t.Context())
-	must(t, err)
-	defer tx.Rollback(t.Context())
-	_, err = tx.Exec(t.Context(), withSchema("update {schema}.shedlock set locked_by = 'somebody'", schema))
-	must(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-	defer cancel()
-	start := time.Now()
-	_, err = locks.TryLock(ctx, lock.Request{Name: "a", Owner: "o", Hold: time.Hour})
-	if !errors.Is(err, lock.ErrBusy) || codeOf(err) != "55P03" || time.Since(start) > 10*time.Second {
-		t.Errorf("after %v: %v; ErrBusy was expected, by the server's word that it does not wait any more", time.Since(start), err)
-	}
-	must(t, tx.Rollback(t.Context()))
-	_, err = tryLock(t, locks, "a")
-	must(t, err)
-}
-
-// TestLockSlotDecidedOnAnOldState checks a request whose slot was decided from
-// a state that changed while the request waited for the row: nothing is
-// granted, and nothing is stored.
-func TestLockSlotDecidedOnAnOldState(t *testing.T) {
-	pool := newPool(t)
-	locks, schema := ownLocks(t, pool)
-	lease, err := tryLock(t, locks, "a")
-	must(t, err)
-	must(t, lease.Release(t.Context()))
-	tx, err := pool.Begin(t.Context())
-	must(t, err)
-	defer tx.Rollback(t.Context())
-	_, err = tx.Exec(t.Context(), withSchema("update {schema}.shedlock set locked_by = 'somebody' where name = 'a'", schema))
-	must(t, err)
-	answer := make(chan error)
-	go func() {
-		now := time.Now().Truncate(time.Millisecond)
-		slot := lock.Slot{Seen: lease.Token(), From: now.Add(-time.Hour), Until: now.Add(time.Hour), Mark: lock.Mark{Slot: now}}
-		_, err := locks.TryLock(t.Context(), lock.Request{Name: "a", Owner: "o", Hold: time.Hour, Slot: &slot})
-		answer <- err
-	}()
-	for waiting := false; !waiting; {
-		must(t, pool.QueryRow(t.Context(), "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and query like '%' || $1 || '%')", schema).Scan(&waiting))
-	}
-	_, err = tx.Exec(t.Context(), withSchema("update {schema}.shedlock_state set token = token + 1 where name = 'a'", schema))
-	must(t, err)
-	must(t, tx.Commit(t.Context()))
-	var notDue *lock.NotDueError
-	if err := <-answer; !errors.As(err, &notDue) || notDue.State.Token != lease.Token()+1 || !notDue.State.Mark.Slot.IsZero() {
-		t.Errorf("%v %+v; not due was expected, with the new token", err, notDue)
-	}
-	_, err = tryLock(t, locks, "a")
-	must(t, err)
-}
-
-// A token is greater than the last one also if the last one was drawn while the
-// request waited for the row.
-func TestLockTokenDrawnDuringAWait(t *testing.T) {
-	pool := newPool(t)
-	locks, schema := ownLocks(t, pool)
-	lease, err := tryLock(t, locks, "a")
-	must(t, err)
-	must(t, lease.Release(t.Context()))
-	tx, err := pool.Begin(t.Context())
-	must(t, err)
-	defer tx.Rollback(context.WithoutCancel(t.Context()))
-	_, err = tx.Exec(t.Context(), withSchema("update {schema}.shedlock set locked_by = 'somebody' where name = 'a'", schema))
-	must(t, err)
-	tokens := make(chan int64, 1)
-	go func() {
-		next, err := tryLock(t, locks, "a")
-		if err != nil {
-			t.Error(err)
-			tokens <- 0
-			return
-		}
-		tokens <- next.Token()
-	}()
-	awaitThat(t, "the request to wait", func() (waiting bool) {
-		must(t, pool.QueryRow(t.Context(), "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and query like '%' || $1 || '%')", schema).Scan(&waiting))
-		return waiting
-	})
-	_, err = tx.Exec(t.Context(), withSchema("update {schema}.shedlock_state set token = token + 10 where name = 'a'", schema))
-	must(t, err)
-	must(t, tx.Commit(t.Context()))
-	if got, want := <-tokens, lease.Token()+11; got != want {
-		t.Errorf("token %d, want %d", got, want)
-	}
-}
-
-// A row that another program made has no state yet. Its lock is granted like any
-// other, to one caller, with a token.
-func TestLockOfARowWithoutAState(t *testing.T) {
-	locks, schema := ownLocks(t, newPool(t))
-	execute(t, withSchema(`insert into {schema}.shedlock select 'l' || i, '2000-01-01', '2000-01-01', 'java-host' from generate_series(1, 20) i`, schema))
-	for i := range 20 {
-		name := fmt.Sprint("l", i+1)
-		var got sync.Map
-		var all sync.WaitGroup
-		for range 4 {
-			all.Go(func() {
-				lease, err := tryLock(t, locks, name)
-				switch {
-				case err == nil:
-					got.Store(lease, lease.Token())
-				case !errors.Is(err, lock.ErrHeld):
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-		holders := 0
-		for range got.Range {
-			holders++
-		}
-		if holders != 1 {
-			t.Fatalf("%d callers hold %s, want 1", holders, name)
-		}
-		for lease, token := range got.Range {
-			if token.(int64) < 1 {
-				t.Errorf("token %d", token)
-			}
-			must(t, lease.(lock.Lease).Release(t.Context()))
-		}
-	}
-	execute(t, withSchema(`insert into {schema}.shedlock select 'java', now() at time zone 'utc' + interval '1 hour', '2000-01-01', 'java-host'`, schema))
-	var held *lock.HeldError
-	if _, err := tryLock(t, locks, "java"); !errors.As(err, &held) || held.Owner != "java-host" {
-		t.Errorf("a lock that Java holds: %v", err)
-	}
-}
-
+// A missing table is named, and migrations accept tables that CreateTables made.
 func TestLockTablesMissing(t *testing.T) {
-	pool := newPool(t)
-	schema := newSchema(t)
-	b := openAt(t, urlFrom(t, serverVariable), schema)
-	for _, locks := range []*Locks{b.Locks(), NewLocks(pool, Table(schema+".shedlock"))} {
-		_, err := tryLock(t, locks, "a")
-		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "CreateTables") {
-			t.Errorf("%v; the remedy was expected", err)
-		}
-		var all sync.WaitGroup
-		for range 4 {
-			all.Go(func() {
-				if err := locks.CreateTables(t.Context()); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-		_, err = tryLock(t, locks, "a")
-		must(t, err)
-	}
-	migrate(t, b) // the tables of locks exist already
-	execute(t, withSchema("drop table {schema}.lock_state", schema))
+	b := openAt(t, urlFrom(t, serverVariable), newSchema(t))
+	must(t, b.Locks().CreateTables(t.Context()))
+	migrate(t, b)
+	execute(t, withSchema("drop table {schema}.lock_state", b.schema))
 	locks := b.Locks()
 	if _, err := tryLock(t, locks, "a"); !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "lock_state") {
 		t.Errorf("%v; the name of the missing table was expected", err)
@@ -429,157 +272,11 @@ func TestLockTablesMissing(t *testing.T) {
 	must(t, err)
 }
 
-func TestLockTablesThatDoNotFit(t *testing.T) {
+func TestLockTableNames(t *testing.T) {
 	pool := newPool(t)
-	for columns, want := range map[string]string{
-		"name text primary key, lock_until timestamp, locked_at timestamp":                     "no column locked_by",
-		"name text, lock_until timestamp, locked_at timestamp, locked_by text":                 "no unique index",
-		"name text primary key, lock_until bigint, locked_at timestamp, locked_by text":        "lock_until is of type int8",
-		"name char(64) primary key, lock_until timestamp, locked_at timestamp, locked_by text": "name is of type bpchar",
-	} {
-		schema := newSchema(t)
-		execute(t, withSchema("create schema {schema}; create table {schema}.shedlock ("+columns+")", schema))
-		locks := NewLocks(pool, Table(schema+".shedlock"))
-		must(t, locks.CreateTables(t.Context()))
-		if _, err := tryLock(t, locks, "a"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", columns, err)
-		}
-	}
 	for _, name := range []string{"", ".", "a.", ".a", "a.b.c", "pg_a.b", strings.Repeat("n", 58), "a\x00"} {
 		if _, err := tryLock(t, NewLocks(pool, Table(name)), "a"); err == nil || !strings.Contains(err.Error(), "lock table") {
 			t.Errorf("table %q: %v", name, err)
-		}
-	}
-}
-
-// TestLockNamesUnderACollation checks that two names that are equal under the
-// collation are two locks.
-func TestLockNamesUnderACollation(t *testing.T) {
-	schema := newSchema(t)
-	execute(t, withSchema(`create schema {schema}; create collation {schema}.loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-		create table {schema}.shedlock (name text collate {schema}.loose primary key, lock_until timestamptz, locked_at timestamptz, locked_by text)`, schema))
-	locks := NewLocks(newPool(t), Table(schema+".shedlock"))
-	must(t, locks.CreateTables(t.Context()))
-	lease, err := tryLock(t, locks, "a")
-	must(t, err)
-	execute(t, withSchema("insert into {schema}.shedlock_state (name, token) values ('A', 7)", schema))
-	for turn := range 2 { // held, and free
-		var refused *check.FieldError
-		if _, err := tryLock(t, locks, "A"); !errors.As(err, &refused) || refused.Field != "name" {
-			t.Errorf("the lock of another name was taken or waited for: %v", err)
-		}
-		if err := locks.ForceRelease(t.Context(), lock.ForceReleaseRequest{Name: "A"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := lease.Release(t.Context()); turn == 0 && err != nil {
-			t.Errorf("the lock of another name was freed: %v", err)
-		}
-	}
-}
-
-// TestLockTimesAreRounded checks that columns with a low precision round a hold
-// up, and a release down.
-func TestLockTimesAreRounded(t *testing.T) {
-	pool := newPool(t)
-	now := time.Date(2035, 1, 2, 3, 4, 5, 444_555_000, time.UTC)
-	for kind, step := range map[string]time.Duration{"timestamp(0)": time.Second, "timestamptz(2)": 10 * time.Millisecond, "timestamp(3)": time.Millisecond, "timestamptz": time.Microsecond} {
-		schema := newSchema(t)
-		execute(t, withSchema("create schema {schema}; create table {schema}.shedlock (name text primary key, lock_until "+kind+", locked_at "+kind+", locked_by text)", schema))
-		locks := NewLocks(pool, Table(schema+".shedlock"))
-		must(t, locks.CreateTables(t.Context()))
-		checkRounding(t, locks, now, step)
-	}
-}
-
-func checkRounding(t *testing.T, locks *Locks, now time.Time, step time.Duration) {
-	t.Helper()
-	const hold = 7 * time.Second
-	until := func() time.Time {
-		infos, err := locks.Locks(t.Context(), lock.LocksRequest{Limit: 1})
-		must(t, err)
-		return infos[0].Until
-	}
-	up := func(at time.Time) time.Time { return at.Add(step - 1).Truncate(step) }
-	req := lock.Request{Name: "a", Owner: "o", Hold: hold, Now: func() time.Time { return now }}
-	lease, err := locks.TryLock(t.Context(), req)
-	must(t, err)
-	if got, want := until(), up(now.Add(hold)); !got.Equal(want) {
-		t.Errorf("steps of %v: held until %v, want %v", step, got, want)
-	}
-	must(t, lease.Extend(t.Context(), 2*hold))
-	if got, want := until(), up(now.Add(2*hold)); !got.Equal(want) {
-		t.Errorf("steps of %v: extended until %v, want %v", step, got, want)
-	}
-	must(t, lease.Release(t.Context())) // within the step of the precision in which the lock was granted
-	if got, want := until(), now.Truncate(step); !got.Equal(want) {
-		t.Errorf("steps of %v: released at %v, want %v", step, got, want)
-	}
-	req.AtLeast = hold
-	lease, err = locks.TryLock(t.Context(), req)
-	must(t, err)
-	must(t, lease.Release(t.Context()))
-	if got, want := until(), now.Add(hold).Truncate(time.Millisecond); got.Before(want) || got.After(want.Add(step+time.Millisecond)) {
-		t.Errorf("steps of %v: at least until %v, want %v", step, got, want)
-	}
-}
-
-// javaTakes and javaFrees send the statements of ShedLock with usingDbTime.
-func javaTakes(t testing.TB, schema, name string) bool {
-	return javaRows(t, schema, `update {schema}.shedlock set lock_until = timezone('utc', CURRENT_TIMESTAMP) + interval '1 hour',
-		locked_at = timezone('utc', CURRENT_TIMESTAMP), locked_by = 'java-host' where name = $1 and lock_until <= timezone('utc', CURRENT_TIMESTAMP)`, name)
-}
-
-func javaFrees(t testing.TB, schema, name string) bool {
-	return javaRows(t, schema, `update {schema}.shedlock set lock_until = timezone('utc', CURRENT_TIMESTAMP)
-		where name = $1 and locked_by = 'java-host'`, name)
-}
-
-func javaRows(t testing.TB, schema, text, name string) bool {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), urlFrom(t, serverVariable))
-	must(t, err)
-	defer conn.Close(t.Context())
-	_, err = conn.Exec(t.Context(), "set timezone = 'Asia/Kolkata'")
-	must(t, err)
-	tag, err := conn.Exec(t.Context(), withSchema(text, schema), name)
-	must(t, err)
-	return tag.RowsAffected() == 1
-}
-
-// TestLockBesideJava checks that Java and Hourbell exclude each other, whatever
-// the time zones of their sessions, and that with the trigger Java's
-// acquisitions draw tokens, while Hourbell's are not counted twice.
-func TestLockBesideJava(t *testing.T) {
-	config, err := pgxpool.ParseConfig(urlFrom(t, serverVariable))
-	must(t, err)
-	config.ConnConfig.RuntimeParams["timezone"] = "America/New_York"
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	must(t, err)
-	t.Cleanup(pool.Close)
-	locks, schema := ownLocks(t, pool)
-	text, err := locks.TriggerSQL(t.Context())
-	must(t, err)
-	execute(t, text)
-	execute(t, text) // repeating it does no harm
-	locker, err := lock.New(locks, lock.Config{})
-	must(t, err)
-	for want := int64(1); want < 6; want += 2 {
-		held, err := locker.Try(t.Context(), "a", lock.Options{})
-		if err != nil || held.Token() != want {
-			t.Fatalf("token %d was expected, got %v, %v", want, held, err)
-		}
-		if javaTakes(t, schema, "a") {
-			t.Error("Java took a lock that is held")
-		}
-		must(t, held.Release(t.Context()))
-		if !javaTakes(t, schema, "a") {
-			t.Error("Java did not get a lock that is free")
-		}
-		if _, err := locker.Try(t.Context(), "a", lock.Options{}); !errors.Is(err, lock.ErrHeld) {
-			t.Errorf("a lock was taken that Java holds: %v", err)
-		}
-		if !javaFrees(t, schema, "a") {
-			t.Error("Java's lock was not its own any more")
 		}
 	}
 }

@@ -3,16 +3,12 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/lock/locktest"
-	"github.com/hourbell/hourbell/store"
 )
 
 // openLocks opens the locks of a file: the locks of a Backend, or, with "db:"
@@ -71,67 +67,18 @@ func TestLocksInJavasTable(t *testing.T) {
 	locktest.Run(t, s)
 }
 
-// TestLockNamesUnderACollation checks that two names that are equal under the
-// collation are two locks.
-func TestLockNamesUnderACollation(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "nocase.db")
-	db := usersDB(t, path, "")
-	if _, err := db.Exec(`CREATE TABLE shedlock (name TEXT COLLATE NOCASE PRIMARY KEY, lock_until, locked_at, locked_by)`); err != nil {
-		t.Fatal(err)
-	}
-	locks := NewLocks(db, Table("shedlock"))
-	if err := locks.CreateTables(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	lease, err := locks.TryLock(t.Context(), lock.Request{Name: "a", Owner: "o", Hold: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec("INSERT INTO shedlock_state (name, token) VALUES ('A', 7)"); err != nil {
-		t.Fatal(err)
-	}
-	for turn := range 2 { // held, and free
-		var refused *check.FieldError
-		if _, err := locks.TryLock(t.Context(), lock.Request{Name: "A", Owner: "p", Hold: time.Hour}); !errors.As(err, &refused) || refused.Field != "name" {
-			t.Errorf("the lock of another name was taken or waited for: %v", err)
-		}
-		if err := locks.ForceRelease(t.Context(), lock.ForceReleaseRequest{Name: "A"}); err != nil {
+// TestLockTablesBesideMigrations checks that migrations accept tables that
+// CreateTables made.
+func TestLockTablesBesideMigrations(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new.db")
+	for range 2 {
+		if err := NewLocks(usersDB(t, path, "")).CreateTables(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := lease.Release(t.Context()); turn == 0 && err != nil {
-			t.Errorf("the lock of another name was freed: %v", err)
-		}
 	}
-}
-
-func TestLocksWithoutTables(t *testing.T) {
-	db := usersDB(t, filepath.Join(t.TempDir(), "new.db"), "")
-	for _, table := range []string{"hourbell_lock", "shedlock"} {
-		locks := NewLocks(db, Table(table))
-		_, err := locks.TryLock(t.Context(), lock.Request{Name: "a", Owner: "o", Hold: time.Hour})
-		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "CreateTables") {
-			t.Errorf("%v; the remedy was expected", err)
-		}
-		for range 2 {
-			if err := locks.CreateTables(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := locks.TryLock(t.Context(), lock.Request{Name: "a", Owner: "o", Hold: time.Hour}); err != nil {
-			t.Error(err)
-		}
+	if _, err := openFile(t, path).MigrateUp(t.Context()); err != nil {
+		t.Error(err)
 	}
-	if _, err := openFile(t, dbPath(t, db)).MigrateUp(t.Context()); err != nil {
-		t.Errorf("migrations beside tables that are there: %v", err)
-	}
-}
-
-func dbPath(t *testing.T, db *sql.DB) (path string) {
-	t.Helper()
-	if err := db.QueryRow("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&path); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // TestLockStatements checks that every statement is complete, and that
@@ -166,35 +113,6 @@ func lockTables(t *testing.T, db *sql.DB) (text string) {
 		t.Fatal(err)
 	}
 	return text
-}
-
-// TestLockTriggers checks that with the triggers Java's acquisitions draw
-// tokens, and that Hourbell's are not counted twice.
-func TestLockTriggers(t *testing.T) {
-	b := openFile(t, newFile(t))
-	locks := b.Locks()
-	if _, err := b.writer.Exec(locks.TriggerSQL()); err != nil {
-		t.Fatal(err)
-	}
-	locker, err := lock.New(locks, lock.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for want := int64(1); want < 6; want += 2 {
-		held, err := locker.Try(t.Context(), "a", lock.Options{})
-		if err != nil || held.Token() != want {
-			t.Fatalf("token %d was expected, got %v, %v", want, held, err)
-		}
-		if err := held.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := b.writer.Exec("UPDATE hourbell_lock SET lock_until = 0, locked_at = 0, locked_by = 'java' WHERE name = 'a'"); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := b.writer.Exec("UPDATE hourbell_lock SET lock_until = 0 WHERE name = 'a'"); err != nil { // as Java releases it
-			t.Fatal(err)
-		}
-	}
 }
 
 func lockStore(target string, db *sql.DB, table string) locktest.Store {

@@ -5,7 +5,8 @@ package check
 
 import (
 	"fmt"
-	"unicode/utf8"
+
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // FieldError is the error for invalid input. It has the name of the field as
@@ -32,14 +33,4 @@ func (e *FieldError) Error() string {
 }
 
 // Shorten cuts a value to a length that fits in a message.
-func Shorten(value string) string {
-	const most = 60
-	if len(value) <= most {
-		return value
-	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(value[cut]) {
-		cut--
-	}
-	return value[:cut] + "…"
-}
+func Shorten(value string) string { return plain.Cut(value, 60) }

@@ -13,7 +13,6 @@ import (
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/files/schedulefile"
-	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/recur"
 )
@@ -213,7 +212,7 @@ func (p *program) calendarsOfFile(l calendarPutFlags, args []string) ([]hourbell
 	if len(args) > 0 {
 		calendars = slices.DeleteFunc(calendars, func(c hourbell.Calendar) bool { return c.Name != args[0] })
 		if len(calendars) == 0 {
-			return nil, &check.FieldError{Field: "NAME", Value: plain.Shorten(args[0]), Problem: "is not a calendar of the file", Remedy: "name a calendar of the file, or none to put all"}
+			return nil, &check.FieldError{Field: "NAME", Value: check.Shorten(args[0]), Problem: "is not a calendar of the file", Remedy: "name a calendar of the file, or none to put all"}
 		}
 	}
 	if l.ifRevision != 0 && len(calendars) != 1 {

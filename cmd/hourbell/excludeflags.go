@@ -10,7 +10,6 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // excludeFlag has the times at which a schedule does not run.
@@ -55,11 +54,11 @@ func readStored(ctx context.Context, client *hourbell.Client, calendars []hourbe
 		info, err := client.Calendars.Get(ctx, c.Name)
 		switch {
 		case errors.Is(err, hourbell.ErrNotFound):
-			return nil, &check.FieldError{Field: declared.ExcludeKey, Value: plain.Shorten(c.Name), Problem: "is not a calendar of the store", Remedy: "`hourbell calendars list` lists them"}
+			return nil, &check.FieldError{Field: declared.ExcludeKey, Value: check.Shorten(c.Name), Problem: "is not a calendar of the store", Remedy: "`hourbell calendars list` lists them"}
 		case err != nil:
 			return nil, err
 		case info.Problem != "":
-			return nil, &check.FieldError{Field: declared.ExcludeKey, Value: plain.Shorten(c.Name), Problem: "cannot be used by this release: " + info.Problem}
+			return nil, &check.FieldError{Field: declared.ExcludeKey, Value: check.Shorten(c.Name), Problem: "cannot be used by this release: " + info.Problem}
 		}
 		read[i] = info.Calendar
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/cmd/hourbell/lockrun"
-	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/recur"
 )
@@ -110,7 +109,7 @@ func (f execFlags) options(c *cobra.Command, name string) (lock.Options, error) 
 			opts.Cron = rule
 		}
 	} else if c.Flags().Changed("tz") {
-		errs = append(errs, &check.FieldError{Field: "tz", Value: plain.Shorten(f.rule.Zone), Problem: "is given without --cron", Remedy: "leave it out, or give --cron"})
+		errs = append(errs, &check.FieldError{Field: "tz", Value: check.Shorten(f.rule.Zone), Problem: "is given without --cron", Remedy: "leave it out, or give --cron"})
 	}
 	errs = append(errs, opts.Validate())
 	if errors.Join(errs...) == nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 )
 
@@ -134,7 +133,7 @@ func parseSpans(texts []string, zone string) ([]hourbell.Span, error) {
 	for _, text := range texts {
 		from, to, found := strings.Cut(text, "..")
 		if !found {
-			return nil, &check.FieldError{Field: "down", Value: plain.Shorten(text), Problem: "is not FROM..TO", Remedy: "write two instants with two dots between them"}
+			return nil, &check.FieldError{Field: "down", Value: check.Shorten(text), Problem: "is not FROM..TO", Remedy: "write two instants with two dots between them"}
 		}
 		var span hourbell.Span
 		var err error

@@ -10,7 +10,6 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -142,7 +141,7 @@ func parseIDs(args []string) ([]int64, error) {
 	for _, arg := range args {
 		id, err := strconv.ParseInt(arg, 10, 64)
 		if err != nil || id < 1 {
-			return nil, &check.FieldError{Field: "ID", Value: plain.Shorten(arg), Problem: "is not the number of a job", Remedy: "write a positive whole number, as `hourbell jobs list` shows it"}
+			return nil, &check.FieldError{Field: "ID", Value: check.Shorten(arg), Problem: "is not the number of a job", Remedy: "write a positive whole number, as `hourbell jobs list` shows it"}
 		}
 		if !seen[id] {
 			seen[id] = true
@@ -160,5 +159,5 @@ func parseOnLoss(text string) (store.OnLoss, error) {
 	case "fail":
 		return hourbell.FailOnLoss, nil
 	}
-	return 0, &check.FieldError{Field: "on_loss", Value: plain.Shorten(text), Problem: "is unknown", Remedy: "use retry or fail"}
+	return 0, &check.FieldError{Field: "on_loss", Value: check.Shorten(text), Problem: "is unknown", Remedy: "use retry or fail"}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
@@ -119,7 +118,7 @@ func (p *program) jobsCancelCommand(f *storeFlags) *cobra.Command {
 func cancelTarget(c *cobra.Command, args []string) ([]int64, error) {
 	switch given := c.Flags().Changed("schedule"); {
 	case given && len(args) > 0:
-		return nil, &check.FieldError{Field: "ID", Value: plain.Shorten(args[0]), Problem: "is given together with --schedule", Remedy: "use one of them"}
+		return nil, &check.FieldError{Field: "ID", Value: check.Shorten(args[0]), Problem: "is given together with --schedule", Remedy: "use one of them"}
 	case given:
 		return nil, nameFlags(c, "schedule")
 	}

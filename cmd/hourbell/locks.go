@@ -10,7 +10,6 @@ import (
 
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/cmd/hourbell/stores"
-	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/store"
@@ -117,7 +116,7 @@ func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
 					return err
 				}
 				if len(found) == 0 {
-					return fmt.Errorf("lock %q: %w; `hourbell locks list` shows all locks", plain.Shorten(args[0]), lock.ErrNotFound)
+					return fmt.Errorf("lock %q: %w; `hourbell locks list` shows all locks", check.Shorten(args[0]), lock.ErrNotFound)
 				}
 				return p.show(o, view.NewLockRecord(found[0]), func(out *bufio.Writer) { printFacts(out, view.LockFacts(found[0])) })
 			})

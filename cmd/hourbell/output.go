@@ -35,7 +35,7 @@ func (f *format) Set(value string) error {
 		*f = format(value)
 		return nil
 	}
-	return &check.FieldError{Field: "output", Value: plain.Shorten(value), Problem: "is unknown", Remedy: "use table, json or ndjson"}
+	return &check.FieldError{Field: "output", Value: check.Shorten(value), Problem: "is unknown", Remedy: "use table, json or ndjson"}
 }
 
 // addTo adds the flag --output to a command.

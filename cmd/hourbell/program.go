@@ -15,7 +15,6 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/cmd/hourbell/lockrun"
-	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // program is the whole program as a value: its inputs, its outputs, and the few
@@ -101,7 +100,7 @@ func (p *program) group(name, short string, commands ...*cobra.Command) *cobra.C
 }
 
 func unknownCommand(group *cobra.Command, name string) error {
-	return &check.FieldError{Field: "command", Value: plain.Shorten(name), Problem: "is unknown", Remedy: listRemedy(group)}
+	return &check.FieldError{Field: "command", Value: check.Shorten(name), Problem: "is unknown", Remedy: listRemedy(group)}
 }
 
 func listRemedy(group *cobra.Command) string {
@@ -131,7 +130,7 @@ func takes(more bool, names ...string) cobra.PositionalArgs {
 			return &check.FieldError{Field: names[len(args)], Problem: "is missing", Remedy: remedy}
 		}
 		if len(args) > len(names) && !more {
-			return &check.FieldError{Field: "argument", Value: plain.Shorten(args[len(names)]), Problem: "is one too many", Remedy: remedy}
+			return &check.FieldError{Field: "argument", Value: check.Shorten(args[len(names)]), Problem: "is one too many", Remedy: remedy}
 		}
 		return nil
 	}
@@ -155,14 +154,14 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && c.HasSubCommands() && c.Flags().NArg() > 0:
 		return unknownCommand(c, c.Flags().Arg(0)) // the flag belongs to the command that was meant
 	case errors.As(err, &unknown):
-		return &check.FieldError{Field: "flag", Value: plain.Shorten(flagName(unknown)), Problem: "is unknown", Remedy: help}
+		return &check.FieldError{Field: "flag", Value: check.Shorten(flagName(unknown)), Problem: "is unknown", Remedy: help}
 	case errors.As(err, &without):
 		return &check.FieldError{Field: "--" + without.GetFlag().Name, Problem: "has no value", Remedy: help}
 	case errors.As(err, &invalid) && errors.Is(err, errEmptyText):
 		return &check.FieldError{Field: "--" + invalid.GetFlag().Name, Problem: "is empty", Remedy: "give a value, or leave the flag out"}
 	case errors.As(err, &invalid):
 		problem, remedy := flagProblem(invalid.GetFlag())
-		return &check.FieldError{Field: "--" + invalid.GetFlag().Name, Value: plain.Shorten(invalid.GetValue()), Problem: problem, Remedy: remedy}
+		return &check.FieldError{Field: "--" + invalid.GetFlag().Name, Value: check.Shorten(invalid.GetValue()), Problem: problem, Remedy: remedy}
 	}
 	return &check.FieldError{Field: "flag", Problem: "cannot be read", Remedy: help}
 }

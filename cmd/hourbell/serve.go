@@ -167,7 +167,7 @@ func parseQueues(text string) (map[string]int, error) {
 	for _, part := range strings.Split(text, ",") {
 		name, width, err := parseQueue(strings.TrimSpace(part))
 		if err == nil && queues[name] != 0 {
-			err = &check.FieldError{Field: "queues", Value: plain.Shorten(name), Problem: "is given twice", Remedy: "give each queue once"}
+			err = &check.FieldError{Field: "queues", Value: check.Shorten(name), Problem: "is given twice", Remedy: "give each queue once"}
 		}
 		queues[name] = width
 		errs = append(errs, err)
@@ -181,13 +181,13 @@ func parseQueue(text string) (name string, width int, err error) {
 	const remedy = "write names separated by commas, each with how many jobs at once if you like: a,b=20"
 	name, number, given := strings.Cut(text, "=")
 	if name == "" {
-		return "", 0, &check.FieldError{Field: "queues", Value: plain.Shorten(text), Problem: "has an empty name", Remedy: remedy}
+		return "", 0, &check.FieldError{Field: "queues", Value: check.Shorten(text), Problem: "has an empty name", Remedy: remedy}
 	}
 	if !given {
 		return name, max(4*runtime.GOMAXPROCS(0), 10), nil
 	}
 	if width, err = strconv.Atoi(number); err != nil || width < 1 {
-		return "", 0, &check.FieldError{Field: "queues", Value: plain.Shorten(text), Problem: "has no number of jobs after the =", Remedy: remedy}
+		return "", 0, &check.FieldError{Field: "queues", Value: check.Shorten(text), Problem: "has no number of jobs after the =", Remedy: remedy}
 	}
 	return name, width, nil
 }
@@ -198,7 +198,7 @@ func checkAddress(addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	_, portErr := strconv.ParseUint(port, 10, 16)
 	if err != nil || portErr != nil || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' }) {
-		return &check.FieldError{Field: "listen", Value: plain.Shorten(addr), Problem: "is not an address", Remedy: "write host:port, or :port for all addresses, such as :8080"}
+		return &check.FieldError{Field: "listen", Value: check.Shorten(addr), Problem: "is not an address", Remedy: "write host:port, or :port for all addresses, such as :8080"}
 	}
 	return nil
 }

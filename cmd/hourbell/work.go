@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 )
 
@@ -98,7 +97,7 @@ func parseEnv(pairs []string) (map[string]string, error) {
 			return nil, &check.FieldError{Field: fmt.Sprintf("env[%d]", i), Problem: "has no name before a =", Remedy: "write NAME=VALUE"}
 		}
 		if _, twice := env[name]; twice {
-			return nil, &check.FieldError{Field: "env", Value: plain.Shorten(name), Problem: "is given twice", Remedy: "give each variable once"}
+			return nil, &check.FieldError{Field: "env", Value: check.Shorten(name), Problem: "is given twice", Remedy: "give each variable once"}
 		}
 		env[name] = value
 	}
@@ -159,7 +158,7 @@ func badArgsFile(name string, err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &check.FieldError{Field: "args", Value: plain.Shorten(name), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file, or - for standard input"}
+	return &check.FieldError{Field: "args", Value: check.Shorten(name), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file, or - for standard input"}
 }
 
 // splitArgv separates the words before -- from the words after it.

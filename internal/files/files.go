@@ -21,7 +21,6 @@ import (
 	"github.com/hourbell/hourbell/internal/crontab"
 	"github.com/hourbell/hourbell/internal/declared"
 	"github.com/hourbell/hourbell/internal/files/schedulefile"
-	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // Form is the format of a file that declares schedules, in words for people.
@@ -234,7 +233,7 @@ func (s Source) unreadable(err error) error {
 	if errors.As(err, &path) {
 		err = path.Err
 	}
-	return &check.FieldError{Field: "file", Value: plain.Shorten(s.Path), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file"}
+	return &check.FieldError{Field: "file", Value: check.Shorten(s.Path), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file"}
 }
 
 // Tried is a file after an attempt to read it.

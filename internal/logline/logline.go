@@ -29,7 +29,7 @@ func New(w io.Writer, level, format string) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: l, ReplaceAttr: nameTrace})), nil
 	}
-	return nil, &check.FieldError{Field: "log-format", Value: plain.Shorten(format), Problem: "is unknown", Remedy: "use text or json"}
+	return nil, &check.FieldError{Field: "log-format", Value: check.Shorten(format), Problem: "is unknown", Remedy: "use text or json"}
 }
 
 func parseLevel(word string) (slog.Level, error) {
@@ -45,7 +45,7 @@ func parseLevel(word string) (slog.Level, error) {
 	case "error":
 		return slog.LevelError, nil
 	}
-	return 0, &check.FieldError{Field: "log-level", Value: plain.Shorten(word), Problem: "is unknown", Remedy: "use trace, debug, info, warn or error"}
+	return 0, &check.FieldError{Field: "log-level", Value: check.Shorten(word), Problem: "is unknown", Remedy: "use trace, debug, info, warn or error"}
 }
 
 // nameTrace replaces the level below DEBUG by its name.

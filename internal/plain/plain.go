@@ -54,9 +54,6 @@ func CleanLines(text, indent string) string {
 	return b.String()
 }
 
-// Shorten cuts a value to a length that fits in a message.
-func Shorten(text string) string { return Cut(text, 60) }
-
 // Cut keeps at most the given number of bytes, without half a character, and
 // marks the cut.
 func Cut(text string, most int) string {

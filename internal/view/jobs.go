@@ -74,7 +74,7 @@ func ParseJobStates(words []string, given bool) (f hourbell.JobFilter, err error
 		case ok:
 			f.States = append(f.States, state)
 		default:
-			return f, &check.FieldError{Field: "state", Value: plain.Shorten(word), Problem: "is unknown", Remedy: remedy}
+			return f, &check.FieldError{Field: "state", Value: check.Shorten(word), Problem: "is unknown", Remedy: remedy}
 		}
 	}
 	return f, nil

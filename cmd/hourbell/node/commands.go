@@ -6,7 +6,6 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/cmd/hourbell/stores"
-	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/kinds"
 )
 
@@ -34,7 +33,7 @@ func ParseCommands(text string, given bool, at stores.Location) (Commands, error
 	case policy == NoCommands, policy == DeclaredCommands, policy == AnyCommands:
 		return policy, nil
 	}
-	return "", &check.FieldError{Field: "commands", Value: plain.Shorten(text), Problem: "is unknown", Remedy: fmt.Sprintf("use %s, %s, %s", NoCommands, DeclaredCommands, AnyCommands)}
+	return "", &check.FieldError{Field: "commands", Value: check.Shorten(text), Problem: "is unknown", Remedy: fmt.Sprintf("use %s, %s, %s", NoCommands, DeclaredCommands, AnyCommands)}
 }
 
 // workers returns the workers of a node with this policy. Under off and

@@ -16,7 +16,6 @@ import (
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/sqlite"
 	"github.com/hourbell/hourbell/internal/bound"
-	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/redact"
 	"github.com/hourbell/hourbell/store"
 )
@@ -42,7 +41,7 @@ func Parse(text, schema string) (Location, error) {
 		return l, err
 	}
 	if l.path != "" {
-		return Location{}, &check.FieldError{Field: "schema", Value: plain.Shorten(schema), Problem: "is given for a SQLite file, which has none", Remedy: "leave it out"}
+		return Location{}, &check.FieldError{Field: "schema", Value: check.Shorten(schema), Problem: "is given for a SQLite file, which has none", Remedy: "leave it out"}
 	}
 	l.schema = schema
 	return l, checkSchemaName(schema)
@@ -67,7 +66,7 @@ func parse(text string) (Location, error) {
 }
 
 func badStore(value, problem string) error {
-	return &check.FieldError{Field: "store", Value: plain.Shorten(value), Problem: problem, Remedy: remedy}
+	return &check.FieldError{Field: "store", Value: check.Shorten(value), Problem: problem, Remedy: remedy}
 }
 
 // parseSQLite reads the text behind "sqlite:": a path, also as
@@ -119,7 +118,7 @@ func checkSchemaName(name string) error {
 		return err
 	}
 	if len(name) > 63 || strings.HasPrefix(name, "pg_") {
-		return &check.FieldError{Field: "schema", Value: plain.Shorten(name), Problem: "is not a name that PostgreSQL allows", Remedy: "use at most 63 bytes, not beginning with pg_"}
+		return &check.FieldError{Field: "schema", Value: check.Shorten(name), Problem: "is not a name that PostgreSQL allows", Remedy: "use at most 63 bytes, not beginning with pg_"}
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/hourbell/hourbell/drivers/postgres"
 	"github.com/hourbell/hourbell/drivers/redis"
 	"github.com/hourbell/hourbell/drivers/sqlite"
-	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/redact"
 	"github.com/hourbell/hourbell/lock"
 )
@@ -80,11 +79,11 @@ func (l LockLocation) check(spec LockSpec, scheme string) error {
 	redis := scheme == "redis" || scheme == "rediss"
 	switch {
 	case spec.Schema != "" && l.other != "":
-		return &check.FieldError{Field: "schema", Value: plain.Shorten(spec.Schema), Problem: "is given for a store that has none", Remedy: "leave it out"}
+		return &check.FieldError{Field: "schema", Value: check.Shorten(spec.Schema), Problem: "is given for a store that has none", Remedy: "leave it out"}
 	case spec.Environment != "" && !redis:
-		return &check.FieldError{Field: "environment", Value: plain.Shorten(spec.Environment), Problem: "is given for a store that has none", Remedy: "leave it out, or name a table with --table"}
+		return &check.FieldError{Field: "environment", Value: check.Shorten(spec.Environment), Problem: "is given for a store that has none", Remedy: "leave it out, or name a table with --table"}
 	case spec.Table != "" && redis:
-		return &check.FieldError{Field: "table", Value: plain.Shorten(spec.Table), Problem: "is given for Redis, which has none", Remedy: "leave it out; --environment is part of its keys"}
+		return &check.FieldError{Field: "table", Value: check.Shorten(spec.Table), Problem: "is given for Redis, which has none", Remedy: "leave it out; --environment is part of its keys"}
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func (f serveFlags) config(c *cobra.Command) (hourbell.Config, error) {
 		err = errors.Join(err, &check.FieldError{Field: "lease", Value: f.lease.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", plain.Brief(minLease), plain.Brief(maxLease))})
 	}
 	if !c.Flags().Changed("state-dir") {
-		f.stateDir = defaultStateDir()
+		f.stateDir = node.DefaultStateDir()
 	}
 	if c.Flags().Changed("name") {
 		err = errors.Join(err, check.Name("name", f.name))

@@ -2,9 +2,12 @@ package lockrun
 
 import (
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hourbell/hourbell/lock"
 )
 
 // TestLeastAtMost checks that LeastAtMost leaves the command a second, and that
@@ -38,4 +41,37 @@ func TestSignalBeforeTheCommand(t *testing.T) {
 		t.Errorf("after: %v, %v", s, ctx.Err())
 	}
 	cancel()
+}
+
+func TestSeldom(t *testing.T) {
+	noon := time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		every        time.Duration
+		before, slot time.Time
+		want         string
+	}{
+		{time.Hour, noon, noon.Add(time.Hour), ""},
+		{time.Hour, noon, noon.Add(2 * time.Hour), ""},
+		{time.Hour, noon, noon.Add(4 * time.Hour), "3 slots passed without a call since 2027-03-01T12:00:00Z"},
+		{time.Hour, time.Time{}, noon, ""},
+		{0, noon, noon.Add(4 * time.Hour), ""},
+	} {
+		if got := Seldom(test.every, test.before, test.slot); !strings.Contains(got, test.want) || (got == "") != (test.want == "") {
+			t.Errorf("every %v, %v to %v: %q", test.every, test.before, test.slot, got)
+		}
+	}
+}
+
+func TestOften(t *testing.T) {
+	noon := time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
+	for into, want := range map[time.Duration]bool{0: false, 15 * time.Minute: false, 30 * time.Minute: true, 45 * time.Minute: false, 59 * time.Minute: false} {
+		err := &lock.NotDueError{}
+		err.State.Mark.Slot, err.State.Now = noon, noon.Add(into)
+		if got := Often(time.Hour, err); (got != "") != want {
+			t.Errorf("%v after the slot: %q", into, got)
+		}
+	}
+	if got := Often(time.Hour, lock.ErrHeld); got != "" {
+		t.Errorf("a lock that is held: %q", got)
+	}
 }

@@ -103,14 +103,14 @@ func BenchmarkEnqueue(b *testing.B) {
 // a job.
 func BenchmarkEnqueueMany(b *testing.B) {
 	client := newBenchClient(b, newFree(0), hourbell.Config{})
-	args := make([]hourbell.Args, benchMany)
-	for i := range args {
-		args[i] = letter{To: "someone@example.org", Subject: "hello"}
+	requests := make([]hourbell.Request, benchMany)
+	for i := range requests {
+		requests[i].Args = letter{To: "someone@example.org", Subject: "hello"}
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for left := b.N; left > 0; left -= benchMany {
-		if _, err := client.EnqueueMany(b.Context(), args[:min(left, benchMany)]); err != nil {
+		if _, err := client.EnqueueMany(b.Context(), requests[:min(left, benchMany)]); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -87,9 +87,9 @@ func TestTheLogOfManyJobs(t *testing.T) {
 		client := c.client(workers, func(cfg *hourbell.Config) {
 			cfg.Logger, cfg.LogCompleted = slog.New(slog.NewJSONHandler(&log, nil)), rationed
 		})
-		notes := make([]hourbell.Args, jobs+failures)
+		notes := make([]hourbell.Request, jobs+failures)
 		for i := range notes {
-			notes[i] = Note{}
+			notes[i].Args = Note{}
 		}
 		if _, err := client.EnqueueMany(t.Context(), notes, hourbell.MaxAttempts(1)); err != nil {
 			t.Fatal(err)
@@ -201,16 +201,16 @@ func TestJobRunsWithItsArguments(t *testing.T) {
 		return nil
 	}))
 	c.run(client)
-	id, err := client.Enqueue(t.Context(), Note{Text: "hello"}, hourbell.Priority(2))
+	added, err := client.Enqueue(t.Context(), Note{Text: "hello"}, hourbell.Priority(2))
 	if err != nil {
 		t.Fatal(err)
 	}
 	job := <-got
-	if job.Args.Text != "hello" || job.ID != id || job.Attempt != 1 || job.Token == 0 || job.Priority != 2 || job.Origin != "enqueue" {
+	if job.Args.Text != "hello" || job.ID != added.ID || job.Attempt != 1 || job.Token == 0 || job.Priority != 2 || job.Origin != "enqueue" {
 		t.Fatalf("worker saw %+v", job)
 	}
-	eventually(t, "completed", func() bool { return state(t, client, id) == store.StateCompleted })
-	info, err := client.Jobs.Get(t.Context(), id)
+	eventually(t, "completed", func() bool { return state(t, client, added.ID) == store.StateCompleted })
+	info, err := client.Jobs.Get(t.Context(), added.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,12 +227,12 @@ func TestRetryInHasAFloor(t *testing.T) {
 		return hourbell.RetryIn(time.Duration(1-job.Attempt)*time.Second, errors.New("at once"))
 	}))
 	c.run(client)
-	id, err := client.Enqueue(t.Context(), Note{}, hourbell.MaxAttempts(4))
+	added, err := client.Enqueue(t.Context(), Note{}, hourbell.MaxAttempts(4))
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "failed", func() bool { return state(t, client, id) == store.StateFailed })
-	job, err := client.Jobs.Get(t.Context(), id)
+	eventually(t, "failed", func() bool { return state(t, client, added.ID) == store.StateFailed })
+	job, err := client.Jobs.Get(t.Context(), added.ID)
 	if err != nil || len(job.Attempts) != 4 {
 		t.Fatalf("got %d attempts, %v", len(job.Attempts), err)
 	}
@@ -253,15 +253,15 @@ func TestFailureRetriesWithBackoffThenFails(t *testing.T) {
 		return hourbell.RetryIn(time.Millisecond, errors.New("still no paper"))
 	}))
 	c.run(client)
-	id, err := client.Enqueue(t.Context(), Note{}, hourbell.MaxAttempts(3))
+	added, err := client.Enqueue(t.Context(), Note{}, hourbell.MaxAttempts(3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the first failure on record", func() bool {
-		job, err := client.Jobs.Get(t.Context(), id)
+		job, err := client.Jobs.Get(t.Context(), added.ID)
 		return err == nil && len(job.Attempts) == 1
 	})
-	job, err := client.Jobs.Get(t.Context(), id)
+	job, err := client.Jobs.Get(t.Context(), added.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,8 +272,8 @@ func TestFailureRetriesWithBackoffThenFails(t *testing.T) {
 	if wait := job.RunAt.Sub(first.FinishedAt); wait < 850*time.Millisecond || wait > 1200*time.Millisecond {
 		t.Fatalf("back-off after attempt 1 is %v, want 1 s ± 10 %%", wait)
 	}
-	eventually(t, "failed", func() bool { return state(t, client, id) == store.StateFailed })
-	if job, _ = client.Jobs.Get(t.Context(), id); job.Attempt != 3 || len(job.Attempts) != 3 || job.Reason != "still no paper" {
+	eventually(t, "failed", func() bool { return state(t, client, added.ID) == store.StateFailed })
+	if job, _ = client.Jobs.Get(t.Context(), added.ID); job.Attempt != 3 || len(job.Attempts) != 3 || job.Reason != "still no paper" {
 		t.Fatalf("after the last attempt: %+v", job)
 	}
 }
@@ -295,18 +295,18 @@ func TestWorkersErrorsWithMeaning(t *testing.T) {
 	c.run(client)
 	want := map[string]store.State{"fail": store.StateFailed, "cancel": store.StateCancelled, "exit": store.StateFailed, "fine": store.StateCompleted}
 	for _, text := range []string{"fail", "cancel", "exit", "fine"} {
-		id, err := client.Enqueue(t.Context(), Note{Text: text})
+		added, err := client.Enqueue(t.Context(), Note{Text: text})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if text == "exit" {
 			eventually(t, "the attempt of a worker that ended its goroutine on record", func() bool {
-				job, err := client.Jobs.Get(t.Context(), id)
+				job, err := client.Jobs.Get(t.Context(), added.ID)
 				return err == nil && len(job.Attempts) == 1
 			})
 			continue
 		}
-		eventually(t, text, func() bool { return state(t, client, id) == want[text] })
+		eventually(t, text, func() bool { return state(t, client, added.ID) == want[text] })
 	}
 }
 
@@ -339,16 +339,16 @@ func TestCancelReachesARunningJob(t *testing.T) {
 	}))
 	c.run(runner)
 	elsewhere := c.client(nil)
-	id, err := elsewhere.Enqueue(t.Context(), Note{})
+	added, err := elsewhere.Enqueue(t.Context(), Note{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	<-started
-	changes, err := elsewhere.Jobs.Cancel(t.Context(), id)
+	changes, err := elsewhere.Jobs.Cancel(t.Context(), added.ID)
 	if err != nil || len(changes) != 1 || changes[0].Change != store.Requested {
 		t.Fatalf("cancel: %v, %v", changes, err)
 	}
-	eventually(t, "cancelled", func() bool { return state(t, elsewhere, id) == store.StateCancelled })
+	eventually(t, "cancelled", func() bool { return state(t, elsewhere, added.ID) == store.StateCancelled })
 }
 
 func TestStopHandsBackWithTheAttemptRefunded(t *testing.T) {
@@ -369,11 +369,11 @@ func TestStopHandsBackWithTheAttemptRefunded(t *testing.T) {
 	var ids []int64
 	for _, options := range [][]hourbell.Option{{}, {hourbell.OnLoss(hourbell.FailOnLoss)}} {
 		for _, text := range []string{"good", "deaf"} {
-			id, err := client.Enqueue(t.Context(), Note{Text: text}, options...)
+			added, err := client.Enqueue(t.Context(), Note{Text: text}, options...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			ids = append(ids, id)
+			ids = append(ids, added.ID)
 		}
 	}
 	for range ids {
@@ -589,7 +589,7 @@ func TestSubscribe(t *testing.T) {
 	client := c.client(noteWorkers(func(context.Context, *hourbell.Job[Note]) error { return nil }))
 	events, stop := client.Events.Subscribe(100)
 	c.run(client)
-	id, err := client.Enqueue(t.Context(), Note{})
+	added, err := client.Enqueue(t.Context(), Note{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -598,7 +598,7 @@ func TestSubscribe(t *testing.T) {
 			if n := client.Events.Counts()[event.JobCompleted]; n != 1 {
 				t.Errorf("%d completed jobs are counted", n)
 			}
-			if e.Job != id || e.JobKind != "note" || e.Queue != "default" {
+			if e.Job != added.ID || e.JobKind != "note" || e.Queue != "default" {
 				t.Fatalf("event: %+v", e)
 			}
 			break
@@ -653,7 +653,6 @@ func TestBadInputChangesNothing(t *testing.T) {
 		"timeout":  hourbell.Timeout(-1),
 		"tx":       hourbell.InTx(nil),
 		"unique":   hourbell.Unique(""),
-		"found":    hourbell.Found(nil),
 	} {
 		if _, err := client.Enqueue(t.Context(), Note{}, option); err == nil {
 			t.Errorf("option %s: accepted", name)
@@ -662,7 +661,7 @@ func TestBadInputChangesNothing(t *testing.T) {
 	if _, err := client.Enqueue(t.Context(), hourbell.RawArgs{Name: "x", JSON: []byte("nope")}); err == nil {
 		t.Error("args that are no JSON: accepted")
 	}
-	if _, err := client.EnqueueMany(t.Context(), []hourbell.Args{Note{}, Note{}}, hourbell.Unique("key")); err == nil {
+	if _, err := client.EnqueueMany(t.Context(), []hourbell.Request{{Args: Note{}}, {Args: Note{}}}, hourbell.Unique("key")); err == nil {
 		t.Error("one key for two jobs: accepted")
 	}
 	if jobs, _ := client.Jobs.List(t.Context(), hourbell.JobFilter{}); len(jobs) != 0 {
@@ -673,27 +672,6 @@ func TestBadInputChangesNothing(t *testing.T) {
 	}
 	if _, err := hourbell.New(c.store, hourbell.Config{Lease: time.Second, Heartbeat: time.Second, Queues: map[string]int{"": 0}}); err == nil {
 		t.Error("a heartbeat as long as the lease: accepted")
-	}
-}
-
-func TestUniqueTellsWhatItFound(t *testing.T) {
-	c := newCluster(t)
-	client := c.client(nil)
-	found := true
-	first, err := client.Enqueue(t.Context(), Note{}, hourbell.Unique("key"), hourbell.Found(&found))
-	if err != nil || found {
-		t.Fatalf("the first: found %v, %v", found, err)
-	}
-	second, err := client.Enqueue(t.Context(), Note{}, hourbell.Unique("key"), hourbell.Found(&found))
-	if err != nil || !found || second != first {
-		t.Errorf("the second: job %d after %d, found %v, %v", second, first, found, err)
-	}
-	ids, err := client.EnqueueMany(t.Context(), []hourbell.Args{Note{}}, hourbell.Unique("other"), hourbell.Found(&found))
-	if err != nil || found || len(ids) != 1 || ids[0] == first {
-		t.Errorf("another key: jobs %v, found %v, %v", ids, found, err)
-	}
-	if _, err := client.Enqueue(t.Context(), Note{}, hourbell.Found(&found)); err != nil || found {
-		t.Errorf("without a key: found %v, %v", found, err)
 	}
 }
 

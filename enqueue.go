@@ -19,7 +19,6 @@ type Option func(*enqueuing)
 type enqueuing struct {
 	store.NewJob
 	tx       store.Tx
-	found    *bool
 	hasRunAt bool
 	hasDelay bool
 	errs     []error
@@ -95,9 +94,9 @@ func Timeout(d time.Duration) Option {
 // Unique gives the job a key, 1 to 200 bytes of UTF-8 without control
 // characters, which at most one live job of a kind has. While a live job has
 // this key, Enqueue stores nothing and returns the number of that job. Neither
-// the arguments nor the options of that job change; Found reports that it
-// existed. The key is free when its job ends; JobService.Retry takes it back,
-// unless another job has it by then.
+// the arguments nor the options of that job change; Enqueued.Existed reports
+// that it existed. The key is free when its job ends; JobService.Retry takes it
+// back, unless another job has it by then.
 //
 // Concurrent calls with one key result in one job, on any node and in
 // transactions too: the second call waits until the transaction of the first
@@ -107,16 +106,6 @@ func Unique(key string) Option {
 	return func(e *enqueuing) {
 		e.NewJob.Unique = key
 		e.errs = append(e.errs, check.StoredName("unique", key))
-	}
-}
-
-// Found makes Enqueue set *found, which reports whether a job with the key of
-// Unique existed.
-func Found(found *bool) Option {
-	return func(e *enqueuing) {
-		if e.found = found; found == nil {
-			e.errs = append(e.errs, &check.FieldError{Field: "found", Problem: "is nil", Remedy: "pass the address of a bool"})
-		}
 	}
 }
 
@@ -132,8 +121,16 @@ func InTx(tx store.Tx) Option {
 	}
 }
 
-// Enqueue stores a job and returns its number. When it returns without an error
-// and without InTx, the job is durable and will run.
+// Enqueued is the answer for a job.
+type Enqueued struct {
+	ID int64
+	// Existed reports that no job was stored, because a live job of its kind
+	// has the key of Unique: ID is the number of that job.
+	Existed bool
+}
+
+// Enqueue stores a job. When it returns without an error and without InTx, the
+// job is durable and will run.
 //
 // Concurrent calls without InTx and Unique are sent to the store together, so
 // that many goroutines share the cost of the commits. A single call never waits
@@ -142,34 +139,66 @@ func InTx(tx store.Tx) Option {
 // If the error wraps the error of ctx, its text reports either that the job was
 // not stored, because ctx ended before the job was sent, or that this is
 // unknown.
-func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (int64, error) {
+func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (Enqueued, error) {
 	e, err := newEnqueuing(options)
 	if err == nil {
-		var raw RawArgs
-		raw, err = encodeArgs("", args)
-		e.NewJob.Kind, e.NewJob.Args = raw.Name, raw.JSON
+		err = e.setArgs(args)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("enqueue: %w", err)
+		return Enqueued{}, fmt.Errorf("enqueue: %w", err)
 	}
 	inserted, err := c.insert(ctx, e.tx, []store.NewJob{e.NewJob})
 	if err != nil {
-		return 0, fmt.Errorf("enqueue: %w", err)
+		return Enqueued{}, fmt.Errorf("enqueue: %w", err)
 	}
-	if e.found != nil {
-		*e.found = inserted[0].Existed
-	}
-	return inserted[0].ID, nil
+	return Enqueued(inserted[0]), nil
 }
 
-// insert stores jobs; every job that a client makes passes it. A single job without
-// a key shares its insert with concurrent calls: a job with a key may have to wait,
-// and so may a job of a schedule, and would delay the other jobs of the insert.
+// Request is one job for EnqueueMany.
+type Request struct {
+	Args Args
+	// Options are applied after the options of the call. InTx is an option of
+	// the call only.
+	Options []Option
+}
+
+// Validate returns the error that Enqueue would return for a request that is
+// not valid, or nil. It needs no store.
+func (r Request) Validate() error {
+	e, err := newEnqueuing(r.Options)
+	if err == nil {
+		err = e.setArgs(r.Args)
+	}
+	if err != nil {
+		return fmt.Errorf("enqueue: %w", err)
+	}
+	return nil
+}
+
+// EnqueueMany stores any number of jobs, all or none, in one transaction with
+// one statement per few thousand jobs. The options are for all of the jobs. It
+// answers for each job, in order. A job whose key a job before it in the call
+// has is not stored; its answer is the number of that job.
+func (c *Client) EnqueueMany(ctx context.Context, requests []Request, options ...Option) ([]Enqueued, error) {
+	jobs, tx, err := newJobs(requests, options)
+	if err != nil || len(jobs) == 0 {
+		return nil, err
+	}
+	inserted, err := c.insert(ctx, tx, jobs)
+	if err != nil {
+		return nil, fmt.Errorf("enqueue: %w", err)
+	}
+	return converted(inserted, func(job store.Inserted) Enqueued { return Enqueued(job) }), nil
+}
+
+// insert stores jobs; every job that a client makes passes it. A single job
+// without a key shares its insert with concurrent calls: a job with a key may
+// have to wait, and so may a job of a schedule, and would delay the other jobs
+// of the insert.
 func (c *Client) insert(ctx context.Context, tx store.Tx, jobs []store.NewJob) ([]store.Inserted, error) {
 	single := len(jobs) == 1 && tx == nil
 	if single && jobs[0].Unique == "" && jobs[0].Schedule == 0 {
-		id, err := c.batcher.Insert(ctx, jobs[0])
-		return []store.Inserted{{ID: id}}, err
+		return c.batcher.Insert(ctx, jobs)
 	}
 	res, err := c.backend.Insert(ctx, store.InsertRequest{Tx: tx, Jobs: jobs})
 	if err != nil && single && ctx.Err() != nil {
@@ -178,65 +207,73 @@ func (c *Client) insert(ctx context.Context, tx store.Tx, jobs []store.NewJob) (
 	return res.Jobs, err
 }
 
-// EnqueueMany stores any number of jobs with the same options, all or none, in
-// one transaction with one statement per few thousand jobs. It returns their
-// numbers in order.
-func (c *Client) EnqueueMany(ctx context.Context, args []Args, options ...Option) ([]int64, error) {
-	jobs, e, err := newInsert(args, options)
-	if err != nil || len(jobs) == 0 {
-		return nil, err
-	}
-	inserted, err := c.insert(ctx, e.tx, jobs)
+// newJobs validates and encodes requests.
+func newJobs(requests []Request, options []Option) ([]store.NewJob, store.Tx, error) {
+	shared, err := newEnqueuing(options)
 	if err != nil {
-		return nil, fmt.Errorf("enqueue: %w", err)
+		return nil, nil, fmt.Errorf("enqueue: %w", err)
 	}
-	if e.found != nil {
-		*e.found = inserted[0].Existed
+	if shared.Unique != "" && len(requests) > 1 {
+		return nil, nil, fmt.Errorf("enqueue: %w",
+			&check.FieldError{Field: "unique", Problem: "is one key for several jobs", Remedy: "give each request its own"})
 	}
-	return store.InsertResult{Jobs: inserted}.IDs(), nil
-}
-
-// CheckJob returns the error that Enqueue would return for an invalid job. It
-// needs no store.
-func CheckJob(args Args, options ...Option) error {
-	_, _, err := newInsert([]Args{args}, options)
-	return err
-}
-
-// newInsert validates and encodes jobs.
-func newInsert(args []Args, options []Option) (jobs []store.NewJob, template enqueuing, err error) {
-	if template, err = newEnqueuing(options); err != nil {
-		return nil, template, fmt.Errorf("enqueue: %w", err)
-	}
-	if template.NewJob.Unique != "" && len(args) > 1 {
-		return nil, template, fmt.Errorf("enqueue: %w",
-			&check.FieldError{Field: "unique", Problem: "is one key for several jobs", Remedy: "enqueue them one by one, each with its own"})
-	}
-	jobs = make([]store.NewJob, len(args))
-	for i, a := range args {
-		jobs[i] = template.NewJob
-		raw, err := encodeArgs("", a)
-		if err != nil {
-			return nil, template, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(args), err)
+	jobs := make([]store.NewJob, len(requests))
+	for i, request := range requests {
+		one, err := shared.with(request.Options)
+		if err == nil {
+			err = one.setArgs(request.Args)
 		}
-		jobs[i].Kind, jobs[i].Args = raw.Name, raw.JSON
+		if err != nil {
+			return nil, nil, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(requests), err)
+		}
+		jobs[i] = one.NewJob
 	}
-	return jobs, template, nil
+	return jobs, shared.tx, nil
 }
 
 func newEnqueuing(options []Option) (enqueuing, error) {
-	defaults := enqueuing{NewJob: store.NewJob{JobSpec: store.JobSpec{Queue: defaultQueue, Priority: defaultPriority, MaxAttempts: defaultAttempts}}}
+	return enqueuing{NewJob: store.NewJob{JobSpec: store.JobSpec{Queue: defaultQueue, Priority: defaultPriority, MaxAttempts: defaultAttempts}}}.applied(options)
+}
+
+// with returns e with the options of one request.
+func (e enqueuing) with(options []Option) (enqueuing, error) {
 	if len(options) == 0 {
-		return defaults, nil
+		return e, nil
 	}
-	e := defaults // a copy on the heap, because options take its address
+	e.tx, e.hasRunAt, e.hasDelay = nil, false, false
+	e, err := e.applied(options)
+	if e.tx != nil {
+		err = errors.Join(err, &check.FieldError{Field: "tx", Problem: "is given for one job", Remedy: "give it as an option of the call"})
+	}
+	switch {
+	case e.hasRunAt:
+		e.Delay = 0
+	case e.hasDelay:
+		e.RunAt = time.Time{}
+	}
+	return e, err
+}
+
+// applied returns e with options.
+func (e enqueuing) applied(options []Option) (enqueuing, error) {
+	if len(options) == 0 {
+		return e, nil
+	}
+	changed := e // a copy on the heap, because options take its address
 	for _, option := range options {
-		option(&e)
+		option(&changed)
 	}
-	if e.hasRunAt && e.hasDelay {
-		e.errs = append(e.errs, &check.FieldError{Field: "in", Problem: "is given together with at", Remedy: "use one of them"})
+	if changed.hasRunAt && changed.hasDelay {
+		changed.errs = append(changed.errs, &check.FieldError{Field: "in", Problem: "is given together with at", Remedy: "use one of them"})
 	}
-	return e, errors.Join(e.errs...)
+	return changed, errors.Join(changed.errs...)
+}
+
+// setArgs validates and encodes the arguments.
+func (e *enqueuing) setArgs(args Args) error {
+	raw, err := encodeArgs("", args)
+	e.Kind, e.NewJob.Args = raw.Name, raw.JSON
+	return err
 }
 
 // encodeArgs returns a job's arguments as they are stored. before is put before

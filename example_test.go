@@ -80,16 +80,39 @@ func ExampleUnique() {
 		log.Fatal(err)
 	}
 	for range 2 { // two calls with one key make one job
-		var found bool
-		id, err := client.Enqueue(ctx, Greet{Name: "Ada"}, hourbell.Unique("Ada"), hourbell.Found(&found))
+		job, err := client.Enqueue(ctx, Greet{Name: "Ada"}, hourbell.Unique("Ada"))
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println("job", id, "was there:", found)
+		fmt.Println("job", job.ID, "existed:", job.Existed)
 	}
 	// Output:
-	// job 1 was there: false
-	// job 1 was there: true
+	// job 1 existed: false
+	// job 1 existed: true
+}
+
+// Jobs of one call are stored together, each with options of its own.
+func ExampleClient_EnqueueMany() {
+	ctx := context.Background()
+	client, err := hourbell.New(memory.New(), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	made, err := client.EnqueueMany(ctx, []hourbell.Request{
+		{Args: Greet{Name: "Ada"}, Options: []hourbell.Option{hourbell.Unique("Ada")}},
+		{Args: Greet{Name: "Ada"}, Options: []hourbell.Option{hourbell.Unique("Ada")}},
+		{Args: Greet{Name: "all"}, Options: []hourbell.Option{hourbell.In(time.Hour)}},
+	}, hourbell.Queue("greetings"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, job := range made {
+		fmt.Println("job", job.ID, "existed:", job.Existed)
+	}
+	// Output:
+	// job 1 existed: false
+	// job 1 existed: true
+	// job 2 existed: false
 }
 
 func ExampleRetryIn() {

@@ -178,11 +178,11 @@ func TestRestrictedKindsRunWhatWasAdmitted(t *testing.T) {
 
 	enqueue := func(text string) store.JobInfo {
 		t.Helper()
-		id, err := client.Enqueue(t.Context(), Note{Text: text})
+		added, err := client.Enqueue(t.Context(), Note{Text: text})
 		if err != nil {
 			t.Fatal(err)
 		}
-		job, err := client.Jobs.Get(t.Context(), id)
+		job, err := client.Jobs.Get(t.Context(), added.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,11 +226,11 @@ func TestWhyJobsWait(t *testing.T) {
 	client := c.client(nil)
 	waits := func(options ...hourbell.Option) string {
 		t.Helper()
-		id, err := client.Enqueue(t.Context(), Note{}, options...)
+		added, err := client.Enqueue(t.Context(), Note{}, options...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		job, err := client.Jobs.Get(t.Context(), id)
+		job, err := client.Jobs.Get(t.Context(), added.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestWhyJobsWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return reasons[id]
+		return reasons[added.ID]
 	}
 	if got := waits(); !strings.Contains(got, "no node is alive") {
 		t.Errorf("without a node: %q", got)

@@ -103,9 +103,9 @@ func drainOnce(b *testing.B, backend store.Backend) (perSecond float64) {
 		Workers: workers, Queues: map[string]int{"default": 100}, Logger: slog.New(slog.DiscardHandler),
 	})
 	must(b, err)
-	jobs := make([]hourbell.Args, drainJobs)
+	jobs := make([]hourbell.Request, drainJobs)
 	for i := range jobs {
-		jobs[i] = Noop{Number: i, Text: "the quick brown fox jumps"}
+		jobs[i].Args = Noop{Number: i, Text: "the quick brown fox jumps"}
 	}
 	_, err = client.EnqueueMany(b.Context(), jobs)
 	must(b, err)

@@ -39,6 +39,9 @@ func fault(text string) (problem, remedy string) {
 	if problem, remedy = storedFault(text); problem != "" {
 		return problem, remedy
 	}
+	if !strings.Contains(text, ".") {
+		return "", ""
+	}
 	// Names stand in addresses, where such a segment means another place.
 	segments := strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '\\' })
 	for _, dots := range []string{".", ".."} {

@@ -70,12 +70,12 @@ func TestABadCommandIsNotEnqueued(t *testing.T) {
 // finish enqueues the command for one attempt and waits for its end.
 func finish(t *testing.T, client *hourbell.Client, command hourbell.Args, timeout time.Duration) store.JobInfo {
 	t.Helper()
-	id, err := client.Enqueue(t.Context(), command, hourbell.MaxAttempts(1), hourbell.Timeout(timeout))
+	added, err := client.Enqueue(t.Context(), command, hourbell.MaxAttempts(1), hourbell.Timeout(timeout))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		job, err := client.Jobs.Get(t.Context(), id)
+		job, err := client.Jobs.Get(t.Context(), added.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func finish(t *testing.T, client *hourbell.Client, command hourbell.Args, timeou
 			return job
 		}
 	}
-	t.Fatalf("job %d did not finish", id)
+	t.Fatalf("job %d did not finish", added.ID)
 	return store.JobInfo{}
 }
 

@@ -125,9 +125,13 @@ func (v *village) node(workers int) *process {
 // add enqueues n deeds and returns their numbers.
 func (v *village) add(n int, deed Deed, options ...hourbell.Option) []int64 {
 	v.t.Helper()
-	ids, err := v.client.EnqueueMany(v.t.Context(), slices.Repeat([]hourbell.Args{deed}, n), options...)
+	jobs, err := v.client.EnqueueMany(v.t.Context(), slices.Repeat([]hourbell.Request{{Args: deed}}, n), options...)
 	if err != nil {
 		v.t.Fatal(err)
+	}
+	ids := make([]int64, n)
+	for i, job := range jobs {
+		ids[i] = job.ID
 	}
 	return ids
 }

@@ -281,9 +281,9 @@ func TestAFullNodeLeavesSlotsToOthers(t *testing.T) {
 	holder, other := o.node("holder"), o.node("mailer")
 	at := time.Now().Truncate(time.Second).Add(3 * time.Second)
 	o.put("mail", n, func(int) time.Time { return at })
-	held := make([]hourbell.Args, mailWorkers)
+	held := make([]hourbell.Request, mailWorkers)
 	for i := range held {
-		held[i] = Hold{For: hold + time.Until(at)}
+		held[i].Args = Hold{For: hold + time.Until(at)}
 	}
 	_, err := o.client.EnqueueMany(t.Context(), held)
 	o.must(err)

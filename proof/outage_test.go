@@ -253,8 +253,8 @@ func enqueueSteadily(ctx context.Context, client *hourbell.Client, perSecond int
 		case <-ticker.C:
 		}
 		call, cancel := context.WithTimeout(ctx, 2*time.Second)
-		if id, err := client.Enqueue(call, Mark{}); err == nil {
-			ids = append(ids, id)
+		if added, err := client.Enqueue(call, Mark{}); err == nil {
+			ids = append(ids, added.ID)
 		}
 		cancel()
 	}

@@ -87,11 +87,11 @@ func (s *ours) Insert(ctx context.Context, jobs []child.Args) error {
 		_, err := s.client.Enqueue(ctx, jobs[0], options...)
 		return err
 	}
-	args := make([]hourbell.Args, len(jobs))
+	requests := make([]hourbell.Request, len(jobs))
 	for i, j := range jobs {
-		args[i] = j
+		requests[i].Args = j
 	}
-	_, err := s.client.EnqueueMany(ctx, args, options...)
+	_, err := s.client.EnqueueMany(ctx, requests, options...)
 	return err
 }
 

@@ -66,24 +66,23 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 	}
 	args := hourbell.RawArgs{Name: kind, JSON: payload}
 	// Checked before the store is opened, because opening may create it.
-	if err := hourbell.CheckJob(args, options...); err != nil {
+	if err := (hourbell.Request{Args: args, Options: options}).Validate(); err != nil {
 		return err
 	}
 	return p.withClient(c.Context(), f.store, func(client *hourbell.Client) error {
-		var found bool
-		id, err := client.Enqueue(c.Context(), args, append(options, hourbell.Found(&found))...)
+		job, err := client.Enqueue(c.Context(), args, options...)
 		if err != nil {
 			return err
 		}
-		if found {
-			fmt.Fprintf(p.stderr, "hourbell: job %d has this key and has not ended; nothing was added\n", id)
+		if job.Existed {
+			fmt.Fprintf(p.stderr, "hourbell: job %d has this key and has not ended; nothing was added\n", job.ID)
 		} else {
-			p.noteWaits(c.Context(), client, id)
+			p.noteWaits(c.Context(), client, job.ID)
 		}
 		if c.Flags().Changed("unique") {
-			return p.show(f.format, map[string]any{"id": id, "found": found}, func(out *bufio.Writer) { fmt.Fprintln(out, id) })
+			return p.show(f.format, map[string]any{"id": job.ID, "found": job.Existed}, func(out *bufio.Writer) { fmt.Fprintln(out, job.ID) })
 		}
-		return p.printID(f.format, id)
+		return p.printID(f.format, job.ID)
 	})
 }
 

@@ -109,16 +109,16 @@ func BenchmarkEnqueue(b *testing.B) {
 	}
 	b.Run("many=1000", func(b *testing.B) {
 		client, _ := newClient(b)
-		args := make([]hourbell.Args, 1_000)
-		for i := range args {
-			args[i] = note{To: "someone@example.org", Subject: "hello"}
+		requests := make([]hourbell.Request, 1_000)
+		for i := range requests {
+			requests[i].Args = note{To: "someone@example.org", Subject: "hello"}
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			_, err := client.EnqueueMany(context.Background(), args)
+			_, err := client.EnqueueMany(context.Background(), requests)
 			must(b, err)
 		}
-		b.ReportMetric(float64(len(args)*b.N)/b.Elapsed().Seconds(), "jobs/s")
+		b.ReportMetric(float64(len(requests)*b.N)/b.Elapsed().Seconds(), "jobs/s")
 	})
 }
 

@@ -31,13 +31,13 @@ func TestABurstOfEnqueues(t *testing.T) {
 				if g%250 == 7 {
 					subject = "forbidden"
 				}
-				id, err := client.Enqueue(t.Context(), note{Subject: subject})
+				added, err := client.Enqueue(t.Context(), note{Subject: subject})
 				if (subject == "forbidden") != errors.Is(err, store.ErrRejected) || (err == nil) == (subject == "forbidden") {
 					t.Errorf("%s: %v", subject, err)
 				}
 				mu.Lock()
 				if err == nil {
-					enqueued[id] = fmt.Sprintf(`{"to":"","subject":%q}`, subject)
+					enqueued[added.ID] = fmt.Sprintf(`{"to":"","subject":%q}`, subject)
 				}
 				mu.Unlock()
 			}

@@ -32,9 +32,9 @@ func TestNodesOnAServerWithTenConnections(t *testing.T) {
 	migrate(t, first)
 	enqueuer, err := hourbell.New(first, hourbell.Config{NoMigrate: true})
 	must(t, err)
-	jobs := make([]hourbell.Args, 200)
+	jobs := make([]hourbell.Request, 200)
 	for i := range jobs {
-		jobs[i] = holder{}
+		jobs[i].Args = holder{}
 	}
 	_, err = enqueuer.EnqueueMany(t.Context(), jobs, hourbell.In(4*time.Second)) // later the nodes may hold all connections
 	must(t, err)

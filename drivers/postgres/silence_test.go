@@ -123,7 +123,7 @@ func TestCallsEndOnASilentConnection(t *testing.T) {
 			return err
 		}},
 		"EnqueueMany": {true, func(c *hourbell.Client) error {
-			_, err := c.EnqueueMany(ctx, []hourbell.Args{note{}, note{}})
+			_, err := c.EnqueueMany(ctx, []hourbell.Request{{Args: note{}}, {Args: note{}}})
 			return err
 		}},
 		"PutSchedule": {false, func(c *hourbell.Client) error { _, err := c.Schedules.Put(ctx, schedule); return err }},

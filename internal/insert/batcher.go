@@ -86,38 +86,46 @@ type batch struct {
 
 // call is one caller, and then its answer.
 type call struct {
-	place int  // index of its job in the batch
-	left  bool // the caller has left, so its job is not sent
-	id    int64
-	err   error
+	place  int  // index of its job in the batch
+	left   bool // the caller has left, so its job is not sent
+	answer [1]store.Inserted
+	err    error
 }
 
-// Insert stores one job and returns its number when it is durable. If ctx ends
+// result returns the answer.
+func (c *call) result() ([]store.Inserted, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	return c.answer[:], nil
+}
+
+// Insert stores the only one of jobs and answers when it is durable. If ctx ends
 // before the job was sent, it is not stored. If no answer arrives before ctx or
 // the limit ends, the error wraps store.ErrUnknown.
-func (ib *Batcher) Insert(ctx context.Context, job store.NewJob) (int64, error) {
+func (ib *Batcher) Insert(ctx context.Context, jobs []store.NewJob) ([]store.Inserted, error) {
 	if err := ctx.Err(); err != nil {
-		return 0, fmt.Errorf("the job was not stored: %w", err)
+		return nil, fmt.Errorf("the job was not stored: %w", err)
 	}
 	c := &call{}
-	b := ib.join(c, job)
+	b := ib.join(c, jobs[0])
 	if b == nil {
 		defer ib.landed()
-		ib.send(ctx, []store.NewJob{job}, []*call{c})
+		ib.send(ctx, jobs, []*call{c})
 		if c.err != nil && ctx.Err() != nil {
-			return 0, Unknown(c.err)
+			return nil, Unknown(c.err)
 		}
-		return c.id, c.err
+		return c.result()
 	}
 	patience := time.NewTimer(ib.limit)
 	defer patience.Stop()
 	select {
 	case <-b.done:
-		return c.id, c.err
+		return c.result()
 	case <-ctx.Done():
-		return 0, ib.leave(b, c, ctx.Err())
+		return nil, ib.leave(b, c, ctx.Err())
 	case <-patience.C:
-		return 0, ib.leave(b, c, fmt.Errorf("no answer within %v: %w", ib.limit, context.DeadlineExceeded))
+		return nil, ib.leave(b, c, fmt.Errorf("no answer within %v: %w", ib.limit, context.DeadlineExceeded))
 	}
 }
 
@@ -326,7 +334,7 @@ func (ib *Batcher) send(ctx context.Context, jobs []store.NewJob, calls []*call)
 	}
 	for i, c := range calls {
 		if c.err = err; err == nil {
-			c.id = res.Jobs[i].ID
+			c.answer[0] = res.Jobs[i]
 		}
 	}
 }

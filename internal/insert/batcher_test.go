@@ -88,14 +88,20 @@ func (b *burst) enqueue(ctx context.Context, texts ...string) {
 	for _, text := range texts {
 		a := &answer{}
 		b.answers = append(b.answers, a)
-		b.wg.Go(func() { a.id, a.err = b.Insert(ctx, job(text)) })
+		b.wg.Go(func() {
+			var made []store.Inserted
+			if made, a.err = b.Insert(ctx, jobs(text)); a.err == nil {
+				a.id = made[0].ID
+			}
+		})
 	}
 	synctest.Wait()
 }
 
 // job returns a job with a text as its args.
-func job(text string) store.NewJob {
-	return store.NewJob{JobSpec: store.JobSpec{Kind: "note", Queue: "q", Priority: 5, MaxAttempts: 1, Args: []byte(strconv.Quote(text))}}
+// jobs returns one job.
+func jobs(text string) []store.NewJob {
+	return []store.NewJob{{JobSpec: store.JobSpec{Kind: "note", Queue: "q", Priority: 5, MaxAttempts: 1, Args: []byte(strconv.Quote(text))}}}
 }
 
 // stored returns the args of all stored jobs by number.
@@ -154,7 +160,7 @@ func TestThoseWhoWereAnsweredGoAlong(t *testing.T) {
 		for range 200 {
 			b.wg.Go(func() {
 				for range 2 {
-					if _, err := b.Insert(t.Context(), job("")); err != nil {
+					if _, err := b.Insert(t.Context(), jobs("")); err != nil {
 						t.Error(err)
 					}
 				}
@@ -273,7 +279,7 @@ func TestWhoLeavesBeforeTheInsertStoresNothing(t *testing.T) {
 			t.Errorf("stored: %v; the one that stayed got %d, %v", stored, b.answers[2].id, b.answers[2].err)
 		}
 
-		if _, err := b.Insert(ctx, job("")); !errors.Is(err, context.Canceled) || len(g.sizes) != 2 {
+		if _, err := b.Insert(ctx, jobs("")); !errors.Is(err, context.Canceled) || len(g.sizes) != 2 {
 			t.Errorf("with a context that had ended: %v, inserts %v", err, g.sizes)
 		}
 	})
@@ -391,7 +397,7 @@ func (d *distant) enqueueEvery(t *testing.T, while time.Duration, calls int) []t
 		time.Sleep(while)
 		all.Go(func() {
 			started := time.Now()
-			if _, err := batcher.Insert(t.Context(), job("")); err != nil {
+			if _, err := batcher.Insert(t.Context(), jobs("")); err != nil {
 				t.Error(err)
 			}
 			took[i] = time.Since(started)
@@ -433,11 +439,12 @@ func TestManyGoroutinesEnqueue(t *testing.T) {
 	for range goroutines {
 		b.wg.Go(func() {
 			for range each {
-				id, err := b.Insert(t.Context(), job(""))
+				made, err := b.Insert(t.Context(), jobs(""))
 				if err != nil {
 					t.Error(err)
+					return
 				}
-				ids <- id
+				ids <- made[0].ID
 			}
 		})
 	}

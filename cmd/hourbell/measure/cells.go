@@ -207,12 +207,12 @@ func (b *run) many(ctx context.Context) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	args := make([]hourbell.Args, callJobs)
-	for i := range args {
-		args[i] = jobArgs(i)
+	requests := make([]hourbell.Request, callJobs)
+	for i := range requests {
+		requests[i].Args = jobArgs(i)
 	}
 	return b.enqueue(1, callJobs, func(n int) error {
-		_, err := client.EnqueueMany(ctx, args[:n], hourbell.Queue(queue))
+		_, err := client.EnqueueMany(ctx, requests[:n], hourbell.Queue(queue))
 		return err
 	})
 }

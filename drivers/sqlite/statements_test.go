@@ -31,11 +31,31 @@ func TestEveryStatementHasAFile(t *testing.T) {
 		}
 	}
 	for _, file := range files {
-		if text, err := sqlFiles.ReadFile("sql/" + file + ".sql"); err != nil || !strings.HasPrefix(string(text), "-- ") {
+		text, err := sqlFiles.ReadFile("sql/" + file + ".sql")
+		if err != nil || !strings.HasPrefix(string(text), "-- ") {
 			t.Errorf("%s.sql does not begin with a comment, %v", file, err)
 		}
 		if !slices.ContainsFunc(sources[:], func(from source) bool { return from.file == file }) {
 			t.Errorf("%s.sql is no statement", file)
+		}
+		checkConditions(t, file, string(text))
+	}
+}
+
+// checkConditions looks for conditions of a file that no statement gives.
+func checkConditions(t *testing.T, file, text string) {
+	var given []string
+	for s, from := range sources {
+		if statement(s).lists() && from.file == file {
+			return // its calls give the conditions
+		}
+		if from.file == file {
+			given = append(given, strings.Fields(from.given)...)
+		}
+	}
+	for _, condition := range sqltext.Conditions(text) {
+		if !slices.Contains(given, condition) {
+			t.Errorf("%s.sql: no statement gives the condition %s", file, condition)
 		}
 	}
 }

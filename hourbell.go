@@ -2,19 +2,17 @@
 // should on a cluster of ordinary servers. It needs only the database that the
 // servers already share.
 //
-// A [Client] joins three things: a store (a database accessed by a driver),
-// [Workers] (your code, by kind) and, while it runs, a node of the cluster.
-// Jobs are enqueued, also inside your own transaction. Schedules are rows that
-// make one job for each slot, whichever node comes first. The services of a
-// client read and change everything else, such as client.Jobs.Cancel.
+// A [Client] joins a store (a database accessed by a driver), [Workers] (your
+// code, by kind) and, while it runs, a node of the cluster. It enqueues jobs,
+// also inside your own transaction. A [Schedule] makes one job for each slot,
+// whichever node comes first. The services of a client, such as client.Jobs,
+// read and change everything else.
 //
 // Jobs run at least once: a job whose node died runs again on another node,
-// unless its on-loss choice is [FailOnLoss]. Each attempt has a token
-// ([JobRow].Token) that is greater than every earlier token of the same job or
-// schedule. Pass it to the systems to which the job writes, and let them refuse
-// smaller tokens.
-//
-// The words used here are defined in docs/glossary.md.
+// unless its on-loss choice is [FailOnLoss]. Each attempt has a token that is
+// greater than every earlier token of the same job or schedule. Pass it to the
+// systems to which the job writes, and let them refuse smaller tokens. The
+// words used here are defined in docs/glossary.md.
 package hourbell
 
 import "github.com/hourbell/hourbell/store"

@@ -108,3 +108,9 @@ func (r ChangeSchedulesRequest) Apply(s *Schedule, now time.Time) {
 		s.NextAt = now
 	}
 }
+
+// Extends reports whether a record is written by extending the newest record of
+// its schedule.
+func (r SlotRecord) Extends(newest SlotRecord) bool {
+	return r.Extend && newest.Outcome == r.Outcome && newest.Reason == r.Reason && newest.Last.Before(r.Slot)
+}

@@ -20,7 +20,7 @@ func (f *firing) record(ctx context.Context, held []store.Firing, settled []stor
 		schedule := held[i].Schedule
 		for _, record := range s.Slots {
 			f.out.Slots = append(f.out.Slots, store.SkippedSlot{Schedule: schedule, Record: record})
-			if last := newest[schedule]; record.Extend && last != nil && extends(record, last.SlotRecord) {
+			if last := newest[schedule]; last != nil && record.Extends(last.SlotRecord) {
 				r.grow(last, record)
 				continue
 			}
@@ -58,12 +58,6 @@ func (r *records) grow(row *slotRow, by store.SlotRecord) {
 		row.grown = true
 		r.grown = append(r.grown, row)
 	}
-}
-
-// extends reports whether a record can be written by extending the newest
-// record.
-func extends(record, newest store.SlotRecord) bool {
-	return newest.Outcome == record.Outcome && newest.Reason == record.Reason && newest.Last.Before(record.Slot)
 }
 
 // newerOf returns the newer of a record, which may be nil, and a later one.

@@ -2,16 +2,25 @@ package sqlite
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // FireEarly accounts for slots, some before their instant; see store.EarlyFirer.
-func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (store.FireEarlyResult, error) {
-	out, busy, err := b.fire(ctx, req.FireRequest, req.Ahead)
-	return store.FireEarlyResult{FireResult: out, Busy: busy}, err
+func (b *Backend) FireEarly(ctx context.Context, req store.FireEarlyRequest) (out store.FireEarlyResult, err error) {
+	if len(req.Firings) == 0 {
+		return out, nil
+	}
+	err = b.writeAt(ctx, "fire schedules", req.Now, func(s *session, now time.Time) (err error) {
+		out, err = rowwise.FireEarly(ctx, s, req, now)
+		return err
+	})
+	if err != nil {
+		return store.FireEarlyResult{}, err
+	}
+	return out, nil
 }
 
 // FiredTo returns up to when schedules have fired early; see store.EarlyFirer.
@@ -28,22 +37,6 @@ func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (to tim
 		return time.Time{}, err
 	}
 	return to, nil
-}
-
-// early reports whether a firing, which matches its row, is not due yet.
-func early(f store.Firing, now time.Time) bool { return instant(f.NextAt).After(now) }
-
-// leaveBusy removes early firings whose schedule has a live job, so that an overlap
-// would have to be settled, and returns these schedules.
-func (p *firePlan) leaveBusy(now time.Time) (busy []int64) {
-	p.firings = slices.DeleteFunc(p.firings, func(f store.Firing) bool {
-		is := early(f, now) && len(p.live[f.Schedule]) > 0
-		if is {
-			busy = append(busy, f.Schedule)
-		}
-		return is
-	})
-	return busy
 }
 
 // afterFired lets triggered jobs start after the slots of their schedules that have

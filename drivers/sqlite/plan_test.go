@@ -88,7 +88,7 @@ var plans = []struct {
 	{statement: extendSlots, want: []string{"SEARCH r USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: lockSchedules, want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
 	{statement: lockCalendarUsers, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH u USING PRIMARY KEY (calendar=?)"}},
-	{statement: reviseSchedules, want: []string{"SEARCH hourbell_schedule USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH u USING PRIMARY KEY (calendar=?)"}},
+	{statement: reviseSchedules, want: []string{"SEARCH hourbell_schedule USING COVERING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
 	{statement: deleteCalendarUses, want: []string{"SEARCH hourbell_calendar_use USING COVERING INDEX hourbell_calendar_use_schedule (schedule_id=?)"}},
 	{statement: insertCalendarUses, want: []string{"SEARCH s USING COVERING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
 	{statement: lockOwnedSchedules, want: []string{"SEARCH hourbell_schedule USING INDEX hourbell_schedule_owner (owner=?)"}, sorts: true},

@@ -2,34 +2,17 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// PutSchedules creates or changes schedules; see store.Schedules. It reads the
-// rows, decides in memory, and writes those that change.
-func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
-	var out store.PutSchedulesResult
-	err := b.write(ctx, "put schedules", func(s *session) error {
-		now, err := s.now(ctx, req.Now)
-		if err != nil {
-			return err
-		}
-		if err := s.checkSync(ctx, req); err != nil {
-			return err
-		}
-		if err := s.checkCalendars(ctx, req.Schedules); err != nil {
-			return err
-		}
-		plan, err := s.planPut(ctx, req, now)
-		if err != nil {
-			return err
-		}
-		out = plan.result()
-		return s.applyPut(ctx, req, plan)
+// PutSchedules creates or changes schedules; see store.Schedules.
+func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (out store.PutSchedulesResult, err error) {
+	err = b.writeAt(ctx, "put schedules", req.Now, func(s *session, now time.Time) (err error) {
+		out, err = rowwise.PutSchedules(ctx, s, req, now)
+		return err
 	})
 	if err != nil {
 		return store.PutSchedulesResult{}, err
@@ -37,125 +20,36 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 	return out, nil
 }
 
-// checkSync refuses a Sync that is older than the owner's last one.
-func (s *session) checkSync(ctx context.Context, req store.PutSchedulesRequest) error {
-	if !req.Ordered() {
-		return nil
-	}
-	return s.each(ctx, readOwner, args{"owner": req.Owner}, func(r row) error {
-		var last int64
-		if err := r.Scan(&last); err != nil {
-			return err
-		}
-		if req.SyncRevision < last {
-			return fmt.Errorf("owner %q, revision %d after %d: %w", req.Owner, req.SyncRevision, last, store.ErrStale)
-		}
-		return nil
+// ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
+func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
+	return b.writeAt(ctx, "change schedules", req.Now, func(s *session, now time.Time) error {
+		return rowwise.ChangeSchedules(ctx, s, req, now)
 	})
 }
 
-// putPlan is what PutSchedules has to write.
-type putPlan struct {
-	rows         []*store.Schedule // one for each of the request, as it will be
-	changed      []*store.Schedule // the rows that are new or change
-	gone         []*store.Schedule // those that a Sync deletes
-	back         []int64           // the numbers of changed rows that were deleted
-	lastRevision int64             // given so far, of any schedule
-}
-
-func (p *putPlan) result() store.PutSchedulesResult {
-	out := store.PutSchedulesResult{Changed: len(p.changed), Deleted: len(p.gone)}
-	for _, row := range slices.Concat(p.changed, p.gone) {
-		out.Edited = append(out.Edited, row.Name)
-	}
-	for _, row := range p.rows {
-		out.Revisions = append(out.Revisions, row.Revision)
-	}
-	return out
-}
-
-// planPut decides about every schedule of a request, and refuses all of it where
-// one cannot be put.
-func (s *session) planPut(ctx context.Context, req store.PutSchedulesRequest, now time.Time) (*putPlan, error) {
-	known, err := s.schedulesNamed(ctx, putNames(req.Schedules))
-	if err != nil {
-		return nil, err
-	}
-	plan := &putPlan{}
-	if err := s.one(ctx, readCounter, args{"name": "revision"}, &plan.lastRevision); err != nil {
-		return nil, err
-	}
-	asked := map[string]bool{}
-	for _, put := range req.Schedules {
-		asked[put.Name] = true
-		if err := known[put.Name].CheckPut(put, req.Owner, now); err != nil {
-			return nil, fmt.Errorf("schedule %q: %w", put.Name, err)
-		}
-		known[put.Name] = plan.put(known[put.Name], put, req.Owner, now)
-	}
-	if !req.Sync {
-		return plan, nil
-	}
-	err = s.eachSchedule(ctx, lockOwnedSchedules, args{"owner": req.Owner}, func(row *store.Schedule) error {
-		if asked[row.Name] {
-			return nil
-		}
-		if row.Unsettled(now) {
-			return fmt.Errorf("delete schedule %q: %w", row.Name, store.ErrUnsettled)
-		}
-		row.Bury(now)
-		plan.gone = append(plan.gone, row)
-		return nil
+// LockOwner implements rowwise.Schedules.
+func (s *session) LockOwner(ctx context.Context, owner string) (revision int64, found bool, err error) {
+	err = s.each(ctx, readOwner, args{"owner": owner}, func(r row) error {
+		found = true
+		return r.Scan(&revision)
 	})
-	return plan, err
+	return revision, found, err
 }
 
-func putNames(puts []store.PutSchedule) []string {
-	names := make([]string, len(puts))
-	for i, put := range puts {
-		names[i] = put.Name
-	}
-	return names
+// SaveOwner implements rowwise.Schedules.
+func (s *session) SaveOwner(ctx context.Context, owner string, revision int64) error {
+	return s.exec(ctx, syncOwner, args{"owner": owner, "revision": revision})
 }
 
-// put adds one schedule to the plan and returns its row as it will be.
-func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, owner string, now time.Time) *store.Schedule {
-	if !row.Same(put, owner) {
-		if row == nil {
-			row = &store.Schedule{}
-		}
-		if !row.DeletedAt.IsZero() {
-			p.back = append(p.back, row.ID)
-		}
-		p.lastRevision++
-		row.Put(put, owner, now)
-		row.Revision = p.lastRevision
-		p.changed = append(p.changed, row)
-	}
-	p.rows = append(p.rows, row)
-	return row
+// LockRevision implements rowwise.Schedules.
+func (s *session) LockRevision(ctx context.Context) (last int64, err error) {
+	err = s.one(ctx, readCounter, args{"name": "revision"}, &last)
+	return last, err
 }
 
-// applyPut writes a plan; where nothing changes it writes nothing.
-func (s *session) applyPut(ctx context.Context, req store.PutSchedulesRequest, p *putPlan) error {
-	if err := s.saveSchedules(ctx, append(p.changed, p.gone...)); err != nil {
-		return err
-	}
-	if err := s.nameCalendars(ctx, req, p); err != nil {
-		return err
-	}
-	if err := s.onIDs(ctx, append(p.back, numbersOf(p.gone)...), nil, endFailing); err != nil {
-		return err
-	}
-	if len(p.changed) > 0 {
-		if err := s.exec(ctx, raiseCounter, args{"name": "revision", "value": p.lastRevision}); err != nil {
-			return err
-		}
-	}
-	if !req.Ordered() {
-		return nil
-	}
-	return s.exec(ctx, syncOwner, args{"owner": req.Owner, "revision": req.SyncRevision})
+// RaiseRevision implements rowwise.Schedules.
+func (s *session) RaiseRevision(ctx context.Context, to int64) error {
+	return s.exec(ctx, raiseCounter, args{"name": "revision", "value": to})
 }
 
 // savedSchedule is a row on its way to upsert_schedules.sql.
@@ -177,11 +71,8 @@ type savedSchedule struct {
 	DeletedAt     *int64 `json:"deleted_at"`
 }
 
-// saveSchedules writes rows by their names.
-func (s *session) saveSchedules(ctx context.Context, rows []*store.Schedule) error {
-	if len(rows) == 0 {
-		return nil
-	}
+// SaveSchedules implements rowwise.Schedules. It finds rows by their names.
+func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) error {
 	var pack packer
 	saved := make([]savedSchedule, len(rows))
 	for i, r := range rows {
@@ -195,14 +86,28 @@ func (s *session) saveSchedules(ctx context.Context, rows []*store.Schedule) err
 	return s.exec(ctx, upsertSchedules, args{"schedules": jsonOf(saved), "bytes": pack.parameter()})
 }
 
-// schedulesNamed reads schedules, tombstones too.
-func (s *session) schedulesNamed(ctx context.Context, names []string) (map[string]*store.Schedule, error) {
+// LockSchedules implements rowwise.Schedules.
+func (s *session) LockSchedules(ctx context.Context, names []string) (map[string]*store.Schedule, error) {
 	found := map[string]*store.Schedule{}
 	err := s.eachSchedule(ctx, lockSchedules, args{"names": jsonList(names)}, func(row *store.Schedule) error {
 		found[row.Name] = row
 		return nil
 	})
 	return found, err
+}
+
+// LockOwnedSchedules implements rowwise.Schedules.
+func (s *session) LockOwnedSchedules(ctx context.Context, owner string) (rows []*store.Schedule, err error) {
+	err = s.eachSchedule(ctx, lockOwnedSchedules, args{"owner": owner}, func(row *store.Schedule) error {
+		rows = append(rows, row)
+		return nil
+	})
+	return rows, err
+}
+
+// ResetFailures implements rowwise.Schedules.
+func (s *session) ResetFailures(ctx context.Context, schedules []int64) error {
+	return s.onIDs(ctx, schedules, nil, resetFailures)
 }
 
 func (s *session) eachSchedule(ctx context.Context, name statement, a args, do func(*store.Schedule) error) error {
@@ -230,65 +135,6 @@ func scanSchedule(r row, more ...any) (store.Schedule, error) {
 		into(&x.PausedAt), into(&x.PausedUntil), &x.PausedDeclared, into(&x.CreatedAt), into(&x.UpdatedAt), into(&x.DeletedAt), &x.Failures,
 	}, more...)...)
 	return x, err
-}
-
-// ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
-func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
-	return b.write(ctx, "change schedules", func(s *session) error {
-		now, err := s.now(ctx, req.Now)
-		if err != nil {
-			return err
-		}
-		known, err := s.schedulesNamed(ctx, req.Names)
-		if err != nil {
-			return err
-		}
-		rows, err := planChange(req, known, now)
-		if err != nil {
-			return err
-		}
-		if err := s.saveSchedules(ctx, rows); err != nil {
-			return err
-		}
-		switch req.Action {
-		case store.DeleteSchedules:
-			return s.onIDs(ctx, numbersOf(rows), nil, endFailing)
-		case store.ResumeSchedules:
-			return s.onIDs(ctx, numbersOf(rows), nil, resetFailures)
-		}
-		return nil
-	})
-}
-
-func numbersOf(rows []*store.Schedule) []int64 {
-	ids := make([]int64, len(rows))
-	for i, row := range rows {
-		ids[i] = row.ID
-	}
-	return ids
-}
-
-// planChange returns the rows that an action changes, as they will be, or why
-// nothing may change.
-func planChange(req store.ChangeSchedulesRequest, known map[string]*store.Schedule, now time.Time) ([]*store.Schedule, error) {
-	for _, name := range req.Names {
-		if row := known[name]; row == nil || !row.DeletedAt.IsZero() {
-			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrNotFound)
-		}
-	}
-	var rows []*store.Schedule
-	for _, name := range req.Names {
-		row := known[name]
-		if !req.Changes(row) {
-			continue
-		}
-		if row.Unsettled(now) {
-			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrUnsettled)
-		}
-		req.Apply(row, now)
-		rows = append(rows, row)
-	}
-	return rows, nil
 }
 
 // ListSchedules reads schedules in pages; see store.Schedules.

@@ -179,7 +179,7 @@ var sources = [statementCount]source{
 	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting"},
 	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar limit", columns: scheduleColumns + " since"},
 	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at"},
-	lockCalendarUsers:      {file: "lock_calendar_users", params: "now names", columns: "name due"},
+	lockCalendarUsers:      {file: "lock_calendar_users", params: "names", columns: "calendar name next_at"},
 	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
 	lockClaims:             {file: "lock_claims", params: "claims", columns: "place state reason schedule_id origin"},
 	lockDueSchedules:       {file: "lock_due_schedules", params: "ids until", columns: "id revision mark next_at paused_at"},

@@ -1,0 +1,107 @@
+package rowwise
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// PutCalendars creates or changes calendars; see store.Calendars. Its number of
+// statements does not depend on how many schedules name them.
+func PutCalendars(ctx context.Context, tx Tx, req store.PutCalendarsRequest, now time.Time) (out store.PutCalendarsResult, err error) {
+	if len(req.Calendars) == 0 {
+		return out, nil
+	}
+	names := make([]string, len(req.Calendars))
+	for i, put := range req.Calendars {
+		names[i] = put.Name
+	}
+	known, err := tx.LockCalendars(ctx, names)
+	if err != nil {
+		return out, err
+	}
+	last, err := tx.LockRevision(ctx)
+	if err != nil {
+		return out, err
+	}
+	var changed []store.PutCalendar
+	for _, put := range req.Calendars {
+		row := known[put.Name]
+		if err := row.CheckPut(put); err != nil {
+			return out, fmt.Errorf("calendar %q: %w", put.Name, err)
+		}
+		if row.Same(put) {
+			out.Revisions = append(out.Revisions, row.Revision)
+			continue
+		}
+		changed = append(changed, put)
+		out.Revisions = append(out.Revisions, last+1)
+	}
+	if len(changed) == 0 {
+		return out, nil
+	}
+	out.Changed = len(changed)
+	out.Revised, err = saveCalendars(ctx, tx, changed, last+1, now)
+	return out, err
+}
+
+// saveCalendars gives calendars and the schedules that name them a new revision,
+// unless a schedule is due, and returns the names of the schedules.
+func saveCalendars(ctx context.Context, tx Tx, puts []store.PutCalendar, revision int64, now time.Time) (schedules []string, err error) {
+	names := make([]string, len(puts))
+	for i, put := range puts {
+		names[i] = put.Name
+	}
+	users, err := tx.LockCalendarUsers(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	for _, user := range users {
+		if !user.NextAt.IsZero() && !user.NextAt.After(now) {
+			return nil, fmt.Errorf("schedule %q, which names it: %w", user.Schedule, store.ErrUnsettled)
+		}
+		schedules = append(schedules, user.Schedule)
+	}
+	slices.Sort(schedules)
+	schedules = slices.Compact(schedules)
+	if len(schedules) > 0 {
+		if err := tx.ReviseSchedules(ctx, schedules, revision); err != nil {
+			return nil, err
+		}
+	}
+	if err := tx.SaveCalendars(ctx, puts, revision, now); err != nil {
+		return nil, err
+	}
+	return schedules, tx.RaiseRevision(ctx, revision)
+}
+
+// DeleteCalendars deletes calendars; see store.Calendars.
+func DeleteCalendars(ctx context.Context, tx Tx, req store.DeleteCalendarsRequest) error {
+	if len(req.Names) == 0 {
+		return nil
+	}
+	known, err := tx.LockCalendars(ctx, req.Names)
+	if err != nil {
+		return err
+	}
+	users, err := tx.LockCalendarUsers(ctx, req.Names)
+	if err != nil {
+		return err
+	}
+	used := map[string]bool{}
+	for _, user := range users {
+		used[user.Calendar] = true
+	}
+	for _, name := range req.Names {
+		switch {
+		case known[name] == nil:
+			return fmt.Errorf("calendar %q: %w", name, store.ErrNotFound)
+		case used[name]:
+			return fmt.Errorf("calendar %q: %w", name, store.ErrInUse)
+		}
+	}
+	return tx.DeleteCalendars(ctx, req.Names)
+}

@@ -1,0 +1,248 @@
+package rowwise
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Fire accounts for slots; see store.Schedules. It reads what it decides on for
+// all firings at once, and writes with a fixed number of statements.
+//
+// A slot that has made a job before, because a reset has moved the schedule's
+// mark back, makes no second job; Fire passes over it.
+func Fire(ctx context.Context, tx Tx, req store.FireRequest, now time.Time) (store.FireResult, error) {
+	res, err := FireEarly(ctx, tx, store.FireEarlyRequest{FireRequest: req}, now)
+	return res.FireResult, err
+}
+
+// firePlan is what Fire has read and decided, and will write.
+type firePlan struct {
+	firings []store.Firing // except lost and busy firings
+	live    map[int64][]store.LiveJob
+	newest  map[int64]*Slot     // the newest record of each schedule
+	fired   map[SlotKey]bool    // slots that made a job before
+	out     store.FireResult    // without the numbers of jobs
+	jobs    []store.NewJob      // to insert
+	ends    []End               // jobs that are replaced or superseded
+	touched []store.SerialGroup // of jobs that end, and of added waiting jobs
+	added   []*Slot             // new records, in order; the records of jobs are in jobSlots too
+	counts  map[int64]int64     // fired slots by schedule
+
+	jobSlots []*Slot // the record of each job
+	extended []*Slot // stored records that become longer
+}
+
+// newFirePlan returns a plan of the firings that were decided from the present
+// rows; the other firings are lost.
+func newFirePlan(req store.FireRequest, due map[int64]Due, now time.Time) *firePlan {
+	p := &firePlan{counts: map[int64]int64{}}
+	expired := !req.Until.IsZero() && now.After(instant(req.Until))
+	for _, f := range req.Firings {
+		if row, is := due[f.Schedule]; is && !expired && row.decided(f) {
+			p.firings = append(p.firings, f)
+		} else {
+			p.out.Lost = append(p.out.Lost, f.Schedule)
+		}
+	}
+	return p
+}
+
+// decided reports whether a firing was decided from this row.
+func (d Due) decided(f store.Firing) bool {
+	return d.Revision == f.Revision && d.Mark.Equal(instant(f.Mark)) && d.NextAt.Equal(instant(f.NextAt)) && d.PausedAt.Equal(instant(f.PausedAt))
+}
+
+// read reads live jobs, newest records and earlier jobs of slots, each only for
+// the firings that depend on them.
+func (p *firePlan) read(ctx context.Context, tx Tx, now time.Time) (err error) {
+	var overlaps, extends []int64
+	var slots []SlotKey
+	for _, f := range p.firings {
+		if f.Overlap != store.OverlapAllow && (len(f.Jobs) > 0 || early(f, now)) {
+			overlaps = append(overlaps, f.Schedule)
+		}
+		if slices.ContainsFunc(f.Slots, func(r store.SlotRecord) bool { return r.Extend }) {
+			extends = append(extends, f.Schedule)
+		}
+		for _, job := range f.Jobs {
+			slots = append(slots, keyOf(f.Schedule, job.Slot))
+		}
+	}
+	p.newest, p.fired = map[int64]*Slot{}, map[SlotKey]bool{}
+	if len(overlaps) > 0 {
+		if p.live, err = tx.LockLiveJobs(ctx, overlaps); err != nil {
+			return err
+		}
+	}
+	if len(extends) > 0 {
+		newest, err := tx.NewestSlots(ctx, extends)
+		if err != nil {
+			return err
+		}
+		for i := range newest {
+			p.newest[newest[i].Schedule] = &newest[i]
+		}
+	}
+	if len(slots) > 0 {
+		fired, err := tx.FiredSlots(ctx, slots)
+		if err != nil {
+			return err
+		}
+		for _, slot := range fired {
+			p.fired[slot] = true
+		}
+	}
+	return nil
+}
+
+// settle decides about every firing.
+func (p *firePlan) settle() {
+	for _, f := range p.firings {
+		f.Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(job store.NewJob) bool { return p.fired[keyOf(f.Schedule, job.Slot)] })
+		settled := f.Settle(p.live[f.Schedule])
+		for _, job := range p.live[f.Schedule] {
+			if job.Waiting { // a job that waits without reason is released too
+				p.touched = append(p.touched, store.SerialGroup{Schedule: f.Schedule})
+			}
+		}
+		p.end(f.Schedule, settled.Replace, store.ReplacedReason)
+		p.end(f.Schedule, settled.Supersede, store.SupersededReason)
+		p.out.Asked = append(p.out.Asked, settled.Cancel...)
+		for _, record := range settled.Slots {
+			p.record(f.Schedule, record)
+			p.out.Slots = append(p.out.Slots, store.SkippedSlot{Schedule: f.Schedule, Record: record})
+		}
+		for _, job := range settled.Jobs {
+			p.fire(f.Schedule, job)
+		}
+	}
+}
+
+// end ends live jobs of a schedule as cancelled.
+func (p *firePlan) end(schedule int64, jobs []int64, reason string) {
+	for _, id := range jobs {
+		p.ends = append(p.ends, End{ID: id, State: store.StateCancelled, Reason: reason})
+		p.touched = append(p.touched, store.SerialGroup{Schedule: schedule})
+	}
+	p.out.Superseded = append(p.out.Superseded, jobs...)
+}
+
+// record adds a record without a job, or extends the newest record.
+func (p *firePlan) record(schedule int64, record store.SlotRecord) {
+	record.Slot, record.Last = instant(record.Slot), instant(record.Last)
+	if newest := p.newest[schedule]; newest != nil && record.Extends(newest.SlotRecord) {
+		if newest.ID != 0 && newest.Added == 0 {
+			p.extended = append(p.extended, newest)
+		}
+		newest.Last = record.Last
+		newest.Count += record.Count
+		newest.Added += record.Count
+		return
+	}
+	p.add(&Slot{Schedule: schedule, SlotRecord: record})
+}
+
+// add adds a record; of two records with the same slot the later one is the newer.
+func (p *firePlan) add(r *Slot) {
+	p.added = append(p.added, r)
+	if newest := p.newest[r.Schedule]; newest == nil || !r.Slot.Before(newest.Slot) {
+		p.newest[r.Schedule] = r
+	}
+}
+
+// fire adds a job with its record.
+func (p *firePlan) fire(schedule int64, job store.NewJob) {
+	slot := instant(job.Slot)
+	job.Schedule = schedule
+	if job.Waiting {
+		p.touched = append(p.touched, store.SerialGroup{Schedule: schedule})
+	}
+	r := &Slot{Schedule: schedule, SlotRecord: store.SlotRecord{Slot: slot, Last: slot, Count: 1, Outcome: store.SlotFired}}
+	p.add(r)
+	p.jobs, p.jobSlots = append(p.jobs, job), append(p.jobSlots, r)
+	p.counts[schedule]++
+}
+
+// write writes the plan and completes the result with the numbers of the jobs.
+func (p *firePlan) write(ctx context.Context, tx Tx, now time.Time) error {
+	if len(p.ends) > 0 {
+		if err := tx.EndJobs(ctx, p.ends, now); err != nil {
+			return err
+		}
+	}
+	if err := p.insertJobs(ctx, tx, now); err != nil {
+		return err
+	}
+	if err := Release(ctx, tx, p.touched); err != nil {
+		return err
+	}
+	if len(p.out.Asked) > 0 {
+		if err := tx.RequestCancels(ctx, p.out.Asked, store.ReplacedReason, now); err != nil {
+			return err
+		}
+	}
+	if err := p.writeSlots(ctx, tx, now); err != nil {
+		return err
+	}
+	return p.advance(ctx, tx, now)
+}
+
+func (p *firePlan) insertJobs(ctx context.Context, tx Tx, now time.Time) error {
+	if len(p.jobs) == 0 {
+		return nil
+	}
+	inserted, err := tx.InsertJobs(ctx, p.jobs, now)
+	if err != nil {
+		return err
+	}
+	for i, r := range p.jobSlots {
+		r.Job = inserted[i].ID
+		p.out.Fired = append(p.out.Fired, store.FiredSlot{Schedule: r.Schedule, Slot: r.Slot, Job: r.Job})
+	}
+	return nil
+}
+
+func (p *firePlan) writeSlots(ctx context.Context, tx Tx, now time.Time) error {
+	if len(p.added) > 0 {
+		if err := tx.InsertSlots(ctx, p.added, now); err != nil {
+			return err
+		}
+	}
+	if len(p.extended) > 0 {
+		return tx.ExtendSlots(ctx, p.extended, now)
+	}
+	return nil
+}
+
+// advance writes how far the schedules are accounted for, and applies the
+// follow-ups.
+func (p *firePlan) advance(ctx context.Context, tx Tx, now time.Time) error {
+	if len(p.firings) == 0 {
+		return nil
+	}
+	advances := make([]Advance, len(p.firings))
+	after := make([]*store.FollowUp, len(p.firings))
+	for i, f := range p.firings {
+		advances[i] = Advance{f.Schedule, instant(f.NewMark), instant(f.NewNextAt), p.counts[f.Schedule]}
+		after[i] = f.After
+	}
+	if err := tx.AdvanceSchedules(ctx, advances); err != nil {
+		return err
+	}
+	return Follow(ctx, tx, after, now)
+}
+
+func keyOf(schedule int64, slot time.Time) SlotKey {
+	return SlotKey{schedule, instant(slot).UnixMicro()}
+}
+
+// instant brings a time to the form in which it is stored: UTC, microseconds.
+func instant(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Microsecond)
+}

@@ -1,0 +1,253 @@
+package rowwise
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// PutSchedules creates or changes schedules; see store.Schedules. If nothing
+// changes it writes nothing, except the revision of an owner.
+func PutSchedules(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now time.Time) (store.PutSchedulesResult, error) {
+	var out store.PutSchedulesResult
+	if err := checkSync(ctx, tx, req); err != nil {
+		return out, err
+	}
+	if err := checkCalendars(ctx, tx, req.Schedules); err != nil {
+		return out, err
+	}
+	plan, err := planPut(ctx, tx, req, now)
+	if err != nil {
+		return out, err
+	}
+	if err := plan.write(ctx, tx, req); err != nil {
+		return out, err
+	}
+	return plan.result(), nil
+}
+
+// checkSync refuses a sync that is older than the owner's last sync.
+func checkSync(ctx context.Context, tx Tx, req store.PutSchedulesRequest) error {
+	if !req.Ordered() {
+		return nil
+	}
+	last, found, err := tx.LockOwner(ctx, req.Owner)
+	if err == nil && found && req.SyncRevision < last {
+		err = fmt.Errorf("owner %q, revision %d after %d: %w", req.Owner, req.SyncRevision, last, store.ErrStale)
+	}
+	return err
+}
+
+// checkCalendars refuses schedules that name a calendar that does not exist.
+func checkCalendars(ctx context.Context, tx Tx, puts []store.PutSchedule) error {
+	var names []string
+	for _, put := range puts {
+		names = append(names, put.Calendars...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 {
+		return nil
+	}
+	known, err := tx.LockCalendars(ctx, names)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if known[name] == nil {
+			return fmt.Errorf("calendar %q: %w", name, store.ErrNotFound)
+		}
+	}
+	return nil
+}
+
+// putPlan is what PutSchedules writes.
+type putPlan struct {
+	rows         []*store.Schedule // one for each of the request, as it will be
+	changed      []*store.Schedule // rows that are new or change
+	gone         []*store.Schedule // rows that a sync deletes
+	back         []int64           // the numbers of changed rows that were deleted
+	lastRevision int64             // given so far, to any schedule or calendar
+}
+
+func (p *putPlan) result() store.PutSchedulesResult {
+	out := store.PutSchedulesResult{Changed: len(p.changed), Deleted: len(p.gone)}
+	for _, row := range slices.Concat(p.changed, p.gone) {
+		out.Edited = append(out.Edited, row.Name)
+	}
+	for _, row := range p.rows {
+		out.Revisions = append(out.Revisions, row.Revision)
+	}
+	return out
+}
+
+// planPut decides about every schedule of a request, and refuses the request if
+// one schedule cannot be put.
+func planPut(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now time.Time) (plan putPlan, err error) {
+	if plan.lastRevision, err = tx.LockRevision(ctx); err != nil {
+		return plan, err
+	}
+	known := map[string]*store.Schedule{}
+	if len(req.Schedules) > 0 {
+		names := make([]string, len(req.Schedules))
+		for i, put := range req.Schedules {
+			names[i] = put.Name
+		}
+		if known, err = tx.LockSchedules(ctx, names); err != nil {
+			return plan, err
+		}
+	}
+	for _, put := range req.Schedules {
+		if err := known[put.Name].CheckPut(put, req.Owner, now); err != nil {
+			return plan, fmt.Errorf("schedule %q: %w", put.Name, err)
+		}
+		known[put.Name] = plan.put(known[put.Name], put, req.Owner, now)
+	}
+	if !req.Sync {
+		return plan, nil
+	}
+	owned, err := tx.LockOwnedSchedules(ctx, req.Owner)
+	if err != nil {
+		return plan, err
+	}
+	asked := map[string]bool{}
+	for _, put := range req.Schedules {
+		asked[put.Name] = true
+	}
+	for _, row := range owned {
+		switch {
+		case asked[row.Name]:
+			continue
+		case row.Unsettled(now):
+			return plan, fmt.Errorf("delete schedule %q: %w", row.Name, store.ErrUnsettled)
+		}
+		row.Bury(now)
+		plan.gone = append(plan.gone, row)
+	}
+	return plan, nil
+}
+
+// put adds one schedule to the plan and returns its row as it will be.
+func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, owner string, now time.Time) *store.Schedule {
+	if !row.Same(put, owner) {
+		if row == nil {
+			row = &store.Schedule{}
+		}
+		if !row.DeletedAt.IsZero() {
+			p.back = append(p.back, row.ID)
+		}
+		p.lastRevision++
+		row.Put(put, owner, now)
+		row.Revision = p.lastRevision
+		p.changed = append(p.changed, row)
+	}
+	p.rows = append(p.rows, row)
+	return row
+}
+
+// write writes the plan.
+func (p *putPlan) write(ctx context.Context, tx Tx, req store.PutSchedulesRequest) error {
+	if rows := slices.Concat(p.changed, p.gone); len(rows) > 0 {
+		if err := tx.SaveSchedules(ctx, rows); err != nil {
+			return err
+		}
+	}
+	if len(p.changed) > 0 {
+		if err := p.writeUses(ctx, tx, req.Schedules); err != nil {
+			return err
+		}
+		if err := tx.RaiseRevision(ctx, p.lastRevision); err != nil {
+			return err
+		}
+	}
+	if well := append(p.back, numbersOf(p.gone)...); len(well) > 0 {
+		if err := tx.EndFailing(ctx, well); err != nil {
+			return err
+		}
+	}
+	if !req.Ordered() {
+		return nil
+	}
+	return tx.SaveOwner(ctx, req.Owner, req.SyncRevision)
+}
+
+// writeUses writes which calendars the changed schedules name.
+func (p *putPlan) writeUses(ctx context.Context, tx Tx, puts []store.PutSchedule) error {
+	names, changed := make([]string, len(p.changed)), map[string]bool{}
+	for i, row := range p.changed {
+		names[i], changed[row.Name] = row.Name, true
+	}
+	if err := tx.DeleteCalendarUses(ctx, names); err != nil {
+		return err
+	}
+	var uses []CalendarUse
+	for _, put := range puts {
+		for _, calendar := range put.Calendars {
+			if changed[put.Name] {
+				uses = append(uses, CalendarUse{calendar, put.Name})
+			}
+		}
+	}
+	if len(uses) == 0 {
+		return nil
+	}
+	return tx.InsertCalendarUses(ctx, uses)
+}
+
+func numbersOf(rows []*store.Schedule) []int64 {
+	ids := make([]int64, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	return ids
+}
+
+// ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
+func ChangeSchedules(ctx context.Context, tx Tx, req store.ChangeSchedulesRequest, now time.Time) error {
+	if len(req.Names) == 0 {
+		return nil
+	}
+	known, err := tx.LockSchedules(ctx, req.Names)
+	if err != nil {
+		return err
+	}
+	rows, err := planChange(req, known, now)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	if err := tx.SaveSchedules(ctx, rows); err != nil {
+		return err
+	}
+	switch req.Action {
+	case store.DeleteSchedules:
+		return tx.EndFailing(ctx, numbersOf(rows))
+	case store.ResumeSchedules:
+		return tx.ResetFailures(ctx, numbersOf(rows))
+	}
+	return nil
+}
+
+// planChange returns the rows that an action changes, as they will be, or why
+// nothing may change.
+func planChange(req store.ChangeSchedulesRequest, known map[string]*store.Schedule, now time.Time) (rows []*store.Schedule, err error) {
+	for _, name := range req.Names {
+		if row := known[name]; row == nil || !row.DeletedAt.IsZero() {
+			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrNotFound)
+		}
+	}
+	for _, name := range req.Names {
+		row := known[name]
+		if !req.Changes(row) {
+			continue
+		}
+		if row.Unsettled(now) {
+			return nil, fmt.Errorf("schedule %q: %w", name, store.ErrUnsettled)
+		}
+		req.Apply(row, now)
+		rows = append(rows, row)
+	}
+	return rows, nil
+}

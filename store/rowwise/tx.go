@@ -1,0 +1,307 @@
+package rowwise
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Tx is a transaction of a driver: the reads and writes of rows that the
+// sequences of this package consist of. Lists that are passed to it are not
+// empty. One goroutine uses a Tx at a time.
+type Tx interface {
+	Claims
+	Groups
+	Jobs
+	Nodes
+	FollowUps
+	Slots
+	Schedules
+	Calendars
+}
+
+// Claims reads and writes the jobs of claims.
+type Claims interface {
+	// LockClaims returns, in the places of the claims, the live jobs that have
+	// the tokens of the claims.
+	LockClaims(ctx context.Context, claims []store.ClaimRef) ([]Held, error)
+
+	// EndStates returns, in the places of the claims, the states of the finished
+	// jobs that have the tokens of the claims; StateReady where there is none.
+	EndStates(ctx context.Context, claims []store.ClaimRef) ([]store.State, error)
+
+	// InsertAttempts stores records of attempts of live jobs: ID, Error, Trace
+	// and Output of each outcome, and attempt, token, node and start of its job.
+	// If the token has a record already, that record stays.
+	InsertAttempts(ctx context.Context, outcomes []*store.Outcome, now time.Time) error
+
+	// EndJobs moves live jobs to history, finished now. Their keys are free
+	// again, and the cancel requests of jobs with Asked are deleted.
+	EndJobs(ctx context.Context, ends []End, now time.Time) error
+
+	// RequeueJobs makes running or ready jobs ready, due after their delay. The
+	// token stays as it is.
+	RequeueJobs(ctx context.Context, jobs []Requeue, now time.Time) error
+}
+
+// Groups reads and writes serial groups.
+type Groups interface {
+	// LockGroups returns the states of serial groups; groups in which no job
+	// waits may be missing. It locks the first waiting job of each group, and
+	// then reads, without locks, whether the group is busy: of two transactions
+	// that end the last two jobs of a group, the second waits for the first, and
+	// finds the group free.
+	LockGroups(ctx context.Context, groups []store.SerialGroup) (map[store.SerialGroup]store.GroupState, error)
+
+	// ReleaseJobs makes waiting jobs ready; run_at stays as it is.
+	ReleaseJobs(ctx context.Context, ids []int64) error
+}
+
+// Jobs reads and writes jobs by number.
+type Jobs interface {
+	// LockJobs returns the live and finished jobs with these numbers, in any
+	// order.
+	LockJobs(ctx context.Context, ids []int64) ([]Job, error)
+
+	// LockScheduleJobs returns the live jobs of a schedule, ordered by number.
+	LockScheduleJobs(ctx context.Context, schedule string) ([]Job, error)
+
+	// RequestCancels stores cancel requests for running jobs. A job that has a
+	// request keeps it.
+	RequestCancels(ctx context.Context, ids []int64, reason string, now time.Time) error
+
+	// DeleteJobs deletes live or finished jobs with their attempts.
+	DeleteJobs(ctx context.Context, ids []int64) error
+
+	// LockKeyHolders returns the live jobs that have the keys of finished jobs.
+	LockKeyHolders(ctx context.Context, finished []int64) (map[store.JobKey]int64, error)
+
+	// ReviveJobs makes finished jobs ready, under their numbers.
+	ReviveJobs(ctx context.Context, jobs []Revived) error
+
+	// InsertJobs inserts jobs, except jobs whose key another job of their kind has,
+	// and answers for each in their order.
+	InsertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error)
+}
+
+// Nodes reads and writes nodes.
+type Nodes interface {
+	// LockLivingNodes returns the nodes that have not ended, ordered by number.
+	// Claims and heartbeats of these nodes wait until the transaction ends.
+	// NodeInfo.Running is not needed.
+	LockLivingNodes(ctx context.Context) ([]store.NodeInfo, error)
+
+	// EndNodes records that nodes ended now, and whether they died.
+	EndNodes(ctx context.Context, ids []int64, died bool, now time.Time) error
+
+	// LockHeldJobs returns the running jobs of nodes, ordered by node, then by
+	// number.
+	LockHeldJobs(ctx context.Context, nodes []int64) ([]HeldJob, error)
+
+	// CountLosses adds one to the losses of live jobs, up to math.MaxInt16.
+	CountLosses(ctx context.Context, ids []int64) error
+}
+
+// FollowUps reads and writes which schedules are failing.
+type FollowUps interface {
+	// LockFailing returns the schedules among these that are failing, with their
+	// numbers of failures.
+	LockFailing(ctx context.Context, schedules []int64) (map[int64]int64, error)
+
+	// BeginFailing records that schedules are failing since now. A schedule that
+	// is failing already is replaced.
+	BeginFailing(ctx context.Context, schedules []Failing, now time.Time) error
+
+	// CountFailing records the numbers of failures of failing schedules.
+	CountFailing(ctx context.Context, schedules []Failing) error
+
+	// EndFailing records that schedules are well.
+	EndFailing(ctx context.Context, schedules []int64) error
+}
+
+// Slots reads and writes what firings account for.
+type Slots interface {
+	// LockDueSchedules returns, by number, the living schedules among these whose
+	// next_at is not after an instant.
+	LockDueSchedules(ctx context.Context, ids []int64, until time.Time) (map[int64]Due, error)
+
+	// LockLiveJobs returns, by schedule, the live jobs of schedules except
+	// backfilled jobs, ordered by number.
+	LockLiveJobs(ctx context.Context, schedules []int64) (map[int64][]store.LiveJob, error)
+
+	// NewestSlots returns the newest record of each schedule that has records: the
+	// first that ListSlots returns.
+	NewestSlots(ctx context.Context, schedules []int64) ([]Slot, error)
+
+	// FiredSlots returns the slots among these that have a record with
+	// store.SlotFired.
+	FiredSlots(ctx context.Context, slots []SlotKey) ([]SlotKey, error)
+
+	// InsertSlots inserts records, recorded now. Their IDs are not needed.
+	InsertSlots(ctx context.Context, slots []*Slot, now time.Time) error
+
+	// ExtendSlots sets Last, adds Added to the count, and sets the time of
+	// recording to now.
+	ExtendSlots(ctx context.Context, slots []*Slot, now time.Time) error
+
+	// AdvanceSchedules sets mark and next_at of schedules and adds Fired to the
+	// number of slots that fired.
+	AdvanceSchedules(ctx context.Context, schedules []Advance) error
+}
+
+// Schedules reads and writes schedules and their owners.
+type Schedules interface {
+	// LockOwner returns the last sync revision of an owner, if there is one.
+	LockOwner(ctx context.Context, owner string) (revision int64, found bool, err error)
+
+	// SaveOwner stores the last sync revision of an owner.
+	SaveOwner(ctx context.Context, owner string, revision int64) error
+
+	// LockRevision returns the greatest revision that was given to any schedule or
+	// calendar; RaiseRevision stores a greater one.
+	LockRevision(ctx context.Context) (int64, error)
+	RaiseRevision(ctx context.Context, to int64) error
+
+	// LockSchedules returns schedules by name, tombstones too, without FailingSince.
+	LockSchedules(ctx context.Context, names []string) (map[string]*store.Schedule, error)
+
+	// LockOwnedSchedules returns the living schedules of an owner.
+	LockOwnedSchedules(ctx context.Context, owner string) ([]*store.Schedule, error)
+
+	// SaveSchedules inserts the schedules whose ID is 0, and updates the other
+	// schedules; FailingSince and Failures are not written.
+	SaveSchedules(ctx context.Context, rows []*store.Schedule) error
+
+	// DeleteCalendarUses deletes which calendars schedules name.
+	DeleteCalendarUses(ctx context.Context, schedules []string) error
+
+	// InsertCalendarUses inserts which calendars schedules name.
+	InsertCalendarUses(ctx context.Context, uses []CalendarUse) error
+
+	// ResetFailures sets the numbers of failures of failing schedules to 0.
+	ResetFailures(ctx context.Context, schedules []int64) error
+}
+
+// Calendars reads and writes calendars.
+type Calendars interface {
+	// LockCalendars returns calendars by name.
+	LockCalendars(ctx context.Context, names []string) (map[string]*store.Calendar, error)
+
+	// LockCalendarUsers returns the living schedules that name calendars; a
+	// schedule that names several of them is returned for each.
+	LockCalendarUsers(ctx context.Context, calendars []string) ([]CalendarUser, error)
+
+	// ReviseSchedules sets the revision of schedules.
+	ReviseSchedules(ctx context.Context, schedules []string, revision int64) error
+
+	// SaveCalendars inserts or updates calendars with a revision, changed now.
+	SaveCalendars(ctx context.Context, calendars []store.PutCalendar, revision int64, now time.Time) error
+
+	// DeleteCalendars deletes calendars.
+	DeleteCalendars(ctx context.Context, names []string) error
+}
+
+// Held is a live job with the token of a claim.
+type Held struct {
+	Found         bool // otherwise there is no such job, and the other fields mean nothing
+	store.HeldJob      // without Waits
+}
+
+// End moves a live job to history.
+type End struct {
+	ID     int64       `json:"id"`
+	State  store.State `json:"state"`
+	Reason string      `json:"reason"`
+	Asked  bool        `json:"-"` // the job has a cancel request
+}
+
+// Requeue makes a live job ready. Refunds and losses stop at math.MaxInt16.
+type Requeue struct {
+	ID           int64 `json:"id"`
+	Delay        int64 `json:"delay"`  // microseconds from now until it is due
+	Refund       int16 `json:"refund"` // subtracted from its attempt
+	RefundCounts bool  `json:"counted"`
+	LossCounts   bool  `json:"lost"`
+	LossesEnd    bool  `json:"well"`
+}
+
+// Job is a live or finished job that ChangeJobs decides about.
+type Job struct {
+	store.FinishedJob // its ID, and if it is finished, all fields
+	State             store.State
+	Group             store.SerialGroup
+	RunAt, Slot       time.Time
+}
+
+// Revived makes a finished job ready. Its refunds are 0; its attempt, token and
+// losses stay as they are.
+type Revived struct {
+	ID          int64 `json:"id"`
+	RunAt       int64 `json:"run_at"` // microseconds since 1970
+	MaxAttempts int16 `json:"max_attempts"`
+}
+
+// HeldJob is a running job of a node that ends.
+type HeldJob struct {
+	store.RescuedJob            // without State and Begun
+	Loss             store.Loss // without Died and Waits
+	Headers          []byte
+	Schedule         int64
+	ScheduleName     string
+	Slot             time.Time
+}
+
+// lost returns the job as a job that fails as lost.
+func (j *HeldJob) lost() store.LostJob {
+	return store.LostJob{
+		ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Headers: j.Headers, Attempt: j.Loss.Attempt,
+		Schedule: j.Schedule, ScheduleName: j.ScheduleName, Slot: j.Slot,
+	}
+}
+
+// Failing is a failing schedule with its number of failures.
+type Failing struct {
+	ID       int64 `json:"id"`
+	Failures int64 `json:"failures"`
+}
+
+// Due is a schedule that is due, as a firing is compared with it.
+type Due struct {
+	Revision               int64
+	Mark, NextAt, PausedAt time.Time
+}
+
+// SlotKey names a slot of a schedule.
+type SlotKey struct {
+	Schedule int64 `json:"schedule"`
+	Slot     int64 `json:"slot"` // microseconds since 1970
+}
+
+// Slot is a record of slots. SlotRecord.Extend means nothing.
+type Slot struct {
+	ID       int64 // 0: not stored yet
+	Schedule int64
+	store.SlotRecord
+	Job   int64 // for store.SlotFired
+	Added int64 // for ExtendSlots, what is added to the stored count
+}
+
+// Advance moves a schedule on.
+type Advance struct {
+	Schedule     int64
+	Mark, NextAt time.Time
+	Fired        int64
+}
+
+// CalendarUse is a calendar and a schedule that names it.
+type CalendarUse struct {
+	Calendar string `json:"calendar"`
+	Schedule string `json:"schedule"`
+}
+
+// CalendarUser is a living schedule that names a calendar.
+type CalendarUser struct {
+	CalendarUse
+	NextAt time.Time
+}

@@ -3,6 +3,7 @@
 package testserver
 
 import (
+	"context"
 	"net"
 	"os"
 	"os/exec"
@@ -32,7 +33,7 @@ type Server struct {
 func New(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{Folder: t.TempDir(), t: t}
-	s.must(os.Chmod(filepath.Dir(s.Folder), 0o755)) // for the server's user
+	s.must(os.Chmod(filepath.Dir(s.Folder), 0o755)) //nolint:gosec // the server's user has to reach its folder
 	s.Data = filepath.Join(s.Folder, "data")
 	s.must(os.Mkdir(s.Data, 0o700))
 	if os.Getuid() == 0 {
@@ -45,7 +46,7 @@ func New(t testing.TB) *Server {
 		s.must(os.Chown(s.Data, uid, gid))
 		s.credential = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	s.must(err)
 	defer listener.Close()
 	s.Port = listener.Addr().(*net.TCPAddr).Port
@@ -61,7 +62,7 @@ func (s *Server) must(err error) {
 
 // command returns a command that runs in Data, as the server's user.
 func (s *Server) command(program string, args []string) *exec.Cmd {
-	cmd := exec.Command(program, args...)
+	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), program, args...) // a signal ends it
 	cmd.Dir, cmd.SysProcAttr = s.Data, s.credential
 	return cmd
 }
@@ -98,7 +99,7 @@ func (s *Server) await() {
 	s.t.Helper()
 	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port))
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if conn, err := net.Dial("tcp", address); err == nil {
+		if conn, err := new(net.Dialer).DialContext(s.t.Context(), "tcp", address); err == nil {
 			conn.Close()
 			return
 		}

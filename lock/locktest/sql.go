@@ -183,7 +183,7 @@ func missingTables(t *testing.T, s SQL) {
 	if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "CreateTables") {
 		t.Errorf("%v; the remedy was expected", err)
 	}
-	if err := tables.begin(t, sql.LevelDefault).check(t, "a", 1); !errors.Is(err, store.ErrSchema) {
+	if err := tables.begin(t, sql.LevelDefault).check(t, 1); !errors.Is(err, store.ErrSchema) {
 		t.Errorf("a check without tables: %v", err)
 	}
 	var all sync.WaitGroup
@@ -206,9 +206,10 @@ func missingTables(t *testing.T, s SQL) {
 	tables.free(t, "b")
 }
 
-func (tx *SQLTx) check(t *testing.T, name string, token int64) error {
+// check checks the lock "a", and rolls back if the check fails.
+func (tx *SQLTx) check(t *testing.T, token int64) error {
 	t.Helper()
-	err := lock.Check(t.Context(), tx.Tx, name, token)
+	err := lock.Check(t.Context(), tx.Tx, "a", token)
 	if err != nil {
 		must(t, tx.End(false))
 	}
@@ -327,7 +328,7 @@ func takeoverWaitsForCheck(t *testing.T, s SQL) {
 	lease, err := tables.Locks.TryLock(t.Context(), lock.Request{Name: "a", Owner: "o", Hold: time.Millisecond})
 	must(t, err)
 	tx := tables.begin(t, sql.LevelDefault)
-	must(t, tx.check(t, "a", lease.Token()))
+	must(t, tx.check(t, lease.Token()))
 	time.Sleep(2 * time.Millisecond) // the lock has expired
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -354,10 +355,10 @@ func extendDuringCheck(t *testing.T, s SQL) {
 	err = locker.Do(t.Context(), "a", lock.Options{}, func(ctx context.Context, held *lock.Lock) error {
 		for _, level := range s.Levels {
 			tx := tables.begin(t, level)
-			must(t, tx.check(t, "a", held.Token()))
+			must(t, tx.check(t, held.Token()))
 			before := tables.until(t)
 			await(t, "a renewal", func() bool { return tables.until(t).After(before) })
-			must(t, tx.check(t, "a", held.Token()))
+			must(t, tx.check(t, held.Token()))
 			must(t, tx.End(true))
 		}
 		return nil
@@ -469,7 +470,7 @@ func checkBesideJava(t *testing.T, tables SQLTables, java Java) {
 	if tables.Waiting != nil {
 		time.Sleep(2 * time.Millisecond) // the clock in Java's statement may have milliseconds
 		tx := tables.begin(t, sql.LevelDefault)
-		must(t, tx.check(t, "a", held.Token()))
+		must(t, tx.check(t, held.Token()))
 		taken := make(chan bool, 1)
 		go func() { taken <- java.Takes() }()
 		tables.awaitWaiting(t)

@@ -95,7 +95,7 @@ type pool struct {
 }
 
 // Acquire implements locksql.DB. The commands wait for a connection.
-func (p *pool) Acquire(context.Context) (locksql.Conn, error) { return p, nil }
+func (p *pool) Acquire(context.Context, locksql.Use) (locksql.Conn, error) { return p, nil }
 
 // Release implements locksql.Conn.
 func (p *pool) Release() {}

@@ -26,6 +26,10 @@ const (
 	// is opened when the node registers and stays open, so that neither a server
 	// without free connections nor hanging calls of other classes end a node's lease.
 	leaseConns
+	// lockConns is for the renewals and releases of locks. It is apart from the
+	// classes of the node, because a renewal may wait for a transaction of the
+	// program that has checked the lock.
+	lockConns
 )
 
 const (
@@ -35,14 +39,18 @@ const (
 	// maxLeaseConns leaves room for hanging connections, because pgx takes up to 15
 	// seconds to close a connection. Otherwise one connection is enough.
 	maxLeaseConns = 4
-	// nodeConnIdle is how long an unused connection of class nodeConns stays open.
+	// maxLockConns is the largest number of connections of class lockConns in a
+	// process. A renewal usually takes a millisecond.
+	maxLockConns = 2
+	// nodeConnIdle is how long an unused connection of class nodeConns or lockConns
+	// stays open.
 	nodeConnIdle = time.Minute
 )
 
-// nodePools are the pools for nodeConns and leaseConns. They exist from the first
+// nodePools are the pools for nodeConns, leaseConns and lockConns. They exist from the first
 // Register until Close, and open connections only when they are used.
 type nodePools struct {
-	node, lease *pgxpool.Pool
+	node, lease, lock *pgxpool.Pool
 }
 
 // connPools has the pools of nodes. It is safe for concurrent use.
@@ -64,6 +72,8 @@ func (b *Backend) poolOf(class connClass) *pgxpool.Pool {
 		return b.pool
 	case class == leaseConns:
 		return nodes.lease
+	case class == lockConns:
+		return nodes.lock
 	}
 	return nodes.node
 }
@@ -97,14 +107,22 @@ func (b *Backend) openNodePools(lease time.Duration) error {
 		return err
 	}
 	config = config.Copy()
+	config.MaxConns = min(most, maxLockConns)
+	locks, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		node.Close()
+		return err
+	}
+	config = config.Copy()
 	config.MaxConns, config.MaxConnIdleTime = maxLeaseConns, max(lease, nodeConnIdle)
 	config.MaxConnLifetime = 0 // never closed by age, because the server may have no room for another connection
 	leases, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		node.Close()
+		locks.Close()
 		return err
 	}
-	b.pools.nodes.Store(&nodePools{node: node, lease: leases})
+	b.pools.nodes.Store(&nodePools{node: node, lease: leases, lock: locks})
 	return nil
 }
 
@@ -116,6 +134,7 @@ func (b *Backend) closeNodePools() {
 	if nodes := b.pools.nodes.Load(); nodes != nil {
 		nodes.node.Close()
 		nodes.lease.Close()
+		nodes.lock.Close()
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/lock"
 )
 
 // holdTime is for how long handlers hold a connection; the lease is 0.6 of it.
@@ -85,6 +86,32 @@ func TestEnqueuesThatWaitLoseNoLease(t *testing.T) {
 	_, err = client.Enqueue(t.Context(), note{Subject: "first"}, hourbell.Queue("other"), hourbell.Unique("key"), hourbell.InTx(Tx(tx)))
 	must(t, err)
 	runToTheEnd(t, client)
+}
+
+// Code of the program holds all connections of the pool for longer than a lease of
+// a lock, while the Backend has a node: the lock is kept, and can be released.
+func TestHandlersThatHoldThePoolLoseNoLock(t *testing.T) {
+	const size, lease = 2, time.Second
+	pool := poolOf(t, urlFrom(t, serverVariable), size)
+	b := New(pool, Schema(newSchema(t)))
+	t.Cleanup(func() { b.Close() })
+	migrate(t, b)
+	register(t, b)
+	locker, err := lock.New(b.Locks(), lock.Config{Lease: lease})
+	must(t, err)
+	held, err := locker.Try(t.Context(), "a", lock.Options{})
+	must(t, err)
+	for range size {
+		conn, err := pool.Acquire(t.Context())
+		must(t, err)
+		defer conn.Release()
+	}
+	select {
+	case <-held.Context().Done():
+		t.Fatalf("the lock ended: %v", context.Cause(held.Context()))
+	case <-time.After(2 * lease):
+	}
+	must(t, held.Release(t.Context()))
 }
 
 func poolOf(t *testing.T, url string, size int32) *pgxpool.Pool {

@@ -115,9 +115,12 @@ func NewSQLLocks(db *sql.DB, opts ...LockOption) *Locks {
 }
 
 // Locks keeps locks in the database of the Backend, by default in its schema,
-// with its pool. They must not be used after Close.
+// with its pool. While the Backend has a node, locks are extended and released on
+// connections of their own, at most two, so that handlers that hold all
+// connections of the pool do not cost a lock. They must not be used after Close.
 func (b *Backend) Locks(opts ...LockOption) *Locks {
-	l := newLocks(poolDB{b.pool}, b.schema, opts)
+	l := newLocks(backendDB{b}, b.schema, opts)
+	l.pool = b.pool
 	if err := errors.Join(b.invalid, l.provider.Invalid()); err != nil {
 		l.provider.Refuse(err)
 	}

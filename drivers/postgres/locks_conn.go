@@ -14,12 +14,24 @@ import (
 type poolDB struct{ pool *pgxpool.Pool }
 
 // Acquire implements locksql.DB.
-func (p poolDB) Acquire(ctx context.Context) (locksql.Conn, error) {
+func (p poolDB) Acquire(ctx context.Context, _ locksql.Use) (locksql.Conn, error) {
 	conn, err := p.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return poolConn{conn}, nil
+}
+
+// backendDB are the pools of a Backend.
+type backendDB struct{ b *Backend }
+
+// Acquire implements locksql.DB.
+func (d backendDB) Acquire(ctx context.Context, use locksql.Use) (locksql.Conn, error) {
+	class := programConns
+	if use == locksql.Upkeep {
+		class = lockConns
+	}
+	return poolDB{d.b.poolOf(class)}.Acquire(ctx, use)
 }
 
 // poolConn is a connection of a pool of pgx.
@@ -55,7 +67,7 @@ func (c poolConn) Release() { c.conn.Release() }
 type sqlDB struct{ db *sql.DB }
 
 // Acquire implements locksql.DB.
-func (d sqlDB) Acquire(ctx context.Context) (locksql.Conn, error) {
+func (d sqlDB) Acquire(ctx context.Context, _ locksql.Use) (locksql.Conn, error) {
 	conn, err := d.db.Conn(ctx)
 	if err != nil {
 		return nil, err

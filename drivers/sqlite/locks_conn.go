@@ -13,7 +13,7 @@ import (
 type lockDB struct{ db *sql.DB }
 
 // Acquire implements locksql.DB.
-func (d lockDB) Acquire(ctx context.Context) (locksql.Conn, error) {
+func (d lockDB) Acquire(ctx context.Context, _ locksql.Use) (locksql.Conn, error) {
 	conn, err := d.db.Conn(ctx)
 	if err != nil {
 		return nil, err

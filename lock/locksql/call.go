@@ -56,8 +56,8 @@ func (s session) instant(t time.Time) any {
 
 // call runs do with the lock tables. If other transactions were in the way, call
 // runs do again.
-func (p *Provider) call(ctx context.Context, what string, do func(s session) error) error {
-	return p.connected(ctx, what, func(ctx context.Context, conn Conn) error {
+func (p *Provider) call(ctx context.Context, use Use, what string, do func(s session) error) error {
+	return p.connected(ctx, use, what, func(ctx context.Context, conn Conn) error {
 		shape, err := p.shapeOf(ctx, conn)
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ func (p *Provider) call(ctx context.Context, what string, do func(s session) err
 }
 
 // connected runs do with a connection of its own, within a time limit.
-func (p *Provider) connected(ctx context.Context, what string, do func(ctx context.Context, conn Conn) error) error {
+func (p *Provider) connected(ctx context.Context, use Use, what string, do func(ctx context.Context, conn Conn) error) error {
 	if p.invalid != nil {
 		return fmt.Errorf("%s: %w", what, p.invalid)
 	}
@@ -81,7 +81,7 @@ func (p *Provider) connected(ctx context.Context, what string, do func(ctx conte
 	}
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	conn, err := p.db.Acquire(ctx)
+	conn, err := p.db.Acquire(ctx, use)
 	if err != nil {
 		return p.explain(ctx, what, "waited for a connection; allow the pool more, or give some back", err)
 	}

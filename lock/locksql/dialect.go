@@ -141,8 +141,20 @@ type Row interface{ Scan(targets ...any) error }
 // DB is a source of connections. Concurrent calls are allowed.
 type DB interface {
 	// Acquire waits for a connection until ctx ends.
-	Acquire(ctx context.Context) (Conn, error)
+	Acquire(ctx context.Context, use Use) (Conn, error)
 }
+
+// Use is what a connection is for.
+type Use int
+
+// The uses of connections.
+const (
+	// OtherUse is every other call, such as a request for a lock.
+	OtherUse Use = iota
+	// Upkeep is the renewal or the release of a lock that is held. If it waits for
+	// a connection for too long, the lock is lost.
+	Upkeep
+)
 
 // Conn is a connection. Calls are made one at a time. What a call has written
 // is committed when it returns.

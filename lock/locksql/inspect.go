@@ -10,7 +10,7 @@ import (
 // Locks implements lock.Inspector.
 func (p *Provider) Locks(ctx context.Context, req lock.LocksRequest) ([]lock.Info, error) {
 	var infos []lock.Info
-	err := p.call(ctx, "list locks", func(s session) error {
+	err := p.call(ctx, OtherUse, "list locks", func(s session) error {
 		infos = nil
 		v := values{pAfter: req.After, pLimit: req.Limit, pNow: s.clock(req.Now)}
 		if len(req.Names) > 0 {
@@ -28,7 +28,7 @@ func (p *Provider) Locks(ctx context.Context, req lock.LocksRequest) ([]lock.Inf
 
 // ForceRelease implements lock.Inspector.
 func (p *Provider) ForceRelease(ctx context.Context, req lock.ForceReleaseRequest) error {
-	return p.call(ctx, fmt.Sprintf("release lock %q by force", req.Name), func(s session) error {
+	return p.call(ctx, OtherUse, fmt.Sprintf("release lock %q by force", req.Name), func(s session) error {
 		found, err := s.look(req.Name, req.Now)
 		if err != nil {
 			return err

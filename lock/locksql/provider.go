@@ -76,7 +76,7 @@ const tries = 8
 // reason.
 func (p *Provider) TryLock(ctx context.Context, req lock.Request) (lock.Lease, error) {
 	var granted lock.Lease
-	err := p.call(ctx, fmt.Sprintf("take lock %q", req.Name), func(s session) (err error) {
+	err := p.call(ctx, OtherUse, fmt.Sprintf("take lock %q", req.Name), func(s session) (err error) {
 		if err := p.dialect.checkText(s.shape.name, "name", req.Name, "use a shorter name, or widen the column name"); err != nil {
 			return err
 		}
@@ -182,7 +182,7 @@ func (g *lease) Release(ctx context.Context) error {
 
 // change runs a statement on a lock that the lease must still hold.
 func (g *lease) change(ctx context.Context, verb statement, v values) error {
-	return g.provider.call(ctx, fmt.Sprintf("%s lock %q", files[verb], g.req.Name), func(s session) error {
+	return g.provider.call(ctx, Upkeep, fmt.Sprintf("%s lock %q", files[verb], g.req.Name), func(s session) error {
 		v[pName], v[pOwner], v[pNow] = g.req.Name, g.req.Owner, s.clock(g.req.Now)
 		rows, err := s.exec(verb, &v)
 		if err != nil || rows > 0 {

@@ -15,6 +15,7 @@ import (
 // script is a database whose answers the test defines. It notes what is run.
 type script struct {
 	acquire error
+	use     Use     // of the last call
 	columns [][]any // the rows of columns.sql
 	take    []any   // for each call of Take: a token, or an error
 	rows    int     // the answer of Exec
@@ -23,7 +24,10 @@ type script struct {
 	ran     []string
 }
 
-func (s *script) Acquire(context.Context) (Conn, error) { return s, s.acquire }
+func (s *script) Acquire(_ context.Context, use Use) (Conn, error) {
+	s.use = use
+	return s, s.acquire
+}
 
 func (s *script) Release() {}
 
@@ -208,6 +212,9 @@ func TestLossIsFoundOnce(t *testing.T) {
 		t.Error(err)
 	}
 	wantRan(t, db, "extend")
+	if db.use != Upkeep {
+		t.Error("a renewal is upkeep")
+	}
 	db.rows, db.row = 0, []any{true}
 	if err := lease.Release(t.Context()); err != nil {
 		t.Errorf("a row that did not change: %v", err)

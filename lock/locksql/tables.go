@@ -266,7 +266,7 @@ func (p *Provider) script(st statement, schema string) string {
 // Several processes may call it concurrently. If the dialect has columns.sql and
 // both tables exist, it only reads.
 func (p *Provider) CreateTables(ctx context.Context) error {
-	return p.connected(ctx, "create the lock tables", func(ctx context.Context, conn Conn) error {
+	return p.connected(ctx, OtherUse, "create the lock tables", func(ctx context.Context, conn Conn) error {
 		schema := p.schema
 		if p.dialect.has(columnsSQL) {
 			found, err := p.columns(ctx, conn)
@@ -295,7 +295,7 @@ func (p *Provider) CreateTables(ctx context.Context) error {
 // Schema returns the schema in which the tables are. It reads the tables, which
 // must exist.
 func (p *Provider) Schema(ctx context.Context, what string) (schema string, err error) {
-	err = p.connected(ctx, what, func(ctx context.Context, conn Conn) error {
+	err = p.connected(ctx, OtherUse, what, func(ctx context.Context, conn Conn) error {
 		schema, err = p.SchemaBy(ctx, conn)
 		return err
 	})

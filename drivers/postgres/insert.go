@@ -142,10 +142,10 @@ func chunk(jobs []store.NewJob) int {
 
 // insertChunk inserts jobs without keys by one statement and returns their numbers.
 func (i insertion) insertChunk(ctx context.Context, jobs []store.NewJob) ([]int64, error) {
-	text, values := i.statement(jobs)
+	text, args := i.statement(jobs)
 	var ids string
 	var sent *string
-	if err := i.send(ctx, jobs, text, values, &ids, &sent); err != nil {
+	if err := i.send(ctx, jobs, text, args, &ids, &sent); err != nil {
 		return nil, err
 	}
 	list, err := parseIDs(ids, len(jobs))
@@ -153,9 +153,9 @@ func (i insertion) insertChunk(ctx context.Context, jobs []store.NewJob) ([]int6
 	return list, err
 }
 
-// statement is the statement for a chunk, and the values of its jobs. Values that are
-// the same for all jobs travel once.
-func (i insertion) statement(jobs []store.NewJob) (text string, values []any) {
+// statement is the statement for a chunk, and its arguments without the head. Values that
+// are the same for all jobs travel once.
+func (i insertion) statement(jobs []store.NewJob) (text string, args []any) {
 	b := i.b
 	switch {
 	case i.slots:
@@ -168,11 +168,12 @@ func (i insertion) statement(jobs []store.NewJob) (text string, values []any) {
 	return b.q(insertSameJobs), shared(&jobs[0], argsTexts(jobs))
 }
 
-// send sends one statement that inserts jobs, with their wake-up, and scans its row.
-func (i insertion) send(ctx context.Context, jobs []store.NewJob, text string, values []any, targets ...any) error {
+// send sends one statement that inserts jobs, with their wake-up, and scans its row. It
+// sets the head of the arguments.
+func (i insertion) send(ctx context.Context, jobs []store.NewJob, text string, args []any, targets ...any) error {
 	wake, after := i.wake(insertWake(jobs))
 	defer after()
-	args := append([]any{when(i.now), i.b.channel, wake}, values...)
+	args[0], args[1], args[2] = when(i.now), i.b.channel, wake
 	return i.run(ctx, func(q querier) error { return q.queryRow(ctx, text, args...).Scan(targets...) })
 }
 

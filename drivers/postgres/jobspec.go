@@ -72,13 +72,16 @@ func specTargets(s *store.JobSpec) []any {
 	return targets
 }
 
-// newJobParams are the parameters of the statements that insert jobs: now, channel and
-// wake, and then the values of shared or columns.
-const newJobParams = "now channel wake run_at delay slot schedule_id origin waiting args headers {spec}"
+// newJobParams are the parameters of the statements that insert jobs. insertion.send sets
+// the first headParams of them, shared and columns the others.
+const (
+	newJobParams = "now channel wake run_at delay slot schedule_id origin waiting args headers {spec}"
+	headParams   = 3
+)
 
-// shared returns the values of jobs that differ in their args only.
+// shared returns the arguments of jobs that differ in their args only, without the head.
 func shared(job *store.NewJob, args any) []any {
-	values := make([]any, 0, 8+len(specColumns))
+	values := make([]any, headParams, headParams+9+len(specColumns))
 	values = append(values, when(job.RunAt), job.Delay.Microseconds(), when(job.Slot), orNull(job.Schedule), int16(job.Origin), job.Waiting,
 		args, headersText(job))
 	for _, c := range specColumns {
@@ -87,9 +90,9 @@ func shared(job *store.NewJob, args any) []any {
 	return values
 }
 
-// columns returns the values of any jobs, as arrays.
+// columns returns the arguments of any jobs, as arrays, without the head.
 func columns(jobs []store.NewJob) []any {
-	values := make([]any, 0, 8+len(specColumns))
+	values := make([]any, headParams, headParams+9+len(specColumns))
 	values = append(values,
 		listUnlessNull(jobs, func(job *store.NewJob) *time.Time { return when(job.RunAt) }),
 		listOf(jobs, func(job *store.NewJob) int64 { return job.Delay.Microseconds() }),

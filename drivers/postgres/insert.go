@@ -154,7 +154,8 @@ func (i insertion) insertChunk(ctx context.Context, jobs []store.NewJob) ([]int6
 }
 
 // statement is the statement for a chunk, and its arguments without the head. Values that
-// are the same for all jobs travel once.
+// are the same for all jobs are sent once: as arrays, 1,000 equal jobs take 1.6 times as
+// long (BenchmarkInsert), and one job 1.1 to 1.2 times (BenchmarkInsertSingle).
 func (i insertion) statement(jobs []store.NewJob) (text string, args []any) {
 	b := i.b
 	switch {

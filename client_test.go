@@ -552,22 +552,6 @@ func TestBadInputChangesNothing(t *testing.T) {
 	}
 }
 
-func TestRawArgsAreKeptByteForByte(t *testing.T) {
-	c := newCluster(t)
-	got := make(chan []byte, 1)
-	workers := hourbell.NewWorkers()
-	workers.Handle("raw", func(_ context.Context, job *hourbell.JobRow) error { got <- job.RawArgs; return nil })
-	client := c.client(workers)
-	c.run(client)
-	text := "{ \"b\" :1e400,\n\t\"a\": \"\\u0000\\/\" }"
-	if _, err := client.Enqueue(t.Context(), hourbell.RawArgs{Name: "raw", JSON: []byte(text)}); err != nil {
-		t.Fatal(err)
-	}
-	if args := string(<-got); args != text {
-		t.Fatalf("got %q, want %q", args, text)
-	}
-}
-
 // migrated is a memory store that reports a schema.
 type migrated struct {
 	*memory.Store

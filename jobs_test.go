@@ -1,6 +1,7 @@
 package hourbell_test
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -56,5 +57,21 @@ func TestInvalidJobsOfHooksNameTheHook(t *testing.T) {
 	s.Hooks, s.Job = hourbell.Hooks{}, nil
 	if got := fmt.Sprint(s.Validate()); !strings.Contains(got, "job: is nil") {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestRawArgsAreKeptByteForByte(t *testing.T) {
+	c := newCluster(t)
+	got := make(chan []byte, 1)
+	workers := hourbell.NewWorkers()
+	workers.Handle("raw", func(_ context.Context, job *hourbell.JobRow) error { got <- job.RawArgs; return nil })
+	client := c.client(workers)
+	c.run(client)
+	text := "{ \"b\" :1e400,\n\t\"a\": \"\\u0000\\/\" }"
+	if _, err := client.Enqueue(t.Context(), hourbell.RawArgs{Name: "raw", JSON: []byte(text)}); err != nil {
+		t.Fatal(err)
+	}
+	if args := string(<-got); args != text {
+		t.Fatalf("got %q, want %q", args, text)
 	}
 }

@@ -18,8 +18,11 @@ const (
 // rows is the folder of what drivers of row-wise databases share.
 const rows = "../../store/rowwise/"
 
+// locks is the common part of lock providers in SQL.
+const locks = "../../lock/locksql/"
+
 // sharedFaults are further faults in code that the drivers share: how overlaps
-// are decided, and how pauses end.
+// are decided, how pauses end, and when locks are granted.
 var sharedFaults = []fault{
 	{"a slot fires during a running job under skip", "../../store/overlap.go", "case overlap == OverlapSkip && len(l.running) > 0:", "case false:"},
 	{"more than one job waits", "../../store/overlap.go", "case overlap != OverlapReplace && len(l.waiting) > 0:", "case false:"},
@@ -43,6 +46,9 @@ var sharedFaults = []fault{
 	{"a cancellation makes a failure hook", outcomes, "return r == Completed || r == Failed", "return true"},
 	{"a manual retry starts a waiting job", changes, "case state == StateReady:", "case state != StateRunning:"},
 	{"a running job is deleted", changes, "if state == StateRunning {", "if false {"},
+	{"a lock that was lost is extended", locks + "provider.go", "if !stands {", "if false {"},
+	{"a lock that is held is not refused", locks + "record.go", "case f.until.After(f.now):", "case false:"},
+	{"a lost lock passes a check", locks + "inspect.go", "case err == nil && !stands:", "case false:"},
 }
 
 var postgresFaults = []fault{

@@ -61,11 +61,9 @@ type RescueRequest struct {
 
 // LostJob is a job that fails because its node died.
 type LostJob struct {
+	JobSpec      // without Args
 	ID           int64
 	Token        int64
-	Kind         string
-	Queue        string
-	Headers      []byte
 	Attempt      int16
 	Schedule     int64
 	ScheduleName string

@@ -97,10 +97,10 @@ func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Ti
 			return err
 		}
 		var followUps []*store.FollowUp
-		for _, job := range held {
-			out.Jobs = append(out.Jobs, job.RescuedJob)
-			if after != nil && job.State == store.StateFailed {
-				followUps = append(followUps, after(job.lost()))
+		for i := range held {
+			out.Jobs = append(out.Jobs, held[i].rescued())
+			if after != nil && held[i].state == store.StateFailed {
+				followUps = append(followUps, after(held[i].LostJob))
 			}
 		}
 		return b.follow(ctx, tx, now, followUps)
@@ -111,22 +111,17 @@ func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Ti
 	return out, nil
 }
 
-// heldJob is a job in the hands of a node that has ended.
+// heldJob is a running job of a node that has ended.
 type heldJob struct {
-	store.RescuedJob
-	loss         store.Loss
-	headers      []byte
-	schedule     int64
-	scheduleName string
-	slot         time.Time
+	store.LostJob
+	node  int64
+	loss  store.Loss
+	state store.State // after the loss
 }
 
-// lost is the job as one that fails as lost.
-func (j heldJob) lost() store.LostJob {
-	return store.LostJob{
-		ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Headers: j.headers, Attempt: j.loss.Attempt,
-		Schedule: j.schedule, ScheduleName: j.scheduleName, Slot: j.slot,
-	}
+// rescued returns the answer for the job.
+func (j *heldJob) rescued() store.RescuedJob {
+	return store.RescuedJob{ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Node: j.node, State: j.state, Begun: j.loss.Begun}
 }
 
 // takeJobs takes from ended nodes all they hold, and returns it by node and
@@ -143,7 +138,7 @@ func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes
 	if _, err := tx.Exec(ctx, b.q(deleteNodeClaims), ids); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(held, func(a, b heldJob) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(held, func(a, b heldJob) int { return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.ID, b.ID)) })
 	return held, b.settleHeld(ctx, tx, now, held, died)
 }
 
@@ -172,7 +167,7 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 		loss.Died, loss.Waits = died, waiting[loss.Group] != 0
 		loss.Why, loss.Asked = cancels[job.ID]
 		effect := loss.Effect()
-		job.State = effect.State
+		job.state = effect.State
 		if effect.State == store.StateReady {
 			again.add(job.ID, effect)
 			continue
@@ -217,16 +212,17 @@ func (b *Backend) endLost(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 }
 
 // heldColumns are the columns that scanHeld scans.
-const heldColumns = "id token kind queue node attempt max_attempts on_loss headers schedule_id schedule_name slot backfill losses begun"
+const heldColumns = "id token node attempt headers schedule_id schedule_name slot backfill losses begun {spec}"
 
 func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
-	var onLoss int16
 	var backfill bool
 	l := &j.loss
-	err = r.Scan(&j.ID, &j.Token, &j.Kind, &j.Queue, &j.Node, &l.Attempt, &l.MaxAttempts, &onLoss,
-		&j.headers, (*number)(&j.schedule), (*word)(&j.scheduleName), into(&j.slot), &backfill, &l.Losses, &j.Begun)
-	in := groupScanner{j.schedule, backfill}
-	l.OnLoss, l.Group, l.Begun = store.OnLoss(onLoss), in.group(), j.Begun
+	err = r.Scan(append([]any{
+		&j.ID, &j.Token, &j.node, &j.Attempt, &j.Headers, (*number)(&j.Schedule), (*word)(&j.ScheduleName), into(&j.Slot),
+		&backfill, &l.Losses, &l.Begun,
+	}, specTargets(&j.JobSpec)...)...)
+	in := groupScanner{j.Schedule, backfill}
+	l.OnLoss, l.Attempt, l.MaxAttempts, l.Group = j.OnLoss, j.Attempt, j.MaxAttempts, in.group()
 	return j, err
 }
 

@@ -139,9 +139,10 @@ func (s *session) LockHeldJobs(ctx context.Context, nodes []int64) ([]rowwise.He
 		var origin store.Origin
 		var why *string
 		l := &h.Loss
-		err := r.Scan(&h.ID, &h.Token, &h.Kind, &h.Queue, &h.Node, &l.OnLoss, &l.Attempt, &l.MaxAttempts, &why,
-			&h.Headers, &h.Schedule, &h.ScheduleName, into(&h.Slot), &origin, &l.Losses, &l.Begun)
-		l.Group = store.SerialGroupOf(h.Schedule, origin)
+		err := r.Scan(append([]any{
+			&h.ID, &h.Token, &h.Node, &h.Attempt, &why, &h.Headers, &h.Schedule, &h.ScheduleName, into(&h.Slot), &origin, &l.Losses, &l.Begun,
+		}, specTargets(&h.JobSpec)...)...)
+		l.OnLoss, l.Attempt, l.MaxAttempts, l.Group = h.OnLoss, h.Attempt, h.MaxAttempts, store.SerialGroupOf(h.Schedule, origin)
 		if why != nil {
 			l.Asked, l.Why = true, *why
 		}

@@ -185,7 +185,7 @@ var sources = [statementCount]source{
 	lockDueSchedules:       {file: "lock_due_schedules", params: "ids until", columns: "id revision mark next_at paused_at"},
 	lockFailing:            {file: "lock_failing", params: "ids", columns: "schedule_id failures"},
 	lockFile:               {file: "lock_file"},
-	lockHeldJobs:           {file: "lock_held_jobs", params: "nodes", columns: "id token kind queue node on_loss attempt max_attempts reason headers schedule_id schedule_name slot origin losses begun"},
+	lockHeldJobs:           {file: "lock_held_jobs", params: "nodes", columns: "id token node attempt reason headers schedule_id schedule_name slot origin losses begun {spec}"},
 	lockJobs:               {file: "lock_jobs", params: "ids", columns: targetColumns},
 	lockLiveNodes:          {file: "lock_live_nodes", columns: nodeColumns},
 	lockLiveJobs:           {file: "lock_live_jobs", params: "ids", columns: "schedule_id id slot running waiting attempt origin"},

@@ -180,8 +180,8 @@ func FollowUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp
 // LostFollowUp returns the follow-up of a job that failed because its node died.
 func LostFollowUp(job store.LostJob) *store.FollowUp {
 	return FollowUp(store.Claimed{
-		JobSpec: store.JobSpec{Kind: job.Kind, Queue: job.Queue, Headers: job.Headers},
-		ID:      job.ID, Token: job.Token, Attempt: job.Attempt, Schedule: job.Schedule, ScheduleName: job.ScheduleName, Slot: job.Slot,
+		JobSpec: job.JobSpec, ID: job.ID, Token: job.Token, Attempt: job.Attempt,
+		Schedule: job.Schedule, ScheduleName: job.ScheduleName, Slot: job.Slot,
 	}, store.Outcome{Result: store.Failed, Error: store.LostReason}, "")
 }
 

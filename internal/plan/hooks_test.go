@@ -69,7 +69,7 @@ func TestFollowUp(t *testing.T) {
 	if e := about(t, after); after.Failing || e.Event != HookRecovery {
 		t.Errorf("a recovery: %+v %+v", after, e)
 	}
-	after = LostFollowUp(store.LostJob{ID: 7, Attempt: 1, Queue: "q", Schedule: 5, ScheduleName: "s", Headers: job.Headers})
+	after = LostFollowUp(store.LostJob{JobSpec: job.JobSpec, ID: 7, Attempt: 1, Schedule: 5, ScheduleName: "s"})
 	if e := about(t, after); !after.Failing || e.Event != HookFailure || e.Reason != store.LostReason {
 		t.Errorf("a lost job: %+v %+v", after, e)
 	}

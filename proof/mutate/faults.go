@@ -92,7 +92,7 @@ var postgresFaults = []fault{
 	{"a claim by Exact mixes kinds", "sql/claim_jobs.sql", "SELECT e.kind, e.digest FROM", "SELECT j.kind, e.digest FROM"},
 	{"a repeated outcome makes its hooks again", "finish.go", "if ended[o.ID] && o.Result.FollowsUp() {", "if _ = ended; o.Result.FollowsUp() {"},
 	{"a job whose time has come is listed as scheduled", "sql/list_jobs.sql", "run_at > coalesce(:now::timestamptz, now())", "run_at > coalesce(:now::timestamptz, now()) - interval '1 year'"},
-	{"a lost job makes no hook", "nodes.go", "if after != nil && job.State == store.StateFailed {", "if after != nil && job.State == store.StateCompleted {"},
+	{"a lost job makes no hook", "nodes.go", "if after != nil && held[i].state == store.StateFailed {", "if after != nil && held[i].state == store.StateCompleted {"},
 	{"a lost firing makes hooks for missed slots", "fire.go", "	for _, one := range held {\n		after =", "	for _, one := range all {\n		after ="},
 	{"two nodes make the hooks of one recovery", "sql/lock_failing.sql", " FOR UPDATE", ""},
 	{"failing schedules are written in no order", followUps, "slices.Sorted(maps.Keys(touched))", "slices.Collect(maps.Keys(touched))"},

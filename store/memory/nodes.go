@@ -175,12 +175,12 @@ func (s *Store) takeBack(j *job, died bool, now time.Time) {
 
 // lostJob returns what After gets about a job that fails as lost.
 func (s *Store) lostJob(j *job) store.LostJob {
+	spec := j.JobSpec.Clone()
+	spec.Args = nil
 	return store.LostJob{
+		JobSpec:      spec,
 		ID:           j.ID,
 		Token:        j.Token,
-		Kind:         j.Kind,
-		Queue:        j.Queue,
-		Headers:      copyOf(j.Headers),
 		Attempt:      j.Attempt,
 		Schedule:     j.Schedule,
 		ScheduleName: s.scheduleName(j.Schedule),

@@ -56,8 +56,7 @@ func endNodes(ctx context.Context, tx Tx, nodes []store.NodeInfo, died bool, aft
 	var plan lossPlan
 	for i := range held {
 		held[i].Loss.Died, held[i].Loss.Waits = died, groups[held[i].Loss.Group].Waits()
-		plan.add(&held[i], after)
-		out.Jobs = append(out.Jobs, held[i].RescuedJob)
+		out.Jobs = append(out.Jobs, plan.add(&held[i], after))
 	}
 	return out, plan.write(ctx, tx, now)
 }
@@ -82,13 +81,15 @@ type lossPlan struct {
 	after   []*store.FollowUp
 }
 
-// add decides about a job and completes it.
-func (p *lossPlan) add(job *HeldJob, after func(store.LostJob) *store.FollowUp) {
+// add decides about a job and returns what has become of it.
+func (p *lossPlan) add(job *HeldJob, after func(store.LostJob) *store.FollowUp) store.RescuedJob {
 	effect := job.Loss.Effect()
-	job.State, job.Begun = effect.State, job.Loss.Begun
+	rescued := store.RescuedJob{
+		ID: job.ID, Token: job.Token, Kind: job.Kind, Queue: job.Queue, Node: job.Node, State: effect.State, Begun: job.Loss.Begun,
+	}
 	if effect.State == store.StateReady {
 		p.requeue = append(p.requeue, requeue(job.ID, effect))
-		return
+		return rescued
 	}
 	p.ends = append(p.ends, End{ID: job.ID, State: effect.State, Reason: effect.Reason, Asked: job.Loss.Asked})
 	p.freed = append(p.freed, job.Loss.Group)
@@ -96,8 +97,9 @@ func (p *lossPlan) add(job *HeldJob, after func(store.LostJob) *store.FollowUp) 
 		p.counted = append(p.counted, job.ID)
 	}
 	if after != nil && effect.State == store.StateFailed {
-		p.after = append(p.after, after(job.lost()))
+		p.after = append(p.after, after(job.LostJob))
 	}
+	return rescued
 }
 
 // write writes the plan. Losses come first, while the jobs are live.

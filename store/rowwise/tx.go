@@ -244,20 +244,9 @@ type Revived struct {
 
 // HeldJob is a running job of a node that ends.
 type HeldJob struct {
-	store.RescuedJob            // without State and Begun
-	Loss             store.Loss // without Died and Waits
-	Headers          []byte
-	Schedule         int64
-	ScheduleName     string
-	Slot             time.Time
-}
-
-// lost returns the job as a job that fails as lost.
-func (j *HeldJob) lost() store.LostJob {
-	return store.LostJob{
-		ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Headers: j.Headers, Attempt: j.Loss.Attempt,
-		Schedule: j.Schedule, ScheduleName: j.ScheduleName, Slot: j.Slot,
-	}
+	store.LostJob
+	Node int64
+	Loss store.Loss // without Died and Waits
 }
 
 // Failing is a failing schedule with its number of failures.

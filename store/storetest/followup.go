@@ -264,8 +264,10 @@ func (e *env) wantLost(got store.LostJob, c store.Claimed, schedule store.Schedu
 	e.t.Helper()
 	e.ok(sameJSON(got.Headers, []byte(`{"x":"y"}`)), "After must get a lost job with its headers", string(got.Headers))
 	got.Headers = nil
+	spec := c.JobSpec
+	spec.Args, spec.Headers = nil, nil
 	e.want(got, store.LostJob{
-		ID: c.ID, Token: c.Token, Kind: "k", Queue: "q", Attempt: 1, Schedule: schedule.ID, ScheduleName: "s", Slot: schedule.NextAt,
+		JobSpec: spec, ID: c.ID, Token: c.Token, Attempt: 1, Schedule: schedule.ID, ScheduleName: "s", Slot: schedule.NextAt,
 	}, "After must get all fields of a lost job")
 }
 

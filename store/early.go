@@ -90,14 +90,25 @@ func (s *Schedule) resetMark(now time.Time) {
 	}
 }
 
+// LatestFiredTo returns the latest Schedule.FiredTo of schedules with these marks.
+func LatestFiredTo(marks []time.Time, now time.Time) (latest time.Time) {
+	for _, mark := range marks {
+		if to := firedTo(mark, now); to.After(latest) {
+			latest = to
+		}
+	}
+	return latest
+}
+
 // StartAfter returns the jobs with a RunAt for triggered jobs that is not before
-// the FiredTo of their schedule; firedTo has it by the schedule's number.
-func StartAfter(jobs []NewJob, firedTo map[int64]time.Time, now time.Time) []NewJob {
+// the Schedule.FiredTo of their schedule; marks has the marks of the schedules by
+// number.
+func StartAfter(jobs []NewJob, marks map[int64]time.Time, now time.Time) []NewJob {
 	jobs = slices.Clone(jobs)
 	for i := range jobs {
 		job := &jobs[i]
-		to, fired := firedTo[job.Schedule]
-		if job.Origin != OriginTrigger || !fired {
+		to := firedTo(marks[job.Schedule], now)
+		if job.Origin != OriginTrigger || to.IsZero() {
 			continue
 		}
 		if job.RunAt.IsZero() {

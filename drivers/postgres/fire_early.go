@@ -94,16 +94,12 @@ func (b *Backend) afterFired(ctx context.Context, tx pgx.Tx, req store.InsertReq
 	if len(schedules) == 0 {
 		return req.Jobs, nil
 	}
-	firedTo := map[int64]time.Time{}
+	marks := map[int64]time.Time{}
 	var id int64
-	var now, to time.Time
-	err := each(ctx, tx, []any{&id, into(&now), into(&to)}, func() {
-		if !to.IsZero() {
-			firedTo[id] = to
-		}
-	}, b.q(lockTriggeredSchedules), when(req.Now), schedules, store.MostAhead.Microseconds())
-	if err != nil || len(firedTo) == 0 {
-		return req.Jobs, err
+	var now, mark time.Time
+	err := each(ctx, tx, []any{&id, into(&now), into(&mark)}, func() { marks[id] = mark }, b.q(lockTriggeredSchedules), when(req.Now), schedules)
+	if err != nil {
+		return nil, err
 	}
-	return store.StartAfter(req.Jobs, firedTo, now), nil
+	return store.StartAfter(req.Jobs, marks, now), nil
 }

@@ -221,7 +221,7 @@ var sources = [statementCount]source{
 	lockSchedules:          {file: "lock_schedules", params: "names owner", columns: scheduleColumns},
 	lockSerialGroupJobs:    {file: "lock_serial_group_jobs", params: "schedules", columns: "id"},
 	lockSerialGroups:       {file: "lock_serial_groups", params: "schedules", columns: "id"},
-	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "now schedules most_ahead", columns: "id now fired_to"},
+	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "now schedules", columns: "id now mark"},
 	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "schedules backfills", columns: "id schedule_id backfill"},
 	numberJobs:             {file: "number_jobs", params: "count", columns: "ids"},
 	pruneJobs:              {file: "prune_jobs", params: "now keep limit failed", columns: "deleted seen"},

@@ -30,8 +30,15 @@ func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (to tim
 		if err != nil {
 			return err
 		}
-		a := args{"names": jsonList(req.Names), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
-		return s.one(ctx, findFiredTo, a, into(&to))
+		var marks []time.Time
+		err = s.each(ctx, findMarks, args{"names": jsonList(req.Names)}, func(r row) error {
+			var mark time.Time
+			err := r.Scan(into(&mark))
+			marks = append(marks, mark)
+			return err
+		})
+		to = store.LatestFiredTo(marks, now)
+		return err
 	})
 	if err != nil {
 		return time.Time{}, err
@@ -39,29 +46,15 @@ func (b *Backend) FiredTo(ctx context.Context, req store.FiredToRequest) (to tim
 	return to, nil
 }
 
-// afterFired lets triggered jobs start after the slots of their schedules that have
-// fired ahead.
-func (s *session) afterFired(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.NewJob, error) {
-	var schedules []int64
-	for _, job := range jobs {
-		if job.Origin == store.OriginTrigger {
-			schedules = append(schedules, job.Schedule)
-		}
-	}
-	if len(schedules) == 0 {
-		return jobs, nil
-	}
-	firedTo := map[int64]time.Time{}
-	a := args{"ids": jsonList(schedules), "now": micros(now), "most": micros(now.Add(store.MostAhead))}
-	err := s.each(ctx, lockTriggeredSchedules, a, func(r row) error {
+// LockMarks implements rowwise.Schedules.
+func (s *session) LockMarks(ctx context.Context, ids []int64) (map[int64]time.Time, error) {
+	marks := map[int64]time.Time{}
+	err := s.each(ctx, lockTriggeredSchedules, args{"ids": jsonList(ids)}, func(r row) error {
 		var id int64
-		var at time.Time
-		err := r.Scan(&id, into(&at))
-		firedTo[id] = at
+		var mark time.Time
+		err := r.Scan(&id, into(&mark))
+		marks[id] = mark
 		return err
 	})
-	if err != nil || len(firedTo) == 0 {
-		return jobs, err
-	}
-	return store.StartAfter(jobs, firedTo, now), nil
+	return marks, err
 }

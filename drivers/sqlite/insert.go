@@ -33,22 +33,8 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		if err != nil {
 			return err
 		}
-		jobs := req.Jobs
-		if req.Tx == nil {
-			if jobs, err = s.afterFired(ctx, jobs, now); err != nil {
-				return err
-			}
-		}
-		if out.Jobs, err = s.InsertJobs(ctx, jobs, now); err != nil {
-			return err
-		}
-		var touched []store.SerialGroup
-		for _, job := range req.Jobs {
-			if job.Waiting {
-				touched = append(touched, store.SerialGroupOf(job.Schedule, job.Origin))
-			}
-		}
-		return rowwise.Release(ctx, s, touched)
+		out, err = rowwise.Insert(ctx, s, req, now)
+		return err
 	})
 	if err != nil {
 		return store.InsertResult{}, err

@@ -82,7 +82,7 @@ var plans = []struct {
 	{statement: lockDueSchedules, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: lockLiveJobs, want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?)"}, sorts: true},
 	{statement: findFiredSlots, want: []string{"SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
-	{statement: findFiredTo, want: []string{"SEARCH s USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
+	{statement: findMarks, want: []string{"SEARCH s USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
 	{statement: findNewestSlots, want: []string{"SEARCH n USING COVERING INDEX hourbell_slot_schedule (schedule_id=?)"}},
 	{statement: advanceSchedules, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: extendSlots, want: []string{"SEARCH r USING INTEGER PRIMARY KEY (rowid=?)"}},

@@ -44,8 +44,8 @@ const (
 	findDueSchedulesNamed
 	findDueStreams
 	findFiredSlots
-	findFiredTo
 	findKeyHolders
+	findMarks
 	findNewestSlots
 	findNextDue
 	findNextExpiry
@@ -151,8 +151,8 @@ var sources = [statementCount]source{
 	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "names now limit", columns: scheduleColumns},
 	findDueStreams:         {file: "find_due_streams", params: "streams queue now", columns: "stream"},
 	findFiredSlots:         {file: "find_fired_slots", params: "slots", columns: "place"},
-	findFiredTo:            {file: "find_fired_to", params: "names now most", columns: "fired_to"},
 	findKeyHolders:         {file: "find_key_holders", params: "ids", columns: "kind unique_key id"},
+	findMarks:              {file: "find_marks", params: "names", columns: "mark"},
 	findNewestSlots:        {file: "find_newest_slots", params: "ids", columns: "schedule_id id slot last outcome reason"},
 	findNextDue:            {file: "find_next_due", params: "queue now", columns: "next_due"},
 	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
@@ -191,7 +191,7 @@ var sources = [statementCount]source{
 	lockLiveJobs:           {file: "lock_live_jobs", params: "ids", columns: "schedule_id id slot running waiting attempt origin"},
 	lockOwnedSchedules:     {file: "lock_owned_schedules", params: "owner", columns: scheduleColumns},
 	lockSchedules:          {file: "lock_schedules", params: "names", columns: scheduleColumns},
-	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "ids now most", columns: "id mark"},
+	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "ids", columns: "id mark"},
 	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "groups", columns: "place id busy"},
 	pruneCompletedJobs:     {file: "prune_jobs", given: "completed", params: "before limit", columns: "id"},
 	pruneFailedJobs:        {file: "prune_jobs", given: "failed", params: "before limit", columns: "id"},

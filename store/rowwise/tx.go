@@ -166,6 +166,10 @@ type Schedules interface {
 	// LockSchedules returns schedules by name, tombstones too, without FailingSince.
 	LockSchedules(ctx context.Context, names []string) (map[string]*store.Schedule, error)
 
+	// LockMarks returns the marks of schedules by number. No firing of them
+	// commits until the transaction ends.
+	LockMarks(ctx context.Context, ids []int64) (map[int64]time.Time, error)
+
 	// LockOwnedSchedules returns the living schedules of an owner.
 	LockOwnedSchedules(ctx context.Context, owner string) ([]*store.Schedule, error)
 

@@ -1,0 +1,51 @@
+package rowwise
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Insert stores jobs; see store.Jobs. tx is the caller's transaction if the
+// request has one.
+func Insert(ctx context.Context, tx Tx, req store.InsertRequest, now time.Time) (out store.InsertResult, err error) {
+	jobs := req.Jobs
+	if len(jobs) == 0 {
+		return out, nil
+	}
+	if req.Tx == nil {
+		if jobs, err = startAfterFired(ctx, tx, jobs, now); err != nil {
+			return out, err
+		}
+	}
+	if out.Jobs, err = tx.InsertJobs(ctx, jobs, now); err != nil {
+		return out, err
+	}
+	var touched []store.SerialGroup
+	for _, job := range jobs {
+		if job.Waiting {
+			touched = append(touched, store.SerialGroupOf(job.Schedule, job.Origin))
+		}
+	}
+	return out, Release(ctx, tx, touched)
+}
+
+// startAfterFired returns the jobs, with triggered jobs that start after the slots
+// of their schedules that have fired early.
+func startAfterFired(ctx context.Context, tx Tx, jobs []store.NewJob, now time.Time) ([]store.NewJob, error) {
+	var schedules []int64
+	for _, job := range jobs {
+		if job.Origin == store.OriginTrigger {
+			schedules = append(schedules, job.Schedule)
+		}
+	}
+	if len(schedules) == 0 {
+		return jobs, nil
+	}
+	marks, err := tx.LockMarks(ctx, schedules)
+	if err != nil {
+		return nil, err
+	}
+	return store.StartAfter(jobs, marks, now), nil
+}

@@ -164,7 +164,9 @@ func (r InsertResult) IDs() []int64 {
 // Inserted is the answer for one job of an insert.
 type Inserted struct {
 	// ID is the number of the job. The numbers of the stored jobs of a request
-	// grow in the order of the request and with time, but may have gaps.
+	// grow in the order of the request and with time, but may have gaps. A job
+	// whose key was held when the request began, and free before it ended, may
+	// have a greater number than the jobs after it.
 	ID int64
 	// Existed means that the job was not stored, because another live job of its
 	// kind, or a job before it in the request, has its key: ID is the number of

@@ -141,7 +141,7 @@ var sqliteFaults = []fault{
 	{"firing does not check whether it is paused", rows + "fire.go", " && d.PausedAt.Equal(instant(f.PausedAt))", ""},
 	{"an expired decision fires", rows + "fire.go", "now.After(instant(req.Until))", "now.After(instant(req.Until).AddDate(1, 0, 0))"},
 	{"firing does not check whether it is due", "sql/lock_due_schedules.sql", " AND +s.next_at <= :until", " AND :until IS NOT NULL"},
-	{"an edit does not wait for the latest early firing", early, "if to := firedTo(mark, now); to.After(latest) {", "if to := firedTo(mark, now); latest.IsZero() {"},
+	{"an edit does not wait for the latest early firing", early, "if to := firedTo(mark, now); to.After(latest) {", "if to := firedTo(mark, now); !to.IsZero() && (latest.IsZero() || to.Before(latest)) {"},
 	{"an early firing ignores live jobs", rows + "fire_early.go", "is := early(f, now) && len(p.live[f.Schedule]) > 0", "is := false"},
 	{"a slot that fired fires again after a reset", "sql/find_fired_slots.sql", "AND r.outcome = 0", "AND r.outcome = 1"},
 	{"a node without recent heartbeats rescues", losses, "now.Sub(n.SeenAt).Abs()*2 <= n.Lease", "!n.SeenAt.IsZero()"},

@@ -87,6 +87,8 @@ func arrayText(v any) any {
 		return joinArray(list, func(n int64) string { return strconv.FormatInt(n, 10) })
 	case []int16:
 		return joinArray(list, func(n int16) string { return strconv.Itoa(int(n)) })
+	case []bool:
+		return joinArray(list, strconv.FormatBool)
 	case []string:
 		return joinArray(list, quoteElement)
 	case []*int64:

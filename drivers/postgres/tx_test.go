@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"slices"
 	"testing"
@@ -207,5 +208,25 @@ func TestNewDBOfAnotherDriver(t *testing.T) {
 		t.Error("NewDB takes another driver's database")
 	} else {
 		t.Log(err)
+	}
+}
+
+// TestArgumentsFitEveryDriver checks that a driver of database/sql without types of its
+// own, such as lib/pq, takes the arguments of inserts; pgx's stdlib takes more types.
+func TestArgumentsFitEveryDriver(t *testing.T) {
+	jobs := append(oddJobs(), withKeys("a")...)
+	for name, args := range map[string][]any{
+		"one job":        shared(&jobs[0], string(jobs[0].Args)),
+		"equal jobs":     shared(&jobs[0], argsTexts(jobs)),
+		"different jobs": append(columns(jobs), []int64{1, 2, 3, 4}),
+	} {
+		for i, arg := range args {
+			if _, err := driver.DefaultParameterConverter.ConvertValue(arrayText(arg)); err != nil {
+				t.Errorf("%s: argument %d, %v: %v", name, i, arg, err)
+			}
+		}
+	}
+	if got := arrayText([]bool{true, false}); got != "{true,false}" {
+		t.Errorf("a list of booleans as text: %v", got)
 	}
 }

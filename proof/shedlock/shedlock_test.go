@@ -116,16 +116,15 @@ func comesAfter(t *testing.T, s side, sent time.Time) {
 
 func comesAfterKeeping(t *testing.T, s side, sent time.Time) {
 	t.Helper()
-	refused := 0
 	for !now(t, s, time.Minute, 0) {
-		refused++
 		if time.Since(sent) > atLeastOrMost+10*time.Second {
 			t.Fatalf("%s must get a lock whose time has passed", s.name())
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	// One of the sides uses whole milliseconds.
-	if took := time.Since(sent); took < atLeastOrMost-time.Millisecond || refused == 0 {
+	// One of the sides uses whole milliseconds. On a busy machine the first attempt
+	// may come after the time, and is not refused.
+	if took := time.Since(sent); took < atLeastOrMost-time.Millisecond {
 		t.Errorf("%s got the lock after %v, and must wait for %v", s.name(), took, atLeastOrMost)
 	}
 }

@@ -160,6 +160,7 @@ func uniqueRetryWaits(e *env) {
 		select {
 		case got := <-answers:
 			e.ok(false, "a retry must wait for a transaction that has inserted a job with the key", got)
+			answers <- got // read again below
 		case <-time.After(100 * time.Millisecond):
 		}
 		e.must(end())
@@ -260,6 +261,7 @@ func uniqueWaits(e *env) {
 		select {
 		case got := <-answers:
 			e.ok(false, "an insert with the key of one that is not committed must wait for that", got)
+			answers <- got // read again below
 		case <-time.After(100 * time.Millisecond):
 		}
 		e.must(end())

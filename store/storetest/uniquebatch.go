@@ -155,6 +155,7 @@ func batchWaits(e *env) {
 		select {
 		case got := <-answers:
 			e.ok(false, "an insert with a key of a transaction must wait for its end", got)
+			answers <- got // read again below
 		case <-time.After(100 * time.Millisecond):
 		}
 		e.must(end())

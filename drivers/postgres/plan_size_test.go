@@ -206,6 +206,10 @@ func (p *crowd) claim(queue string) []store.Claimed {
 	for range scan.costs { // so that the next full scan is due in a day
 		scan.recordFullScan(0, time.Hour)
 	}
+	p.b.catchUps.Wait()
+	scan.mu.Lock()
+	defer scan.mu.Unlock()
+	scan.reached(recentScans-1, time.Now().Add(24*time.Hour)) // and the next recent scans too
 	return res.Jobs
 }
 

@@ -38,17 +38,21 @@ type MigrationStatus struct {
 }
 
 // CheckSteps checks that the applied steps, of which it reads the versions and names,
-// are steps of this release or later steps. A step with another name was applied by a
+// are steps of this release or later steps. Numbers of steps begin with 1: a table with
+// other numbers belongs to another program. A step with another name was applied by a
 // version of Hourbell whose steps were replaced; remove says how to remove such a schema.
 // The error wraps ErrSchema.
 func CheckSteps(applied, steps []Migration, remove string) error {
 	for _, step := range applied {
-		if step.Version > len(steps) || step.Name == steps[step.Version-1].Name {
-			continue
+		switch {
+		case step.Version > len(steps):
+		case step.Version < 1:
+			return fmt.Errorf("%w: its step %d, %q, is no step of hourbell; use another schema or file", ErrSchema, step.Version, step.Name)
+		case step.Name != steps[step.Version-1].Name:
+			return fmt.Errorf("%w: a version of hourbell from before its first release made it (step %d is %q, not %q), and it cannot be updated; "+
+				"save what you need, %s, and run `hourbell migrate up`, or Client.Migrate in a program",
+				ErrSchema, step.Version, step.Name, steps[step.Version-1].Name, remove)
 		}
-		return fmt.Errorf("%w: a version of hourbell from before its first release made it (step %d is %q, not %q), and it cannot be updated; "+
-			"save what you need, %s, and run `hourbell migrate up`, or Client.Migrate in a program",
-			ErrSchema, step.Version, step.Name, steps[step.Version-1].Name, remove)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@
 // # Files
 //
 // For users of locks: locker.go, lock.go, check.go, options.go, held.go. For
-// implementers of a provider: provider.go, rest.go, errors.go, name.go; the
+// implementers of a provider: provider.go, rest.go, errors.go; the
 // suite is in lock/locktest and the reference in lock/memory. Pure decisions:
 // trust.go (until when a holder relies on its lock), every.go (which slot is
 // due). Loops: keep.go (watch and keep alive), poll.go (wait). watchers.go is

@@ -26,12 +26,14 @@
 // # Connections
 //
 // What a node does of its own accord never waits for connections that handlers
-// hold. From the first Register until Close there are two more pools with the
-// settings and hooks of the program's: one for claims, outcomes and slots, as large
-// as the program's and of 8 connections at most, which closes what is unused for a
-// minute; and one for heartbeats, which opens a connection when the node registers
-// and keeps it. Wake-ups take another connection. So a node at rest has three. A
-// program that only enqueues opens none of these.
+// hold. From the first Register until Close there are three more pools with the
+// settings and hooks of the program's pool: one for claims, outcomes and slots, as
+// large as the program's pool and of 8 connections at most; one for heartbeats, which
+// opens a connection when the node registers and keeps it; and one of 2 connections
+// for renewals and releases of the locks of Backend.Locks. The first and the last
+// close connections that were not used for a minute. Wake-ups take another
+// connection. So a node at rest has three connections: for heartbeats, for wake-ups,
+// and for polls. A program that only enqueues opens none of these.
 //
 // # Plans
 //

@@ -109,7 +109,7 @@ func listRemedy(group *cobra.Command) string {
 
 func (p *program) helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
-		Use: "help [COMMAND]", Short: "Tells a command",
+		Use: "help [COMMAND]", Short: "Describes a command",
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 {

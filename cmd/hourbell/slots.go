@@ -21,7 +21,7 @@ func (p *program) slotsCommand() *cobra.Command {
 		limit    int
 	)
 	c := &cobra.Command{
-		Use: "slots", Short: "Says of every slot what became of it, newest first", Args: takes(false),
+		Use: "slots", Short: "Shows the outcome of every slot, newest first", Args: takes(false),
 		Long: "Lists the slots that are accounted for: fired, with the job; missed or skipped, with the reason. Slots in\n" +
 			"succession with the same outcome are one record with a count.",
 		Example: "  hourbell slots --schedule nightly --from 2027-03-01T00:00:00Z --to 2027-04-01T00:00:00Z\n" +

@@ -139,8 +139,9 @@ func (z zone) first(wall int64) int64 {
 	}
 }
 
-// instantOf returns the instant at which a fixed time rings. ok is false if the
-// clock skipped the whole date.
+// instantOf returns the instant at which a rule rings for the wall-clock time wall:
+// the first instant with this time or, if a clock change skipped the time, the
+// first instant after the gap. ok is false if the clock skipped the whole date.
 func (z zone) instantOf(wall int64) (instant int64, ok bool) {
 	instant = z.first(wall)
 	if instant+z.offset(instant) == wall {

@@ -118,12 +118,14 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 	return f.b.follow(ctx, f.tx, f.at, after)
 }
 
-// take advances the schedules of firings that were decided from the present
-// rows. It returns these firings, without jobs of slots that have fired before,
-// and the schedules' live jobs; the other firings are lost. The jobs are read
-// after the schedules are locked; jobs of other schedules are not locked,
-// because they may be running. If a schedule that fires early got a live job
-// after leaveBusy read, the transaction begins again.
+// take advances the schedules of the firings whose decisions were made from the
+// rows as they are now. It returns these firings, without the jobs of slots that
+// fired before, and the live jobs of their schedules. All other firings are lost,
+// because another node or an edit was first. The live jobs are read and locked
+// after the schedules were locked. Jobs of lost firings' schedules are not locked,
+// because they may be running. leaveBusy has removed the early firings of schedules
+// with live jobs; if a schedule got a live job after that, the transaction begins
+// again.
 func (f *firing) take(ctx context.Context, all []store.Firing) (held []store.Firing, live map[int64][]liveJob, err error) {
 	advanced, err := f.advance(ctx, all)
 	if err != nil {

@@ -122,7 +122,7 @@ func (p *pruning) pruneNoted(ctx context.Context, b *Backend, room int, count *i
 func (b *Backend) Now(ctx context.Context) (time.Time, error) {
 	const what = "read the clock"
 	var now time.Time
-	// Microseconds as a number: they look the same under any DateStyle.
+	// A number of microseconds, because the text of a timestamp depends on DateStyle.
 	var micros int64
 	err := b.alone(ctx, programConns, what, func(conn *pgxpool.Conn) error {
 		return conn.QueryRow(ctx, "select (extract(epoch from now()) * 1000000)::bigint").Scan(&micros)

@@ -26,7 +26,7 @@ func readVerdict(reply any) (verdict string, r record, err error) {
 	return fmt.Sprint(parts[0]), r, err
 }
 
-// readRecord reads the result of the scripts' function record.
+// readRecord decodes what the function record of the Lua scripts returns.
 func readRecord(reply any) (record, error) {
 	parts, ok := reply.([]any)
 	if !ok || len(parts) != 8 {

@@ -36,7 +36,8 @@ func (s *session) LockScheduleJobs(ctx context.Context, schedule string) ([]roww
 // targetColumns are the columns that session.jobs scans.
 const targetColumns = "id state run_at slot schedule_id origin attempt max_attempts kind unique_key mark"
 
-// jobs runs a statement that returns jobs to be changed.
+// jobs runs a statement that returns targetColumns, and returns the jobs: those
+// that a retry, a cancellation or a deletion is about to change.
 func (s *session) jobs(ctx context.Context, name statement, a args) ([]rowwise.Job, error) {
 	var jobs []rowwise.Job
 	err := s.each(ctx, name, a, func(r row) error {

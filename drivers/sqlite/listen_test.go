@@ -121,7 +121,8 @@ func TestIdleCallsWriteNothing(t *testing.T) {
 	}
 }
 
-// Everything works while the application holds the only connection of its pool.
+// A backend of New works while the application holds the only connection of its
+// pool, because the backend opens connections of its own.
 func TestAPoolOfOneThatIsHeld(t *testing.T) {
 	db := usersDB(t, filepath.Join(t.TempDir(), "app.db"), goodPragmas)
 	db.SetMaxOpenConns(1)

@@ -275,12 +275,12 @@ func (b backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 	return Call(ctx, b.limit+time.Duration(missing)*step, plain(m.MigrateUp), struct{}{})
 }
 
-// plain is a call without a request as one that has one.
+// plain gives a call without a request an empty request, so that Call can make it.
 func plain[Result any](do func(context.Context) (Result, error)) func(context.Context, struct{}) (Result, error) {
 	return func(ctx context.Context, _ struct{}) (Result, error) { return do(ctx) }
 }
 
-// silent is a call without a result as one that has one.
+// silent gives a call without a result an empty result, so that Call can make it.
 func silent[Request any](do func(context.Context, Request) error) func(context.Context, Request) (struct{}, error) {
 	return func(ctx context.Context, req Request) (struct{}, error) { return struct{}{}, do(ctx, req) }
 }

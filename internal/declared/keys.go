@@ -112,8 +112,8 @@ func KeyNames() []string {
 	return names
 }
 
-// SlotKeys returns the names of those Keys that concern slots, and have no
-// meaning for entries without slots.
+// SlotKeys returns the names of the keys that apply to slots only. Entries that
+// have no slots, such as @reboot lines, cannot have these keys.
 func SlotKeys() []string {
 	names := KeyNames()
 	return names[slices.Index(names, "overlap"):]

@@ -81,7 +81,8 @@ func (f *faulty) Rescue(ctx context.Context, req store.RescueRequest) (store.Res
 	return f.Backend.Rescue(ctx, req)
 }
 
-// earlyFaulty is a faulty store that fires early as the store below does.
+// earlyFaulty is a faulty store with the early firing of the store that it wraps;
+// calls that fire early do not fail.
 type earlyFaulty struct {
 	*faulty
 	store.EarlyFirer

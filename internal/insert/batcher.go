@@ -100,8 +100,8 @@ func (c *call) result() ([]store.Inserted, error) {
 	return c.answer[:], nil
 }
 
-// Insert stores the only one of jobs and answers when it is durable. If ctx ends
-// before the job was sent, it is not stored. If no answer arrives before ctx or
+// Insert stores one job, the only element of jobs, and returns when the job is
+// durable. If ctx ends before the job was sent, the job is not stored. If no answer arrives before ctx or
 // the limit ends, the error wraps store.ErrUnknown.
 func (ib *Batcher) Insert(ctx context.Context, jobs []store.NewJob) ([]store.Inserted, error) {
 	if err := ctx.Err(); err != nil {

@@ -37,7 +37,8 @@ type SimulatedSlot struct {
 	Why     string // why the job was cancelled
 }
 
-// Run plays the schedule through the span; complete is false if Most left slots out.
+// Run simulates the schedule from From to To and returns the first Most slots. complete reports
+// whether these are all slots.
 func (sim Simulation) Run() (slots []SimulatedSlot, complete bool) {
 	p := &player{Simulation: sim, row: sim.Schedule, now: sim.From}
 	slices.SortFunc(p.Down, func(a, b Span) int { return a.From.Compare(b.From) })

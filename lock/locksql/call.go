@@ -71,7 +71,8 @@ func (p *Provider) call(ctx context.Context, use Use, what string, do func(s ses
 	})
 }
 
-// connected runs do with a connection of its own, within a time limit.
+// connected acquires a connection, runs do with it and releases it, all within
+// Patience. what is the name of the operation in errors.
 func (p *Provider) connected(ctx context.Context, use Use, what string, do func(ctx context.Context, conn Conn) error) error {
 	if p.invalid != nil {
 		return fmt.Errorf("%s: %w", what, p.invalid)

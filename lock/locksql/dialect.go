@@ -49,8 +49,8 @@ type Dialect struct {
 	// from 1970.
 	Tick time.Duration
 
-	// TimeAdvice completes the error for an instant that is not a number,
-	// because another program wrote it.
+	// TimeAdvice is the remedy in the error for an instant in the lock table that
+	// is not a number, because another program wrote it.
 	TimeAdvice string
 
 	// CollationAdvice completes the error for two names that are equal under the
@@ -89,8 +89,8 @@ type Dialect struct {
 	// Class returns the class of an error of the database.
 	Class func(err error) Class
 
-	// Waited completes the error of a call that took too long: what the call
-	// waited for, after it had a connection, and the remedy.
+	// Waited is the end of the error of a call that had a connection and then took
+	// too long: what the call waited for, and the remedy.
 	Waited string
 
 	// Explain adds the operation to an error of class Other and, if there is

@@ -70,8 +70,9 @@ func keptToItsEnd(t *testing.T, lockers []*lock.Locker) {
 	must(t, second.Release(t.Context()))
 }
 
-// heldThroughAStep takes a lock for longer than the step, sets the clock, and
-// checks that no other owner gets the lock.
+// heldThroughAStep sets the clock to the offset before, takes a lock for longer
+// than the step, sets the clock to the offset after, and checks that no other
+// owner gets the lock. It returns the lock, which is still held.
 func heldThroughAStep(t *testing.T, lockers []*lock.Locker, set func(offset time.Duration), before, after time.Duration) *lock.Lock {
 	set(before)
 	held, err := lockers[0].Try(t.Context(), t.Name(), lock.Options{AtMost: time.Hour, NoKeepAlive: true})

@@ -146,8 +146,8 @@ func compareRun(t *testing.T, ours, cron run) bool {
 	return false
 }
 
-// byTheBook returns a run of cron as it would be if cron followed crontab(5),
-// or crontab(5) described cron:
+// byTheBook corrects a run of cron in two points in which cron differs from its
+// manual, crontab(5), and Hourbell does not:
 //
 //   - "The value string may be placed in quotes […] to preserve leading or
 //     trailing blanks." cron cuts off the trailing blanks nevertheless.

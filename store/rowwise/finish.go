@@ -97,7 +97,8 @@ type finishPlan struct {
 	after   []*store.FollowUp
 }
 
-// add decides about one outcome that counts.
+// add adds the changes that one outcome causes to the plan. The outcome has the
+// token of the job's present claim; held is the row of the job.
 func (p *finishPlan) add(o *store.Outcome, held store.HeldJob) {
 	if o.HasRecord() {
 		p.records = append(p.records, o)

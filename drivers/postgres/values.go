@@ -30,7 +30,7 @@ func (n *number) ScanInt64(v pgtype.Int8) error {
 	return nil
 }
 
-// word scans a text, empty for null.
+// word is a text that is scanned from a column; null becomes an empty text.
 type word string
 
 // ScanText implements pgtype.TextScanner.

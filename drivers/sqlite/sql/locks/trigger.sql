@@ -1,5 +1,5 @@
--- Draws a token for every acquisition by a program that draws none, which can
--- read the token from {state}.
+-- Draws a token for every grant that another program makes without a token. The
+-- program can read the token from {state}.
 CREATE TRIGGER IF NOT EXISTS {inserted} AFTER INSERT ON {table}
 WHEN NEW.locked_by NOT GLOB '*/[0-9]*/[A-Z2-7][A-Z2-7][A-Z2-7][A-Z2-7]*'
 BEGIN

@@ -1,5 +1,5 @@
--- Draws a token for every acquisition by a program that draws none, such as
--- ShedLock in Java, which can read the token from {state}. Acquisitions by
+-- Draws a token for every grant that another program makes without a token, such
+-- as ShedLock in Java. The program can read the token from {state}. Grants by
 -- Hourbell, whose owners end in /process/random, draw their own tokens.
 CREATE OR REPLACE FUNCTION {function}() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -113,7 +113,7 @@ func (s JobSpec) Clone() JobSpec {
 }
 
 // sameButArgs reports whether two specs differ in their Args at most.
-func (s JobSpec) sameButArgs(other JobSpec) bool {
+func (s *JobSpec) sameButArgs(other *JobSpec) bool {
 	return s.Kind == other.Kind && s.Queue == other.Queue && s.Priority == other.Priority && s.MaxAttempts == other.MaxAttempts &&
 		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Unique == other.Unique &&
 		bytes.Equal(s.Headers, other.Headers) && (s.Headers == nil) == (other.Headers == nil)
@@ -133,10 +133,19 @@ type NewJob struct {
 	Waiting bool
 }
 
-// SameButArgs reports whether two jobs differ in their Args at most, so that a
-// driver may send their other values once.
-func (n NewJob) SameButArgs(other NewJob) bool {
-	return n.JobSpec.sameButArgs(other.JobSpec) && n.Origin == other.Origin && n.RunAt.Equal(other.RunAt) && n.Delay == other.Delay &&
+// SameButArgs reports whether jobs differ in their Args at most, so that a driver
+// may send their other values once.
+func SameButArgs(jobs []NewJob) bool {
+	for i := range jobs {
+		if !jobs[i].sameButArgs(&jobs[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *NewJob) sameButArgs(other *NewJob) bool {
+	return n.JobSpec.sameButArgs(&other.JobSpec) && n.Origin == other.Origin && n.RunAt.Equal(other.RunAt) && n.Delay == other.Delay &&
 		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting
 }
 

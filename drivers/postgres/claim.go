@@ -108,15 +108,15 @@ func nodeAlive(node int64, err error) error {
 }
 
 // claimedColumns are the columns that scanClaimed scans.
-const claimedColumns = "batch id token args headers attempt origin run_at created_at schedule_id schedule_name slot losses refunds {spec}"
+const claimedColumns = "batch id token args headers attempt origin run_at created_at schedule_id schedule_name slot losses refunds {spec_claimed}"
 
 // scanClaimed reads claimed jobs and the number of their batch.
 func scanClaimed(rows pgx.Rows, req store.ClaimRequest) (jobs []store.Claimed, batch int64, err error) {
-	var j store.Claimed
+	j := store.Claimed{JobSpec: store.JobSpec{Queue: req.Queue}}
 	targets := append([]any{
 		&batch, &j.ID, &j.Token, &j.Args, &j.Headers, &j.Attempt, (*int16)(&j.Origin), into(&j.RunAt), into(&j.CreatedAt),
 		(*number)(&j.Schedule), (*word)(&j.ScheduleName), into(&j.Slot), &j.Losses, &j.Refunds,
-	}, specTargets(&j.JobSpec)...)
+	}, specTargets(&j.JobSpec, "queue")...)
 	_, err = pgx.ForEachRow(rows, targets, func() error {
 		if len(jobs) == cap(jobs) { // a few, or all that were asked for: append would copy again and again
 			jobs = slices.Grow(jobs, min(max(len(jobs)*len(jobs), 16), max(req.Limit-len(jobs), 1)))

@@ -163,10 +163,10 @@ func (i insertion) statement(jobs []store.NewJob) (text string, args []any) {
 		return b.q(insertSlotJobs), columns(jobs)
 	case len(jobs) == 1:
 		return b.q(insertJob), shared(&jobs[0], string(jobs[0].Args))
-	case slices.ContainsFunc(jobs[1:], func(job store.NewJob) bool { return !job.SameButArgs(jobs[0]) }):
-		return b.q(insertJobs), columns(jobs)
+	case store.SameButArgs(jobs):
+		return b.q(insertSameJobs), shared(&jobs[0], argsTexts(jobs))
 	}
-	return b.q(insertSameJobs), shared(&jobs[0], argsTexts(jobs))
+	return b.q(insertJobs), columns(jobs)
 }
 
 // send sends one statement that inserts jobs, with their wake-up, and scans its row. It

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -49,25 +50,31 @@ func specOrNull[T any](name, kind string, value func(*store.JobSpec) *T, target 
 	return c
 }
 
-// specLists returns the lists of columns that statements name spec and spec_fixed; the
-// latter leaves out max_attempts, because a retry by hand may raise it.
-func specLists() (spec, specFixed string) {
-	var all, fixed []string
-	for _, c := range specColumns {
-		column := c.name + " " + c.kind
-		all = append(all, column)
-		if c.name != "max_attempts" {
-			fixed = append(fixed, column)
-		}
-	}
-	return strings.Join(all, ", "), strings.Join(fixed, ", ")
+// specLists returns the lists of columns that statements name: spec has all;
+// spec_fixed leaves out max_attempts, because a retry by hand may raise it; and
+// spec_claimed leaves out the queue, which a claim knows.
+func specLists() map[string]string {
+	return map[string]string{"spec": specWithout(""), "spec_fixed": specWithout("max_attempts"), "spec_claimed": specWithout("queue")}
 }
 
-// specTargets scan the columns of spec.
-func specTargets(s *store.JobSpec) []any {
-	targets := make([]any, len(specColumns))
-	for i, c := range specColumns {
-		targets[i] = c.target(s)
+// specWithout returns the list of all columns but one.
+func specWithout(name string) string {
+	var list []string
+	for _, c := range specColumns {
+		if c.name != name {
+			list = append(list, c.name+" "+c.kind)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// specTargets scan the columns of spec except the named ones.
+func specTargets(s *store.JobSpec, except ...string) []any {
+	var targets []any
+	for _, c := range specColumns {
+		if !slices.Contains(except, c.name) {
+			targets = append(targets, c.target(s))
+		}
 	}
 	return targets
 }

@@ -282,8 +282,9 @@ func (b *Backend) q(s statement) string { return b.sql[s] }
 
 // rulesOf returns the rules for the texts of statements.
 func rulesOf(schema string) sqltext.Rules {
-	spec, fixed := specLists()
-	return sqltext.Rules{Words: schemaWords(schema), Lists: map[string]string{"schedule_columns": scheduleList, "spec": spec, "spec_fixed": fixed}}
+	lists := specLists()
+	lists["schedule_columns"] = scheduleList
+	return sqltext.Rules{Words: schemaWords(schema), Lists: lists}
 }
 
 // schemaWords are what statements and migrations have in braces: {schema}, the quoted

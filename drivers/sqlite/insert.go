@@ -167,8 +167,8 @@ func packJobs(jobs []store.NewJob, now time.Time) (name statement, a args) {
 		return insertJob, a
 	}
 	pack := packerFor(jobs)
-	differs := func(job store.NewJob) bool { return !job.SameButArgs(jobs[0]) || len(job.Args) > lengthMask }
-	if slices.ContainsFunc(jobs, differs) {
+	long := func(job store.NewJob) bool { return len(job.Args) > lengthMask }
+	if !store.SameButArgs(jobs) || slices.ContainsFunc(jobs, long) {
 		text := []byte("[")
 		for i := range jobs {
 			text = append(appendJob(text, &jobs[i], &pack), ',')

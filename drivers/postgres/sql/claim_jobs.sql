@@ -27,7 +27,7 @@ WITH claimed AS (
         ) AS due
         WHERE EXISTS (SELECT FROM {schema}.heartbeat AS h WHERE h.node = :node::bigint)
         LIMIT :limit::bigint))
-    RETURNING id, token, args, headers, attempt, origin, run_at, created_at, schedule_id, slot, losses, refunds, {spec}
+    RETURNING id, token, args, headers, attempt, origin, run_at, created_at, schedule_id, slot, losses, refunds, {spec_claimed}
 ), batch AS (
     INSERT INTO {schema}.lease (node, ids, begun)
     SELECT :node::bigint, array_agg(id), CASE WHEN count(*) > :begin::bigint
@@ -36,5 +36,5 @@ WITH claimed AS (
     RETURNING id
 )
 SELECT batch.id AS batch, c.id, c.token, c.args, c.headers, c.attempt, c.origin, c.run_at, c.created_at, c.schedule_id, s.name AS schedule_name,
-    c.slot, c.losses, c.refunds, {c.spec}
+    c.slot, c.losses, c.refunds, {c.spec_claimed}
 FROM batch CROSS JOIN claimed AS c LEFT JOIN {schema}.schedule AS s ON s.id = c.schedule_id

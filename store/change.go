@@ -6,7 +6,7 @@ type JobPlan struct {
 	End     []int64     // waiting and ready jobs that end as cancelled
 	Ask     []int64     // running jobs that get a cancel request, unless they have one
 	Pull    []int64     // ready jobs whose run_at becomes PullTo
-	Revive  []int64     // finished jobs that become ready, except those that TakeKeys leaves out
+	Revive  []int64     // finished jobs that become ready, unless TakeKeys leaves them out
 	Delete  []int64     // jobs that are deleted with their attempts
 }
 

@@ -37,10 +37,10 @@ type MigrationStatus struct {
 	Applied bool
 }
 
-// CheckSteps checks that the applied steps, of which it reads the versions and names,
-// are steps of this release or later steps. Numbers of steps begin with 1: a table with
+// CheckSteps checks that the applied steps are steps of this release or later steps. It
+// reads only their versions and names. Numbers of steps begin with 1: a table with
 // other numbers belongs to another program. A step with another name was applied by a
-// version of Hourbell whose steps were replaced; remove says how to remove such a schema.
+// version of Hourbell with other steps; remove is the instruction to remove such a schema.
 // The error wraps ErrSchema.
 func CheckSteps(applied, steps []Migration, remove string) error {
 	for _, step := range applied {

@@ -11,8 +11,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// insertKeyed inserts jobs of which some have keys, or finds the jobs that have their
-// keys. A job may end, or be rolled back, before it is found: then the insert of the
+// insertKeyed inserts jobs, some with keys. For a key that a live job has, it finds that
+// job. A job may end, or be rolled back, before it is found: then the insert of the
 // job with its key is tried again.
 //
 // An insertion that commits each statement is still all or none: without the jobs that

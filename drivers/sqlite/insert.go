@@ -75,7 +75,7 @@ func (s *session) insertAll(ctx context.Context, jobs []store.NewJob, now time.T
 	return out, nil
 }
 
-// insertKeyed inserts jobs of which some have keys.
+// insertKeyed inserts jobs, some with keys.
 func (s *session) insertKeyed(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error) {
 	same := store.SameKeys(jobs)
 	var keys []store.JobKey
@@ -138,9 +138,8 @@ func (s *session) insertChunk(ctx context.Context, jobs []store.NewJob, now time
 	return numbers(result)
 }
 
-// numbers are those that one statement gave to its jobs: AUTOINCREMENT counts
-// on by one, in the order of the rows. To let the statement RETURN them costs a
-// third more.
+// numbers returns the numbers of the jobs of one insert: AUTOINCREMENT counts by one,
+// in the order of the rows. A RETURNING clause would cost a third more.
 func numbers(result sql.Result) ([]store.Inserted, error) {
 	last, err := result.LastInsertId()
 	if err != nil {

@@ -254,8 +254,8 @@ func readTexts() (all texts, err error) {
 	return all, nil
 }
 
-// named returns the arguments of a statement. It is an error if they are not those that
-// the statement has.
+// named returns the arguments of a statement. Arguments that the statement
+// lacks, and missing arguments, are an error.
 func (t text) named(s statement, a args) ([]any, error) {
 	list := make([]any, 0, len(a))
 	for _, name := range t.params {

@@ -175,8 +175,8 @@ func await(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// missingTables: a call says how to create the tables, and several processes may
-// create them.
+// missingTables: the error of a call without tables explains how to create the tables,
+// and several processes may create them.
 func missingTables(t *testing.T, s SQL) {
 	tables := s.Tables(t, "")
 	_, err := tables.take(t, "a")

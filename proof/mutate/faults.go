@@ -117,13 +117,13 @@ var postgresFaults = []fault{
 	{"a calendar's change gives schedules no new revision", "sql/revise_schedules.sql", "revision + 1", "revision + 0"},
 	{"a schedule comes to name a calendar that is being deleted", "sql/hold_calendars.sql", " FOR KEY SHARE", ""},
 	{"a late report suspends the store again", "sql/report_loss.sql", "WHERE accepted = :accepted::bigint", "WHERE accepted IS DISTINCT FROM -:accepted::bigint - 1"},
-	{"tokens start again below those of a lost history", "sql/raise_sequences.sql", ", :token::bigint) + :margin::bigint", ", 0 * :token::bigint) + 0 * :margin::bigint"},
+	{"tokens start again below the tokens of a lost history", "sql/raise_sequences.sql", ", :token::bigint) + :margin::bigint", ", 0 * :token::bigint) + 0 * :margin::bigint"},
 	{"pruning forgets the age", "sql/prune_jobs.sql", "h.finished_at < coalesce(:now::timestamptz, now()) - :keep::bigint * interval '1 microsecond'", "h.finished_at < coalesce(:now::timestamptz, now()) + :keep::bigint * interval '1 microsecond'"},
 }
 
 var sqliteFaults = []fault{
 	{"a late report suspends the store again", "sql/report_loss.sql", "WHERE accepted = :accepted", "WHERE accepted <> -1 - :accepted"},
-	{"tokens start again below those of a lost history", "sql/raise_tokens.sql", "(SELECT seen_token FROM hourbell_timeline)) + :margin", "0 * (SELECT seen_token FROM hourbell_timeline)) + 0 * :margin"},
+	{"tokens start again below the tokens of a lost history", "sql/raise_tokens.sql", "(SELECT seen_token FROM hourbell_timeline)) + :margin", "0 * (SELECT seen_token FROM hourbell_timeline)) + 0 * :margin"},
 	{"a claim takes jobs that run", "sql/claim_jobs.sql", "WHERE state = 0 AND queue = :queue AND kind = :kind AND", "WHERE state IN (0, 2) AND queue = :queue AND kind = :kind AND"},
 	{"a claim takes kinds that it did not ask for", "sql/claim_jobs.sql", "AND kind = :kind AND digest", "AND length(:kind) > 0 AND digest"},
 	{"what may have begun is refunded", "sql/claim_jobs.sql", "begun = due.place <= :begin", "begun = due.place < :begin"},

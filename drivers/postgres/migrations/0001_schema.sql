@@ -2,8 +2,8 @@
 --
 -- In each table, wide columns come before narrow columns (8 bytes, 2 bytes, text), which
 -- saves padding. Names and queues are compared byte by byte (COLLATE "C"), so that no
--- locale merges or reorders them. The numbers of state, on_loss, origin and outcome are
--- those of package store.
+-- locale merges or reorders them. Package store defines the numbers of state, on_loss,
+-- origin and outcome.
 
 -- Bookkeeping.
 

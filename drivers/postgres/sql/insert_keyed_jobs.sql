@@ -1,4 +1,4 @@
--- Inserts jobs of which some have keys, except jobs whose key a job of their kind has,
+-- Inserts jobs, some with keys, except jobs whose key a job of their kind has,
 -- and returns in one row the numbers of all jobs, in the order of the arrays, and the
 -- numbers of the inserted jobs, in no order. A job gets its number from :ids or, if that
 -- is null, in the order of the arrays. The jobs are inserted in the order of their keys,

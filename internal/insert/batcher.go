@@ -31,6 +31,12 @@ const roundTripPart = 4
 // How often at most, and for how long, a flight yields to callers that have
 // just been answered. One yield lets about 60 of them run on each processor,
 // and fewer if another processor is idle and continues the flight.
+//
+// Without yields, 8 goroutines that enqueue one job after the other reach 0.66
+// of the jobs per second on PostgreSQL and 0.55 on SQLite, because the inserts
+// of half of them alternate with the inserts of the other half. With 100
+// goroutines or more there is no difference (BenchmarkEnqueue of both drivers,
+// PostgreSQL with fsync, medians of five alternating rounds).
 const (
 	returnYields = 64
 	returnTime   = time.Millisecond

@@ -137,7 +137,10 @@ const (
 	// cheapFullScan is the cost up to which a full scan follows at once when a
 	// claim with cursors finds no job.
 	cheapFullScan = time.Millisecond
-	// guessedClaim is roughly how long it takes to claim one job of a batch.
+	// guessedClaim is roughly how long it takes to claim one job of a batch. It
+	// limits what a full scan is expected to take after a claim of few jobs: such a
+	// claim takes milliseconds a job, and a scan of thousands of jobs would seem to
+	// cost nothing.
 	guessedClaim = 10 * time.Microsecond
 	// slack is how far cursors stay behind the clock, because transactions do not
 	// commit in the order in which they began.

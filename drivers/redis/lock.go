@@ -16,11 +16,11 @@ func (p *Provider) TryLock(ctx context.Context, req lock.Request) (lock.Lease, e
 	if err != nil {
 		return nil, explain(what, err)
 	}
-	verdict, r, err := readVerdict(reply)
+	answer, r, err := readAnswer(reply)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	switch verdict {
+	switch answer {
 	case "granted":
 		return &lease{provider: p, req: req, record: r, rest: lock.NewRest(req)}, nil
 	case "held":

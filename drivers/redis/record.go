@@ -16,8 +16,8 @@ type record struct {
 	state lock.State
 }
 
-// readVerdict reads the reply of the script that takes locks.
-func readVerdict(reply any) (verdict string, r record, err error) {
+// readAnswer reads the reply of the script that takes locks.
+func readAnswer(reply any) (answer string, r record, err error) {
 	parts, ok := reply.([]any)
 	if !ok || len(parts) != 2 {
 		return "", record{}, unexpected(reply)

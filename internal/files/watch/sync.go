@@ -67,7 +67,7 @@ func (w *Watcher) bring(ctx context.Context, f *watched) {
 		return
 	}
 	f.said = ""
-	w.tell(ctx, "file read again", f, done)
+	w.logChanges(ctx, "file read again", f, done)
 }
 
 // sync makes the owner's schedules equal to the file's. An older revision is
@@ -152,8 +152,8 @@ func (w *Watcher) tellStarts(f *watched, set *declared.File) {
 	}
 }
 
-// tell logs the changes that a file made.
-func (w *Watcher) tell(ctx context.Context, message string, f *watched, done hourbell.SyncResult) {
+// logChanges logs the changes that a file made.
+func (w *Watcher) logChanges(ctx context.Context, message string, f *watched, done hourbell.SyncResult) {
 	attrs := []slog.Attr{
 		slog.String("file", f.Path), slog.String("owner", f.good.Owner), slog.Int("schedules", len(f.good.Entries)),
 		slog.Int("changed", done.Changed), slog.Int("deleted", done.Deleted),

@@ -191,7 +191,7 @@ func (w *Watcher) SyncAll(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("%s: %w", f.Path, err)
 		}
-		w.tell(ctx, "file loaded", f, done)
+		w.logChanges(ctx, "file loaded", f, done)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ var sharedFaults = []fault{
 var postgresFaults = []fault{
 	{"a token is given twice", "sql/locks/take.sql", "SET token = s.token + 1", "SET token = s.token"},
 	{"a check of a lock holds off nobody", "sql/locks/check.sql", "FOR SHARE OF s", ""},
-	{"a release after a step back holds the lock", "sql/locks/release.sql", "CASE WHEN :rest::bigint = 0 THEN", "CASE WHEN :rest::bigint < 0 THEN"},
+	{"a release after a step back holds the lock", "sql/locks/release.sql", "CASE WHEN :rest::bigint = 0 THEN {until_down({now})}", "CASE WHEN :rest::bigint = 0 THEN greatest({until_down({now})}, {until({utc_at(locked_at)})})"},
 	{"what may have begun is refunded", "sql/lock_held_jobs.sql", "coalesce(u.id = ANY (l.begun), true)", "coalesce(u.id = ANY (l.begun), false)"},
 	{"an older claim says what has begun", "sql/lock_held_jobs.sql", "l.id DESC", "l.id"},
 	{"a job begins after its node was declared dead", "sql/begin_jobs.sql", "FOR KEY SHARE\n", "\n"},

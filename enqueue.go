@@ -21,6 +21,7 @@ type enqueuing struct {
 	tx       store.Tx
 	hasRunAt bool
 	hasDelay bool
+	keyed    argsKey // of UniqueArgs
 	errs     []error
 }
 
@@ -88,24 +89,6 @@ func Timeout(d time.Duration) Option {
 	return func(e *enqueuing) {
 		e.NewJob.Timeout = d
 		e.errs = append(e.errs, checkDuration("timeout", d))
-	}
-}
-
-// Unique gives the job a key, 1 to 200 bytes of UTF-8 without control
-// characters, which at most one live job of a kind has. While a live job has
-// this key, Enqueue stores nothing and returns the number of that job. Neither
-// the arguments nor the options of that job change; Enqueued.Existed reports
-// that it existed. The key is free when its job ends; JobService.Retry takes it
-// back, unless another job has it by then.
-//
-// Concurrent calls with one key result in one job, on any node and in
-// transactions too: the second call waits until the transaction of the first
-// call has ended. At the isolation level repeatable read or above, the database
-// may require the caller to repeat the transaction.
-func Unique(key string) Option {
-	return func(e *enqueuing) {
-		e.NewJob.Unique = key
-		e.errs = append(e.errs, check.StoredName("unique", key))
 	}
 }
 
@@ -240,8 +223,12 @@ func (e enqueuing) with(options []Option) (enqueuing, error) {
 	if len(options) == 0 {
 		return e, nil
 	}
-	e.tx, e.hasRunAt, e.hasDelay = nil, false, false
+	key, keyed := e.Unique, e.keyed
+	e.tx, e.hasRunAt, e.hasDelay, e.Unique, e.keyed = nil, false, false, "", argsKey{}
 	e, err := e.applied(options)
+	if e.Unique == "" && !e.keyed.given {
+		e.Unique, e.keyed = key, keyed
+	}
 	if e.tx != nil {
 		err = errors.Join(err, &check.FieldError{Field: "tx", Problem: "is given for one job", Remedy: "give it as an option of the call"})
 	}
@@ -263,6 +250,9 @@ func (e enqueuing) applied(options []Option) (enqueuing, error) {
 	for _, option := range options {
 		option(&changed)
 	}
+	if changed.keyed.given && changed.Unique != "" {
+		changed.errs = append(changed.errs, &check.FieldError{Field: "unique", Problem: "is given together with unique_args", Remedy: "use one of them"})
+	}
 	if changed.hasRunAt && changed.hasDelay {
 		changed.errs = append(changed.errs, &check.FieldError{Field: "in", Problem: "is given together with at", Remedy: "use one of them"})
 	}
@@ -273,6 +263,9 @@ func (e enqueuing) applied(options []Option) (enqueuing, error) {
 func (e *enqueuing) setArgs(args Args) error {
 	raw, err := encodeArgs("", args)
 	e.Kind, e.NewJob.Args = raw.Name, raw.JSON
+	if err == nil && e.keyed.given {
+		e.NewJob.Unique, err = e.keyed.of(raw.JSON)
+	}
 	return err
 }
 

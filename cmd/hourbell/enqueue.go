@@ -21,7 +21,7 @@ type enqueueFlags struct {
 	format format
 	in     time.Duration
 	at     string
-	unique string
+	unique uniqueFlags
 }
 
 func (p *program) enqueueCommand() *cobra.Command {
@@ -35,6 +35,7 @@ func (p *program) enqueueCommand() *cobra.Command {
 			"  hourbell enqueue command --in 10m --on-loss fail --shell 'cd /srv && ./report | mail -s report ops'\n" +
 			"  hourbell enqueue greet --args '{\"name\":\"Ada\"}' --queue mail --priority 1\n" +
 			"  hourbell enqueue invoice --unique 2027-42 --args '{\"number\":42}'\n" +
+			"  hourbell enqueue reindex --unique-args --args '{\"shop\":7}'\n" +
 			"  make-report-args | hourbell enqueue report --args - --at 2027-03-01T06:00:00Z",
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {
@@ -50,7 +51,7 @@ func (p *program) enqueueCommand() *cobra.Command {
 	f.store.addTo(c)
 	f.format.addTo(c)
 	c.Flags().DurationVar(&f.in, "in", 0, "run it no sooner than this from now")
-	c.Flags().StringVar(&f.unique, "unique", "", "a key: while a job of this kind with this key waits or runs, add nothing and print the number of that job")
+	f.unique.addTo(c)
 	c.Flags().StringVar(&f.at, "at", "", "run it no sooner than this instant, such as 2027-03-01T09:00:00Z")
 	return c
 }
@@ -79,7 +80,7 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 		} else {
 			p.noteWaits(c.Context(), client, job.ID)
 		}
-		if c.Flags().Changed("unique") {
+		if f.unique.given(c) {
 			return p.show(f.format, map[string]any{"id": job.ID, "found": job.Existed}, func(out *bufio.Writer) { fmt.Fprintln(out, job.ID) })
 		}
 		return p.printID(f.format, job.ID)
@@ -118,9 +119,7 @@ func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
 		hourbell.Queue(f.work.queue), hourbell.Priority(f.work.priority), hourbell.MaxAttempts(f.work.maxAttempts),
 		hourbell.OnLoss(onLoss), hourbell.Timeout(f.work.timeout),
 	}
-	if c.Flags().Changed("unique") {
-		options = append(options, hourbell.Unique(f.unique))
-	}
+	options = append(options, f.unique.options(c)...)
 	if c.Flags().Changed("in") {
 		options = append(options, hourbell.In(f.in))
 	}

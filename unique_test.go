@@ -1,0 +1,104 @@
+package hourbell_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// newUnique returns a client of an empty store.
+func newUnique(t *testing.T) *hourbell.Client {
+	t.Helper()
+	client, err := hourbell.New(memory.New(), hourbell.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func order(args string) hourbell.RawArgs {
+	return hourbell.RawArgs{Name: "order", JSON: []byte(args)}
+}
+
+func TestUniqueArgs(t *testing.T) {
+	client := newUnique(t)
+	enqueue := func(args hourbell.Args, options ...hourbell.Option) hourbell.Enqueued {
+		t.Helper()
+		job, err := client.Enqueue(t.Context(), args, options...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job
+	}
+	first := enqueue(order(`{"a":1,"b":2}`), hourbell.UniqueArgs())
+	if again := enqueue(order(`{ "b":2, "a":1 }`), hourbell.UniqueArgs()); !again.Existed || again.ID != first.ID {
+		t.Errorf("equal args: %+v, want job %d", again, first.ID)
+	}
+	if other := enqueue(order(`{"a":1,"b":3}`), hourbell.UniqueArgs()); other.Existed {
+		t.Errorf("other args: %+v", other)
+	}
+	if part := enqueue(order(`{"a":1,"b":2}`), hourbell.UniqueArgs("a")); part.Existed {
+		t.Errorf("a part has another key than all: %+v", part)
+	}
+	if part := enqueue(order(`{"a":1,"b":9}`), hourbell.UniqueArgs("a")); !part.Existed {
+		t.Errorf("an equal part: %+v", part)
+	}
+	if kind := enqueue(hourbell.RawArgs{Name: "other", JSON: []byte(`{"a":1,"b":2}`)}, hourbell.UniqueArgs()); kind.Existed {
+		t.Errorf("another kind: %+v", kind)
+	}
+	job, err := client.Jobs.Get(t.Context(), first.ID)
+	if err != nil || !strings.HasPrefix(job.Unique, "hourbell:args:") || len(job.Unique) > 200 {
+		t.Errorf("the key is %q, %v", job.Unique, err)
+	}
+}
+
+func TestUniqueArgsOfMany(t *testing.T) {
+	client := newUnique(t)
+	jobs, err := client.EnqueueMany(t.Context(), []hourbell.Request{
+		{Args: order(`{"a":1}`)},
+		{Args: order(`{"a":2}`)},
+		{Args: order(`{"a":1}`)},
+		{Args: order(`{"a":1}`), Options: []hourbell.Option{hourbell.Unique("own")}},
+		{Args: order(`{"a":1}`), Options: []hourbell.Option{hourbell.UniqueArgs("a")}},
+	}, hourbell.UniqueArgs())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, existed := range []bool{false, false, true, false, false} {
+		if jobs[i].Existed != existed {
+			t.Errorf("job %d: %+v", i+1, jobs[i])
+		}
+	}
+	if jobs[2].ID != jobs[0].ID {
+		t.Errorf("equal args: %+v", jobs)
+	}
+}
+
+func TestUniqueRefuses(t *testing.T) {
+	client := newUnique(t)
+	for field, options := range map[string][]hourbell.Option{
+		"unique: hourbell:x":        {hourbell.Unique("hourbell:x")},
+		"unique_args: ":             {hourbell.UniqueArgs("")},
+		"unique_args: a..b":         {hourbell.UniqueArgs("a..b")},
+		"unique_args: b: is not":    {hourbell.UniqueArgs("b")},
+		"unique_args: a: is named":  {hourbell.UniqueArgs("a", "a")},
+		"unique: is given together": {hourbell.Unique("x"), hourbell.UniqueArgs()},
+	} {
+		_, err := client.Enqueue(t.Context(), order(`{"a":1}`), options...)
+		if err == nil {
+			t.Errorf("%s: accepted", field)
+			continue
+		}
+		t.Log(err)
+		for word := range strings.FieldsSeq(strings.ReplaceAll(field, ":", " ")) {
+			if !strings.Contains(err.Error(), word) {
+				t.Errorf("%s: %v", field, err)
+			}
+		}
+	}
+	if jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{}); err != nil || len(jobs) != 0 {
+		t.Errorf("bad input stored %d jobs, %v", len(jobs), err)
+	}
+}

@@ -60,7 +60,7 @@ func putCalendarNames(puts []store.PutCalendar) []string {
 }
 
 // lockCalendars locks calendars and returns those that are there, by name.
-func (b *Backend) lockCalendars(ctx context.Context, tx pgx.Tx, names []string) (map[string]*store.Calendar, error) {
+func (b *Backend) lockCalendars(ctx context.Context, tx querier, names []string) (map[string]*store.Calendar, error) {
 	list, err := collect(ctx, tx, scanCalendar, b.q(lockCalendars), names)
 	rows := make(map[string]*store.Calendar, len(list))
 	for i := range list {
@@ -89,7 +89,7 @@ func decideCalendars(req store.PutCalendarsRequest, rows map[string]*store.Calen
 
 // reviseUsers gives the schedules that name one of the calendars a new revision,
 // unless one of them is due, and returns their names.
-func (b *Backend) reviseUsers(ctx context.Context, tx pgx.Tx, now time.Time, calendars []string) (names []string, err error) {
+func (b *Backend) reviseUsers(ctx context.Context, tx querier, now time.Time, calendars []string) (names []string, err error) {
 	if len(calendars) == 0 {
 		return nil, nil
 	}
@@ -113,7 +113,7 @@ func (b *Backend) reviseUsers(ctx context.Context, tx pgx.Tx, now time.Time, cal
 
 // writeCalendars returns the new revisions by name. If a free name was taken
 // concurrently, the transaction begins again.
-func (b *Backend) writeCalendars(ctx context.Context, tx pgx.Tx, now time.Time, created, changed []store.PutCalendar) (map[string]int64, error) {
+func (b *Backend) writeCalendars(ctx context.Context, tx querier, now time.Time, created, changed []store.PutCalendar) (map[string]int64, error) {
 	revisions := map[string]int64{}
 	var name string
 	var revision int64
@@ -181,7 +181,7 @@ func scanCalendar(r pgx.CollectableRow) (c store.Calendar, err error) {
 
 // holdCalendars keeps the calendars that schedules are to name as they are until
 // the transaction ends.
-func (b *Backend) holdCalendars(ctx context.Context, tx pgx.Tx, puts []store.PutSchedule) error {
+func (b *Backend) holdCalendars(ctx context.Context, tx querier, puts []store.PutSchedule) error {
 	var names []string
 	for _, put := range puts {
 		names = append(names, put.Calendars...)
@@ -205,7 +205,7 @@ func (b *Backend) holdCalendars(ctx context.Context, tx pgx.Tx, puts []store.Put
 
 // nameCalendars notes which calendars the schedules of a put name that were
 // created or changed.
-func (b *Backend) nameCalendars(ctx context.Context, tx pgx.Tx, p putting) error {
+func (b *Backend) nameCalendars(ctx context.Context, tx querier, p putting) error {
 	var batch pgx.Batch
 	if len(p.changed) > 0 {
 		batch.Queue(b.q(deleteCalendarUses), numbersOf(p.changed))

@@ -11,33 +11,9 @@ import (
 )
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
-func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
-	var out store.ChangeJobsResult
-	err := b.work(ctx, programConns, "change jobs", func(tx pgx.Tx) error {
-		ids, err := b.idsOf(ctx, tx, req)
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		if req.Action == store.RetryJobs {
-			if _, err := tx.Exec(ctx, b.q(lockRetriedSchedules), ids); err != nil {
-				return err
-			}
-		}
-		places, err := b.locate(ctx, tx, when(req.Now), ids)
-		if err != nil {
-			return err
-		}
-		states := map[int64]store.State{}
-		for id, p := range places {
-			states[id] = p.state
-		}
-		plan := req.Action.Plan(ids, states)
-		out.Changes = plan.Changes
-		if err := b.apply(ctx, tx, req, plan, places); err != nil {
-			return err
-		}
-		holders, err := b.revive(ctx, tx, when(req.Now), plan.Revive)
-		store.WithConflicts(out.Changes, holders)
+func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (out store.ChangeJobsResult, err error) {
+	err = b.work(ctx, programConns, "change jobs", func(tx pgx.Tx) (err error) {
+		out, err = b.changeJobs(ctx, tx, req)
 		return err
 	})
 	if err != nil {
@@ -46,8 +22,36 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 	return out, nil
 }
 
+// changeJobs is ChangeJobs in a transaction.
+func (b *Backend) changeJobs(ctx context.Context, tx querier, req store.ChangeJobsRequest) (out store.ChangeJobsResult, err error) {
+	ids, err := b.idsOf(ctx, tx, req)
+	if err != nil || len(ids) == 0 {
+		return out, err
+	}
+	if req.Action == store.RetryJobs {
+		if _, err := tx.Exec(ctx, b.q(lockRetriedSchedules), ids); err != nil {
+			return out, err
+		}
+	}
+	places, err := b.locate(ctx, tx, when(req.Now), ids)
+	if err != nil {
+		return out, err
+	}
+	states := map[int64]store.State{}
+	for id, p := range places {
+		states[id] = p.state
+	}
+	plan := req.Action.Plan(ids, states)
+	if err := b.apply(ctx, tx, req, plan, places); err != nil {
+		return out, err
+	}
+	holders, err := b.revive(ctx, tx, when(req.Now), plan.Revive)
+	store.WithConflicts(plan.Changes, holders)
+	return store.ChangeJobsResult{Changes: plan.Changes}, err
+}
+
 // idsOf returns the numbers of the jobs that a request is about.
-func (b *Backend) idsOf(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequest) ([]int64, error) {
+func (b *Backend) idsOf(ctx context.Context, tx querier, req store.ChangeJobsRequest) ([]int64, error) {
 	if req.Action != store.CancelJobs || req.Schedule == "" {
 		return req.IDs, nil
 	}
@@ -64,7 +68,7 @@ type place struct {
 // locate locks jobs in whichever table they are. A job may move between the
 // tables while one of them is read, so a job that is in neither is looked up
 // again among the live jobs.
-func (b *Backend) locate(ctx context.Context, tx pgx.Tx, now *time.Time, ids []int64) (map[int64]place, error) {
+func (b *Backend) locate(ctx context.Context, tx querier, now *time.Time, ids []int64) (map[int64]place, error) {
 	found := map[int64]place{}
 	missing := slices.Clone(ids)
 	for _, look := range []func() error{
@@ -86,7 +90,7 @@ func (b *Backend) locate(ctx context.Context, tx pgx.Tx, now *time.Time, ids []i
 	return found, nil
 }
 
-func (b *Backend) lockLiving(ctx context.Context, tx pgx.Tx, now *time.Time, ids []int64, found map[int64]place) error {
+func (b *Backend) lockLiving(ctx context.Context, tx querier, now *time.Time, ids []int64, found map[int64]place) error {
 	var id int64
 	var p place
 	var running, waiting bool
@@ -103,13 +107,13 @@ func (b *Backend) lockLiving(ctx context.Context, tx pgx.Tx, now *time.Time, ids
 	}, b.q(lockJobs), ids, now)
 }
 
-func (b *Backend) lockFinished(ctx context.Context, tx pgx.Tx, ids []int64, found map[int64]place) error {
+func (b *Backend) lockFinished(ctx context.Context, tx querier, ids []int64, found map[int64]place) error {
 	var id int64
 	return each(ctx, tx, []any{&id}, func() { found[id] = place{state: store.StateCompleted} }, b.q(lockFinishedJobs), ids)
 }
 
 // apply does what was planned, except for finished jobs; all jobs are locked.
-func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequest, plan store.JobPlan, places map[int64]place) error {
+func (b *Backend) apply(ctx context.Context, tx querier, req store.ChangeJobsRequest, plan store.JobPlan, places map[int64]place) error {
 	now := when(req.Now)
 	freed := serialGroups{}
 	if len(plan.End) > 0 {
@@ -148,7 +152,7 @@ func (b *Backend) apply(ctx context.Context, tx pgx.Tx, req store.ChangeJobsRequ
 // revive makes finished jobs, which are locked, ready again. For jobs whose key
 // another job has, it returns the other job. That job may end while it is looked
 // up: then the key is free, and the change is tried again.
-func (b *Backend) revive(ctx context.Context, tx pgx.Tx, now *time.Time, ids []int64) (holders map[int64]int64, err error) {
+func (b *Backend) revive(ctx context.Context, tx querier, now *time.Time, ids []int64) (holders map[int64]int64, err error) {
 	holders = map[int64]int64{}
 	for len(ids) > 0 {
 		revived, err := collect(ctx, tx, pgx.RowTo[int64], b.q(reviveJobs), now, ids, store.MostAhead.Microseconds())

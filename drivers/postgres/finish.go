@@ -26,20 +26,26 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 		return b.finishPlain(ctx, when(req.Now), outcomes)
 	}
 	err := b.work(ctx, nodeConns, "finish jobs", func(tx pgx.Tx) error {
-		f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, freed: serialGroups{}}
 		var err error
-		if out.Refused, err = f.run(ctx, outcomes); err != nil {
-			return err
-		}
-		if err := b.release(ctx, tx, f.freed); err != nil {
-			return err
-		}
-		return b.follow(ctx, tx, req.Now, f.followUps(req.Outcomes))
+		out, err = b.finish(ctx, tx, req, outcomes)
+		return err
 	})
 	if err != nil {
 		return store.FinishResult{}, err
 	}
 	return out, nil
+}
+
+// finish is Finish in a transaction. outcomes are the request's in the order of their jobs.
+func (b *Backend) finish(ctx context.Context, tx querier, req store.FinishRequest, outcomes []store.Outcome) (out store.FinishResult, err error) {
+	f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, freed: serialGroups{}}
+	if out.Refused, err = f.run(ctx, outcomes); err != nil {
+		return out, err
+	}
+	if err := b.release(ctx, tx, f.freed); err != nil {
+		return out, err
+	}
+	return out, b.follow(ctx, tx, req.Now, f.followUps(req.Outcomes))
 }
 
 // finishPlain is Finish for jobs that end without an error or output and for
@@ -71,7 +77,7 @@ func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []st
 // finishing is one run of Finish.
 type finishing struct {
 	b        *Backend
-	tx       pgx.Tx
+	tx       querier
 	now      *time.Time
 	ends     ends
 	accepted map[int64]bool // by job: those that were looked at
@@ -241,7 +247,7 @@ func idsOf(outcomes []store.Outcome) []int64 {
 }
 
 // cancelsOf reads the cancel requests for jobs: the reasons by job.
-func (b *Backend) cancelsOf(ctx context.Context, tx pgx.Tx, ids []int64) (map[int64]string, error) {
+func (b *Backend) cancelsOf(ctx context.Context, tx querier, ids []int64) (map[int64]string, error) {
 	reasons := map[int64]string{}
 	var id int64
 	var reason string
@@ -363,7 +369,7 @@ func (f *frees) add(id int64, e store.Effect) {
 }
 
 // free makes locked jobs ready again and wakes who may claim them.
-func (b *Backend) free(ctx context.Context, tx pgx.Tx, now *time.Time, jobs frees) error {
+func (b *Backend) free(ctx context.Context, tx querier, now *time.Time, jobs frees) error {
 	if len(jobs.ids) == 0 {
 		return nil
 	}

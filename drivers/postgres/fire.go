@@ -325,7 +325,7 @@ func (f *firing) insert(ctx context.Context, held []store.Firing, settled []stor
 			}
 		}
 	}
-	in := f.b.insertionIn(nativeTx{tx: f.tx}, f.at)
+	in := f.b.insertionIn(f.tx, f.at)
 	in.slots, in.wake = true, f.wake
 	inserted, err := in.insert(ctx, jobs)
 	if err != nil {

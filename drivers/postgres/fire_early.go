@@ -84,7 +84,7 @@ func (f *firing) wake(text string) (sent *string, after func()) {
 
 // afterFired lets triggered jobs start after the slots of their schedules that have
 // fired ahead. It locks these schedules.
-func (b *Backend) afterFired(ctx context.Context, tx pgx.Tx, req store.InsertRequest) ([]store.NewJob, error) {
+func (b *Backend) afterFired(ctx context.Context, tx querier, req store.InsertRequest) ([]store.NewJob, error) {
 	var schedules []int64
 	for _, job := range req.Jobs {
 		if job.Origin == store.OriginTrigger {

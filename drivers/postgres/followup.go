@@ -15,7 +15,7 @@ import (
 // is called after all locks on schedules and jobs were taken. Rows are locked in
 // the order of their numbers, and new rows are inserted before rows are changed,
 // so that a transaction that has changed a row waits for no other transaction.
-func (b *Backend) follow(ctx context.Context, tx pgx.Tx, at time.Time, followUps []*store.FollowUp) error {
+func (b *Backend) follow(ctx context.Context, tx querier, at time.Time, followUps []*store.FollowUp) error {
 	ids := schedulesOf(followUps)
 	if len(ids) == 0 {
 		return nil
@@ -48,14 +48,14 @@ func (b *Backend) follow(ctx context.Context, tx pgx.Tx, at time.Time, followUps
 	if err := send(ctx, tx, &batch); err != nil {
 		return err
 	}
-	_, err := b.insertionIn(nativeTx{tx: tx}, at).insert(ctx, c.Jobs)
+	_, err := b.insertionIn(tx, at).insert(ctx, c.Jobs)
 	return err
 }
 
 // begin records schedules that are failing from now on. If another transaction
 // has recorded one of them concurrently and there are failures to be counted,
 // the transaction begins again.
-func (b *Backend) begin(ctx context.Context, tx pgx.Tx, at time.Time, c store.Consequences) error {
+func (b *Backend) begin(ctx context.Context, tx querier, at time.Time, c store.Consequences) error {
 	if len(c.Begun) == 0 {
 		return nil
 	}
@@ -83,7 +83,7 @@ func schedulesOf(followUps []*store.FollowUp) []int64 {
 }
 
 // well forgets that schedules, whose rows are locked, were failing.
-func (b *Backend) well(ctx context.Context, tx pgx.Tx, schedules []int64) error {
+func (b *Backend) well(ctx context.Context, tx querier, schedules []int64) error {
 	if len(schedules) == 0 {
 		return nil
 	}

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/hourbell/hourbell v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
+	github.com/lib/pq v1.12.3
 )
 
 require (

@@ -49,7 +49,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 		})
 	case chunk(req.Jobs) < len(req.Jobs):
 		err = b.transact(ctx, programConns, insertWhat, writing, func(tx pgx.Tx) (err error) {
-			out.Jobs, err = b.insertionIn(nativeTx{tx: tx}, req.Now).insert(ctx, req.Jobs)
+			out.Jobs, err = b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
 			return err
 		})
 	default:
@@ -96,7 +96,7 @@ func (b *Backend) insertionAlone(now time.Time) insertion {
 	return insertion{
 		b: b, now: now, alone: true,
 		run: func(ctx context.Context, do func(q querier) error) error {
-			return b.alone(ctx, programConns, insertWhat, func(conn *pgxpool.Conn) error { return do(noTx{conn}) })
+			return b.alone(ctx, programConns, insertWhat, func(conn *pgxpool.Conn) error { return do(conn) })
 		},
 		wake: func(text string) (*string, func()) {
 			if b.insertWakes.take(text) {
@@ -175,7 +175,7 @@ func (i insertion) send(ctx context.Context, jobs []store.NewJob, text string, a
 	wake, after := i.wake(insertWake(jobs))
 	defer after()
 	args[0], args[1], args[2] = when(i.now), i.b.channel, wake
-	return i.run(ctx, func(q querier) error { return q.queryRow(ctx, text, args...).Scan(targets...) })
+	return i.run(ctx, func(q querier) error { return q.QueryRow(ctx, text, args...).Scan(targets...) })
 }
 
 // insertWake is the wake-up for new jobs: by the name of their queue, if there

@@ -112,7 +112,7 @@ func (i insertion) tryOne(ctx context.Context, jobs []store.NewJob, left []int, 
 // the number of each.
 func (i insertion) inOrderOfKeys(ctx context.Context, jobs []store.NewJob, left []int) (ordered []int, ids []int64, err error) {
 	var text string
-	err = i.run(ctx, func(q querier) error { return q.queryRow(ctx, i.b.q(numberJobs), len(left)).Scan(&text) })
+	err = i.run(ctx, func(q querier) error { return q.QueryRow(ctx, i.b.q(numberJobs), len(left)).Scan(&text) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,7 +173,7 @@ func (i insertion) findHolders(ctx context.Context, jobs []store.NewJob, held []
 		kinds[n], keys[n] = jobs[index].Kind, jobs[index].Unique
 	}
 	var text string
-	err = i.run(ctx, func(q querier) error { return q.queryRow(ctx, i.b.q(findUniqueJobs), kinds, keys).Scan(&text) })
+	err = i.run(ctx, func(q querier) error { return q.QueryRow(ctx, i.b.q(findUniqueJobs), kinds, keys).Scan(&text) })
 	if err != nil {
 		return nil, err
 	}

@@ -150,7 +150,7 @@ func (b *Backend) sendWakes(ctx context.Context, payloads []string) {
 	_, _ = b.poolOf(nodeConns).Exec(ctx, "select pg_notify($1::text, payload) from unnest($2::text[]) as payload", b.channel, payloads)
 }
 
-func (b *Backend) wake(ctx context.Context, tx pgx.Tx, w store.Wake) error {
+func (b *Backend) wake(ctx context.Context, tx querier, w store.Wake) error {
 	_, err := tx.Exec(ctx, notify, b.channel, wakeText(w))
 	return err
 }
@@ -160,7 +160,7 @@ func (b *Backend) queueWake(batch *pgx.Batch, w store.Wake) {
 }
 
 // wakeQueues wakes the claimers of queues: by name if there is but one.
-func (b *Backend) wakeQueues(ctx context.Context, tx pgx.Tx, queues []string) error {
+func (b *Backend) wakeQueues(ctx context.Context, tx querier, queues []string) error {
 	if len(queues) == 0 {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 
 // collect runs a statement and reads all its rows; nil: there are none. The
 // rows count only when all of them have been read without an error.
-func collect[T any](ctx context.Context, tx pgx.Tx, scan pgx.RowToFunc[T], text string, args ...any) ([]T, error) {
+func collect[T any](ctx context.Context, tx querier, scan pgx.RowToFunc[T], text string, args ...any) ([]T, error) {
 	rows, err := tx.Query(ctx, text, args...)
 	if err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func collect[T any](ctx context.Context, tx pgx.Tx, scan pgx.RowToFunc[T], text 
 }
 
 // each runs a statement, scans each row into the targets and calls do.
-func each(ctx context.Context, tx pgx.Tx, targets []any, do func(), text string, args ...any) error {
+func each(ctx context.Context, tx querier, targets []any, do func(), text string, args ...any) error {
 	rows, err := tx.Query(ctx, text, args...)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -12,25 +13,10 @@ import (
 )
 
 // PutSchedules creates or changes schedules; see store.Schedules.
-func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
-	var out store.PutSchedulesResult
-	err := b.work(ctx, programConns, "put schedules", func(tx pgx.Tx) error {
-		if err := b.noteSync(ctx, tx, req); err != nil {
-			return err
-		}
-		if err := b.holdCalendars(ctx, tx, req.Schedules); err != nil {
-			return err
-		}
-		now, rows, err := b.lockForPut(ctx, tx, req)
-		if err != nil {
-			return err
-		}
-		p := putting{owner: req.Owner, now: now, rows: rows}
-		if err := p.decide(req); err != nil {
-			return err
-		}
-		out = p.out
-		return b.writePut(ctx, tx, p)
+func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (out store.PutSchedulesResult, err error) {
+	err = b.work(ctx, programConns, "put schedules", func(tx pgx.Tx) (err error) {
+		out, err = b.putSchedules(ctx, tx, req)
+		return err
 	})
 	if err != nil {
 		return store.PutSchedulesResult{}, err
@@ -38,21 +24,40 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 	return out, nil
 }
 
+// putSchedules is PutSchedules in a transaction.
+func (b *Backend) putSchedules(ctx context.Context, tx querier, req store.PutSchedulesRequest) (out store.PutSchedulesResult, err error) {
+	if err := b.noteSync(ctx, tx, req); err != nil {
+		return out, err
+	}
+	if err := b.holdCalendars(ctx, tx, req.Schedules); err != nil {
+		return out, err
+	}
+	now, rows, err := b.lockForPut(ctx, tx, req)
+	if err != nil {
+		return out, err
+	}
+	p := putting{owner: req.Owner, now: now, rows: rows}
+	if err := p.decide(req); err != nil {
+		return out, err
+	}
+	return p.out, b.writePut(ctx, tx, p)
+}
+
 // noteSync refuses a sync that is older than the owner's last.
-func (b *Backend) noteSync(ctx context.Context, tx pgx.Tx, req store.PutSchedulesRequest) error {
+func (b *Backend) noteSync(ctx context.Context, tx querier, req store.PutSchedulesRequest) error {
 	if !req.Ordered() {
 		return nil
 	}
 	var revision int64
 	err := tx.QueryRow(ctx, b.q(syncOwner), req.Owner, req.SyncRevision).Scan(&revision)
-	if errors.Is(err, pgx.ErrNoRows) {
+	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("owner %q, revision %d: %w", req.Owner, req.SyncRevision, store.ErrStale)
 	}
 	return err
 }
 
 // lockForPut reads the clock and the rows that a put may change, by name.
-func (b *Backend) lockForPut(ctx context.Context, tx pgx.Tx, req store.PutSchedulesRequest) (time.Time, map[string]*store.Schedule, error) {
+func (b *Backend) lockForPut(ctx context.Context, tx querier, req store.PutSchedulesRequest) (time.Time, map[string]*store.Schedule, error) {
 	names := make([]string, len(req.Schedules))
 	for i, put := range req.Schedules {
 		names[i] = put.Name
@@ -66,7 +71,7 @@ func (b *Backend) lockForPut(ctx context.Context, tx pgx.Tx, req store.PutSchedu
 
 // lockSchedules reads the clock and locks schedules by name, and the living
 // ones of an owner if that is not nil.
-func (b *Backend) lockSchedules(ctx context.Context, tx pgx.Tx, asked time.Time, names []string, owner *string) (now time.Time, rows map[string]*store.Schedule, err error) {
+func (b *Backend) lockSchedules(ctx context.Context, tx querier, asked time.Time, names []string, owner *string) (now time.Time, rows map[string]*store.Schedule, err error) {
 	if err := tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now)); err != nil {
 		return now, nil, err
 	}
@@ -145,7 +150,7 @@ func (p *putting) put(put store.PutSchedule) {
 
 // writePut writes the decision. If a free name was taken concurrently, the
 // transaction begins again.
-func (b *Backend) writePut(ctx context.Context, tx pgx.Tx, p putting) error {
+func (b *Backend) writePut(ctx context.Context, tx querier, p putting) error {
 	if n := len(p.created); n > 0 {
 		names, definitions, paused := make([]string, n), make([]string, n), make([]bool, n)
 		for i, row := range p.created {
@@ -175,7 +180,7 @@ func (b *Backend) writePut(ctx context.Context, tx pgx.Tx, p putting) error {
 }
 
 // writeSchedules writes back locked rows.
-func (b *Backend) writeSchedules(ctx context.Context, tx pgx.Tx, rows []*store.Schedule) error {
+func (b *Backend) writeSchedules(ctx context.Context, tx querier, rows []*store.Schedule) error {
 	n := len(rows)
 	if n == 0 {
 		return nil
@@ -197,29 +202,32 @@ func (b *Backend) writeSchedules(ctx context.Context, tx pgx.Tx, rows []*store.S
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
 func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
-	return b.work(ctx, programConns, "change schedules", func(tx pgx.Tx) error {
-		now, rows, err := b.lockSchedules(ctx, tx, req.Now, req.Names, nil)
-		if err != nil {
-			return err
-		}
-		changed, err := decideChange(req, rows, now)
-		if err != nil || len(changed) == 0 {
-			return err
-		}
-		if err := b.writeSchedules(ctx, tx, changed); err != nil {
-			return err
-		}
-		switch req.Action {
-		case store.DeleteSchedules:
-			err = b.well(ctx, tx, numbersOf(changed))
-		case store.ResumeSchedules:
-			_, err = tx.Exec(ctx, b.q(resetFailures), numbersOf(changed))
-		}
-		if err != nil {
-			return err
-		}
-		return b.wake(ctx, tx, store.Wake{Kind: store.WakeSchedules})
-	})
+	return b.work(ctx, programConns, "change schedules", func(tx pgx.Tx) error { return b.changeSchedules(ctx, tx, req) })
+}
+
+// changeSchedules is ChangeSchedules in a transaction.
+func (b *Backend) changeSchedules(ctx context.Context, tx querier, req store.ChangeSchedulesRequest) error {
+	now, rows, err := b.lockSchedules(ctx, tx, req.Now, req.Names, nil)
+	if err != nil {
+		return err
+	}
+	changed, err := decideChange(req, rows, now)
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	if err := b.writeSchedules(ctx, tx, changed); err != nil {
+		return err
+	}
+	switch req.Action {
+	case store.DeleteSchedules:
+		err = b.well(ctx, tx, numbersOf(changed))
+	case store.ResumeSchedules:
+		_, err = tx.Exec(ctx, b.q(resetFailures), numbersOf(changed))
+	}
+	if err != nil {
+		return err
+	}
+	return b.wake(ctx, tx, store.Wake{Kind: store.WakeSchedules})
 }
 
 func numbersOf(rows []*store.Schedule) []int64 {

@@ -21,7 +21,7 @@ func (l serialGroups) add(one store.SerialGroup) {
 
 // scan runs a statement that returns the serial groups of jobs that were added
 // or removed.
-func (l serialGroups) scan(ctx context.Context, tx pgx.Tx, text string, args ...any) error {
+func (l serialGroups) scan(ctx context.Context, tx querier, text string, args ...any) error {
 	var one groupScanner
 	return each(ctx, tx, one.targets(), func() { l.add(one.group()) }, text, args...)
 }
@@ -42,7 +42,7 @@ func (g *groupScanner) group() store.SerialGroup {
 }
 
 // heads locks and returns the job that waits first in each serial group where one does.
-func (b *Backend) heads(ctx context.Context, tx pgx.Tx, l serialGroups) (map[store.SerialGroup]int64, error) {
+func (b *Backend) heads(ctx context.Context, tx querier, l serialGroups) (map[store.SerialGroup]int64, error) {
 	if len(l) == 0 {
 		return nil, nil
 	}
@@ -60,7 +60,7 @@ func (b *Backend) heads(ctx context.Context, tx pgx.Tx, l serialGroups) (map[sto
 
 // release makes waiting jobs of serial groups ready if they need not wait any
 // more.
-func (b *Backend) release(ctx context.Context, tx pgx.Tx, l serialGroups) error {
+func (b *Backend) release(ctx context.Context, tx querier, l serialGroups) error {
 	waiting, err := b.heads(ctx, tx, l)
 	if err != nil || len(waiting) == 0 {
 		return err
@@ -78,7 +78,7 @@ func (b *Backend) release(ctx context.Context, tx pgx.Tx, l serialGroups) error 
 
 // endJobs moves locked jobs to history without an outcome, and releases jobs
 // that waited for them.
-func (b *Backend) endJobs(ctx context.Context, tx pgx.Tx, now *time.Time, over ends) error {
+func (b *Backend) endJobs(ctx context.Context, tx querier, now *time.Time, over ends) error {
 	if len(over.ids) == 0 {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (b *Backend) endJobs(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 // insertWaiting inserts jobs, some of them waiting. It locks their schedules, so
 // that no other transaction adds jobs to their serial groups, and then the jobs
 // in these groups, so that none of them ends unnoticed.
-func (b *Backend) insertWaiting(ctx context.Context, tx pgx.Tx, at time.Time, jobs []store.NewJob) ([]store.Inserted, error) {
+func (b *Backend) insertWaiting(ctx context.Context, tx querier, at time.Time, jobs []store.NewJob) ([]store.Inserted, error) {
 	added := serialGroups{}
 	var schedules []int64
 	for _, job := range jobs {
@@ -108,7 +108,7 @@ func (b *Backend) insertWaiting(ctx context.Context, tx pgx.Tx, at time.Time, jo
 			return nil, err
 		}
 	}
-	inserted, err := b.insertionIn(nativeTx{tx: tx}, at).insert(ctx, jobs)
+	inserted, err := b.insertionIn(tx, at).insert(ctx, jobs)
 	if err != nil {
 		return nil, err
 	}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -31,17 +29,6 @@ type nativeTx struct {
 
 func (nativeTx) HourbellTx() {}
 
-// noTx runs each statement in a transaction of its own.
-type noTx struct {
-	conn interface {
-		QueryRow(ctx context.Context, text string, args ...any) pgx.Row
-	}
-}
-
-func (n noTx) queryRow(ctx context.Context, text string, args ...any) row {
-	return n.conn.QueryRow(ctx, text, args...)
-}
-
 type sqlTx struct {
 	tx    *sql.Tx
 	locks *Locks // as in nativeTx
@@ -49,80 +36,29 @@ type sqlTx struct {
 
 func (sqlTx) HourbellTx() {}
 
-// row is the one row of a statement's answer.
-type row interface{ Scan(targets ...any) error }
-
-// querier runs a statement that answers with one row.
+// querier runs statements in one transaction: pgx.Tx and *pgxpool.Conn as they are, and
+// transactions of database/sql by sqlTx. The functions of this package that take a querier
+// do the same in a transaction of the Backend and in a transaction of the program.
+//
+// Values are scanned into types that both pgx and database/sql can fill.
 type querier interface {
-	queryRow(ctx context.Context, text string, args ...any) row
+	sender
+	Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, text string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, text string, args ...any) pgx.Row
 }
 
-func (t nativeTx) queryRow(ctx context.Context, text string, args ...any) row {
-	return t.tx.QueryRow(ctx, text, args...)
-}
-
-// queryRow sends lists as text, since database/sql knows none.
-func (t sqlTx) queryRow(ctx context.Context, text string, args ...any) row {
-	for i, arg := range args {
-		args[i] = arrayText(arg)
-	}
-	return t.tx.QueryRowContext(ctx, text, args...)
-}
-
-// querierOf is a caller's transaction as something to run statements in.
+// querierOf returns what runs statements in a caller's transaction.
 func querierOf(tx store.Tx) (querier, error) {
 	switch tx := tx.(type) {
 	case nativeTx:
-		return tx, nil
+		if tx.tx != nil {
+			return tx.tx, nil
+		}
 	case sqlTx:
-		return tx, nil
+		if tx.tx != nil {
+			return tx, nil
+		}
 	}
 	return nil, fmt.Errorf("%w: make it with postgres.Tx or postgres.SQLTx", store.ErrForeignTx)
 }
-
-// arrayText writes a list as PostgreSQL reads it, {…}; other values stay.
-func arrayText(v any) any {
-	switch list := v.(type) {
-	case []int64:
-		return joinArray(list, func(n int64) string { return strconv.FormatInt(n, 10) })
-	case []int16:
-		return joinArray(list, func(n int16) string { return strconv.Itoa(int(n)) })
-	case []bool:
-		return joinArray(list, strconv.FormatBool)
-	case []string:
-		return joinArray(list, quoteElement)
-	case []*int64:
-		return joinArray(list, orNullElement(func(n int64) string { return strconv.FormatInt(n, 10) }))
-	case []*string:
-		return joinArray(list, orNullElement(quoteElement))
-	case []*time.Time:
-		return joinArray(list, orNullElement(func(t time.Time) string { return quoteElement(t.Format("2006-01-02 15:04:05.999999Z07:00")) }))
-	}
-	return v
-}
-
-func joinArray[T any](list []T, write func(T) string) string {
-	var out strings.Builder
-	out.WriteByte('{')
-	for i, v := range list {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		out.WriteString(write(v))
-	}
-	out.WriteByte('}')
-	return out.String()
-}
-
-func orNullElement[T any](write func(T) string) func(*T) string {
-	return func(v *T) string {
-		if v == nil {
-			return "NULL"
-		}
-		return write(*v)
-	}
-}
-
-var elementEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-
-func quoteElement(s string) string { return `"` + elementEscapes.Replace(s) + `"` }

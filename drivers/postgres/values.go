@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"database/sql"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -18,6 +19,15 @@ func (t *instant) ScanTimestamptz(v pgtype.Timestamptz) error {
 	return nil
 }
 
+// Scan implements sql.Scanner.
+func (t *instant) Scan(value any) error {
+	return scanOrZero(value, func(v time.Time) {
+		if *t = (instant{}); !v.IsZero() {
+			*t = instant(v.UTC())
+		}
+	})
+}
+
 // into makes a time a target for Scan.
 func into(t *time.Time) *instant { return (*instant)(t) }
 
@@ -30,6 +40,11 @@ func (n *number) ScanInt64(v pgtype.Int8) error {
 	return nil
 }
 
+// Scan implements sql.Scanner.
+func (n *number) Scan(value any) error {
+	return scanOrZero(value, func(v int64) { *n = number(v) })
+}
+
 // word is a text that is scanned from a column; null becomes an empty text.
 type word string
 
@@ -37,6 +52,21 @@ type word string
 func (w *word) ScanText(v pgtype.Text) error {
 	*w = word(v.String) // empty if it is null
 	return nil
+}
+
+// Scan implements sql.Scanner.
+func (w *word) Scan(value any) error {
+	return scanOrZero(value, func(v string) { *w = word(v) })
+}
+
+// scanOrZero scans a value as database/sql does and gives it to set; null as the zero value.
+func scanOrZero[T any](value any, set func(T)) error {
+	var v sql.Null[T]
+	err := v.Scan(value)
+	if err == nil {
+		set(v.V)
+	}
+	return err
 }
 
 // when is a time as an argument: null for the zero time, whole microseconds.

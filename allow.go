@@ -12,7 +12,8 @@ import (
 // that it runs. These are the jobs whose kind and arguments equal, byte for
 // byte, the kind and arguments of one of the given schedules or of one of their
 // hooks (the rules of the schedules do not matter). Allow replaces the list set
-// before and takes effect at once, also while the client runs. If one of these
+// before and takes effect at once, also while the client runs. The arguments do
+// not pass Config.EnqueueMiddleware: give them as they are stored. If one of these
 // jobs is not valid, Allow returns an error and the list does not change.
 func (c *Client) Allow(schedules ...Schedule) error {
 	var errs []error

@@ -70,11 +70,20 @@ const benchMany = 1000
 // BenchmarkWork measures the cost of a job in a node, from the claim's answer
 // to the call that writes the outcome, with 100 workers that do nothing with
 // its arguments. One op is a job.
-func BenchmarkWork(b *testing.B) {
+func BenchmarkWork(b *testing.B) { benchmarkWork(b) }
+
+// BenchmarkWorkThroughMiddleware is BenchmarkWork with middleware that does
+// nothing.
+func BenchmarkWorkThroughMiddleware(b *testing.B) {
+	benchmarkWork(b, func(ctx context.Context, job *hourbell.JobRow, next hourbell.Handler) error { return next(ctx, job) })
+}
+
+func benchmarkWork(b *testing.B, middleware ...hourbell.WorkMiddleware) {
+	b.Helper()
 	store := newFree(b.N)
 	workers := hourbell.NewWorkers()
 	hourbell.Register(workers, func(context.Context, *hourbell.Job[letter]) error { return nil })
-	client := newBenchClient(b, store, hourbell.Config{Workers: workers, Queues: map[string]int{"default": 100}})
+	client := newBenchClient(b, store, hourbell.Config{Workers: workers, Queues: map[string]int{"default": 100}, WorkMiddleware: middleware})
 	b.ReportAllocs()
 	ctx, stop := context.WithCancel(b.Context())
 	ended := make(chan error, 1)
@@ -91,6 +100,22 @@ func BenchmarkWork(b *testing.B) {
 // call.
 func BenchmarkEnqueue(b *testing.B) {
 	client := newBenchClient(b, newFree(0), hourbell.Config{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := client.Enqueue(b.Context(), letter{To: "someone@example.org", Subject: "hello"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkEnqueueThroughMiddleware is BenchmarkEnqueue with middleware that does
+// nothing.
+func BenchmarkEnqueueThroughMiddleware(b *testing.B) {
+	client := newBenchClient(b, newFree(0), hourbell.Config{EnqueueMiddleware: []hourbell.EnqueueMiddleware{
+		func(ctx context.Context, _ []*hourbell.Draft, next func(context.Context) error) error {
+			return next(ctx)
+		},
+	}})
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := client.Enqueue(b.Context(), letter{To: "someone@example.org", Subject: "hello"}); err != nil {

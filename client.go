@@ -83,6 +83,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 		store: backend, backend: bounded, cfg: cfg, feed: feed{log: event.Log(cfg.Logger, cfg.LogCompleted)},
 		batcher: insert.NewBatcher(bounded, cfg.CallTimeout), done: make(chan struct{}),
 	}
+	c.feed.observe(cfg.Observers)
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
 	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}
 	return c, nil
@@ -93,7 +94,8 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 // then their contexts end with ErrStopping and the jobs get Config.Grace; jobs
 // that have not ended then are handed back with their attempt refunded (a
 // FailOnLoss job fails with the reason "lost" instead). Run returns nil after a
-// clean stop.
+// clean stop. Before Run returns, Config.Observers have up to a second to
+// receive the last events.
 //
 // Run first creates or updates the schema, unless Config.NoMigrate is set.
 //
@@ -118,7 +120,15 @@ func (c *Client) Run(ctx context.Context) error {
 		return err
 	}
 	defer c.end(true)
+	defer c.flushObservers()
 	return e.Run(life, hurry)
+}
+
+// flushObservers gives observers a second to receive the last events.
+func (c *Client) flushObservers() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	c.feed.flush(ctx)
 }
 
 // start creates the schema and registers the node.
@@ -208,7 +218,7 @@ func (c *Client) engineConfig() engine.Config {
 		Queues:      queues,
 		Kinds:       c.cfg.Workers.kinds(false),
 		Restricted:  c.cfg.Workers.kinds(true),
-		Work:        c.cfg.Workers.work,
+		Work:        c.cfg.Workers.work(c.cfg.WorkMiddleware),
 		Timeout:     c.cfg.Workers.timeout,
 		Lease:       c.cfg.Lease,
 		Heartbeat:   c.cfg.Heartbeat,

@@ -8,10 +8,12 @@ import (
 	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/bound"
 	"github.com/hourbell/hourbell/store"
 )
@@ -79,6 +81,16 @@ type Config struct {
 
 	// Keep is how long finished jobs and slot records are kept.
 	Keep Keep
+
+	// WorkMiddleware is called around each attempt of a job on this node, the
+	// first outermost.
+	WorkMiddleware []WorkMiddleware
+	// EnqueueMiddleware is called around the calls of this client that describe
+	// jobs, the first outermost. A job that another client makes, such as the
+	// program hourbell, does not pass it.
+	EnqueueMiddleware []EnqueueMiddleware
+	// Observers receive every event of this client, in order, for metrics.
+	Observers []event.Observer
 }
 
 // Keep is how long finished jobs and slot records are kept. 0 means the
@@ -117,6 +129,7 @@ func (c Config) withDefaults() Config {
 		c.Queues = map[string]int{defaultQueue: max(4*runtime.GOMAXPROCS(0), 10)}
 	}
 	c.Queues = maps.Clone(c.Queues)
+	c.WorkMiddleware, c.EnqueueMiddleware = slices.Clone(c.WorkMiddleware), slices.Clone(c.EnqueueMiddleware)
 	if c.Name == "" {
 		c.Name = nodeName()
 	}
@@ -164,7 +177,24 @@ func (c Config) Validate() error {
 		between("poll interval", c.PollIdle, time.Millisecond, time.Hour),
 		between("call timeout", c.CallTimeout, 10*time.Millisecond, time.Hour),
 	)
+	for i, middleware := range c.WorkMiddleware {
+		errs = append(errs, checkGiven("work middleware", i, middleware != nil))
+	}
+	for i, middleware := range c.EnqueueMiddleware {
+		errs = append(errs, checkGiven("enqueue middleware", i, middleware != nil))
+	}
+	for i, observer := range c.Observers {
+		errs = append(errs, checkGiven("observer", i, observer != nil))
+	}
 	return errors.Join(errs...)
+}
+
+// checkGiven returns an error for an element of a list that is nil.
+func checkGiven(what string, i int, given bool) error {
+	if given {
+		return nil
+	}
+	return &check.FieldError{Field: fmt.Sprintf("%s %d", what, i+1), Problem: "is nil", Remedy: "pass a value, or leave it out"}
 }
 
 func between(field string, d, least, most time.Duration) error {

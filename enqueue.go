@@ -130,7 +130,7 @@ func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (Enq
 	if err != nil {
 		return Enqueued{}, fmt.Errorf("enqueue: %w", err)
 	}
-	inserted, err := c.insert(ctx, e.tx, []store.NewJob{e.NewJob})
+	inserted, err := c.describe(ctx, e.tx, []store.NewJob{e.NewJob})
 	if err != nil {
 		return Enqueued{}, fmt.Errorf("enqueue: %w", err)
 	}
@@ -167,11 +167,20 @@ func (c *Client) EnqueueMany(ctx context.Context, requests []Request, options ..
 	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
-	inserted, err := c.insert(ctx, tx, jobs)
+	inserted, err := c.describe(ctx, tx, jobs)
 	if err != nil {
 		return nil, fmt.Errorf("enqueue: %w", err)
 	}
 	return converted(inserted, func(job store.Inserted) Enqueued { return Enqueued(job) }), nil
+}
+
+// describe stores jobs that a caller has described; they pass the enqueue
+// middleware, if there is any.
+func (c *Client) describe(ctx context.Context, tx store.Tx, jobs []store.NewJob) ([]store.Inserted, error) {
+	if len(c.cfg.EnqueueMiddleware) == 0 {
+		return c.insert(ctx, tx, jobs)
+	}
+	return c.insertThrough(ctx, tx, jobs)
 }
 
 // insert stores jobs; every job that a client makes passes it. A single job

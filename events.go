@@ -1,6 +1,7 @@
 package hourbell
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,7 @@ func (s *EventService) Counts() map[event.Kind]int64 {
 type feed struct {
 	log       event.Sink
 	schedules scheduleCounts
+	observers []*event.Queue
 
 	mu          sync.RWMutex
 	counts      map[event.Kind]*atomic.Int64
@@ -41,6 +43,9 @@ type feed struct {
 func (f *feed) send(e event.Event) {
 	f.schedules.add(e)
 	f.log(e)
+	for _, o := range f.observers {
+		o.Send(e)
+	}
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for f.counts[e.Kind] == nil { // the first event of its kind
@@ -54,6 +59,21 @@ func (f *feed) send(e event.Event) {
 		case c <- e:
 		default:
 		}
+	}
+}
+
+// observe adds observers before the first event.
+func (f *feed) observe(observers []event.Observer) {
+	for _, o := range observers {
+		f.observers = append(f.observers, event.NewQueue(o, f.send))
+	}
+}
+
+// flush waits until the observers have received all events, but not after ctx
+// has ended.
+func (f *feed) flush(ctx context.Context) {
+	for _, o := range f.observers {
+		o.Flush(ctx)
 	}
 }
 

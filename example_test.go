@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store/memory"
 )
@@ -122,4 +123,97 @@ func ExampleRetryIn() {
 	}
 	fmt.Println(work(context.Background(), nil))
 	// Output: the server asks to come back later
+}
+
+// Middleware writes the tenant of a call into the headers of its jobs, and gives
+// the tenant to workers with their context.
+func ExampleEnqueueMiddleware() {
+	type tenant struct{}
+	workers := hourbell.NewWorkers()
+	done := make(chan struct{})
+	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Greet]) error {
+		fmt.Println("hello", job.Args.Name, "of", ctx.Value(tenant{}))
+		close(done)
+		return nil
+	})
+	client, err := hourbell.New(memory.New(), hourbell.Config{
+		Workers: workers, Logger: slog.New(slog.DiscardHandler),
+		EnqueueMiddleware: []hourbell.EnqueueMiddleware{func(ctx context.Context, drafts []*hourbell.Draft, next func(context.Context) error) error {
+			name, ok := ctx.Value(tenant{}).(string)
+			if !ok {
+				return errors.New("no tenant")
+			}
+			for _, draft := range drafts {
+				draft.Headers = map[string]string{"tenant": name}
+			}
+			return next(ctx)
+		}},
+		WorkMiddleware: []hourbell.WorkMiddleware{func(ctx context.Context, job *hourbell.JobRow, next hourbell.Handler) error {
+			return next(context.WithValue(ctx, tenant{}, job.Headers["tenant"]), job)
+		}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	_, err = client.Enqueue(ctx, Greet{Name: "Ada"})
+	fmt.Println(err)
+	if _, err = client.Enqueue(context.WithValue(ctx, tenant{}, "Analytical Engines"), Greet{Name: "Ada"}); err != nil {
+		log.Fatal(err)
+	}
+	go func() {
+		<-done
+		_ = client.Stop(ctx) // it returns nil without a deadline
+	}()
+	if err := client.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// enqueue: no tenant
+	// hello Ada of Analytical Engines
+}
+
+// outcomes counts the outcomes of attempts.
+type outcomes map[event.Kind]int
+
+func (o outcomes) Observe(e event.Event) {
+	switch e.Kind {
+	case event.JobCompleted, event.JobRetried, event.JobFailed, event.JobCancelled:
+		o[e.Kind]++ // calls are made one after the other
+	}
+}
+
+// An observer counts the outcomes of jobs, for metrics.
+func ExampleConfig_observers() {
+	counts := outcomes{}
+	workers := hourbell.NewWorkers()
+	hourbell.Register(workers, func(_ context.Context, job *hourbell.Job[Greet]) error {
+		if job.Args.Name == "" {
+			return hourbell.Fail(errors.New("the name is missing"))
+		}
+		return nil
+	})
+	client, err := hourbell.New(memory.New(), hourbell.Config{
+		Workers: workers, Logger: slog.New(slog.DiscardHandler), Observers: []event.Observer{counts},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	for _, name := range []string{"Ada", "", "Grace"} {
+		if _, err := client.Enqueue(ctx, Greet{Name: name}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	go func() {
+		for events := client.Events; events.Counts()[event.JobCompleted]+events.Counts()[event.JobFailed] < 3; {
+			time.Sleep(time.Millisecond)
+		}
+		_ = client.Stop(ctx) // it returns nil without a deadline
+	}()
+	if err := client.Run(ctx); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("completed:", counts[event.JobCompleted], "failed:", counts[event.JobFailed])
+	// Output: completed: 2 failed: 1
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
@@ -73,6 +71,7 @@ func (s *ScheduleService) Sync(ctx context.Context, owner string, revision int64
 // put validates, encodes and stores schedules of the request's owner.
 func (s *ScheduleService) put(ctx context.Context, req store.PutSchedulesRequest, schedules []Schedule) (store.PutSchedulesResult, error) {
 	req.Schedules = make([]store.PutSchedule, len(schedules))
+	names, definitions := make([]string, len(schedules)), make([]plan.Definition, len(schedules))
 	seen := make(map[string]bool, len(schedules))
 	var errs []error
 	for i, schedule := range schedules {
@@ -87,21 +86,25 @@ func (s *ScheduleService) put(ctx context.Context, req store.PutSchedulesRequest
 			continue
 		}
 		seen[schedule.Name] = true
-		text, err := definition.Encode()
-		if err != nil {
-			return store.PutSchedulesResult{}, err
-		}
+		names[i], definitions[i] = schedule.Name, definition
 		req.Schedules[i] = store.PutSchedule{
-			Name: schedule.Name, Definition: text, Calendars: definition.StoredNames(), IfRevision: schedule.Revision, Paused: schedule.Paused,
+			Name: schedule.Name, Calendars: definition.StoredNames(), IfRevision: schedule.Revision, Paused: schedule.Paused,
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return store.PutSchedulesResult{}, err
 	}
 	var res store.PutSchedulesResult
-	err := s.client.settler().Change(ctx, slices.Collect(maps.Keys(seen)), func() (edited []string, err error) {
-		res, err = s.client.backend.PutSchedules(ctx, req)
-		return res.Edited, err
+	err := s.client.definitionsThrough(ctx, names, definitions, func(ctx context.Context) (err error) {
+		for i, definition := range definitions {
+			if req.Schedules[i].Definition, err = definition.Encode(); err != nil {
+				return err
+			}
+		}
+		return s.client.settler().Change(ctx, names, func() (edited []string, err error) {
+			res, err = s.client.backend.PutSchedules(ctx, req)
+			return res.Edited, err
+		})
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		err = cmp.Or(s.client.Calendars.missing(ctx, schedules), err)
@@ -265,8 +268,13 @@ func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule) (int64
 	if err != nil {
 		return 0, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
 	}
-	definition.Hooks.Name = schedule.Name
-	inserted, err := s.client.insert(ctx, nil, []store.NewJob{definition.Job(0, store.OriginEnqueue)})
+	definitions := []plan.Definition{definition}
+	var inserted []store.Inserted
+	err = s.client.definitionsThrough(ctx, []string{schedule.Name}, definitions, func(ctx context.Context) (err error) {
+		definitions[0].Hooks.Name = schedule.Name
+		inserted, err = s.client.insert(ctx, nil, []store.NewJob{definitions[0].Job(0, store.OriginEnqueue)})
+		return err
+	})
 	if err != nil {
 		return 0, fmt.Errorf("run %q once: %w", schedule.Name, err)
 	}

@@ -3,6 +3,7 @@ package hourbell
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -23,7 +24,10 @@ type Workers struct {
 }
 
 type worker struct {
-	work       work.Func
+	// work runs an attempt. If through is not nil, it passes the attempt to
+	// through, which calls handle; the worker's value is run.Typed then.
+	work       func(ctx context.Context, run *work.Run, through Handler) error
+	handle     Handler
 	timeout    time.Duration
 	restricted bool
 }
@@ -48,13 +52,29 @@ func Restricted() WorkerOption { return func(w *worker) { w.restricted = true } 
 // that cannot be decoded into A fail the attempt like any other error. A
 // mistake (an empty or repeated kind) is returned by New.
 func Register[A Args](workers *Workers, handle func(ctx context.Context, job *Job[A]) error, options ...WorkerOption) {
-	workers.add(kindOf[A](), func(ctx context.Context, run *work.Run) error {
-		job := &Job[A]{}
-		job.fill(run)
+	decode := func(ctx context.Context, job *Job[A]) error {
 		if err := json.Unmarshal(job.RawArgs, &job.Args); err != nil {
 			return fmt.Errorf("decode args of kind %q: %w", job.Kind, err)
 		}
 		return handle(ctx, job)
+	}
+	workers.add(kindOf[A](), worker{
+		work: func(ctx context.Context, run *work.Run, through Handler) error {
+			job := &Job[A]{}
+			job.fill(run)
+			if through == nil {
+				return decode(ctx, job)
+			}
+			run.Typed = job
+			return through(ctx, &job.JobRow)
+		},
+		handle: func(ctx context.Context, row *JobRow) error {
+			job, same := row.run.Typed.(*Job[A])
+			if !same || row != &job.JobRow { // middleware passed a copy
+				job = &Job[A]{JobRow: *row}
+			}
+			return decode(ctx, job)
+		},
 	}, options)
 }
 
@@ -75,15 +95,21 @@ func (w *Workers) Handle(kind string, handle Handler, options ...WorkerOption) {
 		w.errs = append(w.errs, &check.FieldError{Field: "worker of kind " + kind, Problem: "is nil", Remedy: "pass a function"})
 		return
 	}
-	w.add(kind, func(ctx context.Context, run *work.Run) error {
-		row := &JobRow{}
-		row.fill(run)
-		return handle(ctx, row)
+	w.add(kind, worker{
+		work: func(ctx context.Context, run *work.Run, through Handler) error {
+			row := &JobRow{}
+			row.fill(run)
+			if through == nil {
+				return handle(ctx, row)
+			}
+			return through(ctx, row)
+		},
+		handle: handle,
 	}, options)
 }
 
 // add sets the code for a kind.
-func (w *Workers) add(kind string, attempt work.Func, options []WorkerOption) {
+func (w *Workers) add(kind string, entry worker, options []WorkerOption) {
 	if err := check.Name("kind", kind); err != nil {
 		w.errs = append(w.errs, err)
 		return
@@ -92,7 +118,6 @@ func (w *Workers) add(kind string, attempt work.Func, options []WorkerOption) {
 		w.errs = append(w.errs, &check.FieldError{Field: "kind", Value: kind, Problem: "is registered twice", Remedy: "register each kind once"})
 		return
 	}
-	entry := worker{work: attempt}
 	for _, option := range options {
 		option(&entry)
 	}
@@ -113,13 +138,27 @@ func (w *Workers) kinds(restricted bool) []string {
 	return slices.DeleteFunc(w.Kinds(), func(kind string) bool { return w.byKind[kind].restricted != restricted })
 }
 
-// work is the function that the engine calls for each attempt.
-func (w *Workers) work(ctx context.Context, run *work.Run) error {
-	entry, ok := w.byKind[run.Kind]
-	if !ok { // the claim requested registered kinds only
-		return fmt.Errorf("no worker for kind %q", run.Kind)
+// work returns the function that the engine calls for each attempt.
+func (w *Workers) work(middleware []WorkMiddleware) work.Func {
+	var through Handler
+	if len(middleware) > 0 {
+		through = handlerThrough(middleware, w.handle)
 	}
-	return entry.work(ctx, run)
+	return func(ctx context.Context, run *work.Run) error {
+		entry, ok := w.byKind[run.Kind]
+		if !ok { // the claim requested registered kinds only
+			return fmt.Errorf("no worker for kind %q", run.Kind)
+		}
+		return entry.work(ctx, run, through)
+	}
+}
+
+// handle calls the worker of a job that has passed the middleware.
+func (w *Workers) handle(ctx context.Context, row *JobRow) error {
+	if row == nil || row.run == nil {
+		return errors.New("work middleware passed a job that it did not receive; pass the job, or a copy of it")
+	}
+	return w.byKind[row.run.Kind].handle(ctx, row)
 }
 
 // timeout returns the bound of a claimed job's attempt; 0: none.

@@ -49,6 +49,9 @@ const (
 
 	Pruned Kind = "pruned" // Count; Detail
 	Step   Kind = "step"   // a loop iteration; Detail: which loop, Count: how many items it saw
+
+	ObserverPanicked Kind = "observer_panicked" // the first panic of an observer; Err, Trace
+	Dropped          Kind = "dropped"           // only to an observer that was too slow; Count: events that it did not get
 )
 
 // Event is one event. Fields that do not belong to its kind are zero.
@@ -77,3 +80,16 @@ type Event struct {
 
 // Sink receives events. It is called from many goroutines and must not block.
 type Sink func(Event)
+
+// Observe calls s, which makes a Sink an Observer.
+func (s Sink) Observe(e Event) { s(e) }
+
+// Observer receives the events of a client. Calls of one observer are made one
+// after the other, in the order of the events, on a goroutine of its own, so an
+// observer may take its time: a burst waits in memory. When 10,000 events wait,
+// further events are dropped; after the events that waited the observer gets the
+// event Dropped with the number of the others. A panic ends only the call with
+// its event; the first panic of an observer becomes the event ObserverPanicked.
+type Observer interface {
+	Observe(e Event)
+}

@@ -59,6 +59,8 @@ func lines(kind Kind) line {
 		return line{slog.LevelInfo, "slot skipped"}
 	case SlotMissed:
 		return line{slog.LevelWarn, "slot missed"}
+	case Dropped:
+		return line{slog.LevelWarn, "events dropped for a slow observer"}
 	case PoolSmall:
 		return line{slog.LevelWarn, "the pool is small for the workers"}
 	case PushLost:
@@ -85,6 +87,8 @@ func lines(kind Kind) line {
 		return line{slog.LevelError, "job failed"}
 	case StoreFailed:
 		return line{slog.LevelError, "store failed"}
+	case ObserverPanicked:
+		return line{slog.LevelError, "an observer of events panicked"}
 	case ScheduleBad:
 		return line{slog.LevelError, "schedule cannot be used"}
 	}

@@ -33,6 +33,8 @@ type Definition struct {
 	Jitter      time.Duration `json:"jitter,omitempty"`
 	PauseAfter  int           `json:"pause_after_failures,omitempty"` // failed jobs in a row; 0: never
 	Exclude     []Calendar    `json:"exclude,omitempty"`
+	// Headers are stored with the schedule's jobs.
+	Headers map[string]string `json:"headers,omitempty"`
 }
 
 // Overlap is the policy for a slot that comes while a job of the schedule is live.
@@ -99,6 +101,10 @@ func (d Definition) job(s store.Schedule, slot time.Time) store.NewJob {
 
 // Job returns a job of the schedule that is due at once.
 func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
+	headers := d.hooks().headers()
+	if len(d.Headers) > 0 {
+		headers = WithHeaders(headers, d.Headers)
+	}
 	return store.NewJob{
 		JobSpec: store.JobSpec{
 			Kind:        d.Kind,
@@ -108,7 +114,7 @@ func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
 			MaxAttempts: d.MaxAttempts,
 			OnLoss:      d.OnLoss,
 			Timeout:     d.Timeout,
-			Headers:     d.hooks().headers(),
+			Headers:     headers,
 		},
 		Origin:   origin,
 		Schedule: schedule,

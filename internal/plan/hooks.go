@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"strings"
 	"time"
 
@@ -32,6 +33,14 @@ func (h Hooks) IsZero() bool {
 type Hook struct {
 	Kind string `json:"kind"`
 	Args string `json:"args,omitempty"` // JSON as text, to keep its bytes
+	// Headers are stored with the job in addition to HookHeader.
+	Headers map[string]string `json:"headers,omitempty"`
+	// Options of the job that differ from the usual options of a hook's job; zero: the usual one.
+	Queue       string        `json:"queue,omitempty"`
+	Priority    int16         `json:"priority,omitempty"`
+	MaxAttempts int16         `json:"max_attempts,omitempty"`
+	OnLoss      store.OnLoss  `json:"on_loss,omitempty"`
+	Timeout     time.Duration `json:"timeout,omitempty"`
 }
 
 // Headers of jobs.
@@ -125,6 +134,34 @@ func WithoutHook(text []byte) []byte {
 	return left
 }
 
+// ownHeaders is the prefix of the names of headers that Hourbell itself uses.
+const ownHeaders = "hourbell-"
+
+// WithHeaders returns the headers of a job whose user's headers are replaced by headers. The headers
+// that Hourbell itself uses stay.
+func WithHeaders(text []byte, headers map[string]string) []byte {
+	if len(text) == 0 && len(headers) == 0 {
+		return nil
+	}
+	all := maps.Clone(headers)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for name, value := range Headers(text) {
+		if strings.HasPrefix(name, ownHeaders) {
+			all[name] = value
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	encoded, err := json.Marshal(all)
+	if err != nil { // texts can always be encoded
+		panic(err)
+	}
+	return encoded
+}
+
 // hooksOf returns the hooks that are stored with a job.
 func hooksOf(headers []byte) Hooks {
 	var hooks Hooks
@@ -140,17 +177,21 @@ func (h *Hook) job(queue string, about HookEvent) []store.NewJob {
 	if h == nil {
 		return nil
 	}
-	args := h.Args
-	if args == "" {
-		args = "null"
+	spec := h.spec(queue)
+	spec.Headers = headersOf(HookHeader, about)
+	if len(h.Headers) > 0 {
+		spec.Headers = WithHeaders(spec.Headers, h.Headers)
 	}
-	return []store.NewJob{{
-		JobSpec: store.JobSpec{
-			Kind: h.Kind, Args: []byte(args), Queue: queue, Headers: headersOf(HookHeader, about),
-			Priority: hookPriority, MaxAttempts: hookAttempts, Timeout: hookTimeout,
-		},
-		Origin: store.OriginHook,
-	}}
+	return []store.NewJob{{JobSpec: spec, Origin: store.OriginHook}}
+}
+
+// spec returns the job of a hook without its headers, for a schedule with jobs in queue.
+func (h *Hook) spec(queue string) store.JobSpec {
+	return store.JobSpec{
+		Kind: h.Kind, Args: []byte(cmp.Or(h.Args, "null")), Queue: cmp.Or(h.Queue, queue),
+		Priority: cmp.Or(h.Priority, hookPriority), MaxAttempts: cmp.Or(h.MaxAttempts, hookAttempts),
+		OnLoss: h.OnLoss, Timeout: cmp.Or(h.Timeout, hookTimeout),
+	}
 }
 
 const hookPriority = 5

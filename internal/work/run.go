@@ -24,6 +24,7 @@ type Run struct {
 	place      int             // index in batch.runs
 	sessionCtx context.Context // ends when the node loses its lease
 	node       *node.Node      // holds the claim; nil in tests of workers
+	Typed      any             // what the worker made of the run, for the worker itself
 	delivered  atomic.Bool     // the outcome was passed to outcomes
 
 	mu       sync.Mutex

@@ -1,0 +1,244 @@
+package hourbell
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/store"
+)
+
+// WorkMiddleware is code around each attempt of a client's node:
+// Config.WorkMiddleware. It calls next, at most once, to run the rest of the
+// middleware and the worker, and returns next's error or another error, which
+// counts as the worker's. Without a call of next the worker does not run: nil
+// completes the job, and an error is handled as an error of the worker.
+//
+// It may give next another context that is derived from ctx. It may change
+// job.RawArgs and job.Headers, or give next a changed copy of job: the worker's
+// arguments are decoded afterwards. Changes of other fields are visible to the
+// worker and have no other effect. A panic of the worker passes the
+// middleware as a panic; a panic of the middleware counts as the worker's.
+// Calls for different jobs are concurrent.
+type WorkMiddleware func(ctx context.Context, job *JobRow, next Handler) error
+
+// EnqueueMiddleware is code around the calls of a client that describe jobs:
+// Config.EnqueueMiddleware. The calls are Enqueue, EnqueueMany,
+// ScheduleService.RunOnce, and ScheduleService.Put, PutAll and Sync, whose
+// drafts are the jobs and hooks of the schedules: what the middleware makes of
+// them is stored with the schedule, and every job of a slot, a trigger, a
+// backfill or a hook is made of that. So each job passes the middleware once,
+// where it is described.
+//
+// It may change the drafts, and calls next, exactly once, to run the rest of
+// the middleware and to store; next returns the error of the call. An error
+// without a call of next refuses the call, and nothing is stored. An error
+// after next has returned nil is returned to the caller, but undoes nothing,
+// except in a caller's transaction that rolls back. Concurrent calls of the
+// client call it concurrently.
+//
+// A schedule is unchanged only if its drafts have the same content each time:
+// with a random value or the time in a header, every Sync changes every
+// schedule. A schedule that was read and is put again passes the middleware
+// again, with arguments as they were stored: middleware that encodes arguments
+// has to recognize arguments that it has encoded.
+type EnqueueMiddleware func(ctx context.Context, drafts []*Draft, next func(ctx context.Context) error) error
+
+// Draft is the description of a job for EnqueueMiddleware, which may change its
+// fields; changes of Origin, Schedule and Hook have no effect. It is validated again afterwards. It
+// belongs to one call.
+type Draft struct {
+	// JobSpec has the kind, the arguments as they are stored, and the options.
+	// Its own Headers are not used.
+	// Unique has no effect on jobs of schedules and must be empty there.
+	store.JobSpec
+	// Headers are stored with the job and become JobRow.Headers: at most 100
+	// names, and 64 KiB as JSON. Names are valid names (see check.Name) that do
+	// not begin with "hourbell-". May be nil.
+	Headers map[string]string
+	// Origin is store.OriginEnqueue, or for the drafts of a schedule
+	// store.OriginSchedule or store.OriginHook.
+	Origin store.Origin
+	// Schedule is the name of the schedule of which this is the job or a hook.
+	Schedule string
+	// Hook is on_failure, on_missed or on_recovery for a hook; else empty.
+	Hook string
+
+	made draftOrigin // the fields that middleware must not change
+}
+
+// draftOrigin is how a draft was made.
+type draftOrigin struct {
+	origin         store.Origin
+	schedule, hook string
+	headers        []byte // of the job, with the headers that Hourbell itself uses
+}
+
+// Limits of Draft.Headers.
+const (
+	maxHeaders     = 100
+	maxHeaderBytes = 64 << 10
+	ownHeaders     = "hourbell-" // prefix of the headers that Hourbell itself uses
+)
+
+// validate returns what is wrong with a draft.
+func (d *Draft) validate() error {
+	errs := []error{
+		check.Name("kind", d.Kind), check.Args("args", d.Args), check.Name("queue", d.Queue),
+		checkPriority(int(d.Priority)), checkMaxAttempts(int(d.MaxAttempts)), checkOnLoss(d.OnLoss), checkDuration("timeout", d.Timeout),
+	}
+	if d.Unique != "" {
+		errs = append(errs, check.StoredName("unique", d.Unique))
+		if d.made.origin != store.OriginEnqueue {
+			errs = append(errs, &check.FieldError{Field: "unique", Value: check.Shorten(d.Unique), Problem: "is given for a job of a schedule", Remedy: "leave it empty"})
+		}
+	}
+	return errors.Join(append(errs, checkHeaders(d.Headers))...)
+}
+
+// checkHeaders returns what is wrong with headers. The messages do not contain
+// their values, because they may be secret.
+func checkHeaders(headers map[string]string) error {
+	if len(headers) == 0 {
+		return nil
+	}
+	if len(headers) > maxHeaders {
+		return &check.FieldError{Field: "headers", Problem: fmt.Sprintf("have %d names", len(headers)), Remedy: fmt.Sprintf("use at most %d", maxHeaders)}
+	}
+	var errs []error
+	for name := range headers {
+		errs = append(errs, check.Name("headers", name))
+		if strings.HasPrefix(name, ownHeaders) {
+			errs = append(errs, &check.FieldError{Field: "headers", Value: check.Shorten(name), Problem: "is a name that Hourbell itself uses", Remedy: "use a name that does not begin with " + ownHeaders})
+		}
+	}
+	if text, _ := json.Marshal(headers); len(text) > maxHeaderBytes { // texts can always be encoded
+		errs = append(errs, &check.FieldError{Field: "headers", Problem: fmt.Sprintf("have %d bytes", len(text)), Remedy: fmt.Sprintf("use at most %d; pass a reference to larger data", maxHeaderBytes)})
+	}
+	return errors.Join(errs...)
+}
+
+// newDraft returns the draft of a job.
+func newDraft(spec store.JobSpec, origin store.Origin, schedule, hook string) *Draft {
+	d := &Draft{JobSpec: spec, Headers: userHeaders(spec.Headers), Origin: origin, Schedule: schedule, Hook: hook}
+	d.made, d.JobSpec.Headers = draftOrigin{origin, schedule, hook, spec.Headers}, nil
+	return d
+}
+
+// spec returns the job of a valid draft. The headers that Hourbell uses are
+// kept from the spec of which the draft was made.
+func (d *Draft) spec() store.JobSpec {
+	spec := d.JobSpec
+	spec.Headers = plan.WithHeaders(d.made.headers, d.Headers)
+	return spec
+}
+
+// through passes drafts through the enqueue middleware, validates what becomes
+// of them, and calls store.
+func (c *Client) through(ctx context.Context, drafts []*Draft, store func(ctx context.Context) error) error {
+	stored := false
+	call := enqueueCall{middleware: c.cfg.EnqueueMiddleware, drafts: drafts, last: func(ctx context.Context) error {
+		if stored {
+			return errors.New("enqueue middleware has called next twice; the second call stored nothing")
+		}
+		stored = true
+		var errs []error
+		for _, draft := range drafts {
+			if err := draft.validate(); err != nil {
+				errs = append(errs, fmt.Errorf("after the enqueue middleware, %s: %w", draft.name(), err))
+			}
+		}
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+		return store(ctx)
+	}}
+	err := call.next(ctx)
+	if err == nil && !stored {
+		return errors.New("enqueue middleware returned neither an error nor called next, so nothing was stored; return an error to refuse a job")
+	}
+	return err
+}
+
+// name names a draft in messages.
+func (d *Draft) name() string {
+	switch {
+	case d.made.hook != "":
+		return fmt.Sprintf("%s of schedule %q", d.made.hook, d.made.schedule)
+	case d.made.schedule != "":
+		return fmt.Sprintf("the job of schedule %q", d.made.schedule)
+	}
+	return fmt.Sprintf("a job of kind %q", check.Shorten(d.Kind))
+}
+
+// enqueueCall is one call that passes middleware: the middleware that is still
+// to be called, and what is called last.
+type enqueueCall struct {
+	middleware []EnqueueMiddleware
+	drafts     []*Draft
+	last       func(ctx context.Context) error
+}
+
+func (e enqueueCall) next(ctx context.Context) error {
+	if len(e.middleware) == 0 {
+		return e.last(ctx)
+	}
+	inner := enqueueCall{e.middleware[1:], e.drafts, e.last}
+	return e.middleware[0](ctx, e.drafts, inner.next)
+}
+
+// insertThrough passes jobs that a caller has described through the enqueue
+// middleware, and stores them.
+func (c *Client) insertThrough(ctx context.Context, tx store.Tx, jobs []store.NewJob) (inserted []store.Inserted, err error) {
+	drafts := make([]*Draft, len(jobs))
+	for i := range jobs {
+		drafts[i] = newDraft(jobs[i].JobSpec, jobs[i].Origin, "", "")
+	}
+	err = c.through(ctx, drafts, func(ctx context.Context) (err error) {
+		for i, draft := range drafts {
+			jobs[i].JobSpec = draft.spec()
+		}
+		inserted, err = c.insert(ctx, tx, jobs)
+		return err
+	})
+	return inserted, err
+}
+
+// definitionsThrough passes the definitions of schedules, by name in the same
+// order, through the enqueue middleware, and then calls store.
+func (c *Client) definitionsThrough(ctx context.Context, names []string, definitions []plan.Definition, store func(ctx context.Context) error) error {
+	if len(c.cfg.EnqueueMiddleware) == 0 {
+		return store(ctx)
+	}
+	var drafts []*Draft
+	var adopt []func()
+	for i := range definitions {
+		d := &definitions[i]
+		for _, part := range d.Parts() {
+			draft := newDraft(part.Spec, part.Origin, names[i], part.Hook)
+			drafts = append(drafts, draft)
+			adopt = append(adopt, func() { d.Adopt(part, draft.JobSpec, maps.Clone(draft.Headers)) })
+		}
+	}
+	return c.through(ctx, drafts, func(ctx context.Context) error {
+		for _, one := range adopt {
+			one()
+		}
+		return store(ctx)
+	})
+}
+
+// handlerThrough returns the handler that passes an attempt through the work
+// middleware and then calls last.
+func handlerThrough(middleware []WorkMiddleware, last Handler) Handler {
+	for i := len(middleware) - 1; i >= 0; i-- {
+		one, next := middleware[i], last
+		last = func(ctx context.Context, job *JobRow) error { return one(ctx, job, next) }
+	}
+	return last
+}

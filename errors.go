@@ -2,6 +2,7 @@ package hourbell
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/hourbell/hourbell/internal/node"
@@ -67,3 +68,21 @@ func Cancel(err error) error { return work.Final(err, store.Cancelled, 0) }
 // job that fails at once does not run again and again without a pause. Without
 // attempts left the job fails nevertheless.
 func RetryIn(delay time.Duration, err error) error { return work.Final(err, store.Retry, delay) }
+
+// Snooze is what a handler returns if it cannot do its work yet: the job runs
+// again after delay, counted by the store's clock. A snooze is no failure. It
+// spends no attempt (the next attempt has the same number, and a greater
+// token), it leaves no record of the attempt and no result, and it ends a row
+// of losses. JobInfo.Snoozes counts the snoozes of a job, which are not
+// limited. A delay below 100 ms, including 0 and a negative delay, counts as
+// 100 ms, so that a job that snoozes does not run again and again without a
+// pause.
+//
+// In all other respects a job that snoozes is like a job that waits for a
+// retry: if it was asked to cancel, it is cancelled, and it gives way to the
+// next job of its schedule as the schedule's overlap policy says. Also a
+// handler whose context has ended may return Snooze.
+func Snooze(delay time.Duration) error {
+	delay = max(min(delay, MaxDuration), 0)
+	return work.Final(fmt.Errorf("snoozed for %v", delay), store.Snooze, delay)
+}

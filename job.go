@@ -90,8 +90,8 @@ func (j *JobRow) HeldFor() (left, lease time.Duration) {
 
 // Handler does the work of one attempt. A nil error completes the job. Any
 // other error makes the job run again after a back-off while attempts are left,
-// unless the error is wrapped by Fail, Cancel or RetryIn. A panic counts as an
-// error.
+// unless the error is wrapped by Fail, Cancel or RetryIn, or made by Snooze. A
+// panic counts as an error.
 //
 // ctx ends when the job is cancelled, its timeout has passed, its node stops,
 // or its claim can no longer be trusted; context.Cause returns ErrCancelled,

@@ -32,6 +32,7 @@ const (
 	JobStarted    Kind = "job_started"    // the fields of the job
 	JobCompleted  Kind = "job_completed"  // the fields of the job, Took
 	JobRetried    Kind = "job_retried"    // the attempt failed; Err, Took, Delay
+	JobSnoozed    Kind = "job_snoozed"    // the attempt asked to run again later, and does not count; Took, Delay
 	JobFailed     Kind = "job_failed"     // ended without success; Err, Took
 	JobCancelled  Kind = "job_cancelled"  // on request; Took
 	JobReleased   Kind = "job_released"   // handed back, the attempt does not count; Detail: why

@@ -15,7 +15,7 @@ type line struct {
 }
 
 // lines defines every message that Hourbell logs. Loop iterations are TRACE;
-// claims, lost races and completed jobs are DEBUG, because there are as many of
+// claims, lost races, completed and snoozed jobs are DEBUG, because there are as many of
 // them as there are jobs; lifecycle is INFO, refusals and losses WARN, errors ERROR.
 func lines(kind Kind) line {
 	switch kind {
@@ -35,6 +35,8 @@ func lines(kind Kind) line {
 		return line{slog.LevelDebug, "finished work pruned"}
 	case JobCompleted:
 		return line{slog.LevelDebug, "job completed"}
+	case JobSnoozed:
+		return line{slog.LevelDebug, "job snoozed"}
 	case NodeStarted:
 		return line{slog.LevelInfo, "node started"}
 	case NodeStopping:

@@ -296,6 +296,7 @@ const (
 	Cancelled               // over, on request
 	Retry                   // ready again after Delay; the attempt is spent
 	Release                 // ready again with run_at now; the attempt is refunded
+	Snooze                  // ready again after Delay; the attempt is refunded, and the job's snoozes grow by one
 )
 
 // Outcome is the result of one claim.
@@ -303,13 +304,14 @@ type Outcome struct {
 	ID     int64
 	Token  int64
 	Result Result
-	// Delay, for Retry, counts from the store's now.
+	// Delay, for Retry and Snooze, counts from the store's now.
 	Delay time.Duration
 	// LeaseLost, for Release, adds one to Claimed.Refunds: the attempt had
 	// begun, and ended because its node could not extend its lease.
 	LeaseLost bool
 	// Error and Trace are valid UTF-8 without NUL, at most 64 KiB each. An
-	// attempt leaves a record if Error or Output is not empty. The Error of a
+	// attempt leaves a record if Error or Output is not empty, unless it ended
+	// with Snooze: a job may snooze for ever. The Error of a
 	// Failed or Cancelled outcome is also the job's Reason; if the Error of a
 	// Cancelled outcome is empty, the Reason is the cancel request's reason.
 	Error string
@@ -444,6 +446,7 @@ type JobInfo struct {
 	State        State
 	Attempt      int16
 	Losses       int16 // in a row; see Loss
+	Snoozes      int64 // how many attempts ended with Snooze
 	Origin       Origin
 	RunAt        time.Time
 	CreatedAt    time.Time

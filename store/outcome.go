@@ -24,10 +24,15 @@ type Effect struct {
 	// LossCounts means that one is added to the losses of the job, and LossesEnd
 	// that they are 0 from now on.
 	LossCounts, LossesEnd bool
+	// Snoozed means that one is added to the snoozes of the job.
+	Snoozed bool
 }
 
 // Counters are the numbers of a live job that an effect changes.
-type Counters struct{ Attempt, Refunds, Losses int16 }
+type Counters struct {
+	Attempt, Refunds, Losses int16
+	Snoozes                  int64
+}
 
 // Counters returns the counters of a job after the effect. Refunds and losses
 // are at most math.MaxInt16.
@@ -42,6 +47,9 @@ func (e Effect) Counters(before Counters) Counters {
 	}
 	if e.LossesEnd {
 		after.Losses = 0
+	}
+	if e.Snoozed {
+		after.Snoozes++
 	}
 	return after
 }
@@ -63,7 +71,8 @@ type HeldJob struct {
 	Asked bool
 	Why   string
 	Group SerialGroup
-	// Waits means that a job of Group waits. It matters for a Retry only.
+	// Waits means that a job of Group waits. It matters for a Retry or a Snooze
+	// only.
 	Waits bool
 }
 
@@ -86,12 +95,19 @@ func (o *Outcome) Effect(job HeldJob) Effect {
 		return Effect{State: StateReady, Refund: 1, RefundCounts: o.LeaseLost}
 	case job.Waits && job.Group.GivesWay():
 		return Effect{State: StateCancelled, Reason: SupersededReason}
+	case o.Result == Snooze:
+		return Effect{State: StateReady, Delay: o.Delay, Refund: 1, LossesEnd: true, Snoozed: true}
 	}
 	return Effect{State: StateReady, Delay: o.Delay, LossesEnd: true}
 }
 
-// EndState returns the state in which a result ends a job. A retry or a release
-// ends a job only as cancelled. A job that ended in that state, with the token of
+// GivesWay reports whether the attempt has ended by itself and the job is to run
+// again, so that the job gives way to a waiting job of its serial group (see
+// SerialGroup.GivesWay).
+func (r Result) GivesWay() bool { return r == Retry || r == Snooze }
+
+// EndState returns the state in which a result ends a job. A retry, a release or a
+// snooze ends a job only as cancelled. A job that ended in that state, with the token of
 // the outcome, was ended by the same outcome.
 func (r Result) EndState() State {
 	switch r {
@@ -108,4 +124,6 @@ func (r Result) EndState() State {
 func (r Result) FollowsUp() bool { return r == Completed || r == Failed }
 
 // HasRecord reports whether the attempt leaves a record.
-func (o *Outcome) HasRecord() bool { return o.Error != "" || len(o.Output) > 0 }
+func (o *Outcome) HasRecord() bool {
+	return (o.Error != "" || len(o.Output) > 0) && o.Result != Snooze
+}

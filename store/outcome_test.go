@@ -40,6 +40,11 @@ func TestOutcomeEffect(t *testing.T) {
 		"release while a job waits":         {Outcome{Result: Release}, waits, Effect{State: StateReady, Refund: 1}},
 		"repeated release":                  {Outcome{Result: Release, LeaseLost: true}, HeldJob{}, unchanged},
 		"late retry of a cancelled job":     {Outcome{Result: Retry}, HeldJob{Asked: true, Why: "enough"}, Effect{State: StateCancelled, Reason: "enough"}},
+		"snooze":                            {Outcome{Result: Snooze, Delay: time.Minute}, running, Effect{State: StateReady, Delay: time.Minute, Refund: 1, LossesEnd: true, Snoozed: true}},
+		"snooze of a cancelled job":         {Outcome{Result: Snooze, Delay: time.Minute}, asked, Effect{State: StateCancelled, Reason: "enough"}},
+		"snooze while a job waits":          {Outcome{Result: Snooze, Delay: time.Minute}, waits, Effect{State: StateCancelled, Reason: SupersededReason}},
+		"snooze of a backfilled job":        {Outcome{Result: Snooze}, HeldJob{Running: true, Group: backfills, Waits: true}, Effect{State: StateReady, Refund: 1, LossesEnd: true, Snoozed: true}},
+		"repeated snooze":                   {Outcome{Result: Snooze, Delay: time.Minute}, HeldJob{}, unchanged},
 		"retry of a job without a schedule": {Outcome{Result: Retry}, HeldJob{Running: true, Waits: true}, Effect{State: StateReady, LossesEnd: true}},
 	} {
 		if got := c.outcome.Effect(c.job); got != c.want {
@@ -54,13 +59,14 @@ func TestEffectCounters(t *testing.T) {
 		effect       Effect
 		before, want Counters
 	}{
-		"no change":               {Effect{State: StateCompleted}, Counters{3, 2, 1}, Counters{3, 2, 1}},
-		"refund":                  {Effect{Refund: 1}, Counters{3, 2, 1}, Counters{2, 2, 1}},
-		"counted refund":          {Effect{Refund: 1, RefundCounts: true}, Counters{3, 2, 1}, Counters{2, 3, 1}},
-		"loss":                    {Effect{LossCounts: true}, Counters{3, 2, 1}, Counters{3, 2, 2}},
-		"end of losses":           {Effect{LossesEnd: true}, Counters{3, 2, 1}, Counters{3, 2, 0}},
-		"greatest numbers stay":   {Effect{RefundCounts: true, LossCounts: true}, Counters{3, most, most}, Counters{3, most, most}},
-		"greatest number of each": {Effect{RefundCounts: true, LossCounts: true}, Counters{3, most - 1, most - 1}, Counters{3, most, most}},
+		"no change":               {Effect{State: StateCompleted}, Counters{3, 2, 1, 6}, Counters{3, 2, 1, 6}},
+		"refund":                  {Effect{Refund: 1}, Counters{3, 2, 1, 6}, Counters{2, 2, 1, 6}},
+		"counted refund":          {Effect{Refund: 1, RefundCounts: true}, Counters{3, 2, 1, 6}, Counters{2, 3, 1, 6}},
+		"loss":                    {Effect{LossCounts: true}, Counters{3, 2, 1, 6}, Counters{3, 2, 2, 6}},
+		"end of losses":           {Effect{LossesEnd: true}, Counters{3, 2, 1, 6}, Counters{3, 2, 0, 6}},
+		"greatest numbers stay":   {Effect{RefundCounts: true, LossCounts: true}, Counters{3, most, most, 6}, Counters{3, most, most, 6}},
+		"greatest number of each": {Effect{RefundCounts: true, LossCounts: true}, Counters{3, most - 1, most - 1, 6}, Counters{3, most, most, 6}},
+		"snooze":                  {Effect{Refund: 1, Snoozed: true, LossesEnd: true}, Counters{3, 2, 1, 6}, Counters{2, 2, 0, 7}},
 	} {
 		if got := c.effect.Counters(c.before); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
@@ -78,6 +84,7 @@ func TestResultEnds(t *testing.T) {
 		Cancelled: {StateCancelled, false},
 		Retry:     {StateCancelled, false},
 		Release:   {StateCancelled, false},
+		Snooze:    {StateCancelled, false},
 	} {
 		if result.EndState() != want.state || result.FollowsUp() != want.follows {
 			t.Errorf("result %d ends as %v, follow-up %v", result, result.EndState(), result.FollowsUp())
@@ -94,6 +101,7 @@ func TestOutcomeHasRecord(t *testing.T) {
 		{Outcome{Trace: "main.go:1"}, false},
 		{Outcome{Error: "boom"}, true},
 		{Outcome{Output: []byte("hello")}, true},
+		{Outcome{Result: Snooze, Error: "later", Output: []byte("hello")}, false},
 	} {
 		if got := c.outcome.HasRecord(); got != c.want {
 			t.Errorf("%+v: %v", c.outcome, got)

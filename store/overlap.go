@@ -17,8 +17,8 @@ import (
 //     are asked to cancel, and the new job waits until they have ended.
 //   - OverlapAllow: every slot fires.
 //
-// Except under OverlapAllow, a job that waits for a retry is superseded by a
-// slot that fires, and if several slots fire at once, each job waits for the job
+// Except under OverlapAllow, a job that waits for a retry, or that snoozes, is
+// superseded by a slot that fires, and if several slots fire at once, each job waits for the job
 // before it. Backfilled jobs do not count.
 func (f Firing) Settle(live []LiveJob) Settled {
 	out := Settled{Jobs: f.Jobs, Slots: f.Slots}
@@ -64,7 +64,7 @@ func sortLive(live []LiveJob) (l liveByState) {
 			l.running = append(l.running, job)
 		case job.Waiting:
 			l.waiting = append(l.waiting, job)
-		case job.Attempt > 0:
+		case job.Attempt > 0 || job.Snoozed:
 			l.retrying = append(l.retrying, job)
 		default:
 			l.fresh = append(l.fresh, job)

@@ -244,6 +244,7 @@ type LiveJob struct {
 	Running bool
 	Waiting bool
 	Attempt int16
+	Snoozed bool // an attempt ended with Snooze, so that the job has begun although Attempt may be 0
 	Origin  Origin
 }
 

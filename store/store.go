@@ -96,13 +96,14 @@ type Jobs interface {
 	// outcomes are returned in Refused and change nothing. An outcome that is
 	// already recorded for the same job and token (the job finished under that
 	// token in the state the outcome leads to) is not refused and changes
-	// nothing, so that a repetition is harmless. A retry or release of a job
+	// nothing, so that a repetition is harmless. A retry, release or snooze of a job
 	// with a cancel request is a cancellation, with the request's reason. A
-	// retry of a job that is not backfilled ends it as cancelled with
-	// SupersededReason if a job of its serial group waits. A retry or release of
-	// a job that is not running any more (repeated, or late after a rescue) is
-	// not refused and leaves the row as it is, because the job is ready already.
-	// A retry sets the job's losses to 0. A claim leaves at most one attempt's
+	// retry or snooze of a job that is not backfilled ends it as cancelled with
+	// SupersededReason if a job of its serial group waits. A retry, release or
+	// snooze of a job that is not running any more (repeated, or late after a
+	// rescue) is not refused and leaves the row as it is, because the job is ready
+	// already. A retry or snooze sets the job's losses to 0, and a snooze adds one
+	// to its snoozes. A claim leaves at most one attempt's
 	// record, the first. Outcome.After happens once, in the same transaction;
 	// see FollowUp.
 	Finish(ctx context.Context, req FinishRequest) (FinishResult, error)

@@ -39,8 +39,10 @@ func TestPostgres(t *testing.T) {
 	if jobs := b.objects("jobs", "list", "--no-migrate", "--schema", schema); len(jobs) != 1 || jobs[0]["state"] != "cancelled" {
 		t.Errorf("jobs %v", jobs)
 	}
-	equal(t, "status", b.ok("migrate", "status", "--schema", schema, "--output", "ndjson"), `{"step":1,"name":"schema","applied":true}
-`)
+	const first = `{"step":1,"name":"schema","applied":true}` + "\n"
+	if status := b.ok("migrate", "status", "--schema", schema, "--output", "ndjson"); !strings.HasPrefix(status, first) || strings.Contains(status, "false") {
+		t.Errorf("status %s", status)
+	}
 	noStore(t, b)
 }
 

@@ -222,12 +222,12 @@ func (f *finishing) readCancels(ctx context.Context, outcomes []store.Outcome, h
 	return err
 }
 
-// findWaiting adds to the jobs of retries whether a job of their serial group
-// waits.
+// findWaiting adds to the jobs that are to run again whether a job of their serial
+// group waits.
 func (f *finishing) findWaiting(ctx context.Context, outcomes []store.Outcome, held map[int64]*store.HeldJob) error {
 	retried := serialGroups{}
 	for _, o := range outcomes {
-		if group := held[o.ID].Group; o.Result == store.Retry && group.GivesWay() {
+		if group := held[o.ID].Group; o.Result.GivesWay() && group.GivesWay() {
 			retried.add(group)
 		}
 	}
@@ -359,6 +359,7 @@ type frees struct {
 	counted []bool  // the refund counts
 	well    []bool  // the attempt ended by itself: no loss in a row any more
 	lost    []bool  // one loss more
+	snoozed []bool  // one snooze more
 }
 
 func (f *frees) add(id int64, e store.Effect) {
@@ -366,6 +367,7 @@ func (f *frees) add(id int64, e store.Effect) {
 	f.delays = append(f.delays, e.Delay.Microseconds())
 	f.refunds = append(f.refunds, e.Refund)
 	f.counted, f.well, f.lost = append(f.counted, e.RefundCounts), append(f.well, e.LossesEnd), append(f.lost, e.LossCounts)
+	f.snoozed = append(f.snoozed, e.Snoozed)
 }
 
 // free makes locked jobs ready again and wakes who may claim them.
@@ -373,7 +375,7 @@ func (b *Backend) free(ctx context.Context, tx querier, now *time.Time, jobs fre
 	if len(jobs.ids) == 0 {
 		return nil
 	}
-	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q(requeueJobs), now, jobs.ids, jobs.delays, jobs.refunds, jobs.counted, jobs.well, jobs.lost)
+	queues, err := collect(ctx, tx, pgx.RowTo[string], b.q(requeueJobs), now, jobs.ids, jobs.delays, jobs.refunds, jobs.counted, jobs.well, jobs.lost, jobs.snoozed)
 	if err != nil {
 		return err
 	}

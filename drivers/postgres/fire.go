@@ -240,7 +240,7 @@ func (f *firing) queueLive(batch *pgx.Batch, all []store.Firing, live map[int64]
 	var schedule int64
 	var job liveJob
 	var origin int16
-	targets := []any{&job.ID, &schedule, into(&job.Slot), &job.Running, &job.Waiting, &job.Attempt, &origin, (*number)(&job.node)}
+	targets := []any{&job.ID, &schedule, into(&job.Slot), &job.Running, &job.Waiting, &job.Attempt, &job.Snoozed, &origin, (*number)(&job.node)}
 	batch.Queue(f.b.q(lockLiveJobs), ids).Query(scanEach(targets, func() {
 		job.Origin = store.Origin(origin)
 		live[schedule] = append(live[schedule], job)

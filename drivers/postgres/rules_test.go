@@ -36,6 +36,7 @@ type ruleJob struct {
 	Token, Node, Schedule         int64
 	Attempt, MaxAttempts          int16
 	Losses, Refunds               int16 // history has no refunds
+	Snoozes                       int64
 	OnLoss                        store.OnLoss
 	Origin                        store.Origin
 	RunAt, Slot, Finished         time.Time
@@ -80,8 +81,8 @@ func (t *ruleTable) apply(j *ruleJob, e store.Effect) {
 	if e.Unchanged {
 		return
 	}
-	c := e.Counters(store.Counters{Attempt: j.Attempt, Refunds: j.Refunds, Losses: j.Losses})
-	j.State, j.Attempt, j.Refunds, j.Losses = e.State, c.Attempt, c.Refunds, c.Losses
+	c := e.Counters(store.Counters{Attempt: j.Attempt, Refunds: j.Refunds, Losses: j.Losses, Snoozes: j.Snoozes})
+	j.State, j.Attempt, j.Refunds, j.Losses, j.Snoozes = e.State, c.Attempt, c.Refunds, c.Losses, c.Snoozes
 	if e.State == store.StateReady {
 		j.RunAt = t.now.Add(e.Delay)
 		return
@@ -186,7 +187,7 @@ func (r *ruleTest) fill(n int) {
 func (r *ruleTest) job(schedules []int64) *ruleJob {
 	j := &ruleJob{
 		State: store.State(r.IntN(6)), Token: 1 + r.Int64N(3), Node: r.nodes[r.IntN(len(r.nodes))], RunAt: r.about(), Kind: "k" + strconv.Itoa(r.IntN(2)),
-		Attempt: r.small(1), MaxAttempts: r.small(1), Losses: r.small(0), OnLoss: store.OnLoss(r.IntN(2)), begun: r.chance(70),
+		Attempt: r.small(1), MaxAttempts: r.small(1), Losses: r.small(0), Snoozes: r.Int64N(3), OnLoss: store.OnLoss(r.IntN(2)), begun: r.chance(70),
 	}
 	if r.chance(70) {
 		j.Schedule, j.Origin = schedules[r.IntN(len(schedules))], store.Origin(r.IntN(4))
@@ -195,7 +196,7 @@ func (r *ruleTest) job(schedules []int64) *ruleJob {
 		}
 	}
 	if j.State == store.StateWaiting {
-		j.Attempt, j.Token, j.Node, j.Losses = 0, 0, 0, 0
+		j.Attempt, j.Token, j.Node, j.Losses, j.Snoozes = 0, 0, 0, 0, 0
 		j.Schedule, j.Slot = schedules[r.IntN(len(schedules))], r.about()
 	}
 	if j.State.Finished() {
@@ -240,6 +241,7 @@ func (r *ruleTest) write() {
 			"id": id, "run_at": j.RunAt, "created_at": r.started, "started_at": r.started, "slot": when(j.Slot), "schedule_id": orNull(j.Schedule),
 			"node": orNull(j.Node), "token": j.Token, "timeout_ns": 0, "priority": 5, "attempt": j.Attempt, "max_attempts": j.MaxAttempts,
 			"on_loss": j.OnLoss, "origin": j.Origin, "queue": "q", "kind": j.Kind, "args": "{}", "unique_key": orNull(j.Unique), "losses": j.Losses,
+			"snoozes": orNull(j.Snoozes),
 		}
 		if j.State.Finished() {
 			row["state"], row["finished_at"], row["reason"], row["noted"] = j.State, j.Finished, j.Reason, false
@@ -278,9 +280,9 @@ func (r *ruleTest) read() (jobs map[int64]*ruleJob, hooks []string) {
 	rows, err := r.conn.Query(r.Context(), withSchema(`
 		SELECT j.*, c.job_id IS NOT NULL, coalesce(c.reason, ''), coalesce(a.error, ''), coalesce(a.trace, ''), coalesce(encode(a.output, 'hex'), '')
 		FROM (
-			SELECT id, CASE WHEN running THEN 2 ELSE state END AS state, token, node, schedule_id, attempt, max_attempts, losses, refunds, on_loss, origin,
+			SELECT id, CASE WHEN running THEN 2 ELSE state END AS state, token, node, schedule_id, attempt, max_attempts, losses, snoozes, refunds, on_loss, origin,
 				run_at, slot, NULL::timestamptz AS finished_at, kind, unique_key, '' AS reason FROM {schema}.job
-			UNION ALL SELECT id, state, token, node, schedule_id, attempt, max_attempts, losses, 0, on_loss, origin,
+			UNION ALL SELECT id, state, token, node, schedule_id, attempt, max_attempts, losses, snoozes, 0, on_loss, origin,
 				run_at, slot, finished_at, kind, unique_key, reason FROM {schema}.history
 		) AS j LEFT JOIN {schema}.cancel_request AS c ON c.job_id = j.id LEFT JOIN {schema}.attempt AS a ON a.job_id = j.id AND a.token = j.token
 		ORDER BY j.id`, r.b.schema))
@@ -288,7 +290,7 @@ func (r *ruleTest) read() (jobs map[int64]*ruleJob, hooks []string) {
 	jobs = map[int64]*ruleJob{}
 	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (id int64, err error) {
 		var j ruleJob
-		err = row.Scan(&id, &j.State, &j.Token, (*number)(&j.Node), (*number)(&j.Schedule), &j.Attempt, &j.MaxAttempts, &j.Losses, &j.Refunds, &j.OnLoss, &j.Origin,
+		err = row.Scan(&id, &j.State, &j.Token, (*number)(&j.Node), (*number)(&j.Schedule), &j.Attempt, &j.MaxAttempts, &j.Losses, (*number)(&j.Snoozes), &j.Refunds, &j.OnLoss, &j.Origin,
 			into(&j.RunAt), into(&j.Slot), into(&j.Finished), &j.Kind, (*word)(&j.Unique), &j.Reason, &j.Asked, &j.Why, &j.RecordError, &j.Trace, &j.OutputHex)
 		if j.Kind[0] == 'h' {
 			hooks = append(hooks, j.Kind)
@@ -413,7 +415,7 @@ func (r *ruleTest) finish(easy bool) {
 
 // outcome returns a random outcome for a job.
 func (r *ruleTest) outcome(id int64, j *ruleJob, easy bool) store.Outcome {
-	o := store.Outcome{ID: id, Token: j.Token, Result: store.Result(r.IntN(5)), Alone: j.Schedule == 0}
+	o := store.Outcome{ID: id, Token: j.Token, Result: store.Result(r.IntN(6)), Alone: j.Schedule == 0}
 	if r.chance(20) {
 		o.Token++
 	}
@@ -422,7 +424,7 @@ func (r *ruleTest) outcome(id int64, j *ruleJob, easy bool) store.Outcome {
 		return o
 	}
 	o.LeaseLost = o.Result == store.Release && r.chance(50)
-	if o.Result == store.Retry {
+	if o.Result == store.Retry || o.Result == store.Snooze {
 		o.Delay = time.Duration(r.IntN(3)) * time.Second
 	}
 	if r.chance(40) {

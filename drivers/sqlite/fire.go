@@ -72,7 +72,7 @@ func (s *session) LockLiveJobs(ctx context.Context, schedules []int64) (map[int6
 	err := s.each(ctx, lockLiveJobs, args{"ids": jsonList(schedules)}, func(r row) error {
 		var schedule int64
 		var j store.LiveJob
-		err := r.Scan(&schedule, &j.ID, into(&j.Slot), &j.Running, &j.Waiting, &j.Attempt, &j.Origin)
+		err := r.Scan(&schedule, &j.ID, into(&j.Slot), &j.Running, &j.Waiting, &j.Attempt, &j.Snoozed, &j.Origin)
 		live[schedule] = append(live[schedule], j)
 		return err
 	})

@@ -188,7 +188,7 @@ var sources = [statementCount]source{
 	lockHeldJobs:           {file: "lock_held_jobs", params: "nodes", columns: "id token node attempt reason headers schedule_id schedule_name slot origin losses begun {spec}"},
 	lockJobs:               {file: "lock_jobs", params: "ids", columns: targetColumns},
 	lockLiveNodes:          {file: "lock_live_nodes", columns: nodeColumns},
-	lockLiveJobs:           {file: "lock_live_jobs", params: "ids", columns: "schedule_id id slot running waiting attempt origin"},
+	lockLiveJobs:           {file: "lock_live_jobs", params: "ids", columns: "schedule_id id slot running waiting attempt snoozed origin"},
 	lockOwnedSchedules:     {file: "lock_owned_schedules", params: "owner", columns: scheduleColumns},
 	lockSchedules:          {file: "lock_schedules", params: "names", columns: scheduleColumns},
 	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "ids", columns: "id mark"},

@@ -23,7 +23,10 @@ type JobRecord struct {
 	MaxAttempts int16  `json:"max_attempts"`
 	// Losses is how many nodes in succession died while the job ran, or when it
 	// was about to begin.
-	Losses     int16           `json:"losses"`
+	Losses int16 `json:"losses"`
+	// Snoozes is how many attempts ended with a snooze; they do not count in
+	// Attempt.
+	Snoozes    int64           `json:"snoozes"`
 	Token      *int64          `json:"token"`
 	RunAt      *time.Time      `json:"run_at"`
 	CreatedAt  *time.Time      `json:"created_at"`
@@ -64,7 +67,7 @@ type AttemptErrorRecord struct {
 func NewJobRecord(j Job) JobRecord {
 	r := JobRecord{
 		ID: j.ID, Kind: j.Kind, Queue: j.Queue, State: j.State.String(),
-		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Losses: j.Losses, Token: orNull(j.Token),
+		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Losses: j.Losses, Snoozes: j.Snoozes, Token: orNull(j.Token),
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
 		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
@@ -104,6 +107,7 @@ func JobFacts(j Job, now time.Time) []Fact {
 		{"queue", j.Queue},
 		{"priority", fmt.Sprint(j.Priority)},
 		{"attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts)},
+		{"snoozes", snoozes(j.Snoozes)},
 		{"losses", losses(j.Losses)},
 		{"on_loss", j.OnLoss.String()},
 		{"unique", j.Unique},
@@ -118,6 +122,15 @@ func JobFacts(j Job, now time.Time) []Fact {
 		{"took", took(j.JobInfo)},
 		{"node", jobNode(j.JobInfo)},
 	}
+}
+
+// snoozes returns the text for the number of attempts that ended with a snooze;
+// empty for 0.
+func snoozes(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
 }
 
 // losses returns the text for the number of times in succession that a job was

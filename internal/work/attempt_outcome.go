@@ -28,8 +28,8 @@ func (e *finalError) Error() string { return e.err.Error() }
 func (e *finalError) Unwrap() error { return e.err }
 
 // Final wraps a worker's error, so that it selects the result: store.Failed and store.Cancelled end
-// the job, store.Retry asks for another attempt after delay, at least minDelay. Final returns nil
-// for a nil error.
+// the job, store.Retry asks for another attempt after delay, and store.Snooze for the same attempt
+// again after delay. The delay is at least minDelay. Final returns nil for a nil error.
 func Final(err error, result store.Result, delay time.Duration) error {
 	if err == nil {
 		return nil
@@ -53,6 +53,10 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 		out.Result = store.Completed
 		return out
 	}
+	var final *finalError
+	if errors.As(err, &final) && final.result == store.Snooze {
+		return snoozed(out, final.delay, cause)
+	}
 	out.Error = cleanText(err.Error())
 	if out.Error == "" {
 		out.Error = fmt.Sprintf("an error without text (%T)", err)
@@ -61,14 +65,13 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 	if errors.As(err, &panicked) {
 		out.Trace = cleanText(string(panicked.stack))
 	}
-	var final *finalError
 	if (errors.Is(cause, node.ErrClaimLost) || errors.Is(err, node.ErrClaimLost)) && !refundable(job) {
 		out.Error = cleanText(fmt.Sprintf("its node lost its lease, and %d attempts were refunded for that already: %v", maxRefunds, err))
 	}
 	switch {
 	case errors.Is(cause, ErrCancelled):
 		out.Result = store.Cancelled
-	case errors.As(err, &final) && final.result != store.Retry:
+	case final != nil && final.result != store.Retry:
 		out.Result = final.result
 	case errors.Is(cause, node.ErrStopping):
 		return interrupted(job, fmt.Errorf("%w (%w)", cause, err))
@@ -83,6 +86,17 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 	default:
 		out.Result, out.Delay = store.Retry, backoff(int(job.Attempt))
 	}
+	return out
+}
+
+// snoozed returns the outcome of an attempt that asks to run again later. Also an attempt that ended
+// while its node stopped may ask. A request to cancel the job comes first, with its own reason.
+func snoozed(out store.Outcome, delay time.Duration, cause error) store.Outcome {
+	if errors.Is(cause, ErrCancelled) {
+		out.Result = store.Cancelled
+		return out
+	}
+	out.Result, out.Delay = store.Snooze, delay
 	return out
 }
 

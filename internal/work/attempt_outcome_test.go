@@ -43,12 +43,23 @@ func TestAttemptOutcome(t *testing.T) {
 		{"gives up", 1, 0, fmt.Errorf("x: %w", Final(boom, store.Cancelled, 0)), nil, store.Cancelled, 0},
 		{"asks for a time", 1, 0, Final(boom, store.Retry, time.Hour), nil, store.Retry, time.Hour},
 		{"asks for a time without attempts left", 3, 0, Final(boom, store.Retry, time.Hour), nil, store.Failed, 0},
+		{"snoozes", 1, 0, Final(boom, store.Snooze, time.Hour), nil, store.Snooze, time.Hour},
+		{"snoozes for no time", 1, 0, fmt.Errorf("x: %w", Final(boom, store.Snooze, -time.Hour)), nil, store.Snooze, minDelay},
+		{"snoozes in the last attempt", 3, 0, Final(boom, store.Snooze, time.Hour), nil, store.Snooze, time.Hour},
+		{"snoozes while stopping", 1, 0, Final(boom, store.Snooze, time.Hour), node.ErrStopping, store.Snooze, time.Hour},
+		{"snoozes after its timeout", 1, 0, Final(boom, store.Snooze, time.Hour), ErrTimeout, store.Snooze, time.Hour},
+		{"snoozes after the claim was lost", 1, 0, Final(boom, store.Snooze, time.Hour), node.ErrClaimLost, store.Snooze, time.Hour},
+		{"snoozes, may not start twice", 1, store.OnLossFail, Final(boom, store.Snooze, time.Hour), nil, store.Snooze, time.Hour},
+		{"snoozes, but was cancelled", 1, 0, Final(boom, store.Snooze, time.Hour), ErrCancelled, store.Cancelled, 0},
 		{"panic", 1, 0, &panicError{value: "x", stack: []byte("stack")}, nil, store.Retry, 0},
 	} {
 		job := store.Claimed{JobSpec: store.JobSpec{MaxAttempts: 3, OnLoss: test.onLoss}, ID: 7, Token: 9, Attempt: test.attempt}
 		got := attemptOutcome(job, test.err, test.cause)
 		if got.ID != 7 || got.Token != 9 || got.Result != test.want || test.delay != 0 && got.Delay != test.delay {
 			t.Errorf("%s: %+v", test.name, got)
+		}
+		if got.Result == store.Snooze && got.Error != "" {
+			t.Errorf("%s: the error %q is kept", test.name, got.Error)
 		}
 		if (got.Result == store.Failed || got.Result == store.Retry) && got.Error == "" {
 			t.Errorf("%s: no error is kept", test.name)

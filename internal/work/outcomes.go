@@ -213,6 +213,8 @@ func (r *result) event(refused bool) event.Event {
 		e.Kind, e.Detail = event.JobCancelled, r.why
 	case store.Retry:
 		e.Kind, e.Delay = event.JobRetried, r.outcome.Delay
+	case store.Snooze:
+		e.Kind, e.Delay, e.Err = event.JobSnoozed, r.outcome.Delay, nil
 	case store.Release:
 		e.Kind, e.Detail, e.Err = event.JobReleased, r.why, nil
 	}

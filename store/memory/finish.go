@@ -49,9 +49,14 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 	case o.Result == store.Cancelled || cancel:
 		s.end(j, store.StateCancelled, asked, now)
 	case j.State != store.StateRunning: // a repeated outcome, or a late one after a rescue that made the job ready
-	case o.Result == store.Retry && s.gives(j):
+	case (o.Result == store.Retry || o.Result == store.Snooze) && s.gives(j):
 		s.end(j, store.StateCancelled, store.SupersededReason, now)
 	case o.Result == store.Retry:
+		j.Losses = 0
+		s.ready(j, now.Add(o.Delay))
+	case o.Result == store.Snooze:
+		j.Attempt--
+		j.Snoozes++
 		j.Losses = 0
 		s.ready(j, now.Add(o.Delay))
 	case o.Result == store.Release:
@@ -75,14 +80,14 @@ func (s *Store) recorded(o store.Outcome) bool {
 		return j.State == store.StateCompleted
 	case store.Failed:
 		return j.State == store.StateFailed
-	default: // also a retry or release of a job with a cancel request
+	default: // also a retry, release or snooze of a job with a cancel request
 		return j.State == store.StateCancelled
 	}
 }
 
 // recordAttempt stores the record of an attempt, once per claim.
 func (s *Store) recordAttempt(j *job, o store.Outcome, now time.Time) {
-	if o.Error == "" && len(o.Output) == 0 {
+	if o.Error == "" && len(o.Output) == 0 || o.Result == store.Snooze {
 		return
 	}
 	for _, a := range s.attempts[j.ID] {

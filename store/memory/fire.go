@@ -146,6 +146,7 @@ func (s *Store) liveJobs(schedule int64) []store.LiveJob {
 		if j.Schedule == schedule {
 			out = append(out, store.LiveJob{
 				ID: j.ID, Slot: j.Slot, Running: j.State == store.StateRunning, Waiting: j.State == store.StateWaiting, Attempt: j.Attempt, Origin: j.Origin,
+				Snoozed: j.Snoozes > 0,
 			})
 		}
 	}

@@ -36,7 +36,7 @@ func (s *Store) serialGroup(j *job, states ...store.State) []*job {
 
 func backfilled(j *job) bool { return j.Origin == store.OriginBackfill }
 
-// gives reports whether a job that has run and is to be retried gives way to a
+// gives reports whether a job that has run and is to run again gives way to a
 // waiting job of its schedule.
 func (s *Store) gives(j *job) bool {
 	return j.Schedule != 0 && !backfilled(j) && len(s.serialGroup(j, store.StateWaiting)) > 0

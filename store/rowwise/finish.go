@@ -57,10 +57,11 @@ func finish(ctx context.Context, tx Tx, outcomes []store.Outcome, now time.Time)
 	return refused, plan.after, err
 }
 
-// retriedGroups returns the serial groups in which a retry may meet a waiting job.
+// retriedGroups returns the serial groups in which a job that is to run again may
+// meet a waiting job.
 func retriedGroups(outcomes []store.Outcome, held []Held) (groups []store.SerialGroup) {
 	for i := range outcomes {
-		if outcomes[i].Result == store.Retry && held[i].Group.GivesWay() {
+		if outcomes[i].Result.GivesWay() && held[i].Group.GivesWay() {
 			groups = append(groups, held[i].Group)
 		}
 	}
@@ -149,6 +150,6 @@ func endAndRequeue(ctx context.Context, tx Tx, ends []End, jobs []Requeue, freed
 func requeue(id int64, e store.Effect) Requeue {
 	return Requeue{
 		ID: id, Delay: e.Delay.Microseconds(), Refund: e.Refund,
-		RefundCounts: e.RefundCounts, LossCounts: e.LossCounts, LossesEnd: e.LossesEnd,
+		RefundCounts: e.RefundCounts, LossCounts: e.LossCounts, LossesEnd: e.LossesEnd, Snoozed: e.Snoozed,
 	}
 }

@@ -228,6 +228,7 @@ type Requeue struct {
 	RefundCounts bool  `json:"counted"`
 	LossCounts   bool  `json:"lost"`
 	LossesEnd    bool  `json:"well"`
+	Snoozed      bool  `json:"snoozed"` // one is added to its snoozes
 }
 
 // Job is a live or finished job that ChangeJobs decides about.

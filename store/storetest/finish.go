@@ -11,6 +11,8 @@ var finishTests = []scenario{
 	{"FailedAndCancelled", finishEnds},
 	{"Retry", finishRetry},
 	{"Release", finishRelease},
+	{"Snooze", finishSnooze},
+	{"SnoozeGivesWay", finishSnoozeGivesWay},
 	{"StaleTokenIsRefused", finishStale},
 	{"UnknownJobIsRefused", finishUnknown},
 	{"MixedBatch", finishMixed},
@@ -101,9 +103,69 @@ func finishRelease(e *env) {
 	e.want(e.claimOne(n).Attempt, int16(1), "a released attempt counts again")
 }
 
+func finishSnooze(e *env) {
+	n := e.nodeFor("n", time.Hour)
+	c := e.running(n)
+	first := c
+	for snoozes := int64(1); snoozes <= 3; snoozes++ {
+		e.tick(time.Second)
+		o := outcome(c, store.Snooze)
+		o.Delay, o.Error, o.Output = time.Minute, "not yet", []byte("not yet")
+		e.finishWell(o)
+		info := e.job(c.ID)
+		e.want([]any{info.State, info.RunAt, info.Attempt, info.Token, info.Snoozes, len(info.Attempts), info.Losses},
+			[]any{store.StateReady, e.now.Add(time.Minute), int16(0), c.Token, snoozes, 0, int16(0)},
+			"a snooze must make the job ready at now + Delay, refund the attempt, add one to the snoozes and leave no record")
+		e.tick(time.Minute - time.Microsecond)
+		e.want(len(e.claim(n, 1)), 0, "a snoozed job must not run before its delay")
+		e.tick(time.Microsecond)
+		again := e.claimOne(n)
+		e.want(again.Attempt, int16(1), "the attempt after a snooze must have the same number")
+		e.ok(again.Token > c.Token, "the attempt after a snooze must have a greater token", again.Token, c.Token)
+		e.want(e.finish(outcome(c, store.Completed)), []store.ClaimRef{{ID: c.ID, Token: c.Token}}, "an outcome under the token of an attempt that snoozed must be refused")
+		c = again
+	}
+	e.finishWell(outcome(c, store.Failed))
+	e.want(e.job(first.ID).Snoozes, int64(3), "history must keep the number of snoozes")
+	e.changeOne(store.RetryJobs, c.ID)
+	e.want(e.job(first.ID).Snoozes, int64(3), "a retry by hand must keep the number of snoozes")
+	e.finishWell(outcome(e.claimOne(n), store.Snooze))
+	info := e.job(first.ID)
+	e.want([]any{info.Snoozes, info.Attempt, info.RunAt}, []any{int64(4), int16(1), e.now}, "snoozes must be counted also after a retry by hand")
+	e.cancel(c.ID)
+	e.want([]any{e.job(c.ID).State, e.job(c.ID).Snoozes}, []any{store.StateCancelled, int64(4)}, "a job that snoozes can be cancelled")
+}
+
+func finishSnoozeGivesWay(e *env) {
+	row := e.due("s")
+	n := e.nodeFor("n", 24*time.Hour)
+	e.fire(ringing(row))
+	first := e.claimOne(n)
+	e.finishWell(outcome(first, store.Snooze))
+	row = e.schedule("s")
+	e.tick(row.NextAt.Sub(e.now))
+	f := ringing(row)
+	f.Overlap = store.OverlapSkip
+	e.want(len(e.fire(f).Fired), 1, "a job that snoozes must not be in the way of the next slot")
+	e.want([]any{e.job(first.ID).State, e.job(first.ID).Reason}, []any{store.StateCancelled, store.SupersededReason},
+		"a slot that fires must supersede a job that snoozes, as one that waits for a retry")
+	running := e.claimOne(n)
+	row = e.schedule("s")
+	e.tick(row.NextAt.Sub(e.now))
+	f = ringing(row)
+	f.Overlap = store.OverlapQueue
+	next := e.fire(f).Fired[0].Job
+	e.want(e.state(next), store.StateWaiting, "the job of the next slot must wait")
+	o := outcome(running, store.Snooze)
+	o.Delay = time.Hour
+	e.finishWell(o)
+	e.want([]any{e.job(running.ID).State, e.job(running.ID).Reason, e.state(next)}, []any{store.StateCancelled, store.SupersededReason, store.StateReady},
+		"a job that snoozes must give way to a waiting job of its serial group, as a job that is retried")
+}
+
 func finishStale(e *env) {
 	n := e.node("n")
-	for _, result := range []store.Result{store.Completed, store.Failed, store.Cancelled, store.Retry, store.Release} {
+	for _, result := range []store.Result{store.Completed, store.Failed, store.Cancelled, store.Retry, store.Release, store.Snooze} {
 		old := e.running(n)
 		e.finishWell(outcome(old, store.Retry))
 		current := e.claimOne(n)
@@ -139,12 +201,12 @@ func finishMixed(e *env) {
 	const size = 200
 	e.insertN(size)
 	jobs := e.claim(n, size)
-	results := []store.Result{store.Completed, store.Failed, store.Cancelled, store.Retry, store.Release}
-	states := []store.State{store.StateCompleted, store.StateFailed, store.StateCancelled, store.StateReady, store.StateReady}
+	results := []store.Result{store.Completed, store.Failed, store.Cancelled, store.Retry, store.Release, store.Snooze}
+	states := []store.State{store.StateCompleted, store.StateFailed, store.StateCancelled, store.StateReady, store.StateReady, store.StateReady}
 	var outcomes []store.Outcome
 	var stale []store.ClaimRef
 	for i, j := range jobs {
-		o := outcome(j, results[i%5])
+		o := outcome(j, results[i%6])
 		if i%7 == 3 {
 			o.Token--
 			stale = append(stale, store.ClaimRef{ID: o.ID, Token: o.Token})
@@ -163,7 +225,7 @@ func finishMixed(e *env) {
 		e.ok(refused[ref], "a stale outcome in a batch must be refused", ref)
 	}
 	for i, j := range jobs {
-		want := states[i%5]
+		want := states[i%6]
 		if i%7 == 3 {
 			want = store.StateRunning
 		}
@@ -188,15 +250,15 @@ func finishRepeated(e *env) {
 
 func finishRepeatedRetry(e *env) {
 	n := e.node("n")
-	for _, result := range []store.Result{store.Retry, store.Release} {
+	for _, result := range []store.Result{store.Retry, store.Release, store.Snooze} {
 		c := e.running(n)
 		o := outcome(c, result)
 		o.Error, o.Delay = "why", time.Minute
 		e.finishWell(o)
 		before := e.job(c.ID)
 		e.tick(time.Second)
-		e.want(e.finish(o), []store.ClaimRef(nil), "a retry or release that is recorded already must not be refused when it is repeated")
-		e.want(e.job(c.ID), before, "a repeated retry or release must touch nothing (no second refund, record or delay)")
+		e.want(e.finish(o), []store.ClaimRef(nil), "a retry, release or snooze that is recorded already must not be refused when it is repeated")
+		e.want(e.job(c.ID), before, "a repeated retry, release or snooze must touch nothing (no second refund, record, count or delay)")
 		e.tick(time.Hour)
 		e.finishWell(outcome(e.claimOne(n), store.Completed))
 	}
@@ -207,7 +269,7 @@ func finishOther(e *env) {
 	c := e.running(n)
 	e.finishWell(outcome(c, store.Failed))
 	before := e.job(c.ID)
-	for _, result := range []store.Result{store.Completed, store.Cancelled, store.Retry, store.Release} {
+	for _, result := range []store.Result{store.Completed, store.Cancelled, store.Retry, store.Release, store.Snooze} {
 		e.want(e.finish(outcome(c, result)), []store.ClaimRef{{ID: c.ID, Token: c.Token}},
 			"an outcome other than the one that is recorded must be refused")
 		e.want(e.job(c.ID), before, "a refused outcome must touch nothing")
@@ -246,14 +308,14 @@ func finishLate(e *env) {
 }
 
 func finishLateRetry(e *env) {
-	for _, result := range []store.Result{store.Retry, store.Release} {
+	for _, result := range []store.Result{store.Retry, store.Release, store.Snooze} {
 		c := e.lost(func(*store.NewJob) {})
 		before := e.job(c.ID)
 		e.tick(time.Second)
 		o := outcome(c, result)
 		o.Delay = time.Hour
-		e.want(e.finish(o), []store.ClaimRef(nil), "a late retry or release must not be refused while the job has not been claimed again")
-		e.want(e.job(c.ID), before, "a late retry or release must leave the job as it is: it is ready already")
+		e.want(e.finish(o), []store.ClaimRef(nil), "a late retry, release or snooze must not be refused while the job has not been claimed again")
+		e.want(e.job(c.ID), before, "a late retry, release or snooze must leave the job as it is: it is ready already")
 		e.changeOne(store.DeleteJobs, c.ID)
 	}
 }
@@ -282,7 +344,7 @@ func finishTooLate(e *env) {
 
 func finishCancelAsked(e *env) {
 	n := e.node("n")
-	for _, result := range []store.Result{store.Retry, store.Release, store.Cancelled} {
+	for _, result := range []store.Result{store.Retry, store.Release, store.Snooze, store.Cancelled} {
 		c := e.running(n)
 		e.want(e.cancel(c.ID), store.Requested, "cancelling a running job leaves a request")
 		e.tick(time.Second)
@@ -290,7 +352,7 @@ func finishCancelAsked(e *env) {
 		e.finishWell(o)
 		info := e.job(c.ID)
 		e.want([]any{info.State, info.FinishedAt, info.Reason, info.CancelAsked}, []any{store.StateCancelled, e.now, "asked by the test", false},
-			"a retry, release or cancelled outcome of a job with a cancel request must end it as cancelled, with the request's reason")
+			"a retry, release, snooze or cancelled outcome of a job with a cancel request must end it as cancelled, with the request's reason")
 		e.want(e.finish(o), []store.ClaimRef(nil), "a repetition of what became a cancellation must not be refused")
 		e.want(len(e.claims(n, true)), 0, "a cancel request must end with its claim")
 	}

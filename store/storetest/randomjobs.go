@@ -286,7 +286,7 @@ func (w *world) finish() {
 	want, got := store.FinishRequest{Now: w.now}, store.FinishRequest{Now: w.now}
 	asked := map[store.ClaimRef]store.ClaimRef{}
 	for _, ref := range w.someClaims() {
-		o := store.Outcome{ID: ref.ID, Token: ref.Token, Result: store.Result(w.rng.IntN(5)), Delay: w.within(30 * time.Second)}
+		o := store.Outcome{ID: ref.ID, Token: ref.Token, Result: store.Result(w.rng.IntN(6)), Delay: w.within(30 * time.Second)}
 		if w.chance(3) {
 			o.Error, o.Trace = fmt.Sprint("error ", w.steps), pick(w, "", "trace")
 		}

@@ -6,6 +6,6 @@ WITH ended AS (
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
     RETURNING j.*, o.state AS end_state, o.reason
 )
-INSERT INTO {schema}.history (noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, {spec})
-SELECT :noted::boolean, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, {spec} FROM ended
+INSERT INTO {schema}.history (noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec})
+SELECT :noted::boolean, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec} FROM ended
 RETURNING id, schedule_id, origin = 3 AS backfill

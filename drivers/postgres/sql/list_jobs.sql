@@ -4,7 +4,7 @@
 -- store.JobInfo.
 WITH found AS (
     (SELECT id, token, CASE WHEN running THEN 2 ELSE state END AS state, args, headers, attempt, origin, run_at, created_at, started_at,
-        NULL::timestamptz AS finished_at, node, schedule_id, slot, '' AS reason, losses, {spec}
+        NULL::timestamptz AS finished_at, node, schedule_id, slot, '' AS reason, losses, snoozes, {spec}
     FROM {schema}.job
     WHERE (:ids::bigint[] IS NULL OR id = ANY (:ids))
         AND (:states::smallint[] IS NULL OR CASE WHEN running THEN 2 ELSE state END = ANY (:states)
@@ -18,7 +18,7 @@ WITH found AS (
     ORDER BY id DESC LIMIT :limit::bigint)
     UNION ALL
     (SELECT id, token, state, args, headers, attempt, origin, run_at, created_at, started_at, finished_at, node, schedule_id, slot, reason,
-        losses, {spec}
+        losses, snoozes, {spec}
     FROM {schema}.history
     WHERE (:ids::bigint[] IS NULL OR id = ANY (:ids))
         AND (:states::smallint[] IS NULL OR state = ANY (:states))
@@ -32,6 +32,7 @@ WITH found AS (
 )
 SELECT f.id, f.token, f.state, CASE WHEN :full::boolean THEN f.args END AS args, CASE WHEN :full::boolean THEN f.headers END AS headers, f.attempt,
     f.origin, f.run_at, f.created_at, f.started_at, f.finished_at, n.name AS node, f.schedule_id, s.name AS schedule_name, f.slot,
-    f.state = 2 AND EXISTS (SELECT FROM {schema}.cancel_request AS c WHERE c.job_id = f.id) AS cancel_asked, f.reason, f.losses, {f.spec}
+    f.state = 2 AND EXISTS (SELECT FROM {schema}.cancel_request AS c WHERE c.job_id = f.id) AS cancel_asked, f.reason, f.losses, coalesce(f.snoozes, 0) AS snoozes,
+    {f.spec}
 FROM found AS f LEFT JOIN {schema}.node AS n ON n.id = f.node LEFT JOIN {schema}.schedule AS s ON s.id = f.schedule_id
 ORDER BY f.id DESC

@@ -1,6 +1,6 @@
 -- Locks the live jobs of schedules, without backfilled jobs, in the order of their
 -- numbers.
-SELECT id, schedule_id, slot, running, state = 1 AS waiting, attempt, origin, node
+SELECT id, schedule_id, slot, running, state = 1 AS waiting, attempt, snoozes IS NOT NULL AS snoozed, origin, node
 FROM {schema}.job
 WHERE schedule_id = ANY (:schedules::bigint[]) AND origin <> 3
 ORDER BY id + 0

@@ -3,7 +3,7 @@ SELECT j.id, j.token, j.state, CASE WHEN :full THEN j.args END AS args, CASE WHE
        j.attempt, j.origin, j.run_at, j.created_at, j.started_at, NULL AS finished_at,
        coalesce((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), '') AS node, coalesce(j.schedule_id, 0) AS schedule_id,
        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), '') AS schedule_name, j.slot,
-       EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id) AS cancel_asked, '' AS reason, j.losses,
+       EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id) AS cancel_asked, '' AS reason, j.losses, coalesce(j.snoozes, 0) AS snoozes,
        {j.spec}
 FROM hourbell_job AS j
 WHERE j.id < :before
@@ -20,7 +20,7 @@ SELECT h.id, h.token, h.state, CASE WHEN :full THEN h.args END, CASE WHEN :full 
        h.attempt, h.origin, h.run_at, h.created_at, h.started_at, h.finished_at,
        h.node_name, coalesce(h.schedule_id, 0),
        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = h.schedule_id), ''), h.slot,
-       false, h.reason, h.losses,
+       false, h.reason, h.losses, coalesce(h.snoozes, 0),
        {h.spec}
 FROM hourbell_history AS h
 WHERE h.id < :before

@@ -1,0 +1,209 @@
+// Package answertest tests what a worker answers, on a store of the caller's: a
+// running client claims jobs, runs workers and writes their answers. Each driver
+// calls Run from one of its own tests.
+package answertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Run runs the tests. open is called once for each test; it returns an empty
+// store, and registers its clean-up with t.
+func Run(t *testing.T, open func(t *testing.T) store.Backend) {
+	for _, test := range []struct {
+		name string
+		run  func(e *env)
+	}{
+		{"snooze 0 does not spin", snoozeDoesNotSpin},
+		{"snoozes spend no attempt", snoozesSpendNoAttempt},
+		{"a cancel request ends snoozes", cancelEndsSnoozes},
+		{"final errors", finalErrors},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(&env{T: t, backend: open(t)}) })
+	}
+}
+
+// kind is the kind of the jobs of a test.
+const kind = "answer"
+
+// env is a test with its store.
+type env struct {
+	*testing.T
+	backend store.Backend
+}
+
+// run runs a client whose jobs are run by handle, until the test ends.
+func (e *env) run(handle hourbell.Handler, options ...hourbell.WorkerOption) *hourbell.Client {
+	e.Helper()
+	workers := hourbell.NewWorkers()
+	workers.Handle(kind, handle, options...)
+	client, err := hourbell.New(e.backend, hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+	e.must(err)
+	ended := make(chan error, 1)
+	go func() { ended <- client.Run(context.Background()) }()
+	e.Cleanup(func() {
+		if err := errors.Join(client.Stop(context.Background()), <-ended); err != nil {
+			e.Error(err)
+		}
+	})
+	return client
+}
+
+func (e *env) must(err error) {
+	e.Helper()
+	if err != nil {
+		e.Fatal(err)
+	}
+}
+
+// enqueue enqueues a job and returns its number.
+func (e *env) enqueue(client *hourbell.Client, args string, options ...hourbell.Option) int64 {
+	e.Helper()
+	added, err := client.Enqueue(e.Context(), hourbell.RawArgs{Name: kind, JSON: []byte(args)}, options...)
+	e.must(err)
+	return added.ID
+}
+
+// job waits until a job meets a condition, and returns it.
+func (e *env) job(client *hourbell.Client, id int64, what string, meets func(store.JobInfo) bool) store.JobInfo {
+	e.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		job, err := client.Jobs.Get(e.Context(), id)
+		e.must(err)
+		if meets(job) {
+			return job
+		}
+		if time.Now().After(deadline) {
+			e.Fatalf("job %d is not %s: %+v", id, what, job)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// finished waits until a job has ended.
+func (e *env) finished(client *hourbell.Client, id int64) store.JobInfo {
+	e.Helper()
+	return e.job(client, id, "finished", func(job store.JobInfo) bool { return job.State.Finished() })
+}
+
+// runs records the attempts of a job.
+type runs struct {
+	mu       sync.Mutex
+	begun    []time.Time
+	attempts []int
+	tokens   []int64
+}
+
+func (r *runs) add(job *hourbell.JobRow) (count int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.begun, r.attempts, r.tokens = append(r.begun, time.Now()), append(r.attempts, job.Attempt), append(r.tokens, job.Token)
+	return len(r.begun)
+}
+
+func snoozeDoesNotSpin(e *env) {
+	const snoozes = 5
+	var r runs
+	client := e.run(func(_ context.Context, job *hourbell.JobRow) error {
+		if n := r.add(job); n <= snoozes {
+			return hourbell.Snooze(time.Duration(1-n) * time.Hour) // 0, then negative
+		}
+		return nil
+	})
+	job := e.finished(client, e.enqueue(client, "{}"))
+	for i := 1; i < len(r.begun); i++ {
+		if wait := r.begun[i].Sub(r.begun[i-1]); wait < 100*time.Millisecond {
+			e.Errorf("run %d began %v after the run before, want 100 ms at least", i+1, wait)
+		}
+	}
+	if job.State != store.StateCompleted || job.Snoozes != snoozes || len(r.begun) != snoozes+1 {
+		e.Errorf("%d runs: %+v", len(r.begun), job)
+	}
+}
+
+func snoozesSpendNoAttempt(e *env) {
+	var r runs
+	client := e.run(func(_ context.Context, job *hourbell.JobRow) error {
+		job.SetOutput([]byte("said"))
+		switch r.add(job) {
+		case 1, 3:
+			return fmt.Errorf("no slot is free: %w", hourbell.Snooze(0))
+		case 2:
+			return hourbell.RetryIn(0, errors.New("failed"))
+		}
+		return hourbell.Fail(errors.New("failed for good"))
+	})
+	job := e.finished(client, e.enqueue(client, "{}", hourbell.MaxAttempts(2)))
+	if want := []int{1, 1, 2, 2}; !slices.Equal(r.attempts, want) {
+		e.Errorf("the attempts were %v, want %v", r.attempts, want)
+	}
+	if !slices.IsSorted(r.tokens) || len(slices.Compact(slices.Clone(r.tokens))) != len(r.tokens) {
+		e.Errorf("the tokens do not grow: %v", r.tokens)
+	}
+	if job.State != store.StateFailed || job.Snoozes != 2 || job.Attempt != 2 || job.Reason != "failed for good" {
+		e.Errorf("after two snoozes and two failures: %+v", job)
+	}
+	for _, attempt := range job.Attempts {
+		if attempt.Error == "" || attempt.Token != r.tokens[1] && attempt.Token != r.tokens[3] {
+			e.Errorf("an attempt that snoozed left a record: %+v", attempt)
+		}
+	}
+}
+
+func cancelEndsSnoozes(e *env) {
+	begun := make(chan struct{}, 1)
+	client := e.run(func(ctx context.Context, _ *hourbell.JobRow) error {
+		begun <- struct{}{}
+		<-ctx.Done()
+		return hourbell.Snooze(time.Hour)
+	})
+	running := e.enqueue(client, "{}")
+	<-begun
+	_, err := client.Jobs.Cancel(e.Context(), running)
+	e.must(err)
+	job := e.finished(client, running)
+	if job.State != store.StateCancelled || job.Reason != "cancelled on request" || job.Snoozes != 0 {
+		e.Errorf("a snooze of a job that was asked to cancel: %+v", job)
+	}
+}
+
+func finalErrors(e *env) {
+	boom := errors.New("boom")
+	answers := map[string]error{
+		`"nil"`: nil, `"nothing cancelled"`: hourbell.Cancel(nil), `"nothing failed"`: hourbell.Fail(nil),
+		`"cancel"`: fmt.Errorf("wrapped: %w", hourbell.Cancel(boom)), `"fail"`: hourbell.Fail(boom), `"error"`: boom,
+	}
+	client := e.run(func(_ context.Context, job *hourbell.JobRow) error { return answers[string(job.RawArgs)] })
+	for args, want := range map[string]struct {
+		state  store.State
+		reason string
+	}{
+		`"nil"`: {store.StateCompleted, ""}, `"nothing cancelled"`: {store.StateCompleted, ""}, `"nothing failed"`: {store.StateCompleted, ""},
+		`"cancel"`: {store.StateCancelled, "wrapped: boom"}, `"fail"`: {store.StateFailed, "boom"},
+	} {
+		job := e.finished(client, e.enqueue(client, args))
+		if job.State != want.state || job.Reason != want.reason || job.Attempt != 1 {
+			e.Errorf("%s: %v, %q, attempt %d", args, job.State, job.Reason, job.Attempt)
+		}
+	}
+	again := e.enqueue(client, `"error"`)
+	job := e.job(client, again, "retrying", func(job store.JobInfo) bool { return job.Retrying() })
+	if len(job.Attempts) != 1 || job.Attempts[0].Error != "boom" {
+		e.Errorf("an error: %+v", job)
+	}
+	last := e.finished(client, e.enqueue(client, `"error"`, hourbell.MaxAttempts(1)))
+	if last.State != store.StateFailed || last.Reason != "boom" {
+		e.Errorf("the error of the last attempt: %+v", last)
+	}
+}

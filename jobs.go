@@ -2,10 +2,8 @@ package hourbell
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -13,47 +11,10 @@ import (
 // Concurrent calls are allowed.
 type JobService struct{ client *Client }
 
-// JobFilter selects jobs. All given conditions must hold; the zero value
-// selects all jobs.
-type JobFilter struct {
-	// States, Scheduled and Retrying are one condition together: a job matches
-	// if it is in one of States, or if it is scheduled or retrying and that
-	// field is true.
-	States    []store.State
-	Scheduled bool // ready, not begun, and due later than now
-	Retrying  bool // ready after an attempt that failed
-	Queue     string
-	Kind      string
-	Schedule  string // by name
-	Before    int64  // only numbers below this number: the last number of the previous page
-	Limit     int    // rows of a page; default 100
-	Details   bool   // also read arguments and the records of attempts
-}
-
-// checkIfGiven checks a name in a filter; an empty name is no condition.
-func checkIfGiven(field, name string) error {
-	if name == "" {
-		return nil
-	}
-	return check.StoredName(field, name)
-}
-
-// List returns jobs, live and finished, newest first, a page at a time.
-func (s *JobService) List(ctx context.Context, f JobFilter) ([]store.JobInfo, error) {
-	err := errors.Join(checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule))
-	if err != nil {
-		return nil, fmt.Errorf("list jobs: %w", err)
-	}
-	return s.client.backend.ListJobs(ctx, store.ListJobsRequest{
-		States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Queue: f.Queue, Kind: f.Kind, Schedule: f.Schedule,
-		Before: f.Before, Limit: pageSize(f.Limit), Attempts: f.Details,
-	})
-}
-
 // Get returns a job with its arguments and attempts, or ErrNotFound if the
 // number was never given or the job has been pruned.
 func (s *JobService) Get(ctx context.Context, id int64) (store.JobInfo, error) {
-	jobs, err := s.client.backend.ListJobs(ctx, store.ListJobsRequest{IDs: []int64{id}, Limit: 1, Attempts: true})
+	jobs, err := s.client.backend.ListJobs(ctx, store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{id}}, Limit: 1, Attempts: true})
 	if err != nil {
 		return store.JobInfo{}, fmt.Errorf("read job %d: %w", id, err)
 	}

@@ -420,24 +420,6 @@ type ChangeJobsResult struct {
 	Changes []JobChange
 }
 
-// ListJobsRequest selects jobs. Conditions that are given must all hold. States,
-// Scheduled and Retrying are one condition together: a job matches if its state is
-// one of States, or if it is ready and [JobInfo.Scheduled] or [JobInfo.Retrying]
-// and asked for as such.
-type ListJobsRequest struct {
-	Now       time.Time // for Scheduled; zero: the store's clock
-	IDs       []int64
-	States    []State
-	Scheduled bool
-	Retrying  bool
-	Queue     string
-	Kind      string
-	Schedule  string // by name
-	Before    int64  // only numbers below this; 0: from the newest
-	Limit     int    // at least 1
-	Attempts  bool   // also read the attempts' records and the args
-}
-
 // JobInfo is a job as it is shown to users.
 type JobInfo struct {
 	JobSpec      // Args and Headers only with ListJobsRequest.Attempts

@@ -112,8 +112,12 @@ type Jobs interface {
 	// returns what it did with each. With neither it changes nothing.
 	ChangeJobs(ctx context.Context, req ChangeJobsRequest) (ChangeJobsResult, error)
 
-	// ListJobs returns jobs, live and finished, greatest number first, in pages.
+	// ListJobs returns jobs, live and finished, in the order of their numbers, in
+	// pages.
 	ListJobs(ctx context.Context, req ListJobsRequest) ([]JobInfo, error)
+
+	// CountJobs returns how many jobs match, at one instant. It may read all jobs.
+	CountJobs(ctx context.Context, req CountJobsRequest) (int64, error)
 }
 
 // Schedules stores schedules and their slots.

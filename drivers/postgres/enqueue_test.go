@@ -73,7 +73,7 @@ func TestWaysOfInserting(t *testing.T) {
 		must(t, err)
 		ids = append(ids, res.IDs()...)
 	}
-	listed, err := b.ListJobs(t.Context(), store.ListJobsRequest{IDs: ids, Limit: 10, Attempts: true})
+	listed, err := b.ListJobs(t.Context(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: ids}, Limit: 10, Attempts: true})
 	must(t, err)
 	slices.Reverse(listed) // now in order of their numbers
 	if len(listed) != len(jobs) {

@@ -109,7 +109,7 @@ func TestInsertManyAtOnce(t *testing.T) {
 
 func checkArgs(t *testing.T, b *Backend, id int64, want string) {
 	t.Helper()
-	jobs, err := b.ListJobs(t.Context(), store.ListJobsRequest{IDs: []int64{id}, Limit: 1, Attempts: true})
+	jobs, err := b.ListJobs(t.Context(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{id}}, Limit: 1, Attempts: true})
 	must(t, err)
 	if len(jobs) != 1 || string(jobs[0].Args) != want {
 		t.Errorf("job %d: %+v, want args %s", id, jobs, want)

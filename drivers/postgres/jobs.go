@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -11,21 +12,47 @@ import (
 // ListJobs reads jobs in pages; see store.Jobs.
 func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
 	var out []store.JobInfo
+	name, values := listJobs, append(jobFilterValues(req.JobFilter, req.Now), orNull(req.Before), req.Limit, req.Attempts)
+	if req.OldestFirst {
+		name, values = listJobsOldestFirst, append(values, orNull(req.After))
+	}
 	err := b.list(ctx, "list jobs", func(tx pgx.Tx) (err error) {
-		narrowed := req.Scheduled || req.Retrying
-		states := stateNumbers(req.States)
-		if len(states) == 0 && !narrowed {
-			states = nil
-		}
-		out, err = collect(ctx, tx, scanJob, b.q(listJobs), listOrNull(req.IDs), states, orNull(req.Queue), orNull(req.Kind),
-			orNull(req.Schedule), orNull(req.Before), req.Limit, len(req.States) == 1 && req.States[0] == store.StateRunning && !narrowed, req.Attempts,
-			req.Scheduled, req.Retrying, when(req.Now))
+		out, err = collect(ctx, tx, scanJob, b.q(name), values...)
 		if err != nil || !req.Attempts {
 			return err
 		}
 		return b.addAttempts(ctx, tx, out)
 	})
 	return out, err
+}
+
+// CountJobs counts jobs; see store.Jobs.
+func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (n int64, err error) {
+	err = b.list(ctx, "count jobs", func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, b.q(countJobs), jobFilterValues(req.JobFilter, req.Now)...).Scan(&n)
+	})
+	return n, err
+}
+
+// The parameters of list_jobs.sql: the conditions of a filter, and a page.
+const (
+	jobFilterParams = "live finished only_running ids states scheduled retrying now queue kind schedule unique_key error created_since created_until finished_since finished_until"
+	jobPageParams   = " before limit full"
+)
+
+// jobFilterValues returns the values of jobFilterParams.
+func jobFilterValues(f store.JobFilter, now time.Time) []any {
+	live, finished := f.Tables()
+	narrowed := f.Scheduled || f.Retrying
+	states := stateNumbers(f.States)
+	if len(states) == 0 && !narrowed {
+		states = nil
+	}
+	onlyRunning := len(f.States) == 1 && f.States[0] == store.StateRunning && !narrowed
+	return []any{
+		live, finished, onlyRunning, listOrNull(f.IDs), states, f.Scheduled, f.Retrying, when(now), orNull(f.Queue), orNull(f.Kind), orNull(f.Schedule),
+		orNull(f.Unique), orNull(f.Error), when(f.CreatedSince), when(f.CreatedUntil), when(f.FinishedSince), when(f.FinishedUntil),
+	}
 }
 
 func stateNumbers(states []store.State) []int16 {

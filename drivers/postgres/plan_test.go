@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
 )
 
 // hot are the statements that run all the time, and the tables that they may
@@ -110,6 +113,56 @@ func checkPlans(t *testing.T, b *Backend) {
 	wantInPlan(t, b, findUniqueJobs, "using job_unique")
 	wantInPlan(t, b, findKeyHolders, "using job_unique")
 	wantInPlan(t, b, lockHeldJobs, "Index Scan using job_pkey")
+}
+
+// TestListingPlans pins that listings of few of many jobs read in the order of an index,
+// and that a part of the filter that no job can meet costs nothing. Their plans are made
+// for the values of each call.
+func TestListingPlans(t *testing.T) {
+	b := fresh(t, MaxConns(2))
+	fill(t, b)
+	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history", b.schema))
+	for name, c := range map[string]struct {
+		filter store.JobFilter
+		want   []string
+		never  []string
+	}{
+		"page":           {store.JobFilter{}, []string{"Index Scan Backward using job_pkey", "Index Scan Backward using history_pkey"}, []string{"Seq Scan on job", "Seq Scan on history"}},
+		"of a kind":      {store.JobFilter{Kind: "k", CreatedSince: time.Now().Add(-time.Hour)}, []string{"Index Scan Backward using job_pkey", "Index Scan Backward using history_pkey"}, nil},
+		"by number":      {store.JobFilter{IDs: []int64{1, 2}}, []string{"job_pkey", "history_pkey"}, []string{"Seq Scan on job", "Seq Scan on history"}},
+		"of a schedule":  {store.JobFilter{Schedule: "s1", States: []store.State{store.StateReady}}, []string{"job_schedule"}, []string{"history"}},
+		"by key":         {store.JobFilter{Kind: "k", Unique: "u", States: []store.State{store.StateReady}}, []string{"job_unique"}, []string{"history"}},
+		"failed, by end": {store.JobFilter{States: []store.State{store.StateFailed}, FinishedSince: time.Now()}, []string{"on history"}, []string{"on job"}},
+		"by error":       {store.JobFilter{Error: "x", States: []store.State{store.StateFailed}}, []string{"Index Scan Backward using attempt_pkey"}, []string{"on job"}},
+	} {
+		plan := listingPlan(t, b, listJobs, append(jobFilterValues(c.filter, time.Time{}), nil, 20, false))
+		for _, part := range c.want {
+			if !strings.Contains(plan, part) {
+				t.Errorf("%s: the plan lacks %q\n%s", name, part, plan)
+			}
+		}
+		for _, part := range c.never {
+			if strings.Contains(plan, part) {
+				t.Errorf("%s: the plan has %q\n%s", name, part, plan)
+			}
+		}
+	}
+	count := listingPlan(t, b, countJobs, jobFilterValues(store.JobFilter{States: []store.State{store.StateFailed}}, time.Time{}))
+	if strings.Contains(count, "on job") {
+		t.Errorf("a count of finished jobs reads live jobs\n%s", count)
+	}
+}
+
+// listingPlan is the plan of a listing with these values. Parts that no row can meet
+// are left out.
+func listingPlan(t *testing.T, b *Backend, name statement, values []any) string {
+	t.Helper()
+	var plan []string
+	must(t, b.list(t.Context(), "explain "+name.String(), func(tx pgx.Tx) (err error) {
+		plan, err = collect(t.Context(), tx, pgx.RowTo[string], "explain "+b.q(name), values...)
+		return err
+	}))
+	return strings.Join(plan, "\n")
 }
 
 func wantInPlan(t *testing.T, b *Backend, name statement, parts ...string) {

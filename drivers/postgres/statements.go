@@ -36,6 +36,7 @@ const (
 	claimJobs
 	claimSuspects
 	countFailing
+	countJobs
 	countLosses
 	cutHistoryBatch
 	deleteCalendarUses
@@ -87,6 +88,7 @@ const (
 	listCancelledClaims
 	listClaims
 	listJobs
+	listJobsOldestFirst
 	listNodes
 	listQueues
 	listSchedules
@@ -153,6 +155,7 @@ var sources = [statementCount]source{
 	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
 	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
 	countFailing:           {file: "count_failing", params: "ids failures"},
+	countJobs:              {file: "list_jobs", given: "count", params: jobFilterParams, columns: "count"},
 	countLosses:            {file: "count_losses", params: "ids"},
 	cutHistoryBatch:        {file: "cut_history_batch", params: "failed finished_at id left"},
 	deleteCalendarUses:     {file: "delete_calendar_uses", params: "schedules"},
@@ -203,7 +206,8 @@ var sources = [statementCount]source{
 	listCalendars:          {file: "list_calendars", params: "names after limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
 	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
-	listJobs:               {file: "list_jobs", params: "ids states queue kind schedule before limit only_running full scheduled retrying now", columns: jobColumns},
+	listJobs:               {file: "list_jobs", given: "page newest", params: jobFilterParams + jobPageParams, columns: jobColumns},
+	listJobsOldestFirst:    {file: "list_jobs", given: "page oldest", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
 	listQueues:             {file: "list_queues", columns: "queue ready scheduled running waiting"},
 	listSchedules:          {file: "list_schedules", params: "names ids owner after deleted limit calendar", columns: scheduleColumns + " since"},

@@ -64,7 +64,7 @@ func insertedBy(t *testing.T, b *Backend, tx store.Tx, now time.Time, commit ...
 		ids = append(ids, res.IDs()...)
 	}
 	list := func() []store.JobInfo {
-		jobs, err := b.ListJobs(t.Context(), store.ListJobsRequest{IDs: ids, Limit: 100, Attempts: true})
+		jobs, err := b.ListJobs(t.Context(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: ids}, Limit: 100, Attempts: true})
 		must(t, err)
 		return jobs
 	}

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -16,8 +17,13 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 		if err != nil {
 			return err
 		}
-		given, a := jobConditions(req, now)
-		err = s.list(ctx, listJobs, given, a, func(r row) error {
+		given, a := jobConditions(req.JobFilter, now)
+		a["full"], a["before"], a["limit"] = req.Attempts, cmp.Or(req.Before, math.MaxInt64), req.Limit
+		name := listJobs
+		if req.OldestFirst {
+			name, a["after_id"] = listJobsOldestFirst, req.After
+		}
+		err = s.list(ctx, name, given, a, func(r row) error {
 			job, err := scanJob(r)
 			out = append(out, job)
 			return err
@@ -33,28 +39,52 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 	return out, nil
 }
 
-// jobConditions are the conditions of list_jobs.sql that a request gives.
-func jobConditions(req store.ListJobsRequest, now time.Time) (given []string, a args) {
-	a = args{"full": req.Attempts, "before": req.Before, "limit": req.Limit}
-	if req.Before == 0 {
-		a["before"] = int64(math.MaxInt64)
-	}
-	add := func(is bool, name string, value any) {
+// CountJobs counts jobs; see store.Jobs.
+func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (n int64, err error) {
+	err = b.read(ctx, "count jobs", func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		given, a := jobConditions(req.JobFilter, now)
+		return s.list(ctx, countJobs, given, a, func(r row) error { return r.Scan(&n) })
+	})
+	return n, err
+}
+
+// The parameters of list_jobs.sql: the conditions of a filter, and a page.
+const (
+	jobFilterParams = "live finished ids states scheduled retrying now queue kind schedule unique_key error created_since created_until finished_since finished_until"
+	jobPageParams   = " full before limit"
+)
+
+// jobConditions are the conditions of list_jobs.sql that a filter gives.
+func jobConditions(f store.JobFilter, now time.Time) (given []string, a args) {
+	live, finished := f.Tables()
+	a = args{"live": live, "finished": finished}
+	add := func(is bool, name, parameter string, value any) {
 		if is {
 			given = append(given, name)
-			a[name] = value
+			a[parameter] = value
 		}
 	}
-	add(len(req.IDs) > 0, "ids", jsonList(req.IDs))
-	if req.Scheduled || req.Retrying {
+	add(len(f.IDs) > 0, "ids", "ids", jsonList(f.IDs))
+	if f.Scheduled || f.Retrying {
 		given = append(given, "narrowed")
-		a["states"], a["scheduled"], a["retrying"], a["now"] = jsonList(req.States), req.Scheduled, req.Retrying, micros(now)
+		a["states"], a["scheduled"], a["retrying"], a["now"] = jsonList(f.States), f.Scheduled, f.Retrying, micros(now)
 	} else {
-		add(len(req.States) > 0, "states", jsonList(req.States))
+		add(len(f.States) > 0, "states", "states", jsonList(f.States))
 	}
-	add(req.Queue != "", "queue", req.Queue)
-	add(req.Kind != "", "kind", req.Kind)
-	add(req.Schedule != "", "schedule", req.Schedule)
+	for _, text := range []struct{ name, parameter, value string }{
+		{"queue", "queue", f.Queue}, {"kind", "kind", f.Kind}, {"schedule", "schedule", f.Schedule}, {"unique", "unique_key", f.Unique}, {"error", "error", f.Error},
+	} {
+		add(text.value != "", text.name, text.parameter, text.value)
+	}
+	for name, at := range map[string]time.Time{
+		"created_since": f.CreatedSince, "created_until": f.CreatedUntil, "finished_since": f.FinishedSince, "finished_until": f.FinishedUntil,
+	} {
+		add(!at.IsZero(), name, name, micros(at))
+	}
 	return given, a
 }
 

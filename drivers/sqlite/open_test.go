@@ -339,7 +339,7 @@ func TestBytesAreKept(t *testing.T) {
 			if _, err := b.Finish(t.Context(), store.FinishRequest{Outcomes: []store.Outcome{outcome}}); err != nil {
 				t.Fatal(err)
 			}
-			list, err := b.ListJobs(t.Context(), store.ListJobsRequest{IDs: []int64{got.ID}, Attempts: true, Limit: 1})
+			list, err := b.ListJobs(t.Context(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{got.ID}}, Attempts: true, Limit: 1})
 			if err != nil || len(list) != 1 || len(list[0].Attempts) != 1 {
 				t.Fatal(list, err)
 			}

@@ -27,6 +27,7 @@ var plans = []struct {
 	given     string // the conditions of a listing
 	want      []string
 	sorts     bool // a sort of few rows is in order
+	walks     bool // a walk over a whole table is in order
 }{
 	{statement: findDueStreams, want: []string{
 		"SEARCH hourbell_job USING COVERING INDEX hourbell_job_ready (queue=? AND kind=? AND digest=?)",
@@ -99,6 +100,13 @@ var plans = []struct {
 	{statement: listJobs, given: "narrowed", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)"}, sorts: true},
 	{statement: listJobs, given: "ids", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: listJobs, given: "schedule", want: []string{"SEARCH j USING INDEX hourbell_job_schedule (schedule_id=?", "SEARCH h USING INDEX hourbell_history_schedule (schedule_id=?"}},
+	{statement: listJobs, given: "states kind created_since error", want: []string{
+		"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)",
+	}, sorts: true},
+	{statement: listJobsOldestFirst, want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
+	{statement: listJobsOldestFirst, given: "kind unique", want: []string{"SEARCH j USING INDEX hourbell_job_unique (kind=? AND unique_key=?"}},
+	{statement: countJobs, given: "ids kind error", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: countJobs, given: "states finished_since", want: []string{"SEARCH h USING COVERING INDEX hourbell_history_finished (state=? AND finished_at>?)"}, walks: true},
 	{statement: listAttempts, want: []string{"SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)"}, sorts: true},
 	{statement: listSchedules, given: "living", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name>?)", "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: listSlots, want: []string{"SCAN r USING INDEX hourbell_slot_time"}},
@@ -124,7 +132,7 @@ func checkPlans(t *testing.T, b *Backend) {
 	for _, p := range plans {
 		text := b.texts[p.statement].sql
 		if p.statement.lists() {
-			text = sqltext.Pick(text, p.given)
+			text = sqltext.Pick(text, strings.Fields(sources[p.statement].given+" "+p.given)...)
 		}
 		plan := strings.Join(explainPlan(t, b, text), "\n")
 		for _, line := range p.want {
@@ -136,7 +144,7 @@ func checkPlans(t *testing.T, b *Backend) {
 			t.Errorf("%v %s: the plan sorts:\n%s", p.statement, p.given, plan)
 		}
 		for line := range strings.Lines(plan) {
-			if fullScan(strings.TrimSpace(line)) {
+			if !p.walks && fullScan(strings.TrimSpace(line)) {
 				t.Errorf("%v %s: the plan scans a whole table:\n%s", p.statement, p.given, plan)
 			}
 		}

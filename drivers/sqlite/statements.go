@@ -27,6 +27,7 @@ const (
 	claimStreams
 	claimSuspects
 	countFailing
+	countJobs
 	countLosses
 	deleteAttempts
 	deleteCalendarUses
@@ -68,6 +69,7 @@ const (
 	listCancelledClaims
 	listClaims
 	listJobs
+	listJobsOldestFirst
 	listNodes
 	listQueues
 	listSchedules
@@ -134,6 +136,7 @@ var sources = [statementCount]source{
 	claimStreams:           {file: "claim_jobs", given: "several", params: "streams queue now limit node begin", columns: claimedColumns},
 	claimSuspects:          {file: "claim_suspects", params: "node now begin queue kinds exact bytes limit", columns: claimedColumns},
 	countFailing:           {file: "count_failing", params: "failing"},
+	countJobs:              {file: "list_jobs", given: "count", params: jobFilterParams, columns: "count"},
 	countLosses:            {file: "count_losses", params: "ids"},
 	deleteAttempts:         {file: "delete_attempts", params: "ids"},
 	deleteCalendarUses:     {file: "delete_calendar_uses", params: "names"},
@@ -174,7 +177,8 @@ var sources = [statementCount]source{
 	listCalendars:          {file: "list_calendars", params: "after names limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
 	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
-	listJobs:               {file: "list_jobs", params: "full before ids schedule states scheduled now retrying queue kind limit", columns: jobColumns},
+	listJobs:               {file: "list_jobs", given: "page newest", params: jobFilterParams + jobPageParams, columns: jobColumns},
+	listJobsOldestFirst:    {file: "list_jobs", given: "page oldest", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
 	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting"},
 	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar limit", columns: scheduleColumns + " since"},
@@ -225,8 +229,8 @@ type text struct {
 	columns []string
 }
 
-// texts holds the text of each statement, and of each listing with all its
-// conditional lines.
+// texts holds the text of each statement, and of each listing with all lines that
+// its calls may give.
 type texts [statementCount]text
 
 // readTexts reads the text of each statement; see package sqltext for what the files
@@ -241,11 +245,7 @@ func readTexts() (all texts, err error) {
 			return all, fmt.Errorf("read statements: %w", err)
 		}
 		sql := strings.TrimSpace(string(file))
-		if statement(s).lists() {
-			sql, err = rules.Fill(sql)
-		} else {
-			sql, err = rules.Complete(sql, strings.Fields(from.given)...)
-		}
+		sql, err = rules.Complete(sql, statement(s).conditions(sql)...)
 		if err != nil {
 			return all, fmt.Errorf("read statement %v: %w", statement(s), err)
 		}
@@ -273,7 +273,28 @@ func (t text) named(s statement, a args) ([]any, error) {
 
 // lists reports whether a statement is a listing, whose conditions differ by call.
 func (s statement) lists() bool {
-	return s == listCalendars || s == listJobs || s == listSchedules || s == listSlots
+	return s == countJobs || s == listCalendars || s == listJobs || s == listJobsOldestFirst || s == listSchedules || s == listSlots
+}
+
+// conditions returns the conditions whose lines belong to a statement. A listing also
+// has the lines of the conditions that its calls give.
+func (s statement) conditions(file string) []string {
+	given := strings.Fields(sources[s].given)
+	if !s.lists() {
+		return given
+	}
+	other := map[string]bool{} // given by other statements of the file
+	for _, from := range sources {
+		for _, condition := range strings.Fields(from.given) {
+			other[condition] = other[condition] || from.file == sources[s].file
+		}
+	}
+	for _, condition := range sqltext.Conditions(file) {
+		if !other[condition] {
+			given = append(given, condition)
+		}
+	}
+	return given
 }
 
 // String returns the name of the statement's file, and its conditions.

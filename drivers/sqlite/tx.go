@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -260,6 +261,7 @@ func (s *session) each(ctx context.Context, name statement, a args, scan func(ro
 
 // list runs a listing with the lines whose conditions are given.
 func (s *session) list(ctx context.Context, name statement, given []string, a args, scan func(row) error) error {
+	given = append(strings.Fields(sources[name].given), given...)
 	rows, err := s.tx.QueryContext(ctx, sqltext.Pick(s.texts[name].sql, given...), named(a)...)
 	return eachRow(rows, err, scan)
 }

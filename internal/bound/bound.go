@@ -119,6 +119,11 @@ func (b backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]sto
 	return Call(ctx, b.items(req.Limit), b.next.ListJobs, req)
 }
 
+// CountJobs implements store.Jobs. It may read all jobs.
+func (b backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (int64, error) {
+	return Call(ctx, b.unsized(len(req.IDs)), b.next.CountJobs, req)
+}
+
 // PutSchedules implements store.Schedules. A sync also deletes what is not named.
 func (b backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
 	limit := b.items(len(req.Schedules))

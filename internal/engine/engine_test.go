@@ -184,7 +184,7 @@ func waitUntil(t *testing.T, what string, ok func() bool) {
 func finished(t *testing.T, backend store.Backend, want store.State, ids ...int64) func() bool {
 	t.Helper()
 	return func() bool {
-		jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{IDs: ids, States: []store.State{want}, Limit: len(ids)})
+		jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: ids, States: []store.State{want}}, Limit: len(ids)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestAnOutageLongerThanTheLeaseEndsContextsFirst(t *testing.T) {
 	waitUntil(t, "contexts ended", func() bool { return interrupted.Load() == 4 })
 	n.away.Store(false)
 	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
-	jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{IDs: ids, Limit: 4})
+	jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: ids}, Limit: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -365,7 +365,7 @@ func TestClaimsWithoutAnAnswerAreHandedBack(t *testing.T) {
 	n.loseAnswers.Store(true)
 	ids := insert(t, backend, 3)
 	waitUntil(t, "the claim was made", func() bool {
-		jobs, _ := backend.ListJobs(context.Background(), store.ListJobsRequest{IDs: ids, Limit: 3, States: []store.State{store.StateRunning}})
+		jobs, _ := backend.ListJobs(context.Background(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: ids, States: []store.State{store.StateRunning}}, Limit: 3})
 		return len(jobs) == 3
 	})
 	n.loseAnswers.Store(false)

@@ -240,7 +240,7 @@ func TestJobsClaimedAheadBeginWhenTheStoreKnows(t *testing.T) {
 	close(end)
 	close(g.let)
 	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
-	jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{IDs: ids, Limit: 4})
+	jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: ids}, Limit: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestThirtyDeployments(t *testing.T) {
 	}
 	startNode(t, backend, func(context.Context, *work.Run) error { return nil })
 	waitUntil(t, "completed", finished(t, backend, store.StateCompleted, ids...))
-	jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{IDs: ids, Limit: 1})
+	jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: ids}, Limit: 1})
 	if err != nil || jobs[0].Attempt != 1 || runs.Load() != 30 {
 		t.Errorf("%+v after %d starts: %v", jobs, runs.Load(), err)
 	}

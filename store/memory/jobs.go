@@ -278,26 +278,25 @@ func (s *Store) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]stor
 	}
 	defer s.mu.Unlock()
 	var out []store.JobInfo
-	for _, table := range []map[int64]*job{s.live, s.finished} {
-		for _, j := range table {
-			if s.selected(j, req, now) {
-				out = append(out, s.info(j, req.Attempts))
-			}
+	for _, j := range s.selected(req.JobFilter, now) {
+		if (req.Before == 0 || j.ID < req.Before) && (!req.OldestFirst || j.ID > req.After) {
+			out = append(out, s.info(j, req.Attempts))
 		}
 	}
-	slices.SortFunc(out, func(a, b store.JobInfo) int { return cmp.Compare(b.ID, a.ID) })
+	if req.OldestFirst {
+		slices.Reverse(out)
+	}
 	return out[:min(len(out), req.Limit)], nil
 }
 
-// selected reports whether all conditions of a request hold for a job.
-func (s *Store) selected(j *job, req store.ListJobsRequest, now time.Time) bool {
-	return (len(req.IDs) == 0 || slices.Contains(req.IDs, j.ID)) &&
-		(len(req.States) == 0 && !req.Scheduled && !req.Retrying || slices.Contains(req.States, j.State) ||
-			req.Scheduled && j.Scheduled(now) || req.Retrying && j.Retrying()) &&
-		(req.Queue == "" || req.Queue == j.Queue) &&
-		(req.Kind == "" || req.Kind == j.Kind) &&
-		(req.Schedule == "" || req.Schedule == s.scheduleName(j.Schedule)) &&
-		(req.Before == 0 || j.ID < req.Before)
+// CountJobs counts jobs; see store.Jobs.
+func (s *Store) CountJobs(ctx context.Context, req store.CountJobsRequest) (int64, error) {
+	now, err := s.begin(ctx, "count jobs", req.Now)
+	if err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	return int64(len(s.selected(req.JobFilter, now))), nil
 }
 
 // info returns a job as it is listed.

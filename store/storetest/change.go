@@ -125,7 +125,7 @@ func deleteJobs(e *env) {
 	ready := e.insertOne(newJob())
 	for _, id := range []int64{c.ID, ready} {
 		e.want(e.changeOne(store.DeleteJobs, id), store.Changed, "a job that does not run must be deleted")
-		e.want(len(e.list(store.ListJobsRequest{IDs: []int64{id}})), 0, "a deleted job must not be listed")
+		e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{id}}})), 0, "a deleted job must not be listed")
 		e.want(e.changeOne(store.DeleteJobs, id), store.Missing, "a deleted job is not found")
 		e.want(e.changeOne(store.RetryJobs, id), store.Missing, "a deleted job is not found")
 	}

@@ -126,7 +126,7 @@ func claimGone(e *env) {
 		_, err = e.b.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: gone, Queue: "empty", Kinds: []string{"k"}, Limit: 1})
 		e.is(err, store.ErrNodeGone, "a claim of a node that is gone must give ErrNodeGone also where no job is due")
 	}
-	e.want(len(e.list(store.ListJobsRequest{States: []store.State{store.StateReady}})), 1, "a claim of a node that is gone must touch nothing")
+	e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateReady}}})), 1, "a claim of a node that is gone must touch nothing")
 }
 
 func claimExpired(e *env) {

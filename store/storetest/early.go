@@ -274,7 +274,7 @@ func earlyFiredTo(e *env) {
 	e.changeSchedules(store.DeleteSchedules, "s")
 	e.want(e.firedTo("s"), slot, "a deleted schedule has fired early as before")
 	e.want(e.firedTo(put("s", "back")...), slot, "a schedule that comes back has fired early as before")
-	e.want(len(e.list(store.ListJobsRequest{States: []store.State{store.StateReady}})), 1, "no edit touches a job that was made")
+	e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateReady}}})), 1, "no edit touches a job that was made")
 	_, err := e.tryPut(store.PutSchedulesRequest{Owner: "one", Sync: true, Schedules: []store.PutSchedule{{Name: "mine", Definition: []byte("{}")}}})
 	e.must(err)
 	mine := e.schedule("mine")

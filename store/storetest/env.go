@@ -231,7 +231,7 @@ func (e *env) listIDs(req store.ListJobsRequest) []int64 {
 // job reads one job with all fields.
 func (e *env) job(id int64) store.JobInfo {
 	e.t.Helper()
-	jobs := e.list(store.ListJobsRequest{IDs: []int64{id}, Attempts: true})
+	jobs := e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{id}}, Attempts: true})
 	if len(jobs) != 1 {
 		e.t.Fatalf("job %d must be listed once: got %d", id, len(jobs))
 	}

@@ -54,7 +54,7 @@ func exactBesideKinds(e *env) {
 		"a claim must take jobs of its kinds and jobs equal to Exact in one order, each once")
 	_, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n + 1000, Queue: "q", Exact: []store.ExactJob{exactly("l", "2")}, Limit: 1})
 	e.is(err, store.ErrNodeGone, "a claim by Exact of a node that is gone must give ErrNodeGone")
-	e.want(len(e.list(store.ListJobsRequest{States: []store.State{store.StateReady}})), 2, "all others must be left alone")
+	e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateReady}}})), 2, "all others must be left alone")
 }
 
 func exactMany(e *env) {

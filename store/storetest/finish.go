@@ -406,7 +406,7 @@ func finishAttempts(e *env) {
 		}
 	}
 	e.want(got, want, "each attempt that had an error or output must leave a record, oldest first")
-	e.want(e.list(store.ListJobsRequest{IDs: []int64{id}})[0].Attempts, []store.Attempt(nil), "records are read only where Attempts asks for them")
+	e.want(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{id}}})[0].Attempts, []store.Attempt(nil), "records are read only where Attempts asks for them")
 	e.changeOne(store.RetryJobs, id)
 	e.want(len(e.job(id).Attempts), len(want), "records must stay with a job that is retried")
 	c = e.claimOne(n)

@@ -48,7 +48,7 @@ func recovers(schedule int64, text string) *store.FollowUp {
 func (e *env) hooks() []string {
 	e.t.Helper()
 	var texts []string
-	for _, job := range slices.Backward(e.list(store.ListJobsRequest{Queue: "hooks", Attempts: true, Limit: 10_000})) {
+	for _, job := range slices.Backward(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{Queue: "hooks"}, Attempts: true, Limit: 10_000})) {
 		texts = append(texts, string(job.Args))
 	}
 	return texts
@@ -111,7 +111,7 @@ func followUpJobs(e *env) {
 	one.Headers, two.Delay, two.OnLoss, two.Timeout = []byte(`{"hourbell.hook":"failed"}`), time.Minute, store.OnLossFail, time.Second
 	e.tick(time.Second)
 	e.endsWith(n, store.Failed, &store.FollowUp{Schedule: s, Failing: true, Jobs: []store.NewJob{one, two}})
-	jobs := e.list(store.ListJobsRequest{Queue: "hooks", Attempts: true})
+	jobs := e.list(store.ListJobsRequest{JobFilter: store.JobFilter{Queue: "hooks"}, Attempts: true})
 	if len(jobs) != 2 {
 		e.t.Fatalf("a follow-up must make all its jobs: %+v", jobs)
 	}
@@ -341,7 +341,7 @@ func followUpOnlyLost(e *env) {
 		}))
 		e.want(told, map[int64]bool{ids[1]: true, ids[2]: true}, "After must be called for jobs that fail as lost, not for jobs that run again or are cancelled")
 		e.wantHooks("s", e.now, "where After says nothing, nothing more may happen", "lost 0")
-		e.change(store.ChangeJobsRequest{Action: store.DeleteJobs, IDs: append(e.listIDs(store.ListJobsRequest{Queue: "hooks"}), ids...)})
+		e.change(store.ChangeJobsRequest{Action: store.DeleteJobs, IDs: append(e.listIDs(store.ListJobsRequest{JobFilter: store.JobFilter{Queue: "hooks"}}), ids...)})
 		e.endsWith(e.node("m"), store.Completed, &store.FollowUp{Schedule: s})
 	}
 }
@@ -416,7 +416,7 @@ func followUpDeleted(e *env) {
 		e.want(e.schedule("s").FailingSince, time.Time{}, "a schedule that comes back must be well")
 		e.endsWith(n, store.Completed, recovers(s, "no"))
 		e.want(e.hooks(), []string{"last"}, "a schedule that came back has nothing to recover from")
-		e.change(store.ChangeJobsRequest{Action: store.DeleteJobs, IDs: e.listIDs(store.ListJobsRequest{Queue: "hooks"})})
+		e.change(store.ChangeJobsRequest{Action: store.DeleteJobs, IDs: e.listIDs(store.ListJobsRequest{JobFilter: store.JobFilter{Queue: "hooks"}})})
 		e.tick(time.Second)
 	}
 }
@@ -494,6 +494,6 @@ func followUpRace(e *env) {
 			_, errs[i] = client.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: outcomes})
 		})
 		e.must(errors.Join(errs...))
-		e.want(len(e.list(store.ListJobsRequest{Queue: "q", States: []store.State{store.StateRunning}})), 0, "all must end")
+		e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{Queue: "q", States: []store.State{store.StateRunning}}})), 0, "all must end")
 	}
 }

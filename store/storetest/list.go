@@ -29,17 +29,17 @@ func listFilters(e *env) {
 		want []int64
 	}{
 		{store.ListJobsRequest{}, []int64{ids[5], ids[4], ids[3], ids[2], ids[1], ids[0]}},
-		{store.ListJobsRequest{States: []store.State{store.StateCompleted}}, []int64{ids[0]}},
-		{store.ListJobsRequest{States: []store.State{store.StateFailed, store.StateRunning}}, []int64{ids[2], ids[1]}},
-		{store.ListJobsRequest{States: []store.State{store.StateReady}}, []int64{ids[5], ids[4], ids[3]}},
-		{store.ListJobsRequest{States: []store.State{store.StateWaiting, store.StateCancelled}}, nil},
-		{store.ListJobsRequest{Queue: "r"}, []int64{ids[5], ids[4]}},
-		{store.ListJobsRequest{Kind: "l"}, []int64{ids[5]}},
-		{store.ListJobsRequest{Schedule: "s"}, []int64{ids[4], ids[3], ids[1]}},
-		{store.ListJobsRequest{Schedule: "nobody"}, nil},
-		{store.ListJobsRequest{Schedule: "s", Queue: "q", States: []store.State{store.StateReady}}, []int64{ids[3]}},
-		{store.ListJobsRequest{IDs: []int64{ids[0], ids[5], ids[5] + 1000}}, []int64{ids[5], ids[0]}},
-		{store.ListJobsRequest{IDs: []int64{ids[0], ids[5]}, Kind: "k"}, []int64{ids[0]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateCompleted}}}, []int64{ids[0]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateFailed, store.StateRunning}}}, []int64{ids[2], ids[1]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateReady}}}, []int64{ids[5], ids[4], ids[3]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateWaiting, store.StateCancelled}}}, nil},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Queue: "r"}}, []int64{ids[5], ids[4]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Kind: "l"}}, []int64{ids[5]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Schedule: "s"}}, []int64{ids[4], ids[3], ids[1]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Schedule: "nobody"}}, nil},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Schedule: "s", Queue: "q", States: []store.State{store.StateReady}}}, []int64{ids[3]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{ids[0], ids[5], ids[5] + 1000}}}, []int64{ids[5], ids[0]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{ids[0], ids[5]}, Kind: "k"}}, []int64{ids[0]}},
 		{store.ListJobsRequest{Before: ids[2]}, []int64{ids[1], ids[0]}},
 		{store.ListJobsRequest{Limit: 2}, []int64{ids[5], ids[4]}},
 	} {
@@ -49,7 +49,7 @@ func listFilters(e *env) {
 	e.plan("s")
 	e.changeSchedules(store.ResetSchedules, "s")
 	e.changeSchedules(store.DeleteSchedules, "s")
-	e.want(e.listIDs(store.ListJobsRequest{Schedule: "s"}), []int64{ids[4], ids[3], ids[1]}, "jobs of a deleted schedule must be found by its name")
+	e.want(e.listIDs(store.ListJobsRequest{JobFilter: store.JobFilter{Schedule: "s"}}), []int64{ids[4], ids[3], ids[1]}, "jobs of a deleted schedule must be found by its name")
 	e.want([]string{e.job(ids[1]).ScheduleName, e.job(ids[3]).ScheduleName}, []string{"s", "s"}, "jobs of a deleted schedule must keep its name")
 }
 
@@ -73,25 +73,25 @@ func listScheduledAndRetrying(e *env) {
 		req  store.ListJobsRequest
 		want []int64
 	}{
-		{store.ListJobsRequest{Scheduled: true}, scheduled},
-		{store.ListJobsRequest{Retrying: true}, retrying},
-		{store.ListJobsRequest{Scheduled: true, Retrying: true}, append(slices.Clone(scheduled), retrying...)},
-		{store.ListJobsRequest{Retrying: true, States: states(store.StateRunning)}, []int64{running, first[1], first[0]}},
-		{store.ListJobsRequest{Retrying: true, States: states(store.StateRunning, store.StateCompleted)}, []int64{running, completed, first[1], first[0]}},
-		{store.ListJobsRequest{Scheduled: true, States: states(store.StateCompleted)}, append(slices.Clone(scheduled), completed)},
-		{store.ListJobsRequest{States: states(store.StateReady)}, ready},
-		{store.ListJobsRequest{Scheduled: true, States: states(store.StateReady)}, ready},
-		{store.ListJobsRequest{Scheduled: true, Queue: "q"}, []int64{ids[4], ids[1]}},
-		{store.ListJobsRequest{Retrying: true, Queue: "r"}, nil},
-		{store.ListJobsRequest{Scheduled: true, Limit: 2}, []int64{ids[4], ids[3]}},
-		{store.ListJobsRequest{Scheduled: true, Limit: 2, Before: ids[3]}, []int64{ids[1]}},
-		{store.ListJobsRequest{Scheduled: true, IDs: []int64{ids[1], ids[2]}}, []int64{ids[1]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true}}, scheduled},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Retrying: true}}, retrying},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true, Retrying: true}}, append(slices.Clone(scheduled), retrying...)},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Retrying: true, States: states(store.StateRunning)}}, []int64{running, first[1], first[0]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Retrying: true, States: states(store.StateRunning, store.StateCompleted)}}, []int64{running, completed, first[1], first[0]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true, States: states(store.StateCompleted)}}, append(slices.Clone(scheduled), completed)},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{States: states(store.StateReady)}}, ready},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true, States: states(store.StateReady)}}, ready},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true, Queue: "q"}}, []int64{ids[4], ids[1]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Retrying: true, Queue: "r"}}, nil},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true}, Limit: 2}, []int64{ids[4], ids[3]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true}, Limit: 2, Before: ids[3]}, []int64{ids[1]}},
+		{store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true, IDs: []int64{ids[1], ids[2]}}}, []int64{ids[1]}},
 	} {
 		e.want(e.listIDs(c.req), c.want, "what is scheduled and what is retrying must be found as such: "+show(c.req))
 	}
 	e.tick(time.Hour)
-	e.want(e.listIDs(store.ListJobsRequest{Scheduled: true}), []int64(nil), "a job whose time has come must not be listed as scheduled")
-	e.want(e.listIDs(store.ListJobsRequest{Retrying: true}), retrying, "a job that was tried is retrying until it runs")
+	e.want(e.listIDs(store.ListJobsRequest{JobFilter: store.JobFilter{Scheduled: true}}), []int64(nil), "a job whose time has come must not be listed as scheduled")
+	e.want(e.listIDs(store.ListJobsRequest{JobFilter: store.JobFilter{Retrying: true}}), retrying, "a job that was tried is retrying until it runs")
 }
 
 func listPages(e *env) {
@@ -118,7 +118,7 @@ func listPages(e *env) {
 
 func listArgs(e *env) {
 	id := e.insertOne(fullJob(e.now))
-	info := e.list(store.ListJobsRequest{IDs: []int64{id}})[0]
+	info := e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{id}}})[0]
 	e.ok(info.Args == nil && info.Headers == nil, "args and headers are read only where Attempts asks for them", info)
 }
 

@@ -179,7 +179,7 @@ func listQueues(e *env) {
 	e.insert(in("q", 0), in("q", 0), in("q", 0), in("q", 0), in("q", time.Hour), in("q", 2*time.Hour), in("b", time.Hour), in("done", 0), in("a", -time.Hour))
 	jobs := e.claim(n, 3)
 	e.finish(outcome(jobs[0], store.Completed), outcome(jobs[1], store.Failed))
-	e.cancel(e.list(store.ListJobsRequest{Queue: "done"})[0].ID)
+	e.cancel(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{Queue: "done"}})[0].ID)
 	queues, err := e.b.ListQueues(e.ctx)
 	e.must(err)
 	e.want(queues, []store.QueueInfo{{Name: "a", Ready: 1}, {Name: "b", Scheduled: 1}, {Name: "q", Ready: 1, Scheduled: 2, Running: 1}},

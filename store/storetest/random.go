@@ -106,6 +106,7 @@ func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world 
 		{18, w.finish},
 		{6, w.changeJobs},
 		{3, w.listJobs},
+		{2, w.countJobs},
 		{6, w.put},
 		{2, w.sync},
 		{4, w.changeSchedules},

@@ -53,7 +53,7 @@ func (w *world) mayBePulled(id int64) bool {
 	if w.early {
 		return false
 	}
-	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{IDs: []int64{id}, Limit: 1})
+	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{id}}, Limit: 1})
 	w.must(err)
 	return slices.ContainsFunc(jobs, func(j store.JobInfo) bool {
 		return w.mayHaveFired(j.Schedule, w.now) || j.Slot.After(w.now) && !j.Slot.After(w.now.Add(store.MostAhead))

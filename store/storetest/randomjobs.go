@@ -227,7 +227,7 @@ func (w *world) beginJobs(node, batch int64, refs []store.ClaimRef) {
 
 // someExact returns kinds and args of some ready jobs, and of no job.
 func (w *world) someExact() []store.ExactJob {
-	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{States: []store.State{store.StateReady}, Limit: 20, Attempts: true})
+	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateReady}}, Limit: 20, Attempts: true})
 	w.must(err)
 	var exact []store.ExactJob
 	for _, job := range jobs {
@@ -314,7 +314,7 @@ func (w *world) finish() {
 
 // withoutSchedule reports whether there is a job that has no schedule.
 func (w *world) withoutSchedule(id int64) bool {
-	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{IDs: []int64{id}, Limit: 1})
+	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{id}}, Limit: 1})
 	w.must(err)
 	return len(jobs) == 1 && jobs[0].Schedule == 0
 }
@@ -339,7 +339,7 @@ func (w *world) someJobs(n int) []int64 {
 // exists reports whether a number has ever been given to a job of the
 // reference.
 func (w *world) exists(id int64) bool {
-	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{IDs: []int64{id}, Limit: 1})
+	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{id}}, Limit: 1})
 	w.must(err)
 	return len(jobs) > 0
 }
@@ -377,40 +377,69 @@ func (w *world) changeJobs() {
 	w.compare("ChangeJobs", req, changes, want.Changes)
 }
 
-func (w *world) listJobs() {
-	req := store.ListJobsRequest{Now: w.now, Limit: 1 + w.rng.IntN(30), Attempts: w.chance(2)}
+// someFilter returns conditions that some jobs may meet.
+func (w *world) someFilter() (f store.JobFilter) {
 	if w.chance(2) {
-		req.States = []store.State{store.State(w.rng.IntN(6)), store.State(w.rng.IntN(6))}
+		f.States = []store.State{store.State(w.rng.IntN(6)), store.State(w.rng.IntN(6))}
 	}
 	if w.chance(4) {
-		req.Scheduled, req.Retrying = w.chance(2), w.chance(2)
+		f.Scheduled, f.Retrying = w.chance(2), w.chance(2)
 	}
-	if w.chance(3) {
-		req.Queue = pick(w, queues...)
+	for _, given := range []struct {
+		to    *string
+		words []string
+	}{
+		{&f.Queue, queues}, {&f.Kind, kinds}, {&f.Schedule, scheduleNamesOf}, {&f.Unique, []string{"a", "b", "ü"}}, {&f.Error, []string{"error", "1", "asked", "lost"}},
+	} {
+		if w.chance(4) {
+			*given.to = pick(w, given.words...)
+		}
 	}
-	if w.chance(3) {
-		req.Kind = pick(w, kinds...)
+	for _, at := range []*time.Time{&f.CreatedSince, &f.CreatedUntil, &f.FinishedSince, &f.FinishedUntil} {
+		if w.chance(8) {
+			*at = w.now.Add(-w.within(time.Hour))
+		}
 	}
-	if w.chance(3) {
-		req.Schedule = pick(w, scheduleNamesOf...)
+	if w.chance(5) {
+		f.IDs = w.someJobs(5)
 	}
+	return f
+}
+
+func (w *world) listJobs() {
+	req := store.ListJobsRequest{JobFilter: w.someFilter(), Now: w.now, Limit: 1 + w.rng.IntN(30), Attempts: w.chance(2), OldestFirst: w.chance(3)}
 	if ids := w.someJobs(1); len(ids) == 1 && w.exists(ids[0]) && w.chance(3) {
 		req.Before = ids[0]
 	}
-	if w.chance(5) {
-		req.IDs = w.someJobs(5)
-	}
 	w.listBoth(req)
+}
+
+func (w *world) countJobs() {
+	req := store.CountJobsRequest{JobFilter: w.someFilter(), Now: w.now}
+	want, err := w.model.CountJobs(w.ctx, req)
+	w.must(err)
+	sent := req
+	sent.JobFilter = w.realFilter(req.JobFilter)
+	got, err := w.client.CountJobs(w.ctx, sent)
+	w.must(err)
+	w.compare("CountJobs", req, got, want)
+}
+
+// realFilter translates a filter.
+func (w *world) realFilter(f store.JobFilter) store.JobFilter {
+	ids := f.IDs
+	f.IDs = nil
+	for _, id := range ids {
+		f.IDs = append(f.IDs, w.names.jobs.real(id))
+	}
+	return f
 }
 
 func (w *world) listBoth(req store.ListJobsRequest) {
 	want, err := w.model.ListJobs(w.ctx, req)
 	w.must(err)
 	sent := req
-	sent.IDs = nil
-	for _, id := range req.IDs {
-		sent.IDs = append(sent.IDs, w.names.jobs.real(id))
-	}
+	sent.JobFilter = w.realFilter(req.JobFilter)
 	sent.Before = w.names.jobs.real(req.Before)
 	got, err := w.client.ListJobs(w.ctx, sent)
 	w.must(err)

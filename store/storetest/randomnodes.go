@@ -146,7 +146,7 @@ func (w *world) pruneAll(backend store.Maintenance, req store.PruneRequest) stor
 // tidy keeps the stores small, so that many steps take little time.
 func (w *world) tidy() {
 	w.pruneBoth(store.PruneRequest{Now: w.now, Completed: time.Minute + time.Microsecond, Failed: time.Minute + time.Microsecond, Slots: 2*time.Minute + time.Microsecond, Nodes: time.Minute + time.Microsecond, Limit: 100})
-	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{States: []store.State{store.StateReady}, Limit: 1000})
+	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateReady}}, Limit: 1000})
 	w.must(err)
 	if len(jobs) < 60 {
 		return

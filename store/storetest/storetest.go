@@ -78,6 +78,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Finish", finishTests, nil},
 		{"ChangeJobs", changeJobsTests, nil},
 		{"ListJobs", listJobsTests, nil},
+		{"JobFilter", filterTests, nil},
 		{"PutSchedules", putTests, nil},
 		{"Sync", syncTests, nil},
 		{"ChangeSchedules", changeSchedulesTests, nil},

@@ -1,34 +1,61 @@
--- Both tables are walked backwards in step; neither is sorted.
-SELECT j.id, j.token, j.state, CASE WHEN :full THEN j.args END AS args, CASE WHEN :full THEN j.headers END AS headers,
-       j.attempt, j.origin, j.run_at, j.created_at, j.started_at, NULL AS finished_at,
-       coalesce((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), '') AS node, coalesce(j.schedule_id, 0) AS schedule_id,
-       coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), '') AS schedule_name, j.slot,
-       EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id) AS cancel_asked, '' AS reason, j.losses, coalesce(j.snoozes, 0) AS snoozes,
-       {j.spec}
+-- Jobs that match a filter: a page of them, or how many there are. For a page both tables
+-- are walked in step, backwards or forwards; neither is sorted. :live and :finished: whether
+-- live and finished jobs can match at all.
+SELECT count(*) AS count FROM (                                                                                 -- if count
+SELECT j.id                                                                                                     -- if count
+SELECT j.id, j.token, j.state, CASE WHEN :full THEN j.args END AS args,                                         -- if page
+       CASE WHEN :full THEN j.headers END AS headers, j.attempt, j.origin, j.run_at, j.created_at,              -- if page
+       j.started_at, NULL AS finished_at,                                                                       -- if page
+       coalesce((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), '') AS node,                       -- if page
+       coalesce(j.schedule_id, 0) AS schedule_id,                                                               -- if page
+       coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), '') AS schedule_name,   -- if page
+       j.slot, EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id) AS cancel_asked,       -- if page
+       '' AS reason, j.losses, coalesce(j.snoozes, 0) AS snoozes,                                               -- if page
+       {j.spec}                                                                                                 -- if page
 FROM hourbell_job AS j
-WHERE j.id < :before
-  AND j.id IN (SELECT value FROM json_each(:ids))                                          -- if ids
-  AND j.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)   -- if schedule
-  AND j.state IN (SELECT value FROM json_each(:states))                                    -- if states
-  AND (j.state IN (SELECT value FROM json_each(:states))                                   -- if narrowed
-    OR j.state = 0 AND j.attempt = 0 AND :scheduled AND j.run_at > :now                    -- if narrowed
-    OR j.state = 0 AND j.attempt > 0 AND :retrying)                                        -- if narrowed
-  AND j.queue = :queue                                                                     -- if queue
-  AND j.kind = :kind                                                                       -- if kind
+WHERE :live
+  AND j.id < :before                                                                                            -- if page
+  AND j.id > :after_id                                                                                          -- if oldest
+  AND j.id IN (SELECT value FROM json_each(:ids))                                                               -- if ids
+  AND j.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)                        -- if schedule
+  AND j.state IN (SELECT value FROM json_each(:states))                                                         -- if states
+  AND (j.state IN (SELECT value FROM json_each(:states))                                                        -- if narrowed
+    OR j.state = 0 AND j.attempt = 0 AND :scheduled AND j.run_at > :now                                         -- if narrowed
+    OR j.state = 0 AND j.attempt > 0 AND :retrying)                                                             -- if narrowed
+  AND j.queue = :queue                                                                                          -- if queue
+  AND j.kind = :kind                                                                                            -- if kind
+  AND j.unique_key = :unique_key                                                                                -- if unique
+  AND j.created_at >= :created_since                                                                            -- if created_since
+  AND j.created_at < :created_until                                                                             -- if created_until
+  AND instr((SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = j.id AND a.error <> ''                  -- if error
+             ORDER BY a.token DESC LIMIT 1), :error) > 0                                                        -- if error
 UNION ALL
-SELECT h.id, h.token, h.state, CASE WHEN :full THEN h.args END, CASE WHEN :full THEN h.headers END,
-       h.attempt, h.origin, h.run_at, h.created_at, h.started_at, h.finished_at,
-       h.node_name, coalesce(h.schedule_id, 0),
-       coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = h.schedule_id), ''), h.slot,
-       false, h.reason, h.losses, coalesce(h.snoozes, 0),
-       {h.spec}
+SELECT h.id                                                                                                     -- if count
+SELECT h.id, h.token, h.state, CASE WHEN :full THEN h.args END, CASE WHEN :full THEN h.headers END,             -- if page
+       h.attempt, h.origin, h.run_at, h.created_at, h.started_at, h.finished_at,                                -- if page
+       h.node_name, coalesce(h.schedule_id, 0),                                                                 -- if page
+       coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = h.schedule_id), ''), h.slot,            -- if page
+       false, h.reason, h.losses, coalesce(h.snoozes, 0),                                                       -- if page
+       {h.spec}                                                                                                 -- if page
 FROM hourbell_history AS h
-WHERE h.id < :before
-  AND h.id IN (SELECT value FROM json_each(:ids))                                          -- if ids
-  AND h.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)   -- if schedule
-  AND h.state IN (SELECT value FROM json_each(:states))                                    -- if states
-  AND h.state IN (SELECT value FROM json_each(:states))                                    -- if narrowed
-  AND h.queue = :queue                                                                     -- if queue
-  AND h.kind = :kind                                                                       -- if kind
-ORDER BY 1 DESC
-LIMIT +:limit
+WHERE :finished
+  AND h.id < :before                                                                                            -- if page
+  AND h.id > :after_id                                                                                          -- if oldest
+  AND h.id IN (SELECT value FROM json_each(:ids))                                                               -- if ids
+  AND h.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)                        -- if schedule
+  AND h.state IN (SELECT value FROM json_each(:states))                                                         -- if states
+  AND h.state IN (SELECT value FROM json_each(:states))                                                         -- if narrowed
+  AND h.queue = :queue                                                                                          -- if queue
+  AND h.kind = :kind                                                                                            -- if kind
+  AND h.unique_key = :unique_key                                                                                -- if unique
+  AND h.created_at >= :created_since                                                                            -- if created_since
+  AND h.created_at < :created_until                                                                             -- if created_until
+  AND h.finished_at >= :finished_since                                                                          -- if finished_since
+  AND h.finished_at < :finished_until                                                                           -- if finished_until
+  AND (instr(h.reason, :error) > 0                                                                              -- if error
+    OR instr((SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = h.id AND a.error <> ''                 -- if error
+              ORDER BY a.token DESC LIMIT 1), :error) > 0)                                                      -- if error
+)                                                                                                               -- if count
+ORDER BY 1 DESC                                                                                                 -- if newest
+ORDER BY 1                                                                                                      -- if oldest
+LIMIT +:limit                                                                                                   -- if page

@@ -1,0 +1,66 @@
+package store
+
+import (
+	"slices"
+	"time"
+)
+
+// JobFilter selects jobs, live and finished. Conditions that are given must all
+// hold; the zero value selects all jobs. States, Scheduled and Retrying are one
+// condition together: a job matches if its state is one of States, or if it is
+// ready and [JobInfo.Scheduled] or [JobInfo.Retrying] and asked for as such.
+type JobFilter struct {
+	IDs       []int64
+	States    []State
+	Scheduled bool
+	Retrying  bool
+	Queue     string
+	Kind      string
+	Schedule  string // by name
+	Unique    string // the key, also of finished jobs
+	// Error is a text that the job's last error contains, byte for byte. The last
+	// error is the Reason of a finished job, and the error of the newest attempt
+	// that left an error; a job matches if either contains the text.
+	Error string
+	// The job was made at CreatedSince or later, and before CreatedUntil. Jobs that
+	// have not ended match neither FinishedSince nor FinishedUntil. The zero time is
+	// no condition.
+	CreatedSince, CreatedUntil   time.Time
+	FinishedSince, FinishedUntil time.Time
+}
+
+// Empty reports whether f has no conditions.
+func (f JobFilter) Empty() bool {
+	return len(f.IDs)+len(f.States) == 0 && !f.Scheduled && !f.Retrying && f.Queue == "" && f.Kind == "" && f.Schedule == "" &&
+		f.Unique == "" && f.Error == "" && f.CreatedSince.IsZero() && f.CreatedUntil.IsZero() && !f.byEnd()
+}
+
+// byEnd reports whether f has a condition that live jobs never meet.
+func (f JobFilter) byEnd() bool { return !f.FinishedSince.IsZero() || !f.FinishedUntil.IsZero() }
+
+// Tables reports whether live jobs can match, and whether finished jobs can, by
+// their states alone, so that a driver need not read both tables.
+func (f JobFilter) Tables() (live, finished bool) {
+	narrowed := f.Scheduled || f.Retrying
+	anyState := len(f.States) == 0 && !narrowed
+	live = anyState || narrowed || slices.ContainsFunc(f.States, func(s State) bool { return !s.Finished() })
+	return live && !f.byEnd(), anyState || slices.ContainsFunc(f.States, State.Finished)
+}
+
+// ListJobsRequest reads a page of the jobs that a filter selects, greatest number
+// first, or smallest number first with OldestFirst.
+type ListJobsRequest struct {
+	JobFilter
+	Now         time.Time // for Scheduled; zero: the store's clock
+	Before      int64     // only numbers below this; 0: no bound
+	OldestFirst bool
+	After       int64 // with OldestFirst: only numbers above this
+	Limit       int   // at least 1
+	Attempts    bool  // also read the attempts' records and the args
+}
+
+// CountJobsRequest counts the jobs that a filter selects.
+type CountJobsRequest struct {
+	JobFilter
+	Now time.Time // for Scheduled; zero: the store's clock
+}

@@ -1,0 +1,146 @@
+package storetest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var filterTests = []scenario{
+	{"ByKey", filterByKey},
+	{"ByError", filterByError},
+	{"ByTime", filterByTime},
+	{"OldestFirst", filterOldestFirst},
+	{"Count", filterCount},
+}
+
+// matching returns the numbers of the jobs that match a filter, smallest first. The
+// count, the list in both orders and the list by numbers must agree on them.
+func (e *env) matching(f store.JobFilter) []int64 {
+	e.t.Helper()
+	newest := e.listIDs(store.ListJobsRequest{JobFilter: f})
+	oldest := e.listIDs(store.ListJobsRequest{JobFilter: f, OldestFirst: true})
+	slices.Reverse(newest)
+	e.want(newest, oldest, "both orders must list the same jobs: "+show(f))
+	n, err := e.b.CountJobs(e.ctx, store.CountJobsRequest{JobFilter: f, Now: e.now})
+	e.must(err)
+	e.want(n, int64(len(oldest)), "CountJobs must count the jobs that are listed: "+show(f))
+	return oldest
+}
+
+// ended inserts a job, claims it and ends it with a result and an error.
+func (e *env) ended(node int64, job store.NewJob, result store.Result, text string) int64 {
+	e.t.Helper()
+	id := e.insertOne(job)
+	o := outcome(e.claimOne(node), result)
+	o.Error, o.Delay = text, time.Hour
+	e.finishWell(o)
+	return id
+}
+
+func filterByKey(e *env) {
+	n := e.node("n")
+	keyed := func(kind, key string) store.NewJob {
+		return with(func(j *store.NewJob) { j.Kind, j.Unique = kind, key })
+	}
+	ended := e.ended(n, keyed("k", "ü"), store.Failed, "why")
+	ids := e.insert(keyed("k", "ü"), keyed("l", "ü"), keyed("k", "other"), newJob())
+	e.want(e.matching(store.JobFilter{Unique: "ü"}), []int64{ended, ids[0], ids[1]}, "jobs must be found by their key, also jobs that have ended")
+	e.want(e.matching(store.JobFilter{Unique: "ü", Kind: "k", States: []store.State{store.StateReady}}), []int64{ids[0]}, "a key is one of the conditions")
+	e.want(e.matching(store.JobFilter{Unique: "Ü"}), []int64(nil), "a key must be compared byte by byte")
+}
+
+func filterByError(e *env) {
+	n := e.node("n")
+	first := e.ended(n, newJob(), store.Retry, `dial tcp 10.0.0.1: 100%_"sure"`)
+	second := e.ended(n, newJob(), store.Retry, "Dial again")
+	failed := e.ended(n, newJob(), store.Failed, "dial tcp: no route")
+	done := e.ended(n, newJob(), store.Completed, "")
+	e.cancelReason(e.insertOne(newJob()), "dial is cancelled")
+	cancelled := e.listIDs(store.ListJobsRequest{Limit: 1})[0]
+	for text, want := range map[string][]int64{
+		"dial tcp": {first, failed}, "Dial": {second}, "%_": {first}, "1%0": nil, "10_0": nil, `"sure"`: {first}, `\`: nil, "'": nil,
+		"dial": {first, failed, cancelled},
+	} {
+		e.want(e.matching(store.JobFilter{Error: text}), want, "a job matches if its last error contains the text, byte for byte: "+text)
+	}
+	e.want(e.matching(store.JobFilter{Error: "dial", States: []store.State{store.StateFailed}}), []int64{failed}, "an error is one of the conditions")
+	e.tick(2 * time.Hour)
+	for _, c := range e.claim(n, 2) {
+		o := outcome(c, store.Retry)
+		o.Error = "newer"
+		if c.ID == second {
+			o = outcome(c, store.Completed)
+			o.Output = []byte("printed")
+		}
+		e.finishWell(o)
+	}
+	e.want(e.matching(store.JobFilter{Error: "dial tcp 10"}), []int64(nil), "an error before the last error does not count")
+	e.want(e.matching(store.JobFilter{Error: "newer"}), []int64{first}, "the newest error counts")
+	e.want(e.matching(store.JobFilter{Error: "Dial"}), []int64{second}, "an attempt without an error leaves the last error as it is")
+	e.want(e.state(done), store.StateCompleted, "a job without an error")
+}
+
+// cancelReason cancels a job for a reason.
+func (e *env) cancelReason(id int64, reason string) {
+	e.t.Helper()
+	e.change(store.ChangeJobsRequest{Action: store.CancelJobs, IDs: []int64{id}, Reason: reason})
+}
+
+func filterByTime(e *env) {
+	n := e.nodeFor("n", 24*time.Hour)
+	start := e.now
+	var ids []int64
+	for range 4 { // made and ended at 0, 1, 2 and 3 minutes
+		ids = append(ids, e.ended(n, newJob(), store.Completed, ""))
+		e.tick(time.Minute)
+	}
+	live := e.insertOne(newJob()) // made at 4 minutes
+	at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
+	for _, c := range []struct {
+		f    store.JobFilter
+		want []int64
+	}{
+		{store.JobFilter{CreatedSince: at(2)}, []int64{ids[2], ids[3], live}},
+		{store.JobFilter{CreatedSince: at(2).Add(time.Microsecond)}, []int64{ids[3], live}},
+		{store.JobFilter{CreatedUntil: at(2)}, ids[:2]},
+		{store.JobFilter{CreatedUntil: at(2).Add(time.Microsecond)}, ids[:3]},
+		{store.JobFilter{CreatedSince: at(1), CreatedUntil: at(3)}, ids[1:3]},
+		{store.JobFilter{FinishedSince: at(2)}, ids[2:4]},
+		{store.JobFilter{FinishedUntil: at(2)}, ids[:2]},
+		{store.JobFilter{FinishedSince: at(1), FinishedUntil: at(2), CreatedSince: at(0)}, ids[1:2]},
+		{store.JobFilter{FinishedSince: at(0), States: []store.State{store.StateReady}}, nil},
+	} {
+		e.want(e.matching(c.f), c.want, "since is inclusive, until is not, and a live job has no end: "+show(c.f))
+	}
+}
+
+func filterOldestFirst(e *env) {
+	n := e.node("n")
+	ids := e.insertN(25)
+	for _, j := range e.claim(n, 10) {
+		e.finishWell(outcome(j, store.Completed))
+	}
+	var got []int64
+	for after := int64(0); ; after = got[len(got)-1] {
+		page := e.listIDs(store.ListJobsRequest{OldestFirst: true, After: after, Before: ids[22], Limit: 4})
+		if len(page) == 0 || len(got) > len(ids) {
+			break
+		}
+		got = append(got, page...)
+	}
+	e.want(got, ids[:22], "pages with OldestFirst must give every job below Before once, smallest number first")
+}
+
+func filterCount(e *env) {
+	e.want(len(e.matching(store.JobFilter{})), 0, "an empty store has no jobs")
+	n := e.node("n")
+	e.insertN(12)
+	for _, j := range e.claim(n, 5) {
+		e.finishWell(outcome(j, store.Failed))
+	}
+	e.want(len(e.matching(store.JobFilter{})), 12, "live and finished jobs count")
+	e.want(len(e.matching(store.JobFilter{States: []store.State{store.StateFailed}})), 5, "finished jobs alone")
+	e.want(len(e.matching(store.JobFilter{States: []store.State{store.StateReady}})), 7, "live jobs alone")
+}

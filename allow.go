@@ -8,10 +8,12 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Allow sets the allow-list of this client's node: the jobs of Restricted kinds
-// that it runs. These are the jobs whose kind and arguments equal, byte for
+// Allow sets the allow-list of this client's node: the jobs that the program
+// itself declares. These are the jobs whose kind and arguments equal, byte for
 // byte, the kind and arguments of one of the given schedules or of one of their
-// hooks (the rules of the schedules do not matter). Allow replaces the list set
+// hooks (the rules of the schedules do not matter). Of Restricted kinds the node
+// runs no other jobs, and JobRow.Declared reports to workers whether a job is
+// on the list. Allow replaces the list set
 // before and takes effect at once, also while the client runs. The arguments do
 // not pass Config.EnqueueMiddleware: give them as they are stored. If one of these
 // jobs is not valid, Allow returns an error and the list does not change.
@@ -29,7 +31,7 @@ func (c *Client) Allow(schedules ...Schedule) error {
 			return
 		}
 		key := fmt.Sprint(hook, raw.Name, "\x00", string(raw.JSON))
-		if !seen[key] && c.cfg.Workers.byKind[raw.Name].restricted {
+		if _, known := c.cfg.Workers.byKind[raw.Name]; known && !seen[key] {
 			seen[key] = true
 			jobs = append(jobs, work.AllowedJob{ExactJob: store.NewExactJob(raw.Name, raw.JSON), Hook: hook})
 		}

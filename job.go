@@ -74,6 +74,22 @@ func (j *JobRow) Output() []byte {
 	return j.run.Output()
 }
 
+// Declared reports whether this job is on the allow-list that Client.Allow sets:
+// whether the node's own program or files contain exactly this job, so that
+// it is not only the choice of a user who can write to the store. It is false
+// for a worker in a test. Concurrent calls are allowed.
+func (j *JobRow) Declared() bool { return j.run != nil && j.run.Declared() }
+
+// StoreID returns the identity of the store, a text that never changes and that
+// no other store has. With ID it identifies the job among all stores, for
+// systems to which workers write. Empty for a worker in a test.
+func (j *JobRow) StoreID() string {
+	if j.run == nil {
+		return ""
+	}
+	return j.run.StoreID()
+}
+
 // HeldFor returns for how long from now the node may trust its claim on the job
 // if no further heartbeat succeeds, and the length of the node's lease. Work
 // that cannot observe its context, such as work in another process, must end

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/textproto"
 	"net/url"
@@ -36,6 +37,18 @@ type HTTP struct {
 	// Body is sent unchanged. The request of a hook without a body sends the
 	// hook's event.
 	Body string `json:"body,omitempty"`
+	// Timeout bounds the request and its answer, which is then retried. 0: only
+	// the job's timeout.
+	Timeout Duration `json:"timeout,omitzero"`
+	// Retry lists the statuses that fail the attempt, so that the job is tried
+	// again: a status such as "429", a class such as "5xx", or a range such as
+	// "500-504"; "none" alone for no status. Empty means 408, 425, 429 and 5xx.
+	// Other statuses than these and 200 to 299 fail the job. A request without
+	// an answer is always tried again.
+	Retry []string `json:"retry,omitempty"`
+	// Redirects is how many redirects are followed, at most 10; 0: a redirect
+	// fails the job.
+	Redirects int `json:"redirects,omitempty"`
 }
 
 // Kind returns HTTPKind.
@@ -79,12 +92,29 @@ func (h HTTP) Validate() error {
 		errs = append(errs, &check.FieldError{Field: "method", Value: shortened(h.Method), Problem: "is unknown", Remedy: "use " + strings.Join(httpMethods, ", ")})
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Header)) {
-		if name == "" || strings.ContainsFunc(name, notToken) || strings.ContainsAny(h.Header[name], "\r\n\x00") {
+		if name == "" || strings.ContainsFunc(name, notToken) || strings.ContainsFunc(h.Header[name], notValue) {
 			errs = append(errs, &check.FieldError{Field: "header", Value: shortened(name), Problem: "cannot be sent", Remedy: "use a name of letters, digits and -, and a value on one line"})
 		}
+		if canonical := textproto.CanonicalMIMEHeaderKey(name); slices.Contains(framing, canonical) || strings.HasPrefix(canonical, "Hourbell-") {
+			errs = append(errs, &check.FieldError{Field: "header", Value: shortened(name), Problem: "is set by Hourbell itself", Remedy: "remove it"})
+		}
 	}
-	return errors.Join(append(errs, checkUTF8("body", h.Body))...)
+	if h.Timeout < 0 || time.Duration(h.Timeout) > hourbell.MaxDuration {
+		errs = append(errs, &check.FieldError{Field: "timeout", Value: time.Duration(h.Timeout).String(), Problem: "is out of range", Remedy: "use a positive duration such as 30s, or leave it out"})
+	}
+	if h.Redirects < 0 || h.Redirects > maxRedirects {
+		errs = append(errs, &check.FieldError{Field: "redirects", Value: strconv.Itoa(h.Redirects), Problem: "is out of range", Remedy: fmt.Sprintf("use 0 to %d", maxRedirects)})
+	}
+	_, err := parseStatuses(h.Retry)
+	return errors.Join(append(errs, err, checkUTF8("body", h.Body))...)
 }
+
+// framing are the headers that belong to a connection or describe the length of
+// the body.
+var framing = []string{"Connection", "Content-Length", "Expect", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+
+// notValue reports whether a header's value must not have the character.
+func notValue(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 func notToken(r rune) bool {
 	return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
@@ -96,16 +126,36 @@ func shortened(text string) string { return text[:min(len(text), 40)] }
 // use.
 //
 // A request has the headers Hourbell-Job, Hourbell-Attempt, Hourbell-Token (the
-// fencing token) and, for a job of a slot, Hourbell-Slot (RFC 3339 in UTC). A
-// response status of 200 to 299 completes the job. 408, 425, 429 and 500 and
-// above fail the attempt, and the job is tried again. All other statuses fail
-// the job without a retry; redirects are among them, because following a
-// redirect would drop the body. The last 64 KiB of the response body are stored
-// as the attempt's output.
+// fencing token), Hourbell-Slot for a job of a slot (RFC 3339 in UTC), and
+// Idempotency-Key, which is made of the store and the job and so is the same for
+// all attempts, unless the job has its own. A response status of 200 to 299
+// completes the job; HTTP.Retry selects the statuses that are tried again. If
+// such an answer has a Retry-After header, the next attempt begins after that
+// time, from 1 s to 24 h; a date counts from the answer's Date header. Of the
+// response body up to 16 MiB are read, and the last 64 KiB are stored as the
+// attempt's output.
+//
+// A redirect is followed only if HTTP.Redirects allows it, never from https to
+// http. To another scheme, host or port it carries neither the job's headers nor
+// those that Hourbell adds, and a request with a body is not redirected there.
+//
+// A job that is not declared (see JobRow.Declared) reaches public addresses
+// only: its URL is the choice of a user who can write to the store, who could
+// otherwise call what only this node can reach, such as a database's port or a
+// cloud's metadata service. The check is on the address of each connection, so
+// that neither names, nor changes of names, nor redirects avoid it; settings
+// for proxies are ignored. A declared job reaches every address, but a redirect
+// to another scheme, host or port leads it to public addresses only.
 type HTTPWorker struct {
 	// Client makes the requests; nil means a client that follows the proxy
-	// settings of the environment. Its CheckRedirect is not used.
+	// settings of the environment. Its CheckRedirect is not used. For jobs that
+	// reach public addresses only, its Transport must be nil or an
+	// *http.Transport, of which a copy with another dialer is used.
 	Client *http.Client
+	// Private lets every job reach every address.
+	Private bool
+
+	resolver *net.Resolver // for tests; nil: the system's
 }
 
 // Work makes the job's request; it is a hourbell.Handler.
@@ -114,24 +164,28 @@ func (w HTTPWorker) Work(ctx context.Context, job *hourbell.JobRow) error {
 	if err != nil {
 		return hourbell.Fail(err)
 	}
+	if timeout := time.Duration(h.Timeout); timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
 	req, err := h.request(ctx, job)
 	if err != nil {
 		return hourbell.Fail(err)
 	}
-	client := http.Client{Transport: http.DefaultTransport}
-	if w.Client != nil {
-		client = *w.Client
+	client, err := w.client(h, req, job)
+	if err != nil {
+		return hourbell.Fail(err)
 	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	answer, err := client.Do(req)
 	if err != nil {
 		return requestError(req, err)
 	}
 	defer answer.Body.Close()
 	output := supervise.NewTail(outputLimit)
-	_, err = io.Copy(output, answer.Body)
+	_, err = io.Copy(output, io.LimitReader(answer.Body, maxAnswer))
 	job.SetOutput(output.Bytes())
-	if failure := statusError(req, answer); failure != nil {
+	if failure := h.statusError(req, answer); failure != nil {
 		return failure
 	}
 	if err != nil {
@@ -139,6 +193,37 @@ func (w HTTPWorker) Work(ctx context.Context, job *hourbell.JobRow) error {
 	}
 	return nil
 }
+
+// maxAnswer is how many bytes of an answer's body are read.
+const maxAnswer = 16 << 20
+
+// client returns the client for the request of a job.
+func (w HTTPWorker) client(h HTTP, req *http.Request, job *hourbell.JobRow) (http.Client, error) {
+	var client http.Client
+	if w.Client != nil {
+		client = *w.Client
+	}
+	if client.Transport == nil {
+		client.Transport = http.DefaultTransport
+	}
+	client.CheckRedirect = h.checkRedirect
+	declared := job.Declared()
+	if w.Private || declared && h.Redirects == 0 {
+		return client, nil
+	}
+	public, err := publicOnly(client.Transport, w.resolver)
+	if err != nil {
+		return client, err
+	}
+	if declared {
+		client.Transport = elsewhere{origin: origin(req.URL), there: client.Transport, public: public}
+	} else {
+		client.Transport = public
+	}
+	return client, nil
+}
+
+const userAgent = "hourbell/" + hourbell.Version
 
 // request makes the request of a job.
 func (h HTTP) request(ctx context.Context, job *hourbell.JobRow) (*http.Request, error) {
@@ -153,7 +238,7 @@ func (h HTTP) request(ctx context.Context, job *hourbell.JobRow) (*http.Request,
 	if err != nil {
 		return nil, errors.New("the request cannot be made: its url is malformed")
 	}
-	req.Header.Set("User-Agent", "hourbell/"+hourbell.Version)
+	req.Header.Set("User-Agent", userAgent)
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -163,6 +248,7 @@ func (h HTTP) request(ctx context.Context, job *hourbell.JobRow) (*http.Request,
 	if !job.Slot.IsZero() {
 		req.Header.Set("Hourbell-Slot", job.Slot.UTC().Format(time.RFC3339Nano))
 	}
+	req.Header.Set("Idempotency-Key", fmt.Sprintf("hourbell-%s-%d", job.StoreID(), job.ID))
 	for name, value := range h.Header {
 		req.Header[textproto.CanonicalMIMEHeaderKey(name)] = []string{value}
 	}
@@ -179,23 +265,17 @@ func requestError(req *http.Request, err error) error {
 	if errors.As(err, &in) {
 		err = in.Err
 	}
+	var refused *refusedError
+	if errors.As(err, &refused) { // another attempt would be refused too
+		return hourbell.Fail(fmt.Errorf("%s to %s: %w", req.Method, req.URL.Host, refused))
+	}
 	return fmt.Errorf("%s to %s: %w", req.Method, req.URL.Host, err)
 }
 
-// statusError returns an error for a status outside 200 to 299, or nil.
-func statusError(req *http.Request, answer *http.Response) error {
-	if answer.StatusCode >= 200 && answer.StatusCode < 300 {
-		return nil
-	}
-	err := fmt.Errorf("%s to %s: answered %s", req.Method, req.URL.Host, answer.Status)
-	switch code := answer.StatusCode; {
-	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests:
-		return err
-	case code >= 300 && code < 400:
-		return hourbell.Fail(fmt.Errorf("%w, a redirect, which is not followed; use the address it leads to", err))
-	}
-	return hourbell.Fail(err)
-}
+// refusedError is a connection or a redirect that this package refuses.
+type refusedError struct{ problem string }
+
+func (e *refusedError) Error() string { return e.problem }
 
 // encode writes a value as JSON in which <, > and & stay readable.
 func encode(value any) ([]byte, error) {

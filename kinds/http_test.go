@@ -30,7 +30,7 @@ func ask(t *testing.T, h HTTP, job hourbell.JobRow, code int, text string) (got 
 		t.Fatal(err)
 	}
 	job.RawArgs = args
-	err = HTTPWorker{}.Work(t.Context(), &job)
+	err = HTTPWorker{Private: true}.Work(t.Context(), &job)
 	return got, body, string(job.Output()), err
 }
 
@@ -82,13 +82,13 @@ func isFinal(err error) bool {
 
 func TestHTTPErrorsKeepSecrets(t *testing.T) {
 	args := []byte(`{"url":"http://127.0.0.1:1/hook?secret=hunter2"}`)
-	err := HTTPWorker{}.Work(t.Context(), &hourbell.JobRow{RawArgs: args})
+	err := HTTPWorker{Private: true}.Work(t.Context(), &hourbell.JobRow{RawArgs: args})
 	if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "127.0.0.1:1") {
 		t.Errorf("got %v, want the host and no more", err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := (HTTPWorker{}).Work(gone, &hourbell.JobRow{RawArgs: args}); !errors.Is(err, context.Canceled) {
+	if err := (HTTPWorker{Private: true}).Work(gone, &hourbell.JobRow{RawArgs: args}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want it to end with its context", err)
 	}
 }

@@ -45,6 +45,7 @@ type serveFlags struct {
 	sysCrontabs   []string
 	queues        string
 	commands      string
+	httpPrivate   bool
 	listen        string
 	logLevel      string
 	logFormat     string
@@ -76,6 +77,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringArrayVar(&f.sysCrontabs, "crontab-system", nil, "a crontab with users in it such as /etc/crontab, or a directory such as /etc/cron.d; may be repeated")
 	flags.StringVar(&f.queues, "queues", defaultQueue, "queues to work on, with an optional number of jobs at once: a,b=20 (default 4 × cores, at least 10; with crontabs 200)")
 	flags.StringVar(&f.commands, "commands", "", "which commands and HTTP calls this node runs: off, declared (in its own files) or any (default any with SQLite, otherwise declared)")
+	flags.BoolVar(&f.httpPrivate, "http-private", false, "let HTTP calls that are not in this node's own files reach private addresses too, such as this machine and its network")
 	flags.StringVar(&f.listen, "listen", "", "answer /healthz and /readyz on this address, such as :8080")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
@@ -100,7 +102,7 @@ func (p *program) serve(c *cobra.Command, f serveFlags) error {
 
 // newNode reads all input of serve and reports all mistakes.
 func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
-	n := &node.Node{Migrate: !f.store.noMigrate, Listen: f.listen}
+	n := &node.Node{Migrate: !f.store.noMigrate, Listen: f.listen, HTTPPrivate: f.httpPrivate}
 	var errs [6]error
 	n.Store, errs[0] = p.locate(f.store)
 	n.Commands, errs[1] = node.ParseCommands(f.commands, c.Flags().Changed("commands"), n.Store)

@@ -113,10 +113,8 @@ func (p *program) readArgs(source, kind string) ([]byte, error) {
 	if err := check.Args("args", text); err != nil {
 		return nil, err
 	}
-	if kind == kinds.CommandKind {
-		if _, err := kinds.DecodeCommand(text); err != nil {
-			return nil, err
-		}
+	if err := kinds.CheckArgs(kind, text); err != nil {
+		return nil, err
 	}
 	return text, nil
 }

@@ -176,6 +176,9 @@ func (n *Node) Suspensions() int { return n.history.suspensions() }
 // TokenSeen records a token that the store gave to a claim of this node.
 func (n *Node) TokenSeen(token int64) { n.history.tokenSeen(token) }
 
+// StoreID returns the identity of the store; empty before the node has registered for the first time.
+func (n *Node) StoreID() string { return n.history.known().seen.Store }
+
 // HeartbeatNow makes the node send a heartbeat at once.
 func (n *Node) HeartbeatNow() { n.heartbeatNow.Notify() }
 

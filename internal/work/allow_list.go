@@ -9,8 +9,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// AllowedJob is a job of a restricted kind that a node runs: exactly this kind with exactly these
-// args.
+// AllowedJob is a job that a node's program declares: exactly this kind with exactly these args. Jobs
+// of restricted kinds run only if they are declared.
 type AllowedJob struct {
 	store.ExactJob
 	// Hook reports whether the job is a hook. Only hooks get the header plan.HookHeader, because
@@ -18,13 +18,13 @@ type AllowedJob struct {
 	Hook bool
 }
 
-// allowList contains the allowed jobs of a node. It is safe for concurrent use.
+// allowList contains the declared jobs of a node. It is safe for concurrent use.
 type allowList struct {
 	jobs  atomic.Pointer[[]AllowedJob]
-	exact atomic.Pointer[[]store.ExactJob] // the same jobs, for claims
+	exact atomic.Pointer[[]store.ExactJob] // the jobs of restricted kinds, for claims
 }
 
-// list returns the jobs for a claim.
+// list returns the jobs of restricted kinds for a claim.
 func (a *allowList) list() []store.ExactJob {
 	if jobs := a.exact.Load(); jobs != nil {
 		return *jobs
@@ -32,7 +32,7 @@ func (a *allowList) list() []store.ExactJob {
 	return nil
 }
 
-// find reports whether a job is allowed, and whether it is allowed as a hook.
+// find reports whether a job is declared, and whether it is declared as a hook.
 func (a *allowList) find(kind string, args []byte) (found, hook bool) {
 	list := a.jobs.Load()
 	if list == nil {
@@ -46,12 +46,14 @@ func (a *allowList) find(kind string, args []byte) (found, hook bool) {
 	return found, hook
 }
 
-// SetAllowList replaces the list of the jobs of restricted kinds that this node runs, and wakes the
-// fetchers to claim them.
+// SetAllowList replaces the list of declared jobs, and wakes the fetchers to claim the jobs of
+// restricted kinds among them.
 func (r *Runner) SetAllowList(jobs []AllowedJob) {
-	exact := make([]store.ExactJob, len(jobs))
-	for i, one := range jobs {
-		exact[i] = one.ExactJob
+	exact := make([]store.ExactJob, 0, len(jobs))
+	for _, one := range jobs {
+		if slices.Contains(r.cfg.Restricted, one.Kind) {
+			exact = append(exact, one.ExactJob)
+		}
 	}
 	r.allowList.jobs.Store(&jobs)
 	r.allowList.exact.Store(&exact)

@@ -24,6 +24,7 @@ type Run struct {
 	place      int             // index in batch.runs
 	sessionCtx context.Context // ends when the node loses its lease
 	node       *node.Node      // holds the claim; nil in tests of workers
+	declared   *allowList      // of the node; nil in tests of workers
 	Typed      any             // what the worker made of the run, for the worker itself
 	delivered  atomic.Bool     // the outcome was passed to outcomes
 
@@ -68,6 +69,23 @@ func (r *Run) HeldFor() (left, lease time.Duration) {
 		left = 0
 	}
 	return left, lease
+}
+
+// Declared reports whether the node's program declares this job; see AllowedJob.
+func (r *Run) Declared() bool {
+	if r.declared == nil {
+		return false
+	}
+	found, _ := r.declared.find(r.Kind, r.Args)
+	return found
+}
+
+// StoreID returns the identity of the store; empty in tests of workers.
+func (r *Run) StoreID() string {
+	if r.node == nil {
+		return ""
+	}
+	return r.node.StoreID()
 }
 
 // SetOutput stores the last OutputLimit bytes of output with the attempt.

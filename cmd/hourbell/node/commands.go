@@ -36,15 +36,15 @@ func ParseCommands(text string, given bool, at stores.Location) (Commands, error
 	return "", &check.FieldError{Field: "commands", Value: check.Shorten(text), Problem: "is unknown", Remedy: fmt.Sprintf("use %s, %s, %s", NoCommands, DeclaredCommands, AnyCommands)}
 }
 
-// workers returns the workers of a node with this policy. Under off and
-// declared the kinds are restricted; under off the allow-list stays empty.
-func (p Commands) workers() *hourbell.Workers {
+// workers returns the workers of the node. Under off and declared the kinds are
+// restricted; under off the allow-list stays empty.
+func (n *Node) workers() *hourbell.Workers {
 	workers := hourbell.NewWorkers()
 	options := []hourbell.WorkerOption{hourbell.DefaultTimeout(kinds.DefaultTimeout)}
-	if p != AnyCommands {
+	if n.Commands != AnyCommands {
 		options = append(options, hourbell.Restricted())
 	}
 	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, options...)
-	workers.Handle(kinds.HTTPKind, kinds.HTTPWorker{}.Work, options...)
+	workers.Handle(kinds.HTTPKind, kinds.HTTPWorker{Private: n.HTTPPrivate}.Work, options...)
 	return workers
 }

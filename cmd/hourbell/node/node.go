@@ -29,6 +29,9 @@ type Node struct {
 	Watch    *watch.Watcher
 	Commands Commands
 	Listen   string // the address of the probes, host:port; empty: there are none
+	// HTTPPrivate lets HTTP calls that are not in the node's own files reach
+	// private addresses.
+	HTTPPrivate bool
 
 	starting string // the queue of commands that run at the start; empty: there are none
 }
@@ -68,7 +71,7 @@ func (n *Node) Run(ctx context.Context) error {
 
 // prepare completes the configuration and checks it.
 func (n *Node) prepare() error {
-	n.Config.Workers = n.Commands.workers()
+	n.Config.Workers = n.workers()
 	if n.Commands == NoCommands {
 		n.Watch.AdmitNothing()
 	} else if len(n.Watch.AtStart()) > 0 {

@@ -7,11 +7,10 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/kinds"
 )
 
 // hookKeys are the keys of a hook written as a mapping.
-var hookKeys = []string{"command", "shell", "url", "env", "dir", "user", "base", "detached", "method", "header", "body"}
+var hookKeys = []string{"command", "shell", "url", "env", "dir", "user", "base", "detached", "method", "header", "body", "timeout", "retry", "redirects"}
 
 // hookScopes are the hooks that are defined outside the schedules. The nearest
 // hook wins: a schedule's own, its group's, the file's.
@@ -108,13 +107,11 @@ func (e *entry) hookMapping() hourbell.Args {
 		return nil
 	}
 	if !e.has("url") {
-		e.refuse("without url", "remove it", "method", "header", "body")
+		e.refuse("without url", "remove it", httpKeys[1:]...)
 		return e.checkedHook(declared.NewHook(e.command()))
 	}
 	e.refuse("with url: it belongs to command and shell", "remove it", "env", "dir", "user", "base", "detached")
-	return e.checkedHook(declared.NewHook(kinds.HTTP{
-		URL: e.text("url"), Method: e.properName("method"), Header: e.texted("header"), Body: e.text("body"),
-	}))
+	return e.checkedHook(declared.NewHook(e.http()))
 }
 
 // checkedHook records what is wrong with a hook.

@@ -17,7 +17,7 @@ import (
 var (
 	fileKeys  = slices.Concat([]string{"owner", "revision", "schedules", "groups", "calendars"}, declared.HookKeys())
 	entryKeys = slices.Concat(
-		[]string{"name", "cron", "every", "at", "tz", "command", "shell", "kind", "args"},
+		[]string{"name", "cron", "every", "at", "tz", "command", "shell", "http", "kind", "args"},
 		commandKeys, declared.KeyNames(), declared.HookKeys(),
 	)
 	// commandKeys belong to command and shell.
@@ -214,8 +214,8 @@ func (e *entry) exactlyOne(what, purpose string, keys ...string) bool {
 
 // work reads the job of the schedule.
 func (e *entry) work(s *hourbell.Schedule) {
-	one := e.exactlyOne("command", "what it runs", "command", "shell", "kind")
-	command := e.command()
+	one := e.exactlyOne("command", "what it runs", "command", "shell", "http", "kind")
+	command, call := e.command(), e.readyMade("http", httpKeys, (*entry).http)
 	job := hourbell.RawArgs{Name: e.text("kind"), JSON: e.args()}
 	s.Job = job
 	if !one {
@@ -223,10 +223,15 @@ func (e *entry) work(s *hourbell.Schedule) {
 	}
 	if e.has("kind") {
 		e.refuse("with kind: it belongs to command and shell", "put it into args", commandKeys...)
-		if job.Name == kinds.CommandKind && job.JSON != nil {
-			_, err := kinds.DecodeCommand(job.JSON)
-			e.addFields(err)
+		if job.JSON != nil {
+			e.addFields(kinds.CheckArgs(job.Name, job.JSON))
 		}
+		return
+	}
+	if e.has("http") {
+		e.refuse("with http: it belongs to command and shell", "remove it", commandKeys...)
+		e.refuse("without kind", "put it into http", "args")
+		s.Job = call
 		return
 	}
 	e.refuse("without kind", "write kind and args, or command or shell alone", "args")

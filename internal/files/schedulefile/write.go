@@ -6,7 +6,9 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/hourbell/hourbell"
@@ -141,6 +143,15 @@ func hookText(hook hourbell.Args) (string, error) {
 		pairs.text("method", call.Method)
 		pairs.mapping("header", call.Header)
 		pairs.text("body", call.Body)
+		if call.Timeout != 0 {
+			pairs.text("timeout", time.Duration(call.Timeout).String())
+		}
+		if len(call.Retry) > 0 {
+			pairs.add("retry", listText(call.Retry))
+		}
+		if call.Redirects != 0 {
+			pairs.add("redirects", strconv.Itoa(call.Redirects))
+		}
 		return pairs.String(), err
 	}
 	c, err := kinds.DecodeCommand(job.JSON)

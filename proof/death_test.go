@@ -2,6 +2,7 @@ package proof
 
 import (
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 	"syscall"
@@ -97,6 +98,12 @@ func TestKilledNodesJobsRunElsewhere(t *testing.T) {
 		if job := jobByID(t, store, once); job.State != "failed" || !strings.Contains(job.Reason, "lost") {
 			t.Errorf("the job that must not start twice: %+v", job)
 		}
+		for _, id := range append(ten, once) {
+			lost := jobByID(t, store, id).Attempts
+			if len(lost) != 1 || lost[0].Attempt != 1 || lost[0].Outcome != "lost" || lost[0].Node == "" || !strings.Contains(lost[0].Error, lost[0].Node) {
+				t.Errorf("the attempt that the kill ended left the records %+v", lost)
+			}
+		}
 		if n := len(starts(w)[once]); n != 1 {
 			t.Errorf("the job that must not start twice started %d times", n)
 		}
@@ -130,7 +137,7 @@ func TestZombieIsRefused(t *testing.T) {
 		before := jobByID(t, store, id)
 		zombie.signal(syscall.SIGCONT)
 		until(t, 20*time.Second, "the zombie is refused", func() bool { return zombie.logged("claim lost: the outcome was refused") == 1 })
-		if after := jobByID(t, store, id); after != before {
+		if after := jobByID(t, store, id); !reflect.DeepEqual(after, before) {
 			t.Errorf("the late outcome changed the job: %+v, then %+v", before, after)
 		}
 		rows := w.lines()

@@ -169,6 +169,12 @@ type jobRow struct {
 	Schedule string `json:"schedule"`
 	Slot     string `json:"slot"`
 	Reason   string `json:"reason"`
+	Attempts []struct {
+		Attempt int    `json:"attempt"`
+		Node    string `json:"node"`
+		Outcome string `json:"outcome"`
+		Error   string `json:"error"`
+	} `json:"attempts"`
 }
 
 // process is a node.

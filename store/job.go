@@ -310,8 +310,9 @@ type Outcome struct {
 	// begun, and ended because its node could not extend its lease.
 	LeaseLost bool
 	// Error and Trace are valid UTF-8 without NUL, at most 64 KiB each. An
-	// attempt leaves a record if Error or Output is not empty, unless it ended
-	// with Snooze: a job may snooze for ever. The Error of a
+	// attempt leaves a record if it ended with Snooze, or if Error or Output is not
+	// empty. So an attempt that did not complete has an Error, unless it did not
+	// begin or ended with Snooze. The Error of a
 	// Failed or Cancelled outcome is also the job's Reason; if the Error of a
 	// Cancelled outcome is empty, the Reason is the cancel request's reason.
 	Error string
@@ -440,7 +441,7 @@ type JobInfo struct {
 	Slot         time.Time
 	CancelAsked  bool      // the job is running, and its node has been asked to cancel it
 	Reason       string    // why it ended as failed or cancelled: the last error, "lost", …
-	Attempts     []Attempt // only with Attempts; oldest first
+	Attempts     []Attempt // only with Attempts; oldest first, at most the newest MostAttempts
 }
 
 // Scheduled reports whether a job is ready, has not begun yet and is due later than
@@ -452,13 +453,14 @@ func (j JobInfo) Scheduled(now time.Time) bool {
 // Retrying reports whether a job is ready after an attempt, due or not.
 func (j JobInfo) Retrying() bool { return j.State == StateReady && j.Attempt > 0 }
 
-// Attempt is the record of one attempt with an error or output.
+// Attempt is the record of one attempt that did not complete, or that has output.
 type Attempt struct {
 	Attempt    int16
 	Token      int64
 	Node       string
 	StartedAt  time.Time
 	FinishedAt time.Time
+	Outcome    AttemptOutcome
 	Error      string
 	Trace      string
 	Output     []byte

@@ -77,7 +77,7 @@ type HeldJob struct {
 }
 
 // Effect is the rule of Jobs.Finish for an outcome that counts: what it does to
-// its job. Finish also keeps a record of the attempt (HasRecord), carries out
+// its job. Finish also keeps a record of the attempt (Record), carries out
 // the follow-up (FollowsUp) and releases waiting jobs (GroupState.Next).
 func (o *Outcome) Effect(job HeldJob) Effect {
 	switch {
@@ -122,8 +122,3 @@ func (r Result) EndState() State {
 // FollowsUp reports whether an outcome with this result causes Outcome.After when
 // it ends its job.
 func (r Result) FollowsUp() bool { return r == Completed || r == Failed }
-
-// HasRecord reports whether the attempt leaves a record.
-func (o *Outcome) HasRecord() bool {
-	return (o.Error != "" || len(o.Output) > 0) && o.Result != Snooze
-}

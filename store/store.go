@@ -103,9 +103,13 @@ type Jobs interface {
 	// snooze of a job that is not running any more (repeated, or late after a
 	// rescue) is not refused and leaves the row as it is, because the job is ready
 	// already. A retry or snooze sets the job's losses to 0, and a snooze adds one
-	// to its snoozes. A claim leaves at most one attempt's
-	// record, the first. Outcome.After happens once, in the same transaction;
-	// see FollowUp.
+	// to its snoozes. Outcome.After happens once, in the same transaction; see
+	// FollowUp.
+	//
+	// An outcome that changes its job leaves a record of the attempt, by the rule
+	// of Outcome.Record. A claim leaves at most one record, the first; but a late
+	// outcome that ends its job replaces a record with AttemptLost. A job keeps
+	// the newest MostAttempts records.
 	Finish(ctx context.Context, req FinishRequest) (FinishResult, error)
 
 	// ChangeJobs cancels, retries or deletes jobs by number or by schedule, and
@@ -203,9 +207,11 @@ type Nodes interface {
 	// Jobs.Finish); any other job is ready again after LossDelay, its attempt
 	// spent. Each job that may have begun counts one more loss. Tokens stay as
 	// they are, so that a late outcome is still accepted until another claim
-	// takes the job. The caller has made sure that it may declare nodes dead
-	// (its own heartbeats succeeded for one lease). The follow-ups that After
-	// returns for jobs that fail as lost happen in the same transaction.
+	// takes the job. Each job that may have begun gets a record of the lost
+	// attempt, by the rule of Loss.Record, unless the claim has left a record.
+	// The caller has made sure that it may declare nodes dead (its own
+	// heartbeats succeeded for one lease). The follow-ups that After returns for
+	// jobs that fail as lost happen in the same transaction.
 	//
 	// The request may be executed long after it was sent, by a server that was
 	// frozen or under a clock that jumped, when all leases seem to have passed.

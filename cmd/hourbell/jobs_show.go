@@ -49,15 +49,29 @@ func (p *program) jobsShow(ctx context.Context, client *hourbell.Client, f forma
 	return p.show(f, view.NewJobRecord(views[0]), func(out *bufio.Writer) { printJob(out, views[0], now) })
 }
 
-// printJob prints a job as text, with the errors and outputs of its attempts.
+// printJob prints a job as text, with a table of its attempts, and then their
+// errors and outputs.
 func printJob(out *bufio.Writer, j view.Job, now time.Time) {
 	printFacts(out, view.JobFacts(j, now))
+	if len(j.Attempts) == 0 {
+		return
+	}
+	listing := view.AttemptListing()
+	attempts := newTable(listing.Columns)
+	for _, a := range j.Attempts {
+		attempts.AppendRow(cells(listing.Row(a)))
+	}
+	fmt.Fprintf(out, "\n%s\n", attempts.Render())
 	for _, a := range j.Attempts {
 		printAttempt(out, a)
 	}
 }
 
+// printAttempt prints what the table of attempts has no room for.
 func printAttempt(out *bufio.Writer, a store.Attempt) {
+	if a.Trace == "" && len(a.Output) == 0 && view.ShortError(a.Error) == a.Error {
+		return
+	}
 	fmt.Fprintf(out, "\nattempt %d, %s to %s on %s\n", a.Attempt, plain.Stamp(a.StartedAt), plain.Stamp(a.FinishedAt), plain.Dash(plain.Clean(a.Node)))
 	for _, part := range []view.Fact{{Name: "error", Value: a.Error}, {Name: "trace", Value: a.Trace}, {Name: "output", Value: string(a.Output)}} {
 		if part.Value != "" {

@@ -178,21 +178,26 @@ func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
 	if err := f.readCancels(ctx, outcomes, held); err != nil {
 		return err
 	}
-	if err := f.keepAttempts(ctx, outcomes); err != nil {
-		return err
-	}
 	if err := f.findWaiting(ctx, outcomes, held); err != nil {
 		return err
 	}
 	var again frees
+	var records []store.AttemptRecord
 	for _, o := range outcomes {
-		switch effect := o.Effect(*held[o.ID]); {
+		effect := o.Effect(*held[o.ID])
+		if record, ok := o.Record(effect); ok {
+			records = append(records, record)
+		}
+		switch {
 		case effect.Unchanged:
 		case effect.State == store.StateReady:
 			again.add(o.ID, effect)
 		default:
 			f.ends.add(o.ID, o.Token, effect.State, effect.Reason)
 		}
+	}
+	if err := f.b.keepAttempts(ctx, f.tx, f.now, records); err != nil {
+		return err
 	}
 	return f.b.free(ctx, f.tx, f.now, again)
 }
@@ -255,22 +260,22 @@ func (b *Backend) cancelsOf(ctx context.Context, tx querier, ids []int64) (map[i
 	return reasons, err
 }
 
-// keepAttempts writes the records of the attempts that had something to say.
-func (f *finishing) keepAttempts(ctx context.Context, outcomes []store.Outcome) error {
-	var ids []int64
-	var errs, traces []string
-	var outputs [][]byte
-	for _, o := range outcomes {
-		if !o.HasRecord() {
-			continue
-		}
-		ids, errs, traces = append(ids, o.ID), append(errs, o.Error), append(traces, o.Trace)
-		outputs = append(outputs, append([]byte{}, o.Output...)) // never null
-	}
-	if len(ids) == 0 {
+// keepAttempts writes records of attempts. The jobs are locked, and as they were
+// while they ran.
+func (b *Backend) keepAttempts(ctx context.Context, tx querier, now *time.Time, records []store.AttemptRecord) error {
+	if len(records) == 0 {
 		return nil
 	}
-	_, err := f.tx.Exec(ctx, f.b.q(insertAttempts), f.now, ids, errs, traces, outputs)
+	var ids []int64
+	var outcomes []int16
+	var errs, traces []string
+	var outputs [][]byte
+	for _, r := range records {
+		ids, outcomes = append(ids, r.ID), append(outcomes, int16(r.Outcome))
+		errs, traces = append(errs, r.Error), append(traces, r.Trace)
+		outputs = append(outputs, append([]byte{}, r.Output...)) // never null
+	}
+	_, err := tx.Exec(ctx, b.q(insertAttempts), now, ids, outcomes, errs, traces, outputs, store.MostAttempts)
 	return err
 }
 

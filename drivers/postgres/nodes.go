@@ -128,8 +128,9 @@ func (j *heldJob) rescued() store.RescuedJob {
 // number as it is then.
 func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes []store.NodeInfo, died bool) ([]heldJob, error) {
 	var ids []int64
+	names := map[int64]string{}
 	for _, node := range nodes {
-		ids = append(ids, node.ID)
+		ids, names[node.ID] = append(ids, node.ID), node.Name
 	}
 	held, err := collect(ctx, tx, scanHeld, b.q(lockHeldJobs), ids)
 	if err != nil {
@@ -139,11 +140,12 @@ func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes
 		return nil, err
 	}
 	slices.SortFunc(held, func(a, b heldJob) int { return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.ID, b.ID)) })
-	return held, b.settleHeld(ctx, tx, now, held, died)
+	return held, b.settleHeld(ctx, tx, now, held, names, died)
 }
 
-// settleHeld ends or frees locked jobs whose nodes are gone, and notes which.
-func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, held []heldJob, died bool) error {
+// settleHeld ends or frees locked jobs whose nodes are gone, and notes which. names has
+// the names of the nodes.
+func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, held []heldJob, names map[int64]string, died bool) error {
 	if len(held) == 0 {
 		return nil
 	}
@@ -162,11 +164,15 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 	var over ends
 	var again frees
 	var lost []int64
+	var records []store.AttemptRecord
 	for i := range held {
 		job, loss := &held[i], &held[i].loss
 		loss.Died, loss.Waits = died, waiting[loss.Group] != 0
 		loss.Why, loss.Asked = cancels[job.ID]
 		effect := loss.Effect()
+		if record, ok := loss.Record(job.ID, names[job.node]); ok {
+			records = append(records, record)
+		}
 		job.state = effect.State
 		if effect.State == store.StateReady {
 			again.add(job.ID, effect)
@@ -176,6 +182,9 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 		if effect.LossCounts {
 			lost = append(lost, job.ID)
 		}
+	}
+	if err := b.keepAttempts(ctx, tx, now, records); err != nil {
+		return err
 	}
 	if len(lost) > 0 {
 		if _, err := tx.Exec(ctx, b.q(countLosses), lost); err != nil {

@@ -42,9 +42,17 @@ type ruleJob struct {
 	RunAt, Slot, Finished         time.Time
 	Kind, Unique, Reason          string
 	Asked                         bool
-	Why                           string // of the cancel request
-	RecordError, Trace, OutputHex string // of the attempt's record
-	begun                         bool   // by the claim; not compared
+	Why                           string               // of the cancel request
+	Ended                         store.AttemptOutcome // of the attempt's record
+	RecordError, Trace, OutputHex string               // of the attempt's record
+	begun                         bool                 // by the claim; not compared
+}
+
+// record adds the record of an attempt.
+func (j *ruleJob) record(a store.AttemptRecord, is bool) {
+	if is {
+		j.Ended, j.RecordError, j.Trace, j.OutputHex = a.Outcome, a.Error, a.Trace, fmt.Sprintf("%x", a.Output)
+	}
 }
 
 func (j *ruleJob) group() store.SerialGroup { return store.SerialGroupOf(j.Schedule, j.Origin) }
@@ -278,7 +286,7 @@ func (r *ruleTest) ids() []int64 { return slices.Sorted(maps.Keys(r.table.jobs))
 // returns in order.
 func (r *ruleTest) read() (jobs map[int64]*ruleJob, hooks []string) {
 	rows, err := r.conn.Query(r.Context(), withSchema(`
-		SELECT j.*, c.job_id IS NOT NULL, coalesce(c.reason, ''), coalesce(a.error, ''), coalesce(a.trace, ''), coalesce(encode(a.output, 'hex'), '')
+		SELECT j.*, c.job_id IS NOT NULL, coalesce(c.reason, ''), coalesce(a.outcome, 0), coalesce(a.error, ''), coalesce(a.trace, ''), coalesce(encode(a.output, 'hex'), '')
 		FROM (
 			SELECT id, CASE WHEN running THEN 2 ELSE state END AS state, token, node, schedule_id, attempt, max_attempts, losses, snoozes, refunds, on_loss, origin,
 				run_at, slot, NULL::timestamptz AS finished_at, kind, unique_key, '' AS reason FROM {schema}.job
@@ -291,7 +299,7 @@ func (r *ruleTest) read() (jobs map[int64]*ruleJob, hooks []string) {
 	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (id int64, err error) {
 		var j ruleJob
 		err = row.Scan(&id, &j.State, &j.Token, (*number)(&j.Node), (*number)(&j.Schedule), &j.Attempt, &j.MaxAttempts, &j.Losses, (*number)(&j.Snoozes), &j.Refunds, &j.OnLoss, &j.Origin,
-			into(&j.RunAt), into(&j.Slot), into(&j.Finished), &j.Kind, (*word)(&j.Unique), &j.Reason, &j.Asked, &j.Why, &j.RecordError, &j.Trace, &j.OutputHex)
+			into(&j.RunAt), into(&j.Slot), into(&j.Finished), &j.Kind, (*word)(&j.Unique), &j.Reason, &j.Asked, &j.Why, &j.Ended, &j.RecordError, &j.Trace, &j.OutputHex)
 		if j.Kind[0] == 'h' {
 			hooks = append(hooks, j.Kind)
 		} else {
@@ -389,9 +397,7 @@ func (r *ruleTest) finish(easy bool) {
 			continue
 		}
 		j := r.table.jobs[o.ID]
-		if o.HasRecord() {
-			j.RecordError, j.Trace, j.OutputHex = o.Error, o.Trace, fmt.Sprintf("%x", o.Output)
-		}
+		j.record(o.Record(effect))
 		r.table.apply(j, effect)
 		if j.State.Finished() {
 			freed = append(freed, j.group())
@@ -453,24 +459,25 @@ func (r *ruleTest) endNodes(died bool) {
 	var freed []store.SerialGroup
 	var hooks []string
 	after := func(j store.LostJob) *store.FollowUp { return hook(j.ID) }
-	effects := map[int64]store.Effect{}
+	losses := map[int64]store.Loss{}
 	for _, id := range r.ids() {
 		j := r.table.jobs[id]
 		if j.State == store.StateRunning && (died || j.Node == r.nodes[0]) {
-			effects[id] = store.Loss{
+			losses[id] = store.Loss{
 				Died: died, Begun: j.begun, Asked: j.Asked, Why: j.Why, OnLoss: j.OnLoss, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts,
 				Losses: j.Losses, Group: j.group(), Waits: r.table.state(j.group()).Waits(),
-			}.Effect()
+			}
 		}
 	}
 	for _, node := range r.nodes {
 		for _, id := range r.ids() {
 			j := r.table.jobs[id]
-			effect, taken := effects[id]
+			loss, taken := losses[id]
 			if !taken || j.Node != node {
 				continue
 			}
-			r.table.apply(j, effect)
+			j.record(loss.Record(id, "n"))
+			r.table.apply(j, loss.Effect())
 			want = append(want, store.RescuedJob{ID: id, Token: j.Token, Kind: j.Kind, Queue: "q", Node: node, State: j.State, Begun: j.begun})
 			if j.State.Finished() {
 				freed = append(freed, j.group())

@@ -74,20 +74,25 @@ func (s *session) EndStates(ctx context.Context, claims []store.ClaimRef) ([]sto
 
 // newAttempt is a record on its way to insert_attempts.sql.
 type newAttempt struct {
-	ID        int64  `json:"id"`
-	Error     string `json:"error"`
-	Trace     string `json:"trace"`
-	OutputAt  int    `json:"output_at"`
-	OutputLen int    `json:"output_len"`
+	ID        int64                `json:"id"`
+	Outcome   store.AttemptOutcome `json:"outcome"`
+	Error     string               `json:"error"`
+	Trace     string               `json:"trace"`
+	OutputAt  int                  `json:"output_at"`
+	OutputLen int                  `json:"output_len"`
 }
 
 // InsertAttempts implements rowwise.Claims.
-func (s *session) InsertAttempts(ctx context.Context, outcomes []*store.Outcome, now time.Time) error {
+func (s *session) InsertAttempts(ctx context.Context, records []store.AttemptRecord, now time.Time) error {
 	var pack packer
-	rows := make([]newAttempt, len(outcomes))
-	for i, o := range outcomes {
-		at, length := pack.add(o.Output)
-		rows[i] = newAttempt{o.ID, o.Error, o.Trace, at, length}
+	rows := make([]newAttempt, len(records))
+	ids := make([]int64, len(records))
+	for i, r := range records {
+		at, length := pack.add(r.Output)
+		rows[i], ids[i] = newAttempt{r.ID, r.Outcome, r.Error, r.Trace, at, length}, r.ID
+	}
+	if err := s.exec(ctx, pruneAttempts, args{"ids": jsonList(ids), "most": store.MostAttempts}); err != nil {
+		return err
 	}
 	return s.exec(ctx, insertAttempts, args{"attempts": jsonOf(rows), "bytes": pack.parameter(), "now": micros(now)})
 }

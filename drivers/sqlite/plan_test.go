@@ -64,6 +64,10 @@ var plans = []struct {
 	{statement: deleteCancels, want: []string{"SEARCH hourbell_cancel_request USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: requeueJobs, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: insertAttempts, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: pruneAttempts, want: []string{
+		"SEARCH a USING COVERING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=? AND token<?)",
+		"SEARCH t USING COVERING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)",
+	}},
 	{statement: listClaims, want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
 	{statement: lockHeldJobs, want: []string{"SEARCH j USING INDEX hourbell_job_running (node=?)"}, sorts: true},
 	{statement: lockFailing, want: []string{"SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},

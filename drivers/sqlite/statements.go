@@ -88,6 +88,7 @@ const (
 	lockSchedules
 	lockTriggeredSchedules
 	lockWaitingJobs
+	pruneAttempts
 	pruneCompletedJobs
 	pruneFailedJobs
 	pruneNodes
@@ -173,7 +174,7 @@ var sources = [statementCount]source{
 	insertNodeSequence:     {file: "insert_node_sequence"},
 	insertSameJobs:         {file: "insert_same_jobs", params: sharedParams + " bytes places"},
 	insertSlots:            {file: "insert_slots", params: "now slots"},
-	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at error trace output"},
+	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at outcome error trace output"},
 	listCalendars:          {file: "list_calendars", params: "after names limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
 	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
@@ -197,6 +198,7 @@ var sources = [statementCount]source{
 	lockSchedules:          {file: "lock_schedules", params: "names", columns: scheduleColumns},
 	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "ids", columns: "id mark"},
 	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "groups", columns: "place id busy"},
+	pruneAttempts:          {file: "prune_attempts", params: "ids most"},
 	pruneCompletedJobs:     {file: "prune_jobs", given: "completed", params: "before limit", columns: "id"},
 	pruneFailedJobs:        {file: "prune_jobs", given: "failed", params: "before limit", columns: "id"},
 	pruneNodes:             {file: "prune_nodes", params: "before limit"},

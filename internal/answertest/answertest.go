@@ -154,9 +154,13 @@ func snoozesSpendNoAttempt(e *env) {
 	if job.State != store.StateFailed || job.Snoozes != 2 || job.Attempt != 2 || job.Reason != "failed for good" {
 		e.Errorf("after two snoozes and two failures: %+v", job)
 	}
-	for _, attempt := range job.Attempts {
-		if attempt.Error == "" || attempt.Token != r.tokens[1] && attempt.Token != r.tokens[3] {
-			e.Errorf("an attempt that snoozed left a record: %+v", attempt)
+	outcomes := []store.AttemptOutcome{store.AttemptSnoozed, store.AttemptRetried, store.AttemptSnoozed, store.AttemptFailed}
+	if len(job.Attempts) != len(outcomes) {
+		e.Fatalf("the records of the attempts: %+v", job.Attempts)
+	}
+	for i, attempt := range job.Attempts {
+		if attempt.Outcome != outcomes[i] || attempt.Token != r.tokens[i] || string(attempt.Output) != "said" {
+			e.Errorf("the record of attempt %d is %+v, want the outcome %v", i, attempt, outcomes[i])
 		}
 	}
 }

@@ -313,13 +313,16 @@ func TestAnOutageLongerThanTheLeaseEndsContextsFirst(t *testing.T) {
 	waitUntil(t, "contexts ended", func() bool { return interrupted.Load() == 4 })
 	n.away.Store(false)
 	waitUntil(t, "all completed", finished(t, backend, store.StateCompleted, ids...))
-	jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: ids}, Limit: 4})
+	jobs, err := backend.ListJobs(context.Background(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: ids}, Limit: 4, Attempts: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, job := range jobs {
 		if job.Attempt != 1 {
 			t.Errorf("job %d: attempt %d; the interrupted one was not refunded", job.ID, job.Attempt)
+		}
+		if len(job.Attempts) != 1 || job.Attempts[0].Outcome != store.AttemptLeaseLost || job.Attempts[0].Error == "" {
+			t.Errorf("job %d: the interrupted attempt left the records %+v", job.ID, job.Attempts)
 		}
 	}
 	if n.count(event.LeaseLost) != 1 || n.count(event.JobReleased) != 4 {

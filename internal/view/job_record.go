@@ -47,12 +47,25 @@ type JobRecord struct {
 	Hook            json.RawMessage      `json:"hook,omitempty"`
 	CancelRequested bool                 `json:"cancel_requested"`
 	Errors          []AttemptErrorRecord `json:"errors"`
+	Attempts        []AttemptRecord      `json:"attempts"`
 	Output          *string              `json:"output"`
 	// OutputBase64 has the bytes of an output that is not valid UTF-8.
 	OutputBase64 string `json:"output_base64,omitempty"`
 }
 
-// AttemptErrorRecord is a failed attempt.
+// AttemptRecord is an attempt that did not complete, or that has output. Outcome
+// is a word of store.AttemptOutcome.
+type AttemptRecord struct {
+	Attempt    int16      `json:"attempt"`
+	Token      int64      `json:"token"`
+	Node       *string    `json:"node"`
+	StartedAt  *time.Time `json:"started_at"`
+	FinishedAt *time.Time `json:"finished_at"`
+	Outcome    string     `json:"outcome"`
+	Error      *string    `json:"error"`
+}
+
+// AttemptErrorRecord is an attempt that was spent with an error.
 type AttemptErrorRecord struct {
 	Attempt    int16      `json:"attempt"`
 	Token      int64      `json:"token"`
@@ -73,9 +86,14 @@ func NewJobRecord(j Job) JobRecord {
 		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
 		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
 		Reason: orNull(j.Reason), Waits: orNull(j.Waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []AttemptErrorRecord{},
+		Attempts: []AttemptRecord{},
 	}
 	for _, a := range j.Attempts {
-		if a.Error != "" {
+		r.Attempts = append(r.Attempts, AttemptRecord{
+			Attempt: a.Attempt, Token: a.Token, Node: orNull(a.Node), StartedAt: timeOrNull(a.StartedAt), FinishedAt: timeOrNull(a.FinishedAt),
+			Outcome: a.Outcome.String(), Error: orNull(a.Error),
+		})
+		if a.Error != "" && !refunded(a.Outcome) {
 			r.Errors = append(r.Errors, AttemptErrorRecord{
 				Attempt: a.Attempt, Token: a.Token, Node: orNull(a.Node),
 				StartedAt: timeOrNull(a.StartedAt), FinishedAt: timeOrNull(a.FinishedAt),
@@ -131,6 +149,11 @@ func snoozes(n int64) string {
 		return ""
 	}
 	return fmt.Sprint(n)
+}
+
+// refunded reports whether an attempt with this outcome does not count.
+func refunded(o store.AttemptOutcome) bool {
+	return o == store.AttemptReleased || o == store.AttemptLeaseLost || o == store.AttemptSnoozed
 }
 
 // losses returns the text for the number of times in succession that a job was

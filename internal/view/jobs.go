@@ -94,6 +94,28 @@ func JobListing(now time.Time) Listing[Job] {
 	}
 }
 
+// AttemptListing shows the attempts of a job that left a record.
+func AttemptListing() Listing[store.Attempt] {
+	return Listing[store.Attempt]{
+		Columns: []string{"ATTEMPT", "TOKEN", "NODE", "STARTED AT", "FINISHED AT", "OUTCOME", "ERROR"},
+		Row: func(a store.Attempt) []string {
+			return []string{
+				fmt.Sprint(a.Attempt), fmt.Sprint(a.Token), plain.Dash(a.Node), plain.Stamp(a.StartedAt), plain.Stamp(a.FinishedAt),
+				a.Outcome.String(), plain.Dash(ShortError(a.Error)),
+			}
+		},
+	}
+}
+
+// ShortError returns the first line of an error, cut to fit a table.
+func ShortError(text string) string {
+	line, _, more := strings.Cut(text, "\n")
+	if more {
+		line += "…"
+	}
+	return plain.Cut(line, 60)
+}
+
 // The states shown for a ready job that has failed before, or that is due
 // later.
 const (
@@ -139,7 +161,7 @@ func jobResult(j Job) string {
 	if reason := cmp.Or(j.Reason, j.Waits); reason != "" {
 		return reason
 	}
-	if n := len(j.Attempts); n > 0 && j.Attempts[n-1].Error != "" {
+	if n := len(j.Attempts); n > 0 && j.Attempts[n-1].Error != "" && j.State != store.StateCompleted {
 		return j.Attempts[n-1].Error
 	}
 	output := strings.TrimSpace(string(lastOutput(j.JobInfo)))

@@ -103,7 +103,7 @@ func snoozed(out store.Outcome, delay time.Duration, cause error) store.Outcome 
 // interrupted returns the outcome of an attempt that its node ended, not the job. The attempt does
 // not count, unless the job must not start twice.
 func interrupted(job store.Claimed, why error) store.Outcome {
-	out := store.Outcome{ID: job.ID, Token: job.Token, Result: store.Release}
+	out := store.Outcome{ID: job.ID, Token: job.Token, Result: store.Release, Error: cleanText("handed back: " + why.Error())}
 	if job.OnLoss == store.OnLossFail {
 		out.Result = store.Failed
 		out.Error = cleanText("lost: it was interrupted, and may not start twice: " + why.Error())

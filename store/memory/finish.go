@@ -37,8 +37,8 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 	if j.Token != o.Token {
 		return false
 	}
-	s.recordAttempt(j, o, now)
 	asked, cancel := s.cancels[j.ID]
+	s.recordAttempt(j, o, cancel, now)
 	switch {
 	case o.Result == store.Completed:
 		s.end(j, store.StateCompleted, "", now)
@@ -85,24 +85,48 @@ func (s *Store) recorded(o store.Outcome) bool {
 	}
 }
 
-// recordAttempt stores the record of an attempt, once per claim.
-func (s *Store) recordAttempt(j *job, o store.Outcome, now time.Time) {
-	if o.Error == "" && len(o.Output) == 0 || o.Result == store.Snooze {
+// recordAttempt stores the record of an attempt, unless the outcome changes
+// nothing because the job does not run any more.
+func (s *Store) recordAttempt(j *job, o store.Outcome, cancel bool, now time.Time) {
+	if o.Error == "" && len(o.Output) == 0 && o.Result != store.Snooze {
 		return
 	}
-	for _, a := range s.attempts[j.ID] {
-		if a.Token == o.Token {
-			return
-		}
+	a := store.Attempt{Error: o.Error, Trace: o.Trace, Output: copyOf(o.Output)}
+	switch {
+	case o.Result == store.Completed:
+		a.Outcome = store.AttemptCompleted
+	case o.Result == store.Failed:
+		a.Outcome = store.AttemptFailed
+	case o.Result == store.Cancelled || cancel:
+		a.Outcome = store.AttemptCancelled
+	case j.State != store.StateRunning:
+		return
+	case (o.Result == store.Retry || o.Result == store.Snooze) && s.gives(j):
+		a.Outcome = store.AttemptSuperseded
+	case o.Result == store.Retry:
+		a.Outcome = store.AttemptRetried
+	case o.Result == store.Snooze:
+		a.Outcome = store.AttemptSnoozed
+	case o.LeaseLost:
+		a.Outcome = store.AttemptLeaseLost
+	default:
+		a.Outcome = store.AttemptReleased
 	}
-	s.attempts[j.ID] = append(s.attempts[j.ID], store.Attempt{
-		Attempt:    j.Attempt,
-		Token:      o.Token,
-		Node:       j.Node,
-		StartedAt:  j.StartedAt,
-		FinishedAt: now,
-		Error:      o.Error,
-		Trace:      o.Trace,
-		Output:     copyOf(o.Output),
-	})
+	s.addAttempt(j, a, now)
+}
+
+// addAttempt stores the record of the last claim of a live job. The first record
+// of a claim stays, unless it says that the attempt was lost. The newest records
+// are kept.
+func (s *Store) addAttempt(j *job, a store.Attempt, now time.Time) {
+	a.Attempt, a.Token, a.Node, a.StartedAt, a.FinishedAt = j.Attempt, j.Token, j.Node, j.StartedAt, now
+	records := s.attempts[j.ID]
+	if n := len(records); n > 0 && records[n-1].Token == j.Token {
+		if records[n-1].Outcome == store.AttemptLost {
+			records[n-1] = a
+		}
+		return
+	}
+	records = append(records, a)
+	s.attempts[j.ID] = records[max(0, len(records)-store.MostAttempts):]
 }

@@ -155,6 +155,7 @@ func (s *Store) takeBack(j *job, died bool, now time.Time) {
 	if died && j.begun {
 		j.Losses++
 	}
+	s.recordLoss(j, died, asked, now)
 	switch {
 	case asked:
 		s.end(j, store.StateCancelled, reason, now)
@@ -171,6 +172,24 @@ func (s *Store) takeBack(j *job, died bool, now time.Time) {
 		j.Attempt--
 		s.ready(j, now)
 	}
+}
+
+// recordLoss stores the record of an attempt whose node has died, or left.
+func (s *Store) recordLoss(j *job, died, asked bool, now time.Time) {
+	a := store.Attempt{Outcome: store.AttemptLost}
+	switch {
+	case !j.begun:
+		return
+	case died:
+		a.Error = "lost: its node " + j.Node + " died while it ran, or when it was about to begin"
+	case asked:
+		a.Outcome, a.Error = store.AttemptCancelled, "cancelled: its node "+j.Node+" left while it ran"
+	case j.OnLoss == store.OnLossFail || j.Attempt >= j.MaxAttempts:
+		a.Error = "lost: its node " + j.Node + " left while it ran"
+	default:
+		a.Outcome, a.Error = store.AttemptReleased, "handed back: its node "+j.Node+" left while it ran"
+	}
+	s.addAttempt(j, a, now)
 }
 
 // lostJob returns what After gets about a job that fails as lost.

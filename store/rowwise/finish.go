@@ -91,7 +91,7 @@ func unrecorded(ctx context.Context, tx Tx, outcomes []*store.Outcome) (refused 
 
 // finishPlan is what a part of the outcomes writes.
 type finishPlan struct {
-	records []*store.Outcome // that leave a record of the attempt
+	records []store.AttemptRecord
 	ends    []End
 	requeue []Requeue
 	freed   []store.SerialGroup // of the jobs that end
@@ -101,10 +101,10 @@ type finishPlan struct {
 // add adds the changes that one outcome causes to the plan. The outcome has the
 // token of the job's present claim; held is the row of the job.
 func (p *finishPlan) add(o *store.Outcome, held store.HeldJob) {
-	if o.HasRecord() {
-		p.records = append(p.records, o)
-	}
 	effect := o.Effect(held)
+	if record, ok := o.Record(effect); ok {
+		p.records = append(p.records, record)
+	}
 	switch {
 	case effect.Unchanged:
 		return
@@ -122,12 +122,18 @@ func (p *finishPlan) add(o *store.Outcome, held store.HeldJob) {
 // write writes the plan. The records come first, because they describe the jobs
 // as they were while they ran.
 func (p *finishPlan) write(ctx context.Context, tx Tx, now time.Time) error {
-	if len(p.records) > 0 {
-		if err := tx.InsertAttempts(ctx, p.records, now); err != nil {
-			return err
-		}
+	if err := insertAttempts(ctx, tx, p.records, now); err != nil {
+		return err
 	}
 	return endAndRequeue(ctx, tx, p.ends, p.requeue, p.freed, now)
+}
+
+// insertAttempts stores records of attempts, if there are any.
+func insertAttempts(ctx context.Context, tx Tx, records []store.AttemptRecord, now time.Time) error {
+	if len(records) == 0 {
+		return nil
+	}
+	return tx.InsertAttempts(ctx, records, now)
 }
 
 // endAndRequeue ends jobs, makes jobs ready, and releases the jobs that waited for

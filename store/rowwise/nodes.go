@@ -53,10 +53,14 @@ func endNodes(ctx context.Context, tx Tx, nodes []store.NodeInfo, died bool, aft
 	if err != nil {
 		return out, err
 	}
+	names := make(map[int64]string, len(nodes))
+	for i := range nodes {
+		names[nodes[i].ID] = nodes[i].Name
+	}
 	var plan lossPlan
 	for i := range held {
 		held[i].Loss.Died, held[i].Loss.Waits = died, groups[held[i].Loss.Group].Waits()
-		out.Jobs = append(out.Jobs, plan.add(&held[i], after))
+		out.Jobs = append(out.Jobs, plan.add(&held[i], names[held[i].Node], after))
 	}
 	return out, plan.write(ctx, tx, now)
 }
@@ -74,6 +78,7 @@ func lostGroups(held []HeldJob, died bool) (groups []store.SerialGroup) {
 
 // lossPlan is what the loss of jobs writes.
 type lossPlan struct {
+	records []store.AttemptRecord
 	counted []int64 // ended jobs with one more loss
 	ends    []End
 	requeue []Requeue
@@ -81,9 +86,13 @@ type lossPlan struct {
 	after   []*store.FollowUp
 }
 
-// add decides about a job and returns what has become of it.
-func (p *lossPlan) add(job *HeldJob, after func(store.LostJob) *store.FollowUp) store.RescuedJob {
+// add decides about a job and returns what has become of it. node is the name of
+// the node that has ended.
+func (p *lossPlan) add(job *HeldJob, node string, after func(store.LostJob) *store.FollowUp) store.RescuedJob {
 	effect := job.Loss.Effect()
+	if record, ok := job.Loss.Record(job.ID, node); ok {
+		p.records = append(p.records, record)
+	}
 	rescued := store.RescuedJob{
 		ID: job.ID, Token: job.Token, Kind: job.Kind, Queue: job.Queue, Node: job.Node, State: effect.State, Begun: job.Loss.Begun,
 	}
@@ -102,8 +111,11 @@ func (p *lossPlan) add(job *HeldJob, after func(store.LostJob) *store.FollowUp) 
 	return rescued
 }
 
-// write writes the plan. Losses come first, while the jobs are live.
+// write writes the plan. Records and losses come first, while the jobs are live.
 func (p *lossPlan) write(ctx context.Context, tx Tx, now time.Time) error {
+	if err := insertAttempts(ctx, tx, p.records, now); err != nil {
+		return err
+	}
 	if len(p.counted) > 0 {
 		if err := tx.CountLosses(ctx, p.counted); err != nil {
 			return err

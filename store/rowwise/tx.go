@@ -31,10 +31,11 @@ type Claims interface {
 	// jobs that have the tokens of the claims; StateReady where there is none.
 	EndStates(ctx context.Context, claims []store.ClaimRef) ([]store.State, error)
 
-	// InsertAttempts stores records of attempts of live jobs: ID, Error, Trace
-	// and Output of each outcome, and attempt, token, node and start of its job.
-	// If the token has a record already, that record stays.
-	InsertAttempts(ctx context.Context, outcomes []*store.Outcome, now time.Time) error
+	// InsertAttempts stores records of attempts of live jobs, with attempt, token,
+	// node and start of the job. If the token has a record already, that record
+	// stays, unless its outcome is AttemptLost: then it is replaced. Each of the
+	// jobs keeps its newest MostAttempts records.
+	InsertAttempts(ctx context.Context, records []store.AttemptRecord, now time.Time) error
 
 	// EndJobs moves live jobs to history, finished now. Their keys are free
 	// again, and the cancel requests of jobs with Asked are deleted.

@@ -114,8 +114,8 @@ func finishSnooze(e *env) {
 		e.finishWell(o)
 		info := e.job(c.ID)
 		e.want([]any{info.State, info.RunAt, info.Attempt, info.Token, info.Snoozes, len(info.Attempts), info.Losses},
-			[]any{store.StateReady, e.now.Add(time.Minute), int16(0), c.Token, snoozes, 0, int16(0)},
-			"a snooze must make the job ready at now + Delay, refund the attempt, add one to the snoozes and leave no record")
+			[]any{store.StateReady, e.now.Add(time.Minute), int16(0), c.Token, snoozes, int(snoozes), int16(0)},
+			"a snooze must make the job ready at now + Delay, refund the attempt, add one to the snoozes and leave a record")
 		e.tick(time.Minute - time.Microsecond)
 		e.want(len(e.claim(n, 1)), 0, "a snoozed job must not run before its delay")
 		e.tick(time.Microsecond)
@@ -388,7 +388,8 @@ func finishAttempts(e *env) {
 		if errText != "" || output != "" {
 			want = append(want, store.Attempt{
 				Attempt: c.Attempt, Token: c.Token, Node: "n", StartedAt: e.now.Add(-time.Second), FinishedAt: e.now,
-				Error: errText, Trace: trace, Output: o.Output,
+				Outcome: map[store.Result]store.AttemptOutcome{store.Retry: store.AttemptRetried, store.Failed: store.AttemptFailed}[result],
+				Error:   errText, Trace: trace, Output: o.Output,
 			})
 		}
 		if result == store.Retry {

@@ -76,6 +76,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Claim", claimTests, nil},
 		{"ClaimPart", claimPartTests, has[store.PartialClaimer]},
 		{"Finish", finishTests, nil},
+		{"Attempts", attemptTests, nil},
 		{"ChangeJobs", changeJobsTests, nil},
 		{"ListJobs", listJobsTests, nil},
 		{"JobFilter", filterTests, nil},

@@ -1,0 +1,6 @@
+-- Deletes the oldest records of attempts of jobs, so that one more may be added.
+DELETE FROM hourbell_attempt WHERE rowid IN (
+  SELECT a.rowid
+  FROM json_each(:ids) AS o
+  CROSS JOIN hourbell_attempt AS a ON a.job_id = o.value
+    AND a.token <= (SELECT t.token FROM hourbell_attempt AS t WHERE t.job_id = o.value ORDER BY t.token DESC LIMIT 1 OFFSET :most - 1))

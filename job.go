@@ -2,8 +2,11 @@ package hourbell
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
@@ -88,6 +91,35 @@ func (j *JobRow) StoreID() string {
 		return ""
 	}
 	return j.run.StoreID()
+}
+
+// SetResult keeps a value as the result of the job: value is encoded as JSON of
+// at most 64 KiB. Other jobs and programs read it (store.JobInfo.Result) as
+// long as the job is kept. A later call replaces the result. The result is kept
+// if this attempt ends the job, whether the job is completed, failed or
+// cancelled; if the job runs again, the result of this attempt is dropped. An
+// error means that the result is as it was before the call.
+func (j *JobRow) SetResult(value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("encode the result of job %d: %w", j.ID, err)
+	}
+	if err := check.Result(text); err != nil {
+		return fmt.Errorf("job %d: %w", j.ID, err)
+	}
+	if j.run == nil { // a worker in a test
+		j.run = &work.Run{}
+	}
+	j.run.SetResult(text)
+	return nil
+}
+
+// Result returns the result that SetResult has kept so far, as JSON; nil: none.
+func (j *JobRow) Result() []byte {
+	if j.run == nil {
+		return nil
+	}
+	return j.run.Result()
 }
 
 // HeldFor returns for how long from now the node may trust its claim on the job

@@ -35,6 +35,21 @@ func EncodedArgs(field string, text []byte) error {
 	return nil
 }
 
+// MaxResult is the greatest size of a job's result in bytes.
+const MaxResult = 64 << 10
+
+// Result reports whether JSON is valid as the result of a job: valid UTF-8 of at
+// most MaxResult bytes. The error is a *[FieldError].
+func Result(text []byte) error {
+	switch {
+	case len(text) > MaxResult:
+		return badArgs("result", text, fmt.Sprintf("is %d bytes long", len(text)), fmt.Sprintf("keep it within %d bytes and store a reference to larger data", MaxResult))
+	case !utf8.Valid(text):
+		return badArgs("result", text, "is not valid UTF-8", "JSON is written in UTF-8")
+	}
+	return nil
+}
+
 func badArgs(field string, text []byte, problem, remedy string) error {
 	return &FieldError{Field: field, Value: Shorten(string(text)), Problem: problem, Remedy: remedy}
 }

@@ -319,6 +319,9 @@ type Outcome struct {
 	Trace string
 	// Output is what the attempt printed, any bytes, at most 64 KiB.
 	Output []byte
+	// Value, if not empty, is the job's result if this outcome ends the job: JSON
+	// of at most 64 KiB, kept byte for byte.
+	Value []byte
 	// After, if not nil, also happens if the outcome counts, was not recorded
 	// before, and ends the job as completed or failed.
 	After *FollowUp
@@ -372,7 +375,7 @@ const (
 	// request for running jobs, which is pushed to their nodes.
 	CancelJobs JobAction = iota
 	// RetryJobs makes finished jobs ready with run_at now, under their old
-	// number, with at least one more attempt (max_attempts is raised to attempt
+	// number and without their result, with at least one more attempt (max_attempts is raised to attempt
 	// + 1 if it is less), and sets the run_at of ready jobs to now (never later
 	// than it was). The token and the losses stay as they are until the next
 	// claim; refunds are set to 0. Waiting jobs stay as they are.
@@ -441,7 +444,8 @@ type JobInfo struct {
 	Slot         time.Time
 	CancelAsked  bool      // the job is running, and its node has been asked to cancel it
 	Reason       string    // why it ended as failed or cancelled: the last error, "lost", …
-	Attempts     []Attempt // only with Attempts; oldest first, at most the newest MostAttempts
+	Result       []byte    // of the outcome that ended it (Outcome.Value), or nil; only with ListJobsRequest.Attempts
+	Attempts     []Attempt // only with ListJobsRequest.Attempts; oldest first, at most the newest MostAttempts
 }
 
 // Scheduled reports whether a job is ready, has not begun yet and is due later than

@@ -56,6 +56,7 @@ func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []st
 	over.grow(len(outcomes))
 	for _, o := range outcomes {
 		over.add(o.ID, o.Token, o.Result.EndState(), "")
+		over.addResult(o.Value)
 	}
 	var ended []int64
 	err = b.pipeline(ctx, nodeConns, "finish jobs", func(s sender) (err error) {
@@ -91,6 +92,7 @@ type ends struct {
 	tokens  []int64
 	states  []int16
 	reasons []string
+	results []string // nil: no job has a result; otherwise empty for a job without a result
 }
 
 func (e *ends) add(id, token int64, state store.State, reason string) {
@@ -98,6 +100,20 @@ func (e *ends) add(id, token int64, state store.State, reason string) {
 	e.tokens = append(e.tokens, token)
 	e.states = append(e.states, int16(state))
 	e.reasons = append(e.reasons, reason)
+	if e.results != nil {
+		e.results = append(e.results, "")
+	}
+}
+
+// addResult gives the job that was added last a result.
+func (e *ends) addResult(value []byte) {
+	if len(value) == 0 {
+		return
+	}
+	if e.results == nil {
+		e.results = make([]string, len(e.ids), cap(e.ids))
+	}
+	e.results[len(e.results)-1] = string(value)
 }
 
 func (e *ends) grow(n int) {
@@ -111,6 +127,9 @@ func (e *ends) drop(jobs map[int64]bool) {
 	for i, id := range e.ids {
 		if !jobs[id] {
 			rest.add(id, e.tokens[i], store.State(e.states[i]), e.reasons[i])
+			if e.results != nil {
+				rest.addResult([]byte(e.results[i]))
+			}
 		}
 	}
 	*e = rest
@@ -143,6 +162,7 @@ func (f *finishing) run(ctx context.Context, outcomes []store.Outcome) ([]store.
 	for _, o := range outcomes {
 		if plain(o) {
 			f.ends.add(o.ID, o.Token, o.Result.EndState(), "")
+			f.ends.addResult(o.Value)
 		} else {
 			careful = append(careful, o)
 		}
@@ -194,6 +214,7 @@ func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
 			again.add(o.ID, effect)
 		default:
 			f.ends.add(o.ID, o.Token, effect.State, effect.Reason)
+			f.ends.addResult(o.Value)
 		}
 	}
 	if err := f.b.keepAttempts(ctx, f.tx, f.now, records); err != nil {
@@ -292,7 +313,12 @@ func (f *finishing) end(ctx context.Context) (err error) {
 func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over ends, freed serialGroups) (ended []int64, err error) {
 	noted := len(over.ids) >= leastNoted
 	var batch pgx.Batch
-	batch.Queue(b.q(finishJobs), now, over.ids, over.tokens, over.states, over.reasons, noted)
+	args := []any{now, over.ids, over.tokens, over.states, over.reasons, noted}
+	if over.results == nil {
+		batch.Queue(b.q(finishJobs), args...)
+	} else {
+		batch.Queue(b.q(finishJobsWithResults), append(args, over.results)...)
+	}
 	if noted {
 		b.queueNote(&batch, now, over)
 	}

@@ -64,13 +64,13 @@ func stateNumbers(states []store.State) []int16 {
 }
 
 // jobColumns are the columns that scanJob scans.
-const jobColumns = "id token state args headers attempt origin run_at created_at started_at finished_at node schedule_id schedule_name slot cancel_asked reason losses snoozes {spec}"
+const jobColumns = "id token state args headers attempt origin run_at created_at started_at finished_at node schedule_id schedule_name slot cancel_asked reason losses snoozes result {spec}"
 
 func scanJob(r pgx.CollectableRow) (j store.JobInfo, err error) {
 	err = r.Scan(append([]any{
 		&j.ID, &j.Token, (*int16)(&j.State), &j.Args, &j.Headers, &j.Attempt, (*int16)(&j.Origin),
 		into(&j.RunAt), into(&j.CreatedAt), into(&j.StartedAt), into(&j.FinishedAt), (*word)(&j.Node), (*number)(&j.Schedule), (*word)(&j.ScheduleName),
-		into(&j.Slot), &j.CancelAsked, &j.Reason, &j.Losses, &j.Snoozes,
+		into(&j.Slot), &j.CancelAsked, &j.Reason, &j.Losses, &j.Snoozes, &j.Result,
 	}, specTargets(&j.JobSpec)...)...)
 	return j, err
 }

@@ -17,7 +17,7 @@ import (
 // never walk from end to end.
 var hot = map[statement]string{
 	claimJobs: "job|schedule", claimExactJobs: "job|schedule", claimSuspects: "job|schedule", claimExactSuspects: "job|schedule",
-	beginJobs: "lease", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history", lockClaims: "job", requeueJobs: "job", endJobs: "job",
+	beginJobs: "lease", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history", finishJobsWithResults: "job|history", lockClaims: "job", requeueJobs: "job", endJobs: "job",
 	insertAttempts: "job|attempt", checkRecorded: "history", lockJobs: "job", lockFinishedJobs: "history", findScheduleJobs: "job|schedule",
 	deleteJobs: "job|history|attempt", reviveJobs: "job|history", findKeyHolders: "job|history", pullJobs: "job", lockHeldJobs: "job", listClaims: "job", listCancelledClaims: "job",
 	lockSchedules: "schedule", updateSchedules: "schedule", findDueSchedules: "schedule", findDueSchedulesNamed: "schedule", findNextSchedule: "schedule",
@@ -93,7 +93,7 @@ func checkPlans(t *testing.T, b *Backend) {
 	}
 	// These statements read in the order of an index. A plan that sorts would read
 	// the whole backlog.
-	for _, name := range []statement{claimJobs, claimExactJobs, findBehindCursors, findExactBehindCursors, findNextDue, finishJobs, findDueSchedules, findNextSchedule, pruneSlots} {
+	for _, name := range []statement{claimJobs, claimExactJobs, findBehindCursors, findExactBehindCursors, findNextDue, finishJobs, finishJobsWithResults, findDueSchedules, findNextSchedule, pruneSlots} {
 		// Not counted: a claim sorts the jobs that it has claimed, at most a batch, to
 		// select the jobs that may begin at once.
 		plan := regexp.MustCompile(`Sort  \(.*\n.*Sort Key: .*\n.*CTE Scan on claimed`).ReplaceAllString(planOf(t, b, name), "")
@@ -107,6 +107,7 @@ func checkPlans(t *testing.T, b *Backend) {
 	wantInPlan(t, b, claimSuspects, "Index Scan using job_suspect", "(queue = ", "(priority = ", "(run_at <= ", "Tid Scan on job")
 	wantInPlan(t, b, findBehindCursors, "Index Scan using job_ready", "ROW(run_at, id) <= ")
 	wantInPlan(t, b, finishJobs, "Index Scan using job_pkey")
+	wantInPlan(t, b, finishJobsWithResults, "Index Scan using job_pkey")
 	wantInPlan(t, b, advanceSchedules, "Index Scan using schedule_pkey")
 	wantInPlan(t, b, findFiredSlots, "ROW(schedule_id, slot) >= ", "Index Only Scan using slot_fired_once")
 	wantInPlan(t, b, findDueSchedules, "using schedule_due")

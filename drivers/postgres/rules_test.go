@@ -37,6 +37,7 @@ type ruleJob struct {
 	Attempt, MaxAttempts          int16
 	Losses, Refunds               int16 // history has no refunds
 	Snoozes                       int64
+	Result                        string
 	OnLoss                        store.OnLoss
 	Origin                        store.Origin
 	RunAt, Slot, Finished         time.Time
@@ -289,9 +290,9 @@ func (r *ruleTest) read() (jobs map[int64]*ruleJob, hooks []string) {
 		SELECT j.*, c.job_id IS NOT NULL, coalesce(c.reason, ''), coalesce(a.outcome, 0), coalesce(a.error, ''), coalesce(a.trace, ''), coalesce(encode(a.output, 'hex'), '')
 		FROM (
 			SELECT id, CASE WHEN running THEN 2 ELSE state END AS state, token, node, schedule_id, attempt, max_attempts, losses, snoozes, refunds, on_loss, origin,
-				run_at, slot, NULL::timestamptz AS finished_at, kind, unique_key, '' AS reason FROM {schema}.job
+				run_at, slot, NULL::timestamptz AS finished_at, kind, unique_key, '' AS reason, NULL AS result FROM {schema}.job
 			UNION ALL SELECT id, state, token, node, schedule_id, attempt, max_attempts, losses, snoozes, 0, on_loss, origin,
-				run_at, slot, finished_at, kind, unique_key, reason FROM {schema}.history
+				run_at, slot, finished_at, kind, unique_key, reason, result FROM {schema}.history
 		) AS j LEFT JOIN {schema}.cancel_request AS c ON c.job_id = j.id LEFT JOIN {schema}.attempt AS a ON a.job_id = j.id AND a.token = j.token
 		ORDER BY j.id`, r.b.schema))
 	must(r, err)
@@ -299,7 +300,7 @@ func (r *ruleTest) read() (jobs map[int64]*ruleJob, hooks []string) {
 	_, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (id int64, err error) {
 		var j ruleJob
 		err = row.Scan(&id, &j.State, &j.Token, (*number)(&j.Node), (*number)(&j.Schedule), &j.Attempt, &j.MaxAttempts, &j.Losses, (*number)(&j.Snoozes), &j.Refunds, &j.OnLoss, &j.Origin,
-			into(&j.RunAt), into(&j.Slot), into(&j.Finished), &j.Kind, (*word)(&j.Unique), &j.Reason, &j.Asked, &j.Why, &j.Ended, &j.RecordError, &j.Trace, &j.OutputHex)
+			into(&j.RunAt), into(&j.Slot), into(&j.Finished), &j.Kind, (*word)(&j.Unique), &j.Reason, (*word)(&j.Result), &j.Asked, &j.Why, &j.Ended, &j.RecordError, &j.Trace, &j.OutputHex)
 		if j.Kind[0] == 'h' {
 			hooks = append(hooks, j.Kind)
 		} else {
@@ -400,6 +401,7 @@ func (r *ruleTest) finish(easy bool) {
 		j.record(o.Record(effect))
 		r.table.apply(j, effect)
 		if j.State.Finished() {
+			j.Result = string(o.Value)
 			freed = append(freed, j.group())
 			if o.Result.FollowsUp() && o.After != nil {
 				hooks = append(hooks, o.After.Jobs[0].Kind)
@@ -424,6 +426,9 @@ func (r *ruleTest) outcome(id int64, j *ruleJob, easy bool) store.Outcome {
 	o := store.Outcome{ID: id, Token: j.Token, Result: store.Result(r.IntN(6)), Alone: j.Schedule == 0}
 	if r.chance(20) {
 		o.Token++
+	}
+	if r.chance(20) {
+		o.Value = []byte(`{ "n": 1}`)
 	}
 	if easy {
 		o.Result = store.Result(r.IntN(2))

@@ -67,6 +67,7 @@ const (
 	findScheduleJobs
 	findUniqueJobs
 	finishJobs
+	finishJobsWithResults
 	holdCalendars
 	holdNode
 	insertAttempts
@@ -186,6 +187,7 @@ var sources = [statementCount]source{
 	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: "id"},
 	findUniqueJobs:         {file: "find_unique_jobs", params: "kind unique_key", columns: "ids"},
 	finishJobs:             {file: "finish_jobs", params: "now ids tokens states reasons noted", columns: "id schedule_id backfill"},
+	finishJobsWithResults:  {file: "finish_jobs", given: "results", params: "now ids tokens states reasons noted results", columns: "id schedule_id backfill"},
 	holdCalendars:          {file: "hold_calendars", params: "names", columns: "name"},
 	holdNode:               {file: "hold_node", params: "now node", columns: "now"},
 	insertAttempts:         {file: "insert_attempts", params: "now ids outcomes errors traces outputs most"},

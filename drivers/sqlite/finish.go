@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -99,8 +100,11 @@ func (s *session) InsertAttempts(ctx context.Context, records []store.AttemptRec
 
 // EndJobs implements rowwise.Claims.
 func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time) error {
-	list := jsonOf(ends)
-	if err := s.exec(ctx, endJobs, args{"ends": list, "now": micros(now)}); err != nil {
+	list, statement := jsonOf(ends), endJobs
+	if slices.ContainsFunc(ends, func(end rowwise.End) bool { return end.Result != "" }) {
+		statement = endJobsWithResults
+	}
+	if err := s.exec(ctx, statement, args{"ends": list, "now": micros(now)}); err != nil {
 		return err
 	}
 	if err := s.exec(ctx, deleteEndedJobs, args{"ends": list}); err != nil {

@@ -89,14 +89,14 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a args) {
 }
 
 // jobColumns are the columns that scanJob scans.
-const jobColumns = "id token state args headers attempt origin run_at created_at started_at finished_at node schedule_id schedule_name slot cancel_asked reason losses snoozes {spec}"
+const jobColumns = "id token state args headers attempt origin run_at created_at started_at finished_at node schedule_id schedule_name slot cancel_asked reason losses snoozes result {spec}"
 
 func scanJob(r row) (store.JobInfo, error) {
 	var j store.JobInfo
 	err := r.Scan(append([]any{
 		&j.ID, &j.Token, &j.State, &j.Args, &j.Headers, &j.Attempt, &j.Origin,
 		into(&j.RunAt), into(&j.CreatedAt), into(&j.StartedAt), into(&j.FinishedAt),
-		&j.Node, &j.Schedule, &j.ScheduleName, into(&j.Slot), &j.CancelAsked, &j.Reason, &j.Losses, &j.Snoozes,
+		&j.Node, &j.Schedule, &j.ScheduleName, into(&j.Slot), &j.CancelAsked, &j.Reason, &j.Losses, &j.Snoozes, &j.Result,
 	}, specTargets(&j.JobSpec)...)...)
 	return j, err
 }

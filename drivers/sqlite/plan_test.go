@@ -60,6 +60,7 @@ var plans = []struct {
 	{statement: lockClaims, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: checkRecorded, want: []string{"SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: endJobs, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: endJobsWithResults, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: deleteEndedJobs, want: []string{"SEARCH hourbell_job USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: deleteCancels, want: []string{"SEARCH hourbell_cancel_request USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: requeueJobs, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},

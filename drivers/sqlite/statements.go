@@ -38,6 +38,7 @@ const (
 	deleteJobs
 	endFailing
 	endJobs
+	endJobsWithResults
 	endNodes
 	extendLease
 	extendSlots
@@ -148,6 +149,7 @@ var sources = [statementCount]source{
 	deleteJobs:             {file: "delete_jobs", params: "ids"},
 	endFailing:             {file: "end_failing", params: "ids"},
 	endJobs:                {file: "end_jobs", params: "now ends"},
+	endJobsWithResults:     {file: "end_jobs", given: "results", params: "now ends"},
 	endNodes:               {file: "end_nodes", params: "now died nodes"},
 	extendLease:            {file: "extend_lease", params: "now node", columns: "beats"},
 	extendSlots:            {file: "extend_slots", params: "now slots"},

@@ -5,15 +5,18 @@ package answertest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -28,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Backend) {
 		{"snoozes spend no attempt", snoozesSpendNoAttempt},
 		{"a cancel request ends snoozes", cancelEndsSnoozes},
 		{"final errors", finalErrors},
+		{"results", results},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(&env{T: t, backend: open(t)}) })
 	}
@@ -209,5 +213,68 @@ func finalErrors(e *env) {
 	last := e.finished(client, e.enqueue(client, `"error"`, hourbell.MaxAttempts(1)))
 	if last.State != store.StateFailed || last.Reason != "boom" {
 		e.Errorf("the error of the last attempt: %+v", last)
+	}
+}
+
+// total is a result.
+type total struct {
+	Files int    `json:"files"`
+	Of    string `json:"of"`
+}
+
+func results(e *env) {
+	client := e.run(func(_ context.Context, job *hourbell.JobRow) error {
+		switch string(job.RawArgs) {
+		case `"large"`:
+			e.must(job.SetResult("before"))
+			err := job.SetResult(strings.Repeat("x", 64<<10))
+			if problem := (*check.FieldError)(nil); !errors.As(err, &problem) || problem.Field != "result" || !strings.Contains(err.Error(), "65536") {
+				e.Errorf("a result that is too large: %v", err)
+			}
+			if err := job.SetResult(func() {}); err == nil {
+				e.Error("a function became a result")
+			}
+			if err := job.SetResult(json.RawMessage("\"\xff\"")); err == nil {
+				e.Error("a result that is not valid UTF-8 was kept")
+			}
+			return nil
+		case `"fail"`:
+			e.must(job.SetResult([]int{1}))
+			return hourbell.Fail(errors.New("boom"))
+		case `"retry"`:
+			if job.Attempt == 1 {
+				e.must(job.SetResult("of the first attempt"))
+				return hourbell.RetryIn(0, errors.New("boom"))
+			}
+			return nil
+		case `"fine"`:
+			e.must(job.SetResult(total{1, "dropped"}))
+			return job.SetResult(total{3, "<ü>"})
+		}
+		return nil
+	})
+	for args, want := range map[string]string{
+		`"large"`: `"before"`, `"fail"`: `[1]`, `"retry"`: "", `"fine"`: `{"files":3,"of":"\u003cü\u003e"}`, `"none"`: "",
+	} {
+		id := e.enqueue(client, args)
+		if got := string(e.finished(client, id).Result); got != want {
+			e.Errorf("the result of %s is %q, want %q", args, got, want)
+		}
+	}
+	// A batch of jobs with and without results.
+	var requests []hourbell.Request
+	for i := range 50 {
+		args := []string{`"fine"`, `"none"`, `"fail"`}[i%3]
+		requests = append(requests, hourbell.Request{Args: hourbell.RawArgs{Name: kind, JSON: []byte(args)}})
+	}
+	added, err := client.EnqueueMany(e.Context(), requests)
+	e.must(err)
+	for i, one := range added {
+		job := e.finished(client, one.ID)
+		var got total
+		switch err := json.Unmarshal(job.Result, &got); {
+		case i%3 == 0 && (err != nil || got != total{3, "<ü>"}), i%3 == 1 && job.Result != nil, i%3 == 2 && string(job.Result) != "[1]":
+			e.Errorf("job %s has the result %q", job.Args, job.Result)
+		}
 	}
 }

@@ -48,7 +48,9 @@ type JobRecord struct {
 	CancelRequested bool                 `json:"cancel_requested"`
 	Errors          []AttemptErrorRecord `json:"errors"`
 	Attempts        []AttemptRecord      `json:"attempts"`
-	Output          *string              `json:"output"`
+	// Result is what the attempt that ended the job left for others.
+	Result json.RawMessage `json:"result"`
+	Output *string         `json:"output"`
 	// OutputBase64 has the bytes of an output that is not valid UTF-8.
 	OutputBase64 string `json:"output_base64,omitempty"`
 }
@@ -86,7 +88,7 @@ func NewJobRecord(j Job) JobRecord {
 		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
 		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
 		Reason: orNull(j.Reason), Waits: orNull(j.Waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []AttemptErrorRecord{},
-		Attempts: []AttemptRecord{},
+		Attempts: []AttemptRecord{}, Result: rawJSON(j.Result),
 	}
 	for _, a := range j.Attempts {
 		r.Attempts = append(r.Attempts, AttemptRecord{
@@ -138,6 +140,7 @@ func JobFacts(j Job, now time.Time) []Fact {
 		{"started_at", plain.Stamp(j.StartedAt)},
 		{"finished_at", plain.Stamp(j.FinishedAt)},
 		{"took", took(j.JobInfo)},
+		{"result", string(j.Result)},
 		{"node", jobNode(j.JobInfo)},
 	}
 }

@@ -156,13 +156,16 @@ func took(j store.JobInfo) string {
 }
 
 // jobResult returns why the job ended, waits or was tried again, otherwise its
-// last line of output.
+// result, otherwise its last line of output.
 func jobResult(j Job) string {
 	if reason := cmp.Or(j.Reason, j.Waits); reason != "" {
 		return reason
 	}
 	if n := len(j.Attempts); n > 0 && j.Attempts[n-1].Error != "" && j.State != store.StateCompleted {
 		return j.Attempts[n-1].Error
+	}
+	if len(j.Result) > 0 {
+		return string(j.Result)
 	}
 	output := strings.TrimSpace(string(lastOutput(j.JobInfo)))
 	return output[strings.LastIndexByte(output, '\n')+1:]

@@ -45,7 +45,7 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 		cause := context.Cause(ctx)
 		took = started.Elapsed()
 		res := result{outcome: attemptOutcome(run.Claimed, err, cause), took: took, err: err}
-		res.outcome.Output = run.Output()
+		res.outcome.Output, res.outcome.Value = run.Output(), run.Result()
 		if cause != nil && err != nil {
 			res.why = cause.Error()
 		} else if errors.Is(err, node.ErrClaimLost) {

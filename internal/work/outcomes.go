@@ -97,7 +97,7 @@ func (o *outcomes) take(buffer []result) []result {
 			break
 		}
 		o.jobs[out.ID] = true
-		size += len(out.Output) + len(out.Error) + len(out.Trace)
+		size += len(out.Output) + len(out.Error) + len(out.Trace) + len(out.Value)
 		n++
 	}
 	buffer = append(buffer, o.waiting[:n]...)

@@ -33,6 +33,7 @@ type Run struct {
 	ctx      context.Context // created on first use: see attemptContext
 	cancel   context.CancelCauseFunc
 	output   []byte
+	value    []byte // the result
 }
 
 // cancelled reports whether the run was asked to end.
@@ -103,6 +104,21 @@ func (r *Run) Output() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.output
+}
+
+// SetResult stores the result of the job, JSON of at most check.MaxResult bytes. It is kept if the
+// attempt ends the job.
+func (r *Run) SetResult(value []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.value = value
+}
+
+// Result returns the bytes that SetResult stored.
+func (r *Run) Result() []byte {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.value
 }
 
 func (r *Run) ref() store.ClaimRef { return store.ClaimRef{ID: r.ID, Token: r.Token} }

@@ -116,6 +116,7 @@ func (s *Store) retryJob(live, finished *job, now time.Time) store.Change {
 	s.live[finished.ID] = finished
 	finished.FinishedAt = time.Time{}
 	finished.Reason = ""
+	finished.Result = nil
 	finished.refunds = 0
 	finished.MaxAttempts = max(finished.MaxAttempts, finished.Attempt+1)
 	s.ready(finished, s.startAfterFired(finished.Schedule, now, now))

@@ -39,6 +39,11 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 	}
 	asked, cancel := s.cancels[j.ID]
 	s.recordAttempt(j, o, cancel, now)
+	defer func() {
+		if j.State.Finished() {
+			j.Result = copyOf(o.Value)
+		}
+	}()
 	switch {
 	case o.Result == store.Completed:
 		s.end(j, store.StateCompleted, "", now)

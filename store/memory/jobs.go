@@ -304,9 +304,9 @@ func (s *Store) info(j *job, full bool) store.JobInfo {
 	out := j.JobInfo
 	out.ScheduleName = s.scheduleName(j.Schedule)
 	_, out.CancelAsked = s.cancels[j.ID]
-	out.Args, out.Headers = nil, nil
+	out.Args, out.Headers, out.Result = nil, nil, nil
 	if full {
-		out.Args, out.Headers = copyOf(j.Args), copyOf(j.Headers)
+		out.Args, out.Headers, out.Result = copyOf(j.Args), copyOf(j.Headers), copyOf(j.Result)
 		for _, a := range s.attempts[j.ID] {
 			a.Output = copyOf(a.Output)
 			out.Attempts = append(out.Attempts, a)

@@ -112,7 +112,7 @@ func (p *finishPlan) add(o *store.Outcome, held store.HeldJob) {
 		p.requeue = append(p.requeue, requeue(o.ID, effect))
 		return
 	}
-	p.ends = append(p.ends, End{ID: o.ID, State: effect.State, Reason: effect.Reason, Asked: held.Asked})
+	p.ends = append(p.ends, End{ID: o.ID, State: effect.State, Reason: effect.Reason, Result: string(o.Value), Asked: held.Asked})
 	p.freed = append(p.freed, held.Group)
 	if o.Result.FollowsUp() {
 		p.after = append(p.after, o.After)

@@ -218,7 +218,8 @@ type End struct {
 	ID     int64       `json:"id"`
 	State  store.State `json:"state"`
 	Reason string      `json:"reason"`
-	Asked  bool        `json:"-"` // the job has a cancel request
+	Result string      `json:"result,omitempty"` // JSON; empty: the job has no result
+	Asked  bool        `json:"-"`                // the job has a cancel request
 }
 
 // Requeue makes a live job ready. Refunds and losses stop at math.MaxInt16.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -26,6 +27,8 @@ var finishTests = []scenario{
 	{"CompletionWinsOverCancelRequest", finishCompletedAsked},
 	{"AttemptsAreRecorded", finishAttempts},
 	{"LargeRecords", finishLargeRecords},
+	{"Results", finishResults},
+	{"ResultsOfABatch", finishResultsOfABatch},
 	{"TwoNodesAtOnce", finishRace},
 }
 
@@ -433,6 +436,79 @@ func finishLargeRecords(e *env) {
 	info := e.job(c.ID)
 	e.ok(len(info.Attempts) == 1 && string(info.Attempts[0].Output) == string(big), "64 KiB of output must be kept byte for byte")
 	e.ok(info.Reason == o.Error && info.Attempts[0].Error == o.Error && info.Attempts[0].Trace == o.Trace, "64 KiB of error and trace must be kept")
+}
+
+func finishResults(e *env) {
+	n := e.nodeFor("n", time.Hour)
+	const value = `{ "ü": [1, "\u0000", 1.50]}`
+	for _, result := range []store.Result{store.Completed, store.Failed, store.Cancelled} {
+		for _, text := range []string{"", "why"} {
+			c := e.running(n)
+			o := outcome(c, result)
+			o.Error, o.Value = text, []byte(value)
+			e.finishWell(o)
+			e.want(string(e.job(c.ID).Result), value, "the result of an attempt that ends its job must be kept byte for byte")
+			e.want(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{c.ID}}})[0].Result, []byte(nil), "results are read only where Attempts asks for them")
+			o.Value = []byte("2")
+			e.want(e.finish(o), []store.ClaimRef(nil), "a repeated outcome must not be refused")
+			e.want(string(e.job(c.ID).Result), value, "a repeated outcome must not change the result")
+			e.changeOne(store.RetryJobs, c.ID)
+			e.want(e.job(c.ID).Result, []byte(nil), "a job that is retried by hand must lose its result")
+			e.finishWell(outcome(e.claimOne(n), store.Completed))
+			e.want(e.job(c.ID).Result, []byte(nil), "a job must not have the result of an attempt before the last")
+		}
+	}
+	for _, result := range []store.Result{store.Retry, store.Snooze, store.Release} {
+		c := e.running(n)
+		o := outcome(c, result)
+		o.Value = []byte(value)
+		e.finishWell(o)
+		e.want(e.job(c.ID).Result, []byte(nil), "the result of an attempt that does not end its job must be dropped")
+		e.finishWell(outcome(e.claimOne(n), store.Completed))
+		e.want(e.job(c.ID).Result, []byte(nil), "a job must not have the result of an attempt before the last")
+	}
+	c := e.running(n)
+	o := outcome(c, store.Completed)
+	o.Value = make([]byte, 64<<10)
+	for i := range o.Value {
+		o.Value[i] = byte('0' + i%10)
+	}
+	e.finishWell(o)
+	e.ok(string(e.job(c.ID).Result) == string(o.Value), "64 KiB of result must be kept")
+	o.Token--
+	c = e.running(n)
+	o.ID = c.ID
+	e.want(len(e.finish(o)), 1, "an outcome under an old token must be refused")
+	e.want(e.job(c.ID).Result, []byte(nil), "a refused outcome must leave no result")
+}
+
+func finishResultsOfABatch(e *env) {
+	n := e.node("n")
+	const size = 100
+	e.insertN(size)
+	jobs := e.claim(n, size)
+	var outcomes []store.Outcome
+	for i, j := range jobs {
+		o := outcome(j, store.Completed)
+		if i%3 == 1 {
+			o.Value = fmt.Append(nil, j.ID)
+		}
+		if i%7 == 2 {
+			o.Result, o.Error = store.Failed, "e"
+		}
+		if i%10 == 9 {
+			o.Token--
+		}
+		outcomes = append(outcomes, o)
+	}
+	e.want(len(e.finish(outcomes...)), size/10, "a batch must refuse exactly its stale outcomes")
+	for i, j := range jobs {
+		want := ""
+		if i%3 == 1 && i%10 != 9 {
+			want = fmt.Sprint(j.ID)
+		}
+		e.want(string(e.job(j.ID).Result), want, "each result of a batch must be kept with its own job")
+	}
 }
 
 func finishRace(e *env) {

@@ -293,6 +293,9 @@ func (w *world) finish() {
 		if w.chance(5) {
 			o.Output = fmt.Append(nil, "out\x00", w.steps)
 		}
+		if w.chance(3) {
+			o.Value = fmt.Append(nil, `{"ü": `, w.steps, " }")
+		}
 		if w.chance(2) {
 			o.After = w.someFollowUp()
 		}
@@ -301,7 +304,7 @@ func (w *world) finish() {
 		want.Outcomes = append(want.Outcomes, o)
 		real := w.names.realRef(ref)
 		asked[real] = ref
-		o.ID, o.Token, o.Output, o.After = real.ID, real.Token, clone(o.Output), w.realFollowUp(o.After)
+		o.ID, o.Token, o.Output, o.Value, o.After = real.ID, real.Token, clone(o.Output), clone(o.Value), w.realFollowUp(o.After)
 		got.Outcomes = append(got.Outcomes, o)
 	}
 	a, err := w.model.Finish(w.ctx, want)

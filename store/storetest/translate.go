@@ -119,6 +119,9 @@ func (n numbers) modelJob(got, want store.JobInfo, listed map[string]bool) store
 	if len(got.Args) == 0 {
 		got.Args = nil
 	}
+	if len(got.Result) == 0 {
+		got.Result = nil
+	}
 	attempts := got.Attempts
 	got.Attempts = nil
 	for i, a := range attempts {

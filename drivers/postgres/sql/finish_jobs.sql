@@ -1,11 +1,21 @@
 -- Moves jobs to history by the outcomes of their claims.
 -- What is sent and does not come back was not accepted. :noted: insert_history_batches follows.
+-- An empty result is none.
 WITH ended AS (
     DELETE FROM {schema}.job AS j
-    USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)
+    USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]
+        , :results::text[]                                                                       -- if results
+        ) AS o (id, token, state, reason
+        , result                                                                                 -- if results
+        )
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
     RETURNING j.*, o.state AS end_state, o.reason
+        , o.result                                                                               -- if results
 )
-INSERT INTO {schema}.history (noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec})
-SELECT :noted::boolean, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec} FROM ended
+INSERT INTO {schema}.history (
+    result,                                                                                      -- if results
+    noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec})
+SELECT
+    nullif(result, ''),                                                                          -- if results
+    :noted::boolean, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec} FROM ended
 RETURNING id, schedule_id, origin = 3 AS backfill

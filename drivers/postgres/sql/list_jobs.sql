@@ -7,7 +7,7 @@ WITH found AS (
     (SELECT id                                                                                                           -- if count
     (SELECT id, token, CASE WHEN running THEN 2 ELSE state END AS state, args, headers, attempt, origin, run_at,         -- if page
         created_at, started_at, NULL::timestamptz AS finished_at, node, schedule_id, slot, '' AS reason, losses,         -- if page
-        snoozes, {spec}                                                                                                  -- if page
+        snoozes, NULL AS result, {spec}                                                                                  -- if page
     FROM {schema}.job AS j
     WHERE :live::boolean
         AND (:ids::bigint[] IS NULL OR id = ANY (:ids))
@@ -32,7 +32,7 @@ WITH found AS (
     (SELECT id                                                                                                           -- if count
     (SELECT id, token, state, args, headers, attempt, origin, run_at, created_at, started_at, finished_at, node,         -- if page
         schedule_id, slot, reason, losses,                                                                               -- if page
-        snoozes, {spec}                                                                                                  -- if page
+        snoozes, result, {spec}                                                                                          -- if page
     FROM {schema}.history AS h
     WHERE :finished::boolean
         AND (:ids::bigint[] IS NULL OR id = ANY (:ids))
@@ -60,7 +60,7 @@ SELECT f.id, f.token, f.state, CASE WHEN :full::boolean THEN f.args END AS args,
     CASE WHEN :full::boolean THEN f.headers END AS headers, f.attempt, f.origin, f.run_at, f.created_at, f.started_at,   -- if page
     f.finished_at, n.name AS node, f.schedule_id, s.name AS schedule_name, f.slot,                                       -- if page
     f.state = 2 AND EXISTS (SELECT FROM {schema}.cancel_request AS c WHERE c.job_id = f.id) AS cancel_asked, f.reason,   -- if page
-    f.losses, coalesce(f.snoozes, 0) AS snoozes, {f.spec}                                                                -- if page
+    f.losses, coalesce(f.snoozes, 0) AS snoozes, CASE WHEN :full::boolean THEN f.result END AS result, {f.spec}          -- if page
 FROM found AS f LEFT JOIN {schema}.node AS n ON n.id = f.node LEFT JOIN {schema}.schedule AS s ON s.id = f.schedule_id   -- if page
 ORDER BY f.id DESC                                                                                                       -- if newest
 ORDER BY f.id                                                                                                            -- if oldest

@@ -1,7 +1,11 @@
 -- Copies jobs to history; delete_ended_jobs then takes them from the hot table.
-INSERT INTO hourbell_history (id, run_at, created_at, started_at, finished_at, slot, schedule_id, node, token, state, attempt, origin,
+INSERT INTO hourbell_history (
+                              result,                -- if results
+                              id, run_at, created_at, started_at, finished_at, slot, schedule_id, node, token, state, attempt, origin,
                               node_name, reason, args, headers, losses, snoozes, {spec})
-SELECT j.id, j.run_at, j.created_at, j.started_at, :now, j.slot, j.schedule_id, j.node, j.token, o.value ->> 'state', j.attempt, j.origin,
+SELECT
+       o.value ->> 'result',                         -- if results
+       j.id, j.run_at, j.created_at, j.started_at, :now, j.slot, j.schedule_id, j.node, j.token, o.value ->> 'state', j.attempt, j.origin,
        coalesce((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), ''), o.value ->> 'reason', j.args, j.headers, j.losses, j.snoozes, {j.spec}
 FROM jsonb_each(:ends) AS o
 CROSS JOIN hourbell_job AS j ON j.id = o.value ->> 'id'

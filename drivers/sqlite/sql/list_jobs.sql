@@ -10,7 +10,7 @@ SELECT j.id, j.token, j.state, CASE WHEN :full THEN j.args END AS args,         
        coalesce(j.schedule_id, 0) AS schedule_id,                                                               -- if page
        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = j.schedule_id), '') AS schedule_name,   -- if page
        j.slot, EXISTS (SELECT 1 FROM hourbell_cancel_request AS c WHERE c.job_id = j.id) AS cancel_asked,       -- if page
-       '' AS reason, j.losses, coalesce(j.snoozes, 0) AS snoozes,                                               -- if page
+       '' AS reason, j.losses, coalesce(j.snoozes, 0) AS snoozes, NULL AS result,                               -- if page
        {j.spec}                                                                                                 -- if page
 FROM hourbell_job AS j
 WHERE :live
@@ -35,7 +35,7 @@ SELECT h.id, h.token, h.state, CASE WHEN :full THEN h.args END, CASE WHEN :full 
        h.attempt, h.origin, h.run_at, h.created_at, h.started_at, h.finished_at,                                -- if page
        h.node_name, coalesce(h.schedule_id, 0),                                                                 -- if page
        coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = h.schedule_id), ''), h.slot,            -- if page
-       false, h.reason, h.losses, coalesce(h.snoozes, 0),                                                       -- if page
+       false, h.reason, h.losses, coalesce(h.snoozes, 0), CASE WHEN :full THEN h.result END,                    -- if page
        {h.spec}                                                                                                 -- if page
 FROM hourbell_history AS h
 WHERE :finished

@@ -107,9 +107,12 @@ func InTx(tx store.Tx) Option {
 // Enqueued is the answer for a job.
 type Enqueued struct {
 	ID int64
-	// Existed reports that no job was stored, because a live job of its kind
-	// has the key of Unique: ID is the number of that job.
+	// Existed reports that no job was stored, because another job of its kind
+	// has the key of Unique or UniqueArgs: ID is the number of that job.
 	Existed bool
+	// Conflict is, if Existed, what was found: store.ConflictKept for a live job,
+	// store.ConflictHeld for a job that has ended and holds its key (UniqueFor).
+	Conflict store.Conflict
 }
 
 // Enqueue stores a job. When it returns without an error and without InTx, the
@@ -274,6 +277,9 @@ func (e *enqueuing) setArgs(args Args) error {
 	e.Kind, e.NewJob.Args = raw.Name, raw.JSON
 	if err == nil && e.keyed.given {
 		e.NewJob.Unique, err = e.keyed.of(raw.JSON)
+	}
+	if err == nil && e.Unique == "" && e.NewJob.UniqueFor != 0 {
+		err = &check.FieldError{Field: "unique_for", Problem: "is given without a key", Remedy: "also use Unique or UniqueArgs"}
 	}
 	return err
 }

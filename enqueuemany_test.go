@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
 )
 
 func TestUniqueReportsWhatExisted(t *testing.T) {
@@ -16,7 +17,7 @@ func TestUniqueReportsWhatExisted(t *testing.T) {
 		t.Fatalf("the first: %+v, %v", first, err)
 	}
 	second, err := client.Enqueue(t.Context(), Note{}, hourbell.Unique("key"))
-	if want := (hourbell.Enqueued{ID: first.ID, Existed: true}); err != nil || second != want {
+	if want := (hourbell.Enqueued{ID: first.ID, Existed: true, Conflict: store.ConflictKept}); err != nil || second != want {
 		t.Errorf("the second: %+v after %+v, %v", second, first, err)
 	}
 	if plain, err := client.Enqueue(t.Context(), Note{}); err != nil || plain.Existed || plain.ID == first.ID {

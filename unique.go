@@ -2,6 +2,7 @@ package hourbell
 
 import (
 	"strings"
+	"time"
 
 	"github.com/hourbell/hourbell/check"
 )
@@ -24,6 +25,30 @@ func Unique(key string) Option {
 		err := check.StoredName("unique", key)
 		if err == nil && strings.HasPrefix(key, reservedKeys) {
 			err = &check.FieldError{Field: "unique", Value: check.Shorten(key), Problem: "begins with " + reservedKeys, Remedy: "use another key"}
+		}
+		e.errs = append(e.errs, err)
+	}
+}
+
+// UniqueFor keeps the key of Unique or UniqueArgs taken for at least d from the
+// enqueue of the job, by the store's clock: the key is free when the job has
+// ended and d is over. Until then Enqueue stores no job of the kind with the key,
+// with UniqueFor or without, and returns the number of the job that has the key,
+// which may have ended (Enqueued.Conflict). Such a job is not pruned from history.
+// A job that fails or is cancelled also keeps its key taken; JobService.Delete
+// frees the key at once, and JobService.Retry takes the key back also later. d is
+// more than 0 and at most 100 years.
+//
+// Each key is decided by a constraint of the database if all callers use
+// UniqueFor with it. A call without UniqueFor reads what was committed when its
+// statement began: it may store a job if another job with UniqueFor was
+// committed, claimed and finished all while this statement ran.
+func UniqueFor(d time.Duration) Option {
+	return func(e *enqueuing) {
+		e.NewJob.UniqueFor = d
+		err := checkDuration("unique_for", d)
+		if err == nil && d < time.Microsecond {
+			err = &check.FieldError{Field: "unique_for", Value: d.String(), Problem: "is no time", Remedy: "leave it out, or use a longer duration"}
 		}
 		e.errs = append(e.errs, err)
 	}

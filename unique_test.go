@@ -3,6 +3,7 @@ package hourbell_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/store/memory"
@@ -85,6 +86,9 @@ func TestUniqueRefuses(t *testing.T) {
 		"unique_args: b: is not":    {hourbell.UniqueArgs("b")},
 		"unique_args: a: is named":  {hourbell.UniqueArgs("a", "a")},
 		"unique: is given together": {hourbell.Unique("x"), hourbell.UniqueArgs()},
+		"unique_for: is given":      {hourbell.UniqueFor(time.Hour)},
+		"unique_for: no time":       {hourbell.Unique("x"), hourbell.UniqueFor(0)},
+		"unique_for: out of range":  {hourbell.Unique("x"), hourbell.UniqueFor(-time.Hour)},
 	} {
 		_, err := client.Enqueue(t.Context(), order(`{"a":1}`), options...)
 		if err == nil {

@@ -102,7 +102,8 @@ type JobSpec struct {
 	Timeout     time.Duration // of one attempt; 0: the worker's default
 	// Unique is the key of the job, at most 200 bytes, or empty. At most one
 	// live job of a kind has a key; a finished job keeps the text, but the key is
-	// free again. Only jobs of Jobs.Insert without a schedule may have a key.
+	// free again, unless NewJob.UniqueFor holds it. Only jobs of Jobs.Insert
+	// without a schedule may have a key.
 	Unique string
 }
 
@@ -131,6 +132,10 @@ type NewJob struct {
 	// or running; see Jobs. The job must have a schedule and a slot. Never set in
 	// a caller's transaction.
 	Waiting bool
+	// UniqueFor is for how long after the insert the key stays taken at least,
+	// also after the job has ended; 0: until the job ends. Only jobs with a key
+	// may have it.
+	UniqueFor time.Duration
 }
 
 // SameButArgs reports whether jobs differ in their Args at most, so that a driver
@@ -146,7 +151,7 @@ func SameButArgs(jobs []NewJob) bool {
 
 func (n *NewJob) sameButArgs(other *NewJob) bool {
 	return n.JobSpec.sameButArgs(&other.JobSpec) && n.Origin == other.Origin && n.RunAt.Equal(other.RunAt) && n.Delay == other.Delay &&
-		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting
+		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting && n.UniqueFor == other.UniqueFor
 }
 
 // InsertRequest stores jobs.
@@ -177,38 +182,13 @@ type Inserted struct {
 	// whose key was held when the request began, and free before it ended, may
 	// have a greater number than the jobs after it.
 	ID int64
-	// Existed means that the job was not stored, because another live job of its
-	// kind, or a job before it in the request, has its key: ID is the number of
-	// that job.
+	// Existed means that the job was not stored, because another job of its kind
+	// has its key, or a job before it in the request: ID is the number of that
+	// job.
 	Existed bool
-}
-
-// HasKeys reports whether any of the jobs has a key.
-func HasKeys(jobs []NewJob) bool {
-	for i := range jobs {
-		if jobs[i].Unique != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// SameKeys returns the jobs whose kind and key a job before them in the list
-// has: their indexes, each with the index of the first such job.
-func SameKeys(jobs []NewJob) map[int]int {
-	first, same := map[JobKey]int{}, map[int]int{}
-	for i := range jobs {
-		if jobs[i].Unique == "" {
-			continue
-		}
-		k := JobKey{jobs[i].Kind, jobs[i].Unique}
-		if earlier, found := first[k]; found {
-			same[i] = earlier
-		} else {
-			first[k] = i
-		}
-	}
-	return same
+	// Conflict is what became of the job whose key was taken; ConflictNone
+	// without Existed.
+	Conflict Conflict
 }
 
 // ClaimRequest asks for due jobs: of one of Kinds, or equal to one of Exact.
@@ -381,11 +361,12 @@ const (
 	// claim; refunds are set to 0. Waiting jobs stay as they are.
 	//
 	// A finished job takes its key back. If another live job of its kind has
-	// that key, the answer is KeyTaken and the job stays as it is; RetryJobs
-	// waits for uncommitted transactions that have inserted such a job, as
-	// Insert does.
+	// that key, or another job holds it after its end (NewJob.UniqueFor), the
+	// answer is KeyTaken and the job stays as it is; RetryJobs waits for
+	// uncommitted transactions that have inserted such a job, as Insert does.
 	RetryJobs
-	// DeleteJobs deletes jobs that are not running, with their attempts.
+	// DeleteJobs deletes jobs that are not running, with their attempts. A key
+	// that such a job has or holds is free.
 	DeleteJobs
 )
 
@@ -408,7 +389,7 @@ const (
 	Requested        // the job is running: its node has been asked to cancel it
 	Missing          // the job does not exist (any more)
 	Unchanged        // the job is finished already (cancel), running (retry, delete) or waiting (retry)
-	KeyTaken         // another live job has its key (retry): JobChange.Holder
+	KeyTaken         // another job has its key (retry): JobChange.Holder
 )
 
 // JobChange is the answer for one job.

@@ -130,7 +130,7 @@ type PruneRequest struct {
 	Limit     int           // rows of each sort
 }
 
-// PruneResult counts the deleted rows.
+// PruneResult counts the deleted rows, except expired holds of keys.
 type PruneResult struct {
 	Jobs  int
 	Slots int

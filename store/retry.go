@@ -40,14 +40,18 @@ func PullTo(runAt, slot, now time.Time) time.Time {
 type JobKey struct{ Kind, Unique string }
 
 // TakeKeys divides finished jobs, which are to be ready again, in their order:
-// the first job with a key that no live job has takes the key back; the other
-// jobs with the key stay finished. live has the live jobs with the keys of the
-// finished jobs. holders has, for each job that stays, the job with its key.
-func TakeKeys(jobs []FinishedJob, live map[JobKey]int64) (revive []FinishedJob, holders map[int64]int64) {
+// the first job with a key that no other job has takes the key back; the other
+// jobs with the key stay finished. others has the live jobs with the keys of the
+// finished jobs, and the jobs that hold a key after their end. holders has, for
+// each job that stays, the job with its key.
+func TakeKeys(jobs []FinishedJob, others map[JobKey]int64) (revive []FinishedJob, holders map[int64]int64) {
 	taken := map[JobKey]int64{}
 	for _, job := range jobs {
 		key := JobKey{job.Kind, job.Unique}
-		holder := max(live[key], taken[key])
+		holder := taken[key]
+		if other := others[key]; other != job.ID && holder == 0 {
+			holder = other
+		}
 		switch {
 		case job.Unique == "":
 		case holder != 0:

@@ -67,6 +67,13 @@ type Jobs interface {
 	// keys. Concurrent requests with the same keys, in any order, do not wait for
 	// each other in a circle, unless a caller's transaction inserts keys by
 	// several requests. A job loses its key when it ends.
+	//
+	// With NewJob.UniqueFor the job holds its key, also after its end, until that
+	// long after now, unless the job is deleted. Until then
+	// another job of its kind with that key is not stored, and the answer is the
+	// number of the job that holds the key, ConflictHeld if it has ended. That is
+	// decided by a constraint among jobs with UniqueFor; a job without UniqueFor
+	// is compared with the holds that were committed when its insert began.
 	Insert(ctx context.Context, req InsertRequest) (InsertResult, error)
 
 	// Claim takes up to Limit due jobs of one queue for a node: state ready,
@@ -239,7 +246,8 @@ type Maintenance interface {
 	// Prune deletes up to Limit rows of each sort that are older than requested
 	// (rows of exactly that age stay). Attempts are deleted with their jobs.
 	// Live jobs and nodes, schedules, tombstones and owners' sync revisions
-	// stay.
+	// stay, and finished jobs that hold their keys (NewJob.UniqueFor). Holds of
+	// keys that have expired are deleted, too.
 	Prune(ctx context.Context, req PruneRequest) (PruneResult, error)
 
 	// Now reads the store's clock; it also serves as the cheapest ping.

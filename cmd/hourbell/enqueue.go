@@ -76,12 +76,12 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 			return err
 		}
 		if job.Existed {
-			fmt.Fprintf(p.stderr, "hourbell: job %d has this key and has not ended; nothing was added\n", job.ID)
+			p.noteConflict(job)
 		} else {
 			p.noteWaits(c.Context(), client, job.ID)
 		}
 		if f.unique.given(c) {
-			return p.show(f.format, map[string]any{"id": job.ID, "found": job.Existed}, func(out *bufio.Writer) { fmt.Fprintln(out, job.ID) })
+			return p.show(f.format, map[string]any{"id": job.ID, "found": job.Existed, "conflict": job.Conflict.String()}, func(out *bufio.Writer) { fmt.Fprintln(out, job.ID) })
 		}
 		return p.printID(f.format, job.ID)
 	})

@@ -28,3 +28,27 @@ func TestEnqueueUniqueArgs(t *testing.T) {
 	b.fails(exitUsage, []string{"unique", "unique_args"}, "enqueue", "order", "--unique", "x", "--unique-args")
 	b.fails(exitUsage, []string{"unique", "hourbell:"}, "enqueue", "order", "--unique", "hourbell:x")
 }
+
+// TestEnqueueUniqueFor runs a job to its end: its key stays taken.
+func TestEnqueueUniqueFor(t *testing.T) {
+	b := newBench(t)
+	flags := []string{"command", "--unique", "report", "--unique-for", "1h", "--", "true"}
+	if first := b.enqueued(flags...); first["found"] != false || first["conflict"] != "" {
+		t.Errorf("the first: %v", first)
+	}
+	if second := b.enqueued(flags...); second["conflict"] != "kept" || second["id"] != 1.0 {
+		t.Errorf("while the job lives: %v", second)
+	}
+	b.ok("jobs", "cancel", "1")
+	for _, again := range [][]string{flags, {"command", "--unique", "report", "--", "true"}} {
+		if held := b.enqueued(again...); held["conflict"] != "held" || held["id"] != 1.0 || held["found"] != true {
+			t.Errorf("after the end: %v", held)
+		}
+	}
+	b.ok("jobs", "delete", "1")
+	if freed := b.enqueued(flags...); freed["found"] != false {
+		t.Errorf("after the deletion: %v", freed)
+	}
+	b.fails(exitUsage, []string{"unique_for"}, "enqueue", "order", "--unique-for", "1h")
+	b.fails(exitUsage, []string{"unique_for"}, "enqueue", "order", "--unique", "x", "--unique-for", "-1s")
+}

@@ -68,7 +68,7 @@ func (p *program) tellChanges(f format, change jobChange, changes []store.JobCha
 		case one.Change == store.Missing:
 			printError(p.stderr, fmt.Errorf("%s job %d: %w; it never existed, or it has been pruned", change.verb, one.ID, hourbell.ErrNotFound))
 		case one.Change == store.KeyTaken:
-			printError(p.stderr, fmt.Errorf("%s job %d: job %d holds its unique key; wait until that job has ended, or cancel it", change.verb, one.ID, one.Holder))
+			printError(p.stderr, fmt.Errorf("%s job %d: job %d holds its unique key; wait until the key is free, or cancel or delete that job", change.verb, one.ID, one.Holder))
 		default:
 			printError(p.stderr, fmt.Errorf("%s job %d: it %s", change.verb, one.ID, change.left))
 		}

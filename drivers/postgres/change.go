@@ -164,7 +164,7 @@ func (b *Backend) revive(ctx context.Context, tx querier, now *time.Time, ids []
 			break
 		}
 		var id, holder int64
-		err = each(ctx, tx, []any{&id, &holder}, func() { holders[id] = holder }, b.q(findKeyHolders), ids)
+		err = each(ctx, tx, []any{&id, &holder}, func() { holders[id] = holder }, b.q(findKeyHolders), now, ids)
 		if err != nil {
 			return nil, err
 		}

@@ -47,6 +47,11 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 			out.Jobs, err = b.insertWaiting(ctx, tx, req.Now, jobs)
 			return err
 		})
+	case anyHolds(req.Jobs):
+		err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) (err error) {
+			out.Jobs, err = b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
+			return err
+		})
 	case chunk(req.Jobs) < len(req.Jobs):
 		err = b.transact(ctx, programConns, insertWhat, writing, func(tx pgx.Tx) (err error) {
 			out.Jobs, err = b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
@@ -65,6 +70,12 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 // of its schedule.
 func anyMeets(jobs []store.NewJob) bool {
 	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.Waiting || job.Origin == store.OriginTrigger })
+}
+
+// anyHolds reports whether any of these jobs holds its key after its end: then the insert
+// is two statements in one transaction.
+func anyHolds(jobs []store.NewJob) bool {
+	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.UniqueFor > 0 })
 }
 
 // insertion inserts jobs. Every job that the driver makes is inserted by one.

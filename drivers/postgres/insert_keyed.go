@@ -29,6 +29,9 @@ func (i insertion) insertKeyed(ctx context.Context, jobs []store.NewJob) ([]stor
 	stored := false
 	for len(left) > 0 {
 		held, err := i.tryKeyed(ctx, jobs, left, out)
+		if err == nil && !i.alone {
+			held, err = i.holdKeys(ctx, jobs, left, held, out)
+		}
 		if err == nil {
 			stored = stored || len(held) < len(left)
 			left, err = i.findHolders(ctx, jobs, held, out)
@@ -41,7 +44,7 @@ func (i insertion) insertKeyed(ctx context.Context, jobs []store.NewJob) ([]stor
 		}
 	}
 	for n, first := range same {
-		out[n] = store.Inserted{ID: out[first].ID, Existed: true}
+		out[n] = out[first].Again()
 	}
 	return out, nil
 }
@@ -162,6 +165,45 @@ func (i insertion) tryChunk(ctx context.Context, jobs []store.NewJob, indexes []
 	return held, nil
 }
 
+// holdKeys lets the jobs that were inserted hold their keys. A job whose key another job
+// holds by now is deleted again, and added to held.
+func (i insertion) holdKeys(ctx context.Context, jobs []store.NewJob, left, held []int, out []store.Inserted) ([]int, error) {
+	var indexes []int // of the jobs that are to hold their keys
+	var ids, holds []int64
+	var kinds, keys []string
+	for _, n := range left {
+		if jobs[n].UniqueFor > 0 && out[n].ID != 0 {
+			indexes, ids, holds = append(indexes, n), append(ids, out[n].ID), append(holds, jobs[n].UniqueFor.Microseconds())
+			kinds, keys = append(kinds, jobs[n].Kind), append(keys, jobs[n].Unique)
+		}
+	}
+	if len(indexes) == 0 {
+		return held, nil
+	}
+	var text string
+	err := i.run(ctx, func(q querier) error {
+		return q.QueryRow(ctx, i.b.q(upsertKeyHolds), when(i.now), ids, holds, kinds, keys).Scan(&text)
+	})
+	if err != nil {
+		return nil, err
+	}
+	did, err := parseIDs(text, len(ids))
+	if err != nil || len(did) == len(ids) {
+		return held, err
+	}
+	slices.Sort(did)
+	var late []int64
+	for _, n := range indexes {
+		if _, found := slices.BinarySearch(did, out[n].ID); !found {
+			late, held = append(late, out[n].ID), append(held, n)
+			out[n] = store.Inserted{}
+		}
+	}
+	var gone int
+	err = i.run(ctx, func(q querier) error { return q.QueryRow(ctx, i.b.q(deleteNewJobs), late).Scan(&gone) })
+	return held, err
+}
+
 // findHolders finds the jobs that have the keys of other jobs and sets the answers for
 // these. It returns the indexes of the jobs whose keys no job has any more.
 func (i insertion) findHolders(ctx context.Context, jobs []store.NewJob, held []int, out []store.Inserted) (left []int, err error) {
@@ -173,7 +215,9 @@ func (i insertion) findHolders(ctx context.Context, jobs []store.NewJob, held []
 		kinds[n], keys[n] = jobs[index].Kind, jobs[index].Unique
 	}
 	var text string
-	err = i.run(ctx, func(q querier) error { return q.QueryRow(ctx, i.b.q(findUniqueJobs), kinds, keys).Scan(&text) })
+	err = i.run(ctx, func(q querier) error {
+		return q.QueryRow(ctx, i.b.q(findUniqueJobs), when(i.now), kinds, keys).Scan(&text)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -182,8 +226,9 @@ func (i insertion) findHolders(ctx context.Context, jobs []store.NewJob, held []
 		return nil, err
 	}
 	for n, id := range ids {
+		holder := store.KeyHolder{ID: max(id, -id), Live: id > 0}
 		if id != 0 {
-			out[held[n]] = store.Inserted{ID: id, Existed: true}
+			out[held[n]] = store.Inserted{ID: holder.ID, Existed: true, Conflict: holder.Conflict()}
 		} else {
 			left = append(left, held[n])
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -42,7 +43,7 @@ func TestARejectedJobOfABatchWithKeys(t *testing.T) {
 	must(t, native.Rollback(t.Context()))
 	res, err := b.Insert(t.Context(), store.InsertRequest{Jobs: withKeys("a", "b", "held")})
 	must(t, err)
-	if got := res.Jobs; got[0].Existed || got[1].Existed || got[2] != (store.Inserted{ID: held.Jobs[0].ID, Existed: true}) {
+	if got := res.Jobs; got[0].Existed || got[1].Existed || got[2] != (store.Inserted{ID: held.Jobs[0].ID, Existed: true, Conflict: store.ConflictKept}) {
 		t.Errorf("after inserts that were rejected: %+v", got)
 	}
 }
@@ -89,6 +90,37 @@ func TestBatchesWithTheSameKeysDoNotDeadlock(t *testing.T) {
 	must(t, err)
 	if len(jobs) != rounds*keys {
 		t.Errorf("%d jobs for %d keys", len(jobs), rounds*keys)
+	}
+}
+
+// TestAHoldThatAnInsertDidNotSee commits a hold between the insert of a job and the hold of
+// its key: the job is not stored.
+func TestAHoldThatAnInsertDidNotSee(t *testing.T) {
+	b := fresh(t)
+	tx, err := newPool(t).Begin(t.Context())
+	must(t, err)
+	in := b.insertionIn(tx, firstNow)
+	run, sent := in.run, 0
+	in.run = func(ctx context.Context, do func(q querier) error) error {
+		if sent++; sent == 2 {
+			execute(t, withSchema("insert into {schema}.key_hold (job_id, until, kind, unique_key) values (77, 'infinity', 'k', 'a')", b.schema))
+		}
+		return run(ctx, do)
+	}
+	jobs := withKeys("b", "a", "c")
+	for i := range jobs {
+		jobs[i].UniqueFor = time.Hour
+	}
+	got, err := in.insert(t.Context(), jobs)
+	must(t, err)
+	must(t, tx.Commit(t.Context()))
+	if want := (store.Inserted{ID: 77, Existed: true, Conflict: store.ConflictHeld}); got[1] != want || got[0].Existed || got[2].Existed {
+		t.Errorf("%+v, want %+v for the second", got, want)
+	}
+	listed, err := b.ListJobs(t.Context(), store.ListJobsRequest{Limit: 10})
+	must(t, err)
+	if len(listed) != 2 {
+		t.Errorf("%d jobs are stored, want 2", len(listed))
 	}
 }
 

@@ -19,14 +19,15 @@ var hot = map[statement]string{
 	claimJobs: "job|schedule", claimExactJobs: "job|schedule", claimSuspects: "job|schedule", claimExactSuspects: "job|schedule",
 	beginJobs: "lease", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history", finishJobsWithResults: "job|history", lockClaims: "job", requeueJobs: "job", endJobs: "job",
 	insertAttempts: "job|attempt", checkRecorded: "history", lockJobs: "job", lockFinishedJobs: "history", findScheduleJobs: "job|schedule",
-	deleteJobs: "job|history|attempt", reviveJobs: "job|history", findKeyHolders: "job|history", pullJobs: "job", lockHeldJobs: "job", listClaims: "job", listCancelledClaims: "job",
+	deleteJobs: "job|history|attempt|key_hold", reviveJobs: "job|history|key_hold", findKeyHolders: "job|history|key_hold", pullJobs: "job", lockHeldJobs: "job", listClaims: "job", listCancelledClaims: "job",
 	lockSchedules: "schedule", updateSchedules: "schedule", findDueSchedules: "schedule", findDueSchedulesNamed: "schedule", findNextSchedule: "schedule",
 	lockLiveJobs: "job", findFiredSlots: "slot", findNewestSlots: "slot", extendSlots: "slot", advanceSchedules: "schedule", uncountFiredSlots: "schedule",
-	pruneJobs: "history|attempt", lockHistoryBatches: "history_batch", deleteHistoryBatches: "history_batch", cutHistoryBatch: "history_batch", pruneNotedJobs: "history|attempt", pruneSlots: "slot", pruneNodes: "node",
+	pruneJobs: "history|attempt|key_hold", lockHistoryBatches: "history_batch", deleteHistoryBatches: "history_batch", cutHistoryBatch: "history_batch", pruneNotedJobs: "history|attempt|key_hold", pruneSlots: "slot", pruneNodes: "node",
 	lockWaitingJobs: "job", releaseJobs: "job", lockSerialGroups: "schedule", lockSerialGroupJobs: "job", countFailing: "failing", resetFailures: "failing",
 	lockCalendarUsers: "schedule|calendar_use", reviseSchedules: "schedule", deleteCalendarUses: "calendar_use", insertCalendarUses: "schedule", holdCalendars: "calendar",
 	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",
-	extendLease: "heartbeat", findUniqueJobs: "job", findBusySchedules: "schedule|job", findFiredTo: "schedule", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
+	upsertKeyHolds: "key_hold", pruneKeyHolds: "key_hold", deleteNewJobs: "job", insertUniqueJob: "key_hold", insertKeyedJobs: "key_hold",
+	extendLease: "heartbeat", findUniqueJobs: "job|key_hold", findBusySchedules: "schedule|job", findFiredTo: "schedule", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
 }
 
 // TestPlans pins the plans on tables that are empty and never analysed, where
@@ -79,6 +80,7 @@ func fill(t *testing.T, b *Backend) {
 		insert into {schema}.calendar (name, revision, definition, updated_at) select 'c' || i, 1, '{}', now() from generate_series(1, 2000) i;
 		insert into {schema}.calendar_use (calendar, schedule_id) select 'c' || i % 10, i from generate_series(1, 5000) i;
 		insert into {schema}.failing (schedule_id, since) select i, now() from generate_series(1, 2000) i;
+		insert into {schema}.key_hold (job_id, until, kind, unique_key) select -i, now() + i * interval '1 second', 'k', 'key ' || i from generate_series(-5000, 5000) i;
 		insert into {schema}.slot (schedule_id, slot, last, count, recorded_at, outcome, reason)
 		select i % 100, now() + i * interval '1 second', now(), 1, now(), 0, '' from generate_series(1, 10000) i`, b.schema))
 }

@@ -30,6 +30,7 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		}
 		p.more = p.prune(ctx, b.q(pruneSlots), p.limit, &out.Slots, req.Slots) <= 0 || p.more
 		p.more = p.prune(ctx, b.q(pruneNodes), p.limit, &out.Nodes, req.Nodes) <= 0 || p.more
+		p.pruneKeyHolds(ctx, b)
 		out.More = p.more
 		return p.err
 	})
@@ -116,6 +117,16 @@ func (p *pruning) pruneNoted(ctx context.Context, b *Backend, room int, count *i
 		p.more = true // batches that are not read yet
 	}
 	return room - len(jobs)
+}
+
+// pruneKeyHolds deletes holds of keys that have expired.
+func (p *pruning) pruneKeyHolds(ctx context.Context, b *Backend) {
+	if p.err != nil {
+		return
+	}
+	var gone int
+	p.err = p.tx.QueryRow(ctx, b.q(pruneKeyHolds), p.now, p.limit).Scan(&gone)
+	p.more = p.more || gone >= p.limit
 }
 
 // Now reads the store's clock; see store.Maintenance.

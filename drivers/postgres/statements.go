@@ -45,6 +45,7 @@ const (
 	deleteClaimBatches
 	deleteHistoryBatches
 	deleteJobs
+	deleteNewJobs
 	deleteNodeClaims
 	endFailing
 	endJobs
@@ -111,6 +112,7 @@ const (
 	lockWaitingJobs
 	numberJobs
 	pruneJobs
+	pruneKeyHolds
 	pruneNodes
 	pruneNotedJobs
 	pruneSlots
@@ -132,6 +134,7 @@ const (
 	uncountFiredSlots
 	updateCalendars
 	updateSchedules
+	upsertKeyHolds
 	statementCount
 )
 
@@ -165,6 +168,7 @@ var sources = [statementCount]source{
 	deleteClaimBatches:     {file: "delete_claim_batches", params: "node batches"},
 	deleteHistoryBatches:   {file: "delete_history_batches", params: "failed finished_ats ids"},
 	deleteJobs:             {file: "delete_jobs", params: "ids", columns: "schedule_id backfill"},
+	deleteNewJobs:          {file: "delete_new_jobs", params: "ids", columns: "deleted"},
 	deleteNodeClaims:       {file: "delete_node_claims", params: "nodes"},
 	endFailing:             {file: "end_failing", params: "ids"},
 	endJobs:                {file: "end_jobs", params: "now ids states reasons", columns: "schedule_id backfill"},
@@ -179,13 +183,13 @@ var sources = [statementCount]source{
 	findExactBehindCursors: {file: "find_behind_cursors", given: "exact", params: "queue kinds low_run_ats low_ids since exact_kinds exact_jobs exact_digests", columns: "priority run_at id"},
 	findFiredSlots:         {file: "find_fired_slots", params: "schedules slots", columns: "schedule_id slot"},
 	findFiredTo:            {file: "find_fired_to", params: "now names most_ahead", columns: "fired_to"},
-	findKeyHolders:         {file: "find_key_holders", params: "ids", columns: "id holder"},
+	findKeyHolders:         {file: "find_key_holders", params: "now ids", columns: "id holder"},
 	findNewestSlots:        {file: "find_newest_slots", params: "schedules", columns: "id schedule_id slot last count outcome reason"},
 	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due"},
 	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
 	findNextSchedule:       {file: "find_next_schedule", params: "now ahead", columns: "now next_at"},
 	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: "id"},
-	findUniqueJobs:         {file: "find_unique_jobs", params: "kind unique_key", columns: "ids"},
+	findUniqueJobs:         {file: "find_unique_jobs", params: "now kind unique_key", columns: "ids"},
 	finishJobs:             {file: "finish_jobs", params: "now ids tokens states reasons noted", columns: "id schedule_id backfill"},
 	finishJobsWithResults:  {file: "finish_jobs", given: "results", params: "now ids tokens states reasons noted results", columns: "id schedule_id backfill"},
 	holdCalendars:          {file: "hold_calendars", params: "names", columns: "name"},
@@ -194,7 +198,7 @@ var sources = [statementCount]source{
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "calendars names"},
 	insertCalendars:        {file: "insert_calendars", params: "now names definitions", columns: "name revision"},
 	insertHistoryBatches:   {file: "insert_history_batches", params: "now completed_ids failed_ids"},
-	insertJob:              {file: "insert_job", params: newJobParams, columns: "ids sent"},
+	insertJob:              {file: "insert_job", given: "plain", params: newJobParams, columns: "ids sent"},
 	insertJobs:             {file: "insert_jobs", params: newJobParams, columns: "ids sent"},
 	insertKeyedJobs:        {file: "insert_keyed_jobs", params: newJobParams + " ids", columns: "ids inserted sent"},
 	insertNode:             {file: "insert_node", params: "now name version queues kinds lease", columns: "node seen_at"},
@@ -231,6 +235,7 @@ var sources = [statementCount]source{
 	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "schedules backfills", columns: "id schedule_id backfill"},
 	numberJobs:             {file: "number_jobs", params: "count", columns: "ids"},
 	pruneJobs:              {file: "prune_jobs", params: "now keep limit failed", columns: "deleted seen"},
+	pruneKeyHolds:          {file: "prune_key_holds", params: "now limit", columns: "deleted"},
 	pruneNodes:             {file: "prune_nodes", params: "now keep limit", columns: "deleted seen"},
 	pruneNotedJobs:         {file: "prune_noted_jobs", params: "now keep ids failed", columns: "deleted"},
 	pruneSlots:             {file: "prune_slots", params: "now keep limit", columns: "deleted seen"},
@@ -252,6 +257,7 @@ var sources = [statementCount]source{
 	uncountFiredSlots:      {file: "uncount_fired_slots", params: "ids fired"},
 	updateCalendars:        {file: "update_calendars", params: "now names definitions", columns: "name revision"},
 	updateSchedules:        {file: "update_schedules", params: "ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils"},
+	upsertKeyHolds:         {file: "upsert_key_holds", params: "now ids holds kind unique_key", columns: "ids"},
 }
 
 // texts holds the text of each statement, with the schema and the numbers of the

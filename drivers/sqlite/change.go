@@ -59,13 +59,13 @@ func (s *session) RequestCancels(ctx context.Context, ids []int64, reason string
 
 // DeleteJobs implements rowwise.Jobs.
 func (s *session) DeleteJobs(ctx context.Context, ids []int64) error {
-	return s.onIDs(ctx, ids, nil, deleteJobs, deleteFinishedJobs, deleteAttempts)
+	return s.onIDs(ctx, ids, nil, deleteKeyHolds, deleteJobs, deleteFinishedJobs, deleteAttempts)
 }
 
 // LockKeyHolders implements rowwise.Jobs.
-func (s *session) LockKeyHolders(ctx context.Context, finished []int64) (map[store.JobKey]int64, error) {
+func (s *session) LockKeyHolders(ctx context.Context, finished []int64, now time.Time) (map[store.JobKey]int64, error) {
 	holders := map[store.JobKey]int64{}
-	err := s.each(ctx, findKeyHolders, args{"ids": jsonList(finished)}, func(r row) error {
+	err := s.each(ctx, findKeyHolders, args{"ids": jsonList(finished), "now": micros(now)}, func(r row) error {
 		var key store.JobKey
 		var id int64
 		err := r.Scan(&key.Kind, &key.Unique, &id)

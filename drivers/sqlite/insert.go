@@ -54,14 +54,6 @@ const (
 // InsertJobs implements rowwise.Jobs. It inserts jobs in as many statements as they
 // need. Every job that a session makes is inserted here.
 func (s *session) InsertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error) {
-	if store.HasKeys(jobs) {
-		return s.insertKeyed(ctx, jobs, now)
-	}
-	return s.insertAll(ctx, jobs, now)
-}
-
-// insertAll inserts jobs whose keys are free.
-func (s *session) insertAll(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error) {
 	out := make([]store.Inserted, 0, len(jobs))
 	for len(jobs) > 0 {
 		n := chunk(jobs)
@@ -71,47 +63,6 @@ func (s *session) insertAll(ctx context.Context, jobs []store.NewJob, now time.T
 		}
 		out = append(out, some...)
 		jobs = jobs[n:]
-	}
-	return out, nil
-}
-
-// insertKeyed inserts jobs, some with keys.
-func (s *session) insertKeyed(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error) {
-	same := store.SameKeys(jobs)
-	var keys []store.JobKey
-	var keyed []int // the index of the job of each key
-	for i := range jobs {
-		if _, found := same[i]; !found && jobs[i].Unique != "" {
-			keys, keyed = append(keys, store.JobKey{Kind: jobs[i].Kind, Unique: jobs[i].Unique}), append(keyed, i)
-		}
-	}
-	out := make([]store.Inserted, len(jobs))
-	err := s.each(ctx, findUniqueJobs, args{"keys": jsonOf(keys)}, func(r row) error {
-		var place int
-		var id int64
-		err := r.Scan(&place, &id)
-		out[keyed[place]] = store.Inserted{ID: id, Existed: true}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	var fresh []store.NewJob
-	var places []int
-	for i := range jobs {
-		if _, found := same[i]; !found && !out[i].Existed {
-			fresh, places = append(fresh, jobs[i]), append(places, i)
-		}
-	}
-	inserted, err := s.insertAll(ctx, fresh, now)
-	if err != nil {
-		return nil, err
-	}
-	for i, one := range inserted {
-		out[places[i]] = one
-	}
-	for i, first := range same {
-		out[i] = store.Inserted{ID: out[first].ID, Existed: true}
 	}
 	return out, nil
 }

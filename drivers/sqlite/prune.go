@@ -29,7 +29,11 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 			return err
 		}
 		out.Nodes, err = s.pruneRows(ctx, pruneNodes, req.Nodes, req.Limit, now)
-		out.More = max(completed, failed, out.Slots, out.Nodes) >= req.Limit
+		if err != nil {
+			return err
+		}
+		held, err := s.count(ctx, pruneKeyHolds, args{"now": micros(now), "limit": req.Limit})
+		out.More = max(completed, failed, out.Slots, out.Nodes, held) >= req.Limit
 		return err
 	})
 	if err != nil {
@@ -52,7 +56,7 @@ func (s *session) pruneJobs(ctx context.Context, name statement, keep time.Durat
 		return 0, nil
 	}
 	var ids []int64
-	err := s.each(ctx, name, args{"before": micros(now.Add(-keep)), "limit": limit}, func(r row) error {
+	err := s.each(ctx, name, args{"before": micros(now.Add(-keep)), "now": micros(now), "limit": limit}, func(r row) error {
 		var id int64
 		err := r.Scan(&id)
 		ids = append(ids, id)

@@ -36,6 +36,7 @@ const (
 	deleteEndedJobs
 	deleteFinishedJobs
 	deleteJobs
+	deleteKeyHolds
 	endFailing
 	endJobs
 	endJobsWithResults
@@ -92,6 +93,7 @@ const (
 	pruneAttempts
 	pruneCompletedJobs
 	pruneFailedJobs
+	pruneKeyHolds
 	pruneNodes
 	pruneSlots
 	raiseCounter
@@ -112,6 +114,7 @@ const (
 	syncOwner
 	updateDigests
 	upsertCalendars
+	upsertKeyHolds
 	upsertSchedules
 	statementCount
 )
@@ -147,6 +150,7 @@ var sources = [statementCount]source{
 	deleteEndedJobs:        {file: "delete_ended_jobs", params: "ends"},
 	deleteFinishedJobs:     {file: "delete_finished_jobs", params: "ids"},
 	deleteJobs:             {file: "delete_jobs", params: "ids"},
+	deleteKeyHolds:         {file: "delete_key_holds", params: "ids"},
 	endFailing:             {file: "end_failing", params: "ids"},
 	endJobs:                {file: "end_jobs", params: "now ends"},
 	endJobsWithResults:     {file: "end_jobs", given: "results", params: "now ends"},
@@ -157,7 +161,7 @@ var sources = [statementCount]source{
 	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "names now limit", columns: scheduleColumns},
 	findDueStreams:         {file: "find_due_streams", params: "streams queue now", columns: "stream"},
 	findFiredSlots:         {file: "find_fired_slots", params: "slots", columns: "place"},
-	findKeyHolders:         {file: "find_key_holders", params: "ids", columns: "kind unique_key id"},
+	findKeyHolders:         {file: "find_key_holders", params: "ids now", columns: "kind unique_key id"},
 	findMarks:              {file: "find_marks", params: "names", columns: "mark"},
 	findNewestSlots:        {file: "find_newest_slots", params: "ids", columns: "schedule_id id slot last outcome reason"},
 	findNextDue:            {file: "find_next_due", params: "queue now", columns: "next_due"},
@@ -166,7 +170,7 @@ var sources = [statementCount]source{
 	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: targetColumns},
 	findSuspect:            {file: "find_suspect", params: "queue now", columns: "found"},
 	findUndigested:         {file: "find_undigested", params: "kinds queue now limit", columns: "id args"},
-	findUniqueJobs:         {file: "find_unique_jobs", params: "keys", columns: "place id"},
+	findUniqueJobs:         {file: "find_unique_jobs", params: "keys now", columns: "place id live"},
 	holdNode:               {file: "hold_node", params: "node", columns: "alive"},
 	insertAttempts:         {file: "insert_attempts", params: "now bytes attempts"},
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},
@@ -201,8 +205,9 @@ var sources = [statementCount]source{
 	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "ids", columns: "id mark"},
 	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "groups", columns: "place id busy"},
 	pruneAttempts:          {file: "prune_attempts", params: "ids most"},
-	pruneCompletedJobs:     {file: "prune_jobs", given: "completed", params: "before limit", columns: "id"},
-	pruneFailedJobs:        {file: "prune_jobs", given: "failed", params: "before limit", columns: "id"},
+	pruneCompletedJobs:     {file: "prune_jobs", given: "completed", params: "before now limit", columns: "id"},
+	pruneFailedJobs:        {file: "prune_jobs", given: "failed", params: "before now limit", columns: "id"},
+	pruneKeyHolds:          {file: "prune_key_holds", params: "now limit"},
 	pruneNodes:             {file: "prune_nodes", params: "before limit"},
 	pruneSlots:             {file: "prune_slots", params: "before limit"},
 	raiseCounter:           {file: "raise_counter", params: "value name"},
@@ -223,6 +228,7 @@ var sources = [statementCount]source{
 	syncOwner:              {file: "sync_owner", params: "owner revision"},
 	updateDigests:          {file: "update_digests", params: "digests"},
 	upsertCalendars:        {file: "upsert_calendars", params: "revision bytes now calendars"},
+	upsertKeyHolds:         {file: "upsert_key_holds", params: "holds"},
 	upsertSchedules:        {file: "upsert_schedules", params: "bytes schedules"},
 }
 

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -73,8 +74,12 @@ func (s *Store) changeJob(id int64, req store.ChangeJobsRequest, now time.Time) 
 		return s.cancelJob(live, req.Reason, now), 0
 	case store.RetryJobs:
 		if finished != nil && finished.Unique != "" {
-			if holder = s.holderOf(uniqueKey{finished.Kind, finished.Unique}); holder != 0 {
+			key := uniqueKey{finished.Kind, finished.Unique}
+			if holder = s.holderOf(key); holder != 0 {
 				return store.KeyTaken, holder
+			}
+			if h := s.holds[key]; h.job != id && h.until.After(now) {
+				return store.KeyTaken, h.job
 			}
 		}
 		return s.retryJob(live, finished, now), 0
@@ -131,6 +136,7 @@ func (s *Store) deleteJob(id int64, live *job) store.Change {
 	delete(s.live, id)
 	delete(s.finished, id)
 	delete(s.attempts, id)
+	maps.DeleteFunc(s.holds, func(_ uniqueKey, h hold) bool { return h.job == id })
 	if live != nil {
 		s.release(live)
 	}

@@ -27,99 +27,32 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	}
 	var out store.InsertResult
 	var jobs []*job
+	var holds []hold
 	for _, n := range req.Jobs {
-		if id := s.holderFor(tx, jobs, n); id != 0 {
-			out.Jobs = append(out.Jobs, store.Inserted{ID: id, Existed: true})
+		if id, conflict := s.holderFor(tx, jobs, n, now); id != 0 {
+			out.Jobs = append(out.Jobs, store.Inserted{ID: id, Existed: true, Conflict: conflict})
 			continue
 		}
 		j := s.newJob(n, now)
 		if n.Origin == store.OriginTrigger && tx == nil {
 			j.RunAt = s.startAfterFired(n.Schedule, j.RunAt, now)
 		}
+		if n.UniqueFor > 0 {
+			holds = append(holds, hold{uniqueKey{n.Kind, n.Unique}, j.ID, instant(now.Add(n.UniqueFor))})
+		}
 		jobs = append(jobs, j)
 		out.Jobs = append(out.Jobs, store.Inserted{ID: j.ID})
 	}
 	if tx != nil {
 		tx.jobs = append(tx.jobs, jobs...)
+		tx.holds = append(tx.holds, holds...)
 		s.reserve(tx, jobs)
 	} else {
 		s.add(jobs...)
+		s.hold(holds...)
 		s.release(jobs...)
 	}
 	return out, nil
-}
-
-// uniqueKey is the key that no two living jobs share.
-type uniqueKey struct{ kind, key string }
-
-// awaitRivals waits, without holding the mutex, until no other transaction has
-// inserted a job with the key of one of the jobs, unless a live job has that key.
-func (s *Store) awaitRivals(ctx context.Context, tx *Tx, jobs []store.NewJob) error {
-	for i := 0; i < len(jobs); i++ {
-		key := uniqueKey{jobs[i].Kind, jobs[i].Unique}
-		rival := s.reserved[key]
-		if key.key == "" || rival == nil || rival == tx || s.holderOf(key) != 0 {
-			continue
-		}
-		if err := s.await(ctx, rival, "insert jobs"); err != nil {
-			return err
-		}
-		i = -1 // there may be other rivals now
-	}
-	return nil
-}
-
-// holderFor returns the number of the job that has the key of a new job: a live
-// job, a job of the same transaction or an earlier job of the same request; 0:
-// none.
-func (s *Store) holderFor(tx *Tx, earlier []*job, n store.NewJob) int64 {
-	if n.Unique == "" {
-		return 0
-	}
-	if id := s.holderOf(uniqueKey{n.Kind, n.Unique}); id != 0 {
-		return id
-	}
-	if tx != nil {
-		earlier = slices.Concat(tx.jobs, earlier)
-	}
-	for _, j := range earlier {
-		if j.Unique == n.Unique && j.Kind == n.Kind {
-			return j.ID
-		}
-	}
-	return 0
-}
-
-// holderOf returns the number of the living job with a key, or 0.
-func (s *Store) holderOf(key uniqueKey) int64 {
-	for _, j := range s.live {
-		if j.Unique == key.key && j.Kind == key.kind {
-			return j.ID
-		}
-	}
-	return 0
-}
-
-// await waits, without the lock, until a transaction has ended.
-func (s *Store) await(ctx context.Context, tx *Tx, doing string) error {
-	s.mu.Unlock()
-	defer s.mu.Lock()
-	select {
-	case <-tx.ended:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%s: %w", doing, ctx.Err())
-	}
-}
-
-// reserve keeps other transactions from inserting the unique keys that a
-// transaction has inserted.
-func (s *Store) reserve(tx *Tx, jobs []*job) {
-	for _, j := range jobs {
-		if j.Unique != "" {
-			s.reserved[uniqueKey{j.Kind, j.Unique}] = tx
-		}
-	}
 }
 
 // newJob makes a job with a number; it does not add the job to the table. Every

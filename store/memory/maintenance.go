@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -22,7 +23,8 @@ func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneR
 	out.Jobs = done + failed
 	out.Slots = s.pruneSlots(req.Slots, req.Limit, now)
 	out.Nodes = s.pruneNodes(req.Nodes, req.Limit, now)
-	out.More = max(done, failed, out.Slots, out.Nodes) >= req.Limit
+	held := s.pruneHolds(req.Limit, now)
+	out.More = max(done, failed, out.Slots, out.Nodes, held) >= req.Limit
 	return out, nil
 }
 
@@ -34,7 +36,7 @@ func old(at time.Time, keep time.Duration, now time.Time) bool {
 func (s *Store) pruneJobs(keep time.Duration, limit int, now time.Time, states ...store.State) int {
 	var gone []*job
 	for _, j := range s.finished {
-		if slices.Contains(states, j.State) && old(j.FinishedAt, keep, now) {
+		if slices.Contains(states, j.State) && old(j.FinishedAt, keep, now) && !s.heldBy(j, now) {
 			gone = append(gone, j)
 		}
 	}
@@ -47,6 +49,19 @@ func (s *Store) pruneJobs(keep time.Duration, limit int, now time.Time, states .
 		delete(s.attempts, j.ID)
 	}
 	return len(gone)
+}
+
+// pruneHolds deletes holds that have expired.
+func (s *Store) pruneHolds(limit int, now time.Time) int {
+	gone := 0
+	maps.DeleteFunc(s.holds, func(_ uniqueKey, h hold) bool {
+		if gone == limit || h.until.After(now) {
+			return false
+		}
+		gone++
+		return true
+	})
+	return gone
 }
 
 func (s *Store) pruneSlots(keep time.Duration, limit int, now time.Time) int {

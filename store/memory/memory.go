@@ -31,6 +31,7 @@ type Store struct {
 	attempts map[int64][]store.Attempt // by job, oldest first
 	cancels  map[int64]string          // cancel requests of running jobs: the reason
 	reserved map[uniqueKey]*Tx         // by jobs of open transactions
+	holds    map[uniqueKey]hold        // also of live jobs, and expired holds
 	// schedules also contains tombstones.
 	schedules map[int64]*store.Schedule
 	failing   map[int64]failure // of the schedules that are failing
@@ -90,6 +91,7 @@ func New(options ...Option) *Store {
 		attempts:  map[int64][]store.Attempt{},
 		cancels:   map[int64]string{},
 		reserved:  map[uniqueKey]*Tx{},
+		holds:     map[uniqueKey]hold{},
 		schedules: map[int64]*store.Schedule{},
 		failing:   map[int64]failure{},
 		calendars: map[string]*store.Calendar{},

@@ -11,6 +11,7 @@ import (
 type Tx struct {
 	store *Store
 	jobs  []*job
+	holds []hold
 	done  bool
 	ended chan struct{} // closed when the transaction ends
 }
@@ -24,7 +25,12 @@ func (s *Store) Begin() *Tx { return &Tx{store: s, ended: make(chan struct{})} }
 func (*Tx) HourbellTx() {}
 
 // Commit makes all inserted jobs visible at once and sends the wake-ups.
-func (t *Tx) Commit() error { return t.end(func() { t.store.add(t.jobs...) }) }
+func (t *Tx) Commit() error {
+	return t.end(func() {
+		t.store.add(t.jobs...)
+		t.store.hold(t.holds...)
+	})
+}
 
 // Rollback discards the inserted jobs.
 func (t *Tx) Rollback() error { return t.end(func() {}) }

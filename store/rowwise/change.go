@@ -96,7 +96,7 @@ func revive(ctx context.Context, tx Tx, ids []int64, jobs map[int64]*Job, now ti
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	live, err := tx.LockKeyHolders(ctx, ids)
+	live, err := tx.LockKeyHolders(ctx, ids, now)
 	if err != nil {
 		return nil, err
 	}

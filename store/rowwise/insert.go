@@ -19,7 +19,13 @@ func Insert(ctx context.Context, tx Tx, req store.InsertRequest, now time.Time) 
 			return out, err
 		}
 	}
-	if out.Jobs, err = tx.InsertJobs(ctx, jobs, now); err != nil {
+	insert := tx.InsertJobs
+	if store.HasKeys(jobs) {
+		insert = func(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error) {
+			return insertKeyed(ctx, tx, jobs, now)
+		}
+	}
+	if out.Jobs, err = insert(ctx, jobs, now); err != nil {
 		return out, err
 	}
 	var touched []store.SerialGroup

@@ -72,17 +72,26 @@ type Jobs interface {
 	// request keeps it.
 	RequestCancels(ctx context.Context, ids []int64, reason string, now time.Time) error
 
-	// DeleteJobs deletes live or finished jobs with their attempts.
+	// DeleteJobs deletes live or finished jobs with their attempts and the holds
+	// of their keys.
 	DeleteJobs(ctx context.Context, ids []int64) error
 
-	// LockKeyHolders returns the live jobs that have the keys of finished jobs.
-	LockKeyHolders(ctx context.Context, finished []int64) (map[store.JobKey]int64, error)
+	// LockKeyHolders returns the jobs that have the keys of finished jobs: live
+	// jobs, and other jobs that hold a key that no live job has.
+	LockKeyHolders(ctx context.Context, finished []int64, now time.Time) (map[store.JobKey]int64, error)
 
 	// ReviveJobs makes finished jobs ready, under their numbers.
 	ReviveJobs(ctx context.Context, jobs []Revived) error
 
-	// InsertJobs inserts jobs, except jobs whose key another job of their kind has,
-	// and answers for each in their order.
+	// LockKeys returns the jobs that have some keys: the live job, or the job that
+	// holds the key after its end. Keys that are free are missing.
+	LockKeys(ctx context.Context, keys []store.JobKey, now time.Time) (map[store.JobKey]store.KeyHolder, error)
+
+	// SaveKeyHolds stores holds; each replaces the hold of its key.
+	SaveKeyHolds(ctx context.Context, holds []store.KeyHold) error
+
+	// InsertJobs inserts jobs, whose keys are free, and answers for each in their
+	// order.
 	InsertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error)
 }
 

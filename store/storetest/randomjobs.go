@@ -56,6 +56,9 @@ func (w *world) someKeyedJob() store.NewJob {
 	j := w.someJob()
 	j.Schedule, j.Slot, j.Origin, j.Waiting = 0, time.Time{}, store.OriginEnqueue, false
 	j.Unique = pick(w, "a", "b", "ü")
+	if w.chance(3) {
+		j.UniqueFor = w.within(time.Minute) + time.Microsecond
+	}
 	return j
 }
 
@@ -86,6 +89,7 @@ func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx stor
 	for i, model := range a.Jobs {
 		real := b.Jobs[i]
 		w.compare(op+" existed", want.Jobs, real.Existed, model.Existed)
+		w.compare(op+" conflict", want.Jobs, real.Conflict, model.Conflict)
 		if model.Existed {
 			known, ok := made.toReal[model.ID]
 			if !ok {

@@ -73,6 +73,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Insert", insertTests, nil},
 		{"Unique", uniqueTests, nil},
 		{"UniqueBatch", keyedBatchTests, nil},
+		{"UniqueFor", uniqueForTests, nil},
 		{"Claim", claimTests, nil},
 		{"ClaimPart", claimPartTests, has[store.PartialClaimer]},
 		{"Finish", finishTests, nil},

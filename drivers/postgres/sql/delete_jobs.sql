@@ -1,9 +1,12 @@
--- Deletes jobs, which are locked, with their attempts, and returns the schedules of the
+-- Deletes jobs, which are locked, with their attempts and the holds of their keys, and
+-- returns the schedules of the
 -- jobs that were live.
 WITH living AS (
     DELETE FROM {schema}.job WHERE id = ANY (:ids::bigint[]) RETURNING schedule_id, origin
 ), finished AS (
     DELETE FROM {schema}.history WHERE id = ANY (:ids::bigint[])
+), holds AS (
+    DELETE FROM {schema}.key_hold WHERE job_id = ANY (:ids::bigint[])
 ), attempts AS (
     DELETE FROM {schema}.attempt WHERE job_id = ANY (:ids::bigint[])
 )

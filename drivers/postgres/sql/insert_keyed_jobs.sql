@@ -1,5 +1,5 @@
--- Inserts jobs, some with keys, except jobs whose key a job of their kind has,
--- and returns in one row the numbers of all jobs, in the order of the arrays, and the
+-- Inserts jobs, some with keys, except jobs whose key a job of their kind has, or holds
+-- after its end, and returns in one row the numbers of all jobs, in the order of the arrays, and the
 -- numbers of the inserted jobs, in no order. A job gets its number from :ids or, if that
 -- is null, in the order of the arrays. The jobs are inserted in the order of their keys,
 -- because the insert of a key waits for transactions that have inserted the same key: in
@@ -15,6 +15,8 @@ WITH new AS MATERIALIZED (
     SELECT id, coalesce(run_at, coalesce(:now::timestamptz, now()) + delay * interval '1 microsecond'), coalesce(:now::timestamptz, now()),
         slot, schedule_id, waiting::int, origin, args, headers, {spec}
     FROM new
+    WHERE unique_key IS NULL OR coalesce((SELECT u.until FROM {schema}.key_hold AS u WHERE u.kind = new.kind AND u.unique_key = new.unique_key), '-infinity')
+        <= coalesce(:now::timestamptz, now())
     ORDER BY kind COLLATE "C", unique_key COLLATE "C"
     ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO NOTHING
     RETURNING id

@@ -1,5 +1,5 @@
 -- Deletes the oldest finished jobs that no batch has recorded, with their attempts: either
--- failed jobs or other jobs.
+-- failed jobs or other jobs. Jobs that hold their keys stay.
 WITH gone AS (
     DELETE FROM {schema}.history
     WHERE id = ANY (ARRAY(
@@ -7,6 +7,7 @@ WITH gone AS (
         FROM unnest(CASE WHEN :failed::boolean THEN '{4}' ELSE '{3,5}' END::smallint[]) AS s (state), LATERAL (
             SELECT h.id, h.finished_at FROM {schema}.history AS h
             WHERE NOT h.noted AND h.state = s.state AND h.finished_at < coalesce(:now::timestamptz, now()) - :keep::bigint * interval '1 microsecond'
+                AND NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = h.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0)
             ORDER BY h.finished_at, h.id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED
         ) AS old
         ORDER BY old.finished_at, old.id LIMIT :limit::bigint))

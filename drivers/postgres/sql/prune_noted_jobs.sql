@@ -1,10 +1,16 @@
 -- Deletes jobs, with their attempts, that a batch has recorded and that are old: either
--- failed jobs or other jobs. A job may have been revived since, and ended again.
-WITH gone AS (
-    DELETE FROM {schema}.history
-    WHERE id = ANY (:ids::bigint[]) AND noted AND (state = 4) = :failed::boolean
-        AND finished_at < coalesce(:now::timestamptz, now()) - :keep::bigint * interval '1 microsecond'
+-- failed jobs or other jobs. A job may have been revived since, and ended again. A job that
+-- holds its key stays, and prune_jobs deletes it later.
+WITH old AS MATERIALIZED (
+    SELECT h.id, NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = h.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0) AS free
+    FROM {schema}.history AS h
+    WHERE h.id = ANY (:ids::bigint[]) AND h.noted AND (h.state = 4) = :failed::boolean
+        AND h.finished_at < coalesce(:now::timestamptz, now()) - :keep::bigint * interval '1 microsecond'
+), gone AS (
+    DELETE FROM {schema}.history WHERE id = ANY (ARRAY(SELECT id FROM old WHERE free)) AND noted
     RETURNING id
+), later AS (
+    UPDATE {schema}.history SET noted = false WHERE id = ANY (ARRAY(SELECT id FROM old WHERE NOT free))
 ), attempts AS (
     DELETE FROM {schema}.attempt WHERE job_id IN (SELECT id FROM gone)
 )

@@ -1,7 +1,7 @@
 -- Moves finished jobs back, ready now, with at least one more attempt, and returns
 -- their numbers. None is due before a slot of its schedule that has fired ahead, by
--- :most_ahead microseconds at most. A job whose key another job of its kind holds stays where
--- it is, and of several with one key the first is moved; a transaction that has
+-- :most_ahead microseconds at most. A job whose key another job of its kind has, or holds after its
+-- end, stays where it is, and of several with one key the first is moved; a transaction that has
 -- inserted a job with such a key is waited for.
 WITH revived AS (
     INSERT INTO {schema}.job (attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, max_attempts, {spec_fixed})
@@ -11,6 +11,8 @@ WITH revived AS (
         h.created_at, h.started_at, h.slot, h.schedule_id, h.node, h.token, h.origin, h.args, h.headers, h.losses, h.snoozes,
         greatest(h.max_attempts, least(h.attempt + 1, 32767)), {h.spec_fixed}
     FROM unnest(:ids::bigint[]) WITH ORDINALITY AS o (id, place), LATERAL (SELECT * FROM {schema}.history WHERE id = o.id) AS h
+    WHERE h.unique_key IS NULL OR NOT EXISTS (SELECT FROM {schema}.key_hold AS u
+        WHERE u.kind = h.kind AND u.unique_key = h.unique_key AND u.job_id <> h.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0)
     ORDER BY o.place
     ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO NOTHING
     RETURNING id

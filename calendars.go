@@ -139,7 +139,7 @@ func (s *CalendarService) put(ctx context.Context, calendars []Calendar, ifRevis
 	if err := errors.Join(errs...); err != nil {
 		return res, err
 	}
-	err = s.client.settler().Change(ctx, nil, func() (edited []string, err error) {
+	err = s.client.settler(nil).Change(ctx, nil, func() (edited []string, err error) {
 		res, err = s.client.backend.PutCalendars(ctx, req)
 		return res.Revised, err
 	})

@@ -219,7 +219,7 @@ func TestCalendarsAreNamed(t *testing.T) {
 		t.Errorf("listed as %+v, %v", infos, err)
 	}
 	for i := range 5 {
-		if err := client.Schedules.Delete(ctx, fmt.Sprint("s", i)); err != nil {
+		if err := client.Schedules.Delete(ctx, []string{fmt.Sprint("s", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -344,7 +344,7 @@ func TestCancelReachesARunningJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-started
-	changes, err := elsewhere.Jobs.Cancel(t.Context(), added.ID)
+	changes, err := elsewhere.Jobs.Cancel(t.Context(), []int64{added.ID})
 	if err != nil || len(changes) != 1 || changes[0].Change != store.Requested {
 		t.Fatalf("cancel: %v, %v", changes, err)
 	}

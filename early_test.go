@@ -66,7 +66,7 @@ func TestAClientHidesNoAbility(t *testing.T) {
 			var pausing sync.WaitGroup
 			pausing.Go(func() {
 				time.Sleep(time.Until(slot.Add(-300 * time.Millisecond)))
-				if err := c.client().Schedules.Pause(t.Context(), "s"); err != nil {
+				if err := c.client().Schedules.Pause(t.Context(), []string{"s"}); err != nil {
 					t.Error(err)
 				}
 				if early := !time.Now().Before(slot); early == plain {

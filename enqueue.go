@@ -92,18 +92,6 @@ func Timeout(d time.Duration) Option {
 	}
 }
 
-// InTx enqueues in the caller's transaction: the job exists if, and only if,
-// the transaction commits, and then wakes a node. The driver makes the value
-// from a transaction: postgres.Tx(tx), postgres.SQLTx(tx), sqlite.Tx(tx).
-func InTx(tx store.Tx) Option {
-	return func(e *enqueuing) {
-		if tx == nil {
-			e.errs = append(e.errs, &check.FieldError{Field: "tx", Problem: "is nil", Remedy: "pass the value that the driver's Tx returned"})
-		}
-		e.tx = tx
-	}
-}
-
 // Enqueued is the answer for a job.
 type Enqueued struct {
 	ID int64

@@ -29,6 +29,12 @@ var (
 	// have taken effect or not. Read the state, or give jobs a key (Unique) and
 	// enqueue again.
 	ErrUnknown = store.ErrUnknown
+	// ErrForeignTx means that a transaction was made by the driver of another
+	// database, or is on another database than the client.
+	ErrForeignTx = store.ErrForeignTx
+	// ErrNotInTx means that a call cannot be made in a transaction, because it
+	// would hold up other jobs until the transaction ends; see InTx.
+	ErrNotInTx = store.ErrNotInTx
 	// ErrSchema means that the database schema does not fit this release.
 	ErrSchema = store.ErrSchema
 	// ErrSuspended means that the store went back in time, and that no operator

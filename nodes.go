@@ -64,7 +64,7 @@ func (s *NodeService) AcceptHistory(ctx context.Context, req AcceptHistoryReques
 		return AcceptedHistory{}, fmt.Errorf("accept the history: %w", ErrNothingLost)
 	}
 	done := AcceptedHistory{LostAt: now.LostAt}
-	settled, err := s.client.settler().AfterLoss(ctx, req.Refire)
+	settled, err := s.client.settler(nil).AfterLoss(ctx, req.Refire)
 	done.Schedules, done.Missed, done.Fired = settled.Schedules, settled.Missed, settled.Fired
 	if err != nil {
 		return done, fmt.Errorf("accept the history: %w", err)

@@ -193,10 +193,10 @@ func TestAPauseEndsByItself(t *testing.T) {
 		time.Sleep(time.Until(at(1, 0, 30)))
 		c.put(hourbell.Schedule{Rule: recur.Spec{Cron: "0 * * * *"}})
 		client := c.client()
-		if err := client.Schedules.PauseUntil(t.Context(), at(1, 3, 0), "s"); err != nil {
+		if err := client.Schedules.PauseUntil(t.Context(), at(1, 3, 0), []string{"s"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := client.Schedules.PauseUntil(t.Context(), at(1, 0, 30), "s"); err == nil {
+		if err := client.Schedules.PauseUntil(t.Context(), at(1, 0, 30), []string{"s"}); err == nil {
 			t.Error("a pause until now was accepted")
 		}
 		info, err := client.Schedules.Get(t.Context(), "s")
@@ -235,7 +235,7 @@ func TestFailuresInARowPause(t *testing.T) {
 		if info, err := client.Schedules.Get(t.Context(), "s"); err != nil || info.State() != "paused" || info.Failures != 3 {
 			t.Errorf("%s after %d failures: %v", info.State(), info.Failures, err)
 		}
-		if err := client.Schedules.Resume(t.Context(), "s"); err != nil {
+		if err := client.Schedules.Resume(t.Context(), []string{"s"}); err != nil {
 			t.Fatal(err)
 		}
 		c.until(at(1, 10, 1), 2)
@@ -455,10 +455,10 @@ func TestChangesJustBeforeASlot(t *testing.T) {
 				var changes sync.WaitGroup
 				changes.Go(func() {
 					for minute, change := range []func() error{
-						1: func() error { return client.Schedules.Pause(t.Context(), "s") },
-						3: func() error { return client.Schedules.Resume(t.Context(), "s") },
+						1: func() error { return client.Schedules.Pause(t.Context(), []string{"s"}) },
+						3: func() error { return client.Schedules.Resume(t.Context(), []string{"s"}) },
 						4: func() error { return put(`"b"`) },
-						6: func() error { return client.Schedules.Delete(t.Context(), "s") },
+						6: func() error { return client.Schedules.Delete(t.Context(), []string{"s"}) },
 					} {
 						if change == nil {
 							continue
@@ -509,7 +509,7 @@ func TestAChangeThatIsNotWaitedFor(t *testing.T) {
 			time.Sleep(time.Until(at(1, 0, 1).Add(-300 * time.Millisecond)))
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			defer cancel()
-			err := c.client().Schedules.Pause(ctx, "s")
+			err := c.client().Schedules.Pause(ctx, []string{"s"})
 			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the change is made") {
 				t.Errorf("a pause that is not waited for: %v", err)
 			}

@@ -16,6 +16,11 @@ import (
 
 // ScheduleService keeps schedules: Client.Schedules. Concurrent calls are
 // allowed.
+//
+// Calls that change schedules take InTx. An edit in a transaction counts from the
+// instant of the transaction's first edit. It is in effect on every node within a
+// second after the commit; a slot of the old definition that has fired ahead may
+// still begin in that second.
 type ScheduleService struct{ client *Client }
 
 // Put creates or replaces one schedule and returns it with its new revision. It
@@ -24,8 +29,8 @@ type ScheduleService struct{ client *Client }
 // (ErrConflict) if the schedule was changed after that revision was read. An
 // edit keeps the schedule's anchor and never fires a slot twice. Slots that are
 // due already are accounted for under the old definition first.
-func (s *ScheduleService) Put(ctx context.Context, schedule Schedule) (Schedule, error) {
-	res, err := s.put(ctx, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})
+func (s *ScheduleService) Put(ctx context.Context, schedule Schedule, options ...Option) (Schedule, error) {
+	res, err := s.put(ctx, options, store.PutSchedulesRequest{Owner: schedule.Owner}, []Schedule{schedule})
 	if err != nil {
 		return Schedule{}, fmt.Errorf("put schedule %q: %w", check.Shorten(schedule.Name), err)
 	}
@@ -37,8 +42,8 @@ func (s *ScheduleService) Put(ctx context.Context, schedule Schedule) (Schedule,
 // PutAll creates or replaces any number of schedules of one owner, all or none.
 // Other schedules of that owner do not change. A revision other than 0 is
 // compared and stored as by Sync.
-func (s *ScheduleService) PutAll(ctx context.Context, owner string, revision int64, schedules []Schedule) (SyncResult, error) {
-	res, err := s.put(ctx, store.PutSchedulesRequest{Owner: owner, SyncRevision: revision}, schedules)
+func (s *ScheduleService) PutAll(ctx context.Context, owner string, revision int64, schedules []Schedule, options ...Option) (SyncResult, error) {
+	res, err := s.put(ctx, options, store.PutSchedulesRequest{Owner: owner, SyncRevision: revision}, schedules)
 	if err != nil {
 		return SyncResult{}, fmt.Errorf("put %d schedules: %w", len(schedules), err)
 	}
@@ -57,11 +62,11 @@ type SyncResult struct {
 // their row, anchor and mark. A revision less than the revision of the owner's
 // last Sync is refused (ErrStale), so that an old deployment never undoes a
 // newer deployment; always use 0 if the order does not matter.
-func (s *ScheduleService) Sync(ctx context.Context, owner string, revision int64, schedules []Schedule) (SyncResult, error) {
+func (s *ScheduleService) Sync(ctx context.Context, owner string, revision int64, schedules []Schedule, options ...Option) (SyncResult, error) {
 	if err := check.Name("owner", owner); err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules: %w", err)
 	}
-	res, err := s.put(ctx, store.PutSchedulesRequest{Owner: owner, Sync: true, SyncRevision: revision}, schedules)
+	res, err := s.put(ctx, options, store.PutSchedulesRequest{Owner: owner, Sync: true, SyncRevision: revision}, schedules)
 	if err != nil {
 		return SyncResult{}, fmt.Errorf("sync schedules of %q: %w", owner, err)
 	}
@@ -69,7 +74,12 @@ func (s *ScheduleService) Sync(ctx context.Context, owner string, revision int64
 }
 
 // put validates, encodes and stores schedules of the request's owner.
-func (s *ScheduleService) put(ctx context.Context, req store.PutSchedulesRequest, schedules []Schedule) (store.PutSchedulesResult, error) {
+func (s *ScheduleService) put(ctx context.Context, options []Option, req store.PutSchedulesRequest, schedules []Schedule) (store.PutSchedulesResult, error) {
+	tx, err := onlyTx(options)
+	if err != nil {
+		return store.PutSchedulesResult{}, err
+	}
+	req.Tx = tx
 	req.Schedules = make([]store.PutSchedule, len(schedules))
 	names, definitions := make([]string, len(schedules)), make([]plan.Definition, len(schedules))
 	seen := make(map[string]bool, len(schedules))
@@ -95,13 +105,13 @@ func (s *ScheduleService) put(ctx context.Context, req store.PutSchedulesRequest
 		return store.PutSchedulesResult{}, err
 	}
 	var res store.PutSchedulesResult
-	err := s.client.definitionsThrough(ctx, names, definitions, func(ctx context.Context) (err error) {
+	err = s.client.definitionsThrough(ctx, names, definitions, func(ctx context.Context) (err error) {
 		for i, definition := range definitions {
 			if req.Schedules[i].Definition, err = definition.Encode(); err != nil {
 				return err
 			}
 		}
-		return s.client.settler().Change(ctx, names, func() (edited []string, err error) {
+		return s.client.settler(tx).Change(ctx, names, func() (edited []string, err error) {
 			res, err = s.client.backend.PutSchedules(ctx, req)
 			return res.Edited, err
 		})
@@ -139,10 +149,14 @@ func (s *ScheduleService) List(ctx context.Context, f ScheduleFilter) ([]Schedul
 
 // Get returns the schedule with that name, or ErrNotFound.
 func (s *ScheduleService) Get(ctx context.Context, name string) (ScheduleInfo, error) {
+	return s.get(ctx, nil, name)
+}
+
+func (s *ScheduleService) get(ctx context.Context, tx store.Tx, name string) (ScheduleInfo, error) {
 	if err := check.StoredName("name", name); err != nil {
 		return ScheduleInfo{}, fmt.Errorf("read schedule: %w", err)
 	}
-	found, err := s.list(ctx, store.ListSchedulesRequest{Names: []string{name}, Limit: 1})
+	found, err := s.list(ctx, store.ListSchedulesRequest{Tx: tx, Names: []string{name}, Limit: 1})
 	if err != nil {
 		return ScheduleInfo{}, err
 	}
@@ -174,14 +188,14 @@ func (s *ScheduleService) list(ctx context.Context, req store.ListSchedulesReque
 
 // Pause pauses schedules, all or none: after it has returned, their slots are
 // recorded as skipped. Jobs that exist already are not changed.
-func (s *ScheduleService) Pause(ctx context.Context, names ...string) error {
-	return s.change(ctx, "pause", store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: names})
+func (s *ScheduleService) Pause(ctx context.Context, names []string, options ...Option) error {
+	return s.change(ctx, "pause", options, store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: names})
 }
 
 // PauseUntil pauses schedules until an instant of the store's clock, at which
 // they resume by themselves: slots before this instant are skipped, a slot at
 // this instant fires.
-func (s *ScheduleService) PauseUntil(ctx context.Context, until time.Time, names ...string) error {
+func (s *ScheduleService) PauseUntil(ctx context.Context, until time.Time, names []string, options ...Option) error {
 	now, err := s.client.Now(ctx)
 	if err != nil {
 		return fmt.Errorf("pause schedules: %w", err)
@@ -192,37 +206,42 @@ func (s *ScheduleService) PauseUntil(ctx context.Context, until time.Time, names
 			Remedy: fmt.Sprintf("give an instant after %s, the store's clock, and before the year 10000", now.Format(time.RFC3339)),
 		})
 	}
-	return s.change(ctx, "pause", store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: names, Until: until})
+	return s.change(ctx, "pause", options, store.ChangeSchedulesRequest{Action: store.PauseSchedules, Names: names, Until: until})
 }
 
 const maxYear = 9999
 
 // Resume ends a pause, also the pause of a schedule whose jobs failed, and
 // counts failures from 0 again.
-func (s *ScheduleService) Resume(ctx context.Context, names ...string) error {
-	return s.change(ctx, "resume", store.ChangeSchedulesRequest{Action: store.ResumeSchedules, Names: names})
+func (s *ScheduleService) Resume(ctx context.Context, names []string, options ...Option) error {
+	return s.change(ctx, "resume", options, store.ChangeSchedulesRequest{Action: store.ResumeSchedules, Names: names})
 }
 
 // Delete deletes schedules, all or none. Name and mark are kept: a schedule
 // that is put again under this name never fires a slot a second time.
-func (s *ScheduleService) Delete(ctx context.Context, names ...string) error {
-	return s.change(ctx, "delete", store.ChangeSchedulesRequest{Action: store.DeleteSchedules, Names: names})
+func (s *ScheduleService) Delete(ctx context.Context, names []string, options ...Option) error {
+	return s.change(ctx, "delete", options, store.ChangeSchedulesRequest{Action: store.DeleteSchedules, Names: names})
 }
 
 // Reset sets the marks of schedules to the present time of the store's clock:
 // the remedy for a mark in the future, after the clock was wrong. Slots that
 // are due otherwise are accounted for first.
-func (s *ScheduleService) Reset(ctx context.Context, names ...string) error {
-	return s.change(ctx, "reset", store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: names})
+func (s *ScheduleService) Reset(ctx context.Context, names []string, options ...Option) error {
+	return s.change(ctx, "reset", options, store.ChangeSchedulesRequest{Action: store.ResetSchedules, Names: names})
 }
 
-func (s *ScheduleService) change(ctx context.Context, what string, req store.ChangeSchedulesRequest) error {
+func (s *ScheduleService) change(ctx context.Context, what string, options []Option, req store.ChangeSchedulesRequest) error {
+	tx, err := onlyTx(options)
+	if err != nil {
+		return fmt.Errorf("%s schedules: %w", what, err)
+	}
+	req.Tx = tx
 	for _, name := range req.Names {
 		if err := check.StoredName("name", name); err != nil {
 			return fmt.Errorf("%s schedule: %w", what, err)
 		}
 	}
-	err := s.client.settler().Change(ctx, req.Names, func() (edited []string, err error) {
+	err = s.client.settler(tx).Change(ctx, req.Names, func() (edited []string, err error) {
 		return req.Names, s.client.backend.ChangeSchedules(ctx, req)
 	})
 	if err != nil {
@@ -234,16 +253,21 @@ func (s *ScheduleService) change(ctx context.Context, what string, req store.Cha
 // Trigger makes a job as the schedule's next slot would, to run now, or right
 // after a slot that is less than a second away. The job has the origin
 // "trigger" and no slot, and changes no slot. A paused schedule can be
-// triggered.
-func (s *ScheduleService) Trigger(ctx context.Context, name string) (int64, error) {
-	info, err := s.Get(ctx, name)
+// triggered. With InTx a slot that fires while the transaction is open does not
+// see the job, as if it had been made after the slot.
+func (s *ScheduleService) Trigger(ctx context.Context, name string, options ...Option) (int64, error) {
+	tx, err := onlyTx(options)
+	if err != nil {
+		return 0, fmt.Errorf("trigger: %w", err)
+	}
+	info, err := s.get(ctx, tx, name)
 	if err != nil {
 		return 0, fmt.Errorf("trigger: %w", err)
 	}
 	if info.Problem != "" {
 		return 0, fmt.Errorf("trigger schedule %q: %s", name, info.Problem)
 	}
-	inserted, err := s.client.insert(ctx, nil, []store.NewJob{info.stored.Job(info.ID, store.OriginTrigger)})
+	inserted, err := s.client.insert(ctx, tx, []store.NewJob{info.stored.Job(info.ID, store.OriginTrigger)})
 	if err != nil {
 		return 0, fmt.Errorf("trigger schedule %q: %w", name, err)
 	}
@@ -252,17 +276,21 @@ func (s *ScheduleService) Trigger(ctx context.Context, name string) (int64, erro
 
 // CancelJobs cancels every job that was made for a schedule and has not
 // finished.
-func (s *ScheduleService) CancelJobs(ctx context.Context, name string) ([]store.JobChange, error) {
+func (s *ScheduleService) CancelJobs(ctx context.Context, name string, options ...Option) ([]store.JobChange, error) {
 	if err := check.StoredName("schedule", name); err != nil {
 		return nil, fmt.Errorf("cancel jobs: %w", err)
 	}
-	return s.client.Jobs.change(ctx, "cancel", store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: name, Reason: "cancelled on request"})
+	return s.client.Jobs.change(ctx, "cancel", options, store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: name, Reason: "cancelled on request"})
 }
 
 // RunOnce makes a job as a slot of the schedule would, due now, for a schedule
 // that is not stored. Its rule does not matter, nor do Overlap, Paused and all
 // hooks except OnFailure. The job has the origin "enqueue".
-func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule) (int64, error) {
+func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule, options ...Option) (int64, error) {
+	tx, err := onlyTx(options)
+	if err != nil {
+		return 0, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
+	}
 	schedule.Rule = recur.Cron("@yearly") // any valid rule
 	definition, err := schedule.encode()
 	if err != nil {
@@ -272,7 +300,7 @@ func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule) (int64
 	var inserted []store.Inserted
 	err = s.client.definitionsThrough(ctx, []string{schedule.Name}, definitions, func(ctx context.Context) (err error) {
 		definitions[0].Hooks.Name = schedule.Name
-		inserted, err = s.client.insert(ctx, nil, []store.NewJob{definitions[0].Job(0, store.OriginEnqueue)})
+		inserted, err = s.client.insert(ctx, tx, []store.NewJob{definitions[0].Job(0, store.OriginEnqueue)})
 		return err
 	})
 	if err != nil {

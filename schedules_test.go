@@ -33,7 +33,7 @@ func TestScheduleFiresOncePerSlotOnTwoNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "ten slots", func() bool { mu.Lock(); defer mu.Unlock(); return len(slots) >= 10 })
-	if err := first.Schedules.Pause(t.Context(), "bell"); err != nil {
+	if err := first.Schedules.Pause(t.Context(), []string{"bell"}); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(250 * time.Millisecond)

@@ -106,13 +106,13 @@ func TestStoredNamesWithSegmentsOfDotsCanBeDeleted(t *testing.T) {
 	if jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{Queue: ".", Kind: ".."}); len(jobs) != 1 || err != nil {
 		t.Errorf("jobs of the queue: %+v, %v", jobs, err)
 	}
-	if err := client.Schedules.Delete(t.Context(), name); err != nil {
+	if err := client.Schedules.Delete(t.Context(), []string{name}); err != nil {
 		t.Error(err)
 	}
 	if err := client.Calendars.Delete(t.Context(), name); err != nil {
 		t.Error(err)
 	}
-	if changes, err := client.Jobs.Delete(t.Context(), res.IDs()...); err != nil || changes[0].Change != store.Changed {
+	if changes, err := client.Jobs.Delete(t.Context(), res.IDs()); err != nil || changes[0].Change != store.Changed {
 		t.Errorf("the job: %+v, %v", changes, err)
 	}
 	if err := check.StoredName("name", name); err != nil {

@@ -77,7 +77,7 @@ func slots(b *testing.B, open func() store.Backend) {
 				all = append(all, ring(b, client, s, size.due)...)
 			}
 			report(b, s, all)
-			must(b, client.Schedules.Delete(context.Background(), "concurrent"))
+			must(b, client.Schedules.Delete(context.Background(), []string{"concurrent"}))
 		})
 	}
 }

@@ -24,13 +24,13 @@ const MostAhead = time.Second
 //     caller has answered.
 //   - ResetSchedules leaves a mark that is later than now by MostAhead or less.
 //   - A job that is made due by hand does not start before the slot, because it
-//     would overlap a slot that has been decided on. Without a Tx, Insert gives a
-//     job of origin OriginTrigger a run_at that is not before the instant that
-//     FiredTo returns for its schedule, and so does RetryJobs with a finished
-//     job. RetryJobs does not set the run_at of a ready job before the job's own
+//     would overlap a slot that has been decided on. Insert gives a job of
+//     origin OriginTrigger a run_at that is not before the instant that FiredTo
+//     returns for its schedule, and so does RetryJobs with a finished job. RetryJobs does not set the run_at of a ready job before the job's own
 //     slot, if that slot is at most MostAhead away.
 //   - An early firing and a job that becomes live concurrently see each other:
 //     either the slot does not fire early, or the job starts at the slot or later.
+//     A job of a caller's transaction that is open need not be seen.
 type EarlyFirer interface {
 	// FireEarly accounts for slots as Fire does, and also for slots whose instant
 	// comes within Ahead. A firing is early if next_at is after now. An early

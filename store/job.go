@@ -374,6 +374,7 @@ const (
 // their schedule.
 type ChangeJobsRequest struct {
 	Now      time.Time
+	Tx       Tx // the caller's transaction; nil: one of the driver's own
 	Action   JobAction
 	IDs      []int64
 	Schedule string
@@ -386,7 +387,7 @@ type Change int
 // The possible changes of a job.
 const (
 	Changed   Change = iota
-	Requested        // the job is running: its node has been asked to cancel it
+	Requested        // the job is running: its node has been asked to cancel it (see also ErrNotInTx)
 	Missing          // the job does not exist (any more)
 	Unchanged        // the job is finished already (cancel), running (retry, delete) or waiting (retry)
 	KeyTaken         // another job has its key (retry): JobChange.Holder

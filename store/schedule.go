@@ -79,6 +79,7 @@ type PutSchedule struct {
 // slot may be due that is not accounted for.
 type PutSchedulesRequest struct {
 	Now       time.Time
+	Tx        Tx // the caller's transaction; nil: one of the driver's own
 	Owner     string
 	Schedules []PutSchedule
 	// Sync makes the owner's set equal to Schedules: all other schedules of this
@@ -128,6 +129,7 @@ const (
 // or resume that changes nothing never refuses.
 type ChangeSchedulesRequest struct {
 	Now    time.Time
+	Tx     Tx // the caller's transaction; nil: one of the driver's own
 	Action ScheduleAction
 	Names  []string
 	// Until is, for PauseSchedules, when the pause ends by itself; zero: never.
@@ -136,7 +138,10 @@ type ChangeSchedulesRequest struct {
 
 // DueSchedulesRequest asks for the schedules that Fire has to account for.
 type DueSchedulesRequest struct {
-	Now   time.Time
+	Now time.Time
+	// Tx, with Names only, is the caller's transaction that is about to edit the
+	// schedules; see FireRequest.Tx.
+	Tx    Tx
 	Limit int
 	Names []string // only these; empty: all
 	// Ahead is how much later than now the schedules may be due, so that a caller
@@ -267,7 +272,12 @@ const ReplacedReason = "replaced: the schedule's next slot fired before this job
 
 // FireRequest accounts for slots of any number of schedules, each at most once.
 type FireRequest struct {
-	Now     time.Time
+	Now time.Time
+	// Tx is the caller's transaction that is about to edit the schedules. Where a
+	// transaction that has written excludes all other writers, Fire happens in it,
+	// because another transaction would wait for it for ever. Other stores ignore
+	// it: what Fire locks would hold up other transactions until it ends.
+	Tx      Tx
 	Firings []Firing
 	// Until is how long decisions that were made in advance are valid: if now is
 	// after it, all firings are lost. Zero: for ever.
@@ -301,6 +311,7 @@ type SkippedSlot struct {
 
 // ListSchedulesRequest selects schedules. Conditions that are given must all hold.
 type ListSchedulesRequest struct {
+	Tx    Tx // the caller's transaction, which sees its own changes; nil: one of the driver's own
 	Names []string
 	IDs   []int64
 	Owner *string // nil: any

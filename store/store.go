@@ -121,6 +121,11 @@ type Jobs interface {
 
 	// ChangeJobs cancels, retries or deletes jobs by number or by schedule, and
 	// returns what it did with each. With neither it changes nothing.
+	//
+	// With a Tx, a store whose transactions run concurrently does not lock running
+	// jobs, nor live jobs of schedules, which others lock together with many more:
+	// it cancels them after the commit (Requested; see CancelSettler), and refuses
+	// to delete or to retry a live job of a schedule (ErrNotInTx).
 	ChangeJobs(ctx context.Context, req ChangeJobsRequest) (ChangeJobsResult, error)
 
 	// ListJobs returns jobs, live and finished, in the order of their numbers, in
@@ -307,6 +312,16 @@ const (
 	WakeCancels
 )
 
+// CancelSettler is implemented by backends in which callers' transactions only
+// request to cancel jobs that they must not lock. Callers find it by assertion.
+type CancelSettler interface {
+	// SettleCancels carries out requests to cancel jobs that are not running, or are
+	// running on another node than when they were requested: it does what ChangeJobs
+	// does without a Tx. Nodes call it after a wake-up of WakeCancels. A repetition
+	// is harmless.
+	SettleCancels(ctx context.Context) error
+}
+
 // Pooled is implemented by backends that know the size of the program's own pool
 // of connections. Callers find it by assertion.
 type Pooled interface {
@@ -317,6 +332,14 @@ type Pooled interface {
 
 // Tx is a caller's transaction. Only the driver that made the value can use it;
 // any other driver returns ErrForeignTx.
+//
+// What a request with a Tx changes is visible to others after the commit, with its
+// wake-ups, and never after a rollback. After an error nothing of the request is
+// in the transaction, which can go on unless the database has ended it. Times of
+// changes are those of the first change of the transaction, or later.
+//
+// A caller's transaction may be open for long, so that it must hold up nothing but
+// what it changes: other jobs are claimed and finished, and other schedules fire.
 type Tx interface {
 	// HourbellTx marks the type; it does nothing.
 	HourbellTx()
@@ -340,6 +363,10 @@ var (
 	ErrNodeGone = errors.New("node is not registered or was declared dead")
 	// ErrForeignTx: the transaction was made by another driver.
 	ErrForeignTx = errors.New("transaction belongs to another driver")
+	// ErrNotInTx: the change would lock rows of a schedule or of a batch that other
+	// transactions need, until the caller's transaction ends. Nothing was written,
+	// and the transaction can go on.
+	ErrNotInTx = errors.New("this cannot be done in a transaction of the program")
 	// ErrNoPush: wake-ups cannot be pushed on this connection.
 	ErrNoPush = errors.New("the store cannot push wake-ups here")
 	// ErrRejected: the database does not accept a value of this request, also

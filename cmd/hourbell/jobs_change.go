@@ -15,7 +15,7 @@ import (
 // jobChange is a command that changes jobs.
 type jobChange struct {
 	verb, short string
-	do          func(*hourbell.JobService, context.Context, ...int64) ([]store.JobChange, error)
+	do          func(*hourbell.JobService, context.Context, []int64, ...hourbell.Option) ([]store.JobChange, error)
 	said        map[store.Change]string // the text for each result of a change
 	left        string                  // the error for a job that was not changed
 }
@@ -32,7 +32,7 @@ func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Comm
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				changes, err := change.do(client.Jobs, c.Context(), ids...)
+				changes, err := change.do(client.Jobs, c.Context(), ids)
 				if err != nil {
 					return err
 				}
@@ -130,7 +130,7 @@ func cancelTarget(c *cobra.Command, args []string) ([]int64, error) {
 
 func cancelJobs(ctx context.Context, client *hourbell.Client, schedule string, ids []int64) ([]store.JobChange, error) {
 	if len(ids) > 0 {
-		return client.Jobs.Cancel(ctx, ids...)
+		return client.Jobs.Cancel(ctx, ids)
 	}
 	changes, err := client.Schedules.CancelJobs(ctx, schedule)
 	if err == nil && len(changes) == 0 {

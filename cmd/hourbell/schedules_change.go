@@ -14,7 +14,7 @@ import (
 // scheduleChange is a command that changes schedules, all or none.
 type scheduleChange struct {
 	verb, short, done string
-	do                func(*hourbell.ScheduleService, context.Context, ...string) error
+	do                func(*hourbell.ScheduleService, context.Context, []string, ...hourbell.Option) error
 }
 
 func (p *program) schedulesChangeCommand(f *storeFlags, change scheduleChange) *cobra.Command {
@@ -28,7 +28,7 @@ func (p *program) schedulesChangeCommand(f *storeFlags, change scheduleChange) *
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				if err := change.do(client.Schedules, c.Context(), names...); err != nil {
+				if err := change.do(client.Schedules, c.Context(), names); err != nil {
 					return err
 				}
 				for _, name := range names {
@@ -54,12 +54,12 @@ func (p *program) schedulesPauseCommand(f *storeFlags) *cobra.Command {
 		return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
 			change, done := client.Schedules.Pause, "paused"
 			if c.Flags().Changed("until") {
-				change = func(ctx context.Context, names ...string) error {
-					return client.Schedules.PauseUntil(ctx, end, names...)
+				change = func(ctx context.Context, names []string, _ ...hourbell.Option) error {
+					return client.Schedules.PauseUntil(ctx, end, names)
 				}
 				done = "paused until " + plain.Stamp(end)
 			}
-			if err := change(c.Context(), names...); err != nil {
+			if err := change(c.Context(), names); err != nil {
 				return err
 			}
 			for _, name := range names {

@@ -85,13 +85,15 @@ type Backend struct {
 	sql         texts
 	steps       []store.Migration
 	insertWakes *notifyThrottle
-	earlyWakes  *notifyThrottle // of slots that fire early
-	invalid     error           // what is wrong with the options; every call answers it
+	earlyWakes  *notifyThrottle        // of slots that fire early
+	identity    atomic.Pointer[string] // of the store, once it has been read
+	invalid     error                  // what is wrong with the options; every call answers it
 }
 
 var (
 	_ store.Backend        = (*Backend)(nil)
 	_ store.PartialClaimer = (*Backend)(nil)
+	_ store.CancelSettler  = (*Backend)(nil)
 	_ store.EarlyFirer     = (*Backend)(nil)
 	_ store.Listener       = (*Backend)(nil)
 	_ store.Distant        = (*Backend)(nil)
@@ -358,10 +360,15 @@ const tries = 8
 // work does something in a transaction of its own. After a deadlock it begins
 // again, so do must not keep anything from one run to the next.
 func (b *Backend) work(ctx context.Context, class connClass, what string, do func(tx pgx.Tx) error) error {
+	return b.transact(ctx, class, what, b.workBegin(), do)
+}
+
+// workBegin begins a transaction of work.
+func (b *Backend) workBegin() string {
 	if b.pinned {
-		return b.transact(ctx, class, what, writing, do)
+		return writing
 	}
-	return b.transact(ctx, class, what, working, do)
+	return working
 }
 
 // sender sends statements in one message.

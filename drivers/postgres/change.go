@@ -1,7 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,7 +15,8 @@ import (
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
 func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (out store.ChangeJobsResult, err error) {
-	err = b.work(ctx, programConns, "change jobs", func(tx pgx.Tx) (err error) {
+	err = b.within(ctx, "change jobs", req.Tx, req.Now, func(tx querier, at time.Time) (err error) {
+		req.Now = at
 		out, err = b.changeJobs(ctx, tx, req)
 		return err
 	})
@@ -28,12 +32,12 @@ func (b *Backend) changeJobs(ctx context.Context, tx querier, req store.ChangeJo
 	if err != nil || len(ids) == 0 {
 		return out, err
 	}
-	if req.Action == store.RetryJobs {
+	if req.Action == store.RetryJobs && req.Tx == nil {
 		if _, err := tx.Exec(ctx, b.q(lockRetriedSchedules), ids); err != nil {
 			return out, err
 		}
 	}
-	places, err := b.locate(ctx, tx, when(req.Now), ids)
+	places, err := b.placesFor(ctx, tx, req, ids)
 	if err != nil {
 		return out, err
 	}
@@ -63,6 +67,82 @@ type place struct {
 	state store.State // of a finished job: any finished state
 	later bool        // ready or waiting, and due later
 	node  int64       // of a live job's last claim
+}
+
+// placesFor locks the jobs of a request, as far as its transaction may lock them.
+func (b *Backend) placesFor(ctx context.Context, tx querier, req store.ChangeJobsRequest, ids []int64) (map[int64]place, error) {
+	if req.Tx == nil {
+		return b.locate(ctx, tx, when(req.Now), ids)
+	}
+	shared, err := b.findShared(ctx, tx, req, ids)
+	if err != nil {
+		return nil, err
+	}
+	rest := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { _, is := shared[id]; return is })
+	places, err := b.locate(ctx, tx, when(req.Now), rest)
+	if err != nil {
+		return nil, err
+	}
+	for id, p := range places {
+		if p.state == store.StateRunning {
+			return nil, errMoved // claimed since findShared; its outcome must not wait for the caller
+		}
+		shared[id] = p
+	}
+	return shared, nil
+}
+
+// findShared returns the live jobs of a request that a caller's transaction must not lock.
+// To cancel such a job is to request it, as if it were running; see SettleCancels.
+func (b *Backend) findShared(ctx context.Context, tx querier, req store.ChangeJobsRequest, ids []int64) (map[int64]place, error) {
+	shared := map[int64]place{}
+	var refused error
+	var id int64
+	p := place{state: store.StateRunning}
+	var running bool
+	err := each(ctx, tx, []any{&id, &running, &p.node}, func() {
+		if !running {
+			p.node = 0 // of its last claim
+			if req.Action != store.CancelJobs {
+				refused = fmt.Errorf("job %d is a live job of a schedule: %w", id, store.ErrNotInTx)
+			}
+		}
+		shared[id] = p
+	}, b.q(findSharedJobs), ids)
+	return shared, cmp.Or(err, refused)
+}
+
+// openCancels is how many requests one transaction of SettleCancels carries out.
+const openCancels = 1000
+
+// SettleCancels cancels the jobs that callers' transactions asked to cancel and that are not
+// running; see store.CancelSettler. Jobs are locked before their requests, as by outcomes.
+func (b *Backend) SettleCancels(ctx context.Context) error {
+	for {
+		var ids []int64
+		err := b.work(ctx, nodeConns, "carry out cancel requests", func(tx pgx.Tx) (err error) {
+			ids, err = collect(ctx, tx, pgx.RowTo[int64], b.q(findOpenCancels), openCancels)
+			if err != nil || len(ids) == 0 {
+				return err
+			}
+			if _, err := b.locate(ctx, tx, nil, ids); err != nil {
+				return err
+			}
+			byReason := map[string][]int64{}
+			var id int64
+			var reason string
+			err = each(ctx, tx, []any{&id, &reason}, func() { byReason[reason] = append(byReason[reason], id) }, b.q(deleteOpenCancels), ids)
+			for _, reason := range slices.Sorted(maps.Keys(byReason)) {
+				if err == nil {
+					_, err = b.changeJobs(ctx, tx, store.ChangeJobsRequest{Action: store.CancelJobs, IDs: byReason[reason], Reason: reason})
+				}
+			}
+			return err
+		})
+		if err != nil || len(ids) < openCancels {
+			return err
+		}
+	}
 }
 
 // locate locks jobs in whichever table they are. A job may move between the
@@ -154,6 +234,11 @@ func (b *Backend) apply(ctx context.Context, tx querier, req store.ChangeJobsReq
 // up: then the key is free, and the change is tried again.
 func (b *Backend) revive(ctx context.Context, tx querier, now *time.Time, ids []int64) (holders map[int64]int64, err error) {
 	holders = map[int64]int64{}
+	if len(ids) > 0 { // a request that came too late is not for the next run
+		if _, err := tx.Exec(ctx, b.q(deleteCancels), ids); err != nil {
+			return nil, err
+		}
+	}
 	for len(ids) > 0 {
 		revived, err := collect(ctx, tx, pgx.RowTo[int64], b.q(reviveJobs), now, ids, store.MostAhead.Microseconds())
 		if err != nil {

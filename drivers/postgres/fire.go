@@ -50,18 +50,32 @@ func (b *Backend) fire(ctx context.Context, req store.FireRequest, ahead time.Du
 		return store.FireResult{}, nil, nil
 	}
 	var early earlyFiring
-	err = b.work(ctx, nodeConns, "fire schedules", func(tx pgx.Tx) error {
-		f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until), early: earlyFiring{ahead: ahead.Microseconds()}}
-		err := f.run(ctx, req.Firings)
-		out, early = f.out, f.early
-		return err
-	})
+	run := func(patient bool) func(tx pgx.Tx) error {
+		return func(tx pgx.Tx) error {
+			f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until), patient: patient, early: earlyFiring{ahead: ahead.Microseconds()}}
+			err := f.run(ctx, req.Firings)
+			out, early = f.out, f.early
+			return err
+		}
+	}
+	err = b.transact(ctx, nodeConns, "fire schedules", b.workBegin()+impatient, run(false))
+	if codeOf(err) == lockNotAvailable {
+		err = b.work(ctx, nodeConns, "fire schedules", run(true))
+	}
 	early.oweWakes(b.earlyWakes) // also after an error: it may have been committed
 	if err != nil {
 		return store.FireResult{}, nil, err
 	}
 	return out, early.busy, nil
 }
+
+// A caller's transaction may lock schedules and jobs for long. Fire waits for locks no
+// longer than 50 ms; if it has waited longer for one, it begins again and leaves
+// out what others lock. A lock is rare, so that only then each row is tried.
+const (
+	impatient        = "; set local lock_timeout = '50ms'"
+	lockNotAvailable = "55P03"
+)
 
 // firing is one run of Fire or FireEarly.
 type firing struct {
@@ -70,7 +84,8 @@ type firing struct {
 	at  time.Time
 	now *time.Time
 	// until is how long the decisions hold; nil: for ever.
-	until *time.Time
+	until   *time.Time
+	patient bool // schedules that others lock, or whose jobs others lock, are lost
 	early earlyFiring
 	out   store.FireResult
 	// counted is how many slots of each firing that was taken are counted as fired.
@@ -80,7 +95,11 @@ type firing struct {
 // run moves the schedules on, locks their jobs, settles all firings in memory
 // and writes the results in bulk.
 func (f *firing) run(ctx context.Context, all []store.Firing) error {
-	all, err := f.leaveBusy(ctx, all)
+	all, err := f.leaveLocked(ctx, all)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	all, err = f.leaveBusy(ctx, all)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -116,6 +135,37 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 		after = append(after, one.After)
 	}
 	return f.b.follow(ctx, f.tx, f.at, after)
+}
+
+// leaveLocked removes, in a patient run, the firings of schedules that another
+// transaction locks, or one of whose live jobs another transaction locks.
+func (f *firing) leaveLocked(ctx context.Context, all []store.Firing) ([]store.Firing, error) {
+	if !f.patient {
+		return all, nil
+	}
+	ids := make([]int64, len(all))
+	for i, one := range all {
+		ids[i] = one.Schedule
+	}
+	free, err := collect(ctx, f.tx, pgx.RowTo[int64], f.b.q(lockFreeSchedules), ids)
+	if err != nil {
+		return nil, err
+	}
+	held, err := collect(ctx, f.tx, pgx.RowTo[int64], f.b.q(findHeldSchedules), free)
+	if err != nil {
+		return nil, err
+	}
+	ours := setOf(free)
+	for _, id := range held {
+		delete(ours, id)
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(one store.Firing) bool {
+		if ours[one.Schedule] {
+			return false
+		}
+		f.out.Lost = append(f.out.Lost, one.Schedule)
+		return true
+	}), nil
 }
 
 // take advances the schedules of the firings whose decisions were made from the

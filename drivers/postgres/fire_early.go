@@ -83,7 +83,7 @@ func (f *firing) wake(text string) (sent *string, after func()) {
 }
 
 // afterFired lets triggered jobs start after the slots of their schedules that have
-// fired ahead. It locks these schedules.
+// fired ahead. It locks these schedules, unless the transaction is a caller's.
 func (b *Backend) afterFired(ctx context.Context, tx querier, req store.InsertRequest) ([]store.NewJob, error) {
 	var schedules []int64
 	for _, job := range req.Jobs {
@@ -97,7 +97,11 @@ func (b *Backend) afterFired(ctx context.Context, tx querier, req store.InsertRe
 	marks := map[int64]time.Time{}
 	var id int64
 	var now, mark time.Time
-	err := each(ctx, tx, []any{&id, into(&now), into(&mark)}, func() { marks[id] = mark }, b.q(lockTriggeredSchedules), when(req.Now), schedules)
+	read := lockTriggeredSchedules
+	if req.Tx != nil {
+		read = findTriggeredSchedules
+	}
+	err := each(ctx, tx, []any{&id, into(&now), into(&mark)}, func() { marks[id] = mark }, b.q(read), when(req.Now), schedules)
 	if err != nil {
 		return nil, err
 	}

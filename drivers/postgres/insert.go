@@ -35,8 +35,11 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 		if q, err = querierOf(req.Tx); err != nil {
 			return out, fmt.Errorf("%s: %w", insertWhat, err)
 		}
-		if out.Jobs, err = b.insertionIn(q, req.Now).insert(ctx, req.Jobs); err != nil {
-			err = b.explain(insertWhat, err)
+		if req.Jobs, err = b.afterFired(ctx, q, req); err == nil {
+			out.Jobs, err = b.insertionIn(q, req.Now).insert(ctx, req.Jobs)
+		}
+		if err != nil {
+			err = b.explainIn(insertWhat, err)
 		}
 	case anyMeets(req.Jobs):
 		err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) error {

@@ -14,7 +14,8 @@ import (
 
 // PutSchedules creates or changes schedules; see store.Schedules.
 func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (out store.PutSchedulesResult, err error) {
-	err = b.work(ctx, programConns, "put schedules", func(tx pgx.Tx) (err error) {
+	err = b.within(ctx, "put schedules", req.Tx, req.Now, func(tx querier, at time.Time) (err error) {
+		req.Now = at
 		out, err = b.putSchedules(ctx, tx, req)
 		return err
 	})
@@ -202,7 +203,10 @@ func (b *Backend) writeSchedules(ctx context.Context, tx querier, rows []*store.
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
 func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
-	return b.work(ctx, programConns, "change schedules", func(tx pgx.Tx) error { return b.changeSchedules(ctx, tx, req) })
+	return b.within(ctx, "change schedules", req.Tx, req.Now, func(tx querier, at time.Time) error {
+		req.Now = at
+		return b.changeSchedules(ctx, tx, req)
+	})
 }
 
 // changeSchedules is ChangeSchedules in a transaction.
@@ -264,7 +268,7 @@ func decideChange(req store.ChangeSchedulesRequest, rows map[string]*store.Sched
 // ListSchedules reads schedules in pages; see store.Schedules.
 func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
 	var out []store.Schedule
-	err := b.list(ctx, "list schedules", func(tx pgx.Tx) (err error) {
+	err := b.listIn(ctx, "list schedules", req.Tx, func(tx querier) (err error) {
 		out, err = collect(ctx, tx, scanListed, b.q(listSchedules), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar))
 		return err
 	})

@@ -132,7 +132,7 @@ func TestCallsEndOnASilentConnection(t *testing.T) {
 			return err
 		}},
 		"Jobs":    {false, func(c *hourbell.Client) error { _, err := c.Jobs.List(ctx, hourbell.JobFilter{}); return err }},
-		"Cancel":  {false, func(c *hourbell.Client) error { _, err := c.Jobs.Cancel(ctx, 1); return err }},
+		"Cancel":  {false, func(c *hourbell.Client) error { _, err := c.Jobs.Cancel(ctx, []int64{1}); return err }},
 		"Now":     {false, func(c *hourbell.Client) error { _, err := c.Now(ctx); return err }},
 		"Migrate": {false, func(c *hourbell.Client) error { return c.Migrate(ctx) }},
 	} {

@@ -47,8 +47,10 @@ const (
 	deleteJobs
 	deleteNewJobs
 	deleteNodeClaims
+	deleteOpenCancels
 	endFailing
 	endJobs
+	enterTransaction
 	expireNodes
 	extendLease
 	extendSlots
@@ -60,12 +62,16 @@ const (
 	findExactBehindCursors
 	findFiredSlots
 	findFiredTo
+	findHeldSchedules
 	findKeyHolders
 	findNewestSlots
 	findNextDue
 	findNextExpiry
 	findNextSchedule
+	findOpenCancels
 	findScheduleJobs
+	findSharedJobs
+	findTriggeredSchedules
 	findUniqueJobs
 	finishJobs
 	finishJobsWithResults
@@ -85,6 +91,7 @@ const (
 	insertSlots
 	insertUniqueJob
 	leaveNode
+	leaveTransaction
 	listAttempts
 	listCalendars
 	listCancelledClaims
@@ -100,6 +107,7 @@ const (
 	lockClaims
 	lockFailing
 	lockFinishedJobs
+	lockFreeSchedules
 	lockHeldJobs
 	lockHistoryBatches
 	lockJobs
@@ -170,8 +178,10 @@ var sources = [statementCount]source{
 	deleteJobs:             {file: "delete_jobs", params: "ids", columns: "schedule_id backfill"},
 	deleteNewJobs:          {file: "delete_new_jobs", params: "ids", columns: "deleted"},
 	deleteNodeClaims:       {file: "delete_node_claims", params: "nodes"},
+	deleteOpenCancels:      {file: "delete_open_cancels", params: "ids", columns: "job_id reason"},
 	endFailing:             {file: "end_failing", params: "ids"},
 	endJobs:                {file: "end_jobs", params: "now ids states reasons", columns: "schedule_id backfill"},
+	enterTransaction:       {file: "enter_transaction", columns: "store instant seqscan hashjoin mergejoin bitmapscan"},
 	expireNodes:            {file: "expire_nodes", params: "now node", columns: nodeColumns},
 	extendLease:            {file: "extend_lease", params: "now node", columns: "seen_at beats " + positionColumns},
 	extendSlots:            {file: "extend_slots", params: "now schedules slots ids lasts counts"},
@@ -183,12 +193,16 @@ var sources = [statementCount]source{
 	findExactBehindCursors: {file: "find_behind_cursors", given: "exact", params: "queue kinds low_run_ats low_ids since exact_kinds exact_jobs exact_digests", columns: "priority run_at id"},
 	findFiredSlots:         {file: "find_fired_slots", params: "schedules slots", columns: "schedule_id slot"},
 	findFiredTo:            {file: "find_fired_to", params: "now names most_ahead", columns: "fired_to"},
+	findHeldSchedules:      {file: "find_held_schedules", params: "schedules", columns: "schedule_id"},
 	findKeyHolders:         {file: "find_key_holders", params: "now ids", columns: "id holder"},
 	findNewestSlots:        {file: "find_newest_slots", params: "schedules", columns: "id schedule_id slot last count outcome reason"},
 	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due"},
 	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
 	findNextSchedule:       {file: "find_next_schedule", params: "now ahead", columns: "now next_at"},
+	findOpenCancels:        {file: "find_open_cancels", params: "limit", columns: "job_id"},
 	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: "id"},
+	findSharedJobs:         {file: "find_shared_jobs", params: "ids", columns: "id running node"},
+	findTriggeredSchedules: {file: "lock_triggered_schedules", params: "now schedules", columns: "id now mark"},
 	findUniqueJobs:         {file: "find_unique_jobs", params: "now kind unique_key", columns: "ids"},
 	finishJobs:             {file: "finish_jobs", params: "now ids tokens states reasons noted", columns: "id schedule_id backfill"},
 	finishJobsWithResults:  {file: "finish_jobs", given: "results", params: "now ids tokens states reasons noted results", columns: "id schedule_id backfill"},
@@ -208,6 +222,7 @@ var sources = [statementCount]source{
 	insertSlots:            {file: "insert_slots", params: "now schedules slots lasts counts outcomes reasons"},
 	insertUniqueJob:        {file: "insert_job", given: "unique", params: newJobParams, columns: "ids sent"},
 	leaveNode:              {file: "leave_node", params: "now node", columns: nodeColumns},
+	leaveTransaction:       {file: "leave_transaction", params: "seqscan hashjoin mergejoin bitmapscan"},
 	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at outcome error trace output"},
 	listCalendars:          {file: "list_calendars", params: "names after limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
@@ -223,6 +238,7 @@ var sources = [statementCount]source{
 	lockClaims:             {file: "lock_claims", params: "ids tokens", columns: "id running schedule_id backfill"},
 	lockFailing:            {file: "lock_failing", params: "ids", columns: "schedule_id failures"},
 	lockFinishedJobs:       {file: "lock_finished_jobs", params: "ids", columns: "id"},
+	lockFreeSchedules:      {file: "lock_free_schedules", params: "ids", columns: "id"},
 	lockHeldJobs:           {file: "lock_held_jobs", params: "nodes", columns: heldColumns},
 	lockHistoryBatches:     {file: "lock_history_batches", params: "now keep limit failed", columns: "finished_at id ids"},
 	lockJobs:               {file: "lock_jobs", params: "ids now", columns: "id node running waiting later"},
@@ -231,7 +247,7 @@ var sources = [statementCount]source{
 	lockSchedules:          {file: "lock_schedules", params: "names owner", columns: scheduleColumns},
 	lockSerialGroupJobs:    {file: "lock_serial_group_jobs", params: "schedules", columns: "id"},
 	lockSerialGroups:       {file: "lock_serial_groups", params: "schedules", columns: "id"},
-	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "now schedules", columns: "id now mark"},
+	lockTriggeredSchedules: {file: "lock_triggered_schedules", given: "locking", params: "now schedules", columns: "id now mark"},
 	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "schedules backfills", columns: "id schedule_id backfill"},
 	numberJobs:             {file: "number_jobs", params: "count", columns: "ids"},
 	pruneJobs:              {file: "prune_jobs", params: "now keep limit failed", columns: "deleted seen"},

@@ -13,7 +13,7 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 	if len(req.IDs) == 0 && req.Schedule == "" {
 		return out, nil
 	}
-	err = b.writeAt(ctx, "change jobs", req.Now, func(s *session, now time.Time) (err error) {
+	err = b.withinAt(ctx, "change jobs", req.Tx, req.Now, func(s *session, now time.Time) (err error) {
 		out, err = rowwise.ChangeJobs(ctx, s, req, now)
 		return err
 	})

@@ -10,7 +10,7 @@ import (
 
 // PutSchedules creates or changes schedules; see store.Schedules.
 func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (out store.PutSchedulesResult, err error) {
-	err = b.writeAt(ctx, "put schedules", req.Now, func(s *session, now time.Time) (err error) {
+	err = b.withinAt(ctx, "put schedules", req.Tx, req.Now, func(s *session, now time.Time) (err error) {
 		out, err = rowwise.PutSchedules(ctx, s, req, now)
 		return err
 	})
@@ -22,7 +22,7 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
 func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
-	return b.writeAt(ctx, "change schedules", req.Now, func(s *session, now time.Time) error {
+	return b.withinAt(ctx, "change schedules", req.Tx, req.Now, func(s *session, now time.Time) error {
 		return rowwise.ChangeSchedules(ctx, s, req, now)
 	})
 }
@@ -140,7 +140,7 @@ func scanSchedule(r row, more ...any) (store.Schedule, error) {
 // ListSchedules reads schedules in pages; see store.Schedules.
 func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
 	var out []store.Schedule
-	err := b.read(ctx, "list schedules", func(s *session) error {
+	err := b.readIn(ctx, "list schedules", req.Tx, func(s *session) error {
 		given, a := scheduleConditions(req)
 		return s.list(ctx, listSchedules, given, a, func(r row) error {
 			var since time.Time

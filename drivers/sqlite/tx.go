@@ -210,11 +210,67 @@ func (b *Backend) within(ctx context.Context, doing string, tx store.Tx, work fu
 	if tx == nil {
 		return b.write(ctx, doing, work)
 	}
+	s, err := b.callers(doing, tx)
+	if err != nil {
+		return err
+	}
+	return b.explain(ctx, doing, work(s))
+}
+
+// withinAt is within for a change that needs the instant of the call; see session.now.
+// In the caller's transaction it is inside a savepoint.
+func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked time.Time, change func(*session, time.Time) error) error {
+	return b.within(ctx, doing, tx, func(s *session) error {
+		work := func(s *session) error {
+			now, err := s.now(ctx, asked)
+			if err != nil {
+				return err
+			}
+			return change(s, now)
+		}
+		if tx == nil {
+			return work(s)
+		}
+		return s.inSavepoint(ctx, work)
+	})
+}
+
+// readIn is read in the caller's transaction if there is one.
+func (b *Backend) readIn(ctx context.Context, doing string, tx store.Tx, work func(*session) error) error {
+	if tx == nil {
+		return b.read(ctx, doing, work)
+	}
+	s, err := b.callers(doing, tx)
+	if err != nil {
+		return err
+	}
+	return b.explain(ctx, doing, work(s))
+}
+
+// callers returns a session in the caller's transaction.
+func (b *Backend) callers(doing string, tx store.Tx) (*session, error) {
 	callers, ok := tx.(callersTx)
 	if !ok || callers.tx == nil {
-		return fmt.Errorf("%s: %w (use sqlite.Tx)", doing, store.ErrForeignTx)
+		return nil, fmt.Errorf("%s: %w (use sqlite.Tx)", doing, store.ErrForeignTx)
 	}
-	return b.explain(ctx, doing, work(&session{tx: callers.tx, texts: b.texts}))
+	return &session{tx: callers.tx, texts: b.texts}, nil
+}
+
+// inSavepoint runs work in a caller's transaction. After an error the transaction is as
+// before, and can go on.
+func (s *session) inSavepoint(ctx context.Context, work func(*session) error) error {
+	if _, err := s.tx.ExecContext(ctx, "SAVEPOINT hourbell"); err != nil {
+		return err
+	}
+	err := work(s)
+	if err == nil {
+		_, err = s.tx.ExecContext(ctx, "RELEASE hourbell")
+		return err
+	}
+	// If this fails, SQLite has rolled back the transaction itself.
+	_, _ = s.tx.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO hourbell")
+	_, _ = s.tx.ExecContext(context.WithoutCancel(ctx), "RELEASE hourbell")
+	return err
 }
 
 // exec runs a statement for its effect.

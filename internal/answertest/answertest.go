@@ -178,7 +178,7 @@ func cancelEndsSnoozes(e *env) {
 	})
 	running := e.enqueue(client, "{}")
 	<-begun
-	_, err := client.Jobs.Cancel(e.Context(), running)
+	_, err := client.Jobs.Cancel(e.Context(), []int64{running})
 	e.must(err)
 	job := e.finished(client, running)
 	if job.State != store.StateCancelled || job.Reason != "cancelled on request" || job.Snoozes != 0 {

@@ -29,7 +29,8 @@ const (
 //
 // It is a store.EarlyFirer if the backend below is. It claims in part, measures
 // the distance and migrates as the backend below does, if that can. It is no
-// store.Listener and no store.Pooled: their methods are no calls that end.
+// store.Listener and no store.Pooled: their methods are no calls that end. Nor is
+// it a store.CancelSettler, which nodes call, and nodes bound their calls themselves.
 type Backend interface {
 	store.Backend
 	store.PartialClaimer
@@ -107,6 +108,9 @@ func (b backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fin
 
 // ChangeJobs implements store.Jobs.
 func (b backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
+	if req.Tx != nil {
+		return b.next.ChangeJobs(ctx, req)
+	}
 	limit := b.items(len(req.IDs))
 	if req.Schedule != "" {
 		limit = b.unsized(len(req.IDs))
@@ -126,6 +130,9 @@ func (b backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (int
 
 // PutSchedules implements store.Schedules. A sync also deletes what is not named.
 func (b backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
+	if req.Tx != nil {
+		return b.next.PutSchedules(ctx, req)
+	}
 	limit := b.items(len(req.Schedules))
 	if req.Sync {
 		limit = b.unsized(len(req.Schedules))
@@ -135,6 +142,9 @@ func (b backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest
 
 // ChangeSchedules implements store.Schedules.
 func (b backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
+	if req.Tx != nil {
+		return b.next.ChangeSchedules(ctx, req)
+	}
 	_, err := Call(ctx, b.items(len(req.Names)), silent(b.next.ChangeSchedules), req)
 	return err
 }
@@ -151,6 +161,9 @@ func (b backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRes
 
 // ListSchedules implements store.Schedules.
 func (b backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
+	if req.Tx != nil {
+		return b.next.ListSchedules(ctx, req)
+	}
 	return Call(ctx, b.items(req.Limit), b.next.ListSchedules, req)
 }
 

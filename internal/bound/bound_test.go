@@ -19,6 +19,7 @@ func (able) ClaimPart(ctx context.Context, _ store.ClaimRequest) (store.PartialC
 	return store.PartialClaim{Again: time.Second}, ctx.Err()
 }
 func (able) RoundTrip() time.Duration                                       { return time.Second }
+func (able) SettleCancels(context.Context) error                            { return nil }
 func (able) PoolSize() int                                                  { return 1 }
 func (able) Migrations() []store.Migration                                  { return []store.Migration{{Version: 1}} }
 func (able) MigrateStatus(context.Context) ([]store.MigrationStatus, error) { return nil, nil }
@@ -34,7 +35,7 @@ func TestAbilitiesPassThrough(t *testing.T) {
 		if !ability.Of(full) {
 			t.Fatalf("the test's store lacks the ability %s", ability.Name)
 		}
-		unbounded := ability.Name == "Listener" || ability.Name == "Pooled"
+		unbounded := ability.Name == "Listener" || ability.Name == "Pooled" || ability.Name == "CancelSettler"
 		if ability.Of(bounded) == unbounded {
 			t.Errorf("a bounded backend has the ability %s: %v", ability.Name, !unbounded)
 		}

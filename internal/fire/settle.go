@@ -25,6 +25,8 @@ type Settler struct {
 	Store SettleStore
 	// Early is the ability of the store to fire early; nil: changes answer at once.
 	Early store.EarlyFirer
+	// Tx is the caller's transaction in which changes are made; nil: each is made in one of its own.
+	Tx store.Tx
 	// StateDir is the folder of the nodes' state file; empty: no file.
 	StateDir string
 }
@@ -42,12 +44,16 @@ type SettleStore interface {
 // schedules that the change is known to concern; there may be others.
 //
 // change returns the names of the schedules that it concerned. Change returns after the slots that
-// these schedules had fired early, so that no slot of the old definition begins later.
+// these schedules had fired early, so that no slot of the old definition begins later. A change in
+// a caller's transaction takes effect with the commit, which Change cannot wait for.
 func (s Settler) Change(ctx context.Context, names []string, change func() (edited []string, err error)) error {
 	var err error
 	for try := range settleTries {
 		var edited []string
 		if edited, err = change(); err == nil {
+			if s.Tx != nil {
+				return nil
+			}
 			return s.awaitFired(ctx, edited)
 		}
 		if !errors.Is(err, store.ErrUnsettled) {
@@ -72,7 +78,7 @@ func (s Settler) settle(ctx context.Context, names []string) error {
 	if err := node.CheckHistory(ctx, s.Store, s.StateDir); err != nil {
 		return fmt.Errorf("fire due schedules: %w", err)
 	}
-	due, err := s.Store.DueSchedules(ctx, store.DueSchedulesRequest{Limit: settleBatch, Names: names})
+	due, err := s.Store.DueSchedules(ctx, store.DueSchedulesRequest{Tx: s.Tx, Limit: settleBatch, Names: names})
 	if err != nil {
 		return fmt.Errorf("read due schedules: %w", err)
 	}
@@ -80,7 +86,7 @@ func (s Settler) settle(ctx context.Context, names []string) error {
 	if err != nil || len(firings) == 0 {
 		return err
 	}
-	if _, err := s.Store.Fire(ctx, store.FireRequest{Firings: firings}); err != nil {
+	if _, err := s.Store.Fire(ctx, store.FireRequest{Tx: s.Tx, Firings: firings}); err != nil {
 		return fmt.Errorf("account for due slots: %w", err)
 	}
 	return nil

@@ -27,11 +27,27 @@ func (r *Runner) WatchCancels(ctx context.Context) {
 		case <-timer:
 		}
 		call, cancel := context.WithTimeout(ctx, r.cfg.CallTimeout)
+		r.settleCancels(call)
 		r.readCancels(call)
 		cancel()
 		if loop.Sleep(ctx, cancelReadGap) != nil {
 			return
 		}
+	}
+}
+
+// settleCancels cancels jobs that do not run, on behalf of transactions of programs.
+func (r *Runner) settleCancels(ctx context.Context) {
+	const doing = "carry out cancel requests"
+	settler, ok := r.cfg.Store.(store.CancelSettler)
+	if !ok {
+		return
+	}
+	switch err := settler.SettleCancels(ctx); {
+	case err == nil:
+		r.report.StoreWorks(doing)
+	case ctx.Err() == nil:
+		r.report.StoreFailed(doing, err)
 	}
 }
 

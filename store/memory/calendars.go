@@ -13,7 +13,7 @@ import (
 // PutCalendars creates or changes calendars; see store.Calendars. It first
 // checks everything and then writes, so that a refused request changes nothing.
 func (s *Store) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
-	now, err := s.begin(ctx, "put calendars", req.Now)
+	now, err := s.beginWrite(ctx, "put calendars", req.Now)
 	if err != nil {
 		return store.PutCalendarsResult{}, err
 	}
@@ -80,7 +80,7 @@ func (s *Store) missingCalendar(puts []store.PutSchedule) (name string, found bo
 
 // DeleteCalendars deletes calendars; see store.Calendars.
 func (s *Store) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
-	if _, err := s.begin(ctx, "delete calendars", time.Time{}); err != nil {
+	if _, err := s.beginWrite(ctx, "delete calendars", time.Time{}); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()

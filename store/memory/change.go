@@ -11,7 +11,15 @@ import (
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
 func (s *Store) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
-	now, err := s.begin(ctx, "change jobs", req.Now)
+	if req.Tx != nil {
+		changed, err := s.changedBy(ctx, req.Tx, "change jobs")
+		if err != nil {
+			return store.ChangeJobsResult{}, err
+		}
+		req.Tx = nil
+		return changed.ChangeJobs(ctx, req)
+	}
+	now, err := s.beginWrite(ctx, "change jobs", req.Now)
 	if err != nil {
 		return store.ChangeJobsResult{}, err
 	}

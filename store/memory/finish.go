@@ -9,7 +9,7 @@ import (
 
 // Finish records outcomes; see store.Jobs.
 func (s *Store) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
-	now, err := s.begin(ctx, "finish jobs", req.Now)
+	now, err := s.beginWrite(ctx, "finish jobs", req.Now)
 	if err != nil {
 		return store.FinishResult{}, err
 	}

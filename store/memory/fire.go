@@ -11,6 +11,10 @@ import (
 
 // DueSchedules reads the schedules that are due; see store.Schedules.
 func (s *Store) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
+	if own, ok := req.Tx.(*Tx); ok && own.changed != nil {
+		req.Tx = nil
+		return own.changed.DueSchedules(ctx, req)
+	}
 	now, err := s.begin(ctx, "read due schedules", req.Now)
 	if err != nil {
 		return store.DueSchedulesResult{}, err
@@ -44,6 +48,14 @@ func isAfter(row *store.Schedule, c store.DueCursor) bool {
 
 // Fire accounts for slots; see store.Schedules.
 func (s *Store) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
+	if req.Tx != nil {
+		changed, err := s.changedBy(ctx, req.Tx, "fire schedules")
+		if err != nil {
+			return store.FireResult{}, err
+		}
+		req.Tx = nil
+		return changed.Fire(ctx, req)
+	}
 	return s.fireIf(ctx, req, func(row *store.Schedule, _ store.Firing, now time.Time) decision {
 		if row.NextAt.After(now) {
 			return lost
@@ -63,7 +75,7 @@ const (
 
 // fireIf writes the firings that match their rows and that decide accepts.
 func (s *Store) fireIf(ctx context.Context, req store.FireRequest, decide func(row *store.Schedule, f store.Firing, now time.Time) decision) (store.FireResult, error) {
-	now, err := s.begin(ctx, "fire schedules", req.Now)
+	now, err := s.beginWrite(ctx, "fire schedules", req.Now)
 	if err != nil {
 		return store.FireResult{}, err
 	}

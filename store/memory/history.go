@@ -22,7 +22,7 @@ func (s *Store) position() store.Position {
 
 // ReportLoss records that the store went back in time; see store.History.
 func (s *Store) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
-	now, err := s.begin(ctx, "report a loss of history", req.Now)
+	now, err := s.beginWrite(ctx, "report a loss of history", req.Now)
 	if err != nil {
 		return store.Position{}, err
 	}
@@ -40,7 +40,7 @@ func (s *Store) ReportLoss(ctx context.Context, req store.ReportLossRequest) (st
 
 // AcceptLoss ends the suspension; see store.History.
 func (s *Store) AcceptLoss(ctx context.Context) (store.Position, error) {
-	if _, err := s.begin(ctx, "accept a loss of history", time.Time{}); err != nil {
+	if _, err := s.beginWrite(ctx, "accept a loss of history", time.Time{}); err != nil {
 		return store.Position{}, err
 	}
 	defer s.mu.Unlock()

@@ -13,7 +13,11 @@ import (
 
 // Insert stores jobs; see store.Jobs.
 func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
-	now, err := s.begin(ctx, "insert jobs", req.Now)
+	if own, ok := req.Tx.(*Tx); ok && own != nil && own.store == s && own.changed != nil && !own.done {
+		req.Tx = nil
+		return own.changed.Insert(ctx, req)
+	}
+	now, err := s.beginWrite(ctx, "insert jobs", req.Now)
 	if err != nil {
 		return store.InsertResult{}, err
 	}
@@ -34,7 +38,7 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 			continue
 		}
 		j := s.newJob(n, now)
-		if n.Origin == store.OriginTrigger && tx == nil {
+		if n.Origin == store.OriginTrigger {
 			j.RunAt = s.startAfterFired(n.Schedule, j.RunAt, now)
 		}
 		if n.UniqueFor > 0 {
@@ -89,7 +93,7 @@ func (s *Store) add(jobs ...*job) {
 
 // Claim takes due jobs; see store.Jobs. This store gives no batch numbers.
 func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
-	now, err := s.begin(ctx, "claim jobs", req.Now)
+	now, err := s.beginWrite(ctx, "claim jobs", req.Now)
 	if err != nil {
 		return store.ClaimResult{}, err
 	}
@@ -155,7 +159,7 @@ func (s *Store) claim(j *job, node *store.NodeInfo, now time.Time) store.Claimed
 
 // BeginJobs lets claims begin; see store.Jobs.
 func (s *Store) BeginJobs(ctx context.Context, req store.BeginRequest) error {
-	if _, err := s.begin(ctx, "begin jobs", time.Time{}); err != nil {
+	if _, err := s.beginWrite(ctx, "begin jobs", time.Time{}); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 
 // Prune deletes old rows, the oldest first; see store.Maintenance.
 func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
-	now, err := s.begin(ctx, "prune", req.Now)
+	now, err := s.beginWrite(ctx, "prune", req.Now)
 	if err != nil {
 		return store.PruneResult{}, err
 	}

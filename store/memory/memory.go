@@ -25,12 +25,25 @@ type Store struct {
 	clock      func() time.Time
 	neverEarly bool
 
-	mu       sync.Mutex // guards the fields below; never held while callbacks run, except RescueRequest.After, which is pure
+	mu sync.Mutex // guards the fields below; never held while callbacks run, except RescueRequest.After, which is pure
+	tables
+	reserved  map[uniqueKey]*Tx // by jobs of open transactions
+	changing  *Tx               // an open transaction that has changed something; all other writers wait for it
+	listeners map[*listener]bool
+}
+
+var (
+	_ store.Backend    = (*Store)(nil)
+	_ store.EarlyFirer = (*Store)(nil)
+	_ store.Listener   = (*Store)(nil)
+)
+
+// tables are the rows of a store.
+type tables struct {
 	live     map[int64]*job
 	finished map[int64]*job
 	attempts map[int64][]store.Attempt // by job, oldest first
 	cancels  map[int64]string          // cancel requests of running jobs: the reason
-	reserved map[uniqueKey]*Tx         // by jobs of open transactions
 	holds    map[uniqueKey]hold        // also of live jobs, and expired holds
 	// schedules also contains tombstones.
 	schedules map[int64]*store.Schedule
@@ -47,15 +60,7 @@ type Store struct {
 
 	lastJob, lastSchedule, lastSlot, lastNode int64
 	lastToken, lastRevision                   int64
-
-	listeners map[*listener]bool
 }
-
-var (
-	_ store.Backend    = (*Store)(nil)
-	_ store.EarlyFirer = (*Store)(nil)
-	_ store.Listener   = (*Store)(nil)
-)
 
 // job is a row of the tables live and finished. Its info contains neither the
 // name of the schedule nor attempts; both are added when it is read.
@@ -85,21 +90,23 @@ func WithClock(clock func() time.Time) Option {
 // New returns an empty store.
 func New(options ...Option) *Store {
 	s := &Store{
-		clock:     time.Now,
-		live:      map[int64]*job{},
-		finished:  map[int64]*job{},
-		attempts:  map[int64][]store.Attempt{},
-		cancels:   map[int64]string{},
+		clock: time.Now,
+		tables: tables{
+			live:      map[int64]*job{},
+			finished:  map[int64]*job{},
+			attempts:  map[int64][]store.Attempt{},
+			cancels:   map[int64]string{},
+			holds:     map[uniqueKey]hold{},
+			schedules: map[int64]*store.Schedule{},
+			failing:   map[int64]failure{},
+			calendars: map[string]*store.Calendar{},
+			named:     map[int64][]string{},
+			revisions: map[string]int64{},
+			nodes:     map[int64]*store.NodeInfo{},
+			beats:     map[int64]int64{},
+			identity:  rand.Text(),
+		},
 		reserved:  map[uniqueKey]*Tx{},
-		holds:     map[uniqueKey]hold{},
-		schedules: map[int64]*store.Schedule{},
-		failing:   map[int64]failure{},
-		calendars: map[string]*store.Calendar{},
-		named:     map[int64][]string{},
-		revisions: map[string]int64{},
-		nodes:     map[int64]*store.NodeInfo{},
-		beats:     map[int64]int64{},
-		identity:  rand.Text(),
 		listeners: map[*listener]bool{},
 	}
 	for _, option := range options {
@@ -119,6 +126,18 @@ func (s *Store) begin(ctx context.Context, what string, asked time.Time) (time.T
 		asked = s.clock()
 	}
 	return instant(asked), nil
+}
+
+// beginWrite is begin for a call that writes: it waits while a transaction is open that has
+// changed something.
+func (s *Store) beginWrite(ctx context.Context, what string, asked time.Time) (time.Time, error) {
+	now, err := s.begin(ctx, what, asked)
+	for err == nil && s.changing != nil {
+		if err = s.await(ctx, s.changing, what); err != nil {
+			s.mu.Unlock()
+		}
+	}
+	return now, err
 }
 
 // instant returns a time in the form in which it is stored: UTC, microseconds.

@@ -12,7 +12,7 @@ import (
 
 // Register adds a node; see store.Nodes.
 func (s *Store) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
-	now, err := s.begin(ctx, "register node", req.Now)
+	now, err := s.beginWrite(ctx, "register node", req.Now)
 	if err != nil {
 		return store.RegisterResult{}, err
 	}
@@ -43,7 +43,7 @@ func (s *Store) livingNode(id int64) (*store.NodeInfo, error) {
 
 // Heartbeat extends a lease; see store.Nodes.
 func (s *Store) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
-	now, err := s.begin(ctx, "heartbeat", req.Now)
+	now, err := s.beginWrite(ctx, "heartbeat", req.Now)
 	if err != nil {
 		return store.HeartbeatResult{}, err
 	}
@@ -95,7 +95,7 @@ func (s *Store) held(node int64) []*job {
 
 // Rescue declares nodes dead; see store.Nodes.
 func (s *Store) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
-	now, err := s.begin(ctx, "rescue", req.Now)
+	now, err := s.beginWrite(ctx, "rescue", req.Now)
 	if err != nil {
 		return store.RescueResult{}, err
 	}
@@ -122,7 +122,7 @@ func (s *Store) heardLately(id int64, now time.Time) bool {
 
 // Leave ends a registration; see store.Nodes.
 func (s *Store) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
-	now, err := s.begin(ctx, "leave", req.Now)
+	now, err := s.beginWrite(ctx, "leave", req.Now)
 	if err != nil {
 		return store.RescueResult{}, err
 	}

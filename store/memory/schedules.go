@@ -14,7 +14,15 @@ import (
 // PutSchedules creates or changes schedules; see store.Schedules. It first
 // checks everything and then writes, so that a refused request changes nothing.
 func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
-	now, err := s.begin(ctx, "put schedules", req.Now)
+	if req.Tx != nil {
+		changed, err := s.changedBy(ctx, req.Tx, "put schedules")
+		if err != nil {
+			return store.PutSchedulesResult{}, err
+		}
+		req.Tx = nil
+		return changed.PutSchedules(ctx, req)
+	}
+	now, err := s.beginWrite(ctx, "put schedules", req.Now)
 	if err != nil {
 		return store.PutSchedulesResult{}, err
 	}
@@ -158,7 +166,15 @@ func (s *Store) bury(row *store.Schedule, now time.Time) {
 
 // ChangeSchedules pauses, resumes, deletes or resets; see store.Schedules.
 func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
-	now, err := s.begin(ctx, "change schedules", req.Now)
+	if req.Tx != nil {
+		changed, err := s.changedBy(ctx, req.Tx, "change schedules")
+		if err != nil {
+			return err
+		}
+		req.Tx = nil
+		return changed.ChangeSchedules(ctx, req)
+	}
+	now, err := s.beginWrite(ctx, "change schedules", req.Now)
 	if err != nil {
 		return err
 	}
@@ -215,6 +231,10 @@ func (s *Store) change(row *store.Schedule, req store.ChangeSchedulesRequest, no
 
 // ListSchedules reads schedules in pages; see store.Schedules.
 func (s *Store) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
+	if own, ok := req.Tx.(*Tx); ok && own.changed != nil {
+		req.Tx = nil
+		return own.changed.ListSchedules(ctx, req)
+	}
 	if _, err := s.begin(ctx, "list schedules", time.Time{}); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ type Ability struct {
 // lost without an error.
 func Abilities() []Ability {
 	return []Ability{
+		{"CancelSettler", has[store.CancelSettler]},
 		{"Distant", has[store.Distant]},
 		{"EarlyFirer", has[store.EarlyFirer]},
 		{"Listener", has[store.Listener]},

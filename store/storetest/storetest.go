@@ -79,6 +79,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Finish", finishTests, nil},
 		{"Attempts", attemptTests, nil},
 		{"ChangeJobs", changeJobsTests, nil},
+		{"InTx", inTxTests, nil},
 		{"ListJobs", listJobsTests, nil},
 		{"JobFilter", filterTests, nil},
 		{"PutSchedules", putTests, nil},

@@ -1,0 +1,8 @@
+-- The schedules with a live job that another transaction locks. The other live jobs are
+-- locked, in the order of their numbers.
+SELECT DISTINCT j.schedule_id
+FROM {schema}.job AS j
+WHERE j.schedule_id = ANY (:schedules::bigint[]) AND j.origin <> 3 AND NOT j.id = ANY (ARRAY(
+    SELECT l.id FROM {schema}.job AS l
+    WHERE l.schedule_id = ANY (:schedules::bigint[]) AND l.origin <> 3
+    ORDER BY l.id + 0 FOR UPDATE SKIP LOCKED))

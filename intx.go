@@ -1,0 +1,53 @@
+package hourbell
+
+import (
+	"errors"
+	"reflect"
+
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/store"
+)
+
+// InTx makes a call part of the caller's transaction: what the call does happens
+// if, and only if, the transaction commits, and is seen by nobody else before.
+// With the commit it wakes the nodes that it concerns. The driver makes the value
+// from a transaction: postgres.Tx(tx), postgres.SQLTx(tx), sqlite.Tx(tx).
+//
+// Every call with options takes it. Of the calls of JobService and
+// ScheduleService it is the only option.
+//
+// A refused call leaves the transaction as it was: it can go on, also in
+// PostgreSQL. A transaction that has ended, that another driver made
+// (ErrForeignTx), or that is on a database without this store, is an error.
+//
+// A transaction that changes jobs or schedules holds them until it ends: a job
+// that it cancels is not claimed, a schedule that it has put does not fire.
+// Everything else goes on, however long the transaction is open. In PostgreSQL it
+// therefore does not touch running jobs and live jobs of schedules itself: they
+// are cancelled at once after the commit (store.Requested), and to delete or to
+// retry a live job of a schedule is refused (ErrNotInTx).
+func InTx(tx store.Tx) Option {
+	return func(e *enqueuing) {
+		if tx == nil {
+			e.errs = append(e.errs, &check.FieldError{Field: "tx", Problem: "is nil", Remedy: "pass the value that the driver's Tx returned"})
+		}
+		e.tx = tx
+	}
+}
+
+// onlyTx returns the transaction of a call whose only option is InTx; nil: none.
+func onlyTx(options []Option) (store.Tx, error) {
+	if len(options) == 0 {
+		return nil, nil
+	}
+	var given enqueuing
+	for _, option := range options {
+		option(&given)
+	}
+	tx, errs := given.tx, given.errs
+	given.tx, given.errs = nil, nil
+	if !reflect.DeepEqual(given, enqueuing{}) {
+		errs = append(errs, &check.FieldError{Field: "options", Problem: "are for new jobs", Remedy: "give InTx only"})
+	}
+	return tx, errors.Join(errs...)
+}

@@ -86,8 +86,8 @@ type firing struct {
 	// until is how long the decisions hold; nil: for ever.
 	until   *time.Time
 	patient bool // schedules that others lock, or whose jobs others lock, are lost
-	early earlyFiring
-	out   store.FireResult
+	early   earlyFiring
+	out     store.FireResult
 	// counted is how many slots of each firing that was taken are counted as fired.
 	counted []int
 }

@@ -202,6 +202,9 @@ func (c *Client) insertThrough(ctx context.Context, tx store.Tx, jobs []store.Ne
 	err = c.through(ctx, drafts, func(ctx context.Context) (err error) {
 		for i, draft := range drafts {
 			jobs[i].JobSpec = draft.spec()
+			if draft.Unique == "" {
+				jobs[i].UniqueFor = 0 // without a key there is nothing to hold
+			}
 		}
 		inserted, err = c.insert(ctx, tx, jobs)
 		return err

@@ -483,3 +483,28 @@ func TestObserversGetEverything(t *testing.T) {
 		t.Errorf("the observer got %v", seen)
 	}
 }
+
+// TestMiddlewareMayRemoveAKey checks that a job whose key middleware removes is
+// stored although an equal job holds the key.
+func TestMiddlewareMayRemoveAKey(t *testing.T) {
+	c := newCluster(t)
+	remove := false
+	client := c.client(nil, func(cfg *hourbell.Config) {
+		cfg.EnqueueMiddleware = []hourbell.EnqueueMiddleware{func(ctx context.Context, drafts []*hourbell.Draft, next func(context.Context) error) error {
+			if remove {
+				drafts[0].Unique = ""
+			}
+			return next(ctx)
+		}}
+	})
+	for _, remove = range []bool{false, true} {
+		added, err := client.Enqueue(t.Context(), Note{}, hourbell.Unique("key"), hourbell.UniqueFor(time.Hour))
+		if err != nil || added.Existed {
+			t.Errorf("removed %v: %+v, %v", remove, added, err)
+		}
+	}
+	remove = false
+	if added, err := client.Enqueue(t.Context(), Note{}, hourbell.Unique("key")); err != nil || !added.Existed {
+		t.Errorf("the key is free: %+v, %v", added, err)
+	}
+}

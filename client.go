@@ -220,6 +220,7 @@ func (c *Client) engineConfig() engine.Config {
 		Restricted:  c.cfg.Workers.kinds(true),
 		Work:        c.cfg.Workers.work(c.cfg.WorkMiddleware),
 		Timeout:     c.cfg.Workers.timeout,
+		Backoff:     c.cfg.Workers.backoff,
 		Lease:       c.cfg.Lease,
 		Heartbeat:   c.cfg.Heartbeat,
 		Drain:       c.cfg.Drain,

@@ -33,6 +33,9 @@ type Schedule struct {
 	OnLoss      store.OnLoss // RetryOnLoss or FailOnLoss
 	// Timeout bounds one attempt; 0 means the worker's own timeout.
 	Timeout time.Duration
+	// Backoff is the back-off of the jobs (see the option Backoff); empty means
+	// the worker's own.
+	Backoff string
 	// Overlap selects what a slot does while a job of this schedule is live.
 	Overlap Overlap
 	// Misfire selects what happens to slots that are found later than Grace. A

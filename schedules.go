@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/backoff"
 	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/recur"
@@ -321,6 +322,9 @@ func (s Schedule) withDefaults() Schedule {
 		s.MaxAttempts = defaultAttempts
 	}
 	s.Overlap, s.Misfire = orSkip(s.Overlap), orSkip(s.Misfire)
+	if p, err := backoff.Parse(s.Backoff); err == nil {
+		s.Backoff = p.String()
+	}
 	return s
 }
 
@@ -340,7 +344,7 @@ func (s Schedule) definition(job RawArgs, hooks plan.Hooks) plan.Definition {
 	return plan.Definition{
 		Rule: s.Rule, Kind: job.Name, Args: string(job.JSON), Queue: s.Queue,
 		Priority: int16(s.Priority), MaxAttempts: int16(s.MaxAttempts), OnLoss: s.OnLoss,
-		Timeout: s.Timeout, Overlap: plan.Overlap(s.Overlap), Group: s.Group, Paused: s.Paused,
+		Timeout: s.Timeout, Backoff: s.Backoff, Overlap: plan.Overlap(s.Overlap), Group: s.Group, Paused: s.Paused,
 		Hooks: hooks, Misfire: plan.Misfire(s.Misfire), MisfireCap: s.MisfireCap, Grace: s.Grace, Window: s.Window,
 		Count: s.Count, Jitter: s.Jitter, PauseAfter: s.PauseAfterFailures, Exclude: excluded(s.Exclude),
 	}
@@ -366,6 +370,7 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 	info.stored = d
 	info.Rule, info.Job, info.Queue = d.Rule, RawArgs{Name: d.Kind, JSON: []byte(d.Args)}, d.Queue
 	info.Priority, info.MaxAttempts, info.OnLoss = int(d.Priority), int(d.MaxAttempts), d.OnLoss
+	info.Backoff = d.Backoff
 	info.Timeout, info.Overlap, info.Group, info.Paused, info.Hooks = d.Timeout, Overlap(d.Overlap), d.Group, d.Paused, storedHooks(d.Hooks)
 	info.Misfire, info.MisfireCap, info.Grace, info.Window = Misfire(d.Misfire), d.MisfireCap, d.Grace, d.Window
 	info.Count, info.Jitter, info.PauseAfterFailures = d.Count, d.Jitter, d.PauseAfter

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/backoff"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
@@ -58,6 +59,15 @@ func checkDuration(field string, d time.Duration) error {
 	return nil
 }
 
+// checkBackoff allows an empty back-off, which means the worker's own.
+func checkBackoff(policy string) error {
+	if policy == "" {
+		return nil
+	}
+	_, err := backoff.Parse(policy)
+	return err
+}
+
 func checkTime(field string, t time.Time) error {
 	if !t.IsZero() && (t.Before(minTime) || t.After(maxTime)) {
 		return &check.FieldError{Field: field, Value: check.Shorten(t.String()), Problem: "is out of range", Remedy: "use a year from 1 to 9999"}
@@ -94,6 +104,7 @@ func (s Schedule) encode() (plan.Definition, error) {
 		checkMaxAttempts(s.MaxAttempts),
 		checkOnLoss(s.OnLoss),
 		checkDuration("timeout", s.Timeout),
+		checkBackoff(s.Backoff),
 		hooksErr,
 	}
 	if s.Owner != "" {

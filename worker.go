@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/backoff"
 	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
@@ -29,7 +30,9 @@ type worker struct {
 	work       func(ctx context.Context, run *work.Run, through Handler) error
 	handle     Handler
 	timeout    time.Duration
+	backoff    func(attempt int, err error) time.Duration // nil: the default
 	restricted bool
+	err        error // a mistake in an option
 }
 
 // NewWorkers returns an empty set.
@@ -41,6 +44,25 @@ type WorkerOption func(*worker)
 // DefaultTimeout bounds an attempt of a job of this kind that has no timeout of
 // its own. 0, the default, means no bound.
 func DefaultTimeout(d time.Duration) WorkerOption { return func(w *worker) { w.timeout = d } }
+
+// DefaultBackoff selects how long a job of this kind that has no back-off of its
+// own waits after a failed attempt until its next attempt; see Backoff.
+func DefaultBackoff(policy string) WorkerOption {
+	return func(w *worker) {
+		p, err := backoff.Parse(policy)
+		w.backoff = func(attempt int, _ error) time.Duration { return p.After(attempt) }
+		w.err = errors.Join(w.err, err)
+	}
+}
+
+// DefaultBackoffFunc is DefaultBackoff with a function of the program's own:
+// delay returns the delay after the attempt with that number (from 1) and that
+// error. The delay is not spread. A delay below 100 ms counts as 100 ms. Calls
+// are concurrent. If delay panics, the default back-off applies, and the panic
+// is part of the error that the attempt leaves.
+func DefaultBackoffFunc(delay func(attempt int, err error) time.Duration) WorkerOption {
+	return func(w *worker) { w.backoff = delay }
+}
 
 // Restricted makes the node run only jobs of this kind that are on its
 // allow-list, which Client.Allow sets; before that, none. Other jobs are not
@@ -121,7 +143,7 @@ func (w *Workers) add(kind string, entry worker, options []WorkerOption) {
 	for _, option := range options {
 		option(&entry)
 	}
-	if err := checkDuration("timeout", entry.timeout); err != nil {
+	if err := errors.Join(checkDuration("timeout", entry.timeout), entry.err); err != nil {
 		w.errs = append(w.errs, err)
 	}
 	w.byKind[kind] = entry
@@ -169,6 +191,19 @@ func (w *Workers) timeout(job store.Claimed) time.Duration {
 	return w.byKind[job.Kind].timeout
 }
 
+// backoff returns the delay after a failed attempt of a claimed job.
+func (w *Workers) backoff(job store.Claimed, err error) time.Duration {
+	if text := plan.BackoffOf(job.Headers); text != "" {
+		if p, err := backoff.Parse(text); err == nil { // a later release may have stored a policy that this release does not know
+			return p.After(int(job.Attempt))
+		}
+	}
+	if delay := w.byKind[job.Kind].backoff; delay != nil {
+		return delay(int(job.Attempt), err)
+	}
+	return backoff.Policy{}.After(int(job.Attempt))
+}
+
 // fill sets j to the row of a run.
 func (j *JobRow) fill(run *work.Run) {
 	*j = JobRow{
@@ -196,5 +231,6 @@ func (j *JobRow) fill(run *work.Run) {
 func userHeaders(text []byte) map[string]string {
 	headers := plan.Headers(text)
 	delete(headers, plan.HooksHeader)
+	delete(headers, plan.BackoffHeader)
 	return headers
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -53,5 +55,51 @@ func TestResultsAndSnoozes(t *testing.T) {
 	}
 	if table := b.ok("jobs", "list"); !strings.Contains(table, `{"files":3,`) {
 		t.Errorf("the list has no result:\n%s", table)
+	}
+}
+
+// TestBackoff checks where a back-off can be given, and how it is shown.
+func TestBackoff(t *testing.T) {
+	b := newBench(t)
+	b.ok("enqueue", "idle", "--backoff", "exponential:1s:600s")
+	b.ok("enqueue", "idle")
+	for id, want := range map[string]any{"1": "exponential:1s:10m", "2": nil} {
+		if job := b.objects("jobs", "show", id)[0]; job["backoff"] != want {
+			t.Errorf("job %s has the back-off %v, want %v", id, job["backoff"], want)
+		}
+	}
+	if shown := b.ok("jobs", "show", "1"); !strings.Contains(shown, "backoff     exponential:1s:10m\n") {
+		t.Errorf("show:\n%s", shown)
+	}
+	b.ok("schedules", "put", "s", "--every", "1h", "--kind", "idle", "--backoff", "linear:60s")
+	if schedule := b.objects("schedules", "list")[0]; schedule["backoff"] != "linear:1m" {
+		t.Errorf("the schedule has the back-off %v", schedule["backoff"])
+	}
+	b.ok("schedules", "trigger", "s")
+	if job := b.objects("jobs", "show", "3")[0]; job["backoff"] != "linear:1m" {
+		t.Errorf("the job of the schedule has the back-off %v", job["backoff"])
+	}
+	for _, bad := range []string{"often", "constant:10ms", "linear:1h:1m", ""} {
+		b.fails(exitUsage, []string{"backoff"}, "enqueue", "idle", "--backoff", bad)
+	}
+	b.fails(exitUsage, []string{"backoff", "exponential:1s:10m"}, "schedules", "put", "s", "--every", "1h", "--kind", "idle", "--backoff", "often")
+	if jobs := b.objects("jobs", "list"); len(jobs) != 3 {
+		t.Errorf("%d jobs", len(jobs))
+	}
+	file := filepath.Join(t.TempDir(), "hours.yaml")
+	write := func(policy string) {
+		text := "schedules:\n  - {name: a, every: 1h, kind: idle, backoff: \"" + policy + "\"}\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("constant:30s")
+	b.ok("apply", file)
+	if schedule := b.objects("schedules", "list")[0]; schedule["name"] != "a" || schedule["backoff"] != "constant:30s" {
+		t.Errorf("the schedule of the file: %v", schedule)
+	}
+	write("30s")
+	if r := b.run("check", file); r.code != exitFailed && r.code != exitUsage || !strings.Contains(r.out+r.err, "backoff") {
+		t.Errorf("a mistake in the file: %+v", r)
 	}
 }

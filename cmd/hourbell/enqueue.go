@@ -119,6 +119,9 @@ func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
 		hourbell.Queue(f.work.queue), hourbell.Priority(f.work.priority), hourbell.MaxAttempts(f.work.maxAttempts),
 		hourbell.OnLoss(onLoss), hourbell.Timeout(f.work.timeout),
 	}
+	if c.Flags().Changed("backoff") {
+		options = append(options, hourbell.Backoff(f.work.backoff))
+	}
 	options = append(options, f.unique.options(c)...)
 	if c.Flags().Changed("in") {
 		options = append(options, hourbell.In(f.in))

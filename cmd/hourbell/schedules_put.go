@@ -87,7 +87,7 @@ func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []
 	onLoss, onLossErr := parseOnLoss(s.work.onLoss)
 	schedule := hourbell.Schedule{
 		Name: name, Rule: s.rule.Spec, Job: hourbell.RawArgs{Name: s.kind, JSON: payload},
-		Queue: s.work.queue, Priority: s.work.priority, MaxAttempts: s.work.maxAttempts, OnLoss: onLoss, Timeout: s.work.timeout,
+		Queue: s.work.queue, Priority: s.work.priority, MaxAttempts: s.work.maxAttempts, OnLoss: onLoss, Timeout: s.work.timeout, Backoff: s.work.backoff,
 		Group: s.group, Paused: s.paused, Revision: s.ifRevision,
 	}
 	errs := []error{check.Name("NAME", name), s.rule.check(c), payloadErr, onLossErr, allPolicies.apply(c, &schedule, false), s.exclude.apply(c, &schedule, false)}

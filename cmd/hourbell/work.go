@@ -26,6 +26,7 @@ type workFlags struct {
 	maxAttempts int
 	onLoss      string
 	timeout     time.Duration
+	backoff     string
 }
 
 func (w *workFlags) addTo(c *cobra.Command) {
@@ -39,6 +40,7 @@ func (w *workFlags) addTo(c *cobra.Command) {
 	flags.IntVar(&w.maxAttempts, "max-attempts", 25, "how often it may be tried, 1 to 1000")
 	flags.StringVar(&w.onLoss, "on-loss", "retry", "when its node dies while it runs: retry, or fail and never start it twice")
 	flags.DurationVar(&w.timeout, "timeout", 0, "bound of each attempt (default the worker's own; one hour for commands)")
+	flags.StringVar(&w.backoff, "backoff", "", "delays between attempts: constant:30s, linear:10s:1h, exponential:1s:10m or default (default the worker's own)")
 }
 
 // payload returns the arguments of a job of a kind: the value of --args, or,

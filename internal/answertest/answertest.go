@@ -17,6 +17,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -32,6 +33,9 @@ func Run(t *testing.T, open func(t *testing.T) store.Backend) {
 		{"a cancel request ends snoozes", cancelEndsSnoozes},
 		{"final errors", finalErrors},
 		{"results", results},
+		{"back-off", backOff},
+		{"back-off by a function", ownBackOff},
+		{"timeouts", timeouts},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(&env{T: t, backend: open(t)}) })
 	}
@@ -276,5 +280,121 @@ func results(e *env) {
 		case i%3 == 0 && (err != nil || got != total{3, "<ü>"}), i%3 == 1 && job.Result != nil, i%3 == 2 && string(job.Result) != "[1]":
 			e.Errorf("job %s has the result %q", job.Args, job.Result)
 		}
+	}
+}
+
+// backOff checks that the back-off of a job comes before the back-off of its
+// kind and that RetryIn
+// comes before both.
+func backOff(e *env) {
+	boom := errors.New("boom")
+	fails := func(_ context.Context, job *hourbell.JobRow) error {
+		if len(job.Headers) > 0 {
+			return hourbell.Fail(fmt.Errorf("the worker sees %v", job.Headers))
+		}
+		switch string(job.RawArgs) {
+		case `"soon"`:
+			return hourbell.RetryIn(2*time.Hour, boom)
+		case `"panic"`:
+			panic("boom")
+		}
+		return boom
+	}
+	client := e.run(fails, hourbell.DefaultBackoff("constant:30m"))
+	wait := func(args string, options ...hourbell.Option) time.Duration {
+		job := e.job(client, e.enqueue(client, args, options...), "retrying", func(job store.JobInfo) bool { return len(job.Attempts) > 0 })
+		return job.RunAt.Sub(job.Attempts[0].FinishedAt)
+	}
+	about := func(what string, got, want time.Duration) {
+		e.Helper()
+		if got < want*9/10 || got > want*11/10 {
+			e.Errorf("%s: the next attempt is due %v later, want %v ± 10 %%", what, got, want)
+		}
+	}
+	about("the kind's", wait(`"x"`), 30*time.Minute)
+	about("the kind's after a panic", wait(`"panic"`), 30*time.Minute)
+	about("the job's", wait(`"x"`, hourbell.Backoff("linear:5h:12h")), 5*time.Hour)
+	about("the default for a job", wait(`"x"`, hourbell.Backoff("default")), time.Second)
+	about("RetryIn", wait(`"soon"`, hourbell.Backoff("linear:5h")), 2*time.Hour)
+	_, err := client.Enqueue(e.Context(), hourbell.RawArgs{Name: kind}, hourbell.Backoff("often"))
+	if problem := (*check.FieldError)(nil); !errors.As(err, &problem) || problem.Field != "backoff" {
+		e.Errorf("a back-off that is unknown: %v", err)
+	}
+
+	schedule := hourbell.Schedule{Name: "s", Rule: recur.Cron("@yearly"), Job: hourbell.RawArgs{Name: kind}, Backoff: "exponential:3h:24h"}
+	_, err = client.Schedules.Put(e.Context(), schedule)
+	e.must(err)
+	info, err := client.Schedules.Get(e.Context(), "s")
+	e.must(err)
+	if info.Backoff != "exponential:3h" {
+		e.Errorf("the schedule has the back-off %q", info.Backoff)
+	}
+	id, err := client.Schedules.Trigger(e.Context(), "s")
+	e.must(err)
+	job := e.job(client, id, "retrying", func(job store.JobInfo) bool { return len(job.Attempts) > 0 })
+	about("the schedule's", job.RunAt.Sub(job.Attempts[0].FinishedAt), 3*time.Hour)
+
+	// Every attempt of a job has the delay of its number.
+	id = e.enqueue(client, `"x"`, hourbell.Backoff("exponential:1h:8760h"))
+	for attempt := 1; attempt <= 4; attempt++ {
+		job := e.job(client, id, "retrying", func(job store.JobInfo) bool { return len(job.Attempts) == attempt && job.State == store.StateReady })
+		about(fmt.Sprint("attempt ", attempt), job.RunAt.Sub(job.Attempts[attempt-1].FinishedAt), time.Hour<<(attempt-1))
+		_, err := client.Jobs.Retry(e.Context(), []int64{id})
+		e.must(err)
+	}
+}
+
+// ownBackOff checks a back-off that is a function of the program's.
+func ownBackOff(e *env) {
+	boom := errors.New("boom")
+	client := e.run(func(context.Context, *hourbell.JobRow) error { return boom },
+		hourbell.DefaultBackoffFunc(func(attempt int, err error) time.Duration {
+			switch {
+			case attempt == 1:
+				panic("no idea")
+			case attempt == 2 && errors.Is(err, boom):
+				return -time.Hour
+			}
+			return 1000 * time.Hour
+		}))
+	job := e.job(client, e.enqueue(client, "{}"), "retrying after its third attempt", func(job store.JobInfo) bool { return len(job.Attempts) == 3 })
+	if text := job.Attempts[0].Error; !strings.HasPrefix(text, "boom") || !strings.Contains(text, "no idea") {
+		e.Errorf("the error after a panic of the back-off: %q", text)
+	}
+	if wait := job.Attempts[1].StartedAt.Sub(job.Attempts[0].FinishedAt); wait < 800*time.Millisecond {
+		e.Errorf("after a panic of the back-off the job ran %v later, want the default, 1 s ± 10 %%", wait)
+	}
+	if wait := job.Attempts[2].StartedAt.Sub(job.Attempts[1].FinishedAt); wait < 100*time.Millisecond {
+		e.Errorf("a negative delay became %v", wait)
+	}
+	if wait := job.RunAt.Sub(job.Attempts[2].FinishedAt); wait != 1000*time.Hour {
+		e.Errorf("a delay of 1,000 h became %v", wait)
+	}
+}
+
+func timeouts(e *env) {
+	client := e.run(func(ctx context.Context, job *hourbell.JobRow) error {
+		deadline, bounded := ctx.Deadline()
+		if string(job.RawArgs) == `"wait"` {
+			<-ctx.Done()
+			return hourbell.Fail(context.Cause(ctx))
+		}
+		return job.SetResult([]any{bounded, time.Until(deadline) > 30*time.Minute})
+	}, hourbell.DefaultTimeout(time.Hour))
+	for _, test := range []struct {
+		name    string
+		options []hourbell.Option
+		want    string
+	}{
+		{"of the kind", nil, "[true,true]"},
+		{"of the job", []hourbell.Option{hourbell.Timeout(time.Minute)}, "[true,false]"},
+	} {
+		if got := string(e.finished(client, e.enqueue(client, "{}", test.options...)).Result); got != test.want {
+			e.Errorf("the timeout %s: %s, want %s", test.name, got, test.want)
+		}
+	}
+	job := e.finished(client, e.enqueue(client, `"wait"`, hourbell.Timeout(50*time.Millisecond)))
+	if job.Reason != hourbell.ErrTimeout.Error() {
+		e.Errorf("after its timeout: %q", job.Reason)
 	}
 }

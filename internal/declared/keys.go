@@ -57,6 +57,7 @@ var scheduleKeys = []Key{
 	choice("on_loss", []string{"retry", "fail"}, func(s *hourbell.Schedule) *store.OnLoss { return &s.OnLoss },
 		hourbell.RetryOnLoss, hourbell.FailOnLoss),
 	duration("timeout", func(s *hourbell.Schedule) *time.Duration { return &s.Timeout }),
+	name("backoff", func(s *hourbell.Schedule) *string { return &s.Backoff }),
 	name("group", func(s *hourbell.Schedule) *string { return &s.Group }),
 	truth("paused", func(s *hourbell.Schedule) *bool { return &s.Paused }),
 	choice("overlap", []string{"skip", "queue", "allow", "replace"}, func(s *hourbell.Schedule) *hourbell.Overlap { return &s.Overlap },

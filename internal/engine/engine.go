@@ -31,6 +31,8 @@ type Config struct {
 	Work       work.Func
 	// Timeout returns the timeout of an attempt; 0: none.
 	Timeout func(store.Claimed) time.Duration
+	// Backoff returns the delay after an attempt that ended with an error; nil: the default.
+	Backoff func(store.Claimed, error) time.Duration
 
 	Lease     time.Duration
 	Heartbeat time.Duration
@@ -74,7 +76,7 @@ func New(cfg Config) *Engine {
 	e.runner = work.New(work.Config{
 		Claims: store.PartialClaims(cfg.Backend), Store: cfg.Backend, Far: func() bool { return store.RoundTrip(cfg.Backend) > 0 },
 		Node: e.node, InFlight: e.jobs, Wakes: e.wakes,
-		Queues: cfg.Queues, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Work: cfg.Work, Timeout: cfg.Timeout,
+		Queues: cfg.Queues, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff,
 		Heartbeat: cfg.Heartbeat, Alone: cfg.Alone, CallTimeout: cfg.CallTimeout, PollBusy: cfg.PollBusy, PollIdle: cfg.PollIdle,
 	})
 	return e

@@ -21,6 +21,7 @@ type Definition struct {
 	MaxAttempts int16         `json:"max_attempts"`
 	OnLoss      store.OnLoss  `json:"on_loss,omitempty"`
 	Timeout     time.Duration `json:"timeout,omitempty"`
+	Backoff     string        `json:"backoff,omitempty"` // as package backoff writes it
 	Overlap     Overlap       `json:"overlap,omitempty"`
 	Group       string        `json:"group,omitempty"`
 	Hooks       Hooks         `json:"hooks,omitzero"`
@@ -101,7 +102,7 @@ func (d Definition) job(s store.Schedule, slot time.Time) store.NewJob {
 
 // Job returns a job of the schedule that is due at once.
 func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
-	headers := d.hooks().headers()
+	headers := WithBackoff(d.hooks().headers(), d.Backoff)
 	if len(d.Headers) > 0 {
 		headers = WithHeaders(headers, d.Headers)
 	}

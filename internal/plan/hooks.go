@@ -47,6 +47,8 @@ type Hook struct {
 const (
 	HooksHeader = "hourbell-hooks" // of a schedule's job: its Hooks as JSON
 	HookHeader  = "hourbell-hook"  // of a hook's job: the HookEvent as JSON
+	// BackoffHeader has the back-off of a job, as package backoff writes it.
+	BackoffHeader = "hourbell-backoff"
 )
 
 // The values of HookEvent.Event.
@@ -160,6 +162,31 @@ func WithHeaders(text []byte, headers map[string]string) []byte {
 		panic(err)
 	}
 	return encoded
+}
+
+// WithBackoff returns the headers of a job with its back-off; an empty back-off changes nothing.
+func WithBackoff(text []byte, backoff string) []byte {
+	if backoff == "" {
+		return text
+	}
+	headers := Headers(text)
+	if headers == nil {
+		headers = map[string]string{}
+	}
+	headers[BackoffHeader] = backoff
+	encoded, err := json.Marshal(headers)
+	if err != nil { // texts can always be encoded
+		panic(err)
+	}
+	return encoded
+}
+
+// BackoffOf returns the back-off that is stored with a job; empty: none.
+func BackoffOf(headers []byte) string {
+	if len(headers) == 0 {
+		return ""
+	}
+	return Headers(headers)[BackoffHeader]
 }
 
 // hooksOf returns the hooks that are stored with a job.

@@ -28,6 +28,7 @@ type EntryRecord struct {
 	Queue       *string                    `json:"queue"`
 	MaxAttempts *int                       `json:"max_attempts"`
 	Timeout     *string                    `json:"timeout"`
+	Backoff     *string                    `json:"backoff"`
 	OnLoss      string                     `json:"on_loss"`
 	Overlap     string                     `json:"overlap"`
 	Group       *string                    `json:"group"`
@@ -50,7 +51,7 @@ func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryReco
 	r := EntryRecord{
 		Name: entry.Name, Line: entry.Line, Rule: orNull(strings.TrimPrefix(entry.Rule.String(), "CRON_TZ="+entry.Rule.Zone+" ")), TZ: orNull(entry.Rule.Zone),
 		Kind: job.Name, Args: show(job), Queue: orNull(entry.Queue), MaxAttempts: orNull(entry.MaxAttempts),
-		Timeout: durationOrNull(entry.Timeout), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Overlap),
+		Timeout: durationOrNull(entry.Timeout), Backoff: orNull(entry.Backoff), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Overlap),
 		Group: orNull(entry.Group), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused, Hooks: map[string]json.RawMessage{}, Next: []time.Time{},
 	}
 	if entry.Rule.String() != "" {

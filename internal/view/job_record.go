@@ -38,6 +38,7 @@ type JobRecord struct {
 	Origin     string          `json:"origin"`
 	Args       json.RawMessage `json:"args"`
 	Timeout    *string         `json:"timeout"`
+	Backoff    *string         `json:"backoff"`
 	OnLoss     string          `json:"on_loss"`
 	Unique     *string         `json:"unique"`
 	Reason     *string         `json:"reason"`
@@ -86,7 +87,7 @@ func NewJobRecord(j Job) JobRecord {
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
 		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
-		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
+		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), Backoff: orNull(header(j.JobInfo, hourbell.BackoffHeader)), OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
 		Reason: orNull(j.Reason), Waits: orNull(j.Waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []AttemptErrorRecord{},
 		Attempts: []AttemptRecord{}, Result: rawJSON(j.Result),
 	}
@@ -132,6 +133,7 @@ func JobFacts(j Job, now time.Time) []Fact {
 		{"on_loss", j.OnLoss.String()},
 		{"unique", j.Unique},
 		{"timeout", shownTimeout(j.Timeout)},
+		{"backoff", header(j.JobInfo, hourbell.BackoffHeader)},
 		{"origin", j.Origin.String()},
 		{"schedule", j.ScheduleName},
 		{"slot", plain.Stamp(j.Slot)},
@@ -170,9 +172,17 @@ func losses(n int16) string {
 
 // aboutHook returns, for a hook's job, the event that caused it, as JSON.
 func aboutHook(j store.JobInfo) json.RawMessage {
-	var headers map[string]string
-	if json.Unmarshal(j.Headers, &headers) != nil || headers[hourbell.HookHeader] == "" {
-		return nil
+	if about := header(j, hourbell.HookHeader); about != "" {
+		return rawJSON([]byte(about))
 	}
-	return rawJSON([]byte(headers[hourbell.HookHeader]))
+	return nil
+}
+
+// header returns a header of a job; empty: the job has no such header.
+func header(j store.JobInfo, name string) string {
+	var headers map[string]string
+	if json.Unmarshal(j.Headers, &headers) != nil {
+		return ""
+	}
+	return headers[name]
 }

@@ -30,6 +30,7 @@ type ScheduleRecord struct {
 	MaxAttempts  int             `json:"max_attempts"`
 	OnLoss       string          `json:"on_loss"`
 	Timeout      *string         `json:"timeout"`
+	Backoff      *string         `json:"backoff"`
 	Overlap      string          `json:"overlap"`
 	Rule         string          `json:"rule"`
 	Misfire      string          `json:"misfire"`
@@ -85,7 +86,7 @@ func NewScheduleRecord(s Schedule) ScheduleRecord {
 		Name: s.Name, Owner: orNull(s.Owner), Revision: s.Revision, State: s.State(),
 		Cron: orNull(s.Rule.Cron), Every: orNull(s.Rule.Every), At: orNull(s.Rule.At), TZ: orNull(s.Rule.Zone),
 		Kind: job.Name, Args: rawJSON(job.JSON), Queue: s.Queue, Priority: s.Priority, MaxAttempts: s.MaxAttempts,
-		OnLoss: s.OnLoss.String(), Timeout: durationOrNull(s.Timeout), Overlap: overlapWord(s.Overlap), Group: orNull(s.Group),
+		OnLoss: s.OnLoss.String(), Timeout: durationOrNull(s.Timeout), Backoff: orNull(s.Backoff), Overlap: overlapWord(s.Overlap), Group: orNull(s.Group),
 		Paused: s.State() == "paused", PausedAt: timeOrNull(s.PausedAt), NextAt: timeOrNull(s.NextAt),
 		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
 		CreatedAt: timeOrNull(s.CreatedAt), UpdatedAt: timeOrNull(s.UpdatedAt), DeletedAt: timeOrNull(s.DeletedAt),
@@ -127,6 +128,7 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"max_attempts", fmt.Sprint(s.MaxAttempts)},
 		{"on_loss", s.OnLoss.String()},
 		{"timeout", timeout},
+		{"backoff", s.Backoff},
 		{"overlap", overlapWord(s.Overlap)},
 		{"policies", shownPolicies(s.Schedule)},
 		{"exclude", strings.Join(excludeTexts(s.Schedule), " | ")},

@@ -134,6 +134,9 @@ func limits(s hourbell.Schedule) string {
 	case kind == kinds.CommandKind || kind == kinds.HTTPKind:
 		parts = append(parts, "timeout "+kinds.DefaultTimeout.String())
 	}
+	if s.Backoff != "" {
+		parts = append(parts, "backoff "+s.Backoff)
+	}
 	parts = append(parts, "on_loss "+lossText(s.OnLoss))
 	if s.Rule.String() != "" {
 		parts = append(parts, "overlap "+overlapWord(s.Overlap))

@@ -17,6 +17,13 @@ var (
 	ErrTimeout   = errors.New("the attempt took longer than its timeout")
 )
 
+// The bounds of the delays that a worker can ask for. Without the least delay, a worker that asks for
+// no delay would run again and again without a pause.
+const (
+	minDelay = 100 * time.Millisecond
+	maxDelay = 100 * 365 * 24 * time.Hour
+)
+
 // finalError is a worker's error that selects the result of the attempt.
 type finalError struct {
 	err    error
@@ -29,13 +36,16 @@ func (e *finalError) Unwrap() error { return e.err }
 
 // Final wraps a worker's error, so that it selects the result: store.Failed and store.Cancelled end
 // the job, store.Retry asks for another attempt after delay, and store.Snooze for the same attempt
-// again after delay. The delay is at least minDelay. Final returns nil for a nil error.
+// again after delay, which is brought into its bounds. Final returns nil for a nil error.
 func Final(err error, result store.Result, delay time.Duration) error {
 	if err == nil {
 		return nil
 	}
-	return &finalError{err: err, result: result, delay: max(delay, minDelay)}
+	return &finalError{err: err, result: result, delay: Within(delay)}
 }
+
+// Within returns a delay that is at least minDelay and at most maxDelay.
+func Within(delay time.Duration) time.Duration { return min(max(delay, minDelay), maxDelay) }
 
 // textLimit is the greatest number of bytes that is kept of an error or a stack.
 const textLimit = 64 << 10
@@ -45,8 +55,8 @@ const textLimit = 64 << 10
 func cleanText(text string) string { return event.Text(text, textLimit) }
 
 // attemptOutcome returns the outcome of an attempt. err is the error of the worker; cause is why
-// the context of the attempt ended, or nil. attemptOutcome is pure except for the random part of
-// the back-off.
+// the context of the attempt ended, or nil. A retry without a delay is a retry after the back-off.
+// attemptOutcome is pure.
 func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 	out := store.Outcome{ID: job.ID, Token: job.Token}
 	if err == nil {
@@ -84,7 +94,7 @@ func attemptOutcome(job store.Claimed, err, cause error) store.Outcome {
 	case final != nil:
 		out.Result, out.Delay = store.Retry, final.delay
 	default:
-		out.Result, out.Delay = store.Retry, backoff(int(job.Attempt))
+		out.Result = store.Retry
 	}
 	return out
 }

@@ -11,7 +11,6 @@
 //	run.go               the data of one attempt
 //	attempt_context.go   the context of one attempt
 //	attempt_outcome.go   (pure) the outcome of an attempt
-//	backoff.go           (pure) the delay after a failed attempt
 //	outcomes.go          writes outcomes in batches
 //	in_flight.go         the claims that the node holds
 //	reconcile.go         releases claims that the store holds for the node, but the node does not know

@@ -3,12 +3,15 @@ package work
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/backoff"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/store"
 )
 
 // execute runs one attempt, delivers its outcome, and returns how long the attempt took; 0: the
@@ -45,6 +48,9 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 		cause := context.Cause(ctx)
 		took = started.Elapsed()
 		res := result{outcome: attemptOutcome(run.Claimed, err, cause), took: took, err: err}
+		if out := &res.outcome; out.Result == store.Retry && out.Delay == 0 {
+			out.Delay = r.backoff(run.Claimed, out, err)
+		}
 		res.outcome.Output, res.outcome.Value = run.Output(), run.Result()
 		if cause != nil && err != nil {
 			res.why = cause.Error()
@@ -55,6 +61,21 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 	}()
 	err = try(ctx, r.cfg.Work, run)
 	return 0 // the deferred function sets took
+}
+
+// backoff returns the delay after a failed attempt. A panic of the function that computes the delay
+// is added to the error that the attempt leaves, and the default applies.
+func (r *Runner) backoff(job store.Claimed, out *store.Outcome, err error) (delay time.Duration) {
+	defer func() {
+		if value := recover(); value != nil {
+			out.Error = cleanText(fmt.Sprintf("%s (and the function for the back-off failed: panic: %v)", out.Error, value))
+			delay = backoff.Policy{}.After(int(job.Attempt))
+		}
+	}()
+	if r.cfg.Backoff == nil {
+		return backoff.Policy{}.After(int(job.Attempt))
+	}
+	return Within(r.cfg.Backoff(job, err))
 }
 
 // errExited is the error of a worker that called runtime.Goexit, as FailNow of package testing

@@ -30,6 +30,8 @@ type Config struct {
 	Work       Func
 	// Timeout returns the timeout of an attempt; 0: none.
 	Timeout func(store.Claimed) time.Duration
+	// Backoff returns the delay after an attempt that ended with an error; nil: the default.
+	Backoff func(store.Claimed, error) time.Duration
 
 	// Heartbeat is the interval of the node's heartbeats. A queue is searched for suspects at most
 	// once per Heartbeat.

@@ -344,8 +344,8 @@ func TestCancelReachesARunningJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-started
-	changes, err := elsewhere.Jobs.Cancel(t.Context(), []int64{added.ID})
-	if err != nil || len(changes) != 1 || changes[0].Change != store.Requested {
+	changes, err := elsewhere.Jobs.Cancel(t.Context(), hourbell.JobFilter{IDs: []int64{added.ID}})
+	if err != nil || changes.Requested != 1 || len(changes.Jobs) != 1 {
 		t.Fatalf("cancel: %v, %v", changes, err)
 	}
 	eventually(t, "cancelled", func() bool { return state(t, elsewhere, added.ID) == store.StateCancelled })

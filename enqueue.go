@@ -21,7 +21,8 @@ type enqueuing struct {
 	tx       store.Tx
 	hasRunAt bool
 	hasDelay bool
-	keyed    argsKey // of UniqueArgs
+	keyed    argsKey   // of UniqueArgs
+	changing *changing // of calls that change jobs
 	errs     []error
 }
 
@@ -252,6 +253,9 @@ func (e enqueuing) applied(options []Option) (enqueuing, error) {
 	}
 	if changed.keyed.given && changed.Unique != "" {
 		changed.errs = append(changed.errs, &check.FieldError{Field: "unique", Problem: "is given together with unique_args", Remedy: "use one of them"})
+	}
+	if changed.changing != nil {
+		changed.errs = append(changed.errs, &check.FieldError{Field: "options", Problem: "are for calls that change jobs", Remedy: "leave EachBatch and DryRun out"})
 	}
 	if changed.hasRunAt && changed.hasDelay {
 		changed.errs = append(changed.errs, &check.FieldError{Field: "in", Problem: "is given together with at", Remedy: "use one of them"})

@@ -13,8 +13,8 @@ import (
 // With the commit it wakes the nodes that it concerns. The driver makes the value
 // from a transaction: postgres.Tx(tx), postgres.SQLTx(tx), sqlite.Tx(tx).
 //
-// Every call with options takes it. Of the calls of JobService and
-// ScheduleService it is the only option.
+// Every call with options takes it. Of the calls of ScheduleService it is the only
+// option.
 //
 // A refused call leaves the transaction as it was: it can go on, also in
 // PostgreSQL. A transaction that has ended, that another driver made
@@ -44,10 +44,15 @@ func onlyTx(options []Option) (store.Tx, error) {
 	for _, option := range options {
 		option(&given)
 	}
-	tx, errs := given.tx, given.errs
-	given.tx, given.errs = nil, nil
-	if !reflect.DeepEqual(given, enqueuing{}) {
-		errs = append(errs, &check.FieldError{Field: "options", Problem: "are for new jobs", Remedy: "give InTx only"})
+	return given.onlyTx()
+}
+
+// onlyTx returns the transaction of options that have nothing else.
+func (e enqueuing) onlyTx() (store.Tx, error) {
+	tx, errs := e.tx, e.errs
+	e.tx, e.errs = nil, nil
+	if !reflect.DeepEqual(e, enqueuing{}) {
+		errs = append(errs, &check.FieldError{Field: "options", Problem: "are for other calls", Remedy: "give InTx only"})
 	}
 	return tx, errors.Join(errs...)
 }

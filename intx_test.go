@@ -47,7 +47,7 @@ func TestInTxCommitsEverythingTogether(t *testing.T) {
 		must(err)
 		_, err = client.Enqueue(ctx, hourbell.RawArgs{Name: "new"}, in)
 		must(err)
-		_, err = client.Jobs.Cancel(ctx, []int64{old.ID}, in)
+		_, err = client.Jobs.Cancel(ctx, hourbell.JobFilter{IDs: []int64{old.ID}}, in)
 		must(err)
 		if _, err := client.Schedules.Get(ctx, "digest"); !errors.Is(err, hourbell.ErrNotFound) {
 			t.Errorf("before the end of the transaction others see the schedule: %v", err)
@@ -78,7 +78,7 @@ func TestInTxIsTheOnlyOptionOfChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	for field, option := range map[string]hourbell.Option{"options": hourbell.Queue("q"), "tx": hourbell.InTx(nil)} {
-		_, cancel := client.Jobs.Cancel(t.Context(), []int64{1}, option)
+		_, cancel := client.Jobs.Cancel(t.Context(), hourbell.JobFilter{IDs: []int64{1}}, option)
 		_, put := client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "s", Rule: recur.Cron("@daily"), Job: hourbell.RawArgs{Name: "k"}}, option)
 		_, trigger := client.Schedules.Trigger(t.Context(), "s", option)
 		for _, err := range []error{cancel, put, trigger, client.Schedules.Pause(t.Context(), []string{"s"}, option)} {

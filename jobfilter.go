@@ -36,6 +36,10 @@ type JobFilter struct {
 	CreatedSince, CreatedUntil   time.Time
 	FinishedSince, FinishedUntil time.Time
 
+	// All confirms that a call that changes jobs means all jobs, where no other
+	// condition is given.
+	All bool
+
 	// Of List only.
 	Before  int64 // only numbers below this number: the last number of the previous page
 	Limit   int   // rows of a page; default 100
@@ -45,16 +49,21 @@ type JobFilter struct {
 // maxErrorText is the greatest length of JobFilter.Error in bytes.
 const maxErrorText = 1000
 
+// Validate returns what is wrong with the conditions, each as a *check.FieldError, or
+// nil. It needs no store.
+func (f JobFilter) Validate() error {
+	return errors.Join(
+		checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule), checkIfGiven("unique", f.Unique),
+		checkErrorText(f.Error), checkRange("since", f.CreatedSince, "until", f.CreatedUntil), checkRange("finished-since", f.FinishedSince, "finished-until", f.FinishedUntil),
+	)
+}
+
 // conditions returns the conditions of f for the store, after checking them.
 func (f JobFilter) conditions() (store.JobFilter, error) {
-	err := errors.Join(
-		checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule), checkIfGiven("unique", f.Unique),
-		checkErrorText(f.Error), checkRange("since", f.CreatedSince, "until", f.CreatedUntil), checkRange("finished_since", f.FinishedSince, "finished_until", f.FinishedUntil),
-	)
 	return store.JobFilter{
 		IDs: f.IDs, States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Queue: f.Queue, Kind: f.Kind, Schedule: f.Schedule,
 		Unique: f.Unique, Error: f.Error, CreatedSince: f.CreatedSince, CreatedUntil: f.CreatedUntil, FinishedSince: f.FinishedSince, FinishedUntil: f.FinishedUntil,
-	}, err
+	}, f.Validate()
 }
 
 // checkIfGiven checks a name in a filter; an empty name is no condition.

@@ -422,7 +422,7 @@ func TestWorkMiddlewareMayPassACopy(t *testing.T) {
 		job, err := client.Jobs.Get(t.Context(), added.ID)
 		return err == nil && len(job.Attempts) == 1
 	})
-	if _, err := client.Jobs.Retry(t.Context(), []int64{added.ID}); err != nil {
+	if _, err := client.Jobs.Retry(t.Context(), hourbell.JobFilter{IDs: []int64{added.ID}}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "completed", func() bool { return state(t, client, added.ID) == store.StateCompleted })

@@ -281,7 +281,15 @@ func (s *ScheduleService) CancelJobs(ctx context.Context, name string, options .
 	if err := check.StoredName("schedule", name); err != nil {
 		return nil, fmt.Errorf("cancel jobs: %w", err)
 	}
-	return s.client.Jobs.change(ctx, "cancel", options, store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: name, Reason: "cancelled on request"})
+	tx, err := onlyTx(options)
+	if err != nil {
+		return nil, fmt.Errorf("cancel jobs: %w", err)
+	}
+	res, err := s.client.backend.ChangeJobs(ctx, store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: name, Tx: tx, Reason: "cancelled on request"})
+	if err != nil {
+		return nil, fmt.Errorf("cancel jobs: %w", err)
+	}
+	return res.Changes, nil
 }
 
 // RunOnce makes a job as a slot of the schedule would, due now, for a schedule

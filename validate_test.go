@@ -112,7 +112,7 @@ func TestStoredNamesWithSegmentsOfDotsCanBeDeleted(t *testing.T) {
 	if err := client.Calendars.Delete(t.Context(), name); err != nil {
 		t.Error(err)
 	}
-	if changes, err := client.Jobs.Delete(t.Context(), res.IDs()); err != nil || changes[0].Change != store.Changed {
+	if changes, err := client.Jobs.Delete(t.Context(), hourbell.JobFilter{IDs: res.IDs()}); err != nil || changes.Changed != 1 {
 		t.Errorf("the job: %+v, %v", changes, err)
 	}
 	if err := check.StoredName("name", name); err != nil {

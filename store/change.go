@@ -1,5 +1,7 @@
 package store
 
+import "time"
+
 // JobPlan is what ChangeJobs writes. A job is at most once in all lists together.
 type JobPlan struct {
 	Changes []JobChange // the answers, which WithConflicts completes
@@ -8,6 +10,7 @@ type JobPlan struct {
 	Pull    []int64     // ready jobs whose run_at becomes PullTo
 	Revive  []int64     // finished jobs that become ready, unless TakeKeys leaves them out
 	Delete  []int64     // jobs that are deleted with their attempts
+	Alter   []int64     // waiting and ready jobs that get the queue or the priority of the request
 }
 
 // Plan is the rule of ChangeJobs: what an action does with jobs, in the order of
@@ -37,6 +40,8 @@ func (p *JobPlan) add(action JobAction, id int64, state State) (change, again Ch
 		return p.cancel(id, state)
 	case RetryJobs:
 		return p.retry(id, state)
+	case MoveJobs, ReprioritiseJobs:
+		return p.alter(id, state)
 	}
 	return p.delete(id, state)
 }
@@ -71,6 +76,37 @@ func (p *JobPlan) delete(id int64, state State) (change, again Change) {
 	}
 	p.Delete = append(p.Delete, id)
 	return Changed, Missing
+}
+
+func (p *JobPlan) alter(id int64, state State) (change, again Change) {
+	if state == StateRunning || state.Finished() {
+		return Unchanged, Unchanged
+	}
+	p.Alter = append(p.Alter, id)
+	return Changed, Changed
+}
+
+// States returns the states of the jobs that an action changes if a filter selects
+// them without a condition on their state. Finished jobs other than failed jobs are
+// retried only if they are asked for.
+func (a JobAction) States() []State {
+	switch a {
+	case CancelJobs:
+		return []State{StateReady, StateWaiting, StateRunning}
+	case RetryJobs:
+		return []State{StateFailed}
+	case DeleteJobs:
+		return []State{StateReady, StateWaiting, StateCompleted, StateFailed, StateCancelled}
+	}
+	return []State{StateReady, StateWaiting}
+}
+
+// AlteredRunAt returns the run_at of a job that MoveJobs or ReprioritiseJobs changes.
+func AlteredRunAt(runAt, now time.Time) time.Time {
+	if runAt.Before(now) {
+		return now
+	}
+	return runAt
 }
 
 // WithConflicts turns the answers for finished jobs that could not take their

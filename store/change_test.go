@@ -33,9 +33,29 @@ func TestJobPlan(t *testing.T) {
 			Changes: []JobChange{{3, Unchanged, 0}, {1, Changed, 0}, {2, Changed, 0}, {4, Changed, 0}, {missing, Missing, 0}, {1, Missing, 0}, {3, Unchanged, 0}},
 			Delete:  []int64{1, 2, 4},
 		}},
+		"move": {MoveJobs, []int64{1, 2, 3, 4, missing, 1}, JobPlan{
+			Changes: []JobChange{{1, Changed, 0}, {2, Changed, 0}, {3, Unchanged, 0}, {4, Unchanged, 0}, {missing, Missing, 0}, {1, Changed, 0}},
+			Alter:   []int64{1, 2},
+		}},
+		"reprioritise": {ReprioritiseJobs, []int64{6, 5, 3, 2, 1}, JobPlan{
+			Changes: []JobChange{{6, Unchanged, 0}, {5, Unchanged, 0}, {3, Unchanged, 0}, {2, Changed, 0}, {1, Changed, 0}},
+			Alter:   []int64{2, 1},
+		}},
 	} {
 		if got := c.action.Plan(c.ids, states); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// TestActionStates: an action changes each job that a filter selects without a
+// condition on the state.
+func TestActionStates(t *testing.T) {
+	for _, action := range []JobAction{CancelJobs, RetryJobs, DeleteJobs, MoveJobs, ReprioritiseJobs} {
+		for _, state := range action.States() {
+			if change := action.Plan([]int64{1}, map[int64]State{1: state}).Changes[0].Change; change != Changed && change != Requested {
+				t.Errorf("action %d selects %v jobs, which it does not change", action, state)
+			}
 		}
 	}
 }

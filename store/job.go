@@ -368,6 +368,13 @@ const (
 	// DeleteJobs deletes jobs that are not running, with their attempts. A key
 	// that such a job has or holds is free.
 	DeleteJobs
+	// MoveJobs puts waiting and ready jobs into another queue and wakes its nodes.
+	// A job that is due is due from now on, behind the jobs that are due already, so
+	// that claims that begin at a position in the queue find it.
+	MoveJobs
+	// ReprioritiseJobs gives waiting and ready jobs another priority. A job that is
+	// due is due from now on, as with MoveJobs.
+	ReprioritiseJobs
 )
 
 // ChangeJobsRequest names jobs by number or, for CancelJobs only, by the name of
@@ -378,7 +385,13 @@ type ChangeJobsRequest struct {
 	Action   JobAction
 	IDs      []int64
 	Schedule string
+	// Match, without IDs, is compared with the jobs after they have been locked; a
+	// job that does not match is Missing. So a change that selected its jobs before
+	// changes no job that has changed since.
+	Match    JobFilter
 	Reason   string // kept with a cancelled job
+	Queue    string // of MoveJobs
+	Priority int16  // of ReprioritiseJobs
 }
 
 // Change is what ChangeJobs did with one job.
@@ -388,8 +401,8 @@ type Change int
 const (
 	Changed   Change = iota
 	Requested        // the job is running: its node has been asked to cancel it (see also ErrNotInTx)
-	Missing          // the job does not exist (any more)
-	Unchanged        // the job is finished already (cancel), running (retry, delete) or waiting (retry)
+	Missing          // the job does not exist, or does not match, (any more)
+	Unchanged        // the job is finished already (all but retry and delete), running (all but cancel) or waiting (retry)
 	KeyTaken         // another job has its key (retry): JobChange.Holder
 )
 

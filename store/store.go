@@ -119,13 +119,14 @@ type Jobs interface {
 	// the newest MostAttempts records.
 	Finish(ctx context.Context, req FinishRequest) (FinishResult, error)
 
-	// ChangeJobs cancels, retries or deletes jobs by number or by schedule, and
-	// returns what it did with each. With neither it changes nothing.
+	// ChangeJobs cancels, retries, deletes, moves or reprioritises jobs by number, or
+	// cancels the jobs of a schedule, and returns what it did with each. With neither
+	// it changes nothing.
 	//
 	// With a Tx, a store whose transactions run concurrently does not lock running
 	// jobs, nor live jobs of schedules, which others lock together with many more:
 	// it cancels them after the commit (Requested; see CancelSettler), and refuses
-	// to delete or to retry a live job of a schedule (ErrNotInTx).
+	// to do anything else with a live job of a schedule (ErrNotInTx).
 	ChangeJobs(ctx context.Context, req ChangeJobsRequest) (ChangeJobsResult, error)
 
 	// ListJobs returns jobs, live and finished, in the order of their numbers, in

@@ -201,8 +201,8 @@ func TestJobsChange(t *testing.T) {
 	}
 	b.ok("schedules", "put", "s", "--every", "1h", "--kind", "idle")
 	b.ok("schedules", "trigger", "s", "s")
-	equal(t, "cancel by schedule", b.ok("jobs", "cancel", "--schedule", "s"), "job 5: cancelled\njob 6: cancelled\n")
-	equal(t, "nothing to cancel", b.ok("jobs", "cancel", "--schedule", "s"), "")
+	equal(t, "cancel by schedule", b.ok("jobs", "cancel", "--schedule", "s"), "job 5: cancelled\njob 6: cancelled\n2 jobs: cancelled\n")
+	equal(t, "nothing to cancel", b.ok("jobs", "cancel", "--schedule", "s"), "no job matches\n")
 	b.fails(exitFailed, []string{"bogus", "not found"}, "jobs", "cancel", "--schedule", "bogus")
 }
 

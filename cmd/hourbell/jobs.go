@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 
@@ -9,42 +10,29 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/view"
-	"github.com/hourbell/hourbell/store"
 )
 
 func (p *program) jobsCommand() *cobra.Command {
 	f := &storeFlags{}
-	c := p.group("jobs", "Lists, shows, cancels, retries and deletes jobs",
+	c := p.group("jobs", "Lists, counts, shows and changes jobs",
 		p.jobsListCommand(f),
+		p.jobsCountCommand(f),
 		p.jobsShowCommand(f),
-		p.jobsCancelCommand(f),
-		p.jobsChangeCommand(f, jobChange{
-			verb: "retry", short: "Makes finished jobs ready again, and waiting ones due now",
-			do:   (*hourbell.JobService).Retry,
-			said: map[store.Change]string{store.Changed: "ready to run again"},
-			left: "is running; cancel it first",
-		}),
-		p.jobsChangeCommand(f, jobChange{
-			verb: "delete", short: "Deletes jobs that do not run, with all records of them",
-			do:   (*hourbell.JobService).Delete,
-			said: map[store.Change]string{store.Changed: "deleted"},
-			left: "is running; cancel it first",
-		}),
 	)
+	for _, change := range jobChanges() {
+		c.AddCommand(p.jobsChangeCommand(f, change))
+	}
 	f.addTo(c)
 	return c
 }
 
-// jobsListFlags select jobs.
+// jobsListFlags are the flags of a list of jobs.
 type jobsListFlags struct {
-	states   []string
-	queue    string
-	kind     string
-	schedule string
-	before   int64
-	limit    int
-	secrets  bool
-	format   format
+	jobFilterFlags
+	before  int64
+	limit   int
+	secrets bool
+	format  format
 }
 
 func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
@@ -53,15 +41,12 @@ func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
 		Use: "list", Short: "Lists jobs, alive and finished, newest first", Args: takes(false),
 		Example: "  hourbell jobs list --state running\n" +
 			"  hourbell jobs list --schedule nightly --state failed,cancelled\n" +
+			"  hourbell jobs list --kind mail --since 2h --error 'connection refused'\n" +
 			"  hourbell jobs list --queue mail --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error { return p.jobsList(c, *f, l) },
 	}
-	flags := c.Flags()
-	flags.StringSliceVar(&l.states, "state", nil, "only these states: waiting, ready, running, completed, failed, cancelled; or, of the ready jobs, only scheduled or retrying")
-	flags.StringVar(&l.queue, "queue", "", "only jobs of this queue")
-	flags.StringVar(&l.kind, "kind", "", "only jobs of this kind")
-	flags.StringVar(&l.schedule, "schedule", "", "only jobs made for this schedule")
-	flags.Int64Var(&l.before, "before", 0, "only jobs with a number below this")
+	l.addTo(c)
+	c.Flags().Int64Var(&l.before, "before", 0, "only jobs with a number below this")
 	addLimit(c, &l.limit)
 	addSecrets(c, &l.secrets)
 	l.format.addTo(c)
@@ -69,20 +54,24 @@ func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
 }
 
 func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) error {
-	filter, err := view.ParseJobStates(l.states, c.Flags().Changed("state"))
-	err = errors.Join(err, nameFlags(c, "queue", "kind", "schedule"), checkLimit(l.limit))
+	selection, err := l.read(c)
+	err = errors.Join(err, checkLimit(l.limit))
 	if c.Flags().Changed("before") && l.before < 1 {
 		err = errors.Join(err, &check.FieldError{Field: "before", Value: fmt.Sprint(l.before), Problem: "is not the number of a job", Remedy: "use a positive whole number"})
 	}
 	if err != nil {
 		return err
 	}
-	filter.Queue, filter.Kind, filter.Schedule, filter.Before, filter.Details = l.queue, l.kind, l.schedule, l.before, true
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
+		filter, err := selection.at(c.Context(), client)
+		if err != nil {
+			return err
+		}
 		now, err := client.Now(c.Context())
 		if err != nil {
 			return err
 		}
+		filter.Before, filter.Details = l.before, true
 		return printList(p, view.JobListing(now), l.format, paged(p, c, l.format, l.limit, func(size int, last *view.Job) ([]view.Job, error) {
 			page := filter
 			page.Limit = size
@@ -96,4 +85,34 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 			return view.Jobs(c.Context(), client, l.secrets, jobs...)
 		}))
 	})
+}
+
+func (p *program) jobsCountCommand(f *storeFlags) *cobra.Command {
+	var l jobFilterFlags
+	var o format
+	c := &cobra.Command{
+		Use: "count", Short: "Counts jobs, alive and finished", Args: takes(false),
+		Long:    "Counts the jobs that `hourbell jobs list` lists with the same flags. The number is exact, so that all jobs may be\nread: a second or so for a million.",
+		Example: "  hourbell jobs count --state failed --since 2h\n  hourbell jobs count --queue mail --state ready --output json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			selection, err := l.read(c)
+			if err != nil {
+				return err
+			}
+			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+				filter, err := selection.at(c.Context(), client)
+				if err != nil {
+					return err
+				}
+				n, err := client.Jobs.Count(c.Context(), filter)
+				if err != nil {
+					return err
+				}
+				return p.show(o, view.CountRecord{Count: n}, func(out *bufio.Writer) { fmt.Fprintln(out, n) })
+			})
+		},
+	}
+	l.addTo(c)
+	o.addTo(c)
+	return c
 }

@@ -2,139 +2,188 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
 // jobChange is a command that changes jobs.
 type jobChange struct {
-	verb, short string
-	do          func(*hourbell.JobService, context.Context, []int64, ...hourbell.Option) ([]store.JobChange, error)
-	said        map[store.Change]string // the text for each result of a change
-	left        string                  // the error for a job that was not changed
+	verb, short, long string
+	action            store.JobAction
+	flags             func(*cobra.Command) // its own flags
+	check             func() error         // of their values
+	do                changeJobs
+	said              map[store.Change]saying // what is printed for the results of a change; the others are errors
+	left              saying                  // the error for jobs that were not changed
+	example           string                  // further flags of the examples
+}
+
+// saying is a text about one job, and about many.
+type saying struct{ one, many string }
+
+// same is a text that fits one job as well as many.
+func same(text string) saying { return saying{text, text} }
+
+// changeJobs is a method of JobService.
+type changeJobs func(*hourbell.JobService, context.Context, hourbell.JobFilter, ...hourbell.Option) (hourbell.JobChanges, error)
+
+// jobChanges returns the commands that change jobs.
+func jobChanges() []jobChange {
+	var to string
+	var priority int
+	return []jobChange{{
+		verb: "cancel", short: "Cancels jobs, also jobs that run on any node", action: store.CancelJobs,
+		long: "Cancels jobs that do not run, and asks the nodes of running jobs to stop them. A running job that completes\n" +
+			"before it stops has completed. Without --state a filter selects jobs that have not finished.",
+		do: (*hourbell.JobService).Cancel,
+		said: map[store.Change]saying{
+			store.Changed:   same("cancelled"),
+			store.Requested: {"is running; its node has been asked to cancel it", "are running; their nodes have been asked to cancel them"},
+			store.Unchanged: same("had finished already"),
+		},
+	}, {
+		verb: "retry", short: "Makes finished jobs ready again, and waiting ones due now", action: store.RetryJobs,
+		long: "Makes finished jobs ready again, with at least one more attempt, and jobs that wait for their time due now.\n" +
+			"Without --state a filter selects failed jobs.",
+		do:   (*hourbell.JobService).Retry,
+		said: map[store.Change]saying{store.Changed: same("ready to run again")},
+		left: saying{"is running; cancel it first", "are running; cancel them first"},
+	}, {
+		verb: "delete", short: "Deletes jobs that do not run, with all records of them", action: store.DeleteJobs,
+		long: "Deletes jobs that do not run, with all records of them. Without --state a filter selects all jobs that do not\n" +
+			"run, also jobs that have not run yet.",
+		do:   (*hourbell.JobService).Delete,
+		said: map[store.Change]saying{store.Changed: same("deleted")},
+		left: saying{"is running; cancel it first", "are running; cancel them first"},
+	}, {
+		verb: "move", short: "Moves jobs that do not run to another queue", action: store.MoveJobs,
+		long: "Moves jobs that have not finished and do not run to the queue --to. Jobs that are due are due from now on,\n" +
+			"behind the jobs that are due in that queue, and keep the order of their numbers.",
+		flags: func(c *cobra.Command) {
+			c.Flags().StringVar(&to, "to", "", "the queue to which jobs are moved")
+		},
+		check: func() error { return check.Name("to", to) },
+		do: func(s *hourbell.JobService, ctx context.Context, f hourbell.JobFilter, options ...hourbell.Option) (hourbell.JobChanges, error) {
+			return s.Move(ctx, f, to, options...)
+		},
+		said:    map[store.Change]saying{store.Changed: same("moved")},
+		left:    saying{"is running or has finished", "are running or have finished"},
+		example: " --to bulk",
+	}, {
+		verb: "reprioritise", short: "Gives jobs that do not run another priority", action: store.ReprioritiseJobs,
+		long: "Gives jobs that have not finished and do not run another priority. Jobs that are due are due from now on, behind\n" +
+			"the jobs with that priority that are due.",
+		flags: func(c *cobra.Command) {
+			c.Flags().IntVar(&priority, "priority", 0, "the priority, 1 (first) to 9 (last)")
+		},
+		check: func() error {
+			if priority < store.FirstPriority || priority > store.LastPriority {
+				return &check.FieldError{Field: "priority", Value: fmt.Sprint(priority), Problem: "is out of range", Remedy: "use 1 (first) to 9 (last)"}
+			}
+			return nil
+		},
+		do: func(s *hourbell.JobService, ctx context.Context, f hourbell.JobFilter, options ...hourbell.Option) (hourbell.JobChanges, error) {
+			return s.Reprioritise(ctx, f, priority, options...)
+		},
+		said:    map[store.Change]saying{store.Changed: {"has the new priority", "have the new priority"}},
+		left:    saying{"is running or has finished", "are running or have finished"},
+		example: " --priority 1",
+	}}
+}
+
+// jobsChangeFlags are the flags of a command that changes jobs.
+type jobsChangeFlags struct {
+	jobFilterFlags
+	all, dryRun bool
+	format      format
 }
 
 func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Command {
-	var o format
+	var l jobsChangeFlags
 	c := &cobra.Command{
-		Use: change.verb + " ID…", Short: change.short, Args: takes(true, "ID"),
-		Example:               fmt.Sprintf("  hourbell jobs %[1]s 17 18 19\n  hourbell jobs %[1]s 17 --output ndjson", change.verb),
+		Use: change.verb + " [ID…] [flags]", Short: change.short, Args: takes(true),
+		Long: change.long + "\n\nThe jobs are those with the given numbers, and those that all given flags select; --all is needed to select all.\n" +
+			"Many jobs are changed in batches of at most 1,000, each in a transaction: if the command is interrupted, the batches\n" +
+			"before stay changed. It never asks back; see what it would do with --dry-run.",
+		Example: fmt.Sprintf("  hourbell jobs %[1]s 17 18 19%[2]s\n"+
+			"  hourbell jobs %[1]s --kind mail --since 2h --dry-run%[2]s\n"+
+			"  hourbell jobs %[1]s --schedule nightly --output ndjson%[2]s", change.verb, change.example),
 		DisableFlagsInUseLine: true,
 		RunE: func(c *cobra.Command, args []string) error {
-			ids, err := parseIDs(args)
+			selection, err := l.target(c, args)
+			if err == nil && change.check != nil {
+				err = change.check()
+			}
 			if err != nil {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				changes, err := change.do(client.Jobs, c.Context(), ids)
+				filter, err := selection.at(c.Context(), client)
 				if err != nil {
 					return err
 				}
-				return p.tellChanges(o, change, changes)
+				return p.jobsChange(c, client, change, filter, l)
 			})
 		},
 	}
-	o.addTo(c)
+	l.addTo(c)
+	if change.flags != nil {
+		change.flags(c)
+	}
+	c.Flags().BoolVar(&l.all, "all", false, "all jobs that the command can change")
+	c.Flags().BoolVar(&l.dryRun, "dry-run", false, "change nothing, and print what would be changed")
+	l.format.addTo(c)
 	return c
 }
 
-// tellChanges prints a line for each job: for people a sentence, which goes to
-// standard error if the change failed; for programs a record, also of a failure. After
-// all lines, jobs that could not be changed are an error.
-func (p *program) tellChanges(f format, change jobChange, changes []store.JobChange) error {
-	if f != asTable {
-		records := view.Listing[store.JobChange]{Record: func(c store.JobChange) any {
-			return view.NewChangeRecord(c)
-		}}
-		if err := printList(p, records, f, all(changes)); err != nil {
-			return err
+// target reads which jobs a command changes: without numbers, a filter or --all it is
+// not used as it should be.
+func (l *jobsChangeFlags) target(c *cobra.Command, args []string) (*jobFilter, error) {
+	f, err := l.read(c)
+	for _, name := range []string{"to", "priority"} {
+		if flag := c.Flags().Lookup(name); flag != nil && !flag.Changed {
+			err = errors.Join(err, &check.FieldError{Field: name, Problem: "is missing", Remedy: fmt.Sprintf("give --%s; `%s --help` explains it", name, c.CommandPath())})
 		}
 	}
-	failed := false
-	for _, one := range changes {
-		said, done := change.said[one.Change]
-		switch {
-		case done && f != asTable:
-			continue
-		case done:
-			fmt.Fprintf(p.stdout, "job %d: %s\n", one.ID, said)
-			continue
-		case one.Change == store.Missing:
-			printError(p.stderr, fmt.Errorf("%s job %d: %w; it never existed, or it has been pruned", change.verb, one.ID, hourbell.ErrNotFound))
-		case one.Change == store.KeyTaken:
-			printError(p.stderr, fmt.Errorf("%s job %d: job %d holds its unique key; wait until the key is free, or cancel or delete that job", change.verb, one.ID, one.Holder))
-		default:
-			printError(p.stderr, fmt.Errorf("%s job %d: it %s", change.verb, one.ID, change.left))
-		}
-		failed = true
-	}
-	if failed {
-		return errReported
-	}
-	return nil
-}
-
-func (p *program) jobsCancelCommand(f *storeFlags) *cobra.Command {
-	change := jobChange{verb: "cancel", said: map[store.Change]string{
-		store.Changed:   "cancelled",
-		store.Requested: "is running; its node has been asked to cancel it",
-		store.Unchanged: "had finished already",
-	}}
-	var schedule string
-	var o format
-	c := &cobra.Command{
-		Use: "cancel ID… | --schedule NAME", Short: "Cancels jobs, also jobs that run on any node",
-		Long: "Cancels jobs that do not run, and asks the nodes of running jobs to stop them. A running job that completes\n" +
-			"before it stops has completed.",
-		Example:               "  hourbell jobs cancel 17 18\n  hourbell jobs cancel --schedule nightly --output ndjson",
-		DisableFlagsInUseLine: true,
-		RunE: func(c *cobra.Command, args []string) error {
-			ids, err := cancelTarget(c, args)
-			if err != nil {
-				return err
-			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				changes, err := cancelJobs(c.Context(), client, schedule, ids)
-				if err != nil {
-					return err
-				}
-				return p.tellChanges(o, change, changes)
-			})
-		},
-	}
-	o.addTo(c)
-	c.Flags().StringVar(&schedule, "schedule", "", "all jobs of this schedule that have not finished")
-	return c
-}
-
-// cancelTarget reads the numbers of jobs; no numbers are allowed if --schedule
-// is given.
-func cancelTarget(c *cobra.Command, args []string) ([]int64, error) {
-	switch given := c.Flags().Changed("schedule"); {
-	case given && len(args) > 0:
-		return nil, &check.FieldError{Field: "ID", Value: check.Shorten(args[0]), Problem: "is given together with --schedule", Remedy: "use one of them"}
-	case given:
-		return nil, nameFlags(c, "schedule")
-	}
-	if err := takes(true, "ID")(c, args); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return parseIDs(args)
+	switch f.All = l.all; {
+	case len(args) > 0 && l.all:
+		err = &check.FieldError{Field: "ID", Value: check.Shorten(args[0]), Problem: "is given together with --all", Remedy: "use one of them"}
+	case len(args) > 0:
+		f.IDs, err = parseIDs(args)
+	case !l.all && !jobFilterGiven(c):
+		err = &check.FieldError{Field: "ID", Problem: "is missing", Remedy: fmt.Sprintf("give the numbers of jobs, a filter such as --state failed, or --all; `%s --help` lists the filters", c.CommandPath())}
+	}
+	return f, err
 }
 
-func cancelJobs(ctx context.Context, client *hourbell.Client, schedule string, ids []int64) ([]store.JobChange, error) {
-	if len(ids) > 0 {
-		return client.Jobs.Cancel(ctx, ids)
+// jobsChange changes jobs, and prints what became of them.
+func (p *program) jobsChange(c *cobra.Command, client *hourbell.Client, change jobChange, filter hourbell.JobFilter, l jobsChangeFlags) error {
+	ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process in the default way
+
+	if filter.IDs == nil && len(filter.States) == 0 && !filter.Scheduled && !filter.Retrying {
+		filter.States = change.action.States()
 	}
-	changes, err := client.Schedules.CancelJobs(ctx, schedule)
-	if err == nil && len(changes) == 0 {
-		_, err = client.Schedules.Get(ctx, schedule) // a misspelt name is an error, a schedule without jobs is not
+	run := jobsChanging{p: p, client: client, change: change, filter: filter, dryRun: l.dryRun, format: l.format, filtered: jobFilterGiven(c)}
+	if err := run.do(ctx); err != nil {
+		return run.interrupted(ctx, err)
 	}
-	return changes, err
+	if filter.Schedule != "" && filter.IDs == nil && run.res == (tally{}) {
+		if _, err := client.Schedules.Get(ctx, filter.Schedule); err != nil {
+			return err // a misspelt name is an error, a schedule without jobs is not
+		}
+	}
+	return run.tell(ctx)
 }

@@ -61,6 +61,9 @@ func printList[T any](p *program, l view.Listing[T], f format, items iter.Seq2[T
 	}
 	more := errors.Is(err, errMore)
 	if err != nil && !more {
+		if f == asNDJSON {
+			return errors.Join(err, out.Flush()) // each line stands for itself
+		}
 		return err
 	}
 	if err := out.Flush(); err != nil {

@@ -41,6 +41,9 @@ func (b *Backend) changeJobs(ctx context.Context, tx querier, req store.ChangeJo
 	if err != nil {
 		return out, err
 	}
+	if err := b.match(ctx, tx, req, places); err != nil {
+		return out, err
+	}
 	states := map[int64]store.State{}
 	for id, p := range places {
 		states[id] = p.state
@@ -192,6 +195,25 @@ func (b *Backend) lockFinished(ctx context.Context, tx querier, ids []int64, fou
 	return each(ctx, tx, []any{&id}, func() { found[id] = place{state: store.StateCompleted} }, b.q(lockFinishedJobs), ids)
 }
 
+// match removes the jobs, which are locked, that do not match the filter of a request.
+func (b *Backend) match(ctx context.Context, tx querier, req store.ChangeJobsRequest, places map[int64]place) error {
+	if req.Match.Empty() || len(places) == 0 {
+		return nil
+	}
+	f := req.Match
+	f.IDs = slices.Collect(maps.Keys(places))
+	matching, err := collect(ctx, tx, pgx.RowTo[int64], b.q(matchJobs), jobFilterValues(f, req.Now)...)
+	if err != nil {
+		return err
+	}
+	match := map[int64]bool{}
+	for _, id := range matching {
+		match[id] = true
+	}
+	maps.DeleteFunc(places, func(id int64, _ place) bool { return !match[id] })
+	return nil
+}
+
 // apply does what was planned, except for finished jobs; all jobs are locked.
 func (b *Backend) apply(ctx context.Context, tx querier, req store.ChangeJobsRequest, plan store.JobPlan, places map[int64]place) error {
 	now := when(req.Now)
@@ -222,6 +244,14 @@ func (b *Backend) apply(ctx context.Context, tx querier, req store.ChangeJobsReq
 	pull := slices.DeleteFunc(plan.Pull, func(id int64) bool { return !places[id].later })
 	if len(pull) > 0 {
 		batch.Queue(b.q(pullJobs), now, pull, store.MostAhead.Microseconds())
+	}
+	switch {
+	case len(plan.Alter) == 0:
+	case req.Action == store.MoveJobs:
+		batch.Queue(b.q(updateJobs), now, plan.Alter, req.Queue, nil)
+		b.queueWake(&batch, store.Wake{Kind: store.WakeJobs, Queue: req.Queue})
+	default:
+		batch.Queue(b.q(updateJobs), now, plan.Alter, nil, req.Priority)
 	}
 	if len(pull)+len(plan.Revive) > 0 {
 		b.queueWake(&batch, store.Wake{Kind: store.WakeJobs})

@@ -31,8 +31,9 @@ type cursors [priorities]cursor
 //
 // A cursor is a hint. Whether a job is due is decided by its row alone, and full
 // scans, which are claims that ignore the cursors, come by the clock whether or
-// not claims find jobs. A job that appears behind a cursor (by a late commit, a
-// rollback or a changed priority) therefore waits for at most one full scan.
+// not claims find jobs. A job that appears behind a cursor, by a late commit or a
+// rollback, therefore waits for at most one full scan. (A job that gets another queue
+// or priority is due from then on, so that it does not appear behind a cursor.)
 // Where the index has many dead entries, so that a full scan would delay claims,
 // a catch-up scan replaces it: it reads behind the cursors concurrently with the
 // claims, and the next claim begins at what it found.

@@ -131,8 +131,11 @@ func TestCallsEndOnASilentConnection(t *testing.T) {
 			_, err := c.Schedules.Sync(ctx, "o", 0, []hourbell.Schedule{schedule})
 			return err
 		}},
-		"Jobs":    {false, func(c *hourbell.Client) error { _, err := c.Jobs.List(ctx, hourbell.JobFilter{}); return err }},
-		"Cancel":  {false, func(c *hourbell.Client) error { _, err := c.Jobs.Cancel(ctx, []int64{1}); return err }},
+		"Jobs": {false, func(c *hourbell.Client) error { _, err := c.Jobs.List(ctx, hourbell.JobFilter{}); return err }},
+		"Cancel": {false, func(c *hourbell.Client) error {
+			_, err := c.Jobs.Cancel(ctx, hourbell.JobFilter{IDs: []int64{1}})
+			return err
+		}},
 		"Now":     {false, func(c *hourbell.Client) error { _, err := c.Now(ctx); return err }},
 		"Migrate": {false, func(c *hourbell.Client) error { return c.Migrate(ctx) }},
 	} {

@@ -118,6 +118,7 @@ const (
 	lockSerialGroups
 	lockTriggeredSchedules
 	lockWaitingJobs
+	matchJobs
 	numberJobs
 	pruneJobs
 	pruneKeyHolds
@@ -141,6 +142,7 @@ const (
 	syncOwner
 	uncountFiredSlots
 	updateCalendars
+	updateJobs
 	updateSchedules
 	upsertKeyHolds
 	statementCount
@@ -167,7 +169,7 @@ var sources = [statementCount]source{
 	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
 	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
 	countFailing:           {file: "count_failing", params: "ids failures"},
-	countJobs:              {file: "list_jobs", given: "count", params: jobFilterParams, columns: "count"},
+	countJobs:              {file: "list_jobs", given: "numbers open count", params: jobFilterParams, columns: "count"},
 	countLosses:            {file: "count_losses", params: "ids"},
 	cutHistoryBatch:        {file: "cut_history_batch", params: "failed finished_at id left"},
 	deleteCalendarUses:     {file: "delete_calendar_uses", params: "schedules"},
@@ -227,8 +229,8 @@ var sources = [statementCount]source{
 	listCalendars:          {file: "list_calendars", params: "names after limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
 	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
-	listJobs:               {file: "list_jobs", given: "page newest", params: jobFilterParams + jobPageParams, columns: jobColumns},
-	listJobsOldestFirst:    {file: "list_jobs", given: "page oldest", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
+	listJobs:               {file: "list_jobs", given: "page open newest", params: jobFilterParams + jobPageParams, columns: jobColumns},
+	listJobsOldestFirst:    {file: "list_jobs", given: "page open oldest", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
 	listQueues:             {file: "list_queues", columns: "queue ready scheduled running waiting"},
 	listSchedules:          {file: "list_schedules", params: "names ids owner after deleted limit calendar", columns: scheduleColumns + " since"},
@@ -249,6 +251,7 @@ var sources = [statementCount]source{
 	lockSerialGroups:       {file: "lock_serial_groups", params: "schedules", columns: "id"},
 	lockTriggeredSchedules: {file: "lock_triggered_schedules", given: "locking", params: "now schedules", columns: "id now mark"},
 	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "schedules backfills", columns: "id schedule_id backfill"},
+	matchJobs:              {file: "list_jobs", given: "numbers match", params: jobFilterParams, columns: "id"},
 	numberJobs:             {file: "number_jobs", params: "count", columns: "ids"},
 	pruneJobs:              {file: "prune_jobs", params: "now keep limit failed", columns: "deleted seen"},
 	pruneKeyHolds:          {file: "prune_key_holds", params: "now limit", columns: "deleted"},
@@ -272,6 +275,7 @@ var sources = [statementCount]source{
 	syncOwner:              {file: "sync_owner", params: "owner revision", columns: "revision"},
 	uncountFiredSlots:      {file: "uncount_fired_slots", params: "ids fired"},
 	updateCalendars:        {file: "update_calendars", params: "now names definitions", columns: "name revision"},
+	updateJobs:             {file: "update_jobs", params: "now ids queue priority"},
 	updateSchedules:        {file: "update_schedules", params: "ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "now ids holds kind unique_key", columns: "ids"},
 }

@@ -28,6 +28,24 @@ func (s *session) LockJobs(ctx context.Context, ids []int64) ([]rowwise.Job, err
 	return s.jobs(ctx, lockJobs, args{"ids": jsonList(ids)})
 }
 
+// MatchJobs implements rowwise.Jobs.
+func (s *session) MatchJobs(ctx context.Context, ids []int64, f store.JobFilter, now time.Time) (matching []int64, err error) {
+	f.IDs = ids
+	given, a := jobConditions(f, now)
+	err = s.list(ctx, matchJobs, given, a, func(r row) error {
+		var id int64
+		err := r.Scan(&id)
+		matching = append(matching, id)
+		return err
+	})
+	return matching, err
+}
+
+// AlterJobs implements rowwise.Jobs.
+func (s *session) AlterJobs(ctx context.Context, jobs []rowwise.Altered) error {
+	return s.exec(ctx, updateJobs, args{"jobs": jsonOf(jobs)})
+}
+
 // LockScheduleJobs implements rowwise.Jobs.
 func (s *session) LockScheduleJobs(ctx context.Context, schedule string) ([]rowwise.Job, error) {
 	return s.jobs(ctx, findScheduleJobs, args{"schedule": schedule})

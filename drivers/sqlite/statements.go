@@ -90,6 +90,7 @@ const (
 	lockSchedules
 	lockTriggeredSchedules
 	lockWaitingJobs
+	matchJobs
 	pruneAttempts
 	pruneCompletedJobs
 	pruneFailedJobs
@@ -113,6 +114,7 @@ const (
 	reviveJobs
 	syncOwner
 	updateDigests
+	updateJobs
 	upsertCalendars
 	upsertKeyHolds
 	upsertSchedules
@@ -141,7 +143,7 @@ var sources = [statementCount]source{
 	claimStreams:           {file: "claim_jobs", given: "several", params: "streams queue now limit node begin", columns: claimedColumns},
 	claimSuspects:          {file: "claim_suspects", params: "node now begin queue kinds exact bytes limit", columns: claimedColumns},
 	countFailing:           {file: "count_failing", params: "failing"},
-	countJobs:              {file: "list_jobs", given: "count", params: jobFilterParams, columns: "count"},
+	countJobs:              {file: "list_jobs", given: "numbers count", params: jobFilterParams, columns: "count"},
 	countLosses:            {file: "count_losses", params: "ids"},
 	deleteAttempts:         {file: "delete_attempts", params: "ids"},
 	deleteCalendarUses:     {file: "delete_calendar_uses", params: "names"},
@@ -204,6 +206,7 @@ var sources = [statementCount]source{
 	lockSchedules:          {file: "lock_schedules", params: "names", columns: scheduleColumns},
 	lockTriggeredSchedules: {file: "lock_triggered_schedules", params: "ids", columns: "id mark"},
 	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "groups", columns: "place id busy"},
+	matchJobs:              {file: "list_jobs", given: "numbers", params: jobFilterParams, columns: "id"},
 	pruneAttempts:          {file: "prune_attempts", params: "ids most"},
 	pruneCompletedJobs:     {file: "prune_jobs", given: "completed", params: "before now limit", columns: "id"},
 	pruneFailedJobs:        {file: "prune_jobs", given: "failed", params: "before now limit", columns: "id"},
@@ -227,6 +230,7 @@ var sources = [statementCount]source{
 	reviveJobs:             {file: "revive_jobs", params: "jobs"},
 	syncOwner:              {file: "sync_owner", params: "owner revision"},
 	updateDigests:          {file: "update_digests", params: "digests"},
+	updateJobs:             {file: "update_jobs", params: "jobs"},
 	upsertCalendars:        {file: "upsert_calendars", params: "revision bytes now calendars"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "holds"},
 	upsertSchedules:        {file: "upsert_schedules", params: "bytes schedules"},
@@ -283,7 +287,7 @@ func (t text) named(s statement, a args) ([]any, error) {
 
 // lists reports whether a statement is a listing, whose conditions differ by call.
 func (s statement) lists() bool {
-	return s == countJobs || s == listCalendars || s == listJobs || s == listJobsOldestFirst || s == listSchedules || s == listSlots
+	return s == countJobs || s == listCalendars || s == listJobs || s == listJobsOldestFirst || s == matchJobs || s == listSchedules || s == listSlots
 }
 
 // conditions returns the conditions whose lines belong to a statement. A listing also

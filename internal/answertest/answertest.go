@@ -182,7 +182,7 @@ func cancelEndsSnoozes(e *env) {
 	})
 	running := e.enqueue(client, "{}")
 	<-begun
-	_, err := client.Jobs.Cancel(e.Context(), []int64{running})
+	_, err := client.Jobs.Cancel(e.Context(), hourbell.JobFilter{IDs: []int64{running}})
 	e.must(err)
 	job := e.finished(client, running)
 	if job.State != store.StateCancelled || job.Reason != "cancelled on request" || job.Snoozes != 0 {
@@ -339,7 +339,7 @@ func backOff(e *env) {
 	for attempt := 1; attempt <= 4; attempt++ {
 		job := e.job(client, id, "retrying", func(job store.JobInfo) bool { return len(job.Attempts) == attempt && job.State == store.StateReady })
 		about(fmt.Sprint("attempt ", attempt), job.RunAt.Sub(job.Attempts[attempt-1].FinishedAt), time.Hour<<(attempt-1))
-		_, err := client.Jobs.Retry(e.Context(), []int64{id})
+		_, err := client.Jobs.Retry(e.Context(), hourbell.JobFilter{IDs: []int64{id}})
 		e.must(err)
 	}
 }

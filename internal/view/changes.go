@@ -8,12 +8,19 @@ import (
 type ChangeRecord struct {
 	ID     int64  `json:"id"`
 	Change string `json:"change"`
-	Holder int64  `json:"holder,omitempty"` // of a conflict: the job that holds the unique key
+	Holder int64  `json:"holder,omitempty"`  // of a conflict: the job that holds the unique key
+	DryRun bool   `json:"dry_run,omitempty"` // the change was not made
 }
 
-// NewChangeRecord returns the record of a change.
-func NewChangeRecord(c store.JobChange) ChangeRecord {
-	return ChangeRecord{c.ID, changeWord(c.Change), c.Holder}
+// NewChangeRecord returns the record of a change, or of a change that a dry run would
+// have made.
+func NewChangeRecord(c store.JobChange, dryRun bool) ChangeRecord {
+	return ChangeRecord{c.ID, changeWord(c.Change), c.Holder, dryRun}
+}
+
+// CountRecord is a number of jobs, for programs.
+type CountRecord struct {
+	Count int64 `json:"count"`
 }
 
 // changeWord returns a change as programs read it; empty for a value that the

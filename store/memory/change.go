@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -33,9 +34,18 @@ func (s *Store) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (st
 			return store.ChangeJobsResult{}, err
 		}
 	}
+	matching := map[int64]bool{} // before any of them is changed
+	for _, id := range ids {
+		if j := cmp.Or(s.live[id], s.finished[id]); j != nil && s.matches(j, req.Match, now) {
+			matching[id] = true
+		}
+	}
 	var out store.ChangeJobsResult
 	for _, id := range ids {
-		change, holder := s.changeJob(id, req, now)
+		change, holder := store.Missing, int64(0)
+		if matching[id] {
+			change, holder = s.changeJob(id, req, now)
+		}
 		out.Changes = append(out.Changes, store.JobChange{ID: id, Change: change, Holder: holder})
 	}
 	return out, nil
@@ -91,6 +101,8 @@ func (s *Store) changeJob(id int64, req store.ChangeJobsRequest, now time.Time) 
 			}
 		}
 		return s.retryJob(live, finished, now), 0
+	case store.MoveJobs, store.ReprioritiseJobs:
+		return s.alterJob(live, req, now), 0
 	default:
 		return s.deleteJob(id, live), 0
 	}
@@ -133,6 +145,22 @@ func (s *Store) retryJob(live, finished *job, now time.Time) store.Change {
 	finished.refunds = 0
 	finished.MaxAttempts = max(finished.MaxAttempts, finished.Attempt+1)
 	s.ready(finished, s.startAfterFired(finished.Schedule, now, now))
+	return store.Changed
+}
+
+// alterJob gives a job another queue or priority; live is nil if the job has
+// finished.
+func (s *Store) alterJob(live *job, req store.ChangeJobsRequest, now time.Time) store.Change {
+	if live == nil || live.State == store.StateRunning {
+		return store.Unchanged
+	}
+	if req.Action == store.MoveJobs {
+		live.Queue = req.Queue
+	} else {
+		live.Priority = req.Priority
+	}
+	live.RunAt = laterOf(live.RunAt, now)
+	s.wake(store.Wake{Kind: store.WakeJobs, Queue: live.Queue})
 	return store.Changed
 }
 

@@ -2,6 +2,8 @@ package rowwise
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -12,6 +14,9 @@ func ChangeJobs(ctx context.Context, tx Tx, req store.ChangeJobsRequest, now tim
 	var out store.ChangeJobsResult
 	jobs, ids, err := lockTargets(ctx, tx, req)
 	if err != nil || len(ids) == 0 {
+		return out, err
+	}
+	if err := match(ctx, tx, req.Match, jobs, now); err != nil {
 		return out, err
 	}
 	states := map[int64]store.State{}
@@ -28,6 +33,9 @@ func ChangeJobs(ctx context.Context, tx Tx, req store.ChangeJobsRequest, now tim
 		}
 	}
 	if err := pull(ctx, tx, plan.Pull, jobs, now); err != nil {
+		return out, err
+	}
+	if err := alter(ctx, tx, req, plan.Alter, jobs, now); err != nil {
 		return out, err
 	}
 	holders, err := revive(ctx, tx, plan.Revive, jobs, now)
@@ -57,6 +65,40 @@ func lockTargets(ctx context.Context, tx Tx, req store.ChangeJobsRequest) (byID 
 		byID[jobs[i].ID] = &jobs[i]
 	}
 	return byID, ids, err
+}
+
+// match removes the jobs that do not match a filter.
+func match(ctx context.Context, tx Tx, f store.JobFilter, jobs map[int64]*Job, now time.Time) error {
+	if f.Empty() || len(jobs) == 0 {
+		return nil
+	}
+	matching, err := tx.MatchJobs(ctx, slices.Collect(maps.Keys(jobs)), f, now)
+	if err != nil {
+		return err
+	}
+	match := map[int64]bool{}
+	for _, id := range matching {
+		match[id] = true
+	}
+	maps.DeleteFunc(jobs, func(id int64, _ *Job) bool { return !match[id] })
+	return nil
+}
+
+// alter gives waiting and ready jobs another queue or priority.
+func alter(ctx context.Context, tx Tx, req store.ChangeJobsRequest, ids []int64, jobs map[int64]*Job, now time.Time) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	rows := make([]Altered, len(ids))
+	for i, id := range ids {
+		rows[i] = Altered{ID: id, RunAt: store.AlteredRunAt(jobs[id].RunAt, now).UnixMicro()}
+		if req.Action == store.MoveJobs {
+			rows[i].Queue = req.Queue
+		} else {
+			rows[i].Priority = req.Priority
+		}
+	}
+	return tx.AlterJobs(ctx, rows)
 }
 
 // endAndDelete ends and deletes jobs, and releases the jobs that waited for them.

@@ -65,12 +65,19 @@ type Jobs interface {
 	// order.
 	LockJobs(ctx context.Context, ids []int64) ([]Job, error)
 
+	// MatchJobs returns which of these jobs, which are locked, match a filter.
+	MatchJobs(ctx context.Context, ids []int64, f store.JobFilter, now time.Time) ([]int64, error)
+
 	// LockScheduleJobs returns the live jobs of a schedule, ordered by number.
 	LockScheduleJobs(ctx context.Context, schedule string) ([]Job, error)
 
 	// RequestCancels stores cancel requests for running jobs. A job that has a
 	// request keeps it.
 	RequestCancels(ctx context.Context, ids []int64, reason string, now time.Time) error
+
+	// AlterJobs gives live jobs another queue or priority, and a run_at as
+	// store.AlteredRunAt returns it.
+	AlterJobs(ctx context.Context, jobs []Altered) error
 
 	// DeleteJobs deletes live or finished jobs with their attempts and the holds
 	// of their keys.
@@ -256,6 +263,15 @@ type Revived struct {
 	ID          int64 `json:"id"`
 	RunAt       int64 `json:"run_at"` // microseconds since 1970
 	MaxAttempts int16 `json:"max_attempts"`
+}
+
+// Altered gives a live job another queue, unless Queue is empty, or another
+// priority, unless Priority is 0.
+type Altered struct {
+	ID       int64  `json:"id"`
+	RunAt    int64  `json:"run_at"` // microseconds since 1970
+	Queue    string `json:"queue"`
+	Priority int16  `json:"priority"`
 }
 
 // HeldJob is a running job of a node that ends.

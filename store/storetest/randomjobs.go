@@ -352,11 +352,21 @@ func (w *world) exists(id int64) bool {
 }
 
 func (w *world) changeJobs() {
-	req := store.ChangeJobsRequest{Now: w.now, Action: store.JobAction(w.rng.IntN(3)), Reason: "asked"}
+	req := store.ChangeJobsRequest{Now: w.now, Action: store.JobAction(w.rng.IntN(5)), Reason: "asked"}
+	switch req.Action {
+	case store.MoveJobs:
+		req.Queue = pick(w, queues...)
+	case store.ReprioritiseJobs:
+		req.Priority = int16(1 + w.rng.IntN(3))
+	}
 	if w.chance(6) {
 		req.Action, req.Schedule = store.CancelJobs, pick(w, scheduleNamesOf...)
 	} else {
 		req.IDs = w.someJobs(w.rng.IntN(4))
+		if w.chance(3) {
+			req.Match = w.someFilter()
+			req.Match.IDs = nil
+		}
 	}
 	if req.Action == store.RetryJobs {
 		req.IDs = slices.DeleteFunc(req.IDs, w.mayBePulled)

@@ -80,6 +80,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Attempts", attemptTests, nil},
 		{"ChangeJobs", changeJobsTests, nil},
 		{"InTx", inTxTests, nil},
+		{"AlterJobs", alterJobsTests, nil},
 		{"ListJobs", listJobsTests, nil},
 		{"JobFilter", filterTests, nil},
 		{"PutSchedules", putTests, nil},

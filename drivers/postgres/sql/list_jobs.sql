@@ -1,16 +1,17 @@
 -- Jobs, alive and finished, that match a filter: a page of them in the order of their
--- numbers, or how many there are. A condition that is null does not count. :live and
--- :finished: whether live and finished jobs can match at all. :only_running: only running
--- jobs are asked for, so look only where claims say they may be. :scheduled, :retrying: also
--- scheduled and retrying jobs, by the rule of store.JobInfo.
+-- numbers, how many there are, or which jobs out of a list match. A condition that is null
+-- does not count. :live and :finished: whether live and finished jobs can match at all.
+-- :only_running: only running jobs are asked for, so look only where claims say they may be.
+-- :scheduled, :retrying: also scheduled and retrying jobs, by the rule of store.JobInfo.
 WITH found AS (
-    (SELECT id                                                                                                           -- if count
+    (SELECT id                                                                                                           -- if numbers
     (SELECT id, token, CASE WHEN running THEN 2 ELSE state END AS state, args, headers, attempt, origin, run_at,         -- if page
         created_at, started_at, NULL::timestamptz AS finished_at, node, schedule_id, slot, '' AS reason, losses,         -- if page
         snoozes, NULL AS result, {spec}                                                                                  -- if page
     FROM {schema}.job AS j
     WHERE :live::boolean
-        AND (:ids::bigint[] IS NULL OR id = ANY (:ids))
+        AND (:ids::bigint[] IS NULL OR id = ANY (:ids))                                                                  -- if open
+        AND id = ANY (:ids::bigint[])                                                                                    -- if match
         AND (:states::smallint[] IS NULL OR CASE WHEN running THEN 2 ELSE state END = ANY (:states)
             OR state = 0 AND NOT running AND attempt = 0 AND :scheduled::boolean AND run_at > coalesce(:now::timestamptz, now())
             OR state = 0 AND NOT running AND attempt > 0 AND :retrying::boolean)
@@ -23,19 +24,20 @@ WITH found AS (
         AND (:error::text IS NULL OR strpos((
             SELECT a.error FROM {schema}.attempt AS a WHERE a.job_id = j.id AND a.error <> '' ORDER BY a.token DESC LIMIT 1), :error) > 0)
         AND (:only_running::boolean IS NOT TRUE OR id = ANY (ARRAY(SELECT unnest(ids) FROM {schema}.lease)))
-        AND (:after_id::bigint IS NULL OR id > :after_id)                                                                      -- if oldest
+        AND (:after_id::bigint IS NULL OR id > :after_id)                                                                -- if oldest
         AND (:before::bigint IS NULL OR id < :before)                                                                    -- if page
     ORDER BY id DESC LIMIT :limit::bigint                                                                                -- if newest
     ORDER BY id LIMIT :limit::bigint                                                                                     -- if oldest
     )
     UNION ALL
-    (SELECT id                                                                                                           -- if count
+    (SELECT id                                                                                                           -- if numbers
     (SELECT id, token, state, args, headers, attempt, origin, run_at, created_at, started_at, finished_at, node,         -- if page
         schedule_id, slot, reason, losses,                                                                               -- if page
         snoozes, result, {spec}                                                                                          -- if page
     FROM {schema}.history AS h
     WHERE :finished::boolean
-        AND (:ids::bigint[] IS NULL OR id = ANY (:ids))
+        AND (:ids::bigint[] IS NULL OR id = ANY (:ids))                                                                  -- if open
+        AND id = ANY (:ids::bigint[])                                                                                    -- if match
         AND (:states::smallint[] IS NULL OR state = ANY (:states))
         AND (:queue::text IS NULL OR queue = :queue)
         AND (:kind::text IS NULL OR kind = :kind)
@@ -47,7 +49,7 @@ WITH found AS (
         AND (:finished_until::timestamptz IS NULL OR finished_at < :finished_until)
         AND (:error::text IS NULL OR strpos(reason, :error) > 0 OR strpos((
             SELECT a.error FROM {schema}.attempt AS a WHERE a.job_id = h.id AND a.error <> '' ORDER BY a.token DESC LIMIT 1), :error) > 0)
-        AND (:after_id::bigint IS NULL OR id > :after_id)                                                                      -- if oldest
+        AND (:after_id::bigint IS NULL OR id > :after_id)                                                                -- if oldest
         AND (:before::bigint IS NULL OR id < :before)                                                                    -- if page
     ORDER BY id DESC LIMIT :limit::bigint                                                                                -- if newest
     ORDER BY id LIMIT :limit::bigint                                                                                     -- if oldest
@@ -56,6 +58,7 @@ WITH found AS (
     ORDER BY id LIMIT :limit::bigint                                                                                     -- if oldest
 )
 SELECT count(*) FROM found                                                                                               -- if count
+SELECT id FROM found                                                                                                     -- if match
 SELECT f.id, f.token, f.state, CASE WHEN :full::boolean THEN f.args END AS args,                                         -- if page
     CASE WHEN :full::boolean THEN f.headers END AS headers, f.attempt, f.origin, f.run_at, f.created_at, f.started_at,   -- if page
     f.finished_at, n.name AS node, f.schedule_id, s.name AS schedule_name, f.slot,                                       -- if page

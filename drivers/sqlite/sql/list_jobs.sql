@@ -1,8 +1,8 @@
--- Jobs that match a filter: a page of them, or how many there are. For a page both tables
--- are walked in step, backwards or forwards; neither is sorted. :live and :finished: whether
--- live and finished jobs can match at all.
+-- Jobs that match a filter: a page of them, how many there are, or which jobs out of a list
+-- match. For a page both tables are walked in step, backwards or forwards; neither is
+-- sorted. :live and :finished: whether live and finished jobs can match at all.
 SELECT count(*) AS count FROM (                                                                                 -- if count
-SELECT j.id                                                                                                     -- if count
+SELECT j.id                                                                                                     -- if numbers
 SELECT j.id, j.token, j.state, CASE WHEN :full THEN j.args END AS args,                                         -- if page
        CASE WHEN :full THEN j.headers END AS headers, j.attempt, j.origin, j.run_at, j.created_at,              -- if page
        j.started_at, NULL AS finished_at,                                                                       -- if page
@@ -30,7 +30,7 @@ WHERE :live
   AND instr((SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = j.id AND a.error <> ''                  -- if error
              ORDER BY a.token DESC LIMIT 1), :error) > 0                                                        -- if error
 UNION ALL
-SELECT h.id                                                                                                     -- if count
+SELECT h.id                                                                                                     -- if numbers
 SELECT h.id, h.token, h.state, CASE WHEN :full THEN h.args END, CASE WHEN :full THEN h.headers END,             -- if page
        h.attempt, h.origin, h.run_at, h.created_at, h.started_at, h.finished_at,                                -- if page
        h.node_name, coalesce(h.schedule_id, 0),                                                                 -- if page

@@ -1,0 +1,296 @@
+package hourbell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/store"
+)
+
+// JobChanges is what a call did with the jobs that its filter selected.
+type JobChanges struct {
+	// Jobs has the answer for each job: in the order of JobFilter.IDs, or by number.
+	// It is nil if the call had EachBatch.
+	Jobs []store.JobChange
+	// How many jobs there are of each answer; see store.Change.
+	Changed, Requested, Missing, Unchanged, KeyTaken int
+}
+
+// add adds the answers for a batch of jobs.
+func (c *JobChanges) add(jobs []store.JobChange) {
+	for _, job := range jobs {
+		switch job.Change {
+		case store.Changed:
+			c.Changed++
+		case store.Requested:
+			c.Requested++
+		case store.Missing:
+			c.Missing++
+		case store.Unchanged:
+			c.Unchanged++
+		case store.KeyTaken:
+			c.KeyTaken++
+		}
+	}
+}
+
+// changing has the options of a call that changes jobs, and the request for each of
+// its batches, without IDs.
+type changing struct {
+	req       store.ChangeJobsRequest
+	eachBatch func([]store.JobChange) error
+	dryRun    bool
+}
+
+// EachBatch is an option of the calls that change jobs: do is called after each batch
+// with the answers for its jobs, which are then not collected in JobChanges.Jobs. An
+// error of do ends the call.
+func EachBatch(do func(jobs []store.JobChange) error) Option {
+	return func(e *enqueuing) { e.changes().eachBatch = do }
+}
+
+// DryRun is an option of the calls that change jobs: the call changes nothing, and
+// answers what it would do with the jobs as they are now. Conflicts of unique keys are
+// not foreseen.
+func DryRun() Option {
+	return func(e *enqueuing) { e.changes().dryRun = true }
+}
+
+// changes returns the options of a call that changes jobs.
+func (e *enqueuing) changes() *changing {
+	if e.changing == nil {
+		e.changing = &changing{}
+	}
+	return e.changing
+}
+
+// newChanging reads the options of a call that changes jobs.
+func newChanging(req store.ChangeJobsRequest, options []Option) (changing, error) {
+	var given enqueuing
+	for _, option := range options {
+		option(&given)
+	}
+	c := *given.changes()
+	given.changing = nil
+	var err error
+	c.req = req
+	c.req.Tx, err = given.onlyTx()
+	return c, err
+}
+
+// Cancel ends jobs that do not run, and asks the nodes of running jobs to end
+// the jobs' contexts, which happens within two seconds. A running job that returns
+// an error after that is cancelled; a running job that completes is completed.
+//
+// A filter without a condition on the state selects live jobs. As with all calls
+// that change jobs by a filter:
+//
+// A filter without any condition is an error unless JobFilter.All is set. With an
+// empty list of IDs that is not nil the call does nothing. The jobs that match when
+// the call begins are changed, smallest number first, in transactions of at most
+// 1,000 jobs, and of fewer if the store is slow: up to 1,000 jobs change together or
+// not at all. A job that no longer matches when it is to be changed stays as it is.
+// If the call ends with an error, the jobs of the batches before stay changed, and
+// JobChanges has their answers. Before, Limit and Details of the filter do not count.
+//
+// With InTx all jobs change in the caller's transaction. A filter without IDs must not
+// select more than 1,000 jobs then; it selects them as others see them.
+func (s *JobService) Cancel(ctx context.Context, f JobFilter, options ...Option) (JobChanges, error) {
+	return s.change(ctx, "cancel", f, store.ChangeJobsRequest{Action: store.CancelJobs, Reason: "cancelled on request"}, options)
+}
+
+// Retry makes finished jobs ready again now, with at least one more attempt,
+// and jobs that wait for their due time due now. A finished job with a unique
+// key takes the key back; if another live job has the key, the answer is
+// store.KeyTaken with the number of that job, and nothing changes. An operator
+// decides to retry a job, so a FailOnLoss job starts again too.
+//
+// A filter without a condition on the state selects failed jobs. See Cancel for
+// filters and batches.
+func (s *JobService) Retry(ctx context.Context, f JobFilter, options ...Option) (JobChanges, error) {
+	return s.change(ctx, "retry", f, store.ChangeJobsRequest{Action: store.RetryJobs}, options)
+}
+
+// Delete removes jobs that do not run, with all records of them.
+//
+// A filter without a condition on the state selects all jobs that do not run, live
+// and finished. See Cancel for filters and batches.
+func (s *JobService) Delete(ctx context.Context, f JobFilter, options ...Option) (JobChanges, error) {
+	return s.change(ctx, "delete", f, store.ChangeJobsRequest{Action: store.DeleteJobs}, options)
+}
+
+// Move puts jobs that have not finished and do not run into another queue. A job
+// that is due is due from now on, behind the jobs that are due in that queue
+// already; moved jobs keep the order of their numbers.
+//
+// A filter without a condition on the state selects the jobs that can be moved. See
+// Cancel for filters and batches.
+func (s *JobService) Move(ctx context.Context, f JobFilter, queue string, options ...Option) (JobChanges, error) {
+	if err := check.Name("to", queue); err != nil {
+		return JobChanges{}, fmt.Errorf("move jobs: %w", err)
+	}
+	return s.change(ctx, "move", f, store.ChangeJobsRequest{Action: store.MoveJobs, Queue: queue}, options)
+}
+
+// Reprioritise gives jobs that have not finished and do not run another priority,
+// 1 (first) … 9 (last). A job that is due is due from now on, behind the jobs with
+// that priority that are due already.
+//
+// A filter without a condition on the state selects the jobs that can be changed.
+// See Cancel for filters and batches.
+func (s *JobService) Reprioritise(ctx context.Context, f JobFilter, priority int, options ...Option) (JobChanges, error) {
+	if err := checkPriority(priority); err != nil {
+		return JobChanges{}, fmt.Errorf("reprioritise jobs: %w", err)
+	}
+	return s.change(ctx, "reprioritise", f, store.ChangeJobsRequest{Action: store.ReprioritiseJobs, Priority: int16(priority)}, options)
+}
+
+func (s *JobService) change(ctx context.Context, verb string, f JobFilter, req store.ChangeJobsRequest, options []Option) (out JobChanges, err error) {
+	c, err := newChanging(req, options)
+	match, filterErr := f.toChange(req.Action)
+	if err = errors.Join(err, filterErr); err == nil {
+		err = s.changeMatching(ctx, c, match, &out)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s jobs: %w", verb, err)
+	}
+	return out, err
+}
+
+// toChange returns the conditions of f for a call that changes jobs.
+func (f JobFilter) toChange(action store.JobAction) (store.JobFilter, error) {
+	match, err := f.conditions()
+	if err == nil && match.Empty() && match.IDs == nil && !f.All {
+		err = &check.FieldError{Field: "filter", Problem: "selects all jobs", Remedy: "give a condition or the numbers of jobs, or state that all are meant"}
+	}
+	if match.IDs == nil && len(match.States) == 0 && !match.Scheduled && !match.Retrying {
+		match.States = action.States()
+	}
+	return match, err
+}
+
+const (
+	maxBatch = 1000 // jobs that are changed in one transaction, if the store is fast
+	minBatch = 50   // … and if it is slow
+	// batchAim is how long a batch should take at most. Claims and outcomes may have
+	// to wait for it, in SQLite all of them.
+	batchAim = 500 * time.Millisecond
+	// foundAtOnce is how many jobs are looked up at a time. Each look may read all
+	// jobs, so that it is made for many batches.
+	foundAtOnce = 10_000
+)
+
+// nextBatch returns the size of the batch after one that took so long.
+func nextBatch(size int, took time.Duration) int {
+	switch {
+	case took > batchAim:
+		return max(size/2, minBatch)
+	case took < batchAim/2:
+		return min(size*2, maxBatch)
+	}
+	return size
+}
+
+// changeMatching changes the jobs that a filter selects, and adds the answers to out
+// after each batch.
+func (s *JobService) changeMatching(ctx context.Context, c changing, match store.JobFilter, out *JobChanges) error {
+	size := maxBatch
+	for ids, err := range s.selected(ctx, match) {
+		if c.req.Tx != nil {
+			if match.IDs == nil && len(ids) > maxBatch {
+				return &check.FieldError{Field: "filter", Problem: fmt.Sprintf("selects more than %d jobs for one transaction", maxBatch), Remedy: "select fewer jobs, or leave InTx out"}
+			}
+			size = max(len(ids), 1)
+		}
+		for len(ids) > 0 && err == nil {
+			n := min(size, len(ids))
+			began := time.Now()
+			var jobs []store.JobChange
+			if jobs, err = s.changeBatch(ctx, c, match, ids[:n]); err != nil {
+				break
+			}
+			size, ids = nextBatch(size, time.Since(began)), ids[n:]
+			out.add(jobs)
+			if c.eachBatch == nil {
+				out.Jobs = append(out.Jobs, jobs...)
+			} else {
+				err = c.eachBatch(jobs)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selected yields the numbers of the jobs that a filter selects: the numbers that it
+// has, or else those of the jobs that match, smallest first. Jobs that are made after
+// the first look are not selected.
+func (s *JobService) selected(ctx context.Context, match store.JobFilter) iter.Seq2[[]int64, error] {
+	return func(yield func([]int64, error) bool) {
+		if match.IDs != nil {
+			yield(match.IDs, nil)
+			return
+		}
+		page := store.ListJobsRequest{JobFilter: match, OldestFirst: true, Limit: foundAtOnce}
+		for {
+			jobs, err := s.client.backend.ListJobs(ctx, page)
+			ids := converted(jobs, func(j store.JobInfo) int64 { return j.ID })
+			last := err != nil || len(jobs) < foundAtOnce
+			if !last && page.Before == 0 {
+				page.Before, err = s.afterNewest(ctx, match)
+			}
+			if !yield(ids, err) || last || err != nil {
+				return
+			}
+			page.After = ids[len(ids)-1]
+		}
+	}
+}
+
+// afterNewest returns the number after the newest job that matches.
+func (s *JobService) afterNewest(ctx context.Context, match store.JobFilter) (int64, error) {
+	newest, err := s.client.backend.ListJobs(ctx, store.ListJobsRequest{JobFilter: match, Limit: 1})
+	if err != nil || len(newest) == 0 {
+		return 1, err
+	}
+	return newest[0].ID + 1, nil
+}
+
+// changeBatch changes some jobs in one transaction. Jobs that were selected by a
+// filter and do not match any more are left out of the answer.
+func (s *JobService) changeBatch(ctx context.Context, c changing, match store.JobFilter, ids []int64) ([]store.JobChange, error) {
+	named := match.IDs != nil
+	match.IDs = nil
+	c.req.IDs, c.req.Match = ids, match
+	change := s.client.backend.ChangeJobs
+	if c.dryRun {
+		change = s.foresee
+	}
+	res, err := change(ctx, c.req)
+	if err != nil || named {
+		return res.Changes, err
+	}
+	return slices.DeleteFunc(res.Changes, func(j store.JobChange) bool { return j.Change == store.Missing }), nil
+}
+
+// foresee returns what a request would do with the jobs as they are now.
+func (s *JobService) foresee(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
+	match := req.Match
+	match.IDs = req.IDs
+	jobs, err := s.client.backend.ListJobs(ctx, store.ListJobsRequest{JobFilter: match, Limit: len(req.IDs)})
+	if err != nil {
+		return store.ChangeJobsResult{}, err
+	}
+	states := map[int64]store.State{}
+	for _, job := range jobs {
+		states[job.ID] = job.State
+	}
+	return store.ChangeJobsResult{Changes: req.Action.Plan(req.IDs, states).Changes}, nil
+}

@@ -52,6 +52,9 @@ func (s *ScheduleService) Backfill(ctx context.Context, name string, req Backfil
 }
 
 func (s *ScheduleService) backfill(ctx context.Context, name string, req BackfillRequest) (BackfillResult, error) {
+	if err := s.client.checkTx(nil); err != nil && !req.DryRun {
+		return BackfillResult{}, err
+	}
 	info, err := s.Get(ctx, name)
 	if err != nil {
 		return BackfillResult{}, err

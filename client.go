@@ -221,6 +221,7 @@ func (c *Client) engineConfig() engine.Config {
 		Work:        c.cfg.Workers.work(c.cfg.WorkMiddleware),
 		Timeout:     c.cfg.Workers.timeout,
 		Backoff:     c.cfg.Workers.backoff,
+		TxTimeout:   c.cfg.TxTimeout,
 		Lease:       c.cfg.Lease,
 		Heartbeat:   c.cfg.Heartbeat,
 		Drain:       c.cfg.Drain,

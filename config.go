@@ -64,6 +64,16 @@ type Config struct {
 	// bounds that follow from its lease.
 	CallTimeout time.Duration
 
+	// TxTimeout is how long a transaction of RegisterTx may be open; then it is
+	// rolled back and the attempt fails with ErrTimeout. Default and maximum: half
+	// of Lease, at least 10 ms.
+	TxTimeout time.Duration
+
+	// RequireTx makes every call of this client that makes jobs (Enqueue,
+	// EnqueueMany, triggers, backfills, RunOnce) fail with ErrTxRequired
+	// unless it has the option InTx. Jobs of slots and hooks are not affected.
+	RequireTx bool
+
 	// NoMigrate prevents Run from creating or updating the schema, for
 	// databases whose owner does this with Client.Migrate or `hourbell
 	// migrate`.
@@ -141,6 +151,7 @@ func (c Config) withDefaults() Config {
 	c.Drain = max(orDefault(c.Drain, defaultDrain), 0)
 	c.Grace = orDefault(c.Grace, defaultGrace)
 	c.PollIdle = orDefault(c.PollIdle, defaultPollIdle)
+	c.TxTimeout = orDefault(c.TxTimeout, c.Lease/2)
 	c.CallTimeout = orDefault(c.CallTimeout, bound.Limit)
 	c.Keep.Completed = orDefault(c.Keep.Completed, defaultCompleted)
 	c.Keep.Failed = orDefault(c.Keep.Failed, defaultFailed)
@@ -175,6 +186,7 @@ func (c Config) Validate() error {
 		between("grace", c.Grace, 0, MaxDuration),
 		checkCount("log_completed", int64(c.LogCompleted), maxLogCompleted),
 		between("poll interval", c.PollIdle, time.Millisecond, time.Hour),
+		between("tx timeout", c.TxTimeout, 10*time.Millisecond, c.Lease/2),
 		between("call timeout", c.CallTimeout, 10*time.Millisecond, time.Hour),
 	)
 	for i, middleware := range c.WorkMiddleware {

@@ -180,6 +180,9 @@ func (c *Client) describe(ctx context.Context, tx store.Tx, jobs []store.NewJob)
 // have to wait, and so may a job of a schedule, and would delay the other jobs
 // of the insert.
 func (c *Client) insert(ctx context.Context, tx store.Tx, jobs []store.NewJob) ([]store.Inserted, error) {
+	if err := c.checkTx(tx); err != nil {
+		return nil, err
+	}
 	single := len(jobs) == 1 && tx == nil
 	if single && jobs[0].Unique == "" && jobs[0].Schedule == 0 {
 		return c.batcher.Insert(ctx, jobs)
@@ -189,6 +192,15 @@ func (c *Client) insert(ctx context.Context, tx store.Tx, jobs []store.NewJob) (
 		err = insert.Unknown(err)
 	}
 	return res.Jobs, err
+}
+
+// checkTx returns ErrTxRequired if a call that makes jobs needs a transaction and
+// has none. A call that reads the store first calls it before that.
+func (c *Client) checkTx(tx store.Tx) error {
+	if tx == nil && c.cfg.RequireTx {
+		return ErrTxRequired
+	}
+	return nil
 }
 
 // newJobs validates and encodes requests.

@@ -29,12 +29,21 @@ var (
 	// have taken effect or not. Read the state, or give jobs a key (Unique) and
 	// enqueue again.
 	ErrUnknown = store.ErrUnknown
+	// ErrTxRequired means that a call that makes jobs had no InTx, though
+	// Config.RequireTx is set. Nothing was sent to the store.
+	ErrTxRequired = errors.New("this client makes jobs only in a transaction (Config.RequireTx): pass the option InTx")
+	// ErrTxEnded means that the transaction of InTx was committed or rolled back
+	// before the call.
+	ErrTxEnded = store.ErrTxEnded
 	// ErrForeignTx means that a transaction was made by the driver of another
 	// database, or is on another database than the client.
 	ErrForeignTx = store.ErrForeignTx
 	// ErrNotInTx means that a call cannot be made in a transaction, because it
 	// would hold up other jobs until the transaction ends; see InTx.
 	ErrNotInTx = store.ErrNotInTx
+	// ErrNotCommitted is the error of an attempt that called JobRow.Complete and
+	// returned before the transaction was committed, or after it was rolled back.
+	ErrNotCommitted = work.ErrNotCommitted
 	// ErrSchema means that the database schema does not fit this release.
 	ErrSchema = store.ErrSchema
 	// ErrSuspended means that the store went back in time, and that no operator

@@ -136,6 +136,33 @@ func (j *JobRow) HeldFor() (left, lease time.Duration) {
 	return j.run.HeldFor()
 }
 
+// Complete records in the worker's own transaction that the job is completed, so
+// that the effects of the attempt and the completion are committed together, or
+// not at all. Call it last, commit the transaction, and return nil. tx is the
+// outermost transaction, as the driver's Tx or SQLTx returns it.
+//
+// If another node has taken the job, Complete rolls the transaction back and the
+// error wraps ErrClaimLost. After any other error, roll the transaction back; a
+// new transaction may call Complete again.
+//
+// When the worker returns, the node looks up whether the completion was committed,
+// and never writes it itself. If it was committed, the job is completed, also if
+// the worker returns an error. If it was not, the attempt fails: with the error of
+// the worker, or with ErrNotCommitted. While the transaction is open, the node
+// waits for its end.
+//
+// RegisterTx does all of this for a worker.
+func (j *JobRow) Complete(ctx context.Context, tx store.Tx) error {
+	run := j.run
+	if run == nil {
+		run = &work.Run{}
+	}
+	if err := run.Complete(ctx, tx); err != nil {
+		return fmt.Errorf("complete job %d: %w", j.ID, err)
+	}
+	return nil
+}
+
 // Handler does the work of one attempt. A nil error completes the job. Any
 // other error makes the job run again after a back-off while attempts are left,
 // unless the error is wrapped by Fail, Cancel or RetryIn, or made by Snooze. A

@@ -261,6 +261,9 @@ func (s *ScheduleService) Trigger(ctx context.Context, name string, options ...O
 	if err != nil {
 		return 0, fmt.Errorf("trigger: %w", err)
 	}
+	if err := s.client.checkTx(tx); err != nil {
+		return 0, fmt.Errorf("trigger schedule %q: %w", check.Shorten(name), err)
+	}
 	info, err := s.get(ctx, tx, name)
 	if err != nil {
 		return 0, fmt.Errorf("trigger: %w", err)

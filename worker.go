@@ -100,6 +100,66 @@ func Register[A Args](workers *Workers, handle func(ctx context.Context, job *Jo
 	}, options)
 }
 
+// RegisterTx is Register for code that runs in a transaction. A nil error of
+// handle commits its effects together with the completion of the job; an error, a
+// panic, a timeout or a cancellation rolls them back, and the attempt is recorded
+// as usual. If another node has taken the job, the transaction is rolled back in
+// any case. So the effects of all attempts together happen once.
+//
+// The driver makes txs from the program's own connections:
+// postgres.Transactions(pool) for pgx.Tx, postgres.SQLTransactions(db) and
+// sqlite.Transactions(db) for *sql.Tx. handle must not commit or roll back.
+//
+// The transaction is open for Config.TxTimeout at most; do slow work that is not
+// part of it in another job. If the database gives the transaction up because of
+// other transactions (a deadlock, a serialization failure, SQLITE_BUSY),
+// handle is called again in a new transaction, up to four times in an attempt.
+// Config.WorkMiddleware runs in the transaction too: its error rolls it back.
+//
+// If the answer to the commit is lost, the node looks up whether it was committed.
+func RegisterTx[A Args, T any](workers *Workers, txs store.Transactions[T], handle func(ctx context.Context, job *Job[A], tx T) error, options ...WorkerOption) {
+	if txs == nil {
+		workers.errs = append(workers.errs, &check.FieldError{
+			Field: "transactions of kind " + kindOf[A](), Problem: "are nil", Remedy: "pass what the driver's Transactions returned",
+		})
+		return
+	}
+	workers.add(kindOf[A](), worker{
+		work: func(ctx context.Context, run *work.Run, through Handler) error {
+			return work.InTransaction(ctx, run, txs, func(ctx context.Context, tx T) error {
+				job := &txJob[A, T]{tx: tx}
+				job.fill(run)
+				if through == nil {
+					return job.runIn(ctx, handle)
+				}
+				run.Typed = job
+				return through(ctx, &job.JobRow)
+			})
+		},
+		handle: func(ctx context.Context, row *JobRow) error {
+			job, _ := row.run.Typed.(*txJob[A, T])
+			if row != &job.JobRow { // middleware passed a copy
+				job = &txJob[A, T]{Job: Job[A]{JobRow: *row}, tx: job.tx}
+			}
+			return job.runIn(ctx, handle)
+		},
+	}, options)
+}
+
+// txJob is a job of a worker of RegisterTx.
+type txJob[A Args, T any] struct {
+	Job[A]
+	tx T
+}
+
+// runIn decodes the arguments and calls handle.
+func (j *txJob[A, T]) runIn(ctx context.Context, handle func(context.Context, *Job[A], T) error) error {
+	if err := json.Unmarshal(j.RawArgs, &j.Args); err != nil {
+		return fmt.Errorf("decode args of kind %q: %w", j.Kind, err)
+	}
+	return handle(ctx, &j.Job, j.tx)
+}
+
 // kindOf returns the kind of a zero value of type A, or of the type to which A
 // points.
 func kindOf[A Args]() string {

@@ -337,7 +337,17 @@ type FollowUp struct {
 // FinishRequest records outcomes, at most one per job. The caller may reuse the
 // list after Finish has returned.
 type FinishRequest struct {
-	Now      time.Time
+	Now time.Time
+	// Tx is a caller's transaction, in which the one outcome is recorded; it must
+	// be Completed. Nil: a transaction of the store's own.
+	Tx Tx
+	// Commit, with a Tx, commits it after the outcome is recorded, in the same
+	// message where the database allows that.
+	Commit bool
+	// Timeout, with a Tx and without Commit, is how long the caller may take from
+	// one statement to the next. Databases that can do so end the transaction then,
+	// so that a caller that was stopped does not keep the job locked. 0: no limit.
+	Timeout  time.Duration
 	Outcomes []Outcome
 }
 
@@ -345,6 +355,17 @@ type FinishRequest struct {
 type FinishResult struct {
 	Refused []ClaimRef
 }
+
+// ClaimState is what became of a claim, as FindClaim reports it.
+type ClaimState int
+
+// The states of a claim.
+const (
+	ClaimHeld      ClaimState = iota // the job has the token and has not ended; no open transaction ends it
+	ClaimLocked                      // as ClaimHeld, but an open transaction has locked the job
+	ClaimCompleted                   // the job was completed under the token, or neither the job nor its history exists
+	ClaimLost                        // the job has another token, or ended under the token in another state
+)
 
 // JobAction is what ChangeJobs does.
 type JobAction int

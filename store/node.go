@@ -32,8 +32,10 @@ type HeartbeatRequest struct {
 // nodes.
 type HeartbeatResult struct {
 	Now time.Time // the store's clock
-	// NextExpiry is when the first lease of another node expires without a
-	// heartbeat; zero: there is no other node.
+	// NextExpiry is when a Rescue may have something to do: when the first lease of
+	// another node expires without a heartbeat, or when a job is looked at again
+	// that a Rescue or a Leave has left to an open transaction. Zero: never, as far
+	// as is known.
 	NextExpiry time.Time
 	// Beat counts the heartbeats of this node since it registered, this one
 	// included. If it is not greater than the last count, the store went back in
@@ -77,7 +79,12 @@ type LeaveRequest struct {
 	After func(LostJob) *FollowUp // as in RescueRequest
 }
 
-// RescueResult lists the ended nodes and the jobs that were taken from them.
+// LookAgain is the time after which a job is looked at again that a Rescue or a
+// Leave has left to an open transaction.
+const LookAgain = 500 * time.Millisecond
+
+// RescueResult lists the nodes that were ended, and the jobs that were taken from
+// them or from nodes that had ended before.
 type RescueResult struct {
 	Nodes []NodeInfo
 	Jobs  []RescuedJob

@@ -117,7 +117,21 @@ type Jobs interface {
 	// of Outcome.Record. A claim leaves at most one record, the first; but a late
 	// outcome that ends its job replaces a record with AttemptLost. A job keeps
 	// the newest MostAttempts records.
+	//
+	// With a Tx, the request has one outcome, Completed, which is recorded in the
+	// caller's transaction with all that it causes, and the row of the job stays
+	// locked until the transaction ends. If the outcome is refused, also when the
+	// claim is lost at this moment, Finish rolls the transaction back, so that it
+	// cannot be committed any more. With Commit, Finish commits the transaction.
+	// After an error of a call with Commit, it is either unknown whether the
+	// transaction was committed, which FindClaim finds out, or the caller can roll
+	// it back.
 	Finish(ctx context.Context, req FinishRequest) (FinishResult, error)
+
+	// FindClaim reports what became of a claim whose outcome was to be recorded in
+	// a caller's transaction. Where the database locks rows, it waits for no other
+	// transaction. It changes nothing.
+	FindClaim(ctx context.Context, ref ClaimRef) (ClaimState, error)
 
 	// ChangeJobs cancels, retries, deletes, moves or reprioritises jobs by number, or
 	// cancels the jobs of a schedule, and returns what it did with each. With neither
@@ -226,6 +240,12 @@ type Nodes interface {
 	// heartbeats succeeded for one lease). The follow-ups that After returns for
 	// jobs that fail as lost happen in the same transaction.
 	//
+	// Where the database locks rows, Rescue does not wait for a job that an open
+	// transaction has locked, such as the transaction of a worker that has recorded
+	// its completion. It leaves the job with its node, which is dead, and a later
+	// Rescue, of any node, takes it when the transaction has ended, by the same
+	// rule. HeartbeatResult.NextExpiry is then when to call Rescue again.
+	//
 	// The request may be executed long after it was sent, by a server that was
 	// frozen or under a clock that jumped, when all leases seem to have passed.
 	// Rescue therefore does nothing, without an error, unless the calling node
@@ -236,7 +256,8 @@ type Nodes interface {
 	// Leave ends a node's registration. The jobs that it still holds are treated
 	// as in Rescue, except that attempts of jobs that may run again are
 	// refunded, these jobs are ready without a delay, no loss is counted, and no
-	// job is superseded. Leaving twice is harmless.
+	// job is superseded. Jobs that open transactions have locked are left to a
+	// Rescue. Leaving twice is harmless.
 	Leave(ctx context.Context, req LeaveRequest) (RescueResult, error)
 
 	// ListNodes returns live nodes and ended nodes that Prune still keeps,
@@ -331,21 +352,6 @@ type Pooled interface {
 	PoolSize() int
 }
 
-// Tx is a caller's transaction. Only the driver that made the value can use it;
-// any other driver returns ErrForeignTx.
-//
-// What a request with a Tx changes is visible to others after the commit, with its
-// wake-ups, and never after a rollback. After an error nothing of the request is
-// in the transaction, which can go on unless the database has ended it. Times of
-// changes are those of the first change of the transaction, or later.
-//
-// A caller's transaction may be open for long, so that it must hold up nothing but
-// what it changes: other jobs are claimed and finished, and other schedules fire.
-type Tx interface {
-	// HourbellTx marks the type; it does nothing.
-	HourbellTx()
-}
-
 // Errors that callers compare with errors.Is.
 var (
 	// ErrNotFound: the named object does not exist.
@@ -362,8 +368,11 @@ var (
 	ErrInUse = errors.New("in use by a schedule")
 	// ErrNodeGone: the node is not registered (any more).
 	ErrNodeGone = errors.New("node is not registered or was declared dead")
-	// ErrForeignTx: the transaction was made by another driver.
-	ErrForeignTx = errors.New("transaction belongs to another driver")
+	// ErrForeignTx: the transaction was made by another driver, or is on another
+	// store.
+	ErrForeignTx = errors.New("transaction belongs to another driver or store")
+	// ErrTxEnded: the caller's transaction was committed or rolled back before.
+	ErrTxEnded = errors.New("the transaction was committed or rolled back before")
 	// ErrNotInTx: the change would lock rows of a schedule or of a batch that other
 	// transactions need, until the caller's transaction ends. Nothing was written,
 	// and the transaction can go on.

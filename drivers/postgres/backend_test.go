@@ -30,14 +30,20 @@ func emptied(t *testing.T, url string, opts ...Option) func(t *testing.T) storet
 	schema := newSchema(t)
 	a, b := openAt(t, url, schema, opts...), openAt(t, url, schema, opts...)
 	migrate(t, a)
-	truncate := "set local lock_timeout = '10s'; truncate " + strings.Join(tablesOf(t, a), ", ")
-	s := storetest.Store{Clients: [2]store.Backend{a, b}, Begin: beginOn(a)}
+	s := storetest.Store{Clients: [2]store.Backend{a, b}, Begin: beginOn(a), RowLocks: true}
 	return func(t *testing.T) storetest.Store {
 		t.Helper()
-		_, err := a.pool.Exec(t.Context(), truncate, pgx.QueryExecModeSimpleProtocol)
-		must(t, err)
+		empty(t, a)
 		return s
 	}
+}
+
+// empty empties the tables of a backend.
+func empty(t *testing.T, b *Backend) {
+	t.Helper()
+	truncate := "set local lock_timeout = '10s'; truncate " + strings.Join(tablesOf(t, b), ", ")
+	_, err := b.pool.Exec(t.Context(), truncate, pgx.QueryExecModeSimpleProtocol)
+	must(t, err)
 }
 
 // tablesOf names the tables of a backend's schema that hold what calls write.

@@ -17,6 +17,9 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 	if len(req.Outcomes) == 0 {
 		return out, nil
 	}
+	if req.Tx != nil {
+		return b.finishIn(ctx, req)
+	}
 	outcomes := req.Outcomes
 	if byID := func(a, b store.Outcome) int { return cmp.Compare(a.ID, b.ID) }; !slices.IsSortedFunc(outcomes, byID) {
 		outcomes = slices.Clone(outcomes)

@@ -69,30 +69,49 @@ func (b *Backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.
 
 // Rescue declares nodes dead and takes their jobs; see store.Nodes. The jobs
 // are looked for in a statement of its own, after the heartbeats are gone: from
-// then on those nodes can claim nothing more.
+// then on those nodes can claim nothing more. It also takes the jobs that were
+// left to transactions which have ended since.
 func (b *Backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
-	return b.endNodes(ctx, "rescue", b.q(expireNodes), req.Now, req.Node, true, req.After)
+	return b.endNodes(ctx, "rescue", req.Now, req.After, func(tx pgx.Tx) (ended []store.NodeInfo, left []endedNode, err error) {
+		if ended, err = collect(ctx, tx, scanNode, b.q(expireNodes), when(req.Now), req.Node); err == nil {
+			left, err = collect(ctx, tx, pgx.RowToStructByPos[endedNode], b.q(lockLeftNodes), when(req.Now), req.Node)
+		}
+		return ended, left, err
+	})
 }
 
 // Leave ends a registration; see store.Nodes.
 func (b *Backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
 	b.scans.forget(req.Node)
-	return b.endNodes(ctx, "leave", b.q(leaveNode), req.Now, req.Node, false, req.After)
+	return b.endNodes(ctx, "leave", req.Now, req.After, func(tx pgx.Tx) (ended []store.NodeInfo, _ []endedNode, err error) {
+		ended, err = collect(ctx, tx, scanNode, b.q(leaveNode), when(req.Now), req.Node)
+		return ended, nil, err
+	})
 }
 
-// endNodes ends the nodes that a statement chooses, because they died or because
-// they leave, and takes their jobs. after, if not nil, returns the follow-up of
-// each lost job.
-func (b *Backend) endNodes(ctx context.Context, what, choose string, now time.Time, node int64, died bool, after func(store.LostJob) *store.FollowUp) (store.RescueResult, error) {
+// endedNode is a node that has ended.
+type endedNode struct {
+	ID   int64
+	Name string
+	Died bool
+}
+
+// endNodes ends the nodes that choose returns, because they died or because they
+// leave, and takes their jobs and the jobs that other ended nodes still hold. after,
+// if not nil, returns the follow-up of each lost job.
+func (b *Backend) endNodes(ctx context.Context, what string, now time.Time, after func(store.LostJob) *store.FollowUp, choose func(tx pgx.Tx) (ended []store.NodeInfo, left []endedNode, err error)) (store.RescueResult, error) {
 	var out store.RescueResult
-	err := b.work(ctx, nodeConns, what, func(tx pgx.Tx) (err error) {
-		out = store.RescueResult{}
-		out.Nodes, err = collect(ctx, tx, scanNode, choose, when(now), node)
-		if err != nil || len(out.Nodes) == 0 {
+	err := b.work(ctx, nodeConns, what, func(tx pgx.Tx) error {
+		ended, nodes, err := choose(tx)
+		out = store.RescueResult{Nodes: ended}
+		for _, node := range ended {
+			nodes = append(nodes, endedNode{node.ID, node.Name, node.Died})
+		}
+		if err != nil || len(nodes) == 0 {
 			return err
 		}
 		slices.SortFunc(out.Nodes, func(a, b store.NodeInfo) int { return cmp.Compare(a.ID, b.ID) })
-		held, err := b.takeJobs(ctx, tx, when(now), out.Nodes, died)
+		held, err := b.takeJobs(ctx, tx, when(now), nodes, len(nodes) > len(ended))
 		if err != nil {
 			return err
 		}
@@ -124,28 +143,43 @@ func (j *heldJob) rescued() store.RescuedJob {
 	return store.RescuedJob{ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Node: j.node, State: j.state, Begun: j.loss.Begun}
 }
 
-// takeJobs takes from ended nodes all they hold, and returns it by node and
-// number as it is then.
-func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes []store.NodeInfo, died bool) ([]heldJob, error) {
-	var ids []int64
-	names := map[int64]string{}
-	for _, node := range nodes {
-		ids, names[node.ID] = append(ids, node.ID), node.Name
+// takeJobs takes from ended nodes the jobs that they hold, and returns the jobs by
+// node and number as they are then. It leaves jobs that other transactions have
+// locked, and records when to look at them again. again: some of the nodes were
+// recorded before.
+func (b *Backend) takeJobs(ctx context.Context, tx pgx.Tx, now *time.Time, nodes []endedNode, again bool) ([]heldJob, error) {
+	ids, known := make([]int64, len(nodes)), map[int64]endedNode{}
+	for i, node := range nodes {
+		ids[i], known[node.ID] = node.ID, node
 	}
 	held, err := collect(ctx, tx, scanHeld, b.q(lockHeldJobs), ids)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.Exec(ctx, b.q(deleteNodeClaims), ids); err != nil {
+	slices.SortFunc(held, func(a, b heldJob) int { return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.ID, b.ID)) })
+	for i := range held {
+		held[i].loss.Died = known[held[i].node].Died
+	}
+	if err := b.settleHeld(ctx, tx, now, held, known); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(held, func(a, b heldJob) int { return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.ID, b.ID)) })
-	return held, b.settleHeld(ctx, tx, now, held, names, died)
+	left, err := collect(ctx, tx, pgx.RowTo[int64], b.q(findHoldingNodes), ids)
+	if err != nil {
+		return nil, err
+	}
+	if len(left) > 0 || again {
+		if _, err := tx.Exec(ctx, b.q(updateLeftNodes), now, store.LookAgain.Microseconds(), left, ids); err != nil {
+			return nil, err
+		}
+	}
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return slices.Contains(left, id) })
+	_, err = tx.Exec(ctx, b.q(deleteNodeClaims), ids)
+	return held, err
 }
 
-// settleHeld ends or frees locked jobs whose nodes are gone, and notes which. names has
-// the names of the nodes.
-func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, held []heldJob, names map[int64]string, died bool) error {
+// settleHeld ends or frees locked jobs whose nodes are gone, and notes which. nodes are
+// these nodes by number.
+func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, held []heldJob, nodes map[int64]endedNode) error {
 	if len(held) == 0 {
 		return nil
 	}
@@ -157,7 +191,7 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 	if err != nil {
 		return err
 	}
-	waiting, err := b.waitingFor(ctx, tx, held, died)
+	waiting, err := b.waitingFor(ctx, tx, held)
 	if err != nil {
 		return err
 	}
@@ -167,10 +201,10 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 	var records []store.AttemptRecord
 	for i := range held {
 		job, loss := &held[i], &held[i].loss
-		loss.Died, loss.Waits = died, waiting[loss.Group] != 0
+		loss.Waits = waiting[loss.Group] != 0
 		loss.Why, loss.Asked = cancels[job.ID]
 		effect := loss.Effect()
-		if record, ok := loss.Record(job.ID, names[job.node]); ok {
+		if record, ok := loss.Record(job.ID, nodes[job.node].Name); ok {
 			records = append(records, record)
 		}
 		job.state = effect.State
@@ -199,10 +233,10 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 
 // waitingFor returns, by serial group, the jobs that wait for jobs of dead
 // nodes, which then give way to the waiting jobs.
-func (b *Backend) waitingFor(ctx context.Context, tx pgx.Tx, held []heldJob, died bool) (map[store.SerialGroup]int64, error) {
+func (b *Backend) waitingFor(ctx context.Context, tx pgx.Tx, held []heldJob) (map[store.SerialGroup]int64, error) {
 	taken := serialGroups{}
 	for i := range held {
-		if group := held[i].loss.Group; died && group.GivesWay() {
+		if group := held[i].loss.Group; held[i].loss.Died && group.GivesWay() {
 			taken.add(group)
 		}
 	}

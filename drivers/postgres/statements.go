@@ -35,6 +35,7 @@ const (
 	claimExactSuspects
 	claimJobs
 	claimSuspects
+	completeJob
 	countFailing
 	countJobs
 	countLosses
@@ -57,12 +58,14 @@ const (
 	findBehindCursors
 	findBusySchedules
 	findCalendarUser
+	findClaim
 	findDueSchedules
 	findDueSchedulesNamed
 	findExactBehindCursors
 	findFiredSlots
 	findFiredTo
 	findHeldSchedules
+	findHoldingNodes
 	findKeyHolders
 	findNewestSlots
 	findNextDue
@@ -111,6 +114,7 @@ const (
 	lockHeldJobs
 	lockHistoryBatches
 	lockJobs
+	lockLeftNodes
 	lockLiveJobs
 	lockRetriedSchedules
 	lockSchedules
@@ -143,6 +147,7 @@ const (
 	uncountFiredSlots
 	updateCalendars
 	updateJobs
+	updateLeftNodes
 	updateSchedules
 	upsertKeyHolds
 	statementCount
@@ -168,6 +173,7 @@ var sources = [statementCount]source{
 	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects", params: "now node queue kinds limit low_run_ats low_ids begin exact_kinds exact_jobs exact_digests", columns: claimedColumns},
 	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
 	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
+	completeJob:            {file: "finish_jobs", given: "commits results", params: "now ids tokens states reasons noted results", columns: "ended"},
 	countFailing:           {file: "count_failing", params: "ids failures"},
 	countJobs:              {file: "list_jobs", given: "numbers open count", params: jobFilterParams, columns: "count"},
 	countLosses:            {file: "count_losses", params: "ids"},
@@ -190,12 +196,14 @@ var sources = [statementCount]source{
 	findBehindCursors:      {file: "find_behind_cursors", params: "queue kinds low_run_ats low_ids since", columns: "priority run_at id"},
 	findBusySchedules:      {file: "find_busy_schedules", params: "now until ahead ids revisions marks next_ats paused_ats", columns: "id"},
 	findCalendarUser:       {file: "find_calendar_user", params: "names", columns: "calendar"},
+	findClaim:              {file: "find_claim", params: "id token", columns: "state"},
 	findDueSchedules:       {file: "find_due_schedules", params: "now limit ahead after_at after_id", columns: scheduleColumns},
 	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "now limit names", columns: scheduleColumns},
 	findExactBehindCursors: {file: "find_behind_cursors", given: "exact", params: "queue kinds low_run_ats low_ids since exact_kinds exact_jobs exact_digests", columns: "priority run_at id"},
 	findFiredSlots:         {file: "find_fired_slots", params: "schedules slots", columns: "schedule_id slot"},
 	findFiredTo:            {file: "find_fired_to", params: "now names most_ahead", columns: "fired_to"},
 	findHeldSchedules:      {file: "find_held_schedules", params: "schedules", columns: "schedule_id"},
+	findHoldingNodes:       {file: "find_holding_nodes", params: "nodes", columns: "node"},
 	findKeyHolders:         {file: "find_key_holders", params: "now ids", columns: "id holder"},
 	findNewestSlots:        {file: "find_newest_slots", params: "schedules", columns: "id schedule_id slot last count outcome reason"},
 	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due"},
@@ -244,6 +252,7 @@ var sources = [statementCount]source{
 	lockHeldJobs:           {file: "lock_held_jobs", params: "nodes", columns: heldColumns},
 	lockHistoryBatches:     {file: "lock_history_batches", params: "now keep limit failed", columns: "finished_at id ids"},
 	lockJobs:               {file: "lock_jobs", params: "ids now", columns: "id node running waiting later"},
+	lockLeftNodes:          {file: "lock_left_nodes", params: "now node", columns: "id name died"},
 	lockLiveJobs:           {file: "lock_live_jobs", params: "schedules", columns: "id schedule_id slot running waiting attempt snoozed origin node"},
 	lockRetriedSchedules:   {file: "lock_retried_schedules", params: "ids", columns: "id"},
 	lockSchedules:          {file: "lock_schedules", params: "names owner", columns: scheduleColumns},
@@ -276,6 +285,7 @@ var sources = [statementCount]source{
 	uncountFiredSlots:      {file: "uncount_fired_slots", params: "ids fired"},
 	updateCalendars:        {file: "update_calendars", params: "now names definitions", columns: "name revision"},
 	updateJobs:             {file: "update_jobs", params: "now ids queue priority"},
+	updateLeftNodes:        {file: "update_left_nodes", params: "now wait left nodes"},
 	updateSchedules:        {file: "update_schedules", params: "ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "now ids holds kind unique_key", columns: "ids"},
 }

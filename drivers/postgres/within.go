@@ -97,7 +97,7 @@ func (b *Backend) withPlans(ctx context.Context, tx querier, asked time.Time, do
 func (b *Backend) explainIn(what string, err error) error {
 	switch {
 	case errors.Is(err, pgx.ErrTxClosed), errors.Is(err, sql.ErrTxDone):
-		return fmt.Errorf("%s: the transaction has been committed or rolled back: %w", what, err)
+		return fmt.Errorf("%s: %w: %w", what, store.ErrTxEnded, err)
 	case codeOf(err) == "25P02":
 		return fmt.Errorf("%s: a statement of the transaction has failed before, so that it can only be rolled back: %w", what, err)
 	case codeOf(err) == "25006":

@@ -251,9 +251,12 @@ func New(ctx context.Context, db *sql.DB, options ...Option) (*Backend, error) {
 
 // fileOf is the path of the file that a pool is on.
 func fileOf(ctx context.Context, db *sql.DB) (path string, err error) {
-	err = db.QueryRowContext(ctx, "SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&path)
+	err = db.QueryRowContext(ctx, mainFile).Scan(&path)
 	return path, err
 }
+
+// mainFile reads the path of the file that a connection is on.
+const mainFile = "SELECT file FROM pragma_database_list WHERE name = 'main'"
 
 // PoolSize implements store.Pooled.
 func (b *Backend) PoolSize() int {

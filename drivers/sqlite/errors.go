@@ -66,7 +66,7 @@ func (b *Backend) explain(ctx context.Context, doing string, err error) error {
 // explain is the part of Backend.explain that needs no backend.
 func explain(doing string, err error) error {
 	if errors.Is(err, sql.ErrTxDone) {
-		return fmt.Errorf("%s: the transaction has been committed or rolled back: %w", doing, err)
+		return fmt.Errorf("%s: %w: %w", doing, store.ErrTxEnded, err)
 	}
 	if missesSchema(err) {
 		return fmt.Errorf("%s: %w: %w; run `hourbell migrate up`", doing, store.ErrSchema, err)

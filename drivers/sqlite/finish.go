@@ -14,6 +14,9 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (out stor
 	if len(req.Outcomes) == 0 {
 		return out, nil
 	}
+	if req.Tx != nil {
+		return b.finishIn(ctx, req)
+	}
 	err = b.writeAt(ctx, "finish jobs", req.Now, func(s *session, now time.Time) (err error) {
 		out, err = rowwise.Finish(ctx, s, req, now)
 		return err

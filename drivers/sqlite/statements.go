@@ -43,6 +43,7 @@ const (
 	endNodes
 	extendLease
 	extendSlots
+	findClaim
 	findDueSchedules
 	findDueSchedulesNamed
 	findDueStreams
@@ -159,6 +160,7 @@ var sources = [statementCount]source{
 	endNodes:               {file: "end_nodes", params: "now died nodes"},
 	extendLease:            {file: "extend_lease", params: "now node", columns: "beats"},
 	extendSlots:            {file: "extend_slots", params: "now slots"},
+	findClaim:              {file: "find_claim", params: "id token", columns: "state"},
 	findDueSchedules:       {file: "find_due_schedules", params: "soon after_at after_id limit", columns: scheduleColumns},
 	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "names now limit", columns: scheduleColumns},
 	findDueStreams:         {file: "find_due_streams", params: "streams queue now", columns: "stream"},

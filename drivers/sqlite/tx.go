@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"time"
 
@@ -210,7 +211,7 @@ func (b *Backend) within(ctx context.Context, doing string, tx store.Tx, work fu
 	if tx == nil {
 		return b.write(ctx, doing, work)
 	}
-	s, err := b.callers(doing, tx)
+	s, err := b.callers(ctx, doing, tx)
 	if err != nil {
 		return err
 	}
@@ -240,7 +241,7 @@ func (b *Backend) readIn(ctx context.Context, doing string, tx store.Tx, work fu
 	if tx == nil {
 		return b.read(ctx, doing, work)
 	}
-	s, err := b.callers(doing, tx)
+	s, err := b.callers(ctx, doing, tx)
 	if err != nil {
 		return err
 	}
@@ -248,10 +249,13 @@ func (b *Backend) readIn(ctx context.Context, doing string, tx store.Tx, work fu
 }
 
 // callers returns a session in the caller's transaction.
-func (b *Backend) callers(doing string, tx store.Tx) (*session, error) {
+func (b *Backend) callers(ctx context.Context, doing string, tx store.Tx) (*session, error) {
 	callers, ok := tx.(callersTx)
 	if !ok || callers.tx == nil {
 		return nil, fmt.Errorf("%s: %w (use sqlite.Tx)", doing, store.ErrForeignTx)
+	}
+	if err := b.checkFile(ctx, callers.tx); err != nil {
+		return nil, b.explain(ctx, doing, err)
 	}
 	return &session{tx: callers.tx, texts: b.texts}, nil
 }
@@ -271,6 +275,24 @@ func (s *session) inSavepoint(ctx context.Context, work func(*session) error) er
 	_, _ = s.tx.ExecContext(context.WithoutCancel(ctx), "ROLLBACK TO hourbell")
 	_, _ = s.tx.ExecContext(context.WithoutCancel(ctx), "RELEASE hourbell")
 	return err
+}
+
+// checkFile returns an error if a caller's transaction has ended, or is on another
+// file than the Backend.
+func (b *Backend) checkFile(ctx context.Context, tx *sql.Tx) error {
+	var path string
+	err := tx.QueryRowContext(ctx, mainFile).Scan(&path)
+	if err != nil || path == b.path {
+		return err
+	}
+	ours, err := os.Stat(b.path)
+	if err != nil {
+		return err
+	}
+	if theirs, err := os.Stat(path); err != nil || !os.SameFile(ours, theirs) {
+		return fmt.Errorf("%w: it is on the file %q, and the store is %q", store.ErrForeignTx, path, b.path)
+	}
+	return nil
 }
 
 // exec runs a statement for its effect.

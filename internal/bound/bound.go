@@ -103,7 +103,15 @@ func (b backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
 
 // Finish implements store.Jobs.
 func (b backend) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
+	if req.Tx != nil {
+		return b.next.Finish(ctx, req)
+	}
 	return Call(ctx, b.items(len(req.Outcomes)), b.next.Finish, req)
+}
+
+// FindClaim implements store.Jobs.
+func (b backend) FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error) {
+	return Call(ctx, b.limit, b.next.FindClaim, ref)
 }
 
 // ChangeJobs implements store.Jobs.

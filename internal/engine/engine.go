@@ -34,6 +34,9 @@ type Config struct {
 	// Backoff returns the delay after an attempt that ended with an error; nil: the default.
 	Backoff func(store.Claimed, error) time.Duration
 
+	// TxTimeout is how long a transaction may be open in which a worker completes its job.
+	TxTimeout time.Duration
+
 	Lease     time.Duration
 	Heartbeat time.Duration
 	Drain     time.Duration // how long a stop waits for running jobs
@@ -77,6 +80,7 @@ func New(cfg Config) *Engine {
 		Claims: store.PartialClaims(cfg.Backend), Store: cfg.Backend, Far: func() bool { return store.RoundTrip(cfg.Backend) > 0 },
 		Node: e.node, InFlight: e.jobs, Wakes: e.wakes,
 		Queues: cfg.Queues, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff,
+		TxTimeout: cfg.TxTimeout,
 		Heartbeat: cfg.Heartbeat, Alone: cfg.Alone, CallTimeout: cfg.CallTimeout, PollBusy: cfg.PollBusy, PollIdle: cfg.PollIdle,
 	})
 	return e

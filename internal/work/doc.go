@@ -1,5 +1,5 @@
 // Package work runs the jobs of a node, from the claim to the outcome. Its inputs are claims of
-// jobs, three methods of the store (BeginJobs, Finish, Claims), the node, its wake-ups, and the code
+// jobs, four methods of the store (BeginJobs, Finish, FindClaim, Claims), the node, its wake-ups, and the code
 // of the kinds. The words are defined in docs/glossary.md.
 //
 //	runner.go            starts the loops and ends them
@@ -9,6 +9,8 @@
 //	allow_list.go        the jobs of restricted kinds that the node runs
 //	execute.go           runs one attempt
 //	run.go               the data of one attempt
+//	transaction.go       runs an attempt in a transaction that also completes the job
+//	completion.go        what becomes of a job whose completion was sent in such a transaction
 //	attempt_context.go   the context of one attempt
 //	attempt_outcome.go   (pure) the outcome of an attempt
 //	outcomes.go          writes outcomes in batches

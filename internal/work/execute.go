@@ -47,20 +47,31 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 	defer func() { // runs also when the worker called runtime.Goexit
 		cause := context.Cause(ctx)
 		took = started.Elapsed()
-		res := result{outcome: attemptOutcome(run.Claimed, err, cause), took: took, err: err}
-		if out := &res.outcome; out.Result == store.Retry && out.Delay == 0 {
-			out.Delay = r.backoff(run.Claimed, out, err)
-		}
-		res.outcome.Output, res.outcome.Value = run.Output(), run.Result()
+		res := result{outcome: r.outcomeOf(run, err, cause), took: took, err: err}
 		if cause != nil && err != nil {
 			res.why = cause.Error()
 		} else if errors.Is(err, node.ErrClaimLost) {
 			res.why = err.Error()
 		}
-		r.deliver(run, res)
+		if run.completing.Load() == notCompleting {
+			r.deliver(run, res)
+		} else {
+			r.settle(run, res, cause)
+		}
 	}()
 	err = try(ctx, r.cfg.Work, run)
 	return 0 // the deferred function sets took
+}
+
+// outcomeOf returns the outcome of a run whose worker returned err; cause is why the context of the
+// attempt ended, or nil.
+func (r *Runner) outcomeOf(run *Run, err, cause error) store.Outcome {
+	out := attemptOutcome(run.Claimed, err, cause)
+	if out.Result == store.Retry && out.Delay == 0 {
+		out.Delay = r.backoff(run.Claimed, &out, err)
+	}
+	run.addTo(&out)
+	return out
 }
 
 // backoff returns the delay after a failed attempt. A panic of the function that computes the delay
@@ -89,7 +100,12 @@ func (r *Runner) deliver(run *Run, res result) {
 		return
 	}
 	res.run = run
-	res.outcome.After = plan.FollowUp(run.Claimed, res.outcome, r.node.Name())
-	res.outcome.Alone = run.Schedule == 0
+	r.addConsequences(run, &res.outcome)
 	r.outcomes.put(res)
+}
+
+// addConsequences adds to an outcome what it causes besides the end of its job.
+func (r *Runner) addConsequences(run *Run, outcome *store.Outcome) {
+	outcome.After = plan.FollowUp(run.Claimed, *outcome, r.node.Name())
+	outcome.Alone = run.Schedule == 0
 }

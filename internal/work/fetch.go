@@ -314,7 +314,7 @@ func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run
 	runs := make([]*Run, len(res.Jobs))
 	greatest := int64(0)
 	for i, job := range res.Jobs {
-		runs[i] = &Run{Claimed: job, sessionCtx: session, node: f.runner.node, declared: &f.runner.allowList}
+		runs[i] = &Run{Claimed: job, sessionCtx: session, node: f.runner.node, declared: &f.runner.allowList, runner: f.runner}
 		greatest = max(greatest, job.Token)
 	}
 	f.runner.node.TokenSeen(greatest)

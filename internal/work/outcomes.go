@@ -197,6 +197,13 @@ func (o *outcomes) written(batch []result, refused []store.ClaimRef) {
 	}
 }
 
+// end reports a result that is not to be written, because its run completed the job in a transaction
+// of the worker or lost its claim.
+func (o *outcomes) end(r result, lost bool) {
+	o.inFlight.drop([]result{r})
+	o.report.Emit(r.event(lost))
+}
+
 // event returns the event of a result; refused: the store refused the outcome.
 func (r *result) event(refused bool) event.Event {
 	e := r.run.event(event.ClaimLost)

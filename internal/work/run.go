@@ -26,7 +26,9 @@ type Run struct {
 	node       *node.Node      // holds the claim; nil in tests of workers
 	declared   *allowList      // of the node; nil in tests of workers
 	Typed      any             // what the worker made of the run, for the worker itself
+	runner     *Runner         // nil in tests of workers
 	delivered  atomic.Bool     // the outcome was passed to outcomes
+	completing atomic.Int32    // see completion.go
 
 	mu       sync.Mutex
 	endCause error           // why the run was ended; nil: it was not, or the session ended
@@ -120,6 +122,9 @@ func (r *Run) Result() []byte {
 	defer r.mu.Unlock()
 	return r.value
 }
+
+// addTo adds to an outcome what the attempt has left.
+func (r *Run) addTo(outcome *store.Outcome) { outcome.Output, outcome.Value = r.Output(), r.Result() }
 
 func (r *Run) ref() store.ClaimRef { return store.ClaimRef{ID: r.ID, Token: r.Token} }
 

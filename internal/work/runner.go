@@ -33,6 +33,8 @@ type Config struct {
 	// Backoff returns the delay after an attempt that ended with an error; nil: the default.
 	Backoff func(store.Claimed, error) time.Duration
 
+	// TxTimeout is how long a transaction may be open in which a worker completes its job.
+	TxTimeout time.Duration
 	// Heartbeat is the interval of the node's heartbeats. A queue is searched for suspects at most
 	// once per Heartbeat.
 	Heartbeat time.Duration
@@ -50,6 +52,7 @@ type Config struct {
 type Store interface {
 	BeginJobs(ctx context.Context, req store.BeginRequest) error
 	Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error)
+	FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error)
 	Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error)
 }
 
@@ -97,9 +100,14 @@ func (r *Runner) CompareClaims(ctx context.Context) {
 	r.readCancels(ctx)
 }
 
-// HandBack releases the jobs in flight that did not end when their node stopped.
+// HandBack releases the jobs in flight that did not end when their node stopped. A job whose
+// completion was sent in an open transaction is not released: to write its outcome, the node would
+// have to wait for that transaction. The node that leaves does not wait for it either.
 func (r *Runner) HandBack() {
 	for _, run := range r.inFlight.all() {
+		if run.completing.Load() != notCompleting {
+			continue
+		}
 		r.deliver(run, result{outcome: interrupted(run.Claimed, node.ErrStopping), why: "it did not end when its node stopped"})
 	}
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -9,23 +10,79 @@ import (
 
 // Finish records outcomes; see store.Jobs.
 func (s *Store) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
-	now, err := s.beginWrite(ctx, "finish jobs", req.Now)
+	begin := s.beginWrite
+	if req.Tx != nil {
+		begin = s.begin // the writing comes with the commit
+	}
+	now, err := begin(ctx, "finish jobs", req.Now)
 	if err != nil {
 		return store.FinishResult{}, err
 	}
 	defer s.mu.Unlock()
+	tx, err := s.txOf(req.Tx)
+	if err != nil {
+		return store.FinishResult{}, fmt.Errorf("finish jobs: %w", err)
+	}
 	var out store.FinishResult
 	for _, o := range req.Outcomes {
-		j := s.live[o.ID] // nil if the job has ended before
-		if !s.finish(o, now) {
+		switch {
+		case tx != nil && s.accepts(o):
+			o.Output, o.Value = copyOf(o.Output), copyOf(o.Value)
+			tx.outcomes = append(tx.outcomes, datedOutcome{o, now})
+			s.locked[o.ID] = tx
+		case tx == nil && s.finishAndFollow(o, now):
+		default:
 			out.Refused = append(out.Refused, store.ClaimRef{ID: o.ID, Token: o.Token})
-			continue
-		}
-		if j != nil && (j.State == store.StateCompleted || j.State == store.StateFailed) {
-			s.follow(o.After, now)
 		}
 	}
-	return out, nil
+	switch {
+	case tx != nil && len(out.Refused) > 0:
+		tx.end()
+	case tx != nil && req.Commit:
+		err = tx.commit()
+	}
+	return out, err
+}
+
+// accepts reports whether an outcome would count.
+func (s *Store) accepts(o store.Outcome) bool {
+	if j := s.live[o.ID]; j != nil {
+		return j.Token == o.Token
+	}
+	return s.recorded(o)
+}
+
+// finishAndFollow applies one outcome with its follow-up and reports whether it
+// counts.
+func (s *Store) finishAndFollow(o store.Outcome, now time.Time) bool {
+	j := s.live[o.ID] // nil if the job has ended before
+	if !s.finish(o, now) {
+		return false
+	}
+	if j != nil && (j.State == store.StateCompleted || j.State == store.StateFailed) {
+		s.follow(o.After, now)
+	}
+	return true
+}
+
+// FindClaim reports what became of a claim; see store.Jobs.
+func (s *Store) FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error) {
+	if _, err := s.begin(ctx, "look for a claim", time.Time{}); err != nil {
+		return 0, err
+	}
+	defer s.mu.Unlock()
+	live, finished := s.live[ref.ID], s.finished[ref.ID]
+	switch {
+	case live == nil && finished == nil:
+		return store.ClaimCompleted, nil
+	case finished != nil && finished.Token == ref.Token && finished.State == store.StateCompleted:
+		return store.ClaimCompleted, nil
+	case live == nil || live.Token != ref.Token:
+		return store.ClaimLost, nil
+	case s.locked[ref.ID] != nil:
+		return store.ClaimLocked, nil
+	}
+	return store.ClaimHeld, nil
 }
 
 // finish applies one outcome and reports whether it counts.

@@ -28,6 +28,7 @@ type Store struct {
 	mu sync.Mutex // guards the fields below; never held while callbacks run, except RescueRequest.After, which is pure
 	tables
 	reserved  map[uniqueKey]*Tx // by jobs of open transactions
+	locked    map[int64]*Tx     // jobs that open transactions end
 	changing  *Tx               // an open transaction that has changed something; all other writers wait for it
 	listeners map[*listener]bool
 }
@@ -53,7 +54,8 @@ type tables struct {
 	revisions map[string]int64   // of the last Sync of each owner
 	slots     []*store.SlotInfo
 	nodes     map[int64]*store.NodeInfo
-	beats     map[int64]int64 // heartbeats of each node
+	beats     map[int64]int64     // heartbeats of each node
+	lookAt    map[int64]time.Time // ended nodes with jobs that were locked: when to look at them again
 	identity  string
 	accepted  int64          // losses of history
 	loss      store.Position // the greatest numbers that were reported, and since when; zero: none
@@ -104,9 +106,11 @@ func New(options ...Option) *Store {
 			revisions: map[string]int64{},
 			nodes:     map[int64]*store.NodeInfo{},
 			beats:     map[int64]int64{},
+			lookAt:    map[int64]time.Time{},
 			identity:  rand.Text(),
 		},
 		reserved:  map[uniqueKey]*Tx{},
+		locked:    map[int64]*Tx{},
 		listeners: map[*listener]bool{},
 	}
 	for _, option := range options {

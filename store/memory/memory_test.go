@@ -29,13 +29,22 @@ func TestStoreWithoutAbilities(t *testing.T) {
 	}
 }
 
+// TestTransactions runs the suite for the transactions of workers.
+func TestTransactions(t *testing.T) {
+	storetest.RunTransactions(t, func(*testing.T) storetest.WorkerStore[*memory.Tx] {
+		s := memory.New()
+		return storetest.WorkerStore[*memory.Tx]{Clients: [2]store.Backend{s, s}, Transactions: memory.Transactions(s)}
+	})
+}
+
 // opened returns a function that opens an empty store.
 func opened(options ...memory.Option) func(*testing.T) storetest.Store {
 	return func(t *testing.T) storetest.Store {
 		s := memory.New(options...)
 		useNumbers(t, s)
 		return storetest.Store{
-			Clients: [2]store.Backend{s, s},
+			Clients:  [2]store.Backend{s, s},
+			RowLocks: true,
 			Begin: func(context.Context) (storetest.Transaction, error) {
 				tx := s.Begin()
 				return storetest.Transaction{Tx: tx, Commit: tx.Commit, Rollback: tx.Rollback}, nil

@@ -60,6 +60,9 @@ func (s *Store) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (stor
 			out.NextExpiry = earliest(out.NextExpiry, expiry(other))
 		}
 	}
+	for _, at := range s.lookAt {
+		out.NextExpiry = earliest(out.NextExpiry, at)
+	}
 	return out, nil
 }
 
@@ -105,9 +108,13 @@ func (s *Store) Rescue(ctx context.Context, req store.RescueRequest) (store.Resc
 		return out, nil
 	}
 	for _, node := range s.sortedNodes() {
-		if node.ID != req.Node && node.EndedAt.IsZero() && !expiry(node).After(now) {
+		at, left := s.lookAt[node.ID]
+		switch {
+		case node.ID != req.Node && node.EndedAt.IsZero() && !expiry(node).After(now):
 			node.Died = true
 			s.endNode(node, req.After, now, &out)
+		case left && !at.After(now):
+			s.takeJobs(node, req.After, now, &out)
 		}
 	}
 	return out, nil
@@ -137,7 +144,19 @@ func (s *Store) Leave(ctx context.Context, req store.LeaveRequest) (store.Rescue
 // endNode ends a node and takes its jobs back.
 func (s *Store) endNode(node *store.NodeInfo, after func(store.LostJob) *store.FollowUp, now time.Time, out *store.RescueResult) {
 	node.EndedAt = now
+	s.takeJobs(node, after, now, out)
+	out.Nodes = append(out.Nodes, s.nodeInfo(node))
+}
+
+// takeJobs takes the jobs of a node that has ended, except the jobs that open
+// transactions end.
+func (s *Store) takeJobs(node *store.NodeInfo, after func(store.LostJob) *store.FollowUp, now time.Time, out *store.RescueResult) {
+	delete(s.lookAt, node.ID)
 	for _, j := range s.held(node.ID) {
+		if s.locked[j.ID] != nil {
+			s.lookAt[node.ID] = now.Add(store.LookAgain)
+			continue
+		}
 		s.takeBack(j, node.Died, now)
 		if j.State == store.StateFailed && after != nil {
 			s.follow(after(s.lostJob(j)), now)
@@ -146,7 +165,6 @@ func (s *Store) endNode(node *store.NodeInfo, after func(store.LostJob) *store.F
 			ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Node: node.ID, State: j.State, Begun: j.begun,
 		})
 	}
-	out.Nodes = append(out.Nodes, s.nodeInfo(node))
 }
 
 // takeBack decides the new state of a job whose node has died, or left.

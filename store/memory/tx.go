@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,20 +10,26 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Tx is a caller's transaction. It keeps the inserted jobs until Commit. From its first
-// change of jobs or schedules on it works on a copy of the store, which replaces the store's
-// tables at Commit; all other writers wait. Like other transactions it is not safe for
+// Tx is a caller's transaction. It keeps the inserted jobs and the outcomes until Commit. From
+// its first change of jobs or schedules on it works on a copy of the store, which replaces the
+// store's tables at Commit; all other writers wait. Like other transactions it is not safe for
 // concurrent use.
 type Tx struct {
-	store   *Store
-	jobs    []*job // inserted before the first change
-	holds   []hold
-	changed *Store // the copy; nil: nothing was changed
-	done    bool
-	ended   chan struct{} // closed when the transaction ends
+	store *Store
+	jobs  []*job // inserted before the first change
+	holds []hold
+	// outcomes are recorded at Commit, after the other changes.
+	outcomes []datedOutcome
+	changed  *Store // the copy; nil: nothing was changed
+	done     bool
+	ended    chan struct{} // closed when the transaction ends
 }
 
-var errTxDone = errors.New("the transaction has been committed or rolled back")
+// datedOutcome is an outcome that a transaction records when it commits.
+type datedOutcome struct {
+	store.Outcome
+	at time.Time
+}
 
 // Begin starts a transaction.
 func (s *Store) Begin() *Tx { return &Tx{store: s, ended: make(chan struct{})} }
@@ -32,45 +37,74 @@ func (s *Store) Begin() *Tx { return &Tx{store: s, ended: make(chan struct{})} }
 // HourbellTx marks the type as a store.Tx.
 func (*Tx) HourbellTx() {}
 
-// Commit makes all inserted jobs visible at once and sends the wake-ups.
+// Commit makes all changes visible at once and sends the wake-ups. If a claim of
+// the outcomes was lost, it rolls back and returns an error. A transaction with
+// outcomes waits while another transaction is open that has changed something.
 func (t *Tx) Commit() error {
-	return t.end(func() {
-		s := t.store
-		if t.changed != nil {
-			s.tables = t.changed.tables
-			s.wake(store.Wake{Kind: store.WakeAll})
-			return
+	t.store.mu.Lock()
+	defer t.store.mu.Unlock()
+	return t.commit()
+}
+
+func (t *Tx) commit() error {
+	if t.done {
+		return store.ErrTxEnded
+	}
+	s := t.store
+	for len(t.outcomes) > 0 && s.changing != nil && s.changing != t {
+		if err := s.await(context.Background(), s.changing, "commit"); err != nil {
+			return err
 		}
+	}
+	for _, o := range t.outcomes {
+		if !s.accepts(o.Outcome) {
+			t.end()
+			return fmt.Errorf("commit: the claim on job %d was lost", o.ID)
+		}
+	}
+	defer t.end()
+	if t.changed != nil {
+		s.tables = t.changed.tables
+		s.wake(store.Wake{Kind: store.WakeAll})
+	} else {
 		s.add(t.jobs...)
 		s.hold(t.holds...)
 		if s.changing != nil { // the jobs are in the copy, too
 			s.changing.changed.add(copies(t.jobs)...)
 			s.changing.changed.hold(t.holds...)
 		}
-	})
+	}
+	for _, o := range t.outcomes {
+		s.finishAndFollow(o.Outcome, o.at)
+	}
+	return nil
 }
 
-// Rollback discards the inserted jobs.
-func (t *Tx) Rollback() error { return t.end(func() {}) }
-
-func (t *Tx) end(how func()) error {
+// Rollback discards all changes.
+func (t *Tx) Rollback() error {
 	t.store.mu.Lock()
 	defer t.store.mu.Unlock()
 	if t.done {
-		return errTxDone
+		return store.ErrTxEnded
 	}
+	t.end()
+	return nil
+}
+
+func (t *Tx) end() {
 	t.done = true
 	if t.store.changing == t {
 		t.store.changing = nil
 	}
-	how()
 	for _, j := range t.jobs {
 		if j.Unique != "" {
 			delete(t.store.reserved, uniqueKey{j.Kind, j.Unique})
 		}
 	}
+	for _, o := range t.outcomes {
+		delete(t.store.locked, o.ID)
+	}
 	close(t.ended)
-	return nil
 }
 
 // txOf returns the caller's transaction, or nil if there is none.
@@ -83,7 +117,7 @@ func (s *Store) txOf(tx store.Tx) (*Tx, error) {
 		return nil, store.ErrForeignTx
 	}
 	if own.done {
-		return nil, errTxDone
+		return nil, store.ErrTxEnded
 	}
 	return own, nil
 }
@@ -121,7 +155,7 @@ func (t *tables) clone() tables {
 	c.live, c.finished = copiesOf(t.live), copiesOf(t.finished)
 	c.schedules, c.calendars, c.nodes = copiesOf(t.schedules), copiesOf(t.calendars), copiesOf(t.nodes)
 	c.cancels, c.failing, c.revisions, c.beats = maps.Clone(t.cancels), maps.Clone(t.failing), maps.Clone(t.revisions), maps.Clone(t.beats)
-	c.named, c.attempts = maps.Clone(t.named), maps.Clone(t.attempts)
+	c.named, c.attempts, c.lookAt = maps.Clone(t.named), maps.Clone(t.attempts), maps.Clone(t.lookAt)
 	c.holds = maps.Clone(t.holds)
 	for id, list := range c.attempts {
 		c.attempts[id] = slices.Clone(list)
@@ -147,3 +181,18 @@ func copiesOf[K comparable, T any](rows map[K]*T) map[K]*T {
 	}
 	return out
 }
+
+// Transactions begins the transactions of workers on a Store; see
+// hourbell.RegisterTx.
+func Transactions(s *Store) store.Transactions[*Tx] { return transactions{s} }
+
+type transactions struct{ store *Store }
+
+// Begin implements store.Transactions.
+func (t transactions) Begin(ctx context.Context, _ store.BeginTxRequest) (store.WorkerTx[*Tx], error) {
+	tx := t.store.Begin()
+	return store.WorkerTx[*Tx]{Native: tx, Tx: tx, Rollback: func() { _ = tx.Rollback() }}, ctx.Err()
+}
+
+// GaveUp implements store.Transactions. No transaction is given up.
+func (transactions) GaveUp(error) bool { return false }

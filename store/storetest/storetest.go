@@ -41,6 +41,9 @@ type Store struct {
 	Clients [2]store.Backend
 	// Begin opens a caller's transaction that Clients[0] accepts.
 	Begin func(ctx context.Context) (Transaction, error)
+	// RowLocks means that a transaction which has changed a job does not make the
+	// calls wait that concern other jobs.
+	RowLocks bool
 }
 
 // Option is an option of Run.
@@ -78,6 +81,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"ClaimPart", claimPartTests, has[store.PartialClaimer]},
 		{"Finish", finishTests, nil},
 		{"Attempts", attemptTests, nil},
+		{"FinishTx", finishTxTests, nil},
 		{"ChangeJobs", changeJobsTests, nil},
 		{"InTx", inTxTests, nil},
 		{"AlterJobs", alterJobsTests, nil},

@@ -1,6 +1,9 @@
 -- Moves jobs to history by the outcomes of their claims.
 -- What is sent and does not come back was not accepted. :noted: insert_history_batches follows.
 -- An empty result is none.
+-- The variant for one job in the transaction of its worker fails with a division by zero if
+-- the claim was lost, so that nothing after it in the same message happens, and the
+-- transaction cannot be committed.
 WITH ended AS (
     DELETE FROM {schema}.job AS j
     USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]
@@ -12,6 +15,7 @@ WITH ended AS (
     RETURNING j.*, o.state AS end_state, o.reason
         , o.result                                                                               -- if results
 )
+, moved AS (                                                                                     -- if commits
 INSERT INTO {schema}.history (
     result,                                                                                      -- if results
     noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec})
@@ -19,3 +23,5 @@ SELECT
     nullif(result, ''),                                                                          -- if results
     :noted::boolean, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec} FROM ended
 RETURNING id, schedule_id, origin = 3 AS backfill
+)                                                                                                -- if commits
+SELECT 1 / count(*) AS ended FROM moved                                                          -- if commits

@@ -1,0 +1,218 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// Transactions begins the transactions of workers on a pool of the program, which
+// must be on the database of the Backend; see hourbell.RegisterTx. The completion of
+// a job is sent together with the COMMIT. The server ends a transaction whose program
+// was stopped (idle_in_transaction_session_timeout).
+func Transactions(pool *pgxpool.Pool) store.Transactions[pgx.Tx] { return nativeTransactions{pool} }
+
+// SQLTransactions is Transactions for a *sql.DB with any PostgreSQL driver.
+func SQLTransactions(db *sql.DB) store.Transactions[*sql.Tx] { return sqlTransactions{db} }
+
+// limitIdle makes the server end the transaction when it waited for so many
+// milliseconds for its next statement, unless it does so earlier already.
+const limitIdle = "select set_config('idle_in_transaction_session_timeout', '%[1]dms', true)" +
+	" where current_setting('idle_in_transaction_session_timeout')::interval not between interval '1 microsecond' and interval '%[1]d milliseconds'"
+
+func limitIdleTo(limit time.Duration) string {
+	return fmt.Sprintf(limitIdle, max(limit.Milliseconds(), 1))
+}
+
+// rollbackLimit is how long a rollback waits for its answer; then the connection is
+// closed, which rolls the transaction back too.
+const rollbackLimit = 3 * time.Second
+
+type nativeTransactions struct{ pool *pgxpool.Pool }
+
+// Begin implements store.Transactions.
+func (t nativeTransactions) Begin(ctx context.Context, req store.BeginTxRequest) (store.WorkerTx[pgx.Tx], error) {
+	conn, err := t.pool.Acquire(ctx)
+	if err != nil {
+		return store.WorkerTx[pgx.Tx]{}, err
+	}
+	tx, err := conn.Conn().BeginTx(ctx, pgx.TxOptions{BeginQuery: "begin; " + limitIdleTo(req.Timeout)})
+	if err != nil {
+		conn.Release()
+		return store.WorkerTx[pgx.Tx]{}, err
+	}
+	own := &workerTx{Tx: tx, conn: conn}
+	return store.WorkerTx[pgx.Tx]{Native: own, Tx: nativeTx{own, nil}, Rollback: own.rollback}, nil
+}
+
+// GaveUp implements store.Transactions.
+func (nativeTransactions) GaveUp(err error) bool { return passing(err) }
+
+// workerTx is a transaction of a worker. The node ends it, not the worker.
+type workerTx struct {
+	pgx.Tx
+	conn *pgxpool.Conn // nil after the end
+}
+
+var errEndedByNode = errors.New("the node ends the transaction of the job: return nil to commit, or an error to roll back")
+
+// Commit refuses to commit, because the completion of the job would be missing.
+func (*workerTx) Commit(context.Context) error { return errEndedByNode }
+
+// Rollback refuses to roll back.
+func (*workerTx) Rollback(context.Context) error { return errEndedByNode }
+
+// rollback rolls the transaction back, unless it has ended.
+func (t *workerTx) rollback() {
+	if t.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), rollbackLimit)
+	defer cancel()
+	_ = t.Tx.Rollback(ctx) // after an error the connection is closed
+	t.release()
+}
+
+// release returns the connection to the pool, which closes it if a transaction is open.
+func (t *workerTx) release() {
+	t.conn.Release()
+	t.conn = nil
+}
+
+type sqlTransactions struct{ db *sql.DB }
+
+// Begin implements store.Transactions. database/sql rolls the transaction back when
+// ctx ends.
+func (t sqlTransactions) Begin(ctx context.Context, req store.BeginTxRequest) (store.WorkerTx[*sql.Tx], error) {
+	tx, err := t.db.BeginTx(ctx, nil)
+	if err != nil {
+		return store.WorkerTx[*sql.Tx]{}, err
+	}
+	if _, err := tx.ExecContext(ctx, limitIdleTo(req.Timeout)); err != nil {
+		return store.WorkerTx[*sql.Tx]{}, errors.Join(err, tx.Rollback())
+	}
+	return store.WorkerTx[*sql.Tx]{Native: tx, Tx: sqlTx{tx, nil}, Rollback: func() { _ = tx.Rollback() }}, nil
+}
+
+// GaveUp implements store.Transactions.
+func (sqlTransactions) GaveUp(err error) bool { return passing(err) }
+
+// finishIn is Finish in a transaction of the program.
+func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out store.FinishResult, err error) {
+	const what = "finish a job"
+	if b.invalid != nil {
+		return out, fmt.Errorf("%s: %w", what, b.invalid)
+	}
+	q, err := querierOf(req.Tx)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", what, err)
+	}
+	own, _ := q.(*workerTx)
+	if o := req.Outcomes[0]; own != nil && req.Commit && plain(o) && o.Alone && o.After == nil {
+		out, err = b.completeAndCommit(ctx, own, req)
+	} else {
+		err = b.within(ctx, what, req.Tx, req.Now, func(tx querier, _ time.Time) (err error) {
+			out, err = b.finish(ctx, tx, req, req.Outcomes)
+			return err
+		})
+		if err != nil {
+			return store.FinishResult{}, err
+		}
+		err = b.endAfter(ctx, q, req, len(out.Refused) == 0)
+	}
+	if err != nil {
+		return store.FinishResult{}, b.explainIn(what, err)
+	}
+	return out, nil
+}
+
+// endAfter ends a transaction of the program or of a worker after a completion: it rolls
+// back if the completion was refused, and commits if that is requested. Otherwise it
+// limits how long the transaction may be idle.
+func (b *Backend) endAfter(ctx context.Context, q querier, req store.FinishRequest, accepted bool) error {
+	switch {
+	case !accepted:
+		return endTx(ctx, q, false)
+	case req.Commit:
+		return endTx(ctx, q, true)
+	case req.Timeout > 0:
+		_, err := q.Exec(ctx, limitIdleTo(req.Timeout))
+		return err
+	}
+	return nil
+}
+
+// endTx ends a transaction of the program or of a worker.
+func endTx(ctx context.Context, q querier, commit bool) error {
+	switch tx := q.(type) {
+	case *workerTx:
+		if !commit {
+			tx.rollback()
+			return nil
+		}
+		err := perhaps(tx.conn, tx.Tx.Commit(ctx))
+		tx.release()
+		return err
+	case pgx.Tx:
+		if !commit {
+			return tx.Rollback(ctx)
+		}
+		return tx.Commit(ctx)
+	case sqlTx:
+		if !commit {
+			return tx.tx.Rollback()
+		}
+		return tx.tx.Commit()
+	}
+	return fmt.Errorf("%T is not a transaction", q)
+}
+
+// codeLost is the error of completeJob if the claim was lost.
+const codeLost = "22012"
+
+// completeAndCommit completes a job for which no other job waits, and commits, in
+// one message. The plans of the statements do not depend on statistics; the settings
+// end with the transaction.
+func (b *Backend) completeAndCommit(ctx context.Context, tx *workerTx, req store.FinishRequest) (out store.FinishResult, err error) {
+	if tx.conn == nil {
+		return out, pgx.ErrTxClosed
+	}
+	o := req.Outcomes[0]
+	var batch pgx.Batch
+	batch.Queue("select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)")
+	batch.Queue(b.q(completeJob), when(req.Now), []int64{o.ID}, []int64{o.Token}, []int16{int16(o.Result.EndState())}, []string{""}, false, []string{string(o.Value)})
+	batch.Queue(b.q(deleteCancels), []int64{o.ID})
+	var ended string
+	batch.Queue("commit").Exec(func(tag pgconn.CommandTag) error { ended = tag.String(); return nil })
+	err = perhaps(tx.conn, tx.conn.SendBatch(ctx, &batch).Close())
+	if err == nil && ended == "ROLLBACK" {
+		err = pgx.ErrTxCommitRollback
+	}
+	if err == nil {
+		tx.release()
+		return out, nil
+	}
+	tx.rollback()
+	if codeOf(err) == codeLost {
+		return store.FinishResult{Refused: []store.ClaimRef{{ID: o.ID, Token: o.Token}}}, nil
+	}
+	return out, err
+}
+
+// FindClaim reports what became of a claim; see store.Jobs.
+func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state store.ClaimState, err error) {
+	err = b.pipeline(ctx, nodeConns, "look for a claim", func(s sender) error {
+		var batch pgx.Batch
+		batch.Queue(b.q(findClaim), ref.ID, ref.Token).QueryRow(func(row pgx.Row) error { return row.Scan(&state) })
+		return send(ctx, s, &batch)
+	})
+	return state, err
+}

@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// Transactions begins the transactions of workers on an application's pool, which
+// must be on the file of the Backend; see hourbell.RegisterTx. A transaction takes
+// the write lock at its first write (BEGIN DEFERRED), whatever _txlock the pool's
+// DSN has, so that a worker that reads and computes first holds up no other writer.
+// If the transaction has read, and another connection writes at the moment of its
+// first write, or wrote since the read, SQLite refuses the write without waiting
+// (SQLITE_BUSY, SQLITE_BUSY_SNAPSHOT); then the worker is called again, in a
+// transaction that takes the write lock when it begins.
+func Transactions(db *sql.DB) store.Transactions[*sql.Tx] {
+	lock, err := sqlFiles.ReadFile("sql/lock_file.sql")
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	return transactions{db, string(lock)}
+}
+
+type transactions struct {
+	db *sql.DB
+	// lock takes the write lock, and waits for it as long as the busy_timeout of the
+	// connection allows.
+	lock string
+}
+
+// Begin implements store.Transactions. database/sql rolls the transaction back when
+// ctx ends.
+func (t transactions) Begin(ctx context.Context, req store.BeginTxRequest) (store.WorkerTx[*sql.Tx], error) {
+	// The SQLite driver ignores the _txlock of the DSN for a transaction that is to
+	// be read-only, and does not prevent that it writes.
+	tx, err := t.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return store.WorkerTx[*sql.Tx]{}, err
+	}
+	if req.Again {
+		if _, err := tx.ExecContext(ctx, t.lock); err != nil {
+			return store.WorkerTx[*sql.Tx]{}, errors.Join(err, tx.Rollback())
+		}
+	}
+	return store.WorkerTx[*sql.Tx]{Native: tx, Tx: Tx(tx), Rollback: func() { _ = tx.Rollback() }}, nil
+}
+
+// GaveUp implements store.Transactions.
+func (transactions) GaveUp(err error) bool { return isBusy(err) }
+
+// finishIn is Finish in a transaction of the application.
+func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out store.FinishResult, err error) {
+	const doing = "finish a job"
+	err = b.within(ctx, doing, req.Tx, func(s *session) error {
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		out, err = rowwise.Finish(ctx, s, req, now)
+		return err
+	})
+	switch {
+	case err != nil:
+		return store.FinishResult{}, err
+	case len(out.Refused) > 0:
+		_ = req.Tx.(callersTx).tx.Rollback() // within accepts no other type
+	case req.Commit:
+		err = b.explain(ctx, doing, req.Tx.(callersTx).tx.Commit())
+	}
+	return out, err
+}
+
+// FindClaim reports what became of a claim; see store.Jobs. If the job has not
+// ended, it looks again with the write lock, so that it sees what the transactions
+// did that wrote at that time.
+func (b *Backend) FindClaim(ctx context.Context, ref store.ClaimRef) (state store.ClaimState, err error) {
+	const doing = "look for a claim"
+	look := func(s *session) error {
+		return s.one(ctx, findClaim, args{"id": ref.ID, "token": ref.Token}, &state)
+	}
+	if err := b.read(ctx, doing, look); err != nil || state != store.ClaimHeld {
+		return state, err
+	}
+	return state, b.write(ctx, doing, look)
+}

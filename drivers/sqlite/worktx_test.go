@@ -1,0 +1,148 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/storetest"
+)
+
+// TestTransactions runs the suite for the transactions of workers, with each
+// setting of _txlock.
+func TestTransactions(t *testing.T) {
+	for _, lock := range []string{"deferred", "immediate"} {
+		t.Run(lock, func(t *testing.T) {
+			storetest.RunTransactions(t, func(t *testing.T) storetest.WorkerStore[*sql.Tx] {
+				path := plainFile(t)
+				db := usersDB(t, path, "_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_txlock="+lock)
+				clients := [2]store.Backend{openFile(t, path, Synchronous("NORMAL")), openFile(t, path, Synchronous("NORMAL"))}
+				return storetest.WorkerStore[*sql.Tx]{Clients: clients, Transactions: Transactions(db)}
+			})
+		})
+	}
+}
+
+// plainFile is newFile with a path that needs no escapes in a DSN.
+func plainFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "app.db")
+	if _, err := openFile(t, path, Synchronous("NORMAL")).MigrateUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// txWorker returns a file with a claimed job and transactions for its worker.
+func txWorker(t *testing.T, more string) (*Backend, store.Transactions[*sql.Tx], store.Claimed) {
+	t.Helper()
+	path := plainFile(t)
+	b := openFile(t, path, Synchronous("NORMAL"))
+	db := usersDB(t, path, more+"&_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_txlock=immediate")
+	node := register(t, b, time.Hour)
+	insertOne(t, b)
+	return b, Transactions(db), claimPlain(t, b, node, 1)[0]
+}
+
+func insertOne(t *testing.T, b *Backend) {
+	t.Helper()
+	job := store.NewJob{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 5, MaxAttempts: 1}}
+	if _, err := b.Insert(t.Context(), store.InsertRequest{Jobs: []store.NewJob{job}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func begin(t *testing.T, txs store.Transactions[*sql.Tx], again bool) store.WorkerTx[*sql.Tx] {
+	t.Helper()
+	tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Timeout: time.Minute, Again: again})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tx.Rollback)
+	return tx
+}
+
+func complete(b *Backend, tx store.WorkerTx[*sql.Tx], job store.Claimed) error {
+	res, err := b.Finish(context.Background(), store.FinishRequest{
+		Tx: tx.Tx, Commit: true, Outcomes: []store.Outcome{{ID: job.ID, Token: job.Token, Result: store.Completed, Alone: true}},
+	})
+	if len(res.Refused) > 0 {
+		return errors.New("refused")
+	}
+	return err
+}
+
+// TestAWorkersTransactionTakesTheWriteLockAtItsFirstWrite: while it only reads,
+// others write, though the DSN says immediate.
+func TestAWorkersTransactionTakesTheWriteLockAtItsFirstWrite(t *testing.T) {
+	b, txs, job := txWorker(t, "")
+	tx := begin(t, txs, false)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if _, err := b.Now(ctx); err != nil {
+		t.Fatal(err)
+	}
+	insertOne(t, b) // would wait for ten seconds, and fail
+	if ctx.Err() != nil {
+		t.Error("a transaction that has not written holds up others")
+	}
+	if err := complete(b, tx, job); err != nil {
+		t.Errorf("a transaction that has not read before others wrote: %v", err)
+	}
+}
+
+// TestASnapshotThatIsTooOldIsGivenUp: a transaction that read before others wrote
+// is refused, and with the write lock from its beginning it is not.
+func TestASnapshotThatIsTooOldIsGivenUp(t *testing.T) {
+	b, txs, job := txWorker(t, "")
+	tx := begin(t, txs, false)
+	var n int
+	if err := tx.Native.QueryRow("SELECT count(*) FROM hourbell_job").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	insertOne(t, b)
+	if err := complete(b, tx, job); !txs.GaveUp(err) {
+		t.Fatalf("%v, want SQLITE_BUSY_SNAPSHOT", err)
+	}
+	tx.Rollback()
+	tx = begin(t, txs, true)
+	if err := tx.Native.QueryRow("SELECT count(*) FROM hourbell_job").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := b.Insert(context.Background(), store.InsertRequest{Jobs: []store.NewJob{{JobSpec: store.JobSpec{Kind: "k", Queue: "q", Args: []byte("{}"), Priority: 5, MaxAttempts: 1}}}})
+		done <- err
+	}()
+	time.Sleep(50 * time.Millisecond)
+	if err := complete(b, tx, job); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTransactionsOnAnotherFile are refused.
+func TestTransactionsOnAnotherFile(t *testing.T) {
+	b, _, _ := txWorker(t, "")
+	_, others, job := txWorker(t, "")
+	if err := complete(b, begin(t, others, false), job); !errors.Is(err, store.ErrForeignTx) {
+		t.Errorf("%v, want ErrForeignTx", err)
+	}
+	alias := filepath.Join(t.TempDir(), "alias.db")
+	if err := os.Symlink(b.path, alias); err != nil {
+		t.Skip(err)
+	}
+	insertOne(t, b)
+	job = claimPlain(t, b, register(t, b, time.Hour), 1)[0]
+	same := Transactions(usersDB(t, alias, "_pragma=journal_mode(wal)"))
+	if err := complete(b, begin(t, same, false), job); err != nil {
+		t.Errorf("the same file by another name: %v", err)
+	}
+}

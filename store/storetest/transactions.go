@@ -1,0 +1,263 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// WorkerStore is a fresh, empty store under test with transactions for workers.
+type WorkerStore[T any] struct {
+	// Clients are two backends over separate connections to one store.
+	Clients [2]store.Backend
+	// Transactions are on the store of the clients.
+	Transactions store.Transactions[T]
+}
+
+// RunTransactions tests the transactions that a driver makes for workers. Tests
+// run one after the other, as in Run. Operations is the number of races between a
+// worker and a cancel, instead of 1,000.
+func RunTransactions[T any](t *testing.T, open func(t *testing.T) WorkerStore[T], options ...Option) {
+	s := settings{operations: 1000}
+	for _, option := range options {
+		option(&s)
+	}
+	if testing.Short() {
+		s.operations = min(s.operations, 50)
+	}
+	for name, test := range map[string]func(*workerEnv[T]){
+		"Commit":            (*workerEnv[T]).commits,
+		"Rollback":          (*workerEnv[T]).rollsBack,
+		"LostClaim":         (*workerEnv[T]).losesItsClaim,
+		"WithConsequences":  (*workerEnv[T]).hasConsequences,
+		"ContextHasEnded":   (*workerEnv[T]).contextEnds,
+		"CancelAtTheMoment": (*workerEnv[T]).cancelRace,
+		"RescueAtTheMoment": (*workerEnv[T]).rescueRace,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := open(t)
+			test(&workerEnv[T]{env: newEnv(t, Store{Clients: w.Clients}), txs: w.Transactions, races: s.operations})
+		})
+	}
+}
+
+// workerEnv is a test of RunTransactions.
+type workerEnv[T any] struct {
+	*env
+	txs   store.Transactions[T]
+	races int64
+}
+
+// beginWork begins a transaction and writes the effect of a job in it.
+func (e *workerEnv[T]) beginWork(c store.Claimed) (store.WorkerTx[T], error) {
+	for again := false; ; again = true {
+		tx, err := e.txs.Begin(e.ctx, store.BeginTxRequest{Timeout: 30 * time.Second, Again: again})
+		if err != nil {
+			return tx, err
+		}
+		job := with(func(j *store.NewJob) { j.Queue, j.Args = "effects", strconv.AppendInt(nil, c.ID, 10) })
+		if _, err = e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx.Tx, Jobs: []store.NewJob{job}}); err == nil {
+			return tx, nil
+		}
+		tx.Rollback()
+		if !e.txs.GaveUp(err) {
+			return tx, err
+		}
+	}
+}
+
+// work runs one attempt as a node does, and reports whether it completed the job.
+func (e *workerEnv[T]) work(c store.Claimed) (completed bool, err error) {
+	for {
+		tx, err := e.beginWork(c)
+		if err != nil {
+			return false, err
+		}
+		res, err := e.complete(tx, c)
+		tx.Rollback()
+		if err == nil || !e.txs.GaveUp(err) {
+			return err == nil && len(res.Refused) == 0, err
+		}
+	}
+}
+
+func (e *workerEnv[T]) complete(tx store.WorkerTx[T], c store.Claimed) (store.FinishResult, error) {
+	return e.a.Finish(e.ctx, store.FinishRequest{Now: e.now, Tx: tx.Tx, Commit: true, Outcomes: []store.Outcome{outcome(c, store.Completed)}})
+}
+
+// effectsOf returns how often the effect of a job was committed.
+func (e *workerEnv[T]) effectsOf(id int64) (n int) {
+	e.t.Helper()
+	for _, job := range e.list(store.ListJobsRequest{JobFilter: store.JobFilter{Queue: "effects"}, Attempts: true, Limit: 1 << 20}) {
+		if string(job.Args) == strconv.FormatInt(id, 10) {
+			n++
+		}
+	}
+	return n
+}
+
+func (e *workerEnv[T]) commits() {
+	c := e.running(e.node("n"))
+	tx, err := e.beginWork(c)
+	e.must(err)
+	e.want([]any{e.state(c.ID), e.effectsOf(c.ID)}, []any{store.StateRunning, 0}, "before the commit others must see nothing")
+	res, err := e.complete(tx, c)
+	e.must(err)
+	e.want([]any{len(res.Refused), e.state(c.ID), e.effectsOf(c.ID)}, []any{0, store.StateCompleted, 1}, "the commit must make completion and effect real")
+	tx.Rollback()
+	e.want(e.effectsOf(c.ID), 1, "a roll-back after the commit must do nothing")
+	_, err = e.complete(tx, c)
+	e.is(err, store.ErrTxEnded, "a transaction that has ended must not complete a job")
+}
+
+func (e *workerEnv[T]) rollsBack() {
+	c := e.running(e.node("n"))
+	tx, err := e.beginWork(c)
+	e.must(err)
+	tx.Rollback()
+	tx.Rollback()
+	e.want([]any{e.state(c.ID), e.effectsOf(c.ID)}, []any{store.StateRunning, 0}, "a roll-back must leave nothing")
+	_, err = e.complete(tx, c)
+	e.is(err, store.ErrTxEnded, "a transaction that was rolled back must not complete a job")
+	e.want(e.state(c.ID), store.StateRunning, "a transaction that was rolled back must not complete a job")
+	completed, err := e.work(c)
+	e.must(err)
+	e.ok(completed, "the claim must still be valid after a roll-back")
+}
+
+func (e *workerEnv[T]) losesItsClaim() {
+	old, present := e.taken()
+	completed, err := e.work(old)
+	e.ok(!completed, "a lost claim must not complete the job", err)
+	e.want([]any{e.state(old.ID), e.effectsOf(old.ID)}, []any{store.StateRunning, 0}, "the effect of a lost claim must never exist")
+	completed, err = e.work(present)
+	e.must(err)
+	e.want([]any{completed, e.effectsOf(old.ID)}, []any{true, 1}, "the present claim must complete the job")
+}
+
+func (e *workerEnv[T]) hasConsequences() {
+	node, running, waiting := e.queued()
+	tx, err := e.beginWork(running)
+	e.must(err)
+	o := outcome(running, store.Completed)
+	o.Output = []byte("said")
+	res, err := e.a.Finish(e.ctx, store.FinishRequest{Now: e.now, Tx: tx.Tx, Commit: true, Outcomes: []store.Outcome{o}})
+	e.must(err)
+	e.want([]any{len(res.Refused), e.state(running.ID), e.effectsOf(running.ID)}, []any{0, store.StateCompleted, 1}, "a job with output, of a serial group, must be completed")
+	e.released(node, waiting, "the completion must release the waiting job")
+}
+
+func (e *workerEnv[T]) contextEnds() {
+	c := e.running(e.node("n"))
+	ctx, cancel := context.WithCancel(e.ctx)
+	tx, err := e.txs.Begin(ctx, store.BeginTxRequest{Timeout: 30 * time.Second})
+	e.must(err)
+	cancel()
+	_, err = e.a.Finish(ctx, store.FinishRequest{Now: e.now, Tx: tx.Tx, Commit: true, Outcomes: []store.Outcome{outcome(c, store.Completed)}})
+	e.ok(err != nil, "a completion must fail after its context has ended")
+	tx.Rollback()
+	e.want(e.findClaim(c), store.ClaimHeld, "after the roll-back the claim must be found held")
+	completed, err := e.work(c)
+	e.must(err)
+	e.ok(completed, "the store must go on after a context has ended")
+}
+
+// together calls two functions at the same moment, more or less.
+func together(a, b func()) {
+	var both sync.WaitGroup
+	for _, do := range []func(){a, b} {
+		pause := time.Duration(rand.Int64N(int64(2 * time.Millisecond)))
+		both.Go(func() {
+			time.Sleep(pause)
+			do()
+		})
+	}
+	both.Wait()
+}
+
+// cancelRace cancels jobs while their workers complete them. The caller of the
+// cancel, the worker and the store must agree about each job.
+func (e *workerEnv[T]) cancelRace() {
+	n := e.nodeFor("n", 24*time.Hour)
+	seen := map[string]int{}
+	for range e.races {
+		c := e.running(n)
+		var answer store.Change
+		var completed, asked bool
+		var errs [2]error
+		together(func() {
+			res, err := e.b.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Action: store.CancelJobs, IDs: []int64{c.ID}, Reason: "asked"})
+			if errs[0] = err; err == nil {
+				answer = res.Changes[0].Change
+			}
+		}, func() {
+			claims, err := e.a.Claims(e.ctx, store.ClaimsRequest{Node: n, Cancelled: true})
+			if asked = len(claims) > 0; err == nil && !asked {
+				completed, err = e.work(c)
+			}
+			errs[1] = err
+		})
+		e.must(errors.Join(errs[0], errs[1]))
+		if !completed {
+			e.ok(asked, "only a cancel may prevent the completion")
+			e.finishWell(outcome(c, store.Cancelled))
+		}
+		state, effects := e.state(c.ID), e.effectsOf(c.ID)
+		switch {
+		case completed && state == store.StateCompleted && effects == 1 && (answer == store.Unchanged || answer == store.Requested):
+		case !completed && state == store.StateCancelled && effects == 0 && answer == store.Requested:
+		default:
+			e.t.Fatalf("the cancel was answered with %v, the worker completed it: %v, the state is %v, effects: %d", answer, completed, state, effects)
+		}
+		seen[state.String()+" "+strconv.Itoa(int(answer))]++
+		e.changeOne(store.DeleteJobs, c.ID)
+		for _, id := range e.listIDs(store.ListJobsRequest{JobFilter: store.JobFilter{Queue: "effects"}, Limit: 10}) {
+			e.changeOne(store.DeleteJobs, id)
+		}
+	}
+	e.t.Log(seen)
+}
+
+// rescueRace lets another node take jobs while their workers complete them. Each
+// job must have one effect in the end.
+func (e *workerEnv[T]) rescueRace() {
+	alive := e.nodeFor("alive", 24*time.Hour)
+	seen := map[bool]int{}
+	for range e.races / 5 {
+		c := e.running(e.node("dying"))
+		e.tick(time.Minute)
+		e.heartbeat(alive)
+		var completed bool
+		var again store.ClaimResult
+		var errs [2]error
+		together(func() {
+			completed, errs[0] = e.work(c)
+		}, func() {
+			if _, errs[1] = e.b.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: alive}); errs[1] == nil {
+				again, errs[1] = e.b.Claim(e.ctx, store.ClaimRequest{Now: e.now.Add(time.Hour), Node: alive, Queue: "q", Kinds: []string{"k"}, Limit: 1})
+			}
+		})
+		e.must(errs[1])
+		for !completed && len(again.Jobs) == 0 { // the rescue left the job to the transaction, or the claim skipped it
+			e.tick(time.Hour)
+			e.rescue(alive)
+			e.tick(time.Hour)
+			again.Jobs = e.claim(alive, 1)
+		}
+		e.want(completed, len(again.Jobs) == 0, "a job must either be completed or taken")
+		seen[completed]++
+		for _, job := range again.Jobs {
+			done, err := e.work(job)
+			e.must(err)
+			e.ok(done, "the node that took the job must complete it")
+		}
+		e.want([]any{e.state(c.ID), e.effectsOf(c.ID)}, []any{store.StateCompleted, 1}, "each job must have one effect")
+	}
+	e.t.Log(seen)
+}

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Tx is a caller's transaction. Only the driver that made the value can use it;
+// any other driver returns ErrForeignTx.
+//
+// What a request with a Tx changes is visible to others after the commit, with its
+// wake-ups, and never after a rollback. After an error nothing of the request is
+// in the transaction, which can go on unless the database has ended it. Times of
+// changes are those of the first change of the transaction, or later.
+//
+// A caller's transaction may be open for long, so that it must hold up nothing but
+// what it changes: other jobs are claimed and finished, and other schedules fire.
+type Tx interface {
+	// HourbellTx marks the type; it does nothing.
+	HourbellTx()
+}
+
+// Transactions begins the transactions of workers that complete their jobs in
+// them. T is the type that the worker's code uses, such as *sql.Tx. Drivers make
+// the values; concurrent calls are allowed.
+type Transactions[T any] interface {
+	// Begin begins a transaction. It must be used by one goroutine at a time.
+	Begin(ctx context.Context, req BeginTxRequest) (WorkerTx[T], error)
+
+	// GaveUp reports whether err, an error of a statement or of the commit, means
+	// that the database ended the transaction because of other transactions
+	// (a deadlock, a serialization failure, a snapshot that is too old), so that
+	// the same statements may succeed in a new transaction.
+	GaveUp(err error) bool
+}
+
+// BeginTxRequest begins a transaction of a worker.
+type BeginTxRequest struct {
+	// Timeout is how long the transaction is open at most: the caller rolls it
+	// back then. If the caller cannot, because its process was stopped, databases
+	// that can end a transaction between two statements do so when it was idle for
+	// this long.
+	Timeout time.Duration
+	// Again means that the database gave up the transaction before (GaveUp). A
+	// driver may then take locks earlier.
+	Again bool
+}
+
+// WorkerTx is a transaction of a worker. It ends with Jobs.Finish, which gets Tx
+// with Commit, or with Rollback.
+type WorkerTx[T any] struct {
+	Native T
+	Tx     Tx
+	// Rollback rolls the transaction back, and does nothing if it has ended. It
+	// does not depend on the context of Begin, and waits a few seconds at most.
+	Rollback func()
+}

@@ -121,6 +121,7 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 	defer c.end(true)
 	defer c.flushObservers()
+	defer c.flushAtEnd(ctx)
 	return e.Run(life, hurry)
 }
 

@@ -18,12 +18,13 @@ type Option func(*enqueuing)
 
 type enqueuing struct {
 	store.NewJob
-	tx       store.Tx
-	hasRunAt bool
-	hasDelay bool
-	keyed    argsKey   // of UniqueArgs
-	changing *changing // of calls that change jobs
-	errs     []error
+	tx         store.Tx
+	notifyInTx bool
+	hasRunAt   bool
+	hasDelay   bool
+	keyed      argsKey   // of UniqueArgs
+	changing   *changing // of calls that change jobs
+	errs       []error
 }
 
 // Queue names the queue; default "default".
@@ -122,7 +123,7 @@ func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (Enq
 	if err != nil {
 		return Enqueued{}, fmt.Errorf("enqueue: %w", err)
 	}
-	inserted, err := c.describe(ctx, e.tx, []store.NewJob{e.NewJob})
+	inserted, err := c.describe(ctx, e.callersTx(), []store.NewJob{e.NewJob})
 	if err != nil {
 		return Enqueued{}, fmt.Errorf("enqueue: %w", err)
 	}
@@ -187,7 +188,7 @@ func (c *Client) insert(ctx context.Context, tx store.Tx, jobs []store.NewJob) (
 	if single && jobs[0].Unique == "" && jobs[0].Schedule == 0 {
 		return c.batcher.Insert(ctx, jobs)
 	}
-	res, err := c.backend.Insert(ctx, store.InsertRequest{Tx: tx, Jobs: jobs})
+	res, err := c.backend.Insert(ctx, insertRequest(tx, jobs))
 	if err != nil && single && ctx.Err() != nil {
 		err = insert.Unknown(err)
 	}
@@ -224,7 +225,7 @@ func newJobs(requests []Request, options []Option) ([]store.NewJob, store.Tx, er
 		}
 		jobs[i] = one.NewJob
 	}
-	return jobs, shared.tx, nil
+	return jobs, shared.callersTx(), nil
 }
 
 func newEnqueuing(options []Option) (enqueuing, error) {

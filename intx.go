@@ -13,6 +13,9 @@ import (
 // With the commit it wakes the nodes that it concerns. The driver makes the value
 // from a transaction: postgres.Tx(tx), postgres.SQLTx(tx), sqlite.Tx(tx).
 //
+// Nodes are woken with the commit or, in bursts of enqueues, within milliseconds
+// after it; see NotifyInTx.
+//
 // Every call with options takes it. Of the calls of ScheduleService it is the only
 // option.
 //

@@ -159,6 +159,9 @@ type InsertRequest struct {
 	Now  time.Time
 	Tx   Tx // nil: a transaction of the store's own
 	Jobs []NewJob
+	// NotifyInTx sends the wake-up with the commit of Tx, and not later, so that it
+	// is not lost if the process ends after the commit.
+	NotifyInTx bool
 }
 
 // InsertResult answers for each job, in the order of the request.
@@ -206,6 +209,8 @@ type ClaimRequest struct {
 	// Suspects asks for suspects only (see SuspectLosses). Without it a claim
 	// takes no suspects.
 	Suspects bool
+	// Polled, if not empty, is the note of a shared poll; see PollSharer.
+	Polled string
 }
 
 // ExactJob allows jobs of a kind with exactly these arguments, byte for byte.

@@ -150,6 +150,8 @@ type DueSchedulesRequest struct {
 	// After continues a listing: only schedules after the cursor in its order
 	// (next_at ascending, then number ascending). Not with Names.
 	After DueCursor
+	// Polled, if not empty, is the note of a shared poll; see PollSharer.
+	Polled string
 }
 
 // DueCursor is the position of a schedule in the order in which schedules are

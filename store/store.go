@@ -54,9 +54,11 @@ type Backend interface {
 type Jobs interface {
 	// Insert stores jobs, all or none, and answers for each of them. A request
 	// may have any number of jobs; a driver sends some thousands per statement.
-	// With a Tx everything happens in the caller's transaction, and the wake-up
-	// is sent with its commit; without a Tx the wake-up is sent with the commit
-	// or, in a burst, a few milliseconds after it. If the database rejects a
+	// With a Tx everything happens in the caller's transaction. The wake-up is sent
+	// with the commit or, in a burst, a few milliseconds after it; after the commit
+	// of a caller's transaction it may be later if the transaction took long, and it
+	// is lost if the process ends before it is sent (see PollSharer and Flusher).
+	// InsertRequest.NotifyInTx makes it part of the commit. If the database rejects a
 	// value, the error is ErrRejected. A repetition inserts the jobs again,
 	// except jobs with a key.
 	//
@@ -320,7 +322,8 @@ func RoundTrip(b Backend) time.Duration {
 // or without a change.
 type Wake struct {
 	Kind  WakeKind
-	Queue string // for WakeJobs; empty means any queue
+	Queue string // for WakeJobs and WakeWatch; empty means any queue
+	Note  string // for WakePolled: the text of the request
 }
 
 // WakeKind is the loop that a wake-up is for.
@@ -332,6 +335,8 @@ const (
 	WakeJobs
 	WakeSchedules
 	WakeCancels
+	WakeWatch  // wake-ups of the queue may be lost for a while; see PollSharer
+	WakePolled // a node has polled; see PollSharer
 )
 
 // CancelSettler is implemented by backends in which callers' transactions only

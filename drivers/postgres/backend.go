@@ -35,6 +35,12 @@
 // connection. So a node at rest has three connections: for heartbeats, for wake-ups,
 // and for polls. A program that only enqueues opens none of these.
 //
+// A program that enqueues in its own transactions in bursts, more than one in 5 ms, gets
+// one connection for their wake-ups, which is closed when it was not used for a minute:
+// these wake-ups are sent after the commits, because PostgreSQL lets commits with a
+// notification wait for each other. Programs that exit right after a commit call
+// Client.Flush, or Close, or enqueue with NotifyInTx.
+//
 // # Plans
 //
 // Queue tables are empty when they are first planned for and full a minute
@@ -85,6 +91,8 @@ type Backend struct {
 	sql         texts
 	steps       []store.Migration
 	insertWakes *notifyThrottle
+	commitWakes *commitWakes // of inserts in callers' transactions
+	ears        ears
 	earlyWakes  *notifyThrottle        // of slots that fire early
 	identity    atomic.Pointer[string] // of the store, once it has been read
 	invalid     error                  // what is wrong with the options; every call answers it
@@ -96,6 +104,8 @@ var (
 	_ store.CancelSettler  = (*Backend)(nil)
 	_ store.EarlyFirer     = (*Backend)(nil)
 	_ store.Listener       = (*Backend)(nil)
+	_ store.PollSharer     = (*Backend)(nil)
+	_ store.Flusher        = (*Backend)(nil)
 	_ store.Distant        = (*Backend)(nil)
 	_ store.Migrator       = (*Backend)(nil)
 	_ store.Pooled         = (*Backend)(nil)
@@ -298,6 +308,7 @@ func newBackend(opts []Option) *Backend {
 	}
 	b.steps = readMigrations(b.schema)
 	b.insertWakes, b.earlyWakes = newNotifyThrottle(notifyGap, b.sendWakes), newNotifyThrottle(earlyGap, b.sendWakes)
+	b.commitWakes = newCommitWakes(commitWakesServer{b})
 	return b
 }
 
@@ -315,6 +326,7 @@ func checkSchemaName(name string) error {
 func (b *Backend) Close() error {
 	b.end()
 	b.catchUps.Wait()
+	b.commitWakes.close()
 	b.insertWakes.wait()
 	b.earlyWakes.wait()
 	b.closeNodePools()

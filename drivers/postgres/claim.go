@@ -43,6 +43,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursor
 		batch.Queue(b.q(holdNode), when(req.Now), req.Node)
 		batch.Queue(text, args...)
 		batch.Queue(b.q(findNextDue), when(req.Now), req.Queue)
+		b.queuePolled(&batch, req.Polled)
 		answers := s.SendBatch(ctx, &batch)
 		out, err = readClaim(answers, req)
 		return cmp.Or(err, answers.Close())

@@ -30,6 +30,9 @@ const (
 	// classes of the node, because a renewal may wait for a transaction of the
 	// program that has checked the lock.
 	lockConns
+	// wakeConns is for the wake-ups of callers' transactions, which may hold all
+	// connections of the program.
+	wakeConns
 )
 
 const (
@@ -42,6 +45,9 @@ const (
 	// maxLockConns is the largest number of connections of class lockConns in a
 	// process. A renewal usually takes a millisecond.
 	maxLockConns = 2
+	// maxWakeConns is the largest number of connections of class wakeConns in a
+	// process. One is used at a time; another one may be hanging.
+	maxWakeConns = 2
 	// nodeConnIdle is how long an unused connection of class nodeConns or lockConns
 	// stays open.
 	nodeConnIdle = time.Minute
@@ -58,6 +64,9 @@ type connPools struct {
 	mu     sync.Mutex // held while the pools are opened or closed
 	closed bool
 	nodes  atomic.Pointer[nodePools] // nil before the first Register
+	// wake has the connections of class wakeConns. It exists from the first burst of
+	// inserts in callers' transactions until Close.
+	wake atomic.Pointer[pgxpool.Pool]
 	// calls is how many connections of the program's pool are in use by this
 	// package.
 	calls atomic.Int32
@@ -66,6 +75,9 @@ type connPools struct {
 // poolOf returns the pool of a class. Before a node registers it is the program's
 // pool for every class, so that programs without a node open no other connections.
 func (b *Backend) poolOf(class connClass) *pgxpool.Pool {
+	if wake := b.pools.wake.Load(); class == wakeConns && wake != nil {
+		return wake
+	}
 	nodes := b.pools.nodes.Load()
 	switch {
 	case class == programConns || nodes == nil:
@@ -91,15 +103,7 @@ func (b *Backend) openNodePools(lease time.Duration) error {
 	if b.pools.nodes.Load() != nil {
 		return nil
 	}
-	config := b.pool.Config()
-	config.MinConns, config.MinIdleConns = 0, 0
-	config.ConnConfig.OnNotification = nil // Listen reads them itself
-	if config.ConnConfig.ConnectTimeout == 0 {
-		config.ConnConfig.ConnectTimeout = connectTimeout
-	}
-	if config.ShouldPing == nil {
-		config.ShouldPing = restedLong
-	}
+	config := b.ownPoolConfig()
 	most := config.MaxConns
 	config.MaxConns, config.MaxConnIdleTime = min(most, maxNodeConns), nodeConnIdle
 	node, err := pgxpool.NewWithConfig(context.Background(), config)
@@ -126,7 +130,41 @@ func (b *Backend) openNodePools(lease time.Duration) error {
 	return nil
 }
 
-// closeNodePools closes the pools of openNodePools; no pools are made after it.
+// ownPoolConfig is the configuration of another pool with the settings and hooks of the
+// program's pool.
+func (b *Backend) ownPoolConfig() *pgxpool.Config {
+	config := b.pool.Config()
+	config.MinConns, config.MinIdleConns = 0, 0
+	config.ConnConfig.OnNotification = nil // Listen reads them itself
+	if config.ConnConfig.ConnectTimeout == 0 {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	if config.ShouldPing == nil {
+		config.ShouldPing = restedLong
+	}
+	return config
+}
+
+// openWakePool makes the pool of class wakeConns, if there is none.
+func (b *Backend) openWakePool() error {
+	if b.pools.wake.Load() != nil {
+		return nil
+	}
+	b.pools.mu.Lock()
+	defer b.pools.mu.Unlock()
+	if b.pools.closed {
+		return errClosed
+	}
+	config := b.ownPoolConfig()
+	config.MaxConns, config.MaxConnIdleTime = maxWakeConns, nodeConnIdle
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err == nil {
+		b.pools.wake.Store(pool)
+	}
+	return err
+}
+
+// closeNodePools closes the pools of openNodePools and openWakePool; no pools are made after it.
 func (b *Backend) closeNodePools() {
 	b.pools.mu.Lock()
 	defer b.pools.mu.Unlock()
@@ -135,6 +173,9 @@ func (b *Backend) closeNodePools() {
 		nodes.node.Close()
 		nodes.lease.Close()
 		nodes.lock.Close()
+	}
+	if wake := b.pools.wake.Load(); wake != nil {
+		wake.Close()
 	}
 }
 

@@ -24,6 +24,7 @@ func (b *Backend) DueSchedules(ctx context.Context, req store.DueSchedulesReques
 		batch.Queue(b.q(findNextSchedule), when(req.Now), req.Ahead.Microseconds()).QueryRow(func(row pgx.Row) error {
 			return row.Scan(into(&out.Now), into(&out.Next))
 		})
+		b.queuePolled(&batch, req.Polled)
 		return send(ctx, s, &batch)
 	})
 	if err != nil {

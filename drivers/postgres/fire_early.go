@@ -74,12 +74,12 @@ func (f *firing) leaveBusy(ctx context.Context, all []store.Firing) ([]store.Fir
 
 // wake returns the wake-up for jobs of early firings only if it need not be sent
 // separately; see insertion.wake.
-func (f *firing) wake(text string) (sent *string, after func()) {
+func (f *firing) wake(text string) (sent *string, after func(*string)) {
 	if f.early.all && !f.b.earlyWakes.take(text) {
 		f.early.owed = append(f.early.owed, text)
-		return nil, func() {}
+		return nil, noAfter
 	}
-	return &text, func() {}
+	return &text, noAfter
 }
 
 // afterFired lets triggered jobs start after the slots of their schedules that have

@@ -36,7 +36,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 			return out, fmt.Errorf("%s: %w", insertWhat, err)
 		}
 		if req.Jobs, err = b.afterFired(ctx, q, req); err == nil {
-			out.Jobs, err = b.insertionIn(q, req.Now).insert(ctx, req.Jobs)
+			out.Jobs, err = b.insertionOf(q, req).insert(ctx, req.Jobs)
 		}
 		if err != nil {
 			err = b.explainIn(insertWhat, err)
@@ -89,19 +89,48 @@ type insertion struct {
 	alone bool // each statement commits by itself
 	// run sends what do sends.
 	run func(ctx context.Context, do func(q querier) error) error
-	// wake returns the wake-up for the next statement; nil: it is sent separately.
-	// The insertion calls after when the statement has ended, also after an error,
-	// because the statement may have been committed.
-	wake func(text string) (sent *string, after func())
+	// wake returns the wake-up for the next statement; nil: it is sent separately;
+	// empty: it is sent separately, and the statement returns the number of its
+	// transaction. The insertion calls after when the statement has ended, also after
+	// an error, because the statement may have been committed. returned is what the
+	// statement returned as sent.
+	wake func(text string) (sent *string, after func(returned *string))
 }
+
+// noAfter does nothing after a statement.
+func noAfter(*string) {}
 
 // insertionIn is an insertion in a transaction. The wake-up leaves with the commit.
 func (b *Backend) insertionIn(q querier, now time.Time) insertion {
 	return insertion{
 		b: b, now: now,
 		run:  func(_ context.Context, do func(q querier) error) error { return do(q) },
-		wake: func(text string) (*string, func()) { return &text, func() {} },
+		wake: func(text string) (*string, func(*string)) { return &text, noAfter },
 	}
+}
+
+// insertionOf is an insertion in a caller's transaction. The wake-up leaves with the
+// commit or, in a burst, is sent by commitWakes.
+func (b *Backend) insertionOf(q querier, req store.InsertRequest) insertion {
+	i := b.insertionIn(q, req.Now)
+	if req.NotifyInTx {
+		return i
+	}
+	i.wake = func(text string) (*string, func(*string)) {
+		if b.commitWakes.take(text) {
+			return &text, noAfter
+		}
+		none := ""
+		return &none, func(returned *string) {
+			if returned == nil {
+				return // nothing was inserted
+			}
+			if xid, err := strconv.ParseUint(*returned, 10, 64); err == nil {
+				b.commitWakes.remember(xid, text)
+			}
+		}
+	}
+	return i
 }
 
 // insertionAlone is an insertion whose statements commit by themselves. A wake-up is
@@ -112,11 +141,11 @@ func (b *Backend) insertionAlone(now time.Time) insertion {
 		run: func(ctx context.Context, do func(q querier) error) error {
 			return b.alone(ctx, programConns, insertWhat, func(conn *pgxpool.Conn) error { return do(conn) })
 		},
-		wake: func(text string) (*string, func()) {
+		wake: func(text string) (*string, func(*string)) {
 			if b.insertWakes.take(text) {
-				return &text, func() {}
+				return &text, noAfter
 			}
-			return nil, func() { b.insertWakes.owe(text) }
+			return nil, func(*string) { b.insertWakes.owe(text) }
 		},
 	}
 }
@@ -158,8 +187,7 @@ func chunk(jobs []store.NewJob) int {
 func (i insertion) insertChunk(ctx context.Context, jobs []store.NewJob) ([]int64, error) {
 	text, args := i.statement(jobs)
 	var ids string
-	var sent *string
-	if err := i.send(ctx, jobs, text, args, &ids, &sent); err != nil {
+	if err := i.send(ctx, jobs, text, args, &ids); err != nil {
 		return nil, err
 	}
 	list, err := parseIDs(ids, len(jobs))
@@ -183,13 +211,16 @@ func (i insertion) statement(jobs []store.NewJob) (text string, args []any) {
 	return b.q(insertJobs), columns(jobs)
 }
 
-// send sends one statement that inserts jobs, with their wake-up, and scans its row. It
-// sets the head of the arguments.
+// send sends one statement that inserts jobs, with their wake-up, and scans its row, but
+// for the last column. It sets the head of the arguments.
 func (i insertion) send(ctx context.Context, jobs []store.NewJob, text string, args []any, targets ...any) error {
 	wake, after := i.wake(insertWake(jobs))
-	defer after()
+	var returned *string
+	defer func() { after(returned) }()
 	args[0], args[1], args[2] = when(i.now), i.b.channel, wake
-	return i.run(ctx, func(q querier) error { return q.QueryRow(ctx, text, args...).Scan(targets...) })
+	return i.run(ctx, func(q querier) error {
+		return q.QueryRow(ctx, text, args...).Scan(append(targets, &returned)...)
+	})
 }
 
 // insertWake is the wake-up for new jobs: by the name of their queue, if there

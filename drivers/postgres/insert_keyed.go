@@ -95,8 +95,7 @@ func pickJobs(jobs []store.NewJob, indexes []int) []store.NewJob {
 func (i insertion) tryOne(ctx context.Context, jobs []store.NewJob, left []int, out []store.Inserted) (held []int, err error) {
 	job := jobs[left[0] : left[0]+1]
 	var text string
-	var sent *string
-	err = i.send(ctx, job, i.b.q(insertUniqueJob), shared(&job[0], string(job[0].Args)), &text, &sent)
+	err = i.send(ctx, job, i.b.q(insertUniqueJob), shared(&job[0], string(job[0].Args)), &text)
 	if errors.Is(err, sql.ErrNoRows) {
 		return left, nil
 	}
@@ -142,8 +141,7 @@ func (i insertion) inOrderOfKeys(ctx context.Context, jobs []store.NewJob, left 
 // database gives the numbers.
 func (i insertion) tryChunk(ctx context.Context, jobs []store.NewJob, indexes []int, given any, out []store.Inserted) (held []int, err error) {
 	var all, inserted string
-	var sent *string
-	if err := i.send(ctx, jobs, i.b.q(insertKeyedJobs), append(columns(jobs), given), &all, &inserted, &sent); err != nil {
+	if err := i.send(ctx, jobs, i.b.q(insertKeyedJobs), append(columns(jobs), given), &all, &inserted); err != nil {
 		return nil, err
 	}
 	ids, err := parseIDs(all, len(jobs))

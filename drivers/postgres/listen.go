@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -49,6 +50,7 @@ func (b *Backend) Listen(ctx context.Context, wake func(store.Wake)) error {
 		return b.explain(what, err)
 	}
 	wake(store.Wake{Kind: store.WakeAll})
+	defer b.ears.add(wake)()
 	for {
 		payload, err := nextPayload(ctx, conn)
 		if err != nil {
@@ -144,15 +146,65 @@ const notify = "select pg_notify($1::text, $2::text)"
 
 // sendWakes sends wake-ups by themselves. They are hints: an error loses them.
 func (b *Backend) sendWakes(ctx context.Context, payloads []string) {
-	if len(payloads) > maxPayloads {
-		payloads = []string{wakeText(store.Wake{Kind: store.WakeJobs})}
-	}
-	_, _ = b.poolOf(nodeConns).Exec(ctx, "select pg_notify($1::text, payload) from unnest($2::text[]) as payload", b.channel, payloads)
+	_ = b.sendPayloads(ctx, b.poolOf(nodeConns), payloads)
 }
+
+// sendPayloads sends wake-ups of one kind for some queues: for any queue if there are many.
+func (b *Backend) sendPayloads(ctx context.Context, conn interface {
+	Exec(ctx context.Context, text string, args ...any) (pgconn.CommandTag, error)
+}, payloads []string,
+) error {
+	if len(payloads) > maxPayloads {
+		payloads = []string{payloads[0][:1]}
+	}
+	_, err := conn.Exec(ctx, "select pg_notify($1::text, payload) from unnest($2::text[]) as payload", b.channel, payloads)
+	return err
+}
+
+// ears are the running calls of Listen. It is safe for concurrent use.
+type ears struct {
+	mu  sync.Mutex
+	all map[*func(store.Wake)]bool
+}
+
+// add adds a call of Listen until remove is called.
+func (e *ears) add(wake func(store.Wake)) (remove func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.all == nil {
+		e.all = map[*func(store.Wake)]bool{}
+	}
+	e.all[&wake] = true
+	return func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.all, &wake)
+	}
+}
+
+// wake passes a wake-up to the running calls of Listen.
+func (e *ears) wake(w store.Wake) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for one := range e.all {
+		(*one)(w)
+	}
+}
+
+// SharePolls returns for how long wake-ups may be lost after a wake-up of kind
+// store.WakeWatch; see store.PollSharer.
+func (b *Backend) SharePolls() time.Duration { return watchTime }
 
 func (b *Backend) wake(ctx context.Context, tx querier, w store.Wake) error {
 	_, err := tx.Exec(ctx, notify, b.channel, wakeText(w))
 	return err
+}
+
+// queuePolled adds the message that a node polls; see store.PollSharer.
+func (b *Backend) queuePolled(batch *pgx.Batch, note string) {
+	if note != "" {
+		b.queueWake(batch, store.Wake{Kind: store.WakePolled, Note: note})
+	}
 }
 
 func (b *Backend) queueWake(batch *pgx.Batch, w store.Wake) {
@@ -173,15 +225,20 @@ func (b *Backend) wakeQueues(ctx context.Context, tx querier, queues []string) e
 	return b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs, Queue: queue})
 }
 
-// Payloads are one letter for the kind and the queue's name.
-var wakeLetters = map[store.WakeKind]string{store.WakeAll: "a", store.WakeJobs: "j", store.WakeSchedules: "s", store.WakeCancels: "c"}
+// Payloads are one letter for the kind, and the queue's name or the note.
+var wakeLetters = map[store.WakeKind]string{
+	store.WakeAll: "a", store.WakeJobs: "j", store.WakeSchedules: "s", store.WakeCancels: "c", store.WakeWatch: "w", store.WakePolled: "l",
+}
 
-func wakeText(w store.Wake) string { return wakeLetters[w.Kind] + w.Queue }
+func wakeText(w store.Wake) string { return wakeLetters[w.Kind] + w.Queue + w.Note }
 
 // parseWake is the inverse of wakeText; false: it is a probe, or of a newer release.
 func parseWake(text string) (store.Wake, bool) {
 	for kind, letter := range wakeLetters {
 		if len(text) > 0 && text[:1] == letter {
+			if kind == store.WakePolled {
+				return store.Wake{Kind: kind, Note: text[1:]}, true
+			}
 			return store.Wake{Kind: kind, Queue: text[1:]}, true
 		}
 	}

@@ -22,6 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	locktest.Contend(openLocks)
+	dieAfterACommit()
 	os.Exit(m.Run())
 }
 

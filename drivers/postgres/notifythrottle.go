@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -32,6 +33,8 @@ type notifyThrottle struct {
 	mu      sync.Mutex
 	last    map[string]time.Time // when a wake-up was last sent, with an insert or by itself
 	owed    map[string]bool
+	count   int            // of calls of owe
+	sent    int            // the calls of owe whose wake-ups have been sent
 	sending bool           // a goroutine sends owed wake-ups
 	senders sync.WaitGroup // of that goroutine
 }
@@ -61,6 +64,7 @@ func (n *notifyThrottle) owe(payload string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.owed[payload] = true
+	n.count++
 	if n.sending {
 		return
 	}
@@ -77,28 +81,52 @@ func (n *notifyThrottle) owe(payload string) {
 // sendOwed sends the owed wake-ups. It returns false if there were none; then the
 // goroutine ends.
 func (n *notifyThrottle) sendOwed() bool {
-	payloads := n.due()
+	payloads, count := n.due()
 	if len(payloads) == 0 {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), notifyTimeout)
 	defer cancel()
 	n.send(ctx, payloads)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sent = max(n.sent, count)
 	return true
 }
 
-// due removes and returns the payloads of owed wake-ups.
-func (n *notifyThrottle) due() []string {
+// due removes and returns the payloads of owed wake-ups, and how many calls of owe they
+// are from.
+func (n *notifyThrottle) due() (payloads []string, count int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	payloads := slices.Sorted(maps.Keys(n.owed))
+	payloads = slices.Sorted(maps.Keys(n.owed))
 	clear(n.owed)
 	n.sending = len(payloads) > 0
 	now := time.Now()
 	for _, payload := range payloads {
 		n.last[payload] = now
 	}
-	return payloads
+	return payloads, n.count
+}
+
+// flush returns when the wake-ups that are owed now have been sent, or ctx has ended.
+func (n *notifyThrottle) flush(ctx context.Context) error {
+	n.mu.Lock()
+	count := n.count
+	n.mu.Unlock()
+	for {
+		n.mu.Lock()
+		done := n.sent >= count
+		n.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("send the wake-ups of inserts: %w", context.Cause(ctx))
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 // wait returns when no wake-up is owed any more.

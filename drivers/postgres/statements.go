@@ -135,6 +135,7 @@ const (
 	readCancels
 	readClock
 	readPosition
+	readSnapshot
 	releaseJobs
 	renewFailing
 	reportLoss
@@ -273,6 +274,7 @@ var sources = [statementCount]source{
 	readCancels:            {file: "read_cancels", params: "ids", columns: "job_id reason"},
 	readClock:              {file: "read_clock", params: "now", columns: "now"},
 	readPosition:           {file: "read_position", columns: positionColumns},
+	readSnapshot:           {file: "read_snapshot", columns: "snapshot server"},
 	releaseJobs:            {file: "release_jobs", params: "ids", columns: "queue"},
 	renewFailing:           {file: "renew_failing", params: "now ids failures"},
 	reportLoss:             {file: "report_loss", params: "now accepted token node seen_accepted"},

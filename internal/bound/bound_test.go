@@ -3,6 +3,7 @@ package bound_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ func (able) MigrateStatus(context.Context) ([]store.MigrationStatus, error) { re
 func (able) MigrateUp(context.Context) ([]store.Migration, error)           { return nil, nil }
 
 // TestAbilitiesPassThrough checks that a bounded backend has the abilities of the
-// backend below, except the two that have no calls to bound, and that it does not
+// backend below, except those that have no calls to bound, and that it does not
 // claim to fire early if the backend below does not.
 func TestAbilitiesPassThrough(t *testing.T) {
 	full := able{memory.New()}
@@ -35,7 +36,7 @@ func TestAbilitiesPassThrough(t *testing.T) {
 		if !ability.Of(full) {
 			t.Fatalf("the test's store lacks the ability %s", ability.Name)
 		}
-		unbounded := ability.Name == "Listener" || ability.Name == "Pooled" || ability.Name == "CancelSettler"
+		unbounded := slices.Contains([]string{"CancelSettler", "Flusher", "Listener", "PollSharer", "Pooled"}, ability.Name)
 		if ability.Of(bounded) == unbounded {
 			t.Errorf("a bounded backend has the ability %s: %v", ability.Name, !unbounded)
 		}

@@ -70,7 +70,8 @@ type Engine struct {
 // New returns an engine that has not started.
 func New(cfg Config) *Engine {
 	queues := slices.Sorted(maps.Keys(cfg.Queues))
-	e := &Engine{cfg: cfg, wakes: loop.NewWakes(queues, cfg.PollIdle, cfg.PollPushed), jobs: work.NewInFlight()}
+	sharer, _ := cfg.Backend.(store.PollSharer)
+	e := &Engine{cfg: cfg, wakes: loop.NewWakes(queues, cfg.PollIdle, cfg.PollPushed, sharer), jobs: work.NewInFlight()}
 	e.node = node.New(node.Config{
 		Store: cfg.Backend, Sink: cfg.Sink, Wakes: e.wakes, Claims: e.jobs, AfterLoss: plan.LostFollowUp,
 		Name: cfg.Name, Version: cfg.Version, Queues: queues, Kinds: work.KindNames(cfg.Kinds, cfg.Restricted),
@@ -138,7 +139,7 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 // firing returns the configuration of the firing loop.
 func (e *Engine) firing() fire.Config {
 	early, _ := e.cfg.Backend.(store.EarlyFirer)
-	return fire.Config{Store: e.cfg.Backend, Early: early, Node: e.node, Wakes: e.wakes, MayRun: e.runner.MayRun, CallTimeout: e.cfg.CallTimeout}
+	return fire.Config{Store: e.cfg.Backend, Early: early, Node: e.node, Wakes: e.wakes, MayRun: e.runner.MayRun, Runs: e.runner.Runs, CallTimeout: e.cfg.CallTimeout}
 }
 
 // pruner returns the loop that deletes old rows.

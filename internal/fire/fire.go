@@ -28,6 +28,8 @@ type Config struct {
 	Wakes *loop.Wakes
 	// MayRun reports whether the node may run jobs with this kind and these args.
 	MayRun func(kind string, args []byte) bool
+	// Runs identifies the jobs that the node may run: it is the same for nodes that may run the same.
+	Runs func() string
 	// CallTimeout limits the calls of one step of the loop.
 	CallTimeout time.Duration
 }
@@ -43,6 +45,7 @@ type Store interface {
 func Run(ctx context.Context, cfg Config) {
 	f, losses := newFirer(cfg), cfg.Node.Suspensions()
 	failures := 0
+	turn := cfg.Wakes.ScheduleTurn()
 	for ctx.Err() == nil {
 		if cfg.Node.Blocked() {
 			_ = loop.Sleep(ctx, blockedDelay) // the loop condition checks ctx
@@ -75,6 +78,7 @@ func Run(ctx context.Context, cfg Config) {
 		case <-timer.C:
 		case <-cfg.Wakes.Schedules():
 			f.roundAt = loop.AlreadyDue
+		case <-turn.Changed():
 		}
 		timer.Stop()
 	}
@@ -115,8 +119,10 @@ type firer struct {
 	// Schedules that had a live job when an early firing was tried, and until when no early firing
 	// is tried for them.
 	earlyRetryAt map[int64]loop.Instant
-	// When to read due schedules, and when to prefetch.
+	// When to read due schedules, and when to prefetch. turn decides when to read due schedules
+	// without any other reason.
 	roundAt, prefetchAt loop.Instant
+	turn                *loop.Turn
 	// The number of due schedules that the last round left to other nodes. The next round reads
 	// them again, before later schedules.
 	leftToOthers int
@@ -124,7 +130,7 @@ type firer struct {
 
 func newFirer(cfg Config) *firer {
 	return &firer{
-		cfg: cfg, report: cfg.Node.Report(), plans: plan.NewCache(),
+		cfg: cfg, report: cfg.Node.Report(), plans: plan.NewCache(), turn: cfg.Wakes.ScheduleTurn(),
 		roundAt: loop.AlreadyDue, prefetchAt: loop.Never, earlyRetryAt: map[int64]loop.Instant{},
 	}
 }
@@ -145,7 +151,7 @@ func (f *firer) step(ctx context.Context) error {
 		return f.prefetchPage(ctx)
 	case ready:
 		return nil
-	case f.roundAt <= now:
+	case f.roundAt <= now || f.turn.Next() <= now:
 		return f.round(ctx)
 	case countDue(f.early, f.clock.now().Add(plan.MaxEarly)) > 0:
 		return f.fireEarly(ctx)
@@ -155,7 +161,7 @@ func (f *firer) step(ctx context.Context) error {
 
 // wait returns how long there is no work; it may be negative.
 func (f *firer) wait() time.Duration {
-	at := min(f.roundAt, f.prefetchAt)
+	at := min(f.roundAt, f.prefetchAt, f.turn.Next())
 	if len(f.early) > 0 {
 		at = min(at, f.clock.reaches(f.early[0].NextAt.Add(-plan.MaxEarly)))
 	}
@@ -243,11 +249,16 @@ func (f *firer) emitSchedulesAhead(ctx context.Context, now time.Time) error {
 // round fires the schedules that are due by the store's clock, as many as one call reads.
 func (f *firer) round(ctx context.Context) error {
 	limit := fireBatch + f.leftToOthers
-	due, err := f.read(ctx, store.DueSchedulesRequest{Limit: limit})
+	note := ""
+	if f.turn.SetWork(f.cfg.Runs()); f.turn.Next() <= loop.Now() {
+		note = f.turn.Note()
+	}
+	due, err := f.read(ctx, store.DueSchedulesRequest{Limit: limit, Polled: note})
 	if err != nil {
 		return err
 	}
-	f.roundAt = loop.Now().Add(f.cfg.Wakes.IdlePoll())
+	f.turn.Polled(note != "")
+	f.roundAt = loop.Never
 	more := len(due.Schedules) == limit
 	ours, again := f.plans.Own(due.Schedules, f.cfg.MayRun, due.Now)
 	f.leftToOthers = len(due.Schedules) - len(ours)

@@ -45,7 +45,7 @@ func TestWakesReachTheirLoops(t *testing.T) {
 		{store.Wake{Kind: store.WakeCancels}, false, false, false, true},
 		{store.Wake{Kind: store.WakeAll}, true, true, true, true},
 	} {
-		w := NewWakes([]string{"a", "b"}, time.Second, time.Minute)
+		w := NewWakes([]string{"a", "b"}, time.Second, time.Minute, nil)
 		w.Wake(test.wake)
 		w.Wake(test.wake) // counts as one
 		for name, one := range map[string]struct {
@@ -57,7 +57,7 @@ func TestWakesReachTheirLoops(t *testing.T) {
 			}
 		}
 	}
-	w := NewWakes(nil, time.Second, time.Minute)
+	w := NewWakes(nil, time.Second, time.Minute, nil)
 	if before := w.SetPushed(true); before || w.IdlePoll() != time.Minute {
 		t.Errorf("with wake-ups the poll is %v", w.IdlePoll())
 	}

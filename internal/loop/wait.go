@@ -41,6 +41,9 @@ func RetryWait(n int) time.Duration {
 // spreadPart is the greatest part by which Spread changes a duration.
 const spreadPart = 0.1
 
+// random returns a random number from 0 to 1.
+func random() float64 { return rand.Float64() }
+
 // Spread returns a random duration within 10 % of wait.
 func Spread(wait time.Duration) time.Duration {
 	return time.Duration(float64(wait) * (1 + spreadPart*(2*rand.Float64()-1)))

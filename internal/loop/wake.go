@@ -1,6 +1,8 @@
 package loop
 
 import (
+	"crypto/rand"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -11,22 +13,46 @@ import (
 type Wakes struct {
 	schedules, cancels Signal
 	queues             map[string]Signal // not changed after NewWakes
+	turns              map[string]*Turn  // by queue; not changed after NewWakes
+	scheduleTurn       *Turn
 	pushed             atomic.Bool
 	idle, idlePushed   time.Duration
+	watchTime          time.Duration // 0: the store does not share polls
 }
 
 // NewWakes returns the wake-ups of a node that serves queues. idle is the longest interval at which
 // a loop without work reads the store while the store sends no wake-ups, idlePushed while it does.
-func NewWakes(queues []string, idle, idlePushed time.Duration) *Wakes {
+// sharer is the ability of the store to share polls; nil: it has not.
+func NewWakes(queues []string, idle, idlePushed time.Duration, sharer store.PollSharer) *Wakes {
 	w := &Wakes{
 		queues: make(map[string]Signal, len(queues)), schedules: NewSignal(), cancels: NewSignal(),
-		idle: idle, idlePushed: idlePushed,
+		turns: make(map[string]*Turn, len(queues)), idle: idle, idlePushed: idlePushed,
 	}
+	if sharer != nil {
+		w.watchTime = sharer.SharePolls()
+	}
+	self := rand.Text()
+	newTurn := func(work string) *Turn {
+		return &Turn{
+			idle: w.IdlePoll, shared: w.shared, self: self, changed: NewSignal(),
+			work: work, last: Now(), own: Now(), late: random(), watchUntil: AlreadyDue,
+		}
+	}
+	w.scheduleTurn = newTurn("")
 	for _, name := range queues {
-		w.queues[name] = NewSignal()
+		w.queues[name], w.turns[name] = NewSignal(), newTurn(name)
 	}
 	return w
 }
+
+// shared reports whether nodes share their polls at present.
+func (w *Wakes) shared() bool { return w.watchTime > 0 && w.Pushed() }
+
+// JobTurn returns the turn of a queue's fetcher; nil if the node does not serve the queue.
+func (w *Wakes) JobTurn(queue string) *Turn { return w.turns[queue] }
+
+// ScheduleTurn returns the turn of the firing loop.
+func (w *Wakes) ScheduleTurn() *Turn { return w.scheduleTurn }
 
 // Jobs returns the signal that new jobs are due in a queue; nil if the node does not serve it.
 func (w *Wakes) Jobs(queue string) Signal { return w.queues[queue] }
@@ -59,10 +85,33 @@ func (w *Wakes) Wake(hint store.Wake) {
 		w.schedules.Notify()
 	case store.WakeCancels:
 		w.cancels.Notify()
+	case store.WakeWatch:
+		w.watch(hint.Queue, w.watchTime)
+	case store.WakePolled:
+		w.hear(hint.Note)
 	default:
+		w.watch("", min(watchAtStart, w.watchTime))
 		w.WakeJobs("")
 		w.schedules.Notify()
 		w.cancels.Notify()
+	}
+}
+
+// watch shortens the polls of a queue, or of all queues if queue is empty, for d.
+func (w *Wakes) watch(queue string, d time.Duration) {
+	for name, turn := range w.turns {
+		if queue == "" || name == queue {
+			turn.watch(d)
+		}
+	}
+}
+
+// hear passes a note of a poll to the turns.
+func (w *Wakes) hear(note string) {
+	node, work, _ := strings.Cut(note, " ")
+	w.scheduleTurn.hear(node, work)
+	for _, turn := range w.turns {
+		turn.hear(node, work)
 	}
 }
 

@@ -2,6 +2,9 @@ package work
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -21,6 +24,7 @@ type AllowedJob struct {
 // allowList contains the declared jobs of a node. It is safe for concurrent use.
 type allowList struct {
 	jobs  atomic.Pointer[[]AllowedJob]
+	runs  atomic.Pointer[string]           // see Runner.Runs
 	exact atomic.Pointer[[]store.ExactJob] // the jobs of restricted kinds, for claims
 }
 
@@ -57,7 +61,30 @@ func (r *Runner) SetAllowList(jobs []AllowedJob) {
 	}
 	r.allowList.jobs.Store(&jobs)
 	r.allowList.exact.Store(&exact)
+	r.setRuns(exact)
 	r.wakes.WakeJobs("")
+}
+
+// Runs returns a short text that is the same for nodes that may run the same jobs.
+func (r *Runner) Runs() string { return *r.allowList.runs.Load() }
+
+// setRuns sets the text of Runs for a list of declared jobs.
+func (r *Runner) setRuns(declared []store.ExactJob) {
+	digest := sha256.New()
+	for _, kinds := range [][]string{r.cfg.Kinds, r.cfg.Restricted} {
+		for _, kind := range slices.Sorted(slices.Values(kinds)) {
+			fmt.Fprintf(digest, "%q", kind)
+		}
+		digest.Write([]byte{0})
+	}
+	var exact []string
+	for _, job := range declared {
+		exact = append(exact, fmt.Sprintf("%q%x", job.Kind, job.SHA256))
+	}
+	slices.Sort(exact)
+	fmt.Fprint(digest, exact)
+	runs := hex.EncodeToString(digest.Sum(nil)[:8])
+	r.allowList.runs.Store(&runs)
 }
 
 // MayRun reports whether this node may run jobs with this kind and these args.

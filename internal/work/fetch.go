@@ -23,6 +23,8 @@ type fetcher struct {
 	refill   atomic.Int64 // room is sent when inFlight falls to this number
 	room     loop.Signal
 	wake     loop.Signal
+	turn     *loop.Turn // decides when to claim without any other reason
+	polls    bool       // the next claim is such a poll
 
 	begun    atomic.Int64 // jobs that workers have taken
 	workTime atomic.Int64 // total run time of the jobs that have ended, in nanoseconds
@@ -38,7 +40,7 @@ func newFetcher(r *Runner, queue string, width int) *fetcher {
 	return &fetcher{
 		runner: r, queue: queue, width: width,
 		jobs: make(chan *Run, width+farDepth),
-		room: loop.NewSignal(), wake: r.wakes.Jobs(queue),
+		room: loop.NewSignal(), wake: r.wakes.Jobs(queue), turn: r.wakes.JobTurn(queue),
 	}
 }
 
@@ -98,26 +100,51 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 // the claim skips locked rows; so poll begins short and doubles. It is shortest after a wake-up,
 // because then there is a due job. Because the store's clock was read after the claim was sent, the
 // wait for the next due job ends early rather than late.
+//
+// When poll has grown to the interval of idle nodes, the turn decides, which nodes share.
 func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started loop.Instant, poll time.Duration) (next time.Duration) {
 	f.learn(func() { f.pace.less(f.width) })
-	next = min(2*poll, f.runner.wakes.IdlePoll())
+	f.turn.SetWork(f.runner.Runs() + " " + f.queue)
+	next = 2 * poll
 	if len(res.Jobs) > 0 {
 		next = f.runner.cfg.PollBusy
 	}
-	wait := next
+	now := loop.Now()
+	latest := loop.Never
 	if len(f.jobs) > 0 {
-		wait = min(wait, stalePrefetchAge)
+		latest = now.Add(stalePrefetchAge)
 	}
 	if res.Again > 0 {
-		wait = min(wait, res.Again)
+		latest = min(latest, now.Add(res.Again))
 	}
 	if !res.NextDue.IsZero() {
-		wait = min(wait, max(started.Add(res.NextDue.Sub(res.Now)).Until(), 0))
+		latest = min(latest, started.Add(res.NextDue.Sub(res.Now)))
 	}
-	if f.await(ctx, time.After(wait), f.wake) {
-		return f.runner.cfg.PollBusy / 8
+	for {
+		idle := f.turn.Interval()
+		next = min(next, idle)
+		at := min(latest, now.Add(next))
+		if next == idle {
+			at = min(latest, f.turn.Next())
+		}
+		wait := at.Until()
+		if wait <= 0 {
+			f.polls = next == idle && at < latest
+			return next
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return next
+		case <-f.wake:
+			timer.Stop()
+			return f.runner.cfg.PollBusy / 8
+		case <-f.turn.Changed():
+		case <-timer.C:
+		}
+		timer.Stop()
 	}
-	return next
 }
 
 // learnSpeed limits the depth by the mean run time of the jobs that have ended since the last
@@ -215,8 +242,14 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, err
 	}
 	defer f.runner.solo.endClaim()
 	ahead := f.pace.ahead(limit)
-	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead})
+	note := ""
+	if f.polls {
+		note = f.turn.Note()
+	}
+	f.polls = false
+	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead, Polled: note})
 	if err == nil {
+		f.turn.Polled(note != "")
 		f.hand(ctx, session, res.ClaimResult, limit-ahead)
 	}
 	return res, err

@@ -73,10 +73,12 @@ type Runner struct {
 // New returns a Runner that claims nothing yet.
 func New(cfg Config) *Runner {
 	report := cfg.Node.Report()
-	return &Runner{
+	r := &Runner{
 		cfg: cfg, node: cfg.Node, report: report, wakes: cfg.Wakes, inFlight: cfg.InFlight,
 		outcomes: newOutcomes(cfg.Store, cfg.CallTimeout, report, cfg.InFlight),
 	}
+	r.setRuns(nil)
+	return r
 }
 
 // Fetch claims jobs and passes them to the workers until ctx ends. workers counts the goroutines of

@@ -20,6 +20,7 @@ func (s *Store) DueSchedules(ctx context.Context, req store.DueSchedulesRequest)
 		return store.DueSchedulesResult{}, err
 	}
 	defer s.mu.Unlock()
+	s.polled(req.Polled)
 	out := store.DueSchedulesResult{Now: now}
 	soon := now.Add(req.Ahead)
 	for _, row := range s.schedules {

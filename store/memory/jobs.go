@@ -102,6 +102,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 	if err != nil {
 		return store.ClaimResult{}, fmt.Errorf("claim jobs: %w", err)
 	}
+	s.polled(req.Polled)
 	out := store.ClaimResult{Now: now}
 	for i, j := range s.claimable(req, now) {
 		out.Jobs = append(out.Jobs, s.claim(j, node, now))

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -22,6 +23,19 @@ func (s *Store) wake(w store.Wake) {
 		case l.signal <- struct{}{}:
 		default: // a signal is pending already
 		}
+	}
+}
+
+// SharePolls implements store.PollSharer. No wake-up of this store is ever lost.
+func (s *Store) SharePolls() time.Duration { return time.Second }
+
+// Flush implements store.Flusher. Wake-ups are sent with their commits.
+func (s *Store) Flush(context.Context) error { return nil }
+
+// polled passes on the note of a poll. The caller holds the mutex.
+func (s *Store) polled(note string) {
+	if note != "" {
+		s.wake(store.Wake{Kind: store.WakePolled, Note: note})
 	}
 }
 

@@ -37,6 +37,8 @@ var (
 	_ store.Backend    = (*Store)(nil)
 	_ store.EarlyFirer = (*Store)(nil)
 	_ store.Listener   = (*Store)(nil)
+	_ store.PollSharer = (*Store)(nil)
+	_ store.Flusher    = (*Store)(nil)
 )
 
 // tables are the rows of a store.

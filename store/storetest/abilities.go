@@ -20,9 +20,11 @@ func Abilities() []Ability {
 		{"CancelSettler", has[store.CancelSettler]},
 		{"Distant", has[store.Distant]},
 		{"EarlyFirer", has[store.EarlyFirer]},
+		{"Flusher", has[store.Flusher]},
 		{"Listener", has[store.Listener]},
 		{"Migrator", has[store.Migrator]},
 		{"PartialClaimer", has[store.PartialClaimer]},
+		{"PollSharer", has[store.PollSharer]},
 		{"Pooled", has[store.Pooled]},
 	}
 }

@@ -11,6 +11,8 @@ import (
 var listenTests = []scenario{
 	{"WakesForOthersChanges", listenWakes},
 	{"EndsWithItsContext", listenEnds},
+	{"PassesNotesOfPolls", listenPolled},
+	{"FlushSendsWhatIsOwed", listenFlush},
 }
 
 // ears is a running call of Listen.
@@ -24,7 +26,13 @@ type ears struct {
 // wake-ups.
 func (e *env) listen() *ears {
 	e.t.Helper()
-	listener, ok := e.b.(store.Listener)
+	return e.listenOn(e.b)
+}
+
+// listenOn listens through a client.
+func (e *env) listenOn(b store.Backend) *ears {
+	e.t.Helper()
+	listener, ok := b.(store.Listener)
 	if !ok {
 		e.t.Skip("this driver pushes no wake-ups")
 	}
@@ -95,6 +103,10 @@ func listenWakes(e *env) {
 	tx := e.begin()
 	e.insertTx(tx.Tx, newJob())
 	e.wakes(l, store.WakeJobs, "the commit of a transaction with an insert", func() { e.must(tx.Commit()) })
+	tx = e.begin()
+	_, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx.Tx, Jobs: []store.NewJob{newJob()}, NotifyInTx: true})
+	e.must(err)
+	e.wakes(l, store.WakeJobs, "the commit of a transaction that notifies", func() { e.must(tx.Commit()) })
 	c = e.claimOne(n)
 	e.wakes(l, store.WakeCancels, "a cancel request", func() { e.cancel(c.ID) })
 	c = e.claimOne(n)
@@ -130,4 +142,67 @@ func listenEnds(e *env) {
 	case <-time.After(5 * time.Second):
 		e.t.Error("Listen must end with its context")
 	}
+}
+
+// listenPolled checks that the note of a poll reaches every listener, also that of the client that
+// polls, and that a poll without a note sends nothing.
+func listenPolled(e *env) {
+	sharer, ok := e.b.(store.PollSharer)
+	if !ok {
+		e.t.Skip("this driver's nodes do not share polls")
+	}
+	e.ok(sharer.SharePolls() > 0, "SharePolls must return a time")
+	n := e.node("n")
+	other, own := e.listen(), e.listenOn(e.a)
+	note := func(l *ears, want, what string) {
+		e.t.Helper()
+		deadline := time.After(5 * time.Second)
+		for {
+			select {
+			case w := <-l.wakes:
+				if w.Kind == store.WakePolled {
+					e.want(w, store.Wake{Kind: store.WakePolled, Note: want}, what)
+					return
+				}
+			case <-deadline:
+				e.t.Errorf("%s must pass its note on", what)
+				return
+			}
+		}
+	}
+	claim := func(text string) error {
+		_, err := e.a.Claim(e.ctx, store.ClaimRequest{Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 1, Polled: text})
+		return err
+	}
+	e.must(claim(""))
+	text := "node naïve ' queue"
+	e.must(claim(text))
+	note(other, text, "a claim")
+	note(own, text, "a claim of the same client")
+	_, err := e.a.DueSchedules(e.ctx, store.DueSchedulesRequest{Limit: 1, Polled: "schedules"})
+	e.must(err)
+	note(other, "schedules", "a read of due schedules")
+}
+
+// listenFlush checks that the wake-ups of committed transactions have been sent when Flush returns.
+func listenFlush(e *env) {
+	flusher, ok := e.a.(store.Flusher)
+	if !ok {
+		e.t.Skip("this driver sends its wake-ups with their commits")
+	}
+	l := e.listen()
+	for range 3 {
+		e.wakes(l, store.WakeJobs, "Flush after the commits of transactions", func() {
+			for range 5 {
+				tx := e.begin()
+				e.insertTx(tx.Tx, newJob())
+				e.must(tx.Commit())
+			}
+			e.must(flusher.Flush(e.ctx))
+		})
+	}
+	tx := e.begin()
+	e.insertTx(tx.Tx, newJob())
+	e.must(flusher.Flush(e.ctx)) // it does not wait for open transactions
+	e.must(tx.Rollback())
 }

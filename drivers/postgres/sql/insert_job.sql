@@ -12,4 +12,5 @@ SELECT                                                                          
 WHERE coalesce((SELECT u.until FROM {schema}.key_hold AS u WHERE u.kind = :kind::text AND u.unique_key = :unique_key::text), '-infinity') -- if unique
     <= coalesce(:now::timestamptz, now())                                                                   -- if unique
 ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO NOTHING                                      -- if unique
-RETURNING id::text AS ids, (SELECT pg_notify(:channel::text, :wake::text) WHERE :wake::text IS NOT NULL)::text AS sent
+RETURNING id::text AS ids, (SELECT CASE :wake::text WHEN '' THEN pg_current_xact_id()::text ELSE pg_notify(:channel::text, :wake::text)::text END
+    WHERE :wake::text IS NOT NULL) AS sent

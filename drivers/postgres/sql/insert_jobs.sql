@@ -13,4 +13,5 @@ WITH inserted AS (
     INSERT INTO {schema}.slot (recorded_at, schedule_id, slot, last, count, outcome, reason, job_id)        -- if slots
     SELECT created_at, schedule_id, slot, slot, 1, 0, '', id FROM inserted                                  -- if slots
 )
-SELECT array_agg(id)::text AS ids, (SELECT pg_notify(:channel::text, :wake::text) WHERE :wake::text IS NOT NULL)::text AS sent FROM inserted
+SELECT array_agg(id)::text AS ids, (SELECT CASE :wake::text WHEN '' THEN pg_current_xact_id()::text ELSE pg_notify(:channel::text, :wake::text)::text END
+    WHERE :wake::text IS NOT NULL) AS sent FROM inserted

@@ -22,5 +22,6 @@ WITH new AS MATERIALIZED (
     RETURNING id
 )
 SELECT (SELECT array_agg(id ORDER BY place)::text FROM new) AS ids, coalesce(array_agg(id), '{}')::text AS inserted,
-    (SELECT pg_notify(:channel::text, :wake::text) WHERE :wake::text IS NOT NULL AND EXISTS (SELECT FROM inserted))::text AS sent
+    (SELECT CASE :wake::text WHEN '' THEN pg_current_xact_id()::text ELSE pg_notify(:channel::text, :wake::text)::text END
+        WHERE :wake::text IS NOT NULL AND EXISTS (SELECT FROM inserted)) AS sent
 FROM inserted

@@ -8,4 +8,5 @@ WITH inserted AS (
     FROM unnest(:args::text[]) AS new (args)
     RETURNING id
 )
-SELECT array_agg(id)::text AS ids, (SELECT pg_notify(:channel::text, :wake::text) WHERE :wake::text IS NOT NULL)::text AS sent FROM inserted
+SELECT array_agg(id)::text AS ids, (SELECT CASE :wake::text WHEN '' THEN pg_current_xact_id()::text ELSE pg_notify(:channel::text, :wake::text)::text END
+    WHERE :wake::text IS NOT NULL) AS sent FROM inserted

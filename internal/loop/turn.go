@@ -1,0 +1,117 @@
+package loop
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// watchPoll is the interval of polls while wake-ups of the store may be lost, so that a job is
+	// found within a second, also if the node that polls dies at the same time.
+	watchPoll = 750 * time.Millisecond
+	// watchAtStart is for how long a node polls at this interval after it began to receive wake-ups,
+	// because it may have missed a store.WakeWatch. Stores repeat these at least every 5 seconds.
+	watchAtStart = 6 * time.Second
+	// ownPoll is after how many idle intervals a node polls itself, although other nodes poll.
+	ownPoll = 12
+)
+
+// Turn decides when a loop polls while it has no work. If the store shares polls
+// (store.PollSharer), then of all nodes that poll for the same work only one does per interval: the
+// node that polled last polls again after the interval, and each of the others after a random time
+// that is a tenth to a fifth longer, unless it hears of a poll before. So a node that ends is
+// replaced at the next poll. Concurrent calls are allowed.
+type Turn struct {
+	idle    func() time.Duration // the interval at present
+	shared  func() bool          // whether polls are shared at present
+	self    string               // identifies the node in notes
+	changed Signal
+
+	mu         sync.Mutex
+	work       string  // what is polled for
+	last       Instant // the last shared poll of any node
+	mine       bool    // this node made it
+	own        Instant // the last poll of this node
+	late       float64 // 0 to 1: by how much this node waits longer than others
+	watchUntil Instant
+}
+
+// Changed returns the signal that Next may return an earlier instant than before.
+func (t *Turn) Changed() Signal { return t.changed }
+
+// SetWork sets what this loop polls for: loops with the same text, of any node, share their polls.
+func (t *Turn) SetWork(work string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.work = work
+}
+
+// Note returns the note of a poll that other nodes rely on; empty: polls are not shared at present.
+func (t *Turn) Note() string {
+	if !t.shared() {
+		return ""
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.self + " " + t.work
+}
+
+// Next returns when to poll.
+func (t *Turn) Next() Instant {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	idle := t.idle()
+	if !t.shared() {
+		return t.own.Add(idle)
+	}
+	interval := t.interval()
+	if !t.mine {
+		interval += time.Duration((1 + t.late) / 10 * float64(interval))
+	}
+	return min(t.last.Add(interval), t.own.Add(ownPoll*idle+time.Duration(t.late*float64(idle))))
+}
+
+// Interval returns the interval of polls.
+func (t *Turn) Interval() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.interval()
+}
+
+func (t *Turn) interval() time.Duration {
+	if t.shared() && Now() < t.watchUntil {
+		return min(watchPoll, t.idle())
+	}
+	return t.idle()
+}
+
+// Polled records that this node has polled; shared: with a note.
+func (t *Turn) Polled(shared bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.own = Now()
+	if shared {
+		t.last, t.mine = t.own, true
+	}
+}
+
+// hear records the poll of a node, perhaps of this one.
+func (t *Turn) hear(node, work string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if work == t.work {
+		t.last, t.mine, t.late = Now(), node == t.self, random()
+	}
+}
+
+// watch shortens the interval for d, because wake-ups may be lost.
+func (t *Turn) watch(d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := Now()
+	if now >= t.watchUntil && now.Sub(t.last) > watchPoll {
+		t.last, t.mine, t.late = now, false, random() // so that not all nodes poll at once
+	}
+	t.watchUntil = max(t.watchUntil, now.Add(d))
+	t.changed.Notify()
+}

@@ -1,0 +1,174 @@
+package loop
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// sharing is a store whose nodes share polls.
+type sharing struct{}
+
+func (sharing) SharePolls() time.Duration { return 15 * time.Second }
+
+// turns are the nodes of a cluster, which poll one queue as their turns decide.
+type turns struct {
+	nodes []*Wakes
+	ended []bool
+	polls []time.Duration // since the cluster began
+	by    []int           // which node polled
+	start time.Time
+}
+
+// newTurns returns a cluster of nodes that receive wake-ups.
+func newTurns(n int) *turns {
+	c := &turns{ended: make([]bool, n), start: time.Now()}
+	for range n {
+		w := NewWakes([]string{"a"}, time.Second, 10*time.Second, sharing{})
+		w.SetPushed(true)
+		w.JobTurn("a").SetWork("kinds a")
+		c.nodes = append(c.nodes, w)
+	}
+	return c
+}
+
+// wake sends a wake-up to all nodes.
+func (c *turns) wake(w store.Wake) {
+	for i, node := range c.nodes {
+		if !c.ended[i] {
+			node.Wake(w)
+		}
+	}
+}
+
+// run polls for d, in steps of a millisecond, and returns the polls of that time and who made them.
+func (c *turns) run(d time.Duration) (polls []time.Duration, by []int) {
+	began := len(c.polls)
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for i, node := range c.nodes {
+			turn := node.JobTurn("a")
+			if c.ended[i] || turn.Next() > Now() {
+				continue
+			}
+			note := turn.Note()
+			turn.Polled(note != "")
+			c.polls, c.by = append(c.polls, time.Since(c.start)), append(c.by, i)
+			if note != "" {
+				c.wake(store.Wake{Kind: store.WakePolled, Note: note})
+			}
+		}
+	}
+	return c.polls[began:], c.by[began:]
+}
+
+// longestGap returns the longest time without a poll.
+func longestGap(polls []time.Duration) (gap time.Duration) {
+	for i := 1; i < len(polls); i++ {
+		gap = max(gap, polls[i]-polls[i-1])
+	}
+	return gap
+}
+
+func TestNodesShareTheirPolls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const nodes = 20
+		c := newTurns(nodes)
+		polls, _ := c.run(9 * time.Minute) // not when all nodes that began at once make a poll of their own
+		if n := len(polls); n > 9*6+9*nodes/2 {
+			t.Errorf("%d idle nodes poll %d times in nine minutes", nodes, n)
+		}
+		if gap := longestGap(polls); gap > 12*time.Second+2*time.Millisecond {
+			t.Errorf("for %v no node polls", gap)
+		}
+		c.wake(store.Wake{Kind: store.WakeWatch, Queue: "a"})
+		polls, by := c.run(14 * time.Second)
+		if n := len(polls); n < 14 || n > 14*3/2 {
+			t.Errorf("%d polls in 14 seconds in which wake-ups may be lost", n)
+		}
+		if gap := longestGap(polls); gap > watchPoll*12/10+2*time.Millisecond {
+			t.Errorf("for %v no node polls, though wake-ups may be lost", gap)
+		}
+		c.wake(store.Wake{Kind: store.WakeWatch})
+		c.run(2 * time.Second)
+		c.ended[c.by[len(c.by)-1]] = true // the node that polls
+		last := c.polls[len(c.polls)-1]
+		polls, by = c.run(time.Second)
+		if len(polls) == 0 || polls[0]-last >= time.Second || c.ended[by[0]] {
+			t.Errorf("after the node that polled has ended, the next poll was after %v", append(polls, 0)[0]-last)
+		}
+		c.run(time.Minute)
+		if polls, _ := c.run(time.Minute); len(polls) > 6+nodes {
+			t.Errorf("%d polls in a minute, long after wake-ups might have been lost", len(polls))
+		}
+	})
+}
+
+func TestATurnIsSharedForTheSameWorkOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newTurns(1).nodes[0], newTurns(1).nodes[0]
+		other := b.JobTurn("a")
+		before := other.Next()
+		time.Sleep(5 * time.Second)
+		b.Wake(store.Wake{Kind: store.WakePolled, Note: a.JobTurn("a").Note()})
+		if other.Next() <= before {
+			t.Error("a poll of another node postpones nothing")
+		}
+		before = other.Next()
+		time.Sleep(5 * time.Second)
+		for _, work := range []string{"other kinds a", "kinds b", "kinds"} {
+			a.JobTurn("a").SetWork(work)
+			b.Wake(store.Wake{Kind: store.WakePolled, Note: a.JobTurn("a").Note()})
+		}
+		b.Wake(store.Wake{Kind: store.WakePolled})
+		b.Wake(store.Wake{Kind: store.WakeWatch, Queue: "b"})
+		if other.Next() != before {
+			t.Error("a poll for other work postpones the turn")
+		}
+	})
+}
+
+func TestATurnWithoutSharing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, sharer := range map[string]store.PollSharer{"not shared": nil, "not pushed": sharing{}} {
+			w := NewWakes([]string{"a"}, time.Second, time.Second, sharer)
+			w.SetPushed(sharer == nil)
+			turn := w.JobTurn("a")
+			for range 5 {
+				w.Wake(store.Wake{Kind: store.WakePolled, Note: "node " + "a"})
+				w.Wake(store.Wake{Kind: store.WakeWatch})
+				if wait := turn.Next().Until(); wait != time.Second || turn.Note() != "" {
+					t.Errorf("%s: the next poll is in %v, with the note %q", name, wait, turn.Note())
+				}
+				time.Sleep(time.Second)
+				turn.Polled(false)
+			}
+		}
+	})
+}
+
+func TestAStartIsWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTurns(1).nodes[0]
+		turn := w.JobTurn("a")
+		select {
+		case <-turn.Changed():
+		default:
+		}
+		w.Wake(store.Wake{Kind: store.WakeAll})
+		select {
+		case <-turn.Changed():
+		default:
+			t.Error("the loop is not told that it has to poll sooner")
+		}
+		if wait := turn.Next().Until(); wait > watchPoll*12/10 {
+			t.Errorf("after a node begins to listen, its next poll is in %v", wait)
+		}
+		time.Sleep(watchAtStart)
+		turn.Polled(true)
+		if wait := turn.Next().Until(); wait != 10*time.Second {
+			t.Errorf("the polls go on every %v", wait)
+		}
+	})
+}

@@ -42,9 +42,12 @@ type Request struct {
 	Delay   int   // seconds from now until the jobs are due
 	InTx    bool  // each call is in a transaction of the caller
 	Unique  bool  // each job has a unique key of its own
+	Open    int   // this many transactions with a job each are open
 	First   int   // number of the first job
 	Order   Order // the order in which the jobs are due
-	At      int64 // microseconds since 1970 at which schedules are due; 0: the request is for jobs
+	// SlowFlush makes each commit of the callers' transactions wait a millisecond for the disk.
+	SlowFlush bool
+	At        int64 // microseconds since 1970 at which schedules are due; 0: the request is for jobs
 
 	// Fields for Work.
 	Workers   int  // how many jobs run at once; 0: the best setting for the system

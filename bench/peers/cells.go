@@ -100,6 +100,19 @@ func localCells(b *bench) []cell {
 			},
 		},
 		{
+			name: "callers", title: "Insert in callers' transactions of three round trips, 8 clients",
+			metrics: throughput, yardsticks: []string{bareCaller, bareCaller + slow, bareCaller + manyOpen},
+			rows: b.callersRows(),
+		},
+		{
+			name: "callers-latency", title: "From before BEGIN in the caller's transaction to the start of the function, one job a transaction",
+			metrics: latencies,
+			rows: []row{
+				b.latencyOf("hourbell, 50 a second", "hourbell", child.Request{Rate: 50, Batch: 1, InTx: true}),
+				b.latencyOf("hourbell, 2,000 a second", "hourbell", child.Request{Rate: 2000, Batch: 1, InTx: true, Clients: connections, Connections: connections}),
+			},
+		},
+		{
 			name: "insert-many", title: "Insert 1,000 a call, one client",
 			metrics: throughput, yardsticks: []string{bareUnnest},
 			rows: []row{

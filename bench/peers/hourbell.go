@@ -40,15 +40,17 @@ func openOurs(ctx context.Context, req child.Request) (child.System, error) {
 		return nil, err
 	}
 	if req.InTx {
-		if s.pool, err = pgxpool.New(ctx, pooled(req)); err != nil {
+		if err = s.callersPool(ctx); err != nil {
 			return nil, err
 		}
 	}
 	if req.Delay > 0 {
 		s.options = append(s.options, hourbell.In(time.Duration(req.Delay)*time.Second))
 	}
-	s.client, err = hourbell.New(s.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
-	return s, err
+	if s.client, err = hourbell.New(s.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		return nil, err
+	}
+	return s, s.openTransactions(ctx)
 }
 
 func openBackend(ctx context.Context, req child.Request) (store.Backend, error) {
@@ -116,18 +118,6 @@ func (s *ours) insertOutOfOrder(ctx context.Context, jobs []child.Args) error {
 	}
 	_, err := s.backend.Insert(ctx, req)
 	return err
-}
-
-func (s *ours) insertInTx(ctx context.Context, job child.Args, options []hourbell.Option) error {
-	tx, err := s.pool.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback(ctx)
-	if _, err := s.client.Enqueue(ctx, job, append(slices.Clone(options), hourbell.InTx(postgres.Tx(tx)))...); err != nil {
-		return err
-	}
-	return tx.Commit(ctx)
 }
 
 func (s *ours) Work(ctx context.Context, do func(child.Args)) error {

@@ -18,12 +18,18 @@ const warm = 2
 // latencyRow measures the time from the call that enqueues, in one process, to
 // the start of the function, in another process.
 func (b *bench) latencyRow(name, system, mode string, rate, batch int) row {
+	return b.latencyOf(name, system, child.Request{Mode: mode, Rate: rate, Batch: batch})
+}
+
+// latencyOf is latencyRow for inserts with other settings.
+func (b *bench) latencyOf(name, system string, insert child.Request) row {
 	return row{name, func(ctx context.Context) (metrics, error) {
-		return b.latency(ctx, named(system), mode, rate, batch)
+		return b.latency(ctx, named(system), insert)
 	}}
 }
 
-func (b *bench) latency(ctx context.Context, s system, mode string, rate, batch int) (metrics, error) {
+func (b *bench) latency(ctx context.Context, s system, insert child.Request) (metrics, error) {
+	mode, rate := insert.Mode, insert.Rate
 	db, err := b.create(ctx, "")
 	if err != nil {
 		return nil, err
@@ -41,9 +47,9 @@ func (b *bench) latency(ctx context.Context, s system, mode string, rate, batch 
 	if err != nil {
 		return nil, err
 	}
-	sent, err := b.once(ctx, s, db.measured(child.Request{
-		Do: child.Insert, Rate: rate, Batch: batch, Clients: 2, Jobs: rate * (warm + b.env.latencySeconds), Connections: 2,
-	}, false))
+	insert.Do, insert.Mode, insert.Jobs = child.Insert, "", rate*(warm+b.env.latencySeconds)
+	insert.Clients, insert.Connections = max(insert.Clients, 2), max(insert.Connections, 2)
+	sent, err := b.once(ctx, s, db.measured(insert, false))
 	if err != nil {
 		return nil, err
 	}

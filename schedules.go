@@ -150,14 +150,10 @@ func (s *ScheduleService) List(ctx context.Context, f ScheduleFilter) ([]Schedul
 
 // Get returns the schedule with that name, or ErrNotFound.
 func (s *ScheduleService) Get(ctx context.Context, name string) (ScheduleInfo, error) {
-	return s.get(ctx, nil, name)
-}
-
-func (s *ScheduleService) get(ctx context.Context, tx store.Tx, name string) (ScheduleInfo, error) {
 	if err := check.StoredName("name", name); err != nil {
 		return ScheduleInfo{}, fmt.Errorf("read schedule: %w", err)
 	}
-	found, err := s.list(ctx, store.ListSchedulesRequest{Tx: tx, Names: []string{name}, Limit: 1})
+	found, err := s.list(ctx, store.ListSchedulesRequest{Names: []string{name}, Limit: 1})
 	if err != nil {
 		return ScheduleInfo{}, err
 	}
@@ -264,18 +260,45 @@ func (s *ScheduleService) Trigger(ctx context.Context, name string, options ...O
 	if err := s.client.checkTx(tx); err != nil {
 		return 0, fmt.Errorf("trigger schedule %q: %w", check.Shorten(name), err)
 	}
-	info, err := s.get(ctx, tx, name)
+	id, definition, err := s.triggered(ctx, tx, name)
 	if err != nil {
-		return 0, fmt.Errorf("trigger: %w", err)
+		return 0, err
 	}
-	if info.Problem != "" {
-		return 0, fmt.Errorf("trigger schedule %q: %s", name, info.Problem)
-	}
-	inserted, err := s.client.insert(ctx, tx, []store.NewJob{info.stored.Job(info.ID, store.OriginTrigger)})
+	inserted, err := s.client.insert(ctx, tx, []store.NewJob{definition.Job(id, store.OriginTrigger)})
 	if err != nil {
 		return 0, fmt.Errorf("trigger schedule %q: %w", name, err)
 	}
 	return inserted[0].ID, nil
+}
+
+// triggered returns the number and the definition of a schedule that is to be triggered. In a
+// caller's transaction it uses no other connection: the program's pool may have none left.
+func (s *ScheduleService) triggered(ctx context.Context, tx store.Tx, name string) (int64, plan.Definition, error) {
+	if tx == nil {
+		info, err := s.Get(ctx, name)
+		if err != nil {
+			return 0, plan.Definition{}, fmt.Errorf("trigger: %w", err)
+		}
+		if info.Problem != "" {
+			return 0, plan.Definition{}, fmt.Errorf("trigger schedule %q: %s", name, info.Problem)
+		}
+		return info.ID, info.stored, nil
+	}
+	if err := check.StoredName("name", name); err != nil {
+		return 0, plan.Definition{}, fmt.Errorf("trigger: %w", err)
+	}
+	rows, err := s.client.backend.ListSchedules(ctx, store.ListSchedulesRequest{Tx: tx, Names: []string{name}, Limit: 1})
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("schedule %q: %w", name, ErrNotFound)
+	}
+	if err != nil {
+		return 0, plan.Definition{}, fmt.Errorf("trigger: %w", err)
+	}
+	definition, err := plan.DecodeDefinition(rows[0].Definition)
+	if err != nil {
+		return 0, plan.Definition{}, fmt.Errorf("trigger schedule %q: %w", name, err)
+	}
+	return rows[0].ID, definition, nil
 }
 
 // CancelJobs cancels every job that was made for a schedule and has not

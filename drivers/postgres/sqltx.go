@@ -27,7 +27,7 @@ func (t sqlTx) Exec(ctx context.Context, text string, args ...any) (pgconn.Comma
 
 // Query implements querier.
 func (t sqlTx) Query(ctx context.Context, text string, args ...any) (pgx.Rows, error) {
-	rows, err := t.tx.QueryContext(ctx, text, portable(args)...)
+	rows, err := t.tx.QueryContext(ctx, text, portable(args)...) //nolint:rowserrcheck // sqlRows.Err returns it
 	if err != nil {
 		return nil, err
 	}

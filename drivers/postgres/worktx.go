@@ -175,6 +175,10 @@ func endTx(ctx context.Context, q querier, commit bool) error {
 	return fmt.Errorf("%T is not a transaction", q)
 }
 
+// pinOnce gives the rest of a transaction the settings of pins.
+const pinOnce = "select set_config('plan_cache_mode', " + planMode + ", true), set_config('jit', 'off', true), set_config('enable_seqscan', 'off', true)" +
+	", set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('enable_bitmapscan', 'off', true)"
+
 // codeLost is the error of completeJob if the claim was lost.
 const codeLost = "22012"
 
@@ -187,7 +191,7 @@ func (b *Backend) completeAndCommit(ctx context.Context, tx *workerTx, req store
 	}
 	o := req.Outcomes[0]
 	var batch pgx.Batch
-	batch.Queue("select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)")
+	batch.Queue(pinOnce)
 	batch.Queue(b.q(completeJob), when(req.Now), []int64{o.ID}, []int64{o.Token}, []int16{int16(o.Result.EndState())}, []string{""}, false, []string{string(o.Value)})
 	batch.Queue(b.q(deleteCancels), []int64{o.ID})
 	var ended string

@@ -34,6 +34,8 @@ func play(role string) int {
 		node = func() error { return playMailer(role) }
 	case "mortal":
 		node = playMortal
+	case "clerk":
+		node = playClerk
 	}
 	if err := node(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", role, err)

@@ -1,0 +1,331 @@
+package proof
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/drivers/postgres"
+	"github.com/hourbell/hourbell/drivers/sqlite"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Posting is a job whose worker writes a row in the transaction of the job.
+type Posting struct {
+	// Halt is where the first attempt waits for the file of goAhead: after the "effect", or
+	// after the job was "completed" by hand. "exit" ends the process after the effect.
+	Halt string `json:"halt,omitempty"`
+}
+
+func (Posting) Kind() string { return "posting" }
+
+// Entry is a Posting that completes itself by hand.
+type Entry Posting
+
+func (Entry) Kind() string { return "entry" }
+
+// ledger is a store with a table of effects.
+type ledger struct {
+	backend store.Backend
+	exec    func(ctx context.Context, text string, args ...any) error
+	count   func(ctx context.Context, text string, args ...any) (n int64, err error)
+	close   func()
+	// register registers the workers. post is the code of both kinds: it calls write to write
+	// the effect in the transaction.
+	register func(workers *hourbell.Workers, post func(ctx context.Context, job *hourbell.JobRow, halt string, write func() error) error, halt func(ctx context.Context, job *hourbell.JobRow, halt, at string) error)
+}
+
+const (
+	makeEffects = "CREATE TABLE effect (job bigint NOT NULL, token bigint NOT NULL)"
+	postEffect  = "INSERT INTO effect (job, token) VALUES ($1, $2)"
+)
+
+// openLedger opens the store at a URL of the harness. workerURL, if not empty, is what workers
+// use.
+func openLedger(ctx context.Context, at, workerURL string) (*ledger, error) {
+	if path, ok := strings.CutPrefix(at, "sqlite:"); ok {
+		return openFileLedger(ctx, path)
+	}
+	config, schema, err := schemaOf(at)
+	if err != nil {
+		return nil, err
+	}
+	backend, err := postgres.Open(ctx, config.ConnString(), postgres.Schema(schema))
+	if err != nil {
+		return nil, err
+	}
+	if workerURL != "" {
+		if config, _, err = schemaOf(workerURL); err != nil {
+			return nil, err
+		}
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec // the text of each statement is in its message
+	}
+	config.ConnConfig.RuntimeParams["search_path"] = schema
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	l := &ledger{backend: backend, close: func() { pool.Close(); _ = backend.Close() }}
+	l.exec = func(ctx context.Context, text string, args ...any) error {
+		_, err := pool.Exec(ctx, text, args...)
+		return err
+	}
+	l.count = func(ctx context.Context, text string, args ...any) (n int64, err error) {
+		err = pool.QueryRow(ctx, text, args...).Scan(&n)
+		return n, err
+	}
+	l.register = func(workers *hourbell.Workers, post func(context.Context, *hourbell.JobRow, string, func() error) error, halt func(context.Context, *hourbell.JobRow, string, string) error) {
+		write := func(ctx context.Context, job *hourbell.JobRow, tx pgx.Tx) func() error {
+			return func() error { _, err := tx.Exec(ctx, postEffect, job.ID, job.Token); return err }
+		}
+		hourbell.RegisterTx(workers, postgres.Transactions(pool), func(ctx context.Context, job *hourbell.Job[Posting], tx pgx.Tx) error {
+			return post(ctx, &job.JobRow, job.Args.Halt, write(ctx, &job.JobRow, tx))
+		})
+		hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Entry]) error {
+			tx, err := pool.Begin(ctx)
+			if err != nil {
+				return err
+			}
+			defer tx.Rollback(context.WithoutCancel(ctx))
+			if err := post(ctx, &job.JobRow, job.Args.Halt, write(ctx, &job.JobRow, tx)); err != nil {
+				return err
+			}
+			if err := job.Complete(ctx, postgres.Tx(tx)); err != nil {
+				return err
+			}
+			if err := halt(ctx, &job.JobRow, job.Args.Halt, "completed"); err != nil {
+				return err
+			}
+			return tx.Commit(ctx)
+		})
+	}
+	return l, nil
+}
+
+// schemaOf splits a URL of the harness.
+func schemaOf(at string) (*pgxpool.Config, string, error) {
+	u, err := url.Parse(at)
+	if err != nil {
+		return nil, "", err
+	}
+	query := u.Query()
+	schema := query.Get("schema")
+	query.Del("schema")
+	u.RawQuery = query.Encode()
+	config, err := pgxpool.ParseConfig(u.String())
+	return config, schema, err
+}
+
+func openFileLedger(ctx context.Context, path string) (*ledger, error) {
+	backend, err := sqlite.Open(ctx, path, sqlite.Synchronous("NORMAL"))
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(normal)")
+	if err != nil {
+		return nil, err
+	}
+	l := &ledger{backend: backend, close: func() { _ = db.Close(); _ = backend.Close() }}
+	l.exec = func(ctx context.Context, text string, args ...any) error {
+		_, err := db.ExecContext(ctx, text, args...)
+		return err
+	}
+	l.count = func(ctx context.Context, text string, args ...any) (n int64, err error) {
+		err = db.QueryRowContext(ctx, text, args...).Scan(&n)
+		return n, err
+	}
+	l.register = func(workers *hourbell.Workers, post func(context.Context, *hourbell.JobRow, string, func() error) error, halt func(context.Context, *hourbell.JobRow, string, string) error) {
+		write := func(ctx context.Context, job *hourbell.JobRow, tx *sql.Tx) func() error {
+			return func() error { _, err := tx.ExecContext(ctx, postEffect, job.ID, job.Token); return err }
+		}
+		hourbell.RegisterTx(workers, sqlite.Transactions(db), func(ctx context.Context, job *hourbell.Job[Posting], tx *sql.Tx) error {
+			return post(ctx, &job.JobRow, job.Args.Halt, write(ctx, &job.JobRow, tx))
+		})
+		hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Entry]) error {
+			tx, err := db.BeginTx(ctx, nil)
+			if err != nil {
+				return err
+			}
+			defer tx.Rollback()
+			if err := post(ctx, &job.JobRow, job.Args.Halt, write(ctx, &job.JobRow, tx)); err != nil {
+				return err
+			}
+			if err := job.Complete(ctx, sqlite.Tx(tx)); err != nil {
+				return err
+			}
+			if err := halt(ctx, &job.JobRow, job.Args.Halt, "completed"); err != nil {
+				return err
+			}
+			return tx.Commit()
+		})
+	}
+	return l, nil
+}
+
+// playClerk is a node whose workers write effects in the transactions of their jobs.
+func playClerk() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	l, err := openLedger(ctx, os.Getenv("HOURBELL_PROOF_URL"), os.Getenv("HOURBELL_PROOF_WORKER_URL"))
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
+	if err != nil {
+		return err
+	}
+	path := os.Getenv("HOURBELL_PROOF_WITNESS")
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	halt := func(_ context.Context, job *hourbell.JobRow, halt, at string) error {
+		if halt != at || job.Attempt > 1 {
+			return nil
+		}
+		if _, err := fmt.Fprintf(file, "%d %d halted %d\n", job.ID, job.Token, os.Getpid()); err != nil {
+			return err
+		}
+		for { // the context is not looked at: the worker is as slow as can be
+			if _, err := os.Stat(path + ".go"); err == nil {
+				return nil
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	workers := hourbell.NewWorkers()
+	l.register(workers, func(ctx context.Context, job *hourbell.JobRow, at string, write func() error) error {
+		if err := write(); err != nil {
+			return err
+		}
+		if at == "exit" {
+			os.Exit(killed)
+		}
+		return halt(ctx, job, at, "effect")
+	}, halt)
+	client, err := hourbell.New(l.backend, hourbell.Config{
+		Workers: workers, Lease: lease, Queues: map[string]int{"default": 8},
+		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		return err
+	}
+	return client.Run(ctx)
+}
+
+// office of clerks: a ledger, and the nodes that write into it.
+type clerks struct {
+	t       *testing.T
+	at      string // the URL of the store
+	ledger  *ledger
+	client  *hourbell.Client
+	witness witness
+}
+
+func newClerks(t *testing.T, at string) *clerks {
+	t.Helper()
+	run(t, at, "migrate", "up")
+	l, err := openLedger(t.Context(), at, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.close)
+	c := &clerks{t: t, at: at, ledger: l, witness: newWitness(t)}
+	if c.client, err = hourbell.New(l.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.exec(t.Context(), makeEffects); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// node starts a node; workerURL, if not empty, is what its workers use.
+func (c *clerks) node(workerURL string) *process {
+	c.t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "HOURBELL_PROOF_ROLE=clerk", "HOURBELL_PROOF_URL="+c.at, "HOURBELL_PROOF_WORKER_URL="+workerURL,
+		"HOURBELL_PROOF_LEASE="+lease(c.t).String(), "HOURBELL_PROOF_WITNESS="+c.witness.path)
+	return start(c.t, cmd)
+}
+
+func (c *clerks) enqueue(args hourbell.Args, options ...hourbell.Option) int64 {
+	c.t.Helper()
+	job, err := c.client.Enqueue(c.t.Context(), args, options...)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return job.ID
+}
+
+// halted returns how many workers wait.
+func (c *clerks) halted() (n int) {
+	for _, row := range c.witness.lines() {
+		if row[2] == "halted" {
+			n++
+		}
+	}
+	return n
+}
+
+// goAhead lets the workers that wait go on.
+func (c *clerks) goAhead() {
+	c.t.Helper()
+	if err := os.WriteFile(filepath.Clean(c.witness.path+".go"), nil, 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// live returns how many jobs have not ended.
+func (c *clerks) live() int64 {
+	c.t.Helper()
+	counts, err := c.client.Queues.List(c.t.Context())
+	if err != nil {
+		c.t.Log(err) // a writer holds up others
+		return -1
+	}
+	n := int64(0)
+	for _, q := range counts {
+		n += q.Ready + q.Running + q.Scheduled + q.Waiting
+	}
+	return n
+}
+
+// once checks that each job was completed and has one effect, of the claim that completed it.
+func (c *clerks) once(ids ...int64) {
+	c.t.Helper()
+	for _, id := range ids {
+		info, err := c.client.Jobs.Get(c.t.Context(), id)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		all, err := c.ledger.count(c.t.Context(), "SELECT count(*) FROM effect WHERE job = $1", id)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		own, err := c.ledger.count(c.t.Context(), "SELECT count(*) FROM effect WHERE job = $1 AND token = $2", id, info.Token)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if info.State != store.StateCompleted || all != 1 || own != 1 {
+			c.t.Errorf("job %d is %v after %d attempts, with %d effects, %s of its last claim", id, info.State, info.Attempt, all, strconv.FormatInt(own, 10))
+		}
+	}
+}

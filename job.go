@@ -122,6 +122,17 @@ func (j *JobRow) Result() []byte {
 	return j.run.Result()
 }
 
+// Progress reports how far the job has come: done of total units of work, and a
+// note of at most 1 KiB; a total of 0 means that the number of units is not
+// known. It returns at once and never fails. About once a second the node stores
+// the newest progress of each of its jobs that has changed, also when the job
+// has ended; store.JobInfo.Progress returns it. Concurrent calls are allowed.
+func (j *JobRow) Progress(done, total int64, note string) {
+	if j.run != nil {
+		j.run.SetProgress(done, total, note)
+	}
+}
+
 // HeldFor returns for how long from now the node may trust its claim on the job
 // if no further heartbeat succeeds, and the length of the node's lease. Work
 // that cannot observe its context, such as work in another process, must end

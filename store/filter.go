@@ -56,7 +56,7 @@ type ListJobsRequest struct {
 	OldestFirst bool
 	After       int64 // with OldestFirst: only numbers above this
 	Limit       int   // at least 1
-	Attempts    bool  // also read the attempts' records, the args and the result
+	Attempts    bool  // also read the attempts' records, the args, the result and the progress
 }
 
 // CountJobsRequest counts the jobs that a filter selects.

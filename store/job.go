@@ -465,6 +465,7 @@ type JobInfo struct {
 	Slot         time.Time
 	CancelAsked  bool      // the job is running, and its node has been asked to cancel it
 	Reason       string    // why it ended as failed or cancelled: the last error, "lost", …
+	Progress     Progress  // of the last attempt; zero: none; only with ListJobsRequest.Attempts
 	Result       []byte    // of the outcome that ended it (Outcome.Value), or nil; only with ListJobsRequest.Attempts
 	Attempts     []Attempt // only with ListJobsRequest.Attempts; oldest first, at most the newest MostAttempts
 }

@@ -135,6 +135,11 @@ type Jobs interface {
 	// transaction. It changes nothing.
 	FindClaim(ctx context.Context, ref ClaimRef) (ClaimState, error)
 
+	// SaveProgress stores the progress of claims, for JobInfo.Progress. It counts
+	// only for a job, running or finished, that still has the token of the claim;
+	// other progress is ignored. It is deleted with its job.
+	SaveProgress(ctx context.Context, req SaveProgressRequest) error
+
 	// ChangeJobs cancels, retries, deletes, moves or reprioritises jobs by number, or
 	// cancels the jobs of a schedule, and returns what it did with each. With neither
 	// it changes nothing.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
 )
 
 // TestResultsAndSnoozes checks how results and snoozes of a job are shown.
@@ -102,4 +105,76 @@ func TestBackoff(t *testing.T) {
 	if r := b.run("check", file); r.code != exitFailed && r.code != exitUsage || !strings.Contains(r.out+r.err, "backoff") {
 		t.Errorf("a mistake in the file: %+v", r)
 	}
+}
+
+// TestProgress checks how progress is shown, and --watch with and without a
+// terminal.
+func TestProgress(t *testing.T) {
+	b := newBench(t)
+	workers := hourbell.NewWorkers()
+	next := make(chan struct{})
+	workers.Handle("copy", func(_ context.Context, job *hourbell.JobRow) error {
+		job.Progress(1, 4, "a\x1b[31m.txt")
+		<-next
+		job.Progress(4, 4, "")
+		return nil
+	})
+	workers.Handle("idle", func(context.Context, *hourbell.JobRow) error { return nil })
+	client, stop := b.node(hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+	b.ok("enqueue", "copy")
+	b.ok("enqueue", "idle")
+	eventually(t, "the first progress", func() bool {
+		job, err := client.Jobs.Get(t.Context(), 1)
+		return err == nil && job.Progress.Done == 1
+	})
+	if progress, _ := b.objects("jobs", "show", "1")[0]["progress"].(map[string]any); progress["done"] != 1.0 || progress["total"] != 4.0 || progress["note"] != "a\x1b[31m.txt" || progress["at"] == nil {
+		t.Errorf("progress %v", progress)
+	}
+	if idle := b.ok("jobs", "show", "2", "--output", "ndjson"); !strings.Contains(idle, `"progress":null,`) {
+		t.Errorf("a job without progress: %s", idle)
+	}
+	if shown := b.ok("jobs", "show", "1"); !strings.Contains(shown, "1 of 4 (25 %), a") || strings.Contains(shown, "\x1b") {
+		t.Errorf("show:\n%s", shown)
+	}
+
+	var lines, terminal lockedBuffer
+	watch := func(p *program) chan error {
+		ended := make(chan error, 1)
+		go func() { ended <- p.jobsWatch(t.Context(), client, asTable, false, 1) }()
+		return ended
+	}
+	plainly := watch(&program{stdout: &lines, stderr: io.Discard})
+	records := make(chan string, 1)
+	go func() {
+		var out lockedBuffer
+		if err := (&program{stdout: &out, stderr: io.Discard}).jobsWatch(t.Context(), client, asNDJSON, false, 1); err != nil {
+			t.Error(err)
+		}
+		records <- out.String()
+	}()
+	drawn := &bar{out: &terminal, steps: 1}
+	drawn.show("running", view.ProgressPart(store.Progress{Done: 1, Total: 4}))
+	eventually(t, "the first line", func() bool { return strings.Contains(lines.String(), "running  1 of 4 (25 %), a") })
+	close(next)
+	if err := <-plainly; err != nil {
+		t.Error(err)
+	}
+	if out := lines.String(); strings.Count(out, "running  1 of 4") != 1 || !strings.Contains(out, "state        completed\n") || strings.Contains(out, "\r") {
+		t.Errorf("watched without a terminal:\n%s", out)
+	}
+	if out := <-records; !strings.Contains(out, `"state":"running"`) || !strings.Contains(out, `"state":"completed"`) {
+		t.Errorf("watched as records:\n%s", out)
+	}
+	if out := terminal.String(); !strings.Contains(out, "███████░") {
+		t.Errorf("on a terminal: %q", out)
+	}
+	eventually(t, "the last progress", func() bool {
+		job, err := client.Jobs.Get(t.Context(), 1)
+		return err == nil && job.Progress.Done == 4
+	})
+	if out := b.ok("jobs", "show", "1", "--watch"); !strings.Contains(out, "4 of 4 (100 %)\n") {
+		t.Errorf("a finished job, watched:\n%s", out)
+	}
+	stop()
+	b.fails(exitFailed, []string{"job 99"}, "jobs", "show", "99", "--watch")
 }

@@ -16,19 +16,25 @@ import (
 
 func (p *program) jobsShowCommand(f *storeFlags) *cobra.Command {
 	var o format
-	var secrets bool
+	var secrets, watch bool
 	c := &cobra.Command{
 		Use: "show ID", Short: "Shows a job with its arguments, attempts and output", Args: takes(false, "ID"),
-		Example: "  hourbell jobs show 17\n  hourbell jobs show 17 --output json",
+		Example: "  hourbell jobs show 17\n  hourbell jobs show 17 --output json\n  hourbell jobs show 17 --watch",
 		RunE: func(c *cobra.Command, args []string) error {
 			ids, err := parseIDs(args)
 			if err != nil {
 				return err
 			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error { return p.jobsShow(c.Context(), client, o, secrets, ids[0]) })
+			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+				if watch {
+					return p.jobsWatch(c.Context(), client, o, secrets, ids[0])
+				}
+				return p.jobsShow(c.Context(), client, o, secrets, ids[0])
+			})
 		},
 	}
 	addSecrets(c, &secrets)
+	c.Flags().BoolVar(&watch, "watch", false, "show the progress, on a terminal as a bar, until the job has ended")
 	o.addTo(c)
 	return c
 }
@@ -42,6 +48,11 @@ func (p *program) jobsShow(ctx context.Context, client *hourbell.Client, f forma
 	if err != nil {
 		return err
 	}
+	return p.showJob(ctx, client, f, secrets, job, now)
+}
+
+// showJob shows a job. now is the time of the store's clock.
+func (p *program) showJob(ctx context.Context, client *hourbell.Client, f format, secrets bool, job store.JobInfo, now time.Time) error {
 	views, err := view.Jobs(ctx, client, secrets, job)
 	if err != nil {
 		return err

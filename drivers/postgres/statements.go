@@ -102,6 +102,7 @@ const (
 	listJobs
 	listJobsOldestFirst
 	listNodes
+	listProgress
 	listQueues
 	listSchedules
 	listSlots
@@ -150,6 +151,7 @@ const (
 	updateJobs
 	updateLeftNodes
 	updateSchedules
+	upsertProgress
 	upsertKeyHolds
 	statementCount
 )
@@ -241,6 +243,7 @@ var sources = [statementCount]source{
 	listJobs:               {file: "list_jobs", given: "page open newest", params: jobFilterParams + jobPageParams, columns: jobColumns},
 	listJobsOldestFirst:    {file: "list_jobs", given: "page open oldest", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
+	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
 	listQueues:             {file: "list_queues", columns: "queue ready scheduled running waiting"},
 	listSchedules:          {file: "list_schedules", params: "names ids owner after deleted limit calendar", columns: scheduleColumns + " since"},
 	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at"},
@@ -289,6 +292,7 @@ var sources = [statementCount]source{
 	updateJobs:             {file: "update_jobs", params: "now ids queue priority"},
 	updateLeftNodes:        {file: "update_left_nodes", params: "now wait left nodes"},
 	updateSchedules:        {file: "update_schedules", params: "ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils"},
+	upsertProgress:         {file: "upsert_progress", params: "now ids tokens done total notes"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "now ids holds kind unique_key", columns: "ids"},
 }
 

@@ -77,7 +77,7 @@ func (s *session) RequestCancels(ctx context.Context, ids []int64, reason string
 
 // DeleteJobs implements rowwise.Jobs.
 func (s *session) DeleteJobs(ctx context.Context, ids []int64) error {
-	return s.onIDs(ctx, ids, nil, deleteKeyHolds, deleteJobs, deleteFinishedJobs, deleteAttempts)
+	return s.onIDs(ctx, ids, nil, deleteKeyHolds, deleteJobs, deleteFinishedJobs, deleteAttempts, deleteProgress)
 }
 
 // LockKeyHolders implements rowwise.Jobs.

@@ -31,6 +31,9 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 		if err != nil || !req.Attempts {
 			return err
 		}
+		if err := s.addProgress(ctx, out); err != nil {
+			return err
+		}
 		return s.addAttempts(ctx, out)
 	})
 	if err != nil {

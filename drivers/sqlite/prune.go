@@ -65,7 +65,7 @@ func (s *session) pruneJobs(ctx context.Context, name statement, keep time.Durat
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.onIDs(ctx, ids, nil, deleteAttempts)
+	return len(ids), s.onIDs(ctx, ids, nil, deleteAttempts, deleteProgress)
 }
 
 // Now reads the store's clock; see store.Maintenance.

@@ -37,6 +37,7 @@ const (
 	deleteFinishedJobs
 	deleteJobs
 	deleteKeyHolds
+	deleteProgress
 	endFailing
 	endJobs
 	endJobsWithResults
@@ -74,6 +75,7 @@ const (
 	listJobs
 	listJobsOldestFirst
 	listNodes
+	listProgress
 	listQueues
 	listSchedules
 	listSlots
@@ -118,6 +120,7 @@ const (
 	updateJobs
 	upsertCalendars
 	upsertKeyHolds
+	upsertProgress
 	upsertSchedules
 	statementCount
 )
@@ -154,6 +157,7 @@ var sources = [statementCount]source{
 	deleteFinishedJobs:     {file: "delete_finished_jobs", params: "ids"},
 	deleteJobs:             {file: "delete_jobs", params: "ids"},
 	deleteKeyHolds:         {file: "delete_key_holds", params: "ids"},
+	deleteProgress:         {file: "delete_progress", params: "ids"},
 	endFailing:             {file: "end_failing", params: "ids"},
 	endJobs:                {file: "end_jobs", params: "now ends"},
 	endJobsWithResults:     {file: "end_jobs", given: "results", params: "now ends"},
@@ -191,6 +195,7 @@ var sources = [statementCount]source{
 	listJobs:               {file: "list_jobs", given: "page newest", params: jobFilterParams + jobPageParams, columns: jobColumns},
 	listJobsOldestFirst:    {file: "list_jobs", given: "page oldest", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
+	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
 	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting"},
 	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar limit", columns: scheduleColumns + " since"},
 	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at"},
@@ -235,6 +240,7 @@ var sources = [statementCount]source{
 	updateJobs:             {file: "update_jobs", params: "jobs"},
 	upsertCalendars:        {file: "upsert_calendars", params: "revision bytes now calendars"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "holds"},
+	upsertProgress:         {file: "upsert_progress", params: "claims now"},
 	upsertSchedules:        {file: "upsert_schedules", params: "bytes schedules"},
 }
 

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
@@ -36,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Backend) {
 		{"back-off", backOff},
 		{"back-off by a function", ownBackOff},
 		{"timeouts", timeouts},
+		{"progress", progress},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(&env{T: t, backend: open(t)}) })
 	}
@@ -396,5 +398,91 @@ func timeouts(e *env) {
 	job := e.finished(client, e.enqueue(client, `"wait"`, hourbell.Timeout(50*time.Millisecond)))
 	if job.Reason != hourbell.ErrTimeout.Error() {
 		e.Errorf("after its timeout: %q", job.Reason)
+	}
+}
+
+// counted counts the writes of progress.
+type counted struct {
+	store.Backend
+	mu     sync.Mutex
+	writes []store.SaveProgressRequest
+	fails  int // how many of the next writes fail
+}
+
+func (c *counted) SaveProgress(ctx context.Context, req store.SaveProgressRequest) error {
+	c.mu.Lock()
+	c.writes = append(c.writes, req)
+	fails := c.fails > 0
+	c.fails--
+	c.mu.Unlock()
+	if fails {
+		return errors.New("not now")
+	}
+	return c.Backend.SaveProgress(ctx, req)
+}
+
+func (c *counted) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.writes)
+}
+
+// progress checks that a node writes the progress of all its jobs together, about
+// once a second, that the newest progress of each job arrives, also after a write
+// that failed and after the job has ended, and that jobs without progress cost
+// nothing.
+func progress(e *env) {
+	c := &counted{Backend: e.backend, fails: 1}
+	e.backend = c
+	const jobs, steps = 5, 2000
+	step := make(chan struct{})
+	var begun sync.WaitGroup
+	begun.Add(jobs)
+	client := e.run(func(ctx context.Context, job *hourbell.JobRow) error {
+		if string(job.RawArgs) == `"silent"` {
+			return nil
+		}
+		job.Progress(-5, -5, "\xff"+strings.Repeat("x", 5000))
+		begun.Done()
+		<-step
+		for i := range int64(steps) { // about two seconds
+			job.Progress(i, steps, "")
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Millisecond):
+			}
+		}
+		job.Progress(steps, steps, fmt.Sprint("all of job ", job.ID))
+		return nil
+	})
+	e.finished(client, e.enqueue(client, `"silent"`))
+	if n := c.count(); n != 0 {
+		e.Errorf("%d writes of progress for a job that reports none", n)
+	}
+	var ids []int64
+	for range jobs {
+		ids = append(ids, e.enqueue(client, "{}"))
+	}
+	begun.Wait()
+	for _, id := range ids {
+		job := e.job(client, id, "reporting", func(job store.JobInfo) bool { return !job.Progress.At.IsZero() })
+		if p := job.Progress; p.Done != 0 || p.Total != 0 || len(p.Note) > 1100 || !utf8.ValidString(p.Note) || !strings.Contains(p.Note, "xxx") {
+			e.Errorf("the first progress: %+v", p)
+		}
+	}
+	started, before := time.Now(), c.count()
+	close(step)
+	for _, id := range ids {
+		if job := e.finished(client, id); job.State != store.StateCompleted {
+			e.Errorf("job %d: %+v", id, job)
+		}
+		job := e.job(client, id, "complete with its last progress", func(job store.JobInfo) bool { return job.Progress.Done == steps })
+		if p := job.Progress; p.Total != steps || p.Note != fmt.Sprint("all of job ", id) {
+			e.Errorf("the last progress of job %d: %+v", id, p)
+		}
+	}
+	if n, most := c.count()-before, int(time.Since(started)/time.Second)+2; n > most {
+		e.Errorf("%d writes of progress, want at most one each second: %d", n, most)
 	}
 }

@@ -114,6 +114,12 @@ func (b backend) FindClaim(ctx context.Context, ref store.ClaimRef) (store.Claim
 	return Call(ctx, b.limit, b.next.FindClaim, ref)
 }
 
+// SaveProgress implements store.Jobs.
+func (b backend) SaveProgress(ctx context.Context, req store.SaveProgressRequest) error {
+	_, err := Call(ctx, b.items(len(req.Claims)), silent(b.next.SaveProgress), req)
+	return err
+}
+
 // ChangeJobs implements store.Jobs.
 func (b backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
 	if req.Tx != nil {

@@ -113,6 +113,7 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	defer endWriting()
 	var writer sync.WaitGroup
 	writer.Go(func() { e.runner.WriteOutcomes(writing) })
+	writer.Go(func() { e.runner.SaveProgress(writing) })
 
 	loops.Go(func() { e.node.Rescues(ctx) })
 	loops.Go(func() { fire.Run(ctx, e.firing()) })

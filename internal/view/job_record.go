@@ -49,6 +49,8 @@ type JobRecord struct {
 	CancelRequested bool                 `json:"cancel_requested"`
 	Errors          []AttemptErrorRecord `json:"errors"`
 	Attempts        []AttemptRecord      `json:"attempts"`
+	// Progress is how far the last attempt has come, if it has reported that.
+	Progress *ProgressRecord `json:"progress"`
 	// Result is what the attempt that ended the job left for others.
 	Result json.RawMessage `json:"result"`
 	Output *string         `json:"output"`
@@ -89,7 +91,7 @@ func NewJobRecord(j Job) JobRecord {
 		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
 		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), Backoff: orNull(header(j.JobInfo, hourbell.BackoffHeader)), OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
 		Reason: orNull(j.Reason), Waits: orNull(j.Waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []AttemptErrorRecord{},
-		Attempts: []AttemptRecord{}, Result: rawJSON(j.Result),
+		Attempts: []AttemptRecord{}, Result: rawJSON(j.Result), Progress: newProgressRecord(j.Progress),
 	}
 	for _, a := range j.Attempts {
 		r.Attempts = append(r.Attempts, AttemptRecord{
@@ -142,6 +144,7 @@ func JobFacts(j Job, now time.Time) []Fact {
 		{"started_at", plain.Stamp(j.StartedAt)},
 		{"finished_at", plain.Stamp(j.FinishedAt)},
 		{"took", took(j.JobInfo)},
+		{"progress", ShownProgress(j.Progress)},
 		{"result", string(j.Result)},
 		{"node", jobNode(j.JobInfo)},
 	}

@@ -14,6 +14,7 @@
 //	attempt_context.go   the context of one attempt
 //	attempt_outcome.go   (pure) the outcome of an attempt
 //	outcomes.go          writes outcomes in batches
+//	progress.go          writes the progress of runs in batches
 //	in_flight.go         the claims that the node holds
 //	reconcile.go         releases claims that the store holds for the node, but the node does not know
 //	cancels.go           passes cancel requests to runs

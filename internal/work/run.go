@@ -35,7 +35,8 @@ type Run struct {
 	ctx      context.Context // created on first use: see attemptContext
 	cancel   context.CancelCauseFunc
 	output   []byte
-	value    []byte // the result
+	value    []byte          // the result
+	progress *store.Progress // nil: none
 }
 
 // cancelled reports whether the run was asked to end.

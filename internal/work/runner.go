@@ -54,6 +54,7 @@ type Store interface {
 	Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error)
 	FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error)
 	Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error)
+	SaveProgress(ctx context.Context, req store.SaveProgressRequest) error
 }
 
 // Runner runs the jobs of a node. Concurrent calls are allowed.
@@ -64,6 +65,7 @@ type Runner struct {
 	wakes       *loop.Wakes
 	inFlight    *InFlight
 	outcomes    *outcomes
+	progress    *progress
 	lostAnswers lostAnswers
 	solo        solo
 	unknown     unknownClaims
@@ -76,6 +78,7 @@ func New(cfg Config) *Runner {
 	r := &Runner{
 		cfg: cfg, node: cfg.Node, report: report, wakes: cfg.Wakes, inFlight: cfg.InFlight,
 		outcomes: newOutcomes(cfg.Store, cfg.CallTimeout, report, cfg.InFlight),
+		progress: newProgress(cfg.Store, cfg.CallTimeout, report),
 	}
 	r.setRuns(nil)
 	return r
@@ -93,6 +96,9 @@ func (r *Runner) Fetch(ctx context.Context, workers *sync.WaitGroup) {
 
 // WriteOutcomes writes the outcomes of runs until ctx ends.
 func (r *Runner) WriteOutcomes(ctx context.Context) { r.outcomes.run(ctx) }
+
+// SaveProgress writes the progress of runs until ctx ends.
+func (r *Runner) SaveProgress(ctx context.Context) { r.progress.run(ctx) }
 
 // CompareClaims compares the claims of this node with the claims that the store holds for it:
 // it releases claims whose answers were lost, and passes cancel requests to runs. The node calls it
@@ -114,7 +120,8 @@ func (r *Runner) HandBack() {
 	}
 }
 
-// Flush waits until all outcomes are written, but not longer than limit.
+// Flush waits until all outcomes and progress are written, but not longer than limit. Only outcomes
+// that are not written are an error.
 func (r *Runner) Flush(limit time.Duration) error {
 	deadline := time.After(limit)
 	for r.outcomes.backlog() > 0 {
@@ -124,5 +131,8 @@ func (r *Runner) Flush(limit time.Duration) error {
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
+	call, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	r.progress.write(call)
 	return nil
 }

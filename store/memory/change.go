@@ -172,6 +172,7 @@ func (s *Store) deleteJob(id int64, live *job) store.Change {
 	delete(s.live, id)
 	delete(s.finished, id)
 	delete(s.attempts, id)
+	delete(s.progress, id)
 	maps.DeleteFunc(s.holds, func(_ uniqueKey, h hold) bool { return h.job == id })
 	if live != nil {
 		s.release(live)

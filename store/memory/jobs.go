@@ -245,6 +245,9 @@ func (s *Store) info(j *job, full bool) store.JobInfo {
 	out.Args, out.Headers, out.Result = nil, nil, nil
 	if full {
 		out.Args, out.Headers, out.Result = copyOf(j.Args), copyOf(j.Headers), copyOf(j.Result)
+		if p := s.progress[j.ID]; p.token == j.Token {
+			out.Progress = p.Progress
+		}
 		for _, a := range s.attempts[j.ID] {
 			a.Output = copyOf(a.Output)
 			out.Attempts = append(out.Attempts, a)

@@ -47,6 +47,7 @@ func (s *Store) pruneJobs(keep time.Duration, limit int, now time.Time, states .
 	for _, j := range gone {
 		delete(s.finished, j.ID)
 		delete(s.attempts, j.ID)
+		delete(s.progress, j.ID)
 	}
 	return len(gone)
 }

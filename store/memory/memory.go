@@ -46,6 +46,7 @@ type tables struct {
 	live     map[int64]*job
 	finished map[int64]*job
 	attempts map[int64][]store.Attempt // by job, oldest first
+	progress map[int64]claimProgress   // of the last claims of jobs that reported any
 	cancels  map[int64]string          // cancel requests of running jobs: the reason
 	holds    map[uniqueKey]hold        // also of live jobs, and expired holds
 	// schedules also contains tombstones.
@@ -99,6 +100,7 @@ func New(options ...Option) *Store {
 			live:      map[int64]*job{},
 			finished:  map[int64]*job{},
 			attempts:  map[int64][]store.Attempt{},
+			progress:  map[int64]claimProgress{},
 			cancels:   map[int64]string{},
 			holds:     map[uniqueKey]hold{},
 			schedules: map[int64]*store.Schedule{},

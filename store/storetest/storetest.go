@@ -80,6 +80,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Claim", claimTests, nil},
 		{"ClaimPart", claimPartTests, has[store.PartialClaimer]},
 		{"Finish", finishTests, nil},
+		{"Progress", progressTests, nil},
 		{"Attempts", attemptTests, nil},
 		{"FinishTx", finishTxTests, nil},
 		{"ChangeJobs", changeJobsTests, nil},

@@ -9,5 +9,7 @@ WITH living AS (
     DELETE FROM {schema}.key_hold WHERE job_id = ANY (:ids::bigint[])
 ), attempts AS (
     DELETE FROM {schema}.attempt WHERE job_id = ANY (:ids::bigint[])
+), progress AS (
+    DELETE FROM {schema}.progress WHERE job_id = ANY (:ids::bigint[])
 )
 SELECT schedule_id, origin = 3 AS backfill FROM living

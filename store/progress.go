@@ -1,0 +1,25 @@
+package store
+
+import "time"
+
+// Progress is how far the present, or last, attempt of a job has come.
+type Progress struct {
+	// Done of Total units of work are done; a Total of 0 means that the number of
+	// units is not known. Neither is negative.
+	Done, Total int64
+	// Note is valid UTF-8 without NUL, at most 1 KiB; may be empty.
+	Note string
+	At   time.Time // when it was stored; zero: the attempt has reported nothing
+}
+
+// SaveProgressRequest stores the progress of claims.
+type SaveProgressRequest struct {
+	Now    time.Time
+	Claims []ClaimProgress // at most one of each job
+}
+
+// ClaimProgress is the progress of a claim. Its At is not used.
+type ClaimProgress struct {
+	ClaimRef
+	Progress
+}

@@ -220,10 +220,10 @@ func (c *Client) definitionsThrough(ctx context.Context, names []string, definit
 	}
 	var drafts []*Draft
 	var adopt []func()
-	for i := range definitions {
+	for i, name := range names {
 		d := &definitions[i]
 		for _, part := range d.Parts() {
-			draft := newDraft(part.Spec, part.Origin, names[i], part.Hook)
+			draft := newDraft(part.Spec, part.Origin, name, part.Hook)
 			drafts = append(drafts, draft)
 			adopt = append(adopt, func() { d.Adopt(part, draft.JobSpec, maps.Clone(draft.Headers)) })
 		}

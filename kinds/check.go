@@ -9,6 +9,8 @@ func CheckArgs(kind string, args []byte) error {
 		_, err = DecodeCommand(args)
 	case HTTPKind:
 		_, err = DecodeHTTP(args)
+	case SQLKind:
+		_, err = DecodeSQL(args)
 	}
 	return err
 }

@@ -9,6 +9,10 @@
 // Commands run under a supervisor, a small separate process, and end before
 // their job can start on another node: see CommandWorker.
 //
+// HTTPWorker makes requests, and SQLWorker runs statements on connections that the
+// program names; on the store's own database the effect of a statement and the
+// completion of its job are one commit.
+//
 // A job contains its command, so every program with write access to the store
 // decides what runs on the nodes that have registered this kind.
 package kinds

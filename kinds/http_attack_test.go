@@ -239,10 +239,9 @@ func TestHTTPRedirectsToPublicAddresses(t *testing.T) {
 	defer other.Close()
 	for name, to := range map[string]string{"metadata": "http://169.254.169.254/latest", "another port": other.URL} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch {
-			case r.URL.Path == "/near":
+			if r.URL.Path == "/near" {
 				http.Redirect(w, r, "/far", http.StatusFound)
-			default:
+			} else {
 				http.Redirect(w, r, to, http.StatusFound)
 			}
 		}))

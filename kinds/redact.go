@@ -16,7 +16,7 @@ const hidden = "…"
 // In a command it hides the values of the environment and the input (also the
 // values that a shell line sets before its program, as in TOKEN=… curl); in an
 // HTTP request the header values, the body, and the part of the URL after the
-// path. The arguments of other kinds, and arguments that cannot be read, are
+// path; in an SQL statement the values of its parameters. The arguments of other kinds, and arguments that cannot be read, are
 // returned unchanged.
 func Redact(kind string, args []byte) []byte {
 	switch kind {
@@ -34,6 +34,14 @@ func Redact(kind string, args []byte) []byte {
 			hideValues(h.Header)
 			hide(&h.Body)
 			h.URL = hideInURL(h.URL)
+		})
+	case SQLKind:
+		return rewrite(args, func(s *SQL) {
+			for i, arg := range s.Args {
+				if _, of := arg.(map[string]any); arg != nil && !of {
+					s.Args[i] = hidden
+				}
+			}
 		})
 	}
 	return args

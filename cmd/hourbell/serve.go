@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/cmd/hourbell/node"
+	"github.com/hourbell/hourbell/cmd/hourbell/stores"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/files/watch"
 	"github.com/hourbell/hourbell/internal/logline"
@@ -46,6 +48,7 @@ type serveFlags struct {
 	queues        string
 	commands      string
 	httpPrivate   bool
+	sql           []string
 	listen        string
 	logLevel      string
 	logFormat     string
@@ -76,8 +79,9 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringArrayVar(&f.crontabs, "crontab", nil, "a user's crontab, or a directory of them; may be repeated")
 	flags.StringArrayVar(&f.sysCrontabs, "crontab-system", nil, "a crontab with users in it such as /etc/crontab, or a directory such as /etc/cron.d; may be repeated")
 	flags.StringVar(&f.queues, "queues", defaultQueue, "queues to work on, with an optional number of jobs at once: a,b=20 (default 4 × cores, at least 10; with crontabs 200)")
-	flags.StringVar(&f.commands, "commands", "", "which commands and HTTP calls this node runs: off, declared (in its own files) or any (default any with SQLite, otherwise declared)")
+	flags.StringVar(&f.commands, "commands", "", "which commands, HTTP calls and SQL statements this node runs: off, declared (in its own files) or any (default any with SQLite, otherwise declared)")
 	flags.BoolVar(&f.httpPrivate, "http-private", false, "let HTTP calls that are not in this node's own files reach private addresses too, such as this machine and its network")
+	flags.StringArrayVar(&f.sql, "sql", nil, "a database for jobs of kind sql, NAME=URL, NAME=env:VARIABLE or NAME=@FILE; NAME=apart:… if jobs need not be completed in the statement's transaction; may be repeated")
 	flags.StringVar(&f.listen, "listen", "", "answer /healthz and /readyz on this address, such as :8080")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
@@ -103,13 +107,14 @@ func (p *program) serve(c *cobra.Command, f serveFlags) error {
 // newNode reads all input of serve and reports all mistakes.
 func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	n := &node.Node{Migrate: !f.store.noMigrate, Listen: f.listen, HTTPPrivate: f.httpPrivate}
-	var errs [6]error
+	var errs [7]error
 	n.Store, errs[0] = p.locate(f.store)
 	n.Commands, errs[1] = node.ParseCommands(f.commands, c.Flags().Changed("commands"), n.Store)
 	n.Config, errs[2] = f.config(c)
 	n.Config.Logger, errs[3] = logline.New(p.stderr, f.logLevel, f.logFormat)
 	loader := files.Loader{Strict: f.commands != string(node.NoCommands), Me: files.WhoAmI()}
 	n.Watch, errs[4] = watch.Open(loader, files.Inputs(f.files, files.YAML, f.crontabs, f.sysCrontabs))
+	n.SQL, errs[6] = p.parseSQL(f.sql)
 	if c.Flags().Changed("listen") {
 		errs[5] = checkAddress(f.listen)
 	}
@@ -120,6 +125,34 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 		n.Config.Queues[defaultQueue] = crontabWidth
 	}
 	return n, nil
+}
+
+// parseSQL reads the values of --sql. A variable that one of them names leaves the
+// environment, because commands have the environment of the node.
+func (p *program) parseSQL(texts []string) ([]stores.SQLConnection, error) {
+	connections := make([]stores.SQLConnection, len(texts))
+	seen := map[string]bool{}
+	var errs []error
+	for i, text := range texts {
+		var err error
+		connections[i], err = stores.ParseSQL(text, p.getenv)
+		if name := connections[i].Name; err == nil && seen[name] {
+			err = &check.FieldError{Field: "sql", Value: check.Shorten(name), Problem: "is given twice", Remedy: "give each connection a name of its own"}
+		}
+		seen[connections[i].Name] = true
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	for _, text := range texts {
+		if variable := stores.SQLVariable(text); variable != "" {
+			if err := os.Unsetenv(variable); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return connections, nil
 }
 
 // config returns the client's configuration from the flags.

@@ -131,7 +131,7 @@ func limits(s hourbell.Schedule) string {
 		parts = append(parts, "no time limit")
 	case s.Timeout > 0:
 		parts = append(parts, "timeout "+s.Timeout.String())
-	case kind == kinds.CommandKind || kind == kinds.HTTPKind:
+	case kind == kinds.CommandKind || kind == kinds.HTTPKind || kind == kinds.SQLKind:
 		parts = append(parts, "timeout "+kinds.DefaultTimeout.String())
 	}
 	if s.Backoff != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/hourbell/hourbell/kinds"
 )
 
-// Commands selects the commands and HTTP calls that a node runs.
+// Commands selects the commands, HTTP calls and SQL statements that a node runs.
 type Commands string
 
 // The values of --commands.
@@ -38,7 +38,7 @@ func ParseCommands(text string, given bool, at stores.Location) (Commands, error
 
 // workers returns the workers of the node. Under off and declared the kinds are
 // restricted; under off the allow-list stays empty.
-func (n *Node) workers() *hourbell.Workers {
+func (n *Node) workers() (*hourbell.Workers, error) {
 	workers := hourbell.NewWorkers()
 	options := []hourbell.WorkerOption{hourbell.DefaultTimeout(kinds.DefaultTimeout)}
 	if n.Commands != AnyCommands {
@@ -46,5 +46,12 @@ func (n *Node) workers() *hourbell.Workers {
 	}
 	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, options...)
 	workers.Handle(kinds.HTTPKind, kinds.HTTPWorker{Private: n.HTTPPrivate}.Work, options...)
-	return workers
+	if len(n.SQL) > 0 {
+		statements, err := n.openSQL()
+		if err != nil {
+			return nil, err
+		}
+		workers.Handle(kinds.SQLKind, statements.Work, options...)
+	}
+	return workers, nil
 }

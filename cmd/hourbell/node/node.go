@@ -32,14 +32,18 @@ type Node struct {
 	// HTTPPrivate lets HTTP calls that are not in the node's own files reach
 	// private addresses.
 	HTTPPrivate bool
+	SQL         []stores.SQLConnection // the connections of the kind sql; none: no jobs of this kind are run
 
-	starting string // the queue of commands that run at the start; empty: there are none
+	starting string         // the queue of commands that run at the start; empty: there are none
+	backend  stores.Backend // the store; nil before it is open
+	closing  []func() error // of the connections of the kind sql
 }
 
 // Run works until ctx ends or a signal ends it: the first SIGINT or SIGTERM stops
 // in order, the second ends the wait for running jobs. SIGHUP has all files read
 // again. Call it once.
 func (n *Node) Run(ctx context.Context) error {
+	defer n.closeSQL()
 	if err := n.prepare(); err != nil {
 		return err
 	}
@@ -61,6 +65,7 @@ func (n *Node) Run(ctx context.Context) error {
 		return fmt.Errorf("open the store %s: %w", n.Store, err)
 	}
 	defer b.Close()
+	n.backend = b
 	n.Config.Logger.Info("store opened", "store", n.Store.String())
 	client, err := hourbell.New(b, n.Config)
 	if err != nil {
@@ -71,7 +76,11 @@ func (n *Node) Run(ctx context.Context) error {
 
 // prepare completes the configuration and checks it.
 func (n *Node) prepare() error {
-	n.Config.Workers = n.workers()
+	workers, err := n.workers()
+	if err != nil {
+		return err
+	}
+	n.Config.Workers = workers
 	if n.Commands == NoCommands {
 		n.Watch.AdmitNothing()
 	} else if len(n.Watch.AtStart()) > 0 {

@@ -11,7 +11,7 @@
 //	  - name: backup
 //	    cron: "30 2 * * *"    # or every: 90s, or at: 2026-03-01T09:00:00Z
 //	    tz: Europe/Prague
-//	    command: [backup, --full]    # or shell: "line", or http: {url: …}, or kind: with args:
+//	    command: [backup, --full]    # or shell: "line", or http: {url: …}, sql: {…}, or kind: with args:
 //	    env: {LEVEL: "9"}
 //	    dir: /srv
 //	    timeout: 2h
@@ -27,6 +27,9 @@
 // http is a mapping with url and, if needed, method, header, body, timeout,
 // retry (a list of statuses) and redirects; see kinds.HTTP. The same keys
 // describe the hook that calls a URL.
+//
+// sql is a mapping with connection, statement and, if needed, args (a list) and
+// timeout; see kinds.SQL.
 //
 // exclude is one text or a list of texts: names of the file's calendars or, if
 // the file has no calendar of that name, of the store's calendars; dates, days

@@ -1,6 +1,8 @@
 package schedulefile
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -12,6 +14,9 @@ import (
 
 // httpKeys are the keys of an HTTP request.
 var httpKeys = []string{"url", "method", "header", "body", "timeout", "retry", "redirects"}
+
+// sqlKeys are the keys of an SQL statement.
+var sqlKeys = []string{"connection", "statement", "args", "timeout"}
 
 // encodable is the arguments of a ready-made kind.
 type encodable interface {
@@ -49,6 +54,18 @@ func (e *entry) http() encodable {
 		URL: e.text("url"), Method: e.properName("method"), Header: e.texted("header"), Body: e.text("body"),
 		Timeout: e.duration("timeout"), Retry: e.words("retry"), Redirects: int(e.number("redirects", 0, 10)),
 	}
+}
+
+// sql reads an SQL statement.
+func (e *entry) sql() encodable {
+	s := kinds.SQL{Connection: e.text("connection"), Statement: e.text("statement"), Timeout: e.duration("timeout")}
+	text := e.args()
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if text != nil && decoder.Decode(&s.Args) != nil {
+		e.add("args", "are not a list", "list the values of the parameters")
+	}
+	return s
 }
 
 // duration reads a duration.

@@ -58,3 +58,49 @@ func TestReadHTTP(t *testing.T) {
 		}
 	}
 }
+
+// TestReadSQL checks the key sql.
+func TestReadSQL(t *testing.T) {
+	set, err := Read("x.yaml", []byte(`schedules:
+  - name: a
+    every: 1h
+    sql:
+      connection: reports
+      statement: insert into t values ($1, $2, $3, $4, $5)
+      args: ["a; b", 7, 1.50, {job: token}, null]
+      timeout: 90s
+  - {name: b, every: 1h, kind: sql, args: {connection: r, statement: select 1}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		`sql {"connection":"reports","statement":"insert into t values ($1, $2, $3, $4, $5)","args":["a; b",7,1.50,{"job":"token"},null],"timeout":"1m30s"}`,
+		`sql {"connection":"r","statement":"select 1"}`,
+	} {
+		job := declared.Raw(set.Entries[i].Job)
+		if got := job.Name + " " + string(job.JSON); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if back := readBack(t, set); string(declared.Raw(back.Entries[0].Job).JSON) != string(declared.Raw(set.Entries[0].Job).JSON) {
+		t.Errorf("read back: %s", declared.Raw(back.Entries[0].Job).JSON)
+	}
+	for text, want := range map[string]string{
+		`sql: select 1`:                                                        `sql: is a single value`,
+		`sql: {connection: r}`:                                                 `sql: statement: is empty`,
+		`sql: {statement: select 1}`:                                           `sql: connection: is empty`,
+		`sql: {connection: r, statement: commit}`:                              `sql: statement: begins with another word`,
+		`sql: {connection: r, statement: "select 1; commit"}`:                  `sql: statement: has a semicolon`,
+		`sql: {connection: r, statement: select 1, args: 1}`:                   `sql: args: are not a list`,
+		`sql: {connection: r, statement: select 1, args: [[hunter2]]}`:         `sql: args[0]: is a value that no parameter can have`,
+		`sql: {connection: r, statement: select 1, args: [{job: hunter2}]}`:    `sql: args[0]: names no value of the job`,
+		`sql: {connection: r, statement: select 1, url: "postgres://hunter2"}`: `sql: url: is not a key here`,
+		`kind: sql, args: {connection: r, statement: drop table x}`:            `statement: begins with another word`,
+	} {
+		_, err := Read("x.yaml", []byte("schedules:\n  - {name: a, every: 1h, "+text+"}\n"))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}

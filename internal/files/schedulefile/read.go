@@ -17,7 +17,7 @@ import (
 var (
 	fileKeys  = slices.Concat([]string{"owner", "revision", "schedules", "groups", "calendars"}, declared.HookKeys())
 	entryKeys = slices.Concat(
-		[]string{"name", "cron", "every", "at", "tz", "command", "shell", "http", "kind", "args"},
+		[]string{"name", "cron", "every", "at", "tz", "command", "shell", "http", "sql", "kind", "args"},
 		commandKeys, declared.KeyNames(), declared.HookKeys(),
 	)
 	// commandKeys belong to command and shell.
@@ -214,8 +214,9 @@ func (e *entry) exactlyOne(what, purpose string, keys ...string) bool {
 
 // work reads the job of the schedule.
 func (e *entry) work(s *hourbell.Schedule) {
-	one := e.exactlyOne("command", "what it runs", "command", "shell", "http", "kind")
-	command, call := e.command(), e.readyMade("http", httpKeys, (*entry).http)
+	one := e.exactlyOne("command", "what it runs", "command", "shell", "http", "sql", "kind")
+	command := e.command()
+	calls := map[string]hourbell.RawArgs{"http": e.readyMade("http", httpKeys, (*entry).http), "sql": e.readyMade("sql", sqlKeys, (*entry).sql)}
 	job := hourbell.RawArgs{Name: e.text("kind"), JSON: e.args()}
 	s.Job = job
 	if !one {
@@ -228,11 +229,13 @@ func (e *entry) work(s *hourbell.Schedule) {
 		}
 		return
 	}
-	if e.has("http") {
-		e.refuse("with http: it belongs to command and shell", "remove it", commandKeys...)
-		e.refuse("without kind", "put it into http", "args")
-		s.Job = call
-		return
+	for key, call := range calls {
+		if e.has(key) {
+			e.refuse("with "+key+": it belongs to command and shell", "remove it", commandKeys...)
+			e.refuse("without kind", "put it into "+key, "args")
+			s.Job = call
+			return
+		}
 	}
 	e.refuse("without kind", "write kind and args, or command or shell alone", "args")
 	s.Job = hourbell.RawArgs{Name: kinds.CommandKind, JSON: e.encode(command)}

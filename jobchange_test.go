@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
 )
 
 // enqueueNotes enqueues n notes into a queue and returns their numbers.
@@ -195,5 +197,51 @@ func TestControl(t *testing.T) {
 	res, err := jobs.Delete(t.Context(), hourbell.JobFilter{Kind: "note"})
 	if err != nil || res.Changed != 6 || count(t, runner, hourbell.JobFilter{}) != 0 {
 		t.Errorf("delete: %+v, %v", res, err)
+	}
+}
+
+// TestChangesByFilterInTx: a filter in a caller's transaction changes what it selects with
+// the commit, and is refused if that is too much.
+func TestChangesByFilterInTx(t *testing.T) {
+	backend := memory.New()
+	client, err := hourbell.New(backend, hourbell.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	enqueueNotes(t, client, "few", 1000)
+	enqueueNotes(t, client, "many", 1001)
+	cancelled := hourbell.JobFilter{States: []store.State{store.StateCancelled}}
+	tx := backend.Begin()
+	if res, err := client.Jobs.Cancel(t.Context(), hourbell.JobFilter{Queue: "few"}, hourbell.InTx(tx)); err != nil || res.Changed != 1000 {
+		t.Errorf("1,000 jobs: %+v, %v", res, err)
+	}
+	var invalid *check.FieldError
+	if res, err := client.Jobs.Cancel(t.Context(), hourbell.JobFilter{Queue: "many"}, hourbell.InTx(tx)); !errors.As(err, &invalid) || invalid.Field != "filter" || res.Changed != 0 {
+		t.Errorf("1,001 jobs: %+v, %v", res, err)
+	}
+	if got := count(t, client, cancelled); got != 0 {
+		t.Errorf("%d jobs are cancelled before the commit", got)
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got := count(t, client, cancelled); got != 1000 {
+		t.Errorf("%d jobs are cancelled after the commit", got)
+	}
+}
+
+// TestOptionsOfChangesAreNotForEnqueue: a dry run must not enqueue.
+func TestOptionsOfChangesAreNotForEnqueue(t *testing.T) {
+	client := newCluster(t).client(nil)
+	for _, option := range []hourbell.Option{hourbell.DryRun(), hourbell.EachBatch(func([]store.JobChange) error { return nil })} {
+		if _, err := client.Enqueue(t.Context(), Note{}, option); err == nil || !strings.Contains(err.Error(), "options") {
+			t.Errorf("enqueue: %v", err)
+		}
+		if err := client.Schedules.Pause(t.Context(), []string{"s"}, option); err == nil || !strings.Contains(err.Error(), "options") {
+			t.Errorf("pause: %v", err)
+		}
+	}
+	if got := count(t, client, hourbell.JobFilter{}); got != 0 {
+		t.Errorf("%d jobs were enqueued", got)
 	}
 }

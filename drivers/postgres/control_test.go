@@ -1,0 +1,24 @@
+package postgres
+
+import (
+	"testing"
+
+	"github.com/hourbell/hourbell/internal/controltest"
+	"github.com/hourbell/hourbell/store"
+)
+
+func TestControl(t *testing.T) {
+	controltest.Run(t, func(t *testing.T) (store.Backend, store.Backend) {
+		a := fresh(t)
+		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
+	})
+}
+
+// Through a pooler no wake-ups arrive, so that nodes poll.
+func TestControlThroughPgBouncer(t *testing.T) {
+	controltest.Run(t, func(t *testing.T) (store.Backend, store.Backend) {
+		a := fresh(t)
+		url := urlFrom(t, bouncerVariable)
+		return openAt(t, url, a.schema), openAt(t, url, a.schema)
+	})
+}

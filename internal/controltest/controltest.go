@@ -1,0 +1,185 @@
+// Package controltest tests how jobs are controlled while nodes run them, on a store
+// of the caller's. Each driver calls Run from one of its own tests.
+package controltest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Run runs the tests. open is called for each of them; it returns two backends on one
+// empty store, and registers its clean-up with t.
+func Run(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
+	for _, test := range []struct {
+		name string
+		run  func(e *env)
+	}{
+		{"a cancel ends a context within two seconds", cancelInTime},
+		{"a change of all jobs while nodes drain them", changeWhileDraining},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := &env{T: t}
+			e.a, e.b = open(t)
+			test.run(e)
+		})
+		t.Run(test.name+", without wake-ups", func(t *testing.T) {
+			e := &env{T: t}
+			a, b := open(t)
+			e.a, e.b = struct{ store.Backend }{a}, struct{ store.Backend }{b}
+			test.run(e)
+		})
+	}
+}
+
+// kind is the kind of the jobs of a test.
+const kind = "control"
+
+// env is a test with two backends on one store.
+type env struct {
+	*testing.T
+	a, b store.Backend
+}
+
+func (e *env) must(err error) {
+	e.Helper()
+	if err != nil {
+		e.Fatal(err)
+	}
+}
+
+// node runs a client whose jobs are run by handle, until the test ends.
+func (e *env) node(backend store.Backend, handle hourbell.Handler) *hourbell.Client {
+	e.Helper()
+	workers := hourbell.NewWorkers()
+	workers.Handle(kind, handle)
+	client, err := hourbell.New(backend, hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+	e.must(err)
+	ended := make(chan error, 1)
+	go func() { ended <- client.Run(context.Background()) }()
+	e.Cleanup(func() {
+		if err := errors.Join(client.Stop(context.Background()), <-ended); err != nil {
+			e.Error(err)
+		}
+	})
+	return client
+}
+
+// enqueue enqueues n jobs.
+func (e *env) enqueue(client *hourbell.Client, n int) {
+	e.Helper()
+	requests := make([]hourbell.Request, n)
+	for i := range requests {
+		requests[i] = hourbell.Request{Args: hourbell.RawArgs{Name: kind}}
+	}
+	_, err := client.EnqueueMany(e.Context(), requests)
+	e.must(err)
+}
+
+func (e *env) count(client *hourbell.Client, f hourbell.JobFilter) int {
+	e.Helper()
+	n, err := client.Jobs.Count(e.Context(), f)
+	e.must(err)
+	return int(n)
+}
+
+// eventually waits for a condition.
+func (e *env) eventually(what string, holds func() bool) {
+	e.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			e.Fatalf("not in time: %s", what)
+		}
+	}
+}
+
+// cancelInTime cancels jobs of one node by the client of another, several times, because
+// the node may have just looked.
+func cancelInTime(e *env) {
+	ended := make(chan time.Time, 1)
+	begun := make(chan struct{}, 1)
+	wait := func(ctx context.Context, _ *hourbell.JobRow) error {
+		begun <- struct{}{}
+		<-ctx.Done()
+		ended <- time.Now()
+		return context.Cause(ctx)
+	}
+	runner := e.node(e.a, wait)
+	elsewhere, err := hourbell.New(e.b, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	e.must(err)
+	for range 3 {
+		e.enqueue(runner, 1)
+		<-begun
+		asked := time.Now()
+		res, err := elsewhere.Jobs.Cancel(e.Context(), hourbell.JobFilter{Kind: kind, States: []store.State{store.StateRunning}})
+		e.must(err)
+		if res.Requested != 1 || len(res.Jobs) != 1 {
+			e.Fatalf("the running job: %+v", res)
+		}
+		if took := (<-ended).Sub(asked); took > 2*time.Second {
+			e.Errorf("the context ended after %v", took)
+		}
+		e.eventually("the job is cancelled", func() bool {
+			return e.count(elsewhere, hourbell.JobFilter{IDs: []int64{res.Jobs[0].ID}, States: []store.State{store.StateCancelled}}) == 1
+		})
+	}
+}
+
+// changeWhileDraining moves, reprioritises and cancels jobs while two nodes run them:
+// each job runs once, or is cancelled before it has run.
+func changeWhileDraining(e *env) {
+	const jobs = 1500
+	var mu sync.Mutex
+	runs := map[int64]int{}
+	work := func(_ context.Context, job *hourbell.JobRow) error {
+		mu.Lock()
+		runs[job.ID]++
+		mu.Unlock()
+		time.Sleep(time.Millisecond)
+		return nil
+	}
+	runner := e.node(e.a, work)
+	e.node(e.b, work)
+	for range 3 {
+		e.enqueue(runner, jobs/3)
+		for _, change := range []func() (hourbell.JobChanges, error){
+			func() (hourbell.JobChanges, error) {
+				return runner.Jobs.Reprioritise(e.Context(), hourbell.JobFilter{Kind: kind}, 2)
+			},
+			func() (hourbell.JobChanges, error) {
+				return runner.Jobs.Move(e.Context(), hourbell.JobFilter{Kind: kind}, "default")
+			},
+		} {
+			_, err := change()
+			e.must(err)
+		}
+	}
+	f := hourbell.JobFilter{Kind: kind, States: []store.State{store.StateReady}}
+	res, err := runner.Jobs.Cancel(e.Context(), f)
+	e.must(err)
+	e.eventually("all jobs have ended", func() bool {
+		return e.count(runner, hourbell.JobFilter{States: []store.State{store.StateReady, store.StateRunning}}) == 0
+	})
+	completed := e.count(runner, hourbell.JobFilter{States: []store.State{store.StateCompleted}})
+	mu.Lock()
+	defer mu.Unlock()
+	for id, n := range runs {
+		if n != 1 {
+			e.Errorf("job %d ran %d times", id, n)
+		}
+	}
+	if completed != len(runs) || completed+res.Changed != jobs {
+		e.Errorf("%d jobs ran, %d completed and %d were cancelled of %d", len(runs), completed, res.Changed, jobs)
+	}
+	for _, job := range res.Jobs {
+		if runs[job.ID] != 0 {
+			e.Errorf("job %d ran, and was cancelled as ready", job.ID)
+		}
+	}
+}

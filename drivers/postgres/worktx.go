@@ -192,7 +192,12 @@ func (b *Backend) completeAndCommit(ctx context.Context, tx *workerTx, req store
 	o := req.Outcomes[0]
 	var batch pgx.Batch
 	batch.Queue(pinOnce)
-	batch.Queue(b.q(completeJob), when(req.Now), []int64{o.ID}, []int64{o.Token}, []int16{int16(o.Result.EndState())}, []string{""}, false, []string{string(o.Value)})
+	identity := ""
+	if known := b.identity.Load(); known != nil {
+		identity = *known
+	}
+	batch.Queue(b.q(completeJob), when(req.Now), []int64{o.ID}, []int64{o.Token}, []int16{int16(o.Result.EndState())},
+		[]string{""}, false, []string{string(o.Value)}, identity)
 	batch.Queue(b.q(deleteCancels), []int64{o.ID})
 	var ended string
 	batch.Queue("commit").Exec(func(tag pgconn.CommandTag) error { ended = tag.String(); return nil })
@@ -205,10 +210,14 @@ func (b *Backend) completeAndCommit(ctx context.Context, tx *workerTx, req store
 		return out, nil
 	}
 	tx.rollback()
-	if codeOf(err) == codeLost {
-		return store.FinishResult{Refused: []store.ClaimRef{{ID: o.ID, Token: o.Token}}}, nil
+	if codeOf(err) != codeLost {
+		return out, err
 	}
-	return out, err
+	ref := store.ClaimRef{ID: o.ID, Token: o.Token}
+	if state, err := b.FindClaim(ctx, ref); err == nil && state == store.ClaimHeld {
+		return out, fmt.Errorf("%w: it is on another database than the client", store.ErrForeignTx)
+	}
+	return store.FinishResult{Refused: []store.ClaimRef{ref}}, nil
 }
 
 // FindClaim reports what became of a claim; see store.Jobs.

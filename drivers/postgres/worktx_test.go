@@ -215,3 +215,22 @@ type stateError string
 
 func (e stateError) Error() string    { return string(e) }
 func (e stateError) SQLState() string { return string(e) }
+
+// TestACompletionOnAnotherStore is refused, also if that store has a claim with the same
+// numbers.
+func TestACompletionOnAnotherStore(t *testing.T) {
+	b, txs, job := txWorker(t)
+	_, err := b.Position(t.Context())
+	must(t, err)
+	other := "another store"
+	b.identity.Store(&other)
+	tx, err := txs.Begin(t.Context(), store.BeginTxRequest{Timeout: time.Minute})
+	must(t, err)
+	defer tx.Rollback()
+	if res, err := b.Finish(t.Context(), completion(tx.Tx, job)); !errors.Is(err, store.ErrForeignTx) {
+		t.Errorf("%+v, %v, want ErrForeignTx", res, err)
+	}
+	if state, err := b.FindClaim(t.Context(), store.ClaimRef{ID: job.ID, Token: job.Token}); state != store.ClaimHeld || err != nil {
+		t.Errorf("the claim is %d, %v", state, err)
+	}
+}

@@ -23,6 +23,7 @@ var finishTxTests = []scenario{
 	{"ForeignTransaction", finishTxForeign},
 	{"FindClaim", findClaims},
 	{"OthersDoNotWait", finishTxOthers},
+	{"OtherSchedulesDoNotWait", finishTxSlots},
 	{"RescueComesBack", finishTxRescue},
 	{"RescueAfterACommit", finishTxRescueCommitted},
 	{"LeaveLeavesItToARescue", finishTxLeave},
@@ -265,6 +266,34 @@ func finishTxOthers(e *env) {
 	e.want(e.cancel(waiting), store.Changed, "other jobs must be cancelled")
 	e.tick(time.Hour)
 	e.prune(store.PruneRequest{Completed: time.Minute, Failed: time.Minute, Slots: time.Minute, Nodes: time.Minute, Limit: 10})
+	e.must(tx.Commit())
+	e.want(e.state(c.ID), store.StateCompleted, "the transaction must be committed")
+}
+
+func finishTxSlots(e *env) {
+	if !e.RowLocks {
+		e.t.Skip("in this store an open transaction that has written makes all other writers wait")
+	}
+	n := e.nodeFor("n", time.Hour)
+	e.planned("s")
+	e.ring("s")
+	c := e.claimOne(n)
+	e.planned("other")
+	tx := e.begin()
+	e.finishTx(tx, outcome(c, store.Completed))
+	s, other := e.schedule("s"), e.schedule("other")
+	for _, row := range []store.Schedule{s, other} {
+		if row.NextAt.After(e.now) {
+			e.now = row.NextAt
+		}
+	}
+	res, err := e.a.Fire(e.ctx, store.FireRequest{Now: e.now, Firings: []store.Firing{ringing(s), ringing(other)}})
+	e.must(err)
+	fired := map[int64]bool{}
+	for _, one := range res.Fired {
+		fired[one.Schedule] = true
+	}
+	e.ok(fired[other.ID], "slots of other schedules must fire while a job of a schedule is completed", res)
 	e.must(tx.Commit())
 	e.want(e.state(c.ID), store.StateCompleted, "the transaction must be committed")
 }

@@ -2,7 +2,7 @@
 -- What is sent and does not come back was not accepted. :noted: insert_history_batches follows.
 -- An empty result is none.
 -- The variant for one job in the transaction of its worker fails with a division by zero if
--- the claim was lost, so that nothing after it in the same message happens, and the
+-- the claim was lost or the database is not :identity, so that nothing after it in the same message happens, and the
 -- transaction cannot be committed.
 WITH ended AS (
     DELETE FROM {schema}.job AS j
@@ -12,6 +12,7 @@ WITH ended AS (
         , result                                                                                 -- if results
         )
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
+        AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
     RETURNING j.*, o.state AS end_state, o.reason
         , o.result                                                                               -- if results
 )

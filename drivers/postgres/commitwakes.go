@@ -53,7 +53,8 @@ type commitWakes struct {
 	announced map[string]*announcement // by payload
 	wanted    map[string]bool          // payloads to announce
 	open      []*pendingTx
-	looks     int // that have begun
+	counts    map[string]int // of open, by payload
+	looks     int            // that have begun
 	waiting   []flushWait
 	running   bool // the loop runs
 	closed    bool
@@ -98,7 +99,7 @@ type flushWait struct {
 
 func newCommitWakes(server commitServer) *commitWakes {
 	c := &commitWakes{
-		server: server, announced: map[string]*announcement{}, wanted: map[string]bool{}, kick: make(chan struct{}, 1),
+		server: server, announced: map[string]*announcement{}, wanted: map[string]bool{}, counts: map[string]int{}, kick: make(chan struct{}, 1),
 	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	return c
@@ -129,6 +130,7 @@ func (c *commitWakes) remember(xid uint64, payload string) {
 	defer c.mu.Unlock()
 	now := time.Now()
 	c.open = append(c.open, &pendingTx{xid: xid, payload: payload, since: now, next: now})
+	c.counts[payload]++
 	c.start(now.Add(lookEvery))
 }
 
@@ -211,9 +213,9 @@ func (c *commitWakes) plan(lastLook time.Time, failed bool) (announce []string, 
 	defer c.mu.Unlock()
 	now := time.Now()
 	if !failed {
-		for _, tx := range c.open {
-			if a := c.announced[tx.payload]; a == nil || now.Sub(a.tried) >= announceEvery {
-				c.wanted[tx.payload] = true
+		for payload := range c.counts {
+			if a := c.announced[payload]; a == nil || now.Sub(a.tried) >= announceEvery {
+				c.wanted[payload] = true
 			}
 		}
 	}
@@ -359,6 +361,9 @@ func (c *commitWakes) forget(ended []*pendingTx, look int) {
 				return false
 			}
 			ended = ended[1:]
+			if c.counts[tx.payload]--; c.counts[tx.payload] == 0 {
+				delete(c.counts, tx.payload)
+			}
 			return true
 		})
 	}

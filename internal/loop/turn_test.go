@@ -83,7 +83,7 @@ func TestNodesShareTheirPolls(t *testing.T) {
 			t.Errorf("for %v no node polls", gap)
 		}
 		c.wake(store.Wake{Kind: store.WakeWatch, Queue: "a"})
-		polls, by := c.run(14 * time.Second)
+		polls, _ = c.run(14 * time.Second)
 		if n := len(polls); n < 14 || n > 14*3/2 {
 			t.Errorf("%d polls in 14 seconds in which wake-ups may be lost", n)
 		}
@@ -94,7 +94,7 @@ func TestNodesShareTheirPolls(t *testing.T) {
 		c.run(2 * time.Second)
 		c.ended[c.by[len(c.by)-1]] = true // the node that polls
 		last := c.polls[len(c.polls)-1]
-		polls, by = c.run(time.Second)
+		polls, by := c.run(time.Second)
 		if len(polls) == 0 || polls[0]-last >= time.Second || c.ended[by[0]] {
 			t.Errorf("after the node that polled has ended, the next poll was after %v", append(polls, 0)[0]-last)
 		}

@@ -216,15 +216,13 @@ func (f *fetcher) releaseUnstarted() {
 	}
 }
 
-// await waits for ctx, timer or b, and reports whether b was sent.
-func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b loop.Signal) bool {
+// await waits for ctx, timer or b.
+func (f *fetcher) await(ctx context.Context, timer <-chan time.Time, b loop.Signal) {
 	select {
 	case <-ctx.Done():
 	case <-timer:
 	case <-b:
-		return true
 	}
-	return false
 }
 
 // errNoLease means that the claim has to wait until the lease is confirmed.

@@ -58,7 +58,7 @@ func TestChangesInTransactionsOfEveryDriver(t *testing.T) {
 					t.Errorf("commit %v: %d schedules", commit, len(rows))
 				}
 				_, err = b.ChangeJobs(t.Context(), store.ChangeJobsRequest{Tx: program.tx, Action: store.CancelJobs, IDs: []int64{id}})
-				if err == nil || !strings.Contains(err.Error(), "has been committed or rolled back") {
+				if !errors.Is(err, store.ErrTxEnded) {
 					t.Errorf("after the end of the transaction: %v", err)
 				}
 			}

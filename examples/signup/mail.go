@@ -41,35 +41,30 @@ func (logMailer) send(_ context.Context, id, to, subject, _ string) error {
 	return nil
 }
 
-func (s *service) welcome(ctx context.Context, job *hourbell.Job[welcomeMail]) error {
-	return s.sendOnce(ctx, job.ID, job.Args.Email, "Welcome, "+job.Args.Name, "Your account is ready.")
+func (s *service) welcome(ctx context.Context, job *hourbell.Job[welcomeMail], tx pgx.Tx) error {
+	return s.send(ctx, tx, job.ID, job.Args.Email, "Welcome, "+job.Args.Name, "Your account is ready.")
 }
 
-func (s *service) digest(ctx context.Context, job *hourbell.Job[digestMail]) error {
+func (s *service) digest(ctx context.Context, job *hourbell.Job[digestMail], tx pgx.Tx) error {
 	var email string
 	var accounts int64
-	err := s.pool.QueryRow(ctx, "SELECT email, (SELECT count(*) FROM account) FROM account WHERE id = $1", job.Args.Account).Scan(&email, &accounts)
+	err := tx.QueryRow(ctx, "SELECT email, (SELECT count(*) FROM account) FROM account WHERE id = $1", job.Args.Account).Scan(&email, &accounts)
 	if err != nil {
 		return fmt.Errorf("read account %d: %w", job.Args.Account, err)
 	}
-	return s.sendOnce(ctx, job.ID, email, "Your daily digest", fmt.Sprintf("We are %d now.", accounts))
+	return s.send(ctx, tx, job.ID, email, "Your daily digest", fmt.Sprintf("We are %d now.", accounts))
 }
 
-// sendOnce sends a mail and records it in one transaction: the row is inserted first, and
-// committed after the mail was handed over. If the process dies in between, the next attempt
-// sends the mail with the same id.
-func (s *service) sendOnce(ctx context.Context, job int64, to, subject, text string) error {
-	return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, "INSERT INTO sent_mail (job_id, email, subject) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", job, to, subject)
-		if err != nil {
-			return fmt.Errorf("record a mail: %w", err)
-		}
-		if tag.RowsAffected() == 0 {
-			return nil // an attempt before this one has sent it
-		}
-		if err := s.mailer.send(ctx, fmt.Sprint("job-", job), to, subject, text); err != nil {
-			return fmt.Errorf("send a mail to %s: %w", to, err)
-		}
-		return nil
-	})
+// send records a mail and hands it over. The record and the completion of the job are one
+// commit, after the mail was handed over: there is a record if, and only if, the job is
+// completed. If the process dies before the commit, the next attempt sends the mail with
+// the same id.
+func (s *service) send(ctx context.Context, tx pgx.Tx, job int64, to, subject, text string) error {
+	if _, err := tx.Exec(ctx, "INSERT INTO sent_mail (job_id, email, subject) VALUES ($1, $2, $3)", job, to, subject); err != nil {
+		return fmt.Errorf("record a mail: %w", err)
+	}
+	if err := s.mailer.send(ctx, fmt.Sprint("job-", job), to, subject, text); err != nil {
+		return fmt.Errorf("send a mail to %s: %w", to, err)
+	}
+	return nil
 }

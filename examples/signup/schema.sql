@@ -7,7 +7,7 @@ CREATE TABLE IF NOT EXISTS account (
     created_at timestamptz NOT NULL DEFAULT now()
 );
 
--- Mails that were handed over, each once: a second attempt at a job finds its row.
+-- Mails that were handed over. A row is committed together with the completion of its job.
 CREATE TABLE IF NOT EXISTS sent_mail (
     job_id  bigint PRIMARY KEY,
     email   text NOT NULL,

@@ -40,8 +40,8 @@ func newService(ctx context.Context, pool *pgxpool.Pool, mailer mailer) (*servic
 	}
 	s := &service{pool: pool, backend: postgres.New(pool), mailer: mailer}
 	workers := hourbell.NewWorkers()
-	hourbell.Register(workers, s.welcome)
-	hourbell.Register(workers, s.digest)
+	hourbell.RegisterTx(workers, postgres.Transactions(pool), s.welcome)
+	hourbell.RegisterTx(workers, postgres.Transactions(pool), s.digest)
 	var err error
 	if s.client, err = hourbell.New(s.backend, hourbell.Config{Workers: workers, Queues: map[string]int{"default": concurrentJobs}}); err == nil {
 		err = s.client.Migrate(ctx)

@@ -273,7 +273,7 @@ func inTxEnded(e *env) {
 		tx := e.begin()
 		e.must(end(tx))
 		for _, err := range calls(tx.Tx) {
-			e.ok(err != nil, "a change in a transaction that has ended must fail")
+			e.is(err, store.ErrTxEnded, "a change in a transaction that has ended must give ErrTxEnded")
 		}
 	}
 	e.want(e.state(id), store.StateReady, "a refused transaction must change nothing")

@@ -110,7 +110,7 @@ func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Comm
 	var l jobsChangeFlags
 	c := &cobra.Command{
 		Use: change.verb + " [ID…] [flags]", Short: change.short, Args: takes(true),
-		Long: change.long + "\n\nThe jobs are those with the given numbers, and those that all given flags select; --all is needed to select all.\n" +
+		Long: change.long + "\n\nJobs are selected by their numbers, by flags, or by both, which then all have to hold; without either, --all is needed.\n" +
 			"Many jobs are changed in batches of at most 1,000, each in a transaction: if the command is interrupted, the batches\n" +
 			"before stay changed. It never asks back; see what it would do with --dry-run.",
 		Example: fmt.Sprintf("  hourbell jobs %[1]s 17 18 19%[2]s\n"+
@@ -138,7 +138,7 @@ func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Comm
 	if change.flags != nil {
 		change.flags(c)
 	}
-	c.Flags().BoolVar(&l.all, "all", false, "all jobs that the command can change")
+	c.Flags().BoolVar(&l.all, "all", false, "all jobs that a filter without --state selects")
 	c.Flags().BoolVar(&l.dryRun, "dry-run", false, "change nothing, and print what would be changed")
 	l.format.addTo(c)
 	return c

@@ -214,7 +214,7 @@ func insertEnded(e *env) {
 		tx := e.begin()
 		e.must(end(tx))
 		_, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx.Tx, Jobs: []store.NewJob{newJob()}})
-		e.ok(err != nil, "an insert in a transaction that has ended must fail")
+		e.ok(errors.Is(err, store.ErrTxEnded), "an insert in a transaction that has ended must give ErrTxEnded", err)
 		e.want(len(e.list(store.ListJobsRequest{})), 0, "an insert in a transaction that has ended must store nothing")
 	}
 }

@@ -87,8 +87,7 @@ func RetryIn(delay time.Duration, err error) error { return work.Final(err, stor
 // Snooze is what a handler returns if it cannot do its work yet: the job runs
 // again after delay, counted by the store's clock. A snooze is no failure. It
 // spends no attempt (the next attempt has the same number, and a greater
-// token), it leaves no record of the attempt and no result, and it ends a row
-// of losses. JobInfo.Snoozes counts the snoozes of a job, which are not
+// token), it leaves no result, and it ends a row of losses. JobInfo.Snoozes counts the snoozes of a job, which are not
 // limited. A delay below 100 ms, including 0 and a negative delay, counts as
 // 100 ms, so that a job that snoozes does not run again and again without a
 // pause.

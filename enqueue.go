@@ -100,7 +100,9 @@ type Enqueued struct {
 	// Existed reports that no job was stored, because another job of its kind
 	// has the key of Unique or UniqueArgs: ID is the number of that job.
 	Existed bool
-	// Conflict is, if Existed, what was found: store.ConflictKept for a live job,
+	// Conflict is, if Existed, what was found and done: store.ConflictKept for a
+	// live job that stays as it is, store.ConflictReplaced and
+	// store.ConflictRescheduled for a live job that OnConflict has changed,
 	// store.ConflictHeld for a job that has ended and holds its key (UniqueFor).
 	Conflict store.Conflict
 }
@@ -154,7 +156,9 @@ func (r Request) Validate() error {
 // EnqueueMany stores any number of jobs, all or none, in one transaction with
 // one statement per few thousand jobs. The options are for all of the jobs. It
 // answers for each job, in order. A job whose key a job before it in the call
-// has is not stored; its answer is the number of that job.
+// has is not stored; its answer is the number of that job. The jobs count one
+// after the other, so that with OnConflict a job may change a job before it. If
+// ErrorOnConflict refuses one of the jobs, nothing is stored.
 func (c *Client) EnqueueMany(ctx context.Context, requests []Request, options ...Option) ([]Enqueued, error) {
 	jobs, tx, err := newJobs(requests, options)
 	if err != nil || len(jobs) == 0 {
@@ -283,8 +287,8 @@ func (e *enqueuing) setArgs(args Args) error {
 	if err == nil && e.keyed.given {
 		e.NewJob.Unique, err = e.keyed.of(raw.JSON)
 	}
-	if err == nil && e.Unique == "" && e.NewJob.UniqueFor != 0 {
-		err = &check.FieldError{Field: "unique_for", Problem: "is given without a key", Remedy: "also use Unique or UniqueArgs"}
+	if err == nil {
+		err = e.checkKey()
 	}
 	return err
 }

@@ -25,6 +25,10 @@ var (
 	// encoding, or because of a constraint or trigger that the database's owner
 	// added; nothing was written.
 	ErrRejected = store.ErrRejected
+	// ErrDuplicate means that another job has the key of a job with
+	// ErrorOnConflict; errors.As finds a *store.DuplicateError with its number.
+	// Nothing was stored.
+	ErrDuplicate = store.ErrDuplicate
 	// ErrUnknown means that no answer to a commit arrived, so that the call may
 	// have taken effect or not. Read the state, or give jobs a key (Unique) and
 	// enqueue again.

@@ -1,17 +1,95 @@
 package hourbell
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/store"
 )
+
+// What OnConflict selects.
+const (
+	// KeepOnConflict leaves the job that has the key as it is.
+	KeepOnConflict = store.OnConflictKeep
+	// ReplaceOnConflict makes the job that has the key what the new job would be:
+	// args, queue, priority, max attempts, on loss, timeout. The job keeps its
+	// number and its time; a job that was due already and changes its queue or
+	// priority is due from now on.
+	ReplaceOnConflict = store.OnConflictReplace
+	// RescheduleOnConflict makes the job that has the key due when the new job
+	// would be due (At, In; now without them), and changes nothing else. Enqueued
+	// again and again with In(d), a job runs when there was no enqueue for d; see
+	// PushAtMost.
+	RescheduleOnConflict = store.OnConflictReschedule
+	// ErrorOnConflict refuses the job with an error that is ErrDuplicate and, with
+	// errors.As, a *store.DuplicateError with the number of the job that has the
+	// key.
+	ErrorOnConflict = store.OnConflictError
+)
+
+// OnConflict selects what happens if a live job has the key of Unique or
+// UniqueArgs: KeepOnConflict (the default), ReplaceOnConflict,
+// RescheduleOnConflict or ErrorOnConflict. Only a job that has not begun is
+// changed: a job that runs, or of which an attempt has ended, also by a snooze,
+// stays as it is, as does a job that has ended and holds its key (UniqueFor).
+// Enqueued.Conflict is what happened. In a transaction the change is part of the
+// transaction; until it ends the job does not start, and other changes of the job
+// wait. UniqueFor counts from the enqueue that stored the job.
+func OnConflict(choice store.OnConflict) Option {
+	return func(e *enqueuing) {
+		e.NewJob.OnConflict = choice
+		if _, known := store.ParseOnConflict(choice.String()); !known {
+			e.errs = append(e.errs, &check.FieldError{Field: "on_conflict", Value: fmt.Sprint(int(choice)), Problem: "is unknown", Remedy: "use keep, replace, reschedule or error"})
+		}
+	}
+}
+
+// PushAtMost bounds RescheduleOnConflict: the job is due at most d after it was
+// stored, however often it is moved. A job that is due later already stays
+// there. d is more than 0 and at most 100 years.
+func PushAtMost(d time.Duration) Option {
+	return func(e *enqueuing) {
+		e.NewJob.PushAtMost = d
+		e.errs = append(e.errs, checkSpan("push_at_most", d))
+	}
+}
+
+// checkSpan checks a duration that must not be 0.
+func checkSpan(field string, d time.Duration) error {
+	if d >= 0 && d < time.Microsecond {
+		return &check.FieldError{Field: field, Value: d.String(), Problem: "is no time", Remedy: "leave it out, or use a longer duration"}
+	}
+	return checkDuration(field, d)
+}
+
+// checkKey returns which options of a key are given without a key, or without
+// each other.
+func (e *enqueuing) checkKey() error {
+	without := func(field, needs string) error {
+		return &check.FieldError{Field: field, Problem: "is given without " + needs, Remedy: "also use " + needs}
+	}
+	switch {
+	case e.Unique != "" && e.NewJob.PushAtMost != 0 && e.NewJob.OnConflict != RescheduleOnConflict:
+		return without("push_at_most", "on_conflict reschedule")
+	case e.Unique != "":
+		return nil
+	case e.NewJob.UniqueFor != 0:
+		return without("unique_for", "unique or unique_args")
+	case e.NewJob.OnConflict != KeepOnConflict:
+		return without("on_conflict", "unique or unique_args")
+	case e.NewJob.PushAtMost != 0:
+		return without("push_at_most", "unique or unique_args")
+	}
+	return nil
+}
 
 // Unique gives the job a key, 1 to 200 bytes of UTF-8 without control
 // characters, which at most one live job of a kind has. While a live job has
 // this key, Enqueue stores nothing and returns the number of that job. Neither
-// the arguments nor the options of that job change; Enqueued.Existed reports
-// that it existed. The key is free when its job ends; JobService.Retry takes it
+// the arguments nor the options of that job change, unless OnConflict says so;
+// Enqueued.Existed reports that it existed. The key is free when its job ends; JobService.Retry takes it
 // back, unless another job has it by then. A key must not begin with
 // "hourbell:", as the keys of UniqueArgs do.
 //
@@ -46,11 +124,7 @@ func Unique(key string) Option {
 func UniqueFor(d time.Duration) Option {
 	return func(e *enqueuing) {
 		e.NewJob.UniqueFor = d
-		err := checkDuration("unique_for", d)
-		if err == nil && d < time.Microsecond {
-			err = &check.FieldError{Field: "unique_for", Value: d.String(), Problem: "is no time", Remedy: "leave it out, or use a longer duration"}
-		}
-		e.errs = append(e.errs, err)
+		e.errs = append(e.errs, checkSpan("unique_for", d))
 	}
 }
 
@@ -67,7 +141,8 @@ func UniqueFor(d time.Duration) Option {
 // compared in their order. Of several fields with one name in an object the
 // last counts.
 //
-// Of a value with a method Encode, the encoded args count. For EnqueueMany it
+// Of a value with a method Encode, the encoded args count, and args as they are
+// before enqueue middleware changes them. For EnqueueMany it
 // can be an option of the call, because each job has its own args.
 func UniqueArgs(fields ...string) Option {
 	return func(e *enqueuing) {

@@ -1,11 +1,13 @@
 package hourbell_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
 
@@ -88,6 +90,10 @@ func TestUniqueRefuses(t *testing.T) {
 		"unique: is given together": {hourbell.Unique("x"), hourbell.UniqueArgs()},
 		"unique_for: is given":      {hourbell.UniqueFor(time.Hour)},
 		"unique_for: no time":       {hourbell.Unique("x"), hourbell.UniqueFor(0)},
+		"on_conflict: is given":     {hourbell.OnConflict(hourbell.ReplaceOnConflict)},
+		"on_conflict: is unknown":   {hourbell.Unique("x"), hourbell.OnConflict(9)},
+		"push_at_most: is given":    {hourbell.Unique("x"), hourbell.PushAtMost(time.Hour)},
+		"push_at_most: no time":     {hourbell.Unique("x"), hourbell.OnConflict(hourbell.RescheduleOnConflict), hourbell.PushAtMost(0)},
 		"unique_for: out of range":  {hourbell.Unique("x"), hourbell.UniqueFor(-time.Hour)},
 	} {
 		_, err := client.Enqueue(t.Context(), order(`{"a":1}`), options...)
@@ -104,5 +110,47 @@ func TestUniqueRefuses(t *testing.T) {
 	}
 	if jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{}); err != nil || len(jobs) != 0 {
 		t.Errorf("bad input stored %d jobs, %v", len(jobs), err)
+	}
+}
+
+func TestOnConflict(t *testing.T) {
+	client := newUnique(t)
+	enqueue := func(args string, options ...hourbell.Option) (hourbell.Enqueued, error) {
+		return client.Enqueue(t.Context(), order(args), append(options, hourbell.Unique("key"))...)
+	}
+	first, err := enqueue("1", hourbell.In(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		choice   store.OnConflict
+		conflict store.Conflict
+		args     string
+	}{
+		{hourbell.KeepOnConflict, store.ConflictKept, "1"},
+		{hourbell.ReplaceOnConflict, store.ConflictReplaced, "2"},
+		{hourbell.RescheduleOnConflict, store.ConflictRescheduled, "2"},
+	} {
+		job, err := enqueue("2", hourbell.OnConflict(want.choice), hourbell.In(2*time.Hour))
+		if err != nil || job != (hourbell.Enqueued{ID: first.ID, Existed: true, Conflict: want.conflict}) {
+			t.Errorf("%v: %+v, %v", want.choice, job, err)
+		}
+		if info, err := client.Jobs.Get(t.Context(), first.ID); err != nil || string(info.Args) != want.args {
+			t.Errorf("%v: the args are %s, %v", want.choice, info.Args, err)
+		}
+	}
+	_, err = enqueue("3", hourbell.OnConflict(hourbell.ErrorOnConflict))
+	var duplicate *store.DuplicateError
+	if !errors.Is(err, hourbell.ErrDuplicate) || !errors.As(err, &duplicate) || duplicate.ID != first.ID {
+		t.Errorf("an error that names job %d: %v", first.ID, err)
+	}
+	_, err = client.EnqueueMany(t.Context(), []hourbell.Request{
+		{Args: order("4")}, {Args: order("5"), Options: []hourbell.Option{hourbell.Unique("key"), hourbell.OnConflict(hourbell.ErrorOnConflict)}},
+	})
+	if !errors.As(err, &duplicate) || duplicate.Index != 1 {
+		t.Errorf("an error that names the second job: %v", err)
+	}
+	if jobs, err := client.Jobs.List(t.Context(), hourbell.JobFilter{}); err != nil || len(jobs) != 1 {
+		t.Errorf("%d jobs are stored, %v", len(jobs), err)
 	}
 }

@@ -136,6 +136,13 @@ type NewJob struct {
 	// also after the job has ended; 0: until the job ends. Only jobs with a key
 	// may have it.
 	UniqueFor time.Duration
+	// OnConflict is what happens if a live job has the key. Only a job that has
+	// not begun is changed (KeyHolder.Begun); see Meet.
+	OnConflict OnConflict
+	// PushAtMost, if not 0, bounds how late OnConflictReschedule makes a job due:
+	// at most that long after it was created, or when it is due already if that is
+	// later.
+	PushAtMost time.Duration
 }
 
 // SameButArgs reports whether jobs differ in their Args at most, so that a driver
@@ -151,7 +158,8 @@ func SameButArgs(jobs []NewJob) bool {
 
 func (n *NewJob) sameButArgs(other *NewJob) bool {
 	return n.JobSpec.sameButArgs(&other.JobSpec) && n.Origin == other.Origin && n.RunAt.Equal(other.RunAt) && n.Delay == other.Delay &&
-		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting && n.UniqueFor == other.UniqueFor
+		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting && n.UniqueFor == other.UniqueFor &&
+		n.OnConflict == other.OnConflict && n.PushAtMost == other.PushAtMost
 }
 
 // InsertRequest stores jobs.

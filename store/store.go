@@ -70,6 +70,13 @@ type Jobs interface {
 	// each other in a circle, unless a caller's transaction inserts keys by
 	// several requests. A job loses its key when it ends.
 	//
+	// NewJob.OnConflict may change the live job that has the key, unless it has
+	// begun, and Inserted.Conflict is what happened. A claim and a change exclude
+	// each other: whichever comes first is seen by the other. The jobs of a request
+	// count one after the other, so that a job may change a job before it in the
+	// request. With OnConflictError the whole request is refused with a
+	// DuplicateError, also in a caller's transaction, which stays usable.
+	//
 	// With NewJob.UniqueFor the job holds its key, also after its end, until that
 	// long after now, unless the job is deleted. Until then
 	// another job of its kind with that key is not stored, and the answer is the

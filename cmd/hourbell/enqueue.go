@@ -35,7 +35,7 @@ func (p *program) enqueueCommand() *cobra.Command {
 			"  hourbell enqueue command --in 10m --on-loss fail --shell 'cd /srv && ./report | mail -s report ops'\n" +
 			"  hourbell enqueue greet --args '{\"name\":\"Ada\"}' --queue mail --priority 1\n" +
 			"  hourbell enqueue invoice --unique 2027-42 --args '{\"number\":42}'\n" +
-			"  hourbell enqueue reindex --unique-args --args '{\"shop\":7}'\n" +
+			"  hourbell enqueue reindex --unique-args --args '{\"shop\":7}' --in 5s --on-conflict reschedule --push-at-most 1m\n" +
 			"  make-report-args | hourbell enqueue report --args - --at 2027-03-01T06:00:00Z",
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {
@@ -76,7 +76,7 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 			return err
 		}
 		if job.Existed {
-			p.noteConflict(job)
+			p.noteConflict(f.unique, job)
 		} else {
 			p.noteWaits(c.Context(), client, job.ID)
 		}
@@ -122,7 +122,11 @@ func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
 	if c.Flags().Changed("backoff") {
 		options = append(options, hourbell.Backoff(f.work.backoff))
 	}
-	options = append(options, f.unique.options(c)...)
+	keyed, err := f.unique.options(c)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, keyed...)
 	if c.Flags().Changed("in") {
 		options = append(options, hourbell.In(f.in))
 	}

@@ -52,3 +52,36 @@ func TestEnqueueUniqueFor(t *testing.T) {
 	b.fails(exitUsage, []string{"unique_for"}, "enqueue", "order", "--unique-for", "1h")
 	b.fails(exitUsage, []string{"unique_for"}, "enqueue", "order", "--unique", "x", "--unique-for", "-1s")
 }
+
+func TestEnqueueOnConflict(t *testing.T) {
+	b := newBench(t)
+	enqueue := func(conflict, args string, flags ...string) {
+		t.Helper()
+		answer := b.enqueued(append([]string{"order", "--unique", "x", "--args", args}, flags...)...)
+		if answer["id"] != 1.0 || answer["conflict"] != conflict || answer["found"] != (conflict != "") {
+			t.Errorf("%q with %s: %v, want %q", flags, args, answer, conflict)
+		}
+	}
+	job := func() map[string]any { return b.objects("jobs", "show", "1")[0] }
+	enqueue("", `1`, "--in", "1h")
+	enqueue("kept", `2`, "--on-conflict", "keep")
+	enqueue("replaced", `3`, "--on-conflict", "replace", "--priority", "2")
+	before := job()
+	if before["priority"] != 2.0 || before["args"] != 3.0 {
+		t.Errorf("the replaced job is %v", before)
+	}
+	enqueue("rescheduled", `4`, "--in", "2h", "--on-conflict", "reschedule")
+	if now := job(); now["run_at"] == before["run_at"] || now["args"] != 3.0 {
+		t.Errorf("the rescheduled job is %v after %v", now, before)
+	}
+	enqueue("rescheduled", `4`, "--on-conflict", "reschedule", "--in", "1h", "--push-at-most", "30m")
+	b.fails(exitFailed, []string{"job 1 has the key"}, "enqueue", "order", "--unique", "x", "--on-conflict", "error")
+	for _, bad := range [][]string{
+		{"on_conflict", "--unique", "x", "--on-conflict", "drop"},
+		{"on_conflict", "--on-conflict", "replace"},
+		{"push_at_most", "--unique", "x", "--push-at-most", "1m"},
+		{"push_at_most", "--unique", "x", "--on-conflict", "reschedule", "--push-at-most", "0s"},
+	} {
+		b.fails(exitUsage, bad[:1], append([]string{"enqueue", "order"}, bad[1:]...)...)
+	}
+}

@@ -36,7 +36,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 			return out, fmt.Errorf("%s: %w", insertWhat, err)
 		}
 		if req.Jobs, err = b.afterFired(ctx, q, req); err == nil {
-			out.Jobs, err = b.insertionOf(q, req).insert(ctx, req.Jobs)
+			out.Jobs, err = b.insertOrNone(ctx, q, req)
 		}
 		if err != nil {
 			err = b.explainIn(insertWhat, err)
@@ -50,7 +50,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 			out.Jobs, err = b.insertWaiting(ctx, tx, req.Now, jobs)
 			return err
 		})
-	case anyHolds(req.Jobs):
+	case severalSteps(req.Jobs):
 		err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) (err error) {
 			out.Jobs, err = b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
 			return err
@@ -73,12 +73,6 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 // of its schedule.
 func anyMeets(jobs []store.NewJob) bool {
 	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.Waiting || job.Origin == store.OriginTrigger })
-}
-
-// anyHolds reports whether any of these jobs holds its key after its end: then the insert
-// is two statements in one transaction.
-func anyHolds(jobs []store.NewJob) bool {
-	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.UniqueFor > 0 })
 }
 
 // insertion inserts jobs. Every job that the driver makes is inserted by one.

@@ -12,41 +12,66 @@ import (
 )
 
 // insertKeyed inserts jobs, some with keys. For a key that a live job has, it finds that
-// job. A job may end, or be rolled back, before it is found: then the insert of the
-// job with its key is tried again.
+// job, and changes it if asked to. A job may end, or be rolled back, before it is found:
+// then the insert of the job with its key is tried again.
 //
 // An insertion that commits each statement is still all or none: without the jobs that
 // are left, an insert is done as if these jobs had been found.
 func (i insertion) insertKeyed(ctx context.Context, jobs []store.NewJob) ([]store.Inserted, error) {
 	out := make([]store.Inserted, len(jobs))
 	same := store.SameKeys(jobs)
-	var left []int // indexes of the jobs without an answer
+	var first, later []int // indexes of the jobs whose keys are new in the request, and of the others
 	for n := range jobs {
 		if _, found := same[n]; !found {
-			left = append(left, n)
+			first = append(first, n)
+		} else {
+			later = append(later, n)
 		}
 	}
+	if err := i.insertDistinct(ctx, jobs, first, out); err != nil {
+		return nil, err
+	}
+	for _, n := range later {
+		if jobs[n].OnConflict == store.OnConflictKeep || jobs[n].OnConflict == store.OnConflictError {
+			out[n] = out[same[n]].Again()
+			continue
+		}
+		if err := i.insertDistinct(ctx, jobs, []int{n}, out); err != nil {
+			return nil, err
+		}
+		for other, first := range same { // the jobs behind it meet what this one has stored or met
+			if first == same[n] && other > n {
+				same[other] = n
+			}
+		}
+	}
+	return out, store.Duplicate(jobs, out)
+}
+
+// insertDistinct is insertKeyed for jobs of different keys, by their indexes in left.
+func (i insertion) insertDistinct(ctx context.Context, jobs []store.NewJob, left []int, out []store.Inserted) error {
 	stored := false
 	for len(left) > 0 {
 		held, err := i.tryKeyed(ctx, jobs, left, out)
 		if err == nil && !i.alone {
 			held, err = i.holdKeys(ctx, jobs, left, held, out)
 		}
+		var met map[int]int64
 		if err == nil {
 			stored = stored || len(held) < len(left)
-			left, err = i.findHolders(ctx, jobs, held, out)
+			held, met, err = i.changeHolders(ctx, jobs, held, out)
+		}
+		if err == nil {
+			left, err = i.findHolders(ctx, jobs, held, met, out)
 		}
 		if err != nil && stored && i.alone {
 			err = fmt.Errorf("%w: some of the jobs are stored: %w", store.ErrUnknown, err)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	for n, first := range same {
-		out[n] = out[first].Again()
-	}
-	return out, nil
+	return nil
 }
 
 // tryKeyed inserts the jobs with the indexes in left and sets their answers. It
@@ -170,7 +195,7 @@ func (i insertion) holdKeys(ctx context.Context, jobs []store.NewJob, left, held
 	var ids, holds []int64
 	var kinds, keys []string
 	for _, n := range left {
-		if jobs[n].UniqueFor > 0 && out[n].ID != 0 {
+		if jobs[n].HoldsKey() && out[n].ID != 0 {
 			indexes, ids, holds = append(indexes, n), append(ids, out[n].ID), append(holds, jobs[n].UniqueFor.Microseconds())
 			kinds, keys = append(kinds, jobs[n].Kind), append(keys, jobs[n].Unique)
 		}
@@ -203,8 +228,10 @@ func (i insertion) holdKeys(ctx context.Context, jobs []store.NewJob, left, held
 }
 
 // findHolders finds the jobs that have the keys of other jobs and sets the answers for
-// these. It returns the indexes of the jobs whose keys no job has any more.
-func (i insertion) findHolders(ctx context.Context, jobs []store.NewJob, held []int, out []store.Inserted) (left []int, err error) {
+// these. It returns the indexes of the jobs whose keys no job has any more, and of the jobs
+// that ask for a change of a live job that is not the job in met: another job has the key
+// now.
+func (i insertion) findHolders(ctx context.Context, jobs []store.NewJob, held []int, met map[int]int64, out []store.Inserted) (left []int, err error) {
 	if len(held) == 0 {
 		return nil, nil
 	}
@@ -224,11 +251,14 @@ func (i insertion) findHolders(ctx context.Context, jobs []store.NewJob, held []
 		return nil, err
 	}
 	for n, id := range ids {
-		holder := store.KeyHolder{ID: max(id, -id), Live: id > 0}
-		if id != 0 {
-			out[held[n]] = store.Inserted{ID: holder.ID, Existed: true, Conflict: holder.Conflict()}
-		} else {
+		other, asked := met[held[n]]
+		switch {
+		case id < 0:
+			out[held[n]] = store.Inserted{ID: -id, Existed: true, Conflict: store.ConflictHeld}
+		case id == 0 || asked && other != id:
 			left = append(left, held[n])
+		default:
+			out[held[n]] = store.Inserted{ID: id, Existed: true, Conflict: store.ConflictKept}
 		}
 	}
 	return left, nil

@@ -26,7 +26,7 @@ var hot = map[statement]string{
 	lockWaitingJobs: "job", releaseJobs: "job", lockSerialGroups: "schedule", lockSerialGroupJobs: "job", countFailing: "failing", resetFailures: "failing",
 	lockCalendarUsers: "schedule|calendar_use", reviseSchedules: "schedule", deleteCalendarUses: "calendar_use", insertCalendarUses: "schedule", holdCalendars: "calendar",
 	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",
-	upsertKeyHolds: "key_hold", pruneKeyHolds: "key_hold", deleteNewJobs: "job", insertUniqueJob: "key_hold", insertKeyedJobs: "key_hold",
+	updateUniqueJobs: "job", upsertKeyHolds: "key_hold", pruneKeyHolds: "key_hold", deleteNewJobs: "job", insertUniqueJob: "key_hold", insertKeyedJobs: "key_hold",
 	extendLease: "heartbeat", findUniqueJobs: "job|key_hold", findBusySchedules: "schedule|job", findFiredTo: "schedule", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
 }
 
@@ -113,7 +113,8 @@ func checkPlans(t *testing.T, b *Backend) {
 	wantInPlan(t, b, advanceSchedules, "Index Scan using schedule_pkey")
 	wantInPlan(t, b, findFiredSlots, "ROW(schedule_id, slot) >= ", "Index Only Scan using slot_fired_once")
 	wantInPlan(t, b, findDueSchedules, "using schedule_due")
-	wantInPlan(t, b, findUniqueJobs, "using job_unique")
+	wantInPlan(t, b, findUniqueJobs, "using job_unique", "using key_hold_pkey")
+	wantInPlan(t, b, updateUniqueJobs, "using job_unique", "using job_pkey")
 	wantInPlan(t, b, findKeyHolders, "using job_unique")
 	wantInPlan(t, b, lockHeldJobs, "Index Scan using job_pkey")
 }

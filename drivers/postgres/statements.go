@@ -151,6 +151,7 @@ const (
 	updateJobs
 	updateLeftNodes
 	updateSchedules
+	updateUniqueJobs
 	upsertProgress
 	upsertKeyHolds
 	statementCount
@@ -292,6 +293,7 @@ var sources = [statementCount]source{
 	updateJobs:             {file: "update_jobs", params: "now ids queue priority"},
 	updateLeftNodes:        {file: "update_left_nodes", params: "now wait left nodes"},
 	updateSchedules:        {file: "update_schedules", params: "ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils"},
+	updateUniqueJobs:       {file: "update_unique_jobs", params: newJobParams + " on_conflicts most", columns: "ids changed sent"},
 	upsertProgress:         {file: "upsert_progress", params: "now ids tokens done total notes"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "now ids holds kind unique_key", columns: "ids"},
 }

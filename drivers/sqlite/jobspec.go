@@ -71,26 +71,31 @@ func shared(job *store.NewJob, now time.Time) args {
 // appendJob appends a job as an object of JSON, on its way to insert_jobs.sql. Its args
 // and headers go to pack.
 func appendJob(text []byte, job *store.NewJob, pack *packer) []byte {
-	at, length := pack.add(job.Args)
 	text = append(text, '{')
-	text = appendValue(text, "args_at", int64(at))
-	text = appendValue(text, "args_len", int64(length))
-	if job.Headers != nil {
-		at, length := pack.add(job.Headers)
-		text = appendValue(text, "headers_at", int64(at))
-		text = appendValue(text, "headers_len", int64(length))
-	}
 	text = appendValue(text, "run_at", micros(job.RunAt))
 	text = appendValue(text, "delay", job.Delay.Microseconds())
 	text = appendValue(text, "slot", micros(job.Slot))
 	text = appendValue(text, "schedule", orNull(job.Schedule))
 	text = appendValue(text, "origin", int16(job.Origin))
 	text = appendValue(text, "state", int16(stateOf(job)))
-	for _, c := range specColumns {
-		text = appendValue(text, c.name, c.value(&job.JobSpec))
+	return append(appendSpec(text, &job.JobSpec, pack), '}')
+}
+
+// appendSpec appends the fields of a job's spec to an object of JSON. Its args and headers
+// go to pack.
+func appendSpec(text []byte, spec *store.JobSpec, pack *packer) []byte {
+	at, length := pack.add(spec.Args)
+	text = appendValue(text, "args_at", int64(at))
+	text = appendValue(text, "args_len", int64(length))
+	if spec.Headers != nil {
+		at, length := pack.add(spec.Headers)
+		text = appendValue(text, "headers_at", int64(at))
+		text = appendValue(text, "headers_len", int64(length))
 	}
-	text[len(text)-1] = '}'
-	return text
+	for _, c := range specColumns {
+		text = appendValue(text, c.name, c.value(spec))
+	}
+	return text[:len(text)-1]
 }
 
 // appendValue appends a name and its value to an object of JSON; a null is left out.

@@ -109,6 +109,7 @@ const (
 	readOwner
 	readPosition
 	releaseJobs
+	replaceJobs
 	reportLoss
 	requestCancels
 	requeueJobs
@@ -178,7 +179,7 @@ var sources = [statementCount]source{
 	findScheduleJobs:       {file: "find_schedule_jobs", params: "schedule", columns: targetColumns},
 	findSuspect:            {file: "find_suspect", params: "queue now", columns: "found"},
 	findUndigested:         {file: "find_undigested", params: "kinds queue now limit", columns: "id args"},
-	findUniqueJobs:         {file: "find_unique_jobs", params: "keys now", columns: "place id live"},
+	findUniqueJobs:         {file: "find_unique_jobs", params: "keys now", columns: "place id live begun queue priority run_at created_at"},
 	holdNode:               {file: "hold_node", params: "node", columns: "alive"},
 	insertAttempts:         {file: "insert_attempts", params: "now bytes attempts"},
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},
@@ -229,6 +230,7 @@ var sources = [statementCount]source{
 	readOwner:              {file: "read_owner", params: "owner", columns: "revision"},
 	readPosition:           {file: "read_position", columns: "store token node accepted lost_at"},
 	releaseJobs:            {file: "release_jobs", params: "ids"},
+	replaceJobs:            {file: "replace_jobs", params: "bytes jobs"},
 	reportLoss:             {file: "report_loss", params: "now token node seen_accepted accepted"},
 	requestCancels:         {file: "request_cancels", params: "now reason ids"},
 	requeueJobs:            {file: "requeue_jobs", params: "now jobs"},

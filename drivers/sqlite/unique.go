@@ -2,9 +2,11 @@ package sqlite
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // LockKeys implements rowwise.Jobs.
@@ -13,7 +15,7 @@ func (s *session) LockKeys(ctx context.Context, keys []store.JobKey, now time.Ti
 	err := s.each(ctx, findUniqueJobs, args{"keys": jsonOf(keys), "now": micros(now)}, func(r row) error {
 		var place int
 		var h store.KeyHolder
-		err := r.Scan(&place, &h.ID, &h.Live)
+		err := r.Scan(&place, &h.ID, &h.Live, &h.Begun, &h.Queue, &h.Priority, into(&h.RunAt), into(&h.CreatedAt))
 		holders[keys[place]] = h
 		return err
 	})
@@ -31,4 +33,17 @@ func (s *session) SaveKeyHolds(ctx context.Context, holds []store.KeyHold) error
 		rows[i] = row{h.Kind, h.Unique, h.ID, h.Until.UnixMicro()}
 	}
 	return s.exec(ctx, upsertKeyHolds, args{"holds": jsonOf(rows)})
+}
+
+// ReplaceJobs implements rowwise.Jobs.
+func (s *session) ReplaceJobs(ctx context.Context, jobs []rowwise.Replaced) error {
+	var pack packer
+	text := []byte("[")
+	for i := range jobs {
+		text = append(text, `{"id":`...)
+		text = append(strconv.AppendInt(text, jobs[i].ID, 10), ',')
+		text = append(append(appendSpec(text, &jobs[i].JobSpec, &pack), '}'), ',')
+	}
+	text[len(text)-1] = ']'
+	return s.exec(ctx, replaceJobs, args{"jobs": string(text), "bytes": pack.parameter()})
 }

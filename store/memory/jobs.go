@@ -17,6 +17,14 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 		req.Tx = nil
 		return own.changed.Insert(ctx, req)
 	}
+	if req.Tx != nil && slices.ContainsFunc(req.Jobs, mayChange) {
+		changed, err := s.changedBy(ctx, req.Tx, "insert jobs")
+		if err != nil {
+			return store.InsertResult{}, err
+		}
+		req.Tx = nil
+		return changed.Insert(ctx, req)
+	}
 	now, err := s.beginWrite(ctx, "insert jobs", req.Now)
 	if err != nil {
 		return store.InsertResult{}, err
@@ -29,34 +37,15 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	if err := s.awaitRivals(ctx, tx, req.Jobs); err != nil {
 		return store.InsertResult{}, err
 	}
-	var out store.InsertResult
-	var jobs []*job
-	var holds []hold
-	for _, n := range req.Jobs {
-		if id, conflict := s.holderFor(tx, jobs, n, now); id != 0 {
-			out.Jobs = append(out.Jobs, store.Inserted{ID: id, Existed: true, Conflict: conflict})
-			continue
-		}
-		j := s.newJob(n, now)
-		if n.Origin == store.OriginTrigger {
-			j.RunAt = s.startAfterFired(n.Schedule, j.RunAt, now)
-		}
-		if n.UniqueFor > 0 {
-			holds = append(holds, hold{uniqueKey{n.Kind, n.Unique}, j.ID, instant(now.Add(n.UniqueFor))})
-		}
-		jobs = append(jobs, j)
-		out.Jobs = append(out.Jobs, store.Inserted{ID: j.ID})
+	ins := insertion{store: s, tx: tx, now: now}
+	for i := range req.Jobs {
+		ins.insert(&req.Jobs[i])
 	}
-	if tx != nil {
-		tx.jobs = append(tx.jobs, jobs...)
-		tx.holds = append(tx.holds, holds...)
-		s.reserve(tx, jobs)
-	} else {
-		s.add(jobs...)
-		s.hold(holds...)
-		s.release(jobs...)
+	if err := store.Duplicate(req.Jobs, ins.answers); err != nil {
+		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
 	}
-	return out, nil
+	ins.write()
+	return store.InsertResult{Jobs: ins.answers}, nil
 }
 
 // newJob makes a job with a number; it does not add the job to the table. Every

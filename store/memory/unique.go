@@ -12,6 +12,11 @@ import (
 // uniqueKey is the key that no two living jobs share.
 type uniqueKey struct{ kind, key string }
 
+// mayChange reports whether a new job may change the job that has its key.
+func mayChange(n store.NewJob) bool {
+	return n.Unique != "" && (n.OnConflict == store.OnConflictReplace || n.OnConflict == store.OnConflictReschedule)
+}
+
 // awaitRivals waits, without holding the mutex, until no other transaction has
 // inserted a job with the key of one of the jobs, unless a live job has that key.
 func (s *Store) awaitRivals(ctx context.Context, tx *Tx, jobs []store.NewJob) error {
@@ -29,29 +34,128 @@ func (s *Store) awaitRivals(ctx context.Context, tx *Tx, jobs []store.NewJob) er
 	return nil
 }
 
-// holderFor returns the number of the job that has the key of a new job: a live
-// job, a job of the same transaction, an earlier job of the same request, or a
-// job that holds the key after its end; 0: none.
-func (s *Store) holderFor(tx *Tx, earlier []*job, n store.NewJob, now time.Time) (int64, store.Conflict) {
-	if n.Unique == "" {
-		return 0, store.ConflictNone
-	}
-	key := uniqueKey{n.Kind, n.Unique}
-	if id := s.holderOf(key); id != 0 {
-		return id, store.ConflictKept
-	}
-	if tx != nil {
-		earlier = slices.Concat(tx.jobs, earlier)
-	}
-	for _, j := range earlier {
-		if j.Unique == n.Unique && j.Kind == n.Kind {
-			return j.ID, store.ConflictKept
+// insertion is one Insert. The rows of live jobs are changed by write only.
+type insertion struct {
+	store   *Store
+	tx      *Tx
+	now     time.Time
+	jobs    []*job // new ones
+	holds   []hold
+	rekeyed []rekeying
+	answers []store.Inserted
+}
+
+// rekeying is what becomes of a job that has not begun, and whose key a new job has.
+type rekeying struct {
+	job *job
+	to  store.JobInfo // JobSpec and RunAt
+}
+
+// insert answers for one job and notes what is to be written.
+func (i *insertion) insert(n *store.NewJob) {
+	if n.Unique != "" {
+		key := uniqueKey{n.Kind, n.Unique}
+		if j := i.liveWith(key); j != nil {
+			i.answers = append(i.answers, store.Inserted{ID: j.ID, Existed: true, Conflict: i.meet(n, j)})
+			return
+		}
+		if h := i.store.holds[key]; h.until.After(i.now) {
+			i.answers = append(i.answers, store.Inserted{ID: h.job, Existed: true, Conflict: store.ConflictHeld})
+			return
 		}
 	}
-	if h := s.holds[key]; h.until.After(now) {
-		return h.job, store.ConflictHeld
+	j := i.store.newJob(*n, i.now)
+	if n.Origin == store.OriginTrigger {
+		j.RunAt = i.store.startAfterFired(n.Schedule, j.RunAt, i.now)
 	}
-	return 0, store.ConflictNone
+	if n.HoldsKey() {
+		i.holds = append(i.holds, hold{uniqueKey{n.Kind, n.Unique}, j.ID, instant(i.now.Add(n.UniqueFor))})
+	}
+	i.jobs = append(i.jobs, j)
+	i.answers = append(i.answers, store.Inserted{ID: j.ID})
+}
+
+// liveWith returns the live job that has a key: of the store, of the transaction,
+// or an earlier job of the request; nil: none.
+func (i *insertion) liveWith(key uniqueKey) *job {
+	if id := i.store.holderOf(key); id != 0 {
+		return i.store.live[id]
+	}
+	earlier := i.jobs
+	if i.tx != nil {
+		earlier = slices.Concat(i.tx.jobs, i.jobs)
+	}
+	for _, j := range earlier {
+		if j.Unique == key.key && j.Kind == key.kind {
+			return j
+		}
+	}
+	return nil
+}
+
+// meet decides what becomes of a job whose key a new job has.
+func (i *insertion) meet(n *store.NewJob, j *job) store.Conflict {
+	is := j.JobInfo
+	for _, r := range i.rekeyed {
+		if r.job == j {
+			is = r.to
+		}
+	}
+	to := is
+	switch {
+	case j.State == store.StateRunning || j.Attempt > 0 || j.Snoozes > 0 || j.refunds > 0:
+		return store.ConflictKept
+	case n.OnConflict == store.OnConflictReplace:
+		to.JobSpec = n.JobSpec.Clone()
+		if (is.Queue != n.Queue || is.Priority != n.Priority) && is.RunAt.Before(i.now) {
+			to.RunAt = i.now
+		}
+		i.rekeyed = append(i.rekeyed, rekeying{j, to})
+		return store.ConflictReplaced
+	case n.OnConflict == store.OnConflictReschedule:
+		to.RunAt = i.pushed(n, is)
+		if to.RunAt.Equal(is.RunAt) || !to.RunAt.After(i.now) && !is.RunAt.After(i.now) {
+			return store.ConflictKept
+		}
+		i.rekeyed = append(i.rekeyed, rekeying{j, to})
+		return store.ConflictRescheduled
+	}
+	return store.ConflictKept
+}
+
+// pushed returns when a job is due after a reschedule.
+func (i *insertion) pushed(n *store.NewJob, is store.JobInfo) time.Time {
+	at := instant(n.RunAt)
+	if at.IsZero() {
+		at = instant(i.now.Add(n.Delay))
+	}
+	if n.PushAtMost > 0 {
+		at = earliest(at, laterOf(is.RunAt, instant(is.CreatedAt.Add(n.PushAtMost))))
+	}
+	return laterOf(at, i.now)
+}
+
+// write stores the new jobs and the changes of other jobs; with a transaction, which
+// changes no other jobs, when it commits.
+func (i *insertion) write() {
+	if i.tx != nil {
+		i.tx.jobs = append(i.tx.jobs, i.jobs...)
+		i.tx.holds = append(i.tx.holds, i.holds...)
+		i.store.reserve(i.tx, i.jobs)
+		return
+	}
+	i.store.add(i.jobs...)
+	i.store.hold(i.holds...)
+	i.store.rekey(i.rekeyed...)
+	i.store.release(i.jobs...)
+}
+
+// rekey changes jobs, and wakes the nodes that may claim them.
+func (s *Store) rekey(changes ...rekeying) {
+	for _, r := range changes {
+		r.job.JobInfo = r.to
+		s.wake(store.Wake{Kind: store.WakeJobs, Queue: r.to.Queue})
+	}
 }
 
 // hold means that a job holds a key until an instant.

@@ -7,55 +7,149 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
+// keyedPlan is what an insert of jobs with keys has decided, and will write.
+type keyedPlan struct {
+	now     time.Time
+	holders map[store.JobKey]*keyHolder
+	out     []store.Inserted
+
+	fresh  []store.NewJob
+	places []int // of fresh, in the request
+
+	held []*keyHolder // the holder of each job that is not stored, or nil
+}
+
+// keyHolder is the job that has a key.
+type keyHolder struct {
+	store.KeyHolder
+	fresh       int           // 1 + its place among the new jobs; 0: it has a row
+	replacement *store.NewJob // what the row becomes, or nil
+	moved       bool          // the row gets RunAt
+}
+
 // insertKeyed inserts jobs, some with keys, except jobs whose key another job has.
+// The jobs of a request count one after the other.
 func insertKeyed(ctx context.Context, tx Tx, jobs []store.NewJob, now time.Time) ([]store.Inserted, error) {
 	holders, err := lockKeys(ctx, tx, jobs, now)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]store.Inserted, len(jobs))
-	same := store.SameKeys(jobs)
-	var fresh []store.NewJob
-	var places []int
+	p := keyedPlan{now: now, holders: holders, out: make([]store.Inserted, len(jobs)), held: make([]*keyHolder, len(jobs))}
 	for i := range jobs {
-		if _, found := same[i]; found {
-			continue
+		if p.add(i, &jobs[i]); p.held[i] != nil && jobs[i].OnConflict == store.OnConflictError {
+			return nil, store.Duplicate(jobs[:i+1], p.answers(nil)[:i+1])
 		}
-		if holder := holders[store.JobKey{Kind: jobs[i].Kind, Unique: jobs[i].Unique}]; holder.ID != 0 {
-			out[i] = store.Inserted{ID: holder.ID, Existed: true, Conflict: holder.Conflict()}
-			continue
-		}
-		fresh, places = append(fresh, jobs[i]), append(places, i)
 	}
-	if len(fresh) > 0 {
-		inserted, err := tx.InsertJobs(ctx, fresh, now)
-		if err != nil {
+	return p.write(ctx, tx)
+}
+
+// lockKeys returns the jobs that have keys of new jobs.
+func lockKeys(ctx context.Context, tx Tx, jobs []store.NewJob, now time.Time) (map[store.JobKey]*keyHolder, error) {
+	var keys []store.JobKey
+	holders := map[store.JobKey]*keyHolder{}
+	for i := range jobs {
+		key := store.JobKey{Kind: jobs[i].Kind, Unique: jobs[i].Unique}
+		if key.Unique != "" && holders[key] == nil {
+			keys, holders[key] = append(keys, key), &keyHolder{}
+		}
+	}
+	found, err := tx.LockKeys(ctx, keys, now)
+	for key, holder := range found {
+		holders[key].KeyHolder = holder
+	}
+	return holders, err
+}
+
+// add decides on one job of the request.
+func (p *keyedPlan) add(place int, job *store.NewJob) {
+	holder := p.holders[store.JobKey{Kind: job.Kind, Unique: job.Unique}]
+	if holder == nil || holder.ID == 0 && holder.fresh == 0 {
+		p.fresh, p.places = append(p.fresh, *job), append(p.places, place)
+		if holder != nil {
+			*holder = keyHolder{KeyHolder: job.Holder(p.now), fresh: len(p.fresh)}
+		}
+		return
+	}
+	conflict, runAt := job.Meet(holder.KeyHolder, p.now)
+	p.out[place], p.held[place] = store.Inserted{Existed: true, Conflict: conflict}, holder
+	if conflict == store.ConflictReplaced || conflict == store.ConflictRescheduled {
+		p.change(holder, job, conflict, runAt)
+	}
+}
+
+// change changes a job that has a key: a row, or a job that is still to be inserted.
+func (p *keyedPlan) change(holder *keyHolder, job *store.NewJob, conflict store.Conflict, runAt time.Time) {
+	holder.moved = holder.moved || !runAt.Equal(holder.RunAt)
+	holder.RunAt = runAt
+	if conflict == store.ConflictReplaced {
+		holder.Queue, holder.Priority, holder.replacement = job.Queue, job.Priority, job
+	}
+	if holder.fresh > 0 {
+		row := &p.fresh[holder.fresh-1]
+		if conflict == store.ConflictReplaced {
+			row.JobSpec = job.JobSpec
+		}
+		if holder.moved {
+			row.RunAt = runAt
+		}
+	}
+}
+
+// write writes what was decided, and answers.
+func (p *keyedPlan) write(ctx context.Context, tx Tx) ([]store.Inserted, error) {
+	var inserted []store.Inserted
+	if len(p.fresh) > 0 {
+		var err error
+		if inserted, err = tx.InsertJobs(ctx, p.fresh, p.now); err != nil {
 			return nil, err
 		}
-		for i, one := range inserted {
-			out[places[i]] = one
-		}
-		if holds := store.KeyHolds(fresh, inserted, now); len(holds) > 0 {
+		if holds := store.KeyHolds(p.fresh, inserted, p.now); len(holds) > 0 {
 			if err := tx.SaveKeyHolds(ctx, holds); err != nil {
 				return nil, err
 			}
 		}
 	}
-	for i, first := range same {
-		out[i] = out[first].Again()
-	}
-	return out, nil
-}
-
-// lockKeys returns the jobs that have keys of new jobs.
-func lockKeys(ctx context.Context, tx Tx, jobs []store.NewJob, now time.Time) (map[store.JobKey]store.KeyHolder, error) {
-	keys := make([]store.JobKey, 0, len(jobs))
-	seen := map[store.JobKey]bool{}
-	for i := range jobs {
-		key := store.JobKey{Kind: jobs[i].Kind, Unique: jobs[i].Unique}
-		if key.Unique != "" && !seen[key] {
-			keys, seen[key] = append(keys, key), true
+	var replaced []Replaced
+	var moved []Requeue
+	seen := map[*keyHolder]bool{}
+	for _, holder := range p.held {
+		if holder == nil || holder.fresh > 0 || seen[holder] {
+			continue
+		}
+		seen[holder] = true
+		if holder.replacement != nil {
+			replaced = append(replaced, Replaced{ID: holder.ID, JobSpec: holder.replacement.JobSpec})
+		}
+		if holder.moved {
+			moved = append(moved, Requeue{ID: holder.ID, Delay: holder.RunAt.Sub(p.now).Microseconds()})
 		}
 	}
-	return tx.LockKeys(ctx, keys, now)
+	if len(replaced) > 0 {
+		if err := tx.ReplaceJobs(ctx, replaced); err != nil {
+			return nil, err
+		}
+	}
+	if len(moved) > 0 {
+		if err := tx.RequeueJobs(ctx, moved, p.now); err != nil {
+			return nil, err
+		}
+	}
+	return p.answers(inserted), nil
+}
+
+// answers returns the answers, with the numbers of the inserted jobs.
+func (p *keyedPlan) answers(inserted []store.Inserted) []store.Inserted {
+	for i, one := range inserted {
+		p.out[p.places[i]] = one
+	}
+	for i, holder := range p.held {
+		switch {
+		case holder == nil:
+		case holder.fresh == 0:
+			p.out[i].ID = holder.ID
+		case len(inserted) > 0:
+			p.out[i].ID = inserted[holder.fresh-1].ID
+		}
+	}
+	return p.out
 }

@@ -97,6 +97,10 @@ type Jobs interface {
 	// SaveKeyHolds stores holds; each replaces the hold of its key.
 	SaveKeyHolds(ctx context.Context, holds []store.KeyHold) error
 
+	// ReplaceJobs gives live jobs, which have not begun, another JobSpec with the
+	// same kind and key.
+	ReplaceJobs(ctx context.Context, jobs []Replaced) error
+
 	// InsertJobs inserts jobs, whose keys are free, and answers for each in their
 	// order.
 	InsertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error)
@@ -255,6 +259,12 @@ type Job struct {
 	State             store.State
 	Group             store.SerialGroup
 	RunAt, Slot       time.Time
+}
+
+// Replaced is a live job that becomes another job with its number and key.
+type Replaced struct {
+	ID int64
+	store.JobSpec
 }
 
 // Revived makes a finished job ready. Its refunds are 0; its attempt, token and

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -59,6 +60,15 @@ func (w *world) someKeyedJob() store.NewJob {
 	if w.chance(3) {
 		j.UniqueFor = w.within(time.Minute) + time.Microsecond
 	}
+	if w.chance(2) {
+		j.OnConflict = pick(w, store.OnConflictReplace, store.OnConflictReschedule, store.OnConflictReschedule)
+	}
+	if w.chance(20) {
+		j.OnConflict = store.OnConflictError
+	}
+	if w.chance(2) {
+		j.PushAtMost = w.within(time.Minute) + time.Microsecond
+	}
 	return j
 }
 
@@ -81,9 +91,21 @@ func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx stor
 		got.Jobs = append(got.Jobs, w.realJob(j))
 	}
 	a, err := w.model.Insert(w.ctx, want)
-	w.must(err)
+	var refused, alsoRefused *store.DuplicateError
+	if !errors.As(err, &refused) {
+		w.must(err)
+	}
 	b, err := client.Insert(w.ctx, got)
-	w.must(err)
+	if !errors.As(err, &alsoRefused) {
+		w.must(err)
+	}
+	if refused != nil && alsoRefused != nil {
+		want := *refused
+		want.ID = w.realID(made, want.ID)
+		w.compare(op+" refused", got.Jobs, *alsoRefused, want)
+		return
+	}
+	w.compare(op+" refused", want.Jobs, alsoRefused, refused)
 	w.compare(op, want.Jobs, len(b.Jobs), len(a.Jobs))
 	var last int64
 	for i, model := range a.Jobs {
@@ -91,11 +113,7 @@ func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx stor
 		w.compare(op+" existed", want.Jobs, real.Existed, model.Existed)
 		w.compare(op+" conflict", want.Jobs, real.Conflict, model.Conflict)
 		if model.Existed {
-			known, ok := made.toReal[model.ID]
-			if !ok {
-				known = w.names.jobs.real(model.ID)
-			}
-			w.compare(op+" found", want.Jobs, real.ID, known)
+			w.compare(op+" found", want.Jobs, real.ID, w.realID(made, model.ID))
 			continue
 		}
 		if real.ID <= last {
@@ -104,6 +122,14 @@ func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx stor
 		last = real.ID
 		made.add(real.ID, model.ID)
 	}
+}
+
+// realID translates the number of a job, which may be among the jobs in made.
+func (w *world) realID(made pairs, model int64) int64 {
+	if real, ok := made.toReal[model]; ok {
+		return real
+	}
+	return w.names.jobs.real(model)
 }
 
 // insert inserts jobs without keys.

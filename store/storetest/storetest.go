@@ -77,6 +77,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Unique", uniqueTests, nil},
 		{"UniqueBatch", keyedBatchTests, nil},
 		{"UniqueFor", uniqueForTests, nil},
+		{"UniqueConflict", uniqueConflictTests, nil},
 		{"Claim", claimTests, nil},
 		{"ClaimPart", claimPartTests, has[store.PartialClaimer]},
 		{"Finish", finishTests, nil},

@@ -18,6 +18,7 @@ var uniqueForTests = []scenario{
 	{"ARetryTakesItsOwnKey", heldRevived},
 	{"AFinishedJobIsKept", heldKept},
 	{"InATransaction", heldInTx},
+	{"TheWinnerRollsBackWhileFourWait", heldWinnerRollsBack},
 	{"AllAtOnceAgree", heldRace},
 }
 
@@ -193,6 +194,40 @@ func heldInTx(e *env) {
 	e.must(tx.Commit())
 	e.want(e.cancel(other[0].ID), store.Changed, "a ready job must be cancelled")
 	e.want(e.insertHeld(e.b, nil, held("k", "other", time.Hour)), heldBy(other[0].ID), "a transaction's job must hold its key after the commit")
+}
+
+// heldWinnerRollsBack has four inserts wait for a transaction that has inserted their key and
+// rolls back: one of them stores its job, and the others find it.
+func heldWinnerRollsBack(e *env) {
+	for name, job := range map[string]store.NewJob{"plain": keyed("k", "plain"), "held": held("k", "held", time.Hour)} {
+		tx := e.begin()
+		e.want(e.insertHeld(e.a, tx.Tx, job).Existed, false, "the first job with a key must be stored")
+		var mu sync.Mutex
+		ids, stored := map[int64]bool{}, 0
+		var failed error
+		var all sync.WaitGroup
+		for i := range 4 {
+			all.Go(func() {
+				answers, err := e.tryKeyed(e.Clients[i%2], nil, job)
+				mu.Lock()
+				defer mu.Unlock()
+				failed = errors.Join(failed, err)
+				for _, answer := range answers {
+					if ids[answer.ID] = true; !answer.Existed {
+						stored++
+					}
+				}
+			})
+		}
+		time.Sleep(100 * time.Millisecond)
+		mu.Lock()
+		e.ok(len(ids) == 0, name+": inserts must wait for a transaction that has inserted their key", ids)
+		mu.Unlock()
+		e.must(tx.Rollback())
+		all.Wait()
+		e.must(failed)
+		e.ok(len(ids) == 1 && stored == 1, name+": after the roll-back one of four must store its job, and the others find it", ids, stored)
+	}
 }
 
 // heldRace inserts one key from many goroutines, while its jobs are claimed and end at

@@ -12,7 +12,8 @@ const (
 	// watchAtStart is for how long a node polls at this interval after it began to receive wake-ups,
 	// because it may have missed a store.WakeWatch. Stores repeat these at least every 5 seconds.
 	watchAtStart = 6 * time.Second
-	// ownPoll is after how many idle intervals a node polls itself, although other nodes poll.
+	// ownPoll is after how many idle intervals a node polls itself, although other nodes poll. It
+	// waits up to twice as long, by chance, so that nodes that began at once do not poll at once.
 	ownPoll = 12
 )
 
@@ -33,6 +34,7 @@ type Turn struct {
 	mine       bool    // this node made it
 	own        Instant // the last poll of this node
 	late       float64 // 0 to 1: by how much this node waits longer than others
+	rest       float64 // 0 to 1: so much longer than ownPoll intervals this node relies on others
 	watchUntil Instant
 }
 
@@ -68,7 +70,7 @@ func (t *Turn) Next() Instant {
 	if !t.mine {
 		interval += time.Duration((1 + t.late) / 10 * float64(interval))
 	}
-	return min(t.last.Add(interval), t.own.Add(ownPoll*idle+time.Duration(t.late*float64(idle))))
+	return min(t.last.Add(interval), t.own.Add(time.Duration((1+t.rest)*ownPoll*float64(idle))))
 }
 
 // Interval returns the interval of polls.
@@ -89,7 +91,7 @@ func (t *Turn) interval() time.Duration {
 func (t *Turn) Polled(shared bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.own = Now()
+	t.own, t.rest = Now(), random()
 	if shared {
 		t.last, t.mine = t.own, true
 	}

@@ -75,7 +75,7 @@ func TestNodesShareTheirPolls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const nodes = 20
 		c := newTurns(nodes)
-		polls, _ := c.run(9 * time.Minute) // not when all nodes that began at once make a poll of their own
+		polls, _ := c.run(9 * time.Minute)
 		if n := len(polls); n > 9*6+9*nodes/2 {
 			t.Errorf("%d idle nodes poll %d times in nine minutes", nodes, n)
 		}

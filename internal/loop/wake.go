@@ -35,7 +35,7 @@ func NewWakes(queues []string, idle, idlePushed time.Duration, sharer store.Poll
 	newTurn := func(work string) *Turn {
 		return &Turn{
 			idle: w.IdlePoll, shared: w.shared, self: self, changed: NewSignal(),
-			work: work, last: Now(), own: Now(), late: random(), watchUntil: AlreadyDue,
+			work: work, last: Now(), own: Now(), late: random(), rest: random(), watchUntil: AlreadyDue,
 		}
 	}
 	w.scheduleTurn = newTurn("")

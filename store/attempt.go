@@ -49,7 +49,7 @@ func (o *Outcome) HasRecord() bool {
 // Record is the rule of Jobs.Finish for the record of an attempt. effect is what
 // the outcome does to the job. ok is false if the attempt leaves no record.
 func (o *Outcome) Record(effect Effect) (r AttemptRecord, ok bool) {
-	if effect.Unchanged || !o.HasRecord() {
+	if effect.Unchanged || effect.Keep == Forget || !o.HasRecord() {
 		return AttemptRecord{}, false
 	}
 	return AttemptRecord{ID: o.ID, Outcome: o.attempt(effect), Error: o.Error, Trace: o.Trace, Output: o.Output}, true

@@ -292,6 +292,9 @@ const (
 	Snooze                  // ready again after Delay; the attempt is refunded, and the job's snoozes grow by one
 )
 
+// Forget is an Outcome.Keep: the job leaves no row.
+const Forget time.Duration = -1
+
 // Outcome is the result of one claim.
 type Outcome struct {
 	ID     int64
@@ -315,6 +318,12 @@ type Outcome struct {
 	// Value, if not empty, is the job's result if this outcome ends the job: JSON
 	// of at most 64 KiB, kept byte for byte.
 	Value []byte
+	// Keep, for Completed and Failed, is how long the job is kept after its end,
+	// whatever the ages of a PruneRequest are. 0 means that a PruneRequest
+	// decides, and Forget that the job is deleted with its attempts and its
+	// result, and history gets no row; but a job that holds its key
+	// (NewJob.UniqueFor) keeps its row and its attempts until the key is free.
+	Keep time.Duration
 	// After, if not nil, also happens if the outcome counts, was not recorded
 	// before, and ends the job as completed or failed.
 	After *FollowUp

@@ -127,7 +127,8 @@ type QueueInfo struct {
 }
 
 // PruneRequest has the ages from which rows are deleted. A zero duration keeps
-// that sort for ever.
+// that sort for ever. The ages of jobs do not apply to jobs that ended with an
+// Outcome.Keep.
 type PruneRequest struct {
 	Now       time.Time
 	Completed time.Duration // completed and cancelled jobs, since they finished

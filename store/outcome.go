@@ -17,6 +17,8 @@ type Effect struct {
 	Reason string
 	// Delay, if the job is ready, is the time from now until it is due.
 	Delay time.Duration
+	// Keep is Outcome.Keep, if the job is completed or failed.
+	Keep time.Duration
 	// Refund is how many attempts the job gets back.
 	Refund int16
 	// RefundCounts means that one is added to Claimed.Refunds.
@@ -82,9 +84,9 @@ type HeldJob struct {
 func (o *Outcome) Effect(job HeldJob) Effect {
 	switch {
 	case o.Result == Completed:
-		return Effect{State: StateCompleted}
+		return Effect{State: StateCompleted, Keep: o.Keep}
 	case o.Result == Failed:
-		return Effect{State: StateFailed, Reason: o.Error}
+		return Effect{State: StateFailed, Reason: o.Error, Keep: o.Keep}
 	case o.Result == Cancelled && o.Error != "":
 		return Effect{State: StateCancelled, Reason: o.Error}
 	case o.Result == Cancelled || job.Asked:
@@ -100,6 +102,9 @@ func (o *Outcome) Effect(job HeldJob) Effect {
 	}
 	return Effect{State: StateReady, Delay: o.Delay, LossesEnd: true}
 }
+
+// Forgets reports whether an outcome leaves no row of its job.
+func (o *Outcome) Forgets() bool { return o.Keep == Forget && o.Result.FollowsUp() }
 
 // GivesWay reports whether the attempt has ended by itself and the job is to run
 // again, so that the job gives way to a waiting job of its serial group (see

@@ -112,7 +112,10 @@ type Jobs interface {
 	// outcomes are returned in Refused and change nothing. An outcome that is
 	// already recorded for the same job and token (the job finished under that
 	// token in the state the outcome leads to) is not refused and changes
-	// nothing, so that a repetition is harmless. A retry, release or snooze of a job
+	// nothing, so that a repetition is harmless. An outcome with Forget counts as
+	// recorded if there is no job with its number any more: the store cannot
+	// distinguish its repetition from a job that was deleted, or that another
+	// claim ended with Forget. A retry, release or snooze of a job
 	// with a cancel request is a cancellation, with the request's reason. A
 	// retry or snooze of a job that is not backfilled ends it as cancelled with
 	// SupersededReason if a job of its serial group waits. A retry, release or
@@ -285,7 +288,8 @@ type Nodes interface {
 // Maintenance deletes old rows and reads the clock of the store.
 type Maintenance interface {
 	// Prune deletes up to Limit rows of each sort that are older than requested
-	// (rows of exactly that age stay). Attempts are deleted with their jobs.
+	// (rows of exactly that age stay). Jobs that ended with an Outcome.Keep are a
+	// sort of their own: they are deleted when they are older than that. Attempts are deleted with their jobs.
 	// Live jobs and nodes, schedules, tombstones and owners' sync revisions
 	// stay, and finished jobs that hold their keys (NewJob.UniqueFor). Holds of
 	// keys that have expired are deleted, too.

@@ -55,11 +55,10 @@ func (b *Backend) finish(ctx context.Context, tx querier, req store.FinishReques
 // which no other job waits: one message, and a second message only if an outcome
 // was not accepted.
 func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []store.Outcome) (out store.FinishResult, err error) {
-	var over ends
-	over.grow(len(outcomes))
+	var over endings
+	over.aged.grow(len(outcomes))
 	for _, o := range outcomes {
-		over.add(o.ID, o.Token, o.Result.EndState(), "")
-		over.addResult(o.Value)
+		over.add(o.ID, o.Token, o.Result.EndState(), "", o.Keep).addResult(o.Value)
 	}
 	var ended []int64
 	err = b.pipeline(ctx, nodeConns, "finish jobs", func(s sender) (err error) {
@@ -69,10 +68,10 @@ func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []st
 	if err != nil || len(ended) == len(outcomes) {
 		return out, err
 	}
-	over.drop(setOf(ended))
+	missing := missingOf(outcomes, setOf(ended))
 	err = b.pipeline(ctx, nodeConns, "look for outcomes in history", func(s sender) error {
 		var batch pgx.Batch
-		queueCollect(&batch, &out.Refused, scanClaimRef, b.q(checkRecorded), over.ids, over.tokens, over.states)
+		queueCollect(&batch, &out.Refused, scanClaimRef, b.q(checkRecorded), missing.args()...)
 		return send(ctx, s, &batch)
 	})
 	return out, err
@@ -83,7 +82,7 @@ type finishing struct {
 	b        *Backend
 	tx       querier
 	now      *time.Time
-	ends     ends
+	ends     endings
 	accepted map[int64]bool // by job: those that were looked at
 	ended    []int64        // jobs moved to history by this run
 	freed    serialGroups   // of what ended
@@ -124,19 +123,59 @@ func (e *ends) grow(n int) {
 	e.states, e.reasons = slices.Grow(e.states, n), slices.Grow(e.reasons, n)
 }
 
-// drop takes out the jobs of a set.
-func (e *ends) drop(jobs map[int64]bool) {
-	var rest ends
-	for i, id := range e.ids {
-		if !jobs[id] {
-			rest.add(id, e.tokens[i], store.State(e.states[i]), e.reasons[i])
-			if e.results != nil {
-				rest.addResult([]byte(e.results[i]))
-			}
+// endings are jobs that end by outcomes, by how long they are kept.
+type endings struct {
+	aged      ends // as Prune says
+	kept      ends
+	keeps     []int64 // of the jobs in kept: microseconds
+	forgotten ends    // not at all
+}
+
+// add adds a job, and returns the list that has the job now. keep is as in
+// store.Outcome.
+func (e *endings) add(id, token int64, state store.State, reason string, keep time.Duration) (in *ends) {
+	switch {
+	case keep == store.Forget:
+		in = &e.forgotten
+	case keep > 0:
+		in = &e.kept
+		e.keeps = append(e.keeps, keep.Microseconds())
+	default:
+		in = &e.aged
+	}
+	in.add(id, token, state, reason)
+	return in
+}
+
+// ids returns the numbers of all jobs.
+func (e *endings) ids() []int64 {
+	if len(e.kept.ids)+len(e.forgotten.ids) == 0 {
+		return e.aged.ids
+	}
+	return slices.Concat(e.aged.ids, e.kept.ids, e.forgotten.ids)
+}
+
+// unaccepted are outcomes whose jobs did not have their tokens, as columns.
+type unaccepted struct {
+	ids, tokens []int64
+	states      []int16
+	forgets     []bool
+}
+
+// missingOf returns the outcomes of jobs that are in no set.
+func missingOf(outcomes []store.Outcome, sets ...map[int64]bool) (missing unaccepted) {
+	for i := range outcomes {
+		o := &outcomes[i]
+		if !slices.ContainsFunc(sets, func(set map[int64]bool) bool { return set[o.ID] }) {
+			missing.ids, missing.tokens = append(missing.ids, o.ID), append(missing.tokens, o.Token)
+			missing.states, missing.forgets = append(missing.states, int16(o.Result.EndState())), append(missing.forgets, o.Forgets())
 		}
 	}
-	*e = rest
+	return missing
 }
+
+// args are the parameters of checkRecorded.
+func (m unaccepted) args() []any { return []any{m.ids, m.tokens, m.states, m.forgets} }
 
 // leastNoted is how many jobs have to end together for a row that notes them to
 // be cheaper than an index entry for each.
@@ -161,11 +200,10 @@ func (b *Backend) queueNote(batch *pgx.Batch, now *time.Time, over ends) {
 // run sends plain ends straight to history; all others look at their job first.
 func (f *finishing) run(ctx context.Context, outcomes []store.Outcome) ([]store.ClaimRef, error) {
 	var careful []store.Outcome
-	f.ends.grow(len(outcomes))
+	f.ends.aged.grow(len(outcomes))
 	for _, o := range outcomes {
 		if plain(o) {
-			f.ends.add(o.ID, o.Token, o.Result.EndState(), "")
-			f.ends.addResult(o.Value)
+			f.ends.add(o.ID, o.Token, o.Result.EndState(), "", o.Keep).addResult(o.Value)
 		} else {
 			careful = append(careful, o)
 		}
@@ -216,8 +254,7 @@ func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
 		case effect.State == store.StateReady:
 			again.add(o.ID, effect)
 		default:
-			f.ends.add(o.ID, o.Token, effect.State, effect.Reason)
-			f.ends.addResult(o.Value)
+			f.ends.add(o.ID, o.Token, effect.State, effect.Reason, effect.Keep).addResult(o.Value)
 		}
 	}
 	if err := f.b.keepAttempts(ctx, f.tx, f.now, records); err != nil {
@@ -305,38 +342,58 @@ func (b *Backend) keepAttempts(ctx context.Context, tx querier, now *time.Time, 
 
 // end moves to history what ends.
 func (f *finishing) end(ctx context.Context) (err error) {
-	if len(f.ends.ids) > 0 {
+	if len(f.ends.ids()) > 0 {
 		f.ended, err = f.b.toHistory(ctx, f.tx, f.now, f.ends, f.freed)
 	}
 	return err
 }
 
-// toHistory moves jobs to history in one message. It returns which of them bore their
-// tokens, and adds their serial groups to freed.
-func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over ends, freed serialGroups) (ended []int64, err error) {
-	noted := len(over.ids) >= leastNoted
+// toHistory moves jobs to history, or deletes them, in one message. It returns which of
+// them bore their tokens, and adds their serial groups to freed.
+func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over endings, freed serialGroups) (ended []int64, err error) {
+	aged, kept, forgotten := over.aged, over.kept, over.forgotten
+	noted := len(aged.ids) >= leastNoted
 	var batch pgx.Batch
-	args := []any{now, over.ids, over.tokens, over.states, over.reasons, noted}
-	if over.results == nil {
-		batch.Queue(b.q(finishJobs), args...)
-	} else {
-		batch.Queue(b.q(finishJobsWithResults), append(args, over.results)...)
+	if len(aged.ids) > 0 {
+		args := []any{now, aged.ids, aged.tokens, aged.states, aged.reasons, noted}
+		if aged.results == nil {
+			batch.Queue(b.q(finishJobs), args...)
+		} else {
+			batch.Queue(b.q(finishJobsWithResults), append(args, aged.results)...)
+		}
 	}
+	if len(kept.ids) > 0 {
+		if kept.results == nil {
+			kept.results = make([]string, len(kept.ids))
+		}
+		batch.Queue(b.q(finishKeptJobs), now, kept.ids, kept.tokens, kept.states, kept.reasons, true, kept.results, over.keeps)
+	}
+	if len(forgotten.ids) > 0 {
+		batch.Queue(b.q(forgetJobs), now, forgotten.ids, forgotten.tokens, forgotten.states, forgotten.reasons)
+	}
+	returning := batch.Len()
 	if noted {
-		b.queueNote(&batch, now, over)
+		b.queueNote(&batch, now, aged)
 	}
-	batch.Queue(b.q(deleteCancels), over.ids)
+	ids := over.ids()
+	batch.Queue(b.q(deleteCancels), ids)
 	answers := s.SendBatch(ctx, &batch)
-	rows, err := answers.Query()
-	if err == nil {
-		var id int64
-		var in groupScanner
-		ended = make([]int64, 0, len(over.ids))
+	ended = make([]int64, 0, len(ids))
+	var id int64
+	var in groupScanner
+	for range returning {
+		var rows pgx.Rows
+		if rows, err = answers.Query(); err != nil {
+			break
+		}
 		_, err = pgx.ForEachRow(rows, append([]any{&id}, in.targets()...), func() error {
 			ended = append(ended, id)
 			freed.add(in.group())
 			return nil
 		})
+		if err != nil {
+			break
+		}
 	}
 	return ended, cmp.Or(err, answers.Close())
 }
@@ -367,17 +424,11 @@ func setOf(ids []int64) map[int64]bool {
 // refused returns the outcomes that were not accepted and are not recorded
 // already.
 func (f *finishing) refused(ctx context.Context, outcomes []store.Outcome) ([]store.ClaimRef, error) {
-	var missing ends
-	ended := setOf(f.ended)
-	for _, o := range outcomes {
-		if !f.accepted[o.ID] && !ended[o.ID] {
-			missing.add(o.ID, o.Token, o.Result.EndState(), "")
-		}
-	}
+	missing := missingOf(outcomes, f.accepted, setOf(f.ended))
 	if len(missing.ids) == 0 {
 		return nil, nil
 	}
-	return collect(ctx, f.tx, scanClaimRef, f.b.q(checkRecorded), missing.ids, missing.tokens, missing.states)
+	return collect(ctx, f.tx, scanClaimRef, f.b.q(checkRecorded), missing.args()...)
 }
 
 func scanClaimRef(r pgx.CollectableRow) (ref store.ClaimRef, err error) {

@@ -28,6 +28,7 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 			room = p.pruneNoted(ctx, b, room, &out.Jobs, sort.keep, sort.failed)
 			p.more = p.more || room <= 0
 		}
+		p.more = p.delete(ctx, b.q(pruneKeptJobs), p.limit, &out.Jobs, p.now, p.limit) <= 0 || p.more
 		p.more = p.prune(ctx, b.q(pruneSlots), p.limit, &out.Slots, req.Slots) <= 0 || p.more
 		p.more = p.prune(ctx, b.q(pruneNodes), p.limit, &out.Nodes, req.Nodes) <= 0 || p.more
 		p.pruneKeyHolds(ctx, b)
@@ -54,11 +55,20 @@ type pruning struct {
 // rows, and more; it returns how many it deleted and how many it looked at. It
 // returns the room that is left.
 func (p *pruning) prune(ctx context.Context, text string, room int, count *int, keep time.Duration, more ...any) int {
-	if keep == 0 || p.err != nil {
+	if keep == 0 {
+		return room
+	}
+	return p.delete(ctx, text, room, count, append([]any{p.now, keep.Microseconds(), room}, more...)...)
+}
+
+// delete runs a statement that deletes rows, room of them at most. It counts the rows
+// and returns the room that is left.
+func (p *pruning) delete(ctx context.Context, text string, room int, count *int, args ...any) int {
+	if p.err != nil {
 		return room
 	}
 	var gone, seen int
-	p.err = p.tx.QueryRow(ctx, text, append([]any{p.now, keep.Microseconds(), room}, more...)...).Scan(&gone, &seen)
+	p.err = p.tx.QueryRow(ctx, text, args...).Scan(&gone, &seen)
 	*count += gone
 	return room - seen
 }

@@ -78,6 +78,8 @@ const (
 	findUniqueJobs
 	finishJobs
 	finishJobsWithResults
+	finishKeptJobs
+	forgetJobs
 	holdCalendars
 	holdNode
 	insertAttempts
@@ -126,6 +128,7 @@ const (
 	matchJobs
 	numberJobs
 	pruneJobs
+	pruneKeptJobs
 	pruneKeyHolds
 	pruneNodes
 	pruneNotedJobs
@@ -172,7 +175,7 @@ var sources = [statementCount]source{
 	advanceSchedules:       {file: "advance_schedules", params: "now until ids revisions marks next_ats paused_ats new_marks new_next_ats fired ahead", columns: "id early"},
 	beginFailing:           {file: "begin_failing", params: "now ids failures", columns: "schedule_id"},
 	beginJobs:              {file: "begin_jobs", params: "node batch ids", columns: "node"},
-	checkRecorded:          {file: "check_recorded", params: "ids tokens states", columns: "id token"},
+	checkRecorded:          {file: "check_recorded", params: "ids tokens states forgets", columns: "id token"},
 	claimExactJobs:         {file: "claim_jobs", given: "exact plain", params: "now node queue kinds limit low_run_ats low_ids begin exact_kinds exact_jobs exact_digests", columns: claimedColumns},
 	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects", params: "now node queue kinds limit low_run_ats low_ids begin exact_kinds exact_jobs exact_digests", columns: claimedColumns},
 	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
@@ -220,6 +223,8 @@ var sources = [statementCount]source{
 	findUniqueJobs:         {file: "find_unique_jobs", params: "now kind unique_key", columns: "ids"},
 	finishJobs:             {file: "finish_jobs", params: "now ids tokens states reasons noted", columns: "id schedule_id backfill"},
 	finishJobsWithResults:  {file: "finish_jobs", given: "results", params: "now ids tokens states reasons noted results", columns: "id schedule_id backfill"},
+	finishKeptJobs:         {file: "finish_jobs", given: "results kept", params: "now ids tokens states reasons noted results keeps", columns: "id schedule_id backfill"},
+	forgetJobs:             {file: "forget_jobs", params: "now ids tokens states reasons", columns: "id schedule_id backfill"},
 	holdCalendars:          {file: "hold_calendars", params: "names", columns: "name"},
 	holdNode:               {file: "hold_node", params: "now node", columns: "now"},
 	insertAttempts:         {file: "insert_attempts", params: "now ids outcomes errors traces outputs most"},
@@ -268,6 +273,7 @@ var sources = [statementCount]source{
 	matchJobs:              {file: "list_jobs", given: "numbers match", params: jobFilterParams, columns: "id"},
 	numberJobs:             {file: "number_jobs", params: "count", columns: "ids"},
 	pruneJobs:              {file: "prune_jobs", params: "now keep limit failed", columns: "deleted seen"},
+	pruneKeptJobs:          {file: "prune_kept_jobs", params: "now limit", columns: "deleted seen"},
 	pruneKeyHolds:          {file: "prune_key_holds", params: "now limit", columns: "deleted"},
 	pruneNodes:             {file: "prune_nodes", params: "now keep limit", columns: "deleted seen"},
 	pruneNotedJobs:         {file: "prune_noted_jobs", params: "now keep ids failed", columns: "deleted"},

@@ -101,23 +101,72 @@ func (s *session) InsertAttempts(ctx context.Context, records []store.AttemptRec
 	return s.exec(ctx, insertAttempts, args{"attempts": jsonOf(rows), "bytes": pack.parameter(), "now": micros(now)})
 }
 
+// newHistory is a finished job on its way to end_jobs.sql.
+type newHistory struct {
+	rowwise.End
+	KeepUntil *int64 `json:"keep_until,omitempty"`
+}
+
+// keyHolds returns until when jobs that end with store.Forget hold their keys, in
+// microseconds since 1970. These jobs keep a row until then.
+func (s *session) keyHolds(ctx context.Context, ends []rowwise.End, now time.Time) (held map[int64]int64, err error) {
+	var ids []int64
+	for _, end := range ends {
+		if end.Keep == store.Forget {
+			ids = append(ids, end.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	held = map[int64]int64{}
+	err = s.each(ctx, findKeyHolds, args{"ids": jsonList(ids), "now": micros(now)}, func(r row) error {
+		var id, until int64
+		err := r.Scan(&id, &until)
+		held[id] = until
+		return err
+	})
+	return held, err
+}
+
 // EndJobs implements rowwise.Claims.
 func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time) error {
-	list, statement := jsonOf(ends), endJobs
-	if slices.ContainsFunc(ends, func(end rowwise.End) bool { return end.Result != "" }) {
-		statement = endJobsWithResults
-	}
-	if err := s.exec(ctx, statement, args{"ends": list, "now": micros(now)}); err != nil {
+	held, err := s.keyHolds(ctx, ends, now)
+	if err != nil {
 		return err
 	}
-	if err := s.exec(ctx, deleteEndedJobs, args{"ends": list}); err != nil {
-		return err
-	}
-	var asked []int64
+	kept := make([]newHistory, 0, len(ends))
+	var asked, forgotten []int64
 	for _, end := range ends {
 		if end.Asked {
 			asked = append(asked, end.ID)
 		}
+		row := newHistory{End: end}
+		switch until, holds := held[end.ID]; {
+		case end.Keep == store.Forget && !holds:
+			forgotten = append(forgotten, end.ID)
+			continue
+		case end.Keep == store.Forget:
+			row.KeepUntil, row.Result = &until, ""
+		case end.Keep > 0:
+			row.KeepUntil = micros(now.Add(end.Keep))
+		}
+		kept = append(kept, row)
+	}
+	if len(kept) > 0 {
+		statement := endJobs
+		if slices.ContainsFunc(kept, func(end newHistory) bool { return end.Result != "" || end.KeepUntil != nil }) {
+			statement = endJobsWithResults
+		}
+		if err := s.exec(ctx, statement, args{"ends": jsonOf(kept), "now": micros(now)}); err != nil {
+			return err
+		}
+	}
+	if err := s.exec(ctx, deleteEndedJobs, args{"ends": jsonOf(ends)}); err != nil {
+		return err
+	}
+	if err := s.onIDs(ctx, forgotten, nil, deleteAttempts); err != nil {
+		return err
 	}
 	return s.onIDs(ctx, asked, nil, deleteCancels)
 }

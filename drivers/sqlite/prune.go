@@ -24,7 +24,11 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		if err != nil {
 			return err
 		}
-		out.Jobs = completed + failed
+		kept, err := s.pruneJobsBefore(ctx, pruneKeptJobs, now, req.Limit, now)
+		if err != nil {
+			return err
+		}
+		out.Jobs = completed + failed + kept
 		if out.Slots, err = s.pruneRows(ctx, pruneSlots, req.Slots, req.Limit, now); err != nil {
 			return err
 		}
@@ -33,7 +37,7 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 			return err
 		}
 		held, err := s.count(ctx, pruneKeyHolds, args{"now": micros(now), "limit": req.Limit})
-		out.More = max(completed, failed, out.Slots, out.Nodes, held) >= req.Limit
+		out.More = max(completed, failed, kept, out.Slots, out.Nodes, held) >= req.Limit
 		return err
 	})
 	if err != nil {
@@ -50,13 +54,18 @@ func (s *session) pruneRows(ctx context.Context, name statement, keep time.Durat
 	return s.count(ctx, name, args{"before": micros(now.Add(-keep)), "limit": limit})
 }
 
-// pruneJobs deletes finished jobs with their attempts.
+// pruneJobs deletes finished jobs that are older than keep, which 0 switches off.
 func (s *session) pruneJobs(ctx context.Context, name statement, keep time.Duration, limit int, now time.Time) (int, error) {
 	if keep == 0 {
 		return 0, nil
 	}
+	return s.pruneJobsBefore(ctx, name, now.Add(-keep), limit, now)
+}
+
+// pruneJobsBefore deletes finished jobs with their attempts.
+func (s *session) pruneJobsBefore(ctx context.Context, name statement, before time.Time, limit int, now time.Time) (int, error) {
 	var ids []int64
-	err := s.each(ctx, name, args{"before": micros(now.Add(-keep)), "now": micros(now), "limit": limit}, func(r row) error {
+	err := s.each(ctx, name, args{"before": micros(before), "now": micros(now), "limit": limit}, func(r row) error {
 		var id int64
 		err := r.Scan(&id)
 		ids = append(ids, id)

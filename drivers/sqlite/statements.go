@@ -50,6 +50,7 @@ const (
 	findDueStreams
 	findFiredSlots
 	findKeyHolders
+	findKeyHolds
 	findMarks
 	findNewestSlots
 	findNextDue
@@ -97,6 +98,7 @@ const (
 	pruneAttempts
 	pruneCompletedJobs
 	pruneFailedJobs
+	pruneKeptJobs
 	pruneKeyHolds
 	pruneNodes
 	pruneSlots
@@ -161,7 +163,7 @@ var sources = [statementCount]source{
 	deleteProgress:         {file: "delete_progress", params: "ids"},
 	endFailing:             {file: "end_failing", params: "ids"},
 	endJobs:                {file: "end_jobs", params: "now ends"},
-	endJobsWithResults:     {file: "end_jobs", given: "results", params: "now ends"},
+	endJobsWithResults:     {file: "end_jobs", given: "results kept", params: "now ends"},
 	endNodes:               {file: "end_nodes", params: "now died nodes"},
 	extendLease:            {file: "extend_lease", params: "now node", columns: "beats"},
 	extendSlots:            {file: "extend_slots", params: "now slots"},
@@ -170,6 +172,7 @@ var sources = [statementCount]source{
 	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "names now limit", columns: scheduleColumns},
 	findDueStreams:         {file: "find_due_streams", params: "streams queue now", columns: "stream"},
 	findFiredSlots:         {file: "find_fired_slots", params: "slots", columns: "place"},
+	findKeyHolds:           {file: "find_key_holds", params: "ids now", columns: "job_id until"},
 	findKeyHolders:         {file: "find_key_holders", params: "ids now", columns: "kind unique_key id"},
 	findMarks:              {file: "find_marks", params: "names", columns: "mark"},
 	findNewestSlots:        {file: "find_newest_slots", params: "ids", columns: "schedule_id id slot last outcome reason"},
@@ -218,6 +221,7 @@ var sources = [statementCount]source{
 	pruneAttempts:          {file: "prune_attempts", params: "ids most"},
 	pruneCompletedJobs:     {file: "prune_jobs", given: "completed", params: "before now limit", columns: "id"},
 	pruneFailedJobs:        {file: "prune_jobs", given: "failed", params: "before now limit", columns: "id"},
+	pruneKeptJobs:          {file: "prune_jobs", given: "kept", params: "before now limit", columns: "id"},
 	pruneKeyHolds:          {file: "prune_key_holds", params: "now limit"},
 	pruneNodes:             {file: "prune_nodes", params: "before limit"},
 	pruneSlots:             {file: "prune_slots", params: "before limit"},

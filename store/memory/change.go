@@ -142,7 +142,7 @@ func (s *Store) retryJob(live, finished *job, now time.Time) store.Change {
 	finished.FinishedAt = time.Time{}
 	finished.Reason = ""
 	finished.Result = nil
-	finished.refunds = 0
+	finished.refunds, finished.keepUntil = 0, time.Time{}
 	finished.MaxAttempts = max(finished.MaxAttempts, finished.Attempt+1)
 	s.ready(finished, s.startAfterFired(finished.Schedule, now, now))
 	return store.Changed

@@ -97,15 +97,17 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 	asked, cancel := s.cancels[j.ID]
 	s.recordAttempt(j, o, cancel, now)
 	defer func() {
-		if j.State.Finished() {
+		if j.State.Finished() && !forgets(o) {
 			j.Result = copyOf(o.Value)
 		}
 	}()
 	switch {
 	case o.Result == store.Completed:
 		s.end(j, store.StateCompleted, "", now)
+		s.keep(j, o.Keep, now)
 	case o.Result == store.Failed:
 		s.end(j, store.StateFailed, o.Error, now)
+		s.keep(j, o.Keep, now)
 	case o.Result == store.Cancelled && o.Error != "":
 		s.end(j, store.StateCancelled, o.Error, now)
 	case o.Result == store.Cancelled || cancel:
@@ -131,10 +133,31 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 	return true
 }
 
+// forgets reports whether an outcome leaves no row of its job.
+func forgets(o store.Outcome) bool {
+	return o.Keep == store.Forget && (o.Result == store.Completed || o.Result == store.Failed)
+}
+
+// keep sets how long a job is kept that has just ended.
+func (s *Store) keep(j *job, keep time.Duration, now time.Time) {
+	switch {
+	case keep == store.Forget && s.heldBy(j, now):
+		j.keepUntil = s.holds[uniqueKey{j.Kind, j.Unique}].until
+	case keep == store.Forget:
+		delete(s.finished, j.ID)
+		delete(s.attempts, j.ID)
+	case keep > 0:
+		j.keepUntil = instant(now.Add(keep))
+	}
+}
+
 // recorded reports whether a finished job ended by this same outcome.
 func (s *Store) recorded(o store.Outcome) bool {
 	j := s.finished[o.ID]
-	if j == nil || j.Token != o.Token {
+	if j == nil {
+		return forgets(o)
+	}
+	if j.Token != o.Token {
 		return false
 	}
 	switch o.Result {
@@ -150,7 +173,7 @@ func (s *Store) recorded(o store.Outcome) bool {
 // recordAttempt stores the record of an attempt, unless the outcome changes
 // nothing because the job does not run any more.
 func (s *Store) recordAttempt(j *job, o store.Outcome, cancel bool, now time.Time) {
-	if o.Error == "" && len(o.Output) == 0 && o.Result != store.Snooze {
+	if o.Error == "" && len(o.Output) == 0 && o.Result != store.Snooze || forgets(o) {
 		return
 	}
 	a := store.Attempt{Error: o.Error, Trace: o.Trace, Output: copyOf(o.Output)}

@@ -18,13 +18,14 @@ func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneR
 	}
 	defer s.mu.Unlock()
 	var out store.PruneResult
-	done := s.pruneJobs(req.Completed, req.Limit, now, store.StateCompleted, store.StateCancelled)
-	failed := s.pruneJobs(req.Failed, req.Limit, now, store.StateFailed)
-	out.Jobs = done + failed
+	done := s.pruneJobs(req.Limit, now, aged(req.Completed, now, store.StateCompleted, store.StateCancelled))
+	failed := s.pruneJobs(req.Limit, now, aged(req.Failed, now, store.StateFailed))
+	kept := s.pruneJobs(req.Limit, now, func(j *job) bool { return j.keepUntil.Before(now) && !j.keepUntil.IsZero() })
+	out.Jobs = done + failed + kept
 	out.Slots = s.pruneSlots(req.Slots, req.Limit, now)
 	out.Nodes = s.pruneNodes(req.Nodes, req.Limit, now)
 	held := s.pruneHolds(req.Limit, now)
-	out.More = max(done, failed, out.Slots, out.Nodes, held) >= req.Limit
+	out.More = max(done, failed, kept, out.Slots, out.Nodes, held) >= req.Limit
 	return out, nil
 }
 
@@ -33,15 +34,24 @@ func old(at time.Time, keep time.Duration, now time.Time) bool {
 	return keep != 0 && !at.IsZero() && at.Add(keep).Before(now)
 }
 
-func (s *Store) pruneJobs(keep time.Duration, limit int, now time.Time, states ...store.State) int {
+// aged returns the condition for finished jobs to be deleted by their age.
+func aged(keep time.Duration, now time.Time, states ...store.State) func(*job) bool {
+	return func(j *job) bool {
+		return j.keepUntil.IsZero() && slices.Contains(states, j.State) && old(j.FinishedAt, keep, now)
+	}
+}
+
+// pruneJobs deletes up to limit finished jobs that are over and do not hold their
+// keys.
+func (s *Store) pruneJobs(limit int, now time.Time, over func(*job) bool) int {
 	var gone []*job
 	for _, j := range s.finished {
-		if slices.Contains(states, j.State) && old(j.FinishedAt, keep, now) && !s.heldBy(j, now) {
+		if over(j) && !s.heldBy(j, now) {
 			gone = append(gone, j)
 		}
 	}
 	slices.SortFunc(gone, func(a, b *job) int {
-		return cmp.Or(a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(a.keepUntil.Compare(b.keepUntil), a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.ID, b.ID))
 	})
 	gone = gone[:min(len(gone), limit)]
 	for _, j := range gone {

@@ -74,6 +74,8 @@ type job struct {
 	node    int64 // the node that holds the claim; 0: none
 	begun   bool  // the job may have begun by its last claim
 	refunds int16 // of attempts that ended with a lease
+	// keepUntil is until when the finished job is kept; zero: by its age.
+	keepUntil time.Time
 }
 
 // failure is since when a schedule has been failing, and how many of its jobs

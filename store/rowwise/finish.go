@@ -81,12 +81,35 @@ func unrecorded(ctx context.Context, tx Tx, outcomes []*store.Outcome) (refused 
 	if err != nil {
 		return nil, err
 	}
+	exists, err := forgettable(ctx, tx, outcomes)
+	if err != nil {
+		return nil, err
+	}
 	for i, o := range outcomes {
-		if states[i] != o.Result.EndState() {
+		if states[i] != o.Result.EndState() && (!o.Forgets() || exists[o.ID]) {
 			refused = append(refused, claims[i])
 		}
 	}
 	return refused, nil
+}
+
+// forgettable returns which jobs of outcomes with store.Forget exist.
+func forgettable(ctx context.Context, tx Tx, outcomes []*store.Outcome) (exists map[int64]bool, err error) {
+	var ids []int64
+	for _, o := range outcomes {
+		if o.Forgets() {
+			ids = append(ids, o.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	jobs, err := tx.LockJobs(ctx, ids)
+	exists = map[int64]bool{}
+	for i := range jobs {
+		exists[jobs[i].ID] = true
+	}
+	return exists, err
 }
 
 // finishPlan is what a part of the outcomes writes.
@@ -112,7 +135,7 @@ func (p *finishPlan) add(o *store.Outcome, held store.HeldJob) {
 		p.requeue = append(p.requeue, requeue(o.ID, effect))
 		return
 	}
-	p.ends = append(p.ends, End{ID: o.ID, State: effect.State, Reason: effect.Reason, Result: string(o.Value), Asked: held.Asked})
+	p.ends = append(p.ends, End{ID: o.ID, State: effect.State, Reason: effect.Reason, Result: string(o.Value), Asked: held.Asked, Keep: effect.Keep})
 	p.freed = append(p.freed, held.Group)
 	if o.Result.FollowsUp() {
 		p.after = append(p.after, o.After)

@@ -240,6 +240,8 @@ type End struct {
 	Reason string      `json:"reason"`
 	Result string      `json:"result,omitempty"` // JSON; empty: the job has no result
 	Asked  bool        `json:"-"`                // the job has a cancel request
+	// Keep is as in store.Outcome. A job with Forget is deleted with its attempts.
+	Keep time.Duration `json:"-"`
 }
 
 // Requeue makes a live job ready. Refunds and losses stop at math.MaxInt16.

@@ -331,6 +331,9 @@ func (w *world) finish() {
 		}
 		o.Alone = w.chance(2) && w.withoutSchedule(ref.ID)
 		o.LeaseLost = w.chance(2)
+		if w.chance(4) {
+			o.Keep = pick(w, store.Forget, w.within(time.Minute)+time.Microsecond)
+		}
 		want.Outcomes = append(want.Outcomes, o)
 		real := w.names.realRef(ref)
 		asked[real] = ref

@@ -84,6 +84,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Progress", progressTests, nil},
 		{"Attempts", attemptTests, nil},
 		{"FinishTx", finishTxTests, nil},
+		{"Keep", keepTests, nil},
 		{"ChangeJobs", changeJobsTests, nil},
 		{"InTx", inTxTests, nil},
 		{"AlterJobs", alterJobsTests, nil},

@@ -1,4 +1,5 @@
--- Moves jobs to history by the outcomes of their claims.
+-- Moves jobs to history by the outcomes of their claims. Jobs with a retention of their own
+-- are noted, though no batch records them.
 -- What is sent and does not come back was not accepted. :noted: insert_history_batches follows.
 -- An empty result is none.
 -- The variant for one job in the transaction of its worker fails with a division by zero if
@@ -8,20 +9,25 @@ WITH ended AS (
     DELETE FROM {schema}.job AS j
     USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]
         , :results::text[]                                                                       -- if results
+        , :keeps::bigint[]                                                                       -- if kept
         ) AS o (id, token, state, reason
         , result                                                                                 -- if results
+        , keep                                                                                   -- if kept
         )
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
     RETURNING j.*, o.state AS end_state, o.reason
         , o.result                                                                               -- if results
+        , coalesce(:now::timestamptz, now()) + o.keep * interval '1 microsecond' AS keep_until   -- if kept
 )
 , moved AS (                                                                                     -- if commits
 INSERT INTO {schema}.history (
     result,                                                                                      -- if results
+    keep_until,                                                                                  -- if kept
     noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec})
 SELECT
     nullif(result, ''),                                                                          -- if results
+    keep_until,                                                                                  -- if kept
     :noted::boolean, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec} FROM ended
 RETURNING id, schedule_id, origin = 3 AS backfill
 )                                                                                                -- if commits

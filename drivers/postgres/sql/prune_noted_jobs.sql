@@ -4,7 +4,7 @@
 WITH old AS MATERIALIZED (
     SELECT h.id, NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = h.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0) AS free
     FROM {schema}.history AS h
-    WHERE h.id = ANY (:ids::bigint[]) AND h.noted AND (h.state = 4) = :failed::boolean
+    WHERE h.id = ANY (:ids::bigint[]) AND h.noted AND h.keep_until IS NULL AND (h.state = 4) = :failed::boolean
         AND h.finished_at < coalesce(:now::timestamptz, now()) - :keep::bigint * interval '1 microsecond'
 ), gone AS (
     DELETE FROM {schema}.history WHERE id = ANY (ARRAY(SELECT id FROM old WHERE free)) AND noted

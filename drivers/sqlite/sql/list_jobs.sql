@@ -51,7 +51,9 @@ WHERE :finished
   AND h.created_at >= :created_since                                                                            -- if created_since
   AND h.created_at < :created_until                                                                             -- if created_until
   AND h.finished_at >= :finished_since                                                                          -- if finished_since
+  AND (h.keep_until IS NOT NULL) IN (0, 1) -- the index has it before finished_at                               -- if finished_since
   AND h.finished_at < :finished_until                                                                           -- if finished_until
+  AND (h.keep_until IS NOT NULL) IN (0, 1)                                                                      -- if finished_until
   AND (instr(h.reason, :error) > 0                                                                              -- if error
     OR instr((SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = h.id AND a.error <> ''                 -- if error
               ORDER BY a.token DESC LIMIT 1), :error) > 0)                                                      -- if error

@@ -1,11 +1,13 @@
 -- Deletes the oldest finished jobs, except jobs that hold their keys, and returns their
--- numbers; delete_attempts follows.
+-- numbers; delete_attempts follows. Jobs with a retention of their own are a sort of their
+-- own.
 DELETE FROM hourbell_history WHERE id IN (
   SELECT id FROM (
-    SELECT id, finished_at FROM hourbell_history AS h WHERE state = 3 AND finished_at < :before AND NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = h.id AND u.until > :now) -- if completed
+    SELECT id, finished_at AS at FROM hourbell_history AS h WHERE state = 3 AND (keep_until IS NOT NULL) = 0 AND finished_at < :before AND NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = h.id AND u.until > :now) -- if completed
     UNION ALL -- if completed
-    SELECT id, finished_at FROM hourbell_history AS h WHERE state = 5 AND finished_at < :before AND NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = h.id AND u.until > :now) -- if completed
-    SELECT id, finished_at FROM hourbell_history AS h WHERE state = 4 AND finished_at < :before AND NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = h.id AND u.until > :now) -- if failed
-    ORDER BY finished_at, id
+    SELECT id, finished_at FROM hourbell_history AS h WHERE state = 5 AND (keep_until IS NOT NULL) = 0 AND finished_at < :before AND NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = h.id AND u.until > :now) -- if completed
+    SELECT id, finished_at AS at FROM hourbell_history AS h WHERE state = 4 AND (keep_until IS NOT NULL) = 0 AND finished_at < :before AND NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = h.id AND u.until > :now) -- if failed
+    SELECT id, keep_until AS at FROM hourbell_history AS h WHERE keep_until < :before AND NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = h.id AND u.until > :now) -- if kept
+    ORDER BY at, id
     LIMIT +:limit))
 RETURNING id

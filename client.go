@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
@@ -65,6 +66,8 @@ type Client struct {
 
 	engine  *engine.Engine    // of a client that has started
 	allowed []work.AllowedJob // see Allow
+
+	keeps atomic.Pointer[map[string]Keep] // see KeepKinds; nil: none
 }
 
 // New returns a client over a driver's backend. It returns every mistake in cfg
@@ -223,6 +226,7 @@ func (c *Client) engineConfig() engine.Config {
 		Timeout:     c.cfg.Workers.timeout,
 		Backoff:     c.cfg.Workers.backoff,
 		TxTimeout:   c.cfg.TxTimeout,
+		KeepFor:     c.keepFor,
 		Lease:       c.cfg.Lease,
 		Heartbeat:   c.cfg.Heartbeat,
 		Drain:       c.cfg.Drain,

@@ -15,7 +15,6 @@ import (
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/bound"
-	"github.com/hourbell/hourbell/store"
 )
 
 // Config has the settings of a client. The zero value is useful: every field
@@ -89,7 +88,8 @@ type Config struct {
 	// notice.
 	StateDir string
 
-	// Keep is how long finished jobs and slot records are kept.
+	// Keep is how long finished jobs and slot records are kept. KeepFor is for
+	// the jobs of one kind.
 	Keep Keep
 
 	// WorkMiddleware is called around each attempt of a job on this node, the
@@ -101,14 +101,6 @@ type Config struct {
 	EnqueueMiddleware []EnqueueMiddleware
 	// Observers receive every event of this client, in order, for metrics.
 	Observers []event.Observer
-}
-
-// Keep is how long finished jobs and slot records are kept. 0 means the
-// default, a negative value means for ever.
-type Keep struct {
-	Completed time.Duration // completed and cancelled jobs; default 24 h
-	Failed    time.Duration // default 7 days
-	Slots     time.Duration // records of slots; default 30 days
 }
 
 const (
@@ -180,6 +172,7 @@ func (c Config) Validate() error {
 		}
 	}
 	errs = append(errs,
+		c.Keep.checkNone("keep"),
 		between("lease", c.Lease, 100*time.Millisecond, time.Hour),
 		between("heartbeat", c.Heartbeat, 10*time.Millisecond, c.Lease/2),
 		between("drain", c.Drain, 0, MaxDuration),
@@ -214,14 +207,6 @@ func between(field string, d, least, most time.Duration) error {
 		return &check.FieldError{Field: field, Value: d.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", least, most)}
 	}
 	return nil
-}
-
-// prune returns the request to delete old rows.
-func (k Keep) prune() store.PruneRequest {
-	return store.PruneRequest{
-		Completed: max(k.Completed, 0), Failed: max(k.Failed, 0), Slots: max(k.Slots, 0),
-		Nodes: keepNodes, Limit: pruneLimit,
-	}
 }
 
 // nodeName makes a unique name.

@@ -21,7 +21,7 @@ func (s *JobService) Get(ctx context.Context, id int64) (store.JobInfo, error) {
 		return store.JobInfo{}, fmt.Errorf("read job %d: %w", id, err)
 	}
 	if len(jobs) == 0 {
-		return store.JobInfo{}, fmt.Errorf("job %d: %w", id, ErrNotFound)
+		return store.JobInfo{}, fmt.Errorf("job %d: %w; it may have been deleted or pruned, or its kind keeps nothing of jobs that complete", id, ErrNotFound)
 	}
 	return jobs[0], nil
 }

@@ -31,6 +31,7 @@ type worker struct {
 	handle     Handler
 	timeout    time.Duration
 	backoff    func(attempt int, err error) time.Duration // nil: the default
+	keep       Keep
 	restricted bool
 	err        error // a mistake in an option
 }
@@ -203,7 +204,7 @@ func (w *Workers) add(kind string, entry worker, options []WorkerOption) {
 	for _, option := range options {
 		option(&entry)
 	}
-	if err := errors.Join(checkDuration("timeout", entry.timeout), entry.err); err != nil {
+	if err := errors.Join(checkDuration("timeout", entry.timeout), entry.err, entry.keep.check("keep of kind "+kind)); err != nil {
 		w.errs = append(w.errs, err)
 	}
 	w.byKind[kind] = entry

@@ -320,7 +320,7 @@ type Outcome struct {
 	Value []byte
 	// Keep, for Completed and Failed, is how long the job is kept after its end,
 	// whatever the ages of a PruneRequest are. 0 means that a PruneRequest
-	// decides, and Forget that the job is deleted with its attempts and its
+	// decides, and Forget that the job is deleted with its attempts, progress and
 	// result, and history gets no row; but a job that holds its key
 	// (NewJob.UniqueFor) keeps its row and its attempts until the key is free.
 	Keep time.Duration

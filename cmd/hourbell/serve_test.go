@@ -144,6 +144,32 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// TestServeKeeps checks that a node keeps finished jobs as its file says, also after
+// the file has changed.
+func TestServeKeeps(t *testing.T) {
+	b := newBench(t)
+	file := func(completed string) {
+		writeFile(t, "s.yaml", "kinds: {command: {keep: {completed: "+completed+", failed: 1h}}}\nschedules: []\n")
+	}
+	file("none")
+	p := b.serve("--file", "s.yaml")
+	p.awaits("node started", 1)
+	run := func(command string) string {
+		return strings.TrimSpace(b.ok("enqueue", "command", "--max-attempts", "1", "--", "sh", "-c", command))
+	}
+	gone, failed := run("echo out"), run("exit 3")
+	eventually(t, "the job that completes is gone", func() bool { return b.run("jobs", "show", gone).code == exitFailed })
+	b.fails(exitFailed, []string{"job " + gone, "not found", "keeps nothing"}, "jobs", "show", gone)
+	eventually(t, "the job that fails is kept", func() bool { return b.objects("jobs", "show", failed)[0]["state"] == "failed" })
+	file("1h")
+	p.signal(syscall.SIGHUP)
+	p.awaits("file read again", 1)
+	kept := run("echo out")
+	eventually(t, "the job is kept", func() bool { return b.objects("jobs", "show", kept)[0]["state"] == "completed" })
+	p.signal(syscall.SIGTERM)
+	p.ends()
+}
+
 // checkReload changes the file of a running node in every way.
 func checkReload(t *testing.T, b *bench, p *process) {
 	names := func() string {

@@ -17,12 +17,12 @@ import (
 // never walk from end to end.
 var hot = map[statement]string{
 	claimJobs: "job|schedule", claimExactJobs: "job|schedule", claimSuspects: "job|schedule", claimExactSuspects: "job|schedule",
-	beginJobs: "lease", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history", finishJobsWithResults: "job|history", finishKeptJobs: "job|history", forgetJobs: "job|attempt|history|key_hold", lockClaims: "job", requeueJobs: "job", endJobs: "job",
+	beginJobs: "lease", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history", finishJobsWithResults: "job|history", finishKeptJobs: "job|history", forgetJobs: "job|attempt|history|key_hold|progress", lockClaims: "job", requeueJobs: "job", endJobs: "job",
 	insertAttempts: "job|attempt", checkRecorded: "history|job", lockJobs: "job", lockFinishedJobs: "history", matchJobs: "job|history|attempt", updateJobs: "job", findScheduleJobs: "job|schedule",
 	deleteJobs: "job|history|attempt|key_hold", reviveJobs: "job|history|key_hold", findKeyHolders: "job|history|key_hold", pullJobs: "job", lockHeldJobs: "job", listClaims: "job", listCancelledClaims: "job",
 	lockSchedules: "schedule", updateSchedules: "schedule", findDueSchedules: "schedule", findDueSchedulesNamed: "schedule", findNextSchedule: "schedule",
 	lockLiveJobs: "job", findFiredSlots: "slot", findNewestSlots: "slot", extendSlots: "slot", advanceSchedules: "schedule", uncountFiredSlots: "schedule",
-	pruneJobs: "history|attempt|key_hold", lockHistoryBatches: "history_batch", deleteHistoryBatches: "history_batch", cutHistoryBatch: "history_batch", pruneNotedJobs: "history|attempt|key_hold", pruneKeptJobs: "history|attempt|key_hold", pruneSlots: "slot", pruneNodes: "node",
+	pruneJobs: "history|attempt|key_hold", lockHistoryBatches: "history_batch", deleteHistoryBatches: "history_batch", cutHistoryBatch: "history_batch", pruneNotedJobs: "history|attempt|key_hold", pruneKeptJobs: "history|attempt|key_hold|progress", pruneSlots: "slot", pruneNodes: "node",
 	lockWaitingJobs: "job", releaseJobs: "job", lockSerialGroups: "schedule", lockSerialGroupJobs: "job", countFailing: "failing", resetFailures: "failing",
 	lockCalendarUsers: "schedule|calendar_use", reviseSchedules: "schedule", deleteCalendarUses: "calendar_use", insertCalendarUses: "schedule", holdCalendars: "calendar",
 	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",

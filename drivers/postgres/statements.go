@@ -36,6 +36,7 @@ const (
 	claimJobs
 	claimSuspects
 	completeJob
+	completeKeptJob
 	countFailing
 	countJobs
 	countLosses
@@ -79,6 +80,7 @@ const (
 	finishJobs
 	finishJobsWithResults
 	finishKeptJobs
+	forgetJob
 	forgetJobs
 	holdCalendars
 	holdNode
@@ -181,6 +183,7 @@ var sources = [statementCount]source{
 	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
 	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
 	completeJob:            {file: "finish_jobs", given: "commits results", params: "now ids tokens states reasons noted results identity", columns: "ended"},
+	completeKeptJob:        {file: "finish_jobs", given: "commits results kept", params: "now ids tokens states reasons noted results keeps identity", columns: "ended"},
 	countFailing:           {file: "count_failing", params: "ids failures"},
 	countJobs:              {file: "list_jobs", given: "numbers open count", params: jobFilterParams, columns: "count"},
 	countLosses:            {file: "count_losses", params: "ids"},
@@ -224,7 +227,8 @@ var sources = [statementCount]source{
 	finishJobs:             {file: "finish_jobs", params: "now ids tokens states reasons noted", columns: "id schedule_id backfill"},
 	finishJobsWithResults:  {file: "finish_jobs", given: "results", params: "now ids tokens states reasons noted results", columns: "id schedule_id backfill"},
 	finishKeptJobs:         {file: "finish_jobs", given: "results kept", params: "now ids tokens states reasons noted results keeps", columns: "id schedule_id backfill"},
-	forgetJobs:             {file: "forget_jobs", params: "now ids tokens states reasons", columns: "id schedule_id backfill"},
+	forgetJob:              {file: "forget_jobs", given: "commits", params: "now ids tokens states reasons identity", columns: "ended"},
+	forgetJobs:             {file: "forget_jobs", given: "batch", params: "now ids tokens states reasons", columns: "id schedule_id backfill"},
 	holdCalendars:          {file: "hold_calendars", params: "names", columns: "name"},
 	holdNode:               {file: "hold_node", params: "now node", columns: "now"},
 	insertAttempts:         {file: "insert_attempts", params: "now ids outcomes errors traces outputs most"},

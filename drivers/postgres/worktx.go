@@ -196,8 +196,8 @@ func (b *Backend) completeAndCommit(ctx context.Context, tx *workerTx, req store
 	if known := b.identity.Load(); known != nil {
 		identity = *known
 	}
-	batch.Queue(b.q(completeJob), when(req.Now), []int64{o.ID}, []int64{o.Token}, []int16{int16(o.Result.EndState())},
-		[]string{""}, false, []string{string(o.Value)}, identity)
+	complete, args := completionOf(o, req.Now)
+	batch.Queue(b.q(complete), append(args, identity)...)
 	batch.Queue(b.q(deleteCancels), []int64{o.ID})
 	var ended string
 	batch.Queue("commit").Exec(func(tag pgconn.CommandTag) error { ended = tag.String(); return nil })
@@ -218,6 +218,19 @@ func (b *Backend) completeAndCommit(ctx context.Context, tx *workerTx, req store
 		return out, fmt.Errorf("%w: it is on another database than the client", store.ErrForeignTx)
 	}
 	return store.FinishResult{Refused: []store.ClaimRef{ref}}, nil
+}
+
+// completionOf returns the statement that ends the job of an outcome and fails if the
+// claim was lost, and its parameters.
+func completionOf(o store.Outcome, now time.Time) (complete statement, args []any) {
+	args = []any{when(now), []int64{o.ID}, []int64{o.Token}, []int16{int16(o.Result.EndState())}, []string{""}}
+	switch {
+	case o.Keep == store.Forget:
+		return forgetJob, args
+	case o.Keep > 0:
+		return completeKeptJob, append(args, true, []string{string(o.Value)}, []int64{o.Keep.Microseconds()})
+	}
+	return completeJob, append(args, false, []string{string(o.Value)})
 }
 
 // FindClaim reports what became of a claim; see store.Jobs.

@@ -165,7 +165,7 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 	if err := s.exec(ctx, deleteEndedJobs, args{"ends": jsonOf(ends)}); err != nil {
 		return err
 	}
-	if err := s.onIDs(ctx, forgotten, nil, deleteAttempts); err != nil {
+	if err := s.onIDs(ctx, forgotten, nil, deleteAttempts, deleteProgress); err != nil {
 		return err
 	}
 	return s.onIDs(ctx, asked, nil, deleteCancels)

@@ -35,6 +35,9 @@ type File struct {
 	// AtStart are entries without a rule: each runs once for every start of a
 	// node that has the file (@reboot). They are not in the store.
 	AtStart []Entry
+	// Keep is how long nodes that have the file keep finished jobs, by kind. It
+	// is not in the store.
+	Keep map[string]hourbell.Keep
 	// Warnings are settings of the file that have no effect, although the file
 	// is accepted: programs that read the file must print them.
 	Warnings []Error

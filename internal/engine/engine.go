@@ -33,6 +33,8 @@ type Config struct {
 	Timeout func(store.Claimed) time.Duration
 	// Backoff returns the delay after an attempt that ended with an error; nil: the default.
 	Backoff func(store.Claimed, error) time.Duration
+	// KeepFor returns the Outcome.Keep of jobs of a kind that end with a result; nil: it is 0.
+	KeepFor func(kind string, result store.Result) time.Duration
 
 	// TxTimeout is how long a transaction may be open in which a worker completes its job.
 	TxTimeout time.Duration
@@ -80,7 +82,7 @@ func New(cfg Config) *Engine {
 	e.runner = work.New(work.Config{
 		Claims: store.PartialClaims(cfg.Backend), Store: cfg.Backend, Far: func() bool { return store.RoundTrip(cfg.Backend) > 0 },
 		Node: e.node, InFlight: e.jobs, Wakes: e.wakes,
-		Queues: cfg.Queues, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff,
+		Queues: cfg.Queues, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff, KeepFor: cfg.KeepFor,
 		TxTimeout: cfg.TxTimeout,
 		Heartbeat: cfg.Heartbeat, Alone: cfg.Alone, CallTimeout: cfg.CallTimeout, PollBusy: cfg.PollBusy, PollIdle: cfg.PollIdle,
 	})

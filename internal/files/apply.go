@@ -17,12 +17,19 @@ func Apply(ctx context.Context, client *hourbell.Client, set *declared.File, pru
 	return client.Schedules.PutAll(ctx, set.Owner, set.Revision, set.Schedules())
 }
 
-// WarnAtStart adds warnings that entries without a rule are not stored.
+// WarnAtStart adds warnings about the parts of a file that are not stored: entries
+// without a rule, and how long jobs of kinds are kept.
 func WarnAtStart(path string, set *declared.File) {
 	for _, entry := range set.AtStart {
 		set.Warn(declared.Error{
 			File: path, Line: entry.Line, Field: "@reboot", Problem: "is not put into the store",
 			Remedy: "it runs on the nodes that have the file: hourbell serve --file",
+		})
+	}
+	if len(set.Keep) > 0 {
+		set.Warn(declared.Error{
+			File: path, Field: "kinds", Problem: "is not put into the store",
+			Remedy: "the nodes that have the file keep jobs as it says: hourbell serve --file",
 		})
 	}
 }

@@ -108,4 +108,7 @@ func (r *Runner) deliver(run *Run, res result) {
 func (r *Runner) addConsequences(run *Run, outcome *store.Outcome) {
 	outcome.After = plan.FollowUp(run.Claimed, *outcome, r.node.Name())
 	outcome.Alone = run.Schedule == 0
+	if r.cfg.KeepFor != nil {
+		outcome.Keep = r.cfg.KeepFor(run.Kind, outcome.Result)
+	}
 }

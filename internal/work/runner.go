@@ -32,6 +32,8 @@ type Config struct {
 	Timeout func(store.Claimed) time.Duration
 	// Backoff returns the delay after an attempt that ended with an error; nil: the default.
 	Backoff func(store.Claimed, error) time.Duration
+	// KeepFor returns the Outcome.Keep of jobs of a kind that end with a result; nil: it is 0.
+	KeepFor func(kind string, result store.Result) time.Duration
 
 	// TxTimeout is how long a transaction may be open in which a worker completes its job.
 	TxTimeout time.Duration

@@ -146,6 +146,7 @@ func (s *Store) keep(j *job, keep time.Duration, now time.Time) {
 	case keep == store.Forget:
 		delete(s.finished, j.ID)
 		delete(s.attempts, j.ID)
+		delete(s.progress, j.ID)
 	case keep > 0:
 		j.keepUntil = instant(now.Add(keep))
 	}

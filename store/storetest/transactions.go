@@ -36,6 +36,7 @@ func RunTransactions[T any](t *testing.T, open func(t *testing.T) WorkerStore[T]
 		"Rollback":          (*workerEnv[T]).rollsBack,
 		"LostClaim":         (*workerEnv[T]).losesItsClaim,
 		"WithConsequences":  (*workerEnv[T]).hasConsequences,
+		"Keep":              (*workerEnv[T]).keeps,
 		"ContextHasEnded":   (*workerEnv[T]).contextEnds,
 		"CancelAtTheMoment": (*workerEnv[T]).cancelRace,
 		"RescueAtTheMoment": (*workerEnv[T]).rescueRace,
@@ -151,6 +152,32 @@ func (e *workerEnv[T]) hasConsequences() {
 	e.must(err)
 	e.want([]any{len(res.Refused), e.state(running.ID), e.effectsOf(running.ID)}, []any{0, store.StateCompleted, 1}, "a job with output, of a serial group, must be completed")
 	e.released(node, waiting, "the completion must release the waiting job")
+}
+
+// keeps completes jobs that are not kept, or kept for a time of their own.
+func (e *workerEnv[T]) keeps() {
+	for _, keep := range []time.Duration{store.Forget, time.Minute} {
+		for _, alone := range []bool{true, false} {
+			old, present := e.taken()
+			for _, c := range []store.Claimed{old, present} {
+				tx, err := e.beginWork(c)
+				e.must(err)
+				o := keeping(c, store.Completed, keep)
+				o.Alone, o.Value = alone, []byte("1")
+				res, err := e.a.Finish(e.ctx, store.FinishRequest{Now: e.now, Tx: tx.Tx, Commit: true, Outcomes: []store.Outcome{o}})
+				e.must(err)
+				tx.Rollback()
+				e.want([]any{len(res.Refused) == 0, e.effectsOf(c.ID) == 1}, []any{c.Token == present.Token, c.Token == present.Token}, "the present claim must complete the job with its effect, and a lost claim must not")
+			}
+			e.want(e.findClaim(present), store.ClaimCompleted, "the claim must be found completed")
+			e.tick(time.Minute + time.Microsecond)
+			if keep != store.Forget {
+				e.want([]any{e.state(present.ID), string(e.job(present.ID).Result)}, []any{store.StateCompleted, "1"}, "the job must be kept with its result")
+				e.want(e.prune(store.PruneRequest{}), store.PruneResult{Jobs: 1}, "the job must go when its time has passed")
+			}
+			e.gone(present.ID, "a job that is not kept must be gone")
+		}
+	}
 }
 
 func (e *workerEnv[T]) contextEnds() {

@@ -10,5 +10,7 @@ WITH gone AS (
     RETURNING id
 ), attempts AS (
     DELETE FROM {schema}.attempt WHERE job_id IN (SELECT id FROM gone)
+), progress AS (
+    DELETE FROM {schema}.progress WHERE job_id IN (SELECT id FROM gone)
 )
 SELECT count(*) AS deleted, count(*) AS seen FROM gone

@@ -7,6 +7,8 @@
 //	  backups: {on_failure: mail -s "no backup" ops}
 //	calendars:                # optional, for the schedules that exclude them
 //	  holidays: {dates: ["12-24..12-26 Christmas"], weekdays: [sun]}
+//	kinds:                    # optional, for finished jobs of these kinds
+//	  http: {keep: {completed: none, failed: 30d}}
 //	schedules:
 //	  - name: backup
 //	    cron: "30 2 * * *"    # or every: 90s, or at: 2026-03-01T09:00:00Z
@@ -42,11 +44,16 @@
 // The nearest hook applies: the schedule's, its group's, the file's; none
 // switches a hook off.
 //
+// kinds has, by kind, how long the nodes that have the file keep finished jobs:
+// keep with completed (a duration, or none) and failed (a duration), as
+// hourbell.KeepFor describes. A duration may also be a number of days, as in
+// 30d. kinds is not put into the store: apply ignores it.
+//
 // Keys are strict, and every mistake is reported with its line, not only the
 // first mistake.
 //
 // A file is read in three steps: YAML text becomes a small tree (tree.go, after
 // limits.go has checked its shape), the tree becomes schedules (read.go,
-// hooks.go and calendars.go), and args become JSON (json.go). write.go is the
+// hooks.go, calendars.go and retention.go), and args become JSON (json.go). write.go is the
 // reverse.
 package schedulefile

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	fileKeys  = slices.Concat([]string{"owner", "revision", "schedules", "groups", "calendars"}, declared.HookKeys())
+	fileKeys  = slices.Concat([]string{"owner", "revision", "schedules", "groups", "calendars", "kinds"}, declared.HookKeys())
 	entryKeys = slices.Concat(
 		[]string{"name", "cron", "every", "at", "tz", "command", "shell", "http", "sql", "kind", "args"},
 		commandKeys, declared.KeyNames(), declared.HookKeys(),
@@ -78,6 +78,7 @@ func (r *reader) file(root *node) *declared.File {
 	file.Revision = m.number("revision", 0, math.MaxInt64)
 	r.hooks = m.hookScopes()
 	r.known = m.calendars()
+	file.Keep = m.keepOfKinds()
 	r.schedules(m, file)
 	r.hooks.warnUnused(r.path, file)
 	return file

@@ -40,6 +40,23 @@ schedules:
   - {name: once, at: 2026-03-01T09:00:00Z, kind: mail, args: {z: 1.50, a: [1e400, 12345678901234567890123, -0, ~, true, yes, "x<y", 'é'], "": {}}}
 `
 
+// TestReadKeep reads how long jobs of each kind are kept.
+func TestReadKeep(t *testing.T) {
+	file, err := Read("x.yaml", []byte(`kinds:
+  http: {keep: {completed: none, failed: 30d}}
+  mail: {keep: {completed: 1h30m}}
+  sql: {}
+schedules: []
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]hourbell.Keep{"http": {Completed: hourbell.KeepNone, Failed: 30 * 24 * time.Hour}, "mail": {Completed: 90 * time.Minute}}
+	if !reflect.DeepEqual(file.Keep, want) {
+		t.Errorf("got %v, want %v", file.Keep, want)
+	}
+}
+
 func TestEveryKey(t *testing.T) {
 	file, err := Read("/etc/hourbell/hours.yaml", []byte(complete))
 	if err != nil {

@@ -16,11 +16,13 @@ import (
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// admit sets the client's allow-list to the commands that its files declare.
+// admit sets how long the client keeps jobs of each kind, and its allow-list to the commands that
+// its files declare.
 // Commands of earlier versions stay allowed while this process lives: otherwise
 // no node would run a job that was made just before an edit, or that waits for
 // a retry.
 func (w *Watcher) admit() {
+	w.keepKinds()
 	if w.off {
 		return
 	}
@@ -35,6 +37,29 @@ func (w *Watcher) admit() {
 	}
 	if err := w.client.Allow(all...); err != nil { // the files were checked when they were read
 		w.log.Error("commands are not allowed", "error", plain.OneLine(err.Error()))
+	}
+}
+
+// keepKinds sets how long the node keeps finished jobs of each kind. The first
+// file that names a kind decides.
+func (w *Watcher) keepKinds() {
+	keep, from := map[string]hourbell.Keep{}, map[string]string{}
+	for _, f := range w.files {
+		if f.good == nil {
+			continue
+		}
+		for kind, k := range f.good.Keep {
+			if first, taken := keep[kind]; taken {
+				if first != k {
+					w.log.Warn("kinds of the file not used: another file of this node decides", "file", f.Path, "kind", kind, "other", from[kind])
+				}
+				continue
+			}
+			keep[kind], from[kind] = k, f.Path
+		}
+	}
+	if err := w.client.KeepKinds(keep); err != nil { // the files were checked when they were read
+		w.log.Error("times to keep jobs are not in effect", "error", plain.OneLine(err.Error()))
 	}
 }
 

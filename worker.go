@@ -89,7 +89,9 @@ func Register[A Args](workers *Workers, handle func(ctx context.Context, job *Jo
 				return decode(ctx, job)
 			}
 			run.Typed = job
-			return through(ctx, &job.JobRow)
+			err := through(ctx, &job.JobRow)
+			run.Typed = nil // the run is kept until the outcome is written
+			return err
 		},
 		handle: func(ctx context.Context, row *JobRow) error {
 			job, same := row.run.Typed.(*Job[A])
@@ -223,25 +225,36 @@ func (w *Workers) kinds(restricted bool) []string {
 
 // work returns the function that the engine calls for each attempt.
 func (w *Workers) work(middleware []WorkMiddleware) work.Func {
-	var through Handler
-	if len(middleware) > 0 {
-		through = handlerThrough(middleware, w.handle)
+	type attempt struct {
+		work    func(ctx context.Context, run *work.Run, through Handler) error
+		through Handler
+	}
+	byKind := make(map[string]attempt, len(w.byKind))
+	for kind, entry := range w.byKind {
+		one := attempt{work: entry.work}
+		if len(middleware) > 0 {
+			one.through = handlerThrough(middleware, received(entry.handle))
+		}
+		byKind[kind] = one
 	}
 	return func(ctx context.Context, run *work.Run) error {
-		entry, ok := w.byKind[run.Kind]
+		one, ok := byKind[run.Kind]
 		if !ok { // the claim requested registered kinds only
 			return fmt.Errorf("no worker for kind %q", run.Kind)
 		}
-		return entry.work(ctx, run, through)
+		return one.work(ctx, run, one.through)
 	}
 }
 
-// handle calls the worker of a job that has passed the middleware.
-func (w *Workers) handle(ctx context.Context, row *JobRow) error {
-	if row == nil || row.run == nil {
-		return errors.New("work middleware passed a job that it did not receive; pass the job, or a copy of it")
+// received returns a handler that refuses a job that is not the job that the
+// middleware received.
+func received(handle Handler) Handler {
+	return func(ctx context.Context, row *JobRow) error {
+		if row == nil || row.run == nil {
+			return errors.New("work middleware passed a job that it did not receive; pass the job, or a copy of it")
+		}
+		return handle(ctx, row)
 	}
-	return w.byKind[row.run.Kind].handle(ctx, row)
 }
 
 // timeout returns the bound of a claimed job's attempt; 0: none.

@@ -13,7 +13,8 @@ import (
 )
 
 // free is a store that costs almost nothing: it returns a given number of jobs
-// from claims, accepts all outcomes, and forgets inserted jobs.
+// from claims, accepts all outcomes, and forgets inserted jobs. The tokens are 0,
+// because a heartbeat that shows a lower token than a claim suspends the node.
 type free struct {
 	store.Backend
 	inserted []store.Inserted // of a call with many jobs; the numbers are not read
@@ -40,7 +41,7 @@ func (f *free) Claim(_ context.Context, req store.ClaimRequest) (store.ClaimResu
 		id := int64(f.claims)
 		res.Jobs[i] = store.Claimed{
 			JobSpec: store.JobSpec{Kind: "letter", Queue: "default", Priority: 5, MaxAttempts: 25, Args: []byte(`{"to":"someone@example.org","subject":"hello"}`)},
-			ID:      id, Token: id, Attempt: 1, RunAt: res.Now, CreatedAt: res.Now,
+			ID:      id, Attempt: 1, RunAt: res.Now, CreatedAt: res.Now,
 		}
 		f.claims--
 	}

@@ -29,7 +29,7 @@ func (Noop) Kind() string { return "noop" }
 const drainJobs = 100_000
 
 // BenchmarkDrain enqueues 100,000 jobs that do nothing, then one node with 100
-// workers works them, with history kept. A round lasts from the start of the
+// workers works them: with history kept, and with nothing kept. A round lasts from the start of the
 // node until the last outcome is in the store. jobs/s is the median of the
 // rounds; use -benchtime=5x for five rounds.
 func BenchmarkDrain(b *testing.B) {
@@ -38,7 +38,7 @@ func BenchmarkDrain(b *testing.B) {
 		if url == "" {
 			b.Skip("HOURBELL_TEST_POSTGRES_URL is not set; make bench starts a server")
 		}
-		drain(b, func(round int) (store.Backend, func()) {
+		open := func(round int) (store.Backend, func()) {
 			schema := fmt.Sprintf("bench_%d_%d", os.Getpid(), round)
 			backend, err := postgres.Open(b.Context(), url, postgres.Schema(schema))
 			must(b, err)
@@ -46,15 +46,19 @@ func BenchmarkDrain(b *testing.B) {
 				backend.Close()
 				dropSchema(b, url, schema)
 			}
-		})
+		}
+		b.Run("kept", func(b *testing.B) { drain(b, open, 0) })
+		b.Run("none", func(b *testing.B) { drain(b, open, hourbell.KeepNone) })
 	})
 	for _, synchronous := range []string{"FULL", "NORMAL"} {
 		b.Run("sqlite/"+synchronous, func(b *testing.B) {
-			drain(b, func(int) (store.Backend, func()) {
+			open := func(int) (store.Backend, func()) {
 				backend, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "bench.db"), sqlite.Synchronous(synchronous))
 				must(b, err)
 				return backend, func() { backend.Close() }
-			})
+			}
+			b.Run("kept", func(b *testing.B) { drain(b, open, 0) })
+			b.Run("none", func(b *testing.B) { drain(b, open, hourbell.KeepNone) })
 		})
 	}
 }
@@ -76,13 +80,13 @@ func must(b *testing.B, err error) {
 }
 
 // drain runs the rounds in sequence, each on a store of its own.
-func drain(b *testing.B, open func(round int) (store.Backend, func())) {
+func drain(b *testing.B, open func(round int) (store.Backend, func()), keep time.Duration) {
 	var rates []float64
 	for b.Loop() {
 		backend, closeStore := open(len(rates))
 		_, err := backend.(store.Migrator).MigrateUp(b.Context())
 		must(b, err)
-		rates = append(rates, drainOnce(b, backend))
+		rates = append(rates, drainOnce(b, backend, keep))
 		closeStore()
 	}
 	slices.Sort(rates)
@@ -92,7 +96,7 @@ func drain(b *testing.B, open func(round int) (store.Backend, func())) {
 	b.ReportMetric(0, "ns/op") // the duration of a round is not a useful figure
 }
 
-func drainOnce(b *testing.B, backend store.Backend) (perSecond float64) {
+func drainOnce(b *testing.B, backend store.Backend, keep time.Duration) (perSecond float64) {
 	var done atomic.Int64
 	workers := hourbell.NewWorkers()
 	hourbell.Register(workers, func(context.Context, *hourbell.Job[Noop]) error {
@@ -101,6 +105,7 @@ func drainOnce(b *testing.B, backend store.Backend) (perSecond float64) {
 	})
 	client, err := hourbell.New(backend, hourbell.Config{
 		Workers: workers, Queues: map[string]int{"default": 100}, Logger: slog.New(slog.DiscardHandler),
+		Keep: hourbell.Keep{Completed: keep},
 	})
 	must(b, err)
 	jobs := make([]hourbell.Request, drainJobs)

@@ -49,6 +49,7 @@ func localCells(b *bench) []cell {
 				b.drainRow("hourbell", drain{system: "hourbell"}),
 				b.drainRow("hourbell, two processes", drain{system: "hourbell", processes: 2}),
 				b.drainRow("hourbell, with unique keys", drain{system: "hourbell", unique: true}),
+				b.drainRow("hourbell, history none", drain{system: "hourbell", mode: historyNone}),
 				b.drainRow("river", drain{system: "river"}),
 				b.drainRow("river, default settings", drain{system: "river", mode: "default"}),
 				b.drainRow("gue", drain{system: "gue"}),

@@ -33,6 +33,9 @@ type ours struct {
 	options []hourbell.Option
 }
 
+// historyNone is the mode in which nothing is kept of completed jobs.
+const historyNone = "none"
+
 func openOurs(ctx context.Context, req child.Request) (child.System, error) {
 	s := &ours{req: req}
 	var err error
@@ -134,10 +137,14 @@ func (s *ours) Work(ctx context.Context, do func(child.Args)) error {
 	if s.req.Workers > 0 {
 		running = s.req.Workers
 	}
-	client, err := hourbell.New(s.backend, hourbell.Config{
+	config := hourbell.Config{
 		Workers: workers, Queues: map[string]int{"default": running}, Logger: slog.New(slog.DiscardHandler),
 		Drain: time.Second, Grace: time.Second,
-	})
+	}
+	if s.req.Mode == historyNone {
+		config.Keep.Completed = hourbell.KeepNone
+	}
+	client, err := hourbell.New(s.backend, config)
 	if err != nil {
 		return err
 	}

@@ -1,22 +1,33 @@
 -- Ends jobs by the outcomes of their claims, as finish_jobs does, but leaves no rows of them;
--- except that a job that holds its key is kept until then.
+-- except that a job that holds its key is kept until then. Most jobs have no attempts and no
+-- progress to be deleted: these tables are searched for all numbers at once.
 -- What is sent and does not come back was not accepted. The variant for one job in the
 -- transaction of its worker fails as that of finish_jobs does.
-WITH ended AS (
+WITH free AS (
     DELETE FROM {schema}.job AS j
-    USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)
+    USING unnest(:ids::bigint[], :tokens::bigint[]) AS o (id, token)
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
-    RETURNING j.*, o.state AS end_state, o.reason, CASE WHEN j.unique_key IS NOT NULL THEN (
-        SELECT u.until FROM {schema}.key_hold AS u WHERE u.job_id = j.id AND u.until > coalesce(:now::timestamptz, now()) LIMIT 1) END AS keep_until
+        AND (j.unique_key IS NULL
+            OR NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = j.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0))
+    RETURNING j.id, j.schedule_id, j.origin
 ), held AS (
+    DELETE FROM {schema}.job AS j
+    USING {schema}.key_hold AS u, unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)
+    WHERE u.job_id = ANY (:ids::bigint[]) AND u.until > coalesce(:now::timestamptz, now()) AND o.id = u.job_id
+        AND j.id = ANY (ARRAY[u.job_id]) AND j.token = o.token AND j.unique_key IS NOT NULL
+        AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
+    RETURNING j.*, o.state AS end_state, o.reason, u.until AS keep_until
+), kept AS (
     INSERT INTO {schema}.history (keep_until, noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec})
     SELECT keep_until, true, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec}
-    FROM ended WHERE keep_until IS NOT NULL
+    FROM held
 ), attempts AS (
-    DELETE FROM {schema}.attempt AS a USING ended WHERE ended.keep_until IS NULL AND a.job_id = ANY (ARRAY[ended.id])
+    DELETE FROM {schema}.attempt WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 ), progress AS (
-    DELETE FROM {schema}.progress AS p USING ended WHERE ended.keep_until IS NULL AND p.job_id = ANY (ARRAY[ended.id])
+    DELETE FROM {schema}.progress WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
+), ended AS (
+    SELECT id, schedule_id, origin FROM free UNION ALL SELECT id, schedule_id, origin FROM held
 )
 SELECT id, schedule_id, origin = 3 AS backfill FROM ended -- if batch
 SELECT 1 / count(*) AS ended FROM ended                   -- if commits

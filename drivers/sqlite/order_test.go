@@ -1,0 +1,9 @@
+package sqlite
+
+import (
+	"testing"
+
+	"github.com/hourbell/hourbell/internal/ordertest"
+)
+
+func TestFailingJobsDoNotHoldUpFreshJobs(t *testing.T) { ordertest.Run(t, openFile(t, newFile(t))) }

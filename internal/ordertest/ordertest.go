@@ -1,0 +1,99 @@
+// Package ordertest tests, on a store of the caller's, that jobs that fail do not hold
+// up new jobs, although due jobs run in the order of run_at, not of their attempts.
+// Each driver calls Run from one of its own tests.
+package ordertest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+)
+
+const (
+	failing = 10_000
+	fresh   = 40
+	// most is how long a fresh job may wait.
+	most = time.Second
+)
+
+// Run lets 10,000 jobs fail again and again with a back-off of one second, and
+// enqueues fresh jobs, which must start within a second.
+func Run(t *testing.T, backend store.Backend) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	var failures atomic.Int64
+	var mu sync.Mutex
+	begun := map[int64]time.Time{} // by job
+	workers := hourbell.NewWorkers()
+	workers.Handle("failing", func(context.Context, *hourbell.JobRow) error {
+		failures.Add(1)
+		return errors.New("not yet")
+	}, hourbell.DefaultBackoff("constant:1s"))
+	workers.Handle("fresh", func(_ context.Context, job *hourbell.JobRow) error {
+		mu.Lock()
+		defer mu.Unlock()
+		begun[job.ID] = time.Now()
+		return nil
+	})
+	client, err := hourbell.New(backend, hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	must(t, client.Migrate(t.Context()))
+	jobs := make([]hourbell.Request, failing)
+	for i := range jobs {
+		jobs[i].Args = hourbell.RawArgs{Name: "failing", JSON: []byte("1")}
+	}
+	_, err = client.EnqueueMany(t.Context(), jobs, hourbell.MaxAttempts(1000))
+	must(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- client.Run(context.Background()) }()
+	defer func() { must(t, errors.Join(client.Stop(context.Background()), <-ended)) }()
+	await(t, "each job has failed twice", func() bool { return failures.Load() >= 2*failing })
+
+	before, began := failures.Load(), time.Now()
+	enqueued := map[int64]time.Time{}
+	for range fresh {
+		job, err := client.Enqueue(t.Context(), hourbell.RawArgs{Name: "fresh", JSON: []byte("1")})
+		must(t, err)
+		enqueued[job.ID] = time.Now()
+		time.Sleep(75 * time.Millisecond)
+	}
+	rate := float64(failures.Load()-before) / time.Since(began).Seconds()
+	await(t, "all fresh jobs have begun", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(begun) == fresh
+	})
+	var worst, sum time.Duration
+	for id, at := range enqueued {
+		waited := begun[id].Sub(at)
+		worst, sum = max(worst, waited), sum+waited
+	}
+	t.Logf("%.0f failures a second; fresh jobs waited %v on average, %v at most", rate, sum/fresh, worst)
+	if worst >= most {
+		t.Errorf("a fresh job waited %v beside %d jobs that fail; want less than %v", worst, failing, most)
+	}
+}
+
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

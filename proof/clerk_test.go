@@ -44,7 +44,12 @@ type ledger struct {
 	backend store.Backend
 	exec    func(ctx context.Context, text string, args ...any) error
 	count   func(ctx context.Context, text string, args ...any) (n int64, err error)
-	close   func()
+	// each passes the rows of a query.
+	each  func(ctx context.Context, text string, row func(name string, a, b int64)) error
+	close func()
+	begin func(ctx context.Context) (transaction, error)
+	// errands registers the worker of errands; its code writes with exec.
+	errands func(workers *hourbell.Workers, do func(ctx context.Context, job *hourbell.Job[Errand], exec func(ctx context.Context, text string, args ...any) error) error)
 	// register registers the workers. post is the code of both kinds: it calls write to write
 	// the effect in the transaction.
 	register func(workers *hourbell.Workers, post func(ctx context.Context, job *hourbell.JobRow, halt string, write func() error) error, halt func(ctx context.Context, job *hourbell.JobRow, halt, at string) error)
@@ -88,6 +93,34 @@ func openLedger(ctx context.Context, at, workerURL string) (*ledger, error) {
 	l.count = func(ctx context.Context, text string, args ...any) (n int64, err error) {
 		err = pool.QueryRow(ctx, text, args...).Scan(&n)
 		return n, err
+	}
+	l.each = func(ctx context.Context, text string, row func(string, int64, int64)) error {
+		rows, err := pool.Query(ctx, text)
+		if err != nil {
+			return err
+		}
+		var name string
+		var a, b int64
+		_, err = pgx.ForEachRow(rows, []any{&name, &a, &b}, func() error { row(name, a, b); return nil })
+		return err
+	}
+	execIn := func(tx pgx.Tx) func(context.Context, string, ...any) error {
+		return func(ctx context.Context, text string, args ...any) error {
+			_, err := tx.Exec(ctx, text, args...)
+			return err
+		}
+	}
+	l.begin = func(ctx context.Context) (transaction, error) {
+		tx, err := pool.Begin(ctx)
+		if err != nil {
+			return transaction{}, err
+		}
+		return transaction{store: postgres.Tx(tx), exec: execIn(tx), commit: tx.Commit, rollback: func() { _ = tx.Rollback(ctx) }}, nil
+	}
+	l.errands = func(workers *hourbell.Workers, do func(context.Context, *hourbell.Job[Errand], func(context.Context, string, ...any) error) error) {
+		hourbell.RegisterTx(workers, postgres.Transactions(pool), func(ctx context.Context, job *hourbell.Job[Errand], tx pgx.Tx) error {
+			return do(ctx, job, execIn(tx))
+		})
 	}
 	l.register = func(workers *hourbell.Workers, post func(context.Context, *hourbell.JobRow, string, func() error) error, halt func(context.Context, *hourbell.JobRow, string, string) error) {
 		write := func(ctx context.Context, job *hourbell.JobRow, tx pgx.Tx) func() error {
@@ -148,6 +181,42 @@ func openFileLedger(ctx context.Context, path string) (*ledger, error) {
 	l.count = func(ctx context.Context, text string, args ...any) (n int64, err error) {
 		err = db.QueryRowContext(ctx, text, args...).Scan(&n)
 		return n, err
+	}
+	l.each = func(ctx context.Context, text string, row func(string, int64, int64)) error {
+		rows, err := db.QueryContext(ctx, text)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var name string
+			var a, b int64
+			if err := rows.Scan(&name, &a, &b); err != nil {
+				return err
+			}
+			row(name, a, b)
+		}
+		return rows.Err()
+	}
+	execIn := func(tx *sql.Tx) func(context.Context, string, ...any) error {
+		return func(ctx context.Context, text string, args ...any) error {
+			_, err := tx.ExecContext(ctx, text, args...)
+			return err
+		}
+	}
+	l.begin = func(ctx context.Context) (transaction, error) {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return transaction{}, err
+		}
+		return transaction{
+			store: sqlite.Tx(tx), exec: execIn(tx), commit: func(context.Context) error { return tx.Commit() }, rollback: func() { _ = tx.Rollback() },
+		}, nil
+	}
+	l.errands = func(workers *hourbell.Workers, do func(context.Context, *hourbell.Job[Errand], func(context.Context, string, ...any) error) error) {
+		hourbell.RegisterTx(workers, sqlite.Transactions(db), func(ctx context.Context, job *hourbell.Job[Errand], tx *sql.Tx) error {
+			return do(ctx, job, execIn(tx))
+		})
 	}
 	l.register = func(workers *hourbell.Workers, post func(context.Context, *hourbell.JobRow, string, func() error) error, halt func(context.Context, *hourbell.JobRow, string, string) error) {
 		write := func(ctx context.Context, job *hourbell.JobRow, tx *sql.Tx) func() error {

@@ -6,4 +6,8 @@
 //
 // HOURBELL_PROOF_SECONDS (default 12) is how long the timed tests run, and
 // HOURBELL_PROOF_LEASE (default 4s) is the lease of their nodes.
+//
+// TestNoWorkIsLost records a history while processes die, stall and lose their
+// connections, and audits it afterwards. HOURBELL_PROOF_JOBS (default 500) is how
+// many transactions each of its four enqueuers begins.
 package proof

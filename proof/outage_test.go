@@ -36,6 +36,10 @@ func play(role string) int {
 		node = playMortal
 	case "clerk":
 		node = playClerk
+	case "errands":
+		node = playErrands
+	case "enqueuer":
+		node = playEnqueuer
 	}
 	if err := node(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", role, err)

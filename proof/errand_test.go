@@ -1,0 +1,225 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Errand is the job of an order. The node begins and commits the transaction of its worker.
+type Errand struct {
+	Order string `json:"order"`
+	// Before and After are for how long the worker works before and after it writes its effect.
+	Before, After time.Duration
+}
+
+func (Errand) Kind() string { return "errand" }
+
+// Chore is an Errand whose worker begins and commits the transaction by hand, and works Before
+// the transaction begins, without looking at its context.
+type Chore Errand
+
+func (Chore) Kind() string { return "chore" }
+
+const (
+	makeOrders     = "CREATE TABLE orders (name text NOT NULL)"
+	makeErrands    = "CREATE TABLE errand (name text NOT NULL, job bigint NOT NULL, token bigint NOT NULL)"
+	insertOrder    = "INSERT INTO orders (name) VALUES ($1)"
+	insertErrand   = "INSERT INTO errand (name, job, token) VALUES ($1, $2, $3)"
+	errandQueue    = "default"
+	longQueue      = "long"      // of the node to which nothing happens
+	transactionFor = time.Second // how long transactions by hand may take
+)
+
+// transaction is a transaction of a ledger.
+type transaction struct {
+	store  store.Tx
+	exec   func(ctx context.Context, text string, args ...any) error
+	commit func(ctx context.Context) error
+	// rollback does nothing after the end.
+	rollback func()
+}
+
+// playErrands is a node that runs errands and chores.
+func playErrands() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	l, err := openLedger(ctx, os.Getenv("HOURBELL_PROOF_URL"), "")
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(os.Getenv("HOURBELL_PROOF_WITNESS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	name := os.Getenv("HOURBELL_PROOF_NAME")
+	begin := func(job *hourbell.JobRow, before time.Duration) error {
+		_, err := fmt.Fprintf(file, "%d %d %s %d %d\n", job.ID, job.Token, name, before.Milliseconds(), job.Attempt)
+		return err
+	}
+	workers := hourbell.NewWorkers()
+	l.errands(workers, func(ctx context.Context, job *hourbell.Job[Errand], exec func(context.Context, string, ...any) error) error {
+		if err := begin(&job.JobRow, job.Args.Before); err != nil {
+			return err
+		}
+		time.Sleep(job.Args.Before)
+		if err := exec(ctx, insertErrand, job.Args.Order, job.ID, job.Token); err != nil {
+			return err
+		}
+		time.Sleep(job.Args.After)
+		return nil
+	})
+	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Chore]) error {
+		if err := begin(&job.JobRow, job.Args.Before); err != nil {
+			return err
+		}
+		time.Sleep(job.Args.Before)
+		// A worker that is as unaware as can be: its context may have ended long ago.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transactionFor)
+		defer cancel()
+		tx, err := l.begin(ctx)
+		if err != nil {
+			return err
+		}
+		defer tx.rollback()
+		if err := tx.exec(ctx, insertErrand, job.Args.Order, job.ID, job.Token); err != nil {
+			return err
+		}
+		time.Sleep(job.Args.After)
+		if err := job.Complete(ctx, tx.store); err != nil {
+			return err
+		}
+		return tx.commit(ctx)
+	})
+	queues := map[string]int{errandQueue: 8}
+	if os.Getenv("HOURBELL_PROOF_LONG") != "" {
+		queues = map[string]int{errandQueue: 2, longQueue: 16}
+	}
+	client, err := hourbell.New(l.backend, hourbell.Config{
+		Name: name, Workers: workers, Lease: lease, Queues: queues,
+		Logger: slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	if err != nil {
+		return err
+	}
+	return client.Run(ctx)
+}
+
+// playEnqueuer makes the orders FROM to TO: a row of the program and a job, in one transaction.
+// Half of the transactions are rolled back, and some end with their process.
+func playEnqueuer() error {
+	ctx := context.Background()
+	l, err := openLedger(ctx, os.Getenv("HOURBELL_PROOF_URL"), "")
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	client, err := hourbell.New(l.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(os.Getenv("HOURBELL_PROOF_WITNESS"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	from, to, _ := strings.Cut(os.Getenv("HOURBELL_PROOF_ORDERS"), "-")
+	first, _ := strconv.Atoi(from)
+	last, _ := strconv.Atoi(to)
+	lease, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_LEASE"))
+	if err != nil {
+		return err
+	}
+	pause, err := time.ParseDuration(os.Getenv("HOURBELL_PROOF_PAUSE"))
+	if err != nil {
+		return err
+	}
+	for n := first; n < last; n++ {
+		order := os.Getenv("HOURBELL_PROOF_NAME") + "-" + strconv.Itoa(n)
+		say := func(what string) { fmt.Fprintf(file, "%s %d %s\n", order, n, what) }
+		say("begun")
+		if err := makeOrder(ctx, l, client, order, n, lease, say); err != nil {
+			fmt.Fprintf(os.Stderr, "order %s: %v\n", order, err)
+			time.Sleep(50 * time.Millisecond)
+		}
+		time.Sleep(rand.N(2*pause + 1))
+	}
+	return nil
+}
+
+// The words of an enqueuer about an order, besides begun.
+const (
+	orderWithdrawn = "withdrawn" // it will never be committed
+	orderPromised  = "promised"  // the commit was answered
+)
+
+func makeOrder(ctx context.Context, l *ledger, client *hourbell.Client, order string, n int, lease time.Duration, say func(string)) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	tx, err := l.begin(ctx)
+	if err != nil {
+		say(orderWithdrawn)
+		return err
+	}
+	defer tx.rollback()
+	if err = tx.exec(ctx, insertOrder, order); err == nil {
+		_, err = client.Enqueue(ctx, argsOf(order, n, lease), hourbell.InTx(tx.store), hourbell.MaxAttempts(100), hourbell.Backoff("constant:100ms"), hourbell.Queue(queueOf(n)))
+	}
+	switch {
+	case err != nil:
+		say(orderWithdrawn)
+		return err
+	case n%125 == 60:
+		say(orderWithdrawn)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case n%2 == 1:
+		say(orderWithdrawn)
+		return nil
+	}
+	if err := tx.commit(ctx); err != nil {
+		return err // committed or not
+	}
+	say(orderPromised)
+	return nil
+}
+
+// isLong reports whether the job of an order runs for longer than a lease; isSlow, for most of a lease.
+func isLong(n int) bool { return n%100 == 10 }
+func isSlow(n int) bool { return n%50 == 20 }
+
+func queueOf(n int) string {
+	if isLong(n) {
+		return longQueue
+	}
+	return errandQueue
+}
+
+func argsOf(order string, n int, lease time.Duration) hourbell.Args {
+	e := Errand{Order: order, Before: rand.N(30 * time.Millisecond), After: rand.N(5 * time.Millisecond)}
+	switch {
+	case isLong(n):
+		e.Before = lease * 2
+	case isSlow(n):
+		e.Before = lease * 3 / 4
+	case n%4 == 0:
+		return e
+	}
+	return Chore(e)
+}

@@ -1,6 +1,7 @@
 // Mutate inserts named faults of one line into the drivers, one at a time, and
-// runs each driver's tests, which must fail. The source tree is not changed;
-// the compiler gets the faulty file as an overlay.
+// runs each driver's tests, which must fail. For some faults it runs a test of
+// package proof instead. The source tree is not changed; the compiler gets the
+// faulty file as an overlay.
 //
 //	go run ./proof/mutate [-driver postgres|sqlite] [-fault NAME]
 //
@@ -16,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,10 +40,7 @@ func main() {
 		os.Exit(1)
 	}
 	bad := 0
-	for _, set := range []struct {
-		driver string
-		faults []fault
-	}{{"postgres", append(postgresFaults, sharedFaults...)}, {"sqlite", append(sqliteFaults, sharedFaults...)}} {
+	for _, set := range faultSets() {
 		if *driver != "" && *driver != set.driver {
 			continue
 		}
@@ -49,7 +48,7 @@ func main() {
 			if *name != "" && *name != f.name {
 				continue
 			}
-			if !try(filepath.Join(root, "drivers", set.driver), set.driver, f) {
+			if !try(root, set, f) {
 				bad++
 			}
 		}
@@ -59,6 +58,23 @@ func main() {
 		os.Exit(1)
 	}
 	fmt.Println("every fault was noticed")
+}
+
+// faultSet is faults of one driver.
+type faultSet struct {
+	driver string
+	// proof is the test of package proof that notices the faults; empty: the tests of the driver.
+	proof  string
+	faults []fault
+}
+
+func faultSets() []faultSet {
+	return []faultSet{
+		{driver: "postgres", faults: slices.Concat(postgresFaults, sharedFaults)},
+		{driver: "sqlite", faults: slices.Concat(sqliteFaults, sharedFaults)},
+		{driver: "postgres", proof: "^TestNoWorkIsLost$/^postgres$", faults: postgresHistoryFaults},
+		{driver: "sqlite", proof: "^TestNoWorkIsLost$/^sqlite$", faults: sqliteHistoryFaults},
+	}
 }
 
 // repository finds the folder of the library's go.mod, in this folder or above.
@@ -76,9 +92,9 @@ func repository() (string, error) {
 }
 
 // try inserts one fault and reports whether the tests failed.
-func try(dir, driver string, f fault) bool {
-	started := time.Now()
-	verdict, detail := test(dir, f)
+func try(root string, set faultSet, f fault) bool {
+	started, driver := time.Now(), set.driver
+	verdict, detail := test(root, set, f)
 	fmt.Printf("%-9s %-9s %-45s %5.1f s  %s\n", verdict, driver, f.name, time.Since(started).Seconds(), detail)
 	return verdict == "noticed"
 }
@@ -86,18 +102,23 @@ func try(dir, driver string, f fault) bool {
 // suites are the tests that run first, because they notice most faults, and within seconds.
 const suites = "^(TestStore|TestLocks)$|KeepsTheRules$|^TestPlans$"
 
-func test(dir string, f fault) (verdict, detail string) {
+func test(root string, set faultSet, f fault) (verdict, detail string) {
 	tmp, err := os.MkdirTemp("", "mutate-")
 	if err != nil {
 		return "error", err.Error()
 	}
 	defer os.RemoveAll(tmp)
+	dir := filepath.Join(root, "drivers", set.driver)
 	overlay, err := prepare(dir, tmp, f)
 	if err != nil {
 		return "error", err.Error()
 	}
-	for _, selection := range [][]string{{"-run", suites}, {"-skip", suites}} {
-		cmd := exec.Command("go", append([]string{"test", "-overlay", overlay, "-short", "-count=1", "-failfast", "-timeout=5m"}, selection...)...)
+	selections := [][]string{{"-short", "-run", suites}, {"-short", "-skip", suites}}
+	if set.proof != "" {
+		dir, selections = filepath.Join(root, "proof"), [][]string{{"-run", set.proof}}
+	}
+	for _, selection := range selections {
+		cmd := exec.Command("go", append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout=5m"}, selection...)...)
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
 		switch {
@@ -106,7 +127,7 @@ func test(dir string, f fault) (verdict, detail string) {
 		case bytes.Contains(out, []byte("[build failed]")), bytes.Contains(out, []byte("[setup failed]")):
 			return "error", "the faulty driver does not compile:\n" + string(out)
 		}
-		return "noticed", "by " + firstFailure(string(out))
+		return "noticed", "by " + firstFailure(string(out)) + verdictOf(string(out))
 	}
 	return "SURVIVED", ""
 }
@@ -131,6 +152,16 @@ func prepare(dir, tmp string, f fault) (overlay string, err error) {
 	}
 	overlay = filepath.Join(tmp, "overlay.json")
 	return overlay, os.WriteFile(overlay, list, 0o600)
+}
+
+// verdictOf returns what the audit of a proof found, or nothing.
+func verdictOf(out string) string {
+	for line := range strings.Lines(out) {
+		if _, found, ok := strings.Cut(line, "the audit found "); ok {
+			return ": " + strings.TrimSpace(found)
+		}
+	}
+	return ""
 }
 
 // firstFailure returns the name of the deepest test that failed first.

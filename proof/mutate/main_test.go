@@ -12,15 +12,16 @@ func TestEveryFaultCanBePutIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for driver, faults := range map[string][]fault{"postgres": append(postgresFaults, sharedFaults...), "sqlite": append(sqliteFaults, sharedFaults...)} {
-		names := map[string]bool{}
-		for _, f := range faults {
-			if names[f.name] {
-				t.Errorf("%s has two faults that are called %q", driver, f.name)
+	names := map[string]bool{}
+	for _, set := range faultSets() {
+		for _, f := range set.faults {
+			if name := set.driver + ": " + f.name; names[name] {
+				t.Errorf("two faults are called %q", name)
+			} else {
+				names[name] = true
 			}
-			names[f.name] = true
-			if _, err := prepare(filepath.Join(root, "drivers", driver), t.TempDir(), f); err != nil {
-				t.Errorf("%s, %s: %v", driver, f.name, err)
+			if _, err := prepare(filepath.Join(root, "drivers", set.driver), t.TempDir(), f); err != nil {
+				t.Errorf("%s, %s: %v", set.driver, f.name, err)
 			}
 		}
 	}

@@ -23,7 +23,7 @@ build: ## The program, to bin/hourbell
 .PHONY: test
 test: ## The tests of every module, with the race detector, on throw-away servers; TESTFLAGS for go test
 	@scripts/install-deps cc cron
-	@JOBS=2 scripts/with-servers scripts/each-module go test $(RACE) $(TESTFLAGS) ./...
+	@JOBS=2 scripts/with-servers scripts/each-module go test $(RACE) -timeout=20m $(TESTFLAGS) ./...
 
 .PHONY: test-short
 test-short: ## The quick tests only, without servers

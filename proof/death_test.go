@@ -59,11 +59,12 @@ func TestKilledNodesJobsRunElsewhere(t *testing.T) {
 
 		victim := serve(t, store, "--queues", "default=12")
 		until(t, 20*time.Second, "the victim", func() bool { return victim.logged("node started") == 1 })
+		sleeps := int(lease(t).Seconds()) * 15 // longer than it takes to start all jobs and the rescuer on a busy machine
 		var ten []int64
 		for range 10 {
-			ten = append(ten, enqueueShell(t, store, mark+fmt.Sprintf(`[ "$HOURBELL_ATTEMPT" -gt 1 ] || exec sleep %d`, int(lease(t).Seconds())*2)))
+			ten = append(ten, enqueueShell(t, store, mark+fmt.Sprintf(`[ "$HOURBELL_ATTEMPT" -gt 1 ] || exec sleep %d`, sleeps)))
 		}
-		once := enqueueShell(t, store, mark+fmt.Sprintf("exec sleep %d", int(lease(t).Seconds())*2), "--on-loss", "fail")
+		once := enqueueShell(t, store, mark+fmt.Sprintf("exec sleep %d", sleeps), "--on-loss", "fail")
 		until(t, 20*time.Second, "eleven starts", func() bool { return len(starts(w)) == 12 })
 		rescuer := serve(t, store, "--queues", "default=12")
 		until(t, 20*time.Second, "the rescuer", func() bool { return rescuer.logged("node started") == 1 })

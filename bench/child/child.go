@@ -33,6 +33,9 @@ type Request struct {
 
 	Synchronous string // of SQLite: NORMAL or FULL
 	Connections int    // the most connections to PostgreSQL; 0: the system's default
+	// InTx: each insert, or each completion together with a row in the table
+	// "effect", is in a transaction of the program, on a pool of its own.
+	InTx bool
 
 	// Fields for Insert.
 	Jobs    int   // the number of jobs
@@ -40,7 +43,6 @@ type Request struct {
 	Clients int   // the number of goroutines that call
 	Rate    int   // jobs per second; 0: as fast as possible
 	Delay   int   // seconds from now until the jobs are due
-	InTx    bool  // each call is in a transaction of the caller
 	Unique  bool  // each job has a unique key of its own
 	Open    int   // this many transactions with a job each are open
 	First   int   // number of the first job

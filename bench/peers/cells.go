@@ -44,7 +44,7 @@ func localCells(b *bench) []cell {
 		{
 			name: "drain", title: fmt.Sprintf("Drain %s no-op jobs, from the start of the node until the last outcome is in the store", thousands(b.env.jobs)),
 			metrics:    []string{"jobs/s", "client µs", "server µs", "WAL B", "WAL B insert + work", "foreign %"},
-			yardsticks: []string{"river", "graphile-worker", bareDelete},
+			yardsticks: []string{"hourbell", "river", "gue", "graphile-worker", bareDelete},
 			rows: []row{
 				b.drainRow("hourbell", drain{system: "hourbell"}),
 				b.drainRow("hourbell, two processes", drain{system: "hourbell", processes: 2}),
@@ -60,6 +60,8 @@ func localCells(b *bench) []cell {
 				b.bareDrainRow(bareHOT, "claim_hot", 0),
 			},
 		},
+		b.ownTxCell(),
+		b.middlewareCell(),
 		{
 			name: "snapshot", title: fmt.Sprintf("The same while another session holds a snapshot from before %s jobs were inserted and worked", thousands(b.env.dead)),
 			metrics: throughput, yardsticks: []string{undisturbed, "graphile-worker", "pg-boss"},

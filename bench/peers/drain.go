@@ -21,6 +21,17 @@ type drain struct {
 	dead        int    // jobs worked before the measurement, under a snapshot that stays open
 	synchronous string // the setting of SQLite
 	near        bool   // without the delay of the network
+	ownTx       bool   // each worker completes its job in a transaction with an effect
+	workers     int    // how many jobs run at once; 0: the best setting for the system
+}
+
+// request returns the request for a node.
+func (d drain) request() child.Request {
+	req := child.Request{Do: child.Work, Mode: d.mode, Workers: d.workers}
+	if d.ownTx {
+		req.InTx, req.Connections = true, txConnections
+	}
+	return req
 }
 
 // backlogPart returns how many jobs of the large backlog are worked.
@@ -35,6 +46,11 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 	s := named(d.system)
 	if _, err := b.once(ctx, s, db.request(child.Request{Do: child.Setup})); err != nil {
 		return nil, err
+	}
+	if d.ownTx {
+		if err := bareExec(ctx, db, effectTable); err != nil {
+			return nil, err
+		}
 	}
 	if d.dead > 0 {
 		release, err := holdSnapshot(ctx, db)
@@ -61,6 +77,9 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 		return nil, err
 	}
 	m, err := b.workOff(ctx, db, s, d)
+	if err == nil && d.ownTx {
+		err = checkEffects(ctx, db, int(m["done"]), m["cut"] > 0)
+	}
 	if err == nil {
 		m["WAL B insert"] = (after - before) / float64(d.jobs)
 		m["WAL B insert + work"] = m["WAL B insert"] + m["WAL B"]
@@ -133,7 +152,7 @@ func (b *bench) workOff(ctx context.Context, db database, s system, d drain) (me
 	}()
 	var pids []int
 	for range max(1, d.processes) {
-		p, err := b.start(ctx, s, db.measured(child.Request{Do: child.Work, Mode: d.mode}, d.near))
+		p, err := b.start(ctx, s, db.measured(d.request(), d.near))
 		if err != nil {
 			return nil, err
 		}

@@ -33,13 +33,20 @@ type ours struct {
 	options []hourbell.Option
 }
 
-// historyNone is the mode in which nothing is kept of completed jobs.
-const historyNone = "none"
+// Modes of Hourbell.
+const (
+	historyNone    = "none"       // nothing is kept of completed jobs
+	modeMiddleware = "middleware" // calls pass a middleware that does nothing
+)
 
 func openOurs(ctx context.Context, req child.Request) (child.System, error) {
 	s := &ours{req: req}
 	var err error
-	if s.backend, err = openBackend(ctx, req); err != nil {
+	its := req
+	if req.Do == child.Work {
+		its.Connections = 0 // the number is for the pool of the workers' transactions
+	}
+	if s.backend, err = openBackend(ctx, its); err != nil {
 		return nil, err
 	}
 	if req.InTx {
@@ -50,7 +57,7 @@ func openOurs(ctx context.Context, req child.Request) (child.System, error) {
 	if req.Delay > 0 {
 		s.options = append(s.options, hourbell.In(time.Duration(req.Delay)*time.Second))
 	}
-	if s.client, err = hourbell.New(s.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	if s.client, err = hourbell.New(s.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler), EnqueueMiddleware: s.enqueueMiddleware()}); err != nil {
 		return nil, err
 	}
 	return s, s.openTransactions(ctx)
@@ -125,21 +132,25 @@ func (s *ours) insertOutOfOrder(ctx context.Context, jobs []child.Args) error {
 
 func (s *ours) Work(ctx context.Context, do func(child.Args)) error {
 	workers := hourbell.NewWorkers()
-	hourbell.Register(workers, func(_ context.Context, job *hourbell.Job[child.Args]) error {
-		a := job.Args
-		if !job.Slot.IsZero() {
-			a.Sent = job.Slot.UnixMicro()
-		}
-		do(a)
-		return nil
-	})
+	if s.req.InTx {
+		s.registerTx(workers, do)
+	} else {
+		hourbell.Register(workers, func(_ context.Context, job *hourbell.Job[child.Args]) error {
+			a := job.Args
+			if !job.Slot.IsZero() {
+				a.Sent = job.Slot.UnixMicro()
+			}
+			do(a)
+			return nil
+		})
+	}
 	running := 100
 	if s.req.Workers > 0 {
 		running = s.req.Workers
 	}
 	config := hourbell.Config{
 		Workers: workers, Queues: map[string]int{"default": running}, Logger: slog.New(slog.DiscardHandler),
-		Drain: time.Second, Grace: time.Second,
+		Drain: time.Second, Grace: time.Second, WorkMiddleware: s.workMiddleware(),
 	}
 	if s.req.Mode == historyNone {
 		config.Keep.Completed = hourbell.KeepNone

@@ -11,6 +11,7 @@ import (
 )
 
 func openRiver(ctx context.Context, req child.Request) (child.System, error) {
+	callers := req
 	if req.Do == child.Work && req.Mode != "default" {
 		req.Connections = 10 // more than pgxpool's default of four was faster in trials, 20 was not
 	}
@@ -18,15 +19,18 @@ func openRiver(ctx context.Context, req child.Request) (child.System, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := pool // of the program's transactions
+	if req.Do == child.Work && req.InTx {
+		if own, err = pgxpool.New(ctx, pooled(callers)); err != nil {
+			return nil, err
+		}
+	}
 	system := &river.System[pgx.Tx]{
 		Driver: riverpgxv5.New(pool), Request: req,
-		Begin: func(ctx context.Context) (pgx.Tx, func() error, error) {
-			tx, err := pool.Begin(ctx)
-			if err != nil {
-				return nil, nil, err
-			}
-			return tx, func() error { return tx.Commit(ctx) }, nil
+		InTx: func(ctx context.Context, do func(pgx.Tx) error) error {
+			return pgx.BeginFunc(ctx, own, do)
 		},
+		Effect: insertEffect,
 	}
 	return system.Open()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -46,13 +47,16 @@ func TestSystems(t *testing.T) {
 		{system: "hourbell", processes: 2, dead: 100},
 		{system: "hourbell", order: child.Priority4},
 		{system: "hourbell", order: child.Scattered},
+		{system: "hourbell", mode: historyNone, ownTx: true, workers: txWorkers},
+		{system: "hourbell", mode: modeMiddleware},
 		{system: "river"},
+		{system: "river", ownTx: true, workers: txWorkers},
 		{system: "gue"},
 		{system: "hourbell", synchronous: "NORMAL"},
 		{system: "backlite", synchronous: "NORMAL"},
 		{system: "goqite", synchronous: "NORMAL"},
 	} {
-		t.Run(d.system+d.synchronous+string(d.order), func(t *testing.T) {
+		t.Run(fmt.Sprint(d.system, d.synchronous, d.order, d.mode, d.ownTx), func(t *testing.T) {
 			t.Parallel()
 			d.jobs = 200
 			m, err := b.drain(t.Context(), d)

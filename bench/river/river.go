@@ -22,8 +22,10 @@ func (args) Kind() string { return "noop" }
 type System[T any] struct {
 	Driver  riverdriver.Driver[T]
 	Request child.Request
-	// Begin starts a transaction of the caller; commit ends it.
-	Begin func(ctx context.Context) (tx T, commit func() error, err error)
+	// InTx calls do in a transaction of the program, and commits if do returns nil.
+	InTx func(ctx context.Context, do func(tx T) error) error
+	// Effect is what a worker writes in the transaction in which it completes its job.
+	Effect func(ctx context.Context, tx T, job child.Args) error
 
 	client *river.Client[T]
 }
@@ -58,14 +60,10 @@ func (s *System[T]) Insert(ctx context.Context, jobs []child.Args) error {
 			_, err := s.client.Insert(ctx, args{jobs[0]}, &opts)
 			return err
 		}
-		tx, commit, err := s.Begin(ctx)
-		if err != nil {
+		return s.InTx(ctx, func(tx T) error {
+			_, err := s.client.InsertTx(ctx, tx, args{jobs[0]}, &opts)
 			return err
-		}
-		if _, err := s.client.InsertTx(ctx, tx, args{jobs[0]}, &opts); err != nil {
-			return err
-		}
-		return commit()
+		})
 	}
 	params := make([]river.InsertManyParams, len(jobs))
 	for i, j := range jobs {
@@ -85,12 +83,15 @@ func (s *System[T]) Insert(ctx context.Context, jobs []child.Args) error {
 // Otherwise it has the settings that were best in trials.
 func (s *System[T]) Work(ctx context.Context, do func(child.Args)) error {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, river.WorkFunc(func(_ context.Context, job *river.Job[args]) error {
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[args]) error {
 		a := job.Args.Args
 		if s.Request.At > 0 {
 			a.Sent = s.Request.At
 		}
 		do(a)
+		if s.Request.InTx {
+			return s.complete(ctx, job)
+		}
 		return nil
 	}))
 	client, err := river.NewClient(s.Driver, s.config(workers))
@@ -104,6 +105,17 @@ func (s *System[T]) Work(ctx context.Context, do func(child.Args)) error {
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return client.Stop(stopping)
+}
+
+// complete completes a job in a transaction with an effect.
+func (s *System[T]) complete(ctx context.Context, job *river.Job[args]) error {
+	return s.InTx(ctx, func(tx T) error {
+		if err := s.Effect(ctx, tx, job.Args.Args); err != nil {
+			return err
+		}
+		_, err := river.JobCompleteTx[riverdriver.Driver[T]](ctx, tx, job)
+		return err
+	})
 }
 
 func (s *System[T]) config(workers *river.Workers) *river.Config {

@@ -12,8 +12,8 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Option changes how a job is enqueued. Options that contradict each other are
-// an error.
+// Option changes what a call does, or how a job is enqueued. Options that contradict
+// each other, and options that the call does not take, are an error.
 type Option func(*enqueuing)
 
 type enqueuing struct {

@@ -9,12 +9,12 @@ import (
 )
 
 // InTx makes a call part of the caller's transaction: what the call does happens
-// if, and only if, the transaction commits, and is seen by nobody else before.
-// With the commit it wakes the nodes that it concerns. The driver makes the value
-// from a transaction: postgres.Tx(tx), postgres.SQLTx(tx), sqlite.Tx(tx).
+// if, and only if, the transaction commits, and others see it after the commit. The
+// driver makes the value from a transaction: postgres.Tx(tx), postgres.SQLTx(tx),
+// sqlite.Tx(tx).
 //
-// Nodes are woken with the commit or, in bursts of enqueues, within milliseconds
-// after it; see NotifyInTx.
+// The nodes that the call concerns are woken with the commit or, in bursts of
+// enqueues, within milliseconds after it; see NotifyInTx.
 //
 // Every call with options takes it. Of the calls of ScheduleService it is the only
 // option.

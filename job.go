@@ -48,7 +48,7 @@ type JobRow struct {
 	Attempt     int // the first is 1
 	MaxAttempts int
 	OnLoss      store.OnLoss
-	Origin      string // enqueue, schedule, trigger or backfill
+	Origin      string // enqueue, schedule, trigger, backfill or hook
 	RunAt       time.Time
 	CreatedAt   time.Time
 	Schedule    string    // the name of the schedule that made it, or empty

@@ -155,6 +155,17 @@ func (e *endings) ids() []int64 {
 	return slices.Concat(e.aged.ids, e.kept.ids, e.forgotten.ids)
 }
 
+// tokens returns the tokens of all jobs, in the order of ids.
+func (e *endings) tokens() []int64 {
+	return slices.Concat(e.aged.tokens, e.kept.tokens, e.forgotten.tokens)
+}
+
+// severalStatements reports whether not all jobs are kept equally long.
+func (e *endings) severalStatements() bool {
+	all := len(e.ids())
+	return len(e.aged.ids) < all && len(e.kept.ids) < all && len(e.forgotten.ids) < all
+}
+
 // unaccepted are outcomes whose jobs did not have their tokens, as columns.
 type unaccepted struct {
 	ids, tokens []int64
@@ -354,6 +365,11 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 	aged, kept, forgotten := over.aged, over.kept, over.forgotten
 	noted := len(aged.ids) >= leastNoted
 	var batch pgx.Batch
+	if over.severalStatements() {
+		// All statements together would lock the jobs in another order than ChangeJobs.
+		batch.Queue(b.q(lockClaims), over.ids(), over.tokens())
+	}
+	locking := batch.Len()
 	if len(aged.ids) > 0 {
 		args := []any{now, aged.ids, aged.tokens, aged.states, aged.reasons, noted}
 		if aged.results == nil {
@@ -371,7 +387,7 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 	if len(forgotten.ids) > 0 {
 		batch.Queue(b.q(forgetJobs), now, forgotten.ids, forgotten.tokens, forgotten.states, forgotten.reasons)
 	}
-	returning := batch.Len()
+	returning := batch.Len() - locking
 	if noted {
 		b.queueNote(&batch, now, aged)
 	}
@@ -381,7 +397,13 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 	ended = make([]int64, 0, len(ids))
 	var id int64
 	var in groupScanner
+	for range locking {
+		_, err = answers.Exec()
+	}
 	for range returning {
+		if err != nil {
+			break
+		}
 		var rows pgx.Rows
 		if rows, err = answers.Query(); err != nil {
 			break

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"testing"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -30,6 +31,41 @@ func TestStaleOutcomeLeavesTheCancelRequest(t *testing.T) {
 	must(t, err)
 	if jobs[0].State != store.StateCancelled || jobs[0].Reason != "enough" {
 		t.Errorf("the job is %v: %q", jobs[0].State, jobs[0].Reason)
+	}
+}
+
+// TestOutcomesLockInOneOrder finishes jobs that are kept for different times while a
+// transaction has locked the first of them, as a change of both jobs does. Had the outcomes
+// locked the second job already, they and the change would wait for each other.
+func TestOutcomesLockInOneOrder(t *testing.T) {
+	keeps := []time.Duration{store.Forget, time.Hour, 0}
+	for i, first := range keeps {
+		b := fresh(t)
+		node := register(t, b)
+		insertN(t, b, 2)
+		jobs := claimN(t, b, node, 2)
+		tx, err := b.pool.Begin(t.Context())
+		must(t, err)
+		lock := withSchema("select from {schema}.job where id = $1 for update nowait", b.schema)
+		_, err = tx.Exec(t.Context(), lock, jobs[0].ID)
+		must(t, err)
+		done := make(chan error, 1)
+		go func() {
+			_, err := b.Finish(t.Context(), store.FinishRequest{Outcomes: []store.Outcome{
+				{ID: jobs[0].ID, Token: jobs[0].Token, Result: store.Completed, Alone: true, Keep: first},
+				{ID: jobs[1].ID, Token: jobs[1].Token, Result: store.Completed, Alone: true, Keep: keeps[(i+1)%len(keeps)]},
+			}})
+			done <- err
+		}()
+		const waiting = "select exists (select from pg_stat_activity where pg_backend_pid() = any (pg_blocking_pids(pid)))"
+		for blocked := false; !blocked; time.Sleep(time.Millisecond) {
+			must(t, tx.QueryRow(t.Context(), waiting).Scan(&blocked))
+		}
+		if _, err = tx.Exec(t.Context(), lock, jobs[1].ID); err != nil {
+			t.Errorf("keep %v: the second job is locked: %v", first, err)
+		}
+		must(t, tx.Rollback(t.Context()))
+		must(t, <-done)
 	}
 }
 

@@ -93,6 +93,11 @@ func (b *Backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
 	if err != nil {
 		return nil, err
 	}
+	if newest := store.Newest(have); newest > len(b.steps) { // perhaps too new for this release
+		if err := store.CheckSchema(newest, len(b.steps)); err != nil {
+			return nil, fmt.Errorf("migrate schema %q: %w", b.schema, err)
+		}
+	}
 	var applied []store.Migration
 	for _, step := range b.steps {
 		if step.Version <= store.Newest(have) {

@@ -108,6 +108,9 @@ func TestSchemaOfANewerRelease(t *testing.T) {
 		t.Errorf("MigrateUp one step ahead: %d steps, %v", len(applied), err)
 	}
 	note(len(b.steps) + 2)
+	if applied, err := b.MigrateUp(t.Context()); !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "run a newer release") || len(applied) != 0 {
+		t.Errorf("MigrateUp two steps ahead: %d steps, %v", len(applied), err)
+	}
 	if err := b.CheckSchema(t.Context()); !errors.Is(err, store.ErrSchema) {
 		t.Errorf("CheckSchema two steps ahead: %v", err)
 	}

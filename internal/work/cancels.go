@@ -13,11 +13,16 @@ import (
 const cancelReadGap = 50 * time.Millisecond
 
 // WatchCancels passes cancel requests to the runs of this node. It reads them after a wake-up; each
-// heartbeat reads them too.
+// heartbeat reads them too. Requests for jobs that do not run are carried out here only, so that a
+// failure is tried again without a wake-up.
 func (r *Runner) WatchCancels(ctx context.Context) {
+	failures := 0
 	for {
 		var timer <-chan time.Time
-		if !r.wakes.Pushed() {
+		switch {
+		case failures > 0:
+			timer = time.After(loop.RetryWait(failures))
+		case !r.wakes.Pushed():
 			timer = time.After(r.cfg.PollIdle)
 		}
 		select {
@@ -26,29 +31,43 @@ func (r *Runner) WatchCancels(ctx context.Context) {
 		case <-r.wakes.Cancels():
 		case <-timer:
 		}
-		call, cancel := context.WithTimeout(ctx, r.cfg.CallTimeout)
-		r.settleCancels(call)
-		r.readCancels(call)
-		cancel()
+		// Each has a time of its own, because settleCancels may wait for a job that a transaction has
+		// locked.
+		r.bounded(ctx, r.readCancels)
+		r.bounded(ctx, func(call context.Context) {
+			if failures++; r.settleCancels(call) {
+				failures = 0
+			}
+		})
 		if loop.Sleep(ctx, cancelReadGap) != nil {
 			return
 		}
 	}
 }
 
-// settleCancels cancels jobs that do not run, on behalf of transactions of programs.
-func (r *Runner) settleCancels(ctx context.Context) {
+// bounded calls do with a context that ends after the time for one call.
+func (r *Runner) bounded(ctx context.Context, do func(context.Context)) {
+	call, cancel := context.WithTimeout(ctx, r.cfg.CallTimeout)
+	defer cancel()
+	do(call)
+}
+
+// settleCancels cancels jobs that do not run, on behalf of transactions of programs, and reports
+// whether nothing is left to do.
+func (r *Runner) settleCancels(ctx context.Context) bool {
 	const doing = "carry out cancel requests"
 	settler, ok := r.cfg.Store.(store.CancelSettler)
 	if !ok {
-		return
+		return true
 	}
-	switch err := settler.SettleCancels(ctx); {
+	err := settler.SettleCancels(ctx)
+	switch {
 	case err == nil:
 		r.report.StoreWorks(doing)
 	case ctx.Err() == nil:
 		r.report.StoreFailed(doing, err)
 	}
+	return err == nil
 }
 
 func (r *Runner) readCancels(ctx context.Context) {

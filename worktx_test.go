@@ -155,12 +155,12 @@ func TestCompleteByHand(t *testing.T) {
 type uncertain struct {
 	*memory.Store
 	commits   bool // the commit happens
-	unanswerd atomic.Int64
+	lostAnswers atomic.Int64
 	blind     atomic.Int64 // how many look-ups fail first
 }
 
 func (u *uncertain) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
-	if !req.Commit || u.unanswerd.Add(-1) < 0 {
+	if !req.Commit || u.lostAnswers.Add(-1) < 0 {
 		return u.Store.Finish(ctx, req)
 	}
 	if u.commits {
@@ -184,7 +184,7 @@ func TestAnUnknownCommitIsLookedUp(t *testing.T) {
 	for _, commits := range []bool{true, false} {
 		t.Run(fmt.Sprint(commits), func(t *testing.T) {
 			u := &uncertain{Store: memory.New(), commits: commits}
-			u.unanswerd.Store(1)
+			u.lostAnswers.Store(1)
 			u.blind.Store(3)
 			c := &cluster{t: t, store: u.Store}
 			workers := hourbell.NewWorkers()

@@ -283,7 +283,8 @@ func checkSchedule(t *testing.T, b *bench, place sqlPlace) {
 func checkSameCommit(t *testing.T, b *bench, place sqlPlace, postgres bool, insert string, effects func(string) int) {
 	t.Helper()
 	text := "same commit " + place.name
-	store, create, drop := place.db, "", ""
+	store := place.db
+	var create, drop string
 	if postgres {
 		schema := strings.TrimSuffix(place.table, "_app.effect")
 		create = "CREATE FUNCTION " + schema + ".refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''not now''; END';" +

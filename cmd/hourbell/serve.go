@@ -127,8 +127,8 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	return n, nil
 }
 
-// parseSQL reads the values of --sql. A variable that one of them names leaves the
-// environment, because commands have the environment of the node.
+// parseSQL reads the values of --sql. It removes the variables that they name from the
+// environment of the process, because commands get that environment.
 func (p *program) parseSQL(texts []string) ([]stores.SQLConnection, error) {
 	connections := make([]stores.SQLConnection, len(texts))
 	seen := map[string]bool{}

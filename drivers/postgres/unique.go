@@ -48,9 +48,9 @@ func (b *Backend) insertOrNone(ctx context.Context, q querier, req store.InsertR
 	return jobs, cmp.Or(err, failed)
 }
 
-// changeHolders changes the jobs that have the keys of other jobs, as these ask for, and sets
-// their answers. It returns the indexes of the jobs without an answer, and the live job
-// that each of them met and that did not change.
+// changeHolders changes the jobs that have the keys of new jobs, as OnConflict of the new
+// jobs selects, and sets the answers. It returns the indexes of the new jobs without an
+// answer, and for each of them the live job that has its key and did not change.
 func (i insertion) changeHolders(ctx context.Context, jobs []store.NewJob, held []int, out []store.Inserted) (left []int, met map[int]int64, err error) {
 	var indexes []int
 	for _, n := range held {

@@ -236,7 +236,7 @@ func (b *Backend) withinAt(ctx context.Context, doing string, tx store.Tx, asked
 	})
 }
 
-// readIn is read in the caller's transaction if there is one.
+// readIn calls work in the caller's transaction or, if tx is nil, does what read does.
 func (b *Backend) readIn(ctx context.Context, doing string, tx store.Tx, work func(*session) error) error {
 	if tx == nil {
 		return b.read(ctx, doing, work)

@@ -1,10 +1,10 @@
--- Moves jobs to history by the outcomes of their claims. Jobs with a retention of their own
--- are noted, though no batch records them.
--- What is sent and does not come back was not accepted. :noted: insert_history_batches follows.
--- An empty result is none.
--- The variant for one job in the transaction of its worker fails with a division by zero if
--- the claim was lost or the database is not :identity, so that nothing after it in the same message happens, and the
--- transaction cannot be committed.
+-- Moves jobs to history by the outcomes of their claims. The outcome of a job that the
+-- statement does not return was not accepted. :noted is true if insert_history_batches
+-- records the ends of the jobs next; it is also true for jobs that are kept for a time of
+-- their own, which no batch records. An empty result means that there is no result.
+-- The variant for one job in the transaction of its worker fails with a division by zero
+-- if the claim was lost or the database is not :identity. Then the server executes nothing
+-- that follows in the same message, and the transaction cannot be committed.
 WITH ended AS (
     DELETE FROM {schema}.job AS j
     USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]

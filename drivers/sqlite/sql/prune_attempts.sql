@@ -1,4 +1,5 @@
--- Deletes the oldest records of attempts of jobs, so that one more may be added.
+-- Deletes the oldest records of attempts of each job, so that at most :most records are
+-- left after the next record is added.
 DELETE FROM hourbell_attempt WHERE rowid IN (
   SELECT a.rowid
   FROM json_each(:ids) AS o

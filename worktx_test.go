@@ -154,9 +154,9 @@ func TestCompleteByHand(t *testing.T) {
 // uncertain is a memory store whose commits of completions get no answer.
 type uncertain struct {
 	*memory.Store
-	commits   bool // the commit happens
+	commits     bool // the commit happens
 	lostAnswers atomic.Int64
-	blind     atomic.Int64 // how many look-ups fail first
+	blind       atomic.Int64 // how many look-ups fail first
 }
 
 func (u *uncertain) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {

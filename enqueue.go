@@ -181,15 +181,15 @@ func (c *Client) describe(ctx context.Context, tx store.Tx, jobs []store.NewJob)
 }
 
 // insert stores jobs; every job that a client makes passes it. A single job
-// without a key shares its insert with concurrent calls: a job with a key may
-// have to wait, and so may a job of a schedule, and would delay the other jobs
-// of the insert.
+// without a key shares its insert with concurrent calls: a job with a key or with
+// predecessors may have to wait, and so may a job of a schedule, and would delay the
+// other jobs of the insert.
 func (c *Client) insert(ctx context.Context, tx store.Tx, jobs []store.NewJob) ([]store.Inserted, error) {
 	if err := c.checkTx(tx); err != nil {
 		return nil, err
 	}
 	single := len(jobs) == 1 && tx == nil
-	if single && jobs[0].Unique == "" && jobs[0].Schedule == 0 {
+	if single && jobs[0].Unique == "" && jobs[0].Schedule == 0 && len(jobs[0].After) == 0 {
 		return c.batcher.Insert(ctx, jobs)
 	}
 	res, err := c.backend.Insert(ctx, insertRequest(tx, jobs))

@@ -11,19 +11,20 @@ import (
 )
 
 // Waits returns the reasons, by number, why due jobs are taken by no living
-// node. A given job without a reason in the result is not due, is not ready, or
-// has nodes that are only busy.
+// node, and which jobs a waiting job waits for (After), if the given job has
+// JobInfo.After. A given job without a reason in the result is not due, is not
+// ready, or has nodes that are only busy.
 func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int64]string, error) {
+	reasons := waitsForJobs(jobs)
 	due, err := s.due(ctx, jobs)
 	if err != nil || len(due) == 0 {
-		return nil, err
+		return reasons, err
 	}
 	nodes, err := s.client.Nodes.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	nodes = slices.DeleteFunc(nodes, func(n store.NodeInfo) bool { return !n.EndedAt.IsZero() })
-	reasons := map[int64]string{}
 	for _, job := range due {
 		if reason := waits(job.Queue, job.Kind, nodes); reason != "" {
 			reasons[job.ID] = reason
@@ -32,6 +33,26 @@ func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int6
 		}
 	}
 	return reasons, nil
+}
+
+// waitsForJobs returns which jobs waiting jobs wait for.
+func waitsForJobs(jobs []store.JobInfo) map[int64]string {
+	reasons := map[int64]string{}
+	for _, job := range jobs {
+		if job.State != store.StateWaiting {
+			continue
+		}
+		var open []string
+		for _, e := range job.After {
+			if e.State == store.EdgeOpen {
+				open = append(open, fmt.Sprintf("job %d (%v)", e.Job, e.On))
+			}
+		}
+		if len(open) > 0 {
+			reasons[job.ID] = "waits for " + some(open)
+		}
+	}
+	return reasons
 }
 
 // due returns the jobs that are ready and due by the store's clock.

@@ -96,7 +96,7 @@ func (a JobAction) States() []State {
 	case RetryJobs:
 		return []State{StateFailed}
 	case DeleteJobs:
-		return []State{StateReady, StateWaiting, StateCompleted, StateFailed, StateCancelled}
+		return []State{StateReady, StateWaiting, StateCompleted, StateFailed, StateCancelled, StateNotStarted}
 	}
 	return []State{StateReady, StateWaiting}
 }

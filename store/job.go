@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -18,9 +19,12 @@ const (
 	StateCompleted State = 3
 	StateFailed    State = 4
 	StateCancelled State = 5
+	// StateNotStarted is the end of a job whose predecessors ended in another way than
+	// its edges need; see Wait.
+	StateNotStarted State = 6
 )
 
-var stateNames = [...]string{"ready", "waiting", "running", "completed", "failed", "cancelled"}
+var stateNames = [...]string{"ready", "waiting", "running", "completed", "failed", "cancelled", "not_started"}
 
 // String returns the state's word.
 func (s State) String() string {
@@ -143,6 +147,13 @@ type NewJob struct {
 	// at most that long after it was created, or when it is due already if that is
 	// later.
 	PushAtMost time.Duration
+	// After are the predecessors that the job waits for, by the rule of Wait. The job
+	// must have neither a key nor a schedule; see CheckEdges. Predecessors that have
+	// ended are decided by the insert; each must exist, live or finished. Drivers set
+	// Waiting themselves.
+	After []Edge
+	// Any makes the job ready when one edge has matched, instead of all.
+	Any bool
 }
 
 // SameButArgs reports whether jobs differ in their Args at most, so that a driver
@@ -159,7 +170,8 @@ func SameButArgs(jobs []NewJob) bool {
 func (n *NewJob) sameButArgs(other *NewJob) bool {
 	return n.JobSpec.sameButArgs(&other.JobSpec) && n.Origin == other.Origin && n.RunAt.Equal(other.RunAt) && n.Delay == other.Delay &&
 		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting && n.UniqueFor == other.UniqueFor &&
-		n.OnConflict == other.OnConflict && n.PushAtMost == other.PushAtMost
+		n.OnConflict == other.OnConflict && n.PushAtMost == other.PushAtMost &&
+		n.Any == other.Any && slices.Equal(n.After, other.After)
 }
 
 // InsertRequest stores jobs.
@@ -481,7 +493,8 @@ type JobInfo struct {
 	ScheduleName string
 	Slot         time.Time
 	CancelAsked  bool      // the job is running, and its node has been asked to cancel it
-	Reason       string    // why it ended as failed or cancelled: the last error, "lost", …
+	Reason       string    // why it ended as failed, cancelled or not started: the last error, "lost", …
+	After        []JobEdge // the predecessors by number; only with ListJobsRequest.Attempts
 	Progress     Progress  // of the last attempt; zero: none; only with ListJobsRequest.Attempts
 	Result       []byte    // of the outcome that ended it (Outcome.Value), or nil; only with ListJobsRequest.Attempts
 	Attempts     []Attempt // only with ListJobsRequest.Attempts; oldest first, at most the newest MostAttempts

@@ -67,6 +67,8 @@ func set(t *testing.T, v reflect.Value) {
 		v.SetUint(1)
 	case v.Kind() == reflect.Bool:
 		v.SetBool(true)
+	case v.Type() == reflect.TypeFor[Edge]():
+		v.Set(reflect.ValueOf(Edge{Job: 1}))
 	case v.Kind() == reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		set(t, v.Index(0))

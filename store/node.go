@@ -40,7 +40,9 @@ type HeartbeatResult struct {
 	// Beat counts the heartbeats of this node since it registered, this one
 	// included. If it is not greater than the last count, the store went back in
 	// time, or the node's number now belongs to another node.
-	Beat     int64
+	Beat int64
+	// Releases means that there is something to do for a Releaser.
+	Releases bool
 	Position Position // read after the call began
 }
 

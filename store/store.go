@@ -350,9 +350,9 @@ const (
 	WakeAll WakeKind = iota
 	WakeJobs
 	WakeSchedules
-	WakeCancels
-	WakeWatch  // wake-ups of the queue may be lost for a while; see PollSharer
-	WakePolled // a node has polled; see PollSharer
+	WakeCancels // also for ended jobs whose dependents are to be released; see Releaser
+	WakeWatch   // wake-ups of the queue may be lost for a while; see PollSharer
+	WakePolled  // a node has polled; see PollSharer
 )
 
 // CancelSettler is implemented by backends in which callers' transactions only

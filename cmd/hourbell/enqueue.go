@@ -22,6 +22,7 @@ type enqueueFlags struct {
 	in     time.Duration
 	at     string
 	unique uniqueFlags
+	after  []string
 }
 
 func (p *program) enqueueCommand() *cobra.Command {
@@ -52,6 +53,7 @@ func (p *program) enqueueCommand() *cobra.Command {
 	f.format.addTo(c)
 	c.Flags().DurationVar(&f.in, "in", 0, "run it no sooner than this from now")
 	f.unique.addTo(c)
+	addAfter(c, &f.after)
 	c.Flags().StringVar(&f.at, "at", "", "run it no sooner than this instant, such as 2027-03-01T09:00:00Z")
 	return c
 }
@@ -122,6 +124,11 @@ func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
 	if c.Flags().Changed("backoff") {
 		options = append(options, hourbell.Backoff(f.work.backoff))
 	}
+	after, err := parseAfter(f.after)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, after...)
 	keyed, err := f.unique.options(c)
 	if err != nil {
 		return nil, err

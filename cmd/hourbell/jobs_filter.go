@@ -31,7 +31,7 @@ var jobFilterNames = []string{"state", "queue", "kind", "schedule", "since", "un
 
 func (l *jobFilterFlags) addTo(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringSliceVar(&l.states, "state", nil, "only these states: waiting, ready, running, completed, failed, cancelled; or, of the ready jobs, only scheduled or retrying")
+	flags.StringSliceVar(&l.states, "state", nil, "only these states: waiting, ready, running, completed, failed, cancelled, not_started; or, of the ready jobs, only scheduled or retrying")
 	flags.StringVar(&l.queue, "queue", "", "only jobs of this queue")
 	flags.StringVar(&l.kind, "kind", "", "only jobs of this kind")
 	flags.StringVar(&l.schedule, "schedule", "", "only jobs made for this schedule")

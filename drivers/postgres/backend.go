@@ -102,6 +102,7 @@ var (
 	_ store.Backend        = (*Backend)(nil)
 	_ store.PartialClaimer = (*Backend)(nil)
 	_ store.CancelSettler  = (*Backend)(nil)
+	_ store.Releaser       = (*Backend)(nil)
 	_ store.EarlyFirer     = (*Backend)(nil)
 	_ store.Listener       = (*Backend)(nil)
 	_ store.PollSharer     = (*Backend)(nil)

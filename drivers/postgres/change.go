@@ -15,6 +15,7 @@ import (
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
 func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (out store.ChangeJobsResult, err error) {
+	asked := when(req.Now)
 	err = b.within(ctx, "change jobs", req.Tx, req.Now, func(tx querier, at time.Time) (err error) {
 		req.Now = at
 		out, err = b.changeJobs(ctx, tx, req)
@@ -22,6 +23,9 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 	})
 	if err != nil {
 		return store.ChangeJobsResult{}, err
+	}
+	if req.Tx == nil && (req.Action == store.CancelJobs || req.Action == store.DeleteJobs) {
+		b.releaseSoon(ctx, asked)
 	}
 	return out, nil
 }
@@ -225,7 +229,7 @@ func (b *Backend) apply(ctx context.Context, tx querier, req store.ChangeJobsReq
 		}
 	}
 	if len(plan.Delete) > 0 {
-		if err := freed.scan(ctx, tx, b.q(deleteJobs), plan.Delete); err != nil {
+		if err := freed.scan(ctx, tx, b.q(deleteJobs), now, plan.Delete); err != nil {
 			return err
 		}
 	}
@@ -233,6 +237,9 @@ func (b *Backend) apply(ctx context.Context, tx querier, req store.ChangeJobsReq
 		return err
 	}
 	var batch pgx.Batch
+	if req.Tx != nil && len(plan.End)+len(plan.Delete) > 0 {
+		b.queueWake(&batch, store.Wake{Kind: store.WakeCancels}) // the nodes release dependents
+	}
 	if len(plan.Ask) > 0 {
 		nodes := make([]int64, len(plan.Ask))
 		for i, id := range plan.Ask {

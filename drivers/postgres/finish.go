@@ -28,27 +28,32 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 	if !slices.ContainsFunc(outcomes, func(o store.Outcome) bool { return !plain(o) || !o.Alone || o.After != nil }) {
 		return b.finishPlain(ctx, when(req.Now), outcomes)
 	}
+	var releases bool
 	err := b.work(ctx, nodeConns, "finish jobs", func(tx pgx.Tx) error {
 		var err error
-		out, err = b.finish(ctx, tx, req, outcomes)
+		out, releases, err = b.finish(ctx, tx, req, outcomes)
 		return err
 	})
 	if err != nil {
 		return store.FinishResult{}, err
 	}
+	if releases {
+		b.releaseSoon(ctx, when(req.Now))
+	}
 	return out, nil
 }
 
 // finish is Finish in a transaction. outcomes are the request's in the order of their jobs.
-func (b *Backend) finish(ctx context.Context, tx querier, req store.FinishRequest, outcomes []store.Outcome) (out store.FinishResult, err error) {
+// releases reports whether dependents of the jobs are to be released after the commit.
+func (b *Backend) finish(ctx context.Context, tx querier, req store.FinishRequest, outcomes []store.Outcome) (out store.FinishResult, releases bool, err error) {
 	f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, freed: serialGroups{}}
 	if out.Refused, err = f.run(ctx, outcomes); err != nil {
-		return out, err
+		return out, false, err
 	}
 	if err := b.release(ctx, tx, f.freed); err != nil {
-		return out, err
+		return out, false, err
 	}
-	return out, b.follow(ctx, tx, req.Now, f.followUps(req.Outcomes))
+	return out, f.releases, b.follow(ctx, tx, req.Now, f.followUps(req.Outcomes))
 }
 
 // finishPlain is Finish for jobs that end without an error or output and for
@@ -61,10 +66,14 @@ func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []st
 		over.add(o.ID, o.Token, o.Result.EndState(), "", o.Keep).addResult(o.Value)
 	}
 	var ended []int64
+	var releases bool
 	err = b.pipeline(ctx, nodeConns, "finish jobs", func(s sender) (err error) {
-		ended, err = b.toHistory(ctx, s, now, over, serialGroups{})
+		ended, releases, err = b.toHistory(ctx, s, now, over, serialGroups{})
 		return err
 	})
+	if err == nil && releases {
+		b.releaseSoon(ctx, now)
+	}
 	if err != nil || len(ended) == len(outcomes) {
 		return out, err
 	}
@@ -86,6 +95,7 @@ type finishing struct {
 	accepted map[int64]bool // by job: those that were looked at
 	ended    []int64        // jobs moved to history by this run
 	freed    serialGroups   // of what ended
+	releases bool           // a job with dependents ended
 }
 
 // ends are jobs to be moved to history, as columns.
@@ -354,14 +364,15 @@ func (b *Backend) keepAttempts(ctx context.Context, tx querier, now *time.Time, 
 // end moves to history what ends.
 func (f *finishing) end(ctx context.Context) (err error) {
 	if len(f.ends.ids()) > 0 {
-		f.ended, err = f.b.toHistory(ctx, f.tx, f.now, f.ends, f.freed)
+		f.ended, f.releases, err = f.b.toHistory(ctx, f.tx, f.now, f.ends, f.freed)
 	}
 	return err
 }
 
 // toHistory moves jobs to history, or deletes them, in one message. It returns which of
-// them bore their tokens, and adds their serial groups to freed.
-func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over endings, freed serialGroups) (ended []int64, err error) {
+// them bore their tokens, and whether any of them has dependents, and adds their serial
+// groups to freed.
+func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over endings, freed serialGroups) (ended []int64, releases bool, err error) {
 	aged, kept, forgotten := over.aged, over.kept, over.forgotten
 	noted := len(aged.ids) >= leastNoted
 	var batch pgx.Batch
@@ -397,6 +408,7 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 	ended = make([]int64, 0, len(ids))
 	var id int64
 	var in groupScanner
+	var one bool
 	for range locking {
 		_, err = answers.Exec()
 	}
@@ -408,16 +420,17 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 		if rows, err = answers.Query(); err != nil {
 			break
 		}
-		_, err = pgx.ForEachRow(rows, append([]any{&id}, in.targets()...), func() error {
+		_, err = pgx.ForEachRow(rows, append(append([]any{&id}, in.targets()...), &one), func() error {
 			ended = append(ended, id)
 			freed.add(in.group())
+			releases = releases || one
 			return nil
 		})
 		if err != nil {
 			break
 		}
 	}
-	return ended, cmp.Or(err, answers.Close())
+	return ended, releases, cmp.Or(err, answers.Close())
 }
 
 // followUps returns the follow-ups of accepted outcomes, in the order of the request.

@@ -67,6 +67,9 @@ func (b *Backend) fire(ctx context.Context, req store.FireRequest, ahead time.Du
 	if err != nil {
 		return store.FireResult{}, nil, err
 	}
+	if len(out.Superseded) > 0 {
+		b.releaseSoon(ctx, when(req.Now))
+	}
 	return out, early.busy, nil
 }
 

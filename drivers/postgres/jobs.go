@@ -24,6 +24,9 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 		if err := b.addProgress(ctx, tx, out); err != nil {
 			return err
 		}
+		if err := b.addEdges(ctx, tx, out); err != nil {
+			return err
+		}
 		return b.addAttempts(ctx, tx, out)
 	})
 	return out, err

@@ -38,7 +38,7 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 	err := b.pipeline(ctx, leaseConns, "heartbeat", func(s sender) error {
 		var batch pgx.Batch
 		batch.Queue(b.q(extendLease), when(req.Now), req.Node).QueryRow(func(row pgx.Row) error {
-			return nodeAlive(req.Node, row.Scan(append([]any{into(&out.Now), &out.Beat}, positionTargets(&out.Position)...)...))
+			return nodeAlive(req.Node, row.Scan(append(append([]any{into(&out.Now), &out.Beat}, positionTargets(&out.Position)...), &out.Releases)...))
 		})
 		if len(req.EndedBatches) > 0 {
 			batch.Queue(b.q(deleteClaimBatches), req.Node, req.EndedBatches)
@@ -126,6 +126,9 @@ func (b *Backend) endNodes(ctx context.Context, what string, now time.Time, afte
 	})
 	if err != nil {
 		return store.RescueResult{}, err
+	}
+	if slices.ContainsFunc(out.Jobs, func(job store.RescuedJob) bool { return job.State.Finished() }) {
+		b.releaseSoon(ctx, when(now))
 	}
 	return out, nil
 }

@@ -50,6 +50,7 @@ const (
 	deleteNewJobs
 	deleteNodeClaims
 	deleteOpenCancels
+	deleteReleases
 	endFailing
 	endJobs
 	enterTransaction
@@ -62,6 +63,7 @@ const (
 	findClaim
 	findDueSchedules
 	findDueSchedulesNamed
+	findEnds
 	findExactBehindCursors
 	findFiredSlots
 	findFiredTo
@@ -73,6 +75,7 @@ const (
 	findNextExpiry
 	findNextSchedule
 	findOpenCancels
+	findOpenEdges
 	findScheduleJobs
 	findSharedJobs
 	findTriggeredSchedules
@@ -87,6 +90,7 @@ const (
 	insertAttempts
 	insertCalendarUses
 	insertCalendars
+	insertEdges
 	insertHistoryBatches
 	insertJob
 	insertJobs
@@ -103,6 +107,7 @@ const (
 	listCalendars
 	listCancelledClaims
 	listClaims
+	listEdges
 	listJobs
 	listJobsOldestFirst
 	listNodes
@@ -113,6 +118,7 @@ const (
 	lockCalendarUsers
 	lockCalendars
 	lockClaims
+	lockDependents
 	lockFailing
 	lockFinishedJobs
 	lockFreeSchedules
@@ -121,12 +127,14 @@ const (
 	lockJobs
 	lockLeftNodes
 	lockLiveJobs
+	lockReleases
 	lockRetriedSchedules
 	lockSchedules
 	lockSerialGroupJobs
 	lockSerialGroups
 	lockTriggeredSchedules
 	lockWaitingJobs
+	markReleases
 	matchJobs
 	numberJobs
 	pruneJobs
@@ -153,12 +161,15 @@ const (
 	syncOwner
 	uncountFiredSlots
 	updateCalendars
+	updateEdges
 	updateJobs
 	updateLeftNodes
+	updateRelease
 	updateSchedules
 	updateUniqueJobs
-	upsertProgress
+	updateWaits
 	upsertKeyHolds
+	upsertProgress
 	statementCount
 )
 
@@ -182,8 +193,8 @@ var sources = [statementCount]source{
 	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects", params: "now node queue kinds limit low_run_ats low_ids begin exact_kinds exact_jobs exact_digests", columns: claimedColumns},
 	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
 	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
-	completeJob:            {file: "finish_jobs", given: "commits results", params: "now ids tokens states reasons noted results identity", columns: "ended"},
-	completeKeptJob:        {file: "finish_jobs", given: "commits results kept", params: "now ids tokens states reasons noted results keeps identity", columns: "ended"},
+	completeJob:            {file: "finish_jobs", given: "commits results", params: "now ids tokens states reasons noted results identity", columns: "ended releases"},
+	completeKeptJob:        {file: "finish_jobs", given: "commits results kept", params: "now ids tokens states reasons noted results keeps identity", columns: "ended releases"},
 	countFailing:           {file: "count_failing", params: "ids failures"},
 	countJobs:              {file: "list_jobs", given: "numbers open count", params: jobFilterParams, columns: "count"},
 	countLosses:            {file: "count_losses", params: "ids"},
@@ -193,7 +204,7 @@ var sources = [statementCount]source{
 	deleteCancels:          {file: "delete_cancels", params: "ids"},
 	deleteClaimBatches:     {file: "delete_claim_batches", params: "node batches"},
 	deleteHistoryBatches:   {file: "delete_history_batches", params: "failed finished_ats ids"},
-	deleteJobs:             {file: "delete_jobs", params: "ids", columns: "schedule_id backfill"},
+	deleteJobs:             {file: "delete_jobs", params: "now ids", columns: "schedule_id backfill"},
 	deleteNewJobs:          {file: "delete_new_jobs", params: "ids", columns: "deleted"},
 	deleteNodeClaims:       {file: "delete_node_claims", params: "nodes"},
 	deleteOpenCancels:      {file: "delete_open_cancels", params: "ids", columns: "job_id reason"},
@@ -201,7 +212,7 @@ var sources = [statementCount]source{
 	endJobs:                {file: "end_jobs", params: "now ids states reasons", columns: "schedule_id backfill"},
 	enterTransaction:       {file: "enter_transaction", columns: "store instant seqscan hashjoin mergejoin bitmapscan"},
 	expireNodes:            {file: "expire_nodes", params: "now node", columns: nodeColumns},
-	extendLease:            {file: "extend_lease", params: "now node", columns: "seen_at beats " + positionColumns},
+	extendLease:            {file: "extend_lease", params: "now node", columns: "seen_at beats " + positionColumns + " releases"},
 	extendSlots:            {file: "extend_slots", params: "now schedules slots ids lasts counts"},
 	findBehindCursors:      {file: "find_behind_cursors", params: "queue kinds low_run_ats low_ids since", columns: "priority run_at id"},
 	findBusySchedules:      {file: "find_busy_schedules", params: "now until ahead ids revisions marks next_ats paused_ats", columns: "id"},
@@ -224,11 +235,11 @@ var sources = [statementCount]source{
 	findSharedJobs:         {file: "find_shared_jobs", params: "ids", columns: "id running node"},
 	findTriggeredSchedules: {file: "lock_triggered_schedules", params: "now schedules", columns: "id now mark"},
 	findUniqueJobs:         {file: "find_unique_jobs", params: "now kind unique_key", columns: "ids"},
-	finishJobs:             {file: "finish_jobs", params: "now ids tokens states reasons noted", columns: "id schedule_id backfill"},
-	finishJobsWithResults:  {file: "finish_jobs", given: "results", params: "now ids tokens states reasons noted results", columns: "id schedule_id backfill"},
-	finishKeptJobs:         {file: "finish_jobs", given: "results kept", params: "now ids tokens states reasons noted results keeps", columns: "id schedule_id backfill"},
-	forgetJob:              {file: "forget_jobs", given: "commits", params: "now ids tokens states reasons identity", columns: "ended"},
-	forgetJobs:             {file: "forget_jobs", given: "batch", params: "now ids tokens states reasons", columns: "id schedule_id backfill"},
+	finishJobs:             {file: "finish_jobs", params: "now ids tokens states reasons noted", columns: "id schedule_id backfill releases"},
+	finishJobsWithResults:  {file: "finish_jobs", given: "results", params: "now ids tokens states reasons noted results", columns: "id schedule_id backfill releases"},
+	finishKeptJobs:         {file: "finish_jobs", given: "results kept", params: "now ids tokens states reasons noted results keeps", columns: "id schedule_id backfill releases"},
+	forgetJob:              {file: "forget_jobs", given: "commits", params: "now ids tokens states reasons identity", columns: "ended releases"},
+	forgetJobs:             {file: "forget_jobs", given: "batch", params: "now ids tokens states reasons", columns: "id schedule_id backfill releases"},
 	holdCalendars:          {file: "hold_calendars", params: "names", columns: "name"},
 	holdNode:               {file: "hold_node", params: "now node", columns: "now"},
 	insertAttempts:         {file: "insert_attempts", params: "now ids outcomes errors traces outputs most"},
@@ -306,6 +317,17 @@ var sources = [statementCount]source{
 	updateUniqueJobs:       {file: "update_unique_jobs", params: newJobParams + " on_conflicts most", columns: "ids changed sent"},
 	upsertProgress:         {file: "upsert_progress", params: "now ids tokens done total notes"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "now ids holds kind unique_key", columns: "ids"},
+	markReleases:           {file: "mark_releases", params: "ids"},
+	findEnds:               {file: "find_ends", params: "ids", columns: "id state finished_at reason"},
+	insertEdges:            {file: "insert_edges", params: "on_ids ids delays ons states anys"},
+	updateWaits:            {file: "update_waits", params: "ids waits run_ats", columns: "queue ready"},
+	lockReleases:           {file: "lock_releases", params: "after_id limit", columns: "id on_id done_to ended_at state reason"},
+	findOpenEdges:          {file: "find_open_edges", params: "on_ids done_tos limit", columns: "place job_id delay_us on any_of"},
+	lockDependents:         {file: "lock_dependents", params: "ids", columns: "id waits run_at"},
+	updateEdges:            {file: "update_edges", params: "on_ids ids states"},
+	updateRelease:          {file: "update_release", params: "id done_to"},
+	deleteReleases:         {file: "delete_releases", params: "ids"},
+	listEdges:              {file: "list_edges", params: "ids", columns: "job_id on_id delay_us on state"},
 }
 
 // texts holds the text of each statement, with the schema and the numbers of the

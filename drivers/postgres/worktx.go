@@ -148,14 +148,20 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 	if o := req.Outcomes[0]; own != nil && req.Commit && plain(o) && o.Alone && o.After == nil {
 		out, err = b.completeAndCommit(ctx, own, req)
 	} else {
+		var releases bool
 		err = b.within(ctx, what, req.Tx, req.Now, func(tx querier, _ time.Time) (err error) {
-			out, err = b.finish(ctx, tx, req, req.Outcomes)
+			out, releases, err = b.finish(ctx, tx, req, req.Outcomes)
+			if err == nil && releases && !req.Commit { // after the program's commit the nodes release dependents
+				err = b.wake(ctx, tx, store.Wake{Kind: store.WakeCancels})
+			}
 			return err
 		})
 		if err != nil {
 			return store.FinishResult{}, err
 		}
-		err = b.endAfter(ctx, q, req, len(out.Refused) == 0)
+		if err = b.endAfter(ctx, q, req, len(out.Refused) == 0); err == nil && releases && req.Commit {
+			b.releaseSoon(ctx, when(req.Now))
+		}
 	}
 	if err != nil {
 		return store.FinishResult{}, b.explainIn(what, err)
@@ -226,7 +232,11 @@ func (b *Backend) completeAndCommit(ctx context.Context, tx *workerTx, req store
 		identity = *known
 	}
 	complete, args := completionOf(o, req.Now)
-	batch.Queue(b.q(complete), append(args, identity)...)
+	var releases bool
+	batch.Queue(b.q(complete), append(args, identity)...).QueryRow(func(row pgx.Row) error {
+		var count int64
+		return row.Scan(&count, &releases)
+	})
 	batch.Queue(b.q(deleteCancels), []int64{o.ID})
 	var ended string
 	batch.Queue("commit").Exec(func(tag pgconn.CommandTag) error { ended = tag.String(); return nil })
@@ -236,6 +246,9 @@ func (b *Backend) completeAndCommit(ctx context.Context, tx *workerTx, req store
 	}
 	if err == nil {
 		tx.release()
+		if releases {
+			b.releaseSoon(ctx, when(req.Now))
+		}
 		return out, nil
 	}
 	tx.rollback()

@@ -70,6 +70,7 @@ var (
 	_ store.Listener       = (*Backend)(nil)
 	_ store.Migrator       = (*Backend)(nil)
 	_ store.Pooled         = (*Backend)(nil)
+	_ store.Releaser       = (*Backend)(nil)
 )
 
 const (

@@ -77,7 +77,14 @@ func (s *session) RequestCancels(ctx context.Context, ids []int64, reason string
 
 // DeleteJobs implements rowwise.Jobs.
 func (s *session) DeleteJobs(ctx context.Context, ids []int64) error {
-	return s.onIDs(ctx, ids, nil, deleteKeyHolds, deleteJobs, deleteFinishedJobs, deleteAttempts, deleteProgress)
+	now, err := s.now(ctx, s.asked)
+	if err != nil {
+		return err
+	}
+	if err := s.noteEnds(ctx, insertDeletedReleases, args{"ids": jsonList(ids), "now": micros(now)}); err != nil {
+		return err
+	}
+	return s.onIDs(ctx, ids, nil, deleteKeyHolds, deleteJobs, deleteFinishedJobs, deleteAttempts, deleteProgress, deleteEdges)
 }
 
 // LockKeyHolders implements rowwise.Jobs.

@@ -162,10 +162,14 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 			return err
 		}
 	}
-	if err := s.exec(ctx, deleteEndedJobs, args{"ends": jsonOf(ends)}); err != nil {
+	list := jsonOf(ends)
+	if err := s.noteEnds(ctx, insertReleases, args{"ends": list, "now": micros(now)}); err != nil {
 		return err
 	}
-	if err := s.onIDs(ctx, forgotten, nil, deleteAttempts, deleteProgress); err != nil {
+	if err := s.exec(ctx, deleteEndedJobs, args{"ends": list}); err != nil {
+		return err
+	}
+	if err := s.onIDs(ctx, forgotten, nil, deleteAttempts, deleteProgress, deleteEdges); err != nil {
 		return err
 	}
 	return s.onIDs(ctx, asked, nil, deleteCancels)

@@ -34,6 +34,9 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 		if err := s.addProgress(ctx, out); err != nil {
 			return err
 		}
+		if err := s.addEdges(ctx, out); err != nil {
+			return err
+		}
 		return s.addAttempts(ctx, out)
 	})
 	if err != nil {

@@ -53,6 +53,9 @@ func (b *Backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (st
 		if out.Position, err = s.position(ctx); err != nil {
 			return err
 		}
+		if err := s.one(ctx, findRelease, nil, &out.Releases); err != nil {
+			return err
+		}
 		return s.one(ctx, findNextExpiry, args{"node": req.Node}, into(&out.NextExpiry))
 	})
 	if err != nil {

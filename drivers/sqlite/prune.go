@@ -74,7 +74,7 @@ func (s *session) pruneJobsBefore(ctx context.Context, name statement, before ti
 	if err != nil {
 		return 0, err
 	}
-	return len(ids), s.onIDs(ctx, ids, nil, deleteAttempts, deleteProgress)
+	return len(ids), s.onIDs(ctx, ids, nil, deleteAttempts, deleteProgress, deleteEdges)
 }
 
 // Now reads the store's clock; see store.Maintenance.

@@ -33,11 +33,13 @@ const (
 	deleteCalendarUses
 	deleteCalendars
 	deleteCancels
+	deleteEdges
 	deleteEndedJobs
 	deleteFinishedJobs
 	deleteJobs
 	deleteKeyHolds
 	deleteProgress
+	deleteReleases
 	endFailing
 	endJobs
 	endJobsWithResults
@@ -56,28 +58,37 @@ const (
 	findNextDue
 	findNextExpiry
 	findNextSchedule
+	findOpenEdges
+	findPredecessors
+	findRelease
 	findScheduleJobs
 	findSuspect
 	findUndigested
 	findUniqueJobs
+	findWaiting
 	holdNode
 	insertAttempts
 	insertCalendarUses
+	insertDeletedReleases
+	insertEdges
 	insertJob
 	insertJobs
 	insertNode
 	insertNodeSequence
+	insertReleases
 	insertSameJobs
 	insertSlots
 	listAttempts
 	listCalendars
 	listCancelledClaims
 	listClaims
+	listEdges
 	listJobs
 	listJobsOldestFirst
 	listNodes
 	listProgress
 	listQueues
+	listReleases
 	listSchedules
 	listSlots
 	lockCalendarUsers
@@ -94,6 +105,7 @@ const (
 	lockSchedules
 	lockTriggeredSchedules
 	lockWaitingJobs
+	markReleases
 	matchJobs
 	pruneAttempts
 	pruneCompletedJobs
@@ -120,7 +132,10 @@ const (
 	reviveJobs
 	syncOwner
 	updateDigests
+	updateEdges
 	updateJobs
+	updateRelease
+	updateWaits
 	upsertCalendars
 	upsertKeyHolds
 	upsertProgress
@@ -248,6 +263,21 @@ var sources = [statementCount]source{
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "holds"},
 	upsertProgress:         {file: "upsert_progress", params: "claims now"},
 	upsertSchedules:        {file: "upsert_schedules", params: "bytes schedules"},
+	markReleases:           {file: "mark_releases", params: "ids"},
+	findPredecessors:       {file: "find_predecessors", params: "ids", columns: "id state ended_at reason"},
+	insertReleases:         {file: "insert_releases", params: "now ends"},
+	insertDeletedReleases:  {file: "insert_deleted_releases", params: "now ids"},
+	insertEdges:            {file: "insert_edges", params: "edges"},
+	updateWaits:            {file: "update_waits", params: "waits"},
+	listReleases:           {file: "list_releases", params: "after_id limit", columns: "id on_id done_to ended_at state reason"},
+	findOpenEdges:          {file: "find_open_edges", params: "notes limit", columns: "on_id job_id delay on any_of"},
+	findWaiting:            {file: "find_waiting", params: "ids", columns: "id waits run_at"},
+	updateEdges:            {file: "update_edges", params: "edges"},
+	updateRelease:          {file: "update_release", params: "done_to id"},
+	deleteReleases:         {file: "delete_releases", params: "ids"},
+	deleteEdges:            {file: "delete_edges", params: "ids"},
+	findRelease:            {file: "find_release", columns: "found"},
+	listEdges:              {file: "list_edges", params: "ids", columns: "job_id on_id delay on state"},
 }
 
 // text is the text of a statement, and the names of its parameters and columns.

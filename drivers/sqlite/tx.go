@@ -44,6 +44,8 @@ type session struct {
 	tx       *sql.Tx
 	texts    *texts
 	prepared *prepared // nil in a caller's transaction
+	noted    bool      // the end of a job with dependents is noted
+	asked    time.Time // of the request; see now
 }
 
 // prepared holds the statements that are prepared on a pool: all but listings.
@@ -94,12 +96,27 @@ func (b *Backend) read(ctx context.Context, doing string, work func(*session) er
 		return b.explain(ctx, doing, err)
 	}
 	defer tx.Rollback()
-	return b.explain(ctx, doing, work(&session{tx, b.texts, prepared}))
+	return b.explain(ctx, doing, work(&session{tx: tx, texts: b.texts, prepared: prepared}))
 }
 
 // write runs work in a writing transaction, which has the write lock before
-// work reads anything. The writers of this process queue here, not at SQLite.
+// work reads anything. The writers of this process queue here, not at SQLite. Then it
+// releases the dependents of jobs that have ended.
 func (b *Backend) write(ctx context.Context, doing string, work func(*session) error) error {
+	noted, asked := false, time.Time{}
+	err := b.writeOnly(ctx, doing, func(s *session) error {
+		err := work(s)
+		noted, asked = s.noted, s.asked
+		return err
+	})
+	if err == nil && noted {
+		_ = b.ReleaseDependents(ctx, asked) // after an error the nodes do it
+	}
+	return err
+}
+
+// writeOnly runs work in a writing transaction.
+func (b *Backend) writeOnly(ctx context.Context, doing string, work func(*session) error) error {
 	prepared, err := b.statementsOn(ctx, b.writer)
 	if err != nil {
 		return b.explain(ctx, doing, err)
@@ -197,7 +214,7 @@ func (b *Backend) beginOnce(ctx context.Context, prepared *prepared) (*session, 
 	if err != nil {
 		return nil, err
 	}
-	s := &session{tx, b.texts, prepared}
+	s := &session{tx: tx, texts: b.texts, prepared: prepared}
 	if err := s.exec(ctx, lockFile, nil); err != nil {
 		tx.Rollback()
 		return nil, err
@@ -372,6 +389,7 @@ func (s *session) one(ctx context.Context, name statement, a args, dest ...any) 
 
 // now is the instant of a call: the request's, else the store's clock.
 func (s *session) now(ctx context.Context, asked time.Time) (time.Time, error) {
+	s.asked = asked
 	if !asked.IsZero() {
 		return instant(asked), nil
 	}

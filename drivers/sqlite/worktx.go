@@ -55,12 +55,14 @@ func (transactions) GaveUp(err error) bool { return isBusy(err) }
 // finishIn is Finish in a transaction of the application.
 func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out store.FinishResult, err error) {
 	const doing = "finish a job"
+	noted := false
 	err = b.within(ctx, doing, req.Tx, func(s *session) error {
 		now, err := s.now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		out, err = rowwise.Finish(ctx, s, req, now)
+		noted = s.noted
 		return err
 	})
 	switch {
@@ -69,7 +71,9 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 	case len(out.Refused) > 0:
 		_ = req.Tx.(callersTx).tx.Rollback() // within accepts no other type
 	case req.Commit:
-		err = b.explain(ctx, doing, req.Tx.(callersTx).tx.Commit())
+		if err = b.explain(ctx, doing, req.Tx.(callersTx).tx.Commit()); err == nil && noted {
+			_ = b.ReleaseDependents(ctx, req.Now) // after an error the nodes do it
+		}
 	}
 	return out, err
 }

@@ -30,7 +30,8 @@ const (
 // It is a store.EarlyFirer if the backend below is. It claims in part, measures
 // the distance and migrates as the backend below does, if that can. It is no
 // store.Listener and no store.Pooled: their methods are no calls that end. Nor is
-// it a store.CancelSettler, which nodes call, and nodes bound their calls themselves.
+// it a store.CancelSettler or a store.Releaser, which nodes call, and nodes bound their calls
+// themselves.
 type Backend interface {
 	store.Backend
 	store.PartialClaimer

@@ -22,6 +22,7 @@ func (able) ClaimPart(ctx context.Context, _ store.ClaimRequest) (store.PartialC
 func (able) RoundTrip() time.Duration                                       { return time.Second }
 func (able) SettleCancels(context.Context) error                            { return nil }
 func (able) PoolSize() int                                                  { return 1 }
+func (able) ReleaseDependents(context.Context, time.Time) error             { return nil }
 func (able) Migrations() []store.Migration                                  { return []store.Migration{{Version: 1}} }
 func (able) MigrateStatus(context.Context) ([]store.MigrationStatus, error) { return nil, nil }
 func (able) MigrateUp(context.Context) ([]store.Migration, error)           { return nil, nil }
@@ -36,7 +37,7 @@ func TestAbilitiesPassThrough(t *testing.T) {
 		if !ability.Of(full) {
 			t.Fatalf("the test's store lacks the ability %s", ability.Name)
 		}
-		unbounded := slices.Contains([]string{"CancelSettler", "Flusher", "Listener", "PollSharer", "Pooled"}, ability.Name)
+		unbounded := slices.Contains([]string{"CancelSettler", "Flusher", "Listener", "PollSharer", "Pooled", "Releaser"}, ability.Name)
 		if ability.Of(bounded) == unbounded {
 			t.Errorf("a bounded backend has the ability %s: %v", ability.Name, !unbounded)
 		}

@@ -55,6 +55,9 @@ func (n *Node) heartbeat(ctx context.Context, after func(context.Context)) (ok b
 		if regained && !n.Stopping() {
 			n.report.Emit(event.Event{Kind: event.LeaseRegained})
 		}
+		if res.Releases {
+			n.cfg.Wakes.Wake(store.Wake{Kind: store.WakeCancels})
+		}
 		n.report.StoreWorks("heartbeat")
 		n.report.Step("heartbeat", "", n.cfg.Claims.Len())
 		after(call)

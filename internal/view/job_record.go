@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -42,7 +43,10 @@ type JobRecord struct {
 	OnLoss     string          `json:"on_loss"`
 	Unique     *string         `json:"unique"`
 	Reason     *string         `json:"reason"`
-	// Waits is why no living node takes the job, although it is due.
+	// After are the jobs that the job waits or waited for.
+	After []AfterRecord `json:"after"`
+	// Waits is why no living node takes the job, although it is due, or for which
+	// jobs it waits.
 	Waits *string `json:"waits"`
 	// Hook describes, for a hook's job, the event that caused it.
 	Hook            json.RawMessage      `json:"hook,omitempty"`
@@ -56,6 +60,14 @@ type JobRecord struct {
 	Output *string         `json:"output"`
 	// OutputBase64 has the bytes of an output that is not valid UTF-8.
 	OutputBase64 string `json:"output_base64,omitempty"`
+}
+
+// AfterRecord is a job that another job waits or waited for. On is a word of store.On, and
+// Delay a duration.
+type AfterRecord struct {
+	Job   int64  `json:"job"`
+	On    string `json:"on"`
+	Delay string `json:"delay"`
 }
 
 // AttemptRecord is an attempt that did not complete, or that has output. Outcome
@@ -90,8 +102,11 @@ func NewJobRecord(j Job) JobRecord {
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
 		Node: orNull(jobNode(j.JobInfo)), Schedule: orNull(j.ScheduleName), Slot: timeOrNull(j.Slot), Origin: j.Origin.String(),
 		Args: rawJSON(j.Args), Timeout: durationOrNull(j.Timeout), Backoff: orNull(header(j.JobInfo, hourbell.BackoffHeader)), OnLoss: j.OnLoss.String(), Unique: orNull(j.Unique),
-		Reason: orNull(j.Reason), Waits: orNull(j.Waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []AttemptErrorRecord{},
+		Reason: orNull(j.Reason), Waits: orNull(j.Waits), Hook: aboutHook(j.JobInfo), CancelRequested: j.CancelAsked, Errors: []AttemptErrorRecord{}, After: []AfterRecord{},
 		Attempts: []AttemptRecord{}, Result: rawJSON(j.Result), Progress: newProgressRecord(j.Progress),
+	}
+	for _, e := range j.After {
+		r.After = append(r.After, AfterRecord{e.Job, e.On.String(), e.Delay.String()})
 	}
 	for _, a := range j.Attempts {
 		r.Attempts = append(r.Attempts, AttemptRecord{
@@ -116,6 +131,19 @@ func NewJobRecord(j Job) JobRecord {
 	return r
 }
 
+// afterText returns the predecessors of a job as --after takes them.
+func afterText(j store.JobInfo) string {
+	var texts []string
+	for _, e := range j.After {
+		text := fmt.Sprintf("%d:%v", e.Job, e.On)
+		if e.Delay > 0 {
+			text += ":" + e.Delay.String()
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", ")
+}
+
 // JobFacts returns the facts about a job, without its attempts. now is the time
 // of the store's clock.
 func JobFacts(j Job, now time.Time) []Fact {
@@ -124,6 +152,7 @@ func JobFacts(j Job, now time.Time) []Fact {
 		{"state", JobState(j.JobInfo, now)},
 		{"reason", j.Reason},
 		{"waits", j.Waits},
+		{"after", afterText(j.JobInfo)},
 		{"kind", j.Kind},
 		{"args", string(j.Args)},
 		{"hook", string(aboutHook(j.JobInfo))},

@@ -61,7 +61,7 @@ func shownTimeout(d time.Duration) string {
 // except cancelling. given reports that the caller was given a list, which must
 // then not be empty. The error is a *check.FieldError.
 func ParseJobStates(words []string, given bool) (f hourbell.JobFilter, err error) {
-	const remedy = "use waiting, scheduled, ready, retrying, running, completed, failed or cancelled"
+	const remedy = "use waiting, scheduled, ready, retrying, running, completed, failed, cancelled or not_started"
 	if given && len(words) == 0 {
 		return f, &check.FieldError{Field: "state", Problem: "is empty", Remedy: remedy}
 	}

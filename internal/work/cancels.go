@@ -39,6 +39,7 @@ func (r *Runner) WatchCancels(ctx context.Context) {
 				failures = 0
 			}
 		})
+		r.bounded(ctx, r.releaseDependents)
 		if loop.Sleep(ctx, cancelReadGap) != nil {
 			return
 		}
@@ -68,6 +69,22 @@ func (r *Runner) settleCancels(ctx context.Context) bool {
 		r.report.StoreFailed(doing, err)
 	}
 	return err == nil
+}
+
+// releaseDependents releases the dependents of jobs that ended in transactions of programs,
+// and those that a node which died has left.
+func (r *Runner) releaseDependents(ctx context.Context) {
+	const doing = "release dependents"
+	releaser, ok := r.cfg.Store.(store.Releaser)
+	if !ok {
+		return
+	}
+	switch err := releaser.ReleaseDependents(ctx, time.Time{}); {
+	case err == nil:
+		r.report.StoreWorks(doing)
+	case ctx.Err() == nil:
+		r.report.StoreFailed(doing, err)
+	}
 }
 
 func (r *Runner) readCancels(ctx context.Context) {

@@ -104,7 +104,7 @@ func (s *Store) changeJob(id int64, req store.ChangeJobsRequest, now time.Time) 
 	case store.MoveJobs, store.ReprioritiseJobs:
 		return s.alterJob(live, req, now), 0
 	default:
-		return s.deleteJob(id, live), 0
+		return s.deleteJob(id, live, now), 0
 	}
 }
 
@@ -165,7 +165,7 @@ func (s *Store) alterJob(live *job, req store.ChangeJobsRequest, now time.Time) 
 }
 
 // deleteJob deletes a job and its attempts, unless it runs.
-func (s *Store) deleteJob(id int64, live *job) store.Change {
+func (s *Store) deleteJob(id int64, live *job, now time.Time) store.Change {
 	if live != nil && live.State == store.StateRunning {
 		return store.Unchanged
 	}
@@ -176,6 +176,7 @@ func (s *Store) deleteJob(id int64, live *job) store.Change {
 	maps.DeleteFunc(s.holds, func(_ uniqueKey, h hold) bool { return h.job == id })
 	if live != nil {
 		s.release(live)
+		s.predecessorEnded(id, store.StateCancelled, "", now)
 	}
 	return store.Changed
 }

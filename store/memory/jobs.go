@@ -13,6 +13,9 @@ import (
 
 // Insert stores jobs; see store.Jobs.
 func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	if err := store.CheckEdges(req); err != nil {
+		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
+	}
 	if own, ok := req.Tx.(*Tx); ok && own != nil && own.store == s && own.changed != nil && !own.done {
 		req.Tx = nil
 		return own.changed.Insert(ctx, req)
@@ -37,6 +40,9 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	if err := s.awaitRivals(ctx, tx, req.Jobs); err != nil {
 		return store.InsertResult{}, err
 	}
+	if err := s.checkPredecessors(req.Jobs); err != nil {
+		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
+	}
 	ins := insertion{store: s, tx: tx, now: now}
 	for i := range req.Jobs {
 		ins.insert(&req.Jobs[i])
@@ -45,6 +51,7 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
 	}
 	ins.write()
+	s.linkAll(req.Jobs, ins.answers, now)
 	return store.InsertResult{Jobs: ins.answers}, nil
 }
 
@@ -195,6 +202,7 @@ func (s *Store) end(j *job, state store.State, reason string, now time.Time) {
 	delete(s.live, j.ID)
 	s.finished[j.ID] = j
 	s.release(j)
+	s.predecessorEnded(j.ID, state, reason, now)
 }
 
 // ListJobs reads jobs in pages; see store.Jobs.
@@ -231,12 +239,13 @@ func (s *Store) info(j *job, full bool) store.JobInfo {
 	out := j.JobInfo
 	out.ScheduleName = s.scheduleName(j.Schedule)
 	_, out.CancelAsked = s.cancels[j.ID]
-	out.Args, out.Headers, out.Result = nil, nil, nil
+	out.Args, out.Headers, out.Result, out.After = nil, nil, nil, nil
 	if full {
 		out.Args, out.Headers, out.Result = copyOf(j.Args), copyOf(j.Headers), copyOf(j.Result)
 		if p := s.progress[j.ID]; p.token == j.Token {
 			out.Progress = p.Progress
 		}
+		out.After = slices.Clone(j.After)
 		for _, a := range s.attempts[j.ID] {
 			a.Output = copyOf(a.Output)
 			out.Attempts = append(out.Attempts, a)

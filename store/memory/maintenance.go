@@ -18,7 +18,7 @@ func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneR
 	}
 	defer s.mu.Unlock()
 	var out store.PruneResult
-	done := s.pruneJobs(req.Limit, now, aged(req.Completed, now, store.StateCompleted, store.StateCancelled))
+	done := s.pruneJobs(req.Limit, now, aged(req.Completed, now, store.StateCompleted, store.StateCancelled, store.StateNotStarted))
 	failed := s.pruneJobs(req.Limit, now, aged(req.Failed, now, store.StateFailed))
 	kept := s.pruneJobs(req.Limit, now, func(j *job) bool { return j.keepUntil.Before(now) && !j.keepUntil.IsZero() })
 	out.Jobs = done + failed + kept

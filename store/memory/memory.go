@@ -49,6 +49,8 @@ type tables struct {
 	progress map[int64]claimProgress   // of the last claims of jobs that reported any
 	cancels  map[int64]string          // cancel requests of running jobs: the reason
 	holds    map[uniqueKey]hold        // also of live jobs, and expired holds
+	// dependents are the jobs that were inserted with a predecessor, by predecessor.
+	dependents map[int64][]int64
 	// schedules also contains tombstones.
 	schedules map[int64]*store.Schedule
 	failing   map[int64]failure // of the schedules that are failing
@@ -71,9 +73,11 @@ type tables struct {
 // name of the schedule nor attempts; both are added when it is read.
 type job struct {
 	store.JobInfo
-	node    int64 // the node that holds the claim; 0: none
-	begun   bool  // the job may have begun by its last claim
-	refunds int16 // of attempts that ended with a lease
+	node    int64  // the node that holds the claim; 0: none
+	begun   bool   // the job may have begun by its last claim
+	any     bool   // one matched edge is enough
+	why     string // of the first edge that did not match
+	refunds int16  // of attempts that ended with a lease
 	// keepUntil is until when the finished job is kept; zero: by its age.
 	keepUntil time.Time
 }
@@ -99,21 +103,22 @@ func New(options ...Option) *Store {
 	s := &Store{
 		clock: time.Now,
 		tables: tables{
-			live:      map[int64]*job{},
-			finished:  map[int64]*job{},
-			attempts:  map[int64][]store.Attempt{},
-			progress:  map[int64]claimProgress{},
-			cancels:   map[int64]string{},
-			holds:     map[uniqueKey]hold{},
-			schedules: map[int64]*store.Schedule{},
-			failing:   map[int64]failure{},
-			calendars: map[string]*store.Calendar{},
-			named:     map[int64][]string{},
-			revisions: map[string]int64{},
-			nodes:     map[int64]*store.NodeInfo{},
-			beats:     map[int64]int64{},
-			lookAt:    map[int64]time.Time{},
-			identity:  rand.Text(),
+			live:       map[int64]*job{},
+			finished:   map[int64]*job{},
+			attempts:   map[int64][]store.Attempt{},
+			progress:   map[int64]claimProgress{},
+			cancels:    map[int64]string{},
+			holds:      map[uniqueKey]hold{},
+			dependents: map[int64][]int64{},
+			schedules:  map[int64]*store.Schedule{},
+			failing:    map[int64]failure{},
+			calendars:  map[string]*store.Calendar{},
+			named:      map[int64][]string{},
+			revisions:  map[string]int64{},
+			nodes:      map[int64]*store.NodeInfo{},
+			beats:      map[int64]int64{},
+			lookAt:     map[int64]time.Time{},
+			identity:   rand.Text(),
 		},
 		reserved:  map[uniqueKey]*Tx{},
 		locked:    map[int64]*Tx{},

@@ -26,6 +26,7 @@ func Abilities() []Ability {
 		{"PartialClaimer", has[store.PartialClaimer]},
 		{"PollSharer", has[store.PollSharer]},
 		{"Pooled", has[store.Pooled]},
+		{"Releaser", has[store.Releaser]},
 	}
 }
 

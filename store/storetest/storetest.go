@@ -99,6 +99,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"FireEarly", earlyTests, has[store.EarlyFirer]},
 		{"Overlap", overlapTests, nil},
 		{"SerialGroup", serialGroupTests, nil},
+		{"After", afterTests, nil},
 		{"ListSlots", slotTests, nil},
 		{"Nodes", nodeTests, nil},
 		{"Rescue", rescueTests, nil},

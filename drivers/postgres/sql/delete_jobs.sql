@@ -1,8 +1,13 @@
 -- Deletes jobs, which are locked, with their attempts and the holds of their keys, and
 -- returns the schedules of the
--- jobs that were live.
+-- jobs that were live. For the dependents of these a deletion is a cancellation.
 WITH living AS (
-    DELETE FROM {schema}.job WHERE id = ANY (:ids::bigint[]) RETURNING schedule_id, origin
+    DELETE FROM {schema}.job WHERE id = ANY (:ids::bigint[]) RETURNING id, schedule_id, origin, releases
+), released AS (
+    INSERT INTO {schema}.release (on_id, ended_at, state, reason)
+    SELECT id, coalesce(:now::timestamptz, now()), 5, '' FROM living WHERE releases
+), edges AS (
+    DELETE FROM {schema}.edge WHERE job_id = ANY (:ids::bigint[])
 ), finished AS (
     DELETE FROM {schema}.history WHERE id = ANY (:ids::bigint[])
 ), holds AS (

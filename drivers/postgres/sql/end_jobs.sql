@@ -6,6 +6,10 @@ WITH ended AS (
     WHERE j.id = ANY (ARRAY[o.id])
     RETURNING j.*, o.state AS end_state, o.reason
 )
-INSERT INTO {schema}.history (finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec})
-SELECT coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec} FROM ended
+, released AS (
+    INSERT INTO {schema}.release (on_id, ended_at, state, reason)
+    SELECT id, coalesce(:now::timestamptz, now()), end_state, reason FROM ended WHERE releases
+)
+INSERT INTO {schema}.history (finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec})
+SELECT coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec} FROM ended
 RETURNING schedule_id, origin = 3 AS backfill

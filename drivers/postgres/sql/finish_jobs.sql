@@ -2,6 +2,7 @@
 -- statement does not return was not accepted. :noted is true if insert_history_batches
 -- records the ends of the jobs next; it is also true for jobs that are kept for a time of
 -- their own, which no batch records. An empty result means that there is no result.
+-- The end of a job that has dependents leaves a row in release.
 -- The variant for one job in the transaction of its worker fails with a division by zero
 -- if the claim was lost or the database is not :identity. Then the server executes nothing
 -- that follows in the same message, and the transaction cannot be committed.
@@ -20,15 +21,19 @@ WITH ended AS (
         , o.result                                                                               -- if results
         , coalesce(:now::timestamptz, now()) + o.keep * interval '1 microsecond' AS keep_until   -- if kept
 )
+, released AS (
+    INSERT INTO {schema}.release (on_id, ended_at, state, reason)
+    SELECT id, coalesce(:now::timestamptz, now()), end_state, reason FROM ended WHERE releases
+)
 , moved AS (                                                                                     -- if commits
 INSERT INTO {schema}.history (
     result,                                                                                      -- if results
     keep_until,                                                                                  -- if kept
-    noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec})
+    noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec})
 SELECT
     nullif(result, ''),                                                                          -- if results
     keep_until,                                                                                  -- if kept
-    :noted::boolean, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec} FROM ended
-RETURNING id, schedule_id, origin = 3 AS backfill
+    :noted::boolean, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec} FROM ended
+RETURNING id, schedule_id, origin = 3 AS backfill, releases
 )                                                                                                -- if commits
-SELECT 1 / count(*) AS ended FROM moved                                                          -- if commits
+SELECT 1 / count(*) AS ended, coalesce(bool_or(releases), false) AS releases FROM moved           -- if commits

@@ -5,12 +5,12 @@
 -- transaction of its worker fails as that of finish_jobs does.
 WITH free AS (
     DELETE FROM {schema}.job AS j
-    USING unnest(:ids::bigint[], :tokens::bigint[]) AS o (id, token)
+    USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[]) AS o (id, token, state)
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
         AND (j.unique_key IS NULL
             OR NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = j.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0))
-    RETURNING j.id, j.schedule_id, j.origin
+    RETURNING j.id, j.schedule_id, j.origin, j.releases, o.state AS end_state
 ), held AS (
     DELETE FROM {schema}.job AS j
     USING {schema}.key_hold AS u, unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)
@@ -19,15 +19,20 @@ WITH free AS (
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
     RETURNING j.*, o.state AS end_state, o.reason, u.until AS keep_until
 ), kept AS (
-    INSERT INTO {schema}.history (keep_until, noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec})
-    SELECT keep_until, true, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, {spec}
+    INSERT INTO {schema}.history (keep_until, noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec})
+    SELECT keep_until, true, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec}
     FROM held
 ), attempts AS (
     DELETE FROM {schema}.attempt WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 ), progress AS (
     DELETE FROM {schema}.progress WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 ), ended AS (
-    SELECT id, schedule_id, origin FROM free UNION ALL SELECT id, schedule_id, origin FROM held
+    SELECT id, schedule_id, origin, releases, end_state FROM free UNION ALL SELECT id, schedule_id, origin, releases, end_state FROM held
+), released AS (
+    INSERT INTO {schema}.release (on_id, ended_at, state, reason)
+    SELECT id, coalesce(:now::timestamptz, now()), end_state, '' FROM ended WHERE releases
+), edges AS (
+    DELETE FROM {schema}.edge WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 )
-SELECT id, schedule_id, origin = 3 AS backfill FROM ended -- if batch
-SELECT 1 / count(*) AS ended FROM ended                   -- if commits
+SELECT id, schedule_id, origin = 3 AS backfill, releases FROM ended                            -- if batch
+SELECT 1 / count(*) AS ended, coalesce(bool_or(releases), false) AS releases FROM ended         -- if commits

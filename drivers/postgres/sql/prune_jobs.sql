@@ -4,7 +4,7 @@ WITH gone AS (
     DELETE FROM {schema}.history
     WHERE id = ANY (ARRAY(
         SELECT old.id
-        FROM unnest(CASE WHEN :failed::boolean THEN '{4}' ELSE '{3,5}' END::smallint[]) AS s (state), LATERAL (
+        FROM unnest(CASE WHEN :failed::boolean THEN '{4}' ELSE '{3,5,6}' END::smallint[]) AS s (state), LATERAL (
             SELECT h.id, h.finished_at FROM {schema}.history AS h
             WHERE NOT h.noted AND h.state = s.state AND h.finished_at < coalesce(:now::timestamptz, now()) - :keep::bigint * interval '1 microsecond'
                 AND NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = h.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0)
@@ -14,6 +14,8 @@ WITH gone AS (
     RETURNING id
 ), attempts AS (
     DELETE FROM {schema}.attempt WHERE job_id IN (SELECT id FROM gone)
+), edges AS (
+    DELETE FROM {schema}.edge WHERE job_id IN (SELECT id FROM gone)
 ), progress AS (
     DELETE FROM {schema}.progress WHERE job_id IN (SELECT id FROM gone)
 )

@@ -10,6 +10,8 @@ WITH gone AS (
     RETURNING id
 ), attempts AS (
     DELETE FROM {schema}.attempt WHERE job_id IN (SELECT id FROM gone)
+), edges AS (
+    DELETE FROM {schema}.edge WHERE job_id IN (SELECT id FROM gone)
 ), progress AS (
     DELETE FROM {schema}.progress WHERE job_id IN (SELECT id FROM gone)
 )

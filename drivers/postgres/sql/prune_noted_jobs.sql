@@ -13,6 +13,8 @@ WITH old AS MATERIALIZED (
     UPDATE {schema}.history SET noted = false WHERE id = ANY (ARRAY(SELECT id FROM old WHERE NOT free))
 ), attempts AS (
     DELETE FROM {schema}.attempt WHERE job_id IN (SELECT id FROM gone)
+), edges AS (
+    DELETE FROM {schema}.edge WHERE job_id IN (SELECT id FROM gone)
 ), progress AS (
     DELETE FROM {schema}.progress WHERE job_id IN (SELECT id FROM gone)
 )

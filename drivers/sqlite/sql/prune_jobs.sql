@@ -6,6 +6,8 @@ DELETE FROM hourbell_history WHERE id IN (
     SELECT id, finished_at AS at FROM hourbell_history AS h WHERE state = 3 AND (keep_until IS NOT NULL) = 0 AND finished_at < :before AND NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = h.id AND u.until > :now) -- if completed
     UNION ALL -- if completed
     SELECT id, finished_at FROM hourbell_history AS h WHERE state = 5 AND (keep_until IS NOT NULL) = 0 AND finished_at < :before AND NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = h.id AND u.until > :now) -- if completed
+    UNION ALL -- if completed
+    SELECT id, finished_at FROM hourbell_history AS h WHERE state = 6 AND (keep_until IS NOT NULL) = 0 AND finished_at < :before AND NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = h.id AND u.until > :now) -- if completed
     SELECT id, finished_at AS at FROM hourbell_history AS h WHERE state = 4 AND (keep_until IS NOT NULL) = 0 AND finished_at < :before AND NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = h.id AND u.until > :now) -- if failed
     SELECT id, keep_until AS at FROM hourbell_history AS h WHERE keep_until < :before AND NOT EXISTS (SELECT 1 FROM hourbell_key_hold AS u WHERE u.job_id = h.id AND u.until > :now) -- if kept
     ORDER BY at, id

@@ -1,0 +1,46 @@
+package hourbell
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/store"
+)
+
+// The ends of a job that After waits for.
+const (
+	// OnSuccess: the other job completed.
+	OnSuccess = store.OnSuccess
+	// OnFailure: the other job failed, was cancelled, or was deleted before its end.
+	OnFailure = store.OnFailure
+	// OnEither: the other job completed, or as OnFailure.
+	OnEither = store.OnEither
+)
+
+// After makes the job start after the end of another job, its predecessor, and no sooner
+// than delay after that end. It may be given several times: the job waits for all of
+// these jobs, or with AfterAny for one. If that has become impossible, the job ends as
+// store.StateNotStarted, and its JobInfo.Reason names the cause.
+//
+// A predecessor that has ended counts at once. If nothing is known of it any more, the
+// job is refused with ErrNotFound. After excludes InTx, Unique and UniqueArgs.
+func After(id int64, on store.On, delay time.Duration) Option {
+	return func(e *enqueuing) {
+		if id < 1 {
+			e.errs = append(e.errs, &check.FieldError{Field: "after", Value: fmt.Sprint(id), Problem: "is not the number of a job", Remedy: "use a number from 1"})
+		}
+		if on < OnSuccess || on > OnEither {
+			e.errs = append(e.errs, &check.FieldError{Field: "after", Value: fmt.Sprint(int16(on)), Problem: "is an unknown outcome", Remedy: "use OnSuccess, OnFailure or OnEither"})
+		}
+		e.errs = append(e.errs, checkDuration("after", delay))
+		e.NewJob.After = append(slices.Clip(e.NewJob.After), store.Edge{Job: id, On: on, Delay: delay.Truncate(time.Microsecond)})
+	}
+}
+
+// AfterAny makes the job start when one of its predecessors has ended as After requires,
+// instead of all.
+func AfterAny() Option {
+	return func(e *enqueuing) { e.NewJob.Any = true }
+}

@@ -1,0 +1,255 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// insertDependents inserts jobs, some of them with predecessors, in a transaction of our
+// own, because it locks the predecessors.
+func (b *Backend) insertDependents(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+	err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) error {
+		now, err := b.instantOf(ctx, tx, req.Now)
+		if err != nil {
+			return err
+		}
+		out.Jobs, err = rowwise.InsertDependents(ctx, edgesTx{b, tx}, req.Jobs, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
+			return b.insertionIn(tx, now).insert(ctx, jobs)
+		})
+		return err
+	})
+	return out, err
+}
+
+// instantOf returns the instant of a call.
+func (b *Backend) instantOf(ctx context.Context, tx querier, asked time.Time) (now time.Time, err error) {
+	err = tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now))
+	return now, err
+}
+
+// releaseSoon carries out notes after a transaction that has left one. After an error the
+// nodes do it.
+func (b *Backend) releaseSoon(ctx context.Context, now *time.Time) {
+	var at time.Time
+	if now != nil {
+		at = *now
+	}
+	_ = b.ReleaseDependents(ctx, at)
+}
+
+// ReleaseDependents carries out notes of ended jobs; see store.Releaser. A caller's
+// transaction may have locked a dependent for long. A step waits 50 ms for it; then notes
+// are carried out one by one, and the notes of that dependent are left.
+func (b *Backend) ReleaseDependents(ctx context.Context, at time.Time) error {
+	const what = "release dependents"
+	limit := rowwise.ReleaseNotes
+	for after := int64(0); ; {
+		var next, tried int64
+		var more bool
+		err := b.transact(ctx, nodeConns, what, b.workBegin()+impatient, func(tx pgx.Tx) error {
+			now, err := b.instantOf(ctx, tx, at)
+			if err != nil {
+				return err
+			}
+			e := &notesTx{edgesTx: edgesTx{b, tx}}
+			next, more, err = rowwise.ReleaseDependents(ctx, e, after, limit, now)
+			tried = e.last
+			return err
+		})
+		switch {
+		case codeOf(err) == lockNotAvailable && limit > 1:
+			limit = 1
+		case codeOf(err) == lockNotAvailable && tried > 0:
+			after = tried
+		case err != nil || !more:
+			return err
+		default:
+			after = next
+		}
+	}
+}
+
+// notesTx remembers the last note that was locked.
+type notesTx struct {
+	edgesTx
+	last int64
+}
+
+// LockNotes implements rowwise.Edges.
+func (t *notesTx) LockNotes(ctx context.Context, after int64, limit int) ([]rowwise.Note, error) {
+	notes, err := t.edgesTx.LockNotes(ctx, after, limit)
+	if len(notes) > 0 {
+		t.last = notes[len(notes)-1].ID
+	}
+	return notes, err
+}
+
+// edgesTx implements rowwise.Edges.
+type edgesTx struct {
+	b  *Backend
+	tx querier
+}
+
+// LockPredecessors implements rowwise.Edges. It waits for transactions that end one of the
+// jobs.
+func (t edgesTx) LockPredecessors(ctx context.Context, ids []int64, now time.Time) (found []store.Ended, err error) {
+	places, err := t.b.locate(ctx, t.tx, when(now), ids)
+	if err != nil {
+		return nil, err
+	}
+	var live, finished []int64
+	for _, id := range ids {
+		switch p, is := places[id]; {
+		case !is:
+		case p.state.Finished():
+			finished = append(finished, id)
+		default:
+			live = append(live, id)
+			found = append(found, store.Ended{ID: id})
+		}
+	}
+	if len(live) > 0 {
+		if _, err := t.tx.Exec(ctx, t.b.q(markReleases), live); err != nil {
+			return nil, err
+		}
+	}
+	if len(finished) > 0 {
+		ended, err := collect(ctx, t.tx, func(r pgx.CollectableRow) (e store.Ended, err error) {
+			err = r.Scan(&e.ID, (*int16)(&e.State), into(&e.At), &e.Reason)
+			return e, err
+		}, t.b.q(findEnds), finished)
+		return append(found, ended...), err
+	}
+	return found, nil
+}
+
+// InsertEdges implements rowwise.Edges.
+func (t edgesTx) InsertEdges(ctx context.Context, edges []rowwise.JobEdge) error {
+	c := columnsOf(edges)
+	_, err := t.tx.Exec(ctx, t.b.q(insertEdges), c.on, c.ids, c.delays, c.ons, c.states, c.anys)
+	return err
+}
+
+// SaveWaits implements rowwise.Edges.
+func (t edgesTx) SaveWaits(ctx context.Context, waits []rowwise.JobWait) error {
+	n := len(waits)
+	ids, open, runAts := make([]int64, n), make([]*int32, n), make([]*time.Time, n)
+	for i, w := range waits {
+		ids[i], runAts[i] = w.ID, when(w.RunAt)
+		if count := int32(w.Open); count > 0 {
+			open[i] = &count
+		}
+	}
+	var queues []string
+	var queue string
+	var ready bool
+	err := each(ctx, t.tx, []any{&queue, &ready}, func() {
+		if ready && !slices.Contains(queues, queue) {
+			queues = append(queues, queue)
+		}
+	}, t.b.q(updateWaits), ids, open, runAts)
+	if err != nil {
+		return err
+	}
+	return t.b.wakeQueues(ctx, t.tx, queues)
+}
+
+// EndWaiting implements rowwise.Edges. The jobs have no schedules, so that no serial group
+// is concerned.
+func (t edgesTx) EndWaiting(ctx context.Context, ends []rowwise.End, now time.Time) error {
+	var ids []int64
+	var states []int16
+	var reasons []string
+	for _, end := range ends {
+		ids, states, reasons = append(ids, end.ID), append(states, int16(end.State)), append(reasons, end.Reason)
+	}
+	return serialGroups{}.scan(ctx, t.tx, t.b.q(endJobs), when(now), ids, states, reasons)
+}
+
+// LockNotes implements rowwise.Edges.
+func (t edgesTx) LockNotes(ctx context.Context, after int64, limit int) ([]rowwise.Note, error) {
+	return collect(ctx, t.tx, func(r pgx.CollectableRow) (n rowwise.Note, err error) {
+		err = r.Scan(&n.ID, &n.Ended.ID, &n.DoneTo, into(&n.At), (*int16)(&n.State), &n.Reason)
+		return n, err
+	}, t.b.q(lockReleases), after, limit)
+}
+
+// OpenEdges implements rowwise.Edges.
+func (t edgesTx) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int) ([]rowwise.JobEdge, error) {
+	var on, doneTo []int64
+	for _, note := range notes {
+		on, doneTo = append(on, note.Ended.ID), append(doneTo, note.DoneTo)
+	}
+	return collect(ctx, t.tx, func(r pgx.CollectableRow) (e rowwise.JobEdge, err error) {
+		var place, delay int64
+		err = r.Scan(&place, &e.ID, &delay, (*int16)(&e.On), &e.Any)
+		if err == nil {
+			e.Job, e.Delay = on[place-1], time.Duration(delay)*time.Microsecond
+		}
+		return e, err
+	}, t.b.q(findOpenEdges), on, doneTo, limit)
+}
+
+// LockWaiting implements rowwise.Edges.
+func (t edgesTx) LockWaiting(ctx context.Context, ids []int64) ([]rowwise.JobWait, error) {
+	return collect(ctx, t.tx, func(r pgx.CollectableRow) (w rowwise.JobWait, err error) {
+		err = r.Scan(&w.ID, &w.Open, into(&w.RunAt))
+		return w, err
+	}, t.b.q(lockDependents), ids)
+}
+
+// SaveEdges implements rowwise.Edges.
+func (t edgesTx) SaveEdges(ctx context.Context, edges []rowwise.JobEdge) error {
+	c := columnsOf(edges)
+	_, err := t.tx.Exec(ctx, t.b.q(updateEdges), c.on, c.ids, c.states)
+	return err
+}
+
+// MoveNote implements rowwise.Edges.
+func (t edgesTx) MoveNote(ctx context.Context, id, doneTo int64) error {
+	_, err := t.tx.Exec(ctx, t.b.q(updateRelease), id, doneTo)
+	return err
+}
+
+// DeleteNotes implements rowwise.Edges.
+func (t edgesTx) DeleteNotes(ctx context.Context, ids []int64) error {
+	_, err := t.tx.Exec(ctx, t.b.q(deleteReleases), ids)
+	return err
+}
+
+// edgeColumns are edges as columns.
+type edgeColumns struct {
+	on, ids, delays []int64
+	ons, states     []int16
+	anys            []bool
+}
+
+func columnsOf(edges []rowwise.JobEdge) (c edgeColumns) {
+	for _, e := range edges {
+		c.on, c.ids, c.delays = append(c.on, e.Job), append(c.ids, e.ID), append(c.delays, e.Delay.Microseconds())
+		c.ons, c.states, c.anys = append(c.ons, int16(e.On)), append(c.states, int16(e.State)), append(c.anys, e.Any)
+	}
+	return c
+}
+
+// addEdges reads what jobs wait for.
+func (b *Backend) addEdges(ctx context.Context, tx querier, jobs []store.JobInfo) error {
+	place := map[int64]int{}
+	ids := make([]int64, len(jobs))
+	for i, job := range jobs {
+		place[job.ID], ids[i] = i, job.ID
+	}
+	var id, delay int64
+	var e store.JobEdge
+	return each(ctx, tx, []any{&id, &e.Job, &delay, (*int16)(&e.On), (*int16)(&e.State)}, func() {
+		e.Delay = time.Duration(delay) * time.Microsecond
+		job := &jobs[place[id]]
+		job.After = append(job.After, e)
+	}, b.q(listEdges), ids)
+}

@@ -1,0 +1,214 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// dependentsOf inserts jobs, claims them, and inserts a job that waits for their success.
+func dependentsOf(t *testing.T, b *Backend, n int) (claims []store.Claimed, dependent int64) {
+	t.Helper()
+	node := register(t, b)
+	insertN(t, b, n)
+	claims = claimN(t, b, node, n)
+	return claims, insertAfter(t, b, claims...)
+}
+
+func insertAfter(t *testing.T, b *Backend, claims ...store.Claimed) int64 {
+	t.Helper()
+	job := noop(1)
+	for _, c := range claims {
+		job[0].After = append(job[0].After, store.Edge{Job: c.ID})
+	}
+	res, err := b.Insert(t.Context(), store.InsertRequest{Jobs: job})
+	must(t, err)
+	return res.Jobs[0].ID
+}
+
+// endQuietly ends a job as a node that dies directly after the commit.
+func endQuietly(t *testing.T, b *Backend, c store.Claimed) {
+	t.Helper()
+	must(t, b.work(t.Context(), nodeConns, "end a job", func(tx pgx.Tx) error {
+		outcomes := []store.Outcome{{ID: c.ID, Token: c.Token, Result: store.Completed}}
+		_, releases, err := b.finish(t.Context(), tx, store.FinishRequest{Outcomes: outcomes}, outcomes)
+		if !releases {
+			t.Error("the end of a job with dependents is reported")
+		}
+		return err
+	}))
+}
+
+func wantState(t *testing.T, b *Backend, id int64, want store.State, rule string) {
+	t.Helper()
+	jobs, err := b.ListJobs(t.Context(), store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{id}}, Limit: 1})
+	must(t, err)
+	if len(jobs) != 1 || jobs[0].State != want {
+		t.Errorf("%s: %+v", rule, jobs)
+	}
+}
+
+// stillWaits fails the test if something is done within a moment.
+func stillWaits(t *testing.T, done <-chan error, rule string) {
+	t.Helper()
+	select {
+	case err := <-done:
+		t.Fatalf("%s: it did not wait (%v)", rule, err)
+	case <-time.After(200 * time.Millisecond):
+	}
+}
+
+// TestReleaseAfterDeath lets the node die between the outcome and the release.
+func TestReleaseAfterDeath(t *testing.T) {
+	b := fresh(t)
+	claims, dependent := dependentsOf(t, b, 1)
+	endQuietly(t, b, claims[0])
+	wantState(t, b, dependent, store.StateWaiting, "between outcome and release")
+	other := register(t, b)
+	beat, err := b.Heartbeat(t.Context(), store.HeartbeatRequest{Node: other})
+	must(t, err)
+	if !beat.Releases {
+		t.Error("a heartbeat of another node reads that there is a note")
+	}
+	must(t, b.ReleaseDependents(t.Context(), time.Time{}))
+	wantState(t, b, dependent, store.StateReady, "released by another node")
+	beat, err = b.Heartbeat(t.Context(), store.HeartbeatRequest{Node: other})
+	must(t, err)
+	if beat.Releases {
+		t.Error("the note is carried out")
+	}
+}
+
+// TestTwoStepsDecideTheLastEdges lets two transactions decide one edge each: the second
+// finds what the first did.
+func TestTwoStepsDecideTheLastEdges(t *testing.T) {
+	b := fresh(t)
+	claims, dependent := dependentsOf(t, b, 2)
+	endQuietly(t, b, claims[0])
+	endQuietly(t, b, claims[1])
+	step := func(tx pgx.Tx) error {
+		_, _, err := rowwise.ReleaseDependents(t.Context(), edgesTx{b, tx}, 0, 1, time.Now())
+		return err
+	}
+	done := make(chan error, 1)
+	must(t, b.work(t.Context(), nodeConns, "the first step", func(tx pgx.Tx) error {
+		if err := step(tx); err != nil {
+			return err
+		}
+		go func() { done <- b.work(context.WithoutCancel(t.Context()), nodeConns, "the second step", step) }()
+		stillWaits(t, done, "the second step waits for the dependent")
+		return nil
+	}))
+	must(t, <-done)
+	wantState(t, b, dependent, store.StateReady, "both edges are decided")
+	for range 2 {
+		must(t, b.ReleaseDependents(t.Context(), time.Time{}))
+	}
+	if claims := claimN(t, b, register(t, b), 1); claims[0].ID != dependent {
+		t.Errorf("claimed %+v", claims)
+	}
+}
+
+// TestInsertBesideAnEnd inserts a dependent while a transaction ends its predecessor.
+func TestInsertBesideAnEnd(t *testing.T) {
+	for name, commit := range map[string]bool{"commit": true, "rollback": false} {
+		t.Run(name, func(t *testing.T) {
+			b := fresh(t)
+			node := register(t, b)
+			insertN(t, b, 1)
+			claim := claimN(t, b, node, 1)[0]
+			tx, err := newPool(t).Begin(t.Context())
+			must(t, err)
+			outcome := store.Outcome{ID: claim.ID, Token: claim.Token, Result: store.Completed}
+			_, err = b.Finish(t.Context(), store.FinishRequest{Tx: Tx(tx), Outcomes: []store.Outcome{outcome}})
+			must(t, err)
+			done := make(chan error, 1)
+			var dependent int64
+			go func() {
+				job := noop(1)
+				job[0].After = []store.Edge{{Job: claim.ID}}
+				res, err := b.Insert(t.Context(), store.InsertRequest{Jobs: job})
+				if err == nil {
+					dependent = res.Jobs[0].ID
+				}
+				done <- err
+			}()
+			stillWaits(t, done, "the insert waits for the end")
+			if commit {
+				must(t, tx.Commit(t.Context()))
+				must(t, <-done)
+				wantState(t, b, dependent, store.StateReady, "the end is read")
+				return
+			}
+			must(t, tx.Rollback(t.Context()))
+			must(t, <-done)
+			wantState(t, b, dependent, store.StateWaiting, "there was no end")
+			_, err = b.Finish(t.Context(), store.FinishRequest{Outcomes: []store.Outcome{outcome}})
+			must(t, err)
+			wantState(t, b, dependent, store.StateReady, "the end releases")
+		})
+	}
+}
+
+// TestEndBesideAnInsert ends a job while a transaction inserts its dependent: the end waits,
+// and finds that it has one.
+func TestEndBesideAnInsert(t *testing.T) {
+	b := fresh(t)
+	node := register(t, b)
+	insertN(t, b, 1)
+	claim := claimN(t, b, node, 1)[0]
+	done := make(chan error, 1)
+	var dependent int64
+	must(t, b.work(t.Context(), programConns, "insert", func(tx pgx.Tx) error {
+		job := noop(1)
+		job[0].After = []store.Edge{{Job: claim.ID}}
+		inserted, err := rowwise.InsertDependents(t.Context(), edgesTx{b, tx}, job, time.Now(), func(jobs []store.NewJob) ([]store.Inserted, error) {
+			return b.insertionIn(tx, time.Time{}).insert(t.Context(), jobs)
+		})
+		if err != nil {
+			return err
+		}
+		dependent = inserted[0].ID
+		go func() {
+			_, err := b.Finish(context.WithoutCancel(t.Context()), store.FinishRequest{Outcomes: []store.Outcome{{ID: claim.ID, Token: claim.Token, Result: store.Completed, Alone: true}}})
+			done <- err
+		}()
+		stillWaits(t, done, "the end waits for the insert")
+		return nil
+	}))
+	must(t, <-done)
+	wantState(t, b, dependent, store.StateReady, "the end finds the dependent")
+}
+
+// TestLockedDependent keeps a dependent locked in a program's transaction: outcomes do not
+// wait for it, nor do the dependents of other jobs.
+func TestLockedDependent(t *testing.T) {
+	b := fresh(t)
+	claims, dependent := dependentsOf(t, b, 1)
+	tx, err := newPool(t).Begin(t.Context())
+	must(t, err)
+	_, err = b.ChangeJobs(t.Context(), store.ChangeJobsRequest{Tx: Tx(tx), Action: store.CancelJobs, IDs: []int64{dependent}})
+	must(t, err)
+	insertN(t, b, 1)
+	node := register(t, b)
+	claims = append(claims, claimN(t, b, node, 1)...)
+	other := insertAfter(t, b, claims[1])
+	began := time.Now()
+	for _, c := range claims {
+		_, err = b.Finish(t.Context(), store.FinishRequest{Outcomes: []store.Outcome{{ID: c.ID, Token: c.Token, Result: store.Completed, Alone: true}}})
+		must(t, err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the outcomes took %v", took)
+	}
+	wantState(t, b, other, store.StateReady, "another dependent is released")
+	wantState(t, b, dependent, store.StateWaiting, "the locked dependent waits")
+	must(t, tx.Rollback(t.Context()))
+	must(t, b.ReleaseDependents(t.Context(), time.Time{}))
+	wantState(t, b, dependent, store.StateReady, "it is released when the lock is gone")
+}

@@ -1,0 +1,2 @@
+-- Deletes notes that are carried out.
+DELETE FROM {schema}.release WHERE id = ANY (:ids::bigint[])

@@ -1,0 +1,2 @@
+-- How finished jobs ended.
+SELECT id, state, finished_at, reason FROM {schema}.history WHERE id = ANY (:ids::bigint[])

@@ -1,0 +1,2 @@
+-- What jobs wait or waited for.
+SELECT job_id, on_id, delay_us, "on", state FROM {schema}.edge WHERE job_id = ANY (:ids::bigint[]) ORDER BY job_id, on_id

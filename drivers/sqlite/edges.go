@@ -1,0 +1,181 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// insertDependents inserts jobs, some of them with predecessors.
+func (b *Backend) insertDependents(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+	err = b.writeAt(ctx, "insert jobs", req.Now, func(s *session, now time.Time) (err error) {
+		out.Jobs, err = rowwise.InsertDependents(ctx, s, req.Jobs, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
+			inserted, err := rowwise.Insert(ctx, s, store.InsertRequest{Jobs: jobs}, now)
+			return inserted.Jobs, err
+		})
+		return err
+	})
+	return out, err
+}
+
+// ReleaseDependents carries out notes of ended jobs; see store.Releaser.
+func (b *Backend) ReleaseDependents(ctx context.Context, at time.Time) error {
+	for after, more := int64(0), true; more; {
+		err := b.writeOnly(ctx, "release dependents", func(s *session) error {
+			now, err := s.now(ctx, at)
+			if err != nil {
+				return err
+			}
+			after, more, err = rowwise.ReleaseDependents(ctx, s, after, rowwise.ReleaseNotes, now)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteEnds notes the ends of jobs that have dependents, before they are deleted.
+func (s *session) noteEnds(ctx context.Context, name statement, a args) error {
+	n, err := s.count(ctx, name, a)
+	s.noted = s.noted || n > 0
+	return err
+}
+
+// LockPredecessors implements rowwise.Edges.
+func (s *session) LockPredecessors(ctx context.Context, ids []int64, _ time.Time) (found []store.Ended, err error) {
+	a := args{"ids": jsonList(ids)}
+	err = s.each(ctx, findPredecessors, a, func(r row) error {
+		var e store.Ended
+		err := r.Scan(&e.ID, &e.State, into(&e.At), &e.Reason)
+		found = append(found, e)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, s.exec(ctx, markReleases, a)
+}
+
+// newEdge is an edge on its way to insert_edges.sql and update_edges.sql.
+type newEdge struct {
+	On    int64           `json:"on_id"`
+	ID    int64           `json:"id"`
+	Delay int64           `json:"delay"`
+	Sort  store.On        `json:"on"`
+	State store.EdgeState `json:"state"`
+	Any   int             `json:"any"`
+}
+
+func newEdges(edges []rowwise.JobEdge) string {
+	rows := make([]newEdge, len(edges))
+	for i, e := range edges {
+		rows[i] = newEdge{On: e.Job, ID: e.ID, Delay: e.Delay.Microseconds(), Sort: e.On, State: e.State}
+		if e.Any {
+			rows[i].Any = 1
+		}
+	}
+	return jsonOf(rows)
+}
+
+// InsertEdges implements rowwise.Edges.
+func (s *session) InsertEdges(ctx context.Context, edges []rowwise.JobEdge) error {
+	return s.exec(ctx, insertEdges, args{"edges": newEdges(edges)})
+}
+
+// SaveEdges implements rowwise.Edges.
+func (s *session) SaveEdges(ctx context.Context, edges []rowwise.JobEdge) error {
+	return s.exec(ctx, updateEdges, args{"edges": newEdges(edges)})
+}
+
+// SaveWaits implements rowwise.Edges.
+func (s *session) SaveWaits(ctx context.Context, waits []rowwise.JobWait) error {
+	type wait struct {
+		ID    int64 `json:"id"`
+		Open  int   `json:"open"`
+		RunAt int64 `json:"run_at"`
+	}
+	rows := make([]wait, len(waits))
+	for i, w := range waits {
+		rows[i] = wait{w.ID, w.Open, w.RunAt.UnixMicro()}
+	}
+	return s.exec(ctx, updateWaits, args{"waits": jsonOf(rows)})
+}
+
+// EndWaiting implements rowwise.Edges.
+func (s *session) EndWaiting(ctx context.Context, ends []rowwise.End, now time.Time) error {
+	return s.EndJobs(ctx, ends, now)
+}
+
+// LockNotes implements rowwise.Edges.
+func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes []rowwise.Note, err error) {
+	err = s.each(ctx, listReleases, args{"after_id": after, "limit": limit}, func(r row) error {
+		var n rowwise.Note
+		err := r.Scan(&n.ID, &n.Ended.ID, &n.DoneTo, into(&n.At), &n.State, &n.Reason)
+		notes = append(notes, n)
+		return err
+	})
+	return notes, err
+}
+
+// OpenEdges implements rowwise.Edges.
+func (s *session) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int) (edges []rowwise.JobEdge, err error) {
+	type note struct {
+		On     int64 `json:"on_id"`
+		DoneTo int64 `json:"done_to"`
+	}
+	rows := make([]note, len(notes))
+	for i, n := range notes {
+		rows[i] = note{n.Ended.ID, n.DoneTo}
+	}
+	err = s.each(ctx, findOpenEdges, args{"notes": jsonOf(rows), "limit": limit}, func(r row) error {
+		var e rowwise.JobEdge
+		err := r.Scan(&e.Job, &e.ID, durationScanner{&e.Delay}, &e.On, &e.Any)
+		edges = append(edges, e)
+		return err
+	})
+	return edges, err
+}
+
+// LockWaiting implements rowwise.Edges.
+func (s *session) LockWaiting(ctx context.Context, ids []int64) (waits []rowwise.JobWait, err error) {
+	err = s.each(ctx, findWaiting, args{"ids": jsonList(ids)}, func(r row) error {
+		var w rowwise.JobWait
+		err := r.Scan(&w.ID, &w.Open, into(&w.RunAt))
+		waits = append(waits, w)
+		return err
+	})
+	return waits, err
+}
+
+// MoveNote implements rowwise.Edges.
+func (s *session) MoveNote(ctx context.Context, id, doneTo int64) error {
+	return s.exec(ctx, updateRelease, args{"id": id, "done_to": doneTo})
+}
+
+// DeleteNotes implements rowwise.Edges.
+func (s *session) DeleteNotes(ctx context.Context, ids []int64) error {
+	return s.onIDs(ctx, ids, nil, deleteReleases)
+}
+
+// addEdges reads what listed jobs wait for into them.
+func (s *session) addEdges(ctx context.Context, jobs []store.JobInfo) error {
+	place := map[int64]*store.JobInfo{}
+	ids := make([]int64, len(jobs))
+	for i := range jobs {
+		ids[i] = jobs[i].ID
+		place[ids[i]] = &jobs[i]
+	}
+	return s.each(ctx, listEdges, args{"ids": jsonList(ids)}, func(r row) error {
+		var id int64
+		var e store.JobEdge
+		err := r.Scan(&id, &e.Job, durationScanner{&e.Delay}, &e.On, &e.State)
+		if job := place[id]; err == nil && job != nil {
+			job.After = append(job.After, e)
+		}
+		return err
+	})
+}

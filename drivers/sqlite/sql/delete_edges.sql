@@ -1,0 +1,2 @@
+-- Deletes what jobs wait or waited for.
+DELETE FROM hourbell_edge WHERE job_id IN (SELECT value FROM json_each(:ids))

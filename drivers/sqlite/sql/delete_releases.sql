@@ -1,0 +1,2 @@
+-- Deletes notes that are carried out.
+DELETE FROM hourbell_release WHERE id IN (SELECT value FROM json_each(:ids))

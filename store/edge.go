@@ -1,0 +1,219 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/check"
+)
+
+// Edge makes a job wait for the end of another job, its predecessor.
+type Edge struct {
+	Job int64 // the number of the predecessor
+	On  On
+	// Delay, in whole microseconds and not negative, counts from the end of the
+	// predecessor.
+	Delay time.Duration
+}
+
+// On selects the ends of a predecessor that match an edge.
+type On int16
+
+// The choices. Drivers store these numbers.
+const (
+	OnSuccess On = 0 // the predecessor completed
+	OnFailure On = 1 // it failed, was cancelled, or was deleted before its end
+	OnEither  On = 2 // it completed, or as OnFailure
+)
+
+var onNames = [...]string{"success", "failure", "either"}
+
+// String returns the choice's word.
+func (o On) String() string {
+	if o < 0 || int(o) >= len(onNames) {
+		return fmt.Sprintf("on(%d)", int16(o))
+	}
+	return onNames[o]
+}
+
+// ParseOn is the inverse of String.
+func ParseOn(text string) (On, bool) {
+	i := slices.Index(onNames[:], text)
+	return On(max(i, 0)), i >= 0
+}
+
+// Matches reports whether an edge matches a predecessor that ended in a state. A
+// predecessor that was not started matches no edge.
+func (o On) Matches(end State) bool {
+	switch end {
+	case StateCompleted:
+		return o != OnFailure
+	case StateFailed, StateCancelled:
+		return o != OnSuccess
+	}
+	return false
+}
+
+// EdgeState is what is known of an edge. Drivers store these numbers.
+type EdgeState int16
+
+// The states of an edge.
+const (
+	EdgeOpen    EdgeState = 0 // the predecessor has not ended
+	EdgeMatched EdgeState = 1
+	EdgeMissed  EdgeState = 2 // the predecessor ended, and the edge did not match
+)
+
+// JobEdge is an edge of a job as it is shown.
+type JobEdge struct {
+	Edge
+	State EdgeState
+}
+
+// Ended is a predecessor that has ended.
+type Ended struct {
+	ID     int64
+	State  State
+	At     time.Time
+	Reason string
+}
+
+// Wait is what a job waits for, and the rule of what becomes of the job: it is ready when
+// all of its edges have matched (with Any, when one has matched), and it is not started as
+// soon as that is impossible.
+type Wait struct {
+	Open  int       // open edges
+	Any   bool      // NewJob.Any
+	RunAt time.Time // the latest of the job's own run_at and end + delay of each matched predecessor
+
+	matched, missed bool
+	why             string
+}
+
+// Decide decides an open edge, because its predecessor has ended.
+func (w *Wait) Decide(e Edge, p Ended) EdgeState {
+	w.Open--
+	if e.On.Matches(p.State) {
+		w.matched = true
+		if at := p.At.Add(e.Delay); at.After(w.RunAt) {
+			w.RunAt = at
+		}
+		return EdgeMatched
+	}
+	if !w.missed {
+		w.missed, w.why = true, NotStartedReason(p)
+	}
+	return EdgeMissed
+}
+
+// State returns what has become of the job: StateWaiting, StateReady or StateNotStarted.
+func (w *Wait) State() State {
+	switch {
+	case w.Any && w.matched, !w.Any && !w.missed && w.Open == 0:
+		return StateReady
+	case w.Any && w.Open == 0, !w.Any && w.missed:
+		return StateNotStarted
+	}
+	return StateWaiting
+}
+
+// Why returns the reason of a job that is not started.
+func (w *Wait) Why() string { return w.why }
+
+// NotStartedReason returns the reason of a job that is not started because of the end of a
+// predecessor. Of a predecessor that was not started itself it is the same reason, which
+// names the job that all of these jobs go back to.
+func NotStartedReason(p Ended) string {
+	switch p.State {
+	case StateNotStarted:
+		return p.Reason
+	case StateCancelled:
+		return fmt.Sprintf("job %d was cancelled", p.ID)
+	}
+	return fmt.Sprintf("job %d %s", p.ID, p.State)
+}
+
+// HasEdges reports whether any of the jobs has predecessors.
+func HasEdges(jobs []NewJob) bool {
+	return slices.ContainsFunc(jobs, func(job NewJob) bool { return len(job.After) > 0 })
+}
+
+// CheckEdges returns why an insert must be refused because of the edges of its jobs, or
+// nil. Drivers call it before they store anything.
+func CheckEdges(req InsertRequest) error {
+	for i := range req.Jobs {
+		if job := &req.Jobs[i]; len(job.After) > 0 {
+			if err := job.checkEdges(req.Tx != nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (n *NewJob) checkEdges(inTx bool) error {
+	switch {
+	case inTx:
+		return &check.FieldError{
+			Field: "after", Problem: "is given for a job in a transaction of the program, which would lock the other job until it ends",
+			Remedy: "enqueue the job without InTx, after the commit",
+		}
+	case n.Unique != "":
+		return &check.FieldError{Field: "after", Problem: "is given for a job with a key", Remedy: "leave one of them out"}
+	case n.Schedule != 0:
+		return &check.FieldError{Field: "after", Problem: "is given for a job of a schedule", Remedy: "leave it out"}
+	}
+	seen := map[int64]bool{}
+	for _, e := range n.After {
+		var problem string
+		switch {
+		case e.Job < 1:
+			problem = "is not the number of a job"
+		case seen[e.Job]:
+			problem = "is given twice"
+		case e.On < OnSuccess || e.On > OnEither:
+			problem = fmt.Sprintf("has the outcome %d, which is unknown", int16(e.On))
+		case e.Delay < 0:
+			problem = "has a negative delay"
+		}
+		if problem != "" {
+			return &check.FieldError{Field: "after", Value: fmt.Sprint(e.Job), Problem: problem, Remedy: "use the number of another job once, with success, failure or either"}
+		}
+		seen[e.Job] = true
+	}
+	return nil
+}
+
+// NoPredecessor returns the error of an insert whose job names a predecessor of which
+// nothing is known.
+func NoPredecessor(id int64) error {
+	return fmt.Errorf("%w: %w", ErrNotFound, &check.FieldError{
+		Field: "after", Value: fmt.Sprint(id), Problem: "is not the number of a live or finished job",
+		Remedy: "use another number; finished jobs are deleted after a while",
+	})
+}
+
+// Predecessors returns the numbers of the predecessors of jobs, each once, ascending.
+func Predecessors(jobs []NewJob) []int64 {
+	var ids []int64
+	for i := range jobs {
+		for _, e := range jobs[i].After {
+			ids = append(ids, e.Job)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// Releaser is implemented by backends that release the dependents of ended jobs in steps,
+// in transactions after the one that ended the job. The end leaves a durable note, so that
+// any node can do what a node that died left undone. Callers find it by assertion.
+type Releaser interface {
+	// ReleaseDependents carries out all notes. The backend does so itself after each of
+	// its calls that ends jobs; nodes call it after a wake-up of WakeCancels, for ends in
+	// transactions of programs and for notes of nodes that have died. A repetition is
+	// harmless. now is zero for the store's clock.
+	ReleaseDependents(ctx context.Context, now time.Time) error
+}

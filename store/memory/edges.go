@@ -1,0 +1,121 @@
+package memory
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// checkPredecessors returns an error if a predecessor of new jobs is unknown.
+func (s *Store) checkPredecessors(jobs []store.NewJob) error {
+	for _, id := range store.Predecessors(jobs) {
+		if s.live[id] == nil && s.finished[id] == nil {
+			return store.NoPredecessor(id)
+		}
+	}
+	return nil
+}
+
+// linkAll lets new jobs, which are in the table, wait for their predecessors.
+func (s *Store) linkAll(requested []store.NewJob, answers []store.Inserted, now time.Time) {
+	for i, n := range requested {
+		if j := s.live[answers[i].ID]; j != nil && len(n.After) > 0 {
+			s.link(j, n, now)
+		}
+	}
+}
+
+// link lets a new job wait for its predecessors.
+func (s *Store) link(j *job, n store.NewJob, now time.Time) {
+	j.State, j.any = store.StateWaiting, n.Any
+	for _, e := range n.After {
+		j.After = append(j.After, store.JobEdge{Edge: e})
+		s.dependents[e.Job] = append(slices.Clip(s.dependents[e.Job]), j.ID)
+	}
+	slices.SortFunc(j.After, func(a, b store.JobEdge) int { return cmp.Compare(a.Job, b.Job) })
+	for i := range j.After {
+		if p := s.finished[j.After[i].Job]; p != nil {
+			s.decide(j, &j.After[i], p.State, p.FinishedAt)
+		}
+	}
+	for _, e := range n.After {
+		if p := s.finished[e.Job]; p != nil && j.why == "" && !e.On.Matches(p.State) {
+			j.why = whyNot(p.ID, p.State, p.Reason)
+		}
+	}
+	own := j.RunAt
+	s.settle(j, now)
+	if j.State == store.StateReady {
+		j.RunAt = own
+	}
+}
+
+// predecessorEnded decides the edges on a job that has ended in a state.
+func (s *Store) predecessorEnded(id int64, state store.State, reason string, now time.Time) {
+	var dependents []*job
+	for _, dependent := range s.dependents[id] {
+		j := cmp.Or(s.live[dependent], s.finished[dependent])
+		if j != nil && slices.ContainsFunc(j.After, func(e store.JobEdge) bool { return e.Job == id && e.State == store.EdgeOpen }) {
+			dependents = append(dependents, j)
+		}
+	}
+	slices.SortFunc(dependents, func(a, b *job) int { return cmp.Compare(a.ID, b.ID) })
+	for _, j := range dependents {
+		j.After = slices.Clone(j.After)
+		for i := range j.After {
+			if e := &j.After[i]; e.Job == id {
+				s.decide(j, e, state, now)
+				if e.State == store.EdgeMissed && (j.why == "" || j.any) {
+					j.why = whyNot(id, state, reason)
+				}
+			}
+		}
+		if s.live[j.ID] == j && j.State == store.StateWaiting {
+			s.settle(j, now)
+		}
+	}
+}
+
+// decide decides an edge.
+func (s *Store) decide(j *job, e *store.JobEdge, state store.State, at time.Time) {
+	succeeded := state == store.StateCompleted
+	failed := state == store.StateFailed || state == store.StateCancelled
+	switch {
+	case succeeded && e.On != store.OnFailure, failed && e.On != store.OnSuccess:
+		e.State = store.EdgeMatched
+		if s.finished[j.ID] == nil && j.State == store.StateWaiting {
+			j.RunAt = laterOf(j.RunAt, instant(at.Add(e.Delay)))
+		}
+	default:
+		e.State = store.EdgeMissed
+	}
+}
+
+// settle decides what becomes of a waiting job by the states of its edges.
+func (s *Store) settle(j *job, now time.Time) {
+	count := map[store.EdgeState]int{}
+	for _, e := range j.After {
+		count[e.State]++
+	}
+	open, matched, missed := count[store.EdgeOpen], count[store.EdgeMatched], count[store.EdgeMissed]
+	switch {
+	case j.any && matched > 0, !j.any && matched == len(j.After):
+		s.ready(j, laterOf(j.RunAt, now))
+	case j.any && open == 0, !j.any && missed > 0:
+		s.end(j, store.StateNotStarted, j.why, now)
+	}
+}
+
+// whyNot is the reason of a job that is not started.
+func whyNot(id int64, state store.State, reason string) string {
+	switch state {
+	case store.StateNotStarted:
+		return reason
+	case store.StateCancelled:
+		return fmt.Sprintf("job %d was cancelled", id)
+	}
+	return fmt.Sprintf("job %d %v", id, state)
+}

@@ -1,0 +1,517 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+var afterTests = []scenario{
+	{"OutcomesAndEdges", afterTable},
+	{"Delay", afterDelay},
+	{"AllAndAny", afterAllAny},
+	{"NotStartedCascades", afterCascade},
+	{"EndedPredecessors", afterEnded},
+	{"RetriesAreNoOutcome", afterRetries},
+	{"CancelDeleteAndLoss", afterOtherEnds},
+	{"ForgottenPredecessor", afterForgotten},
+	{"DependentsThatAreGone", afterGone},
+	{"DependentRetriedByHand", afterRetriedByHand},
+	{"Refused", afterRefused},
+	{"InATransaction", afterTx},
+	{"Prune", afterPrune},
+	{"FanOut", afterFanOut},
+	{"FanIn", afterFanIn},
+	{"TwoEndsAtTheSameMoment", afterEndsRace},
+	{"InsertAndEndAtTheSameMoment", afterInsertRace},
+	{"Random", afterRandom},
+}
+
+// follows returns a plain job with predecessors.
+func follows(edges ...store.Edge) store.NewJob {
+	return with(func(j *store.NewJob) { j.After = edges })
+}
+
+func on(id int64, on store.On) store.Edge { return store.Edge{Job: id, On: on} }
+
+// end claims the only due job and ends it.
+func (e *env) end(node, id int64, result store.Result) {
+	e.t.Helper()
+	c := e.claimOne(node)
+	e.want(c.ID, id, "the predecessor must be claimed")
+	e.finishWell(outcome(c, result))
+}
+
+func afterTable(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	for _, test := range []struct {
+		on     store.On
+		result store.Result
+		want   store.State
+		reason string
+	}{
+		{store.OnSuccess, store.Completed, store.StateReady, ""},
+		{store.OnSuccess, store.Failed, store.StateNotStarted, "job %d failed"},
+		{store.OnSuccess, store.Cancelled, store.StateNotStarted, "job %d was cancelled"},
+		{store.OnFailure, store.Completed, store.StateNotStarted, "job %d completed"},
+		{store.OnFailure, store.Failed, store.StateReady, ""},
+		{store.OnFailure, store.Cancelled, store.StateReady, ""},
+		{store.OnEither, store.Completed, store.StateReady, ""},
+		{store.OnEither, store.Failed, store.StateReady, ""},
+		{store.OnEither, store.Cancelled, store.StateReady, ""},
+	} {
+		p := e.insertOne(newJob())
+		d := e.insertOne(follows(on(p, test.on)))
+		e.want(e.state(d), store.StateWaiting, "a dependent must wait")
+		e.tick(time.Second)
+		e.end(node, p, test.result)
+		rule := fmt.Sprintf("%v after %v", test.on, test.result)
+		e.want(e.state(d), test.want, rule)
+		job := e.job(d)
+		e.want(len(job.After), 1, "the edge must be listed")
+		if test.reason != "" {
+			e.want(job.Reason, fmt.Sprintf(test.reason, p), rule)
+			e.want(job.FinishedAt, e.now, rule+": the end")
+			e.want(job.After[0], store.JobEdge{Edge: on(p, test.on), State: store.EdgeMissed}, rule)
+			continue
+		}
+		e.want(job.After[0], store.JobEdge{Edge: on(p, test.on), State: store.EdgeMatched}, rule)
+		e.want(job.RunAt, e.now, rule+": due at the end of the predecessor")
+		e.end(node, d, store.Completed)
+	}
+}
+
+func afterDelay(e *env) {
+	node := e.nodeFor("n", 100*time.Hour)
+	p := e.insertOne(newJob())
+	soon := e.insertOne(follows(store.Edge{Job: p, Delay: 25 * time.Hour}))
+	later := e.now.Add(40 * time.Hour)
+	own := e.insertOne(with(func(j *store.NewJob) {
+		j.After = []store.Edge{{Job: p, Delay: time.Hour}}
+		j.RunAt = later
+	}))
+	e.tick(time.Minute)
+	e.end(node, p, store.Completed)
+	e.want(e.job(soon).RunAt, e.now.Add(25*time.Hour), "the delay counts from the end")
+	e.want(e.job(own).RunAt, later, "a later run_at of the job itself counts")
+	e.want(e.state(soon), store.StateReady, "a delayed dependent is scheduled")
+	e.want(len(e.claim(node, 1)), 0, "a delayed dependent must not start early")
+}
+
+func afterAllAny(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	ids := e.insertN(3)
+	all := e.insertOne(follows(on(ids[0], store.OnSuccess), store.Edge{Job: ids[1], Delay: time.Minute}, on(ids[2], store.OnEither)))
+	some := e.insertOne(with(func(j *store.NewJob) {
+		j.Any, j.After = true, []store.Edge{on(ids[0], store.OnFailure), on(ids[1], store.OnSuccess)}
+	}))
+	none := e.insertOne(with(func(j *store.NewJob) {
+		j.Any, j.After = true, []store.Edge{on(ids[0], store.OnFailure), on(ids[1], store.OnFailure)}
+	}))
+	e.end(node, ids[0], store.Completed)
+	e.want(e.state(some), store.StateWaiting, "with any, one missed edge decides nothing")
+	e.end(node, ids[1], store.Completed)
+	ended := e.now
+	e.want([]store.State{e.state(all), e.state(some), e.state(none)}, []store.State{store.StateWaiting, store.StateReady, store.StateNotStarted}, "after two ends")
+	e.tick(time.Second)
+	jobs := e.claim(node, 2) // ids[2] and some
+	e.finishWell(outcome(jobs[0], store.Failed))
+	e.want(e.state(all), store.StateReady, "after all ends")
+	e.want(e.job(all).RunAt, ended.Add(time.Minute), "the latest of all ends and delays")
+}
+
+func afterCascade(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	p := e.insertOne(newJob())
+	chain := []int64{p}
+	for range 5 {
+		chain = append(chain, e.insertOne(follows(on(chain[len(chain)-1], store.OnEither))))
+	}
+	first := e.insertOne(follows(on(p, store.OnFailure)))
+	second := e.insertOne(follows(on(first, store.OnEither)))
+	third := e.insertOne(follows(on(second, store.OnFailure)))
+	e.end(node, p, store.Completed)
+	for _, id := range []int64{first, second, third} {
+		e.want(e.state(id), store.StateNotStarted, "what follows a job that is not started is not started")
+		e.want(e.job(id).Reason, fmt.Sprintf("job %d completed", p), "the reason names the root")
+	}
+	for _, id := range chain[1:] {
+		e.end(node, id, store.Completed)
+	}
+	e.want(len(e.claim(node, 5)), 0, "nothing is left")
+}
+
+func afterEnded(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	p := e.insertOne(newJob())
+	e.end(node, p, store.Failed)
+	ended := e.now
+	e.tick(time.Minute)
+	e.want(e.state(e.insertOne(follows(on(p, store.OnSuccess)))), store.StateNotStarted, "decided at once")
+	again := e.insertOne(follows(store.Edge{Job: p, On: store.OnFailure, Delay: time.Hour}))
+	e.want(e.state(again), store.StateReady, "decided at once")
+	e.want(e.job(again).RunAt, ended.Add(time.Hour), "the delay counts from the end")
+	live := e.insertOne(newJob())
+	mixed := e.insertOne(follows(on(p, store.OnEither), on(live, store.OnSuccess)))
+	e.want(e.state(mixed), store.StateWaiting, "one has not ended")
+	e.end(node, live, store.Completed)
+	e.want(e.state(mixed), store.StateReady, "both have ended")
+	two := e.insertOne(follows(on(e.insertOne(newJob()), store.OnSuccess), on(p, store.OnSuccess)))
+	e.want(e.state(two), store.StateNotStarted, "the first edge that cannot match decides")
+}
+
+func afterRetries(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	p := e.insertOne(newJob())
+	d := e.insertOne(follows(on(p, store.OnFailure)))
+	for _, result := range []store.Result{store.Retry, store.Snooze, store.Release} {
+		e.finishWell(outcome(e.claimOne(node), result))
+		e.want(e.state(d), store.StateWaiting, "this is no outcome")
+	}
+	e.end(node, p, store.Completed)
+	e.want(e.state(d), store.StateNotStarted, "one outcome counts")
+}
+
+func afterOtherEnds(e *env) {
+	p := e.insertOne(newJob())
+	d := e.insertOne(follows(on(p, store.OnFailure)))
+	e.cancel(p)
+	e.want(e.state(d), store.StateReady, "a cancelled job failed for its dependents")
+	e.cancel(d)
+	p = e.insertOne(newJob())
+	d, no := e.insertOne(follows(on(p, store.OnFailure))), e.insertOne(follows(on(p, store.OnSuccess)))
+	e.changeOne(store.DeleteJobs, p)
+	e.want(e.state(d), store.StateReady, "a deleted job was cancelled for its dependents")
+	e.want(e.job(no).Reason, fmt.Sprintf("job %d was cancelled", p), "a deleted job was cancelled for its dependents")
+	e.cancel(d)
+	p = e.insertOne(with(func(j *store.NewJob) { j.OnLoss = store.OnLossFail }))
+	d = e.insertOne(follows(on(p, store.OnFailure)))
+	node := e.nodeFor("n", 15*time.Second)
+	e.want(e.claimOne(node).ID, p, "claimed")
+	e.tick(time.Minute)
+	other := e.nodeFor("m", time.Hour)
+	_, err := e.a.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: other})
+	e.must(err)
+	e.want(e.state(p), store.StateFailed, "lost")
+	e.want(e.state(d), store.StateReady, "a lost job failed for its dependents")
+}
+
+func afterForgotten(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	p := e.insertOne(newJob())
+	d, no := e.insertOne(follows(on(p, store.OnSuccess))), e.insertOne(follows(on(p, store.OnFailure)))
+	o := outcome(e.claimOne(node), store.Completed)
+	o.Keep = store.Forget
+	e.finishWell(o)
+	e.want(e.state(d), store.StateReady, "a job of which nothing is kept releases its dependents")
+	e.want(e.state(no), store.StateNotStarted, "a job of which nothing is kept releases its dependents")
+	_, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: []store.NewJob{follows(on(p, store.OnEither))}})
+	e.is(err, store.ErrNotFound, "nothing is known of the predecessor any more")
+}
+
+func afterGone(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	p := e.insertOne(newJob())
+	deleted, cancelled := e.insertOne(follows(on(p, store.OnSuccess))), e.insertOne(follows(on(p, store.OnSuccess)))
+	last := e.insertOne(follows(on(p, store.OnSuccess), on(cancelled, store.OnFailure)))
+	e.changeOne(store.DeleteJobs, deleted)
+	e.cancel(cancelled)
+	e.end(node, p, store.Completed)
+	e.want(e.state(cancelled), store.StateCancelled, "a cancelled dependent stays cancelled")
+	e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{deleted}}})), 0, "a deleted dependent stays deleted")
+	e.want(e.state(last), store.StateReady, "the cancelled dependent was a predecessor, too")
+}
+
+func afterRetriedByHand(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	p := e.insertOne(newJob())
+	d := e.insertOne(follows(on(p, store.OnSuccess)))
+	e.want(e.changeOne(store.RetryJobs, d), store.Unchanged, "a waiting job cannot be retried")
+	e.end(node, p, store.Failed)
+	e.want(e.changeOne(store.RetryJobs, d), store.Changed, "a job that was not started can be started by hand")
+	e.end(node, d, store.Completed)
+	e.changeOne(store.RetryJobs, p)
+	late := e.insertOne(follows(on(p, store.OnSuccess)))
+	e.end(node, p, store.Completed)
+	e.want(e.state(d), store.StateCompleted, "a dependent that ran does not run again")
+	e.want(e.state(late), store.StateReady, "the second end of a job counts for later dependents")
+}
+
+func afterRefused(e *env) {
+	p := e.insertOne(newJob())
+	for name, job := range map[string]store.NewJob{
+		"key":      with(func(j *store.NewJob) { j.Unique, j.After = "a", []store.Edge{{Job: p}} }),
+		"schedule": with(func(j *store.NewJob) { j.Schedule, j.After = 1, []store.Edge{{Job: p}} }),
+		"twice":    follows(on(p, store.OnSuccess), on(p, store.OnFailure)),
+		"zero":     follows(on(0, store.OnSuccess)),
+		"outcome":  follows(on(p, 7)),
+		"delay":    follows(store.Edge{Job: p, Delay: -1}),
+		"unknown":  follows(on(p+1000, store.OnSuccess)),
+	} {
+		_, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: []store.NewJob{newJob(), job}})
+		var field *check.FieldError
+		if !errors.As(err, &field) || field.Field != "after" {
+			e.t.Errorf("%s: a job with such an edge must be refused: %v", name, err)
+		}
+	}
+	e.want(len(e.list(store.ListJobsRequest{})), 1, "a refused request stores nothing")
+}
+
+func afterTx(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	p := e.insertOne(newJob())
+	tx, err := e.Begin(e.ctx)
+	e.must(err)
+	_, err = e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx.Tx, Jobs: []store.NewJob{follows(on(p, store.OnSuccess))}})
+	var field *check.FieldError
+	e.ok(errors.As(err, &field), "edges in a transaction of the program are refused", err)
+	e.must(tx.Rollback())
+
+	d := e.insertOne(follows(on(p, store.OnSuccess)))
+	c := e.claimOne(node)
+	tx, err = e.Begin(e.ctx)
+	e.must(err)
+	_, err = e.a.Finish(e.ctx, store.FinishRequest{Now: e.now, Tx: tx.Tx, Outcomes: []store.Outcome{outcome(c, store.Completed)}})
+	e.must(err)
+	e.must(tx.Commit())
+	if able := e.settle(); !able && e.state(d) == store.StateWaiting {
+		e.t.Skip("nodes release dependents through an ability that is hidden here")
+	}
+	e.want(e.state(d), store.StateReady, "a completion in a transaction of the program releases")
+
+	p = e.insertOne(newJob())
+	d = e.insertOne(follows(on(p, store.OnFailure)))
+	tx, err = e.Begin(e.ctx)
+	e.must(err)
+	_, err = e.a.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Tx: tx.Tx, Action: store.DeleteJobs, IDs: []int64{p}})
+	e.must(err)
+	e.must(tx.Rollback())
+	e.settle()
+	e.want(e.state(d), store.StateWaiting, "a change that was rolled back releases nothing")
+	tx, err = e.Begin(e.ctx)
+	e.must(err)
+	_, err = e.a.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Tx: tx.Tx, Action: store.DeleteJobs, IDs: []int64{p}})
+	e.must(err)
+	e.must(tx.Commit())
+	e.settle()
+	e.want(e.state(d), store.StateReady, "a deletion in a transaction of the program releases")
+}
+
+// settle does what nodes do after a commit of the program. It reports whether the store
+// has the ability.
+func (e *env) settle() bool {
+	e.t.Helper()
+	releaser, able := e.b.(store.Releaser)
+	if able {
+		e.must(releaser.ReleaseDependents(e.ctx, e.now))
+	}
+	return able
+}
+
+func afterPrune(e *env) {
+	node := e.nodeFor("n", 1000*time.Hour)
+	ids := e.insertN(2)
+	d := e.insertOne(follows(on(ids[0], store.OnSuccess), on(ids[1], store.OnSuccess)))
+	no := e.insertOne(follows(on(ids[0], store.OnFailure)))
+	e.end(node, ids[0], store.Completed)
+	e.tick(100 * time.Hour)
+	_, err := e.a.Prune(e.ctx, store.PruneRequest{Now: e.now, Completed: time.Hour, Failed: time.Hour, Limit: 100})
+	e.must(err)
+	e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{ids[0], no}}})), 0, "finished jobs are pruned, also jobs that were not started")
+	e.end(node, ids[1], store.Completed)
+	e.want(e.state(d), store.StateReady, "an edge on a job that was pruned stays decided")
+}
+
+func afterFanOut(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	p := e.insertOne(newJob())
+	jobs := make([]store.NewJob, 2500)
+	for i := range jobs {
+		jobs[i] = follows(on(p, store.OnSuccess))
+	}
+	e.insert(jobs...)
+	e.end(node, p, store.Completed)
+	n, err := e.b.CountJobs(e.ctx, store.CountJobsRequest{Now: e.now, JobFilter: store.JobFilter{States: []store.State{store.StateReady}}})
+	e.must(err)
+	e.want(n, int64(len(jobs)), "every dependent must be released")
+}
+
+func afterFanIn(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	ids := e.insertN(1200)
+	var edges []store.Edge
+	for _, id := range ids {
+		edges = append(edges, on(id, store.OnSuccess))
+	}
+	d := e.insertOne(follows(edges...))
+	var outcomes []store.Outcome
+	for _, c := range e.claim(node, len(ids)) {
+		outcomes = append(outcomes, outcome(c, store.Completed))
+	}
+	e.finish(outcomes[:700]...)
+	e.want(e.state(d), store.StateWaiting, "some predecessors have not ended")
+	e.finish(outcomes[700:]...)
+	e.want(e.state(d), store.StateReady, "all predecessors have ended")
+}
+
+// afterRounds is how often races are run.
+func afterRounds() int {
+	if n, err := strconv.Atoi(os.Getenv("HOURBELL_STORETEST_RACES")); err == nil {
+		return n
+	}
+	return 50
+}
+
+func afterEndsRace(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	for range afterRounds() {
+		ids := e.insertN(2)
+		d := e.insertOne(follows(on(ids[0], store.OnSuccess), on(ids[1], store.OnSuccess)))
+		claims := e.claim(node, 2)
+		e.atOnce(
+			func(b store.Backend) error {
+				_, err := b.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: []store.Outcome{outcome(claims[0], store.Completed)}})
+				return err
+			},
+			func(b store.Backend) error {
+				_, err := b.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: []store.Outcome{outcome(claims[1], store.Completed)}})
+				return err
+			})
+		e.settle()
+		e.end(node, d, store.Completed)
+		e.want(len(e.claim(node, 1)), 0, "a dependent must start once")
+	}
+}
+
+func afterInsertRace(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	for range afterRounds() {
+		e.insertN(1)
+		claim := e.claimOne(node)
+		var d int64
+		e.atOnce(
+			func(b store.Backend) error {
+				_, err := b.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: []store.Outcome{outcome(claim, store.Completed)}})
+				return err
+			},
+			func(b store.Backend) error {
+				res, err := b.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: []store.NewJob{follows(on(claim.ID, store.OnSuccess))}})
+				if err == nil {
+					d = res.Jobs[0].ID
+				}
+				return err
+			})
+		e.settle()
+		e.end(node, d, store.Completed)
+	}
+}
+
+// atOnce makes two calls at the same moment, by both clients.
+func (e *env) atOnce(first, second func(store.Backend) error) {
+	e.t.Helper()
+	var group sync.WaitGroup
+	var errs [2]error
+	for i, do := range []func(store.Backend) error{first, second} {
+		group.Go(func() { errs[i] = do(e.Clients[i]) })
+	}
+	group.Wait()
+	e.must(errors.Join(errs[:]...))
+}
+
+// afterRandom makes random jobs with predecessors, and ends, cancels, deletes and retries
+// random jobs, in the store under test and in the reference.
+func afterRandom(e *env) {
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("HOURBELL_STORETEST_SEED"); text != "" {
+		seed, _ = strconv.ParseUint(text, 10, 64)
+	}
+	e.t.Logf("HOURBELL_STORETEST_SEED=%d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	model := newEnv(e.t, Store{Clients: [2]store.Backend{memory.New(), nil}})
+	model.a = model.Clients[0]
+	model.b = model.a
+	real := e
+	var ids [2][]int64 // by store: the numbers of all jobs
+	nodes := [2]int64{real.nodeFor("n", 1e6*time.Hour), model.nodeFor("n", 1e6*time.Hour)}
+	envs := [2]*env{real, model}
+	for step := range 400 {
+		real.tick(time.Duration(rng.IntN(1000)) * time.Millisecond)
+		model.now = real.now
+		switch choice := rng.IntN(10); {
+		case choice < 4 || len(ids[0]) == 0:
+			job, places, delay, any := newJob(), map[int]store.On{}, time.Duration(rng.IntN(3))*time.Second, rng.IntN(3) == 0
+			for range rng.IntN(4) {
+				if n := len(ids[0]); n > 0 {
+					places[max(0, n-1-rng.IntN(12))] = store.On(rng.IntN(3))
+				}
+			}
+			var failed [2]bool
+			for s, w := range envs {
+				job.After, job.Any = nil, any
+				for place := range len(ids[0]) {
+					if o, is := places[place]; is {
+						job.After = append(job.After, store.Edge{Job: ids[s][place], On: o, Delay: delay})
+					}
+				}
+				res, err := w.a.Insert(w.ctx, store.InsertRequest{Now: w.now, Jobs: []store.NewJob{job}})
+				if failed[s] = err != nil; err == nil {
+					ids[s] = append(ids[s], res.Jobs[0].ID)
+				} else if !errors.Is(err, store.ErrNotFound) {
+					e.t.Fatalf("step %d: %v", step, err)
+				}
+			}
+			e.want(failed[0], failed[1], "an insert after a deleted job is refused")
+		case choice < 7:
+			n, results := 1+rng.IntN(3), []store.Result{store.Completed, store.Completed, store.Failed, store.Cancelled, store.Retry}
+			result := results[rng.IntN(len(results))]
+			for s, w := range envs {
+				var outcomes []store.Outcome
+				for _, c := range w.claim(nodes[s], n) {
+					outcomes = append(outcomes, outcome(c, result))
+				}
+				if len(outcomes) > 0 {
+					w.finish(outcomes...)
+				}
+			}
+		default:
+			place := max(0, len(ids[0])-1-rng.IntN(15))
+			action := []store.JobAction{store.CancelJobs, store.DeleteJobs, store.RetryJobs}[rng.IntN(3)]
+			e.want(real.changeOne(action, ids[0][place]), model.changeOne(action, ids[1][place]), "the change")
+		}
+		from := max(0, len(ids[0])-40)
+		got, want := describe(real, ids[0][from:]), describe(model, ids[1][from:])
+		for i := range got {
+			if got[i] != want[i] {
+				e.t.Fatalf("step %d, job %d:\n got %s\nwant %s", step, from+i, got[i], want[i])
+			}
+		}
+	}
+}
+
+// describe returns what two stores must agree on about jobs, in the order of the numbers.
+func describe(e *env, ids []int64) []string {
+	texts := map[int64]string{}
+	for _, j := range e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: ids}, Attempts: true}) {
+		text := fmt.Sprint(j.State, " ", j.FinishedAt, " ")
+		if j.State != store.StateNotStarted {
+			text += fmt.Sprint(j.RunAt)
+		}
+		for _, edge := range j.After {
+			text += fmt.Sprint(" ", edge.On, edge.Delay, edge.State)
+		}
+		texts[j.ID] = text
+	}
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = texts[id]
+	}
+	return out
+}

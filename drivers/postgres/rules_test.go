@@ -250,7 +250,7 @@ func (r *ruleTest) write() {
 			"id": id, "run_at": j.RunAt, "created_at": r.started, "started_at": r.started, "slot": when(j.Slot), "schedule_id": orNull(j.Schedule),
 			"node": orNull(j.Node), "token": j.Token, "timeout_ns": 0, "priority": 5, "attempt": j.Attempt, "max_attempts": j.MaxAttempts,
 			"on_loss": j.OnLoss, "origin": j.Origin, "queue": "q", "kind": j.Kind, "args": "{}", "unique_key": orNull(j.Unique), "losses": j.Losses,
-			"snoozes": orNull(j.Snoozes),
+			"snoozes": orNull(j.Snoozes), "releases": id%3 == 0,
 		}
 		if j.State.Finished() {
 			row["state"], row["finished_at"], row["reason"], row["noted"] = j.State, j.Finished, j.Reason, false

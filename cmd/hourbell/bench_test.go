@@ -151,7 +151,7 @@ func TestBenchRemovesWhatAKilledRunLeft(t *testing.T) {
 			t.Errorf("exit code %d, %q", r.code, r.err)
 		}
 		slices.Sort(stay)
-		if left := b.places(); !slices.Equal(left, stay) {
+		if left := slices.Sorted(slices.Values(b.places())); !slices.Equal(left, stay) { // the order of a database depends on its locale
 			t.Errorf("there are %v, want %v", left, stay)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/storetest"
 )
 
 // Run runs the tests. open is called for each of them; it returns two backends on one
@@ -32,7 +33,7 @@ func Run(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
 		t.Run(test.name+", without wake-ups", func(t *testing.T) {
 			e := &env{T: t}
 			a, b := open(t)
-			e.a, e.b = struct{ store.Backend }{a}, struct{ store.Backend }{b}
+			e.a, e.b = storetest.Plain(a), storetest.Plain(b)
 			test.run(e)
 		})
 	}

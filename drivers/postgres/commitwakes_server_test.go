@@ -404,10 +404,9 @@ func TestFlushLeavesNothing(t *testing.T) {
 	must(t, b.Close())
 	claimer.await(t, id)
 	tx, _ = rememberedTx(t, New(pool, Schema(schema)), begin) // a Backend that the test leaves open
-	stacks := string(allStacks())
-	if n := strings.Count(stacks, "(*commitWakes).run("); n != 1 {
-		t.Errorf("%d loops run, want only that of the Backend that is open", n)
-	}
+	awaitThat(t, "the loop of the open Backend to be the only one", func() bool {
+		return strings.Count(string(allStacks()), "(*commitWakes).run(") == 1
+	})
 	must(t, tx.rollback())
 	awaitThat(t, "the loop to end", func() bool { return !strings.Contains(string(allStacks()), "(*commitWakes).run(") })
 }

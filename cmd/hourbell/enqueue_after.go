@@ -31,8 +31,9 @@ func parseAfter(values []string) (options []hourbell.Option, err error) {
 		if err != nil || id < 1 {
 			return nil, refused("does not begin with the number of a job")
 		}
-		on, delay, known := store.OnSuccess, time.Duration(0), true
+		on, delay := store.OnSuccess, time.Duration(0)
 		if len(parts) > 1 {
+			var known bool
 			if on, known = store.ParseOn(parts[1]); !known {
 				return nil, refused("has an unknown outcome")
 			}

@@ -447,7 +447,7 @@ func afterRandom(e *env) {
 		model.now = real.now
 		switch choice := rng.IntN(10); {
 		case choice < 4 || len(ids[0]) == 0:
-			job, places, delay, any := newJob(), map[int]store.On{}, time.Duration(rng.IntN(3))*time.Second, rng.IntN(3) == 0
+			job, places, delay, anyOf := newJob(), map[int]store.On{}, time.Duration(rng.IntN(3))*time.Second, rng.IntN(3) == 0
 			for range rng.IntN(4) {
 				if n := len(ids[0]); n > 0 {
 					places[max(0, n-1-rng.IntN(12))] = store.On(rng.IntN(3))
@@ -455,7 +455,7 @@ func afterRandom(e *env) {
 			}
 			var failed [2]bool
 			for s, w := range envs {
-				job.After, job.Any = nil, any
+				job.After, job.Any = nil, anyOf
 				for place := range len(ids[0]) {
 					if o, is := places[place]; is {
 						job.After = append(job.After, store.Edge{Job: ids[s][place], On: o, Delay: delay})

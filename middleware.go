@@ -64,7 +64,7 @@ type Draft struct {
 	// Origin is store.OriginEnqueue, or for the drafts of a schedule
 	// store.OriginSchedule or store.OriginHook.
 	Origin store.Origin
-	// Schedule is the name of the schedule of which this is the job or a hook.
+	// Schedule is the name of the schedule that makes this job or hook.
 	Schedule string
 	// Hook is on_failure, on_missed or on_recovery for a hook; else empty.
 	Hook string

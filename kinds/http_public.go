@@ -45,7 +45,7 @@ func publicOnly(transport http.RoundTripper, resolver *net.Resolver) (*http.Tran
 var (
 	specialIPv4 = prefixes("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 		"192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/3")
-	// Public IPv6 addresses are those of 2000::/3, without the ranges that contain
+	// Public IPv6 addresses are the range 2000::/3, without the ranges that contain
 	// addresses of IPv4 (Teredo, 6to4) and others for special purposes. Outside
 	// are loopback, mapped and translated IPv4 (NAT64), unique local, link-local
 	// and multicast addresses.

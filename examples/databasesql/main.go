@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// run signs up two accounts, one of which is rolled back, and runs the jobs until the mail
+// run signs up two accounts, rolls one of them back, and runs the jobs until the mail
 // of the other was sent.
 func run(ctx context.Context, url string, out io.Writer) error {
 	db, err := sql.Open("pgx", url)

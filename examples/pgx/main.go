@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// run signs up two accounts, one of which is rolled back, and runs the jobs until the mail
+// run signs up two accounts, rolls one of them back, and runs the jobs until the mail
 // of the other was sent.
 func run(ctx context.Context, url string, out io.Writer) error {
 	pool, err := pgxpool.New(ctx, url)

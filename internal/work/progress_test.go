@@ -9,7 +9,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// progressStore records the writes of progress, the first of which fail.
+// progressStore records the writes of progress, and fails the first writes.
 type progressStore struct {
 	Store
 	writes [][]store.ClaimProgress

@@ -29,7 +29,7 @@ type Edges interface {
 	EndWaiting(ctx context.Context, ends []End, now time.Time) error
 
 	// LockNotes locks notes after a number, by number, except notes that other
-	// transactions have locked and notes of a job of which there is an earlier note.
+	// transactions have locked, and notes of a job that has an earlier note.
 	LockNotes(ctx context.Context, after int64, limit int) ([]Note, error)
 
 	// OpenEdges returns, for each note, open edges on its job from dependents with greater
@@ -37,7 +37,7 @@ type Edges interface {
 	// limit only if these are all.
 	OpenEdges(ctx context.Context, notes []Note, limit int) ([]JobEdge, error)
 
-	// LockWaiting locks jobs and returns those that wait for jobs.
+	// LockWaiting locks jobs and returns the jobs that wait for other jobs.
 	LockWaiting(ctx context.Context, ids []int64) ([]JobWait, error)
 
 	// SaveEdges stores the states of edges.

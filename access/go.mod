@@ -1,0 +1,12 @@
+module github.com/hourbell/hourbell/access
+
+go 1.26.0
+
+require (
+	github.com/hourbell/hourbell v0.0.0
+	golang.org/x/crypto v0.53.0
+)
+
+require golang.org/x/sys v0.46.0 // indirect
+
+replace github.com/hourbell/hourbell => ..

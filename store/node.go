@@ -126,6 +126,7 @@ type QueueInfo struct {
 	Scheduled int64 // due later
 	Running   int64
 	Waiting   int64
+	Oldest    time.Time // the earliest run_at of the jobs that are due now; zero: none is due
 }
 
 // PruneRequest has the ages from which rows are deleted. A zero duration keeps

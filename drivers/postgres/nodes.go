@@ -301,6 +301,6 @@ func (b *Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 }
 
 func scanQueue(r pgx.CollectableRow) (q store.QueueInfo, err error) {
-	err = r.Scan(&q.Name, &q.Ready, &q.Scheduled, &q.Running, &q.Waiting)
+	err = r.Scan(&q.Name, &q.Ready, &q.Scheduled, &q.Running, &q.Waiting, into(&q.Oldest))
 	return q, err
 }

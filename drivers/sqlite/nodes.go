@@ -197,7 +197,7 @@ func (b *Backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 		}
 		return s.each(ctx, listQueues, args{"now": micros(now)}, func(r row) error {
 			var q store.QueueInfo
-			err := r.Scan(&q.Name, &q.Ready, &q.Scheduled, &q.Running, &q.Waiting)
+			err := r.Scan(&q.Name, &q.Ready, &q.Scheduled, &q.Running, &q.Waiting, into(&q.Oldest))
 			out = append(out, q)
 			return err
 		})

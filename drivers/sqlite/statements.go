@@ -215,7 +215,7 @@ var sources = [statementCount]source{
 	listJobsOldestFirst:    {file: "list_jobs", given: "page oldest", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
 	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
-	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting"},
+	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting oldest"},
 	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar limit", columns: scheduleColumns + " since"},
 	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at"},
 	lockCalendarUsers:      {file: "lock_calendar_users", params: "names", columns: "calendar name next_at"},

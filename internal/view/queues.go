@@ -2,19 +2,21 @@ package view
 
 import (
 	"fmt"
+	"time"
 
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/store"
 )
 
 // QueueListing shows queues.
 func QueueListing() Listing[store.QueueInfo] {
 	return Listing[store.QueueInfo]{
-		Columns: []string{"QUEUE", "READY", "SCHEDULED", "RUNNING", "WAITING"},
+		Columns: []string{"QUEUE", "READY", "SCHEDULED", "RUNNING", "WAITING", "OLDEST"},
 		Row: func(q store.QueueInfo) []string {
-			return []string{q.Name, fmt.Sprint(q.Ready), fmt.Sprint(q.Scheduled), fmt.Sprint(q.Running), fmt.Sprint(q.Waiting)}
+			return []string{q.Name, fmt.Sprint(q.Ready), fmt.Sprint(q.Scheduled), fmt.Sprint(q.Running), fmt.Sprint(q.Waiting), plain.Stamp(q.Oldest)}
 		},
 		Record: func(q store.QueueInfo) any {
-			return QueueRecord{Name: q.Name, Ready: q.Ready, Scheduled: q.Scheduled, Running: q.Running, Waiting: q.Waiting}
+			return QueueRecord{Name: q.Name, Ready: q.Ready, Scheduled: q.Scheduled, Running: q.Running, Waiting: q.Waiting, Oldest: timeOrNull(q.Oldest)}
 		},
 	}
 }
@@ -27,4 +29,6 @@ type QueueRecord struct {
 	Scheduled int64  `json:"scheduled"` // due later
 	Running   int64  `json:"running"`
 	Waiting   int64  `json:"waiting"`
+	// Oldest is when the oldest of the jobs that are due now was due.
+	Oldest *time.Time `json:"oldest"`
 }

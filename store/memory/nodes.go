@@ -276,6 +276,9 @@ func (s *Store) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 			queue.Scheduled++
 		default:
 			queue.Ready++
+			if queue.Oldest.IsZero() || j.RunAt.Before(queue.Oldest) {
+				queue.Oldest = j.RunAt
+			}
 		}
 		queues[j.Queue] = queue
 	}

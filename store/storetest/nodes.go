@@ -180,8 +180,15 @@ func listQueues(e *env) {
 	jobs := e.claim(n, 3)
 	e.finish(outcome(jobs[0], store.Completed), outcome(jobs[1], store.Failed))
 	e.cancel(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{Queue: "done"}})[0].ID)
+	oldest := map[string]time.Time{}
+	for _, j := range e.list(store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateReady}}}) {
+		if at, found := oldest[j.Queue]; !found || j.RunAt.Before(at) {
+			oldest[j.Queue] = j.RunAt
+		}
+	}
 	queues, err := e.b.ListQueues(e.ctx)
 	e.must(err)
-	e.want(queues, []store.QueueInfo{{Name: "a", Ready: 1}, {Name: "b", Scheduled: 1}, {Name: "q", Ready: 1, Scheduled: 2, Running: 1}},
-		"each queue's live jobs must be counted, by name: ready (due), scheduled (due later), running")
+	e.want(queues, []store.QueueInfo{
+		{Name: "a", Ready: 1, Oldest: oldest["a"]}, {Name: "b", Scheduled: 1}, {Name: "q", Ready: 1, Scheduled: 2, Running: 1, Oldest: oldest["q"]},
+	}, "each queue's live jobs must be counted, by name: ready (due), scheduled (due later), running; with the earliest run_at of the due jobs")
 }

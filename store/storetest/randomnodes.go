@@ -208,7 +208,7 @@ func (w *world) nodesBoth() {
 }
 
 // queuesBoth compares counts; ListQueues has no Now, so the counts of ready and
-// scheduled jobs are added up.
+// scheduled jobs are added up, and the oldest due job is left out.
 func (w *world) queuesBoth() {
 	want, err := w.model.ListQueues(w.ctx)
 	w.must(err)
@@ -220,7 +220,7 @@ func (w *world) queuesBoth() {
 func withoutDue(queues []store.QueueInfo) []store.QueueInfo {
 	var out []store.QueueInfo
 	for _, q := range queues {
-		q.Ready, q.Scheduled = q.Ready+q.Scheduled, 0
+		q.Ready, q.Scheduled, q.Oldest = q.Ready+q.Scheduled, 0, time.Time{}
 		out = append(out, q)
 	}
 	return out

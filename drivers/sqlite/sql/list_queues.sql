@@ -1,11 +1,13 @@
 -- The live jobs of each queue, counted. Each state has an index, so that the table is not
 -- read.
-SELECT queue, sum(ready) AS ready, sum(scheduled) AS scheduled, sum(running) AS running, sum(waiting) AS waiting
+SELECT queue, sum(ready) AS ready, sum(scheduled) AS scheduled, sum(running) AS running, sum(waiting) AS waiting,
+       min(oldest) AS oldest
 FROM (
-  SELECT queue, run_at <= :now AS ready, run_at > :now AS scheduled, 0 AS running, 0 AS waiting FROM hourbell_job WHERE state = 0
+  SELECT queue, run_at <= :now AS ready, run_at > :now AS scheduled, 0 AS running, 0 AS waiting,
+         CASE WHEN run_at <= :now THEN run_at END AS oldest FROM hourbell_job WHERE state = 0
   UNION ALL
-  SELECT queue, 0, 0, 1, 0 FROM hourbell_job WHERE state = 2
+  SELECT queue, 0, 0, 1, 0, NULL FROM hourbell_job WHERE state = 2
   UNION ALL
-  SELECT queue, 0, 0, 0, 1 FROM hourbell_job WHERE state = 1)
+  SELECT queue, 0, 0, 0, 1, NULL FROM hourbell_job WHERE state = 1)
 GROUP BY queue
 ORDER BY queue

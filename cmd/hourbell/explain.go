@@ -137,10 +137,10 @@ func parseSpans(texts []string, zone string) ([]hourbell.Span, error) {
 		}
 		var span hourbell.Span
 		var err error
-		if span.From, err = parseInstant("down", from, zone); err != nil {
+		if span.From, err = view.ParseInstant("down", from, zone); err != nil {
 			return nil, err
 		}
-		if span.To, err = parseInstant("down", to, zone); err != nil {
+		if span.To, err = view.ParseInstant("down", to, zone); err != nil {
 			return nil, err
 		}
 		spans = append(spans, span)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -103,25 +104,6 @@ func checkNames(names []string) error {
 	return errors.Join(errs...)
 }
 
-// parseInstant reads an instant in the syntax of recur.Spec.At; without an
-// offset it is on the clock of the zone (empty: UTC).
-func parseInstant(field, text, zone string) (time.Time, error) {
-	rule, err := recur.Spec{At: text, Zone: zone}.Rule(time.Time{})
-	var bad *recur.Error
-	if errors.As(err, &bad) && bad.Field == "at" {
-		renamed := *bad
-		renamed.Field = field
-		return time.Time{}, &renamed
-	}
-	if err != nil {
-		return time.Time{}, err
-	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
-		return t, nil // a rule would round up to microseconds, which is wrong for "strictly after"
-	}
-	return rule.Next(time.Time{}), nil
-}
-
 // instantFlag reads a flag whose value is an instant; zero if it was not given.
 func instantFlag(c *cobra.Command, name, zone string) (time.Time, error) {
 	flag := c.Flags().Lookup(name)
@@ -131,7 +113,7 @@ func instantFlag(c *cobra.Command, name, zone string) (time.Time, error) {
 	if err := notEmpty(c, name); err != nil {
 		return time.Time{}, err
 	}
-	return parseInstant(name, flag.Value.String(), zone)
+	return view.ParseInstant(name, flag.Value.String(), zone)
 }
 
 // parseIDs reads the numbers of jobs without duplicates.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,26 +86,16 @@ func (f *jobFilter) instant(c *cobra.Command, name, text string, to *time.Time) 
 	if err := notEmpty(c, name); err != nil {
 		return err
 	}
-	if ago, ok := parseAgo(text); ok {
+	if ago, ok := view.ParseAgo(text); ok {
 		f.ago[to] = ago
 		return nil
 	}
-	at, err := parseInstant(name, text, "")
+	at, err := view.ParseInstant(name, text, "")
 	if err != nil {
 		return &check.FieldError{Field: name, Value: check.Shorten(text), Problem: "is neither a duration nor an instant", Remedy: "use a duration such as 2h or 7d, or an instant such as 2027-03-01T09:00:00Z"}
 	}
 	*to = at
 	return nil
-}
-
-// parseAgo reads a duration: as Go writes it, or a number of days such as 7d.
-func parseAgo(text string) (time.Duration, bool) {
-	if days, found := strings.CutSuffix(text, "d"); found {
-		n, err := strconv.Atoi(days)
-		return time.Duration(n) * 24 * time.Hour, err == nil && n >= 0 && n <= 36500
-	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil && d >= 0
 }
 
 // at returns the filter, with instants by the clock of the store.

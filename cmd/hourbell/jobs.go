@@ -63,7 +63,7 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 		return err
 	}
 	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-		filter, err := selection.at(c.Context(), client)
+		filter, err := selection.At(c.Context(), client)
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func (p *program) jobsCountCommand(f *storeFlags) *cobra.Command {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				filter, err := selection.at(c.Context(), client)
+				filter, err := selection.At(c.Context(), client)
 				if err != nil {
 					return err
 				}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -126,7 +127,7 @@ func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Comm
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				filter, err := selection.at(c.Context(), client)
+				filter, err := selection.At(c.Context(), client)
 				if err != nil {
 					return err
 				}
@@ -146,7 +147,7 @@ func (p *program) jobsChangeCommand(f *storeFlags, change jobChange) *cobra.Comm
 
 // target reads which jobs a command changes: without numbers, a filter or --all it is
 // not used as it should be.
-func (l *jobsChangeFlags) target(c *cobra.Command, args []string) (*jobFilter, error) {
+func (l *jobsChangeFlags) target(c *cobra.Command, args []string) (*view.JobSelection, error) {
 	f, err := l.read(c)
 	for _, name := range []string{"to", "priority"} {
 		if flag := c.Flags().Lookup(name); flag != nil && !flag.Changed {

@@ -1,16 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/view"
 )
 
@@ -46,69 +40,21 @@ func jobFilterGiven(c *cobra.Command) bool {
 	return slices.ContainsFunc(jobFilterNames, func(name string) bool { return c.Flags().Changed(name) })
 }
 
-// jobFilter is a filter whose instants may be relative to the time of the store.
-type jobFilter struct {
-	hourbell.JobFilter
-	ago map[*time.Time]time.Duration // instants of the filter, and how long ago they are
-}
-
 // read returns the filter that the flags of a command describe.
-func (l *jobFilterFlags) read(c *cobra.Command) (*jobFilter, error) {
-	states, err := view.ParseJobStates(l.states, c.Flags().Changed("state"))
-	f := &jobFilter{JobFilter: states, ago: map[*time.Time]time.Duration{}}
-	f.Queue, f.Kind, f.Schedule, f.Unique, f.Error = l.queue, l.kind, l.schedule, l.unique, l.errorText
-	err = errors.Join(
-		err, nameFlags(c, "queue", "kind", "schedule", "unique"), notEmpty(c, "error"),
-		f.instant(c, "since", l.since, &f.CreatedSince), f.instant(c, "until", l.until, &f.CreatedUntil),
-		f.instant(c, "finished-since", l.finishedSince, &f.FinishedSince), f.instant(c, "finished-until", l.finishedUntil, &f.FinishedUntil),
-	)
-	if err == nil {
-		err = errors.Join(f.Validate(), f.order(&f.CreatedSince, "until", &f.CreatedUntil), f.order(&f.FinishedSince, "finished-until", &f.FinishedUntil))
+func (l *jobFilterFlags) read(c *cobra.Command) (*view.JobSelection, error) {
+	given := func(name string, value *string) *string {
+		if !c.Flags().Changed(name) {
+			return nil
+		}
+		return value
 	}
-	return f, err
-}
-
-// order checks two instants that are both relative to the time of the store.
-func (f *jobFilter) order(since *time.Time, name string, until *time.Time) error {
-	from, first := f.ago[since]
-	to, second := f.ago[until]
-	if !first || !second || from > to {
-		return nil
+	conditions := view.JobConditions{
+		Queue: given("queue", &l.queue), Kind: given("kind", &l.kind), Schedule: given("schedule", &l.schedule), Unique: given("unique", &l.unique),
+		Error: given("error", &l.errorText), Since: given("since", &l.since), Until: given("until", &l.until),
+		FinishedSince: given("finished-since", &l.finishedSince), FinishedUntil: given("finished-until", &l.finishedUntil),
 	}
-	return &check.FieldError{Field: name, Value: to.String(), Problem: fmt.Sprintf("is not after %v ago", from), Remedy: "use a shorter time than that of the other flag, or leave one of them out"}
-}
-
-// instant reads a flag that is an instant, or a duration before the time of the store.
-func (f *jobFilter) instant(c *cobra.Command, name, text string, to *time.Time) error {
-	if !c.Flags().Changed(name) {
-		return nil
+	if c.Flags().Changed("state") {
+		conditions.States = append([]string{}, l.states...)
 	}
-	if err := notEmpty(c, name); err != nil {
-		return err
-	}
-	if ago, ok := view.ParseAgo(text); ok {
-		f.ago[to] = ago
-		return nil
-	}
-	at, err := view.ParseInstant(name, text, "")
-	if err != nil {
-		return &check.FieldError{Field: name, Value: check.Shorten(text), Problem: "is neither a duration nor an instant", Remedy: "use a duration such as 2h or 7d, or an instant such as 2027-03-01T09:00:00Z"}
-	}
-	*to = at
-	return nil
-}
-
-// at returns the filter, with instants by the clock of the store.
-func (f *jobFilter) at(ctx context.Context, client *hourbell.Client) (hourbell.JobFilter, error) {
-	if len(f.ago) == 0 {
-		return f.JobFilter, nil
-	}
-	now, err := client.Now(ctx)
-	if err != nil {
-		return f.JobFilter, err
-	}
-	for to, ago := range f.ago {
-		*to = now.Add(-ago)
-	}
-	return f.JobFilter, nil
+	return conditions.Select()
 }

@@ -1,0 +1,115 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
+)
+
+// JobConditions select jobs as users write them: in flags, in the query of a page, in
+// a request of the API. A condition that is nil was not given.
+type JobConditions struct {
+	States                        []string // the words of ParseJobStates
+	Queue, Kind, Schedule, Unique *string
+	Error                         *string // a part of the last error
+	Since, Until                  *string // when the job was enqueued: an instant, or how long ago
+	FinishedSince, FinishedUntil  *string // when the job ended
+}
+
+// JobSelection is a filter whose instants may be relative to the time of the store.
+type JobSelection struct {
+	hourbell.JobFilter
+	ago map[*time.Time]time.Duration // instants of the filter, and how long ago they are
+}
+
+// Select checks the conditions. It needs no store. The error consists of
+// *check.FieldErrors with the names of the flags of `hourbell jobs list`.
+func (c JobConditions) Select() (*JobSelection, error) {
+	states, err := ParseJobStates(c.States, c.States != nil)
+	s := &JobSelection{JobFilter: states, ago: map[*time.Time]time.Duration{}}
+	err = errors.Join(err,
+		name("queue", c.Queue, &s.Queue), name("kind", c.Kind, &s.Kind), name("schedule", c.Schedule, &s.Schedule), name("unique", c.Unique, &s.Unique),
+		text("error", c.Error, &s.Error),
+		s.instant("since", c.Since, &s.CreatedSince), s.instant("until", c.Until, &s.CreatedUntil),
+		s.instant("finished-since", c.FinishedSince, &s.FinishedSince), s.instant("finished-until", c.FinishedUntil, &s.FinishedUntil),
+	)
+	if err == nil {
+		err = errors.Join(s.Validate(), s.order(&s.CreatedSince, "until", &s.CreatedUntil), s.order(&s.FinishedSince, "finished-until", &s.FinishedUntil))
+	}
+	return s, err
+}
+
+// name reads a condition that is a name to look up.
+func name(field string, given, to *string) error {
+	if given == nil {
+		return nil
+	}
+	*to = *given
+	return check.StoredName(field, *given)
+}
+
+// text reads a condition that is any text.
+func text(field string, given, to *string) error {
+	if given == nil {
+		return nil
+	}
+	*to = *given
+	return notEmpty(field, *given)
+}
+
+func notEmpty(field, given string) error {
+	if given == "" {
+		return &check.FieldError{Field: field, Problem: "is empty", Remedy: "give a value, or leave it out"}
+	}
+	return nil
+}
+
+// order checks two instants that are both relative to the time of the store.
+func (s *JobSelection) order(since *time.Time, name string, until *time.Time) error {
+	from, first := s.ago[since]
+	to, second := s.ago[until]
+	if !first || !second || from > to {
+		return nil
+	}
+	return &check.FieldError{Field: name, Value: to.String(), Problem: fmt.Sprintf("is not after %v ago", from), Remedy: "use a shorter time for it than for the begin, or leave one of them out"}
+}
+
+// instant reads a condition that is an instant, or a duration before the time of the
+// store.
+func (s *JobSelection) instant(field string, given *string, to *time.Time) error {
+	if given == nil {
+		return nil
+	}
+	if err := notEmpty(field, *given); err != nil {
+		return err
+	}
+	if ago, ok := ParseAgo(*given); ok {
+		s.ago[to] = ago
+		return nil
+	}
+	at, err := ParseInstant(field, *given, "")
+	if err != nil {
+		return &check.FieldError{Field: field, Value: check.Shorten(*given), Problem: "is neither a duration nor an instant", Remedy: "use a duration such as 2h or 7d, or an instant such as 2027-03-01T09:00:00Z"}
+	}
+	*to = at
+	return nil
+}
+
+// At returns the filter, with instants by the clock of the store.
+func (s *JobSelection) At(ctx context.Context, client *hourbell.Client) (hourbell.JobFilter, error) {
+	if len(s.ago) == 0 {
+		return s.JobFilter, nil
+	}
+	now, err := client.Now(ctx)
+	if err != nil {
+		return s.JobFilter, err
+	}
+	for to, ago := range s.ago {
+		*to = now.Add(-ago)
+	}
+	return s.JobFilter, nil
+}

@@ -3,12 +3,12 @@ package postgres
 import (
 	"testing"
 
-	"github.com/hourbell/hourbell/internal/controltest"
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/store"
 )
 
 func TestControl(t *testing.T) {
-	controltest.Run(t, func(t *testing.T) (store.Backend, store.Backend) {
+	clienttest.Control(t, func(t *testing.T) (store.Backend, store.Backend) {
 		a := fresh(t)
 		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
 	})
@@ -16,7 +16,7 @@ func TestControl(t *testing.T) {
 
 // Through a pooler no wake-ups arrive, so that nodes poll.
 func TestControlThroughPgBouncer(t *testing.T) {
-	controltest.Run(t, func(t *testing.T) (store.Backend, store.Backend) {
+	clienttest.Control(t, func(t *testing.T) (store.Backend, store.Backend) {
 		a := fresh(t)
 		url := urlFrom(t, bouncerVariable)
 		return openAt(t, url, a.schema), openAt(t, url, a.schema)

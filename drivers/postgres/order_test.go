@@ -3,7 +3,7 @@ package postgres
 import (
 	"testing"
 
-	"github.com/hourbell/hourbell/internal/ordertest"
+	"github.com/hourbell/hourbell/internal/clienttest"
 )
 
-func TestFailingJobsDoNotHoldUpFreshJobs(t *testing.T) { ordertest.Run(t, fresh(t)) }
+func TestFailingJobsDoNotHoldUpFreshJobs(t *testing.T) { clienttest.Order(t, fresh(t)) }

@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hourbell/hourbell/internal/answertest"
+	"github.com/hourbell/hourbell/internal/clienttest"
 	"github.com/hourbell/hourbell/store"
 )
 
 func TestAnswers(t *testing.T) {
-	answertest.Run(t, func(t *testing.T) store.Backend { return openFile(t, newFile(t)) })
+	clienttest.Answers(t, func(t *testing.T) store.Backend { return openFile(t, newFile(t)) })
 }
 
 // TestProgressGoesWithItsJob checks that no row of progress stays when its job is

@@ -3,7 +3,7 @@ package sqlite
 import (
 	"testing"
 
-	"github.com/hourbell/hourbell/internal/ordertest"
+	"github.com/hourbell/hourbell/internal/clienttest"
 )
 
-func TestFailingJobsDoNotHoldUpFreshJobs(t *testing.T) { ordertest.Run(t, openFile(t, newFile(t))) }
+func TestFailingJobsDoNotHoldUpFreshJobs(t *testing.T) { clienttest.Order(t, openFile(t, newFile(t))) }

@@ -1,10 +1,7 @@
-// Package controltest tests how jobs are controlled while nodes run them, on a store
-// of the caller's. Each driver calls Run from one of its own tests.
-package controltest
+package clienttest
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"testing"
@@ -15,9 +12,9 @@ import (
 	"github.com/hourbell/hourbell/store/storetest"
 )
 
-// Run runs the tests. open is called for each of them; it returns two backends on one
+// Control tests how jobs are controlled while nodes run them. open is called for each test; it returns two backends on one
 // empty store, and registers its clean-up with t.
-func Run(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
+func Control(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
 	for _, test := range []struct {
 		name string
 		run  func(e *env)
@@ -27,53 +24,20 @@ func Run(t *testing.T, open func(t *testing.T) (a, b store.Backend)) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := &env{T: t}
-			e.a, e.b = open(t)
+			e.backend, e.other = open(t)
 			test.run(e)
 		})
 		t.Run(test.name+", without wake-ups", func(t *testing.T) {
 			e := &env{T: t}
 			a, b := open(t)
-			e.a, e.b = storetest.Plain(a), storetest.Plain(b)
+			e.backend, e.other = storetest.Plain(a), storetest.Plain(b)
 			test.run(e)
 		})
 	}
 }
 
-// kind is the kind of the jobs of a test.
-const kind = "control"
-
-// env is a test with two backends on one store.
-type env struct {
-	*testing.T
-	a, b store.Backend
-}
-
-func (e *env) must(err error) {
-	e.Helper()
-	if err != nil {
-		e.Fatal(err)
-	}
-}
-
-// node runs a client whose jobs are run by handle, until the test ends.
-func (e *env) node(backend store.Backend, handle hourbell.Handler) *hourbell.Client {
-	e.Helper()
-	workers := hourbell.NewWorkers()
-	workers.Handle(kind, handle)
-	client, err := hourbell.New(backend, hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
-	e.must(err)
-	ended := make(chan error, 1)
-	go func() { ended <- client.Run(context.Background()) }()
-	e.Cleanup(func() {
-		if err := errors.Join(client.Stop(context.Background()), <-ended); err != nil {
-			e.Error(err)
-		}
-	})
-	return client
-}
-
-// enqueue enqueues n jobs.
-func (e *env) enqueue(client *hourbell.Client, n int) {
+// enqueueMany enqueues n jobs.
+func (e *env) enqueueMany(client *hourbell.Client, n int) {
 	e.Helper()
 	requests := make([]hourbell.Request, n)
 	for i := range requests {
@@ -90,16 +54,6 @@ func (e *env) count(client *hourbell.Client, f hourbell.JobFilter) int {
 	return int(n)
 }
 
-// eventually waits for a condition.
-func (e *env) eventually(what string, holds func() bool) {
-	e.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			e.Fatalf("not in time: %s", what)
-		}
-	}
-}
-
 // cancelInTime cancels jobs of one node by the client of another, several times, because
 // the node may have just looked.
 func cancelInTime(e *env) {
@@ -111,11 +65,11 @@ func cancelInTime(e *env) {
 		ended <- time.Now()
 		return context.Cause(ctx)
 	}
-	runner := e.node(e.a, wait)
-	elsewhere, err := hourbell.New(e.b, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	runner := e.run(e.backend, wait)
+	elsewhere, err := hourbell.New(e.other, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
 	e.must(err)
 	for range 3 {
-		e.enqueue(runner, 1)
+		e.enqueueMany(runner, 1)
 		<-begun
 		asked := time.Now()
 		res, err := elsewhere.Jobs.Cancel(e.Context(), hourbell.JobFilter{Kind: kind, States: []store.State{store.StateRunning}})
@@ -145,10 +99,10 @@ func changeWhileDraining(e *env) {
 		time.Sleep(time.Millisecond)
 		return nil
 	}
-	runner := e.node(e.a, work)
-	e.node(e.b, work)
+	runner := e.run(e.backend, work)
+	e.run(e.other, work)
 	for range 3 {
-		e.enqueue(runner, jobs/3)
+		e.enqueueMany(runner, jobs/3)
 		for _, change := range []func() (hourbell.JobChanges, error){
 			func() (hourbell.JobChanges, error) {
 				return runner.Jobs.Reprioritise(e.Context(), hourbell.JobFilter{Kind: kind}, 2)

@@ -1,12 +1,8 @@
-// Package ordertest tests, on a store of the caller's, that jobs that fail do not hold
-// up new jobs, although due jobs run in the order of run_at, not of their attempts.
-// Each driver calls Run from one of its own tests.
-package ordertest
+package clienttest
 
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,11 +22,12 @@ const (
 	rounds  = 5
 )
 
-// Run lets 10,000 jobs fail again and again with a back-off of one second, and
+// Order checks that jobs that fail do not hold up new jobs, although due jobs run in the
+// order of run_at, not of their attempts. It lets 10,000 jobs fail again and again with a back-off of one second, and
 // enqueues fresh jobs, which must start within a second. On a machine that cannot
 // run 8,000 of the failing jobs a second, a fresh job must start after each of them
 // has run once at most.
-func Run(t *testing.T, backend store.Backend) {
+func Order(t *testing.T, backend store.Backend) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
@@ -48,19 +45,15 @@ func Run(t *testing.T, backend store.Backend) {
 		begun[job.ID] = time.Now()
 		return nil
 	})
-	client, err := hourbell.New(backend, hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
-	must(t, err)
-	must(t, client.Migrate(t.Context()))
+	e := &env{T: t, backend: backend}
+	client := e.runWorkers(backend, workers)
 	jobs := make([]hourbell.Request, failing)
 	for i := range jobs {
 		jobs[i].Args = hourbell.RawArgs{Name: "failing", JSON: []byte("1")}
 	}
-	_, err = client.EnqueueMany(t.Context(), jobs, hourbell.MaxAttempts(1000))
-	must(t, err)
-	ended := make(chan error, 1)
-	go func() { ended <- client.Run(context.Background()) }()
-	defer func() { must(t, errors.Join(client.Stop(context.Background()), <-ended)) }()
-	await(t, "each job has failed twice", func() bool { return failures.Load() >= 2*failing })
+	_, err := client.EnqueueMany(t.Context(), jobs, hourbell.MaxAttempts(1000))
+	e.must(err)
+	e.eventually("each job has failed twice", func() bool { return failures.Load() >= 2*failing })
 
 	var worst, bound time.Duration
 	for range rounds { // other programs may take the cores for a while
@@ -68,7 +61,7 @@ func Run(t *testing.T, backend store.Backend) {
 		enqueued := map[int64]time.Time{}
 		for range fresh {
 			job, err := client.Enqueue(t.Context(), hourbell.RawArgs{Name: "fresh", JSON: []byte("1")})
-			must(t, err)
+			e.must(err)
 			enqueued[job.ID] = time.Now()
 			time.Sleep(75 * time.Millisecond)
 		}
@@ -77,7 +70,7 @@ func Run(t *testing.T, backend store.Backend) {
 		worst = 0
 		for id, at := range enqueued {
 			var start time.Time
-			await(t, "the fresh job has begun", func() bool {
+			e.eventually("the fresh job has begun", func() bool {
 				mu.Lock()
 				defer mu.Unlock()
 				start = begun[id]
@@ -94,21 +87,5 @@ func Run(t *testing.T, backend store.Backend) {
 			return
 		}
 	}
-	t.Errorf("fresh jobs waited %v beside %d jobs that fail; want less than %v", worst, failing, bound)
-}
-
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Errorf("fresh jobs waited %v, with %d jobs that fail; want less than %v", worst, failing, bound)
 }

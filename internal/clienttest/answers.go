@@ -1,14 +1,10 @@
-// Package answertest tests what a worker answers, on a store of the caller's: a
-// running client claims jobs, runs workers and writes their answers. Each driver
-// calls Run from one of its own tests.
-package answertest
+package clienttest
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -22,9 +18,9 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Run runs the tests. open is called once for each test; it returns an empty
+// Answers tests what workers answer. open is called once for each test; it returns an empty
 // store, and registers its clean-up with t.
-func Run(t *testing.T, open func(t *testing.T) store.Backend) {
+func Answers(t *testing.T, open func(t *testing.T) store.Backend) {
 	for _, test := range []struct {
 		name string
 		run  func(e *env)
@@ -40,39 +36,6 @@ func Run(t *testing.T, open func(t *testing.T) store.Backend) {
 		{"progress", progress},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(&env{T: t, backend: open(t)}) })
-	}
-}
-
-// kind is the kind of the jobs of a test.
-const kind = "answer"
-
-// env is a test with its store.
-type env struct {
-	*testing.T
-	backend store.Backend
-}
-
-// run runs a client whose jobs are run by handle, until the test ends.
-func (e *env) run(handle hourbell.Handler, options ...hourbell.WorkerOption) *hourbell.Client {
-	e.Helper()
-	workers := hourbell.NewWorkers()
-	workers.Handle(kind, handle, options...)
-	client, err := hourbell.New(e.backend, hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
-	e.must(err)
-	ended := make(chan error, 1)
-	go func() { ended <- client.Run(context.Background()) }()
-	e.Cleanup(func() {
-		if err := errors.Join(client.Stop(context.Background()), <-ended); err != nil {
-			e.Error(err)
-		}
-	})
-	return client
-}
-
-func (e *env) must(err error) {
-	e.Helper()
-	if err != nil {
-		e.Fatal(err)
 	}
 }
 
@@ -125,7 +88,7 @@ func (r *runs) add(job *hourbell.JobRow) (count int) {
 func snoozeDoesNotSpin(e *env) {
 	const snoozes = 5
 	var r runs
-	client := e.run(func(_ context.Context, job *hourbell.JobRow) error {
+	client := e.run(e.backend, func(_ context.Context, job *hourbell.JobRow) error {
 		if n := r.add(job); n <= snoozes {
 			return hourbell.Snooze(time.Duration(1-n) * time.Hour) // 0, then negative
 		}
@@ -144,7 +107,7 @@ func snoozeDoesNotSpin(e *env) {
 
 func snoozesSpendNoAttempt(e *env) {
 	var r runs
-	client := e.run(func(_ context.Context, job *hourbell.JobRow) error {
+	client := e.run(e.backend, func(_ context.Context, job *hourbell.JobRow) error {
 		job.SetOutput([]byte("said"))
 		switch r.add(job) {
 		case 1, 3:
@@ -177,7 +140,7 @@ func snoozesSpendNoAttempt(e *env) {
 
 func cancelEndsSnoozes(e *env) {
 	begun := make(chan struct{}, 1)
-	client := e.run(func(ctx context.Context, _ *hourbell.JobRow) error {
+	client := e.run(e.backend, func(ctx context.Context, _ *hourbell.JobRow) error {
 		begun <- struct{}{}
 		<-ctx.Done()
 		return hourbell.Snooze(time.Hour)
@@ -198,7 +161,7 @@ func finalErrors(e *env) {
 		`"nil"`: nil, `"nothing cancelled"`: hourbell.Cancel(nil), `"nothing failed"`: hourbell.Fail(nil),
 		`"cancel"`: fmt.Errorf("wrapped: %w", hourbell.Cancel(boom)), `"fail"`: hourbell.Fail(boom), `"error"`: boom,
 	}
-	client := e.run(func(_ context.Context, job *hourbell.JobRow) error { return answers[string(job.RawArgs)] })
+	client := e.run(e.backend, func(_ context.Context, job *hourbell.JobRow) error { return answers[string(job.RawArgs)] })
 	for args, want := range map[string]struct {
 		state  store.State
 		reason string
@@ -229,7 +192,7 @@ type total struct {
 }
 
 func results(e *env) {
-	client := e.run(func(_ context.Context, job *hourbell.JobRow) error {
+	client := e.run(e.backend, func(_ context.Context, job *hourbell.JobRow) error {
 		switch string(job.RawArgs) {
 		case `"large"`:
 			e.must(job.SetResult("before"))
@@ -302,7 +265,7 @@ func backOff(e *env) {
 		}
 		return boom
 	}
-	client := e.run(fails, hourbell.DefaultBackoff("constant:30m"))
+	client := e.run(e.backend, fails, hourbell.DefaultBackoff("constant:30m"))
 	wait := func(args string, options ...hourbell.Option) time.Duration {
 		job := e.job(client, e.enqueue(client, args, options...), "retrying", func(job store.JobInfo) bool { return len(job.Attempts) > 0 })
 		return job.RunAt.Sub(job.Attempts[0].FinishedAt)
@@ -349,7 +312,7 @@ func backOff(e *env) {
 // ownBackOff checks a back-off that is a function of the program's.
 func ownBackOff(e *env) {
 	boom := errors.New("boom")
-	client := e.run(func(context.Context, *hourbell.JobRow) error { return boom },
+	client := e.run(e.backend, func(context.Context, *hourbell.JobRow) error { return boom },
 		hourbell.DefaultBackoffFunc(func(attempt int, err error) time.Duration {
 			switch {
 			case attempt == 1:
@@ -375,7 +338,7 @@ func ownBackOff(e *env) {
 }
 
 func timeouts(e *env) {
-	client := e.run(func(ctx context.Context, job *hourbell.JobRow) error {
+	client := e.run(e.backend, func(ctx context.Context, job *hourbell.JobRow) error {
 		deadline, bounded := ctx.Deadline()
 		if string(job.RawArgs) == `"wait"` {
 			<-ctx.Done()
@@ -409,7 +372,7 @@ func progress(e *env) {
 	step := make(chan struct{})
 	var begun sync.WaitGroup
 	begun.Add(jobs)
-	client := e.run(func(ctx context.Context, job *hourbell.JobRow) error {
+	client := e.run(e.backend, func(ctx context.Context, job *hourbell.JobRow) error {
 		if string(job.RawArgs) == `"silent"` {
 			return nil
 		}

@@ -1,0 +1,65 @@
+// Package clienttest tests a running client on stores of the caller's: what workers
+// answer, how jobs are controlled while nodes run them, and that failing jobs do not hold
+// up new jobs. Each driver calls Answers, Control and Order from tests of its own.
+package clienttest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+)
+
+// kind is the kind of the jobs of a test.
+const kind = "work"
+
+// env is a test with its store.
+type env struct {
+	*testing.T
+	backend store.Backend
+	other   store.Backend // for Control: another backend on the same store
+}
+
+func (e *env) must(err error) {
+	e.Helper()
+	if err != nil {
+		e.Fatal(err)
+	}
+}
+
+// run runs a client whose jobs are run by handle, until the test ends.
+func (e *env) run(backend store.Backend, handle hourbell.Handler, options ...hourbell.WorkerOption) *hourbell.Client {
+	e.Helper()
+	workers := hourbell.NewWorkers()
+	workers.Handle(kind, handle, options...)
+	return e.runWorkers(backend, workers)
+}
+
+// runWorkers runs a client with workers, until the test ends.
+func (e *env) runWorkers(backend store.Backend, workers *hourbell.Workers) *hourbell.Client {
+	e.Helper()
+	client, err := hourbell.New(backend, hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+	e.must(err)
+	ended := make(chan error, 1)
+	go func() { ended <- client.Run(context.Background()) }()
+	e.Cleanup(func() {
+		if err := errors.Join(client.Stop(context.Background()), <-ended); err != nil {
+			e.Error(err)
+		}
+	})
+	return client
+}
+
+// eventually waits for a condition.
+func (e *env) eventually(what string, holds func() bool) {
+	e.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			e.Fatalf("waited in vain until %s", what)
+		}
+	}
+}

@@ -35,6 +35,15 @@ func Queue(name string) Option {
 	}
 }
 
+// Group names the group of the job, 1 to 200 bytes: a label by which jobs are selected
+// (JobFilter.Group). Jobs of a schedule have the schedule's group.
+func Group(name string) Option {
+	return func(e *enqueuing) {
+		e.NewJob.Group = name
+		e.errs = append(e.errs, check.Name("group", name))
+	}
+}
+
 // Priority is 1 (first) … 9 (last); default 5.
 func Priority(priority int) Option {
 	return func(e *enqueuing) {

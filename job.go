@@ -44,8 +44,9 @@ type JobRow struct {
 	Token       int64
 	Kind        string
 	Queue       string
-	Priority    int // 1 (first) … 9
-	Attempt     int // the first is 1
+	Group       string // or empty
+	Priority    int    // 1 (first) … 9
+	Attempt     int    // the first is 1
 	MaxAttempts int
 	OnLoss      store.OnLoss
 	Origin      string // enqueue, schedule, trigger, backfill or hook

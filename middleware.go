@@ -55,7 +55,8 @@ type EnqueueMiddleware func(ctx context.Context, drafts []*Draft, next func(ctx 
 type Draft struct {
 	// JobSpec has the kind, the arguments as they are stored, and the options.
 	// Its own Headers are not used.
-	// Unique has no effect on jobs of schedules and must be empty there.
+	// Unique has no effect on jobs of schedules and must be empty there. Group is,
+	// for a schedule, the group of the schedule, and must be empty for a hook.
 	store.JobSpec
 	// Headers are stored with the job and become JobRow.Headers: at most 100
 	// names, and 64 KiB as JSON. Names are valid names (see check.Name) that do
@@ -91,6 +92,12 @@ func (d *Draft) validate() error {
 	errs := []error{
 		check.Name("kind", d.Kind), check.Args("args", d.Args), check.Name("queue", d.Queue),
 		checkPriority(int(d.Priority)), checkMaxAttempts(int(d.MaxAttempts)), checkOnLoss(d.OnLoss), checkDuration("timeout", d.Timeout),
+	}
+	if d.Group != "" {
+		errs = append(errs, check.Name("group", d.Group))
+		if d.made.origin == store.OriginHook {
+			errs = append(errs, &check.FieldError{Field: "group", Value: check.Shorten(d.Group), Problem: "is given for a hook", Remedy: "leave it empty: the job of a hook runs also while a group is paused"})
+		}
 	}
 	if d.Unique != "" {
 		errs = append(errs, check.StoredName("unique", d.Unique))

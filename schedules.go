@@ -108,6 +108,7 @@ func (s *ScheduleService) put(ctx context.Context, options []Option, req store.P
 	var res store.PutSchedulesResult
 	err = s.client.definitionsThrough(ctx, names, definitions, func(ctx context.Context) (err error) {
 		for i, definition := range definitions {
+			req.Schedules[i].Group = definition.Group
 			if req.Schedules[i].Definition, err = definition.Encode(); err != nil {
 				return err
 			}
@@ -127,6 +128,7 @@ func (s *ScheduleService) put(ctx context.Context, options []Option, req store.P
 type ScheduleFilter struct {
 	Owner    *string // nil: any owner
 	Calendar string  // only schedules that exclude the store's calendar with this name; empty: all
+	Group    string  // only schedules of this group; empty: all
 	After    string  // only names after this name, in byte order: the last name of the previous page
 	Limit    int     // rows of a page; default 100
 	Deleted  bool    // includes deleted schedules
@@ -136,7 +138,7 @@ const defaultPage = 100
 
 // List returns schedules by name, a page at a time.
 func (s *ScheduleService) List(ctx context.Context, f ScheduleFilter) ([]ScheduleInfo, error) {
-	err := errors.Join(checkIfGiven("after", f.After), checkIfGiven("calendar", f.Calendar))
+	err := errors.Join(checkIfGiven("after", f.After), checkIfGiven("calendar", f.Calendar), checkIfGiven("group", f.Group))
 	if f.Owner != nil {
 		err = errors.Join(err, checkIfGiven("owner", *f.Owner))
 	}
@@ -144,7 +146,7 @@ func (s *ScheduleService) List(ctx context.Context, f ScheduleFilter) ([]Schedul
 		return nil, fmt.Errorf("list schedules: %w", err)
 	}
 	return s.list(ctx, store.ListSchedulesRequest{
-		Owner: f.Owner, Calendar: f.Calendar, After: f.After, Limit: pageSize(f.Limit), Deleted: f.Deleted,
+		Owner: f.Owner, Calendar: f.Calendar, Group: f.Group, After: f.After, Limit: pageSize(f.Limit), Deleted: f.Deleted,
 	})
 }
 

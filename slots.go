@@ -16,6 +16,7 @@ type SlotService struct{ client *Client }
 // SlotFilter selects records of slots. The zero value selects all.
 type SlotFilter struct {
 	Schedule string           // by name
+	Group    string           // the group that their schedules have now
 	From     time.Time        // inclusive
 	To       time.Time        // exclusive
 	Before   store.SlotCursor // the Slot and ID of the last record of the previous page
@@ -24,10 +25,10 @@ type SlotFilter struct {
 
 // List returns the outcomes of slots, newest first, a page at a time.
 func (s *SlotService) List(ctx context.Context, f SlotFilter) ([]store.SlotInfo, error) {
-	if err := errors.Join(checkIfGiven("schedule", f.Schedule), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
+	if err := errors.Join(checkIfGiven("schedule", f.Schedule), checkIfGiven("group", f.Group), checkTime("from", f.From), checkTime("to", f.To)); err != nil {
 		return nil, fmt.Errorf("list slots: %w", err)
 	}
 	return s.client.backend.ListSlots(ctx, store.ListSlotsRequest{
-		Schedule: f.Schedule, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit),
+		Schedule: f.Schedule, Group: f.Group, From: f.From, To: f.To, Before: f.Before, Limit: pageSize(f.Limit),
 	})
 }

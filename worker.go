@@ -285,6 +285,7 @@ func (j *JobRow) fill(run *work.Run) {
 		Token:       run.Token,
 		Kind:        run.Kind,
 		Queue:       run.Queue,
+		Group:       run.Group,
 		Priority:    int(run.Priority),
 		Attempt:     int(run.Attempt),
 		MaxAttempts: int(run.MaxAttempts),

@@ -104,6 +104,9 @@ type JobSpec struct {
 	MaxAttempts int16         // at least 1
 	OnLoss      OnLoss        // what happens to the job if its node dies while it runs
 	Timeout     time.Duration // of one attempt; 0: the worker's default
+	// Group is a label by which jobs and schedules are selected, at most 200 bytes, or
+	// empty. Jobs of a schedule have the group that the schedule had when they were made.
+	Group string
 	// Unique is the key of the job, at most 200 bytes, or empty. At most one
 	// live job of a kind has a key; a finished job keeps the text, but the key is
 	// free again, unless NewJob.UniqueFor holds it. Only jobs of Jobs.Insert
@@ -120,7 +123,7 @@ func (s JobSpec) Clone() JobSpec {
 // sameButArgs reports whether two specs differ in their Args at most.
 func (s *JobSpec) sameButArgs(other *JobSpec) bool {
 	return s.Kind == other.Kind && s.Queue == other.Queue && s.Priority == other.Priority && s.MaxAttempts == other.MaxAttempts &&
-		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Unique == other.Unique &&
+		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Group == other.Group && s.Unique == other.Unique &&
 		bytes.Equal(s.Headers, other.Headers) && (s.Headers == nil) == (other.Headers == nil)
 }
 

@@ -53,7 +53,7 @@ func (s *Schedule) Put(put PutSchedule, owner string, now time.Time) {
 	if s.Mark.Before(now) {
 		s.Mark = now
 	}
-	s.Owner, s.Definition = owner, bytes.Clone(put.Definition)
+	s.Owner, s.Definition, s.Group = owner, bytes.Clone(put.Definition), put.Group
 	s.NextAt, s.UpdatedAt = now, now
 	s.declare(put.Paused, now)
 }

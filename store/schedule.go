@@ -14,6 +14,7 @@ type Schedule struct {
 	Owner      string
 	Revision   int64 // changes only with the definition, the owner or a calendar, and always to a greater number
 	Definition []byte
+	Group      string // of the schedule and its jobs, or empty; it changes only with the definition
 	// Anchor is the instant from which intervals are counted: when the schedule
 	// was first put. Edits keep it.
 	Anchor time.Time
@@ -52,6 +53,9 @@ type PutSchedule struct {
 	// Calendars are the calendars that the definition names, each once. Equal
 	// definitions name the same calendars.
 	Calendars []string
+	// Group is the group that the definition names, or empty. Equal definitions name
+	// the same group.
+	Group string
 	// IfRevision, if not 0, must equal the row's revision (ErrConflict).
 	IfRevision int64
 	// Paused is whether the definition declares a pause. It takes effect when
@@ -319,14 +323,17 @@ type ListSchedulesRequest struct {
 	Owner *string // nil: any
 	// Calendar, if not empty, is a calendar that they name.
 	Calendar string
-	After    string // only names after this one, in byte order
-	Limit    int    // at least 1
-	Deleted  bool   // tombstones too
+	// Group, if not empty, is their group.
+	Group   string
+	After   string // only names after this one, in byte order
+	Limit   int    // at least 1
+	Deleted bool   // tombstones too
 }
 
 // ListSlotsRequest selects records of slots.
 type ListSlotsRequest struct {
 	Schedule string    // by name; empty: all
+	Group    string    // the group that their schedules have now; empty: all
 	From     time.Time // records whose range ends at or after this
 	To       time.Time // … and begins before this
 	// Before continues a listing: only records after the cursor in its order

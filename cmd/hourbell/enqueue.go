@@ -21,6 +21,7 @@ type enqueueFlags struct {
 	format format
 	in     time.Duration
 	at     string
+	group  string
 	unique uniqueFlags
 	after  []string
 }
@@ -54,6 +55,7 @@ func (p *program) enqueueCommand() *cobra.Command {
 	c.Flags().DurationVar(&f.in, "in", 0, "run it no sooner than this from now")
 	f.unique.addTo(c)
 	addAfter(c, &f.after)
+	c.Flags().StringVar(&f.group, "group", "", "its group: a label by which jobs are selected")
 	c.Flags().StringVar(&f.at, "at", "", "run it no sooner than this instant, such as 2027-03-01T09:00:00Z")
 	return c
 }
@@ -123,6 +125,9 @@ func (f enqueueFlags) options(c *cobra.Command) ([]hourbell.Option, error) {
 	}
 	if c.Flags().Changed("backoff") {
 		options = append(options, hourbell.Backoff(f.work.backoff))
+	}
+	if c.Flags().Changed("group") {
+		options = append(options, hourbell.Group(f.group))
 	}
 	after, err := parseAfter(f.after)
 	if err != nil {

@@ -31,6 +31,7 @@ func (p *program) schedulesCommand() *cobra.Command {
 type schedulesListFlags struct {
 	owner    string
 	calendar string
+	group    string
 	after    string
 	limit    int
 	deleted  bool
@@ -48,6 +49,7 @@ func (p *program) schedulesListCommand(f *storeFlags) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&l.owner, "owner", "", "only schedules of this owner; '' for schedules put by hand")
 	flags.StringVar(&l.calendar, "calendar", "", "only schedules that exclude this stored calendar")
+	flags.StringVar(&l.group, "group", "", "only schedules of this group")
 	flags.StringVar(&l.after, "after", "", "only names after this one, in byte order")
 	addLimit(c, &l.limit)
 	flags.BoolVar(&l.deleted, "deleted", false, "deleted schedules too")
@@ -57,8 +59,8 @@ func (p *program) schedulesListCommand(f *storeFlags) *cobra.Command {
 }
 
 func (p *program) schedulesList(c *cobra.Command, f storeFlags, l schedulesListFlags) error {
-	filter := hourbell.ScheduleFilter{Calendar: l.calendar, After: l.after, Deleted: l.deleted}
-	err := errors.Join(checkLimit(l.limit), nameFlags(c, "after", "calendar"))
+	filter := hourbell.ScheduleFilter{Calendar: l.calendar, Group: l.group, After: l.after, Deleted: l.deleted}
+	err := errors.Join(checkLimit(l.limit), nameFlags(c, "after", "calendar", "group"))
 	if c.Flags().Changed("owner") {
 		filter.Owner = &l.owner
 		if l.owner != "" {

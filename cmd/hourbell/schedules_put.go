@@ -52,7 +52,7 @@ func (p *program) schedulesPutCommand(f *storeFlags) *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&s.kind, "kind", kinds.CommandKind, "the kind of the jobs")
 	allPolicies.addTo(c)
-	flags.StringVar(&s.group, "group", "", "a label for people")
+	flags.StringVar(&s.group, "group", "", "its group, and the group of its jobs: a label by which they are selected")
 	flags.BoolVar(&s.paused, "paused", false, "start paused")
 	flags.Int64Var(&s.ifRevision, "if-revision", 0, "only if it still has this revision, which schedules show prints")
 	s.format.addTo(c)

@@ -17,6 +17,7 @@ func (p *program) slotsCommand() *cobra.Command {
 		f        storeFlags
 		o        format
 		schedule string
+		group    string
 		from, to string
 		limit    int
 	)
@@ -27,11 +28,11 @@ func (p *program) slotsCommand() *cobra.Command {
 		Example: "  hourbell slots --schedule nightly --from 2027-03-01T00:00:00Z --to 2027-04-01T00:00:00Z\n" +
 			"  hourbell slots --schedule hourly --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error {
-			filter := hourbell.SlotFilter{Schedule: schedule}
+			filter := hourbell.SlotFilter{Schedule: schedule, Group: group}
 			var fromErr, toErr error
 			filter.From, fromErr = instantFlag(c, "from", "")
 			filter.To, toErr = instantFlag(c, "to", "")
-			if err := errors.Join(nameFlags(c, "schedule"), fromErr, toErr, checkLimit(limit), checkRange(filter)); err != nil {
+			if err := errors.Join(nameFlags(c, "schedule", "group"), fromErr, toErr, checkLimit(limit), checkRange(filter)); err != nil {
 				return err
 			}
 			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
@@ -48,6 +49,7 @@ func (p *program) slotsCommand() *cobra.Command {
 	}
 	flags := c.Flags()
 	flags.StringVar(&schedule, "schedule", "", "only of this schedule")
+	flags.StringVar(&group, "group", "", "only of schedules that are in this group now")
 	flags.StringVar(&from, "from", "", "only slots at or after this instant, such as 2027-03-01T00:00:00Z")
 	flags.StringVar(&to, "to", "", "only slots before this instant")
 	addLimit(c, &limit)

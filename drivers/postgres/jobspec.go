@@ -27,6 +27,7 @@ var specColumns = []specColumn{
 	specField("on_loss", "smallint", func(s *store.JobSpec) int16 { return int16(s.OnLoss) }, func(s *store.JobSpec) any { return (*int16)(&s.OnLoss) }),
 	specField("queue", "text", func(s *store.JobSpec) string { return s.Queue }, func(s *store.JobSpec) any { return (*repeated)(&s.Queue) }),
 	specField("kind", "text", func(s *store.JobSpec) string { return s.Kind }, func(s *store.JobSpec) any { return (*repeated)(&s.Kind) }),
+	specOrNull("group_name", "text", func(s *store.JobSpec) *string { return orNull(s.Group) }, func(s *store.JobSpec) any { return (*word)(&s.Group) }),
 	specOrNull("unique_key", "text", func(s *store.JobSpec) *string { return orNull(s.Unique) }, func(s *store.JobSpec) any { return (*word)(&s.Unique) }),
 }
 

@@ -153,11 +153,11 @@ func (p *putting) put(put store.PutSchedule) {
 // transaction begins again.
 func (b *Backend) writePut(ctx context.Context, tx querier, p putting) error {
 	if n := len(p.created); n > 0 {
-		names, definitions, paused := make([]string, n), make([]string, n), make([]bool, n)
+		names, definitions, groups, paused := make([]string, n), make([]string, n), make([]*string, n), make([]bool, n)
 		for i, row := range p.created {
-			names[i], definitions[i], paused[i] = row.Name, string(row.Definition), row.PausedDeclared
+			names[i], definitions[i], groups[i], paused[i] = row.Name, string(row.Definition), orNull(row.Group), row.PausedDeclared
 		}
-		tag, err := tx.Exec(ctx, b.q(insertSchedules), when(p.now), p.owner, names, definitions, paused)
+		tag, err := tx.Exec(ctx, b.q(insertSchedules), when(p.now), p.owner, names, definitions, paused, groups)
 		if err != nil {
 			return err
 		}
@@ -187,17 +187,17 @@ func (b *Backend) writeSchedules(ctx context.Context, tx querier, rows []*store.
 		return nil
 	}
 	ids, revisions := make([]int64, n), make([]int64, n)
-	owners, definitions := make([]string, n), make([]string, n)
+	owners, definitions, groups := make([]string, n), make([]string, n), make([]*string, n)
 	anchors, marks, nexts := make([]*time.Time, n), make([]*time.Time, n), make([]*time.Time, n)
 	paused, until, declared := make([]*time.Time, n), make([]*time.Time, n), make([]bool, n)
 	updated, deleted := make([]*time.Time, n), make([]*time.Time, n)
 	for i, row := range rows {
-		ids[i], revisions[i], owners[i], definitions[i] = row.ID, row.Revision, row.Owner, string(row.Definition)
+		ids[i], revisions[i], owners[i], definitions[i], groups[i] = row.ID, row.Revision, row.Owner, string(row.Definition), orNull(row.Group)
 		anchors[i], marks[i], nexts[i] = when(row.Anchor), when(row.Mark), when(row.NextAt)
 		paused[i], until[i], declared[i] = when(row.PausedAt), when(row.PausedUntil), row.PausedDeclared
 		updated[i], deleted[i] = when(row.UpdatedAt), when(row.DeletedAt)
 	}
-	_, err := tx.Exec(ctx, b.q(updateSchedules), ids, owners, revisions, definitions, anchors, marks, nexts, paused, declared, updated, deleted, until)
+	_, err := tx.Exec(ctx, b.q(updateSchedules), ids, owners, revisions, definitions, anchors, marks, nexts, paused, declared, updated, deleted, until, groups)
 	return err
 }
 
@@ -269,7 +269,7 @@ func decideChange(req store.ChangeSchedulesRequest, rows map[string]*store.Sched
 func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
 	var out []store.Schedule
 	err := b.listIn(ctx, "list schedules", req.Tx, func(tx querier) (err error) {
-		out, err = collect(ctx, tx, scanListed, b.q(listSchedules), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar))
+		out, err = collect(ctx, tx, scanListed, b.q(listSchedules), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar), orNull(req.Group))
 		return err
 	})
 	return out, err
@@ -289,13 +289,13 @@ func scanListed(r pgx.CollectableRow) (s store.Schedule, err error) {
 // scheduleList is the list "schedule_columns" in statements, and scheduleColumns what scheduleTargets
 // scan: that list, and how many jobs in a row failed.
 const (
-	scheduleList    = "id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at"
+	scheduleList    = "id, name, owner, revision, definition, group_name, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at"
 	scheduleColumns = "{schedule_columns} failures"
 )
 
 func scheduleTargets(s *store.Schedule) []any {
 	return []any{
-		&s.ID, &s.Name, &s.Owner, &s.Revision, &s.Definition, into(&s.Anchor), into(&s.Mark), into(&s.NextAt), &s.Fired,
+		&s.ID, &s.Name, &s.Owner, &s.Revision, &s.Definition, (*word)(&s.Group), into(&s.Anchor), into(&s.Mark), into(&s.NextAt), &s.Fired,
 		into(&s.PausedAt), into(&s.PausedUntil), &s.PausedDeclared, into(&s.CreatedAt), into(&s.UpdatedAt), into(&s.DeletedAt), (*number)(&s.Failures),
 	}
 }

@@ -136,7 +136,7 @@ func grownColumns(rows []*slotRow) []any {
 func (b *Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
 	var out []store.SlotInfo
 	err := b.list(ctx, "list slots", func(tx pgx.Tx) (err error) {
-		out, err = collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Schedule), when(req.From), when(req.To), when(req.Before.Slot), req.Before.ID, req.Limit)
+		out, err = collect(ctx, tx, scanSlot, b.q(listSlots), orNull(req.Schedule), when(req.From), when(req.To), when(req.Before.Slot), req.Before.ID, req.Limit, orNull(req.Group))
 		return err
 	})
 	return out, err

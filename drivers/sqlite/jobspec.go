@@ -27,6 +27,7 @@ var specColumns = []specColumn{
 	{"on_loss", func(s *store.JobSpec) any { return int16(s.OnLoss) }, func(s *store.JobSpec) any { return &s.OnLoss }},
 	{"queue", func(s *store.JobSpec) any { return s.Queue }, func(s *store.JobSpec) any { return &s.Queue }},
 	{"kind", func(s *store.JobSpec) any { return s.Kind }, func(s *store.JobSpec) any { return &s.Kind }},
+	{"group_name", func(s *store.JobSpec) any { return textOrNull(s.Group) }, func(s *store.JobSpec) any { return textScanner{&s.Group} }},
 	{"unique_key", func(s *store.JobSpec) any { return textOrNull(s.Unique) }, func(s *store.JobSpec) any { return textScanner{&s.Unique} }},
 }
 

@@ -59,6 +59,7 @@ type savedSchedule struct {
 	Revision      int64  `json:"revision"`
 	DefinitionAt  int    `json:"definition_at"`
 	DefinitionLen int    `json:"definition_len"`
+	Group         string `json:"group_name,omitempty"`
 	Anchor        *int64 `json:"anchor"`
 	Mark          *int64 `json:"mark"`
 	NextAt        *int64 `json:"next_at"`
@@ -78,7 +79,7 @@ func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) err
 	for i, r := range rows {
 		at, length := pack.add(r.Definition)
 		saved[i] = savedSchedule{
-			Name: r.Name, Owner: r.Owner, Revision: r.Revision, DefinitionAt: at, DefinitionLen: length,
+			Name: r.Name, Owner: r.Owner, Revision: r.Revision, DefinitionAt: at, DefinitionLen: length, Group: r.Group,
 			Anchor: micros(r.Anchor), Mark: micros(r.Mark), NextAt: micros(r.NextAt), Fired: r.Fired,
 			PausedAt: micros(r.PausedAt), PausedUntil: micros(r.PausedUntil), Declared: r.PausedDeclared, CreatedAt: micros(r.CreatedAt), UpdatedAt: micros(r.UpdatedAt), DeletedAt: micros(r.DeletedAt),
 		}
@@ -123,7 +124,7 @@ func (s *session) eachSchedule(ctx context.Context, name statement, a args, do f
 // scheduleList is the list "schedule_columns" in statements, and scheduleColumns what scanSchedule
 // scans: that list, and how many jobs in a row failed.
 const (
-	scheduleList    = "id, name, owner, revision, definition, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at"
+	scheduleList    = "id, name, owner, revision, definition, group_name, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at"
 	scheduleColumns = "{schedule_columns} failures"
 )
 
@@ -131,7 +132,9 @@ const (
 func scanSchedule(r row, more ...any) (store.Schedule, error) {
 	var x store.Schedule
 	err := r.Scan(append([]any{
-		&x.ID, &x.Name, &x.Owner, &x.Revision, &x.Definition, into(&x.Anchor), into(&x.Mark), into(&x.NextAt), &x.Fired,
+		&x.ID, &x.Name, &x.Owner, &x.Revision, &x.Definition,
+		textScanner{&x.Group},
+		into(&x.Anchor), into(&x.Mark), into(&x.NextAt), &x.Fired,
 		into(&x.PausedAt), into(&x.PausedUntil), &x.PausedDeclared, into(&x.CreatedAt), into(&x.UpdatedAt), into(&x.DeletedAt), &x.Failures,
 	}, more...)...)
 	return x, err
@@ -170,6 +173,9 @@ func scheduleConditions(req store.ListSchedulesRequest) (given []string, a args)
 	}
 	if req.Calendar != "" {
 		given, a["calendar"] = append(given, "calendar"), req.Calendar
+	}
+	if req.Group != "" {
+		given, a["group_name"] = append(given, "group"), req.Group
 	}
 	if !req.Deleted {
 		given = append(given, "living")

@@ -30,6 +30,9 @@ func slotConditions(req store.ListSlotsRequest) (given []string, a args) {
 	if req.Schedule != "" {
 		given, a["schedule"] = append(given, "schedule"), req.Schedule
 	}
+	if req.Group != "" {
+		given, a["group_name"] = append(given, "group"), req.Group
+	}
 	if !req.From.IsZero() {
 		given, a["from"] = append(given, "from"), req.From.UnixMicro()
 	}

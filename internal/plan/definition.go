@@ -115,6 +115,7 @@ func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
 			MaxAttempts: d.MaxAttempts,
 			OnLoss:      d.OnLoss,
 			Timeout:     d.Timeout,
+			Group:       d.Group,
 			Headers:     headers,
 		},
 		Origin:   origin,

@@ -32,7 +32,7 @@ func (d *Definition) Parts() []Part {
 func (d *Definition) Adopt(part Part, spec store.JobSpec, headers map[string]string) {
 	if part.hook == nil {
 		d.Kind, d.Args, d.Queue, d.Priority, d.MaxAttempts = spec.Kind, string(spec.Args), spec.Queue, spec.Priority, spec.MaxAttempts
-		d.OnLoss, d.Timeout, d.Headers = spec.OnLoss, spec.Timeout, headers
+		d.OnLoss, d.Timeout, d.Group, d.Headers = spec.OnLoss, spec.Timeout, spec.Group, headers
 		return
 	}
 	h := part.hook

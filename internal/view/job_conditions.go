@@ -13,11 +13,12 @@ import (
 // JobConditions select jobs as users write them: in flags, in the query of a page, in
 // a request of the API. A condition that is nil was not given.
 type JobConditions struct {
-	States                        []string // the words of ParseJobStates
-	Queue, Kind, Schedule, Unique *string
-	Error                         *string // a part of the last error
-	Since, Until                  *string // when the job was enqueued: an instant, or how long ago
-	FinishedSince, FinishedUntil  *string // when the job ended
+	States                       []string // the words of ParseJobStates
+	Queue, Kind, Schedule        *string
+	Group, Unique                *string
+	Error                        *string // a part of the last error
+	Since, Until                 *string // when the job was enqueued: an instant, or how long ago
+	FinishedSince, FinishedUntil *string // when the job ended
 }
 
 // JobSelection is a filter whose instants may be relative to the time of the store.
@@ -32,7 +33,7 @@ func (c JobConditions) Select() (*JobSelection, error) {
 	states, err := ParseJobStates(c.States, c.States != nil)
 	s := &JobSelection{JobFilter: states, ago: map[*time.Time]time.Duration{}}
 	err = errors.Join(err,
-		name("queue", c.Queue, &s.Queue), name("kind", c.Kind, &s.Kind), name("schedule", c.Schedule, &s.Schedule), name("unique", c.Unique, &s.Unique),
+		name("queue", c.Queue, &s.Queue), name("kind", c.Kind, &s.Kind), name("schedule", c.Schedule, &s.Schedule), name("group", c.Group, &s.Group), name("unique", c.Unique, &s.Unique),
 		text("error", c.Error, &s.Error),
 		s.instant("since", c.Since, &s.CreatedSince), s.instant("until", c.Until, &s.CreatedUntil),
 		s.instant("finished-since", c.FinishedSince, &s.FinishedSince), s.instant("finished-until", c.FinishedUntil, &s.FinishedUntil),

@@ -15,13 +15,14 @@ import (
 
 // JobRecord is a job in machine-readable output. Fields are only ever added.
 type JobRecord struct {
-	ID          int64  `json:"id"`
-	Kind        string `json:"kind"`
-	Queue       string `json:"queue"`
-	State       string `json:"state"`
-	Priority    int16  `json:"priority"`
-	Attempt     int16  `json:"attempt"`
-	MaxAttempts int16  `json:"max_attempts"`
+	ID          int64   `json:"id"`
+	Kind        string  `json:"kind"`
+	Queue       string  `json:"queue"`
+	Group       *string `json:"group"`
+	State       string  `json:"state"`
+	Priority    int16   `json:"priority"`
+	Attempt     int16   `json:"attempt"`
+	MaxAttempts int16   `json:"max_attempts"`
 	// Losses is how many nodes in succession died while the job ran, or when it
 	// was about to begin.
 	Losses int16 `json:"losses"`
@@ -96,7 +97,7 @@ type AttemptErrorRecord struct {
 // NewJobRecord returns the record of a job.
 func NewJobRecord(j Job) JobRecord {
 	r := JobRecord{
-		ID: j.ID, Kind: j.Kind, Queue: j.Queue, State: j.State.String(),
+		ID: j.ID, Kind: j.Kind, Queue: j.Queue, Group: orNull(j.Group), State: j.State.String(),
 		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Losses: j.Losses, Snoozes: j.Snoozes, Token: orNull(j.Token),
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
@@ -157,6 +158,7 @@ func JobFacts(j Job, now time.Time) []Fact {
 		{"args", string(j.Args)},
 		{"hook", string(aboutHook(j.JobInfo))},
 		{"queue", j.Queue},
+		{"group", j.Group},
 		{"priority", fmt.Sprint(j.Priority)},
 		{"attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts)},
 		{"snoozes", snoozes(j.Snoozes)},

@@ -32,6 +32,7 @@ func (s *Store) matches(j *job, f store.JobFilter, now time.Time) bool {
 		(f.Queue == "" || f.Queue == j.Queue) &&
 		(f.Kind == "" || f.Kind == j.Kind) &&
 		(f.Schedule == "" || f.Schedule == s.scheduleName(j.Schedule)) &&
+		(f.Group == "" || f.Group == j.Group) &&
 		(f.Unique == "" || f.Unique == j.Unique) &&
 		(f.Error == "" || strings.Contains(j.Reason, f.Error) || strings.Contains(s.newestError(j.ID), f.Error)) &&
 		within(j.CreatedAt, f.CreatedSince, f.CreatedUntil) &&

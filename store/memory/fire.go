@@ -228,6 +228,7 @@ func (s *Store) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]st
 func (s *Store) slotSelected(row *store.SlotInfo, req store.ListSlotsRequest) bool {
 	cursor := store.SlotInfo{ID: req.Before.ID, SlotRecord: store.SlotRecord{Slot: instant(req.Before.Slot)}}
 	return (req.Schedule == "" || req.Schedule == s.scheduleName(row.Schedule)) &&
+		(req.Group == "" || s.schedules[row.Schedule] != nil && s.schedules[row.Schedule].Group == req.Group) &&
 		(req.From.IsZero() || !row.Last.Before(req.From)) &&
 		(req.To.IsZero() || row.Slot.Before(req.To)) &&
 		(req.Before == store.SlotCursor{} || compareSlots(row, &cursor) > 0)

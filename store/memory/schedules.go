@@ -128,6 +128,7 @@ func (s *Store) putOne(row *store.Schedule, put store.PutSchedule, owner string,
 	row.Revision = s.lastRevision
 	row.Owner = owner
 	row.Definition = copyOf(put.Definition)
+	row.Group = put.Group
 	s.named[row.ID] = slices.Clone(put.Calendars)
 	row.Mark = laterOf(row.Mark, now)
 	row.NextAt = now
@@ -244,6 +245,7 @@ func (s *Store) ListSchedules(ctx context.Context, req store.ListSchedulesReques
 		if (len(req.Names) == 0 || slices.Contains(req.Names, row.Name)) &&
 			(len(req.IDs) == 0 || slices.Contains(req.IDs, row.ID)) &&
 			(req.Owner == nil || *req.Owner == row.Owner) &&
+			(req.Group == "" || req.Group == row.Group) &&
 			(req.Calendar == "" || slices.Contains(s.named[row.ID], req.Calendar)) &&
 			row.Name > req.After &&
 			(req.Deleted || row.DeletedAt.IsZero()) {

@@ -9,6 +9,7 @@ import (
 
 var filterTests = []scenario{
 	{"ByKey", filterByKey},
+	{"ByGroup", filterByGroup},
 	{"ByError", filterByError},
 	{"ByTime", filterByTime},
 	{"OldestFirst", filterOldestFirst},
@@ -49,6 +50,20 @@ func filterByKey(e *env) {
 	e.want(e.matching(store.JobFilter{Unique: "ü"}), []int64{ended, ids[0], ids[1]}, "jobs must be found by their key, also jobs that have ended")
 	e.want(e.matching(store.JobFilter{Unique: "ü", Kind: "k", States: []store.State{store.StateReady}}), []int64{ids[0]}, "a key is one of the conditions")
 	e.want(e.matching(store.JobFilter{Unique: "Ü"}), []int64(nil), "a key must be compared byte by byte")
+}
+
+func filterByGroup(e *env) {
+	n := e.node("n")
+	grouped := func(group string) store.NewJob { return with(func(j *store.NewJob) { j.Group = group }) }
+	ended := e.ended(n, grouped("ü"), store.Failed, "why")
+	ids := e.insert(grouped("ü"), grouped("Ü"), newJob())
+	e.want(e.matching(store.JobFilter{Group: "ü"}), []int64{ended, ids[0]}, "jobs must be found by their group, byte by byte, also jobs that have ended")
+	e.want(e.matching(store.JobFilter{Group: "ü", States: []store.State{store.StateFailed}}), []int64{ended}, "a group is one of the conditions")
+	e.change(store.ChangeJobsRequest{Action: store.RetryJobs, IDs: []int64{ended}})
+	e.want(e.job(ended).Group, "ü", "a job that is retried keeps its group")
+	e.want(e.claim(n, 3)[0].Group, "ü", "a claim has the group")
+	e.cancelReason(ids[1], "")
+	e.want(e.job(ids[1]).Group, "Ü", "a job keeps its group when it ends")
 }
 
 func filterByError(e *env) {

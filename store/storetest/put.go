@@ -25,6 +25,7 @@ var putTests = []scenario{
 	{"AllOrNone", putAllOrNone},
 	{"Many", putMany},
 	{"SameNewNameAtOnce", putRace},
+	{"Group", putGroup},
 	{"LostUpdateIsRefused", putLostUpdate},
 	{"ListFiltersAndPages", listSchedules},
 }
@@ -49,6 +50,52 @@ func putNew(e *env) {
 		ID: a.ID, Name: "a", Owner: "o", Revision: a.Revision, Definition: []byte("A"),
 		Anchor: e.now, Mark: e.now, NextAt: e.now, CreatedAt: e.now, UpdatedAt: e.now,
 	}, "a new schedule must get anchor, mark and next_at now")
+}
+
+// putIn puts schedules in a group.
+func (e *env) putIn(group string, names ...string) {
+	e.t.Helper()
+	req := store.PutSchedulesRequest{}
+	for _, name := range names {
+		req.Schedules = append(req.Schedules, store.PutSchedule{Name: name, Definition: []byte("in " + group), Group: group})
+	}
+	_, err := e.tryPut(req)
+	e.must(err)
+}
+
+func putGroup(e *env) {
+	e.putIn("ü", "a", "b")
+	e.putIn("", "c")
+	e.want(e.schedule("b").Group, "ü", "a schedule has the group of its put")
+	names := func(group string) (names []string) {
+		rows, err := e.b.ListSchedules(e.ctx, store.ListSchedulesRequest{Group: group, Limit: 10})
+		e.must(err)
+		for _, row := range rows {
+			names = append(names, row.Name)
+		}
+		return names
+	}
+	e.want(names("ü"), []string{"a", "b"}, "schedules are listed by their group")
+	e.want(names("Ü"), []string(nil), "groups are compared byte by byte")
+	for _, name := range []string{"a", "c"} {
+		row := e.schedule(name)
+		f := firing(row, e.now, e.now.Add(time.Minute))
+		f.Slots = []store.SlotRecord{{Slot: e.now, Last: e.now, Count: 1, Outcome: store.SlotSkipped, Reason: "why"}}
+		e.fire(f)
+	}
+	slots := func(group string) (of []string) {
+		rows, err := e.b.ListSlots(e.ctx, store.ListSlotsRequest{Group: group, Limit: 10})
+		e.must(err)
+		for _, row := range rows {
+			of = append(of, row.ScheduleName)
+		}
+		return of
+	}
+	e.want(slots("ü"), []string{"a"}, "slots are listed by the group of their schedule")
+	e.tick(time.Second)
+	e.putIn("other", "a")
+	e.want(names("ü"), []string{"b"}, "an edit may change the group")
+	e.want(slots("other"), []string{"a"}, "the group that the schedule has now counts")
 }
 
 func putBytes(e *env) {

@@ -25,6 +25,9 @@ func (w *world) someJob() store.NewJob {
 	if w.chance(4) {
 		j.OnLoss = store.OnLossFail
 	}
+	if w.chance(3) {
+		j.Group = pick(w, groupNames...)
+	}
 	if w.chance(5) {
 		j.Headers = []byte(`{"trace":"ü"}`)
 	}
@@ -435,7 +438,7 @@ func (w *world) someFilter() (f store.JobFilter) {
 		to    *string
 		words []string
 	}{
-		{&f.Queue, queues}, {&f.Kind, kinds}, {&f.Schedule, scheduleNamesOf}, {&f.Unique, []string{"a", "b", "ü"}}, {&f.Error, []string{"error", "1", "asked", "lost"}},
+		{&f.Queue, queues}, {&f.Kind, kinds}, {&f.Schedule, scheduleNamesOf}, {&f.Group, groupNames}, {&f.Unique, []string{"a", "b", "ü"}}, {&f.Error, []string{"error", "1", "asked", "lost"}},
 	} {
 		if w.chance(4) {
 			*given.to = pick(w, given.words...)

@@ -12,6 +12,7 @@ import (
 var (
 	scheduleNamesOf = []string{"a", "b", "c", "d", "e", "f", "g", "h", "ä", "Z"}
 	owners          = []string{"", "one", "two"}
+	groupNames      = []string{"g", "grüppe"}
 )
 
 // someSchedule returns a schedule's number, also of a deleted one, or 0.
@@ -36,6 +37,9 @@ func (w *world) somePuts(n int) []store.PutSchedule {
 		}
 		definition := w.rng.IntN(3)
 		put := store.PutSchedule{Name: name, Definition: fmt.Append(nil, "{ } ", definition), Calendars: calendarsOf(definition), Paused: w.chance(5)}
+		if definition > 0 {
+			put.Group = groupNames[definition-1]
+		}
 		if rows := w.rows(name); len(rows) == 1 && w.chance(4) {
 			put.IfRevision = rows[0].Revision
 			if w.chance(3) {

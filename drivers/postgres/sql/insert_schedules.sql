@@ -1,7 +1,7 @@
 -- Creates schedules. A name that is missing in the answer was created concurrently.
-INSERT INTO {schema}.schedule (name, owner, revision, definition, anchor, mark, next_at, paused_at, paused_declared, created_at, updated_at)
-SELECT new.name, :owner::text, 1, new.definition, :now::timestamptz, :now::timestamptz, :now::timestamptz,
+INSERT INTO {schema}.schedule (name, owner, revision, definition, group_name, anchor, mark, next_at, paused_at, paused_declared, created_at, updated_at)
+SELECT new.name, :owner::text, 1, new.definition, new.group_name, :now::timestamptz, :now::timestamptz, :now::timestamptz,
     CASE WHEN new.paused THEN :now::timestamptz END, new.paused, :now::timestamptz, :now::timestamptz
-FROM unnest(:names::text[], :definitions::text[], :paused::boolean[]) AS new (name, definition, paused)
+FROM unnest(:names::text[], :definitions::text[], :paused::boolean[], :groups::text[]) AS new (name, definition, paused, group_name)
 ON CONFLICT (name) DO NOTHING
 RETURNING id

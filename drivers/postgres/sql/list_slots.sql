@@ -3,6 +3,7 @@ SELECT l.id, l.schedule_id, s.name AS schedule_name, l.slot, l.last, l.count, l.
 FROM (
     SELECT * FROM {schema}.slot
     WHERE (:schedule::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = :schedule))
+        AND (:group_name::text IS NULL OR schedule_id IN (SELECT id FROM {schema}.schedule WHERE group_name = :group_name))
         AND (:from::timestamptz IS NULL OR last >= :from)
         AND (:to::timestamptz IS NULL OR slot < :to)
         AND (:before_slot::timestamptz IS NULL OR (slot, id) < (:before_slot, :before_id::bigint))

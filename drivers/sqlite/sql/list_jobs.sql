@@ -24,6 +24,7 @@ WHERE :live
     OR j.state = 0 AND j.attempt > 0 AND :retrying)                                                             -- if narrowed
   AND j.queue = :queue                                                                                          -- if queue
   AND j.kind = :kind                                                                                            -- if kind
+  AND j.group_name = :group_name                                                                                -- if group
   AND j.unique_key = :unique_key                                                                                -- if unique
   AND j.created_at >= :created_since                                                                            -- if created_since
   AND j.created_at < :created_until                                                                             -- if created_until
@@ -47,6 +48,7 @@ WHERE :finished
   AND h.state IN (SELECT value FROM json_each(:states))                                                         -- if narrowed
   AND h.queue = :queue                                                                                          -- if queue
   AND h.kind = :kind                                                                                            -- if kind
+  AND h.group_name = :group_name                                                                                -- if group
   AND h.unique_key = :unique_key                                                                                -- if unique
   AND h.created_at >= :created_since                                                                            -- if created_since
   AND h.created_at < :created_until                                                                             -- if created_until

@@ -7,6 +7,7 @@ WHERE name > :after
   AND name IN (SELECT value FROM json_each(:names))   -- if names
   AND id IN (SELECT value FROM json_each(:ids))       -- if ids
   AND owner = :owner                                  -- if owner
+  AND group_name = :group_name                        -- if group
   AND id IN (SELECT u.schedule_id FROM hourbell_calendar_use AS u WHERE u.calendar = :calendar) -- if calendar
   AND deleted_at IS NULL                              -- if living
 ORDER BY name

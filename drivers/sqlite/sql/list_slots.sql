@@ -4,6 +4,7 @@ SELECT r.id, r.schedule_id, coalesce((SELECT s.name FROM hourbell_schedule AS s 
 FROM hourbell_slot AS r
 WHERE true
   AND r.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)   -- if schedule
+  AND r.schedule_id IN (SELECT s.id FROM hourbell_schedule AS s WHERE s.group_name = :group_name) -- if group
   AND r.last >= :from                                                                      -- if from
   AND r.slot < :to                                                                         -- if to
   AND (r.slot, r.id) < (:before_slot, :before_id)                                          -- if before

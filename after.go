@@ -2,7 +2,6 @@ package hourbell
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
@@ -35,7 +34,7 @@ func After(id int64, on store.On, delay time.Duration) Option {
 			e.errs = append(e.errs, &check.FieldError{Field: "after", Value: fmt.Sprint(int16(on)), Problem: "is an unknown outcome", Remedy: "use OnSuccess, OnFailure or OnEither"})
 		}
 		e.errs = append(e.errs, checkDuration("after", delay))
-		e.NewJob.After = append(slices.Clip(e.NewJob.After), store.Edge{Job: id, On: on, Delay: delay.Truncate(time.Microsecond)})
+		e.NewJob.After = append(e.NewJob.After, store.Edge{Job: id, On: on, Delay: delay.Truncate(time.Microsecond)})
 	}
 }
 

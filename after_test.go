@@ -11,6 +11,44 @@ import (
 	"github.com/hourbell/hourbell/store/memory"
 )
 
+// TestAfterOfTheCallIsNotShared gives several jobs of a call edges of their own besides the
+// edges of the call, and a job so many edges that copies of all of them for each edge
+// would take minutes.
+func TestAfterOfTheCallIsNotShared(t *testing.T) {
+	client, err := hourbell.New(memory.New(), hourbell.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 50_000
+	requests := make([]hourbell.Request, n)
+	for i := range requests {
+		requests[i].Args = order(`{}`)
+	}
+	first, err := client.EnqueueMany(t.Context(), requests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var many []hourbell.Option
+	for _, job := range first {
+		many = append(many, hourbell.After(job.ID, hourbell.OnSuccess, 0))
+	}
+	began := time.Now()
+	own := []hourbell.Request{{Args: order(`{}`), Options: many[3:4]}, {Args: order(`{}`), Options: many[4:5]}, {Args: order(`{}`), Options: many[3:]}}
+	stored, err := client.EnqueueMany(t.Context(), own, many[:3]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("%d edges took %v", n, took)
+	}
+	for i, want := range []struct{ edges, last int }{{4, 3}, {4, 4}, {n, n - 1}} {
+		job, err := client.Jobs.Get(t.Context(), stored[i].ID)
+		if err != nil || len(job.After) != want.edges || job.After[want.edges-1].Job != first[want.last].ID {
+			t.Errorf("job %d has %d edges: %v", i, len(job.After), err)
+		}
+	}
+}
+
 func TestEnqueueAfter(t *testing.T) {
 	client, err := hourbell.New(memory.New(), hourbell.Config{})
 	if err != nil {

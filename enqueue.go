@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
@@ -273,7 +274,8 @@ func (e enqueuing) applied(options []Option) (enqueuing, error) {
 	if len(options) == 0 {
 		return e, nil
 	}
-	changed := e // a copy on the heap, because options take its address
+	changed := e                                       // a copy on the heap, because options take its address
+	changed.NewJob.After = slices.Clip(e.NewJob.After) // so that After does not write to the edges of another job
 	for _, option := range options {
 		option(&changed)
 	}

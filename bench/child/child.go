@@ -47,6 +47,7 @@ type Request struct {
 	Open    int   // this many transactions with a job each are open
 	First   int   // number of the first job
 	Order   Order // the order in which the jobs are due
+	Edges   Edges // which jobs wait for which
 	// SlowFlush makes each commit of the callers' transactions wait a millisecond for the disk.
 	SlowFlush bool
 	At        int64 // microseconds since 1970 at which schedules are due; 0: the request is for jobs
@@ -75,6 +76,20 @@ const (
 	Arrival   Order = ""          // the order of arrival
 	Priority4 Order = "priority4" // the priorities 1 to 4 in turn
 	Scattered Order = "scattered" // random instants of the past hour
+)
+
+// Edges is which jobs wait for the ends of other jobs.
+type Edges string
+
+// The possible edges.
+const (
+	NoEdges  Edges = ""
+	Chains2  Edges = "chains2"  // each job of the second half waits for a job of the first half
+	Chains10 Edges = "chains10" // the same with ten parts
+	FanIn    Edges = "fanin"    // the last job waits for all others
+	FanOut   Edges = "fanout"   // all others wait for the first job
+	Batches  Edges = "batches"  // each 10,000th job waits for all jobs since the one before it
+	Random3  Edges = "random3"  // each job except the first 1,000 waits for three jobs before it, selected at random
 )
 
 // Event is a message from a process to the benchmark.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -16,6 +17,8 @@ type drain struct {
 	processes   int // 0: one
 	jobs        int
 	order       child.Order
+	edges       child.Edges
+	lockWaits   bool   // find the longest wait for a lock
 	unique      bool   // each job has a unique key
 	until       int    // stop after this many jobs; 0: when the last outcome is stored
 	dead        int    // jobs worked before the measurement, under a snapshot that stays open
@@ -76,7 +79,17 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 	if err := analyze(ctx, db); err != nil {
 		return nil, err
 	}
+	stop := func() (float64, error) { return 0, nil }
+	if d.lockWaits {
+		if stop, err = watchLocks(ctx, db); err != nil {
+			return nil, err
+		}
+	}
 	m, err := b.workOff(ctx, db, s, d)
+	longest, watched := stop()
+	if err = cmp.Or(err, watched); err == nil && d.lockWaits {
+		m[lockWait] = longest
+	}
 	if err == nil && d.ownTx {
 		err = checkEffects(ctx, db, int(m["done"]), m["cut"] > 0)
 	}
@@ -89,7 +102,7 @@ func (b *bench) drain(ctx context.Context, d drain) (metrics, error) {
 
 // fill inserts the jobs of d, which are due, as fast as possible.
 func (b *bench) fill(ctx context.Context, db database, s system, d drain) error {
-	req := child.Request{Do: child.Insert, Jobs: d.jobs, Batch: 1000, Clients: 1, Order: d.order}
+	req := child.Request{Do: child.Insert, Jobs: d.jobs, Batch: 1000, Clients: 1, Order: d.order, Edges: d.edges}
 	if d.unique {
 		req.Unique, req.Batch, req.Clients, req.Connections = true, 1, connections, connections
 	}

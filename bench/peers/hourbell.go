@@ -31,6 +31,7 @@ type ours struct {
 	pool    *pgxpool.Pool // the caller's pool, for transactions of the caller
 	client  *hourbell.Client
 	options []hourbell.Option
+	ids     []int64 // of the jobs that were inserted, if some wait for others
 }
 
 // Modes of Hourbell.
@@ -91,6 +92,9 @@ func (s *ours) Insert(ctx context.Context, jobs []child.Args) error {
 	}
 	if s.req.InTx {
 		return s.insertInTx(ctx, jobs[0], options)
+	}
+	if s.req.Edges != child.NoEdges {
+		return s.insertDependents(ctx, jobs)
 	}
 	if s.req.Order != child.Arrival {
 		return s.insertOutOfOrder(ctx, jobs)

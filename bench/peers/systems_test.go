@@ -49,6 +49,12 @@ func TestSystems(t *testing.T) {
 		{system: "hourbell", order: child.Scattered},
 		{system: "hourbell", mode: historyNone, ownTx: true, workers: txWorkers},
 		{system: "hourbell", mode: modeMiddleware},
+		{system: "hourbell", edges: child.Chains2, processes: 2, lockWaits: true},
+		{system: "hourbell", edges: child.Chains10},
+		{system: "hourbell", edges: child.FanIn},
+		{system: "hourbell", edges: child.FanOut},
+		{system: "hourbell", edges: child.Batches},
+		{system: "hourbell", edges: child.Random3},
 		{system: "river"},
 		{system: "river", ownTx: true, workers: txWorkers},
 		{system: "gue"},
@@ -56,7 +62,7 @@ func TestSystems(t *testing.T) {
 		{system: "backlite", synchronous: "NORMAL"},
 		{system: "goqite", synchronous: "NORMAL"},
 	} {
-		t.Run(fmt.Sprint(d.system, d.synchronous, d.order, d.mode, d.ownTx), func(t *testing.T) {
+		t.Run(fmt.Sprint(d.system, d.synchronous, d.order, d.edges, d.mode, d.ownTx), func(t *testing.T) {
 			t.Parallel()
 			d.jobs = 200
 			m, err := b.drain(t.Context(), d)

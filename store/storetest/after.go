@@ -15,13 +15,13 @@ import (
 )
 
 var afterTests = []scenario{
-	{"OutcomesAndEdges", afterTable},
-	{"Delay", afterDelay},
+	{"TheRule", afterTable},
+	{"CutBeforeTheRelease", afterCut},
+	{"OwnRunAt", afterOwnRunAt},
 	{"AllAndAny", afterAllAny},
 	{"NotStartedCascades", afterCascade},
 	{"EndedPredecessors", afterEnded},
 	{"RetriesAreNoOutcome", afterRetries},
-	{"CancelDeleteAndLoss", afterOtherEnds},
 	{"ForgottenPredecessor", afterForgotten},
 	{"DependentsThatAreGone", afterGone},
 	{"DependentRetriedByHand", afterRetriedByHand},
@@ -50,49 +50,9 @@ func (e *env) end(node, id int64, result store.Result) {
 	e.finishWell(outcome(c, result))
 }
 
-func afterTable(e *env) {
-	node := e.nodeFor("n", time.Hour)
-	for _, test := range []struct {
-		on     store.On
-		result store.Result
-		want   store.State
-		reason string
-	}{
-		{store.OnSuccess, store.Completed, store.StateReady, ""},
-		{store.OnSuccess, store.Failed, store.StateNotStarted, "job %d failed"},
-		{store.OnSuccess, store.Cancelled, store.StateNotStarted, "job %d was cancelled"},
-		{store.OnFailure, store.Completed, store.StateNotStarted, "job %d completed"},
-		{store.OnFailure, store.Failed, store.StateReady, ""},
-		{store.OnFailure, store.Cancelled, store.StateReady, ""},
-		{store.OnEither, store.Completed, store.StateReady, ""},
-		{store.OnEither, store.Failed, store.StateReady, ""},
-		{store.OnEither, store.Cancelled, store.StateReady, ""},
-	} {
-		p := e.insertOne(newJob())
-		d := e.insertOne(follows(on(p, test.on)))
-		e.want(e.state(d), store.StateWaiting, "a dependent must wait")
-		e.tick(time.Second)
-		e.end(node, p, test.result)
-		rule := fmt.Sprintf("%v after %v", test.on, test.result)
-		e.want(e.state(d), test.want, rule)
-		job := e.job(d)
-		e.want(len(job.After), 1, "the edge must be listed")
-		if test.reason != "" {
-			e.want(job.Reason, fmt.Sprintf(test.reason, p), rule)
-			e.want(job.FinishedAt, e.now, rule+": the end")
-			e.want(job.After[0], store.JobEdge{Edge: on(p, test.on), State: store.EdgeMissed}, rule)
-			continue
-		}
-		e.want(job.After[0], store.JobEdge{Edge: on(p, test.on), State: store.EdgeMatched}, rule)
-		e.want(job.RunAt, e.now, rule+": due at the end of the predecessor")
-		e.end(node, d, store.Completed)
-	}
-}
-
-func afterDelay(e *env) {
+func afterOwnRunAt(e *env) {
 	node := e.nodeFor("n", 100*time.Hour)
 	p := e.insertOne(newJob())
-	soon := e.insertOne(follows(store.Edge{Job: p, Delay: 25 * time.Hour}))
 	later := e.now.Add(40 * time.Hour)
 	own := e.insertOne(with(func(j *store.NewJob) {
 		j.After = []store.Edge{{Job: p, Delay: time.Hour}}
@@ -100,10 +60,8 @@ func afterDelay(e *env) {
 	}))
 	e.tick(time.Minute)
 	e.end(node, p, store.Completed)
-	e.want(e.job(soon).RunAt, e.now.Add(25*time.Hour), "the delay counts from the end")
 	e.want(e.job(own).RunAt, later, "a later run_at of the job itself counts")
-	e.want(e.state(soon), store.StateReady, "a delayed dependent is scheduled")
-	e.want(len(e.claim(node, 1)), 0, "a delayed dependent must not start early")
+	e.want(len(e.claim(node, 1)), 0, "a job with a later run_at must not start early")
 }
 
 func afterAllAny(e *env) {
@@ -180,30 +138,6 @@ func afterRetries(e *env) {
 	e.want(e.state(d), store.StateNotStarted, "one outcome counts")
 }
 
-func afterOtherEnds(e *env) {
-	p := e.insertOne(newJob())
-	d := e.insertOne(follows(on(p, store.OnFailure)))
-	e.cancel(p)
-	e.want(e.state(d), store.StateReady, "a cancelled job failed for its dependents")
-	e.cancel(d)
-	p = e.insertOne(newJob())
-	d, no := e.insertOne(follows(on(p, store.OnFailure))), e.insertOne(follows(on(p, store.OnSuccess)))
-	e.changeOne(store.DeleteJobs, p)
-	e.want(e.state(d), store.StateReady, "a deleted job was cancelled for its dependents")
-	e.want(e.job(no).Reason, fmt.Sprintf("job %d was cancelled", p), "a deleted job was cancelled for its dependents")
-	e.cancel(d)
-	p = e.insertOne(with(func(j *store.NewJob) { j.OnLoss = store.OnLossFail }))
-	d = e.insertOne(follows(on(p, store.OnFailure)))
-	node := e.nodeFor("n", 15*time.Second)
-	e.want(e.claimOne(node).ID, p, "claimed")
-	e.tick(time.Minute)
-	other := e.nodeFor("m", time.Hour)
-	_, err := e.a.Rescue(e.ctx, store.RescueRequest{Now: e.now, Node: other})
-	e.must(err)
-	e.want(e.state(p), store.StateFailed, "lost")
-	e.want(e.state(d), store.StateReady, "a lost job failed for its dependents")
-}
-
 func afterForgotten(e *env) {
 	node := e.nodeFor("n", time.Hour)
 	p := e.insertOne(newJob())
@@ -211,8 +145,8 @@ func afterForgotten(e *env) {
 	o := outcome(e.claimOne(node), store.Completed)
 	o.Keep = store.Forget
 	e.finishWell(o)
-	e.want(e.state(d), store.StateReady, "a job of which nothing is kept releases its dependents")
-	e.want(e.state(no), store.StateNotStarted, "a job of which nothing is kept releases its dependents")
+	e.want(e.state(d), store.StateReady, "the end of a job that keeps no row releases its dependents")
+	e.want(e.state(no), store.StateNotStarted, "the end of a job that keeps no row releases its dependents")
 	_, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: []store.NewJob{follows(on(p, store.OnEither))}})
 	e.is(err, store.ErrNotFound, "nothing is known of the predecessor any more")
 }
@@ -374,7 +308,10 @@ func afterEndsRace(e *env) {
 	node := e.nodeFor("n", time.Hour)
 	for range afterRounds() {
 		ids := e.insertN(2)
-		d := e.insertOne(follows(on(ids[0], store.OnSuccess), on(ids[1], store.OnSuccess)))
+		all := follows(on(ids[0], store.OnSuccess), on(ids[1], store.OnSuccess))
+		some := all
+		some.Any = true
+		dependents := e.insert(all, some)
 		claims := e.claim(node, 2)
 		e.atOnce(
 			func(b store.Backend) error {
@@ -386,31 +323,13 @@ func afterEndsRace(e *env) {
 				return err
 			})
 		e.settle()
-		e.end(node, d, store.Completed)
+		var outcomes []store.Outcome
+		for _, c := range e.claim(node, 5) {
+			outcomes = append(outcomes, outcome(c, store.Completed))
+		}
+		e.want(len(outcomes), len(dependents), "each dependent must start once")
+		e.finish(outcomes...)
 		e.want(len(e.claim(node, 1)), 0, "a dependent must start once")
-	}
-}
-
-func afterInsertRace(e *env) {
-	node := e.nodeFor("n", time.Hour)
-	for range afterRounds() {
-		e.insertN(1)
-		claim := e.claimOne(node)
-		var d int64
-		e.atOnce(
-			func(b store.Backend) error {
-				_, err := b.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: []store.Outcome{outcome(claim, store.Completed)}})
-				return err
-			},
-			func(b store.Backend) error {
-				res, err := b.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: []store.NewJob{follows(on(claim.ID, store.OnSuccess))}})
-				if err == nil {
-					d = res.Jobs[0].ID
-				}
-				return err
-			})
-		e.settle()
-		e.end(node, d, store.Completed)
 	}
 }
 

@@ -19,7 +19,8 @@
 // Two environment variables control the random run: HOURBELL_STORETEST_OPS is
 // the number of steps (default 50,000, or the value of the option Operations;
 // at most 2,000 with -short), and HOURBELL_STORETEST_SEED repeats a run whose
-// seed was printed.
+// seed was printed. HOURBELL_STORETEST_RACES is the number of rounds of each race
+// between the end of a job and its dependents (default 50).
 package storetest
 
 import (

@@ -93,11 +93,15 @@ func (p *program) enqueue(c *cobra.Command, f enqueueFlags, kind string, argv []
 
 // noteWaits prints, in addition to the number, why no living node takes the new
 // job, if no node has taken it a moment later. It prints nothing if there are
-// no nodes, because that is normal while a cluster is set up. A failure to find
-// the reason is ignored, because the job was enqueued.
+// no nodes, because that is normal while a cluster is set up, or if the job waits
+// for other jobs, because the caller asked for this. A failure to find the reason
+// is ignored, because the job was enqueued.
 func (p *program) noteWaits(ctx context.Context, client *hourbell.Client, id int64) {
 	job, err := client.Jobs.Get(ctx, id)
-	if reasons, waitErr := client.Jobs.Waits(ctx, job); err != nil || waitErr != nil || reasons[id] == "" {
+	if err != nil || job.State == store.StateWaiting {
+		return
+	}
+	if reasons, err := client.Jobs.Waits(ctx, job); err != nil || reasons[id] == "" {
 		return
 	}
 	time.Sleep(300 * time.Millisecond) // a node that has the job in its files may take it

@@ -3,11 +3,24 @@ package main
 import (
 	"fmt"
 	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell/drivers/sqlite"
+	"github.com/hourbell/hourbell/store"
 )
 
 func TestEnqueueAfter(t *testing.T) {
 	b := newBench(t)
 	b.ok("enqueue", "export")
+	backend, err := sqlite.Open(t.Context(), b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Close()
+	if _, err := backend.Register(t.Context(), store.RegisterRequest{Name: "n", Lease: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	// A node lives, and enqueue has nothing to add: the job waits because the caller asked for it.
 	b.ok("enqueue", "publish", "--after", "1")
 	b.ok("enqueue", "tell", "--after", "1:failure:5m", "--after", "2:either")
 	job := b.objects("jobs", "show", "3")[0]

@@ -17,11 +17,12 @@ import (
 	"github.com/hourbell/hourbell"
 )
 
-// TestNoWorkIsLost (P3, P4, P5): four processes enqueue in transactions, half of which are rolled
-// back or die before the commit, while nodes run the jobs and write effects in the transactions of
-// the jobs. Nodes and enqueuers are killed, nodes are stopped for longer than their lease, a proxy
-// delays messages, drops connections and lets them become half-open, and the database is restarted
-// (with SQLite all processes are killed at once). Then the audit must find nothing.
+// TestNoWorkIsLost (P3, P4, P5): four processes enqueue in transactions. Half of the transactions are
+// rolled back, or their process dies before the commit. Nodes run the jobs, and each worker writes its
+// effect in the transaction of its job. Nodes and enqueuers are killed, nodes are stopped for longer
+// than their lease, a proxy delays messages, drops connections and lets them become half-open, and the
+// database is restarted (with SQLite all processes are killed at once). Then the audit must find
+// nothing.
 //
 // HOURBELL_PROOF_JOBS is how many transactions each enqueuer begins (500); 5000 takes some minutes.
 func TestNoWorkIsLost(t *testing.T) {

@@ -71,8 +71,8 @@ func (r *Runner) settleCancels(ctx context.Context) bool {
 	return err == nil
 }
 
-// releaseDependents releases the dependents of jobs that ended in transactions of programs,
-// and those that a node which died has left.
+// releaseDependents releases the dependents of jobs that ended in transactions of programs, and of
+// jobs whose node died after it had recorded their ends.
 func (r *Runner) releaseDependents(ctx context.Context) {
 	const doing = "release dependents"
 	releaser, ok := r.cfg.Store.(store.Releaser)

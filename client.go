@@ -46,6 +46,7 @@ type Client struct {
 	Jobs      *JobService
 	Schedules *ScheduleService
 	Calendars *CalendarService
+	Groups    *GroupService
 	Slots     *SlotService
 	Queues    *QueueService
 	Nodes     *NodeService
@@ -88,6 +89,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	}
 	c.feed.observe(cfg.Observers)
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
+	c.Groups = &GroupService{c}
 	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}
 	return c, nil
 }

@@ -37,6 +37,7 @@ type Backend interface {
 	Jobs
 	Schedules
 	Calendars
+	Groups
 	Nodes
 	Maintenance
 	History
@@ -224,6 +225,13 @@ type Calendars interface {
 
 	// ListCalendars returns calendars by name in byte order, in pages.
 	ListCalendars(ctx context.Context, req ListCalendarsRequest) ([]Calendar, error)
+}
+
+// Groups reads groups, the labels of schedules and jobs.
+type Groups interface {
+	// ListGroups returns the groups that a schedule or a live job has, by name in byte
+	// order.
+	ListGroups(ctx context.Context, req ListGroupsRequest) ([]GroupInfo, error)
 }
 
 // Nodes stores which nodes are alive.

@@ -34,6 +34,50 @@ func TestGroupSelects(t *testing.T) {
 	}
 }
 
+// TestGroups checks the verbs of a group.
+func TestGroups(t *testing.T) {
+	b := newBench(t)
+	b.ok("schedules", "put", "nightly", "--cron", "0 3 * * *", "--group", "reports", "--max-attempts", "1", "--", "false")
+	b.ok("schedules", "put", "weekly", "--cron", "0 3 * * 0", "--group", "reports", "--", "true")
+	b.ok("schedules", "put", "hourly", "--cron", "0 * * * *", "--", "true")
+	triggered := b.objects("groups", "trigger", "reports")
+	if len(triggered) != 2 || triggered[0]["schedule"] != "nightly" || triggered[0]["id"] == nil {
+		t.Errorf("groups trigger: %v", triggered)
+	}
+	got := b.objects("groups", "list")
+	if len(got) != 1 || got[0]["name"] != "reports" || got[0]["schedules"] != 2.0 || got[0]["ready"] != 2.0 {
+		t.Errorf("groups list: %v", got)
+	}
+	b.work()
+	if got := b.ok("groups", "retry", "reports"); !strings.Contains(got, "1 job: ready to run again") {
+		t.Errorf("groups retry: %s", got)
+	}
+	if got := b.ok("groups", "cancel", "reports", "--dry-run"); !strings.Contains(got, "1 job: cancelled") {
+		t.Errorf("groups cancel --dry-run: %s", got)
+	}
+	if got := b.ok("groups", "cancel", "reports"); !strings.Contains(got, "1 job: cancelled") {
+		t.Errorf("groups cancel: %s", got)
+	}
+	b.ok("schedules", "pause", "--group", "reports")
+	if got := b.objects("schedules", "list", "--group", "reports"); got[0]["paused"] != true || got[1]["paused"] != true {
+		t.Errorf("schedules pause --group: %v", got)
+	}
+	b.ok("schedules", "resume", "--group", "reports")
+	b.ok("schedules", "delete", "--group", "reports")
+	if got := b.objects("schedules", "list"); len(got) != 1 || got[0]["name"] != "hourly" {
+		t.Errorf("schedules delete --group: %v", got)
+	}
+	if got := b.ok("groups", "cancel", "reports"); !strings.Contains(got, "no job matches") {
+		t.Errorf("a group whose jobs have ended: %s", got)
+	}
+	for _, args := range [][]string{{"groups", "cancel", "typo"}, {"groups", "trigger", "typo"}, {"schedules", "pause", "--group", "typo"}} {
+		b.fails(1, []string{`"typo"`, "not found"}, args...)
+	}
+	for _, args := range [][]string{{"schedules", "pause", "a", "--group", "g"}, {"schedules", "pause", "--group", ""}, {"groups", "cancel"}} {
+		b.fails(2, nil, args...)
+	}
+}
+
 func number(t *testing.T, text string) float64 {
 	t.Helper()
 	n, err := strconv.ParseFloat(text, 64)

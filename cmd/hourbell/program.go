@@ -55,6 +55,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.enqueueCommand(),
 		p.jobsCommand(),
 		p.schedulesCommand(),
+		p.groupsCommand(),
 		p.calendarsCommand(),
 		p.slotsCommand(),
 		p.queuesCommand(),

@@ -108,6 +108,7 @@ const (
 	listCancelledClaims
 	listClaims
 	listEdges
+	listGroups
 	listJobs
 	listJobsOldestFirst
 	listNodes
@@ -261,6 +262,7 @@ var sources = [statementCount]source{
 	listCalendars:          {file: "list_calendars", params: "names after limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
 	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
+	listGroups:             {file: "list_groups", params: "now name", columns: groupColumns},
 	listJobs:               {file: "list_jobs", given: "page open newest", params: jobFilterParams + jobPageParams, columns: jobColumns},
 	listJobsOldestFirst:    {file: "list_jobs", given: "page open oldest", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},

@@ -83,6 +83,7 @@ const (
 	listCancelledClaims
 	listClaims
 	listEdges
+	listGroups
 	listJobs
 	listJobsOldestFirst
 	listNodes
@@ -211,6 +212,7 @@ var sources = [statementCount]source{
 	listCalendars:          {file: "list_calendars", params: "after names limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
 	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
+	listGroups:             {file: "list_groups", params: "now name", columns: groupColumns},
 	listJobs:               {file: "list_jobs", given: "page newest", params: jobFilterParams + jobPageParams, columns: jobColumns},
 	listJobsOldestFirst:    {file: "list_jobs", given: "page oldest", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
@@ -331,7 +333,7 @@ func (t text) named(s statement, a args) ([]any, error) {
 
 // lists reports whether a statement is a listing, whose conditions differ by call.
 func (s statement) lists() bool {
-	return s == countJobs || s == listCalendars || s == listJobs || s == listJobsOldestFirst || s == matchJobs || s == listSchedules || s == listSlots
+	return s == countJobs || s == listCalendars || s == listGroups || s == listJobs || s == listJobsOldestFirst || s == matchJobs || s == listSchedules || s == listSlots
 }
 
 // conditions returns the conditions whose lines belong to a statement. A listing also

@@ -234,6 +234,11 @@ func (b backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 	return Call(ctx, b.limit, plain(b.next.ListNodes), struct{}{})
 }
 
+// ListGroups implements store.Groups. It counts all jobs with a group.
+func (b backend) ListGroups(ctx context.Context, req store.ListGroupsRequest) ([]store.GroupInfo, error) {
+	return Call(ctx, b.unsized(0), b.next.ListGroups, req)
+}
+
 // ListQueues implements store.Nodes. It counts all living jobs.
 func (b backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 	return Call(ctx, b.unsized(0), plain(b.next.ListQueues), struct{}{})

@@ -95,6 +95,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Sync", syncTests, nil},
 		{"ChangeSchedules", changeSchedulesTests, nil},
 		{"Calendars", calendarTests, nil},
+		{"Groups", groupTests, nil},
 		{"DueSchedules", dueTests, nil},
 		{"Fire", fireTests, nil},
 		{"FireEarly", earlyTests, has[store.EarlyFirer]},

@@ -10,7 +10,8 @@ import (
 //
 // A node that polls sends a note with the request (ClaimRequest.Polled,
 // DueSchedulesRequest.Polled), at most 300 bytes. If the call succeeds, every Listen gets the note in
-// a wake-up of kind WakePolled, also in the process that sent it.
+// a wake-up of kind WakePolled, also in the process that sent it. If a claim with a note returns as many jobs as
+// it asked for, nodes are also woken for its queue, because more jobs may be due than the node that polls has room for.
 //
 // A wake-up of kind WakeWatch announces that wake-ups of a queue may be lost, because a process
 // sends them after its callers' commits and may die in between. The backend sends it before the

@@ -51,6 +51,14 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursor
 	if err != nil {
 		return store.ClaimResult{}, err
 	}
+	if req.Polled != "" && len(out.Jobs) >= req.Limit {
+		// The jobs are claimed. If this fails, other nodes poll after a while.
+		_ = b.pipeline(ctx, nodeConns, "wake other nodes", func(s sender) error {
+			var batch pgx.Batch
+			b.queueWake(&batch, store.Wake{Kind: store.WakeJobs, Queue: req.Queue})
+			return send(ctx, s, &batch)
+		})
+	}
 	return out, nil
 }
 

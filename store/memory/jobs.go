@@ -104,6 +104,9 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 		out.Jobs = append(out.Jobs, s.claim(j, node, now))
 		j.begun = i < req.Limit-req.Ahead
 	}
+	if req.Polled != "" && len(out.Jobs) >= req.Limit {
+		s.wake(store.Wake{Kind: store.WakeJobs, Queue: req.Queue})
+	}
 	if len(out.Jobs) < req.Limit && !req.Suspects {
 		out.NextDue = s.nextDue(req.Queue, now)
 	}

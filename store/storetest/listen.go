@@ -180,7 +180,7 @@ func listenPolled(e *env) {
 		}
 	}
 	claim := func(text string) error {
-		_, err := e.a.Claim(e.ctx, store.ClaimRequest{Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 1, Polled: text})
+		_, err := e.a.Claim(e.ctx, store.ClaimRequest{Now: e.now, Node: n, Queue: "q", Kinds: []string{"k"}, Limit: 1, Polled: text})
 		return err
 	}
 	e.must(claim(""))
@@ -191,6 +191,9 @@ func listenPolled(e *env) {
 	_, err := e.a.DueSchedules(e.ctx, store.DueSchedulesRequest{Limit: 1, Polled: "schedules"})
 	e.must(err)
 	note(other, "schedules", "a read of due schedules")
+
+	e.insertN(3)
+	e.wakes(other, store.WakeJobs, "a polled claim that was full", func() { e.must(claim(text)) })
 }
 
 // listenFlush checks that the wake-ups of committed transactions have been sent when Flush returns.

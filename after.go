@@ -30,12 +30,17 @@ func After(id int64, on store.On, delay time.Duration) Option {
 		if id < 1 {
 			e.errs = append(e.errs, &check.FieldError{Field: "after", Value: fmt.Sprint(id), Problem: "is not the number of a job", Remedy: "use a number from 1"})
 		}
-		if on < OnSuccess || on > OnEither {
-			e.errs = append(e.errs, &check.FieldError{Field: "after", Value: fmt.Sprint(int16(on)), Problem: "is an unknown outcome", Remedy: "use OnSuccess, OnFailure or OnEither"})
-		}
-		e.errs = append(e.errs, checkDuration("after", delay))
+		e.errs = append(e.errs, checkEdge(on, delay))
 		e.NewJob.After = append(e.NewJob.After, store.Edge{Job: id, On: on, Delay: delay.Truncate(time.Microsecond)})
 	}
+}
+
+// checkEdge returns what is wrong with an edge.
+func checkEdge(on store.On, delay time.Duration) error {
+	if on < OnSuccess || on > OnEither {
+		return &check.FieldError{Field: "after", Value: fmt.Sprint(int16(on)), Problem: "is an unknown outcome", Remedy: "use OnSuccess, OnFailure or OnEither"}
+	}
+	return checkDuration("after", delay)
 }
 
 // AfterAny makes the job start when one of its predecessors has ended as After requires,

@@ -307,5 +307,6 @@ func userHeaders(text []byte) map[string]string {
 	headers := plan.Headers(text)
 	delete(headers, plan.HooksHeader)
 	delete(headers, plan.BackoffHeader)
+	delete(headers, plan.NameHeader)
 	return headers
 }

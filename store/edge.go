@@ -11,8 +11,12 @@ import (
 
 // Edge makes a job wait for the end of another job, its predecessor.
 type Edge struct {
-	Job int64 // the number of the predecessor
-	On  On
+	// Job is the number of the predecessor. In an insert it is 0 if Place is given.
+	Job int64
+	// Place, of an insert only, names a predecessor of the same insert by its place in the
+	// request, from 1. The predecessor comes before the job.
+	Place int
+	On    On
 	// Delay, in whole microseconds and not negative, counts from the end of the
 	// predecessor.
 	Delay time.Duration
@@ -144,8 +148,8 @@ func HasEdges(jobs []NewJob) bool {
 // nil. Drivers call it before they store anything.
 func CheckEdges(req InsertRequest) error {
 	for i := range req.Jobs {
-		if job := &req.Jobs[i]; len(job.After) > 0 {
-			if err := job.checkEdges(req.Tx != nil); err != nil {
+		if len(req.Jobs[i].After) > 0 {
+			if err := checkEdges(req, i); err != nil {
 				return err
 			}
 		}
@@ -153,25 +157,38 @@ func CheckEdges(req InsertRequest) error {
 	return nil
 }
 
-func (n *NewJob) checkEdges(inTx bool) error {
+// checkEdges checks the edges of the job at an index of a request.
+func checkEdges(req InsertRequest, index int) error {
+	n := &req.Jobs[index]
 	switch {
-	case inTx:
-		return &check.FieldError{
-			Field: "after", Problem: "is given for a job in a transaction of the program, which would lock the other job until it ends",
-			Remedy: "enqueue the job without InTx, after the commit",
-		}
 	case n.Unique != "":
 		return &check.FieldError{Field: "after", Problem: "is given for a job with a key", Remedy: "leave one of them out"}
 	case n.Schedule != 0:
 		return &check.FieldError{Field: "after", Problem: "is given for a job of a schedule", Remedy: "leave it out"}
 	}
-	seen := map[int64]bool{}
+	type predecessor struct {
+		job   int64
+		place int
+	}
+	seen := map[predecessor]bool{}
 	for _, e := range n.After {
 		var problem string
-		switch {
-		case e.Job < 1:
+		switch p := (predecessor{e.Job, e.Place}); {
+		case e.Place != 0 && (e.Job != 0 || e.Place < 1 || e.Place > index):
+			return &check.FieldError{Field: "after", Value: fmt.Sprint(e.Place), Problem: "is not the place of an earlier job of the insert", Remedy: "insert the predecessor first"}
+		case e.Place != 0 && (req.Jobs[e.Place-1].Unique != "" || req.Jobs[e.Place-1].Schedule != 0):
+			return &check.FieldError{
+				Field: "after", Value: fmt.Sprint(e.Place), Problem: "is the place of a job with a key or a schedule, which may not be inserted",
+				Remedy: "insert that job first, and name it by its number",
+			}
+		case e.Place == 0 && e.Job < 1:
 			problem = "is not the number of a job"
-		case seen[e.Job]:
+		case e.Place == 0 && req.Tx != nil:
+			return &check.FieldError{
+				Field: "after", Value: fmt.Sprint(e.Job), Problem: "is given for a job in a transaction of the program, which would lock the other job until it ends",
+				Remedy: "enqueue the job without InTx, after the commit",
+			}
+		case seen[p]:
 			problem = "is given twice"
 		case e.On < OnSuccess || e.On > OnEither:
 			problem = fmt.Sprintf("has the outcome %d, which is unknown", int16(e.On))
@@ -181,7 +198,7 @@ func (n *NewJob) checkEdges(inTx bool) error {
 		if problem != "" {
 			return &check.FieldError{Field: "after", Value: fmt.Sprint(e.Job), Problem: problem, Remedy: "use the number of another job once, with success, failure or either"}
 		}
-		seen[e.Job] = true
+		seen[predecessor{e.Job, e.Place}] = true
 	}
 	return nil
 }
@@ -195,12 +212,15 @@ func NoPredecessor(id int64) error {
 	})
 }
 
-// Predecessors returns the numbers of the predecessors of jobs, each once, ascending.
+// Predecessors returns the numbers of the predecessors of jobs, each once, ascending. It
+// leaves out jobs of the same insert.
 func Predecessors(jobs []NewJob) []int64 {
 	var ids []int64
 	for i := range jobs {
 		for _, e := range jobs[i].After {
-			ids = append(ids, e.Job)
+			if e.Place == 0 {
+				ids = append(ids, e.Job)
+			}
 		}
 	}
 	slices.Sort(ids)

@@ -150,13 +150,20 @@ type NewJob struct {
 	// at most that long after it was created, or when it is due already if that is
 	// later.
 	PushAtMost time.Duration
-	// After are the predecessors that the job waits for, by the rule of Wait. The job
-	// must have neither a key nor a schedule; see CheckEdges. Predecessors that have
-	// ended are decided by the insert; each must exist, live or finished. Drivers set
+	// After are the predecessors that the job waits for, by the rule of Wait: older jobs,
+	// and earlier jobs of the same insert. The job must have neither a key nor a schedule,
+	// and in a caller's transaction no older predecessor; see CheckEdges. Predecessors that
+	// have ended are decided by the insert; each must exist, live or finished. Drivers set
 	// Waiting themselves.
 	After []Edge
 	// Any makes the job ready when one edge has matched, instead of all.
 	Any bool
+
+	// OpenEdges and Releases are set by drivers on the way to their statements: how many
+	// edges of the job are open, and whether its end leaves a note because later jobs of
+	// the insert wait for it.
+	OpenEdges int
+	Releases  bool
 }
 
 // SameButArgs reports whether jobs differ in their Args at most, so that a driver
@@ -174,7 +181,7 @@ func (n *NewJob) sameButArgs(other *NewJob) bool {
 	return n.JobSpec.sameButArgs(&other.JobSpec) && n.Origin == other.Origin && n.RunAt.Equal(other.RunAt) && n.Delay == other.Delay &&
 		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting && n.UniqueFor == other.UniqueFor &&
 		n.OnConflict == other.OnConflict && n.PushAtMost == other.PushAtMost &&
-		n.Any == other.Any && slices.Equal(n.After, other.After)
+		n.Any == other.Any && slices.Equal(n.After, other.After) && n.OpenEdges == other.OpenEdges && n.Releases == other.Releases
 }
 
 // InsertRequest stores jobs.

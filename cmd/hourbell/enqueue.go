@@ -24,27 +24,40 @@ type enqueueFlags struct {
 	group  string
 	unique uniqueFlags
 	after  []string
+	graph  string
 }
 
 func (p *program) enqueueCommand() *cobra.Command {
 	var f enqueueFlags
 	c := &cobra.Command{
-		Use:   "enqueue KIND [--args JSON] [flags] | command [flags] -- PROGRAM [ARG…]",
-		Short: "Adds a job and prints its number",
+		Use:   "enqueue KIND [--args JSON] [flags] | command [flags] -- PROGRAM [ARG…] | --graph FILE",
+		Short: "Adds a job, or a graph of jobs, and prints its number",
 		Long: "Adds a job of a kind that some node has code for, and prints its number. Nodes of `hourbell serve` have\n" +
-			"the kind command, which runs a program (after --) or a line for the shell (--shell).",
+			"the kind command, which runs a program (after --) or a line for the shell (--shell).\n\n" +
+			"With --graph it adds all jobs of a file (YAML or JSON), or none, and prints a line NAME NUMBER for each:\n\n" +
+			"  jobs:\n" +
+			"    export:  {command: [export, --full], queue: night}\n" +
+			"    publish: {shell: ./publish, after: {export: {on: success, delay: 5m}}}\n" +
+			"    tell:    {kind: mail, args: {to: ops}, after: {export: failure, publish: failure}, need: any}",
 		Example: "  hourbell enqueue command -- pg_dump --file app.sql app\n" +
 			"  hourbell enqueue command --in 10m --on-loss fail --shell 'cd /srv && ./report | mail -s report ops'\n" +
 			"  hourbell enqueue greet --args '{\"name\":\"Ada\"}' --queue mail --priority 1\n" +
 			"  hourbell enqueue invoice --unique 2027-42 --args '{\"number\":42}'\n" +
 			"  hourbell enqueue reindex --unique-args --args '{\"shop\":7}' --in 5s --on-conflict reschedule --push-at-most 1m\n" +
+			"  hourbell enqueue --graph nightly.yaml --output json\n" +
 			"  make-report-args | hourbell enqueue report --args - --at 2027-03-01T06:00:00Z",
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("graph") {
+				return takes(false)(c, args)
+			}
 			words, _ := splitArgv(c, args)
 			return takes(false, "KIND")(c, words)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("graph") {
+				return p.enqueueGraph(c, f)
+			}
 			words, argv := splitArgv(c, args)
 			return p.enqueue(c, f, words[0], argv)
 		},
@@ -56,6 +69,7 @@ func (p *program) enqueueCommand() *cobra.Command {
 	f.unique.addTo(c)
 	addAfter(c, &f.after)
 	c.Flags().StringVar(&f.group, "group", "", "its group: a label by which jobs are selected")
+	c.Flags().StringVar(&f.graph, "graph", "", "enqueue the jobs of this file, - for standard input, instead of one job")
 	c.Flags().StringVar(&f.at, "at", "", "run it no sooner than this instant, such as 2027-03-01T09:00:00Z")
 	return c
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -11,13 +12,29 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// insertDependents inserts jobs, some of them with predecessors, in a transaction of our
-// own, because it locks the predecessors.
+// insertDependents inserts jobs, some of them with predecessors: in the caller's
+// transaction, which has no older predecessors to lock, or in a transaction of our own.
 func (b *Backend) insertDependents(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
-	err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) error {
-		now, err := b.instantOf(ctx, tx, req.Now)
+	if req.Tx != nil {
+		q, err := querierOf(req.Tx)
 		if err != nil {
-			return err
+			return out, fmt.Errorf("%s: %w", insertWhat, err)
+		}
+		out.Jobs, err = rowwise.InsertDependents(ctx, edgesTx{b, q}, req.Jobs, req.Now, func(jobs []store.NewJob) ([]store.Inserted, error) {
+			req.Jobs = jobs
+			return b.insertOrNone(ctx, q, req)
+		})
+		if err != nil {
+			return store.InsertResult{}, b.explainIn(insertWhat, err)
+		}
+		return out, nil
+	}
+	err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) (err error) {
+		now := req.Now
+		if len(store.Predecessors(req.Jobs)) > 0 {
+			if now, err = b.instantOf(ctx, tx, now); err != nil {
+				return err
+			}
 		}
 		out.Jobs, err = rowwise.InsertDependents(ctx, edgesTx{b, tx}, req.Jobs, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
 			return b.insertionIn(tx, now).insert(ctx, jobs)

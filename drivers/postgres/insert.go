@@ -203,6 +203,8 @@ func (i insertion) statement(jobs []store.NewJob) (text string, args []any) {
 	switch {
 	case i.slots:
 		return b.q(insertSlotJobs), columns(jobs)
+	case linked(jobs):
+		return b.q(insertLinkedJobs), append(columns(jobs), linkedColumns(jobs)...)
 	case len(jobs) == 1:
 		return b.q(insertJob), shared(&jobs[0], string(jobs[0].Args))
 	case store.SameButArgs(jobs):

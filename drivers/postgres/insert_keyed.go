@@ -166,7 +166,11 @@ func (i insertion) inOrderOfKeys(ctx context.Context, jobs []store.NewJob, left 
 // database gives the numbers.
 func (i insertion) tryChunk(ctx context.Context, jobs []store.NewJob, indexes []int, given any, out []store.Inserted) (held []int, err error) {
 	var all, inserted string
-	if err := i.send(ctx, jobs, i.b.q(insertKeyedJobs), append(columns(jobs), given), &all, &inserted); err != nil {
+	name, values := insertKeyedJobs, columns(jobs)
+	if linked(jobs) {
+		name, values = insertKeyedLinkedJobs, append(values, linkedColumns(jobs)...)
+	}
+	if err := i.send(ctx, jobs, i.b.q(name), append(values, given), &all, &inserted); err != nil {
 		return nil, err
 	}
 	ids, err := parseIDs(all, len(jobs))

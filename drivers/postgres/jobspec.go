@@ -81,9 +81,11 @@ func specTargets(s *store.JobSpec, except ...string) []any {
 }
 
 // newJobParams are the parameters of the statements that insert jobs. insertion.send sets
-// the first headParams of them, shared and columns the others.
+// the first headParams of them, shared and columns the others. linkedParams follow for jobs
+// of which some are linked.
 const (
 	newJobParams = "now channel wake run_at delay slot schedule_id origin waiting args headers {spec}"
+	linkedParams = " waits releases"
 	headParams   = 3
 )
 
@@ -115,6 +117,24 @@ func columns(jobs []store.NewJob) []any {
 		values = append(values, c.values(jobs))
 	}
 	return values
+}
+
+// linked reports whether any of the jobs waits for jobs, or has dependents in its insert.
+func linked(jobs []store.NewJob) bool {
+	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.OpenEdges > 0 || job.Releases })
+}
+
+// linkedColumns returns the arguments of linkedParams.
+func linkedColumns(jobs []store.NewJob) []any {
+	return []any{
+		listUnlessNull(jobs, func(job *store.NewJob) *int32 {
+			if n := int32(job.OpenEdges); n > 0 {
+				return &n
+			}
+			return nil
+		}),
+		listOf(jobs, func(job *store.NewJob) bool { return job.Releases }),
+	}
 }
 
 func argsTexts(jobs []store.NewJob) []string {

@@ -95,6 +95,8 @@ const (
 	insertJob
 	insertJobs
 	insertKeyedJobs
+	insertKeyedLinkedJobs
+	insertLinkedJobs
 	insertNode
 	insertSameJobs
 	insertSchedules
@@ -250,6 +252,8 @@ var sources = [statementCount]source{
 	insertJob:              {file: "insert_job", given: "plain", params: newJobParams, columns: "ids sent"},
 	insertJobs:             {file: "insert_jobs", params: newJobParams, columns: "ids sent"},
 	insertKeyedJobs:        {file: "insert_keyed_jobs", params: newJobParams + " ids", columns: "ids inserted sent"},
+	insertKeyedLinkedJobs:  {file: "insert_keyed_jobs", given: "linked", params: newJobParams + linkedParams + " ids", columns: "ids inserted sent"},
+	insertLinkedJobs:       {file: "insert_jobs", given: "linked", params: newJobParams + linkedParams, columns: "ids sent"},
 	insertNode:             {file: "insert_node", params: "now name version queues kinds lease", columns: "node seen_at"},
 	insertSameJobs:         {file: "insert_same_jobs", params: newJobParams, columns: "ids sent"},
 	insertSchedules:        {file: "insert_schedules", params: "now owner names definitions paused groups", columns: "id"},

@@ -10,9 +10,10 @@ import (
 
 // insertDependents inserts jobs, some of them with predecessors.
 func (b *Backend) insertDependents(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
-	err = b.writeAt(ctx, "insert jobs", req.Now, func(s *session, now time.Time) (err error) {
+	err = b.withinAt(ctx, "insert jobs", req.Tx, req.Now, func(s *session, now time.Time) (err error) {
 		out.Jobs, err = rowwise.InsertDependents(ctx, s, req.Jobs, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
-			inserted, err := rowwise.Insert(ctx, s, store.InsertRequest{Jobs: jobs}, now)
+			req.Jobs = jobs
+			inserted, err := rowwise.Insert(ctx, s, req, now)
 			return inserted.Jobs, err
 		})
 		return err

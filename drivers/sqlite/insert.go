@@ -118,20 +118,25 @@ func numbers(result sql.Result) ([]store.Inserted, error) {
 // travel once, which makes it three times as fast. Without now it is the
 // statement that reads the clock.
 func packJobs(jobs []store.NewJob, now time.Time) (name statement, a args) {
-	if len(jobs) == 1 {
+	linked := slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.OpenEdges > 0 || job.Releases })
+	if len(jobs) == 1 && !linked {
 		a = shared(&jobs[0], now)
 		a["args"] = notNull(jobs[0].Args)
 		return insertJob, a
 	}
 	pack := packerFor(jobs)
 	long := func(job store.NewJob) bool { return len(job.Args) > lengthMask }
-	if !store.SameButArgs(jobs) || slices.ContainsFunc(jobs, long) {
+	if linked || !store.SameButArgs(jobs) || slices.ContainsFunc(jobs, long) {
 		text := []byte("[")
 		for i := range jobs {
 			text = append(appendJob(text, &jobs[i], &pack), ',')
 		}
 		text[len(text)-1] = ']'
-		return insertJobs, args{"now": micros(instant(now)), "jobs": string(text), "bytes": pack.parameter()}
+		name = insertJobs
+		if linked {
+			name = insertLinkedJobs
+		}
+		return name, args{"now": micros(instant(now)), "jobs": string(text), "bytes": pack.parameter()}
 	}
 	places := make([]byte, 0, 16*len(jobs))
 	for _, job := range jobs {

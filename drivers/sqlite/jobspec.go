@@ -79,6 +79,10 @@ func appendJob(text []byte, job *store.NewJob, pack *packer) []byte {
 	text = appendValue(text, "schedule", orNull(job.Schedule))
 	text = appendValue(text, "origin", int16(job.Origin))
 	text = appendValue(text, "state", int16(stateOf(job)))
+	text = appendValue(text, "waits", orNull(int64(job.OpenEdges)))
+	if job.Releases {
+		text = appendValue(text, "releases", int64(1))
+	}
 	return append(appendSpec(text, &job.JobSpec, pack), '}')
 }
 

@@ -73,6 +73,7 @@ const (
 	insertEdges
 	insertJob
 	insertJobs
+	insertLinkedJobs
 	insertNode
 	insertNodeSequence
 	insertReleases
@@ -204,6 +205,7 @@ var sources = [statementCount]source{
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},
 	insertJob:              {file: "insert_job", params: sharedParams + " args"},
 	insertJobs:             {file: "insert_jobs", params: "bytes now jobs"},
+	insertLinkedJobs:       {file: "insert_jobs", given: "linked", params: "bytes now jobs"},
 	insertNode:             {file: "insert_node", params: "name version queues kinds lease now", columns: "id"},
 	insertNodeSequence:     {file: "insert_node_sequence"},
 	insertSameJobs:         {file: "insert_same_jobs", params: sharedParams + " bytes places"},

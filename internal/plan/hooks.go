@@ -49,6 +49,8 @@ const (
 	HookHeader  = "hourbell-hook"  // of a hook's job: the HookEvent as JSON
 	// BackoffHeader has the back-off of a job, as package backoff writes it.
 	BackoffHeader = "hourbell-backoff"
+	// NameHeader has the name of a job in its graph.
+	NameHeader = "hourbell-name"
 )
 
 // The values of HookEvent.Event.
@@ -169,11 +171,18 @@ func WithBackoff(text []byte, backoff string) []byte {
 	if backoff == "" {
 		return text
 	}
+	return withHeader(text, BackoffHeader, backoff)
+}
+
+// WithName returns the headers of a job with its name in a graph.
+func WithName(text []byte, name string) []byte { return withHeader(text, NameHeader, name) }
+
+func withHeader(text []byte, name, value string) []byte {
 	headers := Headers(text)
 	if headers == nil {
 		headers = map[string]string{}
 	}
-	headers[BackoffHeader] = backoff
+	headers[name] = value
 	encoded, err := json.Marshal(headers)
 	if err != nil { // texts can always be encoded
 		panic(err)

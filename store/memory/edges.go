@@ -23,6 +23,12 @@ func (s *Store) checkPredecessors(jobs []store.NewJob) error {
 func (s *Store) linkAll(requested []store.NewJob, answers []store.Inserted, now time.Time) {
 	for i, n := range requested {
 		if j := s.live[answers[i].ID]; j != nil && len(n.After) > 0 {
+			n.After = slices.Clone(n.After)
+			for k := range n.After {
+				if e := &n.After[k]; e.Place > 0 {
+					e.Job, e.Place = answers[e.Place-1].ID, 0
+				}
+			}
 			s.link(j, n, now)
 		}
 	}

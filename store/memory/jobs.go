@@ -20,7 +20,7 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 		req.Tx = nil
 		return own.changed.Insert(ctx, req)
 	}
-	if req.Tx != nil && slices.ContainsFunc(req.Jobs, mayChange) {
+	if req.Tx != nil && (slices.ContainsFunc(req.Jobs, mayChange) || store.HasEdges(req.Jobs)) {
 		changed, err := s.changedBy(ctx, req.Tx, "insert jobs")
 		if err != nil {
 			return store.InsertResult{}, err

@@ -69,15 +69,18 @@ type Note struct {
 	store.Ended
 }
 
-// InsertDependents inserts jobs, some of them with predecessors. insert stores them.
+// InsertDependents inserts jobs, some of them with predecessors. insert stores them, with
+// OpenEdges and Releases. now is needed only if one of the predecessors is an older job.
 func InsertDependents(ctx context.Context, tx Edges, jobs []store.NewJob, now time.Time, insert func([]store.NewJob) ([]store.Inserted, error)) ([]store.Inserted, error) {
-	found, err := tx.LockPredecessors(ctx, store.Predecessors(jobs), now)
-	if err != nil {
-		return nil, err
-	}
 	known := map[int64]store.Ended{}
-	for _, p := range found {
-		known[p.ID] = p
+	if older := store.Predecessors(jobs); len(older) > 0 {
+		found, err := tx.LockPredecessors(ctx, older, now)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range found {
+			known[p.ID] = p
+		}
 	}
 	jobs = slices.Clone(jobs)
 	waits := make([]store.Wait, len(jobs))
@@ -92,17 +95,23 @@ func InsertDependents(ctx context.Context, tx Edges, jobs []store.NewJob, now ti
 			w.RunAt = instant(now.Add(job.Delay))
 		}
 		for _, e := range job.After {
-			p, is := known[e.Job]
-			if !is {
-				return nil, store.NoPredecessor(e.Job)
-			}
 			state := store.EdgeOpen
-			if p.State.Finished() {
+			if e.Place > 0 {
+				jobs[e.Place-1].Releases = true
+			} else if p, is := known[e.Job]; !is {
+				return nil, store.NoPredecessor(e.Job)
+			} else if p.State.Finished() {
 				state = w.Decide(e, p)
 			}
 			edges = append(edges, JobEdge{int64(i), store.JobEdge{Edge: e, State: state}, job.Any})
 		}
-		job.RunAt, job.Delay, job.Waiting = w.RunAt, 0, w.State() != store.StateReady
+		if w.Open < len(job.After) {
+			job.RunAt, job.Delay = w.RunAt, 0
+		}
+		job.Waiting = w.State() != store.StateReady
+		if job.Waiting {
+			job.OpenEdges = w.Open
+		}
 		waits[i] = w
 	}
 	inserted, err := insert(jobs)
@@ -110,14 +119,18 @@ func InsertDependents(ctx context.Context, tx Edges, jobs []store.NewJob, now ti
 		return nil, err
 	}
 	for i := range edges {
-		edges[i].ID = inserted[edges[i].ID].ID
+		e := &edges[i]
+		e.ID = inserted[e.ID].ID
+		if e.Place > 0 {
+			e.Job, e.Place = inserted[e.Place-1].ID, 0
+		}
 	}
 	if err := tx.InsertEdges(ctx, edges); err != nil {
 		return nil, err
 	}
 	var plan waitPlan
 	for i := range jobs {
-		if jobs[i].Waiting && len(jobs[i].After) > 0 {
+		if len(jobs[i].After) > 0 && waits[i].State() == store.StateNotStarted {
 			plan.add(inserted[i].ID, &waits[i], now)
 		}
 	}

@@ -3,7 +3,6 @@ package storetest
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"strconv"
 	"sync"
@@ -32,6 +31,10 @@ var afterTests = []scenario{
 	{"FanIn", afterFanIn},
 	{"TwoEndsAtTheSameMoment", afterEndsRace},
 	{"InsertAndEndAtTheSameMoment", afterInsertRace},
+	{"SameInsert", afterPlaces},
+	{"SameInsertInATransaction", afterPlacesTx},
+	{"SameInsertRefused", afterPlacesRefused},
+	{"SameInsertRandom", afterPlacesRandom},
 	{"Random", afterRandom},
 }
 
@@ -348,12 +351,7 @@ func (e *env) atOnce(first, second func(store.Backend) error) {
 // afterRandom makes random jobs with predecessors, and ends, cancels, deletes and retries
 // random jobs, in the store under test and in the reference.
 func afterRandom(e *env) {
-	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv("HOURBELL_STORETEST_SEED"); text != "" {
-		seed, _ = strconv.ParseUint(text, 10, 64)
-	}
-	e.t.Logf("HOURBELL_STORETEST_SEED=%d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	rng := e.random()
 	model := newEnv(e.t, Store{Clients: [2]store.Backend{memory.New(), nil}})
 	model.a = model.Clients[0]
 	model.b = model.a

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const nightlyGraph = `
+jobs:
+  publish: {shell: ./publish, after: {export: {on: success, delay: 5m}}}
+  export: {command: [export, --full], queue: night, timeout: 2h}
+  tell: {kind: mail, args: {to: [ops]}, after: {export: failure, publish: failure}, need: any, in: 1m}
+  clean "all": {kind: clean, after: [publish, tell]}
+`
+
+func TestEnqueueGraph(t *testing.T) {
+	b := newBench(t)
+	b.stdin = nightlyGraph
+	if out, want := b.ok("enqueue", "--graph", "-", "--priority", "2"), "export 1\npublish 2\ntell 3\nclean \"all\" 4\n"; out != want {
+		t.Errorf("printed %q, not %q", out, want)
+	}
+	job := b.objects("jobs", "show", "2")[0]
+	if got, want := fmt.Sprint(job["kind"], job["priority"], job["queue"], job["after"]), "command2default[map[delay:5m0s job:1 on:success]]"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+	if job := b.objects("jobs", "show", "1")[0]; fmt.Sprint(job["queue"], job["timeout"]) != "night2h0m0s" {
+		t.Errorf("%v", job)
+	}
+	b.ok("jobs", "cancel", "1")
+	if n := b.ok("jobs", "count", "--state", "not_started"); n != "2\n" { // publish, and what waits for it
+		t.Errorf("%s jobs were not started", n)
+	}
+	file := filepath.Join(t.TempDir(), "g.json")
+	writeFile(t, file, `{"jobs": {"a": {"kind": "k", "args": {"n": 1}}, "b": {"kind": "k", "after": {"a": {"on": "either"}}}}}`)
+	if got := fmt.Sprint(b.objects("enqueue", "--graph", file)); got != "[map[jobs:map[a:5 b:6]]]" {
+		t.Error(got)
+	}
+}
+
+func TestGraphsOfBadFiles(t *testing.T) {
+	b := newBench(t)
+	for text, parts := range map[string][]string{
+		"jobs: {a: {kind: k, after: b}, b: {kind: k, after: a}}":       {"a → b → a"},
+		"jobs: {a: {kind: k, after: [x]}}":                             {`"x"`, "is not a job of the graph"},
+		"jobs: {a: {kind: k, after: {b: later}}, b: {kind: k}}":        {"later", "success or failure or either"},
+		"jobs: {a: {kind: k, after: {b: {delay: -1s}}}, b: {kind: k}}": {"delay"},
+		"jobs: {a: {kind: k, prio: 1}}":                                {"-:1:", "prio"},
+		"jobs: {a: {args: 1}}":                                         {"command", "missing"},
+		"jobs: []":                                                     {"jobs", "a list"},
+		"{}":                                                           {"jobs", "is missing"},
+		"jobs: {a: {kind: k, priority: 12}}":                           {"priority"},
+		"jobs: {a: {kind: k, at: noon}}":                               {"noon"},
+	} {
+		b.stdin = text
+		code := exitFailed
+		if strings.Contains(text, "after: b") || strings.Contains(text, "[x]") {
+			code = exitUsage // of Graph.Validate
+		}
+		b.fails(code, parts, "enqueue", "--graph", "-")
+	}
+	b.fails(exitUsage, []string{"unique", "--graph"}, "enqueue", "--graph", "-", "--unique", "a")
+	b.fails(exitUsage, []string{"argument"}, "enqueue", "mail", "--graph", "-")
+	if n := b.ok("jobs", "count"); n != "0\n" {
+		t.Errorf("%s jobs were stored", n)
+	}
+}

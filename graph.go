@@ -1,0 +1,209 @@
+package hourbell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Limits of a Graph.
+const (
+	MaxGraphJobs  = 100_000
+	MaxGraphEdges = 500_000
+)
+
+// NameHeader is the header of store.JobInfo.Headers with the name of the job in its Graph.
+const NameHeader = plan.NameHeader
+
+// Graph is jobs that follow each other, for Client.EnqueueGraph. A job names its
+// predecessors by their names in the graph.
+type Graph struct {
+	// Jobs by name; names are as for check.Name. At most MaxGraphJobs.
+	Jobs map[string]GraphJob
+}
+
+// GraphJob is a job of a Graph.
+type GraphJob struct {
+	Args Args
+	// Options are applied after the options of the call, as those of a Request. After
+	// names older jobs outside the graph; with AfterAny one of all predecessors is enough.
+	Options []Option
+	// After are the predecessors by name.
+	After map[string]GraphEdge
+}
+
+// GraphEdge is what a job of a Graph waits for. The zero value means success, without a
+// delay.
+type GraphEdge struct {
+	On    store.On
+	Delay time.Duration
+}
+
+// EnqueuedGraph is the answer for a graph.
+type EnqueuedGraph struct {
+	IDs map[string]int64 // the numbers of the jobs by name
+}
+
+// EnqueueGraph stores the jobs of a graph, all or none, with a few statements. The options
+// are for all jobs. A graph whose jobs have no predecessors outside it may be enqueued
+// InTx. The jobs have no unique keys.
+//
+// An unknown name, a job that follows itself, and a cycle are refused before anything is
+// stored; the error of a cycle has its path. The error has all mistakes, each as a
+// *check.FieldError.
+func (c *Client) EnqueueGraph(ctx context.Context, graph Graph, options ...Option) (EnqueuedGraph, error) {
+	names, jobs, tx, err := graph.jobs(options)
+	if err != nil {
+		return EnqueuedGraph{}, fmt.Errorf("enqueue a graph: %w", err)
+	}
+	inserted, err := c.describe(ctx, tx, jobs)
+	if err != nil {
+		return EnqueuedGraph{}, fmt.Errorf("enqueue a graph: %w", err)
+	}
+	out := EnqueuedGraph{IDs: make(map[string]int64, len(names))}
+	for i, name := range names {
+		out.IDs[name] = inserted[i].ID
+	}
+	return out, nil
+}
+
+// Validate returns the error that EnqueueGraph would return for a graph that is not valid,
+// or nil. It needs no store.
+func (g Graph) Validate() error {
+	if _, _, _, err := g.jobs(nil); err != nil {
+		return fmt.Errorf("enqueue a graph: %w", err)
+	}
+	return nil
+}
+
+// jobs validates and encodes a graph. It returns the names and the jobs so that each job
+// comes after its predecessors.
+func (g Graph) jobs(options []Option) (names []string, jobs []store.NewJob, tx store.Tx, err error) {
+	shared, err := newEnqueuing(options)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	names, err = g.order()
+	if err != nil && len(names) == 0 { // the graph has no jobs, or too many
+		return nil, nil, nil, err
+	}
+	errs := []error{err}
+	places := make(map[string]int, len(names))
+	for i, name := range names {
+		job, err := g.Jobs[name].newJob(name, shared, places)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("job %q: %w", check.Shorten(name), err))
+		}
+		places[name] = i + 1
+		jobs = append(jobs, job)
+	}
+	return names, jobs, shared.callersTx(), errors.Join(errs...)
+}
+
+// newJob validates and encodes a job. places has its predecessors.
+func (j GraphJob) newJob(name string, shared enqueuing, places map[string]int) (store.NewJob, error) {
+	one, err := shared.with(j.Options)
+	err = errors.Join(err, check.Name("name", name))
+	if err == nil {
+		err = one.setArgs(j.Args)
+	}
+	if err == nil && one.NewJob.Unique != "" {
+		err = &check.FieldError{Field: "unique", Value: check.Shorten(one.NewJob.Unique), Problem: "is given for a job of a graph", Remedy: "leave it out"}
+	}
+	if err != nil {
+		return store.NewJob{}, err
+	}
+	after := slices.Clip(one.NewJob.After)
+	for _, p := range slices.Sorted(maps.Keys(j.After)) {
+		e := j.After[p]
+		err = errors.Join(err, checkEdge(e.On, e.Delay))
+		after = append(after, store.Edge{Place: places[p], On: e.On, Delay: e.Delay.Truncate(time.Microsecond)})
+	}
+	one.NewJob.After = after
+	one.NewJob.Headers = plan.WithName(one.NewJob.Headers, name)
+	return one.NewJob, err
+}
+
+// order returns the names so that each name comes after the names of its predecessors, and
+// otherwise sorted. After an error it returns all names, sorted.
+func (g Graph) order() ([]string, error) {
+	edges := 0
+	for _, job := range g.Jobs {
+		edges += len(job.After)
+	}
+	switch {
+	case len(g.Jobs) == 0:
+		return nil, &check.FieldError{Field: "jobs", Problem: "are missing", Remedy: "give the graph a job"}
+	case len(g.Jobs) > MaxGraphJobs:
+		return nil, &check.FieldError{Field: "jobs", Problem: fmt.Sprintf("are %d", len(g.Jobs)), Remedy: fmt.Sprintf("use at most %d in one graph", MaxGraphJobs)}
+	case edges > MaxGraphEdges:
+		return nil, &check.FieldError{Field: "after", Problem: fmt.Sprintf("is given %d times", edges), Remedy: fmt.Sprintf("use at most %d edges in one graph", MaxGraphEdges)}
+	}
+	all := slices.Sorted(maps.Keys(g.Jobs))
+	var errs []error
+	open := make(map[string]int, len(all))            // predecessors that have no place yet
+	dependents := make(map[string][]string, len(all)) // sorted
+	for _, name := range all {
+		for _, p := range slices.Sorted(maps.Keys(g.Jobs[name].After)) {
+			if _, known := g.Jobs[p]; !known {
+				errs = append(errs, fmt.Errorf("job %q: %w", check.Shorten(name), &check.FieldError{Field: "after", Value: check.Shorten(p), Problem: "is not a job of the graph", Remedy: "use the name of another job of the graph"}))
+				continue
+			}
+			open[name]++
+			dependents[p] = append(dependents[p], name)
+		}
+	}
+	var order []string
+	for _, name := range all {
+		if open[name] == 0 {
+			order = append(order, name)
+		}
+	}
+	for i := 0; i < len(order); i++ {
+		for _, name := range dependents[order[i]] {
+			if open[name]--; open[name] == 0 {
+				order = append(order, name)
+			}
+		}
+	}
+	if len(order) < len(all) {
+		errs = append(errs, g.cycle(all, open))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return all, err
+	}
+	return order, nil
+}
+
+// cycle returns the error for a cycle. Each job with an open predecessor is in a cycle, or
+// follows a job that is.
+func (g Graph) cycle(all []string, open map[string]int) error {
+	at := all[slices.IndexFunc(all, func(name string) bool { return open[name] > 0 })]
+	var path []string // each name follows the next
+	for !slices.Contains(path, at) {
+		path = append(path, at)
+		predecessors := slices.Sorted(maps.Keys(g.Jobs[at].After))
+		at = predecessors[slices.IndexFunc(predecessors, func(name string) bool { return open[name] > 0 })]
+	}
+	path = append(path[slices.Index(path, at):], at)
+	slices.Reverse(path)
+	least := slices.Min(path)
+	i := slices.Index(path, least)
+	path = slices.Concat(path[i:len(path)-1], path[:i], []string{least})
+	const most = 20 // names that are shown
+	if len(path) > most {
+		path = slices.Concat(path[:most/2], []string{"…"}, path[len(path)-most/2:])
+	}
+	for i := range path {
+		path[i] = check.Shorten(path[i])
+	}
+	return &check.FieldError{Field: "after", Problem: "has a cycle: " + strings.Join(path, " → "), Remedy: "remove one of these edges"}
+}

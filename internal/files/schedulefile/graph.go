@@ -1,0 +1,171 @@
+package schedulefile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/store"
+)
+
+var (
+	graphKeys     = []string{"jobs"}
+	graphWorkKeys = slices.Concat([]string{"command", "shell", "http", "sql", "kind", "args"}, commandKeys)
+	// graphOptionKeys are keys of a schedule that a job of a graph has, too.
+	graphOptionKeys = []string{"queue", "priority", "max_attempts", "on_loss", "timeout", "backoff", "group"}
+	graphJobKeys    = slices.Concat(graphWorkKeys, graphOptionKeys, []string{"in", "at", "after", "need"})
+	graphEdgeKeys   = []string{"on", "delay"}
+)
+
+// ReadGraph reads a graph of jobs for hourbell.Client.EnqueueGraph, in YAML or JSON:
+//
+//	jobs:
+//	  export: {command: [export, --full], queue: night, timeout: 2h}
+//	  check:  {kind: check, args: {day: 2027-03-01}, after: {export: {on: success, delay: 5m}}}
+//	  tell:   {shell: "mail -s failed ops", after: {export: failure, check: failure}, need: any}
+//
+// The work of a job is described as that of a schedule; see the package comment. after is a
+// mapping of the names of other jobs to success (or nothing), failure or either, or to on
+// and delay; or a list of names. in and at are as for `hourbell enqueue`. Messages call the
+// file name. The error is a *declared.FileError with every mistake of the file; cycles and
+// unknown names are found by hourbell.Graph.Validate.
+func ReadGraph(name string, text []byte) (hourbell.Graph, error) {
+	var errs declared.FileError
+	graph := hourbell.Graph{Jobs: map[string]hourbell.GraphJob{}}
+	if !declared.CheckText(name, text, &errs) {
+		return graph, errs.Err()
+	}
+	root := parse(name, text, &errs)
+	if root == nil {
+		return graph, errs.Err()
+	}
+	m := &entry{reader: &reader{path: name, errs: &errs}, node: root}
+	if m.isMapping("the graph", "write jobs: and below it the name of each") {
+		m.checkKeys(graphKeys)
+		m.graphJobs(graph.Jobs)
+	}
+	return graph, errs.Err()
+}
+
+// graphJobs reads the jobs of a graph.
+func (e *entry) graphJobs(jobs map[string]hourbell.GraphJob) {
+	f := e.find("jobs")
+	switch {
+	case f == nil:
+		e.add("jobs", "is missing", "write jobs: and below it the name of each")
+		return
+	case f.value.sort != mapping:
+		e.add("jobs", "is "+f.value.sort.String(), "write the name of each job and what it runs")
+		return
+	}
+	for _, job := range f.value.fields {
+		one := &entry{reader: e.reader, node: job.value, label: fmt.Sprintf("jobs %q", declared.Label(job.key, 60))}
+		if !one.isMapping("", "write kind and args, command or shell as keys") {
+			continue
+		}
+		one.addFields(check.Name("name", job.key))
+		jobs[job.key] = one.graphJob()
+	}
+}
+
+func (e *entry) graphJob() hourbell.GraphJob {
+	e.checkKeys(graphJobKeys)
+	var s hourbell.Schedule
+	e.work(&s)
+	var options []hourbell.Option
+	for _, key := range declared.Keys() {
+		if slices.Contains(graphOptionKeys, key.Name) {
+			e.set(key, &s)
+		}
+	}
+	if s.Queue != "" {
+		options = append(options, hourbell.Queue(s.Queue))
+	}
+	if s.Priority != 0 {
+		options = append(options, hourbell.Priority(s.Priority))
+	}
+	if s.MaxAttempts != 0 {
+		options = append(options, hourbell.MaxAttempts(s.MaxAttempts))
+	}
+	if e.has("on_loss") {
+		options = append(options, hourbell.OnLoss(s.OnLoss))
+	}
+	if s.Timeout != 0 {
+		options = append(options, hourbell.Timeout(s.Timeout))
+	}
+	if s.Group != "" {
+		options = append(options, hourbell.Group(s.Group))
+	}
+	if s.Backoff != "" {
+		options = append(options, hourbell.Backoff(s.Backoff))
+	}
+	if in := e.duration("in"); in > 0 {
+		options = append(options, hourbell.In(time.Duration(in)))
+	}
+	if at := e.properName("at"); at != "" {
+		t, err := time.Parse(time.RFC3339Nano, at)
+		if err != nil {
+			e.add("at", fmt.Sprintf("%q is not an instant", declared.Label(at, 60)), "write an instant such as 2027-03-01T09:00:00Z")
+		} else {
+			options = append(options, hourbell.At(t))
+		}
+	}
+	if e.choice("need", "all", "any") == "any" {
+		options = append(options, hourbell.AfterAny())
+	}
+	job := hourbell.GraphJob{Args: s.Job, Options: options, After: e.graphEdges()}
+	if raw := declared.Raw(s.Job); raw.Name != "" {
+		e.addFields(hourbell.Request{Args: s.Job, Options: options}.Validate())
+	}
+	return job
+}
+
+// graphEdges reads the predecessors of a job of a graph.
+func (e *entry) graphEdges() map[string]hourbell.GraphEdge {
+	f := e.find("after")
+	if f == nil {
+		return nil
+	}
+	edges := map[string]hourbell.GraphEdge{}
+	if f.value.sort != mapping {
+		for _, name := range e.words("after") {
+			edges[name] = hourbell.GraphEdge{}
+		}
+		return edges
+	}
+	for _, field := range f.value.fields {
+		one := &entry{reader: e.reader, node: field.value, label: fmt.Sprintf("%s: after %q", e.label, declared.Label(field.key, 60))}
+		var edge hourbell.GraphEdge
+		switch field.value.sort {
+		case null:
+		case scalar:
+			edge.On = one.outcome(field.value.text, field.line)
+		case mapping:
+			one.checkKeys(graphEdgeKeys)
+			if on := one.text("on"); one.has("on") {
+				edge.On = one.outcome(on, one.lineOf("on"))
+			}
+			if one.text("delay") != "0s" {
+				edge.Delay = time.Duration(one.duration("delay"))
+			}
+		default:
+			e.addAt(field.line, "after", "holds "+field.value.sort.String(), "write an outcome, or on and delay as keys")
+		}
+		edges[field.key] = edge
+	}
+	return edges
+}
+
+// outcome reads the outcome that an edge waits for.
+func (e *entry) outcome(text string, line int) store.On {
+	on, known := store.ParseOn(text)
+	if !known {
+		words := []string{store.OnSuccess.String(), store.OnFailure.String(), store.OnEither.String()}
+		e.addAt(line, "on", fmt.Sprintf("%q is unknown%s", declared.Label(text, 60), declared.Suggest(text, words)), "use "+strings.Join(words, " or "))
+	}
+	return on
+}

@@ -1,0 +1,299 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
+)
+
+// changeTime bounds a change that a form asks for.
+const changeTime = 2 * time.Minute
+
+// mostChanged is how many jobs a form changes. More jobs need the form again, or the
+// program, which changes any number.
+const mostChanged = 10_000
+
+// changer makes the change that a form asks for. It returns what happened, in words, and
+// the page to show next.
+type changer func(ctx context.Context, form url.Values) (done, next string, err error)
+
+// posted answers a form: it makes the change, and leads to the next page.
+func (p *pages) posted(change changer) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := access.Require(r.Context(), access.Operator, "change anything here"); err != nil {
+			p.refuse(w, r, err)
+			return
+		}
+		if err := r.ParseForm(); err != nil {
+			p.refuse(w, r, &check.FieldError{Field: "form", Problem: "cannot be read", Remedy: fmt.Sprintf("send at most %d bytes", maxForm)})
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), changeTime) // half a change is worse than an answer without a reader
+		defer cancel()
+		done, next, err := change(ctx, r.PostForm)
+		p.summary.forget()
+		p.changes.wake()
+		if err != nil {
+			p.refuse(w, r, err)
+			return
+		}
+		setFlash(w, r, done)
+		w.Header().Set("Location", next) // relative, so not http.Redirect, which knows only the path below the prefix
+		w.WriteHeader(http.StatusSeeOther)
+	}
+}
+
+// forget makes the next viewer see a new overview.
+func (s *shared) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at = time.Time{}
+}
+
+// changeSchedule pauses, resumes, triggers or backfills a schedule.
+func (p *pages) changeSchedule(ctx context.Context, form url.Values) (done, next string, err error) {
+	name := form.Get("name")
+	if err := check.StoredName("name", name); err != nil {
+		return "", "", err
+	}
+	names, next := []string{name}, link("schedule", "name", name)
+	switch action := form.Get("action"); action {
+	case "pause":
+		return p.pause(ctx, name, form.Get("until"))
+	case "resume":
+		return "The schedule is active again.", next, p.client.Schedules.Resume(ctx, names)
+	case "trigger":
+		id, err := p.client.Schedules.Trigger(ctx, name)
+		return fmt.Sprintf("Job %d was made, to run now.", id), next, err
+	case "backfill":
+		req, err := backfillRequest(form.Get, "")
+		if err != nil {
+			return "", "", err
+		}
+		made, err := p.client.Schedules.Backfill(ctx, name, req)
+		return plain.Plural(len(made.Jobs), "job") + " made for past slots.", next, err
+	default:
+		return "", "", fieldError("action", action, "is unknown", "use the forms of the page")
+	}
+}
+
+func (p *pages) pause(ctx context.Context, name, until string) (done, next string, err error) {
+	next = link("schedule", "name", name)
+	if until == "" {
+		return "The schedule is paused until it is resumed.", next, p.client.Schedules.Pause(ctx, []string{name})
+	}
+	now, err := p.client.Now(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	at := time.Time{}
+	if ahead, ok := view.ParseAgo(until); ok { // 2h: so much later than now
+		at = now.Add(ahead)
+	} else {
+		info, err := p.client.Schedules.Get(ctx, name)
+		if err != nil {
+			return "", "", err
+		}
+		if at, err = view.ParseInstant("until", until, info.Rule.Zone); err != nil {
+			return "", "", err
+		}
+	}
+	if !at.After(now) {
+		return "", "", fieldError("until", until, "is not in the future", "give a later instant, or leave it out to pause until the schedule is resumed")
+	}
+	return "The schedule is paused until " + plain.Stamp(at) + ".", next, p.client.Schedules.PauseUntil(ctx, at, []string{name})
+}
+
+// verb is a change of jobs.
+type verb struct {
+	Name, Text string
+	Asks       string // the field that it needs besides the filter; empty: none
+	done, left string // of jobs that were changed, and of jobs that were not
+	action     store.JobAction
+	do         func(ctx context.Context, jobs *hourbell.JobService, f hourbell.JobFilter, value string, options ...hourbell.Option) (hourbell.JobChanges, error)
+}
+
+// verbs are the changes of jobs, as the program has them.
+var verbs = []verb{
+	{Name: "retry", Text: "Retry", done: "ready to run again", left: "running; cancel them first", action: store.RetryJobs, do: withoutValue((*hourbell.JobService).Retry)},
+	{Name: "cancel", Text: "Cancel", done: "cancelled", left: "finished already", action: store.CancelJobs, do: withoutValue((*hourbell.JobService).Cancel)},
+	{Name: "delete", Text: "Delete", done: "deleted", left: "running; cancel them first", action: store.DeleteJobs, do: withoutValue((*hourbell.JobService).Delete)},
+	{
+		Name: "move", Text: "Move to queue …", Asks: "to", done: "moved", left: "running or finished", action: store.MoveJobs,
+		do: func(ctx context.Context, jobs *hourbell.JobService, f hourbell.JobFilter, value string, options ...hourbell.Option) (hourbell.JobChanges, error) {
+			return jobs.Move(ctx, f, value, options...)
+		},
+	},
+	{
+		Name: "reprioritise", Text: "Set priority …", Asks: "to", done: "given the new priority", left: "running or finished", action: store.ReprioritiseJobs,
+		do: func(ctx context.Context, jobs *hourbell.JobService, f hourbell.JobFilter, value string, options ...hourbell.Option) (hourbell.JobChanges, error) {
+			priority, err := strconv.Atoi(value)
+			if err != nil {
+				return hourbell.JobChanges{}, fieldError("to", value, "is not a priority", "use 1 (first) to 9 (last)")
+			}
+			return jobs.Reprioritise(ctx, f, priority, options...)
+		},
+	},
+}
+
+func withoutValue(do func(*hourbell.JobService, context.Context, hourbell.JobFilter, ...hourbell.Option) (hourbell.JobChanges, error)) func(context.Context, *hourbell.JobService, hourbell.JobFilter, string, ...hourbell.Option) (hourbell.JobChanges, error) {
+	return func(ctx context.Context, jobs *hourbell.JobService, f hourbell.JobFilter, _ string, options ...hourbell.Option) (hourbell.JobChanges, error) {
+		return do(jobs, ctx, f, options...)
+	}
+}
+
+// findVerb returns the change with that name.
+func findVerb(name string) (verb, error) {
+	for _, v := range verbs {
+		if v.Name == name {
+			return v, nil
+		}
+	}
+	return verb{}, fieldError("action", name, "is unknown", "use retry, cancel, delete, move or reprioritise")
+}
+
+// errEnough ends a change after mostChanged jobs.
+var errEnough = errors.New("enough jobs were changed")
+
+// changeMatching changes the jobs that a filter selects, mostChanged of them at most.
+// more reports that there may be more.
+func (p *pages) changeMatching(ctx context.Context, v verb, f hourbell.JobFilter, value string, options ...hourbell.Option) (changes hourbell.JobChanges, more bool, err error) {
+	n := 0
+	changes, err = v.do(ctx, p.client.Jobs, f, value, append(options, hourbell.EachBatch(func(jobs []store.JobChange) error {
+		if n += len(jobs); n >= mostChanged {
+			return errEnough
+		}
+		return nil
+	}))...)
+	if errors.Is(err, errEnough) {
+		return changes, true, nil
+	}
+	return changes, false, err
+}
+
+// saying returns what became of jobs, in words.
+func (v verb) saying(c hourbell.JobChanges, more bool) string {
+	text := fmt.Sprintf("%s %s.", plain.Plural(c.Changed, "job"), v.done)
+	for _, part := range []struct {
+		n    int
+		text string
+	}{
+		{c.Requested, "asked to stop, because they run"},
+		{c.Unchanged, "left as they are: " + v.left},
+		{c.KeyTaken, "left as they are: another live job has their unique key"},
+		{c.Missing, "not found"},
+	} {
+		if part.n > 0 {
+			text += fmt.Sprintf(" %s %s.", plain.Plural(part.n, "job"), part.text)
+		}
+	}
+	if more {
+		text += fmt.Sprintf(" More jobs may match: %d are changed at a time.", mostChanged)
+	}
+	return text
+}
+
+// confirmData is what the page that counts before a change shows.
+type confirmData struct {
+	Verb   verb
+	Value  string
+	Filter url.Values
+	Would  string
+	Any    bool // a job would change
+	Table  table
+}
+
+// confirmJobs shows what a change would do. It changes nothing.
+func (p *pages) confirmJobs(ctx context.Context, r *http.Request) (*page, error) {
+	query := r.URL.Query()
+	v, err := findVerb(query.Get("action"))
+	if err != nil {
+		return nil, err
+	}
+	now, err := p.client.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := confirmData{Verb: v, Value: query.Get("to"), Filter: atInstants(filterOf(query), now)}
+	f, err := p.readFilter(ctx, d.Filter)
+	if err != nil {
+		return nil, err
+	}
+	f.All = true // the page says so, and the next page changes them only after another click
+	would, more, err := p.changeMatching(ctx, v, f, d.Value, hourbell.DryRun())
+	if err != nil {
+		return nil, err
+	}
+	d.Would, d.Any = v.saying(would, more), would.Changed+would.Requested > 0
+	if f.IDs == nil && len(f.States) == 0 && !f.Scheduled && !f.Retrying {
+		f.States = v.action.States()
+	}
+	f.Limit = glance
+	jobs, err := p.client.Jobs.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	if d.Table, err = p.jobTable(ctx, jobs, now); err != nil {
+		return nil, err
+	}
+	d.Table.Caption, d.Table.Empty = "The newest of these jobs", "No job matches."
+	return &page{Title: v.Text + ": look first", Template: "confirm", Data: d}, nil
+}
+
+// changeJobs changes the jobs that a form selects.
+func (p *pages) changeJobs(ctx context.Context, form url.Values) (done, next string, err error) {
+	v, err := findVerb(form.Get("action"))
+	if err != nil {
+		return "", "", err
+	}
+	filter := filterOf(form)
+	f, err := p.readFilter(ctx, filter)
+	if err != nil {
+		return "", "", err
+	}
+	f.All = form.Get("all") == "yes"
+	changes, more, err := p.changeMatching(ctx, v, f, form.Get("to"))
+	next = withQuery("jobs", filter)
+	if len(f.IDs) == 1 && v.action != store.DeleteJobs {
+		next = jobLink(f.IDs[0])
+	} else if len(f.IDs) == 1 {
+		next = "jobs"
+	}
+	return v.saying(changes, more), next, err
+}
+
+// flashCookie is the cookie with what a form has done, for the next page. It has no path,
+// so that the browser keeps it for the pages of this handler only.
+const flashCookie = "hourbell_flash"
+
+func setFlash(w http.ResponseWriter, r *http.Request, text string) {
+	http.SetCookie(w, &http.Cookie{
+		Name: flashCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(plain.Cut(text, 1000))), MaxAge: 60, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+	})
+}
+
+// takeFlash returns what the last form has done, once.
+func takeFlash(w http.ResponseWriter, r *http.Request) string {
+	sent, err := r.Cookie(flashCookie)
+	if err != nil {
+		return ""
+	}
+	http.SetCookie(w, &http.Cookie{Name: flashCookie, MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	text, err := base64.RawURLEncoding.DecodeString(sent.Value)
+	if err != nil {
+		return ""
+	}
+	return plain.Clean(string(text))
+}

@@ -1,0 +1,101 @@
+// Package dashboard serves pages that show a store and change what may be changed by
+// hand: an overview, schedules with timelines, jobs, queues, nodes, calendars and locks.
+//
+//	pages := dashboard.Handler(client, dashboard.Options{Authorize: authorize})
+//	mux.Handle("/admin/", http.StripPrefix("/admin", pages))
+//
+// The handler can be mounted below any path that ends with a slash, because all pages
+// lie on one level and link to each other by relative addresses; names stand in the
+// query, since a name may contain any character.
+//
+// Pages are complete without JavaScript, times then in UTC. With JavaScript they show
+// times in the viewer's zone and change when the store changes. GET never changes
+// anything. A change is a form that is posted, and needs the role operator.
+//
+// What a page shows is what package internal/view makes for the program's listings:
+// the same columns, words and hidden secrets.
+package dashboard
+
+import (
+	"context"
+	"embed"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/lock"
+)
+
+// Options are the settings of the pages. The zero value is useful: each caller that reaches
+// the handler may read, and none may change anything.
+type Options struct {
+	// Authorize decides who the caller is. Nil: the identity that an access.Protect
+	// around this handler has found or, without it, a viewer, who only reads.
+	Authorize access.Authorize
+	// Login is the address of a page to log in, such as "/login". A caller who is not
+	// known is sent there, with the wanted address in the parameter to. Empty: the
+	// caller gets an error.
+	Login string
+	// Locks lists locks by name (lock.Lister); nil: there is no page of locks.
+	Locks func(ctx context.Context, req lock.LocksRequest) ([]lock.Info, error)
+	// Files returns the files that this process keeps the store equal to; nil: there
+	// is no page of files.
+	Files func() []File
+	// Logger gets the errors that pages do not show, because they name the place of
+	// the store. Nil: slog.Default().
+	Logger *slog.Logger
+}
+
+// File is a file of schedules that a process has loaded.
+type File struct {
+	Path     string
+	Owner    string // of the schedules in the store
+	LoadedAt time.Time
+	Entries  int
+	Problem  string // why the present content is not used; empty: it is used
+}
+
+//go:embed assets/style.css assets/live.js
+var assets embed.FS
+
+// maxForm is how many bytes a posted form may have.
+const maxForm = 64 << 10
+
+// Handler returns the pages of a client's store. The client need not run. Concurrent
+// requests are allowed.
+func Handler(client *hourbell.Client, options Options) http.Handler {
+	if options.Logger == nil {
+		options.Logger = slog.Default()
+	}
+	p := &pages{client: client, options: options, streams: make(chan struct{}, mostStreams)}
+	mux := http.NewServeMux()
+	for path, show := range map[string]shower{
+		"/{$}": p.overview, "/jobs": p.jobs, "/job": p.job, "/confirm": p.confirmJobs,
+		"/schedules": p.schedules, "/schedule": p.schedule, "/whatif": p.whatIf, "/backfill": p.confirmBackfill,
+		"/slots": p.slots, "/queues": p.queues, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
+		"/locks": p.locks, "/files": p.files,
+	} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, show) })
+	}
+	mux.HandleFunc("POST /change-jobs", p.posted(p.changeJobs))
+	mux.HandleFunc("POST /change-schedule", p.posted(p.changeSchedule))
+	for _, name := range []string{"style.css", "live.js"} {
+		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Cache-Control", "private, max-age=300")
+			http.ServeFileFS(w, r, assets, "assets/"+name)
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { p.refuse(w, r, errNoPage) })
+	return access.Protect(mux, access.Options{Authorize: options.Authorize, MaxBody: maxForm, Refuse: p.refuseCaller})
+}
+
+// pages is the handler.
+type pages struct {
+	client  *hourbell.Client
+	options Options
+	streams chan struct{} // a place for each page that is kept up to date
+	changes broadcast     // of changes that were made through this handler
+	summary shared
+}

@@ -1,0 +1,257 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
+)
+
+// filterFields are the parameters that select jobs: those of the program's `jobs list`.
+var filterFields = []string{"state", "kind", "queue", "schedule", "group", "since", "until", "finished-since", "finished-until", "error", "unique", "id"}
+
+// shownStates are the words that the form for a filter offers.
+var shownStates = []string{"waiting", "scheduled", "ready", "retrying", "running", "completed", "failed", "cancelled", "not_started"}
+
+// filterOf returns the parameters of a query that select jobs, without empty values.
+func filterOf(query url.Values) url.Values {
+	filter := url.Values{}
+	for _, name := range filterFields {
+		for _, value := range query[name] {
+			if value != "" {
+				filter.Add(name, value)
+			}
+		}
+	}
+	return filter
+}
+
+// readFilter reads which jobs a query selects.
+func (p *pages) readFilter(ctx context.Context, filter url.Values) (hourbell.JobFilter, error) {
+	given := func(name string) *string {
+		if !filter.Has(name) {
+			return nil
+		}
+		value := filter.Get(name)
+		return &value
+	}
+	selection, err := view.JobConditions{
+		States: filter["state"], Queue: given("queue"), Kind: given("kind"), Schedule: given("schedule"), Group: given("group"), Unique: given("unique"),
+		Error: given("error"), Since: given("since"), Until: given("until"), FinishedSince: given("finished-since"), FinishedUntil: given("finished-until"),
+	}.Select()
+	for _, text := range filter["id"] {
+		id, wrong := number("id", text)
+		selection.IDs, err = append(selection.IDs, id), errors.Join(err, wrong)
+	}
+	if err != nil {
+		return selection.JobFilter, err
+	}
+	return selection.At(ctx, p.client)
+}
+
+// atInstants returns a filter whose times ago are instants, so that it selects the same
+// jobs later.
+func atInstants(filter url.Values, now time.Time) url.Values {
+	fixed := url.Values{}
+	for name, values := range filter {
+		for _, value := range values {
+			if ago, ok := view.ParseAgo(value); ok && (strings.HasSuffix(name, "since") || strings.HasSuffix(name, "until")) {
+				value = now.Add(-ago).UTC().Format(time.RFC3339Nano)
+			}
+			fixed.Add(name, value)
+		}
+	}
+	return fixed
+}
+
+// jobsData is what the page of jobs shows.
+type jobsData struct {
+	Filter url.Values
+	States []choice
+	Table  table
+	Any    bool // a condition is given
+	Verbs  []verb
+}
+
+// choice is a value of a form that can be chosen.
+type choice struct {
+	Value  string
+	Chosen bool
+}
+
+func (p *pages) jobs(ctx context.Context, r *http.Request) (*page, error) {
+	now, err := p.client.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	query := r.URL.Query()
+	filter := filterOf(query)
+	f, err := p.readFilter(ctx, filter)
+	if before := query.Get("before"); before != "" && err == nil {
+		f.Before, err = number("before", before)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.Limit = pageSize + 1
+	jobs, err := p.client.Jobs.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	more := len(jobs) > pageSize
+	jobs = jobs[:min(len(jobs), pageSize)]
+	d := jobsData{Filter: filter, Any: len(filter) > 0, Verbs: verbs}
+	if d.Table, err = p.jobTable(ctx, jobs, now); err != nil {
+		return nil, err
+	}
+	d.Table.Caption, d.Table.Empty = "Jobs, newest first", "No job matches."
+	if more {
+		older := filterOf(query)
+		older.Set("before", strconv.FormatInt(jobs[pageSize-1].ID, 10))
+		d.Table.Older = withQuery("jobs", older)
+	}
+	if f.Before != 0 {
+		d.Table.Newest = withQuery("jobs", filter)
+	}
+	chosen := map[string]bool{}
+	for _, word := range filter["state"] {
+		chosen[word] = true
+	}
+	for _, word := range shownStates {
+		d.States = append(d.States, choice{word, chosen[word]})
+	}
+	return &page{Title: "Jobs", Template: "jobs", Live: true, Data: d}, nil
+}
+
+// jobTable shows jobs as the program's `jobs list` does.
+func (p *pages) jobTable(ctx context.Context, jobs []store.JobInfo, now time.Time) (table, error) {
+	if err := p.addDetails(ctx, jobs); err != nil {
+		return table{}, err
+	}
+	views, err := view.Jobs(ctx, p.client, false, jobs...)
+	if err != nil {
+		return table{}, err
+	}
+	return tableOf(view.JobListing(now), views, func(j view.Job, column string) string {
+		switch {
+		case column == "ID":
+			return jobLink(j.ID)
+		case column == "QUEUE":
+			return link("jobs", "queue", j.Queue)
+		case column == "KIND":
+			return link("jobs", "kind", j.Kind)
+		case column == "SCHEDULE" && j.ScheduleName != "":
+			return link("schedule", "name", j.ScheduleName)
+		}
+		return ""
+	}), nil
+}
+
+// addDetails reads the details of jobs that wait, which are why they wait. The other jobs
+// of a table do without, because arguments can be large.
+func (p *pages) addDetails(ctx context.Context, jobs []store.JobInfo) error {
+	at := map[int64]int{}
+	var ids []int64
+	for i, j := range jobs {
+		if j.State == store.StateWaiting || j.Retrying() {
+			at[j.ID], ids = i, append(ids, j.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := p.client.Jobs.List(ctx, hourbell.JobFilter{IDs: ids, Limit: len(ids), Details: true})
+	for _, j := range found {
+		jobs[at[j.ID]] = j
+	}
+	return err
+}
+
+func jobLink(id int64) string { return "job?id=" + strconv.FormatInt(id, 10) }
+
+// jobData is what the page of a job shows.
+type jobData struct {
+	ID       string
+	Facts    []fact
+	Attempts table
+	Texts    []attemptText
+	Progress *progress
+	Graph    *graph
+	Live     bool   // it has not finished
+	Running  bool   // it runs
+	Secrets  string // "", "shown" or, for a caller who may see them, the address that shows them
+}
+
+// attemptText has the texts of an attempt that its table has no room for.
+type attemptText struct {
+	Attempt              int16
+	Node                 string
+	StartedAt            time.Time
+	Error, Trace, Output string
+}
+
+// progress is how far a job has come.
+type progress struct {
+	Text string
+	Part float64 // 0 … 1; 0: not known
+}
+
+func (p *pages) job(ctx context.Context, r *http.Request) (*page, error) {
+	id, err := number("id", r.URL.Query().Get("id"))
+	if err != nil {
+		return nil, err
+	}
+	info, err := p.client.Jobs.Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	now, err := p.client.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	secrets := secretsFor(r)
+	views, err := view.Jobs(ctx, p.client, secrets, info)
+	if err != nil {
+		return nil, err
+	}
+	j := views[0]
+	d := jobData{ID: strconv.FormatInt(id, 10), Live: !j.State.Finished(), Running: j.State == store.StateRunning}
+	links := map[string]string{"queue": link("jobs", "queue", j.Queue), "kind": link("jobs", "kind", j.Kind)}
+	if j.ScheduleName != "" {
+		links["schedule"] = link("schedule", "name", j.ScheduleName)
+	}
+	d.Facts = factsOf(view.JobFacts(j, now), "", links)
+	d.Attempts = tableOf(view.AttemptListing(), j.Attempts, nil)
+	d.Attempts.Caption, d.Attempts.Empty = "Attempts", "No attempt has left a record."
+	for _, a := range j.Attempts {
+		if a.Trace != "" || len(a.Output) > 0 || view.ShortError(a.Error) != a.Error {
+			d.Texts = append(d.Texts, attemptText{a.Attempt, a.Node, a.StartedAt, a.Error, a.Trace, string(a.Output)})
+		}
+	}
+	if text := view.ShownProgress(j.Progress); text != "" {
+		d.Progress = &progress{text, view.ProgressPart(j.Progress)}
+	}
+	if d.Graph, err = p.graphOf(ctx, info); err != nil {
+		return nil, err
+	}
+	switch {
+	case secrets:
+		d.Secrets = "shown"
+	default:
+		d.Secrets = jobLink(id) + "&secrets=show"
+	}
+	return &page{Title: "Job " + d.ID, Template: "job", Live: true, Data: d}, nil
+}
+
+// fieldError returns the error for a value of a form.
+func fieldError(field, value, wrong, remedy string) error {
+	return &check.FieldError{Field: field, Value: check.Shorten(value), Problem: wrong, Remedy: remedy}
+}

@@ -1,0 +1,207 @@
+package dashboard
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/lock"
+	"github.com/hourbell/hourbell/store"
+)
+
+// listing is a page that consists of one table.
+func listing(title, note string, t table) *page {
+	return &page{Title: title, Template: "listing", Live: true, Data: struct {
+		Note  string
+		Table table
+	}{note, t}}
+}
+
+func (p *pages) queues(ctx context.Context, _ *http.Request) (*page, error) {
+	queues, err := p.client.Queues.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return listing("Queues", "Live jobs of each queue, and since when its oldest due job waits.", queueTable(queues)), nil
+}
+
+func queueTable(queues []store.QueueInfo) table {
+	states := map[string]string{"READY": "ready", "SCHEDULED": "scheduled", "RUNNING": "running", "WAITING": "waiting"}
+	t := tableOf(view.QueueListing(), queues, func(q store.QueueInfo, column string) string {
+		if column == "QUEUE" {
+			return link("jobs", "queue", q.Name)
+		}
+		if state := states[column]; state != "" {
+			return link("jobs", "queue", q.Name, "state", state)
+		}
+		return ""
+	})
+	t.Caption, t.Empty = "Queues", "No job is live."
+	return t
+}
+
+func (p *pages) nodes(ctx context.Context, _ *http.Request) (*page, error) {
+	nodes, err := p.client.Nodes.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, err := p.client.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	position, err := p.client.Nodes.Position(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return listing("Nodes", "Living nodes, and nodes that ended lately.", nodeTable(nodes, now, position.Suspended())), nil
+}
+
+func nodeTable(nodes []store.NodeInfo, now time.Time, suspended bool) table {
+	t := tableOf(view.NodeListing(now, suspended), nodes, nil)
+	t.Caption, t.Empty = "Nodes", "No node has ever run."
+	return t
+}
+
+func (p *pages) slots(ctx context.Context, r *http.Request) (*page, error) {
+	query := r.URL.Query()
+	f := hourbell.SlotFilter{Schedule: query.Get("schedule"), Limit: pageSize + 1}
+	var err error
+	if text := query.Get("before"); text != "" {
+		if f.Before.Slot, err = view.ParseInstant("before", text, ""); err != nil {
+			return nil, err
+		}
+		if f.Before.ID, err = number("before_id", query.Get("before_id")); err != nil {
+			return nil, err
+		}
+	}
+	slots, err := p.client.Slots.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	more := len(slots) > pageSize
+	slots = slots[:min(len(slots), pageSize)]
+	t := slotTable(slots)
+	t.Caption, t.Empty = "Slots", "No slot is recorded."
+	if more {
+		last := slots[pageSize-1]
+		t.Older = link("slots", "schedule", f.Schedule, "before", last.Slot.Format(time.RFC3339Nano), "before_id", strconv.FormatInt(last.ID, 10))
+	}
+	if f.Before.ID != 0 {
+		t.Newest = link("slots", "schedule", f.Schedule)
+	}
+	return listing("Slots", "What became of each slot, newest first.", t), nil
+}
+
+func slotTable(slots []store.SlotInfo) table {
+	t := tableOf(view.SlotListing(), slots, func(s store.SlotInfo, column string) string {
+		switch column {
+		case "SCHEDULE":
+			return link("schedule", "name", s.ScheduleName)
+		case "JOB":
+			return jobLink(s.Job)
+		}
+		return ""
+	})
+	for i, slot := range slots {
+		t.Rows[i].ID = slotID(slot)
+	}
+	return t
+}
+
+// slotID is the name of the row about a slot, to which its mark on the timeline leads.
+func slotID(s store.SlotInfo) string { return "slot-" + strconv.FormatInt(s.ID, 10) }
+
+func (p *pages) calendars(ctx context.Context, r *http.Request) (*page, error) {
+	after := r.URL.Query().Get("after")
+	calendars, err := p.client.Calendars.List(ctx, hourbell.CalendarFilter{After: after, Limit: pageSize + 1})
+	if err != nil {
+		return nil, err
+	}
+	more := len(calendars) > pageSize
+	calendars = calendars[:min(len(calendars), pageSize)]
+	t := tableOf(view.CalendarListing(), calendars, func(c hourbell.CalendarInfo, column string) string {
+		if column == "NAME" {
+			return link("calendar", "name", c.Name)
+		}
+		return ""
+	})
+	t.Caption, t.Empty = "Calendars", "No calendar is stored."
+	if more {
+		t.Older = link("calendars", "after", calendars[pageSize-1].Name)
+	}
+	if after != "" {
+		t.Newest = "calendars"
+	}
+	return listing("Calendars", "Times at which the schedules that name a calendar do not fire.", t), nil
+}
+
+func (p *pages) calendar(ctx context.Context, r *http.Request) (*page, error) {
+	name := r.URL.Query().Get("name")
+	if err := check.StoredName("name", name); err != nil {
+		return nil, err
+	}
+	calendar, err := p.client.Calendars.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	users, err := p.client.Schedules.List(ctx, hourbell.ScheduleFilter{Calendar: name, Limit: pageSize})
+	if err != nil {
+		return nil, err
+	}
+	t := scheduleTable(users, false)
+	t.Caption, t.Empty = "Schedules that exclude these times", "No schedule excludes these times."
+	return &page{Title: "Calendar " + name, Template: "calendar", Live: true, Data: struct {
+		Facts     []fact
+		Schedules table
+	}{factsOf(view.CalendarFacts(calendar, nil), calendar.Zone, nil), t}}, nil
+}
+
+func (p *pages) locks(ctx context.Context, r *http.Request) (*page, error) {
+	if p.options.Locks == nil {
+		return nil, errNoPage
+	}
+	after := r.URL.Query().Get("after")
+	locks, err := p.options.Locks(ctx, lock.LocksRequest{After: after, Limit: pageSize + 1})
+	if err != nil {
+		return nil, err
+	}
+	more := len(locks) > pageSize
+	locks = locks[:min(len(locks), pageSize)]
+	t := tableOf(view.LockListing(), locks, nil)
+	t.Caption, t.Empty = "Locks", "No lock was ever held."
+	if more {
+		t.Older = link("locks", "after", locks[pageSize-1].Name)
+	}
+	if after != "" {
+		t.Newest = "locks"
+	}
+	return listing("Locks", "Locks by name, held or not.", t), nil
+}
+
+func (p *pages) files(context.Context, *http.Request) (*page, error) {
+	if p.options.Files == nil {
+		return nil, errNoPage
+	}
+	return &page{Title: "Files", Template: "files", Live: true, Data: p.options.Files()}, nil
+}
+
+// number reads a positive whole number.
+func number(field, text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, &check.FieldError{Field: field, Value: check.Shorten(text), Problem: "is not a positive whole number", Remedy: "write it in digits"}
+	}
+	return n, nil
+}
+
+// secretsFor reports whether a page shows values that may be secrets: on demand, and to
+// admins only.
+func secretsFor(r *http.Request) bool {
+	caller, _ := access.FromContext(r.Context())
+	return caller.Role >= access.Admin && r.URL.Query().Get("secrets") == "show"
+}

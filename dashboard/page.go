@@ -1,0 +1,220 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
+)
+
+// pageTime bounds the reads of a page. A filter that fits few of many jobs may need
+// longer, and is refused then.
+const pageTime = 10 * time.Second
+
+// shower reads what a page shows.
+type shower func(ctx context.Context, r *http.Request) (*page, error)
+
+// page is a page before it is written.
+type page struct {
+	Title    string
+	Template string // a file of templates, without its suffix
+	Live     bool   // it is kept up to date while it is open
+	Data     any
+
+	// The frame around the page, set by serve.
+	Nav     []navigation
+	Caller  access.Identity
+	Changes bool // the caller may change something
+	Flash   string
+}
+
+// navigation is a link at the top of each page.
+type navigation struct {
+	Text, Href string
+	Here       bool
+}
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+var templates = parseTemplates()
+
+// parseTemplates returns the templates of all pages by name, each with the frame.
+func parseTemplates() map[string]*template.Template {
+	functions := template.FuncMap{"when": when, "clean": plain.Clean, "lines": func(text string) string { return plain.CleanLines(text, "") }}
+	frame := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/frame.html", "templates/parts.html"))
+	all := map[string]*template.Template{}
+	for _, name := range []string{"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill", "listing", "calendar", "files", "problem"} {
+		all[name] = template.Must(template.Must(frame.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
+	}
+	return all
+}
+
+// serve answers a request for a page: with the page, or with the stream that keeps it
+// up to date.
+func (p *pages) serve(w http.ResponseWriter, r *http.Request, show shower) {
+	w.Header().Set("Vary", "Accept")
+	if r.Header.Get("Accept") == "text/event-stream" {
+		p.stream(w, r, show)
+		return
+	}
+	shown, err := p.read(r, show)
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	shown.Flash = takeFlash(w, r)
+	p.write(w, r, http.StatusOK, shown)
+}
+
+// read calls show with the time that a page has.
+func (p *pages) read(r *http.Request, show shower) (*page, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), pageTime)
+	defer cancel()
+	shown, err := show(ctx, r)
+	if err != nil && ctx.Err() != nil {
+		return nil, errSlow
+	}
+	if err == nil {
+		shown.Caller, _ = access.FromContext(r.Context())
+		shown.Changes = shown.Caller.Role >= access.Operator
+	}
+	return shown, err
+}
+
+// write writes a page with its frame.
+func (p *pages) write(w http.ResponseWriter, r *http.Request, status int, shown *page) {
+	shown.Nav = p.navigation(r)
+	var out bytes.Buffer
+	if err := templates[shown.Template].ExecuteTemplate(&out, "frame", shown); err != nil {
+		p.options.Logger.Error("a page could not be made", "page", shown.Template, "error", err)
+		http.Error(w, "the page could not be made; the log of the server has the reason", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	w.Write(out.Bytes()) //nolint:errcheck // the reader has gone
+}
+
+// main returns the part of a page that is replaced while the page is open.
+func (p *page) main() (string, error) {
+	var out strings.Builder
+	err := templates[p.Template].ExecuteTemplate(&out, "main", p)
+	return out.String(), err
+}
+
+// navigation returns the links at the top of a page.
+func (p *pages) navigation(r *http.Request) []navigation {
+	links := []navigation{
+		{Text: "Overview", Href: "./"},
+		{Text: "Schedules", Href: "schedules"},
+		{Text: "Jobs", Href: "jobs"},
+		{Text: "Slots", Href: "slots"},
+		{Text: "Queues", Href: "queues"},
+		{Text: "Nodes", Href: "nodes"},
+		{Text: "Calendars", Href: "calendars"},
+	}
+	if p.options.Locks != nil {
+		links = append(links, navigation{Text: "Locks", Href: "locks"})
+	}
+	if p.options.Files != nil {
+		links = append(links, navigation{Text: "Files", Href: "files"})
+	}
+	part := map[string]string{
+		"": "./", "job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "backfill": "schedules", "calendar": "calendars",
+	}
+	here := strings.TrimPrefix(r.URL.Path, "/")
+	if whole, found := part[here]; found {
+		here = whole
+	}
+	for i := range links {
+		links[i].Here = links[i].Href == here
+	}
+	return links
+}
+
+var (
+	errNoPage = &access.RefusedError{Status: http.StatusNotFound, Problem: "there is no such page", Remedy: "use the links above"}
+	errSlow   = &access.RefusedError{
+		Status: http.StatusServiceUnavailable, Problem: fmt.Sprintf("the store has not answered within %v", plain.Brief(pageTime)),
+		Remedy: "select less: jobs of one queue or one kind, of one state, or of a shorter time",
+	}
+)
+
+// problem is what the page of an error shows.
+type problem struct {
+	Status          int
+	Problem, Remedy string
+}
+
+// refuseCaller answers a request that access.Protect refuses: a browser whose user is not
+// known is sent to the page to log in, if there is one.
+func (p *pages) refuseCaller(w http.ResponseWriter, r *http.Request, refused *access.RefusedError) {
+	if refused.Status == http.StatusUnauthorized && p.options.Login != "" && r.Method == http.MethodGet && r.Header.Get("Accept") != "text/event-stream" {
+		wanted, _, _ := strings.Cut(r.RequestURI, "#")
+		http.Redirect(w, r, link(p.options.Login, "to", wanted), http.StatusSeeOther)
+		return
+	}
+	p.refuse(w, r, refused)
+}
+
+// refuse answers with the page of an error.
+func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	shown := p.problemOf(err)
+	caller, _ := access.FromContext(r.Context())
+	p.write(w, r, shown.Status, &page{Title: "Not done", Template: "problem", Data: shown, Caller: caller})
+}
+
+// problemOf returns what a caller may know of an error.
+func (p *pages) problemOf(err error) problem {
+	var refused *access.RefusedError
+	var field *check.FieldError
+	var rule *recur.Error
+	switch {
+	case errors.As(err, &refused):
+		return problem{Status: refused.Status, Problem: refused.Problem, Remedy: refused.Remedy}
+	case errors.As(err, &field), errors.As(err, &rule):
+		return problem{Status: http.StatusBadRequest, Problem: plain.OneLine(err.Error())}
+	case errors.Is(err, hourbell.ErrNotFound):
+		return problem{Status: http.StatusNotFound, Problem: plain.OneLine(err.Error())}
+	case errors.Is(err, hourbell.ErrConflict), errors.Is(err, store.ErrUnsettled), errors.Is(err, store.ErrInUse):
+		return problem{Status: http.StatusConflict, Problem: plain.OneLine(err.Error()), Remedy: "look at the present state, and try again"}
+	case errors.Is(err, context.Canceled):
+		return problem{Status: http.StatusServiceUnavailable, Problem: "the request has ended"}
+	}
+	p.options.Logger.Error("a page could not be read", "error", err)
+	return problem{Status: http.StatusInternalServerError, Problem: "the store could not be read or changed", Remedy: "try again; the log of the server has the reason"}
+}
+
+// link returns the relative address of a page with parameters. Empty values are left
+// out.
+func link(path string, parameters ...string) string {
+	query := url.Values{}
+	for i := 0; i+1 < len(parameters); i += 2 {
+		if parameters[i+1] != "" {
+			query.Set(parameters[i], parameters[i+1])
+		}
+	}
+	return withQuery(path, query)
+}
+
+// withQuery returns the relative address of a page with a query.
+func withQuery(path string, query url.Values) string {
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
+}

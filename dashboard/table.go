@@ -1,0 +1,164 @@
+package dashboard
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
+)
+
+// pageSize is how many rows a page has.
+const pageSize = 50
+
+// table is a listing of the program as a page shows it.
+type table struct {
+	Caption string
+	Columns []column
+	Rows    []row
+	Empty   string // what is shown without rows
+	// Newest and Older lead to the first and the next page; empty: there is none.
+	Newest, Older string
+}
+
+type column struct {
+	Name   string
+	Number bool
+}
+
+type row struct {
+	ID    string // of the element; may be empty
+	Cells []cell
+}
+
+// cell is one value of a table, or of a list of facts.
+type cell struct {
+	Text   string
+	Href   string    // a page about the value; empty: none
+	At     time.Time // the value is this instant; zero: it is not an instant
+	Zone   string    // in which the instant is shown in addition
+	Class  string    // how the word of a state is marked; empty: the value is not a state
+	Number bool
+	Block  bool // a fact of several lines
+}
+
+// The columns and facts that hold instants, numbers, or words for states. Other columns
+// hold texts of users.
+var (
+	instants = []string{
+		"RUN AT", "STARTED", "SEEN", "UPDATED", "UNTIL", "SINCE", "STARTED AT", "FINISHED AT", "OLDEST", "LAST SLOT", "SLOT", "LAST", "NEXT", "STARTS",
+		"created_at", "run_at", "started_at", "finished_at", "slot", "next_at", "mark", "anchor", "updated_at", "paused_at", "paused_until", "failing_since",
+	}
+	numbers = []string{"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING", "TOOK"}
+	states  = []string{"STATE", "OUTCOME", "state"}
+	blocks  = []string{"args", "hook", "result", "on_failure", "on_missed", "on_recovery"}
+)
+
+// linker returns the address of the page about the value of a column; empty: there is
+// none.
+type linker[T any] func(item T, column string) string
+
+// tableOf shows items as a listing of the program does.
+func tableOf[T any](l view.Listing[T], items []T, links linker[T]) table {
+	t := table{}
+	for _, name := range l.Columns {
+		t.Columns = append(t.Columns, column{Name: heading(name), Number: slices.Contains(numbers, name)})
+	}
+	for _, item := range items {
+		var r row
+		for i, text := range l.Row(item) {
+			c := cellOf(l.Columns[i], text)
+			if links != nil && text != "-" {
+				c.Href = links(item, l.Columns[i])
+			}
+			r.Cells = append(r.Cells, c)
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+// cellOf returns the cell for a text of a column.
+func cellOf(column, text string) cell {
+	c := cell{Text: plain.Clean(text), Number: slices.Contains(numbers, column)}
+	switch {
+	case slices.Contains(states, column):
+		c.Class = classOf(text)
+	case slices.Contains(instants, column):
+		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
+			c.At = at
+		}
+	}
+	return c
+}
+
+// heading returns the name of a column as a page shows it.
+func heading(name string) string {
+	if len(name) <= 2 { // ID
+		return name
+	}
+	return name[:1] + strings.ToLower(name[1:])
+}
+
+// fact is one line about a thing.
+type fact struct {
+	Name string
+	cell
+}
+
+// factsOf shows facts as the program does; links by the names of facts.
+func factsOf(facts []view.Fact, zone string, links map[string]string) []fact {
+	var shown []fact
+	for _, f := range facts {
+		if f.Value == "" || f.Value == "-" {
+			continue
+		}
+		c := cellOf(f.Name, f.Value)
+		c.Href, c.Zone, c.Number = links[f.Name], zone, false
+		if c.Block = slices.Contains(blocks, f.Name); c.Block {
+			c.Text = plain.CleanLines(f.Value, "")
+		}
+		shown = append(shown, fact{strings.ReplaceAll(strings.TrimSpace(f.Name), "_", " "), c})
+	}
+	return shown
+}
+
+// classOf returns how the word of a state is marked: good, busy, wait, warn, bad or
+// mute. The word itself is always shown too.
+func classOf(word string) string {
+	switch word {
+	case "completed", "fired", "active", "alive":
+		return "good"
+	case "running", "held":
+		return "busy"
+	case "ready", "scheduled", "waiting", "due":
+		return "wait"
+	case "retrying", "retry", "cancelling", "silent", "ahead", "paused", "snoozed", "clock":
+		return "warn"
+	case "failed", "missed", "died", "broken", "suspended", "lost", "error", "timeout":
+		return "bad"
+	}
+	return "mute"
+}
+
+// moment is an instant as a page shows it: in UTC, until the script puts it into the
+// viewer's zone.
+type moment struct {
+	Machine string // for the attribute datetime
+	Text    string
+	Title   string // UTC and, if there is one, the other zone
+}
+
+// when returns how an instant is shown.
+func when(at time.Time, zone string) moment {
+	at = at.UTC()
+	m := moment{Machine: at.Format(time.RFC3339Nano), Text: at.Format("2006-01-02 15:04:05")}
+	m.Title = m.Text + " UTC"
+	if zone != "" && zone != "UTC" {
+		if place, err := time.LoadLocation(zone); err == nil {
+			m.Title += "; " + at.In(place).Format("2006-01-02 15:04:05 ") + zone
+		}
+	}
+	return m
+}

@@ -22,7 +22,7 @@ build: ## The program, to bin/hourbell
 
 .PHONY: test
 test: ## The tests of every module, with the race detector, on throw-away servers; TESTFLAGS for go test
-	@scripts/install-deps cc cron
+	@scripts/install-deps cc cron promtool
 	@JOBS=2 scripts/with-servers scripts/each-module go test $(RACE) -timeout=20m $(TESTFLAGS) ./...
 
 .PHONY: test-short

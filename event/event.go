@@ -29,7 +29,7 @@ const (
 	StateFailed     Kind = "state_failed"     // the node's state file cannot be used; Err
 
 	JobsClaimed   Kind = "jobs_claimed"   // Queue, Count, Took
-	JobStarted    Kind = "job_started"    // the fields of the job
+	JobStarted    Kind = "job_started"    // the fields of the job, Late
 	JobCompleted  Kind = "job_completed"  // the fields of the job, Took
 	JobRetried    Kind = "job_retried"    // the attempt failed; Err, Took, Delay
 	JobSnoozed    Kind = "job_snoozed"    // the attempt asked to run again later, and does not count; Took, Delay
@@ -72,7 +72,8 @@ type Event struct {
 	Count  int64
 	Took   time.Duration
 	Delay  time.Duration
-	Name   string // the name of a node
+	Late   time.Duration // how long after the instant at which it was due, by the store's clock
+	Name   string        // the name of a node
 	Detail string
 	Err    error
 	Trace  string // the stack trace of a panic

@@ -167,6 +167,9 @@ func attributes(e Event) []slog.Attr {
 	if e.Took != 0 {
 		attrs = append(attrs, slog.Duration("took", e.Took))
 	}
+	if e.Late != 0 {
+		attrs = append(attrs, slog.Duration("late", e.Late))
+	}
 	if e.Delay != 0 {
 		attrs = append(attrs, slog.Duration("retry_in", e.Delay))
 	}

@@ -80,7 +80,7 @@ func TestLogWritesWhatIsSet(t *testing.T) {
 	slot := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	log(Event{
 		Kind: JobFailed, Node: 2, Job: 3, Token: 4, JobKind: "k", Queue: "q", Attempt: 5, Schedule: "s", Slot: slot,
-		Count: 6, Took: 7, Delay: 8, Detail: "d", Name: "n", Err: errors.New("e"), Trace: "t", Output: "o",
+		Count: 6, Took: 7, Delay: 8, Late: 9, Detail: "d", Name: "n", Err: errors.New("e"), Trace: "t", Output: "o",
 	})
 	var line map[string]any
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
@@ -89,7 +89,7 @@ func TestLogWritesWhatIsSet(t *testing.T) {
 	delete(line, "time")
 	want := map[string]any{
 		"level": "ERROR", "msg": "job failed", "node": 2.0, "job": 3.0, "token": 4.0, "kind": "k", "queue": "q", "attempt": 5.0,
-		"schedule": "s", "slot": "2026-03-01T09:00:00Z", "count": 6.0, "took": 7.0, "retry_in": 8.0, "detail": "d", "name": "n", "error": "e", "trace": "t", "output": "o",
+		"schedule": "s", "slot": "2026-03-01T09:00:00Z", "count": 6.0, "took": 7.0, "retry_in": 8.0, "late": 9.0, "detail": "d", "name": "n", "error": "e", "trace": "t", "output": "o",
 	}
 	for key, value := range want {
 		if line[key] != value {

@@ -42,7 +42,9 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 		ctx, stop = context.WithTimeoutCause(ctx, timeout, ErrTimeout)
 		defer stop()
 	}
-	r.report.Emit(run.event(event.JobStarted))
+	begun := run.event(event.JobStarted)
+	begun.Late = run.late(started)
+	r.report.Emit(begun)
 	err := errExited
 	defer func() { // runs also when the worker called runtime.Goexit
 		cause := context.Cause(ctx)

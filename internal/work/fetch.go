@@ -350,7 +350,7 @@ func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run
 	}
 	f.runner.node.TokenSeen(greatest)
 	f.inFlight.Add(int64(len(runs)))
-	f.runner.inFlight.add(res.Batch, runs)
+	f.runner.inFlight.add(res, runs)
 	return runs
 }
 

@@ -19,8 +19,10 @@ type InFlight struct {
 
 // batch contains the jobs of one claim.
 type batch struct {
-	number int64  // 0: the store does not number claims
-	runs   []*Run // indexed by Run.place; nil: the outcome is written
+	number int64        // 0: the store does not number claims
+	runs   []*Run       // indexed by Run.place; nil: the outcome is written
+	now    time.Time    // the store's clock at the claim
+	at     loop.Instant // when the answer of the claim arrived
 	left   int
 }
 
@@ -29,11 +31,12 @@ func NewInFlight() *InFlight {
 	return &InFlight{batches: map[*batch]struct{}{}}
 }
 
-func (h *InFlight) add(number int64, runs []*Run) {
+// add adds the runs of the answer to a claim.
+func (h *InFlight) add(res store.ClaimResult, runs []*Run) {
 	if len(runs) == 0 {
 		return
 	}
-	b := &batch{number: number, runs: runs, left: len(runs)}
+	b := &batch{number: res.Batch, runs: runs, now: res.Now, at: loop.Now(), left: len(runs)}
 	for i, run := range runs {
 		run.batch, run.place = b, i
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/store"
 )
@@ -135,6 +136,15 @@ func (r *Run) event(kind event.Kind) event.Event {
 		Kind: kind, Job: r.ID, Token: r.Token, JobKind: r.Kind, Queue: r.Queue,
 		Attempt: int(r.Attempt), Schedule: r.ScheduleName, Slot: r.Slot,
 	}
+}
+
+// late returns how long after the run's job was due an instant of this process is: by the store's
+// clock until the claim was answered, by the clock of this process since then.
+func (r *Run) late(at loop.Instant) time.Duration {
+	if r.batch == nil {
+		return 0
+	}
+	return max(r.batch.now.Sub(r.RunAt)+at.Sub(r.batch.at), 0)
 }
 
 // Func runs one attempt. It returns when the attempt is over.

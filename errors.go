@@ -88,6 +88,13 @@ func Cancel(err error) error { return work.Final(err, store.Cancelled, 0) }
 // attempts left the job fails nevertheless.
 func RetryIn(delay time.Duration, err error) error { return work.Final(err, store.Retry, delay) }
 
+// IsSnooze reports whether a handler's error is a Snooze, which is no failure: for middleware that
+// counts failures.
+func IsSnooze(err error) bool {
+	result, is := work.Selected(err)
+	return is && result == store.Snooze
+}
+
 // Snooze is what a handler returns if it cannot do its work yet: the job runs
 // again after delay, counted by the store's clock. A snooze is no failure. It
 // spends no attempt (the next attempt has the same number, and a greater

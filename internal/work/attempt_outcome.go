@@ -44,6 +44,15 @@ func Final(err error, result store.Result, delay time.Duration) error {
 	return &finalError{err: err, result: result, delay: Within(delay)}
 }
 
+// Selected returns the result that a worker's error selects; false: the error selects none.
+func Selected(err error) (store.Result, bool) {
+	var final *finalError
+	if !errors.As(err, &final) {
+		return 0, false
+	}
+	return final.result, true
+}
+
 // Within returns a delay that is at least minDelay and at most maxDelay.
 func Within(delay time.Duration) time.Duration { return min(max(delay, minDelay), maxDelay) }
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -60,12 +61,19 @@ func (b *Backend) releaseSoon(ctx context.Context, now *time.Time) {
 	_ = b.ReleaseDependents(ctx, at)
 }
 
+// How many rows of notes a step locks at most.
+const releaseRows = 50
+
+// errEdgesDecided is the error of a step whose edges another transaction has decided, because
+// a job that was retried by hand has ended twice. The step begins again.
+var errEdgesDecided = errors.New("another transaction has decided the edges")
+
 // ReleaseDependents carries out notes of ended jobs; see store.Releaser. A caller's
-// transaction may have locked a dependent for long. A step waits 50 ms for it; then notes
-// are carried out one by one, and the notes of that dependent are left.
+// transaction may have locked a dependent for long. A step waits 50 ms for it; from then on
+// steps leave out what is locked, and its notes are left for later.
 func (b *Backend) ReleaseDependents(ctx context.Context, at time.Time) error {
 	const what = "release dependents"
-	limit := rowwise.ReleaseNotes
+	patient, rows := true, releaseRows
 	for after := int64(0); ; {
 		var next, tried int64
 		var more bool
@@ -74,15 +82,19 @@ func (b *Backend) ReleaseDependents(ctx context.Context, at time.Time) error {
 			if err != nil {
 				return err
 			}
-			e := &notesTx{edgesTx: edgesTx{b, tx}}
-			next, more, err = rowwise.ReleaseDependents(ctx, e, after, limit, now)
+			e := &notesTx{edgesTx: edgesTx{b, tx}, rows: rows, patient: patient}
+			next, more, err = rowwise.ReleaseDependents(ctx, e, after, now)
 			tried = e.last
 			return err
 		})
+		busy := codeOf(err) == lockNotAvailable
 		switch {
-		case codeOf(err) == lockNotAvailable && limit > 1:
-			limit = 1
-		case codeOf(err) == lockNotAvailable && tried > 0:
+		case errors.Is(err, errEdgesDecided):
+		case busy && patient:
+			patient = false
+		case busy && rows > 1:
+			rows = 1
+		case busy && tried > 0:
 			after = tried
 		case err != nil || !more:
 			return err
@@ -92,19 +104,52 @@ func (b *Backend) ReleaseDependents(ctx context.Context, at time.Time) error {
 	}
 }
 
-// notesTx remembers the last note that was locked.
+// notesTx is the transaction of a step.
 type notesTx struct {
 	edgesTx
-	last int64
+	rows    int
+	patient bool  // waits for dependents that are locked
+	last    int64 // the last row that was locked
 }
 
 // LockNotes implements rowwise.Edges.
-func (t *notesTx) LockNotes(ctx context.Context, after int64, limit int) ([]rowwise.Note, error) {
-	notes, err := t.edgesTx.LockNotes(ctx, after, limit)
+func (t *notesTx) LockNotes(ctx context.Context, after int64, limit int) (notes []rowwise.Note, more bool, err error) {
+	notes, more, err = t.lockNotes(ctx, after, limit, t.rows)
 	if len(notes) > 0 {
 		t.last = notes[len(notes)-1].ID
 	}
-	return notes, err
+	return notes, more, err
+}
+
+// LockWaiting implements rowwise.Edges.
+func (t *notesTx) LockWaiting(ctx context.Context, ids []int64) (waiting []rowwise.JobWait, busy []int64, err error) {
+	if t.patient {
+		return t.edgesTx.LockWaiting(ctx, ids)
+	}
+	if waiting, err = t.lockWaiting(ctx, lockFreeDependents, ids); err != nil || len(waiting) == len(ids) {
+		return waiting, nil, err
+	}
+	locked := make(map[int64]bool, len(waiting))
+	for _, job := range waiting {
+		locked[job.ID] = true
+	}
+	missing := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return locked[id] })
+	busy, err = collect(ctx, t.tx, pgx.RowTo[int64], t.b.q(findBusyDependents), missing)
+	return waiting, busy, err
+}
+
+// LeaveNotes implements rowwise.NoteLeaver.
+func (t *notesTx) LeaveNotes(ctx context.Context, notes []rowwise.Note) error {
+	var ids, doneTos []int64
+	var endedAts []time.Time
+	var states []int16
+	var reasons []string
+	for _, note := range notes {
+		ids, doneTos, endedAts = append(ids, note.Ended.ID), append(doneTos, note.DoneTo), append(endedAts, note.At)
+		states, reasons = append(states, int16(note.State)), append(reasons, note.Reason)
+	}
+	_, err := t.tx.Exec(ctx, t.b.q(insertLeftReleases), ids, doneTos, endedAts, states, reasons)
+	return err
 }
 
 // edgesTx implements rowwise.Edges.
@@ -190,11 +235,21 @@ func (t edgesTx) EndWaiting(ctx context.Context, ends []rowwise.End, now time.Ti
 }
 
 // LockNotes implements rowwise.Edges.
-func (t edgesTx) LockNotes(ctx context.Context, after int64, limit int) ([]rowwise.Note, error) {
-	return collect(ctx, t.tx, func(r pgx.CollectableRow) (n rowwise.Note, err error) {
-		err = r.Scan(&n.ID, &n.Ended.ID, &n.DoneTo, into(&n.At), (*int16)(&n.State), &n.Reason)
+func (t edgesTx) LockNotes(ctx context.Context, after int64, limit int) ([]rowwise.Note, bool, error) {
+	return t.lockNotes(ctx, after, limit, releaseRows)
+}
+
+// lockNotes locks up to so many rows.
+func (t edgesTx) lockNotes(ctx context.Context, after int64, limit, rows int) (notes []rowwise.Note, more bool, err error) {
+	found := 0
+	notes, err = collect(ctx, t.tx, func(r pgx.CollectableRow) (n rowwise.Note, err error) {
+		err = r.Scan(&n.ID, &n.Place, &n.Last, &n.DoneTo, into(&n.At), &n.Ended.ID, (*int16)(&n.State), &n.Reason)
+		if n.Last {
+			found++
+		}
 		return n, err
-	}, t.b.q(lockReleases), after, limit)
+	}, t.b.q(lockReleases), after, rows, limit)
+	return notes, found == rows || len(notes) == limit, err
 }
 
 // OpenEdges implements rowwise.Edges.
@@ -213,24 +268,32 @@ func (t edgesTx) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int)
 	}, t.b.q(findOpenEdges), on, doneTo, limit)
 }
 
-// LockWaiting implements rowwise.Edges.
-func (t edgesTx) LockWaiting(ctx context.Context, ids []int64) ([]rowwise.JobWait, error) {
+// LockWaiting implements rowwise.Edges. It waits for other transactions.
+func (t edgesTx) LockWaiting(ctx context.Context, ids []int64) (waiting []rowwise.JobWait, _ []int64, err error) {
+	waiting, err = t.lockWaiting(ctx, lockDependents, ids)
+	return waiting, nil, err
+}
+
+func (t edgesTx) lockWaiting(ctx context.Context, lock statement, ids []int64) ([]rowwise.JobWait, error) {
 	return collect(ctx, t.tx, func(r pgx.CollectableRow) (w rowwise.JobWait, err error) {
 		err = r.Scan(&w.ID, &w.Open, into(&w.RunAt))
 		return w, err
-	}, t.b.q(lockDependents), ids)
+	}, t.b.q(lock), ids)
 }
 
 // SaveEdges implements rowwise.Edges.
 func (t edgesTx) SaveEdges(ctx context.Context, edges []rowwise.JobEdge) error {
 	c := columnsOf(edges)
-	_, err := t.tx.Exec(ctx, t.b.q(updateEdges), c.on, c.ids, c.states)
+	tag, err := t.tx.Exec(ctx, t.b.q(updateEdges), c.on, c.ids, c.states)
+	if err == nil && tag.RowsAffected() < int64(len(edges)) {
+		err = errEdgesDecided
+	}
 	return err
 }
 
 // MoveNote implements rowwise.Edges.
-func (t edgesTx) MoveNote(ctx context.Context, id, doneTo int64) error {
-	_, err := t.tx.Exec(ctx, t.b.q(updateRelease), id, doneTo)
+func (t edgesTx) MoveNote(ctx context.Context, note rowwise.Note) error {
+	_, err := t.tx.Exec(ctx, t.b.q(updateRelease), note.ID, note.Place, note.DoneTo)
 	return err
 }
 

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -92,7 +93,7 @@ func TestTwoStepsDecideTheLastEdges(t *testing.T) {
 	endQuietly(t, b, claims[0])
 	endQuietly(t, b, claims[1])
 	step := func(tx pgx.Tx) error {
-		_, _, err := rowwise.ReleaseDependents(t.Context(), edgesTx{b, tx}, 0, 1, time.Now())
+		_, _, err := rowwise.ReleaseDependents(t.Context(), &notesTx{edgesTx: edgesTx{b, tx}, rows: 1, patient: true}, 0, time.Now())
 		return err
 	}
 	done := make(chan error, 1)
@@ -211,4 +212,116 @@ func TestLockedDependent(t *testing.T) {
 	must(t, tx.Rollback(t.Context()))
 	must(t, b.ReleaseDependents(t.Context(), time.Time{}))
 	wantState(t, b, dependent, store.StateReady, "it is released when the lock is gone")
+}
+
+// TestLockedDependentsOfOneBatch keeps some dependents of jobs that end together locked, also
+// some of the many dependents of one job: the other dependents do not wait for them.
+func TestLockedDependentsOfOneBatch(t *testing.T) {
+	b := fresh(t)
+	node := register(t, b)
+	const n = 5
+	insertN(t, b, n)
+	claims := claimN(t, b, node, n)
+	var locked, free []int64
+	for i, c := range claims {
+		locked, free = append(locked, insertAfter(t, b, c)), append(free, insertAfter(t, b, c))
+		if i%2 == 0 { // both notes with and without locked dependents
+			free = append(free, locked[len(locked)-1])
+			locked = locked[:len(locked)-1]
+		}
+	}
+	many := make([]store.NewJob, rowwise.ReleaseRows+500)
+	for i := range many {
+		many[i] = noop(1)[0]
+		many[i].After = []store.Edge{{Job: claims[n-1].ID}}
+	}
+	res, err := b.Insert(t.Context(), store.InsertRequest{Jobs: many})
+	must(t, err)
+	for i, job := range res.Jobs {
+		if i%100 == 7 {
+			locked = append(locked, job.ID)
+		} else {
+			free = append(free, job.ID)
+		}
+	}
+	tx, err := newPool(t).Begin(t.Context())
+	must(t, err)
+	_, err = tx.Exec(t.Context(), withSchema("select from {schema}.job where id = any ($1) for update", b.schema), locked)
+	must(t, err)
+	finishAll(t, b, claims, n)
+	wantStates(t, b, free, store.StateReady, "dependents that are free are released")
+	wantStates(t, b, locked, store.StateWaiting, "dependents that are locked wait")
+	for range 2 { // notes that were left before are left again
+		must(t, b.ReleaseDependents(t.Context(), time.Time{}))
+	}
+	must(t, tx.Rollback(t.Context()))
+	must(t, b.ReleaseDependents(t.Context(), time.Time{}))
+	wantStates(t, b, locked, store.StateReady, "they are released when the locks are gone")
+	if left := count(t, b, "select count(*) from {schema}.release"); left != 0 {
+		t.Errorf("%d rows of notes are left", left)
+	}
+}
+
+func wantStates(t *testing.T, b *Backend, ids []int64, want store.State, rule string) {
+	t.Helper()
+	n, err := b.CountJobs(t.Context(), store.CountJobsRequest{JobFilter: store.JobFilter{IDs: ids, States: []store.State{want}}})
+	must(t, err)
+	if n != int64(len(ids)) {
+		t.Errorf("%s: %d of %d are %v", rule, n, len(ids), want)
+	}
+}
+
+// TestTwoEndsOfOneJob lets a job end, be retried by hand and end again before the first note
+// is carried out. Two steps take a note each: the first decides the edge, and the second
+// finds that it is decided.
+func TestTwoEndsOfOneJob(t *testing.T) {
+	for name, together := range map[string]bool{"one step": true, "two steps": false} {
+		t.Run(name, func(t *testing.T) {
+			b := fresh(t)
+			node := register(t, b)
+			claims, dependent := dependentsOf(t, b, 1)
+			endQuietly(t, b, claims[0])
+			_, err := b.ChangeJobs(t.Context(), store.ChangeJobsRequest{Action: store.RetryJobs, IDs: []int64{claims[0].ID}})
+			must(t, err)
+			late := insertAfter(t, b, claims[0])
+			endQuietly(t, b, claimN(t, b, node, 1)[0])
+			if notes := count(t, b, "select count(*) from {schema}.release"); notes != 2 {
+				t.Fatalf("%d notes", notes)
+			}
+			done := make(chan error, 1)
+			must(t, b.work(t.Context(), nodeConns, "the first step", func(tx pgx.Tx) error {
+				if together {
+					done <- nil
+					return nil
+				}
+				e := &notesTx{edgesTx: edgesTx{b, tx}, rows: 1, patient: true}
+				if _, _, err := rowwise.ReleaseDependents(t.Context(), e, 0, time.Now()); err != nil {
+					return err
+				}
+				second := func(tx pgx.Tx) error {
+					e := &notesTx{edgesTx: edgesTx{b, tx}, rows: 1, patient: true}
+					_, _, err := rowwise.ReleaseDependents(context.WithoutCancel(t.Context()), e, 0, time.Now())
+					return err
+				}
+				go func() { done <- b.work(context.WithoutCancel(t.Context()), nodeConns, "the second step", second) }()
+				stillWaits(t, done, "the second step waits for the dependents")
+				return nil
+			}))
+			if err := <-done; !together && !errors.Is(err, errEdgesDecided) {
+				t.Errorf("the second step ended with %v", err)
+			}
+			must(t, b.ReleaseDependents(t.Context(), time.Time{}))
+			wantStates(t, b, []int64{dependent, late}, store.StateReady, "both are released")
+			if left := count(t, b, "select count(*) from {schema}.release"); left != 0 {
+				t.Errorf("%d notes are left", left)
+			}
+		})
+	}
+}
+
+// count returns a number that a query reads.
+func count(t *testing.T, b *Backend, query string) (n int) {
+	t.Helper()
+	must(t, b.pool.QueryRow(t.Context(), withSchema(query, b.schema)).Scan(&n))
+	return n
 }

@@ -64,6 +64,7 @@ const (
 	findDueSchedules
 	findDueSchedulesNamed
 	findEnds
+	findBusyDependents
 	findExactBehindCursors
 	findFiredSlots
 	findFiredTo
@@ -91,6 +92,7 @@ const (
 	insertCalendarUses
 	insertCalendars
 	insertEdges
+	insertLeftReleases
 	insertHistoryBatches
 	insertJob
 	insertJobs
@@ -122,6 +124,7 @@ const (
 	lockCalendars
 	lockClaims
 	lockDependents
+	lockFreeDependents
 	lockFailing
 	lockFinishedJobs
 	lockFreeSchedules
@@ -327,11 +330,14 @@ var sources = [statementCount]source{
 	findEnds:               {file: "find_ends", params: "ids", columns: "id state finished_at reason"},
 	insertEdges:            {file: "insert_edges", params: "on_ids ids delays ons states anys"},
 	updateWaits:            {file: "update_waits", params: "ids waits run_ats", columns: "queue ready"},
-	lockReleases:           {file: "lock_releases", params: "after_id limit", columns: "id on_id done_to ended_at state reason"},
+	lockReleases:           {file: "lock_releases", params: "after_id rows limit", columns: "id place last done_to ended_at on_id state reason"},
 	findOpenEdges:          {file: "find_open_edges", params: "on_ids done_tos limit", columns: "place job_id delay_us on any_of"},
-	lockDependents:         {file: "lock_dependents", params: "ids", columns: "id waits run_at"},
+	lockDependents:         {file: "lock_dependents", given: "waiting", params: "ids", columns: "id waits run_at"},
+	lockFreeDependents:     {file: "lock_dependents", given: "free", params: "ids", columns: "id waits run_at"},
+	findBusyDependents:     {file: "find_busy_dependents", params: "ids", columns: "id"},
 	updateEdges:            {file: "update_edges", params: "on_ids ids states"},
-	updateRelease:          {file: "update_release", params: "id done_to"},
+	insertLeftReleases:     {file: "insert_left_releases", params: "ids done_tos ended_ats states reasons"},
+	updateRelease:          {file: "update_release", params: "id place done_to"},
 	deleteReleases:         {file: "delete_releases", params: "ids"},
 	listEdges:              {file: "list_edges", params: "ids", columns: "job_id on_id delay_us on state"},
 }

@@ -29,7 +29,7 @@ func (b *Backend) ReleaseDependents(ctx context.Context, at time.Time) error {
 			if err != nil {
 				return err
 			}
-			after, more, err = rowwise.ReleaseDependents(ctx, s, after, rowwise.ReleaseNotes, now)
+			after, more, err = rowwise.ReleaseDependents(ctx, s, after, now)
 			return err
 		})
 		if err != nil {
@@ -112,14 +112,14 @@ func (s *session) EndWaiting(ctx context.Context, ends []rowwise.End, now time.T
 }
 
 // LockNotes implements rowwise.Edges.
-func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes []rowwise.Note, err error) {
+func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes []rowwise.Note, more bool, err error) {
 	err = s.each(ctx, listReleases, args{"after_id": after, "limit": limit}, func(r row) error {
-		var n rowwise.Note
+		n := rowwise.Note{Last: true}
 		err := r.Scan(&n.ID, &n.Ended.ID, &n.DoneTo, into(&n.At), &n.State, &n.Reason)
 		notes = append(notes, n)
 		return err
 	})
-	return notes, err
+	return notes, len(notes) == limit, err
 }
 
 // OpenEdges implements rowwise.Edges.
@@ -142,19 +142,19 @@ func (s *session) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int
 }
 
 // LockWaiting implements rowwise.Edges.
-func (s *session) LockWaiting(ctx context.Context, ids []int64) (waits []rowwise.JobWait, err error) {
+func (s *session) LockWaiting(ctx context.Context, ids []int64) (waits []rowwise.JobWait, _ []int64, err error) {
 	err = s.each(ctx, findWaiting, args{"ids": jsonList(ids)}, func(r row) error {
 		var w rowwise.JobWait
 		err := r.Scan(&w.ID, &w.Open, into(&w.RunAt))
 		waits = append(waits, w)
 		return err
 	})
-	return waits, err
+	return waits, nil, err
 }
 
 // MoveNote implements rowwise.Edges.
-func (s *session) MoveNote(ctx context.Context, id, doneTo int64) error {
-	return s.exec(ctx, updateRelease, args{"id": id, "done_to": doneTo})
+func (s *session) MoveNote(ctx context.Context, note rowwise.Note) error {
+	return s.exec(ctx, updateRelease, args{"id": note.ID, "done_to": note.DoneTo})
 }
 
 // DeleteNotes implements rowwise.Edges.

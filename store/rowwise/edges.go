@@ -28,24 +28,33 @@ type Edges interface {
 	// EndWaiting ends waiting jobs as not started.
 	EndWaiting(ctx context.Context, ends []End, now time.Time) error
 
-	// LockNotes locks notes after a number, by number, except notes that other
-	// transactions have locked, and notes of a job that has an earlier note.
-	LockNotes(ctx context.Context, after int64, limit int) ([]Note, error)
+	// LockNotes locks rows of notes after a number, by number, except rows that other
+	// transactions have locked, and returns their notes, up to limit. more reports whether
+	// there may be further notes.
+	LockNotes(ctx context.Context, after int64, limit int) (notes []Note, more bool, err error)
 
-	// OpenEdges returns, for each note, open edges on its job from dependents with greater
-	// numbers than DoneTo: of one note the first ones by number. It returns fewer than
-	// limit only if these are all.
+	// OpenEdges returns, note by note, open edges on its job from dependents with greater
+	// numbers than DoneTo, in the order of their numbers. It returns fewer than limit only if
+	// these are all.
 	OpenEdges(ctx context.Context, notes []Note, limit int) ([]JobEdge, error)
 
-	// LockWaiting locks jobs and returns the jobs that wait for other jobs.
-	LockWaiting(ctx context.Context, ids []int64) ([]JobWait, error)
+	// LockWaiting locks jobs and returns the jobs that wait for other jobs. busy are those of
+	// the jobs that another transaction has locked, if the backend does not wait for it.
+	LockWaiting(ctx context.Context, ids []int64) (waiting []JobWait, busy []int64, err error)
 
-	// SaveEdges stores the states of edges.
+	// SaveEdges stores the states of open edges. It is an error if one of them is not open.
 	SaveEdges(ctx context.Context, edges []JobEdge) error
 
-	// MoveNote stores DoneTo, and DeleteNotes deletes notes.
-	MoveNote(ctx context.Context, id, doneTo int64) error
+	// MoveNote stores that the notes before this one in its row are carried out, and this
+	// one up to DoneTo. DeleteNotes deletes rows.
+	MoveNote(ctx context.Context, note Note) error
 	DeleteNotes(ctx context.Context, ids []int64) error
+}
+
+// NoteLeaver is implemented by Edges whose LockWaiting returns busy jobs.
+type NoteLeaver interface {
+	// LeaveNotes inserts notes again, each in a row of its own, after all others.
+	LeaveNotes(ctx context.Context, notes []Note) error
 }
 
 // JobEdge is an edge of a job.
@@ -62,9 +71,12 @@ type JobWait struct {
 	RunAt time.Time
 }
 
-// Note is the end of a job that had dependents.
+// Note is the end of a job that had dependents. Jobs that ended together may have their
+// notes in one row.
 type Note struct {
-	ID     int64
+	ID     int64 // of the row
+	Place  int   // in the row, from 0
+	Last   bool  // in the row
 	DoneTo int64 // dependents up to this number are released
 	store.Ended
 }
@@ -168,61 +180,98 @@ func (p *waitPlan) write(ctx context.Context, tx Edges, now time.Time) error {
 
 // What one step of ReleaseDependents takes at most.
 const (
-	ReleaseNotes = 500
+	ReleaseNotes = 1_000
 	ReleaseRows  = 1_000
 )
 
-// ReleaseDependents carries out one step: up to limit notes after a number, and about
-// ReleaseRows dependents. next is the number after which the next step begins, if there may
-// be more to do.
-func ReleaseDependents(ctx context.Context, tx Edges, after int64, limit int, now time.Time) (next int64, more bool, err error) {
-	notes, err := tx.LockNotes(ctx, after, limit)
+// ReleaseDependents carries out one step: up to ReleaseNotes notes after a number, and up to
+// ReleaseRows of their dependents. next is the number after which the next step begins, if
+// there may be more to do.
+func ReleaseDependents(ctx context.Context, tx Edges, after int64, now time.Time) (next int64, more bool, err error) {
+	notes, more, err := tx.LockNotes(ctx, after, ReleaseNotes)
 	if err != nil || len(notes) == 0 {
 		return 0, false, err
 	}
-	edges, err := tx.OpenEdges(ctx, notes, ReleaseRows)
-	if err == nil && len(edges) >= ReleaseRows && len(notes) > 1 {
-		notes = notes[:1]
-		edges, err = tx.OpenEdges(ctx, notes, ReleaseRows)
+	if n := distinct(notes); n < len(notes) {
+		notes, more = notes[:n], true
 	}
+	edges, err := tx.OpenEdges(ctx, notes, ReleaseRows)
 	if err != nil {
 		return 0, false, err
 	}
-	if len(edges) > 0 {
-		if err := decide(ctx, tx, notes, edges, now); err != nil {
-			return 0, false, err
-		}
+	step := releaseStep{notes: notes, edges: edges}
+	if len(edges) >= ReleaseRows {
+		step.cut()
+		more = true
 	}
-	if len(edges) >= ReleaseRows { // of one note
-		last := slices.MaxFunc(edges, func(a, b JobEdge) int { return cmp.Compare(a.ID, b.ID) }).ID
-		return notes[0].ID - 1, true, tx.MoveNote(ctx, notes[0].ID, last)
+	ended, err := step.decide(ctx, tx, now)
+	if err != nil {
+		return 0, false, err
 	}
-	ids := make([]int64, len(notes))
-	for i := range notes {
-		ids[i] = notes[i].ID
-	}
-	return ids[len(ids)-1], true, tx.DeleteNotes(ctx, ids)
+	next, err = step.settle(ctx, tx)
+	return next, more || ended || len(step.notes) < len(notes), err
 }
 
-// decide decides edges by notes, and what becomes of the jobs that wait.
-func decide(ctx context.Context, tx Edges, notes []Note, edges []JobEdge, now time.Time) error {
-	ended := map[int64]store.Ended{}
-	for _, note := range notes {
-		ended[note.Ended.ID] = note.Ended
+// distinct returns how many of the first notes are of different jobs. A job that ended, was
+// retried by hand and ended again may have two notes: the first decides its edges.
+func distinct(notes []Note) int {
+	seen := make(map[int64]bool, len(notes))
+	for i, note := range notes {
+		if seen[note.Ended.ID] {
+			return i
+		}
+		seen[note.Ended.ID] = true
 	}
+	return len(notes)
+}
+
+// releaseStep is a step of ReleaseDependents.
+type releaseStep struct {
+	notes []Note         // carried out by this step; the last one perhaps in part
+	edges []JobEdge      // open edges on their jobs, note by note
+	done  int64          // the dependents of the last note are released up to this number; 0: all
+	busy  map[int64]bool // ended jobs with dependents that other transactions have locked
+}
+
+// cut limits the step to notes with all of their edges, or to a part of one note.
+func (s *releaseStep) cut() {
+	last := s.edges[len(s.edges)-1]
+	n := slices.IndexFunc(s.notes, func(note Note) bool { return note.Ended.ID == last.Job })
+	if n == 0 {
+		s.notes, s.done = s.notes[:1], last.ID
+		return
+	}
+	s.notes = s.notes[:n]
+	s.edges = s.edges[:slices.IndexFunc(s.edges, func(e JobEdge) bool { return e.Job == last.Job })]
+}
+
+// decide decides the edges, and what becomes of the jobs that wait. ended reports whether
+// some of them ended, which may have left notes.
+func (s *releaseStep) decide(ctx context.Context, tx Edges, now time.Time) (ended bool, err error) {
+	if len(s.edges) == 0 {
+		return false, nil
+	}
+	edges := s.edges
 	slices.SortFunc(edges, func(a, b JobEdge) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Job, b.Job)) })
-	var ids []int64
-	for _, e := range edges {
-		ids = append(ids, e.ID)
+	ids := make([]int64, len(edges))
+	for i, e := range edges {
+		ids[i] = e.ID
 	}
 	ids = slices.Compact(ids)
-	waiting, err := tx.LockWaiting(ctx, ids)
+	waiting, busy, err := tx.LockWaiting(ctx, ids)
 	if err != nil {
-		return err
+		return false, err
 	}
-	waits := map[int64]*store.Wait{}
+	if len(busy) > 0 {
+		edges = s.leave(busy)
+	}
+	waits := make(map[int64]*store.Wait, len(waiting))
 	for _, job := range waiting {
 		waits[job.ID] = &store.Wait{Open: job.Open, RunAt: job.RunAt}
+	}
+	ends := make(map[int64]store.Ended, len(s.notes))
+	for _, note := range s.notes {
+		ends[note.Ended.ID] = note.Ended
 	}
 	for i := range edges {
 		e := &edges[i]
@@ -231,7 +280,13 @@ func decide(ctx context.Context, tx Edges, notes []Note, edges []JobEdge, now ti
 			w = &store.Wait{} // the job has ended, or was released
 		}
 		w.Any = e.Any
-		e.State = w.Decide(e.Edge, ended[e.Job])
+		e.State = w.Decide(e.Edge, ends[e.Job])
+	}
+	if len(edges) == 0 {
+		return false, nil
+	}
+	if err := tx.SaveEdges(ctx, edges); err != nil {
+		return false, err
 	}
 	var plan waitPlan
 	for _, id := range ids {
@@ -239,8 +294,68 @@ func decide(ctx context.Context, tx Edges, notes []Note, edges []JobEdge, now ti
 			plan.add(id, w, now)
 		}
 	}
-	if err := tx.SaveEdges(ctx, edges); err != nil {
-		return err
+	return len(plan.ends) > 0, plan.write(ctx, tx, now)
+}
+
+// leave takes edges of busy dependents out of the step and returns the other edges. The
+// notes of these edges are left for later.
+func (s *releaseStep) leave(busy []int64) (edges []JobEdge) {
+	s.busy = map[int64]bool{}
+	for _, e := range s.edges {
+		if slices.Contains(busy, e.ID) {
+			s.busy[e.Job] = true
+		} else {
+			edges = append(edges, e)
+		}
 	}
-	return plan.write(ctx, tx, now)
+	s.edges = edges
+	return edges
+}
+
+// settle stores which notes are carried out, and returns the number after which the next
+// step begins.
+func (s *releaseStep) settle(ctx context.Context, tx Edges) (next int64, err error) {
+	last := s.notes[len(s.notes)-1]
+	if s.done > 0 && len(s.edges) == 0 {
+		return last.ID, nil // all of these dependents are busy
+	}
+	over, left := s.outcome()
+	if len(left) > 0 {
+		if err := tx.(NoteLeaver).LeaveNotes(ctx, left); err != nil {
+			return 0, err
+		}
+	}
+	if len(over) > 0 {
+		if err := tx.DeleteNotes(ctx, over); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case s.done > 0:
+		last.DoneTo = s.done
+	case last.Last:
+		return last.ID, nil
+	default:
+		last.Place, last.DoneTo = last.Place+1, 0
+	}
+	return last.ID - 1, tx.MoveNote(ctx, last)
+}
+
+// outcome returns the rows that are carried out, and the notes in them, or in the row that
+// is carried out in part, that are left for later. A row whose only note is left stays as
+// it is.
+func (s *releaseStep) outcome() (over []int64, left []Note) {
+	for _, note := range s.notes {
+		alone := note.Place == 0 && note.Last
+		switch {
+		case s.busy[note.Ended.ID] && alone && s.done == 0:
+			continue
+		case s.busy[note.Ended.ID]:
+			left = append(left, note)
+		}
+		if note.Last && s.done == 0 {
+			over = append(over, note.ID)
+		}
+	}
+	return over, left
 }

@@ -1,2 +1,2 @@
--- Deletes notes that are carried out.
+-- Deletes rows of notes that are carried out.
 DELETE FROM {schema}.release WHERE id = ANY (:ids::bigint[])

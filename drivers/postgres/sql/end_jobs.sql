@@ -7,8 +7,8 @@ WITH ended AS (
     RETURNING j.*, o.state AS end_state, o.reason
 )
 , released AS (
-    INSERT INTO {schema}.release (on_id, ended_at, state, reason)
-    SELECT id, coalesce(:now::timestamptz, now()), end_state, reason FROM ended WHERE releases
+    INSERT INTO {schema}.release (ids, ended_at, states, reasons)
+    SELECT array_agg(id), coalesce(:now::timestamptz, now()), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
 )
 INSERT INTO {schema}.history (finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec})
 SELECT coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec} FROM ended

@@ -1,4 +1,4 @@
--- The open edges on ended jobs, each from a dependent on.
+-- The open edges on ended jobs, each from a dependent on, in the order of these jobs.
 SELECT o.place, e.job_id, e.delay_us, e."on", e.any_of
 FROM unnest(:on_ids::bigint[], :done_tos::bigint[]) WITH ORDINALITY AS o (on_id, done_to, place), LATERAL (
     SELECT x.job_id, x.delay_us, x."on", x.any_of FROM {schema}.edge AS x

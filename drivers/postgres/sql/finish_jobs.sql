@@ -2,7 +2,7 @@
 -- statement does not return was not accepted. :noted is true if insert_history_batches
 -- records the ends of the jobs next; it is also true for jobs that are kept for a time of
 -- their own, which no batch records. An empty result means that there is no result.
--- The end of a job that has dependents leaves a row in release.
+-- The ends of jobs that have dependents leave a row in release.
 -- The variant for one job in the transaction of its worker fails with a division by zero
 -- if the claim was lost or the database is not :identity. Then the server executes nothing
 -- that follows in the same message, and the transaction cannot be committed.
@@ -22,8 +22,8 @@ WITH ended AS (
         , coalesce(:now::timestamptz, now()) + o.keep * interval '1 microsecond' AS keep_until   -- if kept
 )
 , released AS (
-    INSERT INTO {schema}.release (on_id, ended_at, state, reason)
-    SELECT id, coalesce(:now::timestamptz, now()), end_state, reason FROM ended WHERE releases
+    INSERT INTO {schema}.release (ids, ended_at, states, reasons)
+    SELECT array_agg(id), coalesce(:now::timestamptz, now()), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
 )
 , moved AS (                                                                                     -- if commits
 INSERT INTO {schema}.history (

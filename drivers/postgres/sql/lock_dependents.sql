@@ -1,2 +1,4 @@
 -- Locks jobs that wait for jobs, in the order of their numbers.
-SELECT id, waits, run_at FROM {schema}.job WHERE id = ANY (:ids::bigint[]) AND state + 0 = 1 AND waits IS NOT NULL ORDER BY id FOR UPDATE
+SELECT id, waits, run_at FROM {schema}.job WHERE id = ANY (:ids::bigint[]) AND state + 0 = 1 AND waits IS NOT NULL ORDER BY id
+FOR UPDATE              -- if waiting
+FOR UPDATE SKIP LOCKED  -- if free

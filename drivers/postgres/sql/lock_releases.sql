@@ -1,6 +1,11 @@
--- Locks notes of ended jobs, the oldest first. Notes of one job are carried out one after
--- the other, each when the one before it is gone.
-SELECT r.id, r.on_id, r.done_to, r.ended_at, r.state, r.reason FROM {schema}.release AS r
-WHERE r.id > :after_id::bigint
-    AND NOT EXISTS (SELECT FROM {schema}.release AS e WHERE e.on_id = r.on_id AND e.id < r.id OFFSET 0)
-ORDER BY r.id LIMIT :limit::bigint FOR UPDATE OF r SKIP LOCKED
+-- Locks rows of notes of ended jobs, the oldest first, and returns the notes that are not
+-- carried out yet, row by row and in the order of their places. The size is computed once
+-- for each row, because it reads the array.
+SELECT r.id, o.place - 1 AS place, o.place = r.size AS last, CASE WHEN o.place = r.place + 1 THEN r.done_to ELSE 0 END AS done_to, r.ended_at,
+    o.on_id, o.state, o.reason
+FROM (
+    SELECT id, ids, states, reasons, place, done_to, ended_at, cardinality(ids) AS size FROM {schema}.release WHERE id > :after_id::bigint
+    ORDER BY id LIMIT :rows::bigint FOR UPDATE SKIP LOCKED
+) AS r CROSS JOIN LATERAL unnest(r.ids, r.states, r.reasons) WITH ORDINALITY AS o (on_id, state, reason, place)
+WHERE o.place > r.place
+LIMIT :limit::bigint

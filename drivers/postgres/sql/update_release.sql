@@ -1,2 +1,2 @@
--- Records how far the dependents of an ended job are released.
-UPDATE {schema}.release SET done_to = :done_to::bigint WHERE id = :id::bigint
+-- Records how far a row of notes is carried out.
+UPDATE {schema}.release SET place = :place::integer, done_to = :done_to::bigint WHERE id = :id::bigint

@@ -1,0 +1,2 @@
+-- Which of these jobs, which other transactions have locked, wait for jobs.
+SELECT id FROM {schema}.job WHERE id = ANY (:ids::bigint[]) AND state + 0 = 1 AND waits IS NOT NULL

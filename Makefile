@@ -22,7 +22,7 @@ build: ## The program, to bin/hourbell
 
 .PHONY: test
 test: ## The tests of every module, with the race detector, on throw-away servers; TESTFLAGS for go test
-	@scripts/install-deps cc cron promtool
+	@scripts/install-deps cc chromium cron promtool
 	@JOBS=2 scripts/with-servers scripts/each-module go test $(RACE) -timeout=20m $(TESTFLAGS) ./...
 
 .PHONY: test-short
@@ -51,6 +51,11 @@ ifeq ($(BENCH),)
 else
 	@HOURBELL_TEST_FSYNC=on scripts/with-servers scripts/each-module go test -run '^$$' -bench '$(BENCH)' -benchmem $(TESTFLAGS) ./...
 endif
+
+.PHONY: screenshots
+screenshots: ## The pictures of the pages in docs/images, with a browser
+	@scripts/install-deps chromium
+	@cd dashboard/walk && HOURBELL_SCREENSHOTS=$(CURDIR)/docs/images go test -count=1 -timeout=20m .
 
 .PHONY: servers
 servers: ## Throw-away servers for a bare go test, until Ctrl-C

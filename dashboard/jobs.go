@@ -187,6 +187,7 @@ type jobData struct {
 	Graph    *graph
 	Live     bool   // it has not finished
 	Running  bool   // it runs
+	Waiting  bool   // it waits for other jobs
 	Secrets  string // "", "shown" or, for a caller who may see them, the address that shows them
 }
 
@@ -223,7 +224,7 @@ func (p *pages) job(ctx context.Context, r *http.Request) (*page, error) {
 		return nil, err
 	}
 	j := views[0]
-	d := jobData{ID: strconv.FormatInt(id, 10), Live: !j.State.Finished(), Running: j.State == store.StateRunning}
+	d := jobData{ID: strconv.FormatInt(id, 10), Live: !j.State.Finished(), Running: j.State == store.StateRunning, Waiting: j.State == store.StateWaiting}
 	links := map[string]string{"queue": link("jobs", "queue", j.Queue), "kind": link("jobs", "kind", j.Kind)}
 	if j.ScheduleName != "" {
 		links["schedule"] = link("schedule", "name", j.ScheduleName)

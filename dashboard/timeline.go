@@ -20,7 +20,7 @@ const (
 	laneY     = 34 // between lanes
 	axisY     = 26 // the axis, from the bottom
 	mostLanes = 10
-	ticks     = 6
+	mostTicks = 8
 )
 
 // timeline is a range of time as a drawing: slots as marks, and runs as bars on the nodes
@@ -36,6 +36,7 @@ type timeline struct {
 	Lanes   []lane
 	Down    []bar // times without nodes
 	More    int   // lanes that are not drawn
+	Clock   bool  // the clock changes within the range
 	Summary string
 }
 
@@ -88,19 +89,31 @@ func percent(part float64) string { return strconv.FormatFloat(part*100, 'f', 2,
 func (s scale) begin(lanes int) *timeline {
 	t := &timeline{SlotsY: slotsY, Height: lanesY + lanes*laneY + axisY}
 	t.AxisY, t.LabelY = t.Height-axisY+4, t.Height-6
-	length := s.to.Sub(s.from)
-	for i := range ticks {
-		at := s.from.Add(length / ticks * time.Duration(2*i+1) / 2)
-		layout, date := "15:04:05", length >= 3*24*time.Hour
-		if length > time.Hour {
-			layout = "15:04"
+	step := s.step()
+	layout, date := "15:04", step >= 24*time.Hour
+	if date {
+		layout = "Jan 2"
+	}
+	if step > 0 {
+		for at := s.from.Truncate(step).Add(step); at.Before(s.to); at = at.Add(step) {
+			t.Ticks = append(t.Ticks, tick{X: s.x(at), At: at, Text: at.UTC().Format(layout), Date: date})
 		}
-		if date {
-			layout = "Jan 2"
-		}
-		t.Ticks = append(t.Ticks, tick{X: s.x(at), At: at, Text: at.UTC().Format(layout), Date: date})
 	}
 	return t
+}
+
+// step returns the time between ticks; 0 for a range without ticks.
+func (s scale) step() time.Duration {
+	const day = 24 * time.Hour
+	for _, step := range []time.Duration{
+		time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+		time.Hour, 2 * time.Hour, 4 * time.Hour, 6 * time.Hour, 12 * time.Hour, day, 2 * day, 5 * day, 10 * day, 30 * day, 100 * day, 365 * day,
+	} {
+		if s.to.Sub(s.from) <= mostTicks*step {
+			return step
+		}
+	}
+	return 0
 }
 
 // drawSlots draws what became of slots, the runs of their jobs, and the slots to come.
@@ -183,6 +196,9 @@ func drawExplained(req hourbell.ExplainRequest, e hourbell.Explanation) *timelin
 	s := scale{req.From, req.To}
 	t := s.begin(1)
 	l := newLane(0, "jobs")
+	for _, change := range e.ClockChanges {
+		t.Marks = append(t.Marks, mark{X: s.x(change.At), Outcome: "clock", Title: change.Text})
+	}
 	for _, slot := range e.Slots {
 		m := mark{X: s.x(slot.Slot), Outcome: slot.Outcome, Title: fmt.Sprintf("%s %s", plain.Stamp(slot.Slot), slot.Outcome)}
 		if slot.Count > 1 {
@@ -200,13 +216,10 @@ func drawExplained(req hourbell.ExplainRequest, e hourbell.Explanation) *timelin
 			l.Bars = append(l.Bars, bar{X: s.x(slot.Started), Width: s.width(slot.Started, end), Class: "good", Title: fmt.Sprintf("job %d", slot.Job)})
 		}
 	}
-	for _, change := range e.ClockChanges {
-		t.Marks = append(t.Marks, mark{X: s.x(change.At), Outcome: "clock", Title: change.Text})
-	}
 	for _, down := range req.Down {
 		t.Down = append(t.Down, bar{X: s.x(down.From), Width: s.width(down.From, down.To), Title: "no node lives"})
 	}
-	t.Lanes = []lane{l}
+	t.Lanes, t.Clock = []lane{l}, len(e.ClockChanges) > 0
 	t.Summary = fmt.Sprintf("A simulation of %s. The table below lists it.", plain.Plural(len(e.Slots), "slot"))
 	return t
 }

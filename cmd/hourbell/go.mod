@@ -4,6 +4,8 @@ go 1.26.0
 
 require (
 	github.com/hourbell/hourbell v0.0.0
+	github.com/hourbell/hourbell/access v0.0.0
+	github.com/hourbell/hourbell/dashboard v0.0.0
 	github.com/hourbell/hourbell/drivers/mongodb v0.0.0
 	github.com/hourbell/hourbell/drivers/mysql v0.0.0
 	github.com/hourbell/hourbell/drivers/postgres v0.0.0
@@ -63,3 +65,7 @@ replace github.com/hourbell/hourbell/drivers/redis => ../../drivers/redis
 replace github.com/hourbell/hourbell/drivers/mongodb => ../../drivers/mongodb
 
 replace github.com/hourbell/hourbell/internal/files => ../../internal/files
+
+replace github.com/hourbell/hourbell/access => ../../access
+
+replace github.com/hourbell/hourbell/dashboard => ../../dashboard

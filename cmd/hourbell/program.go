@@ -64,6 +64,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.locksCommand(),
 		p.migrateCommand(),
 		p.benchCommand(),
+		p.demoCommand(),
 		p.versionCommand(),
 	)
 	root.CompletionOptions.DisableDefaultCmd = true

@@ -1,0 +1,294 @@
+// Package walk walks over the pages with a browser.
+package walk
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// axe is the release of axe-core, which finds what people who cannot see or use a mouse
+// would stumble over. It is not part of the repository.
+const axe = "axe-core@4.14.1"
+
+// pages are all pages of the demo, and a text that each has.
+var pages = map[string]string{
+	"":                              "Running now",
+	"schedules":                     "month-end/close",
+	"schedule?name=sync-orders":     "overlap",
+	"schedule?name=month-end/close": "America/New_York",
+	"whatif?name=nightly-report&cron=30+2+*+*+*&tz=Europe/Prague&from=2027-03-27T00:00:00Z&to=2027-03-30T00:00:00Z": "clock",
+	"jobs":                             "charge",
+	"jobs?state=failed&kind=charge":    "card expired",
+	"job?id=1":                         "report",
+	"confirm?action=retry&kind=charge": "Nothing has been changed yet",
+	"backfill?name=nightly-report&from=2026-01-12T00:00:00Z&to=2026-01-15T00:00:00Z&force=true": "Nothing has been changed yet",
+	"slots": "prices", "queues": "mail", "nodes": "north", "calendars": "holidays", "calendar?name=holidays": "nightly-report", "nothing": "no such page",
+}
+
+// walk is a running demo and a browser.
+type walk struct {
+	*testing.T
+	url     string
+	browser context.Context
+}
+
+// TestWalk walks over the pages of `hourbell demo`.
+func TestWalk(t *testing.T) {
+	w := &walk{T: t}
+	w.start()
+	w.open()
+	w.waitFor("jobs?group=shop&state=failed", "3 failed jobs", func(body string) bool { return strings.Count(body, `href="job?id=`) == 3 })
+	w.waitFor("slots?schedule=sync-orders", "a skipped slot", func(body string) bool { return strings.Contains(body, "overlap") })
+
+	t.Run("without JavaScript", func(t *testing.T) { w.in(t).readAll(false) })
+	t.Run("with JavaScript", func(t *testing.T) { w.in(t).readAll(true) })
+	t.Run("another tab changes", func(t *testing.T) { w.in(t).otherTab() })
+	t.Run("retry by filter", func(t *testing.T) { w.in(t).retry() })
+	if folder := os.Getenv("HOURBELL_SCREENSHOTS"); folder != "" {
+		w.screenshots(folder)
+	}
+}
+
+func (w *walk) in(t *testing.T) *walk { return &walk{T: t, url: w.url, browser: w.browser} }
+
+func (w *walk) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// start builds the program and starts the demo.
+func (w *walk) start() {
+	program := filepath.Join(w.TempDir(), "hourbell")
+	build := exec.Command("go", "build", "-o", program, ".")
+	build.Dir, build.Env = "../../cmd/hourbell", append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := build.CombinedOutput(); err != nil {
+		w.Fatalf("%v\n%s", err, text)
+	}
+	demo := exec.Command(program, "demo", "--listen", "127.0.0.1:0")
+	demo.Stderr = os.Stderr
+	out, err := demo.StdoutPipe()
+	w.must(err)
+	w.must(demo.Start())
+	w.Cleanup(func() {
+		demo.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it has ended
+		if err := demo.Wait(); err != nil {
+			w.Errorf("the demo ended: %v", err)
+		}
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	w.must(err)
+	w.url = strings.TrimSpace(strings.TrimPrefix(line, "pages: "))
+	go io.Copy(io.Discard, out) //nolint:errcheck // until the demo ends
+}
+
+// open starts the browser.
+func (w *walk) open() {
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	switch {
+	case path == "" && os.Getenv("HOURBELL_TEST_REQUIRE") != "":
+		w.Fatal("chromium is missing; scripts/install-deps chromium installs it")
+	case path == "":
+		w.Skip("chromium is missing; scripts/install-deps chromium installs it")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1280, 900), chromedp.WSURLReadTimeout(time.Minute)) //nolint:gocritic // a copy
+	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	w.Cleanup(stop)
+	browser, end := chromedp.NewContext(allocated)
+	w.Cleanup(end)
+	w.must(chromedp.Run(browser))
+	w.browser = browser
+}
+
+// tab opens a tab. What the browser complains about fails the test.
+func (w *walk) tab() context.Context {
+	w.Helper()
+	tab, end := chromedp.NewContext(w.browser)
+	w.Cleanup(end)
+	chromedp.ListenTarget(tab, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			w.Errorf("the script of a page failed: %v", e.ExceptionDetails)
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.LevelError && !strings.HasSuffix(e.Entry.URL, "/nothing") && !strings.HasSuffix(e.Entry.URL, "/favicon.ico") {
+				w.Errorf("the browser complains: %s %s", e.Entry.Text, e.Entry.URL)
+			}
+		}
+	})
+	limited, stop := context.WithTimeout(tab, time.Minute)
+	w.Cleanup(stop)
+	w.must(chromedp.Run(limited, log.Enable()))
+	return limited
+}
+
+// fetch returns a page without a browser.
+func (w *walk) fetch(path string) string {
+	w.Helper()
+	res, err := http.Get(w.url + path) //nolint:noctx // the demo answers at once
+	w.must(err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	w.must(err)
+	return string(body)
+}
+
+// waitTime is how long waitFor waits: pictures are taken when there is something to see.
+const waitTime = 10 * time.Minute
+
+// waitFor waits until a page shows something.
+func (w *walk) waitFor(path, what string, shows func(body string) bool) {
+	w.Helper()
+	for deadline := time.Now().Add(waitTime); !shows(w.fetch(path)); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.Fatalf("%s does not show %s", path, what)
+		}
+	}
+}
+
+// readAll opens each page, and looks for mistakes with axe.
+func (w *walk) readAll(script bool) {
+	tab := w.tab()
+	code := ""
+	if script {
+		code = w.axe()
+	} else {
+		w.must(chromedp.Run(tab, emulation.SetScriptExecutionDisabled(true)))
+	}
+	for path, part := range pages {
+		var text string
+		w.must(chromedp.Run(tab, chromedp.Navigate(w.url+path), chromedp.WaitVisible("main h1"), chromedp.Text("main", &text, chromedp.NodeVisible)))
+		if !strings.Contains(text, part) {
+			w.Errorf("%s does not show %q:\n%s", path, part, text)
+		}
+		if code != "" {
+			w.check(tab, path, code)
+		}
+	}
+}
+
+// axe returns the code of axe-core, from npm; empty without npm.
+func (w *walk) axe() string {
+	folder := w.TempDir()
+	pack := exec.Command("npm", "pack", "--silent", axe)
+	pack.Dir = folder
+	if text, err := pack.CombinedOutput(); err != nil {
+		w.Logf("the pages are not checked by axe-core, because npm does not fetch it: %v %s", err, text)
+		return ""
+	}
+	archives, err := filepath.Glob(filepath.Join(folder, "*.tgz"))
+	w.must(err)
+	code, err := exec.Command("tar", "-xzOf", archives[0], "package/axe.min.js").Output()
+	w.must(err)
+	return string(code)
+}
+
+// check fails if axe finds something serious on a page.
+func (w *walk) check(tab context.Context, path, code string) {
+	var found []struct {
+		ID, Impact, Help string
+		Nodes            []struct{ HTML, FailureSummary string }
+	}
+	var raw json.RawMessage
+	w.must(chromedp.Run(tab, chromedp.Evaluate(code+";0", nil), chromedp.Evaluate(
+		`axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations)`, &raw, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })))
+	w.must(json.Unmarshal(raw, &found))
+	for _, f := range found {
+		if f.Impact == "serious" || f.Impact == "critical" {
+			w.Errorf("%s: %s: %s: %+v", path, f.ID, f.Help, f.Nodes)
+		} else {
+			w.Logf("%s: %s (%s)", path, f.ID, f.Impact)
+		}
+	}
+}
+
+// otherTab pauses a schedule in one tab, and sees it in another.
+func (w *walk) otherTab() {
+	watching, acting := w.tab(), w.tab()
+	w.must(chromedp.Run(watching, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(w.url+"schedule?name=newsletter"), chromedp.WaitVisible("#state .good"), chromedp.Evaluate("window.here = true", nil)))
+	w.must(chromedp.Run(
+		acting, chromedp.Navigate(w.url+"schedule?name=newsletter"), chromedp.SendKeys(`input[name=until]`, "2h"),
+		chromedp.Click(`//button[text()="Pause"]`), chromedp.WaitVisible(".flash"),
+	))
+	var state string
+	var here bool
+	w.must(chromedp.Run(watching, chromedp.WaitVisible("#state .warn"), chromedp.Text("#state", &state), chromedp.Evaluate("window.here === true", &here)))
+	if state != "paused" || !here {
+		w.Errorf("the other tab shows %q; it was not loaded again: %v", state, here)
+	}
+}
+
+// retry retries the failed jobs of a group, after their count was shown.
+func (w *walk) retry() {
+	tab := w.tab()
+	var would, flash string
+	w.must(chromedp.Run(
+		tab, chromedp.Navigate(w.url+"jobs?state=failed&group=shop"), chromedp.SetValue(`select[name=action]`, "retry"), chromedp.Click(`//button[starts-with(text(), "Count first")]`),
+		chromedp.WaitVisible("button.main"), chromedp.Text("main p", &would), chromedp.Click("button.main"), chromedp.WaitVisible(".flash"), chromedp.Text(".flash", &flash),
+	))
+	if !strings.Contains(would, "3 jobs ready to run again") || !strings.Contains(flash, "3 jobs ready to run again") {
+		w.Errorf("first %q, then %q", would, flash)
+	}
+	w.waitFor("jobs?group=shop&state=completed", "3 completed jobs", func(body string) bool { return strings.Count(body, `href="job?id=`) == 3 })
+}
+
+// screenshots writes pictures of some pages.
+func (w *walk) screenshots(folder string) {
+	w.waitFor("slots?schedule=sync-orders", "a few minutes of slots", func(body string) bool { return strings.Count(body, "overlap: ") >= 22 })
+	graph := ""
+	w.waitFor("jobs?kind=step", "the job of a graph", func(body string) bool {
+		for _, id := range strings.Split(body, `href="job?id=`)[1:] {
+			number, _, _ := strings.Cut(id, `"`)
+			if strings.Contains(w.fetch("job?id="+number), "and 4 jobs before it") {
+				graph = "job?id=" + number
+			}
+		}
+		return graph != ""
+	})
+	for name, shot := range map[string]struct {
+		path   string
+		height int64
+		dark   bool
+	}{
+		"overview": {"", 860, false}, "schedule": {"schedule?name=sync-orders", 780, true}, "job": {graph, 700, false},
+	} {
+		scheme := "light"
+		if shot.dark {
+			scheme = "dark"
+		}
+		var picture []byte
+		w.must(chromedp.Run(
+			w.tab(), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+			chromedp.EmulateViewport(1180, shot.height), chromedp.Navigate(w.url+shot.path), chromedp.WaitVisible("#live.good, #simulation"),
+			chromedp.ActionFunc(func(ctx context.Context) (err error) {
+				picture, err = page.CaptureScreenshot().WithFormat(page.CaptureScreenshotFormatPng).Do(ctx)
+				return err
+			}),
+		))
+		w.must(os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o644)) //nolint:gosec // a picture for everyone
+		fmt.Fprintln(os.Stderr, name, len(picture), "bytes")
+	}
+}

@@ -37,14 +37,7 @@ func NodeListing(now time.Time, suspended bool) Listing[store.NodeInfo] {
 				plain.Stamp(n.StartedAt), plain.Stamp(n.SeenAt), n.Version,
 			}
 		},
-		Record: func(n store.NodeInfo) any {
-			return NodeRecord{
-				ID: n.ID, Name: n.Name, State: NodeState(n, now, suspended), Version: n.Version,
-				Queues: orEmpty(n.Queues), Kinds: orEmpty(n.Kinds), Lease: n.Lease.String(),
-				StartedAt: timeOrNull(n.StartedAt), SeenAt: timeOrNull(n.SeenAt), EndedAt: timeOrNull(n.EndedAt),
-				Died: n.Died, Running: n.Running,
-			}
-		},
+		Record: func(n store.NodeInfo) any { return NewNodeRecord(n, now, suspended) },
 	}
 }
 
@@ -70,4 +63,14 @@ type NodeRecord struct {
 	EndedAt   *time.Time `json:"ended_at"`
 	Died      bool       `json:"died"`
 	Running   int64      `json:"running"` // jobs that run on the node
+}
+
+// NewNodeRecord returns the record of a node; see NodeState for now and suspended.
+func NewNodeRecord(n store.NodeInfo, now time.Time, suspended bool) NodeRecord {
+	return NodeRecord{
+		ID: n.ID, Name: n.Name, State: NodeState(n, now, suspended), Version: n.Version,
+		Queues: orEmpty(n.Queues), Kinds: orEmpty(n.Kinds), Lease: n.Lease.String(),
+		StartedAt: timeOrNull(n.StartedAt), SeenAt: timeOrNull(n.SeenAt), EndedAt: timeOrNull(n.EndedAt),
+		Died: n.Died, Running: n.Running,
+	}
 }

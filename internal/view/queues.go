@@ -15,9 +15,7 @@ func QueueListing() Listing[store.QueueInfo] {
 		Row: func(q store.QueueInfo) []string {
 			return []string{q.Name, fmt.Sprint(q.Ready), fmt.Sprint(q.Scheduled), fmt.Sprint(q.Running), fmt.Sprint(q.Waiting), plain.Stamp(q.Oldest)}
 		},
-		Record: func(q store.QueueInfo) any {
-			return QueueRecord{Name: q.Name, Ready: q.Ready, Scheduled: q.Scheduled, Running: q.Running, Waiting: q.Waiting, Oldest: timeOrNull(q.Oldest)}
-		},
+		Record: func(q store.QueueInfo) any { return NewQueueRecord(q) },
 	}
 }
 
@@ -31,4 +29,9 @@ type QueueRecord struct {
 	Waiting   int64  `json:"waiting"`
 	// Oldest is when the oldest of the jobs that are due now was due.
 	Oldest *time.Time `json:"oldest"`
+}
+
+// NewQueueRecord returns the record of a queue.
+func NewQueueRecord(q store.QueueInfo) QueueRecord {
+	return QueueRecord{Name: q.Name, Ready: q.Ready, Scheduled: q.Scheduled, Running: q.Running, Waiting: q.Waiting, Oldest: timeOrNull(q.Oldest)}
 }

@@ -22,13 +22,7 @@ func SlotListing() Listing[store.SlotInfo] {
 			}
 			return []string{s.ScheduleName, plain.Stamp(s.Slot), s.Outcome.String(), job, count, last, plain.Dash(s.Reason)}
 		},
-		Record: func(s store.SlotInfo) any {
-			return SlotRecord{
-				Schedule: s.ScheduleName, Slot: timeOrNull(s.Slot), Outcome: s.Outcome.String(),
-				Reason: orNull(s.Reason), JobID: orNull(s.Job),
-				Last: timeOrNull(s.Last), Count: s.Count, RecordedAt: timeOrNull(s.RecordedAt),
-			}
-		},
+		Record: func(s store.SlotInfo) any { return NewSlotRecord(s) },
 	}
 }
 
@@ -43,4 +37,13 @@ type SlotRecord struct {
 	Last       *time.Time `json:"last"`
 	Count      int64      `json:"count"`
 	RecordedAt *time.Time `json:"recorded_at"`
+}
+
+// NewSlotRecord returns the record of a slot.
+func NewSlotRecord(s store.SlotInfo) SlotRecord {
+	return SlotRecord{
+		Schedule: s.ScheduleName, Slot: timeOrNull(s.Slot), Outcome: s.Outcome.String(),
+		Reason: orNull(s.Reason), JobID: orNull(s.Job),
+		Last: timeOrNull(s.Last), Count: s.Count, RecordedAt: timeOrNull(s.RecordedAt),
+	}
 }

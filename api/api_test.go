@@ -1,0 +1,761 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/recur"
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
+)
+
+// bench is an API over a store in memory.
+type bench struct {
+	t      *testing.T
+	client *hourbell.Client
+	h      http.Handler
+	log    *strings.Builder
+}
+
+// roleHeader names the role of the caller in tests.
+const roleHeader = "X-Test-Role"
+
+// testAuthorize gives a caller the role of roleHeader; without it, admin.
+func testAuthorize(r *http.Request) (access.Identity, error) {
+	switch text := r.Header.Get(roleHeader); text {
+	case "":
+		return access.Identity{Name: "ada", Role: access.Admin, Source: "test"}, nil
+	case "unknown":
+		return access.Identity{}, access.ErrUnknownCaller
+	default:
+		role, err := access.ParseRole(text)
+		return access.Identity{Name: text, Role: role, Source: "test"}, err
+	}
+}
+
+func newBench(t *testing.T, o Options) *bench {
+	t.Helper()
+	client, err := hourbell.New(memory.New(), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Migrate(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, client: client, log: &strings.Builder{}}
+	o.Logger = slog.New(slog.NewTextHandler(b.log, nil))
+	if o.Authorize == nil {
+		o.Authorize = testAuthorize
+	}
+	b.h = Handler(client, o)
+	return b
+}
+
+// send returns the answer to a request; headers are pairs of name and value.
+func (b *bench) send(method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	b.t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	r := httptest.NewRequest(method, "http://example.com"+target, reader)
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	b.h.ServeHTTP(w, r)
+	return w
+}
+
+// ok returns the body of a success, as the type of out.
+func (b *bench) ok(out any, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	b.t.Helper()
+	w := b.send(method, target, body, headers...)
+	if w.Code >= 300 {
+		b.t.Fatalf("%s %s %s: %d %s", method, target, body, w.Code, w.Body)
+	}
+	if out != nil {
+		if err := json.Unmarshal(w.Body.Bytes(), out); err != nil {
+			b.t.Fatalf("%s %s: %v in %s", method, target, err, w.Body)
+		}
+	}
+	return w
+}
+
+// fails checks the status and the shape of a refusal.
+func (b *bench) fails(status int, method, target, body string, headers ...string) Problem {
+	b.t.Helper()
+	w := b.send(method, target, body, headers...)
+	var p Problem
+	if w.Code != status || w.Header().Get("Content-Type") != problemType || json.Unmarshal(w.Body.Bytes(), &p) != nil || p.Status != status || p.Detail == "" || p.Title == "" {
+		b.t.Errorf("%s %.100s %.200s: %d %s %.500s, not a problem with %d", method, target, body, w.Code, w.Header().Get("Content-Type"), w.Body, status)
+	}
+	return p
+}
+
+// cells is the table of routes and roles: the role that each route needs, and a request.
+var cells = map[string]struct {
+	role   access.Role
+	target string // if it differs from the path of the route
+	body   string
+}{
+	"GET /api/v1/jobs":                       {role: access.Viewer},
+	"GET /api/v1/jobs/count":                 {role: access.Viewer},
+	"GET /api/v1/jobs/{id}":                  {role: access.Viewer, target: "/api/v1/jobs/1"},
+	"POST /api/v1/jobs":                      {role: access.Operator, body: `{"kind":"idle"}`},
+	"POST /api/v1/jobs/many":                 {role: access.Operator, body: `{"jobs":[{"kind":"idle"}]}`},
+	"POST /api/v1/jobs/cancel":               {role: access.Operator, body: `{"all":true,"dry_run":true}`},
+	"POST /api/v1/jobs/retry":                {role: access.Operator, body: `{"all":true,"dry_run":true}`},
+	"POST /api/v1/jobs/delete":               {role: access.Operator, body: `{"all":true,"dry_run":true}`},
+	"POST /api/v1/jobs/move":                 {role: access.Operator, body: `{"all":true,"dry_run":true,"to":"q"}`},
+	"POST /api/v1/jobs/reprioritise":         {role: access.Operator, body: `{"all":true,"dry_run":true,"priority":1}`},
+	"POST /api/v1/jobs/{id}/cancel":          {role: access.Operator, target: "/api/v1/jobs/1/cancel"},
+	"POST /api/v1/jobs/{id}/retry":           {role: access.Operator, target: "/api/v1/jobs/1/retry"},
+	"DELETE /api/v1/jobs/{id}":               {role: access.Operator, target: "/api/v1/jobs/2"},
+	"POST /api/v1/jobs/{id}/move":            {role: access.Operator, target: "/api/v1/jobs/1/move", body: `{"to":"q"}`},
+	"POST /api/v1/jobs/{id}/reprioritise":    {role: access.Operator, target: "/api/v1/jobs/1/reprioritise", body: `{"priority":2}`},
+	"GET /api/v1/schedules":                  {role: access.Viewer},
+	"GET /api/v1/schedules/{name}":           {role: access.Viewer, target: "/api/v1/schedules/s"},
+	"PUT /api/v1/schedules/{name}":           {role: access.Operator, target: "/api/v1/schedules/s", body: `{"every":"1h","kind":"idle"}`},
+	"DELETE /api/v1/schedules/{name}":        {role: access.Operator, target: "/api/v1/schedules/gone"},
+	"POST /api/v1/schedules/{name}/pause":    {role: access.Operator, target: "/api/v1/schedules/s/pause"},
+	"POST /api/v1/schedules/{name}/resume":   {role: access.Operator, target: "/api/v1/schedules/s/resume"},
+	"POST /api/v1/schedules/{name}/trigger":  {role: access.Operator, target: "/api/v1/schedules/s/trigger"},
+	"POST /api/v1/schedules/{name}/backfill": {role: access.Operator, target: "/api/v1/schedules/s/backfill", body: `{"from":"2026-01-01T00:00:00Z","to":"2026-01-01T02:00:00Z","dry_run":true}`},
+	"GET /api/v1/schedules/{name}/next":      {role: access.Viewer, target: "/api/v1/schedules/s/next"},
+	"GET /api/v1/schedules/{name}/explain":   {role: access.Viewer, target: "/api/v1/schedules/s/explain?from=2027-01-01T00:00:00Z&to=2027-01-02T00:00:00Z"},
+	"GET /api/v1/calendars":                  {role: access.Viewer},
+	"GET /api/v1/calendars/{name}":           {role: access.Viewer, target: "/api/v1/calendars/c"},
+	"PUT /api/v1/calendars/{name}":           {role: access.Operator, target: "/api/v1/calendars/c", body: `{"weekdays":["sat"]}`},
+	"DELETE /api/v1/calendars/{name}":        {role: access.Operator, target: "/api/v1/calendars/gone"},
+	"GET /api/v1/slots":                      {role: access.Viewer},
+	"GET /api/v1/queues":                     {role: access.Viewer},
+	"GET /api/v1/nodes":                      {role: access.Viewer},
+	"GET /api/v1/events":                     {role: access.Viewer},
+}
+
+// TestRolesAndRoutes tries each cell of the table of roles and routes.
+func TestRolesAndRoutes(t *testing.T) {
+	b := newBench(t, Options{})
+	for range 2 {
+		b.ok(nil, "POST", "/api/v1/jobs", `{"kind":"idle","in":"1h"}`)
+	}
+	b.ok(nil, "PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"idle"}`)
+	b.ok(nil, "PUT", "/api/v1/calendars/c", `{"weekdays":["sat"]}`)
+	for route := range newHandler(b.client, Options{}).roles {
+		if _, ok := cells[route]; !ok {
+			t.Errorf("the table lacks the route %s", route)
+		}
+	}
+	for route, cell := range cells {
+		method, path, _ := strings.Cut(route, " ")
+		target := cmp.Or(cell.target, path)
+		for role, code := range map[string]int{"unknown": 401, "viewer": 403, "operator": 403} {
+			if given, err := access.ParseRole(role); err == nil && given >= cell.role {
+				continue
+			}
+			b.fails(code, method, target, cell.body, roleHeader, role)
+		}
+		for _, role := range access.Roles() {
+			if role < cell.role || strings.HasSuffix(route, "/events") { // a stream does not end
+				continue
+			}
+			if w := b.send(method, target, cell.body, roleHeader, role.String()); w.Code >= 400 && w.Code != 404 {
+				t.Errorf("%s as %v: %d %s", route, role, w.Code, w.Body)
+			}
+		}
+	}
+	readOnly := Handler(b.client, Options{})
+	for route, cell := range cells {
+		method, path, _ := strings.Cut(route, " ")
+		if cell.role == access.Viewer {
+			continue
+		}
+		w := httptest.NewRecorder()
+		readOnly.ServeHTTP(w, httptest.NewRequest(method, cmp.Or(cell.target, path), strings.NewReader(cell.body)))
+		if w.Code != 403 {
+			t.Errorf("%s without Authorize: %d", route, w.Code)
+		}
+	}
+}
+
+func TestJobs(t *testing.T) {
+	b := newBench(t, Options{})
+	var made Enqueued
+	w := b.ok(&made, "POST", "/api/v1/jobs", `{"kind":"greet","args":{"n":12345678901234567890},"queue":"mail","group":"g","priority":2,"max_attempts":3,"on_loss":"fail","timeout":"90s","backoff":"constant:1s","in":"1h"}`)
+	if w.Code != 201 || w.Header().Get("Location") != "/api/v1/jobs/1" || made.ID != 1 {
+		t.Errorf("enqueue: %d %v %+v", w.Code, w.Header(), made)
+	}
+	var job view.JobRecord
+	b.ok(&job, "GET", "/api/v1/jobs/1", "")
+	if job.Kind != "greet" || string(job.Args) != `{"n":12345678901234567890}` || job.Queue != "mail" || *job.Group != "g" || job.Priority != 2 || job.MaxAttempts != 3 ||
+		job.OnLoss != "fail" || *job.Timeout != "1m30s" || *job.Backoff != "constant:1s" || job.RunAt.Sub(*job.CreatedAt).Round(time.Minute) != time.Hour {
+		t.Errorf("job %+v", job)
+	}
+	var many struct{ Jobs []Enqueued }
+	b.ok(&many, "POST", "/api/v1/jobs/many", `{"jobs":[{"kind":"a","unique":"k"},{"kind":"a","unique":"k"},{"kind":"b","after":[{"job":1,"on":"either","delay":"1s"}]}]}`)
+	if len(many.Jobs) != 3 || many.Jobs[1] != (Enqueued{2, true, "kept"}) || many.Jobs[2].Existed {
+		t.Errorf("many: %+v", many)
+	}
+	p := b.fails(422, "POST", "/api/v1/jobs/many", `{"jobs":[{"kind":"ok"},{"kind":"b","at":"soon"}]}`)
+	if len(p.Errors) != 1 || p.Errors[0].Field != "jobs[1].at" || p.Errors[0].Remedy == "" {
+		t.Errorf("the mistake in a job: %+v", p)
+	}
+	var count view.CountRecord
+	b.ok(&count, "GET", "/api/v1/jobs/count?state=ready&state=waiting&since=1h", "")
+	if count.Count != 3 {
+		t.Errorf("%d jobs; a refused request must store nothing", count.Count)
+	}
+	b.fails(404, "GET", "/api/v1/jobs/99", "")
+	b.fails(404, "POST", "/api/v1/jobs/99/cancel", "")
+	b.fails(409, "POST", "/api/v1/jobs", `{"kind":"a","unique":"k","on_conflict":"error"}`)
+}
+
+func TestPages(t *testing.T) {
+	b := newBench(t, Options{})
+	for i := range 5 {
+		b.ok(nil, "POST", "/api/v1/jobs", fmt.Sprintf(`{"kind":"k","queue":"q%d"}`, i))
+		b.ok(nil, "PUT", fmt.Sprintf("/api/v1/schedules/s%d", i), `{"every":"1h","kind":"k"}`)
+		b.ok(nil, "PUT", fmt.Sprintf("/api/v1/calendars/c%d", i), `{"weekdays":["sun"]}`)
+	}
+	for path, field := range map[string]string{"/api/v1/jobs": "id", "/api/v1/schedules": "name", "/api/v1/calendars": "name", "/api/v1/queues": "name"} {
+		seen := map[string]bool{}
+		target, pages := path+"?limit=2", 0
+		for target != "" {
+			var page struct {
+				Items []map[string]any
+				Next  *string
+			}
+			b.ok(&page, "GET", target, "")
+			for _, item := range page.Items {
+				seen[fmt.Sprint(item[field])] = true
+			}
+			if target = ""; page.Next != nil {
+				target = path + "?limit=2&cursor=" + *page.Next
+			}
+			pages++
+		}
+		if len(seen) != 5 || pages != 3 {
+			t.Errorf("%s: %d items on %d pages", path, len(seen), pages)
+		}
+		b.fails(422, "GET", path+"?limit=0", "")
+		b.fails(422, "GET", path+"?limit=201", "")
+		b.fails(422, "GET", path+"?cursor=%21", "")
+	}
+	b.fails(422, "GET", "/api/v1/jobs?cursor=eA", "")
+	b.fails(422, "GET", "/api/v1/slots?cursor=eA", "")
+	b.fails(422, "GET", "/api/v1/nodes?cursor=eA", "")
+}
+
+// TestAnIdempotencyKeyMakesAJobOnce checks that the answer stays the same after the
+// job has ended, and that keys of other callers are other keys.
+func TestAnIdempotencyKeyMakesAJobOnce(t *testing.T) {
+	b := newBench(t, Options{})
+	post := func(headers ...string) (string, string) {
+		w := b.ok(nil, "POST", "/api/v1/jobs", `{"kind":"pay","args":[1]}`, headers...)
+		if w.Code != 201 {
+			t.Errorf("%v: %d", headers, w.Code)
+		}
+		return strings.TrimSpace(w.Body.String()), w.Header().Get("Idempotent-Replayed")
+	}
+	first, replayed := post("Idempotency-Key", "order-17")
+	if replayed != "" {
+		t.Errorf("the first request is a replay")
+	}
+	for range 2 {
+		if again, replayed := post("Idempotency-Key", "order-17"); again != first || replayed != "true" {
+			t.Errorf("repeated: %s, %q; the first answer was %s", again, replayed, first)
+		}
+		b.ok(nil, "POST", "/api/v1/jobs/1/cancel", "")
+	}
+	if other, _ := post("Idempotency-Key", "order-17", roleHeader, "operator"); other == first {
+		t.Error("another caller with the same key gets the same job")
+	}
+	if other, _ := post("Idempotency-Key", "order-18"); other == first {
+		t.Error("another key gets the same job")
+	}
+	var races sync.WaitGroup
+	ids := make([]string, 8)
+	for i := range ids {
+		races.Go(func() { ids[i], _ = post("Idempotency-Key", "race") })
+	}
+	races.Wait()
+	if ids = slices.Compact(ids); len(ids) != 1 {
+		t.Errorf("concurrent requests with one key got %q", ids)
+	}
+	many := func() string {
+		return b.ok(nil, "POST", "/api/v1/jobs/many", `{"jobs":[{"kind":"a"},{"kind":"a"}]}`, "Idempotency-Key", "two").Body.String()
+	}
+	if one, two := many(), many(); one != two || !strings.Contains(one, `"existed":false`) {
+		t.Errorf("many: %s, then %s", one, two)
+	}
+	b.fails(422, "POST", "/api/v1/jobs", `{"kind":"pay","unique":"u"}`, "Idempotency-Key", "order-17")
+	b.fails(422, "POST", "/api/v1/jobs", `{"kind":"pay"}`, "Idempotency-Key", strings.Repeat("x", 256))
+}
+
+func TestChangesOfManyJobs(t *testing.T) {
+	b := newBench(t, Options{})
+	for range 3 {
+		b.ok(nil, "POST", "/api/v1/jobs", `{"kind":"a"}`)
+	}
+	b.ok(nil, "POST", "/api/v1/jobs", `{"kind":"b"}`)
+	b.fails(422, "POST", "/api/v1/jobs/cancel", `{}`)
+	b.fails(422, "POST", "/api/v1/jobs/cancel", `{"dry_run":true}`)
+	b.fails(422, "POST", "/api/v1/jobs/cancel", `{"kind":"a","to":"q"}`)
+	b.fails(422, "POST", "/api/v1/jobs/move", `{"kind":"a"}`)
+	b.fails(422, "POST", "/api/v1/jobs/reprioritise", `{"kind":"a"}`)
+	b.fails(422, "POST", "/api/v1/jobs/cancel", `{"state":["odd"]}`)
+	b.fails(422, "POST", "/api/v1/jobs/cancel", `{"state":[]}`)
+	var dry, done Changes
+	b.ok(&dry, "POST", "/api/v1/jobs/cancel", `{"kind":"a","dry_run":true}`)
+	b.ok(&done, "POST", "/api/v1/jobs/cancel", `{"kind":"a"}`)
+	if dry.Changed != 3 || !dry.DryRun || !dry.Jobs[0].DryRun || done.Changed != 3 || done.DryRun || len(done.Jobs) != 3 || done.More {
+		t.Errorf("dry run %+v, then %+v", dry, done)
+	}
+	b.ok(&done, "POST", "/api/v1/jobs/retry", `{"ids":[1,99],"state":["cancelled"]}`)
+	if done.Changed != 1 {
+		t.Errorf("retry: %+v", done)
+	}
+	b.ok(&done, "POST", "/api/v1/jobs/cancel", `{"ids":[]}`)
+	if done.Changed != 0 {
+		t.Errorf("an empty list of numbers changes %+v", done)
+	}
+	b.ok(nil, "POST", "/api/v1/jobs/move", `{"kind":"b","to":"mail"}`)
+	var job view.JobRecord
+	b.ok(&job, "GET", "/api/v1/jobs/4", "")
+	if job.Queue != "mail" {
+		t.Errorf("moved: %+v", job)
+	}
+}
+
+func TestSchedules(t *testing.T) {
+	b := newBench(t, Options{})
+	const full = `{"cron":"30 2 * * *","tz":"Europe/Prague","gap":"skip","kind":"report","args":{"a":1},"queue":"q","priority":2,"max_attempts":3,"on_loss":"fail",
+		"timeout":"1h","backoff":"linear:10s","overlap":"queue","misfire":"all","misfire_cap":5,"grace":"5m","window":"24h","count":9,"jitter":"10s",
+		"pause_after_failures":4,"group":"g","paused":true,"exclude":["sat,sun","12-25"],"on_failure":{"kind":"note","args":{}},"start":"2026-01-01"}`
+	var s view.ScheduleRecord
+	w := b.ok(&s, "PUT", "/api/v1/schedules/nightly", full)
+	want := view.ScheduleRecord{
+		Name: "nightly", Kind: "report", Queue: "q", Priority: 2, MaxAttempts: 3, OnLoss: "fail", Overlap: "queue", Misfire: "all", State: "paused", Paused: true, Revision: s.Revision,
+	}
+	if s.Name != want.Name || s.Kind != want.Kind || s.Queue != want.Queue || s.Priority != want.Priority || s.MaxAttempts != want.MaxAttempts || s.OnLoss != want.OnLoss ||
+		s.Overlap != want.Overlap || s.Misfire != want.Misfire || s.State != want.State || *s.Cron != "30 2 * * *" || *s.TZ != "Europe/Prague" || *s.Gap != "skip" ||
+		*s.MisfireCap != 5 || *s.Grace != "5m0s" || *s.Window != "24h0m0s" || *s.Count != 9 || *s.Jitter != "10s" || *s.PauseAfter != 4 || *s.Group != "g" ||
+		len(s.Exclude) == 0 || s.OnFailure == nil || s.OnFailure.Kind != "note" || *s.Start != "2026-01-01" || *s.Backoff != "linear:10s" || *s.Timeout != "1h0m0s" {
+		t.Errorf("schedule %+v", s)
+	}
+	tag := w.Header().Get("ETag")
+	if tag != fmt.Sprintf("%q", fmt.Sprint(s.Revision)) || b.send("GET", "/api/v1/schedules/nightly", "").Header().Get("ETag") != tag {
+		t.Errorf("ETag %q of revision %d", tag, s.Revision)
+	}
+	const simple = `{"every":"1h","kind":"k"}`
+	w = b.ok(nil, "PUT", "/api/v1/schedules/nightly", simple, "If-Match", tag)
+	b.fails(412, "PUT", "/api/v1/schedules/nightly", simple, "If-Match", tag)
+	b.ok(nil, "PUT", "/api/v1/schedules/nightly", `{"rule":"@daily","kind":"k"}`, "If-Match", w.Header().Get("ETag"))
+	for _, tag := range []string{"7", "W/\"7\"", "*", `"x"`, `"0"`, `"-1"`, `"1", "2"`, "`7`"} {
+		b.fails(422, "PUT", "/api/v1/schedules/nightly", simple, "If-Match", tag)
+	}
+	b.fails(422, "DELETE", "/api/v1/schedules/nightly", "", "If-Match", tag)
+
+	var id struct{ ID int64 }
+	b.ok(&id, "POST", "/api/v1/schedules/nightly/trigger", "")
+	var job view.JobRecord
+	b.ok(&job, "GET", fmt.Sprintf("/api/v1/jobs/%d", id.ID), "")
+	if job.Origin != "trigger" || *job.Schedule != "nightly" {
+		t.Errorf("the triggered job is %+v", job)
+	}
+	b.ok(&s, "POST", "/api/v1/schedules/nightly/pause", `{"until":"2099-01-01T00:00:00Z"}`)
+	if !s.Paused || s.PausedUntil == nil {
+		t.Errorf("paused: %+v", s)
+	}
+	b.ok(&s, "POST", "/api/v1/schedules/nightly/resume", "")
+	b.ok(&s, "POST", "/api/v1/schedules/nightly/pause", "")
+	if !s.Paused {
+		t.Errorf("paused: %+v", s)
+	}
+	b.fails(422, "POST", "/api/v1/schedules/nightly/pause", `{"until":"2001-01-01T00:00:00Z"}`)
+	var filled struct{ Slots []view.BackfillRecord }
+	b.ok(&filled, "POST", "/api/v1/schedules/nightly/backfill", `{"from":"2026-01-01","to":"2026-01-04","force":true}`)
+	if len(filled.Slots) != 3 || filled.Slots[0].JobID == nil {
+		t.Errorf("backfill %+v", filled)
+	}
+	b.fails(422, "POST", "/api/v1/schedules/nightly/backfill", `{"from":"2026-01-04","to":"2026-01-01"}`)
+	b.fails(404, "POST", "/api/v1/schedules/other/backfill", `{"from":"2026-01-01","to":"2026-01-04"}`)
+	for _, action := range []string{"pause", "resume", "trigger"} {
+		b.fails(404, "POST", "/api/v1/schedules/other/"+action, "")
+	}
+	if w := b.send("DELETE", "/api/v1/schedules/nightly", ""); w.Code != 204 {
+		t.Errorf("delete: %d", w.Code)
+	}
+	b.fails(404, "DELETE", "/api/v1/schedules/other", "")
+}
+
+// TestWhatASchedulesSlotsWillBe checks next and explain.
+func TestWhatASchedulesSlotsWillBe(t *testing.T) {
+	b := newBench(t, Options{})
+	b.ok(nil, "PUT", "/api/v1/schedules/s", `{"cron":"30 2 * * *","tz":"America/New_York","kind":"k","exclude":["sun"]}`)
+	var next struct{ Slots []view.NextRecord }
+	b.ok(&next, "GET", "/api/v1/schedules/s/next?from=2027-03-12T00:00:00&count=3", "")
+	if len(next.Slots) != 3 || next.Slots[0].Slot != "2027-03-12T02:30:00-05:00" || next.Slots[2].Slot != "2027-03-15T02:30:00-04:00" {
+		t.Errorf("next %+v", next)
+	}
+	var explained struct{ Slots []view.ExplainRecord }
+	const span = "/api/v1/schedules/s/explain?from=2027-03-12T00:00:00&to=2027-03-17T00:00:00"
+	b.ok(&explained, "GET", span+"&down=2027-03-15T00:00:00..2027-03-15T12:00:00&misfire=once", "")
+	outcomes := ""
+	for _, slot := range explained.Slots {
+		outcomes += slot.Outcome + " "
+	}
+	if outcomes != "fired fired skipped clock fired fired " && outcomes != "fired fired clock skipped fired fired " {
+		t.Errorf("explained %s: %+v", outcomes, explained)
+	}
+	b.ok(&explained, "GET", span+"&every=1h&run_time=30m", "")
+	if len(explained.Slots) < 50 {
+		t.Errorf("another rule has %d slots", len(explained.Slots))
+	}
+	for _, query := range []string{"", "&down=x", "&down=..", "&misfire=odd", "&cron=x", "&run_time=long", "&limit=5000"} {
+		target := span + query
+		if query == "" {
+			target = "/api/v1/schedules/s/explain"
+		}
+		b.fails(422, "GET", target, "")
+	}
+}
+
+// TestNamesOfAnyForm checks that a name can be one escaped segment, or ?name=.
+func TestNamesOfAnyForm(t *testing.T) {
+	b := newBench(t, Options{Prefix: "/ops"})
+	const body = `{"every":"1h","kind":"k"}`
+	for _, name := range []string{"a/b", "ä/ö ü", "a?b#c", "100%", "a+b&c=d", "next", "a%2Fb", "...", `a\b`, "a//b", "count", "-"} {
+		escaped := "/ops/api/v1/schedules/" + url.PathEscape(name)
+		query := "?name=" + url.QueryEscape(name)
+		var s view.ScheduleRecord
+		b.ok(&s, "PUT", escaped, body)
+		if s.Name != name {
+			t.Errorf("%s is stored as %q", escaped, s.Name)
+		}
+		b.ok(&s, "GET", "/ops/api/v1/schedules"+query, "")
+		if s.Name != name {
+			t.Errorf("%s finds %q", query, s.Name)
+		}
+		b.ok(&s, "PUT", "/ops/api/v1/schedules"+query, body)
+		b.ok(&s, "POST", "/ops/api/v1/schedules/pause"+query, "")
+		b.ok(nil, "GET", "/ops/api/v1/schedules/next"+query+"&count=1", "")
+		b.ok(nil, "GET", escaped+"/next", "")
+		if s.Name != name || !s.Paused {
+			t.Errorf("pause %q: %+v", name, s)
+		}
+		if w := b.send("DELETE", "/ops/api/v1/schedules"+query, ""); w.Code != 204 {
+			t.Errorf("delete %q: %d", name, w.Code)
+		}
+	}
+	for _, name := range []string{"..", ".", "a/../b"} {
+		b.fails(422, "PUT", "/ops/api/v1/schedules?name="+url.QueryEscape(name), body)
+		b.fails(404, "GET", "/ops/api/v1/schedules?name="+url.QueryEscape(name), "")
+	}
+	b.fails(422, "PUT", "/ops/api/v1/schedules?name=a%0Ab", body)
+	b.fails(422, "PUT", "/ops/api/v1/schedules/a%FFb", body)
+	b.fails(404, "GET", "/api/v1/schedules", "")
+}
+
+func TestCalendars(t *testing.T) {
+	b := newBench(t, Options{})
+	w := b.ok(nil, "PUT", "/api/v1/calendars/holidays", `{"dates":["12-25"],"weekdays":["sat"],"rules":["* 0-6 * * *"],"tz":"Europe/Prague"}`)
+	tag := w.Header().Get("ETag")
+	b.ok(nil, "PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"k","exclude":["holidays"]}`)
+	var c view.CalendarUsersRecord
+	b.ok(&c, "GET", "/api/v1/calendars/holidays", "")
+	if len(c.Dates) != 1 || len(c.Rules) != 1 || *c.TZ != "Europe/Prague" || len(c.Schedules) != 1 {
+		t.Errorf("calendar %+v", c)
+	}
+	b.ok(nil, "PUT", "/api/v1/calendars/holidays", `{"dates":["12-26"]}`, "If-Match", tag)
+	b.fails(412, "PUT", "/api/v1/calendars/holidays", `{"dates":["12-27"]}`, "If-Match", tag)
+	b.fails(422, "DELETE", "/api/v1/calendars/holidays", "")
+	b.fails(422, "PUT", "/api/v1/calendars/x", `{"dates":["13-45"]}`)
+	b.fails(422, "PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"k","exclude":["unknown-calendar-13-45-"]}`)
+	b.fails(404, "GET", "/api/v1/calendars/none", "")
+}
+
+// TestCommandsAreMadeByAdminsOfWillingNodes tries every way to make work that runs a
+// command, a call or a statement.
+func TestCommandsAreMadeByAdminsOfWillingNodes(t *testing.T) {
+	ways := map[string][2]string{}
+	for kind, args := range map[string]string{"command": `{"argv":["id"]}`, "http": `{"url":"http://127.0.0.1/"}`, "sql": `{"connection":"c","statement":"select 1"}`} {
+		ways["a job "+kind] = [2]string{"POST /api/v1/jobs", fmt.Sprintf(`{"kind":%q,"args":%s}`, kind, args)}
+		ways["jobs "+kind] = [2]string{"POST /api/v1/jobs/many", fmt.Sprintf(`{"jobs":[{"kind":"ok"},{"kind":%q,"args":%s}]}`, kind, args)}
+		ways["a schedule "+kind] = [2]string{"PUT /api/v1/schedules/new", fmt.Sprintf(`{"every":"1h","kind":%q,"args":%s}`, kind, args)}
+		for _, hook := range []string{"on_failure", "on_missed", "on_recovery"} {
+			ways["a hook "+hook+" "+kind] = [2]string{"PUT /api/v1/schedules/new", fmt.Sprintf(`{"every":"1h","kind":"ok",%q:{"kind":%q,"args":%s}}`, hook, kind, args)}
+		}
+	}
+	ways["an edit of a command"] = [2]string{"PUT /api/v1/schedules/theirs", `{"every":"1s","kind":"ok"}`}
+	for _, willing := range []bool{false, true} {
+		b := newBench(t, Options{Commands: willing})
+		_, err := b.client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "theirs", Rule: recur.Spec{Every: "1h"}, Job: hourbell.RawArgs{Name: "command", JSON: []byte(`{"argv":["id"],"env":{"TOKEN":"hunter2"}}`)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, way := range ways {
+			method, target, _ := strings.Cut(way[0], " ")
+			b.fails(403, method, target, way[1], roleHeader, "operator")
+			if !willing {
+				b.fails(403, method, target, way[1], roleHeader, "admin")
+				continue
+			}
+			if strings.HasSuffix(name, " sql") { // the arguments may be refused, but not for the role
+				if w := b.send(method, target, way[1]); w.Code == 403 {
+					t.Errorf("%s by an admin: %s", name, w.Body)
+				}
+				continue
+			}
+			b.ok(nil, method, target, way[1])
+		}
+		if !willing {
+			for _, role := range []string{"viewer", "operator"} {
+				if body := b.ok(nil, "GET", "/api/v1/schedules/theirs", "", roleHeader, role).Body.String(); strings.Contains(body, "hunter2") {
+					t.Errorf("%v sees a secret: %s", role, body)
+				}
+				for _, path := range []string{"/api/v1/schedules/theirs", "/api/v1/schedules", "/api/v1/jobs"} {
+					b.fails(403, "GET", path+"?secrets=true", "", roleHeader, role)
+				}
+			}
+			if body := b.ok(nil, "GET", "/api/v1/schedules/theirs?secrets=true", "").Body.String(); !strings.Contains(body, "hunter2") {
+				t.Errorf("an admin asks for secrets and sees %s", body)
+			}
+			if s, err := b.client.Schedules.Get(t.Context(), "theirs"); err != nil || s.Rule.Every != "1h" {
+				t.Errorf("the schedule is now %+v, %v", s, err)
+			}
+		}
+	}
+}
+
+// TestOwnedSchedulesAreNotEdited checks that the schedules of a file stay as they are.
+func TestOwnedSchedulesAreNotEdited(t *testing.T) {
+	b := newBench(t, Options{})
+	_, err := b.client.Schedules.Sync(t.Context(), "file:s.yaml", 0, []hourbell.Schedule{{Name: "s", Rule: recur.Spec{Every: "1h"}, Job: hourbell.RawArgs{Name: "k"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := b.fails(409, "PUT", "/api/v1/schedules/s", `{"every":"2h","kind":"k"}`); !strings.Contains(p.Detail, "file:s.yaml") {
+		t.Errorf("the owner is not named: %+v", p)
+	}
+}
+
+// TestMistakes checks that bad input is refused with its field, and changes nothing.
+func TestMistakes(t *testing.T) {
+	b := newBench(t, Options{})
+	for _, c := range []struct{ method, target, body, field string }{
+		{"POST", "/api/v1/jobs", `{}`, "body"},
+		{"POST", "/api/v1/jobs", `{"kind":""}`, "kind"},
+		{"POST", "/api/v1/jobs", `{"kind":"a b\u0000"}`, "kind"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","colour":"red"}`, "colour"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","priority":10}`, "priority"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","priority":"1"}`, "priority"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","timeout":"-1s"}`, "timeout"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","timeout":"soon"}`, "timeout"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","at":"tomorrow"}`, "at"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","backoff":"x"}`, "backoff"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","on_loss":"maybe"}`, "on_loss"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","queue":"a\nb"}`, "queue"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","unique_args":["none"]}`, "unique_args"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","after":[{"job":0}]}`, "after[0].job"},
+		{"POST", "/api/v1/jobs", `{"kind":"k","after":[{"job":1,"delay":"x"}]}`, "after.delay"},
+		{"PUT", "/api/v1/schedules/s", `{"kind":"k"}`, ""},
+		{"PUT", "/api/v1/schedules/s", `{"cron":"x","kind":"k"}`, "cron"},
+		{"PUT", "/api/v1/schedules/s", `{"cron":"@daily","every":"1h","kind":"k"}`, ""},
+		{"PUT", "/api/v1/schedules/s", `{"rule":"@daily","tz":"UTC","kind":"k"}`, "rule"},
+		{"PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"k","grace":"90"}`, "grace"},
+		{"PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"k","tz":"Mars/Phobos"}`, "tz"},
+		{"PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"k","state":"active"}`, "state"},
+		{"GET", "/api/v1/jobs?state=odd", "", "state"},
+		{"GET", "/api/v1/jobs?colour=red", "", "colour"},
+		{"GET", "/api/v1/jobs?queue=", "", "queue"},
+		{"GET", "/api/v1/jobs?queue=a&queue=b", "", "queue"},
+		{"GET", "/api/v1/jobs?since=soon", "", "since"},
+		{"GET", "/api/v1/jobs?finished_since=1h&finished_until=2h", "", "finished_until"},
+		{"GET", "/api/v1/jobs?limit=x", "", "limit"},
+		{"GET", "/api/v1/jobs?a;b", "", "query"},
+		{"GET", "/api/v1/jobs?a=%zz", "", "query"},
+		{"GET", "/api/v1/jobs?queue=%ff", "", "query"},
+		{"GET", "/api/v1/jobs/0", "", "id"},
+		{"GET", "/api/v1/jobs/x", "", "id"},
+		{"GET", "/api/v1/slots?from=x", "", "from"},
+		{"GET", "/api/v1/schedules/s/next?count=0", "", "count"},
+	} {
+		p := b.fails(422, c.method, c.target, c.body)
+		if c.field != "" && !slices.ContainsFunc(p.Errors, func(f FieldProblem) bool { return f.Field == c.field && f.Remedy != "" }) {
+			t.Errorf("%s %s %s: no remedy for %s in %+v", c.method, c.target, c.body, c.field, p)
+		}
+	}
+	b.fails(400, "POST", "/api/v1/jobs", `{"kind":`)
+	b.fails(400, "POST", "/api/v1/jobs", `{"kind":"k"} {"kind":"k"}`)
+	b.fails(404, "GET", "/api/v1/", "")
+	b.fails(405, "PATCH", "/api/v1/jobs", "{}")
+	b.fails(413, "POST", "/api/v1/jobs", `{"kind":"k","args":"`+strings.Repeat("x", maxOne)+`"}`)
+	b.fails(413, "POST", "/api/v1/jobs/many", `{"jobs":[{"kind":"k","args":"`+strings.Repeat("x", maxMany)+`"}]}`)
+	p := b.fails(422, "POST", "/api/v1/jobs", `{"kind":"k","args":"`+strings.Repeat("x", 1<<20)+`"}`)
+	if text, _ := json.Marshal(p); len(text) > 2000 {
+		t.Errorf("the refusal repeats %d bytes", len(text))
+	}
+	var count view.CountRecord
+	b.ok(&count, "GET", "/api/v1/jobs/count", "")
+	if schedules, err := b.client.Schedules.List(t.Context(), hourbell.ScheduleFilter{}); count.Count != 0 || len(schedules) != 0 || err != nil {
+		t.Errorf("mistakes have stored %d jobs and %d schedules, %v", count.Count, len(schedules), err)
+	}
+}
+
+// failing is a store that fails with an error that has a password.
+type failing struct{ *memory.Store }
+
+func (failing) ListJobs(context.Context, store.ListJobsRequest) ([]store.JobInfo, error) {
+	return nil, errors.New("dial tcp 10.0.0.1:5432: password=hunter2")
+}
+
+func TestErrorsOfTheStoreAreLoggedAndNotShown(t *testing.T) {
+	b := newBench(t, Options{})
+	client, err := hourbell.New(failing{memory.New()}, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.h = Handler(client, Options{Authorize: testAuthorize, Logger: slog.New(slog.NewTextHandler(b.log, nil))})
+	if p := b.fails(503, "GET", "/api/v1/jobs", ""); strings.Contains(p.Detail, "hunter2") || strings.Contains(p.Detail, "10.0.0.1") {
+		t.Errorf("the caller sees %q", p.Detail)
+	}
+	if !strings.Contains(b.log.String(), "10.0.0.1") {
+		t.Errorf("the log is %s", b.log)
+	}
+}
+
+// slow is a store that takes its time for changes.
+type slow struct{ *memory.Store }
+
+func (s slow) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(700 * time.Millisecond):
+		return s.Store.ChangeSchedules(ctx, req)
+	}
+}
+
+// TestAChangeMayTakeLongerThanItsRequest checks that the bounds of a server for
+// requests do not end a change.
+func TestAChangeMayTakeLongerThanItsRequest(t *testing.T) {
+	client, err := hourbell.New(slow{memory.New()}, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "s", Rule: recur.Spec{Every: "1h"}, Job: hourbell.RawArgs{Name: "k"}}); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(Handler(client, Options{Authorize: testAuthorize, Logger: slog.New(slog.DiscardHandler)}))
+	server.Config.ReadTimeout, server.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
+	server.Start()
+	defer server.Close()
+	response, err := http.Post(server.URL+"/api/v1/schedules/s/resume", "application/json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if text, err := io.ReadAll(response.Body); response.StatusCode != 200 || err != nil {
+		t.Errorf("%d %s, %v", response.StatusCode, text, err)
+	}
+}
+
+// TestChangesAreLogged checks the line of a change, also with a name that looks like
+// another line.
+func TestChangesAreLogged(t *testing.T) {
+	b := newBench(t, Options{})
+	b.send("POST", "/api/v1/schedules/pause?name="+url.QueryEscape("x\nlevel=INFO msg=forged"), "")
+	b.ok(nil, "PUT", "/api/v1/schedules?name="+url.QueryEscape(`x" level=INFO msg="forged`), `{"every":"1h","kind":"k"}`)
+	lines := strings.Split(strings.TrimSpace(b.log.String()), "\n")
+	if len(lines) != 1 || !strings.Contains(lines[0], "operation=put-schedule") || !strings.Contains(lines[0], "caller=ada") || !strings.Contains(lines[0], "from=192.0.2.1") {
+		t.Errorf("the log is %q", lines)
+	}
+}
+
+// TestEvents checks a stream, and that it outlives the bounds of the server.
+func TestEvents(t *testing.T) {
+	b := newBench(t, Options{})
+	workers := hourbell.NewWorkers()
+	workers.Handle("greet", func(context.Context, *hourbell.JobRow) error { return nil })
+	client, err := hourbell.New(memory.New(), hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(Handler(client, Options{Authorize: testAuthorize, Logger: slog.New(slog.NewTextHandler(b.log, nil))}))
+	server.Config.ReadTimeout, server.Config.WriteTimeout = 300*time.Millisecond, 300*time.Millisecond
+	server.Start()
+	defer server.Close()
+	go client.Run(t.Context())
+	response, err := http.Get(server.URL + "/api/v1/events?queue=default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/event-stream" {
+		t.Fatalf("%d %v", response.StatusCode, response.Header)
+	}
+	time.Sleep(time.Second) // longer than the bounds of the server
+	if _, err := client.Enqueue(t.Context(), hourbell.RawArgs{Name: "greet"}); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		if lines.Text() == "event: job_completed" {
+			lines.Scan()
+			var e Event
+			data, found := strings.CutPrefix(lines.Text(), "data: ")
+			if err := json.Unmarshal([]byte(data), &e); !found || err != nil || e.Job != 1 || e.JobKind != "greet" {
+				t.Errorf("%q: %+v, %v", lines.Text(), e, err)
+			}
+			return
+		}
+	}
+	t.Errorf("the stream ended: %v", lines.Err())
+}
+
+// TestOpenAPI compares the description of the routes with the golden file.
+func TestOpenAPI(t *testing.T) {
+	b := newBench(t, Options{})
+	var got bytes.Buffer
+	if err := json.Indent(&got, b.ok(nil, "GET", "/api/openapi.json", "").Body.Bytes(), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	got.WriteByte('\n')
+	const golden = "testdata/openapi.json"
+	if os.Getenv("HOURBELL_UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("the description differs from %s; HOURBELL_UPDATE_GOLDEN=1 rewrites it: read the changes", golden)
+	}
+}

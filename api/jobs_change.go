@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
+)
+
+// jobChange is what can be done with jobs, one by its number or many by a filter.
+type jobChange struct {
+	verb string
+	does string // the summary, before "a job" or "jobs"
+	do   func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error)
+}
+
+// ChangeTo has the values that some changes need.
+type ChangeTo struct {
+	To       string `json:"to,omitempty" minLength:"1" doc:"Of move: the queue."`
+	Priority int    `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"Of reprioritise: 1 (first) to 9 (last)."`
+}
+
+func (h *handler) addJobChanges() {
+	plain := func(do func(context.Context, hourbell.JobFilter, ...hourbell.Option) (hourbell.JobChanges, error)) func(context.Context, hourbell.JobFilter, ChangeTo, ...hourbell.Option) (hourbell.JobChanges, error) {
+		return func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error) {
+			if to != (ChangeTo{}) {
+				return hourbell.JobChanges{}, fieldError("to", to.To, "is given, or priority, which this change does not take", "leave them out")
+			}
+			return do(ctx, f, options...)
+		}
+	}
+	jobs := h.client.Jobs
+	for _, change := range []jobChange{
+		{"cancel", "Cancels", plain(jobs.Cancel)},
+		{"retry", "Runs again", plain(jobs.Retry)},
+		{"delete", "Deletes", plain(jobs.Delete)},
+		{"move", "Moves to another queue", func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error) {
+			return jobs.Move(ctx, f, to.To, options...)
+		}},
+		{"reprioritise", "Gives another priority to", func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error) {
+			return jobs.Reprioritise(ctx, f, to.Priority, options...)
+		}},
+	} {
+		add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs/" + change.verb, change.verb + "-jobs", change.does + " the jobs that a filter selects", "jobs", 0, 0},
+			func(ctx context.Context, in *struct{ Body jobsToChange }) (*changesOutput, error) {
+				return h.changeJobs(ctx, change, in.Body)
+			})
+		method, path := http.MethodPost, "/api/v1/jobs/{id}/"+change.verb
+		if change.verb == "delete" {
+			method, path = http.MethodDelete, "/api/v1/jobs/{id}"
+		}
+		one := route{access.Operator, method, path, change.verb + "-job", change.does + " a job", "jobs", 0, 0}
+		if change.verb == "move" || change.verb == "reprioritise" {
+			add(h, one, func(ctx context.Context, in *struct {
+				JobID
+				Body ChangeTo
+			},
+			) (*changeOutput, error) {
+				return h.changeJob(ctx, change, in.ID, in.Body)
+			})
+			continue
+		}
+		add(h, one, func(ctx context.Context, in *JobID) (*changeOutput, error) {
+			return h.changeJob(ctx, change, in.ID, ChangeTo{})
+		})
+	}
+}
+
+type changeOutput struct{ Body view.ChangeRecord }
+
+// changeJob changes a job by its number. A job that is already as it was to become is
+// no error.
+func (h *handler) changeJob(ctx context.Context, change jobChange, id int64, to ChangeTo) (*changeOutput, error) {
+	changes, err := change.do(ctx, hourbell.JobFilter{IDs: []int64{id}}, to)
+	if err != nil {
+		return nil, err
+	}
+	done := store.JobChange{ID: id, Change: store.Missing}
+	if len(changes.Jobs) == 1 {
+		done = changes.Jobs[0]
+	}
+	switch done.Change {
+	case store.Missing:
+		return nil, newProblem(http.StatusNotFound, fmt.Sprintf("job %d: not found; it may have been deleted or pruned", id))
+	case store.KeyTaken:
+		return nil, newProblem(http.StatusConflict, fmt.Sprintf("job %d: another job, %d, has its unique key; wait until that job has ended, or cancel it", id, done.Holder))
+	}
+	return &changeOutput{view.NewChangeRecord(done, false)}, nil
+}
+
+// jobsToChange selects jobs: all given conditions must hold.
+type jobsToChange struct {
+	IDs           []int64  `json:"ids,omitempty" maxItems:"10000" nullable:"false" doc:"The numbers of jobs."`
+	State         []string `json:"state,omitempty" nullable:"false"`
+	Queue         string   `json:"queue,omitempty" minLength:"1"`
+	Kind          string   `json:"kind,omitempty" minLength:"1"`
+	Schedule      string   `json:"schedule,omitempty" minLength:"1"`
+	Group         string   `json:"group,omitempty" minLength:"1"`
+	Unique        string   `json:"unique,omitempty" minLength:"1"`
+	Error         string   `json:"error,omitempty" minLength:"1"`
+	Since         string   `json:"since,omitempty" minLength:"1"`
+	Until         string   `json:"until,omitempty" minLength:"1"`
+	FinishedSince string   `json:"finished_since,omitempty" minLength:"1"`
+	FinishedUntil string   `json:"finished_until,omitempty" minLength:"1"`
+	All           bool     `json:"all,omitempty" doc:"Confirms that all jobs are meant, where there is no condition."`
+	DryRun        bool     `json:"dry_run,omitempty" doc:"Change nothing, and answer what would be changed."`
+	ChangeTo
+}
+
+// Changes counts what became of the selected jobs.
+type Changes struct {
+	Changed   int                 `json:"changed"`
+	Requested int                 `json:"requested" doc:"Running jobs whose nodes were asked to end them."`
+	Missing   int                 `json:"missing" doc:"Jobs that do not exist."`
+	Unchanged int                 `json:"unchanged" doc:"Jobs whose state does not allow the change."`
+	Conflicts int                 `json:"conflicts" doc:"Jobs whose unique key another job has."`
+	DryRun    bool                `json:"dry_run"`
+	Jobs      []view.ChangeRecord `json:"jobs" nullable:"false" doc:"The answers for the first jobs, at most 1,000."`
+	More      bool                `json:"more" doc:"There are more answers than jobs has."`
+}
+
+// mostAnswers is how many answers a change of many jobs returns.
+const mostAnswers = 1000
+
+type changesOutput struct{ Body Changes }
+
+func (h *handler) changeJobs(ctx context.Context, change jobChange, in jobsToChange) (*changesOutput, error) {
+	filter, err := JobQuery{
+		State: in.State, Queue: in.Queue, Kind: in.Kind, Schedule: in.Schedule, Group: in.Group, Unique: in.Unique, Error: in.Error,
+		Since: in.Since, Until: in.Until, FinishedSince: in.FinishedSince, FinishedUntil: in.FinishedUntil,
+	}.filter(ctx, h.client)
+	if err != nil {
+		return nil, err
+	}
+	filter.IDs, filter.All = in.IDs, in.All
+	out := &changesOutput{Changes{DryRun: in.DryRun, Jobs: []view.ChangeRecord{}}}
+	options := []hourbell.Option{hourbell.EachBatch(func(jobs []store.JobChange) error {
+		for _, job := range jobs {
+			if out.Body.More = len(out.Body.Jobs) == mostAnswers; out.Body.More {
+				break
+			}
+			out.Body.Jobs = append(out.Body.Jobs, view.NewChangeRecord(job, in.DryRun))
+		}
+		return nil
+	})}
+	if in.DryRun {
+		options = append(options, hourbell.DryRun())
+	}
+	n, err := change.do(ctx, filter, in.ChangeTo, options...)
+	if err != nil {
+		if done := n.Changed + n.Requested; done > 0 && !in.DryRun {
+			h.o.Logger.Warn("a change of jobs through the API ended early", "changed", done, "error", err)
+		}
+		return nil, err
+	}
+	out.Body.Changed, out.Body.Requested, out.Body.Missing, out.Body.Unchanged, out.Body.Conflicts = n.Changed, n.Requested, n.Missing, n.Unchanged, n.KeyTaken
+	return out, nil
+}

@@ -1,0 +1,120 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
+)
+
+func (h *handler) addListings() {
+	add(h, route{access.Viewer, http.MethodGet, "/api/v1/slots", "list-slots", "Lists what became of slots, newest first", "slots", 0, 0}, h.listSlots)
+	add(h, route{access.Viewer, http.MethodGet, "/api/v1/queues", "list-queues", "Lists queues and counts their live jobs", "queues", 0, 0}, h.listQueues)
+	add(h, route{access.Viewer, http.MethodGet, "/api/v1/nodes", "list-nodes", "Lists living nodes, and nodes that ended recently", "nodes", 0, 0}, h.listNodes)
+}
+
+type listSlotsInput struct {
+	Schedule string `query:"schedule" doc:"Only slots of this schedule."`
+	Group    string `query:"group" doc:"Only slots of schedules of this group."`
+	From     string `query:"from" doc:"The first instant."`
+	To       string `query:"to" doc:"The instant after the last."`
+	Paging
+}
+
+func (h *handler) listSlots(ctx context.Context, in *listSlotsInput) (*listed[view.SlotRecord], error) {
+	ctx, stop := context.WithTimeout(ctx, readTime)
+	defer stop()
+	filter := hourbell.SlotFilter{Schedule: in.Schedule, Group: in.Group, Limit: in.Limit + 1}
+	var err error
+	if filter.From, err = instant("from", in.From, ""); err != nil {
+		return nil, err
+	}
+	if filter.To, err = instant("to", in.To, ""); err != nil {
+		return nil, err
+	}
+	if filter.Before, err = slotCursor(in.Cursor); err != nil {
+		return nil, err
+	}
+	slots, err := h.client.Slots.List(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	cursor := func(s store.SlotInfo) string { return fmt.Sprintf("%d %d", s.Slot.UnixMicro(), s.ID) }
+	return newPage(in.Limit, slots, cursor, view.NewSlotRecord), nil
+}
+
+// slotCursor reads the cursor of a list of slots; empty: the first page.
+func slotCursor(cursor string) (store.SlotCursor, error) {
+	if cursor == "" {
+		return store.SlotCursor{}, nil
+	}
+	text, err := decodeCursor(cursor)
+	micros, id, _ := strings.Cut(text, " ")
+	at, err1 := strconv.ParseInt(micros, 10, 64)
+	number, err2 := strconv.ParseInt(id, 10, 64)
+	if err != nil || err1 != nil || err2 != nil {
+		return store.SlotCursor{}, badCursor(cursor)
+	}
+	return store.SlotCursor{Slot: time.UnixMicro(at).UTC(), ID: number}, nil
+}
+
+// instant reads an instant of a request; empty: the zero time.
+func instant(field, text, zone string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	return view.ParseInstant(field, text, zone)
+}
+
+// The store returns queues and nodes as a whole; there are few.
+
+func (h *handler) listQueues(ctx context.Context, in *struct{ Paging }) (*listed[view.QueueRecord], error) {
+	ctx, stop := context.WithTimeout(ctx, readTime)
+	defer stop()
+	after, err := decodeCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	queues, err := h.client.Queues.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(queues, func(a, b store.QueueInfo) int { return strings.Compare(a.Name, b.Name) })
+	queues = slices.DeleteFunc(queues, func(q store.QueueInfo) bool { return q.Name <= after && after != "" })
+	return newPage(in.Limit, queues, func(q store.QueueInfo) string { return q.Name }, view.NewQueueRecord), nil
+}
+
+func (h *handler) listNodes(ctx context.Context, in *struct{ Paging }) (*listed[view.NodeRecord], error) {
+	ctx, stop := context.WithTimeout(ctx, readTime)
+	defer stop()
+	nodes, err := h.client.Nodes.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if in.Cursor != "" {
+		text, err := decodeCursor(in.Cursor)
+		before, parseErr := strconv.ParseInt(text, 10, 64)
+		if err != nil || parseErr != nil {
+			return nil, badCursor(in.Cursor)
+		}
+		nodes = slices.DeleteFunc(nodes, func(n store.NodeInfo) bool { return n.ID >= before })
+	}
+	now, err := h.client.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	position, err := h.client.Nodes.Position(ctx)
+	if err != nil {
+		return nil, err
+	}
+	record := func(n store.NodeInfo) view.NodeRecord { return view.NewNodeRecord(n, now, position.Suspended()) }
+	return newPage(in.Limit, nodes, func(n store.NodeInfo) string { return fmt.Sprint(n.ID) }, record), nil
+}

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/hourbell/hourbell v0.0.0
 	github.com/hourbell/hourbell/access v0.0.0
+	github.com/hourbell/hourbell/api v0.0.0
 	github.com/hourbell/hourbell/dashboard v0.0.0
 	github.com/hourbell/hourbell/drivers/mongodb v0.0.0
 	github.com/hourbell/hourbell/drivers/mysql v0.0.0
@@ -15,12 +16,14 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/jedib0t/go-pretty/v6 v6.8.3
 	github.com/spf13/cobra v1.10.2
-	github.com/spf13/pflag v1.0.9
+	github.com/spf13/pflag v1.0.10
 )
 
 require (
 	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
+	github.com/danielgtaylor/huma/v2 v2.37.2 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/go-sql-driver/mysql v1.10.1 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
@@ -31,11 +34,10 @@ require (
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/klauspost/compress v1.19.2 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
-	github.com/mattn/go-runewidth v0.0.16 // indirect
+	github.com/mattn/go-runewidth v0.0.20 // indirect
 	github.com/ncruces/go-strftime v1.0.0 // indirect
 	github.com/redis/go-redis/v9 v9.23.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
-	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/xdg-go/pbkdf2 v1.0.0 // indirect
 	github.com/xdg-go/scram v1.2.0 // indirect
 	github.com/xdg-go/stringprep v1.0.4 // indirect
@@ -69,3 +71,5 @@ replace github.com/hourbell/hourbell/internal/files => ../../internal/files
 replace github.com/hourbell/hourbell/access => ../../access
 
 replace github.com/hourbell/hourbell/dashboard => ../../dashboard
+
+replace github.com/hourbell/hourbell/api => ../../api

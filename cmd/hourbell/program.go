@@ -60,6 +60,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.slotsCommand(),
 		p.queuesCommand(),
 		p.nodesCommand(),
+		p.authCommand(),
 		p.execCommand(),
 		p.locksCommand(),
 		p.migrateCommand(),

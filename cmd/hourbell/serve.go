@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"runtime"
 	"strconv"
@@ -49,7 +48,8 @@ type serveFlags struct {
 	commands      string
 	httpPrivate   bool
 	sql           []string
-	listen        string
+	web           webFlags
+	probes        string
 	logLevel      string
 	logFormat     string
 	name          string
@@ -70,7 +70,9 @@ func (p *program) serveCommand() *cobra.Command {
 			"SIGINT or SIGTERM stops in order: no more claims, a wait of --drain for running jobs, and the rest is\n" +
 			"handed back. A second signal ends the wait.",
 		Example: "  hourbell serve --file schedules.yaml\n" +
-			"  hourbell serve --store postgres://user@host/database --crontab /etc/ops.crontab --listen :8080\n" +
+			"  hourbell serve --store postgres://user@host/database --crontab /etc/ops.crontab --probes :8081\n" +
+			"  hourbell serve --listen 127.0.0.1:8080\n" +
+			"  hourbell serve --listen :8443 --auth users.json --tls-cert cert.pem --tls-key key.pem\n" +
 			"  hourbell serve --queues default,reports=2 --log-format json",
 		RunE: func(c *cobra.Command, _ []string) error { return p.serve(c, f) },
 	}
@@ -82,7 +84,8 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&f.commands, "commands", "", "which commands, HTTP calls and SQL statements this node runs: off, declared (in its own files) or any (default any with SQLite, otherwise declared)")
 	flags.BoolVar(&f.httpPrivate, "http-private", false, "let HTTP calls that are not in this node's own files reach private addresses too, such as this machine and its network")
 	flags.StringArrayVar(&f.sql, "sql", nil, "a database for jobs of kind sql, NAME=URL, NAME=env:VARIABLE or NAME=@FILE; NAME=apart:… if jobs need not be completed in the statement's transaction; may be repeated")
-	flags.StringVar(&f.listen, "listen", "", "answer /healthz and /readyz on this address, such as :8080")
+	f.web.addTo(c)
+	flags.StringVar(&f.probes, "probes", "", "answer /healthz and /readyz on this address, such as :8081, without access rules")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&f.name, "name", "", "the node's name for people, not shared with another (default host, process and a random part)")
@@ -106,8 +109,8 @@ func (p *program) serve(c *cobra.Command, f serveFlags) error {
 
 // newNode reads all input of serve and reports all mistakes.
 func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
-	n := &node.Node{Migrate: !f.store.noMigrate, Listen: f.listen, HTTPPrivate: f.httpPrivate}
-	var errs [7]error
+	n := &node.Node{Migrate: !f.store.noMigrate, Probes: f.probes, HTTPPrivate: f.httpPrivate}
+	var errs [8]error
 	n.Store, errs[0] = p.locate(f.store)
 	n.Commands, errs[1] = node.ParseCommands(f.commands, c.Flags().Changed("commands"), n.Store)
 	n.Config, errs[2] = f.config(c)
@@ -115,9 +118,11 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	loader := files.Loader{Strict: f.commands != string(node.NoCommands), Me: files.WhoAmI()}
 	n.Watch, errs[4] = watch.Open(loader, files.Inputs(f.files, files.YAML, f.crontabs, f.sysCrontabs))
 	n.SQL, errs[6] = p.parseSQL(f.sql)
-	if c.Flags().Changed("listen") {
-		errs[5] = checkAddress(f.listen)
+	if c.Flags().Changed("probes") {
+		errs[5] = checkAddress("probes", f.probes)
 	}
+	n.Web, errs[7] = f.web.read(c, n.Config.Logger)
+	n.Web.Commands = c.Flags().Changed("commands") && n.Commands == node.AnyCommands
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -225,15 +230,4 @@ func parseQueue(text string) (name string, width int, err error) {
 		return "", 0, &check.FieldError{Field: "queues", Value: check.Shorten(text), Problem: "has no number of jobs after the =", Remedy: remedy}
 	}
 	return name, width, nil
-}
-
-// checkAddress checks the value of --listen as far as possible without binding
-// the address.
-func checkAddress(addr string) error {
-	host, port, err := net.SplitHostPort(addr)
-	_, portErr := strconv.ParseUint(port, 10, 16)
-	if err != nil || portErr != nil || strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' }) {
-		return &check.FieldError{Field: "listen", Value: check.Shorten(addr), Problem: "is not an address", Remedy: "write host:port, or :port for all addresses, such as :8080"}
-	}
-	return nil
 }

@@ -100,7 +100,7 @@ func (p *process) ends() int {
 func TestServe(t *testing.T) {
 	b := newBench(t)
 	writeFile(t, "s.yaml", "schedules:\n  - {name: bell, every: 500ms, shell: 'echo ring $HOURBELL_JOB_ID'}\n")
-	p := b.serve("--file", "s.yaml", "--listen", "127.0.0.1:0", "--name", "tower")
+	p := b.serve("--file", "s.yaml", "--probes", "127.0.0.1:0", "--name", "tower")
 	p.awaits("schedule=bell", 2)
 	for _, text := range []string{"store=sqlite:", "file=s.yaml owner=file:s.yaml schedules=1", "next="} {
 		if !strings.Contains(p.logged(), text) {
@@ -325,6 +325,7 @@ func TestServeStartFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
+	b.fails(exitFailed, []string{taken.Addr().String(), "in use"}, "serve", "--probes", taken.Addr().String())
 	b.fails(exitFailed, []string{taken.Addr().String(), "in use"}, "serve", "--listen", taken.Addr().String())
 	noStore(t, b)
 

@@ -1,5 +1,5 @@
 // Package node makes a process a node: it opens the store, keeps the store equal
-// to the node's files, answers probes, runs jobs, and stops in order at a signal.
+// to the node's files, answers probes, serves pages and the API, runs jobs, and stops in order at a signal.
 //
 //	n := node.Node{Store: location, Config: config, Watch: watcher, Commands: node.DeclaredCommands}
 //	err := n.Run(ctx)
@@ -8,7 +8,7 @@ package node
 import (
 	"context"
 	"fmt"
-	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"sync"
@@ -28,7 +28,8 @@ type Node struct {
 	Config   hourbell.Config
 	Watch    *watch.Watcher
 	Commands Commands
-	Listen   string // the address of the probes, host:port; empty: there are none
+	Probes   string // the address of the probes, host:port; empty: there are none
+	Web      Web    // the pages and the API
 	// HTTPPrivate lets HTTP calls that are not in the node's own files reach
 	// private addresses.
 	HTTPPrivate bool
@@ -50,16 +51,13 @@ func (n *Node) Run(ctx context.Context) error {
 	reread := make(chan os.Signal, 1)
 	signal.Notify(reread, syscall.SIGHUP) // from now on it must not end the process
 	defer signal.Stop(reread)
-	var probe *probes
-	if n.Listen != "" {
-		var addr net.Addr
-		var err error
-		if probe, addr, err = listen(ctx, n.Listen); err != nil {
-			return err
-		}
-		defer probe.close()
-		n.Config.Logger.Info("probes answered", "address", addr.String(), "paths", "/healthz /readyz")
+	probe := &probes{}
+	reached := &web{settings: n.Web, log: n.Config.Logger}
+	closeAll, err := n.listen(ctx, probe, reached)
+	if err != nil {
+		return err
 	}
+	defer closeAll()
 	b, err := n.Store.Open(ctx, n.Migrate)
 	if err != nil {
 		return fmt.Errorf("open the store %s: %w", n.Store, err)
@@ -71,7 +69,35 @@ func (n *Node) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return n.work(ctx, client, probe, reread)
+	return n.work(ctx, client, probe, reached, reread)
+}
+
+// listen answers probes, pages and the API, at the addresses that are given.
+func (n *Node) listen(ctx context.Context, probe *probes, reached *web) (closeAll func(), err error) {
+	var servers []*http.Server
+	closeAll = func() {
+		for _, server := range servers {
+			server.Close()
+		}
+	}
+	if n.Probes != "" {
+		server, addr, err := listen(ctx, n.Probes, "probes", probe.handler(), nil, n.Config.Logger)
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, server)
+		n.Config.Logger.Info("probes answered", "address", addr.String(), "paths", "/healthz /readyz")
+	}
+	if n.Web.Address != "" {
+		server, addr, err := listen(ctx, n.Web.Address, "pages and the API", reached.handler(probe.handler()), n.Web.TLS, n.Config.Logger)
+		if err != nil {
+			closeAll()
+			return nil, err
+		}
+		servers = append(servers, server)
+		n.Config.Logger.Info("pages and API answered", "address", addr.String(), "tls", n.Web.TLS != nil, "users", n.Web.Guard != nil)
+	}
+	return closeAll, nil
 }
 
 // prepare completes the configuration and checks it.
@@ -91,13 +117,11 @@ func (n *Node) prepare() error {
 }
 
 // work syncs the files to the store and works until a signal ends it.
-func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes, reread <-chan os.Signal) error {
+func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes, reached *web, reread <-chan os.Signal) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	begin := func() {
-		if probe != nil {
-			probe.ending.Store(true)
-		}
+		probe.ending.Store(true)
 		stop()
 	}
 	defer n.onSignals(begin, func() { cutShort(client) })()
@@ -115,8 +139,7 @@ func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes,
 	defer watching.Wait()
 	defer stop()
 	watching.Go(func() { n.Watch.Run(ctx, reread) })
-	if probe != nil {
-		probe.client.Store(client)
-	}
+	probe.client.Store(client)
+	reached.start(client)
 	return client.Run(ctx)
 }

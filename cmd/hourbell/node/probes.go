@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -19,36 +18,16 @@ const probeTime = 2 * time.Second
 // probes answers /healthz (the process is alive) and /readyz (the store
 // answers, and this node is registered), for programs that monitor processes.
 type probes struct {
-	server *http.Server
 	client atomic.Pointer[hourbell.Client] // nil until the store is open
 	ending atomic.Bool
 }
 
-// listen binds the address, host:port, and answers until close.
-func listen(ctx context.Context, addr string) (*probes, net.Addr, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, nil, fmt.Errorf("listen on %s for probes: %w", addr, withoutAddress(err))
-	}
-	p := &probes{}
+func (p *probes) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, "ok", nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, "ready", p.ready(r.Context())) })
-	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second}
-	go p.server.Serve(listener) //nolint:errcheck // it ends with ErrServerClosed
-	return p, listener.Addr(), nil
+	return mux
 }
-
-// withoutAddress removes the address from an error that repeats it.
-func withoutAddress(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		return op.Err
-	}
-	return err
-}
-
-func (p *probes) close() { p.server.Close() }
 
 // ready returns why the node is not ready, or nil. It reads the store, because
 // only the store knows whether the other nodes count this node as alive.

@@ -24,11 +24,12 @@ func (deaf) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 }
 
 func TestReadyzSaysWhyNot(t *testing.T) {
-	p, addr, err := listen(t.Context(), "127.0.0.1:0")
+	p := &probes{}
+	server, addr, err := listen(t.Context(), "127.0.0.1:0", "probes", p.handler(), nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.close()
+	defer server.Close()
 	expect := func(code int, reason string) {
 		t.Helper()
 		got, body := get(t, "http://"+addr.String()+"/readyz")

@@ -1,0 +1,109 @@
+package node
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/api"
+	"github.com/hourbell/hourbell/dashboard"
+)
+
+// Web is how a node is reached over HTTP: its pages and its API, and who may use them.
+type Web struct {
+	Address string // host:port; empty: the node is not reached
+	// Guard recognises callers. Nil: the callers are operators, and the address
+	// must be a loopback address.
+	Guard *access.Guard
+	TLS   *tls.Config // nil: without TLS
+	// Commands lets admins make and change commands, HTTP calls and SQL statements.
+	Commands bool
+}
+
+// web answers at Web.Address. Until the store is open it answers that the node
+// starts.
+type web struct {
+	settings Web
+	log      *slog.Logger
+	started  atomic.Pointer[http.Handler]
+}
+
+// authorize returns how callers are recognised.
+func (w *web) authorize() access.Authorize {
+	if w.settings.Guard == nil {
+		return access.Local()
+	}
+	return w.settings.Guard.Authorize
+}
+
+// start serves the pages and the API of a client from now on.
+func (w *web) start(client *hourbell.Client) {
+	mux := http.NewServeMux()
+	mux.Handle("/api/", api.Handler(client, api.Options{Authorize: w.authorize(), Commands: w.settings.Commands, Logger: w.log}))
+	pages := dashboard.Options{Authorize: w.authorize(), Logger: w.log}
+	if w.settings.Guard != nil {
+		pages.Login = "/login"
+	}
+	mux.Handle("/", dashboard.Handler(client, pages))
+	var handler http.Handler = mux
+	w.started.Store(&handler)
+}
+
+// handler answers probes, log-ins, and everything else when the node has started.
+func (w *web) handler(probes http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/healthz", probes)
+	mux.Handle("/readyz", probes)
+	if w.settings.Guard != nil {
+		pages := w.settings.Guard.Handler("")
+		for _, path := range []string{"/login", "/login.css", "/logout"} {
+			mux.Handle(path, pages)
+		}
+	}
+	mux.HandleFunc("/", func(to http.ResponseWriter, r *http.Request) {
+		started := w.started.Load()
+		if started == nil {
+			to.Header().Set("Retry-After", "1")
+			answer(to, "ready", errors.New("starting"))
+			return
+		}
+		(*started).ServeHTTP(to, r)
+	})
+	return mux
+}
+
+// listen binds an address, host:port, and answers until the server is closed. what is
+// the purpose of the address in errors.
+func listen(ctx context.Context, addr, what string, handler http.Handler, secure *tls.Config, log *slog.Logger) (*http.Server, net.Addr, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, nil, fmt.Errorf("listen on %s for %s: %w", addr, what, withoutAddress(err))
+	}
+	at := listener.Addr()
+	if secure != nil {
+		listener = tls.NewListener(listener, secure)
+	}
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 32 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // errors of single connections
+	}
+	go server.Serve(listener) //nolint:errcheck // it ends with ErrServerClosed
+	return server, at, nil
+}
+
+// withoutAddress removes the address from an error that repeats it.
+func withoutAddress(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		return op.Err
+	}
+	return err
+}

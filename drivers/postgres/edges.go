@@ -159,13 +159,13 @@ type edgesTx struct {
 }
 
 // LockPredecessors implements rowwise.Edges. It waits for transactions that end one of the
-// jobs.
+// jobs, and wakes nodes at the commit, because claims leave out what is locked.
 func (t edgesTx) LockPredecessors(ctx context.Context, ids []int64, now time.Time) (found []store.Ended, err error) {
 	places, err := t.b.locate(ctx, t.tx, when(now), ids)
 	if err != nil {
 		return nil, err
 	}
-	var live, finished []int64
+	var live, finished, due []int64
 	for _, id := range ids {
 		switch p, is := places[id]; {
 		case !is:
@@ -174,10 +174,22 @@ func (t edgesTx) LockPredecessors(ctx context.Context, ids []int64, now time.Tim
 		default:
 			live = append(live, id)
 			found = append(found, store.Ended{ID: id})
+			if p.state == store.StateReady && !p.later {
+				due = append(due, id)
+			}
 		}
 	}
 	if len(live) > 0 {
 		if _, err := t.tx.Exec(ctx, t.b.q(markReleases), live); err != nil {
+			return nil, err
+		}
+	}
+	if len(due) > 0 { // claims have left out these jobs since they are locked
+		queues, err := collect(ctx, t.tx, pgx.RowTo[string], t.b.q(findQueues), due)
+		if err == nil {
+			err = t.b.wakeQueues(ctx, t.tx, queues)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

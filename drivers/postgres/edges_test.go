@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -324,4 +326,152 @@ func count(t *testing.T, b *Backend, query string) (n int) {
 	t.Helper()
 	must(t, b.pool.QueryRow(t.Context(), withSchema(query, b.schema)).Scan(&n))
 	return n
+}
+
+// heldBy locks jobs in a transaction of another session, until the test calls free.
+func heldBy(t *testing.T, b *Backend, ids ...int64) (free func()) {
+	t.Helper()
+	tx, err := newPool(t).Begin(t.Context())
+	must(t, err)
+	_, err = tx.Exec(t.Context(), withSchema("select from {schema}.job where id = any ($1) for update", b.schema), ids)
+	must(t, err)
+	return func() { must(t, tx.Rollback(t.Context())) }
+}
+
+func isLocked(t *testing.T, b *Backend, id int64) bool {
+	t.Helper()
+	_, err := b.pool.Exec(t.Context(), withSchema("select from {schema}.job where id = $1 for update nowait", b.schema), id)
+	if err != nil && codeOf(err) != lockNotAvailable {
+		t.Fatal(err)
+	}
+	return err != nil
+}
+
+// TestStepsLockInOneOrder lets a step wait for the first of two dependents: it has not
+// locked the second. Without an order of locks two steps would wait for each other. The
+// job with the greater number is named first.
+func TestStepsLockInOneOrder(t *testing.T) {
+	b := fresh(t)
+	claims, first := dependentsOf(t, b, 2)
+	second := insertAfter(t, b, claims...)
+	free := heldBy(t, b, first)
+	done := make(chan error, 1)
+	go func() {
+		done <- b.work(context.WithoutCancel(t.Context()), nodeConns, "lock dependents", func(tx pgx.Tx) error {
+			_, _, err := edgesTx{b, tx}.LockWaiting(context.WithoutCancel(t.Context()), []int64{second, first})
+			return err
+		})
+	}()
+	stillWaits(t, done, "the step waits for the first dependent")
+	if isLocked(t, b, second) {
+		t.Error("the step has locked the second dependent before the first")
+	}
+	free()
+	must(t, <-done)
+}
+
+// TestInsertLocksInTheOrderOfOutcomes lets an insert wait for the first of two predecessors:
+// it has not locked the second, for which a batch of outcomes would wait while it holds the
+// first.
+func TestInsertLocksInTheOrderOfOutcomes(t *testing.T) {
+	b := fresh(t)
+	node := register(t, b)
+	insertN(t, b, 2)
+	claims := claimN(t, b, node, 2)
+	slices.SortFunc(claims, func(a, b store.Claimed) int { return cmp.Compare(b.ID, a.ID) })
+	free := heldBy(t, b, claims[1].ID)
+	done := make(chan error, 2)
+	go func() {
+		job := noop(1)
+		job[0].After = []store.Edge{{Job: claims[0].ID}, {Job: claims[1].ID}}
+		_, err := b.Insert(context.WithoutCancel(t.Context()), store.InsertRequest{Jobs: job})
+		done <- err
+	}()
+	stillWaits(t, done, "the insert waits for the first predecessor")
+	if isLocked(t, b, claims[0].ID) {
+		t.Error("the insert has locked the second predecessor before the first")
+	}
+	go func() {
+		var outcomes []store.Outcome
+		for _, c := range claims {
+			outcomes = append(outcomes, store.Outcome{ID: c.ID, Token: c.Token, Result: store.Completed, Alone: true})
+		}
+		_, err := b.Finish(context.WithoutCancel(t.Context()), store.FinishRequest{Outcomes: outcomes})
+		done <- err
+	}()
+	stillWaits(t, done, "the outcomes wait for the first predecessor")
+	free()
+	must(t, <-done)
+	must(t, <-done)
+	if ready := count(t, b, "select count(*) from {schema}.job where state = 0"); ready != 1 {
+		t.Errorf("%d jobs are ready, not the dependent", ready)
+	}
+}
+
+// TestClaimBesideAnInsert claims while a transaction has locked a due job to give it a
+// dependent. The claim leaves the job out, and the commit wakes the node again.
+func TestClaimBesideAnInsert(t *testing.T) {
+	b := fresh(t)
+	node := register(t, b)
+	insertN(t, b, 1)
+	id := int64(count(t, b, "select id from {schema}.job"))
+	wakes, _ := listening(t, b)
+	must(t, b.work(t.Context(), programConns, "insert", func(tx pgx.Tx) error {
+		if _, err := (edgesTx{b, tx}).LockPredecessors(t.Context(), []int64{id}, time.Time{}); err != nil {
+			return err
+		}
+		if claims := claimN(t, b, node, 1); len(claims) != 0 {
+			t.Errorf("claimed %+v, which is locked", claims)
+		}
+		return nil
+	}))
+	for deadline := time.After(10 * time.Second); ; {
+		select {
+		case w := <-wakes:
+			if w.Kind == store.WakeJobs && w.Queue == "q" {
+				return
+			}
+		case <-deadline:
+			t.Fatal("nodes were not woken after the commit")
+		}
+	}
+}
+
+// TestStepsAreNotQuadratic bounds the rows that the plans of a step visit, for the most
+// notes and dependents of a step: pinned plans that search all rows of a batch for each row
+// would visit a million.
+func TestStepsAreNotQuadratic(t *testing.T) {
+	p := newCrowd(t)
+	for name, fanOut := range map[string]bool{"fan-out": true, "fan-in": false, "pairs": false} {
+		const n = rowwise.ReleaseRows - 1
+		insertN(t, p.b, n)
+		claims := claimN(t, p.b, p.node, n)
+		var jobs []store.NewJob
+		switch {
+		case fanOut:
+			jobs = noop(n)
+			for i := range jobs {
+				jobs[i].After = []store.Edge{{Job: claims[0].ID}}
+			}
+		case name == "pairs":
+			jobs = noop(n)
+			for i := range jobs {
+				jobs[i].After = []store.Edge{{Job: claims[i].ID}}
+			}
+		default:
+			jobs = noop(1)
+			for _, c := range claims {
+				jobs[0].After = append(jobs[0].After, store.Edge{Job: c.ID})
+			}
+		}
+		_, err := p.b.Insert(t.Context(), store.InsertRequest{Jobs: jobs})
+		must(t, err)
+		plans := p.during(func() { finishAll(t, p.b, claims, n) })
+		visited := plans.visited()
+		t.Logf("%s: %.0f rows, %d pages for %d dependents (%s)", name, visited, plans.pages(), n, p.spent(plans))
+		if visited > 40*n {
+			t.Errorf("%s: the plans visit %.0f rows for %d dependents\n%s", name, visited, n, plans)
+		}
+		finishAll(t, p.b, claimN(t, p.b, p.node, len(jobs)), len(jobs))
+	}
 }

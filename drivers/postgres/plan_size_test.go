@@ -370,12 +370,15 @@ type shownPlan struct {
 
 // planNode is a part of a plan. Its pages include the pages of its parts.
 type planNode struct {
-	Type  string     `json:"Node Type"`
-	Rows  float64    `json:"Actual Rows"` // in each loop
-	Loops float64    `json:"Actual Loops"`
-	Hit   int        `json:"Shared Hit Blocks"`
-	Read  int        `json:"Shared Read Blocks"`
-	Plans []planNode `json:"Plans"`
+	Type  string  `json:"Node Type"`
+	Rows  float64 `json:"Actual Rows"` // in each loop
+	Loops float64 `json:"Actual Loops"`
+	Hit   int     `json:"Shared Hit Blocks"`
+	Read  int     `json:"Shared Read Blocks"`
+	// Rows that were read in each loop and left out.
+	Filtered float64    `json:"Rows Removed by Filter"`
+	Unjoined float64    `json:"Rows Removed by Join Filter"`
+	Plans    []planNode `json:"Plans"`
 }
 
 // pages are how many were touched, however often each.
@@ -384,6 +387,22 @@ func (all shownPlans) pages() (pages int) {
 		pages += one.Plan.Hit + one.Plan.Read
 	}
 	return pages
+}
+
+// visited is how many rows all parts of the plans read.
+func (all shownPlans) visited() (rows float64) {
+	for _, one := range all {
+		rows += one.Plan.visited()
+	}
+	return rows
+}
+
+func (n planNode) visited() float64 {
+	rows := (n.Rows + n.Filtered + n.Unjoined) * n.Loops
+	for _, part := range n.Plans {
+		rows += part.visited()
+	}
+	return rows
 }
 
 // sorted is the largest number of rows that went into a sort.

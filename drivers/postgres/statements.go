@@ -77,6 +77,7 @@ const (
 	findNextSchedule
 	findOpenCancels
 	findOpenEdges
+	findQueues
 	findScheduleJobs
 	findSharedJobs
 	findTriggeredSchedules
@@ -331,6 +332,7 @@ var sources = [statementCount]source{
 	insertEdges:            {file: "insert_edges", params: "on_ids ids delays ons states anys"},
 	updateWaits:            {file: "update_waits", params: "ids waits run_ats", columns: "queue ready"},
 	lockReleases:           {file: "lock_releases", params: "after_id rows limit", columns: "id place last done_to ended_at on_id state reason"},
+	findQueues:             {file: "find_queues", params: "ids", columns: "queue"},
 	findOpenEdges:          {file: "find_open_edges", params: "on_ids done_tos limit", columns: "place job_id delay_us on any_of"},
 	lockDependents:         {file: "lock_dependents", given: "waiting", params: "ids", columns: "id waits run_at"},
 	lockFreeDependents:     {file: "lock_dependents", given: "free", params: "ids", columns: "id waits run_at"},

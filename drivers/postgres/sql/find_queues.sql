@@ -1,0 +1,2 @@
+-- The queues of jobs.
+SELECT DISTINCT queue FROM {schema}.job WHERE id = ANY (:ids::bigint[])

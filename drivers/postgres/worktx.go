@@ -149,7 +149,9 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 		out, err = b.completeAndCommit(ctx, own, req)
 	} else {
 		var releases bool
-		err = b.within(ctx, what, req.Tx, req.Now, func(tx querier, _ time.Time) (err error) {
+		asked := req.Now
+		err = b.within(ctx, what, req.Tx, asked, func(tx querier, at time.Time) (err error) {
+			req.Now = at // not when the transaction began: delays of dependents count from the end
 			out, releases, err = b.finish(ctx, tx, req, req.Outcomes)
 			if err == nil && releases && !req.Commit { // after the program's commit the nodes release dependents
 				err = b.wake(ctx, tx, store.Wake{Kind: store.WakeCancels})
@@ -160,7 +162,7 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 			return store.FinishResult{}, err
 		}
 		if err = b.endAfter(ctx, q, req, len(out.Refused) == 0); err == nil && releases && req.Commit {
-			b.releaseSoon(ctx, when(req.Now))
+			b.releaseSoon(ctx, when(asked))
 		}
 	}
 	if err != nil {

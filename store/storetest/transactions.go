@@ -33,6 +33,7 @@ func RunTransactions[T any](t *testing.T, open func(t *testing.T) WorkerStore[T]
 	}
 	for name, test := range map[string]func(*workerEnv[T]){
 		"Commit":            (*workerEnv[T]).commits,
+		"EndsWhenCompleted": (*workerEnv[T]).endsWhenCompleted,
 		"Rollback":          (*workerEnv[T]).rollsBack,
 		"LostClaim":         (*workerEnv[T]).losesItsClaim,
 		"WithConsequences":  (*workerEnv[T]).hasConsequences,
@@ -115,6 +116,30 @@ func (e *workerEnv[T]) commits() {
 	e.want(e.effectsOf(c.ID), 1, "a roll-back after the commit must do nothing")
 	_, err = e.complete(tx, c)
 	e.is(err, store.ErrTxEnded, "a transaction that has ended must not complete a job")
+}
+
+// endsWhenCompleted completes a job in a transaction that has been open for a while: delays of
+// dependents count from the completion.
+func (e *workerEnv[T]) endsWhenCompleted() {
+	for _, keep := range []time.Duration{0, time.Hour, store.Forget} {
+		e.real()
+		c := e.running(e.node("n"))
+		d := e.insertOne(follows(store.Edge{Job: c.ID, Delay: time.Minute}))
+		tx, err := e.txs.Begin(e.ctx, store.BeginTxRequest{Timeout: 30 * time.Second})
+		e.must(err)
+		time.Sleep(20 * time.Millisecond)
+		before := e.real()
+		o := outcome(c, store.Completed)
+		o.Keep = keep
+		_, err = e.a.Finish(e.ctx, store.FinishRequest{Tx: tx.Tx, Commit: true, Outcomes: []store.Outcome{o}})
+		e.must(err)
+		if keep != store.Forget {
+			e.between("finished_at", before, e.job(c.ID).FinishedAt)
+		}
+		e.settle()
+		e.between("the end from which a delay counts", before, e.job(d).RunAt.Add(-time.Minute))
+		e.cancelLive()
+	}
 }
 
 func (e *workerEnv[T]) rollsBack() {

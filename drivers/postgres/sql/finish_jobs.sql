@@ -5,7 +5,9 @@
 -- The ends of jobs that have dependents leave a row in release.
 -- The variant for one job in the transaction of its worker fails with a division by zero
 -- if the claim was lost or the database is not :identity. Then the server executes nothing
--- that follows in the same message, and the transaction cannot be committed.
+-- that follows in the same message, and the transaction cannot be committed. The job ends
+-- now and not when the worker began its transaction, because delays of dependents count
+-- from the end.
 WITH ended AS (
     DELETE FROM {schema}.job AS j
     USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]
@@ -18,12 +20,14 @@ WITH ended AS (
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
     RETURNING j.*, o.state AS end_state, o.reason
+        , coalesce(:now::timestamptz, now()) AS ended_at                                         -- if batch
+        , coalesce(:now::timestamptz, statement_timestamp()) AS ended_at                         -- if commits
         , o.result                                                                               -- if results
-        , coalesce(:now::timestamptz, now()) + o.keep * interval '1 microsecond' AS keep_until   -- if kept
+        , o.keep                                                                                 -- if kept
 )
 , released AS (
     INSERT INTO {schema}.release (ids, ended_at, states, reasons)
-    SELECT array_agg(id), coalesce(:now::timestamptz, now()), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
+    SELECT array_agg(id), min(ended_at), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
 )
 , moved AS (                                                                                     -- if commits
 INSERT INTO {schema}.history (
@@ -32,8 +36,8 @@ INSERT INTO {schema}.history (
     noted, finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec})
 SELECT
     nullif(result, ''),                                                                          -- if results
-    keep_until,                                                                                  -- if kept
-    :noted::boolean, coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec} FROM ended
+    ended_at + keep * interval '1 microsecond',                                                  -- if kept
+    :noted::boolean, ended_at, end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec} FROM ended
 RETURNING id, schedule_id, origin = 3 AS backfill, releases
 )                                                                                                -- if commits
 SELECT 1 / count(*) AS ended, coalesce(bool_or(releases), false) AS releases FROM moved           -- if commits

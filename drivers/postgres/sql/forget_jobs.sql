@@ -30,7 +30,10 @@ WITH free AS (
     SELECT id, schedule_id, origin, releases, end_state FROM free UNION ALL SELECT id, schedule_id, origin, releases, end_state FROM held
 ), released AS (
     INSERT INTO {schema}.release (ids, ended_at, states, reasons)
-    SELECT array_agg(id), coalesce(:now::timestamptz, now()), array_agg(end_state), array_agg(''::text) FROM ended WHERE releases HAVING count(*) > 0
+    SELECT array_agg(id),
+        coalesce(:now::timestamptz, now()),                                                      -- if batch
+        coalesce(:now::timestamptz, statement_timestamp()),                                      -- if commits
+        array_agg(end_state), array_agg(''::text) FROM ended WHERE releases HAVING count(*) > 0
 ), edges AS (
     DELETE FROM {schema}.edge WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 )

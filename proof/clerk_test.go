@@ -44,6 +44,8 @@ type ledger struct {
 	backend store.Backend
 	exec    func(ctx context.Context, text string, args ...any) error
 	count   func(ctx context.Context, text string, args ...any) (n int64, err error)
+	// now returns the store's time, in microseconds.
+	now func(ctx context.Context) (int64, error)
 	// each passes the rows of a query.
 	each  func(ctx context.Context, text string, row func(name string, a, b int64)) error
 	close func()
@@ -93,6 +95,9 @@ func openLedger(ctx context.Context, at, workerURL string) (*ledger, error) {
 	l.count = func(ctx context.Context, text string, args ...any) (n int64, err error) {
 		err = pool.QueryRow(ctx, text, args...).Scan(&n)
 		return n, err
+	}
+	l.now = func(ctx context.Context) (int64, error) {
+		return l.count(ctx, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")
 	}
 	l.each = func(ctx context.Context, text string, row func(string, int64, int64)) error {
 		rows, err := pool.Query(ctx, text)
@@ -181,6 +186,9 @@ func openFileLedger(ctx context.Context, path string) (*ledger, error) {
 	l.count = func(ctx context.Context, text string, args ...any) (n int64, err error) {
 		err = db.QueryRowContext(ctx, text, args...).Scan(&n)
 		return n, err
+	}
+	l.now = func(ctx context.Context) (int64, error) {
+		return l.count(ctx, "SELECT CAST(round(unixepoch('subsec') * 1000) AS INTEGER) * 1000")
 	}
 	l.each = func(ctx context.Context, text string, row func(string, int64, int64)) error {
 		rows, err := db.QueryContext(ctx, text)

@@ -9,5 +9,7 @@
 //
 // TestNoWorkIsLost records a history while processes die, stall and lose their
 // connections, and audits it afterwards. HOURBELL_PROOF_JOBS (default 500) is how
-// many transactions each of its four enqueuers begins.
+// many transactions each of its four enqueuers begins. TestDependentsAreExact does the
+// same for graphs of jobs; HOURBELL_PROOF_GRAPH (default 500) is how many jobs its
+// random graph has.
 package proof

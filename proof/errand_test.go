@@ -2,6 +2,7 @@ package proof
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -21,6 +22,10 @@ type Errand struct {
 	Order string `json:"order"`
 	// Before and After are for how long the worker works before and after it writes its effect.
 	Before, After time.Duration
+	// Step makes the worker record the store's time at its call and at its effect.
+	Step bool `json:",omitempty"`
+	// End is the state in which the worker ends its job, if it does not complete the job.
+	End string `json:",omitempty"`
 }
 
 func (Errand) Kind() string { return "errand" }
@@ -31,11 +36,18 @@ type Chore Errand
 
 func (Chore) Kind() string { return "chore" }
 
+// Walk is an Errand without an effect, and without a transaction.
+type Walk Errand
+
+func (Walk) Kind() string { return "walk" }
+
 const (
 	makeOrders     = "CREATE TABLE orders (name text NOT NULL)"
-	makeErrands    = "CREATE TABLE errand (name text NOT NULL, job bigint NOT NULL, token bigint NOT NULL)"
+	makeErrands    = "CREATE TABLE errand (name text NOT NULL, job bigint NOT NULL, token bigint NOT NULL, at bigint NOT NULL)"
+	makeCalls      = "CREATE TABLE call (job bigint NOT NULL, token bigint NOT NULL, at bigint NOT NULL)"
 	insertOrder    = "INSERT INTO orders (name) VALUES ($1)"
-	insertErrand   = "INSERT INTO errand (name, job, token) VALUES ($1, $2, $3)"
+	insertErrand   = "INSERT INTO errand (name, job, token, at) VALUES ($1, $2, $3, $4)"
+	insertCall     = "INSERT INTO call (job, token, at) VALUES ($1, $2, $3)"
 	errandQueue    = "default"
 	longQueue      = "long"      // of the node to which nothing happens
 	transactionFor = time.Second // how long transactions by hand may take
@@ -50,7 +62,9 @@ type transaction struct {
 	rollback func()
 }
 
-// playErrands is a node that runs errands and chores.
+var errPlanned = errors.New("this job ends like this")
+
+// playErrands is a node that runs errands, chores and walks.
 func playErrands() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -69,27 +83,56 @@ func playErrands() error {
 	}
 	defer file.Close()
 	name := os.Getenv("HOURBELL_PROOF_NAME")
-	begin := func(job *hourbell.JobRow, before time.Duration) error {
-		_, err := fmt.Fprintf(file, "%d %d %s %d %d\n", job.ID, job.Token, name, before.Milliseconds(), job.Attempt)
-		return err
+	// work is what the worker of each kind does first.
+	work := func(ctx context.Context, job *hourbell.JobRow, e Errand) error {
+		if _, err := fmt.Fprintf(file, "%d %d %s %d %d\n", job.ID, job.Token, name, e.Before.Milliseconds(), job.Attempt); err != nil {
+			return err
+		}
+		if e.Step {
+			now, err := l.now(ctx)
+			if err == nil {
+				err = l.exec(ctx, insertCall, job.ID, job.Token, now)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		time.Sleep(e.Before)
+		switch e.End {
+		case "failed":
+			return hourbell.Fail(errPlanned)
+		case "cancelled":
+			return hourbell.Cancel(errPlanned)
+		}
+		return nil
+	}
+	// effect writes the effect of a job.
+	effect := func(ctx context.Context, job *hourbell.JobRow, e Errand, exec func(context.Context, string, ...any) error) error {
+		at := int64(0)
+		if e.Step {
+			now, err := l.now(ctx)
+			if err != nil {
+				return err
+			}
+			at = now
+		}
+		return exec(ctx, insertErrand, e.Order, job.ID, job.Token, at)
 	}
 	workers := hourbell.NewWorkers()
 	l.errands(workers, func(ctx context.Context, job *hourbell.Job[Errand], exec func(context.Context, string, ...any) error) error {
-		if err := begin(&job.JobRow, job.Args.Before); err != nil {
+		if err := work(ctx, &job.JobRow, job.Args); err != nil {
 			return err
 		}
-		time.Sleep(job.Args.Before)
-		if err := exec(ctx, insertErrand, job.Args.Order, job.ID, job.Token); err != nil {
+		if err := effect(ctx, &job.JobRow, job.Args, exec); err != nil {
 			return err
 		}
 		time.Sleep(job.Args.After)
 		return nil
 	})
 	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Chore]) error {
-		if err := begin(&job.JobRow, job.Args.Before); err != nil {
+		if err := work(ctx, &job.JobRow, Errand(job.Args)); err != nil {
 			return err
 		}
-		time.Sleep(job.Args.Before)
 		// A worker that is as unaware as can be: its context may have ended long ago.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), transactionFor)
 		defer cancel()
@@ -98,7 +141,7 @@ func playErrands() error {
 			return err
 		}
 		defer tx.rollback()
-		if err := tx.exec(ctx, insertErrand, job.Args.Order, job.ID, job.Token); err != nil {
+		if err := effect(ctx, &job.JobRow, Errand(job.Args), tx.exec); err != nil {
 			return err
 		}
 		time.Sleep(job.Args.After)
@@ -106,6 +149,9 @@ func playErrands() error {
 			return err
 		}
 		return tx.commit(ctx)
+	})
+	hourbell.Register(workers, func(ctx context.Context, job *hourbell.Job[Walk]) error {
+		return work(ctx, &job.JobRow, Errand(job.Args))
 	})
 	queues := map[string]int{errandQueue: 8}
 	if os.Getenv("HOURBELL_PROOF_LONG") != "" {

@@ -97,7 +97,7 @@ func newOrdeal(t *testing.T, at string) *ordeal {
 		t.Fatal(err)
 	}
 	t.Cleanup(l.close)
-	for _, text := range []string{makeOrders, makeErrands} {
+	for _, text := range []string{makeOrders, makeErrands, makeCalls} {
 		if err := l.exec(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
@@ -254,20 +254,32 @@ func (o *ordeal) enqueue(number, orders int) {
 	}
 }
 
-// run lets harm come while orders are made, each at least once, waits until nothing is left to do,
-// and audits the store.
+// run lets harm come while orders are made, and audits the store.
 func (o *ordeal) run(harms []harm) {
 	t, began := o.t, time.Now()
+	quiet := o.endure(harms, enqueuers*ordersPerEnqueuer(t), func() {
+		var buying sync.WaitGroup
+		for number := range enqueuers {
+			buying.Go(func() { o.enqueue(number, ordersPerEnqueuer(t)) })
+		}
+		buying.Wait()
+	})
+	a := o.account()
+	o.judge(a)
+	t.Logf("%v: %d orders committed, %d withdrawn, %d calls of workers, %d of %d nodes harmed, %v; nothing was left %v after the last order",
+		time.Since(began).Round(time.Second), len(a.orders), len(a.withdrawn), len(a.starts), len(a.harmed), o.numbered, o.counts, quiet.Round(100*time.Millisecond))
+}
+
+// endure starts the nodes and lets harm come until work has returned and each harm has come once.
+// Then it waits until nothing is left to do, and stops the nodes. It returns how long it waited.
+func (o *ordeal) endure(harms []harm, jobs int, work func()) time.Duration {
+	t := o.t
 	o.tend()
 	if o.weather != nil {
 		o.weather.bad.Store(true)
 	}
-	var buying sync.WaitGroup
-	for number := range enqueuers {
-		buying.Go(func() { o.enqueue(number, ordersPerEnqueuer(t)) })
-	}
-	bought := make(chan struct{})
-	go func() { buying.Wait(); close(bought) }()
+	worked := make(chan struct{})
+	go func() { defer close(worked); work() }()
 	time.Sleep(lease(t)) // longer than a node must have lived to declare others dead
 	for n, done := 0, false; !done || n < len(harms); n++ {
 		harms[n%len(harms)]()
@@ -275,21 +287,22 @@ func (o *ordeal) run(harms []harm) {
 		time.Sleep(lease(t) / 4)
 		o.tend()
 		select {
-		case <-bought:
+		case <-worked:
 			done = true
 		default:
 		}
 	}
-	<-bought
+	<-worked
 	if o.weather != nil {
 		o.weather.bad.Store(false)
+		o.weather.drop() // so that none stays half-open
 		t.Logf("messages delayed: %d; connections dropped: %d, half-open: %d", o.weather.delayed.Load(), o.weather.dropped.Load(), o.weather.silenced.Load())
 		if o.weather.delayed.Load() == 0 || o.weather.dropped.Load() == 0 || o.weather.silenced.Load() == 0 {
 			t.Error("the proxy did nothing; this proves little")
 		}
 	}
 	quiet := time.Now()
-	limit := 2*time.Minute + time.Duration(enqueuers*ordersPerEnqueuer(t))*10*time.Millisecond
+	limit := 2*time.Minute + time.Duration(jobs)*10*time.Millisecond
 	for deadline := quiet.Add(limit); o.live() != 0; time.Sleep(100 * time.Millisecond) {
 		o.tend()
 		if time.Now().After(deadline) { // the audit reports what is stuck
@@ -297,13 +310,13 @@ func (o *ordeal) run(harms []harm) {
 		}
 	}
 	for _, node := range o.nodes {
-		node.stop()
+		until(t, 60*time.Second, "the last nodes to begin", func() bool { return node.exited() || node.logged("node started") > 0 })
+		if !node.exited() { // otherwise it could not begin
+			node.stop()
+		}
 	}
 	o.steady.stop()
-	a := o.account()
-	o.judge(a)
-	t.Logf("%v: %d orders committed, %d withdrawn, %d calls of workers, %d of %d nodes harmed, %v; nothing was left %v after the last order",
-		time.Since(began).Round(time.Second), len(a.orders), len(a.withdrawn), len(a.starts), len(a.harmed), o.numbered, o.counts, time.Since(quiet).Round(100*time.Millisecond))
+	return time.Since(quiet)
 }
 
 // live returns how many jobs have not ended, or -1 if this is not known.
@@ -381,11 +394,9 @@ type errandRow struct {
 	} `json:"attempts"`
 }
 
-// judge reports what the audit finds, and whether enough happened.
-func (o *ordeal) judge(a account) {
-	t := o.t
+// reportFindings fails the test if an audit found anything.
+func reportFindings(t *testing.T, found []finding) {
 	t.Helper()
-	found := audit(a)
 	kinds := map[string]int{}
 	for _, f := range found {
 		if kinds[f.kind]++; kinds[f.kind] <= 5 {
@@ -395,6 +406,13 @@ func (o *ordeal) judge(a account) {
 	if len(found) > 0 {
 		t.Errorf("the audit found %d faults: %v", len(found), kinds)
 	}
+}
+
+// judge reports what the audit finds, and whether enough happened.
+func (o *ordeal) judge(a account) {
+	t := o.t
+	t.Helper()
+	reportFindings(t, audit(a))
 	seen := map[auditedStart]bool{}
 	for _, s := range a.starts {
 		s.node = ""

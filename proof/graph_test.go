@@ -1,0 +1,274 @@
+package proof
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
+)
+
+// TestDependentsAreExact (P3, P5): a diamond, a chain and a random graph of jobs run while nodes
+// are killed and stopped, and while connections are slow, dropped and become half-open (with SQLite
+// all processes are killed at once). Some jobs fail or are cancelled as planned. Then the audit must find
+// nothing.
+//
+// HOURBELL_PROOF_GRAPH is how many jobs the random graph has (500); the diamond and the chain have a
+// fifth as many. With 5000 the test takes some minutes.
+func TestDependentsAreExact(t *testing.T) {
+	t.Run("sqlite", func(t *testing.T) {
+		o := newOrdeal(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db"))
+		o.runGraphs([]harm{o.kill, o.stop, o.killAll, o.kill})
+	})
+	t.Run("postgres", func(t *testing.T) {
+		at := postgresStore(t)
+		u, err := url.Parse(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := newOrdeal(t, at)
+		o.weather = newWeather(t, u.Host)
+		o.runGraphs([]harm{o.kill, o.weather.hush, o.stop, o.weather.drop})
+	})
+}
+
+// graphSize returns how many jobs the random graph has.
+func graphSize(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("HOURBELL_PROOF_GRAPH")
+	if text == "" {
+		return 500
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 50 {
+		t.Fatalf("HOURBELL_PROOF_GRAPH must be a number from 50: %q", text)
+	}
+	return n
+}
+
+// step is a planned job of a graph.
+type step struct {
+	id     int64
+	args   hourbell.Args
+	end    string // in which state the worker ends the job
+	effect bool   // the worker writes an effect when it completes the job
+	anyOf  bool
+	after  []link
+}
+
+// link is a planned edge: place is that of the predecessor in the plan.
+type link struct {
+	place int
+	on    store.On
+	delay time.Duration
+}
+
+// plan is the steps of graphs, predecessors first, and how they are enqueued.
+type plan struct {
+	t     *testing.T
+	rng   *rand.Rand
+	lease time.Duration
+	steps []step
+}
+
+// add adds a step, which ends in a state, and returns its place.
+func (p *plan) add(end string, slow, anyOf bool, after ...link) int {
+	place := len(p.steps)
+	e := Errand{Order: fmt.Sprint("step ", place), Step: true, Before: rand.N(10 * time.Millisecond), After: rand.N(3 * time.Millisecond)}
+	if slow {
+		e.Before = p.lease * 3 / 4
+	}
+	if end != "completed" {
+		e.End = end
+	}
+	s := step{end: end, anyOf: anyOf, after: after, effect: true}
+	switch { // the three ways to record an outcome
+	case place%3 == 0:
+		s.args, s.effect = Walk(e), false
+	case place%3 == 1 || slow: // the node bounds its own transactions
+		s.args = Chore(e)
+	default:
+		s.args = e
+	}
+	p.steps = append(p.steps, s)
+	return place
+}
+
+// enqueue enqueues the steps from a place on in one call.
+func (p *plan) enqueue(client *hourbell.Client, from int) {
+	graph := hourbell.Graph{Jobs: map[string]hourbell.GraphJob{}}
+	for i, s := range p.steps[from:] {
+		job := hourbell.GraphJob{Args: s.args, After: map[string]hourbell.GraphEdge{}}
+		for _, l := range s.after {
+			if l.place >= from {
+				job.After[strconv.Itoa(l.place)] = hourbell.GraphEdge{On: l.on, Delay: l.delay}
+			} else {
+				job.Options = append(job.Options, hourbell.After(p.steps[l.place].id, l.on, l.delay))
+			}
+		}
+		if s.anyOf {
+			job.Options = append(job.Options, hourbell.AfterAny())
+		}
+		graph.Jobs[strconv.Itoa(from+i)] = job
+	}
+	added, err := client.EnqueueGraph(p.t.Context(), graph, hourbell.MaxAttempts(100), hourbell.Backoff("constant:100ms"))
+	if err != nil {
+		p.t.Errorf("enqueue %d jobs: %v", len(graph.Jobs), err)
+		return
+	}
+	for place := from; place < len(p.steps); place++ {
+		p.steps[place].id = added.IDs[strconv.Itoa(place)]
+	}
+}
+
+// diamond adds and enqueues, in one call, one job, n-2 jobs that follow it, and one job that follows
+// all of these.
+func (p *plan) diamond(client *hourbell.Client, n int) {
+	top := p.add("completed", false, false)
+	var last []link
+	for range n - 2 {
+		last = append(last, link{place: p.add("completed", false, false, link{place: top}), on: store.OnEither})
+	}
+	p.add("completed", false, false, last...)
+	p.enqueue(client, top)
+}
+
+// chain adds and enqueues n jobs, one by one. Each follows the job before: some after a delay, some
+// after its failure.
+func (p *plan) chain(client *hourbell.Client, n int) {
+	for i := range n {
+		end, after := "completed", []link{{place: len(p.steps) - 1}}
+		if i%20 == 18 {
+			end = "failed"
+		}
+		switch {
+		case i == 0:
+			after = nil
+		case i%20 == 19:
+			after[0].on = store.OnFailure
+		case i%10 == 5:
+			after[0].delay = 50 * time.Millisecond
+		}
+		p.enqueue(client, p.add(end, false, false, after...))
+	}
+}
+
+// random adds and enqueues n jobs in batches. Each follows up to four jobs of its batch and of the
+// batches before.
+func (p *plan) random(client *hourbell.Client, n int) {
+	const batch, window = 25, 120
+	pick := func(weights ...int) int {
+		sum := 0
+		for _, w := range weights {
+			sum += w
+		}
+		for i, at := 0, p.rng.IntN(sum); ; i++ {
+			if at -= weights[i]; at < 0 {
+				return i
+			}
+		}
+	}
+	pause := duration(p.t) * batch / time.Duration(n)
+	first := len(p.steps)
+	for from := first; from < first+n; from = len(p.steps) {
+		for range min(batch, first+n-from) {
+			var after []link
+			next := len(p.steps)
+			for _, back := range p.rng.Perm(min(window, next-first)) {
+				if len(after) >= 4 {
+					break
+				}
+				after = append(after, link{
+					place: next - 1 - back, on: []store.On{store.OnSuccess, store.OnEither, store.OnFailure}[pick(50, 38, 12)],
+					delay: time.Duration(pick(70, 10, 10, 10)) * 400 * time.Millisecond,
+				})
+			}
+			after = after[:min(len(after), pick(20, 42, 22, 10, 6))]
+			end := []string{"completed", "failed", "cancelled"}[pick(88, 8, 4)]
+			p.add(end, p.rng.IntN(20) == 0, len(after) > 1 && p.rng.IntN(2) == 0, after...)
+		}
+		p.enqueue(client, from)
+		time.Sleep(pause)
+	}
+}
+
+// runGraphs lets harm come while graphs are enqueued and run, and audits the store.
+func (o *ordeal) runGraphs(harms []harm) {
+	t, n, began := o.t, graphSize(o.t), time.Now()
+	client, err := hourbell.New(o.ledger.backend, hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &plan{t: t, rng: random(t), lease: lease(t)}
+	quiet := o.endure(harms, n, func() {
+		p.diamond(client, n/5)
+		p.chain(client, n/5)
+		p.random(client, n)
+		for !t.Failed() && o.live() > int64(n/10) {
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	a := o.graphAccount(p.steps)
+	found := auditGraph(a)
+	reportFindings(t, found)
+	states := map[string]int{}
+	again := 0
+	for _, job := range a.jobs {
+		states[job.state]++
+		again += len(job.ended)
+	}
+	t.Logf("%v: jobs by state %v, %d calls of workers, %d attempts without an end, %d of %d nodes harmed, %v; nothing was left %v after the last harm",
+		time.Since(began).Round(time.Second), states, len(a.calls), again, len(o.harmed), o.numbered, o.counts, quiet.Round(100*time.Millisecond))
+	if states["not_started"] < n/10 || states["completed"] < n/2 || states["failed"] < n/50 || again == 0 {
+		t.Error("too little happened; this proves little")
+	}
+}
+
+// graphAccount collects what the ordeal left.
+func (o *ordeal) graphAccount(steps []step) graphAccount {
+	t := o.t
+	t.Helper()
+	a := graphAccount{steps: steps, jobs: map[int64]graphJob{}, nodes: map[int64]string{}, harmed: o.harmed}
+	for _, row := range o.starts.lines() {
+		token, _ := strconv.ParseInt(row[1], 10, 64)
+		a.nodes[token] = row[2]
+	}
+	number := func(text string) int64 { n, _ := strconv.ParseInt(text, 10, 64); return n }
+	err := o.ledger.each(t.Context(), "SELECT CAST(job AS text), token, at FROM call", func(job string, token, at int64) {
+		a.calls = append(a.calls, graphCall{number(job), token, at})
+	})
+	if err == nil {
+		err = o.ledger.each(t.Context(), "SELECT CAST(job AS text), token, at FROM errand", func(job string, token, at int64) {
+			a.effects = append(a.effects, graphCall{number(job), token, at})
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range list[stepRow](t, o.at, "jobs", "list") {
+		job := graphJob{state: row.State, reason: row.Reason, token: row.Token, ended: map[int64]auditedAttempt{}}
+		if row.FinishedAt != nil {
+			job.finished = row.FinishedAt.UnixMicro()
+		}
+		for _, attempt := range row.Attempts {
+			if attempt.Token != row.Token || row.State != attempt.Outcome {
+				job.ended[attempt.Token] = auditedAttempt{attempt.Outcome, attempt.Node}
+			}
+		}
+		a.jobs[row.ID] = job
+	}
+	return a
+}
+
+type stepRow struct {
+	errandRow
+	Reason     string     `json:"reason"`
+	FinishedAt *time.Time `json:"finished_at"`
+}

@@ -50,6 +50,7 @@ type serveFlags struct {
 	sql           []string
 	web           webFlags
 	probes        string
+	probesMetrics bool
 	logLevel      string
 	logFormat     string
 	name          string
@@ -86,6 +87,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringArrayVar(&f.sql, "sql", nil, "a database for jobs of kind sql, NAME=URL, NAME=env:VARIABLE or NAME=@FILE; NAME=apart:… if jobs need not be completed in the statement's transaction; may be repeated")
 	f.web.addTo(c)
 	flags.StringVar(&f.probes, "probes", "", "answer /healthz and /readyz on this address, such as :8081, without access rules")
+	flags.BoolVar(&f.probesMetrics, "probes-metrics", false, "answer /metrics on the address of --probes, too, without access rules")
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&f.name, "name", "", "the node's name for people, not shared with another (default host, process and a random part)")
@@ -109,7 +111,7 @@ func (p *program) serve(c *cobra.Command, f serveFlags) error {
 
 // newNode reads all input of serve and reports all mistakes.
 func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
-	n := &node.Node{Migrate: !f.store.noMigrate, Probes: f.probes, HTTPPrivate: f.httpPrivate}
+	n := &node.Node{Migrate: !f.store.noMigrate, Probes: f.probes, ProbesMetrics: f.probesMetrics, HTTPPrivate: f.httpPrivate}
 	var errs [8]error
 	n.Store, errs[0] = p.locate(f.store)
 	n.Commands, errs[1] = node.ParseCommands(f.commands, c.Flags().Changed("commands"), n.Store)
@@ -120,6 +122,8 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	n.SQL, errs[6] = p.parseSQL(f.sql)
 	if c.Flags().Changed("probes") {
 		errs[5] = checkAddress("probes", f.probes)
+	} else if f.probesMetrics {
+		errs[5] = &check.FieldError{Field: "probes-metrics", Problem: "is given without --probes", Remedy: "give --probes with an address, or read /metrics at the address of --listen"}
 	}
 	n.Web, errs[7] = f.web.read(c, n.Config.Logger)
 	n.Web.Commands = c.Flags().Changed("commands") && n.Commands == node.AnyCommands

@@ -18,11 +18,11 @@ const readTimeout = 5 * time.Second
 type cluster struct {
 	refresh time.Duration
 	queues  *guard
-	client  *hourbell.Client // nil: nothing is read
 
-	mu   sync.Mutex
-	at   time.Time // of the last reading
-	last []prometheus.Metric
+	mu     sync.Mutex
+	client *hourbell.Client // nil: nothing is read
+	at     time.Time        // of the last reading
+	last   []prometheus.Metric
 }
 
 var (
@@ -47,12 +47,18 @@ func (c *cluster) describe(descriptions chan<- *prometheus.Desc) {
 	}
 }
 
+func (c *cluster) watch(client *hourbell.Client) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.client = client
+}
+
 func (c *cluster) collect(metrics chan<- prometheus.Metric) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.client == nil {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.at.IsZero() || time.Since(c.at) >= c.refresh {
 		c.last, c.at = c.read(), time.Now()
 	}

@@ -92,8 +92,8 @@ func New(o Options) *Metrics {
 }
 
 // Watch reads gauges of the whole cluster from the store of a client, when they are
-// scraped. It is called once, before the first scrape.
-func (m *Metrics) Watch(client *hourbell.Client) { m.cluster.client = client }
+// scraped. Scrapes before that have no gauges of the cluster.
+func (m *Metrics) Watch(client *hourbell.Client) { m.cluster.watch(client) }
 
 func (m *Metrics) own() []prometheus.Collector {
 	return []prometheus.Collector{

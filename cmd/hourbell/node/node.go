@@ -30,6 +30,8 @@ type Node struct {
 	Commands Commands
 	Probes   string // the address of the probes, host:port; empty: there are none
 	Web      Web    // the pages and the API
+	// ProbesMetrics answers /metrics at the address of the probes, too, without access rules.
+	ProbesMetrics bool
 	// HTTPPrivate lets HTTP calls that are not in the node's own files reach
 	// private addresses.
 	HTTPPrivate bool
@@ -51,8 +53,15 @@ func (n *Node) Run(ctx context.Context) error {
 	reread := make(chan os.Signal, 1)
 	signal.Notify(reread, syscall.SIGHUP) // from now on it must not end the process
 	defer signal.Stop(reread)
+	measured := newMetrics(n.Config.Logger)
+	if n.ProbesMetrics || n.Web.Address != "" {
+		n.Config.Observers = append(n.Config.Observers, measured.Metrics)
+	}
 	probe := &probes{}
-	reached := &web{settings: n.Web, log: n.Config.Logger}
+	if n.ProbesMetrics {
+		probe.metrics = measured.handler
+	}
+	reached := &web{settings: n.Web, metrics: measured.handler, log: n.Config.Logger}
 	closeAll, err := n.listen(ctx, probe, reached)
 	if err != nil {
 		return err
@@ -69,6 +78,7 @@ func (n *Node) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	measured.Watch(client)
 	return n.work(ctx, client, probe, reached, reread)
 }
 
@@ -86,7 +96,7 @@ func (n *Node) listen(ctx context.Context, probe *probes, reached *web) (closeAl
 			return nil, err
 		}
 		servers = append(servers, server)
-		n.Config.Logger.Info("probes answered", "address", addr.String(), "paths", "/healthz /readyz")
+		n.Config.Logger.Info("probes answered", "address", addr.String(), "paths", probe.paths())
 	}
 	if n.Web.Address != "" {
 		server, addr, err := listen(ctx, n.Web.Address, "pages and the API", reached.handler(probe.handler()), n.Web.TLS, n.Config.Logger)

@@ -20,12 +20,25 @@ const probeTime = 2 * time.Second
 type probes struct {
 	client atomic.Pointer[hourbell.Client] // nil until the store is open
 	ending atomic.Bool
+
+	metrics http.Handler // of /metrics; nil: not answered
+}
+
+// paths returns the paths that are answered, for people.
+func (p *probes) paths() string {
+	if p.metrics != nil {
+		return "/healthz /readyz /metrics"
+	}
+	return "/healthz /readyz"
 }
 
 func (p *probes) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, "ok", nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { answer(w, "ready", p.ready(r.Context())) })
+	if p.metrics != nil {
+		mux.Handle("GET /metrics", p.metrics)
+	}
 	return mux
 }
 

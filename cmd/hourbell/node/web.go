@@ -32,6 +32,7 @@ type Web struct {
 // starts.
 type web struct {
 	settings Web
+	metrics  http.Handler
 	log      *slog.Logger
 	started  atomic.Pointer[http.Handler]
 }
@@ -62,6 +63,7 @@ func (w *web) handler(probes http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/healthz", probes)
 	mux.Handle("/readyz", probes)
+	mux.Handle("GET /metrics", access.Protect(w.metrics, access.Options{Authorize: w.authorize()}))
 	if w.settings.Guard != nil {
 		pages := w.settings.Guard.Handler("")
 		for _, path := range []string{"/login", "/login.css", "/logout"} {

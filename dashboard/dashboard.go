@@ -50,11 +50,11 @@ type Options struct {
 
 // File is a file of schedules that a process has loaded.
 type File struct {
-	Path     string
-	Owner    string // of the schedules in the store
-	LoadedAt time.Time
-	Entries  int
-	Problem  string // why the present content is not used; empty: it is used
+	Path       string
+	Owner      string    // of its schedules in the store
+	ModifiedAt time.Time // of the content, by the clock of the file system
+	Entries    int
+	Problem    string // why the content is not used; empty: it is used
 }
 
 //go:embed assets/style.css assets/live.js
@@ -74,7 +74,7 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 	for path, show := range map[string]shower{
 		"/{$}": p.overview, "/jobs": p.jobs, "/job": p.job, "/confirm": p.confirmJobs,
 		"/schedules": p.schedules, "/schedule": p.schedule, "/whatif": p.whatIf, "/backfill": p.confirmBackfill,
-		"/slots": p.slots, "/queues": p.queues, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
+		"/slots": p.slots, "/queues": p.queues, "/groups": p.groups, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
 		"/locks": p.locks, "/files": p.files,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, show) })

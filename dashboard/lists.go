@@ -30,13 +30,33 @@ func (p *pages) queues(ctx context.Context, _ *http.Request) (*page, error) {
 	return listing("Queues", "Live jobs of each queue, and since when its oldest due job waits.", queueTable(queues)), nil
 }
 
+func (p *pages) groups(ctx context.Context, _ *http.Request) (*page, error) {
+	groups, err := p.client.Groups.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := tableOf(view.GroupListing(), groups, func(g store.GroupInfo, column string) string {
+		if column == "SCHEDULES" {
+			return link("schedules", "group", g.Name)
+		}
+		if state := liveStates[column]; state != "" {
+			return link("jobs", "group", g.Name, "state", state)
+		}
+		return link("jobs", "group", g.Name)
+	})
+	t.Caption, t.Empty = "Groups", "No schedule and no live job has a group."
+	return listing("Groups", "Labels of schedules and jobs, with the live jobs of each.", t), nil
+}
+
+// liveStates are the states that columns of counts count.
+var liveStates = map[string]string{"READY": "ready", "SCHEDULED": "scheduled", "RUNNING": "running", "WAITING": "waiting"}
+
 func queueTable(queues []store.QueueInfo) table {
-	states := map[string]string{"READY": "ready", "SCHEDULED": "scheduled", "RUNNING": "running", "WAITING": "waiting"}
 	t := tableOf(view.QueueListing(), queues, func(q store.QueueInfo, column string) string {
 		if column == "QUEUE" {
 			return link("jobs", "queue", q.Name)
 		}
-		if state := states[column]; state != "" {
+		if state := liveStates[column]; state != "" {
 			return link("jobs", "queue", q.Name, "state", state)
 		}
 		return ""

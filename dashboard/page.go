@@ -124,6 +124,7 @@ func (p *pages) navigation(r *http.Request) []navigation {
 		{Text: "Jobs", Href: "jobs"},
 		{Text: "Slots", Href: "slots"},
 		{Text: "Queues", Href: "queues"},
+		{Text: "Groups", Href: "groups"},
 		{Text: "Nodes", Href: "nodes"},
 		{Text: "Calendars", Href: "calendars"},
 	}

@@ -22,7 +22,7 @@ import (
 func TestPagesEscape(t *testing.T) {
 	b := newBench(t)
 	b.run()
-	paths := []string{"", "jobs", "schedules", "slots", "queues", "nodes", "calendars", "locks", "files", "jobs?state=failed"}
+	paths := []string{"", "jobs", "schedules", "slots", "queues", "groups", "nodes", "calendars", "locks", "files", "jobs?state=failed"}
 	exclude, err := hourbell.ParseExclude("2027-01-01")
 	b.must(err)
 	for i, text := range nasty {
@@ -30,11 +30,11 @@ func TestPagesEscape(t *testing.T) {
 		if text == "\u202egnp.exe" { // a name has only characters that can be printed
 			name = "gnp"
 		}
-		id := b.enqueue(text, fmt.Sprintf("%q", text), hourbell.Unique(name))
+		id := b.enqueue(text, fmt.Sprintf("%q", text), hourbell.Unique(name), hourbell.Group(name))
 		b.put(name, text, func(s *hourbell.Schedule) { s.Group, s.Paused = name, i%2 == 0 })
 		paths = append(paths, jobLink(id), link("schedule", "name", name), link("jobs", "kind", text, "queue", name, "error", text), link("whatif", "name", name, "every", "1h", "from", b.now.Format(time.RFC3339), "to", b.now.Add(5*time.Hour).Format(time.RFC3339)),
 			link("backfill", "name", name, "from", b.now.Add(-5*time.Hour).Format(time.RFC3339), "to", b.now.Add(-time.Hour).Format(time.RFC3339)),
-			link("confirm", "action", "retry", "error", text), link("confirm", "action", text), link("schedules", "owner", name), link("schedule", "name", "missing "+name), link("jobs", "since", text), link("slots", "before", text), text)
+			link("confirm", "action", "retry", "error", text), link("confirm", "action", text), link("schedules", "owner", name), link("schedules", "group", name), link("schedule", "name", "missing "+name), link("jobs", "since", text), link("slots", "before", text), text)
 		c := exclude[0]
 		c.Name = fmt.Sprint("calendar ", i)
 		_, err := b.client.Calendars.Put(b.ctx(), c, 0)

@@ -14,7 +14,7 @@ import (
 
 func (p *pages) schedules(ctx context.Context, r *http.Request) (*page, error) {
 	query := r.URL.Query()
-	f := hourbell.ScheduleFilter{After: query.Get("after"), Limit: pageSize + 1}
+	f := hourbell.ScheduleFilter{After: query.Get("after"), Group: query.Get("group"), Limit: pageSize + 1}
 	owner := query.Get("owner")
 	if owner != "" {
 		f.Owner = &owner
@@ -27,15 +27,15 @@ func (p *pages) schedules(ctx context.Context, r *http.Request) (*page, error) {
 	t := scheduleTable(schedules[:min(len(schedules), pageSize)], secretsFor(r))
 	t.Caption, t.Empty = "Schedules", "No schedule is stored. `hourbell schedules put` and `hourbell apply` make schedules."
 	if more {
-		t.Older = link("schedules", "owner", owner, "after", schedules[pageSize-1].Name)
+		t.Older = link("schedules", "owner", owner, "group", f.Group, "after", schedules[pageSize-1].Name)
 	}
 	if f.After != "" {
-		t.Newest = link("schedules", "owner", owner)
+		t.Newest = link("schedules", "owner", owner, "group", f.Group)
 	}
 	return &page{Title: "Schedules", Template: "schedules", Live: true, Data: struct {
-		Table table
-		Owner string
-	}{t, owner}}, nil
+		Table        table
+		Owner, Group string
+	}{t, owner, f.Group}}, nil
 }
 
 func scheduleTable(schedules []hourbell.ScheduleInfo, secrets bool) table {
@@ -146,7 +146,9 @@ func (p *pages) schedule(ctx context.Context, r *http.Request) (*page, error) {
 	if d.Secrets = link("schedule", "name", name, "secrets", "show"); secrets {
 		d.Secrets = "shown"
 	}
-	d.Facts = factsOf(view.ScheduleFacts(view.NewSchedule(info, secrets)), info.Rule.Zone, map[string]string{"owner": link("schedules", "owner", info.Owner)})
+	d.Facts = factsOf(view.ScheduleFacts(view.NewSchedule(info, secrets)), info.Rule.Zone, map[string]string{
+		"owner": link("schedules", "owner", info.Owner), "group": link("schedules", "group", info.Group),
+	})
 	d.Slots = slotTable(slots)
 	d.Slots.Caption, d.Slots.Empty = "Slots of this time", "No slot is recorded in this time."
 	for i := range d.Slots.Rows {

@@ -50,7 +50,7 @@ var (
 		"RUN AT", "STARTED", "SEEN", "UPDATED", "UNTIL", "SINCE", "STARTED AT", "FINISHED AT", "OLDEST", "LAST SLOT", "SLOT", "LAST", "NEXT", "STARTS",
 		"created_at", "run_at", "started_at", "finished_at", "slot", "next_at", "mark", "anchor", "updated_at", "paused_at", "paused_until", "failing_since",
 	}
-	numbers = []string{"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING", "TOOK"}
+	numbers = []string{"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING", "SCHEDULES", "TOOK"}
 	states  = []string{"STATE", "OUTCOME", "state"}
 	blocks  = []string{"args", "hook", "result", "on_failure", "on_missed", "on_recovery"}
 )

@@ -24,6 +24,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -40,7 +41,7 @@ import (
 const Every = 500 * time.Millisecond
 
 // Watcher keeps the schedules in the store equal to the files. It belongs to
-// one goroutine.
+// one goroutine, except States.
 type Watcher struct {
 	loader files.Loader
 	client *hourbell.Client
@@ -52,6 +53,7 @@ type Watcher struct {
 	said   map[string]string // the last message about a directory
 	left   map[string]bool   // ignored files that were logged
 	losses int64             // number of losses of the store's history that were accepted
+	states atomic.Pointer[[]FileState]
 }
 
 // watched is the state of a watched file.
@@ -174,6 +176,7 @@ func (w *Watcher) AtStart() (entries []declared.Entry) {
 // it, with three exceptions: a newer revision in the store, a name of another
 // owner in a file of a directory, and a store that went back in time.
 func (w *Watcher) SyncAll(ctx context.Context) error {
+	defer w.publish()
 	w.admit()
 	for _, f := range w.files {
 		if f.good == nil {
@@ -221,6 +224,7 @@ func (w *Watcher) Run(ctx context.Context, reread <-chan os.Signal) {
 				w.step(ctx, f)
 			}
 		}
+		w.publish()
 	}
 }
 

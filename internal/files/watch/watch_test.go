@@ -73,6 +73,7 @@ func (w *watching) look(times int) {
 		for _, f := range w.files {
 			w.step(w.t.Context(), f)
 		}
+		w.publish()
 	}
 }
 
@@ -446,5 +447,26 @@ func equal(t *testing.T, what, got, want string) {
 	t.Helper()
 	if got != want {
 		t.Errorf("%s: got %q, want %q", what, got, want)
+	}
+}
+
+// TestWatchStates checks what people see of the files.
+func TestWatchStates(t *testing.T) {
+	w := newWatching(t, "schedules:\n- {name: a, every: 1h, command: [\"true\"]}\n- {name: b, every: 1h, command: [\"true\"]}\n")
+	state := func() FileState {
+		t.Helper()
+		states := w.States()
+		if len(states) != 1 {
+			t.Fatalf("got %+v", states)
+		}
+		return states[0]
+	}
+	if s := state(); s.Path != "s.yaml" || s.Owner == "" || s.Entries != 2 || s.Problem != "" || s.ModifiedAt.IsZero() {
+		t.Errorf("got %+v", s)
+	}
+	filestest.Write(t, "s.yaml", "schedules:\n- {name: a, every: never, command: [\"true\"]}\n")
+	w.look(3)
+	if s := state(); s.Entries != 2 || !strings.Contains(s.Problem, "never") {
+		t.Errorf("after a mistake: %+v", s)
 	}
 }

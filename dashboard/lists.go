@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -187,6 +188,9 @@ func (p *pages) locks(ctx context.Context, r *http.Request) (*page, error) {
 	}
 	after := r.URL.Query().Get("after")
 	locks, err := p.options.Locks(ctx, lock.LocksRequest{After: after, Limit: pageSize + 1})
+	if errors.Is(err, store.ErrSchema) { // the tables are made with the first lock
+		locks, err = nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

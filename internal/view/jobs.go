@@ -87,7 +87,7 @@ func JobListing(now time.Time) Listing[Job] {
 		Row: func(j Job) []string {
 			return []string{
 				fmt.Sprint(j.ID), JobState(j.JobInfo, now), j.Kind, j.Queue, fmt.Sprintf("%d/%d", j.Attempt, j.MaxAttempts),
-				plain.Stamp(j.RunAt), took(j.JobInfo), plain.Dash(shownSchedule(j.JobInfo)), plain.Dash(plain.Cut(jobResult(j), 60)),
+				plain.Stamp(j.RunAt), took(j.JobInfo), plain.Dash(shownSchedule(j.JobInfo)), plain.Dash(ShortError(jobResult(j))),
 			}
 		},
 		Record: func(j Job) any { return NewJobRecord(j) },

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/stores"
+	"github.com/hourbell/hourbell/dashboard"
 	"github.com/hourbell/hourbell/internal/files/watch"
 )
 
@@ -110,6 +111,15 @@ func (n *Node) listen(ctx context.Context, probe *probes, reached *web) (closeAl
 	return closeAll, nil
 }
 
+// files returns what the node knows of its files.
+func (n *Node) files() []dashboard.File {
+	var shown []dashboard.File
+	for _, f := range n.Watch.States() {
+		shown = append(shown, dashboard.File(f))
+	}
+	return shown
+}
+
 // prepare completes the configuration and checks it.
 func (n *Node) prepare() error {
 	workers, err := n.workers()
@@ -150,6 +160,6 @@ func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes,
 	defer stop()
 	watching.Go(func() { n.Watch.Run(ctx, reread) })
 	probe.client.Store(client)
-	reached.start(client)
+	reached.start(client, dashboard.Options{Locks: stores.ListLocks(n.backend), Files: n.files})
 	return client.Run(ctx)
 }

@@ -45,11 +45,12 @@ func (w *web) authorize() access.Authorize {
 	return w.settings.Guard.Authorize
 }
 
-// start serves the pages and the API of a client from now on.
-func (w *web) start(client *hourbell.Client) {
+// start serves the pages and the API of a client from now on. pages has what the pages
+// show besides the store.
+func (w *web) start(client *hourbell.Client, pages dashboard.Options) {
 	mux := http.NewServeMux()
 	mux.Handle("/api/", api.Handler(client, api.Options{Authorize: w.authorize(), Commands: w.settings.Commands, Logger: w.log}))
-	pages := dashboard.Options{Authorize: w.authorize(), Logger: w.log}
+	pages.Authorize, pages.Logger = w.authorize(), w.log
 	if w.settings.Guard != nil {
 		pages.Login = "/login"
 	}

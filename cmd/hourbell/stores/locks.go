@@ -114,6 +114,18 @@ func (l LockLocation) Open(ctx context.Context, create bool) (Locks, error) {
 	return locks, nil
 }
 
+// ListLocks returns how the locks in an open store of jobs are listed (lock.Inspector). If
+// their tables are missing, the error is store.ErrSchema.
+func ListLocks(b Backend) func(context.Context, lock.LocksRequest) ([]lock.Info, error) {
+	switch b := b.(type) {
+	case *sqlite.Backend:
+		return b.Locks().Locks
+	case *postgres.Backend:
+		return b.Locks().Locks
+	}
+	return nil
+}
+
 // closing is a provider together with its connection.
 type closing struct {
 	lock.Provider

@@ -24,7 +24,7 @@ var hot = map[statement]string{
 	lockLiveJobs: "job", findFiredSlots: "slot", findNewestSlots: "slot", extendSlots: "slot", advanceSchedules: "schedule", uncountFiredSlots: "schedule",
 	pruneJobs: "history|attempt|key_hold", lockHistoryBatches: "history_batch", deleteHistoryBatches: "history_batch", cutHistoryBatch: "history_batch", pruneNotedJobs: "history|attempt|key_hold", pruneKeptJobs: "history|attempt|key_hold|progress", pruneSlots: "slot", pruneNodes: "node",
 	lockWaitingJobs: "job", releaseJobs: "job", lockSerialGroups: "schedule", lockSerialGroupJobs: "job", countFailing: "failing", resetFailures: "failing",
-	markReleases: "job", findEnds: "history", updateWaits: "job", lockDependents: "job", updateEdges: "edge", findOpenEdges: "edge", listEdges: "edge", lockFreeDependents: "job", findBusyDependents: "job", findQueues: "job",
+	markReleases: "job", findEnds: "history", updateWaits: "job", lockDependents: "job", updateEdges: "edge", findOpenEdges: "edge", listEdges: "edge", lockReleases: "release", updateRelease: "release", deleteReleases: "release", lockFreeDependents: "job", findBusyDependents: "job", findQueues: "job",
 	lockCalendarUsers: "schedule|calendar_use", reviseSchedules: "schedule", deleteCalendarUses: "calendar_use", insertCalendarUses: "schedule", holdCalendars: "calendar",
 	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",
 	updateUniqueJobs: "job", upsertKeyHolds: "key_hold", pruneKeyHolds: "key_hold", deleteNewJobs: "job", insertUniqueJob: "key_hold", insertKeyedJobs: "key_hold",
@@ -82,6 +82,9 @@ func fill(t *testing.T, b *Backend) {
 		insert into {schema}.calendar_use (calendar, schedule_id) select 'c' || i % 10, i from generate_series(1, 5000) i;
 		insert into {schema}.failing (schedule_id, since) select i, now() from generate_series(1, 2000) i;
 		insert into {schema}.key_hold (job_id, until, kind, unique_key) select -i, now() + i * interval '1 second', 'k', 'key ' || i from generate_series(-5000, 5000) i;
+		insert into {schema}.edge (on_id, job_id, delay_us, "on", state, any_of) select i, i + 10000, 0, 0, 0, false from generate_series(1, 10000) i;
+		insert into {schema}.edge (on_id, job_id, delay_us, "on", state, any_of) select 1, i, 0, 0, 0, false from generate_series(20001, 30000) i;
+		insert into {schema}.release (ids, ended_at, states, reasons) select array[i], now(), array[3]::smallint[], array[''] from generate_series(1, 2000) i;
 		insert into {schema}.slot (schedule_id, slot, last, count, recorded_at, outcome, reason)
 		select i % 100, now() + i * interval '1 second', now(), 1, now(), 0, '' from generate_series(1, 10000) i`, b.schema))
 }
@@ -117,6 +120,13 @@ func checkPlans(t *testing.T, b *Backend) {
 	wantInPlan(t, b, findUniqueJobs, "using job_unique", "using key_hold_pkey")
 	wantInPlan(t, b, updateUniqueJobs, "using job_unique", "using job_pkey")
 	wantInPlan(t, b, findKeyHolders, "using job_unique")
+	wantInPlan(t, b, findOpenEdges, "Index Scan using edge_pkey", "(on_id = ", "(job_id > ")
+	wantInPlan(t, b, updateEdges, "Index Scan using edge_", "(on_id = ANY", "(job_id = ANY")
+	wantInPlan(t, b, listEdges, "using edge_job")
+	wantInPlan(t, b, lockReleases, "Index Scan using release_pkey", "(id > ")
+	for _, name := range []statement{lockDependents, lockFreeDependents, findBusyDependents, updateWaits, markReleases, findQueues} {
+		wantInPlan(t, b, name, "Index Scan using job_pkey")
+	}
 	wantInPlan(t, b, lockHeldJobs, "Index Scan using job_pkey")
 }
 

@@ -143,8 +143,17 @@ func (b *bench) ok(path string) string {
 	return body
 }
 
+// answer is an answer without its body.
+type answer struct {
+	StatusCode int
+	Header     http.Header
+}
+
+// Cookies returns the cookies that the answer sets.
+func (a answer) Cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
+
 // post sends a form as a browser does, and returns the answer without following it.
-func (b *bench) post(path string, form url.Values, header ...string) *http.Response {
+func (b *bench) post(path string, form url.Values, header ...string) answer {
 	b.Helper()
 	req, err := http.NewRequestWithContext(b.ctx(), http.MethodPost, b.server.URL+"/"+path, strings.NewReader(form.Encode()))
 	b.must(err)
@@ -156,7 +165,7 @@ func (b *bench) post(path string, form url.Values, header ...string) *http.Respo
 	res, err := http.DefaultTransport.RoundTrip(req)
 	b.must(err)
 	res.Body.Close()
-	return res
+	return answer{res.StatusCode, res.Header}
 }
 
 func (b *bench) state(id int64) store.State {

@@ -98,7 +98,7 @@ func (p *pages) pause(ctx context.Context, name, until string) (done, next strin
 	if err != nil {
 		return "", "", err
 	}
-	at := time.Time{}
+	var at time.Time
 	if ahead, ok := view.ParseAgo(until); ok { // 2h: so much later than now
 		at = now.Add(ahead)
 	} else {
@@ -279,7 +279,7 @@ func (p *pages) changeJobs(ctx context.Context, form url.Values) (done, next str
 const flashCookie = "hourbell_flash"
 
 func setFlash(w http.ResponseWriter, r *http.Request, text string) {
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure with TLS; without TLS a browser would refuse it
 		Name: flashCookie, Value: base64.RawURLEncoding.EncodeToString([]byte(plain.Cut(text, 1000))), MaxAge: 60, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
 }
@@ -290,7 +290,7 @@ func takeFlash(w http.ResponseWriter, r *http.Request) string {
 	if err != nil {
 		return ""
 	}
-	http.SetCookie(w, &http.Cookie{Name: flashCookie, MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: flashCookie, MaxAge: -1, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode}) //nolint:gosec // as setFlash
 	text, err := base64.RawURLEncoding.DecodeString(sent.Value)
 	if err != nil {
 		return ""

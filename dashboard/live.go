@@ -49,7 +49,9 @@ func (p *pages) stream(w http.ResponseWriter, r *http.Request, show shower) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
 	out := writer{w, http.NewResponseController(w)}
-	out.send("retry: 2000\n\n")
+	if out.send("retry: 2000\n\n") != nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), streamTime)
 	defer cancel()
 	last := ""

@@ -23,10 +23,10 @@ func TestDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go io.Copy(io.Discard, lines) //nolint:errcheck // until the demo ends
+	go io.Copy(io.Discard, lines)
 	page := strings.TrimSpace(strings.TrimPrefix(line, "pages: ")) + "schedules"
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		res, err := http.Get(page) //nolint:noctx // the demo answers at once
+		res, err := http.Get(page)
 		if err != nil {
 			t.Fatal(err)
 		}

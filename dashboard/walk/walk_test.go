@@ -89,7 +89,7 @@ func (w *walk) start() {
 	w.must(err)
 	w.must(demo.Start())
 	w.Cleanup(func() {
-		demo.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it has ended
+		demo.Process.Signal(syscall.SIGTERM)
 		if err := demo.Wait(); err != nil {
 			w.Errorf("the demo ended: %v", err)
 		}
@@ -97,7 +97,7 @@ func (w *walk) start() {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	w.must(err)
 	w.url = strings.TrimSpace(strings.TrimPrefix(line, "pages: "))
-	go io.Copy(io.Discard, out) //nolint:errcheck // until the demo ends
+	go io.Copy(io.Discard, out)
 }
 
 // open starts the browser.
@@ -148,7 +148,7 @@ func (w *walk) tab() context.Context {
 // fetch returns a page without a browser.
 func (w *walk) fetch(path string) string {
 	w.Helper()
-	res, err := http.Get(w.url + path) //nolint:noctx // the demo answers at once
+	res, err := http.Get(w.url + path)
 	w.must(err)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
@@ -288,7 +288,7 @@ func (w *walk) screenshots(folder string) {
 				return err
 			}),
 		))
-		w.must(os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o644)) //nolint:gosec // a picture for everyone
+		w.must(os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o644))
 		fmt.Fprintln(os.Stderr, name, len(picture), "bytes")
 	}
 }

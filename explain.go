@@ -76,6 +76,7 @@ func (s ScheduleInfo) Explain(req ExplainRequest) (Explanation, error) {
 	row := store.Schedule{ID: s.ID, Name: s.Name, Anchor: s.Anchor}
 	if !req.From.Before(s.Mark) {
 		row.Fired, row.PausedAt, row.PausedUntil, row.Failures = s.Fired, s.PausedAt, s.PausedUntil, s.Failures
+		row.Group, row.GroupPausedAt, row.GroupPausedUntil = s.Group, s.GroupPausedAt, s.GroupPausedUntil
 	}
 	return explain(s.Schedule, row, req)
 }

@@ -2,7 +2,12 @@ package hourbell
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/store"
@@ -11,23 +16,66 @@ import (
 // GroupService reads and changes groups, the labels of schedules (Schedule.Group) and
 // jobs (the option Group): Client.Groups. Concurrent calls are allowed.
 //
-// A group exists while a schedule or a job has it.
+// A group exists while a schedule or a job has it, or while it is paused.
 type GroupService struct{ client *Client }
 
-// List returns the groups that a schedule or a job that has not finished has, by name.
-func (s *GroupService) List(ctx context.Context) ([]store.GroupInfo, error) {
-	return s.client.backend.ListGroups(ctx, store.ListGroupsRequest{})
+// GroupInfo is a group with its schedules and its jobs that have not finished counted.
+type GroupInfo struct {
+	store.GroupInfo
+	Pause store.Pause // Pause.At is zero if the group is not paused
+}
+
+// List returns the groups that a schedule or a job that has not finished has, and the
+// groups that are paused, by name in byte order.
+func (s *GroupService) List(ctx context.Context) ([]GroupInfo, error) {
+	return s.list(ctx, "")
+}
+
+// list returns groups, or only the group with a name.
+func (s *GroupService) list(ctx context.Context, name string) ([]GroupInfo, error) {
+	rows, err := s.client.backend.ListGroups(ctx, store.ListGroupsRequest{Name: name})
+	if err != nil {
+		return nil, err
+	}
+	pauses, err := s.pauses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var groups []GroupInfo
+	for _, row := range rows {
+		groups = append(groups, GroupInfo{row, pauses[row.Name]})
+		delete(pauses, row.Name)
+	}
+	for _, pause := range pauses {
+		if name == "" || name == pause.Name {
+			groups = append(groups, GroupInfo{store.GroupInfo{Name: pause.Name}, pause})
+		}
+	}
+	slices.SortFunc(groups, func(a, b GroupInfo) int { return strings.Compare(a.Name, b.Name) })
+	return groups, nil
+}
+
+// pauses returns the pauses of groups.
+func (s *GroupService) pauses(ctx context.Context) (map[string]store.Pause, error) {
+	rows, err := s.client.backend.ListPauses(ctx, store.ListPausesRequest{})
+	pauses := map[string]store.Pause{}
+	for _, row := range rows {
+		if row.Subject == store.SubjectGroup {
+			pauses[row.Name] = row
+		}
+	}
+	return pauses, err
 }
 
 // Get returns the group with that name, or ErrNotFound. A group whose jobs have all
 // finished exists as long as one of them is kept.
-func (s *GroupService) Get(ctx context.Context, name string) (store.GroupInfo, error) {
+func (s *GroupService) Get(ctx context.Context, name string) (GroupInfo, error) {
 	if err := check.StoredName("group", name); err != nil {
-		return store.GroupInfo{}, fmt.Errorf("read group: %w", err)
+		return GroupInfo{}, fmt.Errorf("read group: %w", err)
 	}
-	found, err := s.client.backend.ListGroups(ctx, store.ListGroupsRequest{Name: name})
+	found, err := s.list(ctx, name)
 	if err != nil {
-		return store.GroupInfo{}, fmt.Errorf("read group %q: %w", name, err)
+		return GroupInfo{}, fmt.Errorf("read group %q: %w", name, err)
 	}
 	if len(found) > 0 {
 		return found[0], nil
@@ -37,9 +85,88 @@ func (s *GroupService) Get(ctx context.Context, name string) (store.GroupInfo, e
 		err = fmt.Errorf("%w; no schedule and no job has it", ErrNotFound)
 	}
 	if err != nil {
-		return store.GroupInfo{}, fmt.Errorf("group %q: %w", name, err)
+		return GroupInfo{}, fmt.Errorf("group %q: %w", name, err)
 	}
-	return store.GroupInfo{Name: name}, nil
+	return GroupInfo{GroupInfo: store.GroupInfo{Name: name}}, nil
+}
+
+// GroupPause describes a pause of a group.
+type GroupPause struct {
+	// Until is when the pause ends by itself, by the store's clock; zero: at Resume.
+	Until  time.Time
+	Reason string // in words, at most 1,024 bytes of UTF-8 without NUL; may be empty
+	Actor  string // who pauses, at most 200 bytes; may be empty
+}
+
+// maxPauseReason is the greatest length of GroupPause.Reason in bytes.
+const maxPauseReason = 1024
+
+// Pause pauses a group, or changes the pause of a group that is paused already. The group
+// need not exist yet.
+//
+// When Pause has returned without an error, no node takes a job of the group any more,
+// also no job that is enqueued, retried or made ready later, and the slots of the group's
+// schedules are recorded as skipped, also of schedules that are put later. Jobs that run
+// go on. Slots that were due before are accounted for first, and their jobs wait. Trigger
+// makes jobs that wait, too.
+func (s *GroupService) Pause(ctx context.Context, name string, pause GroupPause) error {
+	if err := s.checkPause(ctx, name, pause); err != nil {
+		return fmt.Errorf("pause group: %w", err)
+	}
+	req := store.PauseRequest{Subject: store.SubjectGroup, Name: name, Until: pause.Until, Reason: pause.Reason, Actor: pause.Actor}
+	err := s.settled(ctx, name, func() error { return s.client.backend.PauseSubject(ctx, req) })
+	if err != nil {
+		return fmt.Errorf("pause group %q: %w", name, err)
+	}
+	return nil
+}
+
+// checkPause returns what is wrong with a pause.
+func (s *GroupService) checkPause(ctx context.Context, name string, pause GroupPause) error {
+	err := errors.Join(check.Name("group", name), checkTime("until", pause.Until), checkIfGiven("actor", pause.Actor))
+	switch {
+	case len(pause.Reason) > maxPauseReason:
+		err = errors.Join(err, &check.FieldError{Field: "reason", Value: check.Shorten(pause.Reason), Problem: fmt.Sprintf("has %d bytes", len(pause.Reason)), Remedy: fmt.Sprintf("use at most %d bytes", maxPauseReason)})
+	case !utf8.ValidString(pause.Reason) || strings.ContainsRune(pause.Reason, 0):
+		err = errors.Join(err, &check.FieldError{Field: "reason", Value: check.Shorten(pause.Reason), Problem: "is not UTF-8 without NUL", Remedy: "use another text"})
+	}
+	if err != nil || pause.Until.IsZero() {
+		return err
+	}
+	now, err := s.client.Now(ctx)
+	if err == nil && !pause.Until.After(now) {
+		err = &check.FieldError{
+			Field: "until", Value: pause.Until.Format(time.RFC3339), Problem: "is not in the future",
+			Remedy: fmt.Sprintf("give an instant after %s, the store's clock", now.Format(time.RFC3339)),
+		}
+	}
+	return err
+}
+
+// Resume ends the pause of a group, and reports whether the group was paused. The jobs
+// that have waited may run at once. Slots in the pause stay skipped.
+func (s *GroupService) Resume(ctx context.Context, name string) (bool, error) {
+	if err := check.StoredName("group", name); err != nil {
+		return false, fmt.Errorf("resume group: %w", err)
+	}
+	var res store.ResumeResult
+	err := s.settled(ctx, name, func() (err error) {
+		res, err = s.client.backend.ResumeSubject(ctx, store.ResumeRequest{Subject: store.SubjectGroup, Name: name})
+		return err
+	})
+	if err != nil {
+		return res.Resumed, fmt.Errorf("resume group %q: %w", name, err)
+	}
+	return res.Resumed, nil
+}
+
+// settled makes a change after the due slots of the group's schedules are accounted for.
+func (s *GroupService) settled(ctx context.Context, name string, change func() error) error {
+	names, err := s.Schedules(ctx, name)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	return s.client.settler(nil).Change(ctx, names, func() ([]string, error) { return names, change() })
 }
 
 // Triggered is a job that Trigger has made.
@@ -49,7 +176,7 @@ type Triggered struct {
 }
 
 // Trigger makes a job for each schedule of a group, as ScheduleService.Trigger does, one
-// after the other by name. After an error the jobs that it returns stay. Groups without
+// after the other by name. The jobs of a paused group wait for its Resume. After an error the jobs that it returns stay. Groups without
 // schedules give ErrNotFound.
 func (s *GroupService) Trigger(ctx context.Context, name string) ([]Triggered, error) {
 	names, err := s.Schedules(ctx, name)

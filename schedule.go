@@ -128,6 +128,10 @@ type ScheduleInfo struct {
 	// pause, and it has no end.
 	PausedAt    time.Time
 	PausedUntil time.Time
+	// GroupPausedAt and GroupPausedUntil describe a present pause of its group; see
+	// GroupService.Pause.
+	GroupPausedAt    time.Time
+	GroupPausedUntil time.Time
 	// Failures counts the jobs that failed in succession, if PauseAfterFailures
 	// is set.
 	Failures  int64
@@ -150,7 +154,7 @@ type ScheduleInfo struct {
 	stored plan.Definition // as it was read
 }
 
-// State returns "active", "paused" (by hand, or because too many jobs failed),
+// State returns "active", "paused" (by hand, with its group, or because too many jobs failed),
 // "ended", "deleted", "broken" (see Problem) or "ahead" (see Ahead).
 func (s ScheduleInfo) State() string {
 	switch {
@@ -162,7 +166,7 @@ func (s ScheduleInfo) State() string {
 		return "ahead"
 	case s.NextAt.IsZero():
 		return "ended"
-	case !s.PausedAt.IsZero(), s.PauseAfterFailures > 0 && s.Failures >= int64(s.PauseAfterFailures):
+	case !s.PausedAt.IsZero(), !s.GroupPausedAt.IsZero(), s.PauseAfterFailures > 0 && s.Failures >= int64(s.PauseAfterFailures):
 		return "paused"
 	}
 	return "active"

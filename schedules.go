@@ -252,7 +252,7 @@ func (s *ScheduleService) change(ctx context.Context, what string, options []Opt
 // Trigger makes a job as the schedule's next slot would, to run now, or right
 // after a slot that is less than a second away. The job has the origin
 // "trigger" and no slot, and changes no slot. A paused schedule can be
-// triggered. With InTx a slot that fires while the transaction is open does not
+// triggered; if its group is paused, the job waits for the end of that pause. With InTx a slot that fires while the transaction is open does not
 // see the job, as if it had been made after the slot.
 func (s *ScheduleService) Trigger(ctx context.Context, name string, options ...Option) (int64, error) {
 	tx, err := onlyTx(options)
@@ -397,6 +397,9 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 	info.Job = RawArgs{}
 	if row.PausedFor(now) {
 		info.PausedAt, info.PausedUntil = row.PausedAt, row.PausedUntil
+	}
+	if row.GroupPausedFor(now) {
+		info.GroupPausedAt, info.GroupPausedUntil = row.GroupPausedAt, row.GroupPausedUntil
 	}
 	d, err := plan.DecodeDefinition(row.Definition)
 	if err != nil {

@@ -5,19 +5,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
 
 // Waits returns the reasons, by number, why due jobs are taken by no living
-// node, and which jobs a waiting job waits for (After), if the given job has
+// node or wait for the end of their group's pause, and which jobs a waiting job waits for (After), if the given job has
 // JobInfo.After. A given job without a reason in the result is not due, is not
 // ready, or has nodes that are only busy.
 func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int64]string, error) {
 	reasons := waitsForJobs(jobs)
 	due, err := s.due(ctx, jobs)
 	if err != nil || len(due) == 0 {
+		return reasons, err
+	}
+	if due, err = s.paused(ctx, due, reasons); err != nil || len(due) == 0 {
 		return reasons, err
 	}
 	nodes, err := s.client.Nodes.List(ctx)
@@ -33,6 +37,39 @@ func (s *JobService) Waits(ctx context.Context, jobs ...store.JobInfo) (map[int6
 		}
 	}
 	return reasons, nil
+}
+
+// paused adds the reasons of jobs whose groups are paused, and returns the other jobs.
+func (s *JobService) paused(ctx context.Context, jobs []store.JobInfo, reasons map[int64]string) ([]store.JobInfo, error) {
+	if !slices.ContainsFunc(jobs, func(j store.JobInfo) bool { return j.Group != "" }) {
+		return jobs, nil
+	}
+	pauses, err := s.client.Groups.pauses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(jobs, func(j store.JobInfo) bool {
+		pause, found := pauses[j.Group]
+		if found {
+			reasons[j.ID] = pauseText(pause)
+		}
+		return found
+	}), nil
+}
+
+// pauseText describes the pause of a group.
+func pauseText(p store.Pause) string {
+	text := fmt.Sprintf("group %s is paused since %s", p.Name, p.At.Format(time.RFC3339))
+	if !p.Until.IsZero() {
+		text += " until " + p.Until.Format(time.RFC3339)
+	}
+	if p.Actor != "" {
+		text += " by " + p.Actor
+	}
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
 }
 
 // waitsForJobs returns which jobs waiting jobs wait for.

@@ -36,7 +36,7 @@ func (p *pages) groups(ctx context.Context, _ *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := tableOf(view.GroupListing(), groups, func(g store.GroupInfo, column string) string {
+	t := tableOf(view.GroupListing(), groups, func(g hourbell.GroupInfo, column string) string {
 		if column == "SCHEDULES" {
 			return link("schedules", "group", g.Name)
 		}

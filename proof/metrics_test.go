@@ -49,7 +49,9 @@ scrape_configs:
 `, write("alerts.yml", string(alerts)), first, second))
 	start(t, exec.Command(binary, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+own))
 
-	until(t, time.Minute, "slots that fired and are scraped", func() bool { return len(query(t, own, `hourbell_slots_total{schedule="nightly",outcome="fired"} > 2`)) > 0 })
+	until(t, time.Minute, "slots that fired and are scraped", func() bool {
+		return len(query(t, own, `hourbell_slots_total{schedule="nightly",outcome="fired"} > 2`)) > 0
+	})
 	if found := query(t, own, `ALERTS{alertname="HourbellSlotsMissed"}`); len(found) > 0 {
 		t.Fatalf("an alert before the death: %v", found)
 	}

@@ -264,8 +264,8 @@ type ClaimResult struct {
 	// Batch, if not 0, names this claim for HeartbeatRequest.EndedBatches.
 	Batch int64
 	// NextDue is, if fewer than Limit jobs were returned, the earliest run_at
-	// after now among ready jobs of the queue, of any kind, except suspects;
-	// zero: none, or a claim of suspects.
+	// after now among ready jobs of the queue, of any kind, except suspects, and
+	// Until after now of pauses; zero: none, or a claim of suspects.
 	NextDue time.Time
 }
 

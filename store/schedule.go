@@ -30,9 +30,13 @@ type Schedule struct {
 	PausedAt       time.Time // zero: not paused
 	PausedUntil    time.Time // slots before it are paused; zero: all slots are
 	PausedDeclared bool      // what the last put declared; see PutSchedule.Paused
-	CreatedAt      time.Time // first put
-	UpdatedAt      time.Time // of the definition
-	DeletedAt      time.Time // a tombstone: keeps name, number and mark
+	// GroupPausedAt and GroupPausedUntil are the pause of its group: what PausedAt and
+	// PausedUntil are for its own pause. A put, PauseSubject and ResumeSubject set them.
+	GroupPausedAt    time.Time
+	GroupPausedUntil time.Time
+	CreatedAt        time.Time // first put
+	UpdatedAt        time.Time // of the definition
+	DeletedAt        time.Time // a tombstone: keeps name, number and mark
 	// FailingSince is when the first FollowUp with Failing was recorded since
 	// the schedule was well; zero: it is well. Only ListSchedules returns it.
 	FailingSince time.Time
@@ -44,6 +48,20 @@ type Schedule struct {
 // PausedFor reports whether the schedule is paused for a slot.
 func (s *Schedule) PausedFor(slot time.Time) bool {
 	return !s.PausedAt.IsZero() && (s.PausedUntil.IsZero() || slot.Before(s.PausedUntil))
+}
+
+// GroupPausedFor reports whether the schedule's group is paused for a slot.
+func (s *Schedule) GroupPausedFor(slot time.Time) bool {
+	return !s.GroupPausedAt.IsZero() && (s.GroupPausedUntil.IsZero() || slot.Before(s.GroupPausedUntil))
+}
+
+// LastPausedAt returns the later of PausedAt and GroupPausedAt, with which a firing is
+// compared (Firing.PausedAt).
+func (s *Schedule) LastPausedAt() time.Time {
+	if s.GroupPausedAt.After(s.PausedAt) {
+		return s.GroupPausedAt
+	}
+	return s.PausedAt
 }
 
 // PutSchedule is one schedule to be created or changed.
@@ -227,7 +245,7 @@ const (
 const MostUnstarted = 100
 
 // Firing accounts for slots of one schedule. It was decided from the row that
-// Revision, Mark, NextAt and PausedAt describe.
+// Revision, Mark, NextAt and PausedAt, which is LastPausedAt, describe.
 type Firing struct {
 	Schedule int64
 	Revision int64

@@ -38,6 +38,7 @@ type Backend interface {
 	Schedules
 	Calendars
 	Groups
+	Pauses
 	Nodes
 	Maintenance
 	History
@@ -232,6 +233,24 @@ type Groups interface {
 	// ListGroups returns the groups that a schedule or a live job has, by name in byte
 	// order.
 	ListGroups(ctx context.Context, req ListGroupsRequest) ([]GroupInfo, error)
+}
+
+// Pauses stores pauses.
+//
+// A store may move due jobs of a paused subject out of the way of claims, in steps. Such
+// a job does not change for callers: it is ready.
+type Pauses interface {
+	// PauseSubject pauses a subject, which need not exist yet. A repetition changes
+	// nothing but Until, Reason and Actor. After an error the subject may be paused,
+	// and claims that began before the call may still take its jobs.
+	PauseSubject(ctx context.Context, req PauseRequest) error
+
+	// ResumeSubject ends a pause, and wakes nodes. If the subject is not paused, it
+	// changes nothing.
+	ResumeSubject(ctx context.Context, req ResumeRequest) (ResumeResult, error)
+
+	// ListPauses returns the active pauses, by subject and by name in byte order.
+	ListPauses(ctx context.Context, req ListPausesRequest) ([]Pause, error)
 }
 
 // Nodes stores which nodes are alive.

@@ -34,6 +34,44 @@ func TestGroupSelects(t *testing.T) {
 	}
 }
 
+// TestGroupsPause checks the pause of a group.
+func TestGroupsPause(t *testing.T) {
+	b := newBench(t)
+	b.ok("schedules", "put", "nightly", "--cron", "0 3 * * *", "--group", "reports", "--", "true")
+	if got := b.ok("groups", "pause", "reports", "--reason", "repair"); got != "group \"reports\": paused\n" {
+		t.Errorf("groups pause: %q", got)
+	}
+	group := b.objects("groups", "list")[0]
+	if group["paused_at"] == nil || group["pause_reason"] != "repair" || !strings.Contains(group["paused_by"].(string), "@") || group["paused_until"] != nil {
+		t.Errorf("groups list: %v", group)
+	}
+	if got := b.objects("schedules", "show", "nightly")[0]; got["state"] != "paused" || got["group_paused_at"] == nil || got["paused_at"] != nil {
+		t.Errorf("a schedule of the group: %v", got)
+	}
+	r := b.run("schedules", "trigger", "nightly")
+	id := strings.TrimSpace(r.out)
+	if r.code != 0 || !strings.Contains(r.err, `job `+id+` waits: its group "reports" is paused`) {
+		t.Errorf("a trigger in a paused group: %+v", r)
+	}
+	job := b.objects("jobs", "show", id)[0]
+	if waits, _ := job["waits"].(string); job["state"] != "ready" || !strings.HasPrefix(waits, "group reports is paused since ") {
+		t.Errorf("a job of the group: %v", job)
+	}
+	if got := b.ok("groups", "pause", "later", "--until", "2999-03-01T09:00:00Z"); !strings.Contains(got, "paused until 2999-03-01") {
+		t.Errorf("the pause of a group that does not exist yet: %q", got)
+	}
+	b.ok("groups", "resume", "reports")
+	b.work()
+	if job := b.objects("jobs", "show", id)[0]; job["state"] != "completed" {
+		t.Errorf("the job after the pause: %v", job)
+	}
+	if got := b.ok("groups", "resume", "reports"); !strings.Contains(got, "was not paused") {
+		t.Errorf("a second resume: %q", got)
+	}
+	b.fails(1, []string{`"typo"`, "not found"}, "groups", "resume", "typo")
+	b.fails(2, []string{"until"}, "groups", "pause", "g", "--until", "soon")
+}
+
 // TestGroups checks the verbs of a group.
 func TestGroups(t *testing.T) {
 	b := newBench(t)

@@ -98,6 +98,7 @@ func (p *program) schedulesTriggerCommand(f *storeFlags) *cobra.Command {
 					if err != nil {
 						return err
 					}
+					p.notePaused(c.Context(), client, id)
 					return p.printID(o, id)
 				})
 			})

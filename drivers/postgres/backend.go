@@ -93,9 +93,10 @@ type Backend struct {
 	insertWakes *notifyThrottle
 	commitWakes *commitWakes // of inserts in callers' transactions
 	ears        ears
-	earlyWakes  *notifyThrottle        // of slots that fire early
-	identity    atomic.Pointer[string] // of the store, once it has been read
-	invalid     error                  // what is wrong with the options; every call answers it
+	earlyWakes  *notifyThrottle           // of slots that fire early
+	parkedAt    atomic.Pointer[time.Time] // when this backend parked jobs of paused groups last
+	identity    atomic.Pointer[string]    // of the store, once it has been read
+	invalid     error                     // what is wrong with the options; every call answers it
 }
 
 var (

@@ -20,10 +20,33 @@ func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 	return b.claim(ctx, req, cursors{})
 }
 
-// claim makes one claim with cursors, in one round trip where the connection allows it.
+// claim makes one claim with cursors, in one round trip where the connection allows it. If a
+// pause has ended, it claims after a step that makes parked jobs claimable, which may lie
+// before the cursors. Jobs that the step leaves are for later claims.
 func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursors) (store.ClaimResult, error) {
+	out, pauses, err := b.claimOnce(ctx, req, from, false)
+	if err != nil || pauses == (pausesFound{}) {
+		return out, err
+	}
+	err = b.tendPauses(ctx, req.Now, pauses.ended)
+	if pauses.ended && err == nil {
+		out, _, err = b.claimOnce(ctx, req, cursors{}, true)
+	} else if err != nil && len(out.Jobs) > 0 {
+		err = nil // the jobs are claimed; the next claim tends to the pauses
+	}
+	return out, err
+}
+
+// pausesFound is what a claim has found of pauses.
+type pausesFound struct {
+	any   bool // there are pauses
+	ended bool // a pause has ended; unless it was told to claim all the same, the claim has no jobs
+}
+
+// claimOnce makes one claim; despiteEnds: also if a pause has ended.
+func (b *Backend) claimOnce(ctx context.Context, req store.ClaimRequest, from cursors, despiteEnds bool) (out store.ClaimResult, pauses pausesFound, err error) {
 	lowRunAt, lowID := from.columns()
-	args := []any{when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit, lowRunAt, lowID, req.Limit - req.Ahead}
+	args := []any{when(req.Now), req.Node, req.Queue, req.Kinds, req.Limit, lowRunAt, lowID, req.Limit - req.Ahead, despiteEnds}
 	name := claimJobs
 	switch {
 	case req.Suspects && len(req.Exact) > 0:
@@ -37,19 +60,18 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursor
 		args = append(args, exactColumns(req.Exact)...)
 	}
 	text := b.q(name)
-	var out store.ClaimResult
-	err := b.pipeline(ctx, nodeConns, "claim jobs", func(s sender) (err error) {
+	err = b.pipeline(ctx, nodeConns, "claim jobs", func(s sender) (err error) {
 		var batch pgx.Batch
 		batch.Queue(b.q(holdNode), when(req.Now), req.Node)
 		batch.Queue(text, args...)
 		batch.Queue(b.q(findNextDue), when(req.Now), req.Queue)
 		b.queuePolled(&batch, req.Polled)
 		answers := s.SendBatch(ctx, &batch)
-		out, err = readClaim(answers, req)
+		out, pauses, err = readClaim(answers, req)
 		return cmp.Or(err, answers.Close())
 	})
 	if err != nil {
-		return store.ClaimResult{}, err
+		return store.ClaimResult{}, pauses, err
 	}
 	if req.Polled != "" && len(out.Jobs) >= req.Limit {
 		// The jobs are claimed. If this fails, other nodes poll after a while.
@@ -59,7 +81,7 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest, from cursor
 			return send(ctx, s, &batch)
 		})
 	}
-	return out, nil
+	return out, pauses, nil
 }
 
 // BeginJobs lets claims begin; see store.Jobs.
@@ -89,23 +111,23 @@ func exactColumns(jobs []store.ExactJob) []any {
 }
 
 // readClaim reads the answers of hold_node, claim_jobs and find_next_due.
-func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.ClaimResult, err error) {
+func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.ClaimResult, pauses pausesFound, err error) {
 	if err := nodeAlive(req.Node, answers.QueryRow().Scan(into(&out.Now))); err != nil {
-		return out, err
+		return out, pauses, err
 	}
 	rows, err := answers.Query()
 	if err != nil {
-		return out, err
+		return out, pauses, err
 	}
 	if out.Jobs, out.Batch, err = scanClaimed(rows, req); err != nil {
-		return out, err
+		return out, pauses, err
 	}
 	slices.SortFunc(out.Jobs, inOrder)
-	if err := answers.QueryRow().Scan(into(&out.NextDue)); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
+	if err := answers.QueryRow().Scan(into(&out.NextDue), &pauses.any, &pauses.ended); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
 		out.NextDue = time.Time{} // not asked for
-		return out, err
+		return out, pauses, err
 	}
-	return out, nil
+	return out, pauses, nil
 }
 
 // nodeAlive turns the missing row of a node into ErrNodeGone.

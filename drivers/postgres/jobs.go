@@ -65,6 +65,9 @@ func stateNumbers(states []store.State) []int16 {
 	out := make([]int16, 0, len(states))
 	for _, state := range states {
 		out = append(out, int16(state))
+		if state == store.StateReady {
+			out = append(out, parked)
+		}
 	}
 	return out
 }

@@ -86,6 +86,52 @@ func TestPlansAtSize(t *testing.T) {
 	}
 }
 
+// TestPausedJobsAreOutOfTheWay counts the pages of claims, with their cursors, in a queue where
+// 100,000 jobs of a paused group are due before the other jobs, and more come.
+func TestPausedJobsAreOutOfTheWay(t *testing.T) {
+	p := newCrowd(t)
+	const paused, added = 100_000, 2_000
+	insertPaused := func(n int) {
+		p.insert("'q', 1, clock_timestamp() - interval '1 hour' + i * interval '1 millisecond'", n)
+		execute(t, withSchema("update {schema}.job set group_name = 'g' where group_name is null and priority = 1", p.b.schema))
+	}
+	p.insert("'q', 5, clock_timestamp() - interval '1 hour' + i * interval '1 millisecond'", 12*planBatch)
+	insertPaused(paused)
+	execute(t, withSchema("vacuum analyze {schema}.job", p.b.schema))
+	must(t, p.b.PauseSubject(t.Context(), store.PauseRequest{Name: "g"}))
+	claim := func(what string) float64 {
+		t.Helper()
+		var jobs []store.Claimed
+		plans := p.during(func() { jobs = p.claim("q") })
+		if len(jobs) != planBatch || jobs[0].Priority != 5 {
+			t.Fatalf("%s: %d jobs", what, len(jobs))
+		}
+		pages := float64(plans.pages()) / planBatch
+		t.Logf("%s: %.2f pages a job (%s)", what, pages, p.spent(plans))
+		return pages
+	}
+	claim("the first claim, which is a full scan")
+	most := 1.2 * bounds["claim, a job"]
+	if pages := claim("a claim in the pause"); pages > most {
+		t.Errorf("a claim in the pause touches %.2f pages a job, at most %.2f are allowed", pages, most)
+	}
+	insertPaused(added)
+	for range 4 { // each parks up to pauseStep jobs
+		time.Sleep(parkRest)
+		claim("a claim that parks")
+	}
+	if pages := claim("a claim after more jobs came"); pages > most {
+		t.Errorf("a claim touches %.2f pages a job after jobs came in the pause, at most %.2f are allowed", pages, most)
+	}
+	_, err := p.b.ResumeSubject(t.Context(), store.ResumeRequest{Name: "g"})
+	must(t, err)
+	var left int
+	must(t, p.b.pool.QueryRow(t.Context(), withSchema("select count(*) from {schema}.job where state = -1", p.b.schema)).Scan(&left))
+	if left > 0 {
+		t.Errorf("%d jobs are parked after the pause", left)
+	}
+}
+
 // crowd is a backend whose plans are read, and the node that works in it.
 type crowd struct {
 	t     *testing.T

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // PutSchedules creates or changes schedules; see store.Schedules.
@@ -33,11 +34,17 @@ func (b *Backend) putSchedules(ctx context.Context, tx querier, req store.PutSch
 	if err := b.holdCalendars(ctx, tx, req.Schedules); err != nil {
 		return out, err
 	}
+	var pauses map[string]store.Pause
+	if groups := rowwise.GroupsOf(req.Schedules); len(groups) > 0 {
+		if pauses, err = (pausesTx{b, tx}).LockPauses(ctx, store.SubjectGroup, groups); err != nil {
+			return out, err
+		}
+	}
 	now, rows, err := b.lockForPut(ctx, tx, req)
 	if err != nil {
 		return out, err
 	}
-	p := putting{owner: req.Owner, now: now, rows: rows}
+	p := putting{owner: req.Owner, now: now, rows: rows, pauses: pauses}
 	if err := p.decide(req); err != nil {
 		return out, err
 	}
@@ -89,6 +96,7 @@ type putting struct {
 	owner   string
 	now     time.Time
 	rows    map[string]*store.Schedule // as they are, locked; then as they shall be
+	pauses  map[string]store.Pause     // of groups
 	created []*store.Schedule
 	changed []*store.Schedule
 	well    []int64             // deleted or returned schedules, which are not failing any more
@@ -146,6 +154,7 @@ func (p *putting) put(put store.PutSchedule) {
 		p.uses = append(p.uses, put)
 	}
 	row.Put(put, p.owner, p.now)
+	row.FollowPause(p.pauses[put.Group], p.now)
 	row.Revision++
 }
 
@@ -154,10 +163,12 @@ func (p *putting) put(put store.PutSchedule) {
 func (b *Backend) writePut(ctx context.Context, tx querier, p putting) error {
 	if n := len(p.created); n > 0 {
 		names, definitions, groups, paused := make([]string, n), make([]string, n), make([]*string, n), make([]bool, n)
+		groupPaused, groupUntil := make([]*time.Time, n), make([]*time.Time, n)
 		for i, row := range p.created {
 			names[i], definitions[i], groups[i], paused[i] = row.Name, string(row.Definition), orNull(row.Group), row.PausedDeclared
+			groupPaused[i], groupUntil[i] = when(row.GroupPausedAt), when(row.GroupPausedUntil)
 		}
-		tag, err := tx.Exec(ctx, b.q(insertSchedules), when(p.now), p.owner, names, definitions, paused, groups)
+		tag, err := tx.Exec(ctx, b.q(insertSchedules), when(p.now), p.owner, names, definitions, paused, groups, groupPaused, groupUntil)
 		if err != nil {
 			return err
 		}
@@ -191,13 +202,15 @@ func (b *Backend) writeSchedules(ctx context.Context, tx querier, rows []*store.
 	anchors, marks, nexts := make([]*time.Time, n), make([]*time.Time, n), make([]*time.Time, n)
 	paused, until, declared := make([]*time.Time, n), make([]*time.Time, n), make([]bool, n)
 	updated, deleted := make([]*time.Time, n), make([]*time.Time, n)
+	groupPaused, groupUntil := make([]*time.Time, n), make([]*time.Time, n)
 	for i, row := range rows {
 		ids[i], revisions[i], owners[i], definitions[i], groups[i] = row.ID, row.Revision, row.Owner, string(row.Definition), orNull(row.Group)
 		anchors[i], marks[i], nexts[i] = when(row.Anchor), when(row.Mark), when(row.NextAt)
 		paused[i], until[i], declared[i] = when(row.PausedAt), when(row.PausedUntil), row.PausedDeclared
+		groupPaused[i], groupUntil[i] = when(row.GroupPausedAt), when(row.GroupPausedUntil)
 		updated[i], deleted[i] = when(row.UpdatedAt), when(row.DeletedAt)
 	}
-	_, err := tx.Exec(ctx, b.q(updateSchedules), ids, owners, revisions, definitions, anchors, marks, nexts, paused, declared, updated, deleted, until, groups)
+	_, err := tx.Exec(ctx, b.q(updateSchedules), ids, owners, revisions, definitions, anchors, marks, nexts, paused, declared, updated, deleted, until, groups, groupPaused, groupUntil)
 	return err
 }
 
@@ -289,13 +302,13 @@ func scanListed(r pgx.CollectableRow) (s store.Schedule, err error) {
 // scheduleList is the list "schedule_columns" in statements, and scheduleColumns what scheduleTargets
 // scan: that list, and how many jobs in a row failed.
 const (
-	scheduleList    = "id, name, owner, revision, definition, group_name, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at"
+	scheduleList    = "id, name, owner, revision, definition, group_name, anchor, mark, next_at, fired, paused_at, paused_until, group_paused_at, group_paused_until, paused_declared, created_at, updated_at, deleted_at"
 	scheduleColumns = "{schedule_columns} failures"
 )
 
 func scheduleTargets(s *store.Schedule) []any {
 	return []any{
 		&s.ID, &s.Name, &s.Owner, &s.Revision, &s.Definition, (*word)(&s.Group), into(&s.Anchor), into(&s.Mark), into(&s.NextAt), &s.Fired,
-		into(&s.PausedAt), into(&s.PausedUntil), &s.PausedDeclared, into(&s.CreatedAt), into(&s.UpdatedAt), into(&s.DeletedAt), (*number)(&s.Failures),
+		into(&s.PausedAt), into(&s.PausedUntil), into(&s.GroupPausedAt), into(&s.GroupPausedUntil), &s.PausedDeclared, into(&s.CreatedAt), into(&s.UpdatedAt), into(&s.DeletedAt), (*number)(&s.Failures),
 	}
 }

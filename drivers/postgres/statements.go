@@ -177,6 +177,16 @@ const (
 	updateWaits
 	upsertKeyHolds
 	upsertProgress
+	deletePauses
+	listPauses
+	lockClaimingNodes
+	lockEndedPauses
+	lockGroupSchedules
+	lockPauseTable
+	lockPauses
+	parkJobs
+	unparkJobs
+	upsertPauses
 	statementCount
 )
 
@@ -196,10 +206,10 @@ var sources = [statementCount]source{
 	beginFailing:           {file: "begin_failing", params: "now ids failures", columns: "schedule_id"},
 	beginJobs:              {file: "begin_jobs", params: "node batch ids", columns: "node"},
 	checkRecorded:          {file: "check_recorded", params: "ids tokens states forgets", columns: "id token"},
-	claimExactJobs:         {file: "claim_jobs", given: "exact plain", params: "now node queue kinds limit low_run_ats low_ids begin exact_kinds exact_jobs exact_digests", columns: claimedColumns},
-	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects", params: "now node queue kinds limit low_run_ats low_ids begin exact_kinds exact_jobs exact_digests", columns: claimedColumns},
-	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
-	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin", columns: claimedColumns},
+	claimExactJobs:         {file: "claim_jobs", given: "exact plain", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends exact_kinds exact_jobs exact_digests", columns: claimedColumns},
+	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends", columns: claimedColumns},
+	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends", columns: claimedColumns},
 	completeJob:            {file: "finish_jobs", given: "commits results", params: "now ids tokens states reasons noted results identity", columns: "ended releases"},
 	completeKeptJob:        {file: "finish_jobs", given: "commits results kept", params: "now ids tokens states reasons noted results keeps identity", columns: "ended releases"},
 	countFailing:           {file: "count_failing", params: "ids failures"},
@@ -234,7 +244,7 @@ var sources = [statementCount]source{
 	findHoldingNodes:       {file: "find_holding_nodes", params: "nodes", columns: "node"},
 	findKeyHolders:         {file: "find_key_holders", params: "now ids", columns: "id holder"},
 	findNewestSlots:        {file: "find_newest_slots", params: "schedules", columns: "id schedule_id slot last count outcome reason"},
-	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due"},
+	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due pauses ended"},
 	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
 	findNextSchedule:       {file: "find_next_schedule", params: "now ahead", columns: "now next_at"},
 	findOpenCancels:        {file: "find_open_cancels", params: "limit", columns: "job_id"},
@@ -260,7 +270,7 @@ var sources = [statementCount]source{
 	insertLinkedJobs:       {file: "insert_jobs", given: "linked", params: newJobParams + linkedParams, columns: "ids sent"},
 	insertNode:             {file: "insert_node", params: "now name version queues kinds lease", columns: "node seen_at"},
 	insertSameJobs:         {file: "insert_same_jobs", params: newJobParams, columns: "ids sent"},
-	insertSchedules:        {file: "insert_schedules", params: "now owner names definitions paused groups", columns: "id"},
+	insertSchedules:        {file: "insert_schedules", params: "now owner names definitions paused groups group_paused_ats group_paused_untils", columns: "id"},
 	insertSlotJobs:         {file: "insert_jobs", given: "slots", params: newJobParams, columns: "ids sent"},
 	insertSlots:            {file: "insert_slots", params: "now schedules slots lasts counts outcomes reasons"},
 	insertUniqueJob:        {file: "insert_job", given: "unique", params: newJobParams, columns: "ids sent"},
@@ -323,12 +333,22 @@ var sources = [statementCount]source{
 	updateCalendars:        {file: "update_calendars", params: "now names definitions", columns: "name revision"},
 	updateJobs:             {file: "update_jobs", params: "now ids queue priority"},
 	updateLeftNodes:        {file: "update_left_nodes", params: "now wait left nodes"},
-	updateSchedules:        {file: "update_schedules", params: "ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils groups"},
+	updateSchedules:        {file: "update_schedules", params: "ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils groups group_paused_ats group_paused_untils"},
 	updateUniqueJobs:       {file: "update_unique_jobs", params: newJobParams + " on_conflicts most", columns: "ids changed sent"},
 	upsertProgress:         {file: "upsert_progress", params: "now ids tokens done total notes"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "now ids holds kind unique_key", columns: "ids"},
 	markReleases:           {file: "mark_releases", params: "ids"},
 	findEnds:               {file: "find_ends", params: "ids", columns: "id state finished_at reason"},
+	deletePauses:           {file: "delete_pauses", params: "now names"},
+	listPauses:             {file: "list_pauses", params: "now", columns: pauseColumns},
+	lockClaimingNodes:      {file: "lock_claiming_nodes", columns: "node"},
+	lockEndedPauses:        {file: "lock_ended_pauses", params: "now", columns: "name"},
+	lockGroupSchedules:     {file: "lock_group_schedules", params: "group_name", columns: scheduleColumns},
+	lockPauseTable:         {file: "lock_pause_table"},
+	lockPauses:             {file: "lock_pauses", params: "subject names", columns: pauseColumns},
+	parkJobs:               {file: "park_jobs", params: "now limit"},
+	unparkJobs:             {file: "unpark_jobs", params: "names limit"},
+	upsertPauses:           {file: "upsert_pauses", params: "subject name paused_at until reason actor"},
 	insertEdges:            {file: "insert_edges", params: "on_ids ids delays ons states anys"},
 	updateWaits:            {file: "update_waits", params: "ids waits run_ats", columns: "queue ready"},
 	lockReleases:           {file: "lock_releases", params: "after_id rows limit", columns: "id place last done_to ended_at on_id state reason"},

@@ -18,21 +18,27 @@ import (
 // noticed by every other node, which would look in its turn. Batches have no
 // number here.
 func (b *Backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
-	if _, err := b.digestDue(ctx, req, math.MaxInt); err != nil {
-		return store.ClaimResult{}, err
+	for {
+		if _, err := b.digestDue(ctx, req, math.MaxInt); err != nil {
+			return store.ClaimResult{}, err
+		}
+		if out, undigested, err := b.claim(ctx, req); err != nil || !undigested {
+			return out, err
+		}
 	}
-	return b.claim(ctx, req)
 }
 
-// claim claims jobs, of exact jobs only the jobs with digests.
-func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+// claim claims jobs, of exact jobs only the jobs with digests. undigested means that jobs whose
+// pause has ended may need digests before the claim.
+func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.ClaimResult, undigested bool, err error) {
 	const doing = "claim jobs"
 	out, due, found, err := b.lookForJobs(ctx, doing, req)
 	if err != nil || !found {
-		return out, err
+		return out, false, err
 	}
 	err = b.write(ctx, doing, func(s *session) error {
-		if err := s.checkNode(ctx, req.Node); err != nil {
+		pauses, err := s.checkNode(ctx, req.Node)
+		if err != nil {
 			return err
 		}
 		now, err := s.now(ctx, req.Now)
@@ -40,6 +46,15 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 			return err
 		}
 		out.Now = now
+		if pauses {
+			moved, err := s.tendPauses(ctx, now)
+			if undigested = moved > 0 && len(req.Exact) > 0; err != nil || undigested {
+				return err
+			}
+			if due, err = s.due(ctx, req, now); err != nil {
+				return err
+			}
+		}
 		if out.Jobs, err = s.claim(ctx, req, due, now); err != nil || len(out.Jobs) == req.Limit || req.Suspects {
 			return err
 		}
@@ -47,16 +62,17 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (store.Clai
 		return err
 	})
 	if err != nil {
-		return store.ClaimResult{}, err
+		return store.ClaimResult{}, false, err
 	}
-	return out, nil
+	return out, undigested, nil
 }
 
-// lookForJobs reports whether a claim would find anything, and, unless it asks for
-// suspects, in which streams; where it would not, out is the answer to the claim.
+// lookForJobs reports whether a claim would find anything, or tend to pauses, and, unless it
+// asks for suspects, in which streams; where it would not, out is the answer to the claim.
 func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []stream, found bool, err error) {
 	err = b.read(ctx, doing, func(s *session) error {
-		if err := s.checkNode(ctx, req.Node); err != nil {
+		pauses, err := s.checkNode(ctx, req.Node)
+		if err != nil {
 			return err
 		}
 		now, err := s.now(ctx, req.Now)
@@ -64,6 +80,11 @@ func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.Claim
 			return err
 		}
 		out.Now = now
+		if pauses {
+			if err := s.one(ctx, findPauseWork, args{"now": micros(now)}, &found); err != nil || found {
+				return err
+			}
+		}
 		if req.Suspects {
 			return s.one(ctx, findSuspect, args{"queue": req.Queue, "now": micros(now)}, &found)
 		}
@@ -184,21 +205,25 @@ func (s *session) dueStreams(ctx context.Context, queue string, streams []stream
 	return due, err
 }
 
-// checkNode answers store.ErrNodeGone for a node that is not alive by the books.
-func (s *session) checkNode(ctx context.Context, node int64) error {
+// checkNode answers store.ErrNodeGone for a node that is not alive by the books, and reports
+// whether there are pauses, also pauses that have ended.
+func (s *session) checkNode(ctx context.Context, node int64) (pauses bool, err error) {
 	var alive bool
-	if err := s.one(ctx, holdNode, args{"node": node}, &alive); err != nil {
-		return err
+	if err := s.one(ctx, holdNode, args{"node": node}, &alive, &pauses); err != nil {
+		return false, err
 	}
 	if !alive {
-		return fmt.Errorf("node %d: %w", node, store.ErrNodeGone)
+		return false, fmt.Errorf("node %d: %w", node, store.ErrNodeGone)
 	}
-	return nil
+	return pauses, nil
 }
 
 // claim takes up to req.Limit jobs, from the streams in which a look has just found
 // jobs, or suspects, and returns them in the order of their start.
 func (s *session) claim(ctx context.Context, req store.ClaimRequest, due []stream, now time.Time) ([]store.Claimed, error) {
+	if len(due) == 0 && !req.Suspects {
+		return nil, nil
+	}
 	if len(due) > 1 && !req.Suspects { // what claim does for one stream is no more than the look
 		var err error
 		if due, err = s.due(ctx, req, now); err != nil || len(due) == 0 {
@@ -256,7 +281,7 @@ func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
 		claims[i] = claimRef{ref.ID, ref.Token}
 	}
 	return b.write(ctx, "begin jobs", func(s *session) error {
-		if err := s.checkNode(ctx, req.Node); err != nil {
+		if _, err := s.checkNode(ctx, req.Node); err != nil {
 			return err
 		}
 		return s.exec(ctx, beginJobs, args{"claims": jsonList(claims), "node": req.Node})

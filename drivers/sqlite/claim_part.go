@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
@@ -17,7 +18,10 @@ func (b *Backend) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.
 	if err != nil {
 		return store.PartialClaim{}, err
 	}
-	out, err := b.claim(ctx, req)
+	out, undigested, err := b.claim(ctx, req)
+	if undigested {
+		again = time.Millisecond
+	}
 	if len(out.Jobs) == req.Limit {
 		again = 0
 	}

@@ -74,12 +74,19 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a args) {
 			a[parameter] = value
 		}
 	}
+	states := make([]int16, 0, len(f.States)+1)
+	for _, state := range f.States {
+		states = append(states, int16(state))
+		if state == store.StateReady {
+			states = append(states, parked)
+		}
+	}
 	add(len(f.IDs) > 0, "ids", "ids", jsonList(f.IDs))
 	if f.Scheduled || f.Retrying {
 		given = append(given, "narrowed")
-		a["states"], a["scheduled"], a["retrying"], a["now"] = jsonList(f.States), f.Scheduled, f.Retrying, micros(now)
+		a["states"], a["scheduled"], a["retrying"], a["now"] = jsonList(states), f.Scheduled, f.Retrying, micros(now)
 	} else {
-		add(len(f.States) > 0, "states", "states", jsonList(f.States))
+		add(len(f.States) > 0, "states", "states", jsonList(states))
 	}
 	for _, text := range []struct{ name, parameter, value string }{
 		{"queue", "queue", f.Queue}, {"kind", "kind", f.Kind}, {"schedule", "schedule", f.Schedule}, {"group", "group_name", f.Group}, {"unique", "unique_key", f.Unique}, {"error", "error", f.Error},

@@ -66,6 +66,8 @@ type savedSchedule struct {
 	Fired         int64  `json:"fired"`
 	PausedAt      *int64 `json:"paused_at"`
 	PausedUntil   *int64 `json:"paused_until"`
+	GroupAt       *int64 `json:"group_paused_at"`
+	GroupUntil    *int64 `json:"group_paused_until"`
 	Declared      bool   `json:"paused_declared"`
 	CreatedAt     *int64 `json:"created_at"`
 	UpdatedAt     *int64 `json:"updated_at"`
@@ -81,7 +83,8 @@ func (s *session) SaveSchedules(ctx context.Context, rows []*store.Schedule) err
 		saved[i] = savedSchedule{
 			Name: r.Name, Owner: r.Owner, Revision: r.Revision, DefinitionAt: at, DefinitionLen: length, Group: r.Group,
 			Anchor: micros(r.Anchor), Mark: micros(r.Mark), NextAt: micros(r.NextAt), Fired: r.Fired,
-			PausedAt: micros(r.PausedAt), PausedUntil: micros(r.PausedUntil), Declared: r.PausedDeclared, CreatedAt: micros(r.CreatedAt), UpdatedAt: micros(r.UpdatedAt), DeletedAt: micros(r.DeletedAt),
+			PausedAt: micros(r.PausedAt), PausedUntil: micros(r.PausedUntil), GroupAt: micros(r.GroupPausedAt), GroupUntil: micros(r.GroupPausedUntil),
+			Declared: r.PausedDeclared, CreatedAt: micros(r.CreatedAt), UpdatedAt: micros(r.UpdatedAt), DeletedAt: micros(r.DeletedAt),
 		}
 	}
 	return s.exec(ctx, upsertSchedules, args{"schedules": jsonOf(saved), "bytes": pack.parameter()})
@@ -124,7 +127,7 @@ func (s *session) eachSchedule(ctx context.Context, name statement, a args, do f
 // scheduleList is the list "schedule_columns" in statements, and scheduleColumns what scanSchedule
 // scans: that list, and how many jobs in a row failed.
 const (
-	scheduleList    = "id, name, owner, revision, definition, group_name, anchor, mark, next_at, fired, paused_at, paused_until, paused_declared, created_at, updated_at, deleted_at"
+	scheduleList    = "id, name, owner, revision, definition, group_name, anchor, mark, next_at, fired, paused_at, paused_until, group_paused_at, group_paused_until, paused_declared, created_at, updated_at, deleted_at"
 	scheduleColumns = "{schedule_columns} failures"
 )
 
@@ -135,7 +138,7 @@ func scanSchedule(r row, more ...any) (store.Schedule, error) {
 		&x.ID, &x.Name, &x.Owner, &x.Revision, &x.Definition,
 		textScanner{&x.Group},
 		into(&x.Anchor), into(&x.Mark), into(&x.NextAt), &x.Fired,
-		into(&x.PausedAt), into(&x.PausedUntil), &x.PausedDeclared, into(&x.CreatedAt), into(&x.UpdatedAt), into(&x.DeletedAt), &x.Failures,
+		into(&x.PausedAt), into(&x.PausedUntil), into(&x.GroupPausedAt), into(&x.GroupPausedUntil), &x.PausedDeclared, into(&x.CreatedAt), into(&x.UpdatedAt), into(&x.DeletedAt), &x.Failures,
 	}, more...)...)
 	return x, err
 }

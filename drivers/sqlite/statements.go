@@ -142,6 +142,14 @@ const (
 	upsertKeyHolds
 	upsertProgress
 	upsertSchedules
+	deletePauses
+	findPauseWork
+	listPauses
+	lockGroupSchedules
+	lockPauses
+	parkJobs
+	unparkJobs
+	upsertPauses
 	statementCount
 )
 
@@ -200,7 +208,7 @@ var sources = [statementCount]source{
 	findSuspect:            {file: "find_suspect", params: "queue now", columns: "found"},
 	findUndigested:         {file: "find_undigested", params: "kinds queue now limit", columns: "id args"},
 	findUniqueJobs:         {file: "find_unique_jobs", params: "keys now", columns: "place id live begun queue priority run_at created_at"},
-	holdNode:               {file: "hold_node", params: "node", columns: "alive"},
+	holdNode:               {file: "hold_node", params: "node", columns: "alive pauses"},
 	insertAttempts:         {file: "insert_attempts", params: "now bytes attempts"},
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},
 	insertJob:              {file: "insert_job", params: sharedParams + " args"},
@@ -281,6 +289,14 @@ var sources = [statementCount]source{
 	deleteReleases:         {file: "delete_releases", params: "ids"},
 	deleteEdges:            {file: "delete_edges", params: "ids"},
 	findRelease:            {file: "find_release", columns: "found"},
+	deletePauses:           {file: "delete_pauses", params: "now"},
+	findPauseWork:          {file: "find_pause_work", params: "now", columns: "found"},
+	listPauses:             {file: "list_pauses", params: "now", columns: pauseColumns},
+	lockGroupSchedules:     {file: "lock_group_schedules", params: "group_name", columns: scheduleColumns},
+	lockPauses:             {file: "lock_pauses", params: "subject names", columns: pauseColumns},
+	parkJobs:               {file: "park_jobs", params: "now limit"},
+	unparkJobs:             {file: "unpark_jobs", params: "now limit"},
+	upsertPauses:           {file: "upsert_pauses", params: "subject name paused_at until reason actor"},
 	listEdges:              {file: "list_edges", params: "ids", columns: "job_id on_id delay on state"},
 }
 

@@ -239,6 +239,24 @@ func (b backend) ListGroups(ctx context.Context, req store.ListGroupsRequest) ([
 	return Call(ctx, b.unsized(0), b.next.ListGroups, req)
 }
 
+// PauseSubject implements store.Pauses. It changes all schedules of a group.
+func (b backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
+	_, err := Call(ctx, b.unsized(0), func(ctx context.Context, req store.PauseRequest) (struct{}, error) {
+		return struct{}{}, b.next.PauseSubject(ctx, req)
+	}, req)
+	return err
+}
+
+// ResumeSubject implements store.Pauses. It releases all jobs of a group.
+func (b backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (store.ResumeResult, error) {
+	return Call(ctx, b.unsized(0), b.next.ResumeSubject, req)
+}
+
+// ListPauses implements store.Pauses.
+func (b backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
+	return Call(ctx, b.limit, b.next.ListPauses, req)
+}
+
 // ListQueues implements store.Nodes. It counts all living jobs.
 func (b backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 	return Call(ctx, b.unsized(0), plain(b.next.ListQueues), struct{}{})

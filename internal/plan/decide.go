@@ -97,7 +97,7 @@ func (p Plan) countReached(s store.Schedule) bool { return p.Count > 0 && s.Fire
 // the result is due already, and the next decision continues there.
 func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 	f := store.Firing{
-		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.PausedAt,
+		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.LastPausedAt(),
 		NewMark: s.Mark, NewNextAt: p.Next(s, now), Overlap: p.overlap(),
 	}
 	if p.countReached(s) {
@@ -140,7 +140,7 @@ func Resolve(s store.Schedule, plan Plan, planErr error, now time.Time) store.Fi
 		return plan.Decide(s, now)
 	}
 	return store.Firing{
-		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.PausedAt,
+		Schedule: s.ID, Revision: s.Revision, Mark: s.Mark, NextAt: s.NextAt, PausedAt: s.LastPausedAt(),
 		NewMark: s.Mark, NewNextAt: later(now, s.Mark).Add(badScheduleDelay),
 	}
 }
@@ -162,8 +162,13 @@ func (p Plan) due(mark, now time.Time) (slots []time.Time, more bool) {
 // the first slot may fire, notFiring returns all due slots and no end.
 func (p Plan) notFiring(s store.Schedule, due []time.Time, now time.Time) (late []time.Time, end time.Time) {
 	end = p.earliestDecision(s, now).Add(-time.Microsecond)
-	if pause := s.PausedUntil; s.PausedFor(due[0]) && !pause.IsZero() && !pause.After(end) {
-		end = pause.Add(-time.Microsecond)
+	for _, pause := range []struct {
+		paused bool
+		until  time.Time
+	}{{s.PausedFor(due[0]), s.PausedUntil}, {s.GroupPausedFor(due[0]), s.GroupPausedUntil}} {
+		if pause.paused && !pause.until.IsZero() && !pause.until.After(end) {
+			end = pause.until.Add(-time.Microsecond)
+		}
 	}
 	n, _ := slices.BinarySearchFunc(due, end, func(slot, end time.Time) int {
 		if slot.After(end) {

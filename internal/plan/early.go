@@ -10,7 +10,9 @@ import (
 const MaxEarly = 900 * time.Millisecond
 
 // CanPrefetch reports whether the next slot can be decided on before it is due.
-func (p Plan) CanPrefetch(s store.Schedule) bool { return s.PausedAt.IsZero() && p.PauseAfter == 0 }
+func (p Plan) CanPrefetch(s store.Schedule) bool {
+	return s.LastPausedAt().IsZero() && p.PauseAfter == 0
+}
 
 // OnlyFires reports whether a decision makes the job of the next slot and does nothing else.
 func OnlyFires(f store.Firing) bool {

@@ -26,7 +26,7 @@ func (p Plan) leaveUntil(s store.Schedule) time.Time {
 func (c Cache) Own(due []store.Schedule, mayRun func(kind string, args []byte) bool, now time.Time) (ours []store.Schedule, again time.Time) {
 	for _, s := range due {
 		plan, _, err := c.Get(s)
-		if err != nil || mayRun(plan.Kind, []byte(plan.Args)) || !s.PausedAt.IsZero() {
+		if err != nil || mayRun(plan.Kind, []byte(plan.Args)) || !s.LastPausedAt().IsZero() {
 			ours = append(ours, s)
 			continue
 		}

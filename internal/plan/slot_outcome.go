@@ -56,6 +56,10 @@ func (p Plan) paused(s store.Schedule, slot time.Time) string {
 		return "paused: the schedule was paused at " + s.PausedAt.Format(time.RFC3339)
 	case s.PausedFor(slot):
 		return "paused: the schedule was paused at " + s.PausedAt.Format(time.RFC3339) + " until " + s.PausedUntil.Format(time.RFC3339)
+	case s.GroupPausedFor(slot) && s.GroupPausedUntil.IsZero():
+		return fmt.Sprintf("group paused: group %s was paused at %s", s.Group, s.GroupPausedAt.Format(time.RFC3339))
+	case s.GroupPausedFor(slot):
+		return fmt.Sprintf("group paused: group %s was paused at %s until %s", s.Group, s.GroupPausedAt.Format(time.RFC3339), s.GroupPausedUntil.Format(time.RFC3339))
 	case p.Failing(s):
 		return fmt.Sprintf("paused: %d jobs in a row failed", s.Failures)
 	}
@@ -131,8 +135,10 @@ func (p Plan) earliestDecision(s store.Schedule, now time.Time) time.Time {
 			left--
 		}
 	}
-	if !s.PausedAt.IsZero() && s.PausedUntil.After(at) {
-		at = s.PausedUntil
+	for _, pause := range []struct{ at, until time.Time }{{s.PausedAt, s.PausedUntil}, {s.GroupPausedAt, s.GroupPausedUntil}} {
+		if !pause.at.IsZero() && pause.until.After(at) {
+			at = pause.until
+		}
 	}
 	return at
 }

@@ -83,6 +83,10 @@ func TestManySlotsAreDecidedInTurns(t *testing.T) {
 		{"all", func(d *Definition, _ *store.Schedule) { d.Misfire, d.MisfireCap = MisfireAll, 1000 }, "1061 fired 258139 missed"},
 		{"a pause until an hour ago", func(_ *Definition, s *store.Schedule) { s.PausedAt, s.PausedUntil = noon, now.Add(-time.Hour) }, "1 fired 3540 missed 60 late 255599 paused"},
 		{"paused", func(_ *Definition, s *store.Schedule) { s.PausedAt = noon }, "259200 paused"},
+		{"a pause of the group until an hour ago", func(_ *Definition, s *store.Schedule) {
+			s.GroupPausedAt, s.GroupPausedUntil = noon, now.Add(-time.Hour)
+		}, "1 fired 3540 missed 60 late 255599 group paused"},
+		{"group paused", func(_ *Definition, s *store.Schedule) { s.GroupPausedAt = noon }, "259200 group paused"},
 	} {
 		plan, s := planned(t, "1s", noon)
 		test.change(&plan.Definition, &s)
@@ -104,7 +108,7 @@ func TestManySlotsAreDecidedInTurns(t *testing.T) {
 			s.Mark, s.NextAt = f.NewMark, f.NewNextAt
 		}
 		var got []string
-		for _, word := range []string{"fired", "missed", "late", "paused"} {
+		for _, word := range []string{"fired", "missed", "late", "paused", "group paused"} {
 			if counts[word] > 0 {
 				got = append(got, fmt.Sprint(counts[word], " ", word))
 			}
@@ -143,12 +147,20 @@ func TestPauses(t *testing.T) {
 	if got := spell(plan.Decide(s, at(2))); got != "12:01=paused 12:02=fired" {
 		t.Errorf("a pause until 12:02: %s", got)
 	}
+	s.PausedUntil, s.GroupPausedAt, s.GroupPausedUntil, s.Group = at(1), at(0), at(2), "g"
+	f := plan.Decide(s, at(2))
+	if got := spell(f); got != "12:01=group paused 12:02=fired" || !strings.Contains(f.Slots[0].Reason, "group g was paused") {
+		t.Errorf("a pause of the group until 12:02: %s %+v", got, f.Slots)
+	}
+	if s.PausedAt = at(1); !plan.Decide(s, at(2)).PausedAt.Equal(at(1)) {
+		t.Error("a decision must name the later pause")
+	}
 	plan, s = planned(t, "1m", noon, func(d *Definition) { d.PauseAfter = 3 })
 	if s.Failures = 2; spell(plan.Decide(s, at(1))) != "12:01=fired" {
 		t.Error("paused after too few failures")
 	}
 	s.Failures = 3
-	f := plan.Decide(s, at(1))
+	f = plan.Decide(s, at(1))
 	if spell(f) != "12:01=paused" || !strings.Contains(f.Slots[0].Reason, "3 jobs in a row failed") || f.After != nil {
 		t.Errorf("after 3 failures: %+v", f)
 	}

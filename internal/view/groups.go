@@ -2,32 +2,66 @@ package view
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/store"
 )
 
 // GroupListing shows groups.
-func GroupListing() Listing[store.GroupInfo] {
-	return Listing[store.GroupInfo]{
-		Columns: []string{"GROUP", "SCHEDULES", "READY", "SCHEDULED", "RUNNING", "WAITING"},
-		Row: func(g store.GroupInfo) []string {
-			return []string{g.Name, fmt.Sprint(g.Schedules), fmt.Sprint(g.Ready), fmt.Sprint(g.Scheduled), fmt.Sprint(g.Running), fmt.Sprint(g.Waiting)}
+func GroupListing() Listing[hourbell.GroupInfo] {
+	return Listing[hourbell.GroupInfo]{
+		Columns: []string{"GROUP", "SCHEDULES", "READY", "SCHEDULED", "RUNNING", "WAITING", "PAUSED"},
+		Row: func(g hourbell.GroupInfo) []string {
+			return []string{
+				g.Name, fmt.Sprint(g.Schedules), fmt.Sprint(g.Ready), fmt.Sprint(g.Scheduled), fmt.Sprint(g.Running), fmt.Sprint(g.Waiting),
+				plain.Dash(plain.Cut(shownPause(g.Pause), 80)),
+			}
 		},
-		Record: func(g store.GroupInfo) any {
-			return GroupRecord{Name: g.Name, Schedules: g.Schedules, Ready: g.Ready, Scheduled: g.Scheduled, Running: g.Running, Waiting: g.Waiting}
+		Record: func(g hourbell.GroupInfo) any {
+			return GroupRecord{
+				Name: g.Name, Schedules: g.Schedules, Ready: g.Ready, Scheduled: g.Scheduled, Running: g.Running, Waiting: g.Waiting,
+				PausedAt: timeOrNull(g.Pause.At), PausedUntil: timeOrNull(g.Pause.Until), PausedBy: orNull(g.Pause.Actor), PauseReason: orNull(g.Pause.Reason),
+			}
 		},
 	}
 }
 
-// GroupRecord is a group in machine-readable output: how many schedules it has, and how
-// many jobs that have not finished. Fields are only ever added.
+// shownPause returns since when and by whom something is paused, until when, and why; empty
+// if it is not paused.
+func shownPause(p store.Pause) string {
+	if p.At.IsZero() {
+		return ""
+	}
+	parts := []string{"since " + plain.Stamp(p.At)}
+	if p.Actor != "" {
+		parts = append(parts, "by "+p.Actor)
+	}
+	if !p.Until.IsZero() {
+		parts = append(parts, "until "+plain.Stamp(p.Until))
+	}
+	text := strings.Join(parts, " ")
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
+}
+
+// GroupRecord is a group in machine-readable output: how many schedules it has, how many
+// jobs that have not finished, and its pause. Fields are only ever added.
 type GroupRecord struct {
-	Name      string `json:"name"`
-	Schedules int64  `json:"schedules"`
-	Ready     int64  `json:"ready"`     // due now
-	Scheduled int64  `json:"scheduled"` // due later
-	Running   int64  `json:"running"`
-	Waiting   int64  `json:"waiting"`
+	Name        string     `json:"name"`
+	Schedules   int64      `json:"schedules"`
+	Ready       int64      `json:"ready"`     // due now
+	Scheduled   int64      `json:"scheduled"` // due later
+	Running     int64      `json:"running"`
+	Waiting     int64      `json:"waiting"`
+	PausedAt    *time.Time `json:"paused_at"`
+	PausedUntil *time.Time `json:"paused_until"`
+	PausedBy    *string    `json:"paused_by"`
+	PauseReason *string    `json:"pause_reason"`
 }
 
 // TriggeredRecord is a job that was made for a schedule by hand, in machine-readable

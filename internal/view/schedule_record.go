@@ -15,54 +15,57 @@ import (
 // ScheduleRecord is a schedule in machine-readable output. Fields are only ever
 // added.
 type ScheduleRecord struct {
-	Name         string          `json:"name"`
-	Owner        *string         `json:"owner"`
-	Revision     int64           `json:"revision"`
-	State        string          `json:"state"`
-	Cron         *string         `json:"cron"`
-	Every        *string         `json:"every"`
-	At           *string         `json:"at"`
-	TZ           *string         `json:"tz"`
-	Kind         string          `json:"kind"`
-	Args         json.RawMessage `json:"args"`
-	Queue        string          `json:"queue"`
-	Priority     int             `json:"priority"`
-	MaxAttempts  int             `json:"max_attempts"`
-	OnLoss       string          `json:"on_loss"`
-	Timeout      *string         `json:"timeout"`
-	Backoff      *string         `json:"backoff"`
-	Overlap      string          `json:"overlap"`
-	Rule         string          `json:"rule"`
-	Misfire      string          `json:"misfire"`
-	MisfireCap   *int            `json:"misfire_cap"`
-	Grace        *string         `json:"grace"`
-	Window       *string         `json:"window"`
-	Count        *int64          `json:"count"`
-	Jitter       *string         `json:"jitter"`
-	PauseAfter   *int            `json:"pause_after_failures"`
-	Failures     int64           `json:"failures"`
-	Dialect      *string         `json:"dialect"`
-	Start        *string         `json:"start"`
-	Stop         *string         `json:"stop"`
-	Gap          *string         `json:"gap"`
-	Fold         *string         `json:"fold"`
-	PausedUntil  *time.Time      `json:"paused_until"`
-	Exclude      []string        `json:"exclude"` // in the syntax of --exclude; the file's calendars by name
-	Group        *string         `json:"group"`
-	Paused       bool            `json:"paused"`
-	PausedAt     *time.Time      `json:"paused_at"`
-	NextAt       *time.Time      `json:"next_at"`
-	Mark         *time.Time      `json:"mark"`
-	Anchor       *time.Time      `json:"anchor"`
-	Fired        int64           `json:"fired"`
-	CreatedAt    *time.Time      `json:"created_at"`
-	UpdatedAt    *time.Time      `json:"updated_at"`
-	DeletedAt    *time.Time      `json:"deleted_at"`
-	FailingSince *time.Time      `json:"failing_since"`
-	OnFailure    *HookRecord     `json:"on_failure"`
-	OnMissed     *HookRecord     `json:"on_missed"`
-	OnRecovery   *HookRecord     `json:"on_recovery"`
-	Problem      *string         `json:"problem"`
+	Name        string          `json:"name"`
+	Owner       *string         `json:"owner"`
+	Revision    int64           `json:"revision"`
+	State       string          `json:"state"`
+	Cron        *string         `json:"cron"`
+	Every       *string         `json:"every"`
+	At          *string         `json:"at"`
+	TZ          *string         `json:"tz"`
+	Kind        string          `json:"kind"`
+	Args        json.RawMessage `json:"args"`
+	Queue       string          `json:"queue"`
+	Priority    int             `json:"priority"`
+	MaxAttempts int             `json:"max_attempts"`
+	OnLoss      string          `json:"on_loss"`
+	Timeout     *string         `json:"timeout"`
+	Backoff     *string         `json:"backoff"`
+	Overlap     string          `json:"overlap"`
+	Rule        string          `json:"rule"`
+	Misfire     string          `json:"misfire"`
+	MisfireCap  *int            `json:"misfire_cap"`
+	Grace       *string         `json:"grace"`
+	Window      *string         `json:"window"`
+	Count       *int64          `json:"count"`
+	Jitter      *string         `json:"jitter"`
+	PauseAfter  *int            `json:"pause_after_failures"`
+	Failures    int64           `json:"failures"`
+	Dialect     *string         `json:"dialect"`
+	Start       *string         `json:"start"`
+	Stop        *string         `json:"stop"`
+	Gap         *string         `json:"gap"`
+	Fold        *string         `json:"fold"`
+	PausedUntil *time.Time      `json:"paused_until"`
+	Exclude     []string        `json:"exclude"` // in the syntax of --exclude; the file's calendars by name
+	Group       *string         `json:"group"`
+	Paused      bool            `json:"paused"`
+	PausedAt    *time.Time      `json:"paused_at"`
+	// The pause of its group.
+	GroupPausedAt    *time.Time  `json:"group_paused_at"`
+	GroupPausedUntil *time.Time  `json:"group_paused_until"`
+	NextAt           *time.Time  `json:"next_at"`
+	Mark             *time.Time  `json:"mark"`
+	Anchor           *time.Time  `json:"anchor"`
+	Fired            int64       `json:"fired"`
+	CreatedAt        *time.Time  `json:"created_at"`
+	UpdatedAt        *time.Time  `json:"updated_at"`
+	DeletedAt        *time.Time  `json:"deleted_at"`
+	FailingSince     *time.Time  `json:"failing_since"`
+	OnFailure        *HookRecord `json:"on_failure"`
+	OnMissed         *HookRecord `json:"on_missed"`
+	OnRecovery       *HookRecord `json:"on_recovery"`
+	Problem          *string     `json:"problem"`
 }
 
 // HookRecord is a hook in machine-readable output.
@@ -87,7 +90,7 @@ func NewScheduleRecord(s Schedule) ScheduleRecord {
 		Cron: orNull(s.Rule.Cron), Every: orNull(s.Rule.Every), At: orNull(s.Rule.At), TZ: orNull(s.Rule.Zone),
 		Kind: job.Name, Args: rawJSON(job.JSON), Queue: s.Queue, Priority: s.Priority, MaxAttempts: s.MaxAttempts,
 		OnLoss: s.OnLoss.String(), Timeout: durationOrNull(s.Timeout), Backoff: orNull(s.Backoff), Overlap: overlapWord(s.Overlap), Group: orNull(s.Group),
-		Paused: s.State() == "paused", PausedAt: timeOrNull(s.PausedAt), NextAt: timeOrNull(s.NextAt),
+		Paused: s.State() == "paused", PausedAt: timeOrNull(s.PausedAt), GroupPausedAt: timeOrNull(s.GroupPausedAt), GroupPausedUntil: timeOrNull(s.GroupPausedUntil), NextAt: timeOrNull(s.NextAt),
 		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
 		CreatedAt: timeOrNull(s.CreatedAt), UpdatedAt: timeOrNull(s.UpdatedAt), DeletedAt: timeOrNull(s.DeletedAt),
 		FailingSince: timeOrNull(s.FailingSince), PausedUntil: timeOrNull(s.PausedUntil), Exclude: excludeTexts(s.Schedule),
@@ -139,6 +142,8 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"failures", shownFailures(s)},
 		{"paused_at", plain.Stamp(s.PausedAt)},
 		{"paused_until", plain.Stamp(s.PausedUntil)},
+		{"group_paused_at", plain.Stamp(s.GroupPausedAt)},
+		{"group_paused_until", plain.Stamp(s.GroupPausedUntil)},
 		{"fired", fmt.Sprint(s.Fired)},
 		{"mark", plain.Stamp(s.Mark)},
 		{"anchor", plain.Stamp(s.Anchor)},

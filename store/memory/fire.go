@@ -106,7 +106,7 @@ func (s *Store) fireIf(ctx context.Context, req store.FireRequest, decide func(r
 // matches reports whether a firing was decided from the row as it is now.
 func matches(row *store.Schedule, f store.Firing) bool {
 	return row != nil && row.DeletedAt.IsZero() &&
-		row.Revision == f.Revision && row.Mark.Equal(instant(f.Mark)) && row.NextAt.Equal(instant(f.NextAt)) && row.PausedAt.Equal(instant(f.PausedAt)) &&
+		row.Revision == f.Revision && row.Mark.Equal(instant(f.Mark)) && row.NextAt.Equal(instant(f.NextAt)) && laterOf(row.PausedAt, row.GroupPausedAt).Equal(instant(f.PausedAt)) &&
 		!row.NextAt.IsZero()
 }
 

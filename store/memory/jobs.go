@@ -117,7 +117,8 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 func (s *Store) claimable(req store.ClaimRequest, now time.Time) []*job {
 	var due []*job
 	for _, j := range s.live {
-		if j.State == store.StateReady && j.Queue == req.Queue && !j.RunAt.After(now) && admitted(req, j) && (j.Losses >= store.SuspectLosses) == req.Suspects {
+		if j.State == store.StateReady && j.Queue == req.Queue && !j.RunAt.After(now) && admitted(req, j) &&
+			!s.groupPaused(j.Group, now) && (j.Losses >= store.SuspectLosses) == req.Suspects {
 			due = append(due, j)
 		}
 	}
@@ -177,6 +178,11 @@ func (s *Store) BeginJobs(ctx context.Context, req store.BeginRequest) error {
 // nextDue returns when the queue's next ready job is due; zero: there is none.
 func (s *Store) nextDue(queue string, now time.Time) time.Time {
 	var next time.Time
+	for _, p := range s.pauses {
+		if p.Until.After(now) {
+			next = earliest(next, p.Until)
+		}
+	}
 	for _, j := range s.live {
 		if j.State == store.StateReady && j.Queue == queue && j.RunAt.After(now) && j.Losses < store.SuspectLosses {
 			next = earliest(next, j.RunAt)

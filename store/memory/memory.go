@@ -55,8 +55,9 @@ type tables struct {
 	schedules map[int64]*store.Schedule
 	failing   map[int64]failure // of the schedules that are failing
 	calendars map[string]*store.Calendar
-	named     map[int64][]string // the calendars that each schedule names
-	revisions map[string]int64   // of the last Sync of each owner
+	named     map[int64][]string     // the calendars that each schedule names
+	pauses    map[string]store.Pause // of groups, also pauses that have ended
+	revisions map[string]int64       // of the last Sync of each owner
 	slots     []*store.SlotInfo
 	nodes     map[int64]*store.NodeInfo
 	beats     map[int64]int64     // heartbeats of each node
@@ -114,6 +115,7 @@ func New(options ...Option) *Store {
 			failing:    map[int64]failure{},
 			calendars:  map[string]*store.Calendar{},
 			named:      map[int64][]string{},
+			pauses:     map[string]store.Pause{},
 			revisions:  map[string]int64{},
 			nodes:      map[int64]*store.NodeInfo{},
 			beats:      map[int64]int64{},

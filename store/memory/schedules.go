@@ -129,6 +129,7 @@ func (s *Store) putOne(row *store.Schedule, put store.PutSchedule, owner string,
 	row.Owner = owner
 	row.Definition = copyOf(put.Definition)
 	row.Group = put.Group
+	s.followPause(row, now)
 	s.named[row.ID] = slices.Clone(put.Calendars)
 	row.Mark = laterOf(row.Mark, now)
 	row.NextAt = now

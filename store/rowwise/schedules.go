@@ -100,11 +100,17 @@ func planPut(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now time
 			return plan, err
 		}
 	}
+	var pauses map[string]store.Pause
+	if groups := GroupsOf(req.Schedules); len(groups) > 0 {
+		if pauses, err = tx.LockPauses(ctx, store.SubjectGroup, groups); err != nil {
+			return plan, err
+		}
+	}
 	for _, put := range req.Schedules {
 		if err := known[put.Name].CheckPut(put, req.Owner, now); err != nil {
 			return plan, fmt.Errorf("schedule %q: %w", put.Name, err)
 		}
-		known[put.Name] = plan.put(known[put.Name], put, req.Owner, now)
+		known[put.Name] = plan.put(known[put.Name], put, pauses[put.Group], req.Owner, now)
 	}
 	if !req.Sync {
 		return plan, nil
@@ -130,8 +136,8 @@ func planPut(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now time
 	return plan, nil
 }
 
-// put adds one schedule to the plan and returns its row as it will be.
-func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, owner string, now time.Time) *store.Schedule {
+// put adds one schedule, whose group has a pause, to the plan and returns its row as it will be.
+func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, pause store.Pause, owner string, now time.Time) *store.Schedule {
 	if !row.Same(put, owner) {
 		if row == nil {
 			row = &store.Schedule{}
@@ -141,6 +147,7 @@ func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, owner string, 
 		}
 		p.lastRevision++
 		row.Put(put, owner, now)
+		row.FollowPause(pause, now)
 		row.Revision = p.lastRevision
 		p.changed = append(p.changed, row)
 	}

@@ -19,6 +19,7 @@ type Tx interface {
 	Slots
 	Schedules
 	Calendars
+	PausesTx
 }
 
 // Claims reads and writes the jobs of claims.

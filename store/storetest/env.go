@@ -326,7 +326,7 @@ func (e *env) changeSchedules(action store.ScheduleAction, names ...string) {
 // without a slot.
 func firing(row store.Schedule, mark, next time.Time) store.Firing {
 	return store.Firing{
-		Schedule: row.ID, Revision: row.Revision, Mark: row.Mark, NextAt: row.NextAt, PausedAt: row.PausedAt, NewMark: mark, NewNextAt: next,
+		Schedule: row.ID, Revision: row.Revision, Mark: row.Mark, NextAt: row.NextAt, PausedAt: row.LastPausedAt(), NewMark: mark, NewNextAt: next,
 	}
 }
 

@@ -109,6 +109,7 @@ func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world 
 		{3, w.listJobs},
 		{2, w.countJobs},
 		{1, w.groupsBoth},
+		{1, w.changePause},
 		{6, w.put},
 		{2, w.sync},
 		{4, w.changeSchedules},

@@ -96,6 +96,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"ChangeSchedules", changeSchedulesTests, nil},
 		{"Calendars", calendarTests, nil},
 		{"Groups", groupTests, nil},
+		{"Pauses", pauseTests, nil},
 		{"DueSchedules", dueTests, nil},
 		{"Fire", fireTests, nil},
 		{"FireEarly", earlyTests, has[store.EarlyFirer]},

@@ -7,7 +7,7 @@ UPDATE {schema}.schedule AS s SET mark = f.new_mark, next_at = f.new_next_at, fi
 FROM unnest(:ids::bigint[], :revisions::bigint[], :marks::timestamptz[], :next_ats::timestamptz[], :paused_ats::timestamptz[], :new_marks::timestamptz[], :new_next_ats::timestamptz[], :fired::bigint[])
     AS f (id, revision, mark, next_at, paused_at, new_mark, new_next_at, jobs)
 WHERE s.id = f.id AND s.revision = f.revision AND s.mark = f.mark AND (s.next_at = f.next_at) IS TRUE
-    AND s.paused_at IS NOT DISTINCT FROM f.paused_at
+    AND greatest(s.paused_at, s.group_paused_at) IS NOT DISTINCT FROM f.paused_at
     AND (s.next_at <= coalesce(:now::timestamptz, now()) + :ahead::bigint * interval '1 microsecond') IS TRUE
     AND coalesce(:now::timestamptz, now()) <= coalesce(:until::timestamptz, 'infinity')
 RETURNING s.id, f.next_at > coalesce(:now::timestamptz, now()) AS early

@@ -8,8 +8,8 @@ FROM (
     GROUP BY group_name
     UNION ALL
     SELECT group_name, 0,
-        count(*) FILTER (WHERE state = 0 AND NOT running AND run_at <= coalesce(:now::timestamptz, now())),
-        count(*) FILTER (WHERE state = 0 AND NOT running AND run_at > coalesce(:now::timestamptz, now())),
+        count(*) FILTER (WHERE state <= 0 AND NOT running AND run_at <= coalesce(:now::timestamptz, now())),
+        count(*) FILTER (WHERE state <= 0 AND NOT running AND run_at > coalesce(:now::timestamptz, now())),
         count(*) FILTER (WHERE running),
         count(*) FILTER (WHERE state = 1)
     FROM {schema}.job

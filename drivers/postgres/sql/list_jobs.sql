@@ -5,7 +5,7 @@
 -- :scheduled, :retrying: also scheduled and retrying jobs, by the rule of store.JobInfo.
 WITH found AS (
     (SELECT id                                                                                                           -- if numbers
-    (SELECT id, token, CASE WHEN running THEN 2 ELSE state END AS state, args, headers, attempt, origin, run_at,         -- if page
+    (SELECT id, token, CASE WHEN running THEN 2 ELSE greatest(state, 0) END AS state, args, headers, attempt, origin, run_at, -- if page
         created_at, started_at, NULL::timestamptz AS finished_at, node, schedule_id, slot, '' AS reason, losses,         -- if page
         snoozes, NULL AS result, {spec}                                                                                  -- if page
     FROM {schema}.job AS j
@@ -14,7 +14,7 @@ WITH found AS (
         AND id = ANY (:ids::bigint[])                                                                                    -- if match
         AND (:states::smallint[] IS NULL OR CASE WHEN running THEN 2 ELSE state END = ANY (:states)
             OR state = 0 AND NOT running AND attempt = 0 AND :scheduled::boolean AND run_at > coalesce(:now::timestamptz, now())
-            OR state = 0 AND NOT running AND attempt > 0 AND :retrying::boolean)
+            OR state <= 0 AND NOT running AND attempt > 0 AND :retrying::boolean)
         AND (:queue::text IS NULL OR queue = :queue)
         AND (:kind::text IS NULL OR kind = :kind)
         AND (:schedule::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = :schedule))

@@ -1,2 +1,2 @@
 -- Locks the ready and running jobs of schedules, in the order of their numbers.
-SELECT id FROM {schema}.job WHERE schedule_id = ANY (:schedules::bigint[]) AND state + 0 = 0 ORDER BY id + 0 FOR UPDATE
+SELECT id FROM {schema}.job WHERE schedule_id = ANY (:schedules::bigint[]) AND state + 0 <= 0 ORDER BY id + 0 FOR UPDATE

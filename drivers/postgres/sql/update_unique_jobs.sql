@@ -19,7 +19,7 @@ WITH new AS MATERIALIZED (
             WHEN (j.queue, j.priority) <> (n.queue, n.priority) THEN greatest(n.now, j.run_at)
             ELSE j.run_at END,
         args = CASE WHEN n.on_conflict = 1 THEN n.args ELSE j.args END, headers = CASE WHEN n.on_conflict = 1 THEN n.headers ELSE j.headers END,
-        {spec = CASE WHEN n.on_conflict = 1 THEN n.spec ELSE j.spec END}
+        state = greatest(j.state, 0), {spec = CASE WHEN n.on_conflict = 1 THEN n.spec ELSE j.spec END}
     FROM (SELECT * FROM new ORDER BY holder OFFSET 0) AS n
     WHERE j.id = ANY (ARRAY[n.holder]) AND NOT j.running AND j.attempt = 0 AND j.refunds = 0 AND coalesce(j.snoozes, 0) = 0 AND (n.on_conflict = 1
         OR greatest(n.now, least(n.due, greatest(j.run_at, coalesce(j.created_at + n.most * interval '1 microsecond', 'infinity')))) <> j.run_at AND (j.run_at > n.now

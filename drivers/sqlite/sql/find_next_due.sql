@@ -1,5 +1,6 @@
 -- The first ready job after now, of any kind, except suspects: a few index searches for
--- each kind that has ready jobs in the queue, with digests or without.
+-- each kind that has ready jobs in the queue, with digests or without. A pause that ends
+-- before counts, too.
 WITH RECURSIVE kinds (kind) AS (
   SELECT (SELECT kind FROM hourbell_job WHERE state = 0 AND queue = :queue ORDER BY kind LIMIT 1)
   UNION ALL
@@ -16,4 +17,6 @@ SELECT min(run_at) AS next_due FROM (
           WHERE state = 0 AND digest IS NOT NULL AND queue = :queue AND kind = k.kind AND priority = p.value AND losses < 2 AND run_at > :now
           ORDER BY run_at LIMIT 1)
   FROM kinds AS k, json_each('[1,2,3,4,5,6,7,8,9]') AS p
-  WHERE k.kind IS NOT NULL)
+  WHERE k.kind IS NOT NULL
+  UNION ALL
+  SELECT until FROM hourbell_pause WHERE until > :now)

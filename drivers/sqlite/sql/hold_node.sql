@@ -1,2 +1,4 @@
--- Reports whether a node is alive; in a writing transaction it stays so.
-SELECT EXISTS (SELECT 1 FROM hourbell_node WHERE id = :node AND ended_at IS NULL) AS alive
+-- Reports whether a node is alive, which it stays in a writing transaction, and whether there
+-- are pauses.
+SELECT EXISTS (SELECT 1 FROM hourbell_node WHERE id = :node AND ended_at IS NULL) AS alive,
+       EXISTS (SELECT 1 FROM hourbell_pause) AS pauses

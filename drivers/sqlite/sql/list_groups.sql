@@ -6,7 +6,7 @@ FROM (
     AND group_name = :name -- if name
   GROUP BY group_name
   UNION ALL
-  SELECT group_name, 0, sum(state = 0 AND run_at <= :now), sum(state = 0 AND run_at > :now), sum(state = 2), sum(state = 1)
+  SELECT group_name, 0, sum(state <= 0 AND run_at <= :now), sum(state <= 0 AND run_at > :now), sum(state = 2), sum(state = 1)
   FROM hourbell_job WHERE group_name IS NOT NULL
     AND group_name = :name -- if name
   GROUP BY group_name)

@@ -3,7 +3,7 @@
 -- sorted. :live and :finished: whether live and finished jobs can match at all.
 SELECT count(*) AS count FROM (                                                                                 -- if count
 SELECT j.id                                                                                                     -- if numbers
-SELECT j.id, j.token, j.state, CASE WHEN :full THEN j.args END AS args,                                         -- if page
+SELECT j.id, j.token, max(j.state, 0) AS state, CASE WHEN :full THEN j.args END AS args,                                         -- if page
        CASE WHEN :full THEN j.headers END AS headers, j.attempt, j.origin, j.run_at, j.created_at,              -- if page
        j.started_at, NULL AS finished_at,                                                                       -- if page
        coalesce((SELECT n.name FROM hourbell_node AS n WHERE n.id = j.node), '') AS node,                       -- if page
@@ -21,7 +21,7 @@ WHERE :live
   AND j.state IN (SELECT value FROM json_each(:states))                                                         -- if states
   AND (j.state IN (SELECT value FROM json_each(:states))                                                        -- if narrowed
     OR j.state = 0 AND j.attempt = 0 AND :scheduled AND j.run_at > :now                                         -- if narrowed
-    OR j.state = 0 AND j.attempt > 0 AND :retrying)                                                             -- if narrowed
+    OR j.state <= 0 AND j.attempt > 0 AND :retrying)                                                            -- if narrowed
   AND j.queue = :queue                                                                                          -- if queue
   AND j.kind = :kind                                                                                            -- if kind
   AND j.group_name = :group_name                                                                                -- if group

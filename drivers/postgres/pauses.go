@@ -1,0 +1,185 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// parked is the state of a ready job that is not among the jobs that claims scan, because
+// its group is paused.
+const parked = -1
+
+const (
+	// pauseStep is how many jobs one transaction parks, or makes claimable.
+	pauseStep = 1000
+	// parkRest is the least time between two transactions of a backend that park jobs for
+	// claims. Until then claims scan these jobs and leave them.
+	parkRest = 500 * time.Millisecond
+)
+
+// PauseSubject pauses a subject; see store.Pauses. A claim that does not see the pause has
+// begun before its commit, so that the last transaction waits for it. Then due jobs are
+// parked in steps.
+func (b *Backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
+	const what = "pause"
+	if err := b.changePause(ctx, what, req.Now, func(tx pausesTx, now time.Time) error {
+		return rowwise.PauseSubject(ctx, tx, req, now)
+	}); err != nil {
+		return err
+	}
+	err := b.work(ctx, programConns, what, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, b.q(lockClaimingNodes))
+		return err
+	})
+	for n := int64(pauseStep); err == nil && n == pauseStep; {
+		err = b.work(ctx, programConns, what, func(tx pgx.Tx) (err error) {
+			n, err = b.park(ctx, tx, req.Now)
+			return err
+		})
+	}
+	return err
+}
+
+// ResumeSubject ends a pause; see store.Pauses. Then it makes parked jobs claimable in steps.
+// If it fails in between, claims go on with that.
+func (b *Backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (out store.ResumeResult, err error) {
+	const what = "resume"
+	err = b.changePause(ctx, what, req.Now, func(tx pausesTx, now time.Time) (err error) {
+		out, err = rowwise.ResumeSubject(ctx, tx, req, now)
+		return err
+	})
+	for n := int64(pauseStep); err == nil && out.Resumed && n == pauseStep; {
+		err = b.work(ctx, programConns, what, func(tx pgx.Tx) (err error) {
+			n, err = b.endPauses(ctx, tx, req.Now)
+			return err
+		})
+	}
+	return out, err
+}
+
+// changePause makes a change of a pause, and wakes nodes. It waits for transactions that put
+// schedules of groups, and for parkers.
+func (b *Backend) changePause(ctx context.Context, what string, asked time.Time, change func(tx pausesTx, now time.Time) error) error {
+	return b.work(ctx, programConns, what, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, b.q(lockPauseTable)); err != nil {
+			return err
+		}
+		var now time.Time
+		if err := tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now)); err != nil {
+			return err
+		}
+		if err := change(pausesTx{b, tx}, now); err != nil {
+			return err
+		}
+		var batch pgx.Batch
+		b.queueWake(&batch, store.Wake{Kind: store.WakeSchedules})
+		b.queueWake(&batch, store.Wake{Kind: store.WakeJobs})
+		return send(ctx, tx, &batch)
+	})
+}
+
+// park parks due jobs of paused groups, and returns how many.
+func (b *Backend) park(ctx context.Context, tx pgx.Tx, now time.Time) (int64, error) {
+	tag, err := tx.Exec(ctx, b.q(parkJobs), when(now), pauseStep)
+	return tag.RowsAffected(), err
+}
+
+// endPauses makes parked jobs claimable whose pauses have ended, and returns how many.
+func (b *Backend) endPauses(ctx context.Context, tx pgx.Tx, now time.Time) (int64, error) {
+	names, err := collect(ctx, tx, pgx.RowTo[string], b.q(lockEndedPauses), when(now))
+	if err != nil || len(names) == 0 {
+		return 0, err
+	}
+	tag, err := tx.Exec(ctx, b.q(unparkJobs), names, pauseStep)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := tx.Exec(ctx, b.q(deletePauses), when(now), names); err != nil || tag.RowsAffected() == 0 {
+		return 0, err
+	}
+	return tag.RowsAffected(), b.wake(ctx, tx, store.Wake{Kind: store.WakeJobs})
+}
+
+// tendPauses does what a claim has found to be done for pauses: it makes parked jobs claimable
+// if a pause has ended, and parks due jobs of paused groups if that was not done a moment ago.
+// It does not wait for a transaction that changes a pause; a later claim comes back.
+func (b *Backend) tendPauses(ctx context.Context, asked time.Time, ended bool) error {
+	now, last := time.Now(), b.parkedAt.Load()
+	due := last == nil || now.Sub(*last) >= parkRest
+	if !ended && (!due || !b.parkedAt.CompareAndSwap(last, &now)) {
+		return nil
+	}
+	err := b.transact(ctx, nodeConns, "tend to pauses", b.workBegin()+impatient, func(tx pgx.Tx) error {
+		if ended {
+			if _, err := b.endPauses(ctx, tx, asked); err != nil {
+				return err
+			}
+		}
+		_, err := b.park(ctx, tx, asked)
+		return err
+	})
+	if codeOf(err) == lockNotAvailable {
+		return nil
+	}
+	return err
+}
+
+// ListPauses reads pauses; see store.Pauses.
+func (b *Backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
+	var out []store.Pause
+	err := b.list(ctx, "list pauses", func(tx pgx.Tx) (err error) {
+		out, err = collect(ctx, tx, scanPause, b.q(listPauses), when(req.Now))
+		return err
+	})
+	return out, err
+}
+
+// pausesTx is a transaction in which package rowwise changes pauses.
+type pausesTx struct {
+	b  *Backend
+	tx querier
+}
+
+// LockPauses implements rowwise.PausesTx.
+func (t pausesTx) LockPauses(ctx context.Context, subject store.PauseSubject, names []string) (map[string]store.Pause, error) {
+	list, err := collect(ctx, t.tx, scanPause, t.b.q(lockPauses), int16(subject), names)
+	pauses := map[string]store.Pause{}
+	for _, p := range list {
+		pauses[p.Name] = p
+	}
+	return pauses, err
+}
+
+// SavePause implements rowwise.PausesTx.
+func (t pausesTx) SavePause(ctx context.Context, p store.Pause) error {
+	_, err := t.tx.Exec(ctx, t.b.q(upsertPauses), int16(p.Subject), p.Name, when(p.At), when(p.Until), p.Reason, p.Actor)
+	return err
+}
+
+// LockGroupSchedules implements rowwise.PausesTx.
+func (t pausesTx) LockGroupSchedules(ctx context.Context, group string) ([]*store.Schedule, error) {
+	list, err := collect(ctx, t.tx, scanSchedule, t.b.q(lockGroupSchedules), group)
+	rows := make([]*store.Schedule, len(list))
+	for i := range list {
+		rows[i] = &list[i]
+	}
+	return rows, err
+}
+
+// SaveSchedules implements rowwise.PausesTx.
+func (t pausesTx) SaveSchedules(ctx context.Context, rows []*store.Schedule) error {
+	return t.b.writeSchedules(ctx, t.tx, rows)
+}
+
+// pauseColumns are the columns that scanPause scans.
+const pauseColumns = "subject name paused_at until reason actor"
+
+func scanPause(r pgx.CollectableRow) (p store.Pause, err error) {
+	err = r.Scan((*int16)(&p.Subject), &p.Name, into(&p.At), into(&p.Until), &p.Reason, &p.Actor)
+	return p, err
+}

@@ -1,0 +1,3 @@
+-- Deletes pauses that have ended and have no parked jobs.
+DELETE FROM hourbell_pause
+WHERE until <= :now AND NOT EXISTS (SELECT 1 FROM hourbell_job AS j WHERE j.group_name = hourbell_pause.name AND j.state = -1)

@@ -1,0 +1,82 @@
+package store
+
+import "time"
+
+// PauseSubject is what a pause concerns. Drivers store these numbers.
+type PauseSubject int16
+
+// The subjects.
+const (
+	SubjectGroup PauseSubject = 0 // the schedules and the jobs of a group
+)
+
+// Pause is a stored pause. While it is active, no claim takes a job that it concerns,
+// also a job that is inserted, retried or made ready later, and the schedules that it
+// concerns have the pause, also those that are put later. Jobs that run go on.
+type Pause struct {
+	Subject PauseSubject
+	Name    string    // of the group
+	At      time.Time // since when
+	Until   time.Time // when it ends by itself; zero: never
+	Reason  string    // in words; may be empty
+	Actor   string    // who paused; may be empty
+}
+
+// Active reports whether the pause is in effect.
+func (p Pause) Active(now time.Time) bool {
+	return !p.At.IsZero() && (p.Until.IsZero() || now.Before(p.Until))
+}
+
+// PauseRequest pauses a subject.
+//
+// A subject that is paused already keeps At and gets the other values of the request.
+// The call refuses with ErrUnsettled if a schedule that it concerns is unsettled, as
+// PutSchedules does. No claim that returns after the call has returned has a job of
+// the subject, and no firing that was decided before the pause is accepted.
+type PauseRequest struct {
+	Now     time.Time
+	Subject PauseSubject
+	Name    string
+	Until   time.Time // zero: until ResumeSubject
+	Reason  string    // at most 1 KiB of UTF-8 without NUL
+	Actor   string    // at most 200 bytes
+}
+
+// Pause returns the pause of a request. old is the pause that the store has of the
+// subject, or zero.
+func (r PauseRequest) Pause(old Pause, now time.Time) Pause {
+	p := Pause{Subject: r.Subject, Name: r.Name, At: now, Until: r.Until.UTC().Truncate(time.Microsecond), Reason: r.Reason, Actor: r.Actor}
+	if r.Until.IsZero() {
+		p.Until = time.Time{}
+	}
+	if old.Active(now) {
+		p.At = old.At
+	}
+	return p
+}
+
+// ResumeRequest ends the pause of a subject. It refuses with ErrUnsettled as
+// PauseRequest does.
+type ResumeRequest struct {
+	Now     time.Time
+	Subject PauseSubject
+	Name    string
+}
+
+// ResumeResult is the result of ResumeSubject.
+type ResumeResult struct {
+	Resumed bool // the subject was paused
+}
+
+// ListPausesRequest asks for the active pauses.
+type ListPausesRequest struct {
+	Now time.Time // zero: the store's clock
+}
+
+// FollowPause gives s the pause of its group, if the pause is active.
+func (s *Schedule) FollowPause(p Pause, now time.Time) {
+	s.GroupPausedAt, s.GroupPausedUntil = time.Time{}, time.Time{}
+	if p.Active(now) {
+		s.GroupPausedAt, s.GroupPausedUntil = p.At, p.Until
+	}
+}

@@ -106,6 +106,7 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 	h.addSchedules()
 	h.addTimes()
 	h.addCalendars()
+	h.addGroups()
 	h.addListings()
 	h.addEvents()
 	describe(registry)

@@ -150,6 +150,13 @@ var cells = map[string]struct {
 	"GET /api/v1/calendars/{name}":           {role: access.Viewer, target: "/api/v1/calendars/c"},
 	"PUT /api/v1/calendars/{name}":           {role: access.Operator, target: "/api/v1/calendars/c", body: `{"weekdays":["sat"]}`},
 	"DELETE /api/v1/calendars/{name}":        {role: access.Operator, target: "/api/v1/calendars/gone"},
+	"GET /api/v1/groups":                     {role: access.Viewer},
+	"GET /api/v1/groups/{name}":              {role: access.Viewer, target: "/api/v1/groups/g"},
+	"POST /api/v1/groups/{name}/pause":       {role: access.Operator, target: "/api/v1/groups/g/pause"},
+	"POST /api/v1/groups/{name}/resume":      {role: access.Operator, target: "/api/v1/groups/g/resume"},
+	"POST /api/v1/groups/{name}/trigger":     {role: access.Operator, target: "/api/v1/groups/g/trigger"},
+	"POST /api/v1/groups/{name}/cancel":      {role: access.Operator, target: "/api/v1/groups/g/cancel?dry_run=true"},
+	"POST /api/v1/groups/{name}/retry":       {role: access.Operator, target: "/api/v1/groups/g/retry?dry_run=true"},
 	"GET /api/v1/slots":                      {role: access.Viewer},
 	"GET /api/v1/queues":                     {role: access.Viewer},
 	"GET /api/v1/nodes":                      {role: access.Viewer},
@@ -163,6 +170,7 @@ func TestRolesAndRoutes(t *testing.T) {
 		b.ok(nil, "POST", "/api/v1/jobs", `{"kind":"idle","in":"1h"}`)
 	}
 	b.ok(nil, "PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"idle"}`)
+	b.ok(nil, "PUT", "/api/v1/schedules/in-group", `{"every":"1h","kind":"idle","group":"g"}`)
 	b.ok(nil, "PUT", "/api/v1/calendars/c", `{"weekdays":["sat"]}`)
 	for route := range newHandler(b.client, Options{}).roles {
 		if _, ok := cells[route]; !ok {
@@ -478,6 +486,42 @@ func TestNamesOfAnyForm(t *testing.T) {
 	b.fails(422, "PUT", "/ops/api/v1/schedules?name=a%0Ab", body)
 	b.fails(422, "PUT", "/ops/api/v1/schedules/a%FFb", body)
 	b.fails(404, "GET", "/api/v1/schedules", "")
+}
+
+func TestGroups(t *testing.T) {
+	b := newBench(t, Options{})
+	b.ok(nil, "PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"k","group":"a/b"}`)
+	b.ok(nil, "POST", "/api/v1/jobs/many", `{"jobs":[{"kind":"k","group":"a/b"},{"kind":"k","group":"a/b"},{"kind":"k"}]}`)
+	var groups struct{ Items []view.GroupRecord }
+	b.ok(&groups, "GET", "/api/v1/groups", "")
+	if len(groups.Items) != 1 || groups.Items[0].Name != "a/b" || groups.Items[0].Schedules != 1 || groups.Items[0].Ready != 2 {
+		t.Errorf("groups %+v", groups)
+	}
+	var group view.GroupRecord
+	b.ok(&group, "POST", "/api/v1/groups/pause?name=a/b", `{"reason":"the mail server moves","until":"2099-01-01"}`)
+	if group.PausedAt == nil || group.PausedUntil == nil || *group.PausedBy != "ada" || *group.PauseReason != "the mail server moves" {
+		t.Errorf("paused %+v", group)
+	}
+	b.ok(&group, "POST", "/api/v1/groups/a%2Fb/resume", "")
+	if group.PausedAt != nil || group.Name != "a/b" {
+		t.Errorf("resumed %+v", group)
+	}
+	b.fails(422, "POST", "/api/v1/groups/a%2Fb/pause", `{"until":"2001-01-01"}`)
+	var made struct{ Jobs []view.TriggeredRecord }
+	b.ok(&made, "POST", "/api/v1/groups/a%2Fb/trigger", "")
+	if len(made.Jobs) != 1 || made.Jobs[0].Schedule != "s" {
+		t.Errorf("triggered %+v", made)
+	}
+	var dry, done Changes
+	b.ok(&dry, "POST", "/api/v1/groups/cancel?name=a/b&dry_run=true", "")
+	b.ok(&done, "POST", "/api/v1/groups/cancel?name=a/b", "")
+	if dry.Changed != 3 || done.Changed != 3 || len(done.Jobs) != 3 {
+		t.Errorf("dry run %+v, then %+v", dry, done)
+	}
+	for _, action := range []string{"trigger", "cancel", "retry"} {
+		b.fails(404, "POST", "/api/v1/groups/none/"+action, "")
+	}
+	b.fails(404, "GET", "/api/v1/groups/none", "")
 }
 
 func TestCalendars(t *testing.T) {

@@ -137,22 +137,29 @@ func (h *handler) changeJobs(ctx context.Context, change jobChange, in jobsToCha
 		return nil, err
 	}
 	filter.IDs, filter.All = in.IDs, in.All
-	out := &changesOutput{Changes{DryRun: in.DryRun, Jobs: []view.ChangeRecord{}}}
+	return h.counted(in.DryRun, func(options ...hourbell.Option) (hourbell.JobChanges, error) {
+		return change.do(ctx, filter, in.ChangeTo, options...)
+	})
+}
+
+// counted changes many jobs, and returns what became of them.
+func (h *handler) counted(dryRun bool, do func(options ...hourbell.Option) (hourbell.JobChanges, error)) (*changesOutput, error) {
+	out := &changesOutput{Changes{DryRun: dryRun, Jobs: []view.ChangeRecord{}}}
 	options := []hourbell.Option{hourbell.EachBatch(func(jobs []store.JobChange) error {
 		for _, job := range jobs {
 			if out.Body.More = len(out.Body.Jobs) == mostAnswers; out.Body.More {
 				break
 			}
-			out.Body.Jobs = append(out.Body.Jobs, view.NewChangeRecord(job, in.DryRun))
+			out.Body.Jobs = append(out.Body.Jobs, view.NewChangeRecord(job, dryRun))
 		}
 		return nil
 	})}
-	if in.DryRun {
+	if dryRun {
 		options = append(options, hourbell.DryRun())
 	}
-	n, err := change.do(ctx, filter, in.ChangeTo, options...)
+	n, err := do(options...)
 	if err != nil {
-		if done := n.Changed + n.Requested; done > 0 && !in.DryRun {
+		if done := n.Changed + n.Requested; done > 0 && !dryRun {
 			h.o.Logger.Warn("a change of jobs through the API ended early", "changed", done, "error", err)
 		}
 		return nil, err

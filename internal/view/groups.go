@@ -20,12 +20,7 @@ func GroupListing() Listing[hourbell.GroupInfo] {
 				plain.Dash(plain.Cut(shownPause(g.Pause), 80)),
 			}
 		},
-		Record: func(g hourbell.GroupInfo) any {
-			return GroupRecord{
-				Name: g.Name, Schedules: g.Schedules, Ready: g.Ready, Scheduled: g.Scheduled, Running: g.Running, Waiting: g.Waiting,
-				PausedAt: timeOrNull(g.Pause.At), PausedUntil: timeOrNull(g.Pause.Until), PausedBy: orNull(g.Pause.Actor), PauseReason: orNull(g.Pause.Reason),
-			}
-		},
+		Record: func(g hourbell.GroupInfo) any { return NewGroupRecord(g) },
 	}
 }
 
@@ -62,6 +57,14 @@ type GroupRecord struct {
 	PausedUntil *time.Time `json:"paused_until"`
 	PausedBy    *string    `json:"paused_by"`
 	PauseReason *string    `json:"pause_reason"`
+}
+
+// NewGroupRecord returns the record of a group.
+func NewGroupRecord(g hourbell.GroupInfo) GroupRecord {
+	return GroupRecord{
+		Name: g.Name, Schedules: g.Schedules, Ready: g.Ready, Scheduled: g.Scheduled, Running: g.Running, Waiting: g.Waiting,
+		PausedAt: timeOrNull(g.Pause.At), PausedUntil: timeOrNull(g.Pause.Until), PausedBy: orNull(g.Pause.Actor), PauseReason: orNull(g.Pause.Reason),
+	}
 }
 
 // TriggeredRecord is a job that was made for a schedule by hand, in machine-readable

@@ -171,7 +171,7 @@ func TestProtectBoundsTheBody(t *testing.T) {
 	h := Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, read = new(strings.Builder), r.ParseForm()
 	}), Options{MaxBody: 10})
-	r := httptest.NewRequest("POST", "/", strings.NewReader("a="+strings.Repeat("x", 20)))
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("a="+strings.Repeat("x", 20)))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	h.ServeHTTP(httptest.NewRecorder(), r)
 	var tooLarge *http.MaxBytesError
@@ -216,7 +216,7 @@ func TestTokens(t *testing.T) {
 // logIn sends the form of the log-in and returns the answer.
 func logIn(g *Guard, name, password, to string, change func(*http.Request)) *httptest.ResponseRecorder {
 	form := url.Values{"name": {name}, "password": {password}, "to": {to}}
-	r := httptest.NewRequest("POST", "/login", strings.NewReader(form.Encode()))
+	r := httptest.NewRequest(http.MethodPost, "/login", strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if change != nil {
 		change(r)

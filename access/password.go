@@ -35,7 +35,7 @@ func hashPassword(password string) (string, error) {
 		return "", &check.FieldError{Field: "password", Problem: fmt.Sprintf("has %d bytes", len(password)), Remedy: fmt.Sprintf("use at most %d", maxPassword)}
 	}
 	salt := make([]byte, argonSalt)
-	rand.Read(salt) //nolint:errcheck // it never fails
+	rand.Read(salt)
 	hash := argonHash{memory: argonMemory, passes: argonPasses, threads: argonThreads, salt: salt}
 	hash.key = hash.of(password, argonKey)
 	return hash.String(), nil

@@ -82,6 +82,7 @@ func cookieName(r *http.Request) string {
 
 // cookie returns the cookie of a session; an empty value deletes it.
 func cookie(r *http.Request, value string) *http.Cookie {
+	//nolint:gosec // G124: without TLS, a browser would drop a Secure cookie
 	c := &http.Cookie{Name: cookieName(r), Value: value, Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode, MaxAge: int(sessionTime / time.Second)}
 	if value == "" {
 		c.MaxAge = -1

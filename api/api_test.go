@@ -643,6 +643,8 @@ func TestMistakes(t *testing.T) {
 		{"GET", "/api/v1/jobs?a;b", "", "query"},
 		{"GET", "/api/v1/jobs?a=%zz", "", "query"},
 		{"GET", "/api/v1/jobs?queue=%ff", "", "query"},
+		{"GET", "/api/v1/jobs?=a&=b", "", "query"},
+		{"GET", "/api/v1/jobs?=", "", "query"},
 		{"GET", "/api/v1/jobs/0", "", "id"},
 		{"GET", "/api/v1/jobs/x", "", "id"},
 		{"GET", "/api/v1/slots?from=x", "", "from"},
@@ -723,7 +725,7 @@ func TestAChangeMayTakeLongerThanItsRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if text, err := io.ReadAll(response.Body); response.StatusCode != 200 || err != nil {
+	if text, err := io.ReadAll(response.Body); response.StatusCode != http.StatusOK || err != nil {
 		t.Errorf("%d %s, %v", response.StatusCode, text, err)
 	}
 }
@@ -759,7 +761,7 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/event-stream" {
+	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("%d %v", response.StatusCode, response.Header)
 	}
 	time.Sleep(time.Second) // longer than the bounds of the server

@@ -108,6 +108,7 @@ func (h *handler) countJobs(ctx context.Context, in *struct{ JobQuery }) (*count
 	return &countOutput{view.CountRecord{Count: n}}, err
 }
 
+// JobID is the parameter of routes about a job.
 type JobID struct {
 	ID int64 `path:"id" minimum:"1" doc:"The number of the job."`
 }

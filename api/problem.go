@@ -20,7 +20,7 @@ import (
 const problemType = "application/problem+json"
 
 // Problem is the body of an answer that refuses a request, as in RFC 9457.
-type Problem struct {
+type Problem struct { //nolint:errname // the word of RFC 9457
 	Title  string         `json:"title" doc:"The meaning of the status."`
 	Status int            `json:"status" doc:"The status of the answer."`
 	Detail string         `json:"detail" doc:"What is wrong, and the remedy."`

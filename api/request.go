@@ -113,6 +113,8 @@ func checkQuery(query string) error {
 	}
 	for name, given := range values {
 		switch {
+		case name == "":
+			return fieldError("query", query, "has a parameter without a name", "write name=value pairs with & between them")
 		case !utf8.ValidString(name) || slices.ContainsFunc(given, func(value string) bool { return !utf8.ValidString(value) }):
 			return fieldError("query", query, "is not UTF-8", "write it in UTF-8")
 		case slices.Contains(given, ""):

@@ -95,9 +95,9 @@ func put(ctx context.Context, client *hourbell.Client) error {
 		schedule("invoices", recur.Every(20*time.Second), "invoice", `{"customer":4711}`, func(s *hourbell.Schedule) { s.Overlap = hourbell.OverlapQueue }),
 		schedule("newsletter", recur.Every(30*time.Second), "mail", `{"to":"readers@example.com"}`, func(s *hourbell.Schedule) { s.Queue = "mail" }),
 		schedule("nightly-report", recur.Cron("30 2 * * 1-5").In("Europe/Prague"), "report", `{"pages":40}`, func(s *hourbell.Schedule) {
-			s.Exclude = []hourbell.Calendar{hourbell.StoredCalendar("holidays")}
+			s.Group, s.Exclude = "reports", []hourbell.Calendar{hourbell.StoredCalendar("holidays")}
 		}),
-		schedule("month-end/close", recur.Cron("0 6 L * *").In("America/New_York"), "report", `{"pages":400}`, nil),
+		schedule("month-end/close", recur.Cron("0 6 L * *").In("America/New_York"), "report", `{"pages":400}`, func(s *hourbell.Schedule) { s.Group = "reports" }),
 		schedule("cleanup", recur.Every(10*time.Second), "sync", `{"system":"files","seconds":1}`, func(s *hourbell.Schedule) { s.Paused = true }),
 	})
 	return err

@@ -55,7 +55,7 @@ type Client struct {
 	store   store.Backend // the argument of New: for the engine, which bounds its calls itself
 	backend bound.Backend // the same store for all other calls, with bounds
 	cfg     Config
-	feed    feed
+	relay   relay
 	batcher *insert.Batcher
 
 	mu      sync.Mutex
@@ -84,10 +84,10 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	}
 	bounded := bound.New(backend, cfg.CallTimeout)
 	c := &Client{
-		store: backend, backend: bounded, cfg: cfg, feed: feed{log: event.Log(cfg.Logger, cfg.LogCompleted)},
+		store: backend, backend: bounded, cfg: cfg, relay: relay{log: event.Log(cfg.Logger, cfg.LogCompleted)},
 		batcher: insert.NewBatcher(bounded, cfg.CallTimeout), done: make(chan struct{}),
 	}
-	c.feed.observe(cfg.Observers)
+	c.relay.observe(cfg.Observers)
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
 	c.Groups = &GroupService{c}
 	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}
@@ -134,7 +134,7 @@ func (c *Client) Run(ctx context.Context) error {
 func (c *Client) flushObservers() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	c.feed.flush(ctx)
+	c.relay.flush(ctx)
 }
 
 // start creates the schema and registers the node.
@@ -240,7 +240,7 @@ func (c *Client) engineConfig() engine.Config {
 		PollPushed:  max(defaultPushed, c.cfg.PollIdle) * time.Duration(max(len(queues), 1)),
 		Keep:        c.cfg.Keep.prune(),
 		StateDir:    c.cfg.StateDir,
-		Sink:        c.feed.send,
+		Sink:        c.relay.send,
 	}
 }
 

@@ -16,7 +16,7 @@ const mostCounted = 10_000
 // It counts for the first 10,000 schedules that have events; for other
 // schedules it returns nothing.
 func (s *ScheduleService) Counts(name string) map[event.Kind]int64 {
-	return s.client.feed.schedules.of(name)
+	return s.client.relay.schedules.of(name)
 }
 
 // scheduleCounts counts events by schedule. Concurrent calls are allowed; the

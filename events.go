@@ -18,19 +18,19 @@ type EventService struct{ client *Client }
 // for a slow reader; further events are dropped for this reader. A reader that
 // must not miss anything reads the store instead.
 func (s *EventService) Subscribe(buffer int) (events <-chan event.Event, stop func()) {
-	return s.client.feed.subscribe(max(buffer, 1))
+	return s.client.relay.subscribe(max(buffer, 1))
 }
 
 // Counts returns how often each kind of event has happened in this process
 // since the client was made. For example, event.ClaimLost counts the outcomes
 // that were refused because another node had taken the job.
 func (s *EventService) Counts() map[event.Kind]int64 {
-	return s.client.feed.counted()
+	return s.client.relay.counted()
 }
 
-// feed passes events to the log and to subscribers, and counts them. Concurrent
+// relay passes events to the log and to subscribers, and counts them. Concurrent
 // calls are allowed.
-type feed struct {
+type relay struct {
 	log       event.Sink
 	schedules scheduleCounts
 	observers []*event.Queue
@@ -40,21 +40,21 @@ type feed struct {
 	subscribers []chan event.Event
 }
 
-func (f *feed) send(e event.Event) {
-	f.schedules.add(e)
-	f.log(e)
-	for _, o := range f.observers {
+func (r *relay) send(e event.Event) {
+	r.schedules.add(e)
+	r.log(e)
+	for _, o := range r.observers {
 		o.Send(e)
 	}
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	for f.counts[e.Kind] == nil { // the first event of its kind
-		f.mu.RUnlock()
-		f.know(e.Kind)
-		f.mu.RLock()
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for r.counts[e.Kind] == nil { // the first event of its kind
+		r.mu.RUnlock()
+		r.know(e.Kind)
+		r.mu.RLock()
 	}
-	f.counts[e.Kind].Add(1)
-	for _, c := range f.subscribers {
+	r.counts[e.Kind].Add(1)
+	for _, c := range r.subscribers {
 		select {
 		case c <- e:
 		default:
@@ -63,51 +63,51 @@ func (f *feed) send(e event.Event) {
 }
 
 // observe adds observers before the first event.
-func (f *feed) observe(observers []event.Observer) {
+func (r *relay) observe(observers []event.Observer) {
 	for _, o := range observers {
-		f.observers = append(f.observers, event.NewQueue(o, f.send))
+		r.observers = append(r.observers, event.NewQueue(o, r.send))
 	}
 }
 
 // flush waits until the observers have received all events, but not after ctx
 // has ended.
-func (f *feed) flush(ctx context.Context) {
-	for _, o := range f.observers {
+func (r *relay) flush(ctx context.Context) {
+	for _, o := range r.observers {
 		o.Flush(ctx)
 	}
 }
 
 // know makes a counter for a kind of event.
-func (f *feed) know(kind event.Kind) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.counts == nil {
-		f.counts = map[event.Kind]*atomic.Int64{}
+func (r *relay) know(kind event.Kind) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.counts == nil {
+		r.counts = map[event.Kind]*atomic.Int64{}
 	}
-	if f.counts[kind] == nil {
-		f.counts[kind] = &atomic.Int64{}
+	if r.counts[kind] == nil {
+		r.counts[kind] = &atomic.Int64{}
 	}
 }
 
-func (f *feed) counted() map[event.Kind]int64 {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	counts := make(map[event.Kind]int64, len(f.counts))
-	for kind, n := range f.counts {
+func (r *relay) counted() map[event.Kind]int64 {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	counts := make(map[event.Kind]int64, len(r.counts))
+	for kind, n := range r.counts {
 		counts[kind] = n.Load()
 	}
 	return counts
 }
 
-func (f *feed) subscribe(buffer int) (<-chan event.Event, func()) {
+func (r *relay) subscribe(buffer int) (<-chan event.Event, func()) {
 	c := make(chan event.Event, buffer)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.subscribers = append(f.subscribers, c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.subscribers = append(r.subscribers, c)
 	return c, sync.OnceFunc(func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.subscribers = slices.DeleteFunc(f.subscribers, func(other chan event.Event) bool { return other == c })
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.subscribers = slices.DeleteFunc(r.subscribers, func(other chan event.Event) bool { return other == c })
 		close(c)
 	})
 }

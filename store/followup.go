@@ -16,6 +16,9 @@ type Consequences struct {
 	Begun, Again, Counted, Ended []int64
 	// Failures has the number of failures of each failing schedule.
 	Failures map[int64]int64
+	// Recovered are the schedules that became well, in the order of the follow-ups; a
+	// schedule may be in it more than once.
+	Recovered []int64
 }
 
 // Follow returns the consequences of follow-ups, applied one after the other;
@@ -44,6 +47,9 @@ func Follow(followUps []*FollowUp, failing map[int64]int64) Consequences {
 		}
 		switch {
 		case !a.Failing:
+			if before {
+				out.Recovered = append(out.Recovered, a.Schedule)
+			}
 			delete(out.Failures, a.Schedule)
 			well[a.Schedule] = true
 		case a.JobFailed:

@@ -146,5 +146,8 @@ type PruneResult struct {
 	Jobs  int
 	Slots int
 	Nodes int
-	More  bool // some sort reached Limit: ask again
+	// Events counts rows of the feed: a row may have many events. They are deleted by the
+	// age that KeepEvents has set.
+	Events int
+	More   bool // some sort reached Limit: ask again
 }

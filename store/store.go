@@ -42,6 +42,7 @@ type Backend interface {
 	Nodes
 	Maintenance
 	History
+	Feed
 }
 
 // Jobs stores jobs.

@@ -58,6 +58,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.groupsCommand(),
 		p.calendarsCommand(),
 		p.slotsCommand(),
+		p.eventsCommand(),
 		p.queuesCommand(),
 		p.nodesCommand(),
 		p.authCommand(),

@@ -41,7 +41,8 @@ func emptied(t *testing.T, url string, opts ...Option) func(t *testing.T) storet
 // empty empties the tables of a backend.
 func empty(t *testing.T, b *Backend) {
 	t.Helper()
-	truncate := "set local lock_timeout = '10s'; truncate " + strings.Join(tablesOf(t, b), ", ")
+	truncate := "set local lock_timeout = '10s'; truncate " + strings.Join(tablesOf(t, b), ", ") +
+		withSchema("; update {schema}.feed set keep_us = 86400000000, gone_tx = 0, gone_id = 0", b.schema)
 	_, err := b.pool.Exec(t.Context(), truncate, pgx.QueryExecModeSimpleProtocol)
 	must(t, err)
 }
@@ -49,7 +50,7 @@ func empty(t *testing.T, b *Backend) {
 // tablesOf names the tables of a backend's schema that hold what calls write.
 func tablesOf(t *testing.T, b *Backend) []string {
 	t.Helper()
-	rows, err := b.pool.Query(t.Context(), "select tablename::text from pg_catalog.pg_tables where schemaname = $1::text and tablename not in ('migration', 'timeline')", b.schema)
+	rows, err := b.pool.Query(t.Context(), "select tablename::text from pg_catalog.pg_tables where schemaname = $1::text and tablename not in ('migration', 'timeline', 'feed')", b.schema)
 	must(t, err)
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	must(t, err)

@@ -342,7 +342,7 @@ func (b *Backend) cancelsOf(ctx context.Context, tx querier, ids []int64) (map[i
 	return reasons, err
 }
 
-// keepAttempts writes records of attempts. The jobs are locked, and as they were
+// keepAttempts writes records of attempts, and their events. The jobs are locked, and as they were
 // while they ran.
 func (b *Backend) keepAttempts(ctx context.Context, tx querier, now *time.Time, records []store.AttemptRecord) error {
 	if len(records) == 0 {
@@ -357,8 +357,12 @@ func (b *Backend) keepAttempts(ctx context.Context, tx querier, now *time.Time, 
 		errs, traces = append(errs, r.Error), append(traces, r.Trace)
 		outputs = append(outputs, append([]byte{}, r.Output...)) // never null
 	}
-	_, err := tx.Exec(ctx, b.q(insertAttempts), now, ids, outcomes, errs, traces, outputs, store.MostAttempts)
-	return err
+	var batch pgx.Batch
+	batch.Queue(b.q(insertAttempts), now, ids, outcomes, errs, traces, outputs, store.MostAttempts)
+	var events store.EventRows
+	events.AddAttempts(records)
+	b.queueEvents(&batch, now, events)
+	return send(ctx, tx, &batch)
 }
 
 // end moves to history what ends.

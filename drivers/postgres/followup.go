@@ -45,6 +45,9 @@ func (b *Backend) follow(ctx context.Context, tx querier, at time.Time, followUp
 	if len(c.Ended) > 0 {
 		batch.Queue(b.q(endFailing), c.Ended)
 	}
+	var events store.EventRows
+	events.AddRecoveries(c.Recovered)
+	b.queueEvents(&batch, when(at), events)
 	if err := send(ctx, tx, &batch); err != nil {
 		return err
 	}

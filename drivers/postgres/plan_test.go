@@ -27,6 +27,7 @@ var hot = map[statement]string{
 	markReleases: "job", findEnds: "history", updateWaits: "job", lockDependents: "job", updateEdges: "edge", findOpenEdges: "edge", listEdges: "edge", lockReleases: "release", updateRelease: "release", deleteReleases: "release", lockFreeDependents: "job", findBusyDependents: "job", findQueues: "job",
 	lockCalendarUsers: "schedule|calendar_use", reviseSchedules: "schedule", deleteCalendarUses: "calendar_use", insertCalendarUses: "schedule", holdCalendars: "calendar",
 	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",
+	listEvents: "event", listNewestEvents: "event", pruneEvents: "event", insertEvents: "event",
 	updateUniqueJobs: "job", upsertKeyHolds: "key_hold", pruneKeyHolds: "key_hold", deleteNewJobs: "job", insertUniqueJob: "key_hold", insertKeyedJobs: "key_hold",
 	extendLease: "heartbeat", findUniqueJobs: "job|key_hold", findBusySchedules: "schedule|job", findFiredTo: "schedule", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
 }
@@ -38,7 +39,7 @@ func TestPlans(t *testing.T) {
 	t.Run("empty", func(t *testing.T) { checkPlans(t, b) })
 	fill(t, b)
 	t.Run("filled", func(t *testing.T) { checkPlans(t, b) })
-	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history; analyze {schema}.schedule; analyze {schema}.slot; analyze {schema}.calendar; analyze {schema}.calendar_use; analyze {schema}.failing", b.schema))
+	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history; analyze {schema}.schedule; analyze {schema}.slot; analyze {schema}.calendar; analyze {schema}.calendar_use; analyze {schema}.failing; analyze {schema}.event", b.schema))
 	t.Run("analysed", func(t *testing.T) { checkPlans(t, b) })
 	t.Run("emptied", func(t *testing.T) {
 		b := fresh(t, MaxConns(2))
@@ -86,7 +87,8 @@ func fill(t *testing.T, b *Backend) {
 		insert into {schema}.edge (on_id, job_id, delay_us, "on", state, any_of) select 1, i, 0, 0, 0, false from generate_series(20001, 30000) i;
 		insert into {schema}.release (ids, ended_at, states, reasons) select array[i], now(), array[3]::smallint[], array[''] from generate_series(1, 2000) i;
 		insert into {schema}.slot (schedule_id, slot, last, count, recorded_at, outcome, reason)
-		select i % 100, now() + i * interval '1 second', now(), 1, now(), 0, '' from generate_series(1, 10000) i`, b.schema))
+		select i % 100, now() + i * interval '1 second', now(), 1, now(), 0, '' from generate_series(1, 10000) i;
+		insert into {schema}.event (tx, at, type, subjects) select i, now(), 3, array[i] from generate_series(1, 10000) i`, b.schema))
 }
 
 func checkPlans(t *testing.T, b *Backend) {

@@ -20,6 +20,7 @@ func (f *firing) record(ctx context.Context, held []store.Firing, settled []stor
 		schedule := held[i].Schedule
 		for _, record := range s.Slots {
 			f.out.Slots = append(f.out.Slots, store.SkippedSlot{Schedule: schedule, Record: record})
+			r.events.AddSlots(schedule, record)
 			if last := newest[schedule]; last != nil && record.Extends(last.SlotRecord) {
 				r.grow(last, record)
 				continue
@@ -42,6 +43,8 @@ type slotRow struct {
 type records struct {
 	added []*slotRow
 	grown []*slotRow
+	// events has all records, as they were before they became part of others.
+	events store.EventRows
 }
 
 func (r *records) add(schedule int64, record store.SlotRecord) *slotRow {
@@ -105,6 +108,7 @@ func (f *firing) writeSlots(ctx context.Context, r records) error {
 	if len(r.grown) > 0 {
 		batch.Queue(f.b.q(extendSlots), append([]any{f.now}, grownColumns(r.grown)...)...)
 	}
+	f.b.queueEvents(&batch, f.now, r.events)
 	return send(ctx, f.tx, &batch)
 }
 

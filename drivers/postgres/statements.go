@@ -93,6 +93,7 @@ const (
 	insertCalendarUses
 	insertCalendars
 	insertEdges
+	insertEvents
 	insertLeftReleases
 	insertHistoryBatches
 	insertJob
@@ -113,9 +114,11 @@ const (
 	listCancelledClaims
 	listClaims
 	listEdges
+	listEvents
 	listGroups
 	listJobs
 	listJobsOldestFirst
+	listNewestEvents
 	listNodes
 	listProgress
 	listQueues
@@ -144,6 +147,7 @@ const (
 	markReleases
 	matchJobs
 	numberJobs
+	pruneEvents
 	pruneJobs
 	pruneKeptJobs
 	pruneKeyHolds
@@ -155,6 +159,7 @@ const (
 	raiseSequences
 	readCancels
 	readClock
+	readFeed
 	readPosition
 	readSnapshot
 	releaseJobs
@@ -169,6 +174,7 @@ const (
 	uncountFiredSlots
 	updateCalendars
 	updateEdges
+	updateFeed
 	updateJobs
 	updateLeftNodes
 	updateRelease
@@ -262,6 +268,12 @@ var sources = [statementCount]source{
 	insertAttempts:         {file: "insert_attempts", params: "now ids outcomes errors traces outputs most"},
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "calendars names"},
 	insertCalendars:        {file: "insert_calendars", params: "now names definitions", columns: "name revision"},
+	insertEvents:           {file: "insert_events", params: "now type subjects slots counts reasons"},
+	listEvents:             {file: "list_events", given: "oldest", params: "from_tx from_id limit", columns: "tx id at type subjects names slots counts reasons"},
+	listNewestEvents:       {file: "list_events", given: "newest", params: "from_tx from_id limit", columns: "tx id at type subjects names slots counts reasons"},
+	pruneEvents:            {file: "prune_events", params: "now limit", columns: "deleted seen"},
+	readFeed:               {file: "read_feed", columns: "keep_us gone_tx gone_id next_tx held"},
+	updateFeed:             {file: "update_feed", params: "keep"},
 	insertHistoryBatches:   {file: "insert_history_batches", params: "now completed_ids failed_ids"},
 	insertJob:              {file: "insert_job", given: "plain", params: newJobParams, columns: "ids sent"},
 	insertJobs:             {file: "insert_jobs", params: newJobParams, columns: "ids sent"},

@@ -163,6 +163,13 @@ func (s *session) EndJobs(ctx context.Context, ends []rowwise.End, now time.Time
 		}
 	}
 	list := jsonOf(ends)
+	var events store.EventRows
+	for _, end := range ends {
+		events.Add(store.EventType(end.State), end.ID, end.Reason)
+	}
+	if err := s.InsertEvents(ctx, events, now); err != nil {
+		return err
+	}
 	if err := s.noteEnds(ctx, insertReleases, args{"ends": list, "now": micros(now)}); err != nil {
 		return err
 	}

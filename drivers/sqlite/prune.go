@@ -36,8 +36,11 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		if err != nil {
 			return err
 		}
+		if out.Events, err = s.pruneEvents(ctx, req.Limit, now); err != nil {
+			return err
+		}
 		held, err := s.count(ctx, pruneKeyHolds, args{"now": micros(now), "limit": req.Limit})
-		out.More = max(completed, failed, kept, out.Slots, out.Nodes, held) >= req.Limit
+		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, held) >= req.Limit
 		return err
 	})
 	if err != nil {

@@ -71,6 +71,7 @@ const (
 	insertCalendarUses
 	insertDeletedReleases
 	insertEdges
+	insertEvents
 	insertJob
 	insertJobs
 	insertLinkedJobs
@@ -84,9 +85,11 @@ const (
 	listCancelledClaims
 	listClaims
 	listEdges
+	listEvents
 	listGroups
 	listJobs
 	listJobsOldestFirst
+	listNewestEvents
 	listNodes
 	listProgress
 	listQueues
@@ -111,17 +114,20 @@ const (
 	matchJobs
 	pruneAttempts
 	pruneCompletedJobs
+	pruneEvents
 	pruneFailedJobs
 	pruneKeptJobs
 	pruneKeyHolds
 	pruneNodes
 	pruneSlots
 	raiseCounter
+	raiseEvents
 	raiseLocks
 	raiseNodes
 	raiseTokens
 	readClock
 	readCounter
+	readFeed
 	readOwner
 	readPosition
 	releaseJobs
@@ -135,6 +141,8 @@ const (
 	syncOwner
 	updateDigests
 	updateEdges
+	updateFeed
+	updateGoneEvents
 	updateJobs
 	updateRelease
 	updateWaits
@@ -211,6 +219,13 @@ var sources = [statementCount]source{
 	holdNode:               {file: "hold_node", params: "node", columns: "alive pauses"},
 	insertAttempts:         {file: "insert_attempts", params: "now bytes attempts"},
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},
+	insertEvents:           {file: "insert_events", params: "now events"},
+	listEvents:             {file: "list_events", given: "oldest", params: "from_id limit", columns: "id at type subjects names slots counts reasons"},
+	listNewestEvents:       {file: "list_events", given: "newest", params: "from_id limit", columns: "id at type subjects names slots counts reasons"},
+	pruneEvents:            {file: "prune_events", params: "now limit", columns: "id"},
+	readFeed:               {file: "read_feed", columns: "keep gone_id"},
+	updateFeed:             {file: "update_feed", params: "keep"},
+	updateGoneEvents:       {file: "update_gone_events", params: "id"},
 	insertJob:              {file: "insert_job", params: sharedParams + " args"},
 	insertJobs:             {file: "insert_jobs", params: "bytes now jobs"},
 	insertLinkedJobs:       {file: "insert_jobs", given: "linked", params: "bytes now jobs"},
@@ -253,6 +268,7 @@ var sources = [statementCount]source{
 	pruneNodes:             {file: "prune_nodes", params: "before limit"},
 	pruneSlots:             {file: "prune_slots", params: "before limit"},
 	raiseCounter:           {file: "raise_counter", params: "value name"},
+	raiseEvents:            {file: "raise_events"},
 	raiseLocks:             {file: "raise_locks", params: "margin"},
 	raiseNodes:             {file: "raise_nodes", params: "margin"},
 	raiseTokens:            {file: "raise_tokens", params: "margin"},

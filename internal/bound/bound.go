@@ -272,6 +272,17 @@ func (b backend) Now(ctx context.Context) (time.Time, error) {
 	return Call(ctx, b.limit, plain(b.next.Now), struct{}{})
 }
 
+// ListEvents implements store.Feed.
+func (b backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (store.ListEventsResult, error) {
+	return Call(ctx, b.items(req.Limit), b.next.ListEvents, req)
+}
+
+// KeepEvents implements store.Feed.
+func (b backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
+	_, err := Call(ctx, b.limit, silent(b.next.KeepEvents), req)
+	return err
+}
+
 // Position implements store.History.
 func (b backend) Position(ctx context.Context) (store.Position, error) {
 	return Call(ctx, b.limit, plain(b.next.Position), struct{}{})

@@ -206,6 +206,12 @@ func (s *Store) recordAttempt(j *job, o store.Outcome, cancel bool, now time.Tim
 // are kept.
 func (s *Store) addAttempt(j *job, a store.Attempt, now time.Time) {
 	a.Attempt, a.Token, a.Node, a.StartedAt, a.FinishedAt = j.Attempt, j.Token, j.Node, j.StartedAt, now
+	switch a.Outcome {
+	case store.AttemptRetried:
+		s.note(store.EventRetried, j.ID, a.Error, now)
+	case store.AttemptLost:
+		s.note(store.EventLost, j.ID, a.Error, now)
+	}
 	records := s.attempts[j.ID]
 	if n := len(records); n > 0 && records[n-1].Token == j.Token {
 		if records[n-1].Outcome == store.AttemptLost {

@@ -169,6 +169,9 @@ func (s *Store) liveJobs(schedule int64) []store.LiveJob {
 
 // recordSlot adds a record without a job, or extends the newest record.
 func (s *Store) recordSlot(schedule int64, r store.SlotRecord, now time.Time) {
+	var rows store.EventRows
+	rows.AddSlots(schedule, r)
+	s.noteAll(rows, now)
 	newest := s.newestSlot(schedule)
 	if r.Extend && newest != nil && newest.Outcome == r.Outcome && newest.Reason == r.Reason && newest.Last.Before(instant(r.Slot)) {
 		newest.Last = instant(r.Last)

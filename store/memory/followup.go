@@ -18,6 +18,7 @@ func (s *Store) follow(a *store.FollowUp, now time.Time) {
 	case a.Schedule == 0: // failures of jobs without a schedule are not counted
 	case !a.Failing:
 		delete(s.failing, a.Schedule)
+		s.note(store.EventRecovery, a.Schedule, "", now)
 	default:
 		if !failing {
 			was.since = now

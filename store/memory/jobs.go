@@ -210,6 +210,7 @@ func (s *Store) end(j *job, state store.State, reason string, now time.Time) {
 	delete(s.cancels, j.ID)
 	delete(s.live, j.ID)
 	s.finished[j.ID] = j
+	s.note(store.EventType(state), j.ID, reason, now)
 	s.release(j)
 	s.predecessorEnded(j.ID, state, reason, now)
 }

@@ -24,8 +24,9 @@ func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneR
 	out.Jobs = done + failed + kept
 	out.Slots = s.pruneSlots(req.Slots, req.Limit, now)
 	out.Nodes = s.pruneNodes(req.Nodes, req.Limit, now)
+	out.Events = s.pruneEvents(req.Limit, now)
 	held := s.pruneHolds(req.Limit, now)
-	out.More = max(done, failed, kept, out.Slots, out.Nodes, held) >= req.Limit
+	out.More = max(done, failed, kept, out.Slots, out.Nodes, out.Events, held) >= req.Limit
 	return out, nil
 }
 

@@ -59,6 +59,7 @@ type tables struct {
 	pauses    map[string]store.Pause // of groups, also pauses that have ended
 	revisions map[string]int64       // of the last Sync of each owner
 	slots     []*store.SlotInfo
+	feed      feed
 	nodes     map[int64]*store.NodeInfo
 	beats     map[int64]int64     // heartbeats of each node
 	lookAt    map[int64]time.Time // ended nodes with jobs that were locked: when to look at them again
@@ -120,6 +121,7 @@ func New(options ...Option) *Store {
 			nodes:      map[int64]*store.NodeInfo{},
 			beats:      map[int64]int64{},
 			lookAt:     map[int64]time.Time{},
+			feed:       feed{keep: store.EventKeep},
 			identity:   rand.Text(),
 		},
 		reserved:  map[uniqueKey]*Tx{},

@@ -72,8 +72,10 @@ func useNumbers(t *testing.T, s *memory.Store) {
 	must(t, err)
 	_, err = s.ChangeJobs(ctx, store.ChangeJobsRequest{Action: store.DeleteJobs, IDs: ids})
 	must(t, err)
+	must(t, s.KeepEvents(ctx, store.KeepEventsRequest{Keep: time.Minute}))
 	_, err = s.Prune(ctx, store.PruneRequest{Now: now.Add(time.Hour), Nodes: time.Second, Limit: 10})
 	must(t, err)
+	must(t, s.KeepEvents(ctx, store.KeepEventsRequest{Keep: store.EventKeep}))
 }
 
 func TestClock(t *testing.T) {

@@ -160,7 +160,7 @@ func (t *tables) clone() tables {
 	for id, list := range c.attempts {
 		c.attempts[id] = slices.Clone(list)
 	}
-	c.slots = copies(t.slots)
+	c.slots, c.feed.rows = copies(t.slots), slices.Clone(t.feed.rows)
 	return c
 }
 

@@ -151,12 +151,25 @@ func (p *finishPlan) write(ctx context.Context, tx Tx, now time.Time) error {
 	return endAndRequeue(ctx, tx, p.ends, p.requeue, p.freed, now)
 }
 
-// insertAttempts stores records of attempts, if there are any.
+// insertAttempts stores records of attempts, if there are any, and their events.
 func insertAttempts(ctx context.Context, tx Tx, records []store.AttemptRecord, now time.Time) error {
 	if len(records) == 0 {
 		return nil
 	}
-	return tx.InsertAttempts(ctx, records, now)
+	if err := tx.InsertAttempts(ctx, records, now); err != nil {
+		return err
+	}
+	var events store.EventRows
+	events.AddAttempts(records)
+	return insertEvents(ctx, tx, events, now)
+}
+
+// insertEvents stores rows of the feed, if there are any.
+func insertEvents(ctx context.Context, tx Tx, rows store.EventRows, now time.Time) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return tx.InsertEvents(ctx, rows, now)
 }
 
 // endAndRequeue ends jobs, makes jobs ready, and releases the jobs that waited for

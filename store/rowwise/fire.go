@@ -30,6 +30,7 @@ type firePlan struct {
 	touched []store.SerialGroup // of jobs that end, and of added waiting jobs
 	added   []*Slot             // new records, in order; the records of jobs are in jobSlots too
 	counts  map[int64]int64     // fired slots by schedule
+	events  store.EventRows
 
 	jobSlots []*Slot // the record of each job
 	extended []*Slot // stored records that become longer
@@ -133,6 +134,7 @@ func (p *firePlan) end(schedule int64, jobs []int64, reason string) {
 // record adds a record without a job, or extends the newest record.
 func (p *firePlan) record(schedule int64, record store.SlotRecord) {
 	record.Slot, record.Last = instant(record.Slot), instant(record.Last)
+	p.events.AddSlots(schedule, record)
 	if newest := p.newest[schedule]; newest != nil && record.Extends(newest.SlotRecord) {
 		if newest.ID != 0 && newest.Added == 0 {
 			p.extended = append(p.extended, newest)
@@ -212,9 +214,11 @@ func (p *firePlan) writeSlots(ctx context.Context, tx Tx, now time.Time) error {
 		}
 	}
 	if len(p.extended) > 0 {
-		return tx.ExtendSlots(ctx, p.extended, now)
+		if err := tx.ExtendSlots(ctx, p.extended, now); err != nil {
+			return err
+		}
 	}
-	return nil
+	return insertEvents(ctx, tx, p.events, now)
 }
 
 // advance writes how far the schedules are accounted for, and applies the

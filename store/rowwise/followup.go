@@ -39,8 +39,10 @@ func Follow(ctx context.Context, tx Tx, followUps []*store.FollowUp, now time.Ti
 			return err
 		}
 	}
-	if len(c.Jobs) == 0 {
-		return nil
+	var events store.EventRows
+	events.AddRecoveries(c.Recovered)
+	if err := insertEvents(ctx, tx, events, now); err != nil || len(c.Jobs) == 0 {
+		return err
 	}
 	_, err = tx.InsertJobs(ctx, c.Jobs, now)
 	return err

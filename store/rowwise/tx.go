@@ -20,6 +20,14 @@ type Tx interface {
 	Schedules
 	Calendars
 	PausesTx
+	Feed
+}
+
+// Feed writes events.
+type Feed interface {
+	// InsertEvents stores rows of the feed, now, unless events are not kept. EndJobs
+	// stores the ends of jobs itself.
+	InsertEvents(ctx context.Context, rows store.EventRows, now time.Time) error
 }
 
 // Claims reads and writes the jobs of claims.
@@ -39,7 +47,8 @@ type Claims interface {
 	InsertAttempts(ctx context.Context, records []store.AttemptRecord, now time.Time) error
 
 	// EndJobs moves live jobs to history, finished now. Their keys are free
-	// again, and the cancel requests of jobs with Asked are deleted.
+	// again, and the cancel requests of jobs with Asked are deleted. Each end is an
+	// event of the feed.
 	EndJobs(ctx context.Context, ends []End, now time.Time) error
 
 	// RequeueJobs makes running or ready jobs ready, due after their delay. The

@@ -16,8 +16,10 @@ var maintenanceTests = []scenario{
 	{"Now", maintenanceNow},
 }
 
+// prune prunes all rows but events.
 func (e *env) prune(req store.PruneRequest) store.PruneResult {
 	e.t.Helper()
+	e.must(e.a.KeepEvents(e.ctx, store.KeepEventsRequest{Now: e.now, Keep: 290 * 365 * 24 * time.Hour}))
 	req.Now = e.now
 	if req.Limit == 0 {
 		req.Limit = 1000

@@ -64,15 +64,16 @@ type world struct {
 	log   []record
 	names numbers
 
-	claims  []store.ClaimRef  // the last several hundred claims, in the reference's numbers
-	nodes   []int64           // the last few registered nodes
-	batches map[int64][]batch // of each node
-	revs    map[string]int64  // the greatest SyncRevision of each owner
-	client  store.Backend     // the store's client that this step uses
-	early   bool              // the store fires early
-	hooked  bool              // this step's request may also make hooks' jobs
-	weights []weighted        // of the steps
-	total   int               // of the weights
+	claims  []store.ClaimRef     // the last several hundred claims, in the reference's numbers
+	nodes   []int64              // the last few registered nodes
+	batches map[int64][]batch    // of each node
+	revs    map[string]int64     // the greatest SyncRevision of each owner
+	client  store.Backend        // the store's client that this step uses
+	early   bool                 // the store fires early
+	hooked  bool                 // this step's request may also make hooks' jobs
+	weights []weighted           // of the steps
+	read    [2]store.EventCursor // up to which the events of the store and of the reference have been compared
+	total   int                  // of the weights
 }
 
 // batch is a claim as named in HeartbeatRequest.EndedBatches.

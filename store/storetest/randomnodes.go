@@ -176,6 +176,7 @@ func (w *world) compareAll() {
 	w.slotsBoth(store.ListSlotsRequest{Limit: 10000})
 	w.nodesBoth()
 	w.queuesBoth()
+	w.feedBoth()
 	for _, node := range w.nodes {
 		w.claimsBoth(store.ClaimsRequest{Node: node})
 	}

@@ -109,6 +109,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Loss", lossTests, nil},
 		{"Exact", exactTests, nil},
 		{"FollowUp", followUpTests, nil},
+		{"Feed", feedTests, nil},
 		{"Maintenance", maintenanceTests, nil},
 		{"History", historyTests, nil},
 		{"Clock", clockTests, nil},

@@ -2,7 +2,8 @@
 -- statement does not return was not accepted. :noted is true if insert_history_batches
 -- records the ends of the jobs next; it is also true for jobs that are kept for a time of
 -- their own, which no batch records. An empty result means that there is no result.
--- The ends of jobs that have dependents leave a row in release.
+-- The ends of jobs that have dependents leave a row in release, and all ends leave rows in
+-- event. A completed job has no reason.
 -- The variant for one job in the transaction of its worker fails with a division by zero
 -- if the claim was lost or the database is not :identity. Then the server executes nothing
 -- that follows in the same message, and the transaction cannot be committed. The job ends
@@ -19,15 +20,21 @@ WITH ended AS (
         )
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
-    RETURNING j.*, o.state AS end_state, o.reason
+    RETURNING o.state AS end_state, o.reason
         , coalesce(:now::timestamptz, now()) AS ended_at                                         -- if batch
         , coalesce(:now::timestamptz, statement_timestamp()) AS ended_at                         -- if commits
+        , j.*
         , o.result                                                                               -- if results
         , o.keep                                                                                 -- if kept
 )
 , released AS (
     INSERT INTO {schema}.release (ids, ended_at, states, reasons)
     SELECT array_agg(id), min(ended_at), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
+)
+, events AS (
+    INSERT INTO {schema}.event (at, type, subjects, reasons)
+    SELECT min(ended_at), end_state, array_agg(id), array_agg(left(reason, 500)) FILTER (WHERE end_state <> 3)
+    FROM ended WHERE EXISTS (SELECT FROM {schema}.feed WHERE keep_us > 0) GROUP BY end_state
 )
 , moved AS (                                                                                     -- if commits
 INSERT INTO {schema}.history (

@@ -5,12 +5,12 @@
 -- transaction of its worker fails as that of finish_jobs does.
 WITH free AS (
     DELETE FROM {schema}.job AS j
-    USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[]) AS o (id, token, state)
+    USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
         AND (j.unique_key IS NULL
             OR NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = j.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0))
-    RETURNING j.id, j.schedule_id, j.origin, j.releases, o.state AS end_state
+    RETURNING j.id, j.schedule_id, j.origin, j.releases, o.state AS end_state, o.reason
 ), held AS (
     DELETE FROM {schema}.job AS j
     USING {schema}.key_hold AS u, unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)
@@ -27,13 +27,20 @@ WITH free AS (
 ), progress AS (
     DELETE FROM {schema}.progress WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 ), ended AS (
-    SELECT id, schedule_id, origin, releases, end_state FROM free UNION ALL SELECT id, schedule_id, origin, releases, end_state FROM held
+    SELECT id, schedule_id, origin, releases, end_state, reason FROM free UNION ALL SELECT id, schedule_id, origin, releases, end_state, reason FROM held
 ), released AS (
     INSERT INTO {schema}.release (ids, ended_at, states, reasons)
     SELECT array_agg(id),
         coalesce(:now::timestamptz, now()),                                                      -- if batch
         coalesce(:now::timestamptz, statement_timestamp()),                                      -- if commits
         array_agg(end_state), array_agg(''::text) FROM ended WHERE releases HAVING count(*) > 0
+), events AS (
+    INSERT INTO {schema}.event (at, type, subjects, reasons)
+    SELECT
+        coalesce(:now::timestamptz, now()),                                                      -- if batch
+        coalesce(:now::timestamptz, statement_timestamp()),                                      -- if commits
+        end_state, array_agg(id), array_agg(left(reason, 500)) FILTER (WHERE end_state <> 3)
+    FROM ended WHERE EXISTS (SELECT FROM {schema}.feed WHERE keep_us > 0) GROUP BY end_state
 ), edges AS (
     DELETE FROM {schema}.edge WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 )

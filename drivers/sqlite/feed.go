@@ -1,0 +1,106 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// newEvents is a row of the feed on its way to insert_events.sql.
+type newEvents struct {
+	Type     store.EventType `json:"type"`
+	Subjects []int64         `json:"subjects"`
+	Slots    []*int64        `json:"slots,omitempty"`
+	Counts   []int64         `json:"counts,omitempty"`
+	Reasons  []string        `json:"reasons,omitempty"`
+}
+
+// InsertEvents implements rowwise.Feed.
+func (s *session) InsertEvents(ctx context.Context, rows store.EventRows, now time.Time) error {
+	list := make([]newEvents, len(rows))
+	for i, row := range rows {
+		list[i] = newEvents{Type: row.Type, Subjects: row.Subjects, Counts: row.Counts, Reasons: row.Reasons}
+		for _, slot := range row.Slots {
+			list[i].Slots = append(list[i].Slots, micros(slot))
+		}
+	}
+	return s.exec(ctx, insertEvents, args{"events": jsonOf(list), "now": micros(now)})
+}
+
+// ListEvents reads the feed; see store.Feed. Transactions write one after the other, so that
+// the numbers of rows are in the order of the commits.
+func (b *Backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (out store.ListEventsResult, err error) {
+	err = b.read(ctx, "list events", func(s *session) error {
+		var page store.ListEventsResult
+		var gone store.EventCursor
+		if err := s.one(ctx, readFeed, nil, durationScanner{&page.Keep}, &gone.ID); err != nil {
+			return err
+		}
+		from, gap := store.EventsBegin(req, gone)
+		page.Gap = gap
+		name := listEvents
+		if req.Newest {
+			name = listNewestEvents
+		}
+		var rows []store.EventRow
+		err := s.each(ctx, name, args{"from_id": from.ID, "limit": store.EventRowsRead(req)}, func(r row) error {
+			var e store.EventRow
+			slots := []int64{}
+			err := r.Scan(&e.Cursor.ID, into(&e.At), &e.Type, listScanner{&e.Subjects}, listScanner{&e.Names}, listScanner{&slots}, listScanner{&e.Counts}, listScanner{&e.Reasons})
+			for _, slot := range slots {
+				e.Slots = append(e.Slots, time.UnixMicro(slot).UTC())
+			}
+			rows = append(rows, e)
+			return err
+		})
+		if req.Newest {
+			slices.Reverse(rows)
+		}
+		out = store.EventsPage(req, rows, from, page)
+		return err
+	})
+	if err != nil {
+		return store.ListEventsResult{}, err
+	}
+	return out, nil
+}
+
+// listScanner reads a JSON array; null leaves the list as it is.
+type listScanner struct{ list any }
+
+// Scan implements sql.Scanner.
+func (s listScanner) Scan(value any) error {
+	text, ok := value.(string)
+	if !ok {
+		return nil
+	}
+	return json.Unmarshal([]byte(text), s.list)
+}
+
+// KeepEvents sets for how long events are kept; see store.Feed.
+func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
+	return b.write(ctx, "keep events", func(s *session) error {
+		if err := s.exec(ctx, raiseEvents, nil); err != nil {
+			return err
+		}
+		return s.exec(ctx, updateFeed, args{"keep": req.Keep.Microseconds()})
+	})
+}
+
+// pruneEvents deletes rows of the feed that have been kept long enough.
+func (s *session) pruneEvents(ctx context.Context, limit int, now time.Time) (int, error) {
+	gone, last := 0, int64(0)
+	err := s.each(ctx, pruneEvents, args{"now": micros(now), "limit": limit}, func(r row) error {
+		var id int64
+		err := r.Scan(&id)
+		gone, last = gone+1, max(last, id)
+		return err
+	})
+	if err != nil || gone == 0 {
+		return 0, err
+	}
+	return gone, s.exec(ctx, updateGoneEvents, args{"id": last})
+}

@@ -1,0 +1,2 @@
+-- For how long events are kept, and the last row that was deleted.
+SELECT keep, gone_id FROM hourbell_feed

@@ -310,6 +310,9 @@ func encodeArgs(before string, args Args) (RawArgs, error) {
 	if args == nil {
 		return RawArgs{}, &check.FieldError{Field: before + "args", Problem: "are nil", Remedy: "pass a value with a Kind method"}
 	}
+	if _, several := args.(Several); several {
+		return RawArgs{}, &check.FieldError{Field: before + "args", Problem: "are of type Several, which is for fields of Hooks", Remedy: "pass one job"}
+	}
 	raw, ok := args.(RawArgs)
 	if ok {
 		if len(raw.JSON) == 0 {

@@ -2,6 +2,7 @@ package hourbell
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/internal/plan"
@@ -13,10 +14,18 @@ import (
 // be listed. Its worker finds the cause in JobRow.Headers under HookHeader; a
 // command reads it from its standard input, and an HTTP call sends it as its
 // body.
+//
+// A field of type Several has several hooks for one event, and nil has none.
 type Hooks struct {
+	// OnSuccess runs when a job of the schedule completes.
+	OnSuccess Args
 	// OnFailure runs when a job of the schedule has ended as failed, or as lost
 	// with its node: once for each such job, after its last attempt.
 	OnFailure Args
+	// OnRetry runs when an attempt at a job of the schedule has failed and the job
+	// is tried again after a delay: once for each such attempt. An attempt that was
+	// lost with its node is not such an attempt.
+	OnRetry Args
 	// OnMissed runs when slots were missed: once for all slots that one node
 	// found missed at the same time.
 	OnMissed Args
@@ -25,12 +34,53 @@ type Hooks struct {
 	OnRecovery Args
 }
 
+// Several are hooks for one event: a job is made for each of them, in their order.
+// Only fields of Hooks may have it; it is no job itself.
+type Several []Args
+
+// Kind implements Args, so that a field of Hooks can have the type.
+func (Several) Kind() string { return "several" }
+
+// each returns the hooks of a field of Hooks.
+func each(field Args) []Args {
+	several, is := field.(Several)
+	switch {
+	case is:
+		return slices.DeleteFunc(slices.Clone(several), func(job Args) bool { return job == nil })
+	case field == nil:
+		return nil
+	}
+	return []Args{field}
+}
+
+// hookField is a field of Hooks with its name in files and messages.
+type hookField struct {
+	name string
+	jobs *Args
+}
+
+func (h *Hooks) fields() []hookField {
+	return []hookField{
+		{"on_success", &h.OnSuccess}, {"on_failure", &h.OnFailure}, {"on_retry", &h.OnRetry}, {"on_missed", &h.OnMissed}, {"on_recovery", &h.OnRecovery},
+	}
+}
+
+// HookNames returns the names of the fields of Hooks in files and messages.
+func HookNames() (names []string) {
+	for _, field := range (&Hooks{}).fields() {
+		names = append(names, field.name)
+	}
+	return names
+}
+
 // HookHeader is the header (see JobRow.Headers) with the cause of a hook's job:
 // a HookEvent as JSON. The other constants are the values of HookEvent.Event.
 const (
 	HookHeader = "hourbell-hook"
 
+	HookSuccess  = "success"
 	HookFailure  = "failure"
+	HookRetry    = "retry"
 	HookMissed   = "missed"
 	HookRecovery = "recovery"
 )
@@ -38,15 +88,19 @@ const (
 // HookEvent is the cause of a hook, in the JSON that its job gets. Releases
 // only add fields.
 type HookEvent struct {
-	// Event is failure, missed or recovery.
+	// Event is success, failure, retry, missed or recovery.
 	Event    string `json:"event"`
 	Schedule string `json:"schedule"`
-	// Slot, Job, Attempt and Node describe the job that failed or completed.
+	// Kind is the kind of the job or, with missed, of the schedule's jobs, and Group
+	// their group.
+	Kind  string `json:"kind,omitempty"`
+	Group string `json:"group,omitempty"`
+	// Slot, Job, Attempt and Node describe the job, and its last attempt.
 	Slot    time.Time `json:"slot,omitzero"`
 	Job     int64     `json:"job,omitempty"`
 	Attempt int       `json:"attempt,omitempty"`
 	Node    string    `json:"node,omitempty"`
-	// Reason is why the job failed or the slots were missed.
+	// Reason is why the job or the attempt failed, or why the slots were missed.
 	Reason string `json:"reason,omitempty"`
 	// Output is the end of the output of the job's last attempt, at most 8 KiB.
 	// Bytes that are not UTF-8 are replaced.
@@ -57,49 +111,80 @@ type HookEvent struct {
 	Count int64     `json:"count,omitempty"`
 }
 
-// Each calls do for every hook that is set, with its name in files and
-// messages.
+// Each calls do for every hook that is set, with the name of its field in files
+// and messages. A field with Several hooks is passed hook by hook.
 func (h Hooks) Each(do func(name string, job Args)) {
-	for _, one := range []struct {
-		name string
-		job  Args
-	}{{"on_failure", h.OnFailure}, {"on_missed", h.OnMissed}, {"on_recovery", h.OnRecovery}} {
-		if one.job != nil {
-			do(one.name, one.job)
+	for _, field := range h.fields() {
+		for _, job := range each(*field.jobs) {
+			do(field.name, job)
 		}
 	}
+}
+
+// Field returns the hooks of a field by its name (see HookNames).
+func (h Hooks) Field(name string) []Args {
+	for _, field := range h.fields() {
+		if field.name == name {
+			return each(*field.jobs)
+		}
+	}
+	return nil
+}
+
+// Set sets a field by its name (see HookNames): none, one or Several hooks.
+func (h *Hooks) Set(name string, jobs ...Args) {
+	for _, field := range h.fields() {
+		if field.name == name {
+			*field.jobs = asField(jobs)
+		}
+	}
+}
+
+func asField(jobs []Args) Args {
+	switch len(jobs) {
+	case 0:
+		return nil
+	case 1:
+		return jobs[0]
+	}
+	return Several(jobs)
 }
 
 // encode validates the hooks and returns them as a schedule's row stores them.
 func (h Hooks) encode() (plan.Hooks, error) {
 	var errs []error
-	encode := func(name string, job Args) *plan.Hook {
-		if job == nil {
-			return nil
+	encode := func(name string, field Args) (list plan.HookList) {
+		for _, job := range each(field) {
+			raw, err := encodeArgs(name+" ", job)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			if given, ok := job.(RawArgs); ok {
+				raw = given // empty arguments are stored as such
+			}
+			list = append(list, &plan.Hook{Kind: raw.Name, Args: string(raw.JSON)})
 		}
-		raw, err := encodeArgs(name+" ", job)
-		if err != nil {
-			errs = append(errs, err)
-			return nil
-		}
-		if given, ok := job.(RawArgs); ok {
-			raw = given // empty arguments are stored as such
-		}
-		return &plan.Hook{Kind: raw.Name, Args: string(raw.JSON)}
+		return list
 	}
 	stored := plan.Hooks{
-		OnFailure: encode("on_failure", h.OnFailure), OnMissed: encode("on_missed", h.OnMissed), OnRecovery: encode("on_recovery", h.OnRecovery),
+		OnSuccess: encode("on_success", h.OnSuccess), OnFailure: encode("on_failure", h.OnFailure), OnRetry: encode("on_retry", h.OnRetry),
+		OnMissed: encode("on_missed", h.OnMissed), OnRecovery: encode("on_recovery", h.OnRecovery),
 	}
 	return stored, errors.Join(errs...)
 }
 
 func storedHooks(h plan.Hooks) Hooks {
-	return Hooks{OnFailure: storedHook(h.OnFailure), OnMissed: storedHook(h.OnMissed), OnRecovery: storedHook(h.OnRecovery)}
+	return Hooks{
+		OnSuccess: storedHook(h.OnSuccess), OnFailure: storedHook(h.OnFailure), OnRetry: storedHook(h.OnRetry),
+		OnMissed: storedHook(h.OnMissed), OnRecovery: storedHook(h.OnRecovery),
+	}
 }
 
-func storedHook(h *plan.Hook) Args {
-	if h == nil {
-		return nil
+func storedHook(list plan.HookList) Args {
+	var jobs []Args
+	for _, h := range list {
+		jobs = append(jobs, RawArgs{Name: h.Kind, JSON: []byte(h.Args)})
 	}
-	return RawArgs{Name: h.Kind, JSON: []byte(h.Args)}
+	return asField(jobs)
 }

@@ -67,7 +67,7 @@ type Draft struct {
 	Origin store.Origin
 	// Schedule is the name of the schedule that makes this job or hook.
 	Schedule string
-	// Hook is on_failure, on_missed or on_recovery for a hook; else empty.
+	// Hook is the name of the hook (see HookNames), such as on_failure; else empty.
 	Hook string
 
 	made draftOrigin // the fields that middleware must not change

@@ -151,13 +151,15 @@ type Definition struct {
 	Group              string          `json:"group,omitempty" minLength:"1"`
 	Paused             bool            `json:"paused,omitempty" doc:"Start paused."`
 	Exclude            []string        `json:"exclude,omitempty" nullable:"false" maxItems:"100" doc:"Dates, days of the week, rules or names of calendars at which no slot fires."`
+	OnSuccess          *Hook           `json:"on_success,omitempty"`
 	OnFailure          *Hook           `json:"on_failure,omitempty"`
+	OnRetry            *Hook           `json:"on_retry,omitempty"`
 	OnMissed           *Hook           `json:"on_missed,omitempty"`
 	OnRecovery         *Hook           `json:"on_recovery,omitempty"`
 }
 
-// Hook is a job that a schedule makes because of a failure, a missed slot or a
-// recovery.
+// Hook is a job that a schedule makes because of what becomes of its jobs and
+// slots: one for each event.
 type Hook struct {
 	Kind string          `json:"kind" minLength:"1"`
 	Args json.RawMessage `json:"args,omitempty"`
@@ -202,12 +204,11 @@ func (d Definition) schedule(name string) (hourbell.Schedule, error) {
 		return raw
 	}
 	s.Job = work("args", d.Kind, d.Args)
-	for field, hook := range map[string]struct {
-		from *Hook
-		to   *hourbell.Args
-	}{"on_failure": {d.OnFailure, &s.Hooks.OnFailure}, "on_missed": {d.OnMissed, &s.Hooks.OnMissed}, "on_recovery": {d.OnRecovery, &s.Hooks.OnRecovery}} {
-		if hook.from != nil {
-			*hook.to = work(field, hook.from.Kind, hook.from.Args)
+	for field, hook := range map[string]*Hook{
+		"on_success": d.OnSuccess, "on_failure": d.OnFailure, "on_retry": d.OnRetry, "on_missed": d.OnMissed, "on_recovery": d.OnRecovery,
+	} {
+		if hook != nil {
+			s.Hooks.Set(field, work(field, hook.Kind, hook.Args))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

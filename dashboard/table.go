@@ -52,7 +52,7 @@ var (
 	}
 	numbers = []string{"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING", "SCHEDULES", "TOOK"}
 	states  = []string{"STATE", "OUTCOME", "state"}
-	blocks  = []string{"args", "hook", "result", "on_failure", "on_missed", "on_recovery"}
+	blocks  = []string{"args", "hook", "result", "on_success", "on_failure", "on_retry", "on_missed", "on_recovery"}
 )
 
 // linker returns the address of the page about the value of a column; empty: there is

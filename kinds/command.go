@@ -265,8 +265,8 @@ func (e *ExitError) Error() string {
 // fencing token. On Unix there is also HOURBELL_RUN, by which the node finds
 // the remaining processes of a command whose supervisor was killed. The node's
 // HOURBELL_STORE is not passed on, because it may contain a password. The
-// command of a hook also has HOURBELL_HOOK, which is failure, missed or
-// recovery, and reads the hook's event from its standard input, unless the
+// command of a hook also has HOURBELL_HOOK, which is success, failure, retry,
+// missed or recovery, and reads the hook's event from its standard input, unless the
 // command has its own input.
 //
 // Standard output and error are stored together with the attempt, in the order

@@ -31,10 +31,11 @@ func Follow(followUps []*FollowUp, failing map[int64]int64) Consequences {
 	}
 	touched, well := map[int64]bool{}, map[int64]bool{} // well: at any time
 	for _, a := range followUps {
-		switch {
-		case a == nil:
+		if a == nil {
 			continue
-		case a.Schedule == 0:
+		}
+		out.Jobs = append(out.Jobs, a.Always...)
+		if a.Schedule == 0 {
 			if a.Failing {
 				out.Jobs = append(out.Jobs, a.Jobs...)
 			}

@@ -347,7 +347,8 @@ type Outcome struct {
 	// (NewJob.UniqueFor) keeps its row and its attempts until the key is free.
 	Keep time.Duration
 	// After, if not nil, also happens if the outcome counts, was not recorded
-	// before, and ends the job as completed or failed.
+	// before, and ends the job as completed or failed or, as a Retry, makes it ready
+	// again; see Follows.
 	After *FollowUp
 	// Alone means that the job has no schedule, so that no other job waits for
 	// its end. It is a hint for drivers, which may then need fewer round trips;
@@ -356,8 +357,8 @@ type Outcome struct {
 	Alone bool
 }
 
-// FollowUp is what the end of a schedule's job, or a missed slot, causes in the
-// transaction that records it. A store remembers for each schedule whether it is
+// FollowUp is what the end of a job, an attempt that is tried again, or a missed slot
+// causes in the transaction that records it. A store remembers for each schedule whether it is
 // failing: it is failing from the first FollowUp with Failing until the next
 // FollowUp without. A schedule is also well when it is deleted and when it comes
 // back; a pause, an edit or a reset changes nothing.
@@ -365,8 +366,8 @@ type Outcome struct {
 // The follow-ups of one call happen one after the other: in the order of the
 // request, or for lost jobs in the order of node and number.
 type FollowUp struct {
-	// Schedule is 0 for a job without a schedule. Then no state is kept, and
-	// Jobs are made only with Failing.
+	// Schedule is 0 for a job without a schedule, and for an attempt that is tried
+	// again. Then no state is kept, and Jobs are made only with Failing.
 	Schedule int64
 	// Failing means that the schedule is failing from now on; otherwise it is
 	// well.
@@ -376,6 +377,9 @@ type FollowUp struct {
 	// Jobs are inserted, and wake nodes, as by Insert; without Failing only if
 	// the schedule was failing until now. They have no Schedule.
 	Jobs []NewJob
+	// Always are inserted in the same way before Jobs, whether or not the schedule was
+	// failing.
+	Always []NewJob
 }
 
 // FinishRequest records outcomes, at most one per job. The caller may reuse the

@@ -124,6 +124,11 @@ func (r Result) EndState() State {
 	return StateCancelled
 }
 
+// Follows reports whether an outcome with this effect causes Outcome.After.
+func (o *Outcome) Follows(effect Effect) bool {
+	return o.Result.FollowsUp() || o.Result == Retry && !effect.Unchanged && effect.State == StateReady
+}
+
 // FollowsUp reports whether an outcome with this result causes Outcome.After when
 // it ends its job.
 func (r Result) FollowsUp() bool { return r == Completed || r == Failed }

@@ -46,7 +46,7 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 // finish is Finish in a transaction. outcomes are the request's in the order of their jobs.
 // releases reports whether dependents of the jobs are to be released after the commit.
 func (b *Backend) finish(ctx context.Context, tx querier, req store.FinishRequest, outcomes []store.Outcome) (out store.FinishResult, releases bool, err error) {
-	f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, freed: serialGroups{}}
+	f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, retried: map[int64]bool{}, freed: serialGroups{}}
 	if out.Refused, err = f.run(ctx, outcomes); err != nil {
 		return out, false, err
 	}
@@ -94,6 +94,7 @@ type finishing struct {
 	ends     endings
 	accepted map[int64]bool // by job: those that were looked at
 	ended    []int64        // jobs moved to history by this run
+	retried  map[int64]bool // jobs whose attempts are tried again and have follow-ups
 	freed    serialGroups   // of what ended
 	releases bool           // a job with dependents ended
 }
@@ -274,6 +275,7 @@ func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
 		case effect.Unchanged:
 		case effect.State == store.StateReady:
 			again.add(o.ID, effect)
+			f.retried[o.ID] = o.Follows(effect)
 		default:
 			f.ends.add(o.ID, o.Token, effect.State, effect.Reason, effect.Keep).addResult(o.Value)
 		}
@@ -445,7 +447,7 @@ func (f *finishing) followUps(outcomes []store.Outcome) []*store.FollowUp {
 	ended := setOf(f.ended)
 	var out []*store.FollowUp
 	for _, o := range outcomes {
-		if ended[o.ID] && o.Result.FollowsUp() {
+		if ended[o.ID] && o.Result.FollowsUp() || f.retried[o.ID] {
 			out = append(out, o.After)
 		}
 	}

@@ -403,9 +403,9 @@ func (r *ruleTest) finish(easy bool) {
 		if j.State.Finished() {
 			j.Result = string(o.Value)
 			freed = append(freed, j.group())
-			if o.Result.FollowsUp() && o.After != nil {
-				hooks = append(hooks, o.After.Jobs[0].Kind)
-			}
+		}
+		if o.Follows(effect) && o.After != nil {
+			hooks = append(hooks, o.After.Jobs[0].Kind)
 		}
 	}
 	r.table.release(freed...)

@@ -26,7 +26,7 @@ type pair struct {
 	line       int
 }
 
-// settings are the pairs of one or more comments, each key once.
+// settings are the pairs of one or more comments, each key once, except keys of hooks.
 type settings []pair
 
 func (s settings) find(key string) (pair, bool) {
@@ -120,7 +120,7 @@ func (s *scan) checkKey(p pair, before settings, known []string) bool {
 	first, twice := before.find(p.key)
 	instead, ofLine := ofLines[p.key]
 	switch {
-	case twice:
+	case twice && !slices.Contains(declared.HookKeys(), p.key):
 		s.add(label, fmt.Sprintf("is given twice, first in line %d", first.line), "remove one of them")
 	case ofLine:
 		s.add(label, "belongs to the line itself", instead)
@@ -205,7 +205,7 @@ func (s *scan) apply(p pair, schedule *hourbell.Schedule, command *kinds.Command
 	}
 	if slices.Contains(declared.HookKeys(), p.key) {
 		hook, err := declared.ParseHook(p.value, s.User)
-		hooks[p.key] = hook
+		hooks.Add(p.key, hook)
 		return err
 	}
 	ok := p.value != ""

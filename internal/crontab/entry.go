@@ -2,7 +2,6 @@ package crontab
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hourbell/hourbell"
@@ -21,9 +20,13 @@ func (s *scan) entry(rule, user, line, input string) {
 		Timeout:     hourbell.MaxDuration, // cron sets no limit
 	}
 	command := s.command(user, line, input)
-	hooks := declared.HookSet{}
-	for _, p := range slices.Concat(s.whole, s.above) {
-		_ = s.apply(p, &sched, &command, hooks) // the pair was checked before
+	var hooks declared.HookSet
+	for _, pairs := range []settings{s.whole, s.above} {
+		own := declared.HookSet{}
+		for _, p := range pairs {
+			_ = s.apply(p, &sched, &command, own) // the pair was checked before
+		}
+		hooks = own.Within(hooks)
 	}
 	sched.Hooks = hooks.Hooks()
 	sched.Name = s.name(rule, user, line, input)

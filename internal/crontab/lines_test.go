@@ -135,6 +135,25 @@ func TestComments(t *testing.T) {
 	}
 }
 
+// TestSeveralHooks checks that a key of hooks may be repeated, and that the hooks of a line replace
+// the hooks of the file.
+func TestSeveralHooks(t *testing.T) {
+	file := read(
+		t, Reader{}, "#hourbell-file: on_failure=mail on_failure=page on_retry=note", "#hourbell: on_failure=own on_success=one", "#hourbell: on_success=two",
+		"0 0 * * * a", "0 1 * * * b",
+	)
+	for i, want := range []string{
+		`on_success {"shell":"one"}|on_success {"shell":"two"}|on_failure {"shell":"own"}|on_retry {"shell":"note"}`,
+		`on_failure {"shell":"mail"}|on_failure {"shell":"page"}|on_retry {"shell":"note"}`,
+	} {
+		var got []string
+		file.Entries[i].Hooks.Each(func(name string, job hourbell.Args) { got = append(got, name+" "+string(declared.Raw(job).JSON)) })
+		if strings.Join(got, "|") != want {
+			t.Errorf("line %d: got %s, want %s", i, strings.Join(got, "|"), want)
+		}
+	}
+}
+
 // The author of a user's crontab gets no more permissions than that user.
 func TestUsersStayThemselves(t *testing.T) {
 	ada := Reader{User: "ada"}

@@ -11,11 +11,20 @@ import (
 )
 
 // HookKeys are the keys of hooks.
-func HookKeys() []string { return []string{"on_failure", "on_missed", "on_recovery"} }
+func HookKeys() []string { return hourbell.HookNames() }
 
-// HookSet is the hooks declared in one section, by their keys: nil switches off
-// a hook that an outer section declares.
-type HookSet map[string]hourbell.Args
+// HookSet is the hooks declared in one section, by their keys: an empty list switches
+// off the hooks that an outer section declares.
+type HookSet map[string][]hourbell.Args
+
+// Add adds a hook to a key; nil adds only the key.
+func (s HookSet) Add(key string, hook hourbell.Args) {
+	list := s[key]
+	if hook != nil {
+		list = append(list, hook)
+	}
+	s[key] = list
+}
 
 // Within returns the hooks that apply in a section that lies within another:
 // its own hooks, and the outer hooks that it does not set.
@@ -30,7 +39,11 @@ func (s HookSet) Within(outer HookSet) HookSet {
 
 // Hooks returns the set in the form that a schedule takes.
 func (s HookSet) Hooks() hourbell.Hooks {
-	return hourbell.Hooks{OnFailure: s["on_failure"], OnMissed: s["on_missed"], OnRecovery: s["on_recovery"]}
+	var hooks hourbell.Hooks
+	for key, list := range s {
+		hooks.Set(key, list...)
+	}
+	return hooks
 }
 
 // address matches a text that means a URL, whether or not it is an accepted

@@ -11,13 +11,15 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Hooks are the jobs that a schedule makes when a job of it fails, slots are missed, or it
-// recovers. They are stored with each of the schedule's jobs, so that any node that ends a job
-// knows them.
+// Hooks are the jobs that a schedule makes when a job of it completes, fails or is tried again,
+// slots are missed, or it recovers. They are stored with each of the schedule's jobs, so that any
+// node that ends a job knows them.
 type Hooks struct {
-	OnFailure  *Hook `json:"on_failure,omitempty"`
-	OnMissed   *Hook `json:"on_missed,omitempty"`
-	OnRecovery *Hook `json:"on_recovery,omitempty"`
+	OnSuccess  HookList `json:"on_success,omitempty"`
+	OnFailure  HookList `json:"on_failure,omitempty"`
+	OnRetry    HookList `json:"on_retry,omitempty"`
+	OnMissed   HookList `json:"on_missed,omitempty"`
+	OnRecovery HookList `json:"on_recovery,omitempty"`
 	// Name is the name of the schedule, for jobs that do not belong to a schedule.
 	Name string `json:"name,omitempty"`
 	// Count reports whether failures are counted, for Definition.PauseAfter.
@@ -26,7 +28,28 @@ type Hooks struct {
 
 // IsZero reports whether there are no hooks; encoding/json calls it.
 func (h Hooks) IsZero() bool {
-	return h.OnFailure == nil && h.OnMissed == nil && h.OnRecovery == nil && !h.Count
+	return len(h.OnSuccess)+len(h.OnFailure)+len(h.OnRetry)+len(h.OnMissed)+len(h.OnRecovery) == 0 && !h.Count
+}
+
+// HookList is the hooks for one event. As JSON a list of one hook is the hook, as releases with
+// one hook for each event wrote and read it.
+type HookList []*Hook
+
+// MarshalJSON implements json.Marshaler.
+func (l HookList) MarshalJSON() ([]byte, error) {
+	if len(l) == 1 {
+		return json.Marshal(l[0])
+	}
+	return json.Marshal([]*Hook(l))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *HookList) UnmarshalJSON(text []byte) error {
+	if strings.HasPrefix(string(text), "[") {
+		return json.Unmarshal(text, (*[]*Hook)(l))
+	}
+	*l = HookList{nil}
+	return json.Unmarshal(text, &(*l)[0])
 }
 
 // Hook describes the job of a hook.
@@ -55,7 +78,9 @@ const (
 
 // The values of HookEvent.Event.
 const (
+	HookSuccess  = "success"
 	HookFailure  = "failure"
+	HookRetry    = "retry"
 	HookMissed   = "missed"
 	HookRecovery = "recovery"
 )
@@ -63,15 +88,18 @@ const (
 // HookEvent is the cause of a hook's job. Its JSON is documented for users; releases only add
 // fields.
 type HookEvent struct {
-	// Event is failure, missed or recovery.
+	// Event is success, failure, retry, missed or recovery.
 	Event    string `json:"event"`
 	Schedule string `json:"schedule"`
-	// Slot, Job, Attempt and Node describe the job that failed or completed.
+	// Kind is the kind of the job or, with missed, of the schedule's jobs, and Group their group.
+	Kind  string `json:"kind,omitempty"`
+	Group string `json:"group,omitempty"`
+	// Slot, Job, Attempt and Node describe the job, and its last attempt.
 	Slot    time.Time `json:"slot,omitzero"`
 	Job     int64     `json:"job,omitempty"`
 	Attempt int       `json:"attempt,omitempty"`
 	Node    string    `json:"node,omitempty"`
-	// Reason is why the job failed or the slots were missed.
+	// Reason is why the job or the attempt failed, or why the slots were missed.
 	Reason string `json:"reason,omitempty"`
 	// Output is the end of the output of the job's last attempt, at most 8 KiB. Bytes that are not
 	// UTF-8 are replaced.
@@ -208,17 +236,17 @@ func hooksOf(headers []byte) Hooks {
 	return hooks
 }
 
-// job returns the job of a hook; none for a nil hook.
-func (h *Hook) job(queue string, about HookEvent) []store.NewJob {
-	if h == nil {
-		return nil
+// jobs returns the jobs of hooks.
+func (l HookList) jobs(queue string, about HookEvent) (jobs []store.NewJob) {
+	for _, h := range l {
+		spec := h.spec(queue)
+		spec.Headers = headersOf(HookHeader, about)
+		if len(h.Headers) > 0 {
+			spec.Headers = WithHeaders(spec.Headers, h.Headers)
+		}
+		jobs = append(jobs, store.NewJob{JobSpec: spec, Origin: store.OriginHook})
 	}
-	spec := h.spec(queue)
-	spec.Headers = headersOf(HookHeader, about)
-	if len(h.Headers) > 0 {
-		spec.Headers = WithHeaders(spec.Headers, h.Headers)
-	}
-	return []store.NewJob{{JobSpec: spec, Origin: store.OriginHook}}
+	return jobs
 }
 
 // spec returns the job of a hook without its headers, for a schedule with jobs in queue.
@@ -232,26 +260,39 @@ func (h *Hook) spec(queue string) store.JobSpec {
 
 const hookPriority = 5
 
-// FollowUp returns the follow-up of the end of a schedule's job; nil: none.
+// FollowUp returns the follow-up of an attempt at a schedule's job; nil: none.
 func FollowUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp {
-	if len(job.Headers) == 0 || out.Result != store.Completed && out.Result != store.Failed {
+	if len(job.Headers) == 0 || !out.Result.FollowsUp() && out.Result != store.Retry {
 		return nil
 	}
 	hooks := hooksOf(job.Headers)
-	if hooks.IsZero() {
+	if hooks.IsZero() || out.Result == store.Retry && len(hooks.OnRetry) == 0 {
 		return nil
 	}
-	about := HookEvent{
-		Event: HookRecovery, Schedule: cmp.Or(job.ScheduleName, hooks.Name), Slot: job.Slot, Job: job.ID, Attempt: int(job.Attempt), Node: node,
-		Output: strings.ToValidUTF8(string(out.Output[max(0, len(out.Output)-hookOutput):]), "\uFFFD"),
+	about := func(event string) HookEvent {
+		return HookEvent{
+			Event: event, Schedule: cmp.Or(job.ScheduleName, hooks.Name), Kind: job.Kind, Group: job.Group, Slot: job.Slot, Job: job.ID,
+			Attempt: int(job.Attempt), Node: node, Reason: why(out),
+			Output: strings.ToValidUTF8(string(out.Output[max(0, len(out.Output)-hookOutput):]), "\uFFFD"),
+		}
 	}
-	hook := hooks.OnRecovery
-	failing := out.Result == store.Failed
-	if failing {
-		about.Event, about.Reason = HookFailure, event.Text(out.Error, hookReason)
-		hook = hooks.OnFailure
+	switch out.Result {
+	case store.Retry:
+		return &store.FollowUp{Always: hooks.OnRetry.jobs(job.Queue, about(HookRetry))}
+	case store.Failed:
+		return &store.FollowUp{Schedule: job.Schedule, Failing: true, JobFailed: true, Jobs: hooks.OnFailure.jobs(job.Queue, about(HookFailure))}
 	}
-	return &store.FollowUp{Schedule: job.Schedule, Failing: failing, JobFailed: failing, Jobs: hook.job(job.Queue, about)}
+	return &store.FollowUp{
+		Schedule: job.Schedule, Always: hooks.OnSuccess.jobs(job.Queue, about(HookSuccess)), Jobs: hooks.OnRecovery.jobs(job.Queue, about(HookRecovery)),
+	}
+}
+
+// why returns the reason of an attempt that did not complete.
+func why(out store.Outcome) string {
+	if out.Result == store.Completed {
+		return ""
+	}
+	return event.Text(out.Error, hookReason)
 }
 
 // LostFollowUp returns the follow-up of a job that failed because its node died.
@@ -268,7 +309,7 @@ func (d Definition) missedFollowUp(s store.Schedule, records []store.SlotRecord)
 	if d.Hooks.IsZero() {
 		return nil
 	}
-	about := HookEvent{Event: HookMissed, Schedule: s.Name}
+	about := HookEvent{Event: HookMissed, Schedule: s.Name, Kind: d.Kind, Group: d.Group}
 	for _, r := range records {
 		if r.Outcome != store.SlotMissed {
 			continue
@@ -282,5 +323,5 @@ func (d Definition) missedFollowUp(s store.Schedule, records []store.SlotRecord)
 	if about.Count == 0 {
 		return nil
 	}
-	return &store.FollowUp{Schedule: s.ID, Failing: true, Jobs: d.Hooks.OnMissed.job(d.Queue, about)}
+	return &store.FollowUp{Schedule: s.ID, Failing: true, Jobs: d.Hooks.OnMissed.jobs(d.Queue, about)}
 }

@@ -31,7 +31,9 @@ func about(t *testing.T, after *store.FollowUp) HookEvent {
 
 // A job of a schedule contains everything that a node needs to know when it ends the job.
 func TestHooksTravelWithJobs(t *testing.T) {
-	for _, hooks := range []Hooks{{}, {OnFailure: tellOps}, {OnMissed: tellOps, OnRecovery: tellOps}} {
+	for _, hooks := range []Hooks{
+		{}, {OnFailure: HookList{tellOps}}, {OnMissed: HookList{tellOps}, OnRecovery: HookList{tellOps}}, {OnSuccess: HookList{tellOps, tellOps}, OnRetry: HookList{tellOps}},
+	} {
 		plan, s := planned(t, "10s", noon, func(d *Definition) { d.Hooks = hooks })
 		job := plan.Decide(s, noon.Add(10*time.Second)).Jobs[0]
 		if got, want := string(mustJSON(t, hooksOf(job.Headers))), string(mustJSON(t, hooks)); got != want {
@@ -53,7 +55,7 @@ func mustJSON(t *testing.T, value any) []byte {
 }
 
 func TestFollowUp(t *testing.T) {
-	all := Hooks{OnFailure: tellOps, OnRecovery: tellOps}
+	all := Hooks{OnFailure: HookList{tellOps}, OnRecovery: HookList{tellOps}}
 	job := store.Claimed{JobSpec: store.JobSpec{Queue: "q", Headers: all.headers()}, ID: 7, Attempt: 2, Schedule: 5, ScheduleName: "s", Slot: noon}
 	long := store.Outcome{Result: store.Failed, Error: strings.Repeat("é", 5000), Output: bytes.Repeat([]byte("x\xff"), 9000)}
 
@@ -78,7 +80,7 @@ func TestFollowUp(t *testing.T) {
 			t.Errorf("result %d: %+v", result, after)
 		}
 	}
-	job.Headers = Hooks{OnMissed: tellOps}.headers() // the schedule has hooks, but not for this event
+	job.Headers = Hooks{OnMissed: HookList{tellOps}}.headers() // the schedule has hooks, but not for this event
 	if after := FollowUp(job, long, "n"); after == nil || !after.Failing || len(after.Jobs) != 0 {
 		t.Errorf("without a hook for it: %+v", after)
 	}
@@ -90,9 +92,72 @@ func TestFollowUp(t *testing.T) {
 	}
 }
 
+// TestFollowUpOfEachEvent checks which of several hooks an attempt causes, and the event that
+// they get.
+func TestFollowUpOfEachEvent(t *testing.T) {
+	two := HookList{tellOps, {Kind: "note"}}
+	hooks := Hooks{OnSuccess: two, OnFailure: two, OnRetry: two, OnRecovery: two}
+	job := store.Claimed{JobSpec: store.JobSpec{Kind: "report", Group: "g", Queue: "q", Headers: hooks.headers()}, ID: 7, Schedule: 5, ScheduleName: "s"}
+	for _, test := range []struct {
+		result       store.Result
+		always, jobs string // the event
+		failing      bool
+	}{
+		{store.Completed, HookSuccess, HookRecovery, false},
+		{store.Failed, "", HookFailure, true},
+		{store.Retry, HookRetry, "", false},
+	} {
+		after := FollowUp(job, store.Outcome{Result: test.result, Error: "busy"}, "n")
+		if after == nil || after.Failing != test.failing || (after.Schedule == 0) != (test.result == store.Retry) {
+			t.Fatalf("result %d: %+v", test.result, after)
+		}
+		for _, part := range []struct {
+			jobs  []store.NewJob
+			event string
+		}{{after.Always, test.always}, {after.Jobs, test.jobs}} {
+			if part.event == "" {
+				if len(part.jobs) > 0 {
+					t.Errorf("result %d: further jobs: %+v", test.result, part.jobs)
+				}
+				continue
+			}
+			if len(part.jobs) != 2 || part.jobs[0].Kind != "tell" || part.jobs[1].Kind != "note" {
+				t.Fatalf("result %d: %+v", test.result, part.jobs)
+			}
+			for _, made := range part.jobs {
+				var e HookEvent
+				if err := json.Unmarshal([]byte(Headers(made.Headers)[HookHeader]), &e); err != nil {
+					t.Fatal(err)
+				}
+				if e.Event != part.event || e.Kind != "report" || e.Group != "g" || e.Schedule != "s" || e.Job != 7 || (e.Reason == "busy") != (test.result != store.Completed) {
+					t.Errorf("result %d: %+v", test.result, e)
+				}
+			}
+		}
+	}
+	job.Headers = Hooks{OnFailure: two}.headers()
+	if after := FollowUp(job, store.Outcome{Result: store.Retry, Error: "busy"}, "n"); after != nil {
+		t.Errorf("without hooks for retries: %+v", after)
+	}
+}
+
+// TestHookListAsJSON checks that a single hook is written as releases with one hook for each event
+// write and read it.
+func TestHookListAsJSON(t *testing.T) {
+	for text, n := range map[string]int{`{"on_failure":{"kind":"a"}}`: 1, `{"on_failure":[{"kind":"a"},{"kind":"b"}]}`: 2, `{}`: 0} {
+		var hooks Hooks
+		if err := json.Unmarshal([]byte(text), &hooks); err != nil || len(hooks.OnFailure) != n {
+			t.Errorf("%s: %+v, %v", text, hooks, err)
+		}
+		if again := string(mustJSON(t, hooks)); again != text {
+			t.Errorf("%s is written as %s", text, again)
+		}
+	}
+}
+
 func TestMissedSlotsAreTold(t *testing.T) {
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
-	plan, s := planned(t, "1m", noon, func(d *Definition) { d.Hooks.OnMissed = tellOps })
+	plan, s := planned(t, "1m", noon, func(d *Definition) { d.Hooks.OnMissed = HookList{tellOps} })
 	s.Name = "s"
 	f := plan.Decide(s, at(100).Add(30*time.Second))
 	e := about(t, f.After)

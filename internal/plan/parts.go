@@ -8,19 +8,22 @@ import (
 type Part struct {
 	Spec   store.JobSpec // Headers has the headers that are stored with the job of a slot; nil for a hook
 	Origin store.Origin  // OriginSchedule or OriginHook
-	Hook   string        // on_failure, on_missed or on_recovery; empty: the schedule's job
+	Hook   string        // the key of the hook in files, such as on_failure; empty: the schedule's job
 	hook   *Hook
 }
 
 // Parts returns the descriptions of a schedule's job and hooks.
 func (d *Definition) Parts() []Part {
 	parts := []Part{{Spec: d.Job(0, store.OriginSchedule).JobSpec, Origin: store.OriginSchedule}}
-	for _, one := range []struct {
-		name string
-		hook *Hook
-	}{{"on_failure", d.Hooks.OnFailure}, {"on_missed", d.Hooks.OnMissed}, {"on_recovery", d.Hooks.OnRecovery}} {
-		if one.hook != nil {
-			parts = append(parts, Part{Spec: one.hook.spec(d.Queue), Origin: store.OriginHook, Hook: one.name, hook: one.hook})
+	for _, event := range []struct {
+		name  string
+		hooks HookList
+	}{
+		{"on_success", d.Hooks.OnSuccess}, {"on_failure", d.Hooks.OnFailure}, {"on_retry", d.Hooks.OnRetry},
+		{"on_missed", d.Hooks.OnMissed}, {"on_recovery", d.Hooks.OnRecovery},
+	} {
+		for _, hook := range event.hooks {
+			parts = append(parts, Part{Spec: hook.spec(d.Queue), Origin: store.OriginHook, Hook: event.name, hook: hook})
 		}
 	}
 	return parts

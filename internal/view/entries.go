@@ -15,27 +15,27 @@ import (
 // EntryRecord is a schedule, or a command that runs at the start of a node
 // (rule null).
 type EntryRecord struct {
-	Name        string                     `json:"name"`
-	Line        int                        `json:"line"`
-	Rule        *string                    `json:"rule"`
-	TZ          *string                    `json:"tz"`
-	Description *string                    `json:"description"`
-	Kind        string                     `json:"kind"`
-	Argv        []string                   `json:"argv"`
-	User        *string                    `json:"user"`
-	Dir         *string                    `json:"dir"`
-	Args        json.RawMessage            `json:"args"` // without values that may be secrets
-	Queue       *string                    `json:"queue"`
-	MaxAttempts *int                       `json:"max_attempts"`
-	Timeout     *string                    `json:"timeout"`
-	Backoff     *string                    `json:"backoff"`
-	OnLoss      string                     `json:"on_loss"`
-	Overlap     string                     `json:"overlap"`
-	Group       *string                    `json:"group"`
-	Exclude     []string                   `json:"exclude"` // stored calendars by name; they were not read
-	Paused      bool                       `json:"paused"`
-	Hooks       map[string]json.RawMessage `json:"hooks"`
-	Next        []time.Time                `json:"next"`
+	Name        string          `json:"name"`
+	Line        int             `json:"line"`
+	Rule        *string         `json:"rule"`
+	TZ          *string         `json:"tz"`
+	Description *string         `json:"description"`
+	Kind        string          `json:"kind"`
+	Argv        []string        `json:"argv"`
+	User        *string         `json:"user"`
+	Dir         *string         `json:"dir"`
+	Args        json.RawMessage `json:"args"` // without values that may be secrets
+	Queue       *string         `json:"queue"`
+	MaxAttempts *int            `json:"max_attempts"`
+	Timeout     *string         `json:"timeout"`
+	Backoff     *string         `json:"backoff"`
+	OnLoss      string          `json:"on_loss"`
+	Overlap     string          `json:"overlap"`
+	Group       *string         `json:"group"`
+	Exclude     []string        `json:"exclude"` // stored calendars by name; they were not read
+	Paused      bool            `json:"paused"`
+	Hooks       map[string]any  `json:"hooks"` // the arguments of a hook, or a list of several
+	Next        []time.Time     `json:"next"`
 }
 
 // NewEntryRecord returns the record of an entry of a file, with its next instants
@@ -52,7 +52,7 @@ func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryReco
 		Name: entry.Name, Line: entry.Line, Rule: orNull(strings.TrimPrefix(entry.Rule.String(), "CRON_TZ="+entry.Rule.Zone+" ")), TZ: orNull(entry.Rule.Zone),
 		Kind: job.Name, Args: show(job), Queue: orNull(entry.Queue), MaxAttempts: orNull(entry.MaxAttempts),
 		Timeout: durationOrNull(entry.Timeout), Backoff: orNull(entry.Backoff), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Overlap),
-		Group: orNull(entry.Group), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused, Hooks: map[string]json.RawMessage{}, Next: []time.Time{},
+		Group: orNull(entry.Group), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused, Hooks: map[string]any{}, Next: []time.Time{},
 	}
 	if entry.Rule.String() != "" {
 		r.Description = orNull(describe(entry.Rule, now))
@@ -60,7 +60,19 @@ func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryReco
 	if command, err := kinds.DecodeCommand(job.JSON); job.Name == kinds.CommandKind && err == nil {
 		r.Argv, r.User, r.Dir = argv(job.JSON, secrets), orNull(command.User), orNull(command.Dir)
 	}
-	entry.Hooks.Each(func(name string, hook hourbell.Args) { r.Hooks[name] = show(hook) })
+	for _, name := range hourbell.HookNames() {
+		var shown []json.RawMessage
+		for _, hook := range entry.Hooks.Field(name) {
+			shown = append(shown, show(hook))
+		}
+		switch len(shown) {
+		case 0:
+		case 1:
+			r.Hooks[name] = shown[0]
+		default:
+			r.Hooks[name] = shown
+		}
+	}
 	r.Next = append(r.Next, Upcoming(entry, now)...)
 	return r
 }

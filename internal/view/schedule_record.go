@@ -52,20 +52,22 @@ type ScheduleRecord struct {
 	Paused      bool            `json:"paused"`
 	PausedAt    *time.Time      `json:"paused_at"`
 	// The pause of its group.
-	GroupPausedAt    *time.Time  `json:"group_paused_at"`
-	GroupPausedUntil *time.Time  `json:"group_paused_until"`
-	NextAt           *time.Time  `json:"next_at"`
-	Mark             *time.Time  `json:"mark"`
-	Anchor           *time.Time  `json:"anchor"`
-	Fired            int64       `json:"fired"`
-	CreatedAt        *time.Time  `json:"created_at"`
-	UpdatedAt        *time.Time  `json:"updated_at"`
-	DeletedAt        *time.Time  `json:"deleted_at"`
-	FailingSince     *time.Time  `json:"failing_since"`
-	OnFailure        *HookRecord `json:"on_failure"`
-	OnMissed         *HookRecord `json:"on_missed"`
-	OnRecovery       *HookRecord `json:"on_recovery"`
-	Problem          *string     `json:"problem"`
+	GroupPausedAt    *time.Time `json:"group_paused_at"`
+	GroupPausedUntil *time.Time `json:"group_paused_until"`
+	NextAt           *time.Time `json:"next_at"`
+	Mark             *time.Time `json:"mark"`
+	Anchor           *time.Time `json:"anchor"`
+	Fired            int64      `json:"fired"`
+	CreatedAt        *time.Time `json:"created_at"`
+	UpdatedAt        *time.Time `json:"updated_at"`
+	DeletedAt        *time.Time `json:"deleted_at"`
+	FailingSince     *time.Time `json:"failing_since"`
+	// The first hook for an event; Hooks has all, by their keys.
+	OnFailure  *HookRecord             `json:"on_failure"`
+	OnMissed   *HookRecord             `json:"on_missed"`
+	OnRecovery *HookRecord             `json:"on_recovery"`
+	Hooks      map[string][]HookRecord `json:"hooks"`
+	Problem    *string                 `json:"problem"`
 }
 
 // HookRecord is a hook in machine-readable output.
@@ -74,17 +76,27 @@ type HookRecord struct {
 	Args json.RawMessage `json:"args"`
 }
 
-func newHookRecord(h hourbell.Args) *HookRecord {
-	if h == nil {
+// hookRecords returns all hooks by their keys.
+func hookRecords(hooks hourbell.Hooks) map[string][]HookRecord {
+	records := map[string][]HookRecord{}
+	hooks.Each(func(name string, h hourbell.Args) {
+		job := declared.Raw(h)
+		records[name] = append(records[name], HookRecord{job.Name, rawJSON(job.JSON)})
+	})
+	return records
+}
+
+// firstHook returns the first hook of a key, or nil.
+func firstHook(hooks map[string][]HookRecord, name string) *HookRecord {
+	if len(hooks[name]) == 0 {
 		return nil
 	}
-	job := declared.Raw(h)
-	return &HookRecord{job.Name, rawJSON(job.JSON)}
+	return &hooks[name][0]
 }
 
 // NewScheduleRecord returns the record of a schedule.
 func NewScheduleRecord(s Schedule) ScheduleRecord {
-	job := declared.Raw(s.Job)
+	job, hooks := declared.Raw(s.Job), hookRecords(s.Hooks)
 	return ScheduleRecord{
 		Name: s.Name, Owner: orNull(s.Owner), Revision: s.Revision, State: s.State(),
 		Cron: orNull(s.Rule.Cron), Every: orNull(s.Rule.Every), At: orNull(s.Rule.At), TZ: orNull(s.Rule.Zone),
@@ -98,7 +110,7 @@ func NewScheduleRecord(s Schedule) ScheduleRecord {
 		Gap: orNull(s.Rule.Gap), Fold: orNull(s.Rule.Fold),
 		Misfire: cmp.Or(string(s.Misfire), "skip"), MisfireCap: orNull(s.MisfireCap), Grace: durationOrNull(s.Grace), Window: durationOrNull(s.Window),
 		Count: orNull(s.Count), Jitter: durationOrNull(s.Jitter), PauseAfter: orNull(s.PauseAfterFailures), Failures: s.Failures,
-		OnFailure: newHookRecord(s.Hooks.OnFailure), OnMissed: newHookRecord(s.Hooks.OnMissed), OnRecovery: newHookRecord(s.Hooks.OnRecovery),
+		OnFailure: firstHook(hooks, "on_failure"), OnMissed: firstHook(hooks, "on_missed"), OnRecovery: firstHook(hooks, "on_recovery"), Hooks: hooks,
 		Problem: orNull(s.Problem),
 	}
 }
@@ -135,9 +147,11 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"overlap", overlapWord(s.Overlap)},
 		{"policies", shownPolicies(s.Schedule)},
 		{"exclude", strings.Join(excludeTexts(s.Schedule), " | ")},
-		{"on_failure", shownHook(s.Hooks.OnFailure)},
-		{"on_missed", shownHook(s.Hooks.OnMissed)},
-		{"on_recovery", shownHook(s.Hooks.OnRecovery)},
+		{"on_success", shownHooks(s.Hooks.Field("on_success"))},
+		{"on_failure", shownHooks(s.Hooks.Field("on_failure"))},
+		{"on_retry", shownHooks(s.Hooks.Field("on_retry"))},
+		{"on_missed", shownHooks(s.Hooks.Field("on_missed"))},
+		{"on_recovery", shownHooks(s.Hooks.Field("on_recovery"))},
 		{"failing_since", plain.Stamp(s.FailingSince)},
 		{"failures", shownFailures(s)},
 		{"paused_at", plain.Stamp(s.PausedAt)},
@@ -176,10 +190,11 @@ func shownFailures(s Schedule) string {
 	return fmt.Sprint(s.Failures)
 }
 
-func shownHook(h hourbell.Args) string {
-	if h == nil {
-		return ""
+func shownHooks(hooks []hourbell.Args) string {
+	var shown []string
+	for _, h := range hooks {
+		job := declared.Raw(h)
+		shown = append(shown, job.Name+" "+string(job.JSON))
 	}
-	job := declared.Raw(h)
-	return job.Name + " " + string(job.JSON)
+	return strings.Join(shown, " | ")
 }

@@ -25,10 +25,12 @@ func NewSchedule(s hourbell.ScheduleInfo, secrets bool) Schedule {
 }
 
 func redactHooks(h hourbell.Hooks) hourbell.Hooks {
-	for _, hook := range []*hourbell.Args{&h.OnFailure, &h.OnMissed, &h.OnRecovery} {
-		if *hook != nil {
-			*hook = redactJob(*hook)
+	for _, name := range hourbell.HookNames() {
+		var jobs []hourbell.Args
+		for _, job := range h.Field(name) {
+			jobs = append(jobs, redactJob(job))
 		}
+		h.Set(name, jobs...)
 	}
 	return h
 }

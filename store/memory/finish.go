@@ -56,10 +56,11 @@ func (s *Store) accepts(o store.Outcome) bool {
 // counts.
 func (s *Store) finishAndFollow(o store.Outcome, now time.Time) bool {
 	j := s.live[o.ID] // nil if the job has ended before
+	ran := j != nil && j.State == store.StateRunning
 	if !s.finish(o, now) {
 		return false
 	}
-	if j != nil && (j.State == store.StateCompleted || j.State == store.StateFailed) {
+	if j != nil && (j.State == store.StateCompleted || j.State == store.StateFailed || ran && o.Result == store.Retry && j.State == store.StateReady) {
 		s.follow(o.After, now)
 	}
 	return true

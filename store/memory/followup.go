@@ -11,6 +11,9 @@ func (s *Store) follow(a *store.FollowUp, now time.Time) {
 	if a == nil {
 		return
 	}
+	for _, n := range a.Always {
+		s.add(s.newJob(n, now))
+	}
 	was, failing := s.failing[a.Schedule]
 	switch {
 	case !a.Failing && !failing:

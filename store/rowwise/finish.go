@@ -128,6 +128,9 @@ func (p *finishPlan) add(o *store.Outcome, held store.HeldJob) {
 	if record, ok := o.Record(effect); ok {
 		p.records = append(p.records, record)
 	}
+	if o.Follows(effect) {
+		p.after = append(p.after, o.After)
+	}
 	switch {
 	case effect.Unchanged:
 		return
@@ -137,9 +140,6 @@ func (p *finishPlan) add(o *store.Outcome, held store.HeldJob) {
 	}
 	p.ends = append(p.ends, End{ID: o.ID, State: effect.State, Reason: effect.Reason, Result: string(o.Value), Asked: held.Asked, Keep: effect.Keep})
 	p.freed = append(p.freed, held.Group)
-	if o.Result.FollowsUp() {
-		p.after = append(p.after, o.After)
-	}
 }
 
 // write writes the plan. The records come first, because they describe the jobs

@@ -15,7 +15,9 @@ var followUpTests = []scenario{
 	{"NoSchedule", followUpWithoutSchedule},
 	{"RepetitionDoesNothing", followUpRepeated},
 	{"RefusedDoesNothing", followUpRefused},
-	{"OnlyCompletedAndFailed", followUpResults},
+	{"OnlyCompletedFailedAndRetried", followUpResults},
+	{"OfARetry", followUpRetry},
+	{"Always", followUpAlways},
 	{"LateOutcome", followUpLate},
 	{"OrderWithinABatch", followUpOrder},
 	{"LargeBatch", followUpLarge},
@@ -167,7 +169,7 @@ func followUpRefused(e *env) {
 func followUpResults(e *env) {
 	n := e.node("n")
 	s := e.put("s", "{}").ID
-	for _, result := range []store.Result{store.Retry, store.Release, store.Cancelled} {
+	for _, result := range []store.Result{store.Snooze, store.Release, store.Cancelled} {
 		for _, cancel := range []bool{false, true} {
 			o := outcome(e.running(n), result)
 			o.Error, o.After = "e", fails(s, "not at the end")
@@ -178,13 +180,59 @@ func followUpResults(e *env) {
 			e.changeOne(store.DeleteJobs, o.ID)
 		}
 	}
-	e.wantHooks("s", time.Time{}, "a retry, a release and a cancellation must make no job")
+	e.wantHooks("s", time.Time{}, "a snooze, a release and a cancellation must make no job")
 	c := e.running(n)
 	e.cancel(c.ID)
 	o := outcome(c, store.Failed)
 	o.After = fails(s, "bad")
 	e.finishWell(o)
 	e.wantHooks("s", e.now, "a failure in spite of a cancel request is a failure", "bad")
+}
+
+// always returns a follow-up without a schedule that makes one hook in any case.
+func always(text string) *store.FollowUp {
+	return &store.FollowUp{Always: []store.NewJob{hook(text)}}
+}
+
+func followUpRetry(e *env) {
+	n := e.node("n")
+	c := e.running(n)
+	o := retryIn(c, time.Second)
+	o.Error, o.After = "busy", always("again")
+	e.finishWell(o)
+	e.want(e.hooks(), []string{"again"}, "an attempt that is tried again must have its follow-up")
+	e.finishWell(o)
+	e.want(e.hooks(), []string{"again"}, "a repeated outcome must make no further job")
+	e.tick(time.Minute)
+	c = e.claimOne(n)
+	e.want(len(e.finish(o)), 1, "an outcome of an earlier claim must be refused")
+	e.want(e.hooks(), []string{"again"}, "a refused outcome must make no job")
+	e.cancel(c.ID)
+	o = retryIn(c, time.Second)
+	o.Error, o.After = "busy", always("cancelled")
+	e.finishWell(o)
+	e.want([]any{e.state(c.ID), e.hooks()}, []any{store.StateCancelled, []string{"again"}}, "an attempt that is not tried again because of a cancel request must make no job")
+	_, running, _ := e.queued()
+	o = retryIn(running, time.Second)
+	o.Error, o.After = "busy", always("superseded")
+	e.finishWell(o)
+	e.want(e.hooks(), []string{"again"}, "an attempt whose job gives way must make no job")
+}
+
+func followUpAlways(e *env) {
+	n := e.node("n")
+	s := e.put("s", "{}").ID
+	follow := func(failing bool, texts ...string) *store.FollowUp {
+		return &store.FollowUp{Schedule: s, Failing: failing, Jobs: []store.NewJob{hook(texts[1])}, Always: []store.NewJob{hook(texts[0])}}
+	}
+	e.endsWith(n, store.Completed, follow(false, "done 1", "well 1"))
+	e.wantHooks("s", time.Time{}, "Always must be made also if the schedule was not failing", "done 1")
+	e.endsWith(n, store.Failed, follow(true, "ended 2", "bad 2"))
+	e.wantHooks("s", e.now, "Always must be made before Jobs", "done 1", "ended 2", "bad 2")
+	e.endsWith(n, store.Completed, follow(false, "done 3", "well 3"))
+	e.wantHooks("s", time.Time{}, "Always must be made before Jobs", "done 1", "ended 2", "bad 2", "done 3", "well 3")
+	e.endsWith(n, store.Completed, always("alone"))
+	e.wantHooks("s", time.Time{}, "Always must be made without a schedule", "done 1", "ended 2", "bad 2", "done 3", "well 3", "alone")
 }
 
 func followUpLate(e *env) {

@@ -19,7 +19,9 @@ func (w *world) someFollowUp() *store.FollowUp {
 		job := w.someJob()
 		job.Origin, job.Args = store.OriginHook, fmt.Appendf(job.Args, "%d", i)
 		job.Schedule, job.Slot, job.Waiting = 0, time.Time{}, false
-		after.Jobs = append(after.Jobs, job)
+		if after.Jobs = append(after.Jobs, job); w.chance(3) {
+			after.Jobs, after.Always = nil, append(after.Always, after.Jobs...)
+		}
 		w.hooked = true
 	}
 	return after
@@ -33,6 +35,9 @@ func (w *world) realFollowUp(after *store.FollowUp) *store.FollowUp {
 	out := &store.FollowUp{Schedule: w.names.schedules.real(after.Schedule), Failing: after.Failing, JobFailed: after.JobFailed}
 	for _, job := range after.Jobs {
 		out.Jobs = append(out.Jobs, w.realJob(job))
+	}
+	for _, job := range after.Always {
+		out.Always = append(out.Always, w.realJob(job))
 	}
 	return out
 }

@@ -70,8 +70,16 @@ func (e *entry) scheduleHooks(group string) hourbell.Hooks {
 func (e *entry) hookSet() declared.HookSet {
 	set := declared.HookSet{}
 	for _, key := range declared.HookKeys() {
-		if f := e.find(key); f != nil {
-			set[key] = e.hook(f)
+		f := e.find(key)
+		switch {
+		case f == nil:
+		case f.value.sort != list:
+			set.Add(key, e.hook(f.key, f.value))
+		default:
+			set.Add(key, nil)
+			for i, item := range f.value.items {
+				set.Add(key, e.hook(fmt.Sprintf("%s[%d]", key, i+1), item))
+			}
 		}
 	}
 	return set
@@ -79,23 +87,23 @@ func (e *entry) hookSet() declared.HookSet {
 
 // hook reads one hook; it returns nil for "none", or after recording what is
 // wrong.
-func (e *entry) hook(f *field) hourbell.Args {
+func (e *entry) hook(key string, value *node) hourbell.Args {
 	var (
 		hook hourbell.Args
 		err  error
 	)
-	switch f.value.sort {
+	switch value.sort {
 	case null:
 	case scalar:
-		hook, err = declared.ParseHook(f.value.text, "")
+		hook, err = declared.ParseHook(value.text, "")
 	case mapping:
-		one := &entry{reader: e.reader, node: f.value, label: strings.TrimPrefix(e.label+": "+f.key, ": ")}
+		one := &entry{reader: e.reader, node: value, label: strings.TrimPrefix(e.label+": "+key, ": ")}
 		return one.hookMapping()
 	default:
-		e.add(f.key, "is "+f.value.sort.String(), "write a line for the shell, a URL, or a mapping with command, shell or url; none switches it off")
+		e.add(key, "is "+value.sort.String(), "write a line for the shell, a URL, a mapping with command, shell or url, or a list of these; none switches it off")
 	}
 	for _, problem := range declared.Fields(err) {
-		e.add(f.key, problem.Problem, problem.Remedy)
+		e.add(key, problem.Problem, problem.Remedy)
 	}
 	return hook
 }

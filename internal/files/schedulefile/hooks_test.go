@@ -48,3 +48,33 @@ schedules:
 		t.Errorf("warnings %v", file.Warnings)
 	}
 }
+
+// TestSeveralHooks checks that a key may have a list of hooks, which replaces the hooks of outer
+// sections.
+func TestSeveralHooks(t *testing.T) {
+	file, err := Read("hours.yaml", []byte(`
+on_failure: [mail ops, {command: [page]}, "https://example.org/down"]
+on_retry: note
+schedules:
+  - {name: a, every: 1m, shell: a, on_success: [one, two]}
+  - {name: b, every: 1m, shell: b, on_failure: own, on_retry: []}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hooks := func(i int) (all []string) {
+		file.Entries[i].Hooks.Each(func(name string, job hourbell.Args) {
+			all = append(all, name+" "+declared.Raw(job).Name+" "+string(declared.Raw(job).JSON))
+		})
+		return all
+	}
+	for i, want := range []string{
+		`on_success command {"shell":"one"}|on_success command {"shell":"two"}|on_failure command {"shell":"mail ops"}|on_failure command {"argv":["page"]}|` +
+			`on_failure http {"url":"https://example.org/down"}|on_retry command {"shell":"note"}`,
+		`on_failure command {"shell":"own"}`,
+	} {
+		if got := strings.Join(hooks(i), "|"); got != want {
+			t.Errorf("%s: got %s, want %s", file.Entries[i].Name, got, want)
+		}
+	}
+}

@@ -121,16 +121,25 @@ func (w *writer) env(env map[string]string) {
 	w.key("env", "&"+anchor+" "+text)
 }
 
-func (w *writer) hooks(hooks hourbell.Hooks) (err error) {
-	hooks.Each(func(name string, hook hourbell.Args) {
-		text, hookErr := hookText(hook)
-		if hookErr != nil {
-			err = fmt.Errorf("%s: %w", name, hookErr)
-			return
+func (w *writer) hooks(hooks hourbell.Hooks) error {
+	for _, name := range hourbell.HookNames() {
+		var texts []string
+		for _, hook := range hooks.Field(name) {
+			text, err := hookText(hook)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			texts = append(texts, text)
 		}
-		w.key(name, text)
-	})
-	return err
+		switch len(texts) {
+		case 0:
+		case 1:
+			w.key(name, texts[0])
+		default:
+			w.key(name, "["+strings.Join(texts, ", ")+"]")
+		}
+	}
+	return nil
 }
 
 // hookText returns a hook as a mapping on one line.

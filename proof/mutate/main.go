@@ -1,16 +1,17 @@
-// Mutate inserts named faults of one line into the drivers, one at a time, and
-// runs each driver's tests, which must fail. For some faults it runs a test of
-// package proof instead. The source tree is not changed; the compiler gets the
-// faulty file as an overlay.
+// Mutate inserts named faults of one line into the drivers, one at a time in each
+// driver, and runs the driver's tests, which must fail. For some faults it runs a
+// test of package proof instead. The source tree is not changed; the compiler gets
+// the faulty file as an overlay.
 //
 //	go run ./proof/mutate [-driver postgres|sqlite] [-fault NAME]
 //
-// It exits with 1 if the tests passed with a fault or a fault could not be
-// inserted.
+// It prints what noticed each fault, and how long that took. It exits with 1 if the
+// tests passed with a fault or a fault could not be inserted.
 package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -19,6 +20,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -39,22 +42,39 @@ func main() {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
-	bad := 0
-	for _, set := range faultSets() {
-		if *driver != "" && *driver != set.driver {
-			continue
-		}
-		for _, f := range set.faults {
-			if *name != "" && *name != f.name {
+	began := time.Now()
+	var tried, bad atomic.Int64
+	run := func(wanted func(faultSet) bool) {
+		for _, set := range faultSets() {
+			if *driver != "" && *driver != set.driver || !wanted(set) {
 				continue
 			}
-			if !try(root, set, f) {
-				bad++
+			for _, f := range set.faults {
+				if *name != "" && *name != f.name {
+					continue
+				}
+				tried.Add(1)
+				if !try(root, set, f) {
+					bad.Add(1)
+				}
 			}
 		}
 	}
-	if bad > 0 {
-		fmt.Printf("%d faults went unnoticed or could not be put in\n", bad)
+	// The tests of a driver leave a core idle, so those of the drivers run concurrently. The tests of
+	// package proof depend on time, and run alone.
+	var drivers sync.WaitGroup
+	for _, one := range []string{"postgres", "sqlite"} {
+		drivers.Go(func() { run(func(set faultSet) bool { return set.driver == one && set.proof == "" }) })
+	}
+	drivers.Wait()
+	run(func(set faultSet) bool { return set.proof != "" })
+	fmt.Printf("%d faults in %v\n", tried.Load(), time.Since(began).Round(time.Second))
+	switch {
+	case tried.Load() == 0:
+		fmt.Println("no fault has this name")
+		os.Exit(1)
+	case bad.Load() > 0:
+		fmt.Printf("%d faults went unnoticed or could not be put in\n", bad.Load())
 		os.Exit(1)
 	}
 	fmt.Println("every fault was noticed")
@@ -64,7 +84,9 @@ func main() {
 type faultSet struct {
 	driver string
 	// proof is the test of package proof that notices the faults; empty: the tests of the driver.
-	proof  string
+	proof string
+	// first are the tests of the driver that run before all others; empty: suites.
+	first  string
 	faults []fault
 }
 
@@ -74,6 +96,10 @@ func faultSets() []faultSet {
 		{driver: "sqlite", faults: slices.Concat(sqliteFaults, sharedFaults)},
 		{driver: "postgres", proof: "^TestNoWorkIsLost$/^postgres$", faults: postgresHistoryFaults},
 		{driver: "sqlite", proof: "^TestNoWorkIsLost$/^sqlite$", faults: sqliteHistoryFaults},
+		{driver: "postgres", first: edgeTests, faults: slices.Concat(postgresEdgeFaults, sharedEdgeFaults)},
+		{driver: "sqlite", first: edgeTests, faults: slices.Concat(sqliteEdgeFaults, sharedEdgeFaults)},
+		{driver: "postgres", proof: "^TestDependentsAreExact$/^postgres$", faults: graphFaults},
+		{driver: "sqlite", proof: "^TestDependentsAreExact$/^sqlite$", faults: graphFaults},
 	}
 }
 
@@ -113,23 +139,40 @@ func test(root string, set faultSet, f fault) (verdict, detail string) {
 	if err != nil {
 		return "error", err.Error()
 	}
-	selections := [][]string{{"-short", "-run", suites}, {"-short", "-skip", suites}}
-	if set.proof != "" {
-		dir, selections = filepath.Join(root, "proof"), [][]string{{"-run", set.proof}}
+	if set.proof != "" { // the nodes are processes of the test binary
+		out, err := command(filepath.Join(root, "proof"), "go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout=5m", "-run", set.proof)
+		return judge(out, err)
 	}
-	for _, selection := range selections {
-		cmd := exec.Command("go", append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-timeout=5m"}, selection...)...)
-		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
-		switch {
-		case err == nil:
-			continue
-		case bytes.Contains(out, []byte("[build failed]")), bytes.Contains(out, []byte("[setup failed]")):
-			return "error", "the faulty driver does not compile:\n" + string(out)
+	binary := filepath.Join(tmp, "driver.test")
+	if out, err := command(dir, "go", "test", "-overlay", overlay, "-vet=off", "-c", "-o", binary, "."); err != nil {
+		return "error", "the faulty driver does not compile:\n" + string(out)
+	}
+	first := cmp.Or(set.first, suites)
+	for _, selection := range [][]string{{"-test.run", first}, {"-test.skip", first}} {
+		out, err := command(dir, binary, append(selection, "-test.short", "-test.failfast", "-test.timeout=5m")...)
+		if err != nil {
+			return judge(out, err)
 		}
-		return "noticed", "by " + firstFailure(string(out)) + verdictOf(string(out))
 	}
-	return "SURVIVED", ""
+	return judge(nil, nil)
+}
+
+// command runs a command in a folder, and returns its output.
+func command(dir, name string, args ...string) ([]byte, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	return cmd.CombinedOutput()
+}
+
+// judge returns what the end of the tests of a fault means.
+func judge(out []byte, err error) (verdict, detail string) {
+	switch {
+	case err == nil:
+		return "SURVIVED", ""
+	case bytes.Contains(out, []byte("[build failed]")), bytes.Contains(out, []byte("[setup failed]")):
+		return "error", "the faulty driver does not compile:\n" + string(out)
+	}
+	return "noticed", "by " + firstFailure(string(out)) + verdictOf(string(out))
 }
 
 // prepare writes the faulty file and an overlay with that file.

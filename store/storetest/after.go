@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
@@ -303,6 +304,9 @@ func afterFanIn(e *env) {
 func afterRounds() int {
 	if n, err := strconv.Atoi(os.Getenv("HOURBELL_STORETEST_RACES")); err == nil {
 		return n
+	}
+	if testing.Short() {
+		return 10
 	}
 	return 50
 }

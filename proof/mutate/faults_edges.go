@@ -1,0 +1,39 @@
+package main
+
+// The faults of jobs that follow jobs.
+
+const edges = "../../store/edge.go"
+
+// edgeTests are the tests that notice these faults. They run first.
+const edgeTests = "^TestStore$/^After$|^TestReleaseAfterDeath$|^TestTwoStepsDecideTheLastEdges$|BesideAnEnd$|BesideAnInsert$"
+
+var sharedEdgeFaults = []fault{
+	{"a delay is ignored", edges, "if at := p.At.Add(e.Delay); ", "if at := p.At; "},
+	{"a success matches a failure", edges, "return o != OnFailure", "return true"},
+	{"a job that was not started counts as a failure", edges, "case StateFailed, StateCancelled:\n\t\treturn o != OnSuccess", "case StateFailed, StateCancelled, StateNotStarted:\n\t\treturn o != OnSuccess"},
+	{"a reason does not name the root", edges, "return p.Reason\n", "return fmt.Sprintf(\"job %d %s\", p.ID, p.State)\n"},
+	{"the first of all predecessors releases", edges, "!w.Any && !w.missed && w.Open == 0:", "!w.Any && !w.missed && w.matched:"},
+	{"any waits for all", edges, "case w.Any && w.matched, ", "case w.Any && w.matched && w.Open == 0, "},
+	{"one missed edge decides for any", edges, "case w.Any && w.Open == 0, !w.Any && w.missed:", "case w.Open == 0, w.missed:"},
+}
+
+var postgresEdgeFaults = []fault{
+	{"the dependents of a dead node's jobs wait for ever", "sql/extend_lease.sql", "EXISTS (SELECT FROM {schema}.release) AS releases", "false AS releases"},
+	{"the end of a job leaves no note", "sql/finish_jobs.sql", "FROM ended WHERE releases HAVING", "FROM ended WHERE false HAVING"},
+	{"a cascade stops after one job", "sql/end_jobs.sql", "FROM ended WHERE releases HAVING", "FROM ended WHERE releases AND end_state <> 6 HAVING"},
+	{"two steps decide the last edges without a lock", "sql/lock_dependents.sql", "FOR UPDATE              -- if waiting", "FOR KEY SHARE -- if waiting"},
+	{"an insert does not lock the predecessors", "sql/lock_jobs.sql", "ORDER BY id FOR UPDATE", "ORDER BY id"},
+}
+
+var sqliteEdgeFaults = []fault{
+	{"the dependents of a dead node's jobs wait for ever", "sql/find_release.sql", "EXISTS (SELECT 1 FROM hourbell_release) AS found", "0 AS found"},
+	{"the end of a job leaves no note", "sql/mark_releases.sql", "SET releases = 1", "SET releases = 0"},
+	{"a cascade stops after one job", "sql/insert_releases.sql", "WHERE j.releases = 1", "WHERE j.releases = 1 AND o.value ->> 'state' <> 6"},
+	{"a deletion leaves no note", "sql/insert_deleted_releases.sql", "WHERE j.releases = 1", "WHERE j.releases = 2"},
+}
+
+// The faults that the audit of TestDependentsAreExact notices, with real processes.
+var graphFaults = []fault{
+	{"a delay is ignored where nodes die", edges, "if at := p.At.Add(e.Delay); ", "if at := p.At; "},
+	{"the first of all predecessors releases where nodes die", edges, "!w.Any && !w.missed && w.Open == 0:", "!w.Any && !w.missed && w.matched:"},
+}

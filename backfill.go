@@ -62,6 +62,9 @@ func (s *ScheduleService) backfill(ctx context.Context, name string, req Backfil
 	if info.Problem != "" {
 		return BackfillResult{}, errors.New(info.Problem)
 	}
+	if info.Follows() {
+		return BackfillResult{}, info.noTimetable("backfill a schedule that it follows, or trigger it")
+	}
 	now, err := s.client.Now(ctx)
 	if err != nil {
 		return BackfillResult{}, err

@@ -247,7 +247,8 @@ func (c *Client) engineConfig() engine.Config {
 // settler accounts for due slots before schedules change.
 func (c *Client) settler(tx store.Tx) fire.Settler {
 	early, _ := c.backend.(store.EarlyFirer)
-	return fire.Settler{Store: c.backend, Early: early, Tx: tx, StateDir: c.cfg.StateDir}
+	releaser, _ := c.store.(store.Releaser)
+	return fire.Settler{Store: c.backend, Early: early, Releaser: releaser, Tx: tx, StateDir: c.cfg.StateDir}
 }
 
 // Name returns the name of this client's node in lists of nodes.

@@ -14,3 +14,10 @@ func TestControlWhileNodesRun(t *testing.T) {
 		return s, s
 	})
 }
+
+func TestSchedulesAfterSchedules(t *testing.T) {
+	clienttest.Chains(t, func(*testing.T) (store.Backend, store.Backend) {
+		s := memory.New()
+		return s, s
+	})
+}

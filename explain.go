@@ -85,6 +85,9 @@ func explain(s Schedule, row store.Schedule, req ExplainRequest) (Explanation, e
 	if req.Limit == 0 {
 		req.Limit = defaultExplained
 	}
+	if s.Follows() {
+		return Explanation{}, fmt.Errorf("explain: %w", s.noTimetable("explain the schedules that it follows"))
+	}
 	if err := errors.Join(s.Rule.Validate(), errors.Join(s.checkPolicies()...), req.validate()); err != nil {
 		return Explanation{}, fmt.Errorf("explain: %w", err)
 	}

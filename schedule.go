@@ -8,7 +8,7 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// Schedule is the definition of a schedule: a time rule, a job and policies.
+// Schedule is the definition of a schedule: a time rule or predecessors, a job and policies.
 type Schedule struct {
 	// Name is the schedule's identity: 1–200 bytes of UTF-8 without control
 	// characters or surrounding space.
@@ -21,6 +21,13 @@ type Schedule struct {
 	Revision int64
 	// Rule is the time rule.
 	Rule recur.Spec
+	// After are schedules that the schedule follows instead of a rule: each end of a job of one
+	// of them makes a job of this schedule, due after the edge's delay, or is recorded as not
+	// started. Then Rule has at most Zone, Start and Stop, which bound the ends that count, and
+	// the policies for slots of a rule must not be given (Misfire, MisfireCap, Grace, Window,
+	// Jitter, Exclude). Schedules that would follow each other in a circle are refused. After
+	// excludes InTx.
+	After []ScheduleEdge
 	// Job is the job that each slot makes: its arguments and, by their type,
 	// its kind. In a schedule that was read from the store it is a RawArgs.
 	Job Args
@@ -36,7 +43,8 @@ type Schedule struct {
 	// Backoff is the back-off of the jobs (see the option Backoff); empty means
 	// the worker's own.
 	Backoff string
-	// Overlap selects what a slot does while a job of this schedule is live.
+	// Overlap selects what a slot does while a job of this schedule is live. With After the
+	// default is OverlapAllow.
 	Overlap Overlap
 	// Misfire selects what happens to slots that are found later than Grace. A
 	// Grace of 0 means one minute; it is at most MaxGrace.
@@ -120,7 +128,7 @@ type ScheduleInfo struct {
 	// second ahead of the store's clock.
 	Mark time.Time
 	// NextAt is its next slot that no calendar excludes; zero if it has ended
-	// or is deleted.
+	// or is deleted, or follows other schedules.
 	NextAt time.Time
 	// Fired counts the slots that made a job.
 	Fired int64
@@ -147,11 +155,14 @@ type ScheduleInfo struct {
 	// or it has neither Hooks nor PauseAfterFailures, without which failures
 	// are not recorded.
 	FailingSince time.Time
+	// WaitsFor are the schedules of After that do not exist now.
+	WaitsFor []string
 	// Problem is the reason why this release cannot use the definition, or
 	// empty.
 	Problem string
 
 	stored plan.Definition // as it was read
+	ended  bool            // a schedule with After makes no job any more
 }
 
 // State returns "active", "paused" (by hand, with its group, or because too many jobs failed),
@@ -164,7 +175,7 @@ func (s ScheduleInfo) State() string {
 		return "broken"
 	case s.Ahead:
 		return "ahead"
-	case s.NextAt.IsZero():
+	case s.NextAt.IsZero() && !s.Follows(), s.ended:
 		return "ended"
 	case !s.PausedAt.IsZero(), !s.GroupPausedAt.IsZero(), s.PauseAfterFailures > 0 && s.Failures >= int64(s.PauseAfterFailures):
 		return "paused"

@@ -99,7 +99,7 @@ func (s *ScheduleService) put(ctx context.Context, options []Option, req store.P
 		seen[schedule.Name] = true
 		names[i], definitions[i] = schedule.Name, definition
 		req.Schedules[i] = store.PutSchedule{
-			Name: schedule.Name, Calendars: definition.StoredNames(), IfRevision: schedule.Revision, Paused: schedule.Paused,
+			Name: schedule.Name, Calendars: definition.StoredNames(), After: definition.Predecessors(), IfRevision: schedule.Revision, Paused: schedule.Paused,
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -182,7 +182,7 @@ func (s *ScheduleService) list(ctx context.Context, req store.ListSchedulesReque
 	for i, row := range rows {
 		infos[i] = newScheduleInfo(row, calendars, now)
 	}
-	return infos, nil
+	return infos, s.addWaitsFor(ctx, infos)
 }
 
 // Pause pauses schedules, all or none: after it has returned, their slots are
@@ -328,7 +328,7 @@ func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule, option
 	if err != nil {
 		return 0, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
 	}
-	schedule.Rule = recur.Cron("@yearly") // any valid rule
+	schedule.Rule, schedule.After = recur.Cron("@yearly"), nil // any valid rule
 	definition, err := schedule.encode()
 	if err != nil {
 		return 0, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
@@ -357,7 +357,11 @@ func (s Schedule) withDefaults() Schedule {
 	if s.MaxAttempts == 0 {
 		s.MaxAttempts = defaultAttempts
 	}
-	s.Overlap, s.Misfire = orSkip(s.Overlap), orSkip(s.Misfire)
+	if s.Misfire = orSkip(s.Misfire); !s.Follows() {
+		s.Overlap = orSkip(s.Overlap)
+	} else if s.Overlap == "" {
+		s.Overlap = OverlapAllow
+	}
 	if p, err := backoff.Parse(s.Backoff); err == nil {
 		s.Backoff = p.String()
 	}
@@ -378,9 +382,9 @@ func orSkip[T Overlap | Misfire](choice T) T {
 func (s Schedule) definition(job RawArgs, hooks plan.Hooks) plan.Definition {
 	s = s.withDefaults()
 	return plan.Definition{
-		Rule: s.Rule, Kind: job.Name, Args: string(job.JSON), Queue: s.Queue,
+		Rule: s.Rule, After: s.edges(), Kind: job.Name, Args: string(job.JSON), Queue: s.Queue,
 		Priority: int16(s.Priority), MaxAttempts: int16(s.MaxAttempts), OnLoss: s.OnLoss,
-		Timeout: s.Timeout, Backoff: s.Backoff, Overlap: plan.Overlap(s.Overlap), Group: s.Group, Paused: s.Paused,
+		Timeout: s.Timeout, Backoff: s.Backoff, Overlap: plan.Overlap(orSkip(s.Overlap)), Group: s.Group, Paused: s.Paused,
 		Hooks: hooks, Misfire: plan.Misfire(s.Misfire), MisfireCap: s.MisfireCap, Grace: s.Grace, Window: s.Window,
 		Count: s.Count, Jitter: s.Jitter, PauseAfter: s.PauseAfterFailures, Exclude: excluded(s.Exclude),
 	}
@@ -409,8 +413,11 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 	info.stored = d
 	info.Rule, info.Job, info.Queue = d.Rule, RawArgs{Name: d.Kind, JSON: []byte(d.Args)}, d.Queue
 	info.Priority, info.MaxAttempts, info.OnLoss = int(d.Priority), int(d.MaxAttempts), d.OnLoss
-	info.Backoff = d.Backoff
+	info.Backoff, info.After = d.Backoff, storedEdges(d.After)
 	info.Timeout, info.Overlap, info.Group, info.Paused, info.Hooks = d.Timeout, Overlap(d.Overlap), d.Group, d.Paused, storedHooks(d.Hooks)
+	if d.Follows() && d.Overlap == plan.OverlapSkip {
+		info.Overlap = "skip" // because the default is another
+	}
 	info.Misfire, info.MisfireCap, info.Grace, info.Window = Misfire(d.Misfire), d.MisfireCap, d.Grace, d.Window
 	info.Count, info.Jitter, info.PauseAfterFailures = d.Count, d.Jitter, d.PauseAfter
 	info.Exclude = converted(calendars.Fill(d.Exclude), func(c plan.Calendar) Calendar { return Calendar(c) })
@@ -420,7 +427,7 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 		return info
 	}
 	if row.DeletedAt.IsZero() {
-		info.NextAt = p.NextOpen(row, now)
+		info.NextAt, info.ended = p.NextOpen(row, now), p.Ended(row, now)
 		info.Ahead = row.Mark.Sub(now) > plan.MaxAhead
 	}
 	return info

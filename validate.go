@@ -97,7 +97,7 @@ func (s Schedule) encode() (plan.Definition, error) {
 	hooks, hooksErr := s.Hooks.encode()
 	errs := []error{
 		check.Name("name", s.Name),
-		s.Rule.Validate(),
+		errors.Join(s.checkWhen()...),
 		jobErr,
 		check.Name("queue", s.Queue),
 		checkPriority(s.Priority),
@@ -135,7 +135,7 @@ const (
 // checkPolicies returns what is wrong with the policies of the schedule.
 func (s Schedule) checkPolicies() []error {
 	errs := []error{
-		checkOverlap("overlap", s.Overlap),
+		checkOverlap("overlap", orSkip(s.Overlap)),
 		between("grace", s.Grace, 0, MaxGrace),
 		checkDuration("window", s.Window),
 		between("jitter", s.Jitter, 0, MaxJitter),

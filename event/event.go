@@ -41,12 +41,15 @@ const (
 	ClaimLost     Kind = "claim_lost"     // a late outcome was refused because the job was claimed again
 	JobSuperseded Kind = "job_superseded" // ended in favour of its schedule's next slot; Job
 
-	SlotFired     Kind = "slot_fired"     // Schedule, Slot, Job; up to a second before the slot
-	SlotMissed    Kind = "slot_missed"    // Schedule, Slot, Count, Detail: why
-	SlotSkipped   Kind = "slot_skipped"   // Schedule, Slot, Count, Detail: why
-	FiringLost    Kind = "firing_lost"    // Schedule: another node was first
-	ScheduleBad   Kind = "schedule_bad"   // Schedule, Err: cannot be used by this release
-	ScheduleAhead Kind = "schedule_ahead" // Schedule; Slot: its mark is ahead of the store's clock
+	SlotFired   Kind = "slot_fired"   // Schedule, Slot, Job; up to a second before the slot
+	SlotMissed  Kind = "slot_missed"  // Schedule, Slot, Count, Detail: why
+	SlotSkipped Kind = "slot_skipped" // Schedule, Slot, Count, Detail: why
+	// SlotNotStarted: a predecessor ended in another way than the schedule needs, or while either was
+	// paused. Schedule, Slot, Count, Detail: why.
+	SlotNotStarted Kind = "not_started"
+	FiringLost     Kind = "firing_lost"    // Schedule: another node was first
+	ScheduleBad    Kind = "schedule_bad"   // Schedule, Err: cannot be used by this release
+	ScheduleAhead  Kind = "schedule_ahead" // Schedule; Slot: its mark is ahead of the store's clock
 
 	Pruned Kind = "pruned" // Count; Detail
 	Step   Kind = "step"   // a loop iteration; Detail: which loop, Count: how many items it saw

@@ -59,6 +59,8 @@ func lines(kind Kind) line {
 		return line{slog.LevelInfo, "job superseded by the next slot"}
 	case SlotSkipped:
 		return line{slog.LevelInfo, "slot skipped"}
+	case SlotNotStarted:
+		return line{slog.LevelInfo, "schedule not started"}
 	case SlotMissed:
 		return line{slog.LevelWarn, "slot missed"}
 	case Dropped:

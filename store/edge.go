@@ -228,12 +228,20 @@ func Predecessors(jobs []NewJob) []int64 {
 }
 
 // Releaser is implemented by backends that release the dependents of ended jobs in steps,
-// in transactions after the one that ended the job. The end leaves a durable note, so that
+// and pass the ends on to schedules that follow, in transactions after the one that ended
+// the job. The end leaves a durable note, so that
 // any node can do what a node that died left undone. Callers find it by assertion.
 type Releaser interface {
 	// ReleaseDependents carries out all notes. The backend does so itself after each of
 	// its calls that ends jobs; nodes call it after a wake-up of WakeCancels, for ends in
 	// transactions of programs and for notes of nodes that have died. A repetition is
-	// harmless. now is zero for the store's clock.
-	ReleaseDependents(ctx context.Context, now time.Time) error
+	// harmless.
+	ReleaseDependents(ctx context.Context, req ReleaseRequest) error
+}
+
+// ReleaseRequest is for ReleaseDependents.
+type ReleaseRequest struct {
+	Now time.Time // zero: the store's clock
+	// Tx is the caller's transaction that is about to edit schedules; see FireRequest.Tx.
+	Tx Tx
 }

@@ -74,9 +74,10 @@ const (
 	OriginTrigger  Origin = 2 // "run now" of a schedule; outside P1
 	OriginBackfill Origin = 3 // a past range run again; outside P1
 	OriginHook     Origin = 4 // reports a failure, missed slots or a recovery; belongs to no schedule
+	OriginAfter    Origin = 5 // the end of a job of another schedule; under promise P1
 )
 
-var originNames = [...]string{"enqueue", "schedule", "trigger", "backfill", "hook"}
+var originNames = [...]string{"enqueue", "schedule", "trigger", "backfill", "hook", "after"}
 
 // String returns the origin's word.
 func (o Origin) String() string {

@@ -74,6 +74,9 @@ type PutSchedule struct {
 	// Group is the group that the definition names, or empty. Equal definitions name
 	// the same group.
 	Group string
+	// After are the names of the schedules that this schedule follows, each once, also of
+	// schedules that do not exist yet. Equal definitions name the same schedules.
+	After []string
 	// IfRevision, if not 0, must equal the row's revision (ErrConflict).
 	IfRevision int64
 	// Paused is whether the definition declares a pause. It takes effect when
@@ -92,13 +95,18 @@ type PutSchedule struct {
 // keeps its row as it is. A changed or returned schedule gets a new revision,
 // mark = max(mark, now) and next_at = now, so that a node plans it.
 //
+// From a put on, all ends of jobs of the schedules in After count, also of jobs that are
+// live already; CheckAfter lists when After is refused.
+//
 // It refuses, and writes nothing: ErrConflict for a wrong IfRevision (any value,
 // if the schedule does not exist or is deleted), and for the name of a live
 // schedule of another owner; ErrNotFound for a calendar that does not exist;
 // ErrStale for a SyncRevision that is less than the last SyncRevision of its
 // owner; ErrUnsettled if a schedule that would change, or be deleted, is
 // unsettled: next_at is not after now, and mark is before next_at, so that a
-// slot may be due that is not accounted for.
+// slot may be due that is not accounted for; or if an end of a job of the schedule, or of
+// one of its predecessors, is not passed on to the dependents yet (see Releaser); the error
+// of CheckCycle if schedules would follow each other in a circle.
 type PutSchedulesRequest struct {
 	Now       time.Time
 	Tx        Tx // the caller's transaction; nil: one of the driver's own
@@ -200,9 +208,12 @@ const (
 	SlotFired   SlotOutcome = 0 // it made a job
 	SlotMissed  SlotOutcome = 1 // no node accounted for it in time
 	SlotSkipped SlotOutcome = 2 // by a rule of the schedule; the reason names it
+	// SlotNotStarted is the end of a predecessor's job by which the schedule does not
+	// start, although its predecessor ended.
+	SlotNotStarted SlotOutcome = 3
 )
 
-var slotOutcomeNames = [...]string{"fired", "missed", "skipped"}
+var slotOutcomeNames = [...]string{"fired", "missed", "skipped", "not_started"}
 
 // String returns the outcome's word.
 func (o SlotOutcome) String() string {
@@ -262,6 +273,16 @@ type Firing struct {
 	// Overlap forbids it or the slot has made a job before (see Schedules.Fire).
 	Jobs    []NewJob
 	Overlap Overlap
+	// Follows marks a firing of a schedule with predecessors. It accounts for the ends
+	// that DueEnds returned with slots up to NewMark. Instead of NewNextAt, Fire writes
+	// the slot of the first end that is not accounted for, or zero. Each job has one edge
+	// in NewJob.After, to the job that ended, and is stored with this edge, which has
+	// matched; it is left out, with its slot, if the schedule has made a job for an end of
+	// the same job before.
+	Follows bool
+	// NotStarted, with Follows, are the records with SlotNotStarted as ends that the
+	// dependents of this schedule have to account for.
+	NotStarted []Ended
 	// After, if not nil, also happens unless the firing is lost.
 	After *FollowUp
 }
@@ -375,4 +396,8 @@ type SlotInfo struct {
 	SlotRecord         // Extend is not used
 	Job          int64 // for SlotFired
 	RecordedAt   time.Time
+	// After is the job whose end the (first) slot is, and AfterSchedule the name of its
+	// schedule; 0 and empty for slots of a rule, and for ends that are not kept any more.
+	After         int64
+	AfterSchedule string
 }

@@ -205,6 +205,10 @@ type Schedules interface {
 	// its jobs are not in the result or in Fired.
 	Fire(ctx context.Context, req FireRequest) (FireResult, error)
 
+	// DueEnds returns the ends that due schedules with predecessors have to account for,
+	// by schedule, then by slot.
+	DueEnds(ctx context.Context, req DueEndsRequest) ([]ScheduleEnd, error)
+
 	// ListSchedules returns schedules by name in byte order, in pages.
 	ListSchedules(ctx context.Context, req ListSchedulesRequest) ([]Schedule, error)
 

@@ -15,6 +15,7 @@ import (
 // editFlags change a schedule.
 type editFlags struct {
 	rule       ruleFlags
+	after      afterFlag
 	exclude    excludeFlag
 	ifRevision int64
 	format     format
@@ -23,7 +24,7 @@ type editFlags struct {
 func (p *program) schedulesEditCommand(f *storeFlags) *cobra.Command {
 	var e editFlags
 	c := &cobra.Command{
-		Use:   "edit NAME [--cron EXPR | --every D | --at T] [flags]",
+		Use:   "edit NAME [--cron EXPR | --every D | --at T | --after NAME[:OUTCOME[:DELAY]]] [flags]",
 		Short: "Changes only the given parts of a schedule",
 		Long: "Changes when a schedule rings and its policies, and leaves everything else as it is. A policy or option\n" +
 			"with an empty value, as in --window '', has its default again. No slot fires twice, and slots that are due\n" +
@@ -35,6 +36,7 @@ func (p *program) schedulesEditCommand(f *storeFlags) *cobra.Command {
 		RunE:                  func(c *cobra.Command, args []string) error { return p.schedulesEdit(c, *f, e, args[0]) },
 	}
 	e.rule.addTo(c)
+	e.after.addTo(c)
 	e.exclude.addTo(c)
 	allPolicies.addTo(c)
 	c.Flags().Int64Var(&e.ifRevision, "if-revision", 0, "only if it still has this revision, which schedules show prints")
@@ -61,10 +63,10 @@ func (p *program) schedulesEdit(c *cobra.Command, f storeFlags, e editFlags, nam
 		if c.Flags().Changed("if-revision") {
 			edited.Revision = e.ifRevision
 		}
-		e.rule.edit(c, &edited.Rule)
-		if err := errors.Join(allPolicies.apply(c, &edited, true), e.exclude.apply(c, &edited, true)); err != nil {
+		if err := errors.Join(e.after.edit(c, &edited), allPolicies.apply(c, &edited, true), e.exclude.apply(c, &edited, true)); err != nil {
 			return err
 		}
+		e.rule.edit(c, &edited.Rule)
 		put, err := client.Schedules.Put(c.Context(), edited)
 		if err != nil {
 			return err
@@ -74,6 +76,7 @@ func (p *program) schedulesEdit(c *cobra.Command, f storeFlags, e editFlags, nam
 		}
 		p.warnRule(info.Rule)
 		p.warnStopped(info)
+		p.warnWaits(info)
 		return p.show(e.format, view.NewScheduleRecord(view.NewSchedule(info, false)), func(out *bufio.Writer) {
 			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, view.NextOfSchedule(info))
 		})

@@ -16,6 +16,7 @@ import (
 // putFlags define a schedule.
 type putFlags struct {
 	rule       ruleFlags
+	after      afterFlag
 	exclude    excludeFlag
 	work       workFlags
 	kind       string
@@ -28,13 +29,14 @@ type putFlags struct {
 func (p *program) schedulesPutCommand(f *storeFlags) *cobra.Command {
 	var s putFlags
 	c := &cobra.Command{
-		Use:   "put NAME (--cron EXPR | --every D | --at T) [flags] (--kind K [--args JSON] | --shell LINE | -- PROGRAM [ARG…])",
+		Use:   "put NAME (--cron EXPR | --every D | --at T | --after NAME[:OUTCOME[:DELAY]]) [flags] (--kind K [--args JSON] | --shell LINE | -- PROGRAM [ARG…])",
 		Short: "Creates or replaces a schedule",
 		Long: "Creates or replaces a schedule. It is in effect on every node within a second. A schedule that is\n" +
 			"replaced keeps its mark: no slot fires twice.",
 		Example: "  hourbell schedules put nightly --cron '30 2 * * *' --tz Europe/Prague -- pg_dump --file app.sql app\n" +
 			"  hourbell schedules put billing --cron '0 8 * * *' --exclude holidays --exclude sat,sun -- bill\n" +
 			"  hourbell schedules put pulse --every 90s --shell 'curl -fsS https://example.org/pulse'\n" +
+			"  hourbell schedules put publish --after nightly:success:5m -- publish app.sql\n" +
 			"  hourbell schedules put report --cron '@monthly' --kind report --args @report.json --if-revision 7",
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {
@@ -47,6 +49,7 @@ func (p *program) schedulesPutCommand(f *storeFlags) *cobra.Command {
 		},
 	}
 	s.rule.addTo(c)
+	s.after.addTo(c)
 	s.exclude.addTo(c)
 	s.work.addTo(c)
 	flags := c.Flags()
@@ -75,6 +78,7 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 		}
 		p.warnRule(info.Rule)
 		p.warnStopped(info)
+		p.warnWaits(info)
 		return p.show(s.format, view.NewScheduleRecord(view.NewSchedule(info, false)), func(out *bufio.Writer) {
 			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, view.NextOfSchedule(info))
 		})
@@ -85,12 +89,16 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []string) (hourbell.Schedule, error) {
 	payload, payloadErr := p.payload(c, s.work, s.kind, argv)
 	onLoss, onLossErr := parseOnLoss(s.work.onLoss)
+	after, afterErr := s.after.read()
 	schedule := hourbell.Schedule{
-		Name: name, Rule: s.rule.Spec, Job: hourbell.RawArgs{Name: s.kind, JSON: payload},
+		Name: name, Rule: s.rule.Spec, After: after, Job: hourbell.RawArgs{Name: s.kind, JSON: payload},
 		Queue: s.work.queue, Priority: s.work.priority, MaxAttempts: s.work.maxAttempts, OnLoss: onLoss, Timeout: s.work.timeout, Backoff: s.work.backoff,
 		Group: s.group, Paused: s.paused, Revision: s.ifRevision,
 	}
-	errs := []error{check.Name("NAME", name), s.rule.check(c), payloadErr, onLossErr, allPolicies.apply(c, &schedule, false), s.exclude.apply(c, &schedule, false)}
+	errs := []error{check.Name("NAME", name), afterErr, payloadErr, onLossErr, allPolicies.apply(c, &schedule, false), s.exclude.apply(c, &schedule, false)}
+	if len(after) == 0 {
+		errs = append(errs, s.rule.check(c))
+	}
 	if c.Flags().Changed("if-revision") && s.ifRevision < 1 {
 		errs = append(errs, &check.FieldError{Field: "if-revision", Value: fmt.Sprint(s.ifRevision), Problem: "is not a revision", Remedy: "use the revision that `hourbell schedules show` prints"})
 	}

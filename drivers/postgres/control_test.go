@@ -22,3 +22,10 @@ func TestControlThroughPgBouncer(t *testing.T) {
 		return openAt(t, url, a.schema), openAt(t, url, a.schema)
 	})
 }
+
+func TestChains(t *testing.T) {
+	clienttest.Chains(t, func(t *testing.T) (store.Backend, store.Backend) {
+		a := fresh(t)
+		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
+	})
+}

@@ -58,7 +58,7 @@ func (b *Backend) releaseSoon(ctx context.Context, now *time.Time) {
 	if now != nil {
 		at = *now
 	}
-	_ = b.ReleaseDependents(ctx, at)
+	_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: at})
 }
 
 // How many rows of notes a step locks at most.
@@ -71,14 +71,14 @@ var errEdgesDecided = errors.New("another transaction has decided the edges")
 // ReleaseDependents carries out notes of ended jobs; see store.Releaser. A caller's
 // transaction may have locked a dependent for long. A step waits 50 ms for it; from then on
 // steps leave out what is locked, and its notes are left for later.
-func (b *Backend) ReleaseDependents(ctx context.Context, at time.Time) error {
+func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseRequest) error {
 	const what = "release dependents"
 	patient, rows := true, releaseRows
 	for after := int64(0); ; {
 		var next, tried int64
 		var more bool
 		err := b.transact(ctx, nodeConns, what, b.workBegin()+impatient, func(tx pgx.Tx) error {
-			now, err := b.instantOf(ctx, tx, at)
+			now, err := b.instantOf(ctx, tx, req.Now)
 			if err != nil {
 				return err
 			}
@@ -255,7 +255,7 @@ func (t edgesTx) LockNotes(ctx context.Context, after int64, limit int) ([]rowwi
 func (t edgesTx) lockNotes(ctx context.Context, after int64, limit, rows int) (notes []rowwise.Note, more bool, err error) {
 	found := 0
 	notes, err = collect(ctx, t.tx, func(r pgx.CollectableRow) (n rowwise.Note, err error) {
-		err = r.Scan(&n.ID, &n.Place, &n.Last, &n.DoneTo, into(&n.At), &n.Ended.ID, (*int16)(&n.State), &n.Reason)
+		err = r.Scan(&n.ID, &n.Place, &n.Last, &n.DoneTo, into(&n.At), &n.Ended.ID, (*int16)(&n.State), &n.Reason, &n.Schedule)
 		if n.Last {
 			found++
 		}

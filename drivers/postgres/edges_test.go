@@ -78,7 +78,7 @@ func TestReleaseAfterDeath(t *testing.T) {
 	if !beat.Releases {
 		t.Error("a heartbeat of another node reads that there is a note")
 	}
-	must(t, b.ReleaseDependents(t.Context(), time.Time{}))
+	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
 	wantState(t, b, dependent, store.StateReady, "released by another node")
 	beat, err = b.Heartbeat(t.Context(), store.HeartbeatRequest{Node: other})
 	must(t, err)
@@ -110,7 +110,7 @@ func TestTwoStepsDecideTheLastEdges(t *testing.T) {
 	must(t, <-done)
 	wantState(t, b, dependent, store.StateReady, "both edges are decided")
 	for range 2 {
-		must(t, b.ReleaseDependents(t.Context(), time.Time{}))
+		must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
 	}
 	if claims := claimN(t, b, register(t, b), 1); claims[0].ID != dependent {
 		t.Errorf("claimed %+v", claims)
@@ -212,7 +212,7 @@ func TestLockedDependent(t *testing.T) {
 	wantState(t, b, other, store.StateReady, "another dependent is released")
 	wantState(t, b, dependent, store.StateWaiting, "the locked dependent waits")
 	must(t, tx.Rollback(t.Context()))
-	must(t, b.ReleaseDependents(t.Context(), time.Time{}))
+	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
 	wantState(t, b, dependent, store.StateReady, "it is released when the lock is gone")
 }
 
@@ -254,10 +254,10 @@ func TestLockedDependentsOfOneBatch(t *testing.T) {
 	wantStates(t, b, free, store.StateReady, "dependents that are free are released")
 	wantStates(t, b, locked, store.StateWaiting, "dependents that are locked wait")
 	for range 2 { // notes that were left before are left again
-		must(t, b.ReleaseDependents(t.Context(), time.Time{}))
+		must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
 	}
 	must(t, tx.Rollback(t.Context()))
-	must(t, b.ReleaseDependents(t.Context(), time.Time{}))
+	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
 	wantStates(t, b, locked, store.StateReady, "they are released when the locks are gone")
 	if left := count(t, b, "select count(*) from {schema}.release"); left != 0 {
 		t.Errorf("%d rows of notes are left", left)
@@ -312,7 +312,7 @@ func TestTwoEndsOfOneJob(t *testing.T) {
 			if err := <-done; !together && !errors.Is(err, errEdgesDecided) {
 				t.Errorf("the second step ended with %v", err)
 			}
-			must(t, b.ReleaseDependents(t.Context(), time.Time{}))
+			must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
 			wantStates(t, b, []int64{dependent, late}, store.StateReady, "both are released")
 			if left := count(t, b, "select count(*) from {schema}.release"); left != 0 {
 				t.Errorf("%d notes are left", left)

@@ -51,11 +51,12 @@ func (b *Backend) fire(ctx context.Context, req store.FireRequest, ahead time.Du
 		return store.FireResult{}, nil, nil
 	}
 	var early earlyFiring
+	noted := false
 	run := func(patient bool) func(tx pgx.Tx) error {
 		return func(tx pgx.Tx) error {
 			f := firing{b: b, tx: tx, at: req.Now, now: when(req.Now), until: when(req.Until), patient: patient, early: earlyFiring{ahead: ahead.Microseconds()}}
 			err := f.run(ctx, req.Firings)
-			out, early = f.out, f.early
+			out, early, noted = f.out, f.early, f.noted
 			return err
 		}
 	}
@@ -67,7 +68,7 @@ func (b *Backend) fire(ctx context.Context, req store.FireRequest, ahead time.Du
 	if err != nil {
 		return store.FireResult{}, nil, err
 	}
-	if len(out.Superseded) > 0 {
+	if len(out.Superseded) > 0 || noted {
 		b.releaseSoon(ctx, when(req.Now))
 	}
 	return out, early.busy, nil
@@ -92,6 +93,10 @@ type firing struct {
 	patient bool // schedules that others lock, or whose jobs others lock, are lost
 	early   earlyFiring
 	out     store.FireResult
+	// releases are the schedules whose jobs' ends leave rows in release; noted: this firing has left
+	// one.
+	releases map[int64]bool
+	noted    bool
 	// counted is how many slots of each firing that was taken are counted as fired.
 	counted []int
 }
@@ -215,6 +220,9 @@ func (f *firing) take(ctx context.Context, all []store.Firing) (held []store.Fir
 			})
 		}
 	}
+	if err := f.leaveFollowed(ctx, held); err != nil {
+		return nil, nil, err
+	}
 	return held, live, nil
 }
 
@@ -243,8 +251,10 @@ func (f *firing) advance(ctx context.Context, all []store.Firing) (map[int64]mov
 	}
 	advanced := make(map[int64]moved, n)
 	var id int64
-	var soon bool
-	err := each(ctx, f.tx, []any{&id, &soon}, func() {
+	var soon, releases bool
+	f.releases = map[int64]bool{}
+	err := each(ctx, f.tx, []any{&id, &soon, &releases}, func() {
+		f.releases[id] = releases
 		advanced[id] = due
 		if soon {
 			advanced[id] = early
@@ -388,7 +398,7 @@ func (f *firing) insert(ctx context.Context, held []store.Firing, settled []stor
 	for i, job := range jobs {
 		f.out.Fired = append(f.out.Fired, store.FiredSlot{Schedule: job.Schedule, Slot: *when(job.Slot), Job: inserted[i].ID})
 	}
-	return nil
+	return f.chain(ctx, held, jobs)
 }
 
 // uncount corrects how many slots have fired where not all that a firing asked

@@ -44,6 +44,9 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 		if req.Jobs, err = b.afterFired(ctx, q, req); err == nil {
 			out.Jobs, err = b.insertOrNone(ctx, q, req)
 		}
+		if err == nil {
+			err = b.markTriggered(ctx, q, req.Jobs, out.Jobs)
+		}
 		if err != nil {
 			err = b.explainIn(insertWhat, err)
 		}

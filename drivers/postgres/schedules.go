@@ -15,6 +15,9 @@ import (
 
 // PutSchedules creates or changes schedules; see store.Schedules.
 func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (out store.PutSchedulesResult, err error) {
+	if err := store.CheckAfter(req); err != nil {
+		return out, fmt.Errorf("put schedules: %w", err)
+	}
 	err = b.within(ctx, "put schedules", req.Tx, req.Now, func(tx querier, at time.Time) (err error) {
 		req.Now = at
 		out, err = b.putSchedules(ctx, tx, req)
@@ -28,6 +31,9 @@ func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesReques
 
 // putSchedules is PutSchedules in a transaction.
 func (b *Backend) putSchedules(ctx context.Context, tx querier, req store.PutSchedulesRequest) (out store.PutSchedulesResult, err error) {
+	if err := b.lockChain(ctx, tx, req); err != nil {
+		return out, err
+	}
 	if err := b.noteSync(ctx, tx, req); err != nil {
 		return out, err
 	}
@@ -48,7 +54,14 @@ func (b *Backend) putSchedules(ctx context.Context, tx querier, req store.PutSch
 	if err := p.decide(req); err != nil {
 		return out, err
 	}
-	return p.out, b.writePut(ctx, tx, p)
+	chain := chainTx{b, tx}
+	if err := chain.check(ctx, req, p.out.Edited); err != nil {
+		return out, err
+	}
+	if err := b.writePut(ctx, tx, p); err != nil {
+		return out, err
+	}
+	return p.out, chain.write(ctx, req, p)
 }
 
 // noteSync refuses a sync that is older than the owner's last.
@@ -70,6 +83,7 @@ func (b *Backend) lockForPut(ctx context.Context, tx querier, req store.PutSched
 	for i, put := range req.Schedules {
 		names[i] = put.Name
 	}
+	names = append(names, req.Predecessors()...) // in the same order as all other schedules
 	var owner *string
 	if req.Sync {
 		owner = &req.Owner
@@ -230,6 +244,9 @@ func (b *Backend) changeSchedules(ctx context.Context, tx querier, req store.Cha
 	}
 	changed, err := decideChange(req, rows, now)
 	if err != nil || len(changed) == 0 {
+		return err
+	}
+	if err := rowwise.CheckNotes(ctx, chainTx{b, tx}.hasNotes, req.Names); err != nil {
 		return err
 	}
 	if err := b.writeSchedules(ctx, tx, changed); err != nil {

@@ -112,5 +112,8 @@ func (b *Backend) insertWaiting(ctx context.Context, tx querier, at time.Time, j
 	if err != nil {
 		return nil, err
 	}
+	if err := b.markTriggered(ctx, tx, jobs, inserted); err != nil {
+		return nil, err
+	}
 	return inserted, b.release(ctx, tx, added)
 }

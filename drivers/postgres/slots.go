@@ -149,7 +149,7 @@ func (b *Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]
 func scanSlot(r pgx.CollectableRow) (s store.SlotInfo, err error) {
 	var outcome int16
 	err = r.Scan(&s.ID, &s.Schedule, (*word)(&s.ScheduleName), into(&s.Slot), into(&s.Last), &s.Count, &outcome, &s.Reason,
-		(*number)(&s.Job), into(&s.RecordedAt))
+		(*number)(&s.Job), into(&s.RecordedAt), (*number)(&s.After), (*word)(&s.AfterSchedule))
 	s.Outcome = store.SlotOutcome(outcome)
 	return s, err
 }

@@ -28,6 +28,7 @@ type statement uint8
 const (
 	acceptLoss statement = iota
 	advanceSchedules
+	awaitChainEnds
 	beginFailing
 	beginJobs
 	checkRecorded
@@ -35,6 +36,7 @@ const (
 	claimExactSuspects
 	claimJobs
 	claimSuspects
+	closeChainEnds
 	completeJob
 	completeKeptJob
 	countFailing
@@ -44,6 +46,7 @@ const (
 	deleteCalendarUses
 	deleteCalendars
 	deleteCancels
+	deleteChain
 	deleteClaimBatches
 	deleteHistoryBatches
 	deleteJobs
@@ -60,7 +63,9 @@ const (
 	findBehindCursors
 	findBusySchedules
 	findCalendarUser
+	findChain
 	findClaim
+	findDueEnds
 	findDueSchedules
 	findDueSchedulesNamed
 	findEnds
@@ -68,9 +73,11 @@ const (
 	findExactBehindCursors
 	findFiredSlots
 	findFiredTo
+	findFollowedEnds
 	findHeldSchedules
 	findHoldingNodes
 	findKeyHolders
+	findLastEnds
 	findNewestSlots
 	findNextDue
 	findNextExpiry
@@ -79,6 +86,7 @@ const (
 	findOpenEdges
 	findQueues
 	findScheduleJobs
+	findScheduleRelease
 	findSharedJobs
 	findTriggeredSchedules
 	findUniqueJobs
@@ -92,6 +100,8 @@ const (
 	insertAttempts
 	insertCalendarUses
 	insertCalendars
+	insertChain
+	insertChainEnds
 	insertEdges
 	insertEvents
 	insertLeftReleases
@@ -103,6 +113,7 @@ const (
 	insertLinkedJobs
 	insertNode
 	insertSameJobs
+	insertScheduleReleases
 	insertSchedules
 	insertSlotJobs
 	insertSlots
@@ -126,11 +137,14 @@ const (
 	listSlots
 	lockCalendarUsers
 	lockCalendars
+	lockChain
+	lockChainShared
 	lockClaims
 	lockDependents
 	lockFreeDependents
 	lockFailing
 	lockFinishedJobs
+	lockFollowers
 	lockFreeSchedules
 	lockHeldJobs
 	lockHistoryBatches
@@ -144,9 +158,12 @@ const (
 	lockSerialGroups
 	lockTriggeredSchedules
 	lockWaitingJobs
+	markPredecessors
 	markReleases
+	markScheduleJobs
 	matchJobs
 	numberJobs
+	pruneChainEnds
 	pruneEvents
 	pruneJobs
 	pruneKeptJobs
@@ -177,6 +194,7 @@ const (
 	updateFeed
 	updateJobs
 	updateLeftNodes
+	updateNext
 	updateRelease
 	updateSchedules
 	updateUniqueJobs
@@ -208,7 +226,7 @@ type source struct {
 // sources has the source of each statement.
 var sources = [statementCount]source{
 	acceptLoss:             {file: "accept_loss", columns: "seen_token seen_node"},
-	advanceSchedules:       {file: "advance_schedules", params: "now until ids revisions marks next_ats paused_ats new_marks new_next_ats fired ahead", columns: "id early"},
+	advanceSchedules:       {file: "advance_schedules", params: "now until ids revisions marks next_ats paused_ats new_marks new_next_ats fired ahead", columns: "id early releases"},
 	beginFailing:           {file: "begin_failing", params: "now ids failures", columns: "schedule_id"},
 	beginJobs:              {file: "begin_jobs", params: "node batch ids", columns: "node"},
 	checkRecorded:          {file: "check_recorded", params: "ids tokens states forgets", columns: "id token"},
@@ -299,7 +317,7 @@ var sources = [statementCount]source{
 	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
 	listQueues:             {file: "list_queues", columns: "queue ready scheduled running waiting oldest"},
 	listSchedules:          {file: "list_schedules", params: "names ids owner after deleted limit calendar group_name", columns: scheduleColumns + " since"},
-	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at"},
+	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at after_id after_schedule"},
 	lockCalendarUsers:      {file: "lock_calendar_users", params: "now names", columns: "id name due"},
 	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
 	lockClaims:             {file: "lock_claims", params: "ids tokens", columns: "id running schedule_id backfill"},
@@ -363,7 +381,7 @@ var sources = [statementCount]source{
 	upsertPauses:           {file: "upsert_pauses", params: "subject name paused_at until reason actor"},
 	insertEdges:            {file: "insert_edges", params: "on_ids ids delays ons states anys"},
 	updateWaits:            {file: "update_waits", params: "ids waits run_ats", columns: "queue ready"},
-	lockReleases:           {file: "lock_releases", params: "after_id rows limit", columns: "id place last done_to ended_at on_id state reason"},
+	lockReleases:           {file: "lock_releases", params: "after_id rows limit", columns: "id place last done_to ended_at on_id state reason schedule_id"},
 	findQueues:             {file: "find_queues", params: "ids", columns: "queue"},
 	findOpenEdges:          {file: "find_open_edges", params: "on_ids done_tos limit", columns: "place job_id delay_us on any_of"},
 	lockDependents:         {file: "lock_dependents", given: "waiting", params: "ids", columns: "id waits run_at"},
@@ -373,6 +391,24 @@ var sources = [statementCount]source{
 	insertLeftReleases:     {file: "insert_left_releases", params: "ids done_tos ended_ats states reasons"},
 	updateRelease:          {file: "update_release", params: "id place done_to"},
 	deleteReleases:         {file: "delete_releases", params: "ids"},
+	lockChain:              {file: "lock_chain", given: "changing", columns: "locked"},
+	lockChainShared:        {file: "lock_chain", given: "creating", columns: "locked"},
+	findScheduleRelease:    {file: "find_schedule_release", params: "names", columns: "found"},
+	findChain:              {file: "find_chain", params: "names", columns: "schedule predecessor"},
+	deleteChain:            {file: "delete_chain", params: "schedules"},
+	insertChain:            {file: "insert_chain", params: "predecessors names"},
+	markPredecessors:       {file: "mark_predecessors", params: "names", columns: "id"},
+	markScheduleJobs:       {file: "mark_schedule_jobs", params: "schedules"},
+	lockFollowers:          {file: "lock_followers", params: "schedules", columns: "id mark next_at predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until"},
+	findLastEnds:           {file: "find_last_ends", params: "schedules", columns: "id last"},
+	insertChainEnds:        {file: "insert_chain_ends", params: "schedules slots jobs ended_ats states paused predecessors reasons"},
+	updateNext:             {file: "update_next", params: "ids next_ats"},
+	findDueEnds:            {file: "find_due_ends", params: "schedules limit", columns: "schedule_id slot predecessor job_id state ended_at reason paused"},
+	findFollowedEnds:       {file: "find_followed_ends", params: "schedules jobs", columns: "schedule_id job_id"},
+	closeChainEnds:         {file: "close_chain_ends", params: "schedules"},
+	awaitChainEnds:         {file: "await_chain_ends", params: "schedules"},
+	insertScheduleReleases: {file: "insert_schedule_releases", params: "on_ids schedules ended_ats states reasons"},
+	pruneChainEnds:         {file: "prune_chain_ends", params: "now keep limit", columns: "deleted seen"},
 	listEdges:              {file: "list_edges", params: "ids", columns: "job_id on_id delay_us on state"},
 }
 

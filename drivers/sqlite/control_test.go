@@ -13,3 +13,10 @@ func TestControl(t *testing.T) {
 		return openFile(t, path), openFile(t, path)
 	})
 }
+
+func TestChains(t *testing.T) {
+	clienttest.Chains(t, func(t *testing.T) (store.Backend, store.Backend) {
+		path := newFile(t)
+		return openFile(t, path), openFile(t, path)
+	})
+}

@@ -22,16 +22,23 @@ func (b *Backend) insertDependents(ctx context.Context, req store.InsertRequest)
 }
 
 // ReleaseDependents carries out notes of ended jobs; see store.Releaser.
-func (b *Backend) ReleaseDependents(ctx context.Context, at time.Time) error {
+func (b *Backend) ReleaseDependents(ctx context.Context, req store.ReleaseRequest) error {
+	const doing = "release dependents"
 	for after, more := int64(0), true; more; {
-		err := b.writeOnly(ctx, "release dependents", func(s *session) error {
-			now, err := s.now(ctx, at)
+		step := func(s *session) error {
+			now, err := s.now(ctx, req.Now)
 			if err != nil {
 				return err
 			}
 			after, more, err = rowwise.ReleaseDependents(ctx, s, after, now)
 			return err
-		})
+		}
+		var err error
+		if req.Tx != nil {
+			err = b.within(ctx, doing, req.Tx, step)
+		} else {
+			err = b.writeOnly(ctx, doing, step)
+		}
 		if err != nil {
 			return err
 		}
@@ -115,7 +122,7 @@ func (s *session) EndWaiting(ctx context.Context, ends []rowwise.End, now time.T
 func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes []rowwise.Note, more bool, err error) {
 	err = s.each(ctx, listReleases, args{"after_id": after, "limit": limit}, func(r row) error {
 		n := rowwise.Note{Last: true}
-		err := r.Scan(&n.ID, &n.Ended.ID, &n.DoneTo, into(&n.At), &n.State, &n.Reason)
+		err := r.Scan(&n.ID, &n.Ended.ID, &n.DoneTo, &n.Schedule, into(&n.At), &n.State, &n.Reason)
 		notes = append(notes, n)
 		return err
 	})

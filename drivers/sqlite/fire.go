@@ -59,7 +59,7 @@ func (s *session) LockDueSchedules(ctx context.Context, ids []int64, until time.
 	err := s.each(ctx, lockDueSchedules, args{"ids": jsonList(ids), "until": micros(until)}, func(r row) error {
 		var id int64
 		var d rowwise.Due
-		err := r.Scan(&id, &d.Revision, into(&d.Mark), into(&d.NextAt), into(&d.PausedAt))
+		err := r.Scan(&id, &d.Revision, into(&d.Mark), into(&d.NextAt), into(&d.PausedAt), &d.Releases)
 		rows[id] = d
 		return err
 	})

@@ -40,7 +40,11 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 			return err
 		}
 		held, err := s.count(ctx, pruneKeyHolds, args{"now": micros(now), "limit": req.Limit})
-		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, held) >= req.Limit
+		if err != nil {
+			return err
+		}
+		ends, err := s.pruneRows(ctx, pruneChainEnds, req.Slots, req.Limit, now)
+		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, held, ends) >= req.Limit
 		return err
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -10,6 +11,9 @@ import (
 
 // PutSchedules creates or changes schedules; see store.Schedules.
 func (b *Backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (out store.PutSchedulesResult, err error) {
+	if err := store.CheckAfter(req); err != nil {
+		return out, fmt.Errorf("put schedules: %w", err)
+	}
 	err = b.withinAt(ctx, "put schedules", req.Tx, req.Now, func(s *session, now time.Time) (err error) {
 		out, err = rowwise.PutSchedules(ctx, s, req, now)
 		return err

@@ -13,7 +13,7 @@ func (b *Backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]
 		given, a := slotConditions(req)
 		return s.list(ctx, listSlots, given, a, func(r row) error {
 			var x store.SlotInfo
-			err := r.Scan(&x.ID, &x.Schedule, &x.ScheduleName, into(&x.Slot), into(&x.Last), &x.Count, &x.Outcome, &x.Reason, &x.Job, into(&x.RecordedAt))
+			err := r.Scan(&x.ID, &x.Schedule, &x.ScheduleName, into(&x.Slot), into(&x.Last), &x.Count, &x.Outcome, &x.Reason, &x.Job, into(&x.RecordedAt), &x.After, &x.AfterSchedule)
 			out = append(out, x)
 			return err
 		})

@@ -19,6 +19,7 @@ type statement uint8
 const (
 	acceptLoss statement = iota
 	advanceSchedules
+	awaitChainEnds
 	beginFailing
 	beginJobs
 	checkRecorded
@@ -26,6 +27,7 @@ const (
 	claimJobs
 	claimStreams
 	claimSuspects
+	closeChainEnds
 	countFailing
 	countJobs
 	countLosses
@@ -33,6 +35,7 @@ const (
 	deleteCalendarUses
 	deleteCalendars
 	deleteCancels
+	deleteChain
 	deleteEdges
 	deleteEndedJobs
 	deleteFinishedJobs
@@ -46,11 +49,14 @@ const (
 	endNodes
 	extendLease
 	extendSlots
+	findChain
 	findClaim
+	findDueEnds
 	findDueSchedules
 	findDueSchedulesNamed
 	findDueStreams
 	findFiredSlots
+	findFollowedEnds
 	findKeyHolders
 	findKeyHolds
 	findMarks
@@ -62,6 +68,7 @@ const (
 	findPredecessors
 	findRelease
 	findScheduleJobs
+	findScheduleRelease
 	findSuspect
 	findUndigested
 	findUniqueJobs
@@ -69,6 +76,8 @@ const (
 	holdNode
 	insertAttempts
 	insertCalendarUses
+	insertChain
+	insertChainEnds
 	insertDeletedReleases
 	insertEdges
 	insertEvents
@@ -79,6 +88,7 @@ const (
 	insertNodeSequence
 	insertReleases
 	insertSameJobs
+	insertScheduleReleases
 	insertSlots
 	listAttempts
 	listCalendars
@@ -102,6 +112,7 @@ const (
 	lockDueSchedules
 	lockFailing
 	lockFile
+	lockFollowers
 	lockHeldJobs
 	lockJobs
 	lockLiveJobs
@@ -110,9 +121,12 @@ const (
 	lockSchedules
 	lockTriggeredSchedules
 	lockWaitingJobs
+	markPredecessors
 	markReleases
+	markScheduleJobs
 	matchJobs
 	pruneAttempts
+	pruneChainEnds
 	pruneCompletedJobs
 	pruneEvents
 	pruneFailedJobs
@@ -144,6 +158,7 @@ const (
 	updateFeed
 	updateGoneEvents
 	updateJobs
+	updateNext
 	updateRelease
 	updateWaits
 	upsertCalendars
@@ -244,11 +259,11 @@ var sources = [statementCount]source{
 	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
 	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting oldest"},
 	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar group_name limit", columns: scheduleColumns + " since"},
-	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at"},
+	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at after_id after_schedule"},
 	lockCalendarUsers:      {file: "lock_calendar_users", params: "names", columns: "calendar name next_at"},
 	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
 	lockClaims:             {file: "lock_claims", params: "claims", columns: "place state reason schedule_id origin"},
-	lockDueSchedules:       {file: "lock_due_schedules", params: "ids until", columns: "id revision mark next_at paused_at"},
+	lockDueSchedules:       {file: "lock_due_schedules", params: "ids until", columns: "id revision mark next_at paused_at releases"},
 	lockFailing:            {file: "lock_failing", params: "ids", columns: "schedule_id failures"},
 	lockFile:               {file: "lock_file"},
 	lockHeldJobs:           {file: "lock_held_jobs", params: "nodes", columns: "id token node attempt reason headers schedule_id schedule_name slot origin losses begun {spec}"},
@@ -297,7 +312,7 @@ var sources = [statementCount]source{
 	insertDeletedReleases:  {file: "insert_deleted_releases", params: "now ids"},
 	insertEdges:            {file: "insert_edges", params: "edges"},
 	updateWaits:            {file: "update_waits", params: "waits"},
-	listReleases:           {file: "list_releases", params: "after_id limit", columns: "id on_id done_to ended_at state reason"},
+	listReleases:           {file: "list_releases", params: "after_id limit", columns: "id on_id done_to schedule_id ended_at state reason"},
 	findOpenEdges:          {file: "find_open_edges", params: "notes limit", columns: "on_id job_id delay on any_of"},
 	findWaiting:            {file: "find_waiting", params: "ids", columns: "id waits run_at"},
 	updateEdges:            {file: "update_edges", params: "edges"},
@@ -313,6 +328,21 @@ var sources = [statementCount]source{
 	parkJobs:               {file: "park_jobs", params: "now limit"},
 	unparkJobs:             {file: "unpark_jobs", params: "now limit"},
 	upsertPauses:           {file: "upsert_pauses", params: "subject name paused_at until reason actor"},
+	findScheduleRelease:    {file: "find_schedule_release", params: "names", columns: "found"},
+	findChain:              {file: "find_chain", params: "names", columns: "schedule predecessor"},
+	deleteChain:            {file: "delete_chain", params: "names"},
+	insertChain:            {file: "insert_chain", params: "edges"},
+	markPredecessors:       {file: "mark_predecessors", params: "names"},
+	markScheduleJobs:       {file: "mark_schedule_jobs", params: "names"},
+	lockFollowers:          {file: "lock_followers", params: "ids", columns: "id mark next_at last predecessor_id predecessor paused_at paused_until group_paused_at group_paused_until"},
+	insertChainEnds:        {file: "insert_chain_ends", params: "ends"},
+	updateNext:             {file: "update_next", params: "schedules"},
+	findDueEnds:            {file: "find_due_ends", params: "ids limit", columns: "schedule_id slot predecessor job_id state ended_at reason paused"},
+	findFollowedEnds:       {file: "find_followed_ends", params: "ends", columns: "place"},
+	closeChainEnds:         {file: "close_chain_ends", params: "ids"},
+	awaitChainEnds:         {file: "await_chain_ends", params: "ids"},
+	insertScheduleReleases: {file: "insert_schedule_releases", params: "notes"},
+	pruneChainEnds:         {file: "prune_chain_ends", params: "before limit"},
 	listEdges:              {file: "list_edges", params: "ids", columns: "job_id on_id delay on state"},
 }
 

@@ -110,7 +110,7 @@ func (b *Backend) write(ctx context.Context, doing string, work func(*session) e
 		return err
 	})
 	if err == nil && noted {
-		_ = b.ReleaseDependents(ctx, asked) // after an error the nodes do it
+		_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: asked}) // after an error the nodes do it
 	}
 	return err
 }

@@ -72,7 +72,7 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 		_ = req.Tx.(callersTx).tx.Rollback() // within accepts no other type
 	case req.Commit:
 		if err = b.explain(ctx, doing, req.Tx.(callersTx).tx.Commit()); err == nil && noted {
-			_ = b.ReleaseDependents(ctx, req.Now) // after an error the nodes do it
+			_ = b.ReleaseDependents(ctx, store.ReleaseRequest{Now: req.Now}) // after an error the nodes do it
 		}
 	}
 	return out, err

@@ -174,6 +174,11 @@ func (b backend) Fire(ctx context.Context, req store.FireRequest) (store.FireRes
 	return Call(ctx, b.items(len(req.Firings)), b.next.Fire, req)
 }
 
+// DueEnds implements store.Schedules.
+func (b backend) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]store.ScheduleEnd, error) {
+	return Call(ctx, b.items(req.Limit), b.next.DueEnds, req)
+}
+
 // ListSchedules implements store.Schedules.
 func (b backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
 	if req.Tx != nil {

@@ -22,7 +22,7 @@ func (able) ClaimPart(ctx context.Context, _ store.ClaimRequest) (store.PartialC
 func (able) RoundTrip() time.Duration                                       { return time.Second }
 func (able) SettleCancels(context.Context) error                            { return nil }
 func (able) PoolSize() int                                                  { return 1 }
-func (able) ReleaseDependents(context.Context, time.Time) error             { return nil }
+func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error  { return nil }
 func (able) Migrations() []store.Migration                                  { return []store.Migration{{Version: 1}} }
 func (able) MigrateStatus(context.Context) ([]store.MigrationStatus, error) { return nil, nil }
 func (able) MigrateUp(context.Context) ([]store.Migration, error)           { return nil, nil }

@@ -40,6 +40,10 @@ func (s *scan) entry(rule, user, line, input string) {
 		s.atStart(sched)
 		return
 	}
+	if edge, found := strings.CutPrefix(rule, after+" "); found {
+		s.follow(sched, edge)
+		return
+	}
 	sched.Rule.Cron, sched.Rule.Zone = rule, s.env["CRON_TZ"]
 	if sched.Rule.Zone == "" {
 		sched.Rule.Zone = s.Zone
@@ -48,6 +52,18 @@ func (s *scan) entry(rule, user, line, input string) {
 	for _, w := range sched.Rule.Warnings() {
 		s.warn(fmt.Sprintf("time fields %q", shown(w.Value)), w.Problem, w.Remedy+"; every: is for schedule files (YAML)")
 	}
+	s.file.Entries = append(s.file.Entries, declared.Entry{Schedule: sched, Line: s.line})
+}
+
+// follow adds a line that starts after another line.
+func (s *scan) follow(sched hourbell.Schedule, text string) {
+	edge, err := hourbell.ParseScheduleEdge(text)
+	s.addFields(err)
+	if err != nil {
+		return
+	}
+	sched.After = []hourbell.ScheduleEdge{edge}
+	s.addFields(sched.Validate())
 	s.file.Entries = append(s.file.Entries, declared.Entry{Schedule: sched, Line: s.line})
 }
 

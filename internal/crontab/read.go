@@ -79,6 +79,11 @@ func (r Reader) Read(name string, text []byte) (*declared.File, error) {
 		s.read(strings.TrimLeft(strings.TrimSuffix(line, "\r"), blanks))
 	}
 	s.strayComments()
+	if errs.Err() == nil {
+		declared.CheckAfter(s.file.Entries, func(found declared.Entry, problem, remedy string) {
+			s.addAt(found.Line, after, problem, remedy)
+		})
+	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
@@ -161,6 +166,10 @@ var macros = []string{"@yearly", "@annually", "@monthly", "@weekly", "@daily", "
 // reboot is the word for the start of a node.
 const reboot = "@reboot"
 
+// after, with NAME[:OUTCOME[:DELAY]] as the next word, stands for a rule: the line follows
+// another line.
+const after = "@after"
+
 // split separates the rule from the rest of a line.
 func (s *scan) split(line string) (rule, rest string, ok bool) {
 	if line[0] == '@' {
@@ -189,11 +198,19 @@ func (s *scan) split(line string) (rule, rest string, ok bool) {
 
 func (s *scan) splitMacro(line string) (rule, rest string, ok bool) {
 	macro, rest := cut(line)
-	known := macro == reboot
+	if macro == after {
+		var edge string
+		if edge, rest = cut(rest); edge == "" {
+			s.add(after, "has no name", "write "+after+" NAME[:OUTCOME[:DELAY]] and the command, as in "+after+" export:failure:5m backup")
+			return "", "", false
+		}
+		macro += " " + edge
+	}
+	known := macro == reboot || strings.HasPrefix(macro, after+" ")
 	for _, m := range macros {
 		known = known || m == macro
 	}
-	all := append([]string{reboot}, macros...)
+	all := append([]string{reboot, after}, macros...)
 	switch {
 	case !known:
 		s.add(shown(macro), "is not a macro"+declared.Suggest(macro, all), "use "+strings.Join(all, ", ")+" or five time fields")

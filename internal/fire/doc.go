@@ -7,6 +7,7 @@
 //	prefetch.go    decides on slots before they are due
 //	early.go       writes some decisions before their slots, and waits for such slots after an edit
 //	settle.go      accounts for due slots on behalf of a client, before an edit or after a loss
+//	ends.go        reads the ends of jobs that schedules follow
 //	calendars.go   reads the calendars that schedules name
 //
 // Decisions do not depend on the wall clock of the process: due times come from the store, and

@@ -281,9 +281,16 @@ func (f *firer) round(ctx context.Context) error {
 func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time) (lost bool, err error) {
 	firings := make([]store.Firing, 0, len(due))
 	names := make(map[int64]string, len(due))
+	ends, err := readEnds(ctx, f.cfg.Store, nil, due, func(s store.Schedule) bool {
+		p, _, err := f.plans.Get(s)
+		return err == nil && p.Follows()
+	})
+	if err != nil {
+		return false, err
+	}
 	for _, s := range due {
 		p, again, err := f.plans.Get(s)
-		firing := plan.Resolve(s, p, err, now)
+		firing := plan.Resolve(s, p, err, ends[s.ID], now)
 		if err == nil && !f.cfg.MayRun(p.Kind, []byte(p.Args)) {
 			firing = p.OnlyMissed(s, firing, now)
 		}
@@ -315,8 +322,11 @@ func (f *firer) emitFired(names map[int64]string, res store.FireResult) {
 	}
 	for _, skipped := range res.Slots {
 		kind := event.SlotSkipped
-		if skipped.Record.Outcome == store.SlotMissed {
+		switch skipped.Record.Outcome {
+		case store.SlotMissed:
 			kind = event.SlotMissed
+		case store.SlotNotStarted:
+			kind = event.SlotNotStarted
 		}
 		f.report.Emit(event.Event{
 			Kind: kind, Schedule: names[skipped.Schedule], Slot: skipped.Record.Slot,

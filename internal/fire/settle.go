@@ -25,6 +25,9 @@ type Settler struct {
 	Store SettleStore
 	// Early is the ability of the store to fire early; nil: changes answer at once.
 	Early store.EarlyFirer
+	// Releaser is the ability of the store to pass ends of jobs on in steps; nil: it has passed them on
+	// when a call returns.
+	Releaser store.Releaser
 	// Tx is the caller's transaction in which changes are made; nil: each is made in one of its own.
 	Tx store.Tx
 	// StateDir is the folder of the nodes' state file; empty: no file.
@@ -78,6 +81,11 @@ func (s Settler) settle(ctx context.Context, names []string) error {
 	if err := node.CheckHistory(ctx, s.Store, s.StateDir); err != nil {
 		return fmt.Errorf("fire due schedules: %w", err)
 	}
+	if s.Releaser != nil {
+		if err := s.Releaser.ReleaseDependents(ctx, store.ReleaseRequest{Tx: s.Tx}); err != nil {
+			return fmt.Errorf("pass on ends of jobs: %w", err)
+		}
+	}
 	due, err := s.Store.DueSchedules(ctx, store.DueSchedulesRequest{Tx: s.Tx, Limit: settleBatch, Names: names})
 	if err != nil {
 		return fmt.Errorf("read due schedules: %w", err)
@@ -98,10 +106,17 @@ func (s Settler) decide(ctx context.Context, due store.DueSchedulesResult, adjus
 	if err != nil {
 		return nil, err
 	}
+	plans, planErrs := map[int64]plan.Plan{}, map[int64]error{}
+	for _, row := range due.Schedules {
+		plans[row.ID], planErrs[row.ID] = plan.New(row, calendars)
+	}
+	ends, err := readEnds(ctx, s.Store, s.Tx, due.Schedules, func(row store.Schedule) bool { return plans[row.ID].Follows() })
+	if err != nil {
+		return nil, err
+	}
 	firings := make([]store.Firing, len(due.Schedules))
 	for i, row := range due.Schedules {
-		p, planErr := plan.New(row, calendars)
-		firings[i] = plan.Resolve(row, adjust(p), planErr, due.Now)
+		firings[i] = plan.Resolve(row, adjust(plans[row.ID]), planErrs[row.ID], ends[row.ID], due.Now)
 	}
 	return firings, nil
 }

@@ -29,6 +29,7 @@ type Plan struct {
 	Definition
 	Rule      recur.Rule
 	calendars []*recur.Calendar // the calendars of Exclude
+	bounds    bounds            // of a schedule that follows others
 	lost      bool              // see AfterLoss
 }
 
@@ -53,11 +54,15 @@ func newPlan(s store.Schedule, stored StoredCalendars, zones *recur.Zones) (Plan
 	if err != nil {
 		return Plan{}, err
 	}
-	rule, err := zones.Rule(d.Rule, s.Anchor)
+	p := Plan{Definition: d, Rule: never{}}
+	if d.Follows() {
+		p.bounds, err = boundsOf(d.Rule, zones)
+	} else {
+		p.Rule, err = zones.Rule(d.Rule, s.Anchor)
+	}
 	if err != nil {
 		return Plan{}, err
 	}
-	p := Plan{Definition: d, Rule: rule}
 	for _, c := range d.Exclude {
 		calendar, err := stored.find(c, zones)
 		if err != nil {
@@ -134,9 +139,13 @@ func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 }
 
 // Resolve is Decide for a schedule that may have no plan because of planErr. Such a schedule is put
-// off. Its slots are accounted for when another release or an edit has made it usable.
-func Resolve(s store.Schedule, plan Plan, planErr error, now time.Time) store.Firing {
-	if planErr == nil {
+// off. Its slots are accounted for when another release or an edit has made it usable. ends are those
+// of the predecessors of a schedule that has any.
+func Resolve(s store.Schedule, plan Plan, planErr error, ends []store.ScheduleEnd, now time.Time) store.Firing {
+	switch {
+	case planErr == nil && plan.Follows():
+		return plan.Follow(s, ends)
+	case planErr == nil:
 		return plan.Decide(s, now)
 	}
 	return store.Firing{

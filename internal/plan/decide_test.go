@@ -149,7 +149,7 @@ func TestAnUnusableDefinitionIsPutOff(t *testing.T) {
 			t.Errorf("%q was accepted", text)
 			continue
 		}
-		f := Resolve(s, plan, err, noon.Add(time.Hour))
+		f := Resolve(s, plan, err, nil, noon.Add(time.Hour))
 		if len(f.Jobs)+len(f.Slots) != 0 || !f.NewMark.Equal(noon) || !f.NewNextAt.After(noon.Add(time.Hour)) {
 			t.Errorf("%q: %+v", text, f)
 		}

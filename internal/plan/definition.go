@@ -13,7 +13,8 @@ import (
 // policies. Drivers never read it. Releases only add fields. The zero value of each field means the
 // default and is not encoded, so that an unchanged schedule has the same bytes in every release.
 type Definition struct {
-	Rule        recur.Spec    `json:"rule"`
+	Rule        recur.Spec    `json:"rule"`            // with After: Zone, Start and Stop only
+	After       []Edge        `json:"after,omitempty"` // the schedules that it follows instead of a rule
 	Kind        string        `json:"kind"`
 	Args        string        `json:"args,omitempty"` // JSON as text, to keep its bytes
 	Queue       string        `json:"queue"`

@@ -14,6 +14,7 @@
 //	cache.go          decoded plans by schedule and revision
 //	decide.go         turns a schedule and an instant into a decision
 //	slot_outcome.go   the outcome of a slot
+//	chain.go          the edges of a schedule that follows others, and what the ends of jobs set off
 //	early.go          which decisions can be made and written before the slot
 //	leave.go          leaves slots to other nodes whose jobs this node does not run
 //	simulate.go       plays a schedule through a span of time, without a store

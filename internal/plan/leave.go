@@ -14,7 +14,7 @@ import (
 // leaveUntil returns until when a node that may not run a schedule's jobs leaves its due
 // slots to other nodes; zero: for ever.
 func (p Plan) leaveUntil(s store.Schedule) time.Time {
-	if p.Misfire != MisfireSkip {
+	if p.Misfire != MisfireSkip || p.Follows() {
 		return time.Time{}
 	}
 	return s.NextAt.Add(p.grace() + time.Microsecond)
@@ -45,7 +45,7 @@ func (c Cache) Own(due []store.Schedule, mayRun func(kind string, args []byte) b
 // OnlyMissed reduces a decision that fires slots to the records of slots that are later than the
 // grace. The slots that fire are left to nodes that may run their jobs.
 func (p Plan) OnlyMissed(s store.Schedule, f store.Firing, now time.Time) store.Firing {
-	if len(f.Jobs) == 0 {
+	if len(f.Jobs) == 0 || p.Follows() {
 		return f
 	}
 	onTime := now.Add(-p.grace())

@@ -49,12 +49,12 @@ func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryReco
 	}
 	job := declared.Raw(entry.Job)
 	r := EntryRecord{
-		Name: entry.Name, Line: entry.Line, Rule: orNull(strings.TrimPrefix(entry.Rule.String(), "CRON_TZ="+entry.Rule.Zone+" ")), TZ: orNull(entry.Rule.Zone),
+		Name: entry.Name, Line: entry.Line, Rule: orNull(strings.TrimPrefix(entry.When(), "CRON_TZ="+entry.Rule.Zone+" ")), TZ: orNull(entry.Rule.Zone),
 		Kind: job.Name, Args: show(job), Queue: orNull(entry.Queue), MaxAttempts: orNull(entry.MaxAttempts),
 		Timeout: durationOrNull(entry.Timeout), Backoff: orNull(entry.Backoff), OnLoss: lossText(entry.OnLoss), Overlap: overlapWord(entry.Overlap),
 		Group: orNull(entry.Group), Exclude: excludeTexts(entry.Schedule), Paused: entry.Paused, Hooks: map[string]any{}, Next: []time.Time{},
 	}
-	if entry.Rule.String() != "" {
+	if entry.Rule.String() != "" && !entry.Follows() {
 		r.Description = orNull(describe(entry.Rule, now))
 	}
 	if command, err := kinds.DecodeCommand(job.JSON); job.Name == kinds.CommandKind && err == nil {
@@ -80,10 +80,12 @@ func NewEntryRecord(entry declared.Entry, now time.Time, secrets bool) EntryReco
 // EntryFacts returns the facts about an entry of a file, with its next instants
 // after now. It hides values that may be secrets unless secrets is set.
 func EntryFacts(entry declared.Entry, now time.Time, secrets bool) []Fact {
-	facts := []Fact{{"line", fmt.Sprint(entry.Line)}, {"rule", entry.Rule.String()}}
-	if entry.Rule.String() == "" {
+	facts := []Fact{{"line", fmt.Sprint(entry.Line)}, {"rule", entry.When()}}
+	switch {
+	case entry.Follows():
+	case entry.Rule.String() == "":
 		facts[1].Value = "@reboot: once for each start of a node"
-	} else {
+	default:
 		facts = append(facts, Fact{"means", describe(entry.Rule, now)})
 	}
 	facts = append(facts, workFacts(entry.Schedule, secrets)...)
@@ -94,7 +96,7 @@ func EntryFacts(entry declared.Entry, now time.Time, secrets bool) []Fact {
 	entry.Hooks.Each(func(name string, hook hourbell.Args) {
 		facts = append(facts, Fact{name + " ", hookText(hook, secrets)})
 	})
-	if entry.Rule.String() == "" {
+	if entry.Rule.String() == "" || entry.Follows() {
 		return facts
 	}
 	next := Upcoming(entry, now)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,7 @@ type ScheduleRecord struct {
 	Backoff     *string         `json:"backoff"`
 	Overlap     string          `json:"overlap"`
 	Rule        string          `json:"rule"`
+	After       []FollowRecord  `json:"after"` // the schedules that it follows instead of a rule
 	Misfire     string          `json:"misfire"`
 	MisfireCap  *int            `json:"misfire_cap"`
 	Grace       *string         `json:"grace"`
@@ -76,6 +78,44 @@ type HookRecord struct {
 	Args json.RawMessage `json:"args"`
 }
 
+// FollowRecord is a schedule that a schedule follows, in machine-readable output.
+type FollowRecord struct {
+	Schedule  string `json:"schedule"`
+	On        string `json:"on"`
+	Delay     string `json:"delay"`
+	Cancelled string `json:"cancelled"` // failure or ignore
+	Waiting   bool   `json:"waiting"`   // there is no such schedule
+}
+
+func newFollowRecords(s Schedule) []FollowRecord {
+	records := []FollowRecord{}
+	for _, e := range s.After {
+		r := FollowRecord{e.Schedule, e.On.String(), e.Delay.String(), "failure", slices.Contains(s.WaitsFor, e.Schedule)}
+		if e.IgnoreCancelled {
+			r.Cancelled = "ignore"
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+// meaning describes the rule of a schedule.
+func meaning(s Schedule) string {
+	if s.Follows() {
+		return "no timetable: starts when jobs of other schedules end"
+	}
+	return describe(s.Rule, s.Anchor)
+}
+
+// waitsFor returns in words which schedules do not exist.
+func waitsFor(names []string) string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = "waiting for schedule " + name
+	}
+	return strings.Join(texts, "; ")
+}
+
 // hookRecords returns all hooks by their keys.
 func hookRecords(hooks hourbell.Hooks) map[string][]HookRecord {
 	records := map[string][]HookRecord{}
@@ -106,7 +146,7 @@ func NewScheduleRecord(s Schedule) ScheduleRecord {
 		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
 		CreatedAt: timeOrNull(s.CreatedAt), UpdatedAt: timeOrNull(s.UpdatedAt), DeletedAt: timeOrNull(s.DeletedAt),
 		FailingSince: timeOrNull(s.FailingSince), PausedUntil: timeOrNull(s.PausedUntil), Exclude: excludeTexts(s.Schedule),
-		Rule: s.Rule.String(), Dialect: orNull(s.Rule.Dialect), Start: orNull(s.Rule.Start), Stop: orNull(s.Rule.Stop),
+		Rule: s.When(), After: newFollowRecords(s), Dialect: orNull(s.Rule.Dialect), Start: orNull(s.Rule.Start), Stop: orNull(s.Rule.Stop),
 		Gap: orNull(s.Rule.Gap), Fold: orNull(s.Rule.Fold),
 		Misfire: cmp.Or(string(s.Misfire), "skip"), MisfireCap: orNull(s.MisfireCap), Grace: durationOrNull(s.Grace), Window: durationOrNull(s.Window),
 		Count: orNull(s.Count), Jitter: durationOrNull(s.Jitter), PauseAfter: orNull(s.PauseAfterFailures), Failures: s.Failures,
@@ -133,8 +173,9 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"owner", s.Owner},
 		{"group", s.Group},
 		{"revision", fmt.Sprint(s.Revision)},
-		{"rule", s.Rule.String()},
-		{"means", describe(s.Rule, s.Anchor)},
+		{"rule", s.When()},
+		{"means", meaning(s)},
+		{"waits", waitsFor(s.WaitsFor)},
 		{"next_at", plain.Stamp(s.NextAt)},
 		{"kind", job.Name},
 		{"args", string(job.JSON)},

@@ -44,10 +44,24 @@ func redactJob(job hourbell.Args) hourbell.Args {
 // NextOfSchedule returns in words when a schedule rings next, or its state if it
 // does not ring.
 func NextOfSchedule(s hourbell.ScheduleInfo) string {
-	if s.State() == "active" {
+	switch {
+	case s.State() != "active":
+	case s.Follows():
+		return followsInWords(s)
+	default:
 		return "next " + plain.InZone(s.NextAt, s.Rule.Zone)
 	}
 	return s.State()
+}
+
+// followsInWords returns when a schedule starts that follows others, and for which of these it
+// waits.
+func followsInWords(s hourbell.ScheduleInfo) string {
+	text := "starts " + s.When()
+	for _, name := range s.WaitsFor {
+		text += "; waiting for schedule " + name
+	}
+	return text
 }
 
 // ScheduleListing shows schedules.
@@ -55,7 +69,7 @@ func ScheduleListing() Listing[Schedule] {
 	return Listing[Schedule]{
 		Columns: []string{"NAME", "RULE", "STATE", "NEXT", "FIRED", "RUNS", "OWNER"},
 		Row: func(s Schedule) []string {
-			return []string{s.Name, plain.Cut(s.Rule.String(), 50), s.State(), plain.Stamp(s.NextAt), fmt.Sprint(s.Fired), plain.Cut(whatRuns(s.Schedule), 50), plain.Dash(s.Owner)}
+			return []string{s.Name, plain.Cut(s.When(), 50), s.State(), plain.Stamp(s.NextAt), fmt.Sprint(s.Fired), plain.Cut(whatRuns(s.Schedule), 50), plain.Dash(s.Owner)}
 		},
 		Record: func(s Schedule) any { return NewScheduleRecord(s) },
 	}

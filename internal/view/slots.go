@@ -20,7 +20,11 @@ func SlotListing() Listing[store.SlotInfo] {
 			if s.Count > 1 {
 				count, last = fmt.Sprint(s.Count), plain.Stamp(s.Last)
 			}
-			return []string{s.ScheduleName, plain.Stamp(s.Slot), s.Outcome.String(), job, count, last, plain.Dash(s.Reason)}
+			reason := s.Reason
+			if s.After != 0 && reason == "" {
+				reason = fmt.Sprintf("after job %d of %s", s.After, s.AfterSchedule)
+			}
+			return []string{s.ScheduleName, plain.Stamp(s.Slot), s.Outcome.String(), job, count, last, plain.Dash(reason)}
 		},
 		Record: func(s store.SlotInfo) any { return NewSlotRecord(s) },
 	}
@@ -37,6 +41,9 @@ type SlotRecord struct {
 	Last       *time.Time `json:"last"`
 	Count      int64      `json:"count"`
 	RecordedAt *time.Time `json:"recorded_at"`
+	// The job whose end the slot is, and its schedule.
+	AfterJob      *int64  `json:"after_job"`
+	AfterSchedule *string `json:"after_schedule"`
 }
 
 // NewSlotRecord returns the record of a slot.
@@ -44,6 +51,6 @@ func NewSlotRecord(s store.SlotInfo) SlotRecord {
 	return SlotRecord{
 		Schedule: s.ScheduleName, Slot: timeOrNull(s.Slot), Outcome: s.Outcome.String(),
 		Reason: orNull(s.Reason), JobID: orNull(s.Job),
-		Last: timeOrNull(s.Last), Count: s.Count, RecordedAt: timeOrNull(s.RecordedAt),
+		Last: timeOrNull(s.Last), Count: s.Count, RecordedAt: timeOrNull(s.RecordedAt), AfterJob: orNull(s.After), AfterSchedule: orNull(s.AfterSchedule),
 	}
 }

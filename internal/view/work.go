@@ -138,7 +138,7 @@ func limits(s hourbell.Schedule) string {
 		parts = append(parts, "backoff "+s.Backoff)
 	}
 	parts = append(parts, "on_loss "+lossText(s.OnLoss))
-	if s.Rule.String() != "" {
+	if s.When() != "" {
 		parts = append(parts, "overlap "+overlapWord(s.Overlap))
 		if policies := shownPolicies(s); policies != "" {
 			parts = append(parts, policies)

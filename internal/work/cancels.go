@@ -79,7 +79,7 @@ func (r *Runner) releaseDependents(ctx context.Context) {
 	if !ok {
 		return
 	}
-	switch err := releaser.ReleaseDependents(ctx, time.Time{}); {
+	switch err := releaser.ReleaseDependents(ctx, store.ReleaseRequest{}); {
 	case err == nil:
 		r.report.StoreWorks(doing)
 	case ctx.Err() == nil:

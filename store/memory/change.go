@@ -177,6 +177,7 @@ func (s *Store) deleteJob(id int64, live *job, now time.Time) store.Change {
 	if live != nil {
 		s.release(live)
 		s.predecessorEnded(id, store.StateCancelled, "", now)
+		s.jobEnded(live, store.StateCancelled, "", now)
 	}
 	return store.Changed
 }

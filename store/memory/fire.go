@@ -112,7 +112,9 @@ func matches(row *store.Schedule, f store.Firing) bool {
 
 // fire writes one firing and adds its effects to out.
 func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *store.FireResult) {
-	f.Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(n store.NewJob) bool { return s.firedBefore(row.ID, n.Slot) })
+	f.Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(n store.NewJob) bool {
+		return s.firedBefore(row.ID, n.Slot) || f.Follows && s.followed(row.ID, n.After[0].Job)
+	})
 	settled := f.Settle(s.liveJobs(row.ID))
 	for _, id := range settled.Replace {
 		s.end(s.live[id], store.StateCancelled, store.ReplacedReason, now)
@@ -133,6 +135,9 @@ func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *st
 	for _, n := range settled.Jobs {
 		n.Schedule = row.ID
 		j := s.newJob(n, now)
+		for _, e := range n.After {
+			j.After = append(j.After, store.JobEdge{Edge: e, State: store.EdgeMatched})
+		}
 		s.add(j)
 		record := store.SlotRecord{Slot: j.Slot, Last: j.Slot, Count: 1, Outcome: store.SlotFired}
 		s.addSlot(row.ID, record, j.ID, now)
@@ -142,6 +147,12 @@ func (s *Store) fire(row *store.Schedule, f store.Firing, now time.Time, out *st
 	s.release(&job{JobInfo: store.JobInfo{Schedule: row.ID}})
 	row.Mark = instant(f.NewMark)
 	row.NextAt = instant(f.NewNextAt)
+	if f.Follows {
+		s.account(row)
+		for _, end := range f.NotStarted {
+			s.passOn(row.ID, end)
+		}
+	}
 }
 
 // firedBefore reports whether a slot has made a job. The mark excludes such
@@ -223,6 +234,9 @@ func (s *Store) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]st
 	for _, row := range rows[:min(len(rows), req.Limit)] {
 		info := *row
 		info.ScheduleName = s.scheduleName(row.Schedule)
+		if e := s.endOf(row.Schedule, row.Slot); e != nil {
+			info.After, info.AfterSchedule = e.ID, e.ScheduleEnd.After
+		}
 		out = append(out, info)
 	}
 	return out, nil

@@ -213,6 +213,7 @@ func (s *Store) end(j *job, state store.State, reason string, now time.Time) {
 	s.note(store.EventType(state), j.ID, reason, now)
 	s.release(j)
 	s.predecessorEnded(j.ID, state, reason, now)
+	s.jobEnded(j, state, reason, now)
 }
 
 // ListJobs reads jobs in pages; see store.Jobs.

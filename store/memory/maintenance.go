@@ -23,10 +23,11 @@ func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneR
 	kept := s.pruneJobs(req.Limit, now, func(j *job) bool { return j.keepUntil.Before(now) && !j.keepUntil.IsZero() })
 	out.Jobs = done + failed + kept
 	out.Slots = s.pruneSlots(req.Slots, req.Limit, now)
+	ends := s.pruneEnds(req.Slots, req.Limit, now)
 	out.Nodes = s.pruneNodes(req.Nodes, req.Limit, now)
 	out.Events = s.pruneEvents(req.Limit, now)
 	held := s.pruneHolds(req.Limit, now)
-	out.More = max(done, failed, kept, out.Slots, out.Nodes, out.Events, held) >= req.Limit
+	out.More = max(done, failed, kept, out.Slots, out.Nodes, out.Events, held, ends) >= req.Limit
 	return out, nil
 }
 

@@ -14,6 +14,9 @@ import (
 // PutSchedules creates or changes schedules; see store.Schedules. It first
 // checks everything and then writes, so that a refused request changes nothing.
 func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
+	if err := store.CheckAfter(req); err != nil {
+		return store.PutSchedulesResult{}, fmt.Errorf("put schedules: %w", err)
+	}
 	if req.Tx != nil {
 		changed, err := s.changedBy(ctx, req.Tx, "put schedules")
 		if err != nil {
@@ -32,6 +35,9 @@ func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest)
 	}
 	if missing, found := s.missingCalendar(req.Schedules); found {
 		return store.PutSchedulesResult{}, fmt.Errorf("put schedules: calendar %q: %w", missing, store.ErrNotFound)
+	}
+	if err := s.checkCycle(req.Schedules); err != nil {
+		return store.PutSchedulesResult{}, fmt.Errorf("put schedules: %w", err)
 	}
 	for _, put := range req.Schedules {
 		if err := s.checkPut(put, req.Owner, now); err != nil {
@@ -130,7 +136,7 @@ func (s *Store) putOne(row *store.Schedule, put store.PutSchedule, owner string,
 	row.Definition = copyOf(put.Definition)
 	row.Group = put.Group
 	s.followPause(row, now)
-	s.named[row.ID] = slices.Clone(put.Calendars)
+	s.named[row.ID], s.follows[row.ID] = slices.Clone(put.Calendars), slices.Clone(put.After)
 	row.Mark = laterOf(row.Mark, now)
 	row.NextAt = now
 	row.UpdatedAt = now

@@ -156,6 +156,7 @@ func (t *tables) clone() tables {
 	c.schedules, c.calendars, c.nodes = copiesOf(t.schedules), copiesOf(t.calendars), copiesOf(t.nodes)
 	c.cancels, c.failing, c.revisions, c.beats = maps.Clone(t.cancels), maps.Clone(t.failing), maps.Clone(t.revisions), maps.Clone(t.beats)
 	c.named, c.attempts, c.lookAt, c.pauses = maps.Clone(t.named), maps.Clone(t.attempts), maps.Clone(t.lookAt), maps.Clone(t.pauses)
+	c.follows, c.ends = maps.Clone(t.follows), copies(t.ends)
 	c.holds, c.dependents = maps.Clone(t.holds), maps.Clone(t.dependents)
 	for id, list := range c.attempts {
 		c.attempts[id] = slices.Clone(list)

@@ -13,6 +13,8 @@ import (
 // dependents leaves a Note in its transaction; ReleaseDependents carries out notes in
 // transactions of their own.
 type Edges interface {
+	Chains
+
 	// LockPredecessors locks jobs, live and finished, and returns the finished jobs and,
 	// in State StateReady, the live jobs. From then on the end of each of these live jobs
 	// leaves a note.
@@ -78,6 +80,9 @@ type Note struct {
 	Place  int   // in the row, from 0
 	Last   bool  // in the row
 	DoneTo int64 // dependents up to this number are released
+	// Schedule is the schedule of the job, if its end sets off schedules that follow; 0: it
+	// does not.
+	Schedule int64
 	store.Ended
 }
 
@@ -203,6 +208,9 @@ func ReleaseDependents(ctx context.Context, tx Edges, after int64, now time.Time
 	if len(edges) >= ReleaseRows {
 		step.cut()
 		more = true
+	}
+	if err := passOn(ctx, tx, step.notes); err != nil { // schedules are locked before jobs
+		return 0, false, err
 	}
 	ended, err := step.decide(ctx, tx, now)
 	if err != nil {

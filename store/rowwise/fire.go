@@ -22,8 +22,10 @@ func Fire(ctx context.Context, tx Tx, req store.FireRequest, now time.Time) (sto
 type firePlan struct {
 	firings []store.Firing // except lost and busy firings
 	live    map[int64][]store.LiveJob
-	newest  map[int64]*Slot     // the newest record of each schedule
-	fired   map[SlotKey]bool    // slots that made a job before
+	newest  map[int64]*Slot    // the newest record of each schedule
+	fired   map[SlotKey]bool   // slots that made a job before
+	chained map[FollowKey]bool // ends of jobs that made a job before
+	due     map[int64]Due
 	out     store.FireResult    // without the numbers of jobs
 	jobs    []store.NewJob      // to insert
 	ends    []End               // jobs that are replaced or superseded
@@ -39,7 +41,7 @@ type firePlan struct {
 // newFirePlan returns a plan of the firings that were decided from the present
 // rows; the other firings are lost.
 func newFirePlan(req store.FireRequest, due map[int64]Due, now time.Time) *firePlan {
-	p := &firePlan{counts: map[int64]int64{}}
+	p := &firePlan{counts: map[int64]int64{}, due: due}
 	expired := !req.Until.IsZero() && now.After(instant(req.Until))
 	for _, f := range req.Firings {
 		if row, is := due[f.Schedule]; is && !expired && row.decided(f) {
@@ -61,6 +63,7 @@ func (d Due) decided(f store.Firing) bool {
 func (p *firePlan) read(ctx context.Context, tx Tx, now time.Time) (err error) {
 	var overlaps, extends []int64
 	var slots []SlotKey
+	var follows []FollowKey
 	for _, f := range p.firings {
 		if f.Overlap != store.OverlapAllow && (len(f.Jobs) > 0 || early(f, now)) {
 			overlaps = append(overlaps, f.Schedule)
@@ -70,9 +73,12 @@ func (p *firePlan) read(ctx context.Context, tx Tx, now time.Time) (err error) {
 		}
 		for _, job := range f.Jobs {
 			slots = append(slots, keyOf(f.Schedule, job.Slot))
+			if f.Follows {
+				follows = append(follows, FollowKey{f.Schedule, job.After[0].Job})
+			}
 		}
 	}
-	p.newest, p.fired = map[int64]*Slot{}, map[SlotKey]bool{}
+	p.newest, p.fired, p.chained = map[int64]*Slot{}, map[SlotKey]bool{}, map[FollowKey]bool{}
 	if len(overlaps) > 0 {
 		if p.live, err = tx.LockLiveJobs(ctx, overlaps); err != nil {
 			return err
@@ -96,13 +102,24 @@ func (p *firePlan) read(ctx context.Context, tx Tx, now time.Time) (err error) {
 			p.fired[slot] = true
 		}
 	}
+	if len(follows) > 0 {
+		before, err := tx.FollowedEnds(ctx, follows)
+		if err != nil {
+			return err
+		}
+		for _, key := range before {
+			p.chained[key] = true
+		}
+	}
 	return nil
 }
 
 // settle decides about every firing.
 func (p *firePlan) settle() {
 	for _, f := range p.firings {
-		f.Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(job store.NewJob) bool { return p.fired[keyOf(f.Schedule, job.Slot)] })
+		f.Jobs = slices.DeleteFunc(slices.Clone(f.Jobs), func(job store.NewJob) bool {
+			return p.fired[keyOf(f.Schedule, job.Slot)] || f.Follows && p.chained[FollowKey{f.Schedule, job.After[0].Job}]
+		})
 		settled := f.Settle(p.live[f.Schedule])
 		for _, job := range p.live[f.Schedule] {
 			if job.Waiting { // a job that waits without reason is released too
@@ -204,7 +221,64 @@ func (p *firePlan) insertJobs(ctx context.Context, tx Tx, now time.Time) error {
 		r.Job = inserted[i].ID
 		p.out.Fired = append(p.out.Fired, store.FiredSlot{Schedule: r.Schedule, Slot: r.Slot, Job: r.Job})
 	}
+	var edges []JobEdge
+	var releases []int64
+	for i, job := range p.jobs {
+		edges = append(edges, MatchedEdges(inserted[i].ID, job)...)
+		if p.due[job.Schedule].Releases {
+			releases = append(releases, inserted[i].ID)
+		}
+	}
+	if len(edges) > 0 {
+		if err := tx.InsertEdges(ctx, edges); err != nil {
+			return err
+		}
+	}
+	if len(releases) > 0 {
+		return tx.MarkReleases(ctx, releases)
+	}
 	return nil
+}
+
+// MatchedEdges returns the edges of a job by which its schedule has started.
+func MatchedEdges(id int64, job store.NewJob) (edges []JobEdge) {
+	for _, e := range job.After {
+		edges = append(edges, JobEdge{ID: id, JobEdge: store.JobEdge{Edge: e, State: store.EdgeMatched}})
+	}
+	return edges
+}
+
+// closeEnds accounts for the ends that set off firings, and notes the ends that the firings
+// are for the schedules that follow them.
+func (p *firePlan) closeEnds(ctx context.Context, tx Tx) error {
+	schedules, notes := FollowersOf(p.firings, func(id int64) bool { return p.due[id].Releases })
+	if len(schedules) > 0 {
+		if err := tx.CloseEnds(ctx, schedules); err != nil {
+			return err
+		}
+	}
+	if len(notes) > 0 {
+		return tx.InsertNotes(ctx, notes)
+	}
+	return nil
+}
+
+// FollowersOf returns the schedules of firings that follow other schedules, and the notes of
+// their ends for the schedules that follow them; releases reports whether there are any.
+func FollowersOf(firings []store.Firing, releases func(schedule int64) bool) (schedules []int64, notes []Note) {
+	for _, f := range firings {
+		if !f.Follows {
+			continue
+		}
+		schedules = append(schedules, f.Schedule)
+		if !releases(f.Schedule) {
+			continue
+		}
+		for _, end := range f.NotStarted {
+			notes = append(notes, Note{Schedule: f.Schedule, Ended: end})
+		}
+	}
+	return schedules, notes
 }
 
 func (p *firePlan) writeSlots(ctx context.Context, tx Tx, now time.Time) error {
@@ -234,6 +308,9 @@ func (p *firePlan) advance(ctx context.Context, tx Tx, now time.Time) error {
 		after[i] = f.After
 	}
 	if err := tx.AdvanceSchedules(ctx, advances); err != nil {
+		return err
+	}
+	if err := p.closeEnds(ctx, tx); err != nil {
 		return err
 	}
 	return Follow(ctx, tx, after, now)

@@ -29,9 +29,18 @@ func Insert(ctx context.Context, tx Tx, req store.InsertRequest, now time.Time) 
 		return out, err
 	}
 	var touched []store.SerialGroup
-	for _, job := range jobs {
+	var triggered []int64
+	for i, job := range jobs {
 		if job.Waiting {
 			touched = append(touched, store.SerialGroupOf(job.Schedule, job.Origin))
+		}
+		if job.Origin == store.OriginTrigger {
+			triggered = append(triggered, out.Jobs[i].ID)
+		}
+	}
+	if len(triggered) > 0 { // a schedule that follows may be put while the caller's transaction is open
+		if err := tx.MarkReleases(ctx, triggered); err != nil {
+			return out, err
 		}
 	}
 	return out, Release(ctx, tx, touched)

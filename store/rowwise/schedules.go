@@ -23,6 +23,9 @@ func PutSchedules(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now
 	if err != nil {
 		return out, err
 	}
+	if err := plan.checkChain(ctx, tx, req); err != nil {
+		return out, err
+	}
 	if err := plan.write(ctx, tx, req); err != nil {
 		return out, err
 	}
@@ -136,6 +139,29 @@ func planPut(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now time
 	return plan, nil
 }
 
+// checkChain refuses a put while ends are not passed on that the old definitions concern,
+// and schedules that would follow each other in a circle.
+func (p *putPlan) checkChain(ctx context.Context, tx Tx, req store.PutSchedulesRequest) error {
+	edited := p.result().Edited
+	if len(edited) == 0 {
+		return nil
+	}
+	if err := CheckNotes(ctx, tx.HasNotes, append(edited, req.Predecessors()...)); err != nil {
+		return err
+	}
+	return CheckCycle(ctx, tx.FindPredecessors, req.Schedules)
+}
+
+// CheckNotes returns store.ErrUnsettled if an end that concerns the schedules is not passed
+// on. has is Schedules.HasNotes.
+func CheckNotes(ctx context.Context, has func(context.Context, []string) (bool, error), schedules []string) error {
+	found, err := has(ctx, schedules)
+	if err == nil && found {
+		err = fmt.Errorf("an end of a job is not passed on: %w", store.ErrUnsettled)
+	}
+	return err
+}
+
 // put adds one schedule, whose group has a pause, to the plan and returns its row as it will be.
 func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, pause store.Pause, owner string, now time.Time) *store.Schedule {
 	if !row.Same(put, owner) {
@@ -181,7 +207,8 @@ func (p *putPlan) write(ctx context.Context, tx Tx, req store.PutSchedulesReques
 	return tx.SaveOwner(ctx, req.Owner, req.SyncRevision)
 }
 
-// writeUses writes which calendars the changed schedules name.
+// writeUses writes which calendars the changed schedules name, and which schedules they
+// follow.
 func (p *putPlan) writeUses(ctx context.Context, tx Tx, puts []store.PutSchedule) error {
 	names, changed := make([]string, len(p.changed)), map[string]bool{}
 	for i, row := range p.changed {
@@ -198,10 +225,19 @@ func (p *putPlan) writeUses(ctx context.Context, tx Tx, puts []store.PutSchedule
 			}
 		}
 	}
-	if len(uses) == 0 {
-		return nil
+	if len(uses) > 0 {
+		if err := tx.InsertCalendarUses(ctx, uses); err != nil {
+			return err
+		}
 	}
-	return tx.InsertCalendarUses(ctx, uses)
+	edges := ChainEdges(puts, func(name string) bool { return changed[name] })
+	if err := tx.SaveChain(ctx, names, edges); err != nil {
+		return err
+	}
+	for _, e := range edges {
+		names = append(names, e.Predecessor)
+	}
+	return tx.MarkPredecessors(ctx, names)
 }
 
 func numbersOf(rows []*store.Schedule) []int64 {
@@ -223,6 +259,9 @@ func ChangeSchedules(ctx context.Context, tx Tx, req store.ChangeSchedulesReques
 	}
 	rows, err := planChange(req, known, now)
 	if err != nil || len(rows) == 0 {
+		return err
+	}
+	if err := CheckNotes(ctx, tx.HasNotes, req.Names); err != nil {
 		return err
 	}
 	if err := tx.SaveSchedules(ctx, rows); err != nil {

@@ -176,6 +176,22 @@ type Slots interface {
 	// recording to now.
 	ExtendSlots(ctx context.Context, slots []*Slot, now time.Time) error
 
+	// FollowedEnds returns the keys among these for which the schedule has made a job.
+	FollowedEnds(ctx context.Context, keys []FollowKey) ([]FollowKey, error)
+
+	// InsertEdges inserts what jobs wait for; see Edges.
+	InsertEdges(ctx context.Context, edges []JobEdge) error
+
+	// MarkReleases lets the ends of live jobs leave notes.
+	MarkReleases(ctx context.Context, ids []int64) error
+
+	// CloseEnds accounts for the ends of schedules up to their marks, and sets next_at to
+	// the slot of the first end after that, or to none.
+	CloseEnds(ctx context.Context, schedules []int64) error
+
+	// InsertNotes inserts notes; their numbers and DoneTo are not used.
+	InsertNotes(ctx context.Context, notes []Note) error
+
 	// AdvanceSchedules sets mark and next_at of schedules and adds Fired to the
 	// number of slots that fired.
 	AdvanceSchedules(ctx context.Context, schedules []Advance) error
@@ -213,6 +229,20 @@ type Schedules interface {
 
 	// InsertCalendarUses inserts which calendars schedules name.
 	InsertCalendarUses(ctx context.Context, uses []CalendarUse) error
+
+	// HasNotes reports whether there is a note of a job of one of these schedules, or of
+	// one of their predecessors.
+	HasNotes(ctx context.Context, schedules []string) (bool, error)
+
+	// FindPredecessors returns the predecessors of living schedules.
+	FindPredecessors(ctx context.Context, schedules []string) (map[string][]string, error)
+
+	// SaveChain replaces the predecessors of schedules.
+	SaveChain(ctx context.Context, schedules []string, edges []ChainEdge) error
+
+	// MarkPredecessors lets the ends of jobs of these schedules leave notes, also of jobs
+	// that are live, if a living schedule follows them.
+	MarkPredecessors(ctx context.Context, schedules []string) error
 
 	// ResetFailures sets the numbers of failures of failing schedules to 0.
 	ResetFailures(ctx context.Context, schedules []int64) error
@@ -313,6 +343,7 @@ type Failing struct {
 type Due struct {
 	Revision               int64
 	Mark, NextAt, PausedAt time.Time
+	Releases               bool // the ends of its jobs leave notes
 }
 
 // SlotKey names a slot of a schedule.

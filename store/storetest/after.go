@@ -249,7 +249,7 @@ func (e *env) settle() bool {
 	e.t.Helper()
 	releaser, able := e.b.(store.Releaser)
 	if able {
-		e.must(releaser.ReleaseDependents(e.ctx, e.now))
+		e.must(releaser.ReleaseDependents(e.ctx, store.ReleaseRequest{Now: e.now}))
 	}
 	return able
 }

@@ -1,6 +1,6 @@
 -- Moves mark and next_at of the schedules that are as their firings found them
 -- and are due, or will be within :ahead microseconds, and returns their numbers, and
--- which of them are not due yet; they stay locked. Firings come in the
+-- which of them are not due yet, and which have dependents; they stay locked. Firings come in the
 -- order of these numbers. IS TRUE keeps the index on next_at out of the plan: as
 -- the inner side of a nested loop it would be walked once for each firing.
 UPDATE {schema}.schedule AS s SET mark = f.new_mark, next_at = f.new_next_at, fired = s.fired + f.jobs
@@ -10,4 +10,4 @@ WHERE s.id = f.id AND s.revision = f.revision AND s.mark = f.mark AND (s.next_at
     AND greatest(s.paused_at, s.group_paused_at) IS NOT DISTINCT FROM f.paused_at
     AND (s.next_at <= coalesce(:now::timestamptz, now()) + :ahead::bigint * interval '1 microsecond') IS TRUE
     AND coalesce(:now::timestamptz, now()) <= coalesce(:until::timestamptz, 'infinity')
-RETURNING s.id, f.next_at > coalesce(:now::timestamptz, now()) AS early
+RETURNING s.id, f.next_at > coalesce(:now::timestamptz, now()) AS early, s.releases

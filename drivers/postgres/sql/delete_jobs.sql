@@ -4,8 +4,8 @@
 WITH living AS (
     DELETE FROM {schema}.job WHERE id = ANY (:ids::bigint[]) RETURNING id, schedule_id, origin, releases
 ), released AS (
-    INSERT INTO {schema}.release (ids, ended_at, states, reasons)
-    SELECT array_agg(id), coalesce(:now::timestamptz, now()), array_agg(5::smallint), array_agg(''::text) FROM living WHERE releases HAVING count(*) > 0
+    INSERT INTO {schema}.release (ids, schedules, ended_at, states, reasons)
+    SELECT array_agg(id), array_agg(CASE WHEN origin <> 3 THEN schedule_id END), coalesce(:now::timestamptz, now()), array_agg(5::smallint), array_agg(''::text) FROM living WHERE releases HAVING count(*) > 0
 ), edges AS (
     DELETE FROM {schema}.edge WHERE job_id = ANY (:ids::bigint[])
 ), finished AS (

@@ -28,8 +28,8 @@ WITH ended AS (
         , o.keep                                                                                 -- if kept
 )
 , released AS (
-    INSERT INTO {schema}.release (ids, ended_at, states, reasons)
-    SELECT array_agg(id), min(ended_at), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
+    INSERT INTO {schema}.release (ids, schedules, ended_at, states, reasons)
+    SELECT array_agg(id), array_agg(CASE WHEN origin <> 3 THEN schedule_id END), min(ended_at), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
 )
 , events AS (
     INSERT INTO {schema}.event (at, type, subjects, reasons)

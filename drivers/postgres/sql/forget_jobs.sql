@@ -29,8 +29,8 @@ WITH free AS (
 ), ended AS (
     SELECT id, schedule_id, origin, releases, end_state, reason FROM free UNION ALL SELECT id, schedule_id, origin, releases, end_state, reason FROM held
 ), released AS (
-    INSERT INTO {schema}.release (ids, ended_at, states, reasons)
-    SELECT array_agg(id),
+    INSERT INTO {schema}.release (ids, schedules, ended_at, states, reasons)
+    SELECT array_agg(id), array_agg(CASE WHEN origin <> 3 THEN schedule_id END),
         coalesce(:now::timestamptz, now()),                                                      -- if batch
         coalesce(:now::timestamptz, statement_timestamp()),                                      -- if commits
         array_agg(end_state), array_agg(''::text) FROM ended WHERE releases HAVING count(*) > 0

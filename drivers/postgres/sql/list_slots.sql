@@ -1,5 +1,5 @@
 -- Records of slots, newest first. A condition that is null does not count.
-SELECT l.id, l.schedule_id, s.name AS schedule_name, l.slot, l.last, l.count, l.outcome, l.reason, l.job_id, l.recorded_at
+SELECT l.id, l.schedule_id, s.name AS schedule_name, l.slot, l.last, l.count, l.outcome, l.reason, l.job_id, l.recorded_at, e.job_id AS after_id, e.predecessor AS after_schedule
 FROM (
     SELECT * FROM {schema}.slot
     WHERE (:schedule::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = :schedule))
@@ -9,4 +9,5 @@ FROM (
         AND (:before_slot::timestamptz IS NULL OR (slot, id) < (:before_slot, :before_id::bigint))
     ORDER BY slot DESC, id DESC LIMIT :limit::bigint
 ) AS l LEFT JOIN {schema}.schedule AS s ON s.id = l.schedule_id
+    LEFT JOIN {schema}.chain_end AS e ON e.schedule_id = l.schedule_id AND e.slot = l.slot
 ORDER BY l.slot DESC, l.id DESC

@@ -1,7 +1,8 @@
 -- Records of slots, newest first.
 SELECT r.id, r.schedule_id, coalesce((SELECT s.name FROM hourbell_schedule AS s WHERE s.id = r.schedule_id), '') AS schedule_name,
-       r.slot, r.last, r.count, r.outcome, r.reason, coalesce(r.job_id, 0) AS job_id, r.recorded_at
-FROM hourbell_slot AS r
+       r.slot, r.last, r.count, r.outcome, r.reason, coalesce(r.job_id, 0) AS job_id, r.recorded_at,
+       coalesce(e.job_id, 0) AS after_id, coalesce(e.predecessor, '') AS after_schedule
+FROM hourbell_slot AS r LEFT JOIN hourbell_chain_end AS e ON e.schedule_id = r.schedule_id AND e.slot = r.slot
 WHERE true
   AND r.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)   -- if schedule
   AND r.schedule_id IN (SELECT s.id FROM hourbell_schedule AS s WHERE s.group_name = :group_name) -- if group

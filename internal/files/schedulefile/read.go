@@ -17,7 +17,7 @@ import (
 var (
 	fileKeys  = slices.Concat([]string{"owner", "revision", "schedules", "groups", "calendars", "kinds"}, declared.HookKeys())
 	entryKeys = slices.Concat(
-		[]string{"name", "cron", "every", "at", "tz", "command", "shell", "http", "sql", "kind", "args"},
+		[]string{"name", "cron", "every", "at", "after", "tz", "command", "shell", "http", "sql", "kind", "args"},
 		commandKeys, declared.KeyNames(), declared.HookKeys(),
 	)
 	// commandKeys belong to command and shell.
@@ -109,6 +109,12 @@ func (r *reader) schedules(m *entry, file *declared.File) {
 			file.Entries = append(file.Entries, found)
 		}
 	}
+	if r.errs.Err() != nil {
+		return
+	}
+	declared.CheckAfter(file.Entries, func(found declared.Entry, problem, remedy string) {
+		r.errs.Add(declared.Error{File: r.path, Line: found.Line, Entry: fmt.Sprintf("schedule %q", declared.Label(found.Name, 60)), Field: "after", Problem: problem, Remedy: remedy})
+	})
 }
 
 // warnRule warns about parts of a rule that are probably not what its author
@@ -140,7 +146,8 @@ func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
 	e.checkKeys(entryKeys)
 	s := hourbell.Schedule{Name: name, Owner: owner}
 	s.Rule.Cron, s.Rule.Every, s.Rule.At, s.Rule.Zone = e.text("cron"), e.text("every"), e.text("at"), e.properName("tz")
-	e.exactlyOne("rule", "when it rings", "cron", "every", "at")
+	s.After = e.after()
+	e.exactlyOne("rule", "when it rings", "cron", "every", "at", "after")
 	e.work(&s)
 	for _, key := range declared.Keys() {
 		if key.Name != declared.ExcludeKey {
@@ -353,7 +360,7 @@ func (e *entry) validate(s hourbell.Schedule) {
 		case f.Name == "owner": // recorded once for the whole file
 		case !e.has(f.Name) && f.Name != "args": // missing, which is recorded with the key's name in the file
 		case f.Name == "cron" || f.Name == "every" || f.Name == "at":
-			if e.single("cron", "every", "at") && e.find(f.Name).value.sort == scalar {
+			if e.single("cron", "every", "at", "after") && e.find(f.Name).value.sort == scalar {
 				e.addField(f)
 			}
 		case f.Name == "name" && s.Name == "", f.Name == "kind" && declared.Raw(s.Job).Name == "" && e.find("kind").value.sort != scalar:

@@ -52,12 +52,15 @@ type writer struct {
 func (w *writer) entry(s hourbell.Schedule) error {
 	fmt.Fprintf(&w.out, "  - name: %s\n", scalarText(s.Name))
 	rule := s.Rule
-	if rule.String() == "" {
+	if s.When() == "" {
 		rule.Cron = reboot
 	}
 	w.text("cron", rule.Cron)
 	w.text("every", rule.Every)
 	w.text("at", rule.At)
+	if s.Follows() {
+		w.key("after", afterText(s.After))
+	}
 	w.text("tz", rule.Zone)
 	if err := w.work(s); err != nil {
 		return err

@@ -14,10 +14,8 @@ func Insert(ctx context.Context, tx Tx, req store.InsertRequest, now time.Time) 
 	if len(jobs) == 0 {
 		return out, nil
 	}
-	if req.Tx == nil {
-		if jobs, err = startAfterFired(ctx, tx, jobs, now); err != nil {
-			return out, err
-		}
+	if jobs, err = startAfterFired(ctx, tx, jobs, now); err != nil {
+		return out, err
 	}
 	insert := tx.InsertJobs
 	if store.HasKeys(jobs) {

@@ -317,6 +317,10 @@ func earlyTrigger(e *env) {
 	e.want(trigger(row.ID, func(j *store.NewJob) { j.Delay = time.Millisecond }), row.Mark, "a triggered job with a delay must not be due before a slot of its schedule that has fired ahead")
 	e.want(trigger(row.ID, func(j *store.NewJob) { j.RunAt = row.Mark.Add(time.Second) }), row.Mark.Add(time.Second), "a triggered job that is due later stays so")
 	e.want(trigger(other.ID, now), e.now, "a triggered job of another schedule must be due now")
+	tx := e.begin()
+	inTx := e.insertTx(tx.Tx, with(func(j *store.NewJob) { j.Schedule, j.Origin = row.ID, store.OriginTrigger }))
+	e.must(tx.Commit())
+	e.want(e.job(inTx[0]).RunAt, row.Mark, "a triggered job of a caller's transaction must not be due before a slot of its schedule that has fired ahead")
 	e.tick(aWhile)
 	e.want(trigger(row.ID, now), e.now, "a triggered job must be due now when the slot has come")
 }

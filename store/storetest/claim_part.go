@@ -144,6 +144,10 @@ func (w *world) sendClaim(req store.ClaimRequest) (store.ClaimResult, error) {
 	if w.chance(2) {
 		return w.client.Claim(w.ctx, req)
 	}
-	res, err := store.PartialClaims(w.client).ClaimPart(w.ctx, req)
-	return res.ClaimResult, err
+	for {
+		res, err := store.PartialClaims(w.client).ClaimPart(w.ctx, req)
+		if err != nil || len(res.Jobs) > 0 || res.Again == 0 {
+			return res.ClaimResult, err
+		}
+	}
 }

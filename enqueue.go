@@ -20,6 +20,7 @@ type Option func(*enqueuing)
 type enqueuing struct {
 	store.NewJob
 	tx         store.Tx
+	batch      int64 // of InBatch
 	notifyInTx bool
 	hasRunAt   bool
 	hasDelay   bool
@@ -135,11 +136,11 @@ func (c *Client) Enqueue(ctx context.Context, args Args, options ...Option) (Enq
 	if err != nil {
 		return Enqueued{}, fmt.Errorf("enqueue: %w", err)
 	}
-	inserted, err := c.describe(ctx, e.callersTx(), []store.NewJob{e.NewJob})
+	inserted, err := c.describe(ctx, e.insertRequest([]store.NewJob{e.NewJob}))
 	if err != nil {
 		return Enqueued{}, fmt.Errorf("enqueue: %w", err)
 	}
-	return Enqueued(inserted[0]), nil
+	return Enqueued(inserted.Jobs[0]), nil
 }
 
 // Request is one job for EnqueueMany.
@@ -170,43 +171,44 @@ func (r Request) Validate() error {
 // after the other, so that with OnConflict a job may change a job before it. If
 // ErrorOnConflict refuses one of the jobs, nothing is stored.
 func (c *Client) EnqueueMany(ctx context.Context, requests []Request, options ...Option) ([]Enqueued, error) {
-	jobs, tx, err := newJobs(requests, options)
+	shared, jobs, err := newJobs(requests, options)
 	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
-	inserted, err := c.describe(ctx, tx, jobs)
+	inserted, err := c.describe(ctx, shared.insertRequest(jobs))
 	if err != nil {
 		return nil, fmt.Errorf("enqueue: %w", err)
 	}
-	return converted(inserted, func(job store.Inserted) Enqueued { return Enqueued(job) }), nil
+	return converted(inserted.Jobs, func(job store.Inserted) Enqueued { return Enqueued(job) }), nil
 }
 
 // describe stores jobs that a caller has described; they pass the enqueue
 // middleware, if there is any.
-func (c *Client) describe(ctx context.Context, tx store.Tx, jobs []store.NewJob) ([]store.Inserted, error) {
+func (c *Client) describe(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
 	if len(c.cfg.EnqueueMiddleware) == 0 {
-		return c.insert(ctx, tx, jobs)
+		return c.insert(ctx, req)
 	}
-	return c.insertThrough(ctx, tx, jobs)
+	return c.insertThrough(ctx, req)
 }
 
 // insert stores jobs; every job that a client makes passes it. A single job
 // without a key shares its insert with concurrent calls: a job with a key or with
 // predecessors may have to wait, and so may a job of a schedule, and would delay the
 // other jobs of the insert.
-func (c *Client) insert(ctx context.Context, tx store.Tx, jobs []store.NewJob) ([]store.Inserted, error) {
-	if err := c.checkTx(tx); err != nil {
-		return nil, err
+func (c *Client) insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	if err := c.checkTx(req.Tx); err != nil {
+		return store.InsertResult{}, err
 	}
-	single := len(jobs) == 1 && tx == nil
-	if single && jobs[0].Unique == "" && jobs[0].Schedule == 0 && len(jobs[0].After) == 0 {
-		return c.batcher.Insert(ctx, jobs)
+	single := len(req.Jobs) == 1 && req.Tx == nil
+	if job := req.Jobs[:1]; single && job[0].Unique == "" && job[0].Schedule == 0 && !req.Linked() {
+		inserted, err := c.batcher.Insert(ctx, job)
+		return store.InsertResult{Jobs: inserted}, err
 	}
-	res, err := c.backend.Insert(ctx, insertRequest(tx, jobs))
+	res, err := c.backend.Insert(ctx, req)
 	if err != nil && single && ctx.Err() != nil {
 		err = insert.Unknown(err)
 	}
-	return res.Jobs, err
+	return res, err
 }
 
 // checkTx returns ErrTxRequired if a call that makes jobs needs a transaction and
@@ -219,27 +221,36 @@ func (c *Client) checkTx(tx store.Tx) error {
 }
 
 // newJobs validates and encodes requests.
-func newJobs(requests []Request, options []Option) ([]store.NewJob, store.Tx, error) {
-	shared, err := newEnqueuing(options)
+func newJobs(requests []Request, options []Option) (shared enqueuing, jobs []store.NewJob, err error) {
+	shared, err = newEnqueuing(options)
 	if err != nil {
-		return nil, nil, fmt.Errorf("enqueue: %w", err)
+		return shared, nil, fmt.Errorf("enqueue: %w", err)
 	}
 	if shared.Unique != "" && len(requests) > 1 {
-		return nil, nil, fmt.Errorf("enqueue: %w",
+		return shared, nil, fmt.Errorf("enqueue: %w",
 			&check.FieldError{Field: "unique", Problem: "is one key for several jobs", Remedy: "give each request its own"})
 	}
-	jobs := make([]store.NewJob, len(requests))
+	jobs = make([]store.NewJob, len(requests))
 	for i, request := range requests {
 		one, err := shared.with(request.Options)
 		if err == nil {
 			err = one.setArgs(request.Args)
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(requests), err)
+			return shared, nil, fmt.Errorf("enqueue job %d of %d: %w", i+1, len(requests), err)
 		}
 		jobs[i] = one.NewJob
 	}
-	return jobs, shared.callersTx(), nil
+	return shared, jobs, nil
+}
+
+// insertRequest is the insert of jobs by a call with these options.
+func (e enqueuing) insertRequest(jobs []store.NewJob) store.InsertRequest {
+	req := insertRequest(e.callersTx(), jobs)
+	if e.batch != 0 {
+		req.Batch = &store.BatchInsert{ID: e.batch}
+	}
+	return req
 }
 
 func newEnqueuing(options []Option) (enqueuing, error) {
@@ -252,13 +263,16 @@ func (e enqueuing) with(options []Option) (enqueuing, error) {
 		return e, nil
 	}
 	key, keyed := e.Unique, e.keyed
-	e.tx, e.hasRunAt, e.hasDelay, e.Unique, e.keyed = nil, false, false, "", argsKey{}
+	e.tx, e.batch, e.hasRunAt, e.hasDelay, e.Unique, e.keyed = nil, 0, false, false, "", argsKey{}
 	e, err := e.applied(options)
 	if e.Unique == "" && !e.keyed.given {
 		e.Unique, e.keyed = key, keyed
 	}
 	if e.tx != nil {
 		err = errors.Join(err, &check.FieldError{Field: "tx", Problem: "is given for one job", Remedy: "give it as an option of the call"})
+	}
+	if e.batch != 0 {
+		err = errors.Join(err, &check.FieldError{Field: "batch", Problem: "is given for one job", Remedy: "give it as an option of the call"})
 	}
 	switch {
 	case e.hasRunAt:

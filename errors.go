@@ -71,6 +71,9 @@ var (
 	ErrTimeout = work.ErrTimeout
 	// ErrStopping means that the node stops.
 	ErrStopping = node.ErrStopping
+	// ErrBatchEnded means that jobs were to be added to a batch that has ended.
+	ErrBatchEnded = store.ErrBatchEnded
+
 	// ErrClaimLost means that the node could not extend its lease in time, so
 	// that another node may start the job soon, or has started it.
 	ErrClaimLost = node.ErrClaimLost

@@ -28,6 +28,8 @@ const NameHeader = plan.NameHeader
 type Graph struct {
 	// Jobs by name; names are as for check.Name. At most MaxGraphJobs.
 	Jobs map[string]GraphJob
+	// Finally is the job that runs when all others have ended; nil: none.
+	Finally *Finally
 }
 
 // GraphJob is a job of a Graph.
@@ -49,28 +51,33 @@ type GraphEdge struct {
 
 // EnqueuedGraph is the answer for a graph.
 type EnqueuedGraph struct {
-	IDs map[string]int64 // the numbers of the jobs by name
+	Batch   int64
+	IDs     map[string]int64 // the numbers of the jobs by name
+	Finally int64            // the number of the last job, or 0
 }
 
-// EnqueueGraph stores the jobs of a graph, all or none, with a few statements. The options
-// are for all jobs. A graph whose jobs have no predecessors outside it may be enqueued
+// EnqueueGraph stores the jobs of a graph as a batch, all or none, with a few statements.
+// The options are for all jobs. With InBatch it adds the jobs to a batch. A graph whose jobs have no predecessors outside it may be enqueued
 // InTx. The jobs have no unique keys.
 //
 // An unknown name, a job that follows itself, and a cycle are refused before anything is
 // stored; the error of a cycle has its path. The error has all mistakes, each as a
 // *check.FieldError.
 func (c *Client) EnqueueGraph(ctx context.Context, graph Graph, options ...Option) (EnqueuedGraph, error) {
-	names, jobs, tx, err := graph.jobs(options)
+	shared, names, jobs, err := graph.jobs(options)
 	if err != nil {
 		return EnqueuedGraph{}, fmt.Errorf("enqueue a graph: %w", err)
 	}
-	inserted, err := c.describe(ctx, tx, jobs)
+	inserted, err := c.enqueueBatch(ctx, shared, jobs, graph.Finally)
 	if err != nil {
 		return EnqueuedGraph{}, fmt.Errorf("enqueue a graph: %w", err)
 	}
-	out := EnqueuedGraph{IDs: make(map[string]int64, len(names))}
+	out := EnqueuedGraph{Batch: inserted.Batch, IDs: make(map[string]int64, len(names))}
 	for i, name := range names {
-		out.IDs[name] = inserted[i].ID
+		out.IDs[name] = inserted.Jobs[i].ID
+	}
+	if graph.Finally != nil {
+		out.Finally = inserted.Jobs[len(names)].ID
 	}
 	return out, nil
 }
@@ -86,16 +93,23 @@ func (g Graph) Validate() error {
 
 // jobs validates and encodes a graph. It returns the names and the jobs so that each job
 // comes after its predecessors.
-func (g Graph) jobs(options []Option) (names []string, jobs []store.NewJob, tx store.Tx, err error) {
-	shared, err := newEnqueuing(options)
+func (g Graph) jobs(options []Option) (shared enqueuing, names []string, jobs []store.NewJob, err error) {
+	shared, err = newEnqueuing(options)
 	if err != nil {
-		return nil, nil, nil, err
+		return shared, nil, nil, err
 	}
 	names, err = g.order()
 	if err != nil && len(names) == 0 { // the graph has no jobs, or too many
-		return nil, nil, nil, err
+		return shared, nil, nil, err
 	}
 	errs := []error{err}
+	if g.Finally != nil {
+		_, _, err := g.Finally.newJob(shared)
+		errs = append(errs, err)
+		if _, taken := g.Jobs[FinallyName]; taken {
+			errs = append(errs, &check.FieldError{Field: "jobs", Value: FinallyName, Problem: "is the name of the last job of the graph", Remedy: "give the job another name"})
+		}
+	}
 	places := make(map[string]int, len(names))
 	for i, name := range names {
 		job, err := g.Jobs[name].newJob(name, shared, places)
@@ -105,7 +119,7 @@ func (g Graph) jobs(options []Option) (names []string, jobs []store.NewJob, tx s
 		places[name] = i + 1
 		jobs = append(jobs, job)
 	}
-	return names, jobs, shared.callersTx(), errors.Join(errs...)
+	return shared, names, jobs, errors.Join(errs...)
 }
 
 // newJob validates and encodes a job. places has its predecessors.

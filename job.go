@@ -52,6 +52,7 @@ type JobRow struct {
 	Origin      string // enqueue, schedule, trigger, backfill or hook
 	RunAt       time.Time
 	CreatedAt   time.Time
+	Batch       int64     // the number of its batch, or 0
 	Schedule    string    // the name of the schedule that made it, or empty
 	Slot        time.Time // the slot for which it was made, or zero
 	RawArgs     []byte    // the arguments as they were stored

@@ -26,6 +26,7 @@ type JobFilter struct {
 	Kind      string
 	Schedule  string // by name
 	Group     string
+	Batch     int64  // the number of a batch
 	Unique    string // the key of the option Unique, also of finished jobs
 	// Error is a text that the last error of the job contains, letter by letter,
 	// at most 1,000 bytes. The last error is the reason for which the job failed or
@@ -55,7 +56,7 @@ const maxErrorText = 1000
 func (f JobFilter) Validate() error {
 	return errors.Join(
 		checkIfGiven("queue", f.Queue), checkIfGiven("kind", f.Kind), checkIfGiven("schedule", f.Schedule), checkIfGiven("group", f.Group), checkIfGiven("unique", f.Unique),
-		checkErrorText(f.Error), checkRange("since", f.CreatedSince, "until", f.CreatedUntil), checkRange("finished-since", f.FinishedSince, "finished-until", f.FinishedUntil),
+		checkBatch(f.Batch), checkErrorText(f.Error), checkRange("since", f.CreatedSince, "until", f.CreatedUntil), checkRange("finished-since", f.FinishedSince, "finished-until", f.FinishedUntil),
 	)
 }
 
@@ -63,7 +64,7 @@ func (f JobFilter) Validate() error {
 func (f JobFilter) conditions() (store.JobFilter, error) {
 	return store.JobFilter{
 		IDs: f.IDs, States: f.States, Scheduled: f.Scheduled, Retrying: f.Retrying, Queue: f.Queue, Kind: f.Kind, Schedule: f.Schedule,
-		Group: f.Group, Unique: f.Unique, Error: f.Error, CreatedSince: f.CreatedSince, CreatedUntil: f.CreatedUntil, FinishedSince: f.FinishedSince, FinishedUntil: f.FinishedUntil,
+		Group: f.Group, Batch: f.Batch, Unique: f.Unique, Error: f.Error, CreatedSince: f.CreatedSince, CreatedUntil: f.CreatedUntil, FinishedSince: f.FinishedSince, FinishedUntil: f.FinishedUntil,
 	}, f.Validate()
 }
 
@@ -73,6 +74,14 @@ func checkIfGiven(field, name string) error {
 		return nil
 	}
 	return check.StoredName(field, name)
+}
+
+// checkBatch checks the number of a batch; 0 is no condition.
+func checkBatch(id int64) error {
+	if id >= 0 {
+		return nil
+	}
+	return &check.FieldError{Field: "batch", Value: fmt.Sprint(id), Problem: "is not the number of a batch", Remedy: "use a positive whole number"}
 }
 
 // checkErrorText checks a part of an error. Errors are stored as UTF-8 without NUL.

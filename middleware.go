@@ -54,7 +54,7 @@ type EnqueueMiddleware func(ctx context.Context, drafts []*Draft, next func(ctx 
 // belongs to one call.
 type Draft struct {
 	// JobSpec has the kind, the arguments as they are stored, and the options.
-	// Its own Headers are not used.
+	// Its own Headers and Batch are not used.
 	// Unique has no effect on jobs of schedules and must be empty there. Group is,
 	// for a schedule, the group of the schedule, and must be empty for a hook.
 	store.JobSpec
@@ -142,6 +142,7 @@ func newDraft(spec store.JobSpec, origin store.Origin, schedule, hook string) *D
 func (d *Draft) spec() store.JobSpec {
 	spec := d.JobSpec
 	spec.Headers = plan.WithHeaders(d.made.headers, d.Headers)
+	spec.Batch = 0 // the insert sets it
 	return spec
 }
 
@@ -201,7 +202,8 @@ func (e enqueueCall) next(ctx context.Context) error {
 
 // insertThrough passes jobs that a caller has described through the enqueue
 // middleware, and stores them.
-func (c *Client) insertThrough(ctx context.Context, tx store.Tx, jobs []store.NewJob) (inserted []store.Inserted, err error) {
+func (c *Client) insertThrough(ctx context.Context, req store.InsertRequest) (res store.InsertResult, err error) {
+	jobs := req.Jobs
 	drafts := make([]*Draft, len(jobs))
 	for i := range jobs {
 		drafts[i] = newDraft(jobs[i].JobSpec, jobs[i].Origin, "", "")
@@ -213,10 +215,10 @@ func (c *Client) insertThrough(ctx context.Context, tx store.Tx, jobs []store.Ne
 				jobs[i].UniqueFor = 0 // without a key there is nothing to hold
 			}
 		}
-		inserted, err = c.insert(ctx, tx, jobs)
+		res, err = c.insert(ctx, req)
 		return err
 	})
-	return inserted, err
+	return res, err
 }
 
 // definitionsThrough passes the definitions of schedules, by name in the same

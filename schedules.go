@@ -266,11 +266,11 @@ func (s *ScheduleService) Trigger(ctx context.Context, name string, options ...O
 	if err != nil {
 		return 0, err
 	}
-	inserted, err := s.client.insert(ctx, tx, []store.NewJob{definition.Job(id, store.OriginTrigger)})
+	inserted, err := s.client.insert(ctx, insertRequest(tx, []store.NewJob{definition.Job(id, store.OriginTrigger)}))
 	if err != nil {
 		return 0, fmt.Errorf("trigger schedule %q: %w", name, err)
 	}
-	return inserted[0].ID, nil
+	return inserted.Jobs[0].ID, nil
 }
 
 // triggered returns the number and the definition of a schedule that is to be triggered. In a
@@ -334,16 +334,16 @@ func (s *ScheduleService) RunOnce(ctx context.Context, schedule Schedule, option
 		return 0, fmt.Errorf("run %q once: %w", check.Shorten(schedule.Name), err)
 	}
 	definitions := []plan.Definition{definition}
-	var inserted []store.Inserted
+	var inserted store.InsertResult
 	err = s.client.definitionsThrough(ctx, []string{schedule.Name}, definitions, func(ctx context.Context) (err error) {
 		definitions[0].Hooks.Name = schedule.Name
-		inserted, err = s.client.insert(ctx, tx, []store.NewJob{definitions[0].Job(0, store.OriginEnqueue)})
+		inserted, err = s.client.insert(ctx, insertRequest(tx, []store.NewJob{definitions[0].Job(0, store.OriginEnqueue)}))
 		return err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("run %q once: %w", schedule.Name, err)
 	}
-	return inserted[0].ID, nil
+	return inserted.Jobs[0].ID, nil
 }
 
 // withDefaults sets empty fields to their defaults.

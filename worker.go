@@ -293,6 +293,7 @@ func (j *JobRow) fill(run *work.Run) {
 		Origin:      run.Origin.String(),
 		RunAt:       run.RunAt,
 		CreatedAt:   run.CreatedAt,
+		Batch:       run.Batch,
 		Schedule:    run.ScheduleName,
 		Slot:        run.Slot,
 		RawArgs:     run.Args,

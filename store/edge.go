@@ -30,9 +30,10 @@ const (
 	OnSuccess On = 0 // the predecessor completed
 	OnFailure On = 1 // it failed, was cancelled, or was deleted before its end
 	OnEither  On = 2 // it completed, or as OnFailure
+	OnEnd     On = 3 // it ended in any way, also as not started
 )
 
-var onNames = [...]string{"success", "failure", "either"}
+var onNames = [...]string{"success", "failure", "either", "end"}
 
 // String returns the choice's word.
 func (o On) String() string {
@@ -49,8 +50,11 @@ func ParseOn(text string) (On, bool) {
 }
 
 // Matches reports whether an edge matches a predecessor that ended in a state. A
-// predecessor that was not started matches no edge.
+// predecessor that was not started matches OnEnd only.
 func (o On) Matches(end State) bool {
+	if o == OnEnd {
+		return end.Finished()
+	}
 	switch end {
 	case StateCompleted:
 		return o != OnFailure
@@ -86,10 +90,11 @@ type Ended struct {
 
 // Wait is what a job waits for, and the rule of what becomes of the job: it is ready when
 // all of its edges have matched (with Any, when one has matched), and it is not started as
-// soon as that is impossible.
+// soon as that is impossible. With AtEnd both are decided when no edge is open.
 type Wait struct {
 	Open  int       // open edges
 	Any   bool      // NewJob.Any
+	AtEnd bool      // NewJob.AtEnd
 	RunAt time.Time // the latest of the job's own run_at and end + delay of each matched predecessor
 
 	matched, missed bool
@@ -112,9 +117,21 @@ func (w *Wait) Decide(e Edge, p Ended) EdgeState {
 	return EdgeMissed
 }
 
+// Earlier adds edges that were decided before: whether one has matched, and the
+// predecessor of the first edge that has not; nil: each has matched. Only a job with AtEnd
+// needs it, when no edge is open: another job would have been ready, or not started.
+func (w *Wait) Earlier(matched bool, missed *Ended) {
+	w.matched = w.matched || matched
+	if missed != nil {
+		w.missed, w.why = true, NotStartedReason(*missed)
+	}
+}
+
 // State returns what has become of the job: StateWaiting, StateReady or StateNotStarted.
 func (w *Wait) State() State {
 	switch {
+	case w.AtEnd && w.Open > 0:
+		return StateWaiting
 	case w.Any && w.matched, !w.Any && !w.missed && w.Open == 0:
 		return StateReady
 	case w.Any && w.Open == 0, !w.Any && w.missed:
@@ -139,22 +156,29 @@ func NotStartedReason(p Ended) string {
 	return fmt.Sprintf("job %d %s", p.ID, p.State)
 }
 
+// Linked reports whether an insert has to link its jobs: with predecessors, or with a batch.
+func (r InsertRequest) Linked() bool { return r.Batch != nil || HasEdges(r.Jobs) }
+
 // HasEdges reports whether any of the jobs has predecessors.
 func HasEdges(jobs []NewJob) bool {
 	return slices.ContainsFunc(jobs, func(job NewJob) bool { return len(job.After) > 0 })
 }
 
-// CheckEdges returns why an insert must be refused because of the edges of its jobs, or
-// nil. Drivers call it before they store anything.
-func CheckEdges(req InsertRequest) error {
+// CheckLinks returns the jobs of an insert that is Linked, with the edges of the last job
+// of its batch, or why the insert must be refused. Drivers call it before they store
+// anything.
+func CheckLinks(req InsertRequest) ([]NewJob, error) {
+	if err := checkBatch(req); err != nil {
+		return nil, err
+	}
 	for i := range req.Jobs {
 		if len(req.Jobs[i].After) > 0 {
 			if err := checkEdges(req, i); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return req.withFinally(), nil
 }
 
 // checkEdges checks the edges of the job at an index of a request.
@@ -190,13 +214,13 @@ func checkEdges(req InsertRequest, index int) error {
 			}
 		case seen[p]:
 			problem = "is given twice"
-		case e.On < OnSuccess || e.On > OnEither:
+		case e.On < OnSuccess || e.On > OnEnd:
 			problem = fmt.Sprintf("has the outcome %d, which is unknown", int16(e.On))
 		case e.Delay < 0:
 			problem = "has a negative delay"
 		}
 		if problem != "" {
-			return &check.FieldError{Field: "after", Value: fmt.Sprint(e.Job), Problem: problem, Remedy: "use the number of another job once, with success, failure or either"}
+			return &check.FieldError{Field: "after", Value: fmt.Sprint(e.Job), Problem: problem, Remedy: "use the number of another job once, with success, failure, either or end"}
 		}
 		seen[predecessor{e.Job, e.Place}] = true
 	}

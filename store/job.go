@@ -113,6 +113,8 @@ type JobSpec struct {
 	// free again, unless NewJob.UniqueFor holds it. Only jobs of Jobs.Insert
 	// without a schedule may have a key.
 	Unique string
+	// Batch is the number of the job's batch, or 0. Insert sets it; see InsertRequest.Batch.
+	Batch int64
 }
 
 // Clone returns a copy that shares no memory with s.
@@ -124,7 +126,7 @@ func (s JobSpec) Clone() JobSpec {
 // sameButArgs reports whether two specs differ in their Args at most.
 func (s *JobSpec) sameButArgs(other *JobSpec) bool {
 	return s.Kind == other.Kind && s.Queue == other.Queue && s.Priority == other.Priority && s.MaxAttempts == other.MaxAttempts &&
-		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Group == other.Group && s.Unique == other.Unique &&
+		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Group == other.Group && s.Unique == other.Unique && s.Batch == other.Batch &&
 		bytes.Equal(s.Headers, other.Headers) && (s.Headers == nil) == (other.Headers == nil)
 }
 
@@ -153,12 +155,14 @@ type NewJob struct {
 	PushAtMost time.Duration
 	// After are the predecessors that the job waits for, by the rule of Wait: older jobs,
 	// and earlier jobs of the same insert. The job must have neither a key nor a schedule,
-	// and in a caller's transaction no older predecessor; see CheckEdges. Predecessors that
+	// and in a caller's transaction no older predecessor; see CheckLinks. Predecessors that
 	// have ended are decided by the insert; each must exist, live or finished. Drivers set
 	// Waiting themselves.
 	After []Edge
 	// Any makes the job ready when one edge has matched, instead of all.
 	Any bool
+	// AtEnd lets the job wait until all of its predecessors have ended.
+	AtEnd bool
 
 	// OpenEdges and Releases are set by drivers on the way to their statements: how many
 	// edges of the job are open, and whether its end leaves a note because later jobs of
@@ -182,7 +186,7 @@ func (n *NewJob) sameButArgs(other *NewJob) bool {
 	return n.JobSpec.sameButArgs(&other.JobSpec) && n.Origin == other.Origin && n.RunAt.Equal(other.RunAt) && n.Delay == other.Delay &&
 		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting && n.UniqueFor == other.UniqueFor &&
 		n.OnConflict == other.OnConflict && n.PushAtMost == other.PushAtMost &&
-		n.Any == other.Any && slices.Equal(n.After, other.After) && n.OpenEdges == other.OpenEdges && n.Releases == other.Releases
+		n.Any == other.Any && n.AtEnd == other.AtEnd && slices.Equal(n.After, other.After) && n.OpenEdges == other.OpenEdges && n.Releases == other.Releases
 }
 
 // InsertRequest stores jobs.
@@ -193,11 +197,14 @@ type InsertRequest struct {
 	// NotifyInTx sends the wake-up with the commit of Tx, and not later, so that it
 	// is not lost if the process ends after the commit.
 	NotifyInTx bool
+	// Batch, if not nil, puts the jobs into a batch.
+	Batch *BatchInsert
 }
 
 // InsertResult answers for each job, in the order of the request.
 type InsertResult struct {
-	Jobs []Inserted
+	Jobs  []Inserted
+	Batch int64 // the number of the batch of the jobs, or 0
 }
 
 // IDs returns the numbers of the jobs, in the order of the request.

@@ -141,6 +141,15 @@ type PruneRequest struct {
 	Limit     int           // rows of each sort
 }
 
+// BatchAge returns the age from which on a batch without jobs is deleted, so that a walk
+// over older batches meets few others; 0: never.
+func (r PruneRequest) BatchAge() time.Duration {
+	if r.Completed == 0 || r.Failed == 0 {
+		return 0
+	}
+	return max(r.Completed, r.Failed)
+}
+
 // PruneResult counts the deleted rows, except expired holds of keys.
 type PruneResult struct {
 	Jobs  int

@@ -35,6 +35,7 @@ import (
 // for every method.
 type Backend interface {
 	Jobs
+	Batches
 	Schedules
 	Calendars
 	Groups

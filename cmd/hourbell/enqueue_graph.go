@@ -17,7 +17,7 @@ import (
 )
 
 // graphFlags are the flags of enqueue that may be given together with --graph.
-var graphFlags = []string{"graph", "store", "output", "queue", "priority", "max-attempts", "on-loss", "timeout", "backoff", "group"}
+var graphFlags = []string{"graph", "batch", "store", "output", "queue", "priority", "max-attempts", "on-loss", "timeout", "backoff", "group"}
 
 // enqueueGraph enqueues the jobs of a file. Flags of jobs are defaults of all of them.
 func (p *program) enqueueGraph(c *cobra.Command, f enqueueFlags) error {
@@ -50,10 +50,13 @@ func (p *program) enqueueGraph(c *cobra.Command, f enqueueFlags) error {
 		if err != nil {
 			return err
 		}
-		return p.show(f.format, map[string]any{"jobs": enqueued.IDs}, func(out *bufio.Writer) {
-			names := slices.SortedFunc(maps.Keys(enqueued.IDs), func(a, b string) int { return cmp.Compare(enqueued.IDs[a], enqueued.IDs[b]) })
-			for _, name := range names {
-				fmt.Fprintf(out, "%s %d\n", plain.Clean(name), enqueued.IDs[name])
+		numbers := enqueued.IDs
+		if enqueued.Finally != 0 {
+			numbers[hourbell.FinallyName] = enqueued.Finally
+		}
+		return p.show(f.format, map[string]any{"batch": enqueued.Batch, "jobs": numbers}, func(out *bufio.Writer) {
+			for _, name := range slices.SortedFunc(maps.Keys(numbers), func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) }) {
+				fmt.Fprintf(out, "%s %d\n", plain.Clean(name), numbers[name])
 			}
 		})
 	})

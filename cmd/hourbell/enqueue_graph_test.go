@@ -13,12 +13,13 @@ jobs:
   export: {command: [export, --full], queue: night, timeout: 2h}
   tell: {kind: mail, args: {to: [ops]}, after: {export: failure, publish: failure}, need: any, in: 1m}
   clean "all": {kind: clean, after: [publish, tell]}
+finally: {kind: report, on: failed}
 `
 
 func TestEnqueueGraph(t *testing.T) {
 	b := newBench(t)
 	b.stdin = nightlyGraph
-	if out, want := b.ok("enqueue", "--graph", "-", "--priority", "2"), "export 1\npublish 2\ntell 3\nclean \"all\" 4\n"; out != want {
+	if out, want := b.ok("enqueue", "--graph", "-", "--priority", "2"), "export 1\npublish 2\ntell 3\nclean \"all\" 4\nfinally 5\n"; out != want {
 		t.Errorf("printed %q, not %q", out, want)
 	}
 	job := b.objects("jobs", "show", "2")[0]
@@ -32,9 +33,19 @@ func TestEnqueueGraph(t *testing.T) {
 	if n := b.ok("jobs", "count", "--state", "not_started"); n != "2\n" { // publish, and what waits for it
 		t.Errorf("%s jobs were not started", n)
 	}
+	if batch := b.objects("batches", "show", "1")[0]; fmt.Sprintf("%v %v %v %v", batch["state"], batch["ended"], batch["total"], batch["finally"]) != "running 3 4 map[job:5 state:waiting]" {
+		t.Errorf("%v", batch)
+	}
+	b.ok("jobs", "cancel", "--batch", "1") // tell, which may start, and the last job
+	batch := b.objects("batches", "list")[0]
+	if fmt.Sprintf("%v %v", batch["state"], batch["jobs"].(map[string]any)["cancelled"]) != "failed 2" || batch["finally"].(map[string]any)["state"] != "cancelled" {
+		t.Errorf("%v", batch)
+	}
+	b.fails(exitUsage, []string{"batch", "has ended"}, "enqueue", "mail", "--batch", "1")
+	b.fails(exitFailed, []string{"batch 77", "not found"}, "batches", "show", "77")
 	file := filepath.Join(t.TempDir(), "g.json")
 	writeFile(t, file, `{"jobs": {"a": {"kind": "k", "args": {"n": 1}}, "b": {"kind": "k", "after": {"a": {"on": "either"}}}}}`)
-	if got := fmt.Sprint(b.objects("enqueue", "--graph", file)); got != "[map[jobs:map[a:5 b:6]]]" {
+	if got := fmt.Sprint(b.objects("enqueue", "--graph", file)); got != "[map[batch:2 jobs:map[a:6 b:7]]]" {
 		t.Error(got)
 	}
 }

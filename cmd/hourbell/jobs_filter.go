@@ -16,10 +16,11 @@ type jobFilterFlags struct {
 	since, until                 string
 	finishedSince, finishedUntil string
 	errorText, unique            string
+	batch                        int64
 }
 
 // jobFilterNames are the names of these flags.
-var jobFilterNames = []string{"state", "queue", "kind", "schedule", "group", "since", "until", "finished-since", "finished-until", "error", "unique"}
+var jobFilterNames = []string{"state", "queue", "kind", "schedule", "group", "batch", "since", "until", "finished-since", "finished-until", "error", "unique"}
 
 func (l *jobFilterFlags) addTo(c *cobra.Command) {
 	flags := c.Flags()
@@ -28,6 +29,7 @@ func (l *jobFilterFlags) addTo(c *cobra.Command) {
 	flags.StringVar(&l.kind, "kind", "", "only jobs of this kind")
 	flags.StringVar(&l.schedule, "schedule", "", "only jobs made for this schedule")
 	flags.StringVar(&l.group, "group", "", "only jobs of this group")
+	flags.Int64Var(&l.batch, "batch", 0, "only jobs of the batch with this number")
 	flags.StringVar(&l.since, "since", "", "only jobs enqueued at or after this instant, such as 2027-03-01T09:00:00Z, or this long ago, such as 2h or 7d")
 	flags.StringVar(&l.until, "until", "", "only jobs enqueued before this instant, or longer ago than this")
 	flags.StringVar(&l.finishedSince, "finished-since", "", "only jobs that ended at or after this instant, or this long ago")
@@ -53,6 +55,9 @@ func (l *jobFilterFlags) read(c *cobra.Command) (*view.JobSelection, error) {
 		Queue: given("queue", &l.queue), Kind: given("kind", &l.kind), Schedule: given("schedule", &l.schedule), Group: given("group", &l.group), Unique: given("unique", &l.unique),
 		Error: given("error", &l.errorText), Since: given("since", &l.since), Until: given("until", &l.until),
 		FinishedSince: given("finished-since", &l.finishedSince), FinishedUntil: given("finished-until", &l.finishedUntil),
+	}
+	if c.Flags().Changed("batch") {
+		conditions.Batch = &l.batch
 	}
 	if c.Flags().Changed("state") {
 		conditions.States = append([]string{}, l.states...)

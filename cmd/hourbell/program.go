@@ -54,6 +54,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.applyCommand(),
 		p.enqueueCommand(),
 		p.jobsCommand(),
+		p.batchesCommand(),
 		p.schedulesCommand(),
 		p.groupsCommand(),
 		p.calendarsCommand(),

@@ -13,17 +13,22 @@ import (
 	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// insertDependents inserts jobs, some of them with predecessors: in the caller's
-// transaction, which has no older predecessors to lock, or in a transaction of our own.
-func (b *Backend) insertDependents(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+// insertLinked inserts jobs, some of them with predecessors, or into a batch: in the
+// caller's transaction, where it locks nothing, or in a transaction of our own.
+func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+	links, err := store.CheckLinks(req)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", insertWhat, err)
+	}
 	if req.Tx != nil {
 		q, err := querierOf(req.Tx)
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", insertWhat, err)
 		}
-		out.Jobs, err = rowwise.InsertDependents(ctx, edgesTx{b, q}, req.Jobs, req.Now, func(jobs []store.NewJob) ([]store.Inserted, error) {
-			req.Jobs = jobs
-			return b.insertOrNone(ctx, q, req)
+		out, err = rowwise.InsertLinked(ctx, edgesTx{b, q}, req, links, req.Now, func(jobs []store.NewJob) ([]store.Inserted, error) {
+			linked := req
+			linked.Jobs = jobs
+			return b.insertOrNone(ctx, q, linked)
 		})
 		if err != nil {
 			return store.InsertResult{}, b.explainIn(insertWhat, err)
@@ -32,17 +37,20 @@ func (b *Backend) insertDependents(ctx context.Context, req store.InsertRequest)
 	}
 	err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) (err error) {
 		now := req.Now
-		if len(store.Predecessors(req.Jobs)) > 0 {
+		if len(store.Predecessors(links)) > 0 {
 			if now, err = b.instantOf(ctx, tx, now); err != nil {
 				return err
 			}
 		}
-		out.Jobs, err = rowwise.InsertDependents(ctx, edgesTx{b, tx}, req.Jobs, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
+		out, err = rowwise.InsertLinked(ctx, edgesTx{b, tx}, req, links, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
 			return b.insertionIn(tx, now).insert(ctx, jobs)
 		})
 		return err
 	})
-	return out, err
+	if err != nil {
+		return store.InsertResult{}, err
+	}
+	return out, nil
 }
 
 // instantOf returns the instant of a call.
@@ -206,7 +214,7 @@ func (t edgesTx) LockPredecessors(ctx context.Context, ids []int64, now time.Tim
 // InsertEdges implements rowwise.Edges.
 func (t edgesTx) InsertEdges(ctx context.Context, edges []rowwise.JobEdge) error {
 	c := columnsOf(edges)
-	_, err := t.tx.Exec(ctx, t.b.q(insertEdges), c.on, c.ids, c.delays, c.ons, c.states, c.anys)
+	_, err := t.tx.Exec(ctx, t.b.q(insertEdges), c.on, c.ids, c.delays, c.ons, c.states, c.anys, c.atEnds)
 	return err
 }
 
@@ -272,7 +280,7 @@ func (t edgesTx) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int)
 	}
 	return collect(ctx, t.tx, func(r pgx.CollectableRow) (e rowwise.JobEdge, err error) {
 		var place, delay int64
-		err = r.Scan(&place, &e.ID, &delay, (*int16)(&e.On), &e.Any)
+		err = r.Scan(&place, &e.ID, &delay, (*int16)(&e.On), &e.Any, &e.AtEnd)
 		if err == nil {
 			e.Job, e.Delay = on[place-1], time.Duration(delay)*time.Microsecond
 		}
@@ -303,6 +311,18 @@ func (t edgesTx) SaveEdges(ctx context.Context, edges []rowwise.JobEdge) error {
 	return err
 }
 
+// DecidedEdges implements rowwise.Edges.
+func (t edgesTx) DecidedEdges(ctx context.Context, ids []int64) ([]rowwise.Decided, error) {
+	return collect(ctx, t.tx, func(r pgx.CollectableRow) (d rowwise.Decided, err error) {
+		var missed store.Ended
+		err = r.Scan(&d.ID, &d.Matched, &missed.ID, (*int16)(&missed.State), &missed.Reason)
+		if missed.ID != 0 {
+			d.Missed = &missed
+		}
+		return d, err
+	}, t.b.q(findDecidedEdges), ids)
+}
+
 // MoveNote implements rowwise.Edges.
 func (t edgesTx) MoveNote(ctx context.Context, note rowwise.Note) error {
 	_, err := t.tx.Exec(ctx, t.b.q(updateRelease), note.ID, note.Place, note.DoneTo)
@@ -319,13 +339,14 @@ func (t edgesTx) DeleteNotes(ctx context.Context, ids []int64) error {
 type edgeColumns struct {
 	on, ids, delays []int64
 	ons, states     []int16
-	anys            []bool
+	anys, atEnds    []bool
 }
 
 func columnsOf(edges []rowwise.JobEdge) (c edgeColumns) {
 	for _, e := range edges {
 		c.on, c.ids, c.delays = append(c.on, e.Job), append(c.ids, e.ID), append(c.delays, e.Delay.Microseconds())
-		c.ons, c.states, c.anys = append(c.ons, int16(e.On)), append(c.states, int16(e.State)), append(c.anys, e.Any)
+		c.ons, c.states = append(c.ons, int16(e.On)), append(c.states, int16(e.State))
+		c.anys, c.atEnds = append(c.anys, e.Any), append(c.atEnds, e.AtEnd)
 	}
 	return c
 }

@@ -170,13 +170,13 @@ func TestEndBesideAnInsert(t *testing.T) {
 	must(t, b.work(t.Context(), programConns, "insert", func(tx pgx.Tx) error {
 		job := noop(1)
 		job[0].After = []store.Edge{{Job: claim.ID}}
-		inserted, err := rowwise.InsertDependents(t.Context(), edgesTx{b, tx}, job, time.Now(), func(jobs []store.NewJob) ([]store.Inserted, error) {
+		out, err := rowwise.InsertLinked(t.Context(), edgesTx{b, tx}, store.InsertRequest{Jobs: job}, job, time.Now(), func(jobs []store.NewJob) ([]store.Inserted, error) {
 			return b.insertionIn(tx, time.Time{}).insert(t.Context(), jobs)
 		})
 		if err != nil {
 			return err
 		}
-		dependent = inserted[0].ID
+		dependent = out.Jobs[0].ID
 		go func() {
 			_, err := b.Finish(context.WithoutCancel(t.Context()), store.FinishRequest{Outcomes: []store.Outcome{{ID: claim.ID, Token: claim.Token, Result: store.Completed, Alone: true}}})
 			done <- err

@@ -29,11 +29,8 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 	if b.invalid != nil {
 		return out, fmt.Errorf("%s: %w", insertWhat, b.invalid)
 	}
-	if store.HasEdges(req.Jobs) {
-		if err := store.CheckEdges(req); err != nil {
-			return out, fmt.Errorf("%s: %w", insertWhat, err)
-		}
-		return b.insertDependents(ctx, req)
+	if req.Linked() {
+		return b.insertLinked(ctx, req)
 	}
 	switch {
 	case req.Tx != nil:

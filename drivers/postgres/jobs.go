@@ -12,9 +12,13 @@ import (
 // ListJobs reads jobs in pages; see store.Jobs.
 func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
 	var out []store.JobInfo
-	name, values := listJobs, append(jobFilterValues(req.JobFilter, req.Now), orNull(req.Before), req.Limit, req.Attempts)
+	name, ofBatch := listJobs, listBatchJobs
+	values := append(jobFilterValues(req.JobFilter, req.Now), orNull(req.Before), req.Limit, req.Attempts)
 	if req.OldestFirst {
-		name, values = listJobsOldestFirst, append(values, orNull(req.After))
+		name, ofBatch, values = listJobsOldestFirst, listBatchOldestFirst, append(values, orNull(req.After))
+	}
+	if req.Batch != 0 {
+		name = ofBatch
 	}
 	err := b.list(ctx, "list jobs", func(tx pgx.Tx) (err error) {
 		out, err = collect(ctx, tx, scanJob, b.q(name), values...)
@@ -34,15 +38,19 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 
 // CountJobs counts jobs; see store.Jobs.
 func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (n int64, err error) {
+	name := countJobs
+	if req.Batch != 0 {
+		name = countBatchJobs
+	}
 	err = b.list(ctx, "count jobs", func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, b.q(countJobs), jobFilterValues(req.JobFilter, req.Now)...).Scan(&n)
+		return tx.QueryRow(ctx, b.q(name), jobFilterValues(req.JobFilter, req.Now)...).Scan(&n)
 	})
 	return n, err
 }
 
 // The parameters of list_jobs.sql: the conditions of a filter, and a page.
 const (
-	jobFilterParams = "live finished only_running ids states scheduled retrying now queue kind schedule group_name unique_key error created_since created_until finished_since finished_until"
+	jobFilterParams = "live finished only_running ids states scheduled retrying now queue kind schedule group_name unique_key batch error created_since created_until finished_since finished_until"
 	jobPageParams   = " before limit full"
 )
 
@@ -57,7 +65,7 @@ func jobFilterValues(f store.JobFilter, now time.Time) []any {
 	onlyRunning := len(f.States) == 1 && f.States[0] == store.StateRunning && !narrowed
 	return []any{
 		live, finished, onlyRunning, listOrNull(f.IDs), states, f.Scheduled, f.Retrying, when(now), orNull(f.Queue), orNull(f.Kind), orNull(f.Schedule),
-		orNull(f.Group), orNull(f.Unique), orNull(f.Error), when(f.CreatedSince), when(f.CreatedUntil), when(f.FinishedSince), when(f.FinishedUntil),
+		orNull(f.Group), orNull(f.Unique), orNull(f.Batch), orNull(f.Error), when(f.CreatedSince), when(f.CreatedUntil), when(f.FinishedSince), when(f.FinishedUntil),
 	}
 }
 

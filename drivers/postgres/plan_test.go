@@ -24,7 +24,7 @@ var hot = map[statement]string{
 	lockLiveJobs: "job", findFiredSlots: "slot", findNewestSlots: "slot", extendSlots: "slot", advanceSchedules: "schedule", uncountFiredSlots: "schedule",
 	pruneJobs: "history|attempt|key_hold", lockHistoryBatches: "history_batch", deleteHistoryBatches: "history_batch", cutHistoryBatch: "history_batch", pruneNotedJobs: "history|attempt|key_hold", pruneKeptJobs: "history|attempt|key_hold|progress", pruneSlots: "slot", pruneNodes: "node",
 	lockWaitingJobs: "job", releaseJobs: "job", lockSerialGroups: "schedule", lockSerialGroupJobs: "job", countFailing: "failing", resetFailures: "failing",
-	markReleases: "job", findEnds: "history", updateWaits: "job", lockDependents: "job", updateEdges: "edge", findOpenEdges: "edge", listEdges: "edge", lockReleases: "release", updateRelease: "release", deleteReleases: "release", lockFreeDependents: "job", findBusyDependents: "job", findQueues: "job",
+	markReleases: "job", findEnds: "history", updateWaits: "job", lockDependents: "job", updateEdges: "edge", findOpenEdges: "edge", listEdges: "edge", findDecidedEdges: "edge|history", lockBatchJob: "job", findBatch: "batch", updateBatch: "batch", listBatchJobs: "job|history", listBatchOldestFirst: "job|history", lockReleases: "release", updateRelease: "release", deleteReleases: "release", lockFreeDependents: "job", findBusyDependents: "job", findQueues: "job",
 	lockCalendarUsers: "schedule|calendar_use", reviseSchedules: "schedule", deleteCalendarUses: "calendar_use", insertCalendarUses: "schedule", holdCalendars: "calendar",
 	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",
 	listEvents: "event", listNewestEvents: "event", pruneEvents: "event", insertEvents: "event",

@@ -35,6 +35,7 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		var ends int
 		p.more = p.prune(ctx, b.q(pruneChainEnds), p.limit, &ends, req.Slots) <= 0 || p.more
 		p.pruneKeyHolds(ctx, b)
+		p.pruneBatches(ctx, b, req.BatchAge())
 		out.More = p.more
 		return p.err
 	})
@@ -139,6 +140,16 @@ func (p *pruning) pruneKeyHolds(ctx context.Context, b *Backend) {
 	}
 	var gone int
 	p.err = p.tx.QueryRow(ctx, b.q(pruneKeyHolds), p.now, p.limit).Scan(&gone)
+	p.more = p.more || gone >= p.limit
+}
+
+// pruneBatches deletes batches without jobs that are older than age, which 0 switches off.
+func (p *pruning) pruneBatches(ctx context.Context, b *Backend, age time.Duration) {
+	if p.err != nil || age == 0 {
+		return
+	}
+	var gone int
+	p.err = p.tx.QueryRow(ctx, b.q(pruneBatches), p.now, age.Microseconds(), p.limit).Scan(&gone)
 	p.more = p.more || gone >= p.limit
 }
 

@@ -39,6 +39,7 @@ const (
 	closeChainEnds
 	completeJob
 	completeKeptJob
+	countBatchJobs
 	countFailing
 	countJobs
 	countLosses
@@ -60,11 +61,13 @@ const (
 	expireNodes
 	extendLease
 	extendSlots
+	findBatch
 	findBehindCursors
 	findBusySchedules
 	findCalendarUser
 	findChain
 	findClaim
+	findDecidedEdges
 	findDueEnds
 	findDueSchedules
 	findDueSchedulesNamed
@@ -98,6 +101,7 @@ const (
 	holdCalendars
 	holdNode
 	insertAttempts
+	insertBatch
 	insertCalendarUses
 	insertCalendars
 	insertChain
@@ -121,6 +125,9 @@ const (
 	leaveNode
 	leaveTransaction
 	listAttempts
+	listBatchJobs
+	listBatchOldestFirst
+	listBatches
 	listCalendars
 	listCancelledClaims
 	listClaims
@@ -135,6 +142,7 @@ const (
 	listQueues
 	listSchedules
 	listSlots
+	lockBatchJob
 	lockCalendarUsers
 	lockCalendars
 	lockChain
@@ -163,6 +171,7 @@ const (
 	markScheduleJobs
 	matchJobs
 	numberJobs
+	pruneBatches
 	pruneChainEnds
 	pruneEvents
 	pruneJobs
@@ -189,6 +198,7 @@ const (
 	reviveJobs
 	syncOwner
 	uncountFiredSlots
+	updateBatch
 	updateCalendars
 	updateEdges
 	updateFeed
@@ -236,6 +246,7 @@ var sources = [statementCount]source{
 	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends", columns: claimedColumns},
 	completeJob:            {file: "finish_jobs", given: "commits results", params: "now ids tokens states reasons noted results identity", columns: "ended releases"},
 	completeKeptJob:        {file: "finish_jobs", given: "commits results kept", params: "now ids tokens states reasons noted results keeps identity", columns: "ended releases"},
+	countBatchJobs:         {file: "list_jobs", given: "numbers open count batch", params: jobFilterParams, columns: "count"},
 	countFailing:           {file: "count_failing", params: "ids failures"},
 	countJobs:              {file: "list_jobs", given: "numbers open count", params: jobFilterParams, columns: "count"},
 	countLosses:            {file: "count_losses", params: "ids"},
@@ -255,10 +266,12 @@ var sources = [statementCount]source{
 	expireNodes:            {file: "expire_nodes", params: "now node", columns: nodeColumns},
 	extendLease:            {file: "extend_lease", params: "now node", columns: "seen_at beats " + positionColumns + " releases"},
 	extendSlots:            {file: "extend_slots", params: "now schedules slots ids lasts counts"},
+	findBatch:              {file: "find_batch", params: "id", columns: "finally_id finally_on finally_any"},
 	findBehindCursors:      {file: "find_behind_cursors", params: "queue kinds low_run_ats low_ids since", columns: "priority run_at id"},
 	findBusySchedules:      {file: "find_busy_schedules", params: "now until ahead ids revisions marks next_ats paused_ats", columns: "id"},
 	findCalendarUser:       {file: "find_calendar_user", params: "names", columns: "calendar"},
 	findClaim:              {file: "find_claim", params: "id token", columns: "state"},
+	findDecidedEdges:       {file: "find_decided_edges", params: "ids", columns: "id matched missed state reason"},
 	findDueSchedules:       {file: "find_due_schedules", params: "now limit ahead after_at after_id", columns: scheduleColumns},
 	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "now limit names", columns: scheduleColumns},
 	findExactBehindCursors: {file: "find_behind_cursors", given: "exact", params: "queue kinds low_run_ats low_ids since exact_kinds exact_jobs exact_digests", columns: "priority run_at id"},
@@ -284,6 +297,7 @@ var sources = [statementCount]source{
 	holdCalendars:          {file: "hold_calendars", params: "names", columns: "name"},
 	holdNode:               {file: "hold_node", params: "now node", columns: "now"},
 	insertAttempts:         {file: "insert_attempts", params: "now ids outcomes errors traces outputs most"},
+	insertBatch:            {file: "insert_batch", params: "now on any", columns: "id"},
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "calendars names"},
 	insertCalendars:        {file: "insert_calendars", params: "now names definitions", columns: "name revision"},
 	insertEvents:           {file: "insert_events", params: "now type subjects slots counts reasons"},
@@ -307,6 +321,9 @@ var sources = [statementCount]source{
 	leaveNode:              {file: "leave_node", params: "now node", columns: nodeColumns},
 	leaveTransaction:       {file: "leave_transaction", params: "seqscan hashjoin mergejoin bitmapscan"},
 	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at outcome error trace output"},
+	listBatchJobs:          {file: "list_jobs", given: "page open newest batch", params: jobFilterParams + jobPageParams, columns: jobColumns},
+	listBatchOldestFirst:   {file: "list_jobs", given: "page open oldest batch", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
+	listBatches:            {file: "list_batches", params: "ids before limit", columns: "id created_at finally_id finally_state state jobs"},
 	listCalendars:          {file: "list_calendars", params: "names after limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
 	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
@@ -318,6 +335,7 @@ var sources = [statementCount]source{
 	listQueues:             {file: "list_queues", columns: "queue ready scheduled running waiting oldest"},
 	listSchedules:          {file: "list_schedules", params: "names ids owner after deleted limit calendar group_name", columns: scheduleColumns + " since"},
 	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at after_id after_schedule"},
+	lockBatchJob:           {file: "lock_batch_job", params: "batch", columns: "id"},
 	lockCalendarUsers:      {file: "lock_calendar_users", params: "now names", columns: "id name due"},
 	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
 	lockClaims:             {file: "lock_claims", params: "ids tokens", columns: "id running schedule_id backfill"},
@@ -337,6 +355,7 @@ var sources = [statementCount]source{
 	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "schedules backfills", columns: "id schedule_id backfill"},
 	matchJobs:              {file: "list_jobs", given: "numbers match", params: jobFilterParams, columns: "id"},
 	numberJobs:             {file: "number_jobs", params: "count", columns: "ids"},
+	pruneBatches:           {file: "prune_batches", params: "now keep limit", columns: "deleted"},
 	pruneJobs:              {file: "prune_jobs", params: "now keep limit failed", columns: "deleted seen"},
 	pruneKeptJobs:          {file: "prune_kept_jobs", params: "now limit", columns: "deleted seen"},
 	pruneKeyHolds:          {file: "prune_key_holds", params: "now limit", columns: "deleted"},
@@ -360,6 +379,7 @@ var sources = [statementCount]source{
 	reviveJobs:             {file: "revive_jobs", params: "now ids most_ahead", columns: "id"},
 	syncOwner:              {file: "sync_owner", params: "owner revision", columns: "revision"},
 	uncountFiredSlots:      {file: "uncount_fired_slots", params: "ids fired"},
+	updateBatch:            {file: "update_batch", params: "id finally"},
 	updateCalendars:        {file: "update_calendars", params: "now names definitions", columns: "name revision"},
 	updateJobs:             {file: "update_jobs", params: "now ids queue priority"},
 	updateLeftNodes:        {file: "update_left_nodes", params: "now wait left nodes"},
@@ -379,11 +399,11 @@ var sources = [statementCount]source{
 	parkJobs:               {file: "park_jobs", params: "now limit"},
 	unparkJobs:             {file: "unpark_jobs", params: "names limit"},
 	upsertPauses:           {file: "upsert_pauses", params: "subject name paused_at until reason actor"},
-	insertEdges:            {file: "insert_edges", params: "on_ids ids delays ons states anys"},
+	insertEdges:            {file: "insert_edges", params: "on_ids ids delays ons states anys at_ends"},
 	updateWaits:            {file: "update_waits", params: "ids waits run_ats", columns: "queue ready"},
 	lockReleases:           {file: "lock_releases", params: "after_id rows limit", columns: "id place last done_to ended_at on_id state reason schedule_id"},
 	findQueues:             {file: "find_queues", params: "ids", columns: "queue"},
-	findOpenEdges:          {file: "find_open_edges", params: "on_ids done_tos limit", columns: "place job_id delay_us on any_of"},
+	findOpenEdges:          {file: "find_open_edges", params: "on_ids done_tos limit", columns: "place job_id delay_us on any_of at_end"},
 	lockDependents:         {file: "lock_dependents", given: "waiting", params: "ids", columns: "id waits run_at"},
 	lockFreeDependents:     {file: "lock_dependents", given: "free", params: "ids", columns: "id waits run_at"},
 	findBusyDependents:     {file: "find_busy_dependents", params: "ids", columns: "id"},

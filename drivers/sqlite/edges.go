@@ -2,23 +2,33 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/rowwise"
 )
 
-// insertDependents inserts jobs, some of them with predecessors.
-func (b *Backend) insertDependents(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
-	err = b.withinAt(ctx, "insert jobs", req.Tx, req.Now, func(s *session, now time.Time) (err error) {
-		out.Jobs, err = rowwise.InsertDependents(ctx, s, req.Jobs, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
-			req.Jobs = jobs
-			inserted, err := rowwise.Insert(ctx, s, req, now)
+// insertLinked inserts jobs, some of them with predecessors, or into a batch.
+func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (out store.InsertResult, err error) {
+	const doing = "insert jobs"
+	links, err := store.CheckLinks(req)
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", doing, err)
+	}
+	err = b.withinAt(ctx, doing, req.Tx, req.Now, func(s *session, now time.Time) (err error) {
+		out, err = rowwise.InsertLinked(ctx, s, req, links, now, func(jobs []store.NewJob) ([]store.Inserted, error) {
+			linked := req
+			linked.Jobs = jobs
+			inserted, err := rowwise.Insert(ctx, s, linked, now)
 			return inserted.Jobs, err
 		})
 		return err
 	})
-	return out, err
+	if err != nil {
+		return store.InsertResult{}, err
+	}
+	return out, nil
 }
 
 // ReleaseDependents carries out notes of ended jobs; see store.Releaser.
@@ -76,6 +86,7 @@ type newEdge struct {
 	Sort  store.On        `json:"on"`
 	State store.EdgeState `json:"state"`
 	Any   int             `json:"any"`
+	AtEnd int             `json:"at_end"`
 }
 
 func newEdges(edges []rowwise.JobEdge) string {
@@ -84,6 +95,9 @@ func newEdges(edges []rowwise.JobEdge) string {
 		rows[i] = newEdge{On: e.Job, ID: e.ID, Delay: e.Delay.Microseconds(), Sort: e.On, State: e.State}
 		if e.Any {
 			rows[i].Any = 1
+		}
+		if e.AtEnd {
+			rows[i].AtEnd = 1
 		}
 	}
 	return jsonOf(rows)
@@ -141,7 +155,7 @@ func (s *session) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int
 	}
 	err = s.each(ctx, findOpenEdges, args{"notes": jsonOf(rows), "limit": limit}, func(r row) error {
 		var e rowwise.JobEdge
-		err := r.Scan(&e.Job, &e.ID, durationScanner{&e.Delay}, &e.On, &e.Any)
+		err := r.Scan(&e.Job, &e.ID, durationScanner{&e.Delay}, &e.On, &e.Any, &e.AtEnd)
 		edges = append(edges, e)
 		return err
 	})
@@ -157,6 +171,21 @@ func (s *session) LockWaiting(ctx context.Context, ids []int64) (waits []rowwise
 		return err
 	})
 	return waits, nil, err
+}
+
+// DecidedEdges implements rowwise.Edges.
+func (s *session) DecidedEdges(ctx context.Context, ids []int64) (decided []rowwise.Decided, err error) {
+	err = s.each(ctx, findDecidedEdges, args{"ids": jsonList(ids)}, func(r row) error {
+		var d rowwise.Decided
+		var missed store.Ended
+		err := r.Scan(&d.ID, &d.Matched, &missed.ID, &missed.State, &missed.Reason)
+		if missed.ID != 0 {
+			d.Missed = &missed
+		}
+		decided = append(decided, d)
+		return err
+	})
+	return decided, err
 }
 
 // MoveNote implements rowwise.Edges.

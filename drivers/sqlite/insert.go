@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -15,11 +14,8 @@ import (
 // Insert stores jobs; see store.Jobs.
 func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
 	const doing = "insert jobs"
-	if store.HasEdges(req.Jobs) {
-		if err := store.CheckEdges(req); err != nil {
-			return store.InsertResult{}, fmt.Errorf("%s: %w", doing, err)
-		}
-		return b.insertDependents(ctx, req)
+	if req.Linked() {
+		return b.insertLinked(ctx, req)
 	}
 	switch {
 	case req.Tx != nil || store.HasKeys(req.Jobs):

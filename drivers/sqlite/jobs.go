@@ -60,7 +60,7 @@ func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (n 
 
 // The parameters of list_jobs.sql: the conditions of a filter, and a page.
 const (
-	jobFilterParams = "live finished ids states scheduled retrying now queue kind schedule group_name unique_key error created_since created_until finished_since finished_until"
+	jobFilterParams = "live finished ids states scheduled retrying now queue kind schedule group_name unique_key batch error created_since created_until finished_since finished_until"
 	jobPageParams   = " full before limit"
 )
 
@@ -93,6 +93,7 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a args) {
 	} {
 		add(text.value != "", text.name, text.parameter, text.value)
 	}
+	add(f.Batch != 0, "batch", "batch", f.Batch)
 	for name, at := range map[string]time.Time{
 		"created_since": f.CreatedSince, "created_until": f.CreatedUntil, "finished_since": f.FinishedSince, "finished_until": f.FinishedUntil,
 	} {

@@ -28,6 +28,7 @@ var specColumns = []specColumn{
 	{"queue", func(s *store.JobSpec) any { return s.Queue }, func(s *store.JobSpec) any { return &s.Queue }},
 	{"kind", func(s *store.JobSpec) any { return s.Kind }, func(s *store.JobSpec) any { return &s.Kind }},
 	{"group_name", func(s *store.JobSpec) any { return textOrNull(s.Group) }, func(s *store.JobSpec) any { return textScanner{&s.Group} }},
+	{"batch", func(s *store.JobSpec) any { return orNull(s.Batch) }, func(s *store.JobSpec) any { return numberScanner{&s.Batch} }},
 	{"unique_key", func(s *store.JobSpec) any { return textOrNull(s.Unique) }, func(s *store.JobSpec) any { return textScanner{&s.Unique} }},
 }
 
@@ -149,5 +150,16 @@ func (s textScanner) Scan(value any) error {
 	var text sql.NullString
 	err := text.Scan(value)
 	*s.text = text.String
+	return err
+}
+
+// numberScanner is the way back from orNull.
+type numberScanner struct{ n *int64 }
+
+// Scan implements sql.Scanner.
+func (s numberScanner) Scan(value any) error {
+	var n sql.NullInt64
+	err := n.Scan(value)
+	*s.n = n.Int64
 	return err
 }

@@ -44,7 +44,11 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 			return err
 		}
 		ends, err := s.pruneRows(ctx, pruneChainEnds, req.Slots, req.Limit, now)
-		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, held, ends) >= req.Limit
+		if err != nil {
+			return err
+		}
+		batches, err := s.pruneRows(ctx, pruneBatches, req.BatchAge(), req.Limit, now)
+		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, held, ends, batches) >= req.Limit
 		return err
 	})
 	if err != nil {

@@ -49,8 +49,10 @@ const (
 	endNodes
 	extendLease
 	extendSlots
+	findBatch
 	findChain
 	findClaim
+	findDecidedEdges
 	findDueEnds
 	findDueSchedules
 	findDueSchedulesNamed
@@ -75,6 +77,7 @@ const (
 	findWaiting
 	holdNode
 	insertAttempts
+	insertBatch
 	insertCalendarUses
 	insertChain
 	insertChainEnds
@@ -91,6 +94,7 @@ const (
 	insertScheduleReleases
 	insertSlots
 	listAttempts
+	listBatches
 	listCalendars
 	listCancelledClaims
 	listClaims
@@ -106,6 +110,7 @@ const (
 	listReleases
 	listSchedules
 	listSlots
+	lockBatchJob
 	lockCalendarUsers
 	lockCalendars
 	lockClaims
@@ -126,6 +131,7 @@ const (
 	markScheduleJobs
 	matchJobs
 	pruneAttempts
+	pruneBatches
 	pruneChainEnds
 	pruneCompletedJobs
 	pruneEvents
@@ -153,6 +159,7 @@ const (
 	reviseSchedules
 	reviveJobs
 	syncOwner
+	updateBatch
 	updateDigests
 	updateEdges
 	updateFeed
@@ -215,7 +222,9 @@ var sources = [statementCount]source{
 	endNodes:               {file: "end_nodes", params: "now died nodes"},
 	extendLease:            {file: "extend_lease", params: "now node", columns: "beats"},
 	extendSlots:            {file: "extend_slots", params: "now slots"},
+	findBatch:              {file: "find_batch", params: "id", columns: "finally_id finally_on finally_any"},
 	findClaim:              {file: "find_claim", params: "id token", columns: "state"},
+	findDecidedEdges:       {file: "find_decided_edges", params: "ids", columns: "id matched missed state reason"},
 	findDueSchedules:       {file: "find_due_schedules", params: "soon after_at after_id limit", columns: scheduleColumns},
 	findDueSchedulesNamed:  {file: "find_due_schedules_named", params: "names now limit", columns: scheduleColumns},
 	findDueStreams:         {file: "find_due_streams", params: "streams queue now", columns: "stream"},
@@ -233,6 +242,7 @@ var sources = [statementCount]source{
 	findUniqueJobs:         {file: "find_unique_jobs", params: "keys now", columns: "place id live begun queue priority run_at created_at"},
 	holdNode:               {file: "hold_node", params: "node", columns: "alive pauses"},
 	insertAttempts:         {file: "insert_attempts", params: "now bytes attempts"},
+	insertBatch:            {file: "insert_batch", params: "now on any", columns: "id"},
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},
 	insertEvents:           {file: "insert_events", params: "now events"},
 	listEvents:             {file: "list_events", given: "oldest", params: "from_id limit", columns: "id at type subjects names slots counts reasons"},
@@ -249,6 +259,7 @@ var sources = [statementCount]source{
 	insertSameJobs:         {file: "insert_same_jobs", params: sharedParams + " bytes places"},
 	insertSlots:            {file: "insert_slots", params: "now slots"},
 	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at outcome error trace output"},
+	listBatches:            {file: "list_batches", params: "ids before limit", columns: "id created_at finally_id finally_state state jobs"},
 	listCalendars:          {file: "list_calendars", params: "after names limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
 	listClaims:             {file: "list_claims", params: "node", columns: "id token"},
@@ -260,6 +271,7 @@ var sources = [statementCount]source{
 	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting oldest"},
 	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar group_name limit", columns: scheduleColumns + " since"},
 	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at after_id after_schedule"},
+	lockBatchJob:           {file: "lock_batch_job", params: "batch", columns: "id"},
 	lockCalendarUsers:      {file: "lock_calendar_users", params: "names", columns: "calendar name next_at"},
 	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
 	lockClaims:             {file: "lock_claims", params: "claims", columns: "place state reason schedule_id origin"},
@@ -276,6 +288,7 @@ var sources = [statementCount]source{
 	lockWaitingJobs:        {file: "lock_waiting_jobs", params: "groups", columns: "place id busy"},
 	matchJobs:              {file: "list_jobs", given: "numbers", params: jobFilterParams, columns: "id"},
 	pruneAttempts:          {file: "prune_attempts", params: "ids most"},
+	pruneBatches:           {file: "prune_batches", params: "before limit"},
 	pruneCompletedJobs:     {file: "prune_jobs", given: "completed", params: "before now limit", columns: "id"},
 	pruneFailedJobs:        {file: "prune_jobs", given: "failed", params: "before now limit", columns: "id"},
 	pruneKeptJobs:          {file: "prune_jobs", given: "kept", params: "before now limit", columns: "id"},
@@ -300,6 +313,7 @@ var sources = [statementCount]source{
 	reviseSchedules:        {file: "revise_schedules", params: "revision names"},
 	reviveJobs:             {file: "revive_jobs", params: "jobs"},
 	syncOwner:              {file: "sync_owner", params: "owner revision"},
+	updateBatch:            {file: "update_batch", params: "id finally"},
 	updateDigests:          {file: "update_digests", params: "digests"},
 	updateJobs:             {file: "update_jobs", params: "jobs"},
 	upsertCalendars:        {file: "upsert_calendars", params: "revision bytes now calendars"},
@@ -313,7 +327,7 @@ var sources = [statementCount]source{
 	insertEdges:            {file: "insert_edges", params: "edges"},
 	updateWaits:            {file: "update_waits", params: "waits"},
 	listReleases:           {file: "list_releases", params: "after_id limit", columns: "id on_id done_to schedule_id ended_at state reason"},
-	findOpenEdges:          {file: "find_open_edges", params: "notes limit", columns: "on_id job_id delay on any_of"},
+	findOpenEdges:          {file: "find_open_edges", params: "notes limit", columns: "on_id job_id delay on any_of at_end"},
 	findWaiting:            {file: "find_waiting", params: "ids", columns: "id waits run_at"},
 	updateEdges:            {file: "update_edges", params: "edges"},
 	updateRelease:          {file: "update_release", params: "done_to id"},
@@ -397,7 +411,7 @@ func (t text) named(s statement, a args) ([]any, error) {
 
 // lists reports whether a statement is a listing, whose conditions differ by call.
 func (s statement) lists() bool {
-	return s == countJobs || s == listCalendars || s == listGroups || s == listJobs || s == listJobsOldestFirst || s == matchJobs || s == listSchedules || s == listSlots
+	return s == countJobs || s == listBatches || s == listCalendars || s == listGroups || s == listJobs || s == listJobsOldestFirst || s == matchJobs || s == listSchedules || s == listSlots
 }
 
 // conditions returns the conditions whose lines belong to a statement. A listing also

@@ -143,6 +143,11 @@ func (b backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (int
 	return Call(ctx, b.unsized(len(req.IDs)), b.next.CountJobs, req)
 }
 
+// ListBatches implements store.Batches. It reads all jobs of the batches.
+func (b backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) ([]store.Batch, error) {
+	return Call(ctx, b.unsized(req.Limit), b.next.ListBatches, req)
+}
+
 // PutSchedules implements store.Schedules. A sync also deletes what is not named.
 func (b backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
 	if req.Tx != nil {

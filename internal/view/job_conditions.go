@@ -16,6 +16,7 @@ type JobConditions struct {
 	States                       []string // the words of ParseJobStates
 	Queue, Kind, Schedule        *string
 	Group, Unique                *string
+	Batch                        *int64
 	Error                        *string // a part of the last error
 	Since, Until                 *string // when the job was enqueued: an instant, or how long ago
 	FinishedSince, FinishedUntil *string // when the job ended
@@ -34,7 +35,7 @@ func (c JobConditions) Select() (*JobSelection, error) {
 	s := &JobSelection{JobFilter: states, ago: map[*time.Time]time.Duration{}}
 	err = errors.Join(err,
 		name("queue", c.Queue, &s.Queue), name("kind", c.Kind, &s.Kind), name("schedule", c.Schedule, &s.Schedule), name("group", c.Group, &s.Group), name("unique", c.Unique, &s.Unique),
-		text("error", c.Error, &s.Error),
+		text("error", c.Error, &s.Error), number("batch", c.Batch, &s.Batch),
 		s.instant("since", c.Since, &s.CreatedSince), s.instant("until", c.Until, &s.CreatedUntil),
 		s.instant("finished-since", c.FinishedSince, &s.FinishedSince), s.instant("finished-until", c.FinishedUntil, &s.FinishedUntil),
 	)
@@ -51,6 +52,17 @@ func name(field string, given, to *string) error {
 	}
 	*to = *given
 	return check.StoredName(field, *given)
+}
+
+// number reads a condition that is a number.
+func number(field string, given, to *int64) error {
+	if given == nil {
+		return nil
+	}
+	if *to = *given; *given < 1 {
+		return &check.FieldError{Field: field, Value: fmt.Sprint(*given), Problem: "is not a positive number", Remedy: "use a number from 1"}
+	}
+	return nil
 }
 
 // text reads a condition that is any text.

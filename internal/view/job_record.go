@@ -19,6 +19,8 @@ type JobRecord struct {
 	Kind        string  `json:"kind"`
 	Queue       string  `json:"queue"`
 	Group       *string `json:"group"`
+	Batch       *int64  `json:"batch"`
+	Name        *string `json:"name"` // in its graph
 	State       string  `json:"state"`
 	Priority    int16   `json:"priority"`
 	Attempt     int16   `json:"attempt"`
@@ -97,7 +99,7 @@ type AttemptErrorRecord struct {
 // NewJobRecord returns the record of a job.
 func NewJobRecord(j Job) JobRecord {
 	r := JobRecord{
-		ID: j.ID, Kind: j.Kind, Queue: j.Queue, Group: orNull(j.Group), State: j.State.String(),
+		ID: j.ID, Kind: j.Kind, Queue: j.Queue, Group: orNull(j.Group), Batch: orNull(j.Batch), Name: orNull(header(j.JobInfo, hourbell.NameHeader)), State: j.State.String(),
 		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Losses: j.Losses, Snoozes: j.Snoozes, Token: orNull(j.Token),
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
@@ -159,6 +161,8 @@ func JobFacts(j Job, now time.Time) []Fact {
 		{"hook", string(aboutHook(j.JobInfo))},
 		{"queue", j.Queue},
 		{"group", j.Group},
+		{"batch", batchText(j.Batch)},
+		{"name", header(j.JobInfo, hourbell.NameHeader)},
 		{"priority", fmt.Sprint(j.Priority)},
 		{"attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts)},
 		{"snoozes", snoozes(j.Snoozes)},

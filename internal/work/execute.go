@@ -112,5 +112,8 @@ func (r *Runner) addConsequences(run *Run, outcome *store.Outcome) {
 	outcome.Alone = run.Schedule == 0
 	if r.cfg.KeepFor != nil {
 		outcome.Keep = r.cfg.KeepFor(run.Kind, outcome.Result)
+		if run.Batch != 0 && outcome.Keep == store.Forget {
+			outcome.Keep = time.Microsecond // Prune keeps it until its batch has ended
+		}
 	}
 }

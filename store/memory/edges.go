@@ -36,7 +36,7 @@ func (s *Store) linkAll(requested []store.NewJob, answers []store.Inserted, now 
 
 // link lets a new job wait for its predecessors.
 func (s *Store) link(j *job, n store.NewJob, now time.Time) {
-	j.State, j.any = store.StateWaiting, n.Any
+	j.State, j.any, j.atEnd = store.StateWaiting, n.Any, n.AtEnd
 	for _, e := range n.After {
 		j.After = append(j.After, store.JobEdge{Edge: e})
 		s.dependents[e.Job] = append(slices.Clip(s.dependents[e.Job]), j.ID)
@@ -87,6 +87,13 @@ func (s *Store) predecessorEnded(id int64, state store.State, reason string, now
 
 // decide decides an edge.
 func (s *Store) decide(j *job, e *store.JobEdge, state store.State, at time.Time) {
+	if e.On == store.OnEnd {
+		e.State = store.EdgeMatched
+		if s.finished[j.ID] == nil && j.State == store.StateWaiting {
+			j.RunAt = laterOf(j.RunAt, instant(at.Add(e.Delay)))
+		}
+		return
+	}
 	succeeded := state == store.StateCompleted
 	failed := state == store.StateFailed || state == store.StateCancelled
 	switch {
@@ -108,6 +115,7 @@ func (s *Store) settle(j *job, now time.Time) {
 	}
 	open, matched, missed := count[store.EdgeOpen], count[store.EdgeMatched], count[store.EdgeMissed]
 	switch {
+	case j.atEnd && open > 0:
 	case j.any && matched > 0, !j.any && matched == len(j.After):
 		s.ready(j, laterOf(j.RunAt, now))
 	case j.any && open == 0, !j.any && missed > 0:

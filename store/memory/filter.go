@@ -34,6 +34,7 @@ func (s *Store) matches(j *job, f store.JobFilter, now time.Time) bool {
 		(f.Schedule == "" || f.Schedule == s.scheduleName(j.Schedule)) &&
 		(f.Group == "" || f.Group == j.Group) &&
 		(f.Unique == "" || f.Unique == j.Unique) &&
+		(f.Batch == 0 || f.Batch == j.Batch) &&
 		(f.Error == "" || strings.Contains(j.Reason, f.Error) || strings.Contains(s.newestError(j.ID), f.Error)) &&
 		within(j.CreatedAt, f.CreatedSince, f.CreatedUntil) &&
 		within(j.FinishedAt, f.FinishedSince, f.FinishedUntil)

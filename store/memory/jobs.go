@@ -13,14 +13,15 @@ import (
 
 // Insert stores jobs; see store.Jobs.
 func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
-	if err := store.CheckEdges(req); err != nil {
+	links, err := store.CheckLinks(req)
+	if err != nil {
 		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
 	}
 	if own, ok := req.Tx.(*Tx); ok && own != nil && own.store == s && own.changed != nil && !own.done {
 		req.Tx = nil
 		return own.changed.Insert(ctx, req)
 	}
-	if req.Tx != nil && (slices.ContainsFunc(req.Jobs, mayChange) || store.HasEdges(req.Jobs)) {
+	if req.Tx != nil && (slices.ContainsFunc(req.Jobs, mayChange) || req.Linked()) {
 		changed, err := s.changedBy(ctx, req.Tx, "insert jobs")
 		if err != nil {
 			return store.InsertResult{}, err
@@ -43,6 +44,9 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	if err := s.checkPredecessors(req.Jobs); err != nil {
 		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
 	}
+	if err := s.checkOpen(req.Batch); err != nil {
+		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
+	}
 	ins := insertion{store: s, tx: tx, now: now}
 	for i := range req.Jobs {
 		ins.insert(&req.Jobs[i])
@@ -51,8 +55,9 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 		return store.InsertResult{}, fmt.Errorf("insert jobs: %w", err)
 	}
 	ins.write()
-	s.linkAll(req.Jobs, ins.answers, now)
-	return store.InsertResult{Jobs: ins.answers}, nil
+	out := store.InsertResult{Jobs: ins.answers, Batch: s.enter(req.Batch, ins.jobs, now)}
+	s.linkAll(links, ins.answers, now)
+	return out, nil
 }
 
 // newJob makes a job with a number; it does not add the job to the table. Every

@@ -27,7 +27,8 @@ func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneR
 	out.Nodes = s.pruneNodes(req.Nodes, req.Limit, now)
 	out.Events = s.pruneEvents(req.Limit, now)
 	held := s.pruneHolds(req.Limit, now)
-	out.More = max(done, failed, kept, out.Slots, out.Nodes, out.Events, held, ends) >= req.Limit
+	batches := s.pruneBatches(req.BatchAge(), req.Limit, now)
+	out.More = max(done, failed, kept, out.Slots, out.Nodes, out.Events, held, ends, batches) >= req.Limit
 	return out, nil
 }
 
@@ -48,7 +49,7 @@ func aged(keep time.Duration, now time.Time, states ...store.State) func(*job) b
 func (s *Store) pruneJobs(limit int, now time.Time, over func(*job) bool) int {
 	var gone []*job
 	for _, j := range s.finished {
-		if over(j) && !s.heldBy(j, now) {
+		if over(j) && !s.heldBy(j, now) && !s.needed(j) {
 			gone = append(gone, j)
 		}
 	}

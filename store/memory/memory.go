@@ -51,6 +51,7 @@ type tables struct {
 	holds    map[uniqueKey]hold        // also of live jobs, and expired holds
 	// dependents are the jobs that were inserted with a predecessor, by predecessor.
 	dependents map[int64][]int64
+	batches    map[int64]*batch
 	// schedules also contains tombstones.
 	schedules map[int64]*store.Schedule
 	failing   map[int64]failure // of the schedules that are failing
@@ -69,8 +70,8 @@ type tables struct {
 	accepted  int64          // losses of history
 	loss      store.Position // the greatest numbers that were reported, and since when; zero: none
 
-	lastJob, lastSchedule, lastSlot, lastNode int64
-	lastToken, lastRevision                   int64
+	lastJob, lastSchedule, lastSlot, lastNode, lastBatch int64
+	lastToken, lastRevision                              int64
 }
 
 // job is a row of the tables live and finished. Its info contains neither the
@@ -80,6 +81,7 @@ type job struct {
 	node    int64  // the node that holds the claim; 0: none
 	begun   bool   // the job may have begun by its last claim
 	any     bool   // one matched edge is enough
+	atEnd   bool   // it waits until no edge is open
 	why     string // of the first edge that did not match
 	refunds int16  // of attempts that ended with a lease
 	// keepUntil is until when the finished job is kept; zero: by its age.
@@ -114,6 +116,7 @@ func New(options ...Option) *Store {
 			cancels:    map[int64]string{},
 			holds:      map[uniqueKey]hold{},
 			dependents: map[int64][]int64{},
+			batches:    map[int64]*batch{},
 			schedules:  map[int64]*store.Schedule{},
 			failing:    map[int64]failure{},
 			calendars:  map[string]*store.Calendar{},

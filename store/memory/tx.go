@@ -157,7 +157,7 @@ func (t *tables) clone() tables {
 	c.cancels, c.failing, c.revisions, c.beats = maps.Clone(t.cancels), maps.Clone(t.failing), maps.Clone(t.revisions), maps.Clone(t.beats)
 	c.named, c.attempts, c.lookAt, c.pauses = maps.Clone(t.named), maps.Clone(t.attempts), maps.Clone(t.lookAt), maps.Clone(t.pauses)
 	c.follows, c.ends = maps.Clone(t.follows), copies(t.ends)
-	c.holds, c.dependents = maps.Clone(t.holds), maps.Clone(t.dependents)
+	c.holds, c.dependents, c.batches = maps.Clone(t.holds), maps.Clone(t.dependents), copiesOf(t.batches)
 	for id, list := range c.attempts {
 		c.attempts[id] = slices.Clone(list)
 	}

@@ -47,6 +47,21 @@ type Edges interface {
 	// SaveEdges stores the states of open edges. It is an error if one of them is not open.
 	SaveEdges(ctx context.Context, edges []JobEdge) error
 
+	// DecidedEdges returns what is known of the decided edges of jobs with AtEnd.
+	DecidedEdges(ctx context.Context, ids []int64) ([]Decided, error)
+
+	// InsertBatch inserts a batch and returns its number. SetFinally stores which job is the
+	// last job of a batch.
+	InsertBatch(ctx context.Context, finally *store.Finally, now time.Time) (int64, error)
+	SetFinally(ctx context.Context, batch, job int64) error
+
+	// FindBatch finds a batch.
+	FindBatch(ctx context.Context, id int64) (b Batch, found bool, err error)
+
+	// LockBatchJob locks a live job of a batch, so that the job does not end, and reports
+	// whether there is one.
+	LockBatchJob(ctx context.Context, batch int64) (bool, error)
+
 	// MoveNote stores that the notes before this one in its row are carried out, and this
 	// one up to DoneTo. DeleteNotes deletes rows.
 	MoveNote(ctx context.Context, note Note) error
@@ -63,7 +78,20 @@ type NoteLeaver interface {
 type JobEdge struct {
 	ID int64 // of the job that waits
 	store.JobEdge
-	Any bool
+	Any, AtEnd bool
+}
+
+// Decided is what is known of the decided edges of a job.
+type Decided struct {
+	ID      int64
+	Matched bool         // at least one
+	Missed  *store.Ended // the predecessor with the least number of an edge that has missed, or nil
+}
+
+// Batch is a batch to which jobs are added.
+type Batch struct {
+	Last    int64 // the number of its last job, or 0
+	Finally store.Finally
 }
 
 // JobWait is a job that waits for jobs.
@@ -86,72 +114,156 @@ type Note struct {
 	store.Ended
 }
 
-// InsertDependents inserts jobs, some of them with predecessors. insert stores them, with
-// OpenEdges and Releases. now is needed only if one of the predecessors is an older job.
-func InsertDependents(ctx context.Context, tx Edges, jobs []store.NewJob, now time.Time, insert func([]store.NewJob) ([]store.Inserted, error)) ([]store.Inserted, error) {
+// InsertLinked inserts jobs, some of them with predecessors, or into a batch; links are the
+// jobs as store.CheckLinks returned them. insert stores them, with OpenEdges and Releases.
+// now is needed only if a job has an older predecessor.
+func InsertLinked(ctx context.Context, tx Edges, req store.InsertRequest, links []store.NewJob, now time.Time, insert func([]store.NewJob) ([]store.Inserted, error)) (out store.InsertResult, err error) {
+	l := linking{jobs: slices.Clone(links), waits: make([]store.Wait, len(links))}
 	known := map[int64]store.Ended{}
-	if older := store.Predecessors(jobs); len(older) > 0 {
+	if older := store.Predecessors(links); len(older) > 0 {
 		found, err := tx.LockPredecessors(ctx, older, now)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		for _, p := range found {
 			known[p.ID] = p
 		}
 	}
-	jobs = slices.Clone(jobs)
-	waits := make([]store.Wait, len(jobs))
-	var edges []JobEdge // ID is the place of the job, until it has a number
-	for i := range jobs {
-		job := &jobs[i]
-		if len(job.After) == 0 {
-			continue
+	for i := range l.jobs {
+		if err := l.link(i, known, now); err != nil {
+			return out, err
 		}
-		w := store.Wait{Open: len(job.After), Any: job.Any, RunAt: instant(job.RunAt)}
-		if job.RunAt.IsZero() {
-			w.RunAt = instant(now.Add(job.Delay))
-		}
-		for _, e := range job.After {
-			state := store.EdgeOpen
-			if e.Place > 0 {
-				jobs[e.Place-1].Releases = true
-			} else if p, is := known[e.Job]; !is {
-				return nil, store.NoPredecessor(e.Job)
-			} else if p.State.Finished() {
-				state = w.Decide(e, p)
-			}
-			edges = append(edges, JobEdge{int64(i), store.JobEdge{Edge: e, State: state}, job.Any})
-		}
-		if w.Open < len(job.After) {
-			job.RunAt, job.Delay = w.RunAt, 0
-		}
-		job.Waiting = w.State() != store.StateReady
-		if job.Waiting {
-			job.OpenEdges = w.Open
-		}
-		waits[i] = w
 	}
-	inserted, err := insert(jobs)
+	if req.Batch != nil {
+		if out.Batch, err = l.enter(ctx, tx, *req.Batch, now); err != nil {
+			return out, err
+		}
+	}
+	if out.Jobs, err = insert(l.jobs); err != nil {
+		return out, err
+	}
+	if req.Batch != nil && req.Batch.Finally != nil {
+		if err := tx.SetFinally(ctx, out.Batch, out.Jobs[len(out.Jobs)-1].ID); err != nil {
+			return out, err
+		}
+	}
+	return out, l.write(ctx, tx, out.Jobs, now)
+}
+
+// linking is one run of InsertLinked.
+type linking struct {
+	jobs  []store.NewJob
+	waits []store.Wait
+	edges []JobEdge // ID is the place of the job in jobs, until it has a number
+	last  *JobWait  // the last job of an older batch, which waits for the new jobs, too
+	final JobEdge   // the edges of the last job
+}
+
+// link decides what a new job waits for.
+func (l *linking) link(i int, known map[int64]store.Ended, now time.Time) error {
+	job := &l.jobs[i]
+	if len(job.After) == 0 {
+		return nil
+	}
+	w := store.Wait{Open: len(job.After), Any: job.Any, AtEnd: job.AtEnd, RunAt: instant(job.RunAt)}
+	if job.RunAt.IsZero() {
+		w.RunAt = instant(now.Add(job.Delay))
+	}
+	for _, e := range job.After {
+		state := store.EdgeOpen
+		if e.Place > 0 {
+			l.jobs[e.Place-1].Releases = true
+		} else if p, is := known[e.Job]; !is {
+			return store.NoPredecessor(e.Job)
+		} else if p.State.Finished() {
+			state = w.Decide(e, p)
+		}
+		l.edges = append(l.edges, JobEdge{int64(i), store.JobEdge{Edge: e, State: state}, job.Any, job.AtEnd})
+	}
+	if w.Open < len(job.After) {
+		job.RunAt, job.Delay = w.RunAt, 0
+	}
+	if job.Waiting = w.State() != store.StateReady; job.Waiting {
+		job.OpenEdges = w.Open
+	}
+	l.waits[i] = w
+	return nil
+}
+
+// enter puts the jobs into a batch and returns its number.
+func (l *linking) enter(ctx context.Context, tx Edges, b store.BatchInsert, now time.Time) (id int64, err error) {
+	if id = b.ID; id == 0 {
+		id, err = tx.InsertBatch(ctx, b.Finally, now)
+	} else {
+		err = l.join(ctx, tx, id)
+	}
+	for i := range l.jobs {
+		l.jobs[i].Batch = id
+	}
+	return id, err
+}
+
+// join adds the jobs to an older batch, which must be open.
+func (l *linking) join(ctx context.Context, tx Edges, id int64) error {
+	b, found, err := tx.FindBatch(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return store.NoBatch(id)
+	case b.Last == 0:
+		open, err := tx.LockBatchJob(ctx, id)
+		if err == nil && !open {
+			err = store.BatchEnded(id)
+		}
+		return err
+	}
+	waiting, _, err := tx.LockWaiting(ctx, []int64{b.Last})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for i := range edges {
-		e := &edges[i]
+	if len(waiting) == 0 {
+		return store.BatchEnded(id)
+	}
+	l.last = &waiting[0]
+	l.last.Open += len(l.jobs)
+	l.final = JobEdge{b.Last, store.JobEdge{Edge: store.Edge{On: b.Finally.On}}, b.Finally.Any, true}
+	for i := range l.jobs {
+		l.jobs[i].Releases = true
+	}
+	return nil
+}
+
+// write stores the edges of the jobs, which are inserted, and ends the jobs that are not
+// started.
+func (l *linking) write(ctx context.Context, tx Edges, inserted []store.Inserted, now time.Time) error {
+	for i := range l.edges {
+		e := &l.edges[i]
 		e.ID = inserted[e.ID].ID
 		if e.Place > 0 {
 			e.Job, e.Place = inserted[e.Place-1].ID, 0
 		}
 	}
-	if err := tx.InsertEdges(ctx, edges); err != nil {
-		return nil, err
-	}
 	var plan waitPlan
-	for i := range jobs {
-		if len(jobs[i].After) > 0 && waits[i].State() == store.StateNotStarted {
-			plan.add(inserted[i].ID, &waits[i], now)
+	if l.last != nil {
+		for _, job := range inserted {
+			e := l.final
+			e.Job = job.ID
+			l.edges = append(l.edges, e)
+		}
+		plan.waits = append(plan.waits, *l.last)
+	}
+	if len(l.edges) > 0 {
+		if err := tx.InsertEdges(ctx, l.edges); err != nil {
+			return err
 		}
 	}
-	return inserted, plan.write(ctx, tx, now)
+	for i := range l.jobs {
+		if len(l.jobs[i].After) > 0 && l.waits[i].State() == store.StateNotStarted {
+			plan.add(inserted[i].ID, &l.waits[i], now)
+		}
+	}
+	return plan.write(ctx, tx, now)
 }
 
 // waitPlan is what becomes of jobs that wait for jobs.
@@ -287,13 +399,16 @@ func (s *releaseStep) decide(ctx context.Context, tx Edges, now time.Time) (ende
 		if w == nil {
 			w = &store.Wait{} // the job has ended, or was released
 		}
-		w.Any = e.Any
+		w.Any, w.AtEnd = e.Any, e.AtEnd
 		e.State = w.Decide(e.Edge, ends[e.Job])
 	}
 	if len(edges) == 0 {
 		return false, nil
 	}
 	if err := tx.SaveEdges(ctx, edges); err != nil {
+		return false, err
+	}
+	if err := addEarlier(ctx, tx, waits); err != nil {
 		return false, err
 	}
 	var plan waitPlan
@@ -366,4 +481,23 @@ func (s *releaseStep) outcome() (over []int64, left []Note) {
 		}
 	}
 	return over, left
+}
+
+// addEarlier adds what was decided by earlier steps for jobs that were to wait for the ends
+// of all predecessors, and now have no open edges.
+func addEarlier(ctx context.Context, tx Edges, waits map[int64]*store.Wait) error {
+	var ids []int64
+	for id, w := range waits {
+		if w.AtEnd && w.Open == 0 {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	decided, err := tx.DecidedEdges(ctx, ids)
+	for _, d := range decided {
+		waits[d.ID].Earlier(d.Matched, d.Missed)
+	}
+	return err
 }

@@ -103,6 +103,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Overlap", overlapTests, nil},
 		{"SerialGroup", serialGroupTests, nil},
 		{"After", afterTests, nil},
+		{"Batch", batchTests, nil},
 		{"Chain", chainTests, nil},
 		{"ListSlots", slotTests, nil},
 		{"Nodes", nodeTests, nil},

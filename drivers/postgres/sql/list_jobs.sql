@@ -20,6 +20,8 @@ WITH found AS (
         AND (:schedule::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = :schedule))
         AND (:group_name::text IS NULL OR group_name = :group_name)
         AND (:unique_key::text IS NULL OR unique_key = :unique_key)
+        AND (:batch::bigint IS NULL OR batch = :batch)
+        AND batch = :batch::bigint                                                                                       -- if batch
         AND (:created_since::timestamptz IS NULL OR created_at >= :created_since)
         AND (:created_until::timestamptz IS NULL OR created_at < :created_until)
         AND (:error::text IS NULL OR strpos((
@@ -45,6 +47,8 @@ WITH found AS (
         AND (:schedule::text IS NULL OR schedule_id = (SELECT id FROM {schema}.schedule WHERE name = :schedule))
         AND (:group_name::text IS NULL OR group_name = :group_name)
         AND (:unique_key::text IS NULL OR unique_key = :unique_key)
+        AND (:batch::bigint IS NULL OR batch = :batch)
+        AND batch = :batch::bigint                                                                                       -- if batch
         AND (:created_since::timestamptz IS NULL OR created_at >= :created_since)
         AND (:created_until::timestamptz IS NULL OR created_at < :created_until)
         AND (:finished_since::timestamptz IS NULL OR finished_at >= :finished_since)

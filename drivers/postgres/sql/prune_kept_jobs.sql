@@ -1,11 +1,13 @@
 -- Deletes finished jobs with a retention of their own that have been kept long enough, with
--- their attempts. Jobs that hold their keys stay.
+-- their attempts. Jobs stay for the reasons for which they stay in prune_jobs.
 WITH gone AS (
     DELETE FROM {schema}.history
     WHERE id = ANY (ARRAY(
         SELECT h.id FROM {schema}.history AS h
         WHERE h.keep_until < coalesce(:now::timestamptz, now())
             AND NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = h.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0)
+            AND NOT (h.batch IS NOT NULL AND EXISTS (SELECT FROM {schema}.job AS b WHERE b.batch = h.batch OFFSET 0))
+            AND NOT (h.releases AND EXISTS (SELECT FROM {schema}.edge AS e, LATERAL (SELECT FROM {schema}.job AS d WHERE d.id = ANY (ARRAY[e.job_id]) OFFSET 0) AS d WHERE e.on_id = h.id OFFSET 0))
         ORDER BY h.keep_until, h.id LIMIT :limit::bigint FOR UPDATE SKIP LOCKED))
     RETURNING id
 ), attempts AS (

@@ -26,6 +26,7 @@ WHERE :live
   AND j.kind = :kind                                                                                            -- if kind
   AND j.group_name = :group_name                                                                                -- if group
   AND j.unique_key = :unique_key                                                                                -- if unique
+  AND j.batch = :batch                                                                                          -- if batch
   AND j.created_at >= :created_since                                                                            -- if created_since
   AND j.created_at < :created_until                                                                             -- if created_until
   AND instr((SELECT a.error FROM hourbell_attempt AS a WHERE a.job_id = j.id AND a.error <> ''                  -- if error
@@ -50,6 +51,7 @@ WHERE :finished
   AND h.kind = :kind                                                                                            -- if kind
   AND h.group_name = :group_name                                                                                -- if group
   AND h.unique_key = :unique_key                                                                                -- if unique
+  AND h.batch = :batch                                                                                          -- if batch
   AND h.created_at >= :created_since                                                                            -- if created_since
   AND h.created_at < :created_until                                                                             -- if created_until
   AND h.finished_at >= :finished_since                                                                          -- if finished_since

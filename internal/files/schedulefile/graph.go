@@ -13,12 +13,13 @@ import (
 )
 
 var (
-	graphKeys     = []string{"jobs"}
+	graphKeys     = []string{"jobs", "finally"}
 	graphWorkKeys = slices.Concat([]string{"command", "shell", "http", "sql", "kind", "args"}, commandKeys)
 	// graphOptionKeys are keys of a schedule that a job of a graph has, too.
 	graphOptionKeys = []string{"queue", "priority", "max_attempts", "on_loss", "timeout", "backoff", "group"}
 	graphJobKeys    = slices.Concat(graphWorkKeys, graphOptionKeys, []string{"in", "at", "after", "need"})
 	graphEdgeKeys   = []string{"on", "delay"}
+	graphLastKeys   = slices.Concat(graphWorkKeys, graphOptionKeys, []string{"in", "at", "on"})
 )
 
 // ReadGraph reads a graph of jobs for hourbell.Client.EnqueueGraph, in YAML or JSON:
@@ -27,6 +28,7 @@ var (
 //	  export: {command: [export, --full], queue: night, timeout: 2h}
 //	  check:  {kind: check, args: {day: 2027-03-01}, after: {export: {on: success, delay: 5m}}}
 //	  tell:   {shell: "mail -s failed ops", after: {export: failure, check: failure}, need: any}
+//	finally: {shell: ./clean, on: always}    # or all, failed
 //
 // The work of a job is described as that of a schedule; see the package comment. after is a
 // mapping of the names of other jobs to success (or nothing), failure or either, or to on
@@ -47,6 +49,7 @@ func ReadGraph(name string, text []byte) (hourbell.Graph, error) {
 	if m.isMapping("the graph", "write jobs: and below it the name of each") {
 		m.checkKeys(graphKeys)
 		m.graphJobs(graph.Jobs)
+		graph.Finally = m.graphFinally()
 	}
 	return graph, errs.Err()
 }
@@ -72,8 +75,33 @@ func (e *entry) graphJobs(jobs map[string]hourbell.GraphJob) {
 	}
 }
 
+// graphFinally reads the last job of a graph.
+func (e *entry) graphFinally() *hourbell.Finally {
+	f := e.find("finally")
+	if f == nil {
+		return nil
+	}
+	one := &entry{reader: e.reader, node: f.value, label: "finally"}
+	if !one.isMapping("", "write kind and args, command or shell as keys, and on") {
+		return nil
+	}
+	one.checkKeys(graphLastKeys)
+	on := one.choice("on", string(hourbell.FinallyAll), string(hourbell.FinallyFailed), string(hourbell.FinallyAlways))
+	args, options := one.graphWork()
+	return &hourbell.Finally{Args: args, Options: options, On: hourbell.FinallyOn(on)}
+}
+
 func (e *entry) graphJob() hourbell.GraphJob {
 	e.checkKeys(graphJobKeys)
+	args, options := e.graphWork()
+	if e.choice("need", "all", "any") == "any" {
+		options = append(options, hourbell.AfterAny())
+	}
+	return hourbell.GraphJob{Args: args, Options: options, After: e.graphEdges()}
+}
+
+// graphWork reads what a job of a graph does, and its options.
+func (e *entry) graphWork() (hourbell.Args, []hourbell.Option) {
 	var s hourbell.Schedule
 	e.work(&s)
 	var options []hourbell.Option
@@ -114,14 +142,10 @@ func (e *entry) graphJob() hourbell.GraphJob {
 			options = append(options, hourbell.At(t))
 		}
 	}
-	if e.choice("need", "all", "any") == "any" {
-		options = append(options, hourbell.AfterAny())
-	}
-	job := hourbell.GraphJob{Args: s.Job, Options: options, After: e.graphEdges()}
 	if raw := declared.Raw(s.Job); raw.Name != "" {
 		e.addFields(hourbell.Request{Args: s.Job, Options: options}.Validate())
 	}
-	return job
+	return s.Job, options
 }
 
 // graphEdges reads the predecessors of a job of a graph.

@@ -1,0 +1,61 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// InsertBatch implements rowwise.Edges.
+func (t edgesTx) InsertBatch(ctx context.Context, finally *store.Finally, now time.Time) (id int64, err error) {
+	var on *int16
+	var anyOf *bool
+	if finally != nil {
+		number := int16(finally.On)
+		on, anyOf = &number, &finally.Any
+	}
+	err = t.tx.QueryRow(ctx, t.b.q(insertBatch), when(now), on, anyOf).Scan(&id)
+	return id, err
+}
+
+// SetFinally implements rowwise.Edges.
+func (t edgesTx) SetFinally(ctx context.Context, batch, job int64) error {
+	_, err := t.tx.Exec(ctx, t.b.q(updateBatch), batch, job)
+	return err
+}
+
+// FindBatch implements rowwise.Edges.
+func (t edgesTx) FindBatch(ctx context.Context, id int64) (b rowwise.Batch, found bool, err error) {
+	err = each(ctx, t.tx, []any{&b.Last, (*int16)(&b.Finally.On), &b.Finally.Any}, func() { found = true }, t.b.q(findBatch), id)
+	return b, found, err
+}
+
+// LockBatchJob implements rowwise.Edges.
+func (t edgesTx) LockBatchJob(ctx context.Context, batch int64) (found bool, err error) {
+	var id int64
+	err = each(ctx, t.tx, []any{&id}, func() { found = true }, t.b.q(lockBatchJob), batch)
+	return found, err
+}
+
+// ListBatches returns batches; see store.Batches.
+func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) (out []store.Batch, err error) {
+	err = b.list(ctx, "list batches", func(tx pgx.Tx) error {
+		out = nil
+		var row store.Batch
+		var state *int16
+		var jobs int64
+		return each(ctx, tx, []any{&row.ID, into(&row.CreatedAt), &row.Finally, (*int16)(&row.FinallyState), &state, &jobs}, func() {
+			if n := len(out); n == 0 || out[n-1].ID != row.ID {
+				out = append(out, row)
+			}
+			if state != nil {
+				out[len(out)-1].Counts[*state] = jobs
+			}
+		}, b.q(listBatches), listOrNull(req.IDs), orNull(req.Before), req.Limit)
+	})
+	return out, err
+}

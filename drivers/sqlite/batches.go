@@ -1,0 +1,76 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"math"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
+)
+
+// InsertBatch implements rowwise.Edges.
+func (s *session) InsertBatch(ctx context.Context, finally *store.Finally, now time.Time) (id int64, err error) {
+	a := args{"now": micros(now), "on": nil, "any": nil}
+	if finally != nil {
+		a["on"], a["any"] = int16(finally.On), finally.Any
+	}
+	err = s.one(ctx, insertBatch, a, &id)
+	return id, err
+}
+
+// SetFinally implements rowwise.Edges.
+func (s *session) SetFinally(ctx context.Context, batch, job int64) error {
+	return s.exec(ctx, updateBatch, args{"id": batch, "finally": job})
+}
+
+// FindBatch implements rowwise.Edges.
+func (s *session) FindBatch(ctx context.Context, id int64) (b rowwise.Batch, found bool, err error) {
+	err = s.each(ctx, findBatch, args{"id": id}, func(r row) error {
+		found = true
+		return r.Scan(&b.Last, &b.Finally.On, &b.Finally.Any)
+	})
+	return b, found, err
+}
+
+// LockBatchJob implements rowwise.Edges.
+func (s *session) LockBatchJob(ctx context.Context, batch int64) (found bool, err error) {
+	err = s.each(ctx, lockBatchJob, args{"batch": batch}, func(r row) error {
+		var id int64
+		found = true
+		return r.Scan(&id)
+	})
+	return found, err
+}
+
+// ListBatches returns batches; see store.Batches.
+func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) (out []store.Batch, err error) {
+	a := args{"before": cmp.Or(req.Before, math.MaxInt64), "limit": req.Limit}
+	var given []string
+	if len(req.IDs) > 0 {
+		given, a["ids"] = []string{"ids"}, jsonList(req.IDs)
+	}
+	err = b.read(ctx, "list batches", func(s *session) error {
+		return s.list(ctx, listBatches, given, a, func(r row) error {
+			var one store.Batch
+			var state sql.NullInt64
+			var jobs int64
+			if err := r.Scan(&one.ID, into(&one.CreatedAt), &one.Finally, &one.FinallyState, &state, &jobs); err != nil {
+				return err
+			}
+			if n := len(out); n == 0 || out[n-1].ID != one.ID {
+				out = append(out, one)
+			}
+			if state.Valid {
+				out[len(out)-1].Counts[state.Int64] = jobs
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -1,0 +1,8 @@
+-- What is known of the decided edges of jobs: whether one has matched, and how the first
+-- predecessor ended whose edge has not. A predecessor that was deleted counts as cancelled.
+SELECT d.id, d.matched, coalesce(d.missed, 0) AS missed, coalesce(h.state, 5) AS state, coalesce(h.reason, '') AS reason
+FROM (
+  SELECT o.value AS id, EXISTS (SELECT 1 FROM hourbell_edge AS e WHERE e.job_id = o.value AND e.state = 1) AS matched,
+    (SELECT min(e.on_id) FROM hourbell_edge AS e WHERE e.job_id = o.value AND e.state = 2) AS missed
+  FROM json_each(:ids) AS o
+) AS d LEFT JOIN hourbell_history AS h ON h.id = d.missed

@@ -1,0 +1,2 @@
+-- A live job of a batch.
+SELECT id FROM hourbell_job WHERE batch = :batch LIMIT 1

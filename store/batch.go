@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/check"
+)
+
+// BatchInsert puts the jobs of an insert into a batch. The jobs have neither keys nor
+// schedules.
+type BatchInsert struct {
+	// ID is the number of an open batch, to which the jobs are added; 0: a new batch. A
+	// batch is open while its last job waits or, if it has no last job, while one of its
+	// jobs is live. Nothing is added to another batch (ErrBatchEnded), nor in a caller's
+	// transaction, which would lock the batch.
+	ID int64
+	// Finally, of a new batch, makes the last job of the request the last job of the batch:
+	// it waits for the ends of all other jobs of the batch, also for jobs that are added.
+	// On is which ends match, and Any means that one match is enough. The job's own After
+	// must be empty.
+	Finally *Finally
+}
+
+// Finally is what the last job of a batch waits for.
+type Finally struct {
+	On  On
+	Any bool
+}
+
+// Batch is a batch as it is shown.
+type Batch struct {
+	ID        int64
+	CreatedAt time.Time
+	// Finally is the number of its last job, and FinallyState the state of that job; 0: the
+	// batch has no last job, or the last job was deleted.
+	Finally      int64
+	FinallyState State
+	// Counts has the number of the other jobs by State. Jobs that were deleted do not count.
+	Counts [StateNotStarted + 1]int64
+}
+
+// Total returns the number of jobs, without the last job.
+func (b *Batch) Total() int64 {
+	var n int64
+	for _, count := range b.Counts {
+		n += count
+	}
+	return n
+}
+
+// Ended returns how many of these jobs have ended.
+func (b *Batch) Ended() int64 {
+	return b.Total() - b.Counts[StateReady] - b.Counts[StateWaiting] - b.Counts[StateRunning]
+}
+
+// State is the state of a batch as a whole: StateRunning while one of its jobs, or its
+// last job, is live; StateFailed if one failed or was cancelled; else StateCompleted.
+func (b *Batch) State() State {
+	switch {
+	case b.Ended() < b.Total(), b.Finally != 0 && !b.FinallyState.Finished():
+		return StateRunning
+	case b.Counts[StateFailed]+b.Counts[StateCancelled] > 0, b.FinallyState == StateFailed, b.FinallyState == StateCancelled:
+		return StateFailed
+	}
+	return StateCompleted
+}
+
+// Batches reads batches.
+type Batches interface {
+	// ListBatches returns batches, the greatest number first, in pages. Its counts are exact
+	// at one instant, and all jobs of these batches are read for them.
+	ListBatches(ctx context.Context, req ListBatchesRequest) ([]Batch, error)
+}
+
+// ListBatchesRequest selects batches.
+type ListBatchesRequest struct {
+	IDs    []int64 // nil: all
+	Before int64   // only numbers below this; 0: no bound
+	Limit  int     // at least 1
+}
+
+// ErrBatchEnded means that jobs were to be added to a batch that has ended.
+var ErrBatchEnded = errors.New("the batch has ended")
+
+// NoBatch returns the error of an insert into a batch that does not exist.
+func NoBatch(id int64) error {
+	return fmt.Errorf("%w: %w", ErrNotFound, &check.FieldError{Field: "batch", Value: fmt.Sprint(id), Problem: "is not the number of a batch", Remedy: "batches are deleted some time after their jobs"})
+}
+
+// BatchEnded returns the error of an insert into a batch that has ended.
+func BatchEnded(id int64) error {
+	return fmt.Errorf("%w: %w", ErrBatchEnded, &check.FieldError{Field: "batch", Value: fmt.Sprint(id), Problem: "has ended", Remedy: "enqueue the jobs as a new batch"})
+}
+
+// checkBatch returns why an insert must be refused because of its batch, or nil.
+func checkBatch(req InsertRequest) error {
+	b := req.Batch
+	if b == nil {
+		return nil
+	}
+	problem := ""
+	switch {
+	case b.ID < 0:
+		problem = "is not the number of a batch"
+	case b.ID > 0 && req.Tx != nil:
+		problem = "is an older batch in a transaction of the program, which would lock the batch until it ends"
+	case b.ID > 0 && b.Finally != nil:
+		problem = "has a last job already, or none"
+	case len(req.Jobs) == 0 || b.Finally != nil && len(req.Jobs) == 1:
+		problem = "has no jobs"
+	case b.Finally != nil && (len(req.Jobs[len(req.Jobs)-1].After) > 0 || b.Finally.On < OnSuccess || b.Finally.On > OnEnd):
+		problem = "has a last job with predecessors of its own, or with an unknown outcome"
+	case slices.ContainsFunc(req.Jobs, func(job NewJob) bool { return job.Unique != "" || job.Schedule != 0 }):
+		problem = "has a job with a key or a schedule"
+	}
+	if problem == "" {
+		return nil
+	}
+	value := ""
+	if b.ID != 0 {
+		value = fmt.Sprint(b.ID)
+	}
+	return &check.FieldError{Field: "batch", Value: value, Problem: problem, Remedy: "see store.BatchInsert"}
+}
+
+// withFinally returns the jobs of a request with the edges of the last job of a new batch.
+func (r InsertRequest) withFinally() []NewJob {
+	if r.Batch == nil || r.Batch.Finally == nil {
+		return r.Jobs
+	}
+	jobs, f := slices.Clone(r.Jobs), r.Batch.Finally
+	last := &jobs[len(jobs)-1]
+	last.Any, last.AtEnd, last.After = f.Any, true, make([]Edge, len(jobs)-1)
+	for i := range last.After {
+		last.After[i] = Edge{Place: i + 1, On: f.On}
+	}
+	return jobs
+}

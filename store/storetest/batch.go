@@ -1,0 +1,353 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+var batchTests = []scenario{
+	{"Counts", batchCounts},
+	{"LastJob", batchLastJob},
+	{"LastJobInATransaction", batchTx},
+	{"Add", batchAdd},
+	{"AddWithoutALastJob", batchAddPlain},
+	{"AddWhileItEnds", batchAddRace},
+	{"Refused", batchRefused},
+	{"Filter", batchFilter},
+	{"Kept", batchKept},
+	{"Pruned", batchPruned},
+	{"AllHaveEnded", batchAtEnd},
+}
+
+// insertBatch inserts a new batch and returns its number and the numbers of its jobs.
+func (e *env) insertBatch(finally *store.Finally, jobs ...store.NewJob) (batch int64, ids []int64) {
+	e.t.Helper()
+	res, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: jobs, Batch: &store.BatchInsert{Finally: finally}})
+	e.must(err)
+	return res.Batch, res.IDs()
+}
+
+// batch returns a batch.
+func (e *env) batch(id int64) store.Batch {
+	e.t.Helper()
+	list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{IDs: []int64{id}, Limit: 10})
+	e.must(err)
+	if len(list) != 1 {
+		e.t.Fatalf("batch %d is listed %d times", id, len(list))
+	}
+	return list[0]
+}
+
+// newJobs returns n plain jobs.
+func newJobs(n int) []store.NewJob {
+	jobs := make([]store.NewJob, n)
+	for i := range jobs {
+		jobs[i] = newJob()
+	}
+	return jobs
+}
+
+func batchCounts(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	first, ids := e.insertBatch(nil, newJobs(4)...)
+	e.tick(time.Second)
+	second, _ := e.insertBatch(nil, newJob())
+	e.ok(second > first, "numbers grow", first, second)
+	e.want(e.batch(first), store.Batch{ID: first, CreatedAt: e.now.Add(-time.Second), Counts: [7]int64{store.StateReady: 4}}, "all are ready")
+	e.want(e.job(ids[0]).Batch, first, "a job knows its batch")
+	e.end(node, ids[0], store.Completed)
+	claims := e.claim(node, 2)
+	e.finishWell(outcome(claims[0], store.Failed))
+	b := e.batch(first)
+	e.want(b.Counts, [7]int64{store.StateReady: 1, store.StateRunning: 1, store.StateCompleted: 1, store.StateFailed: 1}, "the counts by state")
+	e.want([]int64{b.Total(), b.Ended()}, []int64{4, 2}, "the progress")
+	e.want(b.State(), store.StateRunning, "a batch with live jobs")
+	e.finishWell(outcome(claims[1], store.Completed))
+	e.changeOne(store.DeleteJobs, ids[3])
+	b = e.batch(first)
+	e.want(b.Total(), int64(3), "a deleted job does not count")
+	e.want(b.State(), store.StateFailed, "a batch with a failed job")
+	list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{Limit: 1})
+	e.must(err)
+	e.want(list[0].ID, second, "the newest first")
+	list, err = e.b.ListBatches(e.ctx, store.ListBatchesRequest{Before: second, Limit: 5})
+	e.must(err)
+	e.want(len(list), 1, "a page")
+	e.want(list[0].ID, first, "a page")
+}
+
+func batchLastJob(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	for _, test := range []struct {
+		name    string
+		finally store.Finally
+		results []store.Result
+		want    store.State
+	}{
+		{"all, all completed", store.Finally{On: store.OnSuccess}, []store.Result{store.Completed, store.Completed}, store.StateReady},
+		{"all, the first failed", store.Finally{On: store.OnSuccess}, []store.Result{store.Failed, store.Completed}, store.StateNotStarted},
+		{"all, the last failed", store.Finally{On: store.OnSuccess}, []store.Result{store.Completed, store.Failed}, store.StateNotStarted},
+		{"failed, all completed", store.Finally{On: store.OnFailure, Any: true}, []store.Result{store.Completed, store.Completed}, store.StateNotStarted},
+		{"failed, the first failed", store.Finally{On: store.OnFailure, Any: true}, []store.Result{store.Failed, store.Completed}, store.StateReady},
+		{"failed, the last was cancelled", store.Finally{On: store.OnFailure, Any: true}, []store.Result{store.Completed, store.Cancelled}, store.StateReady},
+		{"always, all completed", store.Finally{On: store.OnEnd}, []store.Result{store.Completed, store.Completed}, store.StateReady},
+		{"always, all failed", store.Finally{On: store.OnEnd}, []store.Result{store.Failed, store.Failed}, store.StateReady},
+	} {
+		id, ids := e.insertBatch(&test.finally, newJobs(3)...)
+		e.want(e.batch(id).Finally, ids[2], test.name+": the last job")
+		for i, result := range test.results {
+			e.want(e.state(ids[2]), store.StateWaiting, test.name+": it waits for all")
+			e.end(node, ids[i], result)
+		}
+		e.want(e.state(ids[2]), test.want, test.name)
+		b := e.batch(id)
+		e.want(b.Total(), int64(2), "the last job is not counted")
+		e.want(b.FinallyState, test.want, test.name)
+		if test.want == store.StateReady {
+			e.want(b.State(), store.StateRunning, "its last job has not ended")
+			e.end(node, ids[2], store.Completed)
+		}
+	}
+	id, ids := e.insertBatch(&store.Finally{On: store.OnEnd}, newJob(), follows(place(1, store.OnFailure)), newJob())
+	e.end(node, ids[0], store.Completed)
+	e.want(e.state(ids[1]), store.StateNotStarted, "a failure branch")
+	e.want(e.state(ids[2]), store.StateReady, "always, also if a job was not started")
+	e.end(node, ids[2], store.Completed)
+	b := e.batch(id)
+	e.want(b.State(), store.StateCompleted, "a job that was not started is no failure")
+}
+
+func batchTx(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	tx, err := e.Begin(e.ctx)
+	e.must(err)
+	req := store.InsertRequest{Now: e.now, Tx: tx.Tx, Jobs: newJobs(3), Batch: &store.BatchInsert{Finally: &store.Finally{On: store.OnSuccess}}}
+	_, err = e.a.Insert(e.ctx, req)
+	e.must(err)
+	e.must(tx.Rollback())
+	list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{Limit: 10})
+	e.must(err)
+	e.want(len(list), 0, "nothing is left of a batch that was rolled back")
+	tx, err = e.Begin(e.ctx)
+	e.must(err)
+	req.Tx = tx.Tx
+	res, err := e.a.Insert(e.ctx, req)
+	e.must(err)
+	e.must(tx.Commit())
+	b := e.batch(res.Batch)
+	e.want(b.Total(), int64(2), "the batch was committed")
+	for _, id := range res.IDs() {
+		e.end(node, id, store.Completed)
+	}
+	b = e.batch(res.Batch)
+	e.want(b.State(), store.StateCompleted, "the batch has ended")
+}
+
+// add adds jobs to a batch.
+func (e *env) add(b store.Backend, batch int64, jobs ...store.NewJob) ([]int64, error) {
+	res, err := b.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: jobs, Batch: &store.BatchInsert{ID: batch}})
+	return res.IDs(), err
+}
+
+func batchAdd(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	id, ids := e.insertBatch(&store.Finally{On: store.OnSuccess}, newJobs(2)...)
+	claim := e.claimOne(node)
+	added, err := e.add(e.a, id, newJob(), follows(place(1, store.OnSuccess), on(ids[0], store.OnSuccess)))
+	e.must(err)
+	b := e.batch(id)
+	e.want(b.Total(), int64(3), "added jobs count")
+	e.finishWell(outcome(claim, store.Completed))
+	e.want(e.state(ids[1]), store.StateWaiting, "the last job waits for added jobs")
+	e.end(node, added[0], store.Completed)
+	e.end(node, added[1], store.Completed)
+	e.want(len(e.job(ids[1]).After), 3, "the last job has an edge on each")
+	e.want(e.state(ids[1]), store.StateReady, "all have ended")
+	_, err = e.add(e.a, id, newJob())
+	e.is(err, store.ErrBatchEnded, "its last job waits no more")
+	_, err = e.add(e.a, id+100, newJob())
+	e.is(err, store.ErrNotFound, "an unknown batch")
+}
+
+func batchAddPlain(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	id, ids := e.insertBatch(nil, newJob())
+	added, err := e.add(e.a, id, newJob())
+	e.must(err)
+	e.end(node, ids[0], store.Completed)
+	_, err = e.add(e.a, id, newJob())
+	e.must(err)
+	e.end(node, added[0], store.Completed)
+	e.end(node, added[0]+1, store.Completed)
+	_, err = e.add(e.a, id, newJob())
+	e.is(err, store.ErrBatchEnded, "no job of it is live")
+	b := e.batch(id)
+	e.want(b.Total(), int64(3), "a refused job is not stored")
+}
+
+// batchAddRace adds a job to a batch at the moment when its only job ends: either the last
+// job waits for the new job, or the job is refused.
+func batchAddRace(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	for round := range 4 * afterRounds() {
+		var last *store.Finally
+		if round%2 == 0 {
+			last = &store.Finally{On: store.OnSuccess}
+		}
+		id, ids := e.insertBatch(last, newJobs(2)...)
+		claims := e.claim(node, 2)
+		var addErr error
+		e.atOnce(
+			func(b store.Backend) error {
+				var outcomes []store.Outcome
+				for _, c := range claims {
+					outcomes = append(outcomes, outcome(c, store.Completed))
+				}
+				_, err := b.Finish(e.ctx, store.FinishRequest{Now: e.now, Outcomes: outcomes})
+				return err
+			},
+			func(b store.Backend) error {
+				_, addErr = e.add(b, id, newJob())
+				return nil
+			})
+		e.settle()
+		want := []int64{ids[1]}
+		if last == nil {
+			want = nil
+		}
+		if addErr == nil {
+			want = append([]int64{ids[1] + 1}, want...)
+		} else {
+			e.is(addErr, store.ErrBatchEnded, "a refused job")
+		}
+		for _, job := range want {
+			e.end(node, job, store.Completed)
+		}
+		b := e.batch(id)
+		e.want(b.State(), store.StateCompleted, "the batch has ended")
+	}
+}
+
+func batchRefused(e *env) {
+	keyed := with(func(j *store.NewJob) { j.Unique = "k" })
+	for name, req := range map[string]store.InsertRequest{
+		"empty":      {Batch: &store.BatchInsert{}},
+		"only last":  {Jobs: newJobs(1), Batch: &store.BatchInsert{Finally: &store.Finally{}}},
+		"negative":   {Jobs: newJobs(1), Batch: &store.BatchInsert{ID: -1}},
+		"second":     {Jobs: newJobs(2), Batch: &store.BatchInsert{ID: 1, Finally: &store.Finally{}}},
+		"key":        {Jobs: []store.NewJob{newJob(), keyed}, Batch: &store.BatchInsert{}},
+		"outcome":    {Jobs: newJobs(2), Batch: &store.BatchInsert{Finally: &store.Finally{On: 9}}},
+		"after":      {Jobs: []store.NewJob{newJob(), follows(place(1, store.OnSuccess))}, Batch: &store.BatchInsert{Finally: &store.Finally{}}},
+		"edge":       {Jobs: []store.NewJob{follows(place(1, store.OnSuccess))}, Batch: &store.BatchInsert{}},
+		"older edge": {Jobs: []store.NewJob{follows(on(99, store.OnSuccess))}, Batch: &store.BatchInsert{}},
+	} {
+		req.Now = e.now
+		if _, err := e.a.Insert(e.ctx, req); err == nil {
+			e.t.Errorf("%s: the insert must be refused", name)
+		}
+	}
+	tx, err := e.Begin(e.ctx)
+	e.must(err)
+	_, err = e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx.Tx, Jobs: newJobs(1), Batch: &store.BatchInsert{ID: 1}})
+	e.ok(err != nil, "an older batch in a transaction of the program")
+	e.must(tx.Rollback())
+	e.want(len(e.list(store.ListJobsRequest{})), 0, "a refused request stores nothing")
+	list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{Limit: 10})
+	e.must(err)
+	e.want(len(list), 0, "a refused request stores nothing")
+}
+
+func batchFilter(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	e.insertN(1)
+	id, ids := e.insertBatch(nil, newJobs(3)...)
+	e.insertBatch(nil, newJob())
+	for _, c := range e.claim(node, 2) {
+		e.finishWell(outcome(c, store.Completed))
+	}
+	filter := store.JobFilter{Batch: id}
+	var got []int64
+	for _, job := range e.list(store.ListJobsRequest{JobFilter: filter, OldestFirst: true}) {
+		got = append(got, job.ID)
+	}
+	e.want(got, ids, "the jobs of the batch, live and finished")
+	n, err := e.b.CountJobs(e.ctx, store.CountJobsRequest{Now: e.now, JobFilter: filter})
+	e.must(err)
+	e.want(n, int64(3), "the count")
+	e.want(len(e.list(store.ListJobsRequest{JobFilter: filter, Before: ids[2], Limit: 1})), 1, "a page")
+	res, err := e.a.ChangeJobs(e.ctx, store.ChangeJobsRequest{Now: e.now, Action: store.CancelJobs, IDs: []int64{ids[2], ids[2] + 1}, Match: filter})
+	e.must(err)
+	e.want([]store.Change{res.Changes[0].Change, res.Changes[1].Change}, []store.Change{store.Changed, store.Missing}, "the filter is compared under the lock")
+}
+
+func batchKept(e *env) {
+	node := e.nodeFor("n", 1e6*time.Hour)
+	_, ids := e.insertBatch(&store.Finally{On: store.OnSuccess}, newJobs(3)...)
+	p := e.insertOne(newJob())
+	d := e.insertOne(follows(on(p, store.OnSuccess)))
+	o := outcome(e.claimOne(node), store.Completed)
+	o.Keep = time.Microsecond
+	e.finishWell(o)
+	e.end(node, ids[1], store.Completed)
+	prune := func() {
+		e.tick(100 * time.Hour)
+		_, err := e.a.Prune(e.ctx, store.PruneRequest{Now: e.now, Completed: time.Hour, Failed: time.Hour, Limit: 100})
+		e.must(err)
+	}
+	left := func() (ids []int64) {
+		for _, job := range e.list(store.ListJobsRequest{OldestFirst: true}) {
+			ids = append(ids, job.ID)
+		}
+		return ids
+	}
+	prune()
+	e.want(left(), append(ids, p, d), "jobs of a batch that has not ended stay")
+	claims := e.claim(node, 2) // p and the last job
+	e.finish(outcome(claims[0], store.Completed), outcome(claims[1], store.Completed))
+	prune()
+	e.want(left(), []int64{p, d}, "a job stays while a job follows it")
+	e.end(node, d, store.Completed)
+	prune()
+	prune() // a driver may look at jobs that had to stay one run later
+	e.want(len(left()), 0, "nothing has to stay")
+}
+
+func batchPruned(e *env) {
+	node := e.nodeFor("n", 1e6*time.Hour)
+	id, ids := e.insertBatch(nil, newJob())
+	open, _ := e.insertBatch(nil, with(func(j *store.NewJob) { j.RunAt = e.now.Add(1e5 * time.Hour) }))
+	e.end(node, ids[0], store.Completed)
+	for range 3 {
+		e.tick(100 * time.Hour)
+		_, err := e.a.Prune(e.ctx, store.PruneRequest{Now: e.now, Completed: time.Hour, Failed: 2 * time.Hour, Limit: 100})
+		e.must(err)
+	}
+	list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{IDs: []int64{id, open}, Limit: 10})
+	e.must(err)
+	e.want(fmt.Sprint(len(list), list[0].ID), fmt.Sprint(1, open), "a batch goes when its jobs are gone")
+}
+
+// batchAtEnd: a job that waits for all ends is decided by all of them, also by those that
+// earlier steps decided, or the insert.
+func batchAtEnd(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	atEnd := func(anyOf bool, edges ...store.Edge) int64 {
+		return e.insertOne(with(func(j *store.NewJob) { j.After, j.Any, j.AtEnd = edges, anyOf, true }))
+	}
+	old := e.insertOne(newJob())
+	e.end(node, old, store.Failed)
+	ids := e.insertN(2)
+	all := atEnd(false, on(old, store.OnSuccess), on(ids[0], store.OnSuccess), on(ids[1], store.OnSuccess))
+	some := atEnd(true, on(old, store.OnFailure), on(ids[0], store.OnFailure), on(ids[1], store.OnFailure))
+	ended := atEnd(true, on(old, store.OnEnd))
+	e.want(e.state(ended), store.StateReady, "decided by the insert")
+	e.cancel(ended)
+	e.end(node, ids[0], store.Completed)
+	e.want([]store.State{e.state(all), e.state(some)}, []store.State{store.StateWaiting, store.StateWaiting}, "one has not ended")
+	e.end(node, ids[1], store.Completed)
+	e.want(e.state(all), store.StateNotStarted, "an edge that was missed at the insert counts")
+	e.want(e.job(all).Reason, fmt.Sprintf("job %d failed", old), "the reason")
+	e.want(e.state(some), store.StateReady, "an edge that matched at the insert counts")
+}

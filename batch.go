@@ -95,7 +95,7 @@ func (f *Finally) newJob(shared enqueuing) (store.NewJob, *store.Finally, error)
 	if err != nil {
 		return store.NewJob{}, nil, fmt.Errorf("%s: %w", FinallyName, err)
 	}
-	one.NewJob.Headers = plan.WithName(one.NewJob.Headers, FinallyName)
+	one.NewJob.Headers = plan.WithFollows(plan.WithName(one.NewJob.Headers, FinallyName))
 	return one.NewJob, &choice, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/insert"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -246,6 +247,11 @@ func newJobs(requests []Request, options []Option) (shared enqueuing, jobs []sto
 
 // insertRequest is the insert of jobs by a call with these options.
 func (e enqueuing) insertRequest(jobs []store.NewJob) store.InsertRequest {
+	for i := range jobs {
+		if len(jobs[i].After) > 0 {
+			jobs[i].Headers = plan.WithFollows(jobs[i].Headers)
+		}
+	}
 	req := insertRequest(e.callersTx(), jobs)
 	if e.batch != 0 {
 		req.Batch = &store.BatchInsert{ID: e.batch}

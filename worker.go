@@ -309,5 +309,6 @@ func userHeaders(text []byte) map[string]string {
 	delete(headers, plan.HooksHeader)
 	delete(headers, plan.BackoffHeader)
 	delete(headers, plan.NameHeader)
+	delete(headers, plan.FollowsHeader)
 	return headers
 }

@@ -267,7 +267,10 @@ func (e *ExitError) Error() string {
 // HOURBELL_STORE is not passed on, because it may contain a password. The
 // command of a hook also has HOURBELL_HOOK, which is success, failure, retry,
 // missed or recovery, and reads the hook's event from its standard input, unless the
-// command has its own input.
+// command has its own input. If the job follows others, HOURBELL_RESULTS names a file
+// with mode 0600 that is removed after the attempt: a JSON object that has, by the name
+// of a predecessor in its graph or by its number, its id, kind, state, reason and
+// result.
 //
 // Standard output and error are stored together with the attempt, in the order
 // of arrival: the last 64 KiB. The command never blocks on writing them.
@@ -304,6 +307,14 @@ func (w CommandWorker) run(ctx context.Context, command Command, job *hourbell.J
 	ready, err := prepare(command, job)
 	if err != nil {
 		return err
+	}
+	results, remove, err := resultsFile(ctx, job, ready.user)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	if results != "" {
+		ready.env = lastOfEach(append(ready.env, "HOURBELL_RESULTS="+results))
 	}
 	return w.execute(ctx, ready, job, output)
 }

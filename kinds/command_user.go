@@ -44,6 +44,9 @@ func identify(who *user.User) (*identity, error) {
 	return &found, err
 }
 
+// giveTo makes a file the user's own.
+func giveTo(file *os.File, to *identity) error { return file.Chown(int(to.UID), int(to.GID)) }
+
 func parseID(text string) (uint32, error) {
 	number, err := strconv.ParseUint(text, 10, 32)
 	return uint32(number), err

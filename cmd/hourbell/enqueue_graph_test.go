@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -75,5 +76,28 @@ func TestGraphsOfBadFiles(t *testing.T) {
 	b.fails(exitUsage, []string{"argument"}, "enqueue", "mail", "--graph", "-")
 	if n := b.ok("jobs", "count"); n != "0\n" {
 		t.Errorf("%s jobs were stored", n)
+	}
+}
+
+// TestResultsOfPredecessors runs a command that reads the file with the results of the jobs
+// that it follows.
+func TestResultsOfPredecessors(t *testing.T) {
+	b := newBench(t)
+	b.stdin = `jobs: {"a b": {shell: "exit 3", max_attempts: 1}, c: {shell: 'test -z "$HOURBELL_RESULTS"', max_attempts: 1}}
+finally: {shell: 'echo "$HOURBELL_RESULTS"; ls -l "$HOURBELL_RESULTS"; cat "$HOURBELL_RESULTS"', on: always}`
+	b.ok("enqueue", "--graph", "-")
+	b.work()
+	b.work() // the last job becomes ready a moment after the others have ended
+	job := b.objects("jobs", "show", "3")[0]
+	lines := strings.SplitN(fmt.Sprint(job["output"]), "\n", 3)
+	if job["state"] != "completed" || len(lines) != 3 || !strings.HasPrefix(lines[1], "-rw------- ") {
+		t.Fatalf("%v", job)
+	}
+	want := `{"a b":{"id":1,"kind":"command","state":"failed","reason":"exit code 3","result":null},"c":{"id":2,"kind":"command","state":"completed","result":null}}`
+	if lines[2] != want {
+		t.Errorf("got %s, not %s", lines[2], want)
+	}
+	if _, err := os.Stat(lines[0]); !os.IsNotExist(err) {
+		t.Errorf("the file is still there: %v", err)
 	}
 }

@@ -18,6 +18,7 @@ func (p *program) jobsCommand() *cobra.Command {
 		p.jobsListCommand(f),
 		p.jobsCountCommand(f),
 		p.jobsShowCommand(f),
+		p.jobsTreeCommand(f),
 	)
 	for _, change := range jobChanges() {
 		c.AddCommand(p.jobsChangeCommand(f, change))

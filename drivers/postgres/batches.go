@@ -59,3 +59,17 @@ func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest)
 	})
 	return out, err
 }
+
+// ListLinks returns edges; see store.Batches.
+func (b *Backend) ListLinks(ctx context.Context, req store.ListLinksRequest) (out []store.Link, err error) {
+	err = b.list(ctx, "list edges", func(tx pgx.Tx) error {
+		out = nil
+		var row store.Link
+		var delay int64
+		return each(ctx, tx, []any{&row.Dependent, &row.Job, &delay, (*int16)(&row.On), (*int16)(&row.State)}, func() {
+			row.Delay = time.Duration(delay) * time.Microsecond
+			out = append(out, row)
+		}, b.q(listLinks), req.IDs, req.Limit)
+	})
+	return out, err
+}

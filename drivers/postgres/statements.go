@@ -136,6 +136,7 @@ const (
 	listGroups
 	listJobs
 	listJobsOldestFirst
+	listLinks
 	listNewestEvents
 	listNodes
 	listProgress
@@ -330,6 +331,7 @@ var sources = [statementCount]source{
 	listGroups:             {file: "list_groups", params: "now name", columns: groupColumns},
 	listJobs:               {file: "list_jobs", given: "page open newest", params: jobFilterParams + jobPageParams, columns: jobColumns},
 	listJobsOldestFirst:    {file: "list_jobs", given: "page open oldest", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
+	listLinks:              {file: "list_links", params: "ids limit", columns: "job_id on_id delay_us on state"},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
 	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
 	listQueues:             {file: "list_queues", columns: "queue ready scheduled running waiting oldest"},

@@ -74,3 +74,19 @@ func (b *Backend) ListBatches(ctx context.Context, req store.ListBatchesRequest)
 	}
 	return out, nil
 }
+
+// ListLinks returns edges; see store.Batches.
+func (b *Backend) ListLinks(ctx context.Context, req store.ListLinksRequest) (out []store.Link, err error) {
+	err = b.read(ctx, "list edges", func(s *session) error {
+		return s.each(ctx, listLinks, args{"ids": jsonList(req.IDs), "limit": req.Limit}, func(r row) error {
+			var row store.Link
+			err := r.Scan(&row.Dependent, &row.Job, durationScanner{&row.Delay}, &row.On, &row.State)
+			out = append(out, row)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -106,6 +106,7 @@ var plans = []struct {
 	{statement: listJobs, want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid<?)"}},
 	{statement: listJobs, given: "batch", want: []string{"SEARCH j USING INDEX hourbell_job_of_batch (batch=? AND id<?)", "SEARCH h USING INDEX hourbell_history_of_batch (batch=? AND id<?)"}},
 	{statement: findDecidedEdges, want: []string{"SEARCH e USING INDEX hourbell_edge_job (job_id=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}, walks: true},
+	{statement: listLinks, want: []string{"SEARCH hourbell_edge USING INDEX hourbell_edge_job (job_id=?)", "SEARCH hourbell_edge USING PRIMARY KEY (on_id=?)"}, walks: true, sorts: true},
 	{statement: lockBatchJob, want: []string{"SEARCH hourbell_job USING COVERING INDEX hourbell_job_of_batch (batch=?)"}},
 	{statement: listJobs, given: "narrowed", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)"}, sorts: true},
 	{statement: listJobs, given: "ids", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},

@@ -103,6 +103,7 @@ const (
 	listGroups
 	listJobs
 	listJobsOldestFirst
+	listLinks
 	listNewestEvents
 	listNodes
 	listProgress
@@ -266,6 +267,7 @@ var sources = [statementCount]source{
 	listGroups:             {file: "list_groups", params: "now name", columns: groupColumns},
 	listJobs:               {file: "list_jobs", given: "page newest", params: jobFilterParams + jobPageParams, columns: jobColumns},
 	listJobsOldestFirst:    {file: "list_jobs", given: "page oldest", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
+	listLinks:              {file: "list_links", params: "ids limit", columns: "job_id on_id delay on state"},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
 	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
 	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting oldest"},

@@ -148,6 +148,11 @@ func (b backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) 
 	return Call(ctx, b.unsized(req.Limit), b.next.ListBatches, req)
 }
 
+// ListLinks implements store.Batches.
+func (b backend) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]store.Link, error) {
+	return Call(ctx, b.items(req.Limit), b.next.ListLinks, req)
+}
+
 // PutSchedules implements store.Schedules. A sync also deletes what is not named.
 func (b backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
 	if req.Tx != nil {

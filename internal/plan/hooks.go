@@ -74,6 +74,9 @@ const (
 	BackoffHeader = "hourbell-backoff"
 	// NameHeader has the name of a job in its graph.
 	NameHeader = "hourbell-name"
+	// FollowsHeader marks a job that was enqueued with predecessors, so that a node knows
+	// without a query.
+	FollowsHeader = "hourbell-follows"
 )
 
 // The values of HookEvent.Event.
@@ -204,6 +207,12 @@ func WithBackoff(text []byte, backoff string) []byte {
 
 // WithName returns the headers of a job with its name in a graph.
 func WithName(text []byte, name string) []byte { return withHeader(text, NameHeader, name) }
+
+// WithFollows returns the headers of a job that follows others.
+func WithFollows(text []byte) []byte { return withHeader(text, FollowsHeader, "yes") }
+
+// Follows reports whether a job with these headers was enqueued with predecessors.
+func Follows(headers []byte) bool { return Headers(headers)[FollowsHeader] != "" }
 
 func withHeader(text []byte, name, value string) []byte {
 	headers := Headers(text)

@@ -93,6 +93,14 @@ func (r *Run) StoreID() string {
 	return r.node.StoreID()
 }
 
+// ListJobs reads jobs of the store; none in tests of workers.
+func (r *Run) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
+	if r.runner == nil {
+		return nil, nil
+	}
+	return r.runner.cfg.Store.ListJobs(ctx, req)
+}
+
 // SetOutput stores the last OutputLimit bytes of output with the attempt.
 func (r *Run) SetOutput(output []byte) {
 	if over := len(output) - OutputLimit; over > 0 {

@@ -57,6 +57,7 @@ type Store interface {
 	FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error)
 	Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error)
 	SaveProgress(ctx context.Context, req store.SaveProgressRequest) error
+	ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error)
 }
 
 // Runner runs the jobs of a node. Concurrent calls are allowed.

@@ -127,3 +127,35 @@ func (s *Store) pruneBatches(age time.Duration, limit int, now time.Time) int {
 	}
 	return len(gone)
 }
+
+// ListLinks returns edges; see store.Batches.
+func (s *Store) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]store.Link, error) {
+	if _, err := s.begin(ctx, "list edges", time.Time{}); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	byDependent := func(a, b store.Link) int {
+		return cmp.Or(cmp.Compare(a.Dependent, b.Dependent), cmp.Compare(a.Job, b.Job))
+	}
+	byPredecessor := func(a, b store.Link) int {
+		return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Dependent, b.Dependent))
+	}
+	var of, on []store.Link
+	for _, table := range []map[int64]*job{s.live, s.finished} {
+		for _, j := range table {
+			for _, e := range j.After {
+				if slices.Contains(req.IDs, j.ID) {
+					of = append(of, store.Link{Dependent: j.ID, JobEdge: e})
+				}
+				if slices.Contains(req.IDs, e.Job) {
+					on = append(on, store.Link{Dependent: j.ID, JobEdge: e})
+				}
+			}
+		}
+	}
+	slices.SortFunc(of, byDependent)
+	slices.SortFunc(on, byPredecessor)
+	out := slices.Concat(of[:min(len(of), req.Limit)], on[:min(len(on), req.Limit)])
+	slices.SortFunc(out, byDependent)
+	return slices.Compact(out), nil
+}

@@ -19,6 +19,7 @@ var batchTests = []scenario{
 	{"Kept", batchKept},
 	{"Pruned", batchPruned},
 	{"AllHaveEnded", batchAtEnd},
+	{"Links", batchLinks},
 }
 
 // insertBatch inserts a new batch and returns its number and the numbers of its jobs.
@@ -350,4 +351,21 @@ func batchAtEnd(e *env) {
 	e.want(e.state(all), store.StateNotStarted, "an edge that was missed at the insert counts")
 	e.want(e.job(all).Reason, fmt.Sprintf("job %d failed", old), "the reason")
 	e.want(e.state(some), store.StateReady, "an edge that matched at the insert counts")
+}
+
+func batchLinks(e *env) {
+	ids := e.insert(diamond()...)
+	e.insert(diamond()...)
+	e.end(e.nodeFor("n", time.Hour), ids[0], store.Completed)
+	links := func(limit int, ids ...int64) []store.Link {
+		list, err := e.b.ListLinks(e.ctx, store.ListLinksRequest{IDs: ids, Limit: limit})
+		e.must(err)
+		return list
+	}
+	matched := store.JobEdge{Edge: store.Edge{Job: ids[0], On: store.OnEither, Delay: time.Second}, State: store.EdgeMatched}
+	open := store.JobEdge{Edge: on(ids[2], store.OnSuccess)}
+	e.want(links(10, ids[2]), []store.Link{{Dependent: ids[2], JobEdge: matched}, {Dependent: ids[3], JobEdge: open}}, "the edges of a job and of its dependents")
+	e.want(len(links(10, ids...)), 4, "each edge once")
+	e.want(len(links(1, ids[0])), 1, "a limit")
+	e.want(len(links(10, ids[3]+100)), 0, "no edges")
 }

@@ -5,7 +5,7 @@ WITH page AS (
   FROM hourbell_batch AS b LEFT JOIN hourbell_job AS l ON l.id = b.finally_id LEFT JOIN hourbell_history AS h ON h.id = b.finally_id
   WHERE b.id < :before
     AND b.id IN (SELECT value FROM json_each(:ids)) -- if ids
-  ORDER BY b.id DESC LIMIT :limit
+  ORDER BY b.id DESC LIMIT +:limit
 )
 SELECT p.id, p.created_at, CASE WHEN p.last_state IS NULL THEN 0 ELSE p.finally_id END AS finally_id, coalesce(p.last_state, 0) AS finally_state, j.state, count(j.state) AS jobs
 FROM page AS p LEFT JOIN hourbell_job AS j ON j.batch = p.id AND j.id IS NOT p.finally_id GROUP BY p.id, j.state

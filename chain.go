@@ -134,10 +134,19 @@ func (s Schedule) refuseWithAfter() error {
 		field string
 		given bool
 	}{
-		{"cron", s.Rule.Cron != ""}, {"every", s.Rule.Every != ""}, {"at", s.Rule.At != ""}, {"any", len(s.Rule.Any) > 0},
-		{"dialect", s.Rule.Dialect != ""}, {"gap", s.Rule.Gap != ""}, {"fold", s.Rule.Fold != ""},
-		{"misfire", s.Misfire != MisfireSkip}, {"misfire_cap", s.MisfireCap != 0}, {"grace", s.Grace != 0}, {"window", s.Window != 0},
-		{"jitter", s.Jitter != 0}, {"exclude", len(s.Exclude) > 0},
+		{"cron", s.Rule.Cron != ""},
+		{"every", s.Rule.Every != ""},
+		{"at", s.Rule.At != ""},
+		{"any", len(s.Rule.Any) > 0},
+		{"dialect", s.Rule.Dialect != ""},
+		{"gap", s.Rule.Gap != ""},
+		{"fold", s.Rule.Fold != ""},
+		{"misfire", s.Misfire != MisfireSkip},
+		{"misfire_cap", s.MisfireCap != 0},
+		{"grace", s.Grace != 0},
+		{"window", s.Window != 0},
+		{"jitter", s.Jitter != 0},
+		{"exclude", len(s.Exclude) > 0},
 	} {
 		if one.given {
 			errs = append(errs, &check.FieldError{Field: one.field, Problem: problem, Remedy: "leave it out, or leave after out"})

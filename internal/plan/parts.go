@@ -19,8 +19,11 @@ func (d *Definition) Parts() []Part {
 		name  string
 		hooks HookList
 	}{
-		{"on_success", d.Hooks.OnSuccess}, {"on_failure", d.Hooks.OnFailure}, {"on_retry", d.Hooks.OnRetry},
-		{"on_missed", d.Hooks.OnMissed}, {"on_recovery", d.Hooks.OnRecovery},
+		{"on_success", d.Hooks.OnSuccess},
+		{"on_failure", d.Hooks.OnFailure},
+		{"on_retry", d.Hooks.OnRetry},
+		{"on_missed", d.Hooks.OnMissed},
+		{"on_recovery", d.Hooks.OnRecovery},
 	} {
 		for _, hook := range event.hooks {
 			parts = append(parts, Part{Spec: hook.spec(d.Queue), Origin: store.OriginHook, Hook: event.name, hook: hook})

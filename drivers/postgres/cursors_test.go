@@ -393,7 +393,7 @@ func claimPages(t *testing.T, b *Backend, from cursors) (pages int) {
 	undo := errors.New("undone")
 	err := b.work(t.Context(), programConns, "explain", func(tx pgx.Tx) error {
 		text := "explain (analyze, buffers, timing off) " + b.q(claimJobs)
-		plan, err := collect(t.Context(), tx, pgx.RowTo[string], text, nil, register(t, b), "q", []string{"k"}, 100, lowRunAt, lowID, 100)
+		plan, err := collect(t.Context(), tx, pgx.RowTo[string], text, nil, register(t, b), "q", []string{"k"}, 100, lowRunAt, lowID, 100, false)
 		if err != nil {
 			return err
 		}

@@ -43,11 +43,13 @@ const (
 	EventMissed      EventType = 32 // slots were missed
 	EventSkipped     EventType = 33 // slots were skipped
 	EventRecovery    EventType = 34 // a failing schedule is well again; see FollowUp
+	EventNotFollowed EventType = 35 // a schedule was not started by the end of another; see SlotNotStarted
 )
 
 var eventNames = map[EventType]string{
 	EventCompleted: "completed", EventFailed: "failed", EventCancelled: "cancelled", EventNotStarted: "not_started",
 	EventRetried: "retried", EventLost: "lost", EventMissed: "missed", EventSkipped: "skipped", EventRecovery: "recovery",
+	EventNotFollowed: "not_started",
 }
 
 // String returns the type's word.
@@ -111,8 +113,8 @@ type Event struct {
 	// also known after the schedule has been deleted.
 	Schedule     int64
 	ScheduleName string
-	Slot         time.Time // of EventMissed and EventSkipped: the first of the slots
-	Count        int64     // of EventMissed and EventSkipped: how many slots
+	Slot         time.Time // of EventMissed, EventSkipped and EventNotFollowed: the first of the slots
+	Count        int64     // of these: how many slots
 	Reason       string    // at most MaxEventReason characters
 }
 
@@ -195,6 +197,8 @@ func (l *EventRows) AddSlots(schedule int64, record SlotRecord) {
 		t = EventMissed
 	case SlotSkipped:
 		t = EventSkipped
+	case SlotNotStarted:
+		t = EventNotFollowed
 	default:
 		return
 	}

@@ -78,8 +78,8 @@ func (p *program) jobsTreeCommand(f *storeFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if limit < 1 || limit > 10_000 {
-				return &check.FieldError{Field: "limit", Value: fmt.Sprint(limit), Problem: "is out of range", Remedy: "use 1 to 10000"}
+			if err := checkTreeLimit(limit); err != nil {
+				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
 				graph, err := client.Jobs.Graph(c.Context(), ids[0], limit)

@@ -14,6 +14,7 @@ func (p *program) schedulesCommand() *cobra.Command {
 	c := p.group("schedules", "Lists, shows, puts and changes schedules",
 		p.schedulesListCommand(f),
 		p.schedulesShowCommand(f),
+		p.schedulesTreeCommand(f),
 		p.schedulesPutCommand(f),
 		p.schedulesEditCommand(f),
 		p.schedulesPauseCommand(f),

@@ -22,14 +22,7 @@ func JobTree(g hourbell.JobGraph, root int64, now time.Time) Tree {
 		t.Nodes = append(t.Nodes, n)
 	}
 	for _, link := range g.Links {
-		label := ""
-		if link.On != store.OnSuccess {
-			label = link.On.String()
-		}
-		if link.Delay > 0 {
-			label = fmt.Sprintf("%v +%v", link.On, link.Delay)
-		}
-		t.Edges = append(t.Edges, TreeEdge{link.Job, link.Dependent, label})
+		t.Edges = append(t.Edges, TreeEdge{link.Job, link.Dependent, edgeLabel(link.On, link.Delay)})
 	}
 	if g.More {
 		t.Note = "The graph has further jobs; give a greater --limit to draw them."

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/store"
 )
 
 // Tree is nodes that follow each other, to be drawn.
@@ -30,6 +32,18 @@ type TreeNode struct {
 type TreeEdge struct {
 	From, To int64
 	Label    string
+}
+
+// edgeLabel returns the label of an edge. An edge that waits for success without a delay has
+// none.
+func edgeLabel(on store.On, delay time.Duration) string {
+	switch {
+	case delay > 0:
+		return fmt.Sprintf("%v +%v", on, delay)
+	case on != store.OnSuccess:
+		return on.String()
+	}
+	return ""
 }
 
 // text returns what is shown of a node.

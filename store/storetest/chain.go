@@ -362,6 +362,10 @@ func chainCascade(e *env) {
 		slots := e.slots(store.ListSlotsRequest{Schedule: name})
 		e.want(len(slots), 1, "one record")
 		e.want([]any{slots[0].Outcome, slots[0].After}, []any{store.SlotNotStarted, id}, "the record names the first job")
+		last := e.feed()
+		e.want(last[len(last)-1], store.Event{
+			At: e.now, Type: store.EventNotFollowed, Schedule: e.schedule(name).ID, ScheduleName: name, Slot: end.Slot, Count: 1, Reason: "because",
+		}, "the feed has the record")
 	}
 }
 

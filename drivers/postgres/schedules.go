@@ -79,11 +79,10 @@ func (b *Backend) noteSync(ctx context.Context, tx querier, req store.PutSchedul
 
 // lockForPut reads the clock and the rows that a put may change, by name.
 func (b *Backend) lockForPut(ctx context.Context, tx querier, req store.PutSchedulesRequest) (time.Time, map[string]*store.Schedule, error) {
-	names := make([]string, len(req.Schedules))
-	for i, put := range req.Schedules {
-		names[i] = put.Name
+	names := req.Predecessors() // in the same order as all other schedules
+	for _, put := range req.Schedules {
+		names = append(names, put.Name)
 	}
-	names = append(names, req.Predecessors()...) // in the same order as all other schedules
 	var owner *string
 	if req.Sync {
 		owner = &req.Owner

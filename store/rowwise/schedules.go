@@ -234,10 +234,11 @@ func (p *putPlan) writeUses(ctx context.Context, tx Tx, puts []store.PutSchedule
 	if err := tx.SaveChain(ctx, names, edges); err != nil {
 		return err
 	}
+	concerned := slices.Clone(names)
 	for _, e := range edges {
-		names = append(names, e.Predecessor)
+		concerned = append(concerned, e.Predecessor)
 	}
-	return tx.MarkPredecessors(ctx, names)
+	return tx.MarkPredecessors(ctx, concerned)
 }
 
 func numbersOf(rows []*store.Schedule) []int64 {

@@ -362,7 +362,7 @@ func (e *env) repair(node, job int64, call endCall) {
 			e.must(call(e.ctx, e.b))
 		}
 		able := e.settle()
-		if e.hasEnded(job) && !(able && e.heartbeat(node).Releases) {
+		if e.hasEnded(job) && (!able || !e.heartbeat(node).Releases) {
 			return
 		}
 		if time.Now().After(deadline) {

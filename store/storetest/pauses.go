@@ -47,8 +47,8 @@ func (e *env) claimedIDs(node int64, limit int) (ids []int64) {
 
 func pauseClaim(e *env) {
 	n := e.node("n")
-	first, running := e.insertOne(inGroup("g")), int64(0)
-	running = e.claimOne(n).ID
+	first := e.insertOne(inGroup("g"))
+	running := e.claimOne(n).ID
 	e.want(running, first, "the job that runs")
 	ids := e.insert(inGroup("g"), newJob(), inGroup("G"))
 	e.pause("g", time.Time{})

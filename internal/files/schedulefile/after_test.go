@@ -58,7 +58,7 @@ func TestAfterMistakes(t *testing.T) {
 		`{name: a, after: exprot, shell: a}`:                                       `schedule "a": after: "exprot" is not a schedule of this file (did you mean "export"?)`,
 		`{name: a, after: export, cron: "* * * * *", shell: a}`:                    `after: is given besides cron`,
 		`{name: a, after: {on: success}, shell: a}`:                                `schedule: is missing`,
-		`{name: a, after: {schedule: export, on: sucxess}, shell: a}`:               `on: "sucxess" is unknown (did you mean "success"?)`,
+		`{name: a, after: {schedule: export, on: sucxess}, shell: a}`:              `on: "sucxess" is unknown (did you mean "success"?)`,
 		`{name: a, after: {schedule: export, delay: soon}, shell: a}`:              `delay: "soon" is not a positive duration`,
 		`{name: a, after: {schedule: export, cancelled: never}, shell: a}`:         `cancelled: "never"`,
 		`{name: a, after: "export:failure:soon", shell: a}`:                        `has the delay "soon", which is not a duration`,

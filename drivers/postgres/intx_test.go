@@ -40,7 +40,7 @@ func TestChangesInTransactionsOfEveryDriver(t *testing.T) {
 					must(t, b.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Tx: program.tx, Action: store.PauseSchedules, Names: []string{schedule}}))
 					must(t, b.ChangeSchedules(t.Context(), store.ChangeSchedulesRequest{Tx: program.tx, Action: store.ResumeSchedules, Names: []string{schedule}}))
 				}
-				must(t, program.exec("do $$ begin assert current_setting('enable_seqscan') = 'on' and current_setting('enable_hashjoin') = 'on'; end $$"))
+				must(t, program.exec("do $$ begin assert current_setting('enable_seqscan') = 'on' and current_setting('enable_hashjoin') = 'on' and current_setting('jit') = 'on'; end $$"))
 				if state := stateOf(t, b, id); state != store.StateReady {
 					t.Errorf("before the end of the transaction the job is %v", state)
 				}
@@ -63,6 +63,31 @@ func TestChangesInTransactionsOfEveryDriver(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestStatementsInTransactionsAreNotCompiled: the compilation of a completion takes half a second in each new
+// session, and the transaction of a worker may have no more than a second.
+func TestStatementsInTransactionsAreNotCompiled(t *testing.T) {
+	b := fresh(t)
+	tx, own := openTx(t)
+	for _, setting := range []string{"on", "off"} {
+		if _, err := tx.Exec(t.Context(), "select set_config('jit', $1, true)", setting); err != nil {
+			t.Fatal(err)
+		}
+		read := func(q querier) (jit string) {
+			must(t, q.QueryRow(t.Context(), "select current_setting('jit')").Scan(&jit))
+			return jit
+		}
+		must(t, b.within(t.Context(), "read a setting", own, time.Time{}, func(q querier, _ time.Time) error {
+			if jit := read(q); jit != "off" {
+				t.Errorf("jit is %s while a change is made", jit)
+			}
+			return nil
+		}))
+		if jit := read(tx); jit != setting {
+			t.Errorf("jit is %s after the change, but was %s", jit, setting)
+		}
 	}
 }
 

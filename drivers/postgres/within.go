@@ -69,14 +69,14 @@ func (b *Backend) inSavepoint(ctx context.Context, tx querier, asked time.Time, 
 	return err
 }
 
-// withPlans makes a change with settings under which plans do not depend on statistics,
-// and restores the transaction's settings. An error needs no restoring: the caller returns
-// to the savepoint.
+// withPlans makes a change with settings under which plans do not depend on statistics and
+// are not compiled, and restores the transaction's settings. An error needs no restoring: the
+// caller returns to the savepoint.
 func (b *Backend) withPlans(ctx context.Context, tx querier, asked time.Time, do func(tx querier, at time.Time) error) error {
 	var identity word
 	var instant int64
-	var settings [4]string
-	err := tx.QueryRow(ctx, b.q(enterTransaction)).Scan(&identity, &instant, &settings[0], &settings[1], &settings[2], &settings[3])
+	var settings [5]string
+	err := tx.QueryRow(ctx, b.q(enterTransaction)).Scan(&identity, &instant, &settings[0], &settings[1], &settings[2], &settings[3], &settings[4])
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (b *Backend) withPlans(ctx context.Context, tx querier, asked time.Time, do
 	if err := do(tx, asked); err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, b.q(leaveTransaction), settings[0], settings[1], settings[2], settings[3])
+	_, err = tx.Exec(ctx, b.q(leaveTransaction), settings[0], settings[1], settings[2], settings[3], settings[4])
 	return err
 }
 

@@ -32,11 +32,11 @@ test-short: ## The quick tests only, without servers
 .PHONY: proof
 proof: ## The fault and history tests with real processes, on throw-away servers
 	@scripts/install-deps cc cron
-	@cd proof && HOURBELL_PROOF_JOBS=$${HOURBELL_PROOF_JOBS:-500} HOURBELL_PROOF_GRAPH=$${HOURBELL_PROOF_GRAPH:-500} ../scripts/with-servers go test $(RACE) -count=1 -timeout=60m -v $(TESTFLAGS) ./...
+	@cd proof && ../scripts/with-servers go test $(RACE) -count=1 -timeout=60m -v $(TESTFLAGS) ./...
 
 .PHONY: mutate
 mutate: ## Named faults put into the drivers one by one; the tests must notice each
-	@HOURBELL_PROOF_JOBS=$${HOURBELL_PROOF_JOBS:-500} HOURBELL_PROOF_GRAPH=$${HOURBELL_PROOF_GRAPH:-500} scripts/with-servers go run ./proof/mutate
+	@scripts/with-servers go run ./proof/mutate
 
 .PHONY: fuzz
 fuzz: ## Every fuzz test for FUZZTIME (10s)

@@ -21,17 +21,13 @@ import (
 // nothing.
 //
 // HOURBELL_PROOF_GRAPH is how many jobs the random graph has (500); the diamond and the chain have a
-// fifth as many. With 5000 the test takes some minutes. The part with PostgreSQL runs only if the variable
-// is set, because it needs a machine without other work: each transaction of a worker has a second.
+// fifth as many. With 5000 the test takes some minutes.
 func TestDependentsAreExact(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		o := newOrdeal(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db"))
 		o.runGraphs([]harm{o.kill, o.stop, o.killAll, o.kill})
 	})
 	t.Run("postgres", func(t *testing.T) {
-		if os.Getenv("HOURBELL_PROOF_GRAPH") == "" {
-			t.Skip("HOURBELL_PROOF_GRAPH is not set; make proof sets it")
-		}
 		at := postgresStore(t)
 		u, err := url.Parse(at)
 		if err != nil {

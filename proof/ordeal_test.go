@@ -24,17 +24,13 @@ import (
 // database is restarted (with SQLite all processes are killed at once). Then the audit must find
 // nothing.
 //
-// HOURBELL_PROOF_JOBS is how many transactions each enqueuer begins (500); 5000 takes some minutes. The part
-// with PostgreSQL runs only if the variable is set, because it needs a machine without other work.
+// HOURBELL_PROOF_JOBS is how many transactions each enqueuer begins (500); 5000 takes some minutes.
 func TestNoWorkIsLost(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		o := newOrdeal(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db"))
 		o.run([]harm{o.kill, o.stop, o.killAll, o.stop})
 	})
 	t.Run("postgres", func(t *testing.T) {
-		if os.Getenv("HOURBELL_PROOF_JOBS") == "" {
-			t.Skip("HOURBELL_PROOF_JOBS is not set; make proof sets it")
-		}
 		s := newServer(t)
 		s.start()
 		o := newOrdeal(t, s.url()+"&schema=proof")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -99,7 +100,7 @@ func (g *graph) draw(levels [][]int64, known map[int64]store.JobInfo, here int64
 			j := known[id]
 			b := box{
 				X: (len(levels)-1-depth)*stepX + 2, Y: i*stepY + (tallest-len(level))*stepY/2 + 2,
-				Title: fmt.Sprintf("%d %s", id, plain.Cut(plain.Clean(j.Kind), 16)), State: j.State.String(), Class: classOf(j.State.String()), Href: jobLink(id), Here: id == here,
+				Title: fmt.Sprintf("%d %s", id, plain.Cut(plain.Clean(j.Kind), 16)), State: j.State.String(), Class: view.Tone(j.State.String()), Href: jobLink(id), Here: id == here,
 			}
 			if j.Kind == "" {
 				b.State, b.Class = "not kept", "mute"

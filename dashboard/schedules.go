@@ -133,7 +133,7 @@ func (p *pages) schedule(ctx context.Context, r *http.Request) (*page, error) {
 		return nil, err
 	}
 	d := scheduleData{
-		Name: name, State: info.State(), Class: classOf(info.State()), Zone: info.Rule.Zone, Cut: len(slots) == timelineSlots,
+		Name: name, State: info.State(), Class: view.Tone(info.State()), Zone: info.Rule.Zone, Cut: len(slots) == timelineSlots,
 		Earlier: link("schedule", "name", name, "span", text, "until", from.Add(length/2).UTC().Format(time.RFC3339)),
 	}
 	if until.Before(now) {

@@ -43,17 +43,8 @@ type cell struct {
 	Block  bool // a fact of several lines
 }
 
-// The columns and facts that hold instants, numbers, or words for states. Other columns
-// hold texts of users.
-var (
-	instants = []string{
-		"RUN AT", "STARTED", "SEEN", "UPDATED", "UNTIL", "SINCE", "STARTED AT", "FINISHED AT", "OLDEST", "LAST SLOT", "SLOT", "LAST", "NEXT", "STARTS",
-		"created_at", "run_at", "started_at", "finished_at", "slot", "next_at", "mark", "anchor", "updated_at", "paused_at", "paused_until", "failing_since",
-	}
-	numbers = []string{"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING", "SCHEDULES", "TOOK"}
-	states  = []string{"STATE", "OUTCOME", "state"}
-	blocks  = []string{"args", "hook", "result", "on_success", "on_failure", "on_retry", "on_missed", "on_recovery"}
-)
+// blocks are the facts whose values are shown as several lines.
+var blocks = []string{"args", "hook", "result", "on_success", "on_failure", "on_retry", "on_missed", "on_recovery"}
 
 // linker returns the address of the page about the value of a column; empty: there is
 // none.
@@ -63,7 +54,7 @@ type linker[T any] func(item T, column string) string
 func tableOf[T any](l view.Listing[T], items []T, links linker[T]) table {
 	t := table{}
 	for _, name := range l.Columns {
-		t.Columns = append(t.Columns, column{Name: heading(name), Number: slices.Contains(numbers, name)})
+		t.Columns = append(t.Columns, column{Name: heading(name), Number: view.IsNumber(name)})
 	}
 	for _, item := range items {
 		var r row
@@ -81,11 +72,11 @@ func tableOf[T any](l view.Listing[T], items []T, links linker[T]) table {
 
 // cellOf returns the cell for a text of a column.
 func cellOf(column, text string) cell {
-	c := cell{Text: plain.Clean(text), Number: slices.Contains(numbers, column)}
+	c := cell{Text: plain.Clean(text), Number: view.IsNumber(column)}
 	switch {
-	case slices.Contains(states, column):
-		c.Class = classOf(text)
-	case slices.Contains(instants, column):
+	case view.IsState(column):
+		c.Class = view.Tone(text)
+	case view.IsInstant(column):
 		if at, err := time.Parse(time.RFC3339Nano, text); err == nil {
 			c.At = at
 		}
@@ -122,24 +113,6 @@ func factsOf(facts []view.Fact, zone string, links map[string]string) []fact {
 		shown = append(shown, fact{strings.ReplaceAll(strings.TrimSpace(f.Name), "_", " "), c})
 	}
 	return shown
-}
-
-// classOf returns how the word of a state is marked: good, busy, wait, warn, bad or
-// mute. The word itself is always shown too.
-func classOf(word string) string {
-	switch word {
-	case "completed", "fired", "active", "alive":
-		return "good"
-	case "running", "held":
-		return "busy"
-	case "ready", "scheduled", "waiting", "due":
-		return "wait"
-	case "retrying", "retry", "cancelling", "silent", "ahead", "paused", "snoozed", "clock":
-		return "warn"
-	case "failed", "missed", "died", "broken", "suspended", "lost", "error", "timeout":
-		return "bad"
-	}
-	return "mute"
 }
 
 // moment is an instant as a page shows it: in UTC, until the script puts it into the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -174,7 +175,7 @@ func (s scale) run(j store.JobInfo, now time.Time) bar {
 		word, end = "retrying", j.StartedAt
 	}
 	return bar{
-		X: s.x(j.StartedAt), Width: s.width(j.StartedAt, end), Class: classOf(word), Href: jobLink(j.ID),
+		X: s.x(j.StartedAt), Width: s.width(j.StartedAt, end), Class: view.Tone(word), Href: jobLink(j.ID),
 		Title: fmt.Sprintf("job %d, slot %s: %s, from %s, %s", j.ID, plain.Stamp(j.Slot), word, plain.Stamp(j.StartedAt), plain.Brief(end.Sub(j.StartedAt))),
 	}
 }

@@ -1,9 +1,11 @@
 package view
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/store"
 )
@@ -20,6 +22,11 @@ type Overview struct {
 	Why     string
 	Missed  []store.SlotInfo // records of missed slots of the last day, newest first
 	Failed  []store.JobInfo  // jobs that failed in the last day, newest first
+	// The jobs that run, and the jobs that wait for another attempt, newest first.
+	Running, Retrying []store.JobInfo
+	// Rates has for each queue about how many jobs a second ended lately.
+	Rates map[string]float64
+	Slow  []string // the lists above that the store did not answer in time; they are empty
 }
 
 // Attention is what an operator should look at first. About is the listing that shows
@@ -34,6 +41,131 @@ const (
 	behindAfter = time.Minute // a queue whose oldest due job waits longer is behind
 	lately      = time.Hour   // deaths and failures before that are left to the listings
 )
+
+const (
+	sectionTime = 2 * time.Second  // in which a list of the overview must be read
+	missedAmong = 500              // newest records of slots, among which missed slots are looked for
+	lastDay     = 24 * time.Hour   // how far the overview looks back
+	dueFirst    = 10 * time.Second // a job that is due longer is looked at: does any node take it?
+	dueAmong    = 50               // due jobs of a queue, among which a job is looked for that no node takes
+	rateAmong   = 500              // jobs that ended, of which rates are computed
+	rateWindow  = time.Minute      // rates are of the last minute, or of as much of it as rateAmong jobs took
+)
+
+// ReadOverview reads an overview whose lists of jobs and slots have at most the given
+// number of rows. A list that takes too long is left out, and named in Slow.
+func ReadOverview(ctx context.Context, client *hourbell.Client, rows int) (o Overview, err error) {
+	if o.Now, err = client.Now(ctx); err != nil {
+		return o, err
+	}
+	if o.Nodes, err = client.Nodes.List(ctx); err != nil {
+		return o, err
+	}
+	position, err := client.Nodes.Position(ctx)
+	if err != nil {
+		return o, err
+	}
+	o.Suspended = position.Suspended()
+	jobs := func(to *[]store.JobInfo, filter hourbell.JobFilter) func(context.Context) error {
+		return func(ctx context.Context) (err error) {
+			filter.Limit = rows
+			*to, err = client.Jobs.List(ctx, filter)
+			return err
+		}
+	}
+	for _, section := range []struct {
+		name string
+		read func(context.Context) error
+	}{
+		{"queues", func(ctx context.Context) (err error) { o.Queues, err = client.Queues.List(ctx); return err }},
+		{"rates", func(ctx context.Context) error { return o.readRates(ctx, client) }},
+		{"running jobs", jobs(&o.Running, hourbell.JobFilter{States: []store.State{store.StateRunning}})},
+		{"retrying jobs", jobs(&o.Retrying, hourbell.JobFilter{Retrying: true})},
+		{"failed jobs", jobs(&o.Failed, hourbell.JobFilter{States: []store.State{store.StateFailed}, FinishedSince: o.Now.Add(-lastDay)})},
+		{"missed slots", func(ctx context.Context) error { return o.readMissed(ctx, client, rows) }},
+		{"due jobs", func(ctx context.Context) error { return o.readUntaken(ctx, client) }},
+	} {
+		limited, cancel := context.WithTimeout(ctx, sectionTime)
+		err := section.read(limited)
+		late := limited.Err() != nil
+		cancel()
+		switch {
+		case ctx.Err() != nil || err != nil && !late:
+			return o, err
+		case err != nil:
+			o.Slow = append(o.Slow, section.name)
+		}
+	}
+	return o, nil
+}
+
+// readRates reads the jobs that were made last of those that have ended, and computes the
+// rates from them. Jobs that ended long after they were made are not among them.
+func (o *Overview) readRates(ctx context.Context, client *hourbell.Client) error {
+	ended, err := client.Jobs.List(ctx, hourbell.JobFilter{States: []store.State{store.StateCompleted, store.StateFailed}, Limit: rateAmong})
+	o.Rates = rates(ended, o.Now)
+	return err
+}
+
+// rates returns how many of the jobs ended a second, by queue: in the last rateWindow, or
+// since the first of them ended if there may be more.
+func rates(ended []store.JobInfo, now time.Time) map[string]float64 {
+	since := now.Add(-rateWindow)
+	if len(ended) == rateAmong {
+		first := now.Add(-time.Millisecond)
+		for _, job := range ended {
+			if job.FinishedAt.Before(first) {
+				first = job.FinishedAt
+			}
+		}
+		if first.After(since) {
+			since = first
+		}
+	}
+	found := map[string]float64{}
+	for _, job := range ended {
+		if !job.FinishedAt.Before(since) {
+			found[job.Queue] += 1 / now.Sub(since).Seconds()
+		}
+	}
+	return found
+}
+
+// readMissed reads the newest records of missed slots of the last day.
+func (o *Overview) readMissed(ctx context.Context, client *hourbell.Client, rows int) error {
+	slots, err := client.Slots.List(ctx, hourbell.SlotFilter{From: o.Now.Add(-lastDay), Limit: missedAmong})
+	for _, slot := range slots {
+		if slot.Outcome == store.SlotMissed && len(o.Missed) < rows {
+			o.Missed = append(o.Missed, slot)
+		}
+	}
+	return err
+}
+
+// readUntaken looks for a due job that no living node takes, in the queues whose oldest
+// due job waits for a while.
+func (o *Overview) readUntaken(ctx context.Context, client *hourbell.Client) error {
+	for _, q := range o.Queues {
+		if q.Oldest.IsZero() || o.Now.Sub(q.Oldest) < dueFirst {
+			continue
+		}
+		jobs, err := client.Jobs.List(ctx, hourbell.JobFilter{Queue: q.Name, States: []store.State{store.StateReady}, Limit: dueAmong})
+		if err != nil {
+			return err
+		}
+		reasons, err := client.Jobs.Waits(ctx, jobs...)
+		if err != nil {
+			return err
+		}
+		for _, job := range jobs {
+			if reason := reasons[job.ID]; reason != "" {
+				o.Untaken, o.Why = job, WaitReason(reason)
+				return nil
+			}
+		}
+	}
+	return nil
+}
 
 // First returns what an operator should look at first: what stops all work, then what
 // stops some of it, then what has gone wrong.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -43,5 +44,30 @@ func TestFirst(t *testing.T) {
 		if first := o.First(); !strings.Contains(first.Text, test.want) || first.About != test.about {
 			t.Errorf("got %+v, want %q about %s", first, test.want, test.about)
 		}
+	}
+}
+
+// TestRates checks that rates are of the last minute, or of the time that the newest jobs took if
+// there may be more jobs.
+func TestRates(t *testing.T) {
+	now := time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
+	few := rates([]store.JobInfo{
+		{JobSpec: store.JobSpec{Queue: "q"}, FinishedAt: now.Add(-time.Second)},
+		{JobSpec: store.JobSpec{Queue: "q"}, FinishedAt: now.Add(-time.Minute)},
+		{JobSpec: store.JobSpec{Queue: "q"}, FinishedAt: now.Add(-time.Hour)},
+		{JobSpec: store.JobSpec{Queue: "p"}, FinishedAt: now},
+	}, now)
+	if len(few) != 2 || math.Abs(few["q"]-2.0/60) > 1e-9 || math.Abs(few["p"]-1.0/60) > 1e-9 {
+		t.Errorf("rates %v", few)
+	}
+	many := make([]store.JobInfo, rateAmong)
+	for i := range many {
+		many[i] = store.JobInfo{JobSpec: store.JobSpec{Queue: "q"}, FinishedAt: now.Add(-time.Duration(i+1) * 2 * time.Second / rateAmong)}
+	}
+	if rate := rates(many, now)["q"]; math.Abs(rate-rateAmong/2) > 1e-6 {
+		t.Errorf("%f jobs a second", rate)
+	}
+	if all := rates(make([]store.JobInfo, rateAmong), now); len(all) != 0 {
+		t.Errorf("jobs that ended long ago: %v", all)
 	}
 }

@@ -1,0 +1,50 @@
+package view
+
+import "slices"
+
+// The columns and facts that hold instants, numbers, or words for states. Other columns
+// hold texts of users.
+var (
+	instants = []string{
+		"AT", "RUN AT", "STARTED", "SEEN", "UPDATED", "UNTIL", "SINCE", "STARTED AT", "FINISHED AT", "OLDEST", "LAST SLOT", "SLOT", "LAST", "NEXT", "STARTS", "CREATED", "EXPIRES",
+		"created_at", "run_at", "started_at", "finished_at", "slot", "next_at", "mark", "anchor", "updated_at", "paused_at", "paused_until", "failing_since",
+	}
+	numbers = []string{"ID", "JOB", "ATTEMPT", "TOKEN", "COUNT", "FIRED", "REVISION", "READY", "SCHEDULED", "RUNNING", "WAITING", "SCHEDULES", "TOOK"}
+	states  = []string{"STATE", "OUTCOME", "state"}
+)
+
+// IsInstant reports whether a column or a fact has instants, as plain.Stamp formats them.
+func IsInstant(column string) bool { return slices.Contains(instants, column) }
+
+// IsNumber reports whether a column has numbers.
+func IsNumber(column string) bool { return slices.Contains(numbers, column) }
+
+// IsState reports whether a column or a fact has words for states.
+func IsState(column string) bool { return slices.Contains(states, column) }
+
+// The tones of words for states.
+const (
+	Good = "good" // as it should be
+	Busy = "busy" // at work
+	Wait = "wait" // waits for its turn or its time
+	Warn = "warn" // may need attention
+	Bad  = "bad"  // needs attention
+	Mute = "mute" // everything else
+)
+
+// Tone returns how the word of a state is marked. The word itself is always shown too.
+func Tone(word string) string {
+	switch word {
+	case "completed", "fired", "active", "alive":
+		return Good
+	case "running", "held":
+		return Busy
+	case "ready", "scheduled", "waiting", "due":
+		return Wait
+	case "retrying", "retry", "cancelling", "silent", "ahead", "paused", "snoozed", "clock":
+		return Warn
+	case "failed", "missed", "died", "broken", "suspended", "lost", "error", "timeout":
+		return Bad
+	}
+	return Mute
+}

@@ -1,5 +1,5 @@
-// Package api serves Hourbell over HTTP: jobs, schedules, slots, calendars, queues,
-// nodes and events, described by OpenAPI 3.1. It uses a client and nothing else of a
+// Package api serves Hourbell over HTTP: jobs, batches, schedules, slots, calendars,
+// groups, queues, locks, nodes and events, described by OpenAPI 3.1. It uses a client and nothing else of a
 // store, and shows what the program shows: the records of internal/view.
 //
 //	mux.Handle("/api/", api.Handler(client, api.Options{Authorize: authorize}))
@@ -21,6 +21,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/lock"
 )
 
 // Options are the settings of Handler. The zero value serves all callers as viewers.
@@ -35,6 +36,8 @@ type Options struct {
 	// Commands lets admins create and change work of the kinds command, http and
 	// sql. Without it no caller can.
 	Commands bool
+	// Locks lists and frees locks; nil: the routes of locks answer that there are none.
+	Locks lock.Inspector
 	// Logger receives a line for each change, with the caller, and errors of the
 	// store, whose details no caller sees. Default: slog.Default().
 	Logger *slog.Logger
@@ -107,6 +110,8 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 	h.addTimes()
 	h.addCalendars()
 	h.addGroups()
+	h.addBatches()
+	h.addLocks()
 	h.addListings()
 	h.addEvents()
 	describe(registry)

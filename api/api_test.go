@@ -157,6 +157,12 @@ var cells = map[string]struct {
 	"POST /api/v1/groups/{name}/trigger":     {role: access.Operator, target: "/api/v1/groups/g/trigger"},
 	"POST /api/v1/groups/{name}/cancel":      {role: access.Operator, target: "/api/v1/groups/g/cancel?dry_run=true"},
 	"POST /api/v1/groups/{name}/retry":       {role: access.Operator, target: "/api/v1/groups/g/retry?dry_run=true"},
+	"POST /api/v1/jobs/graph":                {role: access.Operator, body: `{"jobs":{"a":{"kind":"idle"}}}`},
+	"GET /api/v1/batches":                    {role: access.Viewer},
+	"GET /api/v1/batches/{id}":               {role: access.Viewer, target: "/api/v1/batches/1"},
+	"GET /api/v1/locks":                      {role: access.Viewer},
+	"GET /api/v1/locks/{name}":               {role: access.Viewer, target: "/api/v1/locks/a%2Fb"},
+	"POST /api/v1/locks/{name}/release":      {role: access.Operator, target: "/api/v1/locks/a%2Fb/release", body: `{"force":true}`},
 	"GET /api/v1/slots":                      {role: access.Viewer},
 	"GET /api/v1/queues":                     {role: access.Viewer},
 	"GET /api/v1/nodes":                      {role: access.Viewer},
@@ -756,7 +762,7 @@ func TestEvents(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	go client.Run(t.Context())
-	response, err := http.Get(server.URL + "/api/v1/events?queue=default")
+	response, err := http.Get(server.URL + "/api/v1/events?of=process&queue=default")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,8 +12,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 // The bounds of streams of events.
@@ -69,22 +72,59 @@ func newEvent(e event.Event) Event {
 // eventText is how many bytes the texts of an event have at most.
 const eventText = 2000
 
+// The choices of eventsInput.Of.
+const (
+	ofCluster = "cluster"
+	ofProcess = "process"
+)
+
 type eventsInput struct {
+	Of       string `query:"of" enum:"cluster,process" default:"cluster" doc:"cluster: the feed, which has the events of all nodes and is stored. process: the events of the process that answers, from now on; a slow reader misses events."`
 	Schedule string `query:"schedule" doc:"Only events of this schedule and of its slots."`
 	Queue    string `query:"queue" doc:"Only events of this queue."`
 	Job      int64  `query:"job" minimum:"1" doc:"Only events of this job."`
+	Since    string `query:"since" maxLength:"100" doc:"The cursor of an event: the events after it. Default: from now on."`
+	LastID   string `header:"Last-Event-ID" maxLength:"100" doc:"As since, and before since: the id of the last event that the reader has got. Browsers send it when they connect again."`
 }
 
-// wants reports whether an event is sent. Steps of loops and single claims are left
-// out: there are as many of them as there are jobs, and they are about the node.
+// about reports whether the filter selects events about these.
+func (in *eventsInput) about(schedule, queue string, job int64) bool {
+	return (in.Schedule == "" || in.Schedule == schedule) && (in.Queue == "" || in.Queue == queue) && (in.Job == 0 || in.Job == job)
+}
+
+// wants reports whether an event of the process is sent. Steps of loops and single claims
+// are left out: there are as many of them as there are jobs, and they are about the node.
 func (in *eventsInput) wants(e event.Event) bool {
-	return e.Kind != event.Step && e.Kind != event.StoreRetried &&
-		(in.Schedule == "" || in.Schedule == e.Schedule) && (in.Queue == "" || in.Queue == e.Queue) && (in.Job == 0 || in.Job == e.Job)
+	return e.Kind != event.Step && e.Kind != event.StoreRetried && in.about(e.Schedule, e.Queue, e.Job)
+}
+
+// start returns the cursor after which a stream of the feed begins.
+func (h *handler) start(ctx context.Context, in *eventsInput) (string, error) {
+	ctx, stop := context.WithTimeout(ctx, readTime)
+	defer stop()
+	since := cmp.Or(in.LastID, in.Since)
+	page, err := h.client.Events.List(ctx, hourbell.EventFilter{Since: since, Limit: 1})
+	switch {
+	case err != nil:
+		return "", err
+	case page.Keep == 0:
+		return "", newProblem(http.StatusConflict, "the store keeps no events; `hourbell events keep 24h` has them kept, and of=process has the events of the process that answers")
+	}
+	return cmp.Or(since, page.Next), nil
 }
 
 func (h *handler) addEvents() {
-	add(h, route{access.Viewer, http.MethodGet, "/api/v1/events", "stream-events", "Streams the events of this process as server-sent events", "events", 0, 0},
-		func(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+	add(h, route{access.Viewer, http.MethodGet, "/api/v1/events", "stream-events", "Streams the events of the cluster as server-sent events", "events", 0, 0},
+		func(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+			var since string
+			if in.Of == ofCluster {
+				var err error
+				if since, err = h.start(ctx, in); err != nil {
+					return nil, err
+				}
+			} else if in.LastID != "" || in.Since != "" {
+				return nil, fieldError("since", cmp.Or(in.LastID, in.Since), "is given for the events of a process, which are not stored", "leave it out, or leave of out")
+			}
 			select {
 			case h.streams <- struct{}{}:
 			default:
@@ -93,51 +133,119 @@ func (h *handler) addEvents() {
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
 				defer func() { <-h.streams }()
 				r, w := humago.Unwrap(ctx)
-				h.stream(w, r, in)
+				s := newStream(w)
+				if in.Of == ofCluster {
+					h.streamFeed(r.Context(), s, in, since)
+				} else {
+					h.streamProcess(r.Context(), s, in)
+				}
 			}}, nil
 		})
 	op := h.api.OpenAPI().Paths["/api/v1/events"].Get
-	schema := h.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Event](), true, "Event")
+	schemas := h.api.OpenAPI().Components.Schemas
+	record, ofOne := schemas.Schema(reflect.TypeFor[view.EventRecord](), true, "EventRecord"), schemas.Schema(reflect.TypeFor[Event](), true, "Event")
 	op.Responses["200"] = &huma.Response{
-		Description: "Events; the field data of each is an object like Event.",
-		Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string", Description: "data: JSON of " + schema.Ref}}},
+		Description: "Events; the field data of each is an object like EventRecord and the field id its cursor or, with of=process, an object like Event.",
+		Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string", Description: "data: JSON of " + record.Ref + " or " + ofOne.Ref}}},
 	}
 }
 
-// stream sends events until the reader goes away or the time of the stream is over.
-func (h *handler) stream(w http.ResponseWriter, r *http.Request, in *eventsInput) {
-	events, stop := h.client.Events.Subscribe(streamBuffer)
-	defer stop()
-	control := http.NewResponseController(w)
+// stream is an answer of server-sent events. Concurrent calls are not allowed.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+func newStream(w http.ResponseWriter) *stream {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies must not wait for more
-	send := func(text string) bool {
-		control.SetWriteDeadline(time.Now().Add(streamWrite)) //nolint:errcheck // then the server's own bound holds
-		_, err := fmt.Fprint(w, text)
-		return err == nil && control.Flush() == nil
+	return &stream{w, http.NewResponseController(w)}
+}
+
+// send sends text, and reports whether the reader is still there.
+func (s *stream) send(text string) bool {
+	s.control.SetWriteDeadline(time.Now().Add(streamWrite)) //nolint:errcheck // then the server's own bound holds
+	_, err := fmt.Fprint(s.w, text)
+	return err == nil && s.control.Flush() == nil
+}
+
+// event sends an event with its data as JSON. id is the place where a reader continues; it
+// may be empty.
+func (s *stream) event(name, id string, data any) bool {
+	text, err := json.Marshal(data)
+	if err != nil { // an event always encodes
+		return false
 	}
+	if id != "" {
+		id = "id: " + id + "\n"
+	}
+	return s.send(fmt.Sprintf("%sevent: %s\ndata: %s\n\n", id, name, text))
+}
+
+// streamFeed sends the events of the feed after a cursor until the reader goes away or the
+// time of the stream is over. A reader that connects again with the last id that it has got
+// misses nothing: an id without data passes over events that the reader did not ask for.
+func (h *handler) streamFeed(ctx context.Context, s *stream, in *eventsInput, since string) {
+	ctx, stop := context.WithTimeout(ctx, streamTime)
+	defer stop()
+	found := make(chan hourbell.FeedEvent)
+	go func() {
+		defer close(found)
+		for e, err := range h.client.Events.Follow(ctx, since) {
+			if err != nil {
+				e = hourbell.FeedEvent{} // the store did not answer; Follow tries again
+			}
+			select {
+			case found <- e:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	passed := since // where a reader continues
+	beat := time.NewTicker(streamBeat)
+	defer beat.Stop()
+	for open := s.send(": events of the cluster\nid: " + passed + "\n\n"); open; {
+		select {
+		case <-beat.C:
+			open = s.send(": no event\nid: " + passed + "\n\n")
+		case e, more := <-found:
+			switch {
+			case !more:
+				return
+			case e.Event == "":
+				open = s.send(": the store did not answer; it is asked again\n\n")
+				continue
+			case e.Event == hourbell.FeedGap, in.about(e.Schedule, e.Queue, e.Job):
+				open = s.event(e.Event, e.Cursor, view.NewEventRecord(e))
+			}
+			passed = e.Cursor
+		}
+	}
+}
+
+// streamProcess sends the events of this process until the reader goes away or the time of
+// the stream is over.
+func (h *handler) streamProcess(ctx context.Context, s *stream, in *eventsInput) {
+	events, stop := h.client.Events.Subscribe(streamBuffer)
+	defer stop()
 	over, beat := time.After(streamTime), time.NewTicker(streamBeat)
 	defer beat.Stop()
-	for open := send(": events of this process\n\n"); open; {
+	for open := s.send(": events of this process\n\n"); open; {
 		select {
-		case <-r.Context().Done():
+		case <-ctx.Done():
 			return
 		case <-over:
 			return
 		case <-beat.C:
-			open = send(": no event\n\n")
+			open = s.send(": no event\n\n")
 		case e, more := <-events:
 			if !more {
 				return
 			}
-			if !in.wants(e) {
-				continue
+			if in.wants(e) {
+				open = s.event(string(e.Kind), "", newEvent(e))
 			}
-			text, err := json.Marshal(newEvent(e))
-			if err != nil { // an event always encodes
-				return
-			}
-			open = send(fmt.Sprintf("event: %s\ndata: %s\n\n", e.Kind, text))
 		}
 	}
 }

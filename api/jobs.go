@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -24,6 +23,7 @@ func (h *handler) addJobs() {
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/jobs/{id}", "get-job", "Returns a job with its attempts", "jobs", 0, 0}, h.getJob)
 	add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs", "enqueue-job", "Enqueues a job", "jobs", 0, http.StatusCreated}, h.enqueue)
 	add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs/many", "enqueue-jobs", "Enqueues many jobs, all or none", "jobs", maxMany, http.StatusCreated}, h.enqueueMany)
+	add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs/graph", "enqueue-graph", "Enqueues a graph: jobs that follow each other, all or none", "jobs", maxMany, http.StatusCreated}, h.enqueueGraph)
 }
 
 // JobQuery are the conditions by which jobs are listed, as in `hourbell jobs list`.
@@ -33,6 +33,7 @@ type JobQuery struct {
 	Kind          string   `query:"kind"`
 	Schedule      string   `query:"schedule" doc:"Only jobs made for this schedule."`
 	Group         string   `query:"group" doc:"Only jobs of this group."`
+	Batch         int64    `query:"batch" minimum:"1" doc:"Only jobs of this batch."`
 	Unique        string   `query:"unique" doc:"Only jobs with this unique key."`
 	Error         string   `query:"error" doc:"Only jobs whose last error contains this text."`
 	Since         string   `query:"since" doc:"Only jobs enqueued at or after this instant, or this long ago, such as 2h or 7d."`
@@ -45,7 +46,7 @@ type JobQuery struct {
 // empty field was not given.
 func (q JobQuery) filter(ctx context.Context, client *hourbell.Client) (hourbell.JobFilter, error) {
 	selection, err := view.JobConditions{
-		States: q.State, Queue: given(q.Queue), Kind: given(q.Kind), Schedule: given(q.Schedule), Group: given(q.Group), Unique: given(q.Unique), Error: given(q.Error),
+		States: q.State, Queue: given(q.Queue), Kind: given(q.Kind), Schedule: given(q.Schedule), Group: given(q.Group), Batch: given(q.Batch), Unique: given(q.Unique), Error: given(q.Error),
 		Since: given(q.Since), Until: given(q.Until), FinishedSince: given(q.FinishedSince), FinishedUntil: given(q.FinishedUntil),
 	}.Select()
 	if err != nil {
@@ -54,11 +55,13 @@ func (q JobQuery) filter(ctx context.Context, client *hourbell.Client) (hourbell
 	return selection.At(ctx, client)
 }
 
-func given(text string) *string {
-	if text == "" {
+// given returns a condition; nil: it was not given.
+func given[T comparable](value T) *T {
+	var none T
+	if value == none {
 		return nil
 	}
-	return &text
+	return &value
 }
 
 type listJobsInput struct {
@@ -77,11 +80,8 @@ func (h *handler) listJobs(ctx context.Context, in *listJobsInput) (*listed[view
 	if err != nil {
 		return nil, err
 	}
-	if in.Cursor != "" {
-		text, err := decodeCursor(in.Cursor)
-		if filter.Before, _ = strconv.ParseInt(text, 10, 64); err != nil || filter.Before < 1 {
-			return nil, badCursor(in.Cursor)
-		}
+	if filter.Before, err = numberCursor(in.Cursor); err != nil {
+		return nil, err
 	}
 	filter.Limit, filter.Details = in.Limit+1, true
 	found, err := h.client.Jobs.List(ctx, filter)
@@ -134,8 +134,9 @@ func (h *handler) getJob(ctx context.Context, in *struct {
 	return &jobOutput{view.NewJobRecord(jobs[0])}, nil
 }
 
-// NewJob is a job to enqueue. Durations are written as 90s, 15m or 1h30m.
-type NewJob struct {
+// JobWork is what a new job does, where and when. Durations are written as 90s, 15m or
+// 1h30m.
+type JobWork struct {
 	Kind        string          `json:"kind" minLength:"1" doc:"The kind, for which some node has code."`
 	Args        json.RawMessage `json:"args,omitempty" doc:"The arguments: any JSON of at most 1 MiB."`
 	Queue       string          `json:"queue,omitempty" minLength:"1"`
@@ -147,20 +148,42 @@ type NewJob struct {
 	Backoff     string          `json:"backoff,omitempty" minLength:"1" doc:"Such as constant:30s, linear:10s or exponential:1s:10m."`
 	In          string          `json:"in,omitempty" minLength:"1" doc:"Run it no sooner than this from now."`
 	At          string          `json:"at,omitempty" minLength:"1" doc:"Run it no sooner than this instant."`
-	Unique      string          `json:"unique,omitempty" minLength:"1" doc:"A key that at most one live job of the kind has."`
-	UniqueArgs  *[]string       `json:"unique_args,omitempty" nullable:"false" doc:"A key made from these fields of the arguments; []: from all."`
-	UniqueFor   string          `json:"unique_for,omitempty" minLength:"1" doc:"Keep the key taken at least this long."`
-	OnConflict  string          `json:"on_conflict,omitempty" enum:"keep,replace,reschedule,error"`
-	PushAtMost  string          `json:"push_at_most,omitempty" minLength:"1"`
-	After       []AfterJob      `json:"after,omitempty" nullable:"false" doc:"Run it after the ends of these jobs."`
-	AfterAny    bool            `json:"after_any,omitempty" doc:"Run it after the end of any job of after."`
+}
+
+// NewJob is a job to enqueue.
+type NewJob struct {
+	JobWork
+	Unique     string     `json:"unique,omitempty" minLength:"1" doc:"A key that at most one live job of the kind has."`
+	UniqueArgs *[]string  `json:"unique_args,omitempty" nullable:"false" doc:"A key made from these fields of the arguments; []: from all."`
+	UniqueFor  string     `json:"unique_for,omitempty" minLength:"1" doc:"Keep the key taken at least this long."`
+	OnConflict string     `json:"on_conflict,omitempty" enum:"keep,replace,reschedule,error"`
+	PushAtMost string     `json:"push_at_most,omitempty" minLength:"1"`
+	After      []AfterJob `json:"after,omitempty" nullable:"false" doc:"Run it after the ends of these jobs."`
+	AfterAny   bool       `json:"after_any,omitempty" doc:"Run it after the end of any job of after."`
 }
 
 // AfterJob is a job after whose end another job runs.
 type AfterJob struct {
-	Job   int64  `json:"job" minimum:"1"`
-	On    string `json:"on,omitempty" enum:"success,failure,either"`
+	Job int64 `json:"job" minimum:"1"`
+	AfterEnd
+}
+
+// AfterEnd is which end of a job another job waits for.
+type AfterEnd struct {
+	On    string `json:"on,omitempty" enum:"success,failure,either" doc:"Default: success."`
 	Delay string `json:"delay,omitempty" minLength:"1" doc:"No sooner than this after the end."`
+}
+
+// edge returns the outcome and the delay. field is the name of the delay in errors.
+func (a AfterEnd) edge(field string) (on store.On, delay time.Duration, err error) {
+	on, known := store.ParseOn(a.On)
+	if !known {
+		on = hourbell.OnSuccess
+	}
+	if a.Delay != "" {
+		delay, err = duration(field, a.Delay)
+	}
+	return on, delay, err
 }
 
 // Enqueued is the answer for a new job.
@@ -209,66 +232,72 @@ func (h *handler) request(ctx context.Context, j NewJob, i Idempotency, at int) 
 	return req, err
 }
 
-func (j NewJob) args() []byte {
+func (j JobWork) args() []byte {
 	if len(j.Args) == 0 {
 		return []byte("null")
 	}
 	return j.Args
 }
 
-// options returns the options of a job.
-func (j NewJob) options() ([]hourbell.Option, error) {
-	var options []hourbell.Option
-	var errs []error
-	set := func(given bool, option hourbell.Option) {
-		if given {
-			options = append(options, option)
-		}
+// jobOptions collects the options of a job and what is wrong with them.
+type jobOptions struct {
+	options []hourbell.Option
+	errs    []error
+}
+
+func (o *jobOptions) set(given bool, option hourbell.Option) {
+	if given {
+		o.options = append(o.options, option)
 	}
-	length := func(field, text string, option func(time.Duration) hourbell.Option) {
-		if text != "" {
-			d, err := duration(field, text)
-			errs = append(errs, err)
-			set(err == nil, option(d))
-		}
+}
+
+// length reads a duration; empty: it was not given.
+func (o *jobOptions) length(field, text string, option func(time.Duration) hourbell.Option) {
+	if text != "" {
+		d, err := duration(field, text)
+		o.errs = append(o.errs, err)
+		o.set(err == nil, option(d))
 	}
-	set(j.Queue != "", hourbell.Queue(j.Queue))
-	set(j.Group != "", hourbell.Group(j.Group))
-	set(j.Priority != 0, hourbell.Priority(j.Priority))
-	set(j.MaxAttempts != 0, hourbell.MaxAttempts(j.MaxAttempts))
-	set(j.OnLoss == "fail", hourbell.OnLoss(hourbell.FailOnLoss))
-	set(j.Backoff != "", hourbell.Backoff(j.Backoff))
-	length("timeout", j.Timeout, hourbell.Timeout)
-	length("in", j.In, hourbell.In)
+}
+
+// options returns the options of what a job does.
+func (j JobWork) options() jobOptions {
+	var o jobOptions
+	o.set(j.Queue != "", hourbell.Queue(j.Queue))
+	o.set(j.Group != "", hourbell.Group(j.Group))
+	o.set(j.Priority != 0, hourbell.Priority(j.Priority))
+	o.set(j.MaxAttempts != 0, hourbell.MaxAttempts(j.MaxAttempts))
+	o.set(j.OnLoss == "fail", hourbell.OnLoss(hourbell.FailOnLoss))
+	o.set(j.Backoff != "", hourbell.Backoff(j.Backoff))
+	o.length("timeout", j.Timeout, hourbell.Timeout)
+	o.length("in", j.In, hourbell.In)
 	if j.At != "" {
 		at, err := view.ParseInstant("at", j.At, "")
-		errs = append(errs, err)
-		set(err == nil, hourbell.At(at))
+		o.errs = append(o.errs, err)
+		o.set(err == nil, hourbell.At(at))
 	}
-	set(j.Unique != "", hourbell.Unique(j.Unique))
+	return o
+}
+
+// options returns the options of a job.
+func (j NewJob) options() ([]hourbell.Option, error) {
+	o := j.JobWork.options()
+	o.set(j.Unique != "", hourbell.Unique(j.Unique))
 	if j.UniqueArgs != nil {
-		set(true, hourbell.UniqueArgs(*j.UniqueArgs...))
+		o.set(true, hourbell.UniqueArgs(*j.UniqueArgs...))
 	}
-	length("unique_for", j.UniqueFor, hourbell.UniqueFor)
-	length("push_at_most", j.PushAtMost, hourbell.PushAtMost)
+	o.length("unique_for", j.UniqueFor, hourbell.UniqueFor)
+	o.length("push_at_most", j.PushAtMost, hourbell.PushAtMost)
 	if on, known := store.ParseOnConflict(j.OnConflict); known && j.OnConflict != "" {
-		set(true, hourbell.OnConflict(on))
+		o.set(true, hourbell.OnConflict(on))
 	}
 	for _, a := range j.After {
-		on, known := store.ParseOn(a.On)
-		if !known {
-			on = hourbell.OnSuccess
-		}
-		var delay time.Duration
-		if a.Delay != "" {
-			var err error
-			delay, err = duration("after.delay", a.Delay)
-			errs = append(errs, err)
-		}
-		set(true, hourbell.After(a.Job, on, delay))
+		on, delay, err := a.edge("after.delay")
+		o.errs = append(o.errs, err)
+		o.set(true, hourbell.After(a.Job, on, delay))
 	}
-	set(j.AfterAny, hourbell.AfterAny())
-	return options, errors.Join(errs...)
+	o.set(j.AfterAny, hourbell.AfterAny())
+	return o.options, errors.Join(o.errs...)
 }
 
 // duration reads a duration of a request.
@@ -336,7 +365,10 @@ func (h *handler) enqueueMany(ctx context.Context, in *struct {
 	for i, job := range in.Body.Jobs {
 		var err error
 		if requests[i], err = h.request(ctx, job, in.Idempotency, i); err != nil {
-			return nil, inJob(i, err)
+			if fields := fieldProblems(err); len(fields) > 0 {
+				err = invalid(inPlace(fmt.Sprintf("jobs[%d]", i), fields))
+			}
+			return nil, err
 		}
 	}
 	made, err := h.client.EnqueueMany(ctx, requests)
@@ -353,14 +385,10 @@ func (h *handler) enqueueMany(ctx context.Context, in *struct {
 	return out, nil
 }
 
-// inJob adds the place of a job to an error about its fields.
-func inJob(i int, err error) error {
-	fields := fieldProblems(err)
-	if len(fields) == 0 {
-		return err
+// inPlace adds the place of a job to mistakes in its fields.
+func inPlace(place string, fields []FieldProblem) []FieldProblem {
+	for i := range fields {
+		fields[i].Field = place + "." + fields[i].Field
 	}
-	for k := range fields {
-		fields[k].Field = fmt.Sprintf("jobs[%d].%s", i, fields[k].Field)
-	}
-	return invalid(fields)
+	return fields
 }

@@ -99,12 +99,11 @@ func (h *handler) listNodes(ctx context.Context, in *struct{ Paging }) (*listed[
 	if err != nil {
 		return nil, err
 	}
-	if in.Cursor != "" {
-		text, err := decodeCursor(in.Cursor)
-		before, parseErr := strconv.ParseInt(text, 10, 64)
-		if err != nil || parseErr != nil {
-			return nil, badCursor(in.Cursor)
-		}
+	before, err := numberCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	if before != 0 {
 		nodes = slices.DeleteFunc(nodes, func(n store.NodeInfo) bool { return n.ID >= before })
 	}
 	now, err := h.client.Now(ctx)

@@ -30,13 +30,7 @@ func EventListing() Listing[hourbell.FeedEvent] {
 			}
 			return []string{e.Cursor, at, e.Event, job, plain.Dash(e.Kind), plain.Dash(e.Schedule), slot, plain.Dash(e.Node), plain.Dash(plain.OneLine(e.Reason))}
 		},
-		Record: func(e hourbell.FeedEvent) any {
-			return EventRecord{
-				Cursor: e.Cursor, At: timeOrNull(e.At), Event: e.Event, JobID: orNull(e.Job), Kind: orNull(e.Kind), Queue: orNull(e.Queue),
-				Group: orNull(e.Group), Node: orNull(e.Node), Attempt: orNull(e.Attempt), Schedule: orNull(e.Schedule), Slot: timeOrNull(e.Slot),
-				Count: orNull(e.Count), Reason: orNull(e.Reason),
-			}
-		},
+		Record: func(e hourbell.FeedEvent) any { return NewEventRecord(e) },
 	}
 }
 
@@ -71,4 +65,13 @@ type EventRecord struct {
 	Slot     *time.Time `json:"slot"`
 	Count    *int64     `json:"count"`
 	Reason   *string    `json:"reason"`
+}
+
+// NewEventRecord returns the record of an event of the feed.
+func NewEventRecord(e hourbell.FeedEvent) EventRecord {
+	return EventRecord{
+		Cursor: e.Cursor, At: timeOrNull(e.At), Event: e.Event, JobID: orNull(e.Job), Kind: orNull(e.Kind), Queue: orNull(e.Queue),
+		Group: orNull(e.Group), Node: orNull(e.Node), Attempt: orNull(e.Attempt), Schedule: orNull(e.Schedule), Slot: timeOrNull(e.Slot),
+		Count: orNull(e.Count), Reason: orNull(e.Reason),
+	}
 }

@@ -160,6 +160,6 @@ func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes,
 	defer stop()
 	watching.Go(func() { n.Watch.Run(ctx, reread) })
 	probe.client.Store(client)
-	reached.start(client, dashboard.Options{Locks: stores.ListLocks(n.backend), Files: n.files})
+	reached.start(client, stores.LocksIn(n.backend), n.files)
 	return client.Run(ctx)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/api"
 	"github.com/hourbell/hourbell/dashboard"
+	"github.com/hourbell/hourbell/lock"
 )
 
 // Web is how a node is reached over HTTP: its pages and its API, and who may use them.
@@ -45,12 +46,15 @@ func (w *web) authorize() access.Authorize {
 	return w.settings.Guard.Authorize
 }
 
-// start serves the pages and the API of a client from now on. pages has what the pages
-// show besides the store.
-func (w *web) start(client *hourbell.Client, pages dashboard.Options) {
+// start serves the pages and the API of a client from now on, with the locks in its store
+// (nil: there are none) and the files of the node.
+func (w *web) start(client *hourbell.Client, locks lock.Inspector, files func() []dashboard.File) {
 	mux := http.NewServeMux()
-	mux.Handle("/api/", api.Handler(client, api.Options{Authorize: w.authorize(), Commands: w.settings.Commands, Logger: w.log}))
-	pages.Authorize, pages.Logger = w.authorize(), w.log
+	mux.Handle("/api/", api.Handler(client, api.Options{Authorize: w.authorize(), Commands: w.settings.Commands, Locks: locks, Logger: w.log}))
+	pages := dashboard.Options{Authorize: w.authorize(), Files: files, Logger: w.log}
+	if locks != nil {
+		pages.Locks = locks.Locks
+	}
 	if w.settings.Guard != nil {
 		pages.Login = "/login"
 	}

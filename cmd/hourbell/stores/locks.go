@@ -114,14 +114,14 @@ func (l LockLocation) Open(ctx context.Context, create bool) (Locks, error) {
 	return locks, nil
 }
 
-// ListLocks returns how the locks in an open store of jobs are listed (lock.Inspector). If
-// their tables are missing, the error is store.ErrSchema.
-func ListLocks(b Backend) func(context.Context, lock.LocksRequest) ([]lock.Info, error) {
+// LocksIn returns how the locks in an open store of jobs are listed and freed; nil: the store
+// has no locks. If their tables are missing, the error of a call is store.ErrSchema.
+func LocksIn(b Backend) lock.Inspector {
 	switch b := b.(type) {
 	case *sqlite.Backend:
-		return b.Locks().Locks
+		return b.Locks()
 	case *postgres.Backend:
-		return b.Locks().Locks
+		return b.Locks()
 	}
 	return nil
 }

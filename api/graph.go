@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+// NewGraph is jobs that follow each other, as `hourbell enqueue --graph` reads them.
+type NewGraph struct {
+	Jobs    map[string]GraphJob `json:"jobs" minProperties:"1" maxProperties:"10000" nullable:"false" doc:"The jobs by name."`
+	Finally *GraphFinally       `json:"finally,omitempty" doc:"The job that runs when all others have ended."`
+}
+
+// GraphJob is a job of a graph.
+type GraphJob struct {
+	JobWork
+	After map[string]AfterEnd `json:"after,omitempty" nullable:"false" doc:"The jobs of the graph after whose ends it runs, by name."`
+	Need  string              `json:"need,omitempty" enum:"all,any" doc:"any: run it after the end of any job of after. Default: all."`
+}
+
+// GraphFinally is the last job of a graph.
+type GraphFinally struct {
+	JobWork
+	On string `json:"on,omitempty" enum:"all,failed,always" doc:"all: all jobs completed (the default); failed: at least one failed or was cancelled; always: in any case."`
+}
+
+// EnqueuedGraph is the answer for a graph.
+type EnqueuedGraph struct {
+	Batch int64            `json:"batch" doc:"The number of the batch that the jobs are."`
+	Jobs  map[string]int64 `json:"jobs" nullable:"false" doc:"The number of each job by its name; finally: of the last job."`
+}
+
+// graph returns the graph as the client takes it. The error has all mistakes.
+func (g NewGraph) graph(may func(kind string) error) (hourbell.Graph, error) {
+	out := hourbell.Graph{Jobs: make(map[string]hourbell.GraphJob, len(g.Jobs))}
+	var refused error
+	var mistakes []FieldProblem
+	work := func(place string, j JobWork) (hourbell.Args, []hourbell.Option) {
+		o := j.options()
+		refused = errors.Join(refused, may(j.Kind))
+		mistakes = append(mistakes, inPlace(place, fieldProblems(errors.Join(errors.Join(o.errs...), kinds.CheckArgs(j.Kind, j.args()))))...)
+		return hourbell.RawArgs{Name: j.Kind, JSON: j.args()}, o.options
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.Jobs)) {
+		j, place := g.Jobs[name], "jobs."+check.Shorten(name)
+		one := hourbell.GraphJob{After: make(map[string]hourbell.GraphEdge, len(j.After))}
+		one.Args, one.Options = work(place, j.JobWork)
+		if j.Need == "any" {
+			one.Options = append(one.Options, hourbell.AfterAny())
+		}
+		for _, predecessor := range slices.Sorted(maps.Keys(j.After)) {
+			on, delay, err := j.After[predecessor].edge("delay")
+			one.After[predecessor] = hourbell.GraphEdge{On: on, Delay: delay}
+			mistakes = append(mistakes, inPlace(place+".after."+check.Shorten(predecessor), fieldProblems(err))...)
+		}
+		out.Jobs[name] = one
+	}
+	if f := g.Finally; f != nil {
+		out.Finally = &hourbell.Finally{On: hourbell.FinallyOn(f.On)}
+		out.Finally.Args, out.Finally.Options = work("finally", f.JobWork)
+	}
+	switch {
+	case refused != nil:
+		return out, refused
+	case len(mistakes) > 0:
+		return out, invalid(mistakes)
+	}
+	return out, out.Validate()
+}
+
+func (h *handler) enqueueGraph(ctx context.Context, in *struct {
+	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"Not for graphs: a request with this header is refused."`
+	Body NewGraph
+},
+) (*struct{ Body EnqueuedGraph }, error) {
+	if in.Key != "" {
+		return nil, fieldError("Idempotency-Key", in.Key, "is given for a graph", "leave it out; enqueue a job with the key that enqueues the graph")
+	}
+	graph, err := in.Body.graph(func(kind string) error { return h.mayDefine(ctx, kind) })
+	if err != nil {
+		return nil, err
+	}
+	made, err := h.client.EnqueueGraph(ctx, graph)
+	if err != nil {
+		return nil, err
+	}
+	if made.Finally != 0 {
+		made.IDs[hourbell.FinallyName] = made.Finally
+	}
+	return &struct{ Body EnqueuedGraph }{EnqueuedGraph{made.Batch, made.IDs}}, nil
+}

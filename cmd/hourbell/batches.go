@@ -24,7 +24,7 @@ func (p *program) batchesCommand() *cobra.Command {
 }
 
 func (p *program) batchesListCommand(f *storeFlags) *cobra.Command {
-	var o format
+	var l listFlags
 	var before int64
 	var limit int
 	c := &cobra.Command{
@@ -41,8 +41,8 @@ func (p *program) batchesListCommand(f *storeFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				return printList(p, view.BatchListing(), o, paged(p, c, o, limit, func(size int, last *store.Batch) ([]store.Batch, error) {
+			return p.list(c, *f, l, func(p *program, client *hourbell.Client) error {
+				return printList(p, view.BatchListing(), l.format, paged(p, c, l.format, limit, func(size int, last *store.Batch) ([]store.Batch, error) {
 					page := hourbell.BatchFilter{Before: before, Limit: size}
 					if last != nil {
 						page.Before = last.ID
@@ -54,7 +54,7 @@ func (p *program) batchesListCommand(f *storeFlags) *cobra.Command {
 	}
 	c.Flags().Int64Var(&before, "before", 0, "only batches with a number below this")
 	addLimit(c, &limit)
-	o.addTo(c)
+	l.addTo(c)
 	return c
 }
 
@@ -73,7 +73,7 @@ func (p *program) batchesShowCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.show(o, view.NewBatchRecord(b), func(out *bufio.Writer) { printFacts(out, view.BatchFacts(b)) })
+				return p.show(o, view.NewBatchRecord(b), func(out *bufio.Writer) { p.printFacts(out, view.BatchFacts(b)) })
 			})
 		},
 	}

@@ -33,7 +33,7 @@ func (p *program) calendarsListCommand(f *storeFlags) *cobra.Command {
 	var (
 		after string
 		limit int
-		o     format
+		l     listFlags
 	)
 	c := &cobra.Command{
 		Use: "list", Short: "Lists calendars by name", Args: takes(false),
@@ -42,8 +42,8 @@ func (p *program) calendarsListCommand(f *storeFlags) *cobra.Command {
 			if err := errors.Join(checkLimit(limit), nameFlags(c, "after")); err != nil {
 				return err
 			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
-				return printList(p, view.CalendarListing(), o, paged(p, c, o, limit, func(size int, last *hourbell.CalendarInfo) ([]hourbell.CalendarInfo, error) {
+			return p.list(c, *f, l, func(p *program, client *hourbell.Client) error {
+				return printList(p, view.CalendarListing(), l.format, paged(p, c, l.format, limit, func(size int, last *hourbell.CalendarInfo) ([]hourbell.CalendarInfo, error) {
 					page := hourbell.CalendarFilter{After: after, Limit: size}
 					if last != nil {
 						page.After = last.Name
@@ -55,7 +55,7 @@ func (p *program) calendarsListCommand(f *storeFlags) *cobra.Command {
 	}
 	c.Flags().StringVar(&after, "after", "", "only names after this one, in byte order")
 	addLimit(c, &limit)
-	o.addTo(c)
+	l.addTo(c)
 	return c
 }
 
@@ -82,7 +82,7 @@ func (p *program) calendarsShowCommand(f *storeFlags) *cobra.Command {
 				for _, s := range users {
 					record.Schedules = append(record.Schedules, s.Name)
 				}
-				return p.show(o, record, func(out *bufio.Writer) { printFacts(out, view.CalendarFacts(info, record.Schedules)) })
+				return p.show(o, record, func(out *bufio.Writer) { p.printFacts(out, view.CalendarFacts(info, record.Schedules)) })
 			})
 		},
 	}

@@ -20,7 +20,7 @@ type eventsFlags struct {
 	since  string
 	follow bool
 	limit  int
-	format format
+	listFlags
 }
 
 func (p *program) eventsCommand() *cobra.Command {
@@ -47,7 +47,7 @@ func (p *program) eventsCommand() *cobra.Command {
 	flags.StringVar(&l.since, "since", "", "only events after the event with this cursor")
 	flags.BoolVar(&l.follow, "follow", false, "wait for further events")
 	flags.IntVar(&l.limit, "limit", 0, fmt.Sprintf("at most this many events (default %d; with --since in the formats for machines, all)", tableRows))
-	l.format.addTo(c)
+	l.listFlags.addTo(c)
 	c.AddCommand(p.eventsKeepCommand(f))
 	f.addTo(c)
 	return c
@@ -64,13 +64,16 @@ func (p *program) events(c *cobra.Command, f storeFlags, l eventsFlags) error {
 	if l.since == "" && l.limit > mostNewest {
 		errs = append(errs, &check.FieldError{Field: "limit", Value: fmt.Sprint(l.limit), Problem: "is too large without --since", Remedy: fmt.Sprintf("use at most %d, or --since 0-0-0 for all events", mostNewest)})
 	}
+	if l.follow && l.watch != 0 {
+		errs = append(errs, &check.FieldError{Field: "watch", Problem: "is given together with --follow", Remedy: "use --follow alone, which shows each event once"})
+	}
 	if l.follow && c.Flags().Changed("limit") {
 		errs = append(errs, &check.FieldError{Field: "limit", Problem: "is given together with --follow", Remedy: "leave one of them out"})
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
+	return p.list(c, f, l.listFlags, func(p *program, client *hourbell.Client) error {
 		if l.follow {
 			return p.followEvents(c.Context(), client, l)
 		}

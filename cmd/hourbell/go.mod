@@ -3,6 +3,7 @@ module github.com/hourbell/hourbell/cmd/hourbell
 go 1.26.0
 
 require (
+	github.com/creack/pty v1.1.24
 	github.com/hourbell/hourbell v0.0.0
 	github.com/hourbell/hourbell/access v0.0.0
 	github.com/hourbell/hourbell/api v0.0.0
@@ -19,6 +20,7 @@ require (
 	github.com/prometheus/client_golang v1.25.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
+	golang.org/x/term v0.46.0
 )
 
 require (

@@ -33,21 +33,21 @@ func (p *program) groupsCommand() *cobra.Command {
 }
 
 func (p *program) groupsListCommand(f *storeFlags) *cobra.Command {
-	var o format
+	var l listFlags
 	c := &cobra.Command{
 		Use: "list", Short: "Lists the groups that a schedule, or a job that has not finished, has", Args: takes(false),
 		Example: "  hourbell groups list\n  hourbell groups list --output json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+			return p.list(c, *f, l, func(p *program, client *hourbell.Client) error {
 				groups, err := client.Groups.List(c.Context())
 				if err != nil {
 					return err
 				}
-				return printList(p, view.GroupListing(), o, all(groups))
+				return printList(p, view.GroupListing(), l.format, all(groups))
 			})
 		},
 	}
-	o.addTo(c)
+	l.addTo(c)
 	return c
 }
 

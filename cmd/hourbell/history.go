@@ -34,7 +34,7 @@ func (p *program) acceptHistoryCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.show(o, view.NewAcceptedRecord(done), func(out *bufio.Writer) { printFacts(out, view.AcceptedFacts(done)) })
+				return p.show(o, view.NewAcceptedRecord(done), func(out *bufio.Writer) { p.printFacts(out, view.AcceptedFacts(done)) })
 			})
 		},
 	}

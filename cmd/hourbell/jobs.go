@@ -33,7 +33,7 @@ type jobsListFlags struct {
 	before  int64
 	limit   int
 	secrets bool
-	format  format
+	listFlags
 }
 
 func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
@@ -46,11 +46,11 @@ func (p *program) jobsListCommand(f *storeFlags) *cobra.Command {
 			"  hourbell jobs list --queue mail --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error { return p.jobsList(c, *f, l) },
 	}
-	l.addTo(c)
+	l.jobFilterFlags.addTo(c)
 	c.Flags().Int64Var(&l.before, "before", 0, "only jobs with a number below this")
 	addLimit(c, &l.limit)
 	addSecrets(c, &l.secrets)
-	l.format.addTo(c)
+	l.listFlags.addTo(c)
 	return c
 }
 
@@ -63,7 +63,7 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 	if err != nil {
 		return err
 	}
-	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
+	return p.list(c, f, l.listFlags, func(p *program, client *hourbell.Client) error {
 		filter, err := selection.At(c.Context(), client)
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 
 func (p *program) jobsCountCommand(f *storeFlags) *cobra.Command {
 	var l jobFilterFlags
-	var o format
+	var o listFlags
 	c := &cobra.Command{
 		Use: "count", Short: "Counts jobs, alive and finished", Args: takes(false),
 		Long:    "Counts the jobs that `hourbell jobs list` lists with the same flags. The number is exact, so that all jobs may be\nread: a second or so for a million.",
@@ -100,7 +100,7 @@ func (p *program) jobsCountCommand(f *storeFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+			return p.list(c, *f, o, func(p *program, client *hourbell.Client) error {
 				filter, err := selection.At(c.Context(), client)
 				if err != nil {
 					return err
@@ -109,7 +109,7 @@ func (p *program) jobsCountCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.show(o, view.CountRecord{Count: n}, func(out *bufio.Writer) { fmt.Fprintln(out, n) })
+				return p.show(o.format, view.CountRecord{Count: n}, func(out *bufio.Writer) { fmt.Fprintln(out, n) })
 			})
 		},
 	}

@@ -57,20 +57,20 @@ func (p *program) showJob(ctx context.Context, client *hourbell.Client, f format
 	if err != nil {
 		return err
 	}
-	return p.show(f, view.NewJobRecord(views[0]), func(out *bufio.Writer) { printJob(out, views[0], now) })
+	return p.show(f, view.NewJobRecord(views[0]), func(out *bufio.Writer) { p.printJob(out, views[0], now) })
 }
 
 // printJob prints a job as text, with a table of its attempts, and then their
 // errors and outputs.
-func printJob(out *bufio.Writer, j view.Job, now time.Time) {
-	printFacts(out, view.JobFacts(j, now))
+func (p *program) printJob(out *bufio.Writer, j view.Job, now time.Time) {
+	p.printFacts(out, view.JobFacts(j, now))
 	if len(j.Attempts) == 0 {
 		return
 	}
 	listing := view.AttemptListing()
 	attempts := newTable(listing.Columns)
 	for _, a := range j.Attempts {
-		attempts.AppendRow(cells(listing.Row(a)))
+		attempts.AppendRow(p.cells(listing.Columns, listing.Row(a)))
 	}
 	fmt.Fprintf(out, "\n%s\n", attempts.Render())
 	for _, a := range j.Attempts {

@@ -75,29 +75,31 @@ func (p *program) locksCreateCommand(f *lockFlags) *cobra.Command {
 
 func (p *program) locksListCommand(f *lockFlags) *cobra.Command {
 	var (
-		o     format
+		l     listFlags
 		limit int
 	)
 	c := &cobra.Command{
 		Use: "list", Short: "Lists locks by name, held or not", Args: takes(false),
 		Example: "  hourbell locks list --store postgres://user@host/database\n  hourbell locks list --table shedlock --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := checkLimit(limit); err != nil {
+			if err := errors.Join(checkLimit(limit), l.check()); err != nil {
 				return err
 			}
 			return p.withLocks(c.Context(), *f, func(locks stores.Locks) error {
-				return printList(p, view.LockListing(), o, paged(p, c, o, limit, func(size int, last *lock.Info) ([]lock.Info, error) {
-					req := lock.LocksRequest{Limit: size}
-					if last != nil {
-						req.After = last.Name
-					}
-					return locks.Locks(c.Context(), req)
-				}))
+				return p.repeat(c, l, func(p *program) error {
+					return printList(p, view.LockListing(), l.format, paged(p, c, l.format, limit, func(size int, last *lock.Info) ([]lock.Info, error) {
+						req := lock.LocksRequest{Limit: size}
+						if last != nil {
+							req.After = last.Name
+						}
+						return locks.Locks(c.Context(), req)
+					}))
+				})
 			})
 		},
 	}
 	addLimit(c, &limit)
-	o.addTo(c)
+	l.addTo(c)
 	return c
 }
 
@@ -118,7 +120,7 @@ func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
 				if len(found) == 0 {
 					return fmt.Errorf("lock %q: %w; `hourbell locks list` shows all locks", check.Shorten(args[0]), lock.ErrNotFound)
 				}
-				return p.show(o, view.NewLockRecord(found[0]), func(out *bufio.Writer) { printFacts(out, view.LockFacts(found[0])) })
+				return p.show(o, view.NewLockRecord(found[0]), func(out *bufio.Writer) { p.printFacts(out, view.LockFacts(found[0])) })
 			})
 		},
 	}

@@ -10,13 +10,13 @@ import (
 func (p *program) nodesCommand() *cobra.Command {
 	var (
 		f storeFlags
-		o format
+		l listFlags
 	)
 	c := &cobra.Command{
 		Use: "nodes", Short: "Lists living nodes, and nodes that ended recently", Args: takes(false),
 		Example: "  hourbell nodes\n  hourbell nodes --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
+			return p.list(c, f, l, func(p *program, client *hourbell.Client) error {
 				nodes, err := client.Nodes.List(c.Context())
 				if err != nil {
 					return err
@@ -29,11 +29,11 @@ func (p *program) nodesCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printList(p, view.NodeListing(now, history.Suspended()), o, all(nodes))
+				return printList(p, view.NodeListing(now, history.Suspended()), l.format, all(nodes))
 			})
 		},
 	}
-	o.addTo(c)
+	l.addTo(c)
 	f.addTo(c)
 	c.AddCommand(p.acceptHistoryCommand(&f))
 	return c

@@ -57,7 +57,7 @@ func printList[T any](p *program, l view.Listing[T], f format, items iter.Seq2[T
 	case asNDJSON:
 		err = printLines(out, l, items)
 	default:
-		err = printTable(out, l, items)
+		err = printTable(p, out, l, items)
 	}
 	more := errors.Is(err, errMore)
 	if err != nil && !more {
@@ -110,7 +110,7 @@ func printArray[T any](out *bufio.Writer, l view.Listing[T], items iter.Seq2[T, 
 	return nil
 }
 
-func printTable[T any](out *bufio.Writer, l view.Listing[T], items iter.Seq2[T, error]) error {
+func printTable[T any](p *program, out *bufio.Writer, l view.Listing[T], items iter.Seq2[T, error]) error {
 	t := newTable(l.Columns)
 	var more error
 	for item, err := range items {
@@ -121,7 +121,7 @@ func printTable[T any](out *bufio.Writer, l view.Listing[T], items iter.Seq2[T, 
 		if err != nil {
 			return err
 		}
-		t.AppendRow(cells(l.Row(item)))
+		t.AppendRow(p.cells(l.Columns, l.Row(item)))
 	}
 	fmt.Fprintln(out, t.Render())
 	return more
@@ -173,11 +173,11 @@ func (p *program) show(f format, record any, people func(out *bufio.Writer)) err
 }
 
 // printFacts prints the facts that have a value.
-func printFacts(out *bufio.Writer, facts []view.Fact) {
+func (p *program) printFacts(out *bufio.Writer, facts []view.Fact) {
 	t := newTable(nil)
 	for _, f := range facts {
 		if f.Value != "" && f.Value != "-" {
-			t.AppendRow(cells([]string{f.Name, f.Value}))
+			t.AppendRow(p.factCells(f))
 		}
 	}
 	fmt.Fprintln(out, t.Render())
@@ -203,13 +203,13 @@ var errMore = fmt.Errorf("there are more than %d rows; --limit 0 lists all", tab
 
 // addLimit adds the flag --limit of a long listing.
 func addLimit(c *cobra.Command, limit *int) {
-	c.Flags().IntVar(limit, "limit", 0, fmt.Sprintf("at most this many rows; 0 for all (default %d in a table, otherwise all)", tableRows))
+	c.Flags().IntVar(limit, "limit", 0, fmt.Sprintf("at most this many rows; 0 for all (default %d in a table and with --watch, otherwise all)", tableRows))
 }
 
 // paged yields a long listing up to --limit. By default, machine-readable
-// output is complete, and tables show the first rows.
+// output is complete, and tables and listings with --watch show the first rows.
 func paged[T any](p *program, c *cobra.Command, f format, limit int, read func(size int, last *T) ([]T, error)) iter.Seq2[T, error] {
-	if f != asTable || c.Flags().Changed("limit") {
+	if f != asTable && p.watched == nil || c.Flags().Changed("limit") {
 		return pages(p.page, limit, read)
 	}
 	return beginning(pages(p.page, tableRows+1, read))

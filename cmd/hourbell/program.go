@@ -26,6 +26,10 @@ type program struct {
 	getenv func(string) string
 	now    func() time.Time // for the default of --from; never to decide whether something is due
 	page   int              // how many items of a long listing are read at a time
+
+	color   colorMode        // of the flag --color
+	clock   func() time.Time // the store's clock, if it was read to show times relative to now
+	watched *watched         // set for each reading of a listing with --watch
 }
 
 func newProgram() *program {
@@ -84,6 +88,8 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetErr(p.stderr)
 	root.SetHelpCommand(p.helpCommand(root))
 	root.SetFlagErrorFunc(flagError)
+	p.color = colorAuto
+	root.PersistentFlags().Var(&p.color, "color", "when states have colours: auto (on a terminal, unless NO_COLOR is set), always or never")
 	return root
 }
 

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"golang.org/x/term"
 )
 
 // bar shows the progress of something on a terminal, and prints nothing
@@ -26,11 +28,7 @@ func (p *program) newBar(steps int) *bar {
 	return b
 }
 
-// isTerminal also returns true for the null device, where output is not seen.
-func isTerminal(file *os.File) bool {
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
+func isTerminal(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
 
 // show draws the bar at a step, or between two steps, with the current action.
 func (b *bar) show(doing string, step float64) {

@@ -10,22 +10,22 @@ import (
 func (p *program) queuesCommand() *cobra.Command {
 	var (
 		f storeFlags
-		o format
+		l listFlags
 	)
 	c := &cobra.Command{
 		Use: "queues", Short: "Counts the jobs of each queue that have not finished", Args: takes(false),
 		Example: "  hourbell queues\n  hourbell queues --output json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
+			return p.list(c, f, l, func(p *program, client *hourbell.Client) error {
 				queues, err := client.Queues.List(c.Context())
 				if err != nil {
 					return err
 				}
-				return printList(p, view.QueueListing(), o, all(queues))
+				return printList(p, view.QueueListing(), l.format, all(queues))
 			})
 		},
 	}
-	o.addTo(c)
+	l.addTo(c)
 	f.addTo(c)
 	return c
 }

@@ -37,7 +37,7 @@ type schedulesListFlags struct {
 	limit    int
 	deleted  bool
 	secrets  bool
-	format   format
+	listFlags
 }
 
 func (p *program) schedulesListCommand(f *storeFlags) *cobra.Command {
@@ -55,7 +55,7 @@ func (p *program) schedulesListCommand(f *storeFlags) *cobra.Command {
 	addLimit(c, &l.limit)
 	flags.BoolVar(&l.deleted, "deleted", false, "deleted schedules too")
 	addSecrets(c, &l.secrets)
-	l.format.addTo(c)
+	l.listFlags.addTo(c)
 	return c
 }
 
@@ -71,7 +71,7 @@ func (p *program) schedulesList(c *cobra.Command, f storeFlags, l schedulesListF
 	if err != nil {
 		return err
 	}
-	return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
+	return p.list(c, f, l.listFlags, func(p *program, client *hourbell.Client) error {
 		return printList(p, view.ScheduleListing(), l.format, paged(p, c, l.format, l.limit, func(size int, last *view.Schedule) ([]view.Schedule, error) {
 			page := filter
 			page.Limit = size

@@ -25,7 +25,7 @@ func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
 					return err
 				}
 				shown := view.NewSchedule(s, secrets)
-				return p.show(o, view.NewScheduleRecord(shown), func(out *bufio.Writer) { printFacts(out, view.ScheduleFacts(shown)) })
+				return p.show(o, view.NewScheduleRecord(shown), func(out *bufio.Writer) { p.printFacts(out, view.ScheduleFacts(shown)) })
 			})
 		},
 	}

@@ -15,7 +15,7 @@ import (
 func (p *program) slotsCommand() *cobra.Command {
 	var (
 		f        storeFlags
-		o        format
+		l        listFlags
 		schedule string
 		group    string
 		from, to string
@@ -35,8 +35,8 @@ func (p *program) slotsCommand() *cobra.Command {
 			if err := errors.Join(nameFlags(c, "schedule", "group"), fromErr, toErr, checkLimit(limit), checkRange(filter)); err != nil {
 				return err
 			}
-			return p.withClient(c.Context(), f, func(client *hourbell.Client) error {
-				return printList(p, view.SlotListing(), o, paged(p, c, o, limit, func(size int, last *store.SlotInfo) ([]store.SlotInfo, error) {
+			return p.list(c, f, l, func(p *program, client *hourbell.Client) error {
+				return printList(p, view.SlotListing(), l.format, paged(p, c, l.format, limit, func(size int, last *store.SlotInfo) ([]store.SlotInfo, error) {
 					page := filter
 					page.Limit = size
 					if last != nil {
@@ -53,7 +53,7 @@ func (p *program) slotsCommand() *cobra.Command {
 	flags.StringVar(&from, "from", "", "only slots at or after this instant, such as 2027-03-01T00:00:00Z")
 	flags.StringVar(&to, "to", "", "only slots before this instant")
 	addLimit(c, &limit)
-	o.addTo(c)
+	l.addTo(c)
 	f.addTo(c)
 	return c
 }

@@ -73,6 +73,9 @@ func (p *program) withClient(ctx context.Context, f storeFlags, use func(*hourbe
 	if err != nil {
 		return err
 	}
+	if err := p.readClock(ctx, client); err != nil {
+		return err
+	}
 	return use(client)
 }
 

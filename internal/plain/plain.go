@@ -144,3 +144,25 @@ func ShellQuote(word string) string {
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
+
+// Relative returns when an instant is, seen from now, in the greatest unit of which there are at
+// least two, such as "3m ago" or "in 50s".
+func Relative(at, now time.Time) string {
+	d, text := now.Sub(at).Round(time.Second), "%s ago"
+	if d < 0 {
+		d, text = -d, "in %s"
+	}
+	if d == 0 {
+		return "now"
+	}
+	unit, name := time.Second, "s"
+	for _, one := range []struct {
+		unit time.Duration
+		name string
+	}{{time.Minute, "m"}, {time.Hour, "h"}, {24 * time.Hour, "d"}} {
+		if d >= 2*one.unit {
+			unit, name = one.unit, one.name
+		}
+	}
+	return fmt.Sprintf(text, fmt.Sprint(int64(d/unit))+name)
+}

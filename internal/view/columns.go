@@ -16,6 +16,12 @@ var (
 // IsInstant reports whether a column or a fact has instants, as plain.Stamp formats them.
 func IsInstant(column string) bool { return slices.Contains(instants, column) }
 
+// IsSlot reports whether the instants of a column are slots. An instant names its slot, so it
+// is shown as it is, and not relative to now.
+func IsSlot(column string) bool {
+	return slices.Contains([]string{"SLOT", "LAST", "LAST SLOT", "STARTS", "slot"}, column)
+}
+
 // IsNumber reports whether a column has numbers.
 func IsNumber(column string) bool { return slices.Contains(numbers, column) }
 

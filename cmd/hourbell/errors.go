@@ -57,7 +57,10 @@ func printError(w io.Writer, err error) {
 // remedy returns the remedy for errors of the library that leave the remedy to
 // the program; empty for all other errors.
 func remedy(err error) string {
+	var meant suggestion
 	switch {
+	case errors.As(err, &meant):
+		return fmt.Sprintf("; did you mean %q?", meant.name)
 	case errors.Is(err, hourbell.ErrConflict):
 		return "; `hourbell schedules show` shows its owner and revision: change it in the owner's file, or start from the current revision"
 	case errors.Is(err, hourbell.ErrStale):

@@ -109,6 +109,7 @@ func (p *program) jobsCountCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				p.empty = n == 0
 				return p.show(o.format, view.CountRecord{Count: n}, func(out *bufio.Writer) { fmt.Fprintln(out, n) })
 			})
 		},

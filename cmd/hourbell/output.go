@@ -123,6 +123,7 @@ func printTable[T any](p *program, out *bufio.Writer, l view.Listing[T], items i
 		}
 		t.AppendRow(p.cells(l.Columns, l.Row(item)))
 	}
+	p.empty = t.Length() == 0
 	fmt.Fprintln(out, t.Render())
 	return more
 }

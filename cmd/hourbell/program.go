@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ type program struct {
 	color   colorMode        // of the flag --color
 	clock   func() time.Time // the store's clock, if it was read to show times relative to now
 	watched *watched         // set for each reading of a listing with --watch
+	asked   []asked          // the names that the command looks up
+	empty   bool             // a table had no rows
 }
 
 func newProgram() *program {
@@ -88,6 +91,7 @@ func (p *program) rootCommand() *cobra.Command {
 	root.SetErr(p.stderr)
 	root.SetHelpCommand(p.helpCommand(root))
 	root.SetFlagErrorFunc(flagError)
+	root.PersistentPreRun = func(c *cobra.Command, args []string) { p.asked = askedFor(c, args) }
 	p.color = colorAuto
 	root.PersistentFlags().Var(&p.color, "color", "when states have colours: auto (on a terminal, unless NO_COLOR is set), always or never")
 	return root
@@ -111,7 +115,7 @@ func (p *program) group(name, short string, commands ...*cobra.Command) *cobra.C
 }
 
 func unknownCommand(group *cobra.Command, name string) error {
-	return &check.FieldError{Field: "command", Value: check.Shorten(name), Problem: "is unknown", Remedy: listRemedy(group)}
+	return &check.FieldError{Field: "command", Value: check.Shorten(name), Problem: "is unknown", Remedy: didYouMean(nearestCommand(group, name), listRemedy(group))}
 }
 
 func listRemedy(group *cobra.Command) string {
@@ -165,7 +169,8 @@ func flagError(c *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && c.HasSubCommands() && c.Flags().NArg() > 0:
 		return unknownCommand(c, c.Flags().Arg(0)) // the flag belongs to the command that was meant
 	case errors.As(err, &unknown):
-		return &check.FieldError{Field: "flag", Value: check.Shorten(flagName(unknown)), Problem: "is unknown", Remedy: help}
+		meant := nearestFlag(c, cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()))
+		return &check.FieldError{Field: "flag", Value: check.Shorten(flagName(unknown)), Problem: "is unknown", Remedy: didYouMean(meant, help)}
 	case errors.As(err, &without):
 		return &check.FieldError{Field: "--" + without.GetFlag().Name, Problem: "has no value", Remedy: help}
 	case errors.As(err, &invalid) && errors.Is(err, errEmptyText):

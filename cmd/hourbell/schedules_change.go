@@ -96,7 +96,7 @@ func (p *program) schedulesTriggerCommand(f *storeFlags) *cobra.Command {
 				return p.each(names, func(name string) error {
 					id, err := client.Schedules.Trigger(c.Context(), name)
 					if err != nil {
-						return err
+						return p.suggest(c.Context(), client, err)
 					}
 					p.notePaused(c.Context(), client, id)
 					return p.printID(o, id)

@@ -76,7 +76,7 @@ func (p *program) withClient(ctx context.Context, f storeFlags, use func(*hourbe
 	if err := p.readClock(ctx, client); err != nil {
 		return err
 	}
-	return use(client)
+	return p.suggest(ctx, client, use(client))
 }
 
 // lockFlags select the store of locks. There is no default, unlike in other

@@ -80,8 +80,16 @@ func TestRelative(t *testing.T) {
 		from time.Duration
 		want string
 	}{
-		{0, "now"}, {-400 * time.Millisecond, "now"}, {-time.Second, "1s ago"}, {-119 * time.Second, "119s ago"}, {-2 * time.Minute, "2m ago"},
-		{-119 * time.Minute, "119m ago"}, {-47 * time.Hour, "47h ago"}, {-49 * time.Hour, "2d ago"}, {3 * time.Second, "in 3s"}, {400 * 24 * time.Hour, "in 400d"},
+		{0, "now"},
+		{-400 * time.Millisecond, "now"},
+		{-time.Second, "1s ago"},
+		{-119 * time.Second, "119s ago"},
+		{-2 * time.Minute, "2m ago"},
+		{-119 * time.Minute, "119m ago"},
+		{-47 * time.Hour, "47h ago"},
+		{-49 * time.Hour, "2d ago"},
+		{3 * time.Second, "in 3s"},
+		{400 * 24 * time.Hour, "in 400d"},
 	} {
 		if got := Relative(now.Add(test.from), now); got != test.want {
 			t.Errorf("%v: %q instead of %q", test.from, got, test.want)

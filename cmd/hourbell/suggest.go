@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/plain"
+)
+
+// didYouMean puts a suggestion before a remedy, if there is a suggestion.
+func didYouMean(suggestion, remedy string) string {
+	if suggestion == "" {
+		return remedy
+	}
+	return "did you mean " + suggestion + "? " + remedy
+}
+
+// nearestCommand returns the command of a group that was probably meant; it may be empty.
+func nearestCommand(group *cobra.Command, name string) string {
+	var known []string
+	for _, c := range group.Commands() {
+		if c.IsAvailableCommand() {
+			known = append(known, c.Name())
+		}
+	}
+	if name = plain.Nearest(name, known); name == "" {
+		return ""
+	}
+	return "`" + group.CommandPath() + " " + name + "`"
+}
+
+// nearestFlag returns the flag of a command that was probably meant; it may be empty. A long
+// flag with one dash was read as several short flags.
+func nearestFlag(c *cobra.Command, name string) string {
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	if !slices.Contains(known, name) {
+		name = plain.Nearest(name, known)
+	}
+	if name == "" {
+		return ""
+	}
+	return "--" + name
+}
+
+// asked is a name by which a command was asked to look something up.
+type asked struct{ what, name string }
+
+// askedFor returns the names that a command looks up: its arguments NAME, and the values of
+// the flags that select by name.
+func askedFor(c *cobra.Command, args []string) (names []asked) {
+	what := ""
+	switch {
+	case c.Name() == "explain":
+		what = "schedule"
+	case c.HasParent():
+		what = map[string]string{"schedules": "schedule", "groups": "group", "calendars": "calendar"}[c.Parent().Name()]
+	}
+	if what != "" {
+		for _, name := range args {
+			names = append(names, asked{what, name})
+		}
+	}
+	for _, what := range []string{"schedule", "group", "calendar", "queue", "kind"} {
+		if f := c.Flags().Lookup(what); f != nil && f.Changed {
+			names = append(names, asked{what, f.Value.String()})
+		}
+	}
+	return names
+}
+
+const (
+	namesRead = 1000        // how many names of schedules or calendars are read at a time
+	namesTime = time.Second // how long the names are read
+)
+
+// known returns names that exist: of schedules and calendars the first, and those that begin
+// as the given name does; of kinds those that nodes know.
+func (a asked) known(ctx context.Context, client *hourbell.Client) (names []string, err error) {
+	pages := []string{""}
+	if len(a.name) > 0 {
+		pages = append(pages, a.name[:1])
+	}
+	switch a.what {
+	case "schedule":
+		for _, after := range pages {
+			found, err := client.Schedules.List(ctx, hourbell.ScheduleFilter{After: after, Limit: namesRead})
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range found {
+				names = append(names, s.Name)
+			}
+			if len(found) < namesRead {
+				break
+			}
+		}
+	case "calendar":
+		found, err := client.Calendars.List(ctx, hourbell.CalendarFilter{Limit: namesRead})
+		for _, c := range found {
+			names = append(names, c.Name)
+		}
+		return names, err
+	case "group":
+		found, err := client.Groups.List(ctx)
+		for _, g := range found {
+			names = append(names, g.Name)
+		}
+		return names, err
+	case "queue":
+		found, err := client.Queues.List(ctx)
+		for _, q := range found {
+			names = append(names, q.Name)
+		}
+		nodes, nodeErr := client.Nodes.List(ctx)
+		for _, n := range nodes {
+			names = append(names, n.Queues...)
+		}
+		return names, errors.Join(err, nodeErr)
+	case "kind":
+		nodes, err := client.Nodes.List(ctx)
+		for _, n := range nodes {
+			names = append(names, n.Kinds...)
+		}
+		return names, err
+	}
+	return names, nil
+}
+
+// suggestion is an error about a name that does not exist, and the name that was probably
+// meant.
+type suggestion struct {
+	error
+	name string
+}
+
+func (s suggestion) Unwrap() error { return s.error }
+
+// suggest adds to an error about a name that does not exist the name that was probably
+// meant. Where a listing found nothing, it prints such a name.
+func (p *program) suggest(ctx context.Context, client *hourbell.Client, err error) error {
+	notFound := errors.Is(err, hourbell.ErrNotFound)
+	if !notFound && (err != nil || !p.empty) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, namesTime)
+	defer cancel()
+	for _, a := range p.asked {
+		if notFound && !strings.Contains(err.Error(), fmt.Sprintf("%s %q", a.what, a.name)) {
+			continue
+		}
+		known, readErr := a.known(ctx, client)
+		name := plain.Nearest(a.name, known)
+		switch {
+		case readErr != nil || name == "":
+		case notFound:
+			return suggestion{err, name}
+		default:
+			fmt.Fprintf(p.stderr, "hourbell: there is no %s %q; did you mean %q?\n", a.what, a.name, name)
+		}
+	}
+	return err
+}

@@ -165,7 +165,6 @@ func (p *commandProof) stop(nodes ...*process) {
 func TestCommandsDieWithTheirNode(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, store string) {
-		t.Parallel()
 		p := newCommandProof(t, store)
 		victim := p.serve(store)
 		p.enqueue()
@@ -182,7 +181,6 @@ func TestCommandsDieWithTheirNode(t *testing.T) {
 func TestCommandsOfAStoppedNode(t *testing.T) {
 	t.Parallel()
 	onEachStore(t, func(t *testing.T, store string) {
-		t.Parallel()
 		p := newCommandProof(t, store)
 		stalled := p.serve(store)
 		p.enqueue()

@@ -81,10 +81,17 @@ func random(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// onEachStore runs a test on a fresh PostgreSQL schema and a fresh SQLite file.
+// onEachStore runs a test on a fresh PostgreSQL schema and a fresh SQLite file, concurrently: the
+// tests mostly wait.
 func onEachStore(t *testing.T, test func(t *testing.T, store string)) {
-	t.Run("sqlite", func(t *testing.T) { test(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db")) })
-	t.Run("postgres", func(t *testing.T) { test(t, postgresStore(t)) })
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, "sqlite:"+filepath.Join(t.TempDir(), "proof.db"))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, postgresStore(t))
+	})
 }
 
 // postgresStore returns the URL of a schema that is dropped after the test.

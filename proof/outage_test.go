@@ -170,7 +170,10 @@ func (c *cable) away(d time.Duration) {
 // and no node takes another node's jobs.
 func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 	for name, factor := range map[string]float64{"longer than a heartbeat": 2.0 / 3, "longer than the lease": 1.6} {
-		t.Run(name, func(t *testing.T) { outage(t, time.Duration(factor*float64(lease(t)))) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			outage(t, time.Duration(factor*float64(lease(t))))
+		})
 	}
 }
 

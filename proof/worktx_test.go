@@ -74,6 +74,7 @@ func TestAWorkerIsStoppedInItsTransaction(t *testing.T) {
 	})
 	for _, args := range []hourbell.Args{Posting{Halt: "effect"}, Entry{Halt: "effect"}, Entry{Halt: "completed"}} {
 		t.Run(fmt.Sprintf("sqlite, %T after %v", args, args), func(t *testing.T) {
+			t.Parallel()
 			c := newClerks(t, "sqlite:"+t.TempDir()+"/proof.db")
 			ids := []int64{c.enqueue(args)}
 			zombie := c.node("")

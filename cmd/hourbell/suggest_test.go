@@ -41,14 +41,14 @@ func TestDidYouMean(t *testing.T) {
 		code  int
 		args  []string
 	}{
-		{"nightly", exitFailed, []string{"schedules", "show", "nigthly"}},
-		{"nightly", exitFailed, []string{"schedules", "pause", "nigthly"}},
-		{"nightly", exitFailed, []string{"schedules", "trigger", "nigthly"}},
+		{"nightly", exitFailed, []string{"schedules", "show", "nightyl"}},
+		{"nightly", exitFailed, []string{"schedules", "pause", "nightyl"}},
+		{"nightly", exitFailed, []string{"schedules", "trigger", "nightyl"}},
 		{"nightly", exitFailed, []string{"schedules", "tree", "NIGHTLY"}},
 		{"nightly", exitFailed, []string{"schedules", "edit", "night", "--every", "2h"}},
-		{"nightly", exitFailed, []string{"schedules", "backfill", "nigthly", "--from", "2027-01-01T00:00:00Z", "--to", "2027-01-02T00:00:00Z"}},
-		{"nightly", exitFailed, []string{"explain", "nigthly"}},
-		{"nightly", exitFailed, []string{"jobs", "cancel", "--schedule", "nigthly"}},
+		{"nightly", exitFailed, []string{"schedules", "backfill", "nightyl", "--from", "2027-01-01T00:00:00Z", "--to", "2027-01-02T00:00:00Z"}},
+		{"nightly", exitFailed, []string{"explain", "nightyl"}},
+		{"nightly", exitFailed, []string{"jobs", "cancel", "--schedule", "nightyl"}},
 		{"reports", exitFailed, []string{"groups", "cancel", "reprots"}},
 		{"reports", exitFailed, []string{"schedules", "trigger", "--group", "reprots"}},
 		{"holidays", exitFailed, []string{"calendars", "delete", "holiday"}},

@@ -81,6 +81,14 @@ func (p *program) painted(tone, text string) string {
 	return text
 }
 
+// bold returns a text in bold letters, where states have colours.
+func (p *program) bold(text string) string {
+	if p.coloured() {
+		return "\x1b[1m" + text + "\x1b[0m"
+	}
+	return text
+}
+
 // ago returns when an instant is, relative to the store's clock, if the output is for a
 // person at a terminal; empty otherwise.
 func (p *program) ago(stamp string) string {

@@ -67,6 +67,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.calendarsCommand(),
 		p.slotsCommand(),
 		p.eventsCommand(),
+		p.topCommand(),
 		p.queuesCommand(),
 		p.nodesCommand(),
 		p.authCommand(),

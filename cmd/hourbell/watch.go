@@ -59,6 +59,11 @@ type listFlags struct {
 
 func (l *listFlags) addTo(c *cobra.Command) {
 	l.format.addTo(c)
+	l.addWatch(c)
+}
+
+// addWatch adds the flag --watch alone.
+func (l *listFlags) addWatch(c *cobra.Command) {
 	c.Flags().Var(&l.watch, "watch", "read the listing again and again, at most this often, and show what changes, until Ctrl-C")
 	c.Flags().Lookup("watch").NoOptDefVal = watchEvery.String()
 }

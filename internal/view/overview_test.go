@@ -71,3 +71,26 @@ func TestRates(t *testing.T) {
 		t.Errorf("jobs that ended long ago: %v", all)
 	}
 }
+
+// TestPresentAndLongest checks which nodes and in which order the running jobs are shown.
+func TestPresentAndLongest(t *testing.T) {
+	now := time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
+	o := Overview{
+		Now: now,
+		Nodes: []store.NodeInfo{
+			{Name: "alive"}, {Name: "left", EndedAt: now}, {Name: "died", EndedAt: now.Add(-time.Minute), Died: true}, {Name: "died long ago", EndedAt: now.Add(-2 * time.Hour), Died: true},
+		},
+		Running: []store.JobInfo{{ID: 3, StartedAt: now}, {ID: 2, StartedAt: now.Add(-time.Hour)}},
+		Rates:   map[string]float64{"p": 1, "q": 0.5},
+		Queues:  []store.QueueInfo{{Name: "q"}},
+	}
+	if nodes := o.Present(); len(nodes) != 2 || nodes[0].Name != "alive" || nodes[1].Name != "died" {
+		t.Errorf("nodes %v", nodes)
+	}
+	if jobs := o.Longest(); jobs[0].ID != 2 || o.Running[0].ID != 3 {
+		t.Errorf("running jobs %v", jobs)
+	}
+	if l := o.RateListing().Only("RATE/S", "QUEUE"); strings.Join(l.Row(o.Queues[0]), " ") != "0.5 q" || o.Rate() != 1.5 {
+		t.Errorf("queues %v, all %v", l.Row(o.Queues[0]), o.Rate())
+	}
+}

@@ -38,6 +38,31 @@ type AttemptRecord struct {
 	Outcome      AttemptOutcome
 	Error, Trace string
 	Output       []byte
+	Printed      int64 // how many bytes the attempt printed; at least the length of Output
+	// TakesSaved means that the attempt brought no outcome, so that Output and
+	// Printed are what SaveOutput has stored of it; see TakeSaved.
+	TakesSaved bool
+}
+
+// TakingSaved returns the jobs of the records that take the stored output.
+func TakingSaved(records []AttemptRecord) (ids []int64) {
+	for i := range records {
+		if records[i].TakesSaved {
+			ids = append(ids, records[i].ID)
+		}
+	}
+	return ids
+}
+
+// TakeSaved gives the records of the jobs that TakingSaved returns the output that
+// is stored of these jobs.
+func TakeSaved(records []AttemptRecord, stored map[int64][]StoredBlock) {
+	for i := range records {
+		if r := &records[i]; r.TakesSaved {
+			p := PrintedIn(stored[r.ID])
+			r.Output, r.Printed = p.Data, p.End()
+		}
+	}
 }
 
 // HasRecord reports whether the attempt leaves a record if its outcome changes
@@ -52,7 +77,7 @@ func (o *Outcome) Record(effect Effect) (r AttemptRecord, ok bool) {
 	if effect.Unchanged || effect.Keep == Forget || !o.HasRecord() {
 		return AttemptRecord{}, false
 	}
-	return AttemptRecord{ID: o.ID, Outcome: o.attempt(effect), Error: o.Error, Trace: o.Trace, Output: o.Output}, true
+	return AttemptRecord{ID: o.ID, Outcome: o.attempt(effect), Error: o.Error, Trace: o.Trace, Output: o.Output, Printed: max(o.Printed, int64(len(o.Output)))}, true
 }
 
 // attempt returns how the attempt of an outcome with this effect ended.
@@ -80,7 +105,7 @@ func (o *Outcome) attempt(effect Effect) AttemptOutcome {
 // at a job. node is the name of the node that has ended. ok is false if the
 // attempt leaves no record, because it cannot have begun.
 func (l Loss) Record(id int64, node string) (r AttemptRecord, ok bool) {
-	r.ID = id
+	r.ID, r.TakesSaved = id, true
 	switch {
 	case !l.Begun:
 		return AttemptRecord{}, false

@@ -343,8 +343,14 @@ type Outcome struct {
 	// Cancelled outcome is empty, the Reason is the cancel request's reason.
 	Error string
 	Trace string
-	// Output is what the attempt printed, any bytes, at most 64 KiB.
+	// Output is the end of what the attempt printed, any bytes, at most OutputLimit.
 	Output []byte
+	// Printed is how many bytes the attempt printed; less than the length of
+	// Output: as many as Output has.
+	Printed int64
+	// OutputSaved means that SaveOutput may have stored output of the claim, which
+	// is to be deleted.
+	OutputSaved bool
 	// Value, if not empty, is the job's result if this outcome ends the job: JSON
 	// of at most 64 KiB, kept byte for byte.
 	Value []byte
@@ -541,5 +547,6 @@ type Attempt struct {
 	Outcome    AttemptOutcome
 	Error      string
 	Trace      string
-	Output     []byte
+	Output     []byte // the last OutputLimit bytes
+	Printed    int64  // how many bytes the attempt printed
 }

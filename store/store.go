@@ -154,6 +154,23 @@ type Jobs interface {
 	// other progress is ignored. It is deleted with its job.
 	SaveProgress(ctx context.Context, req SaveProgressRequest) error
 
+	// SaveOutput stores output of attempts that run, for ReadOutput, and returns the
+	// claims for which it did so: those whose jobs are running with their tokens. It
+	// may leave out jobs that other transactions have locked. Data replaces the
+	// stored bytes from its place on; the blocks that ClaimOutput.Window leaves out,
+	// and output of earlier claims of the job, are deleted. A repetition is harmless.
+	//
+	// The end of an attempt deletes its stored output, in the same transaction: the
+	// outcome brings what is kept (Outcome.Output). If the attempt ends because its
+	// node died or left, the stored output becomes the Output of its record.
+	SaveOutput(ctx context.Context, req SaveOutputRequest) ([]ClaimRef, error)
+
+	// ReadOutput returns the output of an attempt: as it was stored last while the
+	// attempt runs, and then the output of its record. A job that does not exist is
+	// ErrNotFound. An attempt that does not exist, or is not kept, has printed
+	// nothing: From is the From of the request.
+	ReadOutput(ctx context.Context, req ReadOutputRequest) (JobOutput, error)
+
 	// ChangeJobs cancels, retries, deletes, moves or reprioritises jobs by number, or
 	// cancels the jobs of a schedule, and returns what it did with each. With neither
 	// it changes nothing.

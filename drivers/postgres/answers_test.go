@@ -49,3 +49,47 @@ func TestProgressGoesWithItsJob(t *testing.T) {
 		}
 	}
 }
+
+// TestOutputGoesWithItsAttempt checks that no stored output stays when its attempt ends,
+// also if output is stored at the same moment.
+func TestOutputGoesWithItsAttempt(t *testing.T) {
+	b := fresh(t)
+	const jobs, rounds = 20, 30
+	node := register(t, b)
+	for round := range rounds {
+		_, err := b.Insert(t.Context(), store.InsertRequest{Jobs: noop(jobs)})
+		must(t, err)
+		res, err := b.Claim(t.Context(), store.ClaimRequest{Node: node, Queue: "q", Kinds: []string{"k"}, Limit: jobs})
+		must(t, err)
+		var output store.SaveOutputRequest
+		var outcomes []store.Outcome
+		for i, job := range res.Jobs {
+			ref := store.ClaimRef{ID: job.ID, Token: job.Token}
+			output.Claims = append(output.Claims, store.ClaimOutput{ClaimRef: ref, Data: []byte("said")})
+			o := store.Outcome{ID: job.ID, Token: job.Token, Alone: true, OutputSaved: true}
+			if i%2 == 0 {
+				o.Result, o.Error, o.Delay = store.Retry, "why", 24*time.Hour
+			}
+			outcomes = append(outcomes, o)
+		}
+		_, err = b.SaveOutput(t.Context(), output)
+		must(t, err)
+		saving := make(chan error)
+		go func() {
+			var err error
+			for range 3 {
+				if err == nil {
+					_, err = b.SaveOutput(t.Context(), output)
+				}
+			}
+			saving <- err
+		}()
+		finish(t, b, outcomes...)
+		must(t, <-saving)
+		var n int
+		must(t, b.pool.QueryRow(t.Context(), withSchema("select count(*) from {schema}.output", b.schema)).Scan(&n))
+		if n != 0 || len(res.Jobs) != jobs {
+			t.Fatalf("round %d: %d rows of %d attempts stayed", round, n, len(res.Jobs))
+		}
+	}
+}

@@ -245,9 +245,9 @@ func (f *finishing) run(ctx context.Context, outcomes []store.Outcome) ([]store.
 }
 
 // plain reports whether an outcome ends its job as completed or failed without an
-// error or output. Its effect does not depend on the job's row.
+// error or output, also without output that was stored. Its effect does not depend on the job's row.
 func plain(o store.Outcome) bool {
-	return (o.Result == store.Completed || o.Result == store.Failed) && !o.HasRecord()
+	return (o.Result == store.Completed || o.Result == store.Failed) && !o.HasRecord() && !o.OutputSaved
 }
 
 // look locks the jobs of outcomes, keeps what the attempts had to say, makes
@@ -266,8 +266,12 @@ func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
 	}
 	var again frees
 	var records []store.AttemptRecord
+	var printed []int64 // jobs whose attempts have stored output
 	for _, o := range outcomes {
 		effect := o.Effect(*held[o.ID])
+		if o.OutputSaved {
+			printed = append(printed, o.ID)
+		}
 		if record, ok := o.Record(effect); ok {
 			records = append(records, record)
 		}
@@ -281,6 +285,9 @@ func (f *finishing) look(ctx context.Context, outcomes []store.Outcome) error {
 		}
 	}
 	if err := f.b.keepAttempts(ctx, f.tx, f.now, records); err != nil {
+		return err
+	}
+	if err := f.b.deleteOutput(ctx, f.tx, printed); err != nil {
 		return err
 	}
 	return f.b.free(ctx, f.tx, f.now, again)
@@ -354,13 +361,15 @@ func (b *Backend) keepAttempts(ctx context.Context, tx querier, now *time.Time, 
 	var outcomes []int16
 	var errs, traces []string
 	var outputs [][]byte
+	var printed []int64
 	for _, r := range records {
 		ids, outcomes = append(ids, r.ID), append(outcomes, int16(r.Outcome))
 		errs, traces = append(errs, r.Error), append(traces, r.Trace)
 		outputs = append(outputs, append([]byte{}, r.Output...)) // never null
+		printed = append(printed, r.Printed)
 	}
 	var batch pgx.Batch
-	batch.Queue(b.q(insertAttempts), now, ids, outcomes, errs, traces, outputs, store.MostAttempts)
+	batch.Queue(b.q(insertAttempts), now, ids, outcomes, errs, traces, outputs, printed, store.MostAttempts)
 	var events store.EventRows
 	events.AddAttempts(records)
 	b.queueEvents(&batch, now, events)

@@ -102,7 +102,7 @@ func (b *Backend) addAttempts(ctx context.Context, tx pgx.Tx, jobs []store.JobIn
 	var id int64
 	var a store.Attempt
 	targets := []any{
-		&id, &a.Attempt, &a.Token, (*word)(&a.Node), into(&a.StartedAt), into(&a.FinishedAt), (*int16)(&a.Outcome), &a.Error, &a.Trace, &a.Output,
+		&id, &a.Attempt, &a.Token, (*word)(&a.Node), into(&a.StartedAt), into(&a.FinishedAt), (*int16)(&a.Outcome), &a.Error, &a.Trace, &a.Output, &a.Printed,
 	}
 	return each(ctx, tx, targets, func() {
 		job := &jobs[place[id]]

@@ -220,6 +220,9 @@ func (b *Backend) settleHeld(ctx context.Context, tx pgx.Tx, now *time.Time, hel
 			lost = append(lost, job.ID)
 		}
 	}
+	if err := b.takeOutput(ctx, tx, records); err != nil {
+		return err
+	}
 	if err := b.keepAttempts(ctx, tx, now, records); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 var hot = map[statement]string{
 	claimJobs: "job|schedule", claimExactJobs: "job|schedule", claimSuspects: "job|schedule", claimExactSuspects: "job|schedule",
 	beginJobs: "lease", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history", finishJobsWithResults: "job|history", finishKeptJobs: "job|history", forgetJobs: "job|attempt|history|key_hold|progress", lockClaims: "job", requeueJobs: "job", endJobs: "job",
-	insertAttempts: "job|attempt", checkRecorded: "history|job", lockJobs: "job", lockFinishedJobs: "history", matchJobs: "job|history|attempt", updateJobs: "job", findScheduleJobs: "job|schedule",
+	insertAttempts: "job|attempt", upsertOutput: "job|output", listOutput: "job|output", deleteOutput: "output", readPrinted: "attempt", checkRecorded: "history|job", lockJobs: "job", lockFinishedJobs: "history", matchJobs: "job|history|attempt", updateJobs: "job", findScheduleJobs: "job|schedule",
 	deleteJobs: "job|history|attempt|key_hold", reviveJobs: "job|history|key_hold", findKeyHolders: "job|history|key_hold", pullJobs: "job", lockHeldJobs: "job", listClaims: "job", listCancelledClaims: "job",
 	lockSchedules: "schedule", updateSchedules: "schedule", findDueSchedules: "schedule", findDueSchedulesNamed: "schedule", findNextSchedule: "schedule",
 	lockLiveJobs: "job", findFiredSlots: "slot", findNewestSlots: "slot", extendSlots: "slot", advanceSchedules: "schedule", uncountFiredSlots: "schedule",

@@ -54,6 +54,7 @@ const (
 	deleteNewJobs
 	deleteNodeClaims
 	deleteOpenCancels
+	deleteOutput
 	deleteReleases
 	endFailing
 	endJobs
@@ -139,6 +140,7 @@ const (
 	listLinks
 	listNewestEvents
 	listNodes
+	listOutput
 	listProgress
 	listQueues
 	listSchedules
@@ -188,6 +190,7 @@ const (
 	readClock
 	readFeed
 	readPosition
+	readPrinted
 	readSnapshot
 	releaseJobs
 	renewFailing
@@ -211,6 +214,7 @@ const (
 	updateUniqueJobs
 	updateWaits
 	upsertKeyHolds
+	upsertOutput
 	upsertProgress
 	deletePauses
 	listPauses
@@ -261,6 +265,7 @@ var sources = [statementCount]source{
 	deleteNewJobs:          {file: "delete_new_jobs", params: "ids", columns: "deleted"},
 	deleteNodeClaims:       {file: "delete_node_claims", params: "nodes"},
 	deleteOpenCancels:      {file: "delete_open_cancels", params: "ids", columns: "job_id reason"},
+	deleteOutput:           {file: "delete_output", params: "ids"},
 	endFailing:             {file: "end_failing", params: "ids"},
 	endJobs:                {file: "end_jobs", params: "now ids states reasons", columns: "schedule_id backfill"},
 	enterTransaction:       {file: "enter_transaction", columns: "store instant seqscan hashjoin mergejoin bitmapscan jit"},
@@ -297,15 +302,17 @@ var sources = [statementCount]source{
 	forgetJobs:             {file: "forget_jobs", given: "batch", params: "now ids tokens states reasons", columns: "id schedule_id backfill releases"},
 	holdCalendars:          {file: "hold_calendars", params: "names", columns: "name"},
 	holdNode:               {file: "hold_node", params: "now node", columns: "now"},
-	insertAttempts:         {file: "insert_attempts", params: "now ids outcomes errors traces outputs most"},
+	insertAttempts:         {file: "insert_attempts", params: "now ids outcomes errors traces outputs printed most"},
 	insertBatch:            {file: "insert_batch", params: "now on any", columns: "id"},
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "calendars names"},
 	insertCalendars:        {file: "insert_calendars", params: "now names definitions", columns: "name revision"},
 	insertEvents:           {file: "insert_events", params: "now type subjects slots counts reasons"},
 	listEvents:             {file: "list_events", given: "oldest", params: "from_tx from_id limit", columns: "tx id at type subjects names slots counts reasons"},
 	listNewestEvents:       {file: "list_events", given: "newest", params: "from_tx from_id limit", columns: "tx id at type subjects names slots counts reasons"},
+	listOutput:             {file: "list_output", params: "ids first_block", columns: "job_id block data"},
 	pruneEvents:            {file: "prune_events", params: "now limit", columns: "deleted seen"},
 	readFeed:               {file: "read_feed", columns: "keep_us gone_tx gone_id next_tx held"},
+	readPrinted:            {file: "read_printed", params: "id token", columns: "attempt printed output"},
 	updateFeed:             {file: "update_feed", params: "keep"},
 	insertHistoryBatches:   {file: "insert_history_batches", params: "now completed_ids failed_ids"},
 	insertJob:              {file: "insert_job", given: "plain", params: newJobParams, columns: "ids sent"},
@@ -321,7 +328,7 @@ var sources = [statementCount]source{
 	insertUniqueJob:        {file: "insert_job", given: "unique", params: newJobParams, columns: "ids sent"},
 	leaveNode:              {file: "leave_node", params: "now node", columns: nodeColumns},
 	leaveTransaction:       {file: "leave_transaction", params: "seqscan hashjoin mergejoin bitmapscan jit"},
-	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at outcome error trace output"},
+	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at outcome error trace output printed"},
 	listBatchJobs:          {file: "list_jobs", given: "page open newest batch", params: jobFilterParams + jobPageParams, columns: jobColumns},
 	listBatchOldestFirst:   {file: "list_jobs", given: "page open oldest batch", params: jobFilterParams + jobPageParams + " after_id", columns: jobColumns},
 	listBatches:            {file: "list_batches", params: "ids before limit", columns: "id created_at finally_id finally_state state jobs"},
@@ -387,6 +394,7 @@ var sources = [statementCount]source{
 	updateLeftNodes:        {file: "update_left_nodes", params: "now wait left nodes"},
 	updateSchedules:        {file: "update_schedules", params: "ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils groups group_paused_ats group_paused_untils"},
 	updateUniqueJobs:       {file: "update_unique_jobs", params: newJobParams + " on_conflicts most", columns: "ids changed sent"},
+	upsertOutput:           {file: "upsert_output", params: "ids tokens first_blocks last_blocks block_ids blocks data", columns: "id token"},
 	upsertProgress:         {file: "upsert_progress", params: "now ids tokens done total notes"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "now ids holds kind unique_key", columns: "ids"},
 	markReleases:           {file: "mark_releases", params: "ids"},

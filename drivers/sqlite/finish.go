@@ -84,6 +84,7 @@ type newAttempt struct {
 	Trace     string               `json:"trace"`
 	OutputAt  int                  `json:"output_at"`
 	OutputLen int                  `json:"output_len"`
+	Printed   int64                `json:"printed"`
 }
 
 // InsertAttempts implements rowwise.Claims.
@@ -93,7 +94,7 @@ func (s *session) InsertAttempts(ctx context.Context, records []store.AttemptRec
 	ids := make([]int64, len(records))
 	for i, r := range records {
 		at, length := pack.add(r.Output)
-		rows[i], ids[i] = newAttempt{r.ID, r.Outcome, r.Error, r.Trace, at, length}, r.ID
+		rows[i], ids[i] = newAttempt{r.ID, r.Outcome, r.Error, r.Trace, at, length, r.Printed}, r.ID
 	}
 	if err := s.exec(ctx, pruneAttempts, args{"ids": jsonList(ids), "most": store.MostAttempts}); err != nil {
 		return err

@@ -126,7 +126,7 @@ func (s *session) addAttempts(ctx context.Context, jobs []store.JobInfo) error {
 	return s.each(ctx, listAttempts, args{"ids": jsonList(ids)}, func(r row) error {
 		var id int64
 		var a store.Attempt
-		err := r.Scan(&id, &a.Attempt, &a.Token, &a.Node, into(&a.StartedAt), into(&a.FinishedAt), &a.Outcome, &a.Error, &a.Trace, &a.Output)
+		err := r.Scan(&id, &a.Attempt, &a.Token, &a.Node, into(&a.StartedAt), into(&a.FinishedAt), &a.Outcome, &a.Error, &a.Trace, &a.Output, &a.Printed)
 		if err == nil {
 			place[id].Attempts = append(place[id].Attempts, a)
 		}

@@ -31,6 +31,7 @@ const (
 	countFailing
 	countJobs
 	countLosses
+	cutOutput
 	deleteAttempts
 	deleteCalendarUses
 	deleteCalendars
@@ -41,6 +42,7 @@ const (
 	deleteFinishedJobs
 	deleteJobs
 	deleteKeyHolds
+	deleteOutput
 	deleteProgress
 	deleteReleases
 	endFailing
@@ -106,6 +108,7 @@ const (
 	listLinks
 	listNewestEvents
 	listNodes
+	listOutput
 	listProgress
 	listQueues
 	listReleases
@@ -151,6 +154,7 @@ const (
 	readFeed
 	readOwner
 	readPosition
+	readPrinted
 	releaseJobs
 	replaceJobs
 	reportLoss
@@ -171,6 +175,7 @@ const (
 	updateWaits
 	upsertCalendars
 	upsertKeyHolds
+	upsertOutput
 	upsertProgress
 	upsertSchedules
 	deletePauses
@@ -208,6 +213,7 @@ var sources = [statementCount]source{
 	countFailing:           {file: "count_failing", params: "failing"},
 	countJobs:              {file: "list_jobs", given: "numbers count", params: jobFilterParams, columns: "count"},
 	countLosses:            {file: "count_losses", params: "ids"},
+	cutOutput:              {file: "cut_output", params: "windows"},
 	deleteAttempts:         {file: "delete_attempts", params: "ids"},
 	deleteCalendarUses:     {file: "delete_calendar_uses", params: "names"},
 	deleteCalendars:        {file: "delete_calendars", params: "names"},
@@ -216,6 +222,7 @@ var sources = [statementCount]source{
 	deleteFinishedJobs:     {file: "delete_finished_jobs", params: "ids"},
 	deleteJobs:             {file: "delete_jobs", params: "ids"},
 	deleteKeyHolds:         {file: "delete_key_holds", params: "ids"},
+	deleteOutput:           {file: "delete_output", params: "ids"},
 	deleteProgress:         {file: "delete_progress", params: "ids"},
 	endFailing:             {file: "end_failing", params: "ids"},
 	endJobs:                {file: "end_jobs", params: "now ends"},
@@ -248,8 +255,10 @@ var sources = [statementCount]source{
 	insertEvents:           {file: "insert_events", params: "now events"},
 	listEvents:             {file: "list_events", given: "oldest", params: "from_id limit", columns: "id at type subjects names slots counts reasons"},
 	listNewestEvents:       {file: "list_events", given: "newest", params: "from_id limit", columns: "id at type subjects names slots counts reasons"},
+	listOutput:             {file: "list_output", params: "ids first", columns: "job_id block data"},
 	pruneEvents:            {file: "prune_events", params: "now limit", columns: "id"},
 	readFeed:               {file: "read_feed", columns: "keep gone_id"},
+	readPrinted:            {file: "read_printed", params: "id token", columns: "attempt printed output"},
 	updateFeed:             {file: "update_feed", params: "keep"},
 	updateGoneEvents:       {file: "update_gone_events", params: "id"},
 	insertJob:              {file: "insert_job", params: sharedParams + " args"},
@@ -259,7 +268,7 @@ var sources = [statementCount]source{
 	insertNodeSequence:     {file: "insert_node_sequence"},
 	insertSameJobs:         {file: "insert_same_jobs", params: sharedParams + " bytes places"},
 	insertSlots:            {file: "insert_slots", params: "now slots"},
-	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at outcome error trace output"},
+	listAttempts:           {file: "list_attempts", params: "ids", columns: "job_id attempt token node started_at finished_at outcome error trace output printed"},
 	listBatches:            {file: "list_batches", params: "ids before limit", columns: "id created_at finally_id finally_state state jobs"},
 	listCalendars:          {file: "list_calendars", params: "after names limit", columns: calendarColumns},
 	listCancelledClaims:    {file: "list_cancelled_claims", params: "node", columns: "id token"},
@@ -320,6 +329,7 @@ var sources = [statementCount]source{
 	updateJobs:             {file: "update_jobs", params: "jobs"},
 	upsertCalendars:        {file: "upsert_calendars", params: "revision bytes now calendars"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "holds"},
+	upsertOutput:           {file: "upsert_output", params: "rows bytes"},
 	upsertProgress:         {file: "upsert_progress", params: "claims now"},
 	upsertSchedules:        {file: "upsert_schedules", params: "bytes schedules"},
 	markReleases:           {file: "mark_releases", params: "ids"},

@@ -121,6 +121,16 @@ func (b backend) SaveProgress(ctx context.Context, req store.SaveProgressRequest
 	return err
 }
 
+// SaveOutput implements store.Jobs.
+func (b backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) ([]store.ClaimRef, error) {
+	return Call(ctx, b.items(len(req.Claims)), b.next.SaveOutput, req)
+}
+
+// ReadOutput implements store.Jobs.
+func (b backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (store.JobOutput, error) {
+	return Call(ctx, b.limit, b.next.ReadOutput, req)
+}
+
 // ChangeJobs implements store.Jobs.
 func (b backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
 	if req.Tx != nil {

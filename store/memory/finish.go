@@ -97,6 +97,9 @@ func (s *Store) finish(o store.Outcome, now time.Time) bool {
 	}
 	asked, cancel := s.cancels[j.ID]
 	s.recordAttempt(j, o, cancel, now)
+	if o.OutputSaved {
+		delete(s.output, j.ID)
+	}
 	defer func() {
 		if j.State.Finished() && !forgets(o) {
 			j.Result = copyOf(o.Value)
@@ -178,7 +181,7 @@ func (s *Store) recordAttempt(j *job, o store.Outcome, cancel bool, now time.Tim
 	if o.Error == "" && len(o.Output) == 0 && o.Result != store.Snooze || forgets(o) {
 		return
 	}
-	a := store.Attempt{Error: o.Error, Trace: o.Trace, Output: copyOf(o.Output)}
+	a := store.Attempt{Error: o.Error, Trace: o.Trace, Output: copyOf(o.Output), Printed: max(o.Printed, int64(len(o.Output)))}
 	switch {
 	case o.Result == store.Completed:
 		a.Outcome = store.AttemptCompleted

@@ -115,6 +115,7 @@ func forgettable(ctx context.Context, tx Tx, outcomes []*store.Outcome) (exists 
 // finishPlan is what a part of the outcomes writes.
 type finishPlan struct {
 	records []store.AttemptRecord
+	printed []int64 // jobs whose attempts have stored output
 	ends    []End
 	requeue []Requeue
 	freed   []store.SerialGroup // of the jobs that end
@@ -127,6 +128,9 @@ func (p *finishPlan) add(o *store.Outcome, held store.HeldJob) {
 	effect := o.Effect(held)
 	if record, ok := o.Record(effect); ok {
 		p.records = append(p.records, record)
+	}
+	if o.OutputSaved {
+		p.printed = append(p.printed, o.ID)
 	}
 	if o.Follows(effect) {
 		p.after = append(p.after, o.After)
@@ -148,7 +152,27 @@ func (p *finishPlan) write(ctx context.Context, tx Tx, now time.Time) error {
 	if err := insertAttempts(ctx, tx, p.records, now); err != nil {
 		return err
 	}
+	if len(p.printed) > 0 {
+		if err := tx.DeleteOutput(ctx, p.printed); err != nil {
+			return err
+		}
+	}
 	return endAndRequeue(ctx, tx, p.ends, p.requeue, p.freed, now)
+}
+
+// takeOutput gives the records of lost attempts the output that is stored of them,
+// and deletes what is stored.
+func takeOutput(ctx context.Context, tx Tx, records []store.AttemptRecord) error {
+	ids := store.TakingSaved(records)
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := tx.StoredOutput(ctx, ids, 0)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	store.TakeSaved(records, found)
+	return tx.DeleteOutput(ctx, ids)
 }
 
 // insertAttempts stores records of attempts, if there are any, and their events.

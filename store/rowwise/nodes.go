@@ -113,6 +113,9 @@ func (p *lossPlan) add(job *HeldJob, node string, after func(store.LostJob) *sto
 
 // write writes the plan. Records and losses come first, while the jobs are live.
 func (p *lossPlan) write(ctx context.Context, tx Tx, now time.Time) error {
+	if err := takeOutput(ctx, tx, p.records); err != nil {
+		return err
+	}
 	if err := insertAttempts(ctx, tx, p.records, now); err != nil {
 		return err
 	}

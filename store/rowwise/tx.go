@@ -46,6 +46,13 @@ type Claims interface {
 	// jobs keeps its newest MostAttempts records.
 	InsertAttempts(ctx context.Context, records []store.AttemptRecord, now time.Time) error
 
+	// StoredOutput returns what SaveOutput has stored of the output of the last claims
+	// of live jobs, from block first on, by job, in the order of the blocks.
+	StoredOutput(ctx context.Context, ids []int64, first int64) (map[int64][]store.StoredBlock, error)
+
+	// DeleteOutput deletes what SaveOutput has stored of jobs.
+	DeleteOutput(ctx context.Context, ids []int64) error
+
 	// EndJobs moves live jobs to history, finished now. Their keys are free
 	// again, and the cancel requests of jobs with Asked are deleted. Each end is an
 	// event of the feed.

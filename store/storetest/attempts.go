@@ -24,7 +24,7 @@ func (e *env) attempts(id int64) []store.Attempt {
 	e.t.Helper()
 	records := e.job(id).Attempts
 	for i := range records {
-		records[i].Error, records[i].Trace, records[i].Output = "", "", nil
+		records[i].Error, records[i].Trace, records[i].Output, records[i].Printed = "", "", nil, 0
 	}
 	return records
 }
@@ -160,7 +160,7 @@ func attemptLate(e *env) {
 		o.Error, o.Trace, o.Output = "late", "trace", []byte("out")
 		e.finishWell(o)
 		want := lost
-		want.FinishedAt, want.Outcome, want.Error, want.Trace, want.Output = e.now, how, "late", "trace", []byte("out")
+		want.FinishedAt, want.Outcome, want.Error, want.Trace, want.Output, want.Printed = e.now, how, "late", "trace", []byte("out"), 3
 		e.want(e.job(c.ID).Attempts, []store.Attempt{want}, "a late outcome that ends its job must replace the record of the lost attempt")
 	}
 }

@@ -392,7 +392,7 @@ func finishAttempts(e *env) {
 			want = append(want, store.Attempt{
 				Attempt: c.Attempt, Token: c.Token, Node: "n", StartedAt: e.now.Add(-time.Second), FinishedAt: e.now,
 				Outcome: map[store.Result]store.AttemptOutcome{store.Retry: store.AttemptRetried, store.Failed: store.AttemptFailed}[result],
-				Error:   errText, Trace: trace, Output: o.Output,
+				Error:   errText, Trace: trace, Output: o.Output, Printed: int64(len(output)),
 			})
 		}
 		if result == store.Retry {

@@ -106,6 +106,7 @@ func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world 
 		{20, w.claim},
 		{18, w.finish},
 		{4, w.saveProgress},
+		{3, w.saveOutput},
 		{6, w.changeJobs},
 		{3, w.listJobs},
 		{2, w.countJobs},

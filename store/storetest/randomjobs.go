@@ -330,7 +330,9 @@ func (w *world) finish() {
 		}
 		if w.chance(5) {
 			o.Output = fmt.Append(nil, "out\x00", w.steps)
+			o.Printed = int64(w.rng.IntN(20))
 		}
+		o.OutputSaved = w.chance(2)
 		if w.chance(3) {
 			o.Value = fmt.Append(nil, `{"ü": `, w.steps, " }")
 		}

@@ -83,6 +83,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"ClaimPart", claimPartTests, has[store.PartialClaimer]},
 		{"Finish", finishTests, nil},
 		{"Progress", progressTests, nil},
+		{"Output", outputTests, nil},
 		{"Attempts", attemptTests, nil},
 		{"FinishTx", finishTxTests, nil},
 		{"Keep", keepTests, nil},

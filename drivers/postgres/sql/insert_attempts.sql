@@ -7,10 +7,10 @@ WITH trimmed AS (
     ) AS last
     WHERE a.job_id = ANY (ARRAY[o.id]) AND a.token <= last.token
 )
-INSERT INTO {schema}.attempt AS a (job_id, token, node, started_at, finished_at, attempt, outcome, error, trace, output)
-SELECT j.id, j.token, j.node, j.started_at, coalesce(:now::timestamptz, now()), j.attempt, o.outcome, o.error, o.trace, o.output
-FROM unnest(:ids::bigint[], :outcomes::smallint[], :errors::text[], :traces::text[], :outputs::bytea[]) AS o (id, outcome, error, trace, output)
+INSERT INTO {schema}.attempt AS a (job_id, token, node, started_at, finished_at, attempt, outcome, error, trace, output, printed)
+SELECT j.id, j.token, j.node, j.started_at, coalesce(:now::timestamptz, now()), j.attempt, o.outcome, o.error, o.trace, o.output, o.printed
+FROM unnest(:ids::bigint[], :outcomes::smallint[], :errors::text[], :traces::text[], :outputs::bytea[], :printed::bigint[]) AS o (id, outcome, error, trace, output, printed)
     JOIN {schema}.job AS j ON j.id = ANY (ARRAY[o.id])
 ON CONFLICT (job_id, token) DO UPDATE
-SET finished_at = excluded.finished_at, outcome = excluded.outcome, error = excluded.error, trace = excluded.trace, output = excluded.output
+SET finished_at = excluded.finished_at, outcome = excluded.outcome, error = excluded.error, trace = excluded.trace, output = excluded.output, printed = excluded.printed
 WHERE a.outcome = 6

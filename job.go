@@ -1,9 +1,12 @@
 package hourbell
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log/slog"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
@@ -62,8 +65,39 @@ type JobRow struct {
 	run *work.Run
 }
 
-// SetOutput keeps the output of the attempt, any bytes, in its record; only the
-// last 64 KiB are kept. A later call replaces the output.
+// Log adds a line to the output of the attempt: the text that fmt.Sprintf makes.
+// See Writer.
+func (j *JobRow) Log(format string, args ...any) {
+	text := fmt.Appendf(nil, format, args...)
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		text = append(text, '\n')
+	}
+	_, _ = j.Writer().Write(text) // never fails
+}
+
+// LogHandler returns a slog.Handler that writes records to the output of the
+// attempt, as slog.TextHandler does. See Writer. opts may be nil.
+func (j *JobRow) LogHandler(opts *slog.HandlerOptions) slog.Handler {
+	return slog.NewTextHandler(j.Writer(), opts)
+}
+
+// Writer returns a writer that adds bytes to the output of the attempt. The last 64
+// KiB of the output are kept in the record of the attempt. While the attempt runs,
+// the node stores new output about once a second, and JobService.Output reads it.
+// If the node dies, the record has the output that was stored.
+//
+// Write returns at once and never fails; what is written after the worker has
+// returned is dropped. Concurrent calls of Write and Log are allowed, except for a
+// worker in a test that has called neither before.
+func (j *JobRow) Writer() io.Writer {
+	if j.run == nil { // a worker in a test
+		j.run = &work.Run{}
+	}
+	return j.run.Printer()
+}
+
+// SetOutput makes output, any bytes, the output of the attempt, in place of all
+// that was written before.
 func (j *JobRow) SetOutput(output []byte) {
 	if j.run == nil { // a worker in a test
 		j.run = &work.Run{}
@@ -71,7 +105,7 @@ func (j *JobRow) SetOutput(output []byte) {
 	j.run.SetOutput(output)
 }
 
-// Output returns the output that SetOutput has kept so far.
+// Output returns the last 64 KiB of the output of the attempt so far.
 func (j *JobRow) Output() []byte {
 	if j.run == nil {
 		return nil

@@ -2,6 +2,7 @@ package hourbell
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/hourbell/hourbell/store"
@@ -21,7 +22,30 @@ func (s *JobService) Get(ctx context.Context, id int64) (store.JobInfo, error) {
 		return store.JobInfo{}, fmt.Errorf("read job %d: %w", id, err)
 	}
 	if len(jobs) == 0 {
-		return store.JobInfo{}, fmt.Errorf("job %d: %w; it may have been deleted or pruned, or its kind keeps nothing of jobs that complete", id, ErrNotFound)
+		return store.JobInfo{}, noJob(id)
 	}
 	return jobs[0], nil
+}
+
+// Output returns what an attempt at a job has printed, from byte from on: the part
+// of its last 64 KiB that is stored. token selects the attempt by the token of its
+// claim; 0 selects the last attempt. While the attempt runs, new output arrives
+// about once a second. To follow a job, call Output again with the End of the
+// answer; when the answer is not Running, all of the attempt has been read, and a
+// Last that differs from its Token is a later attempt. A job that does not exist is
+// ErrNotFound.
+func (s *JobService) Output(ctx context.Context, id, token, from int64) (store.JobOutput, error) {
+	out, err := s.client.backend.ReadOutput(ctx, store.ReadOutputRequest{ID: id, Token: token, From: max(from, 0)})
+	if errors.Is(err, store.ErrNotFound) {
+		return out, noJob(id)
+	}
+	if err != nil {
+		return out, fmt.Errorf("read the output of job %d: %w", id, err)
+	}
+	return out, nil
+}
+
+// noJob returns the error for a job that does not exist.
+func noJob(id int64) error {
+	return fmt.Errorf("job %d: %w; it may have been deleted or pruned, or its kind keeps nothing of jobs that complete", id, ErrNotFound)
 }

@@ -17,15 +17,10 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/supervise"
 )
 
 // CommandKind is the kind of the jobs that run an external command.
 const CommandKind = "command"
-
-// outputLimit is how many bytes of a command's output are kept: the last 64
-// KiB, as JobRow.SetOutput keeps them.
-const outputLimit = 64 << 10
 
 // Command is the arguments of a job that runs an external command.
 type Command struct {
@@ -273,7 +268,8 @@ func (e *ExitError) Error() string {
 // result.
 //
 // Standard output and error are stored together with the attempt, in the order
-// of arrival: the last 64 KiB. The command never blocks on writing them.
+// of arrival: the last 64 KiB, which can be read while the command runs (see
+// JobRow.Writer). The command never blocks on writing them.
 type CommandWorker struct {
 	// Grace is how long a command may run after SIGTERM before it gets SIGKILL.
 	// 0 means 3 s, which is less than a stopping node waits
@@ -293,14 +289,11 @@ func (w CommandWorker) Work(ctx context.Context, job *hourbell.JobRow) error {
 	if about, hook := job.Headers[hourbell.HookHeader]; hook && command.Stdin == "" {
 		command.Stdin = about
 	}
-	output := supervise.NewTail(outputLimit)
-	err = w.run(ctx, command, job, output)
-	job.SetOutput(output.Bytes())
-	return err
+	return w.run(ctx, command, job)
 }
 
 // run starts the command, unless ctx has ended, and waits until it ends.
-func (w CommandWorker) run(ctx context.Context, command Command, job *hourbell.JobRow, output *supervise.Tail) error {
+func (w CommandWorker) run(ctx context.Context, command Command, job *hourbell.JobRow) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("command not started: %w", context.Cause(ctx))
 	}
@@ -316,7 +309,7 @@ func (w CommandWorker) run(ctx context.Context, command Command, job *hourbell.J
 	if results != "" {
 		ready.env = lastOfEach(append(ready.env, "HOURBELL_RESULTS="+results))
 	}
-	return w.execute(ctx, ready, job, output)
+	return w.execute(ctx, ready, job)
 }
 
 // grace is how long a command may run after SIGTERM.

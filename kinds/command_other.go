@@ -12,7 +12,6 @@ import (
 	"os/user"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/supervise"
 )
 
 // identity is the user that a command runs as; on this system it is always the
@@ -28,12 +27,13 @@ func identify(*user.User) (*identity, error) {
 func giveTo(*os.File, *identity) error { return nil }
 
 // execute runs a prepared command, and kills it when ctx ends.
-func (w CommandWorker) execute(ctx context.Context, ready ready, _ *hourbell.JobRow, output *supervise.Tail) error {
+func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.JobRow) error {
 	cmd := exec.CommandContext(ctx, ready.path)
 	cmd.Args, cmd.Env, cmd.Dir = ready.argv, ready.env, ready.dir
 	if len(ready.stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(ready.stdin)
 	}
+	output := job.Writer()
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.WaitDelay = w.graceFor(nil) // for its output, if another process holds that open
 	if err := cmd.Start(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"syscall"
 	"time"
@@ -16,10 +17,10 @@ import (
 )
 
 // execute runs a prepared command under a supervisor.
-func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.JobRow, output *supervise.Tail) error {
+func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.JobRow) error {
 	held := hold{job: job, grace: w.grace()}
 	claim, _ := held.renewed()
-	process, elsewhere, err := start(ready, ready.spec(job, w.grace()), claim, output)
+	process, elsewhere, err := start(ready, ready.spec(job, w.grace()), claim, job.Writer())
 	switch {
 	case errors.Is(err, supervise.ErrClaimOver):
 		return fmt.Errorf("command not started: %w (%w)", hourbell.ErrClaimLost, err)
@@ -28,19 +29,19 @@ func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.J
 	}
 	w.attend(ctx, process, &held)
 	if elsewhere != nil {
-		tell(output, "directory %s: %v; running in /", ready.dir, elsewhere)
+		tell(job, "directory %s: %v; running in /", ready.dir, elsewhere)
 	}
 	result, err := process.Wait()
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
-	note(output, result)
+	note(job, result)
 	return outcome(ctx, result)
 }
 
 // start starts a command. As under cron, a command whose directory cannot be
 // entered runs in /, and elsewhere contains the reason.
-func start(ready ready, spec supervise.Spec, claim supervise.Claim, output *supervise.Tail) (process *supervise.Process, elsewhere, err error) {
+func start(ready ready, spec supervise.Spec, claim supervise.Claim, output io.Writer) (process *supervise.Process, elsewhere, err error) {
 	process, err = supervise.Start(spec, claim, output)
 	var refused *supervise.StartError
 	if !errors.As(err, &refused) {
@@ -135,24 +136,24 @@ func (r ready) spec(job *hourbell.JobRow, grace time.Duration) supervise.Spec {
 
 // note appends lines to the output about processes of the command that were
 // ended or kept.
-func note(output *supervise.Tail, result supervise.Result) {
+func note(job *hourbell.JobRow, result supervise.Result) {
 	if result.LeftBehind > 0 {
-		tell(output, `processes ended that the command had left behind: %d (with "detached":"keep" they live on)`, result.LeftBehind)
+		tell(job, `processes ended that the command had left behind: %d (with "detached":"keep" they live on)`, result.LeftBehind)
 	}
 	if result.Unreachable > 0 {
-		tell(output, "processes still living that this node has not the right to end: %d", result.Unreachable)
+		tell(job, "processes still living that this node has not the right to end: %d", result.Unreachable)
 	}
 	if result.Forced {
-		tell(output, "the command's supervisor was stopped and did not end it: the node killed both; run the command as another user, who cannot stop it")
+		tell(job, "the command's supervisor was stopped and did not end it: the node killed both; run the command as another user, who cannot stop it")
 	}
 }
 
 // tell appends a line to the output that does not come from the command.
-func tell(output *supervise.Tail, format string, args ...any) {
-	if text := output.Bytes(); len(text) > 0 && text[len(text)-1] != '\n' {
-		fmt.Fprintln(output)
+func tell(job *hourbell.JobRow, format string, args ...any) {
+	if text := job.Output(); len(text) > 0 && text[len(text)-1] != '\n' {
+		job.Log("")
 	}
-	fmt.Fprintf(output, "hourbell: "+format+"\n", args...)
+	job.Log("hourbell: "+format, args...)
 }
 
 // outcome translates the result of a command to the error of the attempt.

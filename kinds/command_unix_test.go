@@ -19,14 +19,13 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/supervise"
 )
 
 // perform runs a command as Work does and returns its output.
 func perform(ctx context.Context, grace time.Duration, command Command) (string, error) {
-	output := supervise.NewTail(outputLimit)
-	err := CommandWorker{Grace: grace}.run(ctx, command, &hourbell.JobRow{ID: 7, Attempt: 2, Token: 99}, output)
-	return string(output.Bytes()), err
+	job := &hourbell.JobRow{ID: 7, Attempt: 2, Token: 99}
+	err := CommandWorker{Grace: grace}.run(ctx, command, job)
+	return string(job.Output()), err
 }
 
 func TestCommandRuns(t *testing.T) {

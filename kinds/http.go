@@ -19,7 +19,6 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
-	"github.com/hourbell/hourbell/internal/supervise"
 )
 
 // HTTPKind is the kind of the jobs that make an HTTP request.
@@ -182,9 +181,7 @@ func (w HTTPWorker) Work(ctx context.Context, job *hourbell.JobRow) error {
 		return requestError(req, err)
 	}
 	defer answer.Body.Close()
-	output := supervise.NewTail(outputLimit)
-	_, err = io.Copy(output, io.LimitReader(answer.Body, maxAnswer))
-	job.SetOutput(output.Bytes())
+	_, err = io.Copy(job.Writer(), io.LimitReader(answer.Body, maxAnswer))
 	if failure := h.statusError(req, answer); failure != nil {
 		return failure
 	}

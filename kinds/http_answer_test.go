@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/memory"
 )
 
@@ -116,7 +117,7 @@ func TestHTTPReadsABoundedAnswer(t *testing.T) {
 	defer server.Close()
 	args, _ := HTTP{URL: server.URL}.Encode()
 	job := &hourbell.JobRow{RawArgs: args}
-	if err := (HTTPWorker{Private: true}).Work(t.Context(), job); err != nil || len(job.Output()) != outputLimit {
+	if err := (HTTPWorker{Private: true}).Work(t.Context(), job); err != nil || len(job.Output()) != store.OutputLimit {
 		t.Errorf("%v with %d bytes of output", err, len(job.Output()))
 	}
 }

@@ -34,6 +34,7 @@ func Answers(t *testing.T, open func(t *testing.T) store.Backend) {
 		{"back-off by a function", ownBackOff},
 		{"timeouts", timeouts},
 		{"progress", progress},
+		{"output", output},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(&env{T: t, backend: open(t)}) })
 	}

@@ -116,6 +116,7 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 	var writer sync.WaitGroup
 	writer.Go(func() { e.runner.WriteOutcomes(writing) })
 	writer.Go(func() { e.runner.SaveProgress(writing) })
+	writer.Go(func() { e.runner.SaveOutput(writing) })
 
 	loops.Go(func() { e.node.Rescues(ctx) })
 	loops.Go(func() { fire.Run(ctx, e.firing()) })

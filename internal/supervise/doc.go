@@ -97,5 +97,5 @@
 // There a session is the process group with which the command begins, processes
 // that leave the group are left alone, and no process of the command ends if
 // the supervisor is killed together with its node. On all other systems this
-// package contains only Tail.
+// package is empty.
 package supervise

@@ -38,7 +38,7 @@ type task struct {
 }
 
 // report is a message from the supervisor to the node; each report has one
-// field.
+// field, and Output may have Skipped.
 type report struct {
 	// Clock is the supervisor's uptime. It is the first report on systems where
 	// processes do not share that clock.
@@ -46,6 +46,7 @@ type report struct {
 	Started int            `json:"started,omitempty"` // the number of the command's first process
 	Failed  syscall.Errno  `json:"failed,omitempty"`  // why the command could not be started
 	Output  []byte         `json:"output,omitempty"`  // the next bytes of the output
+	Skipped int64          `json:"skipped,omitempty"` // bytes of the output before Output that were displaced
 	Ended   *Result        `json:"ended,omitempty"`   // the last report
 }
 

@@ -8,6 +8,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/hourbell/hourbell/internal/tail"
 )
 
 // OutputLimit is how many bytes of a command's output are kept while its node
@@ -23,7 +25,7 @@ const streamEvery = 20 * time.Millisecond
 // output never waits for the node; writing reports does.
 type relay struct {
 	node   *json.Encoder
-	output *Tail
+	output *tail.Tail
 	source *os.File      // the pipe; nil if the command inherits the node's output
 	fresh  chan struct{} // there is output to report
 	eof    chan struct{} // closed when nothing more will be read
@@ -33,7 +35,7 @@ type relay struct {
 
 func newRelay(node io.Writer) *relay {
 	return &relay{
-		node: json.NewEncoder(node), output: NewTail(OutputLimit), fresh: make(chan struct{}, 1),
+		node: json.NewEncoder(node), output: tail.New(OutputLimit), fresh: make(chan struct{}, 1),
 		eof: make(chan struct{}), stop: make(chan struct{}), idle: make(chan struct{}),
 	}
 }
@@ -90,8 +92,8 @@ func (r *relay) stream() {
 
 // tell sends the output that the node has not received yet.
 func (r *relay) tell() {
-	if fresh, _ := r.output.Next(); len(fresh) > 0 {
-		r.report(report{Output: fresh})
+	if fresh, skipped := r.output.Next(); len(fresh) > 0 {
+		r.report(report{Output: fresh, Skipped: skipped})
 	}
 }
 

@@ -89,8 +89,8 @@ type Process struct {
 
 // Start starts a command, which runs until it ends or the claim ends. output
 // receives the command's standard output and error, except bytes that were
-// displaced by OutputLimit newer bytes before the node could read them. Write
-// is called by one goroutine at a time, and not after Wait has returned. The
+// displaced by OutputLimit newer bytes before the node could read them; if it
+// has a method Skip(int64), Skip gets the number of these bytes. Write is called by one goroutine at a time, and not after Wait has returned. The
 // error is a *StartError if the system refused to start the command, and
 // ErrClaimOver if the claim was about to pass.
 func Start(spec Spec, claim Claim, output io.Writer) (*Process, error) {
@@ -258,6 +258,9 @@ func (p *Process) listen(reports *json.Decoder, output io.Writer) {
 		var r report
 		if reports.Decode(&r) != nil {
 			break
+		}
+		if counter, counts := output.(interface{ Skip(n int64) }); counts && r.Skipped > 0 {
+			counter.Skip(r.Skipped)
 		}
 		if len(r.Output) > 0 {
 			_, _ = output.Write(r.Output) // an error is the concern of the writer

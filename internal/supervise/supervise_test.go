@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/internal/supervise"
+	"github.com/hourbell/hourbell/internal/tail"
 	"github.com/hourbell/hourbell/internal/uptime"
 )
 
@@ -40,7 +41,7 @@ func playNode(dir string) int {
 	if left, err := time.ParseDuration(string(text)); err == nil && left > 0 {
 		claim = supervise.ClaimFor(uptime.Now().Add(left), left, 100*time.Millisecond)
 	}
-	tail := supervise.NewTail(supervise.OutputLimit)
+	tail := tail.New(supervise.OutputLimit)
 	p, err := supervise.Start(shell(dir, filepath.Join(dir, "script")), claim, tail)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -85,13 +86,13 @@ func dirWith(t *testing.T, script string) string {
 }
 
 // start runs a script in dir under a supervisor of this process.
-func start(t *testing.T, dir string, claim supervise.Claim, change func(*supervise.Spec)) (*supervise.Process, *supervise.Tail) {
+func start(t *testing.T, dir string, claim supervise.Claim, change func(*supervise.Spec)) (*supervise.Process, *tail.Tail) {
 	t.Helper()
 	spec := shell(dir, filepath.Join(dir, "script"))
 	if change != nil {
 		change(&spec)
 	}
-	tail := supervise.NewTail(supervise.OutputLimit)
+	tail := tail.New(supervise.OutputLimit)
 	p, err := supervise.Start(spec, claim, tail)
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +230,7 @@ func TestSessionAndStreams(t *testing.T) {
 // and that ps shows none of its secrets.
 func TestSecretsAndBytes(t *testing.T) {
 	dir := t.TempDir()
-	tail := supervise.NewTail(supervise.OutputLimit)
+	tail := tail.New(supervise.OutputLimit)
 	p, err := supervise.Start(supervise.Spec{
 		Label: "job 7", Path: "/bin/sh",
 		Argv: []string{"sh", "-c", `printf '%s|%s|%s' "$1" "$V" "$#"; cat /proc/$PPID/cmdline /proc/$PPID/environ /proc/$PPID/comm`, "sh", "a\xffb", ""},
@@ -253,13 +254,13 @@ func TestSecretsAndBytes(t *testing.T) {
 }
 
 func TestStartFails(t *testing.T) {
-	_, err := supervise.Start(supervise.Spec{Path: "/nowhere/x", Argv: []string{"x"}}, supervise.Claim{}, supervise.NewTail(1))
+	_, err := supervise.Start(supervise.Spec{Path: "/nowhere/x", Argv: []string{"x"}}, supervise.Claim{}, tail.New(1))
 	var refused *supervise.StartError
 	if !errors.As(err, &refused) || refused.Errno != syscall.ENOENT {
 		t.Errorf("got %v", err)
 	}
 	now := uptime.Now()
-	_, err = supervise.Start(supervise.Spec{Path: "/bin/true", Argv: []string{"true"}}, supervise.Claim{Term: now, Kill: now.Add(time.Hour)}, supervise.NewTail(1))
+	_, err = supervise.Start(supervise.Spec{Path: "/bin/true", Argv: []string{"true"}}, supervise.Claim{Term: now, Kill: now.Add(time.Hour)}, tail.New(1))
 	if !errors.Is(err, supervise.ErrClaimOver) {
 		t.Errorf("too late: got %v", err)
 	}
@@ -635,7 +636,7 @@ func TestRunAsAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root")
 	}
-	tail := supervise.NewTail(supervise.OutputLimit)
+	tail := tail.New(supervise.OutputLimit)
 	p, err := supervise.Start(supervise.Spec{
 		Label: "test", Path: "/bin/sh", Argv: []string{"sh", "-c", "id -u; id -g; id -G; grep NoNewPrivs /proc/self/status >/dev/null && sleep 300"}, Dir: "/",
 		Env: []string{"PATH=/usr/bin:/bin"}, User: &supervise.User{UID: 65534, GID: 65533, Groups: []uint32{65533, 65532}},
@@ -661,7 +662,7 @@ func write(t *testing.T, dir, name string) {
 // that does nothing and waiting for its end.
 func BenchmarkSupervised(b *testing.B) {
 	for b.Loop() {
-		p, err := supervise.Start(supervise.Spec{Label: "benchmark", Path: "/bin/true", Argv: []string{"true"}}, supervise.Claim{}, supervise.NewTail(1))
+		p, err := supervise.Start(supervise.Spec{Label: "benchmark", Path: "/bin/true", Argv: []string{"true"}}, supervise.Claim{}, tail.New(1))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -111,8 +111,8 @@ func TestTextsCanBeStored(t *testing.T) {
 
 func TestOutputKeepsItsEnd(t *testing.T) {
 	var run Run
-	run.SetOutput([]byte(strings.Repeat("a", OutputLimit) + "end"))
-	if out := run.Output(); len(out) != OutputLimit || !strings.HasSuffix(string(out), "aend") {
+	run.SetOutput([]byte(strings.Repeat("a", store.OutputLimit) + "end"))
+	if out := run.Output(); len(out) != store.OutputLimit || !strings.HasSuffix(string(out), "aend") {
 		t.Errorf("kept %d bytes", len(out))
 	}
 }

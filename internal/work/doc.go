@@ -14,7 +14,9 @@
 //	attempt_context.go   the context of one attempt
 //	attempt_outcome.go   (pure) the outcome of an attempt
 //	outcomes.go          writes outcomes in batches
-//	progress.go          writes the progress of runs in batches
+//	save.go              stores what runs report while they run, in batches
+//	progress.go          the progress of runs
+//	output.go            what runs print
 //	in_flight.go         the claims that the node holds
 //	reconcile.go         releases claims that the store holds for the node, but the node does not know
 //	cancels.go           passes cancel requests to runs

@@ -2,9 +2,6 @@ package work
 
 import (
 	"context"
-	"maps"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
@@ -13,91 +10,24 @@ import (
 )
 
 const (
-	// progressGap is the shortest interval between two writes of progress. Each write has the newest
-	// progress of each run that has reported any since the last write.
-	progressGap = time.Second
-	// maxProgress is how many runs a write contains at most.
+	// maxProgress is how many runs a write of progress contains at most.
 	maxProgress = 5000
 	// maxNote is how many bytes of a note are kept.
 	maxNote = 1 << 10
 )
 
-// progress collects the progress that runs report and writes it in batches. A failure to write is
-// retried with the progress that is the newest then; it never ends a run.
-type progress struct {
-	store       Store
-	callTimeout time.Duration
-	report      *loop.Report
-	wake        loop.Signal
-
-	mu      sync.Mutex
-	waiting map[*Run]struct{} // runs whose newest progress is not written
-	writing sync.Mutex        // held during a write, so that an older progress cannot overtake a newer progress
-}
-
-func newProgress(s Store, callTimeout time.Duration, report *loop.Report) *progress {
-	return &progress{store: s, callTimeout: callTimeout, report: report, wake: loop.NewSignal(), waiting: map[*Run]struct{}{}}
-}
-
-// add adds a run whose progress has changed; it never blocks for long.
-func (p *progress) add(run *Run) {
-	p.mu.Lock()
-	p.waiting[run] = struct{}{}
-	p.mu.Unlock()
-	p.wake.Notify()
-}
-
-// take returns the runs whose newest progress is not written.
-func (p *progress) take() []*Run {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	runs := slices.Collect(maps.Keys(p.waiting))
-	clear(p.waiting)
-	return runs
-}
-
-// run writes progress until ctx ends.
-func (p *progress) run(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-p.wake:
+// newProgress returns the saver of the progress that runs report.
+func newProgress(s Store, callTimeout time.Duration, report *loop.Report) *saver {
+	return newSaver("save progress", report, func(ctx context.Context, runs []*Run) (left []*Run, again bool, err error) {
+		n := min(len(runs), maxProgress)
+		claims := make([]store.ClaimProgress, n)
+		for i, run := range runs[:n] {
+			claims[i] = store.ClaimProgress{ClaimRef: run.ref(), Progress: run.Progress()}
 		}
-		p.write(ctx)
-		if loop.Sleep(ctx, progressGap) != nil {
-			return
-		}
-	}
-}
-
-// write writes the newest progress of the runs that have reported any until now.
-func (p *progress) write(ctx context.Context) {
-	p.writing.Lock()
-	defer p.writing.Unlock()
-	for runs := range slices.Chunk(p.take(), maxProgress) {
-		if err := p.save(ctx, runs); err != nil {
-			for _, run := range runs {
-				p.add(run)
-			}
-			if ctx.Err() == nil {
-				p.report.StoreFailed("save progress", err)
-			}
-			continue
-		}
-		p.report.StoreWorks("save progress")
-	}
-}
-
-// save writes the newest progress of runs in one call.
-func (p *progress) save(ctx context.Context, runs []*Run) error {
-	claims := make([]store.ClaimProgress, len(runs))
-	for i, run := range runs {
-		claims[i] = store.ClaimProgress{ClaimRef: run.ref(), Progress: run.Progress()}
-	}
-	call, cancel := context.WithTimeout(ctx, p.callTimeout)
-	defer cancel()
-	return p.store.SaveProgress(call, store.SaveProgressRequest{Claims: claims})
+		call, cancel := context.WithTimeout(ctx, callTimeout)
+		defer cancel()
+		return runs[n:], false, s.SaveProgress(call, store.SaveProgressRequest{Claims: claims})
+	})
 }
 
 // SetProgress stores how far the run has come, to be written within about a second. Negative numbers

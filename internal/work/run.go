@@ -15,9 +15,6 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// OutputLimit is the greatest number of bytes that is kept of an attempt's output, from its end.
-const OutputLimit = 64 << 10
-
 // Run is one attempt at a job in this process. The zero value can be used in tests of workers.
 type Run struct {
 	store.Claimed
@@ -35,7 +32,7 @@ type Run struct {
 	endCause error           // why the run was ended; nil: it was not, or the session ended
 	ctx      context.Context // created on first use: see attemptContext
 	cancel   context.CancelCauseFunc
-	output   []byte
+	printed  printed
 	value    []byte          // the result
 	progress *store.Progress // nil: none
 }
@@ -101,23 +98,6 @@ func (r *Run) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.
 	return r.runner.cfg.Store.ListJobs(ctx, req)
 }
 
-// SetOutput stores the last OutputLimit bytes of output with the attempt.
-func (r *Run) SetOutput(output []byte) {
-	if over := len(output) - OutputLimit; over > 0 {
-		output = output[over:]
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.output = append([]byte(nil), output...)
-}
-
-// Output returns the bytes that SetOutput stored.
-func (r *Run) Output() []byte {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.output
-}
-
 // SetResult stores the result of the job, JSON of at most check.MaxResult bytes. It is kept if the
 // attempt ends the job.
 func (r *Run) SetResult(value []byte) {
@@ -132,9 +112,6 @@ func (r *Run) Result() []byte {
 	defer r.mu.Unlock()
 	return r.value
 }
-
-// addTo adds to an outcome what the attempt has left.
-func (r *Run) addTo(outcome *store.Outcome) { outcome.Output, outcome.Value = r.Output(), r.Result() }
 
 func (r *Run) ref() store.ClaimRef { return store.ClaimRef{ID: r.ID, Token: r.Token} }
 

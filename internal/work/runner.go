@@ -57,6 +57,7 @@ type Store interface {
 	FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error)
 	Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error)
 	SaveProgress(ctx context.Context, req store.SaveProgressRequest) error
+	SaveOutput(ctx context.Context, req store.SaveOutputRequest) ([]store.ClaimRef, error)
 	ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error)
 }
 
@@ -68,7 +69,8 @@ type Runner struct {
 	wakes       *loop.Wakes
 	inFlight    *InFlight
 	outcomes    *outcomes
-	progress    *progress
+	progress    *saver
+	output      *saver
 	lostAnswers lostAnswers
 	solo        solo
 	unknown     unknownClaims
@@ -82,6 +84,7 @@ func New(cfg Config) *Runner {
 		cfg: cfg, node: cfg.Node, report: report, wakes: cfg.Wakes, inFlight: cfg.InFlight,
 		outcomes: newOutcomes(cfg.Store, cfg.CallTimeout, report, cfg.InFlight),
 		progress: newProgress(cfg.Store, cfg.CallTimeout, report),
+		output:   newOutput(cfg.Store, cfg.CallTimeout, report),
 	}
 	r.setRuns(nil)
 	return r
@@ -103,6 +106,9 @@ func (r *Runner) WriteOutcomes(ctx context.Context) { r.outcomes.run(ctx) }
 // SaveProgress writes the progress of runs until ctx ends.
 func (r *Runner) SaveProgress(ctx context.Context) { r.progress.run(ctx) }
 
+// SaveOutput writes the output of runs until ctx ends.
+func (r *Runner) SaveOutput(ctx context.Context) { r.output.run(ctx) }
+
 // CompareClaims compares the claims of this node with the claims that the store holds for it:
 // it releases claims whose answers were lost, and passes cancel requests to runs. The node calls it
 // after each heartbeat.
@@ -119,7 +125,9 @@ func (r *Runner) HandBack() {
 		if run.completing.Load() != notCompleting {
 			continue
 		}
-		r.deliver(run, result{outcome: interrupted(run.Claimed, node.ErrStopping), why: "it did not end when its node stopped"})
+		outcome := interrupted(run.Claimed, node.ErrStopping)
+		run.addTo(&outcome)
+		r.deliver(run, result{outcome: outcome, why: "it did not end when its node stopped"})
 	}
 }
 

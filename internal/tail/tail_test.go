@@ -1,4 +1,4 @@
-package supervise
+package tail
 
 import (
 	"math/rand/v2"
@@ -12,7 +12,7 @@ func TestTailKeepsTheEnd(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range 200 {
 		limit := 1 + random.IntN(50)
-		output := NewTail(limit)
+		output := New(limit)
 		var all []byte
 		var read int64
 		for range random.IntN(30) {

@@ -1,4 +1,5 @@
-package supervise
+// Package tail keeps the end of an output.
+package tail
 
 import "sync"
 
@@ -14,15 +15,19 @@ type Tail struct {
 	read  int64  // how many of these bytes Next has returned or skipped
 }
 
-// NewTail returns a Tail that keeps limit bytes, at least 1.
-func NewTail(limit int) *Tail { return &Tail{limit: limit} }
+// New returns a Tail that keeps limit bytes, at least 1.
+func New(limit int) *Tail { return &Tail{limit: limit} }
 
 // Write always accepts all of p.
 func (t *Tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := len(p)
-	t.total += int64(n)
+	t.write(p)
+	return len(p), nil
+}
+
+func (t *Tail) write(p []byte) {
+	t.total += int64(len(p))
 	p = p[max(0, len(p)-t.limit):]
 	if len(t.kept)+len(p) > 2*t.limit {
 		// The tail moves to the front once per limit bytes, so each byte is
@@ -30,7 +35,24 @@ func (t *Tail) Write(p []byte) (int, error) {
 		t.kept = t.kept[:copy(t.kept, t.kept[len(t.kept)-t.limit:])]
 	}
 	t.kept = append(t.kept, p...)
-	return n, nil
+}
+
+// Skip counts n bytes that were written elsewhere and are lost. The bytes before
+// them are dropped.
+func (t *Tail) Skip(n int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.total += n
+	t.kept = t.kept[:0]
+}
+
+// Set makes p the content: all that was written before is forgotten, and not
+// counted any more.
+func (t *Tail) Set(p []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept, t.total, t.read = nil, 0, 0
+	t.write(p)
 }
 
 // Bytes returns a copy of the last limit bytes.
@@ -38,6 +60,26 @@ func (t *Tail) Bytes() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.last(int64(t.limit))
+}
+
+// Total returns how many bytes were written.
+func (t *Tail) Total() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.total
+}
+
+// Since returns a copy of the kept bytes from byte from on, and the number of the
+// first of them: from, or a multiple of align that is greater.
+func (t *Tail) Since(from, align int64) (data []byte, first int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	oldest := t.total - min(int64(len(t.kept)), int64(t.limit))
+	first = max(from, (oldest+align-1)/align*align)
+	if first >= t.total {
+		return nil, first
+	}
+	return t.last(t.total - first), first
 }
 
 // Next returns the bytes written since the last call, except bytes that are no

@@ -25,6 +25,8 @@ var hot = map[statement]string{
 	pruneJobs: "history|attempt|key_hold", lockHistoryBatches: "history_batch", deleteHistoryBatches: "history_batch", cutHistoryBatch: "history_batch", pruneNotedJobs: "history|attempt|key_hold", pruneKeptJobs: "history|attempt|key_hold|progress", pruneSlots: "slot", pruneNodes: "node",
 	lockWaitingJobs: "job", releaseJobs: "job", lockSerialGroups: "schedule", lockSerialGroupJobs: "job", countFailing: "failing", resetFailures: "failing",
 	markReleases: "job", findEnds: "history", updateWaits: "job", lockDependents: "job", updateEdges: "edge", findOpenEdges: "edge", listEdges: "edge", listLinks: "edge", findDecidedEdges: "edge|history", lockBatchJob: "job", findBatch: "batch", updateBatch: "batch", listBatchJobs: "job|history", listBatchOldestFirst: "job|history", lockReleases: "release", updateRelease: "release", deleteReleases: "release", lockFreeDependents: "job", findBusyDependents: "job", findQueues: "job",
+	lockFollowers: "schedule|chain", findLastEnds: "chain_end", updateNext: "schedule", findDueEnds: "chain_end", findFollowedEnds: "chain_end|slot", closeChainEnds: "chain_end|schedule", awaitChainEnds: "chain_end|schedule", pruneChainEnds: "chain_end",
+	findScheduleRelease: "schedule|chain", findChain: "schedule|chain", insertChain: "schedule", deleteChain: "chain", markPredecessors: "schedule|chain", markScheduleJobs: "job",
 	lockCalendarUsers: "schedule|calendar_use", reviseSchedules: "schedule", deleteCalendarUses: "calendar_use", insertCalendarUses: "schedule", holdCalendars: "calendar",
 	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",
 	listEvents: "event", listNewestEvents: "event", pruneEvents: "event", insertEvents: "event",
@@ -39,7 +41,7 @@ func TestPlans(t *testing.T) {
 	t.Run("empty", func(t *testing.T) { checkPlans(t, b) })
 	fill(t, b)
 	t.Run("filled", func(t *testing.T) { checkPlans(t, b) })
-	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history; analyze {schema}.schedule; analyze {schema}.slot; analyze {schema}.calendar; analyze {schema}.calendar_use; analyze {schema}.failing; analyze {schema}.event", b.schema))
+	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history; analyze {schema}.schedule; analyze {schema}.slot; analyze {schema}.calendar; analyze {schema}.calendar_use; analyze {schema}.failing; analyze {schema}.event; analyze {schema}.chain; analyze {schema}.chain_end", b.schema))
 	t.Run("analysed", func(t *testing.T) { checkPlans(t, b) })
 	t.Run("emptied", func(t *testing.T) {
 		b := fresh(t, MaxConns(2))
@@ -86,6 +88,9 @@ func fill(t *testing.T, b *Backend) {
 		insert into {schema}.edge (on_id, job_id, delay_us, "on", state, any_of) select i, i + 10000, 0, 0, 0, false from generate_series(1, 10000) i;
 		insert into {schema}.edge (on_id, job_id, delay_us, "on", state, any_of) select 1, i, 0, 0, 0, false from generate_series(20001, 30000) i;
 		insert into {schema}.release (ids, ended_at, states, reasons) select array[i], now(), array[3]::smallint[], array[''] from generate_series(1, 2000) i;
+		insert into {schema}.chain (schedule_id, predecessor) select i, 's' || i % 500 from generate_series(1, 5000) i;
+		insert into {schema}.chain_end (schedule_id, slot, job_id, ended_at, state, paused, open, predecessor, reason)
+		select i % 500, now() + i * interval '1 second', i, now(), 3, false, i % 100 = 0, 's' || i % 500, '' from generate_series(-10000, 10000) i;
 		insert into {schema}.slot (schedule_id, slot, last, count, recorded_at, outcome, reason)
 		select i % 100, now() + i * interval '1 second', now(), 1, now(), 0, '' from generate_series(1, 10000) i;
 		insert into {schema}.event (tx, at, type, subjects) select i, now(), 3, array[i] from generate_series(1, 10000) i`, b.schema))
@@ -130,6 +135,13 @@ func checkPlans(t *testing.T, b *Backend) {
 		wantInPlan(t, b, name, "Index Scan using job_pkey")
 	}
 	wantInPlan(t, b, lockHeldJobs, "Index Scan using job_pkey")
+	wantInPlan(t, b, findDueEnds, "using chain_end_open", "(schedule_id = ANY")
+	wantInPlan(t, b, awaitChainEnds, "using chain_end_open", "(schedule_id = s.id)")
+	wantInPlan(t, b, closeChainEnds, "using chain_end_open")
+	wantInPlan(t, b, findFollowedEnds, "using chain_end_job", "(schedule_id = ", "(job_id = ", "using slot_")
+	wantInPlan(t, b, findLastEnds, "Scan Backward using chain_end_pkey")
+	wantInPlan(t, b, pruneChainEnds, "using chain_end_slot", "(slot < ")
+	wantInPlan(t, b, lockFollowers, "using chain_pkey")
 }
 
 // TestListingPlans pins that listings of few of many jobs read in the order of an index,

@@ -122,6 +122,18 @@ var plans = []struct {
 	{statement: countJobs, given: "states finished_since", want: []string{"SEARCH h USING COVERING INDEX hourbell_history_finished (state=? AND <expr>=? AND finished_at>?)"}, walks: true},
 	{statement: listAttempts, want: []string{"SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)"}, sorts: true},
 	{statement: listSchedules, given: "living", want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name>?)", "SEARCH f USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: lockFollowers, want: []string{"SEARCH p USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH c USING PRIMARY KEY (predecessor=?)", "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH e USING PRIMARY KEY (schedule_id=?)"}, sorts: true},
+	{statement: updateNext, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: findDueEnds, want: []string{"SEARCH e USING INDEX hourbell_chain_end_open (schedule_id=?)"}, sorts: true},
+	{statement: findFollowedEnds, want: []string{"SEARCH e USING COVERING INDEX hourbell_chain_end_job (schedule_id=? AND job_id=?)", "SEARCH r USING COVERING INDEX hourbell_slot_fired (schedule_id=? AND slot=?)"}},
+	{statement: closeChainEnds, want: []string{"SEARCH e USING INDEX hourbell_chain_end_open (schedule_id=?)", "SEARCH s USING INTEGER PRIMARY KEY (rowid=?)"}},
+	{statement: awaitChainEnds, want: []string{"SEARCH s USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH e USING COVERING INDEX hourbell_chain_end_open (schedule_id=?)"}},
+	{statement: pruneChainEnds, want: []string{"hourbell_chain_end_slot (slot<?)"}},
+	{statement: findChain, want: []string{"SEARCH d USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)", "SEARCH c USING COVERING INDEX hourbell_chain_schedule (schedule_id=?)"}},
+	{statement: deleteChain, want: []string{"hourbell_chain_schedule (schedule_id=?)"}},
+	{statement: markPredecessors, want: []string{"SEARCH hourbell_schedule USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)", "SEARCH c USING PRIMARY KEY (predecessor=?)"}},
+	{statement: markScheduleJobs, want: []string{"SEARCH hourbell_job USING INDEX hourbell_job_schedule (schedule_id=?)", "SEARCH s USING INDEX sqlite_autoindex_hourbell_schedule_1 (name=?)"}},
+	{statement: findScheduleRelease, want: []string{"SEARCH p USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH c USING PRIMARY KEY (predecessor=?)", "SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"}, walks: true},
 	{statement: listEvents, want: []string{"SEARCH e USING INTEGER PRIMARY KEY (rowid>?)"}},
 	{statement: listNewestEvents, want: []string{"SEARCH e USING INTEGER PRIMARY KEY (rowid>?)"}},
 	{statement: pruneEvents, want: []string{"SCAN hourbell_event"}, walks: true},
@@ -174,7 +186,7 @@ func fullScan(line string) bool {
 		return false
 	}
 	switch alias {
-	case "hourbell_job", "hourbell_history", "hourbell_schedule", "hourbell_slot", "hourbell_attempt", "hourbell_failing", "j", "h", "s", "r", "n", "a", "f":
+	case "hourbell_job", "hourbell_history", "hourbell_schedule", "hourbell_slot", "hourbell_attempt", "hourbell_failing", "hourbell_chain", "hourbell_chain_end", "j", "h", "s", "r", "n", "a", "f", "p", "c", "d", "e":
 		return true
 	}
 	return false
@@ -197,7 +209,11 @@ func fill(t *testing.T, b *Backend) {
 	}
 	var puts []store.PutSchedule
 	for i := range 2_000 {
-		puts = append(puts, store.PutSchedule{Name: fmt.Sprint("s", i), Definition: []byte("{}")})
+		put := store.PutSchedule{Name: fmt.Sprint("s", i), Definition: []byte("{}")}
+		if i > 0 {
+			put.After = []string{fmt.Sprint("s", i/2)}
+		}
+		puts = append(puts, put)
 	}
 	if _, err := b.PutSchedules(t.Context(), store.PutSchedulesRequest{Owner: "o", Schedules: puts}); err != nil {
 		t.Fatal(err)

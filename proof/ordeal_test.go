@@ -76,6 +76,8 @@ type ordeal struct {
 	weather *weather // between the database and all processes except the steady node; nil for SQLite
 	orders  witness  // what enqueuers write
 	starts  witness  // what workers write
+	// unfinished, if not empty, is a query that counts what is left to do; otherwise live jobs are.
+	unfinished string
 
 	mu       sync.Mutex
 	steady   *process // nothing happens to this node, except that the database restarts
@@ -319,10 +321,17 @@ func (o *ordeal) endure(harms []harm, jobs int, work func()) time.Duration {
 	return time.Since(quiet)
 }
 
-// live returns how many jobs have not ended, or -1 if this is not known.
+// live returns how much is left to do: how many jobs have not ended. If this is not known, it returns -1.
 func (o *ordeal) live() int64 {
 	ctx, cancel := context.WithTimeout(o.t.Context(), 5*time.Second)
 	defer cancel()
+	if o.unfinished != "" {
+		n, err := o.ledger.count(ctx, o.unfinished)
+		if err != nil {
+			return -1
+		}
+		return n
+	}
 	client, err := hourbell.New(o.ledger.backend, hourbell.Config{})
 	if err != nil {
 		o.t.Fatal(err)

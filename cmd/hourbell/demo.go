@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/api"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/cmd/hourbell/demo"
 	"github.com/hourbell/hourbell/cmd/hourbell/stores"
@@ -25,15 +26,15 @@ import (
 func (p *program) demoCommand() *cobra.Command {
 	var listen string
 	c := &cobra.Command{
-		Use: "demo [--listen ADDR]", Short: "Runs sample work on a temporary store, and shows its pages", Args: takes(false),
+		Use: "demo [--listen ADDR]", Short: "Runs sample work on a temporary store, and serves its pages and API", Args: takes(false),
 		Long: "Runs a small cluster with sample work in this process, on a SQLite file in a temporary folder, and serves its\n" +
-			"pages on this machine. It prints the address of the pages and the URL of the store, which other commands can\n" +
-			"use, and works until SIGINT or SIGTERM; then the folder is deleted.",
+			"pages and its API on this machine. It prints the address of the pages and the URL of the store, which other\n" +
+			"commands can use, and works until SIGINT or SIGTERM; then the folder is deleted.",
 		Example:               "  hourbell demo\n  hourbell demo --listen 127.0.0.1:9000",
 		DisableFlagsInUseLine: true,
 		RunE:                  func(c *cobra.Command, _ []string) error { return p.demo(c.Context(), listen) },
 	}
-	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "the address of the pages; it must be a loopback address, and port 0 is any free port")
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "the address of the pages and of the API; it must be a loopback address, and port 0 is any free port")
 	return c
 }
 
@@ -67,7 +68,10 @@ func (p *program) demo(ctx context.Context, listen string) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: dashboard.Handler(client, dashboard.Options{Authorize: access.Local()}), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute}
+	mux := http.NewServeMux()
+	mux.Handle("/api/", api.Handler(client, api.Options{Authorize: access.Local(), Logger: log}))
+	mux.Handle("/", dashboard.Handler(client, dashboard.Options{Authorize: access.Local(), Logger: log}))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute}
 	go server.Serve(listener) //nolint:errcheck // it ends with ErrServerClosed
 	defer server.Close()
 	if _, err := fmt.Fprintf(p.stdout, "pages: http://%s/\nstore: %s\n", listener.Addr(), at); err != nil {

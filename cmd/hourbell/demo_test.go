@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestDemo starts the demo, opens a page, and stops it.
+// TestDemo starts the demo, opens a page, asks the API, and stops it.
 func TestDemo(t *testing.T) {
 	out, in := io.Pipe()
 	p := newProgram()
@@ -38,6 +38,9 @@ func TestDemo(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("status %d:\n%s", res.StatusCode, body)
 		}
+	}
+	if code, text := call(t, http.DefaultClient, "GET", strings.TrimSuffix(page, "schedules")+"api/v1/schedules/prices", ""); code != http.StatusOK || !strings.Contains(text, `"name":"prices"`) {
+		t.Errorf("the API answers %d %s", code, text)
 	}
 	stop()
 	if code := <-done; code != 0 {

@@ -42,7 +42,10 @@ type JobFilter struct {
 	// condition is given.
 	All bool
 
-	// Of List only.
+	// Within is how long Page and Estimate look for jobs; default PageTime.
+	Within time.Duration
+
+	// Of List and Page only.
 	Before  int64 // only numbers below this number: the last number of the previous page
 	Limit   int   // rows of a page; default 100
 	Details bool  // also read arguments and the records of attempts

@@ -225,14 +225,14 @@ func nameOf(registry huma.Registry, schema *huma.Schema) string {
 	return ""
 }
 
-// pageOf has a page of a list.
-type pageOf[T any] struct {
+// PageOf is a page of a list.
+type PageOf[T any] struct {
 	Items []T     `json:"items" nullable:"false"`
 	Next  *string `json:"next" doc:"The cursor of the next page; null: this is the last page."`
 }
 
 // listed is the answer of a list.
-type listed[T any] struct{ Body pageOf[T] }
+type listed[T any] struct{ Body PageOf[T] }
 
 // Paging are the parameters of every list.
 type Paging struct {
@@ -243,7 +243,7 @@ type Paging struct {
 // newPage returns a page of at most limit items. rows has one row more if there are
 // further pages; cursor returns the cursor behind a row.
 func newPage[R, T any](limit int, rows []R, cursor func(R) string, record func(R) T) *listed[T] {
-	out := &listed[T]{Body: pageOf[T]{Items: []T{}}}
+	out := &listed[T]{Body: PageOf[T]{Items: []T{}}}
 	if len(rows) > limit {
 		rows = rows[:limit]
 		next := encodeCursor(cursor(rows[limit-1]))

@@ -70,7 +70,15 @@ type listJobsInput struct {
 	Paging
 }
 
-func (h *handler) listJobs(ctx context.Context, in *listJobsInput) (*listed[view.JobRecord], error) {
+// listedJobs is the answer of the list of jobs.
+type listedJobs struct {
+	Body struct {
+		PageOf[view.JobRecord]
+		Partial bool `json:"partial" doc:"The search stopped, because few of very many jobs match and there is no index for the conditions. next continues it; the page may have no items."`
+	}
+}
+
+func (h *handler) listJobs(ctx context.Context, in *listJobsInput) (*listedJobs, error) {
 	if err := in.allowed(ctx); err != nil {
 		return nil, err
 	}
@@ -83,29 +91,49 @@ func (h *handler) listJobs(ctx context.Context, in *listJobsInput) (*listed[view
 	if filter.Before, err = numberCursor(in.Cursor); err != nil {
 		return nil, err
 	}
-	filter.Limit, filter.Details = in.Limit+1, true
-	found, err := h.client.Jobs.List(ctx, filter)
+	filter.Limit, filter.Details = in.Limit, true
+	page, err := h.client.Jobs.Page(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := view.Jobs(ctx, h.client, in.Show, found...)
+	jobs, err := view.Jobs(ctx, h.client, in.Show, page.Jobs...)
 	if err != nil {
 		return nil, err
 	}
-	return newPage(in.Limit, jobs, func(j view.Job) string { return fmt.Sprint(j.ID) }, view.NewJobRecord), nil
+	out := &listedJobs{}
+	out.Body.PageOf = newPage(in.Limit, jobs, func(j view.Job) string { return fmt.Sprint(j.ID) }, view.NewJobRecord).Body
+	out.Body.Partial = page.Partial
+	if page.Next != 0 {
+		out.Body.Next = given(encodeCursor(fmt.Sprint(page.Next)))
+	}
+	return out, nil
 }
 
-type countOutput struct{ Body view.CountRecord }
+// Count is a number of jobs.
+type Count struct {
+	view.CountRecord
+	Estimated bool `json:"estimated" doc:"count is an estimate from samples, because there are very many jobs."`
+}
 
-func (h *handler) countJobs(ctx context.Context, in *struct{ JobQuery }) (*countOutput, error) {
+type countOutput struct{ Body Count }
+
+func (h *handler) countJobs(ctx context.Context, in *struct {
+	JobQuery
+	Exact bool `query:"exact" doc:"Count all jobs, which takes a second or so for a million."`
+},
+) (*countOutput, error) {
 	ctx, stop := context.WithTimeout(ctx, readTime)
 	defer stop()
 	filter, err := in.filter(ctx, h.client)
 	if err != nil {
 		return nil, err
 	}
-	n, err := h.client.Jobs.Count(ctx, filter)
-	return &countOutput{view.CountRecord{Count: n}}, err
+	if in.Exact {
+		n, err := h.client.Jobs.Count(ctx, filter)
+		return &countOutput{Count{CountRecord: view.CountRecord{Count: n}}}, err
+	}
+	n, err := h.client.Jobs.Estimate(ctx, filter)
+	return &countOutput{Count{CountRecord: view.CountRecord{Count: n.Jobs}, Estimated: !n.Exact}}, err
 }
 
 // JobID is the parameter of routes about a job.

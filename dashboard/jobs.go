@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -101,21 +102,23 @@ func (p *pages) jobs(ctx context.Context, r *http.Request) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Limit = pageSize + 1
-	jobs, err := p.client.Jobs.List(ctx, f)
+	f.Limit = pageSize
+	found, err := p.client.Jobs.Page(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	more := len(jobs) > pageSize
-	jobs = jobs[:min(len(jobs), pageSize)]
 	d := jobsData{Filter: filter, Any: len(filter) > 0, Verbs: verbs}
-	if d.Table, err = p.jobTable(ctx, jobs, now); err != nil {
+	if d.Table, err = p.jobTable(ctx, found.Jobs, now); err != nil {
 		return nil, err
 	}
 	d.Table.Caption, d.Table.Empty = "Jobs, newest first", "No job matches."
-	if more {
+	if found.Partial {
+		d.Table.Empty = "No job matches so far."
+		d.Table.Note = fmt.Sprintf("Few of very many jobs match. The search stopped at job %d; “More” continues it.", found.Next)
+	}
+	if found.Next != 0 {
 		older := filterOf(query)
-		older.Set("before", strconv.FormatInt(jobs[pageSize-1].ID, 10))
+		older.Set("before", strconv.FormatInt(found.Next, 10))
 		d.Table.Older = withQuery("jobs", older)
 	}
 	if f.Before != 0 {

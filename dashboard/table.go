@@ -20,6 +20,7 @@ type table struct {
 	Empty   string // what is shown without rows
 	// Newest and Older lead to the first and the next page; empty: there is none.
 	Newest, Older string
+	Note          string // what a reader must know besides the rows; may be empty
 }
 
 type column struct {

@@ -55,14 +55,20 @@ type ListJobsRequest struct {
 	JobFilter
 	Now         time.Time // for Scheduled; zero: the store's clock
 	Before      int64     // only numbers below this; 0: no bound
+	After       int64     // only numbers above this
 	OldestFirst bool
-	After       int64 // with OldestFirst: only numbers above this
-	Limit       int   // at least 1
-	Attempts    bool  // also read the attempts' records, the args, the result and the progress
+	Limit       int  // at least 1
+	Attempts    bool // also read the attempts' records, the args, the result and the progress
+	// Within, if not 0, bounds the time of the search: a store that has not found the page
+	// by then answers ErrSlow. A JobSearch goes on in parts.
+	Within time.Duration
 }
 
 // CountJobsRequest counts the jobs that a filter selects.
 type CountJobsRequest struct {
 	JobFilter
-	Now time.Time // for Scheduled; zero: the store's clock
+	Now    time.Time     // for Scheduled; zero: the store's clock
+	Before int64         // only numbers below this; 0: no bound
+	After  int64         // only numbers above this
+	Within time.Duration // as in ListJobsRequest
 }

@@ -185,7 +185,8 @@ type Jobs interface {
 	// pages.
 	ListJobs(ctx context.Context, req ListJobsRequest) ([]JobInfo, error)
 
-	// CountJobs returns how many jobs match, at one instant. It may read all jobs.
+	// CountJobs returns how many jobs match, at one instant. Without
+	// CountJobsRequest.Within it may read all jobs.
 	CountJobs(ctx context.Context, req CountJobsRequest) (int64, error)
 }
 
@@ -457,6 +458,8 @@ var (
 	// ErrUnknown: the answer to a commit did not arrive, so that the call may
 	// have happened or not.
 	ErrUnknown = errors.New("it is unknown whether this was done")
+	// ErrSlow: the call was ended because it took longer than its request allows.
+	ErrSlow = errors.New("this takes longer than allowed")
 	// ErrSchema: the schema in the database does not match this release.
 	ErrSchema = errors.New("database schema does not fit this release")
 )

@@ -2,14 +2,17 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
 )
 
 func (p *program) jobsCommand() *cobra.Command {
@@ -79,13 +82,33 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 			if last != nil {
 				page.Before = last.ID
 			}
-			jobs, err := client.Jobs.List(c.Context(), page)
+			jobs, err := p.search(c.Context(), client, page)
 			if err != nil {
 				return nil, err
 			}
 			return view.Jobs(c.Context(), client, l.secrets, jobs...)
 		}))
 	})
+}
+
+// search returns a full page of jobs, or all jobs that match. The store searches for a short
+// time at once; a search that needs more is continued, and named once.
+func (p *program) search(ctx context.Context, client *hourbell.Client, f hourbell.JobFilter) (jobs []store.JobInfo, err error) {
+	noted := false
+	for size := f.Limit; ; {
+		f.Limit = size - len(jobs)
+		page, err := client.Jobs.Page(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		if jobs, f.Before = append(jobs, page.Jobs...), page.Next; !page.Partial {
+			return jobs, nil
+		}
+		if !noted {
+			fmt.Fprintf(p.stderr, "hourbell: few of very many jobs match; the search goes on below job %d\n", page.Next)
+			noted, f.Within = true, time.Second
+		}
+	}
 }
 
 func (p *program) jobsCountCommand(f *storeFlags) *cobra.Command {

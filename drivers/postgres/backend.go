@@ -405,6 +405,20 @@ func (b *Backend) list(ctx context.Context, what string, do func(tx pgx.Tx) erro
 	return b.transact(ctx, programConns, what, listing, do)
 }
 
+// listWithin is list whose statements take at most that long each; 0: no bound. After that
+// the error is store.ErrSlow.
+func (b *Backend) listWithin(ctx context.Context, within time.Duration, what string, do func(tx pgx.Tx) error) error {
+	if within <= 0 {
+		return b.list(ctx, what, do)
+	}
+	begin := fmt.Sprintf("%s; set local statement_timeout = %d", listing, max(within.Milliseconds(), 1))
+	err := b.transact(ctx, programConns, what, begin, do)
+	if codeOf(err) == "57014" && ctx.Err() == nil { // query_canceled, by statement_timeout
+		return fmt.Errorf("%s: %w", what, store.ErrSlow)
+	}
+	return err
+}
+
 // transact does something in a transaction that a statement begins.
 func (b *Backend) transact(ctx context.Context, class connClass, what, begin string, do func(tx pgx.Tx) error) error {
 	return b.retry(ctx, what, func() error {

@@ -13,14 +13,14 @@ import (
 func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
 	var out []store.JobInfo
 	name, ofBatch := listJobs, listBatchJobs
-	values := append(jobFilterValues(req.JobFilter, req.Now), orNull(req.Before), req.Limit, req.Attempts)
+	values := append(jobFilterValues(req.JobFilter, req.Now), orNull(req.After), orNull(req.Before), req.Limit, req.Attempts)
 	if req.OldestFirst {
-		name, ofBatch, values = listJobsOldestFirst, listBatchOldestFirst, append(values, orNull(req.After))
+		name, ofBatch = listJobsOldestFirst, listBatchOldestFirst
 	}
 	if req.Batch != 0 {
 		name = ofBatch
 	}
-	err := b.list(ctx, "list jobs", func(tx pgx.Tx) (err error) {
+	err := b.listWithin(ctx, req.Within, "list jobs", func(tx pgx.Tx) (err error) {
 		out, err = collect(ctx, tx, scanJob, b.q(name), values...)
 		if err != nil || !req.Attempts {
 			return err
@@ -42,16 +42,18 @@ func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (n 
 	if req.Batch != 0 {
 		name = countBatchJobs
 	}
-	err = b.list(ctx, "count jobs", func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, b.q(name), jobFilterValues(req.JobFilter, req.Now)...).Scan(&n)
+	err = b.listWithin(ctx, req.Within, "count jobs", func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, b.q(name), append(jobFilterValues(req.JobFilter, req.Now), orNull(req.After), orNull(req.Before))...).Scan(&n)
 	})
 	return n, err
 }
 
-// The parameters of list_jobs.sql: the conditions of a filter, and a page.
+// The parameters of list_jobs.sql: the conditions of a filter, a range of numbers, and a
+// page.
 const (
 	jobFilterParams = "live finished only_running ids states scheduled retrying now queue kind schedule group_name unique_key batch error created_since created_until finished_since finished_until"
-	jobPageParams   = " before limit full"
+	jobRangeParams  = " after_id before"
+	jobPageParams   = " limit full"
 )
 
 // jobFilterValues returns the values of jobFilterParams.

@@ -164,7 +164,7 @@ func TestListingPlans(t *testing.T) {
 		"failed, by end": {store.JobFilter{States: []store.State{store.StateFailed}, FinishedSince: time.Now()}, []string{"on history"}, []string{"on job"}},
 		"by error":       {store.JobFilter{Error: "x", States: []store.State{store.StateFailed}}, []string{"Index Scan Backward using attempt_pkey"}, []string{"on job"}},
 	} {
-		plan := listingPlan(t, b, listJobs, append(jobFilterValues(c.filter, time.Time{}), nil, 20, false))
+		plan := listingPlan(t, b, listJobs, append(jobFilterValues(c.filter, time.Time{}), nil, nil, 20, false))
 		for _, part := range c.want {
 			if !strings.Contains(plan, part) {
 				t.Errorf("%s: the plan lacks %q\n%s", name, part, plan)
@@ -176,7 +176,11 @@ func TestListingPlans(t *testing.T) {
 			}
 		}
 	}
-	count := listingPlan(t, b, countJobs, jobFilterValues(store.JobFilter{States: []store.State{store.StateFailed}}, time.Time{}))
+	part := listingPlan(t, b, listJobs, append(jobFilterValues(store.JobFilter{Error: "x", Group: "g"}, time.Time{}), 100, 200, 20, false))
+	if strings.Count(part, "(id > '100'::bigint) AND (id < '200'::bigint))\n") != 2 || strings.Count(part, "Index Cond: (") < 2 {
+		t.Errorf("a part of a search reads other numbers\n%s", part)
+	}
+	count := listingPlan(t, b, countJobs, append(jobFilterValues(store.JobFilter{States: []store.State{store.StateFailed}}, time.Time{}), nil, nil))
 	if strings.Contains(count, "on job") {
 		t.Errorf("a count of finished jobs reads live jobs\n%s", count)
 	}

@@ -12,16 +12,19 @@ import (
 // ListJobs reads jobs in pages; see store.Jobs.
 func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
 	var out []store.JobInfo
-	err := b.read(ctx, "list jobs", func(s *session) error {
+	err := b.readWithin(ctx, req.Within, "list jobs", func(ctx context.Context, s *session) error {
 		now, err := s.now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		given, a := jobConditions(req.JobFilter, now)
 		a["full"], a["before"], a["limit"] = req.Attempts, cmp.Or(req.Before, math.MaxInt64), req.Limit
+		if req.After > 0 {
+			given, a["after_id"] = append(given, "after"), req.After
+		}
 		name := listJobs
 		if req.OldestFirst {
-			name, a["after_id"] = listJobsOldestFirst, req.After
+			name = listJobsOldestFirst
 		}
 		err = s.list(ctx, name, given, a, func(r row) error {
 			job, err := scanJob(r)
@@ -47,21 +50,29 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 
 // CountJobs counts jobs; see store.Jobs.
 func (b *Backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (n int64, err error) {
-	err = b.read(ctx, "count jobs", func(s *session) error {
+	err = b.readWithin(ctx, req.Within, "count jobs", func(ctx context.Context, s *session) error {
 		now, err := s.now(ctx, req.Now)
 		if err != nil {
 			return err
 		}
 		given, a := jobConditions(req.JobFilter, now)
+		if req.After > 0 {
+			given, a["after_id"] = append(given, "after"), req.After
+		}
+		if req.Before > 0 {
+			given, a["before"] = append(given, "before"), req.Before
+		}
 		return s.list(ctx, countJobs, given, a, func(r row) error { return r.Scan(&n) })
 	})
 	return n, err
 }
 
-// The parameters of list_jobs.sql: the conditions of a filter, and a page.
+// The parameters of list_jobs.sql: the conditions of a filter, a range of numbers, and a
+// page.
 const (
 	jobFilterParams = "live finished ids states scheduled retrying now queue kind schedule group_name unique_key batch error created_since created_until finished_since finished_until"
-	jobPageParams   = " full before limit"
+	jobRangeParams  = " after_id before"
+	jobPageParams   = " full limit"
 )
 
 // jobConditions are the conditions of list_jobs.sql that a filter gives.

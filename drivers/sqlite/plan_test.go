@@ -114,7 +114,8 @@ var plans = []struct {
 	{statement: listJobs, given: "states kind created_since error", want: []string{
 		"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid<?)", "SEARCH a USING INDEX sqlite_autoindex_hourbell_attempt_1 (job_id=?)",
 	}, sorts: true},
-	{statement: listJobsOldestFirst, want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
+	{statement: listJobs, given: "after kind", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
+	{statement: listJobsOldestFirst, given: "after", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
 	{statement: listJobsOldestFirst, given: "kind unique", want: []string{"SEARCH j USING INDEX hourbell_job_unique (kind=? AND unique_key=?"}},
 	{statement: matchJobs, given: "ids states error", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: updateJobs, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},

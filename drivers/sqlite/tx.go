@@ -99,6 +99,21 @@ func (b *Backend) read(ctx context.Context, doing string, work func(*session) er
 	return b.explain(ctx, doing, work(&session{tx: tx, texts: b.texts, prepared: prepared}))
 }
 
+// readWithin is read that takes at most that long; 0: no bound. After that the error is
+// store.ErrSlow.
+func (b *Backend) readWithin(ctx context.Context, within time.Duration, doing string, work func(context.Context, *session) error) error {
+	if within <= 0 {
+		return b.read(ctx, doing, func(s *session) error { return work(ctx, s) })
+	}
+	bounded, stop := context.WithTimeout(ctx, within)
+	defer stop()
+	err := b.read(ctx, doing, func(s *session) error { return work(bounded, s) })
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s: %w", doing, store.ErrSlow)
+	}
+	return err
+}
+
 // write runs work in a writing transaction, which has the write lock before
 // work reads anything. The writers of this process queue here, not at SQLite. Then it
 // releases the dependents of jobs that have ended.

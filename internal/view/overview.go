@@ -66,10 +66,13 @@ func ReadOverview(ctx context.Context, client *hourbell.Client, rows int) (o Ove
 		return o, err
 	}
 	o.Suspended = position.Suspended()
-	jobs := func(to *[]store.JobInfo, filter hourbell.JobFilter) func(context.Context) error {
-		return func(ctx context.Context) (err error) {
+	jobs := func(name string, to *[]store.JobInfo, filter hourbell.JobFilter) func(context.Context) error {
+		return func(ctx context.Context) error {
 			filter.Limit = rows
-			*to, err = client.Jobs.List(ctx, filter)
+			page, err := client.Jobs.Page(ctx, filter)
+			if *to = page.Jobs; page.Partial {
+				o.Slow = append(o.Slow, name)
+			}
 			return err
 		}
 	}
@@ -79,9 +82,9 @@ func ReadOverview(ctx context.Context, client *hourbell.Client, rows int) (o Ove
 	}{
 		{"queues", func(ctx context.Context) (err error) { o.Queues, err = client.Queues.List(ctx); return err }},
 		{"rates", func(ctx context.Context) error { return o.readRates(ctx, client) }},
-		{"running jobs", jobs(&o.Running, hourbell.JobFilter{States: []store.State{store.StateRunning}})},
-		{"retrying jobs", jobs(&o.Retrying, hourbell.JobFilter{Retrying: true})},
-		{"failed jobs", jobs(&o.Failed, hourbell.JobFilter{States: []store.State{store.StateFailed}, FinishedSince: o.Now.Add(-lastDay)})},
+		{"running jobs", jobs("running jobs", &o.Running, hourbell.JobFilter{States: []store.State{store.StateRunning}})},
+		{"retrying jobs", jobs("retrying jobs", &o.Retrying, hourbell.JobFilter{Retrying: true})},
+		{"failed jobs", jobs("failed jobs", &o.Failed, hourbell.JobFilter{States: []store.State{store.StateFailed}, FinishedSince: o.Now.Add(-lastDay)})},
 		{"missed slots", func(ctx context.Context) error { return o.readMissed(ctx, client, rows) }},
 		{"due jobs", func(ctx context.Context) error { return o.readUntaken(ctx, client) }},
 	} {

@@ -230,7 +230,7 @@ func (s *Store) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]stor
 	defer s.mu.Unlock()
 	var out []store.JobInfo
 	for _, j := range s.selected(req.JobFilter, now) {
-		if (req.Before == 0 || j.ID < req.Before) && (!req.OldestFirst || j.ID > req.After) {
+		if (req.Before == 0 || j.ID < req.Before) && j.ID > req.After {
 			out = append(out, s.info(j, req.Attempts))
 		}
 	}
@@ -247,7 +247,13 @@ func (s *Store) CountJobs(ctx context.Context, req store.CountJobsRequest) (int6
 		return 0, err
 	}
 	defer s.mu.Unlock()
-	return int64(len(s.selected(req.JobFilter, now))), nil
+	var n int64
+	for _, j := range s.selected(req.JobFilter, now) {
+		if (req.Before == 0 || j.ID < req.Before) && j.ID > req.After {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // info returns a job as it is listed.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -11,6 +12,8 @@ var listJobsTests = []scenario{
 	{"Filters", listFilters},
 	{"ScheduledAndRetrying", listScheduledAndRetrying},
 	{"Pages", listPages},
+	{"Parts", listParts},
+	{"Within", listWithin},
 	{"ArgsOnlyOnRequest", listArgs},
 	{"NodeIsNamed", listNode},
 }
@@ -152,4 +155,52 @@ func listNode(e *env) {
 		e.want(e.job(c.ID).Node, "m", "a job must name the node of its last attempt, not of one before")
 	}
 	named(ids[:2], "when the node has left")
+}
+
+// listParts: a list and a count of a range of numbers, of live and finished jobs.
+func listParts(e *env) {
+	n := e.nodeFor("n", 24*time.Hour)
+	ids := e.insert(newJobs(6)...)
+	for _, job := range e.claim(n, 2) {
+		e.finishWell(outcome(job, store.Completed))
+	}
+	for _, f := range []store.JobFilter{{}, {Kind: newJob().Kind}} {
+		for from := range ids {
+			for to := range ids {
+				var want []int64
+				for i := to - 1; i > from; i-- {
+					want = append(want, ids[i])
+				}
+				e.want(e.listIDs(store.ListJobsRequest{JobFilter: f, After: ids[from], Before: ids[to]}), want, "the numbers between the bounds, greatest first")
+				got, err := e.b.CountJobs(e.ctx, store.CountJobsRequest{Now: e.now, JobFilter: f, After: ids[from], Before: ids[to]})
+				e.must(err)
+				e.want(got, int64(len(want)), "a count of the numbers between the bounds")
+			}
+		}
+		e.want(e.listIDs(store.ListJobsRequest{JobFilter: f, After: ids[3]}), []int64{ids[5], ids[4]}, "the numbers above a bound")
+		got, err := e.b.CountJobs(e.ctx, store.CountJobsRequest{Now: e.now, JobFilter: f, After: ids[1]})
+		e.must(err)
+		e.want(got, int64(4), "a count of the numbers above a bound")
+	}
+}
+
+// listWithin: a store either answers in time or says that it did not, and works as before
+// afterwards.
+func listWithin(e *env) {
+	ids := e.insert(newJobs(3)...)
+	for range 20 {
+		jobs, err := e.b.ListJobs(e.ctx, store.ListJobsRequest{Now: e.now, Limit: 2, Within: time.Microsecond, Attempts: true})
+		if !errors.Is(err, store.ErrSlow) {
+			e.must(err)
+			e.want(len(jobs), 2, "a list in time is complete")
+		}
+		n, err := e.b.CountJobs(e.ctx, store.CountJobsRequest{Now: e.now, Within: time.Microsecond})
+		if !errors.Is(err, store.ErrSlow) {
+			e.must(err)
+			e.want(n, int64(3), "a count in time is complete")
+		}
+	}
+	jobs, err := e.b.ListJobs(e.ctx, store.ListJobsRequest{Now: e.now, Limit: 3, Within: time.Hour})
+	e.must(err)
+	e.want([]int64{jobs[0].ID, jobs[1].ID, jobs[2].ID}, []int64{ids[2], ids[1], ids[0]}, "a list with time enough")
 }

@@ -27,8 +27,8 @@ WITH found AS (
         AND (:error::text IS NULL OR strpos((
             SELECT a.error FROM {schema}.attempt AS a WHERE a.job_id = j.id AND a.error <> '' ORDER BY a.token DESC LIMIT 1), :error) > 0)
         AND (:only_running::boolean IS NOT TRUE OR id = ANY (ARRAY(SELECT unnest(ids) FROM {schema}.lease)))
-        AND (:after_id::bigint IS NULL OR id > :after_id)                                                                -- if oldest
-        AND (:before::bigint IS NULL OR id < :before)                                                                    -- if page
+        AND (:after_id::bigint IS NULL OR id > :after_id)                                                                -- if open
+        AND (:before::bigint IS NULL OR id < :before)                                                                    -- if open
     ORDER BY id DESC LIMIT :limit::bigint                                                                                -- if newest
     ORDER BY id LIMIT :limit::bigint                                                                                     -- if oldest
     )
@@ -55,8 +55,8 @@ WITH found AS (
         AND (:finished_until::timestamptz IS NULL OR finished_at < :finished_until)
         AND (:error::text IS NULL OR strpos(reason, :error) > 0 OR strpos((
             SELECT a.error FROM {schema}.attempt AS a WHERE a.job_id = h.id AND a.error <> '' ORDER BY a.token DESC LIMIT 1), :error) > 0)
-        AND (:after_id::bigint IS NULL OR id > :after_id)                                                                -- if oldest
-        AND (:before::bigint IS NULL OR id < :before)                                                                    -- if page
+        AND (:after_id::bigint IS NULL OR id > :after_id)                                                                -- if open
+        AND (:before::bigint IS NULL OR id < :before)                                                                    -- if open
     ORDER BY id DESC LIMIT :limit::bigint                                                                                -- if newest
     ORDER BY id LIMIT :limit::bigint                                                                                     -- if oldest
     )

@@ -15,7 +15,8 @@ SELECT j.id, j.token, max(j.state, 0) AS state, CASE WHEN :full THEN j.args END 
 FROM hourbell_job AS j
 WHERE :live
   AND j.id < :before                                                                                            -- if page
-  AND j.id > :after_id                                                                                          -- if oldest
+  AND j.id < :before                                                                                            -- if before
+  AND j.id > :after_id                                                                                          -- if after
   AND j.id IN (SELECT value FROM json_each(:ids))                                                               -- if ids
   AND j.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)                        -- if schedule
   AND j.state IN (SELECT value FROM json_each(:states))                                                         -- if states
@@ -42,7 +43,8 @@ SELECT h.id, h.token, h.state, CASE WHEN :full THEN h.args END, CASE WHEN :full 
 FROM hourbell_history AS h
 WHERE :finished
   AND h.id < :before                                                                                            -- if page
-  AND h.id > :after_id                                                                                          -- if oldest
+  AND h.id < :before                                                                                            -- if before
+  AND h.id > :after_id                                                                                          -- if after
   AND h.id IN (SELECT value FROM json_each(:ids))                                                               -- if ids
   AND h.schedule_id = (SELECT s.id FROM hourbell_schedule AS s WHERE s.name = :schedule)                        -- if schedule
   AND h.state IN (SELECT value FROM json_each(:states))                                                         -- if states

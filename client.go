@@ -13,6 +13,7 @@ import (
 	"github.com/hourbell/hourbell/internal/engine"
 	"github.com/hourbell/hourbell/internal/fire"
 	"github.com/hourbell/hourbell/internal/insert"
+	"github.com/hourbell/hourbell/internal/timed"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
@@ -82,6 +83,13 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("client: %w", err)
+	}
+	if observers := callObservers(cfg.Observers); len(observers) > 0 {
+		backend = timed.New(backend, func(c event.Call) {
+			for _, o := range observers {
+				o.ObserveCall(c)
+			}
+		})
 	}
 	bounded := bound.New(backend, cfg.CallTimeout)
 	c := &Client{
@@ -248,7 +256,7 @@ func (c *Client) engineConfig() engine.Config {
 // settler accounts for due slots before schedules change.
 func (c *Client) settler(tx store.Tx) fire.Settler {
 	early, _ := c.backend.(store.EarlyFirer)
-	releaser, _ := c.store.(store.Releaser)
+	releaser, _ := store.Able[store.Releaser](c.store)
 	return fire.Settler{Store: c.backend, Early: early, Releaser: releaser, Tx: tx, StateDir: c.cfg.StateDir}
 }
 

@@ -99,7 +99,8 @@ type Config struct {
 	// jobs, the first outermost. A job that another client makes, such as the
 	// program hourbell, does not pass it.
 	EnqueueMiddleware []EnqueueMiddleware
-	// Observers receive every event of this client, in order, for metrics.
+	// Observers receive every event of this client, in order, for metrics. An
+	// event.CallObserver also receives the calls of the store.
 	Observers []event.Observer
 }
 

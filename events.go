@@ -69,6 +69,16 @@ func (r *relay) observe(observers []event.Observer) {
 	}
 }
 
+// callObservers returns the observers that also receive the calls of the store.
+func callObservers(observers []event.Observer) (found []event.CallObserver) {
+	for _, o := range observers {
+		if c, ok := o.(event.CallObserver); ok {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
 // flush waits until the observers have received all events, but not after ctx
 // has ended.
 func (r *relay) flush(ctx context.Context) {

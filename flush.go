@@ -46,7 +46,7 @@ func insertRequest(tx store.Tx, jobs []store.NewJob) store.InsertRequest {
 // of Run and the backend's Close do the same. Flush does not wait for
 // transactions that are still open. It fails only if ctx ends before.
 func (c *Client) Flush(ctx context.Context) error {
-	if flusher, ok := c.store.(store.Flusher); ok {
+	if flusher, ok := store.Able[store.Flusher](c.store); ok {
 		return flusher.Flush(ctx)
 	}
 	return nil

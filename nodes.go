@@ -17,6 +17,18 @@ func (s *NodeService) List(ctx context.Context) ([]store.NodeInfo, error) {
 	return s.client.backend.ListNodes(ctx)
 }
 
+// LeaseLeft returns how long the node of this client may go on with its jobs without another
+// heartbeat. It is 0 while the client does not run, and after the lease was lost. It reads nothing
+// from the store.
+func (s *NodeService) LeaseLeft() time.Duration {
+	s.client.mu.Lock()
+	defer s.client.mu.Unlock()
+	if !s.client.running || s.client.engine == nil {
+		return 0
+	}
+	return s.client.engine.LeaseLeft()
+}
+
 // Position reads how far the store has come, in numbers that only grow, and
 // since when a loss of history has been waiting for acceptance.
 func (s *NodeService) Position(ctx context.Context) (store.Position, error) {

@@ -31,7 +31,7 @@ type PartialClaim struct {
 // PartialClaims returns the ability of a backend to claim in part. If the
 // backend does not have it, the result claims by Claim, with an Again of 0.
 func PartialClaims(b Backend) PartialClaimer {
-	if p, ok := b.(PartialClaimer); ok {
+	if p, ok := Able[PartialClaimer](b); ok {
 		return p
 	}
 	return wholeClaims{b}

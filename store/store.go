@@ -29,6 +29,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/hourbell/hourbell/check"
 )
 
 // Backend is a database as Hourbell sees it. The package comment has the rules
@@ -350,6 +352,22 @@ type Maintenance interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
+// Able returns an optional ability of a backend, such as Listener, and whether the backend has it. A
+// backend that wraps another backend passes on the abilities of that backend, which its method
+// Unwrap() Backend returns, and may replace abilities by its own.
+func Able[Ability any](backend any) (able Ability, ok bool) {
+	for {
+		if able, ok = backend.(Ability); ok {
+			return able, true
+		}
+		wrapper, wraps := backend.(interface{ Unwrap() Backend })
+		if !wraps {
+			return able, false
+		}
+		backend = wrapper.Unwrap()
+	}
+}
+
 // Listener is implemented by backends that can push wake-ups. Callers find it by
 // assertion and poll if it is missing.
 type Listener interface {
@@ -377,7 +395,7 @@ const FarAway = 700 * time.Microsecond
 // RoundTrip returns the round trip of a backend that is far away; 0 if the
 // backend is near, or does not measure it.
 func RoundTrip(b Backend) time.Duration {
-	if distant, ok := b.(Distant); ok {
+	if distant, ok := Able[Distant](b); ok {
 		if d := distant.RoundTrip(); d >= FarAway {
 			return d
 		}
@@ -463,3 +481,22 @@ var (
 	// ErrSchema: the schema in the database does not match this release.
 	ErrSchema = errors.New("database schema does not fit this release")
 )
+
+// IsAnswer reports whether an error is an answer of a store that works: the request was read, and
+// refused because of what it asks for or because of what others have done. Other errors, but for those
+// of a context that has ended, are failures of the store.
+func IsAnswer(err error) bool {
+	var field *check.FieldError
+	if errors.As(err, &field) {
+		return true
+	}
+	for _, answer := range []error{
+		ErrNotFound, ErrConflict, ErrStale, ErrUnsettled, ErrInUse, ErrNodeGone, ErrForeignTx, ErrTxEnded, ErrNotInTx, ErrRejected,
+		ErrDuplicate, ErrBatchEnded,
+	} {
+		if errors.Is(err, answer) {
+			return true
+		}
+	}
+	return false
+}

@@ -43,7 +43,7 @@ type Backend interface {
 // of the request.
 func New(next store.Backend, limit time.Duration) Backend {
 	b := backend{next, limit}
-	if early, ok := next.(store.EarlyFirer); ok {
+	if early, ok := store.Able[store.EarlyFirer](next); ok {
 		return earlyBackend{b, early}
 	}
 	return b
@@ -328,7 +328,7 @@ func (b backend) RoundTrip() time.Duration { return store.RoundTrip(b.next) }
 
 // Migrations implements store.Migrator; a store without a schema has none.
 func (b backend) Migrations() []store.Migration {
-	if m, ok := b.next.(store.Migrator); ok {
+	if m, ok := store.Able[store.Migrator](b.next); ok {
 		return m.Migrations()
 	}
 	return nil
@@ -336,7 +336,7 @@ func (b backend) Migrations() []store.Migration {
 
 // MigrateStatus implements store.Migrator.
 func (b backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, error) {
-	m, ok := b.next.(store.Migrator)
+	m, ok := store.Able[store.Migrator](b.next)
 	if !ok {
 		return nil, nil
 	}
@@ -346,7 +346,7 @@ func (b backend) MigrateStatus(ctx context.Context) ([]store.MigrationStatus, er
 // MigrateUp implements store.Migrator. Each missing step of a first schema has a
 // limit of its own, and each step over tables that are there an hour.
 func (b backend) MigrateUp(ctx context.Context) ([]store.Migration, error) {
-	m, ok := b.next.(store.Migrator)
+	m, ok := store.Able[store.Migrator](b.next)
 	if !ok {
 		return nil, nil
 	}

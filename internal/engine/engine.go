@@ -72,7 +72,7 @@ type Engine struct {
 // New returns an engine that has not started.
 func New(cfg Config) *Engine {
 	queues := slices.Sorted(maps.Keys(cfg.Queues))
-	sharer, _ := cfg.Backend.(store.PollSharer)
+	sharer, _ := store.Able[store.PollSharer](cfg.Backend)
 	e := &Engine{cfg: cfg, wakes: loop.NewWakes(queues, cfg.PollIdle, cfg.PollPushed, sharer), jobs: work.NewInFlight()}
 	e.node = node.New(node.Config{
 		Store: cfg.Backend, Sink: cfg.Sink, Wakes: e.wakes, Claims: e.jobs, AfterLoss: plan.LostFollowUp,
@@ -87,6 +87,12 @@ func New(cfg Config) *Engine {
 		Heartbeat: cfg.Heartbeat, Alone: cfg.Alone, CallTimeout: cfg.CallTimeout, PollBusy: cfg.PollBusy, PollIdle: cfg.PollIdle,
 	})
 	return e
+}
+
+// LeaseLeft returns how long the node's lease may be trusted from now on; 0 if it is lost.
+func (e *Engine) LeaseLeft() time.Duration {
+	left, _ := e.node.Left()
+	return left
 }
 
 // SetAllowList replaces the list of the jobs of restricted kinds that this node runs.
@@ -142,7 +148,7 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 
 // firing returns the configuration of the firing loop.
 func (e *Engine) firing() fire.Config {
-	early, _ := e.cfg.Backend.(store.EarlyFirer)
+	early, _ := store.Able[store.EarlyFirer](e.cfg.Backend)
 	return fire.Config{Store: e.cfg.Backend, Early: early, Node: e.node, Wakes: e.wakes, MayRun: e.runner.MayRun, Runs: e.runner.Runs, CallTimeout: e.cfg.CallTimeout}
 }
 
@@ -154,7 +160,7 @@ func (e *Engine) pruner() pruner {
 // checkPool warns if handlers can use up the connections of a pool that the program shares with the
 // store.
 func (e *Engine) checkPool() {
-	pooled, ok := e.cfg.Backend.(store.Pooled)
+	pooled, ok := store.Able[store.Pooled](e.cfg.Backend)
 	if !ok {
 		return
 	}

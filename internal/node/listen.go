@@ -16,7 +16,7 @@ const steadyPushTime = 10 * time.Second
 
 // listen receives wake-ups from the store until ctx ends. While it cannot, the loops poll.
 func (n *Node) listen(ctx context.Context) {
-	listener, ok := n.cfg.Store.(store.Listener)
+	listener, ok := store.Able[store.Listener](n.cfg.Store)
 	if !ok {
 		return
 	}

@@ -57,7 +57,7 @@ func (r *Runner) bounded(ctx context.Context, do func(context.Context)) {
 // whether nothing is left to do.
 func (r *Runner) settleCancels(ctx context.Context) bool {
 	const doing = "carry out cancel requests"
-	settler, ok := r.cfg.Store.(store.CancelSettler)
+	settler, ok := store.Able[store.CancelSettler](r.cfg.Store)
 	if !ok {
 		return true
 	}
@@ -75,7 +75,7 @@ func (r *Runner) settleCancels(ctx context.Context) bool {
 // jobs whose node died after it had recorded their ends.
 func (r *Runner) releaseDependents(ctx context.Context) {
 	const doing = "release dependents"
-	releaser, ok := r.cfg.Store.(store.Releaser)
+	releaser, ok := store.Able[store.Releaser](r.cfg.Store)
 	if !ok {
 		return
 	}

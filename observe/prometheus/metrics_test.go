@@ -112,7 +112,9 @@ func TestANodeIsMeasured(t *testing.T) {
 		fired := got["hourbell_slots_total outcome=fired schedule=nightly"]
 		ran := got["hourbell_schedule_jobs_total outcome=completed schedule=nightly"]
 		oldest := got["hourbell_queue_oldest_ready_seconds queue=default"]
-		return fired >= 1 && ran >= 1 && ran <= fired && oldest >= 60 && oldest < 600 &&
+		left := got["hourbell_node_lease_left_seconds"]
+		return fired >= 1 && left > 0 && left < 15 && got["hourbell_store_call_duration_seconds operation=finish"] >= 1 &&
+			got["hourbell_store_call_duration_seconds operation=claim"] >= 1 && ran >= 1 && ran <= fired && oldest >= 60 && oldest < 600 &&
 			got["hourbell_jobs_total kind=mail outcome=completed queue=default"] == 2+ran &&
 			got["hourbell_job_duration_seconds kind=mail queue=default"] == 3+ran &&
 			got["hourbell_job_start_late_seconds kind=mail queue=default"] >= 3+ran
@@ -123,7 +125,8 @@ func TestANodeIsMeasured(t *testing.T) {
 		}
 	}
 	must(t, errors.Join(client.Stop(context.Background()), <-ended))
-	if got := values(t, registry)["hourbell_node_leased"]; got != 0 {
+	got = values(t, registry)
+	if got["hourbell_node_leased"] != 0 || got["hourbell_node_lease_left_seconds"] != 0 {
 		t.Errorf("a stopped node is leased: %v", got)
 	}
 	problems, err := testutil.GatherAndLint(registry)
@@ -156,6 +159,20 @@ func TestLabelsAreBounded(t *testing.T) {
 		if got[key] != want {
 			t.Errorf("%s is %v, want %v", key, got[key], want)
 		}
+	}
+}
+
+// TestCallsOfTheStoreFail counts a failure, and neither refusals nor calls that were given up.
+func TestCallsOfTheStoreFail(t *testing.T) {
+	metrics := prometheus.New(prometheus.Options{})
+	registry := prom.NewPedanticRegistry()
+	registry.MustRegister(metrics)
+	for _, err := range []error{nil, errors.New("away"), store.ErrConflict, fmt.Errorf("put: %w", store.ErrUnsettled), context.Canceled, context.DeadlineExceeded} {
+		metrics.ObserveCall(event.Call{Operation: "fire", Took: time.Millisecond, Err: err})
+	}
+	got := values(t, registry)
+	if got["hourbell_store_call_duration_seconds operation=fire"] != 6 || got["hourbell_store_call_errors_total operation=fire"] != 2 {
+		t.Errorf("got %v", got)
 	}
 }
 

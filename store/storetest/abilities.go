@@ -32,7 +32,7 @@ func Abilities() []Ability {
 
 // has reports whether a backend implements T.
 func has[T any](b store.Backend) bool {
-	_, ok := b.(T)
+	_, ok := store.Able[T](b)
 	return ok
 }
 

@@ -1,4 +1,4 @@
-package prometheus
+package metrics
 
 import "sync"
 
@@ -11,6 +11,7 @@ type guard struct {
 	known map[string]bool
 }
 
+// newGuard returns a guard that keeps the first most names; if most is 0, otherwise many.
 func newGuard(most, otherwise int) *guard {
 	if most <= 0 {
 		most = otherwise

@@ -1,0 +1,73 @@
+package timed
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/store"
+)
+
+// Each type here adds an ability to a backend. The calls go to the ability of the backend below, and
+// are reported.
+type (
+	releaser struct {
+		store.Backend
+		able    store.Releaser
+		observe func(event.Call)
+	}
+	settler struct {
+		store.Backend
+		able    store.CancelSettler
+		observe func(event.Call)
+	}
+	claimer struct {
+		store.Backend
+		able    store.PartialClaimer
+		observe func(event.Call)
+	}
+	earlyFirer struct {
+		store.Backend
+		able    store.EarlyFirer
+		observe func(event.Call)
+	}
+)
+
+// Unwrap returns the backend below; see store.Able.
+func (b releaser) Unwrap() store.Backend { return b.Backend }
+
+// ReleaseDependents implements store.Releaser.
+func (b releaser) ReleaseDependents(ctx context.Context, req store.ReleaseRequest) error {
+	_, err := call(ctx, b.observe, "release_dependents", silent(b.able.ReleaseDependents), req)
+	return err
+}
+
+// Unwrap returns the backend below; see store.Able.
+func (b settler) Unwrap() store.Backend { return b.Backend }
+
+// SettleCancels implements store.CancelSettler.
+func (b settler) SettleCancels(ctx context.Context) error {
+	_, err := call(ctx, b.observe, "settle_cancels", silent(func(ctx context.Context, _ struct{}) error { return b.able.SettleCancels(ctx) }), struct{}{})
+	return err
+}
+
+// Unwrap returns the backend below; see store.Able.
+func (b claimer) Unwrap() store.Backend { return b.Backend }
+
+// ClaimPart implements store.PartialClaimer.
+func (b claimer) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
+	return call(ctx, b.observe, "claim", b.able.ClaimPart, req)
+}
+
+// Unwrap returns the backend below; see store.Able.
+func (b earlyFirer) Unwrap() store.Backend { return b.Backend }
+
+// FireEarly implements store.EarlyFirer.
+func (b earlyFirer) FireEarly(ctx context.Context, req store.FireEarlyRequest) (store.FireEarlyResult, error) {
+	return call(ctx, b.observe, "fire_early", b.able.FireEarly, req)
+}
+
+// FiredTo implements store.EarlyFirer.
+func (b earlyFirer) FiredTo(ctx context.Context, req store.FiredToRequest) (time.Time, error) {
+	return call(ctx, b.observe, "fired_to", b.able.FiredTo, req)
+}

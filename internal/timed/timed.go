@@ -1,0 +1,270 @@
+// Package timed reports the calls of a store: what they did, how long they took, and their errors.
+package timed
+
+import (
+	"context"
+	"time"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/uptime"
+	"github.com/hourbell/hourbell/store"
+)
+
+// New returns a backend that passes each call to next, and reports it to observe when it has
+// returned. The operation is the name of the method in lower case, as in list_jobs. The backend has the
+// abilities of next, as store.Able finds them; calls of abilities that do no work in the database are
+// not reported, nor is Listen, which does not return.
+func New(next store.Backend, observe func(event.Call)) store.Backend {
+	b := store.Backend(backend{next, observe})
+	if able, ok := store.Able[store.Releaser](next); ok {
+		b = releaser{b, able, observe}
+	}
+	if able, ok := store.Able[store.CancelSettler](next); ok {
+		b = settler{b, able, observe}
+	}
+	if able, ok := store.Able[store.PartialClaimer](next); ok {
+		b = claimer{b, able, observe}
+	}
+	if able, ok := store.Able[store.EarlyFirer](next); ok {
+		b = earlyFirer{b, able, observe}
+	}
+	return b
+}
+
+// call makes a call and reports it.
+func call[Request, Result any](ctx context.Context, observe func(event.Call), operation string, do func(context.Context, Request) (Result, error), req Request) (Result, error) {
+	began := uptime.Now()
+	res, err := do(ctx, req)
+	observe(event.Call{Operation: operation, Took: uptime.Now().Sub(began), Err: err})
+	return res, err
+}
+
+// silent is a call without a result.
+func silent[Request any](do func(context.Context, Request) error) func(context.Context, Request) (struct{}, error) {
+	return func(ctx context.Context, req Request) (struct{}, error) { return struct{}{}, do(ctx, req) }
+}
+
+// plain is a call without a request.
+func plain[Result any](do func(context.Context) (Result, error)) func(context.Context, struct{}) (Result, error) {
+	return func(ctx context.Context, _ struct{}) (Result, error) { return do(ctx) }
+}
+
+// backend reports the calls of a store.
+type backend struct {
+	next    store.Backend
+	observe func(event.Call)
+}
+
+// Unwrap returns the backend below; see store.Able.
+func (b backend) Unwrap() store.Backend { return b.next }
+
+// Insert implements store.Jobs.
+func (b backend) Insert(ctx context.Context, req store.InsertRequest) (store.InsertResult, error) {
+	return call(ctx, b.observe, "insert", b.next.Insert, req)
+}
+
+// Claim implements store.Jobs.
+func (b backend) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimResult, error) {
+	return call(ctx, b.observe, "claim", b.next.Claim, req)
+}
+
+// BeginJobs implements store.Jobs.
+func (b backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
+	_, err := call(ctx, b.observe, "begin_jobs", silent(b.next.BeginJobs), req)
+	return err
+}
+
+// Finish implements store.Jobs.
+func (b backend) Finish(ctx context.Context, req store.FinishRequest) (store.FinishResult, error) {
+	return call(ctx, b.observe, "finish", b.next.Finish, req)
+}
+
+// FindClaim implements store.Jobs.
+func (b backend) FindClaim(ctx context.Context, ref store.ClaimRef) (store.ClaimState, error) {
+	return call(ctx, b.observe, "find_claim", b.next.FindClaim, ref)
+}
+
+// SaveProgress implements store.Jobs.
+func (b backend) SaveProgress(ctx context.Context, req store.SaveProgressRequest) error {
+	_, err := call(ctx, b.observe, "save_progress", silent(b.next.SaveProgress), req)
+	return err
+}
+
+// SaveOutput implements store.Jobs.
+func (b backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) ([]store.ClaimRef, error) {
+	return call(ctx, b.observe, "save_output", b.next.SaveOutput, req)
+}
+
+// ReadOutput implements store.Jobs.
+func (b backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (store.JobOutput, error) {
+	return call(ctx, b.observe, "read_output", b.next.ReadOutput, req)
+}
+
+// ChangeJobs implements store.Jobs.
+func (b backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (store.ChangeJobsResult, error) {
+	return call(ctx, b.observe, "change_jobs", b.next.ChangeJobs, req)
+}
+
+// ListJobs implements store.Jobs.
+func (b backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
+	return call(ctx, b.observe, "list_jobs", b.next.ListJobs, req)
+}
+
+// CountJobs implements store.Jobs.
+func (b backend) CountJobs(ctx context.Context, req store.CountJobsRequest) (int64, error) {
+	return call(ctx, b.observe, "count_jobs", b.next.CountJobs, req)
+}
+
+// ListBatches implements store.Batches.
+func (b backend) ListBatches(ctx context.Context, req store.ListBatchesRequest) ([]store.Batch, error) {
+	return call(ctx, b.observe, "list_batches", b.next.ListBatches, req)
+}
+
+// ListLinks implements store.Batches.
+func (b backend) ListLinks(ctx context.Context, req store.ListLinksRequest) ([]store.Link, error) {
+	return call(ctx, b.observe, "list_links", b.next.ListLinks, req)
+}
+
+// PutSchedules implements store.Schedules.
+func (b backend) PutSchedules(ctx context.Context, req store.PutSchedulesRequest) (store.PutSchedulesResult, error) {
+	return call(ctx, b.observe, "put_schedules", b.next.PutSchedules, req)
+}
+
+// ChangeSchedules implements store.Schedules.
+func (b backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRequest) error {
+	_, err := call(ctx, b.observe, "change_schedules", silent(b.next.ChangeSchedules), req)
+	return err
+}
+
+// DueSchedules implements store.Schedules.
+func (b backend) DueSchedules(ctx context.Context, req store.DueSchedulesRequest) (store.DueSchedulesResult, error) {
+	return call(ctx, b.observe, "due_schedules", b.next.DueSchedules, req)
+}
+
+// Fire implements store.Schedules.
+func (b backend) Fire(ctx context.Context, req store.FireRequest) (store.FireResult, error) {
+	return call(ctx, b.observe, "fire", b.next.Fire, req)
+}
+
+// DueEnds implements store.Schedules.
+func (b backend) DueEnds(ctx context.Context, req store.DueEndsRequest) ([]store.ScheduleEnd, error) {
+	return call(ctx, b.observe, "due_ends", b.next.DueEnds, req)
+}
+
+// ListSchedules implements store.Schedules.
+func (b backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
+	return call(ctx, b.observe, "list_schedules", b.next.ListSchedules, req)
+}
+
+// ListSlots implements store.Schedules.
+func (b backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
+	return call(ctx, b.observe, "list_slots", b.next.ListSlots, req)
+}
+
+// PutCalendars implements store.Calendars.
+func (b backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
+	return call(ctx, b.observe, "put_calendars", b.next.PutCalendars, req)
+}
+
+// DeleteCalendars implements store.Calendars.
+func (b backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
+	_, err := call(ctx, b.observe, "delete_calendars", silent(b.next.DeleteCalendars), req)
+	return err
+}
+
+// ListCalendars implements store.Calendars.
+func (b backend) ListCalendars(ctx context.Context, req store.ListCalendarsRequest) ([]store.Calendar, error) {
+	return call(ctx, b.observe, "list_calendars", b.next.ListCalendars, req)
+}
+
+// ListGroups implements store.Groups.
+func (b backend) ListGroups(ctx context.Context, req store.ListGroupsRequest) ([]store.GroupInfo, error) {
+	return call(ctx, b.observe, "list_groups", b.next.ListGroups, req)
+}
+
+// PauseSubject implements store.Pauses.
+func (b backend) PauseSubject(ctx context.Context, req store.PauseRequest) error {
+	_, err := call(ctx, b.observe, "pause_subject", silent(b.next.PauseSubject), req)
+	return err
+}
+
+// ResumeSubject implements store.Pauses.
+func (b backend) ResumeSubject(ctx context.Context, req store.ResumeRequest) (store.ResumeResult, error) {
+	return call(ctx, b.observe, "resume_subject", b.next.ResumeSubject, req)
+}
+
+// ListPauses implements store.Pauses.
+func (b backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([]store.Pause, error) {
+	return call(ctx, b.observe, "list_pauses", b.next.ListPauses, req)
+}
+
+// Register implements store.Nodes.
+func (b backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
+	return call(ctx, b.observe, "register", b.next.Register, req)
+}
+
+// Heartbeat implements store.Nodes.
+func (b backend) Heartbeat(ctx context.Context, req store.HeartbeatRequest) (store.HeartbeatResult, error) {
+	return call(ctx, b.observe, "heartbeat", b.next.Heartbeat, req)
+}
+
+// Claims implements store.Nodes.
+func (b backend) Claims(ctx context.Context, req store.ClaimsRequest) ([]store.ClaimRef, error) {
+	return call(ctx, b.observe, "claims", b.next.Claims, req)
+}
+
+// Rescue implements store.Nodes.
+func (b backend) Rescue(ctx context.Context, req store.RescueRequest) (store.RescueResult, error) {
+	return call(ctx, b.observe, "rescue", b.next.Rescue, req)
+}
+
+// Leave implements store.Nodes.
+func (b backend) Leave(ctx context.Context, req store.LeaveRequest) (store.RescueResult, error) {
+	return call(ctx, b.observe, "leave", b.next.Leave, req)
+}
+
+// ListNodes implements store.Nodes.
+func (b backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
+	return call(ctx, b.observe, "list_nodes", plain(b.next.ListNodes), struct{}{})
+}
+
+// ListQueues implements store.Nodes.
+func (b backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
+	return call(ctx, b.observe, "list_queues", plain(b.next.ListQueues), struct{}{})
+}
+
+// Prune implements store.Maintenance.
+func (b backend) Prune(ctx context.Context, req store.PruneRequest) (store.PruneResult, error) {
+	return call(ctx, b.observe, "prune", b.next.Prune, req)
+}
+
+// Now implements store.Maintenance.
+func (b backend) Now(ctx context.Context) (time.Time, error) {
+	return call(ctx, b.observe, "now", plain(b.next.Now), struct{}{})
+}
+
+// Position implements store.History.
+func (b backend) Position(ctx context.Context) (store.Position, error) {
+	return call(ctx, b.observe, "position", plain(b.next.Position), struct{}{})
+}
+
+// ReportLoss implements store.History.
+func (b backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (store.Position, error) {
+	return call(ctx, b.observe, "report_loss", b.next.ReportLoss, req)
+}
+
+// AcceptLoss implements store.History.
+func (b backend) AcceptLoss(ctx context.Context) (store.Position, error) {
+	return call(ctx, b.observe, "accept_loss", plain(b.next.AcceptLoss), struct{}{})
+}
+
+// ListEvents implements store.Feed.
+func (b backend) ListEvents(ctx context.Context, req store.ListEventsRequest) (store.ListEventsResult, error) {
+	return call(ctx, b.observe, "list_events", b.next.ListEvents, req)
+}
+
+// KeepEvents implements store.Feed.
+func (b backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
+	_, err := call(ctx, b.observe, "keep_events", silent(b.next.KeepEvents), req)
+	return err
+}

@@ -1,0 +1,89 @@
+package timed_test
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/timed"
+	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/memory"
+	"github.com/hourbell/hourbell/store/storetest"
+)
+
+var errBroken = errors.New("broken")
+
+// able is a store with abilities that memory lacks.
+type able struct{ *memory.Store }
+
+func (able) ClaimPart(context.Context, store.ClaimRequest) (store.PartialClaim, error) {
+	return store.PartialClaim{}, errBroken
+}
+func (able) SettleCancels(context.Context) error                           { return errBroken }
+func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error { return errBroken }
+func (able) PoolSize() int                                                 { return 7 }
+
+var word = regexp.MustCompile("[A-Z][a-z]+")
+
+// TestEveryCallIsReported calls each method of a store, and of its abilities that do work, with empty
+// requests.
+func TestEveryCallIsReported(t *testing.T) {
+	var seen []event.Call
+	b := timed.New(able{memory.New()}, func(c event.Call) { seen = append(seen, c) })
+	call := func(receiver any, role reflect.Type) {
+		for i := range role.NumMethod() {
+			name := role.Method(i).Name
+			method := reflect.ValueOf(receiver).MethodByName(name)
+			args := []reflect.Value{reflect.ValueOf(t.Context())}
+			for at := 1; at < method.Type().NumIn(); at++ {
+				args = append(args, reflect.New(method.Type().In(at)).Elem())
+			}
+			seen = nil
+			out := method.Call(args)
+			want := strings.ToLower(strings.Join(word.FindAllString(name, -1), "_"))
+			if name == "ClaimPart" {
+				want = "claim"
+			}
+			err, _ := out[len(out)-1].Interface().(error)
+			if len(seen) != 1 || seen[0].Operation != want || seen[0].Took < 0 || !errors.Is(seen[0].Err, err) {
+				t.Errorf("%s: %+v, want %s and %v", name, seen, want, err)
+			}
+		}
+	}
+	call(b, reflect.TypeFor[store.Backend]())
+	releaser, _ := store.Able[store.Releaser](b)
+	call(releaser, reflect.TypeFor[store.Releaser]())
+	settler, _ := store.Able[store.CancelSettler](b)
+	call(settler, reflect.TypeFor[store.CancelSettler]())
+	claimer, _ := store.Able[store.PartialClaimer](b)
+	call(claimer, reflect.TypeFor[store.PartialClaimer]())
+	early, _ := store.Able[store.EarlyFirer](b)
+	call(early, reflect.TypeFor[store.EarlyFirer]())
+}
+
+// TestAbilitiesPassThrough compares the abilities of a backend with those of the backend below.
+func TestAbilitiesPassThrough(t *testing.T) {
+	ignore := func(event.Call) {}
+	for _, below := range []store.Backend{able{memory.New()}, memory.New(), storetest.Plain(memory.New())} {
+		abilities := func(b store.Backend) (names []string) {
+			for _, a := range storetest.Abilities() {
+				if a.Of(b) {
+					names = append(names, a.Name)
+				}
+			}
+			return names
+		}
+		if got, want := abilities(timed.New(below, ignore)), abilities(below); !slices.Equal(got, want) {
+			t.Errorf("%T has the abilities %v; below are %v", below, got, want)
+		}
+	}
+	pooled, _ := store.Able[store.Pooled](timed.New(able{memory.New()}, ignore))
+	if pooled.PoolSize() != 7 {
+		t.Error("another backend answers")
+	}
+}

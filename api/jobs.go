@@ -21,6 +21,7 @@ func (h *handler) addJobs() {
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/jobs", "list-jobs", "Lists jobs, live and finished, newest first", "jobs", 0, 0}, h.listJobs)
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/jobs/count", "count-jobs", "Counts jobs", "jobs", 0, 0}, h.countJobs)
 	add(h, route{access.Viewer, http.MethodGet, "/api/v1/jobs/{id}", "get-job", "Returns a job with its attempts", "jobs", 0, 0}, h.getJob)
+	add(h, route{access.Viewer, http.MethodGet, "/api/v1/jobs/{id}/output", "get-output", "Returns what an attempt at a job has printed, also while the attempt runs", "jobs", 0, 0}, h.getOutput)
 	add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs", "enqueue-job", "Enqueues a job", "jobs", 0, http.StatusCreated}, h.enqueue)
 	add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs/many", "enqueue-jobs", "Enqueues many jobs, all or none", "jobs", maxMany, http.StatusCreated}, h.enqueueMany)
 	add(h, route{access.Operator, http.MethodPost, "/api/v1/jobs/graph", "enqueue-graph", "Enqueues a graph: jobs that follow each other, all or none", "jobs", maxMany, http.StatusCreated}, h.enqueueGraph)
@@ -159,7 +160,25 @@ func (h *handler) getJob(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
+	if err := view.AddOutput(ctx, h.client, &jobs[0]); err != nil {
+		return nil, err
+	}
 	return &jobOutput{view.NewJobRecord(jobs[0])}, nil
+}
+
+type printedOutput struct{ Body view.OutputRecord }
+
+func (h *handler) getOutput(ctx context.Context, in *struct {
+	JobID
+	From  int64 `query:"from" minimum:"0" doc:"Only from this byte on; end of an answer is the from of the next request."`
+	Token int64 `query:"token" minimum:"1" doc:"The attempt with this token; without it, the last attempt."`
+},
+) (*printedOutput, error) {
+	found, err := h.client.Jobs.Output(ctx, in.ID, in.Token, in.From)
+	if err != nil {
+		return nil, err
+	}
+	return &printedOutput{view.NewOutputRecord(in.ID, found)}, nil
 }
 
 // JobWork is what a new job does, where and when. Durations are written as 90s, 15m or

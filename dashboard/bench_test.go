@@ -49,7 +49,11 @@ func newBench(t *testing.T) *bench {
 	workers.Handle("tries", func(context.Context, *hourbell.JobRow) error {
 		return hourbell.RetryIn(time.Hour, errors.New("not yet"))
 	})
-	workers.Handle("hangs", func(ctx context.Context, _ *hourbell.JobRow) error { <-ctx.Done(); return ctx.Err() })
+	workers.Handle("hangs", func(ctx context.Context, job *hourbell.JobRow) error {
+		job.Log("<script>alert(1)</script>\x1b[31m")
+		<-ctx.Done()
+		return ctx.Err()
+	})
 	queues := map[string]int{"default": 20}
 	var err error
 	b.client, err = hourbell.New(memory.New(), hourbell.Config{Workers: workers, Queues: queues, Name: `node <b>1</b>`, Logger: slog.New(slog.DiscardHandler), Drain: -1, PollIdle: 20 * time.Millisecond})

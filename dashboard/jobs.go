@@ -187,6 +187,7 @@ type jobData struct {
 	Attempts table
 	Texts    []attemptText
 	Progress *progress
+	Printing string // what the attempt that runs has printed
 	Graph    *graph
 	Live     bool   // it has not finished
 	Running  bool   // it runs
@@ -237,9 +238,13 @@ func (p *pages) job(ctx context.Context, r *http.Request) (*page, error) {
 	d.Attempts.Caption, d.Attempts.Empty = "Attempts", "No attempt has left a record."
 	for _, a := range j.Attempts {
 		if a.Trace != "" || len(a.Output) > 0 || view.ShortError(a.Error) != a.Error {
-			d.Texts = append(d.Texts, attemptText{a.Attempt, a.Node, a.StartedAt, a.Error, a.Trace, string(a.Output)})
+			d.Texts = append(d.Texts, attemptText{a.Attempt, a.Node, a.StartedAt, a.Error, a.Trace, view.KeptOutput(store.PrintedBy(a.Printed, a.Output))})
 		}
 	}
+	if err := view.AddOutput(ctx, p.client, &j); err != nil {
+		return nil, err
+	}
+	d.Printing = view.KeptOutput(j.Printing)
 	if text := view.ShownProgress(j.Progress); text != "" {
 		d.Progress = &progress{text, view.ProgressPart(j.Progress)}
 	}

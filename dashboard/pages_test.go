@@ -79,6 +79,10 @@ func TestPagesShow(t *testing.T) {
 	}
 	b.contains("job", b.ok(jobLink(failed)), "second line", `{&#34;a&#34;:1}`, "Retry", "Delete …")
 	b.contains("retrying job", b.ok(jobLink(tried)), "not yet", "Run now")
+	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(b.ok(jobLink(ran)), "Output so far") && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond)
+	}
+	b.contains("output of a running job", b.ok(jobLink(ran)), "Output so far", `&lt;script&gt;alert(1)&lt;/script&gt;\x1b[31m`)
 	b.contains("waiting job", b.ok(jobLink(after)), "Jobs before it", fmt.Sprintf("job %d hangs, running", ran), "success", "either &#43;1m0s", `class="edge wait"`, `class="edge good"`)
 	b.contains("schedules", b.ok("schedules"), `href="schedule?name=nightly%2Freport"`)
 	b.contains("schedule", b.ok("schedule?name=nightly%2Freport"), `class="fired"`, `class="due"`, `class="bar good"`, "Europe/Prague", `href="#slot-`, `id="slot-`, "Pause")

@@ -3,12 +3,14 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
@@ -16,16 +18,22 @@ import (
 
 func (p *program) jobsShowCommand(f *storeFlags) *cobra.Command {
 	var o format
-	var secrets, watch bool
+	var secrets, watch, follow bool
 	c := &cobra.Command{
 		Use: "show ID", Short: "Shows a job with its arguments, attempts and output", Args: takes(false, "ID"),
-		Example: "  hourbell jobs show 17\n  hourbell jobs show 17 --output json\n  hourbell jobs show 17 --watch",
+		Example: "  hourbell jobs show 17\n  hourbell jobs show 17 --output json\n  hourbell jobs show 17 --watch\n  hourbell jobs show 17 --follow",
 		RunE: func(c *cobra.Command, args []string) error {
 			ids, err := parseIDs(args)
+			if watch && follow {
+				err = errors.Join(err, &check.FieldError{Field: "follow", Problem: "is given together with watch", Remedy: "use one of them: --watch shows the progress, --follow the output"})
+			}
 			if err != nil {
 				return err
 			}
 			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+				if follow {
+					return p.jobsFollow(c.Context(), client, o, ids[0])
+				}
 				if watch {
 					return p.jobsWatch(c.Context(), client, o, secrets, ids[0])
 				}
@@ -35,6 +43,7 @@ func (p *program) jobsShowCommand(f *storeFlags) *cobra.Command {
 	}
 	addSecrets(c, &secrets)
 	c.Flags().BoolVar(&watch, "watch", false, "show the progress, on a terminal as a bar, until the job has ended")
+	c.Flags().BoolVar(&follow, "follow", false, "print the output of the job as it comes, until the job has ended")
 	o.addTo(c)
 	return c
 }
@@ -57,6 +66,9 @@ func (p *program) showJob(ctx context.Context, client *hourbell.Client, f format
 	if err != nil {
 		return err
 	}
+	if err := view.AddOutput(ctx, client, &views[0]); err != nil {
+		return err
+	}
 	return p.show(f, view.NewJobRecord(views[0]), func(out *bufio.Writer) { p.printJob(out, views[0], now) })
 }
 
@@ -64,16 +76,23 @@ func (p *program) showJob(ctx context.Context, client *hourbell.Client, f format
 // errors and outputs.
 func (p *program) printJob(out *bufio.Writer, j view.Job, now time.Time) {
 	p.printFacts(out, view.JobFacts(j, now))
-	if len(j.Attempts) == 0 {
-		return
+	if len(j.Attempts) > 0 {
+		p.printAttempts(out, j.Attempts)
 	}
+	if text := view.KeptOutput(j.Printing); text != "" {
+		fmt.Fprintf(out, "\nattempt %d, running\n  output:\n%s", j.Attempt, plain.CleanLines(text, "    "))
+	}
+}
+
+// printAttempts prints a table of attempts, and then their errors and outputs.
+func (p *program) printAttempts(out *bufio.Writer, all []store.Attempt) {
 	listing := view.AttemptListing()
 	attempts := newTable(listing.Columns)
-	for _, a := range j.Attempts {
+	for _, a := range all {
 		attempts.AppendRow(p.cells(listing.Columns, listing.Row(a)))
 	}
 	fmt.Fprintf(out, "\n%s\n", attempts.Render())
-	for _, a := range j.Attempts {
+	for _, a := range all {
 		printAttempt(out, a)
 	}
 }
@@ -84,7 +103,7 @@ func printAttempt(out *bufio.Writer, a store.Attempt) {
 		return
 	}
 	fmt.Fprintf(out, "\nattempt %d, %s to %s on %s\n", a.Attempt, plain.Stamp(a.StartedAt), plain.Stamp(a.FinishedAt), plain.Dash(plain.Clean(a.Node)))
-	for _, part := range []view.Fact{{Name: "error", Value: a.Error}, {Name: "trace", Value: a.Trace}, {Name: "output", Value: string(a.Output)}} {
+	for _, part := range []view.Fact{{Name: "error", Value: a.Error}, {Name: "trace", Value: a.Trace}, {Name: "output", Value: view.KeptOutput(store.PrintedBy(a.Printed, a.Output))}} {
 		if part.Value != "" {
 			fmt.Fprintf(out, "  %s:\n%s", part.Name, plain.CleanLines(part.Value, "    "))
 		}

@@ -29,10 +29,12 @@ function replace(html) {
     const active = part.contains(document.activeElement) ? document.activeElement : null;
     if (active && active.matches("input, select, textarea")) continue;
     const open = [...part.querySelectorAll("details")].map((d) => d.open);
+    const followed = [...part.querySelectorAll("pre.printing")].map((p) => p.scrollTop + p.clientHeight >= p.scrollHeight - 4 ? Infinity : p.scrollTop);
     const scrolled = [...part.querySelectorAll(".scroll")].map((s) => s.scrollLeft);
     const place = active ? [...part.querySelectorAll("a, button, summary, [tabindex]")].indexOf(active) : -1;
     part.innerHTML = next.innerHTML;
     part.querySelectorAll("details").forEach((d, i) => { d.open = open[i] ?? d.open; });
+    part.querySelectorAll("pre.printing").forEach((p, i) => { p.scrollTop = Math.min(followed[i] ?? Infinity, p.scrollHeight); });
     part.querySelectorAll(".scroll").forEach((s, i) => { s.scrollLeft = scrolled[i] ?? 0; });
     if (place >= 0) part.querySelectorAll("a, button, summary, [tabindex]")[place]?.focus({ preventScroll: true });
   }
@@ -68,6 +70,7 @@ function close() {
 }
 
 localise(document);
+for (const p of document.querySelectorAll("pre.printing")) p.scrollTop = p.scrollHeight;
 document.getElementById("zone").textContent = `your zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
 if (document.body.hasAttribute("data-live")) {
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));

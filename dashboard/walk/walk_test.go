@@ -60,6 +60,7 @@ func TestWalk(t *testing.T) {
 	t.Run("without JavaScript", func(t *testing.T) { w.in(t).readAll(false) })
 	t.Run("with JavaScript", func(t *testing.T) { w.in(t).readAll(true) })
 	t.Run("another tab changes", func(t *testing.T) { w.in(t).otherTab() })
+	t.Run("follow output", func(t *testing.T) { w.in(t).follow() })
 	t.Run("retry by filter", func(t *testing.T) { w.in(t).retry() })
 	if folder := os.Getenv("HOURBELL_SCREENSHOTS"); folder != "" {
 		w.screenshots(folder)
@@ -238,6 +239,33 @@ func (w *walk) otherTab() {
 	w.must(chromedp.Run(watching, chromedp.WaitVisible("#state .warn"), chromedp.Text("#state", &state), chromedp.Evaluate("window.here === true", &here)))
 	if state != "paused" || !here {
 		w.Errorf("the other tab shows %q; it was not loaded again: %v", state, here)
+	}
+}
+
+// follow sees the output of a running job grow, without loading the page again, and
+// without JavaScript by loading it.
+func (w *walk) follow() {
+	var links []string
+	tab := w.tab()
+	w.must(chromedp.Run(
+		tab, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(w.url+"jobs?state=running&kind=report"), chromedp.WaitVisible("main h1"),
+		chromedp.Evaluate(`[...document.querySelectorAll('a[href^="job?id="]')].map((a) => a.getAttribute("href"))`, &links),
+	))
+	if len(links) == 0 {
+		w.Fatal("no report runs")
+	}
+	var first, second string
+	var here bool
+	w.must(chromedp.Run(
+		tab, chromedp.Navigate(w.url+links[0]), chromedp.WaitVisible("#printing pre"), chromedp.Text("#printing pre", &first), chromedp.Evaluate("window.here = true", nil),
+		chromedp.Poll(fmt.Sprintf(`document.querySelector("#printing pre").innerText.trim().length > %d`, len(strings.TrimSpace(first))), nil),
+		chromedp.Text("#printing pre", &second), chromedp.Evaluate("window.here === true", &here),
+	))
+	if !strings.Contains(first, " written") || !strings.HasPrefix(second, strings.TrimSpace(first)) || !here {
+		w.Errorf("the page was not loaded again: %v; first\n%s\nthen\n%s", here, first, second)
+	}
+	if body := w.fetch(links[0]); !strings.Contains(body, "Output so far") {
+		w.Errorf("without JavaScript:\n%s", body)
 	}
 }
 

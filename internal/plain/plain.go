@@ -54,6 +54,16 @@ func CleanLines(text, indent string) string {
 	return b.String()
 }
 
+// CleanPart is CleanLines, without an indentation, for a part of a text: a last line
+// that has no end yet gets none.
+func CleanPart(text string) string {
+	clean := CleanLines(text, "")
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return clean
+	}
+	return strings.TrimSuffix(clean, "\n")
+}
+
 // Cut keeps at most the given number of bytes, without half a character, and
 // marks the cut.
 func Cut(text string, most int) string {

@@ -124,7 +124,11 @@ func NewJobRecord(j Job) JobRecord {
 			})
 		}
 	}
-	if output := lastOutput(j.JobInfo); len(output) > 0 {
+	output := j.Printing.Data
+	if len(output) == 0 {
+		output = lastOutput(j.JobInfo)
+	}
+	if len(output) > 0 {
 		text := validText(output)
 		r.Output = &text
 		if !utf8.Valid(output) {

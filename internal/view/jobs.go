@@ -19,6 +19,8 @@ import (
 type Job struct {
 	store.JobInfo        // Args are without values that may be secrets, unless Jobs was asked for them
 	Waits         string // why the job waits although it is due; may be empty
+	// Printing is what the attempt that runs has printed so far; see AddOutput.
+	Printing store.Printed
 }
 
 // Jobs prepares jobs for output, and reads from the store why they wait. It hides
@@ -33,7 +35,7 @@ func Jobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs ...st
 		if !secrets {
 			job.Args = kinds.Redact(job.Kind, job.Args)
 		}
-		views[i] = Job{job, WaitReason(reasons[job.ID])}
+		views[i] = Job{JobInfo: job, Waits: WaitReason(reasons[job.ID])}
 	}
 	return views, nil
 }

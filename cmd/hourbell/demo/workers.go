@@ -58,6 +58,7 @@ func report(ctx context.Context, job *hourbell.JobRow) error {
 	}
 	for page := range args.Pages {
 		job.Progress(page, args.Pages, fmt.Sprintf("page %d", page+1))
+		job.Log("page %d of %d written", page+1, args.Pages)
 		if err := pass(ctx, 500*time.Millisecond); err != nil {
 			return err
 		}

@@ -91,7 +91,9 @@ func (s *ScheduleService) backfill(ctx context.Context, name string, req Backfil
 		jobs[i] = definition.Job(info.ID, store.OriginBackfill)
 		jobs[i].Slot, jobs[i].Waiting = slot, req.Overlap != OverlapAllow
 	}
-	inserted, err := s.client.insert(ctx, insertRequest(nil, jobs))
+	insertion := insertRequest(nil, jobs)
+	insertion.By, insertion.Of = s.client.actor(ctx), info.Name
+	inserted, err := s.client.insert(ctx, insertion)
 	return BackfillResult{Slots: slots, Jobs: inserted.IDs()}, err
 }
 

@@ -117,7 +117,7 @@ func (s *CalendarService) PutAll(ctx context.Context, calendars []Calendar) (Syn
 }
 
 func (s *CalendarService) put(ctx context.Context, calendars []Calendar, ifRevision int64) (res store.PutCalendarsResult, err error) {
-	req := store.PutCalendarsRequest{}
+	req := store.PutCalendarsRequest{By: s.client.actor(ctx)}
 	seen := map[string]bool{}
 	var errs []error
 	for _, calendar := range calendars {
@@ -218,7 +218,7 @@ func (s *CalendarService) Delete(ctx context.Context, names ...string) error {
 			return fmt.Errorf("delete calendar: %w", err)
 		}
 	}
-	err := s.client.backend.DeleteCalendars(ctx, store.DeleteCalendarsRequest{Names: names})
+	err := s.client.backend.DeleteCalendars(ctx, store.DeleteCalendarsRequest{Names: names, By: s.client.actor(ctx)})
 	if errors.Is(err, store.ErrInUse) {
 		err = cmp.Or(s.inUse(ctx, names), err)
 	}

@@ -53,6 +53,7 @@ type Client struct {
 	Queues    *QueueService
 	Nodes     *NodeService
 	Events    *EventService
+	Audit     *AuditService
 
 	store   store.Backend // the argument of New: for the engine, which bounds its calls itself
 	backend bound.Backend // the same store for all other calls, with bounds
@@ -100,6 +101,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
 	c.Groups, c.Batches = &GroupService{c}, &BatchService{c}
 	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}
+	c.Audit = &AuditService{c}
 	return c, nil
 }
 

@@ -207,5 +207,5 @@ func (s *EventService) Keep(ctx context.Context, d time.Duration) error {
 			Remedy: fmt.Sprintf("use %v to %v, or 0 to store no events", leastFeedKeep, MaxDuration),
 		})
 	}
-	return s.client.backend.KeepEvents(ctx, store.KeepEventsRequest{Keep: d})
+	return s.client.backend.KeepEvents(ctx, store.KeepEventsRequest{Keep: d, By: s.client.actor(ctx)})
 }

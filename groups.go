@@ -113,7 +113,7 @@ func (s *GroupService) Pause(ctx context.Context, name string, pause GroupPause)
 	if err := s.checkPause(ctx, name, pause); err != nil {
 		return fmt.Errorf("pause group: %w", err)
 	}
-	req := store.PauseRequest{Subject: store.SubjectGroup, Name: name, Until: pause.Until, Reason: pause.Reason, Actor: pause.Actor}
+	req := store.PauseRequest{Subject: store.SubjectGroup, Name: name, Until: pause.Until, Reason: pause.Reason, Actor: pause.Actor, By: s.client.actor(ctx)}
 	err := s.settled(ctx, name, func() error { return s.client.backend.PauseSubject(ctx, req) })
 	if err != nil {
 		return fmt.Errorf("pause group %q: %w", name, err)
@@ -151,7 +151,7 @@ func (s *GroupService) Resume(ctx context.Context, name string) (bool, error) {
 	}
 	var res store.ResumeResult
 	err := s.settled(ctx, name, func() (err error) {
-		res, err = s.client.backend.ResumeSubject(ctx, store.ResumeRequest{Subject: store.SubjectGroup, Name: name})
+		res, err = s.client.backend.ResumeSubject(ctx, store.ResumeRequest{Subject: store.SubjectGroup, Name: name, By: s.client.actor(ctx)})
 		return err
 	})
 	if err != nil {

@@ -152,6 +152,7 @@ func (s *JobService) Reprioritise(ctx context.Context, f JobFilter, priority int
 
 func (s *JobService) change(ctx context.Context, verb string, f JobFilter, req store.ChangeJobsRequest, options []Option) (out JobChanges, err error) {
 	c, err := newChanging(req, options)
+	c.req.By = s.client.actor(ctx)
 	match, filterErr := f.toChange(req.Action)
 	if err = errors.Join(err, filterErr); err == nil {
 		err = s.changeMatching(ctx, c, match, &out)
@@ -211,7 +212,7 @@ func (s *JobService) changeMatching(ctx context.Context, c changing, match store
 			n := min(size, len(ids))
 			began := time.Now()
 			var jobs []store.JobChange
-			if jobs, err = s.changeBatch(ctx, c, match, ids[:n]); err != nil {
+			if jobs, c.req.EntryID, err = s.changeBatch(ctx, c, match, ids[:n]); err != nil {
 				break
 			}
 			size, ids = nextBatch(size, time.Since(began)), ids[n:]
@@ -264,8 +265,9 @@ func (s *JobService) afterNewest(ctx context.Context, match store.JobFilter) (in
 }
 
 // changeBatch changes some jobs in one transaction. Jobs that were selected by a
-// filter and do not match any more are left out of the answer.
-func (s *JobService) changeBatch(ctx context.Context, c changing, match store.JobFilter, ids []int64) ([]store.JobChange, error) {
+// filter and do not match any more are left out of the answer. entry is the number of the entry
+// in the audit for this batch and the batches before.
+func (s *JobService) changeBatch(ctx context.Context, c changing, match store.JobFilter, ids []int64) (jobs []store.JobChange, entry int64, err error) {
 	named := match.IDs != nil
 	match.IDs = nil
 	c.req.IDs, c.req.Match = ids, match
@@ -275,9 +277,9 @@ func (s *JobService) changeBatch(ctx context.Context, c changing, match store.Jo
 	}
 	res, err := change(ctx, c.req)
 	if err != nil || named {
-		return res.Changes, err
+		return res.Changes, res.EntryID, err
 	}
-	return slices.DeleteFunc(res.Changes, func(j store.JobChange) bool { return j.Change == store.Missing }), nil
+	return slices.DeleteFunc(res.Changes, func(j store.JobChange) bool { return j.Change == store.Missing }), res.EntryID, nil
 }
 
 // foresee returns what a request would do with the jobs as they are now.

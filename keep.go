@@ -110,6 +110,6 @@ func (k Keep) prune() store.PruneRequest {
 	}
 	return store.PruneRequest{
 		Completed: max(k.Completed, 0), Failed: max(k.Failed, 0), Slots: max(k.Slots, 0),
-		Nodes: keepNodes, Limit: pruneLimit,
+		Nodes: keepNodes, Audit: store.AuditKeep, Limit: pruneLimit,
 	}
 }

@@ -81,7 +81,7 @@ func (s *NodeService) AcceptHistory(ctx context.Context, req AcceptHistoryReques
 	if err != nil {
 		return done, fmt.Errorf("accept the history: %w", err)
 	}
-	accepted, err := s.client.backend.AcceptLoss(ctx)
+	accepted, err := s.client.backend.AcceptLoss(ctx, store.AcceptLossRequest{By: s.client.actor(ctx)})
 	if err != nil {
 		return done, fmt.Errorf("accept the history: %w", err)
 	}

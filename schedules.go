@@ -80,7 +80,7 @@ func (s *ScheduleService) put(ctx context.Context, options []Option, req store.P
 	if err != nil {
 		return store.PutSchedulesResult{}, err
 	}
-	req.Tx = tx
+	req.Tx, req.By, req.Fields = tx, s.client.actor(ctx), plan.ChangedFields
 	req.Schedules = make([]store.PutSchedule, len(schedules))
 	names, definitions := make([]string, len(schedules)), make([]plan.Definition, len(schedules))
 	seen := make(map[string]bool, len(schedules))
@@ -234,7 +234,7 @@ func (s *ScheduleService) change(ctx context.Context, what string, options []Opt
 	if err != nil {
 		return fmt.Errorf("%s schedules: %w", what, err)
 	}
-	req.Tx = tx
+	req.Tx, req.By = tx, s.client.actor(ctx)
 	for _, name := range req.Names {
 		if err := check.StoredName("name", name); err != nil {
 			return fmt.Errorf("%s schedule: %w", what, err)
@@ -266,7 +266,9 @@ func (s *ScheduleService) Trigger(ctx context.Context, name string, options ...O
 	if err != nil {
 		return 0, err
 	}
-	inserted, err := s.client.insert(ctx, insertRequest(tx, []store.NewJob{definition.Job(id, store.OriginTrigger)}))
+	req := insertRequest(tx, []store.NewJob{definition.Job(id, store.OriginTrigger)})
+	req.By, req.Of = s.client.actor(ctx), name
+	inserted, err := s.client.insert(ctx, req)
 	if err != nil {
 		return 0, fmt.Errorf("trigger schedule %q: %w", name, err)
 	}
@@ -313,7 +315,7 @@ func (s *ScheduleService) CancelJobs(ctx context.Context, name string, options .
 	if err != nil {
 		return nil, fmt.Errorf("cancel jobs: %w", err)
 	}
-	res, err := s.client.backend.ChangeJobs(ctx, store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: name, Tx: tx, Reason: "cancelled on request"})
+	res, err := s.client.backend.ChangeJobs(ctx, store.ChangeJobsRequest{Action: store.CancelJobs, Schedule: name, Tx: tx, Reason: "cancelled on request", By: s.client.actor(ctx)})
 	if err != nil {
 		return nil, fmt.Errorf("cancel jobs: %w", err)
 	}

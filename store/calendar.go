@@ -39,6 +39,7 @@ type PutCalendar struct {
 type PutCalendarsRequest struct {
 	Now       time.Time
 	Calendars []PutCalendar
+	By        Actor // recorded in the audit
 }
 
 // PutCalendarsResult has the result for each calendar.
@@ -53,7 +54,9 @@ type PutCalendarsResult struct {
 // ErrNotFound for a name that does not exist, ErrInUse for a calendar that a
 // live schedule names.
 type DeleteCalendarsRequest struct {
+	Now   time.Time // of the entry in the audit; zero: the store's clock
 	Names []string
+	By    Actor // recorded in the audit
 }
 
 // ListCalendarsRequest selects calendars. Conditions that are given must all hold.
@@ -61,6 +64,15 @@ type ListCalendarsRequest struct {
 	Names []string
 	After string // only names after this one, in byte order
 	Limit int    // at least 1
+}
+
+// CalendarNames returns the names of puts.
+func CalendarNames(puts []PutCalendar) []string {
+	names := make([]string, len(puts))
+	for i, put := range puts {
+		names[i] = put.Name
+	}
+	return names
 }
 
 // Same reports whether a put changes nothing of c, which is nil for a name that

@@ -150,6 +150,7 @@ type ListEventsResult struct {
 type KeepEventsRequest struct {
 	Now  time.Time
 	Keep time.Duration // in whole microseconds, not negative
+	By   Actor         // recorded in the audit
 }
 
 // EventRow is a row of the feed: events of one type that one transaction stored. Slots and

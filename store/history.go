@@ -24,7 +24,13 @@ type History interface {
 	// of locks in the same schema or file), numbers of nodes by LossNodes,
 	// Accepted by 1. It does the same if nothing was reported. It returns the
 	// resulting position.
-	AcceptLoss(ctx context.Context) (Position, error)
+	AcceptLoss(ctx context.Context, req AcceptLossRequest) (Position, error)
+}
+
+// AcceptLossRequest accepts a loss of history.
+type AcceptLossRequest struct {
+	Now time.Time // of the entry in the audit; zero: the store's clock
+	By  Actor     // recorded in the audit
 }
 
 // What AcceptLoss adds to the numbers that it raises: more than a node can have

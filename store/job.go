@@ -199,6 +199,10 @@ type InsertRequest struct {
 	NotifyInTx bool
 	// Batch, if not nil, puts the jobs into a batch.
 	Batch *BatchInsert
+	// By, of jobs that are made for a schedule by hand, is recorded in the audit; Of is the
+	// name of the schedule. The jobs have no edges, and no Batch.
+	By Actor
+	Of string
 }
 
 // InsertResult answers for each job, in the order of the request.
@@ -475,6 +479,10 @@ type ChangeJobsRequest struct {
 	Reason   string // kept with a cancelled job
 	Queue    string // of MoveJobs
 	Priority int16  // of ReprioritiseJobs
+	// By is recorded in the audit. EntryID, if not 0, is the number of the entry to which the
+	// changes are added, so that a change in several requests has one entry.
+	By      Actor
+	EntryID int64
 }
 
 // Change is what ChangeJobs did with one job.
@@ -500,6 +508,7 @@ type JobChange struct {
 // a schedule's jobs.
 type ChangeJobsResult struct {
 	Changes []JobChange
+	EntryID int64 // of the entry in the audit; 0: there is none
 }
 
 // JobInfo is a job as it is shown to users.

@@ -138,6 +138,7 @@ type PruneRequest struct {
 	Failed    time.Duration
 	Slots     time.Duration // records of slots, since they were recorded
 	Nodes     time.Duration // nodes that ended
+	Audit     time.Duration // entries of the audit
 	Limit     int           // rows of each sort
 }
 
@@ -158,5 +159,6 @@ type PruneResult struct {
 	// Events counts rows of the feed: a row may have many events. They are deleted by the
 	// age that KeepEvents has set.
 	Events int
+	Audit  int  // entries of the audit
 	More   bool // some sort reached Limit: ask again
 }

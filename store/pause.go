@@ -40,6 +40,7 @@ type PauseRequest struct {
 	Until   time.Time // zero: until ResumeSubject
 	Reason  string    // at most 1 KiB of UTF-8 without NUL
 	Actor   string    // at most 200 bytes
+	By      Actor     // recorded in the audit
 }
 
 // Pause returns the pause of a request. old is the pause that the store has of the
@@ -61,6 +62,7 @@ type ResumeRequest struct {
 	Now     time.Time
 	Subject PauseSubject
 	Name    string
+	By      Actor // recorded in the audit
 }
 
 // ResumeResult is the result of ResumeSubject.

@@ -118,6 +118,10 @@ type PutSchedulesRequest struct {
 	// SyncRevision, with Sync or if it is not 0, must not be less than the last
 	// SyncRevision of this owner, and is then remembered as the last.
 	SyncRevision int64
+	By           Actor // recorded in the audit
+	// Fields, if not nil, returns the names of the fields that differ between two definitions,
+	// for the audit. It is a pure function.
+	Fields func(before, after []byte) []string
 }
 
 // Ordered reports whether SyncRevision is compared and remembered.
@@ -164,6 +168,16 @@ type ChangeSchedulesRequest struct {
 	Names  []string
 	// Until is, for PauseSchedules, when the pause ends by itself; zero: never.
 	Until time.Time
+	By    Actor // recorded in the audit
+}
+
+// ScheduleNames returns the names of rows.
+func ScheduleNames(rows []*Schedule) []string {
+	names := make([]string, len(rows))
+	for i, row := range rows {
+		names[i] = row.Name
+	}
+	return names
 }
 
 // DueSchedulesRequest asks for the schedules that Fire has to account for.

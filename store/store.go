@@ -46,6 +46,7 @@ type Backend interface {
 	Maintenance
 	History
 	Feed
+	Audit
 }
 
 // Jobs stores jobs.

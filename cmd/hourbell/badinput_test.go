@@ -256,6 +256,12 @@ func TestBadInput(t *testing.T) {
 		{"to", []string{"slots", "--to", ""}},
 		{"to", []string{"slots", "--from", "2027-02-01T00:00:00Z", "--to", "2027-01-01T00:00:00Z"}},
 		{"limit", []string{"slots", "--limit", "-1"}},
+		{"actor", []string{"audit", "--actor", ""}},
+		{"action", []string{"audit", "--action", "a\x00"}},
+		{"subject", []string{"audit", "--subject", "nightly"}},
+		{"subject", []string{"audit", "--subject", "user:ada"}},
+		{"since", []string{"audit", "--since", "yesterday"}},
+		{"limit", []string{"audit", "--limit", "-1"}},
 		{"output", []string{"queues", "--output", "csv"}},
 		{"output", []string{"nodes", "--output", "JSON"}},
 

@@ -143,6 +143,9 @@ func (p *program) locksReleaseCommand(f *lockFlags) *cobra.Command {
 				return &check.FieldError{Field: "force", Problem: "is not given: the holder may still be working", Remedy: "make sure that it is not, then give --force"}
 			}
 			return p.withLocks(c.Context(), *f, func(locks stores.Locks) error {
+				if err := p.recordRelease(c.Context(), f.store, args[0]); err != nil {
+					return err
+				}
 				return locks.ForceRelease(c.Context(), lock.ForceReleaseRequest{Name: args[0]})
 			})
 		},

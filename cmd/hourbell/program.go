@@ -43,7 +43,7 @@ func newProgram() *program {
 func (p *program) run(ctx context.Context, args []string) int {
 	root := p.rootCommand()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := root.ExecuteContext(asActor(ctx))
 	var code lockrun.Status
 	if err != nil && !errors.Is(err, errReported) && !errors.As(err, &code) {
 		printError(p.stderr, err)
@@ -68,6 +68,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.slotsCommand(),
 		p.eventsCommand(),
 		p.topCommand(),
+		p.auditCommand(),
 		p.queuesCommand(),
 		p.nodesCommand(),
 		p.authCommand(),

@@ -19,7 +19,7 @@ import (
 func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsRequest) (store.PutCalendarsResult, error) {
 	var out store.PutCalendarsResult
 	err := b.work(ctx, programConns, "put calendars", func(tx pgx.Tx) error {
-		rows, err := b.lockCalendars(ctx, tx, putCalendarNames(req.Calendars))
+		rows, err := b.lockCalendars(ctx, tx, store.CalendarNames(req.Calendars))
 		if err != nil {
 			return err
 		}
@@ -27,7 +27,7 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 		if err != nil {
 			return err
 		}
-		revised, err := b.reviseUsers(ctx, tx, req.Now, putCalendarNames(changed))
+		revised, err := b.reviseUsers(ctx, tx, req.Now, store.CalendarNames(changed))
 		if err != nil {
 			return err
 		}
@@ -43,20 +43,12 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 				out.Revisions = append(out.Revisions, rows[put.Name].Revision)
 			}
 		}
-		return nil
+		return b.record(ctx, tx, req.Entry(store.CalendarNames(slices.Concat(created, changed)), len(revised)), req.Now)
 	})
 	if err != nil {
 		return store.PutCalendarsResult{}, err
 	}
 	return out, nil
-}
-
-func putCalendarNames(puts []store.PutCalendar) []string {
-	names := make([]string, len(puts))
-	for i, put := range puts {
-		names[i] = put.Name
-	}
-	return names
 }
 
 // lockCalendars locks calendars and returns those that are there, by name.
@@ -126,7 +118,7 @@ func (b *Backend) writeCalendars(ctx context.Context, tx querier, now time.Time,
 			definitions[i] = string(put.Definition)
 		}
 		return each(ctx, tx, []any{&name, &revision}, func() { revisions[name] = revision },
-			b.q(s), when(now), putCalendarNames(puts), definitions)
+			b.q(s), when(now), store.CalendarNames(puts), definitions)
 	}
 	if err := write(insertCalendars, created); err != nil {
 		return nil, err
@@ -156,8 +148,10 @@ func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendars
 		if len(used) > 0 {
 			return fmt.Errorf("calendar %q: %w", used[0], store.ErrInUse)
 		}
-		_, err = tx.Exec(ctx, b.q(deleteCalendars), req.Names)
-		return err
+		if _, err = tx.Exec(ctx, b.q(deleteCalendars), req.Names); err != nil {
+			return err
+		}
+		return b.record(ctx, tx, req.Entry(), req.Now)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
@@ -57,8 +58,12 @@ func (b *Backend) changeJobs(ctx context.Context, tx querier, req store.ChangeJo
 		return out, err
 	}
 	holders, err := b.revive(ctx, tx, when(req.Now), plan.Revive)
+	if err != nil {
+		return out, err
+	}
 	store.WithConflicts(plan.Changes, holders)
-	return store.ChangeJobsResult{Changes: plan.Changes}, err
+	entry, err := rowwise.RecordMore(ctx, auditTx{b, tx}, req.Entry(plan.Changes), req.EntryID, req.Now)
+	return store.ChangeJobsResult{Changes: plan.Changes, EntryID: entry}, err
 }
 
 // idsOf returns the numbers of the jobs that a request is about.

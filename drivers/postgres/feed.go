@@ -65,7 +65,9 @@ func scanEvents(r pgx.CollectableRow) (row store.EventRow, err error) {
 // KeepEvents sets for how long events are kept; see store.Feed.
 func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
 	return b.work(ctx, programConns, "keep events", func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, b.q(updateFeed), req.Keep.Microseconds())
-		return err
+		if _, err := tx.Exec(ctx, b.q(updateFeed), req.Keep.Microseconds()); err != nil {
+			return err
+		}
+		return b.record(ctx, tx, req.Entry(), req.Now)
 	})
 }

@@ -50,7 +50,7 @@ func (b *Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (
 
 // AcceptLoss ends the suspension; see store.History. Sequences keep what they were
 // set to if the transaction fails: they are raised for nothing then.
-func (b *Backend) AcceptLoss(ctx context.Context) (store.Position, error) {
+func (b *Backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (store.Position, error) {
 	var out store.Position
 	err := b.work(ctx, programConns, "accept a loss of history", func(tx pgx.Tx) error {
 		var token, node int64
@@ -61,6 +61,9 @@ func (b *Backend) AcceptLoss(ctx context.Context) (store.Position, error) {
 			return err
 		}
 		if _, err := tx.Exec(ctx, b.q(raiseSequences), token, node, store.LossMargin, store.LossNodes); err != nil {
+			return err
+		}
+		if err := b.record(ctx, tx, req.Entry(), req.Now); err != nil {
 			return err
 		}
 		var err error

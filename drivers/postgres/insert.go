@@ -44,17 +44,22 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 		if err == nil {
 			err = b.markTriggered(ctx, q, req.Jobs, out.Jobs)
 		}
+		if err == nil {
+			err = b.record(ctx, q, req.Entry(out.Jobs), req.Now)
+		}
 		if err != nil {
 			err = b.explainIn(insertWhat, err)
 		}
-	case anyMeets(req.Jobs):
+	case anyMeets(req.Jobs) || req.By.Recorded():
 		err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) error {
 			jobs, err := b.afterFired(ctx, tx, req)
 			if err != nil {
 				return err
 			}
-			out.Jobs, err = b.insertWaiting(ctx, tx, req.Now, jobs)
-			return err
+			if out.Jobs, err = b.insertWaiting(ctx, tx, req.Now, jobs); err != nil {
+				return err
+			}
+			return b.record(ctx, tx, req.Entry(out.Jobs), req.Now)
 		})
 	case severalSteps(req.Jobs):
 		err = b.work(ctx, programConns, insertWhat, func(tx pgx.Tx) (err error) {

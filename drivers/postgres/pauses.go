@@ -73,7 +73,7 @@ func (b *Backend) changePause(ctx context.Context, what string, asked time.Time,
 		if err := tx.QueryRow(ctx, b.q(readClock), when(asked)).Scan(into(&now)); err != nil {
 			return err
 		}
-		if err := change(pausesTx{b, tx}, now); err != nil {
+		if err := change(pausesTx{auditTx{b, tx}}, now); err != nil {
 			return err
 		}
 		var batch pgx.Batch
@@ -140,10 +140,7 @@ func (b *Backend) ListPauses(ctx context.Context, req store.ListPausesRequest) (
 }
 
 // pausesTx is a transaction in which package rowwise changes pauses.
-type pausesTx struct {
-	b  *Backend
-	tx querier
-}
+type pausesTx struct{ auditTx }
 
 // LockPauses implements rowwise.PausesTx.
 func (t pausesTx) LockPauses(ctx context.Context, subject store.PauseSubject, names []string) (map[string]store.Pause, error) {

@@ -30,6 +30,7 @@ var hot = map[statement]string{
 	lockCalendarUsers: "schedule|calendar_use", reviseSchedules: "schedule", deleteCalendarUses: "calendar_use", insertCalendarUses: "schedule", holdCalendars: "calendar",
 	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",
 	listEvents: "event", listNewestEvents: "event", pruneEvents: "event", insertEvents: "event",
+	updateAudit: "audit|audit_subject", pruneAudit: "audit|audit_subject",
 	updateUniqueJobs: "job", upsertKeyHolds: "key_hold", pruneKeyHolds: "key_hold", deleteNewJobs: "job", insertUniqueJob: "key_hold", insertKeyedJobs: "key_hold",
 	extendLease: "heartbeat", findUniqueJobs: "job|key_hold", findBusySchedules: "schedule|job", findFiredTo: "schedule", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",
 }
@@ -41,7 +42,7 @@ func TestPlans(t *testing.T) {
 	t.Run("empty", func(t *testing.T) { checkPlans(t, b) })
 	fill(t, b)
 	t.Run("filled", func(t *testing.T) { checkPlans(t, b) })
-	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history; analyze {schema}.schedule; analyze {schema}.slot; analyze {schema}.calendar; analyze {schema}.calendar_use; analyze {schema}.failing; analyze {schema}.event; analyze {schema}.chain; analyze {schema}.chain_end", b.schema))
+	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history; analyze {schema}.schedule; analyze {schema}.slot; analyze {schema}.calendar; analyze {schema}.calendar_use; analyze {schema}.failing; analyze {schema}.event; analyze {schema}.chain; analyze {schema}.chain_end; analyze {schema}.audit; analyze {schema}.audit_subject", b.schema))
 	t.Run("analysed", func(t *testing.T) { checkPlans(t, b) })
 	t.Run("emptied", func(t *testing.T) {
 		b := fresh(t, MaxConns(2))
@@ -93,6 +94,8 @@ func fill(t *testing.T, b *Backend) {
 		select i % 500, now() + i * interval '1 second', i, now(), 3, false, i % 100 = 0, 's' || i % 500, '' from generate_series(-10000, 10000) i;
 		insert into {schema}.slot (schedule_id, slot, last, count, recorded_at, outcome, reason)
 		select i % 100, now() + i * interval '1 second', now(), 1, now(), 0, '' from generate_series(1, 10000) i;
+		insert into {schema}.audit (at, actor, source, action, count, detail) select now() + i * interval '1 second', 'a' || i % 100, '', 'act' || i % 20, 1, '' from generate_series(1, 20000) i;
+		insert into {schema}.audit_subject (entry_id, place, kind, name) select i, p, 'job', i / 10 from generate_series(1, 20000) i, generate_series(0, 1) p;
 		insert into {schema}.event (tx, at, type, subjects) select i, now(), 3, array[i] from generate_series(1, 10000) i`, b.schema))
 }
 
@@ -183,6 +186,31 @@ func TestListingPlans(t *testing.T) {
 	count := listingPlan(t, b, countJobs, append(jobFilterValues(store.JobFilter{States: []store.State{store.StateFailed}}, time.Time{}), nil, nil))
 	if strings.Contains(count, "on job") {
 		t.Errorf("a count of finished jobs reads live jobs\n%s", count)
+	}
+}
+
+// TestAuditPlans pins that each listing of the audit reads in the order of an index, or looks
+// up the entries of a subject.
+func TestAuditPlans(t *testing.T) {
+	b := fresh(t, MaxConns(2))
+	fill(t, b)
+	execute(t, withSchema("analyze {schema}.audit; analyze {schema}.audit_subject", b.schema))
+	at := time.Now().Add(time.Hour)
+	for name, c := range map[string]struct {
+		values []any // actor action kind name since before_at before_id limit
+		want   string
+	}{
+		"all":       {[]any{nil, nil, nil, nil, nil, nil, nil, 20}, "Index Scan Backward using audit_at"},
+		"page":      {[]any{nil, nil, nil, nil, nil, at, 7, 20}, "Index Cond: (ROW(at, id) < "},
+		"since":     {[]any{nil, nil, nil, nil, at, nil, nil, 20}, "Index Cond: (at >= "},
+		"of actor":  {[]any{"a1", nil, nil, nil, nil, nil, nil, 20}, "Index Scan Backward using audit_actor"},
+		"of action": {[]any{nil, "act1", nil, nil, nil, nil, nil, 20}, "using audit_action"},
+		"of a job":  {[]any{nil, nil, "job", "12", nil, nil, nil, 20}, "using audit_subject_name"},
+	} {
+		plan := listingPlan(t, b, listAudit, c.values)
+		if !strings.Contains(plan, c.want) || strings.Contains(plan, "Seq Scan") {
+			t.Errorf("%s: the plan lacks %q, or walks over a table\n%s", name, c.want, plan)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func (b *Backend) putSchedules(ctx context.Context, tx querier, req store.PutSch
 	}
 	var pauses map[string]store.Pause
 	if groups := rowwise.GroupsOf(req.Schedules); len(groups) > 0 {
-		if pauses, err = (pausesTx{b, tx}).LockPauses(ctx, store.SubjectGroup, groups); err != nil {
+		if pauses, err = (pausesTx{auditTx{b, tx}}).LockPauses(ctx, store.SubjectGroup, groups); err != nil {
 			return out, err
 		}
 	}
@@ -61,7 +61,10 @@ func (b *Backend) putSchedules(ctx context.Context, tx querier, req store.PutSch
 	if err := b.writePut(ctx, tx, p); err != nil {
 		return out, err
 	}
-	return p.out, chain.write(ctx, req, p)
+	if err := chain.write(ctx, req, p); err != nil {
+		return out, err
+	}
+	return p.out, b.record(ctx, tx, req.Entry(p.edits), now)
 }
 
 // noteSync refuses a sync that is older than the owner's last.
@@ -112,8 +115,9 @@ type putting struct {
 	pauses  map[string]store.Pause     // of groups
 	created []*store.Schedule
 	changed []*store.Schedule
-	well    []int64             // deleted or returned schedules, which are not failing any more
-	uses    []store.PutSchedule // created and changed schedules that name calendars
+	well    []int64              // deleted or returned schedules, which are not failing any more
+	uses    []store.PutSchedule  // created and changed schedules that name calendars
+	edits   []store.ScheduleEdit // for the audit
 	out     store.PutSchedulesResult
 }
 
@@ -139,6 +143,7 @@ func (p *putting) decide(req store.PutSchedulesRequest) error {
 		}
 		row.Bury(p.now)
 		p.changed, p.well = append(p.changed, row), append(p.well, row.ID)
+		p.edits = append(p.edits, store.ScheduleEdit{Name: name})
 		p.out.Deleted++
 		p.out.Edited = append(p.out.Edited, name)
 	}
@@ -148,6 +153,7 @@ func (p *putting) decide(req store.PutSchedulesRequest) error {
 // put creates, changes or brings back one schedule, or leaves it as it is.
 func (p *putting) put(put store.PutSchedule) {
 	row := p.rows[put.Name]
+	edit := row.Edit(put)
 	switch {
 	case row.Same(put, p.owner):
 		return
@@ -169,6 +175,8 @@ func (p *putting) put(put store.PutSchedule) {
 	row.Put(put, p.owner, p.now)
 	row.FollowPause(p.pauses[put.Group], p.now)
 	row.Revision++
+	edit.To = row.Revision
+	p.edits = append(p.edits, edit)
 }
 
 // writePut writes the decision. If a free name was taken concurrently, the
@@ -258,6 +266,9 @@ func (b *Backend) changeSchedules(ctx context.Context, tx querier, req store.Cha
 		_, err = tx.Exec(ctx, b.q(resetFailures), numbersOf(changed))
 	}
 	if err != nil {
+		return err
+	}
+	if err := b.record(ctx, tx, req.Entry(store.ScheduleNames(changed)), now); err != nil {
 		return err
 	}
 	return b.wake(ctx, tx, store.Wake{Kind: store.WakeSchedules})

@@ -226,6 +226,10 @@ const (
 	parkJobs
 	unparkJobs
 	upsertPauses
+	insertAudit
+	listAudit
+	pruneAudit
+	updateAudit
 	statementCount
 )
 
@@ -240,6 +244,10 @@ type source struct {
 
 // sources has the source of each statement.
 var sources = [statementCount]source{
+	insertAudit:            {file: "insert_audit", params: "now actor source action count detail kinds names", columns: "id"},
+	listAudit:              {file: "list_audit", params: "actor action kind name since before_at before_id limit", columns: "id at actor source action count detail kinds names"},
+	pruneAudit:             {file: "prune_audit", params: "now keep limit", columns: "deleted seen"},
+	updateAudit:            {file: "update_audit", params: "id count kinds names most", columns: "found"},
 	acceptLoss:             {file: "accept_loss", columns: "seen_token seen_node"},
 	advanceSchedules:       {file: "advance_schedules", params: "now until ids revisions marks next_ats paused_ats new_marks new_next_ats fired ahead", columns: "id early releases"},
 	beginFailing:           {file: "begin_failing", params: "now ids failures", columns: "schedule_id"},

@@ -22,7 +22,9 @@ func (b *Backend) PutCalendars(ctx context.Context, req store.PutCalendarsReques
 
 // DeleteCalendars deletes calendars; see store.Calendars.
 func (b *Backend) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
-	return b.write(ctx, "delete calendars", func(s *session) error { return rowwise.DeleteCalendars(ctx, s, req) })
+	return b.writeAt(ctx, "delete calendars", req.Now, func(s *session, now time.Time) error {
+		return rowwise.DeleteCalendars(ctx, s, req, now)
+	})
 }
 
 // ListCalendars reads calendars in pages; see store.Calendars.

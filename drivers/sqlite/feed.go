@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // newEvents is a row of the feed on its way to insert_events.sql.
@@ -82,11 +83,14 @@ func (s listScanner) Scan(value any) error {
 
 // KeepEvents sets for how long events are kept; see store.Feed.
 func (b *Backend) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
-	return b.write(ctx, "keep events", func(s *session) error {
+	return b.writeAt(ctx, "keep events", req.Now, func(s *session, now time.Time) error {
 		if err := s.exec(ctx, raiseEvents, nil); err != nil {
 			return err
 		}
-		return s.exec(ctx, updateFeed, args{"keep": req.Keep.Microseconds()})
+		if err := s.exec(ctx, updateFeed, args{"keep": req.Keep.Microseconds()}); err != nil {
+			return err
+		}
+		return rowwise.Record(ctx, s, req.Entry(), now)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // Position reads how far the store has come; see store.History.
@@ -32,8 +33,8 @@ func (b *Backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (
 }
 
 // AcceptLoss ends the suspension; see store.History.
-func (b *Backend) AcceptLoss(ctx context.Context) (store.Position, error) {
-	return b.changeHistory(ctx, "accept a loss of history", time.Time{}, func(s *session, _ time.Time) error {
+func (b *Backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (store.Position, error) {
+	return b.changeHistory(ctx, "accept a loss of history", req.Now, func(s *session, now time.Time) error {
 		for _, step := range []struct {
 			name statement
 			args args
@@ -48,7 +49,7 @@ func (b *Backend) AcceptLoss(ctx context.Context) (store.Position, error) {
 				return err
 			}
 		}
-		return nil
+		return rowwise.Record(ctx, s, req.Entry(), now)
 	})
 }
 

@@ -18,7 +18,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 		return b.insertLinked(ctx, req)
 	}
 	switch {
-	case req.Tx != nil || store.HasKeys(req.Jobs):
+	case req.Tx != nil || store.HasKeys(req.Jobs) || req.By.Recorded():
 	case len(req.Jobs) == 0:
 		return store.InsertResult{}, nil
 	case chunk(req.Jobs) == len(req.Jobs) && !slices.ContainsFunc(req.Jobs, looksFirst):

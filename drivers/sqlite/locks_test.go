@@ -107,7 +107,7 @@ func TestLockStatements(t *testing.T) {
 // lockTables describes the columns of the lock tables.
 func lockTables(t *testing.T, db *sql.DB) (text string) {
 	t.Helper()
-	const columns = `SELECT coalesce(group_concat(t.name || ' ' || t.strict || ' ' || c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || c.pk, ', '), '')
+	const columns = `SELECT coalesce(group_concat(t.name || ' ' || t.strict || ' ' || c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || c.pk, ', ' ORDER BY t.name, c.cid), '')
 		FROM pragma_table_list AS t, pragma_table_info(t.name) AS c WHERE t.name LIKE 'hourbell_lock%'`
 	if err := db.QueryRow(columns).Scan(&text); err != nil {
 		t.Fatal(err)

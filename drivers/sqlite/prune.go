@@ -39,6 +39,9 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 		if out.Events, err = s.pruneEvents(ctx, req.Limit, now); err != nil {
 			return err
 		}
+		if out.Audit, err = s.pruneAudit(ctx, req.Audit, req.Limit, now); err != nil {
+			return err
+		}
 		held, err := s.count(ctx, pruneKeyHolds, args{"now": micros(now), "limit": req.Limit})
 		if err != nil {
 			return err
@@ -48,7 +51,7 @@ func (b *Backend) Prune(ctx context.Context, req store.PruneRequest) (store.Prun
 			return err
 		}
 		batches, err := s.pruneRows(ctx, pruneBatches, req.BatchAge(), req.Limit, now)
-		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, held, ends, batches) >= req.Limit
+		out.More = max(completed, failed, kept, out.Slots, out.Nodes, out.Events, out.Audit, held, ends, batches) >= req.Limit
 		return err
 	})
 	if err != nil {

@@ -186,6 +186,12 @@ const (
 	parkJobs
 	unparkJobs
 	upsertPauses
+	deleteAuditSubjects
+	insertAudit
+	insertAuditSubjects
+	listAudit
+	pruneAudit
+	updateAudit
 	statementCount
 )
 
@@ -201,6 +207,12 @@ type source struct {
 // sources has the source of each statement.
 // The lines of listings are picked by each call; see session.list.
 var sources = [statementCount]source{
+	deleteAuditSubjects:    {file: "delete_audit_subjects", params: "ids"},
+	insertAudit:            {file: "insert_audit", params: "now actor source action count detail"},
+	insertAuditSubjects:    {file: "insert_audit_subjects", params: "id subjects most"},
+	listAudit:              {file: "list_audit", params: "actor action kind name since before_at before_id limit", columns: "id at actor source action count detail subjects"},
+	pruneAudit:             {file: "prune_audit", params: "before limit", columns: "id"},
+	updateAudit:            {file: "update_audit", params: "id count"},
 	acceptLoss:             {file: "accept_loss"},
 	advanceSchedules:       {file: "advance_schedules", params: "schedules"},
 	beginFailing:           {file: "begin_failing", params: "now failing"},
@@ -423,7 +435,7 @@ func (t text) named(s statement, a args) ([]any, error) {
 
 // lists reports whether a statement is a listing, whose conditions differ by call.
 func (s statement) lists() bool {
-	return s == countJobs || s == listBatches || s == listCalendars || s == listGroups || s == listJobs || s == listJobsOldestFirst || s == matchJobs || s == listSchedules || s == listSlots
+	return s == countJobs || s == listAudit || s == listBatches || s == listCalendars || s == listGroups || s == listJobs || s == listJobsOldestFirst || s == matchJobs || s == listSchedules || s == listSlots
 }
 
 // conditions returns the conditions whose lines belong to a statement. A listing also

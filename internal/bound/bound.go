@@ -319,8 +319,19 @@ func (b backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (s
 }
 
 // AcceptLoss implements store.History. It raises the token of every lock.
-func (b backend) AcceptLoss(ctx context.Context) (store.Position, error) {
-	return Call(ctx, b.unsized(0), plain(b.next.AcceptLoss), struct{}{})
+func (b backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (store.Position, error) {
+	return Call(ctx, b.unsized(0), b.next.AcceptLoss, req)
+}
+
+// ListAudit implements store.Audit.
+func (b backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
+	return Call(ctx, b.items(req.Limit), b.next.ListAudit, req)
+}
+
+// RecordAudit implements store.Audit.
+func (b backend) RecordAudit(ctx context.Context, req store.RecordAuditRequest) error {
+	_, err := Call(ctx, b.limit, silent(b.next.RecordAudit), req)
+	return err
 }
 
 // RoundTrip implements store.Distant.

@@ -86,7 +86,7 @@ func TestALossEndsRunningJobs(t *testing.T) {
 	if n.count(event.JobStarted) != before {
 		t.Error("a job started while the node was suspended")
 	}
-	if _, err := backend.AcceptLoss(t.Context()); err != nil {
+	if _, err := backend.AcceptLoss(t.Context(), store.AcceptLossRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	waitUntil(t, "the job to start again", func() bool { return n.count(event.JobStarted) > before })

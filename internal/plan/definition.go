@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/recur"
@@ -92,6 +95,26 @@ func DecodeDefinition(text []byte) (Definition, error) {
 		return Definition{}, fmt.Errorf("decode schedule: misfire %q is not known to this release", d.Misfire)
 	}
 	return d, nil
+}
+
+// ChangedFields returns the names of the fields in which two encoded definitions differ, in
+// byte order.
+func ChangedFields(before, after []byte) []string {
+	var a, b map[string]json.RawMessage
+	if json.Unmarshal(before, &a) != nil || json.Unmarshal(after, &b) != nil {
+		return []string{"definition"}
+	}
+	changed := map[string]bool{}
+	for name, value := range a {
+		changed[name] = !bytes.Equal(value, b[name])
+	}
+	for name := range b {
+		if _, known := a[name]; !known {
+			changed[name] = true
+		}
+	}
+	maps.DeleteFunc(changed, func(_ string, is bool) bool { return !is })
+	return slices.Sorted(maps.Keys(changed))
 }
 
 // job returns the job of a slot.

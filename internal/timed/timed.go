@@ -254,8 +254,19 @@ func (b backend) ReportLoss(ctx context.Context, req store.ReportLossRequest) (s
 }
 
 // AcceptLoss implements store.History.
-func (b backend) AcceptLoss(ctx context.Context) (store.Position, error) {
-	return call(ctx, b.observe, "accept_loss", plain(b.next.AcceptLoss), struct{}{})
+func (b backend) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (store.Position, error) {
+	return call(ctx, b.observe, "accept_loss", b.next.AcceptLoss, req)
+}
+
+// ListAudit implements store.Audit.
+func (b backend) ListAudit(ctx context.Context, req store.ListAuditRequest) ([]store.AuditEntry, error) {
+	return call(ctx, b.observe, "list_audit", b.next.ListAudit, req)
+}
+
+// RecordAudit implements store.Audit.
+func (b backend) RecordAudit(ctx context.Context, req store.RecordAuditRequest) error {
+	_, err := call(ctx, b.observe, "record_audit", silent(b.next.RecordAudit), req)
+	return err
 }
 
 // ListEvents implements store.Feed.

@@ -30,10 +30,12 @@ func (s *Store) PutCalendars(ctx context.Context, req store.PutCalendarsRequest)
 		}
 	}
 	var out store.PutCalendarsResult
+	var changed []string
 	for _, put := range req.Calendars {
 		if !s.calendars[put.Name].Same(put) {
 			s.putCalendar(put, now)
 			out.Changed++
+			changed = append(changed, put.Name)
 			for _, schedule := range s.naming(put.Name) {
 				if !slices.Contains(out.Revised, schedule.Name) {
 					out.Revised = append(out.Revised, schedule.Name)
@@ -42,6 +44,7 @@ func (s *Store) PutCalendars(ctx context.Context, req store.PutCalendarsRequest)
 		}
 		out.Revisions = append(out.Revisions, s.calendars[put.Name].Revision)
 	}
+	s.record(req.Entry(changed, len(out.Revised)), 0, now)
 	return out, nil
 }
 
@@ -80,7 +83,8 @@ func (s *Store) missingCalendar(puts []store.PutSchedule) (name string, found bo
 
 // DeleteCalendars deletes calendars; see store.Calendars.
 func (s *Store) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRequest) error {
-	if _, err := s.beginWrite(ctx, "delete calendars", time.Time{}); err != nil {
+	now, err := s.beginWrite(ctx, "delete calendars", req.Now)
+	if err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
@@ -95,6 +99,7 @@ func (s *Store) DeleteCalendars(ctx context.Context, req store.DeleteCalendarsRe
 	for _, name := range req.Names {
 		delete(s.calendars, name)
 	}
+	s.record(req.Entry(), 0, now)
 	return nil
 }
 

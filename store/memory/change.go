@@ -48,6 +48,7 @@ func (s *Store) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (st
 		}
 		out.Changes = append(out.Changes, store.JobChange{ID: id, Change: change, Holder: holder})
 	}
+	out.EntryID = s.record(req.Entry(out.Changes), req.EntryID, now)
 	return out, nil
 }
 

@@ -64,7 +64,8 @@ func (s *Store) ListEvents(ctx context.Context, req store.ListEventsRequest) (st
 
 // KeepEvents sets for how long events are kept; see store.Feed.
 func (s *Store) KeepEvents(ctx context.Context, req store.KeepEventsRequest) error {
-	if _, err := s.beginWrite(ctx, "keep events", req.Now); err != nil {
+	now, err := s.beginWrite(ctx, "keep events", req.Now)
+	if err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
@@ -73,6 +74,7 @@ func (s *Store) KeepEvents(ctx context.Context, req store.KeepEventsRequest) err
 		s.feed.gone = store.EventCursor{ID: s.feed.lastID}
 	}
 	s.feed.keep = req.Keep
+	s.record(req.Entry(), 0, now)
 	return nil
 }
 

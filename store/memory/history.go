@@ -39,8 +39,9 @@ func (s *Store) ReportLoss(ctx context.Context, req store.ReportLossRequest) (st
 }
 
 // AcceptLoss ends the suspension; see store.History.
-func (s *Store) AcceptLoss(ctx context.Context) (store.Position, error) {
-	if _, err := s.beginWrite(ctx, "accept a loss of history", time.Time{}); err != nil {
+func (s *Store) AcceptLoss(ctx context.Context, req store.AcceptLossRequest) (store.Position, error) {
+	now, err := s.beginWrite(ctx, "accept a loss of history", req.Now)
+	if err != nil {
 		return store.Position{}, err
 	}
 	defer s.mu.Unlock()
@@ -48,5 +49,6 @@ func (s *Store) AcceptLoss(ctx context.Context) (store.Position, error) {
 	s.lastNode = max(s.lastNode, s.loss.Node) + store.LossNodes
 	s.accepted = max(s.accepted, s.loss.Accepted) + 1
 	s.loss = store.Position{}
+	s.record(req.Entry(), 0, now)
 	return s.position(), nil
 }

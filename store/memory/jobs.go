@@ -21,7 +21,7 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 		req.Tx = nil
 		return own.changed.Insert(ctx, req)
 	}
-	if req.Tx != nil && (slices.ContainsFunc(req.Jobs, mayChange) || req.Linked()) {
+	if req.Tx != nil && (slices.ContainsFunc(req.Jobs, mayChange) || req.Linked() || req.By.Recorded()) {
 		changed, err := s.changedBy(ctx, req.Tx, "insert jobs")
 		if err != nil {
 			return store.InsertResult{}, err
@@ -57,6 +57,7 @@ func (s *Store) Insert(ctx context.Context, req store.InsertRequest) (store.Inse
 	ins.write()
 	out := store.InsertResult{Jobs: ins.answers, Batch: s.enter(req.Batch, ins.jobs, now)}
 	s.linkAll(links, ins.answers, now)
+	s.record(req.Entry(out.Jobs), 0, now)
 	return out, nil
 }
 

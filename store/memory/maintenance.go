@@ -26,9 +26,10 @@ func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneR
 	ends := s.pruneEnds(req.Slots, req.Limit, now)
 	out.Nodes = s.pruneNodes(req.Nodes, req.Limit, now)
 	out.Events = s.pruneEvents(req.Limit, now)
+	out.Audit = s.pruneAudit(req.Audit, req.Limit, now)
 	held := s.pruneHolds(req.Limit, now)
 	batches := s.pruneBatches(req.BatchAge(), req.Limit, now)
-	out.More = max(done, failed, kept, out.Slots, out.Nodes, out.Events, held, ends, batches) >= req.Limit
+	out.More = max(done, failed, kept, out.Slots, out.Nodes, out.Events, out.Audit, held, ends, batches) >= req.Limit
 	return out, nil
 }
 

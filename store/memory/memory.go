@@ -64,6 +64,7 @@ type tables struct {
 	revisions map[string]int64       // of the last Sync of each owner
 	slots     []*store.SlotInfo
 	feed      feed
+	audit     []*store.AuditEntry // oldest first
 	nodes     map[int64]*store.NodeInfo
 	beats     map[int64]int64     // heartbeats of each node
 	lookAt    map[int64]time.Time // ended nodes with jobs that were locked: when to look at them again
@@ -71,8 +72,8 @@ type tables struct {
 	accepted  int64          // losses of history
 	loss      store.Position // the greatest numbers that were reported, and since when; zero: none
 
-	lastJob, lastSchedule, lastSlot, lastNode, lastBatch int64
-	lastToken, lastRevision                              int64
+	lastJob, lastSchedule, lastSlot, lastNode, lastBatch, lastAudit int64
+	lastToken, lastRevision                                         int64
 }
 
 // job is a row of the tables live and finished. Its info contains neither the

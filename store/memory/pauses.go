@@ -25,6 +25,7 @@ func (s *Store) PauseSubject(ctx context.Context, req store.PauseRequest) error 
 		p.At = s.pauses[req.Name].At
 	}
 	s.setPause(p, now)
+	s.record(req.Entry(), 0, now)
 	return nil
 }
 
@@ -42,6 +43,7 @@ func (s *Store) ResumeSubject(ctx context.Context, req store.ResumeRequest) (sto
 		return store.ResumeResult{}, fmt.Errorf("resume: %w", err)
 	}
 	s.setPause(store.Pause{Name: req.Name}, now)
+	s.record(req.Entry(), 0, now)
 	return store.ResumeResult{Resumed: true}, nil
 }
 

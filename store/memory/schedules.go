@@ -56,10 +56,14 @@ func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest)
 // put writes a request that has been checked.
 func (s *Store) put(req store.PutSchedulesRequest, gone []*store.Schedule, now time.Time) store.PutSchedulesResult {
 	var out store.PutSchedulesResult
+	var edits []store.ScheduleEdit
 	for _, put := range req.Schedules {
 		row := s.byName(put.Name)
 		if row == nil || !same(row, put, req.Owner) {
+			edit := row.Edit(put)
 			row = s.putOne(row, put, req.Owner, now)
+			edit.To = row.Revision
+			edits = append(edits, edit)
 			out.Changed++
 			out.Edited = append(out.Edited, row.Name)
 		}
@@ -67,6 +71,7 @@ func (s *Store) put(req store.PutSchedulesRequest, gone []*store.Schedule, now t
 	}
 	for _, row := range gone {
 		s.bury(row, now)
+		edits = append(edits, store.ScheduleEdit{Name: row.Name})
 		out.Deleted++
 		out.Edited = append(out.Edited, row.Name)
 	}
@@ -76,6 +81,7 @@ func (s *Store) put(req store.PutSchedulesRequest, gone []*store.Schedule, now t
 	if len(out.Edited) > 0 {
 		s.wake(store.Wake{Kind: store.WakeSchedules})
 	}
+	s.record(req.Entry(edits), 0, now)
 	return out
 }
 
@@ -200,12 +206,15 @@ func (s *Store) ChangeSchedules(ctx context.Context, req store.ChangeSchedulesRe
 			return fmt.Errorf("change schedule %q: %w", row.Name, store.ErrUnsettled)
 		}
 	}
+	var changed []string
 	for _, row := range rows {
-		if s.changes(row, req) {
+		if s.changes(row, req) && !slices.Contains(changed, row.Name) {
 			s.change(row, req, now)
 			s.wake(store.Wake{Kind: store.WakeSchedules})
+			changed = append(changed, row.Name)
 		}
 	}
+	s.record(req.Entry(changed), 0, now)
 	return nil
 }
 

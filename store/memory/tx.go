@@ -161,7 +161,7 @@ func (t *tables) clone() tables {
 	for id, list := range c.attempts {
 		c.attempts[id] = slices.Clone(list)
 	}
-	c.slots, c.feed.rows = copies(t.slots), slices.Clone(t.feed.rows)
+	c.slots, c.feed.rows, c.audit = copies(t.slots), slices.Clone(t.feed.rows), copies(t.audit)
 	return c
 }
 

@@ -15,10 +15,7 @@ func PutCalendars(ctx context.Context, tx Tx, req store.PutCalendarsRequest, now
 	if len(req.Calendars) == 0 {
 		return out, nil
 	}
-	names := make([]string, len(req.Calendars))
-	for i, put := range req.Calendars {
-		names[i] = put.Name
-	}
+	names := store.CalendarNames(req.Calendars)
 	known, err := tx.LockCalendars(ctx, names)
 	if err != nil {
 		return out, err
@@ -44,17 +41,16 @@ func PutCalendars(ctx context.Context, tx Tx, req store.PutCalendarsRequest, now
 		return out, nil
 	}
 	out.Changed = len(changed)
-	out.Revised, err = saveCalendars(ctx, tx, changed, last+1, now)
-	return out, err
+	if out.Revised, err = saveCalendars(ctx, tx, changed, last+1, now); err != nil {
+		return out, err
+	}
+	return out, Record(ctx, tx, req.Entry(store.CalendarNames(changed), len(out.Revised)), now)
 }
 
 // saveCalendars gives calendars and the schedules that name them a new revision,
 // unless a schedule is due, and returns the names of the schedules.
 func saveCalendars(ctx context.Context, tx Tx, puts []store.PutCalendar, revision int64, now time.Time) (schedules []string, err error) {
-	names := make([]string, len(puts))
-	for i, put := range puts {
-		names[i] = put.Name
-	}
+	names := store.CalendarNames(puts)
 	users, err := tx.LockCalendarUsers(ctx, names)
 	if err != nil {
 		return nil, err
@@ -79,7 +75,7 @@ func saveCalendars(ctx context.Context, tx Tx, puts []store.PutCalendar, revisio
 }
 
 // DeleteCalendars deletes calendars; see store.Calendars.
-func DeleteCalendars(ctx context.Context, tx Tx, req store.DeleteCalendarsRequest) error {
+func DeleteCalendars(ctx context.Context, tx Tx, req store.DeleteCalendarsRequest, now time.Time) error {
 	if len(req.Names) == 0 {
 		return nil
 	}
@@ -103,5 +99,8 @@ func DeleteCalendars(ctx context.Context, tx Tx, req store.DeleteCalendarsReques
 			return fmt.Errorf("calendar %q: %w", name, store.ErrInUse)
 		}
 	}
-	return tx.DeleteCalendars(ctx, req.Names)
+	if err := tx.DeleteCalendars(ctx, req.Names); err != nil {
+		return err
+	}
+	return Record(ctx, tx, req.Entry(), now)
 }

@@ -43,7 +43,8 @@ func ChangeJobs(ctx context.Context, tx Tx, req store.ChangeJobsRequest, now tim
 		return out, err
 	}
 	store.WithConflicts(plan.Changes, holders)
-	return store.ChangeJobsResult{Changes: plan.Changes}, nil
+	entry, err := RecordMore(ctx, tx, req.Entry(plan.Changes), req.EntryID, now)
+	return store.ChangeJobsResult{Changes: plan.Changes, EntryID: entry}, err
 }
 
 // lockTargets returns the jobs that a request names, and their numbers in the

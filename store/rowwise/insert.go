@@ -41,7 +41,10 @@ func Insert(ctx context.Context, tx Tx, req store.InsertRequest, now time.Time) 
 			return out, err
 		}
 	}
-	return out, Release(ctx, tx, touched)
+	if err := Release(ctx, tx, touched); err != nil {
+		return out, err
+	}
+	return out, Record(ctx, tx, req.Entry(out.Jobs), now)
 }
 
 // startAfterFired returns the jobs, with triggered jobs that start after the slots

@@ -22,6 +22,8 @@ type PausesTx interface {
 
 	// SaveSchedules is SaveSchedules of Schedules.
 	SaveSchedules(ctx context.Context, rows []*store.Schedule) error
+
+	AuditTx
 }
 
 // PauseSubject pauses a subject; see store.Pauses. Claims that have begun before may
@@ -31,7 +33,10 @@ func PauseSubject(ctx context.Context, tx PausesTx, req store.PauseRequest, now 
 	if err != nil {
 		return err
 	}
-	return setPause(ctx, tx, req.Pause(pauses[req.Name], now), now)
+	if err := setPause(ctx, tx, req.Pause(pauses[req.Name], now), now); err != nil {
+		return err
+	}
+	return Record(ctx, tx, req.Entry(), now)
 }
 
 // ResumeSubject ends a pause; see store.Pauses. The row of the pause stays, with an
@@ -43,7 +48,10 @@ func ResumeSubject(ctx context.Context, tx PausesTx, req store.ResumeRequest, no
 		return out, err
 	}
 	p.Until, out.Resumed = now, true
-	return out, setPause(ctx, tx, p, now)
+	if err := setPause(ctx, tx, p, now); err != nil {
+		return out, err
+	}
+	return out, Record(ctx, tx, req.Entry(), now)
 }
 
 // setPause stores a pause, and gives it to the schedules that it concerns.

@@ -29,7 +29,7 @@ func PutSchedules(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now
 	if err := plan.write(ctx, tx, req); err != nil {
 		return out, err
 	}
-	return plan.result(), nil
+	return plan.result(), Record(ctx, tx, req.Entry(plan.edits), now)
 }
 
 // checkSync refuses a sync that is older than the owner's last sync.
@@ -69,11 +69,12 @@ func checkCalendars(ctx context.Context, tx Tx, puts []store.PutSchedule) error 
 
 // putPlan is what PutSchedules writes.
 type putPlan struct {
-	rows         []*store.Schedule // one for each of the request, as it will be
-	changed      []*store.Schedule // rows that are new or change
-	gone         []*store.Schedule // rows that a sync deletes
-	back         []int64           // the numbers of changed rows that were deleted
-	lastRevision int64             // given so far, to any schedule or calendar
+	rows         []*store.Schedule    // one for each of the request, as it will be
+	changed      []*store.Schedule    // rows that are new or change
+	gone         []*store.Schedule    // rows that a sync deletes
+	back         []int64              // the numbers of changed rows that were deleted
+	edits        []store.ScheduleEdit // what changes, for the audit
+	lastRevision int64                // given so far, to any schedule or calendar
 }
 
 func (p *putPlan) result() store.PutSchedulesResult {
@@ -135,6 +136,7 @@ func planPut(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now time
 		}
 		row.Bury(now)
 		plan.gone = append(plan.gone, row)
+		plan.edits = append(plan.edits, store.ScheduleEdit{Name: row.Name})
 	}
 	return plan, nil
 }
@@ -165,6 +167,7 @@ func CheckNotes(ctx context.Context, has func(context.Context, []string) (bool, 
 // put adds one schedule, whose group has a pause, to the plan and returns its row as it will be.
 func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, pause store.Pause, owner string, now time.Time) *store.Schedule {
 	if !row.Same(put, owner) {
+		edit := row.Edit(put)
 		if row == nil {
 			row = &store.Schedule{}
 		}
@@ -174,8 +177,8 @@ func (p *putPlan) put(row *store.Schedule, put store.PutSchedule, pause store.Pa
 		p.lastRevision++
 		row.Put(put, owner, now)
 		row.FollowPause(pause, now)
-		row.Revision = p.lastRevision
-		p.changed = append(p.changed, row)
+		row.Revision, edit.To = p.lastRevision, p.lastRevision
+		p.changed, p.edits = append(p.changed, row), append(p.edits, edit)
 	}
 	p.rows = append(p.rows, row)
 	return row
@@ -270,11 +273,14 @@ func ChangeSchedules(ctx context.Context, tx Tx, req store.ChangeSchedulesReques
 	}
 	switch req.Action {
 	case store.DeleteSchedules:
-		return tx.EndFailing(ctx, numbersOf(rows))
+		err = tx.EndFailing(ctx, numbersOf(rows))
 	case store.ResumeSchedules:
-		return tx.ResetFailures(ctx, numbersOf(rows))
+		err = tx.ResetFailures(ctx, numbersOf(rows))
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return Record(ctx, tx, req.Entry(store.ScheduleNames(rows)), now)
 }
 
 // planChange returns the rows that an action changes, as they will be, or why

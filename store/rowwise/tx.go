@@ -21,6 +21,7 @@ type Tx interface {
 	Calendars
 	PausesTx
 	Feed
+	AuditTx
 }
 
 // Feed writes events.

@@ -32,7 +32,7 @@ func (e *env) report(accepted int64, seen store.Position) store.Position {
 
 func (e *env) accept() store.Position {
 	e.t.Helper()
-	p, err := e.a.AcceptLoss(e.ctx)
+	p, err := e.a.AcceptLoss(e.ctx, store.AcceptLossRequest{})
 	e.must(err)
 	e.want(e.position(), p, "AcceptLoss must return the position after it")
 	return p

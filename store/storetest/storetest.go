@@ -113,6 +113,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Exact", exactTests, nil},
 		{"FollowUp", followUpTests, nil},
 		{"Feed", feedTests, nil},
+		{"Audit", auditTests, nil},
 		{"Maintenance", maintenanceTests, nil},
 		{"History", historyTests, nil},
 		{"Clock", clockTests, nil},

@@ -100,15 +100,20 @@ func (w *Watcher) bring(ctx context.Context, f *watched) {
 // file has changed its owner, the schedules of the earlier owner are deleted.
 func (w *Watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, error) {
 	if f.stored != nil && f.stored.Owner != f.good.Owner {
-		if _, err := w.clear(ctx, f.stored, f.good.Revision); err != nil && !errors.Is(err, hourbell.ErrStale) {
+		if _, err := w.clear(w.as(ctx, f.Path), f.stored, f.good.Revision); err != nil && !errors.Is(err, hourbell.ErrStale) {
 			return hourbell.SyncResult{}, err
 		}
 	}
-	done, err := w.client.Schedules.Sync(ctx, f.good.Owner, f.good.Revision, f.good.Schedules())
+	done, err := w.client.Schedules.Sync(w.as(ctx, f.Path), f.good.Owner, f.good.Revision, f.good.Schedules())
 	if f.pending = err != nil && !errors.Is(err, hourbell.ErrStale); !f.pending {
 		f.stored = f.good
 	}
 	return done, err
+}
+
+// as returns a context for changes that a file of this node causes, for the audit.
+func (w *Watcher) as(ctx context.Context, path string) context.Context {
+	return hourbell.WithActor(ctx, hourbell.Actor{Name: w.client.Name(), Source: "file " + path})
 }
 
 // stale handles a file that is older than the version in the store: a warning

@@ -310,7 +310,7 @@ func (w *Watcher) drop(ctx context.Context, f *watched, at int64) bool {
 	if f.stored == nil {
 		return true
 	}
-	done, err := w.clear(ctx, f.stored, at)
+	done, err := w.clear(w.as(ctx, f.Path), f.stored, at)
 	switch {
 	case ctx.Err() != nil:
 		return false

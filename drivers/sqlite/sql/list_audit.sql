@@ -1,0 +1,12 @@
+-- Entries of the audit, newest first.
+SELECT a.id, a.at, a.actor, a.source, a.action, a.count, a.detail,
+       (SELECT json_group_array(json_object('kind', s.kind, 'name', s.name) ORDER BY s.place) FROM hourbell_audit_subject AS s WHERE s.entry_id = a.id) AS subjects
+FROM hourbell_audit AS a
+WHERE true
+  AND a.actor = :actor                                                                                          -- if actor
+  AND a.action = :action                                                                                        -- if action
+  AND a.id IN (SELECT s.entry_id FROM hourbell_audit_subject AS s WHERE s.kind = :kind AND s.name = :name)      -- if subject
+  AND a.at >= :since                                                                                            -- if since
+  AND (a.at, a.id) < (:before_at, :before_id)                                                                   -- if before
+ORDER BY a.at DESC, a.id DESC
+LIMIT +:limit

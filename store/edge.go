@@ -156,6 +156,29 @@ func NotStartedReason(p Ended) string {
 	return fmt.Sprintf("job %d %s", p.ID, p.State)
 }
 
+// Unknown is the end of a predecessor of which nothing is known any more when it is linked;
+// see LinksLater. It matches no edge of a program, because the job may have ended in any way.
+func Unknown(id int64, now time.Time) Ended {
+	return Ended{ID: id, State: StateNotStarted, At: now, Reason: fmt.Sprintf("job %d left no record of its end", id)}
+}
+
+// linksAtOnce is how many jobs and how many edges an insert may have that locks its
+// predecessors.
+const linksAtOnce = 1_000
+
+// LinksLater reports whether an insert leaves notes for its older predecessors instead of
+// locking them until it is stored, because it has many jobs or edges. Its jobs then wait, and
+// the steps of ReleaseDependents link them: for a predecessor that has ended a step decides
+// the edges, and the end of a live predecessor leaves a note from then on.
+func LinksLater(jobs []NewJob) bool {
+	edges, older := 0, false
+	for i := range jobs {
+		edges += len(jobs[i].After)
+		older = older || slices.ContainsFunc(jobs[i].After, func(e Edge) bool { return e.Place == 0 })
+	}
+	return older && max(len(jobs), edges) > linksAtOnce
+}
+
 // Linked reports whether an insert has to link its jobs: with predecessors, or with a batch.
 func (r InsertRequest) Linked() bool { return r.Batch != nil || HasEdges(r.Jobs) }
 

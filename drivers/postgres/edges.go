@@ -50,6 +50,9 @@ func (b *Backend) insertLinked(ctx context.Context, req store.InsertRequest) (ou
 	if err != nil {
 		return store.InsertResult{}, err
 	}
+	if store.LinksLater(links) {
+		b.releaseSoon(ctx, when(req.Now))
+	}
 	return out, nil
 }
 
@@ -209,6 +212,21 @@ func (t edgesTx) LockPredecessors(ctx context.Context, ids []int64, now time.Tim
 		return append(found, ended...), err
 	}
 	return found, nil
+}
+
+// KnownJobs implements rowwise.Edges.
+func (t edgesTx) KnownJobs(ctx context.Context, ids []int64) ([]int64, error) {
+	return collect(ctx, t.tx, pgx.RowTo[int64], t.b.q(findPredecessors), ids)
+}
+
+// InsertLinkNotes implements rowwise.Edges.
+func (t edgesTx) InsertLinkNotes(ctx context.Context, ids []int64, now time.Time) error {
+	for part := range slices.Chunk(ids, rowwise.ReleaseNotes) {
+		if _, err := t.tx.Exec(ctx, t.b.q(insertLinkReleases), when(now), part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // InsertEdges implements rowwise.Edges.

@@ -16,7 +16,7 @@ import (
 )
 
 // edgesVariable is how many jobs one job waits for, or wait for one job, in
-// TestManyDependents. The bounds of time are checked only if it is set: they are meant for
+// TestManyDependents and TestManyPredecessors. The bounds of time are checked only if it is set: they are meant for
 // 100,000 jobs on a machine without other work.
 const edgesVariable = "HOURBELL_EDGETEST_JOBS"
 
@@ -25,14 +25,7 @@ const edgesVariable = "HOURBELL_EDGETEST_JOBS"
 // with their number, and another session never waits for long for a job that is released, or
 // for one that is to end.
 func TestManyDependents(t *testing.T) {
-	many, strict := 5_000, false
-	if text := os.Getenv(edgesVariable); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1000 {
-			t.Fatalf("%s=%s: give a whole number from 1000 on", edgesVariable, text)
-		}
-		many, strict = n, true
-	}
+	many, strict := edgesOfTest(t)
 	for _, fanOut := range []bool{true, false} {
 		for _, held := range []bool{false, true} {
 			t.Run(fmt.Sprintf("fan-out %v, snapshot held %v", fanOut, held), func(t *testing.T) {
@@ -46,6 +39,58 @@ func TestManyDependents(t *testing.T) {
 					t.Errorf("another session waited for %v for a lock", wait)
 				}
 			})
+		}
+	}
+}
+
+// edgesOfTest returns how many edges a test has, and whether it checks times.
+func edgesOfTest(t *testing.T) (many int, strict bool) {
+	t.Helper()
+	text := os.Getenv(edgesVariable)
+	if text == "" {
+		return 5_000, false
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1000 {
+		t.Fatalf("%s=%s: give a whole number from 1000 on", edgesVariable, text)
+	}
+	return n, true
+}
+
+// TestManyPredecessors enqueues a job that waits for many older jobs. What a predecessor costs may
+// not grow with their number, and another session never waits for long for one of them.
+func TestManyPredecessors(t *testing.T) {
+	many, strict := edgesOfTest(t)
+	var few time.Duration
+	for n := max(many/100, 1_000); n <= many; n *= 10 {
+		b := fresh(t)
+		insertN(t, b, n)
+		var claims []store.Claimed
+		var ids []int64
+		for node := register(t, b); len(claims) < n; {
+			claims = append(claims, claimN(t, b, node, min(1000, n-len(claims)))...)
+		}
+		for _, c := range claims {
+			ids = append(ids, c.ID)
+		}
+		stop := watchJobs(t, b, ids)
+		began := time.Now()
+		dependent := insertAfter(t, b, claims...)
+		each := time.Since(began) / time.Duration(n)
+		wait := stop()
+		if linked := count(t, b, "select count(*) from {schema}.job where releases"); linked != n {
+			t.Errorf("%d of %d predecessors are linked", linked, n)
+		}
+		wantState(t, b, dependent, store.StateWaiting, "no predecessor has ended")
+		t.Logf("each of %d predecessors takes %v; a lock was waited for %v at most", n, each, wait)
+		if few == 0 {
+			few = each
+		}
+		if strict && each > few*3/2 {
+			t.Errorf("each of %d predecessors takes %v, and of few %v", n, each, few)
+		}
+		if strict && wait > 200*time.Millisecond {
+			t.Errorf("another session waited for %v for a lock", wait)
 		}
 	}
 }

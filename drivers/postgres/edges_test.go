@@ -188,6 +188,96 @@ func TestEndBesideAnInsert(t *testing.T) {
 	wantState(t, b, dependent, store.StateReady, "the end finds the dependent")
 }
 
+// TestLinksAfterDeath lets the node die after the insert of a job with many predecessors, and after
+// each step that links them. Predecessors end between the steps of other nodes.
+func TestLinksAfterDeath(t *testing.T) {
+	b := fresh(t)
+	node := register(t, b)
+	const n = 2*rowwise.ReleaseNotes + 500
+	insertN(t, b, n)
+	claims := claimN(t, b, node, n)
+	job := noop(1)
+	for _, c := range claims {
+		job[0].After = append(job[0].After, store.Edge{Job: c.ID})
+	}
+	var dependent int64
+	must(t, b.work(t.Context(), programConns, "insert", func(tx pgx.Tx) error {
+		out, err := rowwise.InsertLinked(t.Context(), edgesTx{b, tx}, store.InsertRequest{Jobs: job}, job, time.Now(), func(jobs []store.NewJob) ([]store.Inserted, error) {
+			return b.insertionIn(tx, time.Time{}).insert(t.Context(), jobs)
+		})
+		if err == nil {
+			dependent = out.Jobs[0].ID
+		}
+		if locked := count(t, b, "select count(*) from (select from {schema}.job for update skip locked) as free"); locked != n {
+			t.Errorf("%d of %d predecessors are free during the insert", locked, n)
+		}
+		return err
+	}))
+	left := slices.Clone(claims)
+	more := true
+	for steps := 0; more; steps++ {
+		beat, err := b.Heartbeat(t.Context(), store.HeartbeatRequest{Node: node})
+		must(t, err)
+		if steps < 3 && !beat.Releases {
+			t.Error("a heartbeat reads that there are notes")
+		}
+		for _, place := range []int{len(left) - 1, len(left) / 2, 0} { // linked, and not linked yet
+			if steps > 3 {
+				break
+			}
+			c := left[place]
+			left = slices.Delete(left, place, place+1)
+			outcome := []store.Outcome{{ID: c.ID, Token: c.Token, Result: store.Completed}}
+			must(t, b.work(t.Context(), nodeConns, "end a job", func(tx pgx.Tx) error {
+				_, _, err := b.finish(t.Context(), tx, store.FinishRequest{Outcomes: outcome}, outcome)
+				return err
+			}))
+		}
+		must(t, b.work(t.Context(), nodeConns, "a step", func(tx pgx.Tx) (err error) {
+			_, more, err = rowwise.ReleaseDependents(t.Context(), &notesTx{edgesTx: edgesTx{b, tx}, rows: 1, patient: true}, 0, time.Now())
+			return err
+		}))
+		if steps > 20 {
+			t.Fatal("the steps do not end")
+		}
+	}
+	wantState(t, b, dependent, store.StateWaiting, "some predecessors have not ended")
+	finishAll(t, b, left, len(left))
+	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	wantState(t, b, dependent, store.StateReady, "all predecessors have ended")
+	if open := count(t, b, "select count(*) from {schema}.edge where state <> 1"); open != 0 {
+		t.Errorf("%d edges are not decided", open)
+	}
+}
+
+// TestLinkOfALockedPredecessor keeps a predecessor locked in a program's transaction: the enqueue of a
+// job with many predecessors does not wait for it, and it is linked when the lock is gone.
+func TestLinkOfALockedPredecessor(t *testing.T) {
+	b := fresh(t)
+	node := register(t, b)
+	const n = rowwise.ReleaseNotes + 500
+	insertN(t, b, n)
+	claims := claimN(t, b, node, n)
+	tx, err := newPool(t).Begin(t.Context())
+	must(t, err)
+	_, err = tx.Exec(t.Context(), withSchema("select from {schema}.job where id = $1 for update", b.schema), claims[0].ID)
+	must(t, err)
+	began := time.Now()
+	dependent := insertAfter(t, b, claims...)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the enqueue took %v", took)
+	}
+	if linked := count(t, b, "select count(*) from {schema}.job where releases"); linked != 500 {
+		t.Errorf("%d predecessors are linked", linked)
+	}
+	finishAll(t, b, claims[1:], n-1)
+	wantState(t, b, dependent, store.StateWaiting, "the locked predecessor has not ended")
+	must(t, tx.Rollback(t.Context()))
+	finishAll(t, b, claims[:1], 1)
+	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	wantState(t, b, dependent, store.StateReady, "all predecessors have ended")
+}
+
 // TestLockedDependent keeps a dependent locked in a program's transaction: outcomes do not
 // wait for it, nor do the dependents of other jobs.
 func TestLockedDependent(t *testing.T) {

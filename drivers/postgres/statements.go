@@ -88,6 +88,7 @@ const (
 	findNextSchedule
 	findOpenCancels
 	findOpenEdges
+	findPredecessors
 	findQueues
 	findScheduleJobs
 	findScheduleRelease
@@ -115,6 +116,7 @@ const (
 	insertJobs
 	insertKeyedJobs
 	insertKeyedLinkedJobs
+	insertLinkReleases
 	insertLinkedJobs
 	insertNode
 	insertSameJobs
@@ -426,6 +428,8 @@ var sources = [statementCount]source{
 	lockFreeDependents:     {file: "lock_dependents", given: "free", params: "ids", columns: "id waits run_at"},
 	findBusyDependents:     {file: "find_busy_dependents", params: "ids", columns: "id"},
 	updateEdges:            {file: "update_edges", params: "on_ids ids states"},
+	findPredecessors:       {file: "find_predecessors", params: "ids", columns: "id"},
+	insertLinkReleases:     {file: "insert_link_releases", params: "now ids"},
 	insertLeftReleases:     {file: "insert_left_releases", params: "ids done_tos ended_ats states reasons"},
 	updateRelease:          {file: "update_release", params: "id place done_to"},
 	deleteReleases:         {file: "delete_releases", params: "ids"},

@@ -64,18 +64,38 @@ func (s *session) noteEnds(ctx context.Context, name statement, a args) error {
 }
 
 // LockPredecessors implements rowwise.Edges.
-func (s *session) LockPredecessors(ctx context.Context, ids []int64, _ time.Time) (found []store.Ended, err error) {
-	a := args{"ids": jsonList(ids)}
-	err = s.each(ctx, findPredecessors, a, func(r row) error {
+func (s *session) LockPredecessors(ctx context.Context, ids []int64, _ time.Time) ([]store.Ended, error) {
+	found, err := s.findEnded(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	return found, s.exec(ctx, markReleases, args{"ids": jsonList(ids)})
+}
+
+// findEnded returns which of the jobs are live, and how the others ended.
+func (s *session) findEnded(ctx context.Context, ids []int64) (found []store.Ended, err error) {
+	err = s.each(ctx, findPredecessors, args{"ids": jsonList(ids)}, func(r row) error {
 		var e store.Ended
 		err := r.Scan(&e.ID, &e.State, into(&e.At), &e.Reason)
 		found = append(found, e)
 		return err
 	})
-	if err != nil {
-		return nil, err
+	return found, err
+}
+
+// KnownJobs implements rowwise.Edges.
+func (s *session) KnownJobs(ctx context.Context, ids []int64) (known []int64, err error) {
+	found, err := s.findEnded(ctx, ids)
+	for _, e := range found {
+		known = append(known, e.ID)
 	}
-	return found, s.exec(ctx, markReleases, a)
+	return known, err
+}
+
+// InsertLinkNotes implements rowwise.Edges.
+func (s *session) InsertLinkNotes(ctx context.Context, ids []int64, now time.Time) error {
+	s.noted = true
+	return s.exec(ctx, insertLinkReleases, args{"ids": jsonList(ids), "now": micros(now)})
 }
 
 // newEdge is an edge on its way to insert_edges.sql and update_edges.sql.

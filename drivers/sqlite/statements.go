@@ -93,6 +93,7 @@ const (
 	insertNodeSequence
 	insertReleases
 	insertSameJobs
+	insertLinkReleases
 	insertScheduleReleases
 	insertSlots
 	listAttempts
@@ -379,6 +380,7 @@ var sources = [statementCount]source{
 	findFollowedEnds:       {file: "find_followed_ends", params: "ends", columns: "place"},
 	closeChainEnds:         {file: "close_chain_ends", params: "ids"},
 	awaitChainEnds:         {file: "await_chain_ends", params: "ids"},
+	insertLinkReleases:     {file: "insert_link_releases", params: "ids now"},
 	insertScheduleReleases: {file: "insert_schedule_releases", params: "notes"},
 	pruneChainEnds:         {file: "prune_chain_ends", params: "before limit"},
 	listEdges:              {file: "list_edges", params: "ids", columns: "job_id on_id delay on state"},

@@ -2,10 +2,13 @@ package main
 
 // The faults of jobs that follow jobs.
 
-const edges = "../../store/edge.go"
+const (
+	edges = "../../store/edge.go"
+	steps = "../../store/rowwise/edges.go"
+)
 
 // edgeTests are the tests that notice these faults. They run first.
-const edgeTests = "^TestStore$/^After$|^TestReleaseAfterDeath$|^TestTwoStepsDecideTheLastEdges$|BesideAnEnd$|BesideAnInsert$"
+const edgeTests = "^TestStore$/^After$|^TestReleaseAfterDeath$|^TestTwoStepsDecideTheLastEdges$|BesideAnEnd$|BesideAnInsert$|^TestLink"
 
 var sharedEdgeFaults = []fault{
 	{"a delay is ignored", edges, "if at := p.At.Add(e.Delay); ", "if at := p.At; "},
@@ -15,6 +18,8 @@ var sharedEdgeFaults = []fault{
 	{"the first of all predecessors releases", edges, "!w.Any && !w.missed && w.Open == 0:", "!w.Any && !w.missed && w.matched:"},
 	{"any waits for all", edges, "case w.Any && w.matched, ", "case w.Any && w.matched && w.Open == 0, "},
 	{"one missed edge decides for any", edges, "case w.Any && w.Open == 0, !w.Any && w.missed:", "case w.Open == 0, w.missed:"},
+	{"a job with many predecessors is not linked", steps, "return out, tx.InsertLinkNotes(ctx, older, now)", "return out, nil"},
+	{"a link counts as an end", steps, "if !s.notes[0].State.Finished() {", "if false {"},
 }
 
 var postgresEdgeFaults = []fault{

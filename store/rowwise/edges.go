@@ -20,6 +20,13 @@ type Edges interface {
 	// leaves a note.
 	LockPredecessors(ctx context.Context, ids []int64, now time.Time) ([]store.Ended, error)
 
+	// KnownJobs returns which of these jobs are live or finished, and locks none of them.
+	KnownJobs(ctx context.Context, ids []int64) ([]int64, error)
+
+	// InsertLinkNotes inserts notes of jobs in State StateReady: a step looks up whether the
+	// jobs have ended. A row has at most ReleaseNotes of them.
+	InsertLinkNotes(ctx context.Context, ids []int64, now time.Time) error
+
 	// InsertEdges inserts what jobs wait for.
 	InsertEdges(ctx context.Context, edges []JobEdge) error
 
@@ -102,7 +109,8 @@ type JobWait struct {
 }
 
 // Note is the end of a job that had dependents. Jobs that ended together may have their
-// notes in one row.
+// notes in one row. A note in State StateReady is of a job that may not have ended: an insert
+// with many predecessors leaves such notes, see store.LinksLater.
 type Note struct {
 	ID     int64 // of the row
 	Place  int   // in the row, from 0
@@ -119,15 +127,10 @@ type Note struct {
 // now is needed only if a job has an older predecessor.
 func InsertLinked(ctx context.Context, tx Edges, req store.InsertRequest, links []store.NewJob, now time.Time, insert func([]store.NewJob) ([]store.Inserted, error)) (out store.InsertResult, err error) {
 	l := linking{jobs: slices.Clone(links), waits: make([]store.Wait, len(links))}
-	known := map[int64]store.Ended{}
-	if older := store.Predecessors(links); len(older) > 0 {
-		found, err := tx.LockPredecessors(ctx, older, now)
-		if err != nil {
-			return out, err
-		}
-		for _, p := range found {
-			known[p.ID] = p
-		}
+	older, later := store.Predecessors(links), store.LinksLater(links)
+	known, err := findPredecessors(ctx, tx, older, later, now)
+	if err != nil {
+		return out, err
 	}
 	for i := range l.jobs {
 		if err := l.link(i, known, now); err != nil {
@@ -147,7 +150,31 @@ func InsertLinked(ctx context.Context, tx Edges, req store.InsertRequest, links 
 			return out, err
 		}
 	}
-	return out, l.write(ctx, tx, out.Jobs, now)
+	if err := l.write(ctx, tx, out.Jobs, now); err != nil || !later {
+		return out, err
+	}
+	return out, tx.InsertLinkNotes(ctx, older, now)
+}
+
+// findPredecessors returns the older predecessors of new jobs that are live or finished. All
+// count as live if they are linked later.
+func findPredecessors(ctx context.Context, tx Edges, ids []int64, later bool, now time.Time) (map[int64]store.Ended, error) {
+	known := make(map[int64]store.Ended, len(ids))
+	if later {
+		found, err := tx.KnownJobs(ctx, ids)
+		for _, id := range found {
+			known[id] = store.Ended{ID: id}
+		}
+		return known, err
+	}
+	if len(ids) == 0 {
+		return known, nil
+	}
+	found, err := tx.LockPredecessors(ctx, ids, now)
+	for _, p := range found {
+		known[p.ID] = p
+	}
+	return known, err
 }
 
 // linking is one run of InsertLinked.
@@ -312,12 +339,11 @@ func ReleaseDependents(ctx context.Context, tx Edges, after int64, now time.Time
 	if n := distinct(notes); n < len(notes) {
 		notes, more = notes[:n], true
 	}
-	edges, err := tx.OpenEdges(ctx, notes, ReleaseRows)
-	if err != nil {
+	step := releaseStep{notes: notes}
+	if err := step.findEdges(ctx, tx, now); err != nil {
 		return 0, false, err
 	}
-	step := releaseStep{notes: notes, edges: edges}
-	if len(edges) >= ReleaseRows {
+	if len(step.edges) >= ReleaseRows {
 		step.cut()
 		more = true
 	}
@@ -332,12 +358,13 @@ func ReleaseDependents(ctx context.Context, tx Edges, after int64, now time.Time
 	return next, more || ended || len(step.notes) < len(notes), err
 }
 
-// distinct returns how many of the first notes are of different jobs. A job that ended, was
-// retried by hand and ended again may have two notes: the first decides its edges.
+// distinct returns how many of the first notes are of different jobs, and all of jobs that have
+// ended, or none: a step that looks up jobs locks them, and no schedules after them. A job that
+// ended, was retried by hand and ended again may have two notes: the first decides its edges.
 func distinct(notes []Note) int {
 	seen := make(map[int64]bool, len(notes))
 	for i, note := range notes {
-		if seen[note.Ended.ID] {
+		if seen[note.Ended.ID] || note.State.Finished() != notes[0].State.Finished() {
 			return i
 		}
 		seen[note.Ended.ID] = true
@@ -348,9 +375,53 @@ func distinct(notes []Note) int {
 // releaseStep is a step of ReleaseDependents.
 type releaseStep struct {
 	notes []Note         // carried out by this step; the last one perhaps in part
-	edges []JobEdge      // open edges on their jobs, note by note
+	edges []JobEdge      // open edges on their jobs that have ended, note by note
 	done  int64          // the dependents of the last note are released up to this number; 0: all
 	busy  map[int64]bool // ended jobs with dependents that other transactions have locked
+}
+
+// findEdges reads the edges of jobs that have ended. Jobs that may not have ended are looked
+// up: from then on, those that are live leave notes when they end.
+func (s *releaseStep) findEdges(ctx context.Context, tx Edges, now time.Time) error {
+	ended := s.notes
+	if !s.notes[0].State.Finished() {
+		if err := s.lookUp(ctx, tx, now); err != nil {
+			return err
+		}
+		ended = slices.DeleteFunc(slices.Clone(s.notes), func(note Note) bool { return !note.State.Finished() })
+	}
+	if len(ended) == 0 {
+		return nil
+	}
+	edges, err := tx.OpenEdges(ctx, ended, ReleaseRows)
+	s.edges = edges
+	return err
+}
+
+// lookUp completes notes of jobs of which it is not known whether they have ended.
+func (s *releaseStep) lookUp(ctx context.Context, tx Edges, now time.Time) error {
+	ids := make([]int64, len(s.notes))
+	for i, note := range s.notes {
+		ids[i] = note.Ended.ID
+	}
+	slices.Sort(ids)
+	found, err := tx.LockPredecessors(ctx, ids, now)
+	if err != nil {
+		return err
+	}
+	known := make(map[int64]store.Ended, len(found))
+	for _, p := range found {
+		known[p.ID] = p
+	}
+	for i := range s.notes {
+		note := &s.notes[i]
+		p, is := known[note.Ended.ID]
+		if !is {
+			p = store.Unknown(note.Ended.ID, now)
+		}
+		note.Ended = p
+	}
+	return nil
 }
 
 // cut limits the step to notes with all of their edges, or to a part of one note.

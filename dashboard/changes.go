@@ -226,6 +226,9 @@ func (p *pages) confirmJobs(ctx context.Context, r *http.Request) (*page, error)
 	if err != nil {
 		return nil, err
 	}
+	if query.Has("ticked") && !query.Has("id") {
+		return nil, fieldError("id", "", "is not given: no job is ticked", "tick jobs in the list, or use the form that changes all jobs that match")
+	}
 	d := confirmData{Verb: v, Value: query.Get("to"), Filter: atInstants(filterOf(query), now)}
 	f, err := p.readFilter(ctx, d.Filter)
 	if err != nil {

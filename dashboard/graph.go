@@ -3,7 +3,6 @@ package dashboard
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/hourbell/hourbell"
@@ -14,15 +13,14 @@ import (
 
 // The bounds of a drawn graph, and the size of its parts in pixels.
 const (
-	graphDepth = 5  // steps back from the job
-	graphMost  = 40 // jobs
-	boxWidth   = 170
-	boxHeight  = 46
-	stepX      = boxWidth + 90
-	stepY      = boxHeight + 18
+	graphMost = 40 // jobs
+	boxWidth  = 170
+	boxHeight = 46
+	stepX     = boxWidth + 90
+	stepY     = boxHeight + 18
 )
 
-// graph is a job with the jobs before it, as a drawing.
+// graph is a job with the jobs before and after it, as a drawing.
 type graph struct {
 	Width, Height int
 	Boxes         []box
@@ -46,82 +44,59 @@ type edge struct {
 	Text, Class    string
 }
 
-// graphOf draws the jobs that a job waits or waited for, and what they waited for; nil if
-// it has no predecessors.
+// graphOf draws the jobs that a job is connected with: its predecessors and dependents, and
+// so on; nil: there are none.
 func (p *pages) graphOf(ctx context.Context, job store.JobInfo) (*graph, error) {
-	if len(job.After) == 0 {
-		return nil, nil //nolint:nilnil // nil is a job without a graph
+	found, err := p.client.Jobs.Graph(ctx, job.ID, graphMost)
+	if err != nil || len(found.Links) == 0 {
+		return nil, err
 	}
-	known := map[int64]store.JobInfo{job.ID: job}
-	levels := [][]int64{{job.ID}}
-	g := &graph{}
-	for len(levels) <= graphDepth {
-		var next []int64
-		for _, id := range levels[len(levels)-1] {
-			for _, e := range known[id].After {
-				if _, found := known[e.Job]; !found && !slices.Contains(next, e.Job) {
-					next = append(next, e.Job)
-				}
-			}
-		}
-		if room := graphMost - len(known); len(next) > room {
-			next, g.Cut = next[:room], true
-		}
-		if len(next) == 0 {
-			break
-		}
-		slices.Sort(next)
-		for _, id := range next {
-			known[id] = store.JobInfo{ID: id} // it may have been deleted
-		}
-		found, err := p.client.Jobs.List(ctx, hourbell.JobFilter{IDs: next, Limit: len(next), Details: true})
-		if err != nil {
-			return nil, err
-		}
-		for _, info := range found {
-			known[info.ID] = info
-		}
-		levels = append(levels, next)
-	}
-	g.draw(levels, known, job.ID)
+	g := &graph{Cut: found.More}
+	g.draw(found, job.ID)
 	return g, nil
 }
 
-// draw places the jobs: a column for each level, the job itself last.
-func (g *graph) draw(levels [][]int64, known map[int64]store.JobInfo, here int64) {
-	tallest := 0
-	for _, level := range levels {
-		tallest = max(tallest, len(level))
+// draw places the jobs: each in the column after the last of its predecessors.
+func (g *graph) draw(found hourbell.JobGraph, here int64) {
+	level, columns, tallest := levelsOf(found), map[int]int{}, 0
+	for _, n := range level {
+		columns[n]++
+		tallest = max(tallest, columns[n])
 	}
-	g.Width, g.Height = (len(levels)-1)*stepX+boxWidth+4, tallest*stepY+4
-	at := map[int64]box{}
-	for depth, level := range levels {
-		for i, id := range level {
-			j := known[id]
-			b := box{
-				X: (len(levels)-1-depth)*stepX + 2, Y: i*stepY + (tallest-len(level))*stepY/2 + 2,
-				Title: fmt.Sprintf("%d %s", id, plain.Cut(plain.Clean(j.Kind), 16)), State: j.State.String(), Class: view.Tone(j.State.String()), Href: jobLink(id), Here: id == here,
-			}
-			if j.Kind == "" {
-				b.State, b.Class = "not kept", "mute"
-			}
-			at[id] = b
-			g.Boxes = append(g.Boxes, b)
+	g.Width, g.Height = (len(columns)-1)*stepX+boxWidth+4, tallest*stepY+4
+	at, used := map[int64]box{}, map[int]int{}
+	for _, j := range found.Jobs {
+		n := level[j.ID]
+		b := box{
+			X: n*stepX + 2, Y: used[n]*stepY + (tallest-columns[n])*stepY/2 + 2,
+			Title: fmt.Sprintf("%d %s", j.ID, plain.Cut(plain.Clean(j.Kind), 16)), State: j.State.String(), Class: view.Tone(j.State.String()), Href: jobLink(j.ID), Here: j.ID == here,
+		}
+		if j.Kind == "" {
+			b.State, b.Class = "not kept", "mute"
+		}
+		used[n]++
+		at[j.ID] = b
+		g.Boxes = append(g.Boxes, b)
+	}
+	for _, e := range found.Links {
+		g.Lines = append(g.Lines, lineOf(at[e.Job], at[e.Dependent], e.JobEdge))
+	}
+	g.Summary = fmt.Sprintf("Job %d and %s before and after it", here, plain.Plural(len(g.Boxes)-1, "job"))
+}
+
+// levelsOf returns the column of each job: the longest way to it from a job without
+// predecessors.
+func levelsOf(found hourbell.JobGraph) map[int64]int {
+	level := make(map[int64]int, len(found.Jobs))
+	for _, j := range found.Jobs {
+		level[j.ID] = 0
+	}
+	for range found.Jobs { // a way has fewer links than there are jobs
+		for _, e := range found.Links {
+			level[e.Dependent] = max(level[e.Dependent], level[e.Job]+1)
 		}
 	}
-	for _, level := range levels {
-		for _, id := range level {
-			for _, e := range known[id].After {
-				from, found := at[e.Job]
-				if !found {
-					g.Cut = true
-					continue
-				}
-				g.Lines = append(g.Lines, lineOf(from, at[id], e))
-			}
-		}
-	}
-	g.Summary = fmt.Sprintf("Job %d and %s before it", here, plain.Plural(len(g.Boxes)-1, "job"))
+	return level
 }
 
 // lineOf returns the line of an edge.

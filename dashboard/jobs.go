@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
 // filterFields are the parameters that select jobs: those of the program's `jobs list`.
-var filterFields = []string{"state", "kind", "queue", "schedule", "group", "since", "until", "finished-since", "finished-until", "error", "unique", "id"}
+var filterFields = []string{"state", "kind", "queue", "schedule", "group", "since", "until", "finished-since", "finished-until", "error", "unique", "batch", "id"}
 
 // shownStates are the words that the form for a filter offers.
 var shownStates = []string{"waiting", "scheduled", "ready", "retrying", "running", "completed", "failed", "cancelled", "not_started"}
@@ -44,10 +45,18 @@ func (p *pages) readFilter(ctx context.Context, filter url.Values) (hourbell.Job
 		value := filter.Get(name)
 		return &value
 	}
+	var batch *int64
+	var wrongBatch error
+	if filter.Has("batch") {
+		batch = new(int64)
+		*batch, wrongBatch = number("batch", filter.Get("batch"))
+	}
 	selection, err := view.JobConditions{
 		States: filter["state"], Queue: given("queue"), Kind: given("kind"), Schedule: given("schedule"), Group: given("group"), Unique: given("unique"),
 		Error: given("error"), Since: given("since"), Until: given("until"), FinishedSince: given("finished-since"), FinishedUntil: given("finished-until"),
+		Batch: batch,
 	}.Select()
+	err = errors.Join(err, wrongBatch)
 	for _, text := range filter["id"] {
 		id, wrong := number("id", text)
 		selection.IDs, err = append(selection.IDs, id), errors.Join(err, wrong)
@@ -112,6 +121,13 @@ func (p *pages) jobs(ctx context.Context, r *http.Request) (*page, error) {
 		return nil, err
 	}
 	d.Table.Caption, d.Table.Empty = "Jobs, newest first", "No job matches."
+	caller, _ := access.FromContext(r.Context())
+	for i, j := range found.Jobs {
+		if caller.Role < access.Operator {
+			break
+		}
+		d.Table.Rows[i].Choice = strconv.FormatInt(j.ID, 10)
+	}
 	if found.Partial {
 		d.Table.Empty = "No job matches so far."
 		d.Table.Note = fmt.Sprintf("Few of very many jobs match. The search stopped at job %d; “More” continues it.", found.Next)

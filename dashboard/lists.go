@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/lock"
 	"github.com/hourbell/hourbell/store"
@@ -47,6 +49,83 @@ func (p *pages) groups(ctx context.Context, _ *http.Request) (*page, error) {
 	})
 	t.Caption, t.Empty = "Groups", "No schedule and no live job has a group."
 	return listing("Groups", "Labels of schedules and jobs, with the live jobs of each.", t), nil
+}
+
+func (p *pages) batches(ctx context.Context, r *http.Request) (*page, error) {
+	f := hourbell.BatchFilter{Limit: pageSize + 1}
+	if before := r.URL.Query().Get("before"); before != "" {
+		var err error
+		if f.Before, err = number("before", before); err != nil {
+			return nil, err
+		}
+	}
+	batches, err := p.client.Batches.List(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	more := len(batches) > pageSize
+	batches = batches[:min(len(batches), pageSize)]
+	t := tableOf(view.BatchListing(), batches, func(b store.Batch, column string) string {
+		switch {
+		case column == "FINALLY":
+			return jobLink(b.Finally)
+		case endedStates[column] != "":
+			return link("jobs", "batch", strconv.FormatInt(b.ID, 10), "state", endedStates[column])
+		}
+		return link("jobs", "batch", strconv.FormatInt(b.ID, 10))
+	})
+	t.Caption, t.Empty = "Batches, newest first", "No jobs were enqueued together."
+	if more {
+		t.Older = link("batches", "before", strconv.FormatInt(batches[pageSize-1].ID, 10))
+	}
+	if f.Before != 0 {
+		t.Newest = "batches"
+	}
+	return listing("Batches", "Jobs that were enqueued together: graphs, and batches with a last job.", t), nil
+}
+
+// endedStates are the states that columns of batches count.
+var endedStates = map[string]string{"FAILED": "failed", "CANCELLED": "cancelled", "NOT STARTED": "not_started"}
+
+// events shows the feed: its newest events, newest first, or the events after a cursor, in
+// their order.
+func (p *pages) events(ctx context.Context, r *http.Request) (*page, error) {
+	since := r.URL.Query().Get("since")
+	found, err := p.client.Events.List(ctx, hourbell.EventFilter{Since: since, Limit: pageSize})
+	if err != nil {
+		return nil, err
+	}
+	if since == "" {
+		slices.Reverse(found.Events)
+	}
+	t := tableOf(view.EventListing(), found.Events, func(e hourbell.FeedEvent, column string) string {
+		switch column {
+		case "CURSOR":
+			return link("events", "since", e.Cursor)
+		case "JOB":
+			return jobLink(e.Job)
+		case "KIND":
+			return link("jobs", "kind", e.Kind)
+		case "SCHEDULE":
+			return link("schedule", "name", e.Schedule)
+		}
+		return ""
+	})
+	t.Caption, t.Empty = "Events, newest first", "There are no events."
+	if since != "" {
+		t.Caption, t.Empty, t.Newest = "Events after a cursor, oldest first", "There are no events after this cursor.", "events"
+		if found.More {
+			t.Older = link("events", "since", found.Next)
+		}
+	}
+	if !found.Held.IsZero() {
+		t.Note = "Events since " + plain.Stamp(found.Held) + " are not shown yet: a transaction that began before theirs is still open."
+	}
+	note := "What happened to jobs and schedules on all nodes. A cursor leads to the events after it. Events are kept for " + plain.Brief(found.Keep) + "."
+	if found.Keep == 0 {
+		note = "No events are stored. “hourbell events keep 24h” has them stored."
+	}
+	return listing("Events", note, t), nil
 }
 
 // liveStates are the states that columns of counts count.

@@ -2,10 +2,12 @@ package dashboard
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
@@ -22,6 +24,8 @@ type overviewData struct {
 	FirstAt  string // the address of the page about First
 	Sum      store.QueueInfo
 	Living   int
+	Rate     string // about how many jobs ended a second lately
+	Starts   string // how late jobs began lately; empty: none ended
 	Running  table
 	Failed   table
 	Retrying table
@@ -62,6 +66,10 @@ func (p *pages) readOverview(ctx context.Context) (d overviewData, err error) {
 	d.Slow = o.Slow
 	d.First, d.Sum, d.Living, d.AsOf = o.First(), o.Sum(), o.Living(), o.Now
 	d.FirstAt = pageAbout(d.First)
+	d.Rate = fmt.Sprintf("%.3g/s", o.Rate())
+	if s := o.Starts; s.Jobs > 0 {
+		d.Starts = fmt.Sprintf("Half of the %s that ended lately began within %v after they were due, and 95 %% within %v.", plain.Plural(s.Jobs, "job"), plain.Brief(s.Median.Round(time.Millisecond)), plain.Brief(s.Slower.Round(time.Millisecond)))
+	}
 	for _, list := range []struct {
 		to                    *table
 		jobs                  []store.JobInfo

@@ -122,11 +122,13 @@ func (p *pages) navigation(r *http.Request) []navigation {
 		{Text: "Overview", Href: "./"},
 		{Text: "Schedules", Href: "schedules"},
 		{Text: "Jobs", Href: "jobs"},
+		{Text: "Batches", Href: "batches"},
 		{Text: "Slots", Href: "slots"},
 		{Text: "Queues", Href: "queues"},
 		{Text: "Groups", Href: "groups"},
 		{Text: "Nodes", Href: "nodes"},
 		{Text: "Calendars", Href: "calendars"},
+		{Text: "Events", Href: "events"},
 	}
 	if p.options.Locks != nil {
 		links = append(links, navigation{Text: "Locks", Href: "locks"})

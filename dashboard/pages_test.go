@@ -22,7 +22,7 @@ import (
 func TestPagesEscape(t *testing.T) {
 	b := newBench(t)
 	b.run()
-	paths := []string{"", "jobs", "schedules", "slots", "queues", "groups", "nodes", "calendars", "locks", "files", "jobs?state=failed"}
+	paths := []string{"", "jobs", "schedules", "slots", "queues", "groups", "nodes", "calendars", "locks", "files", "batches", "events", "jobs?state=failed"}
 	exclude, err := hourbell.ParseExclude("2027-01-01")
 	b.must(err)
 	for i, text := range nasty {
@@ -83,19 +83,32 @@ func TestPagesShow(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	b.contains("output of a running job", b.ok(jobLink(ran)), "Output so far", `&lt;script&gt;alert(1)&lt;/script&gt;\x1b[31m`)
-	b.contains("waiting job", b.ok(jobLink(after)), "Jobs before it", fmt.Sprintf("job %d hangs, running", ran), "success", "either &#43;1m0s", `class="edge wait"`, `class="edge good"`)
+	b.contains("waiting job", b.ok(jobLink(after)), "Jobs before and after it", fmt.Sprintf("job %d hangs, running", ran), "success", "either &#43;1m0s", `class="edge wait"`, `class="edge good"`)
 	b.contains("schedules", b.ok("schedules"), `href="schedule?name=nightly%2Freport"`)
 	b.contains("schedule", b.ok("schedule?name=nightly%2Freport"), `class="fired"`, `class="due"`, `class="bar good"`, "Europe/Prague", `href="#slot-`, `id="slot-`, "Pause")
 	b.contains("what if", b.ok(link("whatif", "name", "nightly/report", "cron", "0 * * * *", "tz", "UTC", "from", "2027-03-01T00:00:00Z", "to", "2027-03-01T09:00:00Z", "down-from", "2027-03-01T02:30:00Z", "down-to", "2027-03-01T05:30:00Z")), "missed", `class="down"`, "2027-03-01T08:00:00Z")
 	b.contains("queues", b.ok("queues"), `href="jobs?queue=default&amp;state=scheduled"`)
 	b.contains("nodes", b.ok("nodes"), "alive")
 	b.contains("locks", b.ok("locks"), "free")
+	b.contains("a job with dependents", b.ok(jobLink(ran)), fmt.Sprintf("job %d", after), `class="edge wait"`)
+	graph, err := b.client.EnqueueGraph(b.ctx(), hourbell.Graph{Jobs: map[string]hourbell.GraphJob{
+		"a": {Args: hourbell.RawArgs{Name: "fails"}}, "b": {Args: hourbell.RawArgs{Name: "works"}, After: map[string]hourbell.GraphEdge{"a": {}}},
+	}})
+	b.must(err)
+	b.wait(hourbell.JobFilter{States: []store.State{store.StateNotStarted}, Batch: graph.Batch}, 1)
+	b.contains("batches", b.ok("batches"), fmt.Sprintf(`href="jobs?batch=%d"`, graph.Batch), "2 of 2", fmt.Sprintf("jobs?batch=%d&amp;state=failed", graph.Batch))
+	b.contains("the jobs of a batch", b.ok(fmt.Sprintf("jobs?batch=%d&state=not_started", graph.Batch)), fmt.Sprintf(`href="job?id=%d"`, graph.IDs["b"]))
+	events := b.ok("events")
+	b.contains("events", events, "not_started", fmt.Sprintf(`href="job?id=%d"`, graph.IDs["b"]), "Events are kept for")
+	oldest := regexp.MustCompile(`href="(events\?since=[^"]*)"`).FindAllStringSubmatch(events, -1)
+	b.contains("events after a cursor", b.ok(oldest[len(oldest)-1][1]), "oldest first", fmt.Sprintf(`href="job?id=%d"`, graph.IDs["b"]))
+	b.contains("the rate", b.ok(""), "ended lately", "began within")
 	for _, path := range []string{"schedule?name=none", "job?id=999999", "calendar?name=none", "nothing"} {
 		if status, _ := b.get(path); status != http.StatusNotFound {
 			t.Errorf("%s: status %d", path, status)
 		}
 	}
-	for _, path := range []string{"jobs?state=odd", "job?id=x", "jobs?before=-1", "jobs?since=soon", "schedule", "confirm?action=drop", "whatif?name=nightly%2Freport&from=x&to=y"} {
+	for _, path := range []string{"jobs?state=odd", "job?id=x", "jobs?before=-1", "jobs?since=soon", "schedule", "confirm?action=drop", "confirm?action=retry&ticked=yes", "events?since=soon", "batches?before=x", "jobs?batch=x", "whatif?name=nightly%2Freport&from=x&to=y"} {
 		if status, body := b.get(path); status != http.StatusBadRequest {
 			t.Errorf("%s: status %d\n%s", path, status, body)
 		}

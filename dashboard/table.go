@@ -31,6 +31,9 @@ type column struct {
 type row struct {
 	ID    string // of the element; may be empty
 	Cells []cell
+	// Choice is the number of a job that can be chosen for the form chosen; empty: the row
+	// cannot be chosen.
+	Choice string
 }
 
 // cell is one value of a table, or of a list of facts.
@@ -50,6 +53,9 @@ var blocks = []string{"args", "hook", "result", "on_success", "on_failure", "on_
 // linker returns the address of the page about the value of a column; empty: there is
 // none.
 type linker[T any] func(item T, column string) string
+
+// Chosen reports whether rows of the table can be chosen.
+func (t table) Chosen() bool { return len(t.Rows) > 0 && t.Rows[0].Choice != "" }
 
 // tableOf shows items as a listing of the program does.
 func tableOf[T any](l view.Listing[T], items []T, links linker[T]) table {

@@ -27,7 +27,7 @@ function replace(html) {
     const next = fresh.getElementById(part.id);
     if (!next || next.innerHTML === part.innerHTML) continue;
     const active = part.contains(document.activeElement) ? document.activeElement : null;
-    if (active && active.matches("input, select, textarea")) continue;
+    if (active && active.matches("input, select, textarea") || part.querySelector("input:checked")) continue;
     const open = [...part.querySelectorAll("details")].map((d) => d.open);
     const followed = [...part.querySelectorAll("pre.printing")].map((p) => p.scrollTop + p.clientHeight >= p.scrollHeight - 4 ? Infinity : p.scrollTop);
     const scrolled = [...part.querySelectorAll(".scroll")].map((s) => s.scrollLeft);

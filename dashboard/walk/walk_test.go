@@ -39,7 +39,7 @@ var pages = map[string]string{
 	"job?id=1":                         "report",
 	"confirm?action=retry&kind=charge": "Nothing has been changed yet",
 	"backfill?name=nightly-report&from=2026-01-12T00:00:00Z&to=2026-01-15T00:00:00Z&force=true": "Nothing has been changed yet",
-	"slots": "prices", "queues": "mail", "groups": "reports", "nodes": "north", "calendars": "holidays", "calendar?name=holidays": "nightly-report", "nothing": "no such page",
+	"slots": "prices", "queues": "mail", "groups": "reports", "nodes": "north", "batches": "Batches", "events": "completed", "calendars": "holidays", "calendar?name=holidays": "nightly-report", "nothing": "no such page",
 }
 
 // walk is a running demo and a browser.

@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -26,7 +27,9 @@ type Overview struct {
 	Running, Retrying []store.JobInfo
 	// Rates has for each queue about how many jobs a second ended lately.
 	Rates map[string]float64
-	Slow  []string // the lists above that the store did not answer in time; they are empty
+	// Starts is how late the jobs of which the rates are began.
+	Starts Starts
+	Slow   []string // the lists above that the store did not answer in time; they are empty
 }
 
 // Attention is what an operator should look at first. About is the listing that shows
@@ -106,7 +109,7 @@ func ReadOverview(ctx context.Context, client *hourbell.Client, rows int) (o Ove
 // rates from them. Jobs that ended long after they were made are not among them.
 func (o *Overview) readRates(ctx context.Context, client *hourbell.Client) error {
 	ended, err := client.Jobs.List(ctx, hourbell.JobFilter{States: []store.State{store.StateCompleted, store.StateFailed}, Limit: rateAmong})
-	o.Rates = rates(ended, o.Now)
+	o.Rates, o.Starts = rates(ended, o.Now), starts(ended, o.Now)
 	return err
 }
 
@@ -132,6 +135,28 @@ func rates(ended []store.JobInfo, now time.Time) map[string]float64 {
 		}
 	}
 	return found
+}
+
+// Starts is how long after they were due jobs began.
+type Starts struct {
+	Jobs   int           // that ended in the last minute, or the newest of them
+	Median time.Duration // within which half of them began
+	Slower time.Duration // within which 95 of 100 of them began
+}
+
+// starts returns how late the jobs that ended lately began.
+func starts(ended []store.JobInfo, now time.Time) Starts {
+	var late []time.Duration
+	for _, job := range ended {
+		if !job.StartedAt.IsZero() && now.Sub(job.FinishedAt) <= rateWindow {
+			late = append(late, max(job.StartedAt.Sub(job.RunAt), 0))
+		}
+	}
+	if len(late) == 0 {
+		return Starts{}
+	}
+	slices.Sort(late)
+	return Starts{Jobs: len(late), Median: late[len(late)/2], Slower: late[len(late)*95/100]}
 }
 
 // readMissed reads the newest records of missed slots of the last day.

@@ -94,3 +94,21 @@ func TestPresentAndLongest(t *testing.T) {
 		t.Errorf("queues %v, all %v", l.Row(o.Queues[0]), o.Rate())
 	}
 }
+
+// TestStarts checks that the jobs are those that ended lately, and that a job cannot begin
+// before it is due.
+func TestStarts(t *testing.T) {
+	now := time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
+	var ended []store.JobInfo
+	for i := range 100 {
+		due := now.Add(-30 * time.Second)
+		ended = append(ended, store.JobInfo{RunAt: due, StartedAt: due.Add(time.Duration(i-1) * time.Millisecond), FinishedAt: now.Add(-time.Second)})
+	}
+	ended = append(ended, store.JobInfo{RunAt: now.Add(-time.Hour), StartedAt: now.Add(-2 * time.Minute), FinishedAt: now.Add(-2 * time.Minute)}, store.JobInfo{FinishedAt: now})
+	if got, want := starts(ended, now), (Starts{Jobs: 100, Median: 49 * time.Millisecond, Slower: 94 * time.Millisecond}); got != want {
+		t.Errorf("%+v, not %+v", got, want)
+	}
+	if got := starts(nil, now); got != (Starts{}) {
+		t.Errorf("of no jobs: %+v", got)
+	}
+}

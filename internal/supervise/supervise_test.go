@@ -679,3 +679,14 @@ func BenchmarkAlone(b *testing.B) {
 		}
 	}
 }
+
+// TestDisplacedOutputIsCounted checks that the node knows how many bytes a command has
+// printed, also if it printed faster than the supervisor reports.
+func TestDisplacedOutputIsCounted(t *testing.T) {
+	const printed = 50_000_000
+	p, output := start(t, dirWith(t, fmt.Sprintf("head -c %d /dev/zero; echo end", printed)), supervise.Claim{}, nil)
+	wait(t, p)
+	if total := output.Total(); total != printed+int64(len("end\n")) || !strings.HasSuffix(string(output.Bytes()), "\x00end\n") {
+		t.Errorf("%d bytes are counted of %d", total, printed+len("end\n"))
+	}
+}

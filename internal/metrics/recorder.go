@@ -125,7 +125,7 @@ func (r *Recorder) label(label, name string) string {
 // operations are the beginnings of the texts that name operations of the store.
 var operations = []string{
 	"claim", "record outcomes", "heartbeat", "register", "rescue", "fire schedules", "read cancel requests", "read own claims",
-	"save progress", "prune",
+	"save progress", "save output", "prune",
 }
 
 // operation returns a label value for the text of an operation, which may contain names.

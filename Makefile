@@ -57,6 +57,11 @@ screenshots: ## The pictures of the pages in docs/images, with a browser
 	@scripts/install-deps chromium
 	@cd dashboard/walk && HOURBELL_SCREENSHOTS=$(CURDIR)/docs/images go test -count=1 -timeout=20m .
 
+.PHONY: see
+see: ## A browser walks over all pages, and schemathesis tries all routes of the API; bin/see has what they saw
+	@scripts/install-deps chromium venv
+	@scripts/see
+
 .PHONY: servers
 servers: ## Throw-away servers for a bare go test, until Ctrl-C
 	@scripts/with-servers

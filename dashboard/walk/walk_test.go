@@ -3,6 +3,7 @@ package walk
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -185,10 +186,26 @@ func (w *walk) readAll(script bool) {
 		if !strings.Contains(text, part) {
 			w.Errorf("%s does not show %q:\n%s", path, part, text)
 		}
+		if folder := os.Getenv("HOURBELL_PAGES"); folder != "" && script {
+			w.keep(tab, folder, path)
+		}
 		if code != "" {
 			w.check(tab, path, code)
 		}
 	}
+}
+
+// keep writes a picture of the whole page in the tab to a folder, named after its path.
+func (w *walk) keep(tab context.Context, folder, path string) {
+	name := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("?&=/:+", r) {
+			return '-'
+		}
+		return r
+	}, cmp.Or(path, "overview"))
+	var picture []byte
+	w.must(chromedp.Run(tab, chromedp.FullScreenshot(&picture, 100)))
+	w.must(os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o644))
 }
 
 // axe returns the code of axe-core, from npm; empty without npm.

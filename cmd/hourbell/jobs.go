@@ -76,7 +76,7 @@ func (p *program) jobsList(c *cobra.Command, f storeFlags, l jobsListFlags) erro
 			return err
 		}
 		filter.Before, filter.Details = l.before, true
-		return printList(p, view.JobListing(now), l.format, paged(p, c, l.format, l.limit, func(size int, last *view.Job) ([]view.Job, error) {
+		return printList(p, view.FilteredJobListing(filter, now), l.format, paged(p, c, l.format, l.limit, func(size int, last *view.Job) ([]view.Job, error) {
 			page := filter
 			page.Limit = size
 			if last != nil {

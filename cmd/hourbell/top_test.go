@@ -37,7 +37,7 @@ func TestTop(t *testing.T) {
 	var shown string
 	eventually(t, "the failed job and the progress", func() bool {
 		shown = b.ok("top", "--once")
-		return strings.Contains(shown, "1 of 4") && strings.Contains(shown, "pay")
+		return strings.Contains(shown, "1 of 4") && strings.Contains(shown, "1 job failed")
 	})
 	for _, text := range []string{
 		`1 job failed in the last hour; the newest is job 2 of kind pay: no \x1b[31mmoney (` + "`hourbell jobs show 2`)\n1 node alive, 1 running, 0 ready, 1 scheduled, 0 waiting, ",
@@ -49,6 +49,9 @@ func TestTop(t *testing.T) {
 			t.Errorf("the screen lacks %q:\n%s", text, steady(shown))
 		}
 	}
+
+	equal(t, "the running jobs", steady(b.ok("jobs", "list", "--state", "running")),
+		"ID  KIND  QUEUE  NODE  SINCE  TOKEN  ATTEMPT  SCHEDULE  PROGRESS\n1  copy  default  north  TIME 1  1/25  -  1 of 4 (25 %), a.txt\n")
 
 	for i := range 4 {
 		b.ok("enqueue", "copy", "--in", "1h", "--queue", fmt.Sprint("queue-", i))

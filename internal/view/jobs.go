@@ -96,6 +96,16 @@ func JobListing(now time.Time) Listing[Job] {
 	}
 }
 
+// FilteredJobListing shows the jobs of a filter: as RunningListing if it has running jobs only.
+func FilteredJobListing(f hourbell.JobFilter, now time.Time) Listing[Job] {
+	l := JobListing(now)
+	if len(f.States) == 1 && f.States[0] == store.StateRunning && !f.Scheduled && !f.Retrying {
+		running := RunningListing()
+		l.Columns, l.Row = running.Columns, func(j Job) []string { return running.Row(j.JobInfo) }
+	}
+	return l
+}
+
 // AttemptListing shows the attempts of a job that left a record.
 func AttemptListing() Listing[store.Attempt] {
 	return Listing[store.Attempt]{

@@ -17,7 +17,7 @@ import (
 // never walk from end to end.
 var hot = map[statement]string{
 	claimJobs: "job|schedule", claimExactJobs: "job|schedule", claimSuspects: "job|schedule", claimExactSuspects: "job|schedule",
-	beginJobs: "lease", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history", finishJobsWithResults: "job|history", finishKeptJobs: "job|history", forgetJobs: "job|attempt|history|key_hold|progress", lockClaims: "job", requeueJobs: "job", endJobs: "job",
+	beginJobs: "lease", countLosses: "job", findBehindCursors: "job", findExactBehindCursors: "job", findNextDue: "job", finishJobs: "job|history|feed", finishJobsWithResults: "job|history|feed", finishKeptJobs: "job|history|feed", forgetJobs: "feed|job|attempt|history|key_hold|progress", lockClaims: "job", requeueJobs: "job", endJobs: "job|feed",
 	insertAttempts: "job|attempt", upsertOutput: "job|output", listOutput: "job|output", deleteOutput: "output", readPrinted: "attempt", checkRecorded: "history|job", lockJobs: "job", lockFinishedJobs: "history", matchJobs: "job|history|attempt", updateJobs: "job", findScheduleJobs: "job|schedule",
 	deleteJobs: "job|history|attempt|key_hold", reviveJobs: "job|history|key_hold", findKeyHolders: "job|history|key_hold", pullJobs: "job", lockHeldJobs: "job", listClaims: "job", listCancelledClaims: "job",
 	lockSchedules: "schedule", updateSchedules: "schedule", findDueSchedules: "schedule", findDueSchedulesNamed: "schedule", findNextSchedule: "schedule",
@@ -29,7 +29,7 @@ var hot = map[statement]string{
 	findScheduleRelease: "schedule|chain", findChain: "schedule|chain", insertChain: "schedule", deleteChain: "chain", markPredecessors: "schedule|chain", markScheduleJobs: "job",
 	lockCalendarUsers: "schedule|calendar_use", reviseSchedules: "schedule", deleteCalendarUses: "calendar_use", insertCalendarUses: "schedule", holdCalendars: "calendar",
 	lockFailing: "failing", renewFailing: "failing", endFailing: "failing",
-	listEvents: "event", listNewestEvents: "event", pruneEvents: "event", insertEvents: "event",
+	listEvents: "event", listNewestEvents: "event", pruneEvents: "event", insertEvents: "event|feed",
 	updateAudit: "audit|audit_subject", pruneAudit: "audit|audit_subject",
 	updateUniqueJobs: "job", upsertKeyHolds: "key_hold", pruneKeyHolds: "key_hold", deleteNewJobs: "job", insertUniqueJob: "key_hold", insertKeyedJobs: "key_hold",
 	extendLease: "heartbeat", findUniqueJobs: "job|key_hold", findBusySchedules: "schedule|job", findFiredTo: "schedule", lockRetriedSchedules: "schedule|history", lockTriggeredSchedules: "schedule",

@@ -13,7 +13,7 @@ WITH ended AS (
 , events AS (
     INSERT INTO {schema}.event (at, type, subjects, reasons)
     SELECT coalesce(:now::timestamptz, now()), end_state, array_agg(id), array_agg(left(reason, 500)) FILTER (WHERE end_state <> 3)
-    FROM ended WHERE EXISTS (SELECT FROM {schema}.feed WHERE keep_us > 0) GROUP BY end_state
+    FROM ended WHERE EXISTS (SELECT FROM {schema}.feed WHERE one AND keep_us > 0) GROUP BY end_state
 )
 INSERT INTO {schema}.history (finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec})
 SELECT coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec} FROM ended

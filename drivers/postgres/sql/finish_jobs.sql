@@ -34,7 +34,7 @@ WITH ended AS (
 , events AS (
     INSERT INTO {schema}.event (at, type, subjects, reasons)
     SELECT min(ended_at), end_state, array_agg(id), array_agg(left(reason, 500)) FILTER (WHERE end_state <> 3)
-    FROM ended WHERE EXISTS (SELECT FROM {schema}.feed WHERE keep_us > 0) GROUP BY end_state
+    FROM ended WHERE EXISTS (SELECT FROM {schema}.feed WHERE one AND keep_us > 0) GROUP BY end_state
 )
 , moved AS (                                                                                     -- if commits
 INSERT INTO {schema}.history (

@@ -40,7 +40,7 @@ WITH free AS (
         coalesce(:now::timestamptz, now()),                                                      -- if batch
         coalesce(:now::timestamptz, statement_timestamp()),                                      -- if commits
         end_state, array_agg(id), array_agg(left(reason, 500)) FILTER (WHERE end_state <> 3)
-    FROM ended WHERE EXISTS (SELECT FROM {schema}.feed WHERE keep_us > 0) GROUP BY end_state
+    FROM ended WHERE EXISTS (SELECT FROM {schema}.feed WHERE one AND keep_us > 0) GROUP BY end_state
 ), edges AS (
     DELETE FROM {schema}.edge WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 )

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/files/schedulefile"
 	"github.com/hourbell/hourbell/internal/plain"
 )
@@ -40,7 +41,7 @@ func (p *program) enqueueGraph(c *cobra.Command, f enqueueFlags) error {
 	}
 	graph, err := schedulefile.ReadGraph(f.graph, text)
 	if err != nil {
-		return err
+		return files.MistakesError{Err: err}
 	}
 	if err := graph.Validate(); err != nil { // before the store is opened, because opening may create it
 		return err

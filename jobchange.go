@@ -110,6 +110,10 @@ func (s *JobService) Cancel(ctx context.Context, f JobFilter, options ...Option)
 // store.KeyTaken with the number of that job, and nothing changes. An operator
 // decides to retry a job, so a FailOnLoss job starts again too.
 //
+// Jobs that were not started because of a job that is retried wait again, as do the jobs
+// that follow these; jobs that have run do not run again. A job that was not started and is
+// retried itself does not wait.
+//
 // A filter without a condition on the state selects failed jobs. See Cancel for
 // filters and batches.
 func (s *JobService) Retry(ctx context.Context, f JobFilter, options ...Option) (JobChanges, error) {

@@ -15,7 +15,7 @@ import (
 // default, a negative value means for ever.
 type Keep struct {
 	Completed time.Duration // completed and cancelled jobs; default 24 h; can be KeepNone
-	Failed    time.Duration // default 7 days
+	Failed    time.Duration // failed jobs, and jobs that were not started; default 7 days
 	Slots     time.Duration // records of slots; default 30 days
 }
 

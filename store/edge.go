@@ -280,7 +280,7 @@ func Predecessors(jobs []NewJob) []int64 {
 // any node can do what a node that died left undone. Callers find it by assertion.
 type Releaser interface {
 	// ReleaseDependents carries out all notes. The backend does so itself after each of
-	// its calls that ends jobs; nodes call it after a wake-up of WakeCancels, for ends in
+	// its calls that ends jobs, or retries jobs with dependents by hand; nodes call it after a wake-up of WakeCancels, for ends in
 	// transactions of programs and for notes of nodes that have died. A repetition is
 	// harmless.
 	ReleaseDependents(ctx context.Context, req ReleaseRequest) error

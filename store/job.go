@@ -447,6 +447,12 @@ const (
 	// than it was). The token and the losses stay as they are until the next
 	// claim; refunds are set to 0. Waiting jobs stay as they are.
 	//
+	// Jobs that wait for a finished job which is retried wait for its next end, and jobs
+	// that were not started wait again if they can still start: their edges on it are open
+	// again (Reopening). The same holds for the jobs that follow these. Jobs that have been
+	// released, that ended in another way, or that the request retries too, stay as they are.
+	// This takes steps after the transaction; see Releaser.
+	//
 	// A finished job takes its key back. If another live job of its kind has
 	// that key, or another job holds it after its end (NewJob.UniqueFor), the
 	// answer is KeyTaken and the job stays as it is; RetryJobs waits for

@@ -135,7 +135,7 @@ type QueueInfo struct {
 type PruneRequest struct {
 	Now       time.Time
 	Completed time.Duration // completed and cancelled jobs, since they finished
-	Failed    time.Duration
+	Failed    time.Duration // failed jobs, and jobs that were not started
 	Slots     time.Duration // records of slots, since they were recorded
 	Nodes     time.Duration // nodes that ended
 	Audit     time.Duration // entries of the audit

@@ -95,7 +95,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.DurationVar(&f.lease, "lease", 15*time.Second, "how long the others wait for a sign of life before they take this node's jobs")
 	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long a stop waits for running jobs")
 	flags.DurationVar(&f.keepCompleted, "keep-completed", 24*time.Hour, "how long completed and cancelled jobs are kept; 0 for ever")
-	flags.DurationVar(&f.keepFailed, "keep-failed", 7*24*time.Hour, "how long failed jobs are kept; 0 for ever")
+	flags.DurationVar(&f.keepFailed, "keep-failed", 7*24*time.Hour, "how long failed jobs, and jobs that were not started, are kept; 0 for ever")
 	flags.DurationVar(&f.keepSlots, "keep-slots", 30*24*time.Hour, "how long records of slots are kept; 0 for ever")
 	f.store.addTo(c)
 	return c

@@ -25,7 +25,7 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 	if err != nil {
 		return store.ChangeJobsResult{}, err
 	}
-	if req.Tx == nil && (req.Action == store.CancelJobs || req.Action == store.DeleteJobs) {
+	if req.Tx == nil && (req.Action == store.CancelJobs || req.Action == store.DeleteJobs || req.Action == store.RetryJobs) {
 		b.releaseSoon(ctx, asked)
 	}
 	return out, nil
@@ -242,7 +242,7 @@ func (b *Backend) apply(ctx context.Context, tx querier, req store.ChangeJobsReq
 		return err
 	}
 	var batch pgx.Batch
-	if req.Tx != nil && len(plan.End)+len(plan.Delete) > 0 {
+	if req.Tx != nil && len(plan.End)+len(plan.Delete)+len(plan.Revive) > 0 {
 		b.queueWake(&batch, store.Wake{Kind: store.WakeCancels}) // the nodes release dependents
 	}
 	if len(plan.Ask) > 0 {

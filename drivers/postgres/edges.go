@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,8 +76,8 @@ func (b *Backend) releaseSoon(ctx context.Context, now *time.Time) {
 // How many rows of notes a step locks at most.
 const releaseRows = 50
 
-// errEdgesDecided is the error of a step whose edges another transaction has decided, because
-// a job that was retried by hand has ended twice. The step begins again.
+// errEdgesDecided is the error of a step whose edges another transaction has decided or
+// opened again, because a job was retried by hand. The step begins again.
 var errEdgesDecided = errors.New("another transaction has decided the edges")
 
 // ReleaseDependents carries out notes of ended jobs; see store.Releaser. A caller's
@@ -137,29 +138,27 @@ func (t *notesTx) LockWaiting(ctx context.Context, ids []int64) (waiting []rowwi
 	if t.patient {
 		return t.edgesTx.LockWaiting(ctx, ids)
 	}
-	if waiting, err = t.lockWaiting(ctx, lockFreeDependents, ids); err != nil || len(waiting) == len(ids) {
+	waiting, missing, err := t.lockWaiting(ctx, lockFreeDependents, lockFreeNotStarted, ids)
+	if err != nil || len(missing) == 0 {
 		return waiting, nil, err
 	}
-	locked := make(map[int64]bool, len(waiting))
-	for _, job := range waiting {
-		locked[job.ID] = true
-	}
-	missing := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return locked[id] })
 	busy, err = collect(ctx, t.tx, pgx.RowTo[int64], t.b.q(findBusyDependents), missing)
 	return waiting, busy, err
 }
 
 // LeaveNotes implements rowwise.NoteLeaver.
 func (t *notesTx) LeaveNotes(ctx context.Context, notes []rowwise.Note) error {
-	var ids, doneTos []int64
+	var numbers, ids, doneTos []int64
+	var schedules []*int64
 	var endedAts []time.Time
 	var states []int16
 	var reasons []string
 	for _, note := range notes {
 		ids, doneTos, endedAts = append(ids, note.Ended.ID), append(doneTos, note.DoneTo), append(endedAts, note.At)
 		states, reasons = append(states, int16(note.State)), append(reasons, note.Reason)
+		numbers, schedules = append(numbers, note.Number), append(schedules, orNull(note.Schedule))
 	}
-	_, err := t.tx.Exec(ctx, t.b.q(insertLeftReleases), ids, doneTos, endedAts, states, reasons)
+	_, err := t.tx.Exec(ctx, t.b.q(insertLeftReleases), numbers, ids, schedules, doneTos, endedAts, states, reasons)
 	return err
 }
 
@@ -281,7 +280,7 @@ func (t edgesTx) LockNotes(ctx context.Context, after int64, limit int) ([]rowwi
 func (t edgesTx) lockNotes(ctx context.Context, after int64, limit, rows int) (notes []rowwise.Note, more bool, err error) {
 	found := 0
 	notes, err = collect(ctx, t.tx, func(r pgx.CollectableRow) (n rowwise.Note, err error) {
-		err = r.Scan(&n.ID, &n.Place, &n.Last, &n.DoneTo, into(&n.At), &n.Ended.ID, (*int16)(&n.State), &n.Reason, &n.Schedule)
+		err = r.Scan(&n.ID, &n.Number, &n.Place, &n.Last, &n.DoneTo, into(&n.At), &n.Ended.ID, (*int16)(&n.State), &n.Reason, &n.Schedule, &n.Held)
 		if n.Last {
 			found++
 		}
@@ -292,9 +291,21 @@ func (t edgesTx) lockNotes(ctx context.Context, after int64, limit, rows int) (n
 
 // OpenEdges implements rowwise.Edges.
 func (t edgesTx) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int) ([]rowwise.JobEdge, error) {
-	var on, doneTo []int64
+	return t.edgesOn(ctx, findOpenEdges, notes, limit)
+}
+
+// EdgesOn implements rowwise.Edges.
+func (t edgesTx) EdgesOn(ctx context.Context, notes []rowwise.Note, limit int) ([]rowwise.JobEdge, error) {
+	return t.edgesOn(ctx, findEdges, notes, limit)
+}
+
+func (t edgesTx) edgesOn(ctx context.Context, find statement, notes []rowwise.Note, limit int) ([]rowwise.JobEdge, error) {
+	if len(notes) == 0 {
+		return nil, nil
+	}
+	var on, doneTo, numbers []int64
 	for _, note := range notes {
-		on, doneTo = append(on, note.Ended.ID), append(doneTo, note.DoneTo)
+		on, doneTo, numbers = append(on, note.Ended.ID), append(doneTo, note.DoneTo), append(numbers, note.Number)
 	}
 	return collect(ctx, t.tx, func(r pgx.CollectableRow) (e rowwise.JobEdge, err error) {
 		var place, delay int64
@@ -303,26 +314,79 @@ func (t edgesTx) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int)
 			e.Job, e.Delay = on[place-1], time.Duration(delay)*time.Microsecond
 		}
 		return e, err
-	}, t.b.q(findOpenEdges), on, doneTo, limit)
+	}, t.b.q(find), on, doneTo, numbers, limit)
 }
 
 // LockWaiting implements rowwise.Edges. It waits for other transactions.
 func (t edgesTx) LockWaiting(ctx context.Context, ids []int64) (waiting []rowwise.JobWait, _ []int64, err error) {
-	waiting, err = t.lockWaiting(ctx, lockDependents, ids)
+	waiting, _, err = t.lockWaiting(ctx, lockDependents, lockNotStarted, ids)
 	return waiting, nil, err
 }
 
-func (t edgesTx) lockWaiting(ctx context.Context, lock statement, ids []int64) ([]rowwise.JobWait, error) {
-	return collect(ctx, t.tx, func(r pgx.CollectableRow) (w rowwise.JobWait, err error) {
-		err = r.Scan(&w.ID, &w.Open, into(&w.RunAt))
-		return w, err
-	}, t.b.q(lock), ids)
+// lockWaiting locks jobs that wait, and jobs that were not started. It returns the jobs that
+// wait, by number, and which jobs were not locked. Another transaction may let a job wait again
+// while it is looked for, so that a job which is in neither table is looked up again.
+func (t edgesTx) lockWaiting(ctx context.Context, lock, lockEnded statement, ids []int64) (waiting []rowwise.JobWait, missing []int64, err error) {
+	found := make(map[int64]bool, len(ids))
+	lockLive := func() error {
+		var w rowwise.JobWait
+		return each(ctx, t.tx, []any{&w.ID, &w.Open, into(&w.RunAt)}, func() {
+			waiting, found[w.ID] = append(waiting, w), true
+		}, t.b.q(lock), missing)
+	}
+	lockFinished := func() error {
+		var id int64
+		return each(ctx, t.tx, []any{&id}, func() { found[id] = true }, t.b.q(lockEnded), missing)
+	}
+	missing = ids
+	for _, look := range []func() error{lockLive, lockFinished, lockLive} {
+		if err := look(); err != nil {
+			return nil, nil, err
+		}
+		missing = slices.DeleteFunc(slices.Clone(missing), func(id int64) bool { return found[id] })
+		if len(missing) == 0 {
+			break
+		}
+	}
+	slices.SortFunc(waiting, func(a, b rowwise.JobWait) int { return cmp.Compare(a.ID, b.ID) })
+	return waiting, missing, nil
+}
+
+// FindNotStarted implements rowwise.Edges.
+func (t edgesTx) FindNotStarted(ctx context.Context, ids []int64) ([]int64, error) {
+	return collect(ctx, t.tx, pgx.RowTo[int64], t.b.q(findNotStarted), ids)
+}
+
+// ReopenEdges implements rowwise.Edges.
+func (t edgesTx) ReopenEdges(ctx context.Context, edges []rowwise.JobEdge) error {
+	c := columnsOf(edges)
+	_, err := t.tx.Exec(ctx, t.b.q(reopenEdges), c.on, c.ids, c.notes)
+	return err
+}
+
+// FindReopenings implements rowwise.Edges.
+func (t edgesTx) FindReopenings(ctx context.Context, ids []int64) ([]rowwise.Reopening, error) {
+	return collect(ctx, t.tx, func(r pgx.CollectableRow) (job rowwise.Reopening, err error) {
+		err = r.Scan(&job.ID, &job.Open, &job.Any, &job.AtEnd, &job.Matched, &job.Missed, into(&job.Latest))
+		return job, err
+	}, t.b.q(findReopenings), ids)
+}
+
+// ReopenJobs implements rowwise.Edges.
+func (t edgesTx) ReopenJobs(ctx context.Context, jobs []rowwise.JobWait, now time.Time) error {
+	n := len(jobs)
+	ids, waits, latest := make([]int64, n), make([]int32, n), make([]*time.Time, n)
+	for i, job := range jobs {
+		ids[i], waits[i], latest[i] = job.ID, int32(job.Open), when(job.RunAt)
+	}
+	_, err := t.tx.Exec(ctx, t.b.q(reopenJobs), ids, waits, latest, when(now))
+	return err
 }
 
 // SaveEdges implements rowwise.Edges.
 func (t edgesTx) SaveEdges(ctx context.Context, edges []rowwise.JobEdge) error {
 	c := columnsOf(edges)
-	tag, err := t.tx.Exec(ctx, t.b.q(updateEdges), c.on, c.ids, c.states)
+	tag, err := t.tx.Exec(ctx, t.b.q(updateEdges), c.on, c.ids, c.states, c.notes)
 	if err == nil && tag.RowsAffected() < int64(len(edges)) {
 		err = errEdgesDecided
 	}
@@ -356,6 +420,7 @@ func (t edgesTx) DeleteNotes(ctx context.Context, ids []int64) error {
 // edgeColumns are edges as columns.
 type edgeColumns struct {
 	on, ids, delays []int64
+	notes           []int64
 	ons, states     []int16
 	anys, atEnds    []bool
 }
@@ -364,7 +429,7 @@ func columnsOf(edges []rowwise.JobEdge) (c edgeColumns) {
 	for _, e := range edges {
 		c.on, c.ids, c.delays = append(c.on, e.Job), append(c.ids, e.ID), append(c.delays, e.Delay.Microseconds())
 		c.ons, c.states = append(c.ons, int16(e.On)), append(c.states, int16(e.State))
-		c.anys, c.atEnds = append(c.anys, e.Any), append(c.atEnds, e.AtEnd)
+		c.anys, c.atEnds, c.notes = append(c.anys, e.Any), append(c.atEnds, e.AtEnd), append(c.notes, e.Note)
 	}
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -37,8 +38,13 @@ func insertAfter(t *testing.T, b *Backend, claims ...store.Claimed) int64 {
 // endQuietly ends a job as a node that dies directly after the commit.
 func endQuietly(t *testing.T, b *Backend, c store.Claimed) {
 	t.Helper()
+	endQuietlyAs(t, b, c, store.Completed)
+}
+
+func endQuietlyAs(t *testing.T, b *Backend, c store.Claimed, result store.Result) {
+	t.Helper()
 	must(t, b.work(t.Context(), nodeConns, "end a job", func(tx pgx.Tx) error {
-		outcomes := []store.Outcome{{ID: c.ID, Token: c.Token, Result: store.Completed}}
+		outcomes := []store.Outcome{{ID: c.ID, Token: c.Token, Result: result}}
 		_, releases, err := b.finish(t.Context(), tx, store.FinishRequest{Outcomes: outcomes}, outcomes)
 		if !releases {
 			t.Error("the end of a job with dependents is reported")
@@ -363,52 +369,174 @@ func wantStates(t *testing.T, b *Backend, ids []int64, want store.State, rule st
 	}
 }
 
-// TestTwoEndsOfOneJob lets a job end, be retried by hand and end again before the first note
-// is carried out. Two steps take a note each: the first decides the edge, and the second
-// finds that it is decided.
-func TestTwoEndsOfOneJob(t *testing.T) {
-	for name, together := range map[string]bool{"one step": true, "two steps": false} {
-		t.Run(name, func(t *testing.T) {
+// TestNotesInAnyOrder lets a job fail, be retried by hand and complete before any of the three notes
+// is carried out, and carries them out in any order. Only the first note may release the job that waits
+// for the failure.
+func TestNotesInAnyOrder(t *testing.T) {
+	for _, order := range [][]int64{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
+		t.Run(fmt.Sprint(order), func(t *testing.T) {
 			b := fresh(t)
 			node := register(t, b)
 			claims, dependent := dependentsOf(t, b, 1)
-			endQuietly(t, b, claims[0])
-			_, err := b.ChangeJobs(t.Context(), store.ChangeJobsRequest{Action: store.RetryJobs, IDs: []int64{claims[0].ID}})
-			must(t, err)
+			last := insertOn(t, b, dependent, store.OnSuccess)
+			failure := insertOn(t, b, claims[0].ID, store.OnFailure)
+			endQuietlyAs(t, b, claims[0], store.Failed)
+			retryQuietly(t, b, claims[0].ID)
 			late := insertAfter(t, b, claims[0])
 			endQuietly(t, b, claimN(t, b, node, 1)[0])
-			if notes := count(t, b, "select count(*) from {schema}.release"); notes != 2 {
+			if notes := count(t, b, "select count(*) from {schema}.release"); notes != 3 {
 				t.Fatalf("%d notes", notes)
 			}
-			done := make(chan error, 1)
-			must(t, b.work(t.Context(), nodeConns, "the first step", func(tx pgx.Tx) error {
-				if together {
-					done <- nil
-					return nil
-				}
-				e := &notesTx{edgesTx: edgesTx{b, tx}, rows: 1, patient: true}
-				if _, _, err := rowwise.ReleaseDependents(t.Context(), e, 0, time.Now()); err != nil {
-					return err
-				}
-				second := func(tx pgx.Tx) error {
-					e := &notesTx{edgesTx: edgesTx{b, tx}, rows: 1, patient: true}
-					_, _, err := rowwise.ReleaseDependents(context.WithoutCancel(t.Context()), e, 0, time.Now())
-					return err
-				}
-				go func() { done <- b.work(context.WithoutCancel(t.Context()), nodeConns, "the second step", second) }()
-				stillWaits(t, done, "the second step waits for the dependents")
-				return nil
-			}))
-			if err := <-done; !together && !errors.Is(err, errEdgesDecided) {
-				t.Errorf("the second step ended with %v", err)
+			first := int64(count(t, b, "select min(id) from {schema}.release"))
+			for _, place := range order {
+				must(t, releaseOne(t.Context(), b, first+place, nil))
 			}
 			must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
 			wantStates(t, b, []int64{dependent, late}, store.StateReady, "both are released")
+			wantState(t, b, last, store.StateWaiting, "the job after one of them")
+			want := store.StateNotStarted
+			if slices.Index(order, 0) < slices.Index(order, 1) {
+				want = store.StateReady
+			}
+			wantState(t, b, failure, want, "the job that waits for the failure")
 			if left := count(t, b, "select count(*) from {schema}.release"); left != 0 {
 				t.Errorf("%d notes are left", left)
 			}
 		})
 	}
+}
+
+// TestRetryBesideARelease carries out a retry while a step for the first end has read the edges, and has
+// not locked the dependents: the step begins again and leaves the edges open.
+func TestRetryBesideARelease(t *testing.T) {
+	b := fresh(t)
+	claims, dependent := dependentsOf(t, b, 1)
+	endQuietlyAs(t, b, claims[0], store.Failed)
+	retryQuietly(t, b, claims[0].ID)
+	first := int64(count(t, b, "select min(id) from {schema}.release"))
+	err := releaseOne(t.Context(), b, first, func() { must(t, releaseOne(t.Context(), b, first+1, nil)) })
+	if !errors.Is(err, errEdgesDecided) {
+		t.Errorf("the step of the first end ended with %v", err)
+	}
+	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	wantState(t, b, dependent, store.StateWaiting, "the job waits for the second end")
+	endQuietly(t, b, claimN(t, b, register(t, b), 1)[0])
+	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	wantState(t, b, dependent, store.StateReady, "the second end counts")
+}
+
+// TestReopeningBesideARelease retries a predecessor of a job that was not started while a step decides
+// another edge of the job: neither overlooks the other.
+func TestReopeningBesideARelease(t *testing.T) {
+	for _, releaseFirst := range []bool{true, false} {
+		b := fresh(t)
+		node := register(t, b)
+		claims, dependent := dependentsOf(t, b, 2)
+		endQuietlyAs(t, b, claims[0], store.Failed)
+		must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+		wantState(t, b, dependent, store.StateNotStarted, "a predecessor failed")
+		endQuietly(t, b, claims[1])
+		retryQuietly(t, b, claims[0].ID)
+		one, two := int64(count(t, b, "select min(id) from {schema}.release")), int64(count(t, b, "select max(id) from {schema}.release"))
+		if !releaseFirst {
+			one, two = two, one
+		}
+		done := make(chan error, 1)
+		must(t, b.work(t.Context(), nodeConns, "the first step", func(tx pgx.Tx) error {
+			e := &notesTx{edgesTx: edgesTx{b, tx}, rows: 1, patient: true}
+			if _, _, err := rowwise.ReleaseDependents(t.Context(), e, one-1, time.Now()); err != nil {
+				return err
+			}
+			go func() { done <- releaseOne(context.WithoutCancel(t.Context()), b, two, nil) }()
+			stillWaits(t, done, "the second step waits for the dependent")
+			return nil
+		}))
+		must(t, <-done)
+		wantState(t, b, dependent, store.StateWaiting, "it waits again")
+		endQuietly(t, b, claimN(t, b, node, 1)[0])
+		must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+		wantState(t, b, dependent, store.StateReady, "both predecessors have completed")
+	}
+}
+
+// TestLockedDependentOfARetry keeps a job that was not started locked in a program's transaction: neither
+// retries wait for it, nor the dependents of other jobs.
+func TestLockedDependentOfARetry(t *testing.T) {
+	b := fresh(t)
+	node := register(t, b)
+	claims, dependent := dependentsOf(t, b, 2)
+	free, other := insertAfter(t, b, claims[0]), insertAfter(t, b, claims[1])
+	for _, c := range claims {
+		endQuietlyAs(t, b, c, store.Failed)
+	}
+	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	tx, err := newPool(t).Begin(t.Context())
+	must(t, err)
+	_, err = tx.Exec(t.Context(), withSchema("select from {schema}.history where id = $1 for update", b.schema), dependent)
+	must(t, err)
+	began := time.Now()
+	_, err = b.ChangeJobs(t.Context(), store.ChangeJobsRequest{Action: store.RetryJobs, IDs: []int64{claims[0].ID, claims[1].ID}})
+	must(t, err)
+	wantStates(t, b, []int64{free, other}, store.StateWaiting, "jobs that are free wait again")
+	finishAll(t, b, claimN(t, b, node, 2), 2)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the retries and the outcomes took %v", took)
+	}
+	wantState(t, b, dependent, store.StateNotStarted, "the job that is locked")
+	must(t, tx.Rollback(t.Context()))
+	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	must(t, b.ReleaseDependents(t.Context(), store.ReleaseRequest{}))
+	wantStates(t, b, []int64{dependent, free, other}, store.StateReady, "all are released when the lock is gone")
+	if left := count(t, b, "select count(*) from {schema}.release"); left != 0 {
+		t.Errorf("%d notes are left", left)
+	}
+}
+
+func insertOn(t *testing.T, b *Backend, id int64, on store.On) int64 {
+	t.Helper()
+	job := noop(1)
+	job[0].After = []store.Edge{{Job: id, On: on}}
+	res, err := b.Insert(t.Context(), store.InsertRequest{Jobs: job})
+	must(t, err)
+	return res.Jobs[0].ID
+}
+
+// retryQuietly retries a job as a client that dies directly after the commit.
+func retryQuietly(t *testing.T, b *Backend, id int64) {
+	t.Helper()
+	must(t, b.work(t.Context(), programConns, "retry a job", func(tx pgx.Tx) error {
+		_, err := b.changeJobs(t.Context(), tx, store.ChangeJobsRequest{Action: store.RetryJobs, IDs: []int64{id}})
+		return err
+	}))
+}
+
+// releaseOne carries out the notes of one row. between, if it is not nil, is called before the dependents
+// are locked.
+func releaseOne(ctx context.Context, b *Backend, id int64, between func()) error {
+	return b.work(ctx, nodeConns, "a step", func(tx pgx.Tx) error {
+		e := &steppedTx{notesTx: &notesTx{edgesTx: edgesTx{b, tx}, rows: 1, patient: true}, id: id, between: between}
+		_, _, err := rowwise.ReleaseDependents(ctx, e, id-1, time.Now())
+		return err
+	})
+}
+
+// steppedTx carries out the notes of the row with a number only.
+type steppedTx struct {
+	*notesTx
+	id      int64
+	between func()
+}
+
+func (s *steppedTx) LockNotes(ctx context.Context, after int64, limit int) ([]rowwise.Note, bool, error) {
+	notes, _, err := s.notesTx.LockNotes(ctx, after, limit)
+	return slices.DeleteFunc(notes, func(note rowwise.Note) bool { return note.ID != s.id }), false, err
+}
+
+func (s *steppedTx) LockWaiting(ctx context.Context, ids []int64) ([]rowwise.JobWait, []int64, error) {
+	if s.between != nil {
+		s.between()
+	}
+	return s.notesTx.LockWaiting(ctx, ids)
 }
 
 // count returns a number that a query reads.

@@ -87,8 +87,11 @@ const (
 	findNextExpiry
 	findNextSchedule
 	findOpenCancels
+	findEdges
+	findNotStarted
 	findOpenEdges
 	findPredecessors
+	findReopenings
 	findQueues
 	findScheduleJobs
 	findScheduleRelease
@@ -155,6 +158,8 @@ const (
 	lockClaims
 	lockDependents
 	lockFreeDependents
+	lockFreeNotStarted
+	lockNotStarted
 	lockFailing
 	lockFinishedJobs
 	lockFollowers
@@ -200,6 +205,8 @@ const (
 	requestCancels
 	requeueJobs
 	resetFailures
+	reopenEdges
+	reopenJobs
 	reviseSchedules
 	reviveJobs
 	syncOwner
@@ -421,16 +428,23 @@ var sources = [statementCount]source{
 	upsertPauses:           {file: "upsert_pauses", params: "subject name paused_at until reason actor"},
 	insertEdges:            {file: "insert_edges", params: "on_ids ids delays ons states anys at_ends"},
 	updateWaits:            {file: "update_waits", params: "ids waits run_ats", columns: "queue ready"},
-	lockReleases:           {file: "lock_releases", params: "after_id rows limit", columns: "id place last done_to ended_at on_id state reason schedule_id"},
+	lockReleases:           {file: "lock_releases", params: "after_id rows limit", columns: "id number place last done_to ended_at on_id state reason schedule_id held"},
 	findQueues:             {file: "find_queues", params: "ids", columns: "queue"},
-	findOpenEdges:          {file: "find_open_edges", params: "on_ids done_tos limit", columns: "place job_id delay_us on any_of at_end"},
+	findEdges:              {file: "find_edges", params: "on_ids done_tos numbers limit", columns: "place job_id delay_us on any_of at_end"},
+	findOpenEdges:          {file: "find_edges", given: "open", params: "on_ids done_tos numbers limit", columns: "place job_id delay_us on any_of at_end"},
+	findNotStarted:         {file: "find_not_started", params: "ids", columns: "id"},
+	findReopenings:         {file: "find_reopenings", params: "ids", columns: "job_id open_edges any_of at_end matched missed latest"},
+	lockNotStarted:         {file: "lock_not_started", given: "waiting", params: "ids", columns: "id"},
+	lockFreeNotStarted:     {file: "lock_not_started", given: "free", params: "ids", columns: "id"},
+	reopenEdges:            {file: "reopen_edges", params: "on_ids ids numbers"},
+	reopenJobs:             {file: "reopen_jobs", params: "ids waits latest now"},
 	lockDependents:         {file: "lock_dependents", given: "waiting", params: "ids", columns: "id waits run_at"},
 	lockFreeDependents:     {file: "lock_dependents", given: "free", params: "ids", columns: "id waits run_at"},
 	findBusyDependents:     {file: "find_busy_dependents", params: "ids", columns: "id"},
-	updateEdges:            {file: "update_edges", params: "on_ids ids states"},
 	findPredecessors:       {file: "find_predecessors", params: "ids", columns: "id"},
 	insertLinkReleases:     {file: "insert_link_releases", params: "now ids"},
-	insertLeftReleases:     {file: "insert_left_releases", params: "ids done_tos ended_ats states reasons"},
+	updateEdges:            {file: "update_edges", params: "on_ids ids states numbers"},
+	insertLeftReleases:     {file: "insert_left_releases", params: "numbers ids schedules done_tos ended_ats states reasons"},
 	updateRelease:          {file: "update_release", params: "id place done_to"},
 	deleteReleases:         {file: "delete_releases", params: "ids"},
 	lockChain:              {file: "lock_chain", given: "changing", columns: "locked"},

@@ -109,5 +109,12 @@ func (s *session) ReviveJobs(ctx context.Context, jobs []rowwise.Revived) error 
 	for i, job := range jobs {
 		ids[i] = job.ID
 	}
+	now, err := s.now(ctx, s.asked)
+	if err != nil {
+		return err
+	}
+	if err := s.noteRetries(ctx, ids, now); err != nil {
+		return err
+	}
 	return s.onIDs(ctx, ids, nil, deleteFinishedJobs)
 }

@@ -98,7 +98,7 @@ func (s *session) InsertLinkNotes(ctx context.Context, ids []int64, now time.Tim
 	return s.exec(ctx, insertLinkReleases, args{"ids": jsonList(ids), "now": micros(now)})
 }
 
-// newEdge is an edge on its way to insert_edges.sql and update_edges.sql.
+// newEdge is an edge on its way to insert_edges.sql, update_edges.sql and reopen_edges.sql.
 type newEdge struct {
 	On    int64           `json:"on_id"`
 	ID    int64           `json:"id"`
@@ -107,12 +107,13 @@ type newEdge struct {
 	State store.EdgeState `json:"state"`
 	Any   int             `json:"any"`
 	AtEnd int             `json:"at_end"`
+	Note  int64           `json:"note"`
 }
 
 func newEdges(edges []rowwise.JobEdge) string {
 	rows := make([]newEdge, len(edges))
 	for i, e := range edges {
-		rows[i] = newEdge{On: e.Job, ID: e.ID, Delay: e.Delay.Microseconds(), Sort: e.On, State: e.State}
+		rows[i] = newEdge{On: e.Job, ID: e.ID, Delay: e.Delay.Microseconds(), Sort: e.On, State: e.State, Note: e.Note}
 		if e.Any {
 			rows[i].Any = 1
 		}
@@ -157,6 +158,7 @@ func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes 
 	err = s.each(ctx, listReleases, args{"after_id": after, "limit": limit}, func(r row) error {
 		n := rowwise.Note{Last: true}
 		err := r.Scan(&n.ID, &n.Ended.ID, &n.DoneTo, &n.Schedule, into(&n.At), &n.State, &n.Reason)
+		n.Number = n.ID
 		notes = append(notes, n)
 		return err
 	})
@@ -164,22 +166,84 @@ func (s *session) LockNotes(ctx context.Context, after int64, limit int) (notes 
 }
 
 // OpenEdges implements rowwise.Edges.
-func (s *session) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int) (edges []rowwise.JobEdge, err error) {
+func (s *session) OpenEdges(ctx context.Context, notes []rowwise.Note, limit int) ([]rowwise.JobEdge, error) {
+	return s.edgesOn(ctx, findOpenEdges, notes, limit)
+}
+
+// EdgesOn implements rowwise.Edges.
+func (s *session) EdgesOn(ctx context.Context, notes []rowwise.Note, limit int) ([]rowwise.JobEdge, error) {
+	return s.edgesOn(ctx, findEdges, notes, limit)
+}
+
+func (s *session) edgesOn(ctx context.Context, find statement, notes []rowwise.Note, limit int) (edges []rowwise.JobEdge, err error) {
 	type note struct {
 		On     int64 `json:"on_id"`
 		DoneTo int64 `json:"done_to"`
+		Number int64 `json:"number"`
 	}
 	rows := make([]note, len(notes))
 	for i, n := range notes {
-		rows[i] = note{n.Ended.ID, n.DoneTo}
+		rows[i] = note{n.Ended.ID, n.DoneTo, n.Number}
 	}
-	err = s.each(ctx, findOpenEdges, args{"notes": jsonOf(rows), "limit": limit}, func(r row) error {
+	err = s.each(ctx, find, args{"notes": jsonOf(rows), "limit": limit}, func(r row) error {
 		var e rowwise.JobEdge
 		err := r.Scan(&e.Job, &e.ID, durationScanner{&e.Delay}, &e.On, &e.Any, &e.AtEnd)
 		edges = append(edges, e)
 		return err
 	})
 	return edges, err
+}
+
+// FindNotStarted implements rowwise.Edges.
+func (s *session) FindNotStarted(ctx context.Context, ids []int64) (found []int64, err error) {
+	err = s.each(ctx, findNotStarted, args{"ids": jsonList(ids)}, func(r row) error {
+		var id int64
+		err := r.Scan(&id)
+		found = append(found, id)
+		return err
+	})
+	return found, err
+}
+
+// ReopenEdges implements rowwise.Edges.
+func (s *session) ReopenEdges(ctx context.Context, edges []rowwise.JobEdge) error {
+	return s.exec(ctx, reopenEdges, args{"edges": newEdges(edges)})
+}
+
+// FindReopenings implements rowwise.Edges.
+func (s *session) FindReopenings(ctx context.Context, ids []int64) (jobs []rowwise.Reopening, err error) {
+	err = s.each(ctx, findReopenings, args{"ids": jsonList(ids)}, func(r row) error {
+		var job rowwise.Reopening
+		err := r.Scan(&job.ID, &job.Open, &job.Any, &job.AtEnd, &job.Matched, &job.Missed, into(&job.Latest))
+		jobs = append(jobs, job)
+		return err
+	})
+	return jobs, err
+}
+
+// ReopenJobs implements rowwise.Edges.
+func (s *session) ReopenJobs(ctx context.Context, jobs []rowwise.JobWait, now time.Time) error {
+	type wait struct {
+		ID    int64  `json:"id"`
+		Open  int    `json:"open"`
+		RunAt *int64 `json:"run_at"`
+	}
+	rows, ids := make([]wait, len(jobs)), make([]int64, len(jobs))
+	for i, job := range jobs {
+		rows[i], ids[i] = wait{job.ID, job.Open, micros(job.RunAt)}, job.ID
+	}
+	if err := s.exec(ctx, reopenJobs, args{"waits": jsonOf(rows)}); err != nil {
+		return err
+	}
+	if err := s.noteRetries(ctx, ids, now); err != nil {
+		return err
+	}
+	return s.onIDs(ctx, ids, nil, deleteFinishedJobs)
+}
+
+// noteRetries notes that jobs were retried which may have dependents.
+func (s *session) noteRetries(ctx context.Context, ids []int64, now time.Time) error {
+	return s.noteEnds(ctx, insertRetries, args{"ids": jsonList(ids), "now": micros(now)})
 }
 
 // LockWaiting implements rowwise.Edges.

@@ -68,7 +68,10 @@ const (
 	findNextDue
 	findNextExpiry
 	findNextSchedule
+	findEdges
+	findNotStarted
 	findOpenEdges
+	findReopenings
 	findPredecessors
 	findRelease
 	findScheduleJobs
@@ -92,6 +95,7 @@ const (
 	insertNode
 	insertNodeSequence
 	insertReleases
+	insertRetries
 	insertSameJobs
 	insertLinkReleases
 	insertScheduleReleases
@@ -162,6 +166,8 @@ const (
 	requestCancels
 	requeueJobs
 	resetFailures
+	reopenEdges
+	reopenJobs
 	reviseSchedules
 	reviveJobs
 	syncOwner
@@ -352,7 +358,13 @@ var sources = [statementCount]source{
 	insertEdges:            {file: "insert_edges", params: "edges"},
 	updateWaits:            {file: "update_waits", params: "waits"},
 	listReleases:           {file: "list_releases", params: "after_id limit", columns: "id on_id done_to schedule_id ended_at state reason"},
-	findOpenEdges:          {file: "find_open_edges", params: "notes limit", columns: "on_id job_id delay on any_of at_end"},
+	findEdges:              {file: "find_edges", params: "notes limit", columns: "on_id job_id delay on any_of at_end"},
+	findOpenEdges:          {file: "find_edges", given: "open", params: "notes limit", columns: "on_id job_id delay on any_of at_end"},
+	findNotStarted:         {file: "find_not_started", params: "ids", columns: "id"},
+	findReopenings:         {file: "find_reopenings", params: "ids", columns: "job_id open_edges any_of at_end matched missed latest"},
+	insertRetries:          {file: "insert_retries", params: "now ids"},
+	reopenEdges:            {file: "reopen_edges", params: "edges"},
+	reopenJobs:             {file: "reopen_jobs", params: "waits"},
 	findWaiting:            {file: "find_waiting", params: "ids", columns: "id waits run_at"},
 	updateEdges:            {file: "update_edges", params: "edges"},
 	updateRelease:          {file: "update_release", params: "done_to id"},

@@ -8,9 +8,10 @@ const (
 )
 
 // edgeTests are the tests that notice these faults. They run first.
-const edgeTests = "^TestStore$/^After$|^TestReleaseAfterDeath$|^TestTwoStepsDecideTheLastEdges$|BesideAnEnd$|BesideAnInsert$|^TestLink"
+const edgeTests = "^TestStore$/^(After|Reopen)$|^TestReleaseAfterDeath$|^TestTwoStepsDecideTheLastEdges$|BesideAnEnd$|BesideAnInsert$|^TestNotesInAnyOrder$|BesideARelease$|^TestLink"
 
 var sharedEdgeFaults = []fault{
+	{"a job waits again although another edge has missed", "../../store/reopen.go", "r.State == StateNotStarted && w.State() == StateWaiting", "r.State == StateNotStarted"},
 	{"a delay is ignored", edges, "if at := p.At.Add(e.Delay); ", "if at := p.At; "},
 	{"a success matches a failure", edges, "return o != OnFailure", "return true"},
 	{"a job that was not started counts as a failure", edges, "case StateFailed, StateCancelled:\n\t\treturn o != OnSuccess", "case StateFailed, StateCancelled, StateNotStarted:\n\t\treturn o != OnSuccess"},
@@ -19,10 +20,13 @@ var sharedEdgeFaults = []fault{
 	{"any waits for all", edges, "case w.Any && w.matched, ", "case w.Any && w.matched && w.Open == 0, "},
 	{"one missed edge decides for any", edges, "case w.Any && w.Open == 0, !w.Any && w.missed:", "case w.Open == 0, w.missed:"},
 	{"a job with many predecessors is not linked", steps, "return out, tx.InsertLinkNotes(ctx, older, now)", "return out, nil"},
-	{"a link counts as an end", steps, "if !s.notes[0].State.Finished() {", "if false {"},
+	{"a link counts as an end", steps, "if s.notes[0].State == store.StateReady {", "if false {"},
 }
 
 var postgresEdgeFaults = []fault{
+	{"an old end decides edges that are open again", "sql/reopen_edges.sql", "since = greatest(e.since, o.note)", "since = e.since"},
+	{"an end overtakes the retry before it", "sql/lock_releases.sql", "o.state <> 1 AND CASE", "false AND CASE"},
+	{"a retry reaches only the next jobs", "sql/reopen_jobs.sql", "FROM gone WHERE followed HAVING", "FROM gone WHERE false HAVING"},
 	{"the dependents of a dead node's jobs wait for ever", "sql/extend_lease.sql", "EXISTS (SELECT FROM {schema}.release) AS releases", "false AS releases"},
 	{"the end of a job leaves no note", "sql/finish_jobs.sql", "FROM ended WHERE releases HAVING", "FROM ended WHERE false HAVING"},
 	{"a cascade stops after one job", "sql/end_jobs.sql", "FROM ended WHERE releases HAVING", "FROM ended WHERE releases AND end_state <> 6 HAVING"},
@@ -31,6 +35,7 @@ var postgresEdgeFaults = []fault{
 }
 
 var sqliteEdgeFaults = []fault{
+	{"a retry reaches only the next jobs", "edges.go", "if err := s.noteRetries(ctx, ids, now); err != nil {\n\t\treturn err\n\t}\n\treturn s.onIDs(ctx, ids, nil, deleteFinishedJobs)", "return s.onIDs(ctx, ids, nil, deleteFinishedJobs)"},
 	{"the dependents of a dead node's jobs wait for ever", "sql/find_release.sql", "EXISTS (SELECT 1 FROM hourbell_release) AS found", "0 AS found"},
 	{"the end of a job leaves no note", "sql/mark_releases.sql", "SET releases = 1", "SET releases = 0"},
 	{"a cascade stops after one job", "sql/insert_releases.sql", "WHERE j.releases = 1", "WHERE j.releases = 1 AND o.value ->> 'state' <> 6"},

@@ -41,13 +41,19 @@ func (s *Store) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (st
 		}
 	}
 	var out store.ChangeJobsResult
+	var retried []int64
 	for _, id := range ids {
 		change, holder := store.Missing, int64(0)
 		if matching[id] {
+			ended := s.finished[id] != nil
 			change, holder = s.changeJob(id, req, now)
+			if ended && s.live[id] != nil {
+				retried = append(retried, id)
+			}
 		}
 		out.Changes = append(out.Changes, store.JobChange{ID: id, Change: change, Holder: holder})
 	}
+	s.reopenDependents(retried)
 	out.EntryID = s.record(req.Entry(out.Changes), req.EntryID, now)
 	return out, nil
 }

@@ -133,3 +133,53 @@ func whyNot(id int64, state store.State, reason string) string {
 	}
 	return fmt.Sprintf("job %d %v", id, state)
 }
+
+// reopenDependents lets the dependents of jobs that were retried by hand wait for the next
+// ends of these jobs.
+func (s *Store) reopenDependents(retried []int64) {
+	for len(retried) > 0 {
+		id := retried[0]
+		retried = retried[1:]
+		for _, dependent := range slices.Sorted(slices.Values(s.dependents[id])) {
+			if s.reopen(id, dependent) {
+				retried = append(retried, dependent)
+			}
+		}
+	}
+}
+
+// reopen opens the edge of a dependent on a job. It reports whether the dependent, which was
+// not started, waits again.
+func (s *Store) reopen(id, dependent int64) bool {
+	j := cmp.Or(s.live[dependent], s.finished[dependent])
+	if j == nil || j.State != store.StateWaiting && j.State != store.StateNotStarted {
+		return false
+	}
+	j.After = slices.Clone(j.After)
+	missed := false
+	for i := range j.After {
+		if e := &j.After[i]; e.Job == id {
+			e.State = store.EdgeOpen
+		}
+		missed = missed || j.After[i].State == store.EdgeMissed
+	}
+	if j.State == store.StateWaiting || missed && !j.any && !j.atEnd {
+		return false
+	}
+	j.why = ""
+	for _, e := range j.After {
+		p := s.finished[e.Job]
+		switch {
+		case e.State == store.EdgeMatched && e.Delay > 0 && p != nil:
+			j.RunAt = laterOf(j.RunAt, instant(p.FinishedAt.Add(e.Delay)))
+		case e.State == store.EdgeMissed && j.why == "" && p != nil:
+			j.why = whyNot(p.ID, p.State, p.Reason)
+		case e.State == store.EdgeMissed && j.why == "":
+			j.why = whyNot(e.Job, store.StateCancelled, "")
+		}
+	}
+	delete(s.finished, j.ID)
+	s.live[j.ID] = j
+	j.State, j.Reason, j.FinishedAt, j.keepUntil = store.StateWaiting, "", time.Time{}, time.Time{}
+	return true
+}

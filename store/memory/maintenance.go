@@ -18,8 +18,8 @@ func (s *Store) Prune(ctx context.Context, req store.PruneRequest) (store.PruneR
 	}
 	defer s.mu.Unlock()
 	var out store.PruneResult
-	done := s.pruneJobs(req.Limit, now, aged(req.Completed, now, store.StateCompleted, store.StateCancelled, store.StateNotStarted))
-	failed := s.pruneJobs(req.Limit, now, aged(req.Failed, now, store.StateFailed))
+	done := s.pruneJobs(req.Limit, now, aged(req.Completed, now, store.StateCompleted, store.StateCancelled))
+	failed := s.pruneJobs(req.Limit, now, aged(req.Failed, now, store.StateFailed, store.StateNotStarted))
 	kept := s.pruneJobs(req.Limit, now, func(j *job) bool { return j.keepUntil.Before(now) && !j.keepUntil.IsZero() })
 	out.Jobs = done + failed + kept
 	out.Slots = s.pruneSlots(req.Slots, req.Limit, now)

@@ -34,7 +34,7 @@ type Follower struct {
 func passOn(ctx context.Context, tx Chains, notes []Note) error {
 	var ids []int64
 	for _, note := range notes {
-		if note.Schedule != 0 && note.DoneTo == 0 { // not passed on by an earlier step
+		if note.passes() {
 			ids = append(ids, note.Schedule)
 		}
 	}
@@ -54,7 +54,7 @@ func passOn(ctx context.Context, tx Chains, notes []Note) error {
 	for _, note := range ordered {
 		for i := range followers {
 			f := &followers[i]
-			if f.Predecessor.ID != note.Schedule || note.DoneTo != 0 {
+			if f.Predecessor.ID != note.Schedule || !note.passes() {
 				continue
 			}
 			id := f.Dependent.ID
@@ -81,6 +81,9 @@ func passOn(ctx context.Context, tx Chains, notes []Note) error {
 
 // Predecessors reads the predecessors of living schedules, by name.
 type Predecessors func(ctx context.Context, schedules []string) (map[string][]string, error)
+
+// passes reports whether a step passes a note on to schedules: no earlier step has done so.
+func (n Note) passes() bool { return n.Schedule != 0 && n.DoneTo == 0 && !n.Held }
 
 // CheckCycle returns an error if puts would let schedules follow each other in a circle.
 // No other transaction changes predecessors until this transaction ends.

@@ -43,16 +43,34 @@ type Edges interface {
 	LockNotes(ctx context.Context, after int64, limit int) (notes []Note, more bool, err error)
 
 	// OpenEdges returns, note by note, open edges on its job from dependents with greater
-	// numbers than DoneTo, in the order of their numbers. It returns fewer than limit only if
-	// these are all.
+	// numbers than DoneTo, in the order of their numbers; not edges that a later note has
+	// opened again (ReopenEdges). It returns fewer than limit only if these are all.
 	OpenEdges(ctx context.Context, notes []Note, limit int) ([]JobEdge, error)
 
-	// LockWaiting locks jobs and returns the jobs that wait for other jobs. busy are those of
-	// the jobs that another transaction has locked, if the backend does not wait for it.
+	// EdgesOn is OpenEdges for edges in all states.
+	EdgesOn(ctx context.Context, notes []Note, limit int) ([]JobEdge, error)
+
+	// LockWaiting locks jobs and returns the jobs that wait for other jobs. It also locks the
+	// jobs that were not started, so that no other transaction lets them wait again. busy are
+	// those of the jobs that another transaction has locked, if the backend does not wait for it.
 	LockWaiting(ctx context.Context, ids []int64) (waiting []JobWait, busy []int64, err error)
 
-	// SaveEdges stores the states of open edges. It is an error if one of them is not open.
+	// SaveEdges stores the states of open edges. It is an error if one of them is not open, or
+	// was opened again by a later note than Note.
 	SaveEdges(ctx context.Context, edges []JobEdge) error
+
+	// ReopenEdges opens edges again: notes before Note no longer concern them.
+	ReopenEdges(ctx context.Context, edges []JobEdge) error
+
+	// FindNotStarted returns which of these jobs were not started. LockWaiting has locked them.
+	FindNotStarted(ctx context.Context, ids []int64) ([]int64, error)
+
+	// FindReopenings returns what is known of the edges of jobs, without State.
+	FindReopenings(ctx context.Context, ids []int64) ([]Reopening, error)
+
+	// ReopenJobs lets jobs that were not started wait again, with a later run_at if RunAt is
+	// later. It leaves a note in StateWaiting for each of them that has dependents.
+	ReopenJobs(ctx context.Context, jobs []JobWait, now time.Time) error
 
 	// DecidedEdges returns what is known of the decided edges of jobs with AtEnd.
 	DecidedEdges(ctx context.Context, ids []int64) ([]Decided, error)
@@ -77,7 +95,8 @@ type Edges interface {
 
 // NoteLeaver is implemented by Edges whose LockWaiting returns busy jobs.
 type NoteLeaver interface {
-	// LeaveNotes inserts notes again, each in a row of its own, after all others.
+	// LeaveNotes inserts notes again, each in a row of its own, after all others. Each keeps its
+	// Number.
 	LeaveNotes(ctx context.Context, notes []Note) error
 }
 
@@ -86,6 +105,16 @@ type JobEdge struct {
 	ID int64 // of the job that waits
 	store.JobEdge
 	Any, AtEnd bool
+	Note       int64 // Note.Number of the note that decides it, or opens it again
+}
+
+// Reopening is a job whose edge on a predecessor is open again.
+type Reopening struct {
+	ID int64
+	store.Reopening
+	// Latest is the latest end + delay among its edges that have matched and have a delay, as
+	// far as the predecessors are known; zero: there is none.
+	Latest time.Time
 }
 
 // Decided is what is known of the decided edges of a job.
@@ -110,9 +139,15 @@ type JobWait struct {
 
 // Note is the end of a job that had dependents. Jobs that ended together may have their
 // notes in one row. A note in State StateReady is of a job that may not have ended: an insert
-// with many predecessors leaves such notes, see store.LinksLater.
+// with many predecessors leaves such notes, see store.LinksLater. A note in StateWaiting is the
+// retry by hand of a job that had ended and has dependents.
 type Note struct {
-	ID     int64 // of the row
+	ID int64 // of the row
+	// Number is the number of the row that first had the note. Of the notes of a job, a note
+	// that was left later has a greater number.
+	Number int64
+	// Held means that an older retry of the job has to be carried out first.
+	Held   bool
 	Place  int   // in the row, from 0
 	Last   bool  // in the row
 	DoneTo int64 // dependents up to this number are released
@@ -205,7 +240,7 @@ func (l *linking) link(i int, known map[int64]store.Ended, now time.Time) error 
 		} else if p.State.Finished() {
 			state = w.Decide(e, p)
 		}
-		l.edges = append(l.edges, JobEdge{int64(i), store.JobEdge{Edge: e, State: state}, job.Any, job.AtEnd})
+		l.edges = append(l.edges, JobEdge{ID: int64(i), JobEdge: store.JobEdge{Edge: e, State: state}, Any: job.Any, AtEnd: job.AtEnd})
 	}
 	if w.Open < len(job.After) {
 		job.RunAt, job.Delay = w.RunAt, 0
@@ -254,7 +289,7 @@ func (l *linking) join(ctx context.Context, tx Edges, id int64) error {
 	}
 	l.last = &waiting[0]
 	l.last.Open += len(l.jobs)
-	l.final = JobEdge{b.Last, store.JobEdge{Edge: store.Edge{On: b.Finally.On}}, b.Finally.Any, true}
+	l.final = JobEdge{ID: b.Last, JobEdge: store.JobEdge{Edge: store.Edge{On: b.Finally.On}}, Any: b.Finally.Any, AtEnd: true}
 	for i := range l.jobs {
 		l.jobs[i].Releases = true
 	}
@@ -336,10 +371,10 @@ func ReleaseDependents(ctx context.Context, tx Edges, after int64, now time.Time
 	if err != nil || len(notes) == 0 {
 		return 0, false, err
 	}
-	if n := distinct(notes); n < len(notes) {
+	if n := alike(notes); n < len(notes) {
 		notes, more = notes[:n], true
 	}
-	step := releaseStep{notes: notes}
+	step := releaseStep{notes: notes, busy: map[int64]bool{}, retried: notes[0].State == store.StateWaiting}
 	if err := step.findEdges(ctx, tx, now); err != nil {
 		return 0, false, err
 	}
@@ -350,7 +385,12 @@ func ReleaseDependents(ctx context.Context, tx Edges, after int64, now time.Time
 	if err := passOn(ctx, tx, step.notes); err != nil { // schedules are locked before jobs
 		return 0, false, err
 	}
-	ended, err := step.decide(ctx, tx, now)
+	step.number()
+	do := step.decide
+	if step.retried {
+		do = step.reopen
+	}
+	ended, err := do(ctx, tx, now)
 	if err != nil {
 		return 0, false, err
 	}
@@ -358,13 +398,15 @@ func ReleaseDependents(ctx context.Context, tx Edges, after int64, now time.Time
 	return next, more || ended || len(step.notes) < len(notes), err
 }
 
-// distinct returns how many of the first notes are of different jobs, and all of jobs that have
-// ended, or none: a step that looks up jobs locks them, and no schedules after them. A job that
-// ended, was retried by hand and ended again may have two notes: the first decides its edges.
-func distinct(notes []Note) int {
+// alike returns how many of the first notes one step can carry out: of different jobs, and all
+// ends, all retries by hand, or all of jobs that may not have ended. A step that looks up jobs
+// locks them, and no schedules after them. A job that ended, was retried and ended again may have
+// two notes of ends.
+func alike(notes []Note) int {
 	seen := make(map[int64]bool, len(notes))
+	ends := notes[0].State.Finished()
 	for i, note := range notes {
-		if seen[note.Ended.ID] || note.State.Finished() != notes[0].State.Finished() {
+		if seen[note.Ended.ID] || note.State.Finished() != ends || !ends && note.State != notes[0].State {
 			return i
 		}
 		seen[note.Ended.ID] = true
@@ -374,27 +416,53 @@ func distinct(notes []Note) int {
 
 // releaseStep is a step of ReleaseDependents.
 type releaseStep struct {
-	notes []Note         // carried out by this step; the last one perhaps in part
-	edges []JobEdge      // open edges on their jobs that have ended, note by note
-	done  int64          // the dependents of the last note are released up to this number; 0: all
-	busy  map[int64]bool // ended jobs with dependents that other transactions have locked
+	notes []Note    // carried out by this step; the last one perhaps in part
+	edges []JobEdge // open edges on their jobs that have ended, note by note
+	done  int64     // the dependents of the last note are released up to this number; 0: all
+	// retried means that the notes are retries by hand; the edges are in all states.
+	retried bool
+	busy    map[int64]bool // jobs of notes that are left for later, because dependents are locked or the note is held
 }
 
-// findEdges reads the edges of jobs that have ended. Jobs that may not have ended are looked
-// up: from then on, those that are live leave notes when they end.
-func (s *releaseStep) findEdges(ctx context.Context, tx Edges, now time.Time) error {
-	ended := s.notes
-	if !s.notes[0].State.Finished() {
+// forJobs returns the notes that concern edges now. Notes that are held are left for later;
+// the note of a schedule that was not started names the job of another schedule.
+func (s *releaseStep) forJobs() []Note {
+	return slices.DeleteFunc(slices.Clone(s.notes), func(note Note) bool {
+		if note.Held {
+			s.busy[note.Ended.ID] = true
+		}
+		return note.Held || note.State == store.StateReady || note.Schedule != 0 && note.State == store.StateNotStarted
+	})
+}
+
+// number gives the edges the numbers of their notes.
+func (s *releaseStep) number() {
+	numbers := make(map[int64]int64, len(s.notes))
+	for _, note := range s.notes {
+		numbers[note.Ended.ID] = note.Number
+	}
+	for i := range s.edges {
+		s.edges[i].Note = numbers[s.edges[i].Job]
+	}
+}
+
+// findEdges reads the edges of jobs that have ended or were retried. Jobs that may not have
+// ended are looked up: from then on, those that are live leave notes when they end.
+func (s *releaseStep) findEdges(ctx context.Context, tx Edges, now time.Time) (err error) {
+	if s.notes[0].State == store.StateReady {
 		if err := s.lookUp(ctx, tx, now); err != nil {
 			return err
 		}
-		ended = slices.DeleteFunc(slices.Clone(s.notes), func(note Note) bool { return !note.State.Finished() })
 	}
-	if len(ended) == 0 {
+	notes := s.forJobs()
+	if len(notes) == 0 {
 		return nil
 	}
-	edges, err := tx.OpenEdges(ctx, ended, ReleaseRows)
-	s.edges = edges
+	read := tx.OpenEdges
+	if s.retried {
+		read = tx.EdgesOn
+	}
+	s.edges, err = read(ctx, notes, ReleaseRows)
 	return err
 }
 
@@ -442,20 +510,13 @@ func (s *releaseStep) decide(ctx context.Context, tx Edges, now time.Time) (ende
 	if len(s.edges) == 0 {
 		return false, nil
 	}
-	edges := s.edges
-	slices.SortFunc(edges, func(a, b JobEdge) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Job, b.Job)) })
-	ids := make([]int64, len(edges))
-	for i, e := range edges {
-		ids[i] = e.ID
-	}
-	ids = slices.Compact(ids)
+	sortEdges(s.edges)
+	ids := dependentsOf(s.edges)
 	waiting, busy, err := tx.LockWaiting(ctx, ids)
 	if err != nil {
 		return false, err
 	}
-	if len(busy) > 0 {
-		edges = s.leave(busy)
-	}
+	edges := s.leave(busy)
 	waits := make(map[int64]*store.Wait, len(waiting))
 	for _, job := range waiting {
 		waits[job.ID] = &store.Wait{Open: job.Open, RunAt: job.RunAt}
@@ -483,18 +544,91 @@ func (s *releaseStep) decide(ctx context.Context, tx Edges, now time.Time) (ende
 		return false, err
 	}
 	var plan waitPlan
-	for _, id := range ids {
-		if w := waits[id]; w != nil {
-			plan.add(id, w, now)
+	for _, job := range waiting {
+		w := waits[job.ID]
+		if w.State() == store.StateNotStarted && w.RunAt.After(job.RunAt) { // for the case that it waits again
+			plan.waits = append(plan.waits, JobWait{job.ID, max(w.Open, 1), w.RunAt})
 		}
+		plan.add(job.ID, w, now)
 	}
 	return len(plan.ends) > 0, plan.write(ctx, tx, now)
+}
+
+// reopen opens the edges on jobs that were retried by hand, for jobs that wait, and for jobs
+// that were not started and can start again.
+func (s *releaseStep) reopen(ctx context.Context, tx Edges, now time.Time) (left bool, err error) {
+	if len(s.edges) == 0 {
+		return false, nil
+	}
+	sortEdges(s.edges)
+	ids := dependentsOf(s.edges)
+	waiting, busy, err := tx.LockWaiting(ctx, ids)
+	if err != nil {
+		return false, err
+	}
+	s.leave(busy)
+	notStarted, err := tx.FindNotStarted(ctx, ids)
+	if err != nil {
+		return false, err
+	}
+	states, runAts := map[int64]store.State{}, map[int64]time.Time{}
+	for _, id := range notStarted {
+		states[id] = store.StateNotStarted
+	}
+	for _, job := range waiting {
+		states[job.ID], runAts[job.ID] = store.StateWaiting, job.RunAt
+	}
+	edges := slices.DeleteFunc(slices.Clone(s.edges), func(e JobEdge) bool { _, rests := states[e.ID]; return !rests })
+	if len(edges) == 0 {
+		return false, nil
+	}
+	if err := tx.ReopenEdges(ctx, edges); err != nil {
+		return false, err
+	}
+	jobs, err := tx.FindReopenings(ctx, dependentsOf(edges))
+	if err != nil {
+		return false, err
+	}
+	var waits, again []JobWait
+	for _, job := range jobs {
+		job.State = states[job.ID]
+		switch {
+		case job.State == store.StateWaiting:
+			waits = append(waits, JobWait{job.ID, job.Open, runAts[job.ID]})
+		case job.Next() == store.StateWaiting:
+			again = append(again, JobWait{job.ID, job.Open, job.Latest})
+		}
+	}
+	if len(waits) > 0 {
+		if err := tx.SaveWaits(ctx, waits); err != nil {
+			return false, err
+		}
+	}
+	if len(again) == 0 {
+		return false, nil
+	}
+	return true, tx.ReopenJobs(ctx, again, now)
+}
+
+// sortEdges sorts edges by dependent, and dependentsOf returns the numbers of these, ascending.
+func sortEdges(edges []JobEdge) {
+	slices.SortFunc(edges, func(a, b JobEdge) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Job, b.Job)) })
+}
+
+func dependentsOf(sorted []JobEdge) []int64 {
+	ids := make([]int64, len(sorted))
+	for i, e := range sorted {
+		ids[i] = e.ID
+	}
+	return slices.Compact(ids)
 }
 
 // leave takes edges of busy dependents out of the step and returns the other edges. The
 // notes of these edges are left for later.
 func (s *releaseStep) leave(busy []int64) (edges []JobEdge) {
-	s.busy = map[int64]bool{}
+	if len(busy) == 0 {
+		return s.edges
+	}
 	for _, e := range s.edges {
 		if slices.Contains(busy, e.ID) {
 			s.busy[e.Job] = true
@@ -537,14 +671,17 @@ func (s *releaseStep) settle(ctx context.Context, tx Edges) (next int64, err err
 
 // outcome returns the rows that are carried out, and the notes in them, or in the row that
 // is carried out in part, that are left for later. A row whose only note is left stays as
-// it is.
+// it is, unless the end has been passed on to schedules.
 func (s *releaseStep) outcome() (over []int64, left []Note) {
 	for _, note := range s.notes {
-		alone := note.Place == 0 && note.Last
-		switch {
-		case s.busy[note.Ended.ID] && alone && s.done == 0:
-			continue
-		case s.busy[note.Ended.ID]:
+		if s.busy[note.Ended.ID] {
+			passed := note.Schedule != 0 && !note.Held
+			if note.Place == 0 && note.Last && s.done == 0 && !passed {
+				continue
+			}
+			if passed {
+				note.Schedule = 0
+			}
 			left = append(left, note)
 		}
 		if note.Last && s.done == 0 {

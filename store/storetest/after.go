@@ -264,8 +264,11 @@ func afterPrune(e *env) {
 	no := e.insertOne(follows(on(ids[0], store.OnFailure)))
 	e.end(node, ids[0], store.Completed)
 	e.tick(100 * time.Hour)
-	_, err := e.a.Prune(e.ctx, store.PruneRequest{Now: e.now, Completed: time.Hour, Failed: time.Hour, Limit: 100})
-	e.must(err)
+	for _, failed := range []time.Duration{200 * time.Hour, time.Hour} {
+		e.want(e.state(no), store.StateNotStarted, "a job that was not started is kept as long as failed jobs")
+		_, err := e.a.Prune(e.ctx, store.PruneRequest{Now: e.now, Completed: time.Hour, Failed: failed, Limit: 100})
+		e.must(err)
+	}
 	e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: []int64{no}}})), 0, "finished jobs are pruned, also jobs that were not started")
 	e.changeOne(store.DeleteJobs, ids[0])
 	e.end(node, ids[1], store.Completed)

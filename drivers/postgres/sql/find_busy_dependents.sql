@@ -1,2 +1,5 @@
--- Which of these jobs, which other transactions have locked, wait for jobs.
+-- Which of these jobs, which other transactions have locked, wait for jobs, or were not
+-- started.
 SELECT id FROM {schema}.job WHERE id = ANY (:ids::bigint[]) AND state + 0 = 1 AND waits IS NOT NULL
+UNION ALL
+SELECT id FROM {schema}.history WHERE id = ANY (:ids::bigint[]) AND state = 6

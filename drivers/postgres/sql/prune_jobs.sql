@@ -1,11 +1,11 @@
 -- Deletes the oldest finished jobs that no batch has recorded, with their attempts: either
--- failed jobs or other jobs. Jobs that hold their keys stay, and
+-- failed jobs and jobs that were not started, or other jobs. Jobs that hold their keys stay, and
 -- jobs of a batch that has live jobs, and predecessors of live jobs.
 WITH gone AS (
     DELETE FROM {schema}.history
     WHERE id = ANY (ARRAY(
         SELECT old.id
-        FROM unnest(CASE WHEN :failed::boolean THEN '{4}' ELSE '{3,5,6}' END::smallint[]) AS s (state), LATERAL (
+        FROM unnest(CASE WHEN :failed::boolean THEN '{4,6}' ELSE '{3,5}' END::smallint[]) AS s (state), LATERAL (
             SELECT h.id, h.finished_at FROM {schema}.history AS h
             WHERE NOT h.noted AND h.state = s.state AND h.finished_at < coalesce(:now::timestamptz, now()) - :keep::bigint * interval '1 microsecond'
                 AND NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = h.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0)

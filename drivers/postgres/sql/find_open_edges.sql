@@ -1,8 +1,0 @@
--- The open edges on ended jobs, each from a dependent on, in the order of these jobs.
-SELECT o.place, e.job_id, e.delay_us, e."on", e.any_of, e.at_end
-FROM unnest(:on_ids::bigint[], :done_tos::bigint[]) WITH ORDINALITY AS o (on_id, done_to, place), LATERAL (
-    SELECT x.job_id, x.delay_us, x."on", x.any_of, x.at_end FROM {schema}.edge AS x
-    WHERE x.on_id = o.on_id AND x.job_id > o.done_to AND x.state = 0
-    ORDER BY x.job_id LIMIT :limit::bigint
-) AS e
-LIMIT :limit::bigint

@@ -1,0 +1,4 @@
+-- Locks jobs that were not started, in the order of their numbers.
+SELECT id FROM {schema}.history WHERE id = ANY (:ids::bigint[]) AND state = 6 ORDER BY id
+FOR UPDATE              -- if waiting
+FOR UPDATE SKIP LOCKED  -- if free

@@ -20,6 +20,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -86,7 +87,13 @@ type Identity struct {
 	// Source is how the caller was recognised: SourceLocal, SourceSession,
 	// SourceToken, SourceProxy, or a word of the program's own Authorize.
 	Source string
+	// Address is from where the request came. Empty: Protect sets the address that sent the
+	// request, which is that of a proxy if there is one.
+	Address string
 }
+
+// Who returns the name of the caller or, if it is not known, how the caller was recognised.
+func (id Identity) Who() string { return cmp.Or(id.Name, id.Source, "unknown") }
 
 // The values of Identity.Source.
 const (

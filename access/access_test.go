@@ -466,3 +466,40 @@ func TestSessionsAreBounded(t *testing.T) {
 		t.Error("a session does not end")
 	}
 }
+
+// TestAddress checks from where a request came: only what trusted proxies have appended counts.
+func TestAddress(t *testing.T) {
+	path, _ := usersFile(t)
+	g := newGuard(t, Config{File: path, Trust: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}, UserHeader: "X-Remote-User"})
+	h := Protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, _ := FromContext(r.Context())
+		fmt.Fprint(w, id.Address)
+	}), Options{Authorize: func(r *http.Request) (Identity, error) {
+		id, _ := g.Authorize(r)
+		id.Role = Viewer
+		return id, nil
+	}})
+	for _, c := range []struct {
+		from      string
+		forwarded []string
+		want      string
+	}{
+		{"192.0.2.7:1", nil, "192.0.2.7"},
+		{"192.0.2.7:1", []string{"198.51.100.1"}, "192.0.2.7"},
+		{"10.1.0.1:1", []string{"198.51.100.1"}, "198.51.100.1"},
+		{"10.1.0.1:1", []string{"203.0.113.9, 198.51.100.1", "10.1.0.2"}, "198.51.100.1"},
+		{"10.1.0.1:1", []string{"203.0.113.9, evil\x1b"}, "10.1.0.1"},
+		{"10.1.0.1:1", nil, "10.1.0.1"},
+		{"[::ffff:10.1.0.1]:1", []string{"2001:db8::1"}, "2001:db8::1"},
+	} {
+		w := send(h, "GET", "/", func(r *http.Request) {
+			r.RemoteAddr = c.from
+			for _, text := range c.forwarded {
+				r.Header.Add("X-Forwarded-For", text)
+			}
+		})
+		if got := w.Body.String(); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}

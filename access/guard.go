@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -97,6 +98,36 @@ func (g *Guard) current() *Users {
 
 // Authorize is an Authorize.
 func (g *Guard) Authorize(r *http.Request) (Identity, error) {
+	id, err := g.recognise(r)
+	id.Address = g.address(r)
+	return id, err
+}
+
+// address returns the address of the caller. A trusted proxy appends to X-Forwarded-For the
+// address from which it got the request; what stands before that, the caller can choose.
+func (g *Guard) address(r *http.Request) string {
+	from := remote(r)
+	parts := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(parts) - 1; i >= 0 && g.trusts(from); i-- {
+		before, err := netip.ParseAddr(strings.TrimSpace(parts[i]))
+		if err != nil {
+			break
+		}
+		from = before.Unmap()
+	}
+	if !from.IsValid() {
+		return r.RemoteAddr
+	}
+	return from.String()
+}
+
+// trusts reports whether an address is that of a trusted proxy.
+func (g *Guard) trusts(from netip.Addr) bool {
+	return slices.ContainsFunc(g.cfg.Trust, func(p netip.Prefix) bool { return p.Contains(from) })
+}
+
+// recognise returns who sent a request, without the address.
+func (g *Guard) recognise(r *http.Request) (Identity, error) {
 	if token, given := bearer(r); given {
 		return g.byToken(token, time.Now())
 	}
@@ -135,9 +166,7 @@ func (g *Guard) proxied(r *http.Request) string {
 		return ""
 	}
 	names := r.Header.Values(g.cfg.UserHeader)
-	from := remote(r)
-	trusted := slices.ContainsFunc(g.cfg.Trust, func(p netip.Prefix) bool { return p.Contains(from) })
-	if !trusted || len(names) != 1 { // two headers: the proxy passed on a header of the caller
+	if !g.trusts(remote(r)) || len(names) != 1 { // two headers: the proxy passed on a header of the caller
 		return ""
 	}
 	return names[0]

@@ -50,6 +50,14 @@ func remote(r *http.Request) netip.Addr {
 	return at.Addr().Unmap()
 }
 
+// senderOf returns the address that sent the request, without its port.
+func senderOf(r *http.Request) string {
+	if from := remote(r); from.IsValid() {
+		return from.String()
+	}
+	return r.RemoteAddr
+}
+
 // forwarded reports whether the request has a header of a proxy. Not every proxy
 // sets such a header.
 func forwarded(r *http.Request) bool {

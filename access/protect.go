@@ -52,6 +52,9 @@ func Protect(next http.Handler, o Options) http.Handler {
 		case origins.Check(r) != nil:
 			refused = &RefusedError{Status: http.StatusForbidden, Problem: "the request comes from a page of another origin", Remedy: "send it from a page of this server, or from a program"}
 		default:
+			if id.Address == "" {
+				id.Address = senderOf(r)
+			}
 			r = r.WithContext(NewContext(r.Context(), id))
 			r.Body = http.MaxBytesReader(w, r.Body, o.MaxBody)
 			next.ServeHTTP(w, r)

@@ -113,6 +113,7 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 	h.addBatches()
 	h.addLocks()
 	h.addListings()
+	h.addAudit()
 	h.addEvents()
 	describe(registry)
 	h.addOpenAPI()
@@ -164,14 +165,17 @@ func add[I, O any](h *handler, r route, do func(context.Context, *I) (*O, error)
 	op.Responses["default"] = problem
 	huma.Register(h.api, op, func(ctx context.Context, in *I) (*O, error) {
 		at := exchangeOf(ctx)
-		if r.role > access.Viewer {
+		changes := r.role > access.Viewer && r.method != http.MethodGet
+		if changes {
 			at.extend()
+			id, _ := access.FromContext(ctx)
+			ctx = hourbell.WithActor(ctx, hourbell.Actor{Name: id.Who(), Source: id.Address})
 		}
 		out, err := do(ctx, in)
 		if err != nil {
 			return nil, h.problem(at.r, err)
 		}
-		if r.role > access.Viewer {
+		if changes {
 			h.note(at.r, r.id)
 		}
 		return out, nil
@@ -181,7 +185,7 @@ func add[I, O any](h *handler, r route, do func(context.Context, *I) (*O, error)
 // note logs a change: who, from where, and what.
 func (h *handler) note(r *http.Request, what string) {
 	id, _ := access.FromContext(r.Context())
-	h.o.Logger.Info("changed through the API", "operation", what, "path", r.URL.Path, "caller", id.Name, "role", id.Role.String(), "source", id.Source, "from", r.RemoteAddr)
+	h.o.Logger.Info("changed through the API", "operation", what, "path", r.URL.Path, "caller", id.Name, "role", id.Role.String(), "source", id.Source, "from", id.Address)
 }
 
 // addOpenAPI serves the description of all routes that were added.

@@ -164,6 +164,7 @@ var cells = map[string]struct {
 	"GET /api/v1/locks":                      {role: access.Viewer},
 	"GET /api/v1/locks/{name}":               {role: access.Viewer, target: "/api/v1/locks/a%2Fb"},
 	"POST /api/v1/locks/{name}/release":      {role: access.Operator, target: "/api/v1/locks/a%2Fb/release", body: `{"force":true}`},
+	"GET /api/v1/audit":                      {role: access.Operator},
 	"GET /api/v1/slots":                      {role: access.Viewer},
 	"GET /api/v1/queues":                     {role: access.Viewer},
 	"GET /api/v1/nodes":                      {role: access.Viewer},
@@ -655,6 +656,9 @@ func TestMistakes(t *testing.T) {
 		{"GET", "/api/v1/jobs/0", "", "id"},
 		{"GET", "/api/v1/jobs/x", "", "id"},
 		{"GET", "/api/v1/slots?from=x", "", "from"},
+		{"GET", "/api/v1/audit?since=x", "", "since"},
+		{"GET", "/api/v1/audit?subject=x", "", "subject"},
+		{"GET", "/api/v1/audit?actor=%00", "", "actor"},
 		{"GET", "/api/v1/schedules/s/next?count=0", "", "count"},
 	} {
 		p := b.fails(422, c.method, c.target, c.body)

@@ -85,6 +85,9 @@ func (h *handler) releaseLock(ctx context.Context, in *struct {
 	if _, err := h.getLock(ctx, &in.Named); err != nil {
 		return nil, err
 	}
+	if err := h.client.Audit.RecordRelease(ctx, in.Name); err != nil {
+		return nil, err
+	}
 	if err := h.o.Locks.ForceRelease(ctx, lock.ForceReleaseRequest{Name: in.Name}); errors.Is(err, lock.ErrNotFound) {
 		return nil, noLock(in.Name)
 	} else if err != nil {

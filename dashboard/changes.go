@@ -42,7 +42,8 @@ func (p *pages) posted(change changer) http.HandlerFunc {
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), changeTime) // half a change is worse than an answer without a reader
 		defer cancel()
-		done, next, err := change(ctx, r.PostForm)
+		id, _ := access.FromContext(ctx)
+		done, next, err := change(hourbell.WithActor(ctx, hourbell.Actor{Name: id.Who(), Source: id.Address}), r.PostForm)
 		p.summary.forget()
 		p.changes.wake()
 		if err != nil {

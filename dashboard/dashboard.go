@@ -75,7 +75,7 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 		"/{$}": p.overview, "/jobs": p.jobs, "/job": p.job, "/confirm": p.confirmJobs,
 		"/schedules": p.schedules, "/schedule": p.schedule, "/whatif": p.whatIf, "/backfill": p.confirmBackfill,
 		"/slots": p.slots, "/queues": p.queues, "/groups": p.groups, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
-		"/batches": p.batches, "/events": p.events, "/locks": p.locks, "/files": p.files,
+		"/batches": p.batches, "/events": p.events, "/locks": p.locks, "/audit": p.audit, "/files": p.files,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, show) })
 	}

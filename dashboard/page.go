@@ -57,7 +57,7 @@ func parseTemplates() map[string]*template.Template {
 	functions := template.FuncMap{"when": when, "clean": plain.Clean, "lines": func(text string) string { return plain.CleanLines(text, "") }}
 	frame := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/frame.html", "templates/parts.html"))
 	all := map[string]*template.Template{}
-	for _, name := range []string{"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill", "listing", "calendar", "files", "problem"} {
+	for _, name := range []string{"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill", "listing", "calendar", "audit", "files", "problem"} {
 		all[name] = template.Must(template.Must(frame.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return all
@@ -132,6 +132,9 @@ func (p *pages) navigation(r *http.Request) []navigation {
 	}
 	if p.options.Locks != nil {
 		links = append(links, navigation{Text: "Locks", Href: "locks"})
+	}
+	if caller, _ := access.FromContext(r.Context()); caller.Role >= access.Operator {
+		links = append(links, navigation{Text: "Who did what", Href: "audit"})
 	}
 	if p.options.Files != nil {
 		links = append(links, navigation{Text: "Files", Href: "files"})

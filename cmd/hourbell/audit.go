@@ -68,7 +68,7 @@ func asActor(ctx context.Context) context.Context {
 func (p *program) recordRelease(ctx context.Context, f storeFlags, name string) error {
 	l, err := p.locate(f)
 	if err != nil {
-		return nil //nolint:nilerr // a store that has locks only
+		return nil // a store that has locks only
 	}
 	b, err := l.Open(ctx, false)
 	if errors.Is(err, store.ErrSchema) {

@@ -225,7 +225,7 @@ func TestWatchThroughAnOutage(t *testing.T) {
 func TestEveryListingIsWatched(t *testing.T) {
 	b := newBench(t)
 	for _, listing := range []string{
-		"jobs list", "jobs count", "schedules list", "slots", "queues", "nodes", "groups list", "batches list", "calendars list", "events", "audit",
+		"jobs list", "jobs count", "schedules list", "slots", "queues", "nodes", "groups list", "batches list", "calendars list", "events", "audit", "audit",
 		"locks list --store sqlite:locks.db",
 	} {
 		args := strings.Fields(listing)

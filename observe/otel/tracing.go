@@ -1,4 +1,4 @@
-// Package otel traces the jobs of a Hourbell client with OpenTelemetry.
+// Package otel traces and measures the jobs of a Hourbell client with OpenTelemetry.
 //
 // A Tracing is middleware of a client, and an observer:
 //

@@ -34,6 +34,10 @@ proof: ## The fault and history tests with real processes, on throw-away servers
 	@scripts/install-deps cc cron
 	@cd proof && ../scripts/with-servers go test $(RACE) -count=1 -timeout=60m -v $(TESTFLAGS) ./...
 
+.PHONY: see
+see: ## Traces and metrics of two nodes at a real OpenTelemetry Collector, which takes a minute to compile
+	@cd observe/otel/collector && GOWORK=off go test -tags see -count=1 -v $(TESTFLAGS) .
+
 .PHONY: mutate
 mutate: ## Named faults put into the drivers one by one; the tests must notice each
 	@scripts/with-servers go run ./proof/mutate

@@ -102,7 +102,6 @@ func faultSets() []faultSet {
 		{driver: "sqlite", first: chainTests, faults: slices.Concat(sqliteChainFaults, sharedChainFaults)},
 		{driver: "postgres", proof: "^TestDependentsAreExact$/^postgres$", faults: graphFaults},
 		{driver: "sqlite", proof: "^TestDependentsAreExact$/^sqlite$", faults: graphFaults},
-		{driver: "postgres", proof: "^TestEachEndStartsOnce$/^postgres$", faults: cutChainFaults},
 	}
 }
 

@@ -47,6 +47,7 @@ type Client struct {
 	Jobs      *JobService
 	Schedules *ScheduleService
 	Calendars *CalendarService
+	Handlers  *HandlerService
 	Groups    *GroupService
 	Batches   *BatchService
 	Slots     *SlotService
@@ -98,6 +99,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 		batcher: insert.NewBatcher(bounded, cfg.CallTimeout), done: make(chan struct{}),
 	}
 	c.relay.observe(cfg.Observers)
+	c.Handlers = &HandlerService{c}
 	c.Jobs, c.Schedules, c.Calendars = &JobService{c}, &ScheduleService{c}, &CalendarService{c}
 	c.Groups, c.Batches = &GroupService{c}, &BatchService{c}
 	c.Slots, c.Queues, c.Nodes, c.Events = &SlotService{c}, &QueueService{c}, &NodeService{c}, &EventService{c}

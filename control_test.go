@@ -21,3 +21,10 @@ func TestSchedulesAfterSchedules(t *testing.T) {
 		return s, s
 	})
 }
+
+func TestHandlersWhileNodesRun(t *testing.T) {
+	clienttest.Handlers(t, func(*testing.T) (store.Backend, store.Backend) {
+		s := memory.New()
+		return s, s
+	})
+}

@@ -17,6 +17,10 @@ import (
 //
 // A field of type Several has several hooks for one event, and nil has none.
 type Hooks struct {
+	// OnStart runs when an attempt at a job of the schedule is about to begin: it is made
+	// in the transaction that records that the attempt may begin. An attempt that is not
+	// begun after all, because its node ends at this moment, has made it, too.
+	OnStart Args
 	// OnSuccess runs when a job of the schedule completes.
 	OnSuccess Args
 	// OnFailure runs when a job of the schedule has ended as failed, or as lost
@@ -29,6 +33,9 @@ type Hooks struct {
 	// OnMissed runs when slots were missed: once for all slots that one node
 	// found missed at the same time.
 	OnMissed Args
+	// OnNotStarted runs when the end of a job of a schedule that this schedule follows
+	// (see Schedule.After) does not start it: once for each such end.
+	OnNotStarted Args
 	// OnRecovery runs when a job of the schedule completes after a failure or a
 	// missed slot.
 	OnRecovery Args
@@ -61,7 +68,8 @@ type hookField struct {
 
 func (h *Hooks) fields() []hookField {
 	return []hookField{
-		{"on_success", &h.OnSuccess}, {"on_failure", &h.OnFailure}, {"on_retry", &h.OnRetry}, {"on_missed", &h.OnMissed}, {"on_recovery", &h.OnRecovery},
+		{"on_start", &h.OnStart}, {"on_success", &h.OnSuccess}, {"on_failure", &h.OnFailure}, {"on_retry", &h.OnRetry},
+		{"on_missed", &h.OnMissed}, {"on_not_started", &h.OnNotStarted}, {"on_recovery", &h.OnRecovery},
 	}
 }
 
@@ -73,34 +81,41 @@ func HookNames() (names []string) {
 	return names
 }
 
-// HookHeader is the header (see JobRow.Headers) with the cause of a hook's job:
-// a HookEvent as JSON. The other constants are the values of HookEvent.Event.
+// HookHeader is the header (see JobRow.Headers) with the cause of the job of a hook or a
+// handler: a HookEvent as JSON. The other constants are the values of HookEvent.Event, and the
+// events of an EventHandler.
 const (
 	HookHeader = "hourbell-hook"
 
-	HookSuccess  = "success"
-	HookFailure  = "failure"
-	HookRetry    = "retry"
-	HookMissed   = "missed"
-	HookRecovery = "recovery"
+	HookStart      = "start"
+	HookSuccess    = "success"
+	HookFailure    = "failure"
+	HookRetry      = "retry"
+	HookMissed     = "missed"
+	HookNotStarted = "not_started"
+	HookRecovery   = "recovery"
 )
 
-// HookEvent is the cause of a hook, in the JSON that its job gets. Releases
+// HookEvent is the cause of a hook or a handler, in the JSON that its job gets. Releases
 // only add fields.
 type HookEvent struct {
-	// Event is success, failure, retry, missed or recovery.
-	Event    string `json:"event"`
+	// Event is start, success, failure, retry, missed, not_started or recovery.
+	Event string `json:"event"`
+	// Schedule is the name of the schedule; empty for a job without a schedule.
 	Schedule string `json:"schedule"`
 	// Kind is the kind of the job or, with missed, of the schedule's jobs, and Group
 	// their group.
 	Kind  string `json:"kind,omitempty"`
 	Group string `json:"group,omitempty"`
+	// Handler is the name of the handler; empty for a hook.
+	Handler string `json:"handler,omitempty"`
 	// Slot, Job, Attempt and Node describe the job, and its last attempt.
 	Slot    time.Time `json:"slot,omitzero"`
 	Job     int64     `json:"job,omitempty"`
 	Attempt int       `json:"attempt,omitempty"`
 	Node    string    `json:"node,omitempty"`
-	// Reason is why the job or the attempt failed, or why the slots were missed.
+	// Reason is why the job or the attempt failed, why the slots were missed, or why the job
+	// or the slot was not started.
 	Reason string `json:"reason,omitempty"`
 	// Output is the end of the output of the job's last attempt, at most 8 KiB.
 	// Bytes that are not UTF-8 are replaced.
@@ -168,16 +183,17 @@ func (h Hooks) encode() (plan.Hooks, error) {
 		return list
 	}
 	stored := plan.Hooks{
-		OnSuccess: encode("on_success", h.OnSuccess), OnFailure: encode("on_failure", h.OnFailure), OnRetry: encode("on_retry", h.OnRetry),
-		OnMissed: encode("on_missed", h.OnMissed), OnRecovery: encode("on_recovery", h.OnRecovery),
+		OnStart: encode("on_start", h.OnStart), OnSuccess: encode("on_success", h.OnSuccess), OnFailure: encode("on_failure", h.OnFailure),
+		OnRetry: encode("on_retry", h.OnRetry), OnMissed: encode("on_missed", h.OnMissed), OnNotStarted: encode("on_not_started", h.OnNotStarted),
+		OnRecovery: encode("on_recovery", h.OnRecovery),
 	}
 	return stored, errors.Join(errs...)
 }
 
 func storedHooks(h plan.Hooks) Hooks {
 	return Hooks{
-		OnSuccess: storedHook(h.OnSuccess), OnFailure: storedHook(h.OnFailure), OnRetry: storedHook(h.OnRetry),
-		OnMissed: storedHook(h.OnMissed), OnRecovery: storedHook(h.OnRecovery),
+		OnStart: storedHook(h.OnStart), OnSuccess: storedHook(h.OnSuccess), OnFailure: storedHook(h.OnFailure), OnRetry: storedHook(h.OnRetry),
+		OnMissed: storedHook(h.OnMissed), OnNotStarted: storedHook(h.OnNotStarted), OnRecovery: storedHook(h.OnRecovery),
 	}
 }
 

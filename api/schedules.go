@@ -151,10 +151,12 @@ type Definition struct {
 	Group              string          `json:"group,omitempty" minLength:"1"`
 	Paused             bool            `json:"paused,omitempty" doc:"Start paused."`
 	Exclude            []string        `json:"exclude,omitempty" nullable:"false" maxItems:"100" doc:"Dates, days of the week, rules or names of calendars at which no slot fires."`
+	OnStart            *Hook           `json:"on_start,omitempty"`
 	OnSuccess          *Hook           `json:"on_success,omitempty"`
 	OnFailure          *Hook           `json:"on_failure,omitempty"`
 	OnRetry            *Hook           `json:"on_retry,omitempty"`
 	OnMissed           *Hook           `json:"on_missed,omitempty"`
+	OnNotStarted       *Hook           `json:"on_not_started,omitempty"`
 	OnRecovery         *Hook           `json:"on_recovery,omitempty"`
 }
 
@@ -205,6 +207,7 @@ func (d Definition) schedule(name string) (hourbell.Schedule, error) {
 	}
 	s.Job = work("args", d.Kind, d.Args)
 	for field, hook := range map[string]*Hook{
+		"on_start": d.OnStart, "on_not_started": d.OnNotStarted,
 		"on_success": d.OnSuccess, "on_failure": d.OnFailure, "on_retry": d.OnRetry, "on_missed": d.OnMissed, "on_recovery": d.OnRecovery,
 	} {
 		if hook != nil {

@@ -279,6 +279,9 @@ type ClaimResult struct {
 	// after now among ready jobs of the queue, of any kind, except suspects, and
 	// Until after now of pauses; zero: none, or a claim of suspects.
 	NextDue time.Time
+	// Handled means that a handler has HandleStart, so that the node lets all jobs begin by
+	// BeginJobs, and claims all jobs ahead.
+	Handled bool
 }
 
 // Claimed is a job that a node has claimed.
@@ -302,9 +305,27 @@ type Claimed struct {
 
 // BeginRequest names claims whose jobs may begin from now on.
 type BeginRequest struct {
+	Now    time.Time
 	Node   int64
-	Batch  int64 // ClaimResult.Batch of all of them
+	Name   string // of the node, for handlers
+	Batch  int64  // ClaimResult.Batch of all of them
 	Claims []ClaimRef
+	// Starts is empty, or has what the start of each claim makes, in the places of Claims.
+	Starts []Start
+}
+
+// Start is the start of an attempt, for the jobs that it makes. They are inserted once for
+// each BeginJobs that names a claim which the node holds, in the same transaction.
+type Start struct {
+	// Job is the claimed job, for handlers with HandleStart; nil: no handler.
+	Job *Claimed
+	// Hooks are inserted in any case. They have no Schedule.
+	Hooks []NewJob
+}
+
+// HasHooks reports whether a start makes jobs without handlers.
+func (r BeginRequest) HasHooks() bool {
+	return slices.ContainsFunc(r.Starts, func(s Start) bool { return len(s.Hooks) > 0 })
 }
 
 // ClaimRef names one claim of one job.
@@ -368,6 +389,9 @@ type Outcome struct {
 	// before, and ends the job as completed or failed or, as a Retry, makes it ready
 	// again; see Follows.
 	After *FollowUp
+	// Job, if not nil, is the job as it was claimed: handlers make jobs from the outcome, as
+	// from After.
+	Job *Claimed
 	// Alone means that the job has no schedule, so that no other job waits for
 	// its end. It is a hint for drivers, which may then need fewer round trips;
 	// it is never set for a job with a schedule, and need not be set for other
@@ -415,6 +439,7 @@ type FinishRequest struct {
 	// so that a caller that was stopped does not keep the job locked. 0: no limit.
 	Timeout  time.Duration
 	Outcomes []Outcome
+	Node     string // the name of the node, for handlers
 }
 
 // FinishResult lists the outcomes that were not accepted.

@@ -69,9 +69,18 @@ type LostJob struct {
 	ID           int64
 	Token        int64
 	Attempt      int16
+	Origin       Origin
 	Schedule     int64
 	ScheduleName string
 	Slot         time.Time
+}
+
+// Claimed returns what is known of the claim that was lost.
+func (j LostJob) Claimed() Claimed {
+	return Claimed{
+		JobSpec: j.JobSpec, ID: j.ID, Token: j.Token, Attempt: j.Attempt, Origin: j.Origin,
+		Schedule: j.Schedule, ScheduleName: j.ScheduleName, Slot: j.Slot,
+	}
 }
 
 // LeaveRequest ends a node's registration.

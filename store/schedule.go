@@ -299,6 +299,9 @@ type Firing struct {
 	NotStarted []Ended
 	// After, if not nil, also happens unless the firing is lost.
 	After *FollowUp
+	// Events are the causes with HookMissed or HookNotStarted that the firing records: handlers
+	// make jobs from them, as from After.
+	Events []HookEvent
 }
 
 // LiveJob is a job of a schedule that has not finished.

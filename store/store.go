@@ -42,6 +42,7 @@ type Backend interface {
 	Calendars
 	Groups
 	Pauses
+	HandlerStore
 	Nodes
 	Maintenance
 	History

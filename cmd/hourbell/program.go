@@ -62,6 +62,7 @@ func (p *program) rootCommand() *cobra.Command {
 		p.enqueueCommand(),
 		p.jobsCommand(),
 		p.batchesCommand(),
+		p.handlersCommand(),
 		p.schedulesCommand(),
 		p.groupsCommand(),
 		p.calendarsCommand(),

@@ -90,14 +90,21 @@ func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
 	for i, ref := range req.Claims {
 		ids[i] = ref.ID
 	}
-	return b.pipeline(ctx, nodeConns, "begin jobs", func(s sender) error {
-		var batch pgx.Batch
-		batch.Queue(b.q(beginJobs), req.Node, req.Batch, ids)
-		answers := s.SendBatch(ctx, &batch)
-		var node int64
-		err := nodeAlive(req.Node, answers.QueryRow().Scan(&node))
-		return cmp.Or(err, answers.Close())
-	})
+	var handled bool
+	if !req.HasHooks() {
+		err := b.pipeline(ctx, nodeConns, "begin jobs", func(s sender) error {
+			var batch pgx.Batch
+			batch.Queue(b.q(beginJobs), req.Node, req.Batch, ids, false)
+			answers := s.SendBatch(ctx, &batch)
+			var node int64
+			err := nodeAlive(req.Node, answers.QueryRow().Scan(&node, &handled))
+			return cmp.Or(err, answers.Close())
+		})
+		if err != nil || !handled {
+			return err
+		}
+	}
+	return b.beginHandled(ctx, req, ids)
 }
 
 // exactColumns are the kinds of exact jobs, each once, and the kind and digest of
@@ -123,7 +130,7 @@ func readClaim(answers pgx.BatchResults, req store.ClaimRequest) (out store.Clai
 		return out, pauses, err
 	}
 	slices.SortFunc(out.Jobs, inOrder)
-	if err := answers.QueryRow().Scan(into(&out.NextDue), &pauses.any, &pauses.ended); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
+	if err := answers.QueryRow().Scan(into(&out.NextDue), &pauses.any, &pauses.ended, &out.Handled); err != nil || len(out.Jobs) >= req.Limit || req.Suspects {
 		out.NextDue = time.Time{} // not asked for
 		return out, pauses, err
 	}

@@ -29,3 +29,10 @@ func TestChains(t *testing.T) {
 		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
 	})
 }
+
+func TestHandlersWhileNodesRun(t *testing.T) {
+	clienttest.Handlers(t, func(t *testing.T) (store.Backend, store.Backend) {
+		a := fresh(t)
+		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
+	})
+}

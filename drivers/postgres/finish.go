@@ -25,8 +25,14 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 		outcomes = slices.Clone(outcomes)
 		slices.SortFunc(outcomes, byID)
 	}
-	if !slices.ContainsFunc(outcomes, func(o store.Outcome) bool { return !plain(o) || !o.Alone || o.After != nil }) {
-		return b.finishPlain(ctx, when(req.Now), outcomes)
+	if !b.handled.Load() && !slices.ContainsFunc(outcomes, func(o store.Outcome) bool { return !plain(o) || !o.Alone || o.After != nil }) {
+		ended, err := b.finishPlain(ctx, when(req.Now), outcomes)
+		if err != nil || len(ended) == len(outcomes) {
+			return out, err
+		}
+		done := setOf(ended) // the others were not accepted, or there are handlers
+		outcomes = slices.DeleteFunc(slices.Clone(outcomes), func(o store.Outcome) bool { return done[o.ID] })
+		req.Outcomes = outcomes
 	}
 	var releases bool
 	err := b.work(ctx, nodeConns, "finish jobs", func(tx pgx.Tx) error {
@@ -47,43 +53,40 @@ func (b *Backend) Finish(ctx context.Context, req store.FinishRequest) (store.Fi
 // releases reports whether dependents of the jobs are to be released after the commit.
 func (b *Backend) finish(ctx context.Context, tx querier, req store.FinishRequest, outcomes []store.Outcome) (out store.FinishResult, releases bool, err error) {
 	f := finishing{b: b, tx: tx, now: when(req.Now), accepted: map[int64]bool{}, retried: map[int64]bool{}, freed: serialGroups{}}
+	if b.handled.Load() {
+		if err := f.readHandlers(ctx); err != nil {
+			return out, false, err
+		}
+	}
 	if out.Refused, err = f.run(ctx, outcomes); err != nil {
 		return out, false, err
 	}
 	if err := b.release(ctx, tx, f.freed); err != nil {
 		return out, false, err
 	}
-	return out, f.releases, b.follow(ctx, tx, req.Now, f.followUps(req.Outcomes))
+	return out, f.releases, b.follow(ctx, tx, req.Now, f.followUps(req))
 }
 
-// finishPlain is Finish for jobs that end without an error or output and for
-// which no other job waits: one message, and a second message only if an outcome
-// was not accepted.
-func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []store.Outcome) (out store.FinishResult, err error) {
+// finishPlain ends in one message jobs without an error or output for which no other job
+// waits, and returns those that it ended: none if there are handlers.
+func (b *Backend) finishPlain(ctx context.Context, now *time.Time, outcomes []store.Outcome) (ended []int64, err error) {
 	var over endings
 	over.aged.grow(len(outcomes))
 	for _, o := range outcomes {
 		over.add(o.ID, o.Token, o.Result.EndState(), "", o.Keep).addResult(o.Value)
 	}
-	var ended []int64
 	var releases bool
 	err = b.pipeline(ctx, nodeConns, "finish jobs", func(s sender) (err error) {
-		ended, releases, err = b.toHistory(ctx, s, now, over, serialGroups{})
+		ended, releases, err = b.toHistory(ctx, s, now, over, false, serialGroups{})
 		return err
 	})
-	if err == nil && releases {
+	if err != nil {
+		return nil, err
+	}
+	if releases {
 		b.releaseSoon(ctx, now)
 	}
-	if err != nil || len(ended) == len(outcomes) {
-		return out, err
-	}
-	missing := missingOf(outcomes, setOf(ended))
-	err = b.pipeline(ctx, nodeConns, "look for outcomes in history", func(s sender) error {
-		var batch pgx.Batch
-		queueCollect(&batch, &out.Refused, scanClaimRef, b.q(checkRecorded), missing.args()...)
-		return send(ctx, s, &batch)
-	})
-	return out, err
+	return ended, nil
 }
 
 // finishing is one run of Finish.
@@ -97,6 +100,17 @@ type finishing struct {
 	retried  map[int64]bool // jobs whose attempts are tried again and have follow-ups
 	freed    serialGroups   // of what ended
 	releases bool           // a job with dependents ended
+	handlers store.Handlers
+	handled  bool // handlers were read
+}
+
+// readHandlers reads the handlers, once.
+func (f *finishing) readHandlers(ctx context.Context) (err error) {
+	if !f.handled {
+		f.handled = true
+		f.handlers, err = f.b.readHandlers(ctx, f.tx)
+	}
+	return err
 }
 
 // ends are jobs to be moved to history, as columns.
@@ -301,11 +315,14 @@ func (f *finishing) hold(ctx context.Context, outcomes []store.Outcome) (map[int
 	}
 	held := map[int64]*store.HeldJob{}
 	var id int64
-	var runs bool
+	var runs, handled bool
 	var in groupScanner
-	err := each(ctx, f.tx, append([]any{&id, &runs}, in.targets()...), func() {
+	err := each(ctx, f.tx, append(append([]any{&id, &runs}, in.targets()...), &handled), func() {
 		f.accepted[id], held[id] = true, &store.HeldJob{Running: runs, Group: in.group()}
 	}, f.b.q(lockClaims), ids, tokens)
+	if err == nil && handled {
+		err = f.readHandlers(ctx)
+	}
 	return held, err
 }
 
@@ -378,16 +395,23 @@ func (b *Backend) keepAttempts(ctx context.Context, tx querier, now *time.Time, 
 
 // end moves to history what ends.
 func (f *finishing) end(ctx context.Context) (err error) {
-	if len(f.ends.ids()) > 0 {
-		f.ended, f.releases, err = f.b.toHistory(ctx, f.tx, f.now, f.ends, f.freed)
+	if len(f.ends.ids()) == 0 {
+		return nil
+	}
+	f.ended, f.releases, err = f.b.toHistory(ctx, f.tx, f.now, f.ends, f.handled, f.freed)
+	if err != nil || f.handled || len(f.ended) == len(f.ends.ids()) {
+		return err
+	}
+	if err = f.readHandlers(ctx); err == nil && len(f.handlers) > 0 {
+		err = errMoved // the transaction begins again, and reads handlers first
 	}
 	return err
 }
 
 // toHistory moves jobs to history, or deletes them, in one message. It returns which of
 // them bore their tokens, and whether any of them has dependents, and adds their serial
-// groups to freed.
-func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over endings, freed serialGroups) (ended []int64, releases bool, err error) {
+// groups to freed. handled is a parameter of the statements; see handlers.go.
+func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over endings, handled bool, freed serialGroups) (ended []int64, releases bool, err error) {
 	aged, kept, forgotten := over.aged, over.kept, over.forgotten
 	noted := len(aged.ids) >= leastNoted
 	var batch pgx.Batch
@@ -397,7 +421,7 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 	}
 	locking := batch.Len()
 	if len(aged.ids) > 0 {
-		args := []any{now, aged.ids, aged.tokens, aged.states, aged.reasons, noted}
+		args := []any{now, aged.ids, aged.tokens, aged.states, aged.reasons, handled, noted}
 		if aged.results == nil {
 			batch.Queue(b.q(finishJobs), args...)
 		} else {
@@ -408,10 +432,10 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 		if kept.results == nil {
 			kept.results = make([]string, len(kept.ids))
 		}
-		batch.Queue(b.q(finishKeptJobs), now, kept.ids, kept.tokens, kept.states, kept.reasons, true, kept.results, over.keeps)
+		batch.Queue(b.q(finishKeptJobs), now, kept.ids, kept.tokens, kept.states, kept.reasons, handled, true, kept.results, over.keeps)
 	}
 	if len(forgotten.ids) > 0 {
-		batch.Queue(b.q(forgetJobs), now, forgotten.ids, forgotten.tokens, forgotten.states, forgotten.reasons)
+		batch.Queue(b.q(forgetJobs), now, forgotten.ids, forgotten.tokens, forgotten.states, forgotten.reasons, handled)
 	}
 	returning := batch.Len() - locking
 	if noted {
@@ -449,15 +473,15 @@ func (b *Backend) toHistory(ctx context.Context, s sender, now *time.Time, over 
 }
 
 // followUps returns the follow-ups of accepted outcomes, in the order of the request.
-func (f *finishing) followUps(outcomes []store.Outcome) []*store.FollowUp {
-	if !slices.ContainsFunc(outcomes, func(o store.Outcome) bool { return o.After != nil }) {
+func (f *finishing) followUps(req store.FinishRequest) []*store.FollowUp {
+	if len(f.handlers) == 0 && !slices.ContainsFunc(req.Outcomes, func(o store.Outcome) bool { return o.After != nil }) {
 		return nil
 	}
 	ended := setOf(f.ended)
 	var out []*store.FollowUp
-	for _, o := range outcomes {
-		if ended[o.ID] && o.Result.FollowsUp() || f.retried[o.ID] {
-			out = append(out, o.After)
+	for i := range req.Outcomes {
+		if o := &req.Outcomes[i]; ended[o.ID] && o.Result.FollowsUp() || f.retried[o.ID] {
+			out = append(out, f.handlers.AfterOutcome(o, req.Node))
 		}
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // DueSchedules reads what is due; see store.Schedules.
@@ -139,9 +140,9 @@ func (f *firing) run(ctx context.Context, all []store.Firing) error {
 	if err := f.uncount(ctx, held, settled); err != nil {
 		return err
 	}
-	var after []*store.FollowUp
-	for _, one := range held {
-		after = append(after, one.After)
+	after, err := rowwise.FollowFirings(ctx, edgesTx{f.b, f.tx}, held)
+	if err != nil {
+		return err
 	}
 	return f.b.follow(ctx, f.tx, f.at, after)
 }

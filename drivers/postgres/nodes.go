@@ -115,14 +115,21 @@ func (b *Backend) endNodes(ctx context.Context, what string, now time.Time, afte
 		if err != nil {
 			return err
 		}
-		var followUps []*store.FollowUp
+		var lost []store.LostJob
 		for i := range held {
 			out.Jobs = append(out.Jobs, held[i].rescued())
-			if after != nil && held[i].state == store.StateFailed {
-				followUps = append(followUps, after(held[i].LostJob))
+			if held[i].state == store.StateFailed {
+				lost = append(lost, held[i].LostJob)
 			}
 		}
-		return b.follow(ctx, tx, now, followUps)
+		if len(lost) == 0 {
+			return nil
+		}
+		handlers, err := b.readHandlers(ctx, tx)
+		if err != nil {
+			return err
+		}
+		return b.follow(ctx, tx, now, handlers.AfterLosses(lost, after))
 	})
 	if err != nil {
 		return store.RescueResult{}, err
@@ -261,17 +268,15 @@ func (b *Backend) endLost(ctx context.Context, tx pgx.Tx, now *time.Time, over e
 }
 
 // heldColumns are the columns that scanHeld scans.
-const heldColumns = "id token node attempt headers schedule_id schedule_name slot backfill losses begun {spec}"
+const heldColumns = "id token node attempt headers schedule_id schedule_name slot origin losses begun {spec}"
 
 func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
-	var backfill bool
 	l := &j.loss
 	err = r.Scan(append([]any{
 		&j.ID, &j.Token, &j.node, &j.Attempt, &j.Headers, (*number)(&j.Schedule), (*word)(&j.ScheduleName), into(&j.Slot),
-		&backfill, &l.Losses, &l.Begun,
+		(*int16)(&j.Origin), &l.Losses, &l.Begun,
 	}, specTargets(&j.JobSpec)...)...)
-	in := groupScanner{j.Schedule, backfill}
-	l.OnLoss, l.Attempt, l.MaxAttempts, l.Group = j.OnLoss, j.Attempt, j.MaxAttempts, in.group()
+	l.OnLoss, l.Attempt, l.MaxAttempts, l.Group = j.OnLoss, j.Attempt, j.MaxAttempts, store.SerialGroupOf(j.Schedule, j.Origin)
 	return j, err
 }
 

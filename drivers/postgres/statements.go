@@ -49,6 +49,7 @@ const (
 	deleteCancels
 	deleteChain
 	deleteClaimBatches
+	deleteHandlers
 	deleteHistoryBatches
 	deleteJobs
 	deleteNewJobs
@@ -97,6 +98,7 @@ const (
 	findScheduleRelease
 	findSharedJobs
 	findTriggeredSchedules
+	findWaitingJobs
 	findUniqueJobs
 	finishJobs
 	finishJobsWithResults
@@ -140,6 +142,7 @@ const (
 	listEdges
 	listEvents
 	listGroups
+	listHandlers
 	listJobs
 	listJobsOldestFirst
 	listLinks
@@ -230,7 +233,9 @@ const (
 	lockClaimingNodes
 	lockEndedPauses
 	lockGroupSchedules
+	lockHandlerTable
 	lockPauseTable
+	upsertHandlers
 	lockPauses
 	parkJobs
 	unparkJobs
@@ -260,14 +265,14 @@ var sources = [statementCount]source{
 	acceptLoss:             {file: "accept_loss", columns: "seen_token seen_node"},
 	advanceSchedules:       {file: "advance_schedules", params: "now until ids revisions marks next_ats paused_ats new_marks new_next_ats fired ahead", columns: "id early releases"},
 	beginFailing:           {file: "begin_failing", params: "now ids failures", columns: "schedule_id"},
-	beginJobs:              {file: "begin_jobs", params: "node batch ids", columns: "node"},
+	beginJobs:              {file: "begin_jobs", params: "node batch ids handled", columns: "node handled"},
 	checkRecorded:          {file: "check_recorded", params: "ids tokens states forgets", columns: "id token"},
 	claimExactJobs:         {file: "claim_jobs", given: "exact plain", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends exact_kinds exact_jobs exact_digests", columns: claimedColumns},
 	claimExactSuspects:     {file: "claim_jobs", given: "exact suspects", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends exact_kinds exact_jobs exact_digests", columns: claimedColumns},
 	claimJobs:              {file: "claim_jobs", given: "plain", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends", columns: claimedColumns},
 	claimSuspects:          {file: "claim_jobs", given: "suspects", params: "now node queue kinds limit low_run_ats low_ids begin despite_ends", columns: claimedColumns},
-	completeJob:            {file: "finish_jobs", given: "commits results", params: "now ids tokens states reasons noted results identity", columns: "ended releases"},
-	completeKeptJob:        {file: "finish_jobs", given: "commits results kept", params: "now ids tokens states reasons noted results keeps identity", columns: "ended releases"},
+	completeJob:            {file: "finish_jobs", given: "commits results", params: "now ids tokens states reasons handled noted results identity", columns: "ended releases"},
+	completeKeptJob:        {file: "finish_jobs", given: "commits results kept", params: "now ids tokens states reasons handled noted results keeps identity", columns: "ended releases"},
 	countBatchJobs:         {file: "list_jobs", given: "numbers open count batch", params: jobFilterParams + jobRangeParams, columns: "count"},
 	countFailing:           {file: "count_failing", params: "ids failures"},
 	countJobs:              {file: "list_jobs", given: "numbers open count", params: jobFilterParams + jobRangeParams, columns: "count"},
@@ -304,7 +309,7 @@ var sources = [statementCount]source{
 	findHoldingNodes:       {file: "find_holding_nodes", params: "nodes", columns: "node"},
 	findKeyHolders:         {file: "find_key_holders", params: "now ids", columns: "id holder"},
 	findNewestSlots:        {file: "find_newest_slots", params: "schedules", columns: "id schedule_id slot last count outcome reason"},
-	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due pauses ended"},
+	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due pauses ended handled"},
 	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
 	findNextSchedule:       {file: "find_next_schedule", params: "now ahead", columns: "now next_at"},
 	findOpenCancels:        {file: "find_open_cancels", params: "limit", columns: "job_id"},
@@ -312,11 +317,11 @@ var sources = [statementCount]source{
 	findSharedJobs:         {file: "find_shared_jobs", params: "ids", columns: "id running node"},
 	findTriggeredSchedules: {file: "lock_triggered_schedules", params: "now schedules", columns: "id now mark"},
 	findUniqueJobs:         {file: "find_unique_jobs", params: "now kind unique_key", columns: "ids"},
-	finishJobs:             {file: "finish_jobs", given: "batch", params: "now ids tokens states reasons noted", columns: "id schedule_id backfill releases"},
-	finishJobsWithResults:  {file: "finish_jobs", given: "batch results", params: "now ids tokens states reasons noted results", columns: "id schedule_id backfill releases"},
-	finishKeptJobs:         {file: "finish_jobs", given: "batch results kept", params: "now ids tokens states reasons noted results keeps", columns: "id schedule_id backfill releases"},
-	forgetJob:              {file: "forget_jobs", given: "commits", params: "now ids tokens states reasons identity", columns: "ended releases"},
-	forgetJobs:             {file: "forget_jobs", given: "batch", params: "now ids tokens states reasons", columns: "id schedule_id backfill releases"},
+	finishJobs:             {file: "finish_jobs", given: "batch", params: "now ids tokens states reasons handled noted", columns: "id schedule_id backfill releases"},
+	finishJobsWithResults:  {file: "finish_jobs", given: "batch results", params: "now ids tokens states reasons handled noted results", columns: "id schedule_id backfill releases"},
+	finishKeptJobs:         {file: "finish_jobs", given: "batch results kept", params: "now ids tokens states reasons handled noted results keeps", columns: "id schedule_id backfill releases"},
+	forgetJob:              {file: "forget_jobs", given: "commits", params: "now ids tokens states reasons handled identity", columns: "ended releases"},
+	forgetJobs:             {file: "forget_jobs", given: "batch", params: "now ids tokens states reasons handled", columns: "id schedule_id backfill releases"},
 	holdCalendars:          {file: "hold_calendars", params: "names", columns: "name"},
 	holdNode:               {file: "hold_node", params: "now node", columns: "now"},
 	insertAttempts:         {file: "insert_attempts", params: "now ids outcomes errors traces outputs printed most"},
@@ -364,7 +369,7 @@ var sources = [statementCount]source{
 	lockBatchJob:           {file: "lock_batch_job", params: "batch", columns: "id"},
 	lockCalendarUsers:      {file: "lock_calendar_users", params: "now names", columns: "id name due"},
 	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
-	lockClaims:             {file: "lock_claims", params: "ids tokens", columns: "id running schedule_id backfill"},
+	lockClaims:             {file: "lock_claims", params: "ids tokens", columns: "id running schedule_id backfill handled"},
 	lockFailing:            {file: "lock_failing", params: "ids", columns: "schedule_id failures"},
 	lockFinishedJobs:       {file: "lock_finished_jobs", params: "ids", columns: "id"},
 	lockFreeSchedules:      {file: "lock_free_schedules", params: "ids", columns: "id"},
@@ -421,6 +426,11 @@ var sources = [statementCount]source{
 	lockClaimingNodes:      {file: "lock_claiming_nodes", columns: "node"},
 	lockEndedPauses:        {file: "lock_ended_pauses", params: "now", columns: "name"},
 	lockGroupSchedules:     {file: "lock_group_schedules", params: "group_name", columns: scheduleColumns},
+	deleteHandlers:         {file: "delete_handlers", params: "names"},
+	findWaitingJobs:        {file: "find_waiting_jobs", params: "ids", columns: "id kind group_name origin"},
+	listHandlers:           {file: "list_handlers", columns: handlerColumns},
+	lockHandlerTable:       {file: "lock_handler_table"},
+	upsertHandlers:         {file: "upsert_handlers", params: "name events kind group_name job now"},
 	lockPauseTable:         {file: "lock_pause_table"},
 	lockPauses:             {file: "lock_pauses", params: "subject names", columns: pauseColumns},
 	parkJobs:               {file: "park_jobs", params: "now limit"},

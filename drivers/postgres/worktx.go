@@ -83,7 +83,7 @@ func beginLimited(ctx context.Context, conn *pgx.Conn, limit time.Duration) (str
 }
 
 // GaveUp implements store.Transactions.
-func (nativeTransactions) GaveUp(err error) bool { return passing(err) }
+func (nativeTransactions) GaveUp(err error) bool { return passing(err) || errors.Is(err, errHandled) }
 
 // workerTx is a transaction of a worker. The node ends it, not the worker.
 type workerTx struct {
@@ -145,7 +145,7 @@ func (b *Backend) finishIn(ctx context.Context, req store.FinishRequest) (out st
 		return out, fmt.Errorf("%s: %w", what, err)
 	}
 	own, _ := q.(*workerTx)
-	if o := req.Outcomes[0]; own != nil && req.Commit && plain(o) && o.Alone && o.After == nil {
+	if o := req.Outcomes[0]; own != nil && req.Commit && plain(o) && o.Alone && o.After == nil && !b.handled.Load() {
 		out, err = b.completeAndCommit(ctx, own, req)
 	} else {
 		var releases bool
@@ -259,6 +259,9 @@ func (b *Backend) completeAndCommit(ctx context.Context, tx *workerTx, req store
 	}
 	ref := store.ClaimRef{ID: o.ID, Token: o.Token}
 	if state, err := b.FindClaim(ctx, ref); err == nil && state == store.ClaimHeld {
+		if handlers, err := b.ListHandlers(ctx); err == nil && len(handlers) > 0 {
+			return out, errHandled
+		}
 		return out, fmt.Errorf("%w: it is on another database than the client", store.ErrForeignTx)
 	}
 	return store.FinishResult{Refused: []store.ClaimRef{ref}}, nil
@@ -267,7 +270,7 @@ func (b *Backend) completeAndCommit(ctx context.Context, tx *workerTx, req store
 // completionOf returns the statement that ends the job of an outcome and fails if the
 // claim was lost, and its parameters.
 func completionOf(o store.Outcome, now time.Time) (complete statement, args []any) {
-	args = []any{when(now), []int64{o.ID}, []int64{o.Token}, []int16{int16(o.Result.EndState())}, []string{""}}
+	args = []any{when(now), []int64{o.ID}, []int64{o.Token}, []int16{int16(o.Result.EndState())}, []string{""}, false}
 	switch {
 	case o.Keep == store.Forget:
 		return forgetJob, args

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/store"
+	"github.com/hourbell/hourbell/store/rowwise"
 )
 
 // Claim takes due jobs; see store.Jobs. It looks first without the write lock,
@@ -37,10 +38,11 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 		return out, false, err
 	}
 	err = b.write(ctx, doing, func(s *session) error {
-		pauses, err := s.checkNode(ctx, req.Node)
+		pauses, handled, err := s.checkNode(ctx, req.Node)
 		if err != nil {
 			return err
 		}
+		out.Handled = handled
 		now, err := s.now(ctx, req.Now)
 		if err != nil {
 			return err
@@ -71,10 +73,11 @@ func (b *Backend) claim(ctx context.Context, req store.ClaimRequest) (out store.
 // asks for suspects, in which streams; where it would not, out is the answer to the claim.
 func (b *Backend) lookForJobs(ctx context.Context, doing string, req store.ClaimRequest) (out store.ClaimResult, due []stream, found bool, err error) {
 	err = b.read(ctx, doing, func(s *session) error {
-		pauses, err := s.checkNode(ctx, req.Node)
+		pauses, handled, err := s.checkNode(ctx, req.Node)
 		if err != nil {
 			return err
 		}
+		out.Handled = handled
 		now, err := s.now(ctx, req.Now)
 		if err != nil {
 			return err
@@ -206,16 +209,16 @@ func (s *session) dueStreams(ctx context.Context, queue string, streams []stream
 }
 
 // checkNode answers store.ErrNodeGone for a node that is not alive by the books, and reports
-// whether there are pauses, also pauses that have ended.
-func (s *session) checkNode(ctx context.Context, node int64) (pauses bool, err error) {
+// whether there are pauses, also pauses that have ended, and whether there are handlers of starts.
+func (s *session) checkNode(ctx context.Context, node int64) (pauses, handled bool, err error) {
 	var alive bool
-	if err := s.one(ctx, holdNode, args{"node": node}, &alive, &pauses); err != nil {
-		return false, err
+	if err := s.one(ctx, holdNode, args{"node": node}, &alive, &pauses, &handled); err != nil {
+		return false, false, err
 	}
 	if !alive {
-		return false, fmt.Errorf("node %d: %w", node, store.ErrNodeGone)
+		return false, false, fmt.Errorf("node %d: %w", node, store.ErrNodeGone)
 	}
-	return pauses, nil
+	return pauses, handled, nil
 }
 
 // claim takes up to req.Limit jobs, from the streams in which a look has just found
@@ -281,10 +284,22 @@ func (b *Backend) BeginJobs(ctx context.Context, req store.BeginRequest) error {
 		claims[i] = claimRef{ref.ID, ref.Token}
 	}
 	return b.write(ctx, "begin jobs", func(s *session) error {
-		if _, err := s.checkNode(ctx, req.Node); err != nil {
+		_, handled, err := s.checkNode(ctx, req.Node)
+		if err != nil {
 			return err
 		}
-		return s.exec(ctx, beginJobs, args{"claims": jsonList(claims), "node": req.Node})
+		if err := s.exec(ctx, beginJobs, args{"claims": jsonList(claims), "node": req.Node}); err != nil || !handled && !req.HasHooks() {
+			return err
+		}
+		handlers, err := s.ReadHandlers(ctx)
+		if err != nil {
+			return err
+		}
+		now, err := s.now(ctx, req.Now)
+		if err != nil {
+			return err
+		}
+		return rowwise.Begin(ctx, s, req, handlers, now)
 	})
 }
 

@@ -20,3 +20,10 @@ func TestChains(t *testing.T) {
 		return openFile(t, path), openFile(t, path)
 	})
 }
+
+func TestHandlersWhileNodesRun(t *testing.T) {
+	clienttest.Handlers(t, func(t *testing.T) (store.Backend, store.Backend) {
+		path := newFile(t)
+		return openFile(t, path), openFile(t, path)
+	})
+}

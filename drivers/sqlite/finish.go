@@ -50,11 +50,12 @@ func (s *session) LockClaims(ctx context.Context, claims []store.ClaimRef) ([]ro
 		var reason *string
 		var schedule int64
 		var origin store.Origin
-		if err := r.Scan(&i, &state, &reason, &schedule, &origin); err != nil {
+		var handled bool
+		if err := r.Scan(&i, &state, &reason, &schedule, &origin, &handled); err != nil {
 			return err
 		}
 		h := &held[i]
-		h.Found, h.Running, h.Group = true, state == store.StateRunning, store.SerialGroupOf(schedule, origin)
+		h.Found, h.Handled, h.Running, h.Group = true, handled, state == store.StateRunning, store.SerialGroupOf(schedule, origin)
 		if reason != nil {
 			h.Asked, h.Why = true, *reason
 		}

@@ -139,13 +139,12 @@ func (s *session) LockHeldJobs(ctx context.Context, nodes []int64) ([]rowwise.He
 	var held []rowwise.HeldJob
 	err := s.each(ctx, lockHeldJobs, args{"nodes": jsonList(nodes)}, func(r row) error {
 		var h rowwise.HeldJob
-		var origin store.Origin
 		var why *string
 		l := &h.Loss
 		err := r.Scan(append([]any{
-			&h.ID, &h.Token, &h.Node, &h.Attempt, &why, &h.Headers, &h.Schedule, &h.ScheduleName, into(&h.Slot), &origin, &l.Losses, &l.Begun,
+			&h.ID, &h.Token, &h.Node, &h.Attempt, &why, &h.Headers, &h.Schedule, &h.ScheduleName, into(&h.Slot), &h.Origin, &l.Losses, &l.Begun,
 		}, specTargets(&h.JobSpec)...)...)
-		l.OnLoss, l.Attempt, l.MaxAttempts, l.Group = h.OnLoss, h.Attempt, h.MaxAttempts, store.SerialGroupOf(h.Schedule, origin)
+		l.OnLoss, l.Attempt, l.MaxAttempts, l.Group = h.OnLoss, h.Attempt, h.MaxAttempts, store.SerialGroupOf(h.Schedule, h.Origin)
 		if why != nil {
 			l.Asked, l.Why = true, *why
 		}

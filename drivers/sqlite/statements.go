@@ -185,7 +185,11 @@ const (
 	upsertOutput
 	upsertProgress
 	upsertSchedules
+	deleteHandlers
 	deletePauses
+	findWaitingJobs
+	listHandlers
+	upsertHandlers
 	findPauseWork
 	listPauses
 	lockGroupSchedules
@@ -249,6 +253,10 @@ var sources = [statementCount]source{
 	endNodes:               {file: "end_nodes", params: "now died nodes"},
 	extendLease:            {file: "extend_lease", params: "now node", columns: "beats"},
 	extendSlots:            {file: "extend_slots", params: "now slots"},
+	deleteHandlers:         {file: "delete_handlers", params: "names"},
+	findWaitingJobs:        {file: "find_waiting_jobs", params: "ids", columns: "id kind group_name origin"},
+	listHandlers:           {file: "list_handlers", columns: "name events kind group_name job updated_at"},
+	upsertHandlers:         {file: "upsert_handlers", params: "name events kind group_name job now"},
 	findBatch:              {file: "find_batch", params: "id", columns: "finally_id finally_on finally_any"},
 	findClaim:              {file: "find_claim", params: "id token", columns: "state"},
 	findDecidedEdges:       {file: "find_decided_edges", params: "ids", columns: "id matched missed state reason"},
@@ -267,7 +275,7 @@ var sources = [statementCount]source{
 	findSuspect:            {file: "find_suspect", params: "queue now", columns: "found"},
 	findUndigested:         {file: "find_undigested", params: "kinds queue now limit", columns: "id args"},
 	findUniqueJobs:         {file: "find_unique_jobs", params: "keys now", columns: "place id live begun queue priority run_at created_at"},
-	holdNode:               {file: "hold_node", params: "node", columns: "alive pauses"},
+	holdNode:               {file: "hold_node", params: "node", columns: "alive pauses handled"},
 	insertAttempts:         {file: "insert_attempts", params: "now bytes attempts"},
 	insertBatch:            {file: "insert_batch", params: "now on any", columns: "id"},
 	insertCalendarUses:     {file: "insert_calendar_uses", params: "uses"},
@@ -304,7 +312,7 @@ var sources = [statementCount]source{
 	lockBatchJob:           {file: "lock_batch_job", params: "batch", columns: "id"},
 	lockCalendarUsers:      {file: "lock_calendar_users", params: "names", columns: "calendar name next_at"},
 	lockCalendars:          {file: "lock_calendars", params: "names", columns: calendarColumns},
-	lockClaims:             {file: "lock_claims", params: "claims", columns: "place state reason schedule_id origin"},
+	lockClaims:             {file: "lock_claims", params: "claims", columns: "place state reason schedule_id origin handled"},
 	lockDueSchedules:       {file: "lock_due_schedules", params: "ids until", columns: "id revision mark next_at paused_at releases"},
 	lockFailing:            {file: "lock_failing", params: "ids", columns: "schedule_id failures"},
 	lockFile:               {file: "lock_file"},

@@ -282,6 +282,22 @@ func (b backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([
 	return Call(ctx, b.limit, b.next.ListPauses, req)
 }
 
+// PutHandler implements store.HandlerStore.
+func (b backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (store.PutHandlerResult, error) {
+	return Call(ctx, b.limit, b.next.PutHandler, req)
+}
+
+// DeleteHandlers implements store.HandlerStore.
+func (b backend) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequest) error {
+	_, err := Call(ctx, b.limit, silent(b.next.DeleteHandlers), req)
+	return err
+}
+
+// ListHandlers implements store.HandlerStore.
+func (b backend) ListHandlers(ctx context.Context) ([]store.Handler, error) {
+	return Call(ctx, b.limit, plain(b.next.ListHandlers), struct{}{})
+}
+
 // ListQueues implements store.Nodes. It counts all living jobs.
 func (b backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 	return Call(ctx, b.unsized(0), plain(b.next.ListQueues), struct{}{})

@@ -1,7 +1,7 @@
 // Package clienttest tests a running client on stores of the caller's: what workers
 // answer, how jobs are controlled while nodes run them, and that failing jobs do not hold
-// up new jobs, and that schedules start after other schedules. Each driver calls Answers,
-// Control, Order and Chains from tests of its own.
+// up new jobs, that schedules start after other schedules, and that handlers make jobs. Each
+// driver calls Answers, Control, Order, Chains and Handlers from tests of its own.
 package clienttest
 
 import (

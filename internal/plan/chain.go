@@ -113,6 +113,7 @@ func (p Plan) Follow(s store.Schedule, ends []store.ScheduleEnd) store.Firing {
 		job.After = []store.Edge{{Job: end.ID, On: edge.On, Delay: edge.Delay}}
 		f.Jobs, made[end.ID] = append(f.Jobs, job), true
 	}
+	p.addEvents(s, &f)
 	return f
 }
 

@@ -134,7 +134,7 @@ func (p Plan) Decide(s store.Schedule, now time.Time) store.Firing {
 		records.extendTo(f.NewMark)
 	}
 	f.Slots = p.withGaps(s, records.records, f.NewMark)
-	f.After = p.missedFollowUp(s, f.Slots)
+	p.addEvents(s, &f)
 	return f
 }
 

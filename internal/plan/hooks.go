@@ -1,25 +1,27 @@
 package plan
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"maps"
 	"strings"
 	"time"
 
-	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/store"
 )
 
-// Hooks are the jobs that a schedule makes when a job of it completes, fails or is tried again,
-// slots are missed, or it recovers. They are stored with each of the schedule's jobs, so that any
+// Hooks are the jobs that a schedule makes when a job of it starts, completes, fails or is tried
+// again, slots are missed or not started, or it recovers. They are stored with each of the schedule's jobs, so that any
 // node that ends a job knows them.
 type Hooks struct {
-	OnSuccess  HookList `json:"on_success,omitempty"`
-	OnFailure  HookList `json:"on_failure,omitempty"`
-	OnRetry    HookList `json:"on_retry,omitempty"`
-	OnMissed   HookList `json:"on_missed,omitempty"`
-	OnRecovery HookList `json:"on_recovery,omitempty"`
+	OnStart      HookList `json:"on_start,omitempty"`
+	OnSuccess    HookList `json:"on_success,omitempty"`
+	OnFailure    HookList `json:"on_failure,omitempty"`
+	OnRetry      HookList `json:"on_retry,omitempty"`
+	OnMissed     HookList `json:"on_missed,omitempty"`
+	OnNotStarted HookList `json:"on_not_started,omitempty"`
+	OnRecovery   HookList `json:"on_recovery,omitempty"`
 	// Name is the name of the schedule, for jobs that do not belong to a schedule.
 	Name string `json:"name,omitempty"`
 	// Count reports whether failures are counted, for Definition.PauseAfter.
@@ -28,7 +30,7 @@ type Hooks struct {
 
 // IsZero reports whether there are no hooks; encoding/json calls it.
 func (h Hooks) IsZero() bool {
-	return len(h.OnSuccess)+len(h.OnFailure)+len(h.OnRetry)+len(h.OnMissed)+len(h.OnRecovery) == 0 && !h.Count
+	return len(h.OnStart)+len(h.OnSuccess)+len(h.OnFailure)+len(h.OnRetry)+len(h.OnMissed)+len(h.OnNotStarted)+len(h.OnRecovery) == 0 && !h.Count
 }
 
 // HookList is the hooks for one event. As JSON a list of one hook is the hook, as releases with
@@ -56,7 +58,7 @@ func (l *HookList) UnmarshalJSON(text []byte) error {
 type Hook struct {
 	Kind string `json:"kind"`
 	Args string `json:"args,omitempty"` // JSON as text, to keep its bytes
-	// Headers are stored with the job in addition to HookHeader.
+	// Headers are stored with the job in addition to store.HookHeader.
 	Headers map[string]string `json:"headers,omitempty"`
 	// Options of the job that differ from the usual options of a hook's job; zero: the usual one.
 	Queue       string        `json:"queue,omitempty"`
@@ -68,8 +70,7 @@ type Hook struct {
 
 // Headers of jobs.
 const (
-	HooksHeader = "hourbell-hooks" // of a schedule's job: its Hooks as JSON
-	HookHeader  = "hourbell-hook"  // of a hook's job: the HookEvent as JSON
+	HooksHeader = "hourbell-hooks" // of a schedule's job: its Hooks as JSON; store.HookHeader is of a hook's job
 	// BackoffHeader has the back-off of a job, as package backoff writes it.
 	BackoffHeader = "hourbell-backoff"
 	// NameHeader has the name of a job in its graph.
@@ -79,44 +80,8 @@ const (
 	FollowsHeader = "hourbell-follows"
 )
 
-// The values of HookEvent.Event.
+// Limits of a hook's job.
 const (
-	HookSuccess  = "success"
-	HookFailure  = "failure"
-	HookRetry    = "retry"
-	HookMissed   = "missed"
-	HookRecovery = "recovery"
-)
-
-// HookEvent is the cause of a hook's job. Its JSON is documented for users; releases only add
-// fields.
-type HookEvent struct {
-	// Event is success, failure, retry, missed or recovery.
-	Event    string `json:"event"`
-	Schedule string `json:"schedule"`
-	// Kind is the kind of the job or, with missed, of the schedule's jobs, and Group their group.
-	Kind  string `json:"kind,omitempty"`
-	Group string `json:"group,omitempty"`
-	// Slot, Job, Attempt and Node describe the job, and its last attempt.
-	Slot    time.Time `json:"slot,omitzero"`
-	Job     int64     `json:"job,omitempty"`
-	Attempt int       `json:"attempt,omitempty"`
-	Node    string    `json:"node,omitempty"`
-	// Reason is why the job or the attempt failed, or why the slots were missed.
-	Reason string `json:"reason,omitempty"`
-	// Output is the end of the output of the job's last attempt, at most 8 KiB. Bytes that are not
-	// UTF-8 are replaced.
-	Output string `json:"output,omitempty"`
-	// First, Last and Count describe the slots that were missed.
-	First time.Time `json:"first,omitzero"`
-	Last  time.Time `json:"last,omitzero"`
-	Count int64     `json:"count,omitempty"`
-}
-
-// Limits of a hook's job: bytes of its reason and output, its attempts and its timeout.
-const (
-	hookReason   = 4 << 10
-	hookOutput   = 8 << 10
 	hookAttempts = 5
 	hookTimeout  = 5 * time.Minute
 )
@@ -155,13 +120,13 @@ func Headers(text []byte) map[string]string {
 	return headers
 }
 
-// WithoutHook removes the header HookHeader.
+// WithoutHook removes the header store.HookHeader.
 func WithoutHook(text []byte) []byte {
 	headers := Headers(text)
-	if _, found := headers[HookHeader]; !found {
+	if _, found := headers[store.HookHeader]; !found {
 		return text
 	}
-	delete(headers, HookHeader)
+	delete(headers, store.HookHeader)
 	left, err := json.Marshal(headers)
 	if err != nil { // texts can always be encoded
 		panic(err)
@@ -246,13 +211,10 @@ func hooksOf(headers []byte) Hooks {
 }
 
 // jobs returns the jobs of hooks.
-func (l HookList) jobs(queue string, about HookEvent) (jobs []store.NewJob) {
+func (l HookList) jobs(queue string, about store.HookEvent) (jobs []store.NewJob) {
 	for _, h := range l {
 		spec := h.spec(queue)
-		spec.Headers = headersOf(HookHeader, about)
-		if len(h.Headers) > 0 {
-			spec.Headers = WithHeaders(spec.Headers, h.Headers)
-		}
+		spec.Headers = about.AddTo(WithHeaders(nil, h.Headers))
 		jobs = append(jobs, store.NewJob{JobSpec: spec, Origin: store.OriginHook})
 	}
 	return jobs
@@ -278,59 +240,71 @@ func FollowUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp
 	if hooks.IsZero() || out.Result == store.Retry && len(hooks.OnRetry) == 0 {
 		return nil
 	}
-	about := func(event string) HookEvent {
-		return HookEvent{
-			Event: event, Schedule: cmp.Or(job.ScheduleName, hooks.Name), Kind: job.Kind, Group: job.Group, Slot: job.Slot, Job: job.ID,
-			Attempt: int(job.Attempt), Node: node, Reason: why(out),
-			Output: strings.ToValidUTF8(string(out.Output[max(0, len(out.Output)-hookOutput):]), "\uFFFD"),
-		}
+	about := func(event string) store.HookEvent {
+		e := store.OutcomeEvent(event, &job, &out, node)
+		e.Schedule = cmp.Or(e.Schedule, hooks.Name)
+		return e
 	}
 	switch out.Result {
 	case store.Retry:
-		return &store.FollowUp{Always: hooks.OnRetry.jobs(job.Queue, about(HookRetry))}
+		return &store.FollowUp{Always: hooks.OnRetry.jobs(job.Queue, about(store.HookRetry))}
 	case store.Failed:
-		return &store.FollowUp{Schedule: job.Schedule, Failing: true, JobFailed: true, Jobs: hooks.OnFailure.jobs(job.Queue, about(HookFailure))}
+		return &store.FollowUp{Schedule: job.Schedule, Failing: true, JobFailed: true, Jobs: hooks.OnFailure.jobs(job.Queue, about(store.HookFailure))}
 	}
 	return &store.FollowUp{
-		Schedule: job.Schedule, Always: hooks.OnSuccess.jobs(job.Queue, about(HookSuccess)), Jobs: hooks.OnRecovery.jobs(job.Queue, about(HookRecovery)),
+		Schedule: job.Schedule, Always: hooks.OnSuccess.jobs(job.Queue, about(store.HookSuccess)), Jobs: hooks.OnRecovery.jobs(job.Queue, about(store.HookRecovery)),
 	}
-}
-
-// why returns the reason of an attempt that did not complete.
-func why(out store.Outcome) string {
-	if out.Result == store.Completed {
-		return ""
-	}
-	return event.Text(out.Error, hookReason)
 }
 
 // LostFollowUp returns the follow-up of a job that failed because its node died.
 func LostFollowUp(job store.LostJob) *store.FollowUp {
-	return FollowUp(store.Claimed{
-		JobSpec: job.JobSpec, ID: job.ID, Token: job.Token, Attempt: job.Attempt,
-		Schedule: job.Schedule, ScheduleName: job.ScheduleName, Slot: job.Slot,
-	}, store.Outcome{Result: store.Failed, Error: store.LostReason}, "")
+	return FollowUp(job.Claimed(), store.Outcome{Result: store.Failed, Error: store.LostReason}, "")
 }
 
-// missedFollowUp returns the follow-up of missed slots; nil if no slot was missed or there are no
-// hooks.
-func (d Definition) missedFollowUp(s store.Schedule, records []store.SlotRecord) *store.FollowUp {
-	if d.Hooks.IsZero() {
+// HasStartHooks reports whether the start of an attempt at a job may make jobs by hooks.
+func HasStartHooks(job *store.Claimed) bool { return bytes.Contains(job.Headers, []byte("on_start")) }
+
+// StartHooks returns the jobs of hooks that the start of an attempt at a schedule's job makes.
+func StartHooks(job *store.Claimed, node string) []store.NewJob {
+	if !HasStartHooks(job) {
 		return nil
 	}
-	about := HookEvent{Event: HookMissed, Schedule: s.Name, Kind: d.Kind, Group: d.Group}
-	for _, r := range records {
-		if r.Outcome != store.SlotMissed {
-			continue
+	hooks := hooksOf(job.Headers)
+	about := store.StartEvent(job, node)
+	about.Schedule = cmp.Or(about.Schedule, hooks.Name)
+	return hooks.OnStart.jobs(job.Queue, about)
+}
+
+// addEvents adds to a firing what it records for hooks and handlers: the slots that were missed, as
+// one event, and each end by which the schedule is not started.
+func (d Definition) addEvents(s store.Schedule, f *store.Firing) {
+	f.After, f.Events = nil, nil
+	cause := store.HookEvent{Schedule: s.Name, Kind: d.Kind, Group: d.Group}
+	missed := cause
+	missed.Event = store.HookMissed
+	var after store.FollowUp
+	for _, r := range f.Slots {
+		switch r.Outcome {
+		case store.SlotMissed:
+			if missed.Count == 0 {
+				missed.First, missed.Reason = r.Slot, r.Reason
+			}
+			missed.Last = r.Last
+			missed.Count += r.Count
+		case store.SlotNotStarted:
+			about := cause
+			about.Event, about.Slot, about.Reason = store.HookNotStarted, r.Slot, r.Reason
+			f.Events = append(f.Events, about)
+			after.Always = append(after.Always, d.Hooks.OnNotStarted.jobs(d.Queue, about)...)
 		}
-		if about.Count == 0 {
-			about.First, about.Reason = r.Slot, r.Reason
+	}
+	if missed.Count > 0 {
+		f.Events = append(f.Events, missed)
+		if !d.Hooks.IsZero() {
+			after.Schedule, after.Failing, after.Jobs = s.ID, true, d.Hooks.OnMissed.jobs(d.Queue, missed)
 		}
-		about.Last = r.Last
-		about.Count += r.Count
 	}
-	if about.Count == 0 {
-		return nil
+	if after.Failing || len(after.Always) > 0 {
+		f.After = &after
 	}
-	return &store.FollowUp{Schedule: s.ID, Failing: true, Jobs: d.Hooks.OnMissed.jobs(d.Queue, about)}
 }

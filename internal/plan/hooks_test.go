@@ -13,7 +13,7 @@ import (
 var tellOps = &Hook{Kind: "tell", Args: `{"to": "ops"}`}
 
 // about decodes the hook event of the only job of a follow-up.
-func about(t *testing.T, after *store.FollowUp) HookEvent {
+func about(t *testing.T, after *store.FollowUp) store.HookEvent {
 	t.Helper()
 	if after == nil || len(after.Jobs) != 1 {
 		t.Fatalf("no hook, or several: %+v", after)
@@ -22,8 +22,8 @@ func about(t *testing.T, after *store.FollowUp) HookEvent {
 	if job.Kind != "tell" || string(job.Args) != `{"to": "ops"}` || job.Queue != "q" || job.Origin != store.OriginHook || job.Schedule != 0 || job.MaxAttempts < 2 {
 		t.Errorf("the hook's job: %+v", job)
 	}
-	var e HookEvent
-	if err := json.Unmarshal([]byte(Headers(job.Headers)[HookHeader]), &e); err != nil {
+	var e store.HookEvent
+	if err := json.Unmarshal([]byte(Headers(job.Headers)[store.HookHeader]), &e); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -61,18 +61,18 @@ func TestFollowUp(t *testing.T) {
 
 	after := FollowUp(job, long, "n")
 	e := about(t, after)
-	if !after.Failing || after.Schedule != 5 || e.Event != HookFailure || e.Schedule != "s" || !e.Slot.Equal(noon) || e.Job != 7 || e.Attempt != 2 || e.Node != "n" {
+	if !after.Failing || after.Schedule != 5 || e.Event != store.HookFailure || e.Schedule != "s" || !e.Slot.Equal(noon) || e.Job != 7 || e.Attempt != 2 || e.Node != "n" {
 		t.Errorf("a failure: %+v %+v", after, e)
 	}
-	if len(e.Reason) > hookReason || !strings.HasPrefix(e.Reason, "éé") || len(e.Output) > 3*hookOutput || !strings.HasSuffix(e.Output, "x\uFFFD") {
+	if len(e.Reason) > 4<<10 || !strings.HasPrefix(e.Reason, "éé") || len(e.Output) > 3*8<<10 || !strings.HasSuffix(e.Output, "x\uFFFD") {
 		t.Errorf("reason of %d bytes, output of %d", len(e.Reason), len(e.Output))
 	}
 	after = FollowUp(job, store.Outcome{Result: store.Completed}, "n")
-	if e := about(t, after); after.Failing || e.Event != HookRecovery {
+	if e := about(t, after); after.Failing || e.Event != store.HookRecovery {
 		t.Errorf("a recovery: %+v %+v", after, e)
 	}
 	after = LostFollowUp(store.LostJob{JobSpec: job.JobSpec, ID: 7, Attempt: 1, Schedule: 5, ScheduleName: "s"})
-	if e := about(t, after); !after.Failing || e.Event != HookFailure || e.Reason != store.LostReason {
+	if e := about(t, after); !after.Failing || e.Event != store.HookFailure || e.Reason != store.LostReason {
 		t.Errorf("a lost job: %+v %+v", after, e)
 	}
 	for _, result := range []store.Result{store.Retry, store.Release, store.Cancelled} {
@@ -103,9 +103,9 @@ func TestFollowUpOfEachEvent(t *testing.T) {
 		always, jobs string // the event
 		failing      bool
 	}{
-		{store.Completed, HookSuccess, HookRecovery, false},
-		{store.Failed, "", HookFailure, true},
-		{store.Retry, HookRetry, "", false},
+		{store.Completed, store.HookSuccess, store.HookRecovery, false},
+		{store.Failed, "", store.HookFailure, true},
+		{store.Retry, store.HookRetry, "", false},
 	} {
 		after := FollowUp(job, store.Outcome{Result: test.result, Error: "busy"}, "n")
 		if after == nil || after.Failing != test.failing || (after.Schedule == 0) != (test.result == store.Retry) {
@@ -125,8 +125,8 @@ func TestFollowUpOfEachEvent(t *testing.T) {
 				t.Fatalf("result %d: %+v", test.result, part.jobs)
 			}
 			for _, made := range part.jobs {
-				var e HookEvent
-				if err := json.Unmarshal([]byte(Headers(made.Headers)[HookHeader]), &e); err != nil {
+				var e store.HookEvent
+				if err := json.Unmarshal([]byte(Headers(made.Headers)[store.HookHeader]), &e); err != nil {
 					t.Fatal(err)
 				}
 				if e.Event != part.event || e.Kind != "report" || e.Group != "g" || e.Schedule != "s" || e.Job != 7 || (e.Reason == "busy") != (test.result != store.Completed) {
@@ -161,7 +161,7 @@ func TestMissedSlotsAreTold(t *testing.T) {
 	s.Name = "s"
 	f := plan.Decide(s, at(100).Add(30*time.Second))
 	e := about(t, f.After)
-	if e.Event != HookMissed || e.Schedule != "s" || e.Count != 99 || !e.First.Equal(at(1)) || !e.Last.Equal(at(99)) || !strings.Contains(e.Reason, "misfire") || !f.After.Failing {
+	if e.Event != store.HookMissed || e.Schedule != "s" || e.Count != 99 || !e.First.Equal(at(1)) || !e.Last.Equal(at(99)) || !strings.Contains(e.Reason, "misfire") || !f.After.Failing {
 		t.Errorf("missed slots: %+v %+v", f.After, e)
 	}
 	if f := plan.Decide(s, at(1)); f.After != nil {

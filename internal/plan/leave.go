@@ -58,6 +58,6 @@ func (p Plan) OnlyMissed(s store.Schedule, f store.Firing, now time.Time) store.
 		}
 	}
 	f.Slots, f.NewNextAt = late, p.Rule.Next(f.NewMark)
-	f.After = p.missedFollowUp(s, late)
+	p.addEvents(s, &f)
 	return f
 }

@@ -19,10 +19,12 @@ func (d *Definition) Parts() []Part {
 		name  string
 		hooks HookList
 	}{
+		{"on_start", d.Hooks.OnStart},
 		{"on_success", d.Hooks.OnSuccess},
 		{"on_failure", d.Hooks.OnFailure},
 		{"on_retry", d.Hooks.OnRetry},
 		{"on_missed", d.Hooks.OnMissed},
+		{"on_not_started", d.Hooks.OnNotStarted},
 		{"on_recovery", d.Hooks.OnRecovery},
 	} {
 		for _, hook := range event.hooks {

@@ -198,6 +198,22 @@ func (b backend) ListPauses(ctx context.Context, req store.ListPausesRequest) ([
 	return call(ctx, b.observe, "list_pauses", b.next.ListPauses, req)
 }
 
+// PutHandler implements store.HandlerStore.
+func (b backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (store.PutHandlerResult, error) {
+	return call(ctx, b.observe, "put_handler", b.next.PutHandler, req)
+}
+
+// DeleteHandlers implements store.HandlerStore.
+func (b backend) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequest) error {
+	_, err := call(ctx, b.observe, "delete_handlers", silent(b.next.DeleteHandlers), req)
+	return err
+}
+
+// ListHandlers implements store.HandlerStore.
+func (b backend) ListHandlers(ctx context.Context) ([]store.Handler, error) {
+	return call(ctx, b.observe, "list_handlers", plain(b.next.ListHandlers), struct{}{})
+}
+
 // Register implements store.Nodes.
 func (b backend) Register(ctx context.Context, req store.RegisterRequest) (store.RegisterResult, error) {
 	return call(ctx, b.observe, "register", b.next.Register, req)

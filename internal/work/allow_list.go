@@ -16,7 +16,7 @@ import (
 // of restricted kinds run only if they are declared.
 type AllowedJob struct {
 	store.ExactJob
-	// Hook reports whether the job is a hook. Only hooks get the header plan.HookHeader, because
+	// Hook reports whether the job is a hook. Only hooks get the header store.HookHeader, because
 	// otherwise anyone who can write to the store could choose the input of another command.
 	Hook bool
 }

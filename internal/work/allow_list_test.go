@@ -47,7 +47,7 @@ func TestOnlyHooksSeeWhatTheyAreAbout(t *testing.T) {
 		r.SetAllowList(test.admissions)
 		runs := r.allow(test.job)
 		headers := plan.Headers(test.job.Headers)
-		if _, hook := headers[plan.HookHeader]; runs != test.runs || hook != test.hook || headers["trace"] != "x" {
+		if _, hook := headers[store.HookHeader]; runs != test.runs || hook != test.hook || headers["trace"] != "x" {
 			t.Errorf("%s: runs %v, headers %v", test.name, runs, headers)
 		}
 	}

@@ -109,6 +109,7 @@ func (r *Runner) deliver(run *Run, res result) {
 // addConsequences adds to an outcome what it causes besides the end of its job.
 func (r *Runner) addConsequences(run *Run, outcome *store.Outcome) {
 	outcome.After = plan.FollowUp(run.Claimed, *outcome, r.node.Name())
+	outcome.Job = &run.Claimed
 	outcome.Alone = run.Schedule == 0
 	if r.cfg.KeepFor != nil {
 		outcome.Keep = r.cfg.KeepFor(run.Kind, outcome.Result)

@@ -3,12 +3,14 @@ package work
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/internal/loop"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -25,6 +27,7 @@ type fetcher struct {
 	wake     loop.Signal
 	turn     *loop.Turn // decides when to claim without any other reason
 	polls    bool       // the next claim is such a poll
+	handled  bool       // the last claim found that jobs may begin by BeginJobs only (store.ClaimResult.Handled)
 
 	begun    atomic.Int64 // jobs that workers have taken
 	workTime atomic.Int64 // total run time of the jobs that have ended, in nanoseconds
@@ -240,6 +243,9 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, err
 	}
 	defer f.runner.solo.endClaim()
 	ahead := f.pace.ahead(limit)
+	if f.handled {
+		ahead = limit
+	}
 	note := ""
 	if f.polls {
 		note = f.turn.Note()
@@ -248,6 +254,7 @@ func (f *fetcher) claim(ctx context.Context, limit int) (store.PartialClaim, err
 	res, session, err := f.ask(ctx, store.ClaimRequest{Limit: limit, Ahead: ahead, Polled: note})
 	if err == nil {
 		f.turn.Polled(note != "")
+		f.handled = res.Handled
 		f.hand(ctx, session, res.ClaimResult, limit-ahead)
 	}
 	return res, err
@@ -286,12 +293,22 @@ func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.Partia
 }
 
 // hand passes claimed jobs to the workers: the first jobs at once, because the claim recorded that
-// they may begin, and the other jobs after the store has recorded that they may begin.
+// they may begin, and the other jobs after the store has recorded that they may begin. A job whose
+// start sets off a hook or a handler is one of the other jobs.
 func (f *fetcher) hand(ctx, session context.Context, res store.ClaimResult, first int) {
 	runs := f.addRuns(session, res)
+	if res.Handled {
+		first = 0
+	}
 	first = min(first, len(runs))
+	rest := runs[first:]
+	if hooked := slices.ContainsFunc(runs[:first], hasStartHooks); hooked {
+		rest = slices.Concat(filtered(runs[:first], hasStartHooks), rest)
+		runs = filtered(runs[:first], func(run *Run) bool { return !hasStartHooks(run) })
+		first = len(runs)
+	}
 	f.start(runs[:first])
-	for rest := runs[first:]; len(rest) > 0; {
+	for len(rest) > 0 {
 		n := beginTogether(rest)
 		if ctx.Err() != nil || f.runner.solo.closed() != nil || !f.begin(ctx, res.Batch, rest[:n]) {
 			f.releaseRuns(rest, "it could not begin in time")
@@ -300,6 +317,17 @@ func (f *fetcher) hand(ctx, session context.Context, res store.ClaimResult, firs
 		f.start(rest[:n])
 		rest = rest[n:]
 	}
+}
+
+func hasStartHooks(run *Run) bool { return plan.HasStartHooks(&run.Claimed) }
+
+func filtered(runs []*Run, keep func(*Run) bool) (kept []*Run) {
+	for _, run := range runs {
+		if keep(run) {
+			kept = append(kept, run)
+		}
+	}
+	return kept
 }
 
 // start puts runs into the channel of the workers.
@@ -316,11 +344,14 @@ func (f *fetcher) begin(ctx context.Context, batch int64, runs []*Run) bool {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.CallTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(r.cfg.Heartbeat, maxStopWait), cancel) })()
-	refs := make([]store.ClaimRef, len(runs))
-	for i, run := range runs {
-		refs[i] = run.ref()
+	req := store.BeginRequest{
+		Node: r.node.Number(), Name: r.node.Name(), Batch: batch,
+		Claims: make([]store.ClaimRef, len(runs)), Starts: make([]store.Start, len(runs)),
 	}
-	switch err := r.cfg.Store.BeginJobs(call, store.BeginRequest{Node: r.node.Number(), Batch: batch, Claims: refs}); {
+	for i, run := range runs {
+		req.Claims[i], req.Starts[i] = run.ref(), store.Start{Job: &run.Claimed, Hooks: plan.StartHooks(&run.Claimed, req.Name)}
+	}
+	switch err := r.cfg.Store.BeginJobs(call, req); {
 	case errors.Is(err, store.ErrNodeGone):
 		r.node.HeartbeatNow()
 		return false

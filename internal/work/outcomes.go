@@ -30,6 +30,7 @@ type outcomes struct {
 	callTimeout time.Duration
 	report      *loop.Report
 	inFlight    *InFlight
+	node        func() string // the name of the node
 	wake        loop.Signal
 
 	mu       sync.Mutex
@@ -50,9 +51,9 @@ const (
 	writers = 2
 )
 
-func newOutcomes(s Store, callTimeout time.Duration, report *loop.Report, inFlight *InFlight) *outcomes {
+func newOutcomes(s Store, callTimeout time.Duration, report *loop.Report, inFlight *InFlight, node func() string) *outcomes {
 	return &outcomes{
-		store: s, callTimeout: callTimeout, report: report, inFlight: inFlight,
+		store: s, callTimeout: callTimeout, report: report, inFlight: inFlight, node: node,
 		wake: loop.NewSignal(), limit: maxOutcomes, jobs: map[int64]bool{},
 	}
 }
@@ -175,7 +176,7 @@ func (o *outcomes) writeBatches(ctx context.Context) {
 func (o *outcomes) write(ctx context.Context, batch []result, outcomes []store.Outcome) bool {
 	call, cancel := context.WithTimeout(ctx, o.callTimeout)
 	defer cancel()
-	res, err := o.store.Finish(call, store.FinishRequest{Outcomes: outcomes})
+	res, err := o.store.Finish(call, store.FinishRequest{Outcomes: outcomes, Node: o.node()})
 	if err != nil {
 		if ctx.Err() == nil {
 			o.report.StoreFailed("record outcomes", err)

@@ -82,7 +82,7 @@ func New(cfg Config) *Runner {
 	report := cfg.Node.Report()
 	r := &Runner{
 		cfg: cfg, node: cfg.Node, report: report, wakes: cfg.Wakes, inFlight: cfg.InFlight,
-		outcomes: newOutcomes(cfg.Store, cfg.CallTimeout, report, cfg.InFlight),
+		outcomes: newOutcomes(cfg.Store, cfg.CallTimeout, report, cfg.InFlight, cfg.Node.Name),
 		progress: newProgress(cfg.Store, cfg.CallTimeout, report),
 		output:   newOutput(cfg.Store, cfg.CallTimeout, report),
 	}

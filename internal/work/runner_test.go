@@ -64,7 +64,7 @@ func TestWhatIsUnknownForLongIsHandedBackOnce(t *testing.T) {
 }
 
 func TestTwoOutcomesOfOneJobNeverMeet(t *testing.T) {
-	o := newOutcomes(nil, 0, nil, nil)
+	o := newOutcomes(nil, 0, nil, nil, nil)
 	for token := range int64(3) {
 		o.put(result{outcome: store.Outcome{ID: 7, Token: token}})
 		o.put(result{outcome: store.Outcome{ID: 8 + token, Token: token}})
@@ -80,7 +80,7 @@ func TestTwoOutcomesOfOneJobNeverMeet(t *testing.T) {
 }
 
 func TestASecondBatchIsBegunOnlyWhenItIsFull(t *testing.T) {
-	o := newOutcomes(nil, 0, nil, nil)
+	o := newOutcomes(nil, 0, nil, nil, nil)
 	put := func(from, n int) {
 		for id := from; id < from+n; id++ {
 			o.put(result{outcome: store.Outcome{ID: int64(id)}})

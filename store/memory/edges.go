@@ -119,6 +119,8 @@ func (s *Store) settle(j *job, now time.Time) {
 	case j.any && matched > 0, !j.any && matched == len(j.After):
 		s.ready(j, laterOf(j.RunAt, now))
 	case j.any && open == 0, !j.any && missed > 0:
+		waiting := store.WaitingJob{ID: j.ID, Kind: j.Kind, Group: j.Group, Origin: j.Origin, Reason: j.why}
+		s.addNew(s.allHandlers().AtNotStarted(waiting), now)
 		s.end(j, store.StateNotStarted, j.why, now)
 	}
 }

@@ -28,9 +28,9 @@ func (s *Store) Finish(ctx context.Context, req store.FinishRequest) (store.Fini
 		switch {
 		case tx != nil && s.accepts(o):
 			o.Output, o.Value = copyOf(o.Output), copyOf(o.Value)
-			tx.outcomes = append(tx.outcomes, datedOutcome{o, now})
+			tx.outcomes = append(tx.outcomes, datedOutcome{o, req.Node, now})
 			s.locked[o.ID] = tx
-		case tx == nil && s.finishAndFollow(o, now):
+		case tx == nil && s.finishAndFollow(o, req.Node, now):
 		default:
 			out.Refused = append(out.Refused, store.ClaimRef{ID: o.ID, Token: o.Token})
 		}
@@ -52,16 +52,16 @@ func (s *Store) accepts(o store.Outcome) bool {
 	return s.recorded(o)
 }
 
-// finishAndFollow applies one outcome with its follow-up and reports whether it
+// finishAndFollow applies one outcome of a node with its follow-up and reports whether it
 // counts.
-func (s *Store) finishAndFollow(o store.Outcome, now time.Time) bool {
+func (s *Store) finishAndFollow(o store.Outcome, node string, now time.Time) bool {
 	j := s.live[o.ID] // nil if the job has ended before
 	ran := j != nil && j.State == store.StateRunning
 	if !s.finish(o, now) {
 		return false
 	}
 	if j != nil && (j.State == store.StateCompleted || j.State == store.StateFailed || ran && o.Result == store.Retry && j.State == store.StateReady) {
-		s.follow(o.After, now)
+		s.follow(s.allHandlers().AfterOutcome(&o, node), now)
 	}
 	return true
 }

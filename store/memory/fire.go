@@ -94,7 +94,7 @@ func (s *Store) fireIf(ctx context.Context, req store.FireRequest, decide func(r
 			out.Lost = append(out.Lost, f.Schedule)
 		case accepted:
 			s.fire(row, f, now, &out)
-			after = append(after, f.After)
+			after = append(after, s.allHandlers().AfterFiring(&f))
 		}
 	}
 	for _, a := range after {

@@ -105,7 +105,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 		return store.ClaimResult{}, fmt.Errorf("claim jobs: %w", err)
 	}
 	s.polled(req.Polled)
-	out := store.ClaimResult{Now: now}
+	out := store.ClaimResult{Now: now, Handled: s.allHandlers().Begin()}
 	for i, j := range s.claimable(req, now) {
 		out.Jobs = append(out.Jobs, s.claim(j, node, now))
 		j.begun = i < req.Limit-req.Ahead
@@ -166,18 +166,21 @@ func (s *Store) claim(j *job, node *store.NodeInfo, now time.Time) store.Claimed
 
 // BeginJobs lets claims begin; see store.Jobs.
 func (s *Store) BeginJobs(ctx context.Context, req store.BeginRequest) error {
-	if _, err := s.beginWrite(ctx, "begin jobs", time.Time{}); err != nil {
+	now, err := s.beginWrite(ctx, "begin jobs", req.Now)
+	if err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
 	if _, err := s.livingNode(req.Node); err != nil {
 		return fmt.Errorf("begin jobs: %w", err)
 	}
+	held := map[store.ClaimRef]bool{}
 	for _, ref := range req.Claims {
 		if j := s.live[ref.ID]; j != nil && j.State == store.StateRunning && j.node == req.Node && j.Token == ref.Token {
-			j.begun = true
+			j.begun, held[ref] = true, true
 		}
 	}
+	s.addNew(s.allHandlers().AtStart(req, held), now)
 	return nil
 }
 

@@ -59,9 +59,10 @@ type tables struct {
 	calendars map[string]*store.Calendar
 	named     map[int64][]string     // the calendars that each schedule names
 	pauses    map[string]store.Pause // of groups, also pauses that have ended
-	follows   map[int64][]string     // the predecessors of each schedule
-	ends      []*scheduleEnd         // of jobs of predecessors
-	revisions map[string]int64       // of the last Sync of each owner
+	handlers  map[string]store.Handler
+	follows   map[int64][]string // the predecessors of each schedule
+	ends      []*scheduleEnd     // of jobs of predecessors
+	revisions map[string]int64   // of the last Sync of each owner
 	slots     []*store.SlotInfo
 	feed      feed
 	audit     []*store.AuditEntry // oldest first
@@ -125,6 +126,7 @@ func New(options ...Option) *Store {
 			calendars:  map[string]*store.Calendar{},
 			named:      map[int64][]string{},
 			pauses:     map[string]store.Pause{},
+			handlers:   map[string]store.Handler{},
 			follows:    map[int64][]string{},
 			revisions:  map[string]int64{},
 			nodes:      map[int64]*store.NodeInfo{},

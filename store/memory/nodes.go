@@ -158,8 +158,10 @@ func (s *Store) takeJobs(node *store.NodeInfo, after func(store.LostJob) *store.
 			continue
 		}
 		s.takeBack(j, node.Died, now)
-		if j.State == store.StateFailed && after != nil {
-			s.follow(after(s.lostJob(j)), now)
+		if j.State == store.StateFailed {
+			for _, a := range s.allHandlers().AfterLosses([]store.LostJob{s.lostJob(j)}, after) {
+				s.follow(a, now)
+			}
 		}
 		out.Jobs = append(out.Jobs, store.RescuedJob{
 			ID: j.ID, Token: j.Token, Kind: j.Kind, Queue: j.Queue, Node: node.ID, State: j.State, Begun: j.begun,
@@ -224,6 +226,7 @@ func (s *Store) lostJob(j *job) store.LostJob {
 		ID:           j.ID,
 		Token:        j.Token,
 		Attempt:      j.Attempt,
+		Origin:       j.Origin,
 		Schedule:     j.Schedule,
 		ScheduleName: s.scheduleName(j.Schedule),
 		Slot:         j.Slot,

@@ -28,7 +28,8 @@ type Tx struct {
 // datedOutcome is an outcome that a transaction records when it commits.
 type datedOutcome struct {
 	store.Outcome
-	at time.Time
+	node string
+	at   time.Time
 }
 
 // Begin starts a transaction.
@@ -75,7 +76,7 @@ func (t *Tx) commit() error {
 		}
 	}
 	for _, o := range t.outcomes {
-		s.finishAndFollow(o.Outcome, o.at)
+		s.finishAndFollow(o.Outcome, o.node, o.at)
 	}
 	return nil
 }
@@ -156,6 +157,7 @@ func (t *tables) clone() tables {
 	c.schedules, c.calendars, c.nodes = copiesOf(t.schedules), copiesOf(t.calendars), copiesOf(t.nodes)
 	c.cancels, c.failing, c.revisions, c.beats = maps.Clone(t.cancels), maps.Clone(t.failing), maps.Clone(t.revisions), maps.Clone(t.beats)
 	c.named, c.attempts, c.lookAt, c.pauses = maps.Clone(t.named), maps.Clone(t.attempts), maps.Clone(t.lookAt), maps.Clone(t.pauses)
+	c.handlers = maps.Clone(t.handlers)
 	c.follows, c.ends = maps.Clone(t.follows), copies(t.ends)
 	c.holds, c.dependents, c.batches = maps.Clone(t.holds), maps.Clone(t.dependents), copiesOf(t.batches)
 	for id, list := range c.attempts {

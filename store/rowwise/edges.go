@@ -14,6 +14,7 @@ import (
 // transactions of their own.
 type Edges interface {
 	Chains
+	HandledTx
 
 	// LockPredecessors locks jobs, live and finished, and returns the finished jobs and,
 	// in State StateReady, the live jobs. From then on the end of each of these live jobs
@@ -351,10 +352,13 @@ func (p *waitPlan) write(ctx context.Context, tx Edges, now time.Time) error {
 			return err
 		}
 	}
-	if len(p.ends) > 0 {
-		return tx.EndWaiting(ctx, p.ends, now)
+	if len(p.ends) == 0 {
+		return nil
 	}
-	return nil
+	if err := handleNotStarted(ctx, tx, p.ends, now); err != nil {
+		return err
+	}
+	return tx.EndWaiting(ctx, p.ends, now)
 }
 
 // What one step of ReleaseDependents takes at most.

@@ -2,6 +2,7 @@ package rowwise
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -15,7 +16,7 @@ func Finish(ctx context.Context, tx Tx, req store.FinishRequest, now time.Time) 
 	var after []*store.FollowUp
 	for rest := req.Outcomes; len(rest) > 0; {
 		n := min(len(rest), FinishRows)
-		refused, some, err := finish(ctx, tx, rest[:n], now)
+		refused, some, err := finish(ctx, tx, req.Node, rest[:n], now)
 		if err != nil {
 			return out, err
 		}
@@ -25,9 +26,9 @@ func Finish(ctx context.Context, tx Tx, req store.FinishRequest, now time.Time) 
 	return out, Follow(ctx, tx, after, now)
 }
 
-// finish records outcomes and returns the claims that it refused, and the
+// finish records outcomes of a node and returns the claims that it refused, and the
 // follow-ups.
-func finish(ctx context.Context, tx Tx, outcomes []store.Outcome, now time.Time) (refused []store.ClaimRef, after []*store.FollowUp, err error) {
+func finish(ctx context.Context, tx Tx, node string, outcomes []store.Outcome, now time.Time) (refused []store.ClaimRef, after []*store.FollowUp, err error) {
 	claims := make([]store.ClaimRef, len(outcomes))
 	for i := range outcomes {
 		claims[i] = store.ClaimRef{ID: outcomes[i].ID, Token: outcomes[i].Token}
@@ -40,7 +41,12 @@ func finish(ctx context.Context, tx Tx, outcomes []store.Outcome, now time.Time)
 	if err != nil {
 		return nil, nil, err
 	}
-	var plan finishPlan
+	plan := finishPlan{node: node}
+	if slices.ContainsFunc(held, func(h Held) bool { return h.Handled }) {
+		if plan.handlers, err = tx.ReadHandlers(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
 	var unknown []*store.Outcome
 	for i := range outcomes {
 		if held[i].Found {
@@ -120,6 +126,9 @@ type finishPlan struct {
 	requeue []Requeue
 	freed   []store.SerialGroup // of the jobs that end
 	after   []*store.FollowUp
+
+	node     string
+	handlers store.Handlers
 }
 
 // add adds the changes that one outcome causes to the plan. The outcome has the
@@ -133,7 +142,7 @@ func (p *finishPlan) add(o *store.Outcome, held store.HeldJob) {
 		p.printed = append(p.printed, o.ID)
 	}
 	if o.Follows(effect) {
-		p.after = append(p.after, o.After)
+		p.after = append(p.after, p.handlers.AfterOutcome(o, p.node))
 	}
 	switch {
 	case effect.Unchanged:

@@ -302,10 +302,12 @@ func (p *firePlan) advance(ctx context.Context, tx Tx, now time.Time) error {
 		return nil
 	}
 	advances := make([]Advance, len(p.firings))
-	after := make([]*store.FollowUp, len(p.firings))
 	for i, f := range p.firings {
 		advances[i] = Advance{f.Schedule, instant(f.NewMark), instant(f.NewNextAt), p.counts[f.Schedule]}
-		after[i] = f.After
+	}
+	after, err := FollowFirings(ctx, tx, p.firings)
+	if err != nil {
+		return err
 	}
 	if err := tx.AdvanceSchedules(ctx, advances); err != nil {
 		return err

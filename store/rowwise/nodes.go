@@ -60,9 +60,9 @@ func endNodes(ctx context.Context, tx Tx, nodes []store.NodeInfo, died bool, aft
 	var plan lossPlan
 	for i := range held {
 		held[i].Loss.Died, held[i].Loss.Waits = died, groups[held[i].Loss.Group].Waits()
-		out.Jobs = append(out.Jobs, plan.add(&held[i], names[held[i].Node], after))
+		out.Jobs = append(out.Jobs, plan.add(&held[i], names[held[i].Node]))
 	}
-	return out, plan.write(ctx, tx, now)
+	return out, plan.write(ctx, tx, after, now)
 }
 
 // lostGroups returns the serial groups in which jobs of dead nodes may give way to
@@ -83,12 +83,12 @@ type lossPlan struct {
 	ends    []End
 	requeue []Requeue
 	freed   []store.SerialGroup
-	after   []*store.FollowUp
+	lost    []store.LostJob // jobs that failed
 }
 
 // add decides about a job and returns what has become of it. node is the name of
 // the node that has ended.
-func (p *lossPlan) add(job *HeldJob, node string, after func(store.LostJob) *store.FollowUp) store.RescuedJob {
+func (p *lossPlan) add(job *HeldJob, node string) store.RescuedJob {
 	effect := job.Loss.Effect()
 	if record, ok := job.Loss.Record(job.ID, node); ok {
 		p.records = append(p.records, record)
@@ -105,14 +105,15 @@ func (p *lossPlan) add(job *HeldJob, node string, after func(store.LostJob) *sto
 	if effect.LossCounts {
 		p.counted = append(p.counted, job.ID)
 	}
-	if after != nil && effect.State == store.StateFailed {
-		p.after = append(p.after, after(job.LostJob))
+	if effect.State == store.StateFailed {
+		p.lost = append(p.lost, job.LostJob)
 	}
 	return rescued
 }
 
-// write writes the plan. Records and losses come first, while the jobs are live.
-func (p *lossPlan) write(ctx context.Context, tx Tx, now time.Time) error {
+// write writes the plan. Records and losses come first, while the jobs are live. after, if not
+// nil, returns the follow-up of each lost job.
+func (p *lossPlan) write(ctx context.Context, tx Tx, after func(store.LostJob) *store.FollowUp, now time.Time) error {
 	if err := takeOutput(ctx, tx, p.records); err != nil {
 		return err
 	}
@@ -127,5 +128,12 @@ func (p *lossPlan) write(ctx context.Context, tx Tx, now time.Time) error {
 	if err := endAndRequeue(ctx, tx, p.ends, p.requeue, p.freed, now); err != nil {
 		return err
 	}
-	return Follow(ctx, tx, p.after, now)
+	if len(p.lost) == 0 {
+		return nil
+	}
+	handlers, err := tx.ReadHandlers(ctx)
+	if err != nil {
+		return err
+	}
+	return Follow(ctx, tx, handlers.AfterLosses(p.lost, after), now)
 }

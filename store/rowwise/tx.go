@@ -20,6 +20,8 @@ type Tx interface {
 	Schedules
 	Calendars
 	PausesTx
+	HandlersTx
+	HandledTx
 	Feed
 	AuditTx
 }
@@ -278,6 +280,7 @@ type Calendars interface {
 // Held is a live job with the token of a claim.
 type Held struct {
 	Found         bool // otherwise there is no such job, and the other fields mean nothing
+	Handled       bool // there are handlers
 	store.HeldJob      // without Waits
 }
 

@@ -315,7 +315,7 @@ func (e *env) wantLost(got store.LostJob, c store.Claimed, schedule store.Schedu
 	spec := c.JobSpec
 	spec.Args, spec.Headers = nil, nil
 	e.want(got, store.LostJob{
-		JobSpec: spec, ID: c.ID, Token: c.Token, Attempt: 1, Schedule: schedule.ID, ScheduleName: "s", Slot: schedule.NextAt,
+		JobSpec: spec, ID: c.ID, Token: c.Token, Attempt: 1, Origin: c.Origin, Schedule: schedule.ID, ScheduleName: "s", Slot: schedule.NextAt,
 	}, "After must get all fields of a lost job")
 }
 

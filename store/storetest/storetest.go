@@ -113,6 +113,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"Loss", lossTests, nil},
 		{"Exact", exactTests, nil},
 		{"FollowUp", followUpTests, nil},
+		{"Handlers", handlerTests, nil},
 		{"Feed", feedTests, nil},
 		{"Audit", auditTests, nil},
 		{"Maintenance", maintenanceTests, nil},

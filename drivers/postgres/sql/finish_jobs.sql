@@ -2,6 +2,8 @@
 -- statement does not return was not accepted. :noted is true if insert_history_batches
 -- records the ends of the jobs next; it is also true for jobs that are kept for a time of
 -- their own, which no batch records. An empty result means that there is no result.
+-- If there are handlers, nothing ends unless :handled, because the caller then makes their jobs
+-- in the same transaction.
 -- The ends of jobs that have dependents leave a row in release, and all ends leave rows in
 -- event. A completed job has no reason.
 -- The variant for one job in the transaction of its worker fails with a division by zero
@@ -19,6 +21,7 @@ WITH ended AS (
         , keep                                                                                   -- if kept
         )
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
+        AND (:handled::boolean OR NOT EXISTS (SELECT FROM {schema}.handler))
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
     RETURNING o.state AS end_state, o.reason
         , coalesce(:now::timestamptz, now()) AS ended_at                                         -- if batch

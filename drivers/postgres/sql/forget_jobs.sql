@@ -7,6 +7,7 @@ WITH free AS (
     DELETE FROM {schema}.job AS j
     USING unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)
     WHERE j.id = ANY (ARRAY[o.id]) AND j.token = o.token
+        AND (:handled::boolean OR NOT EXISTS (SELECT FROM {schema}.handler))
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
         AND (j.unique_key IS NULL
             OR NOT EXISTS (SELECT FROM {schema}.key_hold AS u WHERE u.job_id = j.id AND u.until > coalesce(:now::timestamptz, now()) OFFSET 0))
@@ -16,6 +17,7 @@ WITH free AS (
     USING {schema}.key_hold AS u, unnest(:ids::bigint[], :tokens::bigint[], :states::smallint[], :reasons::text[]) AS o (id, token, state, reason)
     WHERE u.job_id = ANY (:ids::bigint[]) AND u.until > coalesce(:now::timestamptz, now()) AND o.id = u.job_id
         AND j.id = ANY (ARRAY[u.job_id]) AND j.token = o.token AND j.unique_key IS NOT NULL
+        AND (:handled::boolean OR NOT EXISTS (SELECT FROM {schema}.handler))
         AND (:identity::text = '' OR EXISTS (SELECT FROM {schema}.timeline WHERE store = :identity::text)) -- if commits
     RETURNING j.*, o.state AS end_state, o.reason, u.until AS keep_until
 ), kept AS (

@@ -1,7 +1,7 @@
 -- Locks the running jobs of nodes that have ended, in the order of the jobs' numbers, and
 -- returns whether each may have begun by the last claim that has it. Jobs that other
 -- transactions have locked are left out.
-SELECT j.id, j.token, j.node, j.attempt, j.headers, j.schedule_id, s.name AS schedule_name, j.slot, j.origin = 3 AS backfill,
+SELECT j.id, j.token, j.node, j.attempt, j.headers, j.schedule_id, s.name AS schedule_name, j.slot, j.origin,
     j.losses, h.begun, {j.spec}
 FROM (
     SELECT DISTINCT ON (l.node, u.id) l.node, u.id, coalesce(u.id = ANY (l.begun), true) AS begun

@@ -1,0 +1,2 @@
+-- Deletes handlers.
+DELETE FROM {schema}.handler WHERE name = ANY (:names::text[])

@@ -1,0 +1,2 @@
+-- All handlers.
+SELECT name, events, kind, group_name, job, updated_at FROM hourbell_handler ORDER BY name

@@ -1,0 +1,63 @@
+package view
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/plain"
+)
+
+// HandlerListing shows handlers. It hides values that may be secrets unless secrets is set.
+func HandlerListing(secrets bool) Listing[hourbell.EventHandlerInfo] {
+	return Listing[hourbell.EventHandlerInfo]{
+		Columns: []string{"NAME", "ON", "KIND", "GROUP", "JOB", "UPDATED"},
+		Row: func(h hourbell.EventHandlerInfo) []string {
+			return []string{
+				h.Name, strings.Join(h.On, ","), plain.Dash(h.Kind), plain.Dash(h.Group), plain.Cut(hookText(h.Job, secrets), 60), plain.Stamp(h.UpdatedAt),
+			}
+		},
+		Record: func(h hourbell.EventHandlerInfo) any { return NewHandlerRecord(h, secrets) },
+	}
+}
+
+// HandlerRecord is a handler in machine-readable output. Fields are only ever added.
+type HandlerRecord struct {
+	Name      string           `json:"name"`
+	On        []string         `json:"on"`
+	Kind      *string          `json:"kind"` // of the jobs that it serves; null: any
+	Group     *string          `json:"group"`
+	Job       HandlerJobRecord `json:"job"` // the job that it makes
+	UpdatedAt *time.Time       `json:"updated_at"`
+}
+
+// HandlerJobRecord is the job of a handler.
+type HandlerJobRecord struct {
+	Kind        string          `json:"kind"`
+	Args        json.RawMessage `json:"args"`
+	Queue       string          `json:"queue"`
+	Priority    int             `json:"priority"`
+	MaxAttempts int             `json:"max_attempts"`
+	OnLoss      string          `json:"on_loss"`
+	Timeout     *string         `json:"timeout"`
+	Backoff     *string         `json:"backoff"`
+}
+
+// NewHandlerRecord returns the record of a handler. It hides values that may be secrets unless
+// secrets is set.
+func NewHandlerRecord(h hourbell.EventHandlerInfo, secrets bool) HandlerRecord {
+	job := h.Job
+	if !secrets {
+		job = redactJob(job)
+	}
+	raw := declared.Raw(job)
+	return HandlerRecord{
+		Name: h.Name, On: h.On, Kind: orNull(h.Kind), Group: orNull(h.Group), UpdatedAt: timeOrNull(h.UpdatedAt),
+		Job: HandlerJobRecord{
+			Kind: raw.Name, Args: rawJSON(raw.JSON), Queue: h.Queue, Priority: h.Priority, MaxAttempts: h.MaxAttempts,
+			OnLoss: h.OnLoss.String(), Timeout: durationOrNull(h.Timeout), Backoff: orNull(h.Backoff),
+		},
+	}
+}

@@ -1,0 +1,139 @@
+package rowwise
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// HandlersTx reads and writes handlers.
+type HandlersTx interface {
+	// LockHandlers returns all handlers, by name. No other transaction changes handlers
+	// until this transaction ends.
+	LockHandlers(ctx context.Context) (store.Handlers, error)
+
+	// SaveHandler inserts or updates a handler, changed now.
+	SaveHandler(ctx context.Context, h store.Handler, now time.Time) error
+
+	// DeleteHandlers deletes handlers.
+	DeleteHandlers(ctx context.Context, names []string) error
+}
+
+// HandledTx reads handlers and inserts what they make.
+type HandledTx interface {
+	// ReadHandlers returns all handlers, by name, without a lock.
+	ReadHandlers(ctx context.Context) (store.Handlers, error)
+
+	// FindWaitingJobs returns what handlers get about waiting jobs, in the order of their
+	// numbers, without Reason.
+	FindWaitingJobs(ctx context.Context, ids []int64) ([]store.WaitingJob, error)
+
+	// InsertJobs inserts jobs, whose keys are free, and answers for each in their
+	// order.
+	InsertJobs(ctx context.Context, jobs []store.NewJob, now time.Time) ([]store.Inserted, error)
+}
+
+// PutHandler creates or replaces a handler; see store.HandlerStore.
+func PutHandler(ctx context.Context, tx HandlersTx, req store.PutHandlerRequest, now time.Time) (out store.PutHandlerResult, err error) {
+	rows, err := tx.LockHandlers(ctx)
+	if err != nil {
+		return out, err
+	}
+	i := slices.IndexFunc(rows, func(h store.Handler) bool { return h.Name == req.Handler.Name })
+	if i >= 0 && rows[i].Same(req.Handler) {
+		return out, nil
+	}
+	others := len(rows)
+	if i >= 0 {
+		others--
+	}
+	if err := req.CheckPut(others); err != nil {
+		return out, err
+	}
+	return store.PutHandlerResult{Changed: true}, tx.SaveHandler(ctx, req.Handler, now)
+}
+
+// DeleteHandlers deletes handlers; see store.HandlerStore.
+func DeleteHandlers(ctx context.Context, tx HandlersTx, req store.DeleteHandlersRequest) error {
+	if len(req.Names) == 0 {
+		return nil
+	}
+	rows, err := tx.LockHandlers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range req.Names {
+		if !slices.ContainsFunc(rows, func(h store.Handler) bool { return h.Name == name }) {
+			return fmt.Errorf("handler %q: %w", name, store.ErrNotFound)
+		}
+	}
+	return tx.DeleteHandlers(ctx, req.Names)
+}
+
+// handleNotStarted inserts the jobs that handlers make of waiting jobs which are about to end
+// as not started.
+func handleNotStarted(ctx context.Context, tx HandledTx, ends []End, now time.Time) error {
+	handlers, err := tx.ReadHandlers(ctx)
+	if err != nil || len(handlers) == 0 {
+		return err
+	}
+	reasons := make(map[int64]string, len(ends))
+	ids := make([]int64, len(ends))
+	for i, end := range ends {
+		ids[i], reasons[end.ID] = end.ID, end.Reason
+	}
+	waiting, err := tx.FindWaitingJobs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var jobs []store.NewJob
+	for _, job := range waiting {
+		job.Reason = reasons[job.ID]
+		jobs = append(jobs, handlers.AtNotStarted(job)...)
+	}
+	if len(jobs) == 0 {
+		return nil
+	}
+	_, err = tx.InsertJobs(ctx, jobs, now)
+	return err
+}
+
+// Begin inserts what the starts of attempts make. The claims were recorded as begun in the same
+// transaction.
+func Begin(ctx context.Context, tx Tx, req store.BeginRequest, handlers store.Handlers, now time.Time) error {
+	if len(req.Claims) == 0 || len(req.Starts) == 0 {
+		return nil
+	}
+	held, err := tx.LockClaims(ctx, req.Claims)
+	if err != nil {
+		return err
+	}
+	holds := map[store.ClaimRef]bool{}
+	for i, ref := range req.Claims {
+		holds[ref] = held[i].Found && held[i].Running
+	}
+	jobs := handlers.AtStart(req, holds)
+	if len(jobs) == 0 {
+		return nil
+	}
+	_, err = tx.InsertJobs(ctx, jobs, now)
+	return err
+}
+
+// FollowFirings returns the follow-ups of firings, which were not lost. It reads handlers only if a
+// firing records an event for them.
+func FollowFirings(ctx context.Context, tx HandledTx, firings []store.Firing) (after []*store.FollowUp, err error) {
+	var handlers store.Handlers
+	if slices.ContainsFunc(firings, func(f store.Firing) bool { return len(f.Events) > 0 }) {
+		if handlers, err = tx.ReadHandlers(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for i := range firings {
+		after = append(after, handlers.AfterFiring(&firings[i]))
+	}
+	return after, nil
+}

@@ -68,8 +68,13 @@ type hookField struct {
 
 func (h *Hooks) fields() []hookField {
 	return []hookField{
-		{"on_start", &h.OnStart}, {"on_success", &h.OnSuccess}, {"on_failure", &h.OnFailure}, {"on_retry", &h.OnRetry},
-		{"on_missed", &h.OnMissed}, {"on_not_started", &h.OnNotStarted}, {"on_recovery", &h.OnRecovery},
+		{"on_start", &h.OnStart},
+		{"on_success", &h.OnSuccess},
+		{"on_failure", &h.OnFailure},
+		{"on_retry", &h.OnRetry},
+		{"on_missed", &h.OnMissed},
+		{"on_not_started", &h.OnNotStarted},
+		{"on_recovery", &h.OnRecovery},
 	}
 }
 

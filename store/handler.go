@@ -57,8 +57,13 @@ var handlerEvents = []struct {
 	event HandlerEvents
 	name  string
 }{
-	{HandleStart, HookStart}, {HandleSuccess, HookSuccess}, {HandleFailure, HookFailure}, {HandleRetry, HookRetry},
-	{HandleMissed, HookMissed}, {HandleNotStarted, HookNotStarted}, {HandleRecovery, HookRecovery},
+	{HandleStart, HookStart},
+	{HandleSuccess, HookSuccess},
+	{HandleFailure, HookFailure},
+	{HandleRetry, HookRetry},
+	{HandleMissed, HookMissed},
+	{HandleNotStarted, HookNotStarted},
+	{HandleRecovery, HookRecovery},
 }
 
 // Names returns the words of the events, in a fixed order.
@@ -77,7 +82,8 @@ func ParseHandlerEvents(names ...string) (events HandlerEvents, err error) {
 		i := slices.IndexFunc(handlerEvents, func(known struct {
 			event HandlerEvents
 			name  string
-		}) bool {
+		},
+		) bool {
 			return known.name == name
 		})
 		if i < 0 {

@@ -18,6 +18,7 @@ import (
 var noChange = map[string]bool{
 	"JobService.Count": true, "JobService.Get": true, "JobService.Graph": true, "JobService.List": true, "JobService.Output": true, "JobService.Estimate": true, "JobService.Page": true, "JobService.Predecessors": true, "JobService.Waits": true,
 	"ScheduleService.Counts": true, "ScheduleService.Get": true, "ScheduleService.Graph": true, "ScheduleService.List": true, "ScheduleService.RunOnce": true,
+	"HandlerService.List": true,
 	"CalendarService.Get": true, "CalendarService.List": true,
 	"GroupService.Get": true, "GroupService.List": true, "GroupService.Schedules": true,
 	"BatchService.Get": true, "BatchService.List": true, "SlotService.List": true, "QueueService.List": true,
@@ -86,6 +87,10 @@ func TestEachChangeIsRecorded(t *testing.T) {
 			return two(client.Calendars.PutAll(ctx, []hourbell.Calendar{{Name: "c"}, {Name: "d"}}))
 		}},
 		{"CalendarService.Delete", store.AuditCalendarsDelete, func() error { return client.Calendars.Delete(ctx, "c", "d") }},
+		{"HandlerService.Put", store.AuditHandlersPut, func() error {
+			return two(client.Handlers.Put(ctx, hourbell.EventHandler{Name: "h", On: []string{hourbell.HookFailure}, Job: report{}}))
+		}},
+		{"HandlerService.Delete", store.AuditHandlersDelete, func() error { return client.Handlers.Delete(ctx, "h") }},
 		{"EventService.Keep", store.AuditEventsKeep, func() error { return client.Events.Keep(ctx, time.Hour) }},
 		{"NodeService.AcceptHistory", store.AuditHistoryAccept, func() error {
 			return two(client.Nodes.AcceptHistory(ctx, hourbell.AcceptHistoryRequest{Force: true}))

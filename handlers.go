@@ -86,7 +86,7 @@ func (s *HandlerService) Put(ctx context.Context, handler EventHandler) (changed
 	if err != nil {
 		return false, fmt.Errorf("put handler %q: %w", check.Shorten(handler.Name), err)
 	}
-	res, err := s.client.backend.PutHandler(ctx, store.PutHandlerRequest{Handler: row})
+	res, err := s.client.backend.PutHandler(ctx, store.PutHandlerRequest{Handler: row, By: s.client.actor(ctx)})
 	return res.Changed, err
 }
 
@@ -115,5 +115,5 @@ func (s *HandlerService) Delete(ctx context.Context, names ...string) error {
 			return fmt.Errorf("delete handler: %w", err)
 		}
 	}
-	return s.client.backend.DeleteHandlers(ctx, store.DeleteHandlersRequest{Names: names})
+	return s.client.backend.DeleteHandlers(ctx, store.DeleteHandlersRequest{Names: names, By: s.client.actor(ctx)})
 }

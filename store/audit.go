@@ -48,6 +48,8 @@ const (
 	AuditSchedulesBackfill = "schedules backfill"
 	AuditCalendarsPut      = "calendars put"
 	AuditCalendarsDelete   = "calendars delete"
+	AuditHandlersPut       = "handlers put"
+	AuditHandlersDelete    = "handlers delete"
 	AuditGroupsPause       = "groups pause"
 	AuditGroupsResume      = "groups resume"
 	AuditEventsKeep        = "events keep"
@@ -60,6 +62,7 @@ const (
 	AuditJob      = "job" // the name of the subject is the number of the job
 	AuditSchedule = "schedule"
 	AuditCalendar = "calendar"
+	AuditHandler  = "handler"
 	AuditGroup    = "group"
 	AuditLock     = "lock"
 )
@@ -338,6 +341,17 @@ func (r PutCalendarsRequest) Entry(changed []string, revised int) *AuditEntry {
 // Entry returns the entry about deleted calendars; nil: nothing is to be recorded.
 func (r DeleteCalendarsRequest) Entry() *AuditEntry {
 	return r.By.entry(AuditCalendarsDelete, AuditCalendar, r.Names, "")
+}
+
+// Entry returns the entry about a handler that is created or changed; nil: nothing is to be
+// recorded.
+func (r PutHandlerRequest) Entry() *AuditEntry {
+	return r.By.entry(AuditHandlersPut, AuditHandler, []string{r.Handler.Name}, "on "+strings.Join(r.Handler.On.Names(), ", "))
+}
+
+// Entry returns the entry about deleted handlers; nil: nothing is to be recorded.
+func (r DeleteHandlersRequest) Entry() *AuditEntry {
+	return r.By.entry(AuditHandlersDelete, AuditHandler, r.Names, "")
 }
 
 // Entry returns the entry about a pause; nil: nothing is to be recorded.

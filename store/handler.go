@@ -138,6 +138,7 @@ func (h *Handler) DecodeJob(text string) error {
 type PutHandlerRequest struct {
 	Now     time.Time
 	Handler Handler // without UpdatedAt
+	By      Actor   // recorded in the audit
 }
 
 // CheckPut returns why a put must be refused, or nil. others is how many handlers with
@@ -159,7 +160,9 @@ type PutHandlerResult struct {
 
 // DeleteHandlersRequest names handlers.
 type DeleteHandlersRequest struct {
+	Now   time.Time // of the entry in the audit; zero: the store's clock
 	Names []string
+	By    Actor // recorded in the audit
 }
 
 // Handlers are all handlers of a store, by name. The methods are the rules of what handlers

@@ -23,7 +23,7 @@ var errHandled = errors.New("handlers were put while the job ran")
 // PutHandler creates or replaces a handler; see store.HandlerStore.
 func (b *Backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (out store.PutHandlerResult, err error) {
 	err = b.work(ctx, programConns, "put handler", func(tx pgx.Tx) (err error) {
-		out, err = rowwise.PutHandler(ctx, handlersTx{b, tx}, req, req.Now)
+		out, err = rowwise.PutHandler(ctx, handlersTx{auditTx{b, tx}}, req, req.Now)
 		return err
 	})
 	if err != nil {
@@ -36,7 +36,7 @@ func (b *Backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (
 // DeleteHandlers deletes handlers; see store.HandlerStore.
 func (b *Backend) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequest) error {
 	return b.work(ctx, programConns, "delete handlers", func(tx pgx.Tx) error {
-		return rowwise.DeleteHandlers(ctx, handlersTx{b, tx}, req)
+		return rowwise.DeleteHandlers(ctx, handlersTx{auditTx{b, tx}}, req, req.Now)
 	})
 }
 
@@ -70,10 +70,7 @@ func scanHandler(r pgx.CollectableRow) (h store.Handler, err error) {
 }
 
 // handlersTx implements rowwise.HandlersTx.
-type handlersTx struct {
-	b  *Backend
-	tx querier
-}
+type handlersTx struct{ auditTx }
 
 // LockHandlers implements rowwise.HandlersTx.
 func (t handlersTx) LockHandlers(ctx context.Context) (store.Handlers, error) {

@@ -22,7 +22,9 @@ func (b *Backend) PutHandler(ctx context.Context, req store.PutHandlerRequest) (
 
 // DeleteHandlers deletes handlers; see store.HandlerStore.
 func (b *Backend) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequest) error {
-	return b.write(ctx, "delete handlers", func(s *session) error { return rowwise.DeleteHandlers(ctx, s, req) })
+	return b.writeAt(ctx, "delete handlers", req.Now, func(s *session, now time.Time) error {
+		return rowwise.DeleteHandlers(ctx, s, req, now)
+	})
 }
 
 // ListHandlers reads handlers; see store.HandlerStore.

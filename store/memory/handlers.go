@@ -30,12 +30,14 @@ func (s *Store) PutHandler(ctx context.Context, req store.PutHandlerRequest) (st
 	}
 	h.Job, h.UpdatedAt = h.Job.Clone(), now
 	s.handlers[h.Name] = h
+	s.record(req.Entry(), 0, now)
 	return store.PutHandlerResult{Changed: true}, nil
 }
 
 // DeleteHandlers deletes handlers; see store.HandlerStore.
 func (s *Store) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequest) error {
-	if _, err := s.beginWrite(ctx, "delete handlers", time.Time{}); err != nil {
+	now, err := s.beginWrite(ctx, "delete handlers", req.Now)
+	if err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
@@ -46,6 +48,9 @@ func (s *Store) DeleteHandlers(ctx context.Context, req store.DeleteHandlersRequ
 	}
 	for _, name := range req.Names {
 		delete(s.handlers, name)
+	}
+	if len(req.Names) > 0 {
+		s.record(req.Entry(), 0, now)
 	}
 	return nil
 }

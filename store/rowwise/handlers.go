@@ -11,6 +11,8 @@ import (
 
 // HandlersTx reads and writes handlers.
 type HandlersTx interface {
+	AuditTx
+
 	// LockHandlers returns all handlers, by name. No other transaction changes handlers
 	// until this transaction ends.
 	LockHandlers(ctx context.Context) (store.Handlers, error)
@@ -53,11 +55,14 @@ func PutHandler(ctx context.Context, tx HandlersTx, req store.PutHandlerRequest,
 	if err := req.CheckPut(others); err != nil {
 		return out, err
 	}
-	return store.PutHandlerResult{Changed: true}, tx.SaveHandler(ctx, req.Handler, now)
+	if err := tx.SaveHandler(ctx, req.Handler, now); err != nil {
+		return out, err
+	}
+	return store.PutHandlerResult{Changed: true}, Record(ctx, tx, req.Entry(), now)
 }
 
 // DeleteHandlers deletes handlers; see store.HandlerStore.
-func DeleteHandlers(ctx context.Context, tx HandlersTx, req store.DeleteHandlersRequest) error {
+func DeleteHandlers(ctx context.Context, tx HandlersTx, req store.DeleteHandlersRequest, now time.Time) error {
 	if len(req.Names) == 0 {
 		return nil
 	}
@@ -70,7 +75,10 @@ func DeleteHandlers(ctx context.Context, tx HandlersTx, req store.DeleteHandlers
 			return fmt.Errorf("handler %q: %w", name, store.ErrNotFound)
 		}
 	}
-	return tx.DeleteHandlers(ctx, req.Names)
+	if err := tx.DeleteHandlers(ctx, req.Names); err != nil {
+		return err
+	}
+	return Record(ctx, tx, req.Entry(), now)
 }
 
 // handleNotStarted inserts the jobs that handlers make of waiting jobs which are about to end

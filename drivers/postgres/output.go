@@ -44,7 +44,7 @@ func (b *Backend) SaveOutput(ctx context.Context, req store.SaveOutputRequest) (
 // ReadOutput reads the output of an attempt; see store.Jobs.
 func (b *Backend) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (out store.JobOutput, err error) {
 	err = b.list(ctx, "read output", func(tx pgx.Tx) error {
-		values := append(jobFilterValues(store.JobFilter{IDs: []int64{req.ID}}, time.Time{}), nil, 1, false)
+		values := append(jobFilterValues(store.JobFilter{IDs: []int64{req.ID}}, time.Time{}), nil, nil, 1, false)
 		jobs, err := collect(ctx, tx, scanJob, b.q(listJobs), values...)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -382,13 +383,15 @@ func handlersStart(e *env) {
 func handlersOtherClient(e *env) {
 	n := e.node("n")
 	want := 0
+	results := []store.Result{store.Completed, store.Retry}
 	for range 3 {
+		slices.Reverse(results) // each of them is the first outcome after a change
 		for _, has := range []bool{false, true} {
 			if has {
 				_, err := e.b.PutHandler(e.ctx, store.PutHandlerRequest{Now: e.now, Handler: handler("h", store.HandleSuccess|store.HandleRetry)})
 				e.must(err)
 			}
-			for _, result := range []store.Result{store.Completed, store.Retry} {
+			for _, result := range results {
 				e.insertOne(newJob())
 				e.endsOn(e.claim(n, 1)[0], func(o *store.Outcome) {
 					o.Alone = true

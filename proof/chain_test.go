@@ -47,9 +47,9 @@ func TestEachEndStartsOnce(t *testing.T) {
 }
 
 // cut kills a node while jobs have ended whose ends are not passed on yet: a transaction has locked
-// the schedules that follow.
+// the schedules that follow. It waits for the locks of transactions whose connections are half-open.
 func (o *ordeal) cut() {
-	ctx, cancel := context.WithTimeout(o.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(o.t.Context(), time.Minute)
 	defer cancel()
 	tx, err := o.ledger.begin(ctx)
 	if err != nil {

@@ -344,13 +344,18 @@ func (b *Backend) Close() error {
 // migrations, have none to pin. Compiling queries (jit) never pays here. DateStyle
 // matters where statements go unprepared and times come back as text.
 //
+// PostgreSQL ends a transaction that waits ten seconds for its next statement. Otherwise a node
+// that disappears from the network within a transaction would hold locks on schedules and jobs
+// until TCP gives its connection up, which takes two hours by default.
+//
 // A pool of our own gives these settings to its sessions. Others may not keep
 // them, or serve the program too: there each transaction begins with them, in
 // one message.
 const (
 	writing = "begin isolation level read committed read write"
+	limited = "; set local idle_in_transaction_session_timeout = '10s'"
 
-	common  = "; set local jit = off; set local datestyle = 'ISO, YMD'"
+	common  = limited + "; set local jit = off; set local datestyle = 'ISO, YMD'"
 	working = writing + common + "; select set_config('plan_cache_mode', " + planMode + ", true); set local enable_seqscan = off; set local enable_hashjoin = off" +
 		"; set local enable_mergejoin = off; set local enable_bitmapscan = off"
 
@@ -365,6 +370,7 @@ const planMode = "case when to_regclass('pg_catalog.pg_dist_partition') is null 
 // pins gives a session what transactions would begin with. It is sent when a
 // connection is made, and not part of the connecting, which some proxies refuse.
 const pins = "set default_transaction_isolation = 'read committed'; set default_transaction_read_only = off; set jit = off" +
+	"; set idle_in_transaction_session_timeout = '10s'" +
 	"; set datestyle = 'ISO, YMD'; select set_config('plan_cache_mode', " + planMode + ", false); set enable_seqscan = off; set enable_hashjoin = off" +
 	"; set enable_mergejoin = off; set enable_bitmapscan = off"
 
@@ -376,6 +382,14 @@ const tries = 8
 // again, so do must not keep anything from one run to the next.
 func (b *Backend) work(ctx context.Context, class connClass, what string, do func(tx pgx.Tx) error) error {
 	return b.transact(ctx, class, what, b.workBegin(), do)
+}
+
+// writeBegin begins a transaction that only writes.
+func (b *Backend) writeBegin() string {
+	if b.pinned {
+		return writing
+	}
+	return writing + limited
 }
 
 // workBegin begins a transaction of work.

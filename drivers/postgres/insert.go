@@ -67,7 +67,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 			return err
 		})
 	case chunk(req.Jobs) < len(req.Jobs):
-		err = b.transact(ctx, programConns, insertWhat, writing, func(tx pgx.Tx) (err error) {
+		err = b.transact(ctx, programConns, insertWhat, b.writeBegin(), func(tx pgx.Tx) (err error) {
 			out.Jobs, err = b.insertionIn(tx, req.Now).insert(ctx, req.Jobs)
 			return err
 		})

@@ -190,6 +190,29 @@ func TestPoolOfTheProgram(t *testing.T) {
 	}
 }
 
+// TestTransactionsThatWaitAreEnded: a node that disappears from the network within a transaction
+// must not hold locks for hours.
+func TestTransactionsThatWaitAreEnded(t *testing.T) {
+	own := fresh(t)
+	shared := New(newPool(t), Schema(own.schema))
+	for _, b := range []*Backend{own, shared} {
+		for name, begin := range map[string]string{"work": b.workBegin(), "a write": b.writeBegin(), "a listing": listing} {
+			var limit string
+			must(t, b.transact(t.Context(), nodeConns, "read a setting", begin, func(tx pgx.Tx) error {
+				return tx.QueryRow(t.Context(), "show idle_in_transaction_session_timeout").Scan(&limit)
+			}))
+			if limit != "10s" {
+				t.Errorf("pinned %v: %s may wait for %s", b.pinned, name, limit)
+			}
+		}
+	}
+	var left string
+	must(t, shared.pool.QueryRow(t.Context(), "show idle_in_transaction_session_timeout").Scan(&left))
+	if left == "10s" {
+		t.Error("the setting stays behind in the program's pool")
+	}
+}
+
 func TestNewDB(t *testing.T) {
 	db := openSQL(t, "cache_statement")
 	b, err := NewDB(t.Context(), db, Schema(newSchema(t)))

@@ -62,6 +62,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
@@ -458,7 +459,8 @@ func (b *Backend) alone(ctx context.Context, class connClass, what string, do fu
 	})
 }
 
-// retry does something again while the server gives it up because of others.
+// retry does something again while the server gives it up because of others, or while the
+// connection turns out to be closed before anything was sent.
 func (b *Backend) retry(ctx context.Context, what string, do func() error) error {
 	if b.invalid != nil {
 		return fmt.Errorf("%s: %w", what, b.invalid)
@@ -468,7 +470,8 @@ func (b *Backend) retry(ctx context.Context, what string, do func() error) error
 		if err == nil {
 			return nil
 		}
-		if try == tries || !passing(err) || !pause(ctx, try) {
+		mayPass := passing(err) || pgconn.SafeToRetry(err)
+		if try == tries || !mayPass || !pause(ctx, try) {
 			return b.explain(what, err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/hourbell/hourbell/store"
@@ -188,6 +189,25 @@ func TestPoolOfTheProgram(t *testing.T) {
 	if seqscan != "on" {
 		t.Error("settings stay behind in the program's pool")
 	}
+}
+
+// TestClosedConnectionsAreReplaced: a call that gets connections that were closed while they rested
+// gets others, because nothing was sent.
+func TestClosedConnectionsAreReplaced(t *testing.T) {
+	b := fresh(t)
+	node := register(t, b)
+	var held []*pgxpool.Conn
+	for range 3 {
+		conn, err := b.poolOf(nodeConns).Acquire(t.Context())
+		must(t, err)
+		held = append(held, conn)
+	}
+	for _, conn := range held {
+		must(t, conn.Conn().PgConn().Conn().Close())
+		conn.Release()
+	}
+	_, err := b.Leave(t.Context(), store.LeaveRequest{Node: node})
+	must(t, err)
 }
 
 // TestTransactionsThatWaitAreEnded: a node that disappears from the network within a transaction

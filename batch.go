@@ -66,7 +66,7 @@ const (
 // ended, also jobs that are added. If On does not fit, it ends as store.StateNotStarted.
 type Finally struct {
 	Args    Args
-	Options []Option // as those of a Request
+	Options []Option // the options of the job; see Request
 	On      FinallyOn
 }
 

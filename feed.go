@@ -20,8 +20,8 @@ type FeedEvent struct {
 	// Event is the word of a store.EventType, such as failed, or FeedGap.
 	Event string
 	// Job is the number of the job; 0: the event is about a schedule. Kind, Queue, Group, Node
-	// and Attempt are those of the job when the event is read, with Node and Attempt of its last
-	// attempt; they are zero if the job has been deleted since.
+	// and Attempt describe the job at the time when the event is read; Node and Attempt are of its
+	// last attempt. They are zero if the job has been deleted since.
 	Job                int64
 	Kind, Queue, Group string
 	Node               string

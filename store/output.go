@@ -37,7 +37,7 @@ func (c ClaimOutput) Window() (first, last int64) {
 	return max(last-OutputBlocks+1, 0), last
 }
 
-// Blocks returns Data in blocks, of which all but the last are full.
+// Blocks returns Data in blocks. Each block but the last is full.
 func (c ClaimOutput) Blocks() []StoredBlock {
 	var blocks []StoredBlock
 	for n, rest := c.From/OutputBlock, c.Data; len(rest) > 0; n++ {

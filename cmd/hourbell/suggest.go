@@ -86,8 +86,8 @@ const (
 	namesTime = time.Second // how long the names are read
 )
 
-// known returns names that exist: of schedules and calendars the first, and those that begin
-// as the given name does; of kinds those that nodes know.
+// known returns names that exist: the first calendars, the first schedules and the schedules
+// that follow the first letter of the name, all groups, the queues, and the kinds that nodes know.
 func (a asked) known(ctx context.Context, client *hourbell.Client) (names []string, err error) {
 	pages := []string{""}
 	if len(a.name) > 0 {

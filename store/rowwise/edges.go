@@ -470,7 +470,7 @@ func (s *releaseStep) findEdges(ctx context.Context, tx Edges, now time.Time) (e
 	return err
 }
 
-// lookUp completes notes of jobs of which it is not known whether they have ended.
+// lookUp completes notes of jobs that may not have ended.
 func (s *releaseStep) lookUp(ctx context.Context, tx Edges, now time.Time) error {
 	ids := make([]int64, len(s.notes))
 	for i, note := range s.notes {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"time"
 
 	"github.com/hourbell/hourbell"
 )
@@ -60,15 +61,28 @@ func prepare(command Command, job *hourbell.JobRow) (ready, error) {
 	return r, nil
 }
 
-// findUser looks up a login name on this machine.
+// findUser looks up a login name on this machine. The error names it.
 func findUser(name string) (*user.User, *identity, error) {
-	who, err := user.Lookup(name)
-	if err != nil {
-		return nil, nil, fmt.Errorf("user %q: not known on this machine: %w; create the user or correct the name", name, err)
-	}
-	identity, err := identify(who)
+	who, identity, err := lookUpUser(name)
 	if err != nil {
 		return nil, nil, fmt.Errorf("user %q: %w", name, err)
+	}
+	return who, identity, nil
+}
+
+// lookUpUser looks up a login name on this machine, and refuses an account that has
+// expired.
+func lookUpUser(name string) (*user.User, *identity, error) {
+	who, err := user.Lookup(name)
+	if err != nil {
+		return nil, nil, fmt.Errorf("not known on this machine: %w; create the user or correct the name", err)
+	}
+	identity, err := identify(who)
+	if err == nil {
+		err = checkAccount(shadowFile, name, time.Now())
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	return who, identity, nil
 }

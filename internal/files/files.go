@@ -128,6 +128,9 @@ type Loader struct {
 	Stdin  io.Reader // the content of the file "-"; nil: "-" is an ordinary file name
 	Strict bool      // the process runs the lines: lines that it cannot or must not run are mistakes
 	Me     Identity  // the user of the process
+	// CheckUser returns why commands of a user do not start on this machine; nil:
+	// kinds.CheckUser.
+	CheckUser func(name string) error
 }
 
 // Loaded is a file that was read.

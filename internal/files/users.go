@@ -35,11 +35,12 @@ func knownUser(name string) bool {
 
 // checkUsers checks the users as which the commands of a file run. A user that
 // this process cannot become is a mistake if this process runs the commands.
-// Otherwise it is a warning, because another machine may be able to; a name
-// that this machine does not know is a warning too.
+// Otherwise it is a warning, because another machine may be able to; a user whose
+// commands would not start on this machine is a warning too. A node does not warn
+// here: it looks up the users again while it runs (package watch).
 func (l Loader) checkUsers(path string, set *declared.File) error {
 	var errs declared.FileError
-	unknown := map[string]bool{}
+	seen := map[string]bool{}
 	for _, entry := range set.All() {
 		for _, name := range usersOf(entry.Schedule) {
 			about := declared.Error{File: path, Line: entry.Line, Field: fmt.Sprintf("user %q", declared.Label(name, 60))}
@@ -51,10 +52,9 @@ func (l Loader) checkUsers(path string, set *declared.File) error {
 			case !can:
 				about.Problem, about.Remedy = "needs a node that runs as root or as this user", ""
 				set.Warn(about)
-			case !unknown[name] && !knownUser(name):
-				unknown[name] = true
-				about.Problem, about.Remedy = "is not known on this machine", "add the user to every machine that runs the line"
-				set.Warn(about)
+			case !l.Strict && !seen[name]:
+				seen[name] = true
+				l.warnUser(name, about, set)
 			}
 		}
 	}
@@ -62,21 +62,51 @@ func (l Loader) checkUsers(path string, set *declared.File) error {
 	return errs.Err()
 }
 
+// warnUser warns if commands of a user would not start on this machine.
+func (l Loader) warnUser(name string, about declared.Error, set *declared.File) {
+	switch err := l.UserProblem(name); {
+	case !knownUser(name):
+		about.Problem, about.Remedy = "is not known on this machine", "add the user to every machine that runs the line"
+	case err != nil:
+		about.Problem = "cannot be used on this machine: " + err.Error()
+	default:
+		return
+	}
+	set.Warn(about)
+}
+
+// UserProblem returns why commands of a user do not start on this machine, or nil.
+func (l Loader) UserProblem(name string) error {
+	if l.CheckUser != nil {
+		return l.CheckUser(name)
+	}
+	return kinds.CheckUser(name)
+}
+
 // usersOf returns the users named by a schedule's command and by the commands
 // of its hooks.
 func usersOf(s hourbell.Schedule) []string {
 	var names []string
 	add := func(_ string, job hourbell.Args) {
-		raw := declared.Raw(job)
-		if raw.Name != kinds.CommandKind {
-			return
-		}
-		command, err := kinds.DecodeCommand(raw.JSON)
-		if err == nil && strings.TrimSpace(command.User) != "" {
-			names = append(names, command.User)
+		if name := UserOf(job); name != "" {
+			names = append(names, name)
 		}
 	}
 	add("", s.Job)
 	s.Hooks.Each(add)
 	return names
+}
+
+// UserOf returns the user that a command names; empty if the job is not a command,
+// or if the command runs as the node's own user.
+func UserOf(job hourbell.Args) string {
+	raw := declared.Raw(job)
+	if raw.Name != kinds.CommandKind {
+		return ""
+	}
+	command, err := kinds.DecodeCommand(raw.JSON)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(command.User)
 }

@@ -26,14 +26,15 @@ func (w *Watcher) admit() {
 	if w.off {
 		return
 	}
+	w.findUsers()
 	var all []hourbell.Schedule
 	for _, set := range w.sets() {
 		for _, entry := range set.All() {
-			all = append(all, entry.Schedule)
+			all = append(all, w.runnable(entry.Schedule))
 		}
 	}
 	for _, entry := range w.former {
-		all = append(all, entry.Schedule)
+		all = append(all, w.runnable(entry.Schedule))
 	}
 	if err := w.client.Allow(all...); err != nil { // the files were checked when they were read
 		w.log.Error("commands are not allowed", "error", plain.OneLine(err.Error()))

@@ -50,6 +50,7 @@ type Watcher struct {
 	files  []*watched
 	off    bool              // this node runs no commands of the files: see AdmitNothing
 	former []declared.Entry  // from versions that are no longer current; see admit
+	users  map[string]string // users whose commands do not start on this machine, and why
 	said   map[string]string // the last message about a directory
 	left   map[string]bool   // ignored files that were logged
 	losses int64             // number of losses of the store's history that were accepted
@@ -164,14 +165,6 @@ func (w *Watcher) sets() []*declared.File {
 	return sets
 }
 
-// AtStart returns the commands that the files run at the start of a node.
-func (w *Watcher) AtStart() (entries []declared.Entry) {
-	for _, set := range w.sets() {
-		entries = append(entries, set.AtStart...)
-	}
-	return entries
-}
-
 // SyncAll syncs every file to the store at the start. The first failure ends
 // it, with three exceptions: a newer revision in the store, a name of another
 // owner in a file of a directory, and a store that went back in time.
@@ -202,8 +195,9 @@ func (w *Watcher) SyncAll(ctx context.Context) error {
 // Run checks the files until ctx ends. A value on reread makes it read all
 // files, changed or not.
 func (w *Watcher) Run(ctx context.Context, reread <-chan os.Signal) {
-	tick := time.NewTicker(Every)
+	tick, users := time.NewTicker(Every), time.NewTicker(everyUsers)
 	defer tick.Stop()
+	defer users.Stop()
 	w.tellUndeclared(ctx)
 	for {
 		select {
@@ -211,12 +205,15 @@ func (w *Watcher) Run(ctx context.Context, reread <-chan os.Signal) {
 			return
 		case <-reread:
 			w.log.Info("files are read again")
+			w.checkUsers()
 			w.directories(ctx)
 			for _, f := range w.files {
 				if now := f.look(); now != nil || f.Dir == "" {
 					w.reload(ctx, f, now)
 				}
 			}
+		case <-users.C:
+			w.checkUsers()
 		case <-tick.C:
 			w.bringAfterLoss()
 			w.directories(ctx)

@@ -51,13 +51,18 @@ func newWatching(t *testing.T, text string) *watching {
 // start starts a node's watcher on a store.
 func start(t *testing.T, store *away, inputs ...files.Input) *watching {
 	t.Helper()
+	return startWith(t, files.Loader{Strict: true, Me: files.Identity{Root: true, UID: os.Getuid()}}, store, inputs...)
+}
+
+func startWith(t *testing.T, loader files.Loader, store *away, inputs ...files.Input) *watching {
+	t.Helper()
 	w := &watching{t: t, store: store, log: &bytes.Buffer{}}
 	log := slog.New(logline.NewHandler(w.log, slog.LevelDebug))
 	client, err := hourbell.New(w.store, hourbell.Config{Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Watcher, err = Open(files.Loader{Strict: true, Me: files.Identity{Root: true, UID: os.Getuid()}}, inputs); err != nil {
+	if w.Watcher, err = Open(loader, inputs); err != nil {
 		t.Fatal(err)
 	}
 	w.Start(client, log)

@@ -89,7 +89,7 @@ func (s *Store) predecessorEnded(id int64, state store.State, reason string, now
 func (s *Store) decide(j *job, e *store.JobEdge, state store.State, at time.Time) {
 	if e.On == store.OnEnd {
 		e.State = store.EdgeMatched
-		if s.finished[j.ID] == nil && j.State == store.StateWaiting {
+		if e.Delay > 0 && s.finished[j.ID] == nil && j.State == store.StateWaiting {
 			j.RunAt = laterOf(j.RunAt, instant(at.Add(e.Delay)))
 		}
 		return
@@ -99,7 +99,7 @@ func (s *Store) decide(j *job, e *store.JobEdge, state store.State, at time.Time
 	switch {
 	case succeeded && e.On != store.OnFailure, failed && e.On != store.OnSuccess:
 		e.State = store.EdgeMatched
-		if s.finished[j.ID] == nil && j.State == store.StateWaiting {
+		if e.Delay > 0 && s.finished[j.ID] == nil && j.State == store.StateWaiting {
 			j.RunAt = laterOf(j.RunAt, instant(at.Add(e.Delay)))
 		}
 	default:

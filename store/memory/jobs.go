@@ -105,6 +105,7 @@ func (s *Store) Claim(ctx context.Context, req store.ClaimRequest) (store.ClaimR
 		return store.ClaimResult{}, fmt.Errorf("claim jobs: %w", err)
 	}
 	s.polled(req.Polled)
+	s.deleteEndedPauses(now)
 	out := store.ClaimResult{Now: now, Handled: s.allHandlers().Begin()}
 	for i, j := range s.claimable(req, now) {
 		out.Jobs = append(out.Jobs, s.claim(j, node, now))

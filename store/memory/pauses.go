@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -71,6 +72,12 @@ func (s *Store) followPause(row *store.Schedule, now time.Time) {
 func (s *Store) groupPaused(group string, now time.Time) bool {
 	p, found := s.pauses[group]
 	return found && !p.At.IsZero() && (p.Until.IsZero() || now.Before(p.Until))
+}
+
+// deleteEndedPauses deletes pauses that have ended, so that they do not come back if the clock
+// is set back.
+func (s *Store) deleteEndedPauses(now time.Time) {
+	maps.DeleteFunc(s.pauses, func(_ string, p store.Pause) bool { return p.At.IsZero() || !p.Until.IsZero() && !now.Before(p.Until) })
 }
 
 // groupSettled returns store.ErrUnsettled if a schedule of a group is unsettled.

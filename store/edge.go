@@ -92,10 +92,12 @@ type Ended struct {
 // all of its edges have matched (with Any, when one has matched), and it is not started as
 // soon as that is impossible. With AtEnd both are decided when no edge is open.
 type Wait struct {
-	Open  int       // open edges
-	Any   bool      // NewJob.Any
-	AtEnd bool      // NewJob.AtEnd
-	RunAt time.Time // the latest of the job's own run_at and end + delay of each matched predecessor
+	Open  int  // open edges
+	Any   bool // NewJob.Any
+	AtEnd bool // NewJob.AtEnd
+	// RunAt is the latest of the job's own run_at and, of each matched edge with a delay, the end of
+	// its predecessor + the delay. An end without a delay is not later than the release.
+	RunAt time.Time
 
 	matched, missed bool
 	why             string
@@ -106,7 +108,7 @@ func (w *Wait) Decide(e Edge, p Ended) EdgeState {
 	w.Open--
 	if e.On.Matches(p.State) {
 		w.matched = true
-		if at := p.At.Add(e.Delay); at.After(w.RunAt) {
+		if at := p.At.Add(e.Delay); e.Delay > 0 && at.After(w.RunAt) {
 			w.RunAt = at
 		}
 		return EdgeMatched

@@ -245,14 +245,7 @@ func (t edgesTx) SaveWaits(ctx context.Context, waits []rowwise.JobWait) error {
 			open[i] = &count
 		}
 	}
-	var queues []string
-	var queue string
-	var ready bool
-	err := each(ctx, t.tx, []any{&queue, &ready}, func() {
-		if ready && !slices.Contains(queues, queue) {
-			queues = append(queues, queue)
-		}
-	}, t.b.q(updateWaits), ids, open, runAts)
+	queues, err := collect(ctx, t.tx, pgx.RowTo[string], t.b.q(updateWaits), ids, open, runAts)
 	if err != nil {
 		return err
 	}

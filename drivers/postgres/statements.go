@@ -437,7 +437,7 @@ var sources = [statementCount]source{
 	unparkJobs:             {file: "unpark_jobs", params: "names limit"},
 	upsertPauses:           {file: "upsert_pauses", params: "subject name paused_at until reason actor"},
 	insertEdges:            {file: "insert_edges", params: "on_ids ids delays ons states anys at_ends"},
-	updateWaits:            {file: "update_waits", params: "ids waits run_ats", columns: "queue ready"},
+	updateWaits:            {file: "update_waits", params: "ids waits run_ats", columns: "queue"},
 	lockReleases:           {file: "lock_releases", params: "after_id rows limit", columns: "id number place last done_to ended_at on_id state reason schedule_id held"},
 	findQueues:             {file: "find_queues", params: "ids", columns: "queue"},
 	findEdges:              {file: "find_edges", params: "on_ids done_tos numbers limit", columns: "place job_id delay_us on any_of at_end"},

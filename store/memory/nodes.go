@@ -210,7 +210,7 @@ func (s *Store) recordLoss(j *job, died, asked bool, now time.Time) {
 		a.Outcome, a.Error = store.AttemptReleased, "handed back: its node "+j.Node+" left while it ran"
 	}
 	if kept := s.output[j.ID]; kept.token == j.Token {
-		p := store.Printed{From: kept.from, Data: kept.data}.Since(0)
+		p := kept.printed()
 		a.Output, a.Printed = p.Data, p.End()
 	}
 	delete(s.output, j.ID)

@@ -3,17 +3,26 @@ package memory
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
 )
 
-// claimOutput is what is stored of the output of the claim with a token: the bytes
-// from its first block on.
+// claimOutput is what is stored of the output of the claim with a token, in blocks.
 type claimOutput struct {
-	token int64
-	from  int64
-	data  []byte
+	token  int64
+	blocks map[int64][]byte
+}
+
+// printed returns the output that is stored.
+func (o claimOutput) printed() store.Printed {
+	var blocks []store.StoredBlock
+	for _, n := range slices.Sorted(maps.Keys(o.blocks)) {
+		blocks = append(blocks, store.StoredBlock{N: n, Data: o.blocks[n]})
+	}
+	return store.PrintedIn(blocks)
 }
 
 // SaveOutput stores output; see store.Jobs.
@@ -30,14 +39,13 @@ func (s *Store) SaveOutput(ctx context.Context, req store.SaveOutputRequest) ([]
 		}
 		saved = append(saved, c.ClaimRef)
 		kept := s.output[c.ID]
-		if end := kept.from + int64(len(kept.data)); kept.token != c.Token || c.From < kept.from || c.From > end {
-			kept = claimOutput{c.Token, c.From, nil}
+		if kept.token != c.Token {
+			kept = claimOutput{c.Token, map[int64][]byte{}}
 		}
-		kept.data = append(copyOf(kept.data[:c.From-kept.from]), c.Data...)
-		blocks := (int64(len(kept.data)) + store.OutputBlock - 1) / store.OutputBlock
-		if over := blocks - store.OutputBlocks; over > 0 {
-			kept.from += over * store.OutputBlock
-			kept.data = kept.data[over*store.OutputBlock:]
+		first, last := c.Window()
+		maps.DeleteFunc(kept.blocks, func(n int64, _ []byte) bool { return n < first || n > last })
+		for _, block := range c.Blocks() {
+			kept.blocks[block.N] = copyOf(block.Data)
 		}
 		s.output[c.ID] = kept
 	}
@@ -64,7 +72,7 @@ func (s *Store) ReadOutput(ctx context.Context, req store.ReadOutputRequest) (st
 	if out.Token == j.Token && j.State == store.StateRunning {
 		out.Running, out.Attempt = true, j.Attempt
 		if kept := s.output[j.ID]; kept.token == j.Token {
-			out.Printed = store.Printed{From: kept.from, Data: copyOf(kept.data)}.Since(req.From)
+			out.Printed = kept.printed().Since(req.From)
 		}
 		return out, nil
 	}

@@ -138,11 +138,6 @@ const (
 	// cheapFullScan is the cost up to which a full scan follows at once when a
 	// claim with cursors finds no job.
 	cheapFullScan = time.Millisecond
-	// guessedClaim is roughly how long it takes to claim one job of a batch. It
-	// limits what a full scan is expected to take after a claim of few jobs: such a
-	// claim takes milliseconds a job, and a scan of thousands of jobs would seem to
-	// cost nothing.
-	guessedClaim = 10 * time.Microsecond
 	// slack is how far cursors stay behind the clock, because transactions do not
 	// commit in the order in which they began.
 	slack = 20 * time.Millisecond
@@ -369,9 +364,12 @@ func (s *claimScan) recordFullScan(jobs int, took time.Duration) {
 
 // addFullScan is recordFullScan for a caller that holds mu.
 func (s *claimScan) addFullScan(jobs int, took time.Duration) {
-	expected := cheapFullScan + time.Duration(jobs)*guessedClaim
-	if s.usual.jobs > 0 {
-		expected = min(expected, max(cheapFullScan, s.usual.took*time.Duration(jobs)/time.Duration(s.usual.jobs)))
+	expected := cheapFullScan
+	switch {
+	case s.usual.jobs > 0:
+		expected = max(expected, s.usual.took*time.Duration(jobs)/time.Duration(s.usual.jobs))
+	case jobs > 0:
+		expected = took // there is no claim to compare with
 	}
 	s.costs.add(max(took-expected, 0), s.scanned.IsZero())
 	s.scanned, s.compared = time.Now(), false

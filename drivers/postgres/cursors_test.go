@@ -231,7 +231,7 @@ func TestCostOfAFullScan(t *testing.T) {
 		{usual{1000, 8 * time.Millisecond}, 1000, 10 * time.Millisecond, 2 * time.Millisecond},
 		{usual{1000, 8 * time.Millisecond}, 1000, 7 * time.Millisecond, 0},
 		{usual{1000, 8 * time.Millisecond}, 500, 50 * time.Millisecond, 46 * time.Millisecond},
-		{usual{1, time.Millisecond}, 1000, 15 * time.Millisecond, 4 * time.Millisecond}, // 1 s for 1,000 is not expected
+		{usual{1, time.Millisecond}, 1000, 15 * time.Millisecond, 0},
 		{usual{}, 1000, 10 * time.Millisecond, 0},
 		{usual{}, 0, 10 * time.Millisecond, 9 * time.Millisecond},
 	} {

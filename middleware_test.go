@@ -245,16 +245,17 @@ func TestEnqueueMiddlewareIsChecked(t *testing.T) {
 		change func(d *hourbell.Draft)
 		field  string
 	}{
-		"kind":         {func(d *hourbell.Draft) { d.Kind = "" }, "kind"},
-		"args":         {func(d *hourbell.Draft) { d.Args = []byte("{") }, "args"},
-		"queue":        {func(d *hourbell.Draft) { d.Queue = "a\x00" }, "queue"},
-		"priority":     {func(d *hourbell.Draft) { d.Priority = 10 }, "priority"},
-		"attempts":     {func(d *hourbell.Draft) { d.MaxAttempts = 0 }, "max_attempts"},
-		"timeout":      {func(d *hourbell.Draft) { d.Timeout = -1 }, "timeout"},
-		"key":          {func(d *hourbell.Draft) { d.Unique = strings.Repeat("x", 201) }, "unique"},
-		"header":       {func(d *hourbell.Draft) { d.Headers = map[string]string{"": "x"} }, "headers"},
-		"own header":   {func(d *hourbell.Draft) { d.Headers = map[string]string{hourbell.HookHeader: "{}"} }, "headers"},
-		"great header": {func(d *hourbell.Draft) { d.Headers = map[string]string{"a": big} }, "headers"},
+		"kind":          {func(d *hourbell.Draft) { d.Kind = "" }, "kind"},
+		"args":          {func(d *hourbell.Draft) { d.Args = []byte("{") }, "args"},
+		"args in place": {func(d *hourbell.Draft) { d.Args[0] = 'x' }, "args"},
+		"queue":         {func(d *hourbell.Draft) { d.Queue = "a\x00" }, "queue"},
+		"priority":      {func(d *hourbell.Draft) { d.Priority = 10 }, "priority"},
+		"attempts":      {func(d *hourbell.Draft) { d.MaxAttempts = 0 }, "max_attempts"},
+		"timeout":       {func(d *hourbell.Draft) { d.Timeout = -1 }, "timeout"},
+		"key":           {func(d *hourbell.Draft) { d.Unique = strings.Repeat("x", 201) }, "unique"},
+		"header":        {func(d *hourbell.Draft) { d.Headers = map[string]string{"": "x"} }, "headers"},
+		"own header":    {func(d *hourbell.Draft) { d.Headers = map[string]string{hourbell.HookHeader: "{}"} }, "headers"},
+		"great header":  {func(d *hourbell.Draft) { d.Headers = map[string]string{"a": big} }, "headers"},
 	} {
 		c := newCluster(t)
 		client := c.client(nil, func(cfg *hourbell.Config) {

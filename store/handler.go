@@ -113,7 +113,7 @@ type Handler struct {
 // Same reports whether a put changes nothing of h, which is nil for a name that does not
 // exist.
 func (h *Handler) Same(put Handler) bool {
-	return h != nil && h.On == put.On && h.Kind == put.Kind && h.Group == put.Group && h.Job.sameButArgs(&put.Job) && bytes.Equal(h.Job.Args, put.Job.Args)
+	return h != nil && h.On == put.On && h.Kind == put.Kind && h.Group == put.Group && h.Job.SameButArgs(&put.Job) && bytes.Equal(h.Job.Args, put.Job.Args)
 }
 
 // EncodeJob returns Job as drivers store it.

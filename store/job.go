@@ -123,8 +123,8 @@ func (s JobSpec) Clone() JobSpec {
 	return s
 }
 
-// sameButArgs reports whether two specs differ in their Args at most.
-func (s *JobSpec) sameButArgs(other *JobSpec) bool {
+// SameButArgs reports whether two specs differ in their Args at most.
+func (s *JobSpec) SameButArgs(other *JobSpec) bool {
 	return s.Kind == other.Kind && s.Queue == other.Queue && s.Priority == other.Priority && s.MaxAttempts == other.MaxAttempts &&
 		s.OnLoss == other.OnLoss && s.Timeout == other.Timeout && s.Group == other.Group && s.Unique == other.Unique && s.Batch == other.Batch &&
 		bytes.Equal(s.Headers, other.Headers) && (s.Headers == nil) == (other.Headers == nil)
@@ -183,7 +183,7 @@ func SameButArgs(jobs []NewJob) bool {
 }
 
 func (n *NewJob) sameButArgs(other *NewJob) bool {
-	return n.JobSpec.sameButArgs(&other.JobSpec) && n.Origin == other.Origin && n.RunAt.Equal(other.RunAt) && n.Delay == other.Delay &&
+	return n.JobSpec.SameButArgs(&other.JobSpec) && n.Origin == other.Origin && n.RunAt.Equal(other.RunAt) && n.Delay == other.Delay &&
 		n.Schedule == other.Schedule && n.Slot.Equal(other.Slot) && n.Waiting == other.Waiting && n.UniqueFor == other.UniqueFor &&
 		n.OnConflict == other.OnConflict && n.PushAtMost == other.PushAtMost &&
 		n.Any == other.Any && n.AtEnd == other.AtEnd && slices.Equal(n.After, other.After) && n.OpenEdges == other.OpenEdges && n.Releases == other.Releases

@@ -234,6 +234,8 @@ func (c *Client) engineConfig() engine.Config {
 		Backend:     c.store,
 		Name:        c.cfg.Name,
 		Version:     Version,
+		Host:        c.cfg.Host,
+		Labels:      c.cfg.labels(),
 		Queues:      queues,
 		Kinds:       c.cfg.Workers.kinds(false),
 		Restricted:  c.cfg.Workers.kinds(true),

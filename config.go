@@ -30,6 +30,13 @@ type Config struct {
 	// Name is the node's name in lists and logs. Default: host name, process
 	// number and a random part.
 	Name string
+	// Host is the name of the host on which this node runs: a place, which several nodes may
+	// share. 1–63 letters, digits, dots, underscores and hyphens. Default: the name that the
+	// operating system has for the host.
+	Host string
+	// Labels are what is known of this node, such as the role "db"; keys and values are as
+	// Host. They are shown with the node.
+	Labels map[string]string
 	// Logger receives every event as a line. Default: slog.Default(). Use
 	// slog.New(slog.DiscardHandler) for no output. Completed jobs are lines at
 	// level DEBUG, failed jobs at level ERROR.
@@ -132,9 +139,13 @@ func (c Config) withDefaults() Config {
 		c.Queues = map[string]int{defaultQueue: max(4*runtime.GOMAXPROCS(0), 10)}
 	}
 	c.Queues = maps.Clone(c.Queues)
+	c.Labels = maps.Clone(c.Labels)
 	c.WorkMiddleware, c.EnqueueMiddleware = slices.Clone(c.WorkMiddleware), slices.Clone(c.EnqueueMiddleware)
 	if c.Name == "" {
 		c.Name = nodeName()
+	}
+	if c.Host == "" {
+		c.Host = hostName()
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -162,7 +173,10 @@ func orDefault(d, otherwise time.Duration) time.Duration {
 // Validate returns every mistake in the configuration; New does the same.
 func (c Config) Validate() error {
 	c = c.withDefaults()
-	errs := append([]error{check.Name("node name", c.Name)}, c.Workers.errs...)
+	errs := append([]error{check.Name("node name", c.Name), check.Host("host", c.Host)}, c.Workers.errs...)
+	for _, label := range c.labels() {
+		errs = append(errs, check.Label("label", label))
+	}
 	for queue, width := range c.Queues {
 		errs = append(errs, check.Name("queue", queue))
 		if width < 1 || width > maxWidth {
@@ -208,6 +222,25 @@ func between(field string, d, least, most time.Duration) error {
 		return &check.FieldError{Field: field, Value: d.String(), Problem: "is out of range", Remedy: fmt.Sprintf("use %v to %v", least, most)}
 	}
 	return nil
+}
+
+// labels returns the labels as KEY=VALUE, in byte order.
+func (c Config) labels() []string {
+	labels := make([]string, 0, len(c.Labels))
+	for key, value := range c.Labels {
+		labels = append(labels, key+"="+value)
+	}
+	slices.Sort(labels)
+	return labels
+}
+
+// hostName returns the operating system's name of the host, if it can be the name of a host here.
+func hostName() string {
+	host, err := os.Hostname()
+	if err != nil || check.Host("host", host) != nil {
+		return "localhost"
+	}
+	return host
 }
 
 // nodeName makes a unique name.

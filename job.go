@@ -129,6 +129,15 @@ func (j *JobRow) StoreID() string {
 	return j.run.StoreID()
 }
 
+// Place returns the name of the node that runs the attempt (Config.Name), and its host
+// (Config.Host). Both are empty for a worker in a test.
+func (j *JobRow) Place() (node, host string) {
+	if j.run == nil {
+		return "", ""
+	}
+	return j.run.Place()
+}
+
 // SetResult keeps a value as the result of the job: value is encoded as JSON of
 // at most 64 KiB. Other jobs and programs read it (store.JobInfo.Result) as
 // long as the job is kept. A later call replaces the result. The result is kept

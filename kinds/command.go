@@ -256,8 +256,8 @@ func (e *ExitError) Error() string {
 //
 // The environment of a command is the one that Command.Base selects, then
 // Command.Env, then HOURBELL_JOB_ID, HOURBELL_ATTEMPT, HOURBELL_SLOT (RFC 3339
-// in UTC; empty if the job was made for no slot) and HOURBELL_TOKEN, the
-// fencing token. On Unix there is also HOURBELL_RUN, by which the node finds
+// in UTC; empty if the job was made for no slot), HOURBELL_TOKEN, the fencing
+// token, HOURBELL_NODE and HOURBELL_HOST, the name and the host of the node. On Unix there is also HOURBELL_RUN, by which the node finds
 // the remaining processes of a command whose supervisor was killed. The node's
 // HOURBELL_STORE is not passed on, because it may contain a password. The
 // command of a hook also has HOURBELL_HOOK, which is success, failure, retry,

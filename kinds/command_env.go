@@ -76,11 +76,14 @@ func environment(base []string, own map[string]string, job *hourbell.JobRow) []s
 		_ = json.Unmarshal([]byte(about), &event) // data that is not an event leaves the variable unset
 		env = append(env, "HOURBELL_HOOK="+event.Event)
 	}
+	node, host := job.Place()
 	return lastOfEach(append(env,
 		"HOURBELL_JOB_ID="+strconv.FormatInt(job.ID, 10),
 		"HOURBELL_ATTEMPT="+strconv.Itoa(job.Attempt),
 		"HOURBELL_SLOT="+slot,
 		"HOURBELL_TOKEN="+strconv.FormatInt(job.Token, 10),
+		"HOURBELL_NODE="+node,
+		"HOURBELL_HOST="+host,
 	))
 }
 

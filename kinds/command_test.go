@@ -136,7 +136,7 @@ func TestEnvironment(t *testing.T) {
 	got := environment(base, map[string]string{"A": "own"}, job)
 	want := []string{
 		"B=base", "=C:=C:/dir", "A=own", "HOURBELL_JOB_ID=7", "HOURBELL_ATTEMPT=2",
-		"HOURBELL_SLOT=2026-03-29T01:30:00.25Z", "HOURBELL_TOKEN=99",
+		"HOURBELL_SLOT=2026-03-29T01:30:00.25Z", "HOURBELL_TOKEN=99", "HOURBELL_NODE=", "HOURBELL_HOST=",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

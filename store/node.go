@@ -8,6 +8,8 @@ type RegisterRequest struct {
 	Name    string // for people: host, process and a random part
 	Lease   time.Duration
 	Version string
+	Host    string   // the host on which it runs; several nodes may share it
+	Labels  []string // KEY=VALUE, each once, in byte order
 	Queues  []string
 	Kinds   []string
 }
@@ -118,6 +120,8 @@ type NodeInfo struct {
 	ID        int64
 	Name      string
 	Version   string
+	Host      string   // empty: a node of a release without hosts
+	Labels    []string // as in RegisterRequest
 	Queues    []string
 	Kinds     []string
 	Lease     time.Duration

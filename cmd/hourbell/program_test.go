@@ -144,7 +144,7 @@ func (b *bench) work() {
 	defer backend.Close()
 	workers := hourbell.NewWorkers()
 	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work)
-	client, err := hourbell.New(backend, hourbell.Config{Name: "bench", Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+	client, err := hourbell.New(backend, hourbell.Config{Name: "bench", Host: "tower", Workers: workers, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.t.Fatal(err)
 	}

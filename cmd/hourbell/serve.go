@@ -54,6 +54,8 @@ type serveFlags struct {
 	logLevel      string
 	logFormat     string
 	name          string
+	host          string
+	labels        []string
 	stateDir      string
 	lease         time.Duration
 	drain         time.Duration
@@ -91,6 +93,8 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringVar(&f.logLevel, "log-level", "info", "trace, debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&f.name, "name", "", "the node's name for people, not shared with another (default host, process and a random part)")
+	flags.StringVar(&f.host, "host", "", "the name of the host that this node runs on, for schedules that run on a host (default the operating system's)")
+	flags.StringArrayVar(&f.labels, "label", nil, "what is known of this node, KEY=VALUE, such as role=db; may be repeated")
 	flags.StringVar(&f.stateDir, "state-dir", "", "the folder where this node records how far the store has come, so that it notices a restored backup (default $STATE_DIRECTORY, else hourbell in $XDG_STATE_HOME or ~/.local/state; \"\" for none)")
 	flags.DurationVar(&f.lease, "lease", 15*time.Second, "how long the others wait for a sign of life before they take this node's jobs")
 	flags.DurationVar(&f.drain, "drain", 30*time.Second, "how long a stop waits for running jobs")
@@ -179,8 +183,13 @@ func (f serveFlags) config(c *cobra.Command) (hourbell.Config, error) {
 	if c.Flags().Changed("name") {
 		err = errors.Join(err, check.Name("name", f.name))
 	}
+	if c.Flags().Changed("host") {
+		err = errors.Join(err, check.Host("host", f.host))
+	}
+	labels, labelErr := parseLabels(f.labels)
+	err = errors.Join(err, labelErr)
 	return hourbell.Config{
-		Queues: queues, Name: f.name, Lease: f.lease, Drain: zeroIsNegative(f.drain),
+		Queues: queues, Name: f.name, Host: f.host, Labels: labels, Lease: f.lease, Drain: zeroIsNegative(f.drain),
 		StateDir: f.stateDir, LogCompleted: completedLines, NoMigrate: true, // opening the store has migrated it already
 		Keep: hourbell.Keep{
 			Completed: zeroIsNegative(f.keepCompleted), Failed: zeroIsNegative(f.keepFailed), Slots: zeroIsNegative(f.keepSlots),
@@ -202,6 +211,22 @@ func notNegative(field string, d time.Duration) error {
 		return &check.FieldError{Field: field, Value: d.String(), Problem: "is negative", Remedy: "use 0 or more"}
 	}
 	return nil
+}
+
+// parseLabels reads the values of --label.
+func parseLabels(texts []string) (map[string]string, error) {
+	labels := map[string]string{}
+	var errs []error
+	for _, text := range texts {
+		key, value, _ := strings.Cut(text, "=")
+		err := check.Label("label", text)
+		if err == nil && labels[key] != "" {
+			err = &check.FieldError{Field: "label", Value: check.Shorten(key), Problem: "is given twice", Remedy: "give each key once"}
+		}
+		labels[key] = value
+		errs = append(errs, err)
+	}
+	return labels, errors.Join(errs...)
 }
 
 // parseQueues reads a list such as a,b=20.

@@ -99,8 +99,8 @@ func (p *process) ends() int {
 // TestServe checks the whole life of a node.
 func TestServe(t *testing.T) {
 	b := newBench(t)
-	writeFile(t, "s.yaml", "schedules:\n  - {name: bell, every: 500ms, shell: 'echo ring $HOURBELL_JOB_ID'}\n")
-	p := b.serve("--file", "s.yaml", "--probes", "127.0.0.1:0", "--name", "tower")
+	writeFile(t, "s.yaml", "schedules:\n  - {name: bell, every: 500ms, shell: 'echo ring $HOURBELL_JOB_ID on $HOURBELL_NODE, $HOURBELL_HOST'}\n")
+	p := b.serve("--file", "s.yaml", "--probes", "127.0.0.1:0", "--name", "tower", "--host", "belfry.example", "--label", "zone=b", "--label", "role=bell")
 	p.awaits("schedule=bell", 2)
 	for _, text := range []string{"store=sqlite:", "file=s.yaml owner=file:s.yaml schedules=1", "next="} {
 		if !strings.Contains(p.logged(), text) {
@@ -113,10 +113,13 @@ func TestServe(t *testing.T) {
 	}
 	last := slots[len(slots)-1]
 	job := b.objects("jobs", "show", fmt.Sprint(last["job_id"]))[0]
-	if job["output"] != fmt.Sprintf("ring %v\n", last["job_id"]) || job["slot"] != last["slot"] || job["schedule"] != "bell" || job["origin"] != "schedule" || job["node"] != "tower" {
+	if job["output"] != fmt.Sprintf("ring %v on tower, belfry.example\n", last["job_id"]) || job["slot"] != last["slot"] || job["schedule"] != "bell" || job["origin"] != "schedule" || job["node"] != "tower" {
 		t.Errorf("job: %v", job)
 	}
 
+	if node := b.objects("nodes")[0]; node["host"] != "belfry.example" || fmt.Sprint(node["labels"]) != "[role=bell zone=b]" {
+		t.Errorf("node: %v", node)
+	}
 	t.Run("probes", func(t *testing.T) { checkProbes(t, p) })
 	t.Run("enqueue", func(t *testing.T) {
 		id := strings.TrimSpace(b.ok("enqueue", "command", "--", "echo", "by hand"))

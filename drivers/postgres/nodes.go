@@ -21,8 +21,8 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 		}
 	}
 	err := b.work(ctx, leaseConns, what, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, b.q(insertNode), when(req.Now), req.Name, req.Version, append([]string{}, req.Queues...),
-			append([]string{}, req.Kinds...), req.Lease.Microseconds()).Scan(&out.Node, into(&out.Now))
+		err := tx.QueryRow(ctx, b.q(insertNode), when(req.Now), req.Name, req.Version, req.Host, append([]string{}, req.Labels...),
+			append([]string{}, req.Queues...), append([]string{}, req.Kinds...), req.Lease.Microseconds()).Scan(&out.Node, into(&out.Now))
 		if err != nil {
 			return err
 		}
@@ -281,10 +281,10 @@ func scanHeld(r pgx.CollectableRow) (j heldJob, err error) {
 }
 
 // nodeColumns are the columns that scanNode scans.
-const nodeColumns = "id name version queues kinds lease started_at seen_at ended_at died running"
+const nodeColumns = "id name version host labels queues kinds lease started_at seen_at ended_at died running"
 
 func scanNode(r pgx.CollectableRow) (n store.NodeInfo, err error) {
-	err = r.Scan(&n.ID, &n.Name, &n.Version, &n.Queues, &n.Kinds, &n.Lease, into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Running)
+	err = r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, &n.Labels, &n.Queues, &n.Kinds, &n.Lease, into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Running)
 	return n, err
 }
 

@@ -342,7 +342,7 @@ var sources = [statementCount]source{
 	insertKeyedJobs:        {file: "insert_keyed_jobs", params: newJobParams + " ids", columns: "ids inserted sent"},
 	insertKeyedLinkedJobs:  {file: "insert_keyed_jobs", given: "linked", params: newJobParams + linkedParams + " ids", columns: "ids inserted sent"},
 	insertLinkedJobs:       {file: "insert_jobs", given: "linked", params: newJobParams + linkedParams, columns: "ids sent"},
-	insertNode:             {file: "insert_node", params: "now name version queues kinds lease", columns: "node seen_at"},
+	insertNode:             {file: "insert_node", params: "now name version host labels queues kinds lease", columns: "node seen_at"},
 	insertSameJobs:         {file: "insert_same_jobs", params: newJobParams, columns: "ids sent"},
 	insertSchedules:        {file: "insert_schedules", params: "now owner names definitions paused groups group_paused_ats group_paused_untils", columns: "id"},
 	insertSlotJobs:         {file: "insert_jobs", given: "slots", params: newJobParams, columns: "ids sent"},

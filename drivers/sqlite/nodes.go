@@ -19,7 +19,7 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 		}
 		out.Now = now
 		err = s.one(ctx, insertNode, args{
-			"name": req.Name, "version": req.Version, "queues": jsonList(req.Queues), "kinds": jsonList(req.Kinds),
+			"name": req.Name, "version": req.Version, "host": req.Host, "labels": jsonList(req.Labels), "queues": jsonList(req.Queues), "kinds": jsonList(req.Kinds),
 			"lease": req.Lease.Microseconds(), "now": micros(now),
 		}, &out.Node)
 		if err != nil {
@@ -171,14 +171,14 @@ func (b *Backend) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 }
 
 // nodeColumns are the columns that nodes scans.
-const nodeColumns = "id name version queues kinds lease started_at seen_at ended_at died running"
+const nodeColumns = "id name version host labels queues kinds lease started_at seen_at ended_at died running"
 
 // nodes runs a statement that returns nodes.
 func (s *session) nodes(ctx context.Context, name statement, a args) ([]store.NodeInfo, error) {
 	var out []store.NodeInfo
 	err := s.each(ctx, name, a, func(r row) error {
 		var n store.NodeInfo
-		err := r.Scan(&n.ID, &n.Name, &n.Version, wordsScanner{&n.Queues}, wordsScanner{&n.Kinds}, durationScanner{&n.Lease},
+		err := r.Scan(&n.ID, &n.Name, &n.Version, &n.Host, wordsScanner{&n.Labels}, wordsScanner{&n.Queues}, wordsScanner{&n.Kinds}, durationScanner{&n.Lease},
 			into(&n.StartedAt), into(&n.SeenAt), into(&n.EndedAt), &n.Died, &n.Running)
 		out = append(out, n)
 		return err

@@ -291,7 +291,7 @@ var sources = [statementCount]source{
 	insertJob:              {file: "insert_job", params: sharedParams + " args"},
 	insertJobs:             {file: "insert_jobs", params: "bytes now jobs"},
 	insertLinkedJobs:       {file: "insert_jobs", given: "linked", params: "bytes now jobs"},
-	insertNode:             {file: "insert_node", params: "name version queues kinds lease now", columns: "id"},
+	insertNode:             {file: "insert_node", params: "name version host labels queues kinds lease now", columns: "id"},
 	insertNodeSequence:     {file: "insert_node_sequence"},
 	insertSameJobs:         {file: "insert_same_jobs", params: sharedParams + " bytes places"},
 	insertSlots:            {file: "insert_slots", params: "now slots"},

@@ -23,6 +23,8 @@ type Config struct {
 	Backend store.Backend
 	Name    string // for people; need not be unique
 	Version string
+	Host    string         // on which the node runs
+	Labels  []string       // KEY=VALUE, each once, in byte order
 	Queues  map[string]int // number of workers by queue; empty: the node runs no jobs
 	// Kinds are the kinds that this node runs with any args. Jobs of the kinds in Restricted run
 	// only if SetAllowList has their exact args.
@@ -76,7 +78,7 @@ func New(cfg Config) *Engine {
 	e := &Engine{cfg: cfg, wakes: loop.NewWakes(queues, cfg.PollIdle, cfg.PollPushed, sharer), jobs: work.NewInFlight()}
 	e.node = node.New(node.Config{
 		Store: cfg.Backend, Sink: cfg.Sink, Wakes: e.wakes, Claims: e.jobs, AfterLoss: plan.LostFollowUp,
-		Name: cfg.Name, Version: cfg.Version, Queues: queues, Kinds: work.KindNames(cfg.Kinds, cfg.Restricted),
+		Name: cfg.Name, Version: cfg.Version, Host: cfg.Host, Labels: cfg.Labels, Queues: queues, Kinds: work.KindNames(cfg.Kinds, cfg.Restricted),
 		Lease: cfg.Lease, Heartbeat: cfg.Heartbeat, CallTimeout: cfg.CallTimeout, StateDir: cfg.StateDir,
 	})
 	e.runner = work.New(work.Config{

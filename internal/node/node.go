@@ -33,6 +33,8 @@ type Config struct {
 
 	Name    string // for people; need not be unique
 	Version string
+	Host    string   // on which it runs
+	Labels  []string // KEY=VALUE, as they are listed in the store
 	Queues  []string // as they are listed in the store
 	Kinds   []string // as they are listed in the store
 
@@ -114,6 +116,8 @@ func (n *Node) register(ctx context.Context) error {
 		Name:    n.cfg.Name,
 		Lease:   n.cfg.Lease,
 		Version: n.cfg.Version,
+		Host:    n.cfg.Host,
+		Labels:  n.cfg.Labels,
 		Queues:  n.cfg.Queues,
 		Kinds:   n.cfg.Kinds,
 	})
@@ -149,6 +153,9 @@ func (n *Node) Report() *loop.Report { return n.report }
 
 // Name returns the name of the node.
 func (n *Node) Name() string { return n.cfg.Name }
+
+// Host returns the host of the node.
+func (n *Node) Host() string { return n.cfg.Host }
 
 // Number returns the number of the node; 0: it was never registered.
 func (n *Node) Number() int64 { return n.session.number() }

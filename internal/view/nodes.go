@@ -29,10 +29,10 @@ func NodeState(n store.NodeInfo, now time.Time, suspended bool) string {
 // that the nodes wait for accept-history.
 func NodeListing(now time.Time, suspended bool) Listing[store.NodeInfo] {
 	return Listing[store.NodeInfo]{
-		Columns: []string{"ID", "NAME", "STATE", "RUNNING", "QUEUES", "KINDS", "STARTED", "SEEN", "VERSION"},
+		Columns: []string{"ID", "NAME", "HOST", "LABELS", "STATE", "RUNNING", "QUEUES", "KINDS", "STARTED", "SEEN", "VERSION"},
 		Row: func(n store.NodeInfo) []string {
 			return []string{
-				fmt.Sprint(n.ID), n.Name, NodeState(n, now, suspended), fmt.Sprint(n.Running),
+				fmt.Sprint(n.ID), n.Name, plain.Dash(n.Host), plain.Dash(strings.Join(n.Labels, ",")), NodeState(n, now, suspended), fmt.Sprint(n.Running),
 				plain.Dash(strings.Join(n.Queues, ",")), plain.Dash(strings.Join(n.Kinds, ",")),
 				plain.Stamp(n.StartedAt), plain.Stamp(n.SeenAt), n.Version,
 			}
@@ -63,6 +63,8 @@ type NodeRecord struct {
 	EndedAt   *time.Time `json:"ended_at"`
 	Died      bool       `json:"died"`
 	Running   int64      `json:"running"` // jobs that run on the node
+	Host      string     `json:"host"`    // on which the node runs
+	Labels    []string   `json:"labels"`  // each KEY=VALUE
 }
 
 // NewNodeRecord returns the record of a node; see NodeState for now and suspended.
@@ -71,6 +73,6 @@ func NewNodeRecord(n store.NodeInfo, now time.Time, suspended bool) NodeRecord {
 		ID: n.ID, Name: n.Name, State: NodeState(n, now, suspended), Version: n.Version,
 		Queues: orEmpty(n.Queues), Kinds: orEmpty(n.Kinds), Lease: n.Lease.String(),
 		StartedAt: timeOrNull(n.StartedAt), SeenAt: timeOrNull(n.SeenAt), EndedAt: timeOrNull(n.EndedAt),
-		Died: n.Died, Running: n.Running,
+		Died: n.Died, Running: n.Running, Host: n.Host, Labels: orEmpty(n.Labels),
 	}
 }

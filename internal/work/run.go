@@ -90,6 +90,14 @@ func (r *Run) StoreID() string {
 	return r.node.StoreID()
 }
 
+// Place returns the name and the host of the node that runs the attempt; empty in tests of workers.
+func (r *Run) Place() (node, host string) {
+	if r.node == nil {
+		return "", ""
+	}
+	return r.node.Name(), r.node.Host()
+}
+
 // ListJobs reads jobs of the store; none in tests of workers.
 func (r *Run) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]store.JobInfo, error) {
 	if r.runner == nil {

@@ -22,6 +22,8 @@ func (s *Store) Register(ctx context.Context, req store.RegisterRequest) (store.
 		ID:        s.lastNode,
 		Name:      req.Name,
 		Version:   req.Version,
+		Host:      req.Host,
+		Labels:    slices.Clone(req.Labels),
 		Queues:    slices.Clone(req.Queues),
 		Kinds:     slices.Clone(req.Kinds),
 		Lease:     req.Lease,
@@ -245,7 +247,7 @@ func (s *Store) sortedNodes() []*store.NodeInfo {
 
 func (s *Store) nodeInfo(node *store.NodeInfo) store.NodeInfo {
 	out := *node
-	out.Queues, out.Kinds = slices.Clone(node.Queues), slices.Clone(node.Kinds)
+	out.Labels, out.Queues, out.Kinds = slices.Clone(node.Labels), slices.Clone(node.Queues), slices.Clone(node.Kinds)
 	out.Running = int64(len(s.held(node.ID)))
 	return out
 }

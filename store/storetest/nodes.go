@@ -22,13 +22,14 @@ var nodeTests = []scenario{
 
 func register(e *env) {
 	res, err := e.a.Register(e.ctx, store.RegisterRequest{
-		Now: e.now, Name: "host/1/日本", Lease: 1500 * time.Millisecond, Version: "v1.2.3", Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"},
+		Now: e.now, Name: "host/1/日本", Lease: 1500 * time.Millisecond, Version: "v1.2.3", Host: "web-1.example", Labels: []string{"role=db", "zone=b"},
+		Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"},
 	})
 	e.must(err)
 	e.want(res.Now, e.now, "Register must return the store's now")
 	e.ok(res.Node > 0, "a node's number is positive", res.Node)
 	e.want(e.nodes()[res.Node], store.NodeInfo{
-		ID: res.Node, Name: "host/1/日本", Version: "v1.2.3", Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"},
+		ID: res.Node, Name: "host/1/日本", Version: "v1.2.3", Host: "web-1.example", Labels: []string{"role=db", "zone=b"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"},
 		Lease: 1500 * time.Millisecond, StartedAt: e.now, SeenAt: e.now,
 	}, "a registered node must be listed as it is, alive as of now")
 }

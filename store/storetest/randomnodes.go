@@ -15,7 +15,8 @@ func (w *world) register() {
 		return
 	}
 	req := store.RegisterRequest{
-		Now: w.now, Name: fmt.Sprint("node ", w.steps), Lease: 10*time.Second + w.within(time.Minute), Version: "v", Queues: queues, Kinds: kinds,
+		Now: w.now, Name: fmt.Sprint("node ", w.steps), Lease: 10*time.Second + w.within(time.Minute), Version: "v", Host: fmt.Sprint("host", w.steps%3), Labels: []string{fmt.Sprint("step=", w.steps)},
+		Queues: queues, Kinds: kinds,
 	}
 	want, err := w.model.Register(w.ctx, req)
 	w.must(err)

@@ -28,3 +28,10 @@ func TestHandlersWhileNodesRun(t *testing.T) {
 		return s, s
 	})
 }
+
+func TestJobsRunAtTheirPlaces(t *testing.T) {
+	clienttest.Places(t, func(*testing.T) (store.Backend, store.Backend) {
+		s := memory.New()
+		return s, s
+	})
+}

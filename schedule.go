@@ -33,6 +33,8 @@ type Schedule struct {
 	Job Args
 	// Queue defaults to "default".
 	Queue string
+	// On is where the jobs run; the zero value is any node.
+	On Place
 	// Priority is 1 (first) … 9 (last); 0 means 5.
 	Priority int
 	// MaxAttempts is 1 … 1000; 0 means 25.

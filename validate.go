@@ -100,6 +100,7 @@ func (s Schedule) encode() (plan.Definition, error) {
 		errors.Join(s.checkWhen()...),
 		jobErr,
 		check.Name("queue", s.Queue),
+		s.On.check(s.Queue),
 		checkPriority(s.Priority),
 		checkMaxAttempts(s.MaxAttempts),
 		checkOnLoss(s.OnLoss),

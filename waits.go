@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
@@ -110,7 +111,7 @@ func (s *JobService) due(ctx context.Context, jobs []store.JobInfo) ([]store.Job
 func waits(queue, kind string, living []store.NodeInfo) string {
 	var serving, restricted []string
 	for _, node := range living {
-		if !slices.Contains(node.Queues, queue) {
+		if !plan.PlacesOf(node.Host, node.Labels).Serves(node.Queues, queue) {
 			continue
 		}
 		serving = append(serving, node.Name)
@@ -125,6 +126,9 @@ func waits(queue, kind string, living []store.NodeInfo) string {
 	case len(living) == 0:
 		return "no node is alive; start one"
 	case len(serving) == 0:
+		if base, place, placed := plan.CutPlace(queue); placed {
+			return fmt.Sprintf("no living node%s serves queue %q; start one with --%s", place.Whose(), base, strings.Replace(Place(place).String(), "=", " ", 1))
+		}
 		return fmt.Sprintf("no living node serves queue %q; start one that does", queue)
 	case len(restricted) > 0:
 		return fmt.Sprintf("no living node may run it: it takes one that runs any job of kind %q, or has this one in its own files, unlike %s", kind, some(restricted))

@@ -370,13 +370,13 @@ func TestSchedules(t *testing.T) {
 	b := newBench(t, Options{})
 	const full = `{"cron":"30 2 * * *","tz":"Europe/Prague","gap":"skip","kind":"report","args":{"a":1},"queue":"q","priority":2,"max_attempts":3,"on_loss":"fail",
 		"timeout":"1h","backoff":"linear:10s","overlap":"queue","misfire":"all","misfire_cap":5,"grace":"5m","window":"24h","count":9,"jitter":"10s",
-		"pause_after_failures":4,"group":"g","paused":true,"exclude":["sat,sun","12-25"],"on_failure":{"kind":"note","args":{}},"start":"2026-01-01"}`
+		"pause_after_failures":4,"on":"host=web1","group":"g","paused":true,"exclude":["sat,sun","12-25"],"on_failure":{"kind":"note","args":{}},"start":"2026-01-01"}`
 	var s view.ScheduleRecord
 	w := b.ok(&s, "PUT", "/api/v1/schedules/nightly", full)
 	want := view.ScheduleRecord{
-		Name: "nightly", Kind: "report", Queue: "q", Priority: 2, MaxAttempts: 3, OnLoss: "fail", Overlap: "queue", Misfire: "all", State: "paused", Paused: true, Revision: s.Revision,
+		Name: "nightly", Kind: "report", Queue: "q", On: "host=web1", Priority: 2, MaxAttempts: 3, OnLoss: "fail", Overlap: "queue", Misfire: "all", State: "paused", Paused: true, Revision: s.Revision,
 	}
-	if s.Name != want.Name || s.Kind != want.Kind || s.Queue != want.Queue || s.Priority != want.Priority || s.MaxAttempts != want.MaxAttempts || s.OnLoss != want.OnLoss ||
+	if s.Name != want.Name || s.Kind != want.Kind || s.Queue != want.Queue || s.On != want.On || s.Priority != want.Priority || s.MaxAttempts != want.MaxAttempts || s.OnLoss != want.OnLoss ||
 		s.Overlap != want.Overlap || s.Misfire != want.Misfire || s.State != want.State || *s.Cron != "30 2 * * *" || *s.TZ != "Europe/Prague" || *s.Gap != "skip" ||
 		*s.MisfireCap != 5 || *s.Grace != "5m0s" || *s.Window != "24h0m0s" || *s.Count != 9 || *s.Jitter != "10s" || *s.PauseAfter != 4 || *s.Group != "g" ||
 		len(s.Exclude) == 0 || s.OnFailure == nil || s.OnFailure.Kind != "note" || *s.Start != "2026-01-01" || *s.Backoff != "linear:10s" || *s.Timeout != "1h0m0s" {

@@ -135,6 +135,7 @@ type Definition struct {
 	Kind               string          `json:"kind" minLength:"1" doc:"The kind of the jobs."`
 	Args               json.RawMessage `json:"args,omitempty" doc:"The arguments of the jobs: any JSON of at most 1 MiB."`
 	Queue              string          `json:"queue,omitempty" minLength:"1"`
+	On                 string          `json:"on,omitempty" minLength:"1" doc:"Where the jobs run: one (any node), host=NAME or label=KEY=VALUE."`
 	Priority           int             `json:"priority,omitempty" minimum:"1" maximum:"9"`
 	MaxAttempts        int             `json:"max_attempts,omitempty" minimum:"1" maximum:"1000"`
 	OnLoss             string          `json:"on_loss,omitempty" enum:"retry,fail"`
@@ -185,7 +186,7 @@ func (d Definition) schedule(name string) (hourbell.Schedule, error) {
 	for name, text := range map[string]string{
 		"queue": d.Queue, "priority": number(d.Priority), "max_attempts": number(d.MaxAttempts), "on_loss": d.OnLoss, "timeout": d.Timeout, "backoff": d.Backoff,
 		"overlap": d.Overlap, "misfire": d.Misfire, "misfire_cap": number(d.MisfireCap), "grace": d.Grace, "window": d.Window, "count": number(d.Count),
-		"jitter": d.Jitter, "pause_after_failures": number(d.PauseAfterFailures), "group": d.Group,
+		"jitter": d.Jitter, "on": d.On, "pause_after_failures": number(d.PauseAfterFailures), "group": d.Group,
 	} {
 		errs = append(errs, setKey(&s, name, text))
 	}

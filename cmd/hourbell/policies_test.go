@@ -8,20 +8,21 @@ import (
 func TestPoliciesOfASchedule(t *testing.T) {
 	b := newBench(t)
 	b.ok("schedules", "put", "s", "--every", "1h", "--start", "2027-01-01T00:30:00Z", "--misfire", "all", "--misfire-cap", "3", "--window", "24h", "--grace", "2m",
-		"--overlap", "queue", "--times", "5", "--jitter", "30s", "--pause-after-failures", "4", "--kind", "k", "--args", `{"a": 1}`, "--group", "g")
+		"--overlap", "queue", "--times", "5", "--jitter", "30s", "--on", "label=role=db", "--pause-after-failures", "4", "--kind", "k", "--args", `{"a": 1}`, "--group", "g")
 	record := b.objects("schedules", "list")[0]
 	for key, want := range map[string]any{
 		"misfire": "all", "misfire_cap": 3.0, "window": "24h0m0s", "grace": "2m0s", "overlap": "queue", "count": 5.0, "jitter": "30s",
-		"pause_after_failures": 4.0, "start": "2027-01-01T00:30:00Z", "stop": nil,
+		"pause_after_failures": 4.0, "on": "label=role=db", "start": "2027-01-01T00:30:00Z", "stop": nil,
 	} {
 		if record[key] != want {
 			t.Errorf("%s is %v, want %v", key, record[key], want)
 		}
 	}
-	if shown := b.ok("schedules", "show", "s"); !strings.Contains(shown, "misfire all, misfire_cap 3, grace 2m, window 24h, count 5, jitter 30s, pause_after_failures 4\n") {
+	if shown := b.ok("schedules", "show", "s"); !strings.Contains(shown, "on            label=role=db\n") || !strings.Contains(shown, "misfire all, misfire_cap 3, grace 2m, window 24h, count 5, jitter 30s, pause_after_failures 4\n") {
 		t.Errorf("show prints %s", shown)
 	}
 	b.fails(exitUsage, []string{"misfire", "unknown", "skip, once or all"}, "schedules", "put", "t", "--every", "1h", "--misfire", "some", "--kind", "k")
+	b.fails(exitUsage, []string{"on", "host=NAME"}, "schedules", "put", "t", "--every", "1h", "--on", "web1", "--kind", "k")
 	b.fails(exitUsage, []string{"misfire_cap", "leave it out"}, "schedules", "put", "t", "--every", "1h", "--misfire-cap", "3", "--kind", "k")
 	b.fails(exitUsage, []string{"window", "empty"}, "schedules", "put", "t", "--every", "1h", "--window", "", "--kind", "k")
 	r := b.run("schedules", "put", "old", "--every", "1h", "--stop", "2020-01-01T00:00:00Z", "--kind", "k")

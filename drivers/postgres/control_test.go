@@ -36,3 +36,10 @@ func TestHandlersWhileNodesRun(t *testing.T) {
 		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
 	})
 }
+
+func TestJobsRunAtTheirPlaces(t *testing.T) {
+	clienttest.Places(t, func(t *testing.T) (store.Backend, store.Backend) {
+		a := fresh(t)
+		return a, openAt(t, urlFrom(t, serverVariable), a.schema)
+	})
+}

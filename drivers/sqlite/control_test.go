@@ -27,3 +27,10 @@ func TestHandlersWhileNodesRun(t *testing.T) {
 		return openFile(t, path), openFile(t, path)
 	})
 }
+
+func TestJobsRunAtTheirPlaces(t *testing.T) {
+	clienttest.Places(t, func(t *testing.T) (store.Backend, store.Backend) {
+		path := newFile(t)
+		return openFile(t, path), openFile(t, path)
+	})
+}

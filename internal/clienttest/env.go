@@ -1,7 +1,8 @@
 // Package clienttest tests a running client on stores of the caller's: what workers
 // answer, how jobs are controlled while nodes run them, and that failing jobs do not hold
-// up new jobs, that schedules start after other schedules, and that handlers make jobs. Each
-// driver calls Answers, Control, Order, Chains and Handlers from tests of its own.
+// up new jobs, that schedules start after other schedules, that handlers make jobs, and that
+// jobs run at their places. Each driver calls Answers, Control, Order, Chains, Handlers and
+// Places from tests of its own.
 package clienttest
 
 import (
@@ -43,7 +44,14 @@ func (e *env) run(backend store.Backend, handle hourbell.Handler, options ...hou
 // runWorkers runs a client with workers, until the test ends.
 func (e *env) runWorkers(backend store.Backend, workers *hourbell.Workers) *hourbell.Client {
 	e.Helper()
-	client, err := hourbell.New(backend, hourbell.Config{Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+	return e.runNode(backend, hourbell.Config{Workers: workers})
+}
+
+// runNode runs a client with this configuration, until the test ends.
+func (e *env) runNode(backend store.Backend, cfg hourbell.Config) *hourbell.Client {
+	e.Helper()
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	client, err := hourbell.New(backend, cfg)
 	e.must(err)
 	ended := make(chan error, 1)
 	go func() { ended <- client.Run(context.Background()) }()

@@ -69,6 +69,7 @@ var scheduleKeys = []Key{
 	duration("window", func(s *hourbell.Schedule) *time.Duration { return &s.Window }),
 	number("count", 1, math.MaxInt64, func(s *hourbell.Schedule) *int64 { return &s.Count }),
 	duration("jitter", func(s *hourbell.Schedule) *time.Duration { return &s.Jitter }),
+	place,
 	number("pause_after_failures", 1, 1000, func(s *hourbell.Schedule) *int { return &s.PauseAfterFailures }),
 	name("start", func(s *hourbell.Schedule) *string { return &s.Rule.Start }),
 	name("stop", func(s *hourbell.Schedule) *string { return &s.Rule.Stop }),
@@ -99,6 +100,19 @@ var exclude = Key{
 	},
 	clear: func(s *hourbell.Schedule) { s.Exclude = nil },
 }
+
+// PlaceKey is the name of the key whose value can also be a mapping in a schedule file.
+const PlaceKey = "on"
+
+// place is the key PlaceKey, with its value as one text.
+var place = keyOf(PlaceKey, "write one, host=NAME or label=KEY=VALUE", false, func(s *hourbell.Schedule) *hourbell.Place { return &s.On },
+	func(text string) (hourbell.Place, string) {
+		on, err := hourbell.ParsePlace(text)
+		for _, f := range Fields(err) {
+			return on, fmt.Sprintf("%q %s", Label(text, 60), f.Problem)
+		}
+		return on, ""
+	}, hourbell.Place.String)
 
 // Keys are the keys of a schedule that schedule files and crontabs share. The
 // rule, the command, the name and the hooks are not among them.

@@ -65,6 +65,7 @@ type Config struct {
 // Engine runs one node, once.
 type Engine struct {
 	cfg    Config
+	places plan.Places
 	wakes  *loop.Wakes
 	jobs   *work.InFlight
 	node   *node.Node
@@ -75,7 +76,13 @@ type Engine struct {
 func New(cfg Config) *Engine {
 	queues := slices.Sorted(maps.Keys(cfg.Queues))
 	sharer, _ := store.Able[store.PollSharer](cfg.Backend)
-	e := &Engine{cfg: cfg, wakes: loop.NewWakes(queues, cfg.PollIdle, cfg.PollPushed, sharer), jobs: work.NewInFlight()}
+	places, served := plan.PlacesOf(cfg.Host, cfg.Labels), slices.Clone(queues)
+	for _, place := range places {
+		for _, queue := range queues {
+			served = append(served, place.Queue(queue))
+		}
+	}
+	e := &Engine{cfg: cfg, places: places, wakes: loop.NewWakes(served, cfg.PollIdle, cfg.PollPushed, sharer), jobs: work.NewInFlight()}
 	e.node = node.New(node.Config{
 		Store: cfg.Backend, Sink: cfg.Sink, Wakes: e.wakes, Claims: e.jobs, AfterLoss: plan.LostFollowUp,
 		Name: cfg.Name, Version: cfg.Version, Host: cfg.Host, Labels: cfg.Labels, Queues: queues, Kinds: work.KindNames(cfg.Kinds, cfg.Restricted),
@@ -84,7 +91,7 @@ func New(cfg Config) *Engine {
 	e.runner = work.New(work.Config{
 		Claims: store.PartialClaims(cfg.Backend), Store: cfg.Backend, Far: func() bool { return store.RoundTrip(cfg.Backend) > 0 },
 		Node: e.node, InFlight: e.jobs, Wakes: e.wakes,
-		Queues: cfg.Queues, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff, KeepFor: cfg.KeepFor,
+		Queues: cfg.Queues, Places: places, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff, KeepFor: cfg.KeepFor,
 		TxTimeout: cfg.TxTimeout,
 		Heartbeat: cfg.Heartbeat, Alone: cfg.Alone, CallTimeout: cfg.CallTimeout, PollBusy: cfg.PollBusy, PollIdle: cfg.PollIdle,
 	})
@@ -151,7 +158,10 @@ func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
 // firing returns the configuration of the firing loop.
 func (e *Engine) firing() fire.Config {
 	early, _ := store.Able[store.EarlyFirer](e.cfg.Backend)
-	return fire.Config{Store: e.cfg.Backend, Early: early, Node: e.node, Wakes: e.wakes, MayRun: e.runner.MayRun, Runs: e.runner.Runs, CallTimeout: e.cfg.CallTimeout}
+	return fire.Config{
+		Store: e.cfg.Backend, Early: early, Node: e.node, Wakes: e.wakes, Runs: e.runner.Runs, Places: e.places.String(), CallTimeout: e.cfg.CallTimeout,
+		MayRun: func(d plan.Definition) bool { return e.places.Has(d.On) && e.runner.MayRun(d.Kind, []byte(d.Args)) },
+	}
 }
 
 // pruner returns the loop that deletes old rows.

@@ -26,10 +26,12 @@ type Config struct {
 	Early store.EarlyFirer
 	Node  *node.Node
 	Wakes *loop.Wakes
-	// MayRun reports whether the node may run jobs with this kind and these args.
-	MayRun func(kind string, args []byte) bool
+	// MayRun reports whether the node may run the jobs of a schedule.
+	MayRun func(plan.Definition) bool
 	// Runs identifies the jobs that the node may run: it is the same for nodes that may run the same.
 	Runs func() string
+	// Places identifies the places of the node: it is the same for nodes with the same places.
+	Places string
 	// CallTimeout limits the calls of one step of the loop.
 	CallTimeout time.Duration
 }
@@ -126,6 +128,9 @@ type firer struct {
 	// The number of due schedules that the last round left to other nodes. The next round reads
 	// them again, before later schedules.
 	leftToOthers int
+	// Config.Places, once the node has had a schedule whose jobs have a place: nodes with other places
+	// then do not find its slots for this node.
+	places string
 }
 
 func newFirer(cfg Config) *firer {
@@ -250,7 +255,7 @@ func (f *firer) emitSchedulesAhead(ctx context.Context, now time.Time) error {
 func (f *firer) round(ctx context.Context) error {
 	limit := fireBatch + f.leftToOthers
 	note := ""
-	if f.turn.SetWork(f.cfg.Runs()); f.turn.Next() <= loop.Now() {
+	if f.turn.SetWork(f.cfg.Runs() + f.places); f.turn.Next() <= loop.Now() {
 		note = f.turn.Note()
 	}
 	due, err := f.read(ctx, store.DueSchedulesRequest{Limit: limit, Polled: note})
@@ -291,7 +296,8 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 	for _, s := range due {
 		p, again, err := f.plans.Get(s)
 		firing := plan.Resolve(s, p, err, ends[s.ID], now)
-		if err == nil && !f.cfg.MayRun(p.Kind, []byte(p.Args)) {
+		f.notePlace(p)
+		if err == nil && !f.cfg.MayRun(p.Definition) {
 			firing = p.OnlyMissed(s, firing, now)
 		}
 		firings = append(firings, firing)
@@ -312,6 +318,13 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 		f.expect(firing.NewNextAt)
 	}
 	return len(res.Lost) > 0, nil
+}
+
+// notePlace notes that the node fires a schedule whose jobs have a place.
+func (f *firer) notePlace(p plan.Plan) {
+	if !p.On.IsZero() {
+		f.places = f.cfg.Places
+	}
 }
 
 // emitFired emits the events of a firing and wakes the loops of this node that it concerns, so that

@@ -75,10 +75,11 @@ func (f *firer) prefetchPage(ctx context.Context) error {
 // and its rule. Else the schedule is left for the round at that instant.
 func (f *firer) prefetch(s store.Schedule) {
 	p, _, err := f.plans.Get(s)
-	if err != nil || !p.CanPrefetch(s) || !f.cfg.MayRun(p.Kind, []byte(p.Args)) {
+	if err != nil || !p.CanPrefetch(s) || !f.cfg.MayRun(p.Definition) {
 		f.roundAt = min(f.roundAt, f.clock.reaches(s.NextAt))
 		return
 	}
+	f.notePlace(p)
 	one := prefetched{Firing: p.Decide(s, s.NextAt), name: s.Name, onTimeUntil: p.OnTimeUntil(s.NextAt)}
 	if f.mayFireEarly(one) {
 		f.early = append(f.early, one)

@@ -38,6 +38,7 @@ type Definition struct {
 	Jitter      time.Duration `json:"jitter,omitempty"`
 	PauseAfter  int           `json:"pause_after_failures,omitempty"` // failed jobs in a row; 0: never
 	Exclude     []Calendar    `json:"exclude,omitempty"`
+	On          Place         `json:"on,omitzero"` // where its jobs run
 	// Headers are stored with the schedule's jobs.
 	Headers map[string]string `json:"headers,omitempty"`
 }
@@ -133,7 +134,7 @@ func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
 	return store.NewJob{
 		JobSpec: store.JobSpec{
 			Kind:        d.Kind,
-			Queue:       d.Queue,
+			Queue:       d.On.Queue(d.Queue),
 			Args:        []byte(d.Args),
 			Priority:    d.Priority,
 			MaxAttempts: d.MaxAttempts,
@@ -150,5 +151,8 @@ func (d Definition) Job(schedule int64, origin store.Origin) store.NewJob {
 // hooks returns the hooks that are stored with the schedule's jobs.
 func (d Definition) hooks() Hooks {
 	d.Hooks.Count = d.PauseAfter > 0
+	if !d.On.IsZero() {
+		d.Hooks.Queue = d.Queue
+	}
 	return d.Hooks
 }

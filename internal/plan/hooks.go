@@ -24,6 +24,8 @@ type Hooks struct {
 	OnRecovery   HookList `json:"on_recovery,omitempty"`
 	// Name is the name of the schedule, for jobs that do not belong to a schedule.
 	Name string `json:"name,omitempty"`
+	// Queue is the queue of the hooks' jobs, if it is not the queue of the schedule's jobs.
+	Queue string `json:"queue,omitempty"`
 	// Count reports whether failures are counted, for Definition.PauseAfter.
 	Count bool `json:"count,omitempty"`
 }
@@ -245,14 +247,15 @@ func FollowUp(job store.Claimed, out store.Outcome, node string) *store.FollowUp
 		e.Schedule = cmp.Or(e.Schedule, hooks.Name)
 		return e
 	}
+	queue := cmp.Or(hooks.Queue, job.Queue)
 	switch out.Result {
 	case store.Retry:
-		return &store.FollowUp{Always: hooks.OnRetry.jobs(job.Queue, about(store.HookRetry))}
+		return &store.FollowUp{Always: hooks.OnRetry.jobs(queue, about(store.HookRetry))}
 	case store.Failed:
-		return &store.FollowUp{Schedule: job.Schedule, Failing: true, JobFailed: true, Jobs: hooks.OnFailure.jobs(job.Queue, about(store.HookFailure))}
+		return &store.FollowUp{Schedule: job.Schedule, Failing: true, JobFailed: true, Jobs: hooks.OnFailure.jobs(queue, about(store.HookFailure))}
 	}
 	return &store.FollowUp{
-		Schedule: job.Schedule, Always: hooks.OnSuccess.jobs(job.Queue, about(store.HookSuccess)), Jobs: hooks.OnRecovery.jobs(job.Queue, about(store.HookRecovery)),
+		Schedule: job.Schedule, Always: hooks.OnSuccess.jobs(queue, about(store.HookSuccess)), Jobs: hooks.OnRecovery.jobs(queue, about(store.HookRecovery)),
 	}
 }
 
@@ -272,7 +275,7 @@ func StartHooks(job *store.Claimed, node string) []store.NewJob {
 	hooks := hooksOf(job.Headers)
 	about := store.StartEvent(job, node)
 	about.Schedule = cmp.Or(about.Schedule, hooks.Name)
-	return hooks.OnStart.jobs(job.Queue, about)
+	return hooks.OnStart.jobs(cmp.Or(hooks.Queue, job.Queue), about)
 }
 
 // addEvents adds to a firing what it records for hooks and handlers: the slots that were missed, as

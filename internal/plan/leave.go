@@ -7,7 +7,7 @@ import (
 )
 
 // A node leaves slots to other nodes if it may not run their jobs, because their kind is restricted
-// and the allow-list does not contain them. Otherwise the slots' jobs would accumulate while no
+// and the allow-list does not contain them, or because their place is not a place of the node. Otherwise the slots' jobs would accumulate while no
 // node can run them, and would all start together later. Any node accounts for such a slot once it
 // is later than the grace and not to be made up for, so that it is reported as missed.
 
@@ -21,12 +21,12 @@ func (p Plan) leaveUntil(s store.Schedule) time.Time {
 }
 
 // Own returns the due schedules that this node decides on. mayRun reports whether the node may run
-// jobs with this kind and these args. again is when the first of the other schedules has to be read
+// the jobs of a schedule. again is when the first of the other schedules has to be read
 // again; zero: none has to be.
-func (c Cache) Own(due []store.Schedule, mayRun func(kind string, args []byte) bool, now time.Time) (ours []store.Schedule, again time.Time) {
+func (c Cache) Own(due []store.Schedule, mayRun func(Definition) bool, now time.Time) (ours []store.Schedule, again time.Time) {
 	for _, s := range due {
 		plan, _, err := c.Get(s)
-		if err != nil || mayRun(plan.Kind, []byte(plan.Args)) || !s.LastPausedAt().IsZero() {
+		if err != nil || mayRun(plan.Definition) || !s.LastPausedAt().IsZero() {
 			ours = append(ours, s)
 			continue
 		}

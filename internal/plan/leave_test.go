@@ -13,9 +13,9 @@ func TestUnlistedSlotsAreLeftToOthers(t *testing.T) {
 	at := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
 	plan, s := planned(t, "10s", noon)
 	listed := false
-	mayRun := func(kind string, args []byte) bool {
-		if kind != plan.Kind || string(args) != plan.Args {
-			t.Errorf("asked for %s %s", kind, args)
+	mayRun := func(d Definition) bool {
+		if d.Kind != plan.Kind || d.Args != plan.Args {
+			t.Errorf("asked for %s %s", d.Kind, d.Args)
 		}
 		return listed
 	}

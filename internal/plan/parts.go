@@ -14,7 +14,9 @@ type Part struct {
 
 // Parts returns the descriptions of a schedule's job and hooks.
 func (d *Definition) Parts() []Part {
-	parts := []Part{{Spec: d.Job(0, store.OriginSchedule).JobSpec, Origin: store.OriginSchedule}}
+	job := d.Job(0, store.OriginSchedule).JobSpec
+	job.Queue = d.Queue // without the place
+	parts := []Part{{Spec: job, Origin: store.OriginSchedule}}
 	for _, event := range []struct {
 		name  string
 		hooks HookList

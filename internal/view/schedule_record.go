@@ -27,6 +27,7 @@ type ScheduleRecord struct {
 	Kind        string          `json:"kind"`
 	Args        json.RawMessage `json:"args"`
 	Queue       string          `json:"queue"`
+	On          string          `json:"on"` // one, or the place as files have it
 	Priority    int             `json:"priority"`
 	MaxAttempts int             `json:"max_attempts"`
 	OnLoss      string          `json:"on_loss"`
@@ -140,7 +141,7 @@ func NewScheduleRecord(s Schedule) ScheduleRecord {
 	return ScheduleRecord{
 		Name: s.Name, Owner: orNull(s.Owner), Revision: s.Revision, State: s.State(),
 		Cron: orNull(s.Rule.Cron), Every: orNull(s.Rule.Every), At: orNull(s.Rule.At), TZ: orNull(s.Rule.Zone),
-		Kind: job.Name, Args: rawJSON(job.JSON), Queue: s.Queue, Priority: s.Priority, MaxAttempts: s.MaxAttempts,
+		Kind: job.Name, Args: rawJSON(job.JSON), Queue: s.Queue, On: s.On.String(), Priority: s.Priority, MaxAttempts: s.MaxAttempts,
 		OnLoss: s.OnLoss.String(), Timeout: durationOrNull(s.Timeout), Backoff: orNull(s.Backoff), Overlap: overlapWord(s.Overlap), Group: orNull(s.Group),
 		Paused: s.State() == "paused", PausedAt: timeOrNull(s.PausedAt), GroupPausedAt: timeOrNull(s.GroupPausedAt), GroupPausedUntil: timeOrNull(s.GroupPausedUntil), NextAt: timeOrNull(s.NextAt),
 		Mark: timeOrNull(s.Mark), Anchor: timeOrNull(s.Anchor), Fired: s.Fired,
@@ -180,6 +181,7 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"kind", job.Name},
 		{"args", string(job.JSON)},
 		{"queue", s.Queue},
+		{"on", placeText(s.On)},
 		{"priority", fmt.Sprint(s.Priority)},
 		{"max_attempts", fmt.Sprint(s.MaxAttempts)},
 		{"on_loss", s.OnLoss.String()},
@@ -209,11 +211,19 @@ func ScheduleFacts(s Schedule) []Fact {
 	}
 }
 
-// shownPolicies lists the policies that are not the default, except overlap.
+// placeText returns a place; empty: any node.
+func placeText(p hourbell.Place) string {
+	if p.IsZero() {
+		return ""
+	}
+	return p.String()
+}
+
+// shownPolicies lists the policies that are not the default and have no line of their own.
 func shownPolicies(s hourbell.Schedule) string {
 	var shown []string
 	for _, key := range declared.PolicyKeys() {
-		if text := key.Text(s); text != "" && key.Name != "overlap" {
+		if text := key.Text(s); text != "" && key.Name != "overlap" && key.Name != declared.PlaceKey {
 			shown = append(shown, key.Name+" "+text)
 		}
 	}

@@ -29,6 +29,11 @@ type fetcher struct {
 	polls    bool       // the next claim is such a poll
 	handled  bool       // the last claim found that jobs may begin by BeginJobs only (store.ClaimResult.Handled)
 
+	// A queue of a place is dormant until its first job: it has no workers, and wake-ups that may be
+	// for other queues make it claim at most once per dormantPause. Most places have no jobs.
+	dormant bool
+	workers *sync.WaitGroup // counts the workers
+
 	begun    atomic.Int64 // jobs that workers have taken
 	workTime atomic.Int64 // total run time of the jobs that have ended, in nanoseconds
 	// The values of begun and workTime at the last claim.
@@ -39,9 +44,9 @@ type fetcher struct {
 	checkBegun    int64
 }
 
-func newFetcher(r *Runner, queue string, width int) *fetcher {
+func newFetcher(r *Runner, queue string, width int, dormant bool) *fetcher {
 	return &fetcher{
-		runner: r, queue: queue, width: width,
+		runner: r, queue: queue, width: width, dormant: dormant,
 		jobs: make(chan *Run, width+farDepth),
 		room: loop.NewSignal(), wake: r.wakes.Jobs(queue), turn: r.wakes.JobTurn(queue),
 	}
@@ -50,12 +55,15 @@ func newFetcher(r *Runner, queue string, width int) *fetcher {
 // run claims jobs until ctx ends, and then closes the channel of the workers. Workers release the
 // jobs that they have not begun, and finish the jobs that run.
 func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
-	for range f.width {
-		workers.Go(func() { f.work(workers) })
+	if f.workers = workers; !f.dormant {
+		f.hire()
 	}
 	defer close(f.jobs)
 	f.learn(func() {})
 	poll := f.runner.cfg.PollBusy
+	if f.dormant {
+		poll = dormantPause
+	}
 	failures := 0
 	for ctx.Err() == nil {
 		if f.prefetchIsStale() {
@@ -96,6 +104,17 @@ func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
 		poll = f.awaitWork(ctx, res, started, poll)
 	}
 }
+
+// hire starts the workers.
+func (f *fetcher) hire() {
+	f.dormant = false
+	for range f.width {
+		f.workers.Go(f.work)
+	}
+}
+
+// dormantPause is the shortest time between the claims of a dormant fetcher that wake-ups cause.
+const dormantPause = time.Second
 
 // awaitWork waits for more work after a claim that returned fewer jobs than its limit: until the
 // store sends a wake-up, until the next job of the queue is due, or until poll has passed. It
@@ -142,6 +161,10 @@ func (f *fetcher) awaitWork(ctx context.Context, res store.PartialClaim, started
 			return next
 		case <-f.wake:
 			timer.Stop()
+			if f.dormant {
+				_ = loop.Sleep(ctx, started.Add(dormantPause).Until()) // the caller checks ctx
+				return dormantPause
+			}
 			return f.runner.cfg.PollBusy / 8
 		case <-f.turn.Changed():
 		case <-timer.C:
@@ -373,6 +396,9 @@ func (f *fetcher) releaseRuns(runs []*Run, why string) {
 
 // addRuns makes runs of claimed jobs and adds them to the jobs in flight.
 func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run {
+	if f.dormant && len(res.Jobs) > 0 {
+		f.hire()
+	}
 	runs := make([]*Run, len(res.Jobs))
 	greatest := int64(0)
 	for i, job := range res.Jobs {
@@ -387,11 +413,11 @@ func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run
 
 // work runs jobs one after another until the fetcher closes the channel. If a job ends the
 // goroutine, a new goroutine continues the work.
-func (f *fetcher) work(workers *sync.WaitGroup) {
+func (f *fetcher) work() {
 	closed := false
 	defer func() {
 		if !closed {
-			workers.Go(func() { f.work(workers) })
+			f.workers.Go(f.work)
 		}
 	}()
 	for run := range f.jobs {

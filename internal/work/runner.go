@@ -8,6 +8,7 @@ import (
 
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
+	"github.com/hourbell/hourbell/internal/plan"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -23,6 +24,7 @@ type Config struct {
 	Wakes    *loop.Wakes
 
 	Queues map[string]int // number of workers by queue
+	Places plan.Places    // of the node; each has a queue within each of Queues, with as many workers
 	// Kinds are the kinds that this node runs with any args. Jobs of the kinds in Restricted run
 	// only if SetAllowList has their exact args.
 	Kinds      []string
@@ -95,7 +97,10 @@ func New(cfg Config) *Runner {
 func (r *Runner) Fetch(ctx context.Context, workers *sync.WaitGroup) {
 	var loops sync.WaitGroup
 	for queue, width := range r.cfg.Queues {
-		loops.Go(func() { newFetcher(r, queue, width).run(ctx, workers) })
+		loops.Go(func() { newFetcher(r, queue, width, false).run(ctx, workers) })
+		for _, place := range r.cfg.Places {
+			loops.Go(func() { newFetcher(r, place.Queue(queue), width, true).run(ctx, workers) })
+		}
 	}
 	loops.Wait()
 }

@@ -22,7 +22,8 @@
 // Further keys of a schedule: queue, priority, max_attempts, on_loss, paused;
 // overlap (skip, queue, allow, replace), misfire (skip, once, all),
 // misfire_cap, grace, window, start, stop, count, jitter, gap, fold, dialect,
-// pause_after_failures; with command and shell also user, base (node or cron),
+// pause_after_failures; on (one, {host: NAME} or {label: KEY=VALUE}), where the jobs
+// run; with command and shell also user, base (node or cron),
 // stdin and detached (end or keep). cron: "@reboot" is once for each start of a
 // node that has the file.
 //

@@ -150,7 +150,11 @@ func (e *entry) schedule(owner string) (hourbell.Schedule, bool) {
 	e.exactlyOne("rule", "when it rings", "cron", "every", "at", "after")
 	e.work(&s)
 	for _, key := range declared.Keys() {
-		if key.Name != declared.ExcludeKey {
+		switch key.Name {
+		case declared.ExcludeKey: // read below
+		case declared.PlaceKey:
+			e.place(key, &s)
+		default:
 			e.set(key, &s)
 		}
 	}

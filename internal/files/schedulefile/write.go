@@ -68,6 +68,8 @@ func (w *writer) entry(s hourbell.Schedule) error {
 	for _, key := range declared.Keys() {
 		switch text := key.Text(s); {
 		case text == "", key.Name == declared.ExcludeKey:
+		case key.Name == declared.PlaceKey:
+			w.key(key.Name, placeText(text))
 		case key.Bare:
 			w.key(key.Name, text)
 		default:

@@ -1,0 +1,49 @@
+package schedulefile_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/files/schedulefile"
+)
+
+func TestPlaces(t *testing.T) {
+	for text, want := range map[string]hourbell.Place{
+		"one": {}, "{host: web1}": {Host: "web1"}, "{label: role=db}": {Label: "role=db"}, "host=web1": {Host: "web1"},
+	} {
+		file, err := schedulefile.Read("hours.yaml", []byte("owner: test\nschedules: [{name: a, every: 1h, shell: a, on: "+text+"}]\n"))
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got := file.Entries[0].On; got != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+		written, err := schedulefile.Write(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := schedulefile.Read("hours.yaml", written)
+		if err != nil || !reflect.DeepEqual(again.Entries[0].Schedule, file.Entries[0].Schedule) {
+			t.Errorf("%s is written as %s: %v", text, written, err)
+		}
+	}
+}
+
+func TestMistakesInPlaces(t *testing.T) {
+	for text, want := range map[string]string{
+		"everywhere":                   `on: "everywhere" is not a place; write one, host=NAME or label=KEY=VALUE`,
+		"{hots: web1}":                 `hots: is not a key here (did you mean "host"?)`,
+		"{}":                           `on: is missing`,
+		"{host: a b}":                  `is not the name of a host`,
+		"{label: db}":                  `is not a label`,
+		"{host: web1, label: role=db}": `label: is given besides host`,
+		"[web1]":                       `on: is a list`,
+	} {
+		_, err := schedulefile.Read("hours.yaml", []byte("owner: test\nschedules: [{name: a, every: 1h, shell: a, on: "+text+"}]\n"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s:\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+}

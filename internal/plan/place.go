@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+)
+
+// Place selects the nodes that run the jobs of a schedule. At most one field is set; the zero value is any node. The jobs of
+// a place have a queue of their own, which only the nodes of the place serve, so that claims need no further condition
+// (docs/adr/0055-the-jobs-of-a-place-have-a-queue.md).
+type Place struct {
+	Host  string `json:"host,omitempty"`  // the nodes of this host
+	Label string `json:"label,omitempty"` // the nodes with this label, KEY=VALUE
+}
+
+// beforePlace separates the name of a queue from a place. No host and no label contains it.
+const beforePlace = "@"
+
+// IsZero reports whether any node runs the jobs; encoding/json calls it.
+func (p Place) IsZero() bool { return p == Place{} }
+
+// String returns the place as it is written behind the name of a queue: a host or a label.
+func (p Place) String() string { return p.Host + p.Label }
+
+// Queue returns the queue of the jobs that have this place within a queue.
+func (p Place) Queue(queue string) string {
+	if p.IsZero() {
+		return queue
+	}
+	return queue + beforePlace + p.String()
+}
+
+// Whose describes the nodes of the place, in words that follow "no node".
+func (p Place) Whose() string {
+	switch {
+	case p.Host != "":
+		return " of host " + p.Host
+	case p.Label != "":
+		return " with the label " + p.Label
+	}
+	return ""
+}
+
+// Places are the places of a node.
+type Places []Place
+
+// PlacesOf returns the places of a node with this host, or empty, and these labels.
+func PlacesOf(host string, labels []string) Places {
+	var places Places
+	if host != "" {
+		places = Places{{Host: host}}
+	}
+	for _, label := range labels {
+		places = append(places, Place{Label: label})
+	}
+	return places
+}
+
+// Has reports whether the node runs jobs with this place.
+func (p Places) Has(place Place) bool { return place.IsZero() || slices.Contains(p, place) }
+
+// Serves reports whether the node takes jobs from a queue, if it has these queues.
+func (p Places) Serves(queues []string, queue string) bool {
+	if slices.Contains(queues, queue) {
+		return true
+	}
+	base, place, placed := CutPlace(queue)
+	return placed && slices.Contains(queues, base) && p.Has(place)
+}
+
+// String returns a text that is the same for nodes with the same places.
+func (p Places) String() string {
+	var text strings.Builder
+	for _, place := range p {
+		text.WriteString(beforePlace + place.String())
+	}
+	return text.String()
+}
+
+// CutPlace separates the queue of a place into the queue within which it is, and the place.
+func CutPlace(queue string) (base string, place Place, placed bool) {
+	i := strings.LastIndex(queue, beforePlace)
+	if i <= 0 {
+		return queue, Place{}, false
+	}
+	base, text := queue[:i], queue[i+len(beforePlace):]
+	if strings.Contains(text, "=") {
+		return base, Place{Label: text}, true
+	}
+	return base, Place{Host: text}, true
+}

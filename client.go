@@ -269,6 +269,9 @@ func (c *Client) settler(tx store.Tx) fire.Settler {
 // Name returns the name of this client's node in lists of nodes.
 func (c *Client) Name() string { return c.cfg.Name }
 
+// Host returns the host of this client's node (Config.Host).
+func (c *Client) Host() string { return c.cfg.Host }
+
 // Now reads the store's clock, which decides what is due.
 func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	now, err := c.backend.Now(ctx)

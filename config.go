@@ -31,8 +31,7 @@ type Config struct {
 	// number and a random part.
 	Name string
 	// Host is the name of the host on which this node runs: a place, which several nodes may
-	// share. 1–63 letters, digits, dots, underscores and hyphens. Default: the name that the
-	// operating system has for the host.
+	// share. 1–63 letters, digits, dots, underscores and hyphens. Default: see DefaultHost.
 	Host string
 	// Labels are what is known of this node, such as the role "db"; keys and values are as
 	// Host. They are shown with the node.
@@ -145,7 +144,7 @@ func (c Config) withDefaults() Config {
 		c.Name = nodeName()
 	}
 	if c.Host == "" {
-		c.Host = hostName()
+		c.Host = DefaultHost()
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -234,8 +233,9 @@ func (c Config) labels() []string {
 	return labels
 }
 
-// hostName returns the operating system's name of the host, if it can be the name of a host here.
-func hostName() string {
+// DefaultHost returns the default of Config.Host: the operating system's name of the host or,
+// if a host cannot have that name here, localhost.
+func DefaultHost() string {
 	host, err := os.Hostname()
 	if err != nil || check.Host("host", host) != nil {
 		return "localhost"

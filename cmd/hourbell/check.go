@@ -7,29 +7,31 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
 	"github.com/hourbell/hourbell/internal/view"
 )
 
 // fileFlags are the files that check and import read.
-type fileFlags struct{ crontabs, sysCrontabs []string }
+type fileFlags struct{ crontabs, sysCrontabs, ownCrontabs []string }
 
 func (f *fileFlags) addTo(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.crontabs, "crontab", nil, "a user's crontab, or a directory of them; may be repeated")
 	c.Flags().StringArrayVar(&f.sysCrontabs, "crontab-system", nil, "a crontab with users in it, or a directory of them; may be repeated")
+	c.Flags().StringArrayVar(&f.ownCrontabs, "crontab-local", nil, "a crontab of this host alone, as in serve, or a directory of them; may be repeated")
 }
 
 // args requires a file as an argument unless a flag names a file.
 func (f *fileFlags) args(c *cobra.Command, args []string) error {
-	if len(f.crontabs)+len(f.sysCrontabs) > 0 {
+	if len(f.crontabs)+len(f.sysCrontabs)+len(f.ownCrontabs) > 0 {
 		return nil
 	}
 	return takes(true, "FILE")(c, args)
 }
 
 func (f *fileFlags) inputs(paths []string) []files.Input {
-	return files.Inputs(paths, files.AnyForm, f.crontabs, f.sysCrontabs)
+	return append(files.Inputs(paths, files.AnyForm, f.crontabs, f.sysCrontabs), files.Local(f.ownCrontabs, hourbell.DefaultHost())...)
 }
 
 // loader returns a loader for this process, which need not run the lines of the

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -44,6 +45,7 @@ type serveFlags struct {
 	files         []string
 	crontabs      []string
 	sysCrontabs   []string
+	ownCrontabs   []string
 	queues        string
 	commands      string
 	httpPrivate   bool
@@ -83,6 +85,7 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.StringArrayVar(&f.files, "file", nil, "a file of schedules (YAML); may be repeated")
 	flags.StringArrayVar(&f.crontabs, "crontab", nil, "a user's crontab, or a directory of them; may be repeated")
 	flags.StringArrayVar(&f.sysCrontabs, "crontab-system", nil, "a crontab with users in it such as /etc/crontab, or a directory such as /etc/cron.d; may be repeated")
+	flags.StringArrayVar(&f.ownCrontabs, "crontab-local", nil, "a crontab of this host alone, or a directory of them: the lines run here and nowhere else; may be repeated")
 	flags.StringVar(&f.queues, "queues", defaultQueue, "queues to work on, with an optional number of jobs at once: a,b=20 (default 4 × cores, at least 10; with crontabs 200)")
 	flags.StringVar(&f.commands, "commands", "", "which commands, HTTP calls and SQL statements this node runs: off, declared (in its own files) or any (default any with SQLite, otherwise declared)")
 	flags.BoolVar(&f.httpPrivate, "http-private", false, "let HTTP calls that are not in this node's own files reach private addresses too, such as this machine and its network")
@@ -122,7 +125,8 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	n.Config, errs[2] = f.config(c)
 	n.Config.Logger, errs[3] = logline.New(p.stderr, f.logLevel, f.logFormat)
 	loader := files.Loader{Strict: f.commands != string(node.NoCommands), Me: files.WhoAmI()}
-	n.Watch, errs[4] = watch.Open(loader, files.Inputs(f.files, files.YAML, f.crontabs, f.sysCrontabs))
+	inputs := append(files.Inputs(f.files, files.YAML, f.crontabs, f.sysCrontabs), files.Local(f.ownCrontabs, cmp.Or(f.host, hourbell.DefaultHost()))...)
+	n.Watch, errs[4] = watch.Open(loader, inputs)
 	n.SQL, errs[6] = p.parseSQL(f.sql)
 	if c.Flags().Changed("probes") {
 		errs[5] = checkAddress("probes", f.probes)
@@ -134,7 +138,7 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	if !c.Flags().Changed("queues") && len(f.crontabs)+len(f.sysCrontabs) > 0 {
+	if !c.Flags().Changed("queues") && len(f.crontabs)+len(f.sysCrontabs)+len(f.ownCrontabs) > 0 {
 		n.Config.Queues[defaultQueue] = crontabWidth
 	}
 	return n, nil

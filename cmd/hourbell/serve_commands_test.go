@@ -1,9 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hourbell/hourbell/internal/files/filestest"
 )
 
 // TestServeCommands checks that --commands selects which commands a node runs,
@@ -50,5 +54,37 @@ func TestServeCommands(t *testing.T) {
 				t.Errorf("the node ended with %d", code)
 			}
 		})
+	}
+}
+
+// TestCrontabsOfHosts checks that hosts have equal crontabs of their own side by side on one store.
+func TestCrontabsOfHosts(t *testing.T) {
+	b := newBench(t)
+	filestest.Dir(t, "cron.d")
+	writeFile(t, "cron.d/own", "1 2 * * * run-parts /etc/cron.daily\n")
+	for _, host := range []string{"web1", "web2"} {
+		p := b.serve("--crontab-local", "cron.d", "--host", host)
+		p.awaits("crontab@"+host+":own", 1)
+		if strings.Contains(p.logged(), "housekeeping") {
+			t.Errorf("the crontab of a host gets a warning for the cluster's: %s", p.logged())
+		}
+		p.signal(syscall.SIGTERM)
+		p.ends()
+	}
+	found := map[string]any{}
+	for _, s := range b.objects("schedules", "list") {
+		found[fmt.Sprint(s["owner"])] = s["on"]
+		if !strings.HasPrefix(fmt.Sprint(s["name"]), fmt.Sprint(s["owner"], ":run-parts-")) {
+			t.Errorf("the name of %v is %v", s["owner"], s["name"])
+		}
+	}
+	if want := map[string]any{"crontab@web1:own": "host=web1", "crontab@web2:own": "host=web2"}; !maps.Equal(found, want) {
+		t.Errorf("schedules by owner: %v", found)
+	}
+	if text := b.ok("check", "--crontab", "cron.d"); !strings.Contains(text, "looks like the housekeeping of one machine (run-parts)") || !strings.Contains(text, "--crontab-local") {
+		t.Errorf("check prints %s", text)
+	}
+	if text := b.ok("check", "--crontab-local", "cron.d"); strings.Contains(text, "housekeeping") {
+		t.Errorf("check of a crontab of the host prints %s", text)
 	}
 }

@@ -144,9 +144,13 @@ var ofLines = map[string]string{
 // lineKeys are the keys that a comment may set for a line. A user's crontab
 // that was read as such (Reader.User) may not name another user, nor, for the
 // file, another owner, because its author has the permissions of that user
-// only.
+// only. The crontab of a host may not name another place or owner.
 func (s *scan) lineKeys() []string {
-	keys := slices.Concat([]string{"name"}, declared.KeyNames(), declared.HookKeys(), []string{"dir", "detached"})
+	ofSchedule := declared.KeyNames()
+	if s.Host != "" {
+		ofSchedule = slices.DeleteFunc(ofSchedule, func(key string) bool { return key == declared.PlaceKey })
+	}
+	keys := slices.Concat([]string{"name"}, ofSchedule, declared.HookKeys(), []string{"dir", "detached"})
 	if s.Form == User && s.User == "" {
 		keys = append(keys, "user")
 	}
@@ -156,7 +160,7 @@ func (s *scan) lineKeys() []string {
 // fileKeys are the keys that a comment may set for all lines.
 func (s *scan) fileKeys() []string {
 	keys := append([]string{"revision"}, s.lineKeys()[1:]...) // without "name"
-	if s.User == "" {
+	if s.User == "" && s.Host == "" {
 		keys = append(keys, "owner")
 	}
 	return keys
@@ -185,15 +189,16 @@ func (s *scan) checkValue(p pair) bool {
 	return err == nil
 }
 
-// checkPrefix requires that the names set in a user's crontab begin with the
-// user's prefix; other names could replace the schedules of other users.
+// checkPrefix requires that the names set in a user's crontab, or in the crontab of
+// a host, begin with the prefix of the user and the host; other names could replace
+// the schedules of others.
 func (s *scan) checkPrefix(p pair) error {
 	prefix := s.file.Owner + ":"
-	if p.key != "name" || s.User == "" || strings.HasPrefix(p.value, prefix) {
+	if p.key != "name" || s.User == "" && s.Host == "" || strings.HasPrefix(p.value, prefix) {
 		return nil
 	}
 	return &check.FieldError{
-		Field: p.key, Value: shown(p.value), Problem: fmt.Sprintf("does not begin with %q, as the names of this user's lines do", prefix),
+		Field: p.key, Value: shown(p.value), Problem: fmt.Sprintf("does not begin with %q, as the names of this crontab's lines do", prefix),
 		Remedy: "put that before it",
 	}
 }

@@ -29,6 +29,10 @@ func (s *scan) entry(rule, user, line, input string) {
 		hooks = own.Within(hooks)
 	}
 	sched.Hooks = hooks.Hooks()
+	if s.Host != "" {
+		sched.On = hourbell.Place{Host: s.Host}
+	}
+	s.warnLocal(sched, line)
 	sched.Name = s.name(rule, user, line, input)
 	args, err := command.Encode()
 	s.addFields(err)

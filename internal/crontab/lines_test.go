@@ -243,3 +243,73 @@ func TestParsePairs(t *testing.T) {
 		}
 	}
 }
+
+// Where a line runs is set as all other keys are, for a line or for a file.
+func TestLinesHavePlaces(t *testing.T) {
+	file := read(t, Reader{Form: System}, "#hourbell-file: on=label=role=db", "1 * * * * root a", "#hourbell: on=host=web1", "2 * * * * root b")
+	for i, want := range []hourbell.Place{{Label: "role=db"}, {Host: "web1"}} {
+		if got := file.Entries[i].On; got != want {
+			t.Errorf("line %d runs on %v", i+1, got)
+		}
+	}
+}
+
+// The crontab of a host runs on the host alone. Hosts have equal crontabs side by side, because owner and names contain the
+// host; so the crontab may not set another.
+func TestCrontabsOfAHost(t *testing.T) {
+	web1 := Reader{Form: System, Host: "web1"}
+	file := read(t, web1, "1 * * * * root run-parts /etc/cron.hourly", `#hourbell: name=crontab@web1:tab:own overlap=skip`, "2 * * * * root b", "@reboot root c")
+	if file.Owner != "crontab@web1:tab" || len(file.Warnings) != 0 {
+		t.Errorf("owner %s, warnings %v", file.Owner, file.Warnings)
+	}
+	for _, entry := range file.All() {
+		if !strings.HasPrefix(entry.Name, "crontab@web1:tab:") {
+			t.Errorf("the name is %s", entry.Name)
+		}
+	}
+	for _, entry := range file.Entries {
+		if entry.On != (hourbell.Place{Host: "web1"}) {
+			t.Errorf("%s runs on %v", entry.Name, entry.On)
+		}
+	}
+	if on := file.AtStart[0].On; !on.IsZero() {
+		t.Errorf("a line that runs where its node starts runs on %v", on)
+	}
+	if owner := (Reader{User: "ada", Host: "web2"}).Owner("tab"); owner != "crontab@web2:spool/ada" {
+		t.Errorf("the owner of a user's crontab is %s", owner)
+	}
+	for line, want := range map[string]string{
+		"#hourbell: on=one":                  "on: is not a key here",
+		"#hourbell-file: owner=crontab:tab":  "owner: is not a key here",
+		"#hourbell: name=own":                `does not begin with "crontab@web1:tab:"`,
+		"#hourbell-file: on=label=role=role": "on: is not a key here",
+	} {
+		if _, err := web1.Read("etc/tab", []byte(line+"\n1 * * * * root a\n")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+// Lines that look as if each machine needed them are named in a cluster's crontab, unless their place is given.
+func TestHousekeepingInAClustersCrontab(t *testing.T) {
+	for i, line := range []string{
+		"0 3 * * * root /srv/backup",
+		"0 3 * * * root /srv/report --parts",
+		"17 * * * * root cd / && run-parts --report /etc/cron.hourly",
+		"5-55/10 * * * * root command -v debian-sa1 > /dev/null && debian-sa1 1 1",
+		"57 0 * * 0 root if [ -x /usr/share/mdadm/checkarray ]; then /usr/share/mdadm/checkarray --cron; fi",
+		"30 3 * * 0 root test -e /run/systemd/system || SERVICE_MODE=1 /usr/lib/x86_64/e2fsprogs/e2scrub_all",
+		"25 6 * * * root test -x /usr/sbin/anacron || true",
+		"0 3 * * * root /usr/sbin/logrotate /etc/logrotate.conf",
+	} {
+		warned := i >= 2
+		file := read(t, Reader{Form: System}, line)
+		found := len(file.Warnings) == 1 && strings.Contains(file.Warnings[0].Problem, "looks like the housekeeping of one machine")
+		if found != warned || !warned && len(file.Warnings) > 0 {
+			t.Errorf("%s: %v", line, file.Warnings)
+		}
+		if file := read(t, Reader{Form: System}, "#hourbell: on=label=role=db", line); len(file.Warnings) > 0 {
+			t.Errorf("%s, with its place: %v", line, file.Warnings)
+		}
+	}
+}

@@ -36,6 +36,9 @@ type Reader struct {
 	// other crontab shares them: names that the crontab sets must begin with
 	// that prefix too.
 	User string
+	// Host is the host to which the crontab belongs: its lines run there and nowhere else, and the
+	// owner and the names contain the host. Empty: the crontab belongs to the cluster.
+	Host string
 	// CheckSetting, if not nil, is called for each setting that applies and is
 	// not empty; a problem becomes a warning.
 	CheckSetting func(name, value string) (problem, remedy string)
@@ -45,10 +48,14 @@ type Reader struct {
 // sets one. No file has the owner of a user's crontab, because its name would
 // contain a slash.
 func (r Reader) Owner(path string) string {
-	if r.User != "" {
-		return ownerSort + ":spool/" + declared.Label(r.User, 100)
+	sort := ownerSort
+	if r.Host != "" {
+		sort = HostOwners(r.Host)
 	}
-	return declared.Owner(ownerSort, path)
+	if r.User != "" {
+		return sort + ":spool/" + declared.Label(r.User, 100)
+	}
+	return declared.Owner(sort, path)
 }
 
 // ownerSort is the prefix of the owners of crontabs.
@@ -56,6 +63,9 @@ const ownerSort = "crontab"
 
 // OwnerPrefix is the prefix of the owners of crontabs that do not set an owner.
 const OwnerPrefix = ownerSort + ":"
+
+// HostOwners is the prefix, before a colon, of the owners of the crontabs of a host.
+func HostOwners(host string) string { return ownerSort + "@" + host }
 
 // Read reads the text of a crontab of this form, as Reader.Read does.
 func Read(name string, text []byte, form Form) (*declared.File, error) {

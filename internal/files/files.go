@@ -38,6 +38,16 @@ const (
 type Input struct {
 	Path string
 	Form Form
+	Host string // the host to which the crontab, or the directory of crontabs, belongs; empty: the cluster
+}
+
+// Local returns the inputs for crontabs of a host. Each may be a user's crontab or a system crontab.
+func Local(paths []string, host string) []Input {
+	var list []Input
+	for _, path := range paths {
+		list = append(list, Input{Path: path, Host: host})
+	}
+	return list
 }
 
 // Inputs joins lists of paths: files of one format, users' crontabs and system
@@ -45,13 +55,13 @@ type Input struct {
 func Inputs(files []string, of Form, crontabs, systemCrontabs []string) []Input {
 	var list []Input
 	for _, path := range files {
-		list = append(list, Input{path, of})
+		list = append(list, Input{Path: path, Form: of})
 	}
 	for _, path := range crontabs {
-		list = append(list, Input{path, UserCrontab})
+		list = append(list, Input{Path: path, Form: UserCrontab})
 	}
 	for _, path := range systemCrontabs {
-		list = append(list, Input{path, SystemCrontab})
+		list = append(list, Input{Path: path, Form: SystemCrontab})
 	}
 	return list
 }
@@ -61,6 +71,7 @@ type Source struct {
 	Path string
 	Form Form
 	Dir  string // the input in which it was found; empty if the file itself is the input
+	Host string // as in Input
 }
 
 // Skipped is a file of a directory that is ignored.
@@ -73,7 +84,7 @@ type Skipped struct {
 // directory.
 func (in Input) List() ([]Source, []Skipped, error) {
 	if info := Look(in.Path); info == nil || !info.IsDir() || in.Form == YAML {
-		return []Source{{Path: in.Path, Form: in.Form}}, nil, nil // reading the file reports the error
+		return []Source{{Path: in.Path, Form: in.Form, Host: in.Host}}, nil, nil // reading the file reports the error
 	}
 	return in.ListDir()
 }
@@ -91,7 +102,7 @@ func (in Input) ListDir() (found []Source, left []Skipped, err error) {
 			left = append(left, Skipped{path, reason, reason == badName})
 			continue
 		}
-		found = append(found, Source{Path: path, Form: in.Form, Dir: in.Path})
+		found = append(found, Source{Path: path, Form: in.Form, Dir: in.Path, Host: in.Host})
 	}
 	return found, left, nil
 }
@@ -168,6 +179,9 @@ func (l Loader) loadFrom(s Source, r io.Reader, info os.FileInfo) (Loaded, error
 	}
 	if s.Form == AnyForm {
 		s.Form = formOf(s.Path, text)
+		if s.Host != "" && s.Form == YAML {
+			s.Form = SystemCrontab // a crontab without a line that runs something
+		}
 	}
 	set, err := l.read(s, text)
 	if info != nil {
@@ -201,7 +215,7 @@ func (l Loader) read(s Source, text []byte) (*declared.File, error) {
 
 // reader returns the reader of the crontab, for a file that is a crontab.
 func (s Source) reader() crontab.Reader {
-	r := crontab.Reader{Form: crontab.System, Zone: crontab.LocalZone()}
+	r := crontab.Reader{Form: crontab.System, Zone: crontab.LocalZone(), Host: s.Host}
 	if s.Form == UserCrontab {
 		r.Form, r.User = crontab.User, spoolUser(s.Path)
 	}

@@ -43,7 +43,7 @@ func (w *Watcher) undeclared(ctx context.Context) (map[string][]string, error) {
 			declared[f.DefaultOwner()] = true // its schedules stay until its mistakes are corrected
 		}
 	}
-	found := map[string][]string{}
+	found, ofHost := map[string][]string{}, crontab.HostOwners(w.client.Host())+":"
 	filter := hourbell.ScheduleFilter{Limit: 1000}
 	for range mostSearched / filter.Limit {
 		page, err := w.client.Schedules.List(ctx, filter)
@@ -51,7 +51,7 @@ func (w *Watcher) undeclared(ctx context.Context) (map[string][]string, error) {
 			return nil, err
 		}
 		for _, s := range page {
-			if strings.HasPrefix(s.Owner, crontab.OwnerPrefix) && !declared[s.Owner] {
+			if ofCrontab := strings.HasPrefix(s.Owner, crontab.OwnerPrefix) || strings.HasPrefix(s.Owner, ofHost); ofCrontab && !declared[s.Owner] {
 				found[s.Owner] = append(found[s.Owner], s.Name)
 			}
 			filter.After = s.Name

@@ -25,6 +25,9 @@ type BackfillRequest struct {
 	// Force also runs slots that have fired, and ranges whose slot records may
 	// have been deleted.
 	Force bool
+	// Dependents lets the ends of the jobs start the schedules that follow this
+	// schedule. Without it they set off nothing.
+	Dependents bool
 	// DryRun returns the slots and makes no jobs.
 	DryRun bool
 }
@@ -84,11 +87,15 @@ func (s *ScheduleService) backfill(ctx context.Context, name string, req Backfil
 	if req.DryRun {
 		return BackfillResult{Slots: slots}, nil
 	}
+	origin := store.OriginBackfill
+	if req.Dependents {
+		origin = store.OriginBackfillDependents
+	}
 	definition := info.stored
 	definition.PauseAfter = 0 // a backfill does not pause the schedule
 	jobs := make([]store.NewJob, len(slots))
 	for i, slot := range slots {
-		jobs[i] = definition.Job(info.ID, store.OriginBackfill)
+		jobs[i] = definition.Job(info.ID, origin)
 		jobs[i].Slot, jobs[i].Waiting = slot, req.Overlap != OverlapAllow
 	}
 	insertion := insertRequest(nil, jobs)

@@ -417,6 +417,10 @@ func TestSchedules(t *testing.T) {
 	if len(filled.Slots) != 3 || filled.Slots[0].JobID == nil {
 		t.Errorf("backfill %+v", filled)
 	}
+	b.ok(&filled, "POST", "/api/v1/schedules/nightly/backfill", `{"from":"2026-01-01","to":"2026-01-03","dependents":true}`)
+	if last, err := b.client.Jobs.Get(t.Context(), *filled.Slots[1].JobID); err != nil || last.Origin != store.OriginBackfillDependents {
+		t.Errorf("backfill with dependents: %+v, %v", last, err)
+	}
 	b.fails(422, "POST", "/api/v1/schedules/nightly/backfill", `{"from":"2026-01-04","to":"2026-01-01"}`)
 	b.fails(404, "POST", "/api/v1/schedules/other/backfill", `{"from":"2026-01-01","to":"2026-01-04"}`)
 	for _, action := range []string{"pause", "resume", "trigger"} {

@@ -187,7 +187,9 @@ type Backfill struct {
 	To      string `json:"to" minLength:"1" doc:"The instant after the last."`
 	Overlap string `json:"overlap,omitempty" enum:"queue,allow" doc:"queue (default): the jobs run one after the other; allow: all at once."`
 	Force   bool   `json:"force,omitempty" doc:"Also run slots that have fired, and ranges older than the records that are kept."`
-	DryRun  bool   `json:"dry_run,omitempty" doc:"Return the slots, and make no jobs."`
+	// Dependents is BackfillRequest.Dependents.
+	Dependents bool `json:"dependents,omitempty" doc:"Let the ends of the jobs start the schedules that follow the schedule."`
+	DryRun     bool `json:"dry_run,omitempty" doc:"Return the slots, and make no jobs."`
 }
 
 type backfillOutput struct {
@@ -201,7 +203,7 @@ func (h *handler) backfill(ctx context.Context, in *struct {
 	Body Backfill
 },
 ) (*backfillOutput, error) {
-	req := hourbell.BackfillRequest{Overlap: hourbell.Overlap(in.Body.Overlap), Force: in.Body.Force, DryRun: in.Body.DryRun}
+	req := hourbell.BackfillRequest{Overlap: hourbell.Overlap(in.Body.Overlap), Force: in.Body.Force, Dependents: in.Body.Dependents, DryRun: in.Body.DryRun}
 	var fromErr, toErr error
 	req.From, fromErr = instant("from", in.Body.From, "")
 	req.To, toErr = instant("to", in.Body.To, "")

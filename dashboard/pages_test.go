@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -171,7 +172,7 @@ func TestPagesChange(t *testing.T) {
 		{"change-jobs", url.Values{"action": {"retry"}, "id": {fmt.Sprint(ids[1])}}, jobLink(ids[1])},
 		{"change-schedule", url.Values{"action": {"pause"}, "name": {"s"}, "until": {"2h"}}, "schedule?name=s"},
 		{"change-schedule", url.Values{"action": {"trigger"}, "name": {"s"}}, "schedule?name=s"},
-		{"change-schedule", url.Values{"action": {"backfill"}, "name": {"s"}, "from": {b.now.Add(-10 * time.Hour).Format(time.RFC3339)}, "to": {b.now.Add(-5 * time.Hour).Format(time.RFC3339)}, "force": {"true"}}, "schedule?name=s"},
+		{"change-schedule", url.Values{"action": {"backfill"}, "name": {"s"}, "from": {b.now.Add(-10 * time.Hour).Format(time.RFC3339)}, "to": {b.now.Add(-5 * time.Hour).Format(time.RFC3339)}, "force": {"true"}, "dependents": {"true"}}, "schedule?name=s"},
 	} {
 		res := b.post(test.path, test.form)
 		if got := res.Header.Get("Location"); res.StatusCode != http.StatusSeeOther || got != test.next {
@@ -187,7 +188,15 @@ func TestPagesChange(t *testing.T) {
 	if _, err := b.client.Jobs.Get(b.ctx(), ids[0]); err == nil {
 		t.Error("the job was not deleted")
 	}
-	b.wait(hourbell.JobFilter{Schedule: "s", States: []store.State{store.StateCompleted}}, 6) // a triggered job, and five of past slots
+	ended := hourbell.JobFilter{Schedule: "s", States: []store.State{store.StateCompleted}}
+	b.wait(ended, 6) // a triggered job, and five of past slots
+	jobs, err := b.client.Jobs.List(b.ctx(), ended)
+	b.must(err)
+	if n := len(slices.DeleteFunc(jobs, func(job store.JobInfo) bool { return job.Origin != store.OriginBackfillDependents })); n != 5 {
+		t.Errorf("%d jobs set off the schedules that follow, want 5", n)
+	}
+	shown = b.ok(link("backfill", "name", "s", "from", "2026-01-01T00:00:00Z", "to", "2026-01-02T00:00:00Z", "force", "true", "dependents", "true"))
+	b.contains("backfill", shown, `name="dependents" value="true"`)
 	info, err := b.client.Schedules.Get(b.ctx(), "s")
 	b.must(err)
 	if info.State() != "paused" || info.PausedUntil.Before(b.now.Add(time.Hour)) {

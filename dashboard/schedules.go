@@ -322,11 +322,11 @@ func (p *pages) confirmBackfill(ctx context.Context, r *http.Request) (*page, er
 	t := tableOf(view.BackfillListing(), view.BackfillRecords(hourbell.BackfillResult{Slots: would.Slots[:min(len(would.Slots), pageSize)]}), nil)
 	t.Caption, t.Empty = "Slots to run again, oldest first", "The schedule has no slot in this time."
 	return &page{Title: "Backfill " + name, Template: "backfill", Data: struct {
-		Name, From, To, Overlap, Force string
-		Count, Shown                   int
-		Table                          table
+		Name, From, To, Overlap, Force, Dependents string
+		Count, Shown                               int
+		Table                                      table
 	}{
-		name, req.From.UTC().Format(time.RFC3339Nano), req.To.UTC().Format(time.RFC3339Nano), string(req.Overlap), query.Get("force"),
+		name, req.From.UTC().Format(time.RFC3339Nano), req.To.UTC().Format(time.RFC3339Nano), string(req.Overlap), query.Get("force"), query.Get("dependents"),
 		len(would.Slots), min(len(would.Slots), pageSize), t,
 	}}, nil
 }
@@ -341,6 +341,9 @@ func backfillRequest(get func(string) string, zone string) (req hourbell.Backfil
 		return req, err
 	}
 	req.Overlap = hourbell.Overlap(get("overlap"))
+	if req.Dependents, err = strconv.ParseBool(orFalse(get("dependents"))); err != nil {
+		return req, err
+	}
 	req.Force, err = strconv.ParseBool(orFalse(get("force")))
 	return req, err
 }

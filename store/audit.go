@@ -392,9 +392,12 @@ func (r InsertRequest) Entry(inserted []Inserted) *AuditEntry {
 		return nil
 	}
 	action, detail := AuditSchedulesTrigger, ""
-	if first := r.Jobs[0]; first.Origin == OriginBackfill {
+	if first := r.Jobs[0]; first.Origin.Backfills() {
 		action = AuditSchedulesBackfill
 		detail = fmt.Sprintf("slots from %s to %s", first.Slot.UTC().Format(time.RFC3339), r.Jobs[len(r.Jobs)-1].Slot.UTC().Format(time.RFC3339))
+		if first.Origin.SetsOff() {
+			detail += ", with dependents"
+		}
 	}
 	names := make([]string, len(inserted))
 	for i, job := range inserted {

@@ -10,7 +10,8 @@ import (
 
 // A schedule may follow other schedules instead of a rule: its predecessors
 // (PutSchedule.After). Each end of a job of a predecessor is a slot of each of its
-// dependents. Jobs of backfills and jobs that do not belong to a schedule set off nothing.
+// dependents. Jobs of backfills (except OriginBackfillDependents) and jobs that do not belong to a
+// schedule set off nothing.
 
 // ScheduleEnd is the end of a job of a predecessor, as a slot of a dependent. It is
 // stored after the transaction that ended the job, by the predecessors and pauses as

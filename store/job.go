@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -75,9 +77,11 @@ const (
 	OriginBackfill Origin = 3 // a past range run again; outside P1
 	OriginHook     Origin = 4 // reports a failure, missed slots or a recovery; belongs to no schedule
 	OriginAfter    Origin = 5 // the end of a job of another schedule; under promise P1
+	// OriginBackfillDependents is OriginBackfill whose jobs also set off schedules that follow.
+	OriginBackfillDependents Origin = 6
 )
 
-var originNames = [...]string{"enqueue", "schedule", "trigger", "backfill", "hook", "after"}
+var originNames = [...]string{"enqueue", "schedule", "trigger", "backfill", "hook", "after", "backfill"}
 
 // String returns the origin's word.
 func (o Origin) String() string {
@@ -85,6 +89,32 @@ func (o Origin) String() string {
 		return fmt.Sprintf("origin(%d)", int16(o))
 	}
 	return originNames[o]
+}
+
+// Backfills reports whether jobs are made for a past range of a schedule that is run again.
+func (o Origin) Backfills() bool { return o == OriginBackfill || o == OriginBackfillDependents }
+
+// SetsOff reports whether the ends of jobs of a schedule set off the schedules that follow.
+func (o Origin) SetsOff() bool { return o != OriginBackfill }
+
+// LeavesNotes reports whether the ends of jobs that an insert makes leave notes for schedules
+// that follow, whether or not there are such schedules: one may be put while the caller's
+// transaction is open.
+func (o Origin) LeavesNotes() bool { return o == OriginTrigger || o == OriginBackfillDependents }
+
+// OriginWords returns the rules of origins as SQL, by the words that the files of drivers have
+// in braces behind the column: "origin {backfill}" and "origin {sets_off}".
+func OriginWords() map[string]string {
+	in := func(rule func(Origin) bool) string {
+		var numbers []string
+		for o := range originNames {
+			if rule(Origin(o)) {
+				numbers = append(numbers, strconv.Itoa(o))
+			}
+		}
+		return "IN (" + strings.Join(numbers, ", ") + ")"
+	}
+	return map[string]string{"backfill": in(Origin.Backfills), "sets_off": in(Origin.SetsOff)}
 }
 
 // Priorities run from FirstPriority, served first, to LastPriority.

@@ -23,6 +23,13 @@ func TestSameButArgsComparesEveryField(t *testing.T) {
 	}
 }
 
+func TestOriginWords(t *testing.T) {
+	want := map[string]string{"backfill": "IN (3, 6)", "sets_off": "IN (0, 1, 2, 4, 5, 6)"}
+	if got := OriginWords(); !reflect.DeepEqual(got, want) {
+		t.Errorf("the rules of origins as SQL are %v, want %v", got, want)
+	}
+}
+
 // TestCloneSharesNothing changes the memory behind each field of a clone.
 func TestCloneSharesNothing(t *testing.T) {
 	for _, field := range fieldsOf(reflect.TypeFor[JobSpec]()) {

@@ -59,7 +59,7 @@ type liveByState struct{ running, waiting, retrying, fresh []LiveJob }
 func sortLive(live []LiveJob) (l liveByState) {
 	for _, job := range live {
 		switch {
-		case job.Origin == OriginBackfill:
+		case job.Origin.Backfills():
 		case job.Running:
 			l.running = append(l.running, job)
 		case job.Waiting:

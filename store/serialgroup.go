@@ -15,7 +15,7 @@ func SerialGroupOf(schedule int64, origin Origin) SerialGroup {
 	if schedule == 0 {
 		return SerialGroup{}
 	}
-	return SerialGroup{schedule, origin == OriginBackfill}
+	return SerialGroup{schedule, origin.Backfills()}
 }
 
 // GivesWay reports whether a job of the group that would run again gives way to

@@ -40,6 +40,7 @@ func TestSerialGroupOf(t *testing.T) {
 		{7, OriginSchedule, schedules, true},
 		{7, OriginTrigger, schedules, true},
 		{7, OriginBackfill, backfills, false},
+		{7, OriginBackfillDependents, backfills, false},
 	} {
 		got := SerialGroupOf(c.schedule, c.origin)
 		if got != c.want || got.GivesWay() != c.gives {

@@ -110,6 +110,14 @@ func TestBackfill(t *testing.T) {
 	if got := strings.Join(states, ", "); got != "waiting backfill, waiting backfill, ready backfill" {
 		t.Errorf("backfilled jobs: %s", got)
 	}
+	b.ok(append(day, "--dependents")...)
+	const entry = "slots from 2026-01-01T00:00:00Z to 2026-01-03T00:00:00Z"
+	if rows := b.objects("audit", "--action", "schedules backfill", "--output", "ndjson"); len(rows) != 2 || rows[0]["detail"] != entry+", with dependents" || rows[1]["detail"] != entry {
+		t.Errorf("the audit of a backfill with dependents, and of one without: %v", rows)
+	}
+	if last := b.objects("jobs", "list")[0]; last["id"] != 6.0 || last["origin"] != "backfill" {
+		t.Errorf("a job of a backfill with dependents: %v", last)
+	}
 	b.fails(exitUsage, []string{"to", "in the future"}, "schedules", "backfill", "s", "--from", "2026-01-01T00:00:00Z", "--to", "2100-01-01T00:00:00Z")
 	b.fails(exitUsage, []string{"from", "missing"}, "schedules", "backfill", "s", "--to", "2026-01-01T00:00:00Z")
 }

@@ -226,12 +226,11 @@ func (f *firing) chain(ctx context.Context, held []store.Firing, jobs []store.Ne
 	return send(ctx, f.tx, &batch)
 }
 
-// markTriggered lets the ends of triggered jobs leave rows in release, whether or not their
-// schedules have dependents: a dependent may be put while the caller's transaction is open.
-func (b *Backend) markTriggered(ctx context.Context, tx querier, jobs []store.NewJob, inserted []store.Inserted) error {
+// markNoted lets the ends of new jobs leave rows in release; see store.Origin.LeavesNotes.
+func (b *Backend) markNoted(ctx context.Context, tx querier, jobs []store.NewJob, inserted []store.Inserted) error {
 	var ids []int64
 	for i, job := range jobs {
-		if job.Origin == store.OriginTrigger {
+		if job.Origin.LeavesNotes() {
 			ids = append(ids, inserted[i].ID)
 		}
 	}

@@ -42,7 +42,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 			out.Jobs, err = b.insertOrNone(ctx, q, req)
 		}
 		if err == nil {
-			err = b.markTriggered(ctx, q, req.Jobs, out.Jobs)
+			err = b.markNoted(ctx, q, req.Jobs, out.Jobs)
 		}
 		if err == nil {
 			err = b.record(ctx, q, req.Entry(out.Jobs), req.Now)
@@ -83,7 +83,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (out stor
 // anyMeets reports whether the insert of any of these jobs depends on other rows
 // of its schedule.
 func anyMeets(jobs []store.NewJob) bool {
-	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.Waiting || job.Origin == store.OriginTrigger })
+	return slices.ContainsFunc(jobs, func(job store.NewJob) bool { return job.Waiting || job.Origin.LeavesNotes() })
 }
 
 // insertion inserts jobs. Every job that the driver makes is inserted by one.

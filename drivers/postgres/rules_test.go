@@ -199,7 +199,7 @@ func (r *ruleTest) job(schedules []int64) *ruleJob {
 		Attempt: r.small(1), MaxAttempts: r.small(1), Losses: r.small(0), Snoozes: r.Int64N(3), OnLoss: store.OnLoss(r.IntN(2)), begun: r.chance(70),
 	}
 	if r.chance(70) {
-		j.Schedule, j.Origin = schedules[r.IntN(len(schedules))], store.Origin(r.IntN(4))
+		j.Schedule, j.Origin = schedules[r.IntN(len(schedules))], store.Origin(r.IntN(7))
 		if r.chance(80) {
 			j.Slot = r.about()
 		}

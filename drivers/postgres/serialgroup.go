@@ -26,7 +26,7 @@ func (l serialGroups) scan(ctx context.Context, tx querier, text string, args ..
 	return each(ctx, tx, one.targets(), func() { l.add(one.group()) }, text, args...)
 }
 
-// groupScanner scans a schedule, which may be null, and origin = 3.
+// groupScanner scans a schedule, which may be null, and Origin.Backfills.
 type groupScanner struct {
 	schedule int64
 	backfill bool
@@ -112,7 +112,7 @@ func (b *Backend) insertWaiting(ctx context.Context, tx querier, at time.Time, j
 	if err != nil {
 		return nil, err
 	}
-	if err := b.markTriggered(ctx, tx, jobs, inserted); err != nil {
+	if err := b.markNoted(ctx, tx, jobs, inserted); err != nil {
 		return nil, err
 	}
 	return inserted, b.release(ctx, tx, added)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -514,7 +515,9 @@ func (b *Backend) q(s statement) string { return b.sql[s] }
 func rulesOf(schema string) sqltext.Rules {
 	lists := specLists()
 	lists["schedule_columns"] = scheduleList
-	return sqltext.Rules{Words: schemaWords(schema), Lists: lists}
+	words := schemaWords(schema)
+	maps.Copy(words, store.OriginWords())
+	return sqltext.Rules{Words: words, Lists: lists}
 }
 
 // schemaWords are what statements and migrations have in braces: {schema}, the quoted

@@ -46,7 +46,7 @@ func (b *Backend) Insert(ctx context.Context, req store.InsertRequest) (store.In
 }
 
 // looksFirst reports whether the insert of a job depends on other rows.
-func looksFirst(job store.NewJob) bool { return job.Waiting || job.Origin == store.OriginTrigger }
+func looksFirst(job store.NewJob) bool { return job.Waiting || job.Origin.LeavesNotes() }
 
 // A statement inserts at most insertRows jobs and about insertBytes of args.
 const (

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/sqltext"
 )
 
@@ -422,7 +423,7 @@ type texts [statementCount]text
 // statements prepared that end with the text.
 func readTexts() (all texts, err error) {
 	spec, fixed := specLists()
-	rules := sqltext.Rules{Lists: map[string]string{"schedule_columns": scheduleList, "spec": spec, "spec_fixed": fixed}}
+	rules := sqltext.Rules{Words: store.OriginWords(), Lists: map[string]string{"schedule_columns": scheduleList, "spec": spec, "spec_fixed": fixed}}
 	for s, from := range sources {
 		file, err := sqlFiles.ReadFile("sql/" + from.file + ".sql")
 		if err != nil {

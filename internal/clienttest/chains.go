@@ -29,6 +29,7 @@ func Chains(t *testing.T, open func(t *testing.T) (store.Backend, store.Backend)
 		{"every dependent whose event matches starts once, its delay later", (*chains).startsOnce},
 		{"every other dependent gets one not-started event for each run", (*chains).notStarted},
 		{"a predecessor that repeats starts its dependents each time", (*chains).eachTime},
+		{"jobs of a backfill start dependents only if asked to", (*chains).backfill},
 		{"the edges in force are those at the end of the run", (*chains).edgesAtTheEnd},
 		{"two nodes make one job for each end", (*chains).oneJobForEachEnd},
 	} {
@@ -223,6 +224,32 @@ func (c *chains) eachTime() {
 	c.put(hourbell.Schedule{Name: "report", After: []hourbell.ScheduleEdge{{Schedule: "export", Delay: time.Hour}}})
 	for n := 1; n <= 5; n++ { // the jobs of report wait for their delay, and so overlap
 		c.startsAfter("report", n, c.runExport(), time.Hour)
+	}
+}
+
+func (c *chains) backfill() {
+	c.put(hourbell.Schedule{Name: "report", After: []hourbell.ScheduleEdge{{Schedule: "export"}}})
+	past := hourbell.BackfillRequest{From: time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2003, 1, 1, 0, 0, 0, 0, time.UTC), Force: true}
+	for _, past.Dependents = range []bool{false, true} {
+		made, err := c.client.Schedules.Backfill(c.Context(), "export", past)
+		c.must(err)
+		for _, id := range made.Jobs {
+			c.job(c.client, id, "the export has ended", func(job store.JobInfo) bool { return job.State.Finished() })
+		}
+		if !past.Dependents {
+			continue
+		}
+		var after []int64
+		c.eventually("report starts after each job", func() bool {
+			after = nil
+			for _, job := range c.jobsOf("report") {
+				after = append(after, job.After[0].Job)
+			}
+			return len(after) >= len(made.Jobs)
+		})
+		if slices.Sort(after); !slices.Equal(after, made.Jobs) {
+			c.Errorf("report started after the jobs %v, want %v", after, made.Jobs)
+		}
 	}
 }
 

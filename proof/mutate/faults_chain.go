@@ -21,7 +21,7 @@ var postgresChainFaults = []fault{
 	{"an end is accounted for again", "sql/close_chain_ends.sql", "e.slot <= s.mark", "e.slot > s.mark"},
 	{"later ends wait for ever", "sql/await_chain_ends.sql", "e.schedule_id = s.id AND e.open ORDER", "e.schedule_id = s.id AND NOT e.open AND e.slot IS NULL ORDER"},
 	{"two puts close a circle together", "sql/lock_chain.sql", "FROM pg_advisory_xact_lock(hashtextextended('hourbell chain {schema_text}', 0)) ", "FROM (SELECT 1) AS one "},
-	{"a backfilled job sets off dependents", "sql/finish_jobs.sql", "array_agg(CASE WHEN origin <> 3 THEN schedule_id END)", "array_agg(schedule_id)"},
+	{"a backfilled job sets off dependents", "sql/finish_jobs.sql", "array_agg(CASE WHEN origin {sets_off} THEN schedule_id END)", "array_agg(schedule_id)"},
 	{"a deleted schedule is started", "sql/lock_followers.sql", " AND d.deleted_at IS NULL", ""},
 }
 
@@ -32,6 +32,6 @@ var sqliteChainFaults = []fault{
 	{"an end is accounted for again", "sql/close_chain_ends.sql", "e.slot <= (", "e.slot > ("},
 	{"later ends wait for ever", "sql/await_chain_ends.sql", "AND e.open = 1)", "AND e.open = 2)"},
 	{"the ends of a dependent are walked over", "sql/find_due_ends.sql", " INDEXED BY hourbell_chain_end_open", ""},
-	{"a backfilled job sets off dependents", "sql/insert_releases.sql", "CASE WHEN j.origin <> 3 THEN j.schedule_id END", "j.schedule_id"},
+	{"a backfilled job sets off dependents", "sql/insert_releases.sql", "CASE WHEN j.origin {sets_off} THEN j.schedule_id END", "j.schedule_id"},
 	{"a deleted schedule is started", "sql/lock_followers.sql", " AND d.deleted_at IS NULL", ""},
 }

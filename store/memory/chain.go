@@ -55,7 +55,7 @@ func (s *Store) passOn(schedule int64, end store.Ended) {
 
 // jobEnded passes the end of a job on to the dependents of its schedule.
 func (s *Store) jobEnded(j *job, state store.State, reason string, now time.Time) {
-	if j.Schedule != 0 && j.Origin != store.OriginBackfill {
+	if j.Schedule != 0 && j.Origin.SetsOff() {
 		s.passOn(j.Schedule, store.Ended{ID: j.ID, State: state, At: now, Reason: reason})
 	}
 }

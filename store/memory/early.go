@@ -26,7 +26,7 @@ func (s *Store) FireEarly(ctx context.Context, req store.FireEarlyRequest) (out 
 // jobs.
 func (s *Store) anyLives(schedule int64) bool {
 	for _, j := range s.live {
-		if j.Schedule == schedule && j.Origin != store.OriginBackfill {
+		if j.Schedule == schedule && !j.Origin.Backfills() {
 			return true
 		}
 	}

@@ -34,7 +34,7 @@ func (s *Store) serialGroup(j *job, states ...store.State) []*job {
 	return out
 }
 
-func backfilled(j *job) bool { return j.Origin == store.OriginBackfill }
+func backfilled(j *job) bool { return j.Origin.Backfills() }
 
 // gives reports whether a job that has run and is to run again gives way to a
 // waiting job of its schedule.

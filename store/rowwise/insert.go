@@ -27,17 +27,17 @@ func Insert(ctx context.Context, tx Tx, req store.InsertRequest, now time.Time) 
 		return out, err
 	}
 	var touched []store.SerialGroup
-	var triggered []int64
+	var noted []int64
 	for i, job := range jobs {
 		if job.Waiting {
 			touched = append(touched, store.SerialGroupOf(job.Schedule, job.Origin))
 		}
-		if job.Origin == store.OriginTrigger {
-			triggered = append(triggered, out.Jobs[i].ID)
+		if job.Origin.LeavesNotes() {
+			noted = append(noted, out.Jobs[i].ID)
 		}
 	}
-	if len(triggered) > 0 { // a schedule that follows may be put while the caller's transaction is open
-		if err := tx.MarkReleases(ctx, triggered); err != nil {
+	if len(noted) > 0 {
+		if err := tx.MarkReleases(ctx, noted); err != nil {
 			return out, err
 		}
 	}

@@ -138,20 +138,25 @@ func auditEachChange(e *env) {
 
 	row := e.planned("t")
 	first := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	for origin, word := range map[store.Origin]string{store.OriginTrigger: store.AuditSchedulesTrigger, store.OriginBackfill: store.AuditSchedulesBackfill} {
+	for origin, word := range map[store.Origin]string{
+		store.OriginTrigger: store.AuditSchedulesTrigger, store.OriginBackfill: store.AuditSchedulesBackfill, store.OriginBackfillDependents: store.AuditSchedulesBackfill,
+	} {
 		for _, waiting := range []bool{false, true} {
 			jobs := []store.NewJob{newJob(), newJob()}
 			for i := range jobs {
 				jobs[i].Schedule, jobs[i].Origin, jobs[i].Waiting = row.ID, origin, waiting
-				if origin == store.OriginBackfill {
+				if origin.Backfills() {
 					jobs[i].Slot = first.Add(time.Duration(i) * time.Hour)
 				}
 			}
 			res, err := e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: jobs, By: operator, Of: "t"})
 			e.must(err)
 			detail := ""
-			if origin == store.OriginBackfill {
+			switch origin {
+			case store.OriginBackfill:
 				detail = "slots from 2020-01-01T00:00:00Z to 2020-01-01T01:00:00Z"
+			case store.OriginBackfillDependents:
+				detail = "slots from 2020-01-01T00:00:00Z to 2020-01-01T01:00:00Z, with dependents"
 			}
 			want := e.entry(word, detail, store.AuditJob, idText(res.Jobs[0].ID), idText(res.Jobs[1].ID))
 			want.Subjects = append([]store.AuditSubject{{Kind: store.AuditSchedule, Name: "t"}}, want.Subjects...)

@@ -14,6 +14,7 @@ var chainTests = []scenario{
 	{"EndsAreSlots", chainEnds},
 	{"OneSlotForEachEnd", chainSlots},
 	{"EveryEndOfEveryJob", chainAllEnds},
+	{"Backfill", chainBackfill},
 	{"LiveJobsCountFromThePut", chainLiveJobs},
 	{"NamesThatDoNotExistYet", chainNames},
 	{"DeletedSchedules", chainDeleted},
@@ -199,6 +200,63 @@ func chainAllEnds(e *env) {
 	hook := e.insertOne(with(func(j *store.NewJob) { j.Origin = store.OriginHook }))
 	e.end(node, hook, store.Completed)
 	e.want(len(e.ends("report")), 0, "a job of a hook sets off nothing")
+}
+
+// chainBackfill ends jobs of backfills that set off the schedules that follow, and others.
+func chainBackfill(e *env) {
+	node := e.nodeFor("n", 1000*time.Hour)
+	row := e.planned("export")
+	backfill := func(origin store.Origin, tx store.Tx) []int64 {
+		jobs := waitingJobs(row.ID, origin, e.now.Add(-2*time.Hour), e.now.Add(-time.Hour))
+		for i := range jobs {
+			jobs[i].Waiting = tx == nil
+		}
+		if tx != nil {
+			return e.insertTx(tx, jobs...)
+		}
+		return e.insert(jobs...)
+	}
+	ends := func(ids []int64, want int, rule string) {
+		e.t.Helper()
+		e.tick(time.Second)
+		for _, id := range ids {
+			e.end(node, id, store.Completed)
+		}
+		e.want(len(e.ends("report")), want, rule)
+		if want > 0 {
+			for _, made := range e.follow("report") {
+				e.cancel(made)
+			}
+		}
+	}
+	live := backfill(store.OriginBackfillDependents, nil)
+	plain := backfill(store.OriginBackfill, nil)
+	e.want([]store.State{e.state(live[0]), e.state(live[1]), e.state(plain[0]), e.state(plain[1])},
+		[]store.State{store.StateReady, store.StateWaiting, store.StateWaiting, store.StateWaiting}, "all backfilled jobs of a schedule are in one serial group")
+	e.putAfter("report", "export")
+	e.tick(time.Second)
+	e.end(node, live[0], store.Completed)
+	e.end(node, plain[0], store.Completed)
+	e.end(node, live[1], store.Failed)
+	e.end(node, plain[1], store.Completed)
+	made := e.ends("report")
+	e.want(len(made), 2, "only jobs of a backfill with dependents set off schedules")
+	e.want([]any{made[0].ID, made[0].State, made[1].ID, made[1].State}, []any{live[0], store.StateCompleted, live[1], store.StateFailed}, "each end is one slot")
+	for _, id := range e.follow("report") {
+		e.cancel(id)
+	}
+	ends(backfill(store.OriginBackfillDependents, nil), 2, "a backfill after the put sets off the schedule")
+	ends(backfill(store.OriginBackfill, nil), 0, "a backfill without dependents sets off nothing")
+	tx := e.begin()
+	inTx := backfill(store.OriginBackfillDependents, tx.Tx)
+	e.must(tx.Commit())
+	ends(inTx, 2, "jobs of a caller's transaction count")
+	deleted := backfill(store.OriginBackfillDependents, nil)
+	e.tick(time.Second)
+	for _, id := range deleted {
+		e.changeOne(store.DeleteJobs, id)
+	}
+	e.want(len(e.ends("report")), 2, "a deletion counts as a cancellation")
 }
 
 func chainLiveJobs(e *env) {

@@ -180,9 +180,13 @@ func earlyBeside(e *env) {
 	e.insertOne(with(func(j *store.NewJob) {
 		j.Schedule, j.Origin, j.Slot = e.schedule("backfilled").ID, store.OriginBackfill, e.now.Add(-time.Hour)
 	}))
+	e.planned("with dependents")
+	e.insertOne(with(func(j *store.NewJob) {
+		j.Schedule, j.Origin, j.Slot = e.schedule("with dependents").ID, store.OriginBackfillDependents, e.now.Add(-time.Hour)
+	}))
 	allow := e.planned("allow")
 	e.ring("allow")
-	for _, name := range []string{"finished", "backfilled", "allow"} {
+	for _, name := range []string{"finished", "backfilled", "with dependents", "allow"} {
 		row := e.schedule(name)
 		e.now = row.NextAt.Add(-aWhile)
 		f := ringing(row)

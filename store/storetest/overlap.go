@@ -84,7 +84,9 @@ func overlapBackfill(e *env) {
 	row := e.planned("s")
 	n := e.nodeFor("n", time.Hour)
 	backfill := with(func(j *store.NewJob) { j.Schedule, j.Origin = row.ID, store.OriginBackfill })
-	e.insert(backfill, backfill)
+	withDependents := backfill
+	withDependents.Origin = store.OriginBackfillDependents
+	e.insert(backfill, withDependents)
 	jobs := e.claim(n, 2)
 	e.finishWell(outcome(jobs[0], store.Retry))
 	e.ring("s")

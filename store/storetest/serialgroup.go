@@ -224,7 +224,7 @@ func serialGroupInsert(e *env) {
 
 func serialGroupBackfill(e *env) {
 	node, running, waiting := e.queued()
-	id := e.insert(waitingJobs(running.Schedule, store.OriginBackfill, e.now.Add(-time.Hour))...)[0]
+	id := e.insert(waitingJobs(running.Schedule, store.OriginBackfillDependents, e.now.Add(-time.Hour))...)[0]
 	e.want(e.state(id), store.StateReady, "a backfilled job waits for backfilled ones alone")
 	backfilled := e.claimOne(node)
 	next := e.insert(waitingJobs(running.Schedule, store.OriginBackfill, e.now.Add(-time.Minute))...)[0]

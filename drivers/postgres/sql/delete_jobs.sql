@@ -5,7 +5,7 @@ WITH living AS (
     DELETE FROM {schema}.job WHERE id = ANY (:ids::bigint[]) RETURNING id, schedule_id, origin, releases
 ), released AS (
     INSERT INTO {schema}.release (ids, schedules, ended_at, states, reasons)
-    SELECT array_agg(id), array_agg(CASE WHEN origin <> 3 THEN schedule_id END), coalesce(:now::timestamptz, now()), array_agg(5::smallint), array_agg(''::text) FROM living WHERE releases HAVING count(*) > 0
+    SELECT array_agg(id), array_agg(CASE WHEN origin {sets_off} THEN schedule_id END), coalesce(:now::timestamptz, now()), array_agg(5::smallint), array_agg(''::text) FROM living WHERE releases HAVING count(*) > 0
 ), edges AS (
     DELETE FROM {schema}.edge WHERE job_id = ANY (:ids::bigint[])
 ), finished AS (
@@ -17,4 +17,4 @@ WITH living AS (
 ), progress AS (
     DELETE FROM {schema}.progress WHERE job_id = ANY (:ids::bigint[])
 )
-SELECT schedule_id, origin = 3 AS backfill FROM living
+SELECT schedule_id, origin {backfill} AS backfill FROM living

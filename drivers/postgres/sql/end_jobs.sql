@@ -8,7 +8,7 @@ WITH ended AS (
 )
 , released AS (
     INSERT INTO {schema}.release (ids, schedules, ended_at, states, reasons)
-    SELECT array_agg(id), array_agg(CASE WHEN origin <> 3 THEN schedule_id END), coalesce(:now::timestamptz, now()), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
+    SELECT array_agg(id), array_agg(CASE WHEN origin {sets_off} THEN schedule_id END), coalesce(:now::timestamptz, now()), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
 )
 , events AS (
     INSERT INTO {schema}.event (at, type, subjects, reasons)
@@ -17,4 +17,4 @@ WITH ended AS (
 )
 INSERT INTO {schema}.history (finished_at, state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec})
 SELECT coalesce(:now::timestamptz, now()), end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec} FROM ended
-RETURNING schedule_id, origin = 3 AS backfill
+RETURNING schedule_id, origin {backfill} AS backfill

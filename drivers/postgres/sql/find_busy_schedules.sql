@@ -7,4 +7,4 @@ WHERE s.revision = f.revision AND s.mark = f.mark AND (s.next_at = f.next_at) IS
     AND f.next_at > coalesce(:now::timestamptz, now())
     AND f.next_at <= coalesce(:now::timestamptz, now()) + :ahead::bigint * interval '1 microsecond'
     AND coalesce(:now::timestamptz, now()) <= coalesce(:until::timestamptz, 'infinity')
-    AND EXISTS (SELECT FROM {schema}.job AS j WHERE j.schedule_id = f.id AND j.origin <> 3)
+    AND EXISTS (SELECT FROM {schema}.job AS j WHERE j.schedule_id = f.id AND j.origin NOT {backfill})

@@ -32,7 +32,7 @@ WITH ended AS (
 )
 , released AS (
     INSERT INTO {schema}.release (ids, schedules, ended_at, states, reasons)
-    SELECT array_agg(id), array_agg(CASE WHEN origin <> 3 THEN schedule_id END), min(ended_at), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
+    SELECT array_agg(id), array_agg(CASE WHEN origin {sets_off} THEN schedule_id END), min(ended_at), array_agg(end_state), array_agg(reason) FROM ended WHERE releases HAVING count(*) > 0
 )
 , events AS (
     INSERT INTO {schema}.event (at, type, subjects, reasons)
@@ -48,6 +48,6 @@ SELECT
     nullif(result, ''),                                                                          -- if results
     ended_at + keep * interval '1 microsecond',                                                  -- if kept
     :noted::boolean, ended_at, end_state, reason, attempt, id, run_at, created_at, started_at, slot, schedule_id, node, token, origin, args, headers, losses, snoozes, releases, {spec} FROM ended
-RETURNING id, schedule_id, origin = 3 AS backfill, releases
+RETURNING id, schedule_id, origin {backfill} AS backfill, releases
 )                                                                                                -- if commits
 SELECT 1 / count(*) AS ended, coalesce(bool_or(releases), false) AS releases FROM moved           -- if commits

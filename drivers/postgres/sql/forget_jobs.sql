@@ -32,7 +32,7 @@ WITH free AS (
     SELECT id, schedule_id, origin, releases, end_state, reason FROM free UNION ALL SELECT id, schedule_id, origin, releases, end_state, reason FROM held
 ), released AS (
     INSERT INTO {schema}.release (ids, schedules, ended_at, states, reasons)
-    SELECT array_agg(id), array_agg(CASE WHEN origin <> 3 THEN schedule_id END),
+    SELECT array_agg(id), array_agg(CASE WHEN origin {sets_off} THEN schedule_id END),
         coalesce(:now::timestamptz, now()),                                                      -- if batch
         coalesce(:now::timestamptz, statement_timestamp()),                                      -- if commits
         array_agg(end_state), array_agg(''::text) FROM ended WHERE releases HAVING count(*) > 0
@@ -46,5 +46,5 @@ WITH free AS (
 ), edges AS (
     DELETE FROM {schema}.edge WHERE job_id = ANY (:ids::bigint[]) AND job_id + 0 = ANY (ARRAY(SELECT id FROM free))
 )
-SELECT id, schedule_id, origin = 3 AS backfill, releases FROM ended                            -- if batch
+SELECT id, schedule_id, origin {backfill} AS backfill, releases FROM ended                            -- if batch
 SELECT 1 / count(*) AS ended, coalesce(bool_or(releases), false) AS releases FROM ended         -- if commits

@@ -1,5 +1,5 @@
 -- The live jobs of schedules, without backfilled jobs.
 SELECT j.schedule_id, j.id, j.slot, j.state = 2 AS running, j.state = 1 AS waiting, j.attempt, j.snoozes IS NOT NULL AS snoozed, j.origin
 FROM json_each(:ids) AS o
-CROSS JOIN hourbell_job AS j ON j.schedule_id = o.value AND j.origin <> 3
+CROSS JOIN hourbell_job AS j ON j.schedule_id = o.value AND j.origin NOT {backfill}
 ORDER BY o.key, j.id

@@ -11,6 +11,7 @@ var sharedChainFaults = []fault{
 	{"ends of the same instant share a slot", chains, "slot = floor.Add(time.Microsecond)", "slot = floor"},
 	{"an end does not remember that its predecessor was paused", chains, "Paused: predecessor.PausedFor(end.At) &&", "Paused: end.At.IsZero() && predecessor.PausedFor(end.At) &&"},
 	{"schedules follow each other in a circle", chains, "path := cycle(edges, name, nil, done); path != nil {", "path := cycle(edges, name, nil, done); len(path) > 100 {"},
+	{"an end makes only the first of its dependents due", rows + "chain.go", "if next[id].IsZero() || end.Slot.Before(next[id]) {", "if next[id].IsZero() && len(next) == 1 {"},
 	{"an edit of a predecessor does not wait for its ends", rows + "schedules.go", "if err == nil && found {", "if err == nil && found && len(schedules) > 9 {"},
 }
 

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 var chainTests = []scenario{
 	{"EndsAreSlots", chainEnds},
+	{"EveryDependentIsDue", chainDependents},
 	{"OneSlotForEachEnd", chainSlots},
 	{"EveryEndOfEveryJob", chainAllEnds},
 	{"Backfill", chainBackfill},
@@ -124,6 +126,28 @@ func chainEnds(e *env) {
 	e.want(len(slots), 1, "one record")
 	e.want([]any{slots[0].Outcome, slots[0].Job, slots[0].After, slots[0].AfterSchedule}, []any{store.SlotFired, job.ID, id, "export"}, "the record names the job that ended")
 	e.want(e.schedule("report").Fired, int64(1), "the slot is counted")
+}
+
+func chainDependents(e *env) {
+	node := e.nodeFor("n", 1000*time.Hour)
+	e.planned("export")
+	names := []string{"mail", "report", "summary"}
+	for _, name := range names {
+		e.putAfter(name, "export")
+	}
+	id := e.triggerAndEnd(node, "export", store.Completed)
+	res, err := e.b.DueSchedules(e.ctx, store.DueSchedulesRequest{Now: e.now, Limit: 10})
+	e.must(err)
+	var due []string
+	for _, row := range res.Schedules {
+		due = append(due, row.Name)
+		e.want(row.NextAt, e.now, "a dependent is due at the end")
+	}
+	slices.Sort(due)
+	e.want(due, names, "an end makes each of its dependents due")
+	for _, name := range names {
+		e.want(e.ends(name)[0].ID, id, "an end is a slot of each dependent")
+	}
 }
 
 func chainSlots(e *env) {

@@ -18,8 +18,9 @@ import (
 // A field of type Several has several hooks for one event, and nil has none.
 type Hooks struct {
 	// OnStart runs when an attempt at a job of the schedule is about to begin: it is made
-	// in the transaction that records that the attempt may begin. An attempt that is not
-	// begun after all, because its node ends at this moment, has made it, too.
+	// once, in the transaction that records that the attempt begins, when a worker has the
+	// job. An attempt that does not begin after all, because the answer of the store to this
+	// transaction was lost, has made it, too.
 	OnStart Args
 	// OnSuccess runs when a job of the schedule completes.
 	OnSuccess Args

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/event"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -311,5 +313,79 @@ func TestHooksOfEveryAttempt(t *testing.T) {
 	}
 	if _, err := client.Enqueue(t.Context(), hourbell.Several{tell}); err == nil || !strings.Contains(err.Error(), "Hooks") {
 		t.Errorf("an enqueue of several: %v", err)
+	}
+}
+
+// TestStartsAreMadeOnce lets a node claim jobs in advance that no worker takes in time: they are
+// released, and begin later, once.
+func TestStartsAreMadeOnce(t *testing.T) {
+	const all, slow = 400, 300 // how many jobs; which of them is slow
+	for _, by := range []string{"handler", "hook"} {
+		t.Run(by, func(t *testing.T) {
+			c := newCluster(t)
+			var mu sync.Mutex
+			starts := map[int64]int{}
+			release := make(chan struct{})
+			workers := noteWorkers(func(ctx context.Context, job *hourbell.Job[Note]) error {
+				if job.ID == slow {
+					select {
+					case <-release:
+					case <-ctx.Done():
+					}
+				}
+				return nil
+			})
+			workers.Handle("hook", func(_ context.Context, job *hourbell.JobRow) error {
+				var e hourbell.HookEvent
+				if err := json.Unmarshal([]byte(job.Headers[hourbell.HookHeader]), &e); err != nil || e.Event != hourbell.HookStart || e.Attempt != 1 {
+					t.Errorf("event %+v, %v", e, err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				starts[e.Job]++
+				return nil
+			})
+			client := c.client(workers, func(cfg *hourbell.Config) { cfg.Queues = map[string]int{"default": 1, "hooks": 4} })
+			tell := hourbell.RawArgs{Name: "hook", JSON: []byte(`{"to":"ops"}`)}
+			var jobs []int64
+			schedule := hooked("s", 1)
+			schedule.Hooks = hourbell.Hooks{}
+			if by == "hook" {
+				schedule.Hooks.OnStart = tell
+			} else if _, err := client.Handlers.Put(t.Context(), hourbell.EventHandler{Name: "h", On: []string{hourbell.HookStart}, Job: tell, Queue: "hooks"}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := client.Schedules.Put(t.Context(), schedule); err != nil {
+				t.Fatal(err)
+			}
+			for range all {
+				id, err := client.Schedules.Trigger(t.Context(), "s")
+				if err != nil {
+					t.Fatal(err)
+				}
+				jobs = append(jobs, id)
+			}
+			events, stop := client.Events.Subscribe(10_000)
+			defer stop()
+			c.run(client)
+			for e := range events {
+				if e.Kind == event.JobReleased {
+					break
+				}
+			}
+			close(release)
+			eventually(t, "all jobs and their starts have ended", func() bool {
+				mu.Lock()
+				defer mu.Unlock()
+				return len(starts) == len(jobs) && client.Events.Counts()[event.JobCompleted] >= int64(2*len(jobs))
+			})
+			mu.Lock()
+			defer mu.Unlock()
+			for id, n := range starts {
+				if n != 1 {
+					t.Errorf("the attempt at job %d made %d starts", id, n)
+				}
+			}
+		})
 	}
 }

@@ -309,8 +309,8 @@ type ClaimResult struct {
 	// after now among ready jobs of the queue, of any kind, except suspects, and
 	// Until after now of pauses; zero: none, or a claim of suspects.
 	NextDue time.Time
-	// Handled means that a handler has HandleStart, so that the node lets all jobs begin by
-	// BeginJobs, and claims all jobs ahead.
+	// Handled means that a handler has HandleStart, so that the node lets each job begin by
+	// BeginJobs when a worker has it, and claims all jobs ahead.
 	Handled bool
 }
 
@@ -340,7 +340,8 @@ type BeginRequest struct {
 	Name   string // of the node, for handlers
 	Batch  int64  // ClaimResult.Batch of all of them
 	Claims []ClaimRef
-	// Starts is empty, or has what the start of each claim makes, in the places of Claims.
+	// Starts is empty, or has what the start of each claim makes, in the places of Claims, which
+	// are all claims of Node.
 	Starts []Start
 }
 

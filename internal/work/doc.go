@@ -7,6 +7,7 @@
 //	pace.go              (pure) how many jobs to claim
 //	suspects.go          runs jobs that may end their process alone on the node
 //	allow_list.go        the jobs of restricted kinds that the node runs
+//	starts.go            lets jobs begin whose starts make jobs, when workers have them
 //	execute.go           runs one attempt
 //	run.go               the data of one attempt
 //	transaction.go       runs an attempt in a transaction that also completes the job

@@ -29,10 +29,11 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 		r.deliver(run, result{outcome: cancelledEarly(run.Claimed), why: "it had not begun"})
 		return 0
 	}
+	if run.starts != nil && r.trusted(run, loop.Now()) && !run.starts.await(run) {
+		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it could not begin in time"})
+	}
 	started := loop.Now()
-	if !r.node.Trusted(started) { // the last check before the start, because the process may have been stopped at any line before, longer than its lease
-		r.node.ExpireLease()
-		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "the lease of its node had passed before it began"})
+	if run.delivered.Load() || !r.trusted(run, started) { // the last check before the start, because the process may have been stopped at any line before, longer than its lease
 		return 0
 	}
 	var ctx context.Context = attemptContext{run}
@@ -63,6 +64,16 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 	}()
 	err = try(ctx, r.cfg.Work, run)
 	return 0 // the deferred function sets took
+}
+
+// trusted reports whether the node has its lease at an instant; otherwise the run is released.
+func (r *Runner) trusted(run *Run, at loop.Instant) bool {
+	if r.node.Trusted(at) {
+		return true
+	}
+	r.node.ExpireLease()
+	r.deliver(run, result{outcome: unstarted(run.Claimed), why: "the lease of its node had passed before it began"})
+	return false
 }
 
 // outcomeOf returns the outcome of a run whose worker returned err; cause is why the context of the

@@ -3,7 +3,6 @@ package work
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,7 +26,8 @@ type fetcher struct {
 	wake     loop.Signal
 	turn     *loop.Turn // decides when to claim without any other reason
 	polls    bool       // the next claim is such a poll
-	handled  bool       // the last claim found that jobs may begin by BeginJobs only (store.ClaimResult.Handled)
+	handled  bool       // the last claim found a handler of starts (store.ClaimResult.Handled)
+	starts   starts
 
 	// A queue of a place is dormant until its first job: it has no workers, and wake-ups that may be
 	// for other queues make it claim at most once per dormantPause. Most places have no jobs.
@@ -55,6 +55,7 @@ func newFetcher(r *Runner, queue string, width int, dormant bool) *fetcher {
 // run claims jobs until ctx ends, and then closes the channel of the workers. Workers release the
 // jobs that they have not begun, and finish the jobs that run.
 func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
+	f.starts.begin = func(runs []*Run) bool { return f.begin(ctx, runs) }
 	if f.workers = workers; !f.dormant {
 		f.hire()
 	}
@@ -317,40 +318,28 @@ func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.Partia
 
 // hand passes claimed jobs to the workers: the first jobs at once, because the claim recorded that
 // they may begin, and the other jobs after the store has recorded that they may begin. A job whose
-// start sets off a hook or a handler is one of the other jobs.
+// start sets off a hook or a handler is passed on at once, too: it begins when a worker has it.
 func (f *fetcher) hand(ctx, session context.Context, res store.ClaimResult, first int) {
 	runs := f.addRuns(session, res)
-	if res.Handled {
-		first = 0
-	}
 	first = min(first, len(runs))
-	rest := runs[first:]
-	if hooked := slices.ContainsFunc(runs[:first], hasStartHooks); hooked {
-		rest = slices.Concat(filtered(runs[:first], hasStartHooks), rest)
-		runs = filtered(runs[:first], func(run *Run) bool { return !hasStartHooks(run) })
-		first = len(runs)
-	}
 	f.start(runs[:first])
+	var rest []*Run
+	for _, run := range runs[first:] {
+		if run.starts == nil {
+			rest = append(rest, run)
+		} else {
+			f.start([]*Run{run})
+		}
+	}
 	for len(rest) > 0 {
 		n := beginTogether(rest)
-		if ctx.Err() != nil || f.runner.solo.closed() != nil || !f.begin(ctx, res.Batch, rest[:n]) {
+		if ctx.Err() != nil || f.runner.solo.closed() != nil || !f.begin(ctx, rest[:n]) {
 			f.releaseRuns(rest, "it could not begin in time")
 			return
 		}
 		f.start(rest[:n])
 		rest = rest[n:]
 	}
-}
-
-func hasStartHooks(run *Run) bool { return plan.HasStartHooks(&run.Claimed) }
-
-func filtered(runs []*Run, keep func(*Run) bool) (kept []*Run) {
-	for _, run := range runs {
-		if keep(run) {
-			kept = append(kept, run)
-		}
-	}
-	return kept
 }
 
 // start puts runs into the channel of the workers.
@@ -360,15 +349,15 @@ func (f *fetcher) start(runs []*Run) {
 	}
 }
 
-// begin records in the store that runs may begin, and reports whether they may.
-func (f *fetcher) begin(ctx context.Context, batch int64, runs []*Run) bool {
+// begin records in the store that runs of one claim may begin, and reports whether they may.
+func (f *fetcher) begin(ctx context.Context, runs []*Run) bool {
 	r := f.runner
 	what := "begin jobs of queue " + f.queue
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cfg.CallTimeout)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(r.cfg.Heartbeat, maxStopWait), cancel) })()
 	req := store.BeginRequest{
-		Node: r.node.Number(), Name: r.node.Name(), Batch: batch,
+		Node: r.node.Number(), Name: r.node.Name(), Batch: runs[0].batch.number,
 		Claims: make([]store.ClaimRef, len(runs)), Starts: make([]store.Start, len(runs)),
 	}
 	for i, run := range runs {
@@ -403,6 +392,9 @@ func (f *fetcher) addRuns(session context.Context, res store.ClaimResult) []*Run
 	greatest := int64(0)
 	for i, job := range res.Jobs {
 		runs[i] = &Run{Claimed: job, sessionCtx: session, node: f.runner.node, declared: &f.runner.allowList, runner: f.runner}
+		if res.Handled || plan.HasStartHooks(&job) {
+			runs[i].starts = &f.starts
+		}
 		greatest = max(greatest, job.Token)
 	}
 	f.runner.node.TokenSeen(greatest)

@@ -20,6 +20,7 @@ type Run struct {
 	store.Claimed
 	batch      *batch          // the claim that returned the job; nil: none
 	place      int             // index in batch.runs
+	starts     *starts         // lets the job begin when a worker has it; nil: it may begin
 	sessionCtx context.Context // ends when the node loses its lease
 	node       *node.Node      // holds the claim; nil in tests of workers
 	declared   *allowList      // of the node; nil in tests of workers

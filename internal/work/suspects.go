@@ -139,7 +139,7 @@ func (f *fetcher) runSuspect(ctx context.Context) bool {
 		f.releaseRuns(suspect, "it has to run alone, and other jobs of its node did not end in time")
 		return true
 	}
-	if !f.begin(ctx, res.Batch, suspect) {
+	if run.starts == nil && !f.begin(ctx, suspect) {
 		f.releaseRuns(suspect, "it could not begin in time")
 		return true
 	}

@@ -34,10 +34,6 @@ proof: ## The fault and history tests with real processes, on throw-away servers
 	@scripts/install-deps cc cron
 	@cd proof && ../scripts/with-servers go test $(RACE) -count=1 -timeout=60m -v $(TESTFLAGS) ./...
 
-.PHONY: see
-see: ## Traces and metrics of two nodes at a real OpenTelemetry Collector, which takes a minute to compile
-	@cd observe/otel/collector && GOWORK=off go test -tags see -count=1 -v $(TESTFLAGS) .
-
 .PHONY: mutate
 mutate: ## Named faults put into the drivers one by one; the tests must notice each
 	@scripts/with-servers go run ./proof/mutate
@@ -62,7 +58,7 @@ screenshots: ## The pictures of the pages in docs/images, with a browser
 	@cd dashboard/walk && HOURBELL_SCREENSHOTS=$(CURDIR)/docs/images go test -count=1 -timeout=20m .
 
 .PHONY: see
-see: ## A browser walks over all pages, and schemathesis tries all routes of the API; bin/see has what they saw
+see: ## A browser on all pages, schemathesis on all routes of the API, a real OpenTelemetry Collector; bin/see has what they saw
 	@scripts/install-deps chromium venv
 	@scripts/see
 

@@ -82,7 +82,7 @@ func (s *EventService) List(ctx context.Context, f EventFilter) (EventPage, erro
 	}
 	page := EventPage{Next: res.Next.String(), More: res.More, Held: res.Held, Keep: res.Keep}
 	if res.Gap {
-		page.Events = append(page.Events, gapOf(req.After, res))
+		page.Events = append(page.Events, gapOf(res))
 	}
 	jobs, err := s.jobsOf(ctx, res.Events)
 	if err != nil {
@@ -102,14 +102,17 @@ func (s *EventService) List(ctx context.Context, f EventFilter) (EventPage, erro
 	return page, nil
 }
 
-// gapOf returns the event for events that are missing after a cursor.
-func gapOf(after store.EventCursor, res store.ListEventsResult) FeedEvent {
-	gap := FeedEvent{Cursor: after.String(), Event: FeedGap, Reason: "events are missing here: no events are stored"}
+// gapOf returns the event for events that are missing. Its cursor is right before the events of the page, so that a reader who
+// continues after it is not warned again.
+func gapOf(res store.ListEventsResult) FeedEvent {
+	gap := FeedEvent{Cursor: res.Next.String(), Event: FeedGap, Reason: "events are missing here: no events are stored"}
 	if res.Keep > 0 {
 		gap.Reason = fmt.Sprintf("events are missing here: they are kept for %v, or none were stored for a while", res.Keep)
 	}
 	if len(res.Events) > 0 {
-		gap.At = res.Events[0].At
+		first := res.Events[0]
+		first.Cursor.Left++ // before the event
+		gap.Cursor, gap.At = first.Cursor.String(), first.At
 	}
 	return gap
 }

@@ -84,6 +84,10 @@ func TestFeed(t *testing.T) {
 	if len(seen) != 2 || seen[0].Event != hourbell.FeedGap || !strings.Contains(seen[0].Reason, "missing") {
 		t.Errorf("a reader that was away for too long is warned: %+v", seen)
 	}
+	rest, err = reader.Events.List(ctx, hourbell.EventFilter{Since: seen[0].Cursor})
+	if err != nil || len(rest.Events) == 0 || rest.Events[0] != seen[1] {
+		t.Errorf("a reader that continues after the warning is not warned again: %+v, %v", rest, err)
+	}
 }
 
 // TestFollowSurvivesTheStore checks that a reader goes on after errors, and misses nothing.

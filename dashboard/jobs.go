@@ -20,9 +20,6 @@ import (
 // filterFields are the parameters that select jobs: those of the program's `jobs list`.
 var filterFields = []string{"state", "kind", "queue", "schedule", "group", "since", "until", "finished-since", "finished-until", "error", "unique", "batch", "id"}
 
-// shownStates are the words that the form for a filter offers.
-var shownStates = []string{"waiting", "scheduled", "ready", "retrying", "running", "completed", "failed", "cancelled", "not_started"}
-
 // filterOf returns the parameters of a query that select jobs, without empty values.
 func filterOf(query url.Values) url.Values {
 	filter := url.Values{}
@@ -144,7 +141,7 @@ func (p *pages) jobs(ctx context.Context, r *http.Request) (*page, error) {
 	for _, word := range filter["state"] {
 		chosen[word] = true
 	}
-	for _, word := range shownStates {
+	for _, word := range view.ListedStates() {
 		d.States = append(d.States, choice{word, chosen[word]})
 	}
 	return &page{Title: "Jobs", Template: "jobs", Live: true, Data: d}, nil

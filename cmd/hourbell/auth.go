@@ -176,23 +176,26 @@ func (p *program) authRemoveCommand(f *authFile) *cobra.Command {
 }
 
 func (p *program) authListCommand(f *authFile) *cobra.Command {
-	var o format
+	var l listFlags
 	c := &cobra.Command{
 		Use: "list --auth FILE", Short: "Lists users and tokens by name", Args: takes(false),
 		Example:               "  hourbell auth list --auth users.json\n  hourbell auth list --auth users.json --output ndjson",
 		DisableFlagsInUseLine: true,
-		RunE: func(*cobra.Command, []string) error {
-			if err := f.check(); err != nil {
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := errors.Join(f.check(), l.check()); err != nil {
 				return err
 			}
-			users, err := access.ReadUsers(string(*f))
-			if err != nil {
-				return err
-			}
-			return printList(p, authListing, o, all(users.Entries()))
+			return p.repeat(c, l, func(p *program) error {
+				users, err := access.ReadUsers(string(*f))
+				if err != nil {
+					return err
+				}
+				p.clock = p.now // which is also the clock that ends tokens
+				return printList(p, authListing, l.format, all(users.Entries()))
+			})
 		},
 	}
-	o.addTo(c)
+	l.addTo(c)
 	return c
 }
 

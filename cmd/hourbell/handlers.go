@@ -25,23 +25,23 @@ func (p *program) handlersCommand() *cobra.Command {
 }
 
 func (p *program) handlersListCommand(f *storeFlags) *cobra.Command {
-	var o format
+	var l listFlags
 	var secrets bool
 	c := &cobra.Command{
 		Use: "list", Short: "Lists handlers by name", Args: takes(false),
 		Example: "  hourbell handlers list\n  hourbell handlers list --output ndjson",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return p.withClient(c.Context(), *f, func(client *hourbell.Client) error {
+			return p.list(c, *f, l, func(p *program, client *hourbell.Client) error {
 				handlers, err := client.Handlers.List(c.Context())
 				if err != nil {
 					return err
 				}
-				return printList(p, view.HandlerListing(secrets), o, all(handlers))
+				return printList(p, view.HandlerListing(secrets), l.format, all(handlers))
 			})
 		},
 	}
 	c.Flags().BoolVar(&secrets, "show-secrets", false, "print values that may be secrets, such as passwords in URLs")
-	o.addTo(c)
+	l.addTo(c)
 	return c
 }
 

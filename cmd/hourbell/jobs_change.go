@@ -181,6 +181,7 @@ func (p *program) jobsChange(c *cobra.Command, client *hourbell.Client, change j
 	if err := run.do(ctx); err != nil {
 		return run.interrupted(ctx, err)
 	}
+	p.empty = filter.IDs == nil && l.format == asTable && run.res == (tally{})
 	if filter.Schedule != "" && filter.IDs == nil && run.res == (tally{}) {
 		if _, err := client.Schedules.Get(ctx, filter.Schedule); err != nil {
 			return err // a misspelt name is an error, a schedule without jobs is not

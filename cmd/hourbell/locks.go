@@ -92,7 +92,11 @@ func (p *program) locksListCommand(f *lockFlags) *cobra.Command {
 						if last != nil {
 							req.After = last.Name
 						}
-						return locks.Locks(c.Context(), req)
+						found, err := locks.Locks(c.Context(), req)
+						if len(found) > 0 {
+							p.setClock(found[0].State.Now)
+						}
+						return found, err
 					}))
 				})
 			})
@@ -120,6 +124,7 @@ func (p *program) locksShowCommand(f *lockFlags) *cobra.Command {
 				if len(found) == 0 {
 					return fmt.Errorf("lock %q: %w; `hourbell locks list` shows all locks", check.Shorten(args[0]), lock.ErrNotFound)
 				}
+				p.setClock(found[0].State.Now)
 				return p.show(o, view.NewLockRecord(found[0]), func(out *bufio.Writer) { p.printFacts(out, view.LockFacts(found[0])) })
 			})
 		},

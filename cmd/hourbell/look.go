@@ -65,9 +65,14 @@ func (p *program) readClock(ctx context.Context, client *hourbell.Client) error 
 		return nil
 	}
 	now, err := client.Now(ctx)
+	p.setClock(now)
+	return err
+}
+
+// setClock remembers the time of the store's clock, which was read just now.
+func (p *program) setClock(now time.Time) {
 	read := time.Now()
 	p.clock = func() time.Time { return now.Add(time.Since(read)) }
-	return err
 }
 
 // tones are the colours of the tones of states. Other tones have the colour of the text.

@@ -16,6 +16,7 @@ import (
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/cmd/hourbell/lockrun"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // program is the whole program as a value: its inputs, its outputs, and the few
@@ -118,7 +119,7 @@ func (p *program) group(name, short string, commands ...*cobra.Command) *cobra.C
 }
 
 func unknownCommand(group *cobra.Command, name string) error {
-	return &check.FieldError{Field: "command", Value: check.Shorten(name), Problem: "is unknown", Remedy: didYouMean(nearestCommand(group, name), listRemedy(group))}
+	return &check.FieldError{Field: "command", Value: check.Shorten(name), Problem: "is unknown", Remedy: plain.DidYouMean(nearestCommand(group, name), listRemedy(group))}
 }
 
 func listRemedy(group *cobra.Command) string {
@@ -173,7 +174,7 @@ func flagError(c *cobra.Command, err error) error {
 		return unknownCommand(c, c.Flags().Arg(0)) // the flag belongs to the command that was meant
 	case errors.As(err, &unknown):
 		meant := nearestFlag(c, cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()))
-		return &check.FieldError{Field: "flag", Value: check.Shorten(flagName(unknown)), Problem: "is unknown", Remedy: didYouMean(meant, help)}
+		return &check.FieldError{Field: "flag", Value: check.Shorten(flagName(unknown)), Problem: "is unknown", Remedy: plain.DidYouMean(meant, help)}
 	case errors.As(err, &without):
 		return &check.FieldError{Field: "--" + without.GetFlag().Name, Problem: "has no value", Remedy: help}
 	case errors.As(err, &invalid) && errors.Is(err, errEmptyText):

@@ -15,14 +15,6 @@ import (
 	"github.com/hourbell/hourbell/internal/plain"
 )
 
-// didYouMean puts a suggestion before a remedy, if there is a suggestion.
-func didYouMean(suggestion, remedy string) string {
-	if suggestion == "" {
-		return remedy
-	}
-	return "did you mean " + suggestion + "? " + remedy
-}
-
 // nearestCommand returns the command of a group that was probably meant; it may be empty.
 func nearestCommand(group *cobra.Command, name string) string {
 	var known []string

@@ -23,6 +23,8 @@ func TestDidYouMean(t *testing.T) {
 		{"did you mean `hourbell schedules`? ", []string{"help", "sched"}},
 		{"is unknown; did you mean --queue? `hourbell jobs list --help` lists the flags\n", []string{"jobs", "list", "--qeue", "mail"}},
 		{"did you mean --watch? ", []string{"jobs", "list", "-watch"}},
+		{"state \"not-started\": is unknown; did you mean not_started? use waiting, ", []string{"jobs", "list", "--state", "not-started"}},
+		{"state \"frobnicate\": is unknown; use waiting, ", []string{"jobs", "cancel", "--state", "frobnicate"}},
 		{"\"frobnicate\": is unknown; `hourbell --help` lists them\n", []string{"frobnicate"}},
 		{"\"--frobnicate\": is unknown; `hourbell jobs list --help` lists the flags\n", []string{"jobs", "list", "--frobnicate"}},
 	} {
@@ -53,6 +55,8 @@ func TestDidYouMean(t *testing.T) {
 		{"reports", exitFailed, []string{"schedules", "trigger", "--group", "reprots"}},
 		{"holidays", exitFailed, []string{"calendars", "delete", "holiday"}},
 		{"letters", exitDone, []string{"jobs", "list", "--queue", "leters"}},
+		{"letters", exitDone, []string{"jobs", "cancel", "--queue", "leters"}},
+		{"mail", exitDone, []string{"jobs", "retry", "--kind", "mial", "--dry-run"}},
 		{"mail", exitDone, []string{"jobs", "list", "--kind", "mial"}},
 		{"mail", exitDone, []string{"jobs", "count", "--kind", "mial"}},
 		{"nightly", exitDone, []string{"slots", "--schedule", "nightl"}},
@@ -63,5 +67,6 @@ func TestDidYouMean(t *testing.T) {
 	}
 	b.fails(exitFailed, []string{"`hourbell schedules list`"}, "schedules", "show", "something else")
 	b.ok("jobs", "list", "--queue", "letters")
+	b.ok("jobs", "cancel", "--queue", "letters")
 	b.ok("jobs", "list", "--queue", "leters", "--output", "ndjson")
 }

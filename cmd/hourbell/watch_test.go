@@ -108,6 +108,13 @@ func TestColours(t *testing.T) {
 	if shown := b.show("schedules", "list"); !strings.Contains(shown, "in ") || !strings.Contains(shown, "\x1b[32mactive") {
 		t.Errorf("schedules: %q after %s", shown, slot)
 	}
+	b.ok("exec", "report", "--store", "sqlite:locks.db", "--at-least", "1h", "--at-most", "2h", "--", "true")
+	b.ok("auth", "token", "ci", "--role", "viewer", "--expires", "90d", "--auth", "users.json")
+	for _, args := range [][]string{{"locks", "list", "--store", "sqlite:locks.db"}, {"auth", "list", "--auth", "users.json"}} {
+		if shown := b.show(args...); !strings.Contains(shown, " in ") || instants.MatchString(shown) {
+			t.Errorf("%q shows no relative times: %q", args, shown)
+		}
+	}
 }
 
 // TestWatch watches a listing without a terminal: tables that have changed, and records
@@ -225,8 +232,8 @@ func TestWatchThroughAnOutage(t *testing.T) {
 func TestEveryListingIsWatched(t *testing.T) {
 	b := newBench(t)
 	for _, listing := range []string{
-		"jobs list", "jobs count", "schedules list", "slots", "queues", "nodes", "groups list", "batches list", "calendars list", "events", "audit", "audit",
-		"locks list --store sqlite:locks.db",
+		"jobs list", "jobs count", "schedules list", "slots", "queues", "nodes", "groups list", "batches list", "calendars list", "events", "audit", "handlers list",
+		"locks list --store sqlite:locks.db", "auth list --auth users.json",
 	} {
 		args := strings.Fields(listing)
 		b.fails(exitUsage, []string{"watch", "at least 100ms"}, append(args, "--watch=0s")...)

@@ -29,6 +29,14 @@ func Nearest(name string, known []string) string {
 	return nearest
 }
 
+// DidYouMean puts a suggestion before a remedy, if there is a suggestion.
+func DidYouMean(suggestion, remedy string) string {
+	if suggestion == "" {
+		return remedy
+	}
+	return "did you mean " + suggestion + "? " + remedy
+}
+
 // distance returns how many letters of a are changed, missing, added or swapped with the next
 // to get b (the optimal string alignment), or a number that is at least most.
 func distance(a, b []rune, most int) int {

@@ -59,11 +59,16 @@ func shownTimeout(d time.Duration) string {
 	return d.String()
 }
 
-// ParseJobStates reads the states by which jobs are listed: the words of JobState,
-// except cancelling. given reports that the caller was given a list, which must
+// ListedStates returns the words for the states by which jobs are listed: the words of JobState,
+// except cancelling.
+func ListedStates() []string {
+	return []string{"waiting", scheduled, "ready", retrying, "running", "completed", "failed", "cancelled", "not_started"}
+}
+
+// ParseJobStates reads ListedStates. given reports that the caller was given a list, which must
 // then not be empty. The error is a *check.FieldError.
 func ParseJobStates(words []string, given bool) (f hourbell.JobFilter, err error) {
-	const remedy = "use waiting, scheduled, ready, retrying, running, completed, failed, cancelled or not_started"
+	remedy := "use " + strings.Join(ListedStates(), ", ")
 	if given && len(words) == 0 {
 		return f, &check.FieldError{Field: "state", Problem: "is empty", Remedy: remedy}
 	}
@@ -76,7 +81,7 @@ func ParseJobStates(words []string, given bool) (f hourbell.JobFilter, err error
 		case ok:
 			f.States = append(f.States, state)
 		default:
-			return f, &check.FieldError{Field: "state", Value: check.Shorten(word), Problem: "is unknown", Remedy: remedy}
+			return f, &check.FieldError{Field: "state", Value: check.Shorten(word), Problem: "is unknown", Remedy: plain.DidYouMean(plain.Nearest(word, ListedStates()), remedy)}
 		}
 	}
 	return f, nil

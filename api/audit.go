@@ -18,8 +18,8 @@ func (h *handler) addAudit() {
 type listAuditInput struct {
 	Actor   string `query:"actor" maxLength:"200" doc:"Only changes of this actor."`
 	Action  string `query:"action" maxLength:"200" doc:"Only changes with this action, such as jobs cancel."`
-	Subject string `query:"subject" maxLength:"1000" doc:"Only changes of this job, schedule, calendar, group or lock, as in job:12 or schedule:nightly."`
-	Since   string `query:"since" doc:"Only changes at this instant or later."`
+	Subject string `query:"subject" maxLength:"1000" doc:"Only changes of this job, schedule, calendar, handler, group or lock, as in job:12 or schedule:nightly."`
+	Since   string `query:"since" doc:"Only changes at this instant or later, or since this long ago, such as 2h or 7d."`
 	Paging
 }
 
@@ -33,7 +33,7 @@ func (h *handler) listAudit(ctx context.Context, in *listAuditInput) (*listed[vi
 			return nil, err
 		}
 	}
-	if filter.Since, err = instant("since", in.Since, ""); err != nil {
+	if filter.Since, err = view.Since(ctx, h.client, in.Since); err != nil {
 		return nil, err
 	}
 	before, err := slotCursor(in.Cursor) // an instant and a number, too

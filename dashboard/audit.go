@@ -14,8 +14,8 @@ import (
 
 // auditPage is what the page of the audit shows, with the filter in its form.
 type auditPage struct {
-	Actor, Action, Subject string
-	Table                  table
+	Actor, Action, Subject, Since string
+	Table                         table
 }
 
 func (p *pages) audit(ctx context.Context, r *http.Request) (*page, error) {
@@ -23,13 +23,16 @@ func (p *pages) audit(ctx context.Context, r *http.Request) (*page, error) {
 		return nil, err
 	}
 	query := r.URL.Query()
-	shown := auditPage{Actor: query.Get("actor"), Action: query.Get("action"), Subject: query.Get("subject")}
+	shown := auditPage{Actor: query.Get("actor"), Action: query.Get("action"), Subject: query.Get("subject"), Since: query.Get("since")}
 	f := hourbell.AuditFilter{Actor: shown.Actor, Action: shown.Action, Limit: pageSize + 1}
 	var err error
 	if shown.Subject != "" {
 		if f.Subject, err = hourbell.ParseAuditSubject(shown.Subject); err != nil {
 			return nil, err
 		}
+	}
+	if f.Since, err = view.Since(ctx, p.client, shown.Since); err != nil {
+		return nil, err
 	}
 	if text := query.Get("before"); text != "" {
 		if f.Before.At, err = view.ParseInstant("before", text, ""); err != nil {
@@ -47,7 +50,7 @@ func (p *pages) audit(ctx context.Context, r *http.Request) (*page, error) {
 	entries = entries[:min(len(entries), pageSize)]
 	shown.Table = tableOf(view.AuditListing(), entries, auditLink)
 	shown.Table.Caption, shown.Table.Empty = "Changes", "No change is recorded that fits."
-	filter := []string{"actor", shown.Actor, "action", shown.Action, "subject", shown.Subject}
+	filter := []string{"actor", shown.Actor, "action", shown.Action, "subject", shown.Subject, "since", shown.Since}
 	if more {
 		last := entries[pageSize-1]
 		shown.Table.Older = link("audit", append(filter, "before", last.At.Format(time.RFC3339Nano), "before_id", strconv.FormatInt(last.ID, 10))...)
@@ -73,6 +76,8 @@ func auditLink(e store.AuditEntry, column string) string {
 		return link("job", "id", first.Name)
 	case store.AuditSchedule:
 		return link("schedule", "name", first.Name)
+	case store.AuditHandler:
+		return link("handler", "name", first.Name)
 	case store.AuditCalendar:
 		return link("calendar", "name", first.Name)
 	}

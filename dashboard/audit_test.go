@@ -32,6 +32,15 @@ func TestPagesAudit(t *testing.T) {
 	if got := b.ok("audit?subject=job:" + fmt.Sprint(id)); strings.Contains(got, "groups pause") || !strings.Contains(got, "jobs cancel") {
 		t.Error("the filter by subject has no effect")
 	}
+	if got := b.ok("audit?since=1h&action=groups+pause"); !strings.Contains(got, "groups pause") || !strings.Contains(got, `value="1h"`) {
+		t.Error("the newest change is not listed as a change of the last hour")
+	}
+	if got := b.ok("audit?since=2100-01-01T00:00:00Z"); strings.Contains(got, "groups pause") {
+		t.Error("the filter by time has no effect")
+	}
+	if status, _ := b.get("audit?since=soon"); status != http.StatusBadRequest {
+		t.Errorf("a wrong instant: status %d", status)
+	}
 	if status, _ := b.get("audit?subject=nothing"); status != http.StatusBadRequest {
 		t.Errorf("a wrong subject: status %d", status)
 	}

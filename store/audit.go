@@ -69,7 +69,7 @@ const (
 
 // AuditKinds returns the kinds of subjects.
 func AuditKinds() []string {
-	return []string{AuditJob, AuditSchedule, AuditCalendar, AuditGroup, AuditLock}
+	return []string{AuditJob, AuditSchedule, AuditCalendar, AuditHandler, AuditGroup, AuditLock}
 }
 
 const (

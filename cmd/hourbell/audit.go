@@ -31,11 +31,19 @@ func (p *program) auditCommand() *cobra.Command {
 			if c.Flags().Changed("subject") {
 				filter.Subject, subjectErr = hourbell.ParseAuditSubject(subject)
 			}
-			filter.Since, sinceErr = instantFlag(c, "since", "")
+			_, relative := view.ParseAgo(since)
+			if !relative {
+				filter.Since, sinceErr = instantFlag(c, "since", "")
+			}
 			if err := errors.Join(notEmpty(c, "actor"), notEmpty(c, "action"), subjectErr, sinceErr, filter.Validate(), checkLimit(limit)); err != nil {
 				return err
 			}
-			return p.list(c, f, l, func(p *program, client *hourbell.Client) error {
+			return p.list(c, f, l, func(p *program, client *hourbell.Client) (err error) {
+				if relative {
+					if filter.Since, err = view.Since(c.Context(), client, since); err != nil {
+						return err
+					}
+				}
 				return printList(p, view.AuditListing(), l.format, paged(p, c, l.format, limit, func(size int, last *store.AuditEntry) ([]store.AuditEntry, error) {
 					page := filter
 					page.Limit = size
@@ -50,8 +58,8 @@ func (p *program) auditCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&filter.Actor, "actor", "", "only changes of this actor, such as ada or root@host")
 	flags.StringVar(&filter.Action, "action", "", "only changes with this action, such as \"jobs cancel\"")
-	flags.StringVar(&subject, "subject", "", "only changes of this job, schedule, calendar, group or lock, as in job:12 or schedule:nightly")
-	flags.StringVar(&since, "since", "", "only changes at or after this instant, such as 2027-03-01T00:00:00Z")
+	flags.StringVar(&subject, "subject", "", "only changes of this job, schedule, calendar, handler, group or lock, as in job:12 or schedule:nightly")
+	flags.StringVar(&since, "since", "", "only changes at or after this instant, such as 2027-03-01T00:00:00Z, or since this long ago, such as 2h or 7d")
 	addLimit(c, &limit)
 	l.addTo(c)
 	f.addTo(c)

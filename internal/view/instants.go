@@ -1,11 +1,13 @@
 package view
 
 import (
+	"context"
 	"errors"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/recur"
 )
 
@@ -37,4 +39,18 @@ func ParseAgo(text string) (ago time.Duration, ok bool) {
 	}
 	d, err := time.ParseDuration(text)
 	return d, err == nil && d >= 0
+}
+
+// Since returns the instant since which something is listed, as users write it: an instant, or how long before the time of
+// the store it is; empty: the zero time.
+func Since(ctx context.Context, client *hourbell.Client, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	ago, relative := ParseAgo(text)
+	if !relative {
+		return ParseInstant("since", text, "")
+	}
+	now, err := client.Now(ctx)
+	return now.Add(-ago), err
 }

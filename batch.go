@@ -42,8 +42,7 @@ func (s *BatchService) Get(ctx context.Context, id int64) (store.Batch, error) {
 
 // InBatch adds the jobs of a call to an open batch, also from inside a job of the batch
 // (JobRow.Batch). The last job of the batch waits for them, too. If the batch has ended,
-// nothing is stored, and the error wraps ErrBatchEnded. It excludes InTx, and jobs with
-// unique keys.
+// nothing is stored, and the error wraps ErrBatchEnded. It excludes InTx.
 func InBatch(id int64) Option {
 	return func(e *enqueuing) {
 		if e.batch = id; id < 1 {
@@ -89,8 +88,8 @@ func (f *Finally) newJob(shared enqueuing) (store.NewJob, *store.Finally, error)
 		err = &check.FieldError{Field: "on", Value: check.Shorten(string(f.On)), Problem: "is unknown", Remedy: "use all, failed or always"}
 	case shared.batch != 0:
 		err = &check.FieldError{Field: "batch", Problem: "is an older batch, which has a last job already, or none", Remedy: "leave finally out"}
-	case len(one.NewJob.After) > 0 || one.NewJob.Unique != "":
-		err = &check.FieldError{Field: "options", Problem: "have predecessors or a key", Remedy: "the last job waits for all other jobs; leave them out"}
+	case len(one.NewJob.After) > 0 || one.NewJob.Unique != "" && one.NewJob.OnConflict != ErrorOnConflict:
+		err = &check.FieldError{Field: "options", Problem: "have predecessors, or a key without on_conflict error", Remedy: "the last job waits for all other jobs; leave them out"}
 	}
 	if err != nil {
 		return store.NewJob{}, nil, fmt.Errorf("%s: %w", FinallyName, err)
@@ -107,7 +106,7 @@ type EnqueuedBatch struct {
 }
 
 // EnqueueBatch stores jobs as a batch, all or none, as EnqueueMany does, and the job that
-// runs when all of them have ended; finally may be nil. The jobs have no unique keys. With
+// runs when all of them have ended; finally may be nil. Unique keys are as in EnqueueGraph. With
 // InBatch it adds the jobs to a batch.
 func (c *Client) EnqueueBatch(ctx context.Context, requests []Request, finally *Finally, options ...Option) (EnqueuedBatch, error) {
 	shared, jobs, err := newJobs(requests, options)

@@ -58,7 +58,8 @@ type EnqueuedGraph struct {
 
 // EnqueueGraph stores the jobs of a graph as a batch, all or none, with a few statements.
 // The options are for all jobs. With InBatch it adds the jobs to a batch. A graph whose jobs have no predecessors outside it may be enqueued
-// InTx. The jobs have no unique keys.
+// InTx. The jobs may have unique keys with ErrorOnConflict, except InTx: if one of the keys is taken, nothing
+// is stored, and the error is ErrDuplicate.
 //
 // An unknown name, a job that follows itself, and a cycle are refused before anything is
 // stored; the error of a cycle has its path. The error has all mistakes, each as a
@@ -129,8 +130,8 @@ func (j GraphJob) newJob(name string, shared enqueuing, places map[string]int) (
 	if err == nil {
 		err = one.setArgs(j.Args)
 	}
-	if err == nil && one.NewJob.Unique != "" {
-		err = &check.FieldError{Field: "unique", Value: check.Shorten(one.NewJob.Unique), Problem: "is given for a job of a graph", Remedy: "leave it out"}
+	if err == nil && one.NewJob.Unique != "" && one.NewJob.OnConflict != ErrorOnConflict {
+		err = &check.FieldError{Field: "unique", Value: check.Shorten(one.NewJob.Unique), Problem: "is given for a job of a graph without on_conflict error", Remedy: "use both, or leave it out"}
 	}
 	if err != nil {
 		return store.NewJob{}, err

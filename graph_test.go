@@ -63,6 +63,32 @@ func TestEnqueueGraph(t *testing.T) {
 	}
 }
 
+// TestGraphsWithKeys checks that a graph whose keys are taken is refused as a whole.
+func TestGraphsWithKeys(t *testing.T) {
+	client, err := hourbell.New(memory.New(), hourbell.Config{})
+	must(t, err)
+	graph := graphOf(map[string][]string{"a": nil, "b": {"a"}})
+	for name, job := range graph.Jobs {
+		job.Options = []hourbell.Option{hourbell.Unique("k " + name), hourbell.OnConflict(hourbell.ErrorOnConflict)}
+		graph.Jobs[name] = job
+	}
+	graph.Finally = &hourbell.Finally{Args: hourbell.RawArgs{Name: "last"}, Options: []hourbell.Option{hourbell.Unique("k"), hourbell.OnConflict(hourbell.ErrorOnConflict)}}
+	made, err := client.EnqueueGraph(t.Context(), graph)
+	must(t, err)
+	_, err = client.EnqueueGraph(t.Context(), graph)
+	var taken *store.DuplicateError
+	if !errors.As(err, &taken) || taken.ID != made.IDs["a"] {
+		t.Errorf("the error names the job with the key: %v", err)
+	}
+	tx := memory.New().Begin()
+	if _, err = client.EnqueueGraph(t.Context(), graph, hourbell.InTx(tx)); err == nil || errors.Is(err, hourbell.ErrDuplicate) {
+		t.Errorf("keys in a transaction: %v", err)
+	}
+	if n, err := client.Jobs.Count(t.Context(), hourbell.JobFilter{}); err != nil || n != 3 {
+		t.Errorf("%d jobs, %v", n, err)
+	}
+}
+
 func TestGraphsAreRefused(t *testing.T) {
 	long := map[string][]string{}
 	for i := range 100 {

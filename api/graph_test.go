@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -82,12 +83,60 @@ func TestMistakesInGraphs(t *testing.T) {
 			t.Errorf("%s: mistakes in %q, not %q: %s", body, got, fields, p.Detail)
 		}
 	}
-	b.fails(422, "POST", "/api/v1/jobs/graph", `{"jobs":{"a":{"kind":"k"}}}`, "Idempotency-Key", "x")
 	b.fails(403, "POST", "/api/v1/jobs/graph", `{"jobs":{"a":{"kind":"k"},"b":{"kind":"command","args":{"argv":["id"]}}}}`)
 	var count view.CountRecord
 	if b.ok(&count, "GET", "/api/v1/jobs/count", ""); count.Count != 0 {
 		t.Errorf("refused requests stored %d jobs", count.Count)
 	}
+}
+
+// TestAnIdempotencyKeyMakesAGraphOnce checks that a repeated request gets the answer of the first request, whatever became of
+// the jobs, also if jobs were added to the graph.
+func TestAnIdempotencyKeyMakesAGraphOnce(t *testing.T) {
+	b := newBench(t, Options{})
+	const graph = `{"jobs":{"read":{"kind":"read"},"check":{"kind":"check","after":{"read":{}}}},"finally":{"kind":"tell","on":"always"}}`
+	post := func(headers ...string) (string, string) {
+		t.Helper()
+		w := b.ok(nil, "POST", "/api/v1/jobs/graph", graph, headers...)
+		if w.Code != 201 {
+			t.Errorf("%v: %d", headers, w.Code)
+		}
+		return strings.TrimSpace(w.Body.String()), w.Header().Get("Idempotent-Replayed")
+	}
+	first, replayed := post("Idempotency-Key", "order-17")
+	if replayed != "" || !strings.Contains(first, `"finally":3`) {
+		t.Errorf("the first request: %s, %q", first, replayed)
+	}
+	_, err := b.client.EnqueueGraph(t.Context(), hourbell.Graph{Jobs: map[string]hourbell.GraphJob{"read": {Args: hourbell.RawArgs{Name: "read"}}}}, hourbell.InBatch(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if again, replayed := post("Idempotency-Key", "order-17"); again != first || replayed != "true" {
+			t.Errorf("repeated: %s, %q; the first answer was %s", again, replayed, first)
+		}
+		b.ok(nil, "POST", "/api/v1/jobs/cancel", `{"batch":1}`)
+	}
+	for _, headers := range [][]string{{"Idempotency-Key", "order-18"}, {"Idempotency-Key", "order-17", roleHeader, "operator"}, nil} {
+		if other, replayed := post(headers...); other == first || replayed != "" {
+			t.Errorf("%v gets the same graph: %s", headers, other)
+		}
+	}
+	var one Enqueued
+	b.ok(&one, "POST", "/api/v1/jobs", `{"kind":"read"}`, "Idempotency-Key", "order-17")
+	if one.ID == 1 {
+		t.Error("a job with the key gets a job of the graph")
+	}
+	var races sync.WaitGroup
+	answers := make([]string, 8)
+	for i := range answers {
+		races.Go(func() { answers[i], _ = post("Idempotency-Key", "race") })
+	}
+	races.Wait()
+	if answers = slices.Compact(answers); len(answers) != 1 {
+		t.Errorf("concurrent requests with one key got %q", answers)
+	}
+	b.fails(422, "POST", "/api/v1/jobs/graph", graph, "Idempotency-Key", strings.Repeat("x", 256))
 }
 
 func TestLocks(t *testing.T) {

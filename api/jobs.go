@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/hourbell/hourbell"
@@ -251,13 +252,13 @@ const keyKept = 24 * time.Hour
 // keyPrefix begins the unique key that an Idempotency-Key becomes.
 const keyPrefix = "idempotency-key:"
 
-// option returns the options that a key becomes, for one of the jobs of a request.
-func (i Idempotency) options(ctx context.Context, at int) []hourbell.Option {
+// options returns the options that a key becomes, for the job at a place of a request.
+func (i Idempotency) options(ctx context.Context, at string) []hourbell.Option {
 	if i.Key == "" {
 		return nil
 	}
 	id, _ := access.FromContext(ctx)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %d", id.Name, i.Key, at))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %s", id.Name, i.Key, at))
 	return []hourbell.Option{hourbell.Unique(keyPrefix + hex.EncodeToString(sum[:])), hourbell.UniqueFor(keyKept)}
 }
 
@@ -272,18 +273,21 @@ func (h *handler) request(ctx context.Context, j NewJob, i Idempotency, at int) 
 	if i.Key != "" && (j.Unique != "" || j.UniqueArgs != nil || len(j.After) > 0) {
 		err = errors.Join(err, fieldError("Idempotency-Key", i.Key, "is given together with unique, unique_args or after", "use one of them"))
 	}
-	req := hourbell.Request{Args: hourbell.RawArgs{Name: j.Kind, JSON: j.args()}, Options: append(options, i.options(ctx, at)...)}
+	req := hourbell.Request{Args: hourbell.RawArgs{Name: j.Kind, JSON: j.args()}, Options: append(options, i.options(ctx, strconv.Itoa(at))...)}
 	if err == nil {
 		err = req.Validate()
 	}
 	return req, err
 }
 
-func (j JobWork) args() []byte {
-	if len(j.Args) == 0 {
+func (j JobWork) args() []byte { return orNull(j.Args) }
+
+// orNull returns arguments; null if none are given.
+func orNull(args json.RawMessage) []byte {
+	if len(args) == 0 {
 		return []byte("null")
 	}
-	return j.Args
+	return args
 }
 
 // jobOptions collects the options of a job and what is wrong with them.

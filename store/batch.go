@@ -10,8 +10,10 @@ import (
 	"github.com/hourbell/hourbell/check"
 )
 
-// BatchInsert puts the jobs of an insert into a batch. The jobs have neither keys nor
-// schedules.
+// BatchInsert puts the jobs of an insert into a batch. The jobs have no schedules. In a transaction
+// of the store's own they may have keys with OnConflictError: then the insert stores all of them, or
+// none and returns a DuplicateError. A job of a batch that has a key is not changed by an enqueue with
+// its key; see KeyHolder.
 type BatchInsert struct {
 	// ID is the number of an open batch, to which the jobs are added; 0: a new batch. A
 	// batch is open while its last job waits or, if it has no last job, while one of its
@@ -130,8 +132,12 @@ func checkBatch(req InsertRequest) error {
 		problem = "has no jobs"
 	case b.Finally != nil && (len(req.Jobs[len(req.Jobs)-1].After) > 0 || b.Finally.On < OnSuccess || b.Finally.On > OnEnd):
 		problem = "has a last job with predecessors of its own, or with an unknown outcome"
-	case slices.ContainsFunc(req.Jobs, func(job NewJob) bool { return job.Unique != "" || job.Schedule != 0 }):
-		problem = "has a job with a key or a schedule"
+	case slices.ContainsFunc(req.Jobs, func(job NewJob) bool { return job.Schedule != 0 }):
+		problem = "has a job with a schedule"
+	case slices.ContainsFunc(req.Jobs, func(job NewJob) bool {
+		return job.Unique != "" && (job.OnConflict != OnConflictError || req.Tx != nil)
+	}):
+		problem = "has a job with a key that is not an error if it is taken, or in a transaction of the program"
 	}
 	if problem == "" {
 		return nil

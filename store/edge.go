@@ -210,7 +210,7 @@ func CheckLinks(req InsertRequest) ([]NewJob, error) {
 func checkEdges(req InsertRequest, index int) error {
 	n := &req.Jobs[index]
 	switch {
-	case n.Unique != "":
+	case n.Unique != "" && req.Batch == nil:
 		return &check.FieldError{Field: "after", Problem: "is given for a job with a key", Remedy: "leave one of them out"}
 	case n.Schedule != 0:
 		return &check.FieldError{Field: "after", Problem: "is given for a job of a schedule", Remedy: "leave it out"}
@@ -225,7 +225,7 @@ func checkEdges(req InsertRequest, index int) error {
 		switch p := (predecessor{e.Job, e.Place}); {
 		case e.Place != 0 && (e.Job != 0 || e.Place < 1 || e.Place > index):
 			return &check.FieldError{Field: "after", Value: fmt.Sprint(e.Place), Problem: "is not the place of an earlier job of the insert", Remedy: "insert the predecessor first"}
-		case e.Place != 0 && (req.Jobs[e.Place-1].Unique != "" || req.Jobs[e.Place-1].Schedule != 0):
+		case e.Place != 0 && (req.Jobs[e.Place-1].Unique != "" && req.Batch == nil || req.Jobs[e.Place-1].Schedule != 0):
 			return &check.FieldError{
 				Field: "after", Value: fmt.Sprint(e.Place), Problem: "is the place of a job with a key or a schedule, which may not be inserted",
 				Remedy: "insert that job first, and name it by its number",

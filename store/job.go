@@ -184,8 +184,8 @@ type NewJob struct {
 	// later.
 	PushAtMost time.Duration
 	// After are the predecessors that the job waits for, by the rule of Wait: older jobs,
-	// and earlier jobs of the same insert. The job must have neither a key nor a schedule,
-	// and in a caller's transaction no older predecessor; see CheckLinks. Predecessors that
+	// and earlier jobs of the same insert. The job must have neither a key, except in a batch (see
+	// BatchInsert), nor a schedule, and in a caller's transaction no older predecessor; see CheckLinks. Predecessors that
 	// have ended are decided by the insert; each must exist, live or finished. Drivers set
 	// Waiting themselves.
 	After []Edge

@@ -122,7 +122,7 @@ type KeyHolder struct {
 	Live bool // not finished; otherwise it holds the key after its end
 	// The other fields are needed for live jobs only. Begun: it is running, or
 	// an attempt of it has ended, also an attempt that was refunded by a snooze or
-	// after a lost lease.
+	// after a lost lease. A job of a batch counts as begun, because other jobs may follow it.
 	Begun            bool
 	Queue            string
 	Priority         int16
@@ -135,7 +135,7 @@ func (n *NewJob) Holder(now time.Time) KeyHolder {
 	if n.RunAt.IsZero() {
 		runAt = now.Add(n.Delay.Truncate(time.Microsecond))
 	}
-	return KeyHolder{Live: true, Queue: n.Queue, Priority: n.Priority, RunAt: runAt, CreatedAt: now}
+	return KeyHolder{Live: true, Begun: n.Batch != 0, Queue: n.Queue, Priority: n.Priority, RunAt: runAt, CreatedAt: now}
 }
 
 // Meet is the rule for a new job whose key another job may have: what becomes

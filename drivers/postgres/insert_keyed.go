@@ -77,7 +77,7 @@ func (i insertion) insertDistinct(ctx context.Context, jobs []store.NewJob, left
 // tryKeyed inserts the jobs with the indexes in left and sets their answers. It
 // returns the indexes of the jobs whose keys other jobs have.
 func (i insertion) tryKeyed(ctx context.Context, jobs []store.NewJob, left []int, out []store.Inserted) (held []int, err error) {
-	if len(left) == 1 {
+	if len(left) == 1 && !linked(jobs[left[0]:left[0]+1]) {
 		return i.tryOne(ctx, jobs, left, out)
 	}
 	chosen := pickJobs(jobs, left)

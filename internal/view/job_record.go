@@ -96,10 +96,13 @@ type AttemptErrorRecord struct {
 	Trace      *string    `json:"trace"`
 }
 
+// JobName returns the name of a job in its graph; empty: it has none.
+func JobName(j store.JobInfo) string { return header(j, hourbell.NameHeader) }
+
 // NewJobRecord returns the record of a job.
 func NewJobRecord(j Job) JobRecord {
 	r := JobRecord{
-		ID: j.ID, Kind: j.Kind, Queue: j.Queue, Group: orNull(j.Group), Batch: orNull(j.Batch), Name: orNull(header(j.JobInfo, hourbell.NameHeader)), State: j.State.String(),
+		ID: j.ID, Kind: j.Kind, Queue: j.Queue, Group: orNull(j.Group), Batch: orNull(j.Batch), Name: orNull(JobName(j.JobInfo)), State: j.State.String(),
 		Priority: j.Priority, Attempt: j.Attempt, MaxAttempts: j.MaxAttempts, Losses: j.Losses, Snoozes: j.Snoozes, Token: orNull(j.Token),
 		RunAt: timeOrNull(j.RunAt), CreatedAt: timeOrNull(j.CreatedAt),
 		StartedAt: timeOrNull(j.StartedAt), FinishedAt: timeOrNull(j.FinishedAt),
@@ -166,7 +169,7 @@ func JobFacts(j Job, now time.Time) []Fact {
 		{"queue", j.Queue},
 		{"group", j.Group},
 		{"batch", batchText(j.Batch)},
-		{"name", header(j.JobInfo, hourbell.NameHeader)},
+		{"name", JobName(j.JobInfo)},
 		{"priority", fmt.Sprint(j.Priority)},
 		{"attempt", fmt.Sprintf("%d of %d", j.Attempt, j.MaxAttempts)},
 		{"snoozes", snoozes(j.Snoozes)},

@@ -13,7 +13,7 @@ func JobTree(g hourbell.JobGraph, root int64, now time.Time) Tree {
 	t := Tree{Root: root}
 	for _, job := range g.Jobs {
 		n := TreeNode{ID: job.ID, Label: fmt.Sprint(job.ID), State: "gone"}
-		if name := header(job, hourbell.NameHeader); name != "" {
+		if name := JobName(job); name != "" {
 			n.Label += " " + name
 		}
 		if job.Kind != "" {
@@ -65,7 +65,7 @@ func NewJobTreeRecord(g hourbell.JobGraph, root int64) JobTreeRecord {
 		one := TreeJobRecord{ID: job.ID}
 		if job.Kind != "" {
 			one = TreeJobRecord{
-				ID: job.ID, Name: orNull(header(job, hourbell.NameHeader)), Kind: &job.Kind, State: orNull(job.State.String()),
+				ID: job.ID, Name: orNull(JobName(job)), Kind: &job.Kind, State: orNull(job.State.String()),
 				Reason: orNull(job.Reason), Batch: orNull(job.Batch),
 			}
 		}

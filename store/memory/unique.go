@@ -103,7 +103,7 @@ func (i *insertion) meet(n *store.NewJob, j *job) store.Conflict {
 	}
 	to := is
 	switch {
-	case j.State == store.StateRunning || j.Attempt > 0 || j.Snoozes > 0 || j.refunds > 0:
+	case j.State == store.StateRunning || j.Attempt > 0 || j.Snoozes > 0 || j.refunds > 0 || j.Batch != 0:
 		return store.ConflictKept
 	case n.OnConflict == store.OnConflictReplace:
 		to.JobSpec = n.JobSpec.Clone()

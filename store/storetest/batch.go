@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,6 +21,9 @@ var batchTests = []scenario{
 	{"Pruned", batchPruned},
 	{"AllHaveEnded", batchAtEnd},
 	{"Links", batchLinks},
+	{"Keys", batchKeys},
+	{"KeysOfAJobThatWaits", batchKeysLater},
+	{"KeysRace", batchKeysRace},
 }
 
 // insertBatch inserts a new batch and returns its number and the numbers of its jobs.
@@ -258,6 +262,104 @@ func batchRefused(e *env) {
 	list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{Limit: 10})
 	e.must(err)
 	e.want(len(list), 0, "a refused request stores nothing")
+}
+
+// keyedGraph returns jobs of a graph with a last job, whose keys are kept for an hour after the insert.
+func keyedGraph(key string) ([]store.NewJob, *store.Finally) {
+	jobs := append(diamond(), newJob())
+	for i := range jobs {
+		jobs[i].Unique, jobs[i].UniqueFor, jobs[i].OnConflict = fmt.Sprint(key, i), time.Hour, store.OnConflictError
+	}
+	return jobs, &store.Finally{On: store.OnSuccess}
+}
+
+// refusedFor checks that an insert into a new batch is refused because of the keys of a job, and stores nothing.
+func (e *env) refusedFor(holder int64, conflict store.Conflict, finally *store.Finally, jobs ...store.NewJob) {
+	e.t.Helper()
+	batches := func() int {
+		list, err := e.b.ListBatches(e.ctx, store.ListBatchesRequest{Limit: 100})
+		e.must(err)
+		return len(list)
+	}
+	before, beforeBatches := len(e.list(store.ListJobsRequest{})), batches()
+	_, err := e.b.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: jobs, Batch: &store.BatchInsert{Finally: finally}})
+	var duplicate *store.DuplicateError
+	if !errors.As(err, &duplicate) {
+		e.t.Fatalf("an insert with a key that is taken must be refused: %v", err)
+	}
+	e.want(*duplicate, store.DuplicateError{ID: holder, Conflict: conflict}, "the error has the job with the key of the first job")
+	e.want([]int{len(e.list(store.ListJobsRequest{})), batches()}, []int{before, beforeBatches}, "a refused request stores nothing")
+}
+
+// batchKeys: the jobs of a batch may have keys. They are all stored, or none of them.
+func batchKeys(e *env) {
+	node := e.nodeFor("n", 1e6*time.Hour)
+	jobs, finally := keyedGraph("k")
+	id, ids := e.insertBatch(finally, jobs...)
+	e.want(e.job(ids[3]).After, []store.JobEdge{{Edge: on(ids[1], store.OnSuccess)}, {Edge: on(ids[2], store.OnSuccess)}}, "jobs with keys have edges")
+	e.want([]any{e.job(ids[0]).Unique, e.job(ids[4]).Unique, e.batch(id).Finally}, []any{"k0", "k4", ids[4]}, "jobs and the last job have keys")
+	e.refusedFor(ids[0], store.ConflictKept, finally, jobs...)
+	for _, choice := range []store.OnConflict{store.OnConflictReplace, store.OnConflictReschedule} {
+		before := e.job(ids[1])
+		other := conflicting("k1", choice, after(time.Minute), func(j *store.NewJob) { j.Args = []byte(`"new"`) })
+		e.want(e.insertHeld(e.a, nil, other), answered(ids[1], store.ConflictKept), "an enqueue with the key of a job of a batch changes nothing")
+		e.want(e.job(ids[1]), before, "the job of the batch stays as it is")
+	}
+	for i, job := range ids {
+		if i == 2 {
+			e.tick(time.Second)
+		}
+		e.end(node, job, store.Completed)
+	}
+	_, err := e.a.Prune(e.ctx, store.PruneRequest{Now: e.now.Add(50 * time.Minute), Completed: time.Microsecond, Failed: time.Microsecond, Limit: 100})
+	e.must(err)
+	e.refusedFor(ids[0], store.ConflictHeld, finally, jobs...)
+	e.want(len(e.list(store.ListJobsRequest{JobFilter: store.JobFilter{Batch: id}})), 5, "jobs that hold their keys stay")
+	e.tick(time.Hour)
+	_, err = e.a.Prune(e.ctx, store.PruneRequest{Now: e.now, Completed: time.Microsecond, Failed: time.Microsecond, Limit: 100})
+	e.must(err)
+	again, _ := e.insertBatch(finally, jobs...)
+	e.ok(again > id, "the keys are free after their time", again, id)
+	tx, err := e.Begin(e.ctx)
+	e.must(err)
+	free, finally := keyedGraph("free")
+	_, err = e.a.Insert(e.ctx, store.InsertRequest{Now: e.now, Tx: tx.Tx, Jobs: free, Batch: &store.BatchInsert{Finally: finally}})
+	e.ok(err != nil, "keys of a batch in a transaction of the program")
+	e.must(tx.Rollback())
+}
+
+// batchKeysLater: a single job with a key may have older predecessors.
+func batchKeysLater(e *env) {
+	node := e.nodeFor("n", time.Hour)
+	older := e.insertOne(newJob())
+	job := conflicting("key", store.OnConflictError)
+	job.Kind, job.After = newJob().Kind, []store.Edge{on(older, store.OnSuccess)}
+	_, ids := e.insertBatch(nil, job)
+	e.want(e.state(ids[0]), store.StateWaiting, "the job waits")
+	e.refusedFor(ids[0], store.ConflictKept, nil, job)
+	e.end(node, older, store.Completed)
+	e.end(node, ids[0], store.Completed)
+}
+
+// batchKeysRace inserts one graph with keys twice at once: it is stored once.
+func batchKeysRace(e *env) {
+	for round := range 20 {
+		jobs, finally := keyedGraph(fmt.Sprint("race ", round, " "))
+		var errs [2]error
+		insert := func(err *error) func(store.Backend) error {
+			return func(b store.Backend) error {
+				_, *err = b.Insert(e.ctx, store.InsertRequest{Now: e.now, Jobs: jobs, Batch: &store.BatchInsert{Finally: finally}})
+				return nil
+			}
+		}
+		e.atOnce(insert(&errs[0]), insert(&errs[1]))
+		if errs[0] == nil {
+			errs[0], errs[1] = errs[1], errs[0]
+		}
+		e.is(errs[0], store.ErrDuplicate, "one of both inserts is refused")
+		e.must(errs[1])
+	}
+	e.want(len(e.list(store.ListJobsRequest{})), 100, "jobs of one graph in each round")
 }
 
 func batchFilter(e *env) {

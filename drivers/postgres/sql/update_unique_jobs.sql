@@ -1,4 +1,4 @@
--- Changes live jobs that have the keys of new jobs, except jobs that have begun: a job
+-- Changes live jobs that have the keys of new jobs, except jobs that have begun and jobs of a batch: a job
 -- becomes what the new job is (:on_conflicts is 1), or is due when the new job would be due (2), by
 -- the rule of store.NewJob.Meet. A job whose row another transaction has changed is
 -- looked at again when that transaction has ended. Returns in one row the numbers of the
@@ -21,7 +21,7 @@ WITH new AS MATERIALIZED (
         args = CASE WHEN n.on_conflict = 1 THEN n.args ELSE j.args END, headers = CASE WHEN n.on_conflict = 1 THEN n.headers ELSE j.headers END,
         state = greatest(j.state, 0), {spec = CASE WHEN n.on_conflict = 1 THEN n.spec ELSE j.spec END}
     FROM (SELECT * FROM new ORDER BY holder OFFSET 0) AS n
-    WHERE j.id = ANY (ARRAY[n.holder]) AND NOT j.running AND j.attempt = 0 AND j.refunds = 0 AND coalesce(j.snoozes, 0) = 0 AND (n.on_conflict = 1
+    WHERE j.id = ANY (ARRAY[n.holder]) AND NOT j.running AND j.attempt = 0 AND j.refunds = 0 AND coalesce(j.snoozes, 0) = 0 AND j.batch IS NULL AND (n.on_conflict = 1
         OR greatest(n.now, least(n.due, greatest(j.run_at, coalesce(j.created_at + n.most * interval '1 microsecond', 'infinity')))) <> j.run_at AND (j.run_at > n.now
             OR least(n.due, greatest(j.run_at, coalesce(j.created_at + n.most * interval '1 microsecond', 'infinity'))) > n.now))
     RETURNING j.id

@@ -1,6 +1,6 @@
 -- The jobs that have some kinds and keys, each with the place of its key: live jobs, and
--- jobs that hold a key after their end.
-SELECT o.key AS place, j.id, true AS live, j.state = 2 OR j.attempt > 0 OR j.refunds > 0 OR coalesce(j.snoozes, 0) > 0 AS begun, j.queue, j.priority,
+-- jobs that hold a key after their end. A job of a batch counts as begun.
+SELECT o.key AS place, j.id, true AS live, j.state = 2 OR j.attempt > 0 OR j.refunds > 0 OR coalesce(j.snoozes, 0) > 0 OR j.batch IS NOT NULL AS begun, j.queue, j.priority,
        j.run_at, j.created_at
 FROM jsonb_each(:keys) AS o
 CROSS JOIN hourbell_job AS j ON j.kind = o.value ->> 'Kind' AND j.unique_key = o.value ->> 'Unique'

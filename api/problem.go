@@ -117,14 +117,19 @@ func invalid(fields []FieldProblem) *Problem {
 }
 
 // fieldProblems returns the mistakes in fields that an error consists of; nil: the
-// error is of another type. The names of flags become the names of fields.
+// error is of another type. The names of flags become the names of fields; names of headers
+// begin with a capital letter.
 func fieldProblems(err error) []FieldProblem {
 	var problems []FieldProblem
 	for _, f := range declared.Fields(err) {
 		if f.Name == "" {
 			return nil
 		}
-		problems = append(problems, FieldProblem{Field: strings.ReplaceAll(f.Name, "-", "_"), Value: strings.ToValidUTF8(f.Value, "\uFFFD"), Problem: f.Problem, Remedy: f.Remedy})
+		name := f.Name
+		if name == strings.ToLower(name) {
+			name = strings.ReplaceAll(name, "-", "_")
+		}
+		problems = append(problems, FieldProblem{Field: name, Value: strings.ToValidUTF8(f.Value, "\uFFFD"), Problem: f.Problem, Remedy: f.Remedy})
 	}
 	return problems
 }

@@ -40,7 +40,8 @@ var pages = map[string]string{
 	"job?id=1":                         "report",
 	"confirm?action=retry&kind=charge": "Nothing has been changed yet",
 	"backfill?name=nightly-report&from=2026-01-12T00:00:00Z&to=2026-01-15T00:00:00Z&force=true": "Nothing has been changed yet",
-	"slots": "prices", "queues": "mail", "groups": "reports", "nodes": "north", "batches": "Batches", "events": "completed", "calendars": "holidays", "calendar?name=holidays": "nightly-report", "nothing": "no such page",
+	"slots": "prices", "queues": "mail", "groups": "reports", "nodes": "north", "batches": "Batches", "events": "completed", "handlers": "tell-shop", "handler?name=tell-shop": "shop@example.com",
+	"audit": "schedules put", "audit?action=handlers+put&since=1h": "tell-shop", "calendars": "holidays", "calendar?name=holidays": "nightly-report", "nothing": "no such page",
 }
 
 // walk is a running demo and a browser.
@@ -61,7 +62,8 @@ func TestWalk(t *testing.T) {
 	t.Run("without JavaScript", func(t *testing.T) { w.in(t).readAll(false) })
 	t.Run("with JavaScript", func(t *testing.T) { w.in(t).readAll(true) })
 	t.Run("another tab changes", func(t *testing.T) { w.in(t).otherTab() })
-	t.Run("follow output", func(t *testing.T) { w.in(t).follow() })
+	t.Run("follow the output of a handler", func(t *testing.T) { w.in(t).follow("report", " written") })
+	t.Run("follow the output of a command", func(t *testing.T) { w.in(t).follow("command", " copied") })
 	t.Run("retry by filter", func(t *testing.T) { w.in(t).retry() })
 	if folder := os.Getenv("HOURBELL_SCREENSHOTS"); folder != "" {
 		w.screenshots(folder)
@@ -259,17 +261,17 @@ func (w *walk) otherTab() {
 	}
 }
 
-// follow sees the output of a running job grow, without loading the page again, and
+// follow sees the output of a running job of a kind grow by lines with a text, without loading the page again, and
 // without JavaScript by loading it.
-func (w *walk) follow() {
+func (w *walk) follow(kind, line string) {
 	var links []string
 	tab := w.tab()
 	w.must(chromedp.Run(
-		tab, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(w.url+"jobs?state=running&kind=report"), chromedp.WaitVisible("main h1"),
+		tab, emulation.SetFocusEmulationEnabled(true), chromedp.Navigate(w.url+"jobs?state=running&kind="+kind), chromedp.WaitVisible("main h1"),
 		chromedp.Evaluate(`[...document.querySelectorAll('a[href^="job?id="]')].map((a) => a.getAttribute("href"))`, &links),
 	))
 	if len(links) == 0 {
-		w.Fatal("no report runs")
+		w.Fatalf("no job of kind %s runs", kind)
 	}
 	var first, second string
 	var here bool
@@ -278,7 +280,7 @@ func (w *walk) follow() {
 		chromedp.Poll(fmt.Sprintf(`document.querySelector("#printing pre").innerText.trim().length > %d`, len(strings.TrimSpace(first))), nil),
 		chromedp.Text("#printing pre", &second), chromedp.Evaluate("window.here === true", &here),
 	))
-	if !strings.Contains(first, " written") || !strings.HasPrefix(second, strings.TrimSpace(first)) || !here {
+	if !strings.Contains(first, line) || !strings.HasPrefix(second, strings.TrimSpace(first)) || !here {
 		w.Errorf("the page was not loaded again: %v; first\n%s\nthen\n%s", here, first, second)
 	}
 	if body := w.fetch(links[0]); !strings.Contains(body, "Output so far") {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/kinds"
 	"github.com/hourbell/hourbell/recur"
 	"github.com/hourbell/hourbell/store"
 )
@@ -75,8 +76,13 @@ func Run(ctx context.Context, backend store.Backend, client *hourbell.Client, lo
 	return errors.Join(all...)
 }
 
-// put makes the schedules and a calendar.
+// put makes the schedules, a calendar and a handler.
 func put(ctx context.Context, client *hourbell.Client) error {
+	if _, err := client.Handlers.Put(ctx, hourbell.EventHandler{
+		Name: "tell-shop", On: []string{hourbell.HookFailure}, Group: "shop", Queue: "mail", Job: hourbell.RawArgs{Name: "mail", JSON: []byte(`{"to":"shop@example.com"}`)},
+	}); err != nil {
+		return err
+	}
 	holidays := hourbell.Calendar{Name: "holidays"}
 	holidays.Dates = []string{"12-25", "12-26", "01-01"}
 	if _, err := client.Calendars.Put(ctx, holidays, 0); err != nil {
@@ -112,6 +118,7 @@ func enqueue(ctx context.Context, client *hourbell.Client) error {
 		job("report", `{"pages":600}`),
 		job("webhook", `{"url":"https://shop.example/hooks/paid"}`, hourbell.MaxAttempts(8)),
 		job("webhook", `{"url":"https://shop.example/hooks/sent"}`, hourbell.MaxAttempts(8)),
+		job(kinds.CommandKind, `{"shell":"for i in $(seq 600); do echo \"table $i of 600 copied\"; sleep 1; done"}`, hourbell.MaxAttempts(1)),
 		job("resize", `{"image":"beach.jpg"}`, hourbell.Queue("bulk")),
 		job("resize", `{"image":"mountain.jpg"}`, hourbell.Queue("bulk")),
 	}

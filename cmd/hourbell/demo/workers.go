@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/kinds"
 )
 
-// workers are the workers of each node. They only wait, write some output, and fail
-// where the sample needs it.
+// workers are the workers of each node. They wait, write some output, fail where the sample needs it, and run commands: a
+// caller who can write to the demo's store could run commands anyway, because the store is a file of the same user.
 func workers() *hourbell.Workers {
 	w := hourbell.NewWorkers()
 	w.Handle("mail", func(ctx context.Context, job *hourbell.JobRow) error { return pass(ctx, time.Second) })
@@ -21,6 +22,7 @@ func workers() *hourbell.Workers {
 	w.Handle("report", report)
 	w.Handle("invoice", invoice)
 	w.Handle("charge", charge)
+	w.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work)
 	w.Handle("webhook", func(ctx context.Context, job *hourbell.JobRow) error {
 		if job.Attempt < 4 {
 			return errors.New("POST https://shop.example: 503 Service Unavailable")

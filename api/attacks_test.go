@@ -2,13 +2,16 @@ package api
 
 import (
 	"bufio"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,13 +25,14 @@ import (
 // attack is a raw request and what proves that it has failed.
 type attack struct {
 	name    string
-	request string // lines end with \n, which become \r\n; {base} is the host
+	request string // lines end with \n, which become \r\n; {base} is the host of the server, and {users} of the server with users
 	codes   []int  // the statuses of a failed attack
 }
 
 // TestAttacks sends requests that try to change something, to read secrets, to forge
 // answers or to use up the server. Each request stands for a form of attack; after all
-// of them the store is as it was.
+// of them the store is as it was. Texts of strangers on pages are tried by TestPagesEscape of
+// package dashboard, and guesses of passwords by TestPasswordsAreRationed of package access.
 func TestAttacks(t *testing.T) {
 	client, err := hourbell.New(memory.New(), hourbell.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -46,7 +50,8 @@ func TestAttacks(t *testing.T) {
 	local.Config.ReadTimeout, local.Config.ReadHeaderTimeout, local.Config.MaxHeaderBytes = 500*time.Millisecond, 500*time.Millisecond, 32<<10
 	local.Start()
 	defer local.Close()
-	host := strings.TrimPrefix(local.URL, "http://")
+	users, token := usersServer(t, client)
+	hosts := strings.NewReplacer("{base}", strings.TrimPrefix(local.URL, "http://"), "{users}", strings.TrimPrefix(users.URL, "http://"))
 
 	post := func(path, body string, headers ...string) string {
 		lines := []string{"POST " + path + " HTTP/1.1", "Host: {base}", "Content-Type: application/json", fmt.Sprintf("Content-Length: %d", len(body))}
@@ -56,7 +61,14 @@ func TestAttacks(t *testing.T) {
 		return strings.Join(append([]string{"GET " + path + " HTTP/1.1", "Host: {base}"}, headers...), "\n") + "\nConnection: close\n\n"
 	}
 	const idle = `{"kind":"planted"}`
-	refused, invalid, missing := []int{403}, []int{400, 413, 415, 422}, []int{400, 404, 405}
+	as := func(authorization string) string {
+		return strings.Replace(get("/api/v1/jobs/1", "Authorization: "+authorization), "{base}", "{users}", 1)
+	}
+	login := func(to string) string {
+		form := url.Values{"name": {"ada"}, "password": {password}, "to": {to}}.Encode()
+		return strings.NewReplacer("{base}", "{users}", "application/json", "application/x-www-form-urlencoded").Replace(post("/login", form))
+	}
+	refused, unknown, invalid, missing, inside := []int{403}, []int{401}, []int{400, 413, 415, 422}, []int{400, 404, 405}, []int{303, 400}
 	attacks := []attack{
 		// requests that other pages send
 		{"CSRF: a form of another site", post("/api/v1/jobs", idle, "Sec-Fetch-Site: cross-site"), refused},
@@ -92,10 +104,31 @@ func TestAttacks(t *testing.T) {
 		{"a command by the last of two keys", post("/api/v1/jobs", `{"kind":"ok","kind":"command","args":{"argv":["id"]}}`), refused},
 		{"a command among many", post("/api/v1/jobs/many", `{"jobs":[{"kind":"planted"},{"kind":"http","args":{"url":"http://169.254.169.254/"}}]}`), refused},
 		{"a command as a hook", strings.Replace(post("/api/v1/schedules/new", `{"every":"1h","kind":"ok","on_failure":{"kind":"command","args":{"argv":["id"]}}}`), "POST", "PUT", 1), refused},
+		{"a command as a handler", strings.Replace(post("/api/v1/handlers/new", `{"on":["failure"],"job":{"kind":"command","args":{"argv":["id"]}}}`), "POST", "PUT", 1), refused},
 		{"another rule for a command", strings.Replace(post("/api/v1/schedules/s", `{"every":"1s","kind":"planted"}`), "POST", "PUT", 1), refused},
 		{"secrets", get("/api/v1/schedules/s?secrets=true"), refused},
 		{"secrets of a list", get("/api/v1/schedules?secrets=1"), refused},
 		{"roles in headers", post("/api/v1/jobs", `{"kind":"command","args":{"argv":["id"]}}`, "X-Remote-User: admin", "X-Role: admin", "X-Hourbell-Role: admin"), refused},
+
+		// tokens and sessions that are guessed
+		{"no token", strings.Replace(get("/api/v1/jobs/1"), "{base}", "{users}", 1), unknown},
+		{"an empty token", as("Bearer "), unknown},
+		{"a guessed token", as("Bearer hourbell_" + strings.Repeat("A", 43)), unknown},
+		{"the beginning of a token", as("Bearer " + token[:len(token)-1]), unknown},
+		{"a token with another letter", as("Bearer " + token + "A"), unknown},
+		{"a token in other letters", as("Bearer " + strings.ToUpper(token)), unknown},
+		{"a token as a password", as("Basic " + base64.StdEncoding.EncodeToString([]byte("ci:"+token))), unknown},
+		{"two tokens", as("Bearer x\nAuthorization: Bearer " + token), unknown},
+		{"a token in the URL", strings.Replace(get("/api/v1/jobs/1?access_token="+token+"&token="+token), "{base}", "{users}", 1), unknown},
+		{"a guessed session", strings.Replace(get("/api/v1/jobs/1", "Cookie: hourbell="+strings.Repeat("A", 43)), "{base}", "{users}", 1), unknown},
+		{"a proxy that is not trusted", strings.Replace(get("/api/v1/jobs/1", "X-Remote-User: ada"), "{base}", "{users}", 1), unknown},
+
+		// a log-in that leads elsewhere
+		{"redirect: another host", login("https://evil.example/"), inside},
+		{"redirect: two slashes", login("//evil.example/"), inside},
+		{"redirect: backslashes", login(`/\evil.example`), inside},
+		{"redirect: a tab", login("/\t/evil.example"), inside},
+		{"redirect: a header", login("/\r\nSet-Cookie: x=1"), inside},
 
 		// paths
 		{"path: dots", get("/api/v1/../../etc/passwd"), []int{301, 307, 404}},
@@ -142,7 +175,7 @@ func TestAttacks(t *testing.T) {
 		t.Errorf("there are %d attacks", len(attacks))
 	}
 	for _, a := range attacks {
-		code, answer := raw(t, host, a.request)
+		code, answer := raw(t, hosts, a.request)
 		failed := false
 		for _, want := range a.codes {
 			failed = failed || code == want
@@ -150,18 +183,18 @@ func TestAttacks(t *testing.T) {
 		if !failed {
 			t.Errorf("%s: %d, none of %v: %.300s", a.name, code, a.codes, answer)
 		}
-		for _, bad := range []string{"hunter2", "\nSet-Cookie:", "\nX:", "goroutine ", "Access-Control-Allow-Origin"} {
+		for _, bad := range []string{"hunter2", "\nSet-Cookie: x", "\nX:", "goroutine ", "Access-Control-Allow-Origin"} {
 			if strings.Contains(answer, bad) {
 				t.Errorf("%s: the answer has %q: %.300s", a.name, bad, answer)
 			}
 		}
-		if strings.Contains(answer, "Location: http") || strings.Contains(answer, "Location: //") {
+		if strings.Contains(answer, "Location: http") || strings.Contains(answer, "Location: //") || strings.Contains(answer, `Location: /\`) {
 			t.Errorf("%s: the answer leads to another host: %.300s", a.name, answer)
 		}
 	}
 
 	// Texts of anyone are JSON, which no browser reads as a page.
-	_, answer := raw(t, host, get("/api/v1/jobs/1", "Accept: text/html"))
+	_, answer := raw(t, hosts, get("/api/v1/jobs/1", "Accept: text/html"))
 	if !strings.Contains(answer, "Content-Type: application/json") || !strings.Contains(answer, "nosniff") {
 		t.Errorf("arguments with a script: %s", answer)
 	}
@@ -178,17 +211,50 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// raw sends a request as it is written and returns the status and the whole answer; 0:
-// the server closed the connection without an answer.
-func raw(t *testing.T, host, request string) (int, string) {
+// password is the password of the user of usersServer.
+const password = "correct horse battery staple"
+
+// usersServer is a server of the API with the user ada and a token, which it returns.
+func usersServer(t *testing.T, client *hourbell.Client) (server *httptest.Server, token string) {
 	t.Helper()
-	conn, err := net.Dial("tcp", host)
+	path := filepath.Join(t.TempDir(), "users.json")
+	err := access.EditUsers(path, func(u *access.Users) (err error) {
+		if err := u.Put("ada", access.Admin, password); err != nil {
+			return err
+		}
+		token, err = u.AddToken("ci", access.Admin, time.Now(), time.Time{})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := access.NewGuard(access.Config{File: path, Trust: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, UserHeader: "X-Remote-User"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/api/", Handler(client, Options{Authorize: guard.Authorize, Commands: true, Logger: slog.New(slog.DiscardHandler)}))
+	mux.Handle("/", guard.Handler(""))
+	server = httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server, token
+}
+
+// raw sends a request as it is written, to the host that it names or else to {base}, and returns the status and the whole
+// answer; 0: the server closed the connection without an answer.
+func raw(t *testing.T, hosts *strings.Replacer, request string) (int, string) {
+	t.Helper()
+	to := "{base}"
+	if strings.Contains(request, "{users}") {
+		to = "{users}"
+	}
+	conn, err := net.Dial("tcp", hosts.Replace(to))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	head, body, _ := strings.Cut(request, "\n\n")
-	text := strings.ReplaceAll(strings.ReplaceAll(head, "{base}", host), "\n", "\r\n")
+	text := strings.ReplaceAll(hosts.Replace(head), "\n", "\r\n")
 	if strings.Contains(request, "\n\n") {
 		text += "\r\n\r\n" + body
 	}

@@ -18,7 +18,7 @@ import (
 var noChange = map[string]bool{
 	"JobService.Count": true, "JobService.Get": true, "JobService.Graph": true, "JobService.List": true, "JobService.Output": true, "JobService.Estimate": true, "JobService.Page": true, "JobService.Predecessors": true, "JobService.Waits": true,
 	"ScheduleService.Counts": true, "ScheduleService.Get": true, "ScheduleService.Graph": true, "ScheduleService.List": true, "ScheduleService.RunOnce": true,
-	"HandlerService.List": true,
+	"HandlerService.Get": true, "HandlerService.List": true,
 	"CalendarService.Get": true, "CalendarService.List": true,
 	"GroupService.Get": true, "GroupService.List": true, "GroupService.Schedules": true,
 	"BatchService.Get": true, "BatchService.List": true, "SlotService.List": true, "QueueService.List": true,

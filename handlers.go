@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
@@ -88,6 +89,22 @@ func (s *HandlerService) Put(ctx context.Context, handler EventHandler) (changed
 	}
 	res, err := s.client.backend.PutHandler(ctx, store.PutHandlerRequest{Handler: row, By: s.client.actor(ctx)})
 	return res.Changed, err
+}
+
+// Get returns a handler, or ErrNotFound.
+func (s *HandlerService) Get(ctx context.Context, name string) (EventHandlerInfo, error) {
+	if err := check.StoredName("name", name); err != nil {
+		return EventHandlerInfo{}, fmt.Errorf("read handler: %w", err)
+	}
+	handlers, err := s.List(ctx)
+	if err != nil {
+		return EventHandlerInfo{}, err
+	}
+	i := slices.IndexFunc(handlers, func(h EventHandlerInfo) bool { return h.Name == name })
+	if i < 0 {
+		return EventHandlerInfo{}, fmt.Errorf("handler %q: %w", check.Shorten(name), ErrNotFound)
+	}
+	return handlers[i], nil
 }
 
 // List returns all handlers, by name in byte order.

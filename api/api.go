@@ -1,5 +1,5 @@
 // Package api serves Hourbell over HTTP: jobs, batches, schedules, slots, calendars,
-// groups, queues, locks, nodes and events, described by OpenAPI 3.1. It uses a client and nothing else of a
+// groups, handlers, queues, locks, nodes and events, described by OpenAPI 3.1. It uses a client and nothing else of a
 // store, and shows what the program shows: the records of internal/view.
 //
 //	mux.Handle("/api/", api.Handler(client, api.Options{Authorize: authorize}))
@@ -110,6 +110,7 @@ func newHandler(client *hourbell.Client, o Options) *handler {
 	h.addTimes()
 	h.addCalendars()
 	h.addGroups()
+	h.addHandlers()
 	h.addBatches()
 	h.addLocks()
 	h.addListings()

@@ -158,6 +158,10 @@ var cells = map[string]struct {
 	"POST /api/v1/groups/{name}/trigger":     {role: access.Operator, target: "/api/v1/groups/g/trigger"},
 	"POST /api/v1/groups/{name}/cancel":      {role: access.Operator, target: "/api/v1/groups/g/cancel?dry_run=true"},
 	"POST /api/v1/groups/{name}/retry":       {role: access.Operator, target: "/api/v1/groups/g/retry?dry_run=true"},
+	"GET /api/v1/handlers":                   {role: access.Viewer},
+	"GET /api/v1/handlers/{name}":            {role: access.Viewer, target: "/api/v1/handlers/h"},
+	"PUT /api/v1/handlers/{name}":            {role: access.Operator, target: "/api/v1/handlers/h", body: `{"on":["failure"],"job":{"kind":"idle"}}`},
+	"DELETE /api/v1/handlers/{name}":         {role: access.Operator, target: "/api/v1/handlers/gone"},
 	"POST /api/v1/jobs/graph":                {role: access.Operator, body: `{"jobs":{"a":{"kind":"idle"}}}`},
 	"GET /api/v1/batches":                    {role: access.Viewer},
 	"GET /api/v1/batches/{id}":               {role: access.Viewer, target: "/api/v1/batches/1"},
@@ -180,6 +184,7 @@ func TestRolesAndRoutes(t *testing.T) {
 	b.ok(nil, "PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"idle"}`)
 	b.ok(nil, "PUT", "/api/v1/schedules/in-group", `{"every":"1h","kind":"idle","group":"g"}`)
 	b.ok(nil, "PUT", "/api/v1/calendars/c", `{"weekdays":["sat"]}`)
+	b.ok(nil, "PUT", "/api/v1/handlers/h", `{"on":["failure"],"job":{"kind":"idle"}}`)
 	for route := range newHandler(b.client, Options{}).roles {
 		if _, ok := cells[route]; !ok {
 			t.Errorf("the table lacks the route %s", route)
@@ -562,15 +567,21 @@ func TestCommandsAreMadeByAdminsOfWillingNodes(t *testing.T) {
 		ways["a job "+kind] = [2]string{"POST /api/v1/jobs", fmt.Sprintf(`{"kind":%q,"args":%s}`, kind, args)}
 		ways["jobs "+kind] = [2]string{"POST /api/v1/jobs/many", fmt.Sprintf(`{"jobs":[{"kind":"ok"},{"kind":%q,"args":%s}]}`, kind, args)}
 		ways["a schedule "+kind] = [2]string{"PUT /api/v1/schedules/new", fmt.Sprintf(`{"every":"1h","kind":%q,"args":%s}`, kind, args)}
+		ways["a handler "+kind] = [2]string{"PUT /api/v1/handlers/new", fmt.Sprintf(`{"on":["failure"],"job":{"kind":%q,"args":%s}}`, kind, args)}
 		for _, hook := range []string{"on_failure", "on_missed", "on_recovery"} {
 			ways["a hook "+hook+" "+kind] = [2]string{"PUT /api/v1/schedules/new", fmt.Sprintf(`{"every":"1h","kind":"ok",%q:{"kind":%q,"args":%s}}`, hook, kind, args)}
 		}
 	}
 	ways["an edit of a command"] = [2]string{"PUT /api/v1/schedules/theirs", `{"every":"1s","kind":"ok"}`}
+	ways["an edit of a handler's command"] = [2]string{"PUT /api/v1/handlers/theirs", `{"on":["start"],"job":{"kind":"ok"}}`}
 	for _, willing := range []bool{false, true} {
 		b := newBench(t, Options{Commands: willing})
-		_, err := b.client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "theirs", Rule: recur.Spec{Every: "1h"}, Job: hourbell.RawArgs{Name: "command", JSON: []byte(`{"argv":["id"],"env":{"TOKEN":"hunter2"}}`)}})
+		secret := hourbell.RawArgs{Name: "command", JSON: []byte(`{"argv":["id"],"env":{"TOKEN":"hunter2"}}`)}
+		_, err := b.client.Schedules.Put(t.Context(), hourbell.Schedule{Name: "theirs", Rule: recur.Spec{Every: "1h"}, Job: secret})
 		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.client.Handlers.Put(t.Context(), hourbell.EventHandler{Name: "theirs", On: []string{"failure"}, Job: secret}); err != nil {
 			t.Fatal(err)
 		}
 		for name, way := range ways {
@@ -590,15 +601,19 @@ func TestCommandsAreMadeByAdminsOfWillingNodes(t *testing.T) {
 		}
 		if !willing {
 			for _, role := range []string{"viewer", "operator"} {
-				if body := b.ok(nil, "GET", "/api/v1/schedules/theirs", "", roleHeader, role).Body.String(); strings.Contains(body, "hunter2") {
-					t.Errorf("%v sees a secret: %s", role, body)
+				for _, path := range []string{"/api/v1/schedules/theirs", "/api/v1/handlers/theirs", "/api/v1/handlers"} {
+					if body := b.ok(nil, "GET", path, "", roleHeader, role).Body.String(); strings.Contains(body, "hunter2") {
+						t.Errorf("%v sees a secret: %s", role, body)
+					}
 				}
-				for _, path := range []string{"/api/v1/schedules/theirs", "/api/v1/schedules", "/api/v1/jobs"} {
+				for _, path := range []string{"/api/v1/schedules/theirs", "/api/v1/schedules", "/api/v1/handlers/theirs", "/api/v1/handlers", "/api/v1/jobs"} {
 					b.fails(403, "GET", path+"?secrets=true", "", roleHeader, role)
 				}
 			}
-			if body := b.ok(nil, "GET", "/api/v1/schedules/theirs?secrets=true", "").Body.String(); !strings.Contains(body, "hunter2") {
-				t.Errorf("an admin asks for secrets and sees %s", body)
+			for _, path := range []string{"/api/v1/schedules/theirs", "/api/v1/handlers/theirs"} {
+				if body := b.ok(nil, "GET", path+"?secrets=true", "").Body.String(); !strings.Contains(body, "hunter2") {
+					t.Errorf("an admin asks for secrets and sees %s", body)
+				}
 			}
 			if s, err := b.client.Schedules.Get(t.Context(), "theirs"); err != nil || s.Rule.Every != "1h" {
 				t.Errorf("the schedule is now %+v, %v", s, err)
@@ -645,6 +660,12 @@ func TestMistakes(t *testing.T) {
 		{"PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"k","grace":"90"}`, "grace"},
 		{"PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"k","tz":"Mars/Phobos"}`, "tz"},
 		{"PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"k","state":"active"}`, "state"},
+		{"PUT", "/api/v1/handlers/h", `{"on":[],"job":{"kind":"k"}}`, "on"},
+		{"PUT", "/api/v1/handlers/h", `{"on":["on_failure"],"job":{"kind":"k"}}`, "on[0]"},
+		{"PUT", "/api/v1/handlers/h", `{"on":["failure"],"job":{"kind":"k","timeout":"soon"}}`, "timeout"},
+		{"PUT", "/api/v1/handlers/h", `{"on":["failure"],"job":{"kind":"k","backoff":"x"}}`, "backoff"},
+		{"PUT", "/api/v1/handlers/h", `{"on":["failure"],"job":{"kind":"a b\u0000"}}`, "kind"},
+		{"PUT", "/api/v1/handlers/%00", `{"on":["failure"],"job":{"kind":"k"}}`, "name"},
 		{"GET", "/api/v1/jobs?state=odd", "", "state"},
 		{"GET", "/api/v1/jobs?colour=red", "", "colour"},
 		{"GET", "/api/v1/jobs?queue=", "", "queue"},
@@ -668,6 +689,14 @@ func TestMistakes(t *testing.T) {
 		p := b.fails(422, c.method, c.target, c.body)
 		if c.field != "" && !slices.ContainsFunc(p.Errors, func(f FieldProblem) bool { return f.Field == c.field && f.Remedy != "" }) {
 			t.Errorf("%s %s %s: no remedy for %s in %+v", c.method, c.target, c.body, c.field, p)
+		}
+	}
+	for _, c := range []struct{ method, target, body, header string }{
+		{"POST", "/api/v1/jobs", `{"kind":"k","unique":"u"}`, "Idempotency-Key"},
+		{"PUT", "/api/v1/schedules/s", `{"every":"1h","kind":"k"}`, "If-Match"},
+	} {
+		if p := b.fails(422, c.method, c.target, c.body, c.header, "x"); len(p.Errors) != 1 || p.Errors[0].Field != c.header {
+			t.Errorf("the header is not named as it is sent: %+v", p)
 		}
 	}
 	b.fails(400, "POST", "/api/v1/jobs", `{"kind":`)

@@ -2,29 +2,20 @@ package api
 
 import (
 	"context"
-	"net/http"
-	"slices"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
 	"github.com/hourbell/hourbell/internal/declared"
-	"github.com/hourbell/hourbell/kinds"
+	"github.com/hourbell/hourbell/internal/view"
 )
 
 // mayDefine refuses work of the kinds command, http and sql, unless the node allows
-// such work and the caller is an admin: a caller who may define a command can do
-// whatever the user of the node can do.
+// such work and the caller is an admin.
 func (h *handler) mayDefine(ctx context.Context, kind string) error {
-	switch {
-	case !slices.Contains([]string{kinds.CommandKind, kinds.HTTPKind, kinds.SQLKind}, kind):
+	if !view.RunsAnything(kind) {
 		return nil
-	case !h.o.Commands:
-		return &access.RefusedError{
-			Status: http.StatusForbidden, Problem: "this server makes and changes no work of the kind " + kind,
-			Remedy: "define it in a file of the node, or with the program hourbell; a node with --commands any and users (--auth) lets admins do it here",
-		}
 	}
-	return access.Require(ctx, access.Admin, "make or change work of the kind "+kind)
+	return access.RequireCommands(ctx, kind, h.o.Commands)
 }
 
 // mayDefineAll is mayDefine for the job and the hooks of a schedule.

@@ -197,10 +197,7 @@ func (d Definition) schedule(name string) (hourbell.Schedule, error) {
 		errs = append(errs, err)
 	}
 	work := func(field, kind string, args json.RawMessage) hourbell.RawArgs {
-		raw := hourbell.RawArgs{Name: kind, JSON: args}
-		if len(args) == 0 {
-			raw.JSON = []byte("null")
-		}
+		raw := hourbell.RawArgs{Name: kind, JSON: orNull(args)}
 		if err := kinds.CheckArgs(kind, raw.JSON); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", field, err))
 		}

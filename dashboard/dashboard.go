@@ -1,5 +1,5 @@
 // Package dashboard serves pages that show a store and change what may be changed by
-// hand: an overview, schedules with timelines, jobs, queues, nodes, calendars and locks.
+// hand: an overview, schedules with timelines, jobs, queues, nodes, calendars, handlers and locks.
 //
 //	pages := dashboard.Handler(client, dashboard.Options{Authorize: authorize})
 //	mux.Handle("/admin/", http.StripPrefix("/admin", pages))
@@ -34,6 +34,9 @@ type Options struct {
 	// Authorize decides who the caller is. Nil: the identity that an access.Protect
 	// around this handler has found or, without it, a viewer, who only reads.
 	Authorize access.Authorize
+	// Commands lets admins make and replace handlers whose jobs are of the kinds command, http
+	// and sql. Without it no caller can.
+	Commands bool
 	// Login is the address of a page to log in, such as "/login". A caller who is not
 	// known is sent there, with the wanted address in the parameter to. Empty: the
 	// caller gets an error.
@@ -75,12 +78,13 @@ func Handler(client *hourbell.Client, options Options) http.Handler {
 		"/{$}": p.overview, "/jobs": p.jobs, "/job": p.job, "/confirm": p.confirmJobs,
 		"/schedules": p.schedules, "/schedule": p.schedule, "/whatif": p.whatIf, "/backfill": p.confirmBackfill,
 		"/slots": p.slots, "/queues": p.queues, "/groups": p.groups, "/nodes": p.nodes, "/calendars": p.calendars, "/calendar": p.calendar,
-		"/batches": p.batches, "/events": p.events, "/locks": p.locks, "/audit": p.audit, "/files": p.files,
+		"/batches": p.batches, "/events": p.events, "/handlers": p.handlers, "/handler": p.handler, "/locks": p.locks, "/audit": p.audit, "/files": p.files,
 	} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, show) })
 	}
 	mux.HandleFunc("POST /change-jobs", p.posted(p.changeJobs))
 	mux.HandleFunc("POST /change-schedule", p.posted(p.changeSchedule))
+	mux.HandleFunc("POST /change-handler", p.posted(p.changeHandler))
 	for _, name := range []string{"style.css", "live.js"} {
 		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "private, max-age=300")

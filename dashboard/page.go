@@ -57,7 +57,7 @@ func parseTemplates() map[string]*template.Template {
 	functions := template.FuncMap{"when": when, "clean": plain.Clean, "lines": func(text string) string { return plain.CleanLines(text, "") }}
 	frame := template.Must(template.New("").Funcs(functions).ParseFS(templateFiles, "templates/frame.html", "templates/parts.html"))
 	all := map[string]*template.Template{}
-	for _, name := range []string{"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill", "listing", "calendar", "audit", "files", "problem"} {
+	for _, name := range []string{"overview", "jobs", "job", "confirm", "schedules", "schedule", "whatif", "backfill", "handlers", "handler", "listing", "calendar", "audit", "files", "problem"} {
 		all[name] = template.Must(template.Must(frame.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
 	return all
@@ -128,6 +128,7 @@ func (p *pages) navigation(r *http.Request) []navigation {
 		{Text: "Groups", Href: "groups"},
 		{Text: "Nodes", Href: "nodes"},
 		{Text: "Calendars", Href: "calendars"},
+		{Text: "Handlers", Href: "handlers"},
 		{Text: "Events", Href: "events"},
 	}
 	if p.options.Locks != nil {
@@ -140,7 +141,7 @@ func (p *pages) navigation(r *http.Request) []navigation {
 		links = append(links, navigation{Text: "Files", Href: "files"})
 	}
 	part := map[string]string{
-		"": "./", "job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "backfill": "schedules", "calendar": "calendars",
+		"": "./", "job": "jobs", "confirm": "jobs", "schedule": "schedules", "whatif": "schedules", "backfill": "schedules", "calendar": "calendars", "handler": "handlers",
 	}
 	here := strings.TrimPrefix(r.URL.Path, "/")
 	if whole, found := part[here]; found {

@@ -23,7 +23,7 @@ import (
 func TestPagesEscape(t *testing.T) {
 	b := newBench(t)
 	b.run()
-	paths := []string{"", "jobs", "schedules", "slots", "queues", "groups", "nodes", "calendars", "locks", "files", "batches", "events", "jobs?state=failed"}
+	paths := []string{"", "jobs", "schedules", "slots", "queues", "groups", "nodes", "calendars", "locks", "files", "batches", "events", "handlers", "audit", "jobs?state=failed"}
 	exclude, err := hourbell.ParseExclude("2027-01-01")
 	b.must(err)
 	for i, text := range nasty {
@@ -36,9 +36,12 @@ func TestPagesEscape(t *testing.T) {
 		paths = append(paths, jobLink(id), link("schedule", "name", name), link("jobs", "kind", text, "queue", name, "error", text), link("whatif", "name", name, "every", "1h", "from", b.now.Format(time.RFC3339), "to", b.now.Add(5*time.Hour).Format(time.RFC3339)),
 			link("backfill", "name", name, "from", b.now.Add(-5*time.Hour).Format(time.RFC3339), "to", b.now.Add(-time.Hour).Format(time.RFC3339)),
 			link("confirm", "action", "retry", "error", text), link("confirm", "action", text), link("schedules", "owner", name), link("schedules", "group", name), link("schedule", "name", "missing "+name), link("jobs", "since", text), link("slots", "before", text), text)
+		_, err := b.client.Handlers.Put(b.ctx(), hourbell.EventHandler{Name: name, On: []string{"failure"}, Kind: text, Group: name, Job: hourbell.RawArgs{Name: text, JSON: fmt.Appendf(nil, "%q", text)}, Queue: "never"})
+		b.must(err)
+		paths = append(paths, link("handler", "name", name), link("handler", "name", "missing "+name))
 		c := exclude[0]
 		c.Name = fmt.Sprint("calendar ", i)
-		_, err := b.client.Calendars.Put(b.ctx(), c, 0)
+		_, err = b.client.Calendars.Put(b.ctx(), c, 0)
 		b.must(err)
 		paths = append(paths, link("calendar", "name", c.Name))
 	}

@@ -1,7 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -23,10 +25,31 @@ func HandlerListing(secrets bool) Listing[hourbell.EventHandlerInfo] {
 	}
 }
 
+// HandlerFacts returns the facts about a handler. It hides values that may be secrets unless secrets
+// is set.
+func HandlerFacts(h hourbell.EventHandlerInfo, secrets bool) []Fact {
+	r := NewHandlerRecord(h, secrets)
+	return []Fact{
+		{"handler", h.Name},
+		{"on", strings.Join(h.On, ", ")},
+		{"of_kind", cmp.Or(h.Kind, "any")},
+		{"of_group", cmp.Or(h.Group, "any")},
+		{"job", hookText(h.Job, secrets)},
+		{"args", string(r.Job.Args)},
+		{"queue", h.Queue},
+		{"priority", fmt.Sprint(h.Priority)},
+		{"max_attempts", fmt.Sprint(h.MaxAttempts)},
+		{"on_loss", h.OnLoss.String()},
+		{"timeout", h.Timeout.String()},
+		{"backoff", h.Backoff},
+		{"updated_at", plain.Stamp(h.UpdatedAt)},
+	}
+}
+
 // HandlerRecord is a handler in machine-readable output. Fields are only ever added.
 type HandlerRecord struct {
 	Name      string           `json:"name"`
-	On        []string         `json:"on"`
+	On        []string         `json:"on" nullable:"false"`
 	Kind      *string          `json:"kind"` // of the jobs that it serves; null: any
 	Group     *string          `json:"group"`
 	Job       HandlerJobRecord `json:"job"` // the job that it makes

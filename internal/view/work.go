@@ -38,6 +38,11 @@ func describe(spec recur.Spec, anchor time.Time) string {
 	return rule.Describe()
 }
 
+// RunsAnything reports whether jobs of a kind run whatever their arguments name: commands, HTTP calls and SQL statements.
+func RunsAnything(kind string) bool {
+	return slices.Contains([]string{kinds.CommandKind, kinds.HTTPKind, kinds.SQLKind}, kind)
+}
+
 // workFacts are the lines that show the job of a schedule.
 func workFacts(s hourbell.Schedule, secrets bool) []Fact {
 	job := declared.Raw(s.Job)

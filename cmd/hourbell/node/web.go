@@ -51,7 +51,7 @@ func (w *web) authorize() access.Authorize {
 func (w *web) start(client *hourbell.Client, locks lock.Inspector, files func() []dashboard.File) {
 	mux := http.NewServeMux()
 	mux.Handle("/api/", api.Handler(client, api.Options{Authorize: w.authorize(), Commands: w.settings.Commands, Locks: locks, Logger: w.log}))
-	pages := dashboard.Options{Authorize: w.authorize(), Files: files, Logger: w.log}
+	pages := dashboard.Options{Authorize: w.authorize(), Commands: w.settings.Commands, Files: files, Logger: w.log}
 	if locks != nil {
 		pages.Locks = locks.Locks
 	}

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+
+	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/access"
+	"github.com/hourbell/hourbell/internal/declared"
+	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/kinds"
+)
+
+func (h *handler) addHandlers() {
+	const all, one = "/api/v1/handlers", "/api/v1/handlers/{name}"
+	add(h, route{access.Viewer, http.MethodGet, all, "list-handlers", "Lists handlers, which make jobs from events, by name", "handlers", 0, 0}, h.listHandlers)
+	add(h, route{access.Viewer, http.MethodGet, one, "get-handler", "Returns a handler", "handlers", 0, 0}, h.getHandler)
+	add(h, route{access.Operator, http.MethodPut, one, "put-handler", "Creates or replaces a handler", "handlers", 0, 0}, h.putHandler)
+	add(h, route{access.Operator, http.MethodDelete, one, "delete-handler", "Deletes a handler; jobs that it has made stay", "handlers", 0, http.StatusNoContent}, h.deleteHandler)
+}
+
+// listHandlers reads all handlers, as the store returns them; there are few.
+func (h *handler) listHandlers(ctx context.Context, in *struct {
+	Secrets
+	Paging
+},
+) (*listed[view.HandlerRecord], error) {
+	if err := in.allowed(ctx); err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeout(ctx, readTime)
+	defer stop()
+	after, err := decodeCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	handlers, err := h.client.Handlers.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	handlers = slices.DeleteFunc(handlers, func(one hourbell.EventHandlerInfo) bool { return one.Name <= after && after != "" })
+	record := func(one hourbell.EventHandlerInfo) view.HandlerRecord { return view.NewHandlerRecord(one, in.Show) }
+	return newPage(in.Limit, handlers, func(one hourbell.EventHandlerInfo) string { return one.Name }, record), nil
+}
+
+type handlerOutput struct{ Body view.HandlerRecord }
+
+func (h *handler) getHandler(ctx context.Context, in *struct {
+	Named
+	Secrets
+},
+) (*handlerOutput, error) {
+	if err := in.allowed(ctx); err != nil {
+		return nil, err
+	}
+	found, err := h.client.Handlers.Get(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &handlerOutput{view.NewHandlerRecord(found, in.Show)}, nil
+}
+
+// HandlerDefinition is the definition of a handler.
+type HandlerDefinition struct {
+	On    []string   `json:"on" minItems:"1" maxItems:"7" nullable:"false" enum:"start,success,failure,retry,missed,not_started,recovery" doc:"The events from which it makes jobs."`
+	Kind  string     `json:"kind,omitempty" minLength:"1" doc:"Only events of jobs of this kind."`
+	Group string     `json:"group,omitempty" minLength:"1" doc:"Only events of jobs of this group."`
+	Job   HandlerJob `json:"job" doc:"The job that it makes."`
+}
+
+// HandlerJob is the job that a handler makes.
+type HandlerJob struct {
+	Kind        string          `json:"kind" minLength:"1" doc:"The kind, for which some node has code."`
+	Args        json.RawMessage `json:"args,omitempty" doc:"The arguments: any JSON of at most 1 MiB."`
+	Queue       string          `json:"queue,omitempty" minLength:"1"`
+	Priority    int             `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"1 (first) to 9 (last); default 5."`
+	MaxAttempts int             `json:"max_attempts,omitempty" minimum:"1" maximum:"1000" doc:"Default 5."`
+	OnLoss      string          `json:"on_loss,omitempty" enum:"retry,fail"`
+	Timeout     string          `json:"timeout,omitempty" minLength:"1" doc:"The greatest duration of an attempt; default 5m."`
+	Backoff     string          `json:"backoff,omitempty" minLength:"1" doc:"Such as constant:30s, linear:10s or exponential:1s:10m."`
+}
+
+// handler returns the definition as the client takes it. The error has every mistake.
+func (d HandlerDefinition) handler(name string) (hourbell.EventHandler, error) {
+	job := d.Job
+	out := hourbell.EventHandler{
+		Name: name, On: d.On, Kind: d.Kind, Group: d.Group, Job: hourbell.RawArgs{Name: job.Kind, JSON: orNull(job.Args)},
+		Queue: job.Queue, Priority: job.Priority, MaxAttempts: job.MaxAttempts, Backoff: job.Backoff,
+	}
+	if job.OnLoss == "fail" {
+		out.OnLoss = hourbell.FailOnLoss
+	}
+	var timeErr error
+	if job.Timeout != "" {
+		out.Timeout, timeErr = duration("timeout", job.Timeout)
+	}
+	return out, errors.Join(timeErr, kinds.CheckArgs(job.Kind, orNull(job.Args)), out.Validate())
+}
+
+func (h *handler) putHandler(ctx context.Context, in *struct {
+	Named
+	Body HandlerDefinition
+},
+) (*handlerOutput, error) {
+	handler, err := in.Body.handler(in.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.mayDefine(ctx, in.Body.Job.Kind); err != nil {
+		return nil, err
+	}
+	before, err := h.client.Handlers.Get(ctx, in.Name)
+	switch {
+	case errors.Is(err, hourbell.ErrNotFound):
+	case err != nil:
+		return nil, err
+	default:
+		if err := h.mayDefine(ctx, declared.Raw(before.Job).Name); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := h.client.Handlers.Put(ctx, handler); err != nil {
+		return nil, err
+	}
+	found, err := h.client.Handlers.Get(ctx, in.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &handlerOutput{view.NewHandlerRecord(found, false)}, nil
+}
+
+func (h *handler) deleteHandler(ctx context.Context, in *Named) (*noContent, error) {
+	return nil, h.client.Handlers.Delete(ctx, in.Name)
+}

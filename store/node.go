@@ -2,9 +2,14 @@ package store
 
 import "time"
 
-// RegisterRequest adds a node.
+// RegisterRequest adds a node, or continues the registration of a node.
 type RegisterRequest struct {
-	Now     time.Time
+	Now time.Time
+	// Continue, if not 0, is the number of a node whose program was replaced: the node keeps
+	// its number, its name and its claims, its lease is extended as by a heartbeat, and the
+	// other fields replace what was registered.
+	Continue int64
+
 	Name    string // for people: host, process and a random part
 	Lease   time.Duration
 	Version string

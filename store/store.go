@@ -284,7 +284,8 @@ type Pauses interface {
 // Nodes stores which nodes are alive.
 type Nodes interface {
 	// Register adds a node, alive as of now, and returns its number, which is
-	// never reused.
+	// never reused. With Continue it adds none, and returns that number;
+	// ErrNodeGone if that node was declared dead or has left.
 	Register(ctx context.Context, req RegisterRequest) (RegisterResult, error)
 
 	// Heartbeat extends a node's lease to now + its length. A node that was

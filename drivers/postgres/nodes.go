@@ -21,8 +21,15 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 		}
 	}
 	err := b.work(ctx, leaseConns, what, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, b.q(insertNode), when(req.Now), req.Name, req.Version, req.Host, append([]string{}, req.Labels...),
-			append([]string{}, req.Queues...), append([]string{}, req.Kinds...), req.Lease.Microseconds()).Scan(&out.Node, into(&out.Now))
+		now, lease := when(req.Now), req.Lease.Microseconds()
+		labels, queues, kinds := append([]string{}, req.Labels...), append([]string{}, req.Queues...), append([]string{}, req.Kinds...)
+		var err error
+		if req.Continue == 0 {
+			err = tx.QueryRow(ctx, b.q(insertNode), now, req.Name, req.Version, req.Host, labels, queues, kinds, lease).Scan(&out.Node, into(&out.Now))
+		} else {
+			err = tx.QueryRow(ctx, b.q(updateNode), now, req.Continue, req.Version, req.Host, labels, queues, kinds, lease).Scan(&out.Node, into(&out.Now))
+			err = nodeAlive(req.Continue, err)
+		}
 		if err != nil {
 			return err
 		}

@@ -18,10 +18,20 @@ func (b *Backend) Register(ctx context.Context, req store.RegisterRequest) (stor
 			return err
 		}
 		out.Now = now
-		err = s.one(ctx, insertNode, args{
-			"name": req.Name, "version": req.Version, "host": req.Host, "labels": jsonList(req.Labels), "queues": jsonList(req.Queues), "kinds": jsonList(req.Kinds),
+		entry := args{
+			"version": req.Version, "host": req.Host, "labels": jsonList(req.Labels), "queues": jsonList(req.Queues), "kinds": jsonList(req.Kinds),
 			"lease": req.Lease.Microseconds(), "now": micros(now),
-		}, &out.Node)
+		}
+		if req.Continue == 0 {
+			entry["name"] = req.Name
+			err = s.one(ctx, insertNode, entry, &out.Node)
+		} else {
+			entry["node"] = req.Continue
+			err = s.each(ctx, updateNode, entry, func(r row) error { return r.Scan(&out.Node) })
+			if err == nil && out.Node == 0 {
+				err = fmt.Errorf("node %d: %w", req.Continue, store.ErrNodeGone)
+			}
+		}
 		if err != nil {
 			return err
 		}

@@ -175,6 +175,7 @@ const (
 	updateBatch
 	updateDigests
 	updateEdges
+	updateNode
 	updateFeed
 	updateGoneEvents
 	updateJobs
@@ -376,6 +377,7 @@ var sources = [statementCount]source{
 	reopenJobs:             {file: "reopen_jobs", params: "waits"},
 	findWaiting:            {file: "find_waiting", params: "ids", columns: "id waits run_at"},
 	updateEdges:            {file: "update_edges", params: "edges"},
+	updateNode:             {file: "update_node", params: "node version host labels queues kinds lease now", columns: "id"},
 	updateRelease:          {file: "update_release", params: "done_to id"},
 	deleteReleases:         {file: "delete_releases", params: "ids"},
 	deleteEdges:            {file: "delete_edges", params: "ids"},

@@ -17,6 +17,17 @@ func (s *Store) Register(ctx context.Context, req store.RegisterRequest) (store.
 		return store.RegisterResult{}, err
 	}
 	defer s.mu.Unlock()
+	if req.Continue != 0 {
+		node, err := s.livingNode(req.Continue)
+		if err != nil {
+			return store.RegisterResult{}, fmt.Errorf("register node: %w", err)
+		}
+		node.Version, node.Lease, node.SeenAt = req.Version, req.Lease, now
+		node.Host, node.Labels = req.Host, slices.Clone(req.Labels)
+		node.Queues, node.Kinds = slices.Clone(req.Queues), slices.Clone(req.Kinds)
+		s.beats[node.ID]++
+		return store.RegisterResult{Node: node.ID, Now: now, Position: s.position()}, nil
+	}
 	s.lastNode++
 	s.nodes[s.lastNode] = &store.NodeInfo{
 		ID:        s.lastNode,

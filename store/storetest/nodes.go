@@ -9,6 +9,7 @@ import (
 
 var nodeTests = []scenario{
 	{"Register", register},
+	{"RegistrationGoesOn", registrationGoesOn},
 	{"NumbersAreNeverUsedAgain", nodeNumbers},
 	{"Heartbeat", heartbeats},
 	{"NextExpiry", nextExpiry},
@@ -32,6 +33,40 @@ func register(e *env) {
 		ID: res.Node, Name: "host/1/日本", Version: "v1.2.3", Host: "web-1.example", Labels: []string{"role=db", "zone=b"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "a b"},
 		Lease: 1500 * time.Millisecond, StartedAt: e.now, SeenAt: e.now,
 	}, "a registered node must be listed as it is, alive as of now")
+}
+
+func registrationGoesOn(e *env) {
+	n, other := e.node("n"), e.nodeFor("other", time.Hour)
+	held := e.insertOne(newJob())
+	claimed := e.claimOne(n)
+	beat := e.heartbeat(n).Beat
+	e.tick(10 * time.Second)
+	req := store.RegisterRequest{
+		Now: e.now, Continue: n, Name: "n2", Lease: 20 * time.Second, Version: "v2", Host: "web-2", Labels: []string{"role=db"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "l"},
+	}
+	res, err := e.a.Register(e.ctx, req)
+	e.must(err)
+	e.want([]any{res.Node, res.Now}, []any{n, e.now}, "a node whose registration goes on must keep its number")
+	e.ok(res.Position.Node == other, "a registration that goes on must not take a new number", res.Position)
+	e.want(e.nodes()[n], store.NodeInfo{
+		ID: n, Name: "n", Version: "v2", Host: "web-2", Labels: []string{"role=db"}, Queues: []string{"q", "r"}, Kinds: []string{"k", "l"},
+		Lease: 20 * time.Second, StartedAt: epoch, SeenAt: e.now, Running: 1,
+	}, "a registration that goes on must be listed with what is registered now, under its name")
+	e.want(e.claims(n, false), []store.ClaimRef{{ID: held, Token: claimed.Token}}, "a registration that goes on must keep its claims")
+	e.tick(19 * time.Second)
+	e.want(len(e.rescue(other).Nodes), 0, "a registration that goes on must extend the lease by its new length")
+	e.ok(e.heartbeat(n).Beat > beat, "heartbeats must be counted on", beat)
+	e.finishWell(outcome(claimed, store.Completed))
+
+	e.tick(time.Minute)
+	e.rescue(other)
+	before := e.nodes()
+	for _, gone := range []int64{n, other + 1000} {
+		req.Now, req.Continue = e.now, gone
+		_, err := e.a.Register(e.ctx, req)
+		e.is(err, store.ErrNodeGone, "the registration of a node that is gone must not go on")
+	}
+	e.want(e.nodes(), before, "a registration that does not go on must change nothing")
 }
 
 func nodeNumbers(e *env) {

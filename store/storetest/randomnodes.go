@@ -18,6 +18,11 @@ func (w *world) register() {
 		Now: w.now, Name: fmt.Sprint("node ", w.steps), Lease: 10*time.Second + w.within(time.Minute), Version: "v", Host: fmt.Sprint("host", w.steps%3), Labels: []string{fmt.Sprint("step=", w.steps)},
 		Queues: queues, Kinds: kinds,
 	}
+	if req.Continue = w.someNode(); req.Continue != 0 && w.chance(4) {
+		w.goOn(req)
+		return
+	}
+	req.Continue = 0
 	want, err := w.model.Register(w.ctx, req)
 	w.must(err)
 	got, err := w.client.Register(w.ctx, req)
@@ -28,6 +33,19 @@ func (w *world) register() {
 	w.compare("Register", req, got, want)
 	w.nodes = append(w.nodes, want.Node)
 	w.nodes = w.nodes[max(0, len(w.nodes)-10):]
+}
+
+// goOn continues the registration of a node, which may be gone.
+func (w *world) goOn(req store.RegisterRequest) {
+	sent := req
+	sent.Continue = w.names.nodes.real(req.Continue)
+	want, wantErr := w.model.Register(w.ctx, req)
+	got, gotErr := w.client.Register(w.ctx, sent)
+	if w.agree("Register", req, gotErr, wantErr, true) {
+		got.Node = w.names.nodes.model(got.Node)
+		got.Position, want.Position = store.Position{}, store.Position{}
+		w.compare("Register", req, got, want)
+	}
 }
 
 func (w *world) heartbeat() {

@@ -69,6 +69,8 @@ type Client struct {
 	hurry   context.CancelFunc // ends the wait for running jobs
 	done    chan struct{}      // closed when Run has returned
 
+	taken   *engine.State     // see Config.TakeOver; nil: the node is new
+	started chan struct{}     // closed when the node is registered
 	engine  *engine.Engine    // of a client that has started
 	allowed []work.AllowedJob // see Allow
 
@@ -86,6 +88,13 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
+	taken, err := readTakeOver(cfg.TakeOver)
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	if taken != nil {
+		cfg.Name = taken.Name
+	}
 	if observers := callObservers(cfg.Observers); len(observers) > 0 {
 		backend = timed.New(backend, func(c event.Call) {
 			for _, o := range observers {
@@ -96,7 +105,7 @@ func New(backend store.Backend, cfg Config) (*Client, error) {
 	bounded := bound.New(backend, cfg.CallTimeout)
 	c := &Client{
 		store: backend, backend: bounded, cfg: cfg, relay: relay{log: event.Log(cfg.Logger, cfg.LogCompleted)},
-		batcher: insert.NewBatcher(bounded, cfg.CallTimeout), done: make(chan struct{}),
+		batcher: insert.NewBatcher(bounded, cfg.CallTimeout), done: make(chan struct{}), taken: taken, started: make(chan struct{}),
 	}
 	c.relay.observe(cfg.Observers)
 	c.Handlers = &HandlerService{c}
@@ -162,7 +171,11 @@ func (c *Client) start(ctx context.Context) (*engine.Engine, error) {
 	c.engine = e
 	e.SetAllowList(c.allowed)
 	c.mu.Unlock()
-	return e, e.Start(ctx)
+	if err := e.Start(ctx); err != nil {
+		return nil, err
+	}
+	close(c.started) // once: the client does not start again
+	return e, nil
 }
 
 // Migrate creates the schema or updates it; if the schema is current, Migrate
@@ -233,12 +246,13 @@ func (c *Client) engineConfig() engine.Config {
 	return engine.Config{
 		Backend:     c.store,
 		Name:        c.cfg.Name,
-		Version:     Version,
+		Version:     build,
 		Host:        c.cfg.Host,
 		Labels:      c.cfg.labels(),
 		Queues:      queues,
 		Kinds:       c.cfg.Workers.kinds(false),
 		Restricted:  c.cfg.Workers.kinds(true),
+		Carried:     c.cfg.Workers.carried(),
 		Work:        c.cfg.Workers.work(c.cfg.WorkMiddleware),
 		Timeout:     c.cfg.Workers.timeout,
 		Backoff:     c.cfg.Workers.backoff,
@@ -256,6 +270,7 @@ func (c *Client) engineConfig() engine.Config {
 		Keep:        c.cfg.Keep.prune(),
 		StateDir:    c.cfg.StateDir,
 		Sink:        c.relay.send,
+		TakeOver:    c.taken,
 	}
 }
 

@@ -108,6 +108,11 @@ type Config struct {
 	// Observers receive every event of this client, in order, for metrics. An
 	// event.CallObserver also receives the calls of the store.
 	Observers []event.Observer
+
+	// TakeOver is what Client.HandOver of the program before has passed to its
+	// function, in the same process: Run goes on as the same node, with the same
+	// claims. Such a client has the name of that node. Default: the node is new.
+	TakeOver []byte
 }
 
 const (

@@ -20,6 +20,10 @@ import "github.com/hourbell/hourbell/store"
 // Version is the release of the library.
 const Version = "0.1.0"
 
+// build is what nodes register as their version: Version, unless the linker sets
+// another text, for builds between releases (-X github.com/hourbell/hourbell.build=TEXT).
+var build = Version
+
 // The choices what happens to a job whose node died while it ran.
 const (
 	// RetryOnLoss runs the job again on another node (default).

@@ -33,6 +33,7 @@ type worker struct {
 	backoff    func(attempt int, err error) time.Duration // nil: the default
 	keep       Keep
 	restricted bool
+	carried    bool  // its running jobs can be handed over
 	err        error // a mistake in an option
 }
 
@@ -70,6 +71,10 @@ func DefaultBackoffFunc(delay func(attempt int, err error) time.Duration) Worker
 // claimed; they wait for a node that may run them, and JobService.Waits returns
 // this reason.
 func Restricted() WorkerOption { return func(w *worker) { w.restricted = true } }
+
+// CanHandOver marks a kind whose running jobs Client.HandOver passes to the next
+// program. Only a kind of kinds.CommandWorker may have it.
+func CanHandOver() WorkerOption { return func(w *worker) { w.carried = true } }
 
 // Register sets the code for jobs whose arguments have the type A. Arguments
 // that cannot be decoded into A fail the attempt like any other error. A
@@ -221,6 +226,11 @@ func (w *Workers) Kinds() []string {
 // not restricted, by name.
 func (w *Workers) kinds(restricted bool) []string {
 	return slices.DeleteFunc(w.Kinds(), func(kind string) bool { return w.byKind[kind].restricted != restricted })
+}
+
+// carried lists the kinds whose running jobs can be handed over.
+func (w *Workers) carried() []string {
+	return slices.DeleteFunc(w.Kinds(), func(kind string) bool { return !w.byKind[kind].carried })
 }
 
 // work returns the function that the engine calls for each attempt.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
+	"github.com/hourbell/hourbell/internal/handover"
 )
 
 // CommandKind is the kind of the jobs that run an external command.
@@ -281,7 +282,13 @@ type CommandWorker struct {
 // command that failed returns an *ExitError; a command that was stopped returns
 // an error that wraps context.Cause(ctx). Arguments that are not a valid
 // command fail the job without a retry.
+//
+// On Linux a running command can be handed over: register the worker with
+// hourbell.CanHandOver.
 func (w CommandWorker) Work(ctx context.Context, job *hourbell.JobRow) error {
+	if left := handover.Of(ctx).Left; left != nil {
+		return w.goOn(ctx, left, job)
+	}
 	command, err := DecodeCommand(job.RawArgs)
 	if err != nil {
 		return hourbell.Fail(err)
@@ -293,7 +300,7 @@ func (w CommandWorker) Work(ctx context.Context, job *hourbell.JobRow) error {
 }
 
 // run starts the command, unless ctx has ended, and waits until it ends.
-func (w CommandWorker) run(ctx context.Context, command Command, job *hourbell.JobRow) error {
+func (w CommandWorker) run(ctx context.Context, command Command, job *hourbell.JobRow) (err error) {
 	if ctx.Err() != nil {
 		return fmt.Errorf("command not started: %w", context.Cause(ctx))
 	}
@@ -301,13 +308,12 @@ func (w CommandWorker) run(ctx context.Context, command Command, job *hourbell.J
 	if err != nil {
 		return err
 	}
-	results, remove, err := resultsFile(ctx, job, ready.user)
-	if err != nil {
+	if ready.results, err = resultsFile(ctx, job, ready.user); err != nil {
 		return err
 	}
-	defer remove()
-	if results != "" {
-		ready.env = lastOfEach(append(ready.env, "HOURBELL_RESULTS="+results))
+	defer func() { removeResults(ready.results, err) }()
+	if ready.results != "" {
+		ready.env = lastOfEach(append(ready.env, "HOURBELL_RESULTS="+ready.results))
 	}
 	return w.execute(ctx, ready, job)
 }

@@ -12,6 +12,7 @@ import (
 	"os/user"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/handover"
 )
 
 // identity is the user that a command runs as; on this system it is always the
@@ -44,6 +45,11 @@ func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.J
 		return stopped(err, context.Cause(ctx))
 	}
 	return err
+}
+
+// goOn is never called, because on this system no command is handed over.
+func (w CommandWorker) goOn(context.Context, *handover.Left, *hourbell.JobRow) error {
+	return errors.New("commands are handed over on Linux only")
 }
 
 // exitError translates the error of exec.Cmd.Wait.

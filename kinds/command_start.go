@@ -26,6 +26,7 @@ type ready struct {
 	stdin    []byte
 	user     *identity // nil: the node's own
 	detached Detached
+	results  string // the file of resultsFile; empty: none
 }
 
 // prepare resolves a command so that it can start on this machine. It changes

@@ -4,6 +4,7 @@ package kinds
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/handover"
 	"github.com/hourbell/hourbell/internal/supervise"
 	"github.com/hourbell/hourbell/internal/uptime"
 )
@@ -27,11 +29,46 @@ func (w CommandWorker) execute(ctx context.Context, ready ready, job *hourbell.J
 	case err != nil:
 		return unlessStopped(ctx, err)
 	}
-	w.attend(ctx, process, &held)
+	now := running{process: process, Results: ready.results}
 	if elsewhere != nil {
-		tell(job, "directory %s: %v; running in /", ready.dir, elsewhere)
+		now.Note = fmt.Sprintf("directory %s: %v; running in /", ready.dir, elsewhere)
 	}
-	result, err := process.Wait()
+	return w.see(ctx, now, &held, job)
+}
+
+// running is a command that runs. Its fields with names in JSON are for the next worker of the
+// attempt, if the command is handed over.
+type running struct {
+	process *supervise.Process
+	State   supervise.State `json:"state"`             // of the process that was handed over
+	Results string          `json:"results,omitempty"` // see ready
+	Note    string          `json:"note,omitempty"`    // about the start, for the output
+}
+
+// goOn takes over a command that another worker of the attempt has left.
+func (w CommandWorker) goOn(ctx context.Context, left *handover.Left, job *hourbell.JobRow) (err error) {
+	var now running
+	if err := json.Unmarshal(left.State, &now); err != nil {
+		return fmt.Errorf("take over the command: %w", err)
+	}
+	defer func() { removeResults(now.Results, err) }()
+	held := hold{job: job, grace: w.grace()}
+	claim, _ := held.renewed()
+	if now.process, err = supervise.TakeOver(now.State, claim, job.Writer()); err != nil {
+		return unlessStopped(ctx, err)
+	}
+	return w.see(ctx, now, &held, job)
+}
+
+// see attends to a command until it has ended, or until it is handed over.
+func (w CommandWorker) see(ctx context.Context, now running, held *hold, job *hourbell.JobRow) error {
+	if left := w.attend(ctx, now, held); left != nil {
+		return &handover.LeftError{Left: left}
+	}
+	if now.Note != "" {
+		tell(job, "%s", now.Note)
+	}
+	result, err := now.process.Wait()
 	if err != nil {
 		return unlessStopped(ctx, err)
 	}
@@ -70,16 +107,21 @@ func unlessStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// attend waits until the command's run is over. Until then it sends renewals of
-// the claim, and the end of the job's context, to the supervisor.
-func (w CommandWorker) attend(ctx context.Context, process *supervise.Process, held *hold) {
+// attend waits until the command's run is over, or until it is handed over: then left is not nil.
+// Until then it sends renewals of the claim, and the end of the job's context, to the supervisor.
+func (w CommandWorker) attend(ctx context.Context, now running, held *hold) (left *handover.Left) {
 	ticker := time.NewTicker(held.interval())
 	defer ticker.Stop()
-	ended := ctx.Done()
+	process, ended, asked := now.process, ctx.Done(), handover.Of(ctx).Asked
 	for {
 		select {
 		case <-process.Done():
-			return
+			return nil
+		case <-asked:
+			if left := now.handOver(); left != nil {
+				return left
+			}
+			asked = nil // the command goes on here
 		case <-ended:
 			process.Stop(w.graceFor(context.Cause(ctx)))
 			ended = nil
@@ -89,6 +131,17 @@ func (w CommandWorker) attend(ctx context.Context, process *supervise.Process, h
 			}
 		}
 	}
+}
+
+// handOver leaves the command to the next worker of the attempt; nil: it has ended, or cannot be
+// handed over.
+func (r running) handOver() *handover.Left {
+	var err error
+	if r.State, err = r.process.HandOver(); err == nil {
+		state, _ := json.Marshal(r) // it has no values that JSON lacks
+		return &handover.Left{State: state, Descriptors: []int{r.State.Socket}}
+	}
+	return nil
 }
 
 // hold is the last state of the claim that was sent to the supervisor.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/internal/handover"
 )
 
 // result is what a command reads of a predecessor.
@@ -20,17 +21,24 @@ type result struct {
 	Result json.RawMessage `json:"result"` // null: none
 }
 
+// removeResults removes a file of resultsFile after an attempt that ended with err; "": there is
+// none. A command that was handed over keeps its file.
+func removeResults(path string, err error) {
+	var left *handover.LeftError
+	if path != "" && !errors.As(err, &left) {
+		_ = os.Remove(path)
+	}
+}
+
 // resultsFile writes the results of the jobs that a job follows to a file that only the
-// command's user may read, and returns its path and what removes it. A job that follows none
-// has no file.
-func resultsFile(ctx context.Context, job *hourbell.JobRow, user *identity) (path string, remove func(), err error) {
-	remove = func() {}
+// command's user may read, and returns its path. A job that follows none has no file.
+func resultsFile(ctx context.Context, job *hourbell.JobRow, user *identity) (path string, err error) {
 	if !job.Follows() {
-		return "", remove, nil
+		return "", nil
 	}
 	predecessors, err := job.Predecessors(ctx)
 	if err != nil {
-		return "", remove, err
+		return "", err
 	}
 	results := map[string]result{} // by name or, where there is none, by number
 	for _, p := range predecessors {
@@ -46,20 +54,19 @@ func resultsFile(ctx context.Context, job *hourbell.JobRow, user *identity) (pat
 	}
 	text, err := json.Marshal(results)
 	if err != nil {
-		return "", remove, fmt.Errorf("encode the results of predecessors: %w", err)
+		return "", fmt.Errorf("encode the results of predecessors: %w", err)
 	}
 	file, err := os.CreateTemp("", "hourbell-results-*.json") // with mode 0600
 	if err != nil {
-		return "", remove, fmt.Errorf("write the results of predecessors: %w", err)
+		return "", fmt.Errorf("write the results of predecessors: %w", err)
 	}
-	remove = func() { _ = os.Remove(file.Name()) }
 	_, err = file.Write(text)
 	if err == nil && user != nil {
 		err = giveTo(file, user)
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
-		remove()
-		return "", func() {}, fmt.Errorf("write the results of predecessors: %w", err)
+		removeResults(file.Name(), err)
+		return "", fmt.Errorf("write the results of predecessors: %w", err)
 	}
-	return file.Name(), remove, nil
+	return file.Name(), nil
 }

@@ -30,7 +30,9 @@ type Config struct {
 	// only if SetAllowList has their exact args.
 	Kinds      []string
 	Restricted []string
-	Work       work.Func
+	// Carried are the kinds whose runs can be handed over.
+	Carried []string
+	Work    work.Func
 	// Timeout returns the timeout of an attempt; 0: none.
 	Timeout func(store.Claimed) time.Duration
 	// Backoff returns the delay after an attempt that ended with an error; nil: the default.
@@ -60,6 +62,8 @@ type Config struct {
 	// StateDir is the folder of the state file, in which the node keeps the store's position;
 	// empty: no file.
 	StateDir string
+	// TakeOver is the node as the program before has handed it over; nil: the node is new.
+	TakeOver *State
 }
 
 // Engine runs one node, once.
@@ -70,6 +74,9 @@ type Engine struct {
 	jobs   *work.InFlight
 	node   *node.Node
 	runner *work.Runner
+
+	handOvers chan handOver
+	ended     chan struct{} // closed when Run has returned
 }
 
 // New returns an engine that has not started.
@@ -82,16 +89,20 @@ func New(cfg Config) *Engine {
 			served = append(served, place.Queue(queue))
 		}
 	}
-	e := &Engine{cfg: cfg, places: places, wakes: loop.NewWakes(served, cfg.PollIdle, cfg.PollPushed, sharer), jobs: work.NewInFlight()}
+	e := &Engine{
+		cfg: cfg, places: places, wakes: loop.NewWakes(served, cfg.PollIdle, cfg.PollPushed, sharer), jobs: work.NewInFlight(),
+		handOvers: make(chan handOver), ended: make(chan struct{}),
+	}
 	e.node = node.New(node.Config{
 		Store: cfg.Backend, Sink: cfg.Sink, Wakes: e.wakes, Claims: e.jobs, AfterLoss: plan.LostFollowUp,
 		Name: cfg.Name, Version: cfg.Version, Host: cfg.Host, Labels: cfg.Labels, Queues: queues, Kinds: work.KindNames(cfg.Kinds, cfg.Restricted),
-		Lease: cfg.Lease, Heartbeat: cfg.Heartbeat, CallTimeout: cfg.CallTimeout, StateDir: cfg.StateDir,
+		Lease: cfg.Lease, Heartbeat: cfg.Heartbeat, CallTimeout: cfg.CallTimeout, StateDir: cfg.StateDir, TakeOver: cfg.TakeOver.node(),
 	})
 	e.runner = work.New(work.Config{
 		Claims: store.PartialClaims(cfg.Backend), Store: cfg.Backend, Far: func() bool { return store.RoundTrip(cfg.Backend) > 0 },
 		Node: e.node, InFlight: e.jobs, Wakes: e.wakes,
-		Queues: cfg.Queues, Places: places, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff, KeepFor: cfg.KeepFor,
+		Queues: cfg.Queues, Places: places, Kinds: cfg.Kinds, Restricted: cfg.Restricted, Carried: cfg.Carried,
+		Work: cfg.Work, Timeout: cfg.Timeout, Backoff: cfg.Backoff, KeepFor: cfg.KeepFor,
 		TxTimeout: cfg.TxTimeout,
 		Heartbeat: cfg.Heartbeat, Alone: cfg.Alone, CallTimeout: cfg.CallTimeout, PollBusy: cfg.PollBusy, PollIdle: cfg.PollIdle,
 	})
@@ -107,8 +118,16 @@ func (e *Engine) LeaseLeft() time.Duration {
 // SetAllowList replaces the list of the jobs of restricted kinds that this node runs.
 func (e *Engine) SetAllowList(jobs []work.AllowedJob) { e.runner.SetAllowList(jobs) }
 
-// Start registers the node. If Start fails, nothing is running.
-func (e *Engine) Start(ctx context.Context) error { return e.node.Start(ctx) }
+// Start registers the node, or takes it over. If Start fails, nothing is running.
+func (e *Engine) Start(ctx context.Context) error {
+	if err := e.node.Start(ctx); err != nil {
+		return err
+	}
+	if from := e.cfg.TakeOver; from != nil {
+		e.runner.TakeOver(e.node.Inherited(), from.Runs, from.Ended)
+	}
+	return nil
+}
 
 // Run runs the node until ctx ends, and then drains it. Start must have succeeded. To drain is to
 // stop claiming, wait up to Drain for running jobs, cancel their contexts, wait up to Grace,
@@ -116,39 +135,78 @@ func (e *Engine) Start(ctx context.Context) error { return e.node.Start(ctx) }
 // the node stops waiting for running jobs. Run returns nil after a clean stop, else what could not
 // be done.
 func (e *Engine) Run(ctx context.Context, hurry context.Context) error {
-	base := context.WithoutCancel(ctx)
+	defer close(e.ended)
 	report := e.node.Report()
-	report.Emit(event.Event{Kind: event.NodeStarted, Name: e.cfg.Name})
+	report.Emit(event.Event{Kind: event.NodeStarted, Name: e.cfg.Name, Detail: e.cfg.TakeOver.detail()})
 	e.checkPool()
+	m := e.move(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return e.stop(ctx, hurry, m)
+		case asked := <-e.handOvers:
+			var err error
+			m, err = e.handOver(ctx, asked, m)
+			asked.done <- err
+		}
+	}
+}
 
-	life, endLife := context.WithCancel(base) // ends after the drain, unlike ctx
-	defer endLife()
-	var living, loops, workers sync.WaitGroup
-	living.Go(func() { e.node.Live(life, e.runner.CompareClaims) })
-	living.Go(func() { e.runner.WatchCancels(life) })
+// motion is what moves in a running node.
+type motion struct {
+	claiming, writing, living          sync.WaitGroup
+	endClaiming, endWriting, endLiving context.CancelFunc
+	// workers are the goroutines of the workers. They finish the jobs that run after claiming has ended.
+	workers sync.WaitGroup
+	// busy means that workers did not leave their runs when the node was to be handed over. before is
+	// what moved before such a hand-over; nil: there was none.
+	busy   bool
+	before *motion
+}
+
+// waitWorkers waits until all workers have ended.
+func (m *motion) waitWorkers() {
+	for ; m != nil; m = m.before {
+		m.workers.Wait()
+	}
+}
+
+// move starts everything that moves. Claiming ends with ctx; the other parts go on until they are
+// ended.
+func (e *Engine) move(ctx context.Context) *motion {
+	m := &motion{}
+	base := context.WithoutCancel(ctx)
+	living, endLiving := context.WithCancel(base)
 	writing, endWriting := context.WithCancel(base)
-	defer endWriting()
-	var writer sync.WaitGroup
-	writer.Go(func() { e.runner.WriteOutcomes(writing) })
-	writer.Go(func() { e.runner.SaveProgress(writing) })
-	writer.Go(func() { e.runner.SaveOutput(writing) })
+	claiming, endClaiming := context.WithCancel(ctx)
+	m.endLiving, m.endWriting, m.endClaiming = endLiving, endWriting, endClaiming
+	m.living.Go(func() { e.node.Live(living, e.runner.CompareClaims) })
+	m.living.Go(func() { e.runner.WatchCancels(living) })
+	m.writing.Go(func() { e.runner.WriteOutcomes(writing) })
+	m.writing.Go(func() { e.runner.SaveProgress(writing) })
+	m.writing.Go(func() { e.runner.SaveOutput(writing) })
 
-	loops.Go(func() { e.node.Rescues(ctx) })
-	loops.Go(func() { fire.Run(ctx, e.firing()) })
-	loops.Go(func() { e.pruner().run(ctx) })
-	loops.Go(func() { e.runner.Fetch(ctx, &workers) })
+	m.claiming.Go(func() { e.node.Rescues(claiming) })
+	m.claiming.Go(func() { fire.Run(claiming, e.firing()) })
+	m.claiming.Go(func() { e.pruner().run(claiming) })
+	m.claiming.Go(func() { e.runner.Fetch(claiming, &m.workers) })
+	return m
+}
 
-	<-ctx.Done()
+// stop drains the node after ctx has ended.
+func (e *Engine) stop(ctx, hurry context.Context, m *motion) error {
+	report := e.node.Report()
 	e.node.BeginStop()
 	report.Emit(event.Event{Kind: event.NodeStopping, Count: int64(e.jobs.Len())})
-	loops.Wait()
-	handedBack := e.drain(hurry, &workers)
+	m.endClaiming()
+	m.claiming.Wait()
+	handedBack := e.drain(hurry, m.waitWorkers)
 	err := e.runner.Flush(e.cfg.Heartbeat)
-	endWriting()
-	writer.Wait()
-	endLife()
-	living.Wait()
-	if leaveErr := e.node.Leave(base); err == nil {
+	m.endWriting()
+	m.writing.Wait()
+	m.endLiving()
+	m.living.Wait()
+	if leaveErr := e.node.Leave(context.WithoutCancel(ctx)); err == nil {
 		err = leaveErr
 	}
 	report.Emit(event.Event{Kind: event.NodeStopped, Count: int64(handedBack)})
@@ -189,9 +247,9 @@ func (e *Engine) checkPool() {
 
 // drain waits for running jobs, cancels the jobs that still run, and releases the jobs that do not
 // end then.
-func (e *Engine) drain(hurry context.Context, workers *sync.WaitGroup) (handedBack int) {
+func (e *Engine) drain(hurry context.Context, workers func()) (handedBack int) {
 	done := make(chan struct{})
-	go func() { workers.Wait(); close(done) }()
+	go func() { workers(); close(done) }()
 	if waitFor(done, hurry.Done(), e.cfg.Drain) {
 		return 0
 	}

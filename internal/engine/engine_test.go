@@ -115,7 +115,8 @@ func (j *journal) count(kind event.Kind) (n int) {
 type testNode struct {
 	*faulty
 	journal
-	stop func()
+	engine *Engine
+	stop   func()
 }
 
 const testLease = 400 * time.Millisecond
@@ -138,6 +139,7 @@ func startNode(t testing.TB, backend store.Backend, attempt work.Func, change ..
 		f(&cfg)
 	}
 	e := New(cfg)
+	n.engine = e
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	if err := e.Start(ctx); err != nil {

@@ -66,10 +66,11 @@ func (n *Node) heartbeat(ctx context.Context, after func(context.Context)) (ok b
 		n.session.heartbeatFailed()
 		n.loseLease(n.heartbeatError.explain("another node declared this one dead"))
 		return n.registerAgain(call)
-	case ctx.Err() != nil:
-		return false
 	}
 	n.cfg.Claims.PutBackEnded(ended)
+	if ctx.Err() != nil {
+		return false
+	}
 	n.session.heartbeatFailed()
 	n.heartbeatError.set(err)
 	n.report.StoreFailed("heartbeat", err)

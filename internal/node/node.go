@@ -45,6 +45,8 @@ type Config struct {
 	// StateDir is the folder of the state file, in which the node keeps the store's position;
 	// empty: no file.
 	StateDir string
+	// TakeOver is the node as the program before has handed it over; nil: the node is new.
+	TakeOver *State
 }
 
 // Store is the part of a store that a node uses. If it is also a store.Listener, the node receives
@@ -71,6 +73,7 @@ type Node struct {
 	report         *loop.Report
 	session        *session
 	history        history
+	inherited      context.Context // of the runs that were taken over
 	expiry         expiry
 	heartbeatError heartbeatError
 	stopping       atomic.Bool
@@ -92,7 +95,11 @@ func (n *Node) Start(ctx context.Context) error {
 	n.session.base = context.WithoutCancel(ctx)
 	call, cancel := context.WithTimeout(ctx, n.cfg.CallTimeout)
 	defer cancel()
-	if err := n.register(call); err != nil {
+	begin := n.register
+	if n.cfg.TakeOver != nil {
+		begin = n.takeOver
+	}
+	if err := begin(call); err != nil {
 		return fmt.Errorf("register this node: %w", err)
 	}
 	return nil
@@ -109,18 +116,10 @@ func (n *Node) Live(ctx context.Context, after func(context.Context)) {
 	loops.Wait()
 }
 
-// register registers the node in the store.
+// register registers the node in the store under a new number.
 func (n *Node) register(ctx context.Context) error {
 	sent, before := uptime.Now(), n.history.known()
-	res, err := n.cfg.Store.Register(ctx, store.RegisterRequest{
-		Name:    n.cfg.Name,
-		Lease:   n.cfg.Lease,
-		Version: n.cfg.Version,
-		Host:    n.cfg.Host,
-		Labels:  n.cfg.Labels,
-		Queues:  n.cfg.Queues,
-		Kinds:   n.cfg.Kinds,
-	})
+	res, err := n.cfg.Store.Register(ctx, n.registration())
 	if err != nil {
 		return err
 	}
@@ -133,6 +132,14 @@ func (n *Node) register(ctx context.Context) error {
 	n.checkHistory(ctx, before, position, "")
 	n.history.registered()
 	return nil
+}
+
+// registration returns what the store records of the node.
+func (n *Node) registration() store.RegisterRequest {
+	return store.RegisterRequest{
+		Name: n.cfg.Name, Lease: n.cfg.Lease, Version: n.cfg.Version, Host: n.cfg.Host, Labels: n.cfg.Labels,
+		Queues: n.cfg.Queues, Kinds: n.cfg.Kinds,
+	}
 }
 
 // Leave ends the node's registration, so that other nodes can claim the jobs that the node still

@@ -12,7 +12,10 @@ import (
 	"github.com/hourbell/hourbell/internal/uptime"
 )
 
-// The socket carries JSON values in both directions, one per line.
+// The socket carries JSON values in both directions, one per line. After an
+// upgrade of its node, a supervisor is of an earlier release than the node:
+// releases only add fields, whose absence has no effect (or else change
+// handover.Format).
 
 // order is a message from the node to the supervisor. The first order has Start
 // and Claim; each later order has one field.
@@ -21,6 +24,9 @@ type order struct {
 	Claim  *Claim         `json:"claim,omitempty"`
 	Stop   *time.Duration `json:"stop,omitempty"` // the grace
 	Signal syscall.Signal `json:"signal,omitempty"`
+	// TakeOver is the mark of the run that the node's next program believes to
+	// be at the other end of the socket.
+	TakeOver string `json:"take_over,omitempty"`
 }
 
 // task is a Spec as it is sent. Its texts need not be UTF-8, so they are sent
@@ -35,6 +41,8 @@ type task struct {
 	Inherit      bool          `json:"inherit,omitempty"`
 	KeepDetached bool          `json:"keep_detached,omitempty"`
 	Grace        time.Duration `json:"grace"`
+	Node         int           `json:"node"` // the process number of the node
+	Mark         string        `json:"mark"` // of the run, as in Env
 }
 
 // report is a message from the supervisor to the node; each report has one

@@ -81,7 +81,9 @@ type Process struct {
 	killed bool    // the node has begun to kill the command
 	forced *Result // set when the node has killed the supervisor
 
-	orders sync.Mutex // held while an order is written
+	orders sync.Mutex  // held while an order is written
+	leaves atomic.Bool // the node hands the run over: see HandOver
+	unread []byte      // of a run that was handed over, valid when done is closed: the beginning of a report
 	done   chan struct{}
 	result Result // valid when done is closed
 	err    error
@@ -96,7 +98,7 @@ type Process struct {
 func Start(spec Spec, claim Claim, output io.Writer) (*Process, error) {
 	var mark string
 	spec.Env, mark = marked(spec.Env)
-	first, err := spec.order()
+	first, err := spec.order(mark)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +134,7 @@ func (e *StartError) Error() string { return e.Errno.Error() }
 // Unwrap returns the system's error number.
 func (e *StartError) Unwrap() error { return e.Errno }
 
-func (s Spec) order() (*task, error) {
+func (s Spec) order(mark string) (*task, error) {
 	argv, err := pack("argv", s.Argv)
 	if err != nil {
 		return nil, err
@@ -143,7 +145,7 @@ func (s Spec) order() (*task, error) {
 	}
 	return &task{
 		Path: []byte(s.Path), Argv: argv, Env: env, Dir: []byte(s.Dir), User: s.User, Stdin: s.Stdin,
-		Inherit: s.Inherit, KeepDetached: s.KeepDetached, Grace: s.Grace,
+		Inherit: s.Inherit, KeepDetached: s.KeepDetached, Grace: s.Grace, Node: os.Getpid(), Mark: mark,
 	}, nil
 }
 
@@ -256,7 +258,12 @@ func (p *Process) listen(reports *json.Decoder, output io.Writer) {
 	var ended *Result
 	for {
 		var r report
-		if reports.Decode(&r) != nil {
+		if err := reports.Decode(&r); err != nil {
+			if ended == nil && p.leaves.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
+				p.unread, _ = io.ReadAll(reports.Buffered()) // reads memory
+				p.err = errHandedOver
+				return
+			}
 			break
 		}
 		if counter, counts := output.(interface{ Skip(n int64) }); counts && r.Skipped > 0 {

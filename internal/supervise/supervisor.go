@@ -189,6 +189,8 @@ func (s *supervisor) obey(o order) {
 		s.end(Stopped, *o.Stop)
 	case o.Signal != 0:
 		_ = syscall.Kill(-s.main, o.Signal) // the group may be empty
+	case o.TakeOver != "" && o.TakeOver != s.task.Mark:
+		s.end(NodeGone, s.task.Grace) // the other end of the socket is not the node of this run
 	}
 }
 
@@ -203,6 +205,9 @@ func (s *supervisor) bury(some deaths) {
 // the run is over.
 func (s *supervisor) over() bool {
 	now := uptime.Now()
+	if os.Getppid() != s.task.Node { // another process may have inherited the node's end of the socket and hold it open
+		s.end(NodeGone, s.task.Grace)
+	}
 	if s.ending.termDue(now) {
 		s.end(ClaimOver, s.task.Grace) // the end of the claim shortens this grace
 	}

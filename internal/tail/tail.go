@@ -55,6 +55,15 @@ func (t *Tail) Set(p []byte) {
 	t.write(p)
 }
 
+// Restore returns a Tail that keeps limit bytes, to which total bytes were written before; kept is
+// the end of them.
+func Restore(limit int, kept []byte, total int64) *Tail {
+	t := New(limit)
+	t.Skip(total - int64(len(kept)))
+	t.write(kept)
+	return t
+}
+
 // Bytes returns a copy of the last limit bytes.
 func (t *Tail) Bytes() []byte {
 	t.mu.Lock()

@@ -3,6 +3,8 @@ package work
 import (
 	"context"
 	"time"
+
+	"github.com/hourbell/hourbell/internal/handover"
 )
 
 // attemptContext is the context of a run. It ends with the session, when the run is cancelled, and
@@ -50,6 +52,9 @@ func (a attemptContext) Deadline() (time.Time, bool) { return a.run.sessionCtx.D
 // context finds the parent of a derived context with Value.
 func (a attemptContext) Value(key any) any {
 	r := a.run
+	if key == (handover.Key{}) {
+		return r.attempt()
+	}
 	r.mu.Lock()
 	ctx := r.ctx
 	r.mu.Unlock()

@@ -14,42 +14,31 @@ import (
 	"github.com/hourbell/hourbell/store"
 )
 
-// execute runs one attempt, delivers its outcome, and returns how long the attempt took; 0: the
-// attempt did not begin.
+// execute runs one attempt, or goes on with an attempt that was left, delivers its outcome, and
+// returns how long the attempt took; 0: the attempt did not begin, or the worker has left it.
 func (r *Runner) execute(run *Run) (took time.Duration) {
-	if r.node.Stopping() || run.sessionCtx.Err() != nil {
-		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
-		return 0
-	}
-	if !r.allow(&run.Claimed) {
-		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "this node may not run it any more"})
-		return 0
-	}
-	if run.cancelled() {
-		r.deliver(run, result{outcome: cancelledEarly(run.Claimed), why: "it had not begun"})
-		return 0
-	}
-	if run.starts != nil && r.trusted(run, loop.Now()) && !run.starts.await(run) {
-		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it could not begin in time"})
-	}
-	started := loop.Now()
-	if run.delivered.Load() || !r.trusted(run, started) { // the last check before the start, because the process may have been stopped at any line before, longer than its lease
+	if !run.takeUp() && !r.begin(run) {
 		return 0
 	}
 	var ctx context.Context = attemptContext{run}
-	defer run.end(context.Canceled)
+	left := false
+	defer func() {
+		if !left {
+			run.end(context.Canceled)
+		}
+	}()
 	if timeout := r.cfg.Timeout(run.Claimed); timeout > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, timeout, ErrTimeout)
+		ctx, stop = context.WithTimeoutCause(ctx, timeout-run.started.Elapsed(), ErrTimeout)
 		defer stop()
 	}
-	begun := run.event(event.JobStarted)
-	begun.Late = run.late(started)
-	r.report.Emit(begun)
 	err := errExited
 	defer func() { // runs also when the worker called runtime.Goexit
 		cause := context.Cause(ctx)
-		took = started.Elapsed()
+		if left = run.leave(err); left {
+			return
+		}
+		took = run.started.Elapsed()
 		res := result{outcome: r.outcomeOf(run, err, cause), took: took, err: err}
 		if cause != nil && err != nil {
 			res.why = cause.Error()
@@ -64,6 +53,33 @@ func (r *Runner) execute(run *Run) (took time.Duration) {
 	}()
 	err = try(ctx, r.cfg.Work, run)
 	return 0 // the deferred function sets took
+}
+
+// begin begins an attempt, and reports whether it may begin; if not, its outcome is delivered.
+func (r *Runner) begin(run *Run) bool {
+	if r.node.Stopping() || r.leaving.noStart() || run.sessionCtx.Err() != nil {
+		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it had not begun"})
+		return false
+	}
+	if !r.allow(&run.Claimed) {
+		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "this node may not run it any more"})
+		return false
+	}
+	if run.cancelled() {
+		r.deliver(run, result{outcome: cancelledEarly(run.Claimed), why: "it had not begun"})
+		return false
+	}
+	if run.starts != nil && r.trusted(run, loop.Now()) && !run.starts.await(run) {
+		r.deliver(run, result{outcome: unstarted(run.Claimed), why: "it could not begin in time"})
+	}
+	run.started = loop.Now()
+	if run.delivered.Load() || !r.trusted(run, run.started) { // the last check before the start, because the process may have been stopped at any line before, longer than its lease
+		return false
+	}
+	begun := run.event(event.JobStarted)
+	begun.Late = run.late(run.started)
+	r.report.Emit(begun)
+	return true
 }
 
 // trusted reports whether the node has its lease at an instant; otherwise the run is released.

@@ -52,10 +52,14 @@ func newFetcher(r *Runner, queue string, width int, dormant bool) *fetcher {
 	}
 }
 
-// run claims jobs until ctx ends, and then closes the channel of the workers. Workers release the
-// jobs that they have not begun, and finish the jobs that run.
-func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup) {
+// run takes up the runs that were left, and claims jobs until ctx ends; then it closes the channel of
+// the workers. Workers release the jobs that they have not begun, and finish the jobs that run.
+func (f *fetcher) run(ctx context.Context, workers *sync.WaitGroup, left []*Run) {
 	f.starts.begin = func(runs []*Run) bool { return f.begin(ctx, runs) }
+	f.inFlight.Add(int64(len(left)))
+	for _, run := range left {
+		workers.Go(func() { f.attend(run) })
+	}
 	if f.workers = workers; !f.dormant {
 		f.hire()
 	}
@@ -296,7 +300,8 @@ func (f *fetcher) ask(ctx context.Context, req store.ClaimRequest) (store.Partia
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(min(r.cfg.Heartbeat, maxStopWait), cancel) })()
 	started := loop.Now()
-	req.Node, req.Queue, req.Kinds, req.Exact = number, f.queue, r.cfg.Kinds, r.allowList.list()
+	req.Node, req.Queue = number, f.queue
+	req.Kinds, req.Exact = r.claimable()
 	res, err := r.cfg.Claims.ClaimPart(call, req)
 	switch {
 	case errors.Is(err, store.ErrNodeGone):
@@ -419,11 +424,14 @@ func (f *fetcher) work() {
 	closed = true
 }
 
-func (f *fetcher) workOn(run *Run) {
+func (f *fetcher) workOn(run *Run) { f.workTime.Add(int64(f.attend(run))) }
+
+// attend executes a run that is counted as in flight, and returns how long the attempt took.
+func (f *fetcher) attend(run *Run) time.Duration {
 	defer func() {
 		if f.inFlight.Add(-1); !f.full() {
 			f.room.Notify()
 		}
 	}()
-	f.workTime.Add(int64(f.runner.execute(run)))
+	return f.runner.execute(run)
 }

@@ -14,6 +14,9 @@ import (
 // no room wait for the next round.
 const maxSavedOutput = 4 << 20
 
+// outputKept is how many bytes of the output of a run are kept.
+const outputKept = store.OutputBlocks * store.OutputBlock
+
 // printed is what a run has printed.
 type printed struct {
 	tail  *tail.Tail
@@ -88,7 +91,7 @@ func (r *Run) output() *tail.Tail {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.printed.tail == nil {
-		r.printed.tail = tail.New(store.OutputBlocks * store.OutputBlock)
+		r.printed.tail = tail.New(outputKept)
 	}
 	return r.printed.tail
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/event"
+	"github.com/hourbell/hourbell/internal/handover"
 	"github.com/hourbell/hourbell/internal/loop"
 	"github.com/hourbell/hourbell/internal/node"
 	"github.com/hourbell/hourbell/store"
@@ -34,6 +35,9 @@ type Run struct {
 	ctx      context.Context // created on first use: see attemptContext
 	cancel   context.CancelCauseFunc
 	printed  printed
+	started  loop.Instant    // when the attempt began; before the process began, if the run was taken over
+	left     *handover.Left  // what the last worker has left; nil: nothing, or the run was taken up
+	found    *handover.Left  // what the present worker has found; nil: the attempt began with this worker
 	value    []byte          // the result
 	progress *store.Progress // nil: none
 }

@@ -29,7 +29,9 @@ type Config struct {
 	// only if SetAllowList has their exact args.
 	Kinds      []string
 	Restricted []string
-	Work       Func
+	// Carried are the kinds whose runs can be handed over.
+	Carried []string
+	Work    Func
 	// Timeout returns the timeout of an attempt; 0: none.
 	Timeout func(store.Claimed) time.Duration
 	// Backoff returns the delay after an attempt that ended with an error; nil: the default.
@@ -77,6 +79,7 @@ type Runner struct {
 	solo        solo
 	unknown     unknownClaims
 	allowList   allowList
+	leaving     leaving
 }
 
 // New returns a Runner that claims nothing yet.
@@ -92,14 +95,25 @@ func New(cfg Config) *Runner {
 	return r
 }
 
-// Fetch claims jobs and passes them to the workers until ctx ends. workers counts the goroutines of
-// the workers, which finish the jobs that run.
+// Fetch takes up the runs that were left, and claims jobs and passes them to the workers until ctx
+// ends. workers counts the goroutines of the workers, which finish the jobs that run.
 func (r *Runner) Fetch(ctx context.Context, workers *sync.WaitGroup) {
 	var loops sync.WaitGroup
+	left := r.left()
+	fetch := func(f *fetcher) {
+		runs := left[f.queue]
+		delete(left, f.queue)
+		loops.Go(func() { f.run(ctx, workers, runs) })
+	}
 	for queue, width := range r.cfg.Queues {
-		loops.Go(func() { newFetcher(r, queue, width, false).run(ctx, workers) })
+		fetch(newFetcher(r, queue, width, false))
 		for _, place := range r.cfg.Places {
-			loops.Go(func() { newFetcher(r, place.Queue(queue), width, true).run(ctx, workers) })
+			fetch(newFetcher(r, place.Queue(queue), width, true))
+		}
+	}
+	for _, runs := range left { // of queues that this program does not serve
+		for _, run := range runs {
+			workers.Go(func() { r.execute(run) })
 		}
 	}
 	loops.Wait()

@@ -192,6 +192,13 @@ func (w *Watcher) SyncAll(ctx context.Context) error {
 	return nil
 }
 
+// SyncLater is SyncAll for a node that works already: Run syncs the files, which have not changed
+// as a rule.
+func (w *Watcher) SyncLater() {
+	w.admit()
+	w.publish()
+}
+
 // Run checks the files until ctx ends. A value on reread makes it read all
 // files, changed or not.
 func (w *Watcher) Run(ctx context.Context, reread <-chan os.Signal) {

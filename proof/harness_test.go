@@ -195,7 +195,13 @@ type process struct {
 // serve starts a node of the built program. More arguments go to serve.
 func serve(t *testing.T, store string, args ...string) *process {
 	t.Helper()
-	cmd := exec.Command(program, append([]string{"serve", "--log-format", "json", "--log-level", "debug", "--lease", lease(t).String(), "--commands", "any"}, args...)...)
+	return serveFrom(t, program, store, args...)
+}
+
+// serveFrom starts a node of the program in a file.
+func serveFrom(t *testing.T, file, store string, args ...string) *process {
+	t.Helper()
+	cmd := exec.Command(file, append([]string{"serve", "--log-format", "json", "--log-level", "debug", "--lease", lease(t).String(), "--commands", "any"}, args...)...)
 	cmd.Env = append(os.Environ(), "HOURBELL_STORE="+store)
 	return start(t, cmd)
 }

@@ -40,6 +40,8 @@ func play(role string) int {
 		node = playErrands
 	case "enqueuer":
 		node = playEnqueuer
+	case "broken":
+		node = playBroken
 	}
 	if err := node(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", role, err)

@@ -64,6 +64,7 @@ type serveFlags struct {
 	keepCompleted time.Duration
 	keepFailed    time.Duration
 	keepSlots     time.Duration
+	upgradeCheck  int
 }
 
 func (p *program) serveCommand() *cobra.Command {
@@ -73,7 +74,9 @@ func (p *program) serveCommand() *cobra.Command {
 		Long: "Makes this process a node: it fires schedules and runs jobs of the kind command, together with all other\n" +
 			"nodes on the same store. Files are read again on SIGHUP and whenever they change.\n\n" +
 			"SIGINT or SIGTERM stops in order: no more claims, a wait of --drain for running jobs, and the rest is\n" +
-			"handed back. A second signal ends the wait.",
+			"handed back. A second signal ends the wait.\n\n" +
+			"SIGUSR2 (on Linux) replaces the program by the one that is in its place now, while its commands run on: the\n" +
+			"process and the node stay the same. If the new program cannot take over, the node goes on as it is.",
 		Example: "  hourbell serve --file schedules.yaml\n" +
 			"  hourbell serve --store postgres://user@host/database --crontab /etc/ops.crontab --probes :8081\n" +
 			"  hourbell serve --listen 127.0.0.1:8080\n" +
@@ -104,14 +107,25 @@ func (p *program) serveCommand() *cobra.Command {
 	flags.DurationVar(&f.keepCompleted, "keep-completed", 24*time.Hour, "how long completed and cancelled jobs are kept; 0 for ever")
 	flags.DurationVar(&f.keepFailed, "keep-failed", 7*24*time.Hour, "how long failed jobs, and jobs that were not started, are kept; 0 for ever")
 	flags.DurationVar(&f.keepSlots, "keep-slots", 30*24*time.Hour, "how long records of slots are kept; 0 for ever")
+	flags.IntVar(&f.upgradeCheck, node.UpgradeFlag, 0, "try whether this program can take over a node that is handed over in this format")
+	_ = flags.MarkHidden(node.UpgradeFlag) // it exists
 	f.store.addTo(c)
 	return c
 }
 
 func (p *program) serve(c *cobra.Command, f serveFlags) error {
+	taken, err := node.Take()
+	if err != nil {
+		return err
+	}
+	env := os.Environ() // before variables are removed
 	n, err := p.newNode(c, f)
 	if err != nil {
 		return err
+	}
+	n.Taken, n.Env = taken, env
+	if c.Flags().Changed(node.UpgradeFlag) {
+		return n.TryUpgrade(c.Context(), f.upgradeCheck, p.stdout)
 	}
 	return n.Run(c.Context())
 }

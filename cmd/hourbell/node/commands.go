@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
@@ -44,7 +45,7 @@ func (n *Node) workers() (*hourbell.Workers, error) {
 	if n.Commands != AnyCommands {
 		options = append(options, hourbell.Restricted())
 	}
-	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, options...)
+	workers.Handle(kinds.CommandKind, kinds.CommandWorker{}.Work, append(slices.Clone(options), hourbell.CanHandOver())...)
 	workers.Handle(kinds.HTTPKind, kinds.HTTPWorker{Private: n.HTTPPrivate}.Work, options...)
 	if len(n.SQL) > 0 {
 		statements, err := n.openSQL()

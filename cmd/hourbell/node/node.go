@@ -8,16 +8,14 @@ package node
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"os"
-	"os/signal"
 	"sync"
-	"syscall"
+	"time"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/cmd/hourbell/stores"
 	"github.com/hourbell/hourbell/dashboard"
 	"github.com/hourbell/hourbell/internal/files/watch"
+	"github.com/hourbell/hourbell/internal/plain"
 )
 
 // Node is what a node works with: everything has been read, and nothing is open
@@ -37,7 +35,13 @@ type Node struct {
 	// private addresses.
 	HTTPPrivate bool
 	SQL         []stores.SQLConnection // the connections of the kind sql; none: no jobs of this kind are run
+	// Taken is what the program before has handed over in this process; nil: the process begins as a
+	// node.
+	Taken *Message
+	// Env is the environment with which the program was started, for the next program.
+	Env []string
 
+	sites    []*site
 	starting string         // the queue of commands that run at the start; empty: there are none
 	backend  stores.Backend // the store; nil before it is open
 	closing  []func() error // of the connections of the kind sql
@@ -45,15 +49,15 @@ type Node struct {
 
 // Run works until ctx ends or a signal ends it: the first SIGINT or SIGTERM stops
 // in order, the second ends the wait for running jobs. SIGHUP has all files read
-// again. Call it once.
+// again. SIGUSR2 replaces the program (see upgrade.go). Call it once.
 func (n *Node) Run(ctx context.Context) error {
+	asks := newAsks()
+	asks.hear() // from now on they must not end the process
+	defer asks.close()
 	defer n.closeSQL()
 	if err := n.prepare(); err != nil {
 		return err
 	}
-	reread := make(chan os.Signal, 1)
-	signal.Notify(reread, syscall.SIGHUP) // from now on it must not end the process
-	defer signal.Stop(reread)
 	measured := newMetrics(n.Config.Logger)
 	if n.ProbesMetrics || n.Web.Address != "" {
 		n.Config.Observers = append(n.Config.Observers, measured.Metrics)
@@ -63,12 +67,16 @@ func (n *Node) Run(ctx context.Context) error {
 		probe.metrics = measured.handler
 	}
 	reached := &web{settings: n.Web, metrics: measured.handler, log: n.Config.Logger}
-	closeAll, err := n.listen(ctx, probe, reached)
-	if err != nil {
+	begun := gate{}
+	if n.Taken != nil {
+		begun.opened = make(chan struct{})
+		n.Config.TakeOver = n.Taken.Client
+	}
+	defer n.closeSites()
+	if err := n.listen(ctx, probe, reached, begun); err != nil {
 		return err
 	}
-	defer closeAll()
-	b, err := n.Store.Open(ctx, n.Migrate)
+	b, err := n.open(ctx)
 	if err != nil {
 		return fmt.Errorf("open the store %s: %w", n.Store, err)
 	}
@@ -80,35 +88,61 @@ func (n *Node) Run(ctx context.Context) error {
 		return err
 	}
 	measured.Watch(client)
-	return n.work(ctx, client, probe, reached, reread)
+	return n.work(ctx, client, probe, reached, asks, begun)
 }
 
-// listen answers probes, pages and the API, at the addresses that are given.
-func (n *Node) listen(ctx context.Context, probe *probes, reached *web) (closeAll func(), err error) {
-	var servers []*http.Server
-	closeAll = func() {
-		for _, server := range servers {
-			server.Close()
+// retryOpen is how long a node that was handed over waits after a failure of its store.
+const retryOpen = 100 * time.Millisecond
+
+// open opens the store. A node that was handed over tries for half of its lease: its commands run.
+func (n *Node) open(ctx context.Context) (stores.Backend, error) {
+	for began := time.Now(); ; {
+		b, err := n.Store.Open(ctx, n.Migrate)
+		if err == nil || n.Taken == nil || ctx.Err() != nil || time.Since(began) > n.Config.Lease/2 {
+			return b, err
 		}
+		n.Config.Logger.Warn("store not opened; trying again", "store", n.Store.String(), "error", plain.OneLine(err.Error()))
+		time.Sleep(retryOpen)
+	}
+}
+
+// listen answers probes, pages and the API, at the addresses that are given, when
+// begun is open.
+func (n *Node) listen(ctx context.Context, probe *probes, reached *web, begun gate) error {
+	add := func(addr string, s *site) error {
+		s.handler, s.log = begun.handler(s.handler), n.Config.Logger
+		if file := n.Taken.socket(s.name); file != nil {
+			if err := s.take(file); err != nil {
+				return err
+			}
+		} else if err := s.open(ctx, addr); err != nil {
+			return err
+		}
+		n.sites = append(n.sites, s)
+		return nil
 	}
 	if n.Probes != "" {
-		server, addr, err := listen(ctx, n.Probes, "probes", probe.handler(), nil, n.Config.Logger)
-		if err != nil {
-			return nil, err
+		s := &site{name: "probes", what: "probes", handler: probe.handler()}
+		if err := add(n.Probes, s); err != nil {
+			return err
 		}
-		servers = append(servers, server)
-		n.Config.Logger.Info("probes answered", "address", addr.String(), "paths", probe.paths())
+		n.Config.Logger.Info("probes answered", "address", s.address(), "paths", probe.paths())
 	}
 	if n.Web.Address != "" {
-		server, addr, err := listen(ctx, n.Web.Address, "pages and the API", reached.handler(probe.handler()), n.Web.TLS, n.Config.Logger)
-		if err != nil {
-			closeAll()
-			return nil, err
+		s := &site{name: "web", what: "pages and the API", handler: reached.handler(probe.handler()), secure: n.Web.TLS}
+		if err := add(n.Web.Address, s); err != nil {
+			return err
 		}
-		servers = append(servers, server)
-		n.Config.Logger.Info("pages and API answered", "address", addr.String(), "tls", n.Web.TLS != nil, "users", n.Web.Guard != nil)
+		n.Config.Logger.Info("pages and API answered", "address", s.address(), "tls", n.Web.TLS != nil, "users", n.Web.Guard != nil)
 	}
-	return closeAll, nil
+	return nil
+}
+
+// closeSites ends all sites.
+func (n *Node) closeSites() {
+	for _, s := range n.sites {
+		s.close()
+	}
 }
 
 // files returns what the node knows of its files.
@@ -127,17 +161,22 @@ func (n *Node) prepare() error {
 		return err
 	}
 	n.Config.Workers = workers
-	if n.Commands == NoCommands {
+	switch {
+	case n.Commands == NoCommands:
 		n.Watch.AdmitNothing()
-	} else if len(n.Watch.AtStart()) > 0 {
+	case n.Taken != nil:
+		n.starting = n.Taken.StartQueue
+	case len(n.Watch.AtStart()) > 0:
 		n.starting = newStartQueue()
+	}
+	if n.starting != "" {
 		n.Config.Queues[n.starting] = startWidth
 	}
 	return n.Config.Validate()
 }
 
 // work syncs the files to the store and works until a signal ends it.
-func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes, reached *web, reread <-chan os.Signal) error {
+func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes, reached *web, asks *asks, begun gate) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	begin := func() {
@@ -147,19 +186,28 @@ func (n *Node) work(ctx context.Context, client *hourbell.Client, probe *probes,
 	defer n.onSignals(begin, func() { cutShort(client) })()
 
 	n.Watch.Start(client, n.Config.Logger)
-	if err := n.Watch.SyncAll(ctx); ctx.Err() != nil {
+	if n.Taken != nil {
+		n.Watch.SyncLater()
+	} else if err := n.begin(ctx, client); ctx.Err() != nil {
 		return nil // it was stopped before it began
 	} else if err != nil {
-		return err
-	}
-	if err := n.runAtStart(ctx, client); err != nil {
 		return err
 	}
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer stop()
-	watching.Go(func() { n.Watch.Run(ctx, reread) })
+	watching.Go(func() { n.Watch.Run(ctx, asks.reread) })
+	watching.Go(func() { n.upgrades(ctx, client, asks) })
 	probe.client.Store(client)
 	reached.start(client, stores.LocksIn(n.backend), n.files)
+	begun.open()
 	return client.Run(ctx)
+}
+
+// begin syncs the files to the store, and enqueues the commands that they run at the start of a node.
+func (n *Node) begin(ctx context.Context, client *hourbell.Client) error {
+	if err := n.Watch.SyncAll(ctx); err != nil {
+		return err
+	}
+	return n.runAtStart(ctx, client)
 }

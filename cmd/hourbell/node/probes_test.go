@@ -25,18 +25,18 @@ func (deaf) ListNodes(ctx context.Context) ([]store.NodeInfo, error) {
 
 func TestReadyzSaysWhyNot(t *testing.T) {
 	p := &probes{}
-	server, addr, err := listen(t.Context(), "127.0.0.1:0", "probes", p.handler(), nil, slog.New(slog.DiscardHandler))
-	if err != nil {
+	at := &site{name: "probes", what: "probes", handler: p.handler(), log: slog.New(slog.DiscardHandler)}
+	if err := at.open(t.Context(), "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	defer at.close()
 	expect := func(code int, reason string) {
 		t.Helper()
-		got, body := get(t, "http://"+addr.String()+"/readyz")
+		got, body := get(t, "http://"+at.address()+"/readyz")
 		if got != code || !strings.Contains(body["reason"], reason) {
 			t.Errorf("readyz answers %d %v instead of %d, %q", got, body, code, reason)
 		}
-		if got, _ := get(t, "http://"+addr.String()+"/healthz"); got != http.StatusOK {
+		if got, _ := get(t, "http://"+at.address()+"/healthz"); got != http.StatusOK {
 			t.Errorf("healthz answers %d", got)
 		}
 	}

@@ -15,6 +15,37 @@ import (
 // so two signals arrive.
 const EchoTime = 200 * time.Millisecond
 
+// asks are the signals that ask a node for something other than to stop.
+type asks struct {
+	reread  chan os.Signal // SIGHUP: all files have to be read again
+	upgrade chan os.Signal // upgradeSignal: the program has to be replaced
+}
+
+func newAsks() *asks {
+	return &asks{reread: make(chan os.Signal, 1), upgrade: make(chan os.Signal, 1)}
+}
+
+// hear receives the signals from now on.
+func (a *asks) hear() {
+	signal.Notify(a.reread, syscall.SIGHUP)
+	if upgradeSignal != nil {
+		signal.Notify(a.upgrade, upgradeSignal)
+	}
+}
+
+// ignore ignores the signals until hear is called, in the next program of the process too.
+func (a *asks) ignore() {
+	signal.Ignore(syscall.SIGHUP)
+	if upgradeSignal != nil {
+		signal.Ignore(upgradeSignal)
+	}
+}
+
+func (a *asks) close() {
+	signal.Stop(a.reread)
+	signal.Stop(a.upgrade)
+}
+
 // onSignals makes the first SIGINT or SIGTERM begin the stop, and the second
 // end the wait for jobs; a third signal ends the process in the default way.
 // The returned function ends the handling of signals.

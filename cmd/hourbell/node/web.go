@@ -1,15 +1,12 @@
 package node
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
@@ -85,25 +82,6 @@ func (w *web) handler(probes http.Handler) http.Handler {
 		(*started).ServeHTTP(to, r)
 	})
 	return mux
-}
-
-// listen binds an address, host:port, and answers until the server is closed. what is
-// the purpose of the address in errors.
-func listen(ctx context.Context, addr, what string, handler http.Handler, secure *tls.Config, log *slog.Logger) (*http.Server, net.Addr, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, nil, fmt.Errorf("listen on %s for %s: %w", addr, what, withoutAddress(err))
-	}
-	at := listener.Addr()
-	if secure != nil {
-		listener = tls.NewListener(listener, secure)
-	}
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 32 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // errors of single connections
-	}
-	go server.Serve(listener) //nolint:errcheck // it ends with ErrServerClosed
-	return server, at, nil
 }
 
 // withoutAddress removes the address from an error that repeats it.

@@ -15,7 +15,7 @@ import (
 
 // EventHandler makes a job from each event of its scope: of all jobs, of the jobs of a kind, or of
 // the jobs of a group, on every node. The job is made in the transaction that records the event,
-// it is retried, and it can be listed. Its worker finds the cause, a HookEvent, as the worker of a
+// it is retried, and it can be listed. Its worker finds the cause, a store.HookEvent, as the worker of a
 // hook does (see Hooks). Jobs that a handler or a hook has made set off no handlers.
 type EventHandler struct {
 	Name string // 1 to 200 bytes

@@ -3,9 +3,9 @@ package hourbell
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/hourbell/hourbell/internal/plan"
+	"github.com/hourbell/hourbell/store"
 )
 
 // Hooks are jobs that a schedule makes because of its outcomes: to notify
@@ -88,49 +88,19 @@ func HookNames() (names []string) {
 }
 
 // HookHeader is the header (see JobRow.Headers) with the cause of the job of a hook or a
-// handler: a HookEvent as JSON. The other constants are the values of HookEvent.Event, and the
-// events of an EventHandler.
+// handler: a store.HookEvent as JSON.
+const HookHeader = store.HookHeader
+
+// The values of store.HookEvent.Event, and the events of an EventHandler.
 const (
-	HookHeader = "hourbell-hook"
-
-	HookStart      = "start"
-	HookSuccess    = "success"
-	HookFailure    = "failure"
-	HookRetry      = "retry"
-	HookMissed     = "missed"
-	HookNotStarted = "not_started"
-	HookRecovery   = "recovery"
+	HookStart      = store.HookStart
+	HookSuccess    = store.HookSuccess
+	HookFailure    = store.HookFailure
+	HookRetry      = store.HookRetry
+	HookMissed     = store.HookMissed
+	HookNotStarted = store.HookNotStarted
+	HookRecovery   = store.HookRecovery
 )
-
-// HookEvent is the cause of a hook or a handler, in the JSON that its job gets. Releases
-// only add fields.
-type HookEvent struct {
-	// Event is start, success, failure, retry, missed, not_started or recovery.
-	Event string `json:"event"`
-	// Schedule is the name of the schedule; empty for a job without a schedule.
-	Schedule string `json:"schedule"`
-	// Kind is the kind of the job or, with missed, of the schedule's jobs, and Group
-	// their group.
-	Kind  string `json:"kind,omitempty"`
-	Group string `json:"group,omitempty"`
-	// Handler is the name of the handler; empty for a hook.
-	Handler string `json:"handler,omitempty"`
-	// Slot, Job, Attempt and Node describe the job, and its last attempt.
-	Slot    time.Time `json:"slot,omitzero"`
-	Job     int64     `json:"job,omitempty"`
-	Attempt int       `json:"attempt,omitempty"`
-	Node    string    `json:"node,omitempty"`
-	// Reason is why the job or the attempt failed, why the slots were missed, or why the job
-	// or the slot was not started.
-	Reason string `json:"reason,omitempty"`
-	// Output is the end of the output of the job's last attempt, at most 8 KiB.
-	// Bytes that are not UTF-8 are replaced.
-	Output string `json:"output,omitempty"`
-	// First, Last and Count describe the slots that were missed.
-	First time.Time `json:"first,omitzero"`
-	Last  time.Time `json:"last,omitzero"`
-	Count int64     `json:"count,omitempty"`
-}
 
 // Each calls do for every hook that is set, with the name of its field in files
 // and messages. A field with Several hooks is passed hook by hook.

@@ -25,10 +25,10 @@ func hooked(name string, attempts int) hourbell.Schedule {
 }
 
 // hookWorkers runs notes with work and sends the causes of hooks to events.
-func hookWorkers(t *testing.T, work func(ctx context.Context, job *hourbell.Job[Note]) error) (*hourbell.Workers, chan hourbell.HookEvent) {
-	workers, events := noteWorkers(work), make(chan hourbell.HookEvent, 10)
+func hookWorkers(t *testing.T, work func(ctx context.Context, job *hourbell.Job[Note]) error) (*hourbell.Workers, chan store.HookEvent) {
+	workers, events := noteWorkers(work), make(chan store.HookEvent, 10)
 	workers.Handle("hook", func(_ context.Context, job *hourbell.JobRow) error {
-		var e hourbell.HookEvent
+		var e store.HookEvent
 		if err := json.Unmarshal([]byte(job.Headers[hourbell.HookHeader]), &e); err != nil {
 			t.Errorf("headers %q: %v", job.Headers, err)
 		}
@@ -336,7 +336,7 @@ func TestStartsAreMadeOnce(t *testing.T) {
 				return nil
 			})
 			workers.Handle("hook", func(_ context.Context, job *hourbell.JobRow) error {
-				var e hourbell.HookEvent
+				var e store.HookEvent
 				if err := json.Unmarshal([]byte(job.Headers[hourbell.HookHeader]), &e); err != nil || e.Event != hourbell.HookStart || e.Attempt != 1 {
 					t.Errorf("event %+v, %v", e, err)
 				}

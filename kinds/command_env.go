@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell"
+	"github.com/hourbell/hourbell/store"
 )
 
 // The values that cron sets if neither a crontab nor the system sets others.
@@ -72,7 +73,7 @@ func environment(base []string, own map[string]string, job *hourbell.JobRow) []s
 		slot = job.Slot.UTC().Format(time.RFC3339Nano)
 	}
 	if about, hook := job.Headers[hourbell.HookHeader]; hook {
-		var event hourbell.HookEvent
+		var event store.HookEvent
 		_ = json.Unmarshal([]byte(about), &event) // data that is not an event leaves the variable unset
 		env = append(env, "HOURBELL_HOOK="+event.Event)
 	}

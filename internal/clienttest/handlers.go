@@ -67,13 +67,13 @@ func (h *handled) told(handler string) (texts []string) {
 	return texts
 }
 
-func (h *handled) causes(handler string) (all []hourbell.HookEvent) {
+func (h *handled) causes(handler string) (all []store.HookEvent) {
 	h.Helper()
 	jobs, err := h.backend.ListJobs(h.Context(), store.ListJobsRequest{JobFilter: store.JobFilter{Kind: "tell"}, Attempts: true, Limit: 1000})
 	h.must(err)
 	for _, job := range jobs {
 		var headers map[string]string
-		var about hourbell.HookEvent
+		var about store.HookEvent
 		h.must(json.Unmarshal(job.Headers, &headers))
 		h.must(json.Unmarshal([]byte(headers[hourbell.HookHeader]), &about))
 		if about.Handler == handler {
@@ -167,7 +167,7 @@ func (h *handled) hooks() {
 	h.must(err)
 	h.eventually("the start and the slot that was not started have made jobs", func() bool { return len(h.told("")) == 2 })
 	time.Sleep(50 * time.Millisecond)
-	causes := map[string]hourbell.HookEvent{}
+	causes := map[string]store.HookEvent{}
 	for _, about := range h.causes("") {
 		causes[about.Event] = about
 	}

@@ -158,7 +158,7 @@ func JobState(j store.JobInfo, now time.Time) string {
 // shownSchedule returns the schedule for which a job was made, or about which a
 // hook's job reports.
 func shownSchedule(j store.JobInfo) string {
-	var about hourbell.HookEvent
+	var about store.HookEvent
 	if json.Unmarshal(aboutHook(j), &about) == nil && about.Event != "" {
 		return about.Event + " of " + about.Schedule
 	}

@@ -52,8 +52,7 @@ func (p *program) enqueueCommand() *cobra.Command {
 			if c.Flags().Changed("graph") {
 				return takes(false)(c, args)
 			}
-			words, _ := splitArgv(c, args)
-			return takes(false, "KIND")(c, words)
+			return takesBeforeArgv("KIND")(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("graph") {

@@ -63,11 +63,10 @@ func (p *program) execCommand() *cobra.Command {
 			"  hourbell exec import --store redis://cache:6379 --wait 5m -- ./import.sh",
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {
-			words, argv := splitArgv(c, args)
-			if err := takes(false, "NAME")(c, words); err != nil {
+			if err := takesBeforeArgv("NAME")(c, args); err != nil {
 				return err
 			}
-			if len(argv) == 0 {
+			if _, argv := splitArgv(c, args); len(argv) == 0 {
 				return &check.FieldError{Field: "PROGRAM", Problem: "is missing: there is no command to run", Remedy: "write the program and its arguments after --"}
 			}
 			return nil

@@ -67,10 +67,7 @@ func (p *program) handlersPutCommand(f *storeFlags) *cobra.Command {
 			"  hourbell handlers put reports --on failure --group reports --job mail --args '{\"to\":\"reports\"}'\n" +
 			"  hourbell handlers put audit --on start,success,failure --kind payment --shell 'cat >> /var/log/payments'",
 		DisableFlagsInUseLine: true,
-		Args: func(c *cobra.Command, args []string) error {
-			words, _ := splitArgv(c, args)
-			return takes(false, "NAME")(c, words)
-		},
+		Args:                  takesBeforeArgv("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			words, argv := splitArgv(c, args)
 			return p.handlersPut(c, *f, h, words[0], argv)
@@ -90,13 +87,12 @@ func (p *program) handlersPutCommand(f *storeFlags) *cobra.Command {
 }
 
 func (p *program) handlersPut(c *cobra.Command, f storeFlags, h handlerFlags, name string, argv []string) error {
-	payload, payloadErr := p.payload(c, h.work, h.job, argv)
-	onLoss, onLossErr := parseOnLoss(h.work.onLoss)
+	job, onLoss, workErr := h.work.read(p, c, h.job, argv)
 	handler := hourbell.EventHandler{
-		Name: name, On: h.on, Kind: h.kind, Group: h.group, Job: hourbell.RawArgs{Name: h.job, JSON: payload},
+		Name: name, On: h.on, Kind: h.kind, Group: h.group, Job: job,
 		Queue: h.work.queue, Priority: h.work.priority, MaxAttempts: h.work.maxAttempts, OnLoss: onLoss, Timeout: h.work.timeout, Backoff: h.work.backoff,
 	}
-	err := errors.Join(check.Name("NAME", name), payloadErr, onLossErr, notEmpty(c, "kind"), notEmpty(c, "group"), zeroMeansDefault(c, h.work))
+	err := errors.Join(check.Name("NAME", name), workErr, notEmpty(c, "kind"), notEmpty(c, "group"))
 	if err == nil {
 		err = handler.Validate()
 	}

@@ -39,10 +39,7 @@ func (p *program) schedulesPutCommand(f *storeFlags) *cobra.Command {
 			"  hourbell schedules put publish --after nightly:success:5m -- publish app.sql\n" +
 			"  hourbell schedules put report --cron '@monthly' --kind report --args @report.json --if-revision 7",
 		DisableFlagsInUseLine: true,
-		Args: func(c *cobra.Command, args []string) error {
-			words, _ := splitArgv(c, args)
-			return takes(false, "NAME")(c, words)
-		},
+		Args:                  takesBeforeArgv("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			words, argv := splitArgv(c, args)
 			return p.schedulesPut(c, *f, s, words[0], argv)
@@ -87,36 +84,23 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 
 // newSchedule reads the flags and reports all mistakes.
 func (p *program) newSchedule(c *cobra.Command, s putFlags, name string, argv []string) (hourbell.Schedule, error) {
-	payload, payloadErr := p.payload(c, s.work, s.kind, argv)
-	onLoss, onLossErr := parseOnLoss(s.work.onLoss)
+	job, onLoss, workErr := s.work.read(p, c, s.kind, argv)
 	after, afterErr := s.after.read()
 	schedule := hourbell.Schedule{
-		Name: name, Rule: s.rule.Spec, After: after, Job: hourbell.RawArgs{Name: s.kind, JSON: payload},
+		Name: name, Rule: s.rule.Spec, After: after, Job: job,
 		Queue: s.work.queue, Priority: s.work.priority, MaxAttempts: s.work.maxAttempts, OnLoss: onLoss, Timeout: s.work.timeout, Backoff: s.work.backoff,
 		Group: s.group, Paused: s.paused, Revision: s.ifRevision,
 	}
-	errs := []error{check.Name("NAME", name), afterErr, payloadErr, onLossErr, allPolicies.apply(c, &schedule, false), s.exclude.apply(c, &schedule, false)}
+	errs := []error{check.Name("NAME", name), afterErr, workErr, allPolicies.apply(c, &schedule, false), s.exclude.apply(c, &schedule, false)}
 	if len(after) == 0 {
 		errs = append(errs, s.rule.check(c))
 	}
 	if c.Flags().Changed("if-revision") && s.ifRevision < 1 {
 		errs = append(errs, &check.FieldError{Field: "if-revision", Value: fmt.Sprint(s.ifRevision), Problem: "is not a revision", Remedy: "use the revision that `hourbell schedules show` prints"})
 	}
-	errs = append(errs, zeroMeansDefault(c, s.work), notEmpty(c, "group"))
+	errs = append(errs, notEmpty(c, "group"))
 	if err := errors.Join(errs...); err != nil {
 		return hourbell.Schedule{}, err
 	}
 	return schedule, schedule.Validate()
-}
-
-// zeroMeansDefault refuses values that mean "not given" in a hourbell.Schedule.
-func zeroMeansDefault(c *cobra.Command, w workFlags) error {
-	errs := []error{notEmpty(c, "queue")}
-	if w.priority == 0 {
-		errs = append(errs, &check.FieldError{Field: "priority", Value: "0", Problem: "is out of range", Remedy: "use 1 (first) to 9 (last)"})
-	}
-	if w.maxAttempts == 0 {
-		errs = append(errs, &check.FieldError{Field: "max_attempts", Value: "0", Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", hourbell.MaxAttemptsLimit)})
-	}
-	return errors.Join(errs...)
 }

@@ -11,8 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/kinds"
+	"github.com/hourbell/hourbell/store"
 )
 
 // workFlags are the flags for the work of one job or of a schedule's jobs.
@@ -41,6 +43,27 @@ func (w *workFlags) addTo(c *cobra.Command) {
 	flags.StringVar(&w.onLoss, "on-loss", "retry", "when its node dies while it runs: retry, or fail and never start it twice")
 	flags.DurationVar(&w.timeout, "timeout", 0, "bound of each attempt (default the worker's own; one hour for commands)")
 	flags.StringVar(&w.backoff, "backoff", "", "delays between attempts: constant:30s, linear:10s:1h, exponential:1s:10m or default (default the worker's own)")
+}
+
+// read returns the job that a schedule or a handler makes, and what happens when the node
+// of such a job dies. The error names every mistake in the flags.
+func (w workFlags) read(p *program, c *cobra.Command, kind string, argv []string) (hourbell.RawArgs, store.OnLoss, error) {
+	payload, payloadErr := p.payload(c, w, kind, argv)
+	onLoss, onLossErr := parseOnLoss(w.onLoss)
+	return hourbell.RawArgs{Name: kind, JSON: payload}, onLoss, errors.Join(payloadErr, onLossErr, w.zeroMeansDefault(c))
+}
+
+// zeroMeansDefault refuses values that mean "not given" in a hourbell.Schedule and in a
+// hourbell.EventHandler.
+func (w workFlags) zeroMeansDefault(c *cobra.Command) error {
+	errs := []error{notEmpty(c, "queue")}
+	if w.priority == 0 {
+		errs = append(errs, &check.FieldError{Field: "priority", Value: "0", Problem: "is out of range", Remedy: "use 1 (first) to 9 (last)"})
+	}
+	if w.maxAttempts == 0 {
+		errs = append(errs, &check.FieldError{Field: "max_attempts", Value: "0", Problem: "is out of range", Remedy: fmt.Sprintf("use 1 to %d", hourbell.MaxAttemptsLimit)})
+	}
+	return errors.Join(errs...)
 }
 
 // payload returns the arguments of a job of a kind: the value of --args, or,
@@ -159,6 +182,14 @@ func badArgsFile(name string, err error) error {
 		err = path.Err
 	}
 	return &check.FieldError{Field: "args", Value: check.Shorten(name), Problem: "cannot be read: " + err.Error(), Remedy: "name a readable file, or - for standard input"}
+}
+
+// takesBeforeArgv checks the number of words before --, as takes does; names are the words.
+func takesBeforeArgv(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		words, _ := splitArgv(c, args)
+		return takes(false, names...)(c, words)
+	}
 }
 
 // splitArgv separates the words before -- from the words after it.

@@ -82,10 +82,10 @@
 //     the supervisor five times a second. When the claim is over, or shortly
 //     after a grace is over, the node kills the command itself, and then the
 //     supervisor, if the supervisor still does not report (Result.Forced). When
-//     the node dies, the system continues a stopped supervisor, provided that
-//     the node's own parent is in another session, as under a service manager.
-//     If the command stops the supervisor again after that, nothing ends the
-//     command.
+//     the node dies, the system continues a stopped supervisor: Linux always,
+//     other systems if the node's own parent is in another session, as under a
+//     service manager. If the command stops the supervisor again after that,
+//     nothing ends the command.
 //   - A command that kills its supervisor: the system kills the command's first
 //     process. The node kills the rest of its session, the processes with the
 //     run's mark (the variable HOURBELL_RUN) in their environment, and the

@@ -24,6 +24,13 @@ func becomeSubreaper() bool {
 // starts it ends.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
+// continueWithoutParent makes the system continue the new process when the thread
+// that starts it ends, which is when the parent dies: the Go runtime keeps its
+// threads. A signal that comes too early does no harm. The rule that continues the
+// processes of an orphaned group is not enough, because it passes over a process
+// that has been told to stop and has not stopped yet.
+func continueWithoutParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGCONT }
+
 // family returns the living processes that are descendants of root or belong to
 // the session, without root itself.
 func family(root, session int) []process {

@@ -14,6 +14,9 @@ func becomeSubreaper() bool { return false }
 // dieWithParent does nothing, because these systems have no such attribute.
 func dieWithParent(*syscall.SysProcAttr) {}
 
+// continueWithoutParent does nothing, because these systems have no such attribute.
+func continueWithoutParent(*syscall.SysProcAttr) {}
+
 // family returns the process group with which the session began, if any process
 // of it is left.
 func family(_, session int) []process {

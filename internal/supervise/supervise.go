@@ -172,13 +172,15 @@ func launch(spec Spec) (*Process, error) {
 	if spec.Inherit {
 		files = append(files, os.Stdin, os.Stdout, os.Stderr)
 	}
+	// The supervisor gets a process group of its own, so that a terminal's
+	// signals do not reach it. It gets no session of its own, because the
+	// system continues the stopped processes of a group when the group's
+	// parent dies, but only within a session.
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	continueWithoutParent(attr)
 	supervisor, err := os.StartProcess(self, []string{processName, spec.Label}, &os.ProcAttr{
 		Env: []string{"GOMAXPROCS=2", "GOTRACEBACK=single"}, Files: files,
-		// The supervisor gets a process group of its own, so that a terminal's
-		// signals do not reach it. It gets no session of its own, because the
-		// system continues the stopped processes of a group when the group's
-		// parent dies, but only within a session.
-		Sys: &syscall.SysProcAttr{Setpgid: true},
+		Sys: attr,
 	})
 	if err != nil {
 		near.Close()

@@ -578,16 +578,30 @@ func TestStoppedSupervisorGoesOn(t *testing.T) {
 }
 
 // TestNodeDiesWhileTheSupervisorIsStopped checks that the system continues a
-// stopped supervisor when its node dies.
+// stopped supervisor when its node dies, also if the node dies before all threads of
+// the supervisor have stopped.
 func TestNodeDiesWhileTheSupervisorIsStopped(t *testing.T) {
-	dir := dirWith(t, `s=$PPID; (until [ -f go ]; do sleep 0.01; done; kill -STOP $s; echo stopped >stopped) &`+unruly)
-	cmd := node(t, dir, "1h")
-	awaitFile(t, dir, "up")
-	write(t, dir, "go")
-	awaitFile(t, dir, "stopped")
-	_ = cmd.Process.Kill()
-	_ = cmd.Wait()
-	until(t, "nothing is left", func() bool { return len(living(t, dir)) == 0 })
+	for _, pause := range []time.Duration{0, 20 * time.Millisecond} {
+		t.Run(pause.String(), func(t *testing.T) {
+			dir := dirWith(t, "echo $PPID >supervisor\n"+unruly)
+			cmd := node(t, dir, "1h")
+			awaitFile(t, dir, "up")
+			text, err := os.ReadFile(filepath.Join(dir, "supervisor"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			supervisor, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = syscall.Kill(supervisor, syscall.SIGCONT) })
+			_ = syscall.Kill(supervisor, syscall.SIGSTOP)
+			time.Sleep(pause)
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			until(t, "nothing is left", func() bool { return len(living(t, dir)) == 0 })
+		})
+	}
 }
 
 // TestNoDescriptorsAreInherited checks that commands do not inherit the

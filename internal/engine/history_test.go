@@ -53,7 +53,7 @@ func TestALossEndsRunningJobs(t *testing.T) {
 	ended := make(chan error, 1)
 	insert(t, backend, 1)
 	n := startNode(t, backend, func(ctx context.Context, _ *work.Run) error {
-		<-ctx.Done()
+		<-ctx.Done() // the loss ends it or, on a busy machine, a lease that was lost before
 		select {
 		case ended <- context.Cause(ctx):
 		default:
@@ -61,7 +61,7 @@ func TestALossEndsRunningJobs(t *testing.T) {
 		return context.Cause(ctx)
 	})
 	defer n.stop()
-	waitUntil(t, "the job to start", func() bool { return n.count(event.JobStarted) == 1 })
+	waitUntil(t, "the job to start", func() bool { return n.count(event.JobStarted) > 0 })
 	backend.behind.Store(1)
 	select {
 	case cause := <-ended:
@@ -71,18 +71,16 @@ func TestALossEndsRunningJobs(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("the context of a running job does not end")
 	}
+	waitUntil(t, "the report", func() bool {
+		p, err := backend.Position(t.Context())
+		return err == nil && p.Suspended()
+	})
+	backend.behind.Store(0)
+	before, beats := n.count(event.JobStarted), n.beats.Load()
+	waitUntil(t, "more heartbeats", func() bool { return n.beats.Load() >= beats+3 })
 	if n.count(event.HistoryLost) != 1 {
 		t.Errorf("the loss was reported %d times", n.count(event.HistoryLost))
 	}
-	before := n.count(event.JobStarted)
-	p, err := backend.Position(t.Context())
-	if err != nil || !p.Suspended() {
-		waitUntil(t, "the report", func() bool {
-			p, err := backend.Position(t.Context())
-			return err == nil && p.Suspended()
-		})
-	}
-	backend.behind.Store(0)
 	if n.count(event.JobStarted) != before {
 		t.Error("a job started while the node was suspended")
 	}
@@ -90,6 +88,7 @@ func TestALossEndsRunningJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitUntil(t, "the job to start again", func() bool { return n.count(event.JobStarted) > before })
+	waitUntil(t, "the event", func() bool { return n.count(event.HistoryAccepted) > 0 }) // a claim may come before it
 	if n.count(event.HistoryAccepted) != 1 {
 		t.Errorf("the acceptance was reported %d times", n.count(event.HistoryAccepted))
 	}

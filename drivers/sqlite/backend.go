@@ -268,7 +268,7 @@ func (b *Backend) PoolSize() int {
 }
 
 func newBackend(path string) (*Backend, error) {
-	texts, err := readTexts()
+	texts, err := allTexts()
 	if err != nil {
 		return nil, err
 	}

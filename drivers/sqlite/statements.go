@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/hourbell/hourbell/store"
 	"github.com/hourbell/hourbell/store/sqltext"
@@ -419,6 +420,10 @@ type text struct {
 // texts holds the text of each statement, and of each listing with all lines that
 // its calls may give.
 type texts [statementCount]text
+
+// allTexts returns what readTexts reads. The texts are the same for all files, so a process reads
+// them once.
+var allTexts = sync.OnceValues(readTexts)
 
 // readTexts reads the text of each statement; see package sqltext for what the files
 // may have besides SQL. What comes after a statement is cut: the driver keeps only

@@ -69,8 +69,6 @@ func (r Rules) Fill(text string) (string, error) {
 var (
 	braces      = regexp.MustCompile(`\{[^{}]*[a-z][^{}]*\}`)
 	wordPattern = regexp.MustCompile(`[a-z_]+`)
-	condition   = regexp.MustCompile(`-- if ([a-z_]+)\s*$`)
-	parameter   = regexp.MustCompile(`(^|[^:\w]):([a-z][a-z0-9_]*)`)
 )
 
 // repeat returns text for each column of a list, with the column in the place of the
@@ -96,8 +94,8 @@ func repeat(text, name, list string) string {
 func Pick(text string, given ...string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
-		found := condition.FindStringSubmatch(line)
-		if found == nil || slices.Contains(given, found[1]) {
+		name, found := conditionOf(line)
+		if !found || slices.Contains(given, name) {
 			lines = append(lines, line)
 		}
 	}
@@ -108,12 +106,46 @@ func Pick(text string, given ...string) string {
 func Conditions(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
-		if found := condition.FindStringSubmatch(line); found != nil {
-			all = append(all, found[1])
+		if name, found := conditionOf(line); found {
+			all = append(all, name)
 		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// conditionOf returns the condition of a line. It is not a regular expression, nor is
+// eachParameter, because each start of a program reads thousands of lines.
+func conditionOf(line string) (name string, found bool) {
+	const mark = "-- if "
+	at := strings.LastIndex(line, mark)
+	if at < 0 {
+		return "", false
+	}
+	name = strings.TrimSpace(line[at+len(mark):])
+	return name, name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") == ""
+}
+
+// eachParameter calls do for each parameter of a text without comments: code[start:end] is
+// its name with the colon.
+func eachParameter(code string, do func(start, end int)) {
+	for start := range len(code) {
+		if code[start] != ':' || start > 0 && (code[start-1] == ':' || inWord(code[start-1])) {
+			continue
+		}
+		end := start + 1
+		for end < len(code) && inWord(code[end]) && (code[end] < 'A' || code[end] > 'Z') {
+			end++
+		}
+		if end > start+1 && code[start+1] >= 'a' {
+			do(start, end)
+		}
+	}
+}
+
+// inWord reports whether a character belongs to a word.
+func inWord(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
 // Parameters returns the names of the parameters of a text, in the order of their
@@ -122,11 +154,11 @@ func Parameters(text string) []string {
 	var names []string
 	for line := range strings.Lines(text) {
 		code, _, _ := strings.Cut(line, "--")
-		for _, found := range parameter.FindAllStringSubmatch(code, -1) {
-			if !slices.Contains(names, found[2]) {
-				names = append(names, found[2])
+		eachParameter(code, func(start, end int) {
+			if name := code[start+1 : end]; !slices.Contains(names, name) {
+				names = append(names, name)
 			}
-		}
+		})
 	}
 	return names
 }
@@ -149,10 +181,12 @@ func Number(text string, names []string) (string, error) {
 	var out strings.Builder
 	for line := range strings.Lines(text) {
 		code, comment, found := strings.Cut(line, "--")
-		out.WriteString(parameter.ReplaceAllStringFunc(code, func(match string) string {
-			before, name, _ := strings.Cut(match, ":")
-			return before + "$" + strconv.Itoa(slices.Index(names, name)+1)
-		}))
+		written := 0
+		eachParameter(code, func(start, end int) {
+			out.WriteString(code[written:start] + "$" + strconv.Itoa(slices.Index(names, code[start+1:end])+1))
+			written = end
+		})
+		out.WriteString(code[written:])
 		if found {
 			out.WriteString("--" + comment)
 		}

@@ -38,12 +38,13 @@ func emptied(t *testing.T, url string, opts ...Option) func(t *testing.T) storet
 	}
 }
 
-// empty empties the tables of a backend.
+// empty empties the tables of a backend. Most tests leave a few rows, and TRUNCATE takes thirty
+// times as long as to delete these.
 func empty(t *testing.T, b *Backend) {
 	t.Helper()
-	truncate := "set local lock_timeout = '10s'; truncate " + strings.Join(tablesOf(t, b), ", ") +
+	text := "set local lock_timeout = '10s'; delete from " + strings.Join(tablesOf(t, b), "; delete from ") +
 		withSchema("; update {schema}.feed set keep_us = 86400000000, gone_tx = 0, gone_id = 0", b.schema)
-	_, err := b.pool.Exec(t.Context(), truncate, pgx.QueryExecModeSimpleProtocol)
+	_, err := b.pool.Exec(t.Context(), text, pgx.QueryExecModeSimpleProtocol)
 	must(t, err)
 }
 

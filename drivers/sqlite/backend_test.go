@@ -3,8 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,11 +15,35 @@ import (
 	"github.com/hourbell/hourbell/store/storetest"
 )
 
+// migrated is a file with the schema. Each test gets a copy, because the steps of the schema
+// take longer than most tests.
+var migrated = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "hourbell-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "migrated.db")
+	b, err := Open(context.Background(), path)
+	if err != nil {
+		return nil, err
+	}
+	_, err = b.MigrateUp(context.Background())
+	if err := errors.Join(err, b.Close()); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
 // newFile returns the path of a file with the schema.
 func newFile(t testing.TB) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "a file? 100% #1.db")
-	b := openFile(t, path)
-	if _, err := b.MigrateUp(t.Context()); err != nil {
+	content, err := migrated()
+	if err == nil {
+		err = os.WriteFile(path, content, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -286,13 +286,16 @@ func (p *process) lines(message string) (found []logLine) {
 	return found
 }
 
-// until waits for a condition, and gives up after limit.
+// until waits for a condition, and gives up after limit. A condition that starts the program is
+// looked at less often, so that the nodes have the processor.
 func until(t *testing.T, limit time.Duration, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(limit); time.Now().Before(deadline); {
+		began := time.Now()
 		if ok() {
 			return
 		}
+		time.Sleep(max(20*time.Millisecond, 3*time.Since(began)))
 	}
 	t.Fatalf("waited %v in vain for: %s", limit, what)
 }

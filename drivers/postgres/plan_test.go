@@ -153,7 +153,7 @@ func checkPlans(t *testing.T, b *Backend) {
 func TestListingPlans(t *testing.T) {
 	b := fresh(t, MaxConns(2))
 	fill(t, b)
-	execute(t, withSchema("analyze {schema}.job; analyze {schema}.history", b.schema))
+	execute(t, withSchema("delete from {schema}.history where state >= 4 and id % 100 <> 0; analyze {schema}.job; analyze {schema}.history", b.schema))
 	for name, c := range map[string]struct {
 		filter store.JobFilter
 		want   []string
@@ -164,7 +164,8 @@ func TestListingPlans(t *testing.T) {
 		"by number":      {store.JobFilter{IDs: []int64{1, 2}}, []string{"job_pkey", "history_pkey"}, []string{"Seq Scan on job", "Seq Scan on history"}},
 		"of a schedule":  {store.JobFilter{Schedule: "s1", States: []store.State{store.StateReady}}, []string{"job_schedule"}, []string{"history"}},
 		"by key":         {store.JobFilter{Kind: "k", Unique: "u", States: []store.State{store.StateReady}}, []string{"job_unique"}, []string{"history"}},
-		"failed, by end": {store.JobFilter{States: []store.State{store.StateFailed}, FinishedSince: time.Now()}, []string{"on history"}, []string{"on job"}},
+		"failed":         {store.JobFilter{States: []store.State{store.StateFailed}}, []string{"Index Scan Backward using history_failed"}, []string{"on job"}},
+		"failed, by end": {store.JobFilter{States: []store.State{store.StateFailed, store.StateCancelled}, FinishedSince: time.Now()}, []string{"history_failed", "Index Cond: (finished_at >= "}, []string{"on job"}},
 		"by error":       {store.JobFilter{Error: "x", States: []store.State{store.StateFailed}}, []string{"Index Scan Backward using attempt_pkey"}, []string{"on job"}},
 	} {
 		plan := listingPlan(t, b, listJobs, append(jobFilterValues(c.filter, time.Time{}), nil, nil, 20, false))
@@ -186,6 +187,46 @@ func TestListingPlans(t *testing.T) {
 	count := listingPlan(t, b, countJobs, append(jobFilterValues(store.JobFilter{States: []store.State{store.StateFailed}}, time.Time{}), nil, nil))
 	if strings.Contains(count, "on job") {
 		t.Errorf("a count of finished jobs reads live jobs\n%s", count)
+	}
+}
+
+// TestSlotPlans pins that a listing of slots reads the slots of its range of time, and before the
+// range only records of several slots.
+func TestSlotPlans(t *testing.T) {
+	b := fresh(t, MaxConns(2))
+	fill(t, b)
+	execute(t, withSchema("update {schema}.slot set count = 2 where id % 1000 = 0; analyze {schema}.slot; analyze {schema}.schedule", b.schema))
+	from := time.Now().Add(9000 * time.Second)
+	for name, c := range map[string]struct {
+		values []any // schedule from to before_slot before_id limit group_name
+		want   []string
+	}{
+		"all":           {[]any{nil, nil, nil, nil, 0, 20, nil}, []string{"Index Scan Backward using slot_newest"}},
+		"page":          {[]any{nil, nil, nil, from, 7, 20, nil}, []string{"Index Cond: (ROW(slot, id) < "}},
+		"since":         {[]any{nil, from, nil, nil, 0, 20, nil}, []string{"Index Cond: (slot >= ", "using slot_spans", "Index Cond: (last >= "}},
+		"of a schedule": {[]any{"s1", from, nil, nil, 0, 20, nil}, []string{"slot_pkey", "slot_spans"}},
+	} {
+		plan := listingPlan(t, b, listSlots, c.values)
+		for _, part := range c.want {
+			if !strings.Contains(plan, part) {
+				t.Errorf("%s: the plan lacks %q\n%s", name, part, plan)
+			}
+		}
+		if strings.Contains(plan, "Seq Scan on slot") {
+			t.Errorf("%s: the plan walks over the table\n%s", name, plan)
+		}
+	}
+}
+
+// TestCalendarPlans pins that a listing of the schedules that exclude a calendar reads these
+// schedules alone, if they are few.
+func TestCalendarPlans(t *testing.T) {
+	b := fresh(t, MaxConns(2))
+	fill(t, b)
+	execute(t, withSchema("analyze {schema}.schedule; analyze {schema}.calendar_use", b.schema))
+	plan := listingPlan(t, b, listCalendarSchedules, []any{nil, nil, nil, "", false, 20, "unused", nil})
+	if !strings.Contains(plan, "schedule_pkey") || !strings.Contains(plan, "using calendar_use_pkey") || strings.Contains(plan, "SubPlan") {
+		t.Errorf("the plan is\n%s", plan)
 	}
 }
 

@@ -305,11 +305,18 @@ func decideChange(req store.ChangeSchedulesRequest, rows map[string]*store.Sched
 	return changed, nil
 }
 
+// scheduleFilterParams are the parameters of list_schedules.sql.
+const scheduleFilterParams = "names ids owner after deleted limit calendar group_name"
+
 // ListSchedules reads schedules in pages; see store.Schedules.
 func (b *Backend) ListSchedules(ctx context.Context, req store.ListSchedulesRequest) ([]store.Schedule, error) {
 	var out []store.Schedule
+	name := listSchedules
+	if req.Calendar != "" {
+		name = listCalendarSchedules
+	}
 	err := b.listIn(ctx, "list schedules", req.Tx, func(tx querier) (err error) {
-		out, err = collect(ctx, tx, scanListed, b.q(listSchedules), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar), orNull(req.Group))
+		out, err = collect(ctx, tx, scanListed, b.q(name), listOrNull(req.Names), listOrNull(req.IDs), req.Owner, req.After, req.Deleted, req.Limit, orNull(req.Calendar), orNull(req.Group))
 		return err
 	})
 	return out, err

@@ -135,6 +135,7 @@ const (
 	leaveTransaction
 	listAttempts
 	listBatchJobs
+	listCalendarSchedules
 	listBatchOldestFirst
 	listBatches
 	listCalendars
@@ -366,7 +367,8 @@ var sources = [statementCount]source{
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
 	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
 	listQueues:             {file: "list_queues", columns: "queue ready scheduled running waiting oldest"},
-	listSchedules:          {file: "list_schedules", params: "names ids owner after deleted limit calendar group_name", columns: scheduleColumns + " since"},
+	listSchedules:          {file: "list_schedules", given: "any", params: scheduleFilterParams, columns: scheduleColumns + " since"},
+	listCalendarSchedules:  {file: "list_schedules", given: "calendar", params: scheduleFilterParams, columns: scheduleColumns + " since"},
 	listSlots:              {file: "list_slots", params: "schedule from to before_slot before_id limit group_name", columns: "id schedule_id schedule_name slot last count outcome reason job_id recorded_at after_id after_schedule"},
 	lockBatchJob:           {file: "lock_batch_job", params: "batch", columns: "id"},
 	lockCalendarUsers:      {file: "lock_calendar_users", params: "now names", columns: "id name due"},

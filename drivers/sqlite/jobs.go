@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -21,6 +22,9 @@ func (b *Backend) ListJobs(ctx context.Context, req store.ListJobsRequest) ([]st
 		a["full"], a["before"], a["limit"] = req.Attempts, cmp.Or(req.Before, math.MaxInt64), req.Limit
 		if req.After > 0 {
 			given, a["after_id"] = append(given, "after"), req.After
+		}
+		if onlyFailures(req.JobFilter) {
+			given = append(given, "failures")
 		}
 		name := listJobs
 		if req.OldestFirst {
@@ -111,6 +115,14 @@ func jobConditions(f store.JobFilter, now time.Time) (given []string, a args) {
 		add(!at.IsZero(), name, name, micros(at))
 	}
 	return given, a
+}
+
+// onlyFailures reports whether a filter selects nothing but jobs that did not complete, and no
+// narrower index has them. SQLite itself prefers to walk over all jobs.
+func onlyFailures(f store.JobFilter) bool {
+	completes := func(s store.State) bool { return !s.Finished() || s == store.StateCompleted }
+	return len(f.States) > 0 && !slices.ContainsFunc(f.States, completes) && !f.Scheduled && !f.Retrying &&
+		len(f.IDs) == 0 && f.Schedule == "" && f.Batch == 0
 }
 
 // jobColumns are the columns that scanJob scans.

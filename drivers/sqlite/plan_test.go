@@ -117,6 +117,7 @@ var plans = []struct {
 	{statement: listJobs, given: "after kind", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
 	{statement: listJobsOldestFirst, given: "after", want: []string{"MERGE (UNION ALL)", "SEARCH j USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"}},
 	{statement: listJobsOldestFirst, given: "kind unique", want: []string{"SEARCH j USING INDEX hourbell_job_unique (kind=? AND unique_key=?"}},
+	{statement: listJobs, given: "states failures finished_since", want: []string{"MERGE (UNION ALL)", "SEARCH h USING INDEX hourbell_history_failed (id<?)"}},
 	{statement: matchJobs, given: "ids states error", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: updateJobs, want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: countJobs, given: "ids kind error", want: []string{"SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"}},
@@ -148,6 +149,7 @@ var plans = []struct {
 	{statement: updateAudit, want: []string{"SEARCH hourbell_audit USING INTEGER PRIMARY KEY (rowid=?)"}},
 	{statement: deleteAuditSubjects, want: []string{"SEARCH hourbell_audit_subject USING PRIMARY KEY (entry_id=?)"}},
 	{statement: listSlots, want: []string{"SCAN r USING INDEX hourbell_slot_time"}},
+	{statement: listSlots, given: "from", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot>?)", "SEARCH x USING INDEX hourbell_slot_spans (last>?)"}, sorts: true},
 	{statement: listSlots, given: "before", want: []string{"SEARCH r USING INDEX hourbell_slot_time (slot<?)"}},
 	{statement: listSlots, given: "schedule", want: []string{"SEARCH r USING INDEX hourbell_slot_schedule (schedule_id=?)"}},
 }

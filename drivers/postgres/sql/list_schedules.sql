@@ -7,5 +7,6 @@ WHERE (:names::text[] IS NULL OR name = ANY (:names))
     AND name > :after::text COLLATE "C"
     AND (:deleted::boolean OR deleted_at IS NULL)
     AND (:group_name::text IS NULL OR group_name = :group_name)
-    AND (:calendar::text IS NULL OR id IN (SELECT u.schedule_id FROM {schema}.calendar_use AS u WHERE u.calendar = :calendar))
+    AND :calendar::text IS NULL                                                                                       -- if any
+    AND id IN (SELECT u.schedule_id FROM {schema}.calendar_use AS u WHERE u.calendar = :calendar::text)               -- if calendar
 ORDER BY name LIMIT :limit::bigint

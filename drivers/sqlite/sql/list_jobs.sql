@@ -41,7 +41,9 @@ SELECT h.id, h.token, h.state, CASE WHEN :full THEN h.args END, CASE WHEN :full 
        false, h.reason, h.losses, coalesce(h.snoozes, 0), CASE WHEN :full THEN h.result END,                    -- if page
        {h.spec}                                                                                                 -- if page
 FROM hourbell_history AS h
+  INDEXED BY hourbell_history_failed                                                                            -- if failures
 WHERE :finished
+  AND h.state >= 4                                                                                              -- if failures
   AND h.id < :before                                                                                            -- if page
   AND h.id < :before                                                                                            -- if before
   AND h.id > :after_id                                                                                          -- if after

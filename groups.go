@@ -27,8 +27,21 @@ type GroupInfo struct {
 
 // List returns the groups that a schedule or a job that has not finished has, and the
 // groups that are paused, by name in byte order.
+//
+// It counts all their schedules and jobs: a second or so for a million.
 func (s *GroupService) List(ctx context.Context) ([]GroupInfo, error) {
 	return s.list(ctx, "")
+}
+
+// Estimate returns groups as List does, but does not count for longer than PageTime. A store with
+// very many jobs or schedules then answers with estimates (GroupInfo.Estimated), which are rough for
+// small groups. SQLite counts always.
+func (s *GroupService) Estimate(ctx context.Context) ([]GroupInfo, error) {
+	rows, err := store.Estimates(s.client.backend).EstimateGroups(ctx, store.EstimateRequest{Within: PageTime / 2})
+	if err != nil {
+		return nil, err
+	}
+	return s.withPauses(ctx, rows, "")
 }
 
 // list returns groups, or only the group with a name.
@@ -37,6 +50,11 @@ func (s *GroupService) list(ctx context.Context, name string) ([]GroupInfo, erro
 	if err != nil {
 		return nil, err
 	}
+	return s.withPauses(ctx, rows, name)
+}
+
+// withPauses adds the pauses to groups, and the groups that are only paused; name is as in list.
+func (s *GroupService) withPauses(ctx context.Context, rows []store.GroupInfo, name string) ([]GroupInfo, error) {
 	pauses, err := s.pauses(ctx)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func (h *handler) listGroups(ctx context.Context, in *struct{ Paging }) (*listed
 	if err != nil {
 		return nil, err
 	}
-	groups, err := h.client.Groups.List(ctx)
+	groups, err := h.client.Groups.Estimate(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ func (h *handler) listQueues(ctx context.Context, in *struct{ Paging }) (*listed
 	if err != nil {
 		return nil, err
 	}
-	queues, err := h.client.Queues.List(ctx)
+	queues, err := h.client.Queues.Estimate(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -25,16 +25,23 @@ func listing(title, note string, t table) *page {
 	}{note, t}}
 }
 
+// estimatesNote is added to the note of a page with estimates.
+const estimatesNote = " There are very many: numbers with ~ are estimates from samples."
+
 func (p *pages) queues(ctx context.Context, _ *http.Request) (*page, error) {
-	queues, err := p.client.Queues.List(ctx)
+	queues, err := p.client.Queues.Estimate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return listing("Queues", "Live jobs of each queue, and since when its oldest due job waits.", queueTable(queues)), nil
+	note := "Live jobs of each queue, and since when its oldest due job waits."
+	if slices.ContainsFunc(queues, func(q store.QueueInfo) bool { return q.Estimated }) {
+		note += estimatesNote
+	}
+	return listing("Queues", note, queueTable(queues)), nil
 }
 
 func (p *pages) groups(ctx context.Context, _ *http.Request) (*page, error) {
-	groups, err := p.client.Groups.List(ctx)
+	groups, err := p.client.Groups.Estimate(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +55,11 @@ func (p *pages) groups(ctx context.Context, _ *http.Request) (*page, error) {
 		return link("jobs", "group", g.Name)
 	})
 	t.Caption, t.Empty = "Groups", "No schedule and no live job has a group."
-	return listing("Groups", "Labels of schedules and jobs, with the live jobs of each.", t), nil
+	note := "Labels of schedules and jobs, with the live jobs of each."
+	if slices.ContainsFunc(groups, func(g hourbell.GroupInfo) bool { return g.Estimated }) {
+		note += estimatesNote
+	}
+	return listing("Groups", note, t), nil
 }
 
 func (p *pages) batches(ctx context.Context, r *http.Request) (*page, error) {

@@ -10,6 +10,7 @@ type GroupInfo struct {
 	Scheduled int64 // due later
 	Running   int64
 	Waiting   int64
+	Estimated bool // the counts are estimates; see Estimator
 }
 
 // ListGroupsRequest selects groups.

@@ -145,6 +145,7 @@ type QueueInfo struct {
 	Running   int64
 	Waiting   int64
 	Oldest    time.Time // the earliest run_at of the jobs that are due now; zero: none is due
+	Estimated bool      // the counts are estimates; see Estimator
 }
 
 // PruneRequest has the ages from which rows are deleted. A zero duration keeps

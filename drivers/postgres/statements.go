@@ -86,6 +86,8 @@ const (
 	findLastEnds
 	findNewestSlots
 	findNextDue
+	estimateGroups
+	estimateQueues
 	findNextExpiry
 	findNextSchedule
 	findOpenCancels
@@ -312,6 +314,8 @@ var sources = [statementCount]source{
 	findHoldingNodes:       {file: "find_holding_nodes", params: "nodes", columns: "node"},
 	findKeyHolders:         {file: "find_key_holders", params: "now ids", columns: "id holder"},
 	findNewestSlots:        {file: "find_newest_slots", params: "schedules", columns: "id schedule_id slot last count outcome reason"},
+	estimateGroups:         {file: "estimate_groups", params: "shares numbers", columns: "name schedules ready scheduled running waiting job_part schedule_part"},
+	estimateQueues:         {file: "estimate_queues", params: "shares numbers", columns: "queue ready scheduled running waiting oldest part"},
 	findNextDue:            {file: "find_next_due", params: "now queue", columns: "next_due pauses ended handled"},
 	findNextExpiry:         {file: "find_next_expiry", params: "node", columns: "next_expiry"},
 	findNextSchedule:       {file: "find_next_schedule", params: "now ahead", columns: "now next_at"},

@@ -27,14 +27,15 @@ const (
 // Backend is a store.Backend whose calls end by themselves. A call in a
 // transaction of the caller's has the caller's context alone.
 //
-// It is a store.EarlyFirer if the backend below is. It claims in part, measures
-// the distance and migrates as the backend below does, if that can. It is no
+// It is a store.EarlyFirer if the backend below is. It claims in part, estimates counts,
+// measures the distance and migrates as the backend below does, if that can. It is no
 // store.Listener and no store.Pooled: their methods are no calls that end. Nor is
 // it a store.CancelSettler or a store.Releaser, which nodes call, and nodes bound their calls
 // themselves.
 type Backend interface {
 	store.Backend
 	store.PartialClaimer
+	store.Estimator
 	store.Distant
 	store.Migrator
 }
@@ -301,6 +302,16 @@ func (b backend) ListHandlers(ctx context.Context) ([]store.Handler, error) {
 // ListQueues implements store.Nodes. It counts all living jobs.
 func (b backend) ListQueues(ctx context.Context) ([]store.QueueInfo, error) {
 	return Call(ctx, b.unsized(0), plain(b.next.ListQueues), struct{}{})
+}
+
+// EstimateQueues implements store.Estimator. Without the ability it counts by ListQueues.
+func (b backend) EstimateQueues(ctx context.Context, req store.EstimateRequest) ([]store.QueueInfo, error) {
+	return Call(ctx, b.unsized(0), store.Estimates(b.next).EstimateQueues, req)
+}
+
+// EstimateGroups implements store.Estimator. Without the ability it counts by ListGroups.
+func (b backend) EstimateGroups(ctx context.Context, req store.EstimateRequest) ([]store.GroupInfo, error) {
+	return Call(ctx, b.unsized(0), store.Estimates(b.next).EstimateGroups, req)
 }
 
 // Prune implements store.Maintenance.

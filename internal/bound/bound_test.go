@@ -19,6 +19,14 @@ type able struct{ *memory.Store }
 func (able) ClaimPart(ctx context.Context, _ store.ClaimRequest) (store.PartialClaim, error) {
 	return store.PartialClaim{Again: time.Second}, ctx.Err()
 }
+
+func (able) EstimateGroups(context.Context, store.EstimateRequest) ([]store.GroupInfo, error) {
+	return nil, nil
+}
+
+func (able) EstimateQueues(context.Context, store.EstimateRequest) ([]store.QueueInfo, error) {
+	return nil, nil
+}
 func (able) RoundTrip() time.Duration                                       { return time.Second }
 func (able) SettleCancels(context.Context) error                            { return nil }
 func (able) PoolSize() int                                                  { return 1 }

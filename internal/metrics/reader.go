@@ -72,7 +72,7 @@ func (r *Reader) read(ctx context.Context) []Value {
 		return down
 	}
 	off := now.Sub(asked.Add(time.Since(asked) / 2))
-	all, err := r.client.Queues.List(ctx)
+	all, err := r.client.Queues.Estimate(ctx)
 	if err != nil {
 		return down
 	}

@@ -26,6 +26,11 @@ type (
 		able    store.PartialClaimer
 		observe func(event.Call)
 	}
+	estimator struct {
+		store.Backend
+		able    store.Estimator
+		observe func(event.Call)
+	}
 	earlyFirer struct {
 		store.Backend
 		able    store.EarlyFirer
@@ -57,6 +62,19 @@ func (b claimer) Unwrap() store.Backend { return b.Backend }
 // ClaimPart implements store.PartialClaimer.
 func (b claimer) ClaimPart(ctx context.Context, req store.ClaimRequest) (store.PartialClaim, error) {
 	return call(ctx, b.observe, "claim", b.able.ClaimPart, req)
+}
+
+// Unwrap returns the backend below; see store.Able.
+func (b estimator) Unwrap() store.Backend { return b.Backend }
+
+// EstimateQueues implements store.Estimator.
+func (b estimator) EstimateQueues(ctx context.Context, req store.EstimateRequest) ([]store.QueueInfo, error) {
+	return call(ctx, b.observe, "estimate_queues", b.able.EstimateQueues, req)
+}
+
+// EstimateGroups implements store.Estimator.
+func (b estimator) EstimateGroups(ctx context.Context, req store.EstimateRequest) ([]store.GroupInfo, error) {
+	return call(ctx, b.observe, "estimate_groups", b.able.EstimateGroups, req)
 }
 
 // Unwrap returns the backend below; see store.Able.

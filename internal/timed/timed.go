@@ -25,6 +25,9 @@ func New(next store.Backend, observe func(event.Call)) store.Backend {
 	if able, ok := store.Able[store.PartialClaimer](next); ok {
 		b = claimer{b, able, observe}
 	}
+	if able, ok := store.Able[store.Estimator](next); ok {
+		b = estimator{b, able, observe}
+	}
 	if able, ok := store.Able[store.EarlyFirer](next); ok {
 		b = earlyFirer{b, able, observe}
 	}

@@ -24,6 +24,14 @@ type able struct{ *memory.Store }
 func (able) ClaimPart(context.Context, store.ClaimRequest) (store.PartialClaim, error) {
 	return store.PartialClaim{}, errBroken
 }
+
+func (able) EstimateGroups(context.Context, store.EstimateRequest) ([]store.GroupInfo, error) {
+	return nil, errBroken
+}
+
+func (able) EstimateQueues(context.Context, store.EstimateRequest) ([]store.QueueInfo, error) {
+	return nil, errBroken
+}
 func (able) SettleCancels(context.Context) error                           { return errBroken }
 func (able) ReleaseDependents(context.Context, store.ReleaseRequest) error { return errBroken }
 func (able) PoolSize() int                                                 { return 7 }
@@ -62,6 +70,8 @@ func TestEveryCallIsReported(t *testing.T) {
 	call(settler, reflect.TypeFor[store.CancelSettler]())
 	claimer, _ := store.Able[store.PartialClaimer](b)
 	call(claimer, reflect.TypeFor[store.PartialClaimer]())
+	estimator, _ := store.Able[store.Estimator](b)
+	call(estimator, reflect.TypeFor[store.Estimator]())
 	early, _ := store.Able[store.EarlyFirer](b)
 	call(early, reflect.TypeFor[store.EarlyFirer]())
 }

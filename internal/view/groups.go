@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -15,8 +14,9 @@ func GroupListing() Listing[hourbell.GroupInfo] {
 	return Listing[hourbell.GroupInfo]{
 		Columns: []string{"GROUP", "SCHEDULES", "READY", "SCHEDULED", "RUNNING", "WAITING", "PAUSED"},
 		Row: func(g hourbell.GroupInfo) []string {
+			count := func(n int64) string { return shownCount(n, g.Estimated) }
 			return []string{
-				g.Name, fmt.Sprint(g.Schedules), fmt.Sprint(g.Ready), fmt.Sprint(g.Scheduled), fmt.Sprint(g.Running), fmt.Sprint(g.Waiting),
+				g.Name, count(g.Schedules), count(g.Ready), count(g.Scheduled), count(g.Running), count(g.Waiting),
 				plain.Dash(plain.Cut(shownPause(g.Pause), 80)),
 			}
 		},
@@ -57,6 +57,8 @@ type GroupRecord struct {
 	PausedUntil *time.Time `json:"paused_until"`
 	PausedBy    *string    `json:"paused_by"`
 	PauseReason *string    `json:"pause_reason"`
+	// Estimated means that the counts are estimates, because there are very many jobs or schedules.
+	Estimated bool `json:"estimated"`
 }
 
 // NewGroupRecord returns the record of a group.
@@ -64,6 +66,7 @@ func NewGroupRecord(g hourbell.GroupInfo) GroupRecord {
 	return GroupRecord{
 		Name: g.Name, Schedules: g.Schedules, Ready: g.Ready, Scheduled: g.Scheduled, Running: g.Running, Waiting: g.Waiting,
 		PausedAt: timeOrNull(g.Pause.At), PausedUntil: timeOrNull(g.Pause.Until), PausedBy: orNull(g.Pause.Actor), PauseReason: orNull(g.Pause.Reason),
+		Estimated: g.Estimated,
 	}
 }
 

@@ -46,7 +46,8 @@ const (
 )
 
 const (
-	sectionTime = 2 * time.Second  // in which a list of the overview must be read
+	sectionTime = 2 * time.Second // in which a list of the overview must be read
+	searchTime  = hourbell.PageTime / 2
 	missedAmong = 500              // newest records of slots, among which missed slots are looked for
 	lastDay     = 24 * time.Hour   // how far the overview looks back
 	dueFirst    = 10 * time.Second // a job that is due longer is looked at: does any node take it?
@@ -71,7 +72,7 @@ func ReadOverview(ctx context.Context, client *hourbell.Client, rows int) (o Ove
 	o.Suspended = position.Suspended()
 	jobs := func(name string, to *[]store.JobInfo, filter hourbell.JobFilter) func(context.Context) error {
 		return func(ctx context.Context) error {
-			filter.Limit = rows
+			filter.Limit, filter.Within = rows, searchTime
 			page, err := client.Jobs.Page(ctx, filter)
 			if *to = page.Jobs; page.Partial {
 				o.Slow = append(o.Slow, name)
@@ -83,7 +84,7 @@ func ReadOverview(ctx context.Context, client *hourbell.Client, rows int) (o Ove
 		name string
 		read func(context.Context) error
 	}{
-		{"queues", func(ctx context.Context) (err error) { o.Queues, err = client.Queues.List(ctx); return err }},
+		{"queues", func(ctx context.Context) (err error) { o.Queues, err = client.Queues.Estimate(ctx); return err }},
 		{"rates", func(ctx context.Context) error { return o.readRates(ctx, client) }},
 		{"running jobs", jobs("running jobs", &o.Running, hourbell.JobFilter{States: []store.State{store.StateRunning}})},
 		{"retrying jobs", jobs("retrying jobs", &o.Retrying, hourbell.JobFilter{Retrying: true})},
@@ -220,6 +221,7 @@ func (o Overview) Living() (n int) {
 func (o Overview) Sum() (sum store.QueueInfo) {
 	for _, q := range o.Queues {
 		sum.Ready, sum.Scheduled, sum.Running, sum.Waiting = sum.Ready+q.Ready, sum.Scheduled+q.Scheduled, sum.Running+q.Running, sum.Waiting+q.Waiting
+		sum.Estimated = sum.Estimated || q.Estimated
 		if !q.Oldest.IsZero() && (sum.Oldest.IsZero() || q.Oldest.Before(sum.Oldest)) {
 			sum.Oldest, sum.Name = q.Oldest, q.Name
 		}
@@ -236,7 +238,11 @@ func (o Overview) stopped() (a Attention) {
 
 func (o Overview) unmanned() (a Attention) {
 	if sum := o.Sum(); o.Living() == 0 && sum.Ready > 0 {
-		a = Attention{Text: "No node is alive, and " + plain.Plural(int(sum.Ready), "due job") + " wait: start `hourbell serve`", About: "nodes"}
+		due := plain.Plural(int(sum.Ready), "due job")
+		if sum.Estimated {
+			due = "about " + due
+		}
+		a = Attention{Text: "No node is alive, and " + due + " wait: start `hourbell serve`", About: "nodes"}
 	}
 	return a
 }

@@ -81,6 +81,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"UniqueConflict", uniqueConflictTests, nil},
 		{"Claim", claimTests, nil},
 		{"ClaimPart", claimPartTests, has[store.PartialClaimer]},
+		{"Estimate", estimateTests, has[store.Estimator]},
 		{"Finish", finishTests, nil},
 		{"Progress", progressTests, nil},
 		{"Output", outputTests, nil},

@@ -1,0 +1,38 @@
+-- The live jobs of each queue, counted in samples that are spread over all numbers: :shares samples of
+-- at most :numbers numbers each. part is which part of all numbers the samples have. The heads of
+-- job_ready have the queues with ready or running jobs, and the oldest due job of each.
+WITH RECURSIVE names AS (
+    (SELECT queue FROM {schema}.job WHERE state = 0 ORDER BY queue LIMIT 1)
+    UNION ALL
+    SELECT (SELECT j.queue FROM {schema}.job AS j WHERE j.state = 0 AND j.queue > n.queue ORDER BY j.queue LIMIT 1)
+    FROM names AS n WHERE n.queue IS NOT NULL
+), heads AS (
+    SELECT n.queue, (
+        SELECT min(h.run_at) FROM generate_series(1, 9) AS p (priority), LATERAL (
+            SELECT j.run_at FROM {schema}.job AS j
+            WHERE j.state = 0 AND j.queue = n.queue AND j.priority = p.priority AND j.run_at <= now() AND NOT j.running
+            ORDER BY j.run_at, j.id LIMIT 1
+        ) AS h
+    ) AS oldest
+    FROM names AS n WHERE n.queue IS NOT NULL
+), span AS (
+    SELECT min(id) AS first, max(id) - min(id) + 1 AS numbers FROM {schema}.job
+), samples AS (
+    SELECT r.first + r.numbers * s / :shares::bigint AS from_id,
+        r.first + least(r.numbers * s / :shares + :numbers::bigint, r.numbers * (s + 1) / :shares) AS to_id
+    FROM span AS r, generate_series(0, :shares - 1) AS s
+), counted AS (
+    SELECT j.queue,
+        count(*) FILTER (WHERE j.state <= 0 AND NOT j.running AND j.run_at <= now()) AS ready,
+        count(*) FILTER (WHERE j.state <= 0 AND NOT j.running AND j.run_at > now()) AS scheduled,
+        count(*) FILTER (WHERE j.running) AS running,
+        count(*) FILTER (WHERE j.state = 1) AS waiting
+    FROM samples AS s, LATERAL (
+        SELECT queue, state, running, run_at FROM {schema}.job WHERE id >= s.from_id AND id < s.to_id OFFSET 0
+    ) AS j
+    GROUP BY j.queue
+)
+SELECT queue, coalesce(c.ready, 0) AS ready, coalesce(c.scheduled, 0) AS scheduled, coalesce(c.running, 0) AS running,
+    coalesce(c.waiting, 0) AS waiting, h.oldest, (SELECT sum(s.to_id - s.from_id)::float8 FROM samples AS s) / (SELECT r.numbers FROM span AS r) AS part
+FROM counted AS c FULL JOIN heads AS h USING (queue)
+ORDER BY queue

@@ -272,14 +272,14 @@ func work(ctx context.Context, system System, req Request) error {
 	slices.Sort(latencies)
 	tell(Event{
 		Final: true, Ended: int(ended.Load()),
-		P50: quantile(latencies, 0.5), P99: quantile(latencies, 0.99), Max: quantile(latencies, 1),
+		P50: Quantile(latencies, 0.5), P99: Quantile(latencies, 0.99), Max: Quantile(latencies, 1),
 	})
 	return nil
 }
 
-// quantile returns the smallest sorted value that is not less than a share q of
+// Quantile returns the smallest sorted value that is not less than a share q of
 // the values; 0 if there are no values.
-func quantile(sorted []float32, q float64) float64 {
+func Quantile(sorted []float32, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}

@@ -30,6 +30,7 @@ type bench struct {
 	noNode    string       // the reason why Node.js is not available
 	results   []sample
 	databases int
+	large     database   // of the cells of pages; zero: none yet
 	mu        sync.Mutex // guards results and databases
 }
 
@@ -77,6 +78,9 @@ func (b *bench) findProxy() error {
 }
 
 func (b *bench) close() {
+	if b.large.drop != nil {
+		b.large.drop()
+	}
 	if b.proxy != nil {
 		_ = b.proxy.Close()
 	}

@@ -40,7 +40,7 @@ const loopback = "hourbell, without the network"
 
 // localCells returns all cells, with clients and server on one machine.
 func localCells(b *bench) []cell {
-	return []cell{
+	return append([]cell{
 		{
 			name: "drain", title: fmt.Sprintf("Drain %s no-op jobs, from the start of the node until the last outcome is in the store", thousands(b.env.jobs)),
 			metrics:    []string{"jobs/s", "client µs", "server µs", "WAL B", "WAL B insert + work", "foreign %"},
@@ -210,7 +210,7 @@ func localCells(b *bench) []cell {
 				b.sqliteInsertRow("hourbell FULL, 1,000 goroutines", "hourbell", "FULL", 1000),
 			),
 		},
-	}
+	}, b.pagesCells()...)
 }
 
 // undisturbed is the drain with which the drain under an old snapshot is

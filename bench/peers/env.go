@@ -14,14 +14,15 @@ import (
 
 // env has the choices from the environment; see the command's documentation.
 type env struct {
-	url                                string
-	cells                              []string
-	rows                               *regexp.Regexp
-	out                                string
-	rounds, from                       int
-	jobs, dead, inserts, backlog       int
-	schedules, latencySeconds, leadSec int
-	limit, delay                       time.Duration
+	url                          string
+	cells                        []string
+	rows                         *regexp.Regexp
+	out                          string
+	rounds, from                 int
+	jobs, dead, inserts, backlog int
+	schedules, stored            int
+	latencySeconds, leadSec      int
+	limit, delay                 time.Duration
 }
 
 func readEnv() (env, error) {
@@ -42,7 +43,7 @@ func envOf(sizes map[string]string) env {
 func (e env) sizes() map[string]string {
 	return map[string]string{
 		"BENCH_JOBS": strconv.Itoa(e.jobs), "BENCH_DEAD": strconv.Itoa(e.dead), "BENCH_INSERTS": strconv.Itoa(e.inserts),
-		"BENCH_BACKLOG": strconv.Itoa(e.backlog), "BENCH_SCHEDULES": strconv.Itoa(e.schedules),
+		"BENCH_BACKLOG": strconv.Itoa(e.backlog), "BENCH_SCHEDULES": strconv.Itoa(e.schedules), "BENCH_STORED": strconv.Itoa(e.stored),
 		"BENCH_DELAY": e.delay.String(),
 	}
 }
@@ -70,6 +71,7 @@ func parseEnv(get func(string) string) (env, error) {
 		inserts:   number("BENCH_INSERTS", 20_000),
 		backlog:   number("BENCH_BACKLOG", 1_000_000),
 		schedules: number("BENCH_SCHEDULES", 100_000),
+		stored:    number("BENCH_STORED", 1_000_000),
 
 		latencySeconds: number("BENCH_SECONDS", 6),
 		leadSec:        number("BENCH_LEAD", 15),

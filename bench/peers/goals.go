@@ -19,7 +19,7 @@ const rate = "jobs/s"
 
 var peersOnPostgres = []string{"river", "gue", "graphile-worker", "pg-boss"}
 
-var goals = []goal{
+var goals = append([]goal{
 	{text: "drain, compared with river", cell: "drain", row: "hourbell", metric: rate, versus: []string{"river"}, least: 4},
 	{text: "drain, compared with graphile-worker", cell: "drain", row: "hourbell", metric: rate, versus: []string{"graphile-worker"}, least: 2.5},
 	{text: "drain, compared with the best peer", cell: "drain", row: "hourbell", metric: rate, versus: peersOnPostgres, least: 2.5},
@@ -79,7 +79,7 @@ var goals = []goal{
 	{text: "SQLite burst of 1,000 goroutines, FULL, compared with backlite", cell: "sqlite-insert", row: "hourbell FULL, 1,000 goroutines", metric: rate, versus: []string{"backlite FULL"}, least: 5},
 	{text: "100,000 waiting jobs cost a node, as a factor of its memory", cell: "memory", row: "hourbell, 100,000 jobs wait", metric: "MB", versus: []string{"hourbell, no jobs"}, most: 1.1},
 	{text: "2,000 running jobs, MB", cell: "memory", row: "hourbell, 2,000 jobs run", metric: "MB", most: 100},
-}
+}, pageGoals()...)
 
 // reached reports whether a figure reaches the goal.
 func (g goal) reached(value float64) bool {

@@ -24,7 +24,8 @@ type Errand struct {
 	Before, After time.Duration
 	// Step makes the worker record the store's time at its call and at its effect.
 	Step bool `json:",omitempty"`
-	// End is the state in which the worker ends its job, if it does not complete the job.
+	// End is the state in which the worker ends its job, if it does not complete the job. It completes
+	// a job that is mended.
 	End string `json:",omitempty"`
 }
 
@@ -45,6 +46,9 @@ const (
 	makeOrders     = "CREATE TABLE orders (name text NOT NULL)"
 	makeErrands    = "CREATE TABLE errand (name text NOT NULL, job bigint NOT NULL, token bigint NOT NULL, at bigint NOT NULL)"
 	makeCalls      = "CREATE TABLE call (job bigint NOT NULL, token bigint NOT NULL, at bigint NOT NULL)"
+	makeMended     = "CREATE TABLE mended (job bigint NOT NULL)"
+	insertMended   = "INSERT INTO mended (job) VALUES ($1)"
+	countMended    = "SELECT count(*) FROM mended WHERE job = $1"
 	insertOrder    = "INSERT INTO orders (name) VALUES ($1)"
 	insertErrand   = "INSERT INTO errand (name, job, token, at) VALUES ($1, $2, $3, $4)"
 	insertCall     = "INSERT INTO call (job, token, at) VALUES ($1, $2, $3)"
@@ -98,6 +102,11 @@ func playErrands() error {
 			}
 		}
 		time.Sleep(e.Before)
+		if e.End != "" {
+			if mended, err := l.count(ctx, countMended, job.ID); err != nil || mended > 0 {
+				return err
+			}
+		}
 		switch e.End {
 		case "failed":
 			return hourbell.Fail(errPlanned)

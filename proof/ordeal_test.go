@@ -99,7 +99,7 @@ func newOrdeal(t *testing.T, at string) *ordeal {
 		t.Fatal(err)
 	}
 	t.Cleanup(l.close)
-	for _, text := range []string{makeOrders, makeErrands, makeCalls} {
+	for _, text := range []string{makeOrders, makeErrands, makeCalls, makeMended} {
 		if err := l.exec(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}

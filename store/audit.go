@@ -328,14 +328,15 @@ func untilWords(until time.Time) string {
 	return "until " + until.UTC().Format(time.RFC3339)
 }
 
-// Entry returns the entry about calendars that a put creates or changes; nil: nothing is to
-// be recorded.
+// Entry returns the entry about calendars that a put creates or changes, which may be given in any
+// order; nil: nothing is to be recorded.
 func (r PutCalendarsRequest) Entry(changed []string, revised int) *AuditEntry {
 	detail := ""
 	if revised > 0 {
 		detail = fmt.Sprintf("schedules that name it: %d", revised)
 	}
-	return r.By.entry(AuditCalendarsPut, AuditCalendar, changed, detail)
+	names := slices.DeleteFunc(CalendarNames(r.Calendars), func(name string) bool { return !slices.Contains(changed, name) })
+	return r.By.entry(AuditCalendarsPut, AuditCalendar, names, detail)
 }
 
 // Entry returns the entry about deleted calendars; nil: nothing is to be recorded.

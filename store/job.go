@@ -570,7 +570,7 @@ type JobChange struct {
 // a schedule's jobs.
 type ChangeJobsResult struct {
 	Changes []JobChange
-	EntryID int64 // of the entry in the audit; 0: there is none
+	EntryID int64 // of the entry in the audit, as in the request if nothing was changed; 0: there is none
 }
 
 // JobInfo is a job as it is shown to users.

@@ -33,6 +33,7 @@ func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (
 
 // changeJobs is ChangeJobs in a transaction.
 func (b *Backend) changeJobs(ctx context.Context, tx querier, req store.ChangeJobsRequest) (out store.ChangeJobsResult, err error) {
+	out.EntryID = req.EntryID
 	ids, err := b.idsOf(ctx, tx, req)
 	if err != nil || len(ids) == 0 {
 		return out, err

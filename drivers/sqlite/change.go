@@ -11,7 +11,7 @@ import (
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
 func (b *Backend) ChangeJobs(ctx context.Context, req store.ChangeJobsRequest) (out store.ChangeJobsResult, err error) {
 	if len(req.IDs) == 0 && req.Schedule == "" {
-		return out, nil
+		return store.ChangeJobsResult{EntryID: req.EntryID}, nil
 	}
 	err = b.withinAt(ctx, "change jobs", req.Tx, req.Now, func(s *session, now time.Time) (err error) {
 		out, err = rowwise.ChangeJobs(ctx, s, req, now)

@@ -11,7 +11,7 @@ import (
 
 // ChangeJobs cancels, retries or deletes jobs; see store.Jobs.
 func ChangeJobs(ctx context.Context, tx Tx, req store.ChangeJobsRequest, now time.Time) (store.ChangeJobsResult, error) {
-	var out store.ChangeJobsResult
+	out := store.ChangeJobsResult{EntryID: req.EntryID}
 	jobs, ids, err := lockTargets(ctx, tx, req)
 	if err != nil || len(ids) == 0 {
 		return out, err

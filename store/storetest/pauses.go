@@ -298,15 +298,16 @@ func pauseRace(e *env) {
 func (w *world) changePause() {
 	group := pick(w, groupNames...)
 	if w.chance(2) {
-		req := store.ResumeRequest{Now: w.now, Name: group}
+		req := store.ResumeRequest{Now: w.now, Name: group, By: w.someone()}
 		want, wantErr := w.model.ResumeSubject(w.ctx, req)
 		got, gotErr := w.client.ResumeSubject(w.ctx, req)
 		if w.agree("ResumeSubject", req, gotErr, wantErr, false) {
 			w.compare("ResumeSubject", req, got, want)
 		}
+		w.auditBoth(req.By)
 		return
 	}
-	req := store.PauseRequest{Now: w.now, Name: group, Reason: pick(w, "", "ü"), Actor: "me"}
+	req := store.PauseRequest{Now: w.now, Name: group, Reason: pick(w, "", "ü"), Actor: "me", By: w.someone()}
 	if w.chance(2) {
 		req.Until = w.now.Add(w.within(time.Minute) + time.Microsecond)
 	}
@@ -318,4 +319,5 @@ func (w *world) changePause() {
 	got, err := w.client.ListPauses(w.ctx, list)
 	w.must(err)
 	w.compare("ListPauses", list, got, want)
+	w.auditBoth(req.By)
 }

@@ -64,16 +64,19 @@ type world struct {
 	log   []record
 	names numbers
 
-	claims  []store.ClaimRef     // the last several hundred claims, in the reference's numbers
-	nodes   []int64              // the last few registered nodes
-	batches map[int64][]batch    // of each node
-	revs    map[string]int64     // the greatest SyncRevision of each owner
-	client  store.Backend        // the store's client that this step uses
-	early   bool                 // the store fires early
-	hooked  bool                 // this step's request may also make hooks' jobs
-	weights []weighted           // of the steps
-	read    [2]store.EventCursor // up to which the events of the store and of the reference have been compared
-	total   int                  // of the weights
+	claims  []store.ClaimRef                 // the last several hundred claims, in the reference's numbers
+	nodes   []int64                          // the last few registered nodes
+	batches map[int64][]batch                // of each node
+	revs    map[string]int64                 // the greatest SyncRevision of each owner
+	client  store.Backend                    // the store's client that this step uses
+	early   bool                             // the store fires early
+	hooked  bool                             // this step's request may also make jobs of hooks and handlers
+	handled bool                             // there are handlers
+	known   map[store.ClaimRef]store.Claimed // what nodes know of their claims, in the reference's numbers
+	entry   [2]int64                         // the last entry of a change of jobs in the audit of the store and of the reference
+	weights []weighted                       // of the steps
+	read    [2]store.EventCursor             // up to which the events of the store and of the reference have been compared
+	total   int                              // of the weights
 }
 
 // batch is a claim as named in HeartbeatRequest.EndedBatches.
@@ -97,7 +100,7 @@ type weighted struct {
 func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world {
 	w := &world{
 		t: t, ctx: context.Background(), real: s, model: memory.New(), rng: rand.New(rand.NewPCG(seed, stream)), now: now, seed: seed,
-		names: newNumbers(), batches: map[int64][]batch{}, revs: map[string]int64{},
+		names: newNumbers(), batches: map[int64][]batch{}, revs: map[string]int64{}, known: map[store.ClaimRef]store.Claimed{},
 	}
 	w.weights = []weighted{
 		{12, w.insert},
@@ -112,6 +115,7 @@ func newWorld(t *testing.T, s Store, seed, stream uint64, now time.Time) *world 
 		{2, w.countJobs},
 		{1, w.groupsBoth},
 		{1, w.changePause},
+		{2, w.changeHandlers},
 		{6, w.put},
 		{2, w.sync},
 		{4, w.changeSchedules},

@@ -14,7 +14,7 @@ var calendarNamesOf = []string{"c0", "c1", "ä"}
 func calendarsOf(definition int) []string { return calendarNamesOf[:definition] }
 
 func (w *world) putCalendars() {
-	req := store.PutCalendarsRequest{Now: w.now}
+	req := store.PutCalendarsRequest{Now: w.now, By: w.someone()}
 	for range 1 + w.rng.IntN(2) {
 		name := pick(w, calendarNamesOf...)
 		if !slices.ContainsFunc(req.Calendars, func(p store.PutCalendar) bool { return p.Name == name }) {
@@ -30,6 +30,7 @@ func (w *world) putCalendars() {
 	slices.Sort(want.Revised)
 	w.compare("PutCalendars", req, []any{got.Changed, len(got.Revisions), got.Revised}, []any{want.Changed, len(want.Revisions), want.Revised})
 	w.pairRevisions()
+	w.auditBoth(req.By)
 }
 
 // pairRevisions records the new revisions of schedules.
@@ -45,8 +46,9 @@ func (w *world) pairRevisions() {
 }
 
 func (w *world) deleteCalendars() {
-	req := store.DeleteCalendarsRequest{Names: []string{pick(w, calendarNamesOf...)}}
+	req := store.DeleteCalendarsRequest{Now: w.now, Names: []string{pick(w, calendarNamesOf...)}, By: w.someone()}
 	w.agree("DeleteCalendars", req, w.client.DeleteCalendars(w.ctx, req), w.model.DeleteCalendars(w.ctx, req), true)
+	w.auditBoth(req.By)
 }
 
 func (w *world) calendarsBoth() {

@@ -16,15 +16,21 @@ func (w *world) someFollowUp() *store.FollowUp {
 	}
 	after := &store.FollowUp{Schedule: schedule, Failing: w.chance(2), JobFailed: w.chance(2)}
 	for i := range w.rng.IntN(3) {
-		job := w.someJob()
-		job.Origin, job.Args = store.OriginHook, fmt.Appendf(job.Args, "%d", i)
-		job.Schedule, job.Slot, job.Waiting = 0, time.Time{}, false
+		job := w.someHook(i)
 		if after.Jobs = append(after.Jobs, job); w.chance(3) {
 			after.Jobs, after.Always = nil, append(after.Always, after.Jobs...)
 		}
 		w.hooked = true
 	}
 	return after
+}
+
+// someHook returns the job of a hook; n distinguishes jobs of one request.
+func (w *world) someHook(n int) store.NewJob {
+	job := w.someJob()
+	job.Origin, job.Args = store.OriginHook, fmt.Appendf(job.Args, "%d", n)
+	job.Schedule, job.Slot, job.Waiting = 0, time.Time{}, false
+	return job
 }
 
 // realFollowUp translates a follow-up.
@@ -69,14 +75,14 @@ func anyLost(jobs []store.RescuedJob) bool {
 	return slices.ContainsFunc(jobs, func(j store.RescuedJob) bool { return j.State == store.StateFailed })
 }
 
-// pairMade pairs the jobs that follow-ups made: the newest jobs without a
-// counterpart, in the order of their numbers.
+// pairMade pairs and compares the jobs that hooks and handlers made: the newest jobs
+// without a counterpart, in the order of their numbers.
 func (w *world) pairMade(op string, req any) {
 	if !w.hooked {
 		return
 	}
 	w.hooked = false
-	newest := store.ListJobsRequest{Limit: 100}
+	newest := store.ListJobsRequest{Limit: 300}
 	ours, err := w.model.ListJobs(w.ctx, newest)
 	w.must(err)
 	theirs, err := w.client.ListJobs(w.ctx, newest)
@@ -85,6 +91,9 @@ func (w *world) pairMade(op string, req any) {
 	w.compare(op+": jobs made besides", req, len(real), len(model))
 	for i := range model {
 		w.names.jobs.add(real[i], model[i])
+	}
+	if len(model) > 0 {
+		w.listBoth(store.ListJobsRequest{JobFilter: store.JobFilter{IDs: model}, Limit: len(model), Attempts: true})
 	}
 }
 

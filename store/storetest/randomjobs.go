@@ -38,7 +38,7 @@ func (w *world) someJob() store.NewJob {
 		j.Delay = w.within(time.Minute)
 	}
 	if id := w.someSchedule(); id != 0 && w.chance(3) {
-		j.Schedule, j.Origin = id, pick(w, store.OriginTrigger, store.OriginBackfill)
+		j.Schedule, j.Origin = id, pick(w, store.OriginTrigger, store.OriginTrigger, store.OriginBackfill, store.OriginBackfillDependents)
 		if w.mayHaveFired(id, w.now) {
 			j.Origin = store.OriginBackfill
 		}
@@ -82,8 +82,11 @@ func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx stor
 	if w.chance(40) {
 		n = 30
 	}
-	want := store.InsertRequest{Now: w.now, Tx: modelTx}
-	got := store.InsertRequest{Now: w.now, Tx: realTx}
+	want := store.InsertRequest{Now: w.now, Tx: modelTx, Of: "s"}
+	if w.chance(3) {
+		want.By = w.someone()
+	}
+	got := store.InsertRequest{Now: w.now, Tx: realTx, By: want.By, Of: want.Of}
 	for range n {
 		j := w.someJob()
 		if keys && w.chance(2) {
@@ -124,6 +127,9 @@ func (w *world) insertBoth(op string, client store.Backend, realTx, modelTx stor
 		}
 		last = real.ID
 		made.add(real.ID, model.ID)
+	}
+	if realTx == nil {
+		w.auditBoth(want.By)
 	}
 }
 
@@ -170,6 +176,7 @@ func (w *world) transaction() {
 	for real, model := range made.toModel {
 		w.names.jobs.add(real, model)
 	}
+	w.compareAudit(5)
 }
 
 // someNode returns a node, mostly a living node; 0: there is none.
@@ -236,6 +243,7 @@ func (w *world) claim() {
 		got.NextDue, want.NextDue = time.Time{}, time.Time{}
 	}
 	w.compare("Claim", req, got, want)
+	w.remember(want.Jobs)
 	if n := len(b.refs); n > 0 && w.chance(2) {
 		w.beginJobs(req.Node, b.id, b.refs[w.rng.IntN(n):])
 	}
@@ -248,19 +256,24 @@ func (w *world) claim() {
 
 // beginJobs lets claims of one batch begin, mostly in the name of their node.
 func (w *world) beginJobs(node, batch int64, refs []store.ClaimRef) {
+	own := node
 	if w.chance(5) {
 		node = w.someNode()
 	}
-	req := store.BeginRequest{Node: node, Claims: refs}
-	sent := store.BeginRequest{Node: w.names.nodes.real(node), Batch: batch}
+	req := store.BeginRequest{Now: w.now, Node: node, Name: "n", Claims: refs}
+	sent := store.BeginRequest{Now: w.now, Node: w.names.nodes.real(node), Name: "n", Batch: batch}
 	for _, ref := range refs {
 		sent.Claims = append(sent.Claims, w.names.realRef(ref))
+	}
+	if node == own {
+		sent.Starts, req.Starts = w.someStarts(refs)
 	}
 	want := w.model.BeginJobs(w.ctx, req)
 	got := w.client.BeginJobs(w.ctx, sent)
 	if w.agree("BeginJobs", req, got, want, true) {
 		w.compare("BeginJobs", req, nil, nil)
 	}
+	w.pairMade("BeginJobs", req)
 }
 
 // someExact returns kinds and args of some ready jobs, and of no job.
@@ -287,9 +300,7 @@ func (w *world) claimed(got *store.Claimed, want store.Claimed) {
 	n := w.names
 	got.ID = n.jobs.model(got.ID)
 	got.Schedule = n.schedules.model(got.Schedule)
-	if sameJSON(got.Headers, want.Headers) {
-		got.Headers = want.Headers
-	}
+	got.Headers = n.modelHeaders(got.Headers, want.Headers)
 	if got.Token <= n.lastToken[got.ID] || got.Schedule != 0 && got.Token == n.lastScheduleToken[got.Schedule] {
 		w.fail(fmt.Sprintf("Claim: the token %d of job %d must be greater than every one before for the job (%d) and for its schedule (%d)",
 			got.Token, got.ID, n.lastToken[got.ID], n.lastScheduleToken[got.Schedule]))
@@ -321,7 +332,7 @@ func (w *world) someClaims() []store.ClaimRef {
 }
 
 func (w *world) finish() {
-	want, got := store.FinishRequest{Now: w.now}, store.FinishRequest{Now: w.now}
+	want, got := store.FinishRequest{Now: w.now, Node: "n"}, store.FinishRequest{Now: w.now, Node: "n"}
 	asked := map[store.ClaimRef]store.ClaimRef{}
 	for _, ref := range w.someClaims() {
 		o := store.Outcome{ID: ref.ID, Token: ref.Token, Result: store.Result(w.rng.IntN(6)), Delay: w.within(30 * time.Second)}
@@ -344,10 +355,13 @@ func (w *world) finish() {
 		if w.chance(4) {
 			o.Keep = pick(w, store.Forget, w.within(time.Minute)+time.Microsecond)
 		}
+		var job *store.Claimed // in the numbers of the store
+		job, o.Job = w.knownJob(ref)
 		want.Outcomes = append(want.Outcomes, o)
 		real := w.names.realRef(ref)
 		asked[real] = ref
 		o.ID, o.Token, o.Output, o.Value, o.After = real.ID, real.Token, clone(o.Output), clone(o.Value), w.realFollowUp(o.After)
+		o.Job = job
 		got.Outcomes = append(got.Outcomes, o)
 	}
 	a, err := w.model.Finish(w.ctx, want)
@@ -391,7 +405,11 @@ func (w *world) exists(id int64) bool {
 }
 
 func (w *world) changeJobs() {
-	req := store.ChangeJobsRequest{Now: w.now, Action: store.JobAction(w.rng.IntN(5)), Reason: "asked"}
+	req := store.ChangeJobsRequest{Now: w.now, Action: store.JobAction(w.rng.IntN(5)), Reason: "asked", By: w.someone()}
+	several := w.chance(3) // another request of the last change
+	if several {
+		req.EntryID = w.entry[1]
+	}
 	switch req.Action {
 	case store.MoveJobs:
 		req.Queue = pick(w, queues...)
@@ -414,6 +432,9 @@ func (w *world) changeJobs() {
 	w.must(err)
 	sent := req
 	sent.IDs = nil
+	if several {
+		sent.EntryID = w.entry[0]
+	}
 	for _, id := range req.IDs {
 		sent.IDs = append(sent.IDs, w.names.jobs.real(id))
 	}
@@ -431,6 +452,9 @@ func (w *world) changeJobs() {
 		changes = append(changes, store.JobChange{ID: model, Change: c.Change, Holder: c.Holder})
 	}
 	w.compare("ChangeJobs", req, changes, want.Changes)
+	w.compare("ChangeJobs, an entry in the audit", req, got.EntryID != 0, want.EntryID != 0)
+	w.entry = [2]int64{got.EntryID, want.EntryID}
+	w.auditBoth(req.By)
 }
 
 // someFilter returns conditions that some jobs may meet.

@@ -157,6 +157,7 @@ func (w *world) pruneAll(backend store.Maintenance, req store.PruneRequest) stor
 		sum.Jobs += res.Jobs
 		sum.Slots += res.Slots
 		sum.Nodes += res.Nodes
+		sum.Audit += res.Audit
 		more = res.More
 	}
 	return sum
@@ -164,7 +165,7 @@ func (w *world) pruneAll(backend store.Maintenance, req store.PruneRequest) stor
 
 // tidy keeps the stores small, so that many steps take little time.
 func (w *world) tidy() {
-	w.pruneBoth(store.PruneRequest{Now: w.now, Completed: time.Minute + time.Microsecond, Failed: time.Minute + time.Microsecond, Slots: 2*time.Minute + time.Microsecond, Nodes: time.Minute + time.Microsecond, Limit: 100})
+	w.pruneBoth(store.PruneRequest{Now: w.now, Completed: time.Minute + time.Microsecond, Failed: time.Minute + time.Microsecond, Slots: 2*time.Minute + time.Microsecond, Nodes: time.Minute + time.Microsecond, Audit: 2*time.Minute + time.Microsecond, Limit: 100})
 	jobs, err := w.model.ListJobs(w.ctx, store.ListJobsRequest{JobFilter: store.JobFilter{States: []store.State{store.StateReady}}, Limit: 1000})
 	w.must(err)
 	if len(jobs) < 60 {
@@ -196,6 +197,7 @@ func (w *world) compareAll() {
 	w.nodesBoth()
 	w.queuesBoth()
 	w.feedBoth()
+	w.compareAudit(1000)
 	for _, node := range w.nodes {
 		w.claimsBoth(store.ClaimsRequest{Node: node})
 	}

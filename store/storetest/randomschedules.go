@@ -67,6 +67,7 @@ func (w *world) sync() {
 
 // putBoth puts into both stores and pairs new schedules.
 func (w *world) putBoth(req store.PutSchedulesRequest) bool {
+	req.By = w.someone()
 	want, wantErr := w.model.PutSchedules(w.ctx, req)
 	sent := req
 	sent.Schedules = nil
@@ -91,6 +92,7 @@ func (w *world) putBoth(req store.PutSchedulesRequest) bool {
 	slices.Sort(got.Edited)
 	slices.Sort(want.Edited)
 	w.compare("PutSchedules", req, got, want)
+	w.auditBoth(req.By)
 	return true
 }
 
@@ -155,11 +157,13 @@ func (w *world) changeSchedulesBoth(req store.ChangeSchedulesRequest) {
 	}) {
 		return
 	}
+	req.By = w.someone()
 	want := w.model.ChangeSchedules(w.ctx, req)
 	got := w.client.ChangeSchedules(w.ctx, req)
 	if w.agree("ChangeSchedules", req, got, want, len(req.Names) == 1) {
 		w.compare("ChangeSchedules", req, nil, nil)
 	}
+	w.auditBoth(req.By)
 }
 
 func (w *world) due() {
@@ -280,6 +284,7 @@ func (w *world) firing(row store.Schedule, jobs bool) store.Firing {
 	if w.chance(3) {
 		f.After = w.someFollowUp()
 	}
+	f.Events = w.someEvents(row, at)
 	switch w.rng.IntN(40) {
 	case 0:
 		f.NewNextAt = time.Time{}

@@ -110,9 +110,7 @@ func (n numbers) modelJob(got, want store.JobInfo, listed map[string]bool) store
 	got.ID = n.jobs.model(got.ID)
 	got.Token = n.modelToken(got.ID, got.Token)
 	got.Schedule = n.schedules.model(got.Schedule)
-	if sameJSON(got.Headers, want.Headers) {
-		got.Headers = want.Headers
-	}
+	got.Headers = n.modelHeaders(got.Headers, want.Headers)
 	if got.Node == "" && !listed[want.Node] {
 		got.Node = want.Node
 	}

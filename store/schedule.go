@@ -118,7 +118,28 @@ type PutSchedulesRequest struct {
 	// SyncRevision, with Sync or if it is not 0, must not be less than the last
 	// SyncRevision of this owner, and is then remembered as the last.
 	SyncRevision int64
-	By           Actor // recorded in the audit
+	// Host, with Sync, declares that Schedules are this host's copy of the owner's set. The
+	// copy is stored, and it is put into force only if
+	//
+	//   - the owner was never synced,
+	//   - or the copy equals the version in force already,
+	//   - or its SyncRevision is greater than the owner's last SyncRevision,
+	//   - or SyncRevision is the owner's last, and the copy, or its SyncRevision, differs
+	//     from what the host declared last,
+	//   - or SyncRevision is the owner's last, no other host declares the version in force,
+	//     and the host declares a copy for the first time, or that version came from a host.
+	//
+	// Otherwise the schedules stay as they are, and the result has Kept. ErrStale is not
+	// returned. Digests are compared, so that order and revisions of the schedules do not matter.
+	Host string
+	// Path, with Host, is where the copy is on the host.
+	Path string
+	// Gone, with Host and without Schedules, declares that the host has no copy any more. The set
+	// ends, whatever SyncRevision is, if it was the last host with a copy, unless a version is
+	// in force that a caller without a host has brought and that differs from that copy.
+	// Otherwise the result has Kept.
+	Gone bool
+	By   Actor // recorded in the audit
 	// Fields, if not nil, returns the names of the fields that differ between two definitions,
 	// for the audit. It is a pure function.
 	Fields func(before, after []byte) []string
@@ -135,6 +156,9 @@ type PutSchedulesResult struct {
 	// Edited has the names of the schedules that were created, changed or
 	// deleted, in any order.
 	Edited []string
+	// Kept, if not nil, is the owner without its copies: the host's copy is not in force, and
+	// nothing was changed but that it was stored, or deleted. The other fields are zero then.
+	Kept *Owner
 }
 
 // ScheduleAction is what ChangeSchedules does.

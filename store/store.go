@@ -235,6 +235,10 @@ type Schedules interface {
 	// ListSchedules returns schedules by name in byte order, in pages.
 	ListSchedules(ctx context.Context, req ListSchedulesRequest) ([]Schedule, error)
 
+	// ListOwners returns the owners that were synced, with the copies of their hosts, by
+	// name in byte order, in pages.
+	ListOwners(ctx context.Context, req ListOwnersRequest) ([]Owner, error)
+
 	// ListSlots returns recorded slots, newest first, in pages.
 	ListSlots(ctx context.Context, req ListSlotsRequest) ([]SlotInfo, error)
 }

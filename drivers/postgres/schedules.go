@@ -2,8 +2,6 @@ package postgres
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -34,8 +32,8 @@ func (b *Backend) putSchedules(ctx context.Context, tx querier, req store.PutSch
 	if err := b.lockChain(ctx, tx, req); err != nil {
 		return out, err
 	}
-	if err := b.noteSync(ctx, tx, req); err != nil {
-		return out, err
+	if kept, err := rowwise.SyncOwner(ctx, ownersTx{b, tx}, req, req.Now); err != nil || kept != nil {
+		return store.PutSchedulesResult{Kept: kept}, err
 	}
 	if err := b.holdCalendars(ctx, tx, req.Schedules); err != nil {
 		return out, err
@@ -65,19 +63,6 @@ func (b *Backend) putSchedules(ctx context.Context, tx querier, req store.PutSch
 		return out, err
 	}
 	return p.out, b.record(ctx, tx, req.Entry(p.edits), now)
-}
-
-// noteSync refuses a sync that is older than the owner's last.
-func (b *Backend) noteSync(ctx context.Context, tx querier, req store.PutSchedulesRequest) error {
-	if !req.Ordered() {
-		return nil
-	}
-	var revision int64
-	err := tx.QueryRow(ctx, b.q(syncOwner), req.Owner, req.SyncRevision).Scan(&revision)
-	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("owner %q, revision %d: %w", req.Owner, req.SyncRevision, store.ErrStale)
-	}
-	return err
 }
 
 // lockForPut reads the clock and the rows that a put may change, by name.

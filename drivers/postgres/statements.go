@@ -49,6 +49,7 @@ const (
 	deleteCalendars
 	deleteCancels
 	deleteChain
+	deleteCopy
 	deleteClaimBatches
 	deleteHandlers
 	deleteHistoryBatches
@@ -153,6 +154,7 @@ const (
 	listNewestEvents
 	listNodes
 	listOutput
+	listOwners
 	listProgress
 	listQueues
 	listSchedules
@@ -176,6 +178,7 @@ const (
 	lockJobs
 	lockLeftNodes
 	lockLiveJobs
+	lockOwner
 	lockReleases
 	lockRetriedSchedules
 	lockSchedules
@@ -216,7 +219,6 @@ const (
 	reopenJobs
 	reviseSchedules
 	reviveJobs
-	syncOwner
 	uncountFiredSlots
 	updateBatch
 	updateCalendars
@@ -226,10 +228,12 @@ const (
 	updateLeftNodes
 	updateNext
 	updateNode
+	updateOwner
 	updateRelease
 	updateSchedules
 	updateUniqueJobs
 	updateWaits
+	upsertCopy
 	upsertKeyHolds
 	upsertOutput
 	upsertProgress
@@ -369,6 +373,7 @@ var sources = [statementCount]source{
 	listJobsOldestFirst:    {file: "list_jobs", given: "page open oldest", params: jobFilterParams + jobRangeParams + jobPageParams, columns: jobColumns},
 	listLinks:              {file: "list_links", params: "ids limit", columns: "job_id on_id delay_us on state"},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
+	listOwners:             {file: "list_owners", params: "names after limit", columns: ownerRows},
 	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
 	listQueues:             {file: "list_queues", columns: "queue ready scheduled running waiting oldest"},
 	listSchedules:          {file: "list_schedules", given: "any", params: scheduleFilterParams, columns: scheduleColumns + " since"},
@@ -386,6 +391,7 @@ var sources = [statementCount]source{
 	lockJobs:               {file: "lock_jobs", params: "ids now", columns: "id node running waiting later"},
 	lockLeftNodes:          {file: "lock_left_nodes", params: "now node", columns: "id name died"},
 	lockLiveJobs:           {file: "lock_live_jobs", params: "schedules", columns: "id schedule_id slot running waiting attempt snoozed origin node"},
+	lockOwner:              {file: "lock_owner", params: "owner revision now", columns: ownerColumns + " now"},
 	lockRetriedSchedules:   {file: "lock_retried_schedules", params: "ids", columns: "id"},
 	lockSchedules:          {file: "lock_schedules", params: "names owner", columns: scheduleColumns},
 	lockSerialGroupJobs:    {file: "lock_serial_group_jobs", params: "schedules", columns: "id"},
@@ -416,11 +422,13 @@ var sources = [statementCount]source{
 	resetFailures:          {file: "reset_failures", params: "ids"},
 	reviseSchedules:        {file: "revise_schedules", params: "schedules"},
 	reviveJobs:             {file: "revive_jobs", params: "now ids most_ahead", columns: "id"},
-	syncOwner:              {file: "sync_owner", params: "owner revision", columns: "revision"},
 	uncountFiredSlots:      {file: "uncount_fired_slots", params: "ids fired"},
 	updateBatch:            {file: "update_batch", params: "id finally"},
 	updateCalendars:        {file: "update_calendars", params: "now names definitions", columns: "name revision"},
 	updateJobs:             {file: "update_jobs", params: "now ids queue priority"},
+	updateOwner:            {file: "update_owner", params: "owner revision digest host synced_at"},
+	deleteCopy:             {file: "delete_copy", params: "owner host"},
+	upsertCopy:             {file: "upsert_copy", params: "owner host path digest revision changed_at"},
 	updateLeftNodes:        {file: "update_left_nodes", params: "now wait left nodes"},
 	updateNode:             {file: "update_node", params: "now node version host labels queues kinds lease", columns: "id seen_at"},
 	updateSchedules:        {file: "update_schedules", params: "ids owners revisions definitions anchors marks next_ats paused_ats declared updated_ats deleted_ats paused_untils groups group_paused_ats group_paused_untils"},

@@ -31,20 +31,6 @@ func (b *Backend) ChangeSchedules(ctx context.Context, req store.ChangeSchedules
 	})
 }
 
-// LockOwner implements rowwise.Schedules.
-func (s *session) LockOwner(ctx context.Context, owner string) (revision int64, found bool, err error) {
-	err = s.each(ctx, readOwner, args{"owner": owner}, func(r row) error {
-		found = true
-		return r.Scan(&revision)
-	})
-	return revision, found, err
-}
-
-// SaveOwner implements rowwise.Schedules.
-func (s *session) SaveOwner(ctx context.Context, owner string, revision int64) error {
-	return s.exec(ctx, syncOwner, args{"owner": owner, "revision": revision})
-}
-
 // LockRevision implements rowwise.Schedules.
 func (s *session) LockRevision(ctx context.Context) (last int64, err error) {
 	err = s.one(ctx, readCounter, args{"name": "revision"}, &last)

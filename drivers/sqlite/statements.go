@@ -39,6 +39,7 @@ const (
 	deleteCalendars
 	deleteCancels
 	deleteChain
+	deleteCopy
 	deleteEdges
 	deleteEndedJobs
 	deleteFinishedJobs
@@ -116,6 +117,7 @@ const (
 	listNewestEvents
 	listNodes
 	listOutput
+	listOwners
 	listProgress
 	listQueues
 	listReleases
@@ -159,7 +161,6 @@ const (
 	readClock
 	readCounter
 	readFeed
-	readOwner
 	readPosition
 	readPrinted
 	releaseJobs
@@ -172,7 +173,6 @@ const (
 	reopenJobs
 	reviseSchedules
 	reviveJobs
-	syncOwner
 	updateBatch
 	updateDigests
 	updateEdges
@@ -184,8 +184,10 @@ const (
 	updateRelease
 	updateWaits
 	upsertCalendars
+	upsertCopy
 	upsertKeyHolds
 	upsertOutput
+	upsertOwner
 	upsertProgress
 	upsertSchedules
 	deleteHandlers
@@ -308,6 +310,7 @@ var sources = [statementCount]source{
 	listJobsOldestFirst:    {file: "list_jobs", given: "page oldest", params: jobFilterParams + jobRangeParams + jobPageParams, columns: jobColumns},
 	listLinks:              {file: "list_links", params: "ids limit", columns: "job_id on_id delay on state"},
 	listNodes:              {file: "list_nodes", columns: nodeColumns},
+	listOwners:             {file: "list_owners", params: "after names limit", columns: "name revision digest host synced_at copy_host copy_path copy_digest copy_revision changed_at"},
 	listProgress:           {file: "list_progress", params: "ids", columns: "job_id token done total note at"},
 	listQueues:             {file: "list_queues", params: "now", columns: "queue ready scheduled running waiting oldest"},
 	listSchedules:          {file: "list_schedules", params: "after names ids owner calendar group_name limit", columns: scheduleColumns + " since"},
@@ -343,7 +346,6 @@ var sources = [statementCount]source{
 	raiseTokens:            {file: "raise_tokens", params: "margin"},
 	readClock:              {file: "read_clock", columns: "now"},
 	readCounter:            {file: "read_counter", params: "name", columns: "value"},
-	readOwner:              {file: "read_owner", params: "owner", columns: "revision"},
 	readPosition:           {file: "read_position", columns: "store token node accepted lost_at"},
 	releaseJobs:            {file: "release_jobs", params: "ids"},
 	replaceJobs:            {file: "replace_jobs", params: "bytes jobs"},
@@ -353,13 +355,15 @@ var sources = [statementCount]source{
 	resetFailures:          {file: "reset_failures", params: "ids"},
 	reviseSchedules:        {file: "revise_schedules", params: "revision names"},
 	reviveJobs:             {file: "revive_jobs", params: "jobs"},
-	syncOwner:              {file: "sync_owner", params: "owner revision"},
 	updateBatch:            {file: "update_batch", params: "id finally"},
 	updateDigests:          {file: "update_digests", params: "digests"},
 	updateJobs:             {file: "update_jobs", params: "jobs"},
 	upsertCalendars:        {file: "upsert_calendars", params: "revision bytes now calendars"},
+	deleteCopy:             {file: "delete_copy", params: "owner host"},
+	upsertCopy:             {file: "upsert_copy", params: "owner host path digest revision changed_at"},
 	upsertKeyHolds:         {file: "upsert_key_holds", params: "holds"},
 	upsertOutput:           {file: "upsert_output", params: "rows bytes"},
+	upsertOwner:            {file: "upsert_owner", params: "owner revision digest host synced_at"},
 	upsertProgress:         {file: "upsert_progress", params: "claims now"},
 	upsertSchedules:        {file: "upsert_schedules", params: "bytes schedules"},
 	markReleases:           {file: "mark_releases", params: "ids"},
@@ -465,7 +469,7 @@ func (t text) named(s statement, a args) ([]any, error) {
 
 // lists reports whether a statement is a listing, whose conditions differ by call.
 func (s statement) lists() bool {
-	return s == countJobs || s == listAudit || s == listBatches || s == listCalendars || s == listGroups || s == listJobs || s == listJobsOldestFirst || s == matchJobs || s == listSchedules || s == listSlots
+	return s == countJobs || s == listAudit || s == listBatches || s == listCalendars || s == listGroups || s == listJobs || s == listJobsOldestFirst || s == matchJobs || s == listOwners || s == listSchedules || s == listSlots
 }
 
 // conditions returns the conditions whose lines belong to a statement. A listing also

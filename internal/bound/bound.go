@@ -208,6 +208,11 @@ func (b backend) ListSchedules(ctx context.Context, req store.ListSchedulesReque
 	return Call(ctx, b.items(req.Limit), b.next.ListSchedules, req)
 }
 
+// ListOwners implements store.Schedules.
+func (b backend) ListOwners(ctx context.Context, req store.ListOwnersRequest) ([]store.Owner, error) {
+	return Call(ctx, b.items(req.Limit), b.next.ListOwners, req)
+}
+
 // ListSlots implements store.Schedules.
 func (b backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
 	return Call(ctx, b.items(req.Limit), b.next.ListSlots, req)

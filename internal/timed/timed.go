@@ -159,6 +159,11 @@ func (b backend) ListSchedules(ctx context.Context, req store.ListSchedulesReque
 	return call(ctx, b.observe, "list_schedules", b.next.ListSchedules, req)
 }
 
+// ListOwners implements store.Schedules.
+func (b backend) ListOwners(ctx context.Context, req store.ListOwnersRequest) ([]store.Owner, error) {
+	return call(ctx, b.observe, "list_owners", b.next.ListOwners, req)
+}
+
 // ListSlots implements store.Schedules.
 func (b backend) ListSlots(ctx context.Context, req store.ListSlotsRequest) ([]store.SlotInfo, error) {
 	return call(ctx, b.observe, "list_slots", b.next.ListSlots, req)

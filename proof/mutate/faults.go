@@ -6,6 +6,9 @@ package main
 // rules is a file that the drivers share.
 const rules = "../../store/rules.go"
 
+// owners has the rule by which syncs and the copies of hosts come into force.
+const owners = "../../store/owner.go"
+
 // The other files with rules.
 const (
 	losses    = "../../store/loss.go"
@@ -119,7 +122,9 @@ var postgresFaults = []fault{
 	{"an edit undoes a pause by hand", rules, "case paused == s.PausedDeclared:", "case false:"},
 	{"a schedule's owner is not looked at", rules, "case s.living() && s.Owner != owner:", "case false:"},
 	{"a lost update is not refused", rules, "case put.IfRevision != 0 && (!s.living() || s.Revision != put.IfRevision):", "case false:"},
-	{"an old sync undoes a newer one", "sql/sync_owner.sql", " WHERE owner.revision <= excluded.revision", ""},
+	{"an old sync undoes a newer one", owners, `case r.Host == "" && r.SyncRevision < o.Revision:`, "case false:"},
+	{"a copy that has not changed undoes a change", owners, "case known && !c.same(last):", "case known:"},
+	{"the first copy of a host is a change", owners, "return !declared && (!known || o.Version.Host != \"\")", "return !known || !declared && o.Version.Host != \"\""},
 	{"a calendar changes while a slot is due", "calendars.go", "case unsettled:", "case unsettled && false:"},
 	{"a calendar's change gives schedules no new revision", "sql/revise_schedules.sql", "revision + 1", "revision + 0"},
 	{"a schedule comes to name a calendar that is being deleted", "sql/hold_calendars.sql", " FOR KEY SHARE", ""},
@@ -178,7 +183,9 @@ var sqliteFaults = []fault{
 	{"an edit undoes a pause by hand", rules, "case paused == s.PausedDeclared:", "case false:"},
 	{"a schedule's owner is not looked at", rules, "case s.living() && s.Owner != owner:", "case false:"},
 	{"a lost update is not refused", rules, "case put.IfRevision != 0 && (!s.living() || s.Revision != put.IfRevision):", "case false:"},
-	{"an old sync undoes a newer one", rows + "schedules.go", "found && req.SyncRevision < last {", "found && req.SyncRevision < 0 && last < 0 {"},
+	{"an old sync undoes a newer one", owners, `case r.Host == "" && r.SyncRevision < o.Revision:`, "case false:"},
+	{"a copy that has not changed undoes a change", owners, "case known && !c.same(last):", "case known:"},
+	{"the first copy of a host is a change", owners, "return !declared && (!known || o.Version.Host != \"\")", "return !known || !declared && o.Version.Host != \"\""},
 	{"a calendar changes while a slot is due", rows + "calendars.go", "if !user.NextAt.IsZero() && !user.NextAt.After(now) {", "if user.NextAt.IsZero() && user.NextAt.After(now) {"},
 	{"a calendar's change gives schedules no new revision", "sql/revise_schedules.sql", "SET revision = :revision", "SET revision = revision + 0 * :revision"},
 	{"pruning forgets the age", "prune.go", `return s.pruneJobsBefore(ctx, name, now.Add(-keep), limit, now)`, `return s.pruneJobsBefore(ctx, name, now.Add(keep), limit, now)`},

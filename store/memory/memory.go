@@ -60,9 +60,9 @@ type tables struct {
 	named     map[int64][]string     // the calendars that each schedule names
 	pauses    map[string]store.Pause // of groups, also pauses that have ended
 	handlers  map[string]store.Handler
-	follows   map[int64][]string // the predecessors of each schedule
-	ends      []*scheduleEnd     // of jobs of predecessors
-	revisions map[string]int64   // of the last Sync of each owner
+	follows   map[int64][]string     // the predecessors of each schedule
+	ends      []*scheduleEnd         // of jobs of predecessors
+	owners    map[string]store.Owner // that were synced; their copies are by host
 	slots     []*store.SlotInfo
 	feed      feed
 	audit     []*store.AuditEntry // oldest first
@@ -128,7 +128,7 @@ func New(options ...Option) *Store {
 			pauses:     map[string]store.Pause{},
 			handlers:   map[string]store.Handler{},
 			follows:    map[int64][]string{},
-			revisions:  map[string]int64{},
+			owners:     map[string]store.Owner{},
 			nodes:      map[int64]*store.NodeInfo{},
 			beats:      map[int64]int64{},
 			lookAt:     map[int64]time.Time{},

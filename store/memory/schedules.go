@@ -30,8 +30,13 @@ func (s *Store) PutSchedules(ctx context.Context, req store.PutSchedulesRequest)
 		return store.PutSchedulesResult{}, err
 	}
 	defer s.mu.Unlock()
-	if last, ok := s.revisions[req.Owner]; req.Ordered() && ok && req.SyncRevision < last {
-		return store.PutSchedulesResult{}, fmt.Errorf("put schedules of owner %q, revision %d after %d: %w", req.Owner, req.SyncRevision, last, store.ErrStale)
+	owner, known := s.owners[req.Owner]
+	if req.Ordered() && req.Host == "" && known && req.SyncRevision < owner.Revision {
+		return store.PutSchedulesResult{}, fmt.Errorf("put schedules of owner %q, revision %d after %d: %w", req.Owner, req.SyncRevision, owner.Revision, store.ErrStale)
+	}
+	if req.Host != "" && (known || req.Gone) && !takes(owner, req) {
+		owner = s.storeCopy(req, now)
+		return store.PutSchedulesResult{Kept: &store.Owner{Name: owner.Name, Revision: owner.Revision, Version: owner.Version}}, nil
 	}
 	if missing, found := s.missingCalendar(req.Schedules); found {
 		return store.PutSchedulesResult{}, fmt.Errorf("put schedules: calendar %q: %w", missing, store.ErrNotFound)
@@ -75,9 +80,7 @@ func (s *Store) put(req store.PutSchedulesRequest, gone []*store.Schedule, now t
 		out.Deleted++
 		out.Edited = append(out.Edited, row.Name)
 	}
-	if req.Ordered() {
-		s.revisions[req.Owner] = req.SyncRevision
-	}
+	s.syncOwner(req, now)
 	if len(out.Edited) > 0 {
 		s.wake(store.Wake{Kind: store.WakeSchedules})
 	}

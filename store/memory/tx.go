@@ -155,7 +155,7 @@ func (t *tables) clone() tables {
 	c := *t
 	c.live, c.finished = copiesOf(t.live), copiesOf(t.finished)
 	c.schedules, c.calendars, c.nodes = copiesOf(t.schedules), copiesOf(t.calendars), copiesOf(t.nodes)
-	c.cancels, c.failing, c.revisions, c.beats = maps.Clone(t.cancels), maps.Clone(t.failing), maps.Clone(t.revisions), maps.Clone(t.beats)
+	c.cancels, c.failing, c.owners, c.beats = maps.Clone(t.cancels), maps.Clone(t.failing), maps.Clone(t.owners), maps.Clone(t.beats)
 	c.named, c.attempts, c.lookAt, c.pauses = maps.Clone(t.named), maps.Clone(t.attempts), maps.Clone(t.lookAt), maps.Clone(t.pauses)
 	c.handlers = maps.Clone(t.handlers)
 	c.follows, c.ends = maps.Clone(t.follows), copies(t.ends)

@@ -10,11 +10,11 @@ import (
 )
 
 // PutSchedules creates or changes schedules; see store.Schedules. If nothing
-// changes it writes nothing, except the revision of an owner.
+// changes it writes nothing, except what is known of an owner.
 func PutSchedules(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now time.Time) (store.PutSchedulesResult, error) {
 	var out store.PutSchedulesResult
-	if err := checkSync(ctx, tx, req); err != nil {
-		return out, err
+	if kept, err := SyncOwner(ctx, tx, req, now); err != nil || kept != nil {
+		return store.PutSchedulesResult{Kept: kept}, err
 	}
 	if err := checkCalendars(ctx, tx, req.Schedules); err != nil {
 		return out, err
@@ -30,18 +30,6 @@ func PutSchedules(ctx context.Context, tx Tx, req store.PutSchedulesRequest, now
 		return out, err
 	}
 	return plan.result(), Record(ctx, tx, req.Entry(plan.edits), now)
-}
-
-// checkSync refuses a sync that is older than the owner's last sync.
-func checkSync(ctx context.Context, tx Tx, req store.PutSchedulesRequest) error {
-	if !req.Ordered() {
-		return nil
-	}
-	last, found, err := tx.LockOwner(ctx, req.Owner)
-	if err == nil && found && req.SyncRevision < last {
-		err = fmt.Errorf("owner %q, revision %d after %d: %w", req.Owner, req.SyncRevision, last, store.ErrStale)
-	}
-	return err
 }
 
 // checkCalendars refuses schedules that name a calendar that does not exist.
@@ -200,14 +188,9 @@ func (p *putPlan) write(ctx context.Context, tx Tx, req store.PutSchedulesReques
 		}
 	}
 	if well := append(p.back, numbersOf(p.gone)...); len(well) > 0 {
-		if err := tx.EndFailing(ctx, well); err != nil {
-			return err
-		}
+		return tx.EndFailing(ctx, well)
 	}
-	if !req.Ordered() {
-		return nil
-	}
-	return tx.SaveOwner(ctx, req.Owner, req.SyncRevision)
+	return nil
 }
 
 // writeUses writes which calendars the changed schedules name, and which schedules they

@@ -209,11 +209,7 @@ type Slots interface {
 
 // Schedules reads and writes schedules and their owners.
 type Schedules interface {
-	// LockOwner returns the last sync revision of an owner, if there is one.
-	LockOwner(ctx context.Context, owner string) (revision int64, found bool, err error)
-
-	// SaveOwner stores the last sync revision of an owner.
-	SaveOwner(ctx context.Context, owner string, revision int64) error
+	OwnersTx
 
 	// LockRevision returns the greatest revision that was given to any schedule or
 	// calendar; RaiseRevision stores a greater one.

@@ -59,10 +59,35 @@ func (w *world) sync() {
 	owner := pick(w, owners[1:]...)
 	req := store.PutSchedulesRequest{
 		Now: w.now, Owner: owner, Sync: true, SyncRevision: max(0, w.revs[owner]+int64(w.rng.IntN(4))-1), Schedules: w.somePuts(w.rng.IntN(4)),
+		Host: pick(w, "", "", "h1", "h2"), Path: pick(w, "", "p"),
+	}
+	switch {
+	case req.Host == "":
+		req.Path = ""
+	case w.chance(4):
+		req.Path, req.Schedules, req.Gone = "", nil, true
+	case w.chance(2):
+		req.SyncRevision = w.revs[owner] // the copies decide
 	}
 	if w.putBoth(req) {
-		w.revs[owner] = req.SyncRevision
+		w.revs[owner] = max(w.revs[owner], w.ownersBoth(owner))
 	}
+}
+
+// ownersBoth compares the owners, and returns the revision of an owner.
+func (w *world) ownersBoth(name string) (revision int64) {
+	req := store.ListOwnersRequest{Limit: 10}
+	want, err := w.model.ListOwners(w.ctx, req)
+	w.must(err)
+	got, err := w.client.ListOwners(w.ctx, req)
+	w.must(err)
+	w.compare("ListOwners", req, got, want)
+	for _, owner := range want {
+		if owner.Name == name {
+			revision = owner.Revision
+		}
+	}
+	return revision
 }
 
 // putBoth puts into both stores and pairs new schedules.
@@ -80,7 +105,9 @@ func (w *world) putBoth(req store.PutSchedulesRequest) bool {
 	if !w.agree("PutSchedules", req, gotErr, wantErr, false) {
 		return false
 	}
-	w.pairSchedules(req.Schedules)
+	if want.Kept == nil {
+		w.pairSchedules(req.Schedules)
+	}
 	for i, put := range req.Schedules {
 		if i < len(got.Revisions) {
 			got.Revisions[i] = w.revision(put.Name, got.Revisions[i], want.Revisions[i])

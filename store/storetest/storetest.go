@@ -95,6 +95,7 @@ func Run(t *testing.T, open func(t *testing.T) Store, options ...Option) {
 		{"JobFilter", filterTests, nil},
 		{"PutSchedules", putTests, nil},
 		{"Sync", syncTests, nil},
+		{"Copy", copyTests, nil},
 		{"ChangeSchedules", changeSchedulesTests, nil},
 		{"Calendars", calendarTests, nil},
 		{"Groups", groupTests, nil},

@@ -1,0 +1,102 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hourbell/hourbell/store"
+)
+
+// ListOwners lists owners; see store.Schedules.
+func (s *Store) ListOwners(ctx context.Context, req store.ListOwnersRequest) ([]store.Owner, error) {
+	if _, err := s.begin(ctx, "list owners", time.Time{}); err != nil {
+		return nil, err
+	}
+	defer s.mu.Unlock()
+	var out []store.Owner
+	for name, owner := range s.owners {
+		if name > req.After && (len(req.Names) == 0 || slices.Contains(req.Names, name)) {
+			owner.Copies = slices.Clone(owner.Copies)
+			out = append(out, owner)
+		}
+	}
+	slices.SortFunc(out, func(a, b store.Owner) int { return cmp.Compare(a.Name, b.Name) })
+	return out[:min(len(out), req.Limit)], nil
+}
+
+// takes reports whether the copy of a request is or comes in force, or ends the set.
+func takes(owner store.Owner, req store.PutSchedulesRequest) bool {
+	if req.Gone {
+		return len(owner.Copies) == 1 && owner.Copies[0].Host == req.Host &&
+			(owner.Version.Host != "" || owner.Copies[0].Digest == owner.Version.Digest)
+	}
+	digest := req.Digest()
+	if digest == owner.Version.Digest {
+		return true
+	}
+	if req.SyncRevision != owner.Revision {
+		return req.SyncRevision > owner.Revision
+	}
+	known, repeated, others := false, false, 0
+	for _, c := range owner.Copies {
+		if c.Host == req.Host {
+			known, repeated = true, c.Digest == digest && c.Revision == req.SyncRevision
+		} else if c.Digest == owner.Version.Digest {
+			others++
+		}
+	}
+	switch {
+	case owner.Version == store.Version{}:
+		return true
+	case !known:
+		return others == 0
+	case repeated:
+		return others == 0 && owner.Version.Host != ""
+	}
+	return true
+}
+
+// syncOwner stores what a sync that changes schedules leaves behind.
+func (s *Store) syncOwner(req store.PutSchedulesRequest, now time.Time) {
+	if !req.Ordered() {
+		return
+	}
+	owner, known := s.owners[req.Owner]
+	if owner.Name = req.Owner; !known || req.SyncRevision > owner.Revision {
+		owner.Revision = req.SyncRevision
+	}
+	if digest := req.Digest(); req.Sync && digest != owner.Version.Digest {
+		owner.Version = store.Version{Digest: digest, Host: req.Host, At: now}
+	}
+	s.owners[req.Owner] = owner
+	if req.Host != "" {
+		s.storeCopy(req, now)
+	}
+}
+
+// storeCopy stores the copy that a host declares, or deletes it, and returns the owner.
+func (s *Store) storeCopy(req store.PutSchedulesRequest, now time.Time) store.Owner {
+	owner, known := s.owners[req.Owner]
+	if !known {
+		owner = store.Owner{Name: req.Owner, Revision: req.SyncRevision}
+	}
+	c := store.Copy{Host: req.Host, Path: req.Path, Digest: req.Digest(), Revision: req.SyncRevision, ChangedAt: now}
+	var copies []store.Copy
+	for _, other := range owner.Copies {
+		switch {
+		case other.Host != req.Host:
+			copies = append(copies, other)
+		case other.Digest == c.Digest && other.Revision == c.Revision:
+			c.ChangedAt = other.ChangedAt
+		}
+	}
+	if !req.Gone {
+		copies = append(copies, c)
+	}
+	slices.SortFunc(copies, func(a, b store.Copy) int { return cmp.Compare(a.Host, b.Host) })
+	owner.Copies = copies
+	s.owners[req.Owner] = owner
+	return owner
+}

@@ -19,9 +19,9 @@ func minutes(t *testing.T) int {
 	}))
 }
 
-// TestCrontabOnThreeNodes (P1): three nodes each have a copy of the same
-// directory of crontabs, and one copy of a file is older. The nodes are
-// stopped, killed and started again in turn. Each line of the newer versions
+// TestCrontabOnThreeNodes (P1): three hosts each have a copy of the same
+// directory of crontabs. Two of them get a newer version of a file while their nodes are stopped.
+// Then the nodes are stopped, killed and started again in turn. Each line of the newer versions
 // runs once a minute, the older version's line never, and no restart changes
 // the schedules in the store.
 func TestCrontabOnThreeNodes(t *testing.T) {
@@ -41,17 +41,19 @@ func TestCrontabOnThreeNodes(t *testing.T) {
 		dir := t.TempDir()
 		dirs = append(dirs, dir)
 		writeCrontab(t, filepath.Join(dir, "first"), first, 0)
-		if i == 2 {
-			writeCrontab(t, filepath.Join(dir, "second"), old, time.Hour)
-		} else {
-			writeCrontab(t, filepath.Join(dir, "second"), second, 0)
-		}
+		writeCrontab(t, filepath.Join(dir, "second"), old, time.Duration(i)*time.Hour)
 	}
-	node := func(i int) *process { return serve(t, store, "--commands", "declared", "--crontab", dirs[i]) }
-	nodes := []*process{nil, nil, node(2)} // the older version comes first, and is then replaced
-	until(t, 20*time.Second, "the first node", func() bool { return nodes[2].logged("node started") > 0 })
-	nodes[0], nodes[1] = node(0), node(1)
-	until(t, 20*time.Second, "the others", func() bool { return nodes[0].logged("node started")+nodes[1].logged("node started") == 2 })
+	node := func(i int) *process {
+		n := serve(t, store, "--commands", "declared", "--host", fmt.Sprint("host", i), "--crontab", dirs[i])
+		until(t, 20*time.Second, "a node", func() bool { return n.logged("node started") > 0 })
+		return n
+	}
+	nodes := []*process{node(0), node(1), node(2)}
+	for i := range 2 {
+		nodes[i].stop()
+		writeCrontab(t, filepath.Join(dirs[i], "second"), second, 2*time.Hour) // a time that is not newer
+		nodes[i] = node(i)
+	}
 
 	revisions := scheduleRevisions(t, store)
 	if len(revisions) != 5 {

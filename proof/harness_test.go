@@ -266,6 +266,9 @@ func (p *process) logged(message string) int { return len(p.lines(message)) }
 
 type logLine struct {
 	Message string `json:"msg"`
+	Host    string `json:"host"`
+	User    string `json:"user"`
+	Differs string `json:"difference"`
 	Job     int64  `json:"job"`
 	Token   int64  `json:"token"`
 	Detail  string `json:"detail"`

@@ -348,9 +348,9 @@ func TestQueuesAndNodes(t *testing.T) {
 	b.work()
 	equal(t, "queues", steady(b.ok("queues")), "QUEUE  READY  SCHEDULED  RUNNING  WAITING  OLDEST\ndefault  1  1  0  0  TIME\n")
 	equal(t, "queues", steady(b.ok("queues", "--output", "ndjson")), `{"name":"default","ready":1,"scheduled":1,"running":0,"waiting":0,"oldest":"TIME ","estimated":false}`+"\n")
-	equal(t, "nodes", steady(b.ok("nodes")), "ID  NAME  HOST  LABELS  STATE  RUNNING  QUEUES  KINDS  STARTED  SEEN  VERSION\n1  bench  tower  -  left  0  default  command  TIME TIME 0.1.0\n")
+	equal(t, "nodes", steady(b.ok("nodes")), "ID  NAME  HOST  LABELS  STATE  RUNNING  QUEUES  KINDS  STARTED  SEEN  VERSION  DIFFERS\n1  bench  tower  -  left  0  default  command  TIME TIME 0.1.0  -\n")
 	node := b.objects("nodes")[0]
-	if node["name"] != "bench" || node["state"] != "left" || node["lease"] != "15s" || fmt.Sprint(node["kinds"]) != "[command]" || node["host"] != "tower" || fmt.Sprint(node["labels"]) != "[]" {
+	if node["name"] != "bench" || node["state"] != "left" || node["lease"] != "15s" || fmt.Sprint(node["kinds"]) != "[command]" || node["host"] != "tower" || fmt.Sprint(node["labels"]) != "[]" || fmt.Sprint(node["differs"]) != "[]" {
 		t.Errorf("node %v", node)
 	}
 }

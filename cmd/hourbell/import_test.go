@@ -40,7 +40,7 @@ func TestImport(t *testing.T) {
 		}
 		writeFile(t, "out.yaml", yaml.out)
 		want, got := mustLoad(t, in), mustLoad(t, files.Input{Path: "out.yaml", Form: files.YAML})
-		if want.Owner != got.Owner || want.Revision != got.Revision || want.Revision == 0 {
+		if want.Owner != got.Owner || want.Revision != got.Revision {
 			t.Errorf("owner %q revision %d, want %q and %d", got.Owner, got.Revision, want.Owner, want.Revision)
 		}
 		if !reflect.DeepEqual(schedules(want.Entries), schedules(got.Entries)) || !reflect.DeepEqual(schedules(want.AtStart), schedules(got.AtStart)) {

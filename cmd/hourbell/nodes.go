@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
 )
 
 func (p *program) nodesCommand() *cobra.Command {
@@ -29,7 +32,11 @@ func (p *program) nodesCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printList(p, view.NodeListing(now, history.Suspended()), l.format, all(nodes))
+				owners, err := ownersOf(c.Context(), client)
+				if err != nil {
+					return err
+				}
+				return printList(p, view.NodeListingWithCopies(now, history.Suspended(), owners), l.format, all(nodes))
 			})
 		},
 	}
@@ -37,4 +44,19 @@ func (p *program) nodesCommand() *cobra.Command {
 	f.addTo(c)
 	c.AddCommand(p.acceptHistoryCommand(&f))
 	return c
+}
+
+// ownersOf returns the owners with copies on hosts: all, or those with the given names.
+func ownersOf(ctx context.Context, client *hourbell.Client, names ...string) (owners []store.Owner, err error) {
+	filter := hourbell.OwnerFilter{Names: names, Limit: 1000}
+	for {
+		page, err := client.Schedules.Owners(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		if owners = append(owners, page...); len(page) < filter.Limit {
+			return owners, nil
+		}
+		filter.After = page[len(page)-1].Name
+	}
 }

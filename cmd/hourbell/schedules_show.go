@@ -7,6 +7,7 @@ import (
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/internal/view"
+	"github.com/hourbell/hourbell/store"
 )
 
 func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
@@ -24,8 +25,20 @@ func (p *program) schedulesShowCommand(f *storeFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				var owner store.Owner
+				if s.Owner != "" {
+					owners, err := ownersOf(c.Context(), client, s.Owner)
+					if err != nil {
+						return err
+					}
+					if len(owners) > 0 {
+						owner = owners[0]
+					}
+				}
 				shown := view.NewSchedule(s, secrets)
-				return p.show(o, view.NewScheduleRecord(shown), func(out *bufio.Writer) { p.printFacts(out, view.ScheduleFacts(shown)) })
+				return p.show(o, view.NewScheduleWithCopiesRecord(shown, owner), func(out *bufio.Writer) {
+					p.printFacts(out, append(view.ScheduleFacts(shown), view.CopyFacts(owner)...))
+				})
 			})
 		},
 	}

@@ -138,9 +138,9 @@ func (p *program) newNode(c *cobra.Command, f serveFlags) (*node.Node, error) {
 	n.Commands, errs[1] = node.ParseCommands(f.commands, c.Flags().Changed("commands"), n.Store)
 	n.Config, errs[2] = f.config(c)
 	n.Config.Logger, errs[3] = logline.New(p.stderr, f.logLevel, f.logFormat)
-	loader := files.Loader{Strict: f.commands != string(node.NoCommands), Me: files.WhoAmI()}
-	inputs := append(files.Inputs(f.files, files.YAML, f.crontabs, f.sysCrontabs), files.Local(f.ownCrontabs, cmp.Or(f.host, hourbell.DefaultHost()))...)
-	n.Watch, errs[4] = watch.Open(loader, inputs)
+	host := cmp.Or(f.host, hourbell.DefaultHost())
+	loader := files.Loader{Strict: f.commands != string(node.NoCommands), Me: files.WhoAmI(), Host: host}
+	n.Watch, errs[4] = watch.Open(loader, append(files.Inputs(f.files, files.YAML, f.crontabs, f.sysCrontabs), files.Local(f.ownCrontabs, host)...))
 	n.SQL, errs[6] = p.parseSQL(f.sql)
 	if c.Flags().Changed("probes") {
 		errs[5] = checkAddress("probes", f.probes)

@@ -228,7 +228,7 @@ func checkReload(t *testing.T, b *bench, p *process) {
 	became("hupd")
 
 	writeFile(t, "s.yaml", "revision: 6\nschedules:\n"+fmt.Sprintf(entry, "old"))
-	p.awaits("the store has a newer revision", 1)
+	p.awaits("give this file a revision of at least 7", 1)
 	became("hupd")
 }
 

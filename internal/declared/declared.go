@@ -27,9 +27,6 @@ type File struct {
 	Owner string
 	// Revision orders the versions of the set; 0 if the file has none.
 	Revision int64
-	// Dated reports that Revision is not part of the file's text: it is the
-	// file's modification time, in microseconds since 1970.
-	Dated bool
 	// Entries are the schedules, in the order of the file, each with Owner set.
 	Entries []Entry
 	// AtStart are entries without a rule: each runs once for every start of a

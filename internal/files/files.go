@@ -139,6 +139,8 @@ type Loader struct {
 	Stdin  io.Reader // the content of the file "-"; nil: "-" is an ordinary file name
 	Strict bool      // the process runs the lines: lines that it cannot or must not run are mistakes
 	Me     Identity  // the user of the process
+	// Host is the name of this host, whose copies the files are; empty: hourbell.DefaultHost.
+	Host string
 	// CheckUser returns why commands of a user do not start on this machine; nil:
 	// kinds.CheckUser.
 	CheckUser func(name string) error
@@ -193,12 +195,6 @@ func (l Loader) loadFrom(s Source, r io.Reader, info os.FileInfo) (Loaded, error
 	if err != nil {
 		return Loaded{}, MistakesError{err}
 	}
-	if s.Form != YAML && set.Revision == 0 {
-		set.Dated = true
-		if info != nil {
-			set.Revision = info.ModTime().UnixMicro()
-		}
-	}
 	return Loaded{s, set}, nil
 }
 
@@ -220,6 +216,15 @@ func (s Source) reader() crontab.Reader {
 		r.Form, r.User = crontab.User, spoolUser(s.Path)
 	}
 	return r
+}
+
+// User returns the user whose crontab the file is because of its place in a spool; empty if
+// it is not in a spool.
+func (s Source) User() string {
+	if s.Form != UserCrontab {
+		return ""
+	}
+	return spoolUser(s.Path)
 }
 
 // DefaultOwner returns the owner of a crontab that does not name an owner.

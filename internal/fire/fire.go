@@ -40,6 +40,7 @@ type Config struct {
 type Store interface {
 	store.Schedules
 	store.Calendars
+	ListNodes(ctx context.Context) ([]store.NodeInfo, error)
 }
 
 // Run fires slots until ctx ends. Every node fires; of several decisions on the same slots, the
@@ -298,7 +299,7 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 		firing := plan.Resolve(s, p, err, ends[s.ID], now)
 		f.notePlace(p)
 		if err == nil && !f.cfg.MayRun(p.Definition) {
-			firing = p.OnlyMissed(s, firing, now)
+			firing = f.explainMissed(ctx, p, s, p.OnlyMissed(s, firing, now))
 		}
 		firings = append(firings, firing)
 		names[s.ID] = s.Name

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"reflect"
 	"slices"
 	"time"
 
@@ -84,8 +83,7 @@ func (w *Watcher) bring(ctx context.Context, f *watched) {
 	if ctx.Err() != nil {
 		return
 	}
-	if errors.Is(err, hourbell.ErrStale) {
-		w.stale(ctx, f)
+	if w.keptOut(ctx, f, err) {
 		return
 	}
 	if err != nil {
@@ -96,35 +94,41 @@ func (w *Watcher) bring(ctx context.Context, f *watched) {
 	w.logChanges(ctx, "file read again", f, done)
 }
 
-// sync makes the owner's schedules equal to the file's. An older revision is
-// refused permanently; after any other failure the file stays pending. If the
-// file has changed its owner, the schedules of the earlier owner are deleted.
+// sync declares the file as this host's copy. A copy that is not in force is no failure for
+// a repetition; after any other failure the file stays pending. If the file has
+// changed its owner, the copy of the earlier owner ends.
 func (w *Watcher) sync(ctx context.Context, f *watched) (hourbell.SyncResult, error) {
 	if f.stored != nil && f.stored.Owner != f.good.Owner {
-		if _, err := w.clear(w.as(ctx, f.Path), f.stored, f.good.Revision); err != nil && !errors.Is(err, hourbell.ErrStale) {
+		if _, err := w.clear(w.as(ctx, f.Path), f.stored); err != nil {
 			return hourbell.SyncResult{}, err
 		}
 	}
-	done, err := w.client.Schedules.Sync(w.as(ctx, f.Path), f.good.Owner, f.good.Revision, f.good.Schedules())
+	done, err := w.client.Schedules.SyncCopy(w.as(ctx, f.Path), hourbell.HostCopy{
+		Owner: f.good.Owner, Host: w.loader.Host, Path: absolute(f.Path), Revision: f.good.Revision, Schedules: f.good.Schedules(),
+	})
 	if f.pending = err != nil && !errors.Is(err, hourbell.ErrStale); !f.pending {
 		f.stored = f.good
 	}
 	return done, err
 }
 
+// keptOut reports whether the error of a sync says that the file is not in force, and logs
+// it.
+func (w *Watcher) keptOut(ctx context.Context, f *watched, err error) bool {
+	var kept *hourbell.NotInForceError
+	if !errors.As(err, &kept) {
+		if err == nil {
+			f.differs = ""
+		}
+		return false
+	}
+	w.differs(ctx, f, kept.Owner)
+	return true
+}
+
 // as returns a context for changes that a file of this node causes, for the audit.
 func (w *Watcher) as(ctx context.Context, path string) context.Context {
 	return hourbell.WithActor(ctx, hourbell.Actor{Name: w.client.Name(), Source: "file " + path})
-}
-
-// stale handles a file that is older than the version in the store: a warning
-// is logged only if the file differs.
-func (w *Watcher) stale(ctx context.Context, f *watched) {
-	if w.inPlace(ctx, f.good) {
-		w.log.Debug("file is older than the revision in the store, and equal to it", "file", f.Path, "revision", f.good.Revision)
-		return
-	}
-	w.complain(f, hourbell.ErrStale)
 }
 
 // complain logs the mistakes of a file once, one line for each mistake.
@@ -143,8 +147,6 @@ func (w *Watcher) complain(f *watched, err error) {
 		unreadable *check.FieldError
 	)
 	switch {
-	case errors.Is(err, hourbell.ErrStale):
-		w.log.Warn("file not used: the store has a newer revision", path, slog.String("owner", f.good.Owner), slog.Int64("revision", f.good.Revision), slog.String("remedy", staleRemedy(f.good)))
 	case errors.As(err, &wrong) && errors.As(err, &unreadable):
 		w.log.Error("file not read"+stays, path, slog.String("error", plain.OneLine(unreadable.Error())))
 	case errors.As(err, &wrong):
@@ -152,13 +154,6 @@ func (w *Watcher) complain(f *watched, err error) {
 	default:
 		w.log.Error("file not in effect", path, slog.String("error", plain.OneLine(err.Error())))
 	}
-}
-
-func staleRemedy(set *declared.File) string {
-	if set.Dated {
-		return "bring the newer file to this machine; or touch this one to have it count as newer; or, if it is another crontab of the same name, give it the line #hourbell-file: owner=NAME"
-	}
-	return "bring the newer file to this machine, or give this one a greater revision"
 }
 
 // tellWarnings logs the parts of a file that have no effect.
@@ -222,25 +217,6 @@ func (w *Watcher) next(ctx context.Context, owner string) time.Time {
 		}
 	}
 	return first
-}
-
-// inPlace reports whether an owner's schedules in the store equal the schedules
-// of a set.
-func (w *Watcher) inPlace(ctx context.Context, set *declared.File) bool {
-	found, ok := w.ofOwner(ctx, set.Owner)
-	if !ok || len(found) != len(set.Entries) {
-		return false
-	}
-	stored := map[string]hourbell.Schedule{}
-	for _, info := range found {
-		stored[info.Name] = asStored(info.Schedule)
-	}
-	for _, entry := range set.Entries {
-		if !reflect.DeepEqual(stored[entry.Name], asStored(entry.Schedule)) {
-			return false
-		}
-	}
-	return true
 }
 
 // asStored returns a schedule as the store returns it, without its revision.

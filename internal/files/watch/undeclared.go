@@ -11,6 +11,7 @@ import (
 	"github.com/hourbell/hourbell/internal/crontab"
 	"github.com/hourbell/hourbell/internal/files"
 	"github.com/hourbell/hourbell/internal/plain"
+	"github.com/hourbell/hourbell/store"
 )
 
 // Bounds for reading and listing schedules that no file declares.
@@ -19,9 +20,8 @@ const (
 	mostNamed    = 20
 )
 
-// tellUndeclared logs the owners of crontabs whose schedules are in the store
-// and in no file of this node. Either such a file was removed while no node
-// ran, or another node has the file, which this node cannot know.
+// tellUndeclared logs the owners of crontabs whose schedules are in the store,
+// in no file of this node, and in no copy of another host.
 func (w *Watcher) tellUndeclared(ctx context.Context) {
 	found, err := w.undeclared(ctx)
 	if err != nil {
@@ -29,7 +29,7 @@ func (w *Watcher) tellUndeclared(ctx context.Context) {
 		return
 	}
 	for _, owner := range slices.Sorted(maps.Keys(found)) {
-		w.log.Warn("schedules of a crontab that no file of this node declares", "owner", owner, "schedules", len(found[owner]), "remedy", deleteRemedy(owner, found[owner]))
+		w.log.Warn("schedules of a crontab that neither a file of this node nor another host declares", "owner", owner, "schedules", len(found[owner]), "remedy", deleteRemedy(owner, found[owner]))
 	}
 }
 
@@ -43,7 +43,13 @@ func (w *Watcher) undeclared(ctx context.Context) (map[string][]string, error) {
 			declared[f.DefaultOwner()] = true // its schedules stay until its mistakes are corrected
 		}
 	}
-	found, ofHost := map[string][]string{}, crontab.HostOwners(w.client.Host())+":"
+	if err := w.eachOwner(ctx, func(owner store.Owner) error {
+		declared[owner.Name] = declared[owner.Name] || slices.ContainsFunc(owner.Copies, func(c store.Copy) bool { return c.Host != w.loader.Host })
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	found, ofHost := map[string][]string{}, crontab.HostOwners(w.loader.Host)+":"
 	filter := hourbell.ScheduleFilter{Limit: 1000}
 	for range mostSearched / filter.Limit {
 		page, err := w.client.Schedules.List(ctx, filter)
@@ -65,7 +71,7 @@ func (w *Watcher) undeclared(ctx context.Context) (map[string][]string, error) {
 
 // deleteRemedy returns how to delete an owner's schedules.
 func deleteRemedy(owner string, names []string) string {
-	const when = "if no other node has its file, delete them: "
+	const when = "if its file is gone for good, delete them: "
 	if len(names) > mostNamed {
 		return fmt.Sprintf("%shourbell schedules list --owner %s lists their names, hourbell schedules delete deletes them", when, plain.ShellQuote(owner))
 	}

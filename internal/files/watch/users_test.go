@@ -16,7 +16,7 @@ func TestLinesOfUsersThatAreMissing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	filestest.Write(t, "tab", "#hourbell: name=a on_failure='echo hook'\n0 0 * * * ada date\n#hourbell: name=b\n0 0 * * * bob date\n@reboot ada date\n@reboot bob date\n")
 	missing := map[string]error{"ada": errors.New("not known here")}
-	loader := files.Loader{Strict: true, Me: files.Identity{Root: true, UID: os.Getuid()}, CheckUser: func(name string) error { return missing[name] }}
+	loader := files.Loader{Strict: true, Host: "h", Me: files.Identity{Root: true, UID: os.Getuid()}, CheckUser: func(name string) error { return missing[name] }}
 	w := startWith(t, loader, &away{Store: memory.New()}, files.Input{Path: "tab", Form: files.SystemCrontab})
 	w.has("a b")
 	w.says("WARN", "lines not run by this node, because of their user", "user=ada", `reason="not known here"`, "lines=2")

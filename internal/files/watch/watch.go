@@ -66,6 +66,7 @@ type watched struct {
 	stored  *declared.File // the last version that was synced to the store
 	pending bool           // good is not in the store yet
 	waiting *declared.File // a version that shares an owner or a name with another file
+	differs string         // the digest of the version in force, if that is another and was logged
 	fault   error          // the mistakes at the start
 	said    string         // the last message, so that it is logged once
 }
@@ -74,6 +75,9 @@ type watched struct {
 // are an error (files.MistakesError), which names every mistake in any such file; a
 // file of a directory is left out until it has no mistakes, as it would be later.
 func Open(l files.Loader, inputs []files.Input) (*Watcher, error) {
+	if l.Host == "" {
+		l.Host = hourbell.DefaultHost()
+	}
 	w := &Watcher{loader: l, inputs: inputs, said: map[string]string{}, left: map[string]bool{}}
 	read, _, err := l.TryAll(inputs)
 	mustBe, all := []error{err}, []error{err}
@@ -166,7 +170,7 @@ func (w *Watcher) sets() []*declared.File {
 }
 
 // SyncAll syncs every file to the store at the start. The first failure ends
-// it, with three exceptions: a newer revision in the store, a name of another
+// it, with three exceptions: a copy that is not in force, a name of another
 // owner in a file of a directory, and a store that went back in time.
 func (w *Watcher) SyncAll(ctx context.Context) error {
 	defer w.publish()
@@ -178,8 +182,7 @@ func (w *Watcher) SyncAll(ctx context.Context) error {
 		w.tellWarnings(f)
 		done, err := w.sync(ctx, f)
 		switch {
-		case errors.Is(err, hourbell.ErrStale):
-			w.stale(ctx, f)
+		case w.keptOut(ctx, f, err):
 			continue
 		case errors.Is(err, hourbell.ErrConflict) && f.Dir != "", errors.Is(err, hourbell.ErrSuspended):
 			w.complain(f, err) // Run tries again
@@ -189,7 +192,7 @@ func (w *Watcher) SyncAll(ctx context.Context) error {
 		}
 		w.logChanges(ctx, "file loaded", f, done)
 	}
-	return nil
+	return w.dropMissing(ctx)
 }
 
 // SyncLater is SyncAll for a node that works already: Run syncs the files, which have not changed
@@ -202,9 +205,10 @@ func (w *Watcher) SyncLater() {
 // Run checks the files until ctx ends. A value on reread makes it read all
 // files, changed or not.
 func (w *Watcher) Run(ctx context.Context, reread <-chan os.Signal) {
-	tick, users := time.NewTicker(Every), time.NewTicker(everyUsers)
+	tick, users, others := time.NewTicker(Every), time.NewTicker(everyUsers), time.NewTicker(everyCompare)
 	defer tick.Stop()
 	defer users.Stop()
+	defer others.Stop()
 	w.tellUndeclared(ctx)
 	for {
 		select {
@@ -221,6 +225,8 @@ func (w *Watcher) Run(ctx context.Context, reread <-chan os.Signal) {
 			}
 		case <-users.C:
 			w.checkUsers()
+		case <-others.C:
+			w.compare(ctx)
 		case <-tick.C:
 			w.bringAfterLoss()
 			w.directories(ctx)
@@ -282,10 +288,7 @@ func (w *Watcher) complainOnce(path string, err error) {
 	}
 }
 
-// dropGone deletes the schedules of files that were missing in two checks. The
-// modification time of the directory is the time of the removal; it becomes the
-// last revision of the file, so that a node with an older directory does not
-// restore the schedules.
+// dropGone ends the copies of files that were missing in two checks.
 func (w *Watcher) dropGone(ctx context.Context, in files.Input, info os.FileInfo, found []files.Source) {
 	before := len(w.files)
 	w.files = slices.DeleteFunc(w.files, func(f *watched) bool {
@@ -297,7 +300,7 @@ func (w *Watcher) dropGone(ctx context.Context, in files.Input, info os.FileInfo
 			f.seen = nil
 			return false
 		}
-		gone := w.drop(ctx, f, info.ModTime().UnixMicro())
+		gone := w.drop(ctx, f)
 		if gone {
 			w.retire(f.good)
 		}
@@ -308,35 +311,27 @@ func (w *Watcher) dropGone(ctx context.Context, in files.Input, info os.FileInfo
 	}
 }
 
-// drop deletes the schedules of a file that is gone; the result is false if the
-// store failed.
-func (w *Watcher) drop(ctx context.Context, f *watched, at int64) bool {
+// drop ends the copy of a file that is gone; the result is false if the store
+// failed.
+func (w *Watcher) drop(ctx context.Context, f *watched) bool {
 	if f.stored == nil {
 		return true
 	}
-	done, err := w.clear(w.as(ctx, f.Path), f.stored, at)
+	done, err := w.clear(w.as(ctx, f.Path), f.stored)
 	switch {
 	case ctx.Err() != nil:
 		return false
-	case errors.Is(err, hourbell.ErrStale):
-		w.log.Warn("file is gone, but its schedules stay: the store has a newer revision", "file", f.Path, "owner", f.stored.Owner)
 	case err != nil:
 		w.complain(f, err)
 		return false
-	default:
-		w.log.Info("file is gone, and its schedules with it", "file", f.Path, "owner", f.stored.Owner, "deleted", done.Deleted)
 	}
+	w.logGone(f.Path, f.stored.Owner, done.Deleted)
 	return true
 }
 
-// clear deletes the schedules of a set, with a time in microseconds as the
-// revision.
-func (w *Watcher) clear(ctx context.Context, set *declared.File, at int64) (hourbell.SyncResult, error) {
-	revision := set.Revision
-	if set.Dated {
-		revision = max(revision, at)
-	}
-	return w.client.Schedules.Sync(ctx, set.Owner, revision, nil)
+// clear ends this host's copy of a set. The schedules end with the last copy.
+func (w *Watcher) clear(ctx context.Context, set *declared.File) (hourbell.SyncResult, error) {
+	return w.client.Schedules.SyncCopy(ctx, hourbell.HostCopy{Owner: set.Owner, Host: w.loader.Host, Gone: true})
 }
 
 // step checks one file: it is read when it has changed and is no longer being
@@ -361,7 +356,7 @@ func (w *Watcher) step(ctx context.Context, f *watched) {
 // reload reads a file. A file with mistakes changes nothing: the last good
 // version stays in effect.
 func (w *Watcher) reload(ctx context.Context, f *watched, info os.FileInfo) {
-	f.read, f.said, f.waiting = info, "", nil
+	f.read, f.said, f.differs, f.waiting = info, "", "", nil
 	file, err := w.loader.Load(f.Source)
 	if err != nil {
 		w.complain(f, files.MistakesError{Err: err})

@@ -51,7 +51,13 @@ func newWatching(t *testing.T, text string) *watching {
 // start starts a node's watcher on a store.
 func start(t *testing.T, store *away, inputs ...files.Input) *watching {
 	t.Helper()
-	return startWith(t, files.Loader{Strict: true, Me: files.Identity{Root: true, UID: os.Getuid()}}, store, inputs...)
+	return startOn(t, "here", store, inputs...)
+}
+
+// startOn starts a watcher of a node on a host.
+func startOn(t *testing.T, host string, store *away, inputs ...files.Input) *watching {
+	t.Helper()
+	return startWith(t, files.Loader{Strict: true, Host: host, Me: files.Identity{Root: true, UID: os.Getuid()}}, store, inputs...)
 }
 
 func startWith(t *testing.T, loader files.Loader, store *away, inputs ...files.Input) *watching {
@@ -223,10 +229,7 @@ func TestWatchDirectory(t *testing.T) {
 	w.has("a n")
 	filestest.Dated(t, "d/two", lines("b"), 4)
 	w.look(3)
-	w.has("a n") // it is older than its removal, as far as the node can know
-	if !strings.Contains(w.log.String(), "touch this one") {
-		t.Errorf("nothing says what to do:\n%s", w.log)
-	}
+	w.has("a b n")
 	filestest.Write(t, "d/two", lines("b", "d"))
 	w.look(2)
 	w.has("a b d n")
@@ -238,35 +241,6 @@ func TestWatchDirectory(t *testing.T) {
 	if n := strings.Count(w.log.String(), "directory not read"); n != 1 {
 		t.Errorf("said %d times:\n%s", n, w.log)
 	}
-}
-
-// TestWatchOlderFile checks that a node with an older version of a file changes
-// nothing, and that a node with an equal version logs nothing.
-func TestWatchOlderFile(t *testing.T) {
-	t.Chdir(t.TempDir())
-	store := &away{Store: memory.New()}
-	for _, dir := range []string{"new", "old", "equal"} {
-		filestest.Dir(t, dir)
-	}
-	filestest.Dated(t, "new/tab", lines("a", "b"), 9)
-	filestest.Dated(t, "old/tab", lines("a", "c"), 5)
-	filestest.Dated(t, "equal/tab", lines("a", "b"), 5)
-	newer := start(t, store, files.Input{Path: "new/tab", Form: files.UserCrontab})
-	older := start(t, store, files.Input{Path: "old", Form: files.UserCrontab})
-	equally := start(t, store, files.Input{Path: "equal/tab", Form: files.UserCrontab})
-	newer.has("a b")
-	older.look(3)
-	newer.look(3)
-	newer.has("a b")
-	if n := strings.Count(older.log.String(), "the store has a newer revision"); n != 1 {
-		t.Errorf("the older node logged it %d times:\n%s", n, older.log)
-	}
-	if text := equally.log.String(); strings.Contains(text, "WARN") || !strings.Contains(text, "equal to it") {
-		t.Errorf("the equal one says:\n%s", text)
-	}
-	filestest.Dated(t, "old/tab", lines("c"), 10)
-	older.look(2)
-	newer.has("c")
 }
 
 // TestWatchOwnerChanges checks that no schedule stays under the earlier owner.
@@ -322,7 +296,7 @@ func TestClashesWait(t *testing.T) {
 		filestest.Dir(t, dir)
 	}
 	filestest.Dated(t, "d/one", "#hourbell-file: owner=same\n"+lines("a"), 1)
-	filestest.Dated(t, "d/two", "#hourbell-file: owner=same\n"+lines("b"), 60*24*365*5) // newer than the removal of the other file
+	filestest.Dated(t, "d/two", "#hourbell-file: owner=same\n"+lines("b"), 2)
 	w := start(t, &away{Store: memory.New()}, files.Input{Path: "d", Form: files.UserCrontab})
 	w.look(3)
 	w.has("a")
@@ -391,25 +365,24 @@ func TestFileBecomesDirectory(t *testing.T) {
 	w.says("file is gone", "d/one")
 }
 
-// TestUndeclared checks that schedules of crontabs that were removed while no
-// node ran are named at the next start, and that declared schedules are not.
+// TestUndeclared checks that schedules of crontabs that a node is no longer given are named
+// at the next start, unless another host declares them, and that declared schedules are not.
 func TestUndeclared(t *testing.T) {
 	t.Chdir(t.TempDir())
 	filestest.Dir(t, "d")
 	filestest.Dated(t, "d/one", lines("a"), 1)
-	filestest.Dated(t, "d/two", lines("it")+"0 1 * * * curl -u me:hunter2\n", 1)
+	filestest.Dated(t, "two", lines("it")+"0 1 * * * curl -u me:hunter2\n", 1)
+	filestest.Dated(t, "other", lines("o"), 1)
 	filestest.Dated(t, "d/three", lines("c"), 1)
 	filestest.Write(t, "s.yaml", declareB)
 	store := &away{Store: memory.New()}
-	start(t, store, files.Input{Path: "d", Form: files.UserCrontab}, files.Input{Path: "s.yaml", Form: files.YAML})
-	if err := os.Remove("d/two"); err != nil {
-		t.Fatal(err)
-	}
+	start(t, store, files.Input{Path: "d", Form: files.UserCrontab}, files.Input{Path: "s.yaml", Form: files.YAML}, files.Input{Path: "two", Form: files.UserCrontab})
+	startOn(t, "there", store, files.Input{Path: "other", Form: files.UserCrontab})
 	filestest.Dated(t, "d/three", "nonsense\n", 2)
 	w := start(t, store, files.Input{Path: "d", Form: files.UserCrontab})
 	w.tellUndeclared(t.Context())
-	w.says("WARN", "no file of this node declares", "owner=crontab:two", "schedules=2", "if no other node has its file", "hourbell schedules delete crontab:two:curl-", ` it"`)
-	if w.times("no file of this node declares") != 1 || strings.Contains(w.log.String(), "hunter2") {
+	w.says("WARN", "that neither a file of this node nor another host declares", "owner=crontab:two", "schedules=2", "if its file is gone", "hourbell schedules delete crontab:two:curl-", ` it"`)
+	if w.times("nor another host declares") != 1 || strings.Contains(w.log.String(), "hunter2") {
 		t.Errorf("the log is\n%s", w.log)
 	}
 }

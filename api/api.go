@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
 	"reflect"
 	"strings"
@@ -181,6 +182,14 @@ func add[I, O any](h *handler, r route, do func(context.Context, *I) (*O, error)
 		}
 		return out, nil
 	})
+	shapeParameters(reflect.TypeFor[I](), operationsOf(h.api.OpenAPI().Paths[r.path])[r.method])
+}
+
+// operationsOf returns the operations of a path by their methods.
+func operationsOf(path *huma.PathItem) map[string]*huma.Operation {
+	operations := map[string]*huma.Operation{http.MethodGet: path.Get, http.MethodPut: path.Put, http.MethodPost: path.Post, http.MethodDelete: path.Delete}
+	maps.DeleteFunc(operations, func(_ string, op *huma.Operation) bool { return op == nil })
+	return operations
 }
 
 // note logs a change: who, from where, and what.
@@ -201,21 +210,28 @@ func (h *handler) addOpenAPI() {
 	})
 }
 
-// describe corrects the schemas of records: a pointer to a struct is an object or
-// null.
+// describe corrects the schemas of bodies and records: texts have their shapes, a pointer to a struct is an object or
+// null, and huma takes null for a field that may be left out.
 func describe(registry huma.Registry) {
 	for _, schema := range registry.Map() {
 		t := registry.TypeFromRef("#/components/schemas/" + nameOf(registry, schema))
 		if t == nil || t.Kind() != reflect.Struct {
 			continue
 		}
+		shapeBody(t, schema)
 		for _, field := range reflect.VisibleFields(t) {
 			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 			property := schema.Properties[name]
-			if property == nil || property.Ref == "" || field.Type.Kind() != reflect.Pointer || strings.Contains(options, "omit") {
-				continue
+			switch {
+			case property == nil:
+			case property.Ref != "" && field.Type.Kind() == reflect.Pointer && !strings.Contains(options, "omit"):
+				schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: property.Ref}, {Type: "null"}}}
+			case property.Type != "" && strings.Contains(options, "omit"):
+				property.Nullable = true
+				if property.Enum != nil && property.Type != huma.TypeArray {
+					property.Enum = append(property.Enum, nil)
+				}
 			}
-			schema.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{{Ref: property.Ref}, {Type: "null"}}}
 		}
 	}
 }
@@ -242,7 +258,7 @@ type listed[T any] struct{ Body PageOf[T] }
 // Paging are the parameters of every list.
 type Paging struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"How many items the page has at most."`
-	Cursor string `query:"cursor" maxLength:"2000" doc:"The field next of the page before."`
+	Cursor string `query:"cursor" maxLength:"2000" doc:"The field next of the page before." shape:"cursor"`
 }
 
 // newPage returns a page of at most limit items. rows has one row more if there are

@@ -345,6 +345,8 @@ func TestChangesOfManyJobs(t *testing.T) {
 	b.fails(422, "POST", "/api/v1/jobs/cancel", `{}`)
 	b.fails(422, "POST", "/api/v1/jobs/cancel", `{"dry_run":true}`)
 	b.fails(422, "POST", "/api/v1/jobs/cancel", `{"kind":"a","to":"q"}`)
+	b.fails(422, "POST", "/api/v1/jobs/move", `{"kind":"a","to":"q","priority":1}`)
+	b.fails(422, "POST", "/api/v1/jobs/1/reprioritise", `{"priority":1,"to":"q"}`)
 	b.fails(422, "POST", "/api/v1/jobs/move", `{"kind":"a"}`)
 	b.fails(422, "POST", "/api/v1/jobs/reprioritise", `{"kind":"a"}`)
 	b.fails(422, "POST", "/api/v1/jobs/cancel", `{"state":["odd"]}`)
@@ -703,6 +705,12 @@ func TestMistakes(t *testing.T) {
 	b.fails(400, "POST", "/api/v1/jobs", `{"kind":"k"} {"kind":"k"}`)
 	b.fails(404, "GET", "/api/v1/", "")
 	b.fails(405, "PATCH", "/api/v1/jobs", "{}")
+	b.fails(405, "GET", "/api/v1/jobs/cancel", "")
+	for target, methods := range map[string]string{"/api/v1/jobs": "GET, POST, HEAD", "/api/v1/jobs/cancel": "POST", "/api/v1/jobs/1": "DELETE, GET, HEAD"} {
+		if allow := b.send("PATCH", target, "").Header().Get("Allow"); allow != methods {
+			t.Errorf("%s allows %q, not %q", target, allow, methods)
+		}
+	}
 	b.fails(413, "POST", "/api/v1/jobs", `{"kind":"k","args":"`+strings.Repeat("x", maxOne)+`"}`)
 	b.fails(413, "POST", "/api/v1/jobs/many", `{"jobs":[{"kind":"k","args":"`+strings.Repeat("x", maxMany)+`"}]}`)
 	p := b.fails(422, "POST", "/api/v1/jobs", `{"kind":"k","args":"`+strings.Repeat("x", 1<<20)+`"}`)

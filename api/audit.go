@@ -19,7 +19,7 @@ type listAuditInput struct {
 	Actor   string `query:"actor" maxLength:"200" doc:"Only changes of this actor."`
 	Action  string `query:"action" maxLength:"200" doc:"Only changes with this action, such as jobs cancel."`
 	Subject string `query:"subject" maxLength:"1000" doc:"Only changes of this job, schedule, calendar, handler, group or lock, as in job:12 or schedule:nightly."`
-	Since   string `query:"since" doc:"Only changes at this instant or later, or since this long ago, such as 2h or 7d."`
+	Since   string `query:"since" doc:"Only changes at this instant or later, or since this long ago, such as 2h or 7d." shape:"since"`
 	Paging
 }
 

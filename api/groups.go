@@ -56,7 +56,7 @@ func (h *handler) getGroup(ctx context.Context, in *Named) (*groupOutput, error)
 
 // GroupPause is how long and why a group is paused.
 type GroupPause struct {
-	Until  string `json:"until,omitempty" minLength:"1" doc:"When the pause ends by itself, by the store's clock; default: when it is resumed."`
+	Until  string `json:"until,omitempty" minLength:"1" doc:"When the pause ends by itself, by the store's clock; default: when it is resumed." shape:"instant"`
 	Reason string `json:"reason,omitempty" minLength:"1" maxLength:"1024" doc:"Why, in words."`
 }
 

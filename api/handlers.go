@@ -66,21 +66,21 @@ func (h *handler) getHandler(ctx context.Context, in *struct {
 // HandlerDefinition is the definition of a handler.
 type HandlerDefinition struct {
 	On    []string   `json:"on" minItems:"1" maxItems:"7" nullable:"false" enum:"start,success,failure,retry,missed,not_started,recovery" doc:"The events from which it makes jobs."`
-	Kind  string     `json:"kind,omitempty" minLength:"1" doc:"Only events of jobs of this kind."`
-	Group string     `json:"group,omitempty" minLength:"1" doc:"Only events of jobs of this group."`
+	Kind  string     `json:"kind,omitempty" minLength:"1" doc:"Only events of jobs of this kind." shape:"name"`
+	Group string     `json:"group,omitempty" minLength:"1" doc:"Only events of jobs of this group." shape:"name"`
 	Job   HandlerJob `json:"job" doc:"The job that it makes."`
 }
 
 // HandlerJob is the job that a handler makes.
 type HandlerJob struct {
-	Kind        string          `json:"kind" minLength:"1" doc:"The kind, for which some node has code."`
+	Kind        string          `json:"kind" minLength:"1" doc:"The kind, for which some node has code." shape:"name"`
 	Args        json.RawMessage `json:"args,omitempty" doc:"The arguments: any JSON of at most 1 MiB."`
-	Queue       string          `json:"queue,omitempty" minLength:"1"`
+	Queue       string          `json:"queue,omitempty" minLength:"1" shape:"name"`
 	Priority    int             `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"1 (first) to 9 (last); default 5."`
 	MaxAttempts int             `json:"max_attempts,omitempty" minimum:"1" maximum:"1000" doc:"Default 5."`
 	OnLoss      string          `json:"on_loss,omitempty" enum:"retry,fail"`
-	Timeout     string          `json:"timeout,omitempty" minLength:"1" doc:"The greatest duration of an attempt; default 5m."`
-	Backoff     string          `json:"backoff,omitempty" minLength:"1" doc:"Such as constant:30s, linear:10s or exponential:1s:10m."`
+	Timeout     string          `json:"timeout,omitempty" minLength:"1" doc:"The greatest duration of an attempt; default 5m." shape:"duration"`
+	Backoff     string          `json:"backoff,omitempty" minLength:"1" doc:"Such as constant:30s, linear:10s or exponential:1s:10m." shape:"backoff"`
 }
 
 // handler returns the definition as the client takes it. The error has every mistake.

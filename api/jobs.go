@@ -30,18 +30,18 @@ func (h *handler) addJobs() {
 
 // JobQuery are the conditions by which jobs are listed, as in `hourbell jobs list`.
 type JobQuery struct {
-	State         []string `query:"state,explode" doc:"Only these states: waiting, scheduled, ready, retrying, running, completed, failed, cancelled, not_started; may be repeated."`
-	Queue         string   `query:"queue"`
-	Kind          string   `query:"kind"`
-	Schedule      string   `query:"schedule" doc:"Only jobs made for this schedule."`
-	Group         string   `query:"group" doc:"Only jobs of this group."`
+	State         []string `query:"state,explode" doc:"Only these states: waiting, scheduled, ready, retrying, running, completed, failed, cancelled, not_started; may be repeated." shape:"state"`
+	Queue         string   `query:"queue" shape:"name"`
+	Kind          string   `query:"kind" shape:"name"`
+	Schedule      string   `query:"schedule" doc:"Only jobs made for this schedule." shape:"name"`
+	Group         string   `query:"group" doc:"Only jobs of this group." shape:"name"`
 	Batch         int64    `query:"batch" minimum:"1" doc:"Only jobs of this batch."`
-	Unique        string   `query:"unique" doc:"Only jobs with this unique key."`
+	Unique        string   `query:"unique" doc:"Only jobs with this unique key." shape:"name"`
 	Error         string   `query:"error" doc:"Only jobs whose last error contains this text."`
-	Since         string   `query:"since" doc:"Only jobs enqueued at or after this instant, or this long ago, such as 2h or 7d."`
-	Until         string   `query:"until" doc:"Only jobs enqueued before this instant, or longer ago."`
-	FinishedSince string   `query:"finished_since" doc:"Only jobs that ended at or after this instant, or this long ago."`
-	FinishedUntil string   `query:"finished_until" doc:"Only jobs that ended before this instant, or longer ago."`
+	Since         string   `query:"since" doc:"Only jobs enqueued at or after this instant, or this long ago, such as 2h or 7d." shape:"since"`
+	Until         string   `query:"until" doc:"Only jobs enqueued before this instant, or longer ago." shape:"since"`
+	FinishedSince string   `query:"finished_since" doc:"Only jobs that ended at or after this instant, or this long ago." shape:"since"`
+	FinishedUntil string   `query:"finished_until" doc:"Only jobs that ended before this instant, or longer ago." shape:"since"`
 }
 
 // filter returns the filter of a query. No parameter is empty (see checkQuery), so an
@@ -185,27 +185,27 @@ func (h *handler) getOutput(ctx context.Context, in *struct {
 // JobWork is what a new job does, where and when. Durations are written as 90s, 15m or
 // 1h30m.
 type JobWork struct {
-	Kind        string          `json:"kind" minLength:"1" doc:"The kind, for which some node has code."`
+	Kind        string          `json:"kind" minLength:"1" doc:"The kind, for which some node has code." shape:"name"`
 	Args        json.RawMessage `json:"args,omitempty" doc:"The arguments: any JSON of at most 1 MiB."`
-	Queue       string          `json:"queue,omitempty" minLength:"1"`
-	Group       string          `json:"group,omitempty" minLength:"1" doc:"A label by which jobs are selected."`
+	Queue       string          `json:"queue,omitempty" minLength:"1" shape:"name"`
+	Group       string          `json:"group,omitempty" minLength:"1" doc:"A label by which jobs are selected." shape:"name"`
 	Priority    int             `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"1 (first) to 9 (last); default 5."`
 	MaxAttempts int             `json:"max_attempts,omitempty" minimum:"1" maximum:"1000"`
 	OnLoss      string          `json:"on_loss,omitempty" enum:"retry,fail"`
-	Timeout     string          `json:"timeout,omitempty" minLength:"1" doc:"The greatest duration of an attempt."`
-	Backoff     string          `json:"backoff,omitempty" minLength:"1" doc:"Such as constant:30s, linear:10s or exponential:1s:10m."`
-	In          string          `json:"in,omitempty" minLength:"1" doc:"Run it no sooner than this from now."`
-	At          string          `json:"at,omitempty" minLength:"1" doc:"Run it no sooner than this instant."`
+	Timeout     string          `json:"timeout,omitempty" minLength:"1" doc:"The greatest duration of an attempt." shape:"duration"`
+	Backoff     string          `json:"backoff,omitempty" minLength:"1" doc:"Such as constant:30s, linear:10s or exponential:1s:10m." shape:"backoff"`
+	In          string          `json:"in,omitempty" minLength:"1" doc:"Run it no sooner than this from now." shape:"duration"`
+	At          string          `json:"at,omitempty" minLength:"1" doc:"Run it no sooner than this instant." shape:"instant"`
 }
 
 // NewJob is a job to enqueue.
 type NewJob struct {
 	JobWork
-	Unique     string     `json:"unique,omitempty" minLength:"1" doc:"A key that at most one live job of the kind has."`
+	Unique     string     `json:"unique,omitempty" minLength:"1" doc:"A key that at most one live job of the kind has." shape:"name"`
 	UniqueArgs *[]string  `json:"unique_args,omitempty" nullable:"false" doc:"A key made from these fields of the arguments; []: from all."`
-	UniqueFor  string     `json:"unique_for,omitempty" minLength:"1" doc:"Keep the key taken at least this long."`
+	UniqueFor  string     `json:"unique_for,omitempty" minLength:"1" doc:"Keep the key taken at least this long." shape:"duration"`
 	OnConflict string     `json:"on_conflict,omitempty" enum:"keep,replace,reschedule,error"`
-	PushAtMost string     `json:"push_at_most,omitempty" minLength:"1"`
+	PushAtMost string     `json:"push_at_most,omitempty" minLength:"1" shape:"duration"`
 	After      []AfterJob `json:"after,omitempty" nullable:"false" doc:"Run it after the ends of these jobs."`
 	AfterAny   bool       `json:"after_any,omitempty" doc:"Run it after the end of any job of after."`
 }
@@ -219,7 +219,7 @@ type AfterJob struct {
 // AfterEnd is which end of a job another job waits for.
 type AfterEnd struct {
 	On    string `json:"on,omitempty" enum:"success,failure,either" doc:"Default: success."`
-	Delay string `json:"delay,omitempty" minLength:"1" doc:"No sooner than this after the end."`
+	Delay string `json:"delay,omitempty" minLength:"1" doc:"No sooner than this after the end." shape:"duration"`
 }
 
 // edge returns the outcome and the delay. field is the name of the delay in errors.

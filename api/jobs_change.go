@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/access"
@@ -20,7 +21,7 @@ type jobChange struct {
 
 // ChangeTo has the values that some changes need.
 type ChangeTo struct {
-	To       string `json:"to,omitempty" minLength:"1" doc:"Of move: the queue."`
+	To       string `json:"to,omitempty" minLength:"1" doc:"Of move: the queue." shape:"name"`
 	Priority int    `json:"priority,omitempty" minimum:"1" maximum:"9" doc:"Of reprioritise: 1 (first) to 9 (last)."`
 }
 
@@ -39,9 +40,15 @@ func (h *handler) addJobChanges() {
 		{"retry", "Runs again", plain(jobs.Retry)},
 		{"delete", "Deletes", plain(jobs.Delete)},
 		{"move", "Moves to another queue", func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error) {
+			if to.Priority != 0 {
+				return hourbell.JobChanges{}, fieldError("priority", strconv.Itoa(to.Priority), "is given, which this change does not take", "leave it out")
+			}
 			return jobs.Move(ctx, f, to.To, options...)
 		}},
 		{"reprioritise", "Gives another priority to", func(ctx context.Context, f hourbell.JobFilter, to ChangeTo, options ...hourbell.Option) (hourbell.JobChanges, error) {
+			if to.To != "" {
+				return hourbell.JobChanges{}, fieldError("to", to.To, "is given, which this change does not take", "leave it out")
+			}
 			return jobs.Reprioritise(ctx, f, to.Priority, options...)
 		}},
 	} {
@@ -95,18 +102,18 @@ func (h *handler) changeJob(ctx context.Context, change jobChange, id int64, to 
 // jobsToChange selects jobs: all given conditions must hold.
 type jobsToChange struct {
 	IDs           []int64  `json:"ids,omitempty" maxItems:"10000" nullable:"false" doc:"The numbers of jobs."`
-	State         []string `json:"state,omitempty" nullable:"false"`
-	Queue         string   `json:"queue,omitempty" minLength:"1"`
-	Kind          string   `json:"kind,omitempty" minLength:"1"`
-	Schedule      string   `json:"schedule,omitempty" minLength:"1"`
-	Group         string   `json:"group,omitempty" minLength:"1"`
+	State         []string `json:"state,omitempty" nullable:"false" shape:"state"`
+	Queue         string   `json:"queue,omitempty" minLength:"1" shape:"name"`
+	Kind          string   `json:"kind,omitempty" minLength:"1" shape:"name"`
+	Schedule      string   `json:"schedule,omitempty" minLength:"1" shape:"name"`
+	Group         string   `json:"group,omitempty" minLength:"1" shape:"name"`
 	Batch         int64    `json:"batch,omitempty" minimum:"1"`
-	Unique        string   `json:"unique,omitempty" minLength:"1"`
+	Unique        string   `json:"unique,omitempty" minLength:"1" shape:"name"`
 	Error         string   `json:"error,omitempty" minLength:"1"`
-	Since         string   `json:"since,omitempty" minLength:"1"`
-	Until         string   `json:"until,omitempty" minLength:"1"`
-	FinishedSince string   `json:"finished_since,omitempty" minLength:"1"`
-	FinishedUntil string   `json:"finished_until,omitempty" minLength:"1"`
+	Since         string   `json:"since,omitempty" minLength:"1" shape:"since"`
+	Until         string   `json:"until,omitempty" minLength:"1" shape:"since"`
+	FinishedSince string   `json:"finished_since,omitempty" minLength:"1" shape:"since"`
+	FinishedUntil string   `json:"finished_until,omitempty" minLength:"1" shape:"since"`
 	All           bool     `json:"all,omitempty" doc:"Confirms that all jobs are meant, where there is no condition."`
 	DryRun        bool     `json:"dry_run,omitempty" doc:"Change nothing, and answer what would be changed."`
 	ChangeTo

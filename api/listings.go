@@ -22,10 +22,10 @@ func (h *handler) addListings() {
 }
 
 type listSlotsInput struct {
-	Schedule string `query:"schedule" doc:"Only slots of this schedule."`
-	Group    string `query:"group" doc:"Only slots of schedules of this group."`
-	From     string `query:"from" doc:"The first instant."`
-	To       string `query:"to" doc:"The instant after the last."`
+	Schedule string `query:"schedule" doc:"Only slots of this schedule." shape:"name"`
+	Group    string `query:"group" doc:"Only slots of schedules of this group." shape:"name"`
+	From     string `query:"from" doc:"The first instant." shape:"instant"`
+	To       string `query:"to" doc:"The instant after the last." shape:"instant"`
 	Paging
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -43,7 +44,20 @@ var manyTimes = []string{"state", "down", "exclude"}
 // guarded returns the routes behind the checks that all requests pass.
 func (h *handler) guarded() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := checkQuery(r.URL.RawQuery); err != nil {
+		query := r.URL.RawQuery
+		r = h.nameInPath(r)
+		if allow := h.allowed(r.URL.Path); allow != nil && !slices.Contains(allow, r.Method) {
+			w.Header().Set("Allow", strings.Join(allow, ", "))
+			writeProblem(w, noRoute(http.StatusMethodNotAllowed))
+			return
+		}
+		if found, pattern := h.mux.Handler(r); pattern == "" {
+			unknown := &statusOnly{header: w.Header()}
+			found.ServeHTTP(unknown, r)
+			writeProblem(w, noRoute(unknown.status))
+			return
+		}
+		if err := checkQuery(query); err != nil {
 			writeProblem(w, h.problem(r, err))
 			return
 		}
@@ -51,17 +65,24 @@ func (h *handler) guarded() http.Handler {
 			writeProblem(w, p)
 			return
 		}
-		r = h.nameInPath(r)
 		r = r.Clone(context.WithValue(r.Context(), exchangeKey{}, exchange{r, w}))
 		r.Header.Del("Accept") // answers are JSON, whatever the caller accepts
-		if found, pattern := h.mux.Handler(r); pattern == "" {
-			unknown := &statusOnly{header: w.Header()}
-			found.ServeHTTP(unknown, r)
-			writeProblem(w, noRoute(unknown.status))
-			return
-		}
 		h.mux.ServeHTTP(w, r)
 	})
+}
+
+// allowed returns the methods of the route with exactly this path; nil: there is none. The mux would take GET /jobs/cancel for
+// GET /jobs/{id}.
+func (h *handler) allowed(path string) []string {
+	item := h.api.OpenAPI().Paths[strings.TrimPrefix(path, h.o.Prefix)]
+	if item == nil {
+		return nil
+	}
+	methods := slices.Sorted(maps.Keys(operationsOf(item)))
+	if slices.Contains(methods, http.MethodGet) {
+		methods = append(methods, http.MethodHead)
+	}
+	return methods
 }
 
 // readBody reads the body, whose size access.Protect bounds, so that a body that does

@@ -31,7 +31,7 @@ func (h *handler) addSchedules() {
 
 // Named is the parameter of routes about a schedule or a calendar.
 type Named struct {
-	Name string `path:"name" maxLength:"200" doc:"The name, as one escaped segment; or leave the segment out and give ?name=."`
+	Name string `path:"name" maxLength:"200" doc:"The name, as one escaped segment; or leave the segment out and give ?name=." shape:"name"`
 }
 
 // tagged is the answer with the state of a schedule.
@@ -49,7 +49,7 @@ func etag(revision int64) string { return strconv.Quote(strconv.FormatInt(revisi
 
 // IfMatch is the header of a change that must not undo a change by others.
 type IfMatch struct {
-	Match string `header:"If-Match" maxLength:"100" doc:"Only if the definition still has this revision: the ETag of the answer that was read."`
+	Match string `header:"If-Match" maxLength:"100" doc:"Only if the definition still has this revision: the ETag of the answer that was read." shape:"etag"`
 }
 
 // revision returns the revision that must be in place; 0: any.
@@ -75,8 +75,8 @@ func (m IfMatch) stale(err error) error {
 
 type listSchedulesInput struct {
 	Owner    string `query:"owner" doc:"Only schedules of this owner."`
-	Group    string `query:"group" doc:"Only schedules of this group."`
-	Calendar string `query:"calendar" doc:"Only schedules that exclude this calendar of the store."`
+	Group    string `query:"group" doc:"Only schedules of this group." shape:"name"`
+	Calendar string `query:"calendar" doc:"Only schedules that exclude this calendar of the store." shape:"name"`
 	Deleted  bool   `query:"deleted" doc:"Also deleted schedules."`
 	Secrets
 	Paging
@@ -132,15 +132,15 @@ type Definition struct {
 	Stop               string          `json:"stop,omitempty" minLength:"1"`
 	Gap                string          `json:"gap,omitempty" minLength:"1"`
 	Fold               string          `json:"fold,omitempty" minLength:"1"`
-	Kind               string          `json:"kind" minLength:"1" doc:"The kind of the jobs."`
+	Kind               string          `json:"kind" minLength:"1" doc:"The kind of the jobs." shape:"name"`
 	Args               json.RawMessage `json:"args,omitempty" doc:"The arguments of the jobs: any JSON of at most 1 MiB."`
-	Queue              string          `json:"queue,omitempty" minLength:"1"`
+	Queue              string          `json:"queue,omitempty" minLength:"1" shape:"name"`
 	On                 string          `json:"on,omitempty" minLength:"1" doc:"Where the jobs run: one (any node), host=NAME or label=KEY=VALUE."`
 	Priority           int             `json:"priority,omitempty" minimum:"1" maximum:"9"`
 	MaxAttempts        int             `json:"max_attempts,omitempty" minimum:"1" maximum:"1000"`
 	OnLoss             string          `json:"on_loss,omitempty" enum:"retry,fail"`
 	Timeout            string          `json:"timeout,omitempty" minLength:"1"`
-	Backoff            string          `json:"backoff,omitempty" minLength:"1"`
+	Backoff            string          `json:"backoff,omitempty" minLength:"1" shape:"backoff"`
 	Overlap            string          `json:"overlap,omitempty" enum:"skip,queue,allow,replace"`
 	Misfire            string          `json:"misfire,omitempty" enum:"skip,once,all"`
 	MisfireCap         int             `json:"misfire_cap,omitempty" minimum:"1" maximum:"1000"`
@@ -149,7 +149,7 @@ type Definition struct {
 	Count              int64           `json:"count,omitempty" minimum:"1"`
 	Jitter             string          `json:"jitter,omitempty" minLength:"1"`
 	PauseAfterFailures int             `json:"pause_after_failures,omitempty" minimum:"1" maximum:"1000"`
-	Group              string          `json:"group,omitempty" minLength:"1"`
+	Group              string          `json:"group,omitempty" minLength:"1" shape:"name"`
 	Paused             bool            `json:"paused,omitempty" doc:"Start paused."`
 	Exclude            []string        `json:"exclude,omitempty" nullable:"false" maxItems:"100" doc:"Dates, days of the week, rules or names of calendars at which no slot fires."`
 	OnStart            *Hook           `json:"on_start,omitempty"`
@@ -164,7 +164,7 @@ type Definition struct {
 // Hook is a job that a schedule makes because of what becomes of its jobs and
 // slots: one for each event.
 type Hook struct {
-	Kind string          `json:"kind" minLength:"1"`
+	Kind string          `json:"kind" minLength:"1" shape:"name"`
 	Args json.RawMessage `json:"args,omitempty"`
 }
 
@@ -299,7 +299,7 @@ func (h *handler) deleteSchedule(ctx context.Context, in *struct {
 
 // Pause is how long a schedule is paused.
 type Pause struct {
-	Until string `json:"until,omitempty" minLength:"1" doc:"Resume by itself at this instant of the store's clock; default: when it is resumed."`
+	Until string `json:"until,omitempty" minLength:"1" doc:"Resume by itself at this instant of the store's clock; default: when it is resumed." shape:"instant"`
 }
 
 func (h *handler) pauseSchedule(ctx context.Context, in *struct {

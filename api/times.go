@@ -26,7 +26,7 @@ func (h *handler) addTimes() {
 
 type nextInput struct {
 	Named
-	From  string `query:"from" doc:"Slots strictly after this instant; default: now, by the store's clock."`
+	From  string `query:"from" doc:"Slots strictly after this instant; default: now, by the store's clock." shape:"instant"`
 	Count int    `query:"count" minimum:"1" maximum:"1000" default:"5"`
 }
 
@@ -86,10 +86,10 @@ func (h *handler) usable(ctx context.Context, name string) (hourbell.ScheduleInf
 
 type explainInput struct {
 	Named
-	From    string   `query:"from" required:"true" doc:"The first instant."`
-	To      string   `query:"to" required:"true" doc:"The instant after the last."`
+	From    string   `query:"from" required:"true" doc:"The first instant." shape:"instant"`
+	To      string   `query:"to" required:"true" doc:"The instant after the last." shape:"instant"`
 	Down    []string `query:"down,explode" maxItems:"100" doc:"FROM..TO: no node lives in this time; may be repeated."`
-	RunTime string   `query:"run_time" doc:"How long each job runs."`
+	RunTime string   `query:"run_time" doc:"How long each job runs." shape:"duration"`
 	Limit   int      `query:"limit" minimum:"1" maximum:"1000" default:"200" doc:"How many slots are shown at most."`
 	Cron    string   `query:"cron" doc:"Another rule."`
 	Every   string   `query:"every" doc:"Another rule."`
@@ -183,8 +183,8 @@ func spans(texts []string, zone string) ([]hourbell.Span, error) {
 
 // Backfill is a past range of a schedule to run again.
 type Backfill struct {
-	From    string `json:"from" minLength:"1" doc:"The first instant."`
-	To      string `json:"to" minLength:"1" doc:"The instant after the last."`
+	From    string `json:"from" minLength:"1" doc:"The first instant." shape:"instant"`
+	To      string `json:"to" minLength:"1" doc:"The instant after the last." shape:"instant"`
 	Overlap string `json:"overlap,omitempty" enum:"queue,allow" doc:"queue (default): the jobs run one after the other; allow: all at once."`
 	Force   bool   `json:"force,omitempty" doc:"Also run slots that have fired, and ranges older than the records that are kept."`
 	// Dependents is BackfillRequest.Dependents.

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"maps"
+	"reflect"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/hourbell/hourbell/internal/view"
+)
+
+// Parts of shapes.
+const (
+	control   = `\x00-\x1F\x7F-\x9F\u2028\u2029\uFFFD`
+	anInstant = `([1-9][0-9]{3}|0([1-9][0-9]{2}|0[1-9][0-9]|00[1-9]))-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([T ]([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2})?)?`
+	aDuration = `\+?(0|(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)`
+)
+
+// shapes are patterns of texts, by the values of the tag shape. The description of the API has them, so that callers know what
+// is accepted. They match at least all texts that are accepted. huma does not compare them with requests, because the library
+// checks the texts, and its errors have the remedy.
+var shapes = map[string]string{
+	"name":     `^[^\s` + control + `]([^` + control + `]{0,198}[^\s` + control + `])?$`,
+	"duration": `^` + aDuration + `$`,
+	"instant":  `^` + anInstant + `$`,
+	"since":    `^(` + anInstant + `|` + aDuration + `|\+?[0-9]+d)$`,
+	"backoff":  `^(default|(constant|linear|exponential):` + aDuration + `(:` + aDuration + `)?)$`,
+	"etag":     `^"[1-9][0-9]*"$`,
+	"cursor":   `^[A-Za-z0-9_-]+$`,
+	"state":    `^(` + strings.Join(view.ListedStates(), "|") + `)$`,
+}
+
+// shaped returns the shapes of the fields of a type by their names, which the tag where has.
+func shaped(t reflect.Type, where string) map[string]string {
+	found := map[string]string{}
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get(where), ",")
+		if shape := field.Tag.Get("shape"); shape != "" {
+			found[name] = shapes[shape]
+		}
+	}
+	return found
+}
+
+// shapeBody adds the shapes of the fields of a body to its schema.
+func shapeBody(t reflect.Type, schema *huma.Schema) {
+	for name, pattern := range shaped(t, "json") {
+		shapeText(schema.Properties[name], pattern)
+	}
+}
+
+// shapeParameters adds the shapes of the parameters of an operation to its description.
+func shapeParameters(t reflect.Type, op *huma.Operation) {
+	all := map[string]string{}
+	for _, where := range []string{"query", "path", "header"} {
+		maps.Copy(all, shaped(t, where))
+	}
+	for _, p := range op.Parameters {
+		if pattern := all[p.Name]; pattern != "" {
+			shapeText(p.Schema, pattern)
+		} else if one := 1; p.In == "query" && p.Schema.Type == huma.TypeString && p.Schema.Enum == nil {
+			p.Schema.MinLength = &one // see checkQuery
+		}
+	}
+}
+
+// shapeText adds the pattern of a text, or of each text of a list.
+func shapeText(schema *huma.Schema, pattern string) {
+	if schema.Items != nil {
+		schema = schema.Items
+	}
+	schema.Pattern = pattern
+}

@@ -22,12 +22,14 @@ type WorkerStore[T any] struct {
 
 // RunTransactions tests the transactions that a driver makes for workers. Tests
 // run one after the other, as in Run. Operations is the number of races between a
-// worker and a cancel, instead of 1,000.
+// worker and a cancel, instead of 1,000; they are at most a tenth of
+// HOURBELL_STORETEST_OPS.
 func RunTransactions[T any](t *testing.T, open func(t *testing.T) WorkerStore[T], options ...Option) {
 	s := settings{operations: 1000}
 	for _, option := range options {
 		option(&s)
 	}
+	s.operations = min(s.operations, number(t, "HOURBELL_STORETEST_OPS", 10*s.operations)/10)
 	if testing.Short() {
 		s.operations = min(s.operations, 50)
 	}

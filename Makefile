@@ -20,10 +20,12 @@ help: ## This list
 build: ## The program, to bin/hourbell
 	CGO_ENABLED=0 go build -trimpath -o bin/hourbell ./cmd/hourbell
 
+# GOWORK=off, as in verify: each module is tested with the versions in its go.mod, and packages are compiled once for both.
+# -parallel=4, because the tests that run in parallel wait most of the time.
 .PHONY: test
 test: ## The tests of every module, with the race detector, on throw-away servers; TESTFLAGS for go test
 	@scripts/install-deps cc chromium cron promtool
-	@JOBS=2 scripts/with-servers scripts/each-module go test $(RACE) -timeout=20m $(TESTFLAGS) ./...
+	@JOBS=2 scripts/with-servers scripts/each-module env GOWORK=off go test $(RACE) -timeout=20m -parallel=4 $(TESTFLAGS) ./...
 
 .PHONY: test-short
 test-short: ## The quick tests only, without servers
@@ -69,7 +71,8 @@ servers: ## Throw-away servers for a bare go test, until Ctrl-C
 .PHONY: check
 check: verify lint test ## Everything that CI runs
 
-# With -race, so that the tests reuse the compiled packages: SQLite in Go takes a minute to compile.
+# go vet also finds what does not compile, in tests too. With -race, so that the tests reuse the compiled packages: SQLite in
+# Go takes a minute to compile.
 .PHONY: verify
 verify: ## Format, imports, go.mod files, and each module on its own
 	@scripts/install-deps cc
@@ -80,8 +83,7 @@ verify: ## Format, imports, go.mod files, and each module on its own
 	@scripts/check-paths
 	@scripts/statements
 	@scripts/words --check 0.5 >/dev/null
-	@scripts/each-module env GOWORK=off go mod tidy -diff
-	@scripts/each-module env GOWORK=off go build $(RACE) ./...
+	@JOBS=4 scripts/each-module env GOWORK=off go mod tidy -diff
 	@scripts/each-module env GOWORK=off go vet $(RACE) ./...
 
 .PHONY: lint

@@ -39,9 +39,12 @@ const (
 // How often a row requests its address.
 const pageRequests = 40
 
-// slowRefresh is the pause before each request of an overview, which is kept for a while for all
-// viewers: so each request reads the store.
-const slowRefresh = 3 * time.Second
+// The pause before each request of the overview, which is kept for all viewers for a second, and
+// for twenty times as long as it was read: after the pause a request reads the store.
+const (
+	leastPause  = 2 * time.Second
+	pauseFactor = 25
+)
 
 // storedSchedule is a schedule of the filled store.
 const storedSchedule = "team%201/schedule%20101"
@@ -243,17 +246,18 @@ func (b *bench) pageRow(address string) row {
 	return row{address, func(ctx context.Context) (metrics, error) {
 		return b.onServed(ctx, func(s *served) ([]float32, error) {
 			took := make([]float32, pageRequests)
+			var last time.Duration
 			for i := range took {
 				if address == "/" {
-					if err := rest(ctx, slowRefresh); err != nil {
+					if err := rest(ctx, max(leastPause, pauseFactor*last)); err != nil {
 						return nil, err
 					}
 				}
-				t, err := firstByte(ctx, s.url+b.address(address))
-				if err != nil {
+				var err error
+				if last, err = firstByte(ctx, s.url+b.address(address)); err != nil {
 					return nil, err
 				}
-				took[i] = float32(t) / float32(time.Millisecond)
+				took[i] = float32(last) / float32(time.Millisecond)
 			}
 			return took, nil
 		})

@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/hourbell/hourbell"
 	"github.com/hourbell/hourbell/check"
 	"github.com/hourbell/hourbell/internal/crontab"
 	"github.com/hourbell/hourbell/internal/declared"
@@ -185,6 +186,7 @@ func (l Loader) loadFrom(s Source, r io.Reader, info os.FileInfo) (Loaded, error
 			s.Form = SystemCrontab // a crontab without a line that runs something
 		}
 	}
+	s = l.onHost(s)
 	set, err := l.read(s, text)
 	if info != nil {
 		err = errors.Join(l.checkTrust(s, info, set), err)
@@ -228,7 +230,16 @@ func (s Source) User() string {
 }
 
 // DefaultOwner returns the owner of a crontab that does not name an owner.
-func (s Source) DefaultOwner() string { return s.reader().Owner(s.Path) }
+func (l Loader) DefaultOwner(s Source) string { return l.onHost(s).reader().Owner(s.Path) }
+
+// onHost returns the source of a file in a spool as that of a file of this host: every machine has
+// crontabs of the same users there, which have nothing to do with each other.
+func (l Loader) onHost(s Source) Source {
+	if s.Host == "" && s.User() != "" {
+		s.Host = cmp.Or(l.Host, hourbell.DefaultHost())
+	}
+	return s
+}
 
 // Text reads a file, or the loader's Stdin for "-", without checking it. It reads
 // at most one byte more than declared.MaxSize. The error is a
@@ -308,7 +319,7 @@ func CheckTogether(files []Loaded) error {
 		}
 		if other, taken := owners[f.Set.Owner]; taken {
 			errs = append(errs, &declared.Error{
-				File: f.Path, Field: "owner", Problem: fmt.Sprintf("%q is also the owner of %s", f.Set.Owner, other), Remedy: ownerRemedy(f.Form),
+				File: f.Path, Field: "owner", Problem: fmt.Sprintf("%q is also the owner of %s", f.Set.Owner, other), Remedy: ownerRemedy(f.Source),
 			})
 			continue
 		}
@@ -326,9 +337,12 @@ func CheckTogether(files []Loaded) error {
 	return errors.Join(errs...)
 }
 
-func ownerRemedy(f Form) string {
-	if f == YAML {
+func ownerRemedy(s Source) string {
+	switch {
+	case s.Form == YAML:
 		return "give each file an owner: of its own, or make one file of them"
+	case s.User() != "" || s.Host != "":
+		return "make one file of them, because the host and the user determine the owner"
 	}
 	return "begin one of them with the line #hourbell-file: owner=NAME, which also goes into the names of its lines"
 }

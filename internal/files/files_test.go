@@ -145,6 +145,37 @@ func TestUsersNeedRoot(t *testing.T) {
 	}
 }
 
+// TestSpoolsOfManyHosts checks that equal crontabs of one user on two hosts have nothing in common, and that no remedy
+// names a setting that such a crontab refuses.
+func TestSpoolsOfManyHosts(t *testing.T) {
+	s := Source{Path: "/var/spool/cron/crontabs/ada", Form: UserCrontab}
+	names := map[string]bool{}
+	for _, host := range []string{"web1", "web2"} {
+		l := Loader{Host: host, Me: Identity{Root: true}, CheckUser: func(string) error { return nil }}
+		file, err := l.loadFrom(s, strings.NewReader("0 0 * * * date\n@reboot date\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "owner", file.Set.Owner, "crontab@"+host+":spool/ada")
+		equal(t, "owner of a file with mistakes", l.DefaultOwner(s), file.Set.Owner)
+		equal(t, "host of the line", file.Set.Entries[0].On.Host, host)
+		for _, entry := range file.Set.All() {
+			if names[entry.Name] {
+				t.Errorf("two hosts have a line %s", entry.Name)
+			}
+			names[entry.Name] = true
+		}
+		other := file
+		other.Path = "/var/cron/tabs/ada"
+		if text := messageOf(CheckTogether([]Loaded{file, other})); !strings.Contains(text, "make one file of them") || strings.Contains(text, "owner=") {
+			t.Errorf("two crontabs of a user: %s", text)
+		}
+		if _, err := l.loadFrom(s, strings.NewReader("#hourbell-file: owner=mine\n0 0 * * * date\n"), nil); err == nil {
+			t.Error("a crontab of a spool may set its owner")
+		}
+	}
+}
+
 func messageOf(err error) string {
 	if err == nil {
 		return ""

@@ -102,7 +102,7 @@ func differsRemedy(f *watched, owner store.Owner, host string) string {
 		return fmt.Sprintf("%s, or give this file a revision of at least %d if it is the right version", bring, owner.Revision)
 	}
 	text := bring + ", or change this file if it is the right version: the newest change wins, and touch is no change"
-	if f.Form != files.YAML && f.User() == "" {
+	if f.Form != files.YAML && f.User() == "" && f.Host == "" {
 		text += "; if it is another crontab of the same name, give it the line #hourbell-file: owner=NAME"
 	}
 	return text

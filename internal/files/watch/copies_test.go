@@ -133,7 +133,7 @@ func TestZonesAreCompared(t *testing.T) {
 	second := startOn(t, "two", store, crontabOn(t, "two", lines("a"), 1))
 	second.says("WARN", differs, `difference="time zone: Europe/Berlin here, UTC in force"`)
 	for range 2 {
-		first = startOn(t, "two", store, crontabOn(t, "two", lines("a"), 1))
+		startOn(t, "two", store, crontabOn(t, "two", lines("a"), 1))
 		t.Setenv("TZ", "UTC")
 		first = startOn(t, "one", store, crontabOn(t, "one", lines("a"), 1))
 		t.Setenv("TZ", "Europe/Berlin")

@@ -40,7 +40,7 @@ func (w *Watcher) undeclared(ctx context.Context) (map[string][]string, error) {
 		if f.good != nil {
 			declared[f.good.Owner] = true
 		} else if f.Form != files.YAML {
-			declared[f.DefaultOwner()] = true // its schedules stay until its mistakes are corrected
+			declared[w.loader.DefaultOwner(f.Source)] = true // its schedules stay until its mistakes are corrected
 		}
 	}
 	if err := w.eachOwner(ctx, func(owner store.Owner) error {

@@ -1,8 +1,9 @@
 // Package engine assembles a running node: it starts the loops of the packages below, and stops them
 // in order. Its inputs are the configuration of a client and the store.
 //
-//	engine.go   builds the parts, runs them, drains the node, leaves the cluster
-//	prune.go    deletes old rows
+//	engine.go      builds the parts, runs them, drains the node, leaves the cluster
+//	hand_over.go   brings the parts to rest, and describes the node for the next program of the process
+//	prune.go       deletes old rows
 //
 // Each part of a node is a package with a doc.go that lists its files and inputs. Imports point one
 // way, from the first package to the last:

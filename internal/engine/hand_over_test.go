@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -232,5 +233,51 @@ func TestHandOverOfAStoppedNode(t *testing.T) {
 	n.stop()
 	if err := n.engine.HandOver(t.Context(), func(State) error { return nil }); !errors.Is(err, errEnded) {
 		t.Error(err)
+	}
+}
+
+// TestStateFormat keeps the fields of a hand-over: a field that is missing here, renamed or changed is
+// misread by other releases with the same handover.Format. A new field may be added, if a release
+// without it works.
+func TestStateFormat(t *testing.T) {
+	if handover.Format != 1 {
+		t.Error("write the fields of the new format below")
+	}
+	want := `format name version node.number node.trusted_until node.steady_since node.steady node.last_beat node.last_store ` +
+		`node.seen.Store node.seen.Token node.seen.Node node.seen.Accepted node.seen.LostAt node.last_heartbeat ` +
+		`runs.job.Kind runs.job.Queue runs.job.Args runs.job.Headers runs.job.Priority runs.job.MaxAttempts runs.job.OnLoss runs.job.Timeout ` +
+		`runs.job.Group runs.job.Unique runs.job.Batch runs.job.ID runs.job.Token runs.job.Attempt runs.job.Origin runs.job.RunAt runs.job.CreatedAt ` +
+		`runs.job.Schedule runs.job.ScheduleName runs.job.Slot runs.job.Losses runs.job.Refunds ` +
+		`runs.batch runs.started runs.cancelled runs.output runs.printed runs.saved runs.sent runs.result runs.progress ` +
+		`runs.left.state runs.left.descriptors ended`
+	got := map[string]bool{}
+	fields(reflect.TypeFor[State](), "", got)
+	for _, name := range strings.Fields(want) {
+		if !got[name] {
+			t.Errorf("the field %s is missing: a change of it needs another handover.Format", name)
+		}
+	}
+}
+
+// fields adds the names of the fields of a type in JSON.
+func fields(of reflect.Type, before string, to map[string]bool) {
+	for of.Kind() == reflect.Slice {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct || of == reflect.TypeFor[time.Time]() {
+		to[strings.TrimSuffix(before, ".")] = true
+		return
+	}
+	for i := range of.NumField() {
+		field := of.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case field.Anonymous && name == "":
+			fields(field.Type, before, to)
+		case name == "":
+			fields(field.Type, before+field.Name+".", to)
+		default:
+			fields(field.Type, before+name+".", to)
+		}
 	}
 }

@@ -11,5 +11,6 @@
 //	rescue.go       takes the jobs of dead nodes
 //	listen.go       receives wake-ups from the store
 //	history.go      suspends the node if the store went back in time
+//	hand_over.go    passes the node to the next program of the process
 //	state_file.go   keeps the store's position in a file across starts
 package node

@@ -9,6 +9,7 @@
 //	allow_list.go        the jobs of restricted kinds that the node runs
 //	starts.go            lets jobs begin whose starts make jobs, when workers have them
 //	execute.go           runs one attempt
+//	hand_over.go         passes the runs to the next program of the process
 //	run.go               the data of one attempt
 //	transaction.go       runs an attempt in a transaction that also completes the job
 //	completion.go        what becomes of a job whose completion was sent in such a transaction

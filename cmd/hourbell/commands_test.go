@@ -249,7 +249,7 @@ func TestSchedules(t *testing.T) {
 		t.Errorf("put prints %q", put)
 	}
 	b.ok("schedules", "put", "会議", "--every", "1h", "--kind", "meet", "--args", `{"room":7}`, "--paused")
-	b.ok("schedules", "put", "once", "--at", "2020-01-01T00:00:00Z", "--shell", "date")
+	b.run("schedules", "put", "once", "--at", "2020-01-01T00:00:00Z", "--shell", "date")
 	equal(t, "list", steady(b.ok("schedules", "list")), strings.Join([]string{
 		"NAME  RULE  STATE  NEXT  FIRED  RUNS  OWNER",
 		`hello  CRON_TZ=Asia/Tokyo 0 9 1 1 *  active  TIME 0  ["echo" "hi <you>"]  -`,

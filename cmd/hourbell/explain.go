@@ -36,7 +36,7 @@ func (p *program) explainCommand() *cobra.Command {
 			"lives; no job fails. With NAME a schedule of the store is explained, with the changes that the flags make; with a\n" +
 			"rule a store is opened only to read the calendars that --exclude names.",
 		Example: "  hourbell explain --cron '30 2 * * *' --tz America/New_York --from 2027-03-13T00:00:00 --to 2027-03-16T00:00:00\n" +
-			"  hourbell explain --every 1h --from 2027-03-01T00:00:00Z --to 2027-03-01T12:00:00Z --down 2027-03-01T03:00:00Z..2027-03-01T06:00:00Z --misfire once\n" +
+			"  hourbell explain --every 1h --from 2027-03-01T00:00:00Z --to 2027-03-01T12:00:00Z --down 2027-03-01T02:30:00Z..2027-03-01T06:30:00Z --misfire once\n" +
 			"  hourbell explain nightly --from 2027-03-01T00:00:00Z --to 2027-04-01T00:00:00Z --run-time 30h --overlap queue",
 		DisableFlagsInUseLine: true,
 		Args: func(c *cobra.Command, args []string) error {

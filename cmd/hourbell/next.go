@@ -80,6 +80,9 @@ func (p *program) next(c *cobra.Command, n nextFlags) error {
 		return err
 	}
 	p.warnRule(n.rule.Spec)
+	if r.Next(from).IsZero() {
+		printError(p.stderr, fmt.Errorf("warning: no instant after %s matches the rule", plain.InZone(from, n.rule.Zone)))
+	}
 	return n.print(p, view.Slots(r, from, n.count, n.rule.Zone, calendars...))
 }
 

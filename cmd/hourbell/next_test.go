@@ -31,12 +31,15 @@ func TestNext(t *testing.T) {
 	}
 	b := newBench(t)
 	for _, test := range tests {
-		got := b.ok(append([]string{"next"}, strings.Split(test.args, "|")...)...)
+		r := b.run(append([]string{"next"}, strings.Split(test.args, "|")...)...)
 		want := strings.ReplaceAll(test.want, "|", "\n")
 		if want != "" {
 			want += "\n"
 		}
-		equal(t, test.args, got, want)
+		equal(t, test.args, r.out, want)
+		if warned := strings.Contains(r.err, "warning: no instant after "); r.code != exitDone || warned != (want == "") || !warned && r.err != "" {
+			t.Errorf("%s: exit code %d, stderr %q", test.args, r.code, r.err)
+		}
 	}
 	noStore(t, b)
 }
@@ -72,8 +75,8 @@ func TestNextOutput(t *testing.T) {
 	equal(t, "table", next(append(twice, "--output", "table")...), "2027-03-13T02:30:00-05:00\n2027-03-14T03:00:00-04:00\n")
 	equal(t, "ndjson", next(append(twice, "--output", "ndjson")...), `{"slot":"2027-03-13T02:30:00-05:00"}`+"\n"+`{"slot":"2027-03-14T03:00:00-04:00"}`+"\n")
 	equal(t, "json", next(append(twice, "--output", "json")...), "[\n  "+`{"slot":"2027-03-13T02:30:00-05:00"}`+",\n  "+`{"slot":"2027-03-14T03:00:00-04:00"}`+"\n]\n")
-	equal(t, "none as json", next("--cron", "0 0 30 2 *", "--output", "json"), "[]\n")
-	equal(t, "none as ndjson", next("--cron", "0 0 30 2 *", "--output", "ndjson"), "")
+	equal(t, "none as json", b.run("next", "--cron", "0 0 30 2 *", "--output", "json").out, "[]\n")
+	equal(t, "none as ndjson", b.run("next", "--cron", "0 0 30 2 *", "--output", "ndjson").out, "")
 	for output, want := range map[string]string{"table": "", "json": "[]\n", "ndjson": ""} {
 		r := b.run("next", "--every", "1h", "--exclude", "* * * * *", "--output", output)
 		if r.code != exitDone || r.out != want || !strings.Contains(r.err, "excluded") {

@@ -8,7 +8,7 @@ import (
 func TestPoliciesOfASchedule(t *testing.T) {
 	b := newBench(t)
 	b.ok("schedules", "put", "s", "--every", "1h", "--start", "2027-01-01T00:30:00Z", "--misfire", "all", "--misfire-cap", "3", "--window", "24h", "--grace", "2m",
-		"--overlap", "queue", "--times", "5", "--jitter", "30s", "--on", "label=role=db", "--pause-after-failures", "4", "--kind", "k", "--args", `{"a": 1}`, "--group", "g")
+		"--overlap", "queue", "--count", "5", "--jitter", "30s", "--on", "label=role=db", "--pause-after-failures", "4", "--kind", "k", "--args", `{"a": 1}`, "--group", "g")
 	record := b.objects("schedules", "list")[0]
 	for key, want := range map[string]any{
 		"misfire": "all", "misfire_cap": 3.0, "window": "24h0m0s", "grace": "2m0s", "overlap": "queue", "count": 5.0, "jitter": "30s",

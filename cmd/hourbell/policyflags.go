@@ -23,7 +23,7 @@ var allPolicies = policyFlags{
 	{"misfire-cap", "misfire_cap", "how many slots --misfire all makes up for, 1 to 1000 (default 100)"},
 	{"grace", "grace", "how late a slot is still in time, such as 10m (default 1m)"},
 	{"window", "window", "how old a slot may be to be made up for, such as 24h (default: any age)"},
-	{"times", "count", "how many slots may fire; after that the schedule has ended (default: any number)"},
+	{"count", "count", "how many slots may fire; after that the schedule has ended (default: any number)"},
 	{"jitter", "jitter", "delay each slot's job by a different time, up to this, such as 30s"},
 	{"on", "on", "where the jobs run: one (any node), host=NAME or label=KEY=VALUE, as in serve --host and --label (default one)"},
 	{"pause-after-failures", "pause_after_failures", "pause when so many jobs in a row have failed, 1 to 1000 (default never)"},
@@ -64,10 +64,19 @@ func (p *program) warnRule(rule recur.Spec) {
 	}
 }
 
-// warnStopped warns about a schedule whose stop is before the time when it was
-// put.
-func (p *program) warnStopped(s hourbell.ScheduleInfo) {
-	if s.State() == "ended" && s.Rule.Stop != "" {
-		printError(p.stderr, fmt.Errorf("warning: schedule %q has ended: its stop, %s, is over or leaves it no slot", s.Name, s.Rule.Stop))
+// warnEnded warns about a schedule that was put and makes no job.
+func (p *program) warnEnded(s hourbell.ScheduleInfo) {
+	if s.State() != "ended" {
+		return
 	}
+	because := "no instant from now on matches its rule; check that its months have its day"
+	switch {
+	case s.Rule.Stop != "":
+		because = fmt.Sprintf("its stop, %s, is over or leaves it no slot", s.Rule.Stop)
+	case s.Count > 0 && s.Fired >= s.Count:
+		because = fmt.Sprintf("%d of its slots have fired, and its count is %d", s.Fired, s.Count)
+	case s.Rule.At != "":
+		because = fmt.Sprintf("its instant, %s, is in the past", s.Rule.At)
+	}
+	printError(p.stderr, fmt.Errorf("warning: schedule %q has ended: %s", s.Name, because))
 }

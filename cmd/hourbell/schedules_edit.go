@@ -75,7 +75,7 @@ func (p *program) schedulesEdit(c *cobra.Command, f storeFlags, e editFlags, nam
 			return err
 		}
 		p.warnRule(info.Rule)
-		p.warnStopped(info)
+		p.warnEnded(info)
 		p.warnWaits(info)
 		return p.show(e.format, view.NewScheduleRecord(view.NewSchedule(info, false)), func(out *bufio.Writer) {
 			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, view.NextOfSchedule(info))

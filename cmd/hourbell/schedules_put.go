@@ -74,7 +74,7 @@ func (p *program) schedulesPut(c *cobra.Command, f storeFlags, s putFlags, name 
 			return err
 		}
 		p.warnRule(info.Rule)
-		p.warnStopped(info)
+		p.warnEnded(info)
 		p.warnWaits(info)
 		return p.show(s.format, view.NewScheduleRecord(view.NewSchedule(info, false)), func(out *bufio.Writer) {
 			fmt.Fprintf(out, "schedule %q: revision %d, %s\n", name, put.Revision, view.NextOfSchedule(info))

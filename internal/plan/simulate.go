@@ -85,9 +85,10 @@ func (p *player) round() {
 		p.endJobs()
 		p.startJobs()
 		switch {
+		case p.anyEnds(): // before a slot of this instant fires, because such a job is not in its way
 		case p.fires():
 			p.fire()
-		case !p.anyEnds():
+		default:
 			return
 		}
 	}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRulesWithoutAnInstant checks the warnings about rules that never ring from now on.
+func TestRulesWithoutAnInstant(t *testing.T) {
+	b := newBench(t)
+	for _, test := range []struct {
+		flags []string
+		put   string
+	}{
+		{[]string{"--cron", "0 0 31 2 *"}, `warning: schedule "s" has ended: no instant from now on matches its rule; check that its months have its day`},
+		{[]string{"--at", "2020-01-01T00:00:00Z"}, `warning: schedule "s" has ended: its instant, 2020-01-01T00:00:00Z, is in the past`},
+	} {
+		for _, verb := range []string{"put", "edit"} {
+			args := append([]string{"schedules", verb, "s"}, test.flags...)
+			if verb == "put" {
+				args = append(args, "--kind", "k")
+			}
+			if r := b.run(args...); r.code != exitDone || r.err != "hourbell: "+test.put+"\n" || !strings.Contains(r.out, "ended") {
+				t.Errorf("%q: %+v", args, r)
+			}
+		}
+		r := b.run(append([]string{"next"}, test.flags...)...)
+		if r.code != exitDone || r.out != "" || r.err != "hourbell: warning: no instant after 2027-03-01T12:00:00Z matches the rule\n" {
+			t.Errorf("next %q: %+v", test.flags, r)
+		}
+	}
+	b.ok("schedules", "put", "s", "--cron", "0 0 29 2 *", "--kind", "k")
+	b.ok("next", "--at", "2027-03-01T12:00:01Z")
+}
+
+// TestCountIsOneWord checks that the number of slots has the same name as a flag and as a key.
+func TestCountIsOneWord(t *testing.T) {
+	b := newBench(t)
+	writeFile(t, "s.yaml", "schedules:\n  - {name: file, every: 1h, count: 3, shell: date}\n")
+	b.ok("apply", "s.yaml")
+	b.ok("schedules", "put", "flag", "--every", "1h", "--count", "3", "--shell", "date")
+	for _, s := range b.objects("schedules", "list") {
+		if s["count"] != 3.0 {
+			t.Errorf("%v has the count %v", s["name"], s["count"])
+		}
+	}
+	if shown := b.ok("schedules", "show", "flag"); !strings.Contains(shown, "count 3") {
+		t.Errorf("show prints %s", shown)
+	}
+}
+
+// TestExplainsExampleOfAnOutage runs the example of help with --down: no slot of the time in which
+// nothing runs may be blamed on a running job.
+func TestExplainsExampleOfAnOutage(t *testing.T) {
+	b := newBench(t)
+	c, _, err := newProgram().rootCommand().Find([]string{"explain"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(c.Example) {
+		if !strings.Contains(line, "--down") {
+			continue
+		}
+		args := append(strings.Fields(line)[1:], "--output", "ndjson")
+		var got []string
+		for _, slot := range b.objects(args...) {
+			got = append(got, strings.TrimPrefix(slot["slot"].(string), "2027-03-01T")+" "+slot["outcome"].(string))
+			if reason, _ := slot["reason"].(string); strings.Contains(reason, "running") {
+				t.Errorf("slot %v: %s", slot["slot"], reason)
+			}
+		}
+		equal(t, "the example", strings.Join(got, "\n"), strings.Join([]string{
+			"00:00:00Z fired", "01:00:00Z fired", "02:00:00Z fired", "03:00:00Z missed", "04:00:00Z missed", "05:00:00Z missed",
+			"06:00:00Z fired", "07:00:00Z fired", "08:00:00Z fired", "09:00:00Z fired", "10:00:00Z fired", "11:00:00Z fired",
+		}, "\n"))
+	}
+	// An outage that begins and ends at slots: the job that fired ahead of it has run when the next slot comes.
+	for _, slot := range b.objects("explain", "--every", "1h", "--from", "2027-03-01T00:00:00Z", "--to", "2027-03-01T09:00:00Z", "--down", "2027-03-01T03:00:00Z..2027-03-01T06:00:00Z", "--misfire", "once") {
+		if slot["outcome"] == "skipped" {
+			t.Errorf("slot %v: %v", slot["slot"], slot["reason"])
+		}
+	}
+}

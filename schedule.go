@@ -159,12 +159,17 @@ type ScheduleInfo struct {
 	FailingSince time.Time
 	// WaitsFor are the schedules of After that do not exist now.
 	WaitsFor []string
+	// Waits is why no living node fires the slots of the schedule, or empty: its
+	// kind is Restricted on every node, and no node's own files declare its job; or no
+	// node of its place (On) lives.
+	Waits string
 	// Problem is the reason why this release cannot use the definition, or
 	// empty.
 	Problem string
 
 	stored plan.Definition // as it was read
 	ended  bool            // a schedule with After makes no job any more
+	left   bool            // no node has accounted for the next slot, or for a change, in time
 }
 
 // State returns "active", "paused" (by hand, with its group, or because too many jobs failed),

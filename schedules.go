@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/check"
@@ -182,7 +183,24 @@ func (s *ScheduleService) list(ctx context.Context, req store.ListSchedulesReque
 	for i, row := range rows {
 		infos[i] = newScheduleInfo(row, calendars, now)
 	}
-	return infos, s.addWaitsFor(ctx, infos)
+	return infos, errors.Join(s.addWaitsFor(ctx, infos), s.addWaits(ctx, infos))
+}
+
+// addWaits adds why no living node fires the slots of schedules.
+func (s *ScheduleService) addWaits(ctx context.Context, infos []ScheduleInfo) error {
+	if !slices.ContainsFunc(infos, func(info ScheduleInfo) bool { return info.left }) {
+		return nil
+	}
+	nodes, err := s.client.Nodes.List(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range infos {
+		if info := &infos[i]; info.left && info.State() == "active" {
+			info.Waits = plan.NoTaker(plan.Place(info.On).Queue(info.Queue), info.Job.Kind(), nodes)
+		}
+	}
+	return nil
 }
 
 // Pause pauses schedules, all or none: after it has returned, their slots are
@@ -431,6 +449,8 @@ func newScheduleInfo(row store.Schedule, calendars plan.StoredCalendars, now tim
 	if row.DeletedAt.IsZero() {
 		info.NextAt, info.ended = p.NextOpen(row, now), p.Ended(row, now)
 		info.Ahead = row.Mark.Sub(now) > plan.MaxAhead
+		// A change makes the schedule due at once, so that a node looks at it.
+		info.left = !row.NextAt.IsZero() && (!row.NextAt.After(row.UpdatedAt) || !p.OverdueAt(row).After(now))
 	}
 	return info
 }

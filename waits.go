@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hourbell/hourbell/internal/plan"
-	"github.com/hourbell/hourbell/internal/work"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -109,29 +108,20 @@ func (s *JobService) due(ctx context.Context, jobs []store.JobInfo) ([]store.Job
 // waits returns why no living node takes jobs of a queue and kind, or an empty
 // text.
 func waits(queue, kind string, living []store.NodeInfo) string {
-	var serving, restricted []string
-	for _, node := range living {
-		if !plan.PlacesOf(node.Host, node.Labels).Serves(node.Queues, queue) {
-			continue
-		}
-		serving = append(serving, node.Name)
-		switch {
-		case slices.Contains(node.Kinds, kind):
-			return ""
-		case slices.Contains(node.Kinds, kind+work.Restricted):
-			restricted = append(restricted, node.Name)
-		}
-	}
-	switch {
-	case len(living) == 0:
+	if len(living) == 0 {
 		return "no node is alive; start one"
+	}
+	if reason := plan.NoTaker(queue, kind, living); reason != "" {
+		return reason
+	}
+	serving := slices.DeleteFunc(slices.Clone(living), func(n store.NodeInfo) bool {
+		return !plan.PlacesOf(n.Host, n.Labels).Serves(n.Queues, queue)
+	})
+	switch {
 	case len(serving) == 0:
-		if base, place, placed := plan.CutPlace(queue); placed {
-			return fmt.Sprintf("no living node%s serves queue %q; start one with --%s", place.Whose(), base, strings.Replace(Place(place).String(), "=", " ", 1))
-		}
 		return fmt.Sprintf("no living node serves queue %q; start one that does", queue)
-	case len(restricted) > 0:
-		return fmt.Sprintf("no living node may run it: it takes one that runs any job of kind %q, or has this one in its own files, unlike %s", kind, some(restricted))
+	case slices.ContainsFunc(serving, func(n store.NodeInfo) bool { return slices.Contains(n.Kinds, kind) }):
+		return ""
 	}
 	return fmt.Sprintf("no living node of queue %q has code for kind %q; start one that has", queue, kind)
 }

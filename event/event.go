@@ -49,6 +49,7 @@ const (
 	SlotNotStarted Kind = "not_started"
 	FiringLost     Kind = "firing_lost"    // Schedule: another node was first
 	ScheduleBad    Kind = "schedule_bad"   // Schedule, Err: cannot be used by this release
+	ScheduleLeft   Kind = "schedule_left"  // Schedule: no living node fires its slots; Detail: why
 	ScheduleAhead  Kind = "schedule_ahead" // Schedule; Slot: its mark is ahead of the store's clock
 
 	Pruned Kind = "pruned" // Count; Detail

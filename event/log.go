@@ -77,6 +77,8 @@ func lines(kind Kind) line {
 		return line{slog.LevelWarn, "claim lost: the outcome was refused"}
 	case JobLost:
 		return line{slog.LevelWarn, "job lost"}
+	case ScheduleLeft:
+		return line{slog.LevelWarn, "schedule is fired by no living node"}
 	case ScheduleAhead:
 		return line{slog.LevelWarn, "schedule is accounted for ahead of the store's clock; see `hourbell schedules reset`"}
 	case StateFailed:

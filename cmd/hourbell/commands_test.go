@@ -260,7 +260,7 @@ func TestSchedules(t *testing.T) {
 	record := b.objects("schedules", "list")[0]
 	want := strings.Fields(`anchor args at backoff created_at cron deleted_at every failing_since fired group group_paused_at group_paused_until kind mark max_attempts name next_at hooks on_failure on_loss on_missed on_recovery
 		overlap owner paused paused_at priority problem queue revision state timeout tz updated_at
-		count dialect exclude failures fold gap grace jitter misfire misfire_cap on pause_after_failures paused_until rule start stop window after`)
+		count dialect exclude failures fold gap grace jitter misfire misfire_cap on pause_after_failures paused_until rule start stop waits window after`)
 	slices.Sort(want)
 	if got := slices.Sorted(maps.Keys(record)); !slices.Equal(got, want) {
 		t.Errorf("fields %q instead of %q", got, want)

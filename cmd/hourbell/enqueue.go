@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hourbell/hourbell"
-	"github.com/hourbell/hourbell/internal/view"
 	"github.com/hourbell/hourbell/store"
 )
 
@@ -129,7 +128,7 @@ func (p *program) noteWaits(ctx context.Context, client *hourbell.Client, id int
 		return
 	}
 	if reasons, err := client.Jobs.Waits(ctx, job); err == nil && reasons[id] != "" {
-		fmt.Fprintf(p.stderr, "hourbell: job %d waits: %s\n", id, view.WaitReason(reasons[id]))
+		fmt.Fprintf(p.stderr, "hourbell: job %d waits: %s\n", id, reasons[id])
 	}
 }
 

@@ -2,8 +2,52 @@ package main
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 )
+
+// TestStoredCommandsThatNoNodeAllows checks that a schedule whose command no living node may run is
+// reported where people look: when it is put, where it is shown, among its slots and in the log.
+func TestStoredCommandsThatNoNodeAllows(t *testing.T) {
+	const said = "no living node allows stored commands: start one with --commands any, or declare it in a file"
+	b := newBench(t)
+	node := b.serve("--commands", "declared")
+	node.awaits("node started", 1)
+
+	r := b.run("schedules", "put", "x", "--every", "1s", "--grace", "1s", "--", "echo", "hi")
+	if r.code != exitDone || r.err != "hourbell: warning: schedule \"x\": "+said+"\n" {
+		t.Errorf("put: %+v", r)
+	}
+	if text := b.ok("schedules", "show", "x"); !strings.Contains(text, said) {
+		t.Errorf("show prints %s", text)
+	}
+	if waits := b.objects("schedules", "list")[0]["waits"]; waits != said {
+		t.Errorf("list has %v", waits)
+	}
+	if r := b.run("slots", "--schedule", "x"); r.code != exitDone || r.err != "hourbell: schedule \"x\": "+said+"\n" {
+		t.Errorf("slots: %+v", r)
+	}
+	node.awaits("schedule is fired by no living node", 1)
+	node.awaits("detail=\""+said, 1)
+	eventually(t, "a slot is missed for this reason", func() bool {
+		return strings.Contains(b.run("slots", "--schedule", "x", "--output", "ndjson").out, "misfire: no node fired it within 1s ("+said+")")
+	})
+	if n := strings.Count(node.logged(), "fired by no living node"); n != 1 {
+		t.Errorf("the log has the message %d times", n)
+	}
+
+	// A node with the command in its own file ends it.
+	writeFile(t, "own.yaml", "schedules:\n  - {name: mine, every: 1h, command: [echo, hi]}\n")
+	other := b.serve("--commands", "declared", "--file", "own.yaml")
+	eventually(t, "a slot fires, and nothing is reported any more", func() bool {
+		r := b.run("slots", "--schedule", "x", "--output", "ndjson")
+		return strings.Contains(r.out, `"outcome":"fired"`) && r.err == ""
+	})
+	for _, p := range []*process{node, other} {
+		p.signal(syscall.SIGTERM)
+		p.ends()
+	}
+}
 
 // TestRulesWithoutAnInstant checks the warnings about rules that never ring from now on.
 func TestRulesWithoutAnInstant(t *testing.T) {

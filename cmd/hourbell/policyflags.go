@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,6 +63,18 @@ func (p policyFlags) apply(c *cobra.Command, s *hourbell.Schedule, mayClear bool
 func (p *program) warnRule(rule recur.Spec) {
 	for _, warning := range rule.Warnings() {
 		printError(p.stderr, fmt.Errorf("warning: %w", warning))
+	}
+}
+
+// warnLeft warns about a schedule that was put and whose slots no living node fires. A node that has
+// its job in its own files gets a moment to look at it.
+func (p *program) warnLeft(ctx context.Context, client *hourbell.Client, s hourbell.ScheduleInfo) {
+	if s.Waits == "" {
+		return
+	}
+	time.Sleep(300 * time.Millisecond)
+	if s, err := client.Schedules.Get(ctx, s.Name); err == nil && s.Waits != "" {
+		printError(p.stderr, fmt.Errorf("warning: schedule %q: %s", s.Name, s.Waits))
 	}
 }
 

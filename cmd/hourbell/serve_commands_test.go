@@ -40,7 +40,7 @@ func TestServeCommands(t *testing.T) {
 			}
 			eventually(t, "the foreign command to run, or to say why not", func() bool {
 				waits, _ := foreign()["waits"].(string)
-				refused := strings.Contains(waits, "may run it") && strings.Contains(waits, "--commands any")
+				refused := strings.Contains(waits, "no living node allows stored commands") && strings.Contains(waits, "--commands any")
 				return test.foreign && foreign()["state"] == "completed" || !test.foreign && refused
 			})
 			own := func() bool { return len(jobs("--schedule", "own", "--state", "completed")) > 0 }

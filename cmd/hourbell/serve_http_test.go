@@ -19,9 +19,9 @@ func TestServeHTTP(t *testing.T) {
 		own     bool
 		foreign string // its state, or a word of the reason why it does not run
 	}{
-		{[]string{"--commands", "off"}, false, "may run it"},
-		{[]string{"--commands", "declared"}, true, "may run it"},
-		{[]string{"--commands", "declared", "--http-private"}, true, "may run it"},
+		{[]string{"--commands", "off"}, false, "allows stored HTTP calls"},
+		{[]string{"--commands", "declared"}, true, "allows stored HTTP calls"},
+		{[]string{"--commands", "declared", "--http-private"}, true, "allows stored HTTP calls"},
 		{[]string{"--commands", "any"}, true, "not public"},
 		{[]string{"--commands", "any", "--http-private"}, true, "completed"},
 	} {

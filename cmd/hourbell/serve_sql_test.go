@@ -349,7 +349,7 @@ func TestServeSQLCommands(t *testing.T) {
 			} else {
 				eventually(t, "a reason why the statement does not run", func() bool {
 					for _, job := range b.objects("jobs", "list", "--kind", "sql") {
-						if waits, _ := job["waits"].(string); job["schedule"] == nil && strings.Contains(waits, "may run it") {
+						if waits, _ := job["waits"].(string); job["schedule"] == nil && strings.Contains(waits, "allows stored SQL statements") {
 							return true
 						}
 					}

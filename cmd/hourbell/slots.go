@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +38,7 @@ func (p *program) slotsCommand() *cobra.Command {
 				return err
 			}
 			return p.list(c, f, l, func(p *program, client *hourbell.Client) error {
+				p.noteLeft(c.Context(), client, schedule)
 				return printList(p, view.SlotListing(), l.format, paged(p, c, l.format, limit, func(size int, last *store.SlotInfo) ([]store.SlotInfo, error) {
 					page := filter
 					page.Limit = size
@@ -56,6 +59,18 @@ func (p *program) slotsCommand() *cobra.Command {
 	l.addTo(c)
 	f.addTo(c)
 	return c
+}
+
+// noteLeft prints why no living node fires the slots of the schedule that is listed, if that is so:
+// such slots are recorded as missed when their grace is over. A failure to find the reason is
+// ignored, because the slots are listed nevertheless.
+func (p *program) noteLeft(ctx context.Context, client *hourbell.Client, name string) {
+	if name == "" {
+		return
+	}
+	if s, err := client.Schedules.Get(ctx, name); err == nil && s.Waits != "" {
+		fmt.Fprintf(p.stderr, "hourbell: schedule %q: %s\n", s.Name, s.Waits)
+	}
 }
 
 func checkRange(f hourbell.SlotFilter) error {

@@ -40,6 +40,7 @@ type Config struct {
 type Store interface {
 	store.Schedules
 	store.Calendars
+	// ListNodes returns the nodes; see store.Nodes.
 	ListNodes(ctx context.Context) ([]store.NodeInfo, error)
 }
 
@@ -132,12 +133,13 @@ type firer struct {
 	// Config.Places, once the node has had a schedule whose jobs have a place: nodes with other places
 	// then do not find its slots for this node.
 	places string
+	left   leftSchedules
 }
 
 func newFirer(cfg Config) *firer {
 	return &firer{
 		cfg: cfg, report: cfg.Node.Report(), plans: plan.NewCache(), turn: cfg.Wakes.ScheduleTurn(),
-		roundAt: loop.AlreadyDue, prefetchAt: loop.Never, earlyRetryAt: map[int64]loop.Instant{},
+		roundAt: loop.AlreadyDue, prefetchAt: loop.Never, earlyRetryAt: map[int64]loop.Instant{}, left: newLeftSchedules(),
 	}
 }
 
@@ -266,7 +268,8 @@ func (f *firer) round(ctx context.Context) error {
 	f.turn.Polled(note != "")
 	f.roundAt = loop.Never
 	more := len(due.Schedules) == limit
-	ours, again := f.plans.Own(due.Schedules, f.cfg.MayRun, due.Now)
+	ours, left, again := f.plans.Own(due.Schedules, f.cfg.MayRun, due.Now)
+	f.explainLeft(ctx, left, due.Now)
 	f.leftToOthers = len(due.Schedules) - len(ours)
 	f.expect(again)
 	f.expect(due.Next)
@@ -296,7 +299,7 @@ func (f *firer) fireDue(ctx context.Context, due []store.Schedule, now time.Time
 	}
 	for _, s := range due {
 		p, again, err := f.plans.Get(s)
-		firing := plan.Resolve(s, p, err, ends[s.ID], now)
+		firing := plan.Resolve(s, p.Because(f.left.why[s.ID]), err, ends[s.ID], now)
 		f.notePlace(p)
 		if err == nil && !f.cfg.MayRun(p.Definition) {
 			firing = f.explainMissed(ctx, p, s, p.OnlyMissed(s, firing, now))

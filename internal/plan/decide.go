@@ -31,6 +31,7 @@ type Plan struct {
 	calendars []*recur.Calendar // the calendars of Exclude
 	bounds    bounds            // of a schedule that follows others
 	lost      bool              // see AfterLoss
+	why       string            // see Because
 }
 
 // AfterLoss returns the plan for slots that were due while the store had gone back in time. Such
@@ -42,6 +43,13 @@ func (p Plan) AfterLoss(refire bool) Plan {
 	if refire {
 		p.Misfire = MisfireAll
 	}
+	return p
+}
+
+// Because returns the plan with the reason why no node has fired slots that are late, for their
+// records. Empty: the reason is not known.
+func (p Plan) Because(why string) Plan {
+	p.why = why
 	return p
 }
 

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hourbell/hourbell/store"
@@ -20,26 +22,90 @@ func (p Plan) leaveUntil(s store.Schedule) time.Time {
 	return s.NextAt.Add(p.grace() + time.Microsecond)
 }
 
-// Own returns the due schedules that this node decides on. mayRun reports whether the node may run
-// the jobs of a schedule. again is when the first of the other schedules has to be read
-// again; zero: none has to be.
-func (c Cache) Own(due []store.Schedule, mayRun func(Definition) bool, now time.Time) (ours []store.Schedule, again time.Time) {
+// patience is how long a due slot is left to other nodes before a node looks for the reason why none
+// of them has fired it, unless its grace is shorter.
+const patience = 5 * time.Second
+
+// OverdueAt returns from when on the next slot of a schedule is overdue: no node has fired it for so
+// long that there may be a reason.
+func (p Plan) OverdueAt(s store.Schedule) time.Time { return s.NextAt.Add(min(patience, p.grace())) }
+
+// Left is a schedule whose slots a node leaves to other nodes.
+type Left struct {
+	store.Schedule
+	Kind, Queue string    // of its jobs; the queue is that of their place
+	OverdueAt   time.Time // see Plan.OverdueAt
+}
+
+// Overdue reports whether the next slot is overdue.
+func (l Left) Overdue(now time.Time) bool { return !l.OverdueAt.After(now) }
+
+// Own returns the due schedules that this node decides on, and the schedules whose slots it leaves to
+// other nodes, or would leave to them if the slots were not too late by now. mayRun reports whether
+// the node may run the jobs of a schedule. again is when the first of the schedules that it does not
+// decide on has to be read again; zero: none has to be.
+func (c Cache) Own(due []store.Schedule, mayRun func(Definition) bool, now time.Time) (ours []store.Schedule, left []Left, again time.Time) {
 	for _, s := range due {
 		plan, _, err := c.Get(s)
 		if err != nil || mayRun(plan.Definition) || !s.LastPausedAt().IsZero() {
 			ours = append(ours, s)
 			continue
 		}
+		one := Left{Schedule: s, Kind: plan.Kind, Queue: plan.On.Queue(plan.Queue), OverdueAt: plan.OverdueAt(s)}
+		left = append(left, one)
 		until := plan.leaveUntil(s)
 		if !until.IsZero() && !until.After(now) {
 			ours = append(ours, s)
 			continue
 		}
+		if !one.Overdue(now) {
+			until = one.OverdueAt
+		}
 		if !until.IsZero() && (again.IsZero() || until.Before(again)) {
 			again = until
 		}
 	}
-	return ours, again
+	return ours, left, again
+}
+
+// Restricted is the suffix that marks a restricted kind in the list of a node's kinds: of such a kind
+// the node runs only the jobs that its own files declare.
+const Restricted = " (restricted)"
+
+// NoTaker returns why no living node runs a stored job of a kind in a queue: each node that has
+// code for it runs only the jobs that its own files declare, or no node of the place of the queue
+// serves it. The result is empty if a node runs every job of the kind, if no node lives, or for
+// another reason.
+func NoTaker(queue, kind string, nodes []store.NodeInfo) string {
+	living, served, restricted := false, false, false
+	for _, node := range nodes {
+		if !node.EndedAt.IsZero() {
+			continue
+		}
+		if living = true; !PlacesOf(node.Host, node.Labels).Serves(node.Queues, queue) {
+			continue
+		}
+		if slices.Contains(node.Kinds, kind) {
+			return ""
+		}
+		served, restricted = true, restricted || slices.Contains(node.Kinds, kind+Restricted)
+	}
+	base, place, placed := CutPlace(queue)
+	switch {
+	case !restricted && placed && living && !served:
+		flag := "--label "
+		if place.Host != "" {
+			flag = "--host "
+		}
+		return fmt.Sprintf("no living node%s serves queue %q; start one with %s%s", place.Whose(), base, flag, place)
+	case !restricted:
+		return ""
+	}
+	jobs, known := map[string]string{"command": "commands", "http": "HTTP calls", "sql": "SQL statements"}[kind]
+	if !known {
+		jobs = fmt.Sprintf("jobs of kind %q", kind)
+	}
+	return "no living node allows stored " + jobs + ": start one with --commands any, or declare it in a file"
 }
 
 // OnlyMissed reduces a decision that fires slots to the records of slots that are later than the

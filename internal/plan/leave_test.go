@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -21,14 +22,25 @@ func TestUnlistedSlotsAreLeftToOthers(t *testing.T) {
 	}
 	s.NextAt = at(10)
 	pass := func(now time.Time) int {
-		ours, again := NewCache().Own([]store.Schedule{s}, mayRun, now)
-		if len(ours) == 0 && !again.Equal(s.NextAt.Add(defaultGrace+time.Microsecond)) {
+		ours, left, again := NewCache().Own([]store.Schedule{s}, mayRun, now)
+		want := s.NextAt.Add(defaultGrace + time.Microsecond)
+		if now.Before(s.NextAt.Add(patience)) {
+			want = s.NextAt.Add(patience)
+		}
+		if len(ours) == 0 && !again.Equal(want) {
 			t.Errorf("at %v it looks again at %v", now, again)
+		}
+		if !listed && (len(left) != 1 || left[0].Overdue(now) == now.Before(s.NextAt.Add(patience))) {
+			t.Errorf("at %v it leaves %+v", now, left)
 		}
 		return len(ours)
 	}
-	if pass(at(10)) != 0 || pass(at(70)) != 0 || pass(at(71)) != 1 {
+	if pass(at(10)) != 0 || pass(at(15)) != 0 || pass(at(70)) != 0 || pass(at(71)) != 1 {
 		t.Error("a slot has to be left alone while it is on time, and no longer")
+	}
+	why := plan.Because("no such node")
+	if f := why.OnlyMissed(s, why.Decide(s, at(95)), at(95)); !strings.HasSuffix(f.Slots[0].Reason, " within 1m0s (no such node)") {
+		t.Errorf("the reason is %q", f.Slots[0].Reason)
 	}
 	f := plan.OnlyMissed(s, plan.Decide(s, at(95)), at(95))
 	if got := outcomesOf(f); got != "missed/misfire missed/misfire missed/misfire" || !f.NewMark.Equal(at(30)) || !f.NewNextAt.Equal(at(40)) {
@@ -40,7 +52,43 @@ func TestUnlistedSlotsAreLeftToOthers(t *testing.T) {
 	}
 	listed = false
 	plan, s = planned(t, "10s", noon, func(d *Definition) { d.Misfire = MisfireAll })
-	if ours, again := NewCache().Own([]store.Schedule{s}, mayRun, at(1000)); len(ours) != 0 || !again.IsZero() {
+	if ours, _, again := NewCache().Own([]store.Schedule{s}, mayRun, at(1000)); len(ours) != 0 || !again.IsZero() {
 		t.Error("a slot that is to be made up for was not left to others")
+	}
+}
+
+// TestNoTaker checks when no living node runs a stored job, and the words for it.
+func TestNoTaker(t *testing.T) {
+	node := func(queue string, kinds ...string) store.NodeInfo {
+		return store.NodeInfo{Queues: []string{queue}, Kinds: kinds}
+	}
+	restricted, free, gone := node("q", "command"+Restricted, "mail"+Restricted), node("q", "command"), node("q", "command")
+	gone.EndedAt = noon
+	for _, nodes := range [][]store.NodeInfo{nil, {gone}} {
+		if got := NoTaker("q@web1", "command", nodes); got != "" {
+			t.Errorf("while no node lives: %q", got)
+		}
+	}
+	const elsewhere = "no living node of host web1 serves queue \"q\"; start one with --host web1"
+	if got := NoTaker("q@web1", "command", []store.NodeInfo{free}); got != elsewhere {
+		t.Errorf("while no node of the host lives: %q", got)
+	}
+	for _, test := range []struct {
+		kind  string
+		nodes []store.NodeInfo
+		want  string
+	}{
+		{"command", nil, ""},
+		{"command", []store.NodeInfo{restricted}, "no living node allows stored commands: start one with --commands any, or declare it in a file"},
+		{"mail", []store.NodeInfo{restricted}, "no living node allows stored jobs of kind \"mail\": start one with --commands any, or declare it in a file"},
+		{"command", []store.NodeInfo{restricted, free}, ""},
+		{"command", []store.NodeInfo{restricted, gone, node("other", "command")}, "no living node allows stored commands: start one with --commands any, or declare it in a file"},
+		{"report", []store.NodeInfo{restricted}, ""},
+		{"command", []store.NodeInfo{node("other", "command"+Restricted)}, ""},
+		{"command", []store.NodeInfo{node("q", "report")}, ""},
+	} {
+		if got := NoTaker("q", test.kind, test.nodes); got != test.want {
+			t.Errorf("%s on %+v: %q", test.kind, test.nodes, got)
+		}
 	}
 }

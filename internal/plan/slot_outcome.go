@@ -44,9 +44,18 @@ func (p Plan) slotOutcome(s store.Schedule, slot, now time.Time) slotOutcome {
 		return slotOutcome{outcome: store.SlotMissed, reason: "history: the store went back in time, and it is not known whether the slot had fired", extend: true}
 	}
 	if now.Sub(slot) > p.grace() {
-		return slotOutcome{outcome: store.SlotMissed, reason: fmt.Sprintf("misfire: no node%s fired it within %v", p.On.Whose(), p.grace()), late: true}
+		return slotOutcome{outcome: store.SlotMissed, reason: p.unfired(), late: true}
 	}
 	return slotOutcome{outcome: store.SlotFired}
+}
+
+// unfired returns the reason of a slot that no node has fired in time.
+func (p Plan) unfired() string {
+	reason := fmt.Sprintf("misfire: no node%s fired it within %v", p.On.Whose(), p.grace())
+	if p.why != "" {
+		reason += " (" + p.why + ")"
+	}
+	return reason
 }
 
 // paused returns why a slot does not fire because of a pause; empty: there is no pause.
@@ -90,11 +99,11 @@ func (p Plan) makeUp(outcomes []slotOutcome, due []time.Time, now time.Time) {
 		switch {
 		case !f.late || p.Misfire == MisfireSkip:
 		case p.Window > 0 && now.Sub(due[i]) > p.Window:
-			f.reason = fmt.Sprintf("misfire: no node%s fired it within %v, and it is not made up for after %v", p.On.Whose(), p.grace(), p.Window)
+			f.reason = fmt.Sprintf("%s, and it is not made up for after %v", p.unfired(), p.Window)
 		case left == 0 && p.Misfire == MisfireOnce:
-			f.reason = fmt.Sprintf("misfire: no node%s fired it within %v; a newer slot is made up for", p.On.Whose(), p.grace())
+			f.reason = p.unfired() + "; a newer slot is made up for"
 		case left == 0:
-			f.reason = fmt.Sprintf("misfire: no node%s fired it within %v; the newest %d are made up for", p.On.Whose(), p.grace(), p.maxMadeUp())
+			f.reason = fmt.Sprintf("%s; the newest %d are made up for", p.unfired(), p.maxMadeUp())
 		default:
 			left--
 			f.outcome, f.reason = store.SlotFired, ""
@@ -112,7 +121,7 @@ func (p Plan) newestOnly(outcomes []slotOutcome) {
 		case newest:
 			newest = false
 		case f.late:
-			*f = slotOutcome{outcome: store.SlotMissed, reason: fmt.Sprintf("misfire: no node%s fired it within %v; a newer slot fired instead", p.On.Whose(), p.grace())}
+			*f = slotOutcome{outcome: store.SlotMissed, reason: p.unfired() + "; a newer slot fired instead"}
 		default:
 			*f = slotOutcome{outcome: store.SlotSkipped, reason: "late: found together with a newer slot, which fired instead"}
 		}

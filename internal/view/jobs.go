@@ -35,17 +35,9 @@ func Jobs(ctx context.Context, client *hourbell.Client, secrets bool, jobs ...st
 		if !secrets {
 			job.Args = kinds.Redact(job.Kind, job.Args)
 		}
-		views[i] = Job{JobInfo: job, Waits: WaitReason(reasons[job.ID])}
+		views[i] = Job{JobInfo: job, Waits: reasons[job.ID]}
 	}
 	return views, nil
-}
-
-// WaitReason adds the program's remedy to a reason from [hourbell.JobService.Waits].
-func WaitReason(reason string) string {
-	if strings.Contains(reason, "may run it") {
-		return reason + "; `serve --commands any` is such a node"
-	}
-	return reason
 }
 
 // shownTimeout formats a timeout; 0 means the worker's own timeout.

@@ -188,7 +188,7 @@ func (o *Overview) readUntaken(ctx context.Context, client *hourbell.Client) err
 		}
 		for _, job := range jobs {
 			if reason := reasons[job.ID]; reason != "" {
-				o.Untaken, o.Why = job, WaitReason(reason)
+				o.Untaken, o.Why = job, reason
 				return nil
 			}
 		}

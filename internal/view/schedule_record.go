@@ -71,6 +71,7 @@ type ScheduleRecord struct {
 	OnRecovery *HookRecord             `json:"on_recovery"`
 	Hooks      map[string][]HookRecord `json:"hooks"`
 	Problem    *string                 `json:"problem"`
+	Waits      *string                 `json:"waits"` // why no living node fires its slots
 }
 
 // HookRecord is a hook in machine-readable output.
@@ -108,11 +109,14 @@ func meaning(s Schedule) string {
 	return describe(s.Rule, s.Anchor)
 }
 
-// waitsFor returns in words which schedules do not exist.
-func waitsFor(names []string) string {
-	texts := make([]string, len(names))
-	for i, name := range names {
-		texts[i] = "waiting for schedule " + name
+// waits returns in words which schedules do not exist, and why no node fires the slots.
+func waits(s Schedule) string {
+	var texts []string
+	for _, name := range s.WaitsFor {
+		texts = append(texts, "waiting for schedule "+name)
+	}
+	if s.Waits != "" {
+		texts = append(texts, s.Waits)
 	}
 	return strings.Join(texts, "; ")
 }
@@ -152,7 +156,7 @@ func NewScheduleRecord(s Schedule) ScheduleRecord {
 		Misfire: cmp.Or(string(s.Misfire), "skip"), MisfireCap: orNull(s.MisfireCap), Grace: durationOrNull(s.Grace), Window: durationOrNull(s.Window),
 		Count: orNull(s.Count), Jitter: durationOrNull(s.Jitter), PauseAfter: orNull(s.PauseAfterFailures), Failures: s.Failures,
 		OnFailure: firstHook(hooks, "on_failure"), OnMissed: firstHook(hooks, "on_missed"), OnRecovery: firstHook(hooks, "on_recovery"), Hooks: hooks,
-		Problem: orNull(s.Problem),
+		Problem: orNull(s.Problem), Waits: orNull(s.Waits),
 	}
 }
 
@@ -176,7 +180,7 @@ func ScheduleFacts(s Schedule) []Fact {
 		{"revision", fmt.Sprint(s.Revision)},
 		{"rule", s.When()},
 		{"means", meaning(s)},
-		{"waits", waitsFor(s.WaitsFor)},
+		{"waits", waits(s)},
 		{"next_at", plain.Stamp(s.NextAt)},
 		{"kind", job.Name},
 		{"args", string(job.JSON)},

@@ -109,15 +109,12 @@ func (r *Runner) allow(job *store.Claimed) bool {
 	return found
 }
 
-// Restricted is the suffix that marks a restricted kind in the list of a node's kinds.
-const Restricted = " (restricted)"
-
 // KindNames returns the kinds of a node as they are listed in the store. Jobs of the kinds in
 // restricted run only if their args are in the allow-list.
 func KindNames(kinds, restricted []string) []string {
 	names := slices.Clone(kinds)
 	for _, kind := range restricted {
-		names = append(names, kind+Restricted)
+		names = append(names, kind+plan.Restricted)
 	}
 	return names
 }
